@@ -1,0 +1,27 @@
+// swift-tools-version: 6.1
+import Foundation
+import PackageDescription
+
+// Modules depend downwards only; ARCHITECTURE.md draws the picture.
+let package = Package(
+  name: "Sostenuto",
+  dependencies: [
+    .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
+  ],
+  targets: [
+
+
+    // The document.
+    .target(
+      name: "Patch", dependencies: [.product(name: "OrderedCollections", package: "swift-collections")]),
+    .target(name: "PatchLanguage", dependencies: ["Patch"]),
+  ],
+  swiftLanguageModes: [.v6]
+)
+
+// `make test` and the other checks build with STRICT=1.
+if ProcessInfo.processInfo.environment["STRICT"] == "1" {
+  for target in package.targets where target.type != .system {
+    target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-warnings-as-errors"])]
+  }
+}

@@ -1,0 +1,59 @@
+extension Patch {
+  /// The edit with its values in the form in which they are kept, where that can be said; what cannot
+  /// is refused when the edit is applied.
+  package func typed(_ edit: Edit, catalogue: KindCatalogue) -> Edit {
+    func typed(_ node: Node) -> Node {
+      guard let kind = catalogue[node.kind] else { return node }
+      let (settings, refusals) = kind.checked(node)
+      guard refusals.isEmpty else { return node }
+      var node = node
+      // What equals a default stays as written: it was asked for.
+      for path in node.settings.keys {
+        node.settings[path] = settings[path] ?? kind[parameter: path.name]?.defaultValue(at: path)
+      }
+      return node
+    }
+    switch edit {
+    case .set(let name, let path, let value?, let over):
+      guard let node = self[named: name], let kind = catalogue[node.kind],
+        let parameter = try? kind.parameter(at: path, of: node),
+        let checked = try? parameter.checked(value, of: name, at: path)
+      else { return edit }
+      return .set(name, path, checked, over: over)
+    case .add(let node, let before): return .add(typed(node), before: before)
+    case .replace(let name, let node): return .replace(name, with: typed(node))
+    case .insert(let node, let cable): return .insert(typed(node), into: cable)
+    case .all(let edits): return .all(edits.map { self.typed($0, catalogue: catalogue) })
+    default: return edit
+    }
+  }
+
+  /// The one form of an edit, however it was asked for (a line, the matrix, a cable drawn on screen):
+  /// values typed, ports left out where they would be found anyway. It does the same; what would be
+  /// refused stays as it is.
+  public func canonical(_ edit: Edit, catalogue: KindCatalogue) -> Edit {
+    switch typed(edit, catalogue: catalogue) {
+    case .connect(let name, let gain, let map, let mixing):
+      guard let ends = try? fitting(name, catalogue: catalogue) else { return edit }
+      return .connect(shortName(of: ends, catalogue: catalogue), gain: gain, map: map, mixing: mixing)
+    case .disconnect(let name): return .disconnect(short(name, catalogue))
+    case .insert(let node, let name): return .insert(node, into: short(name, catalogue))
+    case .comment(.cable(let name), let comments): return .comment(.cable(short(name, catalogue)), comments)
+    case .all(let edits):
+      // Later edits may speak of what earlier ones make.
+      var draft = Draft(patch: self, catalogue: catalogue)
+      var result: [Edit] = []
+      for edit in edits {
+        result.append(draft.patch.canonical(edit, catalogue: catalogue))
+        do { try draft.apply(edit) } catch { return .all(edits) }
+      }
+      return .joined(result)
+    case let other: return other
+    }
+  }
+
+  private func short(_ name: CableName, _ catalogue: KindCatalogue) -> CableName {
+    guard let cable = try? existing(name, catalogue: catalogue) else { return name }
+    return shortName(of: cable.ends, catalogue: catalogue)
+  }
+}

@@ -1,0 +1,66 @@
+/// Why an edit was refused, in words. A refused edit changes nothing.
+public struct EditError: Error, Hashable, Sendable, CustomStringConvertible {
+  public var message: String
+  /// The way out: "did you mean `piano`?"
+  public var hint: String?
+  /// The word that is wrong, as the edit has it, so that a line can point at it.
+  public var token: String?
+
+  public init(_ message: String, hint: String? = nil, token: String? = nil) {
+    self.message = message
+    self.hint = hint
+    self.token = token
+  }
+
+  public var description: String { hint.map { "\(message); \($0)" } ?? message }
+}
+
+/// Looking for the word that was meant.
+public enum Nearest {
+  /// "did you mean `piano`?", where one of `candidates` is near.
+  public static func hint(for word: String, among candidates: some Sequence<String>) -> String? {
+    match(for: word, among: candidates).map { "did you mean `\($0)`?" }
+  }
+
+  /// The candidate with the fewest changed letters, the first of equals; nil where all are far.
+  public static func match(for word: String, among candidates: some Sequence<String>) -> String? {
+    let limit = max(1, word.count / 3 + 1)
+    let letters = Array(word.lowercased().unicodeScalars)
+    var best: String?
+    var bestDistance = limit + 1
+    for candidate in candidates where candidate != word && !candidate.isEmpty {
+      let other = Array(candidate.lowercased().unicodeScalars)
+      // A word that was only begun is near, however much of it is missing.
+      let isBegun = letters.count >= 2 && other.starts(with: letters)
+      guard isBegun || abs(other.count - letters.count) < bestDistance else { continue }
+      let effective = isBegun ? 1 : distance(letters, other)
+      if effective < bestDistance, effective < max(other.count, letters.count) {
+        best = candidate
+        bestDistance = effective
+      }
+    }
+    return best
+  }
+
+  /// Edits between two words: insert, delete, change, or swap two neighbours (optimal string
+  /// alignment: Damerau, "A technique for computer detection and correction of spelling errors", 1964).
+  static func distance(_ a: [Unicode.Scalar], _ b: [Unicode.Scalar]) -> Int {
+    if a.isEmpty { return b.count }
+    if b.isEmpty { return a.count }
+    var beforeLast = [Int](repeating: 0, count: b.count + 1)
+    var last = Array(0...b.count)
+    var row = last
+    for i in 1...a.count {
+      row[0] = i
+      for j in 1...b.count {
+        let change = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)
+        row[j] = min(change, last[j] + 1, row[j - 1] + 1)
+        if i > 1, j > 1, a[i - 1] == b[j - 2], a[i - 2] == b[j - 1] {
+          row[j] = min(row[j], beforeLast[j - 2] + 1)
+        }
+      }
+      (beforeLast, last, row) = (last, row, beforeLast)
+    }
+    return last[b.count]
+  }
+}

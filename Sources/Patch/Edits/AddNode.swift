@@ -1,0 +1,109 @@
+/// `node dist distortion drive=18dB before main`
+struct AddNode: EditVerbs {
+  var node: Node
+  var before: String?
+
+  func apply(to draft: inout Draft) throws(EditError) {
+    try Self.checkName(node.name, in: draft)
+    var index: Int?
+    if let before {
+      let next = try draft.patch.node(named: before)
+      index = draft.patch.nodes.index(forKey: next.id)
+    }
+    draft.attach(try Self.identified(try Self.checked(node, in: draft), in: &draft), at: index)
+  }
+
+  static func checkName(_ name: String, in draft: Draft) throws(EditError) {
+    if let fault = NodeName.fault(in: name) { throw EditError(fault, token: name) }
+    if draft.patch.idsByName[name] != nil {
+      throw EditError(
+        "there is a node `\(name)` already", hint: "choose another name, or `replace` it", token: name)
+    }
+  }
+
+  /// The node with an identity that no other has.
+  static func identified(_ node: Node, in draft: inout Draft) throws(EditError) -> Node {
+    if node.id.raw == 0 { return node.with(id: draft.patch.freshID()) }
+    if draft.patch[node.id] != nil {
+      throw EditError("the identity of `\(node.name)` is taken", token: node.name)
+    }
+    return node
+  }
+
+  func inverse(in draft: Draft) -> Edit { .remove(node.name, bridge: false) }
+
+  func describe() -> String {
+    var line = "node \(node.name) \(node.kind)" + Self.settings(of: node)
+    if let before { line += " before \(before)" }
+    return Self.joined(line, withRemarksOf: node)
+  }
+
+  /// The line, and the edits that give the node its remarks and place.
+  static func joined(_ line: String, withRemarksOf node: Node) -> String {
+    var lines = [line]
+    if !node.comments.isEmpty { lines.append(Edit.comment(.node(node.name), node.comments).line) }
+    if let place = node.place { lines.append(Edit.place(node.name, place).line) }
+    for (key, comments) in node.lineComments.sorted(by: { $0.key.order < $1.key.order }) {
+      let subject: Subject =
+        switch key {
+        case .setting(let path): .setting(node.name, path)
+        case .layout: .layout(node.name)
+        }
+      lines.append(Edit.comment(subject, comments).line)
+    }
+    return lines.joined(separator: " ; ")
+  }
+
+  /// ` drive=18dB [0,1]=-6dB`
+  static func settings(of node: Node) -> String {
+    node.settings.sorted { $0.key < $1.key }.map { " \($0.key.line)=\($0.value.line)" }.joined()
+  }
+
+  /// The node with its settings in the form in which they are kept.
+  static func checked(_ node: Node, in draft: Draft) throws(EditError) -> Node {
+    var checked = node
+    if !node.comments.isEmpty { checked.comments = node.comments.tidied }
+    guard let kind = draft.catalogue[node.kind] else {
+      // A node that has an identity comes back by undo: what it was, it may be again.
+      guard draft.acceptsUnknownKinds || node.id.raw != 0 else { throw draft.catalogue.unknown(node.kind) }
+      checked.settings = node.settings.mapValues(\.unread)
+      return checked
+    }
+    let (settings, refusals) = kind.checked(node)
+    if let refusal = refusals.first { throw refusal }
+    checked.settings = settings
+    return checked
+  }
+}
+
+extension Draft {
+  fileprivate mutating func attach(_ node: Node, at index: Int?) {
+    patch.attach(node, at: index)
+    isSilent = false
+  }
+
+  /// Adds a node whose settings are in the form in which they are kept.
+  package mutating func add(checked node: Node) throws(EditError) {
+    try AddNode.checkName(node.name, in: self)
+    attach(try AddNode.identified(node, in: &self), at: nil)
+  }
+}
+
+extension KindCatalogue {
+  package func unknown(_ kind: String) -> EditError {
+    EditError(
+      "no kind `\(kind)`",
+      hint: Nearest.hint(for: kind, among: kinds.lazy.map(\.name)) ?? "`sostenuto kinds` lists them",
+      token: kind)
+  }
+}
+
+extension Node.Line {
+  /// Settings by their path, then the layout.
+  var order: ParameterPath {
+    switch self {
+    case .setting(let path): path
+    case .layout: ParameterPath("\u{10FFFF}")
+    }
+  }
+}

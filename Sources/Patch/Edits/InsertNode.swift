@@ -1,0 +1,51 @@
+/// `insert eq equalizer into dist -> main`
+struct InsertNode: EditVerbs {
+  var node: Node
+  var cable: CableName
+
+  func apply(to draft: inout Draft) throws(EditError) {
+    try AllOf(edits: steps(in: draft)).apply(to: &draft)
+  }
+
+  func inverse(in draft: Draft) throws(EditError) -> Edit {
+    try AllOf(edits: steps(in: draft)).inverse(in: draft)
+  }
+
+  func perform(on draft: inout Draft) throws(EditError) -> Edit {
+    try AllOf(edits: steps(in: draft)).perform(on: &draft)
+  }
+
+  func describe() -> String {
+    let line = "insert \(node.name) \(node.kind)\(AddNode.settings(of: node)) into \(cable)"
+    return AddNode.joined(line, withRemarksOf: node)
+  }
+
+  /// The second cable carries on the gain, map and remarks of the one that it stands for, so that a new
+  /// node that passes sound as it is changes nothing.
+  private func steps(in draft: Draft) throws(EditError) -> [Edit] {
+    let patch = draft.patch
+    let old = try patch.existing(cable, catalogue: draft.catalogue)
+    let name = patch.name(of: old.ends)
+    let isEvents = draft.carriesEvents(old.ends)
+    var first = CableName(name.source, PortName(node.name))
+    var second = CableName(PortName(node.name), name.destination)
+    if let kind = draft.catalogue[node.kind] {
+      let what = isEvents ? "events" : "audio"
+      guard let input = kind.inputs.first(where: { $0.isEvents == isEvents }),
+        let output = kind.outputs.first(where: { $0.isEvents == isEvents })
+      else {
+        throw EditError(
+          "`\(node.kind)` cannot stand in `\(name)`: it does not take \(what) and send \(what)",
+          token: node.kind)
+      }
+      first.destination.port = input.name
+      second.source.port = output.name
+    }
+    var steps: [Edit] = [
+      .disconnect(name), .add(node, before: name.destination.node),
+      .connect(first), .connect(second, gain: old.gain, map: old.map, mixing: old.mixing),
+    ]
+    if !old.comments.isEmpty { steps.append(.comment(.cable(second), old.comments)) }
+    return steps
+  }
+}

@@ -1,0 +1,92 @@
+/// `remove dist`, `remove dist bridge`
+struct RemoveNode: EditVerbs {
+  var name: String
+  var bridge: Bool
+
+  func apply(to draft: inout Draft) throws(EditError) {
+    let node = try draft.patch.node(named: name)
+    if bridge {
+      for cable in Self.bridges(over: node, in: draft) { draft.patch.plug(cable) }
+    }
+    draft.patch.detach(node.id)
+    draft.isSilent = false
+  }
+
+  func inverse(in draft: Draft) throws(EditError) -> Edit {
+    let node = try draft.patch.node(named: name)
+    let patch = draft.patch
+    var edits: [Edit] = []
+    if bridge {
+      for cable in Self.bridges(over: node, in: draft) {
+        edits.append(.disconnect(patch.name(of: cable.ends)))
+      }
+    }
+    edits.append(.add(node, before: patch.node(after: node.id)?.name))
+    for ends in patch.cablesTouching(node.id) { edits += Connect.restoring(ends, in: patch) }
+    return .joined(edits)
+  }
+
+  func describe() -> String { bridge ? "remove \(name) bridge" : "remove \(name)" }
+
+  /// The cables that would join the neighbours: each source of its inputs to each destination of its
+  /// outputs, audio to audio and events to events. Gains add up; maps follow one another. Side chains
+  /// and parameters are no part of the way through. Pairs that are joined already stay as they are.
+  static func bridges(over node: Node, in draft: Draft) -> [Cable] {
+    let patch = draft.patch
+    let kind = draft.catalogue[node.kind]
+    let sources = patch.cables(into: node.id, catalogue: draft.catalogue).filter {
+      let port = $0.ends.destination.port
+      return $0.ends.source.node != node.id && port != "sidechain"
+        && (kind == nil || kind?.inputs.contains { $0.name == port } == true)
+    }
+    let destinations = patch.cables(from: node.id, catalogue: draft.catalogue).filter {
+      $0.ends.destination.node != node.id
+    }
+    var bridges: [Cable] = []
+    var joined: Set<Cable.Ends> = []
+    for source in sources {
+      let sourceIsEvents = draft.carriesEvents(source.ends)
+      for destination in destinations where draft.carriesEvents(destination.ends) == sourceIsEvents {
+        let ends = Cable.Ends(source.ends.source, destination.ends.destination)
+        guard patch.cables[ends] == nil, joined.insert(ends).inserted else { continue }
+        let isDiscrete = source.mixing == .discrete || destination.mixing == .discrete
+        bridges.append(
+          Cable(
+            ends, gain: min(source.gain + destination.gain, Connect.loudest),
+            map: destination.map.after(source.map), mixing: isDiscrete ? .discrete : .speakers,
+            comments: destination.comments))
+      }
+    }
+    return bridges
+  }
+}
+
+extension Optional where Wrapped == ChannelMap {
+  /// The map that does what `first` and then this one do.
+  func after(_ first: ChannelMap?) -> ChannelMap? {
+    guard let second = self else { return first }
+    guard let first else { return second }
+    return ChannelMap(second.sources.map { first.sources.indices.contains($0) ? first.sources[$0] : -1 })
+  }
+}
+
+extension Draft {
+  /// Whether a cable carries events, as the first end of a known kind says.
+  func carriesEvents(_ ends: Cable.Ends) -> Bool {
+    if let node = patch[ends.source.node], let kind = catalogue[node.kind],
+      let isEvents = kind.outputIsEvents(ends.source.port)
+    {
+      return isEvents
+    }
+    guard let node = patch[ends.destination.node], let kind = catalogue[node.kind] else { return false }
+    return kind.inputIsEvents(ends.destination.port) ?? false
+  }
+}
+
+extension Patch {
+  /// The next in the order of the file.
+  func node(after id: NodeID) -> Node? {
+    guard let index = nodes.index(forKey: id), index + 1 < nodes.count else { return nil }
+    return nodes.elements[index + 1].value
+  }
+}

@@ -1,0 +1,22 @@
+/// `rename dist fuzz`
+struct RenameNode: EditVerbs {
+  var name: String
+  var newName: String
+
+  func apply(to draft: inout Draft) throws(EditError) {
+    let node = try draft.patch.node(named: name)
+    if newName == name { return }
+    if let fault = NodeName.fault(in: newName) { throw EditError(fault, token: newName) }
+    if draft.patch[named: newName] != nil {
+      throw EditError("there is a node `\(newName)` already", hint: "choose another name", token: newName)
+    }
+    draft.patch.nodes[node.id]?.name = newName
+    draft.patch.idsByName[name] = nil
+    draft.patch.idsByName[newName] = node.id
+    draft.isSilent = false
+  }
+
+  func inverse(in draft: Draft) -> Edit { .rename(newName, to: name) }
+
+  func describe() -> String { "rename \(name) \(newName)" }
+}

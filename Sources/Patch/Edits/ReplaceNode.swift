@@ -1,0 +1,123 @@
+/// `replace dist equalizer band1.gain=6dB`
+struct ReplaceNode: EditVerbs {
+  var name: String
+  var node: Node
+
+  func apply(to draft: inout Draft) throws(EditError) {
+    let old = try draft.patch.node(named: name)
+    var new = node
+    new.name = name
+    new = try AddNode.checked(new, in: draft)
+    if node.id.raw == 0 {
+      new = new.with(id: draft.patch.freshID())
+      // Who replaces by hand means the sound; box and remarks stay.
+      new.place = new.place ?? old.place
+      if new.comments.isEmpty { new.comments = old.comments }
+      if let layout = old.lineComments[.layout], new.place != nil, new.lineComments[.layout] == nil {
+        new.lineComments[.layout] = layout
+      }
+    } else {
+      new = try AddNode.identified(new, in: &draft)
+    }
+    let moves = Self.moves(from: old, to: new, in: draft)
+    let index = draft.patch.nodes.index(forKey: old.id)
+    draft.patch.detach(old.id)
+    draft.patch.attach(new, at: index)
+    for move in moves {
+      guard let ends = move.new else { continue }
+      var cable = move.old
+      cable.ends = ends
+      draft.patch.plug(cable)
+    }
+    draft.isSilent = false
+  }
+
+  func inverse(in draft: Draft) throws(EditError) -> Edit {
+    let old = try draft.patch.node(named: name)
+    var new = node
+    new.name = name
+    if node.id.raw == 0 { new = new.with(id: NodeID(raw: .max)) }
+    var before: [Edit] = []
+    var after: [Edit] = []
+    for move in Self.moves(from: old, to: new, in: draft) {
+      if let ends = move.new, Self.keepsPorts(move.old.ends, ends) { continue }
+      if let ends = move.new { before.append(.disconnect(draft.patch.name(of: ends, with: new))) }
+      after += Connect.restoring(move.old.ends, in: draft.patch)
+    }
+    return .joined(before + [.replace(name, with: old)] + after)
+  }
+
+  func describe() -> String {
+    var named = node
+    named.name = name
+    return AddNode.joined("replace \(name) \(node.kind)" + AddNode.settings(of: node), withRemarksOf: named)
+  }
+
+  private struct Move {
+    var old: Cable
+    /// nil: the cable goes.
+    var new: Cable.Ends?
+  }
+
+  private static func keepsPorts(_ old: Cable.Ends, _ new: Cable.Ends) -> Bool {
+    old.source.port == new.source.port && old.destination.port == new.destination.port
+  }
+
+  /// Where each cable goes. Those whose ports the new kind has are placed first.
+  private static func moves(from old: Node, to new: Node, in draft: Draft) -> [Move] {
+    let patch = draft.patch
+    let kind = draft.catalogue[new.kind]
+    let outgoing = patch.cables(from: old.id, catalogue: draft.catalogue).filter {
+      $0.ends.destination.node != old.id
+    }
+    var moves: [Move] = []
+    for cable in patch.cables(into: old.id, catalogue: draft.catalogue) + outgoing {
+      let isEvents = draft.carriesEvents(cable.ends)
+      var ends: Cable.Ends? = cable.ends
+      if cable.ends.destination.node == old.id {
+        let port =
+          kind.map { $0.input(like: cable.ends.destination.port, isEvents: isEvents) }
+          ?? cable.ends.destination.port
+        ends = port.flatMap { port in ends.map { Cable.Ends($0.source, PortReference(new.id, port)) } }
+      }
+      if cable.ends.source.node == old.id {
+        let port =
+          kind.map { $0.output(like: cable.ends.source.port, isEvents: isEvents) } ?? cable.ends.source.port
+        ends = port.flatMap { port in ends.map { Cable.Ends(PortReference(new.id, port), $0.destination) } }
+      }
+      moves.append(Move(old: cable, new: ends))
+    }
+    var taken: Set<Cable.Ends> = []
+    for index in moves.indices {
+      if let ends = moves[index].new, keepsPorts(moves[index].old.ends, ends) { taken.insert(ends) }
+    }
+    for index in moves.indices {
+      guard let ends = moves[index].new, !keepsPorts(moves[index].old.ends, ends) else { continue }
+      if !taken.insert(ends).inserted { moves[index].new = nil }
+    }
+    return moves
+  }
+}
+
+extension KindDescription {
+  /// The input of that name, else the first declared one that carries the same.
+  func input(like port: String, isEvents: Bool) -> String? {
+    if inputIsEvents(port) == isEvents { return port }
+    return inputs.first { $0.isEvents == isEvents }?.name
+  }
+
+  func output(like port: String, isEvents: Bool) -> String? {
+    if outputIsEvents(port) == isEvents { return port }
+    return outputs.first { $0.isEvents == isEvents }?.name
+  }
+}
+
+extension Patch {
+  /// The cable's name while `node` is not in the patch yet.
+  func name(of ends: Cable.Ends, with node: Node) -> CableName {
+    func name(_ id: NodeID) -> String { id == node.id ? node.name : nodes[id]?.name ?? "" }
+    return CableName(
+      PortName(name(ends.source.node), ends.source.port),
+      PortName(name(ends.destination.node), ends.destination.port))
+  }
+}

@@ -1,0 +1,87 @@
+/// `comment dist "what it is for"`, `comment piano -> dist "loud" after "see above"`, `header "title"`
+struct SetComment: EditVerbs {
+  var subject: Subject
+  var comments: Comments
+
+  func apply(to draft: inout Draft) throws(EditError) {
+    let comments = comments.tidied
+    let kept = comments.isEmpty ? nil : comments
+    switch subject {
+    case .node(let name):
+      let node = try draft.patch.node(named: name)
+      draft.patch.nodes[node.id]?.comments = comments
+    case .cable(let name):
+      let cable = try draft.patch.existing(name, catalogue: draft.catalogue)
+      draft.patch.cables[cable.ends]?.comments = comments
+    case .setting(let name, let path):
+      let node = try draft.patch.node(named: name)
+      guard let kind = draft.catalogue[node.kind] else {
+        guard node.settings[path] != nil else {
+          throw EditError("`\(name)\(path.suffix)` is not set", token: name + path.suffix)
+        }
+        draft.patch.nodes[node.id]?.lineComments[.setting(path)] = kept
+        return
+      }
+      let defaultValue = try kind.parameter(at: path, of: node).defaultValue(at: path)
+      draft.patch.nodes[node.id]?.lineComments[.setting(path)] = kept
+      draft.patch.store(node.settings[path] ?? defaultValue, at: path, of: node.id, default: defaultValue)
+    case .layout(let name):
+      let node = try draft.patch.node(named: name)
+      guard node.place != nil else { throw EditError("`\(name)` has no place of its own", token: name) }
+      draft.patch.nodes[node.id]?.lineComments[.layout] = kept
+    case .header: draft.patch.header = comments.before
+    case .footer: draft.patch.footer = comments.before
+    }
+  }
+
+  func inverse(in draft: Draft) throws(EditError) -> Edit {
+    let patch = draft.patch
+    let old: Comments =
+      switch subject {
+      case .node(let name): try patch.node(named: name).comments
+      case .cable(let name): try patch.existing(name, catalogue: draft.catalogue).comments
+      case .setting(let name, let path):
+        try patch.node(named: name).lineComments[.setting(path)] ?? Comments()
+      case .layout(let name): try patch.node(named: name).lineComments[.layout] ?? Comments()
+      case .header: Comments(before: patch.header)
+      case .footer: Comments(before: patch.footer)
+      }
+    return .comment(subject, old)
+  }
+
+  func describe() -> String {
+    var line =
+      switch subject {
+      case .node(let name): "comment \(name)"
+      case .cable(let name): "comment \(name)"
+      case .setting(let name, let path): "comment \(name)\(path.suffix)"
+      case .layout(let name): "comment layout \(name)"
+      case .header: "header"
+      case .footer: "footer"
+      }
+    for text in comments.before { line += " " + Quoting.quoted(text) }
+    if let after = comments.after { line += " after " + Quoting.quoted(after) }
+    return line
+  }
+}
+
+extension Comments {
+  /// As a file can hold them: no line breaks, no blanks at the ends of lines.
+  package var tidied: Comments {
+    if isEmpty { return self }
+    var result = Comments()
+    for text in before { result.before += Self.lines(of: text) }
+    if let after {
+      let text = Self.lines(of: after).joined(separator: " ").drop { $0 == " " || $0 == "\t" }
+      result.after = text.isEmpty ? nil : String(text)
+    }
+    return result
+  }
+
+  private static func lines(of text: String) -> [String] {
+    text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map { line in
+      let end = line.unicodeScalars.lastIndex { !$0.properties.isWhitespace && $0.value >= 32 }
+      return end.map { String(line.unicodeScalars[...$0]) } ?? ""
+    }
+  }
+}

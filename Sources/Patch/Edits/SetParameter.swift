@@ -1,0 +1,89 @@
+/// `set dist.drive 24dB over 2s`, `set main[0,1] -6dB`, `set dist.drive default`
+struct SetParameter: EditVerbs {
+  var name: String
+  var path: ParameterPath
+  var value: Value?
+  /// Seconds.
+  var over: Double?
+
+  func apply(to draft: inout Draft) throws(EditError) {
+    let node = try draft.patch.node(named: name)
+    guard let kind = draft.catalogue[node.kind] else {
+      draft.patch.nodes[node.id]?.settings[path] = value?.unread
+      if value == nil { draft.patch.nodes[node.id]?.lineComments[.setting(path)] = nil }
+      draft.isSilent = false
+      return
+    }
+    let parameter = try kind.parameter(at: path, of: node)
+    let checked = try value.map { value throws(EditError) in try parameter.checked(value, of: name, at: path)
+    }
+    if let over {
+      guard over >= 0, over <= 3600 else {
+        throw EditError("a change takes 0s to 3600s", token: Value.number(over, .seconds).line)
+      }
+      guard
+        parameter.smoothing == .ramp || parameter.smoothing == .kernel || parameter.smoothing == .crossfade
+      else {
+        throw EditError(
+          "`\(name)\(path.suffix)` cannot change over time", hint: "leave `over` out", token: "over")
+      }
+      draft.ramps.append((node.id, path, over))
+    }
+    draft.patch.store(checked, at: path, of: node.id, default: parameter.defaultValue(at: path))
+    for path in dropped(by: checked ?? parameter.defaultValue, parameter: parameter, of: node, kind: kind) {
+      draft.patch.nodes[node.id]?.settings[path] = nil
+      draft.patch.nodes[node.id]?.lineComments[.setting(path)] = nil
+    }
+    draft.isSilent = false
+  }
+
+  func inverse(in draft: Draft) throws(EditError) -> Edit {
+    let node = try draft.patch.node(named: name)
+    var edits = restoring(path, of: node)
+    if let kind = draft.catalogue[node.kind], let parameter = kind[parameter: path.name] {
+      let new = value.flatMap { try? parameter.checked($0, of: name, at: path) } ?? parameter.defaultValue
+      for path in dropped(by: new, parameter: parameter, of: node, kind: kind) {
+        edits += restoring(path, of: node)
+      }
+    }
+    return .joined(edits)
+  }
+
+  func describe() -> String {
+    var line = "set \(name)\(path.suffix) \(value?.line ?? "default")"
+    if let over { line += " over \(Value.number(over, .seconds).line)" }
+    return line
+  }
+
+  private func restoring(_ path: ParameterPath, of node: Node) -> [Edit] {
+    let set = Edit.set(name, path, node.settings[path], over: nil)
+    guard let comments = node.lineComments[.setting(path)] else { return [set] }
+    return [set, .comment(.setting(name, path), comments)]
+  }
+
+  /// Settings whose indices are out of bounds once a size shrinks.
+  private func dropped(
+    by value: Value, parameter: ParameterDescription, of node: Node, kind: KindDescription
+  ) -> [ParameterPath] {
+    guard parameter.form == .integer, case .number(let size, _) = value else { return [] }
+    let dimensioned = kind.parameters.filter { $0.dimensions.contains(parameter.name) }
+    if dimensioned.isEmpty { return [] }
+    return node.settings.keys.sorted().filter { path in
+      guard let owner = dimensioned.first(where: { $0.name == path.name }) else { return false }
+      return zip(path.indices, owner.dimensions).contains { $1 == parameter.name && Double($0) >= size }
+    }
+  }
+}
+
+extension Patch {
+  /// Keeps the value where it differs from the default or has a comment.
+  mutating func store(_ value: Value?, at path: ParameterPath, of id: NodeID, default defaultValue: Value) {
+    if let value {
+      let hasComment = nodes[id]?.lineComments[.setting(path)] != nil
+      nodes[id]?.settings[path] = value == defaultValue && !hasComment ? nil : value
+    } else {
+      nodes[id]?.settings[path] = nil
+      nodes[id]?.lineComments[.setting(path)] = nil
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import Glibc
+
+/// A node's parameters as kernels want them: settings, else defaults, in the engine's units.
+///
+/// Decibels become linear gains (-inf is 0); percent, keys, cents, semitones, hertz and seconds stay as
+/// they are, so that a cable into a parameter's port counts in its unit; a toggle is 0 or 1, a choice its position, a text or file has no value.
+public struct EngineValues: Sendable {
+  /// In the order of the kind's parameters; each one value for a plain parameter, one a channel for a
+  /// list, row by row for one with dimensions (a crosspoint of input i and output j at
+  /// `i * outputs + j`).
+  public let values: [[Float]]
+
+  public init(of node: Node, description: KindDescription) {
+    values = description.parameters.map { Self.values(of: $0, of: node, description: description) }
+  }
+
+  /// The values of one parameter.
+  public static func values(
+    of parameter: ParameterDescription, of node: Node, description: KindDescription
+  ) -> [Float] {
+    if parameter.dimensions.isEmpty {
+      let value = node.settings.isEmpty ? nil : node.settings[ParameterPath(parameter.name)]
+      return parameter.engineValues(of: value ?? parameter.defaultValue)
+    }
+    let sizes = parameter.dimensions.map { description.count($0, of: node) }
+    var values = [Float](repeating: 0, count: sizes.reduce(1, *))
+    for index in values.indices {
+      values[index] = parameter.engineValue(
+        of: parameter.defaultValue(at: Self.path(parameter, index, sizes)))
+    }
+    for (path, value) in node.settings where path.name == parameter.name && path.indices.count == sizes.count
+    {
+      guard zip(path.indices, sizes).allSatisfy({ $0 >= 0 && $0 < $1 }) else { continue }
+      let index = zip(path.indices, sizes).reduce(0) { $0 * $1.1 + $1.0 }
+      values[index] = parameter.engineValue(of: value)
+    }
+    return values
+  }
+
+  private static func path(_ parameter: ParameterDescription, _ index: Int, _ sizes: [Int]) -> ParameterPath {
+    sizes.count == 2
+      ? ParameterPath(parameter.name, [index / sizes[1], index % sizes[1]])
+      : ParameterPath(parameter.name, [index])
+  }
+
+  /// The linear gain of so many decibels.
+  public static func gain(decibels: Double) -> Float {
+    decibels == -.infinity ? 0 : decibels == 0 ? 1 : Float(pow(10, decibels / 20))
+  }
+}
+
+extension ParameterDescription {
+  /// One value, or one a channel; empty for texts and files.
+  public func engineValues(of value: Value) -> [Float] {
+    switch form {
+    case .file, .text: return []
+    default:
+      if case .list(let values) = value { return values.map(engineValue) }
+      return [engineValue(of: value)]
+    }
+  }
+
+  /// One number as the engine wants it.
+  public func engineValue(of value: Value) -> Float {
+    switch value {
+    case .number(let number, .decibels): return EngineValues.gain(decibels: number)
+    case .number(let number, _): return Float(number)
+    case .text(let word):
+      if case .choice(let words) = form { return Float(words.firstIndex(of: word) ?? 0) }
+      return word == "on" ? 1 : 0
+    case .list(let values): return values.first.map(engineValue) ?? 0
+    }
+  }
+}
+
+extension Patch {
+  /// A setting, else its kind's default; nil where the node or its parameter is unknown.
+  public func value(of node: String, _ path: ParameterPath, catalogue: KindCatalogue) -> Value? {
+    self[named: node].flatMap { $0.value(at: path, description: catalogue[$0.kind]) }
+  }
+}
+
+extension Node {
+  /// A setting, else the kind's default.
+  public func value(at path: ParameterPath, description: KindDescription?) -> Value? {
+    settings[path] ?? description?[parameter: path.name]?.defaultValue(at: path)
+  }
+}

@@ -1,0 +1,95 @@
+/// A port as the language names it: `piano`, `comp.sidechain`.
+public struct PortName: Hashable, Sendable, CustomStringConvertible {
+  public var node: String
+  /// nil: the first that fits.
+  public var port: String?
+
+  public init(_ node: String, _ port: String? = nil) {
+    self.node = node
+    self.port = port
+  }
+
+  public var description: String { port.map { node + "." + $0 } ?? node }
+}
+
+/// A cable as the language names it: `piano -> dist`.
+public struct CableName: Hashable, Sendable, CustomStringConvertible {
+  public var source: PortName
+  public var destination: PortName
+
+  public init(_ source: PortName, _ destination: PortName) {
+    self.source = source
+    self.destination = destination
+  }
+
+  /// Between the first ports that fit.
+  public init(_ source: String, _ destination: String) {
+    self.init(PortName(source), PortName(destination))
+  }
+
+  public var description: String { "\(source) -> \(destination)" }
+}
+
+/// What a comment can belong to: a line of the canonical file.
+public enum Subject: Hashable, Sendable {
+  case node(String)
+  case cable(CableName)
+  case setting(String, ParameterPath)
+  case layout(String)
+  /// The lines at the head of the file; `Comments.before` alone counts.
+  case header
+  case footer
+}
+
+/// What may be the name of a node.
+public enum NodeName {
+  public static let longest = 64
+
+  /// Why `name` cannot be a node's name, in words; nil where it can.
+  public static func fault(in name: String) -> String? {
+    if name.isEmpty { return "a node needs a name" }
+    var count = 0
+    var isPlain = true
+    for byte in name.utf8 {
+      count += 1
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"), UInt8(ascii: "-"): continue
+      case 0x80...: isPlain = false
+      default: return "`\(name)` cannot be a name: letters, digits, `_` and `-` can"
+      }
+    }
+    if !isPlain,
+      name.unicodeScalars.contains(where: {
+        $0.properties.isWhitespace || $0.properties.generalCategory == .control
+      })
+    {
+      return "`\(name)` cannot be a name: letters, digits, `_` and `-` can"
+    }
+    if name.hasPrefix("-") || name.hasSuffix("-") { return "a name cannot begin or end with `-`" }
+    if count > longest { return "a name has at most \(longest) bytes" }
+    return nil
+  }
+}
+
+extension ParameterPath {
+  /// As the language writes it after a node's name: `.drive`, `.in[0]`, `[0,1]`.
+  public var suffix: String { name.isEmpty ? line : "." + line }
+
+  /// `drive`, `in[0]`, `[0,1]`.
+  public var line: String {
+    indices.isEmpty ? name : name + "[" + indices.map(String.init).joined(separator: ",") + "]"
+  }
+}
+
+extension Node {
+  /// A node that has no identity yet: adding it to a patch gives it one.
+  public init(name: String, kind: String, settings: [ParameterPath: Value] = [:]) {
+    self.init(id: NodeID(raw: 0), name: name, kind: kind, settings: settings)
+  }
+
+  func with(id: NodeID) -> Node {
+    var node = Node(id: id, name: name, kind: kind, settings: settings, place: place, comments: comments)
+    node.lineComments = lineComments
+    return node
+  }
+}

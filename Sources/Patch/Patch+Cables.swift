@@ -1,0 +1,94 @@
+/// Neighbours, without looking at all cables.
+extension Patch {
+  /// The cables into a node: by its ports' order in the kind, then by the source's name and port.
+  public func cables(into id: NodeID, catalogue: KindCatalogue) -> [Cable] {
+    guard let ends = incoming[id], let node = nodes[id] else { return [] }
+    if ends.count == 1 { return ends.compactMap { cables[$0] } }
+    let kind = catalogue[node.kind]
+    return sorted(
+      ends, rank: { kind?.inputRank($0.destination.port) ?? .max }, near: \.destination, far: \.source)
+  }
+
+  /// The cables out of a node: by its ports' order, then by the destination's name and port.
+  public func cables(from id: NodeID, catalogue: KindCatalogue) -> [Cable] {
+    guard let ends = outgoing[id], let node = nodes[id] else { return [] }
+    if ends.count == 1 { return ends.compactMap { cables[$0] } }
+    let kind = catalogue[node.kind]
+    return sorted(
+      ends, rank: { kind?.outputRank($0.source.port) ?? .max }, near: \.source, far: \.destination)
+  }
+
+  /// All cables, by the order of their destinations and as `cables(into:)` orders them.
+  public func orderedCables(catalogue: KindCatalogue) -> [Cable] {
+    nodes.keys.flatMap { cables(into: $0, catalogue: catalogue) }
+  }
+
+  /// In no particular order.
+  func cablesTouching(_ id: NodeID) -> [Cable.Ends] {
+    (incoming[id] ?? []) + (outgoing[id] ?? []).filter { $0.destination.node != id }
+  }
+
+  /// The cable's name with both ports written out.
+  public func name(of ends: Cable.Ends) -> CableName {
+    CableName(
+      PortName(nodes[ends.source.node]?.name ?? "", ends.source.port),
+      PortName(nodes[ends.destination.node]?.name ?? "", ends.destination.port))
+  }
+
+  /// The cable's name as short as it can be: ports that would be found anyway are left out.
+  public func shortName(of ends: Cable.Ends, catalogue: KindCatalogue) -> CableName {
+    let full = name(of: ends)
+    for (hidesSource, hidesDestination) in [(true, true), (true, false), (false, true)] {
+      var short = full
+      if hidesSource { short.source.port = nil }
+      if hidesDestination { short.destination.port = nil }
+      if let found = try? fitting(short, catalogue: catalogue), found == ends { return short }
+    }
+    return full
+  }
+
+  private func sorted(
+    _ ends: [Cable.Ends], rank: (Cable.Ends) -> Int, near: (Cable.Ends) -> PortReference,
+    far: (Cable.Ends) -> PortReference
+  ) -> [Cable] {
+    let keyed = ends.map { (ends: $0, rank: rank($0), name: nodes[far($0).node]?.name ?? "") }
+    let ordered = keyed.sorted { a, b in
+      if a.rank != b.rank { return a.rank < b.rank }
+      let (portA, portB) = (near(a.ends).port, near(b.ends).port)
+      if portA != portB { return portA < portB }
+      if a.name != b.name { return a.name < b.name }
+      return far(a.ends).port < far(b.ends).port
+    }
+    return ordered.compactMap { cables[$0.ends] }
+  }
+}
+
+extension KindDescription {
+  /// Whether a parameter is also an audio input port of its name.
+  public static func isPort(_ parameter: ParameterDescription) -> Bool {
+    parameter.form == .continuous && parameter.smoothing == .ramp && parameter.dimensions.isEmpty
+  }
+
+  public subscript(parameter name: String) -> ParameterDescription? { parameters.first { $0.name == name } }
+
+  /// Order of an input: declared ports, then parameters.
+  public func inputRank(_ port: String) -> Int? {
+    if let index = inputs.firstIndex(where: { $0.name == port }) { return index }
+    guard let index = parameters.firstIndex(where: { $0.name == port && Self.isPort($0) }) else { return nil }
+    return inputs.count + index
+  }
+
+  public func outputRank(_ port: String) -> Int? { outputs.firstIndex { $0.name == port } }
+
+  /// Names of every input: declared ports, then continuous parameters.
+  public var inputNames: [String] { inputs.map(\.name) + parameters.filter(Self.isPort).map(\.name) }
+  public var outputNames: [String] { outputs.map(\.name) }
+
+  /// Whether the input carries events; nil where there is no such input.
+  func inputIsEvents(_ port: String) -> Bool? {
+    if let declared = inputs.first(where: { $0.name == port }) { return declared.isEvents }
+    return parameters.contains { $0.name == port && Self.isPort($0) } ? false : nil
+  }
+
+  func outputIsEvents(_ port: String) -> Bool? { outputs.first { $0.name == port }?.isEvents }
+}

@@ -1,0 +1,136 @@
+import OrderedCollections
+
+/// The document: nodes and the cables between them, as a value. Copying is cheap, comparing is exact
+/// (identities, order and comments included).
+///
+/// Invariants: names are unique; each cable joins ports of nodes that are in the patch; a setting is
+/// kept where it differs from its kind's default or has a comment.
+public struct Patch: Sendable {
+  /// In the order of the file.
+  public internal(set) var nodes: OrderedDictionary<NodeID, Node> = [:]
+  public internal(set) var cables: [Cable.Ends: Cable] = [:]
+  /// Comments at the head and at the end of the file.
+  public internal(set) var header: [String] = []
+  public internal(set) var footer: [String] = []
+
+  // Derived from the nodes and cables, so that nothing scans them.
+  var idsByName: [String: NodeID] = [:]
+  var incoming: [NodeID: [Cable.Ends]] = [:]
+  var outgoing: [NodeID: [Cable.Ends]] = [:]
+  /// Never goes back, not even by undo: a node that is fading out keeps its identity to itself.
+  var nextID: UInt64 = 1
+
+  public init() {}
+
+  public subscript(_ id: NodeID) -> Node? { nodes[id] }
+  public subscript(named name: String) -> Node? { idsByName[name].flatMap { nodes[$0] } }
+  public func id(named name: String) -> NodeID? { idsByName[name] }
+
+  /// Names of the nodes, in order.
+  public var names: [String] { nodes.values.map(\.name) }
+}
+
+extension Patch: Hashable {
+  public static func == (a: Self, b: Self) -> Bool {
+    a.nodes == b.nodes && a.cables == b.cables && a.header == b.header && a.footer == b.footer
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(nodes)
+    hasher.combine(cables)
+    hasher.combine(header)
+    hasher.combine(footer)
+  }
+}
+
+extension Patch {
+  /// The same document with identities counted from 1 in order: equal for two patches that would be
+  /// written as the same file.
+  public var withPlainIdentities: Patch {
+    var result = Patch()
+    var fresh: [NodeID: NodeID] = [:]
+    for node in nodes.values {
+      let id = NodeID(raw: result.nextID)
+      result.nextID += 1
+      fresh[node.id] = id
+      result.attach(node.with(id: id), at: nil)
+    }
+    for cable in cables.values {
+      guard let source = fresh[cable.ends.source.node], let destination = fresh[cable.ends.destination.node]
+      else {
+        continue
+      }
+      var cable = cable
+      cable.ends.source.node = source
+      cable.ends.destination.node = destination
+      result.plug(cable)
+    }
+    result.header = header
+    result.footer = footer
+    return result
+  }
+}
+
+/// The steps that edits are made of; each keeps the derived tables true.
+extension Patch {
+  /// Makes room, so that a large file is not rehashed as it grows.
+  package mutating func reserve(nodes nodeCount: Int, cables cableCount: Int) {
+    nodes.reserveCapacity(nodeCount)
+    idsByName.reserveCapacity(nodeCount)
+    cables.reserveCapacity(cableCount)
+    incoming.reserveCapacity(min(nodeCount, cableCount))
+    outgoing.reserveCapacity(min(nodeCount, cableCount))
+  }
+
+  mutating func freshID() -> NodeID {
+    defer { nextID += 1 }
+    return NodeID(raw: nextID)
+  }
+
+  mutating func attach(_ node: Node, at index: Int?) {
+    nextID = max(nextID, node.id.raw &+ 1)
+    idsByName[node.name] = node.id
+    if let index {
+      nodes.updateValue(node, forKey: node.id, insertingAt: index)
+    } else {
+      nodes[node.id] = node
+    }
+  }
+
+  /// Takes the node and its cables away. Its own tables go as a whole: a mix of thousands of cables would
+  /// be searched for each of them otherwise.
+  mutating func detach(_ id: NodeID) {
+    for ends in incoming.removeValue(forKey: id) ?? [] {
+      cables[ends] = nil
+      if ends.source.node != id { Self.drop(ends, from: &outgoing, at: ends.source.node) }
+    }
+    for ends in outgoing.removeValue(forKey: id) ?? [] where ends.destination.node != id {
+      cables[ends] = nil
+      Self.drop(ends, from: &incoming, at: ends.destination.node)
+    }
+    if let node = nodes.removeValue(forKey: id) { idsByName[node.name] = nil }
+  }
+
+  /// Adds the cable, or changes the one between the same ports.
+  mutating func plug(_ cable: Cable) {
+    if cables.updateValue(cable, forKey: cable.ends) == nil {
+      incoming[cable.ends.destination.node, default: []].append(cable.ends)
+      outgoing[cable.ends.source.node, default: []].append(cable.ends)
+    }
+  }
+
+  mutating func unplug(_ ends: Cable.Ends) {
+    guard cables.removeValue(forKey: ends) != nil else { return }
+    Self.drop(ends, from: &incoming, at: ends.destination.node)
+    Self.drop(ends, from: &outgoing, at: ends.source.node)
+  }
+
+  private static func drop(_ ends: Cable.Ends, from table: inout [NodeID: [Cable.Ends]], at id: NodeID) {
+    guard let index = table[id]?.firstIndex(of: ends) else { return }
+    if table[id]?.count == 1 {
+      table[id] = nil
+    } else {
+      table[id]?.remove(at: index)
+    }
+  }
+}

@@ -1,0 +1,179 @@
+import Glibc
+
+/// Checking settings against what a kind says of its parameters.
+extension KindDescription {
+  /// The parameter that `path` names on `node`, its indices within bounds.
+  package func parameter(at path: ParameterPath, of node: Node) throws(EditError) -> ParameterDescription {
+    guard let parameter = self[parameter: path.name] else {
+      let what = path.name.isEmpty ? "crosspoints" : "parameter `\(path.name)`"
+      let names = parameters.map(\.name).filter { !$0.isEmpty }
+      var hint = Nearest.hint(for: path.name, among: names)
+      if hint == nil, !names.isEmpty { hint = "kind `\(name)` has \(names.joined(separator: ", "))" }
+      throw EditError(
+        "`\(node.name)` has no \(what)", hint: hint, token: path.name.isEmpty ? path.line : path.name)
+    }
+    guard parameter.dimensions.count == path.indices.count else {
+      let example = ParameterPath(path.name, parameter.dimensions.map { _ in 0 }).suffix
+      let message =
+        parameter.dimensions.isEmpty
+        ? "`\(node.name)\(path.suffix)` takes no index"
+        : "`\(node.name)\(path.suffix)` wants \(parameter.dimensions.count == 1 ? "an index" : "two indices")"
+      throw EditError(message, hint: "write `\(node.name)\(example)`", token: node.name + path.suffix)
+    }
+    for (index, dimension) in zip(path.indices, parameter.dimensions) {
+      let count = count(dimension, of: node)
+      if index < 0 || index >= count {
+        throw EditError(
+          "no `\(node.name)\(path.suffix)`: `\(dimension)` is \(count)",
+          hint: count > 0 ? "indices go from 0 to \(count - 1)" : nil, token: node.name + path.suffix)
+      }
+    }
+    return parameter
+  }
+
+  /// What an integer parameter says on `node` (the size of a dimension).
+  public func count(_ parameter: String, of node: Node) -> Int {
+    let path = ParameterPath(parameter)
+    guard let value = node.settings[path] ?? self[parameter: parameter]?.defaultValue,
+      case .number(let number, _) = value, number.isFinite
+    else { return 0 }
+    return Int(min(max(number, 0), 65536))
+  }
+
+  /// The settings that are right, in the form in which they are kept; a refusal for each of the others.
+  package func checked(_ node: Node) -> (settings: [ParameterPath: Value], refusals: [EditError]) {
+    if node.settings.isEmpty { return ([:], []) }
+    var plain = node
+    plain.settings = [:]
+    var refusals: [EditError] = []
+    // Sizes first: indices are checked against them.
+    for isIndexed in [false, true] {
+      for path in node.settings.keys.sorted() where path.indices.isEmpty != isIndexed {
+        guard let value = node.settings[path] else { continue }
+        do throws(EditError) {
+          let parameter = try parameter(at: path, of: plain)
+          let checked = try parameter.checked(value, of: node.name, at: path)
+          if checked != parameter.defaultValue(at: path) || node.lineComments[.setting(path)] != nil {
+            plain.settings[path] = checked
+          }
+        } catch {
+          refusals.append(error)
+        }
+      }
+    }
+    return (plain.settings, refusals)
+  }
+}
+
+extension Value {
+  /// As a placeholder keeps it: the words as they were written, since nothing says what they mean.
+  package var unread: Value {
+    switch self {
+    case .text: self
+    case .number: .text(line)
+    case .list(let values): .list(values.map(\.unread))
+    }
+  }
+}
+
+extension ParameterDescription {
+  /// The default of one element.
+  public func defaultValue(at path: ParameterPath) -> Value { defaultValue(at: path.indices) }
+
+  /// `value` in the form in which it is kept (in `unit`, a choice as its word), or why not.
+  package func checked(_ value: Value, of node: String, at path: ParameterPath) throws(EditError) -> Value {
+    switch form {
+    case .continuous:
+      if case .list(let values) = value {
+        guard isPerChannel else {
+          throw EditError("`\(node)\(path.suffix)` takes one value, not a list", token: value.line)
+        }
+        guard (1...64).contains(values.count) else {
+          throw EditError(
+            "`\(node)\(path.suffix)` takes a list of 1 to 64 values, one a channel", token: value.line)
+        }
+        var checked: [Value] = []
+        checked.reserveCapacity(values.count)
+        for value in values { checked.append(try number(value, of: node, at: path)) }
+        return .list(checked)
+      }
+      return try number(value, of: node, at: path)
+    case .integer:
+      let checked = try number(value, of: node, at: path)
+      if case .number(let number, _) = checked, number != number.rounded() {
+        throw EditError("`\(node)\(path.suffix)` takes a whole number, not \(value.line)", token: value.line)
+      }
+      return checked
+    case .toggle:
+      switch value {
+      case .text("on"), .text("yes"), .text("true"), .text("1"), .number(1, .none): return .text("on")
+      case .text("off"), .text("no"), .text("false"), .text("0"), .number(0, .none): return .text("off")
+      default:
+        throw EditError("`\(node)\(path.suffix)` is `on` or `off`, not \(value.line)", token: value.line)
+      }
+    case .choice(let words):
+      if case .text(let word) = value {
+        if words.contains(word) { return value }
+        if let same = words.first(where: { $0.lowercased() == word.lowercased() }) { return .text(same) }
+      }
+      throw EditError(
+        "`\(node)\(path.suffix)` cannot be \(value.line)",
+        hint: Nearest.hint(for: value.line, among: words) ?? "it is one of \(words.joined(separator: ", "))",
+        token: value.line)
+    case .file, .text:
+      switch value {
+      case .text: return value
+      case .number: return .text(value.line)
+      case .list: throw EditError("`\(node)\(path.suffix)` takes one text, not a list", token: value.line)
+      }
+    }
+  }
+
+  private func number(_ value: Value, of node: String, at path: ParameterPath) throws(EditError) -> Value {
+    var read = value
+    if case .text(let text) = value {
+      guard let number = Value(number: text) else {
+        throw EditError(
+          "`\(node)\(path.suffix)` takes a number\(unitWords), not \(value.line)", token: value.line)
+      }
+      read = number
+    }
+    guard case .number(let written, let writtenUnit) = read, !written.isNaN else {
+      throw EditError(
+        "`\(node)\(path.suffix)` takes a number\(unitWords), not \(value.line)", token: value.line)
+    }
+    guard let number = converted(written, from: writtenUnit) else {
+      let wanted = unit == .none ? "a plain number" : unit == .key ? "a note" : unit.rawValue
+      throw EditError(
+        "`\(node)\(path.suffix)` is counted in \(wanted), not \(writtenUnit == .key ? "notes" : writtenUnit.rawValue)",
+        hint: "it takes \(rangeWords)", token: value.line)
+    }
+    let isSilence = number == -.infinity && unit == .decibels && range.lowerBound <= -60
+    guard range.contains(number) || isSilence, number.isFinite || isSilence else {
+      throw EditError("`\(node)\(path.suffix)` takes \(rangeWords), not \(value.line)", token: value.line)
+    }
+    return .number(number == 0 ? 0 : number, unit)
+  }
+
+  private func converted(_ number: Double, from written: Unit) -> Double? {
+    if written == unit || written == .none { return number }
+    // A bare `-inf` is read as decibels; it means nothing elsewhere.
+    switch (written, unit) {
+    case (.key, .hertz): return 440 * exp2((number - 69) / 12)
+    case (.semitones, .cents): return number * 100
+    case (.cents, .semitones): return number / 100
+    case (.percent, .decibels): return number <= 0 ? -.infinity : 20 * log10(number / 100)
+    case (.percent, .none): return number / 100
+    default: return nil
+    }
+  }
+
+  private var unitWords: String { unit == .none || unit == .key ? "" : " in \(unit.rawValue)" }
+
+  /// `0dB to 40dB`.
+  public var rangeWords: String {
+    let low = Value.number(range.lowerBound, unit).line
+    let high = range.upperBound.isFinite ? Value.number(range.upperBound, unit).line : "any"
+    return "\(low) to \(high)"
+  }
+}

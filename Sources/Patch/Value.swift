@@ -1,0 +1,38 @@
+/// What a number counts.
+public enum Unit: String, Hashable, Sendable, CaseIterable {
+  case none = ""
+  case decibels = "dB"
+  case hertz = "Hz"
+  case seconds = "s"
+  case percent = "%"
+  case cents = "cents"
+  case semitones = "st"
+  /// A MIDI key, written as a note name (`C#4`, 60 is `C4`).
+  case key = "note"
+}
+
+/// The value of a setting, as the edit language writes it.
+///
+/// A number is held in its unit's base (seconds, hertz, decibels, percent as 0...100), so that
+/// `250ms` and `0.25s` are equal. Silence is `-inf` decibels.
+public indirect enum Value: Hashable, Sendable {
+  case number(Double, Unit)
+  /// A word or quoted text: a choice, a file, a name.
+  case text(String)
+  case list([Value])
+}
+
+/// Which setting of a node: `drive`, `band1.gain`, `in[0]`, or the crosspoint `[0,1]` (name empty).
+public struct ParameterPath: Hashable, Sendable, Comparable {
+  public var name: String
+  public var indices: [Int]
+
+  public init(_ name: String, _ indices: [Int] = []) {
+    self.name = name
+    self.indices = indices
+  }
+
+  public static func < (a: Self, b: Self) -> Bool {
+    a.name != b.name ? a.name < b.name : a.indices.lexicographicallyPrecedes(b.indices)
+  }
+}

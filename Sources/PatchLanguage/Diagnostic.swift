@@ -1,0 +1,122 @@
+import Patch
+
+/// What is wrong with a text, and where.
+public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
+  public enum Severity: String, Sendable { case error, warning }
+
+  /// As it was named; empty at a prompt.
+  public var file: String
+  /// From 1.
+  public var line: Int
+  /// From 1, in characters.
+  public var column: Int
+  public var severity: Severity
+  public var message: String
+  /// The way out.
+  public var hint: String?
+
+  public init(
+    file: String, line: Int, column: Int, severity: Severity = .error, message: String, hint: String? = nil
+  ) {
+    self.file = file
+    self.line = line
+    self.column = column
+    self.severity = severity
+    self.message = message
+    self.hint = hint
+  }
+
+  /// The message with its hint, without a place: "no node `pian`; did you mean `piano`?"
+  public var words: String { hint.map { "\(message); \($0)" } ?? message }
+
+  /// `FILE:LINE:COLUMN: error: message; hint`
+  public var description: String {
+    file.isEmpty
+      ? "\(column): \(severity.rawValue): \(words)"
+      : "\(file):\(line):\(column): \(severity.rawValue): \(words)"
+  }
+}
+
+/// A mistake at a byte of the source.
+struct Fault: Error {
+  var offset: Int
+  var message: String
+  var hint: String?
+
+  init(_ offset: Int, _ message: String, hint: String? = nil) {
+    self.offset = offset
+    self.message = message
+    self.hint = hint
+  }
+}
+
+/// The bytes of a text, and from offsets to places.
+struct Source {
+  let bytes: [UInt8]
+  let file: String
+  /// Number of the first line, and what to add to columns on it: for a line out of a longer text.
+  var firstLine = 1
+  var firstColumn = 1
+
+  init(_ text: String, file: String) {
+    bytes = Array(text.utf8)
+    self.file = file
+  }
+
+  init(bytes: [UInt8], file: String) {
+    self.bytes = bytes
+    self.file = file
+  }
+
+  func string(_ range: Range<Int>) -> String {
+    bytes.withUnsafeBufferPointer {
+      String(decoding: UnsafeBufferPointer(rebasing: $0[range]), as: UTF8.self)
+    }
+  }
+
+  /// `line` counts from 0 and begins at byte `start`.
+  func diagnostic(
+    _ offset: Int, line: Int, start: Int, _ message: String, hint: String?,
+    severity: Diagnostic.Severity = .error
+  ) -> Diagnostic {
+    let column = string(start..<max(start, min(offset, bytes.count))).count
+    return Diagnostic(
+      file: file, line: firstLine + line, column: column + (line == 0 ? firstColumn : 1), severity: severity,
+      message: message, hint: hint)
+  }
+
+  /// Where `token` stands between the bytes, as a word of its own, else what follows its node's name; the
+  /// first word's place where nowhere.
+  func offset(of token: String?, in range: Range<Int>) -> Int {
+    guard let token, !token.isEmpty else { return range.lowerBound }
+    if let offset = exactOffset(of: token, in: range) { return offset }
+    guard let split = token.firstIndex(where: { $0 == "." || $0 == "[" }) else { return range.lowerBound }
+    let rest = token[split] == "." ? token[split...].dropFirst() : token[split...]
+    return exactOffset(of: String(rest), in: range) ?? range.lowerBound
+  }
+
+  private func exactOffset(of token: String, in range: Range<Int>) -> Int? {
+    let wanted = Array(token.utf8)
+    guard !wanted.isEmpty, wanted.count <= range.count else { return nil }
+    var verbEnd = range.lowerBound
+    while verbEnd < range.upperBound, bytes[verbEnd] > 32 { verbEnd += 1 }
+    for start in [verbEnd, range.lowerBound] {
+      var index = start
+      while index + wanted.count <= range.upperBound {
+        if bytes[index..<index + wanted.count].elementsEqual(wanted),
+          index == range.lowerBound || !Self.isNameByte(bytes[index - 1]) || !Self.isNameByte(wanted[0]),
+          index + wanted.count == range.upperBound || !Self.isNameByte(bytes[index + wanted.count])
+            || !Self.isNameByte(wanted[wanted.count - 1])
+        {
+          return index
+        }
+        index += 1
+      }
+    }
+    return nil
+  }
+
+  static func isNameByte(_ byte: UInt8) -> Bool {
+    (byte | 0x20) &- 97 < 26 || byte &- 48 < 10 || byte == UInt8(ascii: "_") || byte >= 0x80
+  }
+}

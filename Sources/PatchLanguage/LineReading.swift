@@ -1,0 +1,174 @@
+import Patch
+
+/// Goes through the lines of a patch file, sorts their statements by what they are, and gives each
+/// comment to the line that it belongs to.
+struct LineReading {
+  /// Whole-line comments that wait for their subject.
+  private var waiting: [String] = []
+  /// Whether a statement other than `sostenuto 1` has been seen.
+  private var isInBody = false
+  /// Whether the waiting comments follow the `sostenuto 1` line directly.
+  private var followsVersion = false
+  private var hasVersion = false
+  private var tokens: [Token] = []
+
+  mutating func read(into reading: inout Reading) {
+    let bytes = reading.source.bytes
+    var start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+    var number = 0
+    while start < bytes.count {
+      let end = bytes.withUnsafeBufferPointer { buffer in
+        var index = start
+        while index < buffer.count, buffer[index] != 10 { index += 1 }
+        return index
+      }
+      line(start..<end, number, &reading)
+      start = end + 1
+      number += 1
+    }
+    if followsVersion {
+      addToHeader(waiting, &reading)
+    } else if !waiting.isEmpty {
+      reading.setFooter(waiting)
+    }
+  }
+
+  private mutating func line(_ range: Range<Int>, _ number: Int, _ reading: inout Reading) {
+    tokens.removeAll(keepingCapacity: true)
+    let comment: Range<Int>?
+    do throws(Fault) {
+      comment = try Lexer.split(reading.source.bytes, range, into: &tokens)
+    } catch {
+      reading.report(error, number, range.lowerBound)
+      noteBrokenNode(&reading)
+      isInBody = true
+      followsVersion = false
+      return
+    }
+    let text = comment.map { Self.commentText(reading.source, $0) }
+    if tokens.isEmpty {
+      if let text {
+        waiting.append(text)
+      } else {
+        blankLine(&reading)
+      }
+      return
+    }
+    if isVersion(reading.source) {
+      version(text, number, range.lowerBound, &reading)
+    } else {
+      statements(text, number, range.lowerBound, &reading)
+    }
+  }
+
+  /// Comments at the head that a blank line sets apart are about the whole file.
+  private mutating func blankLine(_ reading: inout Reading) {
+    if !isInBody, !waiting.isEmpty { addToHeader(waiting, &reading) }
+    if !isInBody { waiting = [] }
+    followsVersion = false
+  }
+
+  private func addToHeader(_ lines: [String], _ reading: inout Reading) {
+    if lines.isEmpty { return }
+    let header = reading.draft.patch.header
+    reading.setHeader(header.isEmpty ? lines : header + [""] + lines)
+  }
+
+  private func isVersion(_ source: Source) -> Bool {
+    source.bytes[tokens[0].range].elementsEqual("sostenuto".utf8)
+  }
+
+  private mutating func version(_ comment: String?, _ number: Int, _ start: Int, _ reading: inout Reading) {
+    if isInBody || hasVersion {
+      reading.report(Fault(tokens[0].start, "`sostenuto 1` is the first line of a file"), number, start)
+      return
+    }
+    let words = tokens.dropFirst().map { reading.source.string($0.range) }
+    if words != ["1"] {
+      let place = tokens.count > 1 ? tokens[1].start : tokens[0].end
+      reading.report(
+        Fault(
+          place,
+          "this program reads version 1, not \(words.isEmpty ? "none" : "`\(words.joined(separator: " "))`")",
+          hint: "the first line is `sostenuto 1`"), number, start)
+    }
+    addToHeader(waiting + (comment.map { $0.isEmpty ? [] : [$0] } ?? []), &reading)
+    waiting = []
+    hasVersion = true
+    followsVersion = true
+  }
+
+  private mutating func statements(_ comment: String?, _ number: Int, _ start: Int, _ reading: inout Reading)
+  {
+    isInBody = true
+    followsVersion = false
+    var before = waiting
+    waiting = []
+    let clauses =
+      tokens.contains { $0.kind == .separator } ? StatementParser.clauses(tokens) : [0..<tokens.count]
+    for (index, clause) in clauses.enumerated() {
+      let isLast = index == clauses.count - 1
+      let after = isLast && comment != "" ? comment : nil
+      let comments = Comments(before: before, after: after)
+      before = []
+      var parser = Parser(reading.source, tokens, clause)
+      do throws(Fault) {
+        let (verb, statement) = try parser.statement()
+        let item = Reading.Item(
+          edit: .all([]), line: number, lineStart: start,
+          range: tokens[clause.lowerBound].start..<tokens[clause.upperBound - 1].end, comments: comments)
+        try reading.take(verb, statement, item)
+      } catch {
+        reading.report(error, number, start)
+        noteBrokenNode(&reading, from: clause.lowerBound)
+      }
+    }
+  }
+
+  /// A `node` line that cannot be read still names its node.
+  private func noteBrokenNode(_ reading: inout Reading, from index: Int = 0) {
+    guard tokens.count > index + 1, reading.source.string(tokens[index].range) == "node" else { return }
+    reading.broken.insert(reading.source.string(tokens[index + 1].range))
+  }
+
+  private static func commentText(_ source: Source, _ range: Range<Int>) -> String {
+    var (start, end) = (range.lowerBound, range.upperBound)
+    if start < end, source.bytes[start] == 32 { start += 1 }
+    while end > start, source.bytes[end - 1] <= 32 { end -= 1 }
+    return source.string(start..<end)
+  }
+}
+
+extension Reading {
+  mutating func setHeader(_ lines: [String]) { try? draft.apply(.comment(.header, Comments(before: lines))) }
+  mutating func setFooter(_ lines: [String]) { try? draft.apply(.comment(.footer, Comments(before: lines))) }
+
+  mutating func report(_ fault: Fault, _ line: Int, _ start: Int) {
+    diagnostics.append(
+      source.diagnostic(fault.offset, line: line, start: start, fault.message, hint: fault.hint))
+  }
+
+  /// Sorts a statement by what it is.
+  mutating func take(_ verb: Verb, _ statement: Statement, _ item: Item) throws(Fault) {
+    guard verb.belongsInFiles, case .edit(let edit) = statement else {
+      throw Fault(
+        item.range.lowerBound, "`\(verb.rawValue)` does not belong in a patch file",
+        hint: "a file holds node, connect, set and layout lines; scripts hold the rest")
+    }
+    var item = item
+    item.edit = edit
+    switch edit {
+    case .add: nodes.append(item)
+    case .connect: cables.append(item)
+    case .place: places.append(item)
+    default:
+      let first = if case .all(let edits) = edit { edits.first ?? edit } else { edit }
+      guard case .set(_, let path, _, let over) = first else { return }
+      if over != nil {
+        throw Fault(
+          source.offset(of: "over", in: item.range), "`over` has no meaning in a file", hint: "leave it out")
+      }
+      if path.indices.isEmpty { settings.append(item) } else { indexedSettings.append(item) }
+    }
+  }
+}

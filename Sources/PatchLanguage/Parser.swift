@@ -1,0 +1,284 @@
+import Patch
+
+/// Reads one statement from the words between two `;`.
+struct Parser {
+  let source: Source
+  let tokens: [Token]
+  private(set) var position: Int
+  let end: Int
+
+  init(_ source: Source, _ tokens: [Token], _ range: Range<Int>) {
+    self.source = source
+    self.tokens = tokens
+    position = range.lowerBound
+    end = range.upperBound
+  }
+
+  /// The verb and what it asks for. Values are texts still: only the kind knows what they mean.
+  mutating func statement() throws(Fault) -> (verb: Verb, statement: Statement) {
+    let first = try word("a verb")
+    let name = source.string(first.range)
+    guard let verb = Verb(rawValue: name) else {
+      throw Fault(
+        first.start, "no verb `\(name)`",
+        hint: Nearest.hint(for: name, among: Verb.allCases.lazy.map(\.rawValue)))
+    }
+    let statement = try body(of: verb)
+    if position < end {
+      throw Fault(
+        tokens[position].start, "`\(source.string(tokens[position].range))` is too much",
+        hint: "write `\(verb.usage)`")
+    }
+    return (verb, statement)
+  }
+
+  private mutating func body(of verb: Verb) throws(Fault) -> Statement {
+    switch verb {
+    case .node: return .edit(try node())
+    case .connect: return .edit(try connect())
+    case .set: return .edit(try set())
+    case .layout: return .edit(try layout())
+    case .disconnect: return .edit(.disconnect(try cable(verb)))
+    case .remove:
+      let name = try text(verb, "a node")
+      return .edit(.remove(name, bridge: accept("bridge")))
+    case .replace:
+      let name = try text(verb, "a node")
+      let kind = try kind(verb)
+      return .edit(.replace(name, with: Node(name: name, kind: kind, settings: try settings())))
+    case .insert:
+      let name = try text(verb, "a name")
+      let kind = try kind(verb)
+      let settings = try settings()
+      guard accept("into") else { throw missing(verb, "`into`") }
+      return .edit(.insert(Node(name: name, kind: kind, settings: settings), into: try cable(verb)))
+    case .rename:
+      let name = try text(verb, "a node")
+      return .edit(.rename(name, to: try text(verb, "a new name")))
+    case .comment: return .edit(try comment())
+    case .header: return .edit(.comment(.header, try commentText()))
+    case .footer: return .edit(.comment(.footer, try commentText()))
+    case .note, .pedal, .control, .bend, .play, .stop, .cue: return .perform(try performance(verb))
+    case .panic: return .panic
+    case .undo: return .undo
+    case .redo: return .redo
+    }
+  }
+
+  // MARK: Statements
+
+  private mutating func node() throws(Fault) -> Edit {
+    let name = try text(.node, "a name")
+    let kind = try kind(.node)
+    let settings = try settings()
+    let before = accept("before") ? try text(.node, "the node that follows") : nil
+    return .add(Node(name: name, kind: kind, settings: settings), before: before)
+  }
+
+  private mutating func connect() throws(Fault) -> Edit {
+    let name = try cable(.connect)
+    var gain = 0.0
+    var map: ChannelMap?
+    var mixing = ChannelMixing.speakers
+    while position < end, tokens[position].equals > 0 {
+      let token = tokens[position]
+      position += 1
+      let key = source.string(token.start..<token.equals)
+      let range = token.equals + 1..<token.end
+      switch key {
+      case "gain": gain = try number(range, in: .decibels, "a gain in dB")
+      case "map": map = ChannelMap(try integers(range))
+      case "mix":
+        let word = source.string(range)
+        guard let read = ChannelMixing(rawValue: word) else {
+          throw Fault(range.lowerBound, "`mix` is `speakers` or `discrete`, not `\(word)`")
+        }
+        mixing = read
+      default:
+        throw Fault(
+          token.start, "a cable has no `\(key)`",
+          hint: Nearest.hint(for: key, among: ["gain", "map", "mix"]) ?? "it has gain, map and mix")
+      }
+    }
+    return .connect(name, gain: gain, map: map, mixing: mixing)
+  }
+
+  private mutating func set() throws(Fault) -> Edit {
+    guard position < end, tokens[position].kind == .word else { throw missing(.set, "what to set") }
+    let token = tokens[position]
+    position += 1
+    // `set dist.drive=18dB` means the same as with a blank.
+    let target = token.equals > 0 ? token.start..<token.equals : token.range
+    let (name, paths) = try Reference.settings(source, target)
+    var value: Value?
+    if token.equals > 0 {
+      value = try Words.value(source, token.equals + 1..<token.end)
+    } else {
+      guard position < end, tokens[position].kind == .word else { throw missing(.set, "a value") }
+      let range = tokens[position].range
+      position += 1
+      if source.string(range) != "default" { value = try Words.value(source, range) }
+    }
+    var over: Double?
+    if accept("over") {
+      guard position < end else { throw missing(.set, "a time") }
+      over = try number(tokens[position].range, in: .seconds, "a time")
+      position += 1
+    }
+    let edits = paths.map { Edit.set(name, $0, value, over: over) }
+    return edits.count == 1 ? edits[0] : .all(edits)
+  }
+
+  private mutating func layout() throws(Fault) -> Edit {
+    let name = try text(.layout, "a node")
+    if accept("auto") { return .place(name, nil) }
+    var numbers: [Int] = []
+    while position < end, numbers.count < 2 {
+      for part in source.string(tokens[position].range).split(separator: ",") {
+        guard let number = Int(part) else {
+          throw Fault(
+            tokens[position].start, "a place is `COLUMN,ROW`, not `\(source.string(tokens[position].range))`")
+        }
+        numbers.append(number)
+      }
+      position += 1
+    }
+    guard numbers.count == 2 else { throw missing(.layout, "`COLUMN,ROW`") }
+    return .place(name, Place(column: numbers[0], row: numbers[1]))
+  }
+
+  private mutating func comment() throws(Fault) -> Edit {
+    guard position < end else { throw missing(.comment, "what it is about") }
+    if position + 1 < end, peek("layout"), tokens[position + 1].kind == .word,
+      source.bytes[tokens[position + 1].start] != UInt8(ascii: "\"")
+    {
+      position += 1
+      let name = try text(.comment, "a node")
+      return .comment(.layout(name), try commentText())
+    }
+    if position + 1 < end, tokens[position + 1].kind == .arrow {
+      let name = try cable(.comment)
+      return .comment(.cable(name), try commentText())
+    }
+    let range = tokens[position].range
+    position += 1
+    if source.bytes[range].contains(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "[") }) {
+      let (name, paths) = try Reference.settings(source, range)
+      let text = try commentText()
+      return paths.count == 1
+        ? .comment(.setting(name, paths[0]), text) : .all(paths.map { .comment(.setting(name, $0), text) })
+    }
+    return .comment(.node(source.string(range)), try commentText())
+  }
+
+  private mutating func commentText() throws(Fault) -> Comments {
+    var comments = Comments()
+    while position < end, tokens[position].kind == .word {
+      if peek("after") {
+        position += 1
+        guard position < end else { throw missing(.comment, "a text after `after`") }
+        comments.after = try Words.text(source, tokens[position].range)
+        position += 1
+        break
+      }
+      comments.before.append(try Words.text(source, tokens[position].range))
+      position += 1
+    }
+    return comments
+  }
+
+  // MARK: Parts
+
+  mutating func cable(_ verb: Verb) throws(Fault) -> CableName {
+    let from = try word(verb, "a node or port")
+    guard position < end, tokens[position].kind == .arrow else { throw missing(verb, "`->`") }
+    position += 1
+    let to = try word(verb, "a node or port")
+    return CableName(try Reference.port(source, from.range), try Reference.port(source, to.range))
+  }
+
+  /// `key=value…`
+  private mutating func settings() throws(Fault) -> [ParameterPath: Value] {
+    var settings: [ParameterPath: Value] = [:]
+    while position < end, tokens[position].kind == .word, tokens[position].equals > 0 {
+      let token = tokens[position]
+      let value = try Words.value(source, token.equals + 1..<token.end)
+      for path in try Reference.paths(source, token.start..<token.equals) {
+        if settings.updateValue(value, forKey: path) != nil {
+          throw Fault(token.start, "`\(path.line)` is set twice")
+        }
+      }
+      position += 1
+    }
+    return settings
+  }
+
+  mutating func number(_ range: Range<Int>, in unit: Unit, _ what: String) throws(Fault) -> Double {
+    let text = try Words.text(source, range)
+    guard let value = Value(number: text), case .number(let number, let written) = value,
+      written == unit || written == .none
+    else { throw Fault(range.lowerBound, "`\(text)` is not \(what)") }
+    return number
+  }
+
+  private func integers(_ range: Range<Int>) throws(Fault) -> [Int] {
+    guard case .list(let values) = try Words.value(source, range) else {
+      throw Fault(range.lowerBound, "a map is a list such as `[0,1]`")
+    }
+    var result: [Int] = []
+    for value in values {
+      guard case .text(let text) = value, let number = Int(text) else {
+        throw Fault(range.lowerBound, "a map holds channel numbers and -1, not `\(value.line)`")
+      }
+      result.append(number)
+    }
+    return result
+  }
+
+  private mutating func kind(_ verb: Verb) throws(Fault) -> String {
+    let token = try word(verb, "a kind")
+    return try Reference.plain(source, token.range, "a kind")
+  }
+
+  mutating func text(_ verb: Verb, _ what: String) throws(Fault) -> String {
+    let token = try word(verb, what)
+    return source.string(token.range)
+  }
+
+  mutating func word(_ verb: Verb, _ what: String) throws(Fault) -> Token {
+    guard position < end, tokens[position].kind == .word else { throw missing(verb, what) }
+    return try word(what)
+  }
+
+  private mutating func word(_ what: String) throws(Fault) -> Token {
+    guard position < end, tokens[position].kind == .word else {
+      let place = position < end ? tokens[position].start : tokens.last?.end ?? 0
+      throw Fault(place, "\(what) is missing")
+    }
+    defer { position += 1 }
+    return tokens[position]
+  }
+
+  /// The next word, where there is one; for optional parts.
+  mutating func next() -> Token? {
+    guard position < end, tokens[position].kind == .word else { return nil }
+    defer { position += 1 }
+    return tokens[position]
+  }
+
+  func peek(_ word: String) -> Bool {
+    guard position < end, tokens[position].kind == .word else { return false }
+    return source.bytes[tokens[position].range].elementsEqual(word.utf8)
+  }
+
+  mutating func accept(_ word: String) -> Bool {
+    guard peek(word) else { return false }
+    position += 1
+    return true
+  }
+
+  func missing(_ verb: Verb, _ what: String) -> Fault {
+    let place = position < end ? tokens[position].start : end > 0 ? tokens[end - 1].end : 0
+    return Fault(place, "\(what) is missing", hint: "write `\(verb.usage)`")
+  }
+}

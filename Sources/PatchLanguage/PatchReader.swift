@@ -1,0 +1,172 @@
+import Patch
+
+/// Reads a patch file.
+public enum PatchReader {
+  /// The patch, and everything that is wrong with the text. Lines with errors are left out of the patch;
+  /// a node of an unknown kind stays in it as a placeholder, with its settings and cables.
+  public static func read(
+    _ text: String, file: String, catalogue: KindCatalogue
+  ) -> (patch: Patch, diagnostics: [Diagnostic]) {
+    var reading = Reading(Source(text, file: file), catalogue: catalogue)
+    return reading.run()
+  }
+
+  /// The same from bytes; what is not UTF-8 is read as U+FFFD.
+  public static func read(
+    bytes: [UInt8], file: String, catalogue: KindCatalogue
+  ) -> (patch: Patch, diagnostics: [Diagnostic]) {
+    var reading = Reading(Source(bytes: bytes, file: file), catalogue: catalogue)
+    return reading.run()
+  }
+}
+
+/// The work of reading: lines first, then nodes, settings, cables and layout, so that lines may stand in
+/// any order.
+struct Reading {
+  struct Item {
+    var edit: Edit
+    var line: Int
+    var lineStart: Int
+    var range: Range<Int>
+    var comments: Comments
+  }
+
+  let source: Source
+  var draft: Draft
+  var diagnostics: [Diagnostic] = []
+  var nodes: [Item] = []
+  var settings: [Item] = []
+  var indexedSettings: [Item] = []
+  var cables: [Item] = []
+  var places: [Item] = []
+  /// Nodes whose line is wrong: what speaks of them is not reported again.
+  var broken: Set<String> = []
+
+  init(_ source: Source, catalogue: KindCatalogue) {
+    self.source = source
+    draft = Draft(patch: Patch(), catalogue: catalogue)
+    draft.acceptsUnknownKinds = true
+  }
+
+  mutating func run() -> (patch: Patch, diagnostics: [Diagnostic]) {
+    var lines = LineReading()
+    lines.read(into: &self)
+    draft.patch.reserve(nodes: nodes.count, cables: cables.count)
+    for item in nodes { addNode(item) }
+    for item in settings { apply(item) }
+    for item in indexedSettings { apply(item) }
+    for item in cables { connect(item) }
+    for item in places { apply(item) }
+    diagnostics.sort { ($0.line, $0.column) < ($1.line, $1.column) }
+    return (draft.patch, diagnostics)
+  }
+
+  private mutating func addNode(_ item: Item) {
+    guard case .add(var node, let before) = item.edit else { return }
+    node.comments = item.comments.tidied
+    if let kind = draft.catalogue[node.kind] {
+      let (settings, refusals) = kind.checked(node)
+      for refusal in refusals { report(refusal, item) }
+      node.settings = settings
+    } else {
+      node.settings = node.settings.mapValues(\.unread)
+      let unknown = draft.catalogue.unknown(node.kind)
+      report(
+        EditError(
+          "\(unknown.message): `\(node.name)` is a placeholder", hint: unknown.hint, token: node.kind), item,
+        .warning)
+    }
+    if before != nil {
+      report(
+        EditError(
+          "`before` has no meaning in a file", hint: "nodes stand in the order of their lines",
+          token: "before"), item)
+    }
+    do throws(EditError) {
+      try draft.add(checked: node)
+    } catch {
+      broken.insert(node.name)
+      report(error, item)
+    }
+  }
+
+  @discardableResult private mutating func apply(_ item: Item) -> Bool {
+    do throws(EditError) {
+      try refuseMissing(item)
+      try draft.apply(item.edit)
+      guard !item.comments.isEmpty, let subject = Self.subject(of: item.edit) else { return true }
+      try draft.apply(.comment(subject, draft.patch.comments(of: subject) + item.comments))
+      return true
+    } catch {
+      report(error, item)
+      return false
+    }
+  }
+
+  /// Hints take a look at every name: where hundreds of lines are wrong, the rest do without.
+  private func refuseMissing(_ item: Item) throws(EditError) {
+    guard diagnostics.count >= Self.mostHints else { return }
+    for name in Self.names(in: item.edit) where draft.patch.id(named: name) == nil {
+      throw EditError("no node `\(name)`", token: name)
+    }
+  }
+
+  private static let mostHints = 200
+
+  private static func names(in edit: Edit) -> [String] {
+    switch edit {
+    case .connect(let name, _, _, _): [name.source.node, name.destination.node]
+    case .set(let name, _, _, _), .place(let name, _): [name]
+    case .all(let edits): edits.first.map(names) ?? []
+    default: []
+    }
+  }
+
+  private mutating func connect(_ item: Item) {
+    guard case .connect(let name, _, _, _) = item.edit else { return }
+    let count = draft.patch.cables.count
+    if apply(item), draft.patch.cables.count == count,
+      let cable = try? draft.patch.existing(name, catalogue: draft.catalogue)
+    {
+      let name = draft.patch.shortName(of: cable.ends, catalogue: draft.catalogue)
+      report(EditError("`\(name)` is connected already", hint: "the last line counts"), item, .warning)
+    }
+  }
+
+  private mutating func report(_ error: EditError, _ item: Item, _ severity: Diagnostic.Severity = .error) {
+    if !broken.isEmpty, let token = error.token, error.message.hasPrefix("no node"), broken.contains(token) {
+      return
+    }
+    diagnostics.append(
+      source.diagnostic(
+        source.offset(of: error.token, in: item.range), line: item.line, start: item.lineStart,
+        error.message, hint: error.hint, severity: severity))
+  }
+
+  static func subject(of edit: Edit) -> Subject? {
+    switch edit {
+    case .connect(let name, _, _, _): .cable(name)
+    case .set(let name, let path, _, _): .setting(name, path)
+    case .place(let name, _): .layout(name)
+    case .all(let edits): edits.first.flatMap(subject)
+    default: nil
+    }
+  }
+}
+
+extension Patch {
+  func comments(of subject: Subject) -> Comments {
+    switch subject {
+    case .setting(let name, let path): self[named: name]?.lineComments[.setting(path)] ?? Comments()
+    case .layout(let name): self[named: name]?.lineComments[.layout] ?? Comments()
+    default: Comments()
+    }
+  }
+}
+
+extension Comments {
+  static func + (a: Self, b: Self) -> Self {
+    guard let last = b.after else { return Comments(before: a.before + b.before, after: a.after) }
+    return Comments(before: a.before + b.before + (a.after.map { [$0] } ?? []), after: last)
+  }
+}

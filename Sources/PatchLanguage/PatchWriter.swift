@@ -1,0 +1,70 @@
+import Patch
+
+/// Writes a patch in its canonical form: `sostenuto 1`, then a paragraph for each node, with its cables
+/// in, its indexed settings and its place, one a line.
+public enum PatchWriter {
+  public static func write(_ patch: Patch, catalogue: KindCatalogue) -> String {
+    var text = "sostenuto 1\n"
+    comments(patch.header, to: &text)
+    for node in patch.nodes.values {
+      text += "\n"
+      write(node, of: patch, catalogue: catalogue, to: &text)
+    }
+    if !patch.footer.isEmpty {
+      text += "\n"
+      comments(patch.footer, to: &text)
+    }
+    return text
+  }
+
+  private static func write(_ node: Node, of patch: Patch, catalogue: KindCatalogue, to text: inout String) {
+    let kind = catalogue[node.kind]
+    let settings = ordered(node.settings, kind)
+
+    var line = "node \(node.name) \(node.kind)"
+    for (path, value) in settings where standsInNodeLine(path, node) { line += " \(path.line)=\(value.line)" }
+    write(line, node.comments, to: &text)
+
+    for cable in patch.cables(into: node.id, catalogue: catalogue) {
+      let name = patch.shortName(of: cable.ends, catalogue: catalogue)
+      let edit = Edit.connect(name, gain: cable.gain, map: cable.map, mixing: cable.mixing)
+      write(edit.line, cable.comments, to: &text)
+    }
+    for (path, value) in settings where !standsInNodeLine(path, node) {
+      let comments = node.lineComments[.setting(path)] ?? Comments()
+      write("set \(node.name)\(path.suffix) \(value.line)", comments, to: &text)
+    }
+    if let place = node.place {
+      write(Edit.place(node.name, place).line, node.lineComments[.layout] ?? Comments(), to: &text)
+    }
+  }
+
+  private static func standsInNodeLine(_ path: ParameterPath, _ node: Node) -> Bool {
+    path.indices.isEmpty && (node.lineComments.isEmpty || node.lineComments[.setting(path)] == nil)
+  }
+
+  /// In the order of the kind's parameters, then by index; names that the kind lacks come last.
+  static func ordered(_ settings: [ParameterPath: Value], _ kind: KindDescription?) -> [(
+    ParameterPath, Value
+  )] {
+    if settings.isEmpty { return [] }
+    var ranks: [String: Int] = [:]
+    for (rank, parameter) in (kind?.parameters ?? []).enumerated() { ranks[parameter.name] = rank }
+    return settings.sorted { a, b in
+      let (rankA, rankB) = (ranks[a.key.name] ?? .max, ranks[b.key.name] ?? .max)
+      return rankA != rankB ? rankA < rankB : a.key < b.key
+    }
+    .map { ($0.key, $0.value) }
+  }
+
+  private static func write(_ line: String, _ comments: Comments, to text: inout String) {
+    self.comments(comments.before, to: &text)
+    text += line
+    if let after = comments.after { text += "  # \(after)" }
+    text += "\n"
+  }
+
+  private static func comments(_ lines: [String], to text: inout String) {
+    for line in lines { text += line.isEmpty ? "#\n" : "# \(line)\n" }
+  }
+}

@@ -1,0 +1,116 @@
+import Patch
+
+/// What one line of the language asks for.
+public enum Statement: Hashable, Sendable {
+  case edit(Edit)
+  case perform(Performance)
+  case undo, redo
+  case panic
+  /// `;` between statements that are not all edits: one after the other, at the same time.
+  case sequence([Statement])
+  /// A blank line or a comment.
+  case nothing
+}
+
+/// Playing a node: nothing of the document changes, so it is not undone.
+public struct Performance: Hashable, Sendable {
+  public enum Pedal: String, Hashable, Sendable, CaseIterable { case sustain, sostenuto, soft }
+
+  public enum Event: Hashable, Sendable {
+    /// MIDI key 0...127, velocity 1...127.
+    case noteOn(key: Int, velocity: Int)
+    case noteOff(key: Int)
+    case pedal(Pedal, Bool)
+    /// Controller 0...127, value 0...127.
+    case control(Int, Int)
+    /// -1...1 of the bend range.
+    case bend(Double)
+    /// From a position in seconds; nil: from where it is.
+    case play(at: Double?)
+    case stop
+    /// Moves to a position in seconds.
+    case cue(Double)
+  }
+
+  public var node: String
+  public var event: Event
+
+  public init(_ node: String, _ event: Event) {
+    self.node = node
+    self.event = event
+  }
+
+  /// As the language writes it.
+  public var line: String {
+    func seconds(_ value: Double) -> String { Value.number(value, .seconds).line }
+    return switch event {
+    case .noteOn(let key, let velocity): "note \(node) on \(Value.noteName(key)) \(velocity)"
+    case .noteOff(let key): "note \(node) off \(Value.noteName(key))"
+    case .pedal(let pedal, let isDown): "pedal \(node) \(pedal.rawValue) \(isDown ? "on" : "off")"
+    case .control(let number, let value): "control \(node) \(number) \(value)"
+    case .bend(let value): "bend \(node) \(Value.number(value, .none).line)"
+    case .play(let position): "play \(node)" + (position.map { " at " + seconds($0) } ?? "")
+    case .stop: "stop \(node)"
+    case .cue(let position): "cue \(node) \(seconds(position))"
+    }
+  }
+}
+
+extension Statement {
+  /// As the language writes it; empty for nothing.
+  public var line: String {
+    switch self {
+    case .edit(let edit): edit.line
+    case .perform(let performance): performance.line
+    case .undo: "undo"
+    case .redo: "redo"
+    case .panic: "panic"
+    case .sequence(let statements): statements.map(\.line).joined(separator: " ; ")
+    case .nothing: ""
+    }
+  }
+}
+
+/// The words that begin a statement.
+public enum Verb: String, CaseIterable, Sendable {
+  case node, connect, set, layout
+  case disconnect, remove, replace, insert, rename, comment, header, footer
+  case note, pedal, control, bend, play, stop, cue
+  case panic, undo, redo
+
+  /// How it is written.
+  public var usage: String {
+    switch self {
+    case .node: "node NAME KIND key=value… [before NAME]"
+    case .connect: "connect A -> B [gain=-3dB] [map=[0,1]] [mix=discrete]"
+    case .set: "set NODE.PARAMETER VALUE [over 2s]"
+    case .layout: "layout NODE COLUMN,ROW"
+    case .disconnect: "disconnect A -> B"
+    case .remove: "remove NODE [bridge]"
+    case .replace: "replace NODE KIND key=value…"
+    case .insert: "insert NAME KIND key=value… into A -> B"
+    case .rename: "rename NODE NAME"
+    case .comment: "comment NODE \"text\"…"
+    case .header: "header \"text\"…"
+    case .footer: "footer \"text\"…"
+    case .note: "note NODE on|off KEY [VELOCITY]"
+    case .pedal: "pedal NODE sustain|sostenuto|soft on|off"
+    case .control: "control NODE NUMBER VALUE"
+    case .bend: "bend NODE -1…1"
+    case .play: "play NODE [at 2s]"
+    case .stop: "stop NODE"
+    case .cue: "cue NODE 2s"
+    case .panic: "panic"
+    case .undo: "undo"
+    case .redo: "redo"
+    }
+  }
+
+  /// Whether a patch file may hold it.
+  var belongsInFiles: Bool {
+    switch self {
+    case .node, .connect, .set, .layout: true
+    default: false
+    }
+  }
+}

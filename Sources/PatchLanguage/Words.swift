@@ -1,0 +1,185 @@
+import Patch
+
+/// Values as they are written: bare words, quoted texts, lists.
+enum Words {
+  static func value(_ source: Source, _ range: Range<Int>) throws(Fault) -> Value {
+    try value(source, range, depth: 0)
+  }
+
+  private static func value(_ source: Source, _ range: Range<Int>, depth: Int) throws(Fault) -> Value {
+    guard let first = range.first else { throw Fault(range.lowerBound, "a value is missing") }
+    switch source.bytes[first] {
+    case UInt8(ascii: "\""): return .text(try text(source, range))
+    case UInt8(ascii: "["):
+      guard depth < 2 else { throw Fault(first, "a list cannot be this deep") }
+      return .list(try list(source, range, depth: depth))
+    default: return .text(try text(source, range))
+    }
+  }
+
+  /// A bare word as it stands, or what is between quotes.
+  static func text(_ source: Source, _ range: Range<Int>) throws(Fault) -> String {
+    guard let first = range.first, source.bytes[first] == UInt8(ascii: "\"") else {
+      if let quote = source.bytes[range].firstIndex(of: UInt8(ascii: "\"")) {
+        throw Fault(quote, "quotes go around the whole value")
+      }
+      return source.string(range)
+    }
+    let end = try Lexer.afterQuotes(source.bytes, from: first, to: range.upperBound)
+    guard end == range.upperBound else { throw Fault(end, "quotes go around the whole value") }
+    let inner = first + 1..<end - 1
+    guard source.bytes[inner].contains(UInt8(ascii: "\\")) else { return source.string(inner) }
+    return try unescaped(source, inner)
+  }
+
+  private static func unescaped(_ source: Source, _ range: Range<Int>) throws(Fault) -> String {
+    var result: [UInt8] = []
+    var index = range.lowerBound
+    while index < range.upperBound {
+      let byte = source.bytes[index]
+      guard byte == UInt8(ascii: "\\"), index + 1 < range.upperBound else {
+        result.append(byte)
+        index += 1
+        continue
+      }
+      switch source.bytes[index + 1] {
+      case UInt8(ascii: "n"): result.append(10)
+      case UInt8(ascii: "t"): result.append(9)
+      case UInt8(ascii: "\""): result.append(UInt8(ascii: "\""))
+      case UInt8(ascii: "\\"): result.append(UInt8(ascii: "\\"))
+      case UInt8(ascii: "u"):
+        guard let close = source.bytes[index..<range.upperBound].firstIndex(of: UInt8(ascii: "}")),
+          source.bytes[index + 2] == UInt8(ascii: "{"),
+          let code = UInt32(source.string(index + 3..<max(index + 3, close)), radix: 16),
+          let scalar = Unicode.Scalar(code)
+        else { throw Fault(index, "a code is written `\\u{1F3B9}`") }
+        result += Array(Character(scalar).utf8)
+        index = close + 1
+        continue
+      default:
+        throw Fault(
+          index, "`\\\(source.string(index + 1..<index + 2))` means nothing",
+          hint: "write `\\\\` for a backslash")
+      }
+      index += 2
+    }
+    return String(decoding: result, as: UTF8.self)
+  }
+
+  private static func list(_ source: Source, _ range: Range<Int>, depth: Int) throws(Fault) -> [Value] {
+    let bytes = source.bytes
+    guard range.count >= 2, bytes[range.upperBound - 1] == UInt8(ascii: "]") else {
+      throw Fault(range.lowerBound, "a list is written `[a,b]`")
+    }
+    let end = range.upperBound - 1
+    var values: [Value] = []
+    var start = range.lowerBound + 1
+    var index = start
+    var openBrackets = 0
+    func element(_ from: Int, _ to: Int) throws(Fault) -> Value {
+      var (from, to) = (from, to)
+      while from < to, Lexer.isBlank(bytes[from]) { from += 1 }
+      while to > from, Lexer.isBlank(bytes[to - 1]) { to -= 1 }
+      return try value(source, from..<to, depth: depth + 1)
+    }
+    while index < end {
+      switch bytes[index] {
+      case UInt8(ascii: "\""):
+        index = try Lexer.afterQuotes(bytes, from: index, to: end)
+        continue
+      case UInt8(ascii: "["): openBrackets += 1
+      case UInt8(ascii: "]"):
+        openBrackets -= 1
+        if openBrackets < 0 { throw Fault(index, "a list is written `[a,b]`") }
+      case UInt8(ascii: ",") where openBrackets == 0:
+        values.append(try element(start, index))
+        start = index + 1
+      default: break
+      }
+      index += 1
+    }
+    let isEmpty = values.isEmpty && bytes[start..<end].allSatisfy(Lexer.isBlank)
+    if !isEmpty { values.append(try element(start, end)) }
+    return values
+  }
+}
+
+/// Names of ports and settings: `piano.out`, `dist.drive`, `main.in[0]`, `main[0,1]`, `main[0..3,0]`.
+enum Reference {
+  /// Most settings that one index may stand for.
+  static let mostPaths = 4096
+
+  static func port(_ source: Source, _ range: Range<Int>) throws(Fault) -> PortName {
+    if let bracket = source.bytes[range].firstIndex(of: UInt8(ascii: "[")) {
+      throw Fault(bracket, "a port has no index", hint: "channels are chosen by `map=[…]`")
+    }
+    guard let dot = source.bytes[range].firstIndex(of: UInt8(ascii: ".")) else {
+      return PortName(source.string(range))
+    }
+    guard dot > range.lowerBound, dot + 1 < range.upperBound else {
+      throw Fault(
+        range.lowerBound, "`\(source.string(range))` is not a port", hint: "write `node` or `node.port`")
+    }
+    return PortName(
+      source.string(range.lowerBound..<dot), try plain(source, dot + 1..<range.upperBound, "a port"))
+  }
+
+  /// A name of letters, digits, `_`, `-` and `.`.
+  static func plain(_ source: Source, _ range: Range<Int>, _ what: String) throws(Fault) -> String {
+    for index in range {
+      let byte = source.bytes[index]
+      guard Source.isNameByte(byte) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".") else {
+        throw Fault(range.lowerBound, "`\(source.string(range))` cannot be \(what)")
+      }
+    }
+    return source.string(range)
+  }
+
+  /// The node, and its settings (several where an index is a range).
+  static func settings(_ source: Source, _ range: Range<Int>) throws(Fault) -> (String, [ParameterPath]) {
+    guard
+      let split = source.bytes[range].firstIndex(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "[") }
+      ),
+      split > range.lowerBound
+    else {
+      throw Fault(
+        range.lowerBound, "`\(source.string(range))` names no parameter", hint: "write `node.parameter`")
+    }
+    let name = source.string(range.lowerBound..<split)
+    let rest = source.bytes[split] == UInt8(ascii: ".") ? split + 1 : split
+    return (name, try paths(source, rest..<range.upperBound))
+  }
+
+  /// `drive`, `in[0]`, `[0,1]`, `[0..3,0]`.
+  static func paths(_ source: Source, _ range: Range<Int>) throws(Fault) -> [ParameterPath] {
+    guard let open = source.bytes[range].firstIndex(of: UInt8(ascii: "[")) else {
+      if range.isEmpty { throw Fault(range.lowerBound, "a parameter is missing") }
+      return [ParameterPath(try plain(source, range, "a parameter"))]
+    }
+    guard source.bytes[range.upperBound - 1] == UInt8(ascii: "]"), open + 2 < range.upperBound else {
+      throw Fault(open, "an index is written `[0]` or `[0,1]`")
+    }
+    let name = try plain(source, range.lowerBound..<open, "a parameter")
+    var indices: [[Int]] = [[]]
+    for part in source.string(open + 1..<range.upperBound - 1).split(
+      separator: ",", omittingEmptySubsequences: false)
+    {
+      let trimmed = part.drop { $0 == " " }
+      guard let span = span(String(trimmed.prefix { $0 != " " })), indices.count * span.count <= mostPaths
+      else {
+        throw Fault(open, "`\(part)` is not an index", hint: "indices count from 0; a range is `0..3`")
+      }
+      indices = indices.flatMap { head in span.map { head + [$0] } }
+    }
+    return indices.map { ParameterPath(name, $0) }
+  }
+
+  private static func span(_ text: String) -> ClosedRange<Int>? {
+    if let index = Int(text), (0..<mostPaths).contains(index) { return index...index }
+    guard let dots = text.firstRange(of: "..") else { return nil }
+    guard let first = Int(text[..<dots.lowerBound]), let last = Int(text[dots.upperBound...]), first >= 0,
+      first <= last, last < mostPaths
+    else { return nil }
+    return first...last
+  }
+}
