@@ -15,6 +15,10 @@ let package = Package(
     .target(
       name: "Patch", dependencies: [.product(name: "OrderedCollections", package: "swift-collections")]),
     .target(name: "PatchLanguage", dependencies: ["Patch"]),
+
+    // The sound.
+    .target(name: "Realtime"),
+    .testTarget(name: "RealtimeTests", dependencies: ["Realtime"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,59 @@
+import Synchronization
+
+/// A queue from one thread to one other: bounded, wait-free, elements copied as bytes.
+///
+/// It is not generic, since the compiler checks only code that it can see specialised: the owner of
+/// the ring knows what the bytes are. It is a handle: copying it counts no references.
+public struct Ring: @unchecked Sendable {
+  private struct Positions: ~Copyable {
+    /// Elements ever written and read; each is stored by one side only.
+    let written = Atomic<Int>(0)
+    let read = Atomic<Int>(0)
+  }
+
+  private let positions: UnsafeMutablePointer<Positions>
+  private let storage: UnsafeMutableRawPointer
+  private let stride: Int
+  private let mask: Int
+
+  /// `capacity` is rounded up to a power of two. Worker.
+  public init(capacity: Int, stride: Int) {
+    var size = 1
+    while size < capacity { size *= 2 }
+    mask = size - 1
+    self.stride = stride
+    storage = .allocate(byteCount: size * stride, alignment: 64)
+    storage.initializeMemory(as: UInt8.self, repeating: 0, count: size * stride)
+    positions = .allocate(capacity: 1)
+    positions.initialize(to: Positions())
+  }
+
+  /// Once both threads are done with it. Worker.
+  public func deallocate() {
+    storage.deallocate()
+    positions.deinitialize(count: 1)
+    positions.deallocate()
+  }
+
+  /// Copies one element in; false when the ring is full. Writing thread.
+  @_noLocks public func push(_ element: UnsafeRawPointer) -> Bool {
+    let position = positions.pointee.written.load(ordering: .relaxed)
+    guard position &- positions.pointee.read.load(ordering: .acquiring) <= mask else { return false }
+    copyMemory(storage + (position & mask) &* stride, element, stride)
+    positions.pointee.written.store(position &+ 1, ordering: .releasing)
+    return true
+  }
+
+  /// The oldest element, in place until `pop`; nil when there is none. Reading thread.
+  @_noLocks public func peek() -> UnsafeMutableRawPointer? {
+    let position = positions.pointee.read.load(ordering: .relaxed)
+    guard position != positions.pointee.written.load(ordering: .acquiring) else { return nil }
+    return storage + (position & mask) &* stride
+  }
+
+  /// Gives the place of the oldest element back. Reading thread.
+  @_noLocks public func pop() {
+    let position = positions.pointee.read.load(ordering: .relaxed)
+    positions.pointee.read.store(position &+ 1, ordering: .releasing)
+  }
+}

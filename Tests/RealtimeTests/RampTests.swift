@@ -1,0 +1,123 @@
+import Realtime
+import Testing
+
+@Suite struct RampTests {
+  private func run(_ ramp: inout Ramp, _ frames: Int, splits: [Int] = [64]) -> [Float] {
+    let buffer = UnsafeMutableRawPointer.allocate(byteCount: 64 * 4, alignment: 64).bindMemory(
+      to: Float.self, capacity: 64)
+    defer { buffer.deallocate() }
+    var result: [Float] = []
+    var turn = 0
+    while result.count < frames {
+      let count = min(splits[turn % splits.count], frames - result.count)
+      turn += 1
+      ramp.fill(buffer, frames: count)
+      result += UnsafeBufferPointer(start: buffer, count: count)
+    }
+    return result
+  }
+
+  @Test func itLeavesFromWhereItIsAndArrivesExactly() {
+    var ramp = Ramp(0.25)
+    ramp.move(to: 1, over: 480)
+    let values = run(&ramp, 481)
+    #expect(values[0] == 0.25)
+    #expect(abs(values[240] - 0.625) < 1e-6, "half way at half time")
+    #expect(values[480] == 1)
+    #expect(!ramp.isMoving)
+  }
+
+  @Test(arguments: [[1], [17], [5, 64, 3], [63, 1]]) func splittingChangesNoBit(splits: [Int]) {
+    var whole = Ramp(0)
+    var split = Ramp(0)
+    whole.move(to: 0.7, over: 333)
+    split.move(to: 0.7, over: 333)
+    #expect(run(&whole, 400).map(\.bitPattern) == run(&split, 400, splits: splits).map(\.bitPattern))
+  }
+
+  @Test func skippingIsFillingWithoutLooking() {
+    var filled = Ramp(0)
+    var skipped = Ramp(0)
+    filled.move(to: 1, over: 300)
+    skipped.move(to: 1, over: 300)
+    _ = run(&filled, 100)
+    skipped.skip(100)
+    #expect(filled.value == skipped.value)
+    skipped.skip(1000)
+    #expect(skipped.value == 1)
+  }
+
+  /// Gains that add up to one and move together go on adding up to one, new targets in mid-move included.
+  @Test func fadesThatMoveTogetherAddUp() {
+    var fades = [Ramp(1), Ramp(0), Ramp(0)]
+    let targets: [[Float]] = [[0, 1, 0], [0, 0, 1], [1, 0, 0], [0, 1, 0]]
+    for target in targets {
+      for index in fades.indices { fades[index].move(to: target[index], over: 480) }
+      var columns = fades
+      let values = columns.indices.map { run(&columns[$0], 100) }
+      fades = columns
+      for frame in 0..<100 {
+        let sum = values[0][frame] + values[1][frame] + values[2][frame]
+        #expect(abs(sum - 1) < 3e-6)
+      }
+    }
+  }
+
+  /// What a fade adds to a constant signal above 5 kHz: the click that one would hear. The filter is
+  /// eight one-pole high-passes; the loudest sample behind it counts.
+  @Test func aFadeOfTenMillisecondsHasNoClick() {
+    func residue(_ make: (inout Ramp) -> [Float]) -> Float {
+      var ramp = Ramp(1)
+      var signal = [Double](repeating: 1, count: 2000) + make(&ramp).map(Double.init)
+      signal += [Double](repeating: signal.last ?? 0, count: 2000)
+      for _ in 0..<8 {
+        let a = 1 / (1 + 2 * Double.pi * 5000 / 48000)
+        var (last, state) = (signal[0], 0.0)
+        signal = signal.map { x in
+          state = a * (state + x - last)
+          last = x
+          return state
+        }
+      }
+      return Float(signal.map(abs).max() ?? 0)
+    }
+    let plain = residue { ramp in
+      ramp.move(to: 0, over: 480)
+      return run(&ramp, 960)
+    }
+    #expect(plain < 3.2e-5, "\(plain) is above -90 dB")
+    let turned = residue { ramp in
+      ramp.move(to: 0, over: 480)
+      var values = run(&ramp, 150)
+      ramp.move(to: 1, over: 480)
+      values += run(&ramp, 200)
+      ramp.move(to: 0.3, over: 480)
+      return values + run(&ramp, 960)
+    }
+    #expect(turned < 3.2e-5, "\(turned) is above -90 dB")
+    let step = residue { _ in Array(repeating: 0, count: 960) }
+    #expect(step > 0.01, "the measurement hears a step")
+  }
+
+  @Test func aCrossfadeThatIsAskedForDuringAnotherWaits() {
+    var choice = Crossfade(0)
+    choice.move(to: 1, over: 128)
+    choice.move(to: 2, over: 128)
+    #expect((choice.old, choice.new) == (0, 1))
+    #expect(choice.target == 2)
+    let buffer = UnsafeMutableRawPointer.allocate(byteCount: 64 * 4, alignment: 64).bindMemory(
+      to: Float.self, capacity: 64)
+    defer { buffer.deallocate() }
+    for _ in 0..<2 {
+      choice.fill(buffer, frames: 64)
+      choice.settle()
+    }
+    #expect((choice.old, choice.new) == (1, 2))
+    for _ in 0..<2 {
+      choice.fill(buffer, frames: 64)
+      choice.settle()
+    }
+    #expect(!choice.isMoving)
+    #expect(choice.new == 2)
+  }
+}
