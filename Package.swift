@@ -18,7 +18,11 @@ let package = Package(
 
     // The sound.
     .target(name: "Realtime"),
+    .target(name: "Processors", dependencies: ["Patch", "Realtime"]),
+
+    .testTarget(name: "PatchTests", dependencies: ["Patch", "PatchLanguage", "Processors"]),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime"]),
+    .testTarget(name: "ProcessorsTests", dependencies: ["Processors"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,252 @@
+import Patch
+import Realtime
+
+/// Echoes from one line a channel.
+///
+/// The line gets the input plus `feedback` times the tap; what comes out is the input times 1 - mix plus
+/// the tap times mix. A change of `time` fades from the old tap to the new. `shift` moves the tap
+/// like a tape head, between frames by cubic Hermite interpolation.
+public struct Delay: Kernel {
+  public static let description = KindDescription(
+    name: "delay", summary: "Echoes.", category: .effect, inputs: [PortDescription("in", .flexible)],
+    outputs: [PortDescription("out", .flexible)],
+    parameters: [
+      .number(
+        "time", "Between echoes, in whole frames; a change is crossfaded.", default: 0.25,
+        range: 0.0001...4, unit: .seconds, smoothing: .crossfade),
+      .percent("feedback", "How much of an echo is echoed.", default: 35),
+      .percent("mix", "How much of it is echo.", default: 35),
+      .number(
+        "shift", "Added to the time; glides like a tape, between frames too.", default: 0,
+        range: -1...1, unit: .seconds),
+    ])
+
+  /// Positions in `description.parameters`.
+  public static var time: Int { @_noLocks get { 0 } }
+  public static var feedback: Int { @_noLocks get { 1 } }
+  public static var mix: Int { @_noLocks get { 2 } }
+  public static var shift: Int { @_noLocks get { 3 } }
+
+  private var channels: Int
+  /// Frames of a line, a power of two.
+  private let length: Int
+  private var lines: UnsafeMutablePointer<Float>
+  /// What goes into the line, and the taps, of one channel in one block.
+  private var written: UnsafeMutablePointer<Float>
+  private var tap: UnsafeMutablePointer<Float>
+  private var oldTap: UnsafeMutablePointer<Float>
+  /// Where the next frame is written.
+  private var head = 0
+  /// The furthest that was read in the last block.
+  private var reach = 0
+  private var quiet = QuietCell()
+  private var quietFrames = 0
+  private var isAsleep = true
+
+  /// Five seconds at the node's first rate; at a higher one, later, the longest times get shorter.
+  private static func length(_ rate: Double) -> Int {
+    var length = 1024
+    while Double(length) < 5 * max(rate, 48_000) + 128 { length *= 2 }
+    return length
+  }
+
+  public static func memorySize(_ configuration: KernelConfiguration) -> Int {
+    (configuration.inputs[0] * length(configuration.rate) + 3 * blockCapacity) * 4
+  }
+
+  public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
+    channels = configuration.inputs[0]
+    length = Self.length(configuration.rate)
+    var arena = Arena(memory)
+    written = arena.take(Float.self, blockStride)
+    tap = arena.take(Float.self, blockStride)
+    oldTap = arena.take(Float.self, blockStride)
+    lines = arena.take(Float.self, channels * length)
+  }
+
+  @_noLocks public mutating func widen(inputs: Int, outputs: Int, memory: UnsafeMutableRawPointer) {
+    var arena = Arena(memory)
+    written = arena.take(Float.self, blockStride)
+    tap = arena.take(Float.self, blockStride)
+    oldTap = arena.take(Float.self, blockStride)
+    let wide = arena.take(Float.self, inputs &* length)
+    // Only what the taps can still reach: a whole line would take too long to copy here.
+    let needed = reach &+ 64 < length ? reach &+ 64 : length
+    var channel = 0
+    while channel < inputs, channels == 1 || channel < channels {
+      let from = lines + (channels == 1 ? 0 : channel) &* length
+      let to = wide + channel &* length
+      let start = (head &- needed) & (length &- 1)
+      let first = length &- start < needed ? length &- start : needed
+      copyMemory(to + start, from + start, first &* 4)
+      copyMemory(to, from, (needed &- first) &* 4)
+      channel &+= 1
+    }
+    lines = wide
+    channels = inputs
+  }
+
+  /// The lines are played at the new rate by linear interpolation, so that echoes keep pitch and time.
+  public mutating func retune(from old: Double, to new: Double) {
+    let ratio = old / new
+    for channel in 0..<channels {
+      let line = lines + channel * length
+      let copy = (1...length).map { line[(head - $0) & (length - 1)] }
+      for age in 1...length {
+        let position = Double(age - 1) * ratio
+        let index = Int(position)
+        let part = Float(position - Double(index))
+        let a = index < length ? copy[index] : 0
+        let b = index + 1 < length ? copy[index + 1] : 0
+        line[(head - age) & (length - 1)] = a + part * (b - a)
+      }
+    }
+  }
+
+  @_noLocks public mutating func isFinished() -> Bool {
+    quietFrames = quiet.isQuiet ? quietFrames &+ 64 : 0
+    // The whole line is inaudible, also what a longer time would reach.
+    guard quietFrames > length &+ 64 else { return false }
+    isAsleep = true
+    return true
+  }
+
+  @_noLocks public mutating func process(_ block: Block) -> Activity {
+    let input = block.inputs[0]
+    if input.isSilent && isAsleep { return .silent }
+    isAsleep = false
+    let time = block.crossfades[Self.time]
+    let shift = block.parameters[Self.shift]
+    let new = frames(time.new, block.rate)
+    let old = time.blend == nil ? new : frames(time.old, block.rate)
+    let nearest = old < new ? old : new
+    let moves = !shift.isSteady || shift.value(0) != 0
+    reach = moves ? length &- 64 : (old > new ? old : new)
+    var inaudible = input.isSilent
+    var channel = 0
+    while channel < channels {
+      let line = lines + channel &* length
+      if moves || nearest < 64 {
+        processFrames(block, channel, line, old, new)
+      } else {
+        read(line, new, tap, block.frames)
+        if time.blend != nil { read(line, old, oldTap, block.frames) }
+        processBlock(block, channel, time.blend)
+        write(line, block.frames)
+      }
+      var frame = 0
+      while inaudible, frame < block.frames {
+        if !isInaudible(written[frame]) { inaudible = false }
+        frame &+= 1
+      }
+      channel &+= 1
+    }
+    quiet.note(block, silent: inaudible)
+    if !inaudible { quietFrames = 0 }
+    head = (head &+ block.frames) & (length &- 1)
+    return .sounding
+  }
+
+  @inline(__always) @_noLocks private func frames(_ seconds: Float, _ rate: Float) -> Int {
+    Int(limited(seconds * rate + 0.5, 1, Float(length &- 64)))
+  }
+
+  @_noLocks private func read(
+    _ line: UnsafeMutablePointer<Float>, _ delay: Int, _ to: UnsafeMutablePointer<Float>, _ frames: Int
+  ) {
+    let start = (head &- delay) & (length &- 1)
+    let first = length &- start < frames ? length &- start : frames
+    copyMemory(to, line + start, first &* 4)
+    copyMemory(to + first, line, (frames &- first) &* 4)
+  }
+
+  @_noLocks private func write(_ line: UnsafeMutablePointer<Float>, _ frames: Int) {
+    let first = length &- head < frames ? length &- head : frames
+    copyMemory(line + head, written, first &* 4)
+    copyMemory(line, written + first, (frames &- first) &* 4)
+  }
+
+  /// A block whose taps all lie before it.
+  @_noLocks private func processBlock(_ block: Block, _ channel: Int, _ blend: UnsafePointer<Float>?) {
+    let input = block.inputs[0][channel]
+    let output = block.outputs[0][channel]
+    let feedback = block.parameters[Self.feedback]
+    let mix = block.parameters[Self.mix]
+    var frame = 0
+    while frame < block.frames {
+      let x = input.vector(frame)
+      var t = tap.vector(frame)
+      if let blend {
+        let b = blend.vector(frame)
+        t = oldTap.vector(frame) * (1 - b) + t * b
+      }
+      let amount = limited(feedback.vector(channel, frame) / 100, -1, 1)
+      let w = x + amount * t
+      // Echoes end at -300 dB rather than in denormal numbers.
+      written.store(w.replacing(with: 0, where: magnitude(w) .< 1e-15), frame)
+      let m = limited(mix.vector(channel, frame) / 100, 0, 1)
+      output.store(x * (1 - m) + t * m + 0, frame)
+      frame &+= 16
+    }
+  }
+
+  /// The same frame by frame, where a tap reads what this block writes, or glides.
+  @_noLocks private func processFrames(
+    _ block: Block, _ channel: Int, _ line: UnsafeMutablePointer<Float>, _ old: Int, _ new: Int
+  ) {
+    let input = block.inputs[0][channel]
+    let output = block.outputs[0][channel]
+    let feedback = block.parameters[Self.feedback]
+    let mix = block.parameters[Self.mix]
+    let shift = block.parameters[Self.shift]
+    let blend = block.crossfades[Self.time].blend
+    var frame = 0
+    while frame < block.frames {
+      let x = input[frame]
+      let glide = shift.value(channel, at: frame) * block.rate
+      let position = head &+ frame
+      var t = interpolated(line, position, new, glide)
+      if let blend {
+        let b = blend[frame]
+        t = interpolated(line, position, old, glide) * (1 - b) + t * b
+      }
+      let amount = limited(feedback.value(channel, at: frame) / 100, -1, 1)
+      var w = x + amount * t
+      if w < 1e-15 && w > -1e-15 { w = 0 }
+      line[position & (length &- 1)] = w
+      written[frame] = w
+      let m = limited(mix.value(channel, at: frame) / 100, 0, 1)
+      output[frame] = x * (1 - m) + t * m + 0
+      frame &+= 1
+    }
+  }
+
+  /// The line `delay + glide` frames before `position`; exactly one of its frames where that is whole.
+  @inline(__always) @_noLocks private func interpolated(
+    _ line: UnsafeMutablePointer<Float>, _ position: Int, _ delay: Int, _ glide: Float
+  ) -> Float {
+    let mask = length &- 1
+    if glide == 0 { return line[(position &- delay) & mask] }
+    let held = limited(glide, -4_000_000, 4_000_000)
+    var whole = Int(held)
+    if Float(whole) > held { whole &-= 1 }
+    var part = held - Float(whole)
+    whole &+= delay
+    if whole < 2 {
+      whole = 2
+      part = 0
+    }
+    if whole > length &- 66 {
+      whole = length &- 66
+      part = 0
+    }
+    let a = line[(position &- whole &+ 1) & mask]
+    let b = line[(position &- whole) & mask]
+    let c = line[(position &- whole &- 1) & mask]
+    let d = line[(position &- whole &- 2) & mask]
+    let slope = 0.5 * (c - a)
+    let curve = a - 2.5 * b + 2 * c - 0.5 * d
+    let bend = 0.5 * (d - a) + 1.5 * (b - c)
+    return b + part * (slope + part * (curve + part * bend))
+  }
+}

@@ -1,0 +1,92 @@
+import Patch
+import Realtime
+
+// The ends of the patch. The engine tells an endpoint where its channels lie among the driver's with
+// one more initial value than the kind has parameters: `values[description.parameters.count][0]` is
+// the index of its first channel. It stays the same for the node's life.
+
+/// What comes in from the driver.
+public struct Input: Kernel {
+  public static let description = KindDescription(
+    name: "input", summary: "Sound from the driver: capture ports of its own.", category: .endpoint,
+    outputs: [PortDescription("out", .parameter("channels"), "What the driver captured.")],
+    parameters: [
+      .count("channels", "How many ports.", default: 2),
+      ParameterDescription(
+        "port", "Name of its ports; the node's name when empty.", form: .text, default: .text(""),
+        smoothing: .none),
+    ])
+
+  /// Positions in `description.parameters`.
+  public static var channels: Int { @_noLocks get { 0 } }
+  public static var port: Int { @_noLocks get { 1 } }
+
+  private let first: Int
+
+  public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
+    first = Int(configuration.value(Self.description.parameters.count))
+  }
+
+  @_noLocks public mutating func process(_ block: Block) -> Activity {
+    let output = block.outputs[0]
+    let driver = block.driver.pointee
+    var sounds = false
+    var channel = 0
+    while channel < output.count {
+      let to = output[channel]
+      if first &+ channel < DriverChannels.capacity, let from = driver.inputs[first &+ channel] {
+        copyMemory(to, from + driver.offset, block.frames &* 4)
+        sounds = true
+      } else {
+        setMemory(to, 0, block.frames &* 4)
+      }
+      channel &+= 1
+    }
+    return sounds ? .sounding : .silent
+  }
+}
+
+/// What goes out to the driver. Endpoints that share a channel are summed.
+public struct Output: Kernel {
+  public static let description = KindDescription(
+    name: "output", summary: "Sound to the driver: playback ports of its own.", category: .endpoint,
+    inputs: [PortDescription("in", .parameter("channels"), "What the driver is to play.")],
+    parameters: [
+      .count("channels", "How many ports.", default: 2),
+      ParameterDescription(
+        "port", "Name of its ports; the node's name when empty.", form: .text, default: .text(""),
+        smoothing: .none),
+    ])
+
+  /// Positions in `description.parameters`.
+  public static var channels: Int { @_noLocks get { 0 } }
+  public static var port: Int { @_noLocks get { 1 } }
+
+  private let first: Int
+
+  public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
+    first = Int(configuration.value(Self.description.parameters.count))
+  }
+
+  @_noLocks public mutating func process(_ block: Block) -> Activity {
+    let input = block.inputs[0]
+    guard !input.isSilent else { return .silent }
+    let driver = block.driver.pointee
+    var channel = 0
+    while channel < input.count, first &+ channel < DriverChannels.capacity {
+      if let target = driver.outputs[first &+ channel] {
+        let to = target + driver.offset
+        let from = input[channel]
+        var frame = 0
+        while frame < block.frames {
+          to[frame] += from[frame]
+          frame &+= 1
+        }
+      }
+      channel &+= 1
+    }
+    return .sounding
+  }
+
+  @_noLocks public mutating func isFinished() -> Bool { true }
+}

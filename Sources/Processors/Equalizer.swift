@@ -1,0 +1,279 @@
+import Patch
+import Realtime
+
+/// Up to eight bands in series, each a two-pole section with the responses of R. Bristow-Johnson's
+/// "Cookbook formulae for audio equalizer biquad filter coefficients" (1998), in the form of A. Simper's
+/// state variable filter (2013). A change of type is a change of the section's weights.
+public struct Equalizer: Kernel {
+  public static let maximumBands = 8
+
+  public static let description = KindDescription(
+    name: "equalizer", summary: "Up to eight parametric bands in series.", category: .effect,
+    inputs: [PortDescription("in", .flexible)], outputs: [PortDescription("out", .flexible)],
+    parameters: [.count("bands", "How many bands are in use.", default: 4, range: 1...8)]
+      + (1...maximumBands).flatMap(band))
+
+  private static func band(_ number: Int) -> [ParameterDescription] {
+    let frequencies = [100.0, 400, 1600, 6400, 200, 800, 3200, 12_800]
+    return [
+      .choice(
+        "band\(number).type", "What band \(number) does.",
+        ["peak", "lowshelf", "highshelf", "lowpass", "highpass", "notch", "bandpass"]),
+      .frequency(
+        "band\(number).freq", "Its centre or corner.", default: frequencies[number - 1]),
+      .number(
+        "band\(number).gain", "Its boost or cut (peak and shelves).", default: 0, range: -36...36,
+        unit: .decibels),
+      .number("band\(number).q", "Its narrowness.", default: 0.707, range: 0.1...40),
+    ]
+  }
+
+  /// Positions in `description.parameters`; bands count from 0.
+  public static var bands: Int { @_noLocks get { 0 } }
+  @_noLocks public static func type(_ band: Int) -> Int { 1 &+ 4 &* band }
+  @_noLocks public static func freq(_ band: Int) -> Int { 2 &+ 4 &* band }
+  @_noLocks public static func gain(_ band: Int) -> Int { 3 &+ 4 &* band }
+  @_noLocks public static func q(_ band: Int) -> Int { 4 &+ 4 &* band }
+
+  private let count: Int
+  private var channels: Int
+  private var memory: EqualizerMemory
+  private var cellTime: Int64 = -1
+  private var quiet = QuietCell()
+  private var isAsleep = true
+
+  public static func memorySize(_ configuration: KernelConfiguration) -> Int {
+    var arena = Arena(measuring: ())
+    _ = EqualizerMemory(configuration.inputs[0], Int(configuration.value(Self.bands)), &arena)
+    return arena.bytes
+  }
+
+  public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
+    count = Int(configuration.value(Self.bands))
+    channels = configuration.inputs[0]
+    var arena = Arena(memory)
+    self.memory = EqualizerMemory(channels, count, &arena)
+    for band in 0..<count {
+      self.memory.sections[band] = Section()
+      let type = configuration.value(Self.type(band))
+      self.memory.sections[band].build(
+        Self.coefficients(
+          type, Frames(repeating: configuration.value(Self.freq(band))),
+          Frames(repeating: configuration.value(Self.gain(band))),
+          Frames(repeating: configuration.value(Self.q(band))), Float(configuration.rate)))
+    }
+    for index in 0..<channels * count { self.memory.states[index] = .zero }
+  }
+
+  @_noLocks public mutating func widen(inputs: Int, outputs: Int, memory: UnsafeMutableRawPointer) {
+    var arena = Arena(memory)
+    let wide = EqualizerMemory(inputs, count, &arena)
+    copyMemory(wide.sections, self.memory.sections, count &* MemoryLayout<Section>.stride)
+    copyMemory(wide.rows, self.memory.rows, count &* Section.rowSize &* 4)
+    var channel = 0
+    while channel < inputs {
+      let from = channels == 1 ? 0 : channel
+      if from < channels {
+        copyMemory(wide.inputRows + channel &* 32, self.memory.inputRows + from &* 32, 128)
+        copyMemory(wide.states + channel &* count, self.memory.states + from &* count, count &* 8)
+      } else {
+        setMemory(wide.inputRows + channel &* 32, 0, 128)
+        setMemory(wide.states + channel &* count, 0, count &* 8)
+      }
+      channel &+= 1
+    }
+    self.memory = wide
+    channels = inputs
+  }
+
+  @_noLocks public mutating func isFinished() -> Bool {
+    guard quiet.isQuiet else { return false }
+    var band = 0
+    while band < count {
+      if memory.sections[band].isStale { return false }
+      band &+= 1
+    }
+    var index = 0
+    while index < channels &* count {
+      let s = memory.states[index]
+      if !isInaudible(s[0]) || !isInaudible(s[1]) { return false }
+      index &+= 1
+    }
+    setMemory(memory.states, 0, channels &* count &* 8)
+    isAsleep = true
+    return true
+  }
+
+  @_noLocks public mutating func process(_ block: Block) -> Activity {
+    let input = block.inputs[0]
+    quiet.note(block, silent: input.isSilent)
+    if !input.isSilent { isAsleep = false }
+    if block.frames == 64, restsWhole(block) {
+      let output = block.outputs[0]
+      var channel = 0
+      while channel < channels {
+        var from = input[channel]
+        var band = 0
+        while band < count {
+          Section.rest(
+            memory.sections + band, from, output[channel], memory.states + (channel &* count &+ band))
+          from = UnsafePointer(output[channel])
+          band &+= 1
+        }
+        channel &+= 1
+      }
+      return isAsleep ? .silent : .sounding
+    }
+    var lane = Int(block.time & 15)
+    if lane != 0, block.time &- Int64(lane) != cellTime { beginMidway() }
+    var frame = 0
+    while frame < block.frames {
+      let have = lane &+ block.frames &- frame < 16 ? lane &+ block.frames &- frame : 16
+      var band = 0
+      while band < count {
+        noteBand(block, band, frame, lane, have)
+        band &+= 1
+      }
+      cells(block, frame, lane, have)
+      cellTime = block.time &+ Int64(frame &- lane)
+      frame &+= have &- lane
+      lane = 0
+    }
+    return isAsleep ? .silent : .sounding
+  }
+
+  @inline(__always) @_noLocks private func rests(_ block: Block, _ band: Int) -> Bool {
+    block.parameters[Self.freq(band)].isSteady && block.parameters[Self.gain(band)].isSteady
+      && block.parameters[Self.q(band)].isSteady && block.crossfades[Self.type(band)].blend == nil
+  }
+
+  @inline(__always) @_noLocks private func parameters(_ block: Block, _ band: Int) -> SIMD4<Float> {
+    SIMD4(
+      block.parameters[Self.freq(band)].value(0), block.parameters[Self.q(band)].value(0),
+      block.parameters[Self.gain(band)].value(0), block.crossfades[Self.type(band)].new)
+  }
+
+  @_noLocks private func restsWhole(_ block: Block) -> Bool {
+    var band = 0
+    while band < count {
+      if !rests(block, band) { return false }
+      if !memory.sections[band].knows(parameters(block, band), block.rate) { return false }
+      band &+= 1
+    }
+    return true
+  }
+
+  /// The first block starts within a cell: what lies before was silence.
+  @_noLocks private func beginMidway() {
+    setMemory(memory.inputRows, 0, channels &* 128)
+    var band = 0
+    while band < count {
+      memory.sections[band].begin()
+      band &+= 1
+    }
+  }
+
+  /// Gives a band's section the coefficients of frames `lane..<have` of a cell.
+  @_noLocks private func noteBand(_ block: Block, _ band: Int, _ frame: Int, _ lane: Int, _ have: Int) {
+    let section = memory.sections + band
+    let rows = memory.rows + band &* Section.rowSize
+    let rests = rests(block, band)
+    let parameters = parameters(block, band)
+    if rests, section.pointee.knows(parameters, block.rate) {
+      section.pointee.note(section.pointee.coefficients, from: lane, to: have, rows: rows)
+      return
+    }
+    let freq = block.parameters[Self.freq(band)].vector(0, frame)
+    let gain = block.parameters[Self.gain(band)].vector(0, frame)
+    let q = block.parameters[Self.q(band)].vector(0, frame)
+    let type = block.crossfades[Self.type(band)]
+    var c = Self.coefficients(type.new, freq, gain, q, block.rate)
+    if let blend = type.blend {
+      let b = blend.vector(frame)
+      c.fade(from: Self.coefficients(type.old, freq, gain, q, block.rate), b)
+    }
+    section.pointee.note(c, from: lane, to: have, rows: rows)
+    if rests, section.pointee.holds(c) { section.pointee.learn(parameters, block.rate) }
+  }
+
+  /// Frames `lane..<have` of one cell, on all channels; they begin at `frame` of the block.
+  @_noLocks private func cells(_ block: Block, _ frame: Int, _ lane: Int, _ have: Int) {
+    let input = block.inputs[0]
+    let output = block.outputs[0]
+    let inputs = CellInputs(memory.inputRows)
+    var channel = 0
+    while channel < channels {
+      var x = inputs.note(channel, input[channel].vector(frame), lane: lane, have: have)
+      var band = 0
+      while band < count {
+        let y = memory.sections[band].cell(
+          x, memory.states + (channel &* count &+ band), have, memory.rows + band &* Section.rowSize)
+        x = memory.between
+        x.store(y, 0)
+        // Frames that are still to come must not reach the next band.
+        var behind = have
+        while behind < 16 {
+          x[behind] = 0
+          behind &+= 1
+        }
+        band &+= 1
+      }
+      copyMemory(output[channel] + frame, x + lane, (have &- lane) &* 4)
+      channel &+= 1
+    }
+    if have == 16 {
+      var band = 0
+      while band < count {
+        memory.sections[band].settle(memory.rows + band &* Section.rowSize)
+        band &+= 1
+      }
+    }
+  }
+
+  /// `gain` is linear.
+  @_noLocks private static func coefficients(
+    _ type: Float, _ freq: Frames, _ gain: Frames, _ q: Frames, _ rate: Float
+  ) -> SectionCoefficients {
+    let g = prewarped(freq, rate)
+    let k = 1 / limited(q, 0.05, 200)
+    let zero = Frames(repeating: 0)
+    let one = Frames(repeating: 1)
+    // Within 60 dB, whatever is added to the parameter; `root` is the cookbook's A.
+    let squared = limited(gain, 0.001, 1000)
+    let root = squareRoots(squared)
+    if type == 0 {
+      let bell = k / root
+      return SectionCoefficients(g: g, k: bell, m0: one, m1: bell * (squared - 1), m2: zero)
+    }
+    if type == 1 {
+      return SectionCoefficients(
+        g: g / squareRoots(root), k: k, m0: one, m1: k * (root - 1), m2: squared - 1)
+    }
+    if type == 2 {
+      return SectionCoefficients(
+        g: g * squareRoots(root), k: k, m0: squared, m1: k * (1 - root) * root, m2: 1 - squared)
+    }
+    if type == 3 { return SectionCoefficients(g: g, k: k, m0: zero, m1: zero, m2: one) }
+    if type == 4 { return SectionCoefficients(g: g, k: k, m0: one, m1: zero - k, m2: zero - 1) }
+    if type == 5 { return SectionCoefficients(g: g, k: k, m0: one, m1: zero - k, m2: zero) }
+    return SectionCoefficients(g: g, k: k, m0: zero, m1: k, m2: zero)
+  }
+}
+
+/// An equalizer's memory. Band b of channel c has the state `c * bands + b`.
+private struct EqualizerMemory: BitwiseCopyable {
+  let sections: UnsafeMutablePointer<Section>
+  let rows: UnsafeMutablePointer<Float>
+  let states: UnsafeMutablePointer<SIMD2<Float>>
+  let inputRows: UnsafeMutablePointer<Float>
+  /// One cell between two bands.
+  let between: UnsafeMutablePointer<Float>
+
+  @_noLocks init(_ channels: Int, _ bands: Int, _ arena: inout Arena) {
+    sections = arena.reserve(bands &* MemoryLayout<Section>.stride).assumingMemoryBound(to: Section.self)
+    rows = arena.take(Float.self, bands &* Section.rowSize)
+    states = arena.reserve(channels &* bands &* 8).assumingMemoryBound(to: SIMD2<Float>.self)
+    inputRows = arena.take(Float.self, channels &* 32)
+    between = arena.take(Float.self, 32)
+  }
+}

@@ -1,0 +1,252 @@
+import Patch
+import Realtime
+
+/// A two-pole filter on every channel.
+public struct Filter: Kernel {
+  public static let description = KindDescription(
+    name: "filter", summary: "A resonant two-pole filter, steady under audio-rate modulation.",
+    category: .effect, inputs: [PortDescription("in", .flexible)],
+    outputs: [PortDescription("out", .flexible)],
+    parameters: [
+      .choice("type", "What it lets pass.", ["lowpass", "highpass", "bandpass", "notch"]),
+      .frequency(
+        "freq", "Cutoff or centre; a list gives one a channel.", default: 1000, isPerChannel: true),
+      .number(
+        "q", "Resonance; 0.707 is flattest.", default: 0.707, range: 0.1...100, isPerChannel: true),
+    ])
+
+  /// Positions in `description.parameters`.
+  public static var type: Int { @_noLocks get { 0 } }
+  public static var freq: Int { @_noLocks get { 1 } }
+  public static var q: Int { @_noLocks get { 2 } }
+
+  private var channels: Int
+  private var bank: FilterBank
+  private var cellTime: Int64 = -1
+  private var quiet = QuietCell()
+  private var isAsleep = true
+
+  public static func memorySize(_ configuration: KernelConfiguration) -> Int {
+    var arena = Arena(measuring: ())
+    _ = FilterBank(configuration.inputs[0], &arena)
+    return arena.bytes
+  }
+
+  public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
+    channels = configuration.inputs[0]
+    var arena = Arena(memory)
+    bank = FilterBank(channels, &arena)
+    let freqs = configuration.values[Self.freq]
+    let qs = configuration.values[Self.q]
+    let weights = Self.weights(configuration.value(Self.type))
+    for channel in 0..<channels {
+      bank.sections[channel] = Section()
+      bank.sections[channel].build(
+        Self.coefficients(
+          Frames(repeating: freqs[min(channel, freqs.count - 1)]),
+          Frames(repeating: qs[min(channel, qs.count - 1)]), Float(configuration.rate),
+          weights, weights, nil, 0))
+      bank.states[channel] = .zero
+    }
+  }
+
+  @_noLocks public mutating func widen(inputs: Int, outputs: Int, memory: UnsafeMutableRawPointer) {
+    var arena = Arena(memory)
+    let wide = FilterBank(inputs, &arena)
+    var channel = 0
+    while channel < inputs {
+      let from = channels == 1 ? 0 : channel
+      if from < channels {
+        wide.copy(channel, bank, from)
+      } else {
+        wide.copy(channel, bank, 0)
+        wide.clear(channel)
+      }
+      channel &+= 1
+    }
+    bank = wide
+    channels = inputs
+  }
+
+  @_noLocks public mutating func isFinished() -> Bool {
+    guard quiet.isQuiet else { return false }
+    var channel = 0
+    while channel < channels {
+      let s = bank.states[channel]
+      if bank.sections[channel].isStale { return false }
+      if !isInaudible(s[0]) || !isInaudible(s[1]) { return false }
+      channel &+= 1
+    }
+    channel = 0
+    while channel < channels {
+      bank.states[channel] = .zero
+      channel &+= 1
+    }
+    isAsleep = true
+    return true
+  }
+
+  @_noLocks public mutating func process(_ block: Block) -> Activity {
+    let input = block.inputs[0]
+    quiet.note(block, silent: input.isSilent)
+    if !input.isSilent { isAsleep = false }
+    let freq = block.parameters[Self.freq]
+    let q = block.parameters[Self.q]
+    let isShared = freq.elements == 1 && q.elements == 1
+    var lane = Int(block.time & 15)
+    if lane != 0, block.time &- Int64(lane) != cellTime { bank.beginMidway(channels) }
+    var frame = 0
+    while frame < block.frames {
+      // Whole blocks at rest go the short way.
+      if frame == 0, block.frames == 64, restsWhole(block, isShared) {
+        var channel = 0
+        while channel < channels {
+          Section.rest(
+            bank.sections + (isShared ? 0 : channel), input[channel], block.outputs[0][channel],
+            bank.states + channel)
+          channel &+= 1
+        }
+        break
+      }
+      let have = lane &+ block.frames &- frame < 16 ? lane &+ block.frames &- frame : 16
+      cells(block, frame, lane, have, isShared)
+      cellTime = block.time &+ Int64(frame &- lane)
+      frame &+= have &- lane
+      lane = 0
+    }
+    return isAsleep ? .silent : .sounding
+  }
+
+  /// Every table that is needed stands for the parameters, which rest.
+  @inline(__always) @_noLocks private func restsWhole(_ block: Block, _ isShared: Bool) -> Bool {
+    let freq = block.parameters[Self.freq]
+    let q = block.parameters[Self.q]
+    let type = block.crossfades[Self.type]
+    guard freq.isSteady, q.isSteady, type.blend == nil else { return false }
+    var channel = 0
+    while channel < (isShared ? 1 : channels) {
+      let parameters = SIMD4<Float>(freq.value(channel), q.value(channel), 0, type.new)
+      if !bank.sections[channel].knows(parameters, block.rate) { return false }
+      channel &+= 1
+    }
+    return true
+  }
+
+  /// Frames `lane..<have` of one cell, on all channels; they begin at `frame` of the block.
+  @_noLocks private func cells(
+    _ block: Block, _ frame: Int, _ lane: Int, _ have: Int, _ isShared: Bool
+  ) {
+    let input = block.inputs[0]
+    let output = block.outputs[0]
+    let freq = block.parameters[Self.freq]
+    let q = block.parameters[Self.q]
+    let type = block.crossfades[Self.type]
+    let rests = freq.isSteady && q.isSteady && type.blend == nil
+    let old = Self.weights(type.old)
+    let new = Self.weights(type.new)
+    var channel = 0
+    while channel < channels {
+      let section = bank.sections + (isShared ? 0 : channel)
+      let rows = bank.rows + (isShared ? 0 : channel) &* Section.rowSize
+      if channel == 0 || !isShared {
+        let parameters = SIMD4<Float>(freq.value(channel), q.value(channel), 0, type.new)
+        if rests, section.pointee.knows(parameters, block.rate) {
+          section.pointee.note(section.pointee.coefficients, from: lane, to: have, rows: rows)
+        } else {
+          let c = Self.coefficients(
+            freq.vector(channel, frame), q.vector(channel, frame), block.rate, old, new, type.blend,
+            frame)
+          section.pointee.note(c, from: lane, to: have, rows: rows)
+          if rests, section.pointee.holds(c) { section.pointee.learn(parameters, block.rate) }
+        }
+      }
+      let x = bank.inputs.note(channel, input[channel].vector(frame), lane: lane, have: have)
+      let y = section.pointee.cell(x, bank.states + channel, have, rows)
+      let to = output[channel] + frame
+      if lane == 0 {
+        to.store(y, 0)
+      } else {
+        var index = lane
+        while index < have {
+          to[index &- lane] = y[index]
+          index &+= 1
+        }
+      }
+      channel &+= 1
+    }
+    if have == 16 {
+      channel = 0
+      while channel < (isShared ? 1 : channels) {
+        bank.sections[channel].settle(bank.rows + channel &* Section.rowSize)
+        channel &+= 1
+      }
+    }
+  }
+
+  /// How much of input, band (times k) and low each type has.
+  @inline(__always) @_noLocks private static func weights(_ type: Float) -> SIMD4<Float> {
+    if type == 0 { return SIMD4(0, 0, 1, 0) }
+    if type == 1 { return SIMD4(1, -1, -1, 0) }
+    if type == 2 { return SIMD4(0, 1, 0, 0) }
+    return SIMD4(1, -1, 0, 0)
+  }
+
+  /// A change of type is a change of the three weights: the states serve every type.
+  @inline(__always) @_noLocks private static func coefficients(
+    _ freq: Frames, _ q: Frames, _ rate: Float, _ old: SIMD4<Float>, _ new: SIMD4<Float>,
+    _ blend: UnsafePointer<Float>?, _ frame: Int
+  ) -> SectionCoefficients {
+    let g = prewarped(freq, rate)
+    let k = 1 / limited(q, 0.05, 200)
+    guard let blend else {
+      return SectionCoefficients(
+        g: g, k: k, m0: Frames(repeating: new[0]), m1: new[1] * k, m2: Frames(repeating: new[2]))
+    }
+    let b = blend.vector(frame)
+    let a = 1 - b
+    return SectionCoefficients(
+      g: g, k: k, m0: old[0] * a + new[0] * b, m1: (old[1] * a + new[1] * b) * k,
+      m2: old[2] * a + new[2] * b)
+  }
+}
+
+/// A filter's memory.
+private struct FilterBank: BitwiseCopyable {
+  let sections: UnsafeMutablePointer<Section>
+  let states: UnsafeMutablePointer<SIMD2<Float>>
+  let rows: UnsafeMutablePointer<Float>
+  let inputs: CellInputs
+  private let inputRows: UnsafeMutablePointer<Float>
+
+  @_noLocks init(_ channels: Int, _ arena: inout Arena) {
+    sections = arena.reserve(channels &* MemoryLayout<Section>.stride).assumingMemoryBound(to: Section.self)
+    states = arena.reserve(channels &* 8).assumingMemoryBound(to: SIMD2<Float>.self)
+    rows = arena.take(Float.self, channels &* Section.rowSize)
+    inputRows = arena.take(Float.self, channels &* 32)
+    inputs = CellInputs(inputRows)
+  }
+
+  /// The first block starts within a cell: what lies before was silence.
+  @_noLocks func beginMidway(_ channels: Int) {
+    setMemory(inputRows, 0, channels &* 128)
+    var channel = 0
+    while channel < channels {
+      sections[channel].begin()
+      channel &+= 1
+    }
+  }
+
+  @_noLocks func copy(_ channel: Int, _ other: Self, _ from: Int) {
+    sections[channel] = other.sections[from]
+    states[channel] = other.states[from]
+    copyMemory(
+      rows + channel &* Section.rowSize, other.rows + from &* Section.rowSize, Section.rowSize &* 4)
+    copyMemory(inputRows + channel &* 32, other.inputRows + from &* 32, 128)
+  }
+
+  /// A channel that was not there before.
+  @_noLocks func clear(_ channel: Int) {
+    states[channel] = .zero
+    setMemory(inputRows + channel &* 32, 0, 128)
+  }
+}

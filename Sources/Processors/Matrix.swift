@@ -1,0 +1,392 @@
+import Patch
+import Realtime
+
+/// The matrix mixer: output j = master * out[j] * the sum over i of [i,j] * in[i] * input i, each gain a
+/// `Ramp` of its own. The sum always runs over i in order, so that neither the way it is blocked nor
+/// the frames' split changes a bit.
+public struct Matrix: Kernel {
+  public static let description = KindDescription(
+    name: "matrix", summary: "The matrix mixer: a gain from every input to every output.",
+    category: .mixing, inputs: [PortDescription("in", .parameter("inputs"))],
+    outputs: [PortDescription("out", .parameter("outputs"))],
+    parameters: [
+      .count("inputs", "Channels that come in.", default: 4),
+      .count("outputs", "Channels that go out.", default: 2),
+      .gain("in", "Gain of an input.", smoothing: .kernel, dimensions: ["inputs"]),
+      .gain("out", "Gain of an output.", smoothing: .kernel, dimensions: ["outputs"]),
+      ParameterDescription(
+        "", "Crosspoint [input,output]: how much of an input goes to an output.", unit: .decibels,
+        range: -Double.infinity...24, default: .number(-.infinity, .decibels), smoothing: .kernel,
+        dimensions: ["inputs", "outputs"], diagonal: .number(0, .decibels)),
+      .gain("master", "Gain of everything.", smoothing: .kernel),
+    ])
+
+  /// Positions in `description.parameters`.
+  public static var inputs: Int { @_noLocks get { 0 } }
+  public static var outputs: Int { @_noLocks get { 1 } }
+  public static var `in`: Int { @_noLocks get { 2 } }
+  public static var out: Int { @_noLocks get { 3 } }
+  public static var crosspoint: Int { @_noLocks get { 4 } }
+  public static var master: Int { @_noLocks get { 5 } }
+
+  private let rows: Int
+  private let columns: Int
+  private var masterRamp: Ramp
+  private let inRamps: UnsafeMutablePointer<Ramp>
+  private let outRamps: UnsafeMutablePointer<Ramp>
+  /// Crosspoint (i, j) is at `j * rows + i`, here and below.
+  private let crossRamps: UnsafeMutablePointer<Ramp>
+  /// Where each crosspoint rests.
+  private let gains: UnsafeMutablePointer<Float>
+  private let moving: UnsafeMutablePointer<Bool>
+  /// How many crosspoints of each output move.
+  private let movingCounts: UnsafeMutablePointer<Int32>
+  /// Which inputs an output hears, `heardCounts[j]` of them from `j * rows`.
+  private let heard: UnsafeMutablePointer<Int32>
+  private let heardCounts: UnsafeMutablePointer<Int32>
+  private let scaled: UnsafeMutablePointer<Float>
+  private let sources: UnsafeMutablePointer<UnsafePointer<Float>>
+  private let travels: MatrixTravels
+  /// `heard` must be listed again.
+  private var isStale = true
+
+  public static func memorySize(_ configuration: KernelConfiguration) -> Int {
+    var arena = Arena(measuring: ())
+    _ = Self(configuration, arena: &arena)
+    return arena.bytes
+  }
+
+  public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
+    var arena = Arena(memory)
+    self.init(configuration, arena: &arena)
+    travels.reset()
+    for i in 0..<rows { inRamps[i] = Ramp(configuration.value(Self.in, i)) }
+    for j in 0..<columns { outRamps[j] = Ramp(configuration.value(Self.out, j)) }
+    for j in 0..<columns {
+      for i in 0..<rows {
+        let gain = configuration.value(Self.crosspoint, i * columns + j)
+        crossRamps[j * rows + i] = Ramp(gain)
+        gains[j * rows + i] = gain
+        moving[j * rows + i] = false
+      }
+      movingCounts[j] = 0
+    }
+  }
+
+  private init(_ configuration: KernelConfiguration, arena: inout Arena) {
+    rows = configuration.inputs[0]
+    columns = configuration.outputs[0]
+    masterRamp = Ramp(configuration.value(Self.master))
+    scaled = arena.take(Float.self, rows * blockCapacity)
+    gains = arena.take(Float.self, rows * columns)
+    inRamps = arena.take(Ramp.self, rows)
+    outRamps = arena.take(Ramp.self, columns)
+    crossRamps = arena.take(Ramp.self, rows * columns)
+    moving = arena.take(Bool.self, rows * columns)
+    movingCounts = arena.take(Int32.self, columns)
+    heard = arena.take(Int32.self, rows * columns)
+    heardCounts = arena.take(Int32.self, columns)
+    sources = arena.take(UnsafePointer<Float>.self, rows)
+    travels = MatrixTravels(rows, columns, &arena)
+  }
+
+  @_noLocks public mutating func set(
+    _ parameter: Int, element: Int, to value: Float, over frames: Int
+  ) {
+    if parameter == Self.in {
+      inRamps[element].move(to: value, over: frames)
+    } else if parameter == Self.out {
+      outRamps[element].move(to: value, over: frames)
+    } else if parameter == Self.master {
+      masterRamp.move(to: value, over: frames)
+    } else if parameter == Self.crosspoint {
+      let j = element % columns
+      let index = j &* rows &+ element / columns
+      if travels.contains(index) {
+        crossRamps[index] = travels.leave(index, j, target: gains[index])
+      } else if !moving[index], frames > 0 {
+        let distance = gains[index] - value
+        if distance == 0 { return }
+        if travels.join(index, j, distance: distance, over: frames) {
+          gains[index] = value
+          crossRamps[index] = Ramp(value)
+          isStale = true
+          return
+        }
+      }
+      crossRamps[index].move(to: value, over: frames)
+      gains[index] = value
+      let isMoving = crossRamps[index].isMoving
+      if isMoving != moving[index] { movingCounts[j] &+= isMoving ? 1 : -1 }
+      moving[index] = isMoving
+      isStale = true
+    }
+  }
+
+  @_noLocks public mutating func process(_ block: Block) -> Activity {
+    let input = block.inputs[0]
+    guard !input.isSilent else {
+      skip(block.frames)
+      return .silent
+    }
+    if isStale { listHeard() }
+    scaleInputs(input, block.frames)
+    travels.begin(block.frames)
+    var masterFrames = MovingGain(masterRamp.target)
+    if masterRamp.isMoving { masterFrames.fill(&masterRamp, block.frames) }
+    let output = block.outputs[0]
+    var j = 0
+    while j < columns {
+      if movingCounts[j] > 0 {
+        sumMoving(j, output[j], block.frames)
+      } else if Int(heardCounts[j]) < rows &- (rows &>> 2) || block.frames <= 16 {
+        sumHeard(j, output[j], block.frames)
+      } else if j &+ 1 < columns, movingCounts[j &+ 1] == 0 {
+        sumTwo(j, output[j], output[j &+ 1])
+        finish(j, output[j], masterFrames, block.frames)
+        j &+= 1
+      } else {
+        sumHeard(j, output[j], block.frames)
+      }
+      finish(j, output[j], masterFrames, block.frames)
+      j &+= 1
+    }
+    travels.end()
+    return .sounding
+  }
+
+  @_noLocks public mutating func isFinished() -> Bool { !isMoving }
+
+  private var isMoving: Bool {
+    @_noLocks get {
+      if masterRamp.isMoving || travels.isMoving { return true }
+      var index = 0
+      while index < rows {
+        if inRamps[index].isMoving { return true }
+        index &+= 1
+      }
+      index = 0
+      while index < columns {
+        if outRamps[index].isMoving || movingCounts[index] > 0 { return true }
+        index &+= 1
+      }
+      return false
+    }
+  }
+
+  /// Lets every ramp go on while there is nothing to hear.
+  @_noLocks private mutating func skip(_ frames: Int) {
+    masterRamp.skip(frames)
+    travels.skip(frames)
+    var index = 0
+    while index < rows {
+      inRamps[index].skip(frames)
+      index &+= 1
+    }
+    index = 0
+    while index < columns {
+      outRamps[index].skip(frames)
+      if movingCounts[index] > 0 {
+        var i = 0
+        while i < rows {
+          let crosspoint = index &* rows &+ i
+          if moving[crosspoint] {
+            crossRamps[crosspoint].skip(frames)
+            settle(crosspoint, index)
+          }
+          i &+= 1
+        }
+      }
+      index &+= 1
+    }
+  }
+
+  @inline(__always) @_noLocks private func settle(_ crosspoint: Int, _ j: Int) {
+    guard !crossRamps[crosspoint].isMoving else { return }
+    moving[crosspoint] = false
+    movingCounts[j] &-= 1
+  }
+
+  @_noLocks private mutating func listHeard() {
+    var j = 0
+    while j < columns {
+      let base = j &* rows
+      var count = 0
+      var i = 0
+      while i < rows {
+        if gains[base &+ i] != 0 || moving[base &+ i] {
+          heard[base &+ count] = Int32(truncatingIfNeeded: i)
+          count &+= 1
+        }
+        i &+= 1
+      }
+      heardCounts[j] = Int32(truncatingIfNeeded: count)
+      j &+= 1
+    }
+    isStale = false
+  }
+
+  /// Points `sources` at each input times its gain; at the input itself where that is one.
+  @_noLocks private func scaleInputs(_ input: InputPort, _ frames: Int) {
+    var i = 0
+    while i < rows {
+      let from = input[i]
+      let to = scaled + i &* blockStride
+      if inRamps[i].isMoving {
+        inRamps[i].fill(to, frames: frames)
+        var frame = 0
+        while frame < frames {
+          to.store(to.vector(frame) * from.vector(frame), frame)
+          frame &+= 16
+        }
+        sources[i] = UnsafePointer(to)
+      } else if inRamps[i].target == 1 {
+        sources[i] = from
+      } else {
+        let gain = inRamps[i].target
+        var frame = 0
+        while frame < frames {
+          to.store(from.vector(frame) * gain, frame)
+          frame &+= 16
+        }
+        sources[i] = UnsafePointer(to)
+      }
+      i &+= 1
+    }
+  }
+
+  /// Two whole outputs at rest: eight sums at once hide the latency of the additions.
+  @_noLocks private func sumTwo(
+    _ j: Int, _ to: UnsafeMutablePointer<Float>, _ next: UnsafeMutablePointer<Float>
+  ) {
+    var a0 = Frames(repeating: 0)
+    var a1 = a0
+    var a2 = a0
+    var a3 = a0
+    var b0 = a0
+    var b1 = a0
+    var b2 = a0
+    var b3 = a0
+    let a = gains + j &* rows
+    let b = a + rows
+    var i = 0
+    while i < rows {
+      let x = sources[i]
+      let x0 = x.vector(0)
+      let x1 = x.vector(16)
+      let x2 = x.vector(32)
+      let x3 = x.vector(48)
+      let p = a[i]
+      let q = b[i]
+      a0 += x0 * p
+      a1 += x1 * p
+      a2 += x2 * p
+      a3 += x3 * p
+      b0 += x0 * q
+      b1 += x1 * q
+      b2 += x2 * q
+      b3 += x3 * q
+      i &+= 1
+    }
+    to.store(a0, 0)
+    to.store(a1, 16)
+    to.store(a2, 32)
+    to.store(a3, 48)
+    next.store(b0, 0)
+    next.store(b1, 16)
+    next.store(b2, 32)
+    next.store(b3, 48)
+  }
+
+  /// One output at rest from the inputs that it hears. Leaving out a gain of zero changes no bit.
+  @_noLocks private func sumHeard(_ j: Int, _ to: UnsafeMutablePointer<Float>, _ frames: Int) {
+    let list = heard + j &* rows
+    let count = Int(heardCounts[j])
+    let row = gains + j &* rows
+    var frame = 0
+    while frame < frames {
+      var sum = Frames(repeating: 0)
+      var next = sum
+      var k = 0
+      while k < count {
+        let i = Int(list[k])
+        sum += sources[i].vector(frame) * row[i]
+        next += sources[i].vector(frame &+ 16) * row[i]
+        k &+= 1
+      }
+      to.store(sum, frame)
+      to.store(next, frame &+ 16)
+      frame &+= 32
+    }
+  }
+
+  /// One output with crosspoints that move.
+  @_noLocks private func sumMoving(_ j: Int, _ to: UnsafeMutablePointer<Float>, _ frames: Int) {
+    var s0 = Frames(repeating: 0)
+    var s1 = s0
+    var s2 = s0
+    var s3 = s0
+    let list = heard + j &* rows
+    let count = Int(heardCounts[j])
+    var gain = MovingGain(0)
+    var k = 0
+    while k < count {
+      let i = Int(list[k])
+      let crosspoint = j &* rows &+ i
+      let x = sources[i]
+      if moving[crosspoint] {
+        gain.fill(&crossRamps[crosspoint], frames)
+        settle(crosspoint, j)
+        s0 += x.vector(0) * gain.first
+        s1 += x.vector(16) * gain.second
+        s2 += x.vector(32) * gain.third
+        s3 += x.vector(48) * gain.fourth
+      } else {
+        let steady = gains[crosspoint]
+        s0 += x.vector(0) * steady
+        s1 += x.vector(16) * steady
+        s2 += x.vector(32) * steady
+        s3 += x.vector(48) * steady
+      }
+      k &+= 1
+    }
+    to.store(s0, 0)
+    to.store(s1, 16)
+    to.store(s2, 32)
+    to.store(s3, 48)
+  }
+
+  /// The output's own gain and the master's.
+  @_noLocks private func finish(
+    _ j: Int, _ to: UnsafeMutablePointer<Float>, _ master: MovingGain, _ frames: Int
+  ) {
+    travels.add(j, to, sources)
+    var gain = MovingGain(outRamps[j].target)
+    if outRamps[j].isMoving { gain.fill(&outRamps[j], frames) }
+    to.store(to.vector(0) * gain.first * master.first + 0, 0)
+    to.store(to.vector(16) * gain.second * master.second + 0, 16)
+    to.store(to.vector(32) * gain.third * master.third + 0, 32)
+    to.store(to.vector(48) * gain.fourth * master.fourth + 0, 48)
+  }
+}
+
+/// One gain over a block.
+private struct MovingGain {
+  var first: Frames
+  var second: Frames
+  var third: Frames
+  var fourth: Frames
+
+  @inline(__always) @_noLocks init(_ steady: Float) {
+    first = Frames(repeating: steady)
+    second = first
+    third = first
+    fourth = first
+  }
+
+  @inline(__always) @_noLocks mutating func fill(_ ramp: inout Ramp, _ frames: Int) {
+    withUnsafeMutablePointer(to: &self) {
+      ramp.fill(UnsafeMutableRawPointer($0).assumingMemoryBound(to: Float.self), frames: frames)
+    }
+  }
+}

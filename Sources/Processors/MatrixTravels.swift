@@ -1,0 +1,177 @@
+import Realtime
+
+/// Crosspoints that set out together, from rest, over the same time: scenes and fades of whole matrices.
+///
+/// Each is its target plus its distance times one shared fraction, which goes from 1 to 0 as a `Ramp`.
+/// An output is then the product with the targets, plus the fraction times the product with the
+/// distances: two steady products instead of thousands of ramps. When the fraction has come to 0, the
+/// second adds nothing, to the bit.
+struct MatrixTravels: BitwiseCopyable {
+  private let rows: Int
+  private let columns: Int
+  private let fractions: UnsafeMutablePointer<Ramp>
+  private let lengths: UnsafeMutablePointer<Int32>
+  /// Of travel k: crosspoint (i, j) at `(k * columns + j) * rows + i`; zero where it is no member.
+  private let distances: UnsafeMutablePointer<Float>
+  /// How many members travel k has in output j.
+  private let members: UnsafeMutablePointer<Int32>
+  /// One more than the travel that a crosspoint is in.
+  private let travel: UnsafeMutablePointer<UInt8>
+  private let frames: UnsafeMutablePointer<Float>
+  private let isActive: UnsafeMutablePointer<Bool>
+
+  private static var capacity: Int { @_noLocks get { 4 } }
+
+  /// Worker.
+  init(_ rows: Int, _ columns: Int, _ arena: inout Arena) {
+    self.rows = rows
+    self.columns = columns
+    fractions = arena.take(Ramp.self, Self.capacity)
+    lengths = arena.take(Int32.self, Self.capacity)
+    distances = arena.take(Float.self, Self.capacity * rows * columns)
+    members = arena.take(Int32.self, Self.capacity * columns)
+    travel = arena.take(UInt8.self, rows * columns)
+    frames = arena.take(Float.self, Self.capacity * blockCapacity)
+    isActive = arena.take(Bool.self, Self.capacity)
+  }
+
+  /// The memory is zeros. Worker.
+  func reset() {
+    for k in 0..<Self.capacity { fractions[k] = Ramp(0) }
+  }
+
+  /// Lets a crosspoint at rest set out; false when there is no room. Audio thread.
+  @_noLocks func join(_ crosspoint: Int, _ j: Int, distance: Float, over length: Int) -> Bool {
+    var free = -1
+    var k = 0
+    while k < Self.capacity {
+      if !fractions[k].isMoving {
+        if free < 0 { free = k }
+      } else if Int(lengths[k]) == length, fractions[k].framesLeft == length {
+        break
+      }
+      k &+= 1
+    }
+    if k == Self.capacity {
+      guard free >= 0 else { return false }
+      k = free
+      fractions[k] = Ramp(1)
+      fractions[k].move(to: 0, over: length)
+      lengths[k] = Int32(truncatingIfNeeded: length)
+    }
+    distances[k &* rows &* columns &+ crosspoint] = distance
+    members[k &* columns &+ j] &+= 1
+    travel[crosspoint] = UInt8(truncatingIfNeeded: k &+ 1)
+    return true
+  }
+
+  @inline(__always) @_noLocks func contains(_ crosspoint: Int) -> Bool { travel[crosspoint] != 0 }
+
+  /// Takes a crosspoint out and returns its ramp where it stands. Audio thread.
+  @_noLocks func leave(_ crosspoint: Int, _ j: Int, target: Float) -> Ramp {
+    let k = Int(travel[crosspoint]) &- 1
+    let index = k &* rows &* columns &+ crosspoint
+    var ramp = Ramp(target + distances[index])
+    ramp.move(to: target, over: Int(lengths[k]))
+    ramp.skip(Int(lengths[k]) &- fractions[k].framesLeft)
+    distances[index] = 0
+    members[k &* columns &+ j] &-= 1
+    travel[crosspoint] = 0
+    return ramp
+  }
+
+  var isMoving: Bool {
+    @_noLocks get {
+      var k = 0
+      while k < Self.capacity {
+        if fractions[k].isMoving { return true }
+        k &+= 1
+      }
+      return false
+    }
+  }
+
+  /// Evaluates the fractions of a block. Audio thread.
+  @_noLocks func begin(_ count: Int) {
+    var k = 0
+    while k < Self.capacity {
+      isActive[k] = fractions[k].isMoving
+      if isActive[k] { fractions[k].fill(frames + k &* blockStride, frames: count) }
+      k &+= 1
+    }
+  }
+
+  /// Lets time pass while there is nothing to hear. Audio thread.
+  @_noLocks func skip(_ count: Int) {
+    var k = 0
+    while k < Self.capacity {
+      isActive[k] = fractions[k].isMoving
+      fractions[k].skip(count)
+      k &+= 1
+    }
+    end()
+  }
+
+  /// Adds to output `j` what is left of the way. Audio thread.
+  @_noLocks func add(
+    _ j: Int, _ to: UnsafeMutablePointer<Float>, _ sources: UnsafeMutablePointer<UnsafePointer<Float>>
+  ) {
+    var k = 0
+    while k < Self.capacity {
+      if isActive[k], members[k &* columns &+ j] > 0 {
+        add(distances + (k &* columns &+ j) &* rows, frames + k &* blockStride, to, sources)
+      }
+      k &+= 1
+    }
+  }
+
+  @_noLocks private func add(
+    _ row: UnsafeMutablePointer<Float>, _ fraction: UnsafeMutablePointer<Float>,
+    _ to: UnsafeMutablePointer<Float>, _ sources: UnsafeMutablePointer<UnsafePointer<Float>>
+  ) {
+    var s0 = Frames(repeating: 0)
+    var s1 = s0
+    var s2 = s0
+    var s3 = s0
+    var i = 0
+    while i < rows {
+      let x = sources[i]
+      let distance = row[i]
+      s0 += x.vector(0) * distance
+      s1 += x.vector(16) * distance
+      s2 += x.vector(32) * distance
+      s3 += x.vector(48) * distance
+      i &+= 1
+    }
+    to.store(to.vector(0) + s0 * fraction.vector(0), 0)
+    to.store(to.vector(16) + s1 * fraction.vector(16), 16)
+    to.store(to.vector(32) + s2 * fraction.vector(32), 32)
+    to.store(to.vector(48) + s3 * fraction.vector(48), 48)
+  }
+
+  /// Forgets the travels that arrived in this block. Audio thread.
+  @_noLocks func end() {
+    var k = 0
+    while k < Self.capacity {
+      if isActive[k], !fractions[k].isMoving { forget(k) }
+      k &+= 1
+    }
+  }
+
+  @_noLocks private func forget(_ k: Int) {
+    isActive[k] = false
+    var j = 0
+    while j < columns {
+      if members[k &* columns &+ j] > 0 {
+        members[k &* columns &+ j] = 0
+        setMemory(distances + (k &* columns &+ j) &* rows, 0, rows &* 4)
+        var i = 0
+        while i < rows {
+          if Int(travel[j &* rows &+ i]) == k &+ 1 { travel[j &* rows &+ i] = 0 }
+          i &+= 1
+        }
+      }
+      j &+= 1
+    }
+  }
+}

@@ -1,0 +1,27 @@
+import Patch
+import Realtime
+
+/// The sum of what is connected: the engine adds the cables, this passes the sum on.
+public struct Mix: Kernel {
+  public static let description = KindDescription(
+    name: "mix", summary: "The sum of all that is connected to it.", category: .mixing,
+    inputs: [PortDescription("in", .flexible, "Any number of cables.")],
+    outputs: [PortDescription("out", .flexible)])
+
+  public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {}
+
+  @_noLocks public mutating func process(_ block: Block) -> Activity {
+    let input = block.inputs[0]
+    guard !input.isSilent else { return .silent }
+    let output = block.outputs[0]
+    let channels = output.count < input.count ? output.count : input.count
+    var channel = 0
+    while channel < channels {
+      copyMemory(output[channel], input[channel], block.frames &* 4)
+      channel &+= 1
+    }
+    return .sounding
+  }
+
+  @_noLocks public mutating func isFinished() -> Bool { true }
+}

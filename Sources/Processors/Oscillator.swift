@@ -1,0 +1,167 @@
+import Patch
+import Realtime
+
+/// Periodic waves. Phases are 32-bit fractions of a cycle that wrap exactly, so that no rounding ever
+/// builds up and any split of the frames gives the same bits.
+public struct Oscillator: Kernel {
+  public static let description = KindDescription(
+    name: "oscillator", summary: "Sine, and band-limited saw, square and triangle.", category: .source,
+    outputs: [PortDescription("out", .parameter("channels"))],
+    parameters: [
+      .choice("shape", "The wave.", ["sine", "saw", "square", "triangle"]),
+      .frequency(
+        "freq", "Frequency; a list gives one a channel. Negative when modulated below zero.",
+        default: 440, range: 0...24_000, isPerChannel: true),
+      .gain("level", "Its peak.", default: -12, isPerChannel: true),
+      .count("channels", "How many oscillators, one a channel.", default: 1),
+    ])
+
+  /// Positions in `description.parameters`.
+  public static var shape: Int { @_noLocks get { 0 } }
+  public static var freq: Int { @_noLocks get { 1 } }
+  public static var level: Int { @_noLocks get { 2 } }
+  public static var channels: Int { @_noLocks get { 3 } }
+
+  private struct Voice: BitwiseCopyable {
+    var phase: Int32 = 0
+    var step: Int32 = 0
+
+    @inline(__always) @_noLocks init(phase: Int32 = 0, step: Int32 = 0) {
+      self.phase = phase
+      self.step = step
+    }
+  }
+
+  private let states: UnsafeMutablePointer<Voice>
+  /// One channel's phases in this block.
+  private let wave: Wave
+  private let other: UnsafeMutablePointer<Float>
+  private let count: Int
+  private var nextTime: Int64 = -1
+  private var isMute = false
+
+  public static func memorySize(_ configuration: KernelConfiguration) -> Int {
+    3 * blockCapacity * 4 + configuration.outputs[0] * MemoryLayout<Voice>.stride
+  }
+
+  public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
+    count = configuration.outputs[0]
+    var arena = Arena(memory)
+    wave = Wave(&arena)
+    other = arena.take(Float.self, blockCapacity)
+    states = arena.take(Voice.self, count)
+    for channel in 0..<count { states[channel] = Voice() }
+  }
+
+  @_noLocks public mutating func process(_ block: Block) -> Activity {
+    catchUp(to: block.time)
+    nextTime = block.time &+ Int64(block.frames)
+    let freq = block.parameters[Self.freq]
+    let level = block.parameters[Self.level]
+    let shape = block.crossfades[Self.shape]
+    let scale = 4_294_967_296 / Double(block.rate)
+    isMute = Self.isZero(level)
+    let output = block.outputs[0]
+    var channel = 0
+    while channel < count {
+      let voice = states + channel
+      let isDense: Bool
+      if let moving = freq.frames(channel) {
+        isDense = advance(voice, moving, scale, block.frames)
+      } else {
+        isDense = advance(voice, Self.step(freq.value(channel), scale), block.frames)
+      }
+      if !isMute {
+        let to = output[channel]
+        wave.make(shape.new, isDense, to, block.frames)
+        if let blend = shape.blend {
+          wave.make(shape.old, isDense, other, block.frames)
+          var frame = 0
+          while frame < block.frames {
+            let b = blend.vector(frame)
+            to.store(other.vector(frame) * (1 - b) + to.vector(frame) * b, frame)
+            frame &+= 16
+          }
+        }
+        var frame = 0
+        while frame < block.frames {
+          to.store(to.vector(frame) * level.vector(channel, frame) + 0, frame)
+          frame &+= 16
+        }
+      }
+      channel &+= 1
+    }
+    return isMute ? .silent : .sounding
+  }
+
+  @_noLocks public mutating func isFinished() -> Bool { isMute }
+
+  @inline(__always) @_noLocks private static func isZero(_ level: ParameterStream) -> Bool {
+    guard level.isSteady else { return false }
+    var element = 0
+    while element < level.elements {
+      if level.values[element] != 0 { return false }
+      element &+= 1
+    }
+    return true
+  }
+
+  /// Phase a frame, held within half a cycle either way.
+  @inline(__always) @_noLocks private static func step(_ freq: Float, _ scale: Double) -> Int32 {
+    let exact = Double(freq) * scale
+    let held = exact > -2_147_483_647 ? (exact < 2_147_483_647 ? exact : 2_147_483_647) : -2_147_483_647
+    return Int32(held < 0 ? held - 0.5 : held + 0.5)
+  }
+
+  /// Writes the block's phases of one channel whose frequency moves. Says whether corners are dense.
+  @_noLocks private func advance(
+    _ voice: UnsafeMutablePointer<Voice>, _ freq: UnsafePointer<Float>, _ scale: Double, _ frames: Int
+  ) -> Bool {
+    var phase = voice.pointee.phase
+    var step: Int32 = 0
+    var largest: Float = 1
+    var frame = 0
+    while frame < frames {
+      step = Self.step(freq[frame], scale)
+      let size = Wave.size(step)
+      largest = size > largest ? size : largest
+      wave.phases[frame] = phase
+      wave.perPhase[frame] = 1 / size
+      phase &+= step
+      frame &+= 1
+    }
+    voice.pointee = Voice(phase: phase, step: step)
+    return Wave.isDense(largest)
+  }
+
+  /// The same at rest.
+  @inline(__always) @_noLocks private func advance(
+    _ voice: UnsafeMutablePointer<Voice>, _ step: Int32, _ frames: Int
+  ) -> Bool {
+    let size = Wave.size(step)
+    let perPhase = Frames(repeating: 1 / size)
+    let start = voice.pointee.phase
+    let lanes = SIMD16<Int32>(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+    var phase = lanes &* step &+ start
+    var frame = 0
+    while frame < 64 {
+      UnsafeMutableRawPointer(wave.phases + frame).storeBytes(of: phase, as: SIMD16<Int32>.self)
+      wave.perPhase.store(perPhase, frame)
+      phase &+= step &* 16
+      frame &+= 16
+    }
+    voice.pointee = Voice(phase: start &+ step &* Int32(truncatingIfNeeded: frames), step: step)
+    return Wave.isDense(size)
+  }
+
+  /// The phases go on while the renderer leaves a mute oscillator out.
+  @inline(__always) @_noLocks private func catchUp(to time: Int64) {
+    guard nextTime >= 0, time > nextTime else { return }
+    let gap = Int32(truncatingIfNeeded: time &- nextTime)
+    var channel = 0
+    while channel < count {
+      states[channel].phase &+= states[channel].step &* gap
+      channel &+= 1
+    }
+  }
+}

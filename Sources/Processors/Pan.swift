@@ -1,0 +1,56 @@
+import Patch
+import Realtime
+
+/// Places sound between left and right.
+///
+/// A mono input follows the equal-power law: left cos(t), right sin(t) with t from 0 (pan -1) to pi/2
+/// (pan 1), so both are -3 dB in the middle. A stereo input is balanced: the side that it is turned
+/// away from falls as cos(pi/2 * |pan|) while the other stays at unity. With more channels the even
+/// ones are left, the odd ones right, each pair balanced so.
+public struct Pan: Kernel {
+  public static let description = KindDescription(
+    name: "pan",
+    summary: "Between left and right: mono by equal power (-3 dB in the middle), stereo by "
+      + "balance.", category: .mixing, inputs: [PortDescription("in", .flexible)],
+    outputs: [PortDescription("out", .channels(2))],
+    parameters: [.number("pan", "-1 is left, 1 is right.", default: 0, range: -1...1)])
+
+  /// Position in `description.parameters`.
+  public static var pan: Int { @_noLocks get { 0 } }
+
+  public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {}
+
+  @_noLocks public mutating func process(_ block: Block) -> Activity {
+    let input = block.inputs[0]
+    guard !input.isSilent else { return .silent }
+    let left = block.outputs[0][0]
+    let right = block.outputs[0][1]
+    let pan = block.parameters[Self.pan]
+    var frame = 0
+    while frame < block.frames {
+      let p = limited(pan.vector(0, frame), -1, 1)
+      if input.count == 1 {
+        let x = input[0].vector(frame)
+        left.store(x * sineOfQuarters((1 - p) * 0.5) + 0, frame)
+        right.store(x * sineOfQuarters((1 + p) * 0.5) + 0, frame)
+      } else {
+        let leftGain = sineOfQuarters(1 - atLeast(0, p))
+        let rightGain = sineOfQuarters(1 - atLeast(0, 0 - p))
+        var l = Frames(repeating: 0)
+        var r = Frames(repeating: 0)
+        var channel = 0
+        while channel < input.count {
+          let x = input[channel].vector(frame)
+          if channel & 1 == 0 { l += x } else { r += x }
+          channel &+= 1
+        }
+        left.store(l * leftGain + 0, frame)
+        right.store(r * rightGain + 0, frame)
+      }
+      frame &+= 16
+    }
+    return .sounding
+  }
+
+  @_noLocks public mutating func isFinished() -> Bool { true }
+}

@@ -1,0 +1,56 @@
+import Patch
+
+// The shapes of parameter that many kinds share, so that they have the same names, units and ranges.
+
+extension ParameterDescription {
+  /// A gain in decibels; kernels see it as a linear factor.
+  static func gain(
+    _ name: String, _ summary: String, default decibels: Double = 0, upTo highest: Double = 24,
+    smoothing: Smoothing = .ramp, dimensions: [String] = [], isPerChannel: Bool = false
+  ) -> Self {
+    Self(
+      name, summary, unit: .decibels, range: -Double.infinity...highest,
+      default: .number(decibels, .decibels), smoothing: smoothing, dimensions: dimensions,
+      isPerChannel: isPerChannel)
+  }
+
+  static func frequency(
+    _ name: String, _ summary: String, default hertz: Double, range: ClosedRange<Double> = 10...22_000,
+    isPerChannel: Bool = false
+  ) -> Self {
+    Self(
+      name, summary, unit: .hertz, range: range, default: .number(hertz, .hertz),
+      isPerChannel: isPerChannel)
+  }
+
+  static func number(
+    _ name: String, _ summary: String, default value: Double, range: ClosedRange<Double>,
+    unit: Unit = .none, smoothing: Smoothing = .ramp, isPerChannel: Bool = false
+  ) -> Self {
+    Self(
+      name, summary, unit: unit, range: range, default: .number(value, unit), smoothing: smoothing,
+      isPerChannel: isPerChannel)
+  }
+
+  /// 0...100; kernels see the percentage, not a fraction.
+  static func percent(_ name: String, _ summary: String, default percent: Double) -> Self {
+    number(name, summary, default: percent, range: 0...100, unit: .percent)
+  }
+
+  static func choice(_ name: String, _ summary: String, _ words: [String], default first: Int = 0)
+    -> Self
+  {
+    Self(
+      name, summary, form: .choice(words), range: 0...Double(words.count - 1),
+      default: .text(words[first]), smoothing: .crossfade)
+  }
+
+  static func count(
+    _ name: String, _ summary: String, default count: Int, range: ClosedRange<Double> = 1...64,
+    smoothing: Smoothing = .structural
+  ) -> Self {
+    Self(
+      name, summary, form: .integer, range: range, default: .number(Double(count), .none),
+      smoothing: smoothing)
+  }
+}

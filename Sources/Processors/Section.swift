@@ -1,0 +1,320 @@
+import Realtime
+
+// A two-pole section: the trapezoidal state variable filter (V. Zavalishin, "The Art of VA Filter
+// Design", 2012; A. Simper, "Linear trapezoidal integrated state variable filter", Cytomic, 2013).
+//
+//   v1 = a1 s1 + a2 (x - s2)            a1 = 1 / (1 + g (g + k)), a2 = g a1, a3 = g a2
+//   v2 = s2 + a2 s1 + a3 (x - s2)       s1' = 2 v1 - s1, s2' = 2 v2 - s2
+//   y  = m0 x + m1 v1 + m2 v2           g = tan(pi freq / rate)
+//
+// While the coefficients rest, sixteen frames are computed at once: the output is the impulse
+// response times the inputs, plus what the two states contribute; a table holds these vectors. Where
+// a coefficient moves, the frames are computed one by one from the formulas above.
+//
+// Both work on cells of sixteen frames that begin at multiples of sixteen of engine time. A block that
+// ends within a cell leaves the cell's inputs and coefficients behind, and the next block computes the
+// cell again from its start: so each frame is the same function of the cell up to itself, however
+// the frames are split.
+
+/// The coefficients of sixteen frames.
+struct SectionCoefficients {
+  var g: Frames
+  var k: Frames
+  var m0: Frames
+  var m1: Frames
+  var m2: Frames
+
+  @inline(__always) @_noLocks init(g: Frames, k: Frames, m0: Frames, m1: Frames, m2: Frames) {
+    self.g = g
+    self.k = k
+    self.m0 = m0
+    self.m1 = m1
+    self.m2 = m2
+  }
+
+  /// On the way from `old` to these, `blend` of the way.
+  @inline(__always) @_noLocks mutating func fade(from old: Self, _ blend: Frames) {
+    let rest = 1 - blend
+    g = old.g * rest + g * blend
+    k = old.k * rest + k * blend
+    m0 = old.m0 * rest + m0 * blend
+    m1 = old.m1 * rest + m1 * blend
+    m2 = old.m2 * rest + m2 * blend
+  }
+}
+
+/// A section at rest: its table, and where it left its cell.
+struct Section: BitwiseCopyable {
+  /// Zeros and the impulse response stand side by side: read from `16 - j` they are the response to
+  /// frame j.
+  private var zeros = Frames(repeating: 0)
+  private var impulse = Frames(repeating: 0)
+  private var fromFirst = Frames(repeating: 0)
+  private var fromSecond = Frames(repeating: 0)
+  /// What each input leaves in the states at the cell's end.
+  private var intoFirst = Frames(repeating: 0)
+  private var intoSecond = Frames(repeating: 0)
+  private var a11: Float = 1
+  private var a12: Float = 0
+  private var a21: Float = 0
+  private var a22: Float = 1
+  /// What the table was made of.
+  private var g: Float = 0
+  private var k: Float = 0
+  private var m0: Float = 0
+  private var m1: Float = 0
+  private var m2: Float = 0
+  /// The parameters that are known to give these coefficients (frequency, q, gain, type), and their rate.
+  private var known = SIMD4<Float>(repeating: .nan)
+  private var knownRate: Float = .nan
+  /// The first frame of this cell whose coefficients are not the table's; 16 if there is none.
+  private(set) var changedAt = 16
+  /// The coefficients have settled on something else than the table.
+  private(set) var isStale = false
+
+  /// Floats for the coefficients of a cell that is left halfway.
+  static var rowSize: Int { @_noLocks get { 5 &* 32 } }
+
+  @inline(__always) @_noLocks func knows(_ parameters: SIMD4<Float>, _ rate: Float) -> Bool {
+    known == parameters && knownRate == rate
+  }
+
+  @inline(__always) @_noLocks func holds(_ c: SectionCoefficients) -> Bool {
+    all(c.g .== g) && all(c.k .== k) && all(c.m0 .== m0) && all(c.m1 .== m1) && all(c.m2 .== m2)
+  }
+
+  /// Remembers which resting parameters the table stands for.
+  @inline(__always) @_noLocks mutating func learn(_ parameters: SIMD4<Float>, _ rate: Float) {
+    known = parameters
+    knownRate = rate
+  }
+
+  /// The table's coefficients.
+  var coefficients: SectionCoefficients {
+    @inline(__always) @_noLocks get {
+      SectionCoefficients(
+        g: Frames(repeating: g), k: Frames(repeating: k), m0: Frames(repeating: m0),
+        m1: Frames(repeating: m1), m2: Frames(repeating: m2))
+    }
+  }
+
+  /// Makes the table for the first lane of `c`. Worker, and audio thread.
+  @_noLocks mutating func build(_ c: SectionCoefficients) {
+    g = c.g[0]
+    k = c.k[0]
+    m0 = c.m0[0]
+    m1 = c.m1[0]
+    m2 = c.m2[0]
+    known = SIMD4(repeating: .nan)
+    isStale = false
+    let e1 = 1 / (1 + Double(g) * (Double(g) + Double(k)))
+    let e2 = Double(g) * e1
+    let e3 = Double(g) * e2
+    var first = SIMD3<Double>(1, 0, 0)
+    var second = SIMD3<Double>(0, 1, 0)
+    withUnsafeMutablePointer(to: &self) { table in
+      let floats = UnsafeMutableRawPointer(table).assumingMemoryBound(to: Float.self)
+      var frame = 0
+      while frame < 16 {
+        // Three runs at once: from the first state, from the second, and from an impulse.
+        let x = SIMD3<Double>(0, 0, frame == 0 ? 1 : 0)
+        let v3 = x - second
+        let v1 = e1 * first + e2 * v3
+        let v2 = second + e2 * first + e3 * v3
+        first = 2 * v1 - first
+        second = 2 * v2 - second
+        let y = Double(table.pointee.m0) * x + Double(table.pointee.m1) * v1 + Double(table.pointee.m2) * v2
+        floats[32 &+ frame] = Float(y[0])
+        floats[48 &+ frame] = Float(y[1])
+        floats[16 &+ frame] = Float(y[2])
+        floats[64 &+ 15 &- frame] = Float(first[2])
+        floats[80 &+ 15 &- frame] = Float(second[2])
+        frame &+= 1
+      }
+    }
+    a11 = Float(first[0])
+    a12 = Float(first[1])
+    a21 = Float(second[0])
+    a22 = Float(second[1])
+  }
+
+  /// Takes in the coefficients of the cell's frames `from..<to`; `c` begins at `from`.
+  @inline(__always) @_noLocks mutating func note(
+    _ c: SectionCoefficients, from: Int, to: Int, rows: UnsafeMutablePointer<Float>
+  ) {
+    if from == 0 { changedAt = 16 }
+    rows.store(c.g, from)
+    rows.store(c.k, 32 &+ from)
+    rows.store(c.m0, 64 &+ from)
+    rows.store(c.m1, 96 &+ from)
+    rows.store(c.m2, 128 &+ from)
+    var lane = from
+    while lane < to, changedAt == 16 {
+      if rows[lane] != g || rows[32 &+ lane] != k || rows[64 &+ lane] != m0
+        || rows[96 &+ lane] != m1 || rows[128 &+ lane] != m2
+      {
+        changedAt = lane
+      }
+      lane &+= 1
+    }
+  }
+
+  @_noLocks mutating func begin() { changedAt = 16 }
+
+  /// Ends a cell: when all of it had the same new coefficients, the table follows.
+  @inline(__always) @_noLocks mutating func settle(_ rows: UnsafeMutablePointer<Float>) {
+    isStale = changedAt < 16
+    guard isStale else { return }
+    let c = Self.coefficients(rows)
+    if all(c.g .== c.g[0]), all(c.k .== c.k[0]), all(c.m0 .== c.m0[0]), all(c.m1 .== c.m1[0]),
+      all(c.m2 .== c.m2[0])
+    {
+      build(c)
+    }
+  }
+
+  @inline(__always) @_noLocks private static func coefficients(_ rows: UnsafeMutablePointer<Float>)
+    -> SectionCoefficients
+  {
+    SectionCoefficients(
+      g: rows.vector(0), k: rows.vector(32), m0: rows.vector(64), m1: rows.vector(96),
+      m2: rows.vector(128))
+  }
+
+  /// One cell of one channel, as far as frame `have`; what lies behind is zero in `x`. The state moves
+  /// on when the cell is whole.
+  @inline(__always) @_noLocks func cell(
+    _ x: UnsafeMutablePointer<Float>, _ state: UnsafeMutablePointer<SIMD2<Float>>, _ have: Int,
+    _ rows: UnsafeMutablePointer<Float>
+  ) -> Frames {
+    var next = state.pointee
+    var y = Frames(repeating: 0)
+    if changedAt > 0 { y = resting(UnsafePointer(x), &next) }
+    if changedAt < have {
+      next = state.pointee
+      y = Self.moving(x, &next, have, rows, y, changedAt)
+    }
+    if have == 16 { state.pointee = next }
+    return y + 0
+  }
+
+  /// A whole cell from the table.
+  @inline(__always) @_noLocks private func resting(
+    _ x: UnsafePointer<Float>, _ state: inout SIMD2<Float>
+  ) -> Frames {
+    withUnsafePointer(to: self) { table in
+      let response = UnsafeRawPointer(table).assumingMemoryBound(to: Float.self)
+      var sum = Frames(repeating: 0)
+      var j = 0
+      while j < 16 {
+        sum += response.vector(16 &- j) * x[j]
+        j &+= 1
+      }
+      return finish(sum, x.vector(0), &state)
+    }
+  }
+
+  /// Adds what the states contribute, and moves them on by sixteen frames.
+  @inline(__always) @_noLocks private func finish(
+    _ sum: Frames, _ x: Frames, _ state: inout SIMD2<Float>
+  ) -> Frames {
+    let s1 = state[0]
+    let s2 = state[1]
+    state[0] = (Self.total(intoFirst * x) + a11 * s1) + a12 * s2
+    state[1] = (Self.total(intoSecond * x) + a21 * s1) + a22 * s2
+    return (sum + fromFirst * s1) + fromSecond * s2
+  }
+
+  @inline(__always) @_noLocks private static func total(_ v: Frames) -> Float {
+    let eight = v.lowHalf + v.highHalf
+    let four = eight.lowHalf + eight.highHalf
+    let two = four.lowHalf + four.highHalf
+    return two[0] + two[1]
+  }
+
+  /// Four whole cells of one channel at rest. `to` may be `from`.
+  @inline(__always) @_noLocks static func rest(
+    _ section: UnsafePointer<Section>, _ from: UnsafePointer<Float>, _ to: UnsafeMutablePointer<Float>,
+    _ state: UnsafeMutablePointer<SIMD2<Float>>
+  ) {
+    let response = UnsafeRawPointer(section).assumingMemoryBound(to: Float.self)
+    var y0 = Frames(repeating: 0)
+    var y1 = y0
+    var y2 = y0
+    var y3 = y0
+    var j = 0
+    while j < 16 {
+      let h = response.vector(16 &- j)
+      y0 += h * from[j]
+      y1 += h * from[16 &+ j]
+      y2 += h * from[32 &+ j]
+      y3 += h * from[48 &+ j]
+      j &+= 1
+    }
+    var s = state.pointee
+    y0 = section.pointee.finish(y0, from.vector(0), &s)
+    y1 = section.pointee.finish(y1, from.vector(16), &s)
+    y2 = section.pointee.finish(y2, from.vector(32), &s)
+    y3 = section.pointee.finish(y3, from.vector(48), &s)
+    to.store(y0 + 0, 0)
+    to.store(y1 + 0, 16)
+    to.store(y2 + 0, 32)
+    to.store(y3 + 0, 48)
+    state.pointee = s
+  }
+
+  /// The cell frame by frame; frames before `first` keep their value in `y`.
+  @_noLocks private static func moving(
+    _ x: UnsafeMutablePointer<Float>, _ state: inout SIMD2<Float>, _ have: Int,
+    _ rows: UnsafeMutablePointer<Float>, _ y: Frames, _ first: Int
+  ) -> Frames {
+    let c = coefficients(rows)
+    let a1 = 1 / (1 + c.g * (c.g + c.k))
+    let a2 = c.g * a1
+    let a3 = c.g * a2
+    var s1 = state[0]
+    var s2 = state[1]
+    var result = y
+    var frame = 0
+    while frame < have {
+      let v3 = x[frame] - s2
+      let v1 = a1[frame] * s1 + a2[frame] * v3
+      let v2 = s2 + a2[frame] * s1 + a3[frame] * v3
+      s1 = 2 * v1 - s1
+      s2 = 2 * v2 - s2
+      if frame >= first {
+        result[frame] = c.m0[frame] * x[frame] + c.m1[frame] * v1 + c.m2[frame] * v2
+      }
+      frame &+= 1
+    }
+    state = SIMD2(s1, s2)
+    return result
+  }
+}
+
+/// tan(pi * freq / rate), with the frequency held between 0.001 and 0.49 of the rate.
+@inline(__always) @_noLocks func prewarped(_ freq: Frames, _ rate: Float) -> Frames {
+  let quarters = limited(freq * (2 / rate), 0.000_002, 0.98)
+  return sineOfQuarters(quarters) / sineOfQuarters(1 - quarters)
+}
+
+/// The inputs of cells that are left halfway: 32 floats a channel.
+struct CellInputs: BitwiseCopyable {
+  private let rows: UnsafeMutablePointer<Float>
+
+  @_noLocks init(_ rows: UnsafeMutablePointer<Float>) { self.rows = rows }
+
+  /// Takes in frames `lane..<have` of the cell of `channel`; what lies behind becomes zero.
+  @inline(__always) @_noLocks func note(
+    _ channel: Int, _ x: Frames, lane: Int, have: Int
+  ) -> UnsafeMutablePointer<Float> {
+    let row = rows + channel &* 32
+    row.store(x, lane)
+    var behind = have
+    while behind < 16 {
+      row[behind] = 0
+      behind &+= 1
+    }
+    return row
+  }
+}

@@ -1,0 +1,103 @@
+import Realtime
+
+/// Sixteen frames of one channel: four such vectors are a full block.
+typealias Frames = SIMD16<Float>
+
+extension UnsafePointer where Pointee == Float {
+  /// The sixteen frames from `frame`.
+  @inline(__always) @_noLocks func vector(_ frame: Int) -> Frames {
+    UnsafeRawPointer(self + frame).loadUnaligned(as: Frames.self)
+  }
+}
+
+extension UnsafeMutablePointer where Pointee == Float {
+  @inline(__always) @_noLocks func vector(_ frame: Int) -> Frames {
+    UnsafeRawPointer(self + frame).loadUnaligned(as: Frames.self)
+  }
+
+  @inline(__always) @_noLocks func store(_ vector: Frames, _ frame: Int) {
+    UnsafeMutableRawPointer(self + frame).storeBytes(of: vector, as: Frames.self)
+  }
+}
+
+extension ParameterStream {
+  /// The sixteen frames from `frame` for `channel`, whether it moves or rests.
+  @inline(__always) @_noLocks func vector(_ channel: Int, _ frame: Int) -> Frames {
+    guard let moving = frames(channel) else { return Frames(repeating: value(channel)) }
+    return moving.vector(frame)
+  }
+}
+
+/// Each lane as a number. Written out lane by lane because the standard library's conversion is a call.
+@inline(__always) @_noLocks func converted(_ v: SIMD16<Int32>) -> Frames {
+  Frames(
+    Float(v[0]), Float(v[1]), Float(v[2]), Float(v[3]), Float(v[4]), Float(v[5]), Float(v[6]),
+    Float(v[7]), Float(v[8]), Float(v[9]), Float(v[10]), Float(v[11]), Float(v[12]), Float(v[13]),
+    Float(v[14]), Float(v[15]))
+}
+
+@inline(__always) @_noLocks func magnitude(_ v: Frames) -> Frames {
+  unsafeBitCast(unsafeBitCast(v, to: SIMD16<UInt32>.self) & 0x7fff_ffff, to: Frames.self)
+}
+
+/// `magnitude` with the sign of `sign`.
+@inline(__always) @_noLocks func copySign(_ magnitude: Frames, _ sign: Frames) -> Frames {
+  let bits = unsafeBitCast(magnitude, to: SIMD16<UInt32>.self)
+  let signs = unsafeBitCast(sign, to: SIMD16<UInt32>.self) & 0x8000_0000
+  return unsafeBitCast(bits | signs, to: Frames.self)
+}
+
+/// `v` where it is above `floor`, else `floor` (for NaN too).
+@inline(__always) @_noLocks func atLeast(_ floor: Float, _ v: Frames) -> Frames {
+  Frames(repeating: floor).replacing(with: v, where: v .> floor)
+}
+
+/// `v` where it is below `ceiling`, else `ceiling` (for NaN too).
+@inline(__always) @_noLocks func atMost(_ ceiling: Float, _ v: Frames) -> Frames {
+  Frames(repeating: ceiling).replacing(with: v, where: v .< ceiling)
+}
+
+/// `v` held within limits; NaN becomes the lower one.
+@inline(__always) @_noLocks func limited(_ v: Frames, _ low: Float, _ high: Float) -> Frames {
+  atMost(high, atLeast(low, v))
+}
+
+/// `v` held within limits; NaN becomes the lower one.
+@inline(__always) @_noLocks func limited(_ v: Float, _ low: Float, _ high: Float) -> Float {
+  v > low ? (v < high ? v : high) : low
+}
+
+/// The square roots of numbers between 1e-30 and 1e30: Newton's method from a guess by halving the
+/// exponent. (The standard library's is sixteen calls.)
+@inline(__always) @_noLocks func squareRoots(_ x: Frames) -> Frames {
+  let bits = unsafeBitCast(x, to: SIMD16<UInt32>.self)
+  var root = unsafeBitCast((bits &>> 1) &+ 0x1fbb_4f2e, to: Frames.self)
+  root = 0.5 * (root + x / root)
+  root = 0.5 * (root + x / root)
+  return 0.5 * (root + x / root)
+}
+
+/// sin(pi/2 * x) for x in -1...1: the Taylor series to degree 13, whose error there is below 1e-9.
+@inline(__always) @_noLocks func sineOfQuarters(_ x: Frames) -> Frames {
+  let s = x * x
+  let high = ((s * 5.692_173e-8 - 3.598_843_2e-6) * s + 1.604_411_8e-4) * s - 4.681_754_1e-3
+  return x * (((high * s + 7.969_262_6e-2) * s - 0.645_964_1) * s + 1.570_796_3)
+}
+
+/// How long the input has been silent, counted so that the answer at the end of a 64-frame cell of
+/// engine time does not depend on how the cell was cut into blocks.
+struct QuietCell {
+  private(set) var isQuiet = false
+
+  /// Audio thread.
+  @inline(__always) @_noLocks mutating func note(_ block: Block, silent: Bool) {
+    if block.time & 63 == 0 { isQuiet = true }
+    if !silent { isQuiet = false }
+  }
+}
+
+/// Below this (-200 dB) a rest of state is inaudible, and a kernel that goes to sleep drops it.
+@inline(__always) @_noLocks func isInaudible(_ x: Float) -> Bool { x < 1e-10 && x > -1e-10 }
+
+/// `blockCapacity`, where the audio thread needs it: a constant that the compiler can see.
+var blockStride: Int { @inline(__always) @_noLocks get { 64 } }

@@ -1,0 +1,108 @@
+import PatchLanguage
+import Testing
+
+@testable import Patch
+
+@Suite("Thousands of random edits")
+struct PropertyTests {
+  static let seeds: [UInt64] = [1, 2, 3, 20261121]
+
+  @Test("Undoing everything gives the first patch exactly, redoing everything the last", arguments: seeds)
+  func undoAndRedo(seed: UInt64) throws {
+    print("seed", seed)
+    var edits = RandomEdits(seed: seed)
+    var patch = read(example)
+    var history = History()
+    var states = [patch]
+    var refusals = 0
+    while states.count <= 1000 {
+      let edit = edits.next(for: patch)
+      guard let change = try? patch.applying(edit, catalogue: catalogue) else {
+        refusals += 1
+        continue
+      }
+      let back = try change.patch.applying(change.inverse, catalogue: catalogue)
+      #expect(back.patch == patch, "undoing `\(edit)` by `\(change.inverse)`")
+      expectConsistent(change.patch, after: edit)
+      if change.isSilent { #expect(Self.sounding(change.patch) == Self.sounding(patch), "\(edit)") }
+      history.record(inverse: change.inverse, describing: edit.line)
+      patch = change.patch
+      states.append(patch)
+    }
+    #expect(refusals < 2000)
+
+    for state in states.dropLast().reversed() {
+      patch = try #require(try history.undo(patch, catalogue: catalogue)).change.patch
+      #expect(patch == state)
+    }
+    #expect(try history.undo(patch, catalogue: catalogue) == nil)
+    for state in states.dropFirst() {
+      patch = try #require(try history.redo(patch, catalogue: catalogue)).change.patch
+      #expect(patch == state)
+    }
+    #expect(!history.canRedo)
+  }
+
+  @Test("A saved patch reads back as the same document, and saves as the same bytes", arguments: seeds)
+  func roundTrip(seed: UInt64) throws {
+    print("seed", seed)
+    var edits = RandomEdits(seed: seed &+ 100)
+    var patch = Patch()
+    for step in 0..<1500 {
+      guard let change = try? patch.applying(edits.next(for: patch), catalogue: catalogue) else { continue }
+      patch = change.patch
+      guard step % 5 == 0 else { continue }
+      let text = PatchWriter.write(patch, catalogue: catalogue)
+      let (again, diagnostics) = PatchReader.read(text, file: "", catalogue: catalogue)
+      #expect(diagnostics == [], "\(text)")
+      #expect(again.withPlainIdentities == patch.withPlainIdentities, "\(text)")
+      #expect(PatchWriter.write(again, catalogue: catalogue) == text)
+    }
+  }
+
+  @Test("The line that describes an edit does the same as the edit", arguments: seeds)
+  func describing(seed: UInt64) throws {
+    print("seed", seed)
+    var edits = RandomEdits(seed: seed &+ 200)
+    var patch = read(example)
+    for _ in 0..<1500 {
+      let edit = edits.next(for: patch)
+      guard let change = try? patch.applying(edit, catalogue: catalogue) else { continue }
+      let statement = try StatementParser.parse(edit.line, patch: patch, catalogue: catalogue)
+      guard case .edit(let parsed) = statement else {
+        Issue.record("`\(edit)` reads as \(statement)")
+        continue
+      }
+      let other = try patch.applying(parsed, catalogue: catalogue)
+      let canonical = try patch.applying(patch.canonical(edit, catalogue: catalogue), catalogue: catalogue)
+      #expect(canonical.patch.withPlainIdentities == change.patch.withPlainIdentities, "\(edit)")
+      #expect(other.patch.withPlainIdentities == change.patch.withPlainIdentities, "\(edit)")
+      patch = change.patch
+    }
+  }
+
+  private func expectConsistent(_ patch: Patch, after edit: Edit) {
+    let incoming = Set(patch.incoming.values.flatMap { $0 })
+    let outgoing = Set(patch.outgoing.values.flatMap { $0 })
+    #expect(incoming == Set(patch.cables.keys) && outgoing == incoming, "\(edit)")
+    #expect(patch.incoming.values.reduce(0) { $0 + $1.count } == patch.cables.count, "\(edit)")
+    #expect(
+      patch.idsByName == Dictionary(uniqueKeysWithValues: patch.nodes.values.map { ($0.name, $0.id) }),
+      "\(edit)")
+    for ends in patch.cables.keys {
+      #expect(patch[ends.source.node] != nil && patch[ends.destination.node] != nil, "\(edit)")
+    }
+    for (id, node) in patch.nodes { #expect(node.id == id && id.raw < patch.nextID) }
+  }
+
+  /// What the engine sees of a patch.
+  private static func sounding(_ patch: Patch) -> [String] {
+    patch.nodes.values.map { node in
+      let values = catalogue[node.kind].map { EngineValues(of: node, description: $0).values }
+      let cables = patch.cables(into: node.id, catalogue: catalogue).map {
+        "\($0.ends) \($0.gain) \(String(describing: $0.map))"
+      }
+      return "\(node.id.raw) \(node.kind) \(values ?? []) \(cables)"
+    }
+  }
+}

@@ -1,0 +1,134 @@
+import Patch
+
+/// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014): the same
+/// numbers for the same seed everywhere.
+struct SeededGenerator: RandomNumberGenerator {
+  var state: UInt64
+  init(seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+}
+
+/// Edits as a restless person makes them; some will be refused.
+struct RandomEdits {
+  var random: SeededGenerator
+  private var counter = 0
+
+  init(seed: UInt64) { random = SeededGenerator(seed: seed) }
+
+  private mutating func pick<T>(_ values: [T]) -> T { values.randomElement(using: &random)! }
+  private mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
+
+  mutating func next(for patch: Patch) -> Edit {
+    let names = patch.names
+    if names.count < 3 { return add(names) }
+    let name = pick(names)
+    switch Int.random(in: 0..<100, using: &random) {
+    case 0..<12: return names.count > 25 ? .remove(name, bridge: true) : add(names)
+    case 12..<18: return .remove(name, bridge: chance(50))
+    case 18..<26: return .replace(name, with: node(named: name))
+    case 26..<32: return .insert(node(named: fresh()), into: cable(in: patch) ?? CableName(name, pick(names)))
+    case 32..<37: return .rename(name, to: fresh())
+    case 37..<60: return connect(in: patch, names)
+    case 60..<66: return .disconnect(cable(in: patch) ?? CableName(name, pick(names)))
+    case 66..<86: return set(name, patch)
+    case 86..<92: return .comment(subject(name, patch), comments())
+    case 92..<96: return .place(name, chance(30) ? nil : Place(column: pick([-1, 0, 3]), row: pick([0, 7])))
+    default: return .all((0..<Int.random(in: 1...4, using: &random)).map { _ in next(for: patch) })
+    }
+  }
+
+  private mutating func fresh() -> String {
+    counter += 1
+    return pick(["n", "osc-", "é", "before"]) + String(counter)
+  }
+
+  private mutating func add(_ names: [String]) -> Edit {
+    .add(node(named: fresh()), before: names.isEmpty || chance(50) ? nil : pick(names))
+  }
+
+  private mutating func node(named name: String) -> Node {
+    let kind = pick(catalogue.kinds)
+    var node = Node(name: name, kind: kind.name)
+    for _ in 0..<Int.random(in: 0...2, using: &random) where !kind.parameters.isEmpty {
+      let parameter = pick(kind.parameters)
+      if parameter.dimensions.isEmpty { node.settings[ParameterPath(parameter.name)] = value(for: parameter) }
+    }
+    if chance(10) { node.comments = comments() }
+    return node
+  }
+
+  private mutating func value(for parameter: ParameterDescription) -> Value {
+    switch parameter.form {
+    case .continuous:
+      let low = max(parameter.range.lowerBound, -1000)
+      let number = Double.random(in: low...parameter.range.upperBound, using: &random)
+      let value = Value.number(chance(50) ? number.rounded() : number, parameter.unit)
+      if parameter.isPerChannel, chance(30) { return .list([value, value, parameter.defaultValue]) }
+      return chance(10) ? .number(-.infinity, .decibels) : chance(10) ? parameter.defaultValue : value
+    case .integer: return .number(Double(Int.random(in: 1...6, using: &random)), .none)
+    case .toggle: return .text(pick(["on", "off"]))
+    case .choice(let words): return .text(pick(words))
+    case .file, .text:
+      return .text(
+        pick(["a.wav", "two words.sfz", "", "12", "C4", "a;b", "x \"y\" \\ z", "line\nbreak", "-> #"]))
+    }
+  }
+
+  private mutating func set(_ name: String, _ patch: Patch) -> Edit {
+    guard let node = patch[named: name], let kind = catalogue[node.kind], !kind.parameters.isEmpty else {
+      return .set(name, ParameterPath("nothing"), .text("1"), over: nil)
+    }
+    let parameter = pick(kind.parameters)
+    let indices = parameter.dimensions.map { _ in Int.random(in: 0..<4, using: &random) }
+    let path = ParameterPath(parameter.name, indices)
+    return .set(name, path, chance(15) ? nil : value(for: parameter), over: chance(10) ? 0.5 : nil)
+  }
+
+  private mutating func connect(in patch: Patch, _ names: [String]) -> Edit {
+    var name = CableName(pick(names), pick(names))
+    if chance(20) { name.source.port = pick(["out", "reduction"]) }
+    if chance(30) { name.destination.port = pick(["in", "sidechain", "drive", "freq", "level", "time"]) }
+    return .connect(
+      name, gain: pick([0, 0, 0, -3, -6.25, -.infinity]),
+      map: chance(20) ? ChannelMap(pick([[0, 1], [1, 0, -1]])) : nil,
+      mixing: chance(10) ? .discrete : .speakers)
+  }
+
+  private mutating func cable(in patch: Patch) -> CableName? {
+    let cables = patch.orderedCables(catalogue: catalogue)
+    return cables.isEmpty ? nil : patch.name(of: pick(cables).ends)
+  }
+
+  private mutating func subject(_ name: String, _ patch: Patch) -> Subject {
+    switch Int.random(in: 0..<6, using: &random) {
+    case 0: return .header
+    case 1: return .footer
+    case 2: if let cable = cable(in: patch) { return .cable(cable) }
+    case 3: if patch[named: name]?.place != nil { return .layout(name) }
+    case 4:
+      if let node = patch[named: name], let path = node.settings.keys.sorted().first {
+        return .setting(name, path)
+      }
+      if let kind = patch[named: name].flatMap({ catalogue[$0.kind] }), let parameter = kind.parameters.first
+      {
+        return .setting(name, ParameterPath(parameter.name, parameter.dimensions.map { _ in 0 }))
+      }
+    default: break
+    }
+    return .node(name)
+  }
+
+  private mutating func comments() -> Comments {
+    let lines = (0..<Int.random(in: 0...2, using: &random)).map { _ in
+      pick(["why", "# twice", "  indented", "", "é -> \"x\" ; y"])
+    }
+    return Comments(before: lines, after: chance(40) ? pick(["after", "see # above"]) : nil)
+  }
+}

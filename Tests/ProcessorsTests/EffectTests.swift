@@ -1,0 +1,346 @@
+import Glibc
+import Patch
+import Realtime
+import Testing
+
+@testable import Processors
+
+/// Responses of filter and equalizer against the formulas; the distortion's curves, delay and aliases;
+/// the matrix against double precision.
+struct EffectTests {
+  func impulse(_ frames: Int, at frame: Int = 0) -> [Float] {
+    var signal = [Float](repeating: 0, count: frames)
+    signal[frame] = 1
+    return signal
+  }
+
+  /// The bilinear transform of the analogue two-pole filter.
+  func analogue(_ type: Int, _ freq: Double, _ q: Double, at f: Double, rate: Double = 48000) -> Double {
+    let w = tan(.pi * f / rate) / tan(.pi * freq / rate)
+    let denominator = ((1 - w * w) * (1 - w * w) + w * w / q / q).squareRoot()
+    let numerator = [1, w * w, w / q, abs(1 - w * w)][type]
+    return numerator / denominator
+  }
+
+  @Test(arguments: [0, 1, 2, 3]) func filterMatchesTheFormula(type: Int) {
+    for (freq, q) in [(1000.0, 0.707), (100, 4), (20, 0.5), (15_000, 10)] {
+      let bench = KernelBench(
+        Filter.self, Filter.description, inputs: [[impulse(40_000)]], outputs: [1],
+        [Filter.type: [Float(type)], Filter.freq: [Float(freq)], Filter.q: [Float(q)]])
+      let out = bench.run(40_000)[0][0]
+      for f in [20.0, 50, 100, 300, 1000, 2000, 5000, 10_000, 15_000, 20_000] {
+        let expected = analogue(type, freq, q, at: f)
+        guard expected > 0.001 else { continue }
+        #expect(abs(decibels(response(out, f) / expected)) < 0.1, "\(freq) Hz, q \(q), at \(f) Hz")
+      }
+    }
+  }
+
+  @Test func aMovingFilterMatchesTheSameFilterAtRest() {
+    var chance = Chance(4)
+    let signal = chance.signal(6000)
+    func bench(_ freq: Float) -> KernelBench<Filter> {
+      KernelBench(
+        Filter.self, Filter.description, inputs: [[signal]], outputs: [1],
+        [Filter.freq: [freq], Filter.q: [5]])
+    }
+    let steady = bench(2000).run(6000)[0][0]
+    let moving = bench(500)
+    moving.moves = [.init(frame: 5, parameter: Filter.freq, value: 2000, over: 300)]
+    let out = moving.run(6000)[0][0]
+    for frame in 4000..<6000 { #expect((out[frame] - steady[frame]).magnitude < 2e-5) }
+    // Frame by frame and by the table are one filter: a modulation of nothing changes nothing.
+    let wobbled = bench(2000)
+    wobbled.modulation[Filter.freq] = [(0..<6000).map { $0 % 2 == 0 ? 0.001 : 0 }]
+    let same = wobbled.run(6000)[0][0]
+    for frame in 0..<6000 { #expect((same[frame] - steady[frame]).magnitude < 1e-4) }
+  }
+
+  @Test func theFilterStaysTameUnderWildModulation() {
+    var chance = Chance(8)
+    let bench = KernelBench(
+      Filter.self, Filter.description, inputs: [[chance.signal(48_000)]], outputs: [1],
+      [Filter.freq: [1000], Filter.q: [2]])
+    bench.modulation = [Filter.freq: [chance.signal(48_000, 100_000)], Filter.q: [chance.signal(48_000, 3)]]
+    #expect(peak(bench.run(48_000)[0][0]) < 100)
+  }
+
+  @Test func aChangeOfFilterDoesNotClick() {
+    let tone = (0..<20_000).map { 0.5 * Float(sin(2 * .pi * 300 * Double($0) / 48_000)) }
+    for (parameter, value) in [
+      (Filter.freq, Float(100)), (Filter.freq, 9000), (Filter.type, 1), (Filter.q, 30),
+    ] {
+      let bench = KernelBench(Filter.self, Filter.description, inputs: [[tone]], outputs: [1])
+      bench.moves = [.init(frame: 10_000, parameter: parameter, value: value, over: 480)]
+      let out = bench.run(20_000)[0][0]
+      #expect(largestStep(Array(out[9_900..<11_000])) < 0.03)
+    }
+  }
+
+  @Test func filtersFallAsleepAndWakeInSilence() {
+    var signal = impulse(30_000)
+    signal[20_011] = 1
+    let bench = KernelBench(Filter.self, Filter.description, inputs: [[signal]], outputs: [1])
+    let out = bench.run(30_000)[0][0]
+    #expect(bench.sleptBlocks > 200)
+    let first = Array(out[0..<500])
+    let second = Array(out[20_011..<20_511])
+    for frame in 0..<500 { #expect((first[frame] - second[frame]).magnitude < 1e-6) }
+  }
+
+  @Test func aWiderCableKeepsTheState() {
+    var chance = Chance(9)
+    let signal = chance.signal(3000)
+    func expectKept<K: Kernel>(_ type: K.Type, _ description: KindDescription, _ values: [Int: [Float]] = [:])
+    {
+      let plain = KernelBench(type, description, inputs: [[signal]], outputs: [1], values)
+      let expected = plain.run(3000)[0][0]
+      let bench = KernelBench(type, description, inputs: [[signal]], outputs: [1], values)
+      let before = bench.run(1003)[0][0]
+      bench.widen([signal, signal, signal], outputs: 3)
+      let after = bench.run(1997)[0]
+      #expect(before == Array(expected[..<1003]), "\(description.name)")
+      for channel in 0..<3 {
+        #expect(after[channel] == Array(expected[1003...]), "\(description.name)")
+      }
+      #expect(bench.isMemoryIntact)
+    }
+    expectKept(Filter.self, Filter.description)
+    expectKept(Equalizer.self, Equalizer.description, [Equalizer.gain(1): [4]])
+    expectKept(Distortion.self, Distortion.description)
+    expectKept(Distortion.self, Distortion.description, [Distortion.oversample: [4], Distortion.mix: [50]])
+    expectKept(Delay.self, Delay.description, [Delay.time: [0.004]])
+    expectKept(Gain.self, Gain.description)
+  }
+
+  /// R. Bristow-Johnson's cookbook, evaluated on the unit circle.
+  func cookbook(_ type: Int, _ freq: Double, _ gain: Double, _ q: Double, at f: Double) -> Double {
+    let a = pow(10, gain / 40)
+    let w = 2 * Double.pi * freq / 48000
+    let c = cos(w)
+    let alpha = sin(w) / 2 / q
+    let s = 2 * a.squareRoot() * alpha
+    let (b, d): ([Double], [Double])
+    switch type {
+    case 0: (b, d) = ([1 + alpha * a, -2 * c, 1 - alpha * a], [1 + alpha / a, -2 * c, 1 - alpha / a])
+    case 1:
+      b = [a * ((a + 1) - (a - 1) * c + s), 2 * a * ((a - 1) - (a + 1) * c), a * ((a + 1) - (a - 1) * c - s)]
+      d = [(a + 1) + (a - 1) * c + s, -2 * ((a - 1) + (a + 1) * c), (a + 1) + (a - 1) * c - s]
+    case 2:
+      b = [
+        a * ((a + 1) + (a - 1) * c + s), -2 * a * ((a - 1) + (a + 1) * c), a * ((a + 1) + (a - 1) * c - s),
+      ]
+      d = [(a + 1) - (a - 1) * c + s, 2 * ((a - 1) - (a + 1) * c), (a + 1) - (a - 1) * c - s]
+    case 3: (b, d) = ([(1 - c) / 2, 1 - c, (1 - c) / 2], [1 + alpha, -2 * c, 1 - alpha])
+    case 4: (b, d) = ([(1 + c) / 2, -(1 + c), (1 + c) / 2], [1 + alpha, -2 * c, 1 - alpha])
+    case 5: (b, d) = ([1, -2 * c, 1], [1 + alpha, -2 * c, 1 - alpha])
+    default: (b, d) = ([alpha, 0, -alpha], [1 + alpha, -2 * c, 1 - alpha])
+    }
+    func size(_ p: [Double]) -> Double {
+      let v = 2 * Double.pi * f / 48000
+      let re = p[0] + p[1] * cos(v) + p[2] * cos(2 * v)
+      let im = p[1] * sin(v) + p[2] * sin(2 * v)
+      return (re * re + im * im).squareRoot()
+    }
+    return size(b) / size(d)
+  }
+
+  @Test(arguments: [0, 1, 2, 3, 4, 5, 6]) func equalizerBandsMatchTheCookbook(type: Int) {
+    for (freq, gain, q) in [(1000.0, 6.0, 0.707), (100, -18, 3), (8000, 24, 1), (40, 12, 0.5)] {
+      let bench = KernelBench(
+        Equalizer.self, Equalizer.description, inputs: [[impulse(30_000)]], outputs: [1],
+        [
+          Equalizer.bands: [1], Equalizer.type(0): [Float(type)], Equalizer.freq(0): [Float(freq)],
+          Equalizer.gain(0): [linear(gain)], Equalizer.q(0): [Float(q)],
+        ])
+      let out = bench.run(30_000)[0][0]
+      for f in [20.0, 100, 500, 1000, 3000, 8000, 15_000, 20_000] {
+        let expected = cookbook(type, freq, gain, q, at: f)
+        guard expected > 0.001 else { continue }
+        #expect(abs(decibels(response(out, f) / expected)) < 0.1, "\(freq) Hz, \(gain) dB, at \(f) Hz")
+      }
+    }
+  }
+
+  @Test func aFlatEqualizerPassesEverything() {
+    var chance = Chance(10)
+    let signal = chance.signal(1000)
+    let bench = KernelBench(
+      Equalizer.self, Equalizer.description, inputs: [[signal]], outputs: [1])
+    let out = bench.run(1000)[0][0]
+    for frame in 0..<1000 { #expect((out[frame] - signal[frame]).magnitude < 1e-5) }
+  }
+
+  // MARK: Distortion
+
+  @Test func curvesAreWhatTheyAreCalled() {
+    for x in stride(from: Float(-12), through: 12, by: 0.37) {
+      #expect((hyperbolicTangents(Frames(repeating: x))[3] - tanhf(x)).magnitude < 2e-4)
+      #expect((foldings(Frames(repeating: x))[3] - sinf(x)).magnitude < 1e-5)
+    }
+  }
+
+  @Test(arguments: [(Float(1), 0), (2, 31), (4, 39)]) func theWetSoundIsAsLateAsItSays(
+    oversample: Float, latency: Int
+  ) {
+    // Quiet enough for every curve to be straight.
+    var quiet = impulse(500, at: 100)
+    quiet[100] = 0.001
+    let bench = KernelBench(
+      Distortion.self, Distortion.description, inputs: [[quiet]], outputs: [1],
+      [Distortion.oversample: [oversample], Distortion.drive: [1]])
+    #expect(bench.kernel.latency == latency)
+    let out = bench.run(500)[0][0]
+    let loudest = out.indices.max { out[$0].magnitude < out[$1].magnitude }!
+    #expect(loudest == 100 + latency)
+    // Dry is delayed as much: half and half adds up to the whole.
+    let both = KernelBench(
+      Distortion.self, Distortion.description, inputs: [[quiet]], outputs: [1],
+      [Distortion.oversample: [oversample], Distortion.drive: [1], Distortion.mix: [50]])
+    let mixed = both.run(500)[0][0]
+    for f in [100.0, 1000, 8000, 18_000] {
+      #expect(abs(decibels(response(mixed, f) / 0.001)) < 0.1, "at \(f) Hz")
+      #expect(abs(decibels(response(out, f) / 0.001)) < 0.1, "at \(f) Hz")
+    }
+    let dry = KernelBench(
+      Distortion.self, Distortion.description, inputs: [[quiet]], outputs: [1],
+      [Distortion.oversample: [oversample], Distortion.mix: [0]])
+    #expect(dry.run(500)[0][0][100 + latency] == 0.001)
+  }
+
+  @Test func oversamplingLowersAliases() {
+    func aliases(_ oversample: Float) -> Double {
+      let tone = (0..<48_000).map { Float(sin(2 * .pi * 5003 * Double($0) / 48_000)) }
+      let bench = KernelBench(
+        Distortion.self, Distortion.description, inputs: [[tone]], outputs: [1],
+        [Distortion.oversample: [oversample], Distortion.drive: [linear(12)]])
+      let out = bench.run(49_000)[0][0]
+      var worst = 0.0
+      for k in [5, 7, 9, 11, 13, 15] {
+        let folded = k * 5003 % 48_000
+        let alias = folded > 24_000 ? 48_000 - folded : folded
+        if alias < 20_000 { worst = max(worst, amplitude(out[1000...], Double(alias))) }
+      }
+      return decibels(worst)
+    }
+    #expect(aliases(1) > -45)
+    #expect(aliases(2) < -85)
+    #expect(aliases(4) < -70)
+  }
+
+  @Test func toneTiltsAroundOneKilohertz() {
+    func level(_ tone: Float, _ f: Double) -> Double {
+      var quiet = impulse(8000)
+      quiet[0] = 0.001
+      let bench = KernelBench(
+        Distortion.self, Distortion.description, inputs: [[quiet]], outputs: [1],
+        [Distortion.drive: [1], Distortion.tone: [tone], Distortion.oversample: [1]])
+      return decibels(response(bench.run(8000)[0][0], f) / 0.001)
+    }
+    #expect(abs(level(0, 50)) < 0.01)
+    #expect(abs(level(0, 15_000)) < 0.01)
+    #expect(abs(level(1, 30) + 6) < 0.2)
+    #expect(abs(level(1, 18_000) - 6) < 0.2)
+    #expect(abs(level(-1, 30) - 6) < 0.2)
+    #expect(abs(level(-1, 18_000) + 6) < 0.2)
+  }
+
+  // MARK: Matrix
+
+  @Test func theMatrixIsTheProductOfItsGains() {
+    var chance = Chance(12)
+    for (n, m) in [(1, 1), (2, 2), (7, 3), (16, 16), (64, 2), (3, 64), (64, 64)] {
+      let signals = (0..<n).map { _ in chance.signal(128) }
+      let ins = chance.signal(n).map(\.magnitude)
+      let outs = chance.signal(m).map(\.magnitude)
+      let cross = chance.signal(n * m).map { $0 < -0.3 ? 0 : $0.magnitude }
+      let bench = KernelBench(
+        Matrix.self, Matrix.description, inputs: [signals], outputs: [m],
+        [Matrix.in: ins, Matrix.out: outs, Matrix.crosspoint: cross, Matrix.master: [0.7]])
+      let out = bench.run(128)[0]
+      #expect(bench.isMemoryIntact)
+      for j in 0..<m {
+        for frame in [0, 31, 64, 127] {
+          var sum = 0.0
+          for i in 0..<n {
+            sum += Double(signals[i][frame]) * Double(ins[i]) * Double(cross[i * m + j])
+          }
+          sum *= Double(outs[j]) * 0.7
+          #expect(abs(Double(out[j][frame]) - sum) < 2e-5, "\(n)x\(m)")
+        }
+      }
+    }
+  }
+
+  @Test func everyMovingGainOfTheMatrixFollowsItsRamp() {
+    let ones = [Float](repeating: 1, count: 1000)
+    var half: [Float] = []
+    for frame in 0..<1000 { half.append(frame % 2 == 0 ? 0.5 : -0.25) }
+    let bench = KernelBench(
+      Matrix.self, Matrix.description, inputs: [[ones, half]], outputs: [2],
+      [Matrix.in: [1, 1], Matrix.out: [1, 1], Matrix.crosspoint: [1, 0, 0.3, 1], Matrix.master: [1]])
+    bench.moves = [
+      .init(frame: 10, parameter: Matrix.crosspoint, element: 0, value: 0.2, over: 480),
+      .init(frame: 60, parameter: Matrix.in, element: 1, value: 2, over: 240),
+      .init(frame: 61, parameter: Matrix.out, element: 0, value: 0.1, over: 100),
+      .init(frame: 100, parameter: Matrix.crosspoint, element: 0, value: 1.5, over: 480),
+      .init(frame: 200, parameter: Matrix.master, value: 0.5, over: 333),
+    ]
+    var ramps: [Int: Ramp] = [:]
+    for (key, value) in [(0, Float(1)), (10, 1), (20, 1), (30, 1)] { ramps[key] = Ramp(value) }
+    let out = bench.run(1000)[0]
+    for frame in 0..<1000 {
+      if frame == 10 { ramps[0]!.move(to: 0.2, over: 480) }
+      if frame == 60 { ramps[10]!.move(to: 2, over: 240) }
+      if frame == 61 { ramps[20]!.move(to: 0.1, over: 100) }
+      if frame == 100 { ramps[0]!.move(to: 1.5, over: 480) }
+      if frame == 200 { ramps[30]!.move(to: 0.5, over: 333) }
+      let second = half[frame] * ramps[10]!.value
+      let first = (ramps[0]!.value + 0.3 * second) * ramps[20]!.value * ramps[30]!.value
+      #expect((out[0][frame] - first).magnitude < 2e-6, "frame \(frame)")
+      #expect((out[1][frame] - second * ramps[30]!.value).magnitude < 2e-6, "frame \(frame)")
+      for key in ramps.keys { ramps[key]!.skip(1) }
+    }
+  }
+
+  @Test func aMatrixWhoseInputIsSilentStillFinishesItsFades() {
+    let bench = KernelBench(
+      Matrix.self, Matrix.description, inputs: [[impulse(4000, at: 3000)]], outputs: [1],
+      [Matrix.in: [1], Matrix.out: [1], Matrix.crosspoint: [1], Matrix.master: [1]])
+    bench.moves = [.init(frame: 100, parameter: Matrix.crosspoint, value: 0.25, over: 480)]
+    let out = bench.run(4000)[0][0]
+    #expect(out[3000] == 0.25)
+    #expect(bench.sleptBlocks > 20)
+  }
+
+  // MARK: Events and ends
+
+  @Test func theKeyboardPassesEventsOn() {
+    let bench = KernelBench(Keyboard.self, Keyboard.description, outputs: [])
+    bench.events = [(3, Event(.noteOn, key: 60, value: 100)), (130, Event(.noteOff, key: 60))]
+    _ = bench.run(200)
+    #expect(bench.sentEvents.map(\.frame) == [3, 130])
+    #expect(bench.sentEvents.map(\.event.kind) == [.noteOn, .noteOff])
+  }
+
+  @Test func endpointsUseTheirOwnChannelsOfTheDriver() {
+    let played = UnsafeMutablePointer<Float>.allocate(capacity: 128)
+    played.initialize(repeating: 0.25, count: 128)
+    defer { played.deallocate() }
+    var chance = Chance(14)
+    let signals = [chance.signal(128), chance.signal(128)]
+    let out = KernelBench(
+      Output.self, Output.description, inputs: [signals], outputs: [], extra: 5)
+    out.driverOutputs[6] = played
+    _ = out.run(128, .init(lengths: [17]))
+    for frame in 0..<128 { #expect(played[frame] == 0.25 + signals[1][frame]) }
+
+    let input = KernelBench(Input.self, Input.description, outputs: [2], extra: 9)
+    input.driverInputs[9] = UnsafePointer(played)
+    let captured = input.run(128, .init(lengths: [50]))[0]
+    for frame in 0..<128 {
+      #expect(captured[0][frame] == played[frame])
+      #expect(captured[1][frame] == 0)
+    }
+  }
+}

@@ -1,0 +1,311 @@
+import Glibc
+import Patch
+import Realtime
+
+@testable import Processors
+
+/// Drives one kernel as the renderer does: blocks that never cross multiples of 64 frames, smoothed
+/// parameters, crossfades that settle at such multiples, sleep where the kernel allows it.
+final class KernelBench<K: Kernel> {
+  /// How the frames are cut into blocks: the lengths are taken in turn, over and over.
+  struct Split {
+    var lengths: [Int]
+    static var whole: Self { Self(lengths: [64]) }
+  }
+
+  struct Move {
+    var frame: Int
+    var parameter: Int
+    var element = 0
+    var value: Float
+    var over: Int
+  }
+
+  let description: KindDescription
+  var rate: Double
+  var time: Int64 = 0
+  /// Signals into the audio inputs, by port, channel and frame; frames behind the end are silence.
+  var inputs: [[[Float]]]
+  /// Signals added to parameters, by position: one an element, or one for all.
+  var modulation: [Int: [[Float]]] = [:]
+  var moves: [Move] = []
+  var events: [(frame: Int, event: Event)] = []
+  /// What the kernel sent on its events output.
+  private(set) var sentEvents: [(frame: Int, event: Event)] = []
+  /// Blocks in which it was left out.
+  private(set) var sleptBlocks = 0
+  var kernel: K
+
+  private let outputCounts: [Int]
+  private var ramps: [[Ramp]]
+  private var fades: [Crossfade]
+  private var memories: [UnsafeMutableRawPointer] = []
+  private var memoryBytes = 0
+  private var isAsleep = false
+  private let zeros: UnsafeMutablePointer<Float>
+  private let eventsIn: UnsafeMutablePointer<EventQueue>
+  private let eventsOut: UnsafeMutablePointer<EventQueue>
+  let driverInputs: UnsafeMutablePointer<UnsafePointer<Float>?>
+  let driverOutputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>
+  private var positionOfInputs = 0
+
+  init(
+    _ type: K.Type, _ description: KindDescription, inputs: [[[Float]]] = [], outputs: [Int],
+    _ values: [Int: [Float]] = [:], rate: Double = 48000, extra: Float? = nil, seed: UInt64 = 7
+  ) {
+    self.description = description
+    self.inputs = inputs
+    self.rate = rate
+    outputCounts = outputs
+    var all = description.parameters.enumerated().map { index, parameter in
+      values[index] ?? [Self.plain(parameter)]
+    }
+    if let extra { all.append([extra]) }
+    let configuration = KernelConfiguration(
+      rate: rate, inputs: inputs.map(\.count), outputs: outputs, values: all, seed: seed)
+    ramps = all.map { $0.map { Ramp($0) } }
+    fades = all.map { Crossfade($0[0]) }
+    let bytes = K.memorySize(configuration)
+    let memory = Self.memory(bytes)
+    kernel = K(configuration, memory: memory)
+    memories = [memory]
+    memoryBytes = bytes
+    zeros = .allocate(capacity: blockCapacity)
+    zeros.initialize(repeating: 0, count: blockCapacity)
+    eventsIn = .allocate(capacity: 1)
+    eventsIn.initialize(to: EventQueue())
+    eventsOut = .allocate(capacity: 1)
+    eventsOut.initialize(to: EventQueue())
+    driverInputs = .allocate(capacity: DriverChannels.capacity)
+    driverInputs.initialize(repeating: nil, count: DriverChannels.capacity)
+    driverOutputs = .allocate(capacity: DriverChannels.capacity)
+    driverOutputs.initialize(repeating: nil, count: DriverChannels.capacity)
+  }
+
+  deinit {
+    memories.forEach { $0.deallocate() }
+    zeros.deallocate()
+    eventsIn.pointee.deallocate()
+    eventsOut.pointee.deallocate()
+    eventsIn.deallocate()
+    eventsOut.deallocate()
+    driverInputs.deallocate()
+    driverOutputs.deallocate()
+  }
+
+  /// The default of a parameter as a kernel sees it.
+  static func plain(_ parameter: ParameterDescription) -> Float {
+    switch parameter.defaultValue {
+    case .number(let number, .decibels): return linear(number)
+    case .number(let number, _): return Float(number)
+    case .text(let word):
+      if case .choice(let words) = parameter.form { return Float(words.firstIndex(of: word) ?? 0) }
+      return 0
+    case .list: return 0
+    }
+  }
+
+  private static var guardBytes: Int { 256 }
+
+  private static func memory(_ bytes: Int) -> UnsafeMutableRawPointer {
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: bytes + guardBytes, alignment: 64)
+    memory.initializeMemory(as: UInt8.self, repeating: 0, count: bytes)
+    (memory + bytes).initializeMemory(as: UInt8.self, repeating: 0xa5, count: guardBytes)
+    return memory
+  }
+
+  /// Whether the kernel stayed within the memory that it asked for.
+  var isMemoryIntact: Bool {
+    (0..<Self.guardBytes).allSatisfy {
+      memories.last!.load(fromByteOffset: memoryBytes + $0, as: UInt8.self) == 0xa5
+    }
+  }
+
+  /// More channels from now on.
+  func widen(_ signals: [[Float]], outputs: Int) {
+    var all = description.parameters.map { [Self.plain($0)] }
+    for index in all.indices { all[index] = ramps[index].map(\.target) }
+    inputs[0] = signals
+    let configuration = KernelConfiguration(
+      rate: rate, inputs: inputs.map(\.count), outputs: [outputs], values: all)
+    let bytes = K.memorySize(configuration)
+    let memory = Self.memory(bytes)
+    kernel.widen(inputs: signals.count, outputs: outputs, memory: memory)
+    memories.append(memory)
+    memoryBytes = bytes
+    widenedOutputs = outputs
+  }
+  private var widenedOutputs: Int?
+
+  /// Runs so many frames and returns what came out, by port, channel and frame.
+  func run(_ frames: Int, _ split: Split = .whole) -> [[[Float]]] {
+    var result = outputCounts.map { count in
+      [[Float]](repeating: [Float](repeating: 0, count: frames), count: widenedOutputs ?? count)
+    }
+    let start = positionOfInputs
+    var done = 0
+    var turn = 0
+    while done < frames {
+      var length = min(split.lengths[turn % split.lengths.count], frames - done, 64 - Int(time & 63))
+      turn += 1
+      for move in moves where move.frame > start + done {
+        length = min(length, move.frame - start - done)
+      }
+      let moved = moves.filter { $0.frame == start + done }
+      for move in moved { apply(move) }
+      step(length, start + done, moved: !moved.isEmpty) { port, channel, samples in
+        for frame in 0..<length { result[port][channel][done + frame] = samples[frame] }
+      }
+      done += length
+    }
+    positionOfInputs += frames
+    return result
+  }
+
+  private func apply(_ move: Move) {
+    switch description.parameters[move.parameter].smoothing {
+    case .ramp: ramps[move.parameter][move.element].move(to: move.value, over: move.over)
+    case .crossfade: fades[move.parameter].move(to: move.value, over: move.over)
+    default: kernel.set(move.parameter, element: move.element, to: move.value, over: move.over)
+    }
+  }
+
+  private func step(
+    _ length: Int, _ position: Int, moved: Bool,
+    _ take: (_ port: Int, _ channel: Int, _ samples: UnsafePointer<Float>) -> Void
+  ) {
+    var owned: [UnsafeMutableRawPointer] = []
+    defer { owned.forEach { $0.deallocate() } }
+    func floats(_ count: Int) -> UnsafeMutablePointer<Float> {
+      let memory = UnsafeMutableRawPointer.allocate(byteCount: count * 4, alignment: 64)
+      owned.append(memory)
+      // What a kernel must not use is NaN.
+      return memory.initializeMemory(as: Float.self, repeating: .nan, count: count)
+    }
+    var anySound = false
+    let ports = UnsafeMutablePointer<InputPort>.allocate(capacity: max(inputs.count, 1))
+    owned.append(UnsafeMutableRawPointer(ports))
+    for (index, signals) in inputs.enumerated() {
+      let channels = UnsafeMutablePointer<UnsafePointer<Float>>.allocate(capacity: signals.count)
+      owned.append(UnsafeMutableRawPointer(channels))
+      var silent = true
+      for (channel, signal) in signals.enumerated() {
+        let buffer = floats(64)
+        for frame in 0..<length {
+          buffer[frame] = position + frame < signal.count ? signal[position + frame] : 0
+          if buffer[frame] != 0 { silent = false }
+        }
+        channels[channel] = UnsafePointer(buffer)
+      }
+      if silent { for channel in signals.indices { channels[channel] = UnsafePointer(zeros) } }
+      if !silent { anySound = true }
+      ports[index] = InputPort(
+        channels: channels, count: signals.count, isSilent: silent, isConnected: true)
+    }
+    var moving = moved
+    let streams = UnsafeMutablePointer<ParameterStream>.allocate(capacity: ramps.count + 1)
+    let crosses = UnsafeMutablePointer<CrossfadeStream>.allocate(capacity: ramps.count + 1)
+    owned += [UnsafeMutableRawPointer(streams), UnsafeMutableRawPointer(crosses)]
+    for index in description.parameters.indices {
+      let elements = max(ramps[index].count, modulation[index]?.count ?? 0)
+      let values = floats(elements + 16)
+      let stream = floats(elements * 64)
+      let isMoving = ramps[index].contains(where: \.isMoving) || modulation[index] != nil
+      for element in 0..<elements {
+        let ramp = min(element, ramps[index].count - 1)
+        var copy = ramps[index][ramp]
+        copy.fill(stream + 64 * element, frames: length)
+        if let added = modulation[index] {
+          let signal = added[min(element, added.count - 1)]
+          for frame in 0..<length where position + frame < signal.count {
+            stream[64 * element + frame] += signal[position + frame]
+          }
+        }
+        values[element] = stream[64 * element]
+      }
+      for element in ramps[index].indices { ramps[index][element].skip(length) }
+      streams[index] = ParameterStream(
+        values: UnsafePointer(values), stream: isMoving ? UnsafePointer(stream) : nil,
+        elements: elements)
+      let fades = self.fades[index]
+      var blend: UnsafePointer<Float>?
+      if fades.old != fades.new {
+        let buffer = floats(64)
+        self.fades[index].fill(buffer, frames: length)
+        blend = UnsafePointer(buffer)
+      }
+      crosses[index] = CrossfadeStream(old: fades.old, new: fades.new, blend: blend)
+      if isMoving || blend != nil { moving = true }
+    }
+    let outputs = UnsafeMutablePointer<OutputPort>.allocate(capacity: max(outputCounts.count, 1))
+    owned.append(UnsafeMutableRawPointer(outputs))
+    for (index, count) in outputCounts.enumerated() {
+      let count = widenedOutputs ?? count
+      outputs[index] = OutputPort(base: floats(count * 64 + 64), count: count)
+    }
+    eventsIn.pointee.removeAll()
+    eventsOut.pointee.removeAll()
+    for (frame, event) in events where frame >= position && frame < position + length {
+      var copy = event
+      copy.offset = Int32(frame - position)
+      eventsIn.pointee.append(copy)
+    }
+    let driver = UnsafeMutablePointer<DriverChannels>.allocate(capacity: 1)
+    owned.append(UnsafeMutableRawPointer(driver))
+    driver.initialize(
+      to: DriverChannels(inputs: driverInputs, outputs: driverOutputs, offset: position))
+    var block = Block(
+      inputs: ports, outputs: outputs, parameters: streams, crossfades: crosses, events: eventsIn,
+      driver: driver)
+    block.frames = length
+    block.time = time
+    block.rate = Float(rate)
+    block.eventOutput = eventsOut
+
+    if anySound || moving || eventsIn.pointee.count > 0 { isAsleep = false }
+    if isAsleep {
+      sleptBlocks += 1
+      for (index, count) in outputCounts.enumerated() {
+        for channel in 0..<(widenedOutputs ?? count) { take(index, channel, zeros) }
+      }
+    } else {
+      let activity = kernel.process(block)
+      for (index, count) in outputCounts.enumerated() {
+        for channel in 0..<(widenedOutputs ?? count) {
+          take(
+            index, channel,
+            activity == .silent ? UnsafePointer(zeros) : UnsafePointer(outputs[index][channel]))
+        }
+      }
+      for index in 0..<eventsOut.pointee.count {
+        sentEvents.append((position + Int(eventsOut.pointee[index].offset), eventsOut.pointee[index]))
+      }
+    }
+    time += Int64(length)
+    if time & 63 == 0 {
+      for index in fades.indices { fades[index].settle() }
+      if !anySound, !isAsleep { isAsleep = kernel.isFinished() }
+    }
+  }
+}
+
+func linear(_ decibels: Double) -> Float { decibels == -.infinity ? 0 : Float(pow(10, decibels / 20)) }
+
+/// A generator for tests: the same numbers in every run.
+struct Chance: RandomNumberGenerator {
+  private var state: UInt64
+  init(_ seed: UInt64) { state = seed }
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+    return z ^ (z >> 31)
+  }
+  mutating func signal(_ count: Int, _ peak: Float = 1) -> [Float] {
+    (0..<count).map { _ in Float.random(in: -peak...peak, using: &self) }
+  }
+  mutating func lengths() -> [Int] {
+    (0..<Int.random(in: 3...20, using: &self)).map { _ in Int.random(in: 1...64, using: &self) }
+  }
+}

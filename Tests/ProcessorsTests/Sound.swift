@@ -1,0 +1,60 @@
+import Glibc
+
+@testable import Processors
+
+/// Amplitude of one frequency in a signal. The signal should hold a whole number of cycles.
+func amplitude(_ signal: ArraySlice<Float>, _ frequency: Double, rate: Double = 48000) -> Double {
+  2 * magnitude(signal, frequency, rate) / Double(signal.count)
+}
+
+/// The response of a steady system to `frequency`, from its impulse response.
+func response(_ impulse: [Float], _ frequency: Double, rate: Double = 48000) -> Double {
+  magnitude(impulse[...], frequency, rate)
+}
+
+/// One term of the Fourier transform, in double precision. The turning pointer is set right now and then.
+private func magnitude(_ signal: ArraySlice<Float>, _ frequency: Double, _ rate: Double) -> Double {
+  let w = 2 * Double.pi * frequency / rate
+  let turnRe = cos(w)
+  let turnIm = -sin(w)
+  var re = 0.0
+  var im = 0.0
+  signal.withUnsafeBufferPointer { samples in
+    var a = 1.0
+    var b = 0.0
+    for n in 0..<samples.count {
+      if n & 255 == 0 {
+        a = cos(w * Double(n))
+        b = -sin(w * Double(n))
+      }
+      let x = Double(samples[n])
+      re += x * a
+      im += x * b
+      (a, b) = (a * turnRe - b * turnIm, a * turnIm + b * turnRe)
+    }
+  }
+  return (re * re + im * im).squareRoot()
+}
+
+func decibels(_ amplitude: Double) -> Double { 20 * log10(max(amplitude, 1e-20)) }
+
+func peak(_ signal: [Float]) -> Float { signal.map(\.magnitude).max() ?? 0 }
+
+/// The largest step between neighbouring frames.
+func largestStep(_ signal: [Float]) -> Float {
+  zip(signal, signal.dropFirst()).map { ($1 - $0).magnitude }.max() ?? 0
+}
+
+/// Where two runs first differ in a bit, in words; nil when they are the same.
+func firstDifference(_ a: [[[Float]]], _ b: [[[Float]]]) -> String? {
+  for port in a.indices {
+    for channel in a[port].indices {
+      for frame in a[port][channel].indices
+      where a[port][channel][frame].bitPattern != b[port][channel][frame].bitPattern {
+        return "port \(port) channel \(channel) frame \(frame): \(a[port][channel][frame]) and "
+          + "\(b[port][channel][frame])"
+      }
+    }
+  }
+  return nil
+}

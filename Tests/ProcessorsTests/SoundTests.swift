@@ -1,0 +1,266 @@
+import Glibc
+import Patch
+import Realtime
+import Testing
+
+@testable import Processors
+
+/// What each kind does to sound, against the formula.
+struct SoundTests {
+  func impulse(_ frames: Int, at frame: Int = 0) -> [Float] {
+    var signal = [Float](repeating: 0, count: frames)
+    signal[frame] = 1
+    return signal
+  }
+
+  /// A block of one second and a bit of one oscillator.
+  func wave(_ shape: Float, _ freq: Float, level: Float = 1, rate: Double = 48000) -> [Float] {
+    let bench = KernelBench(
+      Oscillator.self, Oscillator.description, outputs: [1],
+      [Oscillator.shape: [shape], Oscillator.freq: [freq], Oscillator.level: [level]], rate: rate)
+    return bench.run(48000)[0][0]
+  }
+
+  @Test func gainMultipliesEachChannelByItsOwn() {
+    var chance = Chance(1)
+    let signals = [chance.signal(200), chance.signal(200)]
+    let bench = KernelBench(
+      Gain.self, Gain.description, inputs: [signals], outputs: [2], [Gain.gain: [0.5, 0.25]])
+    let out = bench.run(200)[0]
+    #expect(out[0] == signals[0].map { $0 * 0.5 })
+    #expect(out[1] == signals[1].map { $0 * 0.25 })
+  }
+
+  @Test func aGainFollowsItsRampToTheBit() {
+    let bench = KernelBench(
+      Gain.self, Gain.description, inputs: [[[Float](repeating: 1, count: 600)]], outputs: [1],
+      [Gain.gain: [1]])
+    bench.moves = [.init(frame: 33, parameter: Gain.gain, value: 0.25, over: 480)]
+    var ramp = Ramp(1)
+    var expected = [Float](repeating: 1, count: 33)
+    ramp.move(to: 0.25, over: 480)
+    for _ in 33..<600 {
+      expected.append(ramp.value)
+      ramp.skip(1)
+    }
+    let out = bench.run(600)[0][0]
+    for frame in 0..<600 { #expect((out[frame] - expected[frame]).magnitude < 1e-6) }
+  }
+
+  @Test(arguments: [-1.0, -0.5, 0, 0.3, 1]) func monoPansWithEqualPower(pan: Double) {
+    let bench = KernelBench(
+      Pan.self, Pan.description, inputs: [[[Float](repeating: 1, count: 64)]], outputs: [2],
+      [Pan.pan: [Float(pan)]])
+    let out = bench.run(64)[0]
+    let angle = (pan + 1) * .pi / 4
+    #expect(abs(Double(out[0][5]) - cos(angle)) < 1e-6)
+    #expect(abs(Double(out[1][5]) - sin(angle)) < 1e-6)
+  }
+
+  @Test func stereoIsBalancedAndUntouchedInTheMiddle() {
+    var chance = Chance(2)
+    let signals = [chance.signal(64), chance.signal(64)]
+    for (pan, left, right) in [(Float(0), 1.0, 1.0), (1, 0, 1), (-0.5, 1, cos(.pi / 4))] {
+      let bench = KernelBench(
+        Pan.self, Pan.description, inputs: [signals], outputs: [2], [Pan.pan: [pan]])
+      let out = bench.run(64)[0]
+      for frame in 0..<64 {
+        #expect(abs(Double(out[0][frame]) - left * Double(signals[0][frame])) < 1e-6)
+        #expect(abs(Double(out[1][frame]) - right * Double(signals[1][frame])) < 1e-6)
+      }
+    }
+  }
+
+  // MARK: Oscillator
+
+  @Test func aSineIsPureAndInTune() {
+    let out = wave(0, 1000)
+    #expect(abs(decibels(amplitude(out[...], 1000))) < 0.001)
+    for harmonic in 2...20 {
+      #expect(decibels(amplitude(out[...], 1000 * Double(harmonic))) < -125)
+    }
+    // In phase after a whole second: the frequency is exact to half a unit of 2^-32 cycles a frame.
+    for frame in 0..<100 {
+      #expect(abs(Double(out[47_900 + frame]) - sin(2 * .pi * Double(47_900 + frame) / 48)) < 5e-5)
+    }
+  }
+
+  /// Amplitude of harmonic `k` of the perfect wave.
+  func textbook(_ shape: Float, _ k: Int) -> Double {
+    let k = Double(k)
+    if shape == 1 { return 2 / (.pi * k) }
+    if k.truncatingRemainder(dividingBy: 2) == 0 { return 0 }
+    return shape == 2 ? 4 / (.pi * k) : 8 / (.pi * .pi * k * k)
+  }
+
+  @Test(arguments: [Float(1), 2, 3]) func harmonicsHaveTheirTextbookLevels(shape: Float) {
+    let out = wave(shape, 441)
+    for k in 1...18 {
+      let measured = amplitude(out[...], 441 * Double(k))
+      let expected = textbook(shape, k)
+      if expected == 0 {
+        #expect(decibels(measured) < -90, "harmonic \(k)")
+      } else {
+        // Within 0.3 dB up to 8 kHz.
+        #expect(abs(decibels(measured / expected)) < 0.3, "harmonic \(k)")
+      }
+    }
+  }
+
+  /// The strongest component that is no harmonic, up to `highest`, relative to the fundamental.
+  func aliasing(_ signal: [Float], _ freq: Int, upTo highest: Int) -> Double {
+    let fundamental = amplitude(signal[...], Double(freq))
+    var worst = 0.0
+    // Aliases of a whole frequency lie on whole frequencies: those of the first 60 harmonics above
+    // the Nyquist frequency.
+    for k in 24_000 / freq + 1..<24_000 / freq + 61 {
+      let folded = k * freq % 48_000
+      let alias = folded > 24_000 ? 48_000 - folded : folded
+      if alias == 0 || alias > highest || alias % freq == 0 { continue }
+      worst = max(worst, amplitude(signal[...], Double(alias)))
+    }
+    return decibels(worst / fundamental)
+  }
+
+  @Test func aliasesOfASawLieFarBelowTheNaiveOnes() {
+    for freq in [1247, 2503, 4999] {
+      let naive = (0..<48_000).map { Float(2 * (Double($0 * freq % 48_000) / 48_000) - 1) }
+      let ours = wave(1, Float(freq))
+      let bad = aliasing(naive, freq, upTo: 8_000)
+      let good = aliasing(ours, freq, upTo: 8_000)
+      #expect(good < -75)
+      #expect(good < bad - 50)
+      // Higher up, aliases of the octave around the Nyquist frequency pass the kernel's slope.
+      #expect(aliasing(ours, freq, upTo: 16_000) < -45)
+    }
+  }
+
+  @Test func aliasesOfSquareAndTriangleAreLow() {
+    for freq in [1247, 2503] {
+      #expect(aliasing(wave(2, Float(freq)), freq, upTo: 8_000) < -70)
+      #expect(aliasing(wave(3, Float(freq)), freq, upTo: 8_000) < -80)
+    }
+  }
+
+  @Test func veryHighWavesStayWithinBounds() {
+    for shape in [Float(1), 2, 3] {
+      for freq in [Float(9_000), 13_000, 23_999] { #expect(peak(wave(shape, freq)) < 2) }
+    }
+  }
+
+  @Test func thePhaseGoesOnWhileTheLevelIsZero() {
+    let steady = KernelBench(
+      Oscillator.self, Oscillator.description, outputs: [1], [Oscillator.level: [1]])
+    let muted = KernelBench(
+      Oscillator.self, Oscillator.description, outputs: [1], [Oscillator.level: [1]])
+    muted.moves = [
+      .init(frame: 64, parameter: Oscillator.level, value: 0, over: 0),
+      .init(frame: 6400, parameter: Oscillator.level, value: 1, over: 0),
+    ]
+    let expected = steady.run(8000)[0][0]
+    let out = muted.run(8000)[0][0]
+    #expect(muted.sleptBlocks > 50)
+    #expect(out[100..<6400].allSatisfy { $0 == 0 })
+    #expect(out[6400...] == expected[6400...])
+  }
+
+  @Test func aRateKeepsThePitch() {
+    for rate in [44_100.0, 96_000, 192_000] {
+      let out = wave(0, 1000, rate: rate)
+      let whole = Int(rate / 1000) * 40
+      #expect(abs(decibels(amplitude(out[0..<whole * 10 / 10], 1000, rate: rate))) < 0.2)
+    }
+  }
+
+  // MARK: Noise
+
+  @Test func whiteNoiseIsFlatAndPinkFallsByThreeDecibelsAnOctave() {
+    func bands(_ color: Float) -> [Double] {
+      let bench = KernelBench(
+        Noise.self, Noise.description, outputs: [1], [Noise.color: [color], Noise.level: [1]])
+      let out = bench.run(48_000)[0][0]
+      return [125, 250, 500, 1000, 2000, 4000, 8000].map { low in
+        // Mean power density of the octave, from many single frequencies.
+        var power = 0.0
+        for index in 0..<40 {
+          let a = amplitude(out[...], low * (1 + Double(index) / 40))
+          power += a * a
+        }
+        return 10 * log10(power)
+      }
+    }
+    let white = bands(0)
+    let pink = bands(1)
+    // The slope over six octaves is seen well through the chance.
+    #expect(abs((pink[6] - pink[0]) + 18) < 2)
+    #expect(abs(white[6] - white[0]) < 2)
+  }
+
+  @Test func noiseOfEachChannelAndNodeIsItsOwn() {
+    let a = KernelBench(Noise.self, Noise.description, outputs: [2], [Noise.level: [1]], seed: 1)
+    let b = KernelBench(Noise.self, Noise.description, outputs: [2], [Noise.level: [1]], seed: 2)
+    let x = a.run(20_000)[0]
+    let y = b.run(20_000)[0]
+    for (p, q) in [(x[0], x[1]), (x[0], y[0]), (x[1], y[0])] {
+      let correlation = zip(p, q).map { Double($0) * Double($1) }.reduce(0, +) / 20_000
+      #expect(abs(correlation) < 0.01)
+    }
+    let mean = x[0].map(Double.init).reduce(0, +) / 20_000
+    #expect(abs(mean) < 0.02)
+    #expect(peak(x[0]) <= 1)
+    #expect(peak(x[0]) > 0.99)
+  }
+
+  // MARK: Delay
+
+  @Test func echoesComeAtExactFramesAndFallByTheFeedback() {
+    let bench = KernelBench(
+      Delay.self, Delay.description, inputs: [[impulse(4000)]], outputs: [1],
+      [Delay.time: [0.01], Delay.feedback: [50], Delay.mix: [100]])
+    let out = bench.run(4000)[0][0]
+    for frame in 0..<4000 {
+      let expected: Float = frame > 0 && frame % 480 == 0 ? Float(pow(0.5, Double(frame / 480 - 1))) : 0
+      #expect(out[frame] == expected)
+    }
+  }
+
+  @Test func aShortDelayIsExactToo() {
+    let bench = KernelBench(
+      Delay.self, Delay.description, inputs: [[impulse(200)]], outputs: [1],
+      [Delay.time: [3.0 / 48000], Delay.feedback: [100], Delay.mix: [100]])
+    let out = bench.run(200)[0][0]
+    #expect(out.indices.allSatisfy { out[$0] == ($0 > 0 && $0 % 3 == 0 ? 1 : 0) })
+  }
+
+  @Test func aChangeOfTimeDoesNotClick() {
+    let tone = (0..<48_000).map { 0.5 * Float(sin(2 * .pi * 200 * Double($0) / 48_000)) }
+    let bench = KernelBench(
+      Delay.self, Delay.description, inputs: [[tone]], outputs: [1],
+      [Delay.time: [0.1], Delay.feedback: [40], Delay.mix: [50]])
+    bench.moves = [.init(frame: 20_000, parameter: Delay.time, value: 0.2337, over: 480)]
+    let out = bench.run(48_000)[0][0]
+    let before = largestStep(Array(out[10_000..<20_000]))
+    #expect(largestStep(Array(out[20_000...])) < 1.3 * before)
+  }
+
+  @Test func theDelayFallsAsleepWhenItsTailHasGone() {
+    let bench = KernelBench(
+      Delay.self, Delay.description, inputs: [[impulse(100)]], outputs: [1],
+      [Delay.time: [0.01], Delay.feedback: [10]])
+    _ = bench.run(48_000 * 8)
+    #expect(bench.sleptBlocks > 100)
+  }
+
+  @Test func retuningKeepsTheTimeOfEchoes() {
+    let bench = KernelBench(
+      Delay.self, Delay.description, inputs: [[impulse(96_000, at: 640)]], outputs: [1],
+      [Delay.time: [0.1], Delay.feedback: [0], Delay.mix: [100]])
+    _ = bench.run(1920)
+    bench.kernel.retune(from: 48_000, to: 96_000)
+    bench.rate = 96_000
+    let out = bench.run(20_000)[0][0]
+    let loudest = out.indices.max { out[$0].magnitude < out[$1].magnitude }!
+    // 1280 frames at 48 kHz have gone by since the impulse, of 4800.
+    #expect(abs(loudest - (4800 - 1280) * 2) <= 2)
+  }
+}

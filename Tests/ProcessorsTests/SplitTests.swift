@@ -1,0 +1,174 @@
+import Glibc
+import Patch
+import Realtime
+import Testing
+
+@testable import Processors
+
+/// The same frames cut otherwise must give the same bits: else a render would depend on the period.
+struct SplitTests {
+  /// Runs a kernel whole and under several random splits. `arrange` gives the bench its signals.
+  func expectSameBits<K: Kernel>(
+    _ type: K.Type, _ description: KindDescription, inputs: [[[Float]]] = [], outputs: [Int],
+    _ values: [Int: [Float]] = [:], frames: Int = 1500, modulation: [Int: [[Float]]] = [:],
+    moves: [KernelBench<K>.Move] = [], startingAt time: Int64 = 0,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    func bench() -> KernelBench<K> {
+      let bench = KernelBench(type, description, inputs: inputs, outputs: outputs, values)
+      bench.modulation = modulation
+      bench.moves = moves
+      bench.time = time
+      return bench
+    }
+    let whole = bench()
+    let expected = whole.run(frames)
+    #expect(whole.isMemoryIntact, sourceLocation: sourceLocation)
+    #expect(
+      expected.allSatisfy { $0.allSatisfy { $0.allSatisfy(\.isFinite) } }, sourceLocation: sourceLocation)
+    var splits = [[1], [17], [16], [5, 64, 30]]
+    var chance = Chance(11)
+    for _ in 0..<6 { splits.append(chance.lengths()) }
+    for lengths in splits {
+      let difference = firstDifference(expected, bench().run(frames, .init(lengths: lengths)))
+      #expect(difference == nil, "split \(lengths)", sourceLocation: sourceLocation)
+    }
+  }
+
+  /// Sound, then silence, then sound again from an odd frame on.
+  func signals(_ channels: Int, _ seed: UInt64 = 3, frames: Int = 1500) -> [[Float]] {
+    var chance = Chance(seed)
+    return (0..<channels).map { _ in
+      var signal = chance.signal(frames)
+      for frame in frames / 3..<frames / 3 + 300 { signal[frame] = 0 }
+      return signal
+    }
+  }
+
+  func wobble(_ depth: Float, _ frames: Int = 1500) -> [Float] {
+    (0..<frames).map { depth * Float(sin(Double($0) * 0.13)) * ($0 % 500 < 250 ? 1 : 0) }
+  }
+
+  @Test func gain() {
+    expectSameBits(
+      Gain.self, Gain.description, inputs: [signals(3)], outputs: [3], modulation: [Gain.gain: [wobble(1)]],
+      moves: [.init(frame: 77, parameter: Gain.gain, value: 0, over: 480)])
+  }
+
+  @Test func pan() {
+    for channels in [1, 2, 5] {
+      expectSameBits(
+        Pan.self, Pan.description, inputs: [signals(channels)], outputs: [2],
+        moves: [.init(frame: 77, parameter: Pan.pan, value: -0.7, over: 480)])
+    }
+  }
+
+  @Test(arguments: [Float(0), 1, 2, 3]) func oscillator(shape: Float) {
+    expectSameBits(
+      Oscillator.self, Oscillator.description, outputs: [3],
+      [Oscillator.shape: [shape], Oscillator.freq: [440, 1234.5, 15_000]],
+      modulation: [Oscillator.freq: [wobble(900)]],
+      moves: [
+        .init(frame: 100, parameter: Oscillator.shape, value: 3 - shape, over: 200),
+        .init(frame: 201, parameter: Oscillator.level, value: 0, over: 99),
+        .init(frame: 905, parameter: Oscillator.level, value: 0.5, over: 99),
+        .init(frame: 950, parameter: Oscillator.freq, element: 1, value: 30, over: 300),
+      ])
+  }
+
+  @Test func noise() {
+    expectSameBits(
+      Noise.self, Noise.description, outputs: [2],
+      moves: [
+        .init(frame: 100, parameter: Noise.color, value: 1, over: 200),
+        .init(frame: 850, parameter: Noise.color, value: 0, over: 0),
+      ])
+  }
+
+  @Test func matrix() {
+    var chance = Chance(5)
+    var moves: [KernelBench<Matrix>.Move] = []
+    for index in 0..<80 {
+      moves.append(
+        .init(
+          frame: 97 * Int.random(in: 0..<12, using: &chance), parameter: 2 + index % 4,
+          element: index % 4 == 3 ? 0 : Int.random(in: 0..<5, using: &chance),
+          value: Float.random(in: 0...2, using: &chance), over: [0, 120, 480].randomElement(using: &chance)!))
+    }
+    moves.sort { $0.frame < $1.frame }
+    expectSameBits(
+      Matrix.self, Matrix.description, inputs: [signals(7)], outputs: [5],
+      [
+        Matrix.in: chance.signal(7).map(\.magnitude), Matrix.out: chance.signal(5).map(\.magnitude),
+        Matrix.crosspoint: chance.signal(35).map { $0 < -0.5 ? 0 : $0.magnitude }, Matrix.master: [0.9],
+      ], moves: moves)
+  }
+
+  @Test(arguments: [1, 2, 5]) func filterAtRest(channels: Int) {
+    expectSameBits(Filter.self, Filter.description, inputs: [signals(channels)], outputs: [channels])
+  }
+
+  @Test(arguments: [Int64(0), 37]) func filterMoving(start: Int64) {
+    expectSameBits(
+      Filter.self, Filter.description, inputs: [signals(2)], outputs: [2],
+      [Filter.type: [0], Filter.q: [8]],
+      moves: [
+        .init(frame: 70, parameter: Filter.freq, value: 4000, over: 100),
+        .init(frame: 333, parameter: Filter.type, value: 1, over: 100),
+        .init(frame: 340, parameter: Filter.type, value: 3, over: 100),
+        .init(frame: 600, parameter: Filter.q, value: 0.5, over: 10),
+        .init(frame: 1000, parameter: Filter.freq, value: 100, over: 0),
+      ], startingAt: start)
+  }
+
+  @Test func filterModulated() {
+    expectSameBits(
+      Filter.self, Filter.description, inputs: [signals(3)], outputs: [3],
+      [Filter.freq: [300, 2000, 15_000], Filter.type: [2]], modulation: [Filter.freq: [wobble(2500)]])
+  }
+}
+
+extension SplitTests {
+  @Test(arguments: [Int64(0), 37]) func equalizer(start: Int64) {
+    var values: [Int: [Float]] = [Equalizer.bands: [5]]
+    for band in 0..<5 {
+      values[Equalizer.type(band)] = [Float(band)]
+      values[Equalizer.gain(band)] = [Float(band) + 0.5]
+    }
+    expectSameBits(
+      Equalizer.self, Equalizer.description, inputs: [signals(3)], outputs: [3], values,
+      moves: [
+        .init(frame: 70, parameter: Equalizer.gain(0), value: 4, over: 100),
+        .init(frame: 171, parameter: Equalizer.freq(2), value: 4000, over: 100),
+        .init(frame: 333, parameter: Equalizer.type(1), value: 6, over: 100),
+        .init(frame: 340, parameter: Equalizer.type(1), value: 5, over: 100),
+        .init(frame: 900, parameter: Equalizer.q(4), value: 9, over: 31),
+      ], startingAt: start)
+  }
+
+  @Test(arguments: [Float(1), 2, 4]) func distortion(oversample: Float) {
+    expectSameBits(
+      Distortion.self, Distortion.description, inputs: [signals(2)], outputs: [2],
+      [Distortion.oversample: [oversample], Distortion.mix: [70]],
+      moves: [
+        .init(frame: 70, parameter: Distortion.drive, value: 40, over: 100),
+        .init(frame: 171, parameter: Distortion.shape, value: 1, over: 100),
+        .init(frame: 333, parameter: Distortion.shape, value: 2, over: 100),
+        .init(frame: 340, parameter: Distortion.tone, value: -1, over: 100),
+        .init(frame: 900, parameter: Distortion.mix, value: 9, over: 31),
+      ])
+  }
+
+  @Test(arguments: [Float(0.0003), 0.005]) func delay(time: Float) {
+    expectSameBits(
+      Delay.self, Delay.description, inputs: [signals(2)], outputs: [2], [Delay.time: [time]],
+      moves: [
+        .init(frame: 70, parameter: Delay.time, value: 0.002, over: 100),
+        .init(frame: 171, parameter: Delay.time, value: 0.0101, over: 100),
+        .init(frame: 333, parameter: Delay.shift, value: 0.001, over: 100),
+        .init(frame: 640, parameter: Delay.shift, value: 0, over: 100),
+        .init(frame: 900, parameter: Delay.mix, value: 9, over: 31),
+        .init(frame: 910, parameter: Delay.feedback, value: 90, over: 31),
+      ])
+  }
+}
