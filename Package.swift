@@ -10,6 +10,10 @@ let package = Package(
   ],
   targets: [
 
+    .systemLibrary(
+      name: "CSndfile", pkgConfig: "sndfile", providers: [.apt(["libsndfile1-dev"])]),
+    .systemLibrary(
+      name: "CSamplerate", pkgConfig: "samplerate", providers: [.apt(["libsamplerate0-dev"])]),
 
     // The document.
     .target(
@@ -19,10 +23,12 @@ let package = Package(
     // The sound.
     .target(name: "Realtime"),
     .target(name: "Processors", dependencies: ["Patch", "Realtime"]),
+    .target(name: "Sampler", dependencies: ["Patch", "Realtime", "CSndfile", "CSamplerate"]),
 
     .testTarget(name: "PatchTests", dependencies: ["Patch", "PatchLanguage", "Processors"]),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime"]),
     .testTarget(name: "ProcessorsTests", dependencies: ["Processors"]),
+    .testTarget(name: "SamplerTests", dependencies: ["Sampler"]),
   ],
   swiftLanguageModes: [.v6]
 )

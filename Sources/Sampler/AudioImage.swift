@@ -1,0 +1,78 @@
+import Realtime
+
+/// A whole audio file as a player plays it: plain memory that a `Resource` owns.
+struct AudioImage {
+  static var type: Int32 { @_noLocks get { 2 } }
+
+  /// First, so that a pointer to it is a pointer to the whole.
+  var header = ResourceHeader(type: type)
+  /// The first frame of channel 0; channel c starts `stride * c` floats later. `AudioFile.margin`
+  /// silent frames lie before and behind each.
+  var base: UnsafePointer<Float>
+  var stride: Int
+  var channels: Int
+  var frames: Int
+  var rate: Double
+}
+
+/// Loads audio files for players. Worker.
+public enum AudioFileLoader {
+  /// Decodes `path` and converts it to `rate` frames a second.
+  ///
+  /// Throws when it cannot be read as audio. Worker.
+  public static func load(
+    path: String, rate: Double
+  ) throws(LoadError) -> (resource: Resource, report: AudioFileReport) {
+    guard rate.isFinite, rate > 0 else { throw LoadError(path: path, "cannot be played at \(rate) Hz") }
+    let file = try AudioFile.read(path, rate: rate)
+    let image = UnsafeMutablePointer<AudioImage>.allocate(capacity: 1)
+    image.initialize(
+      to: AudioImage(
+        base: file.channel(0), stride: file.channels > 1 ? file.channel(1) - file.channel(0) : 0,
+        channels: file.channels, frames: file.frames, rate: file.rate))
+    let owner = ImageOwner(image: image, file: file)
+    let resource = Resource(
+      header: UnsafeMutableRawPointer(image).assumingMemoryBound(to: ResourceHeader.self),
+      name: lastComponent(path), bytes: file.bytes, release: { owner.free() })
+    let report = AudioFileReport(
+      path: path, format: file.format, channels: file.channels, frames: file.originalFrames,
+      rate: file.originalRate, playedAt: rate, bytes: file.bytes, findings: file.findings())
+    return (resource, report)
+  }
+
+  private final class ImageOwner: @unchecked Sendable {
+    let image: UnsafeMutablePointer<AudioImage>
+    let file: AudioFile
+    init(image: UnsafeMutablePointer<AudioImage>, file: AudioFile) {
+      self.image = image
+      self.file = file
+    }
+    func free() { image.deallocate() }
+  }
+}
+
+extension AudioFile {
+  /// What was repaired while reading. Worker.
+  func findings(file: String? = nil, line: Int = 0) -> [Finding] {
+    var all: [Finding] = []
+    let subject = file == nil ? "" : "`\(lastComponent(path))`: "
+    if badSamples > 0 {
+      all.append(
+        Finding(
+          .corrected, file: file ?? path, line: line,
+          "\(subject)\(badSamples) samples are not numbers; they play as silence"))
+    }
+    if missingBytes > 0 {
+      all.append(
+        Finding(
+          .corrected, file: file ?? path, line: line,
+          "\(subject)the file is cut short: \(missingBytes) bytes are missing"))
+    }
+    return all
+  }
+}
+
+/// The part of a path behind its last slash.
+func lastComponent(_ path: String) -> String {
+  path.split(separator: "/").last.map(String.init) ?? path
+}

@@ -1,0 +1,157 @@
+import Glibc
+import Realtime
+
+/// Lays an instrument out in the memory that the audio thread plays from. Worker.
+struct InstrumentBuilder {
+  /// A region and the sample that it plays, before it becomes an image.
+  struct Entry {
+    var settings: RegionSettings
+    var sample: AudioFile
+    /// Its place in `programs`.
+    var program = 0
+  }
+
+  struct Program {
+    var bank: Int
+    var program: Int
+  }
+
+  /// In the order of bank and number; empty for an instrument without programs.
+  var programs: [Program] = []
+
+  var entries: [Entry] = []
+  /// Where controllers stand at first (`set_ccN`).
+  var controls: [Int: Float] = [:]
+  /// Which keys switch articulations.
+  var switchKeys: ClosedRange<Int>?
+  var switchDefault: Int?
+
+  /// All memory of an instrument, freed with the last reference to its resource.
+  private final class Owner: @unchecked Sendable {
+    var image: UnsafeMutablePointer<InstrumentImage>
+    var samples: [AudioFile]
+    var velocityGains: [UnsafeMutablePointer<Float>] = []
+    init(image: UnsafeMutablePointer<InstrumentImage>, samples: [AudioFile]) {
+      self.image = image
+      self.samples = samples
+    }
+    func free() {
+      image.pointee.regions.deallocate()
+      image.pointee.programs.deallocate()
+      image.pointee.keys.deallocate()
+      image.pointee.rows.deallocate()
+      image.pointee.lists.deallocate()
+      image.pointee.conditions.deallocate()
+      image.pointee.controls.deallocate()
+      image.deallocate()
+      for table in velocityGains { table.deallocate() }
+    }
+  }
+
+  /// The image, and the bytes that it and its samples hold.
+  func build(name: String) -> Resource {
+    var samples: [ObjectIdentifier: AudioFile] = [:]
+    for entry in entries { samples[ObjectIdentifier(entry.sample)] = entry.sample }
+    let (keys, rows, lists) = index()
+    let conditions = entries.flatMap(\.settings.conditions)
+    let image = UnsafeMutablePointer<InstrumentImage>.allocate(capacity: 1)
+    let owner = Owner(image: image, samples: Array(samples.values))
+    let regions = UnsafeMutablePointer<Region>.allocate(capacity: entries.count)
+    var tables: [VelocityCurve: UnsafeMutablePointer<Float>] = [:]
+    var firstCondition = 0
+    var counter = 0
+    for (number, entry) in entries.enumerated() {
+      let curve = entry.settings.velocityCurve
+      let gains = tables[curve] ?? Self.copy(curve.gains)
+      if tables.updateValue(gains, forKey: curve) == nil { owner.velocityGains.append(gains) }
+      (regions + number).initialize(
+        to: entry.settings.region(
+          sample: entry.sample, velocityGains: gains, firstCondition: firstCondition, counter: counter))
+      firstCondition += entry.settings.conditions.count
+      if entry.settings.sequenceLength > 1 { counter += 1 }
+    }
+    var standing = [Float](repeating: 0, count: 128)
+    for (control, value) in controls where standing.indices.contains(control) { standing[control] = value }
+    image.initialize(
+      to: InstrumentImage(
+        regions: regions, regionCount: entries.count,
+        programs: Self.copy(programs.map { ProgramNumber(bank: Int32($0.bank), program: Int32($0.program)) }),
+        programCount: programs.count, keys: Self.copy(keys), rows: Self.copy(rows), lists: Self.copy(lists),
+        conditions: Self.copy(conditions), controls: Self.copy(standing),
+        switchLow: Int32(switchKeys?.lowerBound ?? 1), switchHigh: Int32(switchKeys?.upperBound ?? 0),
+        switchDefault: Int32(switchDefault ?? -1)))
+    let bytes =
+      samples.values.reduce(0) { $0 + $1.bytes } + entries.count * MemoryLayout<Region>.stride
+      + (keys.count + rows.count + lists.count) * 4
+    return Resource(
+      header: UnsafeMutableRawPointer(image).assumingMemoryBound(to: ResourceHeader.self), name: name,
+      bytes: bytes, release: { owner.free() })
+  }
+
+  private static func copy<T>(_ values: [T]) -> UnsafeMutablePointer<T> {
+    let memory = UnsafeMutablePointer<T>.allocate(capacity: max(1, values.count))
+    memory.initialize(from: values, count: values.count)
+    return memory
+  }
+
+  /// The regions for every program, trigger, key and velocity: for each key a row, for each velocity of
+  /// a row a place in one array of lists, each list headed by its length. Equal rows and equal lists are
+  /// stored once.
+  private func index() -> (keys: [UInt32], rows: [UInt32], lists: [UInt32]) {
+    var byKey = [[UInt32]](repeating: [], count: max(1, programs.count) * 256)
+    for (number, entry) in entries.enumerated() {
+      let settings = entry.settings
+      let isRelease = settings.trigger == .release || settings.trigger == .releaseKey
+      let first = entry.program * 256 + (isRelease ? 128 : 0)
+      let (low, high) = (max(0, settings.lowKey), min(127, settings.highKey))
+      // No key at all (-1) is for regions that only a controller starts.
+      guard low <= high else { continue }
+      for key in low...high { byKey[first + key].append(UInt32(number)) }
+    }
+    var keys = [UInt32](repeating: 0, count: byKey.count)
+    var rows = [UInt32](repeating: 0, count: 128)
+    var lists: [UInt32] = [0]
+    var places: [[UInt32]: UInt32] = [[]: 0]
+    // Keys with the same candidates have the same row.
+    var rowsByCandidates: [[UInt32]: UInt32] = [[]: 0]
+    for key in byKey.indices {
+      let candidates = byKey[key]
+      if let known = rowsByCandidates[candidates] {
+        keys[key] = known
+        continue
+      }
+      keys[key] = UInt32(rows.count / 128)
+      rowsByCandidates[candidates] = keys[key]
+      rows += row(of: candidates, &lists, &places)
+    }
+    return (keys, rows, lists)
+  }
+
+  private func row(
+    of candidates: [UInt32], _ lists: inout [UInt32], _ places: inout [[UInt32]: UInt32]
+  ) -> [UInt32] {
+    // Velocities at which the list changes.
+    var edges: Set<Int> = [0]
+    for number in candidates {
+      edges.insert(entries[Int(number)].settings.lowVelocity)
+      edges.insert(entries[Int(number)].settings.highVelocity + 1)
+    }
+    var place: UInt32 = 0
+    return (0..<128).map { velocity in
+      guard edges.contains(velocity) else { return place }
+      let list = candidates.filter {
+        let settings = entries[Int($0)].settings
+        return settings.lowVelocity <= velocity && velocity <= settings.highVelocity
+      }
+      if let known = places[list] {
+        place = known
+      } else {
+        place = UInt32(lists.count)
+        places[list] = place
+        lists.append(UInt32(list.count))
+        lists.append(contentsOf: list)
+      }
+      return place
+    }
+  }
+}

@@ -1,0 +1,188 @@
+import Realtime
+
+/// What the audio thread plays: the loaded form of an instrument, plain memory that a `Resource` owns.
+/// Immutable but for the header's use count.
+struct InstrumentImage {
+  static var type: Int32 { @_noLocks get { 1 } }
+
+  /// First, so that a pointer to it is a pointer to the whole.
+  var header = ResourceHeader(type: type)
+  var regions: UnsafeMutablePointer<Region>
+  var regionCount: Int
+  /// The programs, by bank and number; an instrument without programs has one.
+  var programs: UnsafeMutablePointer<ProgramNumber>
+  var programCount: Int
+  /// For each program, trigger (note on, note off) and key the row that has its velocities.
+  var keys: UnsafeMutablePointer<UInt32>
+  /// Rows of 128 places in `lists`, one a velocity.
+  var rows: UnsafeMutablePointer<UInt32>
+  /// Lists of region numbers, each headed by its length, in the order of the file.
+  var lists: UnsafeMutablePointer<UInt32>
+  /// CC conditions of all regions; a region holds its first and their number.
+  var conditions: UnsafeMutablePointer<ControlRange>
+  /// Where the 128 controllers stand until one is moved.
+  var controls: UnsafeMutablePointer<Float>
+  /// The keys that choose an articulation, and the one chosen at first (-1: none).
+  var switchLow: Int32
+  var switchHigh: Int32
+  var switchDefault: Int32
+
+  /// The list of regions to try for a note. Audio thread.
+  @_noLocks func list(
+    program: Int, release: Bool, key: Int, velocity: Int
+  ) -> UnsafeMutablePointer<UInt32> {
+    let row = Int(keys[program &* 256 &+ (release ? 128 : 0) &+ key])
+    return lists + Int(rows[row &* 128 &+ velocity])
+  }
+
+  /// The place of a program: itself, else the same number in the first bank (for the drums' bank 128 its
+  /// first program), else the first of all. Audio thread.
+  @_noLocks func select(bank: Int, program: Int) -> Int {
+    var fallback = 0
+    var index = programCount &- 1
+    while index >= 0 {
+      let found = programs[index]
+      if Int(found.bank) == bank, Int(found.program) == program { return index }
+      if bank == 128 ? found.bank == 128 : (found.bank == 0 && Int(found.program) == program) {
+        fallback = index
+      }
+      index &-= 1
+    }
+    return fallback
+  }
+}
+
+struct ProgramNumber {
+  var bank: Int32
+  var program: Int32
+}
+
+/// A controller must stand within `low...high` for a region to sound.
+struct ControlRange {
+  var control: UInt8
+  var low: Float
+  var high: Float
+}
+
+/// A region's way of looping.
+enum LoopMode: UInt8 {
+  /// Plays to its end; a note off starts the release.
+  case none
+  /// Plays to its end whatever the key does.
+  case oneShot
+  /// Loops until the envelope has ended.
+  case continuous
+  /// Loops while the note is held, then plays on to the end.
+  case sustain
+
+  @_noLocks static func == (a: Self, b: Self) -> Bool { a.rawValue == b.rawValue }
+}
+
+/// When a region starts.
+enum Trigger: UInt8 {
+  case attack
+  /// On the note off, delayed by the pedal.
+  case release
+  /// On the note off, whatever the pedal does.
+  case releaseKey
+  /// Like `attack`, when no other key is held.
+  case first
+  /// Like `attack`, when another key is held.
+  case legato
+
+  @_noLocks static func == (a: Self, b: Self) -> Bool { a.rawValue == b.rawValue }
+}
+
+/// One region, in the units that a starting voice wants.
+struct Region {
+  /// First frames of the two channels; the same for a mono sample. `AudioFile.margin` frames before it
+  /// and behind the sample's last frame may be read.
+  var left: UnsafePointer<Float>
+  var right: UnsafePointer<Float>
+  var isStereo: Bool
+  /// Playback starts and ends here (end exclusive), loops between these (end exclusive).
+  var start: Int
+  var end: Int
+  var loopStart: Int
+  var loopEnd: Int
+  var loopMode: LoopMode
+  /// Frames a second of the sample.
+  var rate: Double
+  /// The key at which it sounds at its own pitch, and cents a key away from it.
+  var keyCenter: Float
+  var keyTrack: Float
+  /// Cents: tune and transpose together; by velocity (at 127); at full bend up, at full bend down.
+  var tune: Float
+  var velocityTune: Float
+  var bendUp: Float
+  var bendDown: Float
+  /// Seconds of silence before it starts.
+  var delay: Float
+  /// Gains of volume, amplitude and pan.
+  var gainLeft: Float
+  var gainRight: Float
+  /// 128 gains by velocity.
+  var velocityGains: UnsafePointer<Float>
+  var envelope: EnvelopeSettings
+  var fades: CrossfadeRanges
+  /// Round robin: sounds at each note that is `sequencePosition` (from 0) of `sequenceLength`, counted
+  /// by the counter with this number.
+  var sequenceLength: Int32
+  var sequencePosition: Int32
+  var sequenceCounter: Int32
+  /// Sounds when the note's random number 0..<1 lies within.
+  var randomLow: Float
+  var randomHigh: Float
+  /// Choking: the group it belongs to, the group whose start ends it (0: none), and how.
+  var group: Int32
+  var offBy: Int32
+  var offFast: Bool
+  /// Seconds of the fade when `offFast`.
+  var offTime: Float
+  var trigger: Trigger
+  /// Decibels a second by which a release sample is softer the longer the note was held.
+  var releaseDecay: Float
+  /// Most voices of the group, and of one key, at a time (0: any number).
+  var polyphony: Int32
+  var notePolyphony: Int32
+  var firstCondition: Int32
+  var conditionCount: Int32
+  /// The articulation key that must have been the last (-1: any).
+  var switchLast: Int32
+}
+
+/// Ranges over which a region fades in and out by key and by velocity; `low == high` is no fade.
+struct CrossfadeRanges {
+  var keyInLow: Float = 0
+  var keyInHigh: Float = 0
+  var keyOutLow: Float = 127
+  var keyOutHigh: Float = 127
+  var velocityInLow: Float = 0
+  var velocityInHigh: Float = 0
+  var velocityOutLow: Float = 127
+  var velocityOutHigh: Float = 127
+  /// Squares add up to one (`power`), or the gains do (`gain`).
+  var keyPower = true
+  var velocityPower = true
+
+  /// The gain for a note. Audio thread.
+  @_noLocks func gain(key: Float, velocity: Float) -> Float {
+    Self.rise(key, keyInLow, keyInHigh, keyPower) * Self.fall(key, keyOutLow, keyOutHigh, keyPower)
+      * Self.rise(velocity, velocityInLow, velocityInHigh, velocityPower)
+      * Self.fall(velocity, velocityOutLow, velocityOutHigh, velocityPower)
+  }
+
+  @_noLocks private static func rise(_ x: Float, _ low: Float, _ high: Float, _ power: Bool) -> Float {
+    if x < low { return 0 }
+    if x >= high || high <= low { return 1 }
+    let t = (x - low) / (high - low)
+    return power ? squareRoot(t) : t
+  }
+
+  @_noLocks private static func fall(_ x: Float, _ low: Float, _ high: Float, _ power: Bool) -> Float {
+    if x > high { return 0 }
+    if x <= low || high <= low { return 1 }
+    let t = (high - x) / (high - low)
+    return power ? squareRoot(t) : t
+  }
+}

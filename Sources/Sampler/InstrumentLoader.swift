@@ -1,0 +1,130 @@
+import Realtime
+
+/// Loads instruments for samplers. Worker.
+public enum InstrumentLoader {
+  /// Loads an SFZ instrument, a SoundFont 2 bank, or an audio file as an instrument of one region over
+  /// all keys.
+  ///
+  /// What is not understood and which samples are missing stands in the report; throws only when
+  /// nothing can be played. Worker.
+  public static func load(
+    path: String
+  ) throws(LoadError) -> (resource: Resource, report: InstrumentReport) {
+    let name = path.lowercased()
+    if name.hasSuffix(".sfz") { return try loadSfz(path) }
+    return name.hasSuffix(".sf2") ? try SoundFontLoader.load(path) : try loadAudio(path)
+  }
+
+  private static func loadAudio(
+    _ path: String
+  ) throws(LoadError) -> (resource: Resource, report: InstrumentReport) {
+    let sample = try AudioFile.read(path, folded: true)
+    var settings = RegionSettings()
+    settings.isPlainFile = true
+    settings.keyCenter = sample.key ?? 60
+    settings.envelope.release = 0.1
+    var findings = sample.findings()
+    findings += settings.clamp(to: sample).map { Finding(.corrected, file: path, line: 0, $0) }
+    var builder = InstrumentBuilder()
+    builder.entries = [InstrumentBuilder.Entry(settings: settings, sample: sample)]
+    let resource = builder.build(name: lastComponent(path))
+    return (
+      resource,
+      InstrumentReport(
+        path: path, format: sample.format, regions: 1, samples: 1, bytes: resource.bytes, keys: 0...127,
+        findings: findings)
+    )
+  }
+
+  private static func loadSfz(
+    _ path: String
+  ) throws(LoadError) -> (resource: Resource, report: InstrumentReport) {
+    let reader = SfzReader(try SfzScanner(path: path))
+    guard !reader.regions.isEmpty else {
+      throw LoadError(
+        path: path, line: reader.findings.first?.line,
+        "no <region> in it: \(reader.findings.first?.message ?? "it is empty or not an SFZ instrument")")
+    }
+    var library = SampleLibrary(folder: TextFile.folder(path))
+    var findings = reader.findings
+    var builder = InstrumentBuilder()
+    builder.controls = reader.controls
+    builder.switchDefault = reader.switchDefault
+    for var settings in reader.regions {
+      guard settings.end != -1 else { continue }
+      guard let name = settings.sample else {
+        findings.append(
+          Finding(
+            .corrected, file: settings.line.file, line: settings.line.line,
+            "the region has no sample; it is left out"))
+        continue
+      }
+      guard let sample = library.sample(name, settings.sampleLine, &findings) else { continue }
+      let faults = settings.clamp(to: sample)
+      for fault in faults {
+        findings.append(
+          Finding(
+            .corrected, file: settings.line.file, line: settings.line.line,
+            "`\(lastComponent(name))`: \(fault)"))
+      }
+      builder.entries.append(InstrumentBuilder.Entry(settings: settings, sample: sample))
+    }
+    guard !builder.entries.isEmpty else {
+      let first = findings.first { if case .missingSample = $0.kind { true } else { false } }
+      throw LoadError(
+        path: path, line: first?.line,
+        first.map { "nothing in it can be played: \($0.message)" } ?? "nothing in it can be played")
+    }
+    let switches = builder.entries.compactMap(\.settings.switchLast)
+    if let low = switches.min(), let high = switches.max() {
+      builder.switchKeys = min(low, reader.switchLow ?? low)...max(high, reader.switchHigh ?? high)
+    }
+    let resource = builder.build(name: lastComponent(path))
+    let low = builder.entries.map(\.settings.lowKey).min() ?? 0
+    let high = builder.entries.map(\.settings.highKey).max() ?? 127
+    let report = InstrumentReport(
+      path: path, format: "SFZ", regions: builder.entries.count, samples: library.count,
+      bytes: resource.bytes, keys: max(0, low)...max(0, low, high), findings: findings)
+    return (resource, report)
+  }
+}
+
+/// The samples of one instrument, each loaded once.
+private struct SampleLibrary {
+  let folder: String
+  private var loaded: [String: AudioFile] = [:]
+  private var failed: Set<String> = []
+
+  init(folder: String) { self.folder = folder }
+
+  var count: Int { loaded.count }
+
+  /// The sample, or nil and (the first time) a finding.
+  mutating func sample(_ name: String, _ place: SourceLine, _ findings: inout [Finding]) -> AudioFile? {
+    if let known = loaded[name] { return known }
+    if failed.contains(name) { return nil }
+    do {
+      if name.hasPrefix("*") {
+        guard let sample = AudioFile.generated(name) else {
+          throw LoadError(path: name, "of the generated waves there are *sine and *silence only")
+        }
+        loaded[name] = sample
+        return sample
+      }
+      guard let path = TextFile.find(name, in: folder) else {
+        throw LoadError(path: name, "No such file or directory")
+      }
+      let sample = try AudioFile.read(path, folded: true)
+      findings += sample.findings(file: place.file, line: place.line)
+      loaded[name] = sample
+      return sample
+    } catch {
+      failed.insert(name)
+      findings.append(
+        Finding(
+          .missingSample(name), file: place.file, line: place.line,
+          "sample `\(name)`: \((error as? LoadError)?.message ?? "\(error)"); its regions are left out"))
+      return nil
+    }
+  }
+}

@@ -1,0 +1,222 @@
+import Patch
+import Realtime
+
+/// The player: plays one audio file.
+///
+/// A head is a place in the file that sounds. Whatever interrupts the sound (`stop`, a jump, another
+/// file) lets the head fade over 10 ms where it is, while another may begin elsewhere.
+public struct Player: Kernel {
+  public static let description = KindDescription(
+    name: "player",
+    summary: "Plays an audio file; `play`, `stop` and `cue` edits move it",
+    category: .source,
+    inputs: [PortDescription("in", .events, "play, stop and cue")],
+    outputs: [PortDescription("out", .parameter("channels"), "the file's channels; a mono file goes to all")],
+    parameters: [
+      ParameterDescription(
+        "file", "the audio file", form: .file, default: .text(""), smoothing: .none),
+      ParameterDescription(
+        "loop", "starts again at the end", form: .toggle, default: .text("off"), smoothing: .kernel),
+      ParameterDescription(
+        "autoplay", "starts to play when the file has been loaded", form: .toggle, default: .text("off"),
+        smoothing: .kernel),
+      ParameterDescription(
+        "rate", "speed; negative plays backwards", range: -4...4, default: .number(1, .none)),
+      ParameterDescription(
+        "level", "loudness", unit: .decibels, range: -Double.infinity...24, default: .number(0, .decibels)),
+      ParameterDescription(
+        "channels", "channels of the output", form: .integer, range: 1...64, default: .number(2, .none),
+        smoothing: .structural),
+    ])
+
+  enum Parameter {
+    static var loop: Int { @_noLocks get { 1 } }
+    static var autoplay: Int { @_noLocks get { 2 } }
+    static var rate: Int { @_noLocks get { 3 } }
+    static var level: Int { @_noLocks get { 4 } }
+  }
+
+  /// The sounding head, and how many fading ones there may be.
+  static var heads: Int { @_noLocks get { 8 } }
+
+  let pool: UnsafeMutablePointer<PlayerHead>
+  private let scratch: PlayerHead.Scratch
+  var image: UnsafeMutablePointer<AudioImage>?
+  var sampleRate: Double
+  var isLooping: Bool
+  var isAutoplay: Bool
+  /// Playing, or waiting to play as soon as there is a file.
+  private(set) var isPlaying = false
+  /// Where the next `play` begins, in frames of the file (32.32).
+  var cuePosition: Int64 = 0
+  /// Seconds where to begin when the file comes.
+  private var cueSeconds: Double = 0
+
+  public static func memorySize(_ configuration: KernelConfiguration) -> Int {
+    ((heads * MemoryLayout<PlayerHead>.stride + 63) & ~63) + 80 * 4 + 64 * 8
+  }
+
+  public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
+    let headBytes = (Self.heads * MemoryLayout<PlayerHead>.stride + 63) & ~63
+    pool = memory.assumingMemoryBound(to: PlayerHead.self)
+    pool.initialize(repeating: PlayerHead(), count: Self.heads)
+    scratch = PlayerHead.Scratch(
+      gains: (memory + headBytes).assumingMemoryBound(to: Float.self),
+      places: (memory + headBytes + 80 * 4).assumingMemoryBound(to: Int64.self))
+    sampleRate = configuration.rate
+    isLooping = configuration.value(Parameter.loop) >= 0.5
+    isAutoplay = configuration.value(Parameter.autoplay) >= 0.5
+  }
+
+  public var voices: Int { @_noLocks get { pool[0].image == nil ? 0 : 1 } }
+
+  @_noLocks public mutating func isFinished() -> Bool {
+    // While a file is awaited the renderer must keep asking, since a file's arrival wakes nobody.
+    if image == nil, isPlaying || isAutoplay { return false }
+    for index in 0..<Self.heads where pool[index].image != nil { return false }
+    return true
+  }
+
+  @_noLocks public mutating func set(_ parameter: Int, element: Int, to value: Float, over frames: Int) {
+    switch parameter {
+    case Parameter.loop: isLooping = value >= 0.5
+    case Parameter.autoplay: isAutoplay = value >= 0.5
+    default: break
+    }
+  }
+
+  @_noLocks public mutating func use(_ resource: UnsafeMutablePointer<ResourceHeader>?) {
+    let hadFile = image != nil
+    fadeHead()
+    if let image { image.pointee.header.uses &-= 1 }
+    image = nil
+    guard let resource, resource.pointee.type == AudioImage.type else { return }
+    let new = UnsafeMutableRawPointer(resource).assumingMemoryBound(to: AudioImage.self)
+    new.pointee.header.uses &+= 1
+    image = new
+    if hadFile { cueSeconds = 0 }
+    cuePosition = position(seconds: cueSeconds)
+    if isAutoplay, !hadFile { isPlaying = true }
+    if isPlaying { startHead() }
+  }
+
+  @_noLocks public mutating func process(_ block: Block) -> Activity {
+    for channel in 0..<block.outputs[0].count {
+      setMemory(block.outputs[0][channel], 0, blockFrames &* 4)
+    }
+    var sounded = false
+    var frame = 0
+    for index in 0..<block.events.pointee.count {
+      let event = block.events.pointee[index]
+      let offset = Int(event.offset)
+      if offset > frame {
+        let end = offset < block.frames ? offset : block.frames
+        if render(block, from: frame, to: end) { sounded = true }
+        frame = end
+      }
+      handle(event)
+    }
+    if frame < block.frames, render(block, from: frame, to: block.frames) { sounded = true }
+    return sounded ? .sounding : .silent
+  }
+
+  public mutating func retune(from old: Double, to new: Double) { sampleRate = new }
+
+  // MARK: Transport
+
+  @_noLocks private mutating func handle(_ event: Event) {
+    switch event.kind {
+    case .play:
+      if event.time.isFinite {
+        fadeHead()
+        cue(event.time)
+      } else if isPlaying {
+        return
+      }
+      isPlaying = true
+      startHead()
+    case .stop:
+      if pool[0].image != nil { cuePosition = pool[0].position }
+      isPlaying = false
+      fadeHead()
+    case .cue:
+      fadeHead()
+      cue(event.time.isFinite ? event.time : 0)
+      if isPlaying { startHead() }
+    case .allSoundOff:
+      isPlaying = false
+      fadeHead()
+    default: break
+    }
+  }
+
+  @_noLocks private mutating func cue(_ seconds: Double) {
+    cueSeconds = seconds > 0 ? seconds : 0
+    cuePosition = position(seconds: cueSeconds)
+  }
+
+  @_noLocks private func position(seconds: Double) -> Int64 {
+    guard let image else { return 0 }
+    let frame = seconds * image.pointee.rate
+    let last = Double(image.pointee.frames)
+    // The nearest frame, so that a cue at a frame's time plays that frame unaltered.
+    return Int64((frame < last ? frame : last) + 0.5) &<< 32
+  }
+
+  /// Begins at the cue point: at once at the file's start, with a fade within it.
+  @_noLocks private mutating func startHead() {
+    guard let image else { return }
+    var head = PlayerHead()
+    head.image = image
+    head.position = cuePosition
+    image.pointee.header.uses &+= 1
+    if cuePosition > 0 {
+      head.fade = Ramp(0)
+      head.fade.move(to: 1, over: Int(0.010 * sampleRate))
+    }
+    pool[0] = head
+  }
+
+  /// The sounding head fades away; slot 0 is free.
+  @_noLocks private mutating func fadeHead() {
+    guard pool[0].image != nil else { return }
+    var slot = 1
+    for index in 1..<Self.heads {
+      if pool[index].image == nil {
+        slot = index
+        break
+      }
+      // All in use: the one nearest to silence makes room.
+      if pool[index].fade.framesLeft < pool[slot].fade.framesLeft { slot = index }
+    }
+    end(slot)
+    pool[slot] = pool[0]
+    pool[0].image = nil
+    pool[slot].fade.move(to: 0, over: Int(0.010 * sampleRate))
+    pool[slot].isLeaving = true
+  }
+
+  @_noLocks private func end(_ slot: Int) {
+    if let image = pool[slot].image { image.pointee.header.uses &-= 1 }
+    pool[slot].image = nil
+  }
+
+  // MARK: Sound
+
+  @_noLocks private mutating func render(_ block: Block, from: Int, to: Int) -> Bool {
+    var sounded = false
+    for slot in 0..<Self.heads where pool[slot].image != nil {
+      sounded = true
+      pool[slot].render(block, from: from, to: to, isLooping: isLooping, rate: sampleRate, scratch)
+      if pool[slot].hasEnded || (pool[slot].isLeaving && !pool[slot].fade.isMoving) {
+        if slot == 0 {
+          isPlaying = false
+          cuePosition = 0
+          cueSeconds = 0
+        }
+        end(slot)
+      }
+    }
+    return sounded
+  }
+}

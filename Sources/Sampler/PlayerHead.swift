@@ -1,0 +1,93 @@
+import Realtime
+
+/// A place in a file that sounds.
+struct PlayerHead {
+  /// Memory that `render` works in.
+  struct Scratch {
+    /// 64 gains (and room behind for whole vectors), steps and places.
+    var gains: UnsafeMutablePointer<Float>
+    var places: UnsafeMutablePointer<Int64>
+  }
+
+  var image: UnsafeMutablePointer<AudioImage>?
+  /// 32.32 fixed point, in frames of the file.
+  var position: Int64 = 0
+  var fade = Ramp(1)
+  /// It is on its way out.
+  var isLeaving = false
+  var hasEnded = false
+
+  @_noLocks init() {}
+
+  /// Adds the frames `from..<to` of the block to the outputs. Audio thread.
+  @_noLocks mutating func render(
+    _ block: Block, from: Int, to: Int, isLooping: Bool, rate: Double, _ scratch: Scratch
+  ) {
+    guard let image else { return }
+    var frames = to &- from
+    let speed = block.parameters[Player.Parameter.rate]
+    let level = block.parameters[Player.Parameter.level]
+    let base = image.pointee.rate / rate
+    let length = Int64(image.pointee.frames) &<< 32
+    fade.fill(scratch.gains, frames: frames)
+    for index in 0..<frames {
+      if position < 0 || position >= length {
+        guard isLooping else {
+          hasEnded = true
+          frames = index
+          break
+        }
+        position = position % length
+        if position < 0 { position = position &+ length }
+      }
+      scratch.places[index] = position
+      let factor = speed.value(0, at: from &+ index)
+      position = position &+ fixedPoint(Double(factor) * base)
+      // A tape that stands still is silent: below 1/64 of its speed the sound fades with the speed.
+      let pace = (factor < 0 ? -factor : factor) * 64
+      scratch.gains[index] *= level.value(0, at: from &+ index) * (pace < 1 ? pace : 1)
+    }
+    let outputs = block.outputs[0]
+    let channels = image.pointee.channels
+    if outputs.count == 1, channels == 2 {
+      // Both sides of a stereo file into one, each at half, as a cable does it.
+      for index in 0..<frames { scratch.gains[index] *= 0.5 }
+      add(image, 0, to: outputs[0] + from, frames, isLooping, scratch)
+      add(image, 1, to: outputs[0] + from, frames, isLooping, scratch)
+      return
+    }
+    for channel in 0..<outputs.count where channels == 1 || channel < channels {
+      add(image, channels == 1 ? 0 : channel, to: outputs[channel] + from, frames, isLooping, scratch)
+    }
+  }
+
+  @_noLocks private func add(
+    _ image: UnsafeMutablePointer<AudioImage>, _ channel: Int, to output: UnsafeMutablePointer<Float>,
+    _ frames: Int, _ isLooping: Bool, _ scratch: Scratch
+  ) {
+    let plane = image.pointee.base + image.pointee.stride &* channel
+    let length = image.pointee.frames
+    for index in 0..<frames {
+      let place = scratch.places[index]
+      let at = Int(place >> 32)
+      var value = plane[at]
+      if UInt32(truncatingIfNeeded: place) != 0 {
+        let fraction = Float(UInt32(truncatingIfNeeded: place) &>> 9) / 8_388_608
+        var before = plane[at &- 1]
+        var after = plane[at &+ 1]
+        var second = plane[at &+ 2]
+        if isLooping {
+          if at == 0 { before = plane[length &- 1] }
+          if at &+ 1 >= length { after = plane[(at &+ 1) % length] }
+          if at &+ 2 >= length { second = plane[(at &+ 2) % length] }
+        }
+        // The spline of `Taps.interpolated`.
+        let c1 = (after - before) * 0.5
+        let c2 = before - value * 2.5 + after * 2 - second * 0.5
+        let c3 = (second - before) * 0.5 + (value - after) * 1.5
+        value = ((c3 * fraction + c2) * fraction + c1) * fraction + value
+      }
+      output[index] += value * scratch.gains[index]
+    }
+  }
+}

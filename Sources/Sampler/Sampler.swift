@@ -1,0 +1,221 @@
+import Patch
+import Realtime
+
+/// The sampler: plays an instrument from events.
+///
+/// Its voices live in fixed slots and are summed in the order of these, so that a voice's bits depend on
+/// nothing but itself. A voice holds the instrument that it started on; an instrument that has been
+/// replaced is free when the last of its voices has ended.
+public struct Sampler: Kernel {
+  /// Voices that `polyphony` allows at most, and slots for these and for stolen ones that still fade.
+  static var mostVoices: Int { @_noLocks get { 256 } }
+  static var slots: Int { @_noLocks get { 320 } }
+  /// Round robin counters; regions beyond share them.
+  static var counters: Int { @_noLocks get { 8192 } }
+  static var channels: Int { @_noLocks get { 16 } }
+
+  private enum Parameter {
+    static var program: Int { @_noLocks get { 1 } }
+    static var bank: Int { @_noLocks get { 2 } }
+    static var polyphony: Int { @_noLocks get { 3 } }
+    static var level: Int { @_noLocks get { 4 } }
+    static var tune: Int { @_noLocks get { 5 } }
+  }
+
+  let voicePool: UnsafeMutablePointer<Voice>
+  /// One bit a slot.
+  let active: UnsafeMutablePointer<UInt64>
+  private let factors: UnsafeMutablePointer<Double>
+  private var context: VoiceContext
+  /// 128 a channel; negative until it is moved.
+  let controls: UnsafeMutablePointer<Float>
+  /// By channel, -1...1.
+  let bends: UnsafeMutablePointer<Float>
+  /// By channel and key: the velocity with which it went down, and when; 0 when it is up. `pending` are
+  /// the velocities of keys that are up and whose release regions wait for the pedal.
+  let downVelocity: UnsafeMutablePointer<UInt8>
+  let downTime: UnsafeMutablePointer<Int64>
+  let pending: UnsafeMutablePointer<UInt8>
+  let sequence: UnsafeMutablePointer<UInt32>
+  var keysDown = 0
+  var image: UnsafeMutablePointer<InstrumentImage>?
+  var rate: Float
+  var polyphony: Int
+  /// Voices that count, and slots in use.
+  var live = 0
+  var used = 0
+  var order: UInt64 = 0
+  var random: UInt64
+  var switchLast: Int32 = -1
+  /// The program that is asked for, and its place in the instrument.
+  private var program: Int
+  private var bank: Int
+  private(set) var selected = 0
+
+  public static func memorySize(_ configuration: KernelConfiguration) -> Int {
+    Layout.size
+  }
+
+  /// Where everything lies in `memory`, each on a cache line.
+  private struct Layout {
+    static var voices: Int { @_noLocks get { 0 } }
+    static let active = line(voices + Sampler.slots * MemoryLayout<Voice>.stride)
+    static let factors = line(active + (Sampler.slots + 63) / 64 * 8)
+    static let left = line(factors + (blockFrames + 16) * 8)
+    static let right = line(left + (blockFrames + 16) * 4)
+    static let gathered = line(right + (blockFrames + 16) * 4)
+    static let low = line(gathered + 128 * 4)
+    static let fade = line(low + 64 * 4)
+    static let steps = line(fade + 64 * 4)
+    static let controls = line(steps + 16 * 8)
+    static let bends = line(controls + Sampler.channels * 128 * 4)
+    static let downVelocity = line(bends + Sampler.channels * 4)
+    static let downTime = line(downVelocity + Sampler.channels * 128)
+    static let pending = line(downTime + Sampler.channels * 128 * 8)
+    static let sequence = line(pending + Sampler.channels * 128)
+    static let size = line(sequence + Sampler.counters * 4)
+    static func line(_ place: Int) -> Int { (place + 63) & ~63 }
+  }
+
+  public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
+    func place<T>(_ offset: Int, _ type: T.Type) -> UnsafeMutablePointer<T> {
+      (memory + offset).assumingMemoryBound(to: type)
+    }
+    voicePool = place(Layout.voices, Voice.self)
+    active = place(Layout.active, UInt64.self)
+    factors = place(Layout.factors, Double.self)
+    controls = place(Layout.controls, Float.self)
+    bends = place(Layout.bends, Float.self)
+    downVelocity = place(Layout.downVelocity, UInt8.self)
+    downTime = place(Layout.downTime, Int64.self)
+    pending = place(Layout.pending, UInt8.self)
+    sequence = place(Layout.sequence, UInt32.self)
+    controls.update(repeating: -1, count: Self.channels * 128)
+    rate = Float(configuration.rate)
+    random = configuration.seed &+ 0x9E37_79B9_7F4A_7C15
+    polyphony = Self.limited(configuration.value(Parameter.polyphony))
+    program = Self.whole(configuration.value(Parameter.program))
+    bank = Self.whole(configuration.value(Parameter.bank))
+    context = VoiceContext(
+      left: place(Layout.left, Float.self), right: place(Layout.right, Float.self),
+      gathered: place(Layout.gathered, Float.self), low: place(Layout.low, UInt32.self),
+      fade: place(Layout.fade, Float.self),
+      steps: place(Layout.steps, Int64.self), factor: 1, factors: nil)
+  }
+
+  @_noLocks private static func limited(_ polyphony: Float) -> Int {
+    polyphony >= 1 ? (polyphony <= Float(mostVoices) ? Int(polyphony) : mostVoices) : 1
+  }
+
+  @_noLocks private static func whole(_ value: Float) -> Int {
+    value >= 0 ? (value < 65535 ? Int(value) : 65535) : 0
+  }
+
+  /// What the next notes sound like; those that sound go on as they are.
+  @_noLocks mutating func select(program: Int, bank: Int) {
+    self.program = program
+    self.bank = bank
+    selected = image == nil ? 0 : image!.pointee.select(bank: bank, program: program)
+  }
+
+  @_noLocks mutating func select(program: Int) { select(program: program, bank: bank) }
+
+  public var voices: Int { @_noLocks get { live } }
+
+  @_noLocks public mutating func isFinished() -> Bool { used == 0 }
+
+  @_noLocks public mutating func set(_ parameter: Int, element: Int, to value: Float, over frames: Int) {
+    switch parameter {
+    case Parameter.polyphony: polyphony = Self.limited(value)
+    case Parameter.program: select(program: Self.whole(value), bank: bank)
+    case Parameter.bank: select(program: program, bank: Self.whole(value))
+    default: break
+    }
+  }
+
+  @_noLocks public mutating func use(_ resource: UnsafeMutablePointer<ResourceHeader>?) {
+    if let image { image.pointee.header.uses &-= 1 }
+    image = nil
+    guard let resource, resource.pointee.type == InstrumentImage.type else { return }
+    let new = UnsafeMutableRawPointer(resource).assumingMemoryBound(to: InstrumentImage.self)
+    new.pointee.header.uses &+= 1
+    image = new
+    switchLast = new.pointee.switchDefault
+    select(program: program, bank: bank)
+    setMemory(sequence, 0, Self.counters &* 4)
+  }
+
+  @_noLocks public mutating func process(_ block: Block) -> Activity {
+    let count = block.events.pointee.count
+    if used == 0, count == 0 { return .silent }
+    setMemory(context.left, 0, (blockFrames &+ 16) &* 4)
+    setMemory(context.right, 0, (blockFrames &+ 16) &* 4)
+    prepareTuning(block)
+    var sounded = used > 0
+    var frame = 0
+    for index in 0..<count {
+      let event = block.events.pointee[index]
+      let offset = Int(event.offset)
+      if offset > frame {
+        let end = offset < block.frames ? offset : block.frames
+        render(from: frame, to: end)
+        frame = end
+      }
+      handle(event, time: block.time &+ Int64(frame))
+      if used > 0 { sounded = true }
+    }
+    if frame < block.frames { render(from: frame, to: block.frames) }
+    guard sounded else { return .silent }
+    write(block)
+    return .sounding
+  }
+
+  /// The factor of `tune` cents, for each frame while it moves.
+  @_noLocks private mutating func prepareTuning(_ block: Block) {
+    let tune = block.parameters[Parameter.tune]
+    if let frames = tune.frames(0) {
+      for index in 0..<block.frames { factors[index] = exponential2(Double(frames[index]) / 1200) }
+      context.factors = UnsafePointer(factors)
+    } else {
+      context.factor = exponential2(Double(tune.value(0)) / 1200)
+      context.factors = nil
+    }
+  }
+
+  @_noLocks private mutating func render(from: Int, to: Int) {
+    for word in 0..<Self.slots / 64 {
+      var bits = active[word]
+      while bits != 0 {
+        let slot = word &* 64 &+ bits.trailingZeroBitCount
+        bits &= bits &- 1
+        voicePool[slot].render(context, from: from, to: to)
+        if voicePool[slot].hasEnded { free(slot) }
+      }
+    }
+  }
+
+  @_noLocks private func write(_ block: Block) {
+    let output = block.outputs[0]
+    let level = block.parameters[Parameter.level]
+    let frames = level.frames(0)
+    let steady = level.value(0)
+    for channel in 0..<output.count {
+      let sum = channel & 1 == 0 ? context.left : context.right
+      let to = output[channel]
+      if let frames {
+        for index in 0..<block.frames { to[index] = sum[index] * frames[index] }
+      } else {
+        for index in 0..<block.frames { to[index] = sum[index] * steady }
+      }
+    }
+  }
+
+  /// Worker.
+  public mutating func retune(from old: Double, to new: Double) {
+    rate = Float(new)
+    let factor = new / old
+    for slot in 0..<Self.slots where active[slot / 64] >> UInt64(slot % 64) & 1 == 1 {
+      voicePool[slot].retune(factor)
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import Patch
+
+/// The node kinds of this module.
+public let samplerKinds: [KindDescription] = [Sampler.description, Player.description]
+
+extension Sampler {
+  public static let description = KindDescription(
+    name: "sampler",
+    summary: "Plays an instrument: an SFZ instrument, a SoundFont 2 bank, or an audio file over all keys",
+    category: .source,
+    inputs: [PortDescription("in", .events, "notes, pedals, controllers, pitch bend")],
+    outputs: [PortDescription("out", .channels(2), "left and right")],
+    parameters: [
+      ParameterDescription(
+        "instrument", "the instrument's file; notes that sound finish on the old one", form: .file,
+        default: .text(""), smoothing: .none),
+      ParameterDescription(
+        "program", "which program of a bank", form: .integer, range: 0...127, default: .number(0, .none),
+        smoothing: .kernel),
+      ParameterDescription(
+        "bank", "which bank", form: .integer, range: 0...16383, default: .number(0, .none),
+        smoothing: .kernel),
+      ParameterDescription(
+        "polyphony", "voices at a time; a change takes effect with the next note", form: .integer,
+        range: 1...256, default: .number(64, .none), smoothing: .kernel),
+      ParameterDescription(
+        "level", "loudness", unit: .decibels, range: -Double.infinity...24, default: .number(0, .decibels)),
+      ParameterDescription(
+        "tune", "added to every note's pitch", unit: .cents, range: -2400...2400,
+        default: .number(0, .cents)),
+    ])
+}

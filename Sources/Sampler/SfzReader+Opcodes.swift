@@ -1,0 +1,283 @@
+/// The opcodes that are understood.
+extension SfzReader {
+  /// Sets what an opcode says; false when it is not understood. A value that cannot be read is reported
+  /// and changes nothing; one out of range is reported and limited. Worker.
+  mutating func set(
+    _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
+  ) -> Bool {
+    setKeys(name, value, in: &region, place) || setSound(name, value, in: &region, place)
+      || setPlayback(name, value, in: &region, place) || setEnvelope(name, value, in: &region, place)
+      || setConditions(name, value, in: &region, place) || setNumbered(name, value, in: &region, place)
+      || Self.isLabel(name)
+  }
+
+  private mutating func setKeys(
+    _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
+  ) -> Bool {
+    switch name {
+    case "key":
+      guard let key = key(name, value, place) else { return true }
+      region.lowKey = key
+      region.highKey = key
+      if key >= 0 { region.keyCenter = key }
+    case "lokey": region.lowKey = key(name, value, place) ?? region.lowKey
+    case "hikey": region.highKey = key(name, value, place) ?? region.highKey
+    case "pitch_keycenter":
+      if value == "sample" {
+        region.keyCenter = nil
+      } else if let key = key(name, value, place) {
+        region.keyCenter = key
+      }
+    case "lovel": region.lowVelocity = integer(name, value, 0...127, place) ?? region.lowVelocity
+    case "hivel": region.highVelocity = integer(name, value, 0...127, place) ?? region.highVelocity
+    case "sw_lokey": switchLow = key(name, value, place) ?? switchLow
+    case "sw_hikey": switchHigh = key(name, value, place) ?? switchHigh
+    case "sw_default": switchDefault = key(name, value, place) ?? switchDefault
+    case "sw_last": region.switchLast = key(name, value, place) ?? region.switchLast
+    case "xfin_lokey": set(&region.fades.keyInLow, key(name, value, place))
+    case "xfin_hikey": set(&region.fades.keyInHigh, key(name, value, place))
+    case "xfout_lokey": set(&region.fades.keyOutLow, key(name, value, place))
+    case "xfout_hikey": set(&region.fades.keyOutHigh, key(name, value, place))
+    case "xfin_lovel": set(&region.fades.velocityInLow, integer(name, value, 0...127, place))
+    case "xfin_hivel": set(&region.fades.velocityInHigh, integer(name, value, 0...127, place))
+    case "xfout_lovel": set(&region.fades.velocityOutLow, integer(name, value, 0...127, place))
+    case "xfout_hivel": set(&region.fades.velocityOutHigh, integer(name, value, 0...127, place))
+    case "xf_keycurve": region.fades.keyPower = isPower(name, value, place) ?? region.fades.keyPower
+    case "xf_velcurve":
+      region.fades.velocityPower = isPower(name, value, place) ?? region.fades.velocityPower
+    default: return false
+    }
+    return true
+  }
+
+  private mutating func setSound(
+    _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
+  ) -> Bool {
+    switch name {
+    case "sample":
+      region.sample = value.hasPrefix("*") ? value : defaultPath + value.replacing("\\", with: "/")
+      region.sampleLine = place
+    case "pitch_keytrack": region.keyTrack = real(name, value, -2400...2400, place) ?? region.keyTrack
+    case "tune", "pitch": region.tune = real(name, value, -9600...9600, place) ?? region.tune
+    case "transpose": region.transpose = integer(name, value, -127...127, place) ?? region.transpose
+    case "pitch_veltrack":
+      region.velocityTune = real(name, value, -9600...9600, place) ?? region.velocityTune
+    case "bend_up", "bendup": region.bendUp = real(name, value, -9600...9600, place) ?? region.bendUp
+    case "bend_down", "benddown":
+      region.bendDown = real(name, value, -9600...9600, place) ?? region.bendDown
+    case "volume", "gain": region.volume = real(name, value, -144...48, place) ?? region.volume
+    case "group_volume": region.groupVolume = real(name, value, -144...48, place) ?? region.groupVolume
+    case "master_volume": region.masterVolume = real(name, value, -144...48, place) ?? region.masterVolume
+    case "global_volume": region.globalVolume = real(name, value, -144...48, place) ?? region.globalVolume
+    case "amplitude": region.amplitude = real(name, value, 0...10000, place) ?? region.amplitude
+    case "pan": region.pan = real(name, value, -100...100, place) ?? region.pan
+    case "amp_veltrack":
+      if let percent = real(name, value, -100...100, place) {
+        region.velocityCurve.tracking = percent / 100
+      }
+    default: return false
+    }
+    return true
+  }
+
+  private mutating func setPlayback(
+    _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
+  ) -> Bool {
+    let frames = -1.0...4e9
+    switch name {
+    case "delay": region.delay = real(name, value, 0...3600, place) ?? region.delay
+    case "offset": region.offset = real(name, value, 0...4e9, place).map { Int($0) } ?? region.offset
+    case "end": region.end = real(name, value, frames, place).map { Int($0) } ?? region.end
+    case "loop_start", "loopstart":
+      region.loopStart = real(name, value, 0...4e9, place).map { Int($0) } ?? region.loopStart
+    case "loop_end", "loopend":
+      region.loopEnd = real(name, value, 0...4e9, place).map { Int($0) } ?? region.loopEnd
+    case "loop_mode", "loopmode":
+      switch value {
+      case "no_loop": region.loopMode = LoopMode.none
+      case "one_shot": region.loopMode = .oneShot
+      case "loop_continuous": region.loopMode = .continuous
+      case "loop_sustain": region.loopMode = .sustain
+      default: unreadable(name, value, "no_loop, one_shot, loop_continuous or loop_sustain", place)
+      }
+    case "trigger":
+      switch value {
+      case "attack": region.trigger = .attack
+      case "release": region.trigger = .release
+      case "release_key": region.trigger = .releaseKey
+      case "first": region.trigger = .first
+      case "legato": region.trigger = .legato
+      default: unreadable(name, value, "attack, release, release_key, first or legato", place)
+      }
+    case "rt_decay": region.releaseDecay = real(name, value, 0...200, place) ?? region.releaseDecay
+    case "group", "polyphony_group": region.group = integer(name, value, Self.groups, place) ?? region.group
+    case "off_by", "offby": region.offBy = integer(name, value, Self.groups, place) ?? region.offBy
+    case "off_mode":
+      switch value {
+      case "fast", "time": region.offFast = true
+      case "normal": region.offFast = false
+      default: unreadable(name, value, "fast, normal or time", place)
+      }
+    case "off_time": region.offTime = real(name, value, 0...3600, place) ?? region.offTime
+    case "polyphony": region.polyphony = integer(name, value, 1...4096, place) ?? region.polyphony
+    case "note_polyphony":
+      region.notePolyphony = integer(name, value, 1...4096, place) ?? region.notePolyphony
+    default: return false
+    }
+    return true
+  }
+
+  private static var groups: ClosedRange<Int> { -2_147_483_648...2_147_483_647 }
+
+  private mutating func setEnvelope(
+    _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
+  ) -> Bool {
+    let path: WritableKeyPath<EnvelopeSettings, Float>
+    var range = 0.0...3600
+    var scale = 1.0
+    switch name {
+    case "ampeg_delay": path = \.delay
+    case "ampeg_attack": path = \.attack
+    case "ampeg_hold": path = \.hold
+    case "ampeg_decay": path = \.decay
+    case "ampeg_release": path = \.release
+    case "ampeg_sustain", "ampeg_start":
+      path = name == "ampeg_start" ? \.start : \.sustain
+      range = 0...100
+      scale = 0.01
+    case "ampeg_vel2sustain":
+      path = \.velocitySustain
+      range = -100...100
+      scale = 0.01
+    case "ampeg_vel2delay": path = \.velocityDelay
+    case "ampeg_vel2attack": path = \.velocityAttack
+    case "ampeg_vel2hold": path = \.velocityHold
+    case "ampeg_vel2decay": path = \.velocityDecay
+    case "ampeg_vel2release": path = \.velocityRelease
+    default: return false
+    }
+    if name.hasPrefix("ampeg_vel2"), scale == 1 { range = -3600...3600 }
+    if let number = real(name, value, range, place) {
+      region.envelope[keyPath: path] = Float(number * scale)
+    }
+    return true
+  }
+
+  private mutating func setConditions(
+    _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
+  ) -> Bool {
+    switch name {
+    case "seq_length": region.sequenceLength = integer(name, value, 1...1000, place) ?? region.sequenceLength
+    case "seq_position":
+      region.sequencePosition = integer(name, value, 1...1000, place) ?? region.sequencePosition
+    case "lorand": region.randomLow = real(name, value, 0...1, place) ?? region.randomLow
+    case "hirand": region.randomHigh = real(name, value, 0...1, place) ?? region.randomHigh
+    default: return false
+    }
+    return true
+  }
+
+  /// Opcodes with a number in their names.
+  private mutating func setNumbered(
+    _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
+  ) -> Bool {
+    if let velocity = Self.number(in: name, after: "amp_velcurve_") {
+      if let gain = real(name, value, 0...1, place) { region.velocityCurve.points[velocity] = gain }
+      return true
+    }
+    if let control = Self.number(in: name, after: "locc") {
+      if let low = real(name, value, 0...127, place) { region.condition(control) { $0.low = Float(low) } }
+      return true
+    }
+    if let control = Self.number(in: name, after: "hicc") {
+      if let high = real(name, value, 0...127, place) { region.condition(control) { $0.high = Float(high) } }
+      return true
+    }
+    return false
+  }
+
+  // MARK: Values
+
+  /// The number 0...127 behind `prefix`, when nothing else follows.
+  static func number(in name: String, after prefix: String) -> Int? {
+    guard name.hasPrefix(prefix), let number = Int(name.dropFirst(prefix.count)) else { return nil }
+    return (0...127).contains(number) ? number : nil
+  }
+
+  private func set(_ place: inout Float, _ value: Int?) {
+    if let value { place = Float(value) }
+  }
+
+  mutating func unreadable(_ name: String, _ value: String, _ wanted: String, _ place: SourceLine) {
+    find("\(name)=\(value.prefix(60)): \(wanted) is wanted; it has no effect", place)
+  }
+
+  /// A number within `range`; one outside is limited, both with a finding.
+  mutating func real(
+    _ name: String, _ value: String, _ range: ClosedRange<Double>, _ place: SourceLine
+  ) -> Double? {
+    guard let number = Double(value), number.isFinite else {
+      unreadable(name, value, "a number", place)
+      return nil
+    }
+    let limited = min(max(number, range.lowerBound), range.upperBound)
+    if limited != number {
+      find("\(name)=\(value.prefix(60)) is out of range; \(Self.text(limited)) is used", place)
+    }
+    return limited
+  }
+
+  mutating func integer(
+    _ name: String, _ value: String, _ range: ClosedRange<Int>, _ place: SourceLine
+  ) -> Int? {
+    real(name, value, Double(range.lowerBound)...Double(range.upperBound), place).map { Int($0) }
+  }
+
+  private static func text(_ number: Double) -> String {
+    number == number.rounded() && abs(number) < 1e15 ? String(Int(number)) : String(number)
+  }
+
+  private mutating func isPower(_ name: String, _ value: String, _ place: SourceLine) -> Bool? {
+    if value == "power" { return true }
+    if value == "gain" { return false }
+    unreadable(name, value, "power or gain", place)
+    return nil
+  }
+
+  /// A key by number or name (C4 is 60), moved by the `<control>` offsets; -1 is no key.
+  private mutating func key(_ name: String, _ value: String, _ place: SourceLine) -> Int? {
+    guard let written = Int(value) ?? Self.noteKey(value) else {
+      unreadable(name, value, "a key such as 60 or C4", place)
+      return nil
+    }
+    if written == -1, Int(value) != nil { return -1 }
+    let (key, overflow) = written.addingReportingOverflow(noteOffset + 12 * octaveOffset)
+    guard !overflow, (-1000...1000).contains(key) else {
+      unreadable(name, value, "a key 0...127", place)
+      return nil
+    }
+    let limited = min(max(key, 0), 127)
+    // Offsets may move the ends of a range out of sight, which is meant.
+    if limited != key, noteOffset == 0, octaveOffset == 0 {
+      find("\(name)=\(value) is out of range; \(limited) is used", place)
+    }
+    return limited
+  }
+
+  static func noteKey(_ text: String) -> Int? {
+    var rest = text.lowercased()[...]
+    guard let letter = rest.popFirst(),
+      let base = ["c": 0, "d": 2, "e": 4, "f": 5, "g": 7, "a": 9, "b": 11][letter]
+    else { return nil }
+    var key = base
+    if rest.first == "#" || rest.first == "♯" {
+      key += 1
+      rest.removeFirst()
+    } else if rest.first == "b" || rest.first == "♭" {
+      key -= 1
+      rest.removeFirst()
+    }
+    guard let octave = Int(rest), (-1...10).contains(octave) else { return nil }
+    return key + 12 * (octave + 1)
+  }
+}

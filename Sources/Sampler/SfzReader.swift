@@ -1,0 +1,152 @@
+/// Reads the meaning of an SFZ instrument: headers, inheritance and opcodes.
+///
+/// The format as sfzformat.info documents it: SFZ 1 (rgc:audio) and of SFZ 2 and ARIA what
+/// `SfzReader+Opcodes.swift` lists.
+struct SfzReader {
+  private(set) var regions: [RegionSettings] = []
+  /// What the `<control>` headers say.
+  var controls: [Int: Float] = [:]
+  var defaultPath = ""
+  var noteOffset = 0
+  var octaveOffset = 0
+  var switchLow: Int?
+  var switchHigh: Int?
+  var switchDefault: Int?
+  private(set) var findings: [Finding]
+  private var known: Set<String> = []
+
+  static let mostRegions = 200_000
+
+  /// Works through all tokens. Worker.
+  init(_ scanner: SfzScanner) {
+    findings = scanner.findings
+    var global = RegionSettings()
+    var master = global
+    var group = global
+    var region = global
+    var level = Level.none
+    func close(_ findings: inout [Finding], _ regions: inout [RegionSettings]) {
+      if level == .region, regions.count < Self.mostRegions { regions.append(region) }
+    }
+    for (token, place) in scanner.tokens {
+      switch token {
+      case .header(let name):
+        close(&findings, &regions)
+        switch name {
+        case "control": level = .control
+        case "global":
+          level = .global
+          global = RegionSettings()
+          master = global
+          group = global
+        case "master":
+          level = .master
+          master = global
+          group = master
+        case "group":
+          level = .group
+          group = master
+        case "region":
+          level = .region
+          region = group
+          region.line = place
+        default:
+          level = .unknown
+          notUnderstood("<\(name)>", place, "the header <\(name)> has no effect here")
+        }
+      case .opcode(let name, let value):
+        switch level {
+        case .control: control(name, value, place)
+        case .global:
+          apply(name, value, to: &global, place)
+          master = global
+          group = global
+        case .master:
+          apply(name, value, to: &master, place)
+          group = master
+        case .group: apply(name, value, to: &group, place)
+        case .region: apply(name, value, to: &region, place)
+        case .unknown: break
+        case .none: find("`\(name)` stands before the first header; it has no effect", place)
+        }
+      }
+    }
+    close(&findings, &regions)
+  }
+
+  private enum Level {
+    case none, control, global, master, group, region, unknown
+  }
+
+  // MARK: Findings
+
+  mutating func find(_ message: String, _ place: SourceLine) {
+    // One instrument can repeat a fault thousands of times.
+    guard findings.count < 1000 else { return }
+    findings.append(Finding(.corrected, file: place.file, line: place.line, message))
+  }
+
+  private mutating func notUnderstood(_ name: String, _ place: SourceLine, _ message: String) {
+    guard known.insert(name).inserted else { return }
+    findings.append(Finding(.notUnderstood(name), file: place.file, line: place.line, message))
+  }
+
+  private mutating func apply(
+    _ name: String, _ value: String, to settings: inout RegionSettings, _ place: SourceLine
+  ) {
+    if !set(name, value, in: &settings, place) { notUnderstoodOpcode(name, place) }
+  }
+
+  private mutating func notUnderstoodOpcode(_ name: String, _ place: SourceLine) {
+    let general = Self.generalName(name)
+    notUnderstood(general, place, "the opcode `\(general)` has no effect here")
+  }
+
+  /// One name for all numbers of a controller, an envelope, a filter and so on: `pan_oncc10` is
+  /// `pan_onccN`.
+  static func generalName(_ name: String) -> String {
+    var result = ""
+    var word = ""
+    var digits = false
+    for character in name {
+      if character.isNumber,
+        digits || ["cc", "lfo", "eg", "eq", "curve_", "var", "key", "_v"].contains(where: word.hasSuffix)
+          || word == "v"
+      {
+        if !digits { result += "N" }
+        digits = true
+      } else {
+        digits = false
+        result.append(character)
+        word.append(character)
+      }
+    }
+    return result
+  }
+
+  // MARK: <control>
+
+  private mutating func control(_ name: String, _ value: String, _ place: SourceLine) {
+    switch name {
+    case "default_path": defaultPath = value.replacing("\\", with: "/")
+    case "note_offset": noteOffset = integer(name, value, -127...127, place) ?? noteOffset
+    case "octave_offset": octaveOffset = integer(name, value, -10...10, place) ?? octaveOffset
+    default:
+      if let number = Self.number(in: name, after: "set_cc") {
+        if let standing = real(name, value, 0...127, place) { controls[number] = Float(standing) }
+      } else if let number = Self.number(in: name, after: "set_hdcc")
+        ?? Self.number(in: name, after: "set_realcc")
+      {
+        if let standing = real(name, value, 0...1, place) { controls[number] = Float(standing * 127) }
+      } else if !Self.isLabel(name) {
+        notUnderstoodOpcode(name, place)
+      }
+    }
+  }
+
+  /// Opcodes that name things for people and make no sound.
+  static func isLabel(_ name: String) -> Bool {
+    name.hasSuffix("_label") || name.hasPrefix("label_") || name == "image" || name == "rectangle"
+      || name.hasPrefix("hint_")
+  }
+}

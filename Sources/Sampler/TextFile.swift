@@ -1,0 +1,70 @@
+import Glibc
+
+/// The little that instruments need of the file system. Worker.
+enum TextFile {
+  /// More than this is no instrument's text.
+  static let largest = 64 << 20
+
+  /// A file's text; bytes that are not UTF-8 are taken as Latin-1.
+  static func read(_ path: String) throws(LoadError) -> String {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { throw LoadError(path: path, String(cString: strerror(errno))) }
+    defer { close(file) }
+    var status = stat()
+    guard fstat(file, &status) == 0 else { throw LoadError(path: path, String(cString: strerror(errno))) }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw LoadError(path: path, "not a file") }
+    var bytes: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let got = Glibc.read(file, &piece, piece.count)
+      if got < 0 { throw LoadError(path: path, String(cString: strerror(errno))) }
+      if got == 0 { break }
+      bytes.append(contentsOf: piece[..<got])
+      guard bytes.count <= largest else { throw LoadError(path: path, "too large for a text file") }
+    }
+    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
+    if let text = String(validating: bytes, as: UTF8.self) { return text }
+    return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+  }
+
+  static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+  /// The folder of a file, with a slash at its end; empty for a bare name.
+  static func folder(_ path: String) -> String {
+    guard let slash = path.lastIndex(of: "/") else { return "" }
+    return String(path[...slash])
+  }
+
+  /// `path` below `folder`, found even where the case of letters differs (instruments come from systems
+  /// that do not tell them apart); nil when there is no such file.
+  static func find(_ path: String, in folder: String) -> String? {
+    let whole = path.hasPrefix("/") ? path : folder + path
+    if exists(whole) { return whole }
+    var found = whole.hasPrefix("/") ? "/" : ""
+    for component in whole.split(separator: "/") {
+      let plain = found + component
+      if component == ".." || component == "." || exists(plain) {
+        found = plain + "/"
+      } else if let name = entry(named: component.lowercased(), in: found.isEmpty ? "." : found) {
+        found += name + "/"
+      } else {
+        return nil
+      }
+    }
+    return String(found.dropLast())
+  }
+
+  private static func entry(named name: String, in folder: String) -> String? {
+    guard let directory = opendir(folder) else { return nil }
+    defer { closedir(directory) }
+    var best: String?
+    while let entry = readdir(directory) {
+      let found = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      // Of several that fit, the same one whatever order the folder has.
+      if found.lowercased() == name, found < best ?? "\u{10FFFF}" { best = found }
+    }
+    return best
+  }
+}

@@ -1,0 +1,210 @@
+import Glibc
+import Patch
+import Realtime
+
+@testable import Sampler
+
+/// Runs one kernel as a renderer would: blocks of at most 64 frames that never cross a multiple of 64 of
+/// engine time, split where `splits` say.
+final class Rig<K: Kernel> {
+  var kernel: K
+  let rate: Double
+  private(set) var time: Int64 = 0
+  private let memory: UnsafeMutableRawPointer
+  private let channels: Int
+  private let output: UnsafeMutablePointer<Float>
+  private let ports: UnsafeMutablePointer<OutputPort>
+  private let values: UnsafeMutablePointer<Float>
+  private let streamMemory: UnsafeMutablePointer<Float>
+  private let parameters: UnsafeMutablePointer<ParameterStream>
+  private let count: Int
+  private var queue = EventQueue()
+  private var kept: [Resource] = []
+  /// Values by parameter and time, for those that move.
+  var streams: [Int: (Int64) -> Float] = [:]
+
+  init(_ description: KindDescription, rate: Double = 48000, channels: Int = 2, values: [Int: Float] = [:]) {
+    self.rate = rate
+    self.channels = channels
+    count = description.parameters.count
+    var all = [[Float]](repeating: [0], count: count)
+    for (index, parameter) in description.parameters.enumerated() {
+      if case .number(let number, let unit) = parameter.defaultValue {
+        all[index] = [unit == .decibels ? powf(10, Float(number) / 20) : Float(number)]
+      }
+      if let value = values[index] { all[index] = [value] }
+    }
+    let configuration = KernelConfiguration(rate: rate, inputs: [], outputs: [channels], values: all)
+    let size = max(64, K.memorySize(configuration))
+    memory = .allocate(byteCount: size, alignment: 64)
+    memory.initializeMemory(as: UInt8.self, repeating: 0, count: size)
+    kernel = K(configuration, memory: memory)
+    output = .allocate(capacity: 64 * channels)
+    output.initialize(repeating: .nan, count: 64 * channels)
+    ports = .allocate(capacity: 1)
+    ports.initialize(to: OutputPort(base: output, count: channels))
+    self.values = .allocate(capacity: count)
+    streamMemory = .allocate(capacity: 64 * count)
+    streamMemory.initialize(repeating: 0, count: 64 * count)
+    parameters = .allocate(capacity: count)
+    for index in 0..<count {
+      self.values[index] = all[index][0]
+      parameters[index] = ParameterStream(
+        values: UnsafePointer(self.values + index), stream: nil, elements: 1)
+    }
+  }
+
+  deinit {
+    memory.deallocate()
+    output.deallocate()
+    ports.deallocate()
+    values.deallocate()
+    streamMemory.deallocate()
+    parameters.deallocate()
+    queue.deallocate()
+  }
+
+  /// Hands the kernel something loaded, which lives as long as the rig.
+  func use(_ resource: Resource?) {
+    if let resource { kept.append(resource) }
+    kernel.use(resource?.header)
+  }
+
+  func setParameter(_ index: Int, _ value: Float) { values[index] = value }
+
+  /// Renders `frames`; `events` by absolute time. `step` gives the next block's length (at most 64).
+  func run(
+    _ frames: Int, _ events: [(Int, Event)] = [], step: () -> Int = { 64 }
+  ) -> [[Float]] {
+    var result = [[Float]](repeating: [], count: channels)
+    var done = 0
+    var pending = events[...]
+    while done < frames {
+      let toCell = 64 - Int(time % 64)
+      let length = min(frames - done, toCell, max(1, step()))
+      queue.removeAll()
+      while let (at, event) = pending.first, at < Int(time) + length {
+        var event = event
+        event.offset = Int32(max(0, at - Int(time)))
+        queue.append(event)
+        pending.removeFirst()
+      }
+      for (index, function) in streams {
+        for frame in 0..<length { streamMemory[64 * index + frame] = function(time + Int64(frame)) }
+        values[index] = streamMemory[64 * index]
+        parameters[index].stream = UnsafePointer(streamMemory + 64 * index)
+      }
+      let activity = withUnsafePointer(to: queue) { queue in
+        let driver = UnsafeMutablePointer<DriverChannels>.allocate(capacity: 1)
+        defer { driver.deallocate() }
+        var block = Block(
+          inputs: UnsafePointer(bitPattern: 64)!, outputs: UnsafePointer(ports),
+          parameters: UnsafePointer(parameters), crossfades: UnsafePointer(bitPattern: 64)!, events: queue,
+          driver: UnsafePointer(driver))
+        block.frames = length
+        block.time = time
+        block.rate = Float(rate)
+        return kernel.process(block)
+      }
+      for channel in 0..<channels {
+        for frame in 0..<length {
+          result[channel].append(activity == .silent ? 0 : output[64 * channel + frame])
+        }
+      }
+      time += Int64(length)
+      done += length
+    }
+    return result
+  }
+}
+
+extension Event {
+  static func on(_ key: UInt8, _ velocity: Float = 127) -> Event { Event(.noteOn, key: key, value: velocity) }
+  static func off(_ key: UInt8) -> Event { Event(.noteOff, key: key) }
+  static func control(_ number: UInt8, _ value: Float) -> Event { Event(.control, key: number, value: value) }
+}
+
+/// A generator of which the seed is printed by the tests that use it.
+struct SplitMix: RandomNumberGenerator {
+  var state: UInt64
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+}
+
+/// A folder that goes when the test ends.
+final class Folder {
+  let path: String
+  init() {
+    var template = Array("/tmp/sampler-tests-XXXXXX".utf8CString)
+    path = String(cString: mkdtemp(&template)) + "/"
+  }
+  deinit { removeAll(path) }
+
+  private func removeAll(_ path: String) {
+    guard let directory = opendir(path) else { return }
+    while let entry = readdir(directory) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name == "." || name == ".." { continue }
+      if unlink(path + name) != 0 { removeAll(path + name + "/") }
+    }
+    closedir(directory)
+    rmdir(path)
+  }
+
+  func makeFolder(_ name: String) { mkdir(path + name, 0o755) }
+
+  @discardableResult func write(_ name: String, _ bytes: [UInt8]) -> String {
+    let file = fopen(path + name, "w")!
+    fwrite(bytes, 1, bytes.count, file)
+    fclose(file)
+    return path + name
+  }
+
+  @discardableResult func write(_ name: String, _ text: String) -> String { write(name, Array(text.utf8)) }
+
+  /// A WAV file of 32-bit floats; planes of equal length. `loop` (end inclusive) and `key` go into a
+  /// `smpl` chunk.
+  @discardableResult func wav(
+    _ name: String, _ planes: [[Float]], rate: UInt32 = 48000, loop: ClosedRange<Int>? = nil, key: Int? = nil
+  ) -> String {
+    func u32(_ value: Int) -> [UInt8] {
+      withUnsafeBytes(of: UInt32(truncatingIfNeeded: value).littleEndian) { Array($0) }
+    }
+    func u16(_ value: Int) -> [UInt8] {
+      withUnsafeBytes(of: UInt16(truncatingIfNeeded: value).littleEndian) { Array($0) }
+    }
+    var data: [UInt8] = []
+    for frame in planes[0].indices {
+      for plane in planes { data += u32(Int(plane[frame].bitPattern)) }
+    }
+    let channels = planes.count
+    var body = Array("WAVEfmt ".utf8) + u32(16) + u16(3) + u16(channels) + u32(Int(rate))
+    body += u32(Int(rate) * 4 * channels) + u16(4 * channels) + u16(32)
+    if loop != nil || key != nil {
+      body += Array("smpl".utf8) + u32(loop == nil ? 36 : 60)
+      body +=
+        u32(0) + u32(0) + u32(0) + u32(key ?? 60) + u32(0) + u32(0) + u32(0) + u32(loop == nil ? 0 : 1)
+        + u32(0)
+      if let loop { body += u32(0) + u32(0) + u32(loop.lowerBound) + u32(loop.upperBound) + u32(0) + u32(0) }
+    }
+    body += Array("data".utf8) + u32(data.count) + data
+    return write(name, Array("RIFF".utf8) + u32(body.count) + body)
+  }
+}
+
+/// Noise -1...1 that is the same each time.
+func noise(_ count: Int, seed: UInt64 = 1) -> [Float] {
+  var random = SplitMix(state: seed)
+  return (0..<count).map { _ in Float.random(in: -1...1, using: &random) }
+}
+
+func sine(_ count: Int, period: Double, amplitude: Double = 0.5) -> [Float] {
+  (0..<count).map { Float(amplitude * sin(2 * .pi * Double($0) / period)) }
+}
