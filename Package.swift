@@ -24,14 +24,23 @@ let package = Package(
     .target(name: "Realtime"),
     .target(name: "Processors", dependencies: ["Patch", "Realtime"]),
     .target(name: "Sampler", dependencies: ["Patch", "Realtime", "CSndfile", "CSamplerate"]),
+    .target(name: "Engine", dependencies: ["Patch", "Realtime", "Processors", "Sampler"]),
 
     .testTarget(name: "PatchTests", dependencies: ["Patch", "PatchLanguage", "Processors"]),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime"]),
     .testTarget(name: "ProcessorsTests", dependencies: ["Processors"]),
     .testTarget(name: "SamplerTests", dependencies: ["Sampler"]),
+    .testTarget(name: "EngineTests", dependencies: ["Engine", "PatchLanguage", "Sampler"]),
   ],
   swiftLanguageModes: [.v6]
 )
+
+// `make fuzz` builds with FUZZ=1: what it makes has no `main` of its own, so it stays out otherwise.
+if ProcessInfo.processInfo.environment["FUZZ"] == "1" {
+  package.targets.append(
+    .executableTarget(
+      name: "FuzzReader", dependencies: ["Patch", "PatchLanguage", "Engine"], path: "Fuzz/Reader"))
+}
 
 // `make test` and the other checks build with STRICT=1.
 if ProcessInfo.processInfo.environment["STRICT"] == "1" {

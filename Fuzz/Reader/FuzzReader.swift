@@ -1,0 +1,48 @@
+import Engine
+import Patch
+import PatchLanguage
+
+/// Feeds arbitrary bytes to the reader of patch files and to the prompt, as libFuzzer finds them
+/// (`make fuzz`). Whatever comes in, nothing crashes, what is written is read back as it was, and
+/// every edit that is taken is undone exactly.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzReader(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  let input = Array(UnsafeBufferPointer(start: bytes, count: count))
+  let patch = PatchReader.read(bytes: input, file: "fuzz.patch", catalogue: Engine.catalogue).patch
+  let text = PatchWriter.write(patch, catalogue: Engine.catalogue)
+  let again = PatchReader.read(text, file: "fuzz.patch", catalogue: Engine.catalogue)
+  precondition(!again.diagnostics.contains { $0.severity == .error }, "refuses what it wrote itself")
+  precondition(PatchWriter.write(again.patch, catalogue: Engine.catalogue) == text, "changes at each saving")
+  for line in String(decoding: input, as: UTF8.self).split(separator: "\n") {
+    perform(String(line), on: patch)
+  }
+  return 0
+}
+
+private func perform(_ line: String, on patch: Patch) {
+  guard
+    let statement = try? StatementParser.parse(line, patch: patch, catalogue: Engine.catalogue),
+    case .edit(let edit) = statement,
+    let change = try? patch.applying(edit, catalogue: Engine.catalogue)
+  else { return }
+  guard let undone = try? change.patch.applying(change.inverse, catalogue: Engine.catalogue) else {
+    preconditionFailure("cannot be undone: \(line)")
+  }
+  precondition(undone.patch == patch, "undone to something else: \(line)")
+}
+
+@_silgen_name("LLVMFuzzerRunDriver")
+private func runFuzzer(
+  _ count: UnsafeMutablePointer<CInt>,
+  _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,
+  _ test: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
+) -> CInt
+
+/// The package manager gives a program's `main` this name, and libFuzzer's own is not found under it.
+@_cdecl("FuzzReader_main")
+public func fuzzReaderMain(
+  _ count: CInt, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+) -> CInt {
+  var (count, arguments) = (count, arguments)
+  return runFuzzer(&count, &arguments) { fuzzReader($0, $1) }
+}

@@ -1,0 +1,106 @@
+import Realtime
+
+/// A plan and all that it points to. Freed when the worker drops it, which it does after the audio
+/// thread has taken up the next one.
+final class CompiledPlan {
+  let serial: Int
+  let plan: UnsafeMutablePointer<Plan>
+  private let memory: PlanMemory
+  private let arena: BufferArena
+  /// In the order of execution.
+  let nodes: [EngineNode]
+  let cables: [EngineCable]
+  let stepCount: Int
+
+  init(
+    serial: Int, plan: UnsafeMutablePointer<Plan>, memory: PlanMemory, arena: BufferArena,
+    nodes: [EngineNode], cables: [EngineCable], stepCount: Int
+  ) {
+    self.serial = serial
+    self.plan = plan
+    self.memory = memory
+    self.arena = arena
+    self.nodes = nodes
+    self.cables = cables
+    self.stepCount = stepCount
+  }
+}
+
+/// The channel buffers of a block. They hold nothing from one block to the next, so plans share them.
+final class BufferArena {
+  let capacity: Int
+  let base: UnsafeMutablePointer<Float>
+
+  init(capacity: Int) {
+    self.capacity = capacity
+    base = Renderer.aligned(capacity * blockCapacity)
+  }
+
+  deinit { base.deallocate() }
+}
+
+/// Hands out runs of channel buffers, and takes them back when their last reader has run.
+struct BufferAllocator {
+  private(set) var size = 0
+  private var free: [Int: [Int]] = [:]
+
+  mutating func take(_ count: Int) -> Int {
+    guard count > 0 else { return 0 }
+    if let run = free[count]?.popLast() { return run }
+    size += count
+    return size - count
+  }
+
+  mutating func give(_ run: Int, _ count: Int) {
+    guard count > 0 else { return }
+    free[count, default: []].append(run)
+  }
+}
+
+/// Memory that is filled once and freed at once.
+final class PlanMemory {
+  private var chunks: [UnsafeMutableRawPointer] = []
+  private var next: UnsafeMutableRawPointer
+  private var left = 0
+  private let nothing: UnsafeMutableRawPointer
+
+  init() {
+    nothing = .allocate(byteCount: 64, alignment: 64)
+    next = nothing
+  }
+
+  deinit {
+    chunks.forEach { $0.deallocate() }
+    nothing.deallocate()
+  }
+
+  private func bytes(_ count: Int) -> UnsafeMutableRawPointer {
+    let rounded = (count + 15) & ~15
+    if rounded > left {
+      left = max(rounded, 1 << 16)
+      next = .allocate(byteCount: left, alignment: 64)
+      chunks.append(next)
+    }
+    defer {
+      next += rounded
+      left -= rounded
+    }
+    return next
+  }
+
+  /// A copy of `elements`, which are plain data.
+  func allocate<T: BitwiseCopyable>(_ elements: [T]) -> UnsafeMutablePointer<T> {
+    guard !elements.isEmpty else { return nothing.assumingMemoryBound(to: T.self) }
+    let place = bytes(elements.count * MemoryLayout<T>.stride).bindMemory(
+      to: T.self, capacity: elements.count)
+    place.initialize(from: elements, count: elements.count)
+    return place
+  }
+
+  /// Zeroed floats on a cache line.
+  func allocateFloats(_ count: Int) -> UnsafeMutablePointer<Float> {
+    let memory = Renderer.aligned(count)
+    chunks.append(UnsafeMutableRawPointer(memory))
+    return memory
+  }
+}

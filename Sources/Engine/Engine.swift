@@ -1,0 +1,374 @@
+import Patch
+import Processors
+import Realtime
+import Sampler
+
+/// Makes what sounds follow the patch, without ever disturbing what stays.
+///
+/// All methods: Worker, one thread at a time. The audio thread sees `renderer` only.
+public final class Engine {
+  public static let catalogue = KindCatalogue(processorKinds + samplerKinds)
+  public static let standardFade = 0.010
+
+  public let renderer: Renderer
+  public private(set) var rate: Double
+  /// Frames of the driver's period; the engine renders any, this is for the views.
+  public var period: Int
+  private var log = TraceLog()
+
+  /// What sounds or is about to, leaving nodes and cables included.
+  var nodes: [EngineNode.Key: EngineNode] = [:]
+  var cables: [EngineCable.Key: EngineCable] = [:]
+  /// The node of each identity that is to stay.
+  var current: [NodeID: EngineNode] = [:]
+  private var resources: [NodeID: Resource] = [:]
+  private var faults: [NodeID: String] = [:]
+  private(set) var wanted = Patch()
+  /// The cables of the patch that was reconciled last.
+  var adopted: [Cable.Ends: Cable] = [:]
+  private(set) var taps: [Tap] = []
+  /// Replaced resources that voices may still play.
+  private var oldResources: [Resource] = []
+
+  private var nextNumber: Int32 = 1
+  private var nextTransaction = 1
+  private var unsent: [Transaction] = []
+  private var sent: [Transaction] = []
+  private var executedCount = 0
+  private var arena = BufferArena(capacity: 64)
+  private let noEvents: UnsafeMutablePointer<EventQueue>
+  /// Drivers ask in every period; the answer changes with plans and names only.
+  private var knownEndpoints: [Endpoint]?
+  /// The plan that the audio thread runs, and the newest one.
+  private(set) var running: CompiledPlan?
+  private(set) var newest: CompiledPlan?
+  private var numbers: [Int32: (id: NodeID, name: String)] = [:]
+
+  /// Plans sent and plans that came back, ever.
+  public private(set) var plansSent = 0
+  public private(set) var plansReturned = 0
+
+  public init(rate: Double, period: Int) {
+    self.rate = rate
+    self.period = period
+    renderer = Renderer(rate: rate)
+    noEvents = .allocate(capacity: 1)
+    noEvents.initialize(to: EventQueue())
+  }
+
+  /// No driver may run any more.
+  deinit {
+    for transaction in sent + unsent { transaction.dispose() }
+    for cable in cables.values { cable.free() }
+    for node in nodes.values { node.free() }
+    noEvents.pointee.deallocate()
+    noEvents.deallocate()
+  }
+
+  // MARK: Edits
+
+  /// Makes the sound follow `patch`: prepares what is new, compiles a plan, sends it with the changes
+  /// of parameters and gains as one transaction.
+  ///
+  /// - Parameters:
+  ///   - ramps: how long named parameters take, in seconds; the others take `fade`.
+  ///   - fade: seconds of each crossfade.
+  ///   - time: engine frame at which it happens; nil for the next block.
+  public func adopt(
+    _ patch: Patch, ramps: [(node: NodeID, path: ParameterPath, seconds: Double)] = [],
+    fade: Double = Engine.standardFade, at time: Int64? = nil
+  ) {
+    wanted = patch
+    // Before the first frame nothing sounds, so nothing has to fade.
+    let isFirst = renderer.time == 0
+    let frames = isFirst ? 0 : Int((fade * rate).rounded())
+    let reconciler = Reconciler(engine: self, patch: patch, fade: frames, isFirst: isFirst)
+    for ramp in ramps {
+      reconciler.ramps[Reconciler.RampKey(node: ramp.node, path: ramp.path)] = Int(
+        (ramp.seconds * rate).rounded())
+    }
+    send(reconciler.run(), at: time)
+  }
+
+  /// Compiles the union anew after fades have ended.
+  private func tidy() {
+    let reconciler = Reconciler(
+      engine: self, patch: wanted, fade: Int((Engine.standardFade * rate).rounded()), isFirst: false)
+    reconciler.mustCompile = true
+    send(reconciler.run(), at: nil)
+  }
+
+  /// What reconciling found to do.
+  private func send(_ work: Reconciler.Work, at time: Int64?) {
+    if work.needsPlan { knownEndpoints = nil }
+    guard work.needsPlan || !work.commands.isEmpty || !work.garbage.isEmpty else { return }
+    let transaction = Transaction(serial: nextTransaction, time: time ?? .min)
+    nextTransaction += 1
+    transaction.commands = work.commands
+    transaction.garbage = work.garbage
+    transaction.starting = work.started
+    transaction.leaving = work.left
+    if work.needsPlan, var compiler = work.compiler {
+      let plan = compiler.makePlan(serial: plansSent + 1, arena: &arena, zeros: renderer.zeros)
+      compiler = PlanCompiler(nodes: [], cables: [])
+      plansSent += 1
+      transaction.commands.append(.swap(plan.plan))
+      transaction.plan = plan
+      newest = plan
+    }
+    for cable in work.fading {
+      if case .unsent(let frames) = cable.settling {
+        cable.settling = .after(transaction: transaction.serial, frames: frames)
+      }
+    }
+    unsent.append(transaction)
+    flush()
+  }
+
+  private func send(_ command: Command, at time: Int64?) {
+    let transaction = Transaction(serial: nextTransaction, time: time ?? .min)
+    nextTransaction += 1
+    transaction.commands = [command]
+    unsent.append(transaction)
+    flush()
+  }
+
+  private func flush() {
+    while let transaction = unsent.first {
+      var envelope = transaction.seal()
+      guard renderer.commands.push(&envelope) else { return }
+      sent.append(transaction)
+      unsent.removeFirst()
+    }
+  }
+
+  /// A note, a pedal, a transport: straight to the node.
+  public func perform(_ event: Event, on node: NodeID, at time: Int64? = nil) {
+    guard let node = current[node], node.takesEvents else { return }
+    send(.event(node.slot, event), at: time)
+  }
+
+  /// Every voice fades at once.
+  public func panic() {
+    for node in current.values where node.takesEvents {
+      send(.event(node.slot, Event(.allSoundOff)), at: nil)
+    }
+  }
+
+  /// Gives a node its instrument or file; what sounds with the old one ends as it would have.
+  public func use(_ resource: Resource?, for id: NodeID) {
+    if let old = resources[id], old !== resource { oldResources.append(old) }
+    resources[id] = resource
+    faults[id] = nil
+    guard let node = current[id] else { return }
+    node.fault = nil
+    node.resource = resource
+    send(.use(node.slot, resource?.header), at: nil)
+    if let resource { log.note(.loaded(resource.name), node.id, node.name, at: renderer.time) }
+  }
+
+  /// A file that is missing: the node stays, passes nothing, and says why. nil takes it back.
+  public func markPlaceholder(_ id: NodeID, _ reason: String?) {
+    guard faults[id] != reason else { return }
+    faults[id] = reason
+    guard let node = current[id] else { return }
+    node.fault = reason
+    if let reason { log.note(.failed(reason), id, node.name, at: renderer.time) }
+  }
+
+  /// Whether the levels of all outputs are measured for `report`.
+  public var isMetering: Bool {
+    get { renderer.isMetering.load(ordering: .relaxed) }
+    set { renderer.isMetering.store(newValue, ordering: .relaxed) }
+  }
+
+  /// Follows a driver of another rate or period. No audio thread may run.
+  public func retune(rate newRate: Double, period newPeriod: Int) {
+    period = newPeriod
+    guard newRate != rate else { return }
+    for node in nodes.values { node.type?.retune(node.slot.pointee.kernel, rate, newRate) }
+    rate = newRate
+    renderer.setRate(newRate)
+  }
+
+  /// Listens to a port of a node by name, whatever the node of that name is at a time: its sound goes
+  /// to driver channels of its own. To be called after the first `adopt`. nil: no such port.
+  public func addTap(node name: String, port: String?) -> Endpoint? {
+    guard let node = wanted[named: name].flatMap({ current[$0.id] }) else { return nil }
+    guard let output = node.outputs.firstIndex(where: { !$0.isEvents && (port == nil || $0.name == port) })
+    else { return nil }
+    let tap = Tap(
+      id: NodeID(raw: .max - UInt64(taps.count)), node: name, port: node.outputs[output].name,
+      channels: node.outputChannels[output])
+    taps.append(tap)
+    adopt(wanted)
+    return endpoints.first { $0.node == tap.id }
+  }
+
+  // MARK: For the reconciler
+
+  func makeNumber(for id: NodeID, name: String) -> Int32 {
+    defer { nextNumber += 1 }
+    numbers[nextNumber] = (id, name)
+    return nextNumber
+  }
+
+  func prepare(_ node: EngineNode) {
+    node.prepare(rate: rate, noEvents: noEvents)
+    node.fault = faults[node.id]
+    log.note(.allocated(bytes: node.bytes), node.id, node.name, at: renderer.time)
+    log.note(.prepared, node.id, node.name, at: renderer.time)
+  }
+
+  func rename(_ node: EngineNode) {
+    numbers[node.number] = (node.id, node.name)
+    knownEndpoints = nil
+  }
+
+  func note(_ happening: TraceEntry.Happening, _ node: EngineNode) {
+    log.note(happening, node.id, node.name, at: renderer.time)
+  }
+
+  func resource(for id: NodeID) -> Resource? { resources[id] }
+
+  // MARK: Housekeeping
+
+  /// Takes up what the audio thread has done: frees what it no longer uses, ends fades, reads the
+  /// trace. To be called about 60 times a second live, after each period offline.
+  public func collect() {
+    flush()
+    let done = renderer.executed.load(ordering: .acquiring)
+    while executedCount < done, !sent.isEmpty {
+      finish(sent.removeFirst())
+      executedCount += 1
+    }
+    readTrace()
+    let now = renderer.time
+    var isOver = false
+    for cable in cables.values {
+      guard case .at(let end) = cable.settling, end <= now else { continue }
+      cable.settling = nil
+      isOver = true
+    }
+    if isOver { tidy() }
+    oldResources.removeAll { $0.header.pointee.uses <= 0 && sent.isEmpty && unsent.isEmpty }
+  }
+
+  private func finish(_ transaction: Transaction) {
+    let time = transaction.executedAt
+    if let plan = transaction.plan {
+      if let running {
+        plansReturned += 1
+        for node in transaction.leaving {
+          log.note(.retired(plan: running.serial), node.id, node.name, at: time)
+        }
+      }
+      running = plan
+    }
+    for node in transaction.starting {
+      node.startedAt = time
+      log.note(.started, node.id, node.name, at: time)
+    }
+    for cable in cables.values {
+      if case .after(transaction.serial, let frames) = cable.settling {
+        cable.settling = .at(time + Int64(frames))
+      }
+    }
+    for node in transaction.leaving { log.note(.freed, node.id, node.name, at: time) }
+    for item in transaction.garbage {
+      if case .node(let node) = item { numbers[node.number] = nil }
+    }
+    transaction.dispose()
+  }
+
+  private func readTrace() {
+    while let raw = renderer.trace.peek() {
+      let record = raw.assumingMemoryBound(to: TraceRecord.self).pointee
+      renderer.trace.pop()
+      guard let node = numbers[record.node], let happening = TraceEntry.Happening(record) else { continue }
+      log.note(happening, node.id, node.name, at: record.time)
+    }
+  }
+
+  /// The lifecycle trace from the entry with this serial number on.
+  public func trace(since id: Int) -> [TraceEntry] { log.entries(since: id) }
+
+  /// Whether everything that was asked for has happened and no fade is under way.
+  public var isSettled: Bool {
+    unsent.isEmpty && sent.isEmpty && cables.values.allSatisfy { $0.settling == nil && !$0.isLeaving }
+  }
+
+  // MARK: Endpoints
+
+  /// The driver channels that are wanted now, those of leaving nodes included; each once.
+  public var endpoints: [Endpoint] {
+    if let known = knownEndpoints { return known }
+    let found = findEndpoints()
+    knownEndpoints = found
+    return found
+  }
+
+  private func findEndpoints() -> [Endpoint] {
+    var result: [Endpoint] = []
+    let ends = nodes.values.filter { $0.firstChannel != nil }.sorted {
+      ($0.isLeaving ? 1 : 0, $0.number) < ($1.isLeaving ? 1 : 0, $1.number)
+    }
+    for node in ends {
+      guard let first = node.firstChannel else { continue }
+      let isInput = node.kind == "input"
+      let channels = isInput ? node.outputChannels[0] : node.inputChannels[0]
+      let isTap = taps.contains { $0.id == node.id }
+      if let known = result.firstIndex(where: {
+        $0.isInput == isInput && $0.firstChannel == first && $0.name == node.name
+      }) {
+        result[known].channels = max(result[known].channels, channels)
+      } else {
+        result.append(
+          Endpoint(
+            node: node.id, name: node.name, isInput: isInput, firstChannel: first, channels: channels,
+            isTap: isTap))
+      }
+    }
+    return result.sorted { ($0.isInput ? 0 : 1, $0.firstChannel) < ($1.isInput ? 0 : 1, $1.firstChannel) }
+  }
+
+  /// Driver channels for an endpoint: those of a leaving node of that name, which it replaces, or the
+  /// first that are free. nil when all 256 are taken.
+  func driverChannels(_ count: Int, isInput: Bool, name: String) -> Int? {
+    var taken = Set<Int>()
+    var predecessor: Int?
+    for node in nodes.values {
+      guard let first = node.firstChannel, (node.kind == "input") == isInput else { continue }
+      if node.isLeaving, node.name == name {
+        predecessor = first
+        continue
+      }
+      let channels = isInput ? node.outputChannels[0] : node.inputChannels[0]
+      taken.formUnion(first..<first + channels)
+    }
+    func isFree(_ first: Int) -> Bool {
+      first + count <= DriverChannels.capacity && (first..<first + count).allSatisfy { !taken.contains($0) }
+    }
+    if let predecessor, isFree(predecessor) { return predecessor }
+    return (0..<DriverChannels.capacity).first(where: isFree)
+  }
+}
+
+/// Driver channels of a node.
+public struct Endpoint: Sendable, Hashable {
+  public var node: NodeID
+  public var name: String
+  public var isInput: Bool
+  public var firstChannel: Int
+  public var channels: Int
+  /// Not in the patch: a port being listened to.
+  public var isTap: Bool
+}
+
+/// A port listened to from outside of the patch.
+struct Tap {
+  var id: NodeID
+  var node: String
+  var port: String
+  var channels: Int
+}

@@ -1,0 +1,90 @@
+import Patch
+
+/// What the engine is running, read from the plan that the audio thread executes and from the state
+/// that it moves: the source of every view and of `sostenuto print`. A plain value.
+public struct GraphReport: Sendable {
+  public var isRunning = false
+  public var rate = 48000.0
+  /// Frames of the driver's period.
+  public var period = 64
+  /// Serial number of the running plan.
+  public var plan = 0
+  /// Steps of the plan that the renderer executes each block.
+  public var steps = 0
+  /// Frames from input to output that nodes add.
+  public var latency = 0
+  /// Engine time of the last finished block.
+  public var time: Int64 = 0
+  /// From the driver's outputs upwards, each node once.
+  public var nodes: [NodeReport] = []
+
+  public init() {}
+}
+
+public struct NodeReport: Sendable, Identifiable {
+  public enum State: Sendable, Hashable {
+    case active
+    /// Silent input, no tail left: skipped.
+    case silent
+    /// Fades in.
+    case entering(secondsLeft: Double)
+    /// No longer in the patch, still heard.
+    case leaving(secondsLeft: Double)
+    /// Muted by the blast shield, with what it emitted.
+    case muted(String)
+    /// Not loaded: an unknown kind or a missing file, with the reason. Passes nothing.
+    case placeholder(String)
+  }
+
+  public var id: NodeID
+  public var name: String
+  public var kind: String
+  public var state: State
+  public var inputs: [PortReport] = []
+  public var outputs: [PortReport] = []
+  /// Sounding voices, for kinds that have them.
+  public var voices = 0
+  public var polyphony = 0
+  /// The file that it plays, by its short name.
+  public var file: String?
+  /// When it was made, in engine frames; a node that is never reset keeps it.
+  public var startedAt: Int64 = 0
+  /// Notes that it has been given and not yet taken back.
+  public var heldNotes = 0
+}
+
+public struct PortReport: Sendable {
+  public var name: String
+  public var isEvents: Bool
+  public var channels: Int
+  public var cables: [CableReport] = []
+  /// Peak of each channel since the last report, linear; empty for events and where not metered.
+  public var peaks: [Float] = []
+}
+
+public struct CableReport: Sendable {
+  public enum State: Sendable, Hashable {
+    case active, silent
+    case fadingIn(secondsLeft: Double), fadingOut(secondsLeft: Double)
+  }
+
+  public var from: String
+  public var fromPort: String
+  public var to: String
+  public var toPort: String
+  public var fromChannels: Int
+  public var toChannels: Int
+  /// Linear gain now, and where it goes.
+  public var gain: Float
+  public var target: Float
+  public var map: ChannelMap?
+  public var isDiscrete = false
+  public var state: State
+  /// Goes through the 64-frame feedback delay.
+  public var isFeedback: Bool
+  /// Inserted by the engine: "mono to stereo", "5.1 to stereo".
+  public var conversion: String?
+  /// Which of how many cables share the source ("splitter 1/2"), and the destination ("sum 1/2").
+  public var splitter: (index: Int, count: Int)
+  public var sum: (index: Int, count: Int)
+}

@@ -1,0 +1,62 @@
+import Patch
+import Processors
+import Realtime
+import Sampler
+
+/// Which kernel a slot holds: what the audio thread branches on, since the compiler can check every
+/// branch of a switch and no call through a table.
+enum KernelTag: UInt8, CaseIterable {
+  /// A placeholder: silent.
+  case none
+  case keyboard, oscillator, noise, input, output, gain, pan, mix, matrix, filter, equalizer, distortion
+  case delay, sampler, player
+}
+
+/// What the worker does with a kind of kernel.
+struct KernelType: Sendable {
+  let tag: KernelTag
+  let description: KindDescription
+  /// By cable, or directly as `note`, `play` and the like.
+  let takesEvents: Bool
+  let size: Int
+  let memorySize: @Sendable (KernelConfiguration) -> Int
+  let initialize: @Sendable (UnsafeMutableRawPointer, KernelConfiguration, UnsafeMutableRawPointer) -> Void
+  let retune: @Sendable (UnsafeMutableRawPointer, Double, Double) -> Void
+
+  init<K: Kernel>(_ tag: KernelTag, _ kernel: K.Type, _ description: KindDescription) {
+    self.tag = tag
+    self.description = description
+    takesEvents =
+      description.inputs.contains(where: \.isEvents) || description.outputs.contains(where: \.isEvents)
+      || tag == .player
+    size = MemoryLayout<K>.stride
+    memorySize = { K.memorySize($0) }
+    initialize = { place, configuration, memory in
+      place.initializeMemory(as: K.self, to: K(configuration, memory: memory))
+    }
+    retune = { kernel, old, new in
+      kernel.assumingMemoryBound(to: K.self).pointee.retune(from: old, to: new)
+    }
+  }
+
+  /// Every kind, in the order of the reference.
+  static let all: [KernelType] = [
+    KernelType(.keyboard, Keyboard.self, Keyboard.description),
+    KernelType(.sampler, Sampler.self, Sampler.description),
+    KernelType(.player, Player.self, Player.description),
+    KernelType(.oscillator, Oscillator.self, Oscillator.description),
+    KernelType(.noise, Noise.self, Noise.description),
+    KernelType(.input, Input.self, Input.description),
+    KernelType(.output, Output.self, Output.description),
+    KernelType(.gain, Gain.self, Gain.description),
+    KernelType(.pan, Pan.self, Pan.description),
+    KernelType(.mix, Mix.self, Mix.description),
+    KernelType(.matrix, Matrix.self, Matrix.description),
+    KernelType(.filter, Filter.self, Filter.description),
+    KernelType(.equalizer, Equalizer.self, Equalizer.description),
+    KernelType(.distortion, Distortion.self, Distortion.description),
+    KernelType(.delay, Delay.self, Delay.description),
+  ]
+
+  static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.description.name, $0) })
+}

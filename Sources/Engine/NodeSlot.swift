@@ -1,0 +1,161 @@
+import Realtime
+import Synchronization
+
+/// A parameter's moving state, in fixed storage beside its kernel.
+struct ParameterState {
+  enum Kind: UInt8 {
+    /// Not the renderer's business: structural, a file, or smoothed by the kernel.
+    case none
+    case ramp
+    case crossfade
+  }
+
+  let kind: Kind
+  var isMoving = false
+  var isRamp: Bool {
+    @_noLocks get {
+      switch kind {
+      case .ramp: true
+      default: false
+      }
+    }
+  }
+  /// Elements in use: 1, or one a channel.
+  var elements: Int
+  /// Ramps that there is room for: 1, or one for each of 64 channels.
+  let capacity: Int
+  let ramps: UnsafeMutablePointer<Ramp>
+  /// Room for 64, since what is connected to the parameter's port may have more channels than it.
+  let values: UnsafeMutablePointer<Float>
+  var crossfade: Crossfade
+
+  /// Worker.
+  init(kind: Kind, values initial: [Float], capacity: Int) {
+    self.kind = kind
+    self.capacity = min(max(capacity, initial.count, 1), 64)
+    elements = min(max(initial.count, 1), 64)
+    ramps = .allocate(capacity: self.capacity)
+    values = .allocate(capacity: 64)
+    for element in 0..<64 {
+      let value = initial.isEmpty ? 0 : initial[min(element, initial.count - 1)]
+      if element < self.capacity { (ramps + element).initialize(to: Ramp(value)) }
+      (values + element).initialize(to: value)
+    }
+    crossfade = Crossfade(initial.first ?? 0)
+  }
+
+  /// Worker.
+  func deallocate() {
+    ramps.deallocate()
+    values.deallocate()
+  }
+
+  /// Audio thread.
+  @_noLocks mutating func move(element: Int, to value: Float, over frames: Int) {
+    switch kind {
+    case .none: return
+    case .crossfade:
+      crossfade.move(to: value, over: frames)
+    case .ramp:
+      guard element < capacity else { return }
+      if element >= elements { spread(element &+ 1) }
+      ramps[element].move(to: value, over: frames)
+    }
+    isMoving = true
+  }
+
+  /// From one value for all channels to one a channel. Audio thread.
+  @_noLocks private mutating func spread(_ count: Int) {
+    var element = elements
+    while element < count {
+      ramps[element] = ramps[elements &- 1]
+      values[element] = values[elements &- 1]
+      element &+= 1
+    }
+    elements = count
+  }
+}
+
+/// The state of a node on the audio thread. It lives at one address from preparation until it is
+/// freed, whatever plans come and go: rewiring cannot touch it.
+struct NodeSlot: ~Copyable {
+  let tag: KernelTag
+  /// Number in the trace.
+  let number: Int32
+  let kernel: UnsafeMutableRawPointer
+  let parameters: UnsafeMutablePointer<ParameterState>
+  let parameterCount: Int
+  let streams: UnsafeMutablePointer<ParameterStream>
+  let crossfades: UnsafeMutablePointer<CrossfadeStream>
+  /// For kinds that take events; the others share one queue that stays empty.
+  let events: UnsafeMutablePointer<EventQueue>
+  let eventOutput: UnsafeMutablePointer<EventQueue>?
+  let tracesNotes: Bool
+
+  /// Some parameter moves.
+  var isMoving = false
+  var isAsleep = false
+  /// Every block of this 64-frame cell had silent inputs.
+  var isCellSilent = true
+
+  // Told to the worker.
+  let isSilent = Atomic<Bool>(false)
+  let voices = Atomic<Int>(0)
+  let held = Atomic<Int>(0)
+  /// Peaks since last read, one for each audio output channel, as bit patterns of floats.
+  let peaks: UnsafeMutablePointer<Atomic<UInt32>>
+  let peakCount: Int
+}
+
+/// The state of a cable on the audio thread: one smoothed gain, and where it closes a cycle, the
+/// delay. It follows the cable's identity as a node's state follows the node's.
+struct CableSlot: ~Copyable {
+  static var delay: Int { @_noLocks get { 64 } }
+  /// Floats a channel of the feedback ring: two cells, and room for reading whole vectors.
+  static var ringStride: Int { @_noLocks get { 192 } }
+
+  var gain: Ramp
+  /// Linear gain at the last block, as the bit pattern of a float.
+  let gainNow: Atomic<UInt32>
+  let isSilent = Atomic<Bool>(false)
+
+  /// Feedback cables only.
+  let ring: UnsafeMutablePointer<Float>?
+  /// Frames of silence last written into the ring.
+  var quietFrames = 128
+  /// Engine time from which a feedback cable is heard: a ring that began to fill in mid-sound passes
+  /// nothing until it holds a whole delay. -1 until its first block.
+  var opensAt: Int64
+
+  /// Cables of events only: which notes went through and have not ended, by channel and key.
+  let heldNotes: UnsafeMutablePointer<UInt64>?
+  var pedals: UInt32 = 0
+  /// Passes nothing more, and ends what it holds.
+  var isReleased = false
+
+  /// Worker.
+  init(gain: Float, feedbackChannels: Int, carriesEvents: Bool, startsEmpty: Bool) {
+    opensAt = startsEmpty ? -1 : 0
+    self.gain = Ramp(gain)
+    gainNow = Atomic(gain.bitPattern)
+    if feedbackChannels > 0 {
+      let count = feedbackChannels * Self.ringStride
+      let memory = UnsafeMutableRawPointer.allocate(byteCount: count * 4, alignment: 64)
+      ring = memory.initializeMemory(as: Float.self, repeating: 0, count: count)
+    } else {
+      ring = nil
+    }
+    if carriesEvents {
+      heldNotes = .allocate(capacity: 32)
+      heldNotes?.initialize(repeating: 0, count: 32)
+    } else {
+      heldNotes = nil
+    }
+  }
+
+  /// Worker.
+  func deallocate() {
+    ring?.deallocate()
+    heldNotes?.deallocate()
+  }
+}

@@ -1,0 +1,110 @@
+import Realtime
+
+/// The compiled schedule, in plain memory: what the renderer does in each block, in order. It holds
+/// order, buffers and addresses of slots, never state; any plan can be dropped for another.
+struct Plan: BitwiseCopyable {
+  var serial: Int
+  var steps: UnsafeMutablePointer<Step>
+  var stepCount: Int
+  /// Room for the moving parameters of any one node.
+  var parameterScratch: UnsafeMutablePointer<Float>
+}
+
+struct Step: BitwiseCopyable {
+  enum Operation: UInt8 {
+    /// Sums cables into a buffer, or applies a gain, a map, a conversion.
+    case mix
+    /// Runs a node.
+    case process
+    /// Keeps an output for the cables that close a cycle.
+    case remember
+  }
+
+  var operation: Operation
+  var node: UnsafeMutablePointer<NodeSlot>?
+
+  // process
+  var inputs: UnsafeMutablePointer<InputPort>
+  /// Real channels and silence of each input: the port itself shows zeros while it is silent.
+  var bindings: UnsafeMutablePointer<InputBinding>
+  /// Audio inputs, then one for each modulated parameter.
+  var inputCount: Int
+  var modulationCount: Int
+  var outputs: UnsafeMutablePointer<OutputPort>
+  var outputCount: Int
+  /// Whether each output is silent in this block; other steps point here.
+  var outputSilence: UnsafeMutablePointer<Bool>
+  var eventSources: UnsafeMutablePointer<EventSource>
+  var eventSourceCount: Int
+
+  // mix (into outputs[0]) and remember
+  var sources: UnsafeMutablePointer<MixSource>
+  var sourceCount: Int
+}
+
+struct InputBinding: BitwiseCopyable {
+  var channels: UnsafePointer<UnsafePointer<Float>>
+  var silence: UnsafePointer<Bool>
+  /// For a modulation: which parameter it is added to.
+  var parameter: Int
+}
+
+struct EventSource: BitwiseCopyable {
+  var queue: UnsafeMutablePointer<EventQueue>
+  var cable: UnsafeMutablePointer<CableSlot>
+}
+
+struct MixSource: BitwiseCopyable {
+  var cable: UnsafeMutablePointer<CableSlot>
+  var silence: UnsafePointer<Bool>
+  var taps: UnsafeMutablePointer<MixTap>
+  var tapCount: Int
+  var isFeedback: Bool
+}
+
+/// `destination` channel gets `source` times `coefficient` times the cable's gain.
+struct MixTap: BitwiseCopyable {
+  var destination: Int
+  var source: UnsafePointer<Float>
+  var coefficient: Float
+}
+
+/// What the queue carries to the audio thread.
+enum Command {
+  case swap(UnsafeMutablePointer<Plan>)
+  case ramp(UnsafeMutablePointer<NodeSlot>, parameter: Int32, element: Int32, value: Float, frames: Int32)
+  case kernel(UnsafeMutablePointer<NodeSlot>, parameter: Int32, element: Int32, value: Float, frames: Int32)
+  case gain(UnsafeMutablePointer<CableSlot>, value: Float, frames: Int32)
+  /// A cable of events passes nothing more.
+  case release(UnsafeMutablePointer<CableSlot>, Bool)
+  case event(UnsafeMutablePointer<NodeSlot>, Event)
+  case use(UnsafeMutablePointer<NodeSlot>, UnsafeMutablePointer<ResourceHeader>?)
+  case widen(UnsafeMutablePointer<NodeSlot>, memory: UnsafeMutableRawPointer, inputs: Int32, outputs: Int32)
+}
+
+/// A transaction: its commands are executed together, at one block's start.
+struct Envelope {
+  /// Engine time at which it is due; at once when it has passed.
+  var time: Int64
+  var commands: UnsafeMutablePointer<Command>
+  var count: Int
+  /// When it was executed; written by the audio thread before the transaction counts as executed.
+  var executedAt: UnsafeMutablePointer<Int64>
+}
+
+/// What the audio thread tells the trace.
+struct TraceRecord {
+  var time: Int64
+  var node: Int32
+  var kind: Event.Kind
+  var key: UInt8
+  var value: Float
+
+  @_noLocks init(time: Int64, node: Int32, event: Event) {
+    self.time = time
+    self.node = node
+    kind = event.kind
+    key = event.key
+    value = event.value
+  }
+}

@@ -1,0 +1,145 @@
+import Realtime
+
+// Parameters that move or are modulated. Audio thread, all of it.
+
+extension Renderer {
+  /// Fills the streams of what moves or is modulated; what rests was filled when it came to rest.
+  @_noLocks final func prepareParameters(
+    _ step: UnsafeMutablePointer<Step>, _ node: UnsafeMutablePointer<NodeSlot>,
+    _ scratch: UnsafeMutablePointer<Float>, restingOnly: Bool
+  ) {
+    var room = scratch
+    let frames = block.frames
+    if node.pointee.isMoving, !restingOnly {
+      var isStillMoving = false
+      var index = 0
+      while index < node.pointee.parameterCount {
+        let state = node.pointee.parameters + index
+        if state.pointee.isMoving {
+          if state.pointee.isRamp {
+            let anyMoved = fill(state, node.pointee.streams + index, &room, frames)
+            state.pointee.isMoving = anyMoved
+          } else {
+            let isBlending = state.pointee.crossfade.isMoving
+            let stream = node.pointee.crossfades + index
+            stream.pointee.old = state.pointee.crossfade.old
+            stream.pointee.new = state.pointee.crossfade.new
+            stream.pointee.blend = isBlending ? UnsafePointer(room) : nil
+            if isBlending {
+              state.pointee.crossfade.fill(room, frames: frames)
+              room += blockCapacity
+            } else {
+              stream.pointee.old = stream.pointee.new
+            }
+          }
+          if state.pointee.isMoving { isStillMoving = true }
+        }
+        index &+= 1
+      }
+      node.pointee.isMoving = isStillMoving
+    }
+    var index = step.pointee.inputCount
+    let end = step.pointee.inputCount &+ step.pointee.modulationCount
+    while index < end {
+      modulate(step.pointee.inputs[index], node, step.pointee.bindings[index].parameter, &room, frames)
+      index &+= 1
+    }
+  }
+
+  /// Ramps of one parameter; false when all had come to rest before this block.
+  @_noLocks final func fill(
+    _ state: UnsafeMutablePointer<ParameterState>, _ stream: UnsafeMutablePointer<ParameterStream>,
+    _ room: inout UnsafeMutablePointer<Float>, _ frames: Int
+  ) -> Bool {
+    let elements = state.pointee.elements
+    var isMoving = false
+    var element = 0
+    while element < elements {
+      if state.pointee.ramps[element].isMoving { isMoving = true }
+      element &+= 1
+    }
+    element = 0
+    while element < elements {
+      state.pointee.values[element] = state.pointee.ramps[element].value
+      if isMoving { state.pointee.ramps[element].fill(room + element &* blockCapacity, frames: frames) }
+      element &+= 1
+    }
+    stream.pointee.elements = elements
+    stream.pointee.stream = isMoving ? UnsafePointer(room) : nil
+    if isMoving { room += elements &* blockCapacity }
+    return isMoving
+  }
+
+  /// Adds what is connected to a parameter's port to its own value.
+  @_noLocks final func modulate(
+    _ input: InputPort, _ node: UnsafeMutablePointer<NodeSlot>, _ parameter: Int,
+    _ room: inout UnsafeMutablePointer<Float>, _ frames: Int
+  ) {
+    let state = node.pointee.parameters + parameter
+    let stream = node.pointee.streams + parameter
+    let moving = state.pointee.isMoving ? stream.pointee.stream : nil
+    if input.isSilent {
+      if moving == nil {
+        stream.pointee.stream = nil
+        stream.pointee.elements = state.pointee.elements
+        restoreValues(state)
+      }
+      return
+    }
+    let own = state.pointee.elements
+    let elements = own > input.count ? own : input.count
+    var element = 0
+    while element < elements {
+      let target = room + element &* blockCapacity
+      let source = input[element < input.count ? element : input.count &- 1]
+      let ownElement = element < own ? element : own &- 1
+      if let moving {
+        let base = moving + ownElement &* blockCapacity
+        var frame = 0
+        while frame < frames {
+          target[frame] = base[frame] + source[frame]
+          frame &+= 1
+        }
+      } else {
+        let base = state.pointee.ramps[ownElement].target
+        var frame = 0
+        while frame < frames {
+          target[frame] = base + source[frame]
+          frame &+= 1
+        }
+      }
+      state.pointee.values[element] = target[0]
+      element &+= 1
+    }
+    stream.pointee.elements = elements
+    stream.pointee.stream = UnsafePointer(room)
+    room += elements &* blockCapacity
+  }
+
+  @_noLocks final func restoreValues(_ state: UnsafeMutablePointer<ParameterState>) {
+    var element = 0
+    while element < state.pointee.elements {
+      state.pointee.values[element] = state.pointee.ramps[element].target
+      element &+= 1
+    }
+  }
+
+  @_noLocks final func settle(_ node: UnsafeMutablePointer<NodeSlot>) {
+    var index = 0
+    while index < node.pointee.parameterCount {
+      let state = node.pointee.parameters + index
+      if state.pointee.isMoving, !state.pointee.isRamp {
+        let wasBlending = state.pointee.crossfade.isMoving
+        state.pointee.crossfade.settle()
+        if !wasBlending, !state.pointee.crossfade.isMoving {
+          let stream = node.pointee.crossfades + index
+          stream.pointee.old = state.pointee.crossfade.new
+          stream.pointee.new = state.pointee.crossfade.new
+          stream.pointee.blend = nil
+          state.pointee.isMoving = false
+        }
+      }
+      index &+= 1
+    }
+  }
+}

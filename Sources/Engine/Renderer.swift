@@ -1,0 +1,174 @@
+import Realtime
+import Synchronization
+
+/// Runs the plan. Everything here is called by the driver's thread; the engine talks to it through
+/// `commands` and hears of it through atomics and `trace`.
+public final class Renderer: @unchecked Sendable {
+  /// Envelopes, worker to audio thread.
+  let commands = Ring(capacity: 4096, stride: MemoryLayout<Envelope>.stride)
+  /// Trace records, audio thread to worker; what does not fit is counted.
+  let trace = Ring(capacity: 8192, stride: MemoryLayout<TraceRecord>.stride)
+  let traceDropped = Atomic<Int>(0)
+  /// Whether peaks are measured: somebody looks.
+  let isMetering = Atomic<Bool>(false)
+  /// Transactions executed so far. They are executed in order, so a count tells the worker which
+  /// plans and memory are no longer in use: nothing has to be sent back, and nothing can overflow.
+  let executed = Atomic<Int>(0)
+  private let frameTime = Atomic<Int64>(0)
+
+  // Audio thread only.
+  var plan: UnsafeMutablePointer<Plan>?
+  var now: Int64 = 0
+  var rate: Float
+  var block: Block
+  private let driver: UnsafeMutablePointer<DriverChannels>
+  let gains: UnsafeMutablePointer<Float>
+  let zeroChannels: UnsafeMutablePointer<UnsafePointer<Float>>
+  let zeros: UnsafeMutablePointer<Float>
+
+  /// Worker.
+  init(rate: Double) {
+    self.rate = Float(rate)
+    gains = Self.aligned(blockCapacity)
+    zeros = Self.aligned(CableSlot.ringStride)
+    zeroChannels = .allocate(capacity: blockCapacity)
+    zeroChannels.initialize(repeating: UnsafePointer(zeros), count: blockCapacity)
+    driver = .allocate(capacity: 1)
+    let none: UnsafeMutablePointer<UnsafePointer<Float>?> = .allocate(capacity: 1)
+    none.initialize(to: nil)
+    let nowhere: UnsafeMutablePointer<UnsafeMutablePointer<Float>?> = .allocate(capacity: 1)
+    nowhere.initialize(to: nil)
+    driver.initialize(to: DriverChannels(inputs: none, outputs: nowhere, offset: 0))
+    let inputs: UnsafeMutablePointer<InputPort> = .allocate(capacity: 1)
+    let outputs: UnsafeMutablePointer<OutputPort> = .allocate(capacity: 1)
+    let streams: UnsafeMutablePointer<ParameterStream> = .allocate(capacity: 1)
+    let crossfades: UnsafeMutablePointer<CrossfadeStream> = .allocate(capacity: 1)
+    let queue: UnsafeMutablePointer<EventQueue> = .allocate(capacity: 1)
+    queue.initialize(to: EventQueue())
+    block = Block(
+      inputs: inputs, outputs: outputs, parameters: streams, crossfades: crossfades, events: queue,
+      driver: driver)
+    scaffold = { [driver] in
+      none.deallocate()
+      nowhere.deallocate()
+      inputs.deallocate()
+      outputs.deallocate()
+      streams.deallocate()
+      crossfades.deallocate()
+      queue.pointee.deallocate()
+      queue.deallocate()
+      driver.deallocate()
+    }
+  }
+
+  private let scaffold: () -> Void
+
+  deinit {
+    scaffold()
+    gains.deallocate()
+    zeros.deallocate()
+    zeroChannels.deallocate()
+    commands.deallocate()
+    trace.deallocate()
+  }
+
+  /// Zeroed floats on a cache line. Worker.
+  static func aligned(_ count: Int) -> UnsafeMutablePointer<Float> {
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: max(count, 1) * 4, alignment: 64)
+    return memory.initializeMemory(as: Float.self, repeating: 0, count: max(count, 1))
+  }
+
+  /// Engine time of the next frame. Any thread.
+  public var time: Int64 { frameTime.load(ordering: .acquiring) }
+
+  /// The engine's rate from the next block on. Worker, while no audio thread runs.
+  func setRate(_ rate: Double) { self.rate = Float(rate) }
+
+  /// Makes `frames` frames (any number from 1). `inputs` and `outputs` have
+  /// `DriverChannels.capacity` entries of `frames` floats each, nil where the driver has no such
+  /// channel; outputs are overwritten. Audio thread.
+  @_noLocks public final func render(
+    frames: Int, inputs: UnsafeMutablePointer<UnsafePointer<Float>?>,
+    outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>
+  ) {
+    var channel = 0
+    while channel < DriverChannels.capacity {
+      if let output = outputs[channel] { setMemory(output, 0, frames &* 4) }
+      channel &+= 1
+    }
+    var done = 0
+    while done < frames {
+      let due = executeCommands()
+      var count = blockCapacity &- Int(now & 63)
+      if count > frames &- done { count = frames &- done }
+      if due > now, due &- now < Int64(count) { count = Int(due &- now) }
+      driver.pointee = DriverChannels(inputs: inputs, outputs: outputs, offset: done)
+      runPlan(count)
+      now &+= Int64(count)
+      done &+= count
+    }
+    frameTime.store(now, ordering: .releasing)
+  }
+
+  /// Executes what is due; gives the time of the next transaction that is not, or a far one.
+  @_noLocks final func executeCommands() -> Int64 {
+    while let raw = commands.peek() {
+      let envelope = raw.assumingMemoryBound(to: Envelope.self).pointee
+      if envelope.time > now { return envelope.time }
+      var index = 0
+      while index < envelope.count {
+        execute(envelope.commands[index])
+        index &+= 1
+      }
+      envelope.executedAt.pointee = now
+      commands.pop()
+      executed.store(executed.load(ordering: .relaxed) &+ 1, ordering: .releasing)
+    }
+    return .max
+  }
+
+  @_noLocks final func execute(_ command: Command) {
+    switch command {
+    case .swap(let next):
+      plan = next
+    case .ramp(let node, let parameter, let element, let value, let frames):
+      node.pointee.parameters[Int(parameter)].move(
+        element: Int(element), to: value, over: Int(frames))
+      node.pointee.isMoving = true
+    case .kernel(let node, let parameter, let element, let value, let frames):
+      dispatchSet(node.pointee.tag, node.pointee.kernel, Int(parameter), Int(element), value, Int(frames))
+      node.pointee.isAsleep = false
+    case .gain(let cable, let value, let frames):
+      cable.pointee.gain.move(to: value, over: Int(frames))
+    case .release(let cable, let isReleased):
+      cable.pointee.isReleased = isReleased
+    case .event(let node, let event):
+      node.pointee.events.pointee.append(event)
+    case .use(let node, let resource):
+      dispatchUse(node.pointee.tag, node.pointee.kernel, resource)
+      node.pointee.isAsleep = false
+    case .widen(let node, let memory, let inputs, let outputs):
+      dispatchWiden(node.pointee.tag, node.pointee.kernel, Int(inputs), Int(outputs), memory)
+    }
+  }
+
+  @_noLocks final func runPlan(_ frames: Int) {
+    guard let plan else { return }
+    block.frames = frames
+    block.time = now
+    block.rate = rate
+    let steps = plan.pointee.steps
+    let count = plan.pointee.stepCount
+    let scratch = plan.pointee.parameterScratch
+    var index = 0
+    while index < count {
+      let step = steps + index
+      switch step.pointee.operation {
+      case .process: runNode(step, scratch)
+      case .mix: mix(step)
+      case .remember: remember(step)
+      }
+      index &+= 1
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import Patch
+
+/// One line of the lifecycle trace: what the engine did to a node, and when.
+public struct TraceEntry: Sendable, Identifiable {
+  public enum Happening: Sendable, Hashable {
+    case allocated(bytes: Int)
+    case prepared
+    case started
+    case noteOn(key: UInt8, velocity: Int)
+    case noteOff(key: UInt8)
+    case pedal(Bool)
+    case fadingIn(seconds: Double)
+    case fadingOut(seconds: Double)
+    case retired(plan: Int)
+    case freed
+    case loaded(String)
+    case muted(String)
+    case revived
+    case reset
+    case failed(String)
+  }
+
+  /// Serial number, from 0.
+  public var id: Int
+  /// Engine time, frames.
+  public var time: Int64
+  public var node: NodeID
+  /// The node's name then.
+  public var name: String
+  public var happening: Happening
+
+  public init(id: Int, time: Int64, node: NodeID, name: String, happening: Happening) {
+    self.id = id
+    self.time = time
+    self.node = node
+    self.name = name
+    self.happening = happening
+  }
+}
+
+/// The trace as it grows: the last entries, numbered through.
+public struct TraceLog: Sendable {
+  static let capacity = 20_000
+  private var entries: [TraceEntry] = []
+  private var nextID = 0
+
+  mutating func note(_ happening: TraceEntry.Happening, _ node: NodeID, _ name: String, at time: Int64) {
+    entries.append(TraceEntry(id: nextID, time: time, node: node, name: name, happening: happening))
+    nextID += 1
+    if entries.count > 2 * Self.capacity { entries.removeFirst(Self.capacity) }
+  }
+
+  func entries(since id: Int) -> [TraceEntry] {
+    guard let first = entries.first?.id else { return [] }
+    return Array(entries.dropFirst(max(0, id - first)))
+  }
+}
+
+extension TraceEntry.Happening {
+  /// nil for what the trace does not tell.
+  init?(_ record: TraceRecord) {
+    switch record.kind {
+    case .noteOn: self = .noteOn(key: record.key, velocity: Int(record.value))
+    case .noteOff: self = .noteOff(key: record.key)
+    case .control where record.key == 64: self = .pedal(record.value >= 64)
+    default: return nil
+    }
+  }
+}

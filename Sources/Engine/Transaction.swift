@@ -1,0 +1,55 @@
+import Realtime
+
+/// Commands that are executed together, and what may be freed once they have been.
+final class Transaction {
+  enum Garbage {
+    case node(EngineNode)
+    case cable(EngineCable)
+    case memory(UnsafeMutableRawPointer)
+  }
+
+  let serial: Int
+  private let time: Int64
+  var commands: [Command] = []
+  var garbage: [Garbage] = []
+  var plan: CompiledPlan?
+  var starting: [EngineNode] = []
+  var leaving: [EngineNode] = []
+  private var storage: UnsafeMutablePointer<Command>?
+  private let executed: UnsafeMutablePointer<Int64>
+
+  init(serial: Int, time: Int64) {
+    self.serial = serial
+    self.time = time
+    executed = .allocate(capacity: 1)
+    executed.initialize(to: 0)
+  }
+
+  /// When it was executed; valid once the renderer has counted it.
+  var executedAt: Int64 { executed.pointee }
+
+  /// What goes into the ring.
+  func seal() -> Envelope {
+    if storage == nil {
+      let place = UnsafeMutablePointer<Command>.allocate(capacity: max(commands.count, 1))
+      place.initialize(from: commands, count: commands.count)
+      storage = place
+    }
+    return Envelope(time: time, commands: storage!, count: commands.count, executedAt: executed)
+  }
+
+  /// Frees what it carried and what it made superfluous.
+  func dispose() {
+    storage?.deallocate()
+    storage = nil
+    executed.deallocate()
+    for item in garbage {
+      switch item {
+      case .node(let node): node.free()
+      case .cable(let cable): cable.free()
+      case .memory(let memory): memory.deallocate()
+      }
+    }
+    garbage = []
+  }
+}

@@ -1,0 +1,134 @@
+import Engine
+import Patch
+import Realtime
+
+/// An engine that the test renders by itself: exact frames, no driver.
+final class Bench {
+  let engine: Engine
+  let period: Int
+  private(set) var patch = Patch()
+  private var history: [Edit] = []
+  private var outputs: [UnsafeMutablePointer<Float>] = []
+  private let inputTable: UnsafeMutablePointer<UnsafePointer<Float>?>
+  private let outputTable: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>
+  /// All that came out, by driver channel.
+  private(set) var heard: [[Float]]
+
+  init(rate: Double = 48000, period: Int = 64, channels: Int = 8) {
+    engine = Engine(rate: rate, period: period)
+    self.period = period
+    inputTable = .allocate(capacity: DriverChannels.capacity)
+    inputTable.initialize(repeating: nil, count: DriverChannels.capacity)
+    outputTable = .allocate(capacity: DriverChannels.capacity)
+    outputTable.initialize(repeating: nil, count: DriverChannels.capacity)
+    for channel in 0..<channels {
+      outputs.append(.allocate(capacity: period))
+      outputTable[channel] = outputs[channel]
+    }
+    heard = Array(repeating: [], count: channels)
+  }
+
+  deinit {
+    outputs.forEach { $0.deallocate() }
+    inputTable.deallocate()
+    outputTable.deallocate()
+  }
+
+  /// Builds the patch before anything sounds.
+  func begin(_ edits: [Edit]) throws {
+    for edit in edits { patch = try patch.applying(edit, catalogue: Engine.catalogue).patch }
+    engine.adopt(patch)
+  }
+
+  /// One edit while it runs; false when it was refused.
+  @discardableResult func edit(_ edit: Edit) -> Bool {
+    guard let change = try? patch.applying(edit, catalogue: Engine.catalogue) else { return false }
+    patch = change.patch
+    history.append(change.inverse)
+    engine.adopt(patch, ramps: change.ramps)
+    return true
+  }
+
+  @discardableResult func undo() -> Bool {
+    guard let inverse = history.popLast() else { return false }
+    guard let change = try? patch.applying(inverse, catalogue: Engine.catalogue) else { return false }
+    patch = change.patch
+    engine.adopt(patch, ramps: change.ramps)
+    return true
+  }
+
+  func render(_ frames: Int) {
+    var left = frames
+    while left > 0 {
+      let count = min(left, period)
+      engine.renderer.render(frames: count, inputs: inputTable, outputs: outputTable)
+      for channel in heard.indices {
+        heard[channel].append(contentsOf: UnsafeBufferPointer(start: outputs[channel], count: count))
+      }
+      engine.collect()
+      left -= count
+    }
+  }
+
+  /// Renders until every fade has ended and every plan has come back.
+  func settle() {
+    var rounds = 0
+    while !engine.isSettled, rounds < 10_000 {
+      render(64)
+      rounds += 1
+    }
+  }
+}
+
+/// `node("dist", "distortion", "drive=18")`: numbers are in the parameter's own unit.
+func node(_ name: String, _ kind: String, _ settings: String...) -> Edit {
+  .add(makeNode(name, kind, settings), before: nil)
+}
+
+func makeNode(_ name: String, _ kind: String, _ settings: [String] = []) -> Node {
+  var result = Node(id: NodeID(raw: 0), name: name, kind: kind)
+  for setting in settings {
+    let parts = setting.split(separator: "=", maxSplits: 1).map(String.init)
+    let unit = Engine.catalogue[kind]?.parameters.first { $0.name == parts[0] }?.unit ?? .none
+    result.settings[ParameterPath(parts[0])] = Double(parts[1]).map { .number($0, unit) } ?? .text(parts[1])
+  }
+  return result
+}
+
+/// `cable("a", "b.freq", gain: -6)`
+func cable(_ from: String, _ to: String, gain: Double = 0, map: [Int]? = nil) -> Edit {
+  func port(_ text: String) -> PortName {
+    let parts = text.split(separator: ".").map(String.init)
+    return PortName(parts[0], parts.count > 1 ? parts[1] : nil)
+  }
+  return .connect(
+    CableName(port(from), port(to)), gain: gain, map: map.map(ChannelMap.init), mixing: .speakers)
+}
+
+/// The first frame at which the bits differ, with both values; nil when all are the same.
+func firstDifference(_ a: [Float], _ b: [Float]) -> String? {
+  guard a.count == b.count else { return "\(a.count) and \(b.count) frames" }
+  for index in a.indices where a[index].bitPattern != b[index].bitPattern && !(a[index] == 0 && b[index] == 0)
+  {
+    return "frame \(index): \(a[index]) and \(b[index])"
+  }
+  return nil
+}
+
+/// The largest difference of two recordings.
+func distance(_ a: [Float], _ b: [Float]) -> Float {
+  zip(a, b).reduce(0) { max($0, abs($1.0 - $1.1)) }
+}
+
+/// A generator of random numbers with a seed that a failing test prints (SplitMix64).
+struct SeededGenerator: RandomNumberGenerator {
+  private var state: UInt64
+  init(_ seed: UInt64) { state = seed }
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+    return z ^ (z >> 31)
+  }
+}
