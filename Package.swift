@@ -9,11 +9,14 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
   ],
   targets: [
-
+    // The seams to C: a module map and a shim each, no logic.
+    .systemLibrary(name: "CJack", pkgConfig: "jack", providers: [.apt(["libjack-jackd2-dev"])]),
+    .systemLibrary(name: "CAlsa", pkgConfig: "alsa", providers: [.apt(["libasound2-dev"])]),
     .systemLibrary(
       name: "CSndfile", pkgConfig: "sndfile", providers: [.apt(["libsndfile1-dev"])]),
     .systemLibrary(
       name: "CSamplerate", pkgConfig: "samplerate", providers: [.apt(["libsamplerate0-dev"])]),
+    .target(name: "CThread"),
 
     // The document.
     .target(
@@ -25,12 +28,17 @@ let package = Package(
     .target(name: "Processors", dependencies: ["Patch", "Realtime"]),
     .target(name: "Sampler", dependencies: ["Patch", "Realtime", "CSndfile", "CSamplerate"]),
     .target(name: "Engine", dependencies: ["Patch", "Realtime", "Processors", "Sampler"]),
+    .target(
+      name: "Drivers",
+      dependencies: ["Engine", "Realtime", "CJack", "CAlsa", "CSndfile", "CThread"]),
 
     .testTarget(name: "PatchTests", dependencies: ["Patch", "PatchLanguage", "Processors"]),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime"]),
     .testTarget(name: "ProcessorsTests", dependencies: ["Processors"]),
     .testTarget(name: "SamplerTests", dependencies: ["Sampler"]),
     .testTarget(name: "EngineTests", dependencies: ["Engine", "PatchLanguage", "Sampler"]),
+    .testTarget(
+      name: "DriversTests", dependencies: ["Drivers", "Engine", "PatchLanguage", "Sampler", "CJack"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,115 @@
+#define _GNU_SOURCE
+#include "CThread.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+uintptr_t sostenuto_flush_denormals(void) {
+#if defined(__x86_64__)
+  unsigned state = _mm_getcsr();
+  _mm_setcsr(state | 0x8040);
+  return state;
+#elif defined(__aarch64__)
+  uintptr_t state;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(state));
+  __asm__ volatile("msr fpcr, %0" : : "r"(state | (1ul << 24)));
+  return state;
+#else
+  return 0;
+#endif
+}
+
+void sostenuto_restore_denormals(uintptr_t state) {
+#if defined(__x86_64__)
+  _mm_setcsr((unsigned)state);
+#elif defined(__aarch64__)
+  __asm__ volatile("msr fpcr, %0" : : "r"(state));
+#else
+  (void)state;
+#endif
+}
+
+int64_t sostenuto_nanoseconds(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+void sostenuto_sleep_until(int64_t deadline) {
+  struct timespec until = {.tv_sec = deadline / 1000000000, .tv_nsec = deadline % 1000000000};
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) {
+  }
+}
+
+bool sostenuto_make_realtime(int priority) {
+  struct sched_param parameters = {.sched_priority = priority};
+  return pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters) == 0;
+}
+
+void sostenuto_name_thread(const char *name) {
+  char short_name[16];
+  strncpy(short_name, name, sizeof short_name - 1);
+  short_name[sizeof short_name - 1] = 0;
+  pthread_setname_np(pthread_self(), short_name);
+}
+
+pid_t sostenuto_spawn_dependent(const char *const *arguments) {
+  /* Closes when the program has replaced the child; until then it carries the error of that. */
+  int report[2];
+  if (pipe2(report, O_CLOEXEC) != 0) return -1;
+  pid_t parent = getpid();
+  pid_t child = fork();
+  if (child == 0) {
+    /* Only calls that are safe between fork and exec in a program with many threads. */
+    int nowhere = open("/dev/null", O_RDWR);
+    dup2(nowhere, 0);
+    dup2(nowhere, 1);
+    dup2(nowhere, 2);
+    setpgid(0, 0);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() == parent) execvp(arguments[0], (char *const *)arguments);
+    int error = errno;
+    if (write(report[1], &error, sizeof error) < 0) _exit(126);
+    _exit(127);
+  }
+  int error = child < 0 ? errno : 0;
+  close(report[1]);
+  if (child > 0) {
+    ssize_t size;
+    do size = read(report[0], &error, sizeof error);
+    while (size < 0 && errno == EINTR);
+    if (size != sizeof error) error = 0;
+    if (error) waitpid(child, NULL, 0);
+  }
+  close(report[0]);
+  if (error) {
+    errno = error;
+    return -1;
+  }
+  return child;
+}
+
+#if defined(SOSTENUTO_RTSAN)
+void __rtsan_realtime_enter(void);
+void __rtsan_realtime_exit(void);
+void sostenuto_rtsan_enter(void) { __rtsan_realtime_enter(); }
+void sostenuto_rtsan_exit(void) { __rtsan_realtime_exit(); }
+bool sostenuto_rtsan_is_built_in(void) { return true; }
+#else
+void sostenuto_rtsan_enter(void) {}
+void sostenuto_rtsan_exit(void) {}
+bool sostenuto_rtsan_is_built_in(void) { return false; }
+#endif

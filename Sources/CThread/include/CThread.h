@@ -1,0 +1,33 @@
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Flush denormals to zero on the calling thread (MXCSR FTZ and DAZ on x86-64, FPCR.FZ on AArch64).
+   Returns the register as it was, for `sostenuto_restore_denormals`. */
+uintptr_t sostenuto_flush_denormals(void);
+void sostenuto_restore_denormals(uintptr_t state);
+
+/* CLOCK_MONOTONIC. */
+int64_t sostenuto_nanoseconds(void);
+
+/* Sleep until CLOCK_MONOTONIC reaches `deadline`, whatever signals arrive. */
+void sostenuto_sleep_until(int64_t deadline);
+
+/* Give the calling thread SCHED_FIFO at `priority`; false when the system refuses. */
+bool sostenuto_make_realtime(int priority);
+
+/* The calling thread's name for debuggers and `top`; at most 15 bytes count. */
+void sostenuto_name_thread(const char *name);
+
+/* Start a program (looked up in PATH), its standard streams at /dev/null, in a process group of its
+   own so that a Ctrl-C at the terminal does not reach it. The system ends it (SIGTERM) when the
+   calling thread ends, however that happens: call it on the main thread. Returns its process id, or
+   -1 with errno. `arguments` ends with NULL. */
+pid_t sostenuto_spawn_dependent(const char *const *arguments);
+
+/* RealtimeSanitizer's context, entered and left around each render; no-ops in other builds.
+   They stand in a .c file since inlined into Swift they would silently do nothing. */
+void sostenuto_rtsan_enter(void);
+void sostenuto_rtsan_exit(void);
+bool sostenuto_rtsan_is_built_in(void);

@@ -1,0 +1,204 @@
+import CAlsa
+import Engine
+import Realtime
+import Synchronization
+
+/// Renders for an ALSA device on a thread of its own, for a machine without a JACK server.
+public final class AlsaDriver: Driver, @unchecked Sendable {
+  public let name = "alsa"
+  public let place: String
+  public let rate: Double
+  public let period: Int
+
+  private let host: RenderHost
+  private let playback: AlsaDevice
+  private let capture = Atomic<UInt>(0)
+  private var captureDevice: AlsaDevice?
+  private var hasTriedCapture = false
+  private var thread: AudioThread?
+  private let isStopping = Atomic<Bool>(false)
+  /// ALSA's number of the error that ended it, or 0.
+  private let error = Atomic<Int32>(0)
+  private let routing: Routing
+  /// Engine channel c at `channels + c * period`; outputs, then inputs.
+  private let channels: UnsafeMutablePointer<Float>
+  private let mix: UnsafeMutablePointer<Float>
+  private static let mostDeviceChannels = 256
+
+  /// Opens the device; throws if it is not there or does not take our settings.
+  public init(
+    renderer: Renderer, device: String = "default", rate: Double = 48000, period: Int = 256
+  ) throws(DriverError) {
+    playback = try AlsaDevice(device, isCapture: false, rate: rate, period: period)
+    self.rate = playback.rate
+    self.period = playback.period
+    place = "ALSA device \(device)"
+    host = RenderHost(renderer)
+    routing = Routing()
+    channels = .allocate(capacity: 2 * channelCapacity * self.period)
+    channels.initialize(repeating: 0, count: 2 * channelCapacity * self.period)
+    mix = .allocate(capacity: Self.mostDeviceChannels * self.period)
+    mix.initialize(repeating: 0, count: Self.mostDeviceChannels * self.period)
+  }
+
+  deinit {
+    channels.deallocate()
+    mix.deallocate()
+  }
+
+  public func start() throws(DriverError) {
+    guard thread == nil else { return }
+    thread = try startThread()
+  }
+
+  // Formed in a nonisolated function, as `AudioThread` asks.
+  private nonisolated func startThread() throws(DriverError) -> AudioThread {
+    try AudioThread(name: "alsa", priority: 60) { [self] in run() }
+  }
+
+  public func update(_ endpoints: [Endpoint]) {
+    routing.update(endpoints)
+    guard !hasTriedCapture, endpoints.contains(where: \.isInput) else { return }
+    hasTriedCapture = true
+    // Without one, inputs read as silence.
+    captureDevice = try? AlsaDevice(playback.name, isCapture: true, rate: rate, period: period)
+    if let captureDevice, captureDevice.rate == rate, captureDevice.channels <= Self.mostDeviceChannels {
+      let bits = UInt(bitPattern: Unmanaged.passUnretained(captureDevice).toOpaque())
+      capture.store(bits, ordering: .releasing)
+    }
+  }
+
+  /// Audio thread; its calls of ALSA are system calls that wait for the device, as is their purpose.
+  private func run() {
+    let budget = Int64(Double(period) / rate * 1e9)
+    let start = nanoseconds()
+    var written = 0
+    var timeouts = 0
+    while !isStopping.load(ordering: .relaxed) {
+      readInputs()
+      routing.lendOutputs(of: host, channels, period)
+      guard host.render(frames: period, budget: budget) else { return }
+      mixOutputs()
+      switch playback.write(mix, frames: period) {
+      case .done: timeouts = 0
+      case .xrun: host.countXrun()
+      case .timeout:
+        timeouts += 1
+        host.countXrun()
+        if timeouts == 2 { return error.store(-ETIMEDOUT, ordering: .relaxed) }
+      case .failed(let code): return error.store(code, ordering: .relaxed)
+      }
+      written += period
+      // A device that swallows everything at once, such as `null`, is not to be fed without pause.
+      let due = start + Int64(Double(written - playback.buffer - period) / rate * 1e9)
+      if due > nanoseconds() { sleep(until: due) }
+    }
+  }
+
+  private func readInputs() {
+    guard let pointer = UnsafeRawPointer(bitPattern: capture.load(ordering: .acquiring)) else { return }
+    let device = Unmanaged<AlsaDevice>.fromOpaque(pointer).takeUnretainedValue()
+    if case .xrun = device.read(mix, frames: period) { host.countXrun() }
+    let inputs = channels + channelCapacity * period
+    for channel in 0..<channelCapacity {
+      let source = routing.source(channel)
+      guard source >= 0, source < device.channels else {
+        host.inputs[channel] = nil
+        continue
+      }
+      let samples = inputs + channel * period
+      for frame in 0..<period { samples[frame] = mix[frame * device.channels + source] }
+      host.inputs[channel] = UnsafePointer(samples)
+    }
+  }
+
+  private func mixOutputs() {
+    let count = playback.channels
+    mix.update(repeating: 0, count: count * period)
+    for channel in 0..<channelCapacity {
+      guard let samples = host.outputs[channel] else { continue }
+      let target = routing.target(channel)
+      for side in target == Routing.both ? 0..<min(2, count) : target..<(target + 1)
+      where side >= 0 && side < count {
+        for frame in 0..<period { mix[frame * count + side] += samples[frame] }
+      }
+    }
+  }
+
+  public func stop() {
+    isStopping.store(true, ordering: .relaxed)
+    thread?.join()
+    _ = host.close()
+    capture.store(0, ordering: .relaxed)
+    captureDevice = nil
+  }
+
+  public var status: DriverStatus {
+    var status = host.status
+    status.roundTrip = Double(playback.buffer + (captureDevice == nil ? 0 : period)) / rate
+    let code = error.load(ordering: .relaxed)
+    if code == -ENODEV {
+      status.failure = "\(place) was unplugged"
+    } else if code != 0 {
+      status.failure = "\(place) stopped: \(AlsaDevice.describe(code))"
+    }
+    return status
+  }
+}
+
+/// Which channels of a device the engine's channels lead to and come from; changed by the worker
+/// while the audio thread reads it.
+final class Routing: Sendable {
+  static let none = -1
+  /// A single channel goes to both sides.
+  static let both = -2
+
+  nonisolated(unsafe) private let targets: UnsafeMutablePointer<Atomic<Int>>
+  nonisolated(unsafe) private let sources: UnsafeMutablePointer<Atomic<Int>>
+
+  init() {
+    targets = .allocate(capacity: channelCapacity)
+    sources = .allocate(capacity: channelCapacity)
+    for channel in 0..<channelCapacity {
+      (targets + channel).initialize(to: Atomic(Self.none))
+      (sources + channel).initialize(to: Atomic(Self.none))
+    }
+  }
+
+  deinit {
+    targets.deallocate()
+    sources.deallocate()
+  }
+
+  /// Several outputs are heard together, each from the device's first channel on. Worker.
+  func update(_ endpoints: [Endpoint]) {
+    var newTargets = [Int](repeating: Self.none, count: channelCapacity)
+    var newSources = newTargets
+    for endpoint in endpoints where !endpoint.isTap {
+      for channel in 0..<endpoint.channels where endpoint.firstChannel + channel < channelCapacity {
+        let slot = endpoint.firstChannel + channel
+        if endpoint.isInput {
+          newSources[slot] = channel
+        } else {
+          newTargets[slot] = endpoint.channels == 1 ? Self.both : channel
+        }
+      }
+    }
+    for channel in 0..<channelCapacity {
+      targets[channel].store(newTargets[channel], ordering: .relaxed)
+      sources[channel].store(newSources[channel], ordering: .relaxed)
+    }
+  }
+
+  /// Audio thread.
+  func target(_ channel: Int) -> Int { targets[channel].load(ordering: .relaxed) }
+  /// Audio thread.
+  func source(_ channel: Int) -> Int { sources[channel].load(ordering: .relaxed) }
+
+  /// Gives the renderer a buffer for each channel that leads somewhere. Audio thread.
+  func lendOutputs(of host: RenderHost, _ channels: UnsafeMutablePointer<Float>, _ period: Int) {
+    for channel in 0..<channelCapacity {
+      host.outputs[channel] = target(channel) == Self.none ? nil : channels + channel * period
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import Engine
+import Realtime
+import Synchronization
+
+/// Renders at the pace of the system's clock where there is no sound hardware: everything works but
+/// the hearing. A thread of its own wakes once a period.
+public final class ClockDriver: Driver, @unchecked Sendable {
+  public let name = "clock"
+  public let place = "the system's clock, without sound"
+  public let rate: Double
+  public let period: Int
+
+  private let host: RenderHost
+  private let isStopping = Atomic<Bool>(false)
+  private var thread: AudioThread?
+
+  /// `rate` 1000...768000 frames a second, `period` 1...8192 frames.
+  public init(renderer: Renderer, rate: Double = 48000, period: Int = 64) {
+    host = RenderHost(renderer)
+    self.rate = min(max(rate, 1000), 768_000)
+    self.period = min(max(period, 1), 8192)
+  }
+
+  public func start() throws(DriverError) {
+    guard thread == nil else { return }
+    thread = try startThread()
+  }
+
+  // Formed in a nonisolated function, as `AudioThread` asks.
+  private nonisolated func startThread() throws(DriverError) -> AudioThread {
+    // Below a JACK server's threads: where there is one, it matters more.
+    try AudioThread(name: "clock", priority: 10) { [self] in run(host) }
+  }
+
+  /// Each wakeup is computed from the first, so that no error adds up. A wakeup that is late by more
+  /// than a period is an xrun, and the time that was missed is not made up for. Audio thread.
+  @_noLocks private func run(_ host: RenderHost) {
+    let length = Int64(Double(period) / rate * 1e9)
+    var origin = nanoseconds()
+    var periods = 0
+    while !isStopping.load(ordering: .relaxed) {
+      periods &+= 1
+      let deadline = origin &+ Int64(Double(periods) * Double(period) / rate * 1e9)
+      sleep(until: deadline)
+      let now = nanoseconds()
+      if now &- deadline > length {
+        host.countXrun()
+        origin = now
+        periods = 0
+      }
+      guard host.render(frames: period, budget: length) else { return }
+    }
+  }
+
+  public func stop() {
+    isStopping.store(true, ordering: .relaxed)
+    thread?.join()
+    _ = host.close()
+  }
+
+  /// Nothing to do: no channel leads anywhere.
+  public func update(_ endpoints: [Endpoint]) {}
+
+  public var status: DriverStatus { host.status }
+}

@@ -1,0 +1,51 @@
+import Engine
+
+/// What calls the renderer: a JACK server, a sound card, or a clock where there is neither.
+///
+/// A driver is made for one renderer and one run: once stopped or failed it is thrown away, and the
+/// next one goes on where it left the renderer, with every voice. All methods: Worker.
+public protocol Driver: AnyObject, Sendable {
+  /// "jack", "alsa" or "clock".
+  var name: String { get }
+  /// What it plays through, for people: "JACK client sostenuto", "ALSA device hw:0".
+  var place: String { get }
+  /// Frames a second; may change while it runs, and then the sound is out of tune until the
+  /// supervisor has moved the engine to the new rate.
+  var rate: Double { get }
+  /// Frames of a period, or of the longest one where it varies; may change while it runs.
+  var period: Int { get }
+  func start() throws(DriverError)
+  /// Returns when the renderer is not in use any more, within a bounded time; what is left to tidy up
+  /// goes on in the background.
+  func stop()
+  /// The channels that the engine has now: ports come and go while it runs. Returns at once.
+  func update(_ endpoints: [Endpoint])
+  var status: DriverStatus { get }
+}
+
+/// How a driver fares.
+public struct DriverStatus: Sendable, Equatable {
+  /// The share of the period that rendering takes, smoothed over about half a second; 1 is all of it.
+  public var load = 0.0
+  /// The highest share that any one period took since the driver started.
+  public var peakLoad = 0.0
+  /// Periods that came late or not at all since the driver started.
+  public var xruns = 0
+  /// Seconds from a sound at the input to the same sound at the output; 0 without hardware.
+  public var roundTrip = 0.0
+  /// The share that all of the JACK server's clients take together; nil elsewhere.
+  public var serverLoad: Double?
+  /// Why it has stopped by itself, in words; nil while all is well.
+  public var failure: String?
+
+  public init() {}
+}
+
+/// A driver that could not be opened or started.
+public struct DriverError: Error, Sendable, CustomStringConvertible {
+  /// For people, one line: "JACK server `studio` is not running".
+  public var message: String
+  public var description: String { message }
+
+  public init(_ message: String) { self.message = message }
+}

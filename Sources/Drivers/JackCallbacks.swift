@@ -1,0 +1,60 @@
+import CJack
+
+// The functions that JACK calls. They are formed here, outside of any actor: a closure formed on the
+// main actor would be checked for its actor on JACK's threads, and trap.
+
+/// Gives the client all its callbacks; before activation, as PipeWire's JACK accepts them only then.
+func setJackCallbacks(of client: OpaquePointer, to state: JackState) {
+  let argument = Unmanaged.passUnretained(state).toOpaque()
+  jack_set_process_callback(client, jackProcess, argument)
+  jack_set_buffer_size_callback(
+    client,
+    { frames, argument in
+      jackState(argument).period.store(Int(frames), ordering: .relaxed)
+      return 0
+    }, argument)
+  jack_set_sample_rate_callback(
+    client,
+    { frames, argument in
+      jackState(argument).rate.store(Int(frames), ordering: .relaxed)
+      return 0
+    }, argument)
+  jack_set_xrun_callback(
+    client,
+    { argument in
+      jackState(argument).countXrun()
+      return 0
+    }, argument)
+  jack_set_freewheel_callback(
+    client,
+    { starting, argument in
+      jackState(argument).isFreewheeling.store(starting != 0, ordering: .relaxed)
+    }, argument)
+  jack_on_info_shutdown(client, { _, reason, argument in jackState(argument).fail(reason) }, argument)
+  jack_set_port_registration_callback(client, { _, _, argument in jackState(argument).onChange() }, argument)
+  jack_set_port_connect_callback(client, { _, _, _, argument in jackState(argument).onChange() }, argument)
+  jack_set_port_rename_callback(
+    client,
+    { _, old, new, argument in
+      guard let old, let new else { return }
+      jackState(argument).onRename(String(cString: old), String(cString: new))
+    }, argument)
+  jack_set_graph_order_callback(
+    client,
+    { argument in
+      jackState(argument).onChange()
+      return 0
+    }, argument)
+  jack_set_latency_callback(client, { mode, argument in jackState(argument).passLatencies(mode) }, argument)
+}
+
+private func jackState(_ argument: UnsafeMutableRawPointer?) -> JackState {
+  Unmanaged.fromOpaque(argument!).takeUnretainedValue()
+}
+
+/// Audio thread.
+@_noLocks private func jackProcess(_ frames: UInt32, _ argument: UnsafeMutableRawPointer?) -> Int32 {
+  guard let argument else { return 0 }
+  Unmanaged<JackState>.fromOpaque(argument)._withUnsafeGuaranteedRef { $0.process(frames) }
+  return 0
+}

@@ -1,0 +1,39 @@
+import CJack
+import Synchronization
+
+/// What libjack says by itself. It would go to standard error, where the front end's screen is.
+enum JackMessages {
+  /// Silences libjack, keeping its errors; before any other call of it. Any thread.
+  static func capture() {
+    jack_set_error_function(keepJackError)
+    jack_set_info_function(ignoreJackInfo)
+  }
+
+  /// The last error that libjack reported, or nil. Any thread.
+  static var last: String? { lastJackError.withLock { $0 } }
+
+  /// A failure to open, in words.
+  static func describe(_ status: jack_status_t, server: String?) -> String {
+    let named = server.map { "JACK server `\($0)`" } ?? "JACK server"
+    func has(_ flag: JackStatus) -> Bool { status.rawValue & flag.rawValue != 0 }
+    if has(JackVersionError) { return "\(named) speaks another version of the protocol" }
+    if has(JackShmFailure) { return "\(named): no access to its shared memory" }
+    if has(JackNameNotUnique) { return "\(named): the client's name is taken" }
+    if has(JackServerError) { return "\(named): communication failed" }
+    if has(JackServerFailed) {
+      return server == nil ? "no JACK server is running" : "\(named) is not running"
+    }
+    return last.map { "\(named): \($0)" } ?? "\(named) refused the client"
+  }
+}
+
+private let lastJackError = Mutex<String?>(nil)
+
+// May be called on any of JACK's threads, the audio thread included: one that cannot have the lock at
+// once drops the message. Errors there mean that the server is gone, and the sound with it.
+private func keepJackError(_ text: UnsafePointer<CChar>?) {
+  guard let text else { return }
+  lastJackError.withLockIfAvailable { $0 = String(cString: text) }
+}
+
+private func ignoreJackInfo(_ text: UnsafePointer<CChar>?) {}

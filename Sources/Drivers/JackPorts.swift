@@ -1,0 +1,242 @@
+import CJack
+import Dispatch
+import Engine
+import Glibc
+import Patch
+import Realtime
+
+/// A pointer of libjack's that its own threads and ours share, as libjack allows.
+struct JackPointer: @unchecked Sendable {
+  let raw: OpaquePointer
+}
+
+/// The ports of one JACK client: registers and unregisters them as endpoints come and go, and keeps
+/// their connections. Everything happens on the driver's queue, as calls of a server may take long.
+final class JackPorts {
+  private struct Key: Hashable {
+    var node: NodeID
+    var isInput: Bool
+    var channel: Int
+  }
+
+  private struct Registered {
+    var port: OpaquePointer
+    /// The name that it is to have; two nodes may want the same during a crossfade.
+    var base: String
+    var name: String
+    /// The engine's channel.
+    var slot: Int
+  }
+
+  private let client: OpaquePointer
+  private let state: JackState
+  private let host: RenderHost
+  private let options: JackClientOptions
+  private var ports: [Key: Registered] = [:]
+  private var isActive = false
+
+  init(client: OpaquePointer, state: JackState, host: RenderHost, options: JackClientOptions) {
+    self.client = client
+    self.state = state
+    self.host = host
+    self.options = options
+  }
+
+  /// Ports can be connected from now on.
+  func activate() {
+    isActive = true
+    for base in ports.values.sorted(by: { $0.slot < $1.slot }).map(\.base) { wantFirst(base) }
+    look()
+  }
+
+  /// Makes the ports those of `endpoints`. Taps are for files and get none.
+  func update(_ endpoints: [Endpoint]) {
+    var wanted: [(key: Key, base: String, slot: Int)] = []
+    for endpoint in endpoints where !endpoint.isTap {
+      for channel in 0..<endpoint.channels where endpoint.firstChannel + channel < channelCapacity {
+        wanted.append(
+          (
+            Key(node: endpoint.node, isInput: endpoint.isInput, channel: channel),
+            portName(endpoint.name, channel), endpoint.firstChannel + channel
+          ))
+      }
+    }
+    let keys = Set(wanted.map(\.key))
+    let leaving = ports.filter { !keys.contains($0.key) }
+    for (key, old) in leaving {
+      ports[key] = nil
+      if !wanted.contains(where: { $0.slot == old.slot && $0.key.isInput == key.isInput }) {
+        state.setPort(nil, input: key.isInput, channel: old.slot)
+      }
+    }
+    var unused = leaving
+    for (key, base, slot) in wanted {
+      if var known = ports[key] {
+        if known.slot != slot {
+          state.setPort(nil, input: key.isInput, channel: known.slot)
+          known.slot = slot
+        }
+        if known.base != base {
+          options.memory.rename(known.base, to: base)
+          known.base = base
+        }
+        ports[key] = known
+      } else if let heir = unused.first(where: { $0.key.isInput == key.isInput && $0.value.base == base }) {
+        // A node that replaces another takes its port over, connections and all.
+        unused[heir.key] = nil
+        var taken = heir.value
+        taken.slot = slot
+        ports[key] = taken
+      } else if let port = register(freeName(base), isInput: key.isInput) {
+        ports[key] = Registered(port: port, base: base, name: shortName(port), slot: slot)
+        if isActive { wantFirst(base) }
+      }
+      if let port = ports[key]?.port { state.setPort(port, input: key.isInput, channel: slot) }
+    }
+    unregister(unused.values.map(\.port))
+    settleNames()
+    if isActive { look() }
+  }
+
+  private func portName(_ name: String, _ channel: Int) -> String {
+    // The size includes the client's name, a colon and the final zero.
+    let room = Int(jack_port_name_size()) - Int(jack_client_name_size()) - 8
+    let suffix = "_\(channel + 1)"
+    return String(name.replacing(":", with: "-").prefix(max(room - suffix.count, 8))) + suffix
+  }
+
+  private func freeName(_ base: String) -> String {
+    let taken = Set(ports.values.map(\.name))
+    var name = base
+    var number = 2
+    while taken.contains(name) {
+      name = "\(base)~\(number)"
+      number += 1
+    }
+    return name
+  }
+
+  private func register(_ name: String, isInput: Bool) -> OpaquePointer? {
+    // What is the engine's output is JACK's output port as well.
+    let flags = isInput ? JackPortIsInput : JackPortIsOutput
+    return jack_port_register(client, name, JACK_DEFAULT_AUDIO_TYPE, UInt(flags.rawValue), 0)
+  }
+
+  private func shortName(_ port: OpaquePointer) -> String {
+    jack_port_short_name(port).map { String(cString: $0) } ?? ""
+  }
+
+  /// Gives ports the names that they are to have, as soon as those are free.
+  private func settleNames() {
+    for key in ports.keys {
+      guard let known = ports[key], known.name != known.base, freeName(known.base) == known.base else {
+        continue
+      }
+      jack_port_rename(client, known.port, known.base)
+      ports[key]?.name = shortName(known.port)
+    }
+  }
+
+  /// Takes ports away after the audio thread has let go of them: when the period that was under way
+  /// is over, or when it is clear that none will follow.
+  private func unregister(_ leaving: [OpaquePointer]) {
+    guard !leaving.isEmpty else { return }
+    let seen = host.cycles.load(ordering: .acquiring)
+    let deadline = nanoseconds() + 500_000_000
+    while isActive, state.failure == nil, host.cycles.load(ordering: .acquiring) < seen + 2,
+      nanoseconds() < deadline
+    {
+      sleep(until: nanoseconds() + 1_000_000)
+    }
+    for port in leaving { jack_port_unregister(client, port) }
+  }
+
+  // MARK: Connections
+
+  /// What a port that was never there before is connected to: outputs to the sound card's, one side
+  /// each, or both for a single channel; inputs where asked for.
+  private func wantFirst(_ base: String) {
+    guard !options.memory.knows(base) else { return }
+    guard let (key, _) = ports.first(where: { $0.value.base == base }) else { return }
+    guard key.isInput ? options.connectsInputs : options.connectsOutputs else {
+      options.memory.want(base, [])
+      return
+    }
+    let physical = physicalPorts(key.isInput ? JackPortIsOutput : JackPortIsInput)
+    let isMono = !ports.keys.contains { $0.node == key.node && $0.isInput == key.isInput && $0.channel == 1 }
+    let partners = isMono && !key.isInput ? physical.prefix(2) : physical.dropFirst(key.channel).prefix(1)
+    options.memory.want(base, Array(partners))
+  }
+
+  private func physicalPorts(_ direction: JackPortFlags) -> [String] {
+    strings(
+      jack_get_ports(
+        client, nil, JACK_DEFAULT_AUDIO_TYPE, UInt(JackPortIsPhysical.rawValue | direction.rawValue)))
+  }
+
+  /// Compares the connections with those that are wanted, and makes the ones that are due.
+  func look() {
+    guard isActive, state.failure == nil else { return }
+    for (base, group) in Dictionary(grouping: ports, by: { $0.value.base }) {
+      var connections: Set<String> = []
+      for (_, known) in group {
+        connections.formUnion(strings(jack_port_get_all_connections(client, known.port)))
+      }
+      let due = options.memory.look(at: base, connections: connections) {
+        jack_port_by_name(client, $0) != nil
+      }
+      for (key, known) in group {
+        guard let ours = jack_port_name(known.port) else { continue }
+        // A second port of the same name is there for a crossfade and needs the same connections.
+        let others = group.count > 1 ? Array(Set(due).union(connections)) : due
+        for other in others {
+          let error =
+            key.isInput ? jack_connect(client, other, ours) : jack_connect(client, ours, other)
+          if error == 0 || error == EEXIST { options.memory.made(base, other) }
+        }
+      }
+    }
+  }
+
+  /// Seconds from the sound card's input to its output through this client; 0 when unknown.
+  func roundTrip(rate: Int) -> Double {
+    var capture: UInt32 = 0
+    var playback: UInt32 = 0
+    for (key, known) in ports {
+      var range = jack_latency_range_t()
+      jack_port_get_latency_range(known.port, key.isInput ? JackCaptureLatency : JackPlaybackLatency, &range)
+      if key.isInput { capture = max(capture, range.max) } else { playback = max(playback, range.max) }
+    }
+    if capture == 0, let first = physicalPorts(JackPortIsOutput).first,
+      let port = jack_port_by_name(client, first)
+    {
+      var range = jack_latency_range_t()
+      jack_port_get_latency_range(port, JackCaptureLatency, &range)
+      capture = range.max
+    }
+    return rate > 0 ? Double(capture + playback) / Double(rate) : 0
+  }
+
+  /// libjack's list of strings, which is freed.
+  private func strings(_ list: UnsafeMutablePointer<UnsafePointer<CChar>?>?) -> [String] {
+    guard let list else { return [] }
+    defer { jack_free(list) }
+    var result: [String] = []
+    var index = 0
+    while let text = list[index] {
+      result.append(String(cString: text))
+      index += 1
+    }
+    return result
+  }
+
+  /// What programs that draw JACK's graph show: "out left", "drums 3".
+  var prettyNames: [(uuid: UInt64, name: String)] {
+    ports.map { key, known in
+      let siblings = ports.keys.count { $0.node == key.node && $0.isInput == key.isInput }
+      let title = known.base.replacing(/_[0-9]+$/, with: "")
+      let side = siblings == 2 ? ["left", "right"][key.channel % 2] : "\(key.channel + 1)"
+      return (jack_port_uuid(known.port), siblings == 1 ? title : "\(title) \(side)")
+    }
+  }
+}

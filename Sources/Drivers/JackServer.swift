@@ -1,0 +1,51 @@
+import CThread
+import Glibc
+
+/// A JACK server that this program has started and ends with it, however that happens. Worker, on the
+/// main thread: the system ends the server when the thread that started it ends.
+public final class JackServer {
+  public let process: Int32
+  private var hasEnded = false
+
+  /// Starts `jackd` with these arguments; throws when there is no such program. That it runs does not
+  /// mean that it will serve: open a client to find out.
+  public init(arguments: [String]) throws(DriverError) {
+    var pointers: [UnsafePointer<CChar>?] = (["jackd"] + arguments).map { UnsafePointer(strdup($0)) }
+    pointers.append(nil)
+    process = sostenuto_spawn_dependent(pointers)
+    let error = errno
+    for pointer in pointers { free(UnsafeMutableRawPointer(mutating: pointer)) }
+    guard process > 0 else {
+      throw DriverError("jackd cannot be started: \(String(cString: strerror(error)))")
+    }
+  }
+
+  /// For a sound card, by its number, real-time where permitted.
+  public static func onCard(
+    _ card: Int, rate: Double, period: Int, isRealtime: Bool = true
+  ) throws(DriverError) -> JackServer {
+    let schedule = isRealtime ? ["-R", "-P", "70"] : ["--no-realtime"]
+    return try JackServer(
+      arguments: schedule + [
+        "-d", "alsa", "-d", "hw:\(card)", "-r", "\(Int(rate))", "-p", "\(period)", "-n", "2",
+      ])
+  }
+
+  public var isRunning: Bool {
+    if !hasEnded { hasEnded = waitpid(process, nil, WNOHANG) == process }
+    return !hasEnded
+  }
+
+  /// Ends it, at the latest after two seconds.
+  public func stop() {
+    guard isRunning else { return }
+    kill(process, SIGTERM)
+    let deadline = nanoseconds() + 2_000_000_000
+    while isRunning {
+      if nanoseconds() > deadline { kill(process, SIGKILL) }
+      sleep(until: nanoseconds() + 5_000_000)
+    }
+  }
+
+  deinit { stop() }
+}

@@ -1,0 +1,146 @@
+import CJack
+import Engine
+import Realtime
+import Synchronization
+
+/// What JACK's callbacks see of a driver. It outlives the client: JACK holds a pointer to it.
+final class JackState: Sendable {
+
+  let rate: Atomic<Int>
+  let period: Atomic<Int>
+  let isFreewheeling = Atomic<Bool>(false)
+  /// Set once the server has closed on us; `reason` is complete then.
+  let hasFailed = Atomic<Bool>(false)
+  /// Called when ports, connections or latencies have changed; must return at once. JACK's
+  /// notification thread, which may lock.
+  let onChange: @Sendable () -> Void
+  /// Called when a port somewhere got another name: the old one, the new one. The same thread.
+  let onRename: @Sendable (String, String) -> Void
+
+  private let host: RenderHost
+  /// The same, for the audio thread: it counts no references.
+  private let borrowed: Unmanaged<RenderHost>
+  /// The port of each output channel, then of each input channel, as bits of its pointer or 0.
+  nonisolated(unsafe) private let ports: UnsafeMutablePointer<Atomic<UInt>>
+  nonisolated(unsafe) private let reasonText: UnsafeMutablePointer<CChar>
+  private static let reasonSize = 256
+
+  init(
+    host: RenderHost, rate: Int, period: Int, onChange: @escaping @Sendable () -> Void,
+    onRename: @escaping @Sendable (String, String) -> Void
+  ) {
+    self.host = host
+    borrowed = .passUnretained(host)
+    self.rate = Atomic(rate)
+    self.period = Atomic(period)
+    self.onChange = onChange
+    self.onRename = onRename
+    ports = .allocate(capacity: 2 * channelCapacity)
+    for slot in 0..<2 * channelCapacity { (ports + slot).initialize(to: Atomic(0)) }
+    reasonText = .allocate(capacity: Self.reasonSize)
+    reasonText.initialize(repeating: 0, count: Self.reasonSize)
+  }
+
+  deinit {
+    ports.deallocate()
+    reasonText.deallocate()
+  }
+
+  /// Puts a port (or none) behind a channel. The audio thread uses it from its next period on, and
+  /// no longer uses the one before when the period under way is over. Worker.
+  func setPort(_ port: OpaquePointer?, input: Bool, channel: Int) {
+    ports[(input ? channelCapacity : 0) + channel].store(UInt(bitPattern: port), ordering: .releasing)
+  }
+
+  /// Renders one period between JACK's buffers. Audio thread.
+  @_noLocks func process(_ frames: UInt32) {
+    let ports = ports
+    let count = Int(frames)
+    // Freewheeling has no deadline, so there is no share of it to measure.
+    let length =
+      isFreewheeling.load(ordering: .relaxed)
+      ? 0 : Double(count) / Double(rate.load(ordering: .relaxed)) * 1e9
+    borrowed._withUnsafeGuaranteedRef {
+      gather($0, ports, frames)
+      if !$0.render(frames: count, budget: Int64(length)) { silence($0, count) }
+    }
+  }
+
+  /// The server has gone; called on a thread that may be the audio thread, so it only copies.
+  func fail(_ reason: UnsafePointer<CChar>?) {
+    guard !hasFailed.load(ordering: .acquiring) else { return }
+    if let reason {
+      for index in 0..<Self.reasonSize - 1 {
+        reasonText[index] = reason[index]
+        if reason[index] == 0 { break }
+      }
+    }
+    hasFailed.store(true, ordering: .releasing)
+  }
+
+  /// Why the server has gone, as JACK says it; nil while it has not. Worker.
+  var failure: String? {
+    hasFailed.load(ordering: .acquiring) ? String(cString: reasonText) : nil
+  }
+
+  func countXrun() {
+    if !isFreewheeling.load(ordering: .relaxed) { host.countXrun() }
+  }
+
+  /// Latencies through the program: it adds none of its own, so each side has what the other side
+  /// has, at the least and at the most. JACK's notification thread.
+  func passLatencies(_ mode: jack_latency_callback_mode_t) {
+    let isCapture = mode == JackCaptureLatency
+    let from = isCapture ? channelCapacity : 0
+    let to = isCapture ? 0 : channelCapacity
+    var sum = jack_latency_range_t(min: .max, max: 0)
+    for channel in 0..<channelCapacity {
+      guard let port = port(from + channel) else { continue }
+      var range = jack_latency_range_t()
+      jack_port_get_latency_range(port, mode, &range)
+      sum.min = min(sum.min, range.min)
+      sum.max = max(sum.max, range.max)
+    }
+    if sum.min > sum.max { sum = jack_latency_range_t(min: 0, max: 0) }
+    for channel in 0..<channelCapacity {
+      if let port = port(to + channel) { jack_port_set_latency_range(port, mode, &sum) }
+    }
+    onChange()
+  }
+
+  private func port(_ slot: Int) -> OpaquePointer? {
+    OpaquePointer(bitPattern: ports[slot].load(ordering: .acquiring))
+  }
+}
+
+@_noLocks private func gather(
+  _ host: RenderHost, _ ports: UnsafeMutablePointer<Atomic<UInt>>, _ frames: UInt32
+) {
+  let (inputs, outputs) = (host.inputs, host.outputs)
+  var channel = 0
+  while channel < channelCapacity {
+    let output = OpaquePointer(bitPattern: ports[channel].load(ordering: .acquiring))
+    let input = OpaquePointer(bitPattern: ports[channelCapacity &+ channel].load(ordering: .acquiring))
+    if let output {
+      outputs[channel] = portBuffer(output, frames)?.assumingMemoryBound(to: Float.self)
+    } else {
+      outputs[channel] = nil
+    }
+    if let input {
+      inputs[channel] = UnsafePointer(portBuffer(input, frames)?.assumingMemoryBound(to: Float.self))
+    } else {
+      inputs[channel] = nil
+    }
+    channel &+= 1
+  }
+}
+
+/// Without a renderer: JACK would repeat what the buffers last held.
+@_noLocks private func silence(_ host: RenderHost, _ frames: Int) {
+  let outputs = host.outputs
+  var channel = 0
+  while channel < channelCapacity {
+    if let output = outputs[channel] { setMemory(output, 0, frames &* 4) }
+    channel &+= 1
+  }
+}

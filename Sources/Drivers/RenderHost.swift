@@ -1,0 +1,109 @@
+import Engine
+import Realtime
+import Synchronization
+
+/// How many channels a driver has at most each way; `DriverChannels.capacity` in a form that the audio
+/// thread may read.
+var channelCapacity: Int { @_noLocks get { 256 } }
+
+/// The audio thread's side of every driver: the table of channel pointers, the one way into the
+/// renderer, and the measurement of what rendering costs.
+///
+/// `close()` takes the renderer away from a driver, so that another may have it although the thread
+/// of the first still runs or hangs somewhere in a library.
+final class RenderHost: Sendable {
+  /// 256 each, nil where the driver has no such channel. Audio thread.
+  nonisolated(unsafe) let inputs: UnsafeMutablePointer<UnsafePointer<Float>?>
+  nonisolated(unsafe) let outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>
+  /// Renders that have been completed.
+  let cycles = Atomic<Int>(0)
+  let xruns = Atomic<Int>(0)
+
+  private let renderer: Renderer
+  /// The same, for the audio thread: it counts no references.
+  private let borrowed: Unmanaged<Renderer>
+  private let state = Atomic<UInt8>(RenderHost.open)
+  /// Bits of two Floats. Stored by the audio thread alone.
+  private let load = Atomic<UInt32>(0)
+  private let peakLoad = Atomic<UInt32>(0)
+
+  private static let open: UInt8 = 0
+  private static let rendering: UInt8 = 1
+  private static let closed: UInt8 = 2
+
+  init(_ renderer: Renderer) {
+    self.renderer = renderer
+    borrowed = .passUnretained(renderer)
+    inputs = .allocate(capacity: DriverChannels.capacity)
+    inputs.initialize(repeating: nil, count: DriverChannels.capacity)
+    outputs = .allocate(capacity: DriverChannels.capacity)
+    outputs.initialize(repeating: nil, count: DriverChannels.capacity)
+  }
+
+  deinit {
+    inputs.deallocate()
+    outputs.deallocate()
+  }
+
+  /// Renders one period into the channels of the table. `budget`: the nanoseconds that the period
+  /// lasts, or 0 to leave it out of the measurement. False, and nothing written, once closed.
+  /// Audio thread.
+  @_noLocks func render(frames: Int, budget: Int64) -> Bool {
+    guard
+      state.compareExchange(
+        expected: RenderHost.open, desired: RenderHost.rendering, ordering: .acquiring
+      ).exchanged
+    else { return false }
+    let start = nanoseconds()
+    let denormals = flushDenormals()
+    enterRealtimeContext()
+    let (inputs, outputs) = (inputs, outputs)
+    borrowed._withUnsafeGuaranteedRef { $0.render(frames: frames, inputs: inputs, outputs: outputs) }
+    leaveRealtimeContext()
+    restoreDenormals(denormals)
+    if budget > 0 { measure(nanoseconds() &- start, of: budget) }
+    cycles.store(cycles.load(ordering: .relaxed) &+ 1, ordering: .releasing)
+    state.store(RenderHost.open, ordering: .releasing)
+    return true
+  }
+
+  @_noLocks private func measure(_ taken: Int64, of budget: Int64) {
+    let share = Float(taken) / Float(budget)
+    let old = Float(bitPattern: load.load(ordering: .relaxed))
+    // One pole, half a second: its coefficient is the period's length over the time constant.
+    let weight = Float(budget) * 2e-9
+    let new = old + (share - old) * (weight < 1 ? weight : 1)
+    load.store(new.bitPattern, ordering: .relaxed)
+    if share > Float(bitPattern: peakLoad.load(ordering: .relaxed)) {
+      peakLoad.store(share.bitPattern, ordering: .relaxed)
+    }
+  }
+
+  /// Counts a period that came late or not at all. Audio thread, or any other.
+  @_noLocks func countXrun() {
+    xruns.wrappingAdd(1, ordering: .relaxed)
+  }
+
+  /// Keeps the audio thread out of the renderer from now on, waiting for a render under way. False if
+  /// that did not end within `seconds`. Worker.
+  func close(within seconds: Double = 2) -> Bool {
+    let deadline = nanoseconds() + Int64(seconds * 1e9)
+    while true {
+      let result = state.compareExchange(
+        expected: RenderHost.open, desired: RenderHost.closed, ordering: .acquiring)
+      if result.exchanged || result.original == RenderHost.closed { return true }
+      if nanoseconds() > deadline { return false }
+      // A render takes less than a period: come back in a fraction of one.
+      sleep(until: nanoseconds() + 100_000)
+    }
+  }
+
+  /// Load and xruns so far. Worker.
+  var status: DriverStatus {
+    var status = DriverStatus()
+    status.load = Double(Float(bitPattern: load.load(ordering: .relaxed)))
+    status.peakLoad = Double(Float(bitPattern: peakLoad.load(ordering: .relaxed)))
+    status.xruns = xruns.load(ordering: .relaxed)
+    return status
+  }
+}

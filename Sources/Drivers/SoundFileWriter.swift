@@ -1,0 +1,74 @@
+import CSndfile
+import Glibc
+
+/// Writes one sound file by libsndfile. The file appears under its name when it is complete; until
+/// then, and if rendering is given up, whatever was there stays. Worker.
+final class SoundFileWriter {
+  private let path: String
+  private let partial: String?
+  private var file: OpaquePointer?
+
+  /// `frames`: about how many will come, which decides whether a WAV needs its form for above 4 GB.
+  init(path: String, rate: Double, channels: Int, format: SampleFormat, frames: Int64) throws(DriverError) {
+    self.path = path
+    var info = SF_INFO()
+    info.samplerate = Int32(rate.rounded())
+    info.channels = Int32(channels)
+    info.format = format.code(for: path, bytes: frames * Int64(channels * 4))
+    // Something that is there and no plain file (a device, a pipe) is written to, not replaced.
+    var status = stat()
+    let replaces = stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
+    partial = replaces ? path + ".part" : nil
+    guard let opened = sf_open(partial ?? path, Int32(SFM_WRITE), &info) else {
+      throw DriverError("\(path): \(String(cString: sf_strerror(nil)))")
+    }
+    file = opened
+    // That chunk holds the time of day, and a render is to give the same bytes always.
+    sf_command(opened, Int32(SFC_SET_ADD_PEAK_CHUNK), nil, Int32(SF_FALSE))
+    // For the integer formats: what is too loud stays at the limit instead of wrapping around.
+    sf_command(opened, Int32(SFC_SET_CLIPPING), nil, Int32(SF_TRUE))
+  }
+
+  /// `samples` holds `frames` times the file's channels, interleaved.
+  func write(_ samples: UnsafePointer<Float>, frames: Int) throws(DriverError) {
+    guard sf_writef_float(file, samples, sf_count_t(frames)) == frames else {
+      throw DriverError("\(path): \(String(cString: sf_strerror(file)))")
+    }
+  }
+
+  /// Closes the file and puts it in its place.
+  func finish() throws(DriverError) {
+    guard let file else { return }
+    self.file = nil
+    guard sf_close(file) == 0 else { throw DriverError("\(path): could not be completed") }
+    if let partial, rename(partial, path) != 0 {
+      throw DriverError("\(path): \(String(cString: strerror(errno)))")
+    }
+  }
+
+  deinit {
+    guard let file else { return }
+    sf_close(file)
+    if let partial { unlink(partial) }
+  }
+}
+
+/// How samples are stored.
+public enum SampleFormat: String, Sendable, CaseIterable {
+  case float32, pcm24, pcm16
+
+  /// The container is the name's: .flac, .ogg (Vorbis, which has one format), else WAV, in its form for
+  /// more than 4 GB where that may be needed.
+  fileprivate func code(for path: String, bytes: Int64) -> Int32 {
+    let name = path.lowercased()
+    if name.hasSuffix(".ogg") { return Int32(SF_FORMAT_OGG) | Int32(SF_FORMAT_VORBIS) }
+    let isFlac = name.hasSuffix(".flac")
+    let container = isFlac ? SF_FORMAT_FLAC : bytes > 4_000_000_000 ? SF_FORMAT_RF64 : SF_FORMAT_WAV
+    return switch self {
+    // FLAC has no floats; 24 bits are the most that it holds.
+    case .float32: Int32(container) | Int32(isFlac ? SF_FORMAT_PCM_24 : SF_FORMAT_FLOAT)
+    case .pcm24: Int32(container) | Int32(SF_FORMAT_PCM_24)
+    case .pcm16: Int32(container) | Int32(SF_FORMAT_PCM_16)
+    }
+  }
+}

@@ -1,0 +1,211 @@
+import Dispatch
+import Engine
+import Synchronization
+
+/// Keeps an engine playing, whatever happens to servers and sound cards: chooses a driver, moves to
+/// the clock driver when it fails, and back when what it had is there again. The renderer's state
+/// outlives every move, so held notes go on sounding. All methods: Worker, on the main thread; `poll`
+/// never waits for a server.
+public final class Supervisor {
+  public let engine: Engine
+  public private(set) var driver: (any Driver)?
+  /// What plays and why, or what happened and what will be done about it, in one line.
+  public private(set) var message = "no driver"
+  /// Something went wrong and is not yet as it was.
+  public private(set) var isDisturbed = false
+
+  private let options: DriverOptions
+  private let chooser: DriverChooser
+  private var server: JackServer?
+  private var endpoints: [Endpoint] = []
+  private var xrunsBefore = 0
+  private var attempt: Attempt?
+  private var nextAttempt: Int64?
+  /// Nanoseconds between two looks for something better: quick churn has frozen JACK servers.
+  static let pause: Int64 = 2_000_000_000
+
+  public init(engine: Engine, options: DriverOptions = DriverOptions()) {
+    self.engine = engine
+    self.options = options
+    chooser = DriverChooser(options)
+  }
+
+  /// Opens and starts a driver, and tunes the engine to it. Always succeeds: with the clock at worst.
+  public func start() {
+    let choice = chooser.open(renderer: engine.renderer)
+    server = choice.server
+    message = choice.explanation
+    if run(choice.driver) {
+      nextAttempt = choice.isWished ? nil : nanoseconds() + Self.pause
+    } else {
+      moveToClock()
+      nextAttempt = nanoseconds() + Self.pause
+    }
+  }
+
+  /// Ends the sound, and the JACK server if it is ours.
+  public func stop() {
+    attempt?.abandon()
+    attempt = nil
+    nextAttempt = nil
+    driver?.stop()
+    driver = nil
+    server?.stop()
+    server = nil
+  }
+
+  /// Load, xruns of all drivers since the start, and so on.
+  public var status: DriverStatus {
+    guard var status = driver?.status else { return DriverStatus() }
+    status.xruns += xrunsBefore
+    return status
+  }
+
+  /// Looks after the driver. To be called 10 to 60 times a second, and after edits.
+  public func poll(now: Int64 = monotonicTime()) {
+    guard let driver else { return }
+    if let failure = driver.status.failure {
+      leave(driver)
+      moveToClock()
+      isDisturbed = true
+      message = "\(failure): playing on through the clock driver; trying again in 2 s"
+      nextAttempt = now + Self.pause
+    } else if driver.rate != engine.rate {
+      follow(driver, now: now)
+    } else {
+      sendEndpoints()
+    }
+    if let attempt {
+      finish(attempt, now: now)
+    } else if let due = nextAttempt, now >= due {
+      nextAttempt = nil
+      begin(now: now)
+    }
+  }
+
+  private func sendEndpoints() {
+    let wanted = engine.endpoints
+    guard wanted != endpoints else { return }
+    endpoints = wanted
+    driver?.update(wanted)
+  }
+
+  /// Tunes the engine to the driver and starts it. No other driver may be running.
+  private func run(_ new: any Driver) -> Bool {
+    engine.retune(rate: new.rate, period: new.period)
+    endpoints = engine.endpoints
+    new.update(endpoints)
+    do {
+      try new.start()
+    } catch {
+      new.stop()
+      message = error.message
+      return false
+    }
+    driver = new
+    return true
+  }
+
+  private func leave(_ old: any Driver) {
+    xrunsBefore += old.status.xruns
+    old.stop()
+    driver = nil
+  }
+
+  private func moveToClock() {
+    let clock = ClockDriver(renderer: engine.renderer, rate: engine.rate, period: engine.period)
+    if !run(clock) { message = "no sound: \(message)" }
+  }
+
+  /// The rate of a running driver changed: the engine may only follow while none runs.
+  private func follow(_ driver: any Driver, now: Int64) {
+    let rate = driver.rate
+    leave(driver)
+    engine.retune(rate: rate, period: driver.period)
+    let choice = chooser.open(renderer: engine.renderer, rate: rate, period: driver.period)
+    if run(choice.driver) {
+      message = "the rate is now \(Int(rate)) Hz: \(choice.explanation)"
+    } else {
+      moveToClock()
+      nextAttempt = now + Self.pause
+    }
+  }
+
+  // MARK: Back to what was wished for
+
+  private func begin(now: Int64) {
+    guard options.preference != .clock else { return }
+    if server.map({ !$0.isRunning }) == true, let card = AlsaDevice.firstCard {
+      // Ours, and dead: the attempt after this one will find its successor.
+      server = try? JackServer.onCard(card, rate: options.rate, period: options.period)
+    }
+    attempt = Attempt(renderer: engine.renderer, options: options)
+  }
+
+  private func finish(_ attempt: Attempt, now: Int64) {
+    switch attempt.outcome {
+    case .pending: return
+    case .failed:
+      self.attempt = nil
+      nextAttempt = now + Self.pause
+    case .opened(let new):
+      self.attempt = nil
+      if let driver { leave(driver) }
+      if run(new) {
+        message = isDisturbed ? "sound is back: playing through \(new.place)" : "playing through \(new.place)"
+        isDisturbed = false
+      } else {
+        let reason = message
+        moveToClock()
+        message = "\(reason): playing on through the clock driver; trying again in 2 s"
+        nextAttempt = now + Self.pause
+      }
+    }
+  }
+
+  /// One try to open a better driver, on a thread of its own, since a server may not answer.
+  private final class Attempt: Sendable {
+    enum Outcome {
+      case pending, failed
+      case opened(any Driver)
+    }
+
+    private let state = Mutex<(outcome: Outcome, isAbandoned: Bool)>((.pending, false))
+
+    init(renderer: Renderer, options: DriverOptions) {
+      DispatchQueue(label: "sostenuto.attempt").async { [self] in
+        let opened = Self.open(renderer, options)
+        let isWanted = state.withLock {
+          $0.outcome = opened.map(Outcome.opened) ?? .failed
+          return !$0.isAbandoned
+        }
+        if !isWanted { opened?.stop() }
+      }
+    }
+
+    private static func open(_ renderer: Renderer, _ options: DriverOptions) -> (any Driver)? {
+      if options.preference != .alsa,
+        let driver = try? JackDriver(renderer: renderer, options: options.jack)
+      {
+        return driver
+      }
+      guard options.preference != .jack, AlsaDevice.firstCard != nil else { return nil }
+      return try? AlsaDriver(
+        renderer: renderer, device: options.alsaDevice, rate: options.rate, period: options.period)
+    }
+
+    var outcome: Outcome { state.withLock { $0.outcome } }
+
+    func abandon() {
+      let late: (any Driver)? = state.withLock {
+        $0.isAbandoned = true
+        if case .opened(let driver) = $0.outcome { return driver }
+        return nil
+      }
+      late?.stop()
+    }
+  }
+}
+
+/// Nanoseconds of the system's monotonic clock. Any thread.
+public func monotonicTime() -> Int64 { nanoseconds() }

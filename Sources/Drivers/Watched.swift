@@ -1,0 +1,42 @@
+import Dispatch
+import Synchronization
+
+/// A call into a library that may hang for ever, such as to a JACK server that does not answer: runs
+/// on another thread and is waited for until a deadline. Worker.
+enum Watched {
+  /// The call's result, or nil when `seconds` have passed. A result that comes later still goes to
+  /// `late`, on that thread, to be tidied up.
+  static func call<Result: Sendable>(
+    within seconds: Double, _ body: @escaping @Sendable () -> Result,
+    late: @escaping @Sendable (Result) -> Void = { _ in }
+  ) -> Result? {
+    let outcome = Outcome<Result>()
+    let done = DispatchSemaphore(value: 0)
+    // A queue of its own: behind a hung call nothing else waits.
+    DispatchQueue(label: "sostenuto.watched").async {
+      let result = body()
+      if outcome.deliver(result) { done.signal() } else { late(result) }
+    }
+    _ = done.wait(timeout: .now() + seconds)
+    return outcome.take()
+  }
+
+  private final class Outcome<Result: Sendable>: Sendable {
+    private let state = Mutex<(result: Result?, isAbandoned: Bool)>((nil, false))
+
+    func deliver(_ result: Result) -> Bool {
+      state.withLock {
+        if $0.isAbandoned { return false }
+        $0.result = result
+        return true
+      }
+    }
+
+    func take() -> Result? {
+      state.withLock {
+        if $0.result == nil { $0.isAbandoned = true }
+        return $0.result
+      }
+    }
+  }
+}

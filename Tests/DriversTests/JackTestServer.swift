@@ -1,0 +1,87 @@
+import CJack
+import Dispatch
+import Drivers
+import Glibc
+import Testing
+
+/// A JACK server of the tests' own: the dummy back end, real-time where permitted, under a name that
+/// no other server has. Ended with the test, whatever its outcome.
+@MainActor final class JackTestServer {
+  let name: String
+  private(set) var server: JackServer
+  private static var count = 0
+
+  private let extra: [String]
+
+  init(extra: [String] = []) throws {
+    self.extra = extra
+    Self.count += 1
+    name = "sostenuto-test-\(getpid())-\(Self.count)"
+    server = try Self.start(name, extra)
+  }
+
+  private static func start(_ name: String, _ extra: [String]) throws -> JackServer {
+    for schedule in [["-R", "-P", "60"], ["--no-realtime"]] {
+      let server = try JackServer(
+        arguments: schedule + extra + ["-n", name, "-d", "dummy", "-r", "48000", "-p", "64"])
+      if wait(upTo: 20, until: { !server.isRunning || TestClient(server: name) != nil }), server.isRunning {
+        return server
+      }
+      server.stop()
+    }
+    throw DriverError("no JACK server could be started")
+  }
+
+  /// As `kill -9` does it.
+  func crash() {
+    kill(server.process, SIGKILL)
+    _ = wait { !server.isRunning }
+  }
+
+  func restart() throws { server = try Self.start(name, extra) }
+
+  func stop() { server.stop() }
+}
+
+/// A plain client that looks at a server's graph from outside.
+final class TestClient {
+  let client: OpaquePointer
+
+  init?(server: String, name: String = "probe") {
+    jack_set_error_function { _ in }
+    jack_set_info_function { _ in }
+    var status = JackStatus(0)
+    guard let client = sostenuto_jack_client_open(name, JackNoStartServer, &status, server) else {
+      return nil
+    }
+    self.client = client
+  }
+
+  deinit { jack_client_close(client) }
+
+  func ports(of client: String) -> [String] { names(jack_get_ports(self.client, "^\(client):", nil, 0)) }
+
+  func connections(of port: String) -> [String] {
+    guard let port = jack_port_by_name(client, port) else { return [] }
+    return names(jack_port_get_all_connections(client, port))
+  }
+
+  private func names(_ list: UnsafeMutablePointer<UnsafePointer<CChar>?>?) -> [String] {
+    guard let list else { return [] }
+    defer { jack_free(list) }
+    var result: [String] = []
+    while let name = list[result.count] { result.append(String(cString: name)) }
+    return result
+  }
+}
+
+/// Looks every millisecond whether `condition` holds; false when it does not within `seconds`, which
+/// are many, since the machine may be busy.
+func wait(upTo seconds: Double = 20, until condition: () -> Bool) -> Bool {
+  let deadline = monotonicTime() + Int64(seconds * 1e9)
+  while !condition() {
+    if monotonicTime() > deadline { return false }
+    usleep(1000)
+  }
+  return true
+}

@@ -1,0 +1,62 @@
+import Engine
+import Patch
+import PatchLanguage
+import Realtime
+import Sampler
+import Testing
+
+/// An engine that is edited by lines of the language, as a session does it.
+final class LiveGraph {
+  let engine: Engine
+  private(set) var patch: Patch
+
+  init(_ text: String, rate: Double = 48000, period: Int = 64) throws {
+    engine = Engine(rate: rate, period: period)
+    let read = PatchReader.read("sostenuto 1\n" + text, file: "test.patch", catalogue: Engine.catalogue)
+    try #require(read.diagnostics.isEmpty, "\(read.diagnostics)")
+    patch = read.patch
+    engine.adopt(patch)
+  }
+
+  /// Does an edit or plays a note; an edit that is refused throws and changes nothing.
+  func perform(_ line: String, at time: Int64? = nil) throws {
+    switch try StatementParser.parse(line, patch: patch, catalogue: Engine.catalogue) {
+    case .edit(let edit):
+      let change = try patch.applying(edit, catalogue: Engine.catalogue)
+      patch = change.patch
+      engine.adopt(patch, ramps: change.ramps, at: time)
+    case .perform(let performance):
+      guard let node = patch[named: performance.node] else { return }
+      switch performance.event {
+      case .noteOn(let key, let velocity):
+        engine.perform(Event(.noteOn, key: UInt8(key), value: Float(velocity)), on: node.id, at: time)
+      case .noteOff(let key):
+        engine.perform(Event(.noteOff, key: UInt8(key)), on: node.id, at: time)
+      case .pedal(.sustain, let isDown):
+        engine.perform(Event(.control, key: 64, value: isDown ? 127 : 0), on: node.id, at: time)
+      default: break
+      }
+    case .panic: engine.panic()
+    default: break
+    }
+  }
+
+  func load(_ path: String, into name: String) throws {
+    let node = try #require(patch[named: name])
+    engine.use(try InstrumentLoader.load(path: path).resource, for: node.id)
+  }
+}
+
+/// The generator of "Xorshift RNGs" (G. Marsaglia, 2003), so that a failing test can be run again.
+struct SeededGenerator: RandomNumberGenerator {
+  var state: UInt64
+
+  init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
+
+  mutating func next() -> UInt64 {
+    state ^= state << 13
+    state ^= state >> 7
+    state ^= state << 17
+    return state
+  }
+}
