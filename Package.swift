@@ -31,6 +31,7 @@ let package = Package(
     .target(
       name: "Drivers",
       dependencies: ["Engine", "Realtime", "CJack", "CAlsa", "CSndfile", "CThread"]),
+    .target(name: "Session", dependencies: ["Patch", "PatchLanguage", "Engine", "Drivers", "Sampler"]),
 
     .testTarget(name: "PatchTests", dependencies: ["Patch", "PatchLanguage", "Processors"]),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime"]),
@@ -39,6 +40,8 @@ let package = Package(
     .testTarget(name: "EngineTests", dependencies: ["Engine", "PatchLanguage", "Sampler"]),
     .testTarget(
       name: "DriversTests", dependencies: ["Drivers", "Engine", "PatchLanguage", "Sampler", "CJack"]),
+    .testTarget(
+      name: "SessionTests", dependencies: ["Session", "Engine", "Patch", "PatchLanguage", "Drivers"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,111 @@
+import Glibc
+
+/// Reading and replacing whole files. Worker.
+package enum PatchFile {
+  package static func read(_ path: String) throws(FileError) -> [UInt8] {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { throw failure(path) }
+    defer { close(file) }
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 1 << 16)
+    while true {
+      let count = Glibc.read(file, &chunk, chunk.count)
+      if count == 0 { return bytes }
+      if count > 0 {
+        bytes += chunk[..<count]
+      } else if errno != EINTR {
+        throw failure(path)
+      }
+    }
+  }
+
+  /// Puts `text` in the place of the file in one step: whoever reads sees the old or the new, also after
+  /// a power cut. Keeps the mode and the owner; a symbolic link goes on pointing where it did.
+  package static func replace(_ path: String, with text: String) throws(FileError) {
+    let target = resolved(path)
+    let (folder, name) = split(target)
+    var old = stat()
+    let exists = stat(target, &old) == 0
+    if exists, old.st_mode & S_IFMT != S_IFREG {
+      throw FileError("\(path): not a plain file")
+    }
+    if exists, access(target, W_OK) != 0 { throw failure(path) }
+    let temporary = "\(folder)/.\(name).\(getpid()).new"
+    unlink(temporary)
+    let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+    guard file >= 0 else { throw failure(path) }
+    do throws(FileError) {
+      if exists {
+        // Only root may give files away; then the mode is all that can be kept.
+        _ = fchown(file, old.st_uid, old.st_gid)
+        guard fchmod(file, old.st_mode & 0o7777) == 0 else { throw failure(path) }
+      }
+      try write(text, to: file, path)
+      guard fsync(file) == 0 else { throw failure(path) }
+      guard rename(temporary, target) == 0 else { throw failure(path) }
+    } catch {
+      close(file)
+      unlink(temporary)
+      throw error
+    }
+    close(file)
+    // The new name has to reach the disk as well.
+    let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    if directory >= 0 {
+      fsync(directory)
+      close(directory)
+    }
+  }
+
+  /// All of `text`, however many writes it takes.
+  static func write(_ text: String, to file: Int32, _ path: String) throws(FileError) {
+    let bytes = Array(text.utf8)
+    var done = 0
+    while done < bytes.count {
+      let count = bytes.withUnsafeBufferPointer {
+        Glibc.write(file, $0.baseAddress! + done, bytes.count - done)
+      }
+      if count >= 0 {
+        done += count
+      } else if errno != EINTR {
+        throw failure(path)
+      }
+    }
+  }
+
+  /// Where a path leads, through symbolic links also to what does not exist yet.
+  static func resolved(_ path: String) -> String {
+    var path = path
+    for _ in 0..<40 {
+      var target = [UInt8](repeating: 0, count: Int(PATH_MAX))
+      let count = target.withUnsafeMutableBytes {
+        readlink(path, $0.baseAddress!.assumingMemoryBound(to: CChar.self), $0.count)
+      }
+      guard count > 0 else { return path }
+      let link = String(decoding: target[..<count], as: UTF8.self)
+      path = link.hasPrefix("/") ? link : split(path).folder + "/" + link
+    }
+    return path
+  }
+
+  /// The folder ("." where none is named) and the last part.
+  static func split(_ path: String) -> (folder: String, name: String) {
+    guard let slash = path.lastIndex(of: "/") else { return (".", path) }
+    let folder = path[..<slash]
+    return (folder.isEmpty ? "/" : String(folder), String(path[path.index(after: slash)...]))
+  }
+
+  /// The folder and all above it.
+  static func makeFolder(_ path: String) {
+    var built = path.hasPrefix("/") ? "" : "."
+    for part in path.split(separator: "/") {
+      built += "/" + part
+      mkdir(built, 0o700)
+    }
+  }
+
+  /// What the last system call complained of.
+  static func failure(_ path: String) -> FileError {
+    FileError("\(path): \(String(cString: strerror(errno)))")
+  }
+}

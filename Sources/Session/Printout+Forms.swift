@@ -1,0 +1,193 @@
+import Engine
+import Patch
+
+// The printout for other programs: Graphviz and JSON.
+
+extension Printout {
+  /// A Graphviz digraph: `sostenuto print --format dot | dot -Tsvg`.
+  public static func dot(_ report: GraphReport) -> String {
+    var text = "digraph sostenuto {\n  rankdir=LR\n  node [shape=record fontname=\"monospace\"]\n"
+    for node in report.nodes {
+      let inputs = node.inputs.map { "<in_\(plain($0.name))> \(recordText($0.name))" }.joined(separator: "|")
+      let outputs = node.outputs.map { "<out_\(plain($0.name))> \(recordText($0.name))" }.joined(
+        separator: "|")
+      var middle = "\(recordText(node.name))\\n\(recordText(String(kindText(node).dropFirst().dropLast())))"
+      if let file = node.file { middle += "\\n\(recordText(file))" }
+      let fields = [inputs, middle, outputs].filter { !$0.isEmpty }
+        .map { $0.hasPrefix("<") ? "{\($0)}" : $0 }.joined(separator: "|")
+      let style =
+        switch node.state {
+        case .placeholder, .leaving: " style=dashed"
+        case .silent: " color=gray"
+        default: ""
+        }
+      text += "  \(quoted(node.name)) [label=\"{\(fields)}\"\(style)]\n"
+    }
+    for node in report.nodes {
+      for port in node.inputs {
+        for cable in port.cables { text += "  \(edge(cable, isEvents: port.isEvents))\n" }
+      }
+    }
+    return text + "}\n"
+  }
+
+  private static func edge(_ cable: CableReport, isEvents: Bool) -> String {
+    var labels: [String] = []
+    if let map = cable.map { labels.append("map \(mapText(map))") }
+    if !isEvents, cable.target != 1 { labels.append("\(decibels(cable.target)) dB") }
+    if let conversion = cable.conversion { labels.append(conversion) }
+    if cable.isFeedback { labels.append("feedback") }
+    var attributes: [String] = []
+    if !labels.isEmpty { attributes.append("label=\(quoted(labels.joined(separator: ", ")))") }
+    if cable.state.isFading {
+      attributes.append("style=dotted")
+    } else if isEvents {
+      attributes.append("style=dashed")
+    }
+    if cable.isFeedback { attributes.append("constraint=false") }
+    return
+      "\(quoted(cable.from)):out_\(plain(cable.fromPort)) -> \(quoted(cable.to)):in_\(plain(cable.toPort))"
+      + (attributes.isEmpty ? "" : " [\(attributes.joined(separator: " "))]")
+  }
+
+  /// A port's name as a Graphviz identifier.
+  private static func plain(_ name: String) -> String {
+    String(name.map { $0.isLetter || $0.isNumber ? $0 : "_" })
+  }
+
+  private static func quoted(_ text: String) -> String {
+    "\"" + text.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : String($0) }.joined() + "\""
+  }
+
+  private static func recordText(_ text: String) -> String {
+    text.map { "\"\\{}|<> ".contains($0) ? "\\\($0)" : String($0) }.joined()
+  }
+
+  /// The whole report. Gains are linear, times in seconds, `time` and `startedAt` in frames.
+  public static func json(_ report: GraphReport) -> String {
+    JSON.object([
+      ("running", .bool(report.isRunning)), ("rate", .number(report.rate)),
+      ("period", .int(report.period)), ("plan", .int(report.plan)), ("steps", .int(report.steps)),
+      ("latency", .int(report.latency)), ("time", .int(Int(report.time))),
+      ("nodes", .array(report.nodes.map(json))),
+    ]).text() + "\n"
+  }
+
+  private static func json(_ node: NodeReport) -> JSON {
+    var members: [(String, JSON)] = [
+      ("id", .int(Int(node.id.raw))), ("name", .string(node.name)), ("kind", .string(node.kind)),
+    ]
+    switch node.state {
+    case .active: members.append(("state", .string("active")))
+    case .silent: members.append(("state", .string("silent")))
+    case .entering(let left): members += [("state", .string("entering")), ("secondsLeft", .number(left))]
+    case .leaving(let left): members += [("state", .string("leaving")), ("secondsLeft", .number(left))]
+    case .muted(let reason): members += [("state", .string("muted")), ("reason", .string(reason))]
+    case .placeholder(let reason):
+      members += [("state", .string("placeholder")), ("reason", .string(reason))]
+    }
+    members += [
+      ("voices", .int(node.voices)), ("polyphony", .int(node.polyphony)),
+      ("heldNotes", .int(node.heldNotes)), ("startedAt", .int(Int(node.startedAt))),
+    ]
+    if let file = node.file { members.append(("file", .string(file))) }
+    members.append(("inputs", .array(node.inputs.map(json))))
+    members.append(("outputs", .array(node.outputs.map(json))))
+    return .object(members)
+  }
+
+  private static func json(_ port: PortReport) -> JSON {
+    .object([
+      ("name", .string(port.name)), ("format", .string(port.isEvents ? "events" : "audio")),
+      ("channels", .int(port.channels)), ("peaks", .array(port.peaks.map { .number(Double($0)) })),
+      ("cables", .array(port.cables.map(json))),
+    ])
+  }
+
+  private static func json(_ cable: CableReport) -> JSON {
+    var members: [(String, JSON)] = [
+      ("from", .string(cable.from)), ("fromPort", .string(cable.fromPort)),
+      ("to", .string(cable.to)), ("toPort", .string(cable.toPort)),
+      ("fromChannels", .int(cable.fromChannels)), ("toChannels", .int(cable.toChannels)),
+      ("gain", .number(Double(cable.gain))), ("target", .number(Double(cable.target))),
+    ]
+    switch cable.state {
+    case .active: members.append(("state", .string("active")))
+    case .silent: members.append(("state", .string("silent")))
+    case .fadingIn(let left): members += [("state", .string("fading in")), ("secondsLeft", .number(left))]
+    case .fadingOut(let left): members += [("state", .string("fading out")), ("secondsLeft", .number(left))]
+    }
+    if let map = cable.map { members.append(("map", .array(map.sources.map { .int($0) }))) }
+    if cable.isDiscrete { members.append(("mix", .string("discrete"))) }
+    if let conversion = cable.conversion { members.append(("conversion", .string(conversion))) }
+    if cable.isFeedback { members.append(("feedback", .bool(true))) }
+    if cable.splitter.count > 1 {
+      members.append(("splitter", .array([.int(cable.splitter.index), .int(cable.splitter.count)])))
+    }
+    if cable.sum.count > 1 {
+      members.append(("sum", .array([.int(cable.sum.index), .int(cable.sum.count)])))
+    }
+    return .object(members)
+  }
+}
+
+/// JSON as a value, members in the order given, so that output is stable and diffs well.
+public enum JSON: Sendable {
+  case null
+  case bool(Bool)
+  case int(Int)
+  /// Infinities and NaN, which JSON lacks, are written as strings.
+  case number(Double)
+  case string(String)
+  case array([JSON])
+  case object([(String, JSON)])
+
+  /// Two spaces a level; arrays and objects without members, and arrays of numbers, on one line.
+  public func text(indent: Int = 0) -> String {
+    let inner = String(repeating: "  ", count: indent + 1)
+    let outer = String(repeating: "  ", count: indent)
+    switch self {
+    case .null: return "null"
+    case .bool(let value): return value ? "true" : "false"
+    case .int(let value): return "\(value)"
+    case .number(let value):
+      guard value.isFinite else { return "\"\(value)\"" }
+      return value == value.rounded() && abs(value) < 1e15 ? "\(Int64(value))" : "\(value)"
+    case .string(let value): return Self.quoted(value)
+    case .array(let values):
+      if values.isEmpty { return "[]" }
+      if values.allSatisfy(\.isScalar) { return "[" + values.map { $0.text() }.joined(separator: ", ") + "]" }
+      return "[\n" + values.map { inner + $0.text(indent: indent + 1) }.joined(separator: ",\n")
+        + "\n\(outer)]"
+    case .object(let members):
+      if members.isEmpty { return "{}" }
+      let lines = members.map { "\(inner)\(Self.quoted($0.0)): \($0.1.text(indent: indent + 1))" }
+      return "{\n" + lines.joined(separator: ",\n") + "\n\(outer)}"
+    }
+  }
+
+  private var isScalar: Bool {
+    switch self {
+    case .array, .object: false
+    default: true
+    }
+  }
+
+  private static func quoted(_ text: String) -> String {
+    var result = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"": result += "\\\""
+      case "\\": result += "\\\\"
+      case "\n": result += "\\n"
+      case "\t": result += "\\t"
+      case "\r": result += "\\r"
+      case _ where scalar.value < 0x20:
+        let digits = String(scalar.value, radix: 16)
+        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result + "\""
+  }
+}

@@ -1,0 +1,279 @@
+import Engine
+import Glibc
+import Patch
+
+/// The graph printout: what the engine is running, as text for people, in the spirit of
+/// AVAudioEngine's `print(engine.description)`. From the driver's outputs upwards, each node once.
+///
+/// ```
+/// graph  running yes   rate 48000 Hz   period 64   plan 42   nodes 3   steps 4   latency 0 frames
+/// ******** output chain ********
+/// out    {output}   inputs 1
+///          in 2ch      <- piano.out 2ch    gain 0.0 dB   active
+/// ```
+public enum Printout {
+  /// One line, and the node that it speaks of.
+  public struct Line: Sendable, Equatable {
+    public enum Role: Sendable {
+      /// The figures of the whole graph.
+      case graph
+      /// A heading between groups.
+      case heading
+      /// The first line of a node.
+      case node
+      /// A port, and its first cable.
+      case port
+      /// A further cable of the port above.
+      case cable
+    }
+
+    public var text: String
+    public var role: Role
+    public var node: NodeID?
+    /// What the line speaks of fades or leaves.
+    public var isFading = false
+
+    public init(_ text: String, _ role: Role, node: NodeID? = nil, isFading: Bool = false) {
+      self.text = text
+      self.role = role
+      self.node = node
+      self.isFading = isFading
+    }
+  }
+
+  public static func lines(_ report: GraphReport) -> [Line] {
+    var lines = [Line(graphLine(report), .graph)]
+    let chain = outputChain(report)
+    let names = report.nodes.map(\.name.count).max() ?? 0
+    let kinds = report.nodes.map { kindText($0).count }.max() ?? 0
+    var ends = 0
+    for node in report.nodes {
+      for port in node.inputs {
+        ends = max(ends, port.cables.map { farText($0, isInput: true).count }.max() ?? 0)
+      }
+      for port in node.outputs {
+        ends = max(ends, port.cables.map { farText($0, isInput: false).count }.max() ?? 0)
+      }
+    }
+    let ports =
+      report.nodes.flatMap { $0.inputs + $0.outputs }.map { portText($0).count }.max() ?? 0
+    let widths = Widths(name: names, kind: kinds, port: ports, end: ends)
+    let heard = Set(chain.map(\.id))
+    let rest = report.nodes.filter { !heard.contains($0.id) }
+    for (heading, nodes) in [("output chain", chain), ("not heard at any output", rest)] {
+      if nodes.isEmpty, heading != "output chain" { continue }
+      lines.append(Line("******** \(heading) ********", .heading))
+      for node in nodes { append(node, of: report, widths, to: &lines) }
+    }
+    return lines
+  }
+
+  /// The lines as one text.
+  public static func text(_ report: GraphReport) -> String {
+    lines(report).map(\.text).joined(separator: "\n") + "\n"
+  }
+
+  /// The printout that can be read back: the report as comments, then `patch` (the canonical text of
+  /// the same graph) as it is.
+  public static func executable(_ report: GraphReport, patch: String) -> String {
+    lines(report).map { $0.text.isEmpty ? "#\n" : "# \($0.text)\n" }.joined() + "\n" + patch
+  }
+
+  private struct Widths { var name, kind, port, end: Int }
+
+  private static func graphLine(_ report: GraphReport) -> String {
+    let latency = report.latency == 1 ? "1 frame" : "\(report.latency) frames"
+    return "graph  running \(report.isRunning ? "yes" : "no")   rate \(number(report.rate)) Hz   "
+      + "period \(report.period)   plan \(report.plan)   nodes \(report.nodes.count)   "
+      + "steps \(report.steps)   latency \(latency)"
+  }
+
+  /// The nodes from which a path leads to an `output` node: those that output first, then by how many
+  /// cables lie between, those of one distance in the order of the report.
+  private static func outputChain(_ report: GraphReport) -> [NodeReport] {
+    // Where a node replaces one of the same name, both are meant by a cable's name.
+    let byName = Dictionary(grouping: report.nodes.indices, by: { report.nodes[$0].name })
+    var distance = [Int?](repeating: nil, count: report.nodes.count)
+    var open = report.nodes.indices.filter { report.nodes[$0].kind == "output" }
+    for index in open { distance[index] = 0 }
+    var next = 0
+    while next < open.count {
+      let here = open[next]
+      next += 1
+      for cable in report.nodes[here].inputs.flatMap(\.cables) {
+        for source in byName[cable.from] ?? [] where distance[source] == nil {
+          distance[source] = (distance[here] ?? 0) + 1
+          open.append(source)
+        }
+      }
+    }
+    return report.nodes.indices.filter { distance[$0] != nil }
+      .sorted { (distance[$0] ?? 0, $0) < (distance[$1] ?? 0, $1) }.map { report.nodes[$0] }
+  }
+
+  private static func append(
+    _ node: NodeReport, of report: GraphReport, _ widths: Widths, to lines: inout [Line]
+  ) {
+    var counts = ""
+    if !node.inputs.isEmpty { counts += "inputs \(node.inputs.count)" }
+    if !node.outputs.isEmpty { counts += (counts.isEmpty ? "" : "  ") + "outputs \(node.outputs.count)" }
+    let head =
+      pad(node.name, widths.name) + "  " + pad(kindText(node), widths.kind) + "  " + pad(counts, 20) + "  "
+      + pad("#\(node.id.raw)", 4) + "  " + facts(node, report).joined(separator: ", ")
+    lines.append(Line(trimmed(head), .node, node: node.id, isFading: node.state.isFading))
+    for (ports, isInput) in [(node.inputs, true), (node.outputs, false)] {
+      for port in ports {
+        let label = String(repeating: " ", count: widths.name + 2) + pad(portText(port), widths.port)
+        if port.cables.isEmpty {
+          lines.append(Line(trimmed(label + "  \(isInput ? "<-" : "->") nothing"), .port, node: node.id))
+        }
+        for (index, cable) in port.cables.enumerated() {
+          let start = index == 0 ? label : String(repeating: " ", count: label.count)
+          let end = pad(farText(cable, isInput: isInput), widths.end)
+          let facts = isInput ? cableFacts(cable, isEvents: port.isEvents) : outputFacts(cable)
+          let text = start + "  \(isInput ? "<-" : "->") " + end + "  " + facts.joined(separator: "   ")
+          lines.append(
+            Line(
+              trimmed(text), index == 0 ? .port : .cable, node: node.id, isFading: cable.state.isFading))
+        }
+      }
+    }
+  }
+
+  /// `{matrix 4x2}`, `{sampler}`.
+  static func kindText(_ node: NodeReport) -> String {
+    guard node.kind == "matrix", let input = node.inputs.first(where: { !$0.isEvents }),
+      let output = node.outputs.first(where: { !$0.isEvents })
+    else { return "{\(node.kind)}" }
+    return "{matrix \(input.channels)x\(output.channels)}"
+  }
+
+  private static func portText(_ port: PortReport) -> String {
+    "\(port.name) \(port.isEvents ? "events" : "\(port.channels)ch")"
+  }
+
+  private static func farText(_ cable: CableReport, isInput: Bool) -> String {
+    isInput
+      ? "\(cable.from).\(cable.fromPort)" + (cable.fromChannels > 0 ? " \(cable.fromChannels)ch" : "")
+      : "\(cable.to).\(cable.toPort)"
+  }
+
+  /// What is to be said of a node besides its ports.
+  static func facts(_ node: NodeReport, _ report: GraphReport) -> [String] {
+    var facts: [String] = []
+    if node.polyphony > 0 || node.voices > 0 {
+      facts.append(node.voices == 1 ? "1 voice" : "\(node.voices) voices")
+    }
+    if let file = node.file { facts.append(file) }
+    if node.heldNotes > 0 {
+      facts.append(node.heldNotes == 1 ? "1 note held" : "\(node.heldNotes) notes held")
+    }
+    switch node.state {
+    case .active: facts.append("active")
+    case .silent: facts.append("silent")
+    case .entering(let left): facts.append("entering, \(milliseconds(left)) left")
+    case .leaving(let left): facts.append("leaving, \(milliseconds(left)) left")
+    case .muted(let reason): facts.append("muted: \(reason)")
+    case .placeholder(let reason): facts.append("placeholder: \(reason)")
+    }
+    if case .placeholder = node.state { return facts }
+    facts.append("since \(fixed(Double(node.startedAt) / report.rate, 3)) s")
+    return facts
+  }
+
+  private static func cableFacts(_ cable: CableReport, isEvents: Bool) -> [String] {
+    var facts: [String] = []
+    if cable.splitter.count > 1 { facts.append("splitter \(cable.splitter.index)/\(cable.splitter.count)") }
+    if cable.sum.count > 1 { facts.append("sum \(cable.sum.index)/\(cable.sum.count)") }
+    if let map = cable.map { facts.append("map \(mapText(map))") }
+    if cable.isDiscrete { facts.append("mix discrete") }
+    if let conversion = cable.conversion { facts.append("conversion \(conversion)") }
+    if !isEvents, cable.map == nil || cable.target != 1 { facts.append("gain \(decibels(cable.target)) dB") }
+    if cable.isFeedback { facts.append("feedback, 64 frames later") }
+    facts.append(stateText(cable))
+    return facts
+  }
+
+  /// The source's side only names its cables; their figures stand at the destination.
+  private static func outputFacts(_ cable: CableReport) -> [String] {
+    cable.splitter.count > 1 ? ["splitter \(cable.splitter.index)/\(cable.splitter.count)"] : []
+  }
+
+  private static func stateText(_ cable: CableReport) -> String {
+    switch cable.state {
+    case .active: "active"
+    case .silent: "silent"
+    case .fadingIn(let left): "fading in at \(decibels(cable.gain)) dB, \(milliseconds(left)) left"
+    case .fadingOut(let left): "fading out at \(decibels(cable.gain)) dB, \(milliseconds(left)) left"
+    }
+  }
+
+  /// `[0 1 - -]`
+  public static func mapText(_ map: ChannelMap) -> String {
+    "[" + map.sources.map { $0 < 0 ? "-" : "\($0)" }.joined(separator: " ") + "]"
+  }
+}
+
+extension NodeReport.State {
+  /// Comes or goes.
+  public var isFading: Bool {
+    switch self {
+    case .entering, .leaving: true
+    default: false
+    }
+  }
+}
+
+extension CableReport.State {
+  /// Comes or goes.
+  public var isFading: Bool {
+    switch self {
+    case .fadingIn, .fadingOut: true
+    default: false
+    }
+  }
+}
+
+// MARK: - Figures
+
+extension Printout {
+  /// A linear gain in decibels with one digit: `-6.0`, `-inf`.
+  public static func decibels(_ gain: Float) -> String {
+    gain <= 1e-9 ? "-inf" : fixed(20 * log10(Double(gain)), 1)
+  }
+
+  /// Whole milliseconds from one up, tenths below: `4 ms`, `0.4 ms`.
+  public static func milliseconds(_ seconds: Double) -> String {
+    let value = max(0, seconds * 1000)
+    return value >= 1 || value == 0 ? "\(Int(min(value.rounded(.up), 1e9))) ms" : "\(fixed(value, 1)) ms"
+  }
+
+  /// So many digits after the point, without a locale; never `-0.0`.
+  public static func fixed(_ value: Double, _ digits: Int) -> String {
+    guard value.isFinite, abs(value) < 1e15 else {
+      return value.isNaN ? "nan" : value == .infinity ? "inf" : value == -.infinity ? "-inf" : "\(value)"
+    }
+    let scale = pow(10, Double(digits))
+    let scaled = Int64((abs(value) * scale).rounded())
+    let sign = value < 0 && scaled != 0 ? "-" : ""
+    guard digits > 0 else { return "\(sign)\(scaled)" }
+    let fraction = String(scaled % Int64(scale))
+    return "\(sign)\(scaled / Int64(scale))." + String(repeating: "0", count: digits - fraction.count)
+      + fraction
+  }
+
+  /// A number without a needless fraction: `48000`, `44100.5`.
+  static func number(_ value: Double) -> String {
+    value == value.rounded() && abs(value) < 1e15 ? "\(Int64(value))" : "\(value)"
+  }
+
+  static func pad(_ text: String, _ width: Int) -> String {
+    text + String(repeating: " ", count: max(0, width - text.count))
+  }
+
+  private static func trimmed(_ text: String) -> String {
+    var text = text[...]
+    while text.last == " " { text.removeLast() }
+    return String(text)
+  }
+}

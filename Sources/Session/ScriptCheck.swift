@@ -1,0 +1,69 @@
+import Engine
+import Patch
+import PatchLanguage
+
+extension Script {
+  /// Everything that is wrong with the lines when they are performed on `patch` in their order, without
+  /// performing them: a render that takes minutes is not to fail at its last line.
+  public static func check(_ lines: [ScriptLine], on patch: Patch, file: String) -> [Diagnostic] {
+    var rehearsal = Rehearsal(patch: patch)
+    var diagnostics: [Diagnostic] = []
+    for line in lines {
+      do throws(Diagnostic) {
+        let statement = try StatementParser.parse(
+          line.text, patch: rehearsal.patch, catalogue: Engine.catalogue, file: file, line: line.line,
+          column: line.column)
+        do throws(EditError) {
+          try rehearsal.perform(statement)
+        } catch {
+          throw StatementParser.diagnostic(
+            for: error, in: line.text, file: file, line: line.line, column: line.column)
+        }
+      } catch {
+        diagnostics.append(error)
+      }
+    }
+    return diagnostics.sorted { ($0.line, $0.column) < ($1.line, $1.column) }
+  }
+}
+
+/// Statements performed on the document alone: to see whether they can be, and to replay a journal.
+struct Rehearsal {
+  var patch: Patch
+  var history = History()
+  /// How many steps `history` can undo and redo.
+  private(set) var depth = (undo: 0, redo: 0)
+
+  init(patch: Patch, history: History = History()) {
+    self.patch = patch
+    self.history = history
+  }
+
+  mutating func perform(_ statement: Statement) throws(EditError) {
+    switch statement {
+    case .edit(let edit):
+      let change = try patch.applying(edit, catalogue: Engine.catalogue)
+      history.record(inverse: change.inverse, describing: edit.line)
+      depth = (depth.undo + 1, 0)
+      patch = change.patch
+    case .undo:
+      guard let step = try history.undo(patch, catalogue: Engine.catalogue) else { return }
+      depth = (depth.undo - 1, depth.redo + 1)
+      patch = step.change.patch
+    case .redo:
+      guard let step = try history.redo(patch, catalogue: Engine.catalogue) else { return }
+      depth = (depth.undo + 1, depth.redo - 1)
+      patch = step.change.patch
+    case .sequence(let statements):
+      for statement in statements { try perform(statement) }
+    case .perform, .panic, .nothing: break
+    }
+  }
+
+  /// An edit that is no part of the history.
+  mutating func apply(_ edit: Edit) throws(EditError) {
+    patch = try patch.applying(edit, catalogue: Engine.catalogue).patch
+    history = History()
+    depth = (0, 0)
+  }
+}

@@ -1,0 +1,221 @@
+import Drivers
+import Engine
+import Patch
+import PatchLanguage
+import Realtime
+import Sampler
+
+public struct SessionOptions: Sendable {
+  public var driver = DriverOptions()
+  /// Offline: files are loaded before anything else happens, and no driver is started.
+  public var isOffline = false
+  /// Edits are written to a journal before they are acknowledged.
+  public var keepsJournal = true
+
+  public init() {}
+}
+
+/// One open patch: its document, history and journal, the engine that sounds it and the driver that
+/// plays it. Everything that changes any of them goes through here, in the edit language.
+@MainActor public final class Session {
+  public let options: SessionOptions
+  public let engine: Engine
+  public let supervisor: Supervisor
+  public internal(set) var patch = Patch()
+  public internal(set) var history = History()
+  /// nil until the patch has been saved or opened.
+  public internal(set) var file: String?
+  /// What was last read from or written to the file.
+  var saved = Patch()
+  /// The file's version when it was last read or written: others may write it too.
+  var savedStamp: FileStamp?
+  var journal: Journal?
+  /// What a replay of the journal could undo and redo. Less than `history` can: saving empties it.
+  var journaled = (undo: 0, redo: 0)
+  /// Another session holds the file's journal.
+  public internal(set) var isLocked = false
+  /// The person has been told what speaks against overwriting the file.
+  var mayOverwrite = false
+  /// What was wrong with the file when it was opened.
+  public internal(set) var diagnostics: [Diagnostic] = []
+  /// Things to tell, oldest first, taken by whoever shows them.
+  private var notices: [String] = []
+  let library = FileLibrary()
+  /// What each node's file setting was when it was last looked at.
+  var wishes: [NodeID: FileWish] = [:]
+  /// From the last `tick`.
+  public private(set) var report = GraphReport()
+  public private(set) var editCount = 0
+  /// Seconds that the longest edit took from its line to the command ring.
+  public private(set) var longestEdit = 0.0
+
+  public init(options: SessionOptions = SessionOptions()) {
+    self.options = options
+    engine = Engine(rate: options.driver.rate, period: options.driver.period)
+    supervisor = Supervisor(engine: engine, options: options.driver)
+  }
+
+  /// Something to show to the person, once each.
+  public func takeNotices() -> [String] {
+    defer { notices = [] }
+    return notices
+  }
+
+  func notice(_ text: String) { notices.append(text) }
+
+  // MARK: Sound
+
+  /// Opens a driver; there is always one, the clock at worst.
+  public func start() {
+    engine.isMetering = true
+    supervisor.start()
+  }
+
+  /// Ends the sound and gives the driver back.
+  public func stop() { supervisor.stop() }
+
+  /// To be called 30 to 60 times a second: takes up what the audio thread did, what was loaded, and how
+  /// the driver fares.
+  public func tick() {
+    takeUpLoaded()
+    supervisor.poll()
+    // A JACK server may change its period at any time.
+    if let driver = supervisor.driver { engine.period = driver.period }
+    engine.collect()
+    report = engine.report()
+  }
+
+  /// A fresh look at the running graph.
+  public func refreshReport() { report = engine.report() }
+
+  public func trace(since id: Int) -> [TraceEntry] { engine.trace(since: id) }
+
+  public var status: SessionStatus {
+    var status = SessionStatus()
+    let driver = supervisor.status
+    status.driver = supervisor.driver?.name ?? "none"
+    status.rate = engine.rate
+    status.period = engine.period
+    status.roundTrip = driver.roundTrip
+    status.load = driver.load
+    status.peakLoad = driver.peakLoad
+    status.xruns = driver.xruns
+    status.voices = report.nodes.reduce(0) { $0 + $1.voices }
+    status.polyphony = report.nodes.reduce(0) { $0 + $1.polyphony }
+    status.driverMessage = supervisor.message
+    status.isDisturbed = supervisor.isDisturbed
+    status.loading = library.loading
+    return status
+  }
+
+  // MARK: Edits
+
+  public var isModified: Bool { patch != saved }
+  /// The latest first, as lines of the language.
+  public var undoList: [String] { history.undoList }
+  public var redoList: [String] { history.redoList }
+
+  /// One line of the language, from the prompt, a script, from afar. Returns what to answer; throws a
+  /// `Diagnostic` with the place in the line. A refused line changes nothing.
+  @discardableResult public func perform(
+    _ line: String, file: String = "", line number: Int = 1, column: Int = 1
+  ) throws(Diagnostic) -> String {
+    let statement = try StatementParser.parse(
+      line, patch: patch, catalogue: Engine.catalogue, file: file, line: number, column: column)
+    do throws(EditError) {
+      return try perform(statement)
+    } catch {
+      throw StatementParser.diagnostic(for: error, in: line, file: file, line: number, column: column)
+    }
+  }
+
+  @discardableResult public func perform(_ statement: Statement) throws(EditError) -> String {
+    switch statement {
+    case .nothing: return ""
+    case .edit(let edit): return try perform(edit)
+    case .undo: return undo().map { "undone: \($0)" } ?? "nothing to undo"
+    case .redo: return redo().map { "redone: \($0)" } ?? "nothing to redo"
+    case .panic:
+      engine.panic()
+      return "all notes end"
+    case .perform(let performance):
+      play(performance)
+      return performance.line
+    case .sequence(let statements):
+      // Refused as a whole, so that a refused line changes nothing.
+      var rehearsal = Rehearsal(patch: patch, history: history)
+      for statement in statements { try rehearsal.perform(statement) }
+      var answers: [String] = []
+      for statement in statements { answers.append(try perform(statement)) }
+      return answers.joined(separator: " ; ")
+    }
+  }
+
+  @discardableResult public func perform(_ edit: Edit) throws(EditError) -> String {
+    let start = monotonicTime()
+    let change = try patch.applying(edit, catalogue: Engine.catalogue)
+    let line = edit.line
+    record(.edit(line))
+    journaled = (journaled.undo + 1, 0)
+    history.record(inverse: change.inverse, describing: line)
+    adopt(change)
+    editCount += 1
+    longestEdit = max(longestEdit, Double(monotonicTime() - start) * 1e-9)
+    return line
+  }
+
+  /// The edit that was undone, as a line; nil when there is none.
+  @discardableResult public func undo() -> String? {
+    guard let step = try? history.undo(patch, catalogue: Engine.catalogue) else { return nil }
+    recordUndo(step.change)
+    adopt(step.change)
+    return step.description
+  }
+
+  @discardableResult public func redo() -> String? {
+    guard let step = try? history.redo(patch, catalogue: Engine.catalogue) else { return nil }
+    recordRedo(step.change)
+    adopt(step.change)
+    return step.description
+  }
+
+  private func adopt(_ change: Change) {
+    patch = change.patch
+    guard !change.isSilent else { return }
+    engine.adopt(patch, ramps: change.ramps)
+    wishForFiles()
+    if !options.isOffline { supervisor.poll() }
+  }
+
+  // MARK: Playing
+
+  public func play(_ event: Event, on node: NodeID) { engine.perform(event, on: node) }
+
+  private func play(_ performance: Performance) {
+    guard let node = patch[named: performance.node] else { return }
+    engine.perform(Event(performance.event), on: node.id)
+  }
+}
+
+extension Event {
+  /// What the language calls it, as ports carry it.
+  init(_ event: Performance.Event) {
+    switch event {
+    case .noteOn(let key, let velocity): self.init(.noteOn, key: UInt8(key), value: Float(velocity))
+    case .noteOff(let key): self.init(.noteOff, key: UInt8(key))
+    case .pedal(let pedal, let isDown):
+      let controller: UInt8 =
+        switch pedal {
+        case .sustain: 64
+        case .sostenuto: 66
+        case .soft: 67
+        }
+      self.init(.control, key: controller, value: isDown ? 127 : 0)
+    case .control(let number, let value): self.init(.control, key: UInt8(number), value: Float(value))
+    case .bend(let value): self.init(.bend, value: Float(value))
+    case .play(let position): self.init(.play, time: position ?? .nan)
+    case .stop: self.init(Event.Kind.stop)
+    case .cue(let position): self.init(.cue, time: position)
+    }
+  }
+}

@@ -1,0 +1,24 @@
+/// What the status line says of the session: all of it measured, nothing wished for.
+public struct SessionStatus: Sendable, Equatable {
+  /// "jack", "alsa", "clock", or "none".
+  public var driver = "none"
+  public var rate = 48000.0
+  /// Frames.
+  public var period = 256
+  /// Seconds from input to output, 0 when the driver cannot say.
+  public var roundTrip = 0.0
+  /// Share of the period that rendering takes, and its peak: 0...1.
+  public var load = 0.0
+  public var peakLoad = 0.0
+  public var xruns = 0
+  public var voices = 0
+  public var polyphony = 0
+  /// What plays and why, or what went wrong and what is done about it.
+  public var driverMessage = ""
+  /// A fault that has not passed: the message takes the status line over.
+  public var isDisturbed = false
+  /// Files being loaded, by short name.
+  public var loading: [String] = []
+
+  public init() {}
+}

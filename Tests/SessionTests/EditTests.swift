@@ -1,0 +1,94 @@
+import Engine
+import Foundation
+import PatchLanguage
+import Testing
+
+@testable import Session
+
+@MainActor @Suite struct EditTests {
+  @Test(arguments: [
+    "remove nobody", "connect tone -> out.nowhere", "set tone.level loud", "node tone gain", "frobnicate",
+    "node a gain ; remove nobody", "node a gain ; note tone on C4 100 ; remove nobody",
+  ])
+  func aRefusedLineChangesNothing(line: String) throws {
+    let folder = try Folder()
+    let session = try open(try folder.file("a.patch", JournalTests.patch))
+    try session.perform("set tone.level -20dB")
+    let before = session.patch
+    #expect(throws: Diagnostic.self) { try session.perform(line) }
+    #expect(session.patch == before)
+    #expect(session.undoList == ["set tone.level -20dB"])
+    session.close(keepingEdits: true)
+    let next = try open(folder.path + "/a.patch")
+    #expect(next.undoList == ["set tone.level -20dB"])
+    next.close()
+  }
+
+  @Test func undoAndRedoAreExact() throws {
+    let folder = try Folder()
+    let session = try open(try folder.file("a.patch", JournalTests.patch))
+    let first = session.patch
+    try session.perform("insert dist distortion into tone -> out ; set dist.drive 30dB")
+    try session.perform("replace dist equalizer")
+    let last = session.patch
+    #expect(session.undo() == "replace dist equalizer")
+    #expect(session.undo() != nil)
+    #expect(session.undo() == nil)
+    #expect(session.patch == first)
+    #expect(!session.isModified)
+    #expect(session.redo() != nil)
+    #expect(session.redo() != nil)
+    #expect(session.redo() == nil)
+    #expect(session.patch == last)
+    session.close()
+  }
+
+  @Test func anErrorNamesItsPlace() throws {
+    let session = try open(repository + "/Patches/basics/01-tone.patch")
+    let error = #expect(throws: Diagnostic.self) {
+      try session.perform("remove tonne", file: "a.script", line: 7, column: 9)
+    }
+    #expect(error?.description == "a.script:7:16: error: no node `tonne`; did you mean `tone`?")
+    session.close()
+  }
+
+  @Test func aMissingInstrumentIsAPlaceholderWithItsReason() throws {
+    let folder = try Folder()
+    let path = try folder.file(
+      "a.patch",
+      "sostenuto 1\nnode piano sampler instrument=none.sfz\nnode out output\nconnect piano -> out\n")
+    var options = SessionOptions()
+    options.isOffline = true
+    let session = Session(options: options)
+    try session.open(path)
+    try session.renderOneBlock()
+    let node = try #require(session.report.nodes.first { $0.name == "piano" })
+    guard case .placeholder(let reason) = node.state else {
+      Issue.record("\(node.state)")
+      return
+    }
+    #expect(reason.contains("none.sfz"))
+    #expect(session.takeNotices().contains { $0.contains("none.sfz") })
+  }
+
+  @Test func instrumentsLoadInTheBackgroundAndAreSharedAndComeBackWithUndo() async throws {
+    let folder = try Folder()
+    let session = try open(try folder.file("a.patch", "sostenuto 1\n"))
+    let organ = repository + "/Instruments/organ/organ.sfz"
+    try session.perform("node one sampler instrument=\(organ)")
+    try session.perform("node two sampler instrument=\(organ)")
+    while !session.isLoaded {
+      session.tick()
+      await Task.yield()
+    }
+    func loads() -> [String] {
+      session.trace(since: 0).compactMap { if case .loaded = $0.happening { $0.name } else { nil } }
+    }
+    #expect(loads().sorted() == ["one", "two"])
+    session.undo()
+    session.redo()
+    // Known already: nothing to wait for.
+    #expect(session.isLoaded)
+    session.close()
+  }
+}

@@ -1,0 +1,172 @@
+import Engine
+import Foundation
+import PatchLanguage
+import Testing
+
+@testable import Session
+
+/// A session that is let go without `close` is as one that was killed: nothing more reaches the disk.
+@MainActor @Suite struct JournalTests {
+  static let patch = """
+    sostenuto 1
+
+    node tone oscillator
+
+    node out output
+    connect tone -> out
+
+    """
+
+  @Test func aKilledSessionLosesNoEdit() throws {
+    let folder = try Folder()
+    let path = try folder.file("a.patch", Self.patch)
+    var session: Session? = try open(path)
+    try session?.perform("insert dist distortion drive=20dB into tone -> out")
+    try session?.perform("set dist.drive 3dB over 2s ; layout dist 3,4")
+    try session?.perform("comment dist \"warm\"")
+    try session?.perform("remove tone")
+    session?.undo()
+    let edited = canonical(try #require(session))
+    let undoList = session?.undoList
+    session = nil
+
+    let next = try open(path)
+    #expect(canonical(next) == edited)
+    #expect(next.isModified)
+    #expect(next.undoList == undoList)
+    #expect(next.redoList == ["remove tone"])
+    #expect(next.takeNotices().contains { $0.hasPrefix("recovered 5 unsaved edits") })
+    while next.undo() != nil {}
+    #expect(canonical(next) == Self.patch)
+    #expect(try text(path) == Self.patch)
+    next.close()
+    #expect(folder.names == ["a.patch"])
+  }
+
+  @Test func aLineThatWasBeingWrittenIsLeftOut() throws {
+    let folder = try Folder()
+    let path = try folder.file("a.patch", Self.patch)
+    var session: Session? = try open(path)
+    try session?.perform("set tone.level -20dB")
+    session = nil
+    let journal = folder.path + "/.a.patch.journal"
+    let handle = try #require(FileHandle(forWritingAtPath: journal))
+    try handle.seekToEnd()
+    try handle.write(contentsOf: Data("edit set tone.lev".utf8))
+    try handle.close()
+
+    let next = try open(path)
+    #expect(next.undoList == ["set tone.level -20dB"])
+    next.close()
+  }
+
+  @Test func undoneBeyondTheSavedStateIsRecovered() throws {
+    let folder = try Folder()
+    let path = try folder.file("a.patch", Self.patch)
+    var session: Session? = try open(path)
+    try session?.perform("node a gain")
+    try session?.perform("node b gain")
+    try session?.save()
+    session?.undo()
+    session?.undo()
+    session?.redo()
+    try session?.perform("node c gain")
+    session?.undo()
+    let edited = canonical(try #require(session))
+    session = nil
+    let next = try open(path)
+    #expect(canonical(next) == edited)
+    next.close()
+  }
+
+  @Test func savingEmptiesTheJournal() throws {
+    let folder = try Folder()
+    let path = try folder.file("a.patch", Self.patch)
+    var session: Session? = try open(path)
+    try session?.perform("node a gain")
+    try session?.save()
+    session = nil
+    let next = try open(path)
+    #expect(!next.isModified)
+    #expect(next.takeNotices().isEmpty)
+    next.close()
+  }
+
+  @Test func editsToAVersionThatIsGoneComeBackAndAreNotSavedOverTheNewOne() throws {
+    let folder = try Folder()
+    let path = try folder.file("a.patch", Self.patch)
+    var session: Session? = try open(path)
+    try session?.perform("node a gain")
+    let edited = canonical(try #require(session))
+    session = nil
+    let foreign = Self.patch + "\nnode b gain\n"
+    _ = try folder.file("a.patch", foreign)
+
+    let next = try open(path)
+    #expect(canonical(next) == edited)
+    #expect(next.takeNotices().contains { $0.contains("changed by another program") })
+    #expect(throws: FileError.self) { try next.save() }
+    #expect(try text(path) == foreign)
+    next.acceptOverwriting()
+    try next.save()
+    #expect(try text(path) == edited)
+    next.close()
+  }
+
+  @Test func revertGoesBackToTheFile() throws {
+    let folder = try Folder()
+    let path = try folder.file("a.patch", Self.patch)
+    var session: Session? = try open(path)
+    try session?.perform("node a gain")
+    session = nil
+    let next = try open(path)
+    #expect(next.isModified)
+    try next.revert()
+    #expect(!next.isModified)
+    #expect(canonical(next) == Self.patch)
+    next.close()
+    let last = try open(path)
+    #expect(!last.isModified)
+    last.close()
+  }
+
+  @Test func theSecondSessionIsToldAndDoesNotOverwrite() throws {
+    let folder = try Folder()
+    let path = try folder.file("a.patch", Self.patch)
+    let first = try open(path)
+    let second = try open(path)
+    #expect(!first.isLocked)
+    #expect(second.isLocked)
+    #expect(second.takeNotices().contains { $0.contains("another session") })
+    try second.perform("node b gain")
+    #expect(throws: FileError.self) { try second.save() }
+    #expect(try text(path) == Self.patch)
+    try second.save(as: folder.path + "/b.patch")
+    #expect(!second.isLocked)
+    first.close()
+    second.close()
+    #expect(folder.names == ["a.patch", "b.patch"])
+  }
+
+  @Test(arguments: [1, 2, 3] as [UInt64])
+  func whateverIsDoneTheJournalBringsItBack(seed: UInt64) throws {
+    print("seed \(seed)")
+    let folder = try Folder()
+    let path = try folder.file("a.patch", Self.patch)
+    var session: Session? = try open(path)
+    var edits = RandomEdits(seed: seed, patch: try #require(session).patch, keeping: ["out"])
+    for step in 0..<150 {
+      try session?.perform(edits.next())
+      if step % 40 == 17 { try session?.save() }
+      if step % 25 == 24 {
+        let before = canonical(try #require(session))
+        session = nil
+        session = try open(path)
+        #expect(canonical(try #require(session)) == before, "seed \(seed), step \(step)")
+        edits.rehearsal = Rehearsal(
+          patch: try #require(session).patch, history: try #require(session).history)
+      }
+    }
+    session?.close()
+  }
+}

@@ -1,0 +1,92 @@
+import Engine
+import Patch
+import Testing
+
+@testable import Session
+
+/// The printout is drawn here as people see it; the graph is
+/// `osc -> filt -> mixer -> out`, with `mixer -> d -> mixer` as feedback and `lone` beside it.
+@Suite("Graph printout") @MainActor struct PrintoutTests {
+  private func session() throws -> Session {
+    var options = SessionOptions()
+    options.isOffline = true
+    options.keepsJournal = false
+    let session = Session(options: options)
+    try session.perform(
+      "node osc oscillator ; node filt filter ; node mixer mix ; node d delay ; node out output ; node lone gain"
+    )
+    try session.perform(
+      "connect osc -> filt gain=-6dB ; connect filt -> mixer ; connect mixer -> d ; connect d -> mixer ; connect mixer -> out map=[1,0]"
+    )
+    let inputs = UnsafeMutablePointer<UnsafePointer<Float>?>.allocate(capacity: 256)
+    let outputs = UnsafeMutablePointer<UnsafeMutablePointer<Float>?>.allocate(capacity: 256)
+    inputs.initialize(repeating: nil, count: 256)
+    outputs.initialize(repeating: nil, count: 256)
+    defer {
+      inputs.deallocate()
+      outputs.deallocate()
+    }
+    for _ in 0..<20 {
+      session.engine.renderer.render(frames: 64, inputs: inputs, outputs: outputs)
+      session.engine.collect()
+    }
+    session.refreshReport()
+    return session
+  }
+
+  @Test("it begins at the outputs and goes upwards, and what nobody hears stands apart")
+  func order() throws {
+    let lines = Printout.lines(try session().report)
+    let heads = lines.filter { $0.role == .node || $0.role == .heading }.map {
+      $0.role == .heading ? $0.text : String($0.text.prefix { $0 != " " })
+    }
+    #expect(
+      heads == [
+        "******** output chain ********", "out", "mixer", "d", "filt", "osc",
+        "******** not heard at any output ********", "lone",
+      ]
+        || heads == [
+          "******** output chain ********", "out", "mixer", "filt", "d", "osc",
+          "******** not heard at any output ********", "lone",
+        ])
+  }
+
+  @Test("it names gains, maps, sums, splitters and the feedback that the engine put in")
+  func facts() throws {
+    let text = Printout.text(try session().report)
+    #expect(text.contains("<- osc.out 1ch") && text.contains("gain -6.0 dB"))
+    #expect(text.contains("map [1 0]"))
+    #expect(text.contains("sum 1/2") && text.contains("splitter 1/2"))
+    #expect(text.contains("feedback, 64 frames later"))
+    #expect(text.contains("running yes") && text.contains("nodes 6"))
+  }
+
+  @Test("what cannot be read back is a comment")
+  func executable() throws {
+    let report = try session().report
+    let text = Printout.executable(report, patch: "sostenuto 1\nnode out output\n")
+    let language = text.split(separator: "\n").filter { !$0.hasPrefix("#") }
+    #expect(language == ["sostenuto 1", "node out output"])
+  }
+
+  @Test("JSON and dot hold every node and cable, whatever their names")
+  func forms() throws {
+    let report = try session().report
+    let dot = Printout.dot(report)
+    for node in report.nodes { #expect(dot.contains("\"\(node.name)\" [label=")) }
+    #expect(dot.contains("\"d\":out_out -> \"mixer\":in_in"))
+    let json = Printout.json(report)
+    #expect(json.contains("\"feedback\": true") && json.contains("\"map\": [1, 0]"))
+    #expect(JSON.string("a\"b\\\u{1}\n").text() == "\"a\\\"b\\\\\\u0001\\n\"")
+    #expect(JSON.number(-.infinity).text() == "\"-inf\"")
+  }
+
+  @Test(
+    "figures for people",
+    arguments: [
+      (-0.04, 1, "0.0"), (-0.06, 1, "-0.1"), (12.345, 2, "12.35"), (3, 0, "3"), (.infinity, 1, "inf"),
+    ])
+  func figures(value: Double, digits: Int, text: String) {
+    #expect(Printout.fixed(value, digits) == text)
+  }
+}

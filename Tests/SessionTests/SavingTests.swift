@@ -1,0 +1,87 @@
+import Foundation
+import Testing
+
+@testable import Session
+
+@MainActor @Suite struct SavingTests {
+  @Test func aSaveReplacesTheFileAndKeepsItsModeAndLinks() throws {
+    let folder = try Folder()
+    let path = try folder.file("real.patch", JournalTests.patch)
+    let link = folder.path + "/link.patch"
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "real.patch")
+    try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path)
+    let before = try #require(FileStamp(path: path))
+
+    let session = try open(link)
+    try session.perform("node extra gain")
+    try session.save()
+    #expect(!session.isModified)
+    session.close()
+
+    #expect(try text(path) == canonical(session))
+    #expect(FileStamp(path: path)?.inode != before.inode, "written in place: a crash could leave half of it")
+    #expect(
+      try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o640)
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "real.patch")
+    #expect(folder.names == ["link.patch", "real.patch"])
+  }
+
+  @Test func aSaveThatFailsLeavesTheOldFileAndTheEdits() throws {
+    let folder = try Folder()
+    let path = try folder.file("a.patch", JournalTests.patch)
+    let session = try open(path)
+    try session.perform("node extra gain")
+    #expect(throws: FileError.self) { try session.save(as: folder.path + "/no/such/folder/a.patch") }
+    #expect(session.file == path)
+    #expect(session.isModified)
+    #expect(try text(path) == JournalTests.patch)
+    session.close()
+  }
+
+  @Test func whatOthersWroteIsNotOverwrittenUnasked() throws {
+    let folder = try Folder()
+    let path = try folder.file("a.patch", JournalTests.patch)
+    let session = try open(path)
+    try session.perform("node extra gain")
+    _ = try folder.file("a.patch", JournalTests.patch + "\n# someone else's\n")
+    #expect(throws: FileError.self) { try session.save() }
+    #expect(try text(path).contains("someone else's"))
+    session.acceptOverwriting()
+    try session.save()
+    #expect(try text(path) == canonical(session))
+    session.close()
+  }
+
+  @Test func linesThatWereNotUnderstoodAreNotSavedAwayUnasked() throws {
+    let folder = try Folder()
+    let broken = JournalTests.patch + "\nconnect nobody -> out\n"
+    let path = try folder.file("a.patch", broken)
+    let session = try open(path)
+    #expect(session.diagnostics.count == 1)
+    #expect(throws: FileError.self) { try session.save() }
+    #expect(try text(path) == broken)
+    session.close()
+  }
+
+  @Test func aPlaceholderAndAMissingFileAreSavedAsTheyWere() throws {
+    let folder = try Folder()
+    let written = """
+      sostenuto 1
+
+      node piano sampler instrument=not/there.sfz
+
+      node odd wobulator depth=3 file="a b.wav"
+      connect piano -> odd
+
+      node out output
+      connect odd -> out
+
+      """
+    let path = try folder.file("a.patch", written)
+    let session = try open(path)
+    try session.perform("layout out 3,1")
+    try session.save()
+    #expect(try text(path) == written + "layout out 3,1\n")
+    session.close()
+  }
+}

@@ -1,0 +1,80 @@
+import Engine
+import Foundation
+import PatchLanguage
+import Testing
+
+@testable import Session
+
+/// The main law, on real instruments: whatever is edited elsewhere, a held voice is the same bit for bit.
+@MainActor @Suite struct SustainLawTests {
+  static let seconds = 8.0
+  static let chord = [
+    "pedal piano sustain on", "note piano on C4 100", "note piano on E4 90", "note piano on G4 80",
+  ]
+
+  private func session(period: Int) throws -> Session {
+    var options = SessionOptions()
+    options.isOffline = true
+    options.driver.period = period
+    let session = Session(options: options)
+    try session.open(repository + "/Patches/reconnect.patch")
+    #expect(session.takeNotices().isEmpty)
+    return session
+  }
+
+  private func render(_ session: Session, edits: [String], into path: String) throws -> Data {
+    var request = RenderRequest(seconds: Self.seconds)
+    request.taps = [try #require(TapRequest("piano=\(path)"))]
+    var script = Self.chord.map { "at 0.05s \($0)\n" }.joined()
+    // From 0.2 s on, spread evenly, so that many come while others still fade.
+    for (index, text) in edits.enumerated() {
+      let time = 0.2 + (Self.seconds - 0.4) * Double(index) / Double(edits.count)
+      script += "at \(time)s \(text)\n"
+    }
+    let (lines, faults) = Script.read(script, file: "random")
+    #expect(faults.isEmpty)
+    request.script = lines
+    try session.render(request)
+    return try Data(contentsOf: URL(fileURLWithPath: path))
+  }
+
+  @Test func twoThousandEditsLeaveAHeldChordAlone() throws {
+    let seed: UInt64 = 314_159
+    print("seed \(seed)")
+    let folder = try Folder()
+    let quiet = try render(session(period: 256), edits: [], into: folder.path + "/quiet.wav")
+    #expect(quiet.count > Int(Self.seconds * 48000) * 8)
+    #expect(Set(quiet.suffix(4000)).count > 100, "the chord has to sound to the end")
+
+    let edited = try session(period: 256)
+    var edits = RandomEdits(seed: seed, patch: edited.patch, keeping: ["piano", "keys"])
+    let first = edited.patch
+    let lines = (0..<2000).map { _ in edits.next() }
+    let busy = try render(edited, edits: lines, into: folder.path + "/busy.wav")
+    #expect(busy == quiet, "seed \(seed)")
+    #expect(edited.patch.withPlainIdentities == edits.rehearsal.patch.withPlainIdentities)
+    #expect(edited.engine.plansSent > 1000)
+
+    // The sampler was never touched: nothing but its notes.
+    let trace = edited.trace(since: 0).filter { $0.name == "piano" && $0.time > 0 }
+    for entry in trace {
+      switch entry.happening {
+      case .noteOn, .noteOff, .pedal: continue
+      default: Issue.record("seed \(seed): \(entry)")
+      }
+    }
+
+    let last = edited.patch
+    let redoable = edited.redoList.count
+    while edited.undo() != nil {}
+    #expect(edited.patch == first, "seed \(seed)")
+    for _ in 0..<(edited.redoList.count - redoable) { edited.redo() }
+    #expect(edited.patch == last, "seed \(seed)")
+
+    // Fades end, and every plan that was sent comes back but the one that runs.
+    let settle = RenderRequest(seconds: 3)
+    for _ in 0..<5 where !edited.engine.isSettled { try edited.render(settle) }
+    #expect(edited.engine.isSettled)
+    #expect(edited.engine.plansReturned == edited.engine.plansSent - 1)
+  }
+}
