@@ -7,11 +7,15 @@ let package = Package(
   name: "Sostenuto",
   dependencies: [
     .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
+    .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
   ],
   targets: [
     // The seams to C: a module map and a shim each, no logic.
     .systemLibrary(name: "CJack", pkgConfig: "jack", providers: [.apt(["libjack-jackd2-dev"])]),
     .systemLibrary(name: "CAlsa", pkgConfig: "alsa", providers: [.apt(["libasound2-dev"])]),
+    // Without pkg-config, whose flags for ncursesw SwiftPM refuses with a warning; the header is in
+    // the system's own directory.
+    .systemLibrary(name: "CNcurses", providers: [.apt(["libncurses-dev"])]),
     .systemLibrary(
       name: "CSndfile", pkgConfig: "sndfile", providers: [.apt(["libsndfile1-dev"])]),
     .systemLibrary(
@@ -33,6 +37,11 @@ let package = Package(
       dependencies: ["Engine", "Realtime", "CJack", "CAlsa", "CSndfile", "CThread"]),
     .target(name: "Session", dependencies: ["Patch", "PatchLanguage", "Engine", "Drivers", "Sampler"]),
 
+    // The screen.
+    .target(name: "Screen", dependencies: ["TOMLKit"]),
+    .target(name: "CTerminal"),
+    .target(name: "Terminal", dependencies: ["Screen", "CNcurses", "CTerminal"]),
+
     .testTarget(name: "PatchTests", dependencies: ["Patch", "PatchLanguage", "Processors"]),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime"]),
     .testTarget(name: "ProcessorsTests", dependencies: ["Processors"]),
@@ -40,6 +49,7 @@ let package = Package(
     .testTarget(name: "EngineTests", dependencies: ["Engine", "PatchLanguage", "Sampler"]),
     .testTarget(
       name: "DriversTests", dependencies: ["Drivers", "Engine", "PatchLanguage", "Sampler", "CJack"]),
+    .testTarget(name: "ScreenTests", dependencies: ["Screen", "Terminal"]),
     .testTarget(
       name: "SessionTests", dependencies: ["Session", "Engine", "Patch", "PatchLanguage", "Drivers"]),
   ],

@@ -1,0 +1,102 @@
+/// The four lines that may leave a cell, each with its weight: what a box-drawing character says.
+public struct Arms: Hashable, Sendable {
+  public enum Weight: UInt8, Hashable, Sendable, Comparable {
+    case none, light, heavy, double
+
+    public static func < (a: Weight, b: Weight) -> Bool { a.rawValue < b.rawValue }
+  }
+
+  public var up: Weight
+  public var right: Weight
+  public var down: Weight
+  public var left: Weight
+
+  public init(up: Weight = .none, right: Weight = .none, down: Weight = .none, left: Weight = .none) {
+    self.up = up
+    self.right = right
+    self.down = down
+    self.left = left
+  }
+
+  public var isEmpty: Bool { self == Arms() }
+
+  /// How many arms there are, 0…4.
+  public var count: Int {
+    (up == .none ? 0 : 1) + (right == .none ? 0 : 1) + (down == .none ? 0 : 1) + (left == .none ? 0 : 1)
+  }
+
+  /// Both together; where both have an arm, that of `other` (drawn later) counts.
+  public func joined(_ other: Arms) -> Arms {
+    Arms(
+      up: other.up == .none ? up : other.up, right: other.right == .none ? right : other.right,
+      down: other.down == .none ? down : other.down, left: other.left == .none ? left : other.left)
+  }
+
+  /// The arms of a box-drawing character, dashed and rounded ones included; nil for any other.
+  public init?(_ character: Character) {
+    guard let arms = BoxTable.arms[character] else { return nil }
+    self = arms
+  }
+
+  /// The character for these arms. Two light arms around a corner are rounded if asked for.
+  /// Unicode lacks mixes with double lines at some corners; those are drawn heavy.
+  public func character(rounded: Bool = false, dotted: Bool = false) -> Character {
+    if dotted {
+      if self == Arms(right: .light, left: .light) { return "┈" }
+      if self == Arms(up: .light, down: .light) { return "┊" }
+    }
+    if rounded || dotted, let corner = BoxTable.roundedCorners[self] { return corner }
+    if let character = BoxTable.characters[self] { return character }
+    func lowered(_ weight: Weight) -> Weight { weight == .double ? .heavy : weight }
+    let plain = Arms(up: lowered(up), right: lowered(right), down: lowered(down), left: lowered(left))
+    return BoxTable.characters[plain] ?? " "
+  }
+}
+
+/// A line's look.
+public enum Stroke: Hashable, Sendable {
+  case light, heavy, double
+  /// Light, of dots: ┈ and ┊.
+  case dotted
+
+  public var weight: Arms.Weight {
+    switch self {
+    case .light, .dotted: .light
+    case .heavy: .heavy
+    case .double: .double
+    }
+  }
+}
+
+private enum BoxTable {
+  /// Up, right, down, left: 0 none, 1 light, 2 heavy, 3 double; then the character.
+  static let listing = """
+    0001╴ 0002╸ 0010╷ 0011┐ 0012┑ 0013╕ 0020╻ 0021┒ 0022┓ 0031╖ 0033╗ 0100╶ 0101─ 0102╾ 0110┌ 0111┬
+    0112┭ 0120┎ 0121┰ 0122┱ 0130╓ 0131╥ 0200╺ 0201╼ 0202━ 0210┍ 0211┮ 0212┯ 0220┏ 0221┲ 0222┳ 0303═
+    0310╒ 0313╤ 0330╔ 0333╦ 1000╵ 1001┘ 1002┙ 1003╛ 1010│ 1011┤ 1012┥ 1013╡ 1020╽ 1021┧ 1022┪ 1100└
+    1101┴ 1102┵ 1110├ 1111┼ 1112┽ 1120┟ 1121╁ 1122╅ 1200┕ 1201┶ 1202┷ 1210┝ 1211┾ 1212┿ 1220┢ 1221╆
+    1222╈ 1300╘ 1303╧ 1310╞ 1313╪ 2000╹ 2001┚ 2002┛ 2010╿ 2011┦ 2012┩ 2020┃ 2021┨ 2022┫ 2100┖ 2101┸
+    2102┹ 2110┞ 2111╀ 2112╃ 2120┠ 2121╂ 2122╉ 2200┗ 2201┺ 2202┻ 2210┡ 2211╄ 2212╇ 2220┣ 2221╊ 2222╋
+    3001╜ 3003╝ 3030║ 3031╢ 3033╣ 3100╙ 3101╨ 3130╟ 3131╫ 3300╚ 3303╩ 3330╠ 3333╬
+    """
+  /// Drawn the same way, but never chosen for their arms alone.
+  static let variants =
+    "0110╭ 0011╮ 1001╯ 1100╰ 0101┈ 1010┊ 0101┄ 1010┆ 0101╌ 1010╎ 0202┅ 2020┇ 0202┉ 2020┋ 0202╍ 2020╏"
+
+  static let characters: [Arms: Character] = Dictionary(
+    parsed(listing), uniquingKeysWith: { first, _ in first })
+  static let arms: [Character: Arms] = Dictionary(
+    (parsed(listing) + parsed(variants)).map { ($0.1, $0.0) }, uniquingKeysWith: { first, _ in first })
+  static let roundedCorners: [Arms: Character] = Dictionary(
+    parsed(variants).prefix(4).map { $0 }, uniquingKeysWith: { first, _ in first })
+
+  private static func parsed(_ text: String) -> [(Arms, Character)] {
+    text.split(whereSeparator: \.isWhitespace).map { entry in
+      let weights = entry.prefix(4).map { Arms.Weight(rawValue: UInt8($0.wholeNumberValue ?? 0)) ?? .none }
+      return (
+        Arms(up: weights[0], right: weights[1], down: weights[2], left: weights[3]),
+        entry[entry.index(entry.startIndex, offsetBy: 4)]
+      )
+    }
+  }
+}

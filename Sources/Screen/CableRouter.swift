@@ -1,0 +1,326 @@
+/// Ways for cables in the gaps between columns: the classic channel routing problem, solved as in
+/// Hashimoto and Stevens, "Wire Routing by Optimizing Channel Assignment" (1971), with doglegs where
+/// two trunks block each other (Deutsch, "A Dogleg Channel Router", 1976).
+///
+/// Each trunk has one line up and down in a gap, its track. A trunk's lines never lie upon another's;
+/// where they must cross, one goes over the other. Only cables to the same input merge.
+struct CableRouter {
+  /// A trunk in a gap, or a part of it between doglegs: rows where it comes in or leaves at each side.
+  /// Trunks that lead to one input and nowhere else share a piece: they merge into a trunk of their own.
+  struct Piece {
+    var trunks: Set<Int>
+    var lefts: Set<Int>
+    var rights: Set<Int>
+    var track = 0
+    /// Place in the chain of pieces that a dogleg makes of a trunk.
+    var part = 0
+
+    var top: Int { min(lefts.min() ?? .max, rights.min() ?? .max) }
+    var bottom: Int { max(lefts.max() ?? .min, rights.max() ?? .min) }
+    /// Runs straight through, without a track.
+    var isStraight: Bool { top == bottom }
+
+    func overlaps(_ other: Piece) -> Bool { top <= other.bottom && other.top <= bottom }
+
+    /// Its line into the gap from the left would run into the other's line out to the right.
+    func mustPrecede(_ other: Piece) -> Bool {
+      if !trunks.isDisjoint(with: other.trunks) { return part < other.part }
+      return lefts.contains { other.rights.contains($0) && !rights.contains($0) }
+    }
+
+    /// Crossings between the two if this one's track is to the left. Merging where the other's
+    /// track goes on both ways is worse than crossing: it reads as if all led everywhere.
+    func crossings(leftOf other: Piece) -> Int {
+      rights.count { $0 >= other.top && $0 <= other.bottom && !other.rights.contains($0) }
+        + 2 * rights.count { $0 > other.top && $0 < other.bottom && other.rights.contains($0) }
+        + other.lefts.count { $0 >= top && $0 <= bottom }
+    }
+  }
+
+  let layout: GraphLayout
+  /// Gap 0 is left of the first column, gap n right of the last of n.
+  private var gaps: [[Piece]]
+  /// Tracks of each gap.
+  private var tracks: [Int]
+  /// Row of the lane that a trunk with backward cables has below all boxes.
+  private var lanes: [Int: Int] = [:]
+  /// Top row of each node's box.
+  private var tops: [Int]
+  private var bottom = 0
+
+  init(_ layout: GraphLayout) {
+    self.layout = layout
+    gaps = Array(repeating: [], count: layout.items.count + 1)
+    tracks = Array(repeating: 0, count: layout.items.count + 1)
+    tops = Array(repeating: 0, count: layout.nodes.count)
+    for (column, items) in layout.items.enumerated() {
+      for (item, row) in zip(items, layout.rows[column]) {
+        bottom = max(bottom, row + layout.height(item))
+        if case .node(let node) = item { tops[node] = row }
+      }
+    }
+  }
+
+  // MARK: Rows at which trunks enter and leave the gaps
+
+  /// Gives trunks with backward cables a row below all boxes; those that are apart share one.
+  mutating func assignLanes() {
+    var taken: [[ClosedRange<Int>]] = []
+    for (index, trunk) in layout.trunks.enumerated() {
+      let targets = trunk.cables.filter { layout.isBackward($0) }
+        .compactMap { cable in layout.ends[cable].map { layout.column[$0.destination.node] } }
+      guard let first = targets.min() else { continue }
+      let span = first...layout.column[trunk.node] + 1
+      let lane = taken.firstIndex { !$0.contains { $0.overlaps(span) } } ?? taken.count
+      if lane == taken.count { taken.append([]) }
+      taken[lane].append(span)
+      lanes[index] = bottom + min(1, layout.options.rowGap) + lane
+    }
+  }
+
+  mutating func assignTracks() {
+    for index in layout.trunks.indices { enter(index) }
+    for gap in gaps.indices {
+      let straight = gaps[gap].filter(\.isStraight)
+      var pieces = schedule(merged(gaps[gap].filter { !$0.isStraight }), straight)
+      for index in pieces.indices {
+        let before = pieces[..<index].filter { $0.overlaps(pieces[index]) || $0.mustPrecede(pieces[index]) }
+        pieces[index].track = (before.map(\.track).max() ?? -1) + 1
+      }
+      tracks[gap] = (pieces.map(\.track).max() ?? -1) + 1
+      gaps[gap] = straight + pieces
+      bottom = max(bottom, (pieces.map(\.bottom).max() ?? 0) + 1)
+    }
+  }
+
+  /// Joins the pieces that lead to one and the same input only.
+  private func merged(_ pieces: [Piece]) -> [Piece] {
+    var result: [Piece] = []
+    var single: [Int: Int] = [:]
+    for piece in pieces {
+      guard piece.lefts.count == 1, piece.rights.count == 1, let row = piece.rights.first else {
+        result.append(piece)
+        continue
+      }
+      if let known = single[row] {
+        result[known].trunks.formUnion(piece.trunks)
+        result[known].lefts.formUnion(piece.lefts)
+      } else {
+        single[row] = result.count
+        result.append(piece)
+      }
+    }
+    return result
+  }
+
+  /// Notes where a trunk enters and leaves each gap on its way.
+  private mutating func enter(_ index: Int) {
+    let trunk = layout.trunks[index]
+    let start = layout.column[trunk.node]
+    let source = tops[trunk.node] + trunk.row
+    var sides: [Int: (lefts: Set<Int>, rights: Set<Int>)] = [:]
+    sides[start + 1, default: ([], [])].lefts.insert(source)
+    let last = layout.lastColumn(of: index)
+    for column in stride(from: start + 1, to: last, by: 1) {
+      guard let row = passRow(index, column) else { continue }
+      sides[column, default: ([], [])].rights.insert(row)
+      sides[column + 1, default: ([], [])].lefts.insert(row)
+    }
+    for cable in trunk.cables {
+      guard let end = layout.ends[cable]?.destination else { continue }
+      let row = tops[end.node] + end.row
+      sides[layout.column[end.node], default: ([], [])].rights.insert(row)
+    }
+    if let lane = lanes[index] {
+      // From the gap right of the source, below all boxes, to the leftmost gap with a destination.
+      let first = sides.keys.min() ?? start
+      sides[start + 1]?.lefts.insert(lane)
+      for gap in first...start {
+        sides[gap, default: ([], [])].rights.insert(lane)
+        if gap > first { sides[gap]?.lefts.insert(lane) }
+      }
+    }
+    for (gap, side) in sides.sorted(by: { $0.key < $1.key }) {
+      gaps[gap].append(Piece(trunks: [index], lefts: side.lefts, rights: side.rights))
+    }
+  }
+
+  private func passRow(_ trunk: Int, _ column: Int) -> Int? {
+    layout.items[column].firstIndex(of: .pass(trunk)).map { layout.rows[column][$0] }
+  }
+
+  // MARK: Order of the tracks
+
+  /// Orders a gap's pieces from left to right so that none runs into another and few cross, cutting
+  /// those that block each other.
+  private func schedule(_ pieces: [Piece], _ straight: [Piece]) -> [Piece] {
+    var waiting = pieces
+    var done: [Piece] = []
+    while !waiting.isEmpty {
+      let free = waiting.indices.filter { index in
+        !waiting.indices.contains { $0 != index && waiting[$0].mustPrecede(waiting[index]) }
+      }
+      if let next = free.min(by: { cost($0, waiting) < cost($1, waiting) }) {
+        done.append(waiting.remove(at: next))
+      } else {
+        cut(&waiting, avoiding: done + straight)
+      }
+    }
+    return done
+  }
+
+  /// Crossings that taking this piece first makes, less those that it saves; then by place.
+  private func cost(_ index: Int, _ pieces: [Piece]) -> (Int, Int, Int) {
+    let piece = pieces[index]
+    let crossings = pieces.indices.reduce(0) { sum, other in
+      other == index
+        ? sum
+        : sum + piece.crossings(leftOf: pieces[other]) - pieces[other].crossings(leftOf: piece)
+    }
+    return (crossings, piece.top, piece.trunks.min() ?? 0)
+  }
+
+  /// Cuts one piece of a circle of pieces that block each other in two, joined on a row of its own.
+  private func cut(_ pieces: inout [Piece], avoiding others: [Piece]) {
+    // The one that blocks most, and of those the shortest.
+    func blocked(_ piece: Piece) -> Int { pieces.count { piece.mustPrecede($0) } }
+    guard
+      let index = pieces.indices.min(by: {
+        (-blocked(pieces[$0]), pieces[$0].bottom - pieces[$0].top)
+          < (-blocked(pieces[$1]), pieces[$1].bottom - pieces[$1].top)
+      })
+    else { return }
+    let piece = pieces[index]
+    let taken = (pieces + others).reduce(into: Set<Int>()) { $0.formUnion($1.lefts.union($1.rights)) }
+    let middle = (piece.top + piece.bottom) / 2
+    var row = middle
+    var step = 0
+    while taken.contains(row) || row < 0 {
+      step = step > 0 ? -step : 1 - step
+      row = middle + step
+    }
+    for other in pieces.indices where pieces[other].trunks == piece.trunks && pieces[other].part > piece.part
+    {
+      pieces[other].part += 1
+    }
+    pieces[index].rights = [row]
+    pieces.append(Piece(trunks: piece.trunks, lefts: [row], rights: piece.rights, part: piece.part + 1))
+  }
+
+  // MARK: The result
+
+  func diagram() -> Diagram {
+    var diagram = Diagram()
+    let (starts, gapStarts, width) = columnPlaces()
+    for (column, items) in layout.items.enumerated() {
+      var names: [String] = []
+      for case .node(let node) in items {
+        let box = layout.nodes[node]
+        diagram.frames[box.name] = Rect(
+          column: starts[column], row: tops[node], columns: box.size.columns, rows: box.size.rows)
+        names.append(box.name)
+      }
+      diagram.columns.append(names)
+    }
+    for cable in layout.ends.indices {
+      diagram.routes.append(route(cable, diagram, gapStarts))
+    }
+    let lowest = diagram.routes.flatMap(\.points).map { $0.row + 1 } + diagram.frames.values.map(\.bottom)
+    diagram.size = Size(columns: width, rows: lowest.max() ?? 0)
+    return diagram
+  }
+
+  private func pitch(_ gap: Int) -> Int { tracks[gap] > 16 ? 1 : max(1, layout.options.trackPitch) }
+
+  /// First columns of the boxes, of the gaps' tracks, and the width of it all.
+  private func columnPlaces() -> (boxes: [Int], tracks: [Int], width: Int) {
+    let margin = max(1, layout.options.margin)
+    var boxes: [Int] = []
+    var trackStarts: [Int] = []
+    var place = 0
+    for gap in gaps.indices {
+      let isInner = gap > 0 && gap < gaps.count - 1
+      let lines = tracks[gap] == 0 ? 0 : (tracks[gap] - 1) * pitch(gap) + 1
+      trackStarts.append(gap == 0 ? place : place + margin - 1)
+      if lines > 0 {
+        place += (gap == 0 ? 0 : margin - 1) + lines + (gap == gaps.count - 1 ? 0 : margin)
+      } else if isInner {
+        place += margin
+      }
+      guard gap < layout.items.count else { break }
+      boxes.append(place)
+      place +=
+        layout.items[gap].map { item in
+          if case .node(let node) = item { layout.nodes[node].size.columns } else { 1 }
+        }.max() ?? 1
+    }
+    return (boxes, trackStarts, place)
+  }
+
+  private func route(_ cable: Int, _ diagram: Diagram, _ trackStarts: [Int]) -> Diagram.Route {
+    guard let (source, destination, trunk) = layout.ends[cable],
+      let from = diagram.frames[layout.nodes[source.node].name],
+      let to = diagram.frames[layout.nodes[destination.node].name]
+    else {
+      return Diagram.Route(
+        points: [], isBackward: false, endMark: .zero, middleMark: .zero, trunk: -1, target: -1)
+    }
+    let start = layout.column[source.node]
+    let end = layout.column[destination.node]
+    let target = to.row + destination.row
+    var row = from.row + source.row
+    var points = [Point(from.right - 1, row)]
+    func cross(_ gap: Int, to next: Int, fromLeft: Bool, toRight: Bool) {
+      var chain = gaps[gap].filter { $0.trunks.contains(trunk) }.sorted { $0.part < $1.part }
+      if !toRight { chain = Array(chain.prefix(1)) }
+      if !fromLeft { chain = Array(chain.suffix(1)) }
+      for (index, piece) in chain.enumerated() where !piece.isStraight {
+        let column = trackStarts[gap] + piece.track * pitch(gap)
+        // A dogleg's two parts meet on the row that both have.
+        let leaves = index + 1 < chain.count ? piece.rights.first ?? next : next
+        points += [Point(column, row), Point(column, leaves)]
+        row = leaves
+      }
+      row = next
+    }
+    let isBackward = layout.isBackward(cable)
+    if isBackward, let lane = lanes[trunk] {
+      cross(start + 1, to: lane, fromLeft: true, toRight: false)
+      cross(end, to: target, fromLeft: false, toRight: true)
+    } else {
+      for gap in stride(from: start + 1, through: end, by: 1) {
+        let next = gap == end ? target : passRow(trunk, gap) ?? row
+        cross(gap, to: next, fromLeft: true, toRight: true)
+      }
+    }
+    points.append(Point(to.column, target))
+    points = straightened(points)
+    return Diagram.Route(
+      points: points, isBackward: isBackward, endMark: Point(to.column - 2, target),
+      middleMark: middle(points), trunk: trunk, target: destination.node << 16 | destination.row)
+  }
+
+  /// Without points on a straight line between others.
+  private func straightened(_ points: [Point]) -> [Point] {
+    var result: [Point] = []
+    for point in points where point != result.last {
+      if result.count > 1 {
+        let (a, b) = (result[result.count - 2], result[result.count - 1])
+        if a.row == b.row && b.row == point.row || a.column == b.column && b.column == point.column {
+          result.removeLast()
+        }
+      }
+      result.append(point)
+    }
+    return result
+  }
+
+  private func middle(_ points: [Point]) -> Point {
+    var best = (length: -1, point: points.first ?? .zero)
+    for (a, b) in zip(points, points.dropFirst()) where a.row == b.row {
+      let length = abs(a.column - b.column)
+      if length > best.length { best = (length, Point((a.column + b.column) / 2, a.row)) }
+    }
+    return best.point
+  }
+}

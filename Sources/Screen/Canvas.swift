@@ -1,0 +1,175 @@
+/// A grid of cells that views draw on.
+///
+/// Coordinates are those of the current region: `draw(in:)` gives a view a region of its own, with its
+/// own origin, outside of which nothing it draws has any effect. Any coordinates and any sizes are
+/// legal, however far outside.
+///
+/// ```swift
+/// var canvas = Canvas(columns: 20, rows: 3)
+/// canvas.box(Rect(column: 0, row: 0, columns: 8, rows: 3), rounded: true)
+/// canvas.path([Point(7, 1), Point(19, 1)])
+/// print(canvas.text)
+/// // ╭──────╮
+/// // │      ├────────────
+/// // ╰──────╯
+/// ```
+public struct Canvas: Equatable, Sendable {
+  /// The whole grid, row by row.
+  public private(set) var cells: [Cell]
+  /// Size of the whole grid.
+  public let columns: Int
+  public let rows: Int
+  /// Where the hardware cursor stands, in coordinates of the whole grid; nil hides it.
+  public private(set) var cursor: Point?
+
+  /// The current region's origin on the grid, its size, and the part of the grid that may be touched.
+  private var origin = Point.zero
+  private var region: Size
+  private var clip: Rect
+
+  public init(columns: Int, rows: Int) {
+    let size = Size(columns: columns, rows: rows)
+    self.columns = size.columns
+    self.rows = size.rows
+    cells = Array(repeating: .blank, count: size.columns * size.rows)
+    region = size
+    clip = Rect(column: 0, row: 0, columns: size.columns, rows: size.rows)
+  }
+
+  /// The current region, from 0, 0.
+  public var bounds: Rect { Rect(column: 0, row: 0, columns: region.columns, rows: region.rows) }
+
+  /// What can be seen of the current region, in its own coordinates: what is outside need not be drawn.
+  public var visible: Rect { clip.offset(by: Point(-origin.column, -origin.row)) }
+
+  /// Lets `body` draw in a region with its own coordinates. `scrolled` is the point of the content
+  /// that comes to the region's upper left corner.
+  public mutating func draw(
+    in rect: Rect, scrolled: Point = .zero, _ body: (inout Canvas) -> Void
+  ) {
+    let saved = (origin, region, clip)
+    let absolute = rect.offset(by: origin)
+    clip = clip.intersection(absolute)
+    origin = absolute.origin - scrolled
+    region = rect.size
+    body(&self)
+    (origin, region, clip) = saved
+  }
+
+  /// Puts the hardware cursor here; where it cannot be seen it is hidden.
+  public mutating func placeCursor(at point: Point) {
+    let place = point + origin
+    cursor = clip.contains(place) ? place : nil
+  }
+
+  public mutating func hideCursor() {
+    cursor = nil
+  }
+
+  /// The cell in coordinates of the current region; a blank outside of the grid.
+  public subscript(point: Point) -> Cell {
+    let place = point + origin
+    guard place.column >= 0, place.column < columns, place.row >= 0, place.row < rows else { return .blank }
+    return cells[place.row * columns + place.column]
+  }
+
+  /// Writes one character of any width. Half of a wide character that is cut or overwritten becomes
+  /// a space, so that columns always agree.
+  public mutating func set(_ character: Character, at point: Point, _ style: Style = .text) {
+    let shown = DisplayWidth.shown(character)
+    write(shown.character, width: shown.width, at: point + origin, style)
+  }
+
+  /// Writes text to the right from `point`; returns the columns that it takes, drawn or not.
+  @discardableResult
+  public mutating func put(_ text: some StringProtocol, at point: Point, _ style: Style = .text) -> Int {
+    var place = point + origin
+    for character in text {
+      let shown = DisplayWidth.shown(character)
+      write(shown.character, width: shown.width, at: place, style)
+      place.column += shown.width
+    }
+    return place.column - origin.column - point.column
+  }
+
+  /// Writes text that ends just before column `right` of the point's row.
+  public mutating func put(_ text: some StringProtocol, endingAt point: Point, _ style: Style = .text) {
+    put(text, at: Point(point.column - DisplayWidth.of(text), point.row), style)
+  }
+
+  public mutating func fill(_ rect: Rect, _ character: Character = " ", _ style: Style = Style(.background)) {
+    let shown = DisplayWidth.shown(character)
+    // Only what can be seen, so that filling something huge costs little.
+    let area = rect.offset(by: origin).intersection(clip)
+    for row in area.row..<area.bottom {
+      for column in stride(from: area.column, to: area.right, by: shown.width) {
+        write(shown.character, width: shown.width, at: Point(column, row), style)
+      }
+    }
+  }
+
+  /// Changes the style of what stands there already: a selection, say.
+  public mutating func restyle(_ rect: Rect, _ change: (inout Style) -> Void) {
+    let area = rect.offset(by: origin).intersection(clip)
+    for row in area.row..<area.bottom {
+      for column in area.column..<area.right { change(&cells[row * columns + column].style) }
+    }
+  }
+
+  /// The whole grid as lines of plain text, without spaces at their ends.
+  public var lines: [String] {
+    (0..<rows).map { row in
+      var line = ""
+      var spaces = 0
+      for cell in cells[row * columns..<(row + 1) * columns] where cell.width > 0 {
+        if cell.character == " " {
+          spaces += 1
+        } else {
+          line += String(repeating: " ", count: spaces)
+          line.append(cell.character)
+          spaces = 0
+        }
+      }
+      return line
+    }
+  }
+
+  /// The whole grid as plain text: `lines` with a line feed after each.
+  public var text: String { lines.map { $0 + "\n" }.joined() }
+
+  /// The arms of the line character at a place of the grid, if it is one.
+  func arms(at point: Point) -> Arms? {
+    Arms(self[point].character)
+  }
+
+  /// `place` in coordinates of the grid.
+  private mutating func write(_ character: Character, width: Int, at place: Point, _ style: Style) {
+    guard clip.contains(place) else {
+      // Its right half alone may be seen.
+      let right = Point(place.column + 1, place.row)
+      if width == 2, clip.contains(right) { write(" ", width: 1, at: right, style) }
+      return
+    }
+    let index = place.row * columns + place.column
+    if width == 2 {
+      guard place.column + 1 < clip.right else { return write(" ", width: 1, at: place, style) }
+      mend(index)
+      mend(index + 1)
+      cells[index] = Cell(character, style, width: 2)
+      cells[index + 1] = Cell(" ", style, width: 0)
+    } else {
+      mend(index)
+      cells[index] = Cell(character, style)
+    }
+  }
+
+  /// Before the cell is overwritten: its other half, if it is one of a wide character, becomes a space.
+  private mutating func mend(_ index: Int) {
+    switch cells[index].width {
+    case 0: cells[index - 1] = Cell(" ", cells[index - 1].style)
+    case 2: cells[index + 1] = Cell(" ", cells[index + 1].style)
+    default: return
+    }
+    cells[index].width = 1
+  }
+}

@@ -1,0 +1,110 @@
+/// How many columns text takes on a terminal.
+///
+/// A terminal knows base characters and marks that combine with them, and little else. So that no
+/// terminal and no version of it puts later text in the wrong column, text is first reduced to that:
+/// joiners, variation selectors and emoji modifiers go, control characters become visible.
+public enum DisplayWidth {
+  /// The character as every terminal can show it, and its width: 1 or 2.
+  public static func shown(_ character: Character) -> (character: Character, width: Int) {
+    if let ascii = character.asciiValue {
+      if ascii == 9 || ascii == 10 || ascii == 13 { return (" ", 1) }
+      return ascii >= 32 && ascii < 127 ? (character, 1) : ("\u{FFFD}", 1)
+    }
+    let scalars = character.unicodeScalars
+    let first = scalars.first!
+    // A mark with nothing to stand on stands on a space.
+    if isZeroWidth(first) {
+      return isMark(first) ? (Character("\u{20}\(first)"), 1) : ("\u{FFFD}", 1)
+    }
+    let category = first.properties.generalCategory
+    if category == .control || category == .surrogate || category == .lineSeparator
+      || category == .paragraphSeparator
+    {
+      return ("\u{FFFD}", 1)
+    }
+    let width = isWide(first) ? 2 : 1
+    if scalars.count == 1 { return (character, width) }
+    // ncurses keeps a base and at most four marks in a cell.
+    var reduced = String(Character(first))
+    var marks = 0
+    for scalar in scalars.dropFirst() {
+      guard isMark(scalar), marks < 4 else { break }
+      reduced.unicodeScalars.append(scalar)
+      marks += 1
+    }
+    return (Character(reduced), width)
+  }
+
+  /// Columns that `Canvas.put` takes for the text.
+  public static func of(_ text: some StringProtocol) -> Int {
+    text.reduce(0) { $0 + shown($1).width }
+  }
+
+  /// The longest beginning of `text` that fits, with `…` as its last column if it had to be cut.
+  public static func truncated(_ text: String, to columns: Int) -> String {
+    guard columns > 0 else { return "" }
+    var used = 0
+    var result = ""
+    var lastFitting = ""
+    for character in text {
+      let width = shown(character).width
+      if used + width > columns { return lastFitting + "…" }
+      used += width
+      result.append(character)
+      if used <= columns - 1 { lastFitting = result }
+    }
+    return result
+  }
+
+  /// `text` cut or filled with spaces to exactly so many columns.
+  public static func padded(_ text: String, to columns: Int, right: Bool = false) -> String {
+    let cut = truncated(text, to: columns)
+    let fill = String(repeating: " ", count: max(0, columns - of(cut)))
+    return right ? fill + cut : cut + fill
+  }
+
+  private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
+    if scalar.value >= 0xFE00 && scalar.value <= 0xFE0F { return false }  // variation selectors
+    switch scalar.properties.generalCategory {
+    case .nonspacingMark, .enclosingMark: return true
+    // Vowels and finals of decomposed Hangul combine with their wide first consonant.
+    default: return scalar.value >= 0x1160 && scalar.value <= 0x11FF
+    }
+  }
+
+  private static func isZeroWidth(_ scalar: Unicode.Scalar) -> Bool {
+    isMark(scalar) || (scalar.properties.generalCategory == .format && scalar.value != 0xAD)
+      || (scalar.value >= 0xFE00 && scalar.value <= 0xFE0F)
+  }
+
+  private static func isWide(_ scalar: Unicode.Scalar) -> Bool {
+    let value = scalar.value
+    if value < 0x1100 { return false }
+    var low = 0
+    var high = wideRanges.count
+    while low < high {
+      let middle = (low + high) / 2
+      if wideRanges[middle].upperBound < value { low = middle + 1 } else { high = middle }
+    }
+    return low < wideRanges.count && wideRanges[low].contains(value)
+  }
+
+  /// Scalars whose East_Asian_Width is W or F (Unicode 15), gaps of unassigned ones closed.
+  private static let wideRanges: [ClosedRange<UInt32>] = [
+    0x1100...0x115F, 0x231A...0x231B, 0x2329...0x232A, 0x23E9...0x23EC, 0x23F0...0x23F0, 0x23F3...0x23F3,
+    0x25FD...0x25FE, 0x2614...0x2615, 0x2648...0x2653, 0x267F...0x267F, 0x2693...0x2693, 0x26A1...0x26A1,
+    0x26AA...0x26AB, 0x26BD...0x26BE, 0x26C4...0x26C5, 0x26CE...0x26CE, 0x26D4...0x26D4, 0x26EA...0x26EA,
+    0x26F2...0x26F3, 0x26F5...0x26F5, 0x26FA...0x26FA, 0x26FD...0x26FD, 0x2705...0x2705, 0x270A...0x270B,
+    0x2728...0x2728, 0x274C...0x274C, 0x274E...0x274E, 0x2753...0x2755, 0x2757...0x2757, 0x2795...0x2797,
+    0x27B0...0x27B0, 0x27BF...0x27BF, 0x2B1B...0x2B1C, 0x2B50...0x2B50, 0x2B55...0x2B55, 0x2E80...0x303E,
+    0x3041...0x3247, 0x3250...0x4DBF, 0x4E00...0xA4C6, 0xA960...0xA97C, 0xAC00...0xD7A3, 0xF900...0xFAD9,
+    0xFE10...0xFE19, 0xFE30...0xFE6B, 0xFF01...0xFF60, 0xFFE0...0xFFE6, 0x16FE0...0x1B2FB,
+    0x1F004...0x1F004, 0x1F0CF...0x1F0CF, 0x1F18E...0x1F18E, 0x1F191...0x1F19A, 0x1F200...0x1F320,
+    0x1F32D...0x1F335, 0x1F337...0x1F37C, 0x1F37E...0x1F393, 0x1F3A0...0x1F3CA, 0x1F3CF...0x1F3D3,
+    0x1F3E0...0x1F3F0, 0x1F3F4...0x1F3F4, 0x1F3F8...0x1F43E, 0x1F440...0x1F440, 0x1F442...0x1F4FC,
+    0x1F4FF...0x1F53D, 0x1F54B...0x1F54E, 0x1F550...0x1F567, 0x1F57A...0x1F57A, 0x1F595...0x1F596,
+    0x1F5A4...0x1F5A4, 0x1F5FB...0x1F64F, 0x1F680...0x1F6C5, 0x1F6CC...0x1F6CC, 0x1F6D0...0x1F6D2,
+    0x1F6D5...0x1F6DF, 0x1F6EB...0x1F6EC, 0x1F6F4...0x1F6FC, 0x1F7E0...0x1F7F0, 0x1F90C...0x1F93A,
+    0x1F93C...0x1F945, 0x1F947...0x1F9FF, 0x1FA70...0x1FAF6, 0x20000...0x3FFFD,
+  ]
+}

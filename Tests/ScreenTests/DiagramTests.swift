@@ -1,0 +1,364 @@
+import Screen
+import Testing
+
+@Suite struct DiagramTests {
+  private func box(
+    _ name: String, _ rows: Int = 4, _ inputs: [Int] = [2], _ outputs: [Int] = [2], place: Point? = nil
+  ) -> DiagramNode {
+    DiagramNode(name, size: Size(columns: 9, rows: rows), inputs: inputs, outputs: outputs, place: place)
+  }
+
+  /// `a -> b`, one a line; ports by number: `a.1 -> b.0`.
+  private func cables(_ text: String) -> [DiagramCable] {
+    text.split(separator: "\n").map { line in
+      let ends = line.split(separator: " ").filter { $0 != "->" }.map { $0.split(separator: ".") }
+      return DiagramCable(
+        String(ends[0][0]), ends[0].count > 1 ? Int(ends[0][1]) ?? 0 : 0, to: String(ends[1][0]),
+        ends[1].count > 1 ? Int(ends[1][1]) ?? 0 : 0)
+    }
+  }
+
+  private func picture(
+    _ nodes: [DiagramNode], _ graph: String, looks: (Int) -> CableLook = { _ in CableLook(Style(.cable)) }
+  ) -> String {
+    let diagram = Diagram(nodes: nodes, cables: cables(graph))
+    var canvas = Canvas(columns: diagram.size.columns, rows: diagram.size.rows)
+    for node in nodes {
+      guard let frame = diagram.frames[node.name] else { continue }
+      canvas.box(frame, rounded: true)
+      canvas.put(node.name, at: Point(frame.column + 1, frame.row + 1))
+    }
+    canvas.drawCables(of: diagram, looks: looks)
+    return canvas.text
+  }
+
+  // MARK: Pictures
+
+  @Test func aSplitterIsOneTrunkAndAFadingBranchIsDotted() {
+    let text = picture(
+      ["keys", "piano", "dist", "eq", "main", "out"].map { box($0) },
+      """
+      keys -> piano
+      piano -> dist
+      piano -> eq
+      dist -> main
+      eq -> main
+      main -> out
+      """
+    ) {
+      $0 == 2 || $0 == 4
+        ? CableLook(Style(.cableFading), stroke: .dotted) : CableLook(Style(.cable), priority: 1)
+    }
+    #expect(
+      text == """
+        ╭───────╮   ╭───────╮      ╭───────╮      ╭───────╮   ╭───────╮
+        │keys   │   │piano  │      │dist   │      │main   │   │out    │
+        │       ├───┤       ├──┬───┤       ├──┬───┤       ├───┤       │
+        ╰───────╯   ╰───────╯  ┊   ╰───────╯  ┊   ╰───────╯   ╰───────╯
+                               ┊              ┊
+                               ┊   ╭───────╮  ┊
+                               ┊   │eq     │  ┊
+                               ╰┈┈┈┤       ├┈┈╯
+                                   ╰───────╯
+
+        """)
+  }
+
+  @Test func aFanOutOfThreeBranchesFromOneTrunkAndMergesAgain() {
+    let text = picture(
+      ["s", "x", "y", "z", "m"].map { box($0, 3, [1], [1]) },
+      """
+      s -> x
+      s -> y
+      s -> z
+      x -> m
+      y -> m
+      z -> m
+      """)
+    #expect(
+      text == """
+        ╭───────╮      ╭───────╮      ╭───────╮
+        │s      ├──┬───┤x      ├──┬───┤m      │
+        ╰───────╯  │   ╰───────╯  │   ╰───────╯
+                   │              │
+                   │   ╭───────╮  │
+                   ├───┤y      ├──┤
+                   │   ╰───────╯  │
+                   │              │
+                   │   ╭───────╮  │
+                   ╰───┤z      ├──╯
+                       ╰───────╯
+
+        """)
+  }
+
+  @Test func strangersCrossWithAGap() {
+    let text = picture(
+      [box("a", 5, [], [1, 3]), box("b", 5, [1, 3], [])],
+      """
+      a.0 -> b.1
+      a.1 -> b.0
+      """)
+    #expect(
+      text == """
+                       ╭───────╮
+                   ╭───┤b      │
+        ╭───────╮  │   │       │
+        │a      ├──│───┤       │
+        │       │  │   ╰───────╯
+        │       ├──╯
+        ╰───────╯
+
+        """)
+  }
+
+  @Test func twoTrunksThatBlockEachOtherTakeADogleg() {
+    let nodes = [
+      box("a", 5, [], [1, 3], place: Point(0, 0)), box("b", 5, [1, 3], [], place: Point(1, 0)),
+    ]
+    let text = picture(
+      nodes,
+      """
+      a.0 -> b.1
+      a.1 -> b.0
+      """)
+    #expect(
+      text == """
+        ╭───────╮          ╭───────╮
+        │a      ├──╮ ╭─────┤b      │
+        │       │  ╰─│─╮   │       │
+        │       ├────╯ ╰───┤       │
+        ╰───────╯          ╰───────╯
+
+        """)
+  }
+
+  @Test func aLongCablePassesBelowWhatIsBetween() {
+    let text = picture(
+      ["a", "b", "c", "d"].map { box($0, 3, [1], [1]) },
+      """
+      a -> b
+      b -> c
+      c -> d
+      a -> d
+      """)
+    #expect(
+      text == """
+        ╭───────╮      ╭───────╮   ╭───────╮      ╭───────╮
+        │a      ├──┬───┤b      ├───┤c      ├──┬───┤d      │
+        ╰───────╯  │   ╰───────╯   ╰───────╯  │   ╰───────╯
+                   ╰──────────────────────────╯
+
+        """)
+  }
+
+  @Test func feedbackRunsBackBelowAllBoxes() {
+    let text = picture(
+      ["in", "mix", "delay", "out"].map { box($0, 3, [1], [1]) },
+      """
+      in -> mix
+      mix -> delay
+      delay -> out
+      delay -> mix
+      delay -> delay
+      """)
+    #expect(
+      text == """
+        ╭───────╮      ╭───────╮      ╭───────╮      ╭───────╮
+        │in     ├──┬───┤mix    ├──┬───┤delay  ├──┬───┤out    │
+        ╰───────╯  │   ╰───────╯  │   ╰───────╯  │   ╰───────╯
+                   │              │              │
+                   ╰──────────────┴──────────────╯
+
+        """)
+  }
+
+  @Test func aModulatorStandsBesideWhatItModulates() {
+    let diagram = Diagram(
+      nodes: ["keys", "piano", "filter", "lfo", "out"].map { box($0) },
+      cables: cables("keys -> piano\npiano -> filter\nfilter -> out\nlfo -> filter"))
+    #expect(diagram.columns == [["keys"], ["piano", "lfo"], ["filter"], ["out"]])
+  }
+
+  @Test func placesOfTheUserHold() throws {
+    let nodes = [
+      box("a", place: Point(5, 2)), box("b", place: Point(5, 0)), box("c", place: Point(-2, 1)), box("d"),
+    ]
+    let diagram = Diagram(nodes: nodes, cables: cables("a -> d\nc -> a"))
+    #expect(diagram.columns == [["c"], ["b", "a"], ["d"]])
+    let (a, b, c) = try (
+      #require(diagram.frames["a"]), #require(diagram.frames["b"]), #require(diagram.frames["c"])
+    )
+    #expect(a.row - b.row == 10 && c.row - b.row == 5)
+  }
+
+  @Test func thinAndStrangeInputsAreLaidOut() {
+    #expect(Diagram(nodes: [], cables: []).size == Size(columns: 0, rows: 0))
+    let diagram = Diagram(
+      nodes: [DiagramNode("a", size: Size(columns: 0, rows: 0)), box("b", 4, [], [])],
+      cables: [
+        DiagramCable("a", 7, to: "b", -3), DiagramCable("a", to: "nobody"), DiagramCable("nobody", to: "b"),
+        DiagramCable("a", to: "a"),
+      ])
+    #expect(diagram.frames["a"]?.size == Size(columns: 1, rows: 1))
+    #expect(diagram.routes.map { $0.points.isEmpty } == [false, true, true, false])
+  }
+
+  @Test func pointsLeadToNodesAndCables() {
+    let diagram = Diagram(
+      nodes: ["a", "b", "c"].map { box($0, 3, [1], [1]) }, cables: cables("a -> b\na -> c"))
+    #expect(diagram.node(at: Point(0, 0)) == "a" && diagram.node(at: Point(10, 1)) == nil)
+    #expect(diagram.cables(at: Point(9, 1)) == [0, 1])
+    #expect(diagram.cables(at: Point(13, 1)) == [0])
+    #expect(diagram.cables(at: Point(12, 0)) == [])
+  }
+
+  @Test func arrowsLeadToNeighbors() {
+    let diagram = Diagram(
+      nodes: ["a", "b", "c", "d"].map { box($0, 3, [1], [1]) }, cables: cables("a -> b\na -> c\nc -> d"))
+    #expect(diagram.neighbor(of: "a", .right) == "b")
+    #expect(diagram.neighbor(of: "b", .down) == "c")
+    #expect(diagram.neighbor(of: "c", .up) == "b")
+    #expect(diagram.neighbor(of: "d", .left) == "c")
+    #expect(diagram.neighbor(of: "a", .left) == nil && diagram.neighbor(of: "b", .up) == nil)
+  }
+
+  // MARK: Promises
+
+  private func random(_ count: Int, edges: Int, feedback: Int, span: Int = .max, _ random: inout SplitMix)
+    -> (
+      [DiagramNode], [DiagramCable]
+    )
+  {
+    let nodes = (0..<count).map { index in
+      let rows = Int.random(in: 3...6, using: &random)
+      let ports = Array(1..<rows - 1)
+      return DiagramNode(
+        "n\(index)", size: Size(columns: .random(in: 6...14, using: &random), rows: rows), inputs: ports,
+        outputs: ports,
+        place: Int.random(in: 0..<12, using: &random) == 0
+          ? Point(.random(in: -1...6, using: &random), .random(in: -3...8, using: &random)) : nil)
+    }
+    var cables: [DiagramCable] = []
+    for index in 0..<edges + feedback {
+      var (a, b) = (Int.random(in: 0..<count, using: &random), Int.random(in: 0..<count, using: &random))
+      if index < edges, a > b { swap(&a, &b) }
+      if b - a > span { b = a + span }
+      cables.append(
+        DiagramCable(
+          "n\(a)", .random(in: 0...3, using: &random), to: "n\(b)", .random(in: 0...3, using: &random)))
+    }
+    return (nodes, cables)
+  }
+
+  private func check(_ diagram: Diagram, _ nodes: [DiagramNode], _ cables: [DiagramCable], _ name: String) {
+    let frames = nodes.compactMap { diagram.frames[$0.name] }
+    let whole = Rect(column: 0, row: 0, columns: diagram.size.columns, rows: diagram.size.rows)
+    for (index, frame) in frames.enumerated() {
+      #expect(frame.size == nodes[index].size && frame.intersection(whole) == frame, "\(name)")
+      for other in frames[..<index] { #expect(!frame.intersects(other), "\(name)") }
+    }
+    var inside: Set<Point> = []
+    for frame in frames {
+      for row in frame.row..<frame.bottom {
+        for column in frame.column..<frame.right { inside.insert(Point(column, row)) }
+      }
+    }
+    // Per cell the cables through it, and whether they go up or down there.
+    var crossed: [Point: [(cable: Int, across: Bool, upright: Bool)]] = [:]
+    for (index, route) in diagram.routes.enumerated() {
+      guard let from = diagram.frames[cables[index].source],
+        let to = diagram.frames[cables[index].destination],
+        let first = route.points.first, let last = route.points.last
+      else {
+        Issue.record("\(name): cable \(index) has no way")
+        continue
+      }
+      #expect(first.column == from.right - 1 && from.contains(first), "\(name)")
+      #expect(last.column == to.column && to.contains(last), "\(name)")
+      var cells: [Point: (Bool, Bool)] = [:]
+      for (a, b) in zip(route.points, route.points.dropFirst()) {
+        #expect((a.row == b.row) != (a.column == b.column), "\(name): straight")
+        #expect(whole.contains(a) && whole.contains(b), "\(name)")
+        for column in min(a.column, b.column)...max(a.column, b.column) {
+          for row in min(a.row, b.row)...max(a.row, b.row) {
+            let point = Point(column, row)
+            let known = cells[point] ?? (false, false)
+            cells[point] = (known.0 || a.row == b.row, known.1 || a.column == b.column)
+          }
+        }
+      }
+      for (point, way) in cells {
+        crossed[point, default: []].append((index, way.0, way.1))
+        if point != first, point != last {
+          #expect(
+            !inside.contains(point), "\(name): cable \(index) runs through a box at \(point)")
+        }
+      }
+    }
+    func isRelated(_ a: Int, _ b: Int) -> Bool {
+      diagram.routes[a].points.first == diagram.routes[b].points.first
+        || diagram.routes[a].points.last == diagram.routes[b].points.last
+    }
+    for (point, members) in crossed where members.count > 1 {
+      for (index, a) in members.enumerated() {
+        for b in members[..<index] where !isRelated(a.cable, b.cable) {
+          // Through a merge both may be related to a third.
+          let isJoined = members.contains { isRelated($0.cable, a.cable) && isRelated($0.cable, b.cable) }
+          let isCrossing = a.across != a.upright && b.across != b.upright && a.across != b.across
+          #expect(
+            isCrossing || isJoined, "\(name): \(a.cable) and \(b.cable) run into each other at \(point)")
+        }
+      }
+    }
+  }
+
+  @Test func randomGraphsKeepEveryPromise() {
+    for seed in UInt64(1)...50 {
+      var generator = SplitMix(state: seed)
+      let count = Int.random(in: 1...18, using: &generator)
+      let (nodes, cables) = random(
+        count, edges: .random(in: 0...30, using: &generator), feedback: .random(in: 0...4, using: &generator),
+        &generator)
+      let diagram = Diagram(nodes: nodes, cables: cables)
+      check(diagram, nodes, cables, "seed \(seed)")
+      #expect(diagram == Diagram(nodes: nodes, cables: cables), "seed \(seed): the same twice")
+    }
+  }
+
+  @Test func twoHundredNodesKeepEveryPromise() {
+    var generator = SplitMix(state: 200)
+    let (nodes, cables) = random(200, edges: 240, feedback: 3, span: 8, &generator)
+    check(Diagram(nodes: nodes, cables: cables), nodes, cables, "200 nodes")
+  }
+
+  /// After adding or removing a node those that stay in a column keep their order, as long as the user
+  /// sees the diagram that came before.
+  @Test func aChangeKeepsWhatStays() {
+    let nodes = ["keys", "piano", "a", "b", "c", "main", "out"].map { box($0) }
+    let graph = cables(
+      "keys -> piano\npiano -> a\npiano -> b\npiano -> c\na -> main\nb -> main\nc -> main\nmain -> out")
+    let before = Diagram(nodes: nodes, cables: graph)
+    let added = Diagram(
+      nodes: nodes + [box("new")], cables: graph + cables("piano -> new\nnew -> main"), keeping: before)
+    #expect(added.columns == [["keys"], ["piano"], ["a", "b", "c", "new"], ["main"], ["out"]])
+    for node in nodes { #expect(added.frames[node.name] == before.frames[node.name], "\(node.name)") }
+    let removed = Diagram(
+      nodes: nodes.filter { $0.name != "b" },
+      cables: graph.filter { $0.source != "b" && $0.destination != "b" },
+      keeping: before)
+    #expect(removed.columns == [["keys"], ["piano"], ["a", "c"], ["main"], ["out"]])
+    for name in ["keys", "piano", "a", "main", "out"] { #expect(removed.frames[name] == before.frames[name]) }
+    // And back again.
+    #expect(Diagram(nodes: nodes, cables: graph, keeping: removed).columns == before.columns)
+  }
+
+  @Test func ordersLeaveNoNeedlessCrossing() {
+    // Drawn in the order given, every pair would cross.
+    let names = ["a", "b", "c", "d", "e"]
+    let nodes = names.map { box($0) } + names.reversed().map { box($0.uppercased()) }
+    let diagram = Diagram(nodes: nodes, cables: names.map { DiagramCable($0, to: $0.uppercased()) })
+    #expect(diagram.columns[0].map { $0.uppercased() } == diagram.columns[1])
+    #expect(diagram.routes.allSatisfy { $0.points.count == 2 })
+  }
+}
