@@ -41,6 +41,7 @@ let package = Package(
     .target(name: "Screen", dependencies: ["TOMLKit"]),
     .target(name: "CTerminal"),
     .target(name: "Terminal", dependencies: ["Screen", "CNcurses", "CTerminal"]),
+    .target(name: "Interface", dependencies: ["Session", "Screen", "TOMLKit"]),
 
     .testTarget(name: "PatchTests", dependencies: ["Patch", "PatchLanguage", "Processors"]),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime"]),
@@ -50,6 +51,7 @@ let package = Package(
     .testTarget(
       name: "DriversTests", dependencies: ["Drivers", "Engine", "PatchLanguage", "Sampler", "CJack"]),
     .testTarget(name: "ScreenTests", dependencies: ["Screen", "Terminal"]),
+    .testTarget(name: "InterfaceTests", dependencies: ["Interface"]),
     .testTarget(
       name: "SessionTests", dependencies: ["Session", "Engine", "Patch", "PatchLanguage", "Drivers"]),
   ],

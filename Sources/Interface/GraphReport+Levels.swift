@@ -1,0 +1,48 @@
+import Engine
+
+extension GraphReport {
+  /// Gives inputs that are not measured themselves the peaks that their cables bring: with one cable
+  /// that is exact, with several it is the most that their sum can be.
+  mutating func fillInputPeaks() {
+    var peaks: [String: [Float]] = [:]
+    for node in nodes where !node.state.isLeaving {
+      for port in node.outputs where !port.isEvents { peaks[node.name + "." + port.name] = port.peaks }
+    }
+    for node in nodes.indices {
+      for port in nodes[node].inputs.indices {
+        let input = nodes[node].inputs[port]
+        guard !input.isEvents, input.peaks.isEmpty, input.channels > 0 else { continue }
+        var levels = [Float](repeating: 0, count: input.channels)
+        for cable in input.cables {
+          let source = peaks[cable.from + "." + cable.fromPort] ?? []
+          for channel in levels.indices {
+            levels[channel] += abs(cable.gain) * cable.level(of: channel, source)
+          }
+        }
+        nodes[node].inputs[port].peaks = levels
+      }
+    }
+  }
+}
+
+extension NodeReport.State {
+  fileprivate var isLeaving: Bool { if case .leaving = self { true } else { false } }
+}
+
+extension CableReport {
+  /// The peak that reaches a channel of the destination, before the gain.
+  fileprivate func level(of channel: Int, _ source: [Float]) -> Float {
+    if let map {
+      guard map.sources.indices.contains(channel), source.indices.contains(map.sources[channel]) else {
+        return 0
+      }
+      return source[map.sources[channel]]
+    }
+    if isDiscrete || source.count == toChannels {
+      return source.indices.contains(channel) ? source[channel] : 0
+    }
+    // What the engine converts between speakers ends up near the loudest of the source.
+    if conversion != nil { return channel < 2 || toChannels > 2 ? source.max() ?? 0 : 0 }
+    return source.indices.contains(channel) ? source[channel] : 0
+  }
+}

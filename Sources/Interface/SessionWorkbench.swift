@@ -1,0 +1,91 @@
+import Engine
+import Patch
+import PatchLanguage
+import Realtime
+import Session
+
+/// A session as the front end sees it. Main thread.
+@MainActor public final class SessionWorkbench: Workbench {
+  public let session: Session
+  public private(set) var scene = Scene()
+  /// The terminal reports when keys come up; set by whoever owns the terminal.
+  public var hasKeyRelease = false {
+    didSet { scene.hasKeyRelease = hasKeyRelease }
+  }
+  /// The newest lines of the trace that are kept for the view.
+  private static let traceLimit = 5000
+  private var nextTrace = 0
+
+  public init(session: Session) {
+    self.session = session
+    refresh()
+  }
+
+  public var file: String? { session.file }
+
+  @discardableResult public func perform(_ edit: Edit) throws -> String {
+    defer { refreshDocument() }
+    return try session.perform(edit)
+  }
+
+  @discardableResult public func perform(line: String) throws -> String {
+    defer { refreshDocument() }
+    return try session.perform(line)
+  }
+
+  public func undo() throws -> String? {
+    defer { refreshDocument() }
+    return session.undo()
+  }
+
+  public func redo() throws -> String? {
+    defer { refreshDocument() }
+    return session.redo()
+  }
+
+  public func save(as path: String?) throws {
+    defer { refreshDocument() }
+    do {
+      try session.save(as: path)
+    } catch {
+      // A file that others changed is refused once; whoever saves again means it.
+      session.acceptOverwriting()
+      throw error
+    }
+  }
+
+  public func play(_ event: Event, on node: NodeID) { session.play(event, on: node) }
+
+  public func panic() { _ = try? session.perform("panic") }
+
+  public func takeNotices() -> [String] { session.takeNotices() }
+
+  public func tick() {
+    session.tick()
+    refresh()
+  }
+
+  private func refresh() {
+    refreshDocument()
+    scene.report = session.report
+    scene.report.fillInputPeaks()
+    scene.status = session.status
+    let fresh = session.trace(since: nextTrace)
+    guard let last = fresh.last else { return }
+    nextTrace = last.id + 1
+    scene.trace += fresh
+    // Cut in larger pieces, so that a tick costs little.
+    if scene.trace.count > Self.traceLimit + 1000 {
+      scene.trace.removeFirst(scene.trace.count - Self.traceLimit)
+    }
+  }
+
+  /// What an edit changes; the report follows with the next tick.
+  private func refreshDocument() {
+    scene.patch = session.patch
+    scene.isModified = session.isModified
+    scene.fileName = session.file.map { $0.split(separator: "/").last.map(String.init) ?? $0 } ?? "untitled"
+    scene.undo = session.undoList.first
+    scene.redo = session.redoList.first
+  }
+}

@@ -1,0 +1,59 @@
+import Patch
+import Screen
+
+/// The last two rows: what was done or what has the focus, and the mode with its keys.
+enum BottomLines {
+  static func drawMessage(_ scene: Scene, _ state: ViewState, on canvas: inout Canvas, row: Int) {
+    canvas.put(
+      messageSpans(scene, state, columns: canvas.columns - 2), at: Point(1, row), columns: canvas.columns - 2)
+  }
+
+  /// `isShared`: there is no row for messages, so that this one says them.
+  static func drawHints(
+    _ scene: Scene, _ state: ViewState, on canvas: inout Canvas, row: Int, isShared: Bool
+  ) {
+    let isPlaying = state.mode == .play
+    let mode = Span(isPlaying ? " PLAY " : " PATCH ", isPlaying ? .modePlay : .modePatch)
+    canvas.put([mode], at: Point(0, row), columns: canvas.columns)
+    let start = mode.width + 2
+    let room = canvas.columns - start - 1
+    if isShared {
+      canvas.put(
+        messageSpans(scene, state, columns: room), at: Point(mode.width + 1, row), columns: room + 1)
+      return
+    }
+    let hints = state.keyHints.map { [Span($0.keys, .keyName), Span(" " + $0.name, .hint)] }
+    canvas.put([Span].fitting(hints, columns: room), at: Point(start, row), columns: room)
+  }
+
+  private static func messageSpans(_ scene: Scene, _ state: ViewState, columns: Int) -> [Span] {
+    if let message = state.message {
+      return [Span((message.isError ? "! " : "") + message.text, message.isError ? .trouble : .text)]
+    }
+    if state.view == .matrix, let spans = MatrixView.cellSpans(scene, state, columns: columns) {
+      return spans
+    }
+    return focusSpans(scene, state, columns: columns)
+  }
+
+  /// `dist ▸ distortion   drive 18.0 dB   shape tanh`
+  private static func focusSpans(_ scene: Scene, _ state: ViewState, columns: Int) -> [Span] {
+    guard let focus = state.focus else { return [] }
+    guard let node = scene.patch[focus] else {
+      guard let leaving = scene.report.nodes.first(where: { $0.id == focus }) else { return [] }
+      return [Span(leaving.name, .accent), Span(" ▸ \(leaving.kind), leaving", .dim)]
+    }
+    var spans = [Span(node.name, .accent), Span(" ▸ ", .dim), Span(node.kind, .kind)]
+    if let report = scene.report.nodes.first(where: { $0.id == focus }) {
+      switch report.state {
+      case .placeholder(let reason): spans += [Span("   placeholder: \(reason)", .trouble)]
+      case .muted(let reason): spans += [Span("   muted: \(reason)", .trouble)]
+      default: break
+      }
+    }
+    let values = NodeFacts(node, scene.catalogue).values(8).map { path, value in
+      [Span("\(path.line) ", .dim), Span(value.display, .value)]
+    }
+    return [Span].fitting([spans] + values, columns: max(columns, spans.width))
+  }
+}

@@ -1,0 +1,26 @@
+/// What a key does, for the hints at the lower edge and the help screen.
+public struct KeyHelp: Sendable, Hashable {
+  /// As people read them: `c`, `Ctrl-R`, `F2 1`.
+  public var keys: String
+  /// One or two words: `connect`.
+  public var name: String
+  /// A sentence.
+  public var help: String
+
+  public init(keys: String, name: String, help: String = "") {
+    self.keys = keys
+    self.name = name
+    self.help = help
+  }
+}
+
+/// Keys that belong together on the help screen.
+public struct HelpSection: Sendable, Hashable {
+  public var title: String
+  public var entries: [KeyHelp]
+
+  public init(title: String, entries: [KeyHelp]) {
+    self.title = title
+    self.entries = entries
+  }
+}

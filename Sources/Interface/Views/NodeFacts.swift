@@ -1,0 +1,90 @@
+import Engine
+import Patch
+
+/// What there is to say of a node's settings.
+struct NodeFacts {
+  let node: Node
+  let kind: KindDescription?
+
+  init(_ node: Node, _ catalogue: KindCatalogue) {
+    self.node = node
+    kind = catalogue[node.kind]
+  }
+
+  /// A whole number that a setting or its default gives.
+  func count(_ name: String) -> Int {
+    guard case .number(let number, _)? = node.value(at: ParameterPath(name), description: kind),
+      number.isFinite
+    else { return 0 }
+    return Int(min(64, max(0, number)))
+  }
+
+  /// A number that a setting or its default gives.
+  func number(_ path: ParameterPath) -> Double? {
+    guard case .number(let number, _)? = node.value(at: path, description: kind) else { return nil }
+    return number
+  }
+
+  /// `matrix 4 × 2`, `sampler`.
+  var kindText: String {
+    node.kind == "matrix" ? "matrix \(count("inputs")) × \(count("outputs"))" : node.kind
+  }
+
+  /// The settings that say most: those that differ from the defaults, in the kind's order, then the
+  /// first of the others.
+  func values(_ most: Int) -> [(path: ParameterPath, value: Value)] {
+    guard let kind else {
+      return node.settings.sorted { $0.key < $1.key }.prefix(most).map { ($0.key, $0.value) }
+    }
+    let plain = kind.parameters.filter {
+      $0.dimensions.isEmpty && !Self.isSaidElsewhere($0, of: kind.name)
+        && Self.bandIsUsed($0.name, bands: node.kind == "equalizer" ? count("bands") : .max)
+    }
+    let changed = plain.filter { node.settings[ParameterPath($0.name)] != nil }
+    let names = (changed + plain.filter { node.settings[ParameterPath($0.name)] == nil }).prefix(most)
+      .map(\.name)
+    return names.compactMap { name in
+      let path = ParameterPath(name)
+      return node.value(at: path, description: kind).map { (path, $0) }
+    }
+  }
+
+  /// All that the parameter panel lists: plain parameters, then the elements of a matrix' sides.
+  /// Crosspoints are edited in the matrix view.
+  var lines: [ParameterPath] {
+    guard let kind else { return node.settings.keys.sorted() }
+    var lines: [ParameterPath] = []
+    let bands = node.kind == "equalizer" ? count("bands") : .max
+    for parameter in kind.parameters {
+      switch parameter.dimensions.count {
+      case 0 where Self.bandIsUsed(parameter.name, bands: bands): lines.append(ParameterPath(parameter.name))
+      case 1:
+        for index in 0..<count(parameter.dimensions[0]) {
+          lines.append(ParameterPath(parameter.name, [index]))
+        }
+      default: break
+      }
+    }
+    return lines
+  }
+
+  /// Shown by the kind's name, the file's name or the meters already.
+  private static func isSaidElsewhere(_ parameter: ParameterDescription, of kind: String) -> Bool {
+    if parameter.form == .file { return true }
+    return ["inputs", "outputs", "channels", "polyphony"].contains(parameter.name)
+  }
+
+  /// `band3.gain` counts where there are three bands or more.
+  private static func bandIsUsed(_ name: String, bands: Int) -> Bool {
+    guard bands != .max, name.hasPrefix("band"), let number = name.dropFirst(4).first?.wholeNumberValue
+    else { return true }
+    return number <= bands
+  }
+}
+
+extension Views {
+  /// The parameters that the panel of a node lists, from the top.
+  public static func parameterLines(of id: NodeID, _ scene: Scene) -> [ParameterPath] {
+    scene.patch[id].map { NodeFacts($0, scene.catalogue).lines } ?? []
+  }
+}

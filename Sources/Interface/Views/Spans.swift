@@ -1,0 +1,61 @@
+import Screen
+
+/// Text of one look.
+struct Span {
+  var text: String
+  var style: Style
+
+  init(
+    _ text: String, _ key: ThemeKey = .text, on ground: ThemeKey? = nil, _ attributes: Style.Attributes = []
+  ) {
+    self.text = text
+    style = Style(key, on: ground, attributes)
+  }
+
+  var width: Int { DisplayWidth.of(text) }
+}
+
+extension [Span] {
+  var width: Int { reduce(0) { $0 + $1.width } }
+
+  /// The groups that fit beside each other with `gap` columns between them: the last ones go first,
+  /// since what matters most stands first. The order stays.
+  static func fitting(_ groups: [[Span]], columns: Int, gap: Int = 3) -> [Span] {
+    var result: [Span] = []
+    for group in groups where !group.isEmpty {
+      let space = result.isEmpty ? [] : [Span(String(repeating: " ", count: gap))]
+      if result.width + space.width + group.width > columns { break }
+      result += space + group
+    }
+    return result
+  }
+}
+
+extension Canvas {
+  /// Writes the spans one after the other, cut with `…` at so many columns. Returns the columns taken.
+  @discardableResult
+  mutating func put(_ spans: [Span], at point: Point, columns: Int, on ground: ThemeKey? = nil) -> Int {
+    var used = 0
+    for (index, span) in spans.enumerated() {
+      guard used < columns else { break }
+      let room = columns - used
+      var style = span.style
+      if let ground, style.ground == nil { style.ground = ground }
+      // A span that fits alone is still cut when the next ones have no room at all.
+      let isCut = span.width > room || (span.width == room && Array(spans[(index + 1)...]).width > 0)
+      let text = isCut ? DisplayWidth.truncated(span.text + " ", to: room) : span.text
+      used += put(text, at: Point(point.column + used, point.row), style)
+    }
+    return used
+  }
+
+  /// Writes the spans so that they end before `right`.
+  mutating func put(_ spans: [Span], endingAt right: Int, row: Int, on ground: ThemeKey? = nil) {
+    put(spans, at: Point(right - spans.width, row), columns: spans.width, on: ground)
+  }
+
+  /// A light line across, without joints.
+  mutating func rule(row: Int) {
+    fill(Rect(column: 0, row: row, columns: bounds.columns, rows: 1), "─", Style(.rule))
+  }
+}

@@ -1,0 +1,72 @@
+import Screen
+import Session
+
+/// The first row: the file, and how the driver does. A fault takes it over, in words.
+enum StatusLine {
+  static func draw(_ scene: Scene, on canvas: inout Canvas, row: Int) {
+    let width = canvas.columns
+    let status = scene.status
+    canvas.fill(Rect(column: 0, row: row, columns: width, rows: 1), " ", Style(.statusBar))
+    if status.isDisturbed, !status.driverMessage.isEmpty {
+      canvas.fill(Rect(column: 0, row: row, columns: width, rows: 1), " ", Style(.statusFault))
+      canvas.put(
+        [Span("! " + status.driverMessage, .statusFault)], at: Point(min(1, width - 1), row),
+        columns: width - 2)
+      return
+    }
+    let name = [Span(scene.fileName, .statusValue)] + (scene.isModified ? [Span(" •", .statusValue)] : [])
+    let room = width - 2 - name.width - 3
+    var groups = figures(status)
+    if !status.loading.isEmpty {
+      groups.insert([Span("loading ", .statusBar), Span(status.loading[0], .statusValue)], at: 0)
+    }
+    // Each group gives way where there is no room; they stand in reading order, not in that of weight.
+    let weights = groups.count > 5 ? [1, 0, 2, 4, 5, 3] : [0, 1, 3, 4, 2]
+    var shown = Set(groups.indices)
+    for index in weights.reversed() where index < groups.count {
+      if total(groups, shown, gap: 2) <= room { break }
+      shown.remove(index)
+    }
+    let spans = [Span].fitting(
+      groups.indices.filter(shown.contains).map { groups[$0] }, columns: max(0, room),
+      gap: total(groups, shown, gap: 3) <= room ? 3 : 2)
+    canvas.put(name, at: Point(1, row), columns: width - 2, on: .statusBar)
+    canvas.put(spans, endingAt: width - 1, row: row, on: .statusBar)
+  }
+
+  private static func total(_ groups: [[Span]], _ shown: Set<Int>, gap: Int) -> Int {
+    shown.reduce(0) { $0 + groups[$1].width + gap } - gap
+  }
+
+  private static func figures(_ status: SessionStatus) -> [[Span]] {
+    let rate = status.rate / 1000
+    let digits = rate == rate.rounded() ? 0 : 1
+    var driver = [
+      Span("\(status.driver) ", .statusBar),
+      Span("\(Printout.fixed(rate, digits)) kHz/\(status.period)", .statusValue),
+    ]
+    if status.roundTrip > 0 {
+      driver.append(Span("  \(Printout.fixed(status.roundTrip * 1000, 1)) ms", .statusValue))
+    }
+    return [
+      driver,
+      [Span("load ", .statusBar), Span("\(percent(status.load)) %", .statusValue)],
+      [Span("peak ", .statusBar), Span("\(percent(status.peakLoad)) %", .statusValue)],
+      [Span("xruns ", .statusBar), Span("\(status.xruns)", status.xruns > 0 ? .warning : .statusValue)],
+      [
+        Span("voices ", .statusBar),
+        Span(
+          right("\(status.voices)", 2) + (status.polyphony > 0 ? "/\(status.polyphony)" : ""), .statusValue),
+      ],
+    ]
+  }
+
+  private static func percent(_ share: Double) -> String {
+    guard share.isFinite else { return " ?" }
+    return right("\(Int(min(999, max(0, share * 100)).rounded()))", 2)
+  }
+
+  private static func right(_ text: String, _ columns: Int) -> String {
+    String(repeating: " ", count: max(0, columns - text.count)) + text
+  }
+}

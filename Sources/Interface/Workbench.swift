@@ -1,0 +1,28 @@
+import Patch
+import PatchLanguage
+import Realtime
+
+/// What the front end asks of a session: edits in, a scene out. A session satisfies it, and so does
+/// anything that a test puts in its place. Main thread.
+@MainActor public protocol Workbench: AnyObject {
+  /// All that the views show, as of the last `tick`.
+  var scene: Scene { get }
+  /// The file as the user named it; nil before the first save.
+  var file: String? { get }
+  /// Performs an edit and says in a line what was done.
+  @discardableResult func perform(_ edit: Edit) throws -> String
+  /// Performs a line of the language; a refusal carries its place (`Diagnostic`).
+  @discardableResult func perform(line: String) throws -> String
+  /// What was undone, as a line of the language; nil when there is nothing.
+  func undo() throws -> String?
+  func redo() throws -> String?
+  /// nil: to the file that it came from.
+  func save(as path: String?) throws
+  /// A note, a pedal: straight to the node.
+  func play(_ event: Event, on node: NodeID)
+  func panic()
+  /// Things to tell the person, oldest first, once each.
+  func takeNotices() -> [String]
+  /// Looks after the engine and takes a new scene; about 30 to 60 times a second.
+  func tick()
+}

@@ -1,0 +1,211 @@
+import Patch
+import Screen
+import Testing
+
+@testable import Interface
+
+/// What keys do to the patch, through the real session: each key must say the same edit as the prompt.
+@Suite("Editing by key") @MainActor struct AppTests {
+  @Test("arrows and letters move through the graph as it is drawn")
+  func moving() {
+    let stage = Stage.demo()
+    stage.press("right")
+    #expect(stage.focus == "main")
+    stage.press("l")
+    #expect(stage.focus == "out")
+    stage.press("l")
+    #expect(stage.focus == "out")
+    stage.press("h h left h")
+    #expect(stage.focus == "keys")
+    stage.press("tab")
+    #expect(stage.focus == "piano")
+    stage.press("shift-tab")
+    #expect(stage.focus == "keys")
+    stage.press("end")
+    #expect(stage.focus == "out")
+  }
+
+  @Test("the hardware cursor stands on the focused node's name")
+  func cursor() {
+    let stage = Stage.demo()
+    let canvas = stage.canvas
+    guard let cursor = canvas.cursor else {
+      Issue.record("no cursor")
+      return
+    }
+    let line = Array(canvas.lines[cursor.row])
+    #expect(String(line[cursor.column..<cursor.column + 4]).contains("dist"))
+  }
+
+  @Test("x removes the node, X joins its neighbours, u brings back the very same node")
+  func removing() {
+    let stage = Stage.demo()
+    let before = stage.session.patch
+    stage.press("x")
+    #expect(stage.lastEdit == "remove dist")
+    #expect(stage.focus == "main")
+    stage.press("u")
+    #expect(stage.session.patch == before)
+    #expect(stage.message == "undone: remove dist")
+    stage.press("ctrl-r")
+    #expect(stage.names == ["keys", "piano", "main", "out"])
+    stage.press("u left")
+    #expect(stage.focus == "dist")
+    stage.press("X")
+    #expect(stage.lastEdit == "remove dist bridge")
+    #expect(stage.session.patch.cables.count == 3)
+  }
+
+  @Test("r replaces by the kind that is chosen from the list, found by its letters")
+  func replacing() {
+    let stage = Stage.demo()
+    stage.press("r =equal enter")
+    #expect(stage.lastEdit == "replace dist equalizer")
+    #expect(stage.focus == "dist")
+    #expect(stage.session.patch[named: "dist"]?.kind == "equalizer")
+    #expect(stage.session.patch.cables.count == 4)
+  }
+
+  @Test("i inserts into the cable that the letters choose")
+  func inserting() {
+    let stage = Stage.demo()
+    stage.press("i")
+    guard case .hints(let hints, _, _) = stage.app.state.overlay else {
+      Issue.record("no hints")
+      return
+    }
+    #expect(hints.count == 2)
+    // The second cable is the one that leaves.
+    stage.type(hints[1].letters)
+    stage.press("=delay enter")
+    #expect(stage.lastEdit == "insert delay delay into dist -> main")
+    #expect(stage.focus == "delay")
+  }
+
+  @Test("c connects: after the first port only those that fit can be chosen")
+  func connecting() {
+    let stage = Stage("node tone oscillator", "node keys keyboard", "node dry gain", "node out output")
+    stage.press("c")
+    guard case .hints(let first, _, _) = stage.app.state.overlay else {
+      Issue.record("no hints")
+      return
+    }
+    let tone = stage.session.patch.id(named: "tone")
+    guard
+      let source = first.first(where: { $0.target == .output(PortReference(tone ?? NodeID(raw: 0), "out")) })
+    else {
+      Issue.record("no hint on the oscillator")
+      return
+    }
+    stage.type(source.letters)
+    guard case .hints(let second, _, _) = stage.app.state.overlay else {
+      Issue.record("no second hints")
+      return
+    }
+    // The keyboard's input takes events: it is not offered.
+    #expect(second.count == 2)
+    stage.type(second[1].letters)
+    #expect(stage.lastEdit == "connect tone -> out")
+    stage.press("d")
+    #expect(stage.lastEdit == "disconnect tone -> out")
+    #expect(stage.session.patch.cables.isEmpty)
+  }
+
+  @Test("a adds a node with a name that is free, and focuses it")
+  func adding() {
+    let stage = Stage.demo()
+    stage.press("a =delay enter a =delay enter")
+    #expect(stage.names.suffix(2) == ["delay", "delay2"])
+    #expect(stage.focus == "delay2")
+  }
+
+  @Test("parameters step, take typed values with units, and go back to the default")
+  func parameters() {
+    let stage = Stage.demo()
+    stage.press("enter right")
+    #expect(stage.lastEdit == "set dist.drive 19dB")
+    stage.press("=24dB enter")
+    #expect(stage.lastEdit == "set dist.drive 24dB")
+    stage.press("=99dB enter")
+    #expect(stage.app.state.message?.isError == true)
+    #expect(stage.lastEdit == "set dist.drive 24dB")
+    stage.press("down right")
+    #expect(stage.lastEdit == "set dist.shape fold")
+    stage.press("delete")
+    #expect(stage.session.patch[named: "dist"]?.settings[ParameterPath("shape")] == nil)
+    stage.press("esc x")
+    #expect(stage.lastEdit == "remove dist")
+  }
+
+  @Test("a refused edit changes nothing and says why, at its place")
+  func refusing() {
+    let stage = Stage.demo()
+    let before = stage.session.patch
+    stage.press(":")
+    stage.type("connect pian -> dist")
+    stage.press("enter")
+    guard case .prompt(let prompt) = stage.app.state.overlay, let error = prompt.error else {
+      Issue.record("the prompt closed")
+      return
+    }
+    #expect(error.text == "no node `pian`; did you mean `piano`?")
+    #expect(error.column == 8)
+    #expect(stage.session.patch == before)
+    #expect(stage.screen.contains("did you mean `piano`?"))
+    stage.press("esc : up")
+    #expect(stage.screen.contains("PATCH"))
+  }
+
+  @Test("the prompt completes and remembers")
+  func prompting() {
+    let stage = Stage.demo()
+    stage.press(": =rem tab")
+    stage.type("di")
+    stage.press("tab enter")
+    #expect(stage.lastEdit == "remove dist")
+    stage.press("u : up enter")
+    #expect(stage.lastEdit == "remove dist")
+  }
+
+  @Test("/ finds by part of the name, n goes on, escape goes back")
+  func finding() {
+    let stage = Stage.demo()
+    stage.press("/ =ma enter")
+    #expect(stage.focus == "main")
+    stage.press("/ =pia esc")
+    #expect(stage.focus == "main")
+    stage.press("/ =o enter n")
+    #expect(stage.focus != "out")
+  }
+
+  @Test("q leaves at once when all is saved, and asks otherwise")
+  func quitting() {
+    let stage = Stage.demo()
+    stage.press("q")
+    #expect(stage.app.wish == .none)
+    #expect(stage.screen.contains("not saved"))
+    stage.press("esc")
+    #expect(stage.app.wish == .none)
+    stage.press("q n")
+    #expect(stage.app.wish == .quit)
+  }
+
+  @Test("a click focuses, a drag from port to port connects")
+  func mouse() {
+    let stage = Stage("node tone oscillator", "node out output")
+    _ = stage.screen
+    let ports = Views.ports(stage.app.scene, stage.app.state, columns: 110, rows: 30)
+    guard
+      let source = ports.first(where: { if case .output = $0.target { true } else { false } }),
+      let destination = ports.first(where: { if case .input = $0.target { true } else { false } })
+    else {
+      Issue.record("no ports")
+      return
+    }
+    stage.app.handle(.mouse(MouseEvent(.press, .left, at: source.place)))
+    #expect(stage.focus == "tone")
+    stage.app.handle(.mouse(MouseEvent(.drag, .left, at: destination.place)))
+    stage.app.handle(.mouse(MouseEvent(.release, .left, at: destination.place)))
+    #expect(stage.lastEdit == "connect tone -> out")
+  }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import Screen
+import Testing
+
+@testable import Interface
+
+@Suite("Keys") struct KeymapTests {
+  @Test("every default key exists, has one meaning a context, and every action has a key and help")
+  func table() {
+    var seen: Set<String> = []
+    for entry in ActionTable.entries {
+      #expect(!entry.help.isEmpty)
+      for name in entry.keys {
+        #expect(Key(name: name) != nil, "no key \(name)")
+        #expect(seen.insert("\(entry.context.rawValue) \(name)").inserted, "\(name) means two things")
+      }
+    }
+    for action in Action.allCases {
+      #expect(ActionTable.entries.contains { $0.action == action }, "\(action) has no key")
+    }
+  }
+
+  @Test("no key of play mode shadows the piano")
+  func piano() {
+    for entry in ActionTable.entries where [.playing, .anywhere].contains(entry.context) {
+      for name in entry.keys { #expect(name.count > 1 || !"zsxdcvgbhnjmq2w3er5t6y7u".contains(name)) }
+    }
+  }
+
+  @Test("a file changes keys, takes some away, and is told what it has wrong")
+  func files() {
+    let (keymap, problems) = Keymap.read(
+      """
+      [patch]
+      "ctrl-g" = "connect"
+      c = "none"
+      y = "fly"
+      nokey = "undo"
+      [nowhere]
+      a = "undo"
+      """, file: "keys.toml")
+    #expect(keymap.action(for: "ctrl-g", in: [.patch]) == .connect)
+    #expect(keymap.action(for: "c", in: [.patch]) == nil)
+    #expect(keymap.action(for: "d", in: [.patch]) == .disconnect)
+    #expect(problems.count == 3)
+    #expect(problems.contains { $0.contains("fly") })
+    #expect(Keymap.read("=", file: "k").problems.count == 1)
+  }
+
+  @Test("the README's tables name every key")
+  func markdown() {
+    let text = ActionTable.markdown
+    for entry in ActionTable.entries { #expect(text.contains(entry.help)) }
+  }
+}
+
+/// Files that are made from the action table. `SOSTENUTO_RECORD=1 swift test` writes them anew, and fails
+/// once so that nobody records by accident.
+@Suite("Generated files") struct GeneratedKeysTests {
+  private func check(_ name: String, _ wanted: String) throws {
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let file = root.appendingPathComponent(name)
+    if ProcessInfo.processInfo.environment["SOSTENUTO_RECORD"] == "1" {
+      try FileManager.default.createDirectory(
+        at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try Data(wanted.utf8).write(to: file)
+      Issue.record("recorded \(name)")
+    }
+    let found = String(decoding: try Data(contentsOf: file), as: UTF8.self)
+    #expect(found == wanted, "\(name) is stale: SOSTENUTO_RECORD=1 swift test --filter GeneratedKeys")
+  }
+
+  @Test("keys/default.toml is the built-in keymap")
+  func keymap() throws {
+    try check("keys/default.toml", Keymap.standardFile)
+    let (keymap, problems) = Keymap.read(Keymap.standardFile, file: "default.toml")
+    #expect(problems.isEmpty)
+    for entry in ActionTable.entries {
+      for name in entry.keys {
+        #expect(keymap.action(for: Key(stringLiteral: name), in: [entry.context]) == entry.action)
+      }
+    }
+  }
+
+  @Test("keys/README.md lists every key")
+  func reference() throws {
+    try check("keys/README.md", "# Keys\n\nMade from the action table.\n\n" + ActionTable.markdown)
+  }
+}

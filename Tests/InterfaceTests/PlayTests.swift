@@ -1,0 +1,97 @@
+import Engine
+import Patch
+import Screen
+import Testing
+
+@testable import Interface
+
+/// Play mode, heard by the engine: its trace says which notes arrived.
+@Suite("Play mode") @MainActor struct PlayTests {
+  private func notes(_ stage: Stage) -> [String] {
+    stage.play(seconds: 0.05)
+    return stage.session.trace(since: 0).filter { $0.name == "piano" }.compactMap {
+      switch $0.happening {
+      case .noteOn(let key, _): "on \(key)"
+      case .noteOff(let key): "off \(key)"
+      case .pedal(let isDown): isDown ? "pedal down" : "pedal up"
+      default: nil
+      }
+    }
+  }
+
+  @Test("without key releases a key sounds until it is pressed again")
+  func latching() {
+    let stage = Stage.demo()
+    stage.press("p z")
+    #expect(notes(stage) == ["on 60"])
+    stage.press("q")
+    #expect(stage.app.state.play.held == [60, 72])
+    stage.press("z")
+    #expect(notes(stage) == ["on 60", "on 72", "off 60"])
+  }
+
+  @Test("a terminal that repeats a held key does not end its note")
+  func repeats() {
+    let stage = Stage.demo()
+    stage.press("p z")
+    for _ in 0..<20 {
+      stage.clock.seconds += 0.03
+      stage.app.handle(.key(KeyStroke("z")))
+    }
+    #expect(notes(stage) == ["on 60"])
+  }
+
+  @Test("with key releases a note lasts as long as its key is down, in any mode")
+  func releases() {
+    let stage = Stage.demo(hasKeyRelease: true)
+    stage.press("F6 z c")
+    stage.release("c")
+    #expect(notes(stage) == ["on 60", "on 64", "off 64"])
+    stage.press("esc")
+    stage.release("z")
+    #expect(notes(stage) == ["on 60", "on 64", "off 64", "off 60"])
+  }
+
+  @Test("octaves, velocity and the pedal")
+  func controls() {
+    let stage = Stage.demo()
+    stage.press("p [ z ] s space space")
+    #expect(notes(stage) == ["on 48", "on 61", "pedal down", "pedal up"])
+  }
+
+  @Test("function keys rewire while notes sound, and the trace shows the sampler nothing but its notes")
+  func rewiring() {
+    let stage = Stage.demo()
+    stage.press("p z c b space")
+    stage.play(seconds: 0.1)
+    let start = stage.session.trace(since: 0).last?.id ?? 0
+    let before = stage.session.patch
+    stage.press("F7")
+    stage.play(seconds: 0.05)
+    #expect(stage.session.patch[named: "dist"]?.kind == "equalizer")
+    stage.press("F7")
+    #expect(stage.session.patch[named: "dist"]?.settings == before[named: "dist"]?.settings)
+    stage.press("F8")
+    #expect(stage.lastEdit == "insert delay delay into dist -> main")
+    stage.play(seconds: 0.05)
+    stage.press("F9")
+    #expect(stage.lastEdit == "remove delay bridge")
+    stage.press("F10 F10 F10 F10")
+    #expect(stage.session.patch == before)
+    stage.play(seconds: 0.1)
+    #expect(stage.app.state.play.held == [60, 64, 67])
+    let events = stage.session.trace(since: start + 1).filter { $0.name == "piano" }
+    #expect(events.isEmpty, "the sampler was touched: \(events)")
+  }
+
+  @Test("views change by function keys without leaving play mode")
+  func views() {
+    let stage = Stage.demo()
+    stage.press("p F3")
+    #expect(stage.app.state.view == .printout && stage.app.state.mode == .play)
+    stage.press("F5 F4 F2 1")
+    #expect(stage.app.state.view == .graph)
+    stage.press("esc 4")
+    #expect(stage.app.state.view == .trace)
+  }
+}

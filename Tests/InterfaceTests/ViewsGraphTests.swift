@@ -1,0 +1,267 @@
+import Engine
+import Interface
+import Patch
+import Screen
+import Testing
+
+@Suite("The graph on the screen")
+struct ViewsGraphTests {
+  @Test("The graph at 110 x 30: three notes sound while eq fades out under dist")
+  func graph110() {
+    let (scene, state) = reconnecting()
+    expectScreen(
+      scene, state, 110, 30,
+      """
+       reconnect.patch •                    jack 48 kHz/64  1.3 ms   load  7 %   peak 11 %   xruns 0   voices  6/64
+      ─[graph]─ printout ─ matrix ─ trace ─ help ───────────────────────────────────────────────────────────────────
+       ╭ keys ─────────╮   ╭ piano ────────╮      ┏ dist ━━━━━━━━━━━┓      ╭ main ───────────╮   ╭ out ──────────╮
+       │ keyboard      │   │ sampler       │      ┃ distortion   ▇▇ ┃      │ matrix 4 × 2 ▆▆ │   │ output        │
+       │ C4 E4 G4      ├───┤ ▇▇▇▇▇▇▇▇▁  -6 ├──┬───┨ drive   18.0 dB ┠──┬───┤ 0 ▇▇▇▇▇▇▇▇▃  -4 ├───┤ L ▇▇▇▇▇▇   -9 │
+       ╰───────────────╯   ╰ upright.sfz 6 ╯  ┊   ┃ shape      tanh ┃  ┊   │ 1 ▇▇▇▇▇▇▇▆   -8 │   │ R ▇▇▇▇▇▅  -11 │
+                                              ┊   ┗━━━━━━━━━━━━━━━━━┛  ┊   │ 2             · │   ╰───────────────╯
+                                              ┊4ms                     ┊4ms│ 3             · │
+                                              ┊   ╭ eq ┈┈┈┈┈┈┈┈┈┈┈┈┈╮  ┊   ╰─────────────────╯
+                                              ┊   ┊ equalizer       ┊  ┊
+                                              ╰┈┈┈┤ now -11.4 dB    ├┈┈╯
+                                                  ╰ fading out 4 ms ╯
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+      ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+       dist ▸ distortion   drive 18.0 dB   shape tanh   tone 0   mix 100 %   oversample 2
+       PATCH   ? help   : prompt   c connect   d disconnect   r replace   i insert   x remove   u undo   p play
+      """)
+  }
+
+  @Test("The graph at 80 x 24: narrower boxes, so that all five fit")
+  func graph80() {
+    let (scene, state) = reconnecting()
+    expectScreen(
+      scene, state, 80, 24,
+      """
+       reconnect.patch •     jack 48 kHz/64  1.3 ms  load  7 %  xruns 0  voices  6/64
+      ─[graph]─ printout ─ matrix ─ trace ─ help ─────────────────────────────────────
+      ╭ keys ────╮  ╭ piano ─────╮    ┏ dist ━━━━━━┓    ╭ main ──────╮  ╭ out ───────╮
+      │ keyboard │  │ sampler    │    ┃ distortion ┃    │ matrix 4×2 │  │ output     │
+      │ C4 E4 G4 ├──┤ ▇▇▇▇▇▃  -6 ├─┬──┨ dri… 18 dB ┠─┬──┤ 0 ▇▇▇▅  -4 ├──┤ L ▇▇▇▃  -9 │
+      ╰──────────╯  ╰ upright… 6 ╯ ┊  ┗━━━━━━━━━━━━┛ ┊  │ +3 more    │  │ R ▇▇▇▂ -11 │
+                                   ┊4ms           4ms┊  ╰────────────╯  ╰────────────╯
+                                   ┊  ╭ eq ┈┈┈┈┈┈┈┈╮ ┊
+                                   ┊  ┊ equalizer  ┊ ┊
+                                   ╰┈┈┤ -11.4 dB   ├┈╯
+                                      ╰ fading 4ms ╯
+
+
+
+
+
+
+
+
+
+
+      ────────────────────────────────────────────────────────────────────────────────
+       dist ▸ distortion   drive 18.0 dB   shape tanh   tone 0   mix 100 %
+       PATCH   ? help   : prompt   c connect   d disconnect   r replace   i insert
+      """)
+  }
+
+  @Test("The graph at 40 x 10: small boxes around the focused one")
+  func graph40() {
+    let (scene, state) = reconnecting()
+    expectScreen(
+      scene, state, 40, 10,
+      """
+       reconnect.patch •
+      ─[graph]────────────────────────────────
+      ╮  ╭ piano ───────╮    ┏ dist ━━━━━━━━┓
+      ├──┤ sampler   ▇▆ ├─┬──┨ distortion ▇ ┠─
+      ‹  ╰ upright.s… 6 ╯ ┊  ┗━━━━━━━━━━━━━━┛›
+                          ┊  ╭ eq ┈┈┈┈┈┈┈┈┈┈╮
+                          ╰┈┈┤ equalizer    ├↓
+      ────────────────────────────────────────
+       dist ▸ distortion   drive 18.0 dB
+       PATCH   ? help   : prompt   c connect
+      """)
+  }
+
+  @Test("The graph at 20 x 5: the focused node, its neighbours out of sight, and the mode")
+  func graph20() {
+    let (scene, state) = reconnecting()
+    expectScreen(
+      scene, state, 20, 5,
+      """
+       reconnect.patch •
+         ┏ dist ━━━━━━━━┓
+      ‹──┨ distortion ▇ ┠›
+      ┊  ┗━━━━━━━━━━━━━━┛↓
+       PATCH  dist ▸ dis…
+      """)
+  }
+
+  @Test("Feedback, a channel map, modulation and clipping have marks of their own")
+  func feedbackMarks() {
+    let (scene, state) = feedback()
+    expectScreen(
+      scene, state, 100, 20,
+      """
+       reconnect.patch            jack 48 kHz/64  1.3 ms   load  7 %   peak 11 %   xruns 0   voices  6/64
+      ─[graph]─ printout ─ matrix ─ trace ─ help ─────────────────────────────────────────────────────────
+                                                     ╭ echo ─────────╮
+                              ╭ wobble ───────╮      │ filter        │
+                              │ oscillator    │  ╭───┤ ⠤⠤⠤⠤⠤⠤⠤⠤⣀⣀⣀⣀⣀ ├⇄─╮
+                              │ freq   2.0 Hz ├──│───┤ freq 1.00 kHz │  │
+                              │ level -6.0 dB │  │   ╰───────────────╯  │
+                              ╰───────────────╯  │                      │
+                                                 │                      │
+       ╭ tone ─────────╮      ┏ sum ━━━━━━━━━━┓  │   ╭ out ──────────╮  │-6.0
+       │ oscillator  ! │      ┃ mix        ▇▇ ┃  │   │ output        │  │
+       │ freq 220.0 Hz ├──┬───┨               ┠──┴───┤ L ▇▇▇▇▇▇▂  -6 │  │
+       │ shape    sine │  │   ┗━━━━━━━━━━━━━━━┛      │ R ▇▇▇▇▇▇▂  -6 │  │
+       ╰───────────────╯  │                          ╰───────────────╯  │
+                          │                                             │
+                          ╰──────────────────────↺──────────────────────╯
+
+      ────────────────────────────────────────────────────────────────────────────────────────────────────
+       sum ▸ mix
+       PATCH
+      """)
+  }
+
+  @Test("A missing file, an unknown kind and a muted node say so in words")
+  func trouble() {
+    let (scene, state) = broken()
+    expectScreen(
+      scene, state, 110, 12,
+      """
+       reconnect.patch                      jack 48 kHz/64  1.3 ms   load  7 %   peak 11 %   xruns 0   voices  6/64
+      ─[graph]─ printout ─ matrix ─ trace ─ help ───────────────────────────────────────────────────────────────────
+       ┏ piano ━━━━━━━━━━━┓   ╭ space ────────╮   ╭ loud ─────────────╮   ╭ out ──────────╮
+       ┃ sampler          ┃   │ shimmer       │   │ filter            │   │ output        │
+       ┃ no file gone.sfz ┠───┤ unknown kind  ├───┤ sent NaN at 3.2 s ├───┤ L           · │
+       ┗ placeholder ━━━━━┛   │ `shimmer`     │   ╰ muted ────────────╯   │ R           · │
+                              ╰ placeholder ──╯                           ╰───────────────╯
+
+
+      ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+       piano ▸ sampler   placeholder: no file gone.sfz   program 0   bank 0   level 0.0 dB   tune 0.0 cents
+       PATCH
+      """)
+  }
+
+  @Test("The keyboard of play mode at 80 x 24 shows the held keys and their letters")
+  func play80() {
+    let scene: Scene
+    var state: ViewState
+    (scene, state) = reconnecting()
+    playing(&state)
+    expectScreen(
+      scene, state, 80, 24,
+      """
+       reconnect.patch •     jack 48 kHz/64  1.3 ms  load  7 %  xruns 0  voices  6/64
+      ─[graph]─ printout ─ matrix ─ trace ─ help ─────────────────────────────────────
+      ╭ keys ────╮  ╭ piano ─────╮    ┏ dist ━━━━━━┓    ╭ main ──────╮  ╭ out ───────╮
+      │ keyboard │  │ sampler    │    ┃ distortion ┃    │ matrix 4×2 │  │ output     │
+      │ C4 E4 G4 ├──┤ ▇▇▇▇▇▃  -6 ├─┬──┨ dri… 18 dB ┠─┬──┤ 0 ▇▇▇▅  -4 ├──┤ L ▇▇▇▃  -9 │
+      ╰──────────╯  ╰ upright… 6 ╯ ┊  ┗━━━━━━━━━━━━┛ ┊  │ +3 more    │  │ R ▇▇▇▂ -11 │
+                                   ┊4ms           4ms┊  ╰────────────╯  ╰────────────╯
+                                   ┊  ╭ eq ┈┈┈┈┈┈┈┈╮ ┊
+                                   ┊  ┊ equalizer  ┊ ┊
+                                   ╰┈┈┤ -11.4 dB   ├┈╯
+                                      ╰ fading 4ms ╯
+
+
+
+
+
+       octave 4   velocity 100   pedal ○ up   keys C4 E4 G4   release: press again
+        │  ┃ ┃ ┃ ┃  │  ┃ ┃ ┃ ┃ ┃ ┃  │  ┃ ┃ ┃ ┃  │  ┃ ┃ ┃ ┃ ┃ ┃  │   │
+        │  ┗s┛ ┗d┛  │  ┗g┛ ┗h┛ ┗j┛  │  ┗2┛ ┗3┛  │  ┗5┛ ┗6┛ ┗7┛  │   │
+        │ ● │   │ ● │   │ ● │   │   │   │   │   │   │   │   │   │   │
+        │ z │ x │ c │ v │ b │ n │ m │ q │ w │ e │ r │ t │ y │ u │   │
+      ────────────────────────────────────────────────────────────────────────────────
+       dist ▸ distortion   drive 18.0 dB   shape tanh   tone 0   mix 100 %
+       PLAY   ? help   : prompt   c connect   d disconnect   r replace   i insert
+      """)
+  }
+
+  @Test("Play mode at 40 x 10 names the held keys")
+  func play40() {
+    let scene: Scene
+    var state: ViewState
+    (scene, state) = reconnecting()
+    playing(&state)
+    expectScreen(
+      scene, state, 40, 10,
+      """
+       reconnect.patch •
+      ─[graph]────────────────────────────────
+      ╮  ╭ piano ───────╮    ┏ dist ━━━━━━━━┓
+      ├──┤ sampler   ▇▆ ├─┬──┨ distortion ▇ ┠─
+      ‹  ╰ upright.s… 6 ╯ ┊  ┗━━━━━━━━━━━━━━┛›
+                          ┊  ╭ eq ┈┈┈┈┈┈┈┈┈┈╮↓
+       keys C4 E4 G4   octave 4
+      ────────────────────────────────────────
+       dist ▸ distortion   drive 18.0 dB
+       PLAY   ? help   : prompt   c connect
+      """)
+  }
+
+  @Test("Two letters at every port while connecting")
+  func hints110() {
+    let scene: Scene
+    var state: ViewState
+    (scene, state) = reconnecting()
+    hinting(scene, &state)
+    expectScreen(
+      scene, state, 110, 14,
+      """
+       reconnect.patch •                    jack 48 kHz/64  1.3 ms   load  7 %   peak 11 %   xruns 0   voices  6/64
+      ─[graph]─ printout ─ matrix ─ trace ─ help ───────────────────────────────────────────────────────────────────
+         ╭ keys ────╮     ╭ piano ────────╮          ┏ dist ━━━━━━━━━┓          ╭ main ─────────╮     ╭ out ───────╮
+         │ keyboard │     │ sampler       │          ┃ distortion ▇▇ ┃          │ matrix 4×2 ▆▆ │     │ output     │
+       AA│ C4 E4 G4 ├AS─AD┤ ▇▇▇▇▇▇▇▇▁  -6 ├AF──┬───AG┨ drive   18 dB ┠AH──┬───AJ┤ 0 ▇▇▇▇▇▇▄  -4 ├AK─AL┤ L ▇▇▇▃  -9 │
+         ╰──────────╯     ╰ upright.sfz 6 ╯    ┊     ┗━━━━━━━━━━━━━━━┛    ┊     │ +3 more       │     │ R ▇▇▇▂ -11 │
+                                               ┊                          ┊     ╰───────────────╯     ╰────────────╯
+                                               ┊     ╭ eq ┈┈┈┈┈┈┈┈┈┈┈╮    ┊
+                                               ┊     ┊ equalizer     ┊    ┊
+                                               ╰┈┈┈AQ┤ -11.4 dB      ├┈┈┈┈╯
+                                                     ╰ fading 4ms ┈┈┈╯
+      ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+       connect from  type two letters
+       PATCH   ? help   : prompt   c connect   d disconnect   r replace   i insert   x remove   u undo   p play
+      """)
+  }
+
+  @Test("A fault of the driver takes the status line over")
+  func fault80() {
+    var scene: Scene
+    let state: ViewState
+    (scene, state) = reconnecting()
+    scene.status.isDisturbed = true
+    scene.status.driverMessage =
+      "JACK server gone: playing on through the clock driver; trying again in 2 s"
+    expectScreen(
+      scene, state, 80, 6,
+      """
+       ! JACK server gone: playing on through the clock driver; trying again in 2 s
+      ╭ keys ────╮  ╭ piano ───────╮    ┏ dist ━━━━━━━━┓    ╭ main ────────╮  ╭ out ──
+      │ keyboard ├──┤ sampler   ▇▆ ├─┬──┨ distortion ▇ ┠─┬──┤ matrix 4×2 ▆ ├──┤ outpu›
+      ╰──────────╯  ╰ upright.s… 6 ╯ ┊  ┗━━━━━━━━━━━━━━┛ ┊  ╰──────────────╯  ╰──────↓
+       dist ▸ distortion   drive 18.0 dB   shape tanh   tone 0   mix 100 %
+       PATCH   ? help   : prompt   c connect   d disconnect   r replace   i insert
+      """)
+  }
+}

@@ -1,0 +1,252 @@
+import Engine
+import Interface
+import Patch
+import Screen
+import Testing
+
+@Suite("The other views on the screen")
+struct ViewsScreenTests {
+  @Test("The matrix at 80 x 16: heads, levels, and a bracket around the cursor's cell")
+  func matrix80() {
+    let scene: Scene
+    var state: ViewState
+    (scene, state) = reconnecting()
+    state.view = .matrix
+    expectScreen(
+      scene, state, 80, 16,
+      """
+       reconnect.patch •     jack 48 kHz/64  1.3 ms  load  7 %  xruns 0  voices  6/64
+      ─ graph ─ printout ─[matrix]─ trace ─ help ─────────────────────────────────────
+       main   matrix 4 × 2
+
+                            │    out 0     out 1
+                            │  ▇▇▇▇▇▇    ▇▇▇▇▇▅
+       master         -6.0  │     0.0       0.0
+       ─────────────────────┼─────────────────────
+       in 0  ▇▇▇▇▅     0.0  │    [0.0]     -6.0
+       in 1  ▇▇▇▇▃    -3.0  │       ·       0.0
+       in 2            0.0  │       ·         ·
+       in 3            0.0  │       ·         ·
+
+      ────────────────────────────────────────────────────────────────────────────────
+       crosspoint 0 → 0   0.0 dB   set main[0,0] 0dB   factor 1.000
+       PATCH   ? help   : prompt   c connect   d disconnect   r replace   i insert
+      """)
+  }
+
+  @Test("The matrix at 40 x 10 keeps its heads and scrolls to the cursor")
+  func matrix40() {
+    let scene: Scene
+    var state: ViewState
+    (scene, state) = reconnecting()
+    state.view = .matrix
+    state.matrix.row = 3
+    state.matrix.column = 1
+    expectScreen(
+      scene, state, 40, 10,
+      """
+       reconnect.patch •
+      ─[matrix]───────────────────────────────
+       main   matrix 4 × 2
+                     out 0  out 1
+              -6.0    0.0    0.0
+      ↑in 2    0.0      ·      ·
+       in 3    0.0      ·     [·]
+      ────────────────────────────────────────
+       3 → 1   -inf dB   set main[3,1] -inf
+       PATCH   ? help   : prompt   c connect
+      """)
+  }
+
+  @Test("The printout at 80 x 14 marks the focused node")
+  func printout80() {
+    let scene: Scene
+    var state: ViewState
+    (scene, state) = reconnecting()
+    state.view = .printout
+    expectScreen(
+      scene, state, 80, 14,
+      """
+       reconnect.patch •     jack 48 kHz/64  1.3 ms  load  7 %  xruns 0  voices  6/64
+      ─ graph ─[printout]─ matrix ─ trace ─ help ─────────────────────────────────────
+              in 4ch      <- dist.out 2ch   sum 1/2   gain 0.0 dB   active           ↑
+                          <- eq.out 2ch     sum 2/2   gain 0.0 dB   fading out at -11…
+              out 2ch     -> out.in
+       eq     {equalizer}   inputs 1  outputs 1   #4    leaving, 4 ms left, since 0.0…
+              in 2ch      <- piano.out 2ch  splitter 2/2   gain 0.0 dB   fading out a…
+              out 2ch     -> main.in
+      ▎dist   {distortion}  inputs 1  outputs 1   #3    active, since 0.000 s
+      ▎       in 2ch      <- piano.out 2ch  splitter 1/2   gain -3.0 dB   active
+      ▎       out 2ch     -> main.in                                                 ↓
+      ────────────────────────────────────────────────────────────────────────────────
+       dist ▸ distortion   drive 18.0 dB   shape tanh   tone 0   mix 100 %
+       PATCH   ? help   : prompt   c connect   d disconnect   r replace   i insert
+      """)
+  }
+
+  @Test("The trace at 110 x 14 follows, and sums up what happened to the focused node")
+  func trace110() {
+    let (scene, state) = tracing()
+    expectScreen(
+      scene, state, 110, 14,
+      """
+       reconnect.patch •                    jack 48 kHz/64  1.3 ms   load  7 %   peak 11 %   xruns 0   voices  6/64
+      ─ graph ─ printout ─ matrix ─[trace]─ help ───────────────────────────────────────────────────────────────────
+       time          node   event            detail
+      ▎   0.000 000  piano  prepared                                                                               ↑
+      ▎  12.402 333  piano  note on          C4 velocity 100
+         14.000 000  dist   allocated        14.1 kB
+         14.000 000  dist   fading in        10 ms
+         14.000 000  eq     fading out       10 ms
+         14.010 000  eq     retired          plan 41 -> 42
+         14.010 250  eq     freed            worker
+       piano since 12.4 s: 1 note on, 0 prepares, 0 resets                           filter: all nodes   follow: on
+      ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
+       piano ▸ sampler   program 0   bank 0   level 0.0 dB   tune 0.0 cents
+       PATCH   ? help   : prompt   c connect   d disconnect   r replace   i insert   x remove   u undo   p play
+      """)
+  }
+
+  @Test("The trace at 40 x 10, of one node")
+  func trace40() {
+    let scene: Scene
+    var state: ViewState
+    (scene, state) = tracing()
+    state.trace.node = state.focus
+    expectScreen(
+      scene, state, 40, 10,
+      """
+       reconnect.patch •
+      ─[trace]────────────────────────────────
+       time          node   event      detail
+      ▎   0.000 000  piano  allocated  120.0 …
+      ▎   0.000 000  piano  prepared
+      ▎  12.402 333  piano  note on    C4 vel…
+       piano since 12.4 s: 1 note on, 0 prep…
+      ────────────────────────────────────────
+       piano ▸ sampler   program 0   bank 0
+       PATCH   ? help   : prompt   c connect
+      """)
+  }
+
+  @Test("The prompt at 60 x 12: completions above it, the error below its place")
+  func prompt60() {
+    let scene: Scene
+    var state: ViewState
+    (scene, state) = reconnecting()
+    prompting(&state)
+    expectScreen(
+      scene, state, 60, 12,
+      """
+       reconnect.patch •       jack 48 kHz/64  1.3 ms   load  7 %
+      ─[graph]─ printout ─ matrix ─ trace ─ help ─────────────────
+      ╭ keys ────╮  ╭ piano ────────╮    ┏ dist ━━━━━━━━━┓    ╭ ma
+      │ keyboard │  │ sampler       │    ┃ distortion ▇▇ ┃    │ ma
+      │ C4 E4 G4 ├──┤ ▇▇▇▇▇▇▇▇▁  -6 ├─┬──┨ drive   18 dB ┠─┬──┤ 0
+      ╰──────────╯  ╰ upright.sfz 6 ╯ ┊  ┗━━━━━━━━━━━━━━━┛ ┊  │ +›
+                                      ┊4ms              4ms┊  ╰───
+                                      ┊  ╭ eq ┈┈┈┈┈┈┈┈┈┈┈╮ ┊
+        ▸equalizer                    ┊  ┊ equalizer     ┊ ┊     ↓
+      ── envelope   ──────────────────────────────────────────────
+      : replace dist equ
+                     ^ no kind `equ`
+      """)
+  }
+
+  @Test("The parameters of the focused node at 80 x 14")
+  func parameters80() {
+    let scene: Scene
+    var state: ViewState
+    (scene, state) = reconnecting()
+    state.overlay = .parameters(ViewState.ParameterPanel(node: scene.id("dist")))
+    expectScreen(
+      scene, state, 80, 14,
+      """
+       reconnect.patch •     jack 48 kHz/64  1.3 ms  load  7 %  xruns 0  voices  6/64
+      ─[graph]─ printout ─ matrix ─ trace ─ help ─────────────────────────────────────
+      ╭ keys ────╮  ╭ piano ─────╮  ╭─ dist ▸ distortion ────────────────────────────╮
+      │ keyboard │  │ sampler    │  │ ▸ drive          18.0 dB  -inf dB … 60.0 dB    │
+      │ C4 E4 G4 ├──┤ ▇▇▇▇▇▃  -6 ├─┬│   shape             tanh  tanh fold hard       │
+      ╰──────────╯  ╰ upright… 6 ╯ ┊│   tone                 0  -1 … 1               │
+                                   ┊│   mix              100 %  0 % … 100 %          │
+                                   ┊│   oversample           2  1 … 4                │
+                                   ┊│                                                │
+                                   ╰│ How far into the curve.                        │
+                                    ╰────────────────────────────────────────────────╯
+      ────────────────────────────────────────────────────────────────────────────────
+       dist ▸ distortion   drive 18.0 dB   shape tanh   tone 0   mix 100 %
+       PATCH   ? help   : prompt   c connect   d disconnect   r replace   i insert
+      """)
+  }
+
+  @Test("Choosing among what matches at 60 x 12")
+  func chooser60() {
+    let scene: Scene
+    var state: ViewState
+    (scene, state) = reconnecting()
+    choosing(&state)
+    expectScreen(
+      scene, state, 60, 12,
+      """
+       reconnect.patch •       jack 48 kHz/64  1.3 ms   load  7 %
+      ─[graph]─ printout ─ matrix ─ trace ─ help ─────────────────
+      ╭ keys ╭─ replace dist by ──────────────────────────╮   ╭ ma
+      │ keybo│ /l                                         │   │ ma
+      │ C4 E4│   filter     A resonant two-pole filter.   │┬──┤ 0
+      ╰──────│ ▸ equalizer  Up to eight parametric bands. │┊  │ +›
+             │   delay      Echoes.                       │┊  ╰───
+             │                                            │┊
+             ╰────────────────────────────────────────────╯┊     ↓
+      ────────────────────────────────────────────────────────────
+       dist ▸ distortion   drive 18.0 dB   shape tanh   tone 0
+       PATCH   ? help   : prompt   c connect   d disconnect
+      """)
+  }
+
+  @Test("A question takes the message's row")
+  func question60() {
+    let scene: Scene
+    var state: ViewState
+    (scene, state) = reconnecting()
+    state.overlay = .question("save reconnect.patch before leaving?", keys: [("y", "yes"), ("n", "no")])
+    expectScreen(
+      scene, state, 60, 10,
+      """
+       reconnect.patch •       jack 48 kHz/64  1.3 ms   load  7 %
+      ─[graph]─ printout ─ matrix ─ trace ─ help ─────────────────
+      ╭ keys ────╮  ╭ piano ───────╮    ┏ dist ━━━━━━━━┓    ╭ main
+      │ keyboard ├──┤ sampler   ▇▆ ├─┬──┨ distortion ▇ ┠─┬──┤ matr
+      ╰──────────╯  ╰ upright.s… 6 ╯ ┊  ┗━━━━━━━━━━━━━━┛ ┊  ╰────›
+                                     ┊  ╭ eq ┈┈┈┈┈┈┈┈┈┈╮ ┊
+                                     ╰┈┈┤ equalizer    ├┈╯       ↓
+      ────────────────────────────────────────────────────────────
+       save reconnect.patch before leaving?   y yes   n no
+       PATCH   ? help   : prompt   c connect   d disconnect
+      """)
+  }
+
+  @Test("Help at 60 x 12 lists the keys it is given")
+  func help60() {
+    let scene: Scene
+    var state: ViewState
+    (scene, state) = reconnecting()
+    state.view = .help
+    state.help = [HelpSection(title: "Editing", entries: state.keyHints)]
+    expectScreen(
+      scene, state, 60, 12,
+      """
+       reconnect.patch •       jack 48 kHz/64  1.3 ms   load  7 %
+      ─ graph ─ printout ─ matrix ─ trace ─[help]─────────────────
+       Editing
+          ?  help
+          :  prompt
+          c  connect
+          d  disconnect
+          r  replace
+          i  insert                                              ↓
+      ────────────────────────────────────────────────────────────
+       dist ▸ distortion   drive 18.0 dB   shape tanh   tone 0
+       PATCH   ? help   : prompt   c connect   d disconnect
+      """)
+  }
+}

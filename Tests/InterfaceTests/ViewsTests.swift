@@ -1,0 +1,162 @@
+@testable import Engine
+import Interface
+import Patch
+import Screen
+import Testing
+
+@Suite("Views: whatever is shown, at whatever size")
+struct ViewsTests {
+  /// A view state with everything that can stand on the screen, chosen at random.
+  private func randomState(_ scene: Scene, _ generator: inout SplitMix) -> ViewState {
+    var state = ViewState()
+    state.view = ViewState.View.allCases.randomElement(using: &generator) ?? .graph
+    state.mode = Bool.random(using: &generator) ? .patch : .play
+    let ids = scene.report.nodes.map(\.id) + scene.patch.nodes.keys
+    state.focus = Bool.random(using: &generator) ? ids.randomElement(using: &generator) : NodeID(raw: 999)
+    for view in ViewState.View.allCases {
+      state.scroll[view] = (.random(in: -5...50, using: &generator), .random(in: -5...200, using: &generator))
+    }
+    state.play.held = Set((0..<6).map { _ in UInt8.random(in: 0...127, using: &generator) })
+    state.play.octave = .random(in: -2...12, using: &generator)
+    state.play.labels = [60: "z", 62: "", 64: "長い"]
+    state.matrix.row = .random(in: -2...70, using: &generator)
+    state.matrix.column = .random(in: -2...70, using: &generator)
+    state.matrix.typed = Bool.random(using: &generator) ? "-12.25" : nil
+    state.trace.isFollowing = .random(using: &generator)
+    state.keyHints = [KeyHelp(keys: "c", name: "connect"), KeyHelp(keys: "Ctrl-Ü", name: "長い")]
+    state.help = [HelpSection(title: "Keys", entries: state.keyHints)]
+    if Bool.random(using: &generator) { state.message = ViewState.Message("no node `長`", isError: true) }
+    var prompt = ViewState.Prompt(sign: ":", editor: LineEditor("replace dist 長い名前 equalizer band1.gain=6dB"))
+    prompt.completions = (0..<Int.random(in: 0...20, using: &generator)).map { "completion\($0)" }
+    prompt.selectedCompletion = .random(in: -1...25, using: &generator)
+    prompt.error = ("wrong", .random(in: -3...90, using: &generator))
+    var chooser = ViewState.Chooser(
+      title: "kinds", items: scene.catalogue.kinds.map { ($0.name, $0.summary) })
+    chooser.selected = .random(in: -3...40, using: &generator)
+    var panel = ViewState.ParameterPanel(node: ids.randomElement(using: &generator) ?? NodeID(raw: 1))
+    panel.selected = .random(in: -3...40, using: &generator)
+    panel.typed = Bool.random(using: &generator) ? "12" : nil
+    let hints = Views.ports(scene, state, columns: 80, rows: 24).map {
+      ViewState.Hint(letters: "AS", target: $0.target)
+    }
+    let overlays: [ViewState.Overlay] = [
+      .none, .prompt(prompt), .chooser(chooser), .parameters(panel),
+      .hints(hints, typed: "A", purpose: "connect"), .question("leave?", keys: [("y", "yes"), ("n", "no")]),
+    ]
+    state.overlay = overlays.randomElement(using: &generator) ?? .none
+    return state
+  }
+
+  @Test("Any size down to one cell draws, and the mouse may be anywhere (seed 7)")
+  func anySize() {
+    var generator = SplitMix(state: 7)
+    let scenes = [
+      reconnecting().scene, Scene(), feedback().scene, broken().scene,
+      makeScene("node m matrix inputs=64 outputs=64"), manyNodes(40),
+    ]
+    for round in 0..<400 {
+      var scene = scenes[round % scenes.count]
+      scene.status.isDisturbed = round % 7 == 0
+      scene.status.driverMessage = "JACK server gone: playing on through the clock driver"
+      let state = randomState(scene, &generator)
+      let isSmall = round % 3 == 0
+      let columns = Int.random(in: 1...(isSmall ? 25 : 130), using: &generator)
+      let rows = Int.random(in: 1...(isSmall ? 8 : 45), using: &generator)
+      let canvas = Views.draw(scene, state, columns: columns, rows: rows)
+      #expect(canvas.lines.count == rows)
+      #expect(canvas.lines.allSatisfy { DisplayWidth.of($0) <= columns })
+      for _ in 0..<4 {
+        let cell = Point(
+          .random(in: -2...columns, using: &generator), .random(in: -2...rows, using: &generator))
+        _ = Views.hit(scene, state, columns: columns, rows: rows, at: cell)
+      }
+    }
+  }
+
+  @Test("The hardware cursor stands on the name of the focused node, however the graph is scrolled")
+  func cursorOnFocus() {
+    let scene = manyNodes(40)
+    for (columns, rows) in [(110, 30), (80, 24), (40, 10), (20, 5)] {
+      for node in scene.patch.nodes.values {
+        var state = ViewState()
+        state.focus = node.id
+        let canvas = Views.draw(scene, state, columns: columns, rows: rows)
+        guard let cursor = canvas.cursor else {
+          Issue.record("no cursor for \(node.name) at \(columns)x\(rows)")
+          continue
+        }
+        let shown = String((0..<node.name.count).map { canvas[cursor + Point($0, 0)].character })
+        #expect(shown == node.name, "\(columns)x\(rows)")
+      }
+    }
+  }
+
+  @Test("Every port that is shown answers to the mouse, on its cell and beside it")
+  func hitPorts() {
+    let (scene, state) = reconnecting()
+    for (columns, rows) in [(110, 30), (80, 24)] {
+      let ports = Views.ports(scene, state, columns: columns, rows: rows)
+      #expect(ports.count == 11)
+      for port in ports {
+        let expected: Hit
+        let beside: Point
+        switch port.target {
+        case .input(let reference): (expected, beside) = (.input(reference), port.place + Point(-1, 0))
+        case .output(let reference): (expected, beside) = (.output(reference), port.place + Point(1, 0))
+        case .cable: continue
+        }
+        #expect(Views.hit(scene, state, columns: columns, rows: rows, at: port.place) == expected)
+        guard beside.column >= 0 else { continue }
+        #expect(Views.hit(scene, state, columns: columns, rows: rows, at: beside) == expected)
+      }
+    }
+  }
+
+  @Test("A click finds boxes, cables, tabs, crosspoints and the keys of the keyboard")
+  func hits() {
+    var (scene, state) = reconnecting()
+    func hit(_ column: Int, _ row: Int) -> Hit {
+      Views.hit(scene, state, columns: 110, rows: 30, at: Point(column, row))
+    }
+    #expect(hit(5, 3) == .node(scene.id("keys")))
+    #expect(hit(13, 1) == .tab(.printout))
+    let dotted = Cable.Ends(
+      PortReference(scene.id("piano"), "out"), PortReference(NodeID(raw: 4), "in"))
+    #expect(hit(40, 6) == .cable(dotted))
+    #expect(hit(100, 20) == .nothing)
+    state.mode = .play
+    #expect(hit(3, 26) == .key(60))
+    #expect(hit(6, 23) == .key(61))
+    state.view = .matrix
+    #expect(hit(30, 8) == .crosspoint(row: 0, column: 0))
+    #expect(hit(40, 9) == .crosspoint(row: 1, column: 1))
+    #expect(hit(5, 9) == .crosspoint(row: 1, column: -1))
+    #expect(hit(5, 6) == .crosspoint(row: -1, column: -1))
+  }
+
+  @Test("Arrows lead from box to box as they stand on the screen")
+  func neighbours() {
+    let (scene, state) = reconnecting()
+    func next(_ name: String, _ direction: Diagram.Direction) -> String? {
+      Views.neighbour(of: scene.id(name), direction, scene, state).flatMap { id in
+        scene.report.nodes.first { $0.id == id }?.name
+      }
+    }
+    #expect(next("keys", .right) == "piano")
+    #expect(next("piano", .right) == "dist")
+    #expect(next("dist", .down) == "eq")
+    #expect(next("main", .left) == "dist")
+    #expect(next("keys", .left) == nil)
+  }
+}
+
+/// So many nodes in a few chains.
+func manyNodes(_ count: Int) -> Scene {
+  var text = "node out output\n"
+  for index in 0..<count {
+    text += "node fx\(index) \(index % 5 == 0 ? "oscillator" : "distortion")\n"
+    if index % 5 > 0 { text += "connect fx\(index - 1) -> fx\(index)\n" }
+    if index % 5 == 4 { text += "connect fx\(index) -> out\n" }
+  }
+  return makeScene(text)
+}
