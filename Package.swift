@@ -6,6 +6,7 @@ import PackageDescription
 let package = Package(
   name: "Sostenuto",
   dependencies: [
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
     .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
   ],
@@ -43,6 +44,13 @@ let package = Package(
     .target(name: "Terminal", dependencies: ["Screen", "CNcurses", "CTerminal"]),
     .target(name: "Interface", dependencies: ["Session", "Screen", "TOMLKit"]),
 
+    .executableTarget(
+      name: "sostenuto",
+      dependencies: [
+        "Session", "Interface", "Terminal",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ]),
+
     .testTarget(name: "PatchTests", dependencies: ["Patch", "PatchLanguage", "Processors"]),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime"]),
     .testTarget(name: "ProcessorsTests", dependencies: ["Processors"]),
@@ -54,6 +62,7 @@ let package = Package(
     .testTarget(name: "InterfaceTests", dependencies: ["Interface"]),
     .testTarget(
       name: "SessionTests", dependencies: ["Session", "Engine", "Patch", "PatchLanguage", "Drivers"]),
+    .testTarget(name: "ProgramTests", dependencies: ["sostenuto"]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,80 @@
+# `make help` lists the targets.
+#
+# Each set of compiler flags has a build directory of its own, since one shared by two would be built
+# anew at each change of target: .build is left to plain `swift build`.
+
+# The processor to build for: the one of this machine, or a name such as x86-64-v3 for elsewhere.
+CPU ?= native
+# The patch that `make run` opens.
+PATCH ?= Patches/reconnect.patch
+# Only the tests whose names match: `make test FILTER=DriversTests`.
+FILTER ?=
+# How long `make fuzz` searches and `make soak` plays.
+MINUTES ?= 10
+# How many edits `make rtsan` makes.
+EDITS ?= 4000
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+SWIFT := swift
+# The vectors of the C compiler's target are what Swift code uses as well.
+RELEASE := --configuration release --scratch-path .build-$(CPU) -Xcc -march=$(CPU)
+PRODUCT := $(RELEASE) --static-swift-stdlib -Xswiftc -use-ld=lld --product sostenuto
+# Tests run optimised, as the audio of a debug build takes a hundred times as long.
+TEST := --configuration release --scratch-path .build-test -Xcc -march=$(CPU) -Xswiftc -enable-testing
+# Functions that the audio thread may not call are watched; the linker puts the watch in.
+RTSAN := --configuration release --scratch-path .build-rtsan -Xcc -march=$(CPU) -Xcc -DSOSTENUTO_RTSAN \
+  -Xswiftc -enable-testing -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime -Xlinker --export-dynamic
+FUZZ := --configuration release --scratch-path .build-fuzz -Xswiftc -sanitize=fuzzer -Xswiftc -parse-as-library
+# Tests that begin are not worth a line, those that end are; some name arguments of a page each.
+QUIETLY := | sed -u '/^◇/d'
+SOURCES := Package.swift Sources Tests Fuzz
+
+.DEFAULT_GOAL := build
+.PHONY: help build run test bench rtsan soak fuzz lint format install install-test
+
+help: ## List the targets
+	@sed -nE 's/^([a-z-]+):.*## (.*)/\1 \2/p' $(MAKEFILE_LIST) | while read -r name text; do \
+	  printf '  make %-8s %s\n' "$$name" "$$text"; done
+	@printf '\n  CPU=%s builds for this processor; CPU=x86-64-v3 for one that runs elsewhere.\n' '$(CPU)'
+
+install:
+	@Tools/install run
+
+install-test:
+	@Tools/install test
+
+build: install ## Release build for this machine (or CPU=x86-64-v3 …)
+	$(SWIFT) build $(PRODUCT)
+
+run: build ## Install what is missing, build, and open the front end (PATCH=…)
+	@exec "$$($(SWIFT) build $(PRODUCT) --show-bin-path)/sostenuto" $(PATCH)
+
+test: install-test ## Install what is missing and run every test (FILTER=…)
+	STRICT=1 $(SWIFT) build $(TEST) --build-tests
+	STRICT=1 $(SWIFT) test $(TEST) --skip-build --disable-xctest $(if $(FILTER),--filter $(FILTER)) $(QUIETLY)
+
+bench: build ## CPU seconds per second of sound on generated patches
+	@Tools/bench "$$($(SWIFT) build $(PRODUCT) --show-bin-path)/sostenuto"
+
+rtsan: install-test ## Render and edit under RealtimeSanitizer
+	STRICT=1 $(SWIFT) build $(RTSAN) --build-tests
+	STRICT=1 SOSTENUTO_EDITS=$(EDITS) $(SWIFT) test $(RTSAN) --skip-build --disable-xctest --filter DriversTests
+
+soak: install-test ## Edit at random on a JACK server for long, and look for losses (MINUTES=…)
+	STRICT=1 $(SWIFT) build $(TEST) --build-tests
+	STRICT=1 SOSTENUTO_SOAK_MINUTES=$(MINUTES) $(SWIFT) test $(TEST) --skip-build --disable-xctest --filter SoakTests
+
+fuzz: install ## Search for a text that the reader of patches stumbles over (MINUTES=…)
+	FUZZ=1 $(SWIFT) build $(FUZZ) --product FuzzReader
+	mkdir -p .build-fuzz/corpus
+	SWIFT_BACKTRACE=enable=no "$$(FUZZ=1 $(SWIFT) build $(FUZZ) --show-bin-path)/FuzzReader" \
+	  -max_total_time=$$(($(MINUTES) * 60)) -max_len=2000 -dict=Fuzz/words.dict -artifact_prefix=.build-fuzz/ \
+	  -print_final_stats=1 .build-fuzz/corpus Patches
+
+lint: install-test ## Formatting, and a build in which a warning is an error
+	$(SWIFT) format lint --strict --recursive --parallel $(SOURCES)
+	STRICT=1 $(SWIFT) build $(TEST) --build-tests
+
+format: ## Format every source file
+	$(SWIFT) format --in-place --recursive --parallel $(SOURCES)

@@ -1,0 +1,80 @@
+import ArgumentParser
+import Engine
+import Foundation
+import Patch
+import PatchLanguage
+import Session
+
+/// `sostenuto check`: everything that is wrong with patch files.
+struct CheckCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check", abstract: "Say what is wrong with patches, line by line.",
+    discussion: """
+      Prints FILE:LINE:COLUMN: error: … for each mistake; the exit status is 1 when there is one. Unknown \
+      kinds and missing files are warnings, since such nodes stay in the patch as placeholders.
+      """)
+
+  @Argument(help: "The patches.")
+  var patches: [String]
+  @Flag(help: "A JSON array with a member for each mistake.")
+  var json = false
+
+  func run() throws {
+    var diagnostics: [Diagnostic] = []
+    var isUnreadable = false
+    for path in patches {
+      do {
+        let (patch, found) = PatchReader.read(try readText(path), file: path, catalogue: Engine.catalogue)
+        diagnostics += found + missingFiles(of: patch, path)
+      } catch {
+        Console.complain("\(error)")
+        isUnreadable = true
+      }
+    }
+    if json {
+      Console.result(JSON.array(diagnostics.map(Self.json)).text() + "\n")
+    } else {
+      Console.result(diagnostics.map { $0.description + "\n" }.joined())
+    }
+    if isUnreadable || diagnostics.contains(where: { $0.severity == .error }) { throw ExitCode(1) }
+  }
+
+  /// Files that nodes name and that are not there, at the place of the node's line.
+  private func missingFiles(of patch: Patch, _ path: String) -> [Diagnostic] {
+    let folder = (path as NSString).deletingLastPathComponent
+    var found: [Diagnostic] = []
+    for node in patch.nodes.values {
+      for parameter in Engine.catalogue[node.kind]?.parameters ?? [] where parameter.form == .file {
+        guard case .text(let file)? = node.settings[ParameterPath(parameter.name)], !file.isEmpty else {
+          continue
+        }
+        let full = file.hasPrefix("/") || folder.isEmpty ? file : folder + "/" + file
+        guard !FileManager.default.fileExists(atPath: full) else { continue }
+        let place = Self.place(of: file, in: (try? readText(path)) ?? "")
+        found.append(
+          Diagnostic(
+            file: path, line: place.line, column: place.column, severity: .warning,
+            message: "no file `\(full)`: `\(node.name)` is a placeholder"))
+      }
+    }
+    return found
+  }
+
+  private static func place(of word: String, in text: String) -> (line: Int, column: Int) {
+    for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+      if let range = line.range(of: word) {
+        return (number + 1, line.distance(from: line.startIndex, to: range.lowerBound) + 1)
+      }
+    }
+    return (1, 1)
+  }
+
+  private static func json(_ diagnostic: Diagnostic) -> JSON {
+    .object([
+      ("file", .string(diagnostic.file)), ("line", .int(diagnostic.line)),
+      ("column", .int(diagnostic.column)),
+      ("severity", .string(diagnostic.severity.rawValue)), ("message", .string(diagnostic.message)),
+      ("hint", diagnostic.hint.map { .string($0) } ?? .null),
+    ])
+  }
+}

@@ -1,0 +1,53 @@
+import ArgumentParser
+import Drivers
+
+/// Which driver plays.
+struct DriverArguments: ParsableArguments {
+  @Option(help: "Play through jack, alsa or clock (default: the best that works).")
+  var driver: Name?
+  @Option(help: ArgumentHelp("The JACK server of this name.", valueName: "name"))
+  var jackServer: String?
+  @Option(help: ArgumentHelp("Frames a second, where the driver lets us choose.", valueName: "rate"))
+  var rate: Double = 48000
+  @Option(help: ArgumentHelp("Frames a period, where the driver lets us choose.", valueName: "frames"))
+  var period: Int = 256
+
+  enum Name: String, ExpressibleByArgument, CaseIterable { case jack, alsa, clock }
+
+  func validate() throws {
+    try Limits.check(rate: rate)
+    try Limits.check(period: period)
+  }
+
+  var options: DriverOptions {
+    var options = DriverOptions()
+    options.preference =
+      switch driver {
+      case .jack: .jack
+      case .alsa: .alsa
+      case .clock: .clock
+      case nil: .automatic
+      }
+    options.jack.server = jackServer
+    options.rate = rate
+    options.period = period
+    return options
+  }
+}
+
+/// What the engine is made for.
+enum Limits {
+  static func check(rate: Double) throws {
+    guard (8000...768_000).contains(rate) else {
+      throw ValidationError("--rate is 8000 to 768000 frames a second")
+    }
+  }
+  static func check(period: Int) throws {
+    guard (1...8192).contains(period) else { throw ValidationError("--period is 1 to 8192 frames") }
+  }
+  static func check(seconds: Double) throws {
+    guard seconds > 0, seconds <= 86400 * 7 else {
+      throw ValidationError("--seconds is more than 0, and at most a week")
+    }
+  }
+}

@@ -1,0 +1,20 @@
+import ArgumentParser
+
+/// `sostenuto [PATCH]`: the terminal front end.
+struct EditCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "edit", abstract: "Open the terminal front end (what a patch alone does, too).")
+
+  @Argument(help: "The patch to open; it is made when it does not exist.")
+  var patch: String?
+  @OptionGroup var driver: DriverArguments
+  @Option(help: ArgumentHelp("dark, light, monochrome, or a TOML file.", valueName: "theme"))
+  var theme: String?
+  @Option(help: ArgumentHelp("A TOML file of keys.", valueName: "file"))
+  var keys: String?
+
+  func run() throws {
+    let options = FrontEndOptions(patch: patch, driver: driver.options, theme: theme, keys: keys)
+    try MainActor.assumeIsolated { try FrontEnd.run(options) }
+  }
+}

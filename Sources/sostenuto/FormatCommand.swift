@@ -1,0 +1,41 @@
+import ArgumentParser
+import Engine
+import PatchLanguage
+import Session
+
+/// `sostenuto format`: patches in their canonical form.
+struct FormatCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "format", abstract: "Print patches in their canonical form, comments kept.",
+    discussion: "A patch with errors is left alone, since its wrong lines would be lost.")
+
+  @Argument(help: "The patches.")
+  var patches: [String]
+  @Flag(name: [.customShort("i"), .long], help: "Write them back instead of printing them.")
+  var inPlace = false
+
+  func run() throws {
+    var isWrong = false
+    for path in patches {
+      do {
+        let text = try readText(path)
+        let (patch, diagnostics) = PatchReader.read(text, file: path, catalogue: Engine.catalogue)
+        for diagnostic in diagnostics { Console.error(diagnostic.description) }
+        if diagnostics.contains(where: { $0.severity == .error }) {
+          isWrong = true
+          continue
+        }
+        let canonical = PatchWriter.write(patch, catalogue: Engine.catalogue)
+        if !inPlace {
+          Console.result(canonical)
+        } else if canonical != text {
+          try PatchFile.replace(path, with: canonical)
+        }
+      } catch {
+        Console.complain("\(error)")
+        isWrong = true
+      }
+    }
+    if isWrong { throw ExitCode(1) }
+  }
+}

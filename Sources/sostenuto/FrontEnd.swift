@@ -1,0 +1,129 @@
+import Foundation
+import Interface
+import Screen
+import Session
+import Terminal
+
+/// The terminal front end's loop: events in, canvases out, at most about 30 a second.
+enum FrontEnd {
+  /// Milliseconds between two looks at the session, and between two drawings.
+  private static let interval = 33
+
+  @MainActor static func run(_ options: FrontEndOptions) throws {
+    let theme = try theme(options.theme)
+    let keymap = try keymap(options.keys)
+    var sessionOptions = SessionOptions()
+    sessionOptions.driver = options.driver
+    let session = Session(options: sessionOptions)
+    if let patch = options.patch { try session.open(patch) } else { session.openEmpty() }
+    let terminal = try Terminal()
+    defer { terminal.close() }
+    session.start()
+    defer { session.stop() }
+    let workbench = SessionWorkbench(session: session)
+    let app = App(workbench: workbench, keymap: keymap, history: readHistory())
+    if let problem = session.diagnostics.first {
+      app.state.message = .init(problem.description, isError: problem.severity == .error)
+    } else if app.state.message == nil {
+      app.state.message = .init(session.status.driverMessage)
+    }
+    let ending = loop(app, workbench, terminal, theme)
+    app.endNotes()
+    writeHistory(app.promptHistory)
+    if ending != 0 {
+      // Unsaved edits stay in the journal: the person did not choose to leave.
+      session.stop()
+      terminal.end(by: ending)
+    }
+    session.close()
+  }
+
+  /// Returns the signal that ended it, or 0.
+  @MainActor private static func loop(
+    _ app: App, _ workbench: SessionWorkbench, _ terminal: Terminal, _ theme: Theme
+  ) -> Int32 {
+    var nextTick = App.steadySeconds()
+    var nextDrawing = nextTick
+    while true {
+      let now = App.steadySeconds()
+      if now >= nextTick {
+        workbench.hasKeyRelease = terminal.capabilities.hasKeyRelease
+        app.tick()
+        nextTick = max(nextTick + Double(interval) / 1000, now)
+        if app.needsRender, now >= nextDrawing {
+          let start = App.steadySeconds()
+          terminal.draw(app.render(columns: terminal.columns, rows: terminal.rows), theme: theme)
+          // A graph that is slow to draw is drawn less often, so that keys and the engine come first.
+          let end = App.steadySeconds()
+          nextDrawing = end + 2 * (end - start)
+        }
+      }
+      let wait = max(0, Int(((nextTick - App.steadySeconds()) * 1000).rounded(.up)))
+      for event in terminal.poll(timeoutMilliseconds: wait) {
+        if case .terminate(let signal) = event { return signal }
+        app.handle(event)
+        switch app.wish {
+        case .none: break
+        case .quit: return 0
+        case .suspend: terminal.suspend()
+        case .redraw: terminal.redraw()
+        }
+        app.wish = .none
+      }
+    }
+  }
+
+  // MARK: Files of the user's own
+
+  /// A built-in theme by name, a file, or the dark one.
+  private static func theme(_ wanted: String?) throws -> Theme {
+    guard let wanted else {
+      return ProcessInfo.processInfo.environment["NO_COLOR"].map { $0.isEmpty ? .dark : .monochrome } ?? .dark
+    }
+    if let theme = Theme.builtIn(named: wanted) { return theme }
+    let text = try read(wanted, "theme")
+    let name = URL(fileURLWithPath: wanted).deletingPathExtension().lastPathComponent
+    let (theme, problems) = Theme.read(text, file: wanted, name: name)
+    for problem in problems { FileHandle.standardError.write(Data("\(problem)\n".utf8)) }
+    guard let theme else { throw FileError("\(wanted): no theme") }
+    return theme
+  }
+
+  private static func keymap(_ wanted: String?) throws -> Keymap {
+    guard let wanted else { return .standard }
+    let (keymap, problems) = Keymap.read(try read(wanted, "keymap"), file: wanted)
+    for problem in problems { FileHandle.standardError.write(Data("\(problem)\n".utf8)) }
+    return keymap
+  }
+
+  private static func read(_ path: String, _ what: String) throws -> String {
+    guard let data = FileManager.default.contents(atPath: path) else {
+      let names = Theme.builtIn.map(\.name).joined(separator: ", ")
+      throw FileError(
+        what == "theme" ? "no theme `\(path)`: there are \(names), or name a file" : "\(path): cannot be read"
+      )
+    }
+    return String(decoding: data, as: UTF8.self)
+  }
+
+  /// `$XDG_STATE_HOME/sostenuto/history`: lines of the prompt, oldest first.
+  private static var historyPath: String? {
+    let environment = ProcessInfo.processInfo.environment
+    if let folder = environment["XDG_STATE_HOME"], !folder.isEmpty { return folder + "/sostenuto/history" }
+    return environment["HOME"].map { $0 + "/.local/state/sostenuto/history" }
+  }
+
+  private static func readHistory() -> [String] {
+    guard let historyPath, let data = FileManager.default.contents(atPath: historyPath) else { return [] }
+    return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
+  }
+
+  /// Losing the history harms nothing, so that failing to write it is not said.
+  private static func writeHistory(_ lines: [String]) {
+    guard let historyPath else { return }
+    let file = URL(fileURLWithPath: historyPath)
+    try? FileManager.default.createDirectory(
+      at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try? Data(lines.suffix(500).map { $0 + "\n" }.joined().utf8).write(to: file, options: .atomic)
+  }
+}

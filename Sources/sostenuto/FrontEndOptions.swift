@@ -1,0 +1,12 @@
+import Drivers
+
+/// What the command line says about the front end.
+struct FrontEndOptions: Sendable {
+  /// nil: an empty patch.
+  var patch: String?
+  var driver: DriverOptions
+  /// The name of a built-in theme, or a TOML file.
+  var theme: String?
+  /// A TOML file of keys.
+  var keys: String?
+}

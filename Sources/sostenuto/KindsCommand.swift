@@ -1,0 +1,160 @@
+import ArgumentParser
+import Engine
+import Patch
+import Session
+
+/// `sostenuto kinds`: the reference of node kinds, made from their descriptions.
+struct KindsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "kinds", abstract: "List the kinds of nodes, their ports and parameters.")
+
+  @Argument(help: "One kind, in full.")
+  var kind: String?
+  @Flag(help: "Everything about them as JSON.")
+  var json = false
+
+  func run() throws {
+    let all = Engine.catalogue.kinds
+    guard let kind else {
+      Console.result(json ? JSON.array(all.map(KindReference.json)).text() + "\n" : KindReference.list(all))
+      return
+    }
+    guard let found = Engine.catalogue[kind] else {
+      let hint = Nearest.hint(for: kind, among: all.map(\.name)) ?? "`sostenuto kinds` lists them"
+      throw FileError("no kind `\(kind)`; \(hint)")
+    }
+    Console.result(json ? KindReference.json(found).text() + "\n" : KindReference.page(found))
+  }
+}
+
+/// Kinds in words.
+enum KindReference {
+  static func list(_ kinds: [KindDescription]) -> String {
+    var text = ""
+    for category in KindDescription.Category.allCases {
+      let members = kinds.filter { $0.category == category }
+      if members.isEmpty { continue }
+      if !text.isEmpty { text += "\n" }
+      text += "\(category.rawValue)\n"
+      text += table(members.map { ["  " + $0.name, ports($0), $0.summary] })
+    }
+    return text
+  }
+
+  static func page(_ kind: KindDescription) -> String {
+    var text = "\(kind.name) (\(kind.category.rawValue)): \(kind.summary)\n"
+    for (title, ports) in [("inputs", kind.inputs), ("outputs", kind.outputs)] where !ports.isEmpty {
+      text += "\n\(title)\n" + table(ports.map { ["  " + $0.name, format($0.format), $0.summary] })
+    }
+    if !kind.parameters.isEmpty {
+      text += "\nparameters\n"
+      text += table(
+        kind.parameters.map { parameter in
+          [
+            "  " + name(parameter), range(parameter), "default " + defaultText(parameter),
+            parameter.summary + (KindDescription.isPort(parameter) ? " (also an input port)" : ""),
+          ]
+        })
+    }
+    return text
+  }
+
+  private static func ports(_ kind: KindDescription) -> String {
+    func side(_ ports: [PortDescription]) -> String {
+      ports.isEmpty ? "–" : ports.map { format($0.format) }.joined(separator: ", ")
+    }
+    return "\(side(kind.inputs)) → \(side(kind.outputs))"
+  }
+
+  private static func format(_ format: PortDescription.Format) -> String {
+    switch format {
+    case .events: "events"
+    case .channels(let count): "\(count) ch"
+    case .parameter(let name): "`\(name)` ch"
+    case .flexible: "any ch"
+    }
+  }
+
+  /// `in[inputs]`, `[inputs,outputs]`, `drive`.
+  private static func name(_ parameter: ParameterDescription) -> String {
+    if parameter.dimensions.isEmpty { return parameter.name }
+    return parameter.name + "[" + parameter.dimensions.joined(separator: ",") + "]"
+  }
+
+  private static func range(_ parameter: ParameterDescription) -> String {
+    switch parameter.form {
+    case .continuous, .integer: parameter.rangeWords
+    case .toggle: "on, off"
+    case .choice(let words): words.joined(separator: ", ")
+    case .file: "a file"
+    case .text: "text"
+    }
+  }
+
+  private static func defaultText(_ parameter: ParameterDescription) -> String {
+    let text = parameter.defaultValue.line
+    if let diagonal = parameter.diagonalValue {
+      return "\(text), \(diagonal.line) where the indices are equal"
+    }
+    return text.isEmpty || text == "\"\"" ? "none" : text
+  }
+
+  /// Columns two spaces apart, without blanks at the ends of lines.
+  private static func table(_ rows: [[String]]) -> String {
+    var widths: [Int] = []
+    for row in rows {
+      for (column, text) in row.enumerated() {
+        if column == widths.count { widths.append(0) }
+        widths[column] = max(widths[column], text.count)
+      }
+    }
+    return rows.map { row in
+      var line = ""
+      for (column, text) in row.enumerated() {
+        line += text + String(repeating: " ", count: widths[column] - text.count + 2)
+      }
+      while line.last == " " { line.removeLast() }
+      return line + "\n"
+    }
+    .joined()
+  }
+
+  static func json(_ kind: KindDescription) -> JSON {
+    func port(_ port: PortDescription) -> JSON {
+      .object([
+        ("name", .string(port.name)), ("format", .string(format(port.format))),
+        ("summary", .string(port.summary)),
+      ])
+    }
+    return .object([
+      ("name", .string(kind.name)), ("category", .string(kind.category.rawValue)),
+      ("summary", .string(kind.summary)), ("inputs", .array(kind.inputs.map(port))),
+      ("outputs", .array(kind.outputs.map(port))), ("parameters", .array(kind.parameters.map(json))),
+    ])
+  }
+
+  private static func json(_ parameter: ParameterDescription) -> JSON {
+    var members: [(String, JSON)] = [
+      ("name", .string(parameter.name)), ("summary", .string(parameter.summary)),
+      ("unit", .string(parameter.unit.rawValue)), ("default", .string(parameter.defaultValue.line)),
+    ]
+    switch parameter.form {
+    case .continuous, .integer:
+      members += [
+        ("form", .string(parameter.form == .integer ? "integer" : "continuous")),
+        ("low", .number(parameter.range.lowerBound)), ("high", .number(parameter.range.upperBound)),
+      ]
+    case .toggle: members.append(("form", .string("toggle")))
+    case .choice(let words):
+      members += [("form", .string("choice")), ("choices", .array(words.map { .string($0) }))]
+    case .file: members.append(("form", .string("file")))
+    case .text: members.append(("form", .string("text")))
+    }
+    if let diagonal = parameter.diagonalValue { members.append(("diagonal", .string(diagonal.line))) }
+    members += [
+      ("dimensions", .array(parameter.dimensions.map { .string($0) })),
+      ("perChannel", .bool(parameter.isPerChannel)), ("isPort", .bool(KindDescription.isPort(parameter))),
+    ]
+    return .object(members)
+  }
+}

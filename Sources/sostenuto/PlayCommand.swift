@@ -1,0 +1,129 @@
+import ArgumentParser
+import Drivers
+import PatchLanguage
+import Session
+
+/// `sostenuto play --headless`: real time without a terminal, for services, soaks and measurements.
+struct PlayCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "play", abstract: "Play a patch without the front end, and say how it went.",
+    discussion:
+      "Ends after --seconds, or when it gets SIGINT or SIGTERM. The script starts when all files are loaded.")
+
+  @Argument(help: "The patch.")
+  var patch: String
+  @Option(help: ArgumentHelp("Edits and notes with their times.", valueName: "script"))
+  var script: String?
+  @Option(help: ArgumentHelp("How long (default: until it is interrupted).", valueName: "n"))
+  var seconds: Double?
+  @OptionGroup var driver: DriverArguments
+  @Flag(help: "Without the front end.")
+  var headless = false
+  @Flag(help: "The summary as JSON.")
+  var json = false
+
+  func validate() throws {
+    if let seconds { try Limits.check(seconds: seconds) }
+    guard headless else {
+      throw ValidationError("`play` needs --headless; the front end is `sostenuto \(patch)`")
+    }
+  }
+
+  func run() throws {
+    Interruption.hold()
+    try MainActor.assumeIsolated { try play() }
+  }
+
+  @MainActor private func play() throws {
+    var options = SessionOptions()
+    options.driver = driver.options
+    options.keepsJournal = false
+    let session = Session(options: options)
+    try session.open(patch)
+    for diagnostic in session.diagnostics { Console.error(diagnostic.description) }
+    if session.diagnostics.contains(where: { $0.severity == .error }) { throw ExitCode(1) }
+    let lines = try script.map { try readScript($0, for: session) } ?? []
+    session.start()
+    defer { session.stop() }
+    var performance = LivePerformance(session: session, lines: lines, file: script ?? "", seconds: seconds)
+    try performance.run()
+    Console.result(json ? performance.summary.text() + "\n" : performance.words)
+  }
+}
+
+/// A script played in real time, and what it was like.
+@MainActor private struct LivePerformance {
+  let session: Session
+  let lines: [ScriptLine]
+  let file: String
+  let seconds: Double?
+  private var elapsed = 0.0
+  private var loads = 0.0
+  private var samples = 0
+  private var status = SessionStatus()
+  private var message = ""
+
+  init(session: Session, lines: [ScriptLine], file: String, seconds: Double?) {
+    self.session = session
+    self.lines = lines
+    self.file = file
+    self.seconds = seconds
+  }
+
+  mutating func run() throws {
+    var next = 0
+    var start: Int64?
+    while true {
+      session.tick()
+      show()
+      if start == nil, session.isLoaded { start = monotonicTime() }
+      if let start { elapsed = Double(monotonicTime() - start) * 1e-9 }
+      while start != nil, next < lines.count, lines[next].time <= elapsed {
+        let line = lines[next]
+        try session.perform(line.text, file: file, line: line.line, column: line.column)
+        next += 1
+      }
+      status = session.status
+      loads += status.load
+      samples += 1
+      if let seconds, elapsed >= seconds { return }
+      // The next line is due within this time, or nothing is.
+      let due = next < lines.count ? lines[next].time - elapsed : 1
+      if Interruption.wait(milliseconds: max(0, min(5, Int(due * 1000)))) { return }
+    }
+  }
+
+  private mutating func show() {
+    for notice in session.takeNotices() { Console.error("warning: \(notice)") }
+    let now = session.supervisor.message
+    if now != message {
+      Console.error(now)
+      message = now
+    }
+  }
+
+  private var meanLoad: Double { samples > 0 ? loads / Double(samples) : 0 }
+
+  var summary: JSON {
+    .object([
+      ("driver", .string(status.driver)), ("rate", .number(status.rate)), ("period", .int(status.period)),
+      ("seconds", .number(elapsed)), ("xruns", .int(status.xruns)), ("load", .number(meanLoad)),
+      ("peakLoad", .number(status.peakLoad)), ("edits", .int(session.editCount)),
+      ("longestEditSeconds", .number(session.longestEdit)), ("voices", .int(status.voices)),
+      ("disturbed", .bool(status.isDisturbed)), ("message", .string(status.driverMessage)),
+    ])
+  }
+
+  var words: String {
+    func percent(_ value: Double) -> String { Printout.fixed(value * 100, 1) + " %" }
+    return """
+      driver        \(status.driver), \(Int(status.rate)) Hz, period \(status.period)
+      played        \(Printout.fixed(elapsed, 1)) s
+      xruns         \(status.xruns)
+      load          \(percent(meanLoad)), peak \(percent(status.peakLoad))
+      edits         \(session.editCount)
+      longest edit  \(Printout.milliseconds(session.longestEdit))
+
+      """
+  }
+}

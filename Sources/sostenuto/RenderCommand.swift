@@ -1,0 +1,89 @@
+import ArgumentParser
+import Drivers
+import Session
+
+/// `sostenuto render`: a patch into sound files, faster than real time.
+struct RenderCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "render", abstract: "Render a patch into sound files, faster than real time.",
+    discussion: "The same patch and script give the same bytes for every period and on every run.")
+
+  @Argument(help: "The patch.")
+  var patch: String
+  @Option(help: ArgumentHelp("Edits and notes with their times.", valueName: "script"))
+  var script: String?
+  @Option(help: ArgumentHelp("How long.", valueName: "n"))
+  var seconds: Double
+  @Option(
+    name: .shortAndLong, help: ArgumentHelp("Where the output goes (.wav, .flac, .ogg).", valueName: "file"))
+  var output: String?
+  @Option(help: ArgumentHelp("Record a port, too; may be repeated.", valueName: "node[.port]=file"))
+  var tap: [String] = []
+  @Option(help: ArgumentHelp("Frames a second.", valueName: "rate"))
+  var rate: Double = 48000
+  @Option(
+    help: ArgumentHelp("Frames a period, 1 to 8192; changes nothing but the speed.", valueName: "frames"))
+  var period: Int = 1024
+  @Option(help: "float32, pcm24 or pcm16.")
+  var format: SampleFormat = .float32
+  @Flag(help: "Say as JSON what was made.")
+  var json = false
+
+  func validate() throws {
+    try Limits.check(seconds: seconds)
+    try Limits.check(rate: rate)
+    try Limits.check(period: period)
+    for text in tap where TapRequest(text) == nil {
+      throw ValidationError("--tap \(text): write NODE=FILE or NODE.PORT=FILE")
+    }
+    if output == nil && tap.isEmpty { throw ValidationError("Nothing to make: give --output or --tap") }
+    let files = (output.map { [$0] } ?? []) + taps.map(\.path)
+    if Set(files).count < files.count { throw ValidationError("Two recordings cannot go to the same file") }
+  }
+
+  private var taps: [TapRequest] { tap.compactMap { TapRequest($0) } }
+
+  func run() throws {
+    Interruption.hold()
+    try MainActor.assumeIsolated { try render() }
+  }
+
+  @MainActor private func render() throws {
+    let (session, warnings) = try openPatch(patch, rate: rate, period: period)
+    var request = RenderRequest(seconds: seconds)
+    request.output = output
+    request.taps = taps
+    request.format = format
+    if let script {
+      request.script = try readScript(script, for: session)
+      request.scriptFile = script
+      let late = request.script.filter { $0.time > seconds }.count
+      if late > 0 { Console.error("warning: \(script): \(late) of its lines come after the end") }
+    }
+    var line = ProgressLine("rendering \(output ?? taps[0].path)", total: seconds)
+    let frames = try session.render(request, isInterrupted: { Interruption.wait(milliseconds: 0) }) {
+      line.show($0)
+    }
+    let later = session.takeNotices()
+    for notice in later { Console.error("warning: \(notice)") }
+    guard json else { return }
+    let files: [JSON] = taps.map {
+      .object([
+        ("node", .string($0.node)), ("port", $0.port.map { .string($0) } ?? .null),
+        ("file", .string($0.path)),
+      ])
+    }
+    Console.result(
+      JSON.object([
+        ("output", output.map { .string($0) } ?? .null), ("taps", .array(files)),
+        ("frames", .int(Int(frames))),
+        ("rate", .number(rate)), ("edits", .int(session.editCount)),
+        ("longestEditSeconds", .number(session.longestEdit)),
+        ("plansSent", .int(session.engine.plansSent)),
+        ("plansReturned", .int(session.engine.plansReturned)),
+        ("warnings", .array((warnings + later).map { .string($0) })),
+      ]).text() + "\n")
+  }
+}
+
+extension SampleFormat: ExpressibleByArgument {}

@@ -1,0 +1,124 @@
+import Foundation
+import Testing
+
+@Suite struct CommandTests {
+  @Test func tenErrorsOnTenLinesAreAllReportedWithTheirPlaces() throws {
+    let folder = try Folder()
+    let path = try folder.file(
+      "ten.patch",
+      """
+      sostenuto 1
+      node tone oscillator
+      node out output
+      connect tone -> nobody
+      connect tonne -> out
+      node tone gain
+      set tone.levle -6dB
+      set tone.level loud
+      frobnicate the widget
+      connect tone -> out map=[0,9
+      set out.channels 900
+      connect tone.sideways -> out
+      node 7! gain
+
+      """)
+    let outcome = try Program.run("check", path)
+    #expect(outcome.status == 1)
+    let lines = outcome.output.split(separator: "\n").map(String.init)
+    #expect(lines.count == 10, "\(outcome.output)")
+    for (line, number) in zip(lines, 4...13) {
+      #expect(line.hasPrefix("\(path):\(number):"))
+      #expect(line.contains(": error: "))
+    }
+    #expect(outcome.output.contains("did you mean `tone`?"))
+    let json = try Program.run("check", "--json", path)
+    let list = try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [[String: Any]]
+    #expect(list?.count == 10)
+    #expect(json.status == 1)
+  }
+
+  @Test func aWrongCommandLineIsTwoAndAWrongInputOne() throws {
+    #expect(try Program.run("render", "--no-such-option").status == 2)
+    #expect(try Program.run("render", "a.patch", "--seconds", "1").status == 2)
+    #expect(try Program.run("play", "a.patch").status == 2)
+    #expect(try Program.run("print", "/no/such.patch").status == 1)
+    #expect(try Program.run("kinds", "oscilator").status == 1)
+    #expect(try Program.run("kinds", "oscilator").errors.contains("did you mean `oscillator`?"))
+    let help = try Program.run("--help")
+    #expect(help.status == 0)
+    #expect(help.output.contains("render"))
+  }
+
+  @Test func everyPatchThatWeShipIsCanonicalAndLoadsWithoutAWord() throws {
+    let root = Program.repository + "/Patches"
+    let files = try FileManager.default.subpathsOfDirectory(atPath: root).filter { $0.hasSuffix(".patch") }
+      .filter { !$0.hasPrefix("benchmarks") }.sorted()
+    #expect(files.contains("reconnect.patch"))
+    #expect(files.count > 10)
+    let folder = try Folder()
+    for file in files {
+      let path = root + "/" + file
+      let check = try Program.run("check", path)
+      #expect(check.status == 0 && check.output.isEmpty, "\(check.output)")
+      #expect(
+        try Program.run("format", path).output == String(contentsOfFile: path, encoding: .utf8), "\(file)")
+      let render = try Program.run("render", path, "--seconds", "0.05", "--output", folder.path + "/o.wav")
+      #expect(render.status == 0 && !render.errors.contains("warning"), "\(file): \(render.errors)")
+    }
+  }
+
+  @Test func formattingAgainChangesNothingAndKeepsComments() throws {
+    let folder = try Folder()
+    let path = try folder.file(
+      "wild.patch",
+      """
+      sostenuto 1
+      connect a -> out gain=-3dB   # softly
+      node out output
+      # the source
+      node a oscillator level=-18dB freq=1.2kHz
+      layout a 2,1
+      """)
+    let once = try Program.run("format", path)
+    #expect(once.status == 0)
+    #expect(once.output.contains("# softly") && once.output.contains("# the source"))
+    #expect(try Program.run("format", "-i", path).output.isEmpty)
+    #expect(try String(contentsOfFile: path, encoding: .utf8) == once.output)
+    #expect(try Program.run("format", path).output == once.output)
+  }
+
+  @Test func thePrintoutReadBackRebuildsTheGraph() throws {
+    let folder = try Folder()
+    for name in ["reconnect", "basics/06-four-outputs-from-two", "basics/07-matrix", "basics/11-feedback"] {
+      let source = "Patches/\(name).patch"
+      let printed = try Program.run("print", source)
+      #expect(printed.status == 0)
+      #expect(printed.output.contains("output chain"))
+      // Beside the original, as files are named relative to the folder.
+      let copy = try folder.file("copy.patch", printed.output)
+      let rebuilt = try Program.run("format", copy).output
+      let nodes = rebuilt.split(separator: "\n").filter { !$0.hasPrefix("#") }
+      let original = try Program.run("format", source).output.split(separator: "\n").filter {
+        !$0.hasPrefix("#")
+      }
+      #expect(nodes == original)
+    }
+    let json = try Program.run("print", "Patches/reconnect.patch", "--format", "json").output
+    #expect(try JSONSerialization.jsonObject(with: Data(json.utf8)) is [String: Any])
+    #expect(try Program.run("print", "Patches/reconnect.patch", "--format", "dot").output.contains("digraph"))
+  }
+
+  @Test func kindsDocumentTheirPortsAndParameters() throws {
+    let list = try Program.run("kinds").output
+    for kind in ["sampler", "player", "matrix", "distortion", "output"] {
+      #expect(list.contains("  \(kind) "))
+    }
+    let page = try Program.run("kinds", "distortion").output
+    for word in ["inputs", "outputs", "drive", "dB", "default 12dB", "tanh, fold, hard"] {
+      #expect(page.contains(word))
+    }
+    let json = try Program.run("kinds", "--json").output
+    let kinds = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [[String: Any]]
+    #expect((kinds?.count ?? 0) > 12)
+  }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import Testing
+
+/// The main job as a person does it: real keys in a real terminal, a real JACK server.
+@Suite(.serialized, .enabled(if: Terminal.isInstalled)) struct FrontEndTests {
+  /// A copy, so that neither journal nor edits reach the repository.
+  private func patch(in folder: Folder) throws -> String {
+    let text = try String(contentsOfFile: Program.repository + "/Patches/reconnect.patch", encoding: .utf8)
+    return try folder.file(
+      "demo.patch", text.replacingOccurrences(of: "../Instruments", with: Program.repository + "/Instruments")
+    )
+  }
+
+  @Test func aHeldChordOutlivesEveryRewiringAndTheServer() throws {
+    let folder = try Folder()
+    let server = try JackServer()
+    let terminal = try Terminal(
+      "XDG_STATE_HOME=\(folder.path) '\(Program.path)' '\(try patch(in: folder))' --jack-server \(server.name)"
+    )
+    // The server may take its time; the front end goes over to it when it is there.
+    try terminal.wait(for: "jack 48 kHz/1024", "voices  0/64")
+    try terminal.press("F6", "Space", "z", "c", "b")
+    let chord = "voices  3/64"
+    try terminal.wait(for: chord)
+    try terminal.press("Escape")
+    try terminal.wait(for: " PATCH ")
+    for line in [
+      "replace dist equalizer band1.gain=6dB", "insert echo delay into piano -> dist", "remove echo bridge",
+    ] {
+      try terminal.type(line)
+      try terminal.wait(for: line, always: chord)
+    }
+    for undone in ["remove echo", "insert echo", "replace dist"] {
+      try terminal.type("undo")
+      try terminal.wait(for: "undone: \(undone)", always: chord)
+    }
+    try terminal.press("F5")
+    let trace = try terminal.wait(for: "detail", "retired", always: chord)
+    let piano = trace.split(separator: "\n").filter { $0.contains(" piano ") && !$0.contains("since") }
+    #expect(piano.count { $0.contains("note on") } == 3, "\(trace)")
+    #expect(piano.count { $0.contains("allocated") } <= 1)
+    for word in ["fading", "retired", "freed", "reset", "muted"] {
+      #expect(!piano.contains { $0.contains(word) }, "\(piano)")
+    }
+    server.kill()
+    try terminal.wait(for: "JACK server gone")
+    try terminal.press("F2")
+    try terminal.wait(for: "clock driver", "organ.sfz ─ 3")
+    try terminal.press("q")
+    try terminal.wait(for: "left 0")
+    #expect(!FileManager.default.fileExists(atPath: folder.path + "/.demo.patch.journal"))
+  }
+
+  @Test func aKilledFrontEndLosesNoEdit() throws {
+    let folder = try Folder()
+    let path = try patch(in: folder)
+    let command = "XDG_STATE_HOME=\(folder.path) '\(Program.path)' '\(path)' --driver clock"
+    let first = try Terminal(
+      "sh -c 'echo $$ > \(folder.path)/process; exec env \(command.replacingOccurrences(of: "'", with: ""))'")
+    try first.wait(for: "voices  0/64")
+    try first.type("insert echo delay into piano -> dist")
+    // The box, not the line at the prompt.
+    try first.wait(for: "insert echo delay into piano -> dist", "╭ echo ")
+    let process = try String(contentsOfFile: folder.path + "/process", encoding: .utf8)
+    let id = try #require(Int32(process.trimmingCharacters(in: .whitespacesAndNewlines)))
+    #expect(kill(id, SIGKILL) == 0)
+    try first.wait(for: "left 137")
+
+    let second = try Terminal(command)
+    try second.wait(for: "recovered 1 unsaved edit", "echo ━")
+    try second.type("undo")
+    try second.wait(for: "undone: insert echo")
+    try second.press("q")
+    try second.wait(for: "left 0")
+  }
+}

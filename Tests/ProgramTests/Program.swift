@@ -1,0 +1,68 @@
+import Foundation
+import Testing
+
+/// The built program, run as a user runs it.
+enum Program {
+  static let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().path
+
+  /// `SOSTENUTO` where it is set, else what lies beside the test program.
+  static var path: String {
+    if let given = ProcessInfo.processInfo.environment["SOSTENUTO"] { return given }
+    let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+    var folder = (own as NSString).deletingLastPathComponent
+    // The runner of Swift Testing lies elsewhere: then the tests' own bundle is named on its command line.
+    if !FileManager.default.isExecutableFile(atPath: folder + "/sostenuto") {
+      let bundle = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? ""
+      folder = (bundle as NSString).deletingLastPathComponent
+    }
+    return folder + "/sostenuto"
+  }
+
+  struct Outcome {
+    var output: String
+    var errors: String
+    var status: Int32
+  }
+
+  /// Runs it in the repository's folder, to its end.
+  static func run(_ arguments: String...) throws -> Outcome { try run(arguments) }
+
+  static func run(_ arguments: [String]) throws -> Outcome {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: path)
+    process.arguments = arguments
+    process.currentDirectoryURL = URL(fileURLWithPath: repository)
+    // Files rather than pipes: a full pipe would stop a program that says much.
+    let folder = try Folder()
+    let output = try folder.file("output", "")
+    let errors = try folder.file("errors", "")
+    process.standardOutput = FileHandle(forWritingAtPath: output)
+    process.standardError = FileHandle(forWritingAtPath: errors)
+    try process.run()
+    process.waitUntilExit()
+    return Outcome(
+      output: try String(contentsOfFile: output, encoding: .utf8),
+      errors: try String(contentsOfFile: errors, encoding: .utf8), status: process.terminationStatus)
+  }
+}
+
+/// A folder of its own for each test, gone at its end.
+final class Folder {
+  let path: String
+
+  init() throws {
+    path = NSTemporaryDirectory() + "sostenuto-\(UUID().uuidString)"
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  func file(_ name: String, _ text: String) throws -> String {
+    let full = path + "/" + name
+    try text.write(toFile: full, atomically: false, encoding: .utf8)
+    return full
+  }
+
+  func bytes(_ name: String) throws -> Data { try Data(contentsOf: URL(fileURLWithPath: path + "/" + name)) }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import Testing
+
+/// A real terminal to run the front end in: tmux with a server of its own, asked for what it shows.
+final class Terminal {
+  private let server = "sostenuto-\(UUID().uuidString.prefix(8))"
+
+  static let isInstalled = ["/usr/bin/tmux", "/usr/bin/jackd"].allSatisfy {
+    FileManager.default.isExecutableFile(atPath: $0)
+  }
+
+  /// `command` is a line for the shell; the terminal stays when it ends.
+  init(_ command: String) throws {
+    // CAN ends a control sequence that a killed program left half written, and the line break what the
+    // shell said of it: "left 137" would be torn at the right edge otherwise.
+    let report = "printf '\\030\\r\\nleft %d\\n' $?"
+    try tmux("-f", "/dev/null", "new-session", "-d", "-x", "130", "-y", "70", "\(command); \(report); cat")
+  }
+
+  deinit { _ = try? tmux("kill-server") }
+
+  /// By `posix_spawn`: Foundation's `Process` would wait for the server that the first call starts, too.
+  @discardableResult private func tmux(_ arguments: String...) throws -> String {
+    let folder = try Folder()
+    let output = try folder.file("output", "")
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+    posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY, 0)
+    posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
+    var words: [UnsafeMutablePointer<CChar>?] = (["tmux", "-L", server] + arguments).map { strdup($0) }
+    words.append(nil)
+    defer { for word in words { free(word) } }
+    // The threads of tests block signals; a server that inherited that could not be ended.
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+    var process: pid_t = 0
+    guard posix_spawn(&process, "/usr/bin/tmux", &actions, &attributes, words, environ) == 0 else {
+      throw CancellationError()
+    }
+    var status: Int32 = 0
+    while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    return try String(contentsOfFile: output, encoding: .utf8)
+  }
+
+  var screen: String { (try? tmux("capture-pane", "-p")) ?? "" }
+
+  /// By tmux's names: "F6", "Space", "z".
+  func press(_ keys: String...) throws { for key in keys { try tmux("send-keys", key) } }
+
+  /// A line at the prompt.
+  func type(_ line: String) throws {
+    try tmux("send-keys", ":")
+    try tmux("send-keys", "-l", line)
+    try tmux("send-keys", "Enter")
+  }
+
+  /// The screen as soon as it is as it should be; a failure after two minutes. `always` has to hold on
+  /// every screen on the way.
+  @discardableResult func wait(
+    for words: String..., always: String? = nil, sourceLocation: SourceLocation = #_sourceLocation
+  ) throws -> String {
+    let deadline = Date().addingTimeInterval(120)
+    var last = ""
+    while Date() < deadline {
+      last = screen
+      if let always, !last.isEmpty {
+        #expect(last.contains(always), "\(last)", sourceLocation: sourceLocation)
+      }
+      if words.allSatisfy(last.contains) { return last }
+      usleep(20_000)
+    }
+    Issue.record("\(words) did not appear:\n\(last)", sourceLocation: sourceLocation)
+    throw CancellationError()
+  }
+}
+
+/// A JACK server of its own, without a sound card.
+final class JackServer {
+  /// Always the same: JACK knows eight servers a machine, keeps the place of one that was killed, and
+  /// gives it back only to a server of that name.
+  let name = "sostenuto-front-end-test"
+  private let process = Process()
+
+  init() throws {
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/jackd")
+    process.arguments = ["-n", name, "--no-realtime", "-d", "dummy", "-r", "48000", "-p", "1024"]
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+  }
+
+  /// As `kill -9`.
+  func kill() {
+    guard process.isRunning else { return }
+    Glibc.kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+  }
+
+  deinit {
+    guard process.isRunning else { return }
+    process.terminate()
+    process.waitUntilExit()
+  }
+}
