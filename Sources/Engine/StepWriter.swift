@@ -1,0 +1,131 @@
+import Realtime
+
+// The last pass of the plan compiler: nodes, inlets and buffers become the steps that the renderer
+// runs. Worker.
+
+extension PlanCompiler {
+  func writeSteps(
+    _ serial: Int, _ allInlets: [[Inlet]], _ outputs: [[Int]], _ arena: BufferArena,
+    _ zeros: UnsafeMutablePointer<Float>
+  ) -> CompiledPlan {
+    let memory = PlanMemory()
+    let always: UnsafeMutablePointer<Bool> = memory.allocate([true])
+    let silences = nodes.indices.map { index in
+      memory.allocate(Array(repeating: true, count: nodes[index].outputs.count))
+    }
+    func channel(_ number: Int) -> UnsafeMutablePointer<Float> { arena.base + number * blockCapacity }
+    func taps(_ cable: EngineCable, to channels: Int) -> [MixTap] {
+      Self.conversion(cable, to: channels).gains.map { gain in
+        let source =
+          cable.key.isFeedback
+          ? UnsafePointer(cable.slot.pointee.ring! + gain.source * CableSlot.ringStride)
+          : UnsafePointer(channel(outputs[cable.source.mark][cable.output!] + gain.source))
+        return MixTap(destination: gain.destination, source: source, coefficient: gain.gain)
+      }
+    }
+    func silence(_ cable: EngineCable) -> UnsafePointer<Bool> {
+      UnsafePointer(silences[cable.source.mark] + cable.output!)
+    }
+
+    var steps: [Step] = []
+    var scratch = 64
+    for (index, node) in nodes.enumerated() {
+      var ports: [InputPort] = []
+      var bindings: [InputBinding] = []
+      for inlet in allInlets[index] {
+        var channels: [UnsafePointer<Float>]
+        var flag = UnsafePointer(always)
+        if let buffer = inlet.buffer {
+          channels = (0..<inlet.channels).map { UnsafePointer(channel(buffer + $0)) }
+          var mix = Step(.mix, memory)
+          let output = [OutputPort(base: channel(buffer), count: inlet.channels)]
+          mix.outputs = memory.allocate(output)
+          mix.outputCount = 1
+          mix.outputSilence = memory.allocate([true])
+          flag = UnsafePointer(mix.outputSilence)
+          mix.sources = memory.allocate(
+            inlet.cables.map { cable in
+              let taps = taps(cable, to: inlet.channels)
+              return MixSource(
+                cable: cable.slot, silence: cable.key.isFeedback ? UnsafePointer(always) : silence(cable),
+                taps: memory.allocate(taps), tapCount: taps.count, isFeedback: cable.key.isFeedback)
+            })
+          mix.sourceCount = inlet.cables.count
+          steps.append(mix)
+        } else {
+          channels = Array(repeating: UnsafePointer(zeros), count: inlet.channels)
+          if let cable = inlet.cables.first {
+            for tap in taps(cable, to: inlet.channels) { channels[tap.destination] = tap.source }
+            flag = silence(cable)
+          }
+        }
+        let pointers = UnsafePointer(memory.allocate(channels))
+        ports.append(
+          InputPort(
+            channels: pointers, count: inlet.channels, isSilent: true,
+            isConnected: !inlet.cables.isEmpty))
+        bindings.append(InputBinding(channels: pointers, silence: flag, parameter: inlet.parameter))
+      }
+      var step = Step(.process, memory)
+      step.node = node.slot
+      step.inputs = memory.allocate(ports)
+      step.bindings = memory.allocate(bindings)
+      step.inputCount = allInlets[index].count { $0.parameter < 0 }
+      step.modulationCount = ports.count - step.inputCount
+      step.outputs = memory.allocate(
+        node.outputs.indices.map {
+          OutputPort(base: channel(outputs[index][$0]), count: node.outputChannels[$0])
+        })
+      step.outputCount = node.outputs.count
+      step.outputSilence = silences[index]
+      let events = incoming[index].filter { $0.carriesEvents && $0.source.slot.pointee.eventOutput != nil }
+      step.eventSources = memory.allocate(
+        events.map { EventSource(queue: $0.source.slot.pointee.eventOutput!, cable: $0.slot) })
+      step.eventSourceCount = events.count
+      steps.append(step)
+      for cable in outgoing[index] where cable.key.isFeedback {
+        var remember = Step(.remember, memory)
+        let count = node.outputChannels[cable.output!]
+        let taps = (0..<count).map {
+          MixTap(
+            destination: $0, source: UnsafePointer(channel(outputs[index][cable.output!] + $0)),
+            coefficient: 1)
+        }
+        remember.sources = memory.allocate([
+          MixSource(
+            cable: cable.slot, silence: silence(cable), taps: memory.allocate(taps), tapCount: count,
+            isFeedback: true)
+        ])
+        remember.sourceCount = 1
+        steps.append(remember)
+      }
+      scratch = max(scratch, parameterScratch(node, allInlets[index]))
+    }
+    let plan: UnsafeMutablePointer<Plan> = memory.allocate([
+      Plan(
+        serial: serial, steps: memory.allocate(steps), stepCount: steps.count,
+        parameterScratch: memory.allocateFloats(scratch))
+    ])
+    return CompiledPlan(
+      serial: serial, plan: plan, memory: memory, arena: arena, nodes: nodes, cables: cables,
+      stepCount: steps.count)
+  }
+
+  private func parameterScratch(_ node: EngineNode, _ inlets: [Inlet]) -> Int {
+    var elements = inlets.count { $0.parameter >= 0 } * 64
+    for index in 0..<node.slot.pointee.parameterCount {
+      elements += node.slot.pointee.parameters[index].capacity
+    }
+    return elements * blockCapacity
+  }
+}
+
+extension Step {
+  fileprivate init(_ operation: Operation, _ memory: PlanMemory) {
+    self.init(
+      operation: operation, node: nil, inputs: memory.allocate([]), bindings: memory.allocate([]),
+      inputCount: 0, modulationCount: 0, outputs: memory.allocate([]), outputCount: 0,
+      outputSilence: memory.allocate([]), eventSources: memory.allocate([]), eventSourceCount: 0,
+      sources: memory.allocate([]), sourceCount: 0)
+  }
+}
