@@ -1,28 +1,42 @@
 import Realtime
 
-/// The neighbours of sixteen positions: of each the frame before, at, after, and the one after that, side
-/// by side; four positions a vector.
+/// The neighbours of sixteen positions: the frames before, at, after, and the ones after those; a vector
+/// each.
 struct Taps {
-  var first: SIMD16<Float>
-  var second: SIMD16<Float>
-  var third: SIMD16<Float>
-  var fourth: SIMD16<Float>
+  private var before: SIMD16<Float>
+  private var at: SIMD16<Float>
+  private var after: SIMD16<Float>
+  private var second: SIMD16<Float>
 
-  /// The values at the positions, from the weights of the neighbours. Audio thread.
-  @_noLocks @inline(__always) func interpolated(_ weights: Weights) -> SIMD16<Float> {
-    let low = SIMD32(lowHalf: first * weights.first, highHalf: second * weights.second)
-    let high = SIMD32(lowHalf: third * weights.third, highHalf: fourth * weights.fourth)
-    let pairs = SIMD32(lowHalf: low.evenHalf + low.oddHalf, highHalf: high.evenHalf + high.oddHalf)
-    return pairs.evenHalf + pairs.oddHalf
+  /// The values at the positions: the 4-point, third-order Hermite interpolator, also known as the
+  /// Catmull-Rom spline (O. Niemitalo, "Polynomial Interpolators for High-Quality Resampling of
+  /// Oversampled Audio", 2001). At a fraction of 0 it is the frame itself, exactly. Audio thread.
+  @_noLocks @inline(__always) func interpolated(_ f: SIMD16<Float>) -> SIMD16<Float> {
+    let c1 = (after - before) * 0.5
+    let c2 = before - at * 2.5 + after * 2 - second * 0.5
+    let c3 = (second - before) * 0.5 + (at - after) * 1.5
+    return ((c3 * f + c2) * f + c1) * f + at
+  }
+
+  /// From four vectors of four positions each, of which every one has its four neighbours side by side.
+  @_noLocks @inline(__always)
+  private init(_ a: SIMD16<Float>, _ b: SIMD16<Float>, _ c: SIMD16<Float>, _ d: SIMD16<Float>) {
+    let evenLow = evens(a, b)
+    let evenHigh = evens(c, d)
+    let oddLow = odds(a, b)
+    let oddHigh = odds(c, d)
+    before = evens(evenLow, evenHigh)
+    at = evens(oddLow, oddHigh)
+    after = odds(evenLow, evenHigh)
+    second = odds(oddLow, oddHigh)
   }
 
   /// From what the slow path gathered: sixteen times four floats. Audio thread.
   @_noLocks @inline(__always) init(gathered: UnsafePointer<Float>) {
     let raw = UnsafeRawPointer(gathered)
-    first = raw.loadUnaligned(as: SIMD16<Float>.self)
-    second = (raw + 64).loadUnaligned(as: SIMD16<Float>.self)
-    third = (raw + 128).loadUnaligned(as: SIMD16<Float>.self)
-    fourth = (raw + 192).loadUnaligned(as: SIMD16<Float>.self)
+    self.init(
+      raw.loadUnaligned(as: SIMD16<Float>.self), (raw + 64).loadUnaligned(as: SIMD16<Float>.self),
+      (raw + 128).loadUnaligned(as: SIMD16<Float>.self), (raw + 192).loadUnaligned(as: SIMD16<Float>.self))
   }
 
   /// Around sixteen positions that are `increment` apart (both 32.32 fixed point). All that is read must
@@ -30,10 +44,10 @@ struct Taps {
   @_noLocks @inline(__always)
   init(_ plane: UnsafePointer<Float>, position: Int64, increment: Int64) {
     let base = UnsafeRawPointer(plane - 1)
-    first = Self.four(base, position, increment)
-    second = Self.four(base, position &+ increment &* 4, increment)
-    third = Self.four(base, position &+ increment &* 8, increment)
-    fourth = Self.four(base, position &+ increment &* 12, increment)
+    self.init(
+      Self.four(base, position, increment), Self.four(base, position &+ increment &* 4, increment),
+      Self.four(base, position &+ increment &* 8, increment),
+      Self.four(base, position &+ increment &* 12, increment))
   }
 
   /// The same for positions of any distance: `steps` are the distances to each next. Audio thread.
@@ -41,10 +55,10 @@ struct Taps {
   init(_ plane: UnsafePointer<Float>, position: Int64, steps: UnsafePointer<Int64>) {
     let base = UnsafeRawPointer(plane - 1)
     var p = position
-    first = Self.four(base, &p, steps)
-    second = Self.four(base, &p, steps + 4)
-    third = Self.four(base, &p, steps + 8)
-    fourth = Self.four(base, &p, steps + 12)
+    let a = Self.four(base, &p, steps)
+    let b = Self.four(base, &p, steps + 4)
+    let c = Self.four(base, &p, steps + 8)
+    self.init(a, b, c, Self.four(base, &p, steps + 12))
   }
 
   @_noLocks @inline(__always)
@@ -77,47 +91,33 @@ struct Taps {
   }
 }
 
-/// What each neighbour of sixteen positions counts: the 4-point, third-order Hermite interpolator, also
-/// known as the Catmull-Rom spline (O. Niemitalo, "Polynomial Interpolators for High-Quality Resampling
-/// of Oversampled Audio", 2001), as a polynomial of the fraction for each neighbour. At a fraction of 0
-/// the frame itself counts 1 and the others nothing, exactly.
-struct Weights {
-  var first: SIMD16<Float>
-  var second: SIMD16<Float>
-  var third: SIMD16<Float>
-  var fourth: SIMD16<Float>
+/// Every second element of two vectors, from the first on. (The library's `evenHalf` is not always
+/// inlined.)
+@_noLocks @inline(__always)
+func evens(_ a: SIMD16<Float>, _ b: SIMD16<Float>) -> SIMD16<Float> {
+  SIMD16(
+    a[0], a[2], a[4], a[6], a[8], a[10], a[12], a[14], b[0], b[2], b[4], b[6], b[8], b[10], b[12], b[14])
+}
 
-  /// For positions that are `increment` apart. Audio thread.
-  @_noLocks @inline(__always) init(position: Int64, increment: Int64) {
-    let numbers = SIMD16<UInt32>(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3)
-    let step = UInt32(truncatingIfNeeded: increment)
-    let start = UInt32(truncatingIfNeeded: position)
-    let low = numbers &* SIMD16(repeating: step)
-    first = Self.weights(low &+ start)
-    second = Self.weights(low &+ (start &+ step &* 4))
-    third = Self.weights(low &+ (start &+ step &* 8))
-    fourth = Self.weights(low &+ (start &+ step &* 12))
-  }
+/// Every second element of two vectors, from the second on.
+@_noLocks @inline(__always)
+func odds(_ a: SIMD16<Float>, _ b: SIMD16<Float>) -> SIMD16<Float> {
+  SIMD16(
+    a[1], a[3], a[5], a[7], a[9], a[11], a[13], a[15], b[1], b[3], b[5], b[7], b[9], b[11], b[13], b[15])
+}
 
-  /// For sixteen low halves of positions, each given four times. Audio thread.
-  @_noLocks @inline(__always) init(_ low: UnsafePointer<UInt32>) {
-    let raw = UnsafeRawPointer(low)
-    first = Self.weights(raw.loadUnaligned(as: SIMD16<UInt32>.self))
-    second = Self.weights((raw + 64).loadUnaligned(as: SIMD16<UInt32>.self))
-    third = Self.weights((raw + 128).loadUnaligned(as: SIMD16<UInt32>.self))
-    fourth = Self.weights((raw + 192).loadUnaligned(as: SIMD16<UInt32>.self))
-  }
+/// The fractions 0..<1 of positions that are `increment` apart: the upper 23 bits of the low half, as the
+/// mantissa of a float of 1..<2. Audio thread.
+@_noLocks @inline(__always) func fractions(position: Int64, increment: Int64) -> SIMD16<Float> {
+  let numbers = SIMD16<UInt32>(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+  return fractions(
+    numbers &* SIMD16(repeating: UInt32(truncatingIfNeeded: increment))
+      &+ SIMD16(repeating: UInt32(truncatingIfNeeded: position)))
+}
 
-  /// The upper 23 bits of the low half, as the mantissa of a float of 1..<2, are the fraction.
-  @_noLocks @inline(__always) private static func weights(_ low: SIMD16<UInt32>) -> SIMD16<Float> {
-    let f = unsafeBitCast((low &>> 9) | 0x3F80_0000, to: SIMD16<Float>.self) - 1
-    let c0 = SIMD16<Float>(0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0)
-    let c1 = SIMD16<Float>(-0.5, 0, 0.5, 0, -0.5, 0, 0.5, 0, -0.5, 0, 0.5, 0, -0.5, 0, 0.5, 0)
-    let c2 = SIMD16<Float>(1, -2.5, 2, -0.5, 1, -2.5, 2, -0.5, 1, -2.5, 2, -0.5, 1, -2.5, 2, -0.5)
-    let c3 = SIMD16<Float>(
-      -0.5, 1.5, -1.5, 0.5, -0.5, 1.5, -1.5, 0.5, -0.5, 1.5, -1.5, 0.5, -0.5, 1.5, -1.5, 0.5)
-    return ((c3 * f + c2) * f + c1) * f + c0
-  }
+/// The fractions of sixteen low halves of positions. Audio thread.
+@_noLocks @inline(__always) func fractions(_ low: SIMD16<UInt32>) -> SIMD16<Float> {
+  unsafeBitCast((low &>> 9) | 0x3F80_0000, to: SIMD16<Float>.self) - 1
 }
 
 /// The lanes' numbers.

@@ -154,13 +154,13 @@ struct Voice {
       gather(context, frame, count, gain)
       return
     }
-    let weights = Weights(position: position, increment: increment)
+    let fraction = fractions(position: position, increment: increment)
     let taps = Taps(region.pointee.left, position: position, increment: increment)
-    let left = taps.interpolated(weights) * gain
+    let left = taps.interpolated(fraction) * gain
     add(left * gainLeft, to: context.left + frame)
     if region.pointee.isStereo {
       let taps = Taps(region.pointee.right, position: position, increment: increment)
-      let right = taps.interpolated(weights) * gain
+      let right = taps.interpolated(fraction) * gain
       add(right * gainRight, to: context.right + frame)
     } else {
       add(left * gainRight, to: context.right + frame)
@@ -176,30 +176,25 @@ struct Voice {
     var end = position
     for index in 0..<16 {
       last = end
-      setLow(context, index, end)
+      context.low[index] = UInt32(truncatingIfNeeded: end)
       end = end &+ context.steps[index]
     }
     guard isPlain(last) else {
       gather(context, frame, count, gain)
       return
     }
-    let weights = Weights(context.low)
+    let fraction = fractions(UnsafeRawPointer(context.low).loadUnaligned(as: SIMD16<UInt32>.self))
     let taps = Taps(region.pointee.left, position: position, steps: context.steps)
-    let left = taps.interpolated(weights) * gain
+    let left = taps.interpolated(fraction) * gain
     add(left * gainLeft, to: context.left + frame)
     if region.pointee.isStereo {
       let taps = Taps(region.pointee.right, position: position, steps: context.steps)
-      let right = taps.interpolated(weights) * gain
+      let right = taps.interpolated(fraction) * gain
       add(right * gainRight, to: context.right + frame)
     } else {
       add(left * gainRight, to: context.right + frame)
     }
     position = end
-  }
-
-  @_noLocks private func setLow(_ context: VoiceContext, _ index: Int, _ position: Int64) {
-    let low = SIMD4(repeating: UInt32(truncatingIfNeeded: position))
-    UnsafeMutableRawPointer(context.low + index &* 4).storeBytes(of: low, as: SIMD4<UInt32>.self)
   }
 
   /// Near a loop's seam and near the end: every frame's neighbours are looked up one by one, then the
@@ -210,7 +205,7 @@ struct Voice {
     let leftTaps = context.gathered
     let rightTaps = context.gathered + 64
     setMemory(leftTaps, 0, 512)
-    setMemory(context.low, 0, 256)
+    setMemory(context.low, 0, 64)
     let loopStart = region.pointee.loopStart
     let loopEnd = region.pointee.loopEnd
     let length = loopEnd &- loopStart
@@ -225,7 +220,7 @@ struct Voice {
         hasEnded = true
         break
       }
-      setLow(context, index, position)
+      context.low[index] = UInt32(truncatingIfNeeded: position)
       for tap in 0..<4 {
         var place = at &- 1 &+ tap
         if isLooping {
@@ -240,8 +235,8 @@ struct Voice {
       }
       position = position &+ context.steps[index]
     }
-    let weights = Weights(context.low)
-    add(Taps(gathered: leftTaps).interpolated(weights) * gain * gainLeft, to: context.left + frame)
-    add(Taps(gathered: rightTaps).interpolated(weights) * gain * gainRight, to: context.right + frame)
+    let fraction = fractions(UnsafeRawPointer(context.low).loadUnaligned(as: SIMD16<UInt32>.self))
+    add(Taps(gathered: leftTaps).interpolated(fraction) * gain * gainLeft, to: context.left + frame)
+    add(Taps(gathered: rightTaps).interpolated(fraction) * gain * gainRight, to: context.right + frame)
   }
 }
