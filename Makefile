@@ -13,6 +13,10 @@ FILTER ?=
 MINUTES ?= 10
 # How many edits `make rtsan` makes.
 EDITS ?= 4000
+# Measure a build for no particular processor beside the native one: 1 is x86-64-v3.
+GENERIC ?=
+# What else `make bench` is told, such as "--only W1 --repeat 3".
+BENCH ?=
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -26,6 +30,7 @@ TEST := --configuration release --scratch-path .build-test -Xcc -march=$(CPU) -X
 RTSAN := --configuration release --scratch-path .build-rtsan -Xcc -march=$(CPU) -Xcc -DSOSTENUTO_RTSAN \
   -Xswiftc -enable-testing -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime -Xlinker --export-dynamic
 FUZZ := --configuration release --scratch-path .build-fuzz -Xswiftc -sanitize=fuzzer -Xswiftc -parse-as-library
+GENERIC_CPU := $(patsubst 1,x86-64-v3,$(GENERIC))
 # Tests that begin are not worth a line, those that end are; some name arguments of a page each.
 QUIETLY := | sed -u '/^◇/d'
 SOURCES := Package.swift Sources Tests Fuzz
@@ -54,8 +59,10 @@ test: install-test ## Install what is missing and run every test (FILTER=…)
 	STRICT=1 $(SWIFT) build $(TEST) --build-tests
 	STRICT=1 $(SWIFT) test $(TEST) --skip-build --disable-xctest $(if $(FILTER),--filter $(FILTER)) $(QUIETLY)
 
-bench: build ## CPU seconds per second of sound on generated patches
-	@Tools/bench "$$($(SWIFT) build $(PRODUCT) --show-bin-path)/sostenuto"
+bench: build ## Our cost and other programs' on the same work (GENERIC=1, BENCH="--only W1")
+	$(if $(GENERIC),@$(MAKE) --no-print-directory build CPU=$(GENERIC_CPU))
+	@Benchmarks/bench.py .build-$(CPU)/release/sostenuto \
+	  $(if $(GENERIC),--generic .build-$(GENERIC_CPU)/release/sostenuto) $(BENCH)
 
 rtsan: install-test ## Render and edit under RealtimeSanitizer
 	STRICT=1 $(SWIFT) build $(RTSAN) --build-tests

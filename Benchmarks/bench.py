@@ -1,0 +1,237 @@
+#!/usr/bin/env python3
+"""Our side and the peers' on the same work, in turns, as one table.
+
+    bench.py SOSTENUTO [--generic SOSTENUTO] [--repeat N] [--seconds N] [--only W1]… [--json FILE]
+
+The figure is user CPU seconds per rendered second: of a long render less a short one, over the
+difference of their lengths, so that the start is not in it. W6 is the start: wall seconds of a process
+that renders one block. Peers that are not installed are left out. All sides must sound as the work does
+before any is timed.
+"""
+import argparse
+import json
+import os
+import shutil
+import sys
+
+import patches
+import peers
+from measure import Failure, median, rms, run, spread
+from workloads import *
+
+ONE_BLOCK = BLOCK / RATE
+WORK = os.path.join(os.path.dirname(patches.KEPT), "..", ".build-bench")
+
+
+class Side:
+    """One program at one work."""
+
+    def __init__(self, name, command, sounds=None, less=None, short=ONE_BLOCK, times=1, is_start=False):
+        """`command`: of folder, seconds, output file. `sounds`: its RMS, none when it makes no file.
+        `less`: the side whose cost is subtracted. `short`: the shorter render's seconds. `times`: how
+        much longer the long render is than the others', for works that cost little beside their start."""
+        self.name, self.command, self.sounds = name, command, sounds
+        self.less, self.short, self.times, self.is_start = less, short, times, is_start
+        self.figures = []
+
+    def render(self, folder, seconds):
+        output = f"{folder}/{self.name.replace(' ', '-')}.wav"
+        return output, run(self.command(folder, seconds, output), folder)
+
+    def check(self, folder):
+        """What is wrong with its sound; none when nothing is."""
+        try:
+            output, _ = self.render(folder, 2.5)
+            if self.sounds is None:
+                return None
+            heard = rms(output)
+        except (Failure, OSError) as error:
+            return str(error)
+        if abs(heard - self.sounds) > 0.1 * self.sounds:
+            return f"sounds at RMS {heard:.4f}, should at {self.sounds:.4f}"
+
+    def measure(self, folder, seconds):
+        if self.is_start:
+            return self.render(folder, ONE_BLOCK)[1][1]
+        seconds *= self.times
+        short, long = (self.render(folder, length)[1][0] for length in (self.short, seconds))
+        return (long - short) / (seconds - self.short)
+
+    def take(self, folder, seconds):
+        figure = self.measure(folder, seconds)
+        if self.less:
+            figure -= self.less.measure(folder, seconds)
+        self.figures.append(figure)
+
+
+class Row:
+    """A work: ours, a peer's, and what ours may be of it. Without `peer` the target is in seconds."""
+
+    def __init__(self, work, title, ours, peer, target, generic=None):
+        self.work, self.title, self.ours, self.peer, self.target = work, title, ours, peer, target
+        self.generic = generic
+        self.fault = None
+
+    @property
+    def sides(self):
+        return [side for side in (self.ours, self.peer, self.generic) if side]
+
+
+def sostenuto(program, patch, script=None, tap=None):
+    def command(folder, seconds, output):
+        return [program, "render", os.path.join(folder, patch), "--seconds", f"{seconds:.9f}", "--period",
+                str(BLOCK), *(["--script", script] if script else []),
+                *(["--tap", f"{tap}={output}"] if tap else ["--output", output])]  # fmt: skip
+
+    return command
+
+
+def our_sides(program, name, samples):
+    """By what the rows call them."""
+
+    def kept(work):
+        return os.path.join(patches.KEPT, work)
+
+    def side(title, *arguments, **options):
+        tap = options.pop("tap", None)
+        return Side(f"{name} {title}", sostenuto(program, *arguments, tap=tap), **options)
+
+    without = side("W3 without", "W3-without.patch", tap="ear", times=4)
+    saws, matrix = saws_rms(), matrix_rms()
+    return {
+        "groups": side("W1", kept("W1.patch"), sounds=saws),
+        "nodes": side("W1 nodes", "W1-nodes.patch", sounds=saws),
+        "voices": side("W2", "W2.patch", "W2.script", sounds=voices_rms(samples)),
+        "steady": side("W3", kept("W3.patch"), tap="ear", sounds=matrix, less=without, times=4),
+        # The gains are mirrored in the end, and their mean stays.
+        "moving": side("W3 moving", kept("W3.patch"), "moves.script", tap="ear", sounds=matrix, less=without, times=4),
+        "gains": side("W4a", kept("W4a.patch"), sounds=chain_rms(CHAIN_GAIN)),
+        "low-passes": side("W4b", kept("W4b.patch"), sounds=chain_rms(1)),
+        "start": side("W6 groups", kept("W1.patch"), sounds=saws, is_start=True),
+        "start nodes": side("W6 nodes", "W1-nodes.patch", sounds=saws, is_start=True),
+        "start many": side("W6", "W6.patch", sounds=matrix, is_start=True),
+    }  # fmt: skip
+
+
+def peer_sides(folder, samples):
+    """Those that are installed, by name; and why others are left out, by program."""
+    sides, absent = {}, {}
+
+    def add(program, *added, because=None):
+        if because or not (program == "sgemm" or shutil.which(program)):
+            absent[program] = because or f"{program} is not installed (apt-get install {peers.PACKAGES[program]})"
+        else:
+            sides.update((side.name, side) for side in added)
+
+    add("scsynth", Side("scsynth Saw", peers.scsynth, SCSYNTH_SAW * saws_rms()),
+        because=shutil.which("scsynth") and peers.prepare_scsynth(folder))  # fmt: skip
+    peers.prepare_fluidsynth(folder, samples)
+    # It renders the notes' ends after the last of them: the shorter render has them too.
+    add("fluidsynth", Side("FluidSynth", peers.fluidsynth, FLUIDSYNTH * voices_rms(samples), short=0.75))
+    python = peers.find_blas()
+    add("sgemm", Side("sgemm", peers.sgemm(python), times=4),
+        because=None if python else f"no numpy with OpenBLAS (apt-get install {peers.PACKAGES['sgemm']})")  # fmt: skip
+    add("pd", Side("Pd gains", peers.pd_gains, chain_rms(CHAIN_GAIN)),
+        Side("Pd low-passes", peers.pd_low_passes, chain_rms(1)))  # fmt: skip
+    add("csound", Side("Csound start", peers.csound, saws_rms(), is_start=True))
+    return sides, absent
+
+
+# How loud a full-scale saw of scsynth's is beside one from -1 to 1, and FluidSynth's voices beside ours.
+SCSYNTH_SAW = 0.508
+FLUIDSYNTH = 0.97
+
+
+def rows(ours, peer, generic):
+    def row(work, title, key, peer_name, target):
+        return Row(work, title, ours[key], peer.get(peer_name), target, generic.get(key))
+
+    return [
+        row("W1", "256 saws, low-passes, gains: 4 groups", "groups", "scsynth Saw", 0.25),
+        row("W1", "the same as 768 nodes", "nodes", "scsynth Saw", 0.25),
+        row("W2", "128 sampled voices", "voices", "FluidSynth", 0.4),
+        row("W3", "64x64 matrix, steady", "steady", "sgemm", 1.3),
+        row("W3", "the same, every gain moves", "moving", "sgemm", 2),
+        row("W4", "1000 gains in series", "gains", "Pd gains", 1),
+        row("W4", "1000 low-passes in series", "low-passes", "Pd low-passes", 1),
+        row("W6", "start: W1's patch, 4 groups", "start", "Csound start", 1),
+        row("W6", "the same as 768 nodes", "start nodes", "Csound start", 1),
+        Row("W6", "start: 12,500 nodes", ours["start many"], None, 0.25, generic.get("start many")),
+    ]
+
+
+def figure(side):
+    return f"{median(side.figures):.5f} ±{100 * spread(side.figures) / 2:2.0f}%" if side and side.figures else "-"
+
+
+def table(rows):
+    layout = "{:3} {:38} {:>13} {:14} {:>13} {:>6} {:>7} {:4} {}"
+    print(layout.format("", "work", "ours", "peer", "peer's", "ratio", "target", "met", "generic"))
+    for row in rows:
+        if row.fault:
+            print(f"{row.work:3} {row.title:38} {row.fault}")
+            continue
+        ours = median(row.ours.figures)
+        generic = median(row.generic.figures) if row.generic else None
+        cells = ["", "", "", f"{row.target:g}", "", ""]
+        if row.peer:
+            theirs = median(row.peer.figures)
+            cells = [row.peer.name, figure(row.peer), f"{ours / theirs:.2f}", f"{row.target:g}",
+                     "yes" if ours / theirs <= row.target else "no",
+                     f"{generic / theirs:.2f}" if generic else ""]  # fmt: skip
+        elif row.work == "W6":
+            cells[3:] = [f"{row.target:g} s", "yes" if ours <= row.target else "no",
+                         f"{generic:.3f} s" if generic else ""]  # fmt: skip
+        print(layout.format(row.work, row.title, figure(row.ours), *cells).rstrip())
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("program")
+    parser.add_argument("--generic", help="a build for no particular processor")
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=30)
+    parser.add_argument("--only", action="append", default=[], help="a work, such as W1")
+    parser.add_argument("--json", help="the single figures, to this file")
+    options = parser.parse_args()
+
+    folder = os.path.realpath(WORK)
+    # The gains travel as long as the longest render is.
+    samples = patches.write_others(folder, 4 * options.seconds + 1)
+    ours = our_sides(os.path.realpath(options.program), "ours", samples)
+    generic = {}
+    if options.generic:
+        generic = our_sides(os.path.realpath(options.generic), "generic", samples)
+    theirs, absent = peer_sides(folder, samples)
+    for reason in absent.values():
+        print("left out:", reason, file=sys.stderr)
+    todo = [row for row in rows(ours, theirs, generic) if not options.only or row.work in options.only]
+
+    faults = {}
+    for side in dict.fromkeys(side for row in todo for side in row.sides):
+        print("listening to", side.name, file=sys.stderr)
+        faults[side] = side.check(folder)
+    for row in todo:
+        row.fault = next((f"{side.name}: {faults[side]}" for side in row.sides if faults[side]), None)
+
+    # In turns, so that what else runs on the machine meets all of them.
+    sides = list(dict.fromkeys(side for row in todo if not row.fault for side in row.sides))
+    for turn in range(options.repeat):
+        print(f"turn {turn + 1} of {options.repeat}", file=sys.stderr)
+        for side in sides:
+            for _ in range(3 if side.is_start else 1):
+                side.take(folder, options.seconds)
+
+    print(f"{options.repeat} turns of {options.seconds:g} s at {RATE} Hz in blocks of {BLOCK} frames, one thread;")
+    print("user CPU seconds per second of sound, W6 wall seconds: medians and half the quartiles' distance")
+    table(todo)
+    load = " ".join(f"{x:.1f}" for x in os.getloadavg())
+    print(f"{os.cpu_count()} processors, load {load}")
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump({side.name: side.figures for side in sides}, file, indent=1)
+    sys.exit(1 if any(row.fault for row in todo) else 0)
+
+
+if __name__ == "__main__":
+    main()

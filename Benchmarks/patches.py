@@ -1,0 +1,216 @@
+"""Our side: the patches of Patches/benchmarks, and those that are too long to keep.
+
+    patches.py                        writes Patches/benchmarks anew
+    patches.py FOLDER                 writes the others, and the sampler's sample, into FOLDER
+"""
+import math
+import os
+import sys
+
+from workloads import *
+
+KEPT = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "Patches", "benchmarks")
+
+
+def number(value):
+    return f"{value:.6f}".rstrip("0").rstrip(".")
+
+
+def patch(comment, *nodes):
+    """Nodes are paragraphs: a line, and the lines that belong to it."""
+    return f"sostenuto 1\n# {comment}\n\n" + "\n\n".join(nodes) + "\n"
+
+
+def node(line, *more):
+    return "\n".join(["node " + line, *more])
+
+
+def oscillators(name, freqs, shape="shape=saw ", level="0dB"):
+    """One a channel."""
+    list = ",".join(number(freq) + "Hz" for freq in freqs)
+    return node(f"{name} oscillator {shape}freq=[{list}] level={level} channels={len(freqs)}")
+
+
+def output(*sources, channels=2):
+    size = "" if channels == 2 else f" channels={channels}"
+    return node("out output" + size, *(f"connect {source} -> out" for source in sources))
+
+
+def saw_group(first, count, gain=1, name=""):
+    """Saws as the channels of three nodes: a cable has 64 of them. The filter's 1 kHz is its default."""
+    voices = range(first, first + count)
+    settings = [
+        f"set mix{name}[{i - first},{side}] {decibels(gain * sides(i % SAWS, SAWS)[side])}"
+        for i in voices
+        for side in range(2)
+        if sides(i % SAWS, SAWS)[side] > 0
+    ]
+    return [
+        oscillators(f"saw{name}", [SAW_FREQS[i % SAWS] for i in voices]),
+        node(f"low{name} filter q={Q}", f"connect saw{name} -> low{name}"),
+        node(f"mix{name} matrix inputs={count}", f"connect low{name} -> mix{name}", *settings),
+    ]
+
+
+def saws(groups=4, gain=1, comment="256 saws, each through a resonant low-pass and two gains: four groups of 64 channels."):
+    size = WIDTH
+    nodes = [part for g in range(groups) for part in saw_group(g * size, size, gain, str(g))]
+    return patch("W1: " + comment, *nodes, output(*(f"mix{g}" for g in range(groups))))
+
+
+def saw_nodes():
+    nodes = []
+    for i, freq in enumerate(SAW_FREQS):
+        left, right = sides(i, SAWS)
+        # `pan` has constant power; so the level is what it makes of both sides.
+        pan = math.atan2(right, left) * 4 / math.pi - 1
+        nodes += [
+            node(f"saw{i} oscillator shape=saw freq={number(freq)}Hz level={decibels(math.hypot(left, right))}"),
+            node(f"low{i} filter q={Q}", f"connect saw{i} -> low{i}"),
+            node(f"pan{i} pan pan={number(pan)}", f"connect low{i} -> pan{i}"),
+        ]
+    return patch("W1 as 768 nodes.", *nodes, output(*(f"pan{i}" for i in range(SAWS))))
+
+
+def voices(instrument):
+    return patch(
+        "W2: 128 voices of a looped sample; `make bench` makes the instrument.",
+        node("keys keyboard"),
+        node(f"voices sampler instrument={instrument} polyphony=128", "connect keys -> voices"),
+        output("voices"),
+    )
+
+
+def instrument():
+    """A key for each voice. `pan` has constant power; so the volume is what it makes of both sides."""
+    lines = [
+        "<global> sample=sample.wav amp_veltrack=0 ampeg_attack=0.005 ampeg_release=0.2",
+        f"<group> loop_mode=loop_continuous loop_start=0 loop_end={SAMPLE_FRAMES - 1}",
+    ]
+    for i, rate in enumerate(VOICE_RATES):
+        left, right = sides(i, VOICES)
+        pan = 100 * (math.atan2(right, left) * 4 / math.pi - 1)
+        # The middle of `pan` is 3 dB down.
+        volume = 20 * math.log10(math.hypot(left, right))
+        lines.append(
+            f"<region> key={i} tune={1200 * math.log2(rate):.4f} pan={pan:.4f} volume={volume:.4f}"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def chords():
+    return "".join(f"at 0s note voices on {i} 100\n" for i in range(VOICES))
+
+
+def matrix():
+    settings = [
+        f"set main[{i},{o}] {decibels(MATRIX_GAINS[o][i])}" for i in range(WIDTH) for o in range(WIDTH)
+    ]
+    return patch(
+        "W3: a 64x64 matrix in which every crosspoint is open.",
+        oscillators("saws", MATRIX_FREQS),
+        node(f"main matrix inputs={WIDTH} outputs={WIDTH}", "connect saws -> main", *settings),
+        # What is heard of it; `out` has it all.
+        node("ear mix", "connect main -> ear map=[0,1]"),
+        output("main", channels=WIDTH),
+    )
+
+
+def matrix_without():
+    """W3 but for the matrix: to be subtracted."""
+    return patch(
+        "W3 without its matrix.",
+        oscillators("saws", MATRIX_FREQS),
+        node("ear mix", "connect saws -> ear map=[0,1]"),
+        output("saws", channels=WIDTH),
+    )
+
+
+def matrix_moves(seconds):
+    """Each gain travels to what another one was, and takes the whole time."""
+    sets = [
+        f"set main[{i},{o}] {decibels(MATRIX_GAINS[WIDTH - 1 - o][i])} over {number(seconds)}s"
+        for i in range(WIDTH)
+        for o in range(WIDTH)
+    ]
+    return "at 0s " + " ; ".join(sets) + "\n"
+
+
+def chain(kind, comment):
+    nodes = [oscillators("n0", CHAIN_FREQS, shape="", level=decibels(CHAIN_LEVEL))]
+    nodes += [node(f"n{i} {kind}", f"connect n{i - 1} -> n{i}") for i in range(1, CHAIN + 1)]
+    return patch(comment, *nodes, output(f"n{CHAIN}"))
+
+
+def gains():
+    return chain(f"gain gain={decibels(CHAIN_GAIN)}", "W4a: 1000 stereo gains in series.")
+
+
+def low_passes():
+    return chain("filter freq=20kHz q=0.5", "W4b: 1000 stereo low-passes in series.")
+
+
+def many_nodes():
+    """W3 as nodes, three to a crosspoint, and the rest behind it: 12,500 in all with the output."""
+    nodes = [node(f"saw{i} oscillator shape=saw freq={number(f)}Hz level=0dB") for i, f in enumerate(MATRIX_FREQS)]
+    for o in range(WIDTH):
+        for i in range(WIDTH):
+            name = f"_{i}_{o}"
+            nodes += [
+                node(f"a{name} gain", f"connect saw{i} -> a{name}"),
+                node(f"b{name} gain gain={decibels(MATRIX_GAINS[o][i])}", f"connect a{name} -> b{name}"),
+                node(f"c{name} gain", f"connect b{name} -> c{name}"),
+            ]
+        nodes.append(node(f"sum{o} mix", *(f"connect c_{i}_{o} -> sum{o}" for i in range(WIDTH))))
+    nodes.append(node("tail0 mix", *(f"connect sum{o} -> tail0" for o in range(WIDTH))))
+    nodes += [node(f"tail{i} gain", f"connect tail{i - 1} -> tail{i}") for i in range(1, 83)]
+    nodes.append(node("out output", "connect sum0 -> out map=[0,-1]", "connect sum1 -> out map=[-1,0]", "connect tail82 -> out gain=-60dB"))
+    return patch("W6: 12,500 nodes.", *nodes)
+
+
+def replaced(groups, gain=1e-4):
+    """W5: a tone through an effect that is replaced again and again; on other outputs, the load."""
+    load = [part for g in range(groups) for part in saw_group(g * WIDTH, WIDTH, gain, str(g))]
+    return patch(
+        "W5: a tone through an effect that is replaced again and again.",
+        node("tone oscillator freq=220Hz level=-6dB"),
+        node("effect filter q=2", "connect tone -> effect"),
+        node("out output channels=1", "connect effect -> out"),
+        *load,
+        *([node("rest output", *(f"connect mix{g} -> rest" for g in range(groups)))] if groups else []),
+    )
+
+
+def put(folder, name, text):
+    with open(os.path.join(folder, name), "w") as file:
+        file.write(text)
+
+
+def write_kept():
+    os.makedirs(KEPT, exist_ok=True)
+    put(KEPT, "W1.patch", saws())
+    put(KEPT, "W3.patch", matrix())
+    put(KEPT, "W4a.patch", gains())
+    put(KEPT, "W4b.patch", low_passes())
+    put(KEPT, "W5.patch", replaced(0))
+
+
+def write_others(folder, travel=60):
+    os.makedirs(folder, exist_ok=True)
+    samples = sample()
+    write_wav(os.path.join(folder, "sample.wav"), samples)
+    put(folder, "voices.sfz", instrument())
+    put(folder, "W2.patch", voices("voices.sfz"))
+    put(folder, "W2.script", chords())
+    put(folder, "W1-nodes.patch", saw_nodes())
+    put(folder, "W3-without.patch", matrix_without())
+    put(folder, "moves.script", matrix_moves(travel))
+    put(folder, "W6.patch", many_nodes())
+    return samples
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        write_others(sys.argv[1])
+    else:
+        write_kept()

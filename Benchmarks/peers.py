@@ -1,0 +1,266 @@
+"""The same work for other programs: what they read, and how they are called.
+
+Each renders offline at 48 kHz in blocks of 64 frames on one thread, into a file of floats.
+"""
+import math
+import os
+import shutil
+import struct
+import subprocess
+import sys
+
+from workloads import *
+
+PACKAGES = {
+    "scsynth": "supercollider-server supercollider-language",
+    "pd": "puredata-core",
+    "csound": "csound",
+    "fluidsynth": "fluidsynth",
+    "sgemm": "python3-numpy libopenblas0-pthread",
+}
+
+# --- scsynth: a definition that its language compiles, and a score of OSC messages.
+
+DEFINITION = f"""
+SynthDef(\\saws, {{ |freq, left, right|
+  var sound = RLPF.ar(Saw.ar(freq), {CUTOFF}, {1 / Q});
+  Out.ar(0, [sound * left, sound * right])
+}}).writeDefFile(thisProcess.argv[0]);
+0.exit;
+"""
+
+
+def osc(address, *arguments):
+    def padded(text):
+        return text.encode() + bytes(4 - len(text) % 4)
+
+    forms = {int: ("i", ">i"), float: ("f", ">f")}
+    tags = "," + "".join("s" if isinstance(a, str) else forms[type(a)][0] for a in arguments)
+    body = b"".join(
+        padded(a) if isinstance(a, str) else struct.pack(forms[type(a)][1], a) for a in arguments
+    )
+    return padded(address) + padded(tags) + body
+
+
+def score(seconds, messages):
+    """A bundle of OSC as a file of scsynth's holds it."""
+    data = b"#bundle\0" + struct.pack(">Q", round(seconds * 2**32))
+    data += b"".join(struct.pack(">i", len(message)) + message for message in messages)
+    return struct.pack(">i", len(data)) + data
+
+
+def saw_score(folder):
+    messages = [osc("/d_load", f"{folder}/saws.scsyndef")]
+    for i, freq in enumerate(SAW_FREQS):
+        left, right = sides(i, SAWS)
+        messages.append(
+            osc("/s_new", "saws", 1000 + i, 1, 0, "freq", freq, "left", left, "right", right)
+        )
+    return score(0, messages)
+
+
+def prepare_scsynth(folder):
+    source = f"{folder}/saws.scd"
+    with open(source, "w") as file:
+        file.write(DEFINITION)
+    if not shutil.which("sclang"):
+        return "sclang is missing, which compiles the definition"
+    environment = dict(
+        os.environ, HOME=folder, QT_QPA_PLATFORM="offscreen", QTWEBENGINE_DISABLE_SANDBOX="1"
+    )
+    subprocess.run(
+        ["sclang", source, folder],
+        env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=120,
+    )  # fmt: skip
+    if not os.path.exists(f"{folder}/saws.scsyndef"):
+        return "sclang did not compile the definition"
+
+
+def scsynth(folder, seconds, output):
+    path = f"{folder}/saws-{seconds:g}.osc"
+    with open(path, "wb") as file:
+        file.write(saw_score(folder) + score(seconds, [osc("/c_set", 0, 0)]))
+    return ["scsynth", "-D", "0", "-V", "-1", "-o", "2", "-z", str(BLOCK), "-n", "2048", "-m", "65536",
+            "-N", path, "_", output, str(RATE), "WAV", "float"]  # fmt: skip
+
+
+# --- Pd: a patch of objects and the connections between their numbers.
+
+
+class PdPatch:
+    def __init__(self):
+        self.lines, self.cords, self.count = [], [], 0
+
+    def add(self, text, *inlets, kind="obj"):
+        """An object; `inlets` are (object, outlet, inlet) that feed it."""
+        index = self.count
+        self.count += 1
+        self.lines.append(f"#X {kind} 0 0 {text};")
+        for source, outlet, inlet in inlets:
+            self.cords.append(f"#X connect {source} {outlet} {index} {inlet};")
+        return index
+
+    def text(self):
+        return "\n".join(["#N canvas 0 0 100 100 10;", *self.lines, *self.cords, ""])
+
+
+def pd_chain(effect, output):
+    """Two chains to a file. The message `go` brings the milliseconds: then recording ends and Pd quits."""
+    patch = PdPatch()
+    last = []
+    for freq in CHAIN_FREQS:
+        sine = patch.add(f"osc~ {freq}")
+        node = patch.add(f"*~ {CHAIN_LEVEL}", (sine, 0, 0))
+        for _ in range(CHAIN):
+            node = patch.add(effect, (node, 0, 0))
+        last.append(node)
+    start = patch.add("t f b", (patch.add("r go"), 0, 0))
+    end = patch.add("t b b", (patch.add("delay", (start, 0, 0)), 0, 0))
+    opening = patch.add(f"open -wave -bytes 4 {output} \\, start", (start, 1, 0), kind="msg")
+    closing = patch.add("stop", (end, 1, 0), kind="msg")
+    patch.add("writesf~ 2", (opening, 0, 0), (closing, 0, 0), (last[0], 0, 0), (last[1], 0, 1))
+    patch.add("\\; pd dsp 1", (start, 1, 0), kind="msg")
+    patch.add("\\; pd quit", (end, 0, 0), kind="msg")
+    return patch.text()
+
+
+def pd(effect):
+    def command(folder, seconds, output):
+        path = f"{folder}/{os.path.basename(output)}.pd"
+        if not os.path.exists(path):
+            with open(path, "w") as file:
+                file.write(pd_chain(effect, output))
+        return ["pd", "-nogui", "-batch", "-noprefs", "-nomidi", "-r", str(RATE), "-open", path,
+                "-send", f"go {seconds * 1000:g}"]  # fmt: skip
+
+    return command
+
+
+pd_gains = pd(f"*~ {CHAIN_GAIN}")
+# Its coefficient of the pole is 1 - 2 pi f / rate: next to all passes.
+pd_low_passes = pd("lop~ 7630")
+
+# --- Csound
+
+
+def csound(folder, seconds, output):
+    path = f"{folder}/saws.csd"
+    if not os.path.exists(path):
+        notes = "".join(
+            "i1 0 $SECONDS {:.6f} {:.8f} {:.8f}\n".format(freq, *sides(i, SAWS))
+            for i, freq in enumerate(SAW_FREQS)
+        )
+        with open(path, "w") as file:
+            file.write(
+                "<CsoundSynthesizer>\n<CsInstruments>\n"
+                f"sr = {RATE}\nksmps = {BLOCK}\nnchnls = 2\n0dbfs = 1\n"
+                "instr 1\naSaw vco2 1, p4\n"
+                f"aLow lowpass2 aSaw, {CUTOFF}, {Q}\nouts aLow*p5, aLow*p6\nendin\n"
+                f"</CsInstruments>\n<CsScore>\n{notes}e\n</CsScore>\n</CsoundSynthesizer>\n"
+            )
+    return ["csound", "-d", "-m0", "-j1", "-W", "-f", "-o", output,
+            f"--smacro:SECONDS={seconds:.7f}", path]  # fmt: skip
+
+
+# --- FluidSynth: a SoundFont of the one sample, and a MIDI file of 128 notes.
+
+
+def chunk(name, data):
+    return name + struct.pack("<I", len(data)) + data + bytes(len(data) & 1)
+
+
+def sound_font(samples):
+    def named(text):
+        return text.encode().ljust(20, b"\0")
+
+    def generators(*pairs):
+        return b"".join(struct.pack("<Hh", *pair) for pair in pairs)
+
+    def bags(*indices):
+        return b"".join(struct.pack("<HH", index, 0) for index in indices)
+
+    # The loop is all of the sample, but for the frames that interpolation needs around it.
+    wave = struct.pack(f"<{len(samples)}h", *(round(32000 * x) for x in samples)) + bytes(92)
+    header = struct.pack("<IIIIIBbHH", 0, len(samples), 8, len(samples) - 8, RATE, 60, 0, 0, 1)
+    loops, sample, instrument = (54, 1), (53, 0), (41, 0)
+    tables = [
+        (b"phdr", named("tone") + struct.pack("<HHHIII", 0, 0, 0, 0, 0, 0)
+                + named("EOP") + struct.pack("<HHHIII", 0, 0, 1, 0, 0, 0)),
+        (b"pbag", bags(0, 1)),
+        (b"pmod", bytes(10)),
+        (b"pgen", generators(instrument, (0, 0))),
+        (b"inst", named("tone") + struct.pack("<H", 0) + named("EOI") + struct.pack("<H", 1)),
+        (b"ibag", bags(0, 2)),
+        (b"imod", bytes(10)),
+        (b"igen", generators(loops, sample, (0, 0))),
+        (b"shdr", named("tone") + header + named("EOS") + bytes(26)),
+    ]  # fmt: skip
+    info = chunk(b"ifil", struct.pack("<HH", 2, 1)) + chunk(b"isng", b"EMU8000\0") + chunk(b"INAM", b"tone\0\0")
+    lists = [
+        chunk(b"LIST", b"INFO" + info),
+        chunk(b"LIST", b"sdta" + chunk(b"smpl", wave)),
+        chunk(b"LIST", b"pdta" + b"".join(chunk(*table) for table in tables)),
+    ]
+    return chunk(b"RIFF", b"sfbk" + b"".join(lists))
+
+
+def midi_file(seconds):
+    """128 notes of two octaves, which are rates 0.5 to 2, over the 15 channels that play melodies."""
+    channels = [channel for channel in range(16) if channel != 9]
+    notes = [(channels[i % 15], 48 + i * 24 // (VOICES - 1)) for i in range(VOICES)]
+
+    def length(ticks):
+        bytes_ = [ticks & 127]
+        while ticks := ticks >> 7:
+            bytes_.insert(0, ticks & 127 | 128)
+        return bytes(bytes_)
+
+    # A quarter of a second has 240 ticks.
+    track = b"\0\xff\x51\x03" + (1_000_000).to_bytes(3, "big")
+    for channel in channels:
+        track += bytes([0, 0xC0 | channel, 0, 0, 0xB0 | channel, 7, 60])
+    for channel, key in notes:
+        track += bytes([0, 0x90 | channel, key, 90])
+    for index, (channel, key) in enumerate(notes):
+        track += length(0 if index else round(seconds * 960)) + bytes([0x80 | channel, key, 0])
+    track += b"\0\xff\x2f\0"
+    return (b"MThd" + struct.pack(">IHHH", 6, 0, 1, 960)
+            + b"MTrk" + struct.pack(">I", len(track)) + track)  # fmt: skip
+
+
+def prepare_fluidsynth(folder, samples):
+    with open(f"{folder}/tone.sf2", "wb") as file:
+        file.write(sound_font(samples))
+
+
+def fluidsynth(folder, seconds, output):
+    path = f"{folder}/tone-{seconds:g}.mid"
+    with open(path, "wb") as file:
+        file.write(midi_file(seconds))
+    return ["fluidsynth", "-n", "-i", "-q", "-R", "0", "-C", "0", "-r", str(RATE), "-g", "0.1",
+            "-o", "synth.polyphony=256", "-o", "synth.cpu-cores=1", "-o", "audio.period-size=64",
+            "-o", "player.timing-source=sample", "-O", "float", "-T", "wav", "-F", output,
+            f"{folder}/tone.sf2", path]  # fmt: skip
+
+
+# --- sgemm: the matrix alone, for a block at a time, in memory.
+
+SGEMM = """
+import sys, numpy
+random = numpy.random.default_rng(0)
+gains, inputs = (random.standard_normal((64, 64)).astype(numpy.float32) for _ in range(2))
+outputs = numpy.empty_like(inputs)
+for _ in range(round(float(sys.argv[1]) * 750)): numpy.dot(gains, inputs, out=outputs)
+if "openblas" not in open("/proc/self/maps").read(): sys.exit("numpy without OpenBLAS")
+"""
+
+
+def find_blas():
+    """The Python whose numpy calls OpenBLAS."""
+    for python in (sys.executable, "python3", "/usr/bin/python3"):
+        if shutil.which(python) and subprocess.run([python, "-c", SGEMM, "0.1"], capture_output=True).returncode == 0:
+            return python
+
+
+def sgemm(python):
+    return lambda folder, seconds, output: [python, "-c", SGEMM, f"{seconds:g}"]
