@@ -14,7 +14,8 @@ public final class Engine {
   public private(set) var rate: Double
   /// Frames of the driver's period; the engine renders any, this is for the views.
   public var period: Int
-  private var log = TraceLog()
+  var log = TraceLog()
+  var edits: EditLog
 
   /// What sounds or is about to, leaving nodes and cables included.
   var nodes: [EngineNode.Key: EngineNode] = [:]
@@ -52,6 +53,7 @@ public final class Engine {
     self.rate = rate
     self.period = period
     renderer = Renderer(rate: rate)
+    edits = EditLog(rate: rate)
     noEvents = .allocate(capacity: 1)
     noEvents.initialize(to: EventQueue())
   }
@@ -74,9 +76,10 @@ public final class Engine {
   ///   - ramps: how long named parameters take, in seconds; the others take `fade`.
   ///   - fade: seconds of each crossfade.
   ///   - time: engine frame at which it happens; nil for the next block.
+  ///   - edit: what is to stand in the log of edits, as a line of the language; nil: nothing.
   public func adopt(
     _ patch: Patch, ramps: [(node: NodeID, path: ParameterPath, seconds: Double)] = [],
-    fade: Double = Engine.standardFade, at time: Int64? = nil
+    fade: Double = Engine.standardFade, at time: Int64? = nil, describing edit: String? = nil
   ) {
     wanted = patch
     // Before the first frame nothing sounds, so nothing has to fade.
@@ -87,7 +90,7 @@ public final class Engine {
       reconciler.ramps[Reconciler.RampKey(node: ramp.node, path: ramp.path)] = Int(
         (ramp.seconds * rate).rounded())
     }
-    send(reconciler.run(), at: time)
+    send(reconciler.run(), at: time, describing: isFirst ? nil : edit)
   }
 
   /// Compiles the union anew after fades have ended.
@@ -99,15 +102,20 @@ public final class Engine {
   }
 
   /// What reconciling found to do.
-  private func send(_ work: Reconciler.Work, at time: Int64?) {
+  private func send(_ work: Reconciler.Work, at time: Int64?, describing edit: String? = nil) {
     if work.needsPlan { knownEndpoints = nil }
-    guard work.needsPlan || !work.commands.isEmpty || !work.garbage.isEmpty else { return }
+    guard work.needsPlan || !work.commands.isEmpty || !work.garbage.isEmpty else {
+      if let edit { edits.begin(edit, at: renderer.time, frames: 0, isMeasured: isWatching) }
+      return
+    }
     let transaction = Transaction(serial: nextTransaction, time: time ?? .min)
     nextTransaction += 1
     transaction.commands = work.commands
     transaction.garbage = work.garbage
     transaction.starting = work.started
     transaction.leaving = work.left
+    transaction.edit = edit
+    transaction.fade = transaction.fadeFrames(work.fading)
     if work.needsPlan, var compiler = work.compiler {
       let plan = compiler.makePlan(serial: plansSent + 1, arena: &arena, zeros: renderer.zeros)
       compiler = PlanCompiler(nodes: [], cables: [])
@@ -189,6 +197,7 @@ public final class Engine {
     for node in nodes.values { node.type?.retune(node.slot.pointee.kernel, rate, newRate) }
     rate = newRate
     renderer.setRate(newRate)
+    edits.setRate(newRate)
   }
 
   /// Listens to a port of a node by name, whatever the node of that name is at a time: its sound goes
@@ -237,12 +246,15 @@ public final class Engine {
   /// trace. To be called about 60 times a second live, after each period offline.
   public func collect() {
     flush()
+    // Read first: every transaction that was executed before it is counted below.
+    let watched = renderer.time
     let done = renderer.executed.load(ordering: .acquiring)
     while executedCount < done, !sent.isEmpty {
       finish(sent.removeFirst())
       executedCount += 1
     }
     readTrace()
+    readWatch(until: watched)
     let now = renderer.time
     var isOver = false
     for cable in cables.values {
@@ -256,6 +268,11 @@ public final class Engine {
 
   private func finish(_ transaction: Transaction) {
     let time = transaction.executedAt
+    if let edit = transaction.edit {
+      edits.begin(edit, at: time, frames: transaction.fade, isMeasured: isWatching)
+    } else if transaction.plan != nil {
+      edits.replan(at: time)
+    }
     if let plan = transaction.plan {
       if let running {
         plansReturned += 1

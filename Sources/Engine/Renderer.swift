@@ -11,6 +11,8 @@ public final class Renderer: @unchecked Sendable {
   let traceDropped = Atomic<Int>(0)
   /// Whether peaks are measured: somebody looks.
   let isMetering = Atomic<Bool>(false)
+  /// What edits do to the sound that leaves.
+  let watch: OutputWatch
   /// Transactions executed so far. They are executed in order, so a count tells the worker which
   /// plans and memory are no longer in use: nothing has to be sent back, and nothing can overflow.
   let executed = Atomic<Int>(0)
@@ -29,6 +31,7 @@ public final class Renderer: @unchecked Sendable {
   /// Worker.
   init(rate: Double) {
     self.rate = Float(rate)
+    watch = OutputWatch(rate: rate)
     gains = Self.aligned(blockCapacity)
     zeros = Self.aligned(CableSlot.ringStride)
     zeroChannels = .allocate(capacity: blockCapacity)
@@ -70,6 +73,7 @@ public final class Renderer: @unchecked Sendable {
     zeroChannels.deallocate()
     commands.deallocate()
     trace.deallocate()
+    watch.deallocate()
   }
 
   /// Zeroed floats on a cache line. Worker.
@@ -82,7 +86,10 @@ public final class Renderer: @unchecked Sendable {
   public var time: Int64 { frameTime.load(ordering: .acquiring) }
 
   /// The engine's rate from the next block on. Worker, while no audio thread runs.
-  func setRate(_ rate: Double) { self.rate = Float(rate) }
+  func setRate(_ rate: Double) {
+    self.rate = Float(rate)
+    watch.setRate(rate)
+  }
 
   /// Makes `frames` frames (any number from 1). `inputs` and `outputs` have
   /// `DriverChannels.capacity` entries of `frames` floats each, nil where the driver has no such
@@ -104,6 +111,7 @@ public final class Renderer: @unchecked Sendable {
       if due > now, due &- now < Int64(count) { count = Int(due &- now) }
       driver.pointee = DriverChannels(inputs: inputs, outputs: outputs, offset: done)
       runPlan(count)
+      watch.measure(driver.pointee, frames: count, time: now)
       now &+= Int64(count)
       done &+= count
     }

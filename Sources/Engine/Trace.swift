@@ -18,18 +18,21 @@ public struct TraceEntry: Sendable, Identifiable {
     case revived
     case reset
     case failed(String)
+    /// An edit, and what it did to the sound that leaves.
+    case edited(EditEntry)
   }
 
   /// Serial number, from 0.
   public var id: Int
   /// Engine time, frames.
   public var time: Int64
-  public var node: NodeID
-  /// The node's name then.
+  /// nil for an edit, which is the whole patch's.
+  public var node: NodeID?
+  /// The node's name then; empty for an edit.
   public var name: String
   public var happening: Happening
 
-  public init(id: Int, time: Int64, node: NodeID, name: String, happening: Happening) {
+  public init(id: Int, time: Int64, node: NodeID?, name: String, happening: Happening) {
     self.id = id
     self.time = time
     self.node = node
@@ -44,7 +47,9 @@ public struct TraceLog: Sendable {
   private var entries: [TraceEntry] = []
   private var nextID = 0
 
-  mutating func note(_ happening: TraceEntry.Happening, _ node: NodeID, _ name: String, at time: Int64) {
+  mutating func note(_ edit: EditEntry) { note(.edited(edit), nil, "", at: edit.time) }
+
+  mutating func note(_ happening: TraceEntry.Happening, _ node: NodeID?, _ name: String, at time: Int64) {
     entries.append(TraceEntry(id: nextID, time: time, node: node, name: name, happening: happening))
     nextID += 1
     if entries.count > 2 * Self.capacity { entries.removeFirst(Self.capacity) }

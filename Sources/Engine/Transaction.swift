@@ -15,6 +15,10 @@ final class Transaction {
   var plan: CompiledPlan?
   var starting: [EngineNode] = []
   var leaving: [EngineNode] = []
+  /// The edit that it carries out, as a line; nil for what is nobody's edit.
+  var edit: String?
+  /// Frames of its longest fade.
+  var fade = 0
   private var storage: UnsafeMutablePointer<Command>?
   private let executed: UnsafeMutablePointer<Int64>
 
@@ -27,6 +31,22 @@ final class Transaction {
 
   /// When it was executed; valid once the renderer has counted it.
   var executedAt: Int64 { executed.pointee }
+
+  /// The longest of the fades that it starts. The commands know it, but for a feedback cable's, which
+  /// waits for its delay to fill.
+  func fadeFrames(_ cables: [EngineCable]) -> Int {
+    let delayed = cables.contains { $0.key.isFeedback } ? 2 * CableSlot.delay : 0
+    return commands.reduce(0) { longest, command in
+      switch command {
+      case .ramp(let node, let parameter, _, _, let frames):
+        // A crossfade under way is waited for.
+        max(longest, Int(frames) * (node.pointee.parameters[Int(parameter)].isRamp ? 1 : 2))
+      case .kernel(_, _, _, _, let frames): max(longest, Int(frames))
+      case .gain(_, _, let frames): max(longest, Int(frames) + delayed)
+      default: longest
+      }
+    }
+  }
 
   /// What goes into the ring.
   func seal() -> Envelope {

@@ -32,6 +32,8 @@ public struct RenderRequest: Sendable {
   public var script: [ScriptLine] = []
   public var scriptFile = ""
   public var format = SampleFormat.float32
+  /// Measure what each edit does to the sound.
+  public var watchesEdits = false
 
   public init(seconds: Double) { self.seconds = seconds }
 }
@@ -48,6 +50,7 @@ extension Session {
   ) throws -> Int64 {
     let rate = engine.rate
     let frames = Int64((request.seconds * rate).rounded())
+    engine.isWatching = request.watchesEdits
     var tracks: [Track] = request.output.map { [.outputs(to: $0)] } ?? []
     for tap in request.taps {
       guard let endpoint = engine.addTap(node: tap.node, port: tap.port) else {

@@ -68,6 +68,7 @@ public struct SessionOptions: Sendable {
   /// Opens a driver; there is always one, the clock at worst.
   public func start() {
     engine.isMetering = true
+    engine.isWatching = true
     supervisor.start()
   }
 
@@ -89,6 +90,12 @@ public struct SessionOptions: Sendable {
   public func refreshReport() { report = engine.report() }
 
   public func trace(since id: Int) -> [TraceEntry] { engine.trace(since: id) }
+
+  /// What each edit did to the sound, the latest included although what follows them was not heard.
+  public func finishedEditLog() -> [EditEntry] {
+    engine.closeEditLog()
+    return engine.editLog()
+  }
 
   public var status: SessionStatus {
     var status = SessionStatus()
@@ -158,7 +165,7 @@ public struct SessionOptions: Sendable {
     record(.edit(line))
     journaled = (journaled.undo + 1, 0)
     history.record(inverse: change.inverse, describing: line)
-    adopt(change)
+    adopt(change, describing: line)
     editCount += 1
     longestEdit = max(longestEdit, Double(monotonicTime() - start) * 1e-9)
     return line
@@ -168,21 +175,21 @@ public struct SessionOptions: Sendable {
   @discardableResult public func undo() -> String? {
     guard let step = try? history.undo(patch, catalogue: Engine.catalogue) else { return nil }
     recordUndo(step.change)
-    adopt(step.change)
+    adopt(step.change, describing: "undo: \(step.description)")
     return step.description
   }
 
   @discardableResult public func redo() -> String? {
     guard let step = try? history.redo(patch, catalogue: Engine.catalogue) else { return nil }
     recordRedo(step.change)
-    adopt(step.change)
+    adopt(step.change, describing: "redo: \(step.description)")
     return step.description
   }
 
-  private func adopt(_ change: Change) {
+  private func adopt(_ change: Change, describing line: String) {
     patch = change.patch
     guard !change.isSilent else { return }
-    engine.adopt(patch, ramps: change.ramps)
+    engine.adopt(patch, ramps: change.ramps, describing: line)
     wishForFiles()
     if !options.isOffline { supervisor.poll() }
   }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Drivers
+import Engine
 import PatchLanguage
 import Session
 
@@ -17,6 +18,7 @@ struct PlayCommand: ParsableCommand {
   @Option(help: ArgumentHelp("How long (default: until it is interrupted).", valueName: "n"))
   var seconds: Double?
   @OptionGroup var driver: DriverArguments
+  @OptionGroup var edits: EditLogArguments
   @Flag(help: "Without the front end.")
   var headless = false
   @Flag(help: "The summary as JSON.")
@@ -47,6 +49,7 @@ struct PlayCommand: ParsableCommand {
     defer { session.stop() }
     var performance = LivePerformance(session: session, lines: lines, file: script ?? "", seconds: seconds)
     try performance.run()
+    try edits.write(session)
     Console.result(json ? performance.summary.text() + "\n" : performance.words)
   }
 }
@@ -109,12 +112,19 @@ struct PlayCommand: ParsableCommand {
       ("driver", .string(status.driver)), ("rate", .number(status.rate)), ("period", .int(status.period)),
       ("seconds", .number(elapsed)), ("xruns", .int(status.xruns)), ("load", .number(meanLoad)),
       ("peakLoad", .number(status.peakLoad)), ("edits", .int(session.editCount)),
-      ("longestEditSeconds", .number(session.longestEdit)), ("voices", .int(status.voices)),
+      ("longestEditSeconds", .number(session.longestEdit)),
+      ("residue", worst.map { .number($0.residueLevel) } ?? .null), ("voices", .int(status.voices)),
       ("disturbed", .bool(status.isDisturbed)), ("message", .string(status.driverMessage)),
     ])
   }
 
+  /// The edit that was heard most beyond what it was to bring.
+  private var worst: EditEntry? {
+    session.finishedEditLog().filter(\.isMeasured).max { $0.residue < $1.residue }
+  }
+
   var words: String {
+    let worst = worst.map { "\(Printout.figures(of: $0))  \($0.line)" } ?? "none"
     func percent(_ value: Double) -> String { Printout.fixed(value * 100, 1) + " %" }
     return """
       driver        \(status.driver), \(Int(status.rate)) Hz, period \(status.period)
@@ -123,6 +133,7 @@ struct PlayCommand: ParsableCommand {
       load          \(percent(meanLoad)), peak \(percent(status.peakLoad))
       edits         \(session.editCount)
       longest edit  \(Printout.milliseconds(session.longestEdit))
+      loudest edit  \(worst)
 
       """
   }

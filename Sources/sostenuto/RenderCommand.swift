@@ -26,6 +26,7 @@ struct RenderCommand: ParsableCommand {
   var period: Int = 1024
   @Option(help: "float32, pcm24 or pcm16.")
   var format: SampleFormat = .float32
+  @OptionGroup var edits: EditLogArguments
   @Flag(help: "Say as JSON what was made.")
   var json = false
 
@@ -54,6 +55,7 @@ struct RenderCommand: ParsableCommand {
     request.output = output
     request.taps = taps
     request.format = format
+    request.watchesEdits = edits.isWanted
     if let script {
       request.script = try readScript(script, for: session)
       request.scriptFile = script
@@ -66,6 +68,7 @@ struct RenderCommand: ParsableCommand {
     }
     let later = session.takeNotices()
     for notice in later { Console.error("warning: \(notice)") }
+    try edits.write(session)
     guard json else { return }
     let files: [JSON] = taps.map {
       .object([

@@ -9,6 +9,7 @@ final class Bench {
   private(set) var patch = Patch()
   private var history: [Edit] = []
   private var outputs: [UnsafeMutablePointer<Float>] = []
+  private var inputs: [UnsafeMutablePointer<Float>] = []
   private let inputTable: UnsafeMutablePointer<UnsafePointer<Float>?>
   private let outputTable: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>
   /// All that came out, by driver channel.
@@ -30,8 +31,17 @@ final class Bench {
 
   deinit {
     outputs.forEach { $0.deallocate() }
+    inputs.forEach { $0.deallocate() }
     inputTable.deallocate()
     outputTable.deallocate()
+  }
+
+  /// From now on the driver's input channel brings a constant.
+  func feed(_ value: Float, channel: Int = 0) {
+    let samples = UnsafeMutablePointer<Float>.allocate(capacity: period)
+    samples.initialize(repeating: value, count: period)
+    inputs.append(samples)
+    inputTable[channel] = UnsafePointer(samples)
   }
 
   /// Builds the patch before anything sounds.
@@ -41,11 +51,11 @@ final class Bench {
   }
 
   /// One edit while it runs; false when it was refused.
-  @discardableResult func edit(_ edit: Edit) -> Bool {
+  @discardableResult func edit(_ edit: Edit, fade: Double = Engine.standardFade) -> Bool {
     guard let change = try? patch.applying(edit, catalogue: Engine.catalogue) else { return false }
     patch = change.patch
     history.append(change.inverse)
-    engine.adopt(patch, ramps: change.ramps)
+    engine.adopt(patch, ramps: change.ramps, fade: fade, describing: edit.line)
     return true
   }
 
@@ -53,7 +63,7 @@ final class Bench {
     guard let inverse = history.popLast() else { return false }
     guard let change = try? patch.applying(inverse, catalogue: Engine.catalogue) else { return false }
     patch = change.patch
-    engine.adopt(patch, ramps: change.ramps)
+    engine.adopt(patch, ramps: change.ramps, describing: "undo")
     return true
   }
 

@@ -28,6 +28,28 @@ import Testing
     }
   }
 
+  @Test func theLogOfEditsSaysWhatEachDidToTheSound() throws {
+    let folder = try Folder()
+    let patch = try folder.file(
+      "a.patch", "sostenuto 1\nnode tone oscillator level=0dB\nnode out output\nconnect tone -> out\n")
+    let script = try folder.file(
+      "a.script", "at 0.5s insert g gain into tone -> out\nat 0.505s undo\nat 1s disconnect tone -> out\n")
+    let outcome = try Program.run(
+      "render", patch, "--script", script, "--seconds", "1.5", "--output", folder.path + "/out.wav",
+      "--edits", folder.path + "/edits.json")
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    let data = try Data(contentsOf: URL(fileURLWithPath: folder.path + "/edits.json"))
+    let log = try #require(try JSONSerialization.jsonObject(with: data) as? [[String: Any]])
+    let lines = log.map { $0["line"] as? String ?? "" }
+    #expect(
+      lines == [
+        "insert g gain into tone -> out", "undo: insert g gain into tone -> out", "disconnect tone -> out",
+      ])
+    let times = log.map { $0["time"] as? Double ?? 0 }
+    #expect(times == [0.5, 0.505, 1])
+    for entry in log { #expect(entry["residue"] as? Double ?? -200 < -90, "\(entry)") }
+  }
+
   @Test func mistakesInAScriptAreFoundBeforeAnythingIsRendered() throws {
     let folder = try Folder()
     let script = try folder.file(

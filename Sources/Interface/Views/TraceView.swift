@@ -55,7 +55,7 @@ enum TraceView {
   ) {
     let width = canvas.bounds.columns
     let time = self.time(entry.time, rate: scene.report.rate)
-    let isFocused = entry.node == state.focus
+    let isFocused = entry.node != nil && entry.node == state.focus
     if isFocused { canvas.set("▎", at: Point(0, row), Style(.accent)) }
     canvas.put(
       [Span(columns.name < 15 ? String(time.dropLast(4)) : time, .dim)], at: Point(columns.time, row),
@@ -93,6 +93,7 @@ enum TraceView {
     case .revived: ("revived", "", .sounding)
     case .reset: ("reset", "", .warning)
     case .failed(let reason): ("failed", reason, .trouble)
+    case .edited(let edit): ("edit", Printout.figures(of: edit) + "  " + edit.line, .text)
     }
   }
 

@@ -42,7 +42,7 @@ extension Views {
       return line?.node.map { .node($0) } ?? .nothing
     case .trace:
       let entry = TraceView.entry(scene, state, row: place.row, rows: frame.view.rows)
-      return entry.map { .node($0.node) } ?? .nothing
+      return entry?.node.map { .node($0) } ?? .nothing
     case .help: return .nothing
     }
   }

@@ -1,0 +1,197 @@
+import Glibc
+
+/// What an edit did to the sound that leaves for the driver.
+public struct EditEntry: Sendable, Hashable, Identifiable {
+  /// Serial number, from 0.
+  public var id: Int
+  /// The edit, as a line of the language.
+  public var line: String
+  /// Engine time at which it took effect, frames.
+  public var time: Int64
+  /// Seconds from then to the end of its last fade.
+  public var fade: Double
+  /// Linear: how far the largest difference of two successive samples went beyond that of the steady
+  /// signal.
+  public var step: Float
+  /// Linear: how far the peak above 5 kHz went beyond that of the steady signal.
+  public var residue: Float
+  /// False when no driver channel was watched while it faded: the figures are zero.
+  public var isMeasured: Bool
+
+  /// In dB of full scale; -infinity for none.
+  public var stepLevel: Double { Self.decibels(step) }
+  public var residueLevel: Double { Self.decibels(residue) }
+
+  private static func decibels(_ value: Float) -> Double {
+    value > 0 ? 20 * log10(Double(value)) : -.infinity
+  }
+}
+
+/// Puts down what the watch measured to the edits that were under way. Worker.
+///
+/// An edit's window goes from the cell in which it took effect to the end of its last fade, the
+/// filter's tail included, and to the plan without what has left. The steady signal is what was
+/// measured in the tenth of a second before it (while no other edit was under way) and in the
+/// twentieth after it, whichever is larger: an edit that brings a brighter sound is not blamed for it.
+/// What exceeds that while several edits are under way is put down to each of them.
+struct EditLog {
+  static let capacity = 20_000
+
+  struct Figures {
+    var step: Float = 0
+    var residue: Float = 0
+
+    mutating func take(_ cell: OutputWatch.Cell) {
+      step = max(step, cell.step)
+      residue = max(residue, cell.residue)
+    }
+  }
+
+  /// An edit that is not yet done with.
+  private struct Open {
+    var line: String
+    var time: Int64
+    var fadeEnd: Int64
+    /// First frame after its window.
+    var end: Int64
+    var isMeasured: Bool
+    /// By driver channel; nil before the first cell of the window was read.
+    var before: [Int32: Figures]?
+    var during: [Int32: Figures] = [:]
+    var after: [Int32: Figures] = [:]
+    /// The plan without what has left has been taken up.
+    var isTidied = false
+
+    func isUnder(_ time: Int64) -> Bool { time >= self.time & ~63 && time < end }
+  }
+
+  private var entries: [EditEntry] = []
+  private var nextID = 0
+  private var open: [Open] = []
+  /// Steady cells of each channel.
+  private var steady: [Int32: [OutputWatch.Cell]] = [:]
+  /// The stretch of time in which edits are under way.
+  private var busy: Range<Int64> = 0..<0
+  private var tail: Int64 = 0
+  private var rate = 0.0
+
+  private var steadyFrames: Int64 { Int64(rate / 10) }
+  private var afterFrames: Int64 { Int64(rate / 20) }
+  private var patience: Int64 { Int64(rate / 4) }
+
+  init(rate: Double) { setRate(rate) }
+
+  /// Another rate: what is under way is let go, as its times mean nothing any more.
+  mutating func setRate(_ rate: Double) {
+    self.rate = rate
+    tail = Int64((Double(HighPass.tail) * rate / 48000).rounded(.up)) + 64
+    while !open.isEmpty { complete(0) }
+    steady = [:]
+    busy = 0..<0
+  }
+
+  /// An edit took effect; its last fade ends `frames` later.
+  mutating func begin(_ line: String, at time: Int64, frames: Int, isMeasured: Bool) {
+    markTidied(at: time)
+    let fadeEnd = time + Int64(frames)
+    open.append(
+      Open(line: line, time: time, fadeEnd: fadeEnd, end: fadeEnd + tail, isMeasured: isMeasured))
+    keepBusy(from: time, to: fadeEnd + tail)
+  }
+
+  /// A plan without what has left took over.
+  mutating func replan(at time: Int64) {
+    for index in open.indices where !open[index].isTidied && open[index].fadeEnd <= time {
+      open[index].end = max(open[index].end, time + tail)
+    }
+    markTidied(at: time)
+    keepBusy(from: time, to: time + tail)
+  }
+
+  private mutating func markTidied(at time: Int64) {
+    for index in open.indices where open[index].fadeEnd <= time { open[index].isTidied = true }
+  }
+
+  private mutating func keepBusy(from time: Int64, to end: Int64) {
+    let start = time & ~63
+    busy = start > busy.upperBound ? start..<end : busy.lowerBound..<max(busy.upperBound, end)
+  }
+
+  /// Takes in a cell. Cells come in the order of time, each after the edits that were executed before
+  /// its end.
+  mutating func take(_ cell: OutputWatch.Cell) {
+    lookBefore(cell.time)
+    var isUnderWay = false
+    for index in open.indices {
+      if open[index].isUnder(cell.time) {
+        open[index].during[cell.channel, default: Figures()].take(cell)
+        isUnderWay = true
+      }
+    }
+    guard !isUnderWay, !busy.contains(cell.time) else { return }
+    for index in open.indices where open[index].end <= cell.time {
+      open[index].after[cell.channel, default: Figures()].take(cell)
+    }
+    steady[cell.channel, default: []].append(cell)
+    let most = Int(steadyFrames / 64) + 1
+    if let count = steady[cell.channel]?.count, count > 2 * most {
+      steady[cell.channel]?.removeFirst(count - most)
+    }
+  }
+
+  /// Keeps what was steady for the edits whose window begins at `time` or before.
+  private mutating func lookBefore(_ time: Int64) {
+    for index in open.indices where open[index].before == nil && open[index].time & ~63 <= time {
+      let isFollowing = busy.contains(open[index].time)
+      let start = min(open[index].time & ~63, isFollowing ? busy.lowerBound : .max)
+      let window = (start - steadyFrames)..<start
+      open[index].before = steady.mapValues { cells in
+        cells.reduce(into: Figures()) { if window.contains($1.time) { $0.take($1) } }
+      }
+    }
+  }
+
+  /// All cells before `now` have been taken in. Gives the edits that are done with, `isSettled` saying
+  /// that nothing fades or waits to leave.
+  mutating func advance(to now: Int64, isSettled: Bool) -> [EditEntry] {
+    lookBefore(now)
+    let first = nextID
+    var index = 0
+    while index < open.count {
+      let edit = open[index]
+      let quiet = now - max(edit.end, busy.upperBound)
+      let isDone = quiet >= afterFrames && (edit.isTidied || isSettled)
+      if isDone || now >= edit.end + patience { complete(index) } else { index += 1 }
+    }
+    return Array(entries.suffix(nextID - first))
+  }
+
+  /// Ends all windows now: nothing more will be measured.
+  mutating func closeAll() -> [EditEntry] {
+    let first = nextID
+    lookBefore(.max)
+    while !open.isEmpty { complete(0) }
+    return Array(entries.suffix(nextID - first))
+  }
+
+  private mutating func complete(_ index: Int) {
+    let edit = open.remove(at: index)
+    var worst = Figures()
+    for (channel, during) in edit.during {
+      let (before, after) = (edit.before?[channel] ?? Figures(), edit.after[channel] ?? Figures())
+      worst.step = max(worst.step, during.step - max(before.step, after.step))
+      worst.residue = max(worst.residue, during.residue - max(before.residue, after.residue))
+    }
+    entries.append(
+      EditEntry(
+        id: nextID, line: edit.line, time: edit.time, fade: Double(edit.fadeEnd - edit.time) / rate,
+        step: worst.step, residue: worst.residue, isMeasured: edit.isMeasured))
+    nextID += 1
+    if entries.count > 2 * Self.capacity { entries.removeFirst(Self.capacity) }
+  }
+
+  func entries(since id: Int) -> [EditEntry] {
+    guard let first = entries.first?.id else { return [] }
+    return Array(entries.dropFirst(max(0, id - first)))
+  }
+}

@@ -1,0 +1,30 @@
+import Engine
+
+// The log of edits, for people and for programs.
+
+extension Printout {
+  /// `residue -131.0 dBFS, step -48.2 dB`: what the edit added to the steady signal.
+  public static func figures(of edit: EditEntry) -> String {
+    guard edit.isMeasured else { return "not measured" }
+    return "residue \(fixed(edit.residueLevel, 1)) dBFS, step \(fixed(edit.stepLevel, 1)) dB"
+  }
+
+  /// An array with an object for each edit: `line`, `time` (seconds), `fade` (seconds), `step` (dB of full
+  /// scale, largest difference of two successive samples beyond the steady signal's) and `residue` (dBFS,
+  /// peak above 5 kHz beyond the steady signal's), "-inf" for none, null where it was not measured.
+  public static func json(_ edits: [EditEntry], rate: Double) -> JSON {
+    .array(
+      edits.map { edit in
+        .object([
+          ("line", .string(edit.line)), ("time", .number(Double(edit.time) / rate)),
+          ("fade", .number(edit.fade)), ("step", level(edit.stepLevel, edit)),
+          ("residue", level(edit.residueLevel, edit)),
+        ])
+      })
+  }
+
+  private static func level(_ decibels: Double, _ edit: EditEntry) -> JSON {
+    guard edit.isMeasured else { return .null }
+    return decibels.isFinite ? .number((decibels * 100).rounded() / 100) : .string("-inf")
+  }
+}
