@@ -75,7 +75,7 @@ final class PlanMemory {
   }
 
   private func bytes(_ count: Int) -> UnsafeMutableRawPointer {
-    let rounded = (count + 15) & ~15
+    let rounded = (count + 7) & ~7
     if rounded > left {
       left = max(rounded, 1 << 16)
       next = .allocate(byteCount: left, alignment: 64)

@@ -38,6 +38,7 @@ public final class Engine {
   private var executedCount = 0
   private var arena = BufferArena(capacity: 64)
   private let noEvents: UnsafeMutablePointer<EventQueue>
+  private let slots = SlotPool()
   /// Drivers ask in every period; the answer changes with plans and names only.
   private var knownEndpoints: [Endpoint]?
   /// The plan that the audio thread runs, and the newest one.
@@ -223,7 +224,7 @@ public final class Engine {
   }
 
   func prepare(_ node: EngineNode) {
-    node.prepare(rate: rate, noEvents: noEvents)
+    node.prepare(rate: rate, noEvents: noEvents, pool: slots)
     node.fault = faults[node.id]
     log.note(.allocated(bytes: node.bytes), node.id, node.name, at: renderer.time)
     log.note(.prepared, node.id, node.name, at: renderer.time)
@@ -299,9 +300,10 @@ public final class Engine {
   }
 
   private func readTrace() {
-    while let raw = renderer.trace.peek() {
+    let ring = renderer.runner.pointee.trace
+    while let raw = ring.peek() {
       let record = raw.assumingMemoryBound(to: TraceRecord.self).pointee
-      renderer.trace.pop()
+      ring.pop()
       guard let node = numbers[record.node], let happening = TraceEntry.Happening(record) else { continue }
       log.note(happening, node.id, node.name, at: record.time)
     }

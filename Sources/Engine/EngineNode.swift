@@ -29,6 +29,7 @@ final class EngineNode {
   var values: [[Float]]
   private(set) var slot: UnsafeMutablePointer<NodeSlot>!
   private(set) var kernelMemory: UnsafeMutableRawPointer?
+  private var memory: NodeMemory?
   var resource: Resource?
   /// Why it passes nothing.
   var fault: String?
@@ -81,17 +82,16 @@ final class EngineNode {
   }
 
   /// Allocates its state for the channels that it has by now. Worker.
-  func prepare(rate: Double, noEvents: UnsafeMutablePointer<EventQueue>) {
+  func prepare(rate: Double, noEvents: UnsafeMutablePointer<EventQueue>, pool: SlotPool) {
     let configuration = configuration(rate: rate)
-    let (kernel, memory) = makeMemory(configuration)
-    if let type { type.initialize(kernel, configuration, memory) }
-    kernelMemory = memory
-
-    let count = values.count
-    let parameters = UnsafeMutablePointer<ParameterState>.allocate(capacity: max(count, 1))
-    let streams = UnsafeMutablePointer<ParameterStream>.allocate(capacity: max(count, 1))
-    let crossfades = UnsafeMutablePointer<CrossfadeStream>.allocate(capacity: max(count, 1))
-    for index in 0..<count {
+    let size = type?.memorySize(configuration) ?? 0
+    bytes = size + (type?.size ?? 0)
+    let inner = Self.zeroed(size)
+    kernelMemory = inner
+    let memory = NodeMemory(node: self, pool: pool)
+    self.memory = memory
+    type?.initialize(memory.kernel, configuration, inner)
+    for index in values.indices {
       let description = type?.description.parameters[index]
       let kind: ParameterState.Kind =
         switch description?.smoothing {
@@ -99,46 +99,24 @@ final class EngineNode {
         case .crossfade: .crossfade
         default: .none
         }
-      let capacity = description?.isPerChannel == true ? 64 : 1
-      let initial = kind == .none ? [] : values[index]
-      (parameters + index).initialize(to: ParameterState(kind: kind, values: initial, capacity: capacity))
-      (streams + index).initialize(
-        to: ParameterStream(
-          values: UnsafePointer(parameters[index].values), stream: nil, elements: max(initial.count, 1)))
-      let value = initial.first ?? 0
-      (crossfades + index).initialize(to: CrossfadeStream(old: value, new: value, blend: nil))
+      memory.initialize(index, kind: kind, values: kind == .none ? [] : values[index])
     }
-    var events = noEvents
-    if takesEvents {
-      events = .allocate(capacity: 1)
-      events.initialize(to: EventQueue())
-    }
-    var eventOutput: UnsafeMutablePointer<EventQueue>?
-    if type?.description.outputs.contains(where: \.isEvents) == true {
-      let queue = UnsafeMutablePointer<EventQueue>.allocate(capacity: 1)
-      queue.initialize(to: EventQueue())
-      eventOutput = queue
-    }
-    let peakCount = outputChannels.isEmpty ? 0 : 64 * outputChannels.count
-    let peaks = UnsafeMutablePointer<Atomic<UInt32>>.allocate(capacity: max(peakCount, 1))
-    for index in 0..<peakCount { (peaks + index).initialize(to: Atomic(0)) }
-    slot = .allocate(capacity: 1)
-    slot.initialize(
+    let isSender = type?.description.outputs.contains(where: \.isEvents) == true
+    memory.slot.initialize(
       to: NodeSlot(
-        tag: type?.tag ?? .none, number: number, kernel: kernel, parameters: parameters,
-        parameterCount: count, streams: streams, crossfades: crossfades, events: events,
-        eventOutput: eventOutput,
+        parameters: memory.parameters, streams: memory.streams, crossfades: memory.crossfades,
+        events: takesEvents ? Self.makeQueue() : noEvents, eventOutput: isSender ? Self.makeQueue() : nil,
+        peaks: memory.peaks, parameterCount: Int32(values.count), number: number, kernel: memory.kernel,
+        tag: type?.tag ?? .none,
         tracesNotes: type?.description.inputs.contains(where: \.isEvents) == true && !outputs.isEmpty,
-        peaks: peaks, peakCount: peakCount))
+        peakCount: UInt16(clamping: memory.peakCount)))
+    slot = memory.slot
   }
 
-  private func makeMemory(_ configuration: KernelConfiguration) -> (
-    kernel: UnsafeMutableRawPointer, memory: UnsafeMutableRawPointer
-  ) {
-    let kernel = Self.zeroed(type?.size ?? 1)
-    let size = type?.memorySize(configuration) ?? 0
-    bytes = size + (type?.size ?? 0)
-    return (kernel, Self.zeroed(size))
+  private static func makeQueue() -> UnsafeMutablePointer<EventQueue> {
+    let queue = UnsafeMutablePointer<EventQueue>.allocate(capacity: 1)
+    queue.initialize(to: EventQueue())
+    return queue
   }
 
   /// Zeroed, aligned, every page touched. Worker.
@@ -177,22 +155,16 @@ final class EngineNode {
   /// After the audio thread has let go of it. Worker.
   func free() {
     guard let slot else { return }
-    for index in 0..<slot.pointee.parameterCount { slot.pointee.parameters[index].deallocate() }
-    slot.pointee.parameters.deallocate()
-    slot.pointee.streams.deallocate()
-    slot.pointee.crossfades.deallocate()
     if takesEvents {
       slot.pointee.events.pointee.deallocate()
       slot.pointee.events.deallocate()
     }
     slot.pointee.eventOutput?.pointee.deallocate()
     slot.pointee.eventOutput?.deallocate()
-    slot.pointee.peaks.deinitialize(count: slot.pointee.peakCount)
-    slot.pointee.peaks.deallocate()
-    slot.pointee.kernel.deallocate()
-    kernelMemory?.deallocate()
     slot.deinitialize(count: 1)
-    slot.deallocate()
+    memory?.deallocate()
+    memory = nil
+    kernelMemory?.deallocate()
     self.slot = nil
     resource = nil
   }

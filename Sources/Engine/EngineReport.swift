@@ -37,8 +37,8 @@ extension Engine {
     var result = NodeReport(
       id: node.id, name: node.name, kind: node.kind,
       state: state(node, incoming, outgoing[node.number] ?? [], now))
-    result.voices = node.slot.pointee.voices.load(ordering: .relaxed)
-    result.heldNotes = node.slot.pointee.held.load(ordering: .relaxed)
+    result.voices = Int(node.slot.pointee.voices.load(ordering: .relaxed))
+    result.heldNotes = Int(node.slot.pointee.held.load(ordering: .relaxed))
     if let index = node.type?.description.parameters.firstIndex(where: { $0.name == "polyphony" }) {
       result.polyphony = Int(node.values[index][0])
     }
@@ -71,7 +71,7 @@ extension Engine {
       let index = node.outputs.firstIndex { $0.name == port.name }
       let channels = index.map { node.outputChannels[$0] } ?? 0
       var peaks: [Float] = []
-      for _ in 0..<channels where peak < node.slot.pointee.peakCount {
+      for _ in 0..<channels where peak < Int(node.slot.pointee.peakCount) {
         peaks.append(Float(bitPattern: node.slot.pointee.peaks[peak].exchange(0, ordering: .relaxed)))
         peak += 1
       }

@@ -19,6 +19,7 @@ struct KernelType: Sendable {
   /// By cable, or directly as `note`, `play` and the like.
   let takesEvents: Bool
   let size: Int
+  let alignment: Int
   let memorySize: @Sendable (KernelConfiguration) -> Int
   let initialize: @Sendable (UnsafeMutableRawPointer, KernelConfiguration, UnsafeMutableRawPointer) -> Void
   let retune: @Sendable (UnsafeMutableRawPointer, Double, Double) -> Void
@@ -30,6 +31,7 @@ struct KernelType: Sendable {
       description.inputs.contains(where: \.isEvents) || description.outputs.contains(where: \.isEvents)
       || tag == .player
     size = MemoryLayout<K>.stride
+    alignment = MemoryLayout<K>.alignment
     memorySize = { K.memorySize($0) }
     initialize = { place, configuration, memory in
       place.initializeMemory(as: K.self, to: K(configuration, memory: memory))

@@ -25,30 +25,39 @@ struct ParameterState {
   /// Ramps that there is room for: 1, or one for each of 64 channels.
   let capacity: Int
   let ramps: UnsafeMutablePointer<Ramp>
-  /// Room for 64, since what is connected to the parameter's port may have more channels than it.
-  let values: UnsafeMutablePointer<Float>
+  /// Where the stream's values are while there is one of them: beside the slot.
+  let single: UnsafeMutablePointer<Float>
+  /// Where they are else. Room for 64, since what is connected to the parameter's port may have more
+  /// channels than it.
+  let many: UnsafeMutablePointer<Float>
   var crossfade: Crossfade
 
-  /// Worker.
-  init(kind: Kind, values initial: [Float], capacity: Int) {
+  static func capacity(isPerChannel: Bool, values: Int) -> Int {
+    min(max(isPerChannel ? 64 : 1, values, 1), 64)
+  }
+
+  /// `ramps` has room for `capacity`, `many` for 64. Worker.
+  init(
+    kind: Kind, values initial: [Float], capacity: Int, ramps: UnsafeMutablePointer<Ramp>,
+    single: UnsafeMutablePointer<Float>, many: UnsafeMutablePointer<Float>
+  ) {
     self.kind = kind
-    self.capacity = min(max(capacity, initial.count, 1), 64)
+    self.capacity = capacity
+    self.ramps = ramps
+    self.single = single
+    self.many = many
     elements = min(max(initial.count, 1), 64)
-    ramps = .allocate(capacity: self.capacity)
-    values = .allocate(capacity: 64)
     for element in 0..<64 {
       let value = initial.isEmpty ? 0 : initial[min(element, initial.count - 1)]
-      if element < self.capacity { (ramps + element).initialize(to: Ramp(value)) }
-      (values + element).initialize(to: value)
+      if element < capacity { (ramps + element).initialize(to: Ramp(value)) }
+      (many + element).initialize(to: value)
     }
+    single.initialize(to: initial.first ?? 0)
     crossfade = Crossfade(initial.first ?? 0)
   }
 
-  /// Worker.
-  func deallocate() {
-    ramps.deallocate()
-    values.deallocate()
-  }
+  /// Room for the values at a block's first frame, while there are so many.
+  @_noLocks func values(_ elements: Int) -> UnsafeMutablePointer<Float> { elements == 1 ? single : many }
 
   /// Audio thread.
   @_noLocks mutating func move(element: Int, to value: Float, over frames: Int) {
@@ -69,7 +78,6 @@ struct ParameterState {
     var element = elements
     while element < count {
       ramps[element] = ramps[elements &- 1]
-      values[element] = values[elements &- 1]
       element &+= 1
     }
     elements = count
@@ -78,33 +86,38 @@ struct ParameterState {
 
 /// The state of a node on the audio thread. It lives at one address from preparation until it is
 /// freed, whatever plans come and go: rewiring cannot touch it.
+///
+/// It fills a cache line and a quarter: what only changes and reports touch, then what every block
+/// does. Behind it lie the parameters' streams and single values, the crossfades' and the kernel, so
+/// that a small node at rest is one line.
 struct NodeSlot: ~Copyable {
-  let tag: KernelTag
-  /// Number in the trace.
-  let number: Int32
-  let kernel: UnsafeMutableRawPointer
   let parameters: UnsafeMutablePointer<ParameterState>
-  let parameterCount: Int
   let streams: UnsafeMutablePointer<ParameterStream>
   let crossfades: UnsafeMutablePointer<CrossfadeStream>
   /// For kinds that take events; the others share one queue that stays empty.
   let events: UnsafeMutablePointer<EventQueue>
   let eventOutput: UnsafeMutablePointer<EventQueue>?
-  let tracesNotes: Bool
+  /// Peaks since last read, one for each audio output channel, as bit patterns of floats.
+  let peaks: UnsafeMutablePointer<Atomic<UInt32>>
+  let parameterCount: Int32
+  /// Number in the trace.
+  let number: Int32
+  // Told to the worker.
+  let voices = Atomic<Int32>(0)
+  let held = Atomic<Int32>(0)
 
+  // A new cache line.
+  let kernel: UnsafeMutableRawPointer
+  let tag: KernelTag
+  let tracesNotes: Bool
   /// Some parameter moves.
   var isMoving = false
   var isAsleep = false
   /// Every block of this 64-frame cell had silent inputs.
   var isCellSilent = true
-
-  // Told to the worker.
+  /// Told to the worker.
   let isSilent = Atomic<Bool>(false)
-  let voices = Atomic<Int>(0)
-  let held = Atomic<Int>(0)
-  /// Peaks since last read, one for each audio output channel, as bit patterns of floats.
-  let peaks: UnsafeMutablePointer<Atomic<UInt32>>
-  let peakCount: Int
+  let peakCount: UInt16
 }
 
 /// The state of a cable on the audio thread: one smoothed gain, and where it closes a cycle, the

@@ -10,6 +10,8 @@ struct Plan: BitwiseCopyable {
   var parameterScratch: UnsafeMutablePointer<Float>
 }
 
+/// One thing to do in each block. What it points to lies behind the plan's steps in their order, so
+/// that a run through the plan reads memory from one end to the other.
 struct Step: BitwiseCopyable {
   enum Operation: UInt8 {
     /// Sums cables into a buffer, or applies a gain, a map, a conversion.
@@ -20,26 +22,30 @@ struct Step: BitwiseCopyable {
     case remember
   }
 
+  /// What the kernel sees; stands first, so that a step's address is its address. `mix` writes into
+  /// outputs[0].
+  var context: NodeContext
   var operation: Operation
-  var node: UnsafeMutablePointer<NodeSlot>?
-
-  // process
-  var inputs: UnsafeMutablePointer<InputPort>
-  /// Real channels and silence of each input: the port itself shows zeros while it is silent.
+  /// By cable or directly.
+  var takesEvents: Bool
+  var outputCount: UInt16
+  /// Audio inputs.
+  var inputCount: UInt16
+  /// Audio inputs, and one for each modulated parameter behind them.
+  var portCount: UInt16
+  /// The node that it runs; that of which it keeps an output, or makes an input.
+  var node: UnsafeMutablePointer<NodeSlot>
+  /// The ports, which show zeros while they are silent.
+  var ports: UnsafeMutablePointer<InputPort>
+  /// What lies behind each port.
   var bindings: UnsafeMutablePointer<InputBinding>
-  /// Audio inputs, then one for each modulated parameter.
-  var inputCount: Int
-  var modulationCount: Int
-  var outputs: UnsafeMutablePointer<OutputPort>
-  var outputCount: Int
   /// Whether each output is silent in this block; other steps point here.
   var outputSilence: UnsafeMutablePointer<Bool>
   var eventSources: UnsafeMutablePointer<EventSource>
-  var eventSourceCount: Int
-
-  // mix (into outputs[0]) and remember
+  /// For mix and remember.
   var sources: UnsafeMutablePointer<MixSource>
-  var sourceCount: Int
+  var eventSourceCount: Int32
+  var sourceCount: Int32
 }
 
 struct InputBinding: BitwiseCopyable {

@@ -155,8 +155,11 @@ struct PlanCompiler {
     return !isSelection(conversion(inlet.cables[0], to: inlet.channels).gains)
   }
 
-  /// Gives buffers by liveness and writes the steps. `nodes` are prepared by now.
-  func makePlan(serial: Int, arena: inout BufferArena, zeros: UnsafeMutablePointer<Float>) -> CompiledPlan {
+  /// Gives buffers by liveness and writes the steps. `nodes` are prepared by now; `zeros` are 64 silent
+  /// channels.
+  func makePlan(
+    serial: Int, arena: inout BufferArena, zeros: UnsafePointer<UnsafePointer<Float>>
+  ) -> CompiledPlan {
     var allInlets = nodes.indices.map(inlets)
     var outputs: [[Int]] = []
     outputs.reserveCapacity(nodes.count)

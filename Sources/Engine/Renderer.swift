@@ -2,13 +2,10 @@ import Realtime
 import Synchronization
 
 /// Runs the plan. Everything here is called by the driver's thread; the engine talks to it through
-/// `commands` and hears of it through atomics and `trace`.
+/// `commands` and hears of it through atomics and the runner's trace.
 public final class Renderer: @unchecked Sendable {
   /// Envelopes, worker to audio thread.
   let commands = Ring(capacity: 4096, stride: MemoryLayout<Envelope>.stride)
-  /// Trace records, audio thread to worker; what does not fit is counted.
-  let trace = Ring(capacity: 8192, stride: MemoryLayout<TraceRecord>.stride)
-  let traceDropped = Atomic<Int>(0)
   /// Whether peaks are measured: somebody looks.
   let isMetering = Atomic<Bool>(false)
   /// What edits do to the sound that leaves.
@@ -19,48 +16,40 @@ public final class Renderer: @unchecked Sendable {
   private let frameTime = Atomic<Int64>(0)
 
   // Audio thread only.
-  var plan: UnsafeMutablePointer<Plan>?
-  var now: Int64 = 0
-  var rate: Float
-  var block: Block
+  private var plan: UnsafeMutablePointer<Plan>?
+  private var now: Int64 = 0
+  private var rate: Float
   private let driver: UnsafeMutablePointer<DriverChannels>
-  let gains: UnsafeMutablePointer<Float>
-  let zeroChannels: UnsafeMutablePointer<UnsafePointer<Float>>
-  let zeros: UnsafeMutablePointer<Float>
+  let runner: UnsafeMutablePointer<StepRunner>
+
+  /// 64 silent channels, each as long as whatever may be read.
+  let zeros: UnsafePointer<UnsafePointer<Float>>
 
   /// Worker.
   init(rate: Double) {
     self.rate = Float(rate)
     watch = OutputWatch(rate: rate)
-    gains = Self.aligned(blockCapacity)
-    zeros = Self.aligned(CableSlot.ringStride)
-    zeroChannels = .allocate(capacity: blockCapacity)
-    zeroChannels.initialize(repeating: UnsafePointer(zeros), count: blockCapacity)
+    let silence = Self.aligned(CableSlot.ringStride)
+    let channels: UnsafeMutablePointer<UnsafePointer<Float>> = .allocate(capacity: blockCapacity)
+    channels.initialize(repeating: UnsafePointer(silence), count: blockCapacity)
+    zeros = UnsafePointer(channels)
     driver = .allocate(capacity: 1)
     let none: UnsafeMutablePointer<UnsafePointer<Float>?> = .allocate(capacity: 1)
     none.initialize(to: nil)
     let nowhere: UnsafeMutablePointer<UnsafeMutablePointer<Float>?> = .allocate(capacity: 1)
     nowhere.initialize(to: nil)
     driver.initialize(to: DriverChannels(inputs: none, outputs: nowhere, offset: 0))
-    let inputs: UnsafeMutablePointer<InputPort> = .allocate(capacity: 1)
-    let outputs: UnsafeMutablePointer<OutputPort> = .allocate(capacity: 1)
-    let streams: UnsafeMutablePointer<ParameterStream> = .allocate(capacity: 1)
-    let crossfades: UnsafeMutablePointer<CrossfadeStream> = .allocate(capacity: 1)
-    let queue: UnsafeMutablePointer<EventQueue> = .allocate(capacity: 1)
-    queue.initialize(to: EventQueue())
-    block = Block(
-      inputs: inputs, outputs: outputs, parameters: streams, crossfades: crossfades, events: queue,
-      driver: driver)
-    scaffold = { [driver] in
+    runner = .allocate(capacity: 1)
+    runner.initialize(to: StepRunner(driver: driver, zeros: zeros))
+    scaffold = { [driver, runner] in
       none.deallocate()
       nowhere.deallocate()
-      inputs.deallocate()
-      outputs.deallocate()
-      streams.deallocate()
-      crossfades.deallocate()
-      queue.pointee.deallocate()
-      queue.deallocate()
+      runner.pointee.deallocate()
+      runner.deinitialize(count: 1)
+      runner.deallocate()
       driver.deallocate()
+      channels.deallocate()
+      silence.deallocate()
     }
   }
 
@@ -68,11 +57,7 @@ public final class Renderer: @unchecked Sendable {
 
   deinit {
     scaffold()
-    gains.deallocate()
-    zeros.deallocate()
-    zeroChannels.deallocate()
     commands.deallocate()
-    trace.deallocate()
     watch.deallocate()
   }
 
@@ -160,23 +145,10 @@ public final class Renderer: @unchecked Sendable {
     }
   }
 
-  @_noLocks final func runPlan(_ frames: Int) {
+  @_noLocks private final func runPlan(_ frames: Int) {
     guard let plan else { return }
-    block.frames = frames
-    block.time = now
-    block.rate = rate
-    let steps = plan.pointee.steps
-    let count = plan.pointee.stepCount
-    let scratch = plan.pointee.parameterScratch
-    var index = 0
-    while index < count {
-      let step = steps + index
-      switch step.pointee.operation {
-      case .process: runNode(step, scratch)
-      case .mix: mix(step)
-      case .remember: remember(step)
-      }
-      index &+= 1
-    }
+    runner.pointee.begin(
+      plan, frames: frames, at: now, rate: rate, isMetering: isMetering.load(ordering: .relaxed))
+    runner.pointee.run(plan.pointee.steps, plan.pointee.stepCount)
   }
 }

@@ -6,7 +6,7 @@ import Realtime
 extension PlanCompiler {
   func writeSteps(
     _ serial: Int, _ allInlets: [[Inlet]], _ outputs: [[Int]], _ arena: BufferArena,
-    _ zeros: UnsafeMutablePointer<Float>
+    _ zeros: UnsafePointer<UnsafePointer<Float>>
   ) -> CompiledPlan {
     let memory = PlanMemory()
     let always: UnsafeMutablePointer<Bool> = memory.allocate([true])
@@ -37,9 +37,9 @@ extension PlanCompiler {
         var flag = UnsafePointer(always)
         if let buffer = inlet.buffer {
           channels = (0..<inlet.channels).map { UnsafePointer(channel(buffer + $0)) }
-          var mix = Step(.mix, memory)
+          var mix = Step(.mix, node.slot, memory)
           let output = [OutputPort(base: channel(buffer), count: inlet.channels)]
-          mix.outputs = memory.allocate(output)
+          mix.context.outputs = UnsafePointer(memory.allocate(output))
           mix.outputCount = 1
           mix.outputSilence = memory.allocate([true])
           flag = UnsafePointer(mix.outputSilence)
@@ -50,10 +50,10 @@ extension PlanCompiler {
                 cable: cable.slot, silence: cable.key.isFeedback ? UnsafePointer(always) : silence(cable),
                 taps: memory.allocate(taps), tapCount: taps.count, isFeedback: cable.key.isFeedback)
             })
-          mix.sourceCount = inlet.cables.count
+          mix.sourceCount = Int32(inlet.cables.count)
           steps.append(mix)
         } else {
-          channels = Array(repeating: UnsafePointer(zeros), count: inlet.channels)
+          channels = Array(repeating: zeros[0], count: inlet.channels)
           if let cable = inlet.cables.first {
             for tap in taps(cable, to: inlet.channels) { channels[tap.destination] = tap.source }
             flag = silence(cable)
@@ -62,29 +62,31 @@ extension PlanCompiler {
         let pointers = UnsafePointer(memory.allocate(channels))
         ports.append(
           InputPort(
-            channels: pointers, count: inlet.channels, isSilent: true,
+            channels: zeros, count: inlet.channels, isSilent: true,
             isConnected: !inlet.cables.isEmpty))
         bindings.append(InputBinding(channels: pointers, silence: flag, parameter: inlet.parameter))
       }
-      var step = Step(.process, memory)
-      step.node = node.slot
-      step.inputs = memory.allocate(ports)
+      var step = Step(.process, node.slot, memory)
+      step.takesEvents = node.takesEvents
+      step.ports = memory.allocate(ports)
+      step.context.inputs = UnsafePointer(step.ports)
+      step.context.outputs = UnsafePointer(
+        memory.allocate(
+          node.outputs.indices.map {
+            OutputPort(base: channel(outputs[index][$0]), count: node.outputChannels[$0])
+          }))
       step.bindings = memory.allocate(bindings)
-      step.inputCount = allInlets[index].count { $0.parameter < 0 }
-      step.modulationCount = ports.count - step.inputCount
-      step.outputs = memory.allocate(
-        node.outputs.indices.map {
-          OutputPort(base: channel(outputs[index][$0]), count: node.outputChannels[$0])
-        })
-      step.outputCount = node.outputs.count
+      step.inputCount = UInt16(allInlets[index].count { $0.parameter < 0 })
+      step.portCount = UInt16(ports.count)
+      step.outputCount = UInt16(node.outputs.count)
       step.outputSilence = silences[index]
       let events = incoming[index].filter { $0.carriesEvents && $0.source.slot.pointee.eventOutput != nil }
       step.eventSources = memory.allocate(
         events.map { EventSource(queue: $0.source.slot.pointee.eventOutput!, cable: $0.slot) })
-      step.eventSourceCount = events.count
+      step.eventSourceCount = Int32(events.count)
       steps.append(step)
       for cable in outgoing[index] where cable.key.isFeedback {
-        var remember = Step(.remember, memory)
+        var remember = Step(.remember, node.slot, memory)
         let count = node.outputChannels[cable.output!]
         let taps = (0..<count).map {
           MixTap(
@@ -113,7 +115,7 @@ extension PlanCompiler {
 
   private func parameterScratch(_ node: EngineNode, _ inlets: [Inlet]) -> Int {
     var elements = inlets.count { $0.parameter >= 0 } * 64
-    for index in 0..<node.slot.pointee.parameterCount {
+    for index in 0..<Int(node.slot.pointee.parameterCount) {
       elements += node.slot.pointee.parameters[index].capacity
     }
     return elements * blockCapacity
@@ -121,11 +123,18 @@ extension PlanCompiler {
 }
 
 extension Step {
-  fileprivate init(_ operation: Operation, _ memory: PlanMemory) {
+  /// With nothing connected. What the kernel sees is the same as long as its node lives, but for the
+  /// ports.
+  fileprivate init(_ operation: Operation, _ node: UnsafeMutablePointer<NodeSlot>, _ memory: PlanMemory) {
+    let ports: UnsafeMutablePointer<InputPort> = memory.allocate([])
+    let context = NodeContext(
+      inputs: UnsafePointer(ports), outputs: UnsafePointer(memory.allocate([])),
+      parameters: UnsafePointer(node.pointee.streams), crossfades: UnsafePointer(node.pointee.crossfades),
+      events: UnsafePointer(node.pointee.events), eventOutput: node.pointee.eventOutput)
     self.init(
-      operation: operation, node: nil, inputs: memory.allocate([]), bindings: memory.allocate([]),
-      inputCount: 0, modulationCount: 0, outputs: memory.allocate([]), outputCount: 0,
-      outputSilence: memory.allocate([]), eventSources: memory.allocate([]), eventSourceCount: 0,
-      sources: memory.allocate([]), sourceCount: 0)
+      context: context, operation: operation, takesEvents: false, outputCount: 0, inputCount: 0,
+      portCount: 0, node: node, ports: ports, bindings: memory.allocate([]),
+      outputSilence: memory.allocate([]),
+      eventSources: memory.allocate([]), sources: memory.allocate([]), eventSourceCount: 0, sourceCount: 0)
   }
 }

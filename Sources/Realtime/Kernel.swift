@@ -111,16 +111,26 @@ public struct DriverChannels {
   }
 }
 
-/// Everything that a kernel sees of one block.
-///
-/// A block never crosses a multiple of 64 of engine time, so it has 1...64 frames, and a full period
-/// that starts on such a multiple is cut into full blocks.
-public struct Block {
-  public var frames = 0
+/// What is the same for every node in one block.
+public struct BlockContext: BitwiseCopyable {
+  /// 1...64.
+  public var frames: Int
   /// Engine time of the first frame.
-  public var time: Int64 = 0
+  public var time: Int64
   /// Frames a second.
-  public var rate: Float = 48000
+  public var rate: Float
+  public var driver: UnsafePointer<DriverChannels>
+
+  public init(frames: Int = 0, time: Int64 = 0, rate: Float, driver: UnsafePointer<DriverChannels>) {
+    self.frames = frames
+    self.time = time
+    self.rate = rate
+    self.driver = driver
+  }
+}
+
+/// Where one node finds its ports, parameters and events: the same in every block of a plan.
+public struct NodeContext: BitwiseCopyable {
   /// Audio inputs, in the order of the kind's description, events left out.
   public var inputs: UnsafePointer<InputPort>
   public var outputs: UnsafePointer<OutputPort>
@@ -132,19 +142,52 @@ public struct Block {
   public var events: UnsafePointer<EventQueue>
   /// The events output, if the kind has one.
   public var eventOutput: UnsafeMutablePointer<EventQueue>?
-  public var driver: UnsafePointer<DriverChannels>
 
   public init(
     inputs: UnsafePointer<InputPort>, outputs: UnsafePointer<OutputPort>,
     parameters: UnsafePointer<ParameterStream>, crossfades: UnsafePointer<CrossfadeStream>,
-    events: UnsafePointer<EventQueue>, driver: UnsafePointer<DriverChannels>
+    events: UnsafePointer<EventQueue>, eventOutput: UnsafeMutablePointer<EventQueue>?
   ) {
     self.inputs = inputs
     self.outputs = outputs
     self.parameters = parameters
     self.crossfades = crossfades
     self.events = events
-    self.driver = driver
+    self.eventOutput = eventOutput
+  }
+}
+
+/// Everything that a kernel sees of one block: a handle, small enough to be handed over in registers.
+///
+/// A block never crosses a multiple of 64 of engine time, so it has 1...64 frames, and a full period
+/// that starts on such a multiple is cut into full blocks.
+public struct Block: BitwiseCopyable {
+  public let frames: Int
+  @usableFromInline let context: UnsafePointer<BlockContext>
+  @usableFromInline let node: UnsafePointer<NodeContext>
+
+  @inlinable @_noLocks public init(
+    _ context: UnsafePointer<BlockContext>, _ node: UnsafePointer<NodeContext>
+  ) {
+    frames = context.pointee.frames
+    self.context = context
+    self.node = node
+  }
+
+  @inlinable public var time: Int64 { @_noLocks get { context.pointee.time } }
+  @inlinable public var rate: Float { @_noLocks get { context.pointee.rate } }
+  @inlinable public var driver: UnsafePointer<DriverChannels> { @_noLocks get { context.pointee.driver } }
+  @inlinable public var inputs: UnsafePointer<InputPort> { @_noLocks get { node.pointee.inputs } }
+  @inlinable public var outputs: UnsafePointer<OutputPort> { @_noLocks get { node.pointee.outputs } }
+  @inlinable public var parameters: UnsafePointer<ParameterStream> {
+    @_noLocks get { node.pointee.parameters }
+  }
+  @inlinable public var crossfades: UnsafePointer<CrossfadeStream> {
+    @_noLocks get { node.pointee.crossfades }
+  }
+  @inlinable public var events: UnsafePointer<EventQueue> { @_noLocks get { node.pointee.events } }
+  @inlinable public var eventOutput: UnsafeMutablePointer<EventQueue>? {
+    @_noLocks get { node.pointee.eventOutput }
   }
 }
 

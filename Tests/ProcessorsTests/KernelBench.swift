@@ -254,13 +254,10 @@ final class KernelBench<K: Kernel> {
     owned.append(UnsafeMutableRawPointer(driver))
     driver.initialize(
       to: DriverChannels(inputs: driverInputs, outputs: driverOutputs, offset: position))
-    var block = Block(
+    let context = BlockContext(frames: length, time: time, rate: Float(rate), driver: driver)
+    let surroundings = NodeContext(
       inputs: ports, outputs: outputs, parameters: streams, crossfades: crosses, events: eventsIn,
-      driver: driver)
-    block.frames = length
-    block.time = time
-    block.rate = Float(rate)
-    block.eventOutput = eventsOut
+      eventOutput: eventsOut)
 
     if anySound || moving || eventsIn.pointee.count > 0 { isAsleep = false }
     if isAsleep {
@@ -269,7 +266,9 @@ final class KernelBench<K: Kernel> {
         for channel in 0..<(widenedOutputs ?? count) { take(index, channel, zeros) }
       }
     } else {
-      let activity = kernel.process(block)
+      let activity = withUnsafePointer(to: context) { context in
+        withUnsafePointer(to: surroundings) { kernel.process(Block(context, $0)) }
+      }
       for (index, count) in outputCounts.enumerated() {
         for channel in 0..<(widenedOutputs ?? count) {
           take(

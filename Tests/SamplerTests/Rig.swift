@@ -97,14 +97,15 @@ final class Rig<K: Kernel> {
       let activity = withUnsafePointer(to: queue) { queue in
         let driver = UnsafeMutablePointer<DriverChannels>.allocate(capacity: 1)
         defer { driver.deallocate() }
-        var block = Block(
+        let context = BlockContext(
+          frames: length, time: time, rate: Float(rate), driver: UnsafePointer(driver))
+        let surroundings = NodeContext(
           inputs: UnsafePointer(bitPattern: 64)!, outputs: UnsafePointer(ports),
           parameters: UnsafePointer(parameters), crossfades: UnsafePointer(bitPattern: 64)!, events: queue,
-          driver: UnsafePointer(driver))
-        block.frames = length
-        block.time = time
-        block.rate = Float(rate)
-        return kernel.process(block)
+          eventOutput: nil)
+        return withUnsafePointer(to: context) { context in
+          withUnsafePointer(to: surroundings) { kernel.process(Block(context, $0)) }
+        }
       }
       for channel in 0..<channels {
         for frame in 0..<length {

@@ -2,18 +2,17 @@ import Realtime
 
 // Parameters that move or are modulated. Audio thread, all of it.
 
-extension Renderer {
+extension StepRunner {
   /// Fills the streams of what moves or is modulated; what rests was filled when it came to rest.
-  @_noLocks final func prepareParameters(
-    _ step: UnsafeMutablePointer<Step>, _ node: UnsafeMutablePointer<NodeSlot>,
-    _ scratch: UnsafeMutablePointer<Float>, restingOnly: Bool
+  @_noLocks func prepareParameters(
+    _ step: UnsafeMutablePointer<Step>, _ node: UnsafeMutablePointer<NodeSlot>, restingOnly: Bool
   ) {
     var room = scratch
-    let frames = block.frames
+    let frames = frames
     if node.pointee.isMoving, !restingOnly {
       var isStillMoving = false
       var index = 0
-      while index < node.pointee.parameterCount {
+      while index < Int(node.pointee.parameterCount) {
         let state = node.pointee.parameters + index
         if state.pointee.isMoving {
           if state.pointee.isRamp {
@@ -38,16 +37,16 @@ extension Renderer {
       }
       node.pointee.isMoving = isStillMoving
     }
-    var index = step.pointee.inputCount
-    let end = step.pointee.inputCount &+ step.pointee.modulationCount
+    var index = Int(step.pointee.inputCount)
+    let end = Int(step.pointee.portCount)
     while index < end {
-      modulate(step.pointee.inputs[index], node, step.pointee.bindings[index].parameter, &room, frames)
+      modulate(step.pointee.ports[index], node, step.pointee.bindings[index].parameter, &room, frames)
       index &+= 1
     }
   }
 
   /// Ramps of one parameter; false when all had come to rest before this block.
-  @_noLocks final func fill(
+  @_noLocks func fill(
     _ state: UnsafeMutablePointer<ParameterState>, _ stream: UnsafeMutablePointer<ParameterStream>,
     _ room: inout UnsafeMutablePointer<Float>, _ frames: Int
   ) -> Bool {
@@ -58,20 +57,21 @@ extension Renderer {
       if state.pointee.ramps[element].isMoving { isMoving = true }
       element &+= 1
     }
+    let values = state.pointee.values(elements)
     element = 0
     while element < elements {
-      state.pointee.values[element] = state.pointee.ramps[element].value
+      values[element] = state.pointee.ramps[element].value
       if isMoving { state.pointee.ramps[element].fill(room + element &* blockCapacity, frames: frames) }
       element &+= 1
     }
-    stream.pointee.elements = elements
-    stream.pointee.stream = isMoving ? UnsafePointer(room) : nil
+    stream.pointee = ParameterStream(
+      values: UnsafePointer(values), stream: isMoving ? UnsafePointer(room) : nil, elements: elements)
     if isMoving { room += elements &* blockCapacity }
     return isMoving
   }
 
   /// Adds what is connected to a parameter's port to its own value.
-  @_noLocks final func modulate(
+  @_noLocks func modulate(
     _ input: InputPort, _ node: UnsafeMutablePointer<NodeSlot>, _ parameter: Int,
     _ room: inout UnsafeMutablePointer<Float>, _ frames: Int
   ) {
@@ -80,14 +80,13 @@ extension Renderer {
     let moving = state.pointee.isMoving ? stream.pointee.stream : nil
     if input.isSilent {
       if moving == nil {
-        stream.pointee.stream = nil
-        stream.pointee.elements = state.pointee.elements
-        restoreValues(state)
+        rest(state, stream)
       }
       return
     }
     let own = state.pointee.elements
     let elements = own > input.count ? own : input.count
+    let values = state.pointee.values(elements)
     var element = 0
     while element < elements {
       let target = room + element &* blockCapacity
@@ -108,25 +107,31 @@ extension Renderer {
           frame &+= 1
         }
       }
-      state.pointee.values[element] = target[0]
+      values[element] = target[0]
       element &+= 1
     }
-    stream.pointee.elements = elements
-    stream.pointee.stream = UnsafePointer(room)
+    stream.pointee = ParameterStream(
+      values: UnsafePointer(values), stream: UnsafePointer(room), elements: elements)
     room += elements &* blockCapacity
   }
 
-  @_noLocks final func restoreValues(_ state: UnsafeMutablePointer<ParameterState>) {
+  /// Shows a parameter's own values, which rest.
+  @_noLocks func rest(
+    _ state: UnsafeMutablePointer<ParameterState>, _ stream: UnsafeMutablePointer<ParameterStream>
+  ) {
+    let elements = state.pointee.elements
+    let values = state.pointee.values(elements)
     var element = 0
-    while element < state.pointee.elements {
-      state.pointee.values[element] = state.pointee.ramps[element].target
+    while element < elements {
+      values[element] = state.pointee.ramps[element].target
       element &+= 1
     }
+    stream.pointee = ParameterStream(values: UnsafePointer(values), stream: nil, elements: elements)
   }
 
-  @_noLocks final func settle(_ node: UnsafeMutablePointer<NodeSlot>) {
+  @_noLocks func settle(_ node: UnsafeMutablePointer<NodeSlot>) {
     var index = 0
-    while index < node.pointee.parameterCount {
+    while index < Int(node.pointee.parameterCount) {
       let state = node.pointee.parameters + index
       if state.pointee.isMoving, !state.pointee.isRamp {
         let wasBlending = state.pointee.crossfade.isMoving

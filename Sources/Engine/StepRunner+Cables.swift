@@ -2,15 +2,15 @@ import Realtime
 
 // Sums, gains, maps and the feedback delay. Audio thread, all of it.
 
-extension Renderer {
+extension StepRunner {
   /// Sums the sources into the step's one output, in the plan's order.
-  @_noLocks final func mix(_ step: UnsafeMutablePointer<Step>) {
-    let frames = block.frames
-    let output = step.pointee.outputs[0]
+  @_noLocks func mix(_ step: UnsafeMutablePointer<Step>) {
+    let frames = frames
+    let output = step.pointee.context.outputs[0]
     /// Channels written so far; the first writer stores, the others add.
     var written: UInt64 = 0
     var index = 0
-    while index < step.pointee.sourceCount {
+    while index < Int(step.pointee.sourceCount) {
       let source = step.pointee.sources[index]
       index &+= 1
       if source.isFeedback, source.cable.pointee.opensAt != 0 {
@@ -60,7 +60,7 @@ extension Renderer {
     }
   }
 
-  @_noLocks final func add(
+  @_noLocks func add(
     _ source: UnsafePointer<Float>, to target: UnsafeMutablePointer<Float>, _ coefficient: Float,
     _ steady: Float, isMoving: Bool, isFirst: Bool, _ frames: Int
   ) {
@@ -80,8 +80,8 @@ extension Renderer {
   }
 
   /// Writes what closes a cycle into its cable's ring, to be read 64 frames later.
-  @_noLocks final func remember(_ step: UnsafeMutablePointer<Step>) {
-    let frames = block.frames
+  @_noLocks func remember(_ step: UnsafeMutablePointer<Step>) {
+    let frames = frames
     let source = step.pointee.sources[0]
     guard let ring = source.cable.pointee.ring else { return }
     let isSilent = source.silence.pointee

@@ -2,14 +2,14 @@ import Realtime
 
 // Events between nodes, and the ledger of what each cable holds. Audio thread, all of it.
 
-extension Renderer {
+extension StepRunner {
   /// Takes the events of all cables into the node's queue; says whether there are any.
-  @_noLocks final func gatherEvents(
+  @_noLocks func gatherEvents(
     _ step: UnsafeMutablePointer<Step>, _ node: UnsafeMutablePointer<NodeSlot>
   ) -> Bool {
     let queue = node.pointee.events
     var index = 0
-    while index < step.pointee.eventSourceCount {
+    while index < Int(step.pointee.eventSourceCount) {
       let source = step.pointee.eventSources[index]
       if source.cable.pointee.isReleased {
         endHeldNotes(source.cable, queue)
@@ -31,7 +31,7 @@ extension Renderer {
   }
 
   /// The ledger of what a cable of events holds.
-  @_noLocks final func keepAccount(_ cable: UnsafeMutablePointer<CableSlot>, _ event: Event) {
+  @_noLocks func keepAccount(_ cable: UnsafeMutablePointer<CableSlot>, _ event: Event) {
     guard let held = cable.pointee.heldNotes else { return }
     let word = Int(event.channel & 15) &* 2 &+ Int(event.key >> 6 & 1)
     let bit = UInt64(1) << UInt64(event.key & 63)
@@ -52,7 +52,7 @@ extension Renderer {
     }
   }
 
-  @_noLocks final func endHeldNotes(
+  @_noLocks func endHeldNotes(
     _ cable: UnsafeMutablePointer<CableSlot>, _ queue: UnsafeMutablePointer<EventQueue>
   ) {
     guard let held = cable.pointee.heldNotes else { return }
@@ -81,13 +81,13 @@ extension Renderer {
     cable.pointee.pedals = 0
   }
 
-  @_noLocks final func traceEvents(_ node: UnsafeMutablePointer<NodeSlot>) {
+  @_noLocks func traceEvents(_ node: UnsafeMutablePointer<NodeSlot>) {
     let count = node.pointee.events.pointee.count
     var index = 0
     while index < count {
       let event = node.pointee.events.pointee[index]
       var record = TraceRecord(
-        time: block.time &+ Int64(event.offset), node: node.pointee.number, event: event)
+        time: now &+ Int64(event.offset), node: node.pointee.number, event: event)
       switch event.kind {
       case .noteOn:
         node.pointee.held.store(node.pointee.held.load(ordering: .relaxed) &+ 1, ordering: .relaxed)

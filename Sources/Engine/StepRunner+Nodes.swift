@@ -1,0 +1,139 @@
+import Realtime
+
+// Nodes: silence, sleep, processing, levels. Audio thread, all of it.
+
+extension StepRunner {
+  @_noLocks mutating func runNode(_ step: UnsafeMutablePointer<Step>) {
+    let node = step.pointee.node
+    let isQuiet = takeInputs(step)
+    let hasEvents = step.pointee.takesEvents && gatherEvents(step, node)
+    if let queue = step.pointee.context.eventOutput { queue.pointee.removeAll() }
+    if node.pointee.isAsleep {
+      // Its outputs have been silent since it fell asleep, and are in every new plan.
+      if isQuiet, !hasEvents, !node.pointee.isMoving { return }
+      node.pointee.isAsleep = false
+      if now & 63 != 0 { makeUp(step, node) }
+    }
+    if node.pointee.isMoving || step.pointee.portCount > step.pointee.inputCount {
+      prepareParameters(step, node, restingOnly: false)
+    }
+
+    let activity = process(step, node)
+    if hasEvents { node.pointee.events.pointee.removeAll() }
+
+    let isSilent = activity == .silent
+    var index = 0
+    while index < Int(step.pointee.outputCount) {
+      step.pointee.outputSilence[index] = isSilent
+      index &+= 1
+    }
+    if node.pointee.isSilent.load(ordering: .relaxed) != (isSilent && isQuiet) {
+      node.pointee.isSilent.store(isSilent && isQuiet, ordering: .relaxed)
+    }
+    if isMetering, !isSilent { meter(step, node) }
+    if node.pointee.tracesNotes {
+      let voices = dispatchVoices(node.pointee.tag, node.pointee.kernel)
+      node.pointee.voices.store(Int32(truncatingIfNeeded: voices), ordering: .relaxed)
+    }
+
+    let isCellSilent = node.pointee.isCellSilent && isQuiet && !hasEvents
+    if endsCell {
+      if node.pointee.isMoving { settle(node) }
+      if isCellSilent, isSilent, !node.pointee.isMoving,
+        dispatchIsFinished(node.pointee.tag, node.pointee.kernel)
+      {
+        node.pointee.isAsleep = true
+      }
+    }
+    // Mostly it is what it was: nothing is written then.
+    if node.pointee.isCellSilent != (isCellSilent || endsCell) {
+      node.pointee.isCellSilent = isCellSilent || endsCell
+    }
+  }
+
+  /// Shows the node what comes in, or zeros; says whether all is silent. What did not change since the
+  /// block before stands already.
+  @inline(__always) @_noLocks private func takeInputs(_ step: UnsafeMutablePointer<Step>) -> Bool {
+    var isQuiet = true
+    var index = 0
+    while index < Int(step.pointee.portCount) {
+      let isSilent = step.pointee.bindings[index].silence.pointee
+      if step.pointee.ports[index].isSilent != isSilent { show(step, index, isSilent) }
+      if !isSilent { isQuiet = false }
+      index &+= 1
+    }
+    return isQuiet
+  }
+
+  @_noLocks private func show(_ step: UnsafeMutablePointer<Step>, _ port: Int, _ isSilent: Bool) {
+    step.pointee.ports[port].isSilent = isSilent
+    step.pointee.ports[port].channels = isSilent ? zeros : step.pointee.bindings[port].channels
+  }
+
+  /// Runs a waking node over the silence that began this 64-frame cell: with it, waking does not depend
+  /// on where blocks begin. What comes out is silence too, and is written over.
+  @_noLocks private mutating func makeUp(
+    _ step: UnsafeMutablePointer<Step>, _ node: UnsafeMutablePointer<NodeSlot>
+  ) {
+    var index = 0
+    while index < Int(step.pointee.portCount) {
+      show(step, index, true)
+      index &+= 1
+    }
+    let queued = node.pointee.events.pointee
+    node.pointee.events.pointee.removeAll()
+    let (whole, time) = (frames, now)
+    turn(to: time & ~63, frames: Int(time & 63))
+    prepareParameters(step, node, restingOnly: true)
+    _ = process(step, node)
+    turn(to: time, frames: whole)
+    node.pointee.events.pointee = queued
+    step.pointee.context.eventOutput?.pointee.removeAll()
+    _ = takeInputs(step)
+  }
+
+  @inline(__always) @_noLocks private func process(
+    _ step: UnsafeMutablePointer<Step>, _ node: UnsafeMutablePointer<NodeSlot>
+  ) -> Activity {
+    let surroundings = UnsafeRawPointer(step).assumingMemoryBound(to: NodeContext.self)
+    return dispatchProcess(node.pointee.tag, node.pointee.kernel, Block(context, surroundings))
+  }
+
+  @_noLocks private func peak(of samples: UnsafePointer<Float>, _ frames: Int) -> Float {
+    var lanes = SIMD16<Float>(repeating: 0)
+    var frame = 0
+    while frame &+ 16 <= frames {
+      let next = UnsafeRawPointer(samples + frame).load(as: SIMD16<Float>.self)
+      lanes = pointwiseMax(lanes, pointwiseMax(next, -next))
+      frame &+= 16
+    }
+    var peak = lanes.max()
+    while frame < frames {
+      let size = samples[frame].magnitude
+      if size > peak { peak = size }
+      frame &+= 1
+    }
+    return peak
+  }
+
+  @_noLocks private func meter(
+    _ step: UnsafeMutablePointer<Step>, _ node: UnsafeMutablePointer<NodeSlot>
+  ) {
+    var slot = 0
+    var port = 0
+    while port < Int(step.pointee.outputCount) {
+      let output = step.pointee.context.outputs[port]
+      var channel = 0
+      while channel < output.count, slot < Int(node.pointee.peakCount) {
+        let peak = peak(of: output[channel], frames)
+        let bits = peak.bitPattern
+        if bits > node.pointee.peaks[slot].load(ordering: .relaxed) {
+          node.pointee.peaks[slot].store(bits, ordering: .relaxed)
+        }
+        slot &+= 1
+        channel &+= 1
+      }
+      port &+= 1
+    }
+  }
+}
