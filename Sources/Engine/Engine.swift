@@ -36,6 +36,10 @@ public final class Engine {
   private var unsent: [Transaction] = []
   private var sent: [Transaction] = []
   private var executedCount = 0
+  /// No fade that is under way ends before.
+  private var nextEnd = Int64.max
+  /// Whether no cable fades or leaves, which is asked in every period.
+  private var knownSettled: Bool?
   private var arena = BufferArena(capacity: 64)
   private let noEvents: UnsafeMutablePointer<EventQueue>
   private let slots = SlotPool()
@@ -105,6 +109,7 @@ public final class Engine {
   /// What reconciling found to do.
   private func send(_ work: Reconciler.Work, at time: Int64?, describing edit: String? = nil) {
     if work.needsPlan { knownEndpoints = nil }
+    knownSettled = nil
     guard work.needsPlan || !work.commands.isEmpty || !work.garbage.isEmpty else {
       if let edit { edits.begin(edit, at: renderer.time, frames: 0, isMeasured: isWatching) }
       return
@@ -257,17 +262,29 @@ public final class Engine {
     readTrace()
     readWatch(until: watched)
     let now = renderer.time
-    var isOver = false
-    for cable in cables.values {
-      guard case .at(let end) = cable.settling, end <= now else { continue }
-      cable.settling = nil
-      isOver = true
-    }
-    if isOver { tidy() }
+    if nextEnd <= now, endFades(until: now) { tidy() }
     oldResources.removeAll { $0.header.pointee.uses <= 0 && sent.isEmpty && unsent.isEmpty }
   }
 
+  /// Says whether any ended.
+  private func endFades(until now: Int64) -> Bool {
+    nextEnd = .max
+    knownSettled = nil
+    var isOver = false
+    for cable in cables.values {
+      guard case .at(let end) = cable.settling else { continue }
+      if end <= now {
+        cable.settling = nil
+        isOver = true
+      } else {
+        nextEnd = min(nextEnd, end)
+      }
+    }
+    return isOver
+  }
+
   private func finish(_ transaction: Transaction) {
+    knownSettled = nil
     let time = transaction.executedAt
     if let edit = transaction.edit {
       edits.begin(edit, at: time, frames: transaction.fade, isMeasured: isWatching)
@@ -290,6 +307,7 @@ public final class Engine {
     for cable in cables.values {
       if case .after(transaction.serial, let frames) = cable.settling {
         cable.settling = .at(time + Int64(frames))
+        nextEnd = min(nextEnd, time + Int64(frames))
       }
     }
     for node in transaction.leaving { log.note(.freed, node.id, node.name, at: time) }
@@ -314,7 +332,11 @@ public final class Engine {
 
   /// Whether everything that was asked for has happened and no fade is under way.
   public var isSettled: Bool {
-    unsent.isEmpty && sent.isEmpty && cables.values.allSatisfy { $0.settling == nil && !$0.isLeaving }
+    guard unsent.isEmpty, sent.isEmpty else { return false }
+    if let known = knownSettled { return known }
+    let settled = cables.values.allSatisfy { $0.settling == nil && !$0.isLeaving }
+    knownSettled = settled
+    return settled
   }
 
   // MARK: Endpoints
