@@ -18,6 +18,8 @@ struct Step: BitwiseCopyable {
     case mix
     /// Runs a node.
     case process
+    /// Runs a node that has audio ports alone, with one output and nothing at its parameters.
+    case processPlain
     /// Keeps an output for the cables that close a cycle.
     case remember
   }

@@ -3,6 +3,22 @@ import Realtime
 // Nodes: silence, sleep, processing, levels. Audio thread, all of it.
 
 extension StepRunner {
+  /// The short way, for what most nodes do in most blocks: sound comes in, nothing moves, nobody looks
+  /// at the level; or all sleeps.
+  @inline(__always) @_noLocks mutating func runPlainNode(_ step: UnsafeMutablePointer<Step>) {
+    let node = step.pointee.node
+    let isQuiet = takeInputs(step)
+    guard !isQuiet, !node.pointee.isAsleep, !node.pointee.isMoving, !isMetering else {
+      if !isQuiet || !node.pointee.isAsleep || node.pointee.isMoving { runNode(step) }
+      return
+    }
+    step.pointee.outputSilence[0] = process(step, node) == .silent
+    if node.pointee.isSilent.load(ordering: .relaxed) {
+      node.pointee.isSilent.store(false, ordering: .relaxed)
+    }
+    if node.pointee.isCellSilent != endsCell { node.pointee.isCellSilent = endsCell }
+  }
+
   @_noLocks mutating func runNode(_ step: UnsafeMutablePointer<Step>) {
     let node = step.pointee.node
     let isQuiet = takeInputs(step)

@@ -64,6 +64,7 @@ struct StepRunner: ~Copyable {
     let end = steps + count
     while step != end {
       switch step.pointee.operation {
+      case .processPlain: runPlainNode(step)
       case .process: runNode(step)
       case .mix: mix(step)
       case .remember: remember(step)

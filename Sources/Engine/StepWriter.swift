@@ -84,6 +84,11 @@ extension PlanCompiler {
       step.eventSources = memory.allocate(
         events.map { EventSource(queue: $0.source.slot.pointee.eventOutput!, cable: $0.slot) })
       step.eventSourceCount = Int32(events.count)
+      if !step.takesEvents, step.context.eventOutput == nil, step.portCount == step.inputCount,
+        step.outputCount == 1
+      {
+        step.operation = .processPlain
+      }
       steps.append(step)
       for cable in outgoing[index] where cable.key.isFeedback {
         var remember = Step(.remember, node.slot, memory)

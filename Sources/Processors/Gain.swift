@@ -18,14 +18,23 @@ public struct Gain: Kernel {
     guard !input.isSilent else { return .silent }
     let output = block.outputs[0]
     let gain = block.parameters[Self.gain]
+    guard gain.isSteady, block.frames == blockStride else {
+      multiply(input, gain, output, block.frames)
+      return .sounding
+    }
     let channels = output.count < input.count ? output.count : input.count
     var channel = 0
     while channel < channels {
-      if let moving = gain.frames(channel) {
-        multiply(input[channel], moving, output[channel], block.frames)
-      } else {
-        multiply(input[channel], gain.value(channel), output[channel], block.frames)
-      }
+      let steady = gain.value(channel)
+      let from = input[channel]
+      let to = output[channel]
+      // Loaded whole before anything is stored: the compiler cannot know that they do not overlap.
+      let (a, b, c, d) = (from.vector(0), from.vector(16), from.vector(32), from.vector(48))
+      // Adding zero turns -0 into 0, so that silence has one bit pattern.
+      to.store(a * steady + 0, 0)
+      to.store(b * steady + 0, 16)
+      to.store(c * steady + 0, 32)
+      to.store(d * steady + 0, 48)
       channel &+= 1
     }
     return .sounding
@@ -33,35 +42,19 @@ public struct Gain: Kernel {
 
   @_noLocks public mutating func isFinished() -> Bool { true }
 
-  // Adding zero turns -0 into 0, so that silence has one bit pattern.
-
-  @inline(__always) @_noLocks private func multiply(
-    _ from: UnsafePointer<Float>, _ gain: Float, _ to: UnsafeMutablePointer<Float>, _ frames: Int
+  /// A gain that moves, or a part of a block.
+  @inline(never) @_noLocks private func multiply(
+    _ input: InputPort, _ gain: ParameterStream, _ output: OutputPort, _ frames: Int
   ) {
-    if frames == blockStride {
-      // Loaded whole before anything is stored: the compiler cannot know that they do not overlap.
-      let (a, b, c, d) = (from.vector(0), from.vector(16), from.vector(32), from.vector(48))
-      to.store(a * gain + 0, 0)
-      to.store(b * gain + 0, 16)
-      to.store(c * gain + 0, 32)
-      to.store(d * gain + 0, 48)
-    } else {
+    let channels = output.count < input.count ? output.count : input.count
+    var channel = 0
+    while channel < channels {
       var frame = 0
       while frame < frames {
-        to.store(from.vector(frame) * gain + 0, frame)
+        output[channel].store(input[channel].vector(frame) * gain.vector(channel, frame) + 0, frame)
         frame &+= 16
       }
-    }
-  }
-
-  @_noLocks private func multiply(
-    _ from: UnsafePointer<Float>, _ gain: UnsafePointer<Float>, _ to: UnsafeMutablePointer<Float>,
-    _ frames: Int
-  ) {
-    var frame = 0
-    while frame < frames {
-      to.store(from.vector(frame) * gain.vector(frame) + 0, frame)
-      frame &+= 16
+      channel &+= 1
     }
   }
 }

@@ -19,7 +19,8 @@ public struct Keyboard: Kernel {
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {}
 
-  @_noLocks public mutating func process(_ block: Block) -> Activity {
+  // Never inlined: the registers that the loop takes would be saved in front of every kind's call.
+  @inline(never) @_noLocks public mutating func process(_ block: Block) -> Activity {
     guard let output = block.eventOutput else { return .silent }
     let events = block.events
     let count = events.pointee.count
