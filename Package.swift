@@ -32,7 +32,12 @@ let package = Package(
     .target(name: "Realtime"),
     .target(name: "Processors", dependencies: ["Patch", "Realtime"]),
     .target(name: "Sampler", dependencies: ["Patch", "Realtime", "CSndfile", "CSamplerate"]),
-    .target(name: "Engine", dependencies: ["Patch", "Realtime", "Processors", "Sampler"]),
+    .target(
+      name: "Engine",
+      dependencies: [
+        "Patch", "Realtime", "Processors", "Sampler",
+        .product(name: "OrderedCollections", package: "swift-collections"),
+      ]),
     .target(
       name: "Drivers",
       dependencies: ["Engine", "Realtime", "CJack", "CAlsa", "CSndfile", "CThread"]),

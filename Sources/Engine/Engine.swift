@@ -17,17 +17,11 @@ public final class Engine {
   var log = TraceLog()
   var edits: EditLog
 
-  /// What sounds or is about to, leaving nodes and cables included.
-  var nodes: [EngineNode.Key: EngineNode] = [:]
-  var cables: [EngineCable.Key: EngineCable] = [:]
-  /// The node of each identity that is to stay.
-  var current: [NodeID: EngineNode] = [:]
+  let graph = EngineGraph()
   private var resources: [NodeID: Resource] = [:]
   private var faults: [NodeID: String] = [:]
   private(set) var wanted = Patch()
-  /// The cables of the patch that was reconciled last.
-  var adopted: [Cable.Ends: Cable] = [:]
-  private(set) var taps: [Tap] = []
+  var taps: [Tap] = []
   /// Replaced resources that voices may still play.
   private var oldResources: [Resource] = []
 
@@ -36,10 +30,6 @@ public final class Engine {
   private var unsent: [Transaction] = []
   private var sent: [Transaction] = []
   private var executedCount = 0
-  /// No fade that is under way ends before.
-  private var nextEnd = Int64.max
-  /// Whether no cable fades or leaves, which is asked in every period.
-  private var knownSettled: Bool?
   private var arena = BufferArena(capacity: 64)
   private let noEvents: UnsafeMutablePointer<EventQueue>
   private let slots = SlotPool()
@@ -66,8 +56,7 @@ public final class Engine {
   /// No driver may run any more.
   deinit {
     for transaction in sent + unsent { transaction.dispose() }
-    for cable in cables.values { cable.free() }
-    for node in nodes.values { node.free() }
+    graph.removeAll()
     noEvents.pointee.deallocate()
     noEvents.deallocate()
   }
@@ -78,14 +67,17 @@ public final class Engine {
   /// of parameters and gains as one transaction.
   ///
   /// - Parameters:
+  ///   - touched: what an edit of the patch adopted last may have changed; nil: it is compared.
   ///   - ramps: how long named parameters take, in seconds; the others take `fade`.
   ///   - fade: seconds of each crossfade.
   ///   - time: engine frame at which it happens; nil for the next block.
   ///   - edit: what is to stand in the log of edits, as a line of the language; nil: nothing.
   public func adopt(
-    _ patch: Patch, ramps: [(node: NodeID, path: ParameterPath, seconds: Double)] = [],
+    _ patch: Patch, touched: Touched? = nil,
+    ramps: [(node: NodeID, path: ParameterPath, seconds: Double)] = [],
     fade: Double = Engine.standardFade, at time: Int64? = nil, describing edit: String? = nil
   ) {
+    let old = wanted
     wanted = patch
     // Before the first frame nothing sounds, so nothing has to fade.
     let isFirst = renderer.time == 0
@@ -95,21 +87,21 @@ public final class Engine {
       reconciler.ramps[Reconciler.RampKey(node: ramp.node, path: ramp.path)] = Int(
         (ramp.seconds * rate).rounded())
     }
-    send(reconciler.run(), at: time, describing: isFirst ? nil : edit)
+    var extent = touched ?? Touched(from: old, to: patch)
+    if extent.since !== old.revision { extent = Touched(from: old, to: patch) }
+    send(reconciler.run(extent), at: time, describing: isFirst ? nil : edit)
   }
 
   /// Compiles the union anew after fades have ended.
   private func tidy() {
     let reconciler = Reconciler(
       engine: self, patch: wanted, fade: Int((Engine.standardFade * rate).rounded()), isFirst: false)
-    reconciler.mustCompile = true
-    send(reconciler.run(), at: nil)
+    send(reconciler.run(Touched(from: wanted, to: wanted), mustCompile: true), at: nil)
   }
 
   /// What reconciling found to do.
   private func send(_ work: Reconciler.Work, at time: Int64?, describing edit: String? = nil) {
     if work.needsPlan { knownEndpoints = nil }
-    knownSettled = nil
     guard work.needsPlan || !work.commands.isEmpty || !work.garbage.isEmpty else {
       if let edit { edits.begin(edit, at: renderer.time, frames: 0, isMeasured: isWatching) }
       return
@@ -124,7 +116,7 @@ public final class Engine {
     transaction.fade = transaction.fadeFrames(work.fading)
     if work.needsPlan, var compiler = work.compiler {
       let plan = compiler.makePlan(serial: plansSent + 1, arena: &arena, zeros: renderer.zeros)
-      compiler = PlanCompiler(nodes: [], cables: [])
+      compiler = PlanCompiler(nodes: [])
       plansSent += 1
       transaction.commands.append(.swap(plan.plan))
       transaction.plan = plan
@@ -135,6 +127,7 @@ public final class Engine {
         cable.settling = .after(transaction: transaction.serial, frames: frames)
       }
     }
+    transaction.fading = work.fading
     unsent.append(transaction)
     flush()
   }
@@ -158,13 +151,13 @@ public final class Engine {
 
   /// A note, a pedal, a transport: straight to the node.
   public func perform(_ event: Event, on node: NodeID, at time: Int64? = nil) {
-    guard let node = current[node], node.takesEvents else { return }
+    guard let node = graph.current[node], node.takesEvents else { return }
     send(.event(node.slot, event), at: time)
   }
 
   /// Every voice fades at once.
   public func panic() {
-    for node in current.values where node.takesEvents {
+    for node in graph.current.values where node.takesEvents {
       send(.event(node.slot, Event(.allSoundOff)), at: nil)
     }
   }
@@ -174,7 +167,7 @@ public final class Engine {
     if let old = resources[id], old !== resource { oldResources.append(old) }
     resources[id] = resource
     faults[id] = nil
-    guard let node = current[id] else { return }
+    guard let node = graph.current[id] else { return }
     node.fault = nil
     node.resource = resource
     send(.use(node.slot, resource?.header), at: nil)
@@ -185,7 +178,7 @@ public final class Engine {
   public func markPlaceholder(_ id: NodeID, _ reason: String?) {
     guard faults[id] != reason else { return }
     faults[id] = reason
-    guard let node = current[id] else { return }
+    guard let node = graph.current[id] else { return }
     node.fault = reason
     if let reason { log.note(.failed(reason), id, node.name, at: renderer.time) }
   }
@@ -200,7 +193,7 @@ public final class Engine {
   public func retune(rate newRate: Double, period newPeriod: Int) {
     period = newPeriod
     guard newRate != rate else { return }
-    for node in nodes.values { node.type?.retune(node.slot.pointee.kernel, rate, newRate) }
+    for node in graph.nodesByKey.values { node.type?.retune(node.slot.pointee.kernel, rate, newRate) }
     rate = newRate
     renderer.setRate(newRate)
     edits.setRate(newRate)
@@ -209,7 +202,7 @@ public final class Engine {
   /// Listens to a port of a node by name, whatever the node of that name is at a time: its sound goes
   /// to driver channels of its own. To be called after the first `adopt`. nil: no such port.
   public func addTap(node name: String, port: String?) -> Endpoint? {
-    guard let node = wanted[named: name].flatMap({ current[$0.id] }) else { return nil }
+    guard let node = wanted[named: name].flatMap({ graph.current[$0.id] }) else { return nil }
     guard let output = node.outputs.firstIndex(where: { !$0.isEvents && (port == nil || $0.name == port) })
     else { return nil }
     let tap = Tap(
@@ -262,29 +255,18 @@ public final class Engine {
     readTrace()
     readWatch(until: watched)
     let now = renderer.time
-    if nextEnd <= now, endFades(until: now) { tidy() }
+    var isOver = false
+    for cable in graph.unsettled {
+      guard case .at(let end) = cable.settling, end <= now else { continue }
+      cable.settling = nil
+      // A gain that has come to rest is mixed as before, unless it is none any more.
+      if cable.isLeaving || cable.key.isFeedback || cable.target == 1 { isOver = true }
+    }
+    if isOver { tidy() } else { graph.forgetSettled() }
     oldResources.removeAll { $0.header.pointee.uses <= 0 && sent.isEmpty && unsent.isEmpty }
   }
 
-  /// Says whether any ended.
-  private func endFades(until now: Int64) -> Bool {
-    nextEnd = .max
-    knownSettled = nil
-    var isOver = false
-    for cable in cables.values {
-      guard case .at(let end) = cable.settling else { continue }
-      if end <= now {
-        cable.settling = nil
-        isOver = true
-      } else {
-        nextEnd = min(nextEnd, end)
-      }
-    }
-    return isOver
-  }
-
   private func finish(_ transaction: Transaction) {
-    knownSettled = nil
     let time = transaction.executedAt
     if let edit = transaction.edit {
       edits.begin(edit, at: time, frames: transaction.fade, isMeasured: isWatching)
@@ -304,10 +286,9 @@ public final class Engine {
       node.startedAt = time
       log.note(.started, node.id, node.name, at: time)
     }
-    for cable in cables.values {
+    for cable in transaction.fading {
       if case .after(transaction.serial, let frames) = cable.settling {
         cable.settling = .at(time + Int64(frames))
-        nextEnd = min(nextEnd, time + Int64(frames))
       }
     }
     for node in transaction.leaving { log.note(.freed, node.id, node.name, at: time) }
@@ -332,11 +313,7 @@ public final class Engine {
 
   /// Whether everything that was asked for has happened and no fade is under way.
   public var isSettled: Bool {
-    guard unsent.isEmpty, sent.isEmpty else { return false }
-    if let known = knownSettled { return known }
-    let settled = cables.values.allSatisfy { $0.settling == nil && !$0.isLeaving }
-    knownSettled = settled
-    return settled
+    unsent.isEmpty && sent.isEmpty && graph.unsettled.allSatisfy { $0.settling == nil && !$0.isLeaving }
   }
 
   // MARK: Endpoints
@@ -351,7 +328,7 @@ public final class Engine {
 
   private func findEndpoints() -> [Endpoint] {
     var result: [Endpoint] = []
-    let ends = nodes.values.filter { $0.firstChannel != nil }.sorted {
+    let ends = graph.endpoints.sorted {
       ($0.isLeaving ? 1 : 0, $0.number) < ($1.isLeaving ? 1 : 0, $1.number)
     }
     for node in ends {
@@ -378,7 +355,7 @@ public final class Engine {
   func driverChannels(_ count: Int, isInput: Bool, name: String) -> Int? {
     var taken = Set<Int>()
     var predecessor: Int?
-    for node in nodes.values {
+    for node in graph.endpoints {
       guard let first = node.firstChannel, (node.kind == "input") == isInput else { continue }
       if node.isLeaving, node.name == name {
         predecessor = first
@@ -412,4 +389,6 @@ struct Tap {
   var node: String
   var port: String
   var channels: Int
+  /// The cable that it hears by, which goes from whatever node has the name.
+  var ends: Cable.Ends?
 }

@@ -38,7 +38,16 @@ final class EngineNode {
   /// For endpoints: the first of its driver channels.
   var firstChannel: Int?
   var bytes = 0
-  /// For the compiler.
+  /// Whether its channels follow what is connected.
+  let hasFlexiblePorts: Bool
+  /// Cables into it, in the order in which they are summed.
+  var incoming: [EngineCable] = []
+  var outgoing: [EngineCable] = []
+  /// Its place in the graph.
+  var index: Int32 = 0
+  /// No longer in the graph.
+  var isGone = false
+  /// Its place in the plan being compiled.
   var mark = 0
 
   var id: NodeID { key.id }
@@ -71,14 +80,20 @@ final class EngineNode {
     }
     inputChannels = inputs.map(channels)
     outputChannels = outputs.map(channels)
+    hasFlexiblePorts = (inputs + outputs).contains { $0.format == .flexible }
   }
 
-  /// Channels that follow from what is connected, as far as already known.
-  func follow() {
-    guard let first = inputChannels.first else { return }
+  /// Channels that follow from what is connected, as far as already known. Gives whether there are more.
+  func follow() -> Bool {
+    guard let first = inputChannels.first else { return false }
+    var hasGrown = false
     for (index, port) in outputs.enumerated() where port.format == .flexible {
-      outputChannels[index] = max(outputChannels[index], first)
+      if outputChannels[index] < first {
+        outputChannels[index] = first
+        hasGrown = true
+      }
     }
+    return hasGrown
   }
 
   /// Allocates its state for the channels that it has by now. Worker.
@@ -199,6 +214,12 @@ final class EngineCable {
   /// Linear.
   var target: Float
   var isLeaving = false
+  /// Among the graph's unsettled cables.
+  var isUnsettled = false
+  /// No longer in the graph.
+  var isGone = false
+  /// The newest plan applies its gain: it need not be compiled for another one.
+  var isMixed = false
   /// The end of its fade, while it fades.
   enum Settling {
     case unsent(frames: Int)
@@ -214,15 +235,12 @@ final class EngineCable {
   private var mirrorTime: Int64 = 0
   private(set) var slot: UnsafeMutablePointer<CableSlot>!
 
-  init(
-    key: Key, source: EngineNode, output: Int?, destination: EngineNode, input: Destination,
-    target: Float
-  ) {
+  init(key: Key, route: CableWish.Route, target: Float) {
     self.key = key
-    self.source = source
-    self.output = output
-    self.destination = destination
-    self.input = input
+    source = route.source
+    output = route.output
+    destination = route.destination
+    input = route.input
     self.target = target
     mirror = Ramp(target)
   }

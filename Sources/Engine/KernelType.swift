@@ -16,6 +16,8 @@ enum KernelTag: UInt8, CaseIterable {
 struct KernelType: Sendable {
   let tag: KernelTag
   let description: KindDescription
+  let audioInputs: [PortDescription]
+  let audioOutputs: [PortDescription]
   /// By cable, or directly as `note`, `play` and the like.
   let takesEvents: Bool
   let size: Int
@@ -27,6 +29,8 @@ struct KernelType: Sendable {
   init<K: Kernel>(_ tag: KernelTag, _ kernel: K.Type, _ description: KindDescription) {
     self.tag = tag
     self.description = description
+    audioInputs = description.inputs.filter { !$0.isEvents }
+    audioOutputs = description.outputs.filter { !$0.isEvents }
     takesEvents =
       description.inputs.contains(where: \.isEvents) || description.outputs.contains(where: \.isEvents)
       || tag == .player

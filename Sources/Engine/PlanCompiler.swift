@@ -6,59 +6,12 @@ import Realtime
 /// The passes, in order: sort topologically, spread channel counts, give buffers by liveness, write
 /// the steps (`StepWriter.swift`). Nothing here knows of patches or of what sounded before.
 struct PlanCompiler {
-  /// In the order of execution, once sorted.
-  private(set) var nodes: [EngineNode]
-  let cables: [EngineCable]
-  /// Cables into each node, by the node's position, in the order in which they are summed.
-  private(set) var incoming: [[EngineCable]]
-  private(set) var outgoing: [[EngineCable]]
+  let nodes: [EngineNode]
 
-  init(nodes: [EngineNode], cables: [EngineCable]) {
+  /// `nodes`: in the order of execution, each after those that it hears.
+  init(nodes: [EngineNode]) {
     self.nodes = nodes
-    self.cables = cables
-    incoming = []
-    outgoing = []
-    sortTopologically()
-  }
-
-  // MARK: Order
-
-  /// Kahn's algorithm with a stack, so that a chain's nodes follow each other and its buffers stay in
-  /// the cache. Feedback cables do not count.
-  private mutating func sortTopologically() {
     for (index, node) in nodes.enumerated() { node.mark = index }
-    var waiting = Array(repeating: 0, count: nodes.count)
-    var next = Array(repeating: [Int](), count: nodes.count)
-    for cable in cables where !cable.key.isFeedback {
-      next[cable.source.mark].append(cable.destination.mark)
-      waiting[cable.destination.mark] += 1
-    }
-    var ready = nodes.indices.reversed().filter { waiting[$0] == 0 }
-    var sorted: [EngineNode] = []
-    sorted.reserveCapacity(nodes.count)
-    while let index = ready.popLast() {
-      sorted.append(nodes[index])
-      for destination in next[index] {
-        waiting[destination] -= 1
-        if waiting[destination] == 0 { ready.append(destination) }
-      }
-    }
-    assert(sorted.count == nodes.count, "a cycle without a feedback cable")
-    nodes = sorted
-    for (index, node) in nodes.enumerated() { node.mark = index }
-    incoming = Array(repeating: [], count: nodes.count)
-    outgoing = Array(repeating: [], count: nodes.count)
-    for cable in cables {
-      incoming[cable.destination.mark].append(cable)
-      outgoing[cable.source.mark].append(cable)
-    }
-    for index in incoming.indices where incoming[index].count > 1 {
-      incoming[index].sort { a, b in
-        (a.source.name, a.key.sourcePort, a.source.number) < (
-          b.source.name, b.key.sourcePort, b.source.number
-        )
-      }
-    }
   }
 
   // MARK: Channels
@@ -73,18 +26,22 @@ struct PlanCompiler {
   /// fewer. Around a cycle it takes a few rounds; channels only grow, so it ends.
   mutating func spreadChannels() -> [EngineNode] {
     var widened: [EngineNode] = []
-    let hasFeedback = cables.contains { $0.key.isFeedback }
+    let hasFeedback = nodes.contains { $0.incoming.contains { $0.key.isFeedback } }
     var isChanging = true
     while isChanging {
       isChanging = false
-      for (index, node) in nodes.enumerated() {
-        let before = (node.inputChannels, node.outputChannels)
-        for cable in incoming[index] {
+      for node in nodes where node.hasFlexiblePorts {
+        var hasGrown = false
+        for cable in node.incoming {
           guard case .audio(let input) = cable.input, node.inputs[input].format == .flexible else { continue }
-          node.inputChannels[input] = min(max(node.inputChannels[input], Self.width(cable)), 64)
+          let width = min(Self.width(cable), 64)
+          if node.inputChannels[input] < width {
+            node.inputChannels[input] = width
+            hasGrown = true
+          }
         }
-        node.follow()
-        if before != (node.inputChannels, node.outputChannels) {
+        if node.follow() { hasGrown = true }
+        if hasGrown {
           isChanging = hasFeedback
           if node.slot != nil, !widened.contains(where: { $0 === node }) { widened.append(node) }
         }
@@ -97,11 +54,31 @@ struct PlanCompiler {
 
   /// An input of a node: the cables into it and its buffer where they must be mixed.
   struct Inlet {
-    var cables: [EngineCable]
+    var cables: ArraySlice<EngineCable>
     var channels: Int
+    /// The parameter that it is added to; negative: an audio input.
     var parameter: Int
     /// First channel of the mix buffer; nil when the one source's buffer is read directly.
     var buffer: Int?
+  }
+
+  /// Lists of one row a node, in one piece.
+  struct Rows<Element> {
+    private var elements: [Element] = []
+    private var ends = [0]
+
+    mutating func append(_ element: Element) { elements.append(element) }
+    mutating func endRow() { ends.append(elements.count) }
+    mutating func reserve(rows: Int) {
+      ends.reserveCapacity(rows + 1)
+      elements.reserveCapacity(rows)
+    }
+    subscript(row: Int) -> ArraySlice<Element> { elements[ends[row]..<ends[row + 1]] }
+    subscript(row: Int, column: Int) -> Element {
+      get { elements[ends[row] + column] }
+      set { elements[ends[row] + column] = newValue }
+    }
+    func count(_ row: Int) -> Int { ends[row + 1] - ends[row] }
   }
 
   /// A cable that costs nothing: its source's buffer is the input.
@@ -125,34 +102,39 @@ struct PlanCompiler {
       mixing: cable.key.mixing)
   }
 
-  private func inlets(_ index: Int) -> [Inlet] {
-    let node = nodes[index]
-    var result = node.inputs.indices.compactMap { port -> Inlet? in
-      node.inputs[port].isEvents
-        ? nil : Inlet(cables: [], channels: max(node.inputChannels[port], 1), parameter: -1)
+  private static func appendInlets(of node: EngineNode, to rows: inout Rows<Inlet>) {
+    defer { rows.endRow() }
+    // Most nodes have one input.
+    if node.inputs.count == 1, node.incoming.allSatisfy({ $0.input == .audio(0) }) {
+      rows.append(
+        Inlet(cables: node.incoming[...], channels: max(node.inputChannels[0], 1), parameter: -1))
+      return
     }
-    var parameters: [Int: Int] = [:]
-    for cable in incoming[index] {
-      switch cable.input {
-      case .events: break
-      case .audio(let port): result[port].cables.append(cable)
-      case .parameter(let parameter):
-        let position = parameters[parameter] ?? result.count
-        if position == result.count {
-          parameters[parameter] = position
-          result.append(Inlet(cables: [], channels: 1, parameter: parameter))
-        }
-        result[position].cables.append(cable)
-        result[position].channels = min(max(result[position].channels, Self.width(cable)), 64)
-      }
+    for port in node.inputs.indices {
+      rows.append(
+        Inlet(
+          cables: node.incoming.filter { $0.input == .audio(port) }[...],
+          channels: max(node.inputChannels[port], 1), parameter: -1))
     }
-    return result
+    var parameters: [Int] = []
+    for cable in node.incoming {
+      guard case .parameter(let parameter) = cable.input, !parameters.contains(parameter) else { continue }
+      parameters.append(parameter)
+      let cables = node.incoming.filter { $0.input == .parameter(parameter) }
+      let channels = cables.reduce(1) { max($0, min(width($1), 64)) }
+      rows.append(Inlet(cables: cables[...], channels: channels, parameter: parameter))
+    }
   }
 
   private static func needsMix(_ inlet: Inlet) -> Bool {
     guard !inlet.cables.isEmpty else { return false }
-    guard inlet.cables.count == 1, isDirect(inlet.cables[0]) else { return true }
-    return !isSelection(conversion(inlet.cables[0], to: inlet.channels).gains)
+    guard let cable = inlet.cables.first, inlet.cables.count == 1, isDirect(cable) else { return true }
+    if cable.key.map == nil, let output = cable.output,
+      cable.source.outputChannels[output] == inlet.channels
+    {
+      return false
+    }
+    return !isSelection(conversion(cable, to: inlet.channels).gains)
   }
 
   /// Gives buffers by liveness and writes the steps. `nodes` are prepared by now; `zeros` are 64 silent
@@ -160,37 +142,49 @@ struct PlanCompiler {
   func makePlan(
     serial: Int, arena: inout BufferArena, zeros: UnsafePointer<UnsafePointer<Float>>
   ) -> CompiledPlan {
-    var allInlets = nodes.indices.map(inlets)
-    var outputs: [[Int]] = []
-    outputs.reserveCapacity(nodes.count)
-    var allocator = BufferAllocator()
-    var readers: [[Int]] = nodes.map { $0.outputs.map { _ in 0 } }
-    for cable in cables where !cable.key.isFeedback {
-      if let output = cable.output { readers[cable.source.mark][output] += 1 }
+    var inlets = Rows<Inlet>()
+    var outputs = Rows<Int>()
+    var readers = Rows<Int>()
+    inlets.reserve(rows: nodes.count)
+    outputs.reserve(rows: nodes.count)
+    readers.reserve(rows: nodes.count)
+    for node in nodes {
+      for _ in node.outputs.indices { readers.append(0) }
+      readers.endRow()
     }
+    for node in nodes {
+      for cable in node.incoming where !cable.key.isFeedback {
+        if let output = cable.output { readers[cable.source.mark, output] += 1 }
+      }
+    }
+    var allocator = BufferAllocator()
     func release(_ cable: EngineCable) {
       guard !cable.key.isFeedback, let output = cable.output else { return }
       let source = cable.source.mark
-      readers[source][output] -= 1
-      if readers[source][output] == 0 {
-        allocator.give(outputs[source][output], cable.source.outputChannels[output])
+      readers[source, output] -= 1
+      if readers[source, output] == 0 {
+        allocator.give(outputs[source, output], cable.source.outputChannels[output])
       }
     }
-    for index in nodes.indices {
-      for position in allInlets[index].indices where Self.needsMix(allInlets[index][position]) {
-        allInlets[index][position].buffer = allocator.take(allInlets[index][position].channels)
+    for (index, node) in nodes.enumerated() {
+      Self.appendInlets(of: node, to: &inlets)
+      for position in 0..<inlets.count(index) {
+        let inlet = inlets[index, position]
+        let isMixed = Self.needsMix(inlet)
+        for cable in inlet.cables { cable.isMixed = isMixed }
+        if isMixed { inlets[index, position].buffer = allocator.take(inlet.channels) }
       }
-      let node = nodes[index]
-      outputs.append(node.outputs.indices.map { allocator.take(node.outputChannels[$0]) })
-      for inlet in allInlets[index] {
+      for port in node.outputs.indices { outputs.append(allocator.take(node.outputChannels[port])) }
+      outputs.endRow()
+      for inlet in inlets[index] {
         inlet.cables.forEach(release)
         if let buffer = inlet.buffer { allocator.give(buffer, inlet.channels) }
       }
-      for port in node.outputs.indices where readers[index][port] == 0 {
-        allocator.give(outputs[index][port], node.outputChannels[port])
+      for port in node.outputs.indices where readers[index, port] == 0 {
+        allocator.give(outputs[index, port], node.outputChannels[port])
       }
     }
     if allocator.size > arena.capacity { arena = BufferArena(capacity: allocator.size * 2) }
-    return writeSteps(serial, allInlets, outputs, arena, zeros)
+    return writeSteps(serial, inlets, outputs, arena, zeros)
   }
 }

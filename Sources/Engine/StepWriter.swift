@@ -5,7 +5,7 @@ import Realtime
 
 extension PlanCompiler {
   func writeSteps(
-    _ serial: Int, _ allInlets: [[Inlet]], _ outputs: [[Int]], _ arena: BufferArena,
+    _ serial: Int, _ allInlets: Rows<Inlet>, _ outputs: Rows<Int>, _ arena: BufferArena,
     _ zeros: UnsafePointer<UnsafePointer<Float>>
   ) -> CompiledPlan {
     let memory = PlanMemory()
@@ -19,7 +19,7 @@ extension PlanCompiler {
         let source =
           cable.key.isFeedback
           ? UnsafePointer(cable.slot.pointee.ring! + gain.source * CableSlot.ringStride)
-          : UnsafePointer(channel(outputs[cable.source.mark][cable.output!] + gain.source))
+          : UnsafePointer(channel(outputs[cable.source.mark, cable.output!] + gain.source))
         return MixTap(destination: gain.destination, source: source, coefficient: gain.gain)
       }
     }
@@ -73,14 +73,14 @@ extension PlanCompiler {
       step.context.outputs = UnsafePointer(
         memory.allocate(
           node.outputs.indices.map {
-            OutputPort(base: channel(outputs[index][$0]), count: node.outputChannels[$0])
+            OutputPort(base: channel(outputs[index, $0]), count: node.outputChannels[$0])
           }))
       step.bindings = memory.allocate(bindings)
       step.inputCount = UInt16(allInlets[index].count { $0.parameter < 0 })
       step.portCount = UInt16(ports.count)
       step.outputCount = UInt16(node.outputs.count)
       step.outputSilence = silences[index]
-      let events = incoming[index].filter { $0.carriesEvents && $0.source.slot.pointee.eventOutput != nil }
+      let events = node.incoming.filter { $0.carriesEvents && $0.source.slot.pointee.eventOutput != nil }
       step.eventSources = memory.allocate(
         events.map { EventSource(queue: $0.source.slot.pointee.eventOutput!, cable: $0.slot) })
       step.eventSourceCount = Int32(events.count)
@@ -90,12 +90,12 @@ extension PlanCompiler {
         step.operation = .processPlain
       }
       steps.append(step)
-      for cable in outgoing[index] where cable.key.isFeedback {
+      for cable in node.outgoing where cable.key.isFeedback {
         var remember = Step(.remember, node.slot, memory)
         let count = node.outputChannels[cable.output!]
         let taps = (0..<count).map {
           MixTap(
-            destination: $0, source: UnsafePointer(channel(outputs[index][cable.output!] + $0)),
+            destination: $0, source: UnsafePointer(channel(outputs[index, cable.output!] + $0)),
             coefficient: 1)
         }
         remember.sources = memory.allocate([
@@ -114,11 +114,12 @@ extension PlanCompiler {
         parameterScratch: memory.allocateFloats(scratch))
     ])
     return CompiledPlan(
-      serial: serial, plan: plan, memory: memory, arena: arena, nodes: nodes, cables: cables,
+      serial: serial, plan: plan, memory: memory, arena: arena, nodes: nodes,
+      cables: nodes.flatMap(\.incoming),
       stepCount: steps.count)
   }
 
-  private func parameterScratch(_ node: EngineNode, _ inlets: [Inlet]) -> Int {
+  private func parameterScratch(_ node: EngineNode, _ inlets: ArraySlice<Inlet>) -> Int {
     var elements = inlets.count { $0.parameter >= 0 } * 64
     for index in 0..<Int(node.slot.pointee.parameterCount) {
       elements += node.slot.pointee.parameters[index].capacity

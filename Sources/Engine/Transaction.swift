@@ -13,6 +13,8 @@ final class Transaction {
   var commands: [Command] = []
   var garbage: [Garbage] = []
   var plan: CompiledPlan?
+  /// Cables whose fades begin with it.
+  var fading: [EngineCable] = []
   var starting: [EngineNode] = []
   var leaving: [EngineNode] = []
   /// The edit that it carries out, as a line; nil for what is nobody's edit.

@@ -37,14 +37,19 @@ public struct Change: Sendable {
   public var ramps: [(node: NodeID, path: ParameterPath, seconds: Double)]
   /// Only comments or places changed: nothing that sounds.
   public var isSilent: Bool
+  public var touched: Touched
 }
 
 extension Patch {
   /// The patch after `edit`, or why it is refused. The receiver stays as it is.
   public func applying(_ edit: Edit, catalogue: KindCatalogue) throws(EditError) -> Change {
     var draft = Draft(patch: self, catalogue: catalogue)
+    draft.patch.touched = Touched(since: revision)
     let inverse = try draft.perform(edit)
-    return Change(patch: draft.patch, inverse: inverse, ramps: draft.ramps, isSilent: draft.isSilent)
+    let touched = draft.patch.touched ?? Touched(since: revision)
+    draft.patch.touched = nil
+    return Change(
+      patch: draft.patch, inverse: inverse, ramps: draft.ramps, isSilent: draft.isSilent, touched: touched)
   }
 }
 
@@ -59,6 +64,7 @@ package struct Draft {
 
   package init(patch: Patch, catalogue: KindCatalogue) {
     self.patch = patch
+    self.patch.revision = Revision()
     self.catalogue = catalogue
   }
 

@@ -7,16 +7,20 @@ import OrderedCollections
 /// kept where it differs from its kind's default or has a comment.
 public struct Patch: Sendable {
   /// In the order of the file.
-  public internal(set) var nodes: OrderedDictionary<NodeID, Node> = [:]
-  public internal(set) var cables: [Cable.Ends: Cable] = [:]
+  public private(set) var nodes: OrderedDictionary<NodeID, Node> = [:]
+  public private(set) var cables: [Cable.Ends: Cable] = [:]
   /// Comments at the head and at the end of the file.
   public internal(set) var header: [String] = []
   public internal(set) var footer: [String] = []
 
   // Derived from the nodes and cables, so that nothing scans them.
-  var idsByName: [String: NodeID] = [:]
-  var incoming: [NodeID: [Cable.Ends]] = [:]
-  var outgoing: [NodeID: [Cable.Ends]] = [:]
+  private(set) var idsByName: [String: NodeID] = [:]
+  private(set) var incoming: [NodeID: [Cable.Ends]] = [:]
+  private(set) var outgoing: [NodeID: [Cable.Ends]] = [:]
+  /// What the steps below changed, while an edit is being applied.
+  var touched: Touched?
+  /// Another one for each state.
+  package internal(set) var revision = Revision()
   /// Never goes back, not even by undo: a node that is fading out keeps its identity to itself.
   var nextID: UInt64 = 1
 
@@ -82,12 +86,31 @@ extension Patch {
     outgoing.reserveCapacity(min(nodeCount, cableCount))
   }
 
+  mutating func update(_ id: NodeID, _ change: (inout Node) -> Void) {
+    guard let index = nodes.index(forKey: id) else { return }
+    touched?.nodes.append(id)
+    change(&nodes.values[index])
+  }
+
+  mutating func update(_ ends: Cable.Ends, _ change: (inout Cable) -> Void) {
+    guard let index = cables.index(forKey: ends) else { return }
+    touched?.cables.append(ends)
+    change(&cables.values[index])
+  }
+
+  mutating func rename(_ id: NodeID, to name: String) {
+    if let old = nodes[id]?.name { idsByName[old] = nil }
+    idsByName[name] = id
+    update(id) { $0.name = name }
+  }
+
   mutating func freshID() -> NodeID {
     defer { nextID += 1 }
     return NodeID(raw: nextID)
   }
 
   mutating func attach(_ node: Node, at index: Int?) {
+    touched?.nodes.append(node.id)
     nextID = max(nextID, node.id.raw &+ 1)
     idsByName[node.name] = node.id
     if let index {
@@ -100,6 +123,9 @@ extension Patch {
   /// Takes the node and its cables away. Its own tables go as a whole: a mix of thousands of cables would
   /// be searched for each of them otherwise.
   mutating func detach(_ id: NodeID) {
+    touched?.nodes.append(id)
+    touched?.cables.append(contentsOf: incoming[id] ?? [])
+    touched?.cables.append(contentsOf: outgoing[id] ?? [])
     for ends in incoming.removeValue(forKey: id) ?? [] {
       cables[ends] = nil
       if ends.source.node != id { Self.drop(ends, from: &outgoing, at: ends.source.node) }
@@ -113,6 +139,7 @@ extension Patch {
 
   /// Adds the cable, or changes the one between the same ports.
   mutating func plug(_ cable: Cable) {
+    touched?.cables.append(cable.ends)
     if cables.updateValue(cable, forKey: cable.ends) == nil {
       incoming[cable.ends.destination.node, default: []].append(cable.ends)
       outgoing[cable.ends.source.node, default: []].append(cable.ends)
@@ -121,6 +148,7 @@ extension Patch {
 
   mutating func unplug(_ ends: Cable.Ends) {
     guard cables.removeValue(forKey: ends) != nil else { return }
+    touched?.cables.append(ends)
     Self.drop(ends, from: &incoming, at: ends.destination.node)
     Self.drop(ends, from: &outgoing, at: ends.source.node)
   }
@@ -133,4 +161,32 @@ extension Patch {
       table[id]?.remove(at: index)
     }
   }
+}
+
+/// The nodes and cables that an edit may have changed, made or taken away: whoever follows the patch
+/// need not look at the others.
+public struct Touched: Sendable {
+  /// The patch that was changed.
+  package let since: Revision
+  public internal(set) var nodes: OrderedSet<NodeID> = []
+  public internal(set) var cables: OrderedSet<Cable.Ends> = []
+
+  init(since: Revision) { self.since = since }
+
+  /// What differs between two patches; nodes in the order of the newer one's file.
+  package init(from old: Patch, to new: Patch) {
+    since = old.revision
+    for node in new.nodes.values where old.nodes[node.id] != node { nodes.append(node.id) }
+    for id in old.nodes.keys where new.nodes[id] == nil { nodes.append(id) }
+    for (ends, cable) in new.cables where old.cables[ends] != cable { cables.append(ends) }
+    for ends in old.cables.keys where new.cables[ends] == nil { cables.append(ends) }
+  }
+}
+
+/// Which state of a patch it is: two patches of one revision are the same.
+package final class Revision: Sendable {}
+
+extension Patch {
+  /// The cables at a node, both ways.
+  package func cables(at id: NodeID) -> [Cable.Ends] { (incoming[id] ?? []) + (outgoing[id] ?? []) }
 }

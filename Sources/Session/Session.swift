@@ -189,7 +189,7 @@ public struct SessionOptions: Sendable {
   private func adopt(_ change: Change, describing line: String) {
     patch = change.patch
     guard !change.isSilent else { return }
-    engine.adopt(patch, ramps: change.ramps, describing: line)
+    engine.adopt(patch, touched: change.touched, ramps: change.ramps, describing: line)
     wishForFiles()
     if !options.isOffline { supervisor.poll() }
   }

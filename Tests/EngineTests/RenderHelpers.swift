@@ -55,7 +55,7 @@ final class Bench {
     guard let change = try? patch.applying(edit, catalogue: Engine.catalogue) else { return false }
     patch = change.patch
     history.append(change.inverse)
-    engine.adopt(patch, ramps: change.ramps, fade: fade, describing: edit.line)
+    engine.adopt(patch, touched: change.touched, ramps: change.ramps, fade: fade, describing: edit.line)
     return true
   }
 
@@ -63,7 +63,7 @@ final class Bench {
     guard let inverse = history.popLast() else { return false }
     guard let change = try? patch.applying(inverse, catalogue: Engine.catalogue) else { return false }
     patch = change.patch
-    engine.adopt(patch, ramps: change.ramps, describing: "undo")
+    engine.adopt(patch, touched: change.touched, ramps: change.ramps, describing: "undo")
     return true
   }
 

@@ -9,8 +9,10 @@ struct PlaceNode: EditVerbs {
       throw EditError(
         "a place is a column and a row between -9999 and 9999", token: "\(place.column),\(place.row)")
     }
-    draft.patch.nodes[node.id]?.place = place
-    if place == nil { draft.patch.nodes[node.id]?.lineComments[.layout] = nil }
+    draft.patch.update(node.id) { node in
+      node.place = place
+      if place == nil { node.lineComments[.layout] = nil }
+    }
   }
 
   func inverse(in draft: Draft) throws(EditError) -> Edit {

@@ -10,9 +10,7 @@ struct RenameNode: EditVerbs {
     if draft.patch[named: newName] != nil {
       throw EditError("there is a node `\(newName)` already", hint: "choose another name", token: newName)
     }
-    draft.patch.nodes[node.id]?.name = newName
-    draft.patch.idsByName[name] = nil
-    draft.patch.idsByName[newName] = node.id
+    draft.patch.rename(node.id, to: newName)
     draft.isSilent = false
   }
 

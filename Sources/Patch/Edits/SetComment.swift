@@ -9,26 +9,26 @@ struct SetComment: EditVerbs {
     switch subject {
     case .node(let name):
       let node = try draft.patch.node(named: name)
-      draft.patch.nodes[node.id]?.comments = comments
+      draft.patch.update(node.id) { $0.comments = comments }
     case .cable(let name):
       let cable = try draft.patch.existing(name, catalogue: draft.catalogue)
-      draft.patch.cables[cable.ends]?.comments = comments
+      draft.patch.update(cable.ends) { $0.comments = comments }
     case .setting(let name, let path):
       let node = try draft.patch.node(named: name)
       guard let kind = draft.catalogue[node.kind] else {
         guard node.settings[path] != nil else {
           throw EditError("`\(name)\(path.suffix)` is not set", token: name + path.suffix)
         }
-        draft.patch.nodes[node.id]?.lineComments[.setting(path)] = kept
+        draft.patch.update(node.id) { $0.lineComments[.setting(path)] = kept }
         return
       }
       let defaultValue = try kind.parameter(at: path, of: node).defaultValue(at: path)
-      draft.patch.nodes[node.id]?.lineComments[.setting(path)] = kept
+      draft.patch.update(node.id) { $0.lineComments[.setting(path)] = kept }
       draft.patch.store(node.settings[path] ?? defaultValue, at: path, of: node.id, default: defaultValue)
     case .layout(let name):
       let node = try draft.patch.node(named: name)
       guard node.place != nil else { throw EditError("`\(name)` has no place of its own", token: name) }
-      draft.patch.nodes[node.id]?.lineComments[.layout] = kept
+      draft.patch.update(node.id) { $0.lineComments[.layout] = kept }
     case .header: draft.patch.header = comments.before
     case .footer: draft.patch.footer = comments.before
     }

@@ -9,8 +9,10 @@ struct SetParameter: EditVerbs {
   func apply(to draft: inout Draft) throws(EditError) {
     let node = try draft.patch.node(named: name)
     guard let kind = draft.catalogue[node.kind] else {
-      draft.patch.nodes[node.id]?.settings[path] = value?.unread
-      if value == nil { draft.patch.nodes[node.id]?.lineComments[.setting(path)] = nil }
+      draft.patch.update(node.id) { node in
+        node.settings[path] = value?.unread
+        if value == nil { node.lineComments[.setting(path)] = nil }
+      }
       draft.isSilent = false
       return
     }
@@ -31,8 +33,10 @@ struct SetParameter: EditVerbs {
     }
     draft.patch.store(checked, at: path, of: node.id, default: parameter.defaultValue(at: path))
     for path in dropped(by: checked ?? parameter.defaultValue, parameter: parameter, of: node, kind: kind) {
-      draft.patch.nodes[node.id]?.settings[path] = nil
-      draft.patch.nodes[node.id]?.lineComments[.setting(path)] = nil
+      draft.patch.update(node.id) { node in
+        node.settings[path] = nil
+        node.lineComments[.setting(path)] = nil
+      }
     }
     draft.isSilent = false
   }
@@ -78,12 +82,14 @@ struct SetParameter: EditVerbs {
 extension Patch {
   /// Keeps the value where it differs from the default or has a comment.
   mutating func store(_ value: Value?, at path: ParameterPath, of id: NodeID, default defaultValue: Value) {
-    if let value {
-      let hasComment = nodes[id]?.lineComments[.setting(path)] != nil
-      nodes[id]?.settings[path] = value == defaultValue && !hasComment ? nil : value
-    } else {
-      nodes[id]?.settings[path] = nil
-      nodes[id]?.lineComments[.setting(path)] = nil
+    update(id) { node in
+      if let value {
+        let hasComment = node.lineComments[.setting(path)] != nil
+        node.settings[path] = value == defaultValue && !hasComment ? nil : value
+      } else {
+        node.settings[path] = nil
+        node.lineComments[.setting(path)] = nil
+      }
     }
   }
 }

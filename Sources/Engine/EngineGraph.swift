@@ -1,0 +1,244 @@
+import Patch
+
+/// What sounds or is about to, leaving nodes and cables included, and what the patch wants of it.
+///
+/// Everything stands in tables that an edit changes where it touches them, so that none of its work but
+/// ordering and compiling grows with the patch. Worker.
+final class EngineGraph {
+  /// Where a node stands in `nodes` and a wish in `wishes`, as long as it lives; nil: free.
+  private(set) var nodes: [EngineNode?] = []
+  private(set) var wishes: [CableWish?] = []
+  /// What the wishes join, by their places, for passes over all of them; -1: free.
+  private(set) var wishSources: [Int32] = []
+  private(set) var wishDestinations: [Int32] = []
+  private(set) var wishStandings: [CycleBreaker.Standing] = []
+  private var freeNodes: [Int32] = []
+  private var freeWishes: [Int32] = []
+  private(set) var nodeCount = 0
+
+  /// The node of each identity that is to stay.
+  private(set) var current: [NodeID: EngineNode] = [:]
+  private(set) var nodesByKey: [EngineNode.Key: EngineNode] = [:]
+  private(set) var cables: [EngineCable.Key: EngineCable] = [:]
+  private var wishesByEnds: [Cable.Ends: CableWish] = [:]
+  /// Wishes that go through the feedback delay.
+  private var feedback: [CableWish] = []
+
+  /// Nodes that are still heard and no longer wanted.
+  private(set) var leaving: [EngineNode] = []
+  /// Cables that fade or leave.
+  private(set) var unsettled: [EngineCable] = []
+  /// Nodes with driver channels.
+  private(set) var endpoints: [EngineNode] = []
+
+  /// Breaks the circles of references, and frees what they held.
+  func removeAll() {
+    for cable in cables.values { cable.free() }
+    for node in nodesByKey.values {
+      node.incoming = []
+      node.outgoing = []
+      node.free()
+    }
+    for wish in wishes { wish?.cable = nil }
+    cables = [:]
+    nodesByKey = [:]
+  }
+
+  // MARK: Nodes
+
+  func insert(_ node: EngineNode) {
+    nodesByKey[node.key] = node
+    if let index = freeNodes.popLast() {
+      node.index = index
+      nodes[Int(index)] = node
+    } else {
+      node.index = Int32(nodes.count)
+      nodes.append(node)
+    }
+    nodeCount += 1
+    if node.firstChannel != nil { endpoints.append(node) }
+  }
+
+  /// Takes the node and its cables out; `dropped` is told of each cable.
+  func remove(_ node: EngineNode, dropped: (EngineCable) -> Void) {
+    let (incoming, outgoing) = (node.incoming, node.outgoing)
+    node.incoming = []
+    node.outgoing = []
+    for cable in incoming + outgoing where cables[cable.key] === cable {
+      remove(cable)
+      dropped(cable)
+    }
+    nodesByKey[node.key] = nil
+    node.isGone = true
+    nodes[Int(node.index)] = nil
+    freeNodes.append(node.index)
+    nodeCount -= 1
+    leaving.removeAll { $0 === node }
+    if node.firstChannel != nil { endpoints.removeAll { $0 === node } }
+  }
+
+  /// Makes it the one that its identity means; gives the one before.
+  func appoint(_ node: EngineNode) -> EngineNode? { current.updateValue(node, forKey: node.id) }
+
+  func dismiss(_ id: NodeID) -> EngineNode? { current.removeValue(forKey: id) }
+
+  func setLeaving(_ node: EngineNode, _ isLeaving: Bool) {
+    node.isLeaving = isLeaving
+    if isLeaving { leaving.append(node) } else { leaving.removeAll { $0 === node } }
+  }
+
+  /// To be called when the name of a node changed: sums are in the order of their sources' names.
+  func reorderCables(from node: EngineNode) {
+    for cable in node.outgoing {
+      cable.destination.incoming.removeAll { $0 === cable }
+      cable.destination.incoming.insert(cable, at: Self.place(of: cable))
+    }
+  }
+
+  // MARK: Cables
+
+  /// The order in which cables are summed: by names, so that it does not depend on the order in which
+  /// the patch was made.
+  private static func place(of cable: EngineCable) -> Int {
+    let list = cable.destination.incoming
+    var low = 0
+    var high = list.count
+    while low < high {
+      let middle = (low + high) / 2
+      if comesBefore(list[middle], cable) { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
+  private static func comesBefore(_ a: EngineCable, _ b: EngineCable) -> Bool {
+    if a.source === b.source {
+      return a.key.sourcePort != b.key.sourcePort
+        ? a.key.sourcePort < b.key.sourcePort : a.key.destinationPort < b.key.destinationPort
+    }
+    if a.source.name != b.source.name { return a.source.name < b.source.name }
+    return a.source.number < b.source.number
+  }
+
+  func insert(_ cable: EngineCable) {
+    cables[cable.key] = cable
+    cable.source.outgoing.append(cable)
+    cable.destination.incoming.insert(cable, at: Self.place(of: cable))
+  }
+
+  func remove(_ cable: EngineCable) {
+    cables[cable.key] = nil
+    if let index = cable.source.outgoing.lastIndex(where: { $0 === cable }) {
+      cable.source.outgoing.remove(at: index)
+    }
+    if let index = cable.destination.incoming.lastIndex(where: { $0 === cable }) {
+      cable.destination.incoming.remove(at: index)
+    }
+    cable.isGone = true
+  }
+
+  /// A cable that begins to fade or to leave.
+  func unsettle(_ cable: EngineCable) {
+    guard !cable.isUnsettled else { return }
+    cable.isUnsettled = true
+    unsettled.append(cable)
+  }
+
+  /// Forgets those that have come to rest.
+  func forgetSettled() {
+    unsettled.removeAll { cable in
+      let isSettled = cable.isGone || cable.settling == nil && !cable.isLeaving
+      if isSettled { cable.isUnsettled = false }
+      return isSettled
+    }
+  }
+
+  // MARK: Wishes
+
+  subscript(_ ends: Cable.Ends) -> CableWish? { wishesByEnds[ends] }
+
+  func insert(_ wish: CableWish) {
+    wishesByEnds[wish.ends] = wish
+    let standing: CycleBreaker.Standing = wish.route.output == nil ? .fixed : .new
+    if let index = freeWishes.popLast() {
+      wish.index = index
+      wishes[Int(index)] = wish
+      wishSources[Int(index)] = wish.route.source.index
+      wishDestinations[Int(index)] = wish.route.destination.index
+      wishStandings[Int(index)] = standing
+    } else {
+      wish.index = Int32(wishes.count)
+      wishes.append(wish)
+      wishSources.append(wish.route.source.index)
+      wishDestinations.append(wish.route.destination.index)
+      wishStandings.append(standing)
+    }
+  }
+
+  func remove(_ wish: CableWish) {
+    if wish.isFeedback { feedback.removeAll { $0 === wish } }
+    wishesByEnds[wish.ends] = nil
+    wishes[Int(wish.index)] = nil
+    wishSources[Int(wish.index)] = -1
+    wishDestinations[Int(wish.index)] = -1
+    freeWishes.append(wish.index)
+  }
+
+  /// From now on the wish is carried out by this cable.
+  func setCable(_ cable: EngineCable, of wish: CableWish) {
+    wish.cable = cable
+    wishStandings[Int(wish.index)] = cable.key.isFeedback ? .last : .fixed
+  }
+
+  /// Sends just the wishes at these places through the feedback delay; gives those for which that is
+  /// a change.
+  func setFeedback(_ places: [Int]) -> [CableWish] {
+    if places.isEmpty, feedback.isEmpty { return [] }
+    let old = feedback
+    feedback = places.compactMap { wishes[$0] }
+    let wanted = Set(places)
+    var changed = old.filter { !wanted.contains(Int($0.index)) }
+    for wish in changed { wish.isFeedback = false }
+    for wish in feedback where !wish.isFeedback {
+      wish.isFeedback = true
+      changed.append(wish)
+    }
+    return changed
+  }
+}
+
+/// A cable of the patch as the engine sees it: which of its ports it joins, and how.
+final class CableWish {
+  struct Route {
+    var source: EngineNode
+    /// Position among the source's audio outputs; nil for events.
+    var output: Int?
+    var destination: EngineNode
+    var input: EngineCable.Destination
+  }
+
+  let ends: Cable.Ends
+  let route: Route
+  var map: ChannelMap?
+  var mixing: ChannelMixing
+  /// Linear gain.
+  var target: Float
+  /// Closes a cycle.
+  var isFeedback = false
+  /// What carries it out.
+  var cable: EngineCable?
+  fileprivate(set) var index: Int32 = 0
+
+  init(ends: Cable.Ends, route: Route, map: ChannelMap?, mixing: ChannelMixing, target: Float) {
+    self.ends = ends
+    self.route = route
+    self.map = map
+    self.mixing = mixing
+    self.target = target
+  }
+
+  var key: EngineCable.Key {
+    EngineCable.Key(
+      source: route.source.number, sourcePort: ends.source.port, destination: route.destination.number,
+      destinationPort: ends.destination.port, map: map, mixing: mixing, isFeedback: isFeedback)
+  }
+}
