@@ -11,6 +11,8 @@ PATCH ?= Patches/reconnect.patch
 FILTER ?=
 # How long `make fuzz` searches and `make soak` plays.
 MINUTES ?= 10
+# What `make soak` edits: the number that an earlier one printed, or any.
+SEED ?=
 # How many edits `make rtsan` makes.
 EDITS ?= 4000
 # Measure a build for no particular processor beside the native one: 1 is x86-64-v3.
@@ -68,9 +70,9 @@ rtsan: install-test ## Render and edit under RealtimeSanitizer
 	STRICT=1 $(SWIFT) build $(RTSAN) --build-tests
 	STRICT=1 SOSTENUTO_EDITS=$(EDITS) $(SWIFT) test $(RTSAN) --skip-build --disable-xctest --filter DriversTests
 
-soak: install-test ## Edit at random on a JACK server for long, and look for losses (MINUTES=…)
+soak: install-test ## Edit at random on a JACK server for long, every render watched (MINUTES=… SEED=…)
 	STRICT=1 $(SWIFT) build $(TEST) --build-tests
-	STRICT=1 SOSTENUTO_SOAK_MINUTES=$(MINUTES) $(SWIFT) test $(TEST) --skip-build --disable-xctest --filter SoakTests
+	STRICT=1 SOSTENUTO_SOAK_MINUTES=$(MINUTES) SOSTENUTO_SOAK_SEED=$(SEED) $(SWIFT) test $(TEST) --skip-build --disable-xctest --filter SoakTests
 
 fuzz: install ## Search for a text that the reader of patches stumbles over (MINUTES=…)
 	FUZZ=1 $(SWIFT) build $(FUZZ) --product FuzzReader

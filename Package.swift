@@ -61,8 +61,10 @@ let package = Package(
     .testTarget(name: "ProcessorsTests", dependencies: ["Processors"]),
     .testTarget(name: "SamplerTests", dependencies: ["Sampler"]),
     .testTarget(name: "EngineTests", dependencies: ["Engine", "PatchLanguage", "Sampler"]),
+    .target(name: "CAudit", path: "Tests/CAudit"),
     .testTarget(
-      name: "DriversTests", dependencies: ["Drivers", "Engine", "PatchLanguage", "Sampler", "CJack"]),
+      name: "DriversTests",
+      dependencies: ["Drivers", "Engine", "PatchLanguage", "Sampler", "CJack", "CAudit"]),
     .testTarget(name: "ScreenTests", dependencies: ["Screen", "Terminal"]),
     .testTarget(name: "InterfaceTests", dependencies: ["Interface"]),
     .testTarget(

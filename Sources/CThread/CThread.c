@@ -2,11 +2,15 @@
 #include "CThread.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -54,6 +58,26 @@ void sostenuto_sleep_until(int64_t deadline) {
 bool sostenuto_make_realtime(int priority) {
   struct sched_param parameters = {.sched_priority = priority};
   return pthread_setschedparam(pthread_self(), SCHED_FIFO, &parameters) == 0;
+}
+
+void sostenuto_touch_stack(void) {
+  /* JACK's threads have 512 KiB, and renders use a small part of this. */
+  volatile char pages[128 * 1024];
+  for (size_t byte = 0; byte < sizeof pages; byte += 1024) pages[byte] = 0;
+}
+
+static bool may_lock_without_limit(void) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY) return true;
+  struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+  struct __user_cap_data_struct data[2] = {{0}};
+  return syscall(SYS_capget, &header, data) == 0 && (data[0].effective & 1u << CAP_IPC_LOCK);
+}
+
+bool sostenuto_lock_memory(void) {
+  /* What is there by now, code included, is brought in; of what comes, only what somebody touches. */
+  return may_lock_without_limit() && mlockall(MCL_CURRENT) == 0 &&
+         mlockall(MCL_FUTURE | MCL_ONFAULT) == 0;
 }
 
 void sostenuto_name_thread(const char *name) {
@@ -109,7 +133,7 @@ void sostenuto_rtsan_enter(void) { __rtsan_realtime_enter(); }
 void sostenuto_rtsan_exit(void) { __rtsan_realtime_exit(); }
 bool sostenuto_rtsan_is_built_in(void) { return true; }
 #else
-void sostenuto_rtsan_enter(void) {}
-void sostenuto_rtsan_exit(void) {}
+__attribute__((weak)) void sostenuto_rtsan_enter(void) {}
+__attribute__((weak)) void sostenuto_rtsan_exit(void) {}
 bool sostenuto_rtsan_is_built_in(void) { return false; }
 #endif

@@ -41,8 +41,15 @@ final class AudioThread {
   private static let runWork: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = {
     let work = Unmanaged<Work>.fromOpaque($0!).takeRetainedValue()
     sostenuto_name_thread(work.name)
+    sostenuto_touch_stack()
     _ = sostenuto_make_realtime(work.priority)
     work.body()
     return nil
   }
+}
+
+/// Audio threads use memory that the worker has touched; this keeps it from being paged out again.
+enum ProcessMemory {
+  /// Locked at the first look, for good; false where the system does not permit it.
+  static let isLocked = sostenuto_lock_memory()
 }

@@ -32,6 +32,7 @@ public final class Supervisor {
 
   /// Opens and starts a driver, and tunes the engine to it. Always succeeds: with the clock at worst.
   public func start() {
+    _ = ProcessMemory.isLocked
     let choice = chooser.open(renderer: engine.renderer)
     server = choice.server
     message = choice.explanation

@@ -29,10 +29,14 @@ import Testing
         if (try? graph.perform(author.line(graph.patch))) != nil { taken += 1 }
       }
     }
-    try renderer.render(frames: Int64(Self.edits * 100 + 4800), cues: cues)
-    print("\(taken) taken, \(graph.patch.nodes.count) nodes at the end")
+    let audit = Audit(period: 64)
+    try audit.watchRenders { try renderer.render(frames: Int64(Self.edits * 100 + 4800), cues: cues) }
+    print("\(taken) taken, \(graph.patch.nodes.count) nodes at the end; \(audit.words)")
     #expect(taken > Self.edits / 3)
     #expect(graph.patch.nodes.count > 6)
+    let found = audit.found
+    #expect(!Audit.isBuiltIn || found.callbacks >= Self.edits)
+    #expect(found.breaches == 0)
     #expect(graph.engine.renderer.time == Int64(Self.edits * 100 + 4800))
     #expect(graph.engine.isSettled)
     #expect(graph.engine.plansSent - graph.engine.plansReturned <= 1)

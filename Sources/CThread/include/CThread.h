@@ -17,6 +17,13 @@ void sostenuto_sleep_until(int64_t deadline);
 /* Give the calling thread SCHED_FIFO at `priority`; false when the system refuses. */
 bool sostenuto_make_realtime(int priority);
 
+/* Touch the pages of the calling thread's stack that a render may use, so that none is first used there. */
+void sostenuto_touch_stack(void);
+
+/* Keep what the process has touched, and will touch, in memory. False where that is not permitted
+   without a limit: a lock that counts against a limit would make later allocations fail. */
+bool sostenuto_lock_memory(void);
+
 /* The calling thread's name for debuggers and `top`; at most 15 bytes count. */
 void sostenuto_name_thread(const char *name);
 
@@ -26,8 +33,9 @@ void sostenuto_name_thread(const char *name);
    -1 with errno. `arguments` ends with NULL. */
 pid_t sostenuto_spawn_dependent(const char *const *arguments);
 
-/* RealtimeSanitizer's context, entered and left around each render; no-ops in other builds.
-   They stand in a .c file since inlined into Swift they would silently do nothing. */
+/* RealtimeSanitizer's context, entered and left around each render. No-ops in other builds, where the
+   tests put counters in their place (Tests/CAudit). They stand in a .c file since inlined into Swift
+   they would silently do nothing. */
 void sostenuto_rtsan_enter(void);
 void sostenuto_rtsan_exit(void);
 bool sostenuto_rtsan_is_built_in(void);

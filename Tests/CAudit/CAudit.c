@@ -1,0 +1,147 @@
+#define _GNU_SOURCE
+#include "CAudit.h"
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+#if defined(__x86_64__)
+#include <xmmintrin.h>
+#endif
+
+/* RealtimeSanitizer puts functions of its own in the place of these. */
+#if !defined(SOSTENUTO_RTSAN)
+
+struct span {
+  struct sostenuto_audit *audit;
+  struct rusage usage;
+  int64_t start;
+};
+static __thread struct span span;
+static __thread int64_t last_start;
+static _Atomic(struct sostenuto_audit *) renders;
+
+static int64_t now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+bool sostenuto_audit_is_built_in(void) { return true; }
+void sostenuto_audit_renders(struct sostenuto_audit *audit) { atomic_store(&renders, audit); }
+
+void sostenuto_audit_begin(struct sostenuto_audit *audit) {
+  if (!audit) return;
+  getrusage(RUSAGE_THREAD, &span.usage);
+  span.start = now();
+  if (last_start && span.start - last_start > 2 * audit->period_nanoseconds) audit->late++;
+  last_start = span.start;
+  span.audit = audit;
+}
+
+void sostenuto_audit_end(void) {
+  struct sostenuto_audit *audit = span.audit;
+  if (!audit) return;
+  span.audit = NULL;
+  int64_t length = now() - span.start;
+  struct rusage usage;
+  getrusage(RUSAGE_THREAD, &usage);
+  audit->callbacks++;
+  audit->waits += usage.ru_nvcsw - span.usage.ru_nvcsw;
+  audit->preemptions += usage.ru_nivcsw - span.usage.ru_nivcsw;
+  audit->page_faults += usage.ru_minflt + usage.ru_majflt - span.usage.ru_minflt - span.usage.ru_majflt;
+  if (length > audit->period_nanoseconds) audit->overruns++;
+  if (length > audit->longest_nanoseconds) audit->longest_nanoseconds = length;
+}
+
+static bool flushes_denormals(void) {
+#if defined(__x86_64__)
+  return (_mm_getcsr() & 0x8040) == 0x8040;
+#elif defined(__aarch64__)
+  uint64_t state;
+  __asm__ volatile("mrs %0, fpcr" : "=r"(state));
+  return state >> 24 & 1;
+#else
+  return true;
+#endif
+}
+
+/* In the place of the product's, which do nothing. */
+void sostenuto_rtsan_enter(void) {
+  struct sostenuto_audit *audit = atomic_load(&renders);
+  if (audit && !flushes_denormals()) audit->with_denormals++;
+  sostenuto_audit_begin(audit);
+}
+void sostenuto_rtsan_exit(void) { sostenuto_audit_end(); }
+
+/* In the place of glibc's, for the whole program of the tests. */
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
+extern void *__libc_memalign(size_t, size_t);
+extern void __libc_free(void *);
+
+static void count_allocation(void) {
+  if (span.audit) span.audit->allocations++;
+}
+
+void *malloc(size_t size) {
+  count_allocation();
+  return __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size) {
+  count_allocation();
+  return __libc_calloc(count, size);
+}
+
+void *realloc(void *memory, size_t size) {
+  count_allocation();
+  return __libc_realloc(memory, size);
+}
+
+void *aligned_alloc(size_t alignment, size_t size) {
+  count_allocation();
+  return __libc_memalign(alignment, size);
+}
+
+int posix_memalign(void **result, size_t alignment, size_t size) {
+  count_allocation();
+  *result = __libc_memalign(alignment, size);
+  return *result ? 0 : 12;
+}
+
+void free(void *memory) {
+  if (span.audit && memory) span.audit->releases++;
+  __libc_free(memory);
+}
+
+typedef int locker(pthread_mutex_t *);
+static locker *true_lock, *true_try;
+
+/* Before anything of the program's runs; until then only the loader's one thread does. */
+__attribute__((constructor(101))) static void find_true_functions(void) {
+  true_lock = (locker *)dlsym(RTLD_NEXT, "pthread_mutex_lock");
+  true_try = (locker *)dlsym(RTLD_NEXT, "pthread_mutex_trylock");
+}
+
+int pthread_mutex_lock(pthread_mutex_t *mutex) {
+  if (span.audit) span.audit->locks++;
+  if (!true_lock) find_true_functions();
+  return true_lock(mutex);
+}
+
+int pthread_mutex_trylock(pthread_mutex_t *mutex) {
+  if (span.audit) span.audit->locks++;
+  if (!true_try) find_true_functions();
+  return true_try(mutex);
+}
+
+#else
+
+bool sostenuto_audit_is_built_in(void) { return false; }
+void sostenuto_audit_renders(struct sostenuto_audit *audit) { (void)audit; }
+void sostenuto_audit_begin(struct sostenuto_audit *audit) { (void)audit; }
+void sostenuto_audit_end(void) {}
+
+#endif
