@@ -56,11 +56,14 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
 
+    // What several test targets use: random edits that shrink, exact frames.
+    .target(
+      name: "TestSupport", dependencies: ["Engine", "PatchLanguage", "Realtime"], path: "Tests/Support"),
     .testTarget(name: "PatchTests", dependencies: ["Patch", "PatchLanguage", "Processors"]),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime"]),
     .testTarget(name: "ProcessorsTests", dependencies: ["Processors"]),
     .testTarget(name: "SamplerTests", dependencies: ["Sampler"]),
-    .testTarget(name: "EngineTests", dependencies: ["Engine", "PatchLanguage", "Sampler"]),
+    .testTarget(name: "EngineTests", dependencies: ["Engine", "PatchLanguage", "Sampler", "TestSupport"]),
     .target(name: "CAudit", path: "Tests/CAudit"),
     .testTarget(
       name: "DriversTests",

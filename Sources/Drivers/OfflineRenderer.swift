@@ -95,6 +95,10 @@ public final class OfflineRenderer {
       if writers.count < tracks.count { try openFiles(frames: frames) }
       var end = min(position + Int64(period), frames)
       if next < cues.count { end = min(end, cues[next].frame) }
+      // Engine time is not the render's own where a session renders twice.
+      if let fadeEnd = engine.nextFadeEnd.map({ position + $0 - engine.renderer.time }), fadeEnd > position {
+        end = min(end, fadeEnd)
+      }
       try renderPeriod(Int(end - position))
       position = end
       engine.collect()

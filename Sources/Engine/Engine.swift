@@ -26,6 +26,7 @@ public final class Engine {
   private var oldResources: [Resource] = []
 
   private var nextNumber: Int32 = 1
+  private var nextCableNumber: Int32 = 1
   private var nextTransaction = 1
   private var unsent: [Transaction] = []
   private var sent: [Transaction] = []
@@ -221,6 +222,11 @@ public final class Engine {
     return nextNumber
   }
 
+  func makeCableNumber() -> Int32 {
+    defer { nextCableNumber += 1 }
+    return nextCableNumber
+  }
+
   func prepare(_ node: EngineNode) {
     node.prepare(rate: rate, noEvents: noEvents, pool: slots)
     node.fault = faults[node.id]
@@ -311,6 +317,19 @@ public final class Engine {
   /// The lifecycle trace from the entry with this serial number on.
   public func trace(since id: Int) -> [TraceEntry] { log.entries(since: id) }
 
+  /// The engine frame at which the next fade ends, and a driver that wants the same bits for every period
+  /// has to call `collect`: what a cycle becomes after its fade begins there. nil: none is under way.
+  public var nextFadeEnd: Int64? {
+    let now = renderer.time
+    return graph.unsettled.compactMap { cable in
+      switch cable.settling {
+      case .at(let end): end
+      case .after(_, let frames), .unsent(let frames): now + Int64(frames)
+      case nil: nil
+      }
+    }.min()
+  }
+
   /// Whether everything that was asked for has happened and no fade is under way.
   public var isSettled: Bool {
     unsent.isEmpty && sent.isEmpty && graph.unsettled.allSatisfy { $0.settling == nil && !$0.isLeaving }
@@ -354,11 +373,11 @@ public final class Engine {
   /// first that are free. nil when all 256 are taken.
   func driverChannels(_ count: Int, isInput: Bool, name: String) -> Int? {
     var taken = Set<Int>()
-    var predecessor: Int?
+    var predecessors: [EngineNode] = []
     for node in graph.endpoints {
       guard let first = node.firstChannel, (node.kind == "input") == isInput else { continue }
       if node.isLeaving, node.name == name {
-        predecessor = first
+        predecessors.append(node)
         continue
       }
       let channels = isInput ? node.outputChannels[0] : node.inputChannels[0]
@@ -367,7 +386,10 @@ public final class Engine {
     func isFree(_ first: Int) -> Bool {
       first + count <= DriverChannels.capacity && (first..<first + count).allSatisfy { !taken.contains($0) }
     }
-    if let predecessor, isFree(predecessor) { return predecessor }
+    // The latest, and not any: which one must not depend on when others were removed.
+    for node in predecessors.sorted(by: { $0.number > $1.number }) {
+      if let first = node.firstChannel, isFree(first) { return first }
+    }
     return (0..<DriverChannels.capacity).first(where: isFree)
   }
 }

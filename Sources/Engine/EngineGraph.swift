@@ -112,8 +112,8 @@ final class EngineGraph {
 
   private static func comesBefore(_ a: EngineCable, _ b: EngineCable) -> Bool {
     if a.source === b.source {
-      return a.key.sourcePort != b.key.sourcePort
-        ? a.key.sourcePort < b.key.sourcePort : a.key.destinationPort < b.key.destinationPort
+      return (a.key.sourcePort, a.key.destinationPort, a.number)
+        < (b.key.sourcePort, b.key.destinationPort, b.number)
     }
     if a.source.name != b.source.name { return a.source.name < b.source.name }
     return a.source.number < b.source.number

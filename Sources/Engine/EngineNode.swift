@@ -206,6 +206,8 @@ final class EngineCable {
   }
 
   let key: Key
+  /// Unique among all cables that ever were: those between the same two ports are summed by age.
+  let number: Int32
   let source: EngineNode
   /// Position among the source's audio outputs; nil for events.
   let output: Int?
@@ -235,8 +237,9 @@ final class EngineCable {
   private var mirrorTime: Int64 = 0
   private(set) var slot: UnsafeMutablePointer<CableSlot>!
 
-  init(key: Key, route: CableWish.Route, target: Float) {
+  init(key: Key, number: Int32, route: CableWish.Route, target: Float) {
     self.key = key
+    self.number = number
     source = route.source
     output = route.output
     destination = route.destination

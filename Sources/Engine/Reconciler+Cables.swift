@@ -121,9 +121,10 @@ extension Reconciler {
         edges.map { (edge: $0, name: name($0)) }.sorted { $0.name < $1.name }.map(\.edge)
       },
       canonicalNodes: { nodes in
-        nodes.map { (node: $0, name: self.graph.nodes[$0]?.name ?? "") }.sorted {
-          ($0.name, $0.node) < ($1.name, $1.node)
-        }.map(\.node)
+        nodes.map {
+          (node: $0, name: self.graph.nodes[$0]?.name ?? "", number: self.graph.nodes[$0]?.number ?? 0)
+        }
+        .sorted { ($0.name, $0.number) < ($1.name, $1.number) }.map(\.node)
       })
     order = breaker.order.compactMap { graph.nodes[Int($0)] }
     changed += graph.setFeedback(breaker.feedback.filter { $0 < wishCount })
@@ -142,7 +143,8 @@ extension Reconciler {
         retarget(known, wish.target)
         graph.setCable(known, of: wish)
       } else {
-        let cable = EngineCable(key: key, route: wish.route, target: wish.target)
+        let cable = EngineCable(
+          key: key, number: engine.makeCableNumber(), route: wish.route, target: wish.target)
         graph.insert(cable)
         graph.setCable(cable, of: wish)
         newCables.append(cable)
@@ -256,8 +258,10 @@ extension Reconciler {
 
   /// Whether nothing of a leaving cable is heard any more.
   private func isFinished(_ cable: EngineCable, _ now: Int64) -> Bool {
-    // A fade that edits restart again and again is over when nobody can hear it: -120 dB.
-    let isInaudible = !cable.carriesEvents && cable.target == 0 && abs(cable.gain(at: now)) < 1e-6
+    // A fade that edits restart again and again is over when nobody can hear it: -120 dB. Decided by
+    // edits only, whose time is part of the script: when tidying comes depends on the driver's period.
+    let isInaudible =
+      !isTidying && !cable.carriesEvents && cable.target == 0 && abs(cable.gain(at: now)) < 1e-6
     guard cable.settling == nil || isInaudible else { return false }
     return !cable.destination.isLeaving || cable.destination.isSink || cable.carriesEvents
   }

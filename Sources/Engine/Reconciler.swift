@@ -38,6 +38,8 @@ final class Reconciler {
   var changed: [CableWish] = []
   /// Which cables there are, or what they join, has changed.
   var isRewired = false
+  /// No edit: fades have ended.
+  var isTidying = false
   /// What sounds, in an order in which each node comes after those that it hears; nil: not known yet.
   var order: [EngineNode]?
   /// Where fades begin.
@@ -59,6 +61,7 @@ final class Reconciler {
 
   /// `mustCompile`: fades have ended, so that there is less to run.
   func run(_ touched: Touched, mustCompile: Bool = false) -> Work {
+    isTidying = mustCompile
     work.needsPlan = mustCompile || isFirst
     isRewired = work.needsPlan
     touchedCables = touched.cables
@@ -75,7 +78,11 @@ final class Reconciler {
       arrange()
       carryOut()
     }
-    var compiler = PlanCompiler(nodes: (order ?? []).filter { !$0.isGone })
+    let nodes = (order ?? []).filter { !$0.isGone }
+    // Ends of the patch that share driver channels are summed there: in an order of their own, since
+    // that of the others depends on which fades are still under way.
+    let sinks = nodes.filter(\.isSink).sorted { $0.number < $1.number }
+    var compiler = PlanCompiler(nodes: nodes.filter { !$0.isSink } + sinks)
     for node in compiler.spreadChannels() {
       let (command, old) = node.widen(rate: engine.rate)
       work.commands.append(command)

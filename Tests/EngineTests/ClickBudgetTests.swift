@@ -1,5 +1,6 @@
 import Engine
 import Patch
+import TestSupport
 import Testing
 
 /// What an edit adds to a full-scale constant, by the engine's own log of edits: at most -90 dBFS above
@@ -129,7 +130,7 @@ import Testing
   {
     print("seed \(seed)")
     let bench = try start()
-    var random = SeededGenerator(seed)
+    var random = SeededGenerator(seed: seed)
     var (counter, done, rounds) = (0, 0, 0)
     while done < 300, rounds < 5000 {
       rounds += 1
@@ -146,7 +147,7 @@ import Testing
   @Test(arguments: [4, 5] as [UInt64]) func aHundredEditsAtOnceKeepTheBudget(seed: UInt64) throws {
     print("seed \(seed)")
     let bench = try start()
-    var random = SeededGenerator(seed)
+    var random = SeededGenerator(seed: seed)
     var counter = 0
     for _ in 0..<4 {
       var done = 0
@@ -204,7 +205,7 @@ import Testing
 
   @Test func watchingChangesNoBit() throws {
     let (watched, unwatched) = (try start(), try start(watched: false))
-    var random = SeededGenerator(6)
+    var random = SeededGenerator(seed: 6)
     var counter = 0
     for round in 0..<200 {
       let edit = randomEdit(watched.patch, &random, &counter)

@@ -28,64 +28,6 @@ import Testing
     return bench
   }
 
-  @Test func aChordIsTheSameBitForBitThroughTwoThousandEdits() throws {
-    let organ = try Self.instrument("organ")
-    let still = try Self.start(organ)
-    let edited = try Self.start(organ)
-    for bench in [still, edited] {
-      for key in [60, 64, 67] as [UInt8] {
-        bench.engine.perform(Event(.noteOn, key: key, value: 100), on: try bench.id("keys"))
-      }
-      bench.render(4800)
-    }
-    let seed: UInt64 = 11
-    print("seed \(seed)")
-    var random = SeededGenerator(seed)
-    var counter = 0
-    var done = 0
-    var leastVoices = Int.max
-    while done < 2000 {
-      let edit = RandomEditTests.randomEdit(edited.patch, &random, &counter)
-      if Self.spares(edit), edited.edit(edit) { done += 1 }
-      if done % 7 == 0 { edited.undo() }
-      let frames = Int.random(in: 1...96, using: &random)
-      edited.render(frames)
-      still.render(frames)
-      leastVoices = min(leastVoices, edited.engine.report().nodes.first { $0.name == "piano" }?.voices ?? 0)
-    }
-    let tap = try edited.tapChannel()
-    for channel in [tap, tap + 1] {
-      if let difference = firstDifference(still.heard[channel], edited.heard[channel]) {
-        Issue.record("seed \(seed), channel \(channel): \(difference)")
-      }
-    }
-    #expect(still.heard[tap].suffix(4800).contains { abs($0) > 0.01 })
-    #expect(leastVoices == 3, "voices fell to \(leastVoices)")
-    let happened = edited.engine.trace(since: 0).filter { $0.name == "piano" }.map(\.happening)
-    #expect(happened.filter { if case .noteOn = $0 { true } else { false } }.count == 3)
-    #expect(
-      happened.allSatisfy {
-        switch $0 {
-        case .allocated, .prepared, .started, .loaded, .noteOn: true
-        default: false
-        }
-      }, "the trace shows the sampler's notes and nothing else: \(happened)")
-    edited.settle()
-    #expect(edited.engine.plansReturned == edited.engine.plansSent - 1)
-  }
-
-  /// Random edits that leave the keyboard and the sampler themselves alone.
-  private static func spares(_ edit: Edit) -> Bool {
-    switch edit {
-    case .remove(let name, _), .replace(let name, _), .set(let name, _, _, _), .rename(let name, _):
-      name != "piano" && name != "keys"
-    case .disconnect(let cable): cable.source.node != "keys"
-    case .insert(_, let cable): cable.source.node != "keys"
-    case .connect(let cable, _, _, _): cable.destination.node != "piano" && cable.source.node != "keys"
-    default: true
-    }
-  }
-
   @Test func disconnectingTheKeyboardEndsTheNotesThatItHolds() throws {
     let bench = try Self.start(try Self.instrument("organ"))
     let piano = try bench.id("piano")

@@ -1,12 +1,15 @@
 import Engine
 import Patch
 import Realtime
+import TestSupport
 
 /// An engine that the test renders by itself: exact frames, no driver.
 final class Bench {
   let engine: Engine
   let period: Int
   private(set) var patch = Patch()
+  /// The patch as lines of the language change it; `perform` and `edit` do not mix.
+  private(set) lazy var draft = Draft(patch)
   private var history: [Edit] = []
   private var outputs: [UnsafeMutablePointer<Float>] = []
   private var inputs: [UnsafeMutablePointer<Float>] = []
@@ -50,6 +53,14 @@ final class Bench {
     engine.adopt(patch)
   }
 
+  /// The text of a patch without its first line.
+  func begin(_ text: String) throws { begin(try Draft(text).patch) }
+
+  func begin(_ patch: Patch) {
+    self.patch = patch
+    engine.adopt(patch)
+  }
+
   /// One edit while it runs; false when it was refused.
   @discardableResult func edit(_ edit: Edit, fade: Double = Engine.standardFade) -> Bool {
     guard let change = try? patch.applying(edit, catalogue: Engine.catalogue) else { return false }
@@ -67,10 +78,34 @@ final class Bench {
     return true
   }
 
+  /// A line of the language; false when it was refused.
+  @discardableResult func perform(_ line: String) -> Bool {
+    switch draft.perform(line) {
+    case .edited(let change):
+      engine.adopt(change.patch, ramps: change.ramps)
+      return true
+    case .performed(let performance):
+      guard let node = draft.patch[named: performance.node], let event = Event(performance.event) else {
+        return false
+      }
+      engine.perform(event, on: node.id)
+      return true
+    case .refused: return false
+    }
+  }
+
+  func play(_ steps: [Step]) {
+    for step in steps {
+      render(step.frames)
+      perform(step.line)
+    }
+  }
+
   func render(_ frames: Int) {
     var left = frames
     while left > 0 {
-      let count = min(left, period)
+      let toFadeEnd = engine.nextFadeEnd.map { Int($0 - engine.renderer.time) } ?? left
+      let count = min(left, period, max(toFadeEnd, 1))
       engine.renderer.render(frames: count, inputs: inputTable, outputs: outputTable)
       for channel in heard.indices {
         heard[channel].append(contentsOf: UnsafeBufferPointer(start: outputs[channel], count: count))
@@ -128,17 +163,4 @@ func firstDifference(_ a: [Float], _ b: [Float]) -> String? {
 /// The largest difference of two recordings.
 func distance(_ a: [Float], _ b: [Float]) -> Float {
   zip(a, b).reduce(0) { max($0, abs($1.0 - $1.1)) }
-}
-
-/// A generator of random numbers with a seed that a failing test prints (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
-  private var state: UInt64
-  init(_ seed: UInt64) { state = seed }
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
 }

@@ -1,0 +1,177 @@
+import Engine
+import Foundation
+import Patch
+import Realtime
+import Sampler
+import TestSupport
+import Testing
+
+/// The laws as properties over random edits. What breaks one is made smaller before it is shown.
+@Suite struct LawTests {
+  /// `SOSTENUTO_SEEDS=1000 make test FILTER=LawTests` searches further than every run can.
+  private static let seeds: [UInt64] =
+    ProcessInfo.processInfo.environment["SOSTENUTO_SEEDS"].flatMap(UInt64.init).map { Array(1...$0) }
+    ?? [1, 2, 3, 20_261_121]
+  // A chord behind which everything is rewired, and a few things to rewire it with.
+  private static let start = """
+    node keys keyboard
+    node piano sampler
+    node tone oscillator shape=saw freq=220Hz
+    node dist distortion
+    node main matrix inputs=4 outputs=2
+    node out output
+    connect keys -> piano
+    connect piano -> dist
+    connect dist -> main
+    connect tone -> main gain=-12dB
+    connect main -> out
+    """
+
+  static func organ() throws -> Resource {
+    let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    return try InstrumentLoader.load(path: folder.path + "/Instruments/organ/organ.sfz").resource
+  }
+
+  /// A chord that sounds, and a tap of it.
+  static func begin(_ organ: Resource, period: Int = 64) throws -> Bench {
+    let bench = Bench(period: period)
+    try bench.begin(start)
+    _ = try #require(bench.engine.addTap(node: "piano", port: nil))
+    bench.engine.use(organ, for: try bench.id("piano"))
+    for key in [60, 64, 67] as [UInt8] {
+      bench.engine.perform(Event(.noteOn, key: key, value: 100), on: try bench.id("keys"))
+    }
+    bench.render(2400)
+    return bench
+  }
+
+  private static func steps(
+    _ count: Int, seed: UInt64, kinds: [String] = RandomLines.sounding, makesCycles: Bool = true
+  ) throws
+    -> [Step]
+  {
+    print("seed \(seed)")
+    return RandomLines.steps(
+      count, mostFrames: 150,
+      from: RandomLines(
+        seed: seed, of: try Draft(start).patch, kinds: kinds, keeping: ["piano", "keys"],
+        makesCycles: makesCycles))
+  }
+
+  @Test(arguments: seeds) func aHeldChordIsTheSameBitForBitWhateverIsEditedBehindIt(seed: UInt64) throws {
+    let organ = try Self.organ()
+    expectLaw("sustain", seed: seed, try Self.steps(600, seed: seed)) { steps in
+      guard let still = try? Self.begin(organ), let edited = try? Self.begin(organ),
+        let tap = try? edited.tapChannel()
+      else { return "it does not start" }
+      edited.play(steps)
+      edited.render(960)
+      still.render(steps.reduce(960) { $0 + $1.frames })
+      guard still.heard[tap].suffix(960).contains(where: { abs($0) > 0.01 }) else { return "silence" }
+      let voices = edited.engine.report().nodes.first { $0.name == "piano" }?.voices
+      if voices != 3 { return "\(voices ?? 0) voices are left of 3" }
+      for entry in edited.engine.trace(since: 0) where entry.name == "piano" {
+        switch entry.happening {
+        case .allocated, .prepared, .started, .loaded, .noteOn: continue
+        default: return "the sampler's trace says \(entry.happening)"
+        }
+      }
+      for channel in [tap, tap + 1] {
+        if let difference = firstDifference(still.heard[channel], edited.heard[channel]) {
+          return "the tap differs at \(difference)"
+        }
+      }
+      return nil
+    }
+  }
+
+  @Test(arguments: seeds) func everythingThatWasSentComesBack(seed: UInt64) throws {
+    let organ = try Self.organ()
+    expectLaw("plans and nodes", seed: seed, try Self.steps(600, seed: seed)) { steps in
+      guard let bench = try? Self.begin(organ) else { return "it does not start" }
+      bench.play(steps)
+      bench.settle()
+      if !bench.engine.isSettled { return "fades do not end" }
+      let (sent, returned) = (bench.engine.plansSent, bench.engine.plansReturned)
+      if returned != sent - 1 { return "\(sent) plans were sent, \(returned) came back" }
+      let names = bench.engine.report().nodes.map(\.name).filter { !$0.hasPrefix("tap of") }.sorted()
+      if names != bench.draft.patch.names.sorted() { return "what sounds is \(names)" }
+      return bench.heard.contains { $0.contains { !$0.isFinite } } ? "a sample is not finite" : nil
+    }
+  }
+
+  @Test(arguments: seeds) func undoingAllGivesTheFirstPatchAndRedoingAllTheLast(seed: UInt64) throws {
+    expectLaw("undo and redo", seed: seed, try Self.steps(400, seed: seed)) { steps in
+      guard let first = try? Draft(Self.start) else { return "it does not start" }
+      var draft = first
+      for step in steps { _ = draft.perform(step.line) }
+      let last = draft.patch
+      var undone = 0
+      while case .edited = draft.perform("undo") { undone += 1 }
+      if draft.patch != first.patch { return "the first patch is another" }
+      for _ in 0..<undone { _ = draft.perform("redo") }
+      return draft.patch == last ? nil : "the last patch is another"
+    }
+  }
+
+  @Test(arguments: seeds) func aScriptSoundsTheSameBitForBitInEveryPeriod(seed: UInt64) throws {
+    let organ = try Self.organ()
+    expectLaw("periods", seed: seed, try Self.steps(300, seed: seed)) { steps in
+      let renders = [64, 17, 1024, 8192].map { period -> [[Float]] in
+        guard let bench = try? Self.begin(organ, period: period) else { return [] }
+        bench.play(steps)
+        bench.render(4800)
+        return bench.heard
+      }
+      for (period, heard) in zip([17, 1024, 8192], renders.dropFirst()) {
+        for channel in 0..<2 {
+          if let difference = firstDifference(renders[0][channel], heard[channel]) {
+            return "period \(period), channel \(channel): \(difference)"
+          }
+        }
+      }
+      return nil
+    }
+  }
+
+  /// What remembers nothing has to end where a fresh start begins.
+  @Test(arguments: seeds) func editingLeadsToTheSoundThatLoadingGives(seed: UInt64) throws {
+    let kinds = ["gain", "mix", "pan", "matrix"]
+    let source = "node dc oscillator freq=0Hz shape=square level=0dB\nnode out output\nconnect dc -> out"
+    print("seed \(seed)")
+    let lines = RandomLines(
+      seed: seed, of: try Draft(source).patch, kinds: kinds, keeping: ["dc"], makesCycles: false)
+    let steps = RandomLines.steps(300, mostFrames: 200, from: lines)
+    expectLaw("the way does not matter", seed: seed, steps) { steps in
+      let edited = Bench()
+      let loaded = Bench()
+      guard (try? edited.begin(source)) != nil else { return "it does not start" }
+      edited.play(steps)
+      edited.settle()
+      edited.render(48000)
+      loaded.begin(edited.draft.patch)
+      loaded.render(48000)
+      for channel in 0..<2 {
+        let (a, b) = (edited.heard[channel].suffix(640), loaded.heard[channel].suffix(640))
+        if let difference = firstDifference(Array(a), Array(b)) { return "channel \(channel): \(difference)" }
+      }
+      return nil
+    }
+  }
+
+  @Test func aBrokenLawIsShownAsTheStepsThatBreakIt() throws {
+    let steps = (0..<200).map { Step(frames: 10, line: "line \($0)") }
+    func breaks(_ steps: [Step]) -> String? {
+      let lines = steps.map(\.line)
+      guard let first = lines.firstIndex(of: "line 17"), let second = lines.firstIndex(of: "line 151"),
+        first < second
+      else { return nil }
+      return "both"
+    }
+    let (smallest, reason) = shrink(steps, reason: "both", breaks: breaks)
+    #expect(smallest.map(\.line) == ["line 17", "line 151"])
+    #expect(smallest.map(\.frames) == [180, 1340], "what is left happens when it happened")
+    #expect(reason == "both")
+  }
+}

@@ -1,0 +1,67 @@
+import Engine
+import Patch
+import PatchLanguage
+import Realtime
+
+/// A patch and its history, changed by lines of the language as a session changes its own.
+public struct Draft {
+  public private(set) var patch: Patch
+  public private(set) var history = History()
+
+  public enum Outcome {
+    /// An edit, an undo or a redo.
+    case edited(Change)
+    case performed(Performance)
+    /// Not legal here, or without effect: nothing happened.
+    case refused
+  }
+
+  public init(_ patch: Patch) { self.patch = patch }
+
+  /// A patch file's text without its first line.
+  public init(_ text: String) throws {
+    let read = PatchReader.read("sostenuto 1\n" + text, file: "draft", catalogue: Engine.catalogue)
+    if let fault = read.diagnostics.first { throw fault }
+    patch = read.patch
+  }
+
+  public mutating func perform(_ line: String) -> Outcome {
+    guard let statement = try? StatementParser.parse(line, patch: patch, catalogue: Engine.catalogue),
+      let change = try? change(statement)
+    else {
+      if case .perform(let performance)? = try? StatementParser.parse(
+        line, patch: patch, catalogue: Engine.catalogue)
+      {
+        return .performed(performance)
+      }
+      return .refused
+    }
+    patch = change.patch
+    return .edited(change)
+  }
+
+  private mutating func change(_ statement: Statement) throws -> Change? {
+    switch statement {
+    case .edit(let edit):
+      let change = try patch.applying(edit, catalogue: Engine.catalogue)
+      guard change.patch != patch else { return nil }
+      history.record(inverse: change.inverse, describing: edit.line)
+      return change
+    case .undo: return try history.undo(patch, catalogue: Engine.catalogue)?.change
+    case .redo: return try history.redo(patch, catalogue: Engine.catalogue)?.change
+    default: return nil
+    }
+  }
+}
+
+extension Event {
+  /// The notes and pedals of the language; nil for what else it plays.
+  public init?(_ event: Performance.Event) {
+    switch event {
+    case .noteOn(let key, let velocity): self.init(.noteOn, key: UInt8(key), value: Float(velocity))
+    case .noteOff(let key): self.init(.noteOff, key: UInt8(key))
+    case .pedal(.sustain, let isDown): self.init(.control, key: 64, value: isDown ? 127 : 0)
+    default: return nil
+    }
+  }
+}

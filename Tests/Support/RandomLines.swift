@@ -1,0 +1,155 @@
+import Engine
+import Patch
+
+/// A line of the language, and how many frames are made before it.
+public struct Step: CustomStringConvertible {
+  public var frames: Int
+  public var line: String
+
+  public init(frames: Int, line: String) {
+    self.frames = frames
+    self.line = line
+  }
+
+  public var description: String { "+\(frames) \(line)" }
+}
+
+/// Lines that are legal one after the other, from a seed: what a restless musician does to a patch.
+public struct RandomLines {
+  private var random: SeededGenerator
+  private var draft: Draft
+  private var count = 0
+  /// Kinds of the nodes that are made.
+  private let kinds: [String]
+  /// Nodes that stay as they are, but for cables away from them.
+  private let kept: Set<String>
+  /// Nodes that stay, with whatever cables.
+  private let standing: Set<String>
+  /// A node that is played.
+  private let played: String?
+  /// Whether cables may run in circles.
+  private let makesCycles: Bool
+  private static let mostNodes = 14
+
+  public static let effects = Engine.catalogue.kinds
+    .filter { $0.category == .effect || $0.category == .mixing }.map(\.name)
+  public static let sounding = effects + ["oscillator", "noise"]
+
+  public init(
+    seed: UInt64, of patch: Patch, kinds: [String] = effects, keeping kept: Set<String> = [],
+    standing: Set<String> = ["out"], playing played: String? = nil, makesCycles: Bool = true
+  ) {
+    random = SeededGenerator(seed: seed)
+    draft = Draft(patch)
+    self.kinds = kinds
+    self.kept = kept
+    self.standing = standing
+    self.played = played
+    self.makesCycles = makesCycles
+  }
+
+  /// `count` of them, up to `mostFrames` frames apart.
+  public static func steps(_ count: Int, mostFrames: Int, from lines: RandomLines) -> [Step] {
+    var lines = lines
+    return (0..<count).map { _ in
+      let frames = Int.random(in: 0...mostFrames, using: &lines.random)
+      return Step(frames: frames, line: lines.next())
+    }
+  }
+
+  /// The next line; one that changes the patch, or plays.
+  public mutating func next() -> String {
+    while true {
+      let line = candidate()
+      var trial = draft
+      switch trial.perform(line) {
+      case .refused: continue
+      case .performed: return line
+      case .edited:
+        if !makesCycles, hasCycle(trial.patch) { continue }
+        draft = trial
+        return line
+      }
+    }
+  }
+
+  private mutating func pick<T>(_ values: [T]) -> T? { values.randomElement(using: &random) }
+
+  private mutating func candidate() -> String {
+    let patch = draft.patch
+    let names = patch.names
+    let sinks = names.filter { !kept.contains($0) }
+    let free = sinks.filter { !standing.contains($0) }
+    let sources = names.filter { patch[named: $0]?.kind != "output" }
+    let cables = patch.cables.keys.map { patch.name(of: $0) }
+      .filter { !kept.contains($0.destination.node) }.map(\.description).sorted()
+    let kind = pick(kinds) ?? "gain"
+    let node = pick(free) ?? "none"
+    let sink = pick(sinks) ?? "none"
+    let source = pick(sources) ?? "none"
+    let cable = pick(cables) ?? "none -> none"
+    let gain = Int.random(in: -30 ... -3, using: &random)
+    count += 1
+    if played != nil, Int.random(in: 0..<8, using: &random) == 0 { return playing() }
+    // A patch that has grown shrinks again.
+    switch Int.random(in: free.count > Self.mostNodes ? 3...16 : 0...16, using: &random) {
+    case 0: return "node n\(count) \(kind) ; connect \(source) -> n\(count) gain=\(gain)dB"
+    case 1, 2: return "insert n\(count) \(kind) into \(cable)"
+    case 3: return "remove \(node) bridge"
+    case 4: return "remove \(node)"
+    case 5: return "replace \(node) \(kind)"
+    case 6, 7, 8: return "connect \(source) -> \(sink) gain=\(gain)dB"
+    case 9: return "connect \(source) -> \(sink) map=[\(count % 2),\(count % 3 - 1)]"
+    case 10: return "disconnect \(cable)"
+    case 11: return "rename \(node) r\(count)"
+    case 12: return "set \(setting(of: sink)) over \(count % 40)ms"
+    case 13, 14: return "set \(setting(of: sink))"
+    default: return Bool.random(using: &random) ? "undo" : "redo"
+    }
+  }
+
+  private mutating func playing() -> String {
+    guard let played else { return "" }
+    let key = Int.random(in: 48...72, using: &random)
+    switch Int.random(in: 0..<5, using: &random) {
+    case 0, 1: return "note \(played) off \(key)"
+    case 2: return "pedal \(played) sustain \(Bool.random(using: &random) ? "on" : "off")"
+    default: return "note \(played) on \(key) 90"
+    }
+  }
+
+  /// A legal value for some parameter of a node.
+  private mutating func setting(of name: String) -> String {
+    guard let node = draft.patch[named: name], let kind = Engine.catalogue[node.kind],
+      let parameter = pick(kind.parameters)
+    else { return "none.none 0" }
+    let place = parameter.dimensions.isEmpty ? "" : parameter.dimensions.count > 1 ? "[0,1]" : "[0]"
+    let path = "\(name).\(parameter.name)\(place)"
+    switch parameter.form {
+    case .choice(let words): return "\(path) \(pick(words) ?? "")"
+    case .toggle: return "\(path) \(Bool.random(using: &random) ? "on" : "off")"
+    case .integer: return "\(path) \(Int.random(in: 1...4, using: &random))"
+    case .continuous:
+      let low = max(parameter.range.lowerBound, -40)
+      let high = max(low, min(parameter.range.upperBound, parameter.unit == .decibels ? 0 : 2000))
+      let value = Double.random(in: low...high, using: &random)
+      return "\(path) \(value)\(parameter.unit == .decibels ? "dB" : "")"
+    case .file, .text: return "none.none 0"
+    }
+  }
+
+  private func hasCycle(_ patch: Patch) -> Bool {
+    var inputs: [NodeID: Int] = [:]
+    for cable in patch.cables.keys { inputs[cable.destination.node, default: 0] += 1 }
+    var ready = Array(patch.nodes.keys.filter { inputs[$0] == nil })
+    var done = 0
+    while let node = ready.popLast() {
+      done += 1
+      for cable in patch.cables.keys where cable.source.node == node {
+        inputs[cable.destination.node]! -= 1
+        if inputs[cable.destination.node] == 0 { ready.append(cable.destination.node) }
+      }
+    }
+    return done < patch.nodes.count
+  }
+}
