@@ -42,18 +42,20 @@ final class BufferArena {
 /// Hands out runs of channel buffers, and takes them back when their last reader has run.
 struct BufferAllocator {
   private(set) var size = 0
-  private var free: [Int: [Int]] = [:]
+  /// By the number of channels.
+  private var free: [[Int]] = []
 
   mutating func take(_ count: Int) -> Int {
     guard count > 0 else { return 0 }
-    if let run = free[count]?.popLast() { return run }
+    if count < free.count, let run = free[count].popLast() { return run }
     size += count
     return size - count
   }
 
   mutating func give(_ run: Int, _ count: Int) {
     guard count > 0 else { return }
-    free[count, default: []].append(run)
+    while free.count <= count { free.append([]) }
+    free[count].append(run)
   }
 }
 
@@ -88,11 +90,15 @@ final class PlanMemory {
     return next
   }
 
+  /// Room for so many elements, to be initialised by the caller.
+  func reserve<T: BitwiseCopyable>(_ count: Int) -> UnsafeMutablePointer<T> {
+    guard count > 0 else { return nothing.assumingMemoryBound(to: T.self) }
+    return bytes(count * MemoryLayout<T>.stride).bindMemory(to: T.self, capacity: count)
+  }
+
   /// A copy of `elements`, which are plain data.
   func allocate<T: BitwiseCopyable>(_ elements: [T]) -> UnsafeMutablePointer<T> {
-    guard !elements.isEmpty else { return nothing.assumingMemoryBound(to: T.self) }
-    let place = bytes(elements.count * MemoryLayout<T>.stride).bindMemory(
-      to: T.self, capacity: elements.count)
+    let place: UnsafeMutablePointer<T> = reserve(elements.count)
     place.initialize(from: elements, count: elements.count)
     return place
   }

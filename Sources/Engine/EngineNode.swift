@@ -38,6 +38,8 @@ final class EngineNode {
   /// For endpoints: the first of its driver channels.
   var firstChannel: Int?
   var bytes = 0
+  /// Values that its moving parameters may need in one block.
+  private(set) var parameterElements = 0
   /// Whether its channels follow what is connected.
   let hasFlexiblePorts: Bool
   /// Cables into it, in the order in which they are summed.
@@ -83,19 +85,6 @@ final class EngineNode {
     hasFlexiblePorts = (inputs + outputs).contains { $0.format == .flexible }
   }
 
-  /// Channels that follow from what is connected, as far as already known. Gives whether there are more.
-  func follow() -> Bool {
-    guard let first = inputChannels.first else { return false }
-    var hasGrown = false
-    for (index, port) in outputs.enumerated() where port.format == .flexible {
-      if outputChannels[index] < first {
-        outputChannels[index] = first
-        hasGrown = true
-      }
-    }
-    return hasGrown
-  }
-
   /// Allocates its state for the channels that it has by now. Worker.
   func prepare(rate: Double, noEvents: UnsafeMutablePointer<EventQueue>, pool: SlotPool) {
     let configuration = configuration(rate: rate)
@@ -126,6 +115,7 @@ final class EngineNode {
         tracesNotes: type?.description.inputs.contains(where: \.isEvents) == true && !outputs.isEmpty,
         peakCount: UInt16(clamping: memory.peakCount)))
     slot = memory.slot
+    parameterElements = values.indices.reduce(0) { $0 + Int(memory.parameters[$1].capacity) }
   }
 
   private static func makeQueue() -> UnsafeMutablePointer<EventQueue> {

@@ -3,87 +3,194 @@ import Realtime
 
 /// Makes a plan of nodes and cables. Worker.
 ///
-/// The passes, in order: sort topologically, spread channel counts, give buffers by liveness, write
-/// the steps (`StepWriter.swift`). Nothing here knows of patches or of what sounded before.
+/// The passes, in order: spread channel counts, give buffers by liveness, write the steps. Nothing here
+/// knows of patches or of what sounded before; nodes and cables are looked at once and copied into flat
+/// tables, nothing is hashed, and no names are compared.
 struct PlanCompiler {
+  /// In the order of execution.
   let nodes: [EngineNode]
+  /// Cables into each node, one node after the other, in the order in which they are summed.
+  let cables: [EngineCable]
+  private(set) var rows: [CableRow] = []
+  /// Where the cables, inputs and outputs of each node begin, and where those of the last end.
+  let firstCable: [Int]
+  let firstInput: [Int]
+  let firstOutput: [Int]
+  /// Channels of each audio input and output.
+  private(set) var inputChannels: [Int] = []
+  private(set) var outputChannels: [Int] = []
 
-  /// `nodes`: in the order of execution, each after those that it hears.
+  /// What the passes need to know of a cable.
+  struct CableRow: BitwiseCopyable {
+    /// Position of its output among all outputs; -1: events.
+    var output: Int
+    /// The audio input of its destination; `events`; or `-2 - parameter`.
+    var input: Int
+    /// Entries of its map; 0: no map.
+    var mapCount: Int
+    /// Goes through its delay.
+    var isDelayed: Bool
+    /// Costs nothing: its source's buffer is the input.
+    var isDirect = false
+
+    static var events: Int { -1 }
+
+    init(_ cable: EngineCable, firstOutput: Int) {
+      output = cable.output.map { firstOutput + $0 } ?? -1
+      input =
+        switch cable.input {
+        case .audio(let port): port
+        case .events: Self.events
+        case .parameter(let parameter): -2 - parameter
+        }
+      mapCount = cable.key.map?.sources.count ?? 0
+      isDelayed = cable.key.isFeedback
+    }
+  }
+
+  /// `nodes`: each after those that it hears.
   init(nodes: [EngineNode]) {
     self.nodes = nodes
-    for (index, node) in nodes.enumerated() { node.mark = index }
+    var firstInput = [0]
+    var firstOutput = [0]
+    firstInput.reserveCapacity(nodes.count + 1)
+    firstOutput.reserveCapacity(nodes.count + 1)
+    inputChannels.reserveCapacity(nodes.count)
+    outputChannels.reserveCapacity(nodes.count)
+    for (index, node) in nodes.enumerated() {
+      node.mark = index
+      inputChannels.append(contentsOf: node.inputChannels)
+      outputChannels.append(contentsOf: node.outputChannels)
+      firstInput.append(inputChannels.count)
+      firstOutput.append(outputChannels.count)
+    }
+    var cables: [EngineCable] = []
+    var firstCable = [0]
+    cables.reserveCapacity(nodes.count * 2)
+    rows.reserveCapacity(nodes.count * 2)
+    firstCable.reserveCapacity(nodes.count + 1)
+    for node in nodes {
+      for cable in node.incoming {
+        rows.append(CableRow(cable, firstOutput: firstOutput[cable.source.mark]))
+        cables.append(cable)
+      }
+      firstCable.append(cables.count)
+    }
+    self.cables = cables
+    self.firstCable = firstCable
+    self.firstInput = firstInput
+    self.firstOutput = firstOutput
   }
 
   // MARK: Channels
 
   /// The channels that a cable brings.
-  private static func width(_ cable: EngineCable) -> Int {
-    guard let output = cable.output else { return 0 }
-    return cable.key.map?.sources.count ?? max(cable.source.outputChannels[output], 1)
+  private func width(_ row: CableRow) -> Int {
+    if row.output < 0 { return 0 }
+    return row.mapCount > 0 ? row.mapCount : max(outputChannels[row.output], 1)
   }
 
   /// Widens flexible ports to what is connected, and returns the nodes that had been prepared for
   /// fewer. Around a cycle it takes a few rounds; channels only grow, so it ends.
   mutating func spreadChannels() -> [EngineNode] {
-    var widened: [EngineNode] = []
-    let hasFeedback = nodes.contains { $0.incoming.contains { $0.key.isFeedback } }
+    var grown: Set<Int> = []
+    let hasCycles = cables.contains { $0.key.isFeedback }
     var isChanging = true
     while isChanging {
       isChanging = false
-      for node in nodes where node.hasFlexiblePorts {
+      for (index, node) in nodes.enumerated() where node.hasFlexiblePorts {
+        let first = firstInput[index]
         var hasGrown = false
-        for cable in node.incoming {
-          guard case .audio(let input) = cable.input, node.inputs[input].format == .flexible else { continue }
-          let width = min(Self.width(cable), 64)
-          if node.inputChannels[input] < width {
-            node.inputChannels[input] = width
+        for cable in firstCable[index]..<firstCable[index + 1] {
+          let row = rows[cable]
+          guard row.input >= 0 else { continue }
+          let width = min(width(row), 64)
+          guard inputChannels[first + row.input] < width, node.inputs[row.input].format == .flexible else {
+            continue
+          }
+          inputChannels[first + row.input] = width
+          hasGrown = true
+        }
+        if first < firstInput[index + 1] {
+          for output in firstOutput[index]..<firstOutput[index + 1]
+          where outputChannels[output] < inputChannels[first] {
+            guard node.outputs[output - firstOutput[index]].format == .flexible else { continue }
+            outputChannels[output] = inputChannels[first]
             hasGrown = true
           }
         }
-        if node.follow() { hasGrown = true }
         if hasGrown {
-          isChanging = hasFeedback
-          if node.slot != nil, !widened.contains(where: { $0 === node }) { widened.append(node) }
+          grown.insert(index)
+          isChanging = hasCycles
         }
       }
     }
-    return widened
+    for index in grown {
+      nodes[index].inputChannels = Array(inputChannels[firstInput[index]..<firstInput[index + 1]])
+      nodes[index].outputChannels = Array(outputChannels[firstOutput[index]..<firstOutput[index + 1]])
+    }
+    return grown.sorted().map { nodes[$0] }.filter { $0.slot != nil }
   }
 
-  // MARK: Buffers
+  // MARK: Inlets
 
   /// An input of a node: the cables into it and its buffer where they must be mixed.
-  struct Inlet {
-    var cables: ArraySlice<EngineCable>
+  struct Inlet: BitwiseCopyable {
+    /// Where its cables stand in `Inlets.cables`.
+    var first: Int
+    var count: Int
     var channels: Int
     /// The parameter that it is added to; negative: an audio input.
     var parameter: Int
-    /// First channel of the mix buffer; nil when the one source's buffer is read directly.
-    var buffer: Int?
+    /// First channel of the mix buffer; negative when the one source's buffer is read directly.
+    var buffer = -1
   }
 
-  /// Lists of one row a node, in one piece.
-  struct Rows<Element> {
-    private var elements: [Element] = []
-    private var ends = [0]
-
-    mutating func append(_ element: Element) { elements.append(element) }
-    mutating func endRow() { ends.append(elements.count) }
-    mutating func reserve(rows: Int) {
-      ends.reserveCapacity(rows + 1)
-      elements.reserveCapacity(rows)
-    }
-    subscript(row: Int) -> ArraySlice<Element> { elements[ends[row]..<ends[row + 1]] }
-    subscript(row: Int, column: Int) -> Element {
-      get { elements[ends[row] + column] }
-      set { elements[ends[row] + column] = newValue }
-    }
-    func count(_ row: Int) -> Int { ends[row + 1] - ends[row] }
+  /// The inlets of one node, in storage that serves one node after the other.
+  struct Inlets {
+    var list: [Inlet] = []
+    /// Positions of cables.
+    var cables: [Int] = []
   }
 
-  /// A cable that costs nothing: its source's buffer is the input.
+  /// Audio inputs first, then the parameters that something is connected to.
+  private func findInlets(_ index: Int, _ inlets: inout Inlets) {
+    inlets.list.removeAll(keepingCapacity: true)
+    inlets.cables.removeAll(keepingCapacity: true)
+    let range = firstCable[index]..<firstCable[index + 1]
+    for input in firstInput[index]..<firstInput[index + 1] {
+      let port = input - firstInput[index]
+      let first = inlets.cables.count
+      for cable in range where rows[cable].input == port { inlets.cables.append(cable) }
+      inlets.list.append(
+        Inlet(
+          first: first, count: inlets.cables.count - first, channels: max(inputChannels[input], 1),
+          parameter: -1))
+    }
+    for cable in range where rows[cable].input < CableRow.events {
+      let code = rows[cable].input
+      let parameter = -2 - code
+      if inlets.list.contains(where: { $0.parameter == parameter }) { continue }
+      let first = inlets.cables.count
+      var channels = 1
+      for other in range where rows[other].input == code {
+        inlets.cables.append(other)
+        channels = max(channels, min(width(rows[other]), 64))
+      }
+      inlets.list.append(
+        Inlet(first: first, count: inlets.cables.count - first, channels: channels, parameter: parameter))
+    }
+  }
+
   private static func isDirect(_ cable: EngineCable) -> Bool {
-    cable.target == 1 && cable.settling == nil && !cable.isLeaving && !cable.key.isFeedback
+    guard cable.target == 1, !cable.isLeaving, !cable.key.isFeedback else { return false }
+    if case nil = cable.settling { return true }
+    return false
+  }
+
+  /// Whether a cable brings each channel to the one of the same number.
+  func isPlain(_ row: CableRow, to channels: Int) -> Bool {
+    row.mapCount == 0 && outputChannels[row.output] == channels
   }
 
   /// True when the channels go over unchanged, so that pointers can do a map's work.
@@ -102,89 +209,61 @@ struct PlanCompiler {
       mixing: cable.key.mixing)
   }
 
-  private static func appendInlets(of node: EngineNode, to rows: inout Rows<Inlet>) {
-    defer { rows.endRow() }
-    // Most nodes have one input.
-    if node.inputs.count == 1, node.incoming.allSatisfy({ $0.input == .audio(0) }) {
-      rows.append(
-        Inlet(cables: node.incoming[...], channels: max(node.inputChannels[0], 1), parameter: -1))
-      return
-    }
-    for port in node.inputs.indices {
-      rows.append(
-        Inlet(
-          cables: node.incoming.filter { $0.input == .audio(port) }[...],
-          channels: max(node.inputChannels[port], 1), parameter: -1))
-    }
-    var parameters: [Int] = []
-    for cable in node.incoming {
-      guard case .parameter(let parameter) = cable.input, !parameters.contains(parameter) else { continue }
-      parameters.append(parameter)
-      let cables = node.incoming.filter { $0.input == .parameter(parameter) }
-      let channels = cables.reduce(1) { max($0, min(width($1), 64)) }
-      rows.append(Inlet(cables: cables[...], channels: channels, parameter: parameter))
-    }
+  private func needsMix(_ inlet: Inlet, _ inlets: Inlets) -> Bool {
+    guard inlet.count == 1 else { return inlet.count > 1 }
+    let cable = inlets.cables[inlet.first]
+    guard rows[cable].isDirect else { return true }
+    if isPlain(rows[cable], to: inlet.channels) { return false }
+    return !Self.isSelection(Self.conversion(cables[cable], to: inlet.channels).gains)
   }
 
-  private static func needsMix(_ inlet: Inlet) -> Bool {
-    guard !inlet.cables.isEmpty else { return false }
-    guard let cable = inlet.cables.first, inlet.cables.count == 1, isDirect(cable) else { return true }
-    if cable.key.map == nil, let output = cable.output,
-      cable.source.outputChannels[output] == inlet.channels
-    {
-      return false
-    }
-    return !isSelection(conversion(cable, to: inlet.channels).gains)
-  }
+  // MARK: Buffers
 
   /// Gives buffers by liveness and writes the steps. `nodes` are prepared by now; `zeros` are 64 silent
   /// channels.
-  func makePlan(
+  mutating func makePlan(
     serial: Int, arena: inout BufferArena, zeros: UnsafePointer<UnsafePointer<Float>>
   ) -> CompiledPlan {
-    var inlets = Rows<Inlet>()
-    var outputs = Rows<Int>()
-    var readers = Rows<Int>()
-    inlets.reserve(rows: nodes.count)
-    outputs.reserve(rows: nodes.count)
-    readers.reserve(rows: nodes.count)
-    for node in nodes {
-      for _ in node.outputs.indices { readers.append(0) }
-      readers.endRow()
+    for index in cables.indices { rows[index].isDirect = Self.isDirect(cables[index]) }
+    while true {
+      var writer = StepWriter(self, arena: arena, zeros: zeros)
+      let size = placeBuffers(&writer)
+      if size <= arena.capacity { return writer.finish(serial: serial) }
+      arena = BufferArena(capacity: size * 2)
     }
-    for node in nodes {
-      for cable in node.incoming where !cable.key.isFeedback {
-        if let output = cable.output { readers[cable.source.mark, output] += 1 }
-      }
-    }
+  }
+
+  /// Gives how many buffers are needed; the steps are right if there are as many.
+  private func placeBuffers(_ writer: inout StepWriter) -> Int {
+    // Readers of each output that come after its node: a delay keeps what it needs itself.
+    var readers = [Int32](repeating: 0, count: outputChannels.count)
+    for row in rows where row.output >= 0 && !row.isDelayed { readers[row.output] += 1 }
     var allocator = BufferAllocator()
-    func release(_ cable: EngineCable) {
-      guard !cable.key.isFeedback, let output = cable.output else { return }
-      let source = cable.source.mark
-      readers[source, output] -= 1
-      if readers[source, output] == 0 {
-        allocator.give(outputs[source, output], cable.source.outputChannels[output])
+    var buffers = [Int](repeating: 0, count: outputChannels.count)
+    var inlets = Inlets()
+    for index in nodes.indices {
+      findInlets(index, &inlets)
+      for position in inlets.list.indices {
+        let inlet = inlets.list[position]
+        let isMixed = needsMix(inlet, inlets)
+        if isMixed { inlets.list[position].buffer = allocator.take(inlet.channels) }
+        for cable in inlet.first..<inlet.first + inlet.count {
+          cables[inlets.cables[cable]].isMixed = isMixed
+        }
+      }
+      let outputs = firstOutput[index]..<firstOutput[index + 1]
+      for output in outputs { buffers[output] = allocator.take(outputChannels[output]) }
+      if allocator.size <= writer.arena.capacity { writer.write(index, inlets, buffers) }
+      for cable in inlets.cables where !rows[cable].isDelayed {
+        let output = rows[cable].output
+        readers[output] -= 1
+        if readers[output] == 0 { allocator.give(buffers[output], outputChannels[output]) }
+      }
+      for inlet in inlets.list where inlet.buffer >= 0 { allocator.give(inlet.buffer, inlet.channels) }
+      for output in outputs where readers[output] == 0 {
+        allocator.give(buffers[output], outputChannels[output])
       }
     }
-    for (index, node) in nodes.enumerated() {
-      Self.appendInlets(of: node, to: &inlets)
-      for position in 0..<inlets.count(index) {
-        let inlet = inlets[index, position]
-        let isMixed = Self.needsMix(inlet)
-        for cable in inlet.cables { cable.isMixed = isMixed }
-        if isMixed { inlets[index, position].buffer = allocator.take(inlet.channels) }
-      }
-      for port in node.outputs.indices { outputs.append(allocator.take(node.outputChannels[port])) }
-      outputs.endRow()
-      for inlet in inlets[index] {
-        inlet.cables.forEach(release)
-        if let buffer = inlet.buffer { allocator.give(buffer, inlet.channels) }
-      }
-      for port in node.outputs.indices where readers[index, port] == 0 {
-        allocator.give(outputs[index, port], node.outputChannels[port])
-      }
-    }
-    if allocator.size > arena.capacity { arena = BufferArena(capacity: allocator.size * 2) }
-    return writeSteps(serial, inlets, outputs, arena, zeros)
+    return allocator.size
   }
 }

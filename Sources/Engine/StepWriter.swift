@@ -1,130 +1,219 @@
 import Realtime
 
-// The last pass of the plan compiler: nodes, inlets and buffers become the steps that the renderer
-// runs. Worker.
+/// The last pass of the plan compiler: nodes, inlets and buffers become the steps that the renderer
+/// runs. Worker.
+struct StepWriter {
+  let arena: BufferArena
+  private let compiler: PlanCompiler
+  private let zeros: UnsafePointer<UnsafePointer<Float>>
+  private let memory = PlanMemory()
+  private let always: UnsafeMutablePointer<Bool>
+  /// Whether each output is silent, all outputs in a row.
+  private let silences: UnsafeMutablePointer<Bool>
+  private var steps: [Step] = []
+  private var scratch = 64
+  /// Delayed cables, by the position of the node that they leave; and how many have been seen to.
+  private var delayed: [(source: Int, cable: Int)] = []
+  private var nextDelayed = 0
 
-extension PlanCompiler {
-  func writeSteps(
-    _ serial: Int, _ allInlets: Rows<Inlet>, _ outputs: Rows<Int>, _ arena: BufferArena,
-    _ zeros: UnsafePointer<UnsafePointer<Float>>
-  ) -> CompiledPlan {
-    let memory = PlanMemory()
-    let always: UnsafeMutablePointer<Bool> = memory.allocate([true])
-    let silences = nodes.indices.map { index in
-      memory.allocate(Array(repeating: true, count: nodes[index].outputs.count))
+  /// `zeros`: 64 silent channels.
+  init(_ compiler: PlanCompiler, arena: BufferArena, zeros: UnsafePointer<UnsafePointer<Float>>) {
+    self.compiler = compiler
+    self.arena = arena
+    self.zeros = zeros
+    always = memory.allocate([true])
+    let outputCount = compiler.outputChannels.count
+    silences = memory.reserve(outputCount)
+    silences.initialize(repeating: true, count: outputCount)
+    steps.reserveCapacity(compiler.nodes.count * 2)
+    for (index, row) in compiler.rows.enumerated() where row.isDelayed {
+      delayed.append((compiler.cables[index].source.mark, index))
     }
-    func channel(_ number: Int) -> UnsafeMutablePointer<Float> { arena.base + number * blockCapacity }
-    func taps(_ cable: EngineCable, to channels: Int) -> [MixTap] {
-      Self.conversion(cable, to: channels).gains.map { gain in
-        let source =
-          cable.key.isFeedback
-          ? UnsafePointer(cable.slot.pointee.ring! + gain.source * CableSlot.ringStride)
-          : UnsafePointer(channel(outputs[cable.source.mark, cable.output!] + gain.source))
-        return MixTap(destination: gain.destination, source: source, coefficient: gain.gain)
+    delayed.sort { $0 < $1 }
+  }
+
+  private func channel(_ number: Int) -> UnsafeMutablePointer<Float> { arena.base + number * blockCapacity }
+
+  /// The steps of one node: those that mix its inlets, its own, and those that keep its outputs for
+  /// delays. `buffers`: the first channel of each output up to those of this node.
+  mutating func write(_ index: Int, _ inlets: PlanCompiler.Inlets, _ buffers: [Int]) {
+    let node = compiler.nodes[index]
+    guard let slot = node.slot else { return }
+    let ports: UnsafeMutablePointer<InputPort> = memory.reserve(inlets.list.count)
+    let bindings: UnsafeMutablePointer<InputBinding> = memory.reserve(inlets.list.count)
+    var inputCount = 0
+    for (position, inlet) in inlets.list.enumerated() {
+      if inlet.parameter < 0 { inputCount += 1 }
+      let channels: UnsafeMutablePointer<UnsafePointer<Float>> = memory.reserve(inlet.channels)
+      var flag = UnsafePointer(always)
+      if inlet.buffer >= 0 {
+        for number in 0..<inlet.channels {
+          (channels + number).initialize(to: UnsafePointer(channel(inlet.buffer + number)))
+        }
+        flag = writeMix(inlet, inlets, slot, buffers)
+      } else {
+        channels.initialize(repeating: zeros[0], count: inlet.channels)
+        if inlet.count > 0 { flag = point(channels, to: inlets.cables[inlet.first], inlet.channels, buffers) }
       }
-    }
-    func silence(_ cable: EngineCable) -> UnsafePointer<Bool> {
-      UnsafePointer(silences[cable.source.mark] + cable.output!)
+      (ports + position).initialize(
+        to: InputPort(
+          channels: zeros, count: inlet.channels, isSilent: true, isConnected: inlet.count > 0))
+      (bindings + position).initialize(
+        to: InputBinding(channels: UnsafePointer(channels), silence: flag, parameter: inlet.parameter))
     }
 
-    var steps: [Step] = []
-    var scratch = 64
-    for (index, node) in nodes.enumerated() {
-      var ports: [InputPort] = []
-      var bindings: [InputBinding] = []
-      for inlet in allInlets[index] {
-        var channels: [UnsafePointer<Float>]
-        var flag = UnsafePointer(always)
-        if let buffer = inlet.buffer {
-          channels = (0..<inlet.channels).map { UnsafePointer(channel(buffer + $0)) }
-          var mix = Step(.mix, node.slot, memory)
-          let output = [OutputPort(base: channel(buffer), count: inlet.channels)]
-          mix.context.outputs = UnsafePointer(memory.allocate(output))
-          mix.outputCount = 1
-          mix.outputSilence = memory.allocate([true])
-          flag = UnsafePointer(mix.outputSilence)
-          mix.sources = memory.allocate(
-            inlet.cables.map { cable in
-              let taps = taps(cable, to: inlet.channels)
-              return MixSource(
-                cable: cable.slot, silence: cable.key.isFeedback ? UnsafePointer(always) : silence(cable),
-                taps: memory.allocate(taps), tapCount: taps.count, isFeedback: cable.key.isFeedback)
-            })
-          mix.sourceCount = Int32(inlet.cables.count)
-          steps.append(mix)
-        } else {
-          channels = Array(repeating: zeros[0], count: inlet.channels)
-          if let cable = inlet.cables.first {
-            for tap in taps(cable, to: inlet.channels) { channels[tap.destination] = tap.source }
-            flag = silence(cable)
-          }
-        }
-        let pointers = UnsafePointer(memory.allocate(channels))
-        ports.append(
-          InputPort(
-            channels: zeros, count: inlet.channels, isSilent: true,
-            isConnected: !inlet.cables.isEmpty))
-        bindings.append(InputBinding(channels: pointers, silence: flag, parameter: inlet.parameter))
-      }
-      var step = Step(.process, node.slot, memory)
-      step.takesEvents = node.takesEvents
-      step.ports = memory.allocate(ports)
-      step.context.inputs = UnsafePointer(step.ports)
-      step.context.outputs = UnsafePointer(
-        memory.allocate(
-          node.outputs.indices.map {
-            OutputPort(base: channel(outputs[index, $0]), count: node.outputChannels[$0])
-          }))
-      step.bindings = memory.allocate(bindings)
-      step.inputCount = UInt16(allInlets[index].count { $0.parameter < 0 })
-      step.portCount = UInt16(ports.count)
-      step.outputCount = UInt16(node.outputs.count)
-      step.outputSilence = silences[index]
-      let events = node.incoming.filter { $0.carriesEvents && $0.source.slot.pointee.eventOutput != nil }
-      step.eventSources = memory.allocate(
-        events.map { EventSource(queue: $0.source.slot.pointee.eventOutput!, cable: $0.slot) })
-      step.eventSourceCount = Int32(events.count)
-      if !step.takesEvents, step.context.eventOutput == nil, step.portCount == step.inputCount,
-        step.outputCount == 1
-      {
-        step.operation = .processPlain
-      }
-      steps.append(step)
-      for cable in node.outgoing where cable.key.isFeedback {
-        var remember = Step(.remember, node.slot, memory)
-        let count = node.outputChannels[cable.output!]
-        let taps = (0..<count).map {
-          MixTap(
-            destination: $0, source: UnsafePointer(channel(outputs[index, cable.output!] + $0)),
-            coefficient: 1)
-        }
-        remember.sources = memory.allocate([
-          MixSource(
-            cable: cable.slot, silence: silence(cable), taps: memory.allocate(taps), tapCount: count,
-            isFeedback: true)
-        ])
-        remember.sourceCount = 1
-        steps.append(remember)
-      }
-      scratch = max(scratch, parameterScratch(node, allInlets[index]))
+    let firstOutput = compiler.firstOutput[index]
+    let outputCount = compiler.firstOutput[index + 1] - firstOutput
+    let outputs: UnsafeMutablePointer<OutputPort> = memory.reserve(outputCount)
+    for output in 0..<outputCount {
+      (outputs + output).initialize(
+        to: OutputPort(
+          base: channel(buffers[firstOutput + output]), count: compiler.outputChannels[firstOutput + output]))
     }
+    var step = Step(.process, slot, memory)
+    step.takesEvents = node.takesEvents
+    step.ports = ports
+    step.context.inputs = UnsafePointer(ports)
+    step.context.outputs = UnsafePointer(outputs)
+    step.bindings = bindings
+    step.inputCount = UInt16(inputCount)
+    step.portCount = UInt16(inlets.list.count)
+    step.outputCount = UInt16(outputCount)
+    step.outputSilence = silences + firstOutput
+    if step.takesEvents { addEvents(index, to: &step) }
+    if !step.takesEvents, step.context.eventOutput == nil, step.portCount == step.inputCount, outputCount == 1
+    {
+      step.operation = .processPlain
+    }
+    steps.append(step)
+    while nextDelayed < delayed.count, delayed[nextDelayed].source == index {
+      writeRemember(delayed[nextDelayed].cable, slot, buffers)
+      nextDelayed += 1
+    }
+    scratch = max(
+      scratch, ((inlets.list.count - inputCount) * 64 + node.parameterElements) * blockCapacity)
+  }
+
+  /// What a cable's source makes; a delay has its own.
+  private func silence(_ cable: Int) -> UnsafePointer<Bool> {
+    let row = compiler.rows[cable]
+    return UnsafePointer(row.isDelayed ? always : silences + row.output)
+  }
+
+  /// An input that reads its source's buffer.
+  private func point(
+    _ channels: UnsafeMutablePointer<UnsafePointer<Float>>, to cable: Int, _ count: Int, _ buffers: [Int]
+  ) -> UnsafePointer<Bool> {
+    let row = compiler.rows[cable]
+    if compiler.isPlain(row, to: count) {
+      for number in 0..<count { channels[number] = UnsafePointer(channel(buffers[row.output] + number)) }
+    } else {
+      for gain in PlanCompiler.conversion(compiler.cables[cable], to: count).gains {
+        channels[gain.destination] = UnsafePointer(channel(buffers[row.output] + gain.source))
+      }
+    }
+    return silence(cable)
+  }
+
+  /// Sums the cables of an inlet; gives where it says whether the sum is silent.
+  private mutating func writeMix(
+    _ inlet: PlanCompiler.Inlet, _ inlets: PlanCompiler.Inlets, _ slot: UnsafeMutablePointer<NodeSlot>,
+    _ buffers: [Int]
+  ) -> UnsafePointer<Bool> {
+    let output: UnsafeMutablePointer<OutputPort> = memory.reserve(1)
+    output.initialize(to: OutputPort(base: channel(inlet.buffer), count: inlet.channels))
+    let isSilent: UnsafeMutablePointer<Bool> = memory.reserve(1)
+    isSilent.initialize(to: true)
+    let sources: UnsafeMutablePointer<MixSource> = memory.reserve(inlet.count)
+    for position in 0..<inlet.count {
+      let cable = inlets.cables[inlet.first + position]
+      (sources + position).initialize(to: source(cable, to: inlet.channels, buffers))
+    }
+    var mix = Step(.mix, slot, memory)
+    mix.context.outputs = UnsafePointer(output)
+    mix.outputCount = 1
+    mix.outputSilence = isSilent
+    mix.sources = sources
+    mix.sourceCount = Int32(inlet.count)
+    steps.append(mix)
+    return UnsafePointer(isSilent)
+  }
+
+  private func source(_ cable: Int, to channels: Int, _ buffers: [Int]) -> MixSource {
+    let row = compiler.rows[cable]
+    let slot = compiler.cables[cable].slot!
+    // A channel of the source, or of the delay that stands for it.
+    let base = row.isDelayed ? slot.pointee.ring! : channel(buffers[row.output])
+    let stride = row.isDelayed ? CableSlot.ringStride : blockCapacity
+    let taps: UnsafeMutablePointer<MixTap>
+    var count = channels
+    if compiler.isPlain(row, to: channels) {
+      taps = memory.reserve(count)
+      for number in 0..<count {
+        (taps + number).initialize(
+          to: MixTap(destination: number, source: UnsafePointer(base + number * stride), coefficient: 1))
+      }
+    } else {
+      let gains = PlanCompiler.conversion(compiler.cables[cable], to: channels).gains
+      count = gains.count
+      taps = memory.reserve(count)
+      for (number, gain) in gains.enumerated() {
+        (taps + number).initialize(
+          to: MixTap(
+            destination: gain.destination, source: UnsafePointer(base + gain.source * stride),
+            coefficient: gain.gain))
+      }
+    }
+    return MixSource(
+      cable: slot, silence: silence(cable), taps: taps, tapCount: count, isFeedback: row.isDelayed)
+  }
+
+  private func addEvents(_ index: Int, to step: inout Step) {
+    var events: [EventSource] = []
+    for cable in compiler.firstCable[index]..<compiler.firstCable[index + 1]
+    where compiler.rows[cable].input == PlanCompiler.CableRow.events {
+      let cable = compiler.cables[cable]
+      if let queue = cable.source.slot.pointee.eventOutput {
+        events.append(EventSource(queue: queue, cable: cable.slot))
+      }
+    }
+    step.eventSources = memory.allocate(events)
+    step.eventSourceCount = Int32(events.count)
+  }
+
+  /// Keeps an output for a cable that delays it.
+  private mutating func writeRemember(
+    _ cable: Int, _ slot: UnsafeMutablePointer<NodeSlot>, _ buffers: [Int]
+  ) {
+    let output = compiler.rows[cable].output
+    let count = compiler.outputChannels[output]
+    let taps: UnsafeMutablePointer<MixTap> = memory.reserve(count)
+    for number in 0..<count {
+      (taps + number).initialize(
+        to: MixTap(
+          destination: number, source: UnsafePointer(channel(buffers[output] + number)), coefficient: 1))
+    }
+    let source: UnsafeMutablePointer<MixSource> = memory.reserve(1)
+    source.initialize(
+      to: MixSource(
+        cable: compiler.cables[cable].slot, silence: UnsafePointer(silences + output), taps: taps,
+        tapCount: count, isFeedback: true))
+    var remember = Step(.remember, slot, memory)
+    remember.sources = source
+    remember.sourceCount = 1
+    steps.append(remember)
+  }
+
+  /// The plan, once every node has been written.
+  func finish(serial: Int) -> CompiledPlan {
     let plan: UnsafeMutablePointer<Plan> = memory.allocate([
       Plan(
         serial: serial, steps: memory.allocate(steps), stepCount: steps.count,
         parameterScratch: memory.allocateFloats(scratch))
     ])
     return CompiledPlan(
-      serial: serial, plan: plan, memory: memory, arena: arena, nodes: nodes,
-      cables: nodes.flatMap(\.incoming),
-      stepCount: steps.count)
-  }
-
-  private func parameterScratch(_ node: EngineNode, _ inlets: ArraySlice<Inlet>) -> Int {
-    var elements = inlets.count { $0.parameter >= 0 } * 64
-    for index in 0..<Int(node.slot.pointee.parameterCount) {
-      elements += node.slot.pointee.parameters[index].capacity
-    }
-    return elements * blockCapacity
+      serial: serial, plan: plan, memory: memory, arena: arena, nodes: compiler.nodes,
+      cables: compiler.cables, stepCount: steps.count)
   }
 }
 
@@ -132,15 +221,15 @@ extension Step {
   /// With nothing connected. What the kernel sees is the same as long as its node lives, but for the
   /// ports.
   fileprivate init(_ operation: Operation, _ node: UnsafeMutablePointer<NodeSlot>, _ memory: PlanMemory) {
-    let ports: UnsafeMutablePointer<InputPort> = memory.allocate([])
+    let ports: UnsafeMutablePointer<InputPort> = memory.reserve(0)
     let context = NodeContext(
-      inputs: UnsafePointer(ports), outputs: UnsafePointer(memory.allocate([])),
+      inputs: UnsafePointer(ports), outputs: UnsafePointer(memory.reserve(0)),
       parameters: UnsafePointer(node.pointee.streams), crossfades: UnsafePointer(node.pointee.crossfades),
       events: UnsafePointer(node.pointee.events), eventOutput: node.pointee.eventOutput)
     self.init(
       context: context, operation: operation, takesEvents: false, outputCount: 0, inputCount: 0,
-      portCount: 0, node: node, ports: ports, bindings: memory.allocate([]),
-      outputSilence: memory.allocate([]),
-      eventSources: memory.allocate([]), sources: memory.allocate([]), eventSourceCount: 0, sourceCount: 0)
+      portCount: 0, node: node, ports: ports, bindings: memory.reserve(0),
+      outputSilence: memory.reserve(0), eventSources: memory.reserve(0), sources: memory.reserve(0),
+      eventSourceCount: 0, sourceCount: 0)
   }
 }

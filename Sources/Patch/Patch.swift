@@ -176,6 +176,7 @@ public struct Touched: Sendable {
   /// What differs between two patches; nodes in the order of the newer one's file.
   package init(from old: Patch, to new: Patch) {
     since = old.revision
+    if old.revision === new.revision { return }
     for node in new.nodes.values where old.nodes[node.id] != node { nodes.append(node.id) }
     for id in old.nodes.keys where new.nodes[id] == nil { nodes.append(id) }
     for (ends, cable) in new.cables where old.cables[ends] != cable { cables.append(ends) }
