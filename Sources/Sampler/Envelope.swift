@@ -1,39 +1,33 @@
 import Realtime
 
-/// An amplifier envelope as an instrument states it.
+/// An envelope as an instrument states it.
 struct EnvelopeSettings {
-  /// Seconds.
+  /// Seconds (in a bank: timecents).
   var delay: Float = 0
   var attack: Float = 0
   var hold: Float = 0
   var decay: Float = 0
-  /// 0...1.
+  /// 0...1 (in a bank: centibels, or tenths of a percent below full when `isLinear`).
   var sustain: Float = 1
   var release: Float = 0.001
   /// Where the attack begins, 0...1.
   var start: Float = 0
-  /// Added at velocity 127, in proportion below: seconds, and for `sustain` 0...1.
-  var velocityDelay: Float = 0
-  var velocityAttack: Float = 0
-  var velocityHold: Float = 0
-  var velocityDecay: Float = 0
-  var velocitySustain: Float = 0
-  var velocityRelease: Float = 0
-  /// Cents by which the time becomes shorter with each key above 60.
-  var keyHold: Float = 0
-  var keyDecay: Float = 0
+  /// Decay and release are straight lines, not straight in decibels.
+  var isLinear = false
+  var isBank = false
 }
 
 /// A sounding DAHDSR envelope: delay, attack (a straight line), hold, decay, sustain, release.
 ///
 /// Decay and release are straight lines in decibels that would fall by 9 nepers (78 dB) in their time,
 /// as ARIA players of SFZ do; the decay stops at the sustain level. Where such a line ends in silence it
-/// is shifted to reach zero exactly at its end.
+/// is shifted to reach zero exactly at its end. Linear envelopes, for pitch and filters, fall straight; a
+/// bank's (chapter 8.1.3 of its specification) have times for a fall from full to nothing: 96 dB.
 ///
 /// Every value is a function of the frames counted since its stage began, so that splitting a block
 /// never changes a bit.
 struct Envelope {
-  enum Stage {
+  enum Stage: UInt8 {
     case delay, attack, hold, decay, sustain, release, done
 
     var isBeforeSustain: Bool {
@@ -60,6 +54,8 @@ struct Envelope {
   private var release: Int32 = 0
   private var start: Float = 0
   private var sustain: Float = 0
+  private var isLinear = false
+  private var isBank = false
 
   /// 9 nepers in octaves of amplitude, and as a factor.
   private static var depth: Float { @_noLocks get { 12.984255 } }
@@ -67,25 +63,35 @@ struct Envelope {
 
   @_noLocks init() {}
 
-  /// Starts from the beginning. `velocity` is 0...1, `rate` frames a second. Audio thread.
-  @_noLocks init(_ settings: EnvelopeSettings, key: Float, velocity: Float, rate: Float) {
-    attack = Self.frames(settings.attack + velocity * settings.velocityAttack, rate)
-    let holdTime = settings.hold + velocity * settings.velocityHold
-    let decayTime = settings.decay + velocity * settings.velocityDecay
-    hold = Self.frames(holdTime * exponential2((60 - key) * settings.keyHold / 1200), rate)
-    decay = Self.frames(decayTime * exponential2((60 - key) * settings.keyDecay / 1200), rate)
-    release = Self.frames(settings.release + velocity * settings.velocityRelease, rate)
-    start = settings.start
-    let level = settings.sustain + velocity * settings.velocitySustain
-    sustain = level < 0 ? 0 : (level > 1 ? 1 : level)
-    let delay = Self.frames(settings.delay + velocity * settings.velocityDelay, rate)
-    enter(.delay, length: delay)
+  /// Starts from the beginning. `added` is what modulation adds to the stages, by their numbers (6: to
+  /// the start). Audio thread.
+  @_noLocks init(_ settings: EnvelopeSettings, added: UnsafePointer<Float>, rate: Float) {
+    isLinear = settings.isLinear
+    isBank = settings.isBank
+    attack = frames(settings.attack + added[1], rate)
+    hold = frames(settings.hold + added[2], rate)
+    // An envelope that is straight in decibels falls by 9 nepers in its time, a bank's by 96 dB.
+    let share: Float = isBank && !isLinear ? 0.814_302 : 1
+    decay = frames(settings.decay + added[3], rate, share)
+    release = frames(settings.release + added[5], rate, share)
+    start = settings.start + added[6]
+    let level = settings.sustain + added[4]
+    if isBank {
+      sustain =
+        isLinear ? 1 - level / 1000 : (level >= 960 ? 0 : exponential2(-level * 0.016_609_640))
+    } else {
+      sustain = level
+    }
+    sustain = sustain > 0 ? (sustain < 1 ? sustain : 1) : 0
+    enter(.delay, length: frames(settings.delay + added[0], rate))
     while frame >= length, stage.isBeforeSustain { enterNext() }
   }
 
-  /// At most an hour; NaN is none.
-  @_noLocks private static func frames(_ seconds: Float, _ rate: Float) -> Int32 {
-    let count = seconds * rate + 0.5
+  /// At most an hour; NaN is none. In a bank, -12000 timecents (1 ms) is no time at all.
+  @_noLocks private func frames(_ time: Float, _ rate: Float, _ share: Float = 1) -> Int32 {
+    let limited = time < 8000 ? time : 8000
+    let seconds = isBank ? (limited > -12000 ? exponential2(limited / 1200) : 0) : time
+    let count = seconds * share * rate + 0.5
     return count >= 1 ? (count < 1e9 ? Int32(count) : 1_000_000_000) : 0
   }
 
@@ -95,10 +101,7 @@ struct Envelope {
   var releaseFrames: Int { @_noLocks get { Int(release) } }
 
   /// Whether the value rests, and will until something happens.
-  var isSteady: Bool { @_noLocks get { stage == .sustain } }
-
-  /// The value while it is steady.
-  var steadyValue: Float { @_noLocks get { sustain } }
+  var isSteady: Bool { @_noLocks get { stage == .sustain || stage == .done } }
 
   /// The value of the next frame; for one that still rises, where it rises to. For choosing which voice
   /// is the quietest.
@@ -114,8 +117,16 @@ struct Envelope {
       enter(.done, length: 0)
       return
     }
-    enter(.release, length: release)
-    fall(from: level, to: 0, over: release)
+    if isLinear {
+      // A bank's release has a slope, others a time.
+      let length = isBank ? Int32(Float(release) * level + 0.5) : release
+      enter(.release, length: length)
+      base = level
+      slope = length > 0 ? -level / Float(length) : 0
+    } else {
+      enter(.release, length: release)
+      fall(from: level, to: 0, over: release)
+    }
   }
 
   @_noLocks private mutating func fall(from level: Float, to end: Float, over frames: Int32) {
@@ -151,12 +162,19 @@ struct Envelope {
       var frames = decay
       if sustain >= 1 {
         frames = 0
+      } else if isLinear {
+        frames = Int32(Float(decay) * (1 - sustain) + 0.5)
       } else if sustain > Self.floor {
         // Where the line crosses the sustain level.
         frames = Int32(Float(decay) * (-logarithm2(sustain) / Self.depth) + 0.5)
       }
       enter(.decay, length: frames)
-      if frames > 0 { fall(from: 1, to: sustain, over: decay) }
+      if isLinear {
+        base = 1
+        slope = frames > 0 ? -(1 - sustain) / Float(frames) : 0
+      } else if frames > 0 {
+        fall(from: 1, to: sustain, over: decay)
+      }
     case .decay:
       if sustain <= 0 {
         enter(.done, length: 0)
@@ -166,6 +184,27 @@ struct Envelope {
       }
     default:
       enter(.done, length: 0)
+    }
+  }
+
+  /// The value of the next frame, for envelopes that are looked at once a control period. Audio thread.
+  var value: Float {
+    @_noLocks get {
+      if stage == .done || stage == .delay { return 0 }
+      let t = Float(frame)
+      return speed == 0 ? t * slope + base : exponential2(t * speed) * slope + base
+    }
+  }
+
+  /// Moves on. Audio thread.
+  @_noLocks mutating func advance(_ frames: Int) {
+    var count = frames
+    while count > 0, stage != .sustain, stage != .done {
+      let left = Int(length &- frame)
+      let step = left < count ? left : count
+      frame &+= Int32(truncatingIfNeeded: step)
+      count &-= step
+      while frame >= length, stage != .sustain, stage != .done { enterNext() }
     }
   }
 

@@ -31,6 +31,7 @@ struct InstrumentBuilder {
     var image: UnsafeMutablePointer<InstrumentImage>
     var samples: [AudioFile]
     var velocityGains: [UnsafeMutablePointer<Float>] = []
+    var tables = ShapeTables()
     init(image: UnsafeMutablePointer<InstrumentImage>, samples: [AudioFile]) {
       self.image = image
       self.samples = samples
@@ -41,10 +42,17 @@ struct InstrumentBuilder {
       image.pointee.keys.deallocate()
       image.pointee.rows.deallocate()
       image.pointee.lists.deallocate()
+      image.pointee.controlLists.deallocate()
       image.pointee.conditions.deallocate()
       image.pointee.controls.deallocate()
       image.deallocate()
+      image.pointee.curves.deallocate()
+      image.pointee.lfos.deallocate()
+      image.pointee.envelopes.deallocate()
+      image.pointee.flexible.deallocate()
+      image.pointee.points.deallocate()
       for table in velocityGains { table.deallocate() }
+      tables.free()
     }
   }
 
@@ -52,7 +60,9 @@ struct InstrumentBuilder {
   func build(name: String) -> Resource {
     var samples: [ObjectIdentifier: AudioFile] = [:]
     for entry in entries { samples[ObjectIdentifier(entry.sample)] = entry.sample }
-    let (keys, rows, lists) = index()
+    let (keys, rows, noteLists) = index()
+    var lists = noteLists
+    let controlLists = controlIndex(&lists)
     let conditions = entries.flatMap(\.settings.conditions)
     let image = UnsafeMutablePointer<InstrumentImage>.allocate(capacity: 1)
     let owner = Owner(image: image, samples: Array(samples.values))
@@ -66,7 +76,8 @@ struct InstrumentBuilder {
       if tables.updateValue(gains, forKey: curve) == nil { owner.velocityGains.append(gains) }
       (regions + number).initialize(
         to: entry.settings.region(
-          sample: entry.sample, velocityGains: gains, firstCondition: firstCondition, counter: counter))
+          sample: entry.sample, velocityGains: gains, firstCondition: firstCondition, counter: counter,
+          tables: &owner.tables))
       firstCondition += entry.settings.conditions.count
       if entry.settings.sequenceLength > 1 { counter += 1 }
     }
@@ -77,7 +88,12 @@ struct InstrumentBuilder {
         regions: regions, regionCount: entries.count,
         programs: Self.copy(programs.map { ProgramNumber(bank: Int32($0.bank), program: Int32($0.program)) }),
         programCount: programs.count, keys: Self.copy(keys), rows: Self.copy(rows), lists: Self.copy(lists),
+        controlLists: Self.copy(controlLists),
+        hasControlStarts: entries.contains { !$0.settings.starts.isEmpty },
         conditions: Self.copy(conditions), controls: Self.copy(standing),
+        curves: Self.copy(owner.tables.curveValues), lfos: Self.copy(owner.tables.allLfos),
+        envelopes: Self.copy(owner.tables.allEnvelopes), flexible: Self.copy(owner.tables.allFlexible),
+        points: Self.copy(owner.tables.points),
         switchLow: Int32(switchKeys?.lowerBound ?? 1), switchHigh: Int32(switchKeys?.upperBound ?? 0),
         switchDefault: Int32(switchDefault ?? -1)))
     let bytes =
@@ -88,7 +104,7 @@ struct InstrumentBuilder {
       bytes: bytes, release: { owner.free() })
   }
 
-  private static func copy<T>(_ values: [T]) -> UnsafeMutablePointer<T> {
+  static func copy<T>(_ values: [T]) -> UnsafeMutablePointer<T> {
     let memory = UnsafeMutablePointer<T>.allocate(capacity: max(1, values.count))
     memory.initialize(from: values, count: values.count)
     return memory
@@ -125,6 +141,23 @@ struct InstrumentBuilder {
       rows += row(of: candidates, &lists, &places)
     }
     return (keys, rows, lists)
+  }
+
+  /// For each program and controller the place of the list of regions that it starts.
+  private func controlIndex(_ lists: inout [UInt32]) -> [UInt32] {
+    var result = [UInt32](repeating: 0, count: max(1, programs.count) * 128)
+    var regions: [Int: [UInt32]] = [:]
+    for (number, entry) in entries.enumerated() {
+      for range in entry.settings.starts.prefix(1) {
+        regions[entry.program * 128 + Int(range.control), default: []].append(UInt32(number))
+      }
+    }
+    for (place, list) in regions {
+      result[place] = UInt32(lists.count)
+      lists.append(UInt32(list.count))
+      lists.append(contentsOf: list)
+    }
+    return result
   }
 
   private func row(

@@ -18,10 +18,21 @@ struct InstrumentImage {
   var rows: UnsafeMutablePointer<UInt32>
   /// Lists of region numbers, each headed by its length, in the order of the file.
   var lists: UnsafeMutablePointer<UInt32>
+  /// For each program and controller the list of regions that the controller starts, and when: as many
+  /// ranges as regions, in the order of all these lists.
+  var controlLists: UnsafeMutablePointer<UInt32>
+  var hasControlStarts: Bool
   /// CC conditions of all regions; a region holds its first and their number.
   var conditions: UnsafeMutablePointer<ControlRange>
   /// Where the 128 controllers stand until one is moved.
   var controls: UnsafeMutablePointer<Float>
+  /// What regions share: 128 values a curve (and one more behind each, for interpolation), LFOs,
+  /// envelopes, flexible envelopes and their points.
+  var curves: UnsafeMutablePointer<Float>
+  var lfos: UnsafeMutablePointer<LfoSettings>
+  var envelopes: UnsafeMutablePointer<EnvelopeSettings>
+  var flexible: UnsafeMutablePointer<FlexibleSettings>
+  var points: UnsafeMutablePointer<FlexiblePoint>
   /// The keys that choose an articulation, and the one chosen at first (-1: none).
   var switchLow: Int32
   var switchHigh: Int32
@@ -111,20 +122,24 @@ struct Region {
   /// The key at which it sounds at its own pitch, and cents a key away from it.
   var keyCenter: Float
   var keyTrack: Float
-  /// Cents: tune and transpose together; by velocity (at 127); at full bend up, at full bend down.
+  /// Cents: tune and transpose together; at full bend up, at full bend down (in a bank: by modulation).
   var tune: Float
-  var velocityTune: Float
   var bendUp: Float
   var bendDown: Float
   /// Seconds of silence before it starts.
   var delay: Float
-  /// Gains of volume, amplitude and pan.
-  var gainLeft: Float
-  var gainRight: Float
+  /// The gain of volume and amplitude, and those of the sides where `pan` and `position` stand at first.
+  var gain: Float
+  var pan: Float
+  var position: Float
+  var sideLeft: Float
+  var sideRight: Float
   /// 128 gains by velocity.
   var velocityGains: UnsafePointer<Float>
   var envelope: EnvelopeSettings
   var fades: CrossfadeRanges
+  /// The controller whose move into this range starts it (`low > high`: none).
+  var startControl: ControlRange
   /// Round robin: sounds at each note that is `sequencePosition` (from 0) of `sequenceLength`, counted
   /// by the counter with this number.
   var sequenceLength: Int32
@@ -147,8 +162,67 @@ struct Region {
   var notePolyphony: Int32
   var firstCondition: Int32
   var conditionCount: Int32
-  /// The articulation key that must have been the last (-1: any).
-  var switchLast: Int32
+  var switches: KeySwitches
+  var pedals: Pedals
+  /// Times are timecents, frequencies cents, attenuation never amplifies.
+  var isBank: Bool
+  /// The key and the velocity that count instead of the note's (-1: the note's).
+  var fixedKey: Int16
+  var fixedVelocity: Int16
+  /// Seconds of the pitch bend's glide, when it is longer than that of other values.
+  var bendSmoothing: Float
+  /// Up to so many frames are left out at the start, by chance.
+  var randomOffset: Float
+  var randomDelay: Float
+  var randomPitch: Float
+  var randomVolume: Float
+  /// Values by slot before modulation.
+  var base: UnsafePointer<Float>
+  var modulations: UnsafePointer<Modulation>
+  var modulationCount: Int32
+  /// Whether any modulation is for the time of the note on.
+  var hasNoteModulations: Bool
+  /// A bit for each source that moves something while the voice sounds.
+  var sources: SIMD4<UInt64>
+  var routes: UnsafePointer<Route>
+  var routeCount: Int32
+  var units: UnsafePointer<FilterUnit>
+  var unitCount: Int32
+  var firstLfo: Int32
+  var lfoCount: Int32
+  var firstEnvelope: Int32
+  var envelopeCount: Int32
+  var firstFlexible: Int32
+  var flexibleCount: Int32
+
+  /// Whether a source moves anything of it. Audio thread.
+  @_noLocks func hears(_ source: UInt8) -> Bool {
+    sources[Int(source &>> 6)] >> UInt64(source & 63) & 1 == 1
+  }
+}
+
+/// Which controllers are a region's pedals (255: none), and from where on they are down.
+struct Pedals: Hashable {
+  var sustain: UInt8 = 64
+  var sustainLow: Float = 64
+  var sostenuto: UInt8 = 66
+  var sostenutoLow: Float = 64
+}
+
+/// Keys that must have been pressed (-1: any): the last articulation key, one that is down, one that is
+/// up, and the note before this one.
+struct KeySwitches: Hashable {
+  var last: Int32 = -1
+  /// Articulation keys up to this choose the region as well.
+  var lastHigh: Int32 = -1
+  var down: Int32 = -1
+  var up: Int32 = -1
+  var previous: Int32 = -1
+
+  static let none = KeySwitches()
+
+  /// Whether there is no condition.
+  var isAny: Bool { @_noLocks get { last & down & up & previous == -1 } }
 }
 
 /// Ranges over which a region fades in and out by key and by velocity; `low == high` is no fade.

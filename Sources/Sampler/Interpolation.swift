@@ -50,6 +50,31 @@ struct Taps {
       Self.four(base, position &+ increment &* 12, increment))
   }
 
+  /// The same while the distance itself grows by `change` with each. Audio thread.
+  @_noLocks @inline(__always)
+  init(_ plane: UnsafePointer<Float>, position: Int64, increment: Int64, change: Int64) {
+    let base = UnsafeRawPointer(plane - 1)
+    // After n steps the position has moved by n increments and n (n - 1) / 2 changes.
+    let second = increment &* 4 &+ change &* 6
+    let third = increment &* 8 &+ change &* 28
+    let fourth = increment &* 12 &+ change &* 66
+    self.init(
+      Self.four(base, position, increment, change),
+      Self.four(base, position &+ second, increment &+ change &* 4, change),
+      Self.four(base, position &+ third, increment &+ change &* 8, change),
+      Self.four(base, position &+ fourth, increment &+ change &* 12, change))
+  }
+
+  @_noLocks @inline(__always) private static func four(
+    _ base: UnsafeRawPointer, _ p: Int64, _ step: Int64, _ change: Int64
+  ) -> SIMD16<Float> {
+    let a = load(base, p)
+    let b = load(base, p &+ step)
+    let c = load(base, p &+ step &* 2 &+ change)
+    let d = load(base, p &+ step &* 3 &+ change &* 3)
+    return SIMD16(lowHalf: SIMD8(lowHalf: a, highHalf: b), highHalf: SIMD8(lowHalf: c, highHalf: d))
+  }
+
   /// The same for positions of any distance: `steps` are the distances to each next. Audio thread.
   @_noLocks @inline(__always)
   init(_ plane: UnsafePointer<Float>, position: Int64, steps: UnsafePointer<Int64>) {
@@ -113,6 +138,17 @@ func odds(_ a: SIMD16<Float>, _ b: SIMD16<Float>) -> SIMD16<Float> {
   return fractions(
     numbers &* SIMD16(repeating: UInt32(truncatingIfNeeded: increment))
       &+ SIMD16(repeating: UInt32(truncatingIfNeeded: position)))
+}
+
+/// The same while the distance itself grows by `change` with each. Audio thread.
+@_noLocks @inline(__always)
+func fractions(position: Int64, increment: Int64, change: Int64) -> SIMD16<Float> {
+  let numbers = SIMD16<UInt32>(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+  let triangles = SIMD16<UInt32>(0, 0, 1, 3, 6, 10, 15, 21, 28, 36, 45, 55, 66, 78, 91, 105)
+  return fractions(
+    numbers &* SIMD16(repeating: UInt32(truncatingIfNeeded: increment))
+      &+ (triangles &* SIMD16(repeating: UInt32(truncatingIfNeeded: change))
+        &+ SIMD16(repeating: UInt32(truncatingIfNeeded: position))))
 }
 
 /// The fractions of sixteen low halves of positions. Audio thread.

@@ -44,7 +44,6 @@ struct RegionSettings {
   /// Cents; semitones.
   var tune: Double = 0
   var transpose = 0
-  var velocityTune: Double = 0
   var bendUp: Double = 200
   var bendDown: Double = -200
   /// Decibels of the region, and what the levels above it add.
@@ -54,6 +53,9 @@ struct RegionSettings {
   var globalVolume: Double = 0
   /// Percent.
   var amplitude: Double = 100
+  /// What the levels above add to the tuning and multiply the amplitude by, by their opcodes.
+  var levelTune: [String: Double] = [:]
+  var levelAmplitude: [String: Double] = [:]
   /// -100 left ... 100 right.
   var pan: Double = 0
   /// A plain file: centred at unity on both sides, as a cable spreads mono; else equal power.
@@ -69,6 +71,29 @@ struct RegionSettings {
   /// Inclusive.
   var loopEnd: Int?
   var envelope = EnvelopeSettings()
+  var shape = ShapeSettings()
+  /// What SFZ says of filters and bands, of which `finishShape` makes units and values.
+  var filters = [SfzFilter(), SfzFilter()]
+  var bands = [SfzBand(frequency: 50), SfzBand(frequency: 500), SfzBand(frequency: 5000)]
+  /// Decibels and percent a key from the center.
+  var ampKeyTrack: Double = 0
+  var ampKeyCenter = 60
+  var panKeyTrack: Double = 0
+  var panKeyCenter = 60
+  var isInverted = false
+  /// Fades by controllers, by their numbers.
+  var controlFades: [Int: ControlFade] = [:]
+  var controlPower = true
+  /// A bank's region: see `Region`.
+  var isBank = false
+  var fixedKey = -1
+  var fixedVelocity = -1
+  var bendSmoothing: Double = 0
+  var randomOffset: Double = 0
+  var randomDelay: Double = 0
+  /// Cents; decibels.
+  var randomPitch: Double = 0
+  var randomVolume: Double = 0
   var fades = CrossfadeRanges()
   var sequenceLength = 1
   var sequencePosition = 1
@@ -83,26 +108,43 @@ struct RegionSettings {
   var polyphony = 0
   var notePolyphony = 0
   var conditions: [ControlRange] = []
-  var switchLast: Int?
+  var switches = KeySwitches.none
+  var pedals = Pedals()
+  /// The controllers that start it.
+  var starts: [ControlRange] = []
+
+  /// What volume and amplitude make of it.
+  var gain: Double {
+    exp(log(10) * (volume + groupVolume + masterVolume + globalVolume) / 20) * amplitude / 100
+      * levelAmplitude.values.reduce(1) { $0 * $1 / 100 } * (isInverted ? -1 : 1)
+  }
 
   /// Gains of both sides. Mono samples are panned with equal power (-3 dB on both sides in the middle);
   /// of stereo samples one side is lowered and the other raised by the same law, 0 dB in the middle.
-  func gains(isStereo: Bool) -> (left: Double, right: Double) {
-    let gain = exp(log(10) * (volume + groupVolume + masterVolume + globalVolume) / 20) * amplitude / 100
-    let angle = (max(-100, min(100, pan)) + 100) / 200 * Double.pi / 2
-    if isPlainFile { return (gain, gain) }
-    let law = isStereo ? 2.0.squareRoot() : 1
-    return (gain * law * cos(angle), gain * law * sin(angle))
+  func sides(isStereo: Bool) -> (left: Double, right: Double) {
+    if isPlainFile { return (1, 1) }
+    func side(_ percent: Double) -> (Double, Double) {
+      let angle = (max(-100, min(100, percent)) + 100) / 200 * Double.pi / 2
+      return (cos(angle), sin(angle))
+    }
+    let pan = side(self.pan)
+    guard isStereo else { return pan }
+    let root = 2.0.squareRoot()
+    let position = side(Double(shape.base[Slot.position]))
+    let isCentred = shape.base[Slot.position] == 0
+    return (
+      pan.0 * root * (isCentred ? 1 : position.0 * root), pan.1 * root * (isCentred ? 1 : position.1 * root)
+    )
   }
 
-  /// Changes the condition on a controller.
-  mutating func condition(_ control: Int, _ change: (inout ControlRange) -> Void) {
-    if let index = conditions.firstIndex(where: { Int($0.control) == control }) {
-      change(&conditions[index])
+  /// Changes the range of a controller in one of the lists.
+  static func range(_ control: Int, in list: inout [ControlRange], _ change: (inout ControlRange) -> Void) {
+    if let index = list.firstIndex(where: { Int($0.control) == control }) {
+      change(&list[index])
     } else {
       var range = ControlRange(control: UInt8(control), low: 0, high: 127)
       change(&range)
-      conditions.append(range)
+      list.append(range)
     }
   }
 
@@ -138,29 +180,152 @@ struct RegionSettings {
     return faults
   }
 
-  /// The region as the audio thread plays it; `clamp(to:)` came before.
+  /// The region as the audio thread plays it; `clamp(to:)` came before. `tables` holds what regions
+  /// share.
   func region(
-    sample: AudioFile, velocityGains: UnsafePointer<Float>, firstCondition: Int, counter: Int
+    sample: AudioFile, velocityGains: UnsafePointer<Float>, firstCondition: Int, counter: Int,
+    tables: inout ShapeTables
   ) -> Region {
     let isStereo = sample.channels > 1
-    let gain = gains(isStereo: isStereo)
+    let sides = sides(isStereo: isStereo)
     let length = max(1, min(1000, sequenceLength))
+    var base = shape.base
+    base[Slot.pan] = Float(pan)
     return Region(
       left: UnsafePointer(sample.channel(0)), right: UnsafePointer(sample.channel(isStereo ? 1 : 0)),
       isStereo: isStereo, start: offset, end: end.map { max(0, $0 + 1) } ?? sample.frames,
       loopStart: loopStart ?? 0, loopEnd: loopEnd.map { $0 + 1 } ?? sample.frames,
       loopMode: loopMode ?? .none, rate: sample.rate, keyCenter: Float(keyCenter ?? sample.key ?? 60),
-      keyTrack: Float(keyTrack), tune: Float(tune + 100 * Double(transpose)),
-      velocityTune: Float(velocityTune), bendUp: Float(bendUp), bendDown: Float(bendDown),
-      delay: Float(delay), gainLeft: Float(gain.left), gainRight: Float(gain.right),
+      keyTrack: Float(keyTrack), tune: Float(tune + 100 * Double(transpose) + levelTune.values.reduce(0, +)),
+      bendUp: Float(bendUp),
+      bendDown: Float(bendDown), delay: Float(delay), gain: Float(gain), pan: Float(pan),
+      position: shape.base[Slot.position], sideLeft: Float(sides.left), sideRight: Float(sides.right),
       velocityGains: velocityGains, envelope: envelope, fades: fades,
-      sequenceLength: Int32(length), sequencePosition: Int32(clamping: sequencePosition - 1),
+      startControl: starts.first ?? ControlRange(control: 0, low: 1, high: 0), sequenceLength: Int32(length),
+      sequencePosition: Int32(clamping: sequencePosition - 1),
       sequenceCounter: Int32(counter), randomLow: Float(randomLow), randomHigh: Float(randomHigh),
       group: Int32(clamping: group), offBy: Int32(clamping: offBy), offFast: offFast,
       offTime: Float(offTime), trigger: trigger, releaseDecay: Float(releaseDecay),
       polyphony: Int32(clamping: polyphony), notePolyphony: Int32(clamping: notePolyphony),
-      firstCondition: Int32(firstCondition), conditionCount: Int32(conditions.count),
-      switchLast: Int32(switchLast ?? -1))
+      firstCondition: Int32(firstCondition), conditionCount: Int32(conditions.count), switches: switches,
+      pedals: pedals,
+      isBank: isBank, fixedKey: Int16(fixedKey), fixedVelocity: Int16(fixedVelocity),
+      bendSmoothing: Float(bendSmoothing), randomOffset: Float(randomOffset),
+      randomDelay: Float(randomDelay), randomPitch: Float(randomPitch), randomVolume: Float(randomVolume),
+      base: tables.base(base), modulations: tables.modulations(shape.modulations),
+      modulationCount: Int32(shape.modulations.count),
+      hasNoteModulations: shape.modulations.contains { Int($0.slot) >= Slot.noteOn },
+      sources: tables.sources(shape.modulations), routes: tables.routes(shape.routes),
+      routeCount: Int32(shape.routes.count), units: tables.units(shape.units),
+      unitCount: Int32(shape.units.count), firstLfo: tables.lfos(shape.lfos.map(\.settings)),
+      lfoCount: Int32(shape.lfos.count), firstEnvelope: tables.envelopes(shape.envelopes.map(\.settings)),
+      envelopeCount: Int32(shape.envelopes.count),
+      firstFlexible: tables.flexible(shape.flexible.map(\.settings)),
+      flexibleCount: Int32(shape.flexible.count))
+  }
+}
+
+/// Ranges over which a controller fades a region in and out; `low == high` is no fade.
+struct ControlFade: Hashable {
+  var inLow = 0
+  var inHigh = 0
+  var outLow = 127
+  var outHigh = 127
+
+  /// 128 gains.
+  func gains(isPower: Bool) -> [Float] {
+    (0..<128).map { value in
+      func rise(_ distance: Int, _ length: Int) -> Double {
+        if distance < 0 { return 0 }
+        if distance >= length { return 1 }
+        let t = Double(distance) / Double(length)
+        return isPower ? t.squareRoot() : t
+      }
+      return Float(rise(value - inLow, inHigh - inLow) * rise(outHigh - value, outHigh - outLow))
+    }
+  }
+}
+
+extension RegionSettings {
+  /// Makes units, values and modulations of what SFZ says, once the region is whole; `curves` are those
+  /// of its `<curve>` headers.
+  mutating func finishShape(curves: [Int: [Float]]) {
+    for index in 0..<2 {
+      let slot = Slot.cutoff + 2 * index
+      let filter = filters[index]
+      guard let cutoff = filter.cutoff else { continue }
+      shape.base[slot] += Self.cents(cutoff)
+      track(filter.keyTrack, filter.keyCenter, slot)
+      for kind in SfzFilter.kinds[filter.type]! {
+        shape.units.append(FilterUnit(kind: kind, frequency: UInt8(slot), level: UInt8(slot + 1)))
+      }
+    }
+    for (index, band) in bands.enumerated() {
+      let gain = Slot.bandGain + index
+      let isMoved =
+        shape.modulations.contains { Int($0.slot) == gain } || shape.routes.contains { Int($0.slot) == gain }
+      guard band.isUsed || isMoved, shape.units.count < Most.units else { continue }
+      let frequency = Slot.bandFrequency + index
+      shape.base[frequency] = Self.cents(band.frequency)
+      if shape.base[Slot.bandWidth + index] == 0 { shape.base[Slot.bandWidth + index] = 1 }
+      shape.units.append(
+        FilterUnit(
+          kind: band.kind, frequency: UInt8(frequency), level: UInt8(gain),
+          width: UInt8(Slot.bandWidth + index)))
+      for number in shape.modulations.indices where Int(shape.modulations[number].slot) == frequency {
+        // What is said in hertz becomes cents, from where the band is.
+        let amount = Double(shape.modulations[number].amount)
+        let linear = Curve.linear.values
+        shape.modulations[number].amount = 1
+        shape.modulations[number].curve = .custom(
+          linear.map {
+            Self.cents(max(1, band.frequency + amount * Double($0))) - Self.cents(band.frequency)
+          })
+      }
+    }
+    track(ampKeyTrack, ampKeyCenter, Slot.volume)
+    track(panKeyTrack, panKeyCenter, Slot.pan)
+    for (control, fade) in controlFades.sorted(by: { $0.key < $1.key }) {
+      var modulation = ModulationSettings(source: UInt8(control), slot: UInt8(Slot.amplitude), amount: 1)
+      modulation.curve = .custom(fade.gains(isPower: controlPower))
+      shape.modulations.append(modulation)
+    }
+    for index in shape.modulations.indices {
+      let isBipolar =
+        shape.modulations[index].source == Source.bend
+        || shape.modulations[index].source == Source.randomBipolar
+      if let number = shape.modulations[index].curveNumber {
+        shape.modulations[index].curve = Self.curve(number, curves)
+        shape.modulations[index].curveNumber = nil
+      } else if isBipolar {
+        shape.modulations[index].curve = .bipolar
+      }
+    }
+  }
+
+  /// Cents above 8.176 Hz.
+  static func cents(_ hertz: Double) -> Float { Float(1200 * log2(max(hertz, 0.01) / 8.1757989156)) }
+
+  private mutating func track(_ perKey: Double, _ center: Int, _ slot: Int) {
+    guard perKey != 0 else { return }
+    var modulation = ModulationSettings(source: Source.key, slot: UInt8(slot), amount: Float(perKey))
+    modulation.curve = .custom((0..<128).map { Float($0 - center) })
+    shape.modulations.append(modulation)
+  }
+
+  /// The instrument's own curves, then ARIA's seven.
+  private static func curve(_ number: Int, _ curves: [Int: [Float]]) -> Curve {
+    if let own = curves[number] { return .custom(own) }
+    let linear = Curve.linear.values
+    return switch number {
+    case 1: .custom(linear.map { 2 * $0 - 1 })
+    case 2: .falling
+    case 3: .custom(linear.map { 1 - 2 * $0 })
+    case 4: .custom(linear.map { $0 * $0 })
+    case 5: .custom(linear.map { $0.squareRoot() })
+    case 6: .custom(linear.map { (1 - $0).squareRoot() })
+    default: .linear
+    }
   }
 }
 

@@ -3,8 +3,14 @@ import Realtime
 /// What events do.
 extension Sampler {
   private enum Control {
+    static var dataEntry: Int { @_noLocks get { 6 } }
+    static var dataEntryFine: Int { @_noLocks get { 38 } }
     static var sustain: Int { @_noLocks get { 64 } }
     static var sostenuto: Int { @_noLocks get { 66 } }
+    static var unregisteredFine: Int { @_noLocks get { 98 } }
+    static var unregistered: Int { @_noLocks get { 99 } }
+    static var registeredFine: Int { @_noLocks get { 100 } }
+    static var registered: Int { @_noLocks get { 101 } }
     static var allSoundOff: Int { @_noLocks get { 120 } }
     static var resetAll: Int { @_noLocks get { 121 } }
     static var allNotesOff: Int { @_noLocks get { 123 } }
@@ -20,15 +26,26 @@ extension Sampler {
       } else {
         noteOff(channel, key, time: time)
       }
-    case .noteOff: noteOff(channel, key, time: time)
+    case .noteOff: noteOff(channel, key, time: time, velocity: Int(Self.limited(event.value)))
     case .control: control(channel, key, event.value, time: time)
     case .bend: bend(channel, event.value)
     case .allNotesOff:
       for channel in 0..<Self.channels { endNotes(channel, time: time) }
     case .allSoundOff: silence()
     case .program: select(program: event.value >= 0 && event.value < 128 ? Int(event.value) : 0)
-    case .pressure, .keyPressure, .play, .stop, .cue: break
+    case .pressure:
+      pressures[channel] = Self.limited(event.value)
+      follow(channel, Source.pressure)
+    case .keyPressure:
+      keyPressures[channel &* 128 &+ key] = Self.limited(event.value)
+      follow(channel, Source.keyPressure, key: key)
+    case .play, .stop, .cue: break
     }
+  }
+
+  /// 0...127. Audio thread.
+  @_noLocks private static func limited(_ value: Float) -> Float {
+    value > 0 ? (value < 127 ? value : 127) : 0
   }
 
   // MARK: Notes
@@ -39,6 +56,10 @@ extension Sampler {
     downVelocity[place] = UInt8(velocity)
     downTime[place] = time
     pending[place] = 0
+    keyPressures[place] = 0
+    noteCount &+= 1
+    previousKey = lastKey
+    lastKey = Int32(key)
     guard let image else { return }
     if key >= Int(image.pointee.switchLow), key <= Int(image.pointee.switchHigh) {
       switchLast = Int32(key)
@@ -47,7 +68,9 @@ extension Sampler {
     start(image, Note(channel: channel, key: key, velocity: velocity, cause: cause, seconds: 0))
   }
 
-  @_noLocks private mutating func noteOff(_ channel: Int, _ key: Int, time: Int64) {
+  @_noLocks private mutating func noteOff(
+    _ channel: Int, _ key: Int, time: Int64, velocity releaseVelocity: Int = 64
+  ) {
     let place = channel &* 128 &+ key
     let velocity = downVelocity[place]
     if velocity > 0 { keysDown &-= 1 }
@@ -57,9 +80,14 @@ extension Sampler {
     while slot >= 0 {
       let voice = voicePool + slot
       if voice.pointee.isHeld, Int(voice.pointee.key) == key, Int(voice.pointee.channel) == channel {
-        if isPedalDown || voice.pointee.isCaught {
+        let pedals = voice.pointee.region.pointee.pedals
+        let isSustained =
+          pedals.sustain < 128
+          && controlValue(channel, Int(pedals.sustain), image) >= pedals.sustainLow
+        voice.pointee.releaseVelocity = UInt8(releaseVelocity)
+        if isSustained || voice.pointee.isCaught {
           voice.pointee.isHeld = false
-          voice.pointee.isSustained = isPedalDown
+          voice.pointee.isSustained = isSustained
         } else {
           release(slot)
         }
@@ -119,44 +147,93 @@ extension Sampler {
   // MARK: Controllers
 
   /// Where a controller stands: where it was moved to, or where the instrument sets it.
-  @_noLocks func controlValue(_ channel: Int, _ control: Int) -> Float {
+  @_noLocks func controlValue(
+    _ channel: Int, _ control: Int, _ image: UnsafeMutablePointer<InstrumentImage>?
+  ) -> Float {
     let value = controls[channel &* 128 &+ control]
     if value >= 0 { return value }
     return image == nil ? 0 : image!.pointee.controls[control]
   }
 
-  @_noLocks private func isDown(_ channel: Int, _ pedal: Int) -> Bool { controlValue(channel, pedal) >= 64 }
+  @_noLocks private func isDown(_ channel: Int, _ pedal: Int) -> Bool {
+    controlValue(channel, pedal, image) >= 64
+  }
 
   @_noLocks private mutating func control(_ channel: Int, _ number: Int, _ value: Float, time: Int64) {
-    let before = controlValue(channel, number)
-    controls[channel &* 128 &+ number] = value > 0 ? (value < 127 ? value : 127) : 0
+    let before = controlValue(channel, number, image)
+    let value = Self.limited(value)
+    controls[channel &* 128 &+ number] = value
     switch number {
-    case Control.sustain:
-      if before >= 64, value < 64 { raiseSustain(channel, time: time) }
-    case Control.sostenuto:
-      if before < 64, value >= 64 { catchHeld(channel) }
-      if before >= 64, value < 64 { raiseSostenuto(channel) }
     case Control.allSoundOff: silence()
     case Control.allNotesOff: endNotes(channel, time: time)
-    case Control.resetAll:
-      self.control(channel, Control.sustain, 0, time: time)
-      self.control(channel, Control.sostenuto, 0, time: time)
-      for index in 0..<128 { controls[channel &* 128 &+ index] = -1 }
-      bend(channel, 0)
+    case Control.resetAll: reset(channel, time: time)
+    case Control.unregistered, Control.unregisteredFine: parameterNumbers[channel] = -1
+    case Control.registered, Control.registeredFine:
+      let high = Int32(controlValue(channel, Control.registered, nil))
+      parameterNumbers[channel] = high &* 128 &+ Int32(controlValue(channel, Control.registeredFine, nil))
+    case Control.dataEntry, Control.dataEntryFine:
+      // Pitch bend sensitivity: semitones and cents.
+      if parameterNumbers[channel] == 0 {
+        bendRanges[channel] =
+          controlValue(channel, Control.dataEntry, nil)
+          + controlValue(channel, Control.dataEntryFine, nil) / 100
+        follow(channel, Source.bendRange)
+      }
     default: break
+    }
+    movePedals(channel, number, from: before, to: value)
+    if number == Control.sustain, before >= 64, value < 64 { startPending(channel, time: time) }
+    if value != before {
+      follow(channel, UInt8(number))
+      if let image, image.pointee.hasControlStarts { startByControl(image, channel, number, before, value) }
     }
   }
 
-  @_noLocks private mutating func raiseSustain(_ channel: Int, time: Int64) {
+  /// Controllers, bend and pressure stand where they did at first; volume, pan and the program stay
+  /// (RP-015 of the MIDI Association).
+  @_noLocks private mutating func reset(_ channel: Int, time: Int64) {
+    control(channel, Control.sustain, 0, time: time)
+    control(channel, Control.sostenuto, 0, time: time)
+    for index in 0..<120 where index != 0 && index != 7 && index != 10 && index != 32 {
+      let before = controlValue(channel, index, image)
+      controls[channel &* 128 &+ index] = -1
+      if controlValue(channel, index, image) != before { follow(channel, UInt8(index)) }
+    }
+    parameterNumbers[channel] = -1
+    bend(channel, 0)
+    pressures[channel] = 0
+    follow(channel, Source.pressure)
+    for key in 0..<128 { keyPressures[channel &* 128 &+ key] = 0 }
+    follow(channel, Source.keyPressure)
+  }
+
+  /// Voices whose sustain or sostenuto pedal this controller is: catches them, or lets them go.
+  @_noLocks private mutating func movePedals(
+    _ channel: Int, _ number: Int, from before: Float, to value: Float
+  ) {
     var slot = nextActive(0)
     while slot >= 0 {
       let voice = voicePool + slot
-      if voice.pointee.isSustained, Int(voice.pointee.channel) == channel {
-        voice.pointee.isSustained = false
-        if !voice.pointee.isCaught { release(slot) }
+      let pedals = voice.pointee.region.pointee.pedals
+      if Int(voice.pointee.channel) == channel {
+        if Int(pedals.sustain) == number, value < pedals.sustainLow, voice.pointee.isSustained {
+          voice.pointee.isSustained = false
+          if !voice.pointee.isCaught { release(slot) }
+        } else if Int(pedals.sostenuto) == number {
+          if before < pedals.sostenutoLow, value >= pedals.sostenutoLow {
+            if voice.pointee.isHeld { voice.pointee.isCaught = true }
+          } else if value < pedals.sostenutoLow, voice.pointee.isCaught {
+            voice.pointee.isCaught = false
+            if !voice.pointee.isHeld, !voice.pointee.isSustained { release(slot) }
+          }
+        }
       }
       slot = nextActive(slot &+ 1)
     }
+  }
+
+  /// The release regions of keys that went up while the pedal was down.
+  @_noLocks private mutating func startPending(_ channel: Int, time: Int64) {
     for key in 0..<128 {
       let place = channel &* 128 &+ key
       guard pending[place] > 0 else { continue }
@@ -169,32 +246,8 @@ extension Sampler {
     }
   }
 
-  @_noLocks private mutating func catchHeld(_ channel: Int) {
-    var slot = nextActive(0)
-    while slot >= 0 {
-      if voicePool[slot].isHeld, Int(voicePool[slot].channel) == channel { voicePool[slot].isCaught = true }
-      slot = nextActive(slot &+ 1)
-    }
-  }
-
-  @_noLocks private mutating func raiseSostenuto(_ channel: Int) {
-    var slot = nextActive(0)
-    while slot >= 0 {
-      let voice = voicePool + slot
-      if voice.pointee.isCaught, Int(voice.pointee.channel) == channel {
-        voice.pointee.isCaught = false
-        if !voice.pointee.isHeld, !voice.pointee.isSustained { release(slot) }
-      }
-      slot = nextActive(slot &+ 1)
-    }
-  }
-
   @_noLocks private mutating func bend(_ channel: Int, _ value: Float) {
     bends[channel] = value < 1 ? (value > -1 ? value : -1) : 1
-    var slot = nextActive(0)
-    while slot >= 0 {
-      if Int(voicePool[slot].channel) == channel { voicePool[slot].bend(bends[channel]) }
-      slot = nextActive(slot &+ 1)
-    }
+    follow(channel, Source.bend)
   }
 }

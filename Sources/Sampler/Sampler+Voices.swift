@@ -11,12 +11,18 @@ struct Note {
   /// How long it was held, for a note off.
   var seconds: Float
 
-  @_noLocks init(channel: Int, key: Int, velocity: Int, cause: Trigger, seconds: Float) {
+  /// A controller began it: no note off will come.
+  var isByControl: Bool
+
+  @_noLocks init(
+    channel: Int, key: Int, velocity: Int, cause: Trigger, seconds: Float, isByControl: Bool = false
+  ) {
     self.channel = channel
     self.key = key
     self.velocity = velocity
     self.cause = cause
     self.seconds = seconds
+    self.isByControl = isByControl
   }
 
   var isRelease: Bool { @_noLocks get { cause == .release || cause == .releaseKey } }
@@ -50,6 +56,7 @@ extension Sampler {
     active[slot &>> 6] &= ~(1 &<< UInt64(slot & 63))
     used &-= 1
     if !voicePool[slot].isStolen { live &-= 1 }
+    for unit in 0..<Int(voicePool[slot].region.pointee.unitCount) { bank.reset(slot, unit) }
     if let image = voicePool[slot].image { image.pointee.header.uses &-= 1 }
     voicePool[slot].image = nil
   }
@@ -59,7 +66,9 @@ extension Sampler {
   }
 
   @_noLocks mutating func release(_ slot: Int) {
+    let isFirst = !voicePool[slot].isReleased
     voicePool[slot].release(rate: rate)
+    if isFirst, !voicePool[slot].hasEnded { shapes[slot].release(&voicePool[slot]) }
     freeIfEnded(slot)
   }
 
@@ -161,12 +170,12 @@ extension Sampler {
     if note.isRelease ? !(trigger == note.cause) : !(trigger == .attack || trigger == note.cause) {
       return false
     }
-    if region.pointee.switchLast >= 0, region.pointee.switchLast != switchLast { return false }
+    if !(region.pointee.switches.isAny || fits(region.pointee.switches, note.channel)) { return false }
     var condition = Int(region.pointee.firstCondition)
     let end = condition &+ Int(region.pointee.conditionCount)
     while condition < end {
       let range = image.pointee.conditions[condition]
-      let value = controlValue(note.channel, Int(range.control))
+      let value = value(range.control, note, image, chance)
       if value < range.low || value > range.high { return false }
       condition &+= 1
     }
@@ -178,6 +187,61 @@ extension Sampler {
       if turn != UInt32(region.pointee.sequencePosition) { return false }
     }
     return true
+  }
+
+  /// Where the source of a condition stands.
+  @_noLocks private func value(
+    _ source: UInt8, _ note: Note, _ image: UnsafeMutablePointer<InstrumentImage>, _ chance: Float
+  ) -> Float {
+    switch source {
+    case Source.bend: return bends[note.channel]
+    case Source.pressure: return pressures[note.channel]
+    case Source.keyPressure: return keyPressures[note.channel &* 128 &+ note.key]
+    case Source.velocity: return Float(note.velocity)
+    case Source.key: return Float(note.key)
+    case Source.random: return chance * 127
+    case Source.channel: return Float(note.channel &+ 1)
+    case Source.program: return Float(program)
+    case Source.alternate: return noteCount & 1 == 1 ? 127 : 0
+    default: return source < 128 ? controlValue(note.channel, Int(source), image) : 0
+    }
+  }
+
+  @_noLocks private func fits(_ switches: KeySwitches, _ channel: Int) -> Bool {
+    if switches.last >= 0 {
+      let high = switches.lastHigh >= 0 ? switches.lastHigh : switches.last
+      if switchLast < switches.last || switchLast > high { return false }
+    }
+    if switches.down >= 0, downVelocity[channel &* 128 &+ Int(switches.down)] == 0 { return false }
+    if switches.up >= 0, downVelocity[channel &* 128 &+ Int(switches.up)] > 0 { return false }
+    return switches.previous < 0 || switches.previous == previousKey
+  }
+
+  /// A controller has moved: the regions that it starts begin. Audio thread.
+  @_noLocks mutating func startByControl(
+    _ image: UnsafeMutablePointer<InstrumentImage>, _ channel: Int, _ control: Int, _ before: Float,
+    _ value: Float
+  ) {
+    let list = image.pointee.lists + Int(image.pointee.controlLists[selected &* 128 &+ control])
+    guard list[0] > 0 else { return }
+    order &+= 1
+    let chance = nextRandom()
+    for index in 1...Int(list[0]) {
+      let region = image.pointee.regions + Int(list[index])
+      let range = region.pointee.startControl
+      guard value >= range.low, value <= range.high, before < range.low || before > range.high else {
+        continue
+      }
+      // It sounds at its own pitch, once for all.
+      let key = Int(region.pointee.keyCenter)
+      let note = Note(
+        channel: channel, key: key > 0 ? (key < 127 ? key : 127) : 0, velocity: 127,
+        cause: region.pointee.trigger, seconds: 0, isByControl: true)
+      guard fits(region, note, image, chance) else { continue }
+      limitPolyphony(region, note)
+      begin(region, note, image)
+      choke(region.pointee.group)
+    }
   }
 
   /// Makes room in the region's group, and on its key, where the instrument limits them.
@@ -240,39 +304,60 @@ extension Sampler {
     used &+= 1
     live &+= 1
     image.pointee.header.uses &+= 1
-    var voice = Voice(image: image, region: region)
-    let velocity = Float(note.velocity) / 127
-    let key = Float(note.key)
-    var gain = region.pointee.velocityGains[note.velocity]
-    gain *= region.pointee.fades.gain(key: key, velocity: Float(note.velocity))
+    var voice = Voice(image: image, region: region, rate: rate)
+    let isBank = region.pointee.isBank
+    voice.key = UInt8(note.key)
+    voice.channel = UInt8(note.channel)
+    voice.soundKey = region.pointee.fixedKey < 0 ? voice.key : UInt8(region.pointee.fixedKey)
+    voice.velocity =
+      region.pointee.fixedVelocity < 0 ? UInt8(note.velocity) : UInt8(region.pointee.fixedVelocity)
+    voice.random = nextRandom() * 127
+    voice.isOdd = noteCount & 1 == 1
+    voice.order = order
+    voicePool[slot] = voice
+    evaluate(slot)
+    evaluateNoteOn(slot)
+    let key = Float(voice.soundKey)
+    var gain = region.pointee.gain * region.pointee.velocityGains[Int(voice.velocity)]
+    gain *= region.pointee.fades.gain(key: Float(note.key), velocity: Float(note.velocity))
     if note.isRelease, region.pointee.releaseDecay > 0 {
       gain *= power(10, -region.pointee.releaseDecay * note.seconds / 20)
     }
-    voice.gainLeft = region.pointee.gainLeft * gain
-    voice.gainRight = region.pointee.gainRight * gain
+    if region.pointee.randomVolume != 0 {
+      gain *= exponential2((2 * nextRandom() - 1) * region.pointee.randomVolume * 0.166_096_404)
+    }
+    if controlValue(note.channel, 67, image) >= 64, !region.pointee.hears(67) { gain *= Self.softPedal }
+    voice.gain = gain
     var cents = (key - region.pointee.keyCenter) * region.pointee.keyTrack + region.pointee.tune
-    cents += velocity * region.pointee.velocityTune
+    if region.pointee.randomPitch != 0 { cents += (2 * nextRandom() - 1) * region.pointee.randomPitch }
     voice.pitch = exponential2(Double(cents) / 1200) * region.pointee.rate / Double(rate)
-    voice.bend(bends[note.channel])
-    voice.position = Int64(region.pointee.start) &<< 32
+    voice.quality = quality
+    voice.kernel = SincKernels.kernel(voice.pitch)
+    voice.position = Int64(start(of: region)) &<< 32
     voice.isLooping = region.pointee.loopMode == .continuous || region.pointee.loopMode == .sustain
-    voice.envelope = Envelope(region.pointee.envelope, key: key, velocity: velocity, rate: rate)
-    let wait = region.pointee.delay * rate
-    voice.wait = wait < 1e9 ? Int32(wait) : 1_000_000_000
-    voice.order = order
-    voice.key = UInt8(note.key)
-    voice.channel = UInt8(note.channel)
+    voice.envelope = Envelope(region.pointee.envelope, added: noteValues, rate: rate)
+    var delay = region.pointee.delay + noteValues[Slot.delay &- Slot.noteOn]
+    if region.pointee.randomDelay > 0 { delay += nextRandom() * region.pointee.randomDelay }
+    let wait = delay * rate
+    voice.wait = wait >= 1 ? (wait < 1e9 ? Int32(wait) : 1_000_000_000) : 0
     // What a note off began, and a one-shot, hears no further note off.
-    voice.isHeld = !note.isRelease && !(region.pointee.loopMode == .oneShot)
+    voice.isHeld = !note.isRelease && !note.isByControl && !(region.pointee.loopMode == .oneShot)
     voicePool[slot] = voice
-    if voice.envelope.isDone { free(slot) }
+    shapes[slot].begin(
+      &voicePool[slot], noteValues, seed: UInt32(truncatingIfNeeded: random &>> 32), rate: rate)
+    if voice.envelope.isDone || (isBank && gain == 0) { free(slot) }
   }
-}
 
-extension Voice {
-  /// Bends by -1...1 of the region's range. Audio thread.
-  @_noLocks mutating func bend(_ value: Float) {
-    let cents = value >= 0 ? value * region.pointee.bendUp : -value * region.pointee.bendDown
-    ratio = pitch * exponential2(Double(cents) / 1200)
+  /// How much softer notes are that begin while the soft pedal is down, unless the instrument has its
+  /// own way with it: 4 dB.
+  private static var softPedal: Float { @_noLocks get { 0.630_957_3 } }
+
+  /// The frame at which a voice begins.
+  @_noLocks private mutating func start(of region: UnsafeMutablePointer<Region>) -> Int {
+    var added = noteValues[Slot.offset &- Slot.noteOn]
+    if region.pointee.randomOffset > 0 { added += nextRandom() * region.pointee.randomOffset }
+    guard added != 0, added > -1e9, added < 1e9 else { return region.pointee.start }
+    let start = region.pointee.start &+ Int(added)
+    return start > 0 ? (start < region.pointee.end ? start : region.pointee.end) : 0
   }
 }

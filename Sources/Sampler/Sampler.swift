@@ -8,8 +8,8 @@ import Realtime
 /// replaced is free when the last of its voices has ended.
 public struct Sampler: Kernel {
   /// Voices that `polyphony` allows at most, and slots for these and for stolen ones that still fade.
-  static var mostVoices: Int { @_noLocks get { 256 } }
-  static var slots: Int { @_noLocks get { 320 } }
+  static var mostVoices: Int { @_noLocks get { 1024 } }
+  static var slots: Int { @_noLocks @inline(__always) get { 1152 } }
   /// Round robin counters; regions beyond share them.
   static var counters: Int { @_noLocks get { 8192 } }
   static var channels: Int { @_noLocks get { 16 } }
@@ -20,17 +20,28 @@ public struct Sampler: Kernel {
     static var polyphony: Int { @_noLocks get { 3 } }
     static var level: Int { @_noLocks get { 4 } }
     static var tune: Int { @_noLocks get { 5 } }
+    static var quality: Int { @_noLocks get { 6 } }
   }
 
   let voicePool: UnsafeMutablePointer<Voice>
+  /// What moves the voices in the slots.
+  let shapes: UnsafeMutablePointer<VoiceShape>
+  var bank: FilterBank
   /// One bit a slot.
   let active: UnsafeMutablePointer<UInt64>
   private let factors: UnsafeMutablePointer<Double>
-  private var context: VoiceContext
+  private(set) var context: VoiceContext
   /// 128 a channel; negative until it is moved.
   let controls: UnsafeMutablePointer<Float>
-  /// By channel, -1...1.
+  /// By channel: -1...1; semitones, of banks; 0...127; and 0...127 by channel and key.
   let bends: UnsafeMutablePointer<Float>
+  let bendRanges: UnsafeMutablePointer<Float>
+  let pressures: UnsafeMutablePointer<Float>
+  let keyPressures: UnsafeMutablePointer<Float>
+  /// By channel, the registered parameter that data entry is for (-1: none).
+  let parameterNumbers: UnsafeMutablePointer<Int32>
+  /// 192 values for a voice that begins.
+  let noteValues: UnsafeMutablePointer<Float>
   /// By channel and key: the velocity with which it went down, and when; 0 when it is up. `pending` are
   /// the velocities of keys that are up and whose release regions wait for the pedal.
   let downVelocity: UnsafeMutablePointer<UInt8>
@@ -47,9 +58,15 @@ public struct Sampler: Kernel {
   var order: UInt64 = 0
   var random: UInt64
   var switchLast: Int32 = -1
+  /// The keys of the last two notes.
+  var lastKey: Int32 = -1
+  var previousKey: Int32 = -1
+  /// A number by which each note differs from the one before.
+  var noteCount: UInt32 = 0
+  var quality: UInt8
   /// The program that is asked for, and its place in the instrument.
-  private var program: Int
-  private var bank: Int
+  private(set) var program: Int
+  private var programBank: Int
   private(set) var selected = 0
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
@@ -59,17 +76,29 @@ public struct Sampler: Kernel {
   /// Where everything lies in `memory`, each on a cache line.
   private struct Layout {
     static var voices: Int { @_noLocks get { 0 } }
-    static let active = line(voices + Sampler.slots * MemoryLayout<Voice>.stride)
+    static let shapes = line(voices + Sampler.slots * MemoryLayout<Voice>.stride)
+    static let shapeMemory = line(shapes + Sampler.slots * MemoryLayout<VoiceShape>.stride)
+    static let bank = line(shapeMemory + Sampler.slots * VoiceShape.memorySize)
+    static let active = line(bank + FilterBank.memorySize(groups: Sampler.slots / 16))
     static let factors = line(active + (Sampler.slots + 63) / 64 * 8)
     static let left = line(factors + (blockFrames + 16) * 8)
     static let right = line(left + (blockFrames + 16) * 4)
-    static let gathered = line(right + (blockFrames + 16) * 4)
+    static let rows = line(right + (blockFrames + 16) * 4)
+    static let rightRows = line(rows + 16 * FilterBank.stride * 4 + 64)
+    static let gainRows = line(rightRows + 16 * FilterBank.stride * 4 + 64)
+    static let rightGainRows = line(gainRows + 16 * FilterBank.stride * 4 + 64)
+    static let gathered = line(rightGainRows + 16 * FilterBank.stride * 4 + 64)
     static let low = line(gathered + 128 * 4)
     static let fade = line(low + 64 * 4)
     static let steps = line(fade + 64 * 4)
     static let controls = line(steps + 16 * 8)
     static let bends = line(controls + Sampler.channels * 128 * 4)
-    static let downVelocity = line(bends + Sampler.channels * 4)
+    static let bendRanges = line(bends + Sampler.channels * 4)
+    static let pressures = line(bendRanges + Sampler.channels * 4)
+    static let keyPressures = line(pressures + Sampler.channels * 4)
+    static let parameterNumbers = line(keyPressures + Sampler.channels * 128 * 4)
+    static let noteValues = line(parameterNumbers + Sampler.channels * 4)
+    static let downVelocity = line(noteValues + 192 * 4)
     static let downTime = line(downVelocity + Sampler.channels * 128)
     static let pending = line(downTime + Sampler.channels * 128 * 8)
     static let sequence = line(pending + Sampler.channels * 128)
@@ -82,10 +111,23 @@ public struct Sampler: Kernel {
       (memory + offset).assumingMemoryBound(to: type)
     }
     voicePool = place(Layout.voices, Voice.self)
+    shapes = place(Layout.shapes, VoiceShape.self)
+    for slot in 0..<Self.slots {
+      (shapes + slot).initialize(
+        to: VoiceShape(memory: memory + Layout.shapeMemory + slot * VoiceShape.memorySize))
+    }
+    bank = FilterBank(memory: memory + Layout.bank, groups: Self.slots / 16)
     active = place(Layout.active, UInt64.self)
     factors = place(Layout.factors, Double.self)
     controls = place(Layout.controls, Float.self)
     bends = place(Layout.bends, Float.self)
+    bendRanges = place(Layout.bendRanges, Float.self)
+    bendRanges.update(repeating: 2, count: Self.channels)
+    pressures = place(Layout.pressures, Float.self)
+    keyPressures = place(Layout.keyPressures, Float.self)
+    parameterNumbers = place(Layout.parameterNumbers, Int32.self)
+    parameterNumbers.update(repeating: -1, count: Self.channels)
+    noteValues = place(Layout.noteValues, Float.self)
     downVelocity = place(Layout.downVelocity, UInt8.self)
     downTime = place(Layout.downTime, Int64.self)
     pending = place(Layout.pending, UInt8.self)
@@ -95,9 +137,13 @@ public struct Sampler: Kernel {
     random = configuration.seed &+ 0x9E37_79B9_7F4A_7C15
     polyphony = Self.limited(configuration.value(Parameter.polyphony))
     program = Self.whole(configuration.value(Parameter.program))
-    bank = Self.whole(configuration.value(Parameter.bank))
+    programBank = Self.whole(configuration.value(Parameter.bank))
+    quality = UInt8(min(2, Self.whole(configuration.value(Parameter.quality))))
     context = VoiceContext(
       left: place(Layout.left, Float.self), right: place(Layout.right, Float.self),
+      rows: place(Layout.rows, Float.self), rightRows: place(Layout.rightRows, Float.self),
+      gainRows: place(Layout.gainRows, Float.self), rightGainRows: place(Layout.rightGainRows, Float.self),
+      kernels: SincKernels.shared.tables,
       gathered: place(Layout.gathered, Float.self), low: place(Layout.low, UInt32.self),
       fade: place(Layout.fade, Float.self),
       steps: place(Layout.steps, Int64.self), factor: 1, factors: nil)
@@ -114,11 +160,11 @@ public struct Sampler: Kernel {
   /// What the next notes sound like; those that sound go on as they are.
   @_noLocks mutating func select(program: Int, bank: Int) {
     self.program = program
-    self.bank = bank
+    programBank = bank
     selected = image == nil ? 0 : image!.pointee.select(bank: bank, program: program)
   }
 
-  @_noLocks mutating func select(program: Int) { select(program: program, bank: bank) }
+  @_noLocks mutating func select(program: Int) { select(program: program, bank: programBank) }
 
   public var voices: Int { @_noLocks get { live } }
 
@@ -127,8 +173,9 @@ public struct Sampler: Kernel {
   @_noLocks public mutating func set(_ parameter: Int, element: Int, to value: Float, over frames: Int) {
     switch parameter {
     case Parameter.polyphony: polyphony = Self.limited(value)
-    case Parameter.program: select(program: Self.whole(value), bank: bank)
+    case Parameter.program: select(program: Self.whole(value), bank: programBank)
     case Parameter.bank: select(program: program, bank: Self.whole(value))
+    case Parameter.quality: quality = UInt8(truncatingIfNeeded: Self.whole(value) < 2 ? Self.whole(value) : 2)
     default: break
     }
   }
@@ -141,7 +188,7 @@ public struct Sampler: Kernel {
     new.pointee.header.uses &+= 1
     image = new
     switchLast = new.pointee.switchDefault
-    select(program: program, bank: bank)
+    select(program: program, bank: programBank)
     setMemory(sequence, 0, Self.counters &* 4)
   }
 
@@ -151,6 +198,7 @@ public struct Sampler: Kernel {
     setMemory(context.left, 0, (blockFrames &+ 16) &* 4)
     setMemory(context.right, 0, (blockFrames &+ 16) &* 4)
     prepareTuning(block)
+    if block.time & Int64(blockFrames &- 1) == 0 { settle() }
     var sounded = used > 0
     var frame = 0
     for index in 0..<count {
@@ -182,18 +230,6 @@ public struct Sampler: Kernel {
     }
   }
 
-  @_noLocks private mutating func render(from: Int, to: Int) {
-    for word in 0..<Self.slots / 64 {
-      var bits = active[word]
-      while bits != 0 {
-        let slot = word &* 64 &+ bits.trailingZeroBitCount
-        bits &= bits &- 1
-        voicePool[slot].render(context, from: from, to: to)
-        if voicePool[slot].hasEnded { free(slot) }
-      }
-    }
-  }
-
   @_noLocks private func write(_ block: Block) {
     let output = block.outputs[0]
     let level = block.parameters[Parameter.level]
@@ -216,6 +252,8 @@ public struct Sampler: Kernel {
     let factor = new / old
     for slot in 0..<Self.slots where active[slot / 64] >> UInt64(slot % 64) & 1 == 1 {
       voicePool[slot].retune(factor)
+      shapes[slot].retune(factor)
+      shapes[slot].wake(&voicePool[slot])
     }
   }
 }

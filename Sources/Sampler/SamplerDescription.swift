@@ -22,11 +22,15 @@ extension Sampler {
         smoothing: .kernel),
       ParameterDescription(
         "polyphony", "voices at a time; a change takes effect with the next note", form: .integer,
-        range: 1...256, default: .number(64, .none), smoothing: .kernel),
+        range: 1...1024, default: .number(64, .none), smoothing: .kernel),
       ParameterDescription(
         "level", "loudness", unit: .decibels, range: -Double.infinity...24, default: .number(0, .decibels)),
       ParameterDescription(
         "tune", "added to every note's pitch", unit: .cents, range: -2400...2400,
         default: .number(0, .cents)),
+      ParameterDescription(
+        "quality", "points of interpolation; a change takes effect with the next note",
+        form: .choice(["4-point", "8-point", "sinc"]), range: 0...2, default: .text("4-point"),
+        smoothing: .kernel),
     ])
 }

@@ -6,9 +6,9 @@ extension SfzReader {
     _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
   ) -> Bool {
     setKeys(name, value, in: &region, place) || setSound(name, value, in: &region, place)
-      || setPlayback(name, value, in: &region, place) || setEnvelope(name, value, in: &region, place)
+      || setPlayback(name, value, in: &region, place)
       || setConditions(name, value, in: &region, place) || setNumbered(name, value, in: &region, place)
-      || Self.isLabel(name)
+      || setShape(name, value, in: &region, place) || Self.isLabel(name)
   }
 
   private mutating func setKeys(
@@ -33,7 +33,14 @@ extension SfzReader {
     case "sw_lokey": switchLow = key(name, value, place) ?? switchLow
     case "sw_hikey": switchHigh = key(name, value, place) ?? switchHigh
     case "sw_default": switchDefault = key(name, value, place) ?? switchDefault
-    case "sw_last": region.switchLast = key(name, value, place) ?? region.switchLast
+    case "sw_last": region.switches.last = key(name, value, place).map(Int32.init) ?? region.switches.last
+    case "sw_lolast": region.switches.last = key(name, value, place).map(Int32.init) ?? region.switches.last
+    case "sw_hilast":
+      region.switches.lastHigh = key(name, value, place).map(Int32.init) ?? region.switches.lastHigh
+    case "sw_down": region.switches.down = key(name, value, place).map(Int32.init) ?? region.switches.down
+    case "sw_up": region.switches.up = key(name, value, place).map(Int32.init) ?? region.switches.up
+    case "sw_previous":
+      region.switches.previous = key(name, value, place).map(Int32.init) ?? region.switches.previous
     case "xfin_lokey": set(&region.fades.keyInLow, key(name, value, place))
     case "xfin_hikey": set(&region.fades.keyInHigh, key(name, value, place))
     case "xfout_lokey": set(&region.fades.keyOutLow, key(name, value, place))
@@ -60,8 +67,6 @@ extension SfzReader {
     case "pitch_keytrack": region.keyTrack = real(name, value, -2400...2400, place) ?? region.keyTrack
     case "tune", "pitch": region.tune = real(name, value, -9600...9600, place) ?? region.tune
     case "transpose": region.transpose = integer(name, value, -127...127, place) ?? region.transpose
-    case "pitch_veltrack":
-      region.velocityTune = real(name, value, -9600...9600, place) ?? region.velocityTune
     case "bend_up", "bendup": region.bendUp = real(name, value, -9600...9600, place) ?? region.bendUp
     case "bend_down", "benddown":
       region.bendDown = real(name, value, -9600...9600, place) ?? region.bendDown
@@ -69,6 +74,10 @@ extension SfzReader {
     case "group_volume": region.groupVolume = real(name, value, -144...48, place) ?? region.groupVolume
     case "master_volume": region.masterVolume = real(name, value, -144...48, place) ?? region.masterVolume
     case "global_volume": region.globalVolume = real(name, value, -144...48, place) ?? region.globalVolume
+    case "global_tune", "master_tune", "group_tune":
+      if let cents = real(name, value, -9600...9600, place) { region.levelTune[name] = cents }
+    case "global_amplitude", "master_amplitude", "group_amplitude":
+      if let percent = real(name, value, 0...10000, place) { region.levelAmplitude[name] = percent }
     case "amplitude": region.amplitude = real(name, value, 0...10000, place) ?? region.amplitude
     case "pan": region.pan = real(name, value, -100...100, place) ?? region.pan
     case "amp_veltrack":
@@ -129,40 +138,6 @@ extension SfzReader {
 
   private static var groups: ClosedRange<Int> { -2_147_483_648...2_147_483_647 }
 
-  private mutating func setEnvelope(
-    _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
-  ) -> Bool {
-    let path: WritableKeyPath<EnvelopeSettings, Float>
-    var range = 0.0...3600
-    var scale = 1.0
-    switch name {
-    case "ampeg_delay": path = \.delay
-    case "ampeg_attack": path = \.attack
-    case "ampeg_hold": path = \.hold
-    case "ampeg_decay": path = \.decay
-    case "ampeg_release": path = \.release
-    case "ampeg_sustain", "ampeg_start":
-      path = name == "ampeg_start" ? \.start : \.sustain
-      range = 0...100
-      scale = 0.01
-    case "ampeg_vel2sustain":
-      path = \.velocitySustain
-      range = -100...100
-      scale = 0.01
-    case "ampeg_vel2delay": path = \.velocityDelay
-    case "ampeg_vel2attack": path = \.velocityAttack
-    case "ampeg_vel2hold": path = \.velocityHold
-    case "ampeg_vel2decay": path = \.velocityDecay
-    case "ampeg_vel2release": path = \.velocityRelease
-    default: return false
-    }
-    if name.hasPrefix("ampeg_vel2"), scale == 1 { range = -3600...3600 }
-    if let number = real(name, value, range, place) {
-      region.envelope[keyPath: path] = Float(number * scale)
-    }
-    return true
-  }
-
   private mutating func setConditions(
     _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
   ) -> Bool {
@@ -171,10 +146,55 @@ extension SfzReader {
     case "seq_position":
       region.sequencePosition = integer(name, value, 1...1000, place) ?? region.sequencePosition
     case "lorand": region.randomLow = real(name, value, 0...1, place) ?? region.randomLow
+    case "lochan": setRange(Source.channel, name, value, 1...16, 1, in: &region, place)
+    case "hichan": setRange(Source.channel, name, value, 1...16, 1, in: &region, place)
+    case "lobend": setRange(Source.bend, name, value, -8192...8192, 1.0 / 8192, in: &region, place)
+    case "hibend": setRange(Source.bend, name, value, -8192...8192, 1.0 / 8192, in: &region, place)
+    case "lochanaft", "hichanaft": setRange(Source.pressure, name, value, 0...127, 1, in: &region, place)
+    case "lopolyaft", "hipolyaft": setRange(Source.keyPressure, name, value, 0...127, 1, in: &region, place)
+    case "loprog", "hiprog": setRange(Source.program, name, value, 0...127, 1, in: &region, place)
+    case "sustain_sw":
+      region.pedals.sustain =
+        isOn(name, value, place) ?? true ? (region.pedals.sustain < 128 ? region.pedals.sustain : 64) : 255
+    case "sustain_cc":
+      region.pedals.sustain = integer(name, value, 0...127, place).map { UInt8($0) } ?? region.pedals.sustain
+    case "sustain_lo":
+      region.pedals.sustainLow = Float(real(name, value, 0...127, place) ?? 64)
+    case "sostenuto_sw":
+      region.pedals.sostenuto =
+        isOn(name, value, place) ?? true
+        ? (region.pedals.sostenuto < 128 ? region.pedals.sostenuto : 66) : 255
+    case "sostenuto_cc":
+      region.pedals.sostenuto =
+        integer(name, value, 0...127, place).map { UInt8($0) } ?? region.pedals.sostenuto
+    case "sostenuto_lo":
+      region.pedals.sostenutoLow = Float(real(name, value, 0...127, place) ?? 64)
+    case "xf_cccurve": region.controlPower = isPower(name, value, place) ?? region.controlPower
     case "hirand": region.randomHigh = real(name, value, 0...1, place) ?? region.randomHigh
     default: return false
     }
     return true
+  }
+
+  private mutating func isOn(_ name: String, _ value: String, _ place: SourceLine) -> Bool? {
+    switch value {
+    case "on", "1": return true
+    case "off", "0": return false
+    default:
+      unreadable(name, value, "on or off", place)
+      return nil
+    }
+  }
+
+  /// One end, `lo` or `hi`, of the range in which a source must stand.
+  private mutating func setRange(
+    _ source: UInt8, _ name: String, _ value: String, _ range: ClosedRange<Double>, _ scale: Double,
+    in region: inout RegionSettings, _ place: SourceLine
+  ) {
+    guard let number = real(name, value, range, place) else { return }
+    RegionSettings.range(Int(source), in: &region.conditions) {
+      if name.hasPrefix("lo") { $0.low = Float(number * scale) } else { $0.high = Float(number * scale) }
+    }
   }
 
   /// Opcodes with a number in their names.
@@ -186,11 +206,33 @@ extension SfzReader {
       return true
     }
     if let control = Self.number(in: name, after: "locc") {
-      if let low = real(name, value, 0...127, place) { region.condition(control) { $0.low = Float(low) } }
+      if let low = real(name, value, 0...127, place) {
+        RegionSettings.range(control, in: &region.conditions) { $0.low = Float(low) }
+      }
       return true
     }
     if let control = Self.number(in: name, after: "hicc") {
-      if let high = real(name, value, 0...127, place) { region.condition(control) { $0.high = Float(high) } }
+      if let high = real(name, value, 0...127, place) {
+        RegionSettings.range(control, in: &region.conditions) { $0.high = Float(high) }
+      }
+      return true
+    }
+    for start in ["on_locc", "start_locc", "on_hicc", "start_hicc"] {
+      guard let control = Self.number(in: name, after: start) else { continue }
+      guard let number = real(name, value, 0...127, place) else { return true }
+      RegionSettings.range(control, in: &region.starts) {
+        if start.hasSuffix("locc") { $0.low = Float(number) } else { $0.high = Float(number) }
+      }
+      return true
+    }
+    for (fade, path) in [
+      ("xfin_locc", \ControlFade.inLow), ("xfin_hicc", \ControlFade.inHigh),
+      ("xfout_locc", \ControlFade.outLow), ("xfout_hicc", \ControlFade.outHigh),
+    ] {
+      guard let control = Self.number(in: name, after: fade) else { continue }
+      if let number = integer(name, value, 0...127, place) {
+        region.controlFades[control, default: ControlFade()][keyPath: path] = number
+      }
       return true
     }
     return false
@@ -245,7 +287,7 @@ extension SfzReader {
   }
 
   /// A key by number or name (C4 is 60), moved by the `<control>` offsets; -1 is no key.
-  private mutating func key(_ name: String, _ value: String, _ place: SourceLine) -> Int? {
+  mutating func key(_ name: String, _ value: String, _ place: SourceLine) -> Int? {
     guard let written = Int(value) ?? Self.noteKey(value) else {
       unreadable(name, value, "a key such as 60 or C4", place)
       return nil

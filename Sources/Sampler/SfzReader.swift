@@ -14,6 +14,9 @@ struct SfzReader {
   var switchDefault: Int?
   private(set) var findings: [Finding]
   private var known: Set<String> = []
+  /// 128 values by number, of the `<curve>` headers.
+  private var curves: [Int: [Float]] = [:]
+  private var curve: SfzCurve?
 
   static let mostRegions = 200_000
 
@@ -25,15 +28,22 @@ struct SfzReader {
     var group = global
     var region = global
     var level = Level.none
-    func close(_ findings: inout [Finding], _ regions: inout [RegionSettings]) {
+    func close(
+      _ findings: inout [Finding], _ regions: inout [RegionSettings], _ curves: inout [Int: [Float]],
+      _ curve: SfzCurve?
+    ) {
+      if level == .curve, let curve { curves[curve.number] = curve.values }
       if level == .region, regions.count < Self.mostRegions { regions.append(region) }
     }
     for (token, place) in scanner.tokens {
       switch token {
       case .header(let name):
-        close(&findings, &regions)
+        close(&findings, &regions, &curves, curve)
         switch name {
         case "control": level = .control
+        case "curve":
+          level = .curve
+          curve = SfzCurve()
         case "global":
           level = .global
           global = RegionSettings()
@@ -57,6 +67,7 @@ struct SfzReader {
       case .opcode(let name, let value):
         switch level {
         case .control: control(name, value, place)
+        case .curve: point(name, value, place)
         case .global:
           apply(name, value, to: &global, place)
           master = global
@@ -71,11 +82,22 @@ struct SfzReader {
         }
       }
     }
-    close(&findings, &regions)
+    close(&findings, &regions, &curves, curve)
+    for index in regions.indices { regions[index].finishShape(curves: curves) }
+  }
+
+  private mutating func point(_ name: String, _ value: String, _ place: SourceLine) {
+    if name == "curve_index" {
+      if let number = integer(name, value, 0...255, place) { curve?.number = number }
+    } else if let position = Self.number(in: name, after: "v") {
+      if let level = real(name, value, -1e4...1e4, place) { curve?.points[position] = Float(level) }
+    } else {
+      notUnderstoodOpcode(name, place)
+    }
   }
 
   private enum Level {
-    case none, control, global, master, group, region, unknown
+    case none, control, curve, global, master, group, region, unknown
   }
 
   // MARK: Findings
@@ -148,5 +170,25 @@ struct SfzReader {
   static func isLabel(_ name: String) -> Bool {
     name.hasSuffix("_label") || name.hasPrefix("label_") || name == "image" || name == "rectangle"
       || name.hasPrefix("hint_")
+  }
+}
+
+/// A curve as SFZ states it: values at some of 128 positions, straight lines between them.
+struct SfzCurve {
+  var number = 0
+  var points: [Int: Float] = [:]
+
+  var values: [Float] {
+    var stated = points
+    if stated[0] == nil { stated[0] = 0 }
+    if stated[127] == nil { stated[127] = 1 }
+    let places = stated.keys.sorted()
+    var next = 1
+    return (0..<128).map { position in
+      while places[next] < position { next += 1 }
+      let (low, high) = (places[next - 1], places[next])
+      let t = Float(position - low) / Float(high - low)
+      return stated[low]! + t * (stated[high]! - stated[low]!)
+    }
   }
 }

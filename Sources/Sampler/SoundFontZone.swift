@@ -128,8 +128,6 @@ struct SoundFontZone {
     region.envelope.release = Float(seconds(Generator.release) * share)
     let sustain = min(max(self[Generator.sustain], 0), 1440)
     region.envelope.sustain = sustain >= 960 ? 0 : Float(pow(10, -Double(sustain) / 200))
-    region.envelope.keyHold = Float(self[Generator.keyToHold])
-    region.envelope.keyDecay = Float(self[Generator.keyToDecay])
     region.group = group
     region.offBy = group
     return region

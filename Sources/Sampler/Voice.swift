@@ -5,7 +5,15 @@ struct VoiceContext {
   /// The sums of all voices, with room for 16 floats behind the block.
   var left: UnsafeMutablePointer<Float>
   var right: UnsafeMutablePointer<Float>
-  /// Room for the slow path: 16 x 4 taps of each side, and 16 low halves of positions four times each.
+  /// For the sixteen voices of a group, what each one plays and the gains of its sides: rows of
+  /// `FilterBank.stride` floats.
+  var rows: UnsafeMutablePointer<Float>
+  var rightRows: UnsafeMutablePointer<Float>
+  var gainRows: UnsafeMutablePointer<Float>
+  var rightGainRows: UnsafeMutablePointer<Float>
+  /// For interpolation by more than four points.
+  var kernels: SincKernels.Tables
+  /// Room for the slow path: 16 x 4 taps of each side, and 16 low halves of positions.
   var gathered: UnsafeMutablePointer<Float>
   var low: UnsafeMutablePointer<UInt32>
   var fade: UnsafeMutablePointer<Float>
@@ -21,20 +29,37 @@ struct Voice {
   var region: UnsafeMutablePointer<Region>
   /// The next frame to read, 32.32 fixed point. Wrapped into the loop only when it is read.
   var position: Int64 = 0
-  /// Frames of the sample a frame of output, without and with bend.
+  /// Frames of the sample a frame of output, without and with what modulates the pitch.
   var pitch: Double = 0
   var ratio: Double = 0
   var envelope = Envelope()
   /// The way out of a voice that must go faster than its envelope says.
   var fade = Ramp(1)
+  /// What velocity and fades make of the region's gain; and with everything else, side by side.
+  var gain: Float = 0
   var gainLeft: Float = 0
   var gainRight: Float = 0
+  /// Frames since it began, and frames a second.
+  var age: Int64 = 0
+  var rate: Float
   /// Frames before it begins.
   var wait: Int32 = 0
   /// Counts note-ons: which came first.
   var order: UInt64 = 0
   var key: UInt8 = 0
   var channel: UInt8 = 0
+  /// What counts for modulation: the note's or the region's own.
+  var soundKey: UInt8 = 0
+  var velocity: UInt8 = 0
+  var releaseVelocity: UInt8 = 0
+  /// Of its own, 0..<128; and whether its note was an odd one.
+  var random: Float = 0
+  var isOdd = false
+  /// 0: four points, 1: eight, 2: many; and which kernel for this pitch.
+  var quality: UInt8 = 0
+  var kernel: UInt8 = 0
+  /// It has a `VoiceShape` at work.
+  var isShaped = false
   /// The key is down.
   var isHeld = false
   /// The key is up, and a pedal holds the note.
@@ -51,9 +76,12 @@ struct Voice {
   var isLooping = false
   var hasEnded = false
 
-  @_noLocks init(image: UnsafeMutablePointer<InstrumentImage>, region: UnsafeMutablePointer<Region>) {
+  @_noLocks init(
+    image: UnsafeMutablePointer<InstrumentImage>, region: UnsafeMutablePointer<Region>, rate: Float
+  ) {
     self.image = image
     self.region = region
+    self.rate = rate
   }
 
   /// How loud it is, for choosing which to steal. Audio thread.
@@ -95,44 +123,134 @@ struct Voice {
 
   /// The rate changed: the same pitch, the same times. Worker.
   mutating func retune(_ factor: Double) {
+    rate *= Float(factor)
+    age = Int64((Double(age) * factor).rounded())
     pitch /= factor
     ratio /= factor
     wait = Int32((Double(wait) * factor).rounded())
     envelope.retune(factor)
   }
 
-  /// Adds the frames `from..<to` of the block. Sets `hasEnded`. Audio thread.
+  // MARK: Sound
+
+  /// Waits, as long as it must, from `from` on; gives where it begins to sound. Audio thread.
+  @_noLocks @inline(__always) private mutating func waited(_ from: Int, _ to: Int) -> Int {
+    guard wait > 0 else { return from }
+    let skip = Int(wait) < to &- from ? Int(wait) : to &- from
+    wait &-= Int32(truncatingIfNeeded: skip)
+    return from &+ skip
+  }
+
+  /// Adds the frames `from..<to` of the block, for a voice that nothing shapes. Sets `hasEnded`. Audio
+  /// thread.
   @_noLocks mutating func render(_ context: VoiceContext, from: Int, to: Int) {
-    var frame = from
-    if wait > 0 {
-      let skip = Int(wait) < to &- from ? Int(wait) : to &- from
-      wait &-= Int32(truncatingIfNeeded: skip)
-      frame &+= skip
-    }
+    var frame = waited(from, to)
+    age = age &+ Int64(to &- frame)
     let increment = fixedPoint(ratio * context.factor)
     while frame < to {
       let count = to &- frame < 16 ? to &- frame : 16
-      var gain = envelope.next(count)
-      if isFading {
-        fade.fill(context.fade, frames: count)
-        gain *= UnsafeRawPointer(context.fade).loadUnaligned(as: SIMD16<Float>.self)
-      }
-      if count < 16 { gain.replace(with: 0, where: lanes16 .>= Float(count)) }
+      let gain = self.gain(context, count)
+      let sound: Sides
       if let factors = context.factors {
-        for index in 0..<16 {
-          context.steps[index] =
-            index < count ? fixedPoint(ratio * factors[frame &+ index]) : 0
-        }
-        addMoving(context, frame, count, gain)
+        for index in 0..<count { context.steps[index] = fixedPoint(ratio * factors[frame &+ index]) }
+        for index in count..<16 { context.steps[index] = 0 }
+        sound = moving(context, count)
       } else {
-        addSteady(context, frame, count, gain, increment)
+        sound = steady(context, count, increment, 0)
       }
+      add(sound.left * (gain * gainLeft), to: context.left + frame)
+      add(sound.right * (gain * gainRight), to: context.right + frame)
       frame &+= count
-      if hasEnded || envelope.isDone || (isFading && !fade.isMoving) {
-        hasEnded = true
-        return
-      }
+      if endsNow { return }
     }
+  }
+
+  /// Writes the frames `from..<to` of the block into the rows of the voice's lane, and the gains beside
+  /// them. Sets `hasEnded`. Audio thread.
+  @_noLocks mutating func write(
+    _ context: VoiceContext, _ shape: inout VoiceShape, _ bank: inout FilterBank, slot: Int, from: Int,
+    to: Int
+  ) {
+    let row = (slot & 15) &* FilterBank.stride
+    setMemory(context.gainRows + row, 0, (to &- from &+ 16) &* 4)
+    setMemory(context.rightGainRows + row, 0, (to &- from &+ 16) &* 4)
+    var frame = waited(from, to)
+    if age == 0, frame < to, !shape.isMoving {
+      shape.start(self, &bank, slot: slot, at: frame &- from)
+    }
+    while frame < to {
+      if shape.isMoving, shape.frame == 0 || Int(shape.frame) == VoiceShape.period {
+        shape.step(self, at: frame &- from, &bank, slot: slot, rate: rate)
+      }
+      var count = to &- frame < 16 ? to &- frame : 16
+      if shape.isMoving {
+        let left = VoiceShape.period &- Int(shape.frame)
+        count = count < left ? count : left
+      }
+      let gain = self.gain(context, count)
+      var sound: Sides
+      if context.factors != nil || quality > 0 {
+        setSteps(context, shape, frame, count)
+        sound = quality > 0 ? wide(context, count) : moving(context, count)
+      } else {
+        let change = fixedPoint(shape.ratioStep * context.factor)
+        let increment = fixedPoint(shape.ratio * context.factor) &+ change &* Int64(shape.frame)
+        sound = steady(context, count, increment, change)
+      }
+      if shape.other != 0 {
+        sound = Sides(
+          left: sound.left * shape.own + sound.right * shape.other,
+          right: sound.right * shape.own + sound.left * shape.other)
+      }
+      let place = row &+ frame &- from
+      store(sound.left, context.rows + place)
+      store(sound.right, context.rightRows + place)
+      let at = lanes16 + Float(shape.frame)
+      store(gain * (at * shape.stepLeft + shape.gainLeft), context.gainRows + place)
+      store(gain * (at * shape.stepRight + shape.gainRight), context.rightGainRows + place)
+      frame &+= count
+      age = age &+ Int64(count)
+      if shape.isMoving { shape.frame &+= Int32(truncatingIfNeeded: count) }
+      if endsNow { return }
+    }
+  }
+
+  @_noLocks private func setSteps(_ context: VoiceContext, _ shape: VoiceShape, _ frame: Int, _ count: Int) {
+    for index in 0..<count {
+      let factor = context.factors == nil ? context.factor : context.factors![frame &+ index]
+      let change = fixedPoint(shape.ratioStep * factor)
+      context.steps[index] =
+        fixedPoint(shape.ratio * factor) &+ change &* (Int64(shape.frame) &+ Int64(index))
+    }
+    for index in count..<16 { context.steps[index] = 0 }
+  }
+
+  /// The gains of the next `count` frames, 0 behind them.
+  @_noLocks @inline(__always) private mutating func gain(
+    _ context: VoiceContext, _ count: Int
+  ) -> SIMD16<Float> {
+    var gain = envelope.next(count)
+    if isFading {
+      fade.fill(context.fade, frames: count)
+      gain *= vector(context.fade)
+    }
+    if count < 16 { gain.replace(with: 0, where: lanes16 .>= Float(count)) }
+    return gain
+  }
+
+  private var endsNow: Bool {
+    @_noLocks @inline(__always) mutating get {
+      if hasEnded || envelope.isDone || (isFading && !fade.isMoving) { hasEnded = true }
+      return hasEnded
+    }
+  }
+
+  // MARK: Interpolation
+
+  /// Sixteen frames of both sides; a mono sample's are the same.
+  struct Sides {
+    var left: SIMD16<Float>
+    var right: SIMD16<Float>
   }
 
   /// Whether sixteen frames can be read without looking at every one. Audio thread.
@@ -146,32 +264,42 @@ struct Voice {
     return final < region.pointee.end
   }
 
-  @_noLocks @inline(__always) private mutating func addSteady(
-    _ context: VoiceContext, _ frame: Int, _ count: Int, _ gain: SIMD16<Float>, _ increment: Int64
-  ) {
-    guard isPlain(position &+ increment &* 15) else {
-      for index in 0..<16 { context.steps[index] = increment }
-      gather(context, frame, count, gain)
-      return
+  @_noLocks @inline(__always) private mutating func steady(
+    _ context: VoiceContext, _ count: Int, _ increment: Int64, _ change: Int64
+  ) -> Sides {
+    guard isPlain(position &+ increment &* 15 &+ change &* 105) else {
+      for index in 0..<16 { context.steps[index] = increment &+ change &* Int64(index) }
+      return gathered(context, count)
     }
+    if change != 0 { return changing(count, increment, change) }
     let fraction = fractions(position: position, increment: increment)
-    let taps = Taps(region.pointee.left, position: position, increment: increment)
-    let left = taps.interpolated(fraction) * gain
-    add(left * gainLeft, to: context.left + frame)
+    let left = Taps(region.pointee.left, position: position, increment: increment).interpolated(fraction)
+    var right = left
     if region.pointee.isStereo {
-      let taps = Taps(region.pointee.right, position: position, increment: increment)
-      let right = taps.interpolated(fraction) * gain
-      add(right * gainRight, to: context.right + frame)
-    } else {
-      add(left * gainRight, to: context.right + frame)
+      right = Taps(region.pointee.right, position: position, increment: increment).interpolated(fraction)
     }
     position = position &+ increment &* Int64(count)
+    return Sides(left: left, right: right)
   }
 
-  /// While the pitch moves, every frame has a step of its own.
-  @_noLocks @inline(never) private mutating func addMoving(
-    _ context: VoiceContext, _ frame: Int, _ count: Int, _ gain: SIMD16<Float>
-  ) {
+  /// Within a control period in which the pitch moves, steps grow evenly.
+  @_noLocks @inline(__always) private mutating func changing(
+    _ count: Int, _ increment: Int64, _ change: Int64
+  ) -> Sides {
+    let fraction = fractions(position: position, increment: increment, change: change)
+    let left = Taps(region.pointee.left, position: position, increment: increment, change: change)
+      .interpolated(fraction)
+    var right = left
+    if region.pointee.isStereo {
+      right = Taps(region.pointee.right, position: position, increment: increment, change: change)
+        .interpolated(fraction)
+    }
+    position = position &+ increment &* Int64(count) &+ change &* Int64((count &* (count &- 1)) / 2)
+    return Sides(left: left, right: right)
+  }
+
+  /// While the sampler's tuning moves, every frame has a step of its own.
+  @_noLocks @inline(never) private mutating func moving(_ context: VoiceContext, _ count: Int) -> Sides {
     var last = position
     var end = position
     for index in 0..<16 {
@@ -179,64 +307,99 @@ struct Voice {
       context.low[index] = UInt32(truncatingIfNeeded: end)
       end = end &+ context.steps[index]
     }
-    guard isPlain(last) else {
-      gather(context, frame, count, gain)
-      return
-    }
+    guard isPlain(last) else { return gathered(context, count) }
     let fraction = fractions(UnsafeRawPointer(context.low).loadUnaligned(as: SIMD16<UInt32>.self))
-    let taps = Taps(region.pointee.left, position: position, steps: context.steps)
-    let left = taps.interpolated(fraction) * gain
-    add(left * gainLeft, to: context.left + frame)
+    let left = Taps(region.pointee.left, position: position, steps: context.steps).interpolated(fraction)
+    var right = left
     if region.pointee.isStereo {
-      let taps = Taps(region.pointee.right, position: position, steps: context.steps)
-      let right = taps.interpolated(fraction) * gain
-      add(right * gainRight, to: context.right + frame)
-    } else {
-      add(left * gainRight, to: context.right + frame)
+      right = Taps(region.pointee.right, position: position, steps: context.steps).interpolated(fraction)
     }
     position = end
+    return Sides(left: left, right: right)
+  }
+
+  /// Brings the position back into the loop, and ends a voice that has no more frames; false then.
+  @_noLocks @inline(__always) private mutating func wrap() -> Bool {
+    if isLooping, Int(position >> 32) >= region.pointee.loopEnd {
+      let start = Int64(region.pointee.loopStart) &<< 32
+      let length = Int64(region.pointee.loopEnd &- region.pointee.loopStart) &<< 32
+      position = start &+ (position &- start) % length
+      hasLooped = true
+    }
+    if !isLooping, Int(position >> 32) >= region.pointee.end {
+      hasEnded = true
+      return false
+    }
+    return true
+  }
+
+  /// Where the frame `place` is found: within the loop when it comes round.
+  @_noLocks @inline(__always) private func folded(_ place: Int) -> Int {
+    guard isLooping else { return place }
+    let length = region.pointee.loopEnd &- region.pointee.loopStart
+    if place >= region.pointee.loopEnd {
+      return region.pointee.loopStart &+ (place &- region.pointee.loopStart) % length
+    }
+    if hasLooped, place < region.pointee.loopStart {
+      let below = (region.pointee.loopStart &- 1 &- place) % length
+      return region.pointee.loopEnd &- 1 &- below
+    }
+    return place
   }
 
   /// Near a loop's seam and near the end: every frame's neighbours are looked up one by one, then the
   /// same arithmetic as elsewhere, so that the way taken never shows in the sound.
-  @_noLocks @inline(never) private mutating func gather(
-    _ context: VoiceContext, _ frame: Int, _ count: Int, _ gain: SIMD16<Float>
-  ) {
+  @_noLocks @inline(never) private mutating func gathered(_ context: VoiceContext, _ count: Int) -> Sides {
     let leftTaps = context.gathered
     let rightTaps = context.gathered + 64
     setMemory(leftTaps, 0, 512)
     setMemory(context.low, 0, 64)
-    let loopStart = region.pointee.loopStart
-    let loopEnd = region.pointee.loopEnd
-    let length = loopEnd &- loopStart
     for index in 0..<count {
-      if isLooping, Int(position >> 32) >= loopEnd {
-        let beyond = position &- (Int64(loopStart) &<< 32)
-        position = (Int64(loopStart) &<< 32) &+ beyond % (Int64(length) &<< 32)
-        hasLooped = true
-      }
+      guard wrap() else { break }
       let at = Int(position >> 32)
-      if !isLooping, at >= region.pointee.end {
-        hasEnded = true
-        break
-      }
       context.low[index] = UInt32(truncatingIfNeeded: position)
       for tap in 0..<4 {
-        var place = at &- 1 &+ tap
-        if isLooping {
-          if place >= loopEnd {
-            place = loopStart &+ (place &- loopStart) % length
-          } else if hasLooped, place < loopStart {
-            place = loopEnd &- 1
-          }
-        }
+        let place = folded(at &- 1 &+ tap)
         leftTaps[index &* 4 &+ tap] = region.pointee.left[place]
         rightTaps[index &* 4 &+ tap] = region.pointee.right[place]
       }
       position = position &+ context.steps[index]
     }
     let fraction = fractions(UnsafeRawPointer(context.low).loadUnaligned(as: SIMD16<UInt32>.self))
-    add(Taps(gathered: leftTaps).interpolated(fraction) * gain * gainLeft, to: context.left + frame)
-    add(Taps(gathered: rightTaps).interpolated(fraction) * gain * gainRight, to: context.right + frame)
+    return Sides(
+      left: Taps(gathered: leftTaps).interpolated(fraction),
+      right: Taps(gathered: rightTaps).interpolated(fraction))
+  }
+
+  /// Interpolation by more than four points, a frame at a time. Audio thread.
+  @_noLocks @inline(never) private mutating func wide(_ context: VoiceContext, _ count: Int) -> Sides {
+    var left = SIMD16<Float>(repeating: 0)
+    var right = SIMD16<Float>(repeating: 0)
+    let table = context.kernels.table(quality, kernel)
+    for index in 0..<count {
+      guard wrap() else { break }
+      let first = Int(position >> 32) &- table.before
+      let fraction = UInt32(truncatingIfNeeded: position)
+      var fits = true
+      if isLooping {
+        fits =
+          first &+ table.taps <= region.pointee.loopEnd && (!hasLooped || first >= region.pointee.loopStart)
+      }
+      if fits {
+        left[index] = table.value(region.pointee.left + first, fraction)
+        right[index] =
+          region.pointee.isStereo ? table.value(region.pointee.right + first, fraction) : left[index]
+      } else {
+        for tap in 0..<table.taps {
+          let place = folded(first &+ tap)
+          context.gathered[tap] = region.pointee.left[place]
+          context.gathered[64 &+ tap] = region.pointee.right[place]
+        }
+        left[index] = table.value(context.gathered, fraction)
+        right[index] = table.value(context.gathered + 64, fraction)
+      }
+      position = position &+ context.steps[index]
+    }
+    return Sides(left: left, right: right)
   }
 }

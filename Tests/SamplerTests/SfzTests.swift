@@ -78,18 +78,19 @@ import Testing
   @Test func whatIsNotUnderstoodIsReportedOnceByNameWithItsFirstPlace() {
     let reader = read(
       """
-      <region> sample=a.wav cutoff=800
-      pan_oncc10=100 cutoff=900
-      <region> sample=b.wav pan_oncc11=50 fil_type=lpf_2p
+      <region> sample=a.wav wobble=800
+      tremble_oncc10=100 wobble=900
+      <region> sample=b.wav tremble_oncc11=50 loop_crossfade=0.1
       <effect> reverb=1
       <effect> reverb=2
       """)
     #expect(
       reader.findings.map { "\($0.line) \($0.kind)" } == [
-        "1 notUnderstood(\"cutoff\")", "2 notUnderstood(\"pan_onccN\")",
-        "3 notUnderstood(\"fil_type\")", "4 notUnderstood(\"<effect>\")",
+        "1 notUnderstood(\"wobble\")", "2 notUnderstood(\"tremble_onccN\")",
+        "3 notUnderstood(\"loop_crossfade\")", "4 notUnderstood(\"<effect>\")",
       ])
-    #expect(reader.findings[1].description.hasSuffix("t.sfz:2: the opcode `pan_onccN` has no effect here"))
+    #expect(
+      reader.findings[1].description.hasSuffix("t.sfz:2: the opcode `tremble_onccN` has no effect here"))
     #expect(reader.regions.count == 2)
   }
 

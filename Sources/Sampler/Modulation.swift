@@ -1,0 +1,151 @@
+import Glibc
+import Realtime
+
+/// What moves a value of a voice: a MIDI controller 0...127 by its number, or one of these (the numbers
+/// from 128 to 137 are ARIA's extended controllers).
+enum Source {
+  static var bend: UInt8 { @_noLocks get { 128 } }
+  static var pressure: UInt8 { @_noLocks get { 129 } }
+  static var keyPressure: UInt8 { @_noLocks get { 130 } }
+  static var velocity: UInt8 { @_noLocks get { 131 } }
+  static var releaseVelocity: UInt8 { @_noLocks get { 132 } }
+  static var key: UInt8 { @_noLocks get { 133 } }
+  /// Uniform in 0...127 for each voice.
+  static var random: UInt8 { @_noLocks get { 135 } }
+  static var randomBipolar: UInt8 { @_noLocks get { 136 } }
+  /// 0 and 127 by turns, one a note.
+  static var alternate: UInt8 { @_noLocks get { 137 } }
+  /// Semitones of pitch bend, registered parameter 0.
+  static var bendRange: UInt8 { @_noLocks get { 138 } }
+  /// 1...16, and the program's number: for conditions only.
+  static var channel: UInt8 { @_noLocks get { 140 } }
+  static var program: UInt8 { @_noLocks get { 141 } }
+  /// Always at its full value.
+  static var one: UInt8 { @_noLocks get { 255 } }
+}
+
+/// The places of a voice's values: what can be modulated. Those below `noteOn` are followed while the
+/// voice sounds, the others are looked at when it begins.
+enum Slot {
+  /// Decibels; a factor; percent; percent; percent; cents.
+  static var volume: Int { @_noLocks get { 0 } }
+  static var amplitude: Int { @_noLocks get { 1 } }
+  static var pan: Int { @_noLocks get { 2 } }
+  static var width: Int { @_noLocks get { 3 } }
+  static var position: Int { @_noLocks get { 4 } }
+  static var pitch: Int { @_noLocks get { 5 } }
+  /// Cents above 8.176 Hz and decibels of the two filters: cutoff, resonance, cutoff, resonance.
+  static var cutoff: Int { @_noLocks get { 6 } }
+  static var resonance: Int { @_noLocks get { 7 } }
+  /// Decibels, cents above 8.176 Hz, and octaves of the three bands of the equalizer.
+  static var bandGain: Int { @_noLocks get { 10 } }
+  static var bandFrequency: Int { @_noLocks get { 13 } }
+  static var bandWidth: Int { @_noLocks get { 16 } }
+  /// How deep each route goes, in the unit of what it goes to.
+  static var depth: Int { @_noLocks get { 32 } }
+  /// Hertz (in a bank: cents above 8.176 Hz) of each LFO.
+  static var frequency: Int { @_noLocks get { 48 } }
+
+  static var noteOn: Int { @_noLocks get { 64 } }
+  /// Eight stages of each envelope (`Envelope.Stage` by number); the first envelope is the amplifier's.
+  static var stage: Int { @_noLocks get { 64 } }
+  /// Seconds (in a bank: timecents) of each LFO.
+  static var lfoDelay: Int { @_noLocks get { 88 } }
+  static var lfoFade: Int { @_noLocks get { 96 } }
+  /// Frames; seconds.
+  static var offset: Int { @_noLocks get { 104 } }
+  static var delay: Int { @_noLocks get { 105 } }
+  /// Seconds and levels of the points of a flexible envelope, sixteen each.
+  static var pointTime: Int { @_noLocks get { 128 } }
+  static var pointLevel: Int { @_noLocks get { 192 } }
+}
+
+/// How many of each a voice has at most.
+enum Most {
+  static var lfos: Int { @_noLocks get { 8 } }
+  /// Besides the amplifier's.
+  static var envelopes: Int { @_noLocks get { 2 } }
+  static var flexible: Int { @_noLocks get { 4 } }
+  static var points: Int { @_noLocks get { 16 } }
+  static var routes: Int { @_noLocks get { 16 } }
+  static var units: Int { @_noLocks get { 6 } }
+}
+
+/// Adds `amount`, times what two sources say through their curves, to a slot (to `amplitude` it is a
+/// factor).
+struct Modulation {
+  var source: UInt8
+  var by: UInt8
+  var slot: UInt8
+  /// The sum of both sources counts without its sign (SoundFont's absolute transform).
+  var isAbsolute: Bool
+  var amount: Float
+  /// Places of the curves among the image's.
+  var curve: Int32
+  var byCurve: Int32
+  /// The curve is taken in so many steps (0: smoothly).
+  var steps: Float
+}
+
+/// What an LFO or an envelope moves: by its value -1...1 (or 0...1) times the depth.
+struct Route {
+  /// 0..<8 an LFO, 8..<10 an envelope, 10..<14 a flexible envelope.
+  var generator: UInt8
+  var slot: UInt8
+
+  static var envelope: UInt8 { @_noLocks get { 8 } }
+  static var flexible: UInt8 { @_noLocks get { 10 } }
+}
+
+/// A curve at 128 positions, between which it runs straight. Audio thread.
+@_noLocks func curveValue(_ curve: UnsafePointer<Float>, _ position: Float) -> Float {
+  let limited = position > 0 ? (position < 127 ? position : 127) : 0
+  let index = Int(limited)
+  let fraction = limited - Float(index)
+  let value = curve[index]
+  return fraction == 0 ? value : value + fraction * (curve[index &+ 1] - value)
+}
+
+/// How a source is heard, before it is laid out as 128 values.
+enum Curve: Hashable, Sendable {
+  /// 0...1; 1...0; -1...1 with 64 in the middle.
+  case linear, falling, bipolar
+  /// A SoundFont source's type (0 linear, 1 concave, 2 convex, 3 switch), direction and polarity.
+  case bank(type: UInt8, isNegative: Bool, isBipolar: Bool)
+  case custom([Float])
+
+  /// 128 values.
+  var values: [Float] {
+    switch self {
+    case .linear: (0..<128).map { Float($0) / 127 }
+    case .falling: (0..<128).map { 1 - Float($0) / 127 }
+    case .bipolar: (0..<128).map { Float($0 - 64) / ($0 < 64 ? 64 : 63) }
+    case .bank(let type, let isNegative, let isBipolar):
+      (0..<128).map { Self.bankValue(isNegative ? 127 - $0 : $0, type, isNegative, isBipolar) }
+    case .custom(let values): values
+    }
+  }
+
+  /// "SoundFont Technical Specification" 2.04, chapter 9.5.3; the curves in decibels over 96 dB.
+  private static func bankValue(
+    _ place: Int, _ type: UInt8, _ isNegative: Bool, _ isBipolar: Bool
+  ) -> Float {
+    if isBipolar {
+      // 64 is the middle in both directions.
+      let middle = isNegative ? 63 : 64
+      let distance = place - middle
+      let t = Float(abs(distance)) / Float(distance < 0 ? middle : 127 - middle)
+      if type == 3 { return distance >= 0 ? 1 : -1 }
+      return (distance < 0 ? -1 : 1) * shaped(t, type)
+    }
+    return type == 3 ? (place >= (isNegative ? 63 : 64) ? 1 : 0) : shaped(Float(place) / 127, type)
+  }
+
+  private static func shaped(_ t: Float, _ type: UInt8) -> Float {
+    switch type {
+    case 1: t >= 1 ? 1 : min(1, -400 / 960 * log10f(1 - t))
+    case 2: t <= 0 ? 0 : max(0, 1 + 400 / 960 * log10f(t))
+    default: t
+    }
+  }
+}

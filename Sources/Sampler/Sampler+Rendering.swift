@@ -1,0 +1,168 @@
+import Realtime
+
+/// How voices sound: plain ones one by one, those that something shapes sixteen at a time.
+extension Sampler {
+  /// Adds the frames `from..<to` of all voices. Within a group of sixteen slots plain voices come first,
+  /// then the others, each in the order of the slots. Audio thread.
+  @_noLocks mutating func render(from: Int, to: Int) {
+    for group in 0..<Self.slots / FilterBank.lanes {
+      let word = active[group &>> 2] &>> UInt64((group & 3) &* 16)
+      var bits = word & 0xFFFF
+      guard bits != 0 else { continue }
+      var shaped: UInt64 = 0
+      while bits != 0 {
+        let lane = bits.trailingZeroBitCount
+        let slot = group &* 16 &+ lane
+        bits &= bits &- 1
+        if voicePool[slot].isShaped {
+          shaped |= 1 &<< UInt64(lane)
+        } else {
+          voicePool[slot].render(context, from: from, to: to)
+          if voicePool[slot].hasEnded { free(slot) }
+        }
+      }
+      if shaped != 0 { renderShaped(group, shaped, from: from, to: to) }
+    }
+  }
+
+  @_noLocks private mutating func renderShaped(_ group: Int, _ lanes: UInt64, from: Int, to: Int) {
+    bank.begin()
+    var units = 0
+    var isStereo = false
+    var bits = lanes
+    while bits != 0 {
+      let slot = group &* 16 &+ bits.trailingZeroBitCount
+      bits &= bits &- 1
+      let region = voicePool[slot].region
+      units = units > Int(region.pointee.unitCount) ? units : Int(region.pointee.unitCount)
+      isStereo = isStereo || region.pointee.isStereo
+      voicePool[slot].write(context, &shapes[slot], &bank, slot: slot, from: from, to: to)
+    }
+    let frames = to &- from
+    if units > 0 {
+      bank.process(
+        group, units: units, left: context.rows, right: isStereo ? context.rightRows : nil, frames: frames)
+    }
+    bits = lanes
+    while bits != 0 {
+      let lane = bits.trailingZeroBitCount
+      let slot = group &* 16 &+ lane
+      bits &= bits &- 1
+      let row = lane &* FilterBank.stride
+      let right = voicePool[slot].region.pointee.isStereo ? context.rightRows : context.rows
+      var frame = 0
+      while frame < frames {
+        let place = row &+ frame
+        add(vector(context.rows + place) * vector(context.gainRows + place), to: context.left + from + frame)
+        add(
+          vector(right + place) * vector(context.rightGainRows + place), to: context.right + from + frame)
+        frame &+= 16
+      }
+      if voicePool[slot].hasEnded { free(slot) }
+    }
+  }
+
+  /// Voices that have come to rest need no more shaping. Audio thread.
+  @_noLocks mutating func settle() {
+    var slot = nextActive(0)
+    while slot >= 0 {
+      if voicePool[slot].isShaped, voicePool[slot].age > 0 { shapes[slot].settle(&voicePool[slot]) }
+      slot = nextActive(slot &+ 1)
+    }
+  }
+
+  // MARK: Modulation
+
+  /// Where a source stands for a voice, 0...127. Audio thread.
+  @_noLocks private func position(_ source: UInt8, _ slot: Int) -> Float {
+    let voice = voicePool + slot
+    let channel = Int(voice.pointee.channel)
+    if source < 128 { return controlValue(channel, Int(source), voice.pointee.image) }
+    switch source {
+    case Source.bend:
+      let bend = bends[channel]
+      return bend < 0 ? 64 + 64 * bend : 64 + 63 * bend
+    case Source.pressure: return pressures[channel]
+    case Source.keyPressure: return keyPressures[channel &* 128 &+ Int(voice.pointee.key)]
+    case Source.velocity: return Float(voice.pointee.velocity)
+    case Source.releaseVelocity: return Float(voice.pointee.releaseVelocity)
+    case Source.key: return Float(voice.pointee.soundKey)
+    case Source.random, Source.randomBipolar: return voice.pointee.random
+    case Source.alternate: return voice.pointee.isOdd ? 127 : 0
+    case Source.bendRange: return bendRanges[channel]
+    default: return 127
+    }
+  }
+
+  /// What a modulation adds (or, to the amplitude, multiplies by). Audio thread.
+  @_noLocks private func amount(
+    _ modulation: Modulation, _ image: UnsafeMutablePointer<InstrumentImage>, _ slot: Int
+  ) -> Float {
+    var place = position(modulation.source, slot)
+    if modulation.steps > 1 {
+      let step = 127 / (modulation.steps - 1)
+      let whole = Float(Int32(place / step + 0.5))
+      place = whole * step
+    }
+    var value = modulation.amount * curveValue(image.pointee.curves + Int(modulation.curve), place)
+    if modulation.by != Source.one {
+      value *= curveValue(image.pointee.curves + Int(modulation.byCurve), position(modulation.by, slot))
+    }
+    return modulation.isAbsolute && value < 0 ? -value : value
+  }
+
+  /// Finds out where a voice's values are to go. Audio thread.
+  @_noLocks func evaluate(_ slot: Int) {
+    let voice = voicePool + slot
+    let region = voice.pointee.region
+    guard let image = voice.pointee.image else { return }
+    let goals = shapes[slot].goals
+    copyMemory(goals, region.pointee.base, 256)
+    for index in 0..<Int(region.pointee.modulationCount) {
+      let modulation = region.pointee.modulations[index]
+      let target = Int(modulation.slot)
+      guard target < Slot.noteOn else { continue }
+      let amount = amount(modulation, image, slot)
+      if target == Slot.amplitude { goals[target] *= amount } else { goals[target] += amount }
+    }
+    if region.pointee.isBank {
+      // Attenuation is never negative.
+      if goals[Slot.volume] > 0 { goals[Slot.volume] = 0 }
+      let pan = goals[Slot.pan]
+      goals[Slot.pan] = pan > -100 ? (pan < 100 ? pan : 100) : -100
+    } else {
+      let bend = bends[Int(voice.pointee.channel)]
+      if bend != 0 {
+        goals[Slot.pitch] += bend > 0 ? bend * region.pointee.bendUp : -bend * region.pointee.bendDown
+      }
+    }
+  }
+
+  /// What modulation says for the slots from `Slot.noteOn` on, into `noteValues`. Audio thread.
+  @_noLocks func evaluateNoteOn(_ slot: Int) {
+    let region = voicePool[slot].region
+    setMemory(noteValues, 0, 192 &* 4)
+    guard region.pointee.hasNoteModulations, let image = voicePool[slot].image else { return }
+    for index in 0..<Int(region.pointee.modulationCount) {
+      let modulation = region.pointee.modulations[index]
+      guard Int(modulation.slot) >= Slot.noteOn else { continue }
+      noteValues[Int(modulation.slot) &- Slot.noteOn] += amount(modulation, image, slot)
+    }
+  }
+
+  /// A source has moved: the voices of the channel that listen to it follow. Audio thread.
+  @_noLocks mutating func follow(_ channel: Int, _ source: UInt8, key: Int = -1) {
+    var slot = nextActive(0)
+    while slot >= 0 {
+      let voice = voicePool + slot
+      let region = voice.pointee.region
+      if Int(voice.pointee.channel) == channel, key < 0 || Int(voice.pointee.key) == key,
+        region.pointee.hears(source) || (source == Source.bend && !region.pointee.isBank)
+      {
+        evaluate(slot)
+        shapes[slot].wake(&voicePool[slot])
+      }
+      slot = nextActive(slot &+ 1)
+    }
+  }
+}

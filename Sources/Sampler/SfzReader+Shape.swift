@@ -1,0 +1,373 @@
+import Glibc
+import Realtime
+
+/// The opcodes of what moves a voice: filters, equalizer, envelopes, LFOs, and controllers for all of it.
+extension SfzReader {
+  /// Sets what an opcode says; false when it is not understood. Worker.
+  mutating func setShape(
+    _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
+  ) -> Bool {
+    if let modulated = Self.modulated(name) {
+      guard let to = Self.destination(modulated.name, &region.shape) else { return false }
+      switch modulated.part {
+      case .amount:
+        guard let amount = real(name, value, -1e6...1e6, place) else { return true }
+        region.shape.modulate(to.slot, by: modulated.source) { $0.amount = Float(amount * to.scale) }
+      case .curve:
+        guard let number = integer(name, value, 0...255, place) else { return true }
+        region.shape.modulate(to.slot, by: modulated.source) { $0.curveNumber = number }
+      case .steps:
+        guard let steps = integer(name, value, 0...127, place) else { return true }
+        region.shape.modulate(to.slot, by: modulated.source) { $0.steps = Float(steps) }
+      }
+      return true
+    }
+    return setFilter(name, value, in: &region, place) || setStage(name, value, in: &region, place)
+      || setGenerator(name, value, in: &region, place) || setTracking(name, value, in: &region, place)
+  }
+
+  // MARK: Names
+
+  private enum Part {
+    case amount, curve, steps
+  }
+
+  /// Takes `pan_oncc10`, `cutoff_cc74`, `amplfo_depthcc1`, `pan_curvecc10`, `cutoff_chanaft`,
+  /// `fileg_vel2depth` apart: the name of what is modulated, and by what.
+  private static func modulated(_ name: String) -> (name: String, source: UInt8, part: Part)? {
+    for (suffix, source) in [("chanaft", Source.pressure), ("polyaft", Source.keyPressure)]
+    where name.hasSuffix(suffix) {
+      let rest = name.dropLast(suffix.count)
+      return (String(rest.hasSuffix("_") ? rest.dropLast() : rest), source, .amount)
+    }
+    if let underscore = name.firstIndex(of: "_"), name[underscore...].hasPrefix("_vel2") {
+      return (name[..<underscore] + "_" + name[underscore...].dropFirst(5), Source.velocity, .amount)
+    }
+    guard let last = name.last, last.isASCII, last.isNumber else { return nil }
+    let digits = name.reversed().prefix { $0.isASCII && $0.isNumber }.count
+    guard let number = UInt8(name.suffix(digits)), number <= Source.alternate else { return nil }
+    let rest = name.dropLast(digits)
+    let suffixes: [(String, Part)] = [
+      ("_curvecc", .curve), ("_stepcc", .steps), ("_oncc", .amount), ("_cc", .amount), ("cc", .amount),
+    ]
+    for (suffix, part) in suffixes where rest.hasSuffix(suffix) && rest.count > suffix.count {
+      return (String(rest.dropLast(suffix.count)), number, part)
+    }
+    return nil
+  }
+
+  /// What a name stands for: its slot, and by what values are multiplied for it.
+  static func destination(_ name: String, _ shape: inout ShapeSettings) -> (slot: Int, scale: Double)? {
+    switch name {
+    case "volume", "gain": return (Slot.volume, 1)
+    case "amplitude": return (Slot.amplitude, 0.01)
+    case "pan": return (Slot.pan, 1)
+    case "width": return (Slot.width, 1)
+    case "position": return (Slot.position, 1)
+    case "tune", "pitch": return (Slot.pitch, 1)
+    case "cutoff": return (Slot.cutoff, 1)
+    case "resonance": return (Slot.resonance, 1)
+    case "cutoff2": return (Slot.cutoff + 2, 1)
+    case "resonance2": return (Slot.resonance + 2, 1)
+    case "offset": return (Slot.offset, 1)
+    case "delay": return (Slot.delay, 1)
+    default: break
+    }
+    guard let underscore = name.firstIndex(of: "_") else { return nil }
+    let unit = String(name[..<underscore])
+    let part = String(name[name.index(after: underscore)...])
+    switch unit {
+    case "ampeg", "pitcheg", "fileg":
+      if let stage = stages.firstIndex(of: part) {
+        guard let number = unit == "ampeg" ? 0 : shape.envelope(unit).map({ $0 + 1 }) else { return nil }
+        return (Slot.stage + 8 * number + stage, part == "sustain" || part == "start" ? 0.01 : 1)
+      }
+      guard part == "depth", unit != "ampeg", let number = shape.envelope(unit) else { return nil }
+      return shape.depth(
+        Int(Route.envelope) + number, to: unit == "pitcheg" ? Slot.pitch : Slot.cutoff
+      ).map { ($0, 1) }
+    case "amplfo", "pitchlfo", "fillfo":
+      guard let number = shape.lfo(unit) else { return nil }
+      let slot = unit == "amplfo" ? Slot.volume : (unit == "pitchlfo" ? Slot.pitch : Slot.cutoff)
+      return part == "depth" ? shape.depth(number, to: slot).map { ($0, 1) } : lfo(part, number)
+    default: break
+    }
+    if let band = number(in: unit, after: "eq"), (1...3).contains(band) {
+      switch part {
+      case "gain": return (Slot.bandGain + band - 1, 1)
+      case "freq": return (Slot.bandFrequency + band - 1, 1)
+      case "bw": return (Slot.bandWidth + band - 1, 1)
+      default: return nil
+      }
+    }
+    if number(in: unit, after: "lfo") != nil {
+      guard let number = shape.lfo(unit) else { return nil }
+      if let found = lfo(part, number) { return found }
+      return routed(part, generator: number, &shape)
+    }
+    if number(in: unit, after: "eg") != nil {
+      guard let number = shape.flexible(unit) else { return nil }
+      if let point = Self.number(in: part, after: "time"), point < Most.points {
+        return (Slot.pointTime + 16 * number + point, 1)
+      }
+      if let point = Self.number(in: part, after: "level"), point < Most.points {
+        return (Slot.pointLevel + 16 * number + point, 1)
+      }
+      return routed(part, generator: Int(Route.flexible) + number, &shape)
+    }
+    return nil
+  }
+
+  private static let stages = ["delay", "attack", "hold", "decay", "sustain", "release", "start"]
+
+  private static func lfo(_ part: String, _ number: Int) -> (slot: Int, scale: Double)? {
+    switch part {
+    case "freq": (Slot.frequency + number, 1)
+    case "delay": (Slot.lfoDelay + number, 1)
+    case "fade": (Slot.lfoFade + number, 1)
+    default: nil
+    }
+  }
+
+  /// `lfo1_pitch`, `eg2_cutoff` and so on.
+  private static func routed(
+    _ part: String, generator: Int, _ shape: inout ShapeSettings
+  ) -> (slot: Int, scale: Double)? {
+    let (slot, scale): (Int, Double)
+    switch part {
+    case "pitch": (slot, scale) = (Slot.pitch, 1)
+    case "cutoff": (slot, scale) = (Slot.cutoff, 1)
+    case "resonance": (slot, scale) = (Slot.resonance, 1)
+    case "cutoff2": (slot, scale) = (Slot.cutoff + 2, 1)
+    case "resonance2": (slot, scale) = (Slot.resonance + 2, 1)
+    case "volume": (slot, scale) = (Slot.volume, 1)
+    case "amplitude": (slot, scale) = (Slot.amplitude, 0.01)
+    case "ampeg" where generator >= Int(Route.flexible): (slot, scale) = (Slot.amplitude, 1)
+    case "pan": (slot, scale) = (Slot.pan, 1)
+    case "width": (slot, scale) = (Slot.width, 1)
+    default:
+      guard part.hasPrefix("eq"), part.hasSuffix("gain"), let band = Int(part.dropFirst(2).dropLast(4)),
+        (1...3).contains(band)
+      else { return nil }
+      (slot, scale) = (Slot.bandGain + band - 1, 1)
+    }
+    return shape.depth(generator, to: slot).map { ($0, scale) }
+  }
+
+  // MARK: Filters and bands
+
+  private mutating func setFilter(
+    _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
+  ) -> Bool {
+    switch name {
+    case "cutoff", "cutoff2":
+      if let hertz = real(name, value, 0...100_000, place) {
+        region.filters[name == "cutoff" ? 0 : 1].cutoff = hertz
+      }
+    case "resonance", "resonance2":
+      let slot = Slot.resonance + (name == "resonance" ? 0 : 2)
+      if let decibels = real(name, value, -96...96, place) { region.shape.base[slot] = Float(decibels) }
+    case "fil_type", "filtype", "fil2_type":
+      guard SfzFilter.kinds[value] != nil else {
+        unreadable(name, value, "one of \(SfzFilter.kinds.keys.sorted().joined(separator: ", "))", place)
+        return true
+      }
+      region.filters[name == "fil2_type" ? 1 : 0].type = value
+    case "fil_keytrack", "fil2_keytrack":
+      region.filters[name == "fil_keytrack" ? 0 : 1].keyTrack = real(name, value, -1200...1200, place) ?? 0
+    case "fil_keycenter", "fil2_keycenter":
+      region.filters[name == "fil_keycenter" ? 0 : 1].keyCenter = key(name, value, place) ?? 60
+    case "fil_veltrack", "fil2_veltrack":
+      if let cents = real(name, value, -9600...9600, place) {
+        let slot = Slot.cutoff + (name == "fil_veltrack" ? 0 : 2)
+        region.shape.modulate(slot, by: Source.velocity) { $0.amount = Float(cents) }
+      }
+    case "fil_random", "fil2_random":
+      if let cents = real(name, value, 0...9600, place) {
+        let slot = Slot.cutoff + (name == "fil_random" ? 0 : 2)
+        region.shape.modulate(slot, by: Source.random) {
+          $0.amount = Float(cents)
+          $0.curveNumber = 1
+        }
+      }
+    default:
+      guard name.hasPrefix("eq"), name.utf8.count > 4, let band = Int(name.dropFirst(2).prefix(1)),
+        (1...3).contains(band), name.dropFirst(3).first == "_"
+      else { return false }
+      switch name.dropFirst(4) {
+      case "gain":
+        region.bands[band - 1].isUsed = true
+        region.shape.base[Slot.bandGain + band - 1] = Float(real(name, value, -96...96, place) ?? 0)
+      case "freq":
+        region.bands[band - 1].frequency = real(name, value, 1...100_000, place) ?? 1000
+      case "bw":
+        region.shape.base[Slot.bandWidth + band - 1] = Float(real(name, value, 0.001...4, place) ?? 1)
+      case "type":
+        switch value {
+        case "peak": region.bands[band - 1].kind = .peak
+        case "lshelf": region.bands[band - 1].kind = .lowShelf
+        case "hshelf": region.bands[band - 1].kind = .highShelf
+        default: unreadable(name, value, "peak, lshelf or hshelf", place)
+        }
+      default: return false
+      }
+    }
+    return true
+  }
+
+  // MARK: Envelopes and LFOs
+
+  private mutating func setStage(
+    _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
+  ) -> Bool {
+    guard let unit = ["ampeg_", "pitcheg_", "fileg_"].first(where: { name.hasPrefix($0) }) else {
+      return false
+    }
+    let path: WritableKeyPath<EnvelopeSettings, Float>
+    switch name.dropFirst(unit.count) {
+    case "delay": path = \.delay
+    case "attack": path = \.attack
+    case "hold": path = \.hold
+    case "decay": path = \.decay
+    case "sustain": path = \.sustain
+    case "release": path = \.release
+    case "start": path = \.start
+    default: return false
+    }
+    let isLevel = path == \.sustain || path == \.start
+    guard let number = real(name, value, isLevel ? 0...100 : 0...3600, place) else { return true }
+    let setting = Float(isLevel ? number / 100 : number)
+    if unit == "ampeg_" {
+      region.envelope[keyPath: path] = setting
+    } else {
+      guard let envelope = region.shape.envelope(String(unit.dropLast())) else { return false }
+      region.shape.envelopes[envelope].settings[keyPath: path] = setting
+    }
+    return true
+  }
+
+  private mutating func setGenerator(
+    _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
+  ) -> Bool {
+    guard let underscore = name.firstIndex(of: "_") else { return false }
+    let unit = String(name[..<underscore])
+    let part = name[name.index(after: underscore)...]
+    let isLfo = unit == "amplfo" || unit == "pitchlfo" || unit == "fillfo"
+    if isLfo || Self.number(in: unit, after: "lfo") != nil {
+      guard ["delay", "fade", "phase", "wave", "count"].contains(part) else {
+        return setSlot(name, value, in: &region, place)
+      }
+      guard let index = region.shape.lfo(unit) else { return false }
+      switch part {
+      case "delay":
+        region.shape.lfos[index].settings.delay = Float(real(name, value, 0...3600, place) ?? 0)
+      case "fade": region.shape.lfos[index].settings.fade = Float(real(name, value, 0...3600, place) ?? 0)
+      case "phase":
+        let turns = real(name, value, -1e6...1e6, place) ?? 0
+        region.shape.lfos[index].settings.phase = Float(turns - floor(turns))
+      case "count": region.shape.lfos[index].settings.turns = Float(real(name, value, 0...1e6, place) ?? 0)
+      default:
+        guard let number = integer(name, value, 0...255, place) else { return true }
+        guard let wave = LfoSettings.Wave(rawValue: UInt8(number)) else {
+          unreadable(name, value, "a wave 0...7 or 12", place)
+          return true
+        }
+        region.shape.lfos[index].settings.wave = wave
+      }
+      return true
+    }
+    if Self.number(in: unit, after: "eg") != nil {
+      guard let index = region.shape.flexible(unit) else { return false }
+      if part == "sustain" {
+        region.shape.flexible[index].settings.sustain = integer(name, value, 0...100, place) ?? -1
+        return true
+      }
+      for (word, path) in [
+        ("time", \FlexiblePoint.time), ("level", \FlexiblePoint.level), ("shape", \FlexiblePoint.shape),
+      ] {
+        guard let point = Self.number(in: String(part), after: word) else { continue }
+        guard point < Most.points else { return false }
+        guard let number = real(name, value, word == "time" ? 0...3600 : -1e4...1e4, place) else {
+          return true
+        }
+        while region.shape.flexible[index].settings.points.count <= point {
+          region.shape.flexible[index].settings.points.append(FlexiblePoint())
+        }
+        region.shape.flexible[index].settings.points[point][keyPath: path] = Float(number)
+        return true
+      }
+    }
+    return setSlot(name, value, in: &region, place)
+  }
+
+  /// Names that stand for a slot, and have nothing else to them.
+  private mutating func setSlot(
+    _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
+  ) -> Bool {
+    guard let to = Self.destination(name, &region.shape), to.slot < Slot.noteOn else { return false }
+    if let number = real(name, value, -1e6...1e6, place) {
+      region.shape.base[to.slot] = Float(number * to.scale)
+    }
+    return true
+  }
+
+  // MARK: Keys and velocities
+
+  private mutating func setTracking(
+    _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
+  ) -> Bool {
+    switch name {
+    case "width", "position":
+      let slot = name == "width" ? Slot.width : Slot.position
+      if let percent = real(name, value, -100...100, place) { region.shape.base[slot] = Float(percent) }
+    case "pitch_veltrack", "pan_veltrack":
+      let slot = name == "pitch_veltrack" ? Slot.pitch : Slot.pan
+      if let amount = real(name, value, -9600...9600, place) {
+        region.shape.modulate(slot, by: Source.velocity) { $0.amount = Float(amount) }
+      }
+    case "amp_keytrack": region.ampKeyTrack = real(name, value, -96...96, place) ?? region.ampKeyTrack
+    case "amp_keycenter": region.ampKeyCenter = key(name, value, place) ?? region.ampKeyCenter
+    case "pan_keytrack": region.panKeyTrack = real(name, value, -100...100, place) ?? region.panKeyTrack
+    case "pan_keycenter": region.panKeyCenter = key(name, value, place) ?? region.panKeyCenter
+    case "amp_random": region.randomVolume = (real(name, value, 0...96, place) ?? 0) / 2
+    case "pitch_random": region.randomPitch = real(name, value, 0...9600, place) ?? 0
+    case "offset_random": region.randomOffset = real(name, value, 0...4e9, place) ?? 0
+    case "delay_random": region.randomDelay = real(name, value, 0...3600, place) ?? 0
+    case "bend_smooth": region.bendSmoothing = (real(name, value, 0...10_000, place) ?? 0) / 1000
+    case "phase":
+      if value == "invert" {
+        region.isInverted = true
+      } else if value == "normal" {
+        region.isInverted = false
+      } else {
+        unreadable(name, value, "normal or invert", place)
+      }
+    default: return false
+    }
+    return true
+  }
+}
+
+/// A filter of a region, as SFZ states it.
+struct SfzFilter {
+  var type = "lpf_2p"
+  /// Hertz.
+  var cutoff: Double?
+  /// Cents a key from the center.
+  var keyTrack: Double = 0
+  var keyCenter = 60
+
+  static let kinds: [String: [FilterKind]] = [
+    "lpf_1p": [.lowpass1], "hpf_1p": [.highpass1], "lpf_2p": [.lowpass], "hpf_2p": [.highpass],
+    "bpf_2p": [.bandpass], "brf_2p": [.notch], "lpf_2p_sv": [.lowpass], "hpf_2p_sv": [.highpass],
+    "bpf_2p_sv": [.bandpass], "brf_2p_sv": [.notch], "lpf_4p": [.lowpass, .lowpassStage],
+    "hpf_4p": [.highpass, .highpassStage],
+  ]
+}
+
+/// A band of a region's equalizer, as SFZ states it.
+struct SfzBand {
+  var kind = FilterKind.peak
+  var frequency: Double
+  var isUsed = false
+}

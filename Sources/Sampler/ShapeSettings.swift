@@ -1,0 +1,98 @@
+import Realtime
+
+/// A modulation as an instrument states it.
+struct ModulationSettings: Hashable {
+  var source: UInt8
+  var by = Source.one
+  var slot: UInt8
+  var isAbsolute = false
+  var amount: Float
+  var curve = Curve.linear
+  var byCurve = Curve.linear
+  var steps: Float = 0
+  /// Of SFZ's `<curve>` headers, until the whole instrument is read.
+  var curveNumber: Int?
+
+  /// Of the same sources and the same destination.
+  func isAlike(_ other: Self) -> Bool {
+    source == other.source && by == other.by && slot == other.slot && isAbsolute == other.isAbsolute
+      && curve == other.curve && byCurve == other.byCurve
+  }
+}
+
+/// What shapes a region's voices, as an instrument states it: see `VoiceShape`.
+struct ShapeSettings {
+  /// By slot, without modulation.
+  var base: [Float] = {
+    var base = [Float](repeating: 0, count: 64)
+    base[Slot.amplitude] = 1
+    base[Slot.width] = 100
+    return base
+  }()
+  var modulations: [ModulationSettings] = []
+  private(set) var routes: [RouteSettings] = []
+  var lfos: [Named<LfoSettings>] = []
+  /// Besides the amplifier's.
+  var envelopes: [Named<EnvelopeSettings>] = []
+  var flexible: [Named<Flexible>] = []
+  var units: [FilterUnit] = []
+
+  struct Named<Settings> {
+    var name: String
+    var settings: Settings
+  }
+
+  struct RouteSettings: Hashable {
+    var generator: UInt8
+    var slot: UInt8
+  }
+
+  struct Flexible {
+    var points: [FlexiblePoint] = []
+    var sustain = -1
+  }
+
+  /// The place of the LFO of this name, which is made when there is room for it.
+  mutating func lfo(_ name: String) -> Int? {
+    if let known = lfos.firstIndex(where: { $0.name == name }) { return known }
+    guard lfos.count < Most.lfos else { return nil }
+    lfos.append(Named(name: name, settings: LfoSettings()))
+    return lfos.count - 1
+  }
+
+  mutating func envelope(_ name: String) -> Int? {
+    if let known = envelopes.firstIndex(where: { $0.name == name }) { return known }
+    guard envelopes.count < Most.envelopes else { return nil }
+    var settings = EnvelopeSettings()
+    settings.isLinear = true
+    envelopes.append(Named(name: name, settings: settings))
+    return envelopes.count - 1
+  }
+
+  mutating func flexible(_ name: String) -> Int? {
+    if let known = flexible.firstIndex(where: { $0.name == name }) { return known }
+    guard flexible.count < Most.flexible else { return nil }
+    flexible.append(Named(name: name, settings: Flexible()))
+    return flexible.count - 1
+  }
+
+  /// The slot of a route's depth, which is made when there is room for it.
+  mutating func depth(_ generator: Int, to slot: Int) -> Int? {
+    let route = RouteSettings(generator: UInt8(generator), slot: UInt8(slot))
+    if let known = routes.firstIndex(of: route) { return Slot.depth + known }
+    guard routes.count < Most.routes else { return nil }
+    routes.append(route)
+    return Slot.depth + routes.count - 1
+  }
+
+  /// The modulation of a slot by a source, which is made when there is none.
+  mutating func modulate(_ slot: Int, by source: UInt8, _ change: (inout ModulationSettings) -> Void) {
+    if let known = modulations.firstIndex(where: { Int($0.slot) == slot && $0.source == source }) {
+      change(&modulations[known])
+    } else {
+      var new = ModulationSettings(source: source, slot: UInt8(slot), amount: 0)
+      change(&new)
+      modulations.append(new)
+    }
+  }
+}

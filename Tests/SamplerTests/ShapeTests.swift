@@ -1,0 +1,284 @@
+import Glibc
+import Realtime
+import Testing
+
+@testable import Sampler
+
+/// Filters, envelopes, LFOs and controllers, against what SFZ's specification and the arithmetic say.
+@Suite struct Shapes {
+  let folder = Folder()
+
+  func rig(_ opcodes: String, rate: Double = 48000, values: [Int: Float] = [:]) throws -> Rig<Sampler> {
+    folder.wav("one.wav", [[Float](repeating: 0.5, count: 4000)])
+    folder.wav("sine.wav", [sine(4800, period: 48)])
+    folder.wav("noise.wav", [noise(48000).map { $0 * 0.5 }])
+    let text = "<global> loop_mode=loop_continuous amp_veltrack=0 pan=-100\n" + opcodes
+    let (resource, report) = try InstrumentLoader.load(path: folder.write("a.sfz", text))
+    #expect(report.findings == [])
+    let rig = Rig<Sampler>(Sampler.description, rate: rate, values: values)
+    rig.use(resource)
+    return rig
+  }
+
+  /// Decibels by which a sine of `hertz` passes.
+  func gain(_ opcodes: String, at hertz: Double) throws -> Double {
+    let period = 48000 / hertz
+    let length = Int((period * 48).rounded())
+    folder.wav("tone.wav", [sine(length, period: Double(length) / 48)])
+    let output = try rig("<region> sample=tone.wav " + opcodes).run(24000, [(0, .on(60))])[0]
+    let power = output[12000...].reduce(0.0) { $0 + Double($1) * Double($1) } / 12000
+    return 10 * log10(power / 0.125)
+  }
+
+  /// The gains of the analogue prototypes, which the bilinear transform keeps at the cutoff and near it.
+  @Test func filtersHaveTheGainsOfTheirTypes() throws {
+    func near(_ value: Double, _ expected: Double, _ tolerance: Double = 0.1) -> Bool {
+      abs(value - expected) < tolerance
+    }
+    // At the cutoff the gain of two poles is the resonance.
+    #expect(near(try gain("cutoff=1000 resonance=0", at: 1000), 0))
+    #expect(near(try gain("cutoff=1000 resonance=12", at: 1000), 12))
+    #expect(near(try gain("cutoff=1000 resonance=12", at: 50), 0))
+    // 12 dB an octave far above.
+    #expect(near(try gain("cutoff=500", at: 2000), -24, 0.5))
+    #expect(near(try gain("cutoff=1000 fil_type=hpf_2p resonance=6", at: 1000), 6))
+    #expect(near(try gain("cutoff=2000 fil_type=hpf_2p", at: 500), -24, 0.6))
+    #expect(near(try gain("cutoff=1000 fil_type=bpf_2p", at: 1000), 0))
+    #expect(try gain("cutoff=1000 fil_type=bpf_2p", at: 100) < -15)
+    #expect(try gain("cutoff=1000 fil_type=brf_2p", at: 1000) < -40)
+    #expect(near(try gain("cutoff=1000 fil_type=brf_2p", at: 50), 0))
+    #expect(near(try gain("cutoff=1000 fil_type=lpf_1p", at: 1000), -3.01))
+    #expect(near(try gain("cutoff=500 fil_type=lpf_1p", at: 2000), -12.4, 0.3))
+    #expect(near(try gain("cutoff=1000 fil_type=hpf_1p", at: 1000), -3.01))
+    #expect(near(try gain("cutoff=500 fil_type=lpf_4p resonance=0", at: 1000), -23.4, 1.5))
+    #expect(near(try gain("eq1_freq=1000 eq1_gain=9", at: 1000), 9))
+    #expect(near(try gain("eq2_freq=1000 eq2_gain=-9", at: 1000), -9))
+    #expect(near(try gain("eq1_freq=1000 eq1_gain=9", at: 8000), 0, 0.2))
+    #expect(near(try gain("eq3_freq=1000 eq3_gain=6 eq3_type=lshelf", at: 100), 6, 0.2))
+    #expect(near(try gain("eq3_freq=1000 eq3_gain=6 eq3_type=hshelf", at: 8000), 6, 0.2))
+    #expect(near(try gain("cutoff=1000 fil_veltrack=1200 resonance=6", at: 2000), 6))
+    #expect(near(try gain("cutoff=500 fil_keytrack=100 fil_keycenter=48 resonance=6", at: 1000), 6))
+    #expect(near(try gain("cutoff=1000 cutoff2=1000 resonance=3 resonance2=3", at: 1000), 6))
+  }
+
+  @Test func stereoIsFilteredAsMonoIs() throws {
+    folder.wav("stereo.wav", [noise(9000), noise(9000, seed: 8)])
+    folder.wav("left.wav", [noise(9000)])
+    func run(_ sample: String) throws -> [[Float]] {
+      folder.write(
+        "a.sfz",
+        "<region> amp_veltrack=0 cutoff=800 resonance=9 fillfo_depth=900 fillfo_freq=7 sample=" + sample)
+      let (resource, _) = try InstrumentLoader.load(path: folder.path + "a.sfz")
+      let rig = Rig<Sampler>(Sampler.description)
+      rig.use(resource)
+      return rig.run(6000, [(0, .on(60))])
+    }
+    let stereo = try run("stereo.wav")
+    let mono = try run("left.wav")
+    let half = Float(0.5).squareRoot()
+    for frame in 0..<6000 { #expect(abs(stereo[0][frame] * half - mono[0][frame]) < 1e-5) }
+    #expect(stereo[0] != stereo[1])
+  }
+
+  func crossings(_ output: ArraySlice<Float>) -> [Double] {
+    var result: [Double] = []
+    for index in output.indices.dropFirst() where output[index - 1] < 0 && output[index] >= 0 {
+      result.append(Double(index) - Double(output[index]) / Double(output[index] - output[index - 1]))
+    }
+    return result
+  }
+
+  @Test func aPitchLfoSwingsAsDeepAndAsFastAsItSays() throws {
+    let rig = try rig("<region> sample=sine.wav pitchlfo_freq=5 pitchlfo_depth=100 pitchlfo_delay=0.1")
+    let output = rig.run(48000, [(0, .on(60))])[0]
+    let marks = crossings(output[...])
+    // 1000 Hz unmoved for a tenth of a second, then 100 cents up after a quarter of 0.2 s, and down.
+    func period(at frame: Double) -> Double {
+      let index = marks.firstIndex { $0 > frame }!
+      return (marks[index + 2] - marks[index - 2]) / 4
+    }
+    #expect(abs(1200 * log2(48 / period(at: 2400))) < 0.5)
+    #expect(abs(1200 * log2(48 / period(at: 4800 + 2400)) - 100) < 2)
+    #expect(abs(1200 * log2(48 / period(at: 4800 + 7200)) + 100) < 2)
+    #expect(abs(1200 * log2(48 / period(at: 4800 + 9600 + 2400)) - 100) < 2)
+  }
+
+  @Test func anAmplitudeLfoSwingsInDecibels() throws {
+    let rig = try rig("<region> sample=one.wav amplfo_freq=4 amplfo_depth=6")
+    let output = rig.run(24000, [(0, .on(60))])[0]
+    for (frame, decibels) in [(3000, 6.0), (6000, 0), (9000, -6)] {
+      #expect(abs(20 * log10(Double(output[frame]) / 0.5) - decibels) < 0.05, "frame \(frame)")
+    }
+    // As smooth as the sine that it is: no steps between control periods.
+    let steps = (1..<24000).map { (frame: Int) -> Float in abs(output[frame] - output[frame - 1]) }
+    // 0.5 times the slope of 2^(sin(2 pi 4 t)), at most ln 2 * 2 * 2 pi 4 / 48000.
+    let steepest: Float = 0.00073
+    #expect(steps.max()! < steepest)
+  }
+
+  @Test func aPitchEnvelopeGoesStraightInCents() throws {
+    let rig = try rig(
+      "<region> sample=sine.wav pitcheg_depth=1200 pitcheg_attack=0.5 pitcheg_decay=0.5 pitcheg_sustain=50")
+    let output = rig.run(72000, [(0, .on(60))])[0]
+    let marks = crossings(output[...])
+    func cents(at frame: Double) -> Double {
+      let index = marks.firstIndex { $0 > frame }!
+      return 1200 * log2(48 / ((marks[index + 1] - marks[index - 1]) / 2))
+    }
+    #expect(abs(cents(at: 12000) - 600) < 5)
+    #expect(abs(cents(at: 18000) - 900) < 5)
+    // From 1200 down to 600, of which the half is passed after an eighth of a second.
+    #expect(abs(cents(at: 24000 + 6000) - 900) < 5)
+    #expect(abs(cents(at: 60000) - 600) < 1)
+  }
+
+  @Test func aFilterEnvelopeOpensTheFilter() throws {
+    let rig = try rig(
+      "<region> sample=noise.wav cutoff=100 fileg_depth=7200 fileg_attack=1 fileg_sustain=100")
+    let output = rig.run(60000, [(0, .on(60))])[0]
+    func level(_ range: Range<Int>) -> Float {
+      (range.reduce(0) { $0 + output[$1] * output[$1] } / Float(range.count)).squareRoot()
+    }
+    #expect(level(0..<4800) < 0.05)
+    #expect(level(20000..<24800) < level(40000..<44800))
+    #expect(level(50000..<60000) > 0.12)
+  }
+
+  @Test func controllersMoveWhatTheySay() throws {
+    let rig = try rig(
+      """
+      <curve> curve_index=9 v000=1 v127=0
+      <region> sample=one.wav key=60 volume_oncc20=-12 pan_oncc21=200
+      <region> sample=one.wav key=61 amplitude_oncc22=100 amplitude_curvecc22=9
+      <region> sample=sine.wav key=62 pitch_keytrack=0 tune_oncc23=1200 tune_stepcc23=3
+      <region> sample=one.wav key=63 xfin_locc24=20 xfin_hicc24=100
+      <region> sample=one.wav key=64 volume_chanaft=-6
+      <region> sample=one.wav key=65 volume_polyaft=-6
+      """)
+    func level(_ events: [Event], _ key: UInt8) -> [Float] {
+      let start = Int(rig.time)
+      let output = rig.run(9600, events.map { (start, $0) } + [(start, .on(key))])
+      _ = rig.run(960, [(Int(rig.time), Event(.allSoundOff))])
+      return [output[0][9000], output[1][9000]]
+    }
+    let soft = Float(0.5) * powf(10, -0.6)
+    #expect(abs(level([.control(20, 127)], 60)[0] - soft) < 1e-4)
+    #expect(abs(level([.control(20, 0), .control(21, 127)], 60)[1] - 0.5) < 1e-4)
+    #expect(abs(level([.control(22, 32)], 61)[0] - 0.5 * 95 / 127) < 1e-4)
+    #expect(abs(level([.control(24, 10)], 63)[0]) < 1e-6)
+    #expect(abs(level([.control(24, 60)], 63)[0] - 0.5 * Float(0.5).squareRoot()) < 1e-4)
+    #expect(abs(level([Event(.pressure, value: 127)], 64)[0] - 0.5 * powf(10, -0.3)) < 1e-4)
+    let before = Int(rig.time)
+    let pressed = rig.run(
+      9600, [(before, .on(65)), (before + 1, Event(.keyPressure, key: 65, value: 127))])[0]
+    #expect(abs(pressed[0] - 0.5) < 1e-6)
+    #expect(abs(pressed[9500] - 0.5 * powf(10, -0.3)) < 1e-4)
+    // Of three steps the middle one.
+    let start = Int(rig.time)
+    let tuned = rig.run(24000, [(start, .control(23, 70)), (start, .on(62))])[0]
+    let marks = crossings(tuned[12000...])
+    let period = (marks.last! - marks.first!) / Double(marks.count - 1)
+    #expect(abs(1200 * log2(48 / period) - 600) < 0.2)
+  }
+
+  @Test func aControllerThatJumpsIsHeardAsAGlide() throws {
+    let rig = try rig("<region> sample=one.wav volume_oncc20=-60")
+    let output = rig.run(9600, [(0, .on(60)), (1000, .control(20, 127))])[0]
+    #expect(output[999] == output[500])
+    let steps = (1..<9600).map { (frame: Int) -> Float in abs(output[frame] - output[frame - 1]) }
+    #expect(steps.max()! < 0.012)
+    #expect(abs(20 * log10(output[9599] / 0.5) + 60) < 0.05)
+    // At rest it costs nothing more.
+    #expect(!rig.kernel.voicePool[0].isShaped)
+  }
+
+  @Test func flexibleEnvelopesGoThroughTheirPoints() throws {
+    let rig = try rig(
+      """
+      <region> sample=one.wav eg1_amplitude=100 eg1_time1=0.1 eg1_level1=1 eg1_time2=0.1 eg1_level2=0.5
+      eg1_sustain=2 eg1_time3=0.1 eg1_level3=0 eg1_time1_oncc30=0.1 ampeg_release=1
+      """)
+    let output = rig.run(28800, [(0, .on(60)), (19200, .off(60))])[0]
+    #expect(abs(output[2400] - 0.25) < 1e-3)
+    #expect(abs(output[4800] - 0.5) < 1e-3)
+    #expect(abs(output[7200] - 0.375) < 1e-3)
+    #expect(abs(output[19000] - 0.25) < 1e-4)
+    // Half of what the last way is, after the amplifier's own release began as well.
+    let fade = exp(-9 * 0.05)
+    #expect(abs(Double(output[19200 + 2400]) - 0.125 * fade) < 3e-3)
+    let slow = rig.run(9600, [(28800, .control(30, 127)), (28801, .on(60))])[0]
+    #expect(abs(slow[4800] - 0.25) < 1e-3)
+  }
+
+  @Test func widthTakesTheSidesTogether() throws {
+    folder.wav("wide.wav", [[Float](repeating: 0.5, count: 400), [Float](repeating: -0.25, count: 400)])
+    func run(_ opcodes: String) throws -> [Float] {
+      folder.write("a.sfz", "<region> sample=wide.wav amp_veltrack=0 " + opcodes)
+      let (resource, report) = try InstrumentLoader.load(path: folder.path + "a.sfz")
+      #expect(report.findings == [])
+      let rig = Rig<Sampler>(Sampler.description)
+      rig.use(resource)
+      let output = rig.run(64, [(0, .on(60))])
+      return [output[0][20], output[1][20]]
+    }
+    func near(_ a: [Float], _ b: [Float]) -> Bool { zip(a, b).allSatisfy { abs($0 - $1) < 1e-6 } }
+    #expect(near(try run("width=100"), [0.5, -0.25]))
+    #expect(near(try run("width=0"), [0.125, 0.125]))
+    #expect(near(try run("width=-100"), [-0.25, 0.5]))
+    #expect(near(try run("position=-100"), [Float(0.5).squareRoot(), 0]))
+  }
+
+  @Test func theSplitIntoBlocksChangesNoBitOfShapedVoices() throws {
+    let seed: UInt64 = 4711
+    print("seed \(seed)")
+    var random = SplitMix(state: seed)
+    folder.wav("stereo.wav", [noise(5000), noise(5000, seed: 9)])
+    folder.write(
+      "a.sfz",
+      """
+      <global> loop_mode=loop_continuous ampeg_release=0.03
+      <region> sample=noise.wav lokey=40 hikey=64 cutoff=700 resonance=6 fileg_depth=2400 fileg_decay=0.05
+      fileg_sustain=20 fillfo_freq=9 fillfo_depth=300 cutoff_oncc74=2400 eq1_gain=6 eq1_gain_oncc75=6
+      <region> sample=stereo.wav lokey=50 hikey=70 pitchlfo_freq=6 pitchlfo_depth=30 width=60 pan_oncc10=100
+      cutoff=3000 fil_type=hpf_2p pitchlfo_depthcc1=200 lfo3_freq=11 lfo3_pan=50 lfo3_wave=0
+      <region> sample=noise.wav lokey=60 hikey=80 volume_oncc7=-12 amplfo_freq=3 amplfo_depth=2 bend_smooth=40
+      <region> sample=noise.wav lokey=70 hikey=90
+      """)
+    folder.wav("noise.wav", [noise(3000)])
+    var events: [(Int, Event)] = []
+    for _ in 0..<60 {
+      let key = UInt8.random(in: 40...90, using: &random)
+      let at = Int.random(in: 0..<3000, using: &random)
+      events.append((at, .on(key, Float.random(in: 1...127, using: &random))))
+      events.append((at + Int.random(in: 1..<2000, using: &random), .off(key)))
+      let control: UInt8 = [1, 7, 10, 74, 75].randomElement(using: &random)!
+      events.append((at + 50, .control(control, Float.random(in: 0...127, using: &random))))
+      if at % 5 == 0 {
+        events.append((at + 60, Event(.bend, value: Float.random(in: -1...1, using: &random))))
+      }
+    }
+    events = events.enumerated().sorted { ($0.1.0, $0.0) < ($1.1.0, $1.0) }.map(\.1)
+    for quality in 0..<3 {
+      var reference: [[Float]] = []
+      for mode in 0..<4 {
+        let (resource, _) = try InstrumentLoader.load(path: folder.path + "a.sfz")
+        let rig = Rig<Sampler>(Sampler.description, values: [3: 12, 6: Float(quality)])
+        rig.use(resource)
+        rig.streams[5] = { $0 < 3000 ? 0 : ($0 < 4000 ? Float($0 - 3000) * 0.1 : 100) }
+        let output = rig.run(6000, events) {
+          switch mode {
+          case 0: 64
+          case 1: 5
+          case 2: 23
+          default: Int.random(in: 1...64, using: &random)
+          }
+        }
+        if mode == 0 { reference = output }
+        let isSound = output[0].contains { $0 != 0 } && output[0].allSatisfy { $0.isFinite }
+        #expect(isSound)
+        let isSame = output == reference
+        #expect(isSame, "split \(mode), quality \(quality)")
+      }
+    }
+  }
+}
