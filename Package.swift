@@ -67,11 +67,12 @@ let package = Package(
     .target(name: "CAudit", path: "Tests/CAudit"),
     .testTarget(
       name: "DriversTests",
-      dependencies: ["Drivers", "Engine", "PatchLanguage", "Sampler", "CJack", "CAudit"]),
+      dependencies: ["Drivers", "Engine", "PatchLanguage", "Sampler", "CJack", "CAudit", "TestSupport"]),
     .testTarget(name: "ScreenTests", dependencies: ["Screen", "Terminal"]),
     .testTarget(name: "InterfaceTests", dependencies: ["Interface"]),
     .testTarget(
-      name: "SessionTests", dependencies: ["Session", "Engine", "Patch", "PatchLanguage", "Drivers"]),
+      name: "SessionTests",
+      dependencies: ["Session", "Engine", "Patch", "PatchLanguage", "Drivers", "TestSupport"]),
     .testTarget(name: "ProgramTests", dependencies: ["sostenuto"]),
   ],
   swiftLanguageModes: [.v6]

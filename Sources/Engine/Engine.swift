@@ -79,11 +79,15 @@ public final class Engine {
     fade: Double = Engine.standardFade, at time: Int64? = nil, describing edit: String? = nil
   ) {
     let old = wanted
+    // What will have ended by then is over, as it is when a render comes to that frame.
+    if let time, endFades(until: time) { tidy(at: time) }
     wanted = patch
     // Before the first frame nothing sounds, so nothing has to fade.
-    let isFirst = renderer.time == 0
+    let begin = max(time ?? 0, renderer.time)
+    let isFirst = begin == 0
     let frames = isFirst ? 0 : Int((fade * rate).rounded())
-    let reconciler = Reconciler(engine: self, patch: patch, fade: frames, isFirst: isFirst)
+    let reconciler = Reconciler(
+      engine: self, patch: patch, fade: frames, isFirst: isFirst, time: begin)
     for ramp in ramps {
       reconciler.ramps[Reconciler.RampKey(node: ramp.node, path: ramp.path)] = Int(
         (ramp.seconds * rate).rounded())
@@ -94,10 +98,11 @@ public final class Engine {
   }
 
   /// Compiles the union anew after fades have ended.
-  private func tidy() {
+  private func tidy(at time: Int64? = nil) {
     let reconciler = Reconciler(
-      engine: self, patch: wanted, fade: Int((Engine.standardFade * rate).rounded()), isFirst: false)
-    send(reconciler.run(Touched(from: wanted, to: wanted), mustCompile: true), at: nil)
+      engine: self, patch: wanted, fade: Int((Engine.standardFade * rate).rounded()), isFirst: false,
+      time: max(time ?? 0, renderer.time))
+    send(reconciler.run(Touched(from: wanted, to: wanted), mustCompile: true), at: time)
   }
 
   /// What reconciling found to do.
@@ -260,16 +265,34 @@ public final class Engine {
     }
     readTrace()
     readWatch(until: watched)
-    let now = renderer.time
+    if endFades(until: renderer.time) { tidy() } else { graph.forgetSettled() }
+    oldResources.removeAll { $0.header.pointee.uses <= 0 && sent.isEmpty && unsent.isEmpty }
+  }
+
+  /// Takes the fades that end by `time` for ended; says whether there is less to run without them.
+  private func endFades(until time: Int64) -> Bool {
     var isOver = false
     for cable in graph.unsettled {
-      guard case .at(let end) = cable.settling, end <= now else { continue }
+      guard let end = end(of: cable.settling), end <= time else { continue }
       cable.settling = nil
       // A gain that has come to rest is mixed as before, unless it is none any more.
       if cable.isLeaving || cable.key.isFeedback || cable.target == 1 { isOver = true }
     }
-    if isOver { tidy() } else { graph.forgetSettled() }
-    oldResources.removeAll { $0.header.pointee.uses <= 0 && sent.isEmpty && unsent.isEmpty }
+    return isOver
+  }
+
+  /// The engine frame at which a fade ends, if that is known.
+  private func end(of settling: EngineCable.Settling?) -> Int64? {
+    switch settling {
+    case .at(let end): return end
+    case .after(let serial, let frames):
+      // What has its frame and is in the queue before it, will be executed there.
+      guard let start = sent.first(where: { $0.serial == serial })?.time, start > renderer.time else {
+        return nil
+      }
+      return start + Int64(frames)
+    case .unsent, nil: return nil
+    }
   }
 
   private func finish(_ transaction: Transaction) {

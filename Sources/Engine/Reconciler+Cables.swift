@@ -96,9 +96,8 @@ extension Reconciler {
     var destinations = graph.wishDestinations
     var standings = graph.wishStandings
     var fading: [EngineCable] = []
-    let now = engine.renderer.time
     for cable in graph.unsettled where cable.isLeaving && !cable.key.isFeedback {
-      if cable.isGone || isFinished(cable, now) { continue }
+      if cable.isGone || isFinished(cable) { continue }
       sources.append(cable.source.index)
       destinations.append(cable.destination.index)
       standings.append(.fixed)
@@ -216,7 +215,7 @@ extension Reconciler {
 
   private func move(_ cable: EngineCable) {
     disturbed.insert(Junction(node: cable.key.destination, port: cable.key.destinationPort))
-    cable.mirrorMove(over: fade, at: engine.renderer.time)
+    cable.mirrorMove(over: fade, at: time)
     work.commands.append(.gain(cable.slot, value: cable.target, frames: Int32(fade)))
     graph.unsettle(cable)
     // A feedback cable's fade begins when its delay is full: two cells at most.
@@ -228,8 +227,7 @@ extension Reconciler {
 
   /// Takes out cables whose fade has ended, and nodes that nothing hears any more.
   func removeFinished() {
-    let now = engine.renderer.time
-    for cable in graph.unsettled where cable.isLeaving && !cable.isGone && isFinished(cable, now) {
+    for cable in graph.unsettled where cable.isLeaving && !cable.isGone && isFinished(cable) {
       graph.remove(cable)
       drop(cable)
     }
@@ -257,11 +255,11 @@ extension Reconciler {
   }
 
   /// Whether nothing of a leaving cable is heard any more.
-  private func isFinished(_ cable: EngineCable, _ now: Int64) -> Bool {
+  private func isFinished(_ cable: EngineCable) -> Bool {
     // A fade that edits restart again and again is over when nobody can hear it: -120 dB. Decided by
     // edits only, whose time is part of the script: when tidying comes depends on the driver's period.
     let isInaudible =
-      !isTidying && !cable.carriesEvents && cable.target == 0 && abs(cable.gain(at: now)) < 1e-6
+      !isTidying && !cable.carriesEvents && cable.target == 0 && abs(cable.gain(at: time)) < 1e-6
     guard cable.settling == nil || isInaudible else { return false }
     return !cable.destination.isLeaving || cable.destination.isSink || cable.carriesEvents
   }

@@ -28,6 +28,8 @@ final class Reconciler {
   let fade: Int
   /// Nothing sounds yet: everything starts at its target.
   let isFirst: Bool
+  /// Engine frame at which it will be executed.
+  let time: Int64
   var ramps: [RampKey: Int] = [:]
   var work = Work()
   var arrived: Set<Int32> = []
@@ -51,12 +53,13 @@ final class Reconciler {
     var port: String
   }
 
-  init(engine: Engine, patch: Patch, fade: Int, isFirst: Bool) {
+  init(engine: Engine, patch: Patch, fade: Int, isFirst: Bool, time: Int64) {
     self.engine = engine
     graph = engine.graph
     self.patch = patch
     self.fade = fade
     self.isFirst = isFirst
+    self.time = time
   }
 
   /// `mustCompile`: fades have ended, so that there is less to run.
@@ -225,6 +228,8 @@ final class Reconciler {
     if target.name != node.name {
       target.name = node.name
       engine.rename(target)
+      // Sums are in the order of names: from this frame on, not from whenever there is another plan.
+      work.needsPlan = true
       graph.reorderCables(from: target)
     }
     guard target.values != values, let description = target.type?.description else { return }

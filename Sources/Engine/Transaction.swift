@@ -9,7 +9,8 @@ final class Transaction {
   }
 
   let serial: Int
-  private let time: Int64
+  /// Engine frame at which it is due; in the past: at once.
+  let time: Int64
   var commands: [Command] = []
   var garbage: [Garbage] = []
   var plan: CompiledPlan?

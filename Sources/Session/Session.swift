@@ -32,6 +32,8 @@ public struct SessionOptions: Sendable {
   var journal: Journal?
   /// What a replay of the journal could undo and redo. Less than `history` can: saving empties it.
   var journaled = (undo: 0, redo: 0)
+  /// Engine frame of what is being performed; nil: the next block.
+  private var due: Int64?
   /// Another session holds the file's journal.
   public internal(set) var isLocked = false
   /// The person has been told what speaks against overwriting the file.
@@ -123,10 +125,13 @@ public struct SessionOptions: Sendable {
   public var redoList: [String] { history.redoList }
 
   /// One line of the language, from the prompt, a script, from afar. Returns what to answer; throws a
-  /// `Diagnostic` with the place in the line. A refused line changes nothing.
+  /// `Diagnostic` with the place in the line. A refused line changes nothing. `frame`: engine time at which
+  /// it is to be heard, nil: at the next block; what is performed later waits for it.
   @discardableResult public func perform(
-    _ line: String, file: String = "", line number: Int = 1, column: Int = 1
+    _ line: String, file: String = "", line number: Int = 1, column: Int = 1, at frame: Int64? = nil
   ) throws(Diagnostic) -> String {
+    due = frame
+    defer { due = nil }
     let statement = try StatementParser.parse(
       line, patch: patch, catalogue: Engine.catalogue, file: file, line: number, column: column)
     do throws(EditError) {
@@ -189,7 +194,7 @@ public struct SessionOptions: Sendable {
   private func adopt(_ change: Change, describing line: String) {
     patch = change.patch
     guard !change.isSilent else { return }
-    engine.adopt(patch, touched: change.touched, ramps: change.ramps, describing: line)
+    engine.adopt(patch, touched: change.touched, ramps: change.ramps, at: due, describing: line)
     wishForFiles()
     if !options.isOffline { supervisor.poll() }
   }
@@ -200,7 +205,7 @@ public struct SessionOptions: Sendable {
 
   private func play(_ performance: Performance) {
     guard let node = patch[named: performance.node] else { return }
-    engine.perform(Event(performance.event), on: node.id)
+    engine.perform(Event(performance.event), on: node.id, at: due)
   }
 }
 

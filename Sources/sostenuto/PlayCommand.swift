@@ -61,6 +61,8 @@ struct PlayCommand: ParsableCommand {
   let file: String
   let seconds: Double?
   private var elapsed = 0.0
+  /// Seconds that a line is prepared ahead of its frame.
+  private static let lead = 0.2
   private var loads = 0.0
   private var samples = 0
   private var status = SessionStatus()
@@ -76,14 +78,21 @@ struct PlayCommand: ParsableCommand {
   mutating func run() throws {
     var next = 0
     var start: Int64?
+    var origin: Int64 = 0
+    let rate = session.engine.rate
     while true {
       session.tick()
       show()
-      if start == nil, session.isLoaded { start = monotonicTime() }
+      if start == nil, session.isLoaded {
+        start = monotonicTime()
+        origin = session.engine.renderer.time + Int64(Self.lead * rate)
+      }
       if let start { elapsed = Double(monotonicTime() - start) * 1e-9 }
       while start != nil, next < lines.count, lines[next].time <= elapsed {
         let line = lines[next]
-        try session.perform(line.text, file: file, line: line.line, column: line.column)
+        // A driver of another rate may have come: then as soon as it is due.
+        let frame = session.engine.rate == rate ? origin + Int64((line.time * rate).rounded()) : nil
+        try session.perform(line.text, file: file, line: line.line, column: line.column, at: frame)
         next += 1
       }
       status = session.status

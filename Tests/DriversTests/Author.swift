@@ -2,6 +2,7 @@ import Drivers
 import Engine
 import Foundation
 import Patch
+import TestSupport
 
 /// Lines of the language, many of which a patch refuses; those that it takes are what counts.
 struct Author {

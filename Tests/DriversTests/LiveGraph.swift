@@ -46,17 +46,3 @@ final class LiveGraph {
     engine.use(try InstrumentLoader.load(path: path).resource, for: node.id)
   }
 }
-
-/// The generator of "Xorshift RNGs" (G. Marsaglia, 2003), so that a failing test can be run again.
-struct SeededGenerator: RandomNumberGenerator {
-  var state: UInt64
-
-  init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 | 1 }
-
-  mutating func next() -> UInt64 {
-    state ^= state << 13
-    state ^= state >> 7
-    state ^= state << 17
-    return state
-  }
-}

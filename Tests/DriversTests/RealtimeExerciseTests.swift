@@ -2,6 +2,7 @@ import Engine
 import Foundation
 import Patch
 import Realtime
+import TestSupport
 import Testing
 
 @testable import Drivers

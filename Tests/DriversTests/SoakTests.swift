@@ -1,5 +1,6 @@
 import Foundation
 import Patch
+import TestSupport
 import Testing
 
 @testable import Drivers

@@ -8,10 +8,6 @@ import Testing
 
 /// The laws as properties over random edits. What breaks one is made smaller before it is shown.
 @Suite struct LawTests {
-  /// `SOSTENUTO_SEEDS=1000 make test FILTER=LawTests` searches further than every run can.
-  private static let seeds: [UInt64] =
-    ProcessInfo.processInfo.environment["SOSTENUTO_SEEDS"].flatMap(UInt64.init).map { Array(1...$0) }
-    ?? [1, 2, 3, 20_261_121]
   // A chord behind which everything is rewired, and a few things to rewire it with.
   private static let start = """
     node keys keyboard
@@ -59,7 +55,7 @@ import Testing
         makesCycles: makesCycles))
   }
 
-  @Test(arguments: seeds) func aHeldChordIsTheSameBitForBitWhateverIsEditedBehindIt(seed: UInt64) throws {
+  @Test(arguments: lawSeeds) func aHeldChordIsTheSameBitForBitWhateverIsEditedBehindIt(seed: UInt64) throws {
     let organ = try Self.organ()
     expectLaw("sustain", seed: seed, try Self.steps(600, seed: seed)) { steps in
       guard let still = try? Self.begin(organ), let edited = try? Self.begin(organ),
@@ -86,7 +82,7 @@ import Testing
     }
   }
 
-  @Test(arguments: seeds) func everythingThatWasSentComesBack(seed: UInt64) throws {
+  @Test(arguments: lawSeeds) func everythingThatWasSentComesBack(seed: UInt64) throws {
     let organ = try Self.organ()
     expectLaw("plans and nodes", seed: seed, try Self.steps(600, seed: seed)) { steps in
       guard let bench = try? Self.begin(organ) else { return "it does not start" }
@@ -101,7 +97,7 @@ import Testing
     }
   }
 
-  @Test(arguments: seeds) func undoingAllGivesTheFirstPatchAndRedoingAllTheLast(seed: UInt64) throws {
+  @Test(arguments: lawSeeds) func undoingAllGivesTheFirstPatchAndRedoingAllTheLast(seed: UInt64) throws {
     expectLaw("undo and redo", seed: seed, try Self.steps(400, seed: seed)) { steps in
       guard let first = try? Draft(Self.start) else { return "it does not start" }
       var draft = first
@@ -115,7 +111,7 @@ import Testing
     }
   }
 
-  @Test(arguments: seeds) func aScriptSoundsTheSameBitForBitInEveryPeriod(seed: UInt64) throws {
+  @Test(arguments: lawSeeds) func aScriptSoundsTheSameBitForBitInEveryPeriod(seed: UInt64) throws {
     let organ = try Self.organ()
     expectLaw("periods", seed: seed, try Self.steps(300, seed: seed)) { steps in
       let renders = [64, 17, 1024, 8192].map { period -> [[Float]] in
@@ -136,7 +132,7 @@ import Testing
   }
 
   /// What remembers nothing has to end where a fresh start begins.
-  @Test(arguments: seeds) func editingLeadsToTheSoundThatLoadingGives(seed: UInt64) throws {
+  @Test(arguments: lawSeeds) func editingLeadsToTheSoundThatLoadingGives(seed: UInt64) throws {
     let kinds = ["gain", "mix", "pan", "matrix"]
     let source = "node dc oscillator freq=0Hz shape=square level=0dB\nnode out output\nconnect dc -> out"
     print("seed \(seed)")

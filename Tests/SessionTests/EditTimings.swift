@@ -5,6 +5,7 @@ import Glibc
 import Patch
 import PatchLanguage
 import Realtime
+import TestSupport
 import Testing
 
 @testable import Session
@@ -29,7 +30,7 @@ import Testing
   }
 
   static func random(_ count: Int) -> String {
-    var random = Random(state: 7)
+    var random = SeededGenerator(seed: 7)
     var text = "sostenuto 1\nnode osc oscillator\n"
     for index in 0..<count { text += "node n\(index) \(index % 3 == 0 ? "mix" : "gain")\n" }
     text += "node out output\nconnect osc -> n0\n"

@@ -1,6 +1,7 @@
 import Engine
 import Foundation
 import PatchLanguage
+import TestSupport
 import Testing
 
 @testable import Session
@@ -154,7 +155,7 @@ import Testing
     let folder = try Folder()
     let path = try folder.file("a.patch", Self.patch)
     var session: Session? = try open(path)
-    var edits = RandomEdits(seed: seed, patch: try #require(session).patch, keeping: ["out"])
+    var edits = RandomLines(seed: seed, of: try #require(session).patch)
     for step in 0..<150 {
       try session?.perform(edits.next())
       if step % 40 == 17 { try session?.save() }
@@ -163,8 +164,7 @@ import Testing
         session = nil
         session = try open(path)
         #expect(canonical(try #require(session)) == before, "seed \(seed), step \(step)")
-        edits.rehearsal = Rehearsal(
-          patch: try #require(session).patch, history: try #require(session).history)
+        edits.draft = Draft(try #require(session).patch, history: try #require(session).history)
       }
     }
     session?.close()

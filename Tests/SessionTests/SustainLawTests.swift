@@ -1,6 +1,7 @@
 import Engine
 import Foundation
 import PatchLanguage
+import TestSupport
 import Testing
 
 @testable import Session
@@ -47,12 +48,12 @@ import Testing
     #expect(Set(quiet.suffix(4000)).count > 100, "the chord has to sound to the end")
 
     let edited = try session(period: 256)
-    var edits = RandomEdits(seed: seed, patch: edited.patch, keeping: ["piano", "keys"])
+    var edits = RandomLines(seed: seed, of: edited.patch, keeping: ["piano", "keys"])
     let first = edited.patch
     let lines = (0..<2000).map { _ in edits.next() }
     let busy = try render(edited, edits: lines, into: folder.path + "/busy.wav")
     #expect(busy == quiet, "seed \(seed)")
-    #expect(edited.patch.withPlainIdentities == edits.rehearsal.patch.withPlainIdentities)
+    #expect(edited.patch.withPlainIdentities == edits.draft.patch.withPlainIdentities)
     #expect(edited.engine.plansSent > 1000)
 
     // The sampler was never touched: nothing but its notes.

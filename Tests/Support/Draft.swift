@@ -6,7 +6,7 @@ import Realtime
 /// A patch and its history, changed by lines of the language as a session changes its own.
 public struct Draft {
   public private(set) var patch: Patch
-  public private(set) var history = History()
+  public private(set) var history: History
 
   public enum Outcome {
     /// An edit, an undo or a redo.
@@ -16,13 +16,16 @@ public struct Draft {
     case refused
   }
 
-  public init(_ patch: Patch) { self.patch = patch }
+  public init(_ patch: Patch, history: History = History()) {
+    self.patch = patch
+    self.history = history
+  }
 
   /// A patch file's text without its first line.
   public init(_ text: String) throws {
     let read = PatchReader.read("sostenuto 1\n" + text, file: "draft", catalogue: Engine.catalogue)
     if let fault = read.diagnostics.first { throw fault }
-    patch = read.patch
+    self.init(read.patch)
   }
 
   public mutating func perform(_ line: String) -> Outcome {

@@ -17,7 +17,8 @@ public struct Step: CustomStringConvertible {
 /// Lines that are legal one after the other, from a seed: what a restless musician does to a patch.
 public struct RandomLines {
   private var random: SeededGenerator
-  private var draft: Draft
+  /// The patch after the lines so far.
+  public var draft: Draft
   private var count = 0
   /// Kinds of the nodes that are made.
   private let kinds: [String]
@@ -27,8 +28,9 @@ public struct RandomLines {
   private let standing: Set<String>
   /// A node that is played.
   private let played: String?
-  /// Whether cables may run in circles.
+  /// Whether cables may run in circles; if not, those that are gone count too, since they may still fade.
   private let makesCycles: Bool
+  private var joined: Set<[NodeID]> = []
   private static let mostNodes = 14
 
   public static let effects = Engine.catalogue.kinds
@@ -46,6 +48,7 @@ public struct RandomLines {
     self.standing = standing
     self.played = played
     self.makesCycles = makesCycles
+    joined = Self.joined(by: patch)
   }
 
   /// `count` of them, up to `mostFrames` frames apart.
@@ -66,7 +69,9 @@ public struct RandomLines {
       case .refused: continue
       case .performed: return line
       case .edited:
-        if !makesCycles, hasCycle(trial.patch) { continue }
+        let union = joined.union(Self.joined(by: trial.patch))
+        if !makesCycles, Self.hasCycle(union) { continue }
+        joined = union
         draft = trial
         return line
       }
@@ -138,18 +143,25 @@ public struct RandomLines {
     }
   }
 
-  private func hasCycle(_ patch: Patch) -> Bool {
+  /// Source and destination of each cable.
+  private static func joined(by patch: Patch) -> Set<[NodeID]> {
+    Set(patch.cables.keys.map { [$0.source.node, $0.destination.node] })
+  }
+
+  private static func hasCycle(_ cables: Set<[NodeID]>) -> Bool {
     var inputs: [NodeID: Int] = [:]
-    for cable in patch.cables.keys { inputs[cable.destination.node, default: 0] += 1 }
-    var ready = Array(patch.nodes.keys.filter { inputs[$0] == nil })
-    var done = 0
+    var outputs: [NodeID: [NodeID]] = [:]
+    for cable in cables {
+      inputs[cable[1], default: 0] += 1
+      outputs[cable[0], default: []].append(cable[1])
+    }
+    var ready = outputs.keys.filter { inputs[$0] == nil }
     while let node = ready.popLast() {
-      done += 1
-      for cable in patch.cables.keys where cable.source.node == node {
-        inputs[cable.destination.node]! -= 1
-        if inputs[cable.destination.node] == 0 { ready.append(cable.destination.node) }
+      for next in outputs[node] ?? [] {
+        inputs[next]! -= 1
+        if inputs[next] == 0 { ready.append(next) }
       }
     }
-    return done < patch.nodes.count
+    return inputs.values.contains { $0 > 0 }
   }
 }

@@ -1,0 +1,161 @@
+import Engine
+import Glibc
+import Patch
+import PatchLanguage
+import Realtime
+import Synchronization
+import TestSupport
+import Testing
+
+/// A script that is played live sounds as it does in a file.
+@Suite struct ReplayTests {
+  private static let start = """
+    node tone oscillator shape=saw freq=220Hz
+    node wind noise level=-20dB
+    node dist distortion
+    node main matrix inputs=4 outputs=2
+    node out output
+    connect tone -> dist
+    connect dist -> main
+    connect wind -> main gain=-12dB
+    connect main -> out
+    """
+
+  @Test("live and from a file, a script gives the same bits", arguments: lawSeeds)
+  func replays(seed: UInt64) throws {
+    print("seed \(seed)")
+    let lines = RandomLines(
+      seed: seed, of: try Draft(Self.start).patch, kinds: RandomLines.sounding, keeping: ["tone", "wind"],
+      makesCycles: false)
+    let steps = RandomLines.steps(300, mostFrames: 300, from: lines)
+    try expectLaw("live as offline", seed: seed, steps) { steps in
+      let offline = try Self.offline(steps)
+      let live = try Self.live(steps, seed: seed)
+      for channel in 0..<2 {
+        for frame in offline[channel].indices where offline[channel][frame] != live[channel][frame] {
+          return "channel \(channel), frame \(frame): \(offline[channel][frame]) and \(live[channel][frame])"
+        }
+      }
+      return offline[0].contains { abs($0) > 0.001 } ? nil : "silence"
+    }
+  }
+
+  private static let end = 4800
+
+  private static func offline(_ steps: [Step]) throws -> [[Float]] {
+    let (engine, tape) = (Engine(rate: 48000, period: 256), Tape())
+    var draft = try Draft(start)
+    engine.adopt(draft.patch)
+    for step in steps + [Step(frames: end, line: "")] {
+      var left = step.frames
+      while left > 0 {
+        let toFadeEnd = engine.nextFadeEnd.map { Int($0 - engine.renderer.time) } ?? left
+        let count = min(left, 256, max(toFadeEnd, 1))
+        tape.record(engine.renderer, count)
+        engine.collect()
+        left -= count
+      }
+      if case .edited(let change) = draft.perform(step.line) {
+        engine.adopt(change.patch, ramps: change.ramps)
+      }
+    }
+    return tape.heard
+  }
+
+  /// A thread renders periods of any length, as far as edits are prepared; this one edits and looks after
+  /// the engine whenever it comes to it.
+  private static func live(_ steps: [Step], seed: UInt64) throws -> [[Float]] {
+    let (engine, tape) = (Engine(rate: 48000, period: 256), Tape())
+    var draft = try Draft(start)
+    engine.adopt(draft.patch)
+    let total = steps.reduce(end) { $0 + $1.frames }
+    let thread = RenderThread(engine.renderer, tape, total: total, seed: seed)
+    thread.start()
+    var time: Int64 = 0
+    var random = SeededGenerator(seed: seed)
+    for step in steps {
+      time += Int64(step.frames)
+      if case .edited(let change) = draft.perform(step.line) {
+        engine.adopt(change.patch, ramps: change.ramps, at: time)
+      }
+      // Up to the frame of the edit it may be rendered, and is, while we go on.
+      thread.limit.store(Int(time), ordering: .releasing)
+      if Int.random(in: 0..<3, using: &random) == 0 { engine.collect() }
+    }
+    thread.limit.store(total, ordering: .releasing)
+    while engine.renderer.time < total { engine.collect() }
+    thread.join()
+    return tape.heard
+  }
+}
+
+/// What the first two driver channels play.
+private final class Tape: @unchecked Sendable {
+  private let inputs: UnsafeMutablePointer<UnsafePointer<Float>?>
+  private let outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>
+  private let buffers: [UnsafeMutablePointer<Float>]
+  private(set) var heard: [[Float]] = [[], []]
+
+  init() {
+    inputs = .allocate(capacity: DriverChannels.capacity)
+    inputs.initialize(repeating: nil, count: DriverChannels.capacity)
+    outputs = .allocate(capacity: DriverChannels.capacity)
+    outputs.initialize(repeating: nil, count: DriverChannels.capacity)
+    buffers = (0..<2).map { _ in .allocate(capacity: 8192) }
+    for (channel, buffer) in buffers.enumerated() { outputs[channel] = buffer }
+  }
+
+  deinit {
+    inputs.deallocate()
+    outputs.deallocate()
+    buffers.forEach { $0.deallocate() }
+  }
+
+  func record(_ renderer: Renderer, _ frames: Int) {
+    renderer.render(frames: frames, inputs: inputs, outputs: outputs)
+    for (channel, buffer) in buffers.enumerated() {
+      heard[channel].append(contentsOf: UnsafeBufferPointer(start: buffer, count: frames))
+    }
+  }
+}
+
+private final class RenderThread: @unchecked Sendable {
+  /// Frames that may be rendered so far.
+  let limit = Atomic<Int>(0)
+  private let renderer: Renderer
+  private let tape: Tape
+  private let total: Int
+  private var random: SeededGenerator
+  private var thread: pthread_t = 0
+
+  init(_ renderer: Renderer, _ tape: Tape, total: Int, seed: UInt64) {
+    self.renderer = renderer
+    self.tape = tape
+    self.total = total
+    random = SeededGenerator(seed: seed)
+  }
+
+  func start() {
+    pthread_create(
+      &thread, nil,
+      { argument in
+        Unmanaged<RenderThread>.fromOpaque(argument!).takeUnretainedValue().run()
+        return nil
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  func join() { pthread_join(thread, nil) }
+
+  private func run() {
+    var done = 0
+    while done < total {
+      let count = min(Int.random(in: 1...700, using: &random), limit.load(ordering: .acquiring) - done)
+      guard count > 0 else {
+        sched_yield()
+        continue
+      }
+      tape.record(renderer, count)
+      done += count
+    }
+  }
+}
