@@ -67,7 +67,8 @@ final class AudioFile: @unchecked Sendable {
 
   /// One channel of samples that were read elsewhere, each finite. Worker.
   init(
-    path: String, format: String, rate: Double, frames: Int, loop: Loop? = nil, frame: (Int) -> Float
+    path: String, format: String, rate: Double, frames: Int, loop: Loop? = nil,
+    fill: (UnsafeMutablePointer<Float>) -> Void
   ) {
     self.path = path
     self.format = format
@@ -82,21 +83,21 @@ final class AudioFile: @unchecked Sendable {
     badSamples = 0
     stride = (frames + 2 * Self.margin + 15) & ~15
     memory = Self.allocate(stride)
-    for index in 0..<frames { memory[Self.margin + index] = frame(index) }
+    fill(memory + Self.margin)
   }
 
   /// What `sample=*NAME` asks for: nothing, or a sine at C4.
   static func generated(_ name: String) -> AudioFile? {
     switch name {
     case "*silence":
-      return AudioFile(path: name, format: "generated", rate: 48000, frames: 48000, loop: nil) { _ in 0 }
+      return AudioFile(path: name, format: "generated", rate: 48000, frames: 48000, loop: nil) { _ in }
     case "*sine":
       // One turn, at the rate at which it sounds as C4.
       let rate = 440 * exp2(-9.0 / 12) * 1024
       return AudioFile(
         path: name, format: "generated", rate: rate, frames: 1024, loop: Loop(start: 0, end: 1024)
-      ) {
-        Float(sin(2 * Double.pi * Double($0) / 1024))
+      ) { frames in
+        for frame in 0..<1024 { frames[frame] = Float(sin(2 * Double.pi * Double(frame) / 1024)) }
       }
     default: return nil
     }
@@ -179,7 +180,7 @@ final class AudioFile: @unchecked Sendable {
     return missing > 16 ? missing : 0
   }
 
-  private static func decode(
+  static func decode(
     _ file: OpaquePointer, channels: Int, promised: Int, path: String
   ) throws(LoadError) -> [Float] {
     let piece = 1 << 16

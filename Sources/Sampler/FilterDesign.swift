@@ -54,10 +54,8 @@ struct FilterCoefficients {
       m0 = 1
       m1 = -k
     case .bankLowpass:
-      // -3.01 dB of resonance is flat.
-      let q = exponential2((decibels - 3.0103) * octavesPerDecibel)
-      k = 1 / q
-      m2 = 1 / squareRoot(q)
+      k = exponential2((3.0103 - decibels) * octavesPerDecibel)
+      m2 = exponential2(-decibels * octavesPerDecibel / 2)
     case .lowpassStage:
       k = 1.414_213_6
       m2 = 1

@@ -12,7 +12,8 @@ public enum InstrumentLoader {
   ) throws(LoadError) -> (resource: Resource, report: InstrumentReport) {
     let name = path.lowercased()
     if name.hasSuffix(".sfz") { return try loadSfz(path) }
-    return name.hasSuffix(".sf2") ? try SoundFontLoader.load(path) : try loadAudio(path)
+    return name.hasSuffix(".sf2") || name.hasSuffix(".sf3")
+      ? try SoundFontLoader.load(path) : try loadAudio(path)
   }
 
   private static func loadAudio(

@@ -22,6 +22,35 @@ final class SoundFontFile {
     var key: Int
     /// Cents.
     var correction: Int
+    /// Where its record stands in the file.
+    var byte: Int
+    /// The specification's sample type: 1 mono, 2 right, 4 left, 8 linked; with 0x8000 in a ROM.
+    var type: Int
+    /// Compressed with Vorbis (SoundFont 3): `start` and `end` are bytes of the sample memory, the loop's
+    /// frames count from the sample's first.
+    var isCompressed: Bool { type & 0x10 != 0 }
+    var isInRom: Bool { type & 0x8000 != 0 }
+  }
+
+  /// One record of a table of modulators.
+  struct Modulator: Hashable {
+    var source: Int
+    var destination: Int
+    var amount: Int
+    var amountSource: Int
+    var transform: Int
+
+    /// Modulators that differ in nothing but the amount replace each other, or add.
+    func isIdentical(_ other: Self) -> Bool {
+      source == other.source && destination == other.destination && amountSource == other.amountSource
+        && transform == other.transform
+    }
+  }
+
+  /// What one zone states.
+  struct Zone {
+    var generators: [Generator]
+    var modulators: [Modulator]
   }
 
   /// A generator's number and its 16 bits.
@@ -37,12 +66,9 @@ final class SoundFontFile {
   let path: String
   private(set) var presets: [Head] = []
   private(set) var instruments: [Head] = []
-  /// Each zone's generators.
-  private(set) var presetZones: [[Generator]] = []
-  private(set) var instrumentZones: [[Generator]] = []
+  private(set) var presetZones: [Zone] = []
+  private(set) var instrumentZones: [Zone] = []
   private(set) var samples: [Sample] = []
-  /// Whether the file changes its sound by modulators of its own.
-  private(set) var hasModulators = false
   private let bytes: UnsafeRawBufferPointer
   private var sampleData = 0..<0
   private var lowBytes = 0..<0
@@ -74,11 +100,29 @@ final class SoundFontFile {
   /// Frames of sample memory.
   var frames: Int { sampleData.count / 2 }
 
-  /// The frame's value, -1...1; with 24 bits where the bank has them.
-  func frame(_ index: Int) -> Float {
-    let high = Int32(Int16(bitPattern: word(sampleData.lowerBound + 2 * index))) << 8
-    let low = index < lowBytes.count ? Int32(bytes[lowBytes.lowerBound + index]) : 0
-    return Float(high | low) / 8_388_608
+  /// Writes frames, -1...1, from `start` on; with 24 bits where the bank has them.
+  func read(_ start: Int, _ count: Int, into frames: UnsafeMutablePointer<Float>) {
+    let words = bytes.baseAddress! + sampleData.lowerBound + 2 * start
+    if start + count <= lowBytes.count {
+      let low = bytes.baseAddress! + lowBytes.lowerBound + start
+      for index in 0..<count {
+        let high = Int32(words.loadUnaligned(fromByteOffset: 2 * index, as: Int16.self)) << 8
+        let byte = Int32(low.load(fromByteOffset: index, as: UInt8.self))
+        frames[index] = Float(high | byte) / 8_388_608
+      }
+    } else {
+      for index in 0..<count {
+        frames[index] = Float(words.loadUnaligned(fromByteOffset: 2 * index, as: Int16.self)) / 32768
+      }
+    }
+  }
+
+  /// Bytes of sample memory.
+  var sampleBytes: Int { sampleData.count }
+
+  func compressed(_ sample: Sample) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(
+      rebasing: bytes[sampleData.lowerBound + sample.start..<sampleData.lowerBound + sample.end])
   }
 
   // MARK: Chunks
@@ -109,7 +153,7 @@ final class SoundFontFile {
     }
     func table(_ name: String, _ size: Int, atLeast count: Int) throws(LoadError) -> Range<Int> {
       guard let body = tables["pdta" + name] else {
-        throw LoadError(path: path, "the bank has no \(name) table")
+        throw LoadError(path: path, "the bank has no \(name) table up to its end (byte \(bytes.count))")
       }
       guard body.count % size == 0, body.count / size >= count else {
         throw LoadError(path: path, "the bank's \(name) table has a wrong size (byte \(body.lowerBound))")
@@ -118,19 +162,21 @@ final class SoundFontFile {
     }
     sampleData = tables["sdtasmpl"] ?? 0..<0
     lowBytes = tables["sdtasm24"] ?? 0..<0
-    presetZones = try zones(table("pbag", 4, atLeast: 1), table("pgen", 4, atLeast: 1), "pbag")
-    instrumentZones = try zones(table("ibag", 4, atLeast: 1), table("igen", 4, atLeast: 1), "ibag")
+    // Old banks have no modulators at all.
+    let none = 0..<0
+    presetZones = try zones(
+      table("pbag", 4, atLeast: 1), table("pgen", 4, atLeast: 1), tables["pdtapmod"] ?? none, "pbag")
+    instrumentZones = try zones(
+      table("ibag", 4, atLeast: 1), table("igen", 4, atLeast: 1), tables["pdtaimod"] ?? none, "ibag")
     presets = try heads(table("phdr", 38, atLeast: 2), 38, zonesAt: 24, presetZones.count, "phdr")
     instruments = try heads(table("inst", 22, atLeast: 2), 22, zonesAt: 20, instrumentZones.count, "inst")
-    // One record stands for the table's end.
-    hasModulators = (tables["pdtapmod"]?.count ?? 0) > 10 || (tables["pdtaimod"]?.count ?? 0) > 10
     let headers = try table("shdr", 46, atLeast: 1)
     for at in stride(from: headers.lowerBound, to: headers.upperBound - 46, by: 46) {
       samples.append(
         Sample(
           name: name(at), start: double(at + 20), end: double(at + 24), loopStart: double(at + 28),
           loopEnd: double(at + 32), rate: double(at + 36), key: Int(bytes[at + 40]),
-          correction: Int(Int8(bitPattern: bytes[at + 41]))))
+          correction: Int(Int8(bitPattern: bytes[at + 41])), byte: at, type: Int(word(at + 44))))
     }
   }
 
@@ -138,22 +184,33 @@ final class SoundFontFile {
     String(decoding: bytes[at..<at + 20].prefix { $0 != 0 }, as: UTF8.self)
   }
 
-  /// Zone n has the generators from its record's place to the next record's.
+  /// Zone n has the generators and modulators from its record's places to the next record's.
   private func zones(
-    _ bags: Range<Int>, _ generators: Range<Int>, _ table: String
-  ) throws(LoadError) -> [[Generator]] {
-    var result: [[Generator]] = []
+    _ bags: Range<Int>, _ generators: Range<Int>, _ modulators: Range<Int>, _ table: String
+  ) throws(LoadError) -> [Zone] {
+    var result: [Zone] = []
     for at in stride(from: bags.lowerBound, to: bags.upperBound - 4, by: 4) {
-      let first = Int(word(at))
-      let end = Int(word(at + 4))
-      guard first <= end, end <= generators.count / 4 else {
+      let places = (Int(word(at)), Int(word(at + 4)))
+      let modulatorPlaces = (Int(word(at + 2)), Int(word(at + 6)))
+      guard places.0 <= places.1, places.1 <= generators.count / 4 else {
         throw LoadError(path: path, "the bank's \(table) table is damaged (byte \(at))")
       }
+      guard
+        modulatorPlaces.0 <= modulatorPlaces.1, modulatorPlaces.1 <= max(modulators.count / 10, 1)
+      else { throw LoadError(path: path, "the bank's \(table) table is damaged (byte \(at + 2))") }
       result.append(
-        (first..<end).map {
-          let place = generators.lowerBound + 4 * $0
-          return Generator(number: Int(word(place)), bits: word(place + 2))
-        })
+        Zone(
+          generators: (places.0..<places.1).map {
+            let place = generators.lowerBound + 4 * $0
+            return Generator(number: Int(word(place)), bits: word(place + 2))
+          },
+          modulators: (modulatorPlaces.0..<min(modulatorPlaces.1, modulators.count / 10)).map {
+            let place = modulators.lowerBound + 10 * $0
+            return Modulator(
+              source: Int(word(place)), destination: Int(word(place + 2)),
+              amount: Int(Int16(bitPattern: word(place + 4))), amountSource: Int(word(place + 6)),
+              transform: Int(word(place + 8)))
+          }))
     }
     return result
   }

@@ -25,7 +25,8 @@ struct SoundFontLoader {
     guard !builder.entries.isEmpty else {
       throw LoadError(path: file.path, findings.first?.message ?? "nothing in the bank can be played")
     }
-    if file.hasModulators { note("modulators", "the bank's own modulators have no effect here") }
+    // Where the controllers of General MIDI stand: volume, pan, expression.
+    builder.controls = [7: 100, 10: 64, 11: 127]
     let resource = builder.build(name: lastComponent(file.path))
     let low = builder.entries.map(\.settings.lowKey).min() ?? 0
     let high = builder.entries.map(\.settings.highKey).max() ?? 127
@@ -45,15 +46,16 @@ struct SoundFontLoader {
     builder.programs.append(InstrumentBuilder.Program(bank: preset.bank, program: preset.program))
     var shared = SoundFontZone()
     for (position, zone) in preset.zones.enumerated() {
-      let generators = file.presetZones[zone]
-      guard let instrument = generators.last, instrument.number == SoundFontZone.Generator.instrument else {
+      let stated = file.presetZones[zone]
+      guard let instrument = stated.generators.last, instrument.number == SoundFontZone.Generator.instrument
+      else {
         // A first zone without an instrument states what all others begin with.
-        if position == 0 { shared.state(generators) }
+        if position == 0 { shared.state(stated) }
         continue
       }
       guard file.instruments.indices.contains(Int(instrument.bits)) else { continue }
       var zone = shared
-      zone.state(generators)
+      zone.state(stated)
       addInstrument(file.instruments[Int(instrument.bits)], zone, program)
     }
   }
@@ -63,21 +65,26 @@ struct SoundFontLoader {
   ) {
     var shared = SoundFontZone()
     for (position, number) in instrument.zones.enumerated() {
-      let generators = file.instrumentZones[number]
-      guard let last = generators.last, last.number == SoundFontZone.Generator.sample else {
-        if position == 0 { shared.state(generators) }
+      let stated = file.instrumentZones[number]
+      guard let last = stated.generators.last, last.number == SoundFontZone.Generator.sample else {
+        if position == 0 { shared.state(stated) }
         continue
       }
       var zone = shared
-      zone.state(generators)
+      zone.state(stated)
       guard zone.add(preset), let sample = sample(Int(last.bits)) else { continue }
       for (number, name) in SoundFontZone.notUnderstood where zone.ignores(number) {
         note(name, "the generator `\(name)` has no effect here")
       }
+      for modulator in zone.modulators where !zone.understands(modulator) {
+        let name = "modulator of \(modulator.destination) by \(modulator.source)"
+        note(name, "the \(name) has no effect here")
+      }
       let exclusive = zone[SoundFontZone.Generator.exclusiveClass]
       let header = file.samples[Int(last.bits)]
       var settings = zone.region(
-        header, first: header.start, group: exclusive == 0 ? 0 : program * 65536 + exclusive)
+        header, first: header.isCompressed ? 0 : header.start,
+        group: exclusive == 0 ? 0 : program * 65536 + exclusive, frames: sample.frames)
       // Offsets beyond a sample are common in banks, and cutting them is all that can be done.
       if settings.offset < 0 { settings.offset = 0 }
       if let end = settings.end, end < settings.offset { settings.end = nil }
@@ -90,19 +97,33 @@ struct SoundFontLoader {
     if let sample = loaded[index] { return sample }
     guard !missing.contains(index), file.samples.indices.contains(index) else { return nil }
     let header = file.samples[index]
-    let end = min(header.end, file.frames)
-    guard header.start < end, header.rate > 0 else {
+    do throws(LoadError) {
+      let sample = try read(header)
+      loaded[index] = sample
+      return sample
+    } catch {
       missing.insert(index)
       findings.append(
         Finding(
           .missingSample(header.name), file: file.path, line: 0,
-          "sample `\(header.name)` lies outside the bank's samples; its regions are left out"))
+          "sample `\(header.name)` (byte \(header.byte)): \(error.message); its regions are left out"))
       return nil
     }
-    let sample = AudioFile(
+  }
+
+  private func read(_ header: SoundFontFile.Sample) throws(LoadError) -> AudioFile {
+    if header.isInRom { throw LoadError(path: file.path, "it lies in a ROM") }
+    guard header.rate > 0 else { throw LoadError(path: file.path, "its sample rate is 0 Hz") }
+    if header.isCompressed {
+      guard header.start < header.end, header.end <= file.sampleBytes else {
+        throw LoadError(path: file.path, "it lies outside the bank's samples")
+      }
+      return try AudioFile.read(file.compressed(header), path: file.path)
+    }
+    let end = min(header.end, file.frames)
+    guard header.start < end else { throw LoadError(path: file.path, "it lies outside the bank's samples") }
+    return AudioFile(
       path: file.path, format: "SoundFont 2", rate: Double(min(header.rate, 1_000_000)),
-      frames: end - header.start, frame: { file.frame(header.start + $0) })
-    loaded[index] = sample
-    return sample
+      frames: end - header.start, fill: { file.read(header.start, end - header.start, into: $0) })
   }
 }

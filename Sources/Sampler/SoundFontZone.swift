@@ -10,7 +10,23 @@ struct SoundFontZone {
     static let loopEndOffset = 3
     static let startCoarse = 4
     static let endCoarse = 12
+    static let modLfoToPitch = 5
+    static let vibLfoToPitch = 6
+    static let modEnvToPitch = 7
+    static let cutoff = 8
+    static let resonance = 9
+    static let modLfoToCutoff = 10
+    static let modEnvToCutoff = 11
+    static let modLfoToVolume = 13
     static let pan = 17
+    static let modLfoDelay = 21
+    static let modLfoFrequency = 22
+    static let vibLfoDelay = 23
+    static let vibLfoFrequency = 24
+    static let modEnvDelay = 25
+    static let modEnvRelease = 30
+    static let modEnvKeyToHold = 31
+    static let modEnvKeyToDecay = 32
     static let delay = 33
     static let attack = 34
     static let hold = 35
@@ -23,6 +39,8 @@ struct SoundFontZone {
     static let keyRange = 43
     static let velocityRange = 44
     static let loopStartCoarse = 45
+    static let key = 46
+    static let velocity = 47
     static let attenuation = 48
     static let loopEndCoarse = 50
     static let coarseTune = 51
@@ -32,30 +50,33 @@ struct SoundFontZone {
     static let scaleTuning = 56
     static let exclusiveClass = 57
     static let rootKey = 58
+    /// Not a generator, but a modulator's destination: the pitch itself.
+    static let pitch = 59
   }
 
   /// Those without effect here, by their names in the specification.
   static let notUnderstood: [(number: Int, name: String)] = [
-    (5, "modLfoToPitch"), (6, "vibLfoToPitch"), (7, "modEnvToPitch"), (8, "initialFilterFc"),
-    (9, "initialFilterQ"), (10, "modLfoToFilterFc"), (11, "modEnvToFilterFc"), (13, "modLfoToVolume"),
-    (15, "chorusEffectsSend"), (16, "reverbEffectsSend"), (46, "keynum"), (47, "velocity"),
+    (15, "chorusEffectsSend"), (16, "reverbEffectsSend"),
   ]
 
   /// What a generator is when nobody states it, where that is not 0.
   private static let defaults: [Int: Int] = [
-    8: 13500, 33: -12000, 34: -12000, 35: -12000, 36: -12000, 38: -12000, 46: -1, 47: -1, 56: 100, 58: -1,
+    8: 13500, 21: -12000, 23: -12000, 25: -12000, 26: -12000, 27: -12000, 28: -12000, 30: -12000, 33: -12000,
+    34: -12000, 35: -12000, 36: -12000, 38: -12000, 46: -1, 47: -1, 56: 100, 58: -1,
   ]
 
   /// Those that only an instrument may state; a preset's are not counted.
   private static let ofInstruments: Set<Int> = [0, 1, 2, 3, 4, 12, 45, 46, 47, 50, 53, 54, 57, 58]
 
   private(set) var values: [Int: Int] = [:]
+  private(set) var modulators: [SoundFontFile.Modulator] = []
   var keys = 0...127
   var velocities = 0...127
 
   /// Takes what a zone states over what was there.
-  mutating func state(_ generators: [SoundFontFile.Generator]) {
-    for generator in generators {
+  mutating func state(_ zone: SoundFontFile.Zone) {
+    for modulator in zone.modulators { Self.replace(modulator, in: &modulators) }
+    for generator in zone.generators {
       switch generator.number {
       case Generator.keyRange where generator.low <= generator.high: keys = generator.low...generator.high
       case Generator.velocityRange where generator.low <= generator.high:
@@ -66,12 +87,33 @@ struct SoundFontZone {
     }
   }
 
+  private static func replace(
+    _ modulator: SoundFontFile.Modulator, in list: inout [SoundFontFile.Modulator]
+  ) {
+    if let known = list.firstIndex(where: modulator.isIdentical) {
+      list[known] = modulator
+    } else {
+      list.append(modulator)
+    }
+  }
+
   /// Adds what a preset's zone states, and narrows the ranges to its own; false when nothing is left.
   mutating func add(_ preset: SoundFontZone) -> Bool {
     for (number, value) in preset.values
     where number != Generator.instrument && !Self.ofInstruments.contains(number) {
       values[number] = self[number] + value
     }
+    // An instrument's modulators replace the default ones, a preset's add to both.
+    var all = Self.defaultModulators
+    for modulator in modulators { Self.replace(modulator, in: &all) }
+    for modulator in preset.modulators {
+      if let known = all.firstIndex(where: modulator.isIdentical) {
+        all[known].amount += modulator.amount
+      } else {
+        all.append(modulator)
+      }
+    }
+    modulators = all
     let key = max(keys.lowerBound, preset.keys.lowerBound)
     let lastKey = min(keys.upperBound, preset.keys.upperBound)
     let velocity = max(velocities.lowerBound, preset.velocities.lowerBound)
@@ -87,14 +129,11 @@ struct SoundFontZone {
   /// Whether a generator without effect here would change the sound.
   func ignores(_ number: Int) -> Bool { self[number] != Self.defaults[number] ?? 0 }
 
-  private func seconds(_ number: Int) -> Double {
-    let timecents = min(max(self[number], -12000), 8000)
-    return timecents <= -12000 ? 0 : exp2(Double(timecents) / 1200)
-  }
-
-  /// The region of a sample, `sample` in frames of the bank, played from its own first frame.
-  func region(_ sample: SoundFontFile.Sample, first: Int, group: Int) -> RegionSettings {
+  /// The region of a sample of so many `frames`, stated in frames of the bank of which the sample's own
+  /// is `first`.
+  func region(_ sample: SoundFontFile.Sample, first: Int, group: Int, frames: Int) -> RegionSettings {
     var region = RegionSettings()
+    region.isBank = true
     region.sample = sample.name
     region.lowKey = keys.lowerBound
     region.highKey = min(127, keys.upperBound)
@@ -106,11 +145,14 @@ struct SoundFontZone {
     region.tune = Double(self[Generator.fineTune] + sample.correction)
     region.transpose = min(max(self[Generator.coarseTune], -120), 120)
     region.pan = Double(min(max(self[Generator.pan], -500), 500)) / 5
-    // Banks are made to the ear of E-mu's hardware, which counted 0.4 of the centibels stated.
-    region.volume = -0.4 * Double(min(max(self[Generator.attenuation], 0), 1440)) / 10
+    // Velocity is a modulator's matter.
+    region.velocityCurve.tracking = 0
+    if (0...127).contains(self[Generator.key]) { region.fixedKey = self[Generator.key] }
+    if (1...127).contains(self[Generator.velocity]) { region.fixedVelocity = self[Generator.velocity] }
     func offset(_ fine: Int, _ coarse: Int) -> Int { self[fine] + 32768 * self[coarse] }
-    region.offset = sample.start + offset(Generator.startOffset, Generator.startCoarse) - first
-    region.end = sample.end + offset(Generator.endOffset, Generator.endCoarse) - 1 - first
+    let (start, end) = sample.isCompressed ? (0, frames) : (sample.start, sample.end)
+    region.offset = start + offset(Generator.startOffset, Generator.startCoarse) - first
+    region.end = end + offset(Generator.endOffset, Generator.endCoarse) - 1 - first
     region.loopStart = sample.loopStart + offset(Generator.loopStartOffset, Generator.loopStartCoarse) - first
     region.loopEnd = sample.loopEnd + offset(Generator.loopEndOffset, Generator.loopEndCoarse) - 1 - first
     region.loopMode =
@@ -119,15 +161,8 @@ struct SoundFontZone {
       case 3: .sustain
       default: LoopMode.none
       }
-    // Times are for a fall by 96 dB; an envelope here falls by 9 nepers in its time.
-    let share: Double = 180 / log(10.0) / 96
-    region.envelope.delay = Float(seconds(Generator.delay))
-    region.envelope.attack = Float(seconds(Generator.attack))
-    region.envelope.hold = Float(seconds(Generator.hold))
-    region.envelope.decay = Float(seconds(Generator.decay) * share)
-    region.envelope.release = Float(seconds(Generator.release) * share)
-    let sustain = min(max(self[Generator.sustain], 0), 1440)
-    region.envelope.sustain = sustain >= 960 ? 0 : Float(pow(10, -Double(sustain) / 200))
+    region.envelope = envelope(from: Generator.delay, isLinear: false)
+    region.shape = shape()
     region.group = group
     region.offBy = group
     return region
