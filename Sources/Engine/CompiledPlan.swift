@@ -9,19 +9,22 @@ final class CompiledPlan {
   private let arena: BufferArena
   /// In the order of execution.
   let nodes: [EngineNode]
-  let cables: [EngineCable]
+  private let cableRows: [UnsafeMutablePointer<CableRow>]
+  /// Cables into each node, one node after the other. Not kept by the plan: what leaves the graph lives
+  /// until the plan that is without it has been taken up.
+  var cables: [EngineCable] { cableRows.map { $0.pointee.cable.takeUnretainedValue() } }
   let stepCount: Int
 
   init(
     serial: Int, plan: UnsafeMutablePointer<Plan>, memory: PlanMemory, arena: BufferArena,
-    nodes: [EngineNode], cables: [EngineCable], stepCount: Int
+    nodes: [EngineNode], cables: [UnsafeMutablePointer<CableRow>], stepCount: Int
   ) {
     self.serial = serial
     self.plan = plan
     self.memory = memory
     self.arena = arena
     self.nodes = nodes
-    self.cables = cables
+    cableRows = cables
     self.stepCount = stepCount
   }
 }

@@ -90,8 +90,8 @@ final class EngineGraph {
   /// To be called when the name of a node changed: sums are in the order of their sources' names.
   func reorderCables(from node: EngineNode) {
     for cable in node.outgoing {
-      cable.destination.incoming.removeAll { $0 === cable }
-      cable.destination.incoming.insert(cable, at: Self.place(of: cable))
+      unlink(cable)
+      link(cable)
     }
   }
 
@@ -122,7 +122,32 @@ final class EngineGraph {
   func insert(_ cable: EngineCable) {
     cables[cable.key] = cable
     cable.source.outgoing.append(cable)
-    cable.destination.incoming.insert(cable, at: Self.place(of: cable))
+    link(cable)
+  }
+
+  /// Puts it in its place among the cables into its destination.
+  private func link(_ cable: EngineCable) {
+    let place = Self.place(of: cable)
+    let list = cable.destination.incoming
+    cable.row.pointee.next = place < list.count ? list[place].row : nil
+    if place > 0 {
+      list[place - 1].row.pointee.next = cable.row
+    } else {
+      cable.destination.row.pointee.incoming = cable.row
+    }
+    cable.destination.incoming.insert(cable, at: place)
+  }
+
+  private func unlink(_ cable: EngineCable) {
+    let list = cable.destination.incoming
+    guard let place = list.lastIndex(where: { $0 === cable }) else { return }
+    let next = cable.row.pointee.next
+    if place > 0 {
+      list[place - 1].row.pointee.next = next
+    } else {
+      cable.destination.row.pointee.incoming = next
+    }
+    cable.destination.incoming.remove(at: place)
   }
 
   func remove(_ cable: EngineCable) {
@@ -130,9 +155,7 @@ final class EngineGraph {
     if let index = cable.source.outgoing.lastIndex(where: { $0 === cable }) {
       cable.source.outgoing.remove(at: index)
     }
-    if let index = cable.destination.incoming.lastIndex(where: { $0 === cable }) {
-      cable.destination.incoming.remove(at: index)
-    }
+    unlink(cable)
     cable.isGone = true
   }
 

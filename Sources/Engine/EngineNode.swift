@@ -27,7 +27,10 @@ final class EngineNode {
   var outputChannels: [Int]
   /// What its parameters go to, by the parameter's position, one an element.
   var values: [[Float]]
-  private(set) var slot: UnsafeMutablePointer<NodeSlot>!
+  private(set) var slot: UnsafeMutablePointer<NodeSlot>! {
+    didSet { row.pointee.slot = slot }
+  }
+  let row: UnsafeMutablePointer<NodeRow>
   private(set) var kernelMemory: UnsafeMutableRawPointer?
   private var memory: NodeMemory?
   var resource: Resource?
@@ -38,10 +41,6 @@ final class EngineNode {
   /// For endpoints: the first of its driver channels.
   var firstChannel: Int?
   var bytes = 0
-  /// Values that its moving parameters may need in one block.
-  private(set) var parameterElements = 0
-  /// Whether its channels follow what is connected.
-  let hasFlexiblePorts: Bool
   /// Cables into it, in the order in which they are summed.
   var incoming: [EngineCable] = []
   var outgoing: [EngineCable] = []
@@ -50,14 +49,14 @@ final class EngineNode {
   /// No longer in the graph.
   var isGone = false
   /// Its place in the plan being compiled.
-  var mark = 0
+  var mark: Int { Int(row.pointee.mark) }
 
   var id: NodeID { key.id }
   var kind: String { key.kind }
   /// By cable or directly.
   var takesEvents: Bool { type?.takesEvents == true }
   /// Sound ends here: nothing behind it could fade in its place.
-  var isSink: Bool { outputs.isEmpty && !inputs.isEmpty }
+  let isSink: Bool
 
   init(
     key: Key, number: Int32, name: String, type: KernelType?, inputs: [PortDescription],
@@ -71,6 +70,7 @@ final class EngineNode {
     self.outputs = outputs
     self.values = values
     self.firstChannel = firstChannel
+    isSink = outputs.isEmpty && !inputs.isEmpty
     func channels(_ port: PortDescription) -> Int {
       switch port.format {
       case .events: 0
@@ -82,7 +82,28 @@ final class EngineNode {
     }
     inputChannels = inputs.map(channels)
     outputChannels = outputs.map(channels)
-    hasFlexiblePorts = (inputs + outputs).contains { $0.format == .flexible }
+    let counts = inputChannels + outputChannels
+    let memory = UnsafeMutablePointer<Int32>.allocate(capacity: max(counts.count, 1))
+    for (index, count) in counts.enumerated() { (memory + index).initialize(to: Int32(count)) }
+    row = .allocate(capacity: 1)
+    row.initialize(
+      to: NodeRow(
+        channels: memory, inputCount: Int32(inputs.count), outputCount: Int32(outputs.count),
+        hasFlexiblePorts: (inputs + outputs).contains { $0.format == .flexible },
+        takesEvents: type?.takesEvents == true))
+  }
+
+  deinit {
+    row.pointee.channels.deallocate()
+    row.deallocate()
+  }
+
+  /// Takes up the channels that its row was widened to.
+  func takeChannels() {
+    for index in inputChannels.indices { inputChannels[index] = Int(row.pointee.channels[index]) }
+    for index in outputChannels.indices {
+      outputChannels[index] = Int(row.pointee.channels[inputChannels.count + index])
+    }
   }
 
   /// Allocates its state for the channels that it has by now. Worker.
@@ -115,7 +136,7 @@ final class EngineNode {
         tracesNotes: type?.description.inputs.contains(where: \.isEvents) == true && !outputs.isEmpty,
         peakCount: UInt16(clamping: memory.peakCount)))
     slot = memory.slot
-    parameterElements = values.indices.reduce(0) { $0 + Int(memory.parameters[$1].capacity) }
+    row.pointee.parameterElements = values.indices.reduce(0) { $0 + Int32(memory.parameters[$1].capacity) }
   }
 
   private static func makeQueue() -> UnsafeMutablePointer<EventQueue> {
@@ -172,102 +193,5 @@ final class EngineNode {
     kernelMemory?.deallocate()
     self.slot = nil
     resource = nil
-  }
-}
-
-/// The worker's side of a cable that sounds.
-final class EngineCable {
-  enum Destination: Hashable {
-    case audio(Int)
-    /// Added to the parameter at this position.
-    case parameter(Int)
-    case events
-  }
-
-  /// A cable with another map, or through the feedback delay, is another cable: the two crossfade.
-  struct Key: Hashable {
-    var source: Int32
-    var sourcePort: String
-    var destination: Int32
-    var destinationPort: String
-    var map: ChannelMap?
-    var mixing: ChannelMixing
-    var isFeedback: Bool
-  }
-
-  let key: Key
-  /// Unique among all cables that ever were: those between the same two ports are summed by age.
-  let number: Int32
-  let source: EngineNode
-  /// Position among the source's audio outputs; nil for events.
-  let output: Int?
-  let destination: EngineNode
-  let input: Destination
-  /// Linear.
-  var target: Float
-  var isLeaving = false
-  /// Among the graph's unsettled cables.
-  var isUnsettled = false
-  /// No longer in the graph.
-  var isGone = false
-  /// The newest plan applies its gain: it need not be compiled for another one.
-  var isMixed = false
-  /// The end of its fade, while it fades.
-  enum Settling {
-    case unsent(frames: Int)
-    /// So many frames after the transaction of this serial is executed.
-    case after(transaction: Int, frames: Int)
-    case at(Int64)
-  }
-
-  var settling: Settling?
-  /// What the audio thread's ramp does, followed from here to know when a fade is as good as over
-  /// although edits keep arriving.
-  private var mirror: Ramp
-  private var mirrorTime: Int64 = 0
-  private(set) var slot: UnsafeMutablePointer<CableSlot>!
-
-  init(key: Key, number: Int32, route: CableWish.Route, target: Float) {
-    self.key = key
-    self.number = number
-    source = route.source
-    output = route.output
-    destination = route.destination
-    input = route.input
-    self.target = target
-    mirror = Ramp(target)
-  }
-
-  /// Follows a gain command that takes effect at `time`.
-  func mirrorMove(over frames: Int, at time: Int64) {
-    mirror.skip(Int(clamping: time - mirrorTime))
-    mirrorTime = time
-    mirror.move(to: target, over: frames)
-  }
-
-  /// Its linear gain at `time`.
-  func gain(at time: Int64) -> Float {
-    var ramp = mirror
-    ramp.skip(Int(clamping: max(0, time - mirrorTime)))
-    return ramp.value
-  }
-
-  var carriesEvents: Bool { output == nil }
-
-  func prepare(gain: Float, startsEmpty: Bool) {
-    mirror = Ramp(gain)
-    slot = .allocate(capacity: 1)
-    slot.initialize(
-      to: CableSlot(
-        gain: gain, feedbackChannels: key.isFeedback ? 64 : 0, carriesEvents: carriesEvents,
-        startsEmpty: startsEmpty))
-  }
-
-  func free() {
-    guard let slot else { return }
-    slot.pointee.deallocate()
-    slot.deinitialize(count: 1)
-    slot.deallocate()
-    self.slot = nil
   }
 }

@@ -9,112 +9,88 @@ import Realtime
 struct PlanCompiler {
   /// In the order of execution.
   let nodes: [EngineNode]
+  private(set) var rows: [UnsafeMutablePointer<NodeRow>] = []
   /// Cables into each node, one node after the other, in the order in which they are summed.
-  let cables: [EngineCable]
-  private(set) var rows: [CableRow] = []
+  private(set) var cables: [UnsafeMutablePointer<CableRow>] = []
+  /// The output of each cable's source, among all outputs; -1: events.
+  private(set) var outputs: [Int] = []
   /// Where the cables, inputs and outputs of each node begin, and where those of the last end.
-  let firstCable: [Int]
-  let firstInput: [Int]
-  let firstOutput: [Int]
+  private(set) var firstCable: [Int] = [0]
+  private(set) var firstInput: [Int] = [0]
+  private(set) var firstOutput: [Int] = [0]
   /// Channels of each audio input and output.
   private(set) var inputChannels: [Int] = []
   private(set) var outputChannels: [Int] = []
 
-  /// What the passes need to know of a cable.
-  struct CableRow: BitwiseCopyable {
-    /// Position of its output among all outputs; -1: events.
-    var output: Int
-    /// The audio input of its destination; `events`; or `-2 - parameter`.
-    var input: Int
-    /// Entries of its map; 0: no map.
-    var mapCount: Int
-    /// Goes through its delay.
-    var isDelayed: Bool
-    /// Costs nothing: its source's buffer is the input.
-    var isDirect = false
-
-    static var events: Int { -1 }
-
-    init(_ cable: EngineCable, firstOutput: Int) {
-      output = cable.output.map { firstOutput + $0 } ?? -1
-      input =
-        switch cable.input {
-        case .audio(let port): port
-        case .events: Self.events
-        case .parameter(let parameter): -2 - parameter
-        }
-      mapCount = cable.key.map?.sources.count ?? 0
-      isDelayed = cable.key.isFeedback
-    }
-  }
-
   /// `nodes`: each after those that it hears.
   init(nodes: [EngineNode]) {
     self.nodes = nodes
-    var firstInput = [0]
-    var firstOutput = [0]
+    rows.reserveCapacity(nodes.count)
     firstInput.reserveCapacity(nodes.count + 1)
     firstOutput.reserveCapacity(nodes.count + 1)
     inputChannels.reserveCapacity(nodes.count)
     outputChannels.reserveCapacity(nodes.count)
     for (index, node) in nodes.enumerated() {
-      node.mark = index
-      inputChannels.append(contentsOf: node.inputChannels)
-      outputChannels.append(contentsOf: node.outputChannels)
+      let row = node.row
+      row.pointee.mark = Int32(index)
+      rows.append(row)
+      let inputCount = Int(row.pointee.inputCount)
+      for input in 0..<inputCount { inputChannels.append(Int(row.pointee.channels[input])) }
+      for output in 0..<Int(row.pointee.outputCount) {
+        outputChannels.append(Int(row.pointee.channels[inputCount + output]))
+      }
       firstInput.append(inputChannels.count)
       firstOutput.append(outputChannels.count)
     }
-    var cables: [EngineCable] = []
-    var firstCable = [0]
     cables.reserveCapacity(nodes.count * 2)
-    rows.reserveCapacity(nodes.count * 2)
+    outputs.reserveCapacity(nodes.count * 2)
     firstCable.reserveCapacity(nodes.count + 1)
-    for node in nodes {
-      for cable in node.incoming {
-        rows.append(CableRow(cable, firstOutput: firstOutput[cable.source.mark]))
+    for row in rows {
+      var next = row.pointee.incoming
+      while let cable = next {
         cables.append(cable)
+        let output = Int(cable.pointee.output)
+        outputs.append(output < 0 ? -1 : firstOutput[Int(cable.pointee.source.pointee.mark)] + output)
+        next = cable.pointee.next
       }
       firstCable.append(cables.count)
     }
-    self.cables = cables
-    self.firstCable = firstCable
-    self.firstInput = firstInput
-    self.firstOutput = firstOutput
   }
 
   // MARK: Channels
 
   /// The channels that a cable brings.
-  private func width(_ row: CableRow) -> Int {
-    if row.output < 0 { return 0 }
-    return row.mapCount > 0 ? row.mapCount : max(outputChannels[row.output], 1)
+  private func width(_ cable: Int) -> Int {
+    if outputs[cable] < 0 { return 0 }
+    let mapCount = Int(cables[cable].pointee.mapCount)
+    return mapCount > 0 ? mapCount : max(outputChannels[outputs[cable]], 1)
   }
 
   /// Widens flexible ports to what is connected, and returns the nodes that had been prepared for
   /// fewer. Around a cycle it takes a few rounds; channels only grow, so it ends.
   mutating func spreadChannels() -> [EngineNode] {
     var grown: Set<Int> = []
-    let hasCycles = cables.contains { $0.key.isFeedback }
+    let hasCycles = cables.contains { $0.pointee.isDelayed }
     var isChanging = true
     while isChanging {
       isChanging = false
-      for (index, node) in nodes.enumerated() where node.hasFlexiblePorts {
+      for (index, row) in rows.enumerated() where row.pointee.hasFlexiblePorts {
         let first = firstInput[index]
         var hasGrown = false
         for cable in firstCable[index]..<firstCable[index + 1] {
-          let row = rows[cable]
-          guard row.input >= 0 else { continue }
-          let width = min(width(row), 64)
-          guard inputChannels[first + row.input] < width, node.inputs[row.input].format == .flexible else {
+          let input = Int(cables[cable].pointee.input)
+          guard input >= 0 else { continue }
+          let width = min(width(cable), 64)
+          guard inputChannels[first + input] < width, nodes[index].inputs[input].format == .flexible else {
             continue
           }
-          inputChannels[first + row.input] = width
+          inputChannels[first + input] = width
           hasGrown = true
         }
         if first < firstInput[index + 1] {
           for output in firstOutput[index]..<firstOutput[index + 1]
           where outputChannels[output] < inputChannels[first] {
-            guard node.outputs[output - firstOutput[index]].format == .flexible else { continue }
+            guard nodes[index].outputs[output - firstOutput[index]].format == .flexible else { continue }
             outputChannels[output] = inputChannels[first]
             hasGrown = true
           }
@@ -126,8 +102,13 @@ struct PlanCompiler {
       }
     }
     for index in grown {
-      nodes[index].inputChannels = Array(inputChannels[firstInput[index]..<firstInput[index + 1]])
-      nodes[index].outputChannels = Array(outputChannels[firstOutput[index]..<firstOutput[index + 1]])
+      let channels = rows[index].pointee.channels
+      let inputCount = firstInput[index + 1] - firstInput[index]
+      for input in 0..<inputCount { channels[input] = Int32(inputChannels[firstInput[index] + input]) }
+      for output in 0..<firstOutput[index + 1] - firstOutput[index] {
+        channels[inputCount + output] = Int32(outputChannels[firstOutput[index] + output])
+      }
+      nodes[index].takeChannels()
     }
     return grown.sorted().map { nodes[$0] }.filter { $0.slot != nil }
   }
@@ -159,38 +140,32 @@ struct PlanCompiler {
     inlets.cables.removeAll(keepingCapacity: true)
     let range = firstCable[index]..<firstCable[index + 1]
     for input in firstInput[index]..<firstInput[index + 1] {
-      let port = input - firstInput[index]
+      let port = Int32(input - firstInput[index])
       let first = inlets.cables.count
-      for cable in range where rows[cable].input == port { inlets.cables.append(cable) }
+      for cable in range where cables[cable].pointee.input == port { inlets.cables.append(cable) }
       inlets.list.append(
         Inlet(
           first: first, count: inlets.cables.count - first, channels: max(inputChannels[input], 1),
           parameter: -1))
     }
-    for cable in range where rows[cable].input < CableRow.events {
-      let code = rows[cable].input
-      let parameter = -2 - code
+    for cable in range where cables[cable].pointee.input < CableRow.events {
+      let code = cables[cable].pointee.input
+      let parameter = -2 - Int(code)
       if inlets.list.contains(where: { $0.parameter == parameter }) { continue }
       let first = inlets.cables.count
       var channels = 1
-      for other in range where rows[other].input == code {
+      for other in range where cables[other].pointee.input == code {
         inlets.cables.append(other)
-        channels = max(channels, min(width(rows[other]), 64))
+        channels = max(channels, min(width(other), 64))
       }
       inlets.list.append(
         Inlet(first: first, count: inlets.cables.count - first, channels: channels, parameter: parameter))
     }
   }
 
-  private static func isDirect(_ cable: EngineCable) -> Bool {
-    guard cable.target == 1, !cable.isLeaving, !cable.key.isFeedback else { return false }
-    if case nil = cable.settling { return true }
-    return false
-  }
-
   /// Whether a cable brings each channel to the one of the same number.
-  func isPlain(_ row: CableRow, to channels: Int) -> Bool {
-    row.mapCount == 0 && outputChannels[row.output] == channels
+  func isPlain(_ cable: Int, to channels: Int) -> Bool {
+    cables[cable].pointee.mapCount == 0 && outputChannels[outputs[cable]] == channels
   }
 
   /// True when the channels go over unchanged, so that pointers can do a map's work.
@@ -203,6 +178,10 @@ struct PlanCompiler {
     return true
   }
 
+  func conversion(_ cable: Int, to channels: Int) -> ChannelConversion {
+    Self.conversion(cables[cable].pointee.cable.takeUnretainedValue(), to: channels)
+  }
+
   static func conversion(_ cable: EngineCable, to channels: Int) -> ChannelConversion {
     ChannelConversion(
       from: cable.output.map { cable.source.outputChannels[$0] } ?? 0, to: channels, map: cable.key.map,
@@ -212,19 +191,18 @@ struct PlanCompiler {
   private func needsMix(_ inlet: Inlet, _ inlets: Inlets) -> Bool {
     guard inlet.count == 1 else { return inlet.count > 1 }
     let cable = inlets.cables[inlet.first]
-    guard rows[cable].isDirect else { return true }
-    if isPlain(rows[cable], to: inlet.channels) { return false }
-    return !Self.isSelection(Self.conversion(cables[cable], to: inlet.channels).gains)
+    guard cables[cable].pointee.isDirect else { return true }
+    if isPlain(cable, to: inlet.channels) { return false }
+    return !Self.isSelection(conversion(cable, to: inlet.channels).gains)
   }
 
   // MARK: Buffers
 
   /// Gives buffers by liveness and writes the steps. `nodes` are prepared by now; `zeros` are 64 silent
   /// channels.
-  mutating func makePlan(
+  func makePlan(
     serial: Int, arena: inout BufferArena, zeros: UnsafePointer<UnsafePointer<Float>>
   ) -> CompiledPlan {
-    for index in cables.indices { rows[index].isDirect = Self.isDirect(cables[index]) }
     while true {
       var writer = StepWriter(self, arena: arena, zeros: zeros)
       let size = placeBuffers(&writer)
@@ -237,7 +215,9 @@ struct PlanCompiler {
   private func placeBuffers(_ writer: inout StepWriter) -> Int {
     // Readers of each output that come after its node: a delay keeps what it needs itself.
     var readers = [Int32](repeating: 0, count: outputChannels.count)
-    for row in rows where row.output >= 0 && !row.isDelayed { readers[row.output] += 1 }
+    for (cable, output) in outputs.enumerated() where output >= 0 && !cables[cable].pointee.isDelayed {
+      readers[output] += 1
+    }
     var allocator = BufferAllocator()
     var buffers = [Int](repeating: 0, count: outputChannels.count)
     var inlets = Inlets()
@@ -248,19 +228,19 @@ struct PlanCompiler {
         let isMixed = needsMix(inlet, inlets)
         if isMixed { inlets.list[position].buffer = allocator.take(inlet.channels) }
         for cable in inlet.first..<inlet.first + inlet.count {
-          cables[inlets.cables[cable]].isMixed = isMixed
+          cables[inlets.cables[cable]].pointee.isMixed = isMixed
         }
       }
-      let outputs = firstOutput[index]..<firstOutput[index + 1]
-      for output in outputs { buffers[output] = allocator.take(outputChannels[output]) }
+      let own = firstOutput[index]..<firstOutput[index + 1]
+      for output in own { buffers[output] = allocator.take(outputChannels[output]) }
       if allocator.size <= writer.arena.capacity { writer.write(index, inlets, buffers) }
-      for cable in inlets.cables where !rows[cable].isDelayed {
-        let output = rows[cable].output
+      for cable in inlets.cables where !cables[cable].pointee.isDelayed {
+        let output = outputs[cable]
         readers[output] -= 1
         if readers[output] == 0 { allocator.give(buffers[output], outputChannels[output]) }
       }
       for inlet in inlets.list where inlet.buffer >= 0 { allocator.give(inlet.buffer, inlet.channels) }
-      for output in outputs where readers[output] == 0 {
+      for output in own where readers[output] == 0 {
         allocator.give(buffers[output], outputChannels[output])
       }
     }

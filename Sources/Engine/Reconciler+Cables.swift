@@ -125,7 +125,7 @@ extension Reconciler {
         }
         .sorted { ($0.name, $0.number) < ($1.name, $1.number) }.map(\.node)
       })
-    order = breaker.order.compactMap { graph.nodes[Int($0)] }
+    order = breaker.order
     changed += graph.setFeedback(breaker.feedback.filter { $0 < wishCount })
   }
 

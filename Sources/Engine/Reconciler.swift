@@ -42,8 +42,10 @@ final class Reconciler {
   var isRewired = false
   /// No edit: fades have ended.
   var isTidying = false
-  /// What sounds, in an order in which each node comes after those that it hears; nil: not known yet.
-  var order: [EngineNode]?
+  var newNodes: [EngineNode] = []
+  /// What sounds, by its places in the graph, in an order in which each node comes after those that it
+  /// hears; nil: not known yet.
+  var order: [Int32]?
   /// Where fades begin.
   var disturbed: Set<Junction> = []
 
@@ -81,17 +83,23 @@ final class Reconciler {
       arrange()
       carryOut()
     }
-    let nodes = (order ?? []).filter { !$0.isGone }
+    var nodes: [EngineNode] = []
+    var sinks: [EngineNode] = []
+    nodes.reserveCapacity(graph.nodeCount)
+    for place in order ?? [] {
+      guard let node = graph.nodes[Int(place)] else { continue }
+      if node.isSink { sinks.append(node) } else { nodes.append(node) }
+    }
     // Ends of the patch that share driver channels are summed there: in an order of their own, since
     // that of the others depends on which fades are still under way.
-    let sinks = nodes.filter(\.isSink).sorted { $0.number < $1.number }
-    var compiler = PlanCompiler(nodes: nodes.filter { !$0.isSink } + sinks)
+    sinks.sort { $0.number < $1.number }
+    var compiler = PlanCompiler(nodes: nodes + sinks)
     for node in compiler.spreadChannels() {
       let (command, old) = node.widen(rate: engine.rate)
       work.commands.append(command)
       if let old { work.garbage.append(.memory(old)) }
     }
-    for node in compiler.nodes where node.slot == nil {
+    for node in newNodes {
       engine.prepare(node)
       if let resource = engine.resource(for: node.id), node.type != nil {
         node.resource = resource
@@ -194,6 +202,7 @@ final class Reconciler {
 
   private func add(_ node: EngineNode) {
     graph.insert(node)
+    newNodes.append(node)
     arrived.insert(node.number)
     work.needsPlan = true
     if !isFirst {

@@ -26,8 +26,8 @@ struct StepWriter {
     silences = memory.reserve(outputCount)
     silences.initialize(repeating: true, count: outputCount)
     steps.reserveCapacity(compiler.nodes.count * 2)
-    for (index, row) in compiler.rows.enumerated() where row.isDelayed {
-      delayed.append((compiler.cables[index].source.mark, index))
+    for (index, cable) in compiler.cables.enumerated() where cable.pointee.isDelayed {
+      delayed.append((Int(cable.pointee.source.pointee.mark), index))
     }
     delayed.sort { $0 < $1 }
   }
@@ -37,8 +37,8 @@ struct StepWriter {
   /// The steps of one node: those that mix its inlets, its own, and those that keep its outputs for
   /// delays. `buffers`: the first channel of each output up to those of this node.
   mutating func write(_ index: Int, _ inlets: PlanCompiler.Inlets, _ buffers: [Int]) {
-    let node = compiler.nodes[index]
-    guard let slot = node.slot else { return }
+    let node = compiler.rows[index]
+    guard let slot = node.pointee.slot else { return }
     let ports: UnsafeMutablePointer<InputPort> = memory.reserve(inlets.list.count)
     let bindings: UnsafeMutablePointer<InputBinding> = memory.reserve(inlets.list.count)
     var inputCount = 0
@@ -71,7 +71,7 @@ struct StepWriter {
           base: channel(buffers[firstOutput + output]), count: compiler.outputChannels[firstOutput + output]))
     }
     var step = Step(.process, slot, memory)
-    step.takesEvents = node.takesEvents
+    step.takesEvents = node.pointee.takesEvents
     step.ports = ports
     step.context.inputs = UnsafePointer(ports)
     step.context.outputs = UnsafePointer(outputs)
@@ -91,25 +91,24 @@ struct StepWriter {
       nextDelayed += 1
     }
     scratch = max(
-      scratch, ((inlets.list.count - inputCount) * 64 + node.parameterElements) * blockCapacity)
+      scratch, ((inlets.list.count - inputCount) * 64 + Int(node.pointee.parameterElements)) * blockCapacity)
   }
 
   /// What a cable's source makes; a delay has its own.
   private func silence(_ cable: Int) -> UnsafePointer<Bool> {
-    let row = compiler.rows[cable]
-    return UnsafePointer(row.isDelayed ? always : silences + row.output)
+    UnsafePointer(compiler.cables[cable].pointee.isDelayed ? always : silences + compiler.outputs[cable])
   }
 
   /// An input that reads its source's buffer.
   private func point(
     _ channels: UnsafeMutablePointer<UnsafePointer<Float>>, to cable: Int, _ count: Int, _ buffers: [Int]
   ) -> UnsafePointer<Bool> {
-    let row = compiler.rows[cable]
-    if compiler.isPlain(row, to: count) {
-      for number in 0..<count { channels[number] = UnsafePointer(channel(buffers[row.output] + number)) }
+    let first = buffers[compiler.outputs[cable]]
+    if compiler.isPlain(cable, to: count) {
+      for number in 0..<count { channels[number] = UnsafePointer(channel(first + number)) }
     } else {
-      for gain in PlanCompiler.conversion(compiler.cables[cable], to: count).gains {
-        channels[gain.destination] = UnsafePointer(channel(buffers[row.output] + gain.source))
+      for gain in compiler.conversion(cable, to: count).gains {
+        channels[gain.destination] = UnsafePointer(channel(first + gain.source))
       }
     }
     return silence(cable)
@@ -140,21 +139,21 @@ struct StepWriter {
   }
 
   private func source(_ cable: Int, to channels: Int, _ buffers: [Int]) -> MixSource {
-    let row = compiler.rows[cable]
-    let slot = compiler.cables[cable].slot!
+    let row = compiler.cables[cable].pointee
+    let slot = row.slot!
     // A channel of the source, or of the delay that stands for it.
-    let base = row.isDelayed ? slot.pointee.ring! : channel(buffers[row.output])
+    let base = row.isDelayed ? slot.pointee.ring! : channel(buffers[compiler.outputs[cable]])
     let stride = row.isDelayed ? CableSlot.ringStride : blockCapacity
     let taps: UnsafeMutablePointer<MixTap>
     var count = channels
-    if compiler.isPlain(row, to: channels) {
+    if compiler.isPlain(cable, to: channels) {
       taps = memory.reserve(count)
       for number in 0..<count {
         (taps + number).initialize(
           to: MixTap(destination: number, source: UnsafePointer(base + number * stride), coefficient: 1))
       }
     } else {
-      let gains = PlanCompiler.conversion(compiler.cables[cable], to: channels).gains
+      let gains = compiler.conversion(cable, to: channels).gains
       count = gains.count
       taps = memory.reserve(count)
       for (number, gain) in gains.enumerated() {
@@ -171,10 +170,10 @@ struct StepWriter {
   private func addEvents(_ index: Int, to step: inout Step) {
     var events: [EventSource] = []
     for cable in compiler.firstCable[index]..<compiler.firstCable[index + 1]
-    where compiler.rows[cable].input == PlanCompiler.CableRow.events {
-      let cable = compiler.cables[cable]
-      if let queue = cable.source.slot.pointee.eventOutput {
-        events.append(EventSource(queue: queue, cable: cable.slot))
+    where compiler.cables[cable].pointee.input == CableRow.events {
+      let row = compiler.cables[cable].pointee
+      if let queue = row.source.pointee.slot?.pointee.eventOutput, let slot = row.slot {
+        events.append(EventSource(queue: queue, cable: slot))
       }
     }
     step.eventSources = memory.allocate(events)
@@ -185,7 +184,7 @@ struct StepWriter {
   private mutating func writeRemember(
     _ cable: Int, _ slot: UnsafeMutablePointer<NodeSlot>, _ buffers: [Int]
   ) {
-    let output = compiler.rows[cable].output
+    let output = compiler.outputs[cable]
     let count = compiler.outputChannels[output]
     let taps: UnsafeMutablePointer<MixTap> = memory.reserve(count)
     for number in 0..<count {
@@ -196,7 +195,7 @@ struct StepWriter {
     let source: UnsafeMutablePointer<MixSource> = memory.reserve(1)
     source.initialize(
       to: MixSource(
-        cable: compiler.cables[cable].slot, silence: UnsafePointer(silences + output), taps: taps,
+        cable: compiler.cables[cable].pointee.slot!, silence: UnsafePointer(silences + output), taps: taps,
         tapCount: count, isFeedback: true))
     var remember = Step(.remember, slot, memory)
     remember.sources = source

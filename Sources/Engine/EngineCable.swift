@@ -1,0 +1,121 @@
+import Patch
+import Realtime
+
+/// The worker's side of a cable that sounds.
+final class EngineCable {
+  enum Destination: Hashable {
+    case audio(Int)
+    /// Added to the parameter at this position.
+    case parameter(Int)
+    case events
+  }
+
+  /// A cable with another map, or through the feedback delay, is another cable: the two crossfade.
+  struct Key: Hashable {
+    var source: Int32
+    var sourcePort: String
+    var destination: Int32
+    var destinationPort: String
+    var map: ChannelMap?
+    var mixing: ChannelMixing
+    var isFeedback: Bool
+  }
+
+  let key: Key
+  /// Unique among all cables that ever were: those between the same two ports are summed by age.
+  let number: Int32
+  let source: EngineNode
+  /// Position among the source's audio outputs; nil for events.
+  let output: Int?
+  let destination: EngineNode
+  let input: Destination
+  /// Linear.
+  var target: Float { didSet { refreshRow() } }
+  var isLeaving = false { didSet { refreshRow() } }
+  /// Among the graph's unsettled cables.
+  var isUnsettled = false
+  /// No longer in the graph.
+  var isGone = false
+  var isMixed: Bool { row.pointee.isMixed }
+  /// The end of its fade, while it fades.
+  enum Settling {
+    case unsent(frames: Int)
+    /// So many frames after the transaction of this serial is executed.
+    case after(transaction: Int, frames: Int)
+    case at(Int64)
+  }
+
+  var settling: Settling? { didSet { refreshRow() } }
+  private(set) var row: UnsafeMutablePointer<CableRow>!
+  /// What the audio thread's ramp does, followed from here to know when a fade is as good as over
+  /// although edits keep arriving.
+  private var mirror: Ramp
+  private var mirrorTime: Int64 = 0
+  private(set) var slot: UnsafeMutablePointer<CableSlot>! {
+    didSet { row.pointee.slot = slot }
+  }
+
+  init(key: Key, number: Int32, route: CableWish.Route, target: Float) {
+    self.key = key
+    self.number = number
+    source = route.source
+    output = route.output
+    destination = route.destination
+    input = route.input
+    self.target = target
+    mirror = Ramp(target)
+    let code =
+      switch input {
+      case .audio(let port): Int32(port)
+      case .events: CableRow.events
+      case .parameter(let parameter): -2 - Int32(parameter)
+      }
+    row = .allocate(capacity: 1)
+    row.initialize(
+      to: CableRow(
+        source: source.row, cable: .passUnretained(self), output: output.map(Int32.init) ?? -1, input: code,
+        mapCount: Int32(key.map?.sources.count ?? 0), isDelayed: key.isFeedback))
+    refreshRow()
+  }
+
+  deinit { row.deallocate() }
+
+  private func refreshRow() {
+    var isSettled = false
+    if case nil = settling { isSettled = true }
+    row.pointee.isDirect = target == 1 && isSettled && !isLeaving && !key.isFeedback
+  }
+
+  /// Follows a gain command that takes effect at `time`.
+  func mirrorMove(over frames: Int, at time: Int64) {
+    mirror.skip(Int(clamping: time - mirrorTime))
+    mirrorTime = time
+    mirror.move(to: target, over: frames)
+  }
+
+  /// Its linear gain at `time`.
+  func gain(at time: Int64) -> Float {
+    var ramp = mirror
+    ramp.skip(Int(clamping: max(0, time - mirrorTime)))
+    return ramp.value
+  }
+
+  var carriesEvents: Bool { output == nil }
+
+  func prepare(gain: Float, startsEmpty: Bool) {
+    mirror = Ramp(gain)
+    slot = .allocate(capacity: 1)
+    slot.initialize(
+      to: CableSlot(
+        gain: gain, feedbackChannels: key.isFeedback ? 64 : 0, carriesEvents: carriesEvents,
+        startsEmpty: startsEmpty))
+  }
+
+  func free() {
+    guard let slot else { return }
+    slot.pointee.deallocate()
+    slot.deinitialize(count: 1)
+    slot.deallocate()
+    self.slot = nil
+  }
+}
