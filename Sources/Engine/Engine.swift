@@ -20,6 +20,8 @@ public final class Engine {
   let graph = EngineGraph()
   private var resources: [NodeID: Resource] = [:]
   private var faults: [NodeID: String] = [:]
+  /// How often nodes were revived after the blast shield muted them.
+  var lives: [NodeID: Int] = [:]
   private(set) var wanted = Patch()
   var taps: [Tap] = []
   /// Replaced resources that voices may still play.

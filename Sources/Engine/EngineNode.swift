@@ -11,6 +11,8 @@ final class EngineNode {
     var id: NodeID
     var kind: String
     var shape: [Float]
+    /// How often it was revived.
+    var life = 0
   }
 
   let key: Key
@@ -55,6 +57,8 @@ final class EngineNode {
   var kind: String { key.kind }
   /// By cable or directly.
   var takesEvents: Bool { type?.takesEvents == true }
+  /// By the blast shield.
+  var isMuted: Bool { slot?.pointee.isMuted == true }
   /// Sound ends here: nothing behind it could fade in its place.
   let isSink: Bool
 
@@ -134,7 +138,7 @@ final class EngineNode {
         peaks: memory.peaks, parameterCount: Int32(values.count), number: number, kernel: memory.kernel,
         tag: type?.tag ?? .none,
         tracesNotes: type?.description.inputs.contains(where: \.isEvents) == true && !outputs.isEmpty,
-        peakCount: UInt16(clamping: memory.peakCount)))
+        amplifies: type?.mayAmplify(values) ?? false, peakCount: UInt16(clamping: memory.peakCount)))
     slot = memory.slot
     row.pointee.parameterElements = values.indices.reduce(0) { $0 + Int32(memory.parameters[$1].capacity) }
   }

@@ -89,6 +89,8 @@ extension Engine {
     let boundary = node.isSink ? incoming : outgoing
     let left = boundary.compactMap { secondsLeft($0, now) }.max() ?? 0
     if node.isLeaving { return .leaving(secondsLeft: left) }
+    let blast = node.slot.pointee.blast.load(ordering: .relaxed)
+    if blast != 0 { return .muted(Blast.words(Float(bitPattern: blast))) }
     if let fault = node.fault { return .placeholder(fault) }
     if node.type == nil { return .placeholder("unknown kind \(node.kind)") }
     let isEntering =

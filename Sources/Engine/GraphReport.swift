@@ -51,6 +51,10 @@ public struct NodeReport: Sendable, Identifiable {
   public var startedAt: Int64 = 0
   /// Notes that it has been given and not yet taken back.
   public var heldNotes = 0
+
+  public var isMuted: Bool {
+    if case .muted = state { true } else { false }
+  }
 }
 
 public struct PortReport: Sendable {

@@ -45,6 +45,16 @@ struct KernelType: Sendable {
     }
   }
 
+  /// Whether it may give more than it takes, with these values of its parameters; all but the simplest
+  /// kinds may.
+  func mayAmplify(_ values: [[Float]]) -> Bool {
+    switch tag {
+    case .none, .mix: false
+    case .gain: values[Gain.gain].contains { $0.magnitude > 1 }
+    default: true
+    }
+  }
+
   /// Every kind, in the order of the reference.
   static let all: [KernelType] = [
     KernelType(.keyboard, Keyboard.self, Keyboard.description),

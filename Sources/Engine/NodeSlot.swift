@@ -87,7 +87,7 @@ struct ParameterState {
 /// The state of a node on the audio thread. It lives at one address from preparation until it is
 /// freed, whatever plans come and go: rewiring cannot touch it.
 ///
-/// It fills a cache line and a quarter: what only changes and reports touch, then what every block
+/// It fills a cache line and a third: what only changes and reports touch, then what every block
 /// does. Behind it lie the parameters' streams and single values, the crossfades' and the kernel, so
 /// that a small node at rest is one line.
 struct NodeSlot: ~Copyable {
@@ -115,9 +115,15 @@ struct NodeSlot: ~Copyable {
   var isAsleep = false
   /// Every block of this 64-frame cell had silent inputs.
   var isCellSilent = true
+  /// It may give more than it takes: what it gives is looked at.
+  var amplifies: Bool
   /// Told to the worker.
   let isSilent = Atomic<Bool>(false)
   let peakCount: UInt16
+  /// What it gave when the blast shield muted it, as the bit pattern of a float; 0 while it has not. A
+  /// muted node sleeps, and nothing wakes it.
+  let blast = Atomic<UInt32>(0)
+  var isMuted: Bool { @_noLocks get { blast.load(ordering: .relaxed) != 0 } }
 }
 
 /// The state of a cable on the audio thread: one smoothed gain, and where it closes a cycle, the

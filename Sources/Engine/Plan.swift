@@ -30,6 +30,8 @@ struct Step: BitwiseCopyable {
   var operation: Operation
   /// By cable or directly.
   var takesEvents: Bool
+  /// What comes in may be louder than what any one node gave: it is summed or modulates.
+  var mayGrow: Bool
   var outputCount: UInt16
   /// Audio inputs.
   var inputCount: UInt16
@@ -107,6 +109,18 @@ struct TraceRecord {
   var kind: Event.Kind
   var key: UInt8
   var value: Float
+  /// The blast shield muted the node, which gave `value`: no event.
+  var isBlast = false
+
+  /// A node that was muted.
+  @_noLocks init(time: Int64, node: Int32, blast: Float) {
+    self.time = time
+    self.node = node
+    kind = .stop
+    key = 0
+    value = blast
+    isBlast = true
+  }
 
   @_noLocks init(time: Int64, node: Int32, event: Event) {
     self.time = time

@@ -118,10 +118,11 @@ final class Reconciler {
 
   private func reconcileNodes(_ touched: OrderedSet<NodeID>) {
     var touched = touched
-    // The ports of a placeholder are those that its cables name.
+    // The ports of a placeholder are those that its cables name; a cable may be why a node was muted.
     for ends in touchedCables {
       for id in [ends.source.node, ends.destination.node] where !touched.contains(id) {
-        if let node = patch[id], KernelType.byName[node.kind] == nil { touched.append(id) }
+        guard let node = patch[id] else { continue }
+        if KernelType.byName[node.kind] == nil || graph.current[id]?.isMuted == true { touched.append(id) }
       }
     }
     for id in touched where patch[id] == nil {
@@ -160,7 +161,13 @@ final class Reconciler {
       hasher.combine(ports.1)
       shape = [Float(hasher.finalize() & 0xFFFFFF)]
     }
-    let key = EngineNode.Key(id: node.id, kind: node.kind, shape: shape)
+    var key = EngineNode.Key(id: node.id, kind: node.kind, shape: shape, life: engine.lives[node.id] ?? 0)
+    let isRevived = graph.nodesByKey[key]?.isMuted == true
+    if isRevived {
+      // Its state may be spoilt: another takes over by crossfade.
+      key.life += 1
+      engine.lives[node.id] = key.life
+    }
     if let known = graph.nodesByKey[key] {
       if known.isLeaving {
         graph.setLeaving(known, false)
@@ -183,6 +190,7 @@ final class Reconciler {
       firstChannel: first)
     if type == nil { made.fault = "unknown kind “\(node.kind)”" }
     add(made)
+    if isRevived { engine.note(.revived, made) }
     return made
   }
 

@@ -128,9 +128,10 @@ public final class Renderer: @unchecked Sendable {
       node.pointee.parameters[Int(parameter)].move(
         element: Int(element), to: value, over: Int(frames))
       node.pointee.isMoving = true
+      if value.magnitude > 1 { node.pointee.amplifies = true }
     case .kernel(let node, let parameter, let element, let value, let frames):
       dispatchSet(node.pointee.tag, node.pointee.kernel, Int(parameter), Int(element), value, Int(frames))
-      node.pointee.isAsleep = false
+      node.pointee.isAsleep = node.pointee.isMuted
     case .gain(let cable, let value, let frames):
       cable.pointee.gain.move(to: value, over: Int(frames))
     case .release(let cable, let isReleased):
@@ -139,7 +140,7 @@ public final class Renderer: @unchecked Sendable {
       node.pointee.events.pointee.append(event)
     case .use(let node, let resource):
       dispatchUse(node.pointee.tag, node.pointee.kernel, resource)
-      node.pointee.isAsleep = false
+      node.pointee.isAsleep = node.pointee.isMuted
     case .widen(let node, let memory, let inputs, let outputs):
       dispatchWiden(node.pointee.tag, node.pointee.kernel, Int(inputs), Int(outputs), memory)
     }

@@ -9,10 +9,12 @@ extension StepRunner {
     let node = step.pointee.node
     let isQuiet = takeInputs(step)
     guard !isQuiet, !node.pointee.isAsleep, !node.pointee.isMoving, !isMetering else {
-      if !isQuiet || !node.pointee.isAsleep || node.pointee.isMoving { runNode(step) }
+      if !isQuiet || !node.pointee.isAsleep || node.pointee.isMoving || node.pointee.isMuted { runNode(step) }
       return
     }
-    step.pointee.outputSilence[0] = process(step, node) == .silent
+    var isSilent = process(step, node) == .silent
+    if !isSilent, step.pointee.mayGrow || node.pointee.amplifies { isSilent = inspect(step, node) }
+    step.pointee.outputSilence[0] = isSilent
     if node.pointee.isSilent.load(ordering: .relaxed) {
       node.pointee.isSilent.store(false, ordering: .relaxed)
     }
@@ -25,6 +27,7 @@ extension StepRunner {
     let hasEvents = step.pointee.takesEvents && gatherEvents(step, node)
     if let queue = step.pointee.context.eventOutput { queue.pointee.removeAll() }
     if node.pointee.isAsleep {
+      if node.pointee.isMuted { return stayMuted(step, node) }
       // Its outputs have been silent since it fell asleep, and are in every new plan.
       if isQuiet, !hasEvents, !node.pointee.isMoving { return }
       node.pointee.isAsleep = false
@@ -37,7 +40,10 @@ extension StepRunner {
     let activity = process(step, node)
     if hasEvents { node.pointee.events.pointee.removeAll() }
 
-    let isSilent = activity == .silent
+    var isSilent = activity == .silent
+    if !isSilent, step.pointee.mayGrow || node.pointee.amplifies || isMetering {
+      isSilent = inspect(step, node)
+    }
     var index = 0
     while index < Int(step.pointee.outputCount) {
       step.pointee.outputSilence[index] = isSilent
@@ -46,7 +52,6 @@ extension StepRunner {
     if node.pointee.isSilent.load(ordering: .relaxed) != (isSilent && isQuiet) {
       node.pointee.isSilent.store(isSilent && isQuiet, ordering: .relaxed)
     }
-    if isMetering, !isSilent { meter(step, node) }
     if node.pointee.tracesNotes {
       let voices = dispatchVoices(node.pointee.tag, node.pointee.kernel)
       node.pointee.voices.store(Int32(truncatingIfNeeded: voices), ordering: .relaxed)
@@ -55,8 +60,9 @@ extension StepRunner {
     let isCellSilent = node.pointee.isCellSilent && isQuiet && !hasEvents
     if endsCell {
       if node.pointee.isMoving { settle(node) }
-      if isCellSilent, isSilent, !node.pointee.isMoving,
-        dispatchIsFinished(node.pointee.tag, node.pointee.kernel)
+      // A kernel whose rest has become inaudible drops it when asked, and is silent from then on.
+      if isCellSilent, !node.pointee.isMoving,
+        dispatchIsFinished(node.pointee.tag, node.pointee.kernel), isSilent
       {
         node.pointee.isAsleep = true
       }
@@ -113,43 +119,5 @@ extension StepRunner {
   ) -> Activity {
     let surroundings = UnsafeRawPointer(step).assumingMemoryBound(to: NodeContext.self)
     return dispatchProcess(node.pointee.tag, node.pointee.kernel, Block(context, surroundings))
-  }
-
-  @_noLocks private func peak(of samples: UnsafePointer<Float>, _ frames: Int) -> Float {
-    var lanes = SIMD16<Float>(repeating: 0)
-    var frame = 0
-    while frame &+ 16 <= frames {
-      let next = UnsafeRawPointer(samples + frame).load(as: SIMD16<Float>.self)
-      lanes = pointwiseMax(lanes, pointwiseMax(next, -next))
-      frame &+= 16
-    }
-    var peak = lanes.max()
-    while frame < frames {
-      let size = samples[frame].magnitude
-      if size > peak { peak = size }
-      frame &+= 1
-    }
-    return peak
-  }
-
-  @_noLocks private func meter(
-    _ step: UnsafeMutablePointer<Step>, _ node: UnsafeMutablePointer<NodeSlot>
-  ) {
-    var slot = 0
-    var port = 0
-    while port < Int(step.pointee.outputCount) {
-      let output = step.pointee.context.outputs[port]
-      var channel = 0
-      while channel < output.count, slot < Int(node.pointee.peakCount) {
-        let peak = peak(of: output[channel], frames)
-        let bits = peak.bitPattern
-        if bits > node.pointee.peaks[slot].load(ordering: .relaxed) {
-          node.pointee.peaks[slot].store(bits, ordering: .relaxed)
-        }
-        slot &+= 1
-        channel &+= 1
-      }
-      port &+= 1
-    }
   }
 }

@@ -72,6 +72,7 @@ struct StepWriter {
     }
     var step = Step(.process, slot, memory)
     step.takesEvents = node.pointee.takesEvents
+    step.mayGrow = inlets.list.contains { $0.buffer >= 0 || $0.parameter >= 0 }
     step.ports = ports
     step.context.inputs = UnsafePointer(ports)
     step.context.outputs = UnsafePointer(outputs)
@@ -226,7 +227,8 @@ extension Step {
       parameters: UnsafePointer(node.pointee.streams), crossfades: UnsafePointer(node.pointee.crossfades),
       events: UnsafePointer(node.pointee.events), eventOutput: node.pointee.eventOutput)
     self.init(
-      context: context, operation: operation, takesEvents: false, outputCount: 0, inputCount: 0,
+      context: context, operation: operation, takesEvents: false, mayGrow: false, outputCount: 0,
+      inputCount: 0,
       portCount: 0, node: node, ports: ports, bindings: memory.reserve(0),
       outputSilence: memory.reserve(0), eventSources: memory.reserve(0), sources: memory.reserve(0),
       eventSourceCount: 0, sourceCount: 0)

@@ -1,3 +1,4 @@
+import Glibc
 import Patch
 
 /// One line of the lifecycle trace: what the engine did to a node, and when.
@@ -64,11 +65,24 @@ public struct TraceLog: Sendable {
 extension TraceEntry.Happening {
   /// nil for what the trace does not tell.
   init?(_ record: TraceRecord) {
+    if record.isBlast {
+      self = .muted(Blast.words(record.value))
+      return
+    }
     switch record.kind {
     case .noteOn: self = .noteOn(key: record.key, velocity: Int(record.value))
     case .noteOff: self = .noteOff(key: record.key)
     case .control where record.key == 64: self = .pedal(record.value >= 64)
     default: return nil
     }
+  }
+}
+
+/// What the blast shield found, in words.
+enum Blast {
+  /// `not a number`, `infinity`, `+104 dBFS`.
+  static func words(_ value: Float) -> String {
+    if value.isNaN { return "not a number" }
+    return value.isInfinite ? "infinity" : "+\(Int(20 * log10(Double(value)))) dBFS"
   }
 }

@@ -4,7 +4,8 @@ public indirect enum Edit: Hashable, Sendable {
   /// A node whose identity is 0 is given a fresh one. `before`: the node that follows it in the file.
   case add(Node, before: String?)
   /// With its cables. `bridge`: each source of its inputs is joined to each destination of its outputs.
-  case remove(String, bridge: Bool)
+  /// `tail`: what it still has to say is heard to its end.
+  case remove(String, bridge: Bool, tail: Bool = false)
   /// Another node under the same name, with its cables and place. Cables whose port the new kind lacks
   /// go to the first that fits, else they go.
   case replace(String, with: Node)
@@ -35,6 +36,8 @@ public struct Change: Sendable {
   public var inverse: Edit
   /// Parameters that shall take their time.
   public var ramps: [(node: NodeID, path: ParameterPath, seconds: Double)]
+  /// Removed nodes that shall ring out.
+  public var tails: [NodeID]
   /// Only comments or places changed: nothing that sounds.
   public var isSilent: Bool
   public var touched: Touched
@@ -49,7 +52,8 @@ extension Patch {
     let touched = draft.patch.touched ?? Touched(since: revision)
     draft.patch.touched = nil
     return Change(
-      patch: draft.patch, inverse: inverse, ramps: draft.ramps, isSilent: draft.isSilent, touched: touched)
+      patch: draft.patch, inverse: inverse, ramps: draft.ramps, tails: draft.tails,
+      isSilent: draft.isSilent, touched: touched)
   }
 }
 
@@ -58,6 +62,7 @@ package struct Draft {
   package var patch: Patch
   package let catalogue: KindCatalogue
   package var ramps: [(node: NodeID, path: ParameterPath, seconds: Double)] = []
+  package var tails: [NodeID] = []
   package var isSilent = true
   /// A file may name kinds that nobody knows; a person at the prompt may not.
   package var acceptsUnknownKinds = false
@@ -98,7 +103,7 @@ extension Edit {
   var verbs: any EditVerbs {
     switch self {
     case .add(let node, let before): AddNode(node: node, before: before)
-    case .remove(let name, let bridge): RemoveNode(name: name, bridge: bridge)
+    case .remove(let name, let bridge, let tail): RemoveNode(name: name, bridge: bridge, tail: tail)
     case .replace(let name, let node): ReplaceNode(name: name, node: node)
     case .insert(let node, let cable): InsertNode(node: node, cable: cable)
     case .rename(let name, let newName): RenameNode(name: name, newName: newName)

@@ -90,7 +90,7 @@ struct CompletionContext {
     case .connect: return connect()
     case .disconnect: return existingCable(from: 1)
     case .set: return set()
-    case .remove: return count == 1 ? names() : count == 2 ? [Candidate("bridge", "join its neighbours")] : []
+    case .remove: return count == 1 ? names() : endings()
     case .rename, .comment: return count == 1 ? names() : []
     case .layout:
       return count == 1 ? names() : count == 2 ? [Candidate("auto", "where the layout puts it")] : []
@@ -105,6 +105,13 @@ struct CompletionContext {
     case .stop, .cue: return count == 1 ? transports() : []
     case .header, .footer, .panic, .undo, .redo: return []
     }
+  }
+
+  /// How a node may go.
+  private func endings() -> [Candidate] {
+    let tail = Candidate("tail", "let it ring out")
+    if words.count == 2 { return [Candidate("bridge", "join its neighbours"), tail] }
+    return words.count == 3 && words[2] == "bridge" ? [tail] : []
   }
 
   private var switches: [Candidate] { [Candidate("on"), Candidate("off")] }

@@ -41,7 +41,8 @@ struct Parser {
     case .disconnect: return .edit(.disconnect(try cable(verb)))
     case .remove:
       let name = try text(verb, "a node")
-      return .edit(.remove(name, bridge: accept("bridge")))
+      let bridge = accept("bridge")
+      return .edit(.remove(name, bridge: bridge, tail: accept("tail")))
     case .replace:
       let name = try text(verb, "a node")
       let kind = try kind(verb)

@@ -86,7 +86,7 @@ public enum Verb: String, CaseIterable, Sendable {
     case .set: "set NODE.PARAMETER VALUE [over 2s]"
     case .layout: "layout NODE COLUMN,ROW"
     case .disconnect: "disconnect A -> B"
-    case .remove: "remove NODE [bridge]"
+    case .remove: "remove NODE [bridge] [tail]"
     case .replace: "replace NODE KIND key=value…"
     case .insert: "insert NAME KIND key=value… into A -> B"
     case .rename: "rename NODE NAME"

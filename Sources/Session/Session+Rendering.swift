@@ -70,6 +70,7 @@ extension Session {
     let renderer = OfflineRenderer(
       engine: engine, rate: rate, period: engine.period, tracks: tracks, format: request.format)
     try renderer.render(frames: frames, cues: cues) { progress(Double($0) / rate) }
+    noticeBlasts()
     refreshReport()
     return frames
   }

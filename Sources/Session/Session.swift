@@ -45,6 +45,8 @@ public struct SessionOptions: Sendable {
   let library = FileLibrary()
   /// What each node's file setting was when it was last looked at.
   var wishes: [NodeID: FileWish] = [:]
+  /// The trace up to here has been looked through for what to tell.
+  private var nextTrace = 0
   /// From the last `tick`.
   public private(set) var report = GraphReport()
   public private(set) var editCount = 0
@@ -85,7 +87,18 @@ public struct SessionOptions: Sendable {
     // A JACK server may change its period at any time.
     if let driver = supervisor.driver { engine.period = driver.period }
     engine.collect()
+    noticeBlasts()
     report = engine.report()
+  }
+
+  /// Tells of nodes that the blast shield has muted since last asked.
+  func noticeBlasts() {
+    for entry in engine.trace(since: nextTrace) {
+      nextTrace = entry.id + 1
+      if case .muted(let reason) = entry.happening {
+        notice("`\(entry.name)` gave \(reason) and is muted; an edit of it or of its cables revives it")
+      }
+    }
   }
 
   /// A fresh look at the running graph.
@@ -114,6 +127,7 @@ public struct SessionOptions: Sendable {
     status.driverMessage = supervisor.message
     status.isDisturbed = supervisor.isDisturbed
     status.loading = library.loading
+    status.muted = report.nodes.filter(\.isMuted).map(\.name)
     return status
   }
 

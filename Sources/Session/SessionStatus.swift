@@ -19,6 +19,8 @@ public struct SessionStatus: Sendable, Equatable {
   public var isDisturbed = false
   /// Files being loaded, by short name.
   public var loading: [String] = []
+  /// Nodes that the blast shield has muted, by name.
+  public var muted: [String] = []
 
   public init() {}
 }

@@ -219,6 +219,17 @@ struct EditTests {
     #expect(try !change("layout dist 1,1 ; set dist.drive 1dB").isSilent)
   }
 
+  @Test("A node removed with its tail is gone from the patch, and handed on to ring out")
+  func tails() throws {
+    let plain = try patch.applying(.remove("dist", bridge: true), catalogue: catalogue)
+    let edit = Edit.remove("dist", bridge: true, tail: true)
+    #expect(edit.line == "remove dist bridge tail")
+    let ringing = try patch.applying(edit, catalogue: catalogue)
+    #expect(ringing.tails == [try #require(patch.id(named: "dist"))] && plain.tails.isEmpty)
+    #expect(ringing.patch == plain.patch)
+    #expect(try ringing.patch.applying(ringing.inverse, catalogue: catalogue).patch == patch)
+  }
+
   @Test("An identity that was undone is not given to another node, which would inherit its sound")
   func freshIdentities() throws {
     let added = try patch.applying(.add(Node(name: "a", kind: "delay"), before: nil), catalogue: catalogue)

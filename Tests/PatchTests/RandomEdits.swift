@@ -31,7 +31,7 @@ struct RandomEdits {
     let name = pick(names)
     switch Int.random(in: 0..<100, using: &random) {
     case 0..<12: return names.count > 25 ? .remove(name, bridge: true) : add(names)
-    case 12..<18: return .remove(name, bridge: chance(50))
+    case 12..<18: return .remove(name, bridge: chance(50), tail: chance(25))
     case 18..<26: return .replace(name, with: node(named: name))
     case 26..<32: return .insert(node(named: fresh()), into: cable(in: patch) ?? CableName(name, pick(names)))
     case 32..<37: return .rename(name, to: fresh())

@@ -78,7 +78,7 @@ struct StatementTests {
     #expect(
       fault("connect a b")
         == "11: error: `->` is missing; write `connect A -> B [gain=-3dB] [map=[0,1]] [mix=discrete]`")
-    #expect(fault("remove dist now") == "13: error: `now` is too much; write `remove NODE [bridge]`")
+    #expect(fault("remove dist now") == "13: error: `now` is too much; write `remove NODE [bridge] [tail]`")
     #expect(fault("set dist 3dB") == "5: error: `dist` names no parameter; write `node.parameter`")
     #expect(fault("connect a -> b gian=3dB") == "16: error: a cable has no `gian`; did you mean `gain`?")
     #expect(fault("set a.b \"x") == "9: error: the quotes are not closed")
@@ -143,7 +143,8 @@ struct StatementTests {
       ("replace dist delay t", "time="), ("connect keys -> ", "piano"),
       ("connect piano -> dist.", "dist.in dist.drive dist.mix"),
       ("connect piano ", "->"), ("disconnect ", "keys piano dist main"), ("disconnect piano -> ", "dist"),
-      ("remove dist b", "bridge"), ("note ", "keys piano"), ("play ", "tape"),
+      ("remove dist b", "bridge"), ("remove dist ", "bridge tail"), ("remove dist bridge ", "tail"),
+      ("note ", "keys piano"), ("play ", "tape"),
       ("pedal piano s", "sustain sostenuto soft"),
       ("undo ; rem", "remove"), ("insert e delay into d", "dist"), ("connect piano -> main g", "gain="),
       ("nonsense ", ""), ("set dist.drive 3dB ", "over"),

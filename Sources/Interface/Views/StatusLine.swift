@@ -17,11 +17,20 @@ enum StatusLine {
     let name = [Span(scene.fileName, .statusValue)] + (scene.isModified ? [Span(" •", .statusValue)] : [])
     let room = width - 2 - name.width - 3
     var groups = figures(status)
-    if !status.loading.isEmpty {
-      groups.insert([Span("loading ", .statusBar), Span(status.loading[0], .statusValue)], at: 0)
-    }
     // Each group gives way where there is no room; they stand in reading order, not in that of weight.
-    let weights = groups.count > 5 ? [1, 0, 2, 4, 5, 3] : [0, 1, 3, 4, 2]
+    var weights = [0, 1, 3, 4, 2]
+    func insert(_ group: [Span], weight: Int) {
+      groups.insert(group, at: 0)
+      weights = weights.map { $0 + 1 }
+      weights.insert(0, at: weight)
+    }
+    if !status.loading.isEmpty {
+      insert([Span("loading ", .statusBar), Span(status.loading[0], .statusValue)], weight: 1)
+    }
+    if let muted = status.muted.first {
+      let others = status.muted.count > 1 ? " +\(status.muted.count - 1)" : ""
+      insert([Span("muted ", .statusBar), Span(muted + others, .trouble)], weight: 0)
+    }
     var shown = Set(groups.indices)
     for index in weights.reversed() where index < groups.count {
       if total(groups, shown, gap: 2) <= room { break }

@@ -1,7 +1,8 @@
-/// `remove dist`, `remove dist bridge`
+/// `remove dist`, `remove dist bridge`, `remove echo tail`
 struct RemoveNode: EditVerbs {
   var name: String
   var bridge: Bool
+  var tail = false
 
   func apply(to draft: inout Draft) throws(EditError) {
     let node = try draft.patch.node(named: name)
@@ -9,6 +10,7 @@ struct RemoveNode: EditVerbs {
       for cable in Self.bridges(over: node, in: draft) { draft.patch.plug(cable) }
     }
     draft.patch.detach(node.id)
+    if tail { draft.tails.append(node.id) }
     draft.isSilent = false
   }
 
@@ -26,7 +28,7 @@ struct RemoveNode: EditVerbs {
     return .joined(edits)
   }
 
-  func describe() -> String { bridge ? "remove \(name) bridge" : "remove \(name)" }
+  func describe() -> String { "remove \(name)" + (bridge ? " bridge" : "") + (tail ? " tail" : "") }
 
   /// The cables that would join the neighbours: each source of its inputs to each destination of its
   /// outputs, audio to audio and events to events. Gains add up; maps follow one another. Side chains
