@@ -72,12 +72,13 @@ public final class Engine {
   /// - Parameters:
   ///   - touched: what an edit of the patch adopted last may have changed; nil: it is compared.
   ///   - ramps: how long named parameters take, in seconds; the others take `fade`.
+  ///   - tails: nodes that shall ring out, if they leave.
   ///   - fade: seconds of each crossfade.
   ///   - time: engine frame at which it happens; nil for the next block.
   ///   - edit: what is to stand in the log of edits, as a line of the language; nil: nothing.
   public func adopt(
     _ patch: Patch, touched: Touched? = nil,
-    ramps: [(node: NodeID, path: ParameterPath, seconds: Double)] = [],
+    ramps: [(node: NodeID, path: ParameterPath, seconds: Double)] = [], tails: [NodeID] = [],
     fade: Double = Engine.standardFade, at time: Int64? = nil, describing edit: String? = nil
   ) {
     let old = wanted
@@ -90,6 +91,7 @@ public final class Engine {
     let frames = isFirst ? 0 : Int((fade * rate).rounded())
     let reconciler = Reconciler(
       engine: self, patch: patch, fade: frames, isFirst: isFirst, time: begin)
+    reconciler.tails = Set(tails)
     for ramp in ramps {
       reconciler.ramps[Reconciler.RampKey(node: ramp.node, path: ramp.path)] = Int(
         (ramp.seconds * rate).rounded())
@@ -267,6 +269,9 @@ public final class Engine {
     }
     readTrace()
     readWatch(until: watched)
+    for node in graph.leaving where node.hasRungOut {
+      for cable in node.outgoing where cable.isTail { cable.settling = .at(renderer.time) }
+    }
     if endFades(until: renderer.time) { tidy() } else { graph.forgetSettled() }
     oldResources.removeAll { $0.header.pointee.uses <= 0 && sent.isEmpty && unsent.isEmpty }
   }
@@ -278,7 +283,7 @@ public final class Engine {
       guard let end = end(of: cable.settling), end <= time else { continue }
       cable.settling = nil
       // A gain that has come to rest is mixed as before, unless it is none any more.
-      if cable.isLeaving || cable.key.isFeedback || cable.target == 1 { isOver = true }
+      if cable.isLeaving || cable.isTail || cable.key.isFeedback || cable.target == 1 { isOver = true }
     }
     return isOver
   }

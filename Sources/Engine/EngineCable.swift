@@ -32,6 +32,9 @@ final class EngineCable {
   /// Linear.
   var target: Float { didSet { refreshRow() } }
   var isLeaving = false { didSet { refreshRow() } }
+  /// No longer in the patch, as its source is not: it passes on what that still has to say, and settles
+  /// when that has been long enough.
+  var isTail = false
   /// Among the graph's unsettled cables.
   var isUnsettled = false
   /// No longer in the graph.

@@ -39,6 +39,8 @@ final class EngineNode {
   /// Why it passes nothing.
   var fault: String?
   var isLeaving = false
+  /// Leaving, but heard until nothing more comes from it.
+  var isRinging = false
   var startedAt: Int64 = 0
   /// For endpoints: the first of its driver channels.
   var firstChannel: Int?
@@ -57,6 +59,10 @@ final class EngineNode {
   var kind: String { key.kind }
   /// By cable or directly.
   var takesEvents: Bool { type?.takesEvents == true }
+  /// It rings and is done: nothing comes in but what rings itself, and nothing comes out.
+  var hasRungOut: Bool {
+    isRinging && incoming.allSatisfy(\.isTail) && slot.pointee.isSilent.load(ordering: .relaxed)
+  }
   /// By the blast shield.
   var isMuted: Bool { slot?.pointee.isMuted == true }
   /// Sound ends here: nothing behind it could fade in its place.

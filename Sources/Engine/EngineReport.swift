@@ -88,6 +88,7 @@ extension Engine {
   ) -> NodeReport.State {
     let boundary = node.isSink ? incoming : outgoing
     let left = boundary.compactMap { secondsLeft($0, now) }.max() ?? 0
+    if node.isRinging { return .ringing(secondsLeft: left) }
     if node.isLeaving { return .leaving(secondsLeft: left) }
     let blast = node.slot.pointee.blast.load(ordering: .relaxed)
     if blast != 0 { return .muted(Blast.words(Float(bitPattern: blast))) }
@@ -131,7 +132,7 @@ extension Engine {
     let isMixed = cable.settling != nil
     let gain =
       isMixed ? Float(bitPattern: cable.slot.pointee.gainNow.load(ordering: .relaxed)) : cable.target
-    if let left = secondsLeft(cable, now) {
+    if !cable.isTail, let left = secondsLeft(cable, now) {
       state =
         cable.isLeaving || cable.target == 0 ? .fadingOut(secondsLeft: left) : .fadingIn(secondsLeft: left)
     } else if cable.carriesEvents {

@@ -30,6 +30,8 @@ public struct NodeReport: Sendable, Identifiable {
     case entering(secondsLeft: Double)
     /// No longer in the patch, still heard.
     case leaving(secondsLeft: Double)
+    /// No longer in the patch, heard until nothing more comes from it, or for so long at most.
+    case ringing(secondsLeft: Double)
     /// Muted by the blast shield, with what it emitted.
     case muted(String)
     /// Not loaded: an unknown kind or a missing file, with the reason. Passes nothing.

@@ -52,7 +52,9 @@ extension Reconciler {
 
   private func withdraw(_ ends: Cable.Ends) {
     guard let wish = graph[ends] else { return }
-    if let cable = wish.cable { leave(cable) }
+    if let cable = wish.cable {
+      if mayRing(cable) { ring(cable) } else { leave(cable) }
+    }
     graph.remove(wish)
     isRewired = true
   }
@@ -96,8 +98,8 @@ extension Reconciler {
     var destinations = graph.wishDestinations
     var standings = graph.wishStandings
     var fading: [EngineCable] = []
-    for cable in graph.unsettled where cable.isLeaving && !cable.key.isFeedback {
-      if cable.isGone || isFinished(cable) { continue }
+    for cable in graph.unsettled where (cable.isLeaving || cable.isTail) && !cable.key.isFeedback {
+      if cable.isGone || !cable.isTail && isFinished(cable) { continue }
       sources.append(cable.source.index)
       destinations.append(cable.destination.index)
       standings.append(.fixed)
@@ -139,6 +141,10 @@ extension Reconciler {
       }
       if let old = wish.cable { leave(old) }
       if let known = graph.cables[key] {
+        if known.isTail {
+          known.isTail = false
+          move(known)
+        }
         retarget(known, wish.target)
         graph.setCable(known, of: wish)
       } else {
@@ -185,7 +191,7 @@ extension Reconciler {
     }
   }
 
-  private func leave(_ cable: EngineCable) {
+  func leave(_ cable: EngineCable) {
     guard !cable.isLeaving else { return }
     cable.isLeaving = true
     graph.unsettle(cable)
@@ -194,7 +200,7 @@ extension Reconciler {
       work.commands.append(.release(cable.slot, true))
       cable.settling = .unsent(frames: fade)
       work.fading.append(cable)
-    } else if cable.destination.isSink || !cable.destination.isLeaving {
+    } else if cable.destination.isSink || !cable.destination.isLeaving || cable.destination.isRinging {
       cable.target = 0
       move(cable)
     }
@@ -207,7 +213,9 @@ extension Reconciler {
     guard !disturbed.isEmpty else { return }
     let moved = Set(work.fading.map { ObjectIdentifier($0) })
     for cable in graph.unsettled
-    where cable.settling != nil && !cable.carriesEvents && !moved.contains(ObjectIdentifier(cable)) {
+    where cable.settling != nil && !cable.carriesEvents && !cable.isTail
+      && !moved.contains(ObjectIdentifier(cable))
+    {
       let junction = Junction(node: cable.key.destination, port: cable.key.destinationPort)
       if disturbed.contains(junction) { move(cable) }
     }
@@ -261,7 +269,8 @@ extension Reconciler {
     let isInaudible =
       !isTidying && !cable.carriesEvents && cable.target == 0 && abs(cable.gain(at: time)) < 1e-6
     guard cable.settling == nil || isInaudible else { return false }
-    return !cable.destination.isLeaving || cable.destination.isSink || cable.carriesEvents
+    return !cable.destination.isLeaving || cable.destination.isRinging || cable.destination.isSink
+      || cable.carriesEvents
   }
 
   private func drop(_ cable: EngineCable) {

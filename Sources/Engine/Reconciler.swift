@@ -31,6 +31,10 @@ final class Reconciler {
   /// Engine frame at which it will be executed.
   let time: Int64
   var ramps: [RampKey: Int] = [:]
+  /// Nodes that shall ring out when they leave.
+  var tails: Set<NodeID> = []
+  /// Nodes that rang and are back in the patch.
+  var returned: [EngineNode] = []
   var work = Work()
   var arrived: Set<Int32> = []
   var newCables: [EngineCable] = []
@@ -72,8 +76,10 @@ final class Reconciler {
     touchedCables = touched.cables
     reconcileNodes(touched.nodes)
     reconcileWishes()
+    if isTidying { endTails() }
     if isRewired || work.needsPlan { arrange() }
     carryOut()
+    for node in returned { endTails(of: node) }
     removeFinished()
     guard work.needsPlan else {
       alignFades()
@@ -171,6 +177,8 @@ final class Reconciler {
     if let known = graph.nodesByKey[key] {
       if known.isLeaving {
         graph.setLeaving(known, false)
+        if known.isRinging { returned.append(known) }
+        known.isRinging = false
         work.needsPlan = true
       }
       return known
@@ -222,7 +230,12 @@ final class Reconciler {
     guard !node.isLeaving else { return }
     graph.setLeaving(node, true)
     work.needsPlan = true
-    engine.note(.fadingOut(seconds: Double(fade) / engine.rate), node)
+    if tails.contains(node.id), mayRing(node) {
+      ring(node)
+    } else {
+      for cable in node.incoming where cable.isTail { endTail(cable) }
+      engine.note(.fadingOut(seconds: Double(fade) / engine.rate), node)
+    }
   }
 
   /// An unknown kind has the ports that its cables name.

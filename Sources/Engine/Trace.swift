@@ -12,6 +12,7 @@ public struct TraceEntry: Sendable, Identifiable {
     case pedal(Bool)
     case fadingIn(seconds: Double)
     case fadingOut(seconds: Double)
+    case ringingOut
     case retired(plan: Int)
     case freed
     case loaded(String)

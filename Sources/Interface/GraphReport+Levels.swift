@@ -26,7 +26,12 @@ extension GraphReport {
 }
 
 extension NodeReport.State {
-  fileprivate var isLeaving: Bool { if case .leaving = self { true } else { false } }
+  fileprivate var isLeaving: Bool {
+    switch self {
+    case .leaving, .ringing: true
+    default: false
+    }
+  }
 }
 
 extension CableReport {

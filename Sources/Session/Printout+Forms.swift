@@ -17,7 +17,7 @@ extension Printout {
         .map { $0.hasPrefix("<") ? "{\($0)}" : $0 }.joined(separator: "|")
       let style =
         switch node.state {
-        case .placeholder, .leaving: " style=dashed"
+        case .placeholder, .leaving, .ringing: " style=dashed"
         case .silent: " color=gray"
         default: ""
         }
@@ -82,6 +82,7 @@ extension Printout {
     case .silent: members.append(("state", .string("silent")))
     case .entering(let left): members += [("state", .string("entering")), ("secondsLeft", .number(left))]
     case .leaving(let left): members += [("state", .string("leaving")), ("secondsLeft", .number(left))]
+    case .ringing(let left): members += [("state", .string("ringing")), ("secondsLeft", .number(left))]
     case .muted(let reason): members += [("state", .string("muted")), ("reason", .string(reason))]
     case .placeholder(let reason):
       members += [("state", .string("placeholder")), ("reason", .string(reason))]

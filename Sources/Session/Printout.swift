@@ -173,6 +173,7 @@ public enum Printout {
     case .silent: facts.append("silent")
     case .entering(let left): facts.append("entering, \(milliseconds(left)) left")
     case .leaving(let left): facts.append("leaving, \(milliseconds(left)) left")
+    case .ringing(let left): facts.append("removed, rings out for \(fixed(left, 0)) s at most")
     case .muted(let reason): facts.append("muted: \(reason)")
     case .placeholder(let reason): facts.append("placeholder: \(reason)")
     }
@@ -218,7 +219,7 @@ extension NodeReport.State {
   /// Comes or goes.
   public var isFading: Bool {
     switch self {
-    case .entering, .leaving: true
+    case .entering, .leaving, .ringing: true
     default: false
     }
   }

@@ -208,7 +208,8 @@ public struct SessionOptions: Sendable {
   private func adopt(_ change: Change, describing line: String) {
     patch = change.patch
     guard !change.isSilent else { return }
-    engine.adopt(patch, touched: change.touched, ramps: change.ramps, at: due, describing: line)
+    engine.adopt(
+      patch, touched: change.touched, ramps: change.ramps, tails: change.tails, at: due, describing: line)
     wishForFiles()
     if !options.isOffline { supervisor.poll() }
   }

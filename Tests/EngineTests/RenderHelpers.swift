@@ -66,7 +66,9 @@ final class Bench {
     guard let change = try? patch.applying(edit, catalogue: Engine.catalogue) else { return false }
     patch = change.patch
     history.append(change.inverse)
-    engine.adopt(patch, touched: change.touched, ramps: change.ramps, fade: fade, describing: edit.line)
+    engine.adopt(
+      patch, touched: change.touched, ramps: change.ramps, tails: change.tails, fade: fade,
+      describing: edit.line)
     return true
   }
 
@@ -74,7 +76,7 @@ final class Bench {
     guard let inverse = history.popLast() else { return false }
     guard let change = try? patch.applying(inverse, catalogue: Engine.catalogue) else { return false }
     patch = change.patch
-    engine.adopt(patch, touched: change.touched, ramps: change.ramps, describing: "undo")
+    engine.adopt(patch, touched: change.touched, ramps: change.ramps, tails: change.tails, describing: "undo")
     return true
   }
 
@@ -82,7 +84,7 @@ final class Bench {
   @discardableResult func perform(_ line: String) -> Bool {
     switch draft.perform(line) {
     case .edited(let change):
-      engine.adopt(change.patch, ramps: change.ramps)
+      engine.adopt(change.patch, ramps: change.ramps, tails: change.tails)
       return true
     case .performed(let performance):
       guard let node = draft.patch[named: performance.node], let event = Event(performance.event) else {

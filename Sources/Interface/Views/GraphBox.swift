@@ -37,7 +37,12 @@ struct GraphBox {
   var place: Place?
   var size = Size(columns: 0, rows: 0)
 
-  var isLeaving: Bool { if case .leaving? = state { true } else { false } }
+  var isLeaving: Bool {
+    switch state {
+    case .leaving?, .ringing?: true
+    default: false
+    }
+  }
   var isTroubled: Bool {
     switch state {
     case .placeholder?, .muted?: true
@@ -113,6 +118,9 @@ struct GraphBox {
     case .leaving(let left)?:
       let left = Printout.milliseconds(left)
       footer = detail == .full ? "fading out \(left)" : "fading \(left.filter { $0 != " " })"
+      count = ""
+    case .ringing?:
+      footer = detail == .full ? "ringing out" : "ringing"
       count = ""
     case .entering(let left)?:
       footer = "fading in \(Printout.milliseconds(left))"

@@ -86,6 +86,7 @@ enum TraceView {
     case .pedal(let isDown): ("pedal", isDown ? "down" : "up", .text)
     case .fadingIn(let seconds): ("fading in", Printout.milliseconds(seconds), .added)
     case .fadingOut(let seconds): ("fading out", Printout.milliseconds(seconds), .removed)
+    case .ringingOut: ("ringing out", "", .removed)
     case .retired(let plan): ("retired", "plan \(plan - 1) -> \(plan)", .dim)
     case .freed: ("freed", "worker", .dim)
     case .loaded(let file): ("loaded", file, .text)

@@ -1,0 +1,62 @@
+import Realtime
+
+// Nodes that ring out: gone from the patch, their inputs fade, their outputs stay until nothing more
+// comes from them. Worker.
+
+extension Reconciler {
+  /// Seconds that a removed node may ring at most.
+  static let longestTail = 60.0
+
+  /// What has nothing that could end, such as an oscillator, would ring for ever.
+  func mayRing(_ node: EngineNode) -> Bool {
+    !isFirst && node.slot != nil && node.type?.description.inputs.isEmpty == false
+  }
+
+  /// The node has just been taken out of the patch: its notes end.
+  func ring(_ node: EngineNode) {
+    node.isRinging = true
+    engine.note(.ringingOut, node)
+    guard node.takesEvents else { return }
+    for channel: UInt8 in 0..<16 {
+      work.commands.append(.event(node.slot, Event(.control, channel: channel, key: 64, value: 0)))
+    }
+    work.commands.append(.event(node.slot, Event(.allNotesOff)))
+  }
+
+  /// Whether what its source still has to say goes on through this cable.
+  func mayRing(_ cable: EngineCable) -> Bool {
+    let destination = cable.destination
+    return cable.source.isRinging && !cable.carriesEvents && !cable.isLeaving
+      && (!destination.isLeaving || destination.isRinging)
+  }
+
+  func ring(_ cable: EngineCable) {
+    cable.isTail = true
+    cable.settling = .unsent(frames: Int(Self.longestTail * engine.rate))
+    graph.unsettle(cable)
+    work.fading.append(cable)
+    work.needsPlan = true
+  }
+
+  /// Ends the tails that have been long enough.
+  func endTails() {
+    for cable in graph.unsettled where cable.isTail && cable.settling == nil && !cable.isGone {
+      endTail(cable)
+    }
+  }
+
+  /// What a node that is back does not say through the patch any more.
+  func endTails(of node: EngineNode) {
+    for cable in node.outgoing where cable.isTail { endTail(cable) }
+  }
+
+  func endTail(_ cable: EngineCable) {
+    cable.isTail = false
+    cable.settling = nil
+    leave(cable)
+    let source = cable.source
+    guard source.isRinging, !source.outgoing.contains(where: \.isTail) else { return }
+    source.isRinging = false
+    engine.note(.fadingOut(seconds: Double(fade) / engine.rate), source)
+  }
+}
