@@ -1,0 +1,33 @@
+import Engine
+import Patch
+import TestSupport
+import Testing
+
+@Suite struct MeterTests {
+  @Test(arguments: [1, 7, 64, 100]) func aMeterShowsTheLoudestSampleOfEachChannelSinceTheLastLook(
+    period: Int
+  ) throws {
+    let bench = Bench(period: period)
+    bench.engine.isMetering = true
+    bench.feed(-0.5)
+    bench.feed(0.25, channel: 1)
+    try bench.begin([
+      node("in", "input", "channels=2"), node("a", "gain"), node("out", "output"), cable("in", "a"),
+      cable("a", "out"),
+    ])
+    func peaks() -> [Float] {
+      let nodes = bench.engine.report().nodes
+      return nodes.first { $0.name == "a" }?.outputs.first?.peaks ?? []
+    }
+    bench.render(1000)
+    #expect(peaks() == [0.5, 0.25])
+    #expect(peaks() == [0, 0])
+    bench.edit(.set("a", ParameterPath("gain", []), .number(-6.0206, .decibels), over: nil))
+    bench.settle()
+    bench.render(1000)
+    _ = peaks()
+    bench.render(64)
+    let after = peaks()
+    #expect(after.count == 2 && abs(after[0] - 0.25) < 1e-6 && abs(after[1] - 0.125) < 1e-6)
+  }
+}
