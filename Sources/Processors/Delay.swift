@@ -6,6 +6,9 @@ import Realtime
 /// The line gets the input plus `feedback` times the tap; what comes out is the input times 1 - mix plus
 /// the tap times mix. A change of `time` fades from the old tap to the new. `shift` moves the tap
 /// like a tape head, between frames by cubic Hermite interpolation.
+///
+/// A delay that comes while its input sounds lets it into the line within 10 ms: an echo is as smooth
+/// as what it echoes, and the engine's fade of the new node is over when the echo begins.
 public struct Delay: Kernel {
   public static let description = KindDescription(
     name: "delay", summary: "Echoes.", category: .effect, inputs: [PortDescription("in", .flexible)],
@@ -35,6 +38,11 @@ public struct Delay: Kernel {
   private var written: UnsafeMutablePointer<Float>
   private var tap: UnsafeMutablePointer<Float>
   private var oldTap: UnsafeMutablePointer<Float>
+  /// How much of the input goes into the line, and its values in a block in which that moves.
+  private var entry = Ramp(1)
+  private var entries: UnsafeMutablePointer<Float>
+  /// Until when `entry` has been followed; negative before the first block.
+  private var entryTime: Int64 = -1
   /// Where the next frame is written.
   private var head = 0
   /// The furthest that was read in the last block.
@@ -51,7 +59,7 @@ public struct Delay: Kernel {
   }
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
-    (configuration.inputs[0] * length(configuration.rate) + 3 * blockCapacity) * 4
+    (configuration.inputs[0] * length(configuration.rate) + 4 * blockCapacity) * 4
   }
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
@@ -61,6 +69,7 @@ public struct Delay: Kernel {
     written = arena.take(Float.self, blockStride)
     tap = arena.take(Float.self, blockStride)
     oldTap = arena.take(Float.self, blockStride)
+    entries = arena.take(Float.self, blockStride)
     lines = arena.take(Float.self, channels * length)
   }
 
@@ -69,6 +78,7 @@ public struct Delay: Kernel {
     written = arena.take(Float.self, blockStride)
     tap = arena.take(Float.self, blockStride)
     oldTap = arena.take(Float.self, blockStride)
+    entries = arena.take(Float.self, blockStride)
     let wide = arena.take(Float.self, inputs &* length)
     // Only what the taps can still reach: a whole line would take too long to copy here.
     let needed = reach &+ 64 < length ? reach &+ 64 : length
@@ -113,6 +123,7 @@ public struct Delay: Kernel {
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let input = block.inputs[0]
+    let entry = follow(block)
     if input.isSilent && isAsleep { return .silent }
     isAsleep = false
     let time = block.crossfades[Self.time]
@@ -127,11 +138,11 @@ public struct Delay: Kernel {
     while channel < channels {
       let line = lines + channel &* length
       if moves || nearest < 64 {
-        processFrames(block, channel, line, old, new)
+        processFrames(block, channel, line, old, new, entry)
       } else {
         read(line, new, tap, block.frames)
         if time.blend != nil { read(line, old, oldTap, block.frames) }
-        processBlock(block, channel, time.blend)
+        processBlock(block, channel, time.blend, entry)
         write(line, block.frames)
       }
       var frame = 0
@@ -145,6 +156,21 @@ public struct Delay: Kernel {
     if !inaudible { quietFrames = 0 }
     head = (head &+ block.frames) & (length &- 1)
     return .sounding
+  }
+
+  /// The values of `entry` in this block; nil where it rests at one.
+  @_noLocks private mutating func follow(_ block: Block) -> UnsafePointer<Float>? {
+    // What begins with the engine comes after nothing.
+    if entryTime < 0, block.time > 0 {
+      entry = Ramp(0)
+      entry.move(to: 1, over: Int(block.rate * 0.01))
+    } else if block.time > entryTime, entry.isMoving {
+      entry.skip(Int(block.time &- entryTime))
+    }
+    entryTime = block.time &+ Int64(block.frames)
+    guard entry.isMoving else { return nil }
+    entry.fill(entries, frames: block.frames)
+    return UnsafePointer(entries)
   }
 
   @inline(__always) @_noLocks private func frames(_ seconds: Float, _ rate: Float) -> Int {
@@ -167,7 +193,9 @@ public struct Delay: Kernel {
   }
 
   /// A block whose taps all lie before it.
-  @_noLocks private func processBlock(_ block: Block, _ channel: Int, _ blend: UnsafePointer<Float>?) {
+  @_noLocks private func processBlock(
+    _ block: Block, _ channel: Int, _ blend: UnsafePointer<Float>?, _ entry: UnsafePointer<Float>?
+  ) {
     let input = block.inputs[0][channel]
     let output = block.outputs[0][channel]
     let feedback = block.parameters[Self.feedback]
@@ -181,7 +209,8 @@ public struct Delay: Kernel {
         t = oldTap.vector(frame) * (1 - b) + t * b
       }
       let amount = limited(feedback.vector(channel, frame) / 100, -1, 1)
-      let w = x + amount * t
+      var w = x + amount * t
+      if let entry { w = x * entry.vector(frame) + amount * t }
       // Echoes end at -300 dB rather than in denormal numbers.
       written.store(w.replacing(with: 0, where: magnitude(w) .< 1e-15), frame)
       let m = limited(mix.vector(channel, frame) / 100, 0, 1)
@@ -192,7 +221,8 @@ public struct Delay: Kernel {
 
   /// The same frame by frame, where a tap reads what this block writes, or glides.
   @_noLocks private func processFrames(
-    _ block: Block, _ channel: Int, _ line: UnsafeMutablePointer<Float>, _ old: Int, _ new: Int
+    _ block: Block, _ channel: Int, _ line: UnsafeMutablePointer<Float>, _ old: Int, _ new: Int,
+    _ entry: UnsafePointer<Float>?
   ) {
     let input = block.inputs[0][channel]
     let output = block.outputs[0][channel]
@@ -211,7 +241,7 @@ public struct Delay: Kernel {
         t = interpolated(line, position, old, glide) * (1 - b) + t * b
       }
       let amount = limited(feedback.value(channel, at: frame) / 100, -1, 1)
-      var w = x + amount * t
+      var w = (entry.map { $0[frame] * x } ?? x) + amount * t
       if w < 1e-15 && w > -1e-15 { w = 0 }
       line[position & (length &- 1)] = w
       written[frame] = w
