@@ -17,7 +17,7 @@ SEED ?=
 EDITS ?= 4000
 # Measure a build for no particular processor beside the native one: 1 is x86-64-v3.
 GENERIC ?=
-# What else `make bench` is told, such as "--only W1 --repeat 3".
+# What else `make bench` is told, such as "--only W1 --repeat 3"; or `make bench-edits`.
 BENCH ?=
 
 SHELL := /bin/bash
@@ -35,14 +35,14 @@ FUZZ := --configuration release --scratch-path .build-fuzz -Xswiftc -sanitize=fu
 GENERIC_CPU := $(patsubst 1,x86-64-v3,$(GENERIC))
 # Tests that begin are not worth a line, those that end are; some name arguments of a page each.
 QUIETLY := | sed -u '/^◇/d'
-SOURCES := Package.swift Sources Tests Fuzz
+SOURCES := Package.swift Sources Tests Fuzz Benchmarks
 
 .DEFAULT_GOAL := build
-.PHONY: help build run test bench rtsan soak fuzz lint format install install-test
+.PHONY: help build run test bench bench-edits rtsan soak fuzz lint format install install-test
 
 help: ## List the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1 \2/p' $(MAKEFILE_LIST) | while read -r name text; do \
-	  printf '  make %-8s %s\n' "$$name" "$$text"; done
+	  printf '  make %-11s %s\n' "$$name" "$$text"; done
 	@printf '\n  CPU=%s builds for this processor; CPU=x86-64-v3 for one that runs elsewhere.\n' '$(CPU)'
 
 install:
@@ -65,6 +65,11 @@ bench: build ## Our cost and other programs' on the same work (GENERIC=1, BENCH=
 	$(if $(GENERIC),@$(MAKE) --no-print-directory build CPU=$(GENERIC_CPU))
 	@Benchmarks/bench.py .build-$(CPU)/release/sostenuto \
 	  $(if $(GENERIC),--generic .build-$(GENERIC_CPU)/release/sostenuto) $(BENCH)
+
+bench-edits: build ## An effect replaced 100 and 1000 times a second under load, heard over JACK
+	@mkdir -p .build-bench
+	@swiftc -O -swift-version 6 -parse-as-library -I Sources/CJack Benchmarks/listen.swift -o .build-bench/listen
+	@Benchmarks/edits.py .build-$(CPU)/release/sostenuto .build-bench/listen $(BENCH)
 
 rtsan: install-test ## Render and edit under RealtimeSanitizer
 	STRICT=1 $(SWIFT) build $(RTSAN) --build-tests

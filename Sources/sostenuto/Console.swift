@@ -32,8 +32,9 @@ enum Interruption {
   static func hold() { withSet { _ = pthread_sigmask(SIG_BLOCK, $0, nil) } }
 
   /// Waits so long for a signal; true when one came.
-  static func wait(milliseconds: Int) -> Bool {
-    var limit = timespec(tv_sec: milliseconds / 1000, tv_nsec: milliseconds % 1000 * 1_000_000)
+  static func wait(seconds: Double) -> Bool {
+    let whole = seconds.rounded(.down)
+    var limit = timespec(tv_sec: Int(whole), tv_nsec: Int((seconds - whole) * 1e9))
     return withSet { sigtimedwait($0, nil, &limit) > 0 }
   }
 

@@ -65,6 +65,9 @@ struct PlayCommand: ParsableCommand {
   private static let lead = 0.2
   private var loads = 0.0
   private var samples = 0
+  /// What each line took, and by how much the latest came after its time; in seconds.
+  private var taken: [Double] = []
+  private var lag = 0.0
   private var status = SessionStatus()
   private var message = ""
 
@@ -79,10 +82,17 @@ struct PlayCommand: ParsableCommand {
     var next = 0
     var start: Int64?
     var origin: Int64 = 0
+    var nextTick = Int64.min
     let rate = session.engine.rate
     while true {
-      session.tick()
-      show()
+      let now = monotonicTime()
+      if now >= nextTick {
+        tick()
+        nextTick = now + 16_000_000
+      } else {
+        // A script may have a thousand edits a second, whose fades end in between.
+        session.engine.collect()
+      }
       if start == nil, session.isLoaded {
         start = monotonicTime()
         origin = session.engine.renderer.time + Int64(Self.lead * rate)
@@ -92,17 +102,32 @@ struct PlayCommand: ParsableCommand {
         let line = lines[next]
         // A driver of another rate may have come: then as soon as it is due.
         let frame = session.engine.rate == rate ? origin + Int64((line.time * rate).rounded()) : nil
+        let began = monotonicTime()
         try session.perform(line.text, file: file, line: line.line, column: line.column, at: frame)
+        let done = monotonicTime()
+        taken.append(Double(done - began) * 1e-9)
+        lag = max(lag, Double(done - (start ?? done)) * 1e-9 - line.time)
         next += 1
       }
-      status = session.status
-      loads += status.load
-      samples += 1
-      if let seconds, elapsed >= seconds { return }
+      if let seconds, elapsed >= seconds {
+        tick()
+        return
+      }
       // The next line is due within this time, or nothing is.
-      let due = next < lines.count ? lines[next].time - elapsed : 1
-      if Interruption.wait(milliseconds: max(0, min(5, Int(due * 1000)))) { return }
+      var due = 0.005
+      if let start, next < lines.count {
+        due = lines[next].time - Double(monotonicTime() - start) * 1e-9
+      }
+      if Interruption.wait(seconds: max(0, min(0.005, due))) { return }
     }
+  }
+
+  private mutating func tick() {
+    session.tick()
+    show()
+    status = session.status
+    loads += status.load
+    samples += 1
   }
 
   private mutating func show() {
@@ -114,6 +139,7 @@ struct PlayCommand: ParsableCommand {
     }
   }
 
+  private var median: Double { taken.isEmpty ? 0 : taken.sorted()[taken.count / 2] }
   private var meanLoad: Double { samples > 0 ? loads / Double(samples) : 0 }
 
   var summary: JSON {
@@ -121,7 +147,8 @@ struct PlayCommand: ParsableCommand {
       ("driver", .string(status.driver)), ("rate", .number(status.rate)), ("period", .int(status.period)),
       ("seconds", .number(elapsed)), ("xruns", .int(status.xruns)), ("load", .number(meanLoad)),
       ("peakLoad", .number(status.peakLoad)), ("edits", .int(session.editCount)),
-      ("longestEditSeconds", .number(session.longestEdit)),
+      ("longestEditSeconds", .number(session.longestEdit)), ("medianLineSeconds", .number(median)),
+      ("lagSeconds", .number(lag)),
       ("residue", worst.map { .number($0.residueLevel) } ?? .null), ("voices", .int(status.voices)),
       ("disturbed", .bool(status.isDisturbed)), ("message", .string(status.driverMessage)),
     ])
@@ -141,7 +168,8 @@ struct PlayCommand: ParsableCommand {
       xruns         \(status.xruns)
       load          \(percent(meanLoad)), peak \(percent(status.peakLoad))
       edits         \(session.editCount)
-      longest edit  \(Printout.milliseconds(session.longestEdit))
+      longest edit  \(Printout.milliseconds(session.longestEdit)), median line \(Printout.milliseconds(median)), \
+      at most \(Printout.milliseconds(lag)) late
       loudest edit  \(worst)
 
       """

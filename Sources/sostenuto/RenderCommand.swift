@@ -63,7 +63,7 @@ struct RenderCommand: ParsableCommand {
       if late > 0 { Console.error("warning: \(script): \(late) of its lines come after the end") }
     }
     var line = ProgressLine("rendering \(output ?? taps[0].path)", total: seconds)
-    let frames = try session.render(request, isInterrupted: { Interruption.wait(milliseconds: 0) }) {
+    let frames = try session.render(request, isInterrupted: { Interruption.wait(seconds: 0) }) {
       line.show($0)
     }
     let later = session.takeNotices()

@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""W5: an effect that is replaced again and again while the engine is at work, as another client hears it.
+
+    edits.py SOSTENUTO LISTEN [--rate N]… [--seconds N] [--load PERCENT]
+
+A tone goes through an effect, which becomes a resonant filter, a delay and an equalizer in turn; W1's
+voices on other outputs are the load. It all runs on a JACK server of its own with the dummy back end and
+64 frames a period. At the same time a client that does nothing listens to another such server: how often
+that is late is the machine's doing.
+
+  step    the largest difference of two successive samples, over the largest that the tone has at rest in
+          any of the effects. A crossfade between two of them adds its own slope: a few per cent.
+  clicks  windows of 10 ms whose largest second difference is above three times that of the tone at rest
+  silent  seconds of it, in pieces of at least 32 frames
+"""
+import argparse
+import array
+import json
+import os
+import subprocess
+import sys
+import time
+
+import patches
+from bench import WORK
+from measure import read_wav, run
+from workloads import *
+
+EFFECTS = ["filter freq=1kHz q=2", "delay time=7ms feedback=20% mix=30%", "equalizer band1.gain=3dB band2.gain=-3dB"]
+# Until the recording begins: seconds of edits without an ear.
+LEAD = 4
+
+
+def script(rate, seconds):
+    count = round(rate * seconds)
+    return "".join(
+        f"at {i / rate:.6f}s replace effect {EFFECTS[(i + 1) % len(EFFECTS)]}\n" for i in range(count)
+    )
+
+
+def differences(samples):
+    return [b - a for a, b in zip(samples, samples[1:])]
+
+
+def largest(values):
+    return max(map(abs, values), default=0)
+
+
+def at_rest(program, folder):
+    """The largest first and second difference of the tone in any of the effects."""
+    patches.put(folder, "W5-rest.patch", patches.replaced(0))
+    steps = bends = 0
+    for i, effect in enumerate(EFFECTS):
+        patches.put(folder, "W5-rest.script", f"at 0s replace effect {effect}\n")
+        output = f"{folder}/W5-rest.wav"
+        run([program, "render", f"{folder}/W5-rest.patch", "--script", f"{folder}/W5-rest.script",
+             "--seconds", "1", "--output", output], folder)  # fmt: skip
+        slopes = differences(read_wav(output)[0][24000:])
+        steps, bends = max(steps, largest(slopes)), max(bends, largest(differences(slopes)))
+    return steps, bends
+
+
+def groups_for(program, folder, load):
+    """How many groups of 64 voices take `load` of a processor."""
+
+    def live(groups):
+        patches.put(folder, "W5-load.patch", patches.replaced(groups))
+        played = subprocess.run(
+            [program, "play", f"{folder}/W5-load.patch", "--headless", "--json", "--driver", "clock",
+             "--period", str(BLOCK), "--seconds", "2"],
+            capture_output=True, text=True,
+        )  # fmt: skip
+        return json.loads(played.stdout)["load"]
+
+    # Many at once have another place in the caches than few.
+    groups = 16
+    for _ in range(3):
+        groups = max(1, round(groups * load / live(groups)))
+    return groups
+
+
+class Server:
+    """A JACK server of our own."""
+
+    def __init__(self, name):
+        self.name = name
+        self.process = subprocess.Popen(
+            ["jackd", "-R", "-P", "60", "-n", name, "-d", "dummy", "-r", str(RATE), "-p", str(BLOCK)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()
+
+
+def listen(listener, server, seconds, *port):
+    process = subprocess.Popen(
+        [listener, server.name, str(seconds), *port],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    return process
+
+
+def heard(samples, rest):
+    slopes = differences(samples)
+    bends = differences(slopes)
+    clicks = sum(largest(bends[i : i + 480]) > 3 * rest[1] for i in range(0, len(bends), 480))
+    silent = length = 0
+    for sample in samples:
+        if abs(sample) < 1e-7:
+            length += 1
+        else:
+            silent += length if length >= 32 else 0
+            length = 0
+    silent += length if length >= 32 else 0
+    return dict(step=largest(slopes) / rest[0], clicks=clicks, silent=silent / RATE)
+
+
+def measure(options, folder, rate, groups, rest):
+    patches.put(folder, "W5.patch", patches.replaced(groups))
+    patches.put(folder, "W5.script", script(rate, LEAD + options.seconds + 1) if rate else "")
+    names = [f"sostenuto-bench-{os.getpid()}-{part}" for part in ("ours", "idle")]
+    servers, processes = [Server(name) for name in names], []
+    try:
+        tape = f"{folder}/W5.f32"
+        player = subprocess.Popen(
+            [options.program, "play", f"{folder}/W5.patch", "--headless", "--json", "--driver", "jack",
+             "--jack-server", names[0], "--script", f"{folder}/W5.script",
+             "--seconds", str(LEAD + options.seconds + 2)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        ) if wait_for(servers[0]) else None  # fmt: skip
+        processes.append(player)
+        start = time.monotonic()
+        ears = [
+            listen(options.listener, servers[0], options.seconds, "sostenuto:out_1", tape),
+            listen(options.listener, servers[1], options.seconds),
+        ]
+        processes += ears
+        for ear in ears:
+            if ear.stdout.readline() != "ready\n":
+                sys.exit("edits.py: the listener did not start")
+        time.sleep(max(0, start + LEAD - time.monotonic()))
+        for ear in ears:
+            ear.stdin.write("\n")
+            ear.stdin.flush()
+        ours, idle = (json.loads(ear.stdout.read()) for ear in ears)
+        played = json.loads(player.stdout.read())
+    finally:
+        for process in processes:
+            if process and process.poll() is None:
+                process.terminate()
+                process.wait()
+        for server in servers:
+            server.stop()
+    samples = array.array("f")
+    with open(tape, "rb") as file:
+        samples.frombytes(file.read())
+    return played, ours, idle, heard(samples, rest)
+
+
+def wait_for(server):
+    for _ in range(100):
+        done = subprocess.run(["jack_lsp", "-s", server.name], capture_output=True)
+        if done.returncode == 0:
+            return True
+        time.sleep(0.1)
+    sys.exit("edits.py: jackd does not start")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("program")
+    parser.add_argument("listener")
+    parser.add_argument("--rate", type=float, action="append", help="edits a second")
+    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--load", type=float, default=40, help="per cent of a processor")
+    options = parser.parse_args()
+    options.program, options.listener = map(os.path.realpath, (options.program, options.listener))
+    folder = os.path.realpath(WORK)
+    os.makedirs(folder, exist_ok=True)
+
+    rest = at_rest(options.program, folder)
+    groups = groups_for(options.program, folder, options.load / 100)
+    print(f"W5: {options.seconds:g} s on jackd -d dummy, {RATE} Hz, {BLOCK} frames; load: {groups * WIDTH} voices")
+    layout = "{:>9} {:>6} {:>9} {:>9} {:>7} {:>6} {:>6} {:>6} {:>6} {:>7} {:>13} {:>12}"
+    print(layout.format("edits/s", "done", "longest", "median", "lag", "load", "peak", "step", "clicks",
+                        "silent", "xruns (idle)", "late (idle)"))  # fmt: skip
+    for rate in options.rate or [0, 100, 1000]:
+        played, ours, idle, sound = measure(options, folder, rate, groups, rest)
+        print(layout.format(
+            f"{rate:g}", played["edits"], f"{played['longestEditSeconds'] * 1e3:.2f} ms",
+            f"{played['medianLineSeconds'] * 1e3:.3f} ms", f"{played['lagSeconds'] * 1e3:.0f} ms",
+            f"{played['load'] * 100:.0f} %", f"{played['peakLoad'] * 100:.0f} %", f"{sound['step']:.3f}",
+            sound["clicks"], f"{sound['silent']:.2f} s", f"{ours['xruns']} ({idle['xruns']})",
+            f"{ours['late']} ({idle['late']})"), flush=True)  # fmt: skip
+    print(f"{os.cpu_count()} processors, load {' '.join(f'{x:.1f}' for x in os.getloadavg())}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+import CJack
+import Glibc
+import Synchronization
+
+/// A client of JACK that records one port, or nothing, and counts how often the server is late.
+///
+///     listen SERVER SECONDS [PORT FILE]
+///
+/// Says `ready` once it is connected and begins at the next line that it reads. Writes 32-bit floats, and
+/// prints how many frames it heard, the server's xruns and its own late callbacks.
+@main struct Listen {
+  static func main() { listen() }
+
+  // Outside of the main actor: a closure formed on it would be checked for it on JACK's threads, and trap.
+  private nonisolated static func listen() {
+    let words = CommandLine.arguments
+    guard words.count == 3 || words.count == 5, let seconds = Double(words[2]) else {
+      fail("listen SERVER SECONDS [PORT FILE]")
+    }
+    jack_set_error_function { _ in }
+    jack_set_info_function { _ in }
+    guard let client = retry({ open(words[1]) }) else { fail("no server \(words[1])") }
+    let rate = Double(jack_get_sample_rate(client))
+    let port = words.count > 3 ? jack_port_register(client, "in", JACK_DEFAULT_AUDIO_TYPE, 1, 0) : nil
+    let tape = Tape(port, period: Double(jack_get_buffer_size(client)) / rate, frames: Int(seconds * rate))
+    let argument = Unmanaged.passUnretained(tape).toOpaque()
+    jack_set_process_callback(client, process, argument)
+    jack_set_xrun_callback(client, countXrun, argument)
+    guard jack_activate(client) == 0 else { fail("JACK refused to start the client") }
+    if words.count > 3, retry({ jack_connect(client, words[3], "listen:in") == 0 ? true : nil }) == nil {
+      fail("no port \(words[3])")
+    }
+    print("ready")
+    fflush(nil)
+    _ = readLine()
+    tape.isRecording.store(true, ordering: .releasing)
+    while tape.frames.load(ordering: .acquiring) < tape.capacity { usleep(50_000) }
+    jack_deactivate(client)
+    if words.count > 3 {
+      guard let file = fopen(words[4], "wb") else { fail("cannot write \(words[4])") }
+      fwrite(tape.samples, 4, tape.capacity, file)
+      fclose(file)
+    }
+    jack_client_close(client)
+    print(
+      """
+      {"frames": \(tape.capacity), "xruns": \(tape.xruns.load(ordering: .relaxed)), \
+      "late": \(tape.late.load(ordering: .relaxed))}
+      """)
+  }
+
+  private nonisolated static func open(_ server: String) -> OpaquePointer? {
+    var status = JackStatus(0)
+    return sostenuto_jack_client_open("listen", JackNoStartServer, &status, server)
+  }
+
+  /// For ten seconds: the other side is just starting.
+  private nonisolated static func retry<Result>(_ body: () -> Result?) -> Result? {
+    for _ in 0..<100 {
+      if let result = body() { return result }
+      usleep(100_000)
+    }
+    return nil
+  }
+
+  private nonisolated static func fail(_ text: String) -> Never {
+    let words = "listen: \(text)\n"
+    words.withCString { _ = write(2, $0, strlen($0)) }
+    exit(1)
+  }
+}
+
+private final class Tape: Sendable {
+  nonisolated(unsafe) let port: OpaquePointer?
+  nonisolated(unsafe) let samples: UnsafeMutablePointer<Float>
+  let capacity: Int
+  /// Microseconds.
+  let period: UInt64
+  let frames = Atomic<Int>(0)
+  let isRecording = Atomic<Bool>(false)
+  let xruns = Atomic<Int>(0)
+  let late = Atomic<Int>(0)
+  let last = Atomic<UInt64>(0)
+
+  init(_ port: OpaquePointer?, period: Double, frames: Int) {
+    self.port = port
+    self.period = UInt64(period * 1e6)
+    // Whole periods of any size.
+    capacity = frames / 8192 * 8192
+    samples = .allocate(capacity: capacity)
+    samples.initialize(repeating: 0, count: capacity)
+  }
+}
+
+private func tape(_ argument: UnsafeMutableRawPointer?) -> Tape {
+  Unmanaged<Tape>.fromOpaque(argument!).takeUnretainedValue()
+}
+
+private func countXrun(_ argument: UnsafeMutableRawPointer?) -> Int32 {
+  let tape = tape(argument)
+  if tape.isRecording.load(ordering: .acquiring) { tape.xruns.wrappingAdd(1, ordering: .relaxed) }
+  return 0
+}
+
+private func process(_ frames: UInt32, _ argument: UnsafeMutableRawPointer?) -> Int32 {
+  let tape = tape(argument)
+  let now = jack_get_time()
+  let last = tape.last.exchange(now, ordering: .relaxed)
+  let done = tape.frames.load(ordering: .relaxed)
+  guard tape.isRecording.load(ordering: .acquiring), done < tape.capacity else { return 0 }
+  if now - last > 2 * tape.period { tape.late.wrappingAdd(1, ordering: .relaxed) }
+  if let port = tape.port, let heard = jack_port_get_buffer(port, frames) {
+    (tape.samples + done).update(from: heard.assumingMemoryBound(to: Float.self), count: Int(frames))
+  }
+  tape.frames.store(done + Int(frames), ordering: .releasing)
+  return 0
+}
