@@ -52,7 +52,7 @@ let package = Package(
     .executableTarget(
       name: "sostenuto",
       dependencies: [
-        "Session", "Interface", "Terminal",
+        "Session", "Interface", "Terminal", "Sampler",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
 

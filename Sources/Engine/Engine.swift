@@ -273,7 +273,7 @@ public final class Engine {
       for cable in node.outgoing where cable.isTail { cable.settling = .at(renderer.time) }
     }
     if endFades(until: renderer.time) { tidy() } else { graph.forgetSettled() }
-    oldResources.removeAll { $0.header.pointee.uses <= 0 && sent.isEmpty && unsent.isEmpty }
+    oldResources.removeAll { !$0.header.pointee.isUsed && sent.isEmpty && unsent.isEmpty }
   }
 
   /// Takes the fades that end by `time` for ended; says whether there is less to run without them.

@@ -191,6 +191,7 @@ final class EngineNode {
   /// After the audio thread has let go of it. Worker.
   func free() {
     guard let slot else { return }
+    if memory != nil { type?.release(slot.pointee.kernel) }
     if takesEvents {
       slot.pointee.events.pointee.deallocate()
       slot.pointee.events.deallocate()

@@ -25,6 +25,7 @@ struct KernelType: Sendable {
   let memorySize: @Sendable (KernelConfiguration) -> Int
   let initialize: @Sendable (UnsafeMutableRawPointer, KernelConfiguration, UnsafeMutableRawPointer) -> Void
   let retune: @Sendable (UnsafeMutableRawPointer, Double, Double) -> Void
+  let release: @Sendable (UnsafeMutableRawPointer) -> Void
 
   init<K: Kernel>(_ tag: KernelTag, _ kernel: K.Type, _ description: KindDescription) {
     self.tag = tag
@@ -43,6 +44,7 @@ struct KernelType: Sendable {
     retune = { kernel, old, new in
       kernel.assumingMemoryBound(to: K.self).pointee.retune(from: old, to: new)
     }
+    release = { $0.assumingMemoryBound(to: K.self).pointee.release() }
   }
 
   /// Whether it may give more than it takes, with these values of its parameters; all but the simplest

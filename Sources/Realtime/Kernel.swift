@@ -252,6 +252,9 @@ public protocol Kernel: BitwiseCopyable, KernelMetatype {
   @_noLocks mutating func use(_ resource: UnsafeMutablePointer<ResourceHeader>?)
   /// The rate changed while no audio thread ran: keep pitch and time. Worker.
   mutating func retune(from old: Double, to new: Double)
+  /// It is about to be freed and no audio thread sees it any more: what it still uses is counted in
+  /// `ResourceHeader.returned`. Worker.
+  mutating func release()
   /// How many voices sound, for the views. Audio thread.
   var voices: Int { @_noLocks get }
 }
@@ -266,6 +269,7 @@ extension Kernel {
   ) {}
   @inlinable @_noLocks public mutating func use(_ resource: UnsafeMutablePointer<ResourceHeader>?) {}
   public mutating func retune(from old: Double, to new: Double) {}
+  public mutating func release() {}
   @inlinable public var voices: Int { @_noLocks get { 0 } }
 }
 
@@ -273,12 +277,17 @@ extension Kernel {
 /// The real data follows in the same allocation or behind pointers; the resource's owner knows.
 public struct ResourceHeader {
   /// How many kernels and voices use it, counted by the audio thread (plain stores by the one thread
-  /// that renders the node); when a resource has been replaced and `uses` is 0, the worker frees it.
+  /// that renders the node).
   public var uses: Int32 = 0
+  /// Uses of kernels that were freed while they sounded, counted by the worker.
+  public var returned: Int32 = 0
   /// What follows this header, as the owner numbers it (1 instrument, 2 audio file).
   public var type: Int32
 
   public init(type: Int32) { self.type = type }
+
+  /// When a resource has been replaced and this is false, the worker frees it. Worker.
+  public var isUsed: Bool { uses &- returned > 0 }
 }
 
 /// The types of kernels cross threads, in the engine's table of kinds; from 6.2 on, Swift wants to

@@ -85,7 +85,8 @@ public enum InstrumentLoader {
     let high = builder.entries.map(\.settings.highKey).max() ?? 127
     let report = InstrumentReport(
       path: path, format: "SFZ", regions: builder.entries.count, samples: library.count,
-      bytes: resource.bytes, keys: max(0, low)...max(0, low, high), findings: findings)
+      bytes: resource.bytes, keys: max(0, low)...max(0, low, high), findings: findings,
+      opcodes: reader.opcodes)
     return (resource, report)
   }
 }

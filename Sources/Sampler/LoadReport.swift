@@ -61,6 +61,8 @@ public struct InstrumentReport: Sendable {
   public var keys: ClosedRange<Int>
   /// In the order of the file; each opcode that is not understood appears once.
   public var findings: [Finding]
+  /// Of an SFZ instrument: every opcode, in the order of first use.
+  public var opcodes: [OpcodeUse] = []
 
   /// The names of the opcodes and headers without effect, in the order of their first use.
   public var notUnderstood: [String] {

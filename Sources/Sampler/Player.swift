@@ -219,4 +219,14 @@ public struct Player: Kernel {
     }
     return sounded
   }
+
+  /// Worker.
+  public mutating func release() {
+    for slot in 0..<Self.heads {
+      pool[slot].image?.pointee.header.returned += 1
+      pool[slot].image = nil
+    }
+    image?.pointee.header.returned += 1
+    image = nil
+  }
 }

@@ -256,4 +256,14 @@ public struct Sampler: Kernel {
       shapes[slot].wake(&voicePool[slot])
     }
   }
+
+  /// Worker.
+  public mutating func release() {
+    for slot in 0..<Self.slots where active[slot / 64] >> UInt64(slot % 64) & 1 == 1 {
+      voicePool[slot].image?.pointee.header.returned += 1
+      active[slot / 64] &= ~(1 << UInt64(slot % 64))
+    }
+    image?.pointee.header.returned += 1
+    image = nil
+  }
 }

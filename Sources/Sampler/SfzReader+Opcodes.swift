@@ -205,13 +205,13 @@ extension SfzReader {
       if let gain = real(name, value, 0...1, place) { region.velocityCurve.points[velocity] = gain }
       return true
     }
-    if let control = Self.number(in: name, after: "locc") {
+    if let control = Self.number(in: name, after: "locc", last: 137) {
       if let low = real(name, value, 0...127, place) {
         RegionSettings.range(control, in: &region.conditions) { $0.low = Float(low) }
       }
       return true
     }
-    if let control = Self.number(in: name, after: "hicc") {
+    if let control = Self.number(in: name, after: "hicc", last: 137) {
       if let high = real(name, value, 0...127, place) {
         RegionSettings.range(control, in: &region.conditions) { $0.high = Float(high) }
       }
@@ -240,10 +240,10 @@ extension SfzReader {
 
   // MARK: Values
 
-  /// The number 0...127 behind `prefix`, when nothing else follows.
-  static func number(in name: String, after prefix: String) -> Int? {
+  /// The number 0...127 (or to `last`) behind `prefix`, when nothing else follows.
+  static func number(in name: String, after prefix: String, last: Int = 127) -> Int? {
     guard name.hasPrefix(prefix), let number = Int(name.dropFirst(prefix.count)) else { return nil }
-    return (0...127).contains(number) ? number : nil
+    return (0...last).contains(number) ? number : nil
   }
 
   private func set(_ place: inout Float, _ value: Int?) {

@@ -13,7 +13,11 @@ struct SfzReader {
   var switchHigh: Int?
   var switchDefault: Int?
   private(set) var findings: [Finding]
+  /// In the order of first use.
+  private(set) var opcodes: [OpcodeUse] = []
   private var known: Set<String> = []
+  private var places: [String: Int] = [:]
+  private var generalNames: [String: String] = [:]
   /// 128 values by number, of the `<curve>` headers.
   private var curves: [Int: [Float]] = [:]
   private var curve: SfzCurve?
@@ -65,6 +69,7 @@ struct SfzReader {
           notUnderstood("<\(name)>", place, "the header <\(name)> has no effect here")
         }
       case .opcode(let name, let value):
+        count(name, place)
         switch level {
         case .control: control(name, value, place)
         case .curve: point(name, value, place)
@@ -119,8 +124,21 @@ struct SfzReader {
     if !set(name, value, in: &settings, place) { notUnderstoodOpcode(name, place) }
   }
 
+  private mutating func count(_ name: String, _ place: SourceLine) {
+    let general = generalNames[name] ?? Self.generalName(name)
+    generalNames[name] = general
+    if let index = places[general] {
+      opcodes[index].count += 1
+    } else {
+      places[general] = opcodes.count
+      opcodes.append(
+        OpcodeUse(name: general, count: 1, isUnderstood: true, file: place.file, line: place.line))
+    }
+  }
+
   private mutating func notUnderstoodOpcode(_ name: String, _ place: SourceLine) {
     let general = Self.generalName(name)
+    if let index = places[general] { opcodes[index].isUnderstood = false }
     notUnderstood(general, place, "the opcode `\(general)` has no effect here")
   }
 
@@ -132,7 +150,9 @@ struct SfzReader {
     var digits = false
     for character in name {
       if character.isNumber,
-        digits || ["cc", "lfo", "eg", "eq", "curve_", "var", "key", "_v"].contains(where: word.hasSuffix)
+        digits
+          || ["cc", "lfo", "eg", "eq", "curve_", "var", "key", "_v", "_time", "_level", "_shape"].contains(
+            where: word.hasSuffix)
           || word == "v"
       {
         if !digits { result += "N" }

@@ -5,16 +5,18 @@ import Patch
 import PatchLanguage
 import Session
 
-/// `sostenuto check`: everything that is wrong with patch files.
+/// `sostenuto check`: everything that is wrong with patch files, and what of instruments is left out.
 struct CheckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "check", abstract: "Say what is wrong with patches, line by line.",
+    commandName: "check", abstract: "Say what is wrong with patches and instruments, line by line.",
     discussion: """
       Prints FILE:LINE:COLUMN: error: … for each mistake; the exit status is 1 when there is one. Unknown \
       kinds and missing files are warnings, since such nodes stay in the patch as placeholders.
+
+      Of an instrument (.sfz, .sf2) it says what is missing or not understood, and lists the opcodes.
       """)
 
-  @Argument(help: "The patches.")
+  @Argument(help: "The patches and instruments.")
   var patches: [String]
   @Flag(help: "A JSON array with a member for each mistake.")
   var json = false
@@ -22,7 +24,12 @@ struct CheckCommand: ParsableCommand {
   func run() throws {
     var diagnostics: [Diagnostic] = []
     var isUnreadable = false
+    var instruments: [InstrumentCheck] = []
     for path in patches {
+      if InstrumentCheck.isInstrument(path) {
+        instruments.append(InstrumentCheck(path))
+        continue
+      }
       do {
         let (patch, found) = PatchReader.read(try readText(path), file: path, catalogue: Engine.catalogue)
         diagnostics += found + missingFiles(of: patch, path)
@@ -32,10 +39,11 @@ struct CheckCommand: ParsableCommand {
       }
     }
     if json {
-      Console.result(JSON.array(diagnostics.map(Self.json)).text() + "\n")
+      Console.result(JSON.array(diagnostics.map(Self.json) + instruments.map(\.json)).text() + "\n")
     } else {
-      Console.result(diagnostics.map { $0.description + "\n" }.joined())
+      Console.result(diagnostics.map { $0.description + "\n" }.joined() + instruments.map(\.text).joined())
     }
+    if instruments.contains(where: { $0.error != nil }) { isUnreadable = true }
     if isUnreadable || diagnostics.contains(where: { $0.severity == .error }) { throw ExitCode(1) }
   }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Engine
 import Patch
+import Sampler
 import Session
 
 /// `sostenuto kinds`: the reference of node kinds, made from their descriptions.
@@ -23,7 +24,17 @@ struct KindsCommand: ParsableCommand {
       let hint = Nearest.hint(for: kind, among: all.map(\.name)) ?? "`sostenuto kinds` lists them"
       throw FileError("no kind `\(kind)`; \(hint)")
     }
-    Console.result(json ? KindReference.json(found).text() + "\n" : KindReference.page(found))
+    Console.result(
+      json ? KindReference.json(found).text() + "\n" : KindReference.page(found) + opcodes(of: found))
+  }
+}
+
+extension KindsCommand {
+  /// Of the sampler: what it understands of SFZ.
+  private func opcodes(of kind: KindDescription) -> String {
+    guard kind.name == "sampler" else { return "" }
+    return "\nSFZ opcodes (N: a number; for _onccN also _ccN, _curveccN and _stepccN)\n"
+      + sfzOpcodes.map { "  \($0.topic): \($0.names.joined(separator: " "))\n" }.joined()
   }
 }
 

@@ -37,6 +37,22 @@ import Testing
     #expect(json.status == 1)
   }
 
+  @Test func instrumentsAreCheckedOpcodeByOpcode() throws {
+    let folder = try Folder()
+    let path = folder.write("a.sfz", "<region> sample=*sine wobble=1\n<region> sample=gone.wav")
+    let outcome = try Program.run("check", path)
+    #expect(outcome.status == 0)
+    #expect(outcome.output.contains("\(path):1: warning: the opcode `wobble` has no effect here"))
+    #expect(outcome.output.contains("\(path):2: warning: sample `gone.wav`: No such file or directory"))
+    #expect(outcome.output.contains("2 opcodes: 1 understood, 1 ignored"))
+    let empty = folder.write("b.sfz", "<region> sample=gone.wav")
+    let refused = try Program.run("check", "--json", empty)
+    #expect(refused.status == 1)
+    let list = try JSONSerialization.jsonObject(with: Data(refused.output.utf8)) as? [[String: Any]]
+    #expect((list?.first?["error"] as? String)?.contains("nothing in it can be played") == true)
+    #expect(try Program.run("kinds", "sampler").output.contains("fil_keytrack"))
+  }
+
   @Test func aWrongCommandLineIsTwoAndAWrongInputOne() throws {
     #expect(try Program.run("render", "--no-such-option").status == 2)
     #expect(try Program.run("render", "a.patch", "--seconds", "1").status == 2)

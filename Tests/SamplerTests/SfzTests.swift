@@ -94,6 +94,45 @@ import Testing
     #expect(reader.regions.count == 2)
   }
 
+  /// The reference lists what is understood, and nothing else.
+  @Test func allOpcodesOfTheReferenceAreUnderstood() {
+    for (topic, names) in sfzOpcodes where topic != "headers" {
+      for name in names {
+        let value =
+          switch name {
+          case "sample": "a.wav"
+          case "loop_mode": "one_shot"
+          case "trigger": "first"
+          case "off_mode": "fast"
+          case "phase": "invert"
+          case "fil_type", "fil2_type": "hpf_1p"
+          case "eqN_type": "peak"
+          case "xf_keycurve", "xf_velcurve", "xf_cccurve": "gain"
+          case "sustain_sw", "sostenuto_sw": "on"
+          default: "1"
+          }
+        let written = name.split(separator: "N", omittingEmptySubsequences: false).joined(separator: "2")
+        let reader = read("<region> \(written)=\(value)")
+        #expect(reader.findings == [], "\(written)")
+        #expect(reader.opcodes.map(\.isUnderstood) == [true])
+        #expect(reader.opcodes.map(\.name) == [name])
+      }
+    }
+  }
+
+  @Test func theReportCountsEveryOpcode() throws {
+    folder.wav("a.wav", [noise(100)])
+    let path = folder.write(
+      "a.sfz", "<region> sample=a.wav pan_oncc10=100\n<region> sample=a.wav wobble=1 pan_oncc11=50")
+    let (_, report) = try InstrumentLoader.load(path: path)
+    #expect(
+      report.opcodes == [
+        OpcodeUse(name: "sample", count: 2, isUnderstood: true, file: path, line: 1),
+        OpcodeUse(name: "pan_onccN", count: 2, isUnderstood: true, file: path, line: 1),
+        OpcodeUse(name: "wobble", count: 1, isUnderstood: false, file: path, line: 2),
+      ])
+  }
+
   @Test func valuesOutOfRangeOrUnreadableAreReported() {
     let reader = read(
       "<region> sample=a.wav pan=300 volume=loud\nhikey=H2 ampeg_attack=nan stray loop_mode=sometimes")

@@ -132,6 +132,20 @@ import Testing
     #expect(new.header.pointee.uses == 0)
   }
 
+  @Test func aSamplerThatIsRemovedWhileItSoundsGivesItsInstrumentBack() throws {
+    let (rig, resource) = try rig(looped)
+    _ = rig.run(640, [(0, .on(60)), (10, .on(64))])
+    #expect(resource.header.pointee.isUsed)
+    rig.kernel.release()
+    #expect(!resource.header.pointee.isUsed)
+    let (player, file) = try self.rig(looped)
+    _ = player.run(64, [(0, .on(60))])
+    rig.use(file)
+    player.kernel.release()
+    // Another one goes on playing it.
+    #expect(file.header.pointee.isUsed)
+  }
+
   @Test func aNewRateKeepsThePitchOfHeldNotes() throws {
     let (rig, _) = try rig("<region> sample=sine.wav loop_mode=loop_continuous")
     _ = rig.run(4800, [(0, .on(60))])

@@ -1,0 +1,97 @@
+/// How an instrument's text uses one opcode.
+public struct OpcodeUse: Hashable, Sendable {
+  /// With N for numbers: `pan_onccN`.
+  public var name: String
+  public var count: Int
+  public var isUnderstood: Bool
+  /// Its first place; `line` is 1-based.
+  public var file: String
+  public var line: Int
+}
+
+/// The opcodes that the sampler understands, by what they are about, for the reference. Where `_onccN`
+/// stands, `_ccN` (and for SFZ 1's names `ccN`), `_curveccN` and `_stepccN` are understood as well.
+public let sfzOpcodes: [(topic: String, names: [String])] = [
+  (
+    "headers",
+    [
+      "#define", "#include", "<control>", "<global>", "<master>", "<group>", "<region>", "<curve>",
+      "default_path", "note_offset", "octave_offset", "set_ccN", "set_hdccN", "curve_index", "vN",
+    ]
+  ),
+  (
+    "sample",
+    [
+      "sample", "key", "lokey", "hikey", "lovel", "hivel", "pitch_keycenter", "pitch_keytrack", "tune",
+      "transpose", "offset", "offset_random", "end", "delay", "delay_random", "loop_mode", "loop_start",
+      "loop_end", "phase", "pitch_random", "offset_onccN", "delay_onccN",
+    ]
+  ),
+  (
+    "when",
+    [
+      "trigger", "seq_length", "seq_position", "lorand", "hirand", "loccN", "hiccN", "on_loccN", "on_hiccN",
+      "start_loccN", "start_hiccN", "sw_lokey", "sw_hikey", "sw_default", "sw_last", "sw_lolast", "sw_hilast",
+      "sw_down", "sw_up", "sw_previous", "lochan", "hichan", "lobend", "hibend", "lochanaft", "hichanaft",
+      "lopolyaft", "hipolyaft", "loprog", "hiprog", "group", "off_by", "off_mode", "off_time", "polyphony",
+      "note_polyphony", "rt_decay", "sustain_sw", "sustain_cc", "sustain_lo", "sostenuto_sw", "sostenuto_cc",
+      "sostenuto_lo",
+    ]
+  ),
+  (
+    "loudness and place",
+    [
+      "volume", "gain", "amplitude", "pan", "width", "position", "global_volume", "master_volume",
+      "group_volume", "global_amplitude", "master_amplitude", "group_amplitude", "amp_veltrack",
+      "amp_velcurve_N", "amp_keytrack", "amp_keycenter", "amp_random", "pan_keytrack", "pan_keycenter",
+      "pan_veltrack", "xfin_lokey", "xfin_hikey", "xfout_lokey", "xfout_hikey", "xf_keycurve", "xfin_lovel",
+      "xfin_hivel", "xfout_lovel", "xfout_hivel", "xf_velcurve", "xfin_loccN", "xfin_hiccN", "xfout_loccN",
+      "xfout_hiccN", "xf_cccurve", "volume_onccN", "amplitude_onccN", "pan_onccN", "width_onccN",
+      "position_onccN",
+    ]
+  ),
+  (
+    "pitch",
+    [
+      "bend_up", "bend_down", "bend_smooth", "pitch_veltrack", "global_tune", "master_tune", "group_tune",
+      "tune_onccN", "pitch_onccN",
+    ]
+  ),
+  (
+    "envelopes",
+    ["ampeg", "pitcheg", "fileg"].flatMap { unit in
+      ["delay", "attack", "hold", "decay", "sustain", "release", "start"].flatMap {
+        ["\(unit)_\($0)", "\(unit)_vel2\($0)", "\(unit)_\($0)_onccN"]
+      }
+    } + [
+      "pitcheg_depth", "pitcheg_vel2depth", "pitcheg_depth_onccN", "fileg_depth", "fileg_vel2depth",
+      "fileg_depth_onccN", "egN_timeN", "egN_levelN", "egN_shapeN", "egN_sustain", "egN_pitch", "egN_cutoff",
+      "egN_resonance", "egN_volume", "egN_amplitude", "egN_ampeg", "egN_pan", "egN_width", "egN_timeN_onccN",
+      "egN_levelN_onccN",
+    ]
+  ),
+  (
+    "LFOs",
+    ["amplfo", "pitchlfo", "fillfo"].flatMap { unit in
+      [
+        "\(unit)_freq", "\(unit)_depth", "\(unit)_delay", "\(unit)_fade", "\(unit)_depthccN",
+        "\(unit)_freqccN",
+        "\(unit)_depthchanaft", "\(unit)_depthpolyaft",
+      ]
+    } + [
+      "lfoN_freq", "lfoN_delay", "lfoN_fade", "lfoN_phase", "lfoN_wave", "lfoN_count", "lfoN_pitch",
+      "lfoN_cutoff", "lfoN_resonance", "lfoN_volume", "lfoN_amplitude", "lfoN_pan", "lfoN_width",
+      "lfoN_freq_onccN", "lfoN_pitch_onccN",
+    ]
+  ),
+  (
+    "filters and bands",
+    [
+      "cutoff", "resonance", "fil_type", "fil_keytrack", "fil_keycenter", "fil_veltrack", "fil_random",
+      "cutoff2",
+      "resonance2", "fil2_type", "fil2_keytrack", "fil2_keycenter", "fil2_veltrack", "cutoff_onccN",
+      "resonance_onccN", "cutoff_chanaft", "cutoff_polyaft", "eqN_freq", "eqN_bw", "eqN_gain", "eqN_type",
+      "eqN_vel2gain", "eqN_vel2freq", "eqN_gain_onccN", "eqN_freq_onccN", "eqN_bw_onccN",
+    ]
+  ),
+]

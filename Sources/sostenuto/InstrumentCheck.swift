@@ -1,0 +1,83 @@
+import Foundation
+import Sampler
+import Session
+
+/// `sostenuto check instrument.sfz`: what of an instrument can be played, and what is left out.
+struct InstrumentCheck {
+  let path: String
+  /// nil when nothing of it can be played; then `error` says why.
+  private(set) var report: InstrumentReport?
+  private(set) var error: LoadError?
+
+  static func isInstrument(_ path: String) -> Bool {
+    [".sfz", ".sf2", ".sf3"].contains { path.lowercased().hasSuffix($0) }
+  }
+
+  init(_ path: String) {
+    self.path = path
+    do throws(LoadError) {
+      report = try InstrumentLoader.load(path: path).report
+    } catch {
+      self.error = error
+    }
+  }
+
+  /// FILE:LINE: warning: …, then what it is made of, then each opcode with its first place.
+  var text: String {
+    guard let report else {
+      return error.map { "\($0.path):\($0.line ?? 1): error: \($0.message)\n" } ?? ""
+    }
+    var text = report.findings.map { "\($0.file):\(max(1, $0.line)): \(Self.severity($0)): \($0.message)\n" }
+      .joined()
+    let megabytes = String(format: "%.1f", Double(report.bytes) / 1_048_576)
+    text += "\(path): \(report.format), \(report.regions) regions, \(report.samples) samples, "
+    text += "\(megabytes) MB, keys \(report.keys.lowerBound) to \(report.keys.upperBound)\n"
+    guard !report.opcodes.isEmpty else { return text }
+    let ignored = report.opcodes.count { !$0.isUnderstood }
+    text += "\(path): \(report.opcodes.count) opcodes: "
+    text += "\(report.opcodes.count - ignored) understood, \(ignored) ignored\n"
+    let width = report.opcodes.map(\.name.count).max() ?? 0
+    for opcode in report.opcodes {
+      let name = opcode.name.padding(toLength: width, withPad: " ", startingAt: 0)
+      let word = opcode.isUnderstood ? "understood" : "ignored   "
+      text += "  \(word)  \(name)  \(opcode.count) x  \(opcode.file):\(opcode.line)\n"
+    }
+    return text
+  }
+
+  private static func severity(_ finding: Finding) -> String { finding.kind == .note ? "note" : "warning" }
+
+  var json: JSON {
+    guard let report else {
+      return .object([
+        ("file", .string(path)), ("error", .string(error?.message ?? "")),
+        ("line", error?.line.map { .int($0) } ?? .null),
+      ])
+    }
+    return .object([
+      ("file", .string(path)), ("format", .string(report.format)), ("regions", .int(report.regions)),
+      ("samples", .int(report.samples)), ("bytes", .int(report.bytes)),
+      ("keys", .array([.int(report.keys.lowerBound), .int(report.keys.upperBound)])),
+      ("missing", .array(report.missingSamples.map { .string($0) })),
+      (
+        "findings",
+        .array(
+          report.findings.map {
+            .object([
+              ("file", .string($0.file)), ("line", .int($0.line)), ("message", .string($0.message)),
+            ])
+          })
+      ),
+      (
+        "opcodes",
+        .array(
+          report.opcodes.map {
+            .object([
+              ("name", .string($0.name)), ("count", .int($0.count)), ("understood", .bool($0.isUnderstood)),
+              ("file", .string($0.file)), ("line", .int($0.line)),
+            ])
+          })
+      ),
+    ])
+  }
+}
