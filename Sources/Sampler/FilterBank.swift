@@ -286,9 +286,10 @@ private struct Lanes {
   ) -> SIMD16<Float> {
     let v3 = input - second
     let v1 = a1 * first + a2 * v3
-    let v2 = second + (a2 * first + a3 * v3)
+    let rise = a2 * first + a3 * v3
+    let v2 = second + rise
     first = (v1 + v1) - first
-    second = (v2 + v2) - second
+    second += rise + rise
     return m0 * input + (m1 * v1 + m2 * v2)
   }
 }

@@ -73,7 +73,7 @@ struct SincKernels: @unchecked Sendable {
 
   private init() {
     let eight = UnsafeMutablePointer<Float>.allocate(capacity: (Self.places + 1) * 8)
-    Self.fill(eight, taps: 8, cutoff: 1, beta: 5.5)
+    Self.fill(eight, taps: 8, cutoff: 1, beta: 7)
     let size = (Self.places + 1) * 32
     let long = UnsafeMutablePointer<Float>.allocate(capacity: size * Self.octaveHalves)
     for kernel in 0..<Self.octaveHalves {

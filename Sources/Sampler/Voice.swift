@@ -172,9 +172,8 @@ struct Voice {
     to: Int
   ) {
     let row = (slot & 15) &* FilterBank.stride
-    setMemory(context.gainRows + row, 0, (to &- from &+ 16) &* 4)
-    setMemory(context.rightGainRows + row, 0, (to &- from &+ 16) &* 4)
     var frame = waited(from, to)
+    if frame > from { clearGains(context, row, frame &- from) }
     if age == 0, frame < to, !shape.isMoving {
       shape.start(self, &bank, slot: slot, at: frame &- from)
     }
@@ -211,8 +210,15 @@ struct Voice {
       frame &+= count
       age = age &+ Int64(count)
       if shape.isMoving { shape.frame &+= Int32(truncatingIfNeeded: count) }
-      if endsNow { return }
+      if endsNow { break }
     }
+    // Whole vectors of these rows are added to the sums.
+    clearGains(context, row &+ frame &- from, to &- frame &+ 16)
+  }
+
+  @_noLocks private func clearGains(_ context: VoiceContext, _ place: Int, _ count: Int) {
+    setMemory(context.gainRows + place, 0, count &* 4)
+    setMemory(context.rightGainRows + place, 0, count &* 4)
   }
 
   @_noLocks private func setSteps(_ context: VoiceContext, _ shape: VoiceShape, _ frame: Int, _ count: Int) {

@@ -39,13 +39,13 @@ import Testing
 
   @Test func instrumentsAreCheckedOpcodeByOpcode() throws {
     let folder = try Folder()
-    let path = folder.write("a.sfz", "<region> sample=*sine wobble=1\n<region> sample=gone.wav")
+    let path = try folder.file("a.sfz", "<region> sample=*sine wobble=1\n<region> sample=gone.wav")
     let outcome = try Program.run("check", path)
     #expect(outcome.status == 0)
     #expect(outcome.output.contains("\(path):1: warning: the opcode `wobble` has no effect here"))
     #expect(outcome.output.contains("\(path):2: warning: sample `gone.wav`: No such file or directory"))
     #expect(outcome.output.contains("2 opcodes: 1 understood, 1 ignored"))
-    let empty = folder.write("b.sfz", "<region> sample=gone.wav")
+    let empty = try folder.file("b.sfz", "<region> sample=gone.wav")
     let refused = try Program.run("check", "--json", empty)
     #expect(refused.status == 1)
     let list = try JSONSerialization.jsonObject(with: Data(refused.output.utf8)) as? [[String: Any]]

@@ -1,0 +1,63 @@
+import Glibc
+import Realtime
+import Testing
+
+@testable import Sampler
+
+/// What interpolation adds to the sound, against sines computed where the ideal (a sinc of endless
+/// length) would have them.
+@Suite struct Quality {
+  let folder = Folder()
+
+  /// Decibels of what is wrong against what is right: a sine of `hertz` in the sample, played `cents`
+  /// higher.
+  func error(quality: Int, hertz: Double, cents: Double) throws -> Double {
+    let step = hertz / 48000
+    let samples = (0..<60000).map { Float(0.5 * sin(2 * .pi * step * Double($0))) }
+    folder.wav("a.wav", [samples])
+    folder.write("a.sfz", "<region> sample=a.wav amp_veltrack=0 pan=-100 tune=\(cents)")
+    let rig = Rig<Sampler>(Sampler.description, values: [6: Float(quality)])
+    rig.use(try InstrumentLoader.load(path: folder.path + "a.sfz").resource)
+    let output = rig.run(24000, [(0, .on(60))])[0]
+    let ratio = Double(fixedPoint(Double(Float(exp2(cents / 1200))))) / 4_294_967_296
+    let exact = Double(fixedPoint(exp2(Double(Float(cents)) / 1200))) / 4_294_967_296
+    let pace = abs(ratio - exact) < 1e-6 ? exact : ratio
+    var wrong = 0.0
+    var right = 0.0
+    for frame in 100..<24000 {
+      let place = Double(frame) * pace
+      // Above the Nyquist frequency nothing is right.
+      let ideal = step * pace < 0.5 ? 0.5 * sin(2 * .pi * step * place) : 0
+      wrong += (Double(output[frame]) - ideal) * (Double(output[frame]) - ideal)
+      right += 0.125
+    }
+    return 10 * log10(wrong / right)
+  }
+
+  /// The figures stand in ARCHITECTURE.md.
+  @Test func interpolationNoiseStaysBelowItsFigures() throws {
+    // By quality, then 1, 5, 10 and 15 kHz in a sample at 48 kHz, a fifth down.
+    let limits: [[Double]] = [
+      [-85, -45, -25, -13],
+      [-78, -63, -75, -25],
+      [-90, -90, -90, -88],
+    ]
+    for (quality, row) in limits.enumerated() {
+      for (hertz, limit) in zip([1000.0, 5000, 10000, 15000], row) {
+        let noise = try error(quality: quality, hertz: hertz, cents: -700)
+        print("quality \(quality), \(Int(hertz)) Hz: \(noise) dB")
+        #expect(noise < limit)
+      }
+    }
+  }
+
+  @Test func whatWouldAliasIsLeftOut() throws {
+    for (hertz, cents) in [(20000.0, 1200.0), (14000, 2400), (17000, 1900)] {
+      let noise = try error(quality: 2, hertz: hertz, cents: cents)
+      print(
+        "\(Int(hertz)) Hz, \(Int(cents)) cents up: \(noise) dB, 4-point \(try error(quality: 0, hertz: hertz, cents: cents)) dB"
+      )
+      #expect(noise < -60)
+    }
+  }
+}
