@@ -52,8 +52,11 @@ struct FilterBank {
     marks = UnsafeMutableRawPointer(spare + 64 * Self.lanes).assumingMemoryBound(to: UInt64.self)
     updates = UnsafeMutableRawPointer(marks + 64).assumingMemoryBound(to: Update.self)
     heads = UnsafeMutableRawPointer(updates + Self.mostUpdates).assumingMemoryBound(to: Int16.self)
-    for slot in 0..<groups * Self.lanes {
-      for number in 0..<Most.units { reset(slot, number) }
+    // A lane without a voice lets everything through.
+    for number in 0..<groups * Most.units {
+      store(
+        SIMD16(repeating: 1),
+        units + (number * Self.rows + Self.coefficients + 3) * Self.lanes)
     }
   }
 

@@ -76,7 +76,10 @@ public enum InstrumentLoader {
         path: path, line: first?.line,
         first.map { "nothing in it can be played: \($0.message)" } ?? "nothing in it can be played")
     }
-    let switches = builder.entries.map { Int($0.settings.switches.last) }.filter { $0 >= 0 }
+    let switches = builder.entries.flatMap {
+      [Int($0.settings.switches.last), Int($0.settings.switches.lastHigh)]
+    }
+    .filter { $0 >= 0 }
     if let low = switches.min(), let high = switches.max() {
       builder.switchKeys = min(low, reader.switchLow ?? low)...max(high, reader.switchHigh ?? high)
     }

@@ -70,6 +70,11 @@ struct SoundFontLoader {
         if position == 0 { shared.state(stated) }
         continue
       }
+      // Every instrument of every preset: a small damaged file could ask for millions.
+      guard builder.entries.count < SfzReader.mostRegions else {
+        note("regions", "the bank has too many regions; the rest is left out")
+        return
+      }
       var zone = shared
       zone.state(stated)
       guard zone.add(preset), let sample = sample(Int(last.bits)) else { continue }

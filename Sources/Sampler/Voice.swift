@@ -84,6 +84,21 @@ struct Voice {
     self.rate = rate
   }
 
+  /// What its `VoiceShape` needs of it.
+  struct Core {
+    var image: UnsafeMutablePointer<InstrumentImage>?
+    var region: UnsafeMutablePointer<Region>
+    var pitch: Double
+    var gain: Float
+    var age: Int64
+  }
+
+  var core: Core {
+    @_noLocks @inline(__always) get {
+      Core(image: image, region: region, pitch: pitch, gain: gain, age: age)
+    }
+  }
+
   /// How loud it is, for choosing which to steal. Audio thread.
   var loudness: Float {
     @_noLocks get {
@@ -175,11 +190,11 @@ struct Voice {
     var frame = waited(from, to)
     if frame > from { clearGains(context, row, frame &- from) }
     if age == 0, frame < to, !shape.isMoving {
-      shape.start(self, &bank, slot: slot, at: frame &- from)
+      shape.start(core, &bank, slot: slot, at: frame &- from)
     }
     while frame < to {
       if shape.isMoving, shape.frame == 0 || Int(shape.frame) == VoiceShape.period {
-        shape.step(self, at: frame &- from, &bank, slot: slot, rate: rate)
+        shape.step(core, at: frame &- from, &bank, slot: slot, rate: rate)
       }
       var count = to &- frame < 16 ? to &- frame : 16
       if shape.isMoving {
@@ -249,163 +264,5 @@ struct Voice {
       if hasEnded || envelope.isDone || (isFading && !fade.isMoving) { hasEnded = true }
       return hasEnded
     }
-  }
-
-  // MARK: Interpolation
-
-  /// Sixteen frames of both sides; a mono sample's are the same.
-  struct Sides {
-    var left: SIMD16<Float>
-    var right: SIMD16<Float>
-  }
-
-  /// Whether sixteen frames can be read without looking at every one. Audio thread.
-  @_noLocks @inline(__always) private func isPlain(_ last: Int64) -> Bool {
-    let first = Int(position >> 32)
-    let final = Int(last >> 32)
-    if isLooping {
-      return final &+ 2 < region.pointee.loopEnd
-        && (!hasLooped || first &- 1 >= region.pointee.loopStart)
-    }
-    return final < region.pointee.end
-  }
-
-  @_noLocks @inline(__always) private mutating func steady(
-    _ context: VoiceContext, _ count: Int, _ increment: Int64, _ change: Int64
-  ) -> Sides {
-    guard isPlain(position &+ increment &* 15 &+ change &* 105) else {
-      for index in 0..<16 { context.steps[index] = increment &+ change &* Int64(index) }
-      return gathered(context, count)
-    }
-    if change != 0 { return changing(count, increment, change) }
-    let fraction = fractions(position: position, increment: increment)
-    let left = Taps(region.pointee.left, position: position, increment: increment).interpolated(fraction)
-    var right = left
-    if region.pointee.isStereo {
-      right = Taps(region.pointee.right, position: position, increment: increment).interpolated(fraction)
-    }
-    position = position &+ increment &* Int64(count)
-    return Sides(left: left, right: right)
-  }
-
-  /// Within a control period in which the pitch moves, steps grow evenly.
-  @_noLocks @inline(__always) private mutating func changing(
-    _ count: Int, _ increment: Int64, _ change: Int64
-  ) -> Sides {
-    let fraction = fractions(position: position, increment: increment, change: change)
-    let left = Taps(region.pointee.left, position: position, increment: increment, change: change)
-      .interpolated(fraction)
-    var right = left
-    if region.pointee.isStereo {
-      right = Taps(region.pointee.right, position: position, increment: increment, change: change)
-        .interpolated(fraction)
-    }
-    position = position &+ increment &* Int64(count) &+ change &* Int64((count &* (count &- 1)) / 2)
-    return Sides(left: left, right: right)
-  }
-
-  /// While the sampler's tuning moves, every frame has a step of its own.
-  @_noLocks @inline(never) private mutating func moving(_ context: VoiceContext, _ count: Int) -> Sides {
-    var last = position
-    var end = position
-    for index in 0..<16 {
-      last = end
-      context.low[index] = UInt32(truncatingIfNeeded: end)
-      end = end &+ context.steps[index]
-    }
-    guard isPlain(last) else { return gathered(context, count) }
-    let fraction = fractions(UnsafeRawPointer(context.low).loadUnaligned(as: SIMD16<UInt32>.self))
-    let left = Taps(region.pointee.left, position: position, steps: context.steps).interpolated(fraction)
-    var right = left
-    if region.pointee.isStereo {
-      right = Taps(region.pointee.right, position: position, steps: context.steps).interpolated(fraction)
-    }
-    position = end
-    return Sides(left: left, right: right)
-  }
-
-  /// Brings the position back into the loop, and ends a voice that has no more frames; false then.
-  @_noLocks @inline(__always) private mutating func wrap() -> Bool {
-    if isLooping, Int(position >> 32) >= region.pointee.loopEnd {
-      let start = Int64(region.pointee.loopStart) &<< 32
-      let length = Int64(region.pointee.loopEnd &- region.pointee.loopStart) &<< 32
-      position = start &+ (position &- start) % length
-      hasLooped = true
-    }
-    if !isLooping, Int(position >> 32) >= region.pointee.end {
-      hasEnded = true
-      return false
-    }
-    return true
-  }
-
-  /// Where the frame `place` is found: within the loop when it comes round.
-  @_noLocks @inline(__always) private func folded(_ place: Int) -> Int {
-    guard isLooping else { return place }
-    let length = region.pointee.loopEnd &- region.pointee.loopStart
-    if place >= region.pointee.loopEnd {
-      return region.pointee.loopStart &+ (place &- region.pointee.loopStart) % length
-    }
-    if hasLooped, place < region.pointee.loopStart {
-      let below = (region.pointee.loopStart &- 1 &- place) % length
-      return region.pointee.loopEnd &- 1 &- below
-    }
-    return place
-  }
-
-  /// Near a loop's seam and near the end: every frame's neighbours are looked up one by one, then the
-  /// same arithmetic as elsewhere, so that the way taken never shows in the sound.
-  @_noLocks @inline(never) private mutating func gathered(_ context: VoiceContext, _ count: Int) -> Sides {
-    let leftTaps = context.gathered
-    let rightTaps = context.gathered + 64
-    setMemory(leftTaps, 0, 512)
-    setMemory(context.low, 0, 64)
-    for index in 0..<count {
-      guard wrap() else { break }
-      let at = Int(position >> 32)
-      context.low[index] = UInt32(truncatingIfNeeded: position)
-      for tap in 0..<4 {
-        let place = folded(at &- 1 &+ tap)
-        leftTaps[index &* 4 &+ tap] = region.pointee.left[place]
-        rightTaps[index &* 4 &+ tap] = region.pointee.right[place]
-      }
-      position = position &+ context.steps[index]
-    }
-    let fraction = fractions(UnsafeRawPointer(context.low).loadUnaligned(as: SIMD16<UInt32>.self))
-    return Sides(
-      left: Taps(gathered: leftTaps).interpolated(fraction),
-      right: Taps(gathered: rightTaps).interpolated(fraction))
-  }
-
-  /// Interpolation by more than four points, a frame at a time. Audio thread.
-  @_noLocks @inline(never) private mutating func wide(_ context: VoiceContext, _ count: Int) -> Sides {
-    var left = SIMD16<Float>(repeating: 0)
-    var right = SIMD16<Float>(repeating: 0)
-    let table = context.kernels.table(quality, kernel)
-    for index in 0..<count {
-      guard wrap() else { break }
-      let first = Int(position >> 32) &- table.before
-      let fraction = UInt32(truncatingIfNeeded: position)
-      var fits = true
-      if isLooping {
-        fits =
-          first &+ table.taps <= region.pointee.loopEnd && (!hasLooped || first >= region.pointee.loopStart)
-      }
-      if fits {
-        left[index] = table.value(region.pointee.left + first, fraction)
-        right[index] =
-          region.pointee.isStereo ? table.value(region.pointee.right + first, fraction) : left[index]
-      } else {
-        for tap in 0..<table.taps {
-          let place = folded(first &+ tap)
-          context.gathered[tap] = region.pointee.left[place]
-          context.gathered[64 &+ tap] = region.pointee.right[place]
-        }
-        left[index] = table.value(context.gathered, fraction)
-        right[index] = table.value(context.gathered + 64, fraction)
-      }
-      position = position &+ context.steps[index]
-    }
-    return Sides(left: left, right: right)
   }
 }

@@ -109,7 +109,7 @@ struct VoiceShape {
     ratioStep = 0
     stepLeft = 0
     stepRight = 0
-    compute(voice, rate)
+    compute(voice.core, rate)
     ratio = nextRatio
     gainLeft = nextLeft
     gainRight = nextRight
@@ -126,9 +126,14 @@ struct VoiceShape {
     voice.isShaped = true
     isGliding = true
     guard !isMoving else { return }
+    catchUp(voice.core, voice.rate)
     isMoving = true
     frame = 0
-    advance(voice.region, voice.image!, voice.rate, Int(voice.age &- age))
+  }
+
+  /// The generators of a voice at rest go to where they would be by now.
+  @_noLocks private mutating func catchUp(_ voice: Voice.Core, _ rate: Float) {
+    advance(voice.region, voice.image!, rate, Int(voice.age &- age))
     age = voice.age
   }
 
@@ -136,13 +141,14 @@ struct VoiceShape {
   @_noLocks mutating func release(_ voice: inout Voice) {
     let region = voice.region
     guard region.pointee.routeCount > 0 else { return }
-    wake(&voice)
+    if !isMoving { catchUp(voice.core, voice.rate) }
     for index in 0..<Int(region.pointee.envelopeCount) { envelopes[index].beginRelease() }
     for index in 0..<Int(region.pointee.flexibleCount) {
       flexible[index].release(
         voice.image!.pointee.points, times: points + 16 &* index, levels: points + 64 + 16 &* index,
         rate: voice.rate)
     }
+    if hasLiveGenerators(region) { wake(&voice) }
   }
 
   /// When nothing moves and nothing but gains and pitch are at work, the voice needs no shaping. Where a
@@ -163,7 +169,7 @@ struct VoiceShape {
 
   /// Begins a control period: `frame` frames into the stretch that is being rendered. Audio thread.
   @_noLocks mutating func step(
-    _ voice: Voice, at place: Int, _ bank: inout FilterBank, slot: Int, rate: Float
+    _ voice: Voice.Core, at place: Int, _ bank: inout FilterBank, slot: Int, rate: Float
   ) {
     frame = 0
     ratio = nextRatio
@@ -193,7 +199,7 @@ struct VoiceShape {
   }
 
   /// Sets the coefficients of a voice that begins. Audio thread.
-  @_noLocks func start(_ voice: Voice, _ bank: inout FilterBank, slot: Int, at place: Int) {
+  @_noLocks func start(_ voice: Voice.Core, _ bank: inout FilterBank, slot: Int, at place: Int) {
     for index in 0..<Int(voice.region.pointee.unitCount) {
       bank.move(slot, index, at: place, from: filters[index], to: filters[index], over: 1)
     }
@@ -267,7 +273,7 @@ struct VoiceShape {
 
   /// What everything together makes of pitch and gains; `totals` are all values with what the generators
   /// add.
-  @_noLocks private mutating func compute(_ voice: Voice, _ rate: Float) {
+  @_noLocks private mutating func compute(_ voice: Voice.Core, _ rate: Float) {
     let region = voice.region
     let totals = self.totals
     store(vector(values), totals)
