@@ -7,10 +7,16 @@ final class SoundFileWriter {
   private let path: String
   private let partial: String?
   private var file: OpaquePointer?
+  private let channels: Int
+  /// Periods are short: what is not yet worth a call of the system.
+  private var pending: [Float] = []
+  private static let enough = 1 << 14
 
   /// `frames`: about how many will come, which decides whether a WAV needs its form for above 4 GB.
   init(path: String, rate: Double, channels: Int, format: SampleFormat, frames: Int64) throws(DriverError) {
     self.path = path
+    self.channels = channels
+    pending.reserveCapacity(Self.enough)
     var info = SF_INFO()
     info.samplerate = Int32(rate.rounded())
     info.channels = Int32(channels)
@@ -31,14 +37,22 @@ final class SoundFileWriter {
 
   /// `samples` holds `frames` times the file's channels, interleaved.
   func write(_ samples: UnsafePointer<Float>, frames: Int) throws(DriverError) {
-    guard sf_writef_float(file, samples, sf_count_t(frames)) == frames else {
+    pending.append(contentsOf: UnsafeBufferPointer(start: samples, count: frames * channels))
+    if pending.count >= Self.enough { try writePending() }
+  }
+
+  private func writePending() throws(DriverError) {
+    let frames = sf_count_t(pending.count / channels)
+    guard sf_writef_float(file, pending, frames) == frames else {
       throw DriverError("\(path): \(String(cString: sf_strerror(file)))")
     }
+    pending.removeAll(keepingCapacity: true)
   }
 
   /// Closes the file and puts it in its place.
   func finish() throws(DriverError) {
     guard let file else { return }
+    try writePending()
     self.file = nil
     guard sf_close(file) == 0 else { throw DriverError("\(path): could not be completed") }
     if let partial, rename(partial, path) != 0 {
