@@ -112,6 +112,8 @@ struct NodeSlot: ~Copyable {
   let tracesNotes: Bool
   /// Some parameter moves.
   var isMoving = false
+  /// Something was connected to a parameter in the last block that it ran in.
+  var isModulated = false
   var isAsleep = false
   /// Every block of this 64-frame cell had silent inputs.
   var isCellSilent = true

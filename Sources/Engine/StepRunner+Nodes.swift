@@ -8,7 +8,8 @@ extension StepRunner {
   @inline(__always) @_noLocks mutating func runPlainNode(_ step: UnsafeMutablePointer<Step>) {
     let node = step.pointee.node
     let isQuiet = takeInputs(step)
-    guard !isQuiet, !node.pointee.isAsleep, !node.pointee.isMoving, !isMetering else {
+    guard !isQuiet, !node.pointee.isAsleep, !node.pointee.isMoving, !node.pointee.isModulated, !isMetering
+    else {
       if !isQuiet || !node.pointee.isAsleep || node.pointee.isMoving || node.pointee.isMuted { runNode(step) }
       return
     }
@@ -33,7 +34,9 @@ extension StepRunner {
       node.pointee.isAsleep = false
       if now & 63 != 0 { makeUp(step, node) }
     }
-    if node.pointee.isMoving || step.pointee.portCount > step.pointee.inputCount {
+    if node.pointee.isMoving || node.pointee.isModulated
+      || step.pointee.portCount > step.pointee.inputCount
+    {
       prepareParameters(step, node, restingOnly: false)
     }
 
@@ -102,14 +105,15 @@ extension StepRunner {
       show(step, index, true)
       index &+= 1
     }
+    // The queue that others share stays as it is: empty.
     let queued = node.pointee.events.pointee
-    node.pointee.events.pointee.removeAll()
+    if step.pointee.takesEvents { node.pointee.events.pointee.removeAll() }
     let (whole, time) = (frames, now)
     turn(to: time & ~63, frames: Int(time & 63))
     prepareParameters(step, node, restingOnly: true)
     _ = process(step, node)
     turn(to: time, frames: whole)
-    node.pointee.events.pointee = queued
+    if step.pointee.takesEvents { node.pointee.events.pointee = queued }
     step.pointee.context.eventOutput?.pointee.removeAll()
     _ = takeInputs(step)
   }

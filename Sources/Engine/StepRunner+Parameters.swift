@@ -39,6 +39,8 @@ extension StepRunner {
     }
     var index = Int(step.pointee.inputCount)
     let end = Int(step.pointee.portCount)
+    if node.pointee.isModulated { restUnmoved(node) }
+    node.pointee.isModulated = index < end
     while index < end {
       modulate(step.pointee.ports[index], node, step.pointee.bindings[index].parameter, &room, frames)
       index &+= 1
@@ -113,6 +115,18 @@ extension StepRunner {
     stream.pointee = ParameterStream(
       values: UnsafePointer(values), stream: UnsafePointer(room), elements: elements)
     room += elements &* blockCapacity
+  }
+
+  /// Shows the own values of every parameter that does not move: what was connected to it may be no
+  /// more.
+  @_noLocks private func restUnmoved(_ node: UnsafeMutablePointer<NodeSlot>) {
+    var index = 0
+    while index < Int(node.pointee.parameterCount) {
+      let state = node.pointee.parameters + index
+      let stream = node.pointee.streams + index
+      if state.pointee.isRamp, !state.pointee.isMoving, stream.pointee.stream != nil { rest(state, stream) }
+      index &+= 1
+    }
   }
 
   /// Shows a parameter's own values, which rest.

@@ -99,4 +99,26 @@ import Testing
     }
     #expect(reason == "no such file")
   }
+
+  @Test func aParameterThatIsNoLongerModulatedHasItsOwnValueAgain() throws {
+    let start = """
+      node voice oscillator freq=440Hz
+      node slow oscillator freq=3Hz level=0dB
+      node quieter gain gain=-6dB
+      node out output
+      connect voice -> quieter
+      connect quieter -> out
+
+      """
+    let plain = Bench()
+    try plain.begin(start)
+    let modulated = Bench()
+    try modulated.begin(start + "connect slow -> quieter.gain\n")
+    modulated.render(6400)
+    modulated.edit(.disconnect(CableName(PortName("slow", "out"), PortName("quieter", "gain"))))
+    modulated.render(6400)
+    plain.render(12800)
+    #expect(modulated.heard[0][2000..<6400] != plain.heard[0][2000..<6400])
+    #expect(modulated.heard[0].suffix(3200) == plain.heard[0].suffix(3200))
+  }
 }
