@@ -29,7 +29,7 @@ let package = Package(
     .target(name: "PatchLanguage", dependencies: ["Patch"]),
 
     // The sound.
-    .target(name: "Realtime"),
+    .target(name: "Realtime", dependencies: ["CThread"]),
     .target(name: "Processors", dependencies: ["Patch", "Realtime"]),
     .target(name: "Sampler", dependencies: ["Patch", "Realtime", "CSndfile", "CSamplerate"]),
     .target(

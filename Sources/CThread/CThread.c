@@ -43,6 +43,14 @@ void sostenuto_restore_denormals(uintptr_t state) {
 #endif
 }
 
+void sostenuto_pause(void) {
+#if defined(__x86_64__)
+  _mm_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
+}
+
 int64_t sostenuto_nanoseconds(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);

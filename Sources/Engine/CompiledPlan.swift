@@ -43,22 +43,28 @@ final class BufferArena {
 }
 
 /// Hands out runs of channel buffers, and takes them back when their last reader has run.
+///
+/// What one segment gave back only that segment gets again: others may run at the same time.
 struct BufferAllocator {
   private(set) var size = 0
-  /// By the number of channels.
+  /// By the segment and the number of channels.
   private var free: [[Int]] = []
 
-  mutating func take(_ count: Int) -> Int {
+  private static func shelf(_ count: Int, _ segment: Int) -> Int { segment * 65 + count }
+
+  mutating func take(_ count: Int, in segment: Int) -> Int {
     guard count > 0 else { return 0 }
-    if count < free.count, let run = free[count].popLast() { return run }
+    let shelf = Self.shelf(count, segment)
+    if shelf < free.count, let run = free[shelf].popLast() { return run }
     size += count
     return size - count
   }
 
-  mutating func give(_ run: Int, _ count: Int) {
+  mutating func give(_ run: Int, _ count: Int, in segment: Int) {
     guard count > 0 else { return }
-    while free.count <= count { free.append([]) }
-    free[count].append(run)
+    let shelf = Self.shelf(count, segment)
+    while free.count <= shelf { free.append([]) }
+    free[shelf].append(run)
   }
 }
 

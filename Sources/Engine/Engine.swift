@@ -12,6 +12,8 @@ public final class Engine {
 
   public let renderer: Renderer
   public private(set) var rate: Double
+  /// Threads that render, the driver's included.
+  public let threads: Int
   /// Frames of the driver's period; the engine renders any, this is for the views.
   public var period: Int
   var log = TraceLog()
@@ -47,10 +49,13 @@ public final class Engine {
   public private(set) var plansSent = 0
   public private(set) var plansReturned = 0
 
-  public init(rate: Double, period: Int) {
+  /// `threads`: how many render together, 1...16, where a patch is worth it. The sound is the same, bit
+  /// for bit.
+  public init(rate: Double, period: Int, threads: Int = 1) {
     self.rate = rate
     self.period = period
-    renderer = Renderer(rate: rate)
+    self.threads = min(max(threads, 1), RenderTeam.mostThreads)
+    renderer = Renderer(rate: rate, threads: self.threads)
     edits = EditLog(rate: rate)
     noEvents = .allocate(capacity: 1)
     noEvents.initialize(to: EventQueue())
@@ -125,7 +130,8 @@ public final class Engine {
     transaction.edit = edit
     transaction.fade = transaction.fadeFrames(work.fading)
     if work.needsPlan, var compiler = work.compiler {
-      let plan = compiler.makePlan(serial: plansSent + 1, arena: &arena, zeros: renderer.zeros)
+      let plan = compiler.makePlan(
+        serial: plansSent + 1, threads: threads, arena: &arena, zeros: renderer.zeros)
       compiler = PlanCompiler(nodes: [])
       plansSent += 1
       transaction.commands.append(.swap(plan.plan))
@@ -335,10 +341,19 @@ public final class Engine {
   }
 
   private func readTrace() {
-    let ring = renderer.runner.pointee.trace
-    while let raw = ring.peek() {
-      let record = raw.assumingMemoryBound(to: TraceRecord.self).pointee
-      ring.pop()
+    var records: [TraceRecord] = []
+    for index in 0..<threads {
+      let ring = renderer.team.pointee.runners[index].trace
+      while let raw = ring.peek() {
+        records.append(raw.assumingMemoryBound(to: TraceRecord.self).pointee)
+        ring.pop()
+      }
+    }
+    // In an order that does not depend on how many threads there are.
+    let sorted = records.enumerated().sorted {
+      ($0.element.time, $0.element.node, $0.offset) < ($1.element.time, $1.element.node, $1.offset)
+    }
+    for (_, record) in sorted {
       guard let node = numbers[record.node], let happening = TraceEntry.Happening(record) else { continue }
       log.note(happening, node.id, node.name, at: record.time)
     }

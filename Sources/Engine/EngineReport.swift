@@ -15,6 +15,7 @@ extension Engine {
     report.isRunning = true
     report.plan = running.serial
     report.steps = running.stepCount
+    report.segments = running.plan.pointee.segmentCount
     let now = report.time
     var outgoing: [Int32: [EngineCable]] = [:]
     var incoming: [Int32: [EngineCable]] = [:]

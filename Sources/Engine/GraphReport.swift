@@ -11,6 +11,8 @@ public struct GraphReport: Sendable {
   public var plan = 0
   /// Steps of the plan that the renderer executes each block.
   public var steps = 0
+  /// Parts of the plan that may run on different threads; 1: it runs on one.
+  public var segments = 1
   /// Frames from input to output that nodes add.
   public var latency = 0
   /// Engine time of the last finished block.

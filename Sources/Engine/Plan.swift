@@ -6,8 +6,20 @@ struct Plan: BitwiseCopyable {
   var serial: Int
   var steps: UnsafeMutablePointer<Step>
   var stepCount: Int
-  /// Room for the moving parameters of any one node.
+  /// The steps cut into what may run on different threads; 1: all in their order.
+  var segments: UnsafeMutablePointer<Segment>
+  var segmentCount: Int
+  /// Room for the moving parameters of any one node, so many floats for each thread.
   var parameterScratch: UnsafeMutablePointer<Float>
+  var scratchSize: Int
+}
+
+/// Steps that run in their order on one thread.
+struct Segment: BitwiseCopyable {
+  var steps: UnsafeMutablePointer<Step>
+  var count: Int
+  /// The segments that must be done before, as bits.
+  var predecessors: UInt64
 }
 
 /// One thing to do in each block. What it points to lies behind the plan's steps in their order, so

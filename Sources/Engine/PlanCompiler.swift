@@ -3,9 +3,10 @@ import Realtime
 
 /// Makes a plan of nodes and cables. Worker.
 ///
-/// The passes, in order: spread channel counts, give buffers by liveness, write the steps. Nothing here
-/// knows of patches or of what sounded before; nodes and cables are looked at once and copied into flat
-/// tables, nothing is hashed, and no names are compared.
+/// The passes, in order: spread channel counts, cut into segments if there are several threads, give
+/// buffers by liveness, write the steps. Nothing here knows of patches or of what sounded before; nodes
+/// and cables are looked at once and copied into flat tables, nothing is hashed, and no names are
+/// compared.
 struct PlanCompiler {
   /// In the order of execution.
   let nodes: [EngineNode]
@@ -200,20 +201,25 @@ struct PlanCompiler {
 
   /// Gives buffers by liveness and writes the steps. `nodes` are prepared by now; `zeros` are 64 silent
   /// channels.
-  func makePlan(
-    serial: Int, arena: inout BufferArena, zeros: UnsafePointer<UnsafePointer<Float>>
+  mutating func makePlan(
+    serial: Int, threads: Int, arena: inout BufferArena, zeros: UnsafePointer<UnsafePointer<Float>>
   ) -> CompiledPlan {
+    let cut = threads > 1 ? SegmentPlanner(nodes, threads: threads).run() : nil
+    // Segment by segment is an order of execution, too.
+    if let cut { self = PlanCompiler(nodes: cut.order.map { nodes[$0] }) }
     while true {
-      var writer = StepWriter(self, arena: arena, zeros: zeros)
-      let size = placeBuffers(&writer)
-      if size <= arena.capacity { return writer.finish(serial: serial) }
+      var writer = StepWriter(self, threads: threads, arena: arena, zeros: zeros)
+      let size = placeBuffers(&writer, cut?.segments)
+      if size <= arena.capacity { return writer.finish(serial: serial, cut?.predecessors ?? [0]) }
       arena = BufferArena(capacity: size * 2)
     }
   }
 
-  /// Gives how many buffers are needed; the steps are right if there are as many.
-  private func placeBuffers(_ writer: inout StepWriter) -> Int {
-    // Readers of each output that come after its node: a delay keeps what it needs itself.
+  /// Gives how many buffers are needed; the steps are right if there are as many. `segments`: of each
+  /// node; nil: all are in one.
+  private func placeBuffers(_ writer: inout StepWriter, _ segments: [Int]?) -> Int {
+    // Readers of each output that come after its node: a delay keeps what it needs itself. One in
+    // another segment never counts as done.
     var readers = [Int32](repeating: 0, count: outputChannels.count)
     for (cable, output) in outputs.enumerated() where output >= 0 && !cables[cable].pointee.isDelayed {
       readers[output] += 1
@@ -222,26 +228,31 @@ struct PlanCompiler {
     var buffers = [Int](repeating: 0, count: outputChannels.count)
     var inlets = Inlets()
     for index in nodes.indices {
+      let segment = segments?[index] ?? 0
+      writer.begin(segment)
       findInlets(index, &inlets)
       for position in inlets.list.indices {
         let inlet = inlets.list[position]
         let isMixed = needsMix(inlet, inlets)
-        if isMixed { inlets.list[position].buffer = allocator.take(inlet.channels) }
+        if isMixed { inlets.list[position].buffer = allocator.take(inlet.channels, in: segment) }
         for cable in inlet.first..<inlet.first + inlet.count {
           cables[inlets.cables[cable]].pointee.isMixed = isMixed
         }
       }
       let own = firstOutput[index]..<firstOutput[index + 1]
-      for output in own { buffers[output] = allocator.take(outputChannels[output]) }
+      for output in own { buffers[output] = allocator.take(outputChannels[output], in: segment) }
       if allocator.size <= writer.arena.capacity { writer.write(index, inlets, buffers) }
       for cable in inlets.cables where !cables[cable].pointee.isDelayed {
+        if let segments, segments[Int(cables[cable].pointee.source.pointee.mark)] != segment { continue }
         let output = outputs[cable]
         readers[output] -= 1
-        if readers[output] == 0 { allocator.give(buffers[output], outputChannels[output]) }
+        if readers[output] == 0 { allocator.give(buffers[output], outputChannels[output], in: segment) }
       }
-      for inlet in inlets.list where inlet.buffer >= 0 { allocator.give(inlet.buffer, inlet.channels) }
+      for inlet in inlets.list where inlet.buffer >= 0 {
+        allocator.give(inlet.buffer, inlet.channels, in: segment)
+      }
       for output in own where readers[output] == 0 {
-        allocator.give(buffers[output], outputChannels[output])
+        allocator.give(buffers[output], outputChannels[output], in: segment)
       }
     }
     return allocator.size

@@ -20,13 +20,13 @@ public final class Renderer: @unchecked Sendable {
   private var now: Int64 = 0
   private var rate: Float
   private let driver: UnsafeMutablePointer<DriverChannels>
-  let runner: UnsafeMutablePointer<StepRunner>
+  let team: UnsafeMutablePointer<RenderTeam>
 
   /// 64 silent channels, each as long as whatever may be read.
   let zeros: UnsafePointer<UnsafePointer<Float>>
 
   /// Worker.
-  init(rate: Double) {
+  init(rate: Double, threads: Int) {
     self.rate = Float(rate)
     watch = OutputWatch(rate: rate)
     let silence = Self.aligned(CableSlot.ringStride)
@@ -39,14 +39,15 @@ public final class Renderer: @unchecked Sendable {
     let nowhere: UnsafeMutablePointer<UnsafeMutablePointer<Float>?> = .allocate(capacity: 1)
     nowhere.initialize(to: nil)
     driver.initialize(to: DriverChannels(inputs: none, outputs: nowhere, offset: 0))
-    runner = .allocate(capacity: 1)
-    runner.initialize(to: StepRunner(driver: driver, zeros: zeros))
-    scaffold = { [driver, runner] in
+    team = .allocate(capacity: 1)
+    team.initialize(to: RenderTeam(threads: threads, driver: driver, zeros: zeros))
+    RenderTeam.start(team)
+    scaffold = { [driver, team] in
       none.deallocate()
       nowhere.deallocate()
-      runner.pointee.deallocate()
-      runner.deinitialize(count: 1)
-      runner.deallocate()
+      team.pointee.deallocate()
+      team.deinitialize(count: 1)
+      team.deallocate()
       driver.deallocate()
       channels.deallocate()
       silence.deallocate()
@@ -88,6 +89,8 @@ public final class Renderer: @unchecked Sendable {
       if let output = outputs[channel] { setMemory(output, 0, frames &* 4) }
       channel &+= 1
     }
+    let isShared = if let plan { plan.pointee.segmentCount > 1 } else { false }
+    if isShared { team.pointee.gather() }
     var done = 0
     while done < frames {
       let due = executeCommands()
@@ -100,6 +103,7 @@ public final class Renderer: @unchecked Sendable {
       now &+= Int64(count)
       done &+= count
     }
+    if isShared { team.pointee.dismiss() }
     frameTime.store(now, ordering: .releasing)
   }
 
@@ -148,8 +152,9 @@ public final class Renderer: @unchecked Sendable {
 
   @_noLocks private final func runPlan(_ frames: Int) {
     guard let plan else { return }
-    runner.pointee.begin(
-      plan, frames: frames, at: now, rate: rate, isMetering: isMetering.load(ordering: .relaxed))
-    runner.pointee.run(plan.pointee.steps, plan.pointee.stepCount)
+    team.pointee.render(
+      RenderJob(
+        plan: plan, frames: frames, time: now, rate: rate,
+        isMetering: isMetering.load(ordering: .relaxed)))
   }
 }

@@ -4,6 +4,8 @@ import Synchronization
 /// Runs steps, with what an audio thread needs for that in memory of its own. Audio thread, all but
 /// making and freeing it.
 struct StepRunner: ~Copyable {
+  /// Its place among the threads.
+  private let index: Int
   /// What kernels see of the block.
   let context: UnsafeMutablePointer<BlockContext>
   /// Room for one cable's moving gain.
@@ -25,7 +27,10 @@ struct StepRunner: ~Copyable {
   let zeros: UnsafePointer<UnsafePointer<Float>>
 
   /// Worker.
-  init(driver: UnsafePointer<DriverChannels>, zeros: UnsafePointer<UnsafePointer<Float>>) {
+  init(
+    index: Int, driver: UnsafePointer<DriverChannels>, zeros: UnsafePointer<UnsafePointer<Float>>
+  ) {
+    self.index = index
     context = .allocate(capacity: 1)
     context.initialize(to: BlockContext(rate: 0, driver: driver))
     gains = Renderer.aligned(blockCapacity)
@@ -40,14 +45,12 @@ struct StepRunner: ~Copyable {
     trace.deallocate()
   }
 
-  /// Sets out on a block of `plan`.
-  @_noLocks mutating func begin(
-    _ plan: UnsafeMutablePointer<Plan>, frames: Int, at time: Int64, rate: Float, isMetering: Bool
-  ) {
-    turn(to: time, frames: frames)
-    self.isMetering = isMetering
-    scratch = plan.pointee.parameterScratch
-    context.pointee.rate = rate
+  /// Sets out on a block.
+  @_noLocks mutating func begin(_ job: RenderJob) {
+    turn(to: job.time, frames: job.frames)
+    isMetering = job.isMetering
+    scratch = job.plan.pointee.parameterScratch + index &* job.plan.pointee.scratchSize
+    context.pointee.rate = job.rate
   }
 
   /// Points the block elsewhere.
@@ -58,6 +61,8 @@ struct StepRunner: ~Copyable {
     context.pointee.frames = frames
     context.pointee.time = time
   }
+
+  @_noLocks mutating func run(_ segment: Segment) { run(segment.steps, segment.count) }
 
   @_noLocks mutating func run(_ steps: UnsafeMutablePointer<Step>, _ count: Int) {
     var step = steps

@@ -12,13 +12,19 @@ struct StepWriter {
   private let silences: UnsafeMutablePointer<Bool>
   private var steps: [Step] = []
   private var scratch = 64
+  /// Where the steps of each segment begin.
+  private var starts: [Int] = []
+  private let threads: Int
   /// Delayed cables, by the position of the node that they leave; and how many have been seen to.
   private var delayed: [(source: Int, cable: Int)] = []
   private var nextDelayed = 0
 
   /// `zeros`: 64 silent channels.
-  init(_ compiler: PlanCompiler, arena: BufferArena, zeros: UnsafePointer<UnsafePointer<Float>>) {
+  init(
+    _ compiler: PlanCompiler, threads: Int, arena: BufferArena, zeros: UnsafePointer<UnsafePointer<Float>>
+  ) {
     self.compiler = compiler
+    self.threads = threads
     self.arena = arena
     self.zeros = zeros
     always = memory.allocate([true])
@@ -33,6 +39,11 @@ struct StepWriter {
   }
 
   private func channel(_ number: Int) -> UnsafeMutablePointer<Float> { arena.base + number * blockCapacity }
+
+  /// What is written from now on belongs to this segment, or still does.
+  mutating func begin(_ segment: Int) {
+    while starts.count <= segment { starts.append(steps.count) }
+  }
 
   /// The steps of one node: those that mix its inlets, its own, and those that keep its outputs for
   /// delays. `buffers`: the first channel of each output up to those of this node.
@@ -204,12 +215,19 @@ struct StepWriter {
     steps.append(remember)
   }
 
-  /// The plan, once every node has been written.
-  func finish(serial: Int) -> CompiledPlan {
+  /// The plan, once every node has been written. `predecessors`: of each segment.
+  func finish(serial: Int, _ predecessors: [UInt64]) -> CompiledPlan {
+    let first: UnsafeMutablePointer<Step> = memory.allocate(steps)
+    let segments = starts.indices.map { index in
+      let end = index + 1 < starts.count ? starts[index + 1] : steps.count
+      return Segment(
+        steps: first + starts[index], count: end - starts[index], predecessors: predecessors[index])
+    }
     let plan: UnsafeMutablePointer<Plan> = memory.allocate([
       Plan(
-        serial: serial, steps: memory.allocate(steps), stepCount: steps.count,
-        parameterScratch: memory.allocateFloats(scratch))
+        serial: serial, steps: first, stepCount: steps.count, segments: memory.allocate(segments),
+        segmentCount: segments.count, parameterScratch: memory.allocateFloats(scratch * threads),
+        scratchSize: scratch)
     ])
     return CompiledPlan(
       serial: serial, plan: plan, memory: memory, arena: arena, nodes: compiler.nodes,

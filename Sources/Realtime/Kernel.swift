@@ -276,9 +276,8 @@ extension Kernel {
 /// The head of everything that a worker loads and an audio thread plays (an instrument, a file).
 /// The real data follows in the same allocation or behind pointers; the resource's owner knows.
 public struct ResourceHeader {
-  /// How many kernels and voices use it, counted by the audio thread (plain stores by the one thread
-  /// that renders the node).
-  public var uses: Int32 = 0
+  /// How many kernels and voices use it, counted by the audio threads with `count`.
+  public internal(set) var uses: Int32 = 0
   /// Uses of kernels that were freed while they sounded, counted by the worker.
   public var returned: Int32 = 0
   /// What follows this header, as the owner numbers it (1 instrument, 2 audio file).

@@ -1,3 +1,5 @@
+import Synchronization
+
 // The escape hatches: everything here is called on the audio thread although the compiler cannot
 // see that it neither locks nor allocates. Each stands here once, with the reason why it is safe.
 
@@ -26,3 +28,35 @@ public func copyMemory(
 public func setMemory(
   _ to: UnsafeMutableRawPointer, _ byte: Int32, _ bytes: Int
 ) -> UnsafeMutableRawPointer
+
+// A read of one control register of the processor, and a write.
+@_silgen_name("sostenuto_flush_denormals") @_noLocks public func flushDenormals() -> UInt
+@_silgen_name("sostenuto_restore_denormals") @_noLocks public func restoreDenormals(_ state: UInt)
+
+// RealtimeSanitizer's own bookkeeping: a thread-local counter; nothing at all in other builds.
+@_silgen_name("sostenuto_rtsan_enter") @_noLocks public func enterRealtimeContext()
+@_silgen_name("sostenuto_rtsan_exit") @_noLocks public func leaveRealtimeContext()
+
+// For threads that render together. One instruction that tells the processor that the thread turns in a
+// loop; a call of the system that lets others of the same priority run and returns; one that wakes a
+// thread and does not wait; and one that says which thread this is.
+@_silgen_name("sostenuto_pause") @_noLocks public func pauseProcessor()
+@_silgen_name("sched_yield") @_noLocks public func yieldProcessor() -> Int32
+@_silgen_name("sem_post") @_noLocks public func postSemaphore(_ semaphore: UnsafeMutableRawPointer) -> Int32
+@_silgen_name("gettid") @_noLocks public func threadNumber() -> Int32
+
+// No hatches, but the way to C from here: the calling thread's name for debuggers, and a first use of
+// its stack before it counts. Worker.
+@_silgen_name("sostenuto_name_thread") public func nameThread(_ name: UnsafePointer<CChar>)
+@_silgen_name("sostenuto_touch_stack") public func touchStack()
+
+extension ResourceHeader {
+  /// Counts one use more, or one less. Nodes on several threads may play one resource: the counter is
+  /// used as the atomic number whose layout it has, which nothing else does while it is played.
+  @_noLocks public mutating func count(_ change: Int32) {
+    withUnsafeMutablePointer(to: &uses) {
+      _ = UnsafeMutableRawPointer($0).assumingMemoryBound(to: Atomic<Int32>.self).pointee
+        .wrappingAdd(change, ordering: .relaxed)
+    }
+  }
+}

@@ -88,11 +88,11 @@ public struct Player: Kernel {
   @_noLocks public mutating func use(_ resource: UnsafeMutablePointer<ResourceHeader>?) {
     let hadFile = image != nil
     fadeHead()
-    if let image { image.pointee.header.uses &-= 1 }
+    if let image { image.pointee.header.count(-1) }
     image = nil
     guard let resource, resource.pointee.type == AudioImage.type else { return }
     let new = UnsafeMutableRawPointer(resource).assumingMemoryBound(to: AudioImage.self)
-    new.pointee.header.uses &+= 1
+    new.pointee.header.count(1)
     image = new
     if hadFile { cueSeconds = 0 }
     cuePosition = position(seconds: cueSeconds)
@@ -169,7 +169,7 @@ public struct Player: Kernel {
     var head = PlayerHead()
     head.image = image
     head.position = cuePosition
-    image.pointee.header.uses &+= 1
+    image.pointee.header.count(1)
     if cuePosition > 0 {
       head.fade = Ramp(0)
       head.fade.move(to: 1, over: Int(0.010 * sampleRate))
@@ -197,7 +197,7 @@ public struct Player: Kernel {
   }
 
   @_noLocks private func end(_ slot: Int) {
-    if let image = pool[slot].image { image.pointee.header.uses &-= 1 }
+    if let image = pool[slot].image { image.pointee.header.count(-1) }
     pool[slot].image = nil
   }
 

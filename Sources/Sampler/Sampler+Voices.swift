@@ -57,7 +57,7 @@ extension Sampler {
     used &-= 1
     if !voicePool[slot].isStolen { live &-= 1 }
     for unit in 0..<Int(voicePool[slot].region.pointee.unitCount) { bank.reset(slot, unit) }
-    if let image = voicePool[slot].image { image.pointee.header.uses &-= 1 }
+    if let image = voicePool[slot].image { image.pointee.header.count(-1) }
     voicePool[slot].image = nil
   }
 
@@ -303,7 +303,7 @@ extension Sampler {
     active[slot &>> 6] |= 1 &<< UInt64(slot & 63)
     used &+= 1
     live &+= 1
-    image.pointee.header.uses &+= 1
+    image.pointee.header.count(1)
     var voice = Voice(image: image, region: region, rate: rate)
     let isBank = region.pointee.isBank
     voice.key = UInt8(note.key)

@@ -181,11 +181,11 @@ public struct Sampler: Kernel {
   }
 
   @_noLocks public mutating func use(_ resource: UnsafeMutablePointer<ResourceHeader>?) {
-    if let image { image.pointee.header.uses &-= 1 }
+    if let image { image.pointee.header.count(-1) }
     image = nil
     guard let resource, resource.pointee.type == InstrumentImage.type else { return }
     let new = UnsafeMutableRawPointer(resource).assumingMemoryBound(to: InstrumentImage.self)
-    new.pointee.header.uses &+= 1
+    new.pointee.header.count(1)
     image = new
     switchLast = new.pointee.switchDefault
     select(program: program, bank: programBank)

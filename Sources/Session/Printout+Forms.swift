@@ -68,7 +68,8 @@ extension Printout {
     JSON.object([
       ("running", .bool(report.isRunning)), ("rate", .number(report.rate)),
       ("period", .int(report.period)), ("plan", .int(report.plan)), ("steps", .int(report.steps)),
-      ("latency", .int(report.latency)), ("time", .int(Int(report.time))),
+      ("segments", .int(report.segments)), ("latency", .int(report.latency)),
+      ("time", .int(Int(report.time))),
       ("nodes", .array(report.nodes.map(json))),
     ]).text() + "\n"
   }

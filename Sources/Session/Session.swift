@@ -7,6 +7,8 @@ import Sampler
 
 public struct SessionOptions: Sendable {
   public var driver = DriverOptions()
+  /// How many threads render together where a patch is worth it, 1 to 16; the sound is the same.
+  public var threads = 1
   /// Offline: files are loaded before anything else happens, and no driver is started.
   public var isOffline = false
   /// Edits are written to a journal before they are acknowledged.
@@ -55,7 +57,8 @@ public struct SessionOptions: Sendable {
 
   public init(options: SessionOptions = SessionOptions()) {
     self.options = options
-    engine = Engine(rate: options.driver.rate, period: options.driver.period)
+    engine = Engine(
+      rate: options.driver.rate, period: options.driver.period, threads: options.threads)
     supervisor = Supervisor(engine: engine, options: options.driver)
   }
 

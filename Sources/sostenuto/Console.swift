@@ -48,13 +48,14 @@ enum Interruption {
 
 /// How commands that only read a patch open it.
 @MainActor func openPatch(
-  _ path: String, rate: Double = 48000, period: Int = 256
+  _ path: String, rate: Double = 48000, period: Int = 256, threads: Int = 1
 ) throws -> (session: Session, warnings: [String]) {
   var options = SessionOptions()
   options.isOffline = true
   options.keepsJournal = false
   options.driver.rate = rate
   options.driver.period = period
+  options.threads = threads
   let session = Session(options: options)
   try session.open(path)
   for diagnostic in session.diagnostics { Console.error(diagnostic.description) }

@@ -11,6 +11,7 @@ struct DriverArguments: ParsableArguments {
   var rate: Double = 48000
   @Option(help: ArgumentHelp("Frames a period, where the driver lets us choose.", valueName: "frames"))
   var period: Int = 256
+  @OptionGroup var rendering: ThreadArguments
 
   enum Name: String, ExpressibleByArgument, CaseIterable { case jack, alsa, clock }
 
@@ -32,6 +33,19 @@ struct DriverArguments: ParsableArguments {
     options.rate = rate
     options.period = period
     return options
+  }
+}
+
+/// How many threads render.
+struct ThreadArguments: ParsableArguments {
+  @Option(
+    name: .customLong("threads"),
+    help: ArgumentHelp(
+      "Threads that render together, 1 to 16; changes nothing but the speed.", valueName: "n"))
+  var count: Int = 1
+
+  func validate() throws {
+    guard (1...16).contains(count) else { throw ValidationError("--threads is 1 to 16") }
   }
 }
 

@@ -14,7 +14,8 @@ struct EditCommand: ParsableCommand {
   var keys: String?
 
   func run() throws {
-    let options = FrontEndOptions(patch: patch, driver: driver.options, theme: theme, keys: keys)
+    let options = FrontEndOptions(
+      patch: patch, driver: driver.options, threads: driver.rendering.count, theme: theme, keys: keys)
     try MainActor.assumeIsolated { try FrontEnd.run(options) }
   }
 }

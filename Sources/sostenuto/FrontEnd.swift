@@ -14,6 +14,7 @@ enum FrontEnd {
     let keymap = try keymap(options.keys)
     var sessionOptions = SessionOptions()
     sessionOptions.driver = options.driver
+    sessionOptions.threads = options.threads
     let session = Session(options: sessionOptions)
     if let patch = options.patch { try session.open(patch) } else { session.openEmpty() }
     let terminal = try Terminal()

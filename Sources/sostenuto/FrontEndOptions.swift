@@ -5,6 +5,8 @@ struct FrontEndOptions: Sendable {
   /// nil: an empty patch.
   var patch: String?
   var driver: DriverOptions
+  /// How many render.
+  var threads: Int
   /// The name of a built-in theme, or a TOML file.
   var theme: String?
   /// A TOML file of keys.

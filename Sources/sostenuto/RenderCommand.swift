@@ -6,7 +6,9 @@ import Session
 struct RenderCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "render", abstract: "Render a patch into sound files, faster than real time.",
-    discussion: "The same patch and script give the same bytes for every period and on every run.")
+    discussion:
+      "The same patch and script give the same bytes for every period, any number of threads and on every run."
+  )
 
   @Argument(help: "The patch.")
   var patch: String
@@ -24,6 +26,7 @@ struct RenderCommand: ParsableCommand {
   @Option(
     help: ArgumentHelp("Frames a period, 1 to 8192; changes nothing but the speed.", valueName: "frames"))
   var period: Int = 1024
+  @OptionGroup var rendering: ThreadArguments
   @Option(help: "float32, pcm24 or pcm16.")
   var format: SampleFormat = .float32
   @OptionGroup var edits: EditLogArguments
@@ -50,7 +53,8 @@ struct RenderCommand: ParsableCommand {
   }
 
   @MainActor private func render() throws {
-    let (session, warnings) = try openPatch(patch, rate: rate, period: period)
+    let (session, warnings) = try openPatch(
+      patch, rate: rate, period: period, threads: rendering.count)
     var request = RenderRequest(seconds: seconds)
     request.output = output
     request.taps = taps

@@ -1,4 +1,5 @@
 import Glibc
+import Realtime
 import Testing
 
 @testable import Drivers

@@ -18,8 +18,8 @@ final class Bench {
   /// All that came out, by driver channel.
   private(set) var heard: [[Float]]
 
-  init(rate: Double = 48000, period: Int = 64, channels: Int = 8) {
-    engine = Engine(rate: rate, period: period)
+  init(rate: Double = 48000, period: Int = 64, channels: Int = 8, threads: Int = 1) {
+    engine = Engine(rate: rate, period: period, threads: threads)
     self.period = period
     inputTable = .allocate(capacity: DriverChannels.capacity)
     inputTable.initialize(repeating: nil, count: DriverChannels.capacity)

@@ -2,14 +2,17 @@ import Foundation
 import Testing
 
 @Suite struct RenderTests {
-  private func render(_ folder: Folder, _ name: String, script: String, period: Int = 1024) throws {
+  private func render(_ folder: Folder, _ name: String, script: String, period: Int = 1024, threads: Int = 1)
+    throws
+  {
     let outcome = try Program.run(
       "render", "Patches/reconnect.patch", "--script", script, "--seconds", "8", "--period", "\(period)",
-      "--output", "\(folder.path)/\(name)-out.wav", "--tap", "piano=\(folder.path)/\(name)-tap.wav")
+      "--threads", "\(threads)", "--output", "\(folder.path)/\(name)-out.wav", "--tap",
+      "piano=\(folder.path)/\(name)-tap.wav")
     #expect(outcome.status == 0, "\(outcome.errors)")
   }
 
-  @Test func rewiringLeavesTheSamplerAloneAndThePeriodChangesNoBit() throws {
+  @Test func rewiringLeavesTheSamplerAloneAndPeriodAndThreadsChangeNoBit() throws {
     let folder = try Folder()
     let script = Program.repository + "/Patches/reconnect.script"
     try render(folder, "rewired", script: script)
@@ -21,6 +24,12 @@ import Testing
     // The chord sounds to the end of the seventh second.
     let tap = try folder.bytes("rewired-tap.wav")
     #expect(Set(tap.dropFirst(6 * 48000 * 8).prefix(4000)).count > 100)
+    for threads in [2, 4] {
+      try render(folder, "t\(threads)", script: script, threads: threads)
+      #expect(
+        try folder.bytes("t\(threads)-out.wav") == folder.bytes("rewired-out.wav"), "\(threads) threads")
+      #expect(try folder.bytes("t\(threads)-tap.wav") == tap, "\(threads) threads")
+    }
     for period in [17, 64] {
       try render(folder, "p\(period)", script: script, period: period)
       #expect(try folder.bytes("p\(period)-out.wav") == folder.bytes("rewired-out.wav"), "period \(period)")

@@ -8,6 +8,9 @@
 uintptr_t sostenuto_flush_denormals(void);
 void sostenuto_restore_denormals(uintptr_t state);
 
+/* Tell the processor that the thread turns in a loop until another writes something. */
+void sostenuto_pause(void);
+
 /* CLOCK_MONOTONIC. */
 int64_t sostenuto_nanoseconds(void);
 

@@ -1,0 +1,273 @@
+import Realtime
+
+/// Cuts nodes into segments that may run on different threads. Worker.
+///
+/// Nodes are taken level by level (a level: the longest way from a source), and adjacent levels joined
+/// to bands as long as that costs nothing: within a band, what is connected stays together, and what is
+/// not is packed into segments of about equal cost (the longest first, each where least is; R. Graham,
+/// "Bounds on multiprocessing timing anomalies", 1969). Nothing depends on measured times: the same
+/// nodes give the same segments.
+struct SegmentPlanner {
+  struct Result {
+    /// The nodes' places, segment by segment, and in each in the order of execution.
+    var order: [Int]
+    /// The segment of each, in that order.
+    var segments: [Int]
+    /// The segments that each waits for, as bits.
+    var predecessors: [UInt64]
+  }
+
+  /// What handing over between threads costs, in nanoseconds.
+  private static let handover = 700.0
+  /// Smaller patches are not worth it.
+  private static let smallest = 6000.0
+
+  private let threads: Int
+  private let costs: [Double]
+  /// What each node waits for.
+  private let sources: [[Int]]
+  private let levels: [[Int]]
+
+  /// `nodes` in the order of execution, each knowing its place in it.
+  init(_ nodes: [EngineNode], threads: Int) {
+    self.threads = threads
+    costs = nodes.map(Self.cost)
+    sources = Self.findSources(nodes)
+    var depth = Array(repeating: 0, count: nodes.count)
+    var levels: [[Int]] = []
+    for index in nodes.indices {
+      depth[index] = sources[index].reduce(0) { max($0, depth[$1] + 1) }
+      if depth[index] == levels.count { levels.append([]) }
+      levels[depth[index]].append(index)
+    }
+    self.levels = levels
+  }
+
+  /// nil when one thread does as well.
+  func run() -> Result? {
+    let total = costs.reduce(0, +)
+    guard threads > 1, total >= Self.smallest else { return nil }
+    var price = Self.handover
+    while true {
+      let bands = makeBands(price)
+      if let result = pack(bands, total), result.predecessors.count > 1 { return result }
+      if bands.count * threads <= RenderTeam.mostSegments { return nil }
+      price *= 4
+    }
+  }
+
+  // MARK: What depends on what
+
+  private static func findSources(_ nodes: [EngineNode]) -> [[Int]] {
+    var sources = nodes.map { node in
+      node.incoming.filter { !$0.key.isFeedback }.map(\.source.mark)
+    }
+    // Who writes a feedback ring and who reads it share what they know of its silence: they keep their
+    // order.
+    for node in nodes {
+      for cable in node.incoming where cable.key.isFeedback && cable.source !== node {
+        let pair = (cable.source.mark, node.mark)
+        sources[max(pair.0, pair.1)].append(min(pair.0, pair.1))
+      }
+    }
+    // So do endpoints that add to the same channels of the driver.
+    let ends = nodes.filter { $0.isSink && $0.firstChannel != nil }
+    for (position, node) in ends.enumerated() {
+      for other in ends[..<position] where channels(node).overlaps(channels(other)) {
+        sources[node.mark].append(other.mark)
+      }
+    }
+    return sources
+  }
+
+  private static func channels(_ node: EngineNode) -> Range<Int> {
+    let first = node.firstChannel ?? 0
+    return first..<first + max(node.inputChannels.first ?? 1, 1)
+  }
+
+  /// About how many nanoseconds a full block takes, as measured on one processor: what counts is the
+  /// ratio.
+  private static func cost(_ node: EngineNode) -> Double {
+    let width = Double(max(node.outputChannels.max() ?? 0, node.inputChannels.max() ?? 0, 1))
+    let audio = node.incoming.filter { !$0.carriesEvents }
+    let mixing = audio.count > 1 ? Double(audio.count) * (10 + 3 * width) : 0
+    let own: Double =
+      switch node.type?.tag {
+      case nil, .some(.none), .keyboard: 3
+      case .gain, .mix, .input, .output: 4 + 2 * width
+      case .pan: 20
+      case .oscillator, .noise, .filter: 8 + 28 * width
+      case .matrix: 20 + Double(node.inputChannels[0]) * Double(node.outputChannels[0])
+      case .equalizer: 20 + 120 * width
+      case .sampler: 6000
+      case .player: 400 * width
+      default: 20 + 150 * width
+      }
+    return own + mixing
+  }
+
+  // MARK: Bands
+
+  /// How long a band takes at least whose parts cost so much.
+  private func span(_ parts: Parts) -> Double { max(parts.largest, parts.total / Double(threads)) }
+
+  /// Ranges of levels.
+  private func makeBands(_ price: Double) -> [Range<Int>] {
+    var bands: [Range<Int>] = []
+    var band = Parts(count: costs.count)
+    var start = 0
+    for level in levels.indices {
+      let before = span(band)
+      var alone = Parts.Figures()
+      for index in levels[level] { alone.add(costs[index]) }
+      let mark = band.mark
+      add(level, to: &band, from: start)
+      let apart = before + price + max(alone.largest, alone.total / Double(threads))
+      if level > start, span(band) > apart {
+        band.undo(to: mark)
+        bands.append(start..<level)
+        start = level
+        band.clear()
+        add(level, to: &band, from: start)
+      }
+    }
+    if start < levels.count { bands.append(start..<levels.count) }
+    return bands
+  }
+
+  /// Joins the level's nodes to what they hear within the band that begins at `start`.
+  private func add(_ level: Int, to parts: inout Parts, from start: Int) {
+    for index in levels[level] { parts.insert(index, costs[index]) }
+    guard level > start else { return }
+    for index in levels[level] {
+      for source in sources[index] where parts.contains(source) { parts.join(source, index) }
+    }
+  }
+
+  /// Segments of the bands' parts; nil when there would be too many, or nothing is won.
+  private func pack(_ bands: [Range<Int>], _ total: Double) -> Result? {
+    var segments = Array(repeating: -1, count: costs.count)
+    var count = 0
+    var length = 0.0
+    for band in bands {
+      var parts = Parts(count: costs.count)
+      for level in band { add(level, to: &parts, from: band.lowerBound) }
+      let members = band.flatMap { levels[$0] }
+      let roots = members.filter { parts.root($0) == $0 }
+        .sorted { (-parts.cost($0), $0) < (-parts.cost($1), $1) }
+      // Some more than threads, so that wrong estimates even out.
+      let useful = Int(parts.total / (4 * Self.handover))
+      let room = bands.count * 2 * threads <= RenderTeam.mostSegments ? 2 * threads : threads
+      let bins = max(1, min(room, roots.count, max(useful, min(threads, roots.count))))
+      var loads = Array(repeating: 0.0, count: bins)
+      var place: [Int: Int] = [:]
+      for root in roots {
+        let least = loads.indices.min { (loads[$0], $0) < (loads[$1], $1) }!
+        loads[least] += parts.cost(root)
+        place[root] = least
+      }
+      // The longest begins first.
+      var rank = Array(repeating: 0, count: bins)
+      let order = loads.indices.sorted { (-loads[$0], $0) < (-loads[$1], $1) }
+      for (position, bin) in order.enumerated() { rank[bin] = position }
+      for index in members { segments[index] = count + rank[place[parts.root(index)]!] }
+      count += bins
+      length += span(parts) + Self.handover
+      guard count <= RenderTeam.mostSegments else { return nil }
+    }
+    guard length < 0.85 * total else { return nil }
+    var predecessors = Array(repeating: UInt64(0), count: count)
+    for index in segments.indices {
+      for source in sources[index] where segments[source] != segments[index] {
+        predecessors[segments[index]] |= 1 << UInt64(segments[source])
+      }
+    }
+    let order = segments.indices.sorted { (segments[$0], $0) < (segments[$1], $1) }
+    return Result(order: order, segments: order.map { segments[$0] }, predecessors: predecessors)
+  }
+}
+
+/// Sets of nodes that are connected, with their costs; the last changes can be undone (union by rank,
+/// without path compression).
+private struct Parts {
+  struct Figures {
+    var total = 0.0
+    var largest = 0.0
+
+    mutating func add(_ cost: Double) {
+      total += cost
+      largest = max(largest, cost)
+    }
+  }
+
+  struct Mark {
+    var figures: Figures
+    var inserted: Int
+    var joined: Int
+  }
+
+  private var parents: [Int32]
+  private var sums: [Double]
+  private var ranks: [UInt8]
+  private var inserted: [Int] = []
+  private var joined: [(child: Int, rankGrew: Bool)] = []
+  private var figures = Figures()
+
+  init(count: Int) {
+    parents = Array(repeating: -1, count: count)
+    sums = Array(repeating: 0, count: count)
+    ranks = Array(repeating: 0, count: count)
+  }
+
+  var total: Double { figures.total }
+  var largest: Double { figures.largest }
+  var mark: Mark { Mark(figures: figures, inserted: inserted.count, joined: joined.count) }
+
+  func contains(_ index: Int) -> Bool { parents[index] >= 0 }
+  func cost(_ root: Int) -> Double { sums[root] }
+
+  func root(_ index: Int) -> Int {
+    var index = index
+    while parents[index] != Int32(index) { index = Int(parents[index]) }
+    return index
+  }
+
+  mutating func insert(_ index: Int, _ cost: Double) {
+    parents[index] = Int32(index)
+    sums[index] = cost
+    ranks[index] = 0
+    inserted.append(index)
+    figures.add(cost)
+  }
+
+  mutating func join(_ a: Int, _ b: Int) {
+    var (parent, child) = (root(a), root(b))
+    guard parent != child else { return }
+    if ranks[parent] < ranks[child] { swap(&parent, &child) }
+    let grows = ranks[parent] == ranks[child]
+    if grows { ranks[parent] += 1 }
+    parents[child] = Int32(parent)
+    sums[parent] += sums[child]
+    joined.append((child, grows))
+    figures.largest = max(figures.largest, sums[parent])
+  }
+
+  mutating func undo(to mark: Mark) {
+    while joined.count > mark.joined {
+      let (child, grew) = joined.removeLast()
+      let parent = Int(parents[child])
+      sums[parent] -= sums[child]
+      if grew { ranks[parent] -= 1 }
+      parents[child] = Int32(child)
+    }
+    while inserted.count > mark.inserted { parents[inserted.removeLast()] = -1 }
+    figures = mark.figures
+  }
+
+  mutating func clear() {
+    for index in inserted { parents[index] = -1 }
+    inserted = []
+    joined = []
+    figures = Figures()
+  }
+}
