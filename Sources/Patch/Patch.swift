@@ -1,22 +1,22 @@
 import OrderedCollections
 
-/// The document: nodes and the cables between them, as a value. Copying is cheap, comparing is exact
-/// (identities, order and comments included).
+/// The document: nodes and the cables between them, as a value. Copying is cheap (a copy that is changed
+/// shares what stays the same), comparing is exact (identities, order and comments included).
 ///
 /// Invariants: names are unique; each cable joins ports of nodes that are in the patch; a setting is
 /// kept where it differs from its kind's default or has a comment.
 public struct Patch: Sendable {
   /// In the order of the file.
   public private(set) var nodes: OrderedDictionary<NodeID, Node> = [:]
-  public private(set) var cables: [Cable.Ends: Cable] = [:]
+  public private(set) var cables: ShardedDictionary<Cable.Ends, Cable> = ShardedDictionary()
   /// Comments at the head and at the end of the file.
   public internal(set) var header: [String] = []
   public internal(set) var footer: [String] = []
 
   // Derived from the nodes and cables, so that nothing scans them.
-  private(set) var idsByName: [String: NodeID] = [:]
-  private(set) var incoming: [NodeID: [Cable.Ends]] = [:]
-  private(set) var outgoing: [NodeID: [Cable.Ends]] = [:]
+  private(set) var idsByName: ShardedDictionary<String, NodeID> = ShardedDictionary()
+  private(set) var incoming: ShardedDictionary<NodeID, [Cable.Ends]> = ShardedDictionary()
+  private(set) var outgoing: ShardedDictionary<NodeID, [Cable.Ends]> = ShardedDictionary()
   /// What the steps below changed, while an edit is being applied.
   var touched: Touched?
   /// Another one for each state.
@@ -78,12 +78,8 @@ extension Patch {
 /// The steps that edits are made of; each keeps the derived tables true.
 extension Patch {
   /// Makes room, so that a large file is not rehashed as it grows.
-  package mutating func reserve(nodes nodeCount: Int, cables cableCount: Int) {
+  package mutating func reserve(nodes nodeCount: Int) {
     nodes.reserveCapacity(nodeCount)
-    idsByName.reserveCapacity(nodeCount)
-    cables.reserveCapacity(cableCount)
-    incoming.reserveCapacity(min(nodeCount, cableCount))
-    outgoing.reserveCapacity(min(nodeCount, cableCount))
   }
 
   mutating func update(_ id: NodeID, _ change: (inout Node) -> Void) {
@@ -93,9 +89,10 @@ extension Patch {
   }
 
   mutating func update(_ ends: Cable.Ends, _ change: (inout Cable) -> Void) {
-    guard let index = cables.index(forKey: ends) else { return }
+    guard var cable = cables[ends] else { return }
     touched?.cables.append(ends)
-    change(&cables.values[index])
+    change(&cable)
+    cables[ends] = cable
   }
 
   mutating func rename(_ id: NodeID, to name: String) {
@@ -141,8 +138,8 @@ extension Patch {
   mutating func plug(_ cable: Cable) {
     touched?.cables.append(cable.ends)
     if cables.updateValue(cable, forKey: cable.ends) == nil {
-      incoming[cable.ends.destination.node, default: []].append(cable.ends)
-      outgoing[cable.ends.source.node, default: []].append(cable.ends)
+      incoming.update(cable.ends.destination.node, default: []) { $0.append(cable.ends) }
+      outgoing.update(cable.ends.source.node, default: []) { $0.append(cable.ends) }
     }
   }
 
@@ -153,12 +150,14 @@ extension Patch {
     Self.drop(ends, from: &outgoing, at: ends.source.node)
   }
 
-  private static func drop(_ ends: Cable.Ends, from table: inout [NodeID: [Cable.Ends]], at id: NodeID) {
+  private static func drop(
+    _ ends: Cable.Ends, from table: inout ShardedDictionary<NodeID, [Cable.Ends]>, at id: NodeID
+  ) {
     guard let index = table[id]?.firstIndex(of: ends) else { return }
     if table[id]?.count == 1 {
       table[id] = nil
     } else {
-      table[id]?.remove(at: index)
+      table.update(id, default: []) { $0.remove(at: index) }
     }
   }
 }
@@ -179,7 +178,7 @@ public struct Touched: Sendable {
     if old.revision === new.revision { return }
     for node in new.nodes.values where old.nodes[node.id] != node { nodes.append(node.id) }
     for id in old.nodes.keys where new.nodes[id] == nil { nodes.append(id) }
-    for (ends, cable) in new.cables where old.cables[ends] != cable { cables.append(ends) }
+    for cable in new.cables.values where old.cables[cable.ends] != cable { cables.append(cable.ends) }
     for ends in old.cables.keys where new.cables[ends] == nil { cables.append(ends) }
   }
 }

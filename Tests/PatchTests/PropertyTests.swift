@@ -87,7 +87,8 @@ struct PropertyTests {
     #expect(incoming == Set(patch.cables.keys) && outgoing == incoming, "\(edit)")
     #expect(patch.incoming.values.reduce(0) { $0 + $1.count } == patch.cables.count, "\(edit)")
     #expect(
-      patch.idsByName == Dictionary(uniqueKeysWithValues: patch.nodes.values.map { ($0.name, $0.id) }),
+      Dictionary(uniqueKeysWithValues: zip(patch.idsByName.keys, patch.idsByName.values))
+        == Dictionary(uniqueKeysWithValues: patch.nodes.values.map { ($0.name, $0.id) }),
       "\(edit)")
     for ends in patch.cables.keys {
       #expect(patch[ends.source.node] != nil && patch[ends.destination.node] != nil, "\(edit)")

@@ -1,0 +1,51 @@
+/// A dictionary in many pieces: a copy that is changed shares all but the piece where the change is. In a
+/// patch of many thousand cables an edit would otherwise copy them all.
+public struct ShardedDictionary<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+  private static var shardCount: Int { 128 }
+  private var shards: [[Key: Value]]
+  public private(set) var count = 0
+
+  init() { shards = Array(repeating: [:], count: Self.shardCount) }
+
+  public var isEmpty: Bool { count == 0 }
+  public var keys: some Sequence<Key> { shards.lazy.flatMap(\.keys) }
+  public var values: some Sequence<Value> { shards.lazy.flatMap(\.values) }
+
+  private static func shard(of key: Key) -> Int {
+    Int(truncatingIfNeeded: UInt(bitPattern: key.hashValue) >> 20) & (shardCount - 1)
+  }
+
+  public internal(set) subscript(key: Key) -> Value? {
+    get { shards[Self.shard(of: key)][key] }
+    set {
+      let shard = Self.shard(of: key)
+      let before = shards[shard].count
+      shards[shard][key] = newValue
+      count += shards[shard].count - before
+    }
+  }
+
+  /// Changes the value in place, or a fresh one.
+  mutating func update(_ key: Key, default value: Value, _ change: (inout Value) -> Void) {
+    let shard = Self.shard(of: key)
+    let before = shards[shard].count
+    change(&shards[shard][key, default: value])
+    count += shards[shard].count - before
+  }
+
+  /// Gives the value before.
+  mutating func updateValue(_ value: Value, forKey key: Key) -> Value? {
+    let old = shards[Self.shard(of: key)].updateValue(value, forKey: key)
+    if old == nil { count += 1 }
+    return old
+  }
+
+  mutating func removeValue(forKey key: Key) -> Value? {
+    let old = shards[Self.shard(of: key)].removeValue(forKey: key)
+    if old != nil { count -= 1 }
+    return old
+  }
+}
+
+extension ShardedDictionary: Equatable where Value: Equatable {}
+extension ShardedDictionary: Hashable where Value: Hashable {}
