@@ -275,9 +275,7 @@ public final class Engine {
     }
     readTrace()
     readWatch(until: watched)
-    for node in graph.leaving where node.hasRungOut {
-      for cable in node.outgoing where cable.isTail { cable.settling = .at(renderer.time) }
-    }
+    for node in graph.leaving where node.isRinging && !node.hasRungOut { hearOut(node) }
     if endFades(until: renderer.time) { tidy() } else { graph.forgetSettled() }
     oldResources.removeAll { !$0.header.pointee.isUsed && sent.isEmpty && unsent.isEmpty }
   }

@@ -59,10 +59,8 @@ final class EngineNode {
   var kind: String { key.kind }
   /// By cable or directly.
   var takesEvents: Bool { type?.takesEvents == true }
-  /// It rings and is done: nothing comes in but what rings itself, and nothing comes out.
-  var hasRungOut: Bool {
-    isRinging && incoming.allSatisfy(\.isTail) && slot.pointee.isSilent.load(ordering: .relaxed)
-  }
+  /// It rings no more: it has fallen asleep, and nothing comes in that could wake it.
+  var hasRungOut = false
   /// By the blast shield.
   var isMuted: Bool { slot?.pointee.isMuted == true }
   /// Sound ends here: nothing behind it could fade in its place.

@@ -105,6 +105,8 @@ struct NodeSlot: ~Copyable {
   // Told to the worker.
   let voices = Atomic<Int32>(0)
   let held = Atomic<Int32>(0)
+  /// Engine time at which it fell asleep; -1 while it is awake.
+  let asleepSince = Atomic<Int64>(-1)
 
   // A new cache line.
   let kernel: UnsafeMutableRawPointer

@@ -244,8 +244,8 @@ extension Reconciler {
     // Heard: by what stays, or through a fade. What is in front of a leaving node that is heard, is
     // heard through it.
     var heard = graph.leaving.filter { node in
-      node.outgoing.contains { !$0.destination.isLeaving || $0.settling != nil }
-        || node.incoming.contains { $0.settling != nil }
+      node.outgoing.contains { !$0.destination.isLeaving || $0.settling != nil && !$0.isTail }
+        || node.incoming.contains { $0.settling != nil && !$0.isTail }
     }
     var kept = Set(heard.map(\.number))
     while let node = heard.popLast() {

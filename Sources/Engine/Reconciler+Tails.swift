@@ -32,7 +32,7 @@ extension Reconciler {
 
   func ring(_ cable: EngineCable) {
     cable.isTail = true
-    cable.settling = .unsent(frames: Int(Self.longestTail * engine.rate))
+    cable.settling = .unsent(frames: Int((Self.longestTail * engine.rate).rounded()))
     graph.unsettle(cable)
     work.fading.append(cable)
     work.needsPlan = true
@@ -51,12 +51,37 @@ extension Reconciler {
   }
 
   func endTail(_ cable: EngineCable) {
+    let isSilent = cable.source.hasRungOut
     cable.isTail = false
     cable.settling = nil
-    leave(cable)
+    if isSilent {
+      // No fade: one would restart those beside it, at a time that depends on the driver's period.
+      cable.isLeaving = true
+      cable.target = 0
+      work.needsPlan = true
+    } else {
+      leave(cable)
+    }
     let source = cable.source
     guard source.isRinging, !source.outgoing.contains(where: \.isTail) else { return }
     source.isRinging = false
     engine.note(.fadingOut(seconds: Double(fade) / engine.rate), source)
+  }
+}
+
+extension Engine {
+  /// Lets a node that rings leave half a second after it fell asleep: then an undo finds it or does not
+  /// whatever the driver's period is, as the worker knows of it before.
+  func hearOut(_ node: EngineNode) {
+    let since = node.slot.pointee.asleepSince.load(ordering: .relaxed)
+    // What comes in through a fade, or from what rings itself, may wake it.
+    guard since >= 0, node.incoming.allSatisfy({ $0.isTail && ($0.source === node || $0.source.hasRungOut) })
+    else { return }
+    let longest = Int64((Reconciler.longestTail * rate).rounded())
+    for cable in node.outgoing where cable.isTail {
+      guard case .at(let end) = cable.settling else { return }
+      cable.settling = .at(min(end, max(since, end - longest) + Int64(rate / 2)))
+    }
+    node.hasRungOut = true
   }
 }

@@ -179,6 +179,7 @@ final class Reconciler {
         graph.setLeaving(known, false)
         if known.isRinging { returned.append(known) }
         known.isRinging = false
+        known.hasRungOut = false
         work.needsPlan = true
       }
       return known

@@ -135,7 +135,7 @@ public final class Renderer: @unchecked Sendable {
       if value.magnitude > 1 { node.pointee.amplifies = true }
     case .kernel(let node, let parameter, let element, let value, let frames):
       dispatchSet(node.pointee.tag, node.pointee.kernel, Int(parameter), Int(element), value, Int(frames))
-      node.pointee.isAsleep = node.pointee.isMuted
+      wake(node)
     case .gain(let cable, let value, let frames):
       cable.pointee.gain.move(to: value, over: Int(frames))
     case .release(let cable, let isReleased):
@@ -144,10 +144,17 @@ public final class Renderer: @unchecked Sendable {
       node.pointee.events.pointee.append(event)
     case .use(let node, let resource):
       dispatchUse(node.pointee.tag, node.pointee.kernel, resource)
-      node.pointee.isAsleep = node.pointee.isMuted
+      wake(node)
     case .widen(let node, let memory, let inputs, let outputs):
       dispatchWiden(node.pointee.tag, node.pointee.kernel, Int(inputs), Int(outputs), memory)
     }
+  }
+
+  /// What was muted sleeps on.
+  @_noLocks private final func wake(_ node: UnsafeMutablePointer<NodeSlot>) {
+    guard node.pointee.isAsleep, !node.pointee.isMuted else { return }
+    node.pointee.isAsleep = false
+    node.pointee.asleepSince.store(-1, ordering: .relaxed)
   }
 
   @_noLocks private final func runPlan(_ frames: Int) {

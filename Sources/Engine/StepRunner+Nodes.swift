@@ -32,6 +32,7 @@ extension StepRunner {
       // Its outputs have been silent since it fell asleep, and are in every new plan.
       if isQuiet, !hasEvents, !node.pointee.isMoving { return }
       node.pointee.isAsleep = false
+      node.pointee.asleepSince.store(-1, ordering: .relaxed)
       if now & 63 != 0 { makeUp(step, node) }
     }
     if node.pointee.isMoving || node.pointee.isModulated
@@ -68,6 +69,7 @@ extension StepRunner {
         dispatchIsFinished(node.pointee.tag, node.pointee.kernel), isSilent
       {
         node.pointee.isAsleep = true
+        node.pointee.asleepSince.store(now &+ Int64(frames), ordering: .relaxed)
       }
     }
     // Mostly it is what it was: nothing is written then.

@@ -91,6 +91,7 @@ extension StepRunner {
     }
     node.pointee.blast.store(blast, ordering: .relaxed)
     node.pointee.isAsleep = true
+    node.pointee.asleepSince.store(now &+ Int64(first), ordering: .relaxed)
     var record = TraceRecord(
       time: now &+ Int64(first), node: node.pointee.number, blast: Float(bitPattern: blast))
     if !trace.push(&record) {

@@ -24,7 +24,7 @@ final class LiveGraph {
     case .edit(let edit):
       let change = try patch.applying(edit, catalogue: Engine.catalogue)
       patch = change.patch
-      engine.adopt(patch, ramps: change.ramps, at: time)
+      engine.adopt(patch, ramps: change.ramps, tails: change.tails, at: time)
     case .perform(let performance):
       guard let node = patch[named: performance.node] else { return }
       switch performance.event {

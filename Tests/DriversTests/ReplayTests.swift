@@ -56,7 +56,7 @@ import Testing
         left -= count
       }
       if case .edited(let change) = draft.perform(step.line) {
-        engine.adopt(change.patch, ramps: change.ramps)
+        engine.adopt(change.patch, ramps: change.ramps, tails: change.tails)
       }
     }
     return tape.heard
@@ -76,7 +76,7 @@ import Testing
     for step in steps {
       time += Int64(step.frames)
       if case .edited(let change) = draft.perform(step.line) {
-        engine.adopt(change.patch, ramps: change.ramps, at: time)
+        engine.adopt(change.patch, ramps: change.ramps, tails: change.tails, at: time)
       }
       // Up to the frame of the edit it may be rendered, and is, while we go on.
       thread.limit.store(Int(time), ordering: .releasing)

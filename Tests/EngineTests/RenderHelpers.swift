@@ -117,10 +117,10 @@ final class Bench {
     }
   }
 
-  /// Renders until every fade has ended and every plan has come back.
+  /// Renders until every fade and tail (a minute at most) has ended and every plan has come back.
   func settle() {
     var rounds = 0
-    while !engine.isSettled, rounds < 10_000 {
+    while !engine.isSettled, rounds < 60_000 {
       render(64)
       rounds += 1
     }

@@ -120,6 +120,19 @@ import Testing
     #expect(bench.heard[0].count < 12000)
   }
 
+  @Test func whatRingsOnlyIntoItselfIsNotKept() throws {
+    let bench = Bench()
+    try bench.begin([
+      node("tone", "oscillator"), node("loop", "matrix"), node("out", "output"), cable("tone", "loop"),
+      cable("tone", "out"), cable("loop", "loop", gain: -13),
+    ])
+    bench.render(4800)
+    bench.edit(.remove("loop", bridge: false, tail: true))
+    bench.render(4800)
+    #expect(bench.engine.isSettled)
+    #expect(bench.engine.report().nodes.map(\.name).sorted() == ["out", "tone"])
+  }
+
   @Test func whatHasNoEndOfItsOwnFades() throws {
     let bench = Bench()
     try bench.begin([node("tone", "oscillator"), node("out", "output"), cable("tone", "out")])

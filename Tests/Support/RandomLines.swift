@@ -101,7 +101,7 @@ public struct RandomLines {
     case 0: return "node n\(count) \(kind) ; connect \(source) -> n\(count) gain=\(gain)dB"
     case 1, 2: return "insert n\(count) \(kind) into \(cable)"
     case 3: return "remove \(node) bridge"
-    case 4: return "remove \(node)"
+    case 4: return "remove \(node)\(count % 2 == 0 ? " tail" : "")"
     case 5: return "replace \(node) \(kind)"
     case 6, 7, 8: return "connect \(source) -> \(sink) gain=\(gain)dB"
     case 9: return "connect \(source) -> \(sink) map=[\(count % 2),\(count % 3 - 1)]"
