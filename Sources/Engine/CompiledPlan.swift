@@ -14,6 +14,9 @@ final class CompiledPlan {
   /// until the plan that is without it has been taken up.
   var cables: [EngineCable] { cableRows.map { $0.pointee.cable.takeUnretainedValue() } }
   let stepCount: Int
+  /// Frames that each node's sound is late at its outputs, by its number, and empty where none is: cycles,
+  /// and cables that leave, do not count.
+  private(set) lazy var latencies: [Int32: Int] = findLatencies()
 
   init(
     serial: Int, plan: UnsafeMutablePointer<Plan>, memory: PlanMemory, arena: BufferArena,
@@ -26,6 +29,24 @@ final class CompiledPlan {
     self.nodes = nodes
     cableRows = cables
     self.stepCount = stepCount
+  }
+}
+
+extension CompiledPlan {
+  private func findLatencies() -> [Int32: Int] {
+    guard nodes.contains(where: { $0.latency > 0 }) else { return [:] }
+    var result: [Int32: Int] = [:]
+    var rest = cables[...]
+    for node in nodes {
+      var latest = 0
+      while let cable = rest.first, cable.destination === node {
+        rest.removeFirst()
+        guard case .audio = cable.input, !cable.key.isFeedback, !cable.isLeaving else { continue }
+        latest = max(latest, (result[cable.source.number] ?? 0) + Int(cable.key.delay))
+      }
+      result[node.number] = latest + Int(node.latency)
+    }
+    return result
   }
 }
 

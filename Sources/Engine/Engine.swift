@@ -144,6 +144,7 @@ public final class Engine {
       }
     }
     transaction.fading = work.fading
+    transaction.opening = work.opening
     unsent.append(transaction)
     flush()
   }
@@ -325,6 +326,9 @@ public final class Engine {
     for node in transaction.starting {
       node.startedAt = time
       log.note(.started, node.id, node.name, at: time)
+    }
+    for cable in transaction.opening {
+      cable.opensAt = CableSlot.start(after: Int(cable.wait), from: time)
     }
     for cable in transaction.fading {
       if case .after(transaction.serial, let frames) = cable.settling {

@@ -10,7 +10,7 @@ final class EngineCable {
     case events
   }
 
-  /// A cable with another map, or through the feedback delay, is another cable: the two crossfade.
+  /// A cable with another map or delay is another cable: the two crossfade.
   struct Key: Hashable {
     var source: Int32
     var sourcePort: String
@@ -18,7 +18,11 @@ final class EngineCable {
     var destinationPort: String
     var map: ChannelMap?
     var mixing: ChannelMixing
+    /// Closes a cycle.
     var isFeedback: Bool
+    /// Frames: `CableSlot.feedbackDelay` where it closes a cycle, else what makes up for the latency of
+    /// parallel paths.
+    var delay: Int32
   }
 
   let key: Key
@@ -32,6 +36,11 @@ final class EngineCable {
   /// Linear.
   var target: Float { didSet { refreshRow() } }
   var isLeaving = false { didSet { refreshRow() } }
+  /// Frames from its making until what it brings is whole: its delay has to fill, and so have those inside
+  /// of nodes that came with it. Fades wait for it.
+  var wait: Int32 = 0
+  /// The engine frame at which that is so, as far as known.
+  var opensAt = Int64.max
   /// No longer in the patch, as its source is not: it passes on what that still has to say, and settles
   /// when that has been long enough.
   var isTail = false
@@ -54,6 +63,7 @@ final class EngineCable {
   /// although edits keep arriving.
   private var mirror: Ramp
   private var mirrorTime: Int64 = 0
+  private var nextMove: (start: Int64, target: Float, frames: Int)?
   private(set) var slot: UnsafeMutablePointer<CableSlot>! {
     didSet { row.pointee.slot = slot }
   }
@@ -77,7 +87,7 @@ final class EngineCable {
     row.initialize(
       to: CableRow(
         source: source.row, cable: .passUnretained(self), output: output.map(Int32.init) ?? -1, input: code,
-        mapCount: Int32(key.map?.sources.count ?? 0), isDelayed: key.isFeedback))
+        mapCount: Int32(key.map?.sources.count ?? 0), isDelayed: key.delay > 0))
     refreshRow()
   }
 
@@ -86,32 +96,48 @@ final class EngineCable {
   private func refreshRow() {
     var isSettled = false
     if case nil = settling { isSettled = true }
-    row.pointee.isDirect = target == 1 && isSettled && !isLeaving && !key.isFeedback
+    row.pointee.isDirect = target == 1 && isSettled && !isLeaving && key.delay == 0
   }
+
+  /// Frames that a fade which begins at `time` has to wait for it.
+  func remainingWait(at time: Int64) -> Int32 { opensAt <= time ? 0 : wait }
 
   /// Follows a gain command that takes effect at `time`.
-  func mirrorMove(over frames: Int, at time: Int64) {
-    mirror.skip(Int(clamping: time - mirrorTime))
-    mirrorTime = time
-    mirror.move(to: target, over: frames)
+  func mirrorMove(over frames: Int, after wait: Int, at time: Int64) {
+    advanceMirror(to: time)
+    if wait == 0 {
+      mirror.move(to: target, over: frames)
+      nextMove = nil
+    } else {
+      nextMove = (CableSlot.start(after: wait, from: time), target, frames)
+    }
   }
 
-  /// Its linear gain at `time`.
+  private func advanceMirror(to time: Int64) {
+    if let next = nextMove, next.start <= time {
+      mirror.skip(Int(clamping: max(0, next.start - mirrorTime)))
+      mirrorTime = next.start
+      mirror.move(to: next.target, over: next.frames)
+      nextMove = nil
+    }
+    mirror.skip(Int(clamping: max(0, time - mirrorTime)))
+    mirrorTime = max(mirrorTime, time)
+  }
+
+  /// Its linear gain at `time`, which never goes back.
   func gain(at time: Int64) -> Float {
-    var ramp = mirror
-    ramp.skip(Int(clamping: max(0, time - mirrorTime)))
-    return ramp.value
+    advanceMirror(to: time)
+    return mirror.value
   }
 
   var carriesEvents: Bool { output == nil }
 
-  func prepare(gain: Float, startsEmpty: Bool) {
+  func prepare(gain: Float) {
     mirror = Ramp(gain)
     slot = .allocate(capacity: 1)
     slot.initialize(
       to: CableSlot(
-        gain: gain, feedbackChannels: key.isFeedback ? 64 : 0, carriesEvents: carriesEvents,
-        startsEmpty: startsEmpty))
+        gain: gain, delay: Int(key.delay), channels: key.delay > 0 ? 64 : 0, carriesEvents: carriesEvents))
   }
 
   func free() {

@@ -12,6 +12,16 @@ final class EngineGraph {
   private(set) var wishSources: [Int32] = []
   private(set) var wishDestinations: [Int32] = []
   private(set) var wishStandings: [CycleBreaker.Standing] = []
+  /// The audio input that a wish goes to; -1: another kind of input.
+  private(set) var wishPorts: [Int32] = []
+  /// Frames by which wishes are delayed to make up for the latency of parallel paths.
+  private(set) var wishCompensations: [Int32] = []
+  private var compensatedCount = 0
+  /// Latency of each node, by its place.
+  private(set) var latencies: [Int32] = []
+  private var latentCount = 0
+  /// Whether latency has to be thought of at all.
+  var isLatent: Bool { latentCount > 0 || compensatedCount > 0 }
   private var freeNodes: [Int32] = []
   private var freeWishes: [Int32] = []
   private(set) var nodeCount = 0
@@ -51,10 +61,13 @@ final class EngineGraph {
     if let index = freeNodes.popLast() {
       node.index = index
       nodes[Int(index)] = node
+      latencies[Int(index)] = node.latency
     } else {
       node.index = Int32(nodes.count)
       nodes.append(node)
+      latencies.append(node.latency)
     }
+    if node.latency > 0 { latentCount += 1 }
     nodeCount += 1
     if node.firstChannel != nil { endpoints.append(node) }
   }
@@ -70,6 +83,8 @@ final class EngineGraph {
     }
     nodesByKey[node.key] = nil
     node.isGone = true
+    if node.latency > 0 { latentCount -= 1 }
+    latencies[Int(node.index)] = 0
     nodes[Int(node.index)] = nil
     freeNodes.append(node.index)
     nodeCount -= 1
@@ -182,24 +197,30 @@ final class EngineGraph {
   func insert(_ wish: CableWish) {
     wishesByEnds[wish.ends] = wish
     let standing: CycleBreaker.Standing = wish.route.output == nil ? .fixed : .new
+    var port: Int32 = -1
+    if case .audio(let input) = wish.route.input { port = Int32(input) }
     if let index = freeWishes.popLast() {
       wish.index = index
       wishes[Int(index)] = wish
       wishSources[Int(index)] = wish.route.source.index
       wishDestinations[Int(index)] = wish.route.destination.index
       wishStandings[Int(index)] = standing
+      wishPorts[Int(index)] = port
     } else {
       wish.index = Int32(wishes.count)
       wishes.append(wish)
       wishSources.append(wish.route.source.index)
       wishDestinations.append(wish.route.destination.index)
       wishStandings.append(standing)
+      wishPorts.append(port)
+      wishCompensations.append(0)
     }
   }
 
   func remove(_ wish: CableWish) {
     if wish.isFeedback { feedback.removeAll { $0 === wish } }
     wishesByEnds[wish.ends] = nil
+    _ = setCompensation(0, at: Int(wish.index))
     wishes[Int(wish.index)] = nil
     wishSources[Int(wish.index)] = -1
     wishDestinations[Int(wish.index)] = -1
@@ -210,6 +231,16 @@ final class EngineGraph {
   func setCable(_ cable: EngineCable, of wish: CableWish) {
     wish.cable = cable
     wishStandings[Int(wish.index)] = cable.key.isFeedback ? .last : .fixed
+  }
+
+  /// Delays a wish by so many frames; gives it if that is a change.
+  func setCompensation(_ frames: Int32, at place: Int) -> CableWish? {
+    let old = wishCompensations[place]
+    guard frames != old, let wish = wishes[place] else { return nil }
+    compensatedCount += (frames > 0 ? 1 : 0) - (old > 0 ? 1 : 0)
+    wishCompensations[place] = frames
+    wish.compensation = frames
+    return wish
   }
 
   /// Sends just the wishes at these places through the feedback delay; gives those for which that is
@@ -247,6 +278,8 @@ final class CableWish {
   var target: Float
   /// Closes a cycle.
   var isFeedback = false
+  /// Frames by which it is delayed to be as late as parallel paths.
+  var compensation: Int32 = 0
   /// What carries it out.
   var cable: EngineCable?
   fileprivate(set) var index: Int32 = 0
@@ -262,6 +295,7 @@ final class CableWish {
   var key: EngineCable.Key {
     EngineCable.Key(
       source: route.source.number, sourcePort: ends.source.port, destination: route.destination.number,
-      destinationPort: ends.destination.port, map: map, mixing: mixing, isFeedback: isFeedback)
+      destinationPort: ends.destination.port, map: map, mixing: mixing, isFeedback: isFeedback,
+      delay: isFeedback ? Int32(CableSlot.feedbackDelay) : compensation)
   }
 }

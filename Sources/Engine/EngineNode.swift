@@ -65,6 +65,8 @@ final class EngineNode {
   var isMuted: Bool { slot?.pointee.isMuted == true }
   /// Sound ends here: nothing behind it could fade in its place.
   let isSink: Bool
+  /// Frames that its sound is late.
+  var latency: Int32 = 0
 
   init(
     key: Key, number: Int32, name: String, type: KernelType?, inputs: [PortDescription],

@@ -16,6 +16,9 @@ extension Engine {
     report.plan = running.serial
     report.steps = running.stepCount
     report.segments = running.plan.pointee.segmentCount
+    report.latency = running.nodes.reduce(0) { latest, node in
+      node.kind == "output" ? max(latest, running.latencies[node.number] ?? 0) : latest
+    }
     let now = report.time
     var outgoing: [Int32: [EngineCable]] = [:]
     var incoming: [Int32: [EngineCable]] = [:]
@@ -45,6 +48,7 @@ extension Engine {
     }
     result.file = node.resource?.name
     result.startedAt = node.startedAt
+    result.latency = Int(node.latency)
 
     func cables(_ list: [EngineCable]) -> [CableReport] {
       list.filter { !tapped.contains($0.destination.id) }.map {
@@ -141,7 +145,7 @@ extension Engine {
     } else {
       state = cable.source.slot.pointee.isSilent.load(ordering: .relaxed) ? .silent : .active
     }
-    return CableReport(
+    var report = CableReport(
       from: cable.source.name, fromPort: cable.key.sourcePort, to: cable.destination.name,
       toPort: cable.key.destinationPort,
       fromChannels: cable.output.map { cable.source.outputChannels[$0] } ?? 0, toChannels: toChannels,
@@ -150,5 +154,8 @@ extension Engine {
       conversion: conversion,
       splitter: ((siblings.firstIndex { $0 === cable } ?? 0) + 1, siblings.count),
       sum: ((partners.firstIndex { $0 === cable } ?? 0) + 1, partners.count))
+    if !cable.key.isFeedback { report.compensation = Int(cable.key.delay) }
+    report.latency = (running?.latencies[cable.source.number] ?? 0) + Int(cable.key.delay)
+    return report
   }
 }

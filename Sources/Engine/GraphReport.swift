@@ -46,6 +46,8 @@ public struct NodeReport: Sendable, Identifiable {
   public var state: State
   public var inputs: [PortReport] = []
   public var outputs: [PortReport] = []
+  /// Frames that its sound is late.
+  public var latency = 0
   /// Sounding voices, for kinds that have them.
   public var voices = 0
   public var polyphony = 0
@@ -90,6 +92,10 @@ public struct CableReport: Sendable {
   public var state: State
   /// Goes through the 64-frame feedback delay.
   public var isFeedback: Bool
+  /// Frames by which the engine delays it to make up for the latency of parallel paths.
+  public var compensation = 0
+  /// Frames that its sound is late where it arrives, from where it came into the graph; cycles left out.
+  public var latency = 0
   /// Inserted by the engine: "mono to stereo", "5.1 to stereo".
   public var conversion: String?
   /// Which of how many cables share the source ("splitter 1/2"), and the destination ("sum 1/2").

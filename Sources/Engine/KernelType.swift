@@ -23,6 +23,7 @@ struct KernelType: Sendable {
   let size: Int
   let alignment: Int
   let memorySize: @Sendable (KernelConfiguration) -> Int
+  let latency: @Sendable (KernelConfiguration) -> Int
   let initialize: @Sendable (UnsafeMutableRawPointer, KernelConfiguration, UnsafeMutableRawPointer) -> Void
   let retune: @Sendable (UnsafeMutableRawPointer, Double, Double) -> Void
   let release: @Sendable (UnsafeMutableRawPointer) -> Void
@@ -38,6 +39,7 @@ struct KernelType: Sendable {
     size = MemoryLayout<K>.stride
     alignment = MemoryLayout<K>.alignment
     memorySize = { K.memorySize($0) }
+    latency = { K.latency($0) }
     initialize = { place, configuration, memory in
       place.initializeMemory(as: K.self, to: K(configuration, memory: memory))
     }

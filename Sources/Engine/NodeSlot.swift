@@ -130,25 +130,32 @@ struct NodeSlot: ~Copyable {
   var isMuted: Bool { @_noLocks get { blast.load(ordering: .relaxed) != 0 } }
 }
 
-/// The state of a cable on the audio thread: one smoothed gain, and where it closes a cycle, the
-/// delay. It follows the cable's identity as a node's state follows the node's.
+/// The state of a cable on the audio thread: one smoothed gain, and a delay where it closes a cycle or
+/// makes up for the latency of parallel paths. It follows the cable's identity as a node's state follows
+/// the node's.
 struct CableSlot: ~Copyable {
-  static var delay: Int { @_noLocks get { 64 } }
-  /// Floats a channel of the feedback ring: two cells, and room for reading whole vectors.
-  static var ringStride: Int { @_noLocks get { 192 } }
+  /// Frames by which cables are delayed that close a cycle.
+  static var feedbackDelay: Int { @_noLocks get { 64 } }
 
   var gain: Ramp
   /// Linear gain at the last block, as the bit pattern of a float.
   let gainNow: Atomic<UInt32>
   let isSilent = Atomic<Bool>(false)
+  /// The move that waits until the delays are full which it fades to, and when it begins: on a multiple
+  /// of 64, where a block begins whatever the driver's period. `.max`: none.
+  var nextStart = Int64.max
+  private var nextTarget: Float = 0
+  private var nextFrames = 0
 
-  /// Feedback cables only.
+  /// Delayed cables only: for each channel `ringFrames`, then the first cell once more, so that reading
+  /// goes on over the end, and room for reading whole vectors.
   let ring: UnsafeMutablePointer<Float>?
+  let delay: Int
+  /// A power of two.
+  let ringFrames: Int
+  var ringStride: Int { @_noLocks get { ringFrames &+ 80 } }
   /// Frames of silence last written into the ring.
-  var quietFrames = 128
-  /// Engine time from which a feedback cable is heard: a ring that began to fill in mid-sound passes
-  /// nothing until it holds a whole delay. -1 until its first block.
-  var opensAt: Int64
+  var quietFrames: Int
 
   /// Cables of events only: which notes went through and have not ended, by channel and key.
   let heldNotes: UnsafeMutablePointer<UInt64>?
@@ -157,12 +164,16 @@ struct CableSlot: ~Copyable {
   var isReleased = false
 
   /// Worker.
-  init(gain: Float, feedbackChannels: Int, carriesEvents: Bool, startsEmpty: Bool) {
-    opensAt = startsEmpty ? -1 : 0
+  init(gain: Float, delay: Int, channels: Int, carriesEvents: Bool) {
     self.gain = Ramp(gain)
     gainNow = Atomic(gain.bitPattern)
-    if feedbackChannels > 0 {
-      let count = feedbackChannels * Self.ringStride
+    self.delay = delay
+    var frames = 128
+    while frames < delay + 64 { frames *= 2 }
+    ringFrames = frames
+    quietFrames = frames
+    if channels > 0 {
+      let count = channels * (frames + 80)
       let memory = UnsafeMutableRawPointer.allocate(byteCount: count * 4, alignment: 64)
       ring = memory.initializeMemory(as: Float.self, repeating: 0, count: count)
     } else {
@@ -174,6 +185,29 @@ struct CableSlot: ~Copyable {
     } else {
       heldNotes = nil
     }
+  }
+
+  /// When a move begins that waits for so many frames.
+  @_noLocks static func start(after wait: Int, from time: Int64) -> Int64 {
+    (time &+ Int64(wait) &+ 63) & ~63
+  }
+
+  /// Audio thread.
+  @_noLocks mutating func move(to value: Float, over frames: Int, after wait: Int, at time: Int64) {
+    guard wait > 0 else {
+      gain.move(to: value, over: frames)
+      nextStart = .max
+      return
+    }
+    nextStart = Self.start(after: wait, from: time)
+    nextTarget = value
+    nextFrames = frames
+  }
+
+  /// Begins the move that has waited. Audio thread.
+  @_noLocks mutating func beginMove() {
+    gain.move(to: nextTarget, over: nextFrames)
+    nextStart = .max
   }
 
   /// Worker.

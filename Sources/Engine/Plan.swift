@@ -32,7 +32,7 @@ struct Step: BitwiseCopyable {
     case process
     /// Runs a node that has audio ports alone, with one output and nothing at its parameters.
     case processPlain
-    /// Keeps an output for the cables that close a cycle.
+    /// Keeps an output for a delayed cable.
     case remember
   }
 
@@ -81,7 +81,7 @@ struct MixSource: BitwiseCopyable {
   var silence: UnsafePointer<Bool>
   var taps: UnsafeMutablePointer<MixTap>
   var tapCount: Int
-  var isFeedback: Bool
+  var isDelayed: Bool
 }
 
 /// `destination` channel gets `source` times `coefficient` times the cable's gain.
@@ -96,7 +96,8 @@ enum Command {
   case swap(UnsafeMutablePointer<Plan>)
   case ramp(UnsafeMutablePointer<NodeSlot>, parameter: Int32, element: Int32, value: Float, frames: Int32)
   case kernel(UnsafeMutablePointer<NodeSlot>, parameter: Int32, element: Int32, value: Float, frames: Int32)
-  case gain(UnsafeMutablePointer<CableSlot>, value: Float, frames: Int32)
+  /// `wait`: frames until it begins, rounded up to a multiple of 64 of engine time.
+  case gain(UnsafeMutablePointer<CableSlot>, value: Float, frames: Int32, wait: Int32)
   /// A cable of events passes nothing more.
   case release(UnsafeMutablePointer<CableSlot>, Bool)
   case event(UnsafeMutablePointer<NodeSlot>, Event)

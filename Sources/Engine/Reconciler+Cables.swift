@@ -129,6 +129,7 @@ extension Reconciler {
       })
     order = breaker.order
     changed += graph.setFeedback(breaker.feedback.filter { $0 < wishCount })
+    if graph.isLatent { compensate(breaker) }
   }
 
   /// Gives each changed wish the cable that it asks for.
@@ -150,6 +151,10 @@ extension Reconciler {
       } else {
         let cable = EngineCable(
           key: key, number: engine.makeCableNumber(), route: wish.route, target: wish.target)
+        if !isFirst {
+          let place = Int(cable.source.index)
+          cable.wait = key.delay + (place < readiness.count ? readiness[place] : 0)
+        }
         graph.insert(cable)
         graph.setCable(cable, of: wish)
         newCables.append(cable)
@@ -170,7 +175,7 @@ extension Reconciler {
   /// Its slot, with the fade in that it begins with.
   func prepare(_ cable: EngineCable) {
     let fades = isHeard(cable) && !cable.carriesEvents
-    cable.prepare(gain: fades ? 0 : cable.target, startsEmpty: !isFirst)
+    cable.prepare(gain: fades ? 0 : cable.target)
     if fades { move(cable) }
   }
 
@@ -206,29 +211,46 @@ extension Reconciler {
     }
   }
 
-  /// Restarts the fades that are under way where a new one begins. A ramp depends linearly on where it
-  /// stands, how fast it moves and where it goes: gains that add up to one and start together go on
-  /// adding up to one, however many edits arrive during a fade.
-  func alignFades() {
-    guard !disturbed.isEmpty else { return }
-    let moved = Set(work.fading.map { ObjectIdentifier($0) })
-    for cable in graph.unsettled
-    where cable.settling != nil && !cable.carriesEvents && !cable.isTail
-      && !moved.contains(ObjectIdentifier(cable))
-    {
-      let junction = Junction(node: cable.key.destination, port: cable.key.destinationPort)
-      if disturbed.contains(junction) { move(cable) }
-    }
+  func move(_ cable: EngineCable) {
+    disturbed.insert(Junction(node: cable.key.destination, port: cable.key.destinationPort))
+    moving.append(cable)
+    cable.settling = .unsent(frames: fade)
+    graph.unsettle(cable)
   }
 
-  private func move(_ cable: EngineCable) {
-    disturbed.insert(Junction(node: cable.key.destination, port: cable.key.destinationPort))
-    cable.mirrorMove(over: fade, at: time)
-    work.commands.append(.gain(cable.slot, value: cable.target, frames: Int32(fade)))
-    graph.unsettle(cable)
-    // A feedback cable's fade begins when its delay is full: two cells at most.
-    cable.settling = .unsent(frames: fade + (cable.key.isFeedback ? 128 : 0))
-    work.fading.append(cable)
+  /// Sends the moves of gains, once all are known.
+  ///
+  /// The fades that are under way where a new one begins restart with it. A ramp depends linearly on where
+  /// it stands, how fast it moves and where it goes: gains that add up to one and start together go on
+  /// adding up to one, however many edits arrive during a fade. All wait until what fades in there is
+  /// whole.
+  func alignFades() {
+    for cable in newCables where cable.wait > 0 {
+      cable.opensAt = CableSlot.start(after: Int(cable.wait), from: time)
+      work.opening.append(cable)
+    }
+    guard !disturbed.isEmpty else { return }
+    var seen = Set(moving.map { ObjectIdentifier($0) })
+    for cable in graph.unsettled
+    where cable.settling != nil && !cable.carriesEvents && !cable.isTail
+      && disturbed.contains(Junction(node: cable.key.destination, port: cable.key.destinationPort))
+    {
+      if seen.insert(ObjectIdentifier(cable)).inserted { moving.append(cable) }
+    }
+    var waits: [Junction: Int32] = [:]
+    for cable in moving {
+      let junction = Junction(node: cable.key.destination, port: cable.key.destinationPort)
+      waits[junction] = max(waits[junction] ?? 0, cable.remainingWait(at: time))
+    }
+    seen = []
+    for cable in moving where seen.insert(ObjectIdentifier(cable)).inserted {
+      let junction = Junction(node: cable.key.destination, port: cable.key.destinationPort)
+      let wait = waits[junction] ?? 0
+      cable.mirrorMove(over: fade, after: Int(wait), at: time)
+      work.commands.append(.gain(cable.slot, value: cable.target, frames: Int32(fade), wait: wait))
+      cable.settling = .unsent(frames: fade + (wait > 0 ? Int(wait) + 63 : 0))
+      work.fading.append(cable)
+    }
   }
 
   // MARK: Ends

@@ -18,6 +18,7 @@ final class Reconciler {
     var needsPlan = false
     var compiler: PlanCompiler?
     var fading: [EngineCable] = []
+    var opening: [EngineCable] = []
     var started: [EngineNode] = []
     var left: [EngineNode] = []
   }
@@ -50,6 +51,10 @@ final class Reconciler {
   /// What sounds, by its places in the graph, in an order in which each node comes after those that it
   /// hears; nil: not known yet.
   var order: [Int32]?
+  /// Frames until what a new node gives is whole, by its place; empty: at once.
+  var readiness: [Int32] = []
+  /// Cables whose gains begin to move.
+  var moving: [EngineCable] = []
   /// Where fades begin.
   var disturbed: Set<Junction> = []
 
@@ -197,6 +202,7 @@ final class Reconciler {
       key: key, number: engine.makeNumber(for: node.id, name: node.name), name: node.name, type: type,
       inputs: type?.audioInputs ?? ports.0, outputs: type?.audioOutputs ?? ports.1, values: values,
       firstChannel: first)
+    if let type { made.latency = Int32(type.latency(made.configuration(rate: engine.rate))) }
     if type == nil { made.fault = "unknown kind “\(node.kind)”" }
     add(made)
     if isRevived { engine.note(.revived, made) }

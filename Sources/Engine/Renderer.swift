@@ -29,7 +29,7 @@ public final class Renderer: @unchecked Sendable {
   init(rate: Double, threads: Int) {
     self.rate = Float(rate)
     watch = OutputWatch(rate: rate)
-    let silence = Self.aligned(CableSlot.ringStride)
+    let silence = Self.aligned(3 * blockCapacity)
     let channels: UnsafeMutablePointer<UnsafePointer<Float>> = .allocate(capacity: blockCapacity)
     channels.initialize(repeating: UnsafePointer(silence), count: blockCapacity)
     zeros = UnsafePointer(channels)
@@ -136,8 +136,8 @@ public final class Renderer: @unchecked Sendable {
     case .kernel(let node, let parameter, let element, let value, let frames):
       dispatchSet(node.pointee.tag, node.pointee.kernel, Int(parameter), Int(element), value, Int(frames))
       wake(node)
-    case .gain(let cable, let value, let frames):
-      cable.pointee.gain.move(to: value, over: Int(frames))
+    case .gain(let cable, let value, let frames, let wait):
+      cable.pointee.move(to: value, over: Int(frames), after: Int(wait), at: now)
     case .release(let cable, let isReleased):
       cable.pointee.isReleased = isReleased
     case .event(let node, let event):

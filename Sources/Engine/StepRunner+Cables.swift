@@ -1,6 +1,6 @@
 import Realtime
 
-// Sums, gains, maps and the feedback delay. Audio thread, all of it.
+// Sums, gains, maps and delays. Audio thread, all of it.
 
 extension StepRunner {
   /// Sums the sources into the step's one output, in the plan's order.
@@ -13,12 +13,10 @@ extension StepRunner {
     while index < Int(step.pointee.sourceCount) {
       let source = step.pointee.sources[index]
       index &+= 1
-      if source.isFeedback, source.cable.pointee.opensAt != 0 {
-        if source.cable.pointee.opensAt < 0 { source.cable.pointee.opensAt = (now &+ 127) & ~63 }
-        if now < source.cable.pointee.opensAt { continue }
-        source.cable.pointee.opensAt = 0
-      }
-      let isSilent = source.isFeedback ? source.cable.pointee.quietFrames >= 128 : source.silence.pointee
+      if source.cable.pointee.nextStart <= now { source.cable.pointee.beginMove() }
+      let ringFrames = source.cable.pointee.ringFrames
+      let isSilent =
+        source.isDelayed ? source.cable.pointee.quietFrames >= ringFrames : source.silence.pointee
       let isMoving = source.cable.pointee.gain.isMoving
       if isMoving || source.cable.pointee.isSilent.load(ordering: .relaxed) != isSilent {
         source.cable.pointee.isSilent.store(isSilent, ordering: .relaxed)
@@ -37,7 +35,9 @@ extension StepRunner {
       } else if steady == 0 {
         continue
       }
-      let offset = source.isFeedback ? Int((now &+ Int64(CableSlot.delay)) & 127) : 0
+      let offset =
+        source.isDelayed
+        ? (Int(truncatingIfNeeded: now) &- source.cable.pointee.delay) & (ringFrames &- 1) : 0
       var tapIndex = 0
       while tapIndex < source.tapCount {
         let tap = source.taps[tapIndex]
@@ -79,24 +79,28 @@ extension StepRunner {
     }
   }
 
-  /// Writes what closes a cycle into its cable's ring, to be read 64 frames later.
+  /// Writes a node's output into the ring of a delayed cable.
   @_noLocks func remember(_ step: UnsafeMutablePointer<Step>) {
     let frames = frames
     let source = step.pointee.sources[0]
     guard let ring = source.cable.pointee.ring else { return }
     let isSilent = source.silence.pointee
-    let position = Int(now & 127)
+    let ringFrames = source.cable.pointee.ringFrames
+    let stride = source.cable.pointee.ringStride
+    let position = Int(truncatingIfNeeded: now) & (ringFrames &- 1)
     var index = 0
     while index < source.tapCount {
-      let target = ring + (index &* CableSlot.ringStride &+ position)
+      let target = ring + (index &* stride &+ position)
       if isSilent {
         setMemory(target, 0, frames &* 4)
       } else {
         copyMemory(target, source.taps[index].source, frames &* 4)
       }
+      // A block never crosses a multiple of 64, so that it lies in the first cell or behind it.
+      if position < blockCapacity { copyMemory(target + ringFrames, UnsafePointer(target), frames &* 4) }
       index &+= 1
     }
     let quiet = source.cable.pointee.quietFrames
-    source.cable.pointee.quietFrames = isSilent ? (quiet < 128 ? quiet &+ frames : 128) : 0
+    source.cable.pointee.quietFrames = isSilent ? (quiet < ringFrames ? quiet &+ frames : ringFrames) : 0
   }
 }

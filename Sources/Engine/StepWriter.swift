@@ -155,7 +155,7 @@ struct StepWriter {
     let slot = row.slot!
     // A channel of the source, or of the delay that stands for it.
     let base = row.isDelayed ? slot.pointee.ring! : channel(buffers[compiler.outputs[cable]])
-    let stride = row.isDelayed ? CableSlot.ringStride : blockCapacity
+    let stride = row.isDelayed ? slot.pointee.ringStride : blockCapacity
     let taps: UnsafeMutablePointer<MixTap>
     var count = channels
     if compiler.isPlain(cable, to: channels) {
@@ -176,7 +176,7 @@ struct StepWriter {
       }
     }
     return MixSource(
-      cable: slot, silence: silence(cable), taps: taps, tapCount: count, isFeedback: row.isDelayed)
+      cable: slot, silence: silence(cable), taps: taps, tapCount: count, isDelayed: row.isDelayed)
   }
 
   private func addEvents(_ index: Int, to step: inout Step) {
@@ -208,7 +208,7 @@ struct StepWriter {
     source.initialize(
       to: MixSource(
         cable: compiler.cables[cable].pointee.slot!, silence: UnsafePointer(silences + output), taps: taps,
-        tapCount: count, isFeedback: true))
+        tapCount: count, isDelayed: true))
     var remember = Step(.remember, slot, memory)
     remember.sources = source
     remember.sourceCount = 1

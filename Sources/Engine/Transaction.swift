@@ -14,6 +14,8 @@ final class Transaction {
   var commands: [Command] = []
   var garbage: [Garbage] = []
   var plan: CompiledPlan?
+  /// New cables that are whole only after a while.
+  var opening: [EngineCable] = []
   /// Cables whose fades begin with it.
   var fading: [EngineCable] = []
   var starting: [EngineNode] = []
@@ -38,14 +40,14 @@ final class Transaction {
   /// The longest of the fades that it starts. The commands know it, but for a feedback cable's, which
   /// waits for its delay to fill.
   func fadeFrames(_ cables: [EngineCable]) -> Int {
-    let delayed = cables.contains { $0.key.isFeedback } ? 2 * CableSlot.delay : 0
     return commands.reduce(0) { longest, command in
       switch command {
       case .ramp(let node, let parameter, _, _, let frames):
         // A crossfade under way is waited for.
         max(longest, Int(frames) * (node.pointee.parameters[Int(parameter)].isRamp ? 1 : 2))
       case .kernel(_, _, _, _, let frames): max(longest, Int(frames))
-      case .gain(_, _, let frames): max(longest, Int(frames) + delayed)
+      case .gain(_, _, let frames, let wait):
+        max(longest, Int(frames) + (wait > 0 ? Int(wait) + 63 : 0))
       default: longest
       }
     }

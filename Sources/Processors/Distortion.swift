@@ -42,7 +42,14 @@ public struct Distortion: Kernel {
   }
 
   /// Frames that the sound is late.
-  public var latency: Int { @_noLocks get { oversampling == 1 ? 0 : oversampling == 2 ? 31 : 39 } }
+  public var latency: Int { @_noLocks get { Self.latency(oversampling) } }
+  @_noLocks private static func latency(_ oversampling: Int) -> Int {
+    oversampling == 1 ? 0 : oversampling == 2 ? 31 : 39
+  }
+
+  public static func latency(_ configuration: KernelConfiguration) -> Int {
+    latency(oversampling(configuration))
+  }
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
     var arena = Arena(measuring: ())

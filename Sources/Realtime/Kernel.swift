@@ -232,6 +232,8 @@ public enum Activity: UInt8, Sendable {
 public protocol Kernel: BitwiseCopyable, KernelMetatype {
   /// Bytes of `memory` that such a kernel needs. Worker.
   static func memorySize(_ configuration: KernelConfiguration) -> Int
+  /// Frames that its sound is late, for as long as it lives; parallel paths are delayed as much. Worker.
+  static func latency(_ configuration: KernelConfiguration) -> Int
   /// Worker.
   init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer)
   /// Makes one block. Audio thread.
@@ -261,6 +263,7 @@ public protocol Kernel: BitwiseCopyable, KernelMetatype {
 
 extension Kernel {
   public static func memorySize(_ configuration: KernelConfiguration) -> Int { 0 }
+  public static func latency(_ configuration: KernelConfiguration) -> Int { 0 }
   @inlinable @_noLocks public mutating func isFinished() -> Bool { false }
   @inlinable @_noLocks public mutating func widen(inputs: Int, outputs: Int, memory: UnsafeMutableRawPointer)
   {}

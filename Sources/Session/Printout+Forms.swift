@@ -37,6 +37,7 @@ extension Printout {
     if !isEvents, cable.target != 1 { labels.append("\(decibels(cable.target)) dB") }
     if let conversion = cable.conversion { labels.append(conversion) }
     if cable.isFeedback { labels.append("feedback") }
+    if cable.compensation > 0 { labels.append("delayed \(frames(cable.compensation))") }
     var attributes: [String] = []
     if !labels.isEmpty { attributes.append("label=\(quoted(labels.joined(separator: ", ")))") }
     if cable.state.isFading {
@@ -92,6 +93,7 @@ extension Printout {
       ("voices", .int(node.voices)), ("polyphony", .int(node.polyphony)),
       ("heldNotes", .int(node.heldNotes)), ("startedAt", .int(Int(node.startedAt))),
     ]
+    if node.latency > 0 { members.append(("latency", .int(node.latency))) }
     if let file = node.file { members.append(("file", .string(file))) }
     members.append(("inputs", .array(node.inputs.map(json))))
     members.append(("outputs", .array(node.outputs.map(json))))
@@ -123,6 +125,8 @@ extension Printout {
     if cable.isDiscrete { members.append(("mix", .string("discrete"))) }
     if let conversion = cable.conversion { members.append(("conversion", .string(conversion))) }
     if cable.isFeedback { members.append(("feedback", .bool(true))) }
+    if cable.compensation > 0 { members.append(("compensation", .int(cable.compensation))) }
+    if cable.latency > 0 { members.append(("latency", .int(cable.latency))) }
     if cable.splitter.count > 1 {
       members.append(("splitter", .array([.int(cable.splitter.index), .int(cable.splitter.count)])))
     }

@@ -82,7 +82,7 @@ public enum Printout {
   private struct Widths { var name, kind, port, end: Int }
 
   private static func graphLine(_ report: GraphReport) -> String {
-    let latency = report.latency == 1 ? "1 frame" : "\(report.latency) frames"
+    let latency = frames(report.latency)
     return "graph  running \(report.isRunning ? "yes" : "no")   rate \(number(report.rate)) Hz   "
       + "period \(report.period)   plan \(report.plan)   nodes \(report.nodes.count)   "
       + "steps \(report.steps)   latency \(latency)"
@@ -178,6 +178,7 @@ public enum Printout {
     case .placeholder(let reason): facts.append("placeholder: \(reason)")
     }
     if case .placeholder = node.state { return facts }
+    if node.latency > 0 { facts.append("latency \(frames(node.latency))") }
     facts.append("since \(fixed(Double(node.startedAt) / report.rate, 3)) s")
     return facts
   }
@@ -191,6 +192,8 @@ public enum Printout {
     if let conversion = cable.conversion { facts.append("conversion \(conversion)") }
     if !isEvents, cable.map == nil || cable.target != 1 { facts.append("gain \(decibels(cable.target)) dB") }
     if cable.isFeedback { facts.append("feedback, 64 frames later") }
+    if cable.compensation > 0 { facts.append("delayed \(frames(cable.compensation))") }
+    if cable.latency > 0, !cable.isFeedback { facts.append("latency \(frames(cable.latency))") }
     facts.append(stateText(cable))
     return facts
   }
@@ -242,6 +245,8 @@ extension Printout {
   public static func decibels(_ gain: Float) -> String {
     gain <= 1e-9 ? "-inf" : fixed(20 * log10(Double(gain)), 1)
   }
+
+  static func frames(_ count: Int) -> String { count == 1 ? "1 frame" : "\(count) frames" }
 
   /// Whole milliseconds from one up, tenths below: `4 ms`, `0.4 ms`.
   public static func milliseconds(_ seconds: Double) -> String {

@@ -89,4 +89,22 @@ import Testing
   func figures(value: Double, digits: Int, text: String) {
     #expect(Printout.fixed(value, digits) == text)
   }
+
+  @Test("it names the latency of nodes and cables, and what the engine delays for it")
+  func latency() throws {
+    var options = SessionOptions()
+    options.isOffline = true
+    options.keepsJournal = false
+    let session = Session(options: options)
+    try session.perform(
+      "node osc oscillator ; node dist distortion oversample=2 ; node dry gain ; node out output ; connect osc -> dist ; connect osc -> dry ; connect dist -> out ; connect dry -> out"
+    )
+    try session.renderOneBlock()
+    let text = Printout.text(session.report)
+    #expect(text.contains("latency 31 frames\n") && text.contains("delayed 31 frames   latency 31 frames"))
+    let dist = text.split(separator: "\n").first { $0.hasPrefix("dist ") }
+    #expect(dist?.contains("latency 31 frames") == true)
+    let json = Printout.json(session.report)
+    #expect(json.contains("\"compensation\": 31") && json.contains("\"latency\": 31"))
+  }
 }

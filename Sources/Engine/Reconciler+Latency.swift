@@ -1,0 +1,72 @@
+import Patch
+
+// Parallel paths of different latency. Worker.
+
+extension Reconciler {
+  /// Delays, at each audio input, the cables that bring sound earlier than the latest.
+  ///
+  /// A path's latency is that of its nodes, from wherever its sound comes in. Cables into parameters, and
+  /// those that close a cycle, neither are delayed by this nor count: what goes round a cycle is late by
+  /// the 64 frames and by the latency of the nodes in it.
+  func compensate(_ breaker: CycleBreaker) {
+    let count = graph.nodes.count
+    let wishCount = graph.wishes.count
+    let (sources, destinations, ports) = (graph.wishSources, graph.wishDestinations, graph.wishPorts)
+    var counts = [Bool](repeating: false, count: wishCount)
+    for wish in 0..<wishCount where sources[wish] >= 0 && ports[wish] >= 0 { counts[wish] = true }
+    for wish in breaker.feedback where wish < wishCount { counts[wish] = false }
+    // Wishes by their source.
+    var first = [Int](repeating: 0, count: count + 1)
+    for wish in 0..<wishCount where counts[wish] { first[Int(sources[wish]) + 1] += 1 }
+    for node in 0..<count { first[node + 1] += first[node] }
+    var next = first
+    var bySource = [Int](repeating: 0, count: first[count])
+    for wish in 0..<wishCount where counts[wish] {
+      let source = Int(sources[wish])
+      bySource[next[source]] = wish
+      next[source] += 1
+    }
+
+    var isNew = [Bool](repeating: false, count: count)
+    if !isFirst { for node in newNodes { isNew[Int(node.index)] = true } }
+    /// At the first audio input of each node, at its others, and at its outputs.
+    var firstInput = [Int32](repeating: 0, count: count)
+    var otherInputs: [Input: Int32] = [:]
+    var latest = [Int32](repeating: 0, count: count)
+    var output = [Int32](repeating: 0, count: count)
+    readiness = [Int32](repeating: 0, count: count)
+    for place in breaker.order {
+      let node = Int(place)
+      let own = graph.latencies[node]
+      output[node] = latest[node] + own
+      // Its own filters reach as far back again; what comes in may be delayed by all that is before.
+      readiness[node] = isNew[node] ? readiness[node] + latest[node] + 2 * own : 0
+      for position in first[node]..<first[node + 1] {
+        let wish = bySource[position]
+        let destination = Int(destinations[wish])
+        if ports[wish] == 0 {
+          firstInput[destination] = max(firstInput[destination], output[node])
+        } else {
+          let input = Input(node: destinations[wish], port: ports[wish])
+          otherInputs[input] = max(otherInputs[input] ?? 0, output[node])
+        }
+        latest[destination] = max(latest[destination], output[node])
+        readiness[destination] = max(readiness[destination], readiness[node])
+      }
+    }
+    for wish in 0..<wishCount where sources[wish] >= 0 {
+      var delay: Int32 = 0
+      if counts[wish] {
+        let input = Input(node: destinations[wish], port: ports[wish])
+        let wanted = ports[wish] == 0 ? firstInput[Int(destinations[wish])] : otherInputs[input] ?? 0
+        delay = wanted - output[Int(sources[wish])]
+      }
+      if let wish = graph.setCompensation(delay, at: wish) { changed.append(wish) }
+    }
+  }
+
+  private struct Input: Hashable {
+    var node: Int32
+    var port: Int32
+  }
+}
