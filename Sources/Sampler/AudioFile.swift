@@ -58,7 +58,7 @@ final class AudioFile: @unchecked Sendable {
     self.badSamples = badSamples
     // A multiple of a cache line, so that every channel starts on one.
     stride = (frames + 2 * Self.margin + 15) & ~15
-    memory = Self.allocate(stride * channels)
+    memory = Self.allocate(stride: stride, channels: channels, frames: frames)
     for channel in 0..<channels {
       let plane = memory + channel * stride + Self.margin
       for frame in 0..<frames { plane[frame] = source[frame * channels + channel] }
@@ -82,7 +82,7 @@ final class AudioFile: @unchecked Sendable {
     originalFrames = frames
     badSamples = 0
     stride = (frames + 2 * Self.margin + 15) & ~15
-    memory = Self.allocate(stride)
+    memory = Self.allocate(stride: stride, channels: 1, frames: frames)
     fill(memory + Self.margin)
   }
 
@@ -90,7 +90,9 @@ final class AudioFile: @unchecked Sendable {
   static func generated(_ name: String) -> AudioFile? {
     switch name {
     case "*silence":
-      return AudioFile(path: name, format: "generated", rate: 48000, frames: 48000, loop: nil) { _ in }
+      return AudioFile(path: name, format: "generated", rate: 48000, frames: 48000, loop: nil) {
+        $0.update(repeating: 0, count: 48000)
+      }
     case "*sine":
       // One turn, at the rate at which it sounds as C4.
       let rate = 440 * exp2(-9.0 / 12) * 1024
@@ -105,13 +107,19 @@ final class AudioFile: @unchecked Sendable {
 
   deinit { free(memory) }
 
-  /// Zeroed floats on a cache line's boundary; to be given back with `free`.
-  private static func allocate(_ count: Int) -> UnsafeMutablePointer<Float> {
+  /// Floats on a cache line's boundary, of which the margins are zero; to be given back with `free`.
+  private static func allocate(stride: Int, channels: Int, frames: Int) -> UnsafeMutablePointer<Float> {
     var raw: UnsafeMutableRawPointer?
-    let bytes = max(64, count * MemoryLayout<Float>.stride)
+    let count = max(16, stride * channels)
+    let bytes = count * MemoryLayout<Float>.stride
     precondition(posix_memalign(&raw, 64, bytes) == 0, "out of memory for \(bytes) bytes of samples")
-    memset(raw!, 0, bytes)
-    return raw!.bindMemory(to: Float.self, capacity: max(16, count))
+    let memory = raw!.bindMemory(to: Float.self, capacity: count)
+    for channel in 0..<channels {
+      let plane = memory + channel * stride
+      plane.update(repeating: 0, count: margin)
+      (plane + margin + frames).update(repeating: 0, count: stride - margin - frames)
+    }
+    return memory
   }
 
   /// Reads a whole file, converted to `rate` when that is given and differs; `folded`: more than two

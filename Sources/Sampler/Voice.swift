@@ -237,11 +237,17 @@ struct Voice {
   }
 
   @_noLocks private func setSteps(_ context: VoiceContext, _ shape: VoiceShape, _ frame: Int, _ count: Int) {
-    for index in 0..<count {
-      let factor = context.factors == nil ? context.factor : context.factors![frame &+ index]
-      let change = fixedPoint(shape.ratioStep * factor)
-      context.steps[index] =
-        fixedPoint(shape.ratio * factor) &+ change &* (Int64(shape.frame) &+ Int64(index))
+    if let factors = context.factors {
+      for index in 0..<count {
+        let factor = factors[frame &+ index]
+        let change = fixedPoint(shape.ratioStep * factor)
+        context.steps[index] =
+          fixedPoint(shape.ratio * factor) &+ change &* (Int64(shape.frame) &+ Int64(index))
+      }
+    } else {
+      let change = fixedPoint(shape.ratioStep * context.factor)
+      let first = fixedPoint(shape.ratio * context.factor) &+ change &* Int64(shape.frame)
+      for index in 0..<count { context.steps[index] = first &+ change &* Int64(index) }
     }
     for index in count..<16 { context.steps[index] = 0 }
   }

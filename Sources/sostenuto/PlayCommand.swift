@@ -21,6 +21,11 @@ struct PlayCommand: ParsableCommand {
   @OptionGroup var edits: EditLogArguments
   @Flag(help: "Without the front end.")
   var headless = false
+  @Flag(
+    help: ArgumentHelp(
+      "Each line takes effect in the block after its time, as a live edit does, not at its exact frame.",
+      discussion: "The sound then differs from a file's by fractions of a block."))
+  var loose = false
   @Flag(help: "The summary as JSON.")
   var json = false
 
@@ -48,7 +53,8 @@ struct PlayCommand: ParsableCommand {
     let lines = try script.map { try readScript($0, for: session) } ?? []
     session.start()
     defer { session.stop() }
-    var performance = LivePerformance(session: session, lines: lines, file: script ?? "", seconds: seconds)
+    var performance = LivePerformance(
+      session: session, lines: lines, file: script ?? "", seconds: seconds, isLoose: loose)
     try performance.run()
     try edits.write(session)
     Console.result(json ? performance.summary.text() + "\n" : performance.words)
@@ -61,6 +67,7 @@ struct PlayCommand: ParsableCommand {
   let lines: [ScriptLine]
   let file: String
   let seconds: Double?
+  let isLoose: Bool
   private var elapsed = 0.0
   /// Seconds that a line is prepared ahead of its frame.
   private static let lead = 0.2
@@ -72,11 +79,12 @@ struct PlayCommand: ParsableCommand {
   private var status = SessionStatus()
   private var message = ""
 
-  init(session: Session, lines: [ScriptLine], file: String, seconds: Double?) {
+  init(session: Session, lines: [ScriptLine], file: String, seconds: Double?, isLoose: Bool) {
     self.session = session
     self.lines = lines
     self.file = file
     self.seconds = seconds
+    self.isLoose = isLoose
   }
 
   mutating func run() throws {
@@ -102,7 +110,8 @@ struct PlayCommand: ParsableCommand {
       while start != nil, next < lines.count, lines[next].time <= elapsed {
         let line = lines[next]
         // A driver of another rate may have come: then as soon as it is due.
-        let frame = session.engine.rate == rate ? origin + Int64((line.time * rate).rounded()) : nil
+        let frame =
+          session.engine.rate == rate && !isLoose ? origin + Int64((line.time * rate).rounded()) : nil
         let began = monotonicTime()
         try session.perform(line.text, file: file, line: line.line, column: line.column, at: frame)
         let done = monotonicTime()
