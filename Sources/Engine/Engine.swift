@@ -95,7 +95,7 @@ public final class Engine {
     let isFirst = begin == 0
     let frames = isFirst ? 0 : Int((fade * rate).rounded())
     let reconciler = Reconciler(
-      engine: self, patch: patch, fade: frames, isFirst: isFirst, time: begin)
+      engine: self, patch: patch, fade: frames, isFirst: isFirst, time: time)
     reconciler.tails = Set(tails)
     for ramp in ramps {
       reconciler.ramps[Reconciler.RampKey(node: ramp.node, path: ramp.path)] = Int(
@@ -110,7 +110,7 @@ public final class Engine {
   private func tidy(at time: Int64? = nil) {
     let reconciler = Reconciler(
       engine: self, patch: wanted, fade: Int((Engine.standardFade * rate).rounded()), isFirst: false,
-      time: max(time ?? 0, renderer.time))
+      time: time)
     send(reconciler.run(Touched(from: wanted, to: wanted), mustCompile: true), at: time)
   }
 
@@ -142,6 +142,7 @@ public final class Engine {
       if case .unsent(let frames) = cable.settling {
         cable.settling = .after(transaction: transaction.serial, frames: frames)
       }
+      if cable.isLeaving, cable.leavingSince == nil { cable.leavingSince = transaction.serial }
     }
     transaction.fading = work.fading
     transaction.opening = work.opening

@@ -35,7 +35,12 @@ final class EngineCable {
   let input: Destination
   /// Linear.
   var target: Float { didSet { refreshRow() } }
-  var isLeaving = false { didSet { refreshRow() } }
+  var isLeaving = false {
+    didSet {
+      if !isLeaving { leavingSince = nil }
+      refreshRow()
+    }
+  }
   /// Frames from its making until what it brings is whole: its delay has to fill, and so have those inside
   /// of nodes that came with it. Fades wait for it.
   var wait: Int32 = 0
@@ -63,6 +68,11 @@ final class EngineCable {
   /// although edits keep arriving.
   private var mirror: Ramp
   private var mirrorTime: Int64 = 0
+  /// Every one of its moves had a frame of its own. What is asked for at “the next block” is executed later
+  /// than when it was prepared, and the mirror runs ahead.
+  private var isMirrorExact = true
+  /// The transaction that made it leave.
+  var leavingSince: Int?
   private var nextMove: (start: Int64, target: Float, frames: Int)?
   private(set) var slot: UnsafeMutablePointer<CableSlot>! {
     didSet { row.pointee.slot = slot }
@@ -103,7 +113,8 @@ final class EngineCable {
   func remainingWait(at time: Int64) -> Int32 { opensAt <= time ? 0 : wait }
 
   /// Follows a gain command that takes effect at `time`.
-  func mirrorMove(over frames: Int, after wait: Int, at time: Int64) {
+  func mirrorMove(over frames: Int, after wait: Int, at time: Int64, isExact: Bool) {
+    if !isExact { isMirrorExact = false }
     advanceMirror(to: time)
     if wait == 0 {
       mirror.move(to: target, over: frames)
@@ -111,6 +122,16 @@ final class EngineCable {
     } else {
       nextMove = (CableSlot.start(after: wait, from: time), target, frames)
     }
+  }
+
+  /// Whether nobody hears it any more, at `time`, although edits keep its fade from ending: -120 dB.
+  /// `executed`: transactions that the audio thread has executed.
+  func isInaudible(at time: Int64, isExact: Bool, executed: Int) -> Bool {
+    guard !carriesEvents, target == 0 else { return false }
+    if isExact, isMirrorExact { return abs(gain(at: time)) < 1e-6 }
+    // Its gain as the audio thread has it; from the command to leave on, that only falls.
+    guard let leavingSince, leavingSince <= executed, slot != nil else { return false }
+    return abs(Float(bitPattern: slot.pointee.gainNow.load(ordering: .relaxed))) < 1e-6
   }
 
   private func advanceMirror(to time: Int64) {

@@ -246,7 +246,7 @@ extension Reconciler {
     for cable in moving where seen.insert(ObjectIdentifier(cable)).inserted {
       let junction = Junction(node: cable.key.destination, port: cable.key.destinationPort)
       let wait = waits[junction] ?? 0
-      cable.mirrorMove(over: fade, after: Int(wait), at: time)
+      cable.mirrorMove(over: fade, after: Int(wait), at: time, isExact: isExact)
       work.commands.append(.gain(cable.slot, value: cable.target, frames: Int32(fade), wait: wait))
       cable.settling = .unsent(frames: fade + (wait > 0 ? Int(wait) + 63 : 0))
       work.fading.append(cable)
@@ -286,10 +286,10 @@ extension Reconciler {
 
   /// Whether nothing of a leaving cable is heard any more.
   private func isFinished(_ cable: EngineCable) -> Bool {
-    // A fade that edits restart again and again is over when nobody can hear it: -120 dB. Decided by
-    // edits only, whose time is part of the script: when tidying comes depends on the driver's period.
+    // Decided by edits only, whose time is part of the script: when tidying comes depends on the driver's
+    // period.
     let isInaudible =
-      !isTidying && !cable.carriesEvents && cable.target == 0 && abs(cable.gain(at: time)) < 1e-6
+      !isTidying && cable.isInaudible(at: time, isExact: isExact, executed: executed)
     guard cable.settling == nil || isInaudible else { return false }
     return !cable.destination.isLeaving || cable.destination.isRinging || cable.destination.isSink
       || cable.carriesEvents

@@ -31,6 +31,10 @@ final class Reconciler {
   let isFirst: Bool
   /// Engine frame at which it will be executed.
   let time: Int64
+  /// That frame was asked for; else it is some block's, later.
+  let isExact: Bool
+  /// Transactions that have been executed.
+  let executed: Int
   var ramps: [RampKey: Int] = [:]
   /// Nodes that shall ring out when they leave.
   var tails: Set<NodeID> = []
@@ -64,13 +68,15 @@ final class Reconciler {
     var port: String
   }
 
-  init(engine: Engine, patch: Patch, fade: Int, isFirst: Bool, time: Int64) {
+  init(engine: Engine, patch: Patch, fade: Int, isFirst: Bool, time: Int64?) {
     self.engine = engine
     graph = engine.graph
     self.patch = patch
     self.fade = fade
     self.isFirst = isFirst
-    self.time = time
+    self.time = max(time ?? 0, engine.renderer.time)
+    isExact = time != nil
+    executed = engine.renderer.executed.load(ordering: .acquiring)
   }
 
   /// `mustCompile`: fades have ended, so that there is less to run.

@@ -212,7 +212,9 @@ public struct SessionOptions: Sendable {
     patch = change.patch
     guard !change.isSilent else { return }
     engine.adopt(
-      patch, touched: change.touched, ramps: change.ramps, tails: change.tails, at: due, describing: line)
+      patch, touched: change.touched, ramps: change.ramps, tails: change.tails,
+      // Nobody renders meanwhile: the next block's frame is known.
+      at: due ?? (options.isOffline ? engine.renderer.time : nil), describing: line)
     wishForFiles()
     if !options.isOffline { supervisor.poll() }
   }

@@ -40,6 +40,43 @@ import Testing
     }
   }
 
+  @Test("an effect that is replaced a thousand times a second, as soon as may be, is not heard")
+  func hurry() throws {
+    let (engine, tape) = (Engine(rate: 48000, period: 256), Tape())
+    var draft = try Draft(
+      "node tone oscillator freq=50Hz\nnode a gain\nnode out output channels=1\nconnect tone -> a\n"
+        + "connect a -> out")
+    engine.adopt(draft.patch)
+    let thread = RenderThread(engine.renderer, tape, total: 48000, seed: 1)
+    thread.start()
+    thread.limit.store(4800, ordering: .releasing)
+    var mostNodes = 0
+    for edit in 0..<900 {
+      if case .edited(let change) = draft.perform("replace a \(edit % 2 == 0 ? "mix" : "gain")") {
+        engine.adopt(change.patch)
+      }
+      // The audio thread comes to it when it does.
+      thread.limit.store(4800 + edit * 48, ordering: .releasing)
+      if edit % 16 == 0 {
+        engine.collect()
+        mostNodes = max(mostNodes, engine.report().nodes.count)
+        while engine.renderer.time < 4800 + (edit - 16) * 48 { sched_yield() }
+      }
+    }
+    thread.limit.store(48000, ordering: .releasing)
+    while engine.renderer.time < 48000 { engine.collect() }
+    thread.join()
+    let still = Tape()
+    let other = Engine(rate: 48000, period: 256)
+    other.adopt(
+      try Draft("node tone oscillator freq=50Hz\nnode out output channels=1\nconnect tone -> out").patch)
+    for _ in 0..<48 { still.record(other.renderer, 1000) }
+    #expect(still.heard[0].contains { $0 > 0.2 })
+    let worst = zip(still.heard[0], tape.heard[0]).map { abs($0 - $1) }.max() ?? 1
+    #expect(worst < 1e-4, "off by \(worst)")
+    #expect(mostNodes < 300, "what fades piles up: \(mostNodes) nodes")
+  }
+
   private static let end = 4800
 
   private static func offline(_ steps: [Step]) throws -> [[Float]] {
@@ -56,7 +93,8 @@ import Testing
         left -= count
       }
       if case .edited(let change) = draft.perform(step.line) {
-        engine.adopt(change.patch, ramps: change.ramps, tails: change.tails)
+        engine.adopt(
+          change.patch, ramps: change.ramps, tails: change.tails, at: engine.renderer.time)
       }
     }
     return tape.heard

@@ -68,7 +68,7 @@ final class Bench {
     history.append(change.inverse)
     engine.adopt(
       patch, touched: change.touched, ramps: change.ramps, tails: change.tails, fade: fade,
-      describing: edit.line)
+      at: engine.renderer.time, describing: edit.line)
     return true
   }
 
@@ -76,7 +76,9 @@ final class Bench {
     guard let inverse = history.popLast() else { return false }
     guard let change = try? patch.applying(inverse, catalogue: Engine.catalogue) else { return false }
     patch = change.patch
-    engine.adopt(patch, touched: change.touched, ramps: change.ramps, tails: change.tails, describing: "undo")
+    engine.adopt(
+      patch, touched: change.touched, ramps: change.ramps, tails: change.tails, at: engine.renderer.time,
+      describing: "undo")
     return true
   }
 
@@ -84,7 +86,7 @@ final class Bench {
   @discardableResult func perform(_ line: String) -> Bool {
     switch draft.perform(line) {
     case .edited(let change):
-      engine.adopt(change.patch, ramps: change.ramps, tails: change.tails)
+      engine.adopt(change.patch, ramps: change.ramps, tails: change.tails, at: engine.renderer.time)
       return true
     case .performed(let performance):
       guard let node = draft.patch[named: performance.node], let event = Event(performance.event) else {
