@@ -162,6 +162,7 @@ public final class Engine {
     while let transaction = unsent.first {
       var envelope = transaction.seal()
       guard renderer.commands.push(&envelope) else { return }
+      transaction.isAhead = transaction.time > renderer.time
       sent.append(transaction)
       unsent.removeFirst()
     }
@@ -299,11 +300,11 @@ public final class Engine {
     switch settling {
     case .at(let end): return end
     case .after(let serial, let frames):
-      // What has its frame and is in the queue before it, will be executed there.
-      guard let start = sent.first(where: { $0.serial == serial })?.time, start > renderer.time else {
+      // What has its frame and was in the queue before it, is executed there, taken up or not.
+      guard let transaction = sent.first(where: { $0.serial == serial }), transaction.isAhead else {
         return nil
       }
-      return start + Int64(frames)
+      return transaction.time + Int64(frames)
     case .unsent, nil: return nil
     }
   }

@@ -141,6 +141,11 @@ extension Reconciler {
         continue
       }
       if let old = wish.cable { leave(old) }
+      // Whether one that is silent by now is still there depends on when the worker last came by.
+      if let known = graph.cables[key], known.isLeaving, isInaudible(known) {
+        graph.remove(known)
+        drop(known)
+      }
       if let known = graph.cables[key] {
         if known.isTail {
           known.isTail = false
@@ -286,13 +291,15 @@ extension Reconciler {
 
   /// Whether nothing of a leaving cable is heard any more.
   private func isFinished(_ cable: EngineCable) -> Bool {
-    // Decided by edits only, whose time is part of the script: when tidying comes depends on the driver's
-    // period.
-    let isInaudible =
-      !isTidying && cable.isInaudible(at: time, isExact: isExact, executed: executed)
-    guard cable.settling == nil || isInaudible else { return false }
+    guard cable.settling == nil || isInaudible(cable) else { return false }
     return !cable.destination.isLeaving || cable.destination.isRinging || cable.destination.isSink
       || cable.carriesEvents
+  }
+
+  /// Decided by edits only, whose time is part of the script: when tidying comes depends on the driver's
+  /// period.
+  private func isInaudible(_ cable: EngineCable) -> Bool {
+    !isTidying && cable.isInaudible(at: time, isExact: isExact, executed: executed)
   }
 
   private func drop(_ cable: EngineCable) {

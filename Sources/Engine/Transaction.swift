@@ -14,6 +14,8 @@ final class Transaction {
   var commands: [Command] = []
   var garbage: [Garbage] = []
   var plan: CompiledPlan?
+  /// It was in the queue before its frame.
+  var isAhead = false
   /// New cables that are whole only after a while.
   var opening: [EngineCable] = []
   /// Cables whose fades begin with it.
