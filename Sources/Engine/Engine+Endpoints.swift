@@ -1,0 +1,75 @@
+import Patch
+import Realtime
+
+// Where sound goes to and comes from the driver. Worker, all of it.
+
+extension Engine {
+  func findEndpoints() -> [Endpoint] {
+    var result: [Endpoint] = []
+    let ends = graph.endpoints.sorted {
+      ($0.isLeaving ? 1 : 0, $0.number) < ($1.isLeaving ? 1 : 0, $1.number)
+    }
+    for node in ends {
+      guard let first = node.firstChannel else { continue }
+      let isInput = node.kind == "input"
+      let channels = isInput ? node.outputChannels[0] : node.inputChannels[0]
+      let isTap = taps.contains { $0.id == node.id }
+      if let known = result.firstIndex(where: {
+        $0.isInput == isInput && $0.firstChannel == first && $0.name == node.name
+      }) {
+        result[known].channels = max(result[known].channels, channels)
+      } else {
+        result.append(
+          Endpoint(
+            node: node.id, name: node.name, isInput: isInput, firstChannel: first, channels: channels,
+            isTap: isTap))
+      }
+    }
+    return result.sorted { ($0.isInput ? 0 : 1, $0.firstChannel) < ($1.isInput ? 0 : 1, $1.firstChannel) }
+  }
+
+  /// Driver channels for an endpoint: those of a leaving node of that name, which it replaces, or the
+  /// first that are free. nil when all 256 are taken.
+  func driverChannels(_ count: Int, isInput: Bool, name: String) -> Int? {
+    var taken = Set<Int>()
+    var predecessors: [EngineNode] = []
+    for node in graph.endpoints {
+      guard let first = node.firstChannel, (node.kind == "input") == isInput else { continue }
+      if node.isLeaving, node.name == name {
+        predecessors.append(node)
+        continue
+      }
+      let channels = isInput ? node.outputChannels[0] : node.inputChannels[0]
+      taken.formUnion(first..<first + channels)
+    }
+    func isFree(_ first: Int) -> Bool {
+      first + count <= DriverChannels.capacity && (first..<first + count).allSatisfy { !taken.contains($0) }
+    }
+    // The latest, and not any: which one must not depend on when others were removed.
+    for node in predecessors.sorted(by: { $0.number > $1.number }) {
+      if let first = node.firstChannel, isFree(first) { return first }
+    }
+    return (0..<DriverChannels.capacity).first(where: isFree)
+  }
+}
+
+/// Driver channels of a node.
+public struct Endpoint: Sendable, Hashable {
+  public var node: NodeID
+  public var name: String
+  public var isInput: Bool
+  public var firstChannel: Int
+  public var channels: Int
+  /// Not in the patch: a port being listened to.
+  public var isTap: Bool
+}
+
+/// A port listened to from outside of the patch.
+struct Tap {
+  var id: NodeID
+  var node: String
+  var port: String
+  var channels: Int
+  /// The cable that it hears by, which goes from whatever node has the name.
+  var ends: Cable.Ends?
+}
