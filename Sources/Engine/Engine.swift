@@ -333,6 +333,7 @@ public final class Engine {
       cable.opensAt = CableSlot.start(after: Int(cable.wait), from: time)
     }
     for cable in transaction.fading {
+      if cable.leavingSince == transaction.serial { cable.leavingAt = time }
       if case .after(transaction.serial, let frames) = cable.settling {
         cable.settling = .at(time + Int64(frames))
       }

@@ -37,7 +37,7 @@ final class EngineCable {
   var target: Float { didSet { refreshRow() } }
   var isLeaving = false {
     didSet {
-      if !isLeaving { leavingSince = nil }
+      if !isLeaving { (leavingSince, leavingAt) = (nil, nil) }
       refreshRow()
     }
   }
@@ -71,8 +71,9 @@ final class EngineCable {
   /// Every one of its moves had a frame of its own. What is asked for at “the next block” is executed later
   /// than when it was prepared, and the mirror runs ahead.
   private var isMirrorExact = true
-  /// The transaction that made it leave.
+  /// The transaction that made it leave, and the engine frame at which that was executed, once known.
   var leavingSince: Int?
+  var leavingAt: Int64?
   private var nextMove: (start: Int64, target: Float, frames: Int)?
   private(set) var slot: UnsafeMutablePointer<CableSlot>! {
     didSet { row.pointee.slot = slot }
@@ -125,12 +126,11 @@ final class EngineCable {
   }
 
   /// Whether nobody hears it any more, at `time`, although edits keep its fade from ending: -120 dB.
-  /// `executed`: transactions that the audio thread has executed.
-  func isInaudible(at time: Int64, isExact: Bool, executed: Int) -> Bool {
+  func isInaudible(at time: Int64, isExact: Bool) -> Bool {
     guard !carriesEvents, target == 0 else { return false }
     if isExact, isMirrorExact { return abs(gain(at: time)) < 1e-6 }
-    // Its gain as the audio thread has it; from the command to leave on, that only falls.
-    guard let leavingSince, leavingSince <= executed, slot != nil else { return false }
+    // Its gain as the audio thread tells it, from a block after the command to leave: it only falls.
+    guard let leavingAt, leavingAt < time, slot != nil else { return false }
     return abs(Float(bitPattern: slot.pointee.gainNow.load(ordering: .relaxed))) < 1e-6
   }
 

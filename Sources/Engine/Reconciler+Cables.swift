@@ -299,7 +299,7 @@ extension Reconciler {
   /// Decided by edits only, whose time is part of the script: when tidying comes depends on the driver's
   /// period.
   private func isInaudible(_ cable: EngineCable) -> Bool {
-    !isTidying && cable.isInaudible(at: time, isExact: isExact, executed: executed)
+    !isTidying && cable.isInaudible(at: time, isExact: isExact)
   }
 
   private func drop(_ cable: EngineCable) {

@@ -33,8 +33,6 @@ final class Reconciler {
   let time: Int64
   /// That frame was asked for; else it is some block's, later.
   let isExact: Bool
-  /// Transactions that have been executed.
-  let executed: Int
   var ramps: [RampKey: Int] = [:]
   /// Nodes that shall ring out when they leave.
   var tails: Set<NodeID> = []
@@ -76,7 +74,6 @@ final class Reconciler {
     self.isFirst = isFirst
     self.time = max(time ?? 0, engine.renderer.time)
     isExact = time != nil
-    executed = engine.renderer.executed.load(ordering: .acquiring)
   }
 
   /// `mustCompile`: fades have ended, so that there is less to run.
