@@ -1,5 +1,6 @@
 import CAudit
 import CJack
+import Foundation
 
 /// Counts what callbacks do that an audio thread must not do.
 final class Audit: @unchecked Sendable {
@@ -17,8 +18,13 @@ final class Audit: @unchecked Sendable {
   /// False under a sanitizer, which watches by itself: nothing is counted then.
   static var isBuiltIn: Bool { sostenuto_audit_is_built_in() }
 
+  /// One at a time: who watches, watches the whole process.
+  private static let watching = NSLock()
+
   /// Counts in every render of every driver of this process while `body` runs.
   func watchRenders<Result>(during body: () throws -> Result) rethrows -> Result {
+    Self.watching.lock()
+    defer { Self.watching.unlock() }
     sostenuto_audit_renders(counts)
     defer { sostenuto_audit_renders(nil) }
     return try body()
