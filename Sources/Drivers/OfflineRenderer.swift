@@ -93,7 +93,8 @@ public final class OfflineRenderer {
         next += 1
       }
       if writers.count < tracks.count { try openFiles(frames: frames) }
-      var end = min(position + Int64(period), frames)
+      // What ends a period early leaves the others where they were: blocks stay whole.
+      var end = min(position - position % Int64(period) + Int64(period), frames)
       if next < cues.count { end = min(end, cues[next].frame) }
       // Engine time is not the render's own where a session renders twice.
       if let fadeEnd = engine.nextFadeEnd.map({ position + $0 - engine.renderer.time }), fadeEnd > position {
