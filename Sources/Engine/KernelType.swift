@@ -49,11 +49,11 @@ struct KernelType: Sendable {
     release = { $0.assumingMemoryBound(to: K.self).pointee.release() }
   }
 
-  /// Whether it may give more than it takes, with these values of its parameters; all but the simplest
-  /// kinds may.
+  /// Whether it may give more than it takes, or than any signal has, with these values of its parameters
+  /// and nothing that modulates them.
   func mayAmplify(_ values: [[Float]]) -> Bool {
     switch tag {
-    case .none, .mix: false
+    case .none, .oscillator, .noise, .mix, .pan: false
     case .gain: values[Gain.gain].contains { $0.magnitude > 1 }
     default: true
     }

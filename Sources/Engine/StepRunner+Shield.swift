@@ -14,47 +14,52 @@ extension StepRunner {
   @_noLocks mutating func inspect(
     _ step: UnsafeMutablePointer<Step>, _ node: UnsafeMutablePointer<NodeSlot>
   ) -> Bool {
+    guard isMetering ? measure(step, node) : isUnfit(step) else { return false }
+    return mute(step, node)
+  }
+
+  @_noLocks private func isUnfit(_ step: UnsafeMutablePointer<Step>) -> Bool {
+    var magnitudes = Magnitudes()
+    var port = 0
+    while port < Int(step.pointee.outputCount) {
+      let output = step.pointee.context.outputs[port]
+      var channel = 0
+      while channel < output.count {
+        magnitudes.add(output[channel], frames)
+        channel &+= 1
+      }
+      port &+= 1
+    }
+    return magnitudes.areUnfit
+  }
+
+  /// The same; and how loud each channel is goes to its meter.
+  @_noLocks private func measure(
+    _ step: UnsafeMutablePointer<Step>, _ node: UnsafeMutablePointer<NodeSlot>
+  ) -> Bool {
+    var isUnfit = false
     var slot = 0
     var port = 0
     while port < Int(step.pointee.outputCount) {
       let output = step.pointee.context.outputs[port]
       var channel = 0
       while channel < output.count {
-        let peak = Self.peak(of: output[channel], frames)
-        if peak > blastLimit { return mute(step, node) }
-        if isMetering, slot < Int(node.pointee.peakCount) {
+        var magnitudes = Magnitudes()
+        magnitudes.add(output[channel], frames)
+        if magnitudes.areUnfit {
+          isUnfit = true
+        } else if slot < Int(node.pointee.peakCount) {
+          let peak = magnitudes.largest
           if peak > node.pointee.peaks[slot].load(ordering: .relaxed) {
             node.pointee.peaks[slot].store(peak, ordering: .relaxed)
           }
-          slot &+= 1
         }
+        slot &+= 1
         channel &+= 1
       }
       port &+= 1
     }
-    return false
-  }
-
-  /// The largest magnitude, as a bit pattern: patterns of magnitudes are ordered as they are, and lie
-  /// beyond infinity for what is not a number.
-  @inline(__always) @_noLocks private static func peak(
-    of samples: UnsafePointer<Float>, _ frames: Int
-  ) -> UInt32 {
-    let bytes = UnsafeRawPointer(samples)
-    let mask = SIMD16<UInt32>(repeating: magnitudeMask)
-    var lanes = SIMD16<UInt32>(repeating: 0)
-    var frame = 0
-    while frame &+ 16 <= frames {
-      lanes = pointwiseMax(lanes, bytes.load(fromByteOffset: frame &* 4, as: SIMD16<UInt32>.self) & mask)
-      frame &+= 16
-    }
-    var peak = lanes.max()
-    while frame < frames {
-      let size = samples[frame].bitPattern & magnitudeMask
-      if size > peak { peak = size }
-      frame &+= 1
-    }
-    return peak
+    return isUnfit
   }
 
   /// Silences a node from the first unfit frame of any of its channels on, so that the split into blocks
@@ -115,5 +120,36 @@ extension StepRunner {
     var frame = 0
     while frame < end, samples[frame].bitPattern & magnitudeMask <= blastLimit { frame &+= 1 }
     return frame
+  }
+}
+
+/// The largest of magnitudes, as bit patterns: these are ordered as the magnitudes are, and lie beyond
+/// infinity's for what is not a number.
+private struct Magnitudes {
+  private var lanes = SIMD16<UInt32>(repeating: 0)
+
+  @inline(__always) @_noLocks init() {}
+
+  @inline(__always) @_noLocks mutating func add(_ samples: UnsafePointer<Float>, _ frames: Int) {
+    let bytes = UnsafeRawPointer(samples)
+    let mask = SIMD16<UInt32>(repeating: magnitudeMask)
+    var frame = 0
+    while frame &+ 16 <= frames {
+      let bits = bytes.loadUnaligned(fromByteOffset: frame &* 4, as: SIMD16<UInt32>.self)
+      lanes = pointwiseMax(lanes, bits & mask)
+      frame &+= 16
+    }
+    while frame < frames {
+      let size = samples[frame].bitPattern & magnitudeMask
+      if size > lanes[0] { lanes[0] = size }
+      frame &+= 1
+    }
+  }
+
+  var largest: UInt32 { @inline(__always) @_noLocks get { lanes.max() } }
+
+  /// One is beyond what any signal reaches that is meant.
+  var areUnfit: Bool {
+    @inline(__always) @_noLocks get { any(lanes .> SIMD16(repeating: blastLimit)) }
   }
 }

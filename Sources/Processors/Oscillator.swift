@@ -33,8 +33,8 @@ public struct Oscillator: Kernel {
   }
 
   private let states: UnsafeMutablePointer<Voice>
-  /// One channel's phases in this block.
-  private let wave: Wave
+  /// One channel's in this block, where its frequency moves.
+  private let moving: MovingPhases
   private let other: UnsafeMutablePointer<Float>
   private let count: Int
   private var nextTime: Int64 = -1
@@ -47,7 +47,7 @@ public struct Oscillator: Kernel {
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
     count = configuration.outputs[0]
     var arena = Arena(memory)
-    wave = Wave(&arena)
+    moving = MovingPhases(&arena)
     other = arena.take(Float.self, blockCapacity)
     states = arena.take(Voice.self, count)
     for channel in 0..<count { states[channel] = Voice() }
@@ -65,24 +65,18 @@ public struct Oscillator: Kernel {
     var channel = 0
     while channel < count {
       let voice = states + channel
-      let isDense: Bool
-      if let moving = freq.frames(channel) {
-        isDense = advance(voice, moving, scale, block.frames)
+      let to = output[channel]
+      if let frequencies = freq.frames(channel) {
+        let wave = advance(voice, frequencies, scale, block.frames)
+        if !isMute { make(wave, shape, to, block.frames) }
       } else {
-        isDense = advance(voice, Self.step(freq.value(channel), scale), block.frames)
+        let step = Self.step(freq.value(channel), scale)
+        let wave = Wave(from: voice.pointee.phase, step: step)
+        voice.pointee = Voice(
+          phase: voice.pointee.phase &+ step &* Int32(truncatingIfNeeded: block.frames), step: step)
+        if !isMute { make(wave, shape, to, block.frames) }
       }
       if !isMute {
-        let to = output[channel]
-        wave.make(shape.new, isDense, to, block.frames)
-        if let blend = shape.blend {
-          wave.make(shape.old, isDense, other, block.frames)
-          var frame = 0
-          while frame < block.frames {
-            let b = blend.vector(frame)
-            to.store(other.vector(frame) * (1 - b) + to.vector(frame) * b, frame)
-            frame &+= 16
-          }
-        }
         var frame = 0
         while frame < block.frames {
           to.store(to.vector(frame) * level.vector(channel, frame) + 0, frame)
@@ -113,45 +107,40 @@ public struct Oscillator: Kernel {
     return Int32(held < 0 ? held - 0.5 : held + 0.5)
   }
 
-  /// Writes the block's phases of one channel whose frequency moves. Says whether corners are dense.
+  /// Writes the block's phases of one channel whose frequency moves.
   @_noLocks private func advance(
     _ voice: UnsafeMutablePointer<Voice>, _ freq: UnsafePointer<Float>, _ scale: Double, _ frames: Int
-  ) -> Bool {
+  ) -> Wave {
     var phase = voice.pointee.phase
     var step: Int32 = 0
     var largest: Float = 1
     var frame = 0
     while frame < frames {
       step = Self.step(freq[frame], scale)
-      let size = Wave.size(step)
+      let size = phaseSize(step)
       largest = size > largest ? size : largest
-      wave.phases[frame] = phase
-      wave.perPhase[frame] = 1 / size
+      moving.phases[frame] = phase
+      moving.perPhase[frame] = 1 / size
       phase &+= step
       frame &+= 1
     }
     voice.pointee = Voice(phase: phase, step: step)
-    return Wave.isDense(largest)
+    return Wave(moving, largest: largest)
   }
 
-  /// The same at rest.
-  @inline(__always) @_noLocks private func advance(
-    _ voice: UnsafeMutablePointer<Voice>, _ step: Int32, _ frames: Int
-  ) -> Bool {
-    let size = Wave.size(step)
-    let perPhase = Frames(repeating: 1 / size)
-    let start = voice.pointee.phase
-    let lanes = SIMD16<Int32>(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
-    var phase = lanes &* step &+ start
+  /// One channel at full level, also on the way from one shape to another.
+  @inline(__always) @_noLocks private func make(
+    _ wave: Wave, _ shape: CrossfadeStream, _ to: UnsafeMutablePointer<Float>, _ frames: Int
+  ) {
+    wave.make(shape.new, to, frames)
+    guard let blend = shape.blend else { return }
+    wave.make(shape.old, other, frames)
     var frame = 0
-    while frame < 64 {
-      UnsafeMutableRawPointer(wave.phases + frame).storeBytes(of: phase, as: SIMD16<Int32>.self)
-      wave.perPhase.store(perPhase, frame)
-      phase &+= step &* 16
+    while frame < frames {
+      let b = blend.vector(frame)
+      to.store(other.vector(frame) * (1 - b) + to.vector(frame) * b, frame)
       frame &+= 16
     }
-    voice.pointee = Voice(phase: start &+ step &* Int32(truncatingIfNeeded: frames), step: step)
-    return Wave.isDense(size)
   }
 
   /// The phases go on while the renderer leaves a mute oscillator out.

@@ -26,16 +26,15 @@ public struct Pan: Kernel {
     let left = block.outputs[0][0]
     let right = block.outputs[0][1]
     let pan = block.parameters[Self.pan]
+    var gains = Self.gains(pan.vector(0, 0), input.count)
     var frame = 0
     while frame < block.frames {
-      let p = limited(pan.vector(0, frame), -1, 1)
+      if !pan.isSteady { gains = Self.gains(pan.vector(0, frame), input.count) }
       if input.count == 1 {
         let x = input[0].vector(frame)
-        left.store(x * sineOfQuarters((1 - p) * 0.5) + 0, frame)
-        right.store(x * sineOfQuarters((1 + p) * 0.5) + 0, frame)
+        left.store(x * gains.left + 0, frame)
+        right.store(x * gains.right + 0, frame)
       } else {
-        let leftGain = sineOfQuarters(1 - atLeast(0, p))
-        let rightGain = sineOfQuarters(1 - atLeast(0, 0 - p))
         var l = Frames(repeating: 0)
         var r = Frames(repeating: 0)
         var channel = 0
@@ -44,12 +43,20 @@ public struct Pan: Kernel {
           if channel & 1 == 0 { l += x } else { r += x }
           channel &+= 1
         }
-        left.store(l * leftGain + 0, frame)
-        right.store(r * rightGain + 0, frame)
+        left.store(l * gains.left + 0, frame)
+        right.store(r * gains.right + 0, frame)
       }
       frame &+= 16
     }
     return .sounding
+  }
+
+  @inline(__always) @_noLocks private static func gains(
+    _ pan: Frames, _ channels: Int
+  ) -> (left: Frames, right: Frames) {
+    let p = limited(pan, -1, 1)
+    if channels == 1 { return (sineOfQuarters((1 - p) * 0.5), sineOfQuarters((1 + p) * 0.5)) }
+    return (sineOfQuarters(1 - atLeast(0, p)), sineOfQuarters(1 - atLeast(0, 0 - p)))
   }
 
   @_noLocks public mutating func isFinished() -> Bool { true }

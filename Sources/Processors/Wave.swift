@@ -1,14 +1,15 @@
 import Realtime
 
-/// Waves of one channel in one block, from their phases.
-///
-/// Saw, square and triangle are the naive waves plus polynomial corrections around each corner (V.
-/// Välimäki, J. Pekonen and J. Nam, "Perceptually informed synthesis of bandlimited classical
-/// waveforms using integrated polynomial interpolation", 2012). The kernel is a cubic B-spline,
-/// sharpened by the filter (-1/6, 4/3, -1/6) so that its droop starts at the fourth order: it
-/// reaches three frames to either side of a corner.
-struct Wave: BitwiseCopyable {
-  /// Signed fractions of a cycle: 2^32 is a whole one.
+/// How far a step goes, at least one unit.
+@inline(__always) @_noLocks func phaseSize(_ step: Int32) -> Float {
+  let size = Float(step < 0 ? 0 &- step : step)
+  return size > 1 ? size : 1
+}
+
+@inline(__always) @_noLocks private func isDenseSize(_ size: Float) -> Bool { size > 715_827_904 }
+
+/// Memory for one channel's phases in a block.
+struct MovingPhases: BitwiseCopyable {
   let phases: UnsafeMutablePointer<Int32>
   /// Frames for one unit of phase.
   let perPhase: UnsafeMutablePointer<Float>
@@ -18,19 +19,58 @@ struct Wave: BitwiseCopyable {
     phases = arena.take(Int32.self, blockCapacity)
     perPhase = arena.take(Float.self, blockCapacity)
   }
+}
 
-  /// How far a step goes, at least one unit.
-  @inline(__always) @_noLocks static func size(_ step: Int32) -> Float {
-    let size = Float(step < 0 ? 0 &- step : step)
-    return size > 1 ? size : 1
+/// Waves of one channel in one block, from their phases.
+///
+/// Saw, square and triangle are the naive waves plus polynomial corrections around each corner (V.
+/// Välimäki, J. Pekonen and J. Nam, "Perceptually informed synthesis of bandlimited classical
+/// waveforms using integrated polynomial interpolation", 2012). The kernel is a cubic B-spline,
+/// sharpened by the filter (-1/6, 4/3, -1/6) so that its droop starts at the fourth order: it
+/// reaches three frames to either side of a corner.
+struct Wave: BitwiseCopyable {
+  // Where it stands, in signed fractions of a cycle: 2^32 is a whole one.
+  /// Of the first sixteen frames, and each further frame's part, where the frequency rests.
+  private let first: SIMD16<Int32>
+  private let step: Int32
+  private let steadyPerPhase: Float
+  /// Of each frame, with the frames for one unit, where the frequency moves.
+  private let moving: MovingPhases?
+  /// Corrections of neighbouring corners reach into each other: fewer than six frames a cycle.
+  private let isDense: Bool
+
+  /// At a frequency that rests.
+  @inline(__always) @_noLocks init(from start: Int32, step: Int32) {
+    first = SIMD16<Int32>(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15) &* step &+ start
+    self.step = step
+    let size = phaseSize(step)
+    steadyPerPhase = 1 / size
+    isDense = isDenseSize(size)
+    moving = nil
   }
 
-  /// Corrections of neighbouring corners reach into each other: fewer than six frames a cycle.
-  @inline(__always) @_noLocks static func isDense(_ size: Float) -> Bool { size > 715_827_904 }
+  /// `largest`: the size of the block's largest step.
+  @inline(__always) @_noLocks init(_ moving: MovingPhases, largest: Float) {
+    first = SIMD16(repeating: 0)
+    step = 0
+    steadyPerPhase = 0
+    isDense = isDenseSize(largest)
+    self.moving = moving
+  }
+
+  @inline(__always) @_noLocks private func phase(_ frame: Int) -> SIMD16<Int32> {
+    guard let moving else { return first &+ step &* Int32(truncatingIfNeeded: frame) }
+    return UnsafeRawPointer(moving.phases + frame).loadUnaligned(as: SIMD16<Int32>.self)
+  }
+
+  @inline(__always) @_noLocks private func perPhase(_ frame: Int) -> Frames {
+    guard let moving else { return Frames(repeating: steadyPerPhase) }
+    return moving.perPhase.vector(frame)
+  }
 
   /// `shape` is the position among the oscillator's choices. Audio thread.
   @inline(__always) @_noLocks func make(
-    _ shape: Float, _ isDense: Bool, _ to: UnsafeMutablePointer<Float>, _ frames: Int
+    _ shape: Float, _ to: UnsafeMutablePointer<Float>, _ frames: Int
   ) {
     if shape == 0 {
       makeSine(to, frames)
@@ -41,10 +81,6 @@ struct Wave: BitwiseCopyable {
     } else {
       if isDense { makeDenseTriangle(to, frames) } else { makeTriangle(to, frames) }
     }
-  }
-
-  @inline(__always) @_noLocks private func phase(_ frame: Int) -> SIMD16<Int32> {
-    UnsafeRawPointer(phases + frame).loadUnaligned(as: SIMD16<Int32>.self)
   }
 
   @_noLocks private func makeSine(_ to: UnsafeMutablePointer<Float>, _ frames: Int) {
@@ -62,7 +98,7 @@ struct Wave: BitwiseCopyable {
   @_noLocks private func makeSaw(_ to: UnsafeMutablePointer<Float>, _ frames: Int) {
     var frame = 0
     while frame < frames {
-      to.store(Self.saw(converted(phase(frame)), perPhase.vector(frame)), frame)
+      to.store(Shape.saw(converted(phase(frame)), perPhase(frame)), frame)
       frame &+= 16
     }
   }
@@ -70,7 +106,7 @@ struct Wave: BitwiseCopyable {
   @_noLocks private func makeDenseSaw(_ to: UnsafeMutablePointer<Float>, _ frames: Int) {
     var frame = 0
     while frame < frames {
-      to.store(Self.denseSaw(converted(phase(frame)), perPhase.vector(frame)), frame)
+      to.store(Shape.denseSaw(converted(phase(frame)), perPhase(frame)), frame)
       frame &+= 16
     }
   }
@@ -80,9 +116,9 @@ struct Wave: BitwiseCopyable {
     var frame = 0
     while frame < frames {
       let p = phase(frame)
-      let scale = perPhase.vector(frame)
+      let scale = perPhase(frame)
       to.store(
-        Self.saw(converted(p &+ Int32.min), scale) - Self.saw(converted(p), scale), frame)
+        Shape.saw(converted(p &+ Int32.min), scale) - Shape.saw(converted(p), scale), frame)
       frame &+= 16
     }
   }
@@ -91,9 +127,9 @@ struct Wave: BitwiseCopyable {
     var frame = 0
     while frame < frames {
       let p = phase(frame)
-      let scale = perPhase.vector(frame)
+      let scale = perPhase(frame)
       to.store(
-        Self.denseSaw(converted(p &+ Int32.min), scale) - Self.denseSaw(converted(p), scale), frame)
+        Shape.denseSaw(converted(p &+ Int32.min), scale) - Shape.denseSaw(converted(p), scale), frame)
       frame &+= 16
     }
   }
@@ -102,11 +138,11 @@ struct Wave: BitwiseCopyable {
   @_noLocks private func makeTriangle(_ to: UnsafeMutablePointer<Float>, _ frames: Int) {
     var frame = 0
     while frame < frames {
-      let scale = perPhase.vector(frame)
+      let scale = perPhase(frame)
       let peak = converted(phase(frame) &- 0x4000_0000)
       let trough = converted(phase(frame) &+ 0x4000_0000)
-      let bend = Self.corner(trough * scale) - Self.corner(peak * scale)
-      to.store(Self.triangle(peak, bend, scale), frame)
+      let bend = Shape.corner(trough * scale) - Shape.corner(peak * scale)
+      to.store(Shape.triangle(peak, bend, scale), frame)
       frame &+= 16
     }
   }
@@ -114,31 +150,34 @@ struct Wave: BitwiseCopyable {
   @_noLocks private func makeDenseTriangle(_ to: UnsafeMutablePointer<Float>, _ frames: Int) {
     var frame = 0
     while frame < frames {
-      let scale = perPhase.vector(frame)
+      let scale = perPhase(frame)
       let period = scale * 4_294_967_296
       let peak = converted(phase(frame) &- 0x4000_0000)
       let trough = converted(phase(frame) &+ 0x4000_0000)
-      var bend = Self.corner(trough * scale) - Self.corner(peak * scale)
-      bend += Self.corner(trough * scale - period) - Self.corner(peak * scale - period)
-      bend += Self.corner(trough * scale + period) - Self.corner(peak * scale + period)
-      to.store(Self.triangle(peak, bend, scale), frame)
+      var bend = Shape.corner(trough * scale) - Shape.corner(peak * scale)
+      bend += Shape.corner(trough * scale - period) - Shape.corner(peak * scale - period)
+      bend += Shape.corner(trough * scale + period) - Shape.corner(peak * scale + period)
+      to.store(Shape.triangle(peak, bend, scale), frame)
       frame &+= 16
     }
   }
+}
 
-  @inline(__always) @_noLocks private static func triangle(
+/// Sixteen frames of each wave.
+private enum Shape {
+  @inline(__always) @_noLocks static func triangle(
     _ peak: Frames, _ bend: Frames, _ scale: Frames
   ) -> Frames {
     1 - magnitude(peak) * (1 / 1_073_741_824) + bend * (8 / (scale * 4_294_967_296))
   }
 
   /// Rises from -1 to 1 and falls at phase 0.
-  @inline(__always) @_noLocks private static func saw(_ phase: Frames, _ perPhase: Frames) -> Frames {
+  @inline(__always) @_noLocks static func saw(_ phase: Frames, _ perPhase: Frames) -> Frames {
     let step = copySign(1 - Self.step(magnitude(phase * perPhase)), phase)
     return phase * (1 / 2_147_483_648) - step
   }
 
-  @inline(__always) @_noLocks private static func denseSaw(
+  @inline(__always) @_noLocks static func denseSaw(
     _ phase: Frames, _ perPhase: Frames
   ) -> Frames {
     let period = perPhase * 4_294_967_296
@@ -151,7 +190,7 @@ struct Wave: BitwiseCopyable {
   }
 
   /// What the band-limited step of height two lacks of the naive one, `x` frames from it.
-  @inline(__always) @_noLocks private static func step(_ x: Frames) -> Frames {
+  @inline(__always) @_noLocks static func step(_ x: Frames) -> Frames {
     let a = pointwiseMax(3 - x, Frames(repeating: 0))
     let b = pointwiseMax(2 - x, Frames(repeating: 0))
     let c = pointwiseMax(1 - x, Frames(repeating: 0))
@@ -162,7 +201,7 @@ struct Wave: BitwiseCopyable {
   }
 
   /// The integral of half of it: how much a corner of slope one is rounded, `x` frames from it.
-  @inline(__always) @_noLocks private static func corner(_ x: Frames) -> Frames {
+  @inline(__always) @_noLocks static func corner(_ x: Frames) -> Frames {
     let distance = magnitude(x)
     let a = pointwiseMax(3 - distance, Frames(repeating: 0))
     let b = pointwiseMax(2 - distance, Frames(repeating: 0))
