@@ -105,7 +105,8 @@ class PdPatch:
 
 
 def pd_chain(effect, output):
-    """Two chains to a file. The message `go` brings the milliseconds: then recording ends and Pd quits."""
+    """Two chains to a file. The message `go` brings the milliseconds: then recording ends, and 2 s later Pd
+    quits: it does not wait for the thread that writes."""
     patch = PdPatch()
     last = []
     for freq in CHAIN_FREQS:
@@ -120,7 +121,7 @@ def pd_chain(effect, output):
     closing = patch.add("stop", (end, 1, 0), kind="msg")
     patch.add("writesf~ 2", (opening, 0, 0), (closing, 0, 0), (last[0], 0, 0), (last[1], 0, 1))
     patch.add("\\; pd dsp 1", (start, 1, 0), kind="msg")
-    patch.add("\\; pd quit", (end, 0, 0), kind="msg")
+    patch.add("\\; pd quit", (patch.add("delay 2000", (end, 0, 0)), 0, 0), kind="msg")
     return patch.text()
 
 
