@@ -54,6 +54,22 @@ final class EngineGraph {
     nodesByKey = [:]
   }
 
+  /// Makes room, so that the tables of a large patch do not move as they grow.
+  func reserve(nodes nodeCount: Int, cables cableCount: Int) {
+    nodes.reserveCapacity(nodeCount)
+    latencies.reserveCapacity(nodeCount)
+    current.reserveCapacity(nodeCount)
+    nodesByKey.reserveCapacity(nodeCount)
+    cables.reserveCapacity(cableCount)
+    wishes.reserveCapacity(cableCount)
+    wishesByEnds.reserveCapacity(cableCount)
+    wishSources.reserveCapacity(cableCount)
+    wishDestinations.reserveCapacity(cableCount)
+    wishStandings.reserveCapacity(cableCount)
+    wishPorts.reserveCapacity(cableCount)
+    wishCompensations.reserveCapacity(cableCount)
+  }
+
   // MARK: Nodes
 
   func insert(_ node: EngineNode) {

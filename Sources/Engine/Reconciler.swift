@@ -82,6 +82,7 @@ final class Reconciler {
     work.needsPlan = mustCompile || isFirst
     isRewired = work.needsPlan
     touchedCables = touched.cables
+    graph.reserve(nodes: touched.nodes.count, cables: touched.cables.count)
     reconcileNodes(touched.nodes)
     reconcileWishes()
     if isTidying { endTails() }

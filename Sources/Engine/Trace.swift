@@ -49,6 +49,8 @@ public struct TraceLog: Sendable {
   private var entries: [TraceEntry] = []
   private var nextID = 0
 
+  init() { entries.reserveCapacity(2 * Self.capacity + 1) }
+
   mutating func note(_ edit: EditEntry) { note(.edited(edit), nil, "", at: edit.time) }
 
   mutating func note(_ happening: TraceEntry.Happening, _ node: NodeID?, _ name: String, at time: Int64) {

@@ -78,8 +78,12 @@ extension Patch {
 /// The steps that edits are made of; each keeps the derived tables true.
 extension Patch {
   /// Makes room, so that a large file is not rehashed as it grows.
-  package mutating func reserve(nodes nodeCount: Int) {
+  package mutating func reserve(nodes nodeCount: Int, cables cableCount: Int) {
     nodes.reserveCapacity(nodeCount)
+    idsByName.reserveCapacity(nodeCount)
+    incoming.reserveCapacity(nodeCount)
+    outgoing.reserveCapacity(nodeCount)
+    cables.reserveCapacity(cableCount)
   }
 
   mutating func update(_ id: NodeID, _ change: (inout Node) -> Void) {

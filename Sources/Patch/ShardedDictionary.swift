@@ -25,6 +25,12 @@ public struct ShardedDictionary<Key: Hashable & Sendable, Value: Sendable>: Send
     }
   }
 
+  /// Room for so many, and the unevenness of many pieces.
+  mutating func reserveCapacity(_ count: Int) {
+    guard count > 8 * Self.shardCount else { return }
+    for shard in shards.indices { shards[shard].reserveCapacity(count * 5 / 4 / Self.shardCount) }
+  }
+
   /// Changes the value in place, or a fresh one.
   mutating func update(_ key: Key, default value: Value, _ change: (inout Value) -> Void) {
     let shard = Self.shard(of: key)

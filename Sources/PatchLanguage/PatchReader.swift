@@ -51,7 +51,7 @@ struct Reading {
   mutating func run() -> (patch: Patch, diagnostics: [Diagnostic]) {
     var lines = LineReading()
     lines.read(into: &self)
-    draft.patch.reserve(nodes: nodes.count)
+    draft.patch.reserve(nodes: nodes.count, cables: cables.count)
     for item in nodes { addNode(item) }
     for item in settings { apply(item) }
     for item in indexedSettings { apply(item) }

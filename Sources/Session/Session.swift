@@ -49,8 +49,14 @@ public struct SessionOptions: Sendable {
   var wishes: [NodeID: FileWish] = [:]
   /// The trace up to here has been looked through for what to tell.
   private var nextTrace = 0
-  /// From the last `tick`.
-  public private(set) var report = GraphReport()
+  /// What ran when it was first asked for after a `tick` or `refreshReport`: nobody has to look.
+  public var report: GraphReport {
+    if let knownReport { return knownReport }
+    let report = engine.report()
+    knownReport = report
+    return report
+  }
+  private var knownReport: GraphReport?
   public private(set) var editCount = 0
   /// Seconds that the longest edit took from its line to the command ring.
   public private(set) var longestEdit = 0.0
@@ -91,7 +97,7 @@ public struct SessionOptions: Sendable {
     if let driver = supervisor.driver { engine.period = driver.period }
     engine.collect()
     noticeBlasts()
-    report = engine.report()
+    refreshReport()
   }
 
   /// Tells of nodes that the blast shield has muted since last asked.
@@ -104,8 +110,8 @@ public struct SessionOptions: Sendable {
     }
   }
 
-  /// A fresh look at the running graph.
-  public func refreshReport() { report = engine.report() }
+  /// Has the next who asks take a fresh look at the running graph.
+  public func refreshReport() { knownReport = nil }
 
   public func trace(since id: Int) -> [TraceEntry] { engine.trace(since: id) }
 

@@ -46,6 +46,10 @@ enum Interruption {
   }
 }
 
+/// Sessions that only read a patch stay until the process ends: the system takes the memory of thousands of
+/// nodes back at once, which taking them apart would not.
+@MainActor private var opened: [Session] = []
+
 /// How commands that only read a patch open it.
 @MainActor func openPatch(
   _ path: String, rate: Double = 48000, period: Int = 256, threads: Int = 1
@@ -57,6 +61,7 @@ enum Interruption {
   options.driver.period = period
   options.threads = threads
   let session = Session(options: options)
+  opened.append(session)
   try session.open(path)
   for diagnostic in session.diagnostics { Console.error(diagnostic.description) }
   if session.diagnostics.contains(where: { $0.severity == .error }) { throw ExitCode(1) }

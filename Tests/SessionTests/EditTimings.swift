@@ -77,6 +77,7 @@ import Testing
     for _ in 0..<5 {
       let start = Self.time()
       session.refreshReport()
+      _ = session.report
       reports.append(UInt64(Self.time() - start))
     }
     print("  report \(reports.map { ms(Int64($0)) }.joined(separator: " "))")
