@@ -1,21 +1,21 @@
 import Patch
 
 /// One entry of a cable's matrix: `destination` channel gets `gain` times `source` channel.
-struct ChannelGain: Hashable, Sendable {
-  var source: Int
-  var destination: Int
-  var gain: Float
+package struct ChannelGain: Hashable, Sendable {
+  package var source: Int
+  package var destination: Int
+  package var gain: Float
 }
 
 /// How `from` channels become `to` channels, and what to call it when it is not 1:1.
-struct ChannelConversion: Sendable {
-  var gains: [ChannelGain]
+package struct ChannelConversion: Sendable {
+  package var gains: [ChannelGain]
   /// nil when the channels go straight through.
-  var name: String?
+  package var name: String?
 
   /// The map's entries where there is one; else the "speakers" rules of the Web Audio API
   /// (W3C Recommendation, 2021, section 4.7) between 1, 2, 4 and 6 channels, else 1:1.
-  init(from: Int, to: Int, map: ChannelMap?, mixing: ChannelMixing) {
+  package init(from: Int, to: Int, map: ChannelMap?, mixing: ChannelMixing) {
     if let map {
       gains = map.sources.prefix(to).enumerated().compactMap { destination, source in
         source >= 0 && source < from ? ChannelGain(source: source, destination: destination, gain: 1) : nil

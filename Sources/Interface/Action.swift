@@ -29,12 +29,20 @@ public enum Action: String, Sendable, CaseIterable {
   case replace, insert, add, rename
   case swapEffect = "swap-effect"
   case insertEffect = "insert-effect"
+  case openCable = "open-cable"
   // The matrix
+  case openGrid = "open-grid"
   case gainUp = "gain-up"
   case gainDown = "gain-down"
   case toggleCrosspoint = "toggle-crosspoint"
   case typeGain = "type-gain"
+  case resetGain = "reset-gain"
+  case rangeStart = "range-start"
+  case rangeEnd = "range-end"
+  case zoomIn = "zoom-in"
+  case zoomOut = "zoom-out"
   case nextMatrix = "next-matrix"
+  case makeMatrix = "make-matrix"
   case matrixIdentity = "matrix-identity"
   case matrixFold = "matrix-fold"
   case matrixClear = "matrix-clear"
@@ -129,6 +137,7 @@ public enum ActionTable {
     ActionEntry(.insert, .patch, "i", "Insert a node into one of its cables"),
     ActionEntry(.add, .patch, "a", "Add a node"),
     ActionEntry(.rename, .patch, "R", "Rename the focused node"),
+    ActionEntry(.openCable, .patch, "m", "Open a cable of the focused node as a matrix: its channel map"),
     ActionEntry(.undo, .patch, "u", "Undo"),
     ActionEntry(.play, .patch, "p", "Play mode"),
     ActionEntry(.panic, .patch, "!", "Panic: every voice fades out"),
@@ -139,11 +148,19 @@ public enum ActionTable {
     ActionEntry(.gainDown, .matrix, "minus", "1 dB less"),
     ActionEntry(.typeGain, .matrix, "0 1 2 3 4 5 6 7 8 9 .", "Type a gain; - turns its sign, enter sets it"),
     ActionEntry(.toggleCrosspoint, .matrix, "space", "Between unity and silence"),
-    ActionEntry(.nextMatrix, .matrix, "tab", "The next matrix"),
+    ActionEntry(.resetGain, .matrix, "delete backspace", "Back to the default"),
+    ActionEntry(
+      .rangeStart, .matrix, "[", "Begin a range here: what follows is for all its cells; esc drops it"),
+    ActionEntry(.rangeEnd, .matrix, "]", "End the range here"),
+    ActionEntry(.zoomOut, .matrix, "<", "Smaller cells, and more of them: whole dB, bars, dots"),
+    ActionEntry(.zoomIn, .matrix, ">", "Larger cells"),
+    ActionEntry(.nextMatrix, .matrix, "tab", "The next matrix; the next cable where one is shown"),
+    ActionEntry(.openGrid, .matrix, "o", "Choose the matrix, or a cable that is shown as one"),
+    ActionEntry(.makeMatrix, .matrix, "M", "Make the cable's channel map a matrix, which can sum"),
     ActionEntry(.matrixIdentity, .matrix, "i", "Input i to output i at unity"),
     ActionEntry(.matrixFold, .matrix, "f", "All inputs to the outputs in turn"),
     ActionEntry(.matrixClear, .matrix, "z", "Every crosspoint silent"),
-    ActionEntry(.matrixSwap, .matrix, "s", "Reverse the order of the outputs"),
+    ActionEntry(.matrixSwap, .matrix, "w", "Reverse the order of the outputs"),
 
     ActionEntry(.filterTrace, .trace, "n", "The focused node alone, or all"),
     ActionEntry(.followTrace, .trace, "f", "Follow the newest line, or stay"),

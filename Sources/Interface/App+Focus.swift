@@ -11,7 +11,7 @@ extension App {
     state.focus = id
     focusName = node.name
     focusIndex = scene.patch.nodes.index(forKey: id) ?? 0
-    if let kind = scene.catalogue[node.kind], App.isMatrix(kind) { state.matrix.node = id }
+    if Grid.isMatrix(node, scene.catalogue) { state.matrix.node = id }
   }
 
   /// After every change: the focus stays on its node, on what took its name, or near.

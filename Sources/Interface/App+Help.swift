@@ -53,13 +53,19 @@ extension App {
         ], [.playing, .anywhere])
     }
     switch state.view {
+    case .matrix where state.matrix.cable != nil:
+      return hints(
+        [
+          (.toggleCrosspoint, "on/off"), (.makeMatrix, "make matrix"), (.nextMatrix, "next cable"),
+          (.openGrid, "open"), (.resetGain, "no map"), (.undo, "undo"), (.matrixIdentity, "identity"),
+          (.matrixClear, "clear"), (.showHelp, "help"),
+        ], [.matrix, .patch, .anywhere])
     case .matrix:
       return hints(
         [
           (.toggleCrosspoint, "on/off"), (.typeGain, "type dB"), (.gainUp, "more"), (.gainDown, "less"),
-          (.matrixIdentity, "identity"), (.matrixFold, "fold"), (.matrixClear, "clear"),
-          (.matrixSwap, "swap"),
-          (.showHelp, "help"), (.undo, "undo"),
+          (.rangeStart, "range"), (.undo, "undo"), (.matrixIdentity, "identity"), (.matrixFold, "fold"),
+          (.matrixClear, "clear"), (.matrixSwap, "swap"), (.showHelp, "help"),
         ], [.matrix, .patch, .anywhere])
     case .trace:
       return hints(

@@ -1,56 +1,160 @@
 import Patch
 import Screen
 
-/// The matrix grid: its cursor and what its keys set.
+/// The matrix screen: its cursor, its range, and what its keys set.
 extension App {
-  static func isMatrix(_ kind: KindDescription) -> Bool {
-    kind.parameters.contains { $0.dimensions.count == 2 }
-  }
+  /// What the screen shows.
+  var grid: Grid? { Grid(scene, state) }
 
   private var matrices: [NodeID] {
-    scene.patch.nodes.values.filter { scene.catalogue[$0.kind].map(App.isMatrix) ?? false }.map(\.id)
+    scene.patch.nodes.values.filter { Grid.isMatrix($0, scene.catalogue) }.map(\.id)
   }
 
-  /// The node that the grid shows, and its size.
-  private var grid: (node: Node, inputs: Int, outputs: Int)? {
-    guard let node = state.matrix.node.flatMap({ scene.patch[$0] }), let kind = scene.catalogue[node.kind],
-      let dimensions = kind.parameters.first(where: { $0.dimensions.count == 2 })?.dimensions
-    else { return nil }
-    return (node, kind.count(dimensions[0], of: node), kind.count(dimensions[1], of: node))
+  /// Cables of sound, in the order of their sources in the file.
+  private var bundles: [Cable.Ends] {
+    scene.patch.nodes.keys.flatMap { scene.patch.cables(from: $0, catalogue: scene.catalogue) }
+      .map(\.ends).filter { isEvents(output: $0.source) != true }
   }
 
-  /// The focused matrix, the one before, or the first.
+  // MARK: What is shown
+
+  /// The focused matrix, the one before, or the first; where there is none, a cable of the focused node.
   func chooseMatrix() {
     let all = matrices
     if let focus = state.focus, all.contains(focus) {
       state.matrix.node = focus
-    } else if state.matrix.node.map({ !all.contains($0) }) ?? true {
+      state.matrix.cable = nil
+    } else if state.matrix.cable == nil, state.matrix.node.map({ !all.contains($0) }) ?? true {
       state.matrix.node = all.first
+      if all.isEmpty, let focus = state.focus {
+        state.matrix.cable =
+          cables(of: focus).map(\.ends).first { isEvents(output: $0.source) != true } ?? bundles.first
+      }
     }
+    state.matrix.dropRange()
     clampMatrix()
   }
 
+  /// The matrix screen with a cable of the focused node.
+  func startOpeningCable() {
+    guard let node = focusedNode else { return }
+    let cables = cables(of: node.id).filter { isEvents(output: $0.ends.source) != true }
+    switch cables.count {
+    case 0: state.message = .init("\(node.name) has no cable that carries sound", isError: true)
+    case 1: open(cables[0].ends)
+    default:
+      showHints(cables.map { .cable($0.ends) }, purpose: "open which cable of \(node.name) as a matrix?") {
+        [weak self] in
+        if case .cable(let ends) = $0 { self?.open(ends) }
+      }
+    }
+  }
+
+  /// Any matrix or cable of the patch, from a list.
+  func startOpeningGrid() {
+    let matrices = matrices.compactMap { scene.patch[$0] }.map { node in
+      (name: node.name, detail: NodeFacts(node, scene.catalogue).kindText)
+    }
+    let cables = bundles.map { ends in
+      (
+        name: scene.patch.shortName(of: ends, catalogue: scene.catalogue).description,
+        detail: scene.patch.cables[ends]?.map.map { "map \($0.line)" } ?? "cable"
+      )
+    }
+    choose("open as a matrix", matrices + cables) { [weak self] name in
+      guard let self else { return }
+      if let id = scene.patch.id(named: name) {
+        state.matrix.cable = nil
+        focus(id)
+        show(.matrix)
+      } else if let ends = bundles.first(where: {
+        scene.patch.shortName(of: $0, catalogue: scene.catalogue).description == name
+      }) {
+        open(ends)
+      }
+    }
+  }
+
+  func open(_ ends: Cable.Ends) {
+    show(.matrix)
+    state.matrix.cable = ends
+    state.matrix.dropRange()
+    clampMatrix()
+  }
+
+  private func showNext() {
+    if let cable = state.matrix.cable {
+      let all = bundles
+      guard all.count > 1, let index = all.firstIndex(of: cable) else { return }
+      open(all[(index + 1) % all.count])
+      return
+    }
+    let all = matrices
+    guard all.count > 1, let node = state.matrix.node, let index = all.firstIndex(of: node) else { return }
+    state.matrix.node = all[(index + 1) % all.count]
+    focus(all[(index + 1) % all.count])
+    state.matrix.dropRange()
+    clampMatrix()
+  }
+
+  // MARK: Moving
+
+  /// Keeps the cursor and the range on what there is.
   func clampMatrix() {
+    if let cable = state.matrix.cable, scene.patch.cables[cable] == nil {
+      state.matrix.cable = nil
+      state.matrix.dropRange()
+    }
     guard let grid else { return }
-    state.matrix.row = min(max(-1, state.matrix.row), grid.inputs - 1)
-    state.matrix.column = min(max(-1, state.matrix.column), grid.outputs - 1)
+    func clamped(_ cell: GridCell) -> GridCell {
+      var cell = GridCell(
+        min(max(-1, cell.row), grid.rows - 1), min(max(-1, cell.column), grid.columns - 1))
+      if !grid.contains(cell) { cell = GridCell(max(0, cell.row), max(0, cell.column)) }
+      return cell
+    }
+    state.matrix.cell = clamped(state.matrix.cell)
+    state.matrix.rangeStart = state.matrix.rangeStart.map(clamped)
+    state.matrix.rangeEnd = state.matrix.rangeEnd.map(clamped)
   }
 
   func moveInMatrix(_ action: Action) {
     applyTyped()
+    let old = state.matrix.cell
+    let page = max(1, size.rows - 12)
     switch action {
     case .moveLeft: state.matrix.column -= 1
     case .moveRight: state.matrix.column += 1
     case .moveUp: state.matrix.row -= 1
     case .moveDown: state.matrix.row += 1
-    case .pageUp: state.matrix.row -= max(1, size.rows - 8)
-    case .pageDown: state.matrix.row += max(1, size.rows - 8)
+    case .pageUp: state.matrix.row = max(min(0, old.row), old.row - page)
+    case .pageDown: state.matrix.row += page
     case .moveHome: state.matrix.column = state.matrix.column > 0 ? 0 : -1
     case .moveEnd: state.matrix.column = 1 << 20
     default: break
     }
+    // A cable has no gains at its sides: off the edge lies its own gain.
+    if let grid, grid.cable != nil, old != .master, min(state.matrix.row, state.matrix.column) < 0 {
+      state.matrix.cell = .master
+    }
     clampMatrix()
   }
+
+  /// The cursor to a cell, as a click does.
+  func select(_ cell: GridCell) {
+    applyTyped()
+    state.matrix.cell = cell
+    clampMatrix()
+  }
+
+  /// Cells one size larger or smaller than they are.
+  func zoom(_ step: Int) {
+    let shown = Views.gridCellWidth(scene, state, columns: size.columns, rows: size.rows)
+    let widths = MatrixView.cellWidths
+    guard let index = widths.firstIndex(of: shown) else { return }
+    state.matrix.cellWidth = widths[min(max(0, index + step), widths.count - 1)]
+  }
+
+  // MARK: Typing
 
   /// Keys while a gain is being typed; false when they mean something else.
   func typeGain(_ key: Key) -> Bool {
@@ -81,96 +185,94 @@ extension App {
       state.message = .init("`\(typed)` is no gain", isError: true)
       return
     }
-    perform(.set(grid.node.name, path, .number(number, .decibels), over: nil))
+    set(grid, state.matrix.range.cells.map { ($0, number) })
   }
 
-  /// What the cursor stands on.
-  private var path: ParameterPath { Views.matrixPath(row: state.matrix.row, column: state.matrix.column) }
+  // MARK: Setting
 
   func performMatrix(_ action: Action, key: Key?) {
+    switch action {
+    case .openGrid: return startOpeningGrid()
+    case .openCable: return startOpeningCable()
+    default: break
+    }
     guard let grid else {
-      state.message = .init("no matrix: a adds one", isError: true)
+      state.message = .init("no matrix: a adds one, o opens a cable as one", isError: true)
       return
     }
+    let cells = state.matrix.range.cells
     switch action {
-    case .gainUp: stepGain(grid.node, 1)
-    case .gainDown: stepGain(grid.node, -1)
-    case .toggleCrosspoint: toggle(grid.node, path)
+    case .gainUp: stepGains(grid, 1)
+    case .gainDown: stepGains(grid, -1)
+    case .toggleCrosspoint:
+      // The cell under the cursor says which way all of them go.
+      let lead = state.matrix.range.contains(state.matrix.cell) ? state.matrix.cell : cells[0]
+      let gain = grid.toggled(lead)
+      set(grid, cells.map { ($0, gain) })
+    case .resetGain: perform(grid.resetting(cells))
     case .typeGain: state.matrix.typed = key?.text.map(String.init) ?? ""
-    case .nextMatrix:
-      let all = matrices
-      guard all.count > 1, let index = all.firstIndex(of: grid.node.id) else { return }
-      state.matrix.node = all[(index + 1) % all.count]
-      focus(all[(index + 1) % all.count])
-      clampMatrix()
+    case .rangeStart:
+      state.matrix.rangeStart = state.matrix.cell
+      state.matrix.rangeEnd = nil
+    case .rangeEnd:
+      if state.matrix.rangeStart == nil { state.matrix.rangeStart = state.matrix.cell }
+      state.matrix.rangeEnd = state.matrix.cell
+    case .zoomIn: zoom(1)
+    case .zoomOut: zoom(-1)
+    case .nextMatrix: showNext()
+    case .makeMatrix: makeMatrix(grid)
     case .matrixIdentity: fill(grid) { $0 == $1 }
-    case .matrixFold: fill(grid) { grid.outputs > 0 && $0 % grid.outputs == $1 }
+    case .matrixFold: fill(grid) { grid.columns > 0 && $0 % grid.columns == $1 }
     case .matrixClear: fill(grid) { _, _ in false }
-    case .matrixSwap: swapOutputs(grid)
+    case .matrixSwap:
+      set(grid, crosspoints(grid).map { ($0, grid.gain(GridCell($0.row, grid.columns - 1 - $0.column))) })
     default: break
     }
   }
 
-  func gain(of node: Node, _ path: ParameterPath) -> Double {
-    guard case .number(let number, _) = scene.patch.value(of: node.name, path, catalogue: scene.catalogue)
-    else { return -.infinity }
-    return number
+  /// Says in the message row why something cannot be asked for.
+  func attempt(_ body: () throws -> Void) {
+    do { try body() } catch { state.message = .init(App.words(error), isError: true) }
   }
 
-  private func stepGain(_ node: Node, _ steps: Double) {
-    let old = gain(of: node, path)
-    let high = scene.catalogue[node.kind]?[parameter: path.name]?.range.upperBound ?? 24
-    let new = min(App.decibels(old, by: steps), high)
-    if new != old { perform(.set(node.name, path, .number(new, .decibels), over: nil)) }
+  private func set(_ grid: Grid, _ gains: [(cell: GridCell, gain: Double)]) {
+    attempt { perform(try grid.setting(gains)) }
   }
 
-  func toggle(_ node: Node, _ path: ParameterPath) {
-    let isSilent = gain(of: node, path) == -.infinity
-    perform(.set(node.name, path, .number(isSilent ? 0 : -.infinity, .decibels), over: nil))
+  private func stepGains(_ grid: Grid, _ steps: Double) {
+    let range = state.matrix.range
+    let gains = range.cells.map { cell in
+      (cell, min(App.decibels(grid.gain(cell), by: steps), grid.loudest(cell, scene.catalogue)))
+    }
+    guard gains.contains(where: { grid.gain($0.0) != $0.1 }) else { return }
+    attempt { perform(try grid.setting(gains), as: .step(grid.name, range)) }
+  }
+
+  private func crosspoints(_ grid: Grid) -> [GridCell] {
+    (0..<grid.rows).flatMap { row in (0..<grid.columns).map { GridCell(row, $0) } }
   }
 
   /// Sets every crosspoint in one edit: unity where `isOn`, else silence.
-  private func fill(_ grid: (node: Node, inputs: Int, outputs: Int), _ isOn: (Int, Int) -> Bool) {
-    var edits: [Edit] = []
-    for row in 0..<grid.inputs {
-      for column in 0..<grid.outputs {
-        let path = ParameterPath("", [row, column])
-        let wanted = isOn(row, column) ? 0 : -Double.infinity
-        if gain(of: grid.node, path) != wanted {
-          edits.append(.set(grid.node.name, path, .number(wanted, .decibels), over: nil))
-        }
-      }
-    }
-    perform(edits)
-  }
-
-  private func swapOutputs(_ grid: (node: Node, inputs: Int, outputs: Int)) {
-    var edits: [Edit] = []
-    for row in 0..<grid.inputs {
-      for column in 0..<grid.outputs {
-        let path = ParameterPath("", [row, column])
-        let wanted = gain(of: grid.node, ParameterPath("", [row, grid.outputs - 1 - column]))
-        if gain(of: grid.node, path) != wanted {
-          edits.append(.set(grid.node.name, path, .number(wanted, .decibels), over: nil))
-        }
-      }
-    }
-    perform(edits)
-  }
-
-  private func perform(_ edits: [Edit]) {
-    guard !edits.isEmpty else {
+  private func fill(_ grid: Grid, _ isOn: (Int, Int) -> Bool) {
+    let gains = crosspoints(grid).map { ($0, isOn($0.row, $0.column) ? 0 : -Double.infinity) }
+      .filter { grid.gain($0.0) != $0.1 }
+    guard !gains.isEmpty else {
       state.message = .init("it is so already")
       return
     }
-    perform(edits.count == 1 ? edits[0] : .all(edits))
+    set(grid, gains)
   }
 
-  /// The cursor to a cell, as a click does.
-  func select(row: Int, column: Int) {
-    applyTyped()
-    state.matrix.row = row
-    state.matrix.column = column
+  /// A cable's channel map becomes a matrix in its place, which can sum and has gains.
+  private func makeMatrix(_ grid: Grid) {
+    let name = freshName("matrix")
+    guard let edit = grid.becomingMatrix(named: name) else {
+      state.message = .init("\(grid.name) is a matrix already")
+      return
+    }
+    guard perform(edit), let id = scene.patch.id(named: name) else { return }
+    state.matrix.cable = nil
+    focus(id)
     clampMatrix()
   }
 }

@@ -4,10 +4,12 @@ import Screen
 /// The mouse: what the keys do, by pointing.
 extension App {
   /// What was pressed, until the button comes up.
-  enum Drag: Equatable {
+  enum Drag {
     case port(ViewState.Hint.Target)
-    /// A gain follows the movement up and down: where it began, and the gain then.
-    case gain(path: ParameterPath, start: Point, gain: Double)
+    /// Gains follow the movement: what they were, and where it began.
+    case gains([(cell: GridCell, gain: Double)], range: GridRange, start: Point)
+    /// The other button spans a range of the grid; where it has not moved it toggles.
+    case range(from: GridCell, hasMoved: Bool)
   }
 
   func handle(_ mouse: MouseEvent) {
@@ -23,20 +25,32 @@ extension App {
       }
       press(hit, at: mouse.point)
     case (.drag, _):
-      if case .gain(let path, let start, let gain) = drag {
-        dragGain(path, gain, by: start.row - mouse.point.row)
+      switch drag {
+      case .gains(let gains, let range, let start):
+        let way = mouse.point - start
+        dragGains(gains, range, by: way.column - way.row)
+      case .range(let from, let hasMoved):
+        guard case .crosspoint(let row, let column) = hit else { break }
+        if hasMoved || GridCell(row, column) != from { spanRange(from, to: GridCell(row, column)) }
+      default: break
       }
     case (.release, _):
       defer { drag = nil }
-      if case .port(let from) = drag { drop(from, on: hit) }
+      switch drag {
+      case .port(let from): drop(from, on: hit)
+      case .range(_, hasMoved: false): performMatrix(.toggleCrosspoint, key: nil)
+      default: break
+      }
     case (.press, .right):
-      if case .node(let id) = hit {
+      switch hit {
+      case .node(let id):
         focus(id)
         openPanel()
-      }
-      if case .crosspoint(let row, let column) = hit {
-        select(row: row, column: column)
-        performMatrix(.toggleCrosspoint, key: nil)
+      case .cable(let ends) where isEvents(output: ends.source) != true:
+        focus(ends.destination.node)
+        open(ends)
+      case .crosspoint(let row, let column): pressCellForRange(GridCell(row, column))
+      default: break
       }
     default: break
     }
@@ -53,12 +67,7 @@ extension App {
     case .input(let port):
       focus(port.node)
       drag = .port(.input(port))
-    case .crosspoint(let row, let column):
-      select(row: row, column: column)
-      if let node = state.matrix.node.flatMap({ scene.patch[$0] }) {
-        let path = Views.matrixPath(row: state.matrix.row, column: state.matrix.column)
-        drag = .gain(path: path, start: point, gain: gain(of: node, path))
-      }
+    case .crosspoint(let row, let column): pressCell(GridCell(row, column), at: point)
     case .cable(let ends): focus(ends.destination.node)
     case .key(let key): click(key)
     case .nothing: break
@@ -89,25 +98,13 @@ extension App {
     perform(.connect(cable))
   }
 
-  private func dragGain(_ path: ParameterPath, _ start: Double, by rows: Int) {
-    guard let node = state.matrix.node.flatMap({ scene.patch[$0] }) else { return }
-    let high = scene.catalogue[node.kind]?[parameter: path.name]?.range.upperBound ?? 24
-    var new = start
-    for _ in 0..<min(200, abs(rows)) { new = App.decibels(new, by: rows > 0 ? 1 : -1) }
-    new = min(new, high)
-    if new != gain(of: node, path) { perform(.set(node.name, path, .number(new, .decibels), over: nil)) }
-  }
-
   private func turnWheel(_ mouse: MouseEvent) {
     if case .chooser = state.overlay {
       handleChooser(mouse.wheelRows < 0 ? "up" : "down")
       return
     }
     if state.view == .matrix, state.mode == .patch {
-      if case .crosspoint(let row, let column) = hit(mouse.point) {
-        select(row: row, column: column)
-        performMatrix(mouse.wheelRows < 0 ? .gainUp : .gainDown, key: nil)
-      }
+      turnWheelOnGrid(mouse, over: hit(mouse.point))
       return
     }
     if state.view == .graph {

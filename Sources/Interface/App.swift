@@ -43,6 +43,8 @@ import Session
   /// The keyboard has given its octave and velocity.
   var hasPlayed = false
   var drag: Drag?
+  /// The gesture under way, or the last one.
+  var gesture: Gesture?
   private var lastSight: Sight?
 
   /// What a scene looks like, in short: the same sight need not be drawn again.
@@ -114,6 +116,7 @@ import Session
     if !notices.isEmpty { state.message = .init(notices.joined(separator: "; ")) }
     state.play.target = playTarget
     keepFocus()
+    if state.matrix.meters.take(state.view == .matrix ? grid : nil, at: now()) { needsRender = true }
     let sight = Sight(scene)
     if sight != lastSight || sight.isMoving {
       lastSight = sight
@@ -211,8 +214,9 @@ import Session
     case .rename: openPrompt("rename \(focusedNode?.name ?? "") ")
     case .swapEffect: swapEffect()
     case .insertEffect: insertEffect()
-    case .gainUp, .gainDown, .toggleCrosspoint, .typeGain, .nextMatrix, .matrixIdentity, .matrixFold,
-      .matrixClear, .matrixSwap:
+    case .openGrid, .openCable, .gainUp, .gainDown, .toggleCrosspoint, .resetGain, .typeGain, .rangeStart,
+      .rangeEnd, .zoomIn, .zoomOut, .nextMatrix, .makeMatrix, .matrixIdentity, .matrixFold, .matrixClear,
+      .matrixSwap:
       performMatrix(action, key: key)
     case .filterTrace: state.trace.node = state.trace.node == nil ? state.focus : nil
     case .followTrace: state.trace.isFollowing.toggle()
@@ -224,7 +228,7 @@ import Session
     }
   }
 
-  private func show(_ view: ViewState.View) {
+  func show(_ view: ViewState.View) {
     state.view = state.view == view && view == .help ? .graph : view
     state.matrix.typed = nil
     if view == .matrix { chooseMatrix() }
@@ -233,6 +237,8 @@ import Session
   private func leave() {
     if state.mode == .play {
       togglePlay()
+    } else if state.view == .matrix, state.matrix.rangeStart != nil {
+      state.matrix.dropRange()
     } else if state.view != .graph {
       state.view = .graph
     }
@@ -241,11 +247,12 @@ import Session
 
   // MARK: Edits
 
-  /// Performs an edit and says so in the message row, in the words of the language.
+  /// Performs an edit and says so in the message row, in the words of the language. `step`: it takes the
+  /// place of the newest edit, if that has this number.
   @discardableResult
-  func perform(_ edit: Edit) -> Bool {
+  func perform(_ edit: Edit, amending step: Int? = nil) -> Bool {
     do {
-      let said = try workbench.perform(edit)
+      let said = try workbench.perform(edit, amending: step)
       state.message = .init(said.isEmpty ? edit.line : said)
       return true
     } catch {
@@ -358,7 +365,7 @@ extension Action {
   var repeats: Bool {
     switch self {
     case .moveLeft, .moveRight, .moveUp, .moveDown, .pageUp, .pageDown, .nextNode, .previousNode, .gainUp,
-      .gainDown, .undo, .redo, .octaveUp, .octaveDown, .softer, .louder, .findNext:
+      .gainDown, .zoomIn, .zoomOut, .undo, .redo, .octaveUp, .octaveDown, .softer, .louder, .findNext:
       true
     default: false
     }

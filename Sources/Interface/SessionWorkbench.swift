@@ -23,10 +23,12 @@ import Session
 
   public var file: String? { session.file }
 
-  @discardableResult public func perform(_ edit: Edit) throws -> String {
+  @discardableResult public func perform(_ edit: Edit, amending step: Int?) throws -> String {
     defer { refreshDocument() }
-    return try session.perform(edit)
+    return try session.perform(edit, amending: step)
   }
+
+  public var newestEdit: Int? { session.newestEdit }
 
   @discardableResult public func perform(line: String) throws -> String {
     defer { refreshDocument() }

@@ -93,13 +93,33 @@ public struct ViewState: Sendable {
     public init(node: NodeID) { self.node = node }
   }
 
-  /// A cell of the matrix grid: row -1 holds the outputs' gains, column -1 the inputs', both the master.
+  /// What the matrix screen shows, and which of its cells; rows and columns as `GridCell` has them.
   public struct MatrixCursor: Sendable {
     public var node: NodeID?
+    /// The cable that is looked at instead of a matrix.
+    public var cable: Cable.Ends?
     public var row = 0
     public var column = 0
     public var typed: String?
+    /// Corners of a range: without a second one it goes to the cursor.
+    public var rangeStart: GridCell?
+    public var rangeEnd: GridCell?
+    /// Columns of the screen that a cell takes; nil: as many as there is room for.
+    public var cellWidth: Int?
+    public var meters = GridMeters()
     public init() {}
+
+    public var cell: GridCell {
+      get { GridCell(row, column) }
+      set { (row, column) = (newValue.row, newValue.column) }
+    }
+
+    /// The cells that edits are about: the range, else the one under the cursor.
+    public var range: GridRange {
+      GridRange(rangeStart ?? cell, rangeStart == nil ? cell : rangeEnd ?? cell)
+    }
+
+    mutating func dropRange() { (rangeStart, rangeEnd) = (nil, nil) }
   }
 
   public struct TraceFilter: Sendable {

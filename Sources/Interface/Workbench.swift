@@ -9,8 +9,11 @@ import Realtime
   var scene: Scene { get }
   /// The file as the user named it; nil before the first save.
   var file: String? { get }
-  /// Performs an edit and says in a line what was done.
-  @discardableResult func perform(_ edit: Edit) throws -> String
+  /// Performs an edit and says in a line what was done. `step`: it takes the place of the newest edit, if
+  /// that has this number.
+  @discardableResult func perform(_ edit: Edit, amending step: Int?) throws -> String
+  /// The edit that undo would take back, by a number of its own.
+  var newestEdit: Int? { get }
   /// Performs a line of the language; a refusal carries its place (`Diagnostic`).
   @discardableResult func perform(line: String) throws -> String
   /// What was undone, as a line of the language; nil when there is nothing.

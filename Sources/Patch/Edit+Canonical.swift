@@ -39,6 +39,9 @@ extension Patch {
     case .disconnect(let name): return .disconnect(short(name, catalogue))
     case .insert(let node, let name): return .insert(node, into: short(name, catalogue))
     case .comment(.cable(let name), let comments): return .comment(.cable(short(name, catalogue)), comments)
+    // Settings name no ports.
+    case .all(let edits) where edits.allSatisfy({ if case .set = $0 { true } else { false } }):
+      return .joined(edits)
     case .all(let edits):
       // Later edits may speak of what earlier ones make.
       var draft = Draft(patch: self, catalogue: catalogue)

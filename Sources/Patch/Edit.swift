@@ -43,6 +43,20 @@ public struct Change: Sendable {
   public var touched: Touched
 }
 
+extension Change {
+  /// Both changes as one for whoever follows the patch, with this one's inverse.
+  func following(_ earlier: Change) -> Change {
+    var both = self
+    both.ramps = earlier.ramps + ramps
+    both.tails = earlier.tails + tails
+    both.isSilent = earlier.isSilent && isSilent
+    both.touched = earlier.touched
+    both.touched.nodes.append(contentsOf: touched.nodes)
+    both.touched.cables.append(contentsOf: touched.cables)
+    return both
+  }
+}
+
 extension Patch {
   /// The patch after `edit`, or why it is refused. The receiver stays as it is.
   public func applying(_ edit: Edit, catalogue: KindCatalogue) throws(EditError) -> Change {

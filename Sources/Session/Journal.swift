@@ -8,6 +8,7 @@ import Glibc
 /// sostenuto-journal 1
 /// | sostenuto 1            the patch that the edits start from, each line after "| "
 /// edit replace dist equalizer
+/// amend set main[0,1] -6dB in the place of the newest edit: another step of its gesture
 /// undo
 /// apply set main[0,1] 0dB  an undo or redo of what was saved before: not part of the history to recover
 /// ```
@@ -15,6 +16,7 @@ import Glibc
 final class Journal {
   enum Record: Hashable {
     case edit(String)
+    case amend(String)
     case apply(String)
     case undo, redo
   }
@@ -100,6 +102,8 @@ final class Journal {
         content.base += line.dropFirst(2) + "\n"
       } else if line.hasPrefix("edit ") {
         content.records.append(.edit(String(line.dropFirst(5))))
+      } else if line.hasPrefix("amend ") {
+        content.records.append(.amend(String(line.dropFirst(6))))
       } else if line.hasPrefix("apply ") {
         content.records.append(.apply(String(line.dropFirst(6))))
       } else if line == "undo" {
@@ -137,6 +141,7 @@ final class Journal {
   private static func line(_ record: Record) -> String {
     switch record {
     case .edit(let line): "edit \(line)\n"
+    case .amend(let line): "amend \(line)\n"
     case .apply(let line): "apply \(line)\n"
     case .undo: "undo\n"
     case .redo: "redo\n"

@@ -89,7 +89,9 @@ extension Session {
     patch = rehearsal.patch
     history = rehearsal.history
     journaled = rehearsal.depth
-    let count = content.records.count - (refused - content.broken)
+    // The steps of a gesture are one edit.
+    let records = content.records.count { if case .amend = $0 { false } else { true } }
+    let count = max(0, records - (refused - content.broken))
     notice(
       "recovered \(count) unsaved edit\(count == 1 ? "" : "s")"
         + (refused > 0 ? ", \(refused) could not be read" : "") + "; undo takes them back"
@@ -109,16 +111,21 @@ extension Rehearsal {
       case .undo: try perform(.undo)
       case .redo: try perform(.redo)
       case .edit(let line):
-        try perform(StatementParser.parse(line, patch: patch, catalogue: Engine.catalogue))
+        try perform(statement(line))
+      case .amend(let line):
+        guard case .edit(let edit) = try statement(line) else { return false }
+        try amend(edit)
       case .apply(let line):
-        guard
-          case .edit(let edit) = try StatementParser.parse(line, patch: patch, catalogue: Engine.catalogue)
-        else { return false }
+        guard case .edit(let edit) = try statement(line) else { return false }
         try apply(edit)
       }
       return true
     } catch {
       return false
     }
+  }
+
+  private func statement(_ line: String) throws(Diagnostic) -> Statement {
+    try StatementParser.parse(line, patch: patch, catalogue: Engine.catalogue)
   }
 }

@@ -186,13 +186,32 @@ public struct SessionOptions: Sendable {
     }
   }
 
-  @discardableResult public func perform(_ edit: Edit) throws(EditError) -> String {
+  /// The edit that undo would take back, by a number of its own; nil where there is none.
+  public var newestEdit: Int? { history.newest }
+
+  /// Performs an edit in its canonical form: the same wish is the same edit in history and journal, wherever
+  /// it was made. `step`: it takes the place of the newest edit if that has this number, so that what a
+  /// gesture does in many steps is undone at once.
+  @discardableResult public func perform(
+    _ edit: Edit, amending step: Int? = nil
+  ) throws(EditError) -> String {
     let start = monotonicTime()
-    let change = try patch.applying(edit, catalogue: Engine.catalogue)
+    let edit = patch.canonical(edit, catalogue: Engine.catalogue)
     let line = edit.line
-    record(.edit(line))
-    journaled = (journaled.undo + 1, 0)
-    history.record(inverse: change.inverse, describing: line)
+    let change: Change
+    // What the journal no longer knows, since the file was saved, it cannot take back.
+    if let step, step == history.newest, journal == nil || journaled.undo > 0,
+      let amended = try history.amend(patch, by: edit, catalogue: Engine.catalogue)
+    {
+      change = amended
+      record(.amend(line))
+      journaled.redo = 0
+    } else {
+      change = try patch.applying(edit, catalogue: Engine.catalogue)
+      record(.edit(line))
+      journaled = (journaled.undo + 1, 0)
+      history.record(inverse: change.inverse, describing: line)
+    }
     adopt(change, describing: line)
     editCount += 1
     longestEdit = max(longestEdit, Double(monotonicTime() - start) * 1e-9)

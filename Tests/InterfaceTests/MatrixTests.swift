@@ -1,4 +1,5 @@
 import Patch
+import Screen
 import Testing
 
 @testable import Interface
@@ -23,6 +24,8 @@ import Testing
     #expect(stage.lastEdit == "set main.master -1dB")
     stage.press("right +")
     #expect(stage.lastEdit == "set main.out[0] 1dB")
+    stage.press("delete")
+    #expect(stage.lastEdit == "set main.out[0] default")
   }
 
   @Test("presets are one edit each, so that one undo takes them back")
@@ -47,5 +50,225 @@ import Testing
     #expect(stage.app.state.matrix.typed == "1")
     stage.press("esc esc")
     #expect(stage.app.state.view == .graph)
+  }
+
+  @Test("a range is set, stepped and toggled as one edit, and escape drops it")
+  func ranges() {
+    let stage = Stage.demo()
+    stage.press("F4 [ down right 6 minus enter")
+    #expect(
+      stage.lastEdit == "set main[0,0] -6dB ; set main[0,1] -6dB ; set main[1,0] -6dB ; set main[1,1] -6dB")
+    // Closed: the cursor goes on, the range stays.
+    stage.press("] down down minus")
+    #expect(
+      stage.lastEdit == "set main[0,0] -7dB ; set main[0,1] -7dB ; set main[1,0] -7dB ; set main[1,1] -7dB")
+    stage.press("space")
+    #expect(stage.lastEdit.hasPrefix("set main[0,0] -inf ; set main[0,1] -inf"))
+    stage.press("u u u esc space")
+    #expect(stage.lastEdit == "set main[3,1] 0dB")
+    #expect(stage.app.state.view == .matrix)
+    // Gains of a side are a range of their own.
+    stage.press("u home home up up up up [ right right 3 minus enter")
+    #expect(stage.lastEdit == "set main.master -3dB")
+    stage.press("esc left [ right 3 minus enter")
+    #expect(stage.lastEdit == "set main.out[0] -3dB ; set main.out[1] -3dB")
+  }
+
+  @Test("keys that follow each other at once are one edit; later ones are another")
+  func held() {
+    let stage = Stage.demo()
+    let start = stage.session.undoList.count
+    stage.press("F4 minus")
+    for _ in 0..<5 {
+      stage.clock.seconds += 0.03
+      stage.type("-")
+    }
+    #expect(stage.lastEdit == "set main[0,0] -6dB")
+    #expect(stage.session.undoList.count == start + 1)
+    stage.press("minus")
+    #expect(stage.session.undoList.count == start + 2)
+    stage.press("u")
+    #expect(stage.app.grid?.gain(GridCell(0, 0)) == -6)
+    stage.press("u")
+    #expect(stage.app.grid?.gain(GridCell(0, 0)) == 0)
+    stage.press("ctrl-r")
+    #expect(stage.app.grid?.gain(GridCell(0, 0)) == -6)
+  }
+
+  @Test("a chord of edits in between ends a gesture: what others did is not taken back with it")
+  func interrupted() {
+    let stage = Stage.demo()
+    stage.press("F4")
+    stage.type("-")
+    _ = try? stage.session.perform("set dist.drive 3dB")
+    stage.type("-")
+    #expect(
+      stage.session.undoList.prefix(3) == ["set main[0,0] -2dB", "set dist.drive 3dB", "set main[0,0] -1dB"])
+  }
+
+  // MARK: The mouse
+
+  private func mouse(
+    _ stage: Stage, _ action: MouseEvent.Action, _ point: Point, _ button: MouseEvent.Button = .left,
+    wheel: Int = 0
+  ) {
+    stage.app.handle(.mouse(MouseEvent(action, button, at: point, wheelRows: wheel)))
+  }
+
+  @Test("dragging a crosspoint moves its gain step by step, and is one edit")
+  func dragging() {
+    let stage = Stage.demo()
+    stage.press("F4")
+    _ = stage.screen
+    let start = stage.session.undoList.count
+    // Input 0 to output 1.
+    let cell = Point(40, 8)
+    mouse(stage, .press, cell)
+    #expect(stage.app.state.matrix.cell == GridCell(0, 1))
+    for row in 1...6 {
+      mouse(stage, .drag, cell + Point(0, -row))
+      stage.play(seconds: 0.01)
+    }
+    mouse(stage, .release, cell + Point(0, -6))
+    #expect(stage.lastEdit == "set main[0,1] -55dB")
+    #expect(stage.session.undoList.count == start + 1)
+    // Another drag is another edit; down and left is softer.
+    mouse(stage, .press, cell)
+    mouse(stage, .drag, cell + Point(-1, 1))
+    mouse(stage, .drag, cell + Point(-20, 10))
+    mouse(stage, .release, cell)
+    #expect(stage.lastEdit == "set main[0,1] -inf")
+    #expect(stage.session.undoList.count == start + 2)
+    stage.press("u u")
+    #expect(stage.app.grid?.gain(GridCell(0, 1)) == -.infinity)
+    #expect(stage.session.undoList.count == start)
+  }
+
+  @Test("the wheel steps a gain, turned at once it is one edit; over a range it steps all of it")
+  func wheel() {
+    let stage = Stage.demo()
+    stage.press("F4")
+    _ = stage.screen
+    let start = stage.session.undoList.count
+    for _ in 0..<4 {
+      stage.clock.seconds += 0.05
+      mouse(stage, .wheel, Point(30, 8), .none, wheel: 1)
+    }
+    #expect(stage.lastEdit == "set main[0,0] -4dB")
+    #expect(stage.session.undoList.count == start + 1)
+    // The other button spans a range.
+    mouse(stage, .press, Point(30, 8), .right)
+    mouse(stage, .drag, Point(40, 9), .right)
+    mouse(stage, .release, Point(40, 9), .right)
+    mouse(stage, .wheel, Point(30, 9), .none, wheel: -1)
+    #expect(
+      stage.lastEdit == "set main[0,0] -3dB ; set main[0,1] -60dB ; set main[1,0] -60dB ; set main[1,1] 1dB")
+    // Where it does not move, it toggles.
+    stage.press("esc")
+    mouse(stage, .press, Point(30, 10), .right)
+    mouse(stage, .release, Point(30, 10), .right)
+    #expect(stage.lastEdit == "set main[2,0] 0dB")
+  }
+
+  // MARK: Cables
+
+  /// A stereo source into a mono one and into four channels.
+  private func bundles() -> Stage {
+    let stage = Stage(
+      "node tone oscillator channels=2", "node mono matrix inputs=1 outputs=1", "node quad output channels=4",
+      "connect tone -> mono", "connect tone -> quad gain=-3dB")
+    stage.app.focus(stage.session.patch.id(named: "quad") ?? NodeID(raw: 0))
+    return stage
+  }
+
+  @Test("a cable opens as a grid: what is toggled is its channel map")
+  func maps() {
+    let stage = bundles()
+    stage.press("m")
+    #expect(stage.app.grid?.name == "tone -> quad")
+    #expect(stage.app.grid.map { [$0.rows, $0.columns] } == [2, 4])
+    stage.press("right right space")
+    #expect(stage.lastEdit == "connect tone -> quad gain=-3dB map=[0,1,0,-1]")
+    // A map gives a channel one source: another one takes its place.
+    stage.press("down space")
+    #expect(stage.lastEdit == "connect tone -> quad gain=-3dB map=[0,1,1,-1]")
+    stage.press("space")
+    #expect(stage.lastEdit == "connect tone -> quad gain=-3dB map=[0,1,-1,-1]")
+    stage.press("+")
+    #expect(stage.message.contains("a channel map has no gains"))
+    stage.press("delete")
+    #expect(stage.lastEdit == "connect tone -> quad gain=-3dB")
+    // Off its edge lies the cable's own gain.
+    stage.press("up up minus")
+    #expect(stage.lastEdit == "connect tone -> quad gain=-4dB")
+    stage.press("tab")
+    #expect(stage.app.grid?.name == "tone -> mono")
+  }
+
+  @Test("a cable that sums becomes a matrix by one key, which one undo takes back; nothing sounds different")
+  func summing() {
+    let stage = bundles()
+    stage.press("m tab")
+    #expect(stage.app.grid?.conversion == "stereo to mono")
+    let before = stage.session.patch
+    stage.press("M")
+    #expect(
+      stage.lastEdit
+        == "insert matrix matrix [0,0]=-6.0206dB [1,0]=-6.0206dB inputs=2 outputs=1 into tone -> mono")
+    #expect(stage.app.grid?.name == "matrix")
+    stage.play(seconds: 0.02)
+    stage.press("down 0 enter")
+    #expect(stage.lastEdit == "set matrix[1,0] 0dB")
+    stage.press("u u")
+    #expect(stage.session.patch == before)
+    // A map that is there goes into the matrix, and not behind it once more.
+    stage.app.focus(stage.session.patch.id(named: "quad") ?? NodeID(raw: 0))
+    stage.press("F2 m right right space M")
+    #expect(
+      stage.lastEdit == """
+        insert matrix matrix [0,2]=0dB inputs=2 outputs=4 into tone -> quad ; connect matrix -> quad gain=-3dB
+        """)
+  }
+
+  // MARK: The same wish
+
+  @Test("the same wish on the matrix screen, in the graph and at the prompt is the same edit")
+  func sameWish() {
+    func edit(_ keys: String, prompt: Bool = false) -> (history: String, patch: Patch) {
+      let stage = Stage.demo()
+      stage.press(prompt ? ":" : keys)
+      if prompt {
+        stage.type(keys)
+        stage.press("enter")
+      }
+      return (stage.lastEdit, stage.session.patch)
+    }
+    // On the matrix screen, in the graph (where it has the wish), and at the prompt in other words.
+    let wishes: [(screen: String, graph: String?, prompt: String)] = [
+      ("F4 right 6 minus enter", nil, "set main[0,1] -6"),
+      ("F4 down space", nil, "set main[1,0] 0"),
+      ("F4 left 3 minus enter", "right enter down down =-3 enter", "set main.in[0]=-3dB"),
+      ("F4 left up minus", "right enter end left", "set main.master -1.0dB"),
+      ("F4 [ right down 6 minus enter", nil, "set main[0..1,0..1] -6dB"),
+      ("F4 left [ end down down down delete", nil, "set main.in[0..3] default"),
+    ]
+    for wish in wishes {
+      let screen = edit(wish.screen)
+      let prompt = edit(wish.prompt, prompt: true)
+      #expect(screen.history == prompt.history)
+      #expect(screen.patch == prompt.patch)
+      if let graph = wish.graph.map({ edit($0) }) {
+        #expect(graph.history == prompt.history)
+        #expect(graph.patch == prompt.patch)
+      }
+    }
+    // A map, seen from the cable.
+    let stage = Stage.demo()
+    stage.press("m =sa right right space")
+    let prompt = edit("connect dist.out -> main.in gain=0 map=[0,1,0,-1]", prompt: true)
+    #expect(stage.lastEdit == prompt.history)
+    #expect(stage.session.patch == prompt.patch)
+    // A cable that is taken away in the graph, and by its ports' full names.
+    #expect(edit("right d =aa").history == edit("disconnect dist.out -> main.in", prompt: true).history)
   }
 }

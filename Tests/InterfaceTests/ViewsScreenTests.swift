@@ -47,7 +47,7 @@ struct ViewsScreenTests {
       """
        reconnect.patch •
       ─[matrix]───────────────────────────────
-       main   matrix 4 × 2
+       main   matrix 4 × 2   rows 2…3 of 4
                      out 0  out 1
               -6.0    0.0    0.0
       ↑in 2    0.0      ·      ·

@@ -1,5 +1,6 @@
 import Engine
 import Foundation
+import Patch
 import PatchLanguage
 import TestSupport
 import Testing
@@ -42,6 +43,37 @@ import Testing
     #expect(try text(path) == Self.patch)
     next.close()
     #expect(folder.names == ["a.patch"])
+  }
+
+  @Test func aGestureIsOneEditAlsoAfterACrash() throws {
+    let folder = try Folder()
+    let path = try folder.file("a.patch", Self.patch)
+    var session: Session? = try open(path)
+    try session?.perform("set tone.freq 300Hz")
+    let step = Edit.set("tone", ParameterPath("level"), .number(-20, .decibels), over: nil)
+    try session?.perform(step)
+    for level in [-21.0, -22, -23] {
+      let next = Edit.set("tone", ParameterPath("level"), .number(level, .decibels), over: nil)
+      try session?.perform(next, amending: session?.newestEdit)
+    }
+    #expect(session?.undoList == ["set tone.level -23dB", "set tone.freq 300Hz"])
+    let edited = canonical(try #require(session))
+    session = nil
+
+    let next = try open(path)
+    #expect(canonical(next) == edited)
+    #expect(next.takeNotices().contains { $0.hasPrefix("recovered 2 unsaved edits") })
+    #expect(next.undo() == "set tone.level -23dB")
+    #expect(next.undo() == "set tone.freq 300Hz")
+    #expect(canonical(next) == Self.patch)
+    #expect(next.redo() != nil && next.redo() != nil)
+    #expect(canonical(next) == edited)
+    // An edit that is not the newest any more is not taken back.
+    let old = next.newestEdit
+    try next.perform("set tone.freq 200Hz")
+    try next.perform(step, amending: old)
+    #expect(next.undoList.count == 4)
+    next.close()
   }
 
   @Test func aLineThatWasBeingWrittenIsLeftOut() throws {

@@ -113,14 +113,10 @@ extension Views {
     return found.sorted { $0.place < $1.place }
   }
 
-  /// The matrix that the matrix view shows: the chosen one, the focused one, or the patch's first.
-  public static func matrixNode(_ scene: Scene, _ state: ViewState) -> NodeID? {
-    MatrixView.nodeID(scene, state)
-  }
-
-  /// The setting that a cell of the matrix grid is.
-  public static func matrixPath(row: Int, column: Int) -> ParameterPath {
-    MatrixView.path(row: row, column: column)
+  /// Columns that a cell of the matrix grid takes at this size of the screen.
+  static func gridCellWidth(_ scene: Scene, _ state: ViewState, columns: Int, rows: Int) -> Int {
+    let size = ViewFrame(state, columns: columns, rows: rows).view.size
+    return MatrixView(scene, state, size)?.cellWidth ?? 1
   }
 
   private static func picture(_ scene: Scene, _ state: ViewState, columns: Int, rows: Int) -> GraphPicture {

@@ -1,0 +1,93 @@
+import Patch
+import Screen
+
+/// Gestures: what the hand does in one go is one edit in the history, however many steps it takes.
+extension App {
+  struct Gesture {
+    /// What is done to which cells of which grid; another thing is another gesture.
+    enum Kind: Hashable {
+      case step(String, GridRange)
+      case drag(String, GridRange)
+    }
+    var kind: Kind
+    /// The edit that it has made of the history.
+    var edit: Int?
+    /// When it last did something.
+    var time: Double
+  }
+
+  /// Seconds after which stepping once more is another wish.
+  static let gestureTime = 0.4
+
+  /// Performs the next step of a gesture in the place of the ones before.
+  func perform(_ edit: Edit, as kind: Gesture.Kind) {
+    var step: Int?
+    if let gesture, gesture.kind == kind {
+      let isDrag = if case .drag = kind { true } else { false }
+      if isDrag || now() - gesture.time < App.gestureTime { step = gesture.edit }
+    }
+    guard perform(edit, amending: step) else { return }
+    gesture = Gesture(kind: kind, edit: workbench.newestEdit, time: now())
+  }
+
+  // MARK: The mouse on the grid
+
+  /// The button goes down on a cell: a range under it stays, so that dragging moves all of it.
+  func pressCell(_ cell: GridCell, at point: Point) {
+    let isInRange = state.matrix.rangeStart != nil && state.matrix.range.contains(cell)
+    if !isInRange { state.matrix.dropRange() }
+    select(cell)
+    gesture = nil
+    guard let grid, grid.contains(state.matrix.cell), grid.node != nil || state.matrix.cell == .master else {
+      return
+    }
+    let gains = state.matrix.range.cells.map { ($0, grid.gain($0)) }
+    drag = .gains(gains, range: state.matrix.range, start: point)
+  }
+
+  /// The other button goes down on a cell, to span a range or to toggle.
+  func pressCellForRange(_ cell: GridCell) {
+    if state.matrix.rangeStart == nil || !state.matrix.range.contains(cell) { state.matrix.dropRange() }
+    select(cell)
+    drag = .range(from: state.matrix.cell, hasMoved: false)
+  }
+
+  func spanRange(_ first: GridCell, to other: GridCell) {
+    drag = .range(from: first, hasMoved: true)
+    select(other)
+    state.matrix.rangeStart = first
+    state.matrix.rangeEnd = state.matrix.cell
+  }
+
+  /// Up and to the right is louder, by 1 dB a cell of the screen.
+  func dragGains(_ gains: [(cell: GridCell, gain: Double)], _ range: GridRange, by steps: Int) {
+    guard let grid else { return }
+    let new = gains.map { cell, gain in
+      (cell, min(App.moved(gain, by: steps), grid.loudest(cell, scene.catalogue)))
+    }
+    guard new.contains(where: { grid.gain($0.0) != $0.1 }) else { return }
+    attempt { try perform(grid.setting(new), as: .drag(grid.name, range)) }
+  }
+
+  /// As many steps of a key, one after the other; none leave a gain as it is.
+  private static func moved(_ gain: Double, by steps: Int) -> Double {
+    if steps == 0 { return gain }
+    if gain == -.infinity, steps > 0 { return decibels(decibels(gain, by: 1), by: Double(steps - 1)) }
+    return decibels(gain, by: Double(steps))
+  }
+
+  func turnWheelOnGrid(_ mouse: MouseEvent, over hit: Hit) {
+    if mouse.modifiers.contains(.ctrl) {
+      zoom(mouse.wheelRows < 0 ? 1 : -1)
+      return
+    }
+    guard case .crosspoint(let row, let column) = hit, mouse.wheelRows != 0 else { return }
+    let cell = GridCell(row, column)
+    let isInRange = state.matrix.rangeStart != nil && state.matrix.range.contains(cell)
+    if !isInRange {
+      state.matrix.dropRange()
+      select(cell)
+    }
+    performMatrix(mouse.wheelRows < 0 ? .gainUp : .gainDown, key: nil)
+  }
+}

@@ -1,0 +1,103 @@
+import Patch
+
+/// What the matrix screen asks for, as edits: those that a line at the prompt would make.
+extension Grid {
+  /// The edit that gives these cells these gains, in decibels; why not, where a map cannot say it.
+  func setting(_ gains: [(cell: GridCell, gain: Double)]) throws(EditError) -> Edit {
+    switch subject {
+    case .matrix(let node):
+      let edits = gains.map {
+        Edit.set(node.name, Self.path($0.cell), .number($0.gain, .decibels), over: nil)
+      }
+      return edits.count == 1 ? edits[0] : .all(edits)
+    case .cable(let cable, let cableName):
+      if let master = gains.first, master.cell == .master {
+        return .connect(cableName, gain: master.gain, map: cable.map, mixing: cable.mixing)
+      }
+      let map = try map(with: gains)
+      return .connect(cableName, gain: cable.gain, map: map, mixing: cable.mixing)
+    }
+  }
+
+  /// Back to what the cells are when nobody has said anything; of a cable as a whole.
+  func resetting(_ cells: [GridCell]) -> Edit {
+    switch subject {
+    case .matrix(let node):
+      let edits = cells.map { Edit.set(node.name, Self.path($0), nil, over: nil) }
+      return edits.count == 1 ? edits[0] : .all(edits)
+    case .cable(let cable, let cableName):
+      return cells.first == .master
+        ? .connect(cableName, gain: 0, map: cable.map, mixing: cable.mixing)
+        : .connect(cableName, gain: cable.gain, map: nil, mixing: cable.mixing)
+    }
+  }
+
+  /// What space makes of a cell: unity where there is silence, else silence. In a map a channel that is
+  /// one of several becomes the only one.
+  func toggled(_ cell: GridCell) -> Double {
+    if cable != nil, cell.isCrosspoint {
+      let sources = sources(of: cell.column)
+      return sources.count == 1 && sources[0] == (cell.row, 1) ? -.infinity : 0
+    }
+    return gain(cell) == -.infinity ? 0 : -.infinity
+  }
+
+  /// The loudest that a cell can be.
+  func loudest(_ cell: GridCell, _ catalogue: KindCatalogue) -> Double {
+    guard let node else { return cell == .master ? 60 : 24 }
+    return catalogue[node.kind]?[parameter: Self.path(cell).name]?.range.upperBound ?? 24
+  }
+
+  /// A matrix of this name in the cable that does what the cable did; its gain stays behind it.
+  func becomingMatrix(named name: String) -> Edit? {
+    guard case .cable(let cable, let cableName) = subject else { return nil }
+    var settings: [ParameterPath: Value] = [
+      ParameterPath("inputs"): .number(Double(rows), .none),
+      ParameterPath("outputs"): .number(Double(columns), .none),
+    ]
+    for row in 0..<rows {
+      for column in 0..<columns {
+        let gain = gain(GridCell(row, column))
+        // A new matrix passes input i to output i.
+        if gain != (row == column ? 0 : -.infinity) {
+          settings[Self.path(GridCell(row, column))] = .number(gain, .decibels)
+        }
+      }
+    }
+    let insert = Edit.insert(Node(name: name, kind: "matrix", settings: settings), into: cableName)
+    let behind = CableName(PortName(name), cableName.destination)
+    if cable.map == nil, cable.mixing == .speakers { return insert }
+    // The cable behind it would do it once more.
+    return .all([insert, .connect(behind, gain: cable.gain, map: nil, mixing: .speakers)])
+  }
+
+  // MARK: Maps
+
+  private static let wayOut = "make it a matrix first"
+
+  /// The map that the cable has when these cells are on or off.
+  private func map(with gains: [(cell: GridCell, gain: Double)]) throws(EditError) -> ChannelMap {
+    var heard = (0..<columns).map { sources(of: $0) }
+    var taken: Set<Int> = []
+    for (cell, gain) in gains where cell.isCrosspoint {
+      if gain == 0 {
+        guard taken.insert(cell.column).inserted else {
+          throw EditError("a channel map gives a channel one source, not a sum", hint: Self.wayOut)
+        }
+        heard[cell.column] = [(cell.row, 1)]
+      } else if gain == -.infinity {
+        heard[cell.column].removeAll { $0.row == cell.row }
+      } else {
+        throw EditError("a channel map has no gains", hint: Self.wayOut)
+      }
+    }
+    var entries: [Int] = []
+    for column in heard {
+      guard column.count <= 1, column.allSatisfy({ $0.factor == 1 }) else {
+        throw EditError("`\(conversion ?? name)` sums, which a channel map cannot", hint: Self.wayOut)
+      }
+      entries.append(column.first?.row ?? -1)
+    }
+    return ChannelMap(entries)
+  }
+}

@@ -1,0 +1,97 @@
+import Glibc
+import Patch
+
+/// How the level of one channel is shown: peaks fall as on a programme meter of type I (IEC 60268-10: by
+/// 20 dB in 1.7 s), the highest is held for a while, the mean moves as a volume indicator does
+/// (IEC 60268-17: there within 300 ms).
+public struct MeterLevel: Hashable, Sendable {
+  /// Linear, all three.
+  public var peak: Float = 0
+  /// Root of the mean square; nil where it is not measured.
+  public var mean: Float?
+  public var held: Float = 0
+  /// When the held peak was reached, in seconds of the caller's clock.
+  private var heldAt = 0.0
+
+  /// Seconds that the highest peak stays.
+  static let holdTime = 1.5
+  private static let fall = 20 / 1.7
+  /// 99 % of the way in 300 ms.
+  private static let meanTime = 0.3 / 4.6
+
+  public init(peak: Float = 0, mean: Float? = nil, held: Float? = nil) {
+    self.peak = peak
+    self.mean = mean
+    self.held = held ?? peak
+  }
+
+  /// Takes what was measured since `seconds` ago.
+  mutating func take(peak new: Float, mean square: Float?, at now: Double, after seconds: Double) {
+    let falling = Float(pow(10, -Self.fall * seconds / 20))
+    // What cannot be seen any more is nothing, so that a silent screen comes to rest.
+    peak = max(new, peak * falling > 0.0005 ? peak * falling : 0)
+    if peak >= held {
+      held = peak
+      heldAt = now
+    } else if now - heldAt > Self.holdTime {
+      held = max(peak, held * falling > 0.0005 ? held * falling : 0)
+    }
+    guard let square else {
+      mean = nil
+      return
+    }
+    let old = mean ?? 0
+    let share = Float(1 - exp(-seconds / Self.meanTime))
+    let power = old * old + (square * square - old * old) * share
+    mean = power > 2.5e-7 ? power.squareRoot() : 0
+  }
+}
+
+/// The meters of the rows and columns of what the matrix screen shows.
+public struct GridMeters: Sendable {
+  public var rows: [MeterLevel] = []
+  public var columns: [MeterLevel] = []
+  /// Of what is metered.
+  var name = ""
+  private var takenAt = 0.0
+
+  public init() {}
+
+  /// Takes what was measured since the last time; says whether anything looks different.
+  mutating func take(_ grid: Grid?, at now: Double) -> Bool {
+    guard let grid else {
+      let wasEmpty = rows.isEmpty && columns.isEmpty
+      self = GridMeters()
+      return !wasEmpty
+    }
+    if grid.name != name {
+      self = GridMeters()
+      name = grid.name
+      takenAt = now
+    }
+    let seconds = min(1, max(0, now - takenAt))
+    takenAt = now
+    let isChanged = Self.take(&rows, grid.rows, grid.rowLevels, now, seconds)
+    return Self.take(&columns, grid.columns, grid.columnLevels, now, seconds) || isChanged
+  }
+
+  private static func take(
+    _ meters: inout [MeterLevel], _ count: Int, _ levels: Grid.Levels, _ now: Double, _ seconds: Double
+  ) -> Bool {
+    let old = meters
+    if meters.count > count { meters.removeLast(meters.count - count) }
+    while meters.count < count { meters.append(MeterLevel()) }
+    for index in meters.indices {
+      meters[index].take(
+        peak: levels.peaks.indices.contains(index) ? levels.peaks[index] : 0,
+        mean: levels.means.indices.contains(index) ? levels.means[index] : nil, at: now, after: seconds)
+    }
+    return !zip(old, meters).allSatisfy { $0.isSameSight(as: $1) } || old.count != meters.count
+  }
+}
+
+extension MeterLevel {
+  fileprivate func isSameSight(as other: Self) -> Bool {
+    (peak, held) == (other.peak, other.held) && mean == other.mean
+  }
+}
