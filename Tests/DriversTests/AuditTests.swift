@@ -19,7 +19,7 @@ import Testing
     free(realpath("/", nil))
     pthread_mutex_lock(&mutex)
     pthread_mutex_unlock(&mutex)
-    usleep(3000)
+    poll(nil, 0, 3)
     page.storeBytes(of: 1, as: UInt8.self)
     audit.end()
     free(realpath("/", nil))

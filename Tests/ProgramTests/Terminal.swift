@@ -4,6 +4,9 @@ import Testing
 /// A real terminal to run the front end in: tmux with a server of its own, asked for what it shows.
 final class Terminal {
   private let server = "sostenuto-\(UUID().uuidString.prefix(8))"
+  private let folder: Folder
+  /// What the program writes to the terminal: the screen is looked at when there is something new.
+  private let news: Int32
 
   static let isInstalled = ["/usr/bin/tmux", "/usr/bin/jackd"].allSatisfy {
     FileManager.default.isExecutableFile(atPath: $0)
@@ -11,17 +14,25 @@ final class Terminal {
 
   /// `command` is a line for the shell; the terminal stays when it ends.
   init(_ command: String) throws {
+    folder = try Folder()
+    let pipe = folder.path + "/news"
+    guard mkfifo(pipe, 0o600) == 0 else { throw CancellationError() }
+    // Open for writing too, so that it has no end while nobody writes yet.
+    news = open(pipe, O_RDWR | O_NONBLOCK)
     // CAN ends a control sequence that a killed program left half written, and the line break what the
     // shell said of it: "left 137" would be torn at the right edge otherwise.
     let report = "printf '\\030\\r\\nleft %d\\n' $?"
     try tmux("-f", "/dev/null", "new-session", "-d", "-x", "130", "-y", "70", "\(command); \(report); cat")
+    try tmux("pipe-pane", "exec cat > '\(pipe)'")
   }
 
-  deinit { _ = try? tmux("kill-server") }
+  deinit {
+    _ = try? tmux("kill-server")
+    close(news)
+  }
 
   /// By `posix_spawn`: Foundation's `Process` would wait for the server that the first call starts, too.
   @discardableResult private func tmux(_ arguments: String...) throws -> String {
-    let folder = try Folder()
     let output = try folder.file("output", "")
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
@@ -69,15 +80,28 @@ final class Terminal {
     let deadline = Date().addingTimeInterval(120)
     var last = ""
     while Date() < deadline {
+      skipNews()
       last = screen
       if let always, !last.isEmpty {
         #expect(last.contains(always), "\(last)", sourceLocation: sourceLocation)
       }
       if words.allSatisfy(last.contains) { return last }
-      usleep(20_000)
+      waitForNews(until: deadline)
     }
     Issue.record("\(words) did not appear:\n\(last)", sourceLocation: sourceLocation)
     throw CancellationError()
+  }
+}
+
+extension Terminal {
+  private func skipNews() {
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    while read(news, &bytes, bytes.count) > 0 {}
+  }
+
+  private func waitForNews(until deadline: Date) {
+    var request = pollfd(fd: news, events: Int16(POLLIN), revents: 0)
+    poll(&request, 1, Int32(max(deadline.timeIntervalSinceNow, 0) * 1000))
   }
 }
 
