@@ -17,6 +17,7 @@ import argparse
 import array
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -92,8 +93,17 @@ class Server:
         )  # fmt: skip
 
     def stop(self):
-        self.process.terminate()
-        self.process.wait()
+        end(self.process)
+
+
+def end(process):
+    if process.poll() is None:
+        process.terminate()
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def listen(listener, server, seconds, *port):
@@ -154,9 +164,7 @@ def measure(options, folder, rate, groups, rest):
         played = json.loads(player.stdout.read())
     finally:
         for process in processes:
-            if process.poll() is None:
-                process.terminate()
-                process.wait()
+            end(process)
         for server in servers:
             server.stop()
     samples = array.array("f")
@@ -186,6 +194,8 @@ def main():
     options.program, options.listener = map(os.path.realpath, (options.program, options.listener))
     folder = os.path.realpath(WORK)
     os.makedirs(folder, exist_ok=True)
+    # However it ends, its servers and players end with it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("edits.py: ended from outside"))
 
     rest = at_rest(options.program, folder)
     groups = groups_for(options.program, folder, options.load / 100)
