@@ -5,26 +5,30 @@ import Realtime
 // one more initial value than the kind has parameters: `values[description.parameters.count][0]` is
 // the index of its first channel. It stays the same for the node's life.
 
+private enum Endpoint {
+  static let parameters: [ParameterDescription] = [
+    .count("channels", "How many ports.", default: 2),
+    ParameterDescription(
+      "port", "Name of its ports; the node's name when empty.", form: .text, default: .text(""),
+      smoothing: .none),
+  ]
+
+  static func firstChannel(_ configuration: KernelConfiguration) -> Int {
+    Int(configuration.value(parameters.count))
+  }
+}
+
 /// What comes in from the driver.
 public struct Input: Kernel {
   public static let description = KindDescription(
     name: "input", summary: "Sound from the driver: capture ports of its own.", category: .endpoint,
     outputs: [PortDescription("out", .parameter("channels"), "What the driver captured.")],
-    parameters: [
-      .count("channels", "How many ports.", default: 2),
-      ParameterDescription(
-        "port", "Name of its ports; the node's name when empty.", form: .text, default: .text(""),
-        smoothing: .none),
-    ])
-
-  /// Positions in `description.parameters`.
-  public static var channels: Int { @_noLocks get { 0 } }
-  public static var port: Int { @_noLocks get { 1 } }
+    parameters: Endpoint.parameters)
 
   private let first: Int
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
-    first = Int(configuration.value(Self.description.parameters.count))
+    first = Endpoint.firstChannel(configuration)
   }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
@@ -51,21 +55,12 @@ public struct Output: Kernel {
   public static let description = KindDescription(
     name: "output", summary: "Sound to the driver: playback ports of its own.", category: .endpoint,
     inputs: [PortDescription("in", .parameter("channels"), "What the driver is to play.")],
-    parameters: [
-      .count("channels", "How many ports.", default: 2),
-      ParameterDescription(
-        "port", "Name of its ports; the node's name when empty.", form: .text, default: .text(""),
-        smoothing: .none),
-    ])
-
-  /// Positions in `description.parameters`.
-  public static var channels: Int { @_noLocks get { 0 } }
-  public static var port: Int { @_noLocks get { 1 } }
+    parameters: Endpoint.parameters)
 
   private let first: Int
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
-    first = Int(configuration.value(Self.description.parameters.count))
+    first = Endpoint.firstChannel(configuration)
   }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {

@@ -75,11 +75,11 @@ struct Wave: BitwiseCopyable {
     if shape == 0 {
       makeSine(to, frames)
     } else if shape == 1 {
-      if isDense { makeDenseSaw(to, frames) } else { makeSaw(to, frames) }
+      makeSaw(to, frames)
     } else if shape == 2 {
-      if isDense { makeDenseSquare(to, frames) } else { makeSquare(to, frames) }
+      makeSquare(to, frames)
     } else {
-      if isDense { makeDenseTriangle(to, frames) } else { makeTriangle(to, frames) }
+      makeTriangle(to, frames)
     }
   }
 
@@ -98,15 +98,7 @@ struct Wave: BitwiseCopyable {
   @_noLocks private func makeSaw(_ to: UnsafeMutablePointer<Float>, _ frames: Int) {
     var frame = 0
     while frame < frames {
-      to.store(Shape.saw(converted(phase(frame)), perPhase(frame)), frame)
-      frame &+= 16
-    }
-  }
-
-  @_noLocks private func makeDenseSaw(_ to: UnsafeMutablePointer<Float>, _ frames: Int) {
-    var frame = 0
-    while frame < frames {
-      to.store(Shape.denseSaw(converted(phase(frame)), perPhase(frame)), frame)
+      to.store(saw(converted(phase(frame)), perPhase(frame)), frame)
       frame &+= 16
     }
   }
@@ -117,19 +109,7 @@ struct Wave: BitwiseCopyable {
     while frame < frames {
       let p = phase(frame)
       let scale = perPhase(frame)
-      to.store(
-        Shape.saw(converted(p &+ Int32.min), scale) - Shape.saw(converted(p), scale), frame)
-      frame &+= 16
-    }
-  }
-
-  @_noLocks private func makeDenseSquare(_ to: UnsafeMutablePointer<Float>, _ frames: Int) {
-    var frame = 0
-    while frame < frames {
-      let p = phase(frame)
-      let scale = perPhase(frame)
-      to.store(
-        Shape.denseSaw(converted(p &+ Int32.min), scale) - Shape.denseSaw(converted(p), scale), frame)
+      to.store(saw(converted(p &+ Int32.min), scale) - saw(converted(p), scale), frame)
       frame &+= 16
     }
   }
@@ -141,56 +121,33 @@ struct Wave: BitwiseCopyable {
       let scale = perPhase(frame)
       let peak = converted(phase(frame) &- 0x4000_0000)
       let trough = converted(phase(frame) &+ 0x4000_0000)
-      let bend = Shape.corner(trough * scale) - Shape.corner(peak * scale)
-      to.store(Shape.triangle(peak, bend, scale), frame)
-      frame &+= 16
-    }
-  }
-
-  @_noLocks private func makeDenseTriangle(_ to: UnsafeMutablePointer<Float>, _ frames: Int) {
-    var frame = 0
-    while frame < frames {
-      let scale = perPhase(frame)
+      var bend = Self.corner(trough * scale) - Self.corner(peak * scale)
       let period = scale * 4_294_967_296
-      let peak = converted(phase(frame) &- 0x4000_0000)
-      let trough = converted(phase(frame) &+ 0x4000_0000)
-      var bend = Shape.corner(trough * scale) - Shape.corner(peak * scale)
-      bend += Shape.corner(trough * scale - period) - Shape.corner(peak * scale - period)
-      bend += Shape.corner(trough * scale + period) - Shape.corner(peak * scale + period)
-      to.store(Shape.triangle(peak, bend, scale), frame)
+      if isDense {
+        bend += Self.corner(trough * scale - period) - Self.corner(peak * scale - period)
+        bend += Self.corner(trough * scale + period) - Self.corner(peak * scale + period)
+      }
+      to.store(1 - magnitude(peak) * (1 / 1_073_741_824) + bend * (8 / period), frame)
       frame &+= 16
     }
-  }
-}
-
-/// Sixteen frames of each wave.
-private enum Shape {
-  @inline(__always) @_noLocks static func triangle(
-    _ peak: Frames, _ bend: Frames, _ scale: Frames
-  ) -> Frames {
-    1 - magnitude(peak) * (1 / 1_073_741_824) + bend * (8 / (scale * 4_294_967_296))
   }
 
   /// Rises from -1 to 1 and falls at phase 0.
-  @inline(__always) @_noLocks static func saw(_ phase: Frames, _ perPhase: Frames) -> Frames {
+  @inline(__always) @_noLocks private func saw(_ phase: Frames, _ perPhase: Frames) -> Frames {
     let step = copySign(1 - Self.step(magnitude(phase * perPhase)), phase)
-    return phase * (1 / 2_147_483_648) - step
-  }
-
-  @inline(__always) @_noLocks static func denseSaw(
-    _ phase: Frames, _ perPhase: Frames
-  ) -> Frames {
-    let period = perPhase * 4_294_967_296
-    let before = phase * perPhase - period
-    let after = phase * perPhase + period
-    var y = saw(phase, perPhase)
-    y += copySign(step(magnitude(before)), before)
-    y += copySign(step(magnitude(after)), after)
+    var y = phase * (1 / 2_147_483_648) - step
+    if isDense {
+      let period = perPhase * 4_294_967_296
+      let before = phase * perPhase - period
+      let after = phase * perPhase + period
+      y += copySign(Self.step(magnitude(before)), before)
+      y += copySign(Self.step(magnitude(after)), after)
+    }
     return y
   }
 
   /// What the band-limited step of height two lacks of the naive one, `x` frames from it.
-  @inline(__always) @_noLocks static func step(_ x: Frames) -> Frames {
+  @inline(__always) @_noLocks private static func step(_ x: Frames) -> Frames {
     let a = pointwiseMax(3 - x, Frames(repeating: 0))
     let b = pointwiseMax(2 - x, Frames(repeating: 0))
     let c = pointwiseMax(1 - x, Frames(repeating: 0))
@@ -201,7 +158,7 @@ private enum Shape {
   }
 
   /// The integral of half of it: how much a corner of slope one is rounded, `x` frames from it.
-  @inline(__always) @_noLocks static func corner(_ x: Frames) -> Frames {
+  @inline(__always) @_noLocks private static func corner(_ x: Frames) -> Frames {
     let distance = magnitude(x)
     let a = pointwiseMax(3 - distance, Frames(repeating: 0))
     let b = pointwiseMax(2 - distance, Frames(repeating: 0))
