@@ -6,6 +6,7 @@ extension Printout {
   /// `residue -131.0 dBFS, step -48.2 dB`: what the edit added to the steady signal.
   public static func figures(of edit: EditEntry) -> String {
     guard edit.isMeasured else { return "not measured" }
+    if edit.residue == 0, edit.step == 0 { return "nothing above the steady signal" }
     return "residue \(fixed(edit.residueLevel, 1)) dBFS, step \(fixed(edit.stepLevel, 1)) dB"
   }
 
