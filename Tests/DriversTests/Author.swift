@@ -69,6 +69,11 @@ struct Author {
     guard let node = patch[named: name], let kind = Engine.catalogue[node.kind],
       let parameter = kind.parameters.randomElement(using: &random)
     else { return "main.master -3dB" }
+    return setting(parameter, of: name) ?? "main.master -1dB"
+  }
+
+  /// Some value for a parameter, as `set` takes it; nil if it is a file or a text.
+  mutating func setting(_ parameter: ParameterDescription, of name: String) -> String? {
     let indices = parameter.dimensions.isEmpty ? "" : "[0\(parameter.dimensions.count > 1 ? ",1" : "")]"
     switch parameter.form {
     case .choice(let words): return "\(name).\(parameter.name) \(words.randomElement(using: &random)!)"
@@ -78,7 +83,7 @@ struct Author {
       let low = max(parameter.range.lowerBound, -40)
       let value = Double.random(in: low...max(low, min(parameter.range.upperBound, 2000)), using: &random)
       return "\(name).\(parameter.name)\(indices) \(value)\(parameter.unit == .decibels ? "dB" : "")"
-    case .file, .text: return "main.master -1dB"
+    case .file, .text: return nil
     }
   }
 }

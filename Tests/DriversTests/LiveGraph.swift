@@ -10,8 +10,8 @@ final class LiveGraph {
   let engine: Engine
   private(set) var patch: Patch
 
-  init(_ text: String, rate: Double = 48000, period: Int = 64) throws {
-    engine = Engine(rate: rate, period: period)
+  init(_ text: String, rate: Double = 48000, period: Int = 64, threads: Int = 1) throws {
+    engine = Engine(rate: rate, period: period, threads: threads)
     let read = PatchReader.read("sostenuto 1\n" + text, file: "test.patch", catalogue: Engine.catalogue)
     try #require(read.diagnostics.isEmpty, "\(read.diagnostics)")
     patch = read.patch
@@ -43,6 +43,10 @@ final class LiveGraph {
 
   func load(_ path: String, into name: String) throws {
     let node = try #require(patch[named: name])
-    engine.use(try InstrumentLoader.load(path: path).resource, for: node.id)
+    let resource =
+      node.kind == "player"
+      ? try AudioFileLoader.load(path: path, rate: engine.rate).resource
+      : try InstrumentLoader.load(path: path).resource
+    engine.use(resource, for: node.id)
   }
 }

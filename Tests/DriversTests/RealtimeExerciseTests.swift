@@ -72,4 +72,57 @@ import Testing
     #expect(graph.patch.nodes.count > 6)
     #expect(clock.status.failure == nil)
   }
+
+  @Test("each kind: every parameter set, moved and modulated; put to sleep and woken", arguments: [1, 2])
+  func everyKind(threads: Int) throws {
+    let instrument = try Author.makeInstrument()
+    defer { try? FileManager.default.removeItem(atPath: instrument) }
+    var author = Author(random: SeededGenerator(seed: 3))
+    for kind in Engine.catalogue.kinds {
+      let graph = try LiveGraph(Self.patch(around: kind), threads: threads)
+      if kind.parameters.contains(where: { $0.form == .file }) { try graph.load(instrument, into: "it") }
+      let node = try #require(graph.patch[named: "it"])
+      let settings = kind.parameters.compactMap { author.setting($0, of: "it") }
+      let later = kind.parameters.compactMap { author.setting($0, of: "it") }
+      let quiet = Int64(settings.count + 1) * 1000
+      var cues = [
+        Cue(frame: 100) { graph.engine.perform(Event(.noteOn, key: 60, value: 90), on: node.id) },
+        Cue(frame: 200) { graph.engine.perform(Event(.play, time: 0), on: node.id) },
+      ]
+      for (index, setting) in settings.enumerated() {
+        cues.append(Cue(frame: Int64(index) * 1000) { try graph.perform("set \(setting)") })
+        // Refused where a change is no matter of time.
+        cues.append(
+          Cue(frame: Int64(index) * 1000 + 500) { _ = try? graph.perform("set \(later[index]) over 5ms") })
+      }
+      if kind.inputs.contains(where: { !$0.isEvents }) {
+        cues.append(Cue(frame: quiet) { try graph.perform("connect wind -> it gain=-inf") })
+        cues.append(Cue(frame: quiet + 48_000) { try graph.perform("connect wind -> it gain=0dB") })
+      }
+      let audit = Audit(period: 96)
+      let renderer = OfflineRenderer(engine: graph.engine, rate: 48000, period: 96, tracks: [])
+      try audit.watchRenders { try renderer.render(frames: quiet + 50_000, cues: cues) }
+      #expect(audit.found.breaches == 0, "\(kind.name): \(audit.words)")
+      let report = try #require(graph.engine.report().nodes.first { $0.name == "it" }, "\(kind.name)")
+      if case .placeholder(let reason) = report.state {
+        Issue.record("\(kind.name) was not at work: \(reason)")
+      }
+    }
+  }
+
+  /// A node of the kind, fed with whatever it takes and heard where it gives sound.
+  private static func patch(around kind: KindDescription) -> String {
+    var lines = [
+      "node keys keyboard", "node wind noise", "node slow oscillator freq=3Hz level=-20dB",
+      "node it \(kind.name)", "node out output",
+    ]
+    for port in kind.inputs { lines.append("connect \(!port.isEvents ? "wind" : "keys") -> it.\(port.name)") }
+    for parameter in kind.parameters where KindDescription.isPort(parameter) {
+      lines.append("connect slow -> it.\(parameter.name)")
+    }
+    for port in kind.outputs where !port.isEvents {
+      lines.append("connect it.\(port.name) -> out gain=-20dB")
+    }
+    return lines.joined(separator: "\n")
+  }
 }
