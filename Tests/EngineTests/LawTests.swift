@@ -157,6 +157,29 @@ import Testing
     }
   }
 
+  @Test(arguments: lawSeeds) func theOrderOfTheLinesIsNotHeard(seed: UInt64) throws {
+    var lines = ThreadTests.randomPatch(seed: seed).split(separator: "\n")
+    print("seed \(seed)")
+    var random = SeededGenerator(seed: seed)
+    var first: [[Float]]?
+    for _ in 1...3 {
+      let bench = Bench(period: 64)
+      try bench.begin(lines.joined(separator: "\n"))
+      bench.render(4800)
+      for (channel, heard) in (first ?? bench.heard).enumerated() {
+        let difference = firstDifference(heard, bench.heard[channel])
+        #expect(difference == nil, "channel \(channel)")
+      }
+      first = first ?? bench.heard
+      // What a cable joins stands before it, and outputs have their channels in the order of their lines.
+      let (nodes, cables) = (lines.filter { $0.hasPrefix("node") }, lines.filter { !$0.hasPrefix("node") })
+      let outputs = nodes.filter { $0.hasSuffix("output") }
+      lines = outputs + nodes.filter { !$0.hasSuffix("output") }.shuffled(using: &random)
+      lines += cables.shuffled(using: &random)
+    }
+    #expect(first?.contains { $0.contains { abs($0) > 0.001 } } == true, "silence")
+  }
+
   @Test func aBrokenLawIsShownAsTheStepsThatBreakIt() throws {
     let steps = (0..<200).map { Step(frames: 10, line: "line \($0)") }
     func breaks(_ steps: [Step]) -> String? {

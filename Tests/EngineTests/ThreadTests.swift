@@ -7,7 +7,7 @@ import Testing
 @Suite struct ThreadTests {
   /// Four branches of filters, delays and what mixes them, connected at random, some in cycles, to two
   /// outputs.
-  private static func randomPatch(seed: UInt64) -> String {
+  static func randomPatch(seed: UInt64) -> String {
     let kinds = ["filter", "filter", "equalizer", "distortion", "delay", "gain", "pan", "mix"]
     var random = SeededGenerator(seed: seed)
     var lines = [
