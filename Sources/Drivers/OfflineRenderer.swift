@@ -102,7 +102,7 @@ public final class OfflineRenderer {
       }
       try renderPeriod(Int(end - position))
       position = end
-      engine.collect()
+      engine.collect(expectingNothingBefore: engine.renderer.time)
       progress(position)
     }
     while next < cues.count, cues[next].frame <= frames {

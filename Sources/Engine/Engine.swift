@@ -87,8 +87,7 @@ public final class Engine {
     fade: Double = Engine.standardFade, at time: Int64? = nil, describing edit: String? = nil
   ) {
     let old = wanted
-    // What will have ended by then is over, as it is when a render comes to that frame.
-    if let time, endFades(until: time) { tidy(at: time) }
+    if let time { endFades(inTurnUntil: time) }
     wanted = patch
     // Before the first frame nothing sounds, so nothing has to fade.
     let begin = max(time ?? 0, renderer.time)
@@ -267,7 +266,10 @@ public final class Engine {
 
   /// Takes up what the audio thread has done: frees what it no longer uses, ends fades, reads the
   /// trace. To be called about 60 times a second live, after each period offline.
-  public func collect() {
+  ///
+  /// `frame`: the engine frame before which nothing more will be asked for. Fades that end by then are
+  /// followed up at their very frames, whenever this is called: a script is heard live as in a file.
+  public func collect(expectingNothingBefore frame: Int64? = nil) {
     flush()
     // Read first: every transaction that was executed before it is counted below.
     let watched = renderer.time
@@ -279,8 +281,21 @@ public final class Engine {
     readTrace()
     readWatch(until: watched)
     for node in graph.leaving where node.isRinging && !node.hasRungOut { hearOut(node) }
-    if endFades(until: renderer.time) { tidy() } else { graph.forgetSettled() }
+    if let frame {
+      endFades(inTurnUntil: frame)
+    } else if endFades(until: renderer.time) {
+      tidy()
+    }
+    graph.forgetSettled()
     oldResources.removeAll { !$0.header.pointee.isUsed && sent.isEmpty && unsent.isEmpty }
+  }
+
+  /// Takes the fades that end by `time` for ended, each at its own frame: what was delayed because of them
+  /// becomes direct by a fade that begins there.
+  private func endFades(inTurnUntil time: Int64) {
+    while let end = graph.unsettled.compactMap({ end(of: $0.settling) }).min(), end <= time {
+      if endFades(until: end) { tidy(at: end) }
+    }
   }
 
   /// Takes the fades that end by `time` for ended; says whether there is less to run without them.
@@ -301,9 +316,10 @@ public final class Engine {
     case .at(let end): return end
     case .after(let serial, let frames):
       // What has its frame and was in the queue before it, is executed there, taken up or not.
-      guard let transaction = sent.first(where: { $0.serial == serial }), transaction.isAhead else {
-        return nil
-      }
+      // Serial numbers follow each other.
+      guard let first = sent.first, sent.indices.contains(serial - first.serial) else { return nil }
+      let transaction = sent[serial - first.serial]
+      guard transaction.isAhead else { return nil }
       return transaction.time + Int64(frames)
     case .unsent, nil: return nil
     }

@@ -60,7 +60,9 @@ extension Session {
     }
     var cues = request.script.map { line in
       Cue(frame: Int64((line.time * rate).rounded())) {
-        try self.perform(line.text, file: request.scriptFile, line: line.line, column: line.column)
+        try self.perform(
+          line.text, file: request.scriptFile, line: line.line, column: line.column,
+          at: self.engine.renderer.time)
       }
     }
     // Looking for Ctrl-C, a few times a second of sound.

@@ -95,12 +95,15 @@ struct PlayCommand: ParsableCommand {
     let rate = session.engine.rate
     while true {
       let now = monotonicTime()
+      // A driver of another rate may have come: then lines are performed as soon as they are due.
+      let isExact = start != nil && session.engine.rate == rate && !isLoose
       if now >= nextTick {
         tick()
         nextTick = now + 16_000_000
       } else {
         // A script may have a thousand edits a second, whose fades end in between.
-        session.engine.collect()
+        session.engine.collect(
+          expectingNothingBefore: isExact ? origin + Int64(elapsed * rate) : nil)
       }
       if start == nil, session.isLoaded {
         start = monotonicTime()
@@ -109,9 +112,7 @@ struct PlayCommand: ParsableCommand {
       if let start { elapsed = Double(monotonicTime() - start) * 1e-9 }
       while start != nil, next < lines.count, lines[next].time <= elapsed {
         let line = lines[next]
-        // A driver of another rate may have come: then as soon as it is due.
-        let frame =
-          session.engine.rate == rate && !isLoose ? origin + Int64((line.time * rate).rounded()) : nil
+        let frame = isExact ? origin + Int64((line.time * rate).rounded()) : nil
         let began = monotonicTime()
         try session.perform(line.text, file: file, line: line.line, column: line.column, at: frame)
         let done = monotonicTime()

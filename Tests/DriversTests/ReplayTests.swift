@@ -25,18 +25,18 @@ import Testing
   func replays(seed: UInt64) throws {
     print("seed \(seed)")
     let lines = RandomLines(
-      seed: seed, of: try Draft(Self.start).patch, kinds: RandomLines.sounding, keeping: ["tone", "wind"],
-      makesCycles: false)
+      seed: seed, of: try Draft(Self.start).patch, kinds: RandomLines.sounding, keeping: ["tone", "wind"])
     let steps = RandomLines.steps(300, mostFrames: 300, from: lines)
     try expectLaw("live as offline", seed: seed, steps) { steps in
-      let offline = try Self.offline(steps)
+      let (offline, muted) = try Self.offline(steps)
       let live = try Self.live(steps, seed: seed)
+      // An edit that is prepared ahead does not know yet that it will find a node muted, to revive it.
       for channel in 0..<2 {
-        for frame in offline[channel].indices where offline[channel][frame] != live[channel][frame] {
+        for frame in 0..<muted where offline[channel][frame] != live[channel][frame] {
           return "channel \(channel), frame \(frame): \(offline[channel][frame]) and \(live[channel][frame])"
         }
       }
-      return offline[0].contains { abs($0) > 0.001 } ? nil : "silence"
+      return offline[0][..<muted].contains { abs($0) > 0.001 } ? nil : "silence"
     }
   }
 
@@ -79,7 +79,8 @@ import Testing
 
   private static let end = 4800
 
-  private static func offline(_ steps: [Step]) throws -> [[Float]] {
+  /// What is heard, and the frame from which on the blast shield has a say in it.
+  private static func offline(_ steps: [Step]) throws -> ([[Float]], muted: Int) {
     let (engine, tape) = (Engine(rate: 48000, period: 256), Tape())
     var draft = try Draft(start)
     engine.adopt(draft.patch)
@@ -89,7 +90,7 @@ import Testing
         let toFadeEnd = engine.nextFadeEnd.map { Int($0 - engine.renderer.time) } ?? left
         let count = min(left, 256, max(toFadeEnd, 1))
         tape.record(engine.renderer, count)
-        engine.collect()
+        engine.collect(expectingNothingBefore: engine.renderer.time)
         left -= count
       }
       if case .edited(let change) = draft.perform(step.line) {
@@ -97,7 +98,10 @@ import Testing
           change.patch, ramps: change.ramps, tails: change.tails, at: engine.renderer.time)
       }
     }
-    return tape.heard
+    let mutes = engine.trace(since: 0).filter {
+      if case .muted = $0.happening { true } else { false }
+    }
+    return (tape.heard, mutes.map { Int($0.time) }.min() ?? tape.heard[0].count)
   }
 
   /// A thread renders periods of any length, as far as edits are prepared; this one edits and looks after
@@ -120,6 +124,7 @@ import Testing
       thread.limit.store(Int(time), ordering: .releasing)
       if Int.random(in: 0..<3, using: &random) == 0 { engine.collect() }
     }
+    engine.collect(expectingNothingBefore: Int64(total))
     thread.limit.store(total, ordering: .releasing)
     while engine.renderer.time < total { engine.collect() }
     thread.join()
