@@ -287,7 +287,7 @@ final class Reconciler {
         case .kernel:
           work.commands.append(
             .kernel(target.slot, parameter: position, element: element, value: value, frames: frames))
-        case .structural, .none: break
+        case .gain, .structural, .none: break
         }
       }
     }

@@ -20,6 +20,13 @@ extension Patch {
         let checked = try? parameter.checked(value, of: name, at: path)
       else { return edit }
       return .set(name, path, checked, over: over)
+    case .setRange(let name, let range, let value?, let over):
+      if let path = range.single { return self.typed(.set(name, path, value, over: over), catalogue: catalogue) }
+      guard let node = self[named: name], let kind = catalogue[node.kind],
+        let parameter = kind[parameter: range.name],
+        let checked = try? parameter.checked(value, of: name, at: range.first)
+      else { return edit }
+      return .setRange(name, range, checked, over: over)
     case .add(let node, let before): return .add(typed(node), before: before)
     case .replace(let name, let node): return .replace(name, with: typed(node))
     case .insert(let node, let cable): return .insert(typed(node), into: cable)

@@ -17,6 +17,10 @@ public indirect enum Edit: Hashable, Sendable {
   case disconnect(CableName)
   /// nil: back to the default. `over`: seconds that the change takes.
   case set(String, ParameterPath, Value?, over: Double?)
+  /// The same for every setting that a range names.
+  case setRange(String, ParameterRange, Value?, over: Double?)
+  /// Crosspoints of a matrix by a preset's name.
+  case matrix(String, MatrixChange, over: Double?)
   case comment(Subject, Comments)
   /// Where the box stands on the screen; never reaches the engine.
   case place(String, Place?)
@@ -126,6 +130,9 @@ extension Edit {
     case .disconnect(let name): Disconnect(name: name)
     case .set(let name, let path, let value, let over):
       SetParameter(name: name, path: path, value: value, over: over)
+    case .setRange(let name, let range, let value, let over):
+      SetRange(name: name, range: range, value: value, over: over)
+    case .matrix(let name, let change, let over): ChangeMatrix(name: name, change: change, over: over)
     case .comment(let subject, let comments): SetComment(subject: subject, comments: comments)
     case .place(let name, let place): PlaceNode(name: name, place: place)
     case .all(let edits): AllOf(edits: edits)

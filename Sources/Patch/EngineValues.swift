@@ -22,25 +22,30 @@ public struct EngineValues: Sendable {
       let value = node.settings.isEmpty ? nil : node.settings[ParameterPath(parameter.name)]
       return parameter.engineValues(of: value ?? parameter.defaultValue)
     }
+    if parameter.smoothing == .gain || parameter.form == .text { return [] }
     let sizes = parameter.dimensions.map { description.count($0, of: node) }
-    var values = [Float](repeating: 0, count: sizes.reduce(1, *))
-    for index in values.indices {
-      values[index] = parameter.engineValue(
-        of: parameter.defaultValue(at: Self.path(parameter, index, sizes)))
+    var values = [Float](
+      repeating: parameter.engineValue(of: parameter.defaultValue), count: sizes.reduce(1, *))
+    if let diagonal = parameter.diagonalValue, sizes.count == 2 {
+      let value = parameter.engineValue(of: diagonal)
+      for index in 0..<min(sizes[0], sizes[1]) { values[index * sizes[1] + index] = value }
     }
-    for (path, value) in node.settings where path.name == parameter.name && path.indices.count == sizes.count
-    {
-      guard zip(path.indices, sizes).allSatisfy({ $0 >= 0 && $0 < $1 }) else { continue }
-      let index = zip(path.indices, sizes).reduce(0) { $0 * $1.1 + $1.0 }
-      values[index] = parameter.engineValue(of: value)
+    for (path, value) in node.settings where path.name == parameter.name {
+      if let index = Self.place(of: path, sizes) { values[index] = parameter.engineValue(of: value) }
     }
+    if let switches = parameter.switches { switches.act(on: &values, of: node, sizes: sizes) }
     return values
   }
 
-  private static func path(_ parameter: ParameterDescription, _ index: Int, _ sizes: [Int]) -> ParameterPath {
-    sizes.count == 2
-      ? ParameterPath(parameter.name, [index / sizes[1], index % sizes[1]])
-      : ParameterPath(parameter.name, [index])
+  /// Where an element stands, row by row; nil: out of bounds.
+  static func place(of path: ParameterPath, _ sizes: [Int]) -> Int? {
+    guard path.indices.count == sizes.count else { return nil }
+    var place = 0
+    for (index, size) in zip(path.indices, sizes) {
+      guard index >= 0, index < size else { return nil }
+      place = place * size + index
+    }
+    return place
   }
 
   /// The linear gain of so many decibels.

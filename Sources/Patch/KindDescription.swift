@@ -75,6 +75,8 @@ public struct ParameterDescription: Sendable {
     case crossfade
     /// Delivered to `Kernel.set`, which smooths by itself (a matrix's thousands of gains).
     case kernel
+    /// A toggle among the `switches` of a gain: it moves that gain, and no kernel sees it itself.
+    case gain
     /// Changing it makes a new kernel that is crossfaded with the old (channel counts, room sizes).
     case structural
     /// No kernel sees it (a file, a label): the session or the driver does.
@@ -96,6 +98,8 @@ public struct ParameterDescription: Sendable {
   public var dimensions: [String]
   /// Whether a list gives one value a channel.
   public var isPerChannel: Bool
+  /// The toggles that act on this gain, element by element.
+  public var switches: GainSwitches?
 
   /// The default of the element at `indices`.
   public func defaultValue(at indices: [Int]) -> Value {
@@ -106,7 +110,8 @@ public struct ParameterDescription: Sendable {
   public init(
     _ name: String, _ summary: String, form: Form = .continuous, unit: Unit = .none,
     range: ClosedRange<Double> = 0...1, default defaultValue: Value, smoothing: Smoothing = .ramp,
-    dimensions: [String] = [], isPerChannel: Bool = false, diagonal diagonalValue: Value? = nil
+    dimensions: [String] = [], isPerChannel: Bool = false, diagonal diagonalValue: Value? = nil,
+    switches: GainSwitches? = nil
   ) {
     self.name = name
     self.summary = summary
@@ -118,6 +123,7 @@ public struct ParameterDescription: Sendable {
     self.dimensions = dimensions
     self.isPerChannel = isPerChannel
     self.diagonalValue = diagonalValue
+    self.switches = switches
   }
 }
 

@@ -90,6 +90,7 @@ struct CompletionContext {
     case .connect: return connect()
     case .disconnect: return existingCable(from: 1)
     case .set: return set()
+    case .matrix: return matrix()
     case .remove: return count == 1 ? names() : endings()
     case .rename, .comment: return count == 1 ? names() : []
     case .layout:
@@ -196,7 +197,41 @@ struct CompletionContext {
     guard done.count < parameter.dimensions.count else { return [] }
     let size = kind.count(parameter.dimensions[done.count], of: node)
     let head = base + "[" + done.map { $0 + "," }.joined()
-    return (0..<size).map { head + "\($0)" + (done.count + 1 == parameter.dimensions.count ? "]" : ",") }
+    return ((0..<size).map { "\($0)" } + [".."]).map {
+      head + $0 + (done.count + 1 == parameter.dimensions.count ? "]" : ",")
+    }
+  }
+
+  /// `matrix main swap in 0 1`
+  private func matrix() -> [Candidate] {
+    if words.count == 1 { return names { catalogue[$0.kind]?.crosspoints != nil } }
+    let presets = [
+      Candidate("identity", "input i to output i"), Candidate("clear", "nothing to nowhere"),
+      Candidate("fold", "mono: the mean of the inputs to every output"),
+      Candidate("spread", "an input to every output, in turn"),
+      Candidate("diagonal", "input i to output i + n"), Candidate("map", "which input each output gets"),
+      Candidate("swap", "two inputs or outputs change places"),
+      Candidate("copy", "the crosspoints of one to others"),
+    ]
+    if words.count == 2 { return presets }
+    let over = Candidate("over", "how long it takes")
+    guard let node = patch[named: words[1]], let kind = catalogue[node.kind], let gain = kind.crosspoints
+    else { return [] }
+    let arguments = words.dropFirst(3)
+    func indices(_ place: Int) -> [Candidate] {
+      (0..<kind.count(gain.dimensions[place], of: node)).map { Candidate("\($0)") }
+    }
+    switch words[2] {
+    case "identity", "clear", "fold", "spread": return arguments.isEmpty ? [over] : []
+    case "map": return arguments.isEmpty ? [Candidate("[", "an input for each output, -1 for none")] : [over]
+    case "diagonal": return arguments.count == 1 ? [over] : []
+    case "swap", "copy":
+      let side = arguments.first.flatMap(MatrixChange.Side.init)
+      let numbers = arguments.count - (side == nil ? 0 : 1)
+      if arguments.isEmpty { return [Candidate("in", "rows"), Candidate("out", "columns")] + indices(1) }
+      return numbers < 2 ? indices(side == .in ? 0 : 1) : numbers == 2 ? [over] : []
+    default: return []
+    }
   }
 
   private func values(of parameter: ParameterDescription?) -> [Candidate] {

@@ -162,13 +162,17 @@ extension Reading {
     case .connect: cables.append(item)
     case .place: places.append(item)
     default:
-      let first = if case .all(let edits) = edit { edits.first ?? edit } else { edit }
-      guard case .set(_, let path, _, let over) = first else { return }
+      let (isIndexed, over): (Bool, Double?)
+      switch edit {
+      case .set(_, let path, _, let time): (isIndexed, over) = (!path.indices.isEmpty, time)
+      case .setRange(_, _, _, let time): (isIndexed, over) = (true, time)
+      default: return
+      }
       if over != nil {
         throw Fault(
           source.offset(of: "over", in: item.range), "`over` has no meaning in a file", hint: "leave it out")
       }
-      if path.indices.isEmpty { settings.append(item) } else { indexedSettings.append(item) }
+      if isIndexed { indexedSettings.append(item) } else { settings.append(item) }
     }
   }
 }

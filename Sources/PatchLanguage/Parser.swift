@@ -37,6 +37,7 @@ struct Parser {
     case .node: return .edit(try node())
     case .connect: return .edit(try connect())
     case .set: return .edit(try set())
+    case .matrix: return .edit(try matrix())
     case .layout: return .edit(try layout())
     case .disconnect: return .edit(.disconnect(try cable(verb)))
     case .remove:
@@ -110,7 +111,7 @@ struct Parser {
     position += 1
     // `set dist.drive=18dB` means the same as with a blank.
     let target = token.equals > 0 ? token.start..<token.equals : token.range
-    let (name, paths) = try Reference.settings(source, target)
+    let (name, range) = try Reference.settings(source, target)
     var value: Value?
     if token.equals > 0 {
       value = try Words.value(source, token.equals + 1..<token.end)
@@ -120,14 +121,63 @@ struct Parser {
       position += 1
       if source.string(range) != "default" { value = try Words.value(source, range) }
     }
-    var over: Double?
-    if accept("over") {
-      guard position < end else { throw missing(.set, "a time") }
-      over = try number(tokens[position].range, in: .seconds, "a time")
-      position += 1
+    let over = try duration(.set)
+    if let path = range.single { return .set(name, path, value, over: over) }
+    return .setRange(name, range, value, over: over)
+  }
+
+  /// `over 2s`, if that is what comes.
+  private mutating func duration(_ verb: Verb) throws(Fault) -> Double? {
+    guard accept("over") else { return nil }
+    guard position < end else { throw missing(verb, "a time") }
+    defer { position += 1 }
+    return try number(tokens[position].range, in: .seconds, "a time")
+  }
+
+  private mutating func matrix() throws(Fault) -> Edit {
+    let name = try text(.matrix, "a matrix")
+    let token = try word(.matrix, "what it is to do")
+    let change: MatrixChange
+    switch source.string(token.range) {
+    case "identity": change = .identity
+    case "clear": change = .clear
+    case "fold": change = .fold
+    case "spread": change = .spread
+    case "diagonal":
+      let offset = try index("a diagonal")
+      change = offset == 0 ? .identity : .diagonal(offset)
+    case "map": change = .map(ChannelMap(try integers(try word(.matrix, "a map such as `[0,1]`").range)))
+    case "swap": change = .swap(side(), try index("an input or output"), try index("another"))
+    case "copy":
+      let side = side()
+      let from = try index("an input or output")
+      let to = try word(.matrix, "where to")
+      guard let span = Reference.span(source.string(to.range)) else {
+        throw Fault(to.start, "`\(source.string(to.range))` is not an index", hint: "write `3` or `0..3`")
+      }
+      change = .copy(side, from, to: span)
+    case let other:
+      throw Fault(
+        token.start, "a matrix has no preset `\(other)`",
+        hint: Nearest.hint(for: other, among: MatrixChange.words)
+          ?? "there are \(MatrixChange.words.joined(separator: ", "))")
     }
-    let edits = paths.map { Edit.set(name, $0, value, over: over) }
-    return edits.count == 1 ? edits[0] : .all(edits)
+    return .matrix(name, change, over: try duration(.matrix))
+  }
+
+  /// Outputs, unless it is said.
+  private mutating func side() -> MatrixChange.Side {
+    if accept("in") { return .in }
+    _ = accept("out")
+    return .out
+  }
+
+  private mutating func index(_ what: String) throws(Fault) -> Int {
+    let token = try word(.matrix, what)
+    guard let index = Int(source.string(token.range)), abs(index) < Reference.mostPaths else {
+      throw Fault(token.start, "`\(source.string(token.range))` is not \(what)", hint: "they count from 0")
+    }
+    return index
   }
 
   private mutating func layout() throws(Fault) -> Edit {
@@ -164,8 +214,12 @@ struct Parser {
     let range = tokens[position].range
     position += 1
     if source.bytes[range].contains(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "[") }) {
-      let (name, paths) = try Reference.settings(source, range)
+      let (name, settings) = try Reference.settings(source, range)
+      guard settings.spans.allSatisfy({ $0.last != nil }) else {
+        throw Fault(range.lowerBound, "a comment is about one line")
+      }
       let text = try commentText()
+      let paths = settings.closedPaths
       return paths.count == 1
         ? .comment(.setting(name, paths[0]), text) : .all(paths.map { .comment(.setting(name, $0), text) })
     }

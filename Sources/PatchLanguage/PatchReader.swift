@@ -116,8 +116,7 @@ struct Reading {
   private static func names(in edit: Edit) -> [String] {
     switch edit {
     case .connect(let name, _, _, _): [name.source.node, name.destination.node]
-    case .set(let name, _, _, _), .place(let name, _): [name]
-    case .all(let edits): edits.first.map(names) ?? []
+    case .set(let name, _, _, _), .setRange(let name, _, _, _), .place(let name, _): [name]
     default: []
     }
   }
@@ -147,8 +146,8 @@ struct Reading {
     switch edit {
     case .connect(let name, _, _, _): .cable(name)
     case .set(let name, let path, _, _): .setting(name, path)
+    case .setRange(let name, let range, _, _): .setting(name, range.first)
     case .place(let name, _): .layout(name)
-    case .all(let edits): edits.first.flatMap(subject)
     default: nil
     }
   }

@@ -73,7 +73,7 @@ extension Statement {
 
 /// The words that begin a statement.
 public enum Verb: String, CaseIterable, Sendable {
-  case node, connect, set, layout
+  case node, connect, set, matrix, layout
   case disconnect, remove, replace, insert, rename, comment, header, footer
   case note, pedal, control, bend, play, stop, cue
   case panic, undo, redo
@@ -84,6 +84,8 @@ public enum Verb: String, CaseIterable, Sendable {
     case .node: "node NAME KIND key=value… [before NAME]"
     case .connect: "connect A -> B [gain=-3dB] [map=[0,1]] [mix=discrete]"
     case .set: "set NODE.PARAMETER VALUE [over 2s]"
+    case .matrix:
+      "matrix NODE identity|clear|fold|spread|diagonal 2|map [0,-1]|swap 0 1|copy in 0 1 [over 2s]"
     case .layout: "layout NODE COLUMN,ROW"
     case .disconnect: "disconnect A -> B"
     case .remove: "remove NODE [bridge] [tail]"

@@ -104,7 +104,8 @@ enum Words {
   }
 }
 
-/// Names of ports and settings: `piano.out`, `dist.drive`, `main.in[0]`, `main[0,1]`, `main[0..3,0]`.
+/// Names of ports and settings: `piano.out`, `dist.drive`, `main.in[0]`, `main[0,1]`, `main[0..3,0]`,
+/// `main.in[..]`.
 enum Reference {
   /// Most settings that one index may stand for.
   static let mostPaths = 4096
@@ -135,8 +136,8 @@ enum Reference {
     return source.string(range)
   }
 
-  /// The node, and its settings (several where an index is a range).
-  static func settings(_ source: Source, _ range: Range<Int>) throws(Fault) -> (String, [ParameterPath]) {
+  /// The node, and its setting or settings.
+  static func settings(_ source: Source, _ range: Range<Int>) throws(Fault) -> (String, ParameterRange) {
     guard
       let split = source.bytes[range].firstIndex(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "[") }
       ),
@@ -147,39 +148,51 @@ enum Reference {
     }
     let name = source.string(range.lowerBound..<split)
     let rest = source.bytes[split] == UInt8(ascii: ".") ? split + 1 : split
-    return (name, try paths(source, rest..<range.upperBound))
+    return (name, try settingRange(source, rest..<range.upperBound))
   }
 
-  /// `drive`, `in[0]`, `[0,1]`, `[0..3,0]`.
+  /// The settings of a range with ends: those of a node that is not there yet have no number.
   static func paths(_ source: Source, _ range: Range<Int>) throws(Fault) -> [ParameterPath] {
+    let settings = try settingRange(source, range)
+    guard let open = settings.spans.first(where: { $0.last == nil }) else { return settings.closedPaths }
+    throw Fault(
+      range.lowerBound, "`\(open.line)` has no end here", hint: "write both, or a line `set NODE[..] VALUE`")
+  }
+
+  /// `drive`, `in[0]`, `[0,1]`, `[0..3,0]`, `in[..]`, `[2..,0]`.
+  static func settingRange(_ source: Source, _ range: Range<Int>) throws(Fault) -> ParameterRange {
     guard let open = source.bytes[range].firstIndex(of: UInt8(ascii: "[")) else {
       if range.isEmpty { throw Fault(range.lowerBound, "a parameter is missing") }
-      return [ParameterPath(try plain(source, range, "a parameter"))]
+      return ParameterRange(try plain(source, range, "a parameter"))
     }
     guard source.bytes[range.upperBound - 1] == UInt8(ascii: "]"), open + 2 < range.upperBound else {
       throw Fault(open, "an index is written `[0]` or `[0,1]`")
     }
     let name = try plain(source, range.lowerBound..<open, "a parameter")
-    var indices: [[Int]] = [[]]
+    var spans: [ParameterRange.Span] = []
+    var count = 1
     for part in source.string(open + 1..<range.upperBound - 1).split(
       separator: ",", omittingEmptySubsequences: false)
     {
       let trimmed = part.drop { $0 == " " }
-      guard let span = span(String(trimmed.prefix { $0 != " " })), indices.count * span.count <= mostPaths
-      else {
+      guard let span = span(String(trimmed.prefix { $0 != " " })) else {
         throw Fault(open, "`\(part)` is not an index", hint: "indices count from 0; a range is `0..3`")
       }
-      indices = indices.flatMap { head in span.map { head + [$0] } }
+      count *= span.last.map { $0 - span.first + 1 } ?? 1
+      guard count <= mostPaths else { throw Fault(open, "`\(part)` is too many") }
+      spans.append(span)
     }
-    return indices.map { ParameterPath(name, $0) }
+    return ParameterRange(name, spans)
   }
 
-  private static func span(_ text: String) -> ClosedRange<Int>? {
-    if let index = Int(text), (0..<mostPaths).contains(index) { return index...index }
+  /// `3`, `0..7`, `2..`, `..7`, `..`.
+  static func span(_ text: String) -> ParameterRange.Span? {
+    if let index = Int(text), (0..<mostPaths).contains(index) { return ParameterRange.Span(index) }
     guard let dots = text.firstRange(of: "..") else { return nil }
-    guard let first = Int(text[..<dots.lowerBound]), let last = Int(text[dots.upperBound...]), first >= 0,
-      first <= last, last < mostPaths
-    else { return nil }
-    return first...last
+    let (low, high) = (text[..<dots.lowerBound], text[dots.upperBound...])
+    guard let first = low.isEmpty ? 0 : Int(low), (0..<mostPaths).contains(first) else { return nil }
+    if high.isEmpty { return ParameterRange.Span(first, nil) }
+    guard let last = Int(high), first <= last, last < mostPaths else { return nil }
+    return ParameterRange.Span(first, last)
   }
 }

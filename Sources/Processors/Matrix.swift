@@ -1,34 +1,9 @@
-import Patch
 import Realtime
 
 /// The matrix mixer: output j = master * out[j] * the sum over i of [i,j] * in[i] * input i, each gain a
 /// `Ramp` of its own. The sum always runs over i in order, so that neither the way it is blocked nor
 /// the frames' split changes a bit.
 public struct Matrix: Kernel {
-  public static let description = KindDescription(
-    name: "matrix", summary: "The matrix mixer: a gain from every input to every output.",
-    category: .mixing, inputs: [PortDescription("in", .parameter("inputs"))],
-    outputs: [PortDescription("out", .parameter("outputs"))],
-    parameters: [
-      .count("inputs", "Channels that come in.", default: 4),
-      .count("outputs", "Channels that go out.", default: 2),
-      .gain("in", "Gain of an input.", smoothing: .kernel, dimensions: ["inputs"]),
-      .gain("out", "Gain of an output.", smoothing: .kernel, dimensions: ["outputs"]),
-      ParameterDescription(
-        "", "Crosspoint [input,output]: how much of an input goes to an output.", unit: .decibels,
-        range: -Double.infinity...24, default: .number(-.infinity, .decibels), smoothing: .kernel,
-        dimensions: ["inputs", "outputs"], diagonal: .number(0, .decibels)),
-      .gain("master", "Gain of everything.", smoothing: .kernel),
-    ])
-
-  /// Positions in `description.parameters`.
-  public static var inputs: Int { @_noLocks get { 0 } }
-  public static var outputs: Int { @_noLocks get { 1 } }
-  public static var `in`: Int { @_noLocks get { 2 } }
-  public static var out: Int { @_noLocks get { 3 } }
-  public static var crosspoint: Int { @_noLocks get { 4 } }
-  public static var master: Int { @_noLocks get { 5 } }
-
   private let rows: Int
   private let columns: Int
   private var masterRamp: Ramp

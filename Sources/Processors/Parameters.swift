@@ -6,12 +6,29 @@ extension ParameterDescription {
   /// A gain in decibels; kernels see it as a linear factor.
   static func gain(
     _ name: String, _ summary: String, default decibels: Double = 0, upTo highest: Double = 24,
-    smoothing: Smoothing = .ramp, dimensions: [String] = [], isPerChannel: Bool = false
+    smoothing: Smoothing = .ramp, dimensions: [String] = [], isPerChannel: Bool = false,
+    switches: GainSwitches? = nil
   ) -> Self {
     Self(
       name, summary, unit: .decibels, range: -Double.infinity...highest,
       default: .number(decibels, .decibels), smoothing: smoothing, dimensions: dimensions,
-      isPerChannel: isPerChannel)
+      isPerChannel: isPerChannel, switches: switches)
+  }
+
+  /// The toggles that act on a gain, of the same dimensions. `what`: an input, an output, a crosspoint.
+  static func switches(_ switches: GainSwitches, of what: String, _ dimensions: [String]) -> [Self] {
+    [
+      (switches.mute, "Silences \(what)."), (switches.solo, "Silences all but \(what) and others with it."),
+      (switches.invert, "Turns the polarity of \(what)."),
+    ].map { name, summary in
+      Self(
+        name, summary, form: .toggle, default: .text("off"), smoothing: .gain, dimensions: dimensions)
+    }
+  }
+
+  /// What people call an input or output.
+  static func label(_ name: String, _ summary: String, _ dimension: String) -> Self {
+    Self(name, summary, form: .text, default: .text(""), smoothing: .none, dimensions: [dimension])
   }
 
   static func frequency(

@@ -25,11 +25,32 @@ struct KindsCommand: ParsableCommand {
       throw FileError("no kind `\(kind)`; \(hint)")
     }
     Console.result(
-      json ? KindReference.json(found).text() + "\n" : KindReference.page(found) + opcodes(of: found))
+      json
+        ? KindReference.json(found).text() + "\n"
+        : KindReference.page(found) + presets(of: found) + opcodes(of: found))
   }
 }
 
 extension KindsCommand {
+  /// Of a matrix: what sets many of its crosspoints.
+  private func presets(of kind: KindDescription) -> String {
+    guard kind.crosspoints != nil else { return "" }
+    return """
+
+      edits of many settings at once (each one undo; `over 2s` where it is to take time)
+        set NODE[0..3,0] -6dB        ranges, also in[2..], mute.out[..], solo[..,1]
+        matrix NODE identity         input i to output i
+        matrix NODE clear            nothing to nowhere
+        matrix NODE fold             mono: the mean of the inputs to every output
+        matrix NODE spread           an input to every output, in turn
+        matrix NODE diagonal 2       input i to output i + 2
+        matrix NODE map [-1,-1,0,1]  which input each output gets, -1 for none
+        matrix NODE swap 0 1         the crosspoints of two outputs; of inputs: swap in 0 1
+        matrix NODE copy in 0 1..3   the crosspoints of an input to others; of an output: copy out
+
+      """
+  }
+
   /// Of the sampler: what it understands of SFZ.
   private func opcodes(of kind: KindDescription) -> String {
     guard kind.name == "sampler" else { return "" }
@@ -162,6 +183,9 @@ enum KindReference {
     case .text: members.append(("form", .string("text")))
     }
     if let diagonal = parameter.diagonalValue { members.append(("diagonal", .string(diagonal.line))) }
+    if let switches = parameter.switches {
+      members.append(("switches", .array(switches.names.map { .string($0) })))
+    }
     members += [
       ("dimensions", .array(parameter.dimensions.map { .string($0) })),
       ("perChannel", .bool(parameter.isPerChannel)), ("isPort", .bool(KindDescription.isPort(parameter))),

@@ -68,6 +68,26 @@ import Testing
         ]
       ),
       ("channels of the matrix", [set("main", "outputs", 1, unit: .none)]),
+      (
+        "mute",
+        [flip("mute.in", [0]), flip("mute.in", [0], "off"), flip("mute", [0, 0]), flip("mute.out", [0])]
+      ),
+      ("solo", [flip("solo.in", [1]), flip("solo.in", [0]), flip("solo", [1, 1]), flip("solo.out", [1])]),
+      ("polarity", [flip("invert.in", [0]), flip("invert", [0, 0]), flip("invert.out", [0])]),
+      (
+        "presets",
+        [
+          .matrix("main", .fold, over: nil), .matrix("main", .swap(.out, 0, 1), over: nil),
+          .matrix("main", .clear, over: nil), .matrix("main", .identity, over: nil),
+        ]
+      ),
+      (
+        "more and fewer channels",
+        [
+          set("main", "inputs", 6, unit: .none), set("main", "outputs", 4, unit: .none),
+          set("main", "inputs", 2, unit: .none), set("main", "outputs", 2, unit: .none),
+        ]
+      ),
     ]
     for (name, edits) in kinds {
       let bench = try start()
@@ -80,6 +100,10 @@ import Testing
       let delayed = bench.engine.report().nodes.flatMap(\.inputs).flatMap(\.cables).filter(\.isFeedback)
       #expect(delayed.isEmpty && bench.engine.report().latency == 0, "\(name) adds latency")
     }
+  }
+
+  private func flip(_ name: String, _ indices: [Int], _ word: String = "on") -> Edit {
+    .set("main", ParameterPath(name, indices), .text(word), over: nil)
   }
 
   private func set(

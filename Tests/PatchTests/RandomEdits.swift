@@ -37,7 +37,8 @@ struct RandomEdits {
     case 32..<37: return .rename(name, to: fresh())
     case 37..<60: return connect(in: patch, names)
     case 60..<66: return .disconnect(cable(in: patch) ?? CableName(name, pick(names)))
-    case 66..<86: return set(name, patch)
+    case 66..<82: return set(name, patch)
+    case 82..<86: return matrix(name, patch)
     case 86..<92: return .comment(subject(name, patch), comments())
     case 92..<96: return .place(name, chance(30) ? nil : Place(column: pick([-1, 0, 3]), row: pick([0, 7])))
     default: return .all((0..<Int.random(in: 1...4, using: &random)).map { _ in next(for: patch) })
@@ -89,6 +90,26 @@ struct RandomEdits {
     let indices = parameter.dimensions.map { _ in Int.random(in: 0..<4, using: &random) }
     let path = ParameterPath(parameter.name, indices)
     return .set(name, path, chance(15) ? nil : value(for: parameter), over: chance(10) ? 0.5 : nil)
+  }
+
+  /// Many crosspoints at once, of a matrix if there is one.
+  private mutating func matrix(_ name: String, _ patch: Patch) -> Edit {
+    let name = patch.nodes.values.filter { $0.kind == "matrix" }.randomElement(using: &random)?.name ?? name
+    func index() -> Int { Int.random(in: 0..<3, using: &random) }
+    func span() -> ParameterRange.Span { chance(30) ? .all : ParameterRange.Span(0, index()) }
+    let over = chance(20) ? 0.5 : nil
+    let side = pick(MatrixChange.Side.allCases)
+    switch Int.random(in: 0..<4, using: &random) {
+    case 0: return .matrix(name, pick([.identity, .clear, .fold, .spread, .diagonal(1)]), over: over)
+    case 1: return .matrix(name, .map(ChannelMap(pick([[1, 0], [-1, 1], [0]]))), over: over)
+    case 2:
+      return .matrix(
+        name, chance(50) ? .swap(side, index(), 1) : .copy(side, index(), to: span()), over: over)
+    default:
+      let range = ParameterRange(pick(["", "mute"]), [span(), span()])
+      let value: Value? = range.name.isEmpty ? .number(-6, .decibels) : .text(pick(["on", "off"]))
+      return .setRange(name, range, chance(20) ? nil : value, over: over)
+    }
   }
 
   private mutating func connect(in patch: Patch, _ names: [String]) -> Edit {

@@ -136,8 +136,9 @@ struct StatementTests {
     arguments: [
       ("rep", "replace"), ("set di", "dist."), ("set ma", "main[ main."),
       ("set dist.", "dist.drive dist.mix"),
-      ("set main[", "main[0, main[1, main[2, main[3,"),
-      ("set main[1,", "main[1,0] main[1,1]"), ("set main.in[", "main.in[0] main.in[1] main.in[2] main.in[3]"),
+      ("set main[", "main[0, main[1, main[2, main[3, main[..,"),
+      ("set main[1,", "main[1,0] main[1,1] main[1,..]"),
+      ("set main.in[", "main.in[0] main.in[1] main.in[2] main.in[3] main.in[..]"),
       ("set tape.loop ", "on off default"), ("node x dis", "distortion"),
       ("node o oscillator shape=s", "shape=sine shape=saw shape=square"),
       ("replace dist delay t", "time="), ("connect keys -> ", "piano"),

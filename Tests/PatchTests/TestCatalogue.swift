@@ -88,7 +88,16 @@ let catalogue = KindCatalogue([
       ParameterDescription(
         "", "crosspoint", unit: .decibels, range: -120...24, default: .number(-.infinity, .decibels),
         smoothing: .kernel,
-        dimensions: ["inputs", "outputs"], diagonal: .number(0, .decibels)),
+        dimensions: ["inputs", "outputs"], diagonal: .number(0, .decibels),
+        switches: GainSwitches(mute: "mute", solo: "solo", invert: "invert")),
+      ParameterDescription(
+        "mute", "silences", form: .toggle, default: .text("off"), smoothing: .gain,
+        dimensions: ["inputs", "outputs"]),
+      ParameterDescription(
+        "solo", "silences others", form: .toggle, default: .text("off"), smoothing: .gain,
+        dimensions: ["inputs", "outputs"]),
+      ParameterDescription(
+        "label.in", "name", form: .text, default: .text(""), smoothing: .none, dimensions: ["inputs"]),
       ParameterDescription(
         "master", "master", unit: .decibels, range: -120...24, default: .number(0, .decibels)),
     ]),

@@ -7,15 +7,38 @@ struct SetParameter: EditVerbs {
   var over: Double?
 
   func apply(to draft: inout Draft) throws(EditError) {
-    let node = try draft.patch.node(named: name)
-    guard let kind = draft.catalogue[node.kind] else {
-      draft.patch.update(node.id) { node in
+    let work = try work(in: draft)
+    draft.isSilent = false
+    guard let defaultValue = work.defaultValue else {
+      draft.patch.update(work.node) { node in
         node.settings[path] = value?.unread
         if value == nil { node.lineComments[.setting(path)] = nil }
       }
-      draft.isSilent = false
       return
     }
+    if let over { draft.ramps.append((work.node, path, over)) }
+    draft.patch.store(work.value, at: path, of: work.node, default: defaultValue)
+    for path in work.dropped {
+      draft.patch.update(work.node) { node in
+        node.settings[path] = nil
+        node.lineComments[.setting(path)] = nil
+      }
+    }
+  }
+
+  /// What is to be done. It holds no copy of the node, whose settings would be copied by the change then:
+  /// a matrix may have thousands, and an edit may set them all.
+  private struct Work {
+    var node: NodeID
+    var value: Value?
+    /// nil: nobody knows the kind.
+    var defaultValue: Value?
+    var dropped: [ParameterPath] = []
+  }
+
+  private func work(in draft: Draft) throws(EditError) -> Work {
+    let node = try draft.patch.node(named: name)
+    guard let kind = draft.catalogue[node.kind] else { return Work(node: node.id) }
     let parameter = try kind.parameter(at: path, of: node)
     let checked = try value.map { value throws(EditError) in try parameter.checked(value, of: name, at: path)
     }
@@ -23,22 +46,16 @@ struct SetParameter: EditVerbs {
       guard over >= 0, over <= 3600 else {
         throw EditError("a change takes 0s to 3600s", token: Value.number(over, .seconds).line)
       }
-      guard
-        parameter.smoothing == .ramp || parameter.smoothing == .kernel || parameter.smoothing == .crossfade
-      else {
+      switch parameter.smoothing {
+      case .ramp, .kernel, .crossfade, .gain: break
+      case .structural, .none:
         throw EditError(
           "`\(name)\(path.suffix)` cannot change over time", hint: "leave `over` out", token: "over")
       }
-      draft.ramps.append((node.id, path, over))
     }
-    draft.patch.store(checked, at: path, of: node.id, default: parameter.defaultValue(at: path))
-    for path in dropped(by: checked ?? parameter.defaultValue, parameter: parameter, of: node, kind: kind) {
-      draft.patch.update(node.id) { node in
-        node.settings[path] = nil
-        node.lineComments[.setting(path)] = nil
-      }
-    }
-    draft.isSilent = false
+    return Work(
+      node: node.id, value: checked, defaultValue: parameter.defaultValue(at: path),
+      dropped: dropped(by: checked ?? parameter.defaultValue, parameter: parameter, of: node, kind: kind))
   }
 
   func inverse(in draft: Draft) throws(EditError) -> Edit {
@@ -53,8 +70,10 @@ struct SetParameter: EditVerbs {
     return .joined(edits)
   }
 
-  func describe() -> String {
-    var line = "set \(name)\(path.suffix) \(value?.line ?? "default")"
+  func describe() -> String { Self.line(name + path.suffix, value, over) }
+
+  static func line(_ target: String, _ value: Value?, _ over: Double?) -> String {
+    var line = "set \(target) \(value?.line ?? "default")"
     if let over { line += " over \(Value.number(over, .seconds).line)" }
     return line
   }

@@ -1,0 +1,147 @@
+import Glibc
+
+/// What a matrix can be told by name. Crosspoints that are not spoken of become silent, but for `swap` and
+/// `copy`; switches of crosspoints are reset, the gains and switches of inputs and outputs stay.
+public enum MatrixChange: Hashable, Sendable {
+  /// Input i to output i.
+  case identity
+  /// Nothing to nowhere.
+  case clear
+  /// Mono: every output gets the mean of the inputs.
+  case fold
+  /// Every output gets an input: the one of its number, and from the first again when there are no more.
+  case spread
+  /// Input i to output i + n.
+  case diagonal(Int)
+  /// Indexed by output: which input it gets, or -1 for none.
+  case map(ChannelMap)
+  /// The crosspoints of two inputs (rows) or two outputs (columns) change places.
+  case swap(Side, Int, Int)
+  /// The crosspoints of one become those of others too.
+  case copy(Side, Int, to: ParameterRange.Span)
+
+  public enum Side: String, Hashable, Sendable, CaseIterable { case `in`, out }
+
+  /// The words that begin one.
+  package static let words = [
+    "identity", "clear", "fold", "spread", "diagonal", "map", "swap", "copy",
+  ]
+
+  var line: String {
+    switch self {
+    case .identity: "identity"
+    case .clear: "clear"
+    case .fold: "fold"
+    case .spread: "spread"
+    case .diagonal(let offset): "diagonal \(offset)"
+    case .map(let map): "map \(map.line)"
+    case .swap(let side, let one, let other): "swap \(side) \(one) \(other)"
+    case .copy(let side, let from, let to): "copy \(side) \(from) \(to.line)"
+    }
+  }
+}
+
+/// `matrix main identity`, `matrix main map [-1,-1,0,1] over 2s`
+struct ChangeMatrix: EditMacro {
+  var name: String
+  var change: MatrixChange
+  /// Seconds.
+  var over: Double?
+
+  func describe() -> String {
+    var line = "matrix \(name) \(change.line)"
+    if let over { line += " over \(Value.number(over, .seconds).line)" }
+    return line
+  }
+
+  /// What is set at a crosspoint: its gain, then its switches.
+  private typealias Crosspoint = [Value]
+
+  func expanded(in draft: Draft) throws(EditError) -> Edit {
+    let node = try draft.patch.node(named: name)
+    guard let kind = draft.catalogue[node.kind], let gain = kind.crosspoints else {
+      throw EditError("`\(name)` is no matrix (it is of kind `\(node.kind)`)", token: name)
+    }
+    let rows = kind.count(gain.dimensions[0], of: node)
+    let columns = kind.count(gain.dimensions[1], of: node)
+    let parameters = [gain] + (gain.switches?.names ?? []).compactMap { kind[parameter: $0] }
+    let source = try crosspoints(rows, columns, parameters) { row, column in
+      parameters.map { parameter in
+        let path = ParameterPath(parameter.name, [row, column])
+        return node.settings[path] ?? parameter.defaultValue(at: path)
+      }
+    }
+    var edits: [Edit] = []
+    for row in 0..<rows {
+      for column in 0..<columns {
+        for (parameter, value) in zip(parameters, source(row, column)) {
+          let path = ParameterPath(parameter.name, [row, column])
+          if value != node.settings[path] ?? parameter.defaultValue(at: path) {
+            edits.append(.set(name, path, value, over: over))
+          }
+        }
+      }
+    }
+    return .joined(edits)
+  }
+
+  /// What each crosspoint becomes, from what all are.
+  private func crosspoints(
+    _ rows: Int, _ columns: Int, _ parameters: [ParameterDescription],
+    _ present: @escaping (Int, Int) -> Crosspoint
+  ) throws(EditError) -> (Int, Int) -> Crosspoint {
+    func crosspoint(_ decibels: Double) -> Crosspoint {
+      [.number(decibels, .decibels)] + parameters.dropFirst().map(\.defaultValue)
+    }
+    let unity = crosspoint(0)
+    let silent = crosspoint(-.infinity)
+    switch change {
+    case .identity: return { $0 == $1 ? unity : silent }
+    case .clear: return { _, _ in silent }
+    case .fold:
+      let mean = crosspoint(rows > 1 ? -20 * log10(Double(rows)) : 0)
+      return { _, _ in mean }
+    case .spread: return { $0 == $1 % rows ? unity : silent }
+    case .diagonal(let offset):
+      guard offset > -rows, offset < columns else {
+        throw EditError(
+          "diagonal \(offset) leaves a matrix of \(rows) x \(columns)",
+          hint: "it goes from \(1 - rows) to \(columns - 1)", token: "\(offset)")
+      }
+      return { $0 + offset == $1 ? unity : silent }
+    case .map(let map):
+      guard map.sources.count <= columns else {
+        throw EditError(
+          "a map of \(map.sources.count) outputs for a matrix of \(columns)",
+          hint: "it has a value for each output", token: map.line)
+      }
+      for source in map.sources where source < -1 || source >= rows {
+        throw EditError(
+          "`\(name)` has no input \(source)", hint: "inputs go from 0 to \(rows - 1), -1 is none",
+          token: "\(source)")
+      }
+      return { map.sources.indices.contains($1) && map.sources[$1] == $0 ? unity : silent }
+    case .swap(let side, let one, let other):
+      try check([one, other], side, rows, columns)
+      func place(_ index: Int) -> Int { index == one ? other : index == other ? one : index }
+      return { side == .in ? present(place($0), $1) : present($0, place($1)) }
+    case .copy(let side, let from, let to):
+      let last = to.last ?? (side == .in ? rows : columns) - 1
+      try check([from, to.first, last], side, rows, columns)
+      guard to.first <= last else { return present }
+      func place(_ index: Int) -> Int { (to.first...last).contains(index) ? from : index }
+      return { side == .in ? present(place($0), $1) : present($0, place($1)) }
+    }
+  }
+
+  private func check(_ indices: [Int], _ side: MatrixChange.Side, _ rows: Int, _ columns: Int)
+    throws(EditError)
+  {
+    let count = side == .in ? rows : columns
+    for index in indices where index < 0 || index >= count {
+      throw EditError(
+        "`\(name)` has no \(side == .in ? "input" : "output") \(index)",
+        hint: "they go from 0 to \(count - 1)", token: "\(index)")
+    }
+  }
+}
