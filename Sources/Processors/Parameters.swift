@@ -18,7 +18,7 @@ extension ParameterDescription {
   /// The toggles that act on a gain, of the same dimensions. `what`: an input, an output, a crosspoint.
   static func switches(_ switches: GainSwitches, of what: String, _ dimensions: [String]) -> [Self] {
     [
-      (switches.mute, "Silences \(what)."), (switches.solo, "Silences all but \(what) and others with it."),
+      (switches.mute, "Silences \(what)."), (switches.solo, "While any is on, \(what) without it is silent."),
       (switches.invert, "Turns the polarity of \(what)."),
     ].map { name, summary in
       Self(
