@@ -97,9 +97,8 @@ public final class Engine {
       engine: self, patch: patch, fade: frames, isFirst: isFirst, time: time)
     reconciler.tails = Set(tails)
     for ramp in ramps {
-      let kind = patch[ramp.node].flatMap { KernelType.byName[$0.kind]?.description }
-      let path = kind?.gains(movedBy: ramp.path) ?? ramp.path
-      reconciler.ramps[Reconciler.RampKey(node: ramp.node, path: path)] = Int((ramp.seconds * rate).rounded())
+      reconciler.ramps[Reconciler.RampKey(node: ramp.node, path: ramp.path)] = Int(
+        (ramp.seconds * rate).rounded())
     }
     var extent = touched ?? Touched(from: old, to: patch)
     if extent.since !== old.revision { extent = Touched(from: old, to: patch) }

@@ -83,6 +83,7 @@ final class Reconciler {
     isRewired = work.needsPlan
     touchedCables = touched.cables
     graph.reserve(nodes: touched.nodes.count, cables: touched.cables.count)
+    followSwitches()
     reconcileNodes(touched.nodes)
     reconcileWishes()
     if isTidying { endTails() }
@@ -292,6 +293,14 @@ final class Reconciler {
       }
     }
     target.values = values
+  }
+
+  /// Gains take the time that was asked for of what acts on them.
+  private func followSwitches() {
+    for (key, frames) in ramps {
+      guard let kind = patch[key.node].flatMap({ KernelType.byName[$0.kind]?.description }) else { continue }
+      ramps[RampKey(node: key.node, path: kind.gains(movedBy: key.path))] = frames
+    }
   }
 
   private func rampFrames(

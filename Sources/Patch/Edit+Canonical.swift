@@ -20,11 +20,11 @@ extension Patch {
         let checked = try? parameter.checked(value, of: name, at: path)
       else { return edit }
       return .set(name, path, checked, over: over)
-    case .setRange(let name, let range, let value?, let over):
+    case .setRange(let name, let range, let value, let over):
       if let path = range.single {
         return self.typed(.set(name, path, value, over: over), catalogue: catalogue)
       }
-      guard let node = self[named: name], let kind = catalogue[node.kind],
+      guard let value, let node = self[named: name], let kind = catalogue[node.kind],
         let parameter = kind[parameter: range.name],
         let checked = try? parameter.checked(value, of: name, at: range.first)
       else { return edit }
