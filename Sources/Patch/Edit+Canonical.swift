@@ -50,7 +50,7 @@ extension Patch {
     case .comment(.cable(let name), let comments): return .comment(.cable(short(name, catalogue)), comments)
     // Settings name no ports.
     case .all(let edits) where edits.allSatisfy({ if case .set = $0 { true } else { false } }):
-      return .joined(edits)
+      return Self.range(of: edits) ?? .joined(edits)
     case .all(let edits):
       // Later edits may speak of what earlier ones make.
       var draft = Draft(patch: self, catalogue: catalogue)
@@ -62,6 +62,26 @@ extension Patch {
       return .joined(result)
     case let other: return other
     }
+  }
+
+  /// Settings of one value as the range that they fill; nil: they fill none.
+  private static func range(of edits: [Edit]) -> Edit? {
+    guard edits.count > 1, case .set(let name, let first, let value, let over) = edits[0],
+      !first.indices.isEmpty
+    else { return nil }
+    var spans = first.indices.map { $0...$0 }
+    var seen: Set<[Int]> = []
+    for edit in edits {
+      guard case .set(name, let path, value, over) = edit, path.name == first.name,
+        path.indices.count == spans.count, seen.insert(path.indices).inserted
+      else { return nil }
+      for (place, index) in path.indices.enumerated() {
+        spans[place] = min(spans[place].lowerBound, index)...max(spans[place].upperBound, index)
+      }
+    }
+    guard spans.reduce(1, { $0 * $1.count }) == edits.count else { return nil }
+    let range = ParameterRange(first.name, spans.map { ParameterRange.Span($0.lowerBound, $0.upperBound) })
+    return .setRange(name, range, value, over: over)
   }
 
   private func short(_ name: CableName, _ catalogue: KindCatalogue) -> CableName {
