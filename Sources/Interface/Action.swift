@@ -36,6 +36,9 @@ public enum Action: String, Sendable, CaseIterable {
   case gainDown = "gain-down"
   case toggleCrosspoint = "toggle-crosspoint"
   case typeGain = "type-gain"
+  case toggleMute = "toggle-mute"
+  case toggleSolo = "toggle-solo"
+  case turnPolarity = "turn-polarity"
   case resetGain = "reset-gain"
   case rangeStart = "range-start"
   case rangeEnd = "range-end"
@@ -43,6 +46,8 @@ public enum Action: String, Sendable, CaseIterable {
   case zoomOut = "zoom-out"
   case nextMatrix = "next-matrix"
   case makeMatrix = "make-matrix"
+  case labelChannel = "label-channel"
+  case matrixPresets = "matrix-presets"
   case matrixIdentity = "matrix-identity"
   case matrixFold = "matrix-fold"
   case matrixClear = "matrix-clear"
@@ -148,6 +153,9 @@ public enum ActionTable {
     ActionEntry(.gainDown, .matrix, "minus", "1 dB less"),
     ActionEntry(.typeGain, .matrix, "0 1 2 3 4 5 6 7 8 9 .", "Type a gain; - turns its sign, enter sets it"),
     ActionEntry(.toggleCrosspoint, .matrix, "space", "Between unity and silence"),
+    ActionEntry(.toggleMute, .matrix, "m", "Mute, and not"),
+    ActionEntry(.toggleSolo, .matrix, "s", "Solo in place: among inputs, outputs or crosspoints"),
+    ActionEntry(.turnPolarity, .matrix, "!", "Turn the polarity"),
     ActionEntry(.resetGain, .matrix, "delete backspace", "Back to the default"),
     ActionEntry(
       .rangeStart, .matrix, "[", "Begin a range here: what follows is for all its cells; esc drops it"),
@@ -157,10 +165,13 @@ public enum ActionTable {
     ActionEntry(.nextMatrix, .matrix, "tab", "The next matrix; the next cable where one is shown"),
     ActionEntry(.openGrid, .matrix, "o", "Choose the matrix, or a cable that is shown as one"),
     ActionEntry(.makeMatrix, .matrix, "M", "Make the cable's channel map a matrix, which can sum"),
+    ActionEntry(.labelChannel, .matrix, "L", "Name the input; on an output's gain, the output"),
+    ActionEntry(
+      .matrixPresets, .matrix, "P", "Choose a preset: identity, clear, fold, spread, diagonal, map…"),
     ActionEntry(.matrixIdentity, .matrix, "i", "Input i to output i at unity"),
-    ActionEntry(.matrixFold, .matrix, "f", "All inputs to the outputs in turn"),
+    ActionEntry(.matrixFold, .matrix, "f", "The mean of all inputs to every output"),
     ActionEntry(.matrixClear, .matrix, "z", "Every crosspoint silent"),
-    ActionEntry(.matrixSwap, .matrix, "w", "Reverse the order of the outputs"),
+    ActionEntry(.matrixSwap, .matrix, "w", "Swap the output with the next, or the ends of the range"),
 
     ActionEntry(.filterTrace, .trace, "n", "The focused node alone, or all"),
     ActionEntry(.followTrace, .trace, "f", "Follow the newest line, or stay"),

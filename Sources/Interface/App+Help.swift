@@ -64,8 +64,9 @@ extension App {
       return hints(
         [
           (.toggleCrosspoint, "on/off"), (.typeGain, "type dB"), (.gainUp, "more"), (.gainDown, "less"),
-          (.rangeStart, "range"), (.undo, "undo"), (.matrixIdentity, "identity"), (.matrixFold, "fold"),
-          (.matrixClear, "clear"), (.matrixSwap, "swap"), (.showHelp, "help"),
+          (.toggleMute, "mute"), (.toggleSolo, "solo"), (.turnPolarity, "polarity"), (.rangeStart, "range"),
+          (.matrixPresets, "presets"), (.labelChannel, "label"), (.undo, "undo"), (.showHelp, "help"),
+          (.openGrid, "open"),
         ], [.matrix, .patch, .anywhere])
     case .trace:
       return hints(

@@ -185,7 +185,7 @@ extension App {
       state.message = .init("`\(typed)` is no gain", isError: true)
       return
     }
-    set(grid, state.matrix.range.cells.map { ($0, number) })
+    attempt { perform(try grid.setting(state.matrix.range, to: number)) }
   }
 
   // MARK: Setting
@@ -200,16 +200,18 @@ extension App {
       state.message = .init("no matrix: a adds one, o opens a cable as one", isError: true)
       return
     }
-    let cells = state.matrix.range.cells
+    let range = state.matrix.range
+    // The cell under the cursor says which way all of them go.
+    let lead = range.contains(state.matrix.cell) ? state.matrix.cell : range.first
     switch action {
     case .gainUp: stepGains(grid, 1)
     case .gainDown: stepGains(grid, -1)
-    case .toggleCrosspoint:
-      // The cell under the cursor says which way all of them go.
-      let lead = state.matrix.range.contains(state.matrix.cell) ? state.matrix.cell : cells[0]
-      let gain = grid.toggled(lead)
-      set(grid, cells.map { ($0, gain) })
-    case .resetGain: perform(grid.resetting(cells))
+    case .toggleCrosspoint: attempt { perform(try grid.setting(range, to: grid.toggled(lead))) }
+    case .toggleMute: turn(.mute, grid, lead)
+    case .toggleSolo: turn(.solo, grid, lead)
+    case .turnPolarity: turn(.polarity, grid, lead)
+    case .resetGain: perform(grid.resetting(range))
+    case .labelChannel: startLabelling(grid)
     case .typeGain: state.matrix.typed = key?.text.map(String.init) ?? ""
     case .rangeStart:
       state.matrix.rangeStart = state.matrix.cell
@@ -221,11 +223,11 @@ extension App {
     case .zoomOut: zoom(-1)
     case .nextMatrix: showNext()
     case .makeMatrix: makeMatrix(grid)
-    case .matrixIdentity: fill(grid) { $0 == $1 }
-    case .matrixFold: fill(grid) { grid.columns > 0 && $0 % grid.columns == $1 }
-    case .matrixClear: fill(grid) { _, _ in false }
-    case .matrixSwap:
-      set(grid, crosspoints(grid).map { ($0, grid.gain(GridCell($0.row, grid.columns - 1 - $0.column))) })
+    case .matrixPresets: startChoosingPreset(grid)
+    case .matrixIdentity: preset(.identity, grid) { $0 == $1 }
+    case .matrixFold: preset(.fold, grid) { _, _ in true }
+    case .matrixClear: preset(.clear, grid) { _, _ in false }
+    case .matrixSwap: swap(grid)
     default: break
     }
   }
@@ -235,8 +237,8 @@ extension App {
     do { try body() } catch { state.message = .init(App.words(error), isError: true) }
   }
 
-  private func set(_ grid: Grid, _ gains: [(cell: GridCell, gain: Double)]) {
-    attempt { perform(try grid.setting(gains)) }
+  private func turn(_ which: Grid.Switch, _ grid: Grid, _ lead: GridCell) {
+    attempt { perform(try grid.turning(which, of: state.matrix.range, as: lead, scene.catalogue)) }
   }
 
   private func stepGains(_ grid: Grid, _ steps: Double) {
@@ -248,19 +250,82 @@ extension App {
     attempt { perform(try grid.setting(gains), as: .step(grid.name, range)) }
   }
 
-  private func crosspoints(_ grid: Grid) -> [GridCell] {
-    (0..<grid.rows).flatMap { row in (0..<grid.columns).map { GridCell(row, $0) } }
-  }
+  // MARK: Presets and labels
 
-  /// Sets every crosspoint in one edit: unity where `isOn`, else silence.
-  private func fill(_ grid: Grid, _ isOn: (Int, Int) -> Bool) {
-    let gains = crosspoints(grid).map { ($0, isOn($0.row, $0.column) ? 0 : -Double.infinity) }
-      .filter { grid.gain($0.0) != $0.1 }
-    guard !gains.isEmpty else {
-      state.message = .init("it is so already")
+  /// A preset of the language; of a cable, the map that lets through what `isOn` says.
+  private func preset(_ change: MatrixChange, _ grid: Grid, _ isOn: (Int, Int) -> Bool) {
+    if let node = grid.node {
+      perform(.matrix(node.name, change, over: nil))
       return
     }
-    set(grid, gains)
+    let gains = (0..<grid.rows).flatMap { row in
+      (0..<grid.columns).map { (GridCell(row, $0), isOn(row, $0) ? 0 : -Double.infinity) }
+    }
+    attempt { perform(try grid.setting(gains)) }
+  }
+
+  /// The first and the last channel of the range change places; without one, the cursor's and the next.
+  private func swap(_ grid: Grid) {
+    let range = state.matrix.range
+    let isInputs = range.columns.upperBound < 0
+    let span = isInputs ? range.rows : range.columns
+    let count = isInputs ? grid.rows : grid.columns
+    let first = max(0, span.lowerBound)
+    let last = span.count > 1 ? span.upperBound : first + 1 < count ? first + 1 : first - 1
+    guard last >= 0, last < count else {
+      state.message = .init("there is nothing to swap with", isError: true)
+      return
+    }
+    if let node = grid.node {
+      perform(.matrix(node.name, .swap(isInputs ? .in : .out, min(first, last), max(first, last)), over: nil))
+      return
+    }
+    func other(_ column: Int) -> Int { column == first ? last : column == last ? first : column }
+    let gains = (0..<grid.rows).flatMap { row in
+      (0..<grid.columns).map { (GridCell(row, $0), grid.gain(GridCell(row, other($0)))) }
+    }
+    attempt { perform(try grid.setting(gains)) }
+  }
+
+  /// All presets by name; those that want to be told more go to the prompt.
+  private func startChoosingPreset(_ grid: Grid) {
+    guard let node = grid.node else {
+      state.message = .init("a channel map has no presets but i and z; M makes it a matrix")
+      return
+    }
+    let column = max(0, state.matrix.column)
+    let presets: [(name: String, detail: String)] = [
+      ("identity", "input i to output i at unity"), ("clear", "every crosspoint silent"),
+      ("fold", "the mean of all inputs to every output"),
+      ("spread", "an input to each output, from the first again when there are no more"),
+      ("diagonal", "input i to output i + n"), ("map", "which input each output gets"),
+      ("swap", "two inputs or outputs change places"), ("copy", "one input or output to others"),
+    ]
+    choose("set the crosspoints of \(node.name)", presets) { [weak self] name in
+      guard let self else { return }
+      switch name {
+      case "identity", "clear", "fold", "spread":
+        attempt {
+          self.state.message = .init(try self.workbench.perform(line: "matrix \(node.name) \(name)"))
+        }
+      case "swap", "copy": openPrompt("matrix \(node.name) \(name) out \(column) ")
+      case "map": openPrompt("matrix \(node.name) map [")
+      default: openPrompt("matrix \(node.name) \(name) ")
+      }
+    }
+  }
+
+  /// The prompt with the name of the channel under the cursor.
+  private func startLabelling(_ grid: Grid) {
+    guard let node = grid.node, state.matrix.cell != .master else {
+      state.message = .init("\(grid.name) has no names for this: a matrix has, of its inputs and outputs")
+      return
+    }
+    let cell = state.matrix.cell
+    let path =
+      cell.row < 0 ? ParameterPath("label.out", [cell.column]) : ParameterPath("label.in", [cell.row])
+    let label = cell.row < 0 ? grid.columnLabel(cell.column) : grid.rowLabel(cell.row)
+    openPrompt("set \(node.name + path.suffix) " + (label.isEmpty ? "" : Quoting.word(label)))
   }
 
   /// A cable's channel map becomes a matrix in its place, which can sum and has gains.

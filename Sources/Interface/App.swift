@@ -214,9 +214,9 @@ import Session
     case .rename: openPrompt("rename \(focusedNode?.name ?? "") ")
     case .swapEffect: swapEffect()
     case .insertEffect: insertEffect()
-    case .openGrid, .openCable, .gainUp, .gainDown, .toggleCrosspoint, .resetGain, .typeGain, .rangeStart,
-      .rangeEnd, .zoomIn, .zoomOut, .nextMatrix, .makeMatrix, .matrixIdentity, .matrixFold, .matrixClear,
-      .matrixSwap:
+    case .openGrid, .openCable, .gainUp, .gainDown, .toggleCrosspoint, .toggleMute, .toggleSolo,
+      .turnPolarity, .resetGain, .typeGain, .rangeStart, .rangeEnd, .zoomIn, .zoomOut, .nextMatrix,
+      .makeMatrix, .labelChannel, .matrixPresets, .matrixIdentity, .matrixFold, .matrixClear, .matrixSwap:
       performMatrix(action, key: key)
     case .filterTrace: state.trace.node = state.trace.node == nil ? state.focus : nil
     case .followTrace: state.trace.isFollowing.toggle()

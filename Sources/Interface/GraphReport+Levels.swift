@@ -1,4 +1,5 @@
 import Engine
+import Patch
 
 extension GraphReport {
   /// Gives inputs that are not measured themselves the peaks that their cables bring: with one cable
@@ -35,19 +36,10 @@ extension NodeReport.State {
 }
 
 extension CableReport {
-  /// The peak that reaches a channel of the destination, before the gain.
+  /// The most that can reach a channel of the destination, before the gain, of these levels of the source.
   fileprivate func level(of channel: Int, _ source: [Float]) -> Float {
-    if let map {
-      guard map.sources.indices.contains(channel), source.indices.contains(map.sources[channel]) else {
-        return 0
-      }
-      return source[map.sources[channel]]
-    }
-    if isDiscrete || source.count == toChannels {
-      return source.indices.contains(channel) ? source[channel] : 0
-    }
-    // What the engine converts between speakers ends up near the loudest of the source.
-    if conversion != nil { return channel < 2 || toChannels > 2 ? source.max() ?? 0 : 0 }
-    return source.indices.contains(channel) ? source[channel] : 0
+    let rule = ChannelConversion(
+      from: source.count, to: toChannels, map: map, mixing: isDiscrete ? .discrete : .speakers)
+    return rule.gains.reduce(0) { $1.destination == channel ? $0 + abs($1.gain) * source[$1.source] : $0 }
   }
 }

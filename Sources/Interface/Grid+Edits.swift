@@ -19,17 +19,65 @@ extension Grid {
     }
   }
 
+  /// The edit that gives all cells of a range one gain.
+  func setting(_ range: GridRange, to gain: Double) throws(EditError) -> Edit {
+    guard let node else { return try setting(range.cells.map { ($0, gain) }) }
+    return .setRange(
+      node.name, Self.settings(range, of: Self.path(range.first).name), .number(gain, .decibels), over: nil)
+  }
+
   /// Back to what the cells are when nobody has said anything; of a cable as a whole.
-  func resetting(_ cells: [GridCell]) -> Edit {
+  func resetting(_ range: GridRange) -> Edit {
     switch subject {
     case .matrix(let node):
-      let edits = cells.map { Edit.set(node.name, Self.path($0), nil, over: nil) }
-      return edits.count == 1 ? edits[0] : .all(edits)
+      return .setRange(node.name, Self.settings(range, of: Self.path(range.first).name), nil, over: nil)
     case .cable(let cable, let cableName):
-      return cells.first == .master
+      return range.first == .master
         ? .connect(cableName, gain: 0, map: cable.map, mixing: cable.mixing)
         : .connect(cableName, gain: cable.gain, map: nil, mixing: cable.mixing)
     }
+  }
+
+  /// What acts on a gain.
+  enum Switch: String {
+    case mute, solo
+    case polarity
+
+    func name(_ switches: GainSwitches) -> String {
+      switch self {
+      case .mute: switches.mute
+      case .solo: switches.solo
+      case .polarity: switches.invert
+      }
+    }
+
+    func isOn(_ element: SwitchedGains.Element) -> Bool {
+      switch self {
+      case .mute: element.isMuted
+      case .solo: element.isSoloed
+      case .polarity: element.isInverted
+      }
+    }
+  }
+
+  /// The edit that turns a switch of all cells of a range to what it is not at `lead`.
+  func turning(
+    _ which: Switch, of range: GridRange, as lead: GridCell, _ catalogue: KindCatalogue
+  ) throws(EditError) -> Edit {
+    guard let node, let element = element(lead) else {
+      throw EditError("a channel map has no \(which)", hint: Self.wayOut)
+    }
+    let parameter = catalogue[node.kind]?[parameter: Self.path(range.first).name]
+    guard let switches = parameter?.switches else { throw EditError("the master has no \(which)") }
+    return .setRange(
+      node.name, Self.settings(range, of: which.name(switches)), .text(which.isOn(element) ? "off" : "on"),
+      over: nil)
+  }
+
+  /// The settings of that name at the cells of a range.
+  private static func settings(_ range: GridRange, of name: String) -> ParameterRange {
+    let spans = [range.rows, range.columns].filter { $0.lowerBound >= 0 }
+    return ParameterRange(name, spans.map { ParameterRange.Span($0.lowerBound, $0.upperBound) })
   }
 
   /// What space makes of a cell: unity where there is silence, else silence. In a map a channel that is

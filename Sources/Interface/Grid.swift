@@ -31,6 +31,7 @@ public struct GridRange: Hashable, Sendable {
     columns = span(first.column, other.column)
   }
 
+  var first: GridCell { GridCell(rows.lowerBound, columns.lowerBound) }
   var count: Int { rows.count * columns.count }
   func contains(_ cell: GridCell) -> Bool { rows.contains(cell.row) && columns.contains(cell.column) }
   /// Row by row, as a range in the language counts them.
@@ -56,12 +57,19 @@ struct Grid {
   /// Peak and mean level (root of the mean square) of each row and column; empty where not measured.
   let rowLevels: Levels
   let columnLevels: Levels
-  /// Of a matrix.
-  private let facts: NodeFacts?
+  /// What the channels are called, row by row and column by column; empty where they have no names.
+  let rowLabels: [String]
+  let columnLabels: [String]
+  /// Of a matrix: what acts on its gains, by sort.
+  private let gains: Gains?
   /// Of a cable: what each column gets of each row, row by row.
   private let factors: [Float]
   /// What the engine calls the cable's conversion, where it has no map.
   let conversion: String?
+
+  private struct Gains {
+    var inputs, outputs, crosspoints, master: SwitchedGains
+  }
 
   struct Levels: Equatable, Sendable {
     var peaks: [Float] = []
@@ -72,15 +80,17 @@ struct Grid {
   init?(_ scene: Scene, _ state: ViewState) {
     if let ends = state.matrix.cable, let cable = scene.patch.cables[ends] {
       self.init(cable, scene)
-    } else if let id = Self.matrix(scene, state), let node = scene.patch[id] {
-      self.init(node, scene)
+    } else if let id = Self.matrix(scene, state), let node = scene.patch[id],
+      let kind = scene.catalogue[node.kind]
+    {
+      self.init(node, kind, scene)
     } else {
       return nil
     }
   }
 
   static func isMatrix(_ node: Node, _ catalogue: KindCatalogue) -> Bool {
-    catalogue[node.kind]?.parameters.contains { $0.dimensions.count == 2 } ?? false
+    catalogue[node.kind]?.crosspoints != nil
   }
 
   static func matrix(_ scene: Scene, _ state: ViewState) -> NodeID? {
@@ -90,16 +100,23 @@ struct Grid {
     return scene.patch.nodes.values.first { isMatrix($0, scene.catalogue) }?.id
   }
 
-  private init(_ node: Node, _ scene: Scene) {
+  private init?(_ node: Node, _ kind: KindDescription, _ scene: Scene) {
+    guard let crosspoints = SwitchedGains("", of: node, description: kind),
+      let inputs = SwitchedGains("in", of: node, description: kind),
+      let outputs = SwitchedGains("out", of: node, description: kind),
+      let master = SwitchedGains("master", of: node, description: kind)
+    else { return nil }
+    gains = Gains(inputs: inputs, outputs: outputs, crosspoints: crosspoints, master: master)
     subject = .matrix(node)
     name = node.name
     let facts = NodeFacts(node, scene.catalogue)
-    self.facts = facts
     rows = facts.count("inputs")
     columns = facts.count("outputs")
     kindText = facts.kindText
     factors = []
     conversion = nil
+    rowLabels = Self.labels("label.in", rows, of: node, kind)
+    columnLabels = Self.labels("label.out", columns, of: node, kind)
     let report = scene.report.nodes.first { $0.id == node.id }
     rowLevels = Levels(report?.inputs.first { !$0.isEvents })
     columnLevels = Levels(report?.outputs.first { !$0.isEvents })
@@ -108,7 +125,7 @@ struct Grid {
   private init(_ cable: Cable, _ scene: Scene) {
     let cableName = scene.patch.shortName(of: cable.ends, catalogue: scene.catalogue)
     subject = .cable(cable, cableName)
-    facts = nil
+    gains = nil
     name = cableName.description
     let source = cable.ends.source
     let destination = cable.ends.destination
@@ -129,6 +146,12 @@ struct Grid {
     self.factors = factors
     conversion = rule.name
     kindText = "cable \(from) → \(to)"
+    func labels(_ name: String, _ count: Int, _ id: NodeID) -> [String] {
+      guard let node = scene.patch[id], let kind = scene.catalogue[node.kind] else { return [] }
+      return Self.labels(name, count, of: node, kind)
+    }
+    rowLabels = labels("label.out", from, source.node)
+    columnLabels = labels("label.in", to, destination.node)
     rowLevels = Levels(output)
     columnLevels = Levels(
       from: rowLevels, factors, columns: to, gain: EngineValues.gain(decibels: cable.gain))
@@ -144,19 +167,31 @@ struct Grid {
 
   // MARK: Gains
 
-  /// Decibels; -infinity for silence. Of a cable, the master is its gain and the sides have none.
+  /// Decibels, whatever acts on them; -infinity for silence. Of a cable, the master is its gain and the
+  /// sides have none.
   func gain(_ cell: GridCell) -> Double {
-    if let facts { return facts.number(Self.path(cell)) ?? -.infinity }
-    guard cell.isCrosspoint else { return cable.map(\.gain) ?? 0 }
+    if let element = element(cell) { return element.decibels }
+    guard cell.isCrosspoint else { return cable?.gain ?? 0 }
     let factor = factors[cell.row * columns + cell.column]
     // As exact as the engine's own factor.
     return factor > 0 ? (20 * log10(Double(factor)) * 10000).rounded() / 10000 : -.infinity
   }
 
+  /// The gain of a matrix with what acts on it; nil for a cable.
+  func element(_ cell: GridCell) -> SwitchedGains.Element? {
+    guard let gains else { return nil }
+    switch (cell.row, cell.column) {
+    case (..<0, ..<0): return gains.master[]
+    case (..<0, let column): return gains.outputs[column]
+    case (let row, ..<0): return gains.inputs[row]
+    case (let row, let column): return gains.crosspoints[row, column]
+    }
+  }
+
   /// Whether there is a gain to be set.
   func contains(_ cell: GridCell) -> Bool {
     guard (-1..<rows).contains(cell.row), (-1..<columns).contains(cell.column) else { return false }
-    return facts != nil || cell.isCrosspoint || cell == .master
+    return gains != nil || cell.isCrosspoint || cell == .master
   }
 
   /// The rows that a column of a cable hears; one at unity is what a map can say.
@@ -180,8 +215,26 @@ struct Grid {
   // MARK: Names
 
   /// `in 3` of a matrix; a cable's rows are what leaves its source.
-  func rowName(_ row: Int) -> String { (facts == nil ? "out " : "in ") + "\(row)" }
-  func columnName(_ column: Int) -> String { (facts == nil ? "in " : "out ") + "\(column)" }
+  func rowName(_ row: Int) -> String { (gains == nil ? "out " : "in ") + "\(row)" }
+  func columnName(_ column: Int) -> String { (gains == nil ? "in " : "out ") + "\(column)" }
+
+  /// What people call it; empty where they do not.
+  func rowLabel(_ row: Int) -> String { rowLabels.indices.contains(row) ? rowLabels[row] : "" }
+  func columnLabel(_ column: Int) -> String {
+    columnLabels.indices.contains(column) ? columnLabels[column] : ""
+  }
+
+  /// None where not one of them has a name.
+  private static func labels(_ name: String, _ count: Int, of node: Node, _ kind: KindDescription)
+    -> [String]
+  {
+    guard kind[parameter: name] != nil, node.settings.keys.contains(where: { $0.name == name }) else {
+      return []
+    }
+    return (0..<count).map {
+      if case .text(let label)? = node.settings[ParameterPath(name, [$0])] { label } else { "" }
+    }
+  }
 }
 
 extension Grid.Levels {

@@ -37,9 +37,71 @@ import Testing
     stage.press("u")
     #expect(stage.session.patch == before)
     stage.press("f")
-    #expect(stage.session.undoList.first?.contains("set main[2,0] 0dB") == true)
-    stage.press("i")
+    #expect(stage.lastEdit == "matrix main fold")
+    stage.press("right w")
+    #expect(stage.lastEdit == "matrix main swap out 0 1")
+    stage.press("left left [ down down w")
+    #expect(stage.lastEdit == "matrix main swap in 0 2")
+    stage.press("esc i")
     #expect(stage.session.patch == before)
+    // All of them by name; those that want a number are finished at the prompt.
+    stage.press("P =spre enter")
+    #expect(stage.lastEdit == "matrix main spread")
+    stage.press("P =diag enter")
+    stage.type("1")
+    stage.press("enter")
+    #expect(stage.lastEdit == "matrix main diagonal 1")
+    stage.press("right P =copy enter")
+    stage.type("1")
+    stage.press("enter")
+    #expect(stage.lastEdit == "matrix main copy out 0 1")
+  }
+
+  @Test("m, s and ! mute, solo and invert crosspoints, inputs, outputs, and ranges of them")
+  func switches() {
+    let stage = Stage.demo()
+    stage.press("F4 m")
+    #expect(stage.lastEdit == "set main.mute[0,0] on")
+    #expect(stage.app.grid?.element(GridCell(0, 0))?.isHeard == false)
+    stage.press("m")
+    #expect(stage.lastEdit == "set main.mute[0,0] off")
+    stage.press("down s")
+    #expect(stage.lastEdit == "set main.solo[1,0] on")
+    stage.press("left !")
+    #expect(stage.lastEdit == "set main.invert.in[1] on")
+    stage.press("[ down down m")
+    #expect(stage.lastEdit == "set main.mute.in[1..3] on")
+    stage.press("m")
+    #expect(stage.lastEdit == "set main.mute.in[1..3] off")
+    stage.press("esc up up up up right [ right s")
+    #expect(stage.lastEdit == "set main.solo.out[0..1] on")
+    stage.press("esc left left m")
+    #expect(stage.message == "the master has no mute")
+    stage.press("right down [ down right !")
+    #expect(stage.lastEdit == "set main.invert[0..1,0..1] on")
+    stage.press("u u u u u u u u u")
+    #expect(stage.session.patch[named: "main"]?.settings.isEmpty == true)
+  }
+
+  @Test("L names the input or output under the cursor, and the heads show it")
+  func labels() {
+    let stage = Stage.demo()
+    stage.press("F4 L")
+    stage.type("Kick")
+    stage.press("enter")
+    #expect(stage.lastEdit == "set main.label.in[0] Kick")
+    stage.press("up L")
+    stage.type("\"Left ear\"")
+    stage.press("enter")
+    #expect(stage.lastEdit == "set main.label.out[0] \"Left ear\"")
+    #expect(stage.screen.contains("in 0  Kick"))
+    #expect(stage.screen.contains("Left ear"))
+    stage.press("down L")
+    guard case .prompt(let prompt) = stage.app.state.overlay else {
+      Issue.record("no prompt")
+      return
+    }
+    #expect(prompt.editor.text == "set main.label.in[0] Kick")
   }
 
   @Test("a digit starts a value instead of changing the view")
@@ -56,12 +118,10 @@ import Testing
   func ranges() {
     let stage = Stage.demo()
     stage.press("F4 [ down right 6 minus enter")
-    #expect(
-      stage.lastEdit == "set main[0..1,0..1] -6dB")
+    #expect(stage.lastEdit == "set main[0..1,0..1] -6dB")
     // Closed: the cursor goes on, the range stays.
     stage.press("] down down minus")
-    #expect(
-      stage.lastEdit == "set main[0..1,0..1] -7dB")
+    #expect(stage.lastEdit == "set main[0..1,0..1] -7dB")
     stage.press("space")
     #expect(stage.lastEdit == "set main[0..1,0..1] -inf")
     stage.press("u u u esc space")
@@ -142,6 +202,50 @@ import Testing
     stage.press("u u")
     #expect(stage.app.grid?.gain(GridCell(0, 1)) == -.infinity)
     #expect(stage.session.undoList.count == start)
+  }
+
+  @Test("a cell of a zoomed matrix is where the mouse finds it; a click on a head is for its gain")
+  func places() {
+    let stage = Stage("node big matrix inputs=64 outputs=64", "node out output", "connect big -> out")
+    (stage.columns, stage.rows) = (80, 24)
+    stage.press("F4")
+    _ = stage.screen
+    mouse(stage, .press, Point(14 + 37, 8 + 5))
+    mouse(stage, .release, Point(14 + 37, 8 + 5))
+    #expect(stage.app.state.matrix.cell == GridCell(5, 37))
+    #expect(stage.canvas.cursor == Point(14 + 37, 8 + 5))
+    // The column's meter, the row's number.
+    mouse(stage, .press, Point(14 + 12, 5))
+    #expect(stage.app.state.matrix.cell == GridCell(-1, 12))
+    mouse(stage, .press, Point(2, 10))
+    #expect(stage.app.state.matrix.cell == GridCell(2, -1))
+    // The cursor's way down scrolls the rows and leaves the heads.
+    stage.press("right pagedown pagedown pagedown pagedown pagedown pagedown")
+    #expect(stage.app.state.matrix.row == 63)
+    #expect(stage.screen.contains("rows 51…63 of 64"))
+    #expect(stage.screen.contains("│0123456789"))
+    stage.press("> >")
+    #expect(stage.screen.contains("columns 0…15 of 64"))
+    stage.press("< < <")
+    #expect(!stage.screen.contains("columns"))
+  }
+
+  @Test("the other button on a cable of the graph opens it as a matrix")
+  func openingByMouse() {
+    let stage = Stage.demo()
+    let canvas = stage.canvas
+    let scene = stage.app.scene
+    let places = (0..<canvas.rows).flatMap { row in (0..<canvas.columns).map { Point($0, row) } }
+    let cable = places.first {
+      if case .cable(let ends) = Views.hit(scene, stage.app.state, columns: 110, rows: 30, at: $0) {
+        return stage.session.patch[ends.source.node]?.name == "dist"
+      }
+      return false
+    }
+    mouse(stage, .press, cable ?? .zero, .right)
+    #expect(stage.app.state.view == .matrix)
+    #expect(stage.app.grid?.name == "dist -> main")
+    #expect(stage.screen.contains("map [0,1,-1,-1]"))
   }
 
   @Test("the wheel steps a gain, turned at once it is one edit; over a range it steps all of it")
@@ -252,6 +356,12 @@ import Testing
         "F4 left up minus", "right enter down down down down down down down down left",
         "set main.master -1.0dB"
       ),
+      ("F4 down left m", nil, "set main.mute.in[1..1] yes"),
+      ("F4 [ right s", nil, "set main.solo[0,0..1]=on"),
+      ("F4 z", nil, "matrix main clear"),
+      ("F4 w", nil, "matrix main swap 0 1"),
+      ("F4 P =ident enter", nil, "matrix main diagonal 0"),
+      ("F4 L =Kick enter", "right enter end up up up up up =Kick enter", "set main.label.in[0] \"Kick\""),
       ("F4 [ right down 6 minus enter", nil, "set main[0..1,0..1] -6dB"),
       ("F4 left [ end down down down delete", nil, "set main.in[0..3] default"),
     ]

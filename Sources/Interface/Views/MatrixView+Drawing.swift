@@ -49,11 +49,16 @@ extension MatrixView {
   private func drawColumnHead(_ index: Int, on canvas: inout Canvas) {
     let key: ThemeKey = index == cursor.column ? .accent : .text
     let end = column(index) + (cellWidth >= 7 ? cellWidth - 2 : cellWidth - 1)
-    let top = isFull ? 2 : 1
+    let hasLabels = !grid.columnLabels.isEmpty && cellWidth >= 4
+    let top = isFull && !hasLabels ? 2 : 1
+    let label = grid.columnLabel(index)
     if headRows >= 3 {
       if cellWidth >= 4 {
-        let name = cellWidth >= 7 ? grid.columnName(index) : "\(index)"
-        canvas.put([Span(name, key)], endingAt: end + 1, row: top)
+        let number = cellWidth >= 7 ? grid.columnName(index) : "\(index)"
+        // Where there is one row for both, the name says more.
+        let name = isFull || label.isEmpty ? number : label
+        put(name, key, endingAt: end, columns: cellWidth - 1, row: top, on: &canvas)
+        if isFull, hasLabels { put(label, key, endingAt: end, columns: cellWidth - 1, row: 2, on: &canvas) }
       } else {
         canvas.put([Span("\(index % 10)", key)], endingAt: end + 1, row: top)
         if isFull, grid.columns > 10, index % 10 == 0 || index == firstColumn {
@@ -74,13 +79,27 @@ extension MatrixView {
     draw(GridCell(-1, index), on: &canvas)
   }
 
+  private func put(
+    _ text: String, _ key: ThemeKey, endingAt end: Int, columns: Int, row: Int, on canvas: inout Canvas
+  ) {
+    canvas.put([Span(DisplayWidth.truncated(text, to: columns), key)], endingAt: end + 1, row: row)
+  }
+
   private func drawRowHead(_ index: Int, on canvas: inout Canvas) {
     let place = Point(1, row(index))
+    let key: ThemeKey = index == cursor.row ? .accent : .text
     let isWide = cellWidth >= 7 && headWidth >= 14
-    let name = isWide ? grid.rowName(index) : DisplayWidth.padded("\(index)", to: 2, right: headWidth >= 14)
-    canvas.put(
-      [Span(name, index == cursor.row ? .accent : .text)], at: place, columns: max(0, headWidth - 2))
-    let start = isWide ? 7 : 4
+    let label = grid.rowLabel(index)
+    var name = isWide ? grid.rowName(index) : DisplayWidth.padded("\(index)", to: 2, right: headWidth >= 14)
+    if isWide, labelWidth == 0, !label.isEmpty { name = DisplayWidth.truncated(label, to: 5) }
+    canvas.put([Span(name, key)], at: place, columns: max(0, headWidth - 2))
+    var start = isWide ? 7 : 4
+    if labelWidth > 0 {
+      canvas.put(
+        [Span(DisplayWidth.truncated(label, to: labelWidth - 1), key)], at: Point(start, place.row),
+        columns: labelWidth - 1)
+      start += labelWidth
+    }
     let bar = column(-1) - start
     if headWidth >= 14, bar > 1 {
       canvas.put(Meter.bar(level(row: index), columns: bar), at: Point(start, place.row), columns: bar)
@@ -97,21 +116,32 @@ extension MatrixView {
     let isInRange = range.contains(cell)
     let width = width(cell.column)
     let shown = isHere && width >= 7 ? cursor.typed.map { $0 + "▏" } ?? text(cell) : text(cell)
-    let level = grid.gain(cell)
-    let key: ThemeKey =
-      isHere
-      ? .accent : !level.isFinite ? .meterEmpty : !cell.isCrosspoint || level <= -90 ? .dim : .value
+    let key = isHere ? .accent : key(cell)
     // The decimal points stand below each other.
     let cut = DisplayWidth.padded(shown, to: valueEnd(cell.column) + 1, right: true)
     canvas.put(cut, at: start, Style(key, on: isInRange ? .selection : nil))
+    if width >= 7, let mark = mark(cell) {
+      canvas.put(
+        mark, at: start + Point(valueEnd(cell.column) + 2, 0), Style(mark == "M" ? .warning : .sounding))
+    }
     // What is chosen is one piece.
     if isInRange, cell.column < range.columns.upperBound {
       let rest = width - valueEnd(cell.column) - 1
-      canvas.fill(
-        Rect(column: start.column + width - rest, row: start.row, columns: rest, rows: 1), " ",
-        Style(key, on: .selection))
+      canvas.restyle(
+        Rect(column: start.column + width - rest, row: start.row, columns: rest, rows: 1)
+      ) {
+        $0.ground = .selection
+      }
     }
     if isHere { canvas.placeCursor(at: start + Point(valueEnd(cell.column), 0)) }
+  }
+
+  /// What does not sound recedes.
+  private func key(_ cell: GridCell) -> ThemeKey {
+    let level = grid.gain(cell)
+    guard level.isFinite else { return .meterEmpty }
+    if let element = grid.element(cell), !element.isHeard { return .dim }
+    return !cell.isCrosspoint || level <= -90 ? .dim : .value
   }
 
   /// Around the cursor's cell, or each row of the range: so that it is seen without colours.
@@ -121,7 +151,7 @@ extension MatrixView {
       guard width(first.column) > 1, grid.contains(first) else { continue }
       let shown = first == cursor.cell ? cursor.typed.map { $0 + "▏" } ?? text(first) : text(first)
       let end = valueEnd(first.column)
-      let left = max(0, end - min(DisplayWidth.of(shown), end + 1))
+      let left = max(width(first.column) >= 7 ? -1 : 0, end - DisplayWidth.of(shown))
       canvas.set("[", at: Point(column(first.column) + left, self.row(row)), Style(.accent))
     }
     for row in range.rows where isShown(GridCell(row, range.columns.upperBound)) {

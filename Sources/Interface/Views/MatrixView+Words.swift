@@ -38,13 +38,14 @@ extension MatrixView {
       return place + [Span("   "), Span(typed + "▏dB", .accent)]
     }
     let level = grid.gain(cell)
-    let factor = level.isFinite ? pow(10, level / 20) : 0
+    let factor = grid.element(cell).map { Double($0.factor) } ?? (level.isFinite ? pow(10, level / 20) : 0)
+    let switches = switches(cell, grid)
     let value = Value.number(level, .decibels)
     let isSwitch = grid.cable != nil && cell.isCrosspoint && (level == 0 || !level.isFinite)
     place.append(Span("   " + (isSwitch ? level == 0 ? "on" : "off" : value.display), .value))
     return [Span].fitting(
       [
-        place, [Span(line(cell, grid, value), .prompt)],
+        place, switches.isEmpty ? [] : [Span(switches, .accent)], [Span(line(cell, grid, value), .prompt)],
         isSwitch ? [] : [Span("factor \(Printout.fixed(factor, 3))", .dim)],
       ],
       columns: max(columns, place.width))
@@ -54,11 +55,28 @@ extension MatrixView {
     let isCable = grid.cable != nil
     switch (cell.row, cell.column) {
     case (..<0, ..<0): return isCable ? "the cable's gain" : "master"
-    case (..<0, let column): return "output \(column)"
-    case (let row, ..<0): return "input \(row)"
+    case (..<0, let column): return "output \(named(column, grid.columnLabel(column)))"
+    case (let row, ..<0): return "input \(named(row, grid.rowLabel(row)))"
     case (let row, let column):
-      return (isShort ? "" : isCable ? "channel " : "crosspoint ") + "\(row) → \(column)"
+      return (isShort ? "" : isCable ? "channel " : "crosspoint ")
+        + "\(named(row, grid.rowLabel(row))) → \(named(column, grid.columnLabel(column)))"
     }
+  }
+
+  /// `0 Kick`
+  private static func named(_ index: Int, _ label: String) -> String {
+    label.isEmpty ? "\(index)" : "\(index) \(label)"
+  }
+
+  /// `muted`, `inverted`, `silent: others are soloed`
+  private static func switches(_ cell: GridCell, _ grid: Grid) -> String {
+    guard let element = grid.element(cell) else { return "" }
+    var words: [String] = []
+    if element.isMuted { words.append("muted") }
+    if element.isSoloed { words.append("soloed") }
+    if element.isInverted { words.append("inverted") }
+    if !element.isHeard, !element.isMuted { words.append("silent while others are soloed") }
+    return words.joined(separator: ", ")
   }
 
   /// `0…3 → 1, 4 crosspoints`

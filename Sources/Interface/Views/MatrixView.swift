@@ -12,6 +12,8 @@ struct MatrixView {
   // Places of the view, in its own coordinates.
   let cellWidth: Int
   let headWidth: Int
+  /// Columns for the names of rows beside their numbers; 0 where there is no room, or no name.
+  let labelWidth: Int
   /// Rows above the first crosspoint.
   let headRows: Int
   let firstRow: Int
@@ -38,7 +40,10 @@ struct MatrixView {
       ($0 < 10 || !isCompact) && head($0) + $0 * grid.columns < size.columns
     }
     cellWidth = cursor.cellWidth ?? fitting ?? 1
-    headWidth = head(cellWidth)
+    let room = size.columns - 1 - head(cellWidth) - cellWidth * grid.columns
+    let longest = grid.rowLabels.map { DisplayWidth.of($0) }.max() ?? 0
+    labelWidth = longest > 0 && room >= 5 && head(cellWidth) >= 14 ? min(longest + 1, room, 16) : 0
+    headWidth = head(cellWidth) + labelWidth
     // A title, the columns' names, meters, gains and a rule; less of them where there are few rows.
     headRows = size.rows >= 11 ? 6 : size.rows >= 5 ? 3 : 2
     shownRows = min(grid.rows, max(0, size.rows - headRows))
@@ -101,17 +106,31 @@ struct MatrixView {
 
   // MARK: Values
 
-  /// `-6.0`, `-6`, a bar or a dot, as there is room; `·` for silence.
+  /// `-6.0`, `-6`, a bar or a dot, as there is room; `·` for silence. `Ø`: inverted. In small cells `M` and
+  /// `S` stand for the value.
   func text(_ cell: GridCell) -> String {
     let level = grid.gain(cell)
-    guard level.isFinite else { return "·" }
-    switch width(cell.column) {
-    case 1: return level > 0 ? "◆" : level == 0 ? "●" : "•"
-    case 2: return String(Self.bar(level))
-    case 4...6: return "\(Int(max(-99, level.rounded())))"
+    let element = grid.element(cell)
+    let width = width(cell.column)
+    let room = width >= 7 ? valueEnd(cell.column) + 1 : max(1, width - 1)
+    if room <= 3, let mark = mark(cell) { return mark }
+    let sign = element?.isInverted == true ? "Ø" : ""
+    guard level.isFinite else { return room == 1 && !sign.isEmpty ? sign : sign + "·" }
     // A map has no gains: what it lets through is not a level.
-    default: return level == 0 && grid.cable != nil && cell.isCrosspoint ? "●" : Printout.fixed(level, 1)
+    if level == 0, grid.cable != nil, cell.isCrosspoint { return "●" }
+    if room == 1 {
+      let dot = level > 0 ? "◆" : level == 0 ? "●" : "•"
+      return !sign.isEmpty ? sign : width == 1 ? dot : String(Self.bar(level))
     }
+    let words = [Printout.fixed(level, 1), "\(Int(max(room > 3 ? -999 : -99, level.rounded())))"]
+    let fitting = words.dropFirst(room > 3 ? 0 : 1).map { sign + $0 }.first { $0.count <= room }
+    return fitting ?? (sign.isEmpty ? words[1] : sign)
+  }
+
+  /// `M` where it is muted, else `S` where it is soloed.
+  func mark(_ cell: GridCell) -> String? {
+    guard let element = grid.element(cell) else { return nil }
+    return element.isMuted ? "M" : element.isSoloed ? "S" : nil
   }
 
   /// The taller the louder: 7 eighths are unity, 8 eighths more than that.
