@@ -99,8 +99,9 @@ extension App {
 
   // MARK: Moving
 
-  /// Keeps the cursor and the range on what there is.
+  /// Keeps the cursor and the range on what there is, while it is looked at.
   func clampMatrix() {
+    guard state.view == .matrix else { return }
     if let cable = state.matrix.cable, scene.patch.cables[cable] == nil {
       state.matrix.cable = nil
       state.matrix.dropRange()

@@ -28,7 +28,7 @@ import Testing
       "left right up down pageup pagedown home end tab shift-tab enter esc backspace delete space F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 ctrl-r ctrl-l ctrl-u"
       .split(separator: " ").map(String.init)
     // Without `!` and `:w`: nothing may be written.
-    let letters = Array("abcdefghijklmnoprstuxyzRX?/n0123456789+-=[].,")
+    let letters = Array("abcdefghijklmnoprstuwxyzRXMPL<>?/n0123456789+-=[].,")
     for step in 0..<3000 {
       switch Int.random(in: 0..<11, using: &random) {
       case 0:
@@ -62,7 +62,7 @@ import Testing
 
   @Test("every view and overlay draws at every size from 1x1 up")
   func sizes() {
-    for keys in ["F1", "F2", "F3", "F4", "F5", "p", "c", "r", "enter", ": = =set", "q", "/", "i"] {
+    for keys in ["F1", "F2", "F3", "F4", "F4 < < <", "m =sa", "F5", "p", "c", "r", "enter", ": = =set", "q", "/", "i"] {
       let stage = Stage.demo()
       stage.press(keys)
       for (columns, rows) in [

@@ -166,6 +166,37 @@ import Testing
       stage.session.undoList.prefix(3) == ["set main[0,0] -2dB", "set dist.drive 3dB", "set main[0,0] -1dB"])
   }
 
+  @Test("meters rise at once, fall by 20 dB in 1.7 s, and hold the highest peak for 1.5 s")
+  func meters() throws {
+    let stage = Stage(
+      "node tone oscillator level=-6dB", "node main matrix inputs=2 outputs=2", "node out output",
+      "connect tone -> main map=[-1,0]", "connect main -> out")
+    stage.session.engine.isMetering = true
+    stage.press("F4")
+    stage.play(seconds: 0.2)
+    func levels() -> (row: MeterLevel, column: MeterLevel) {
+      (stage.app.state.matrix.meters.rows[1], stage.app.state.matrix.meters.columns[1])
+    }
+    func decibels(_ level: Float) -> Double { Meter.decibels(level) }
+    #expect(abs(decibels(levels().row.peak) + 6) < 0.1)
+    #expect(abs(decibels(levels().column.held) + 6) < 0.1)
+    #expect(stage.app.state.matrix.meters.rows[0].peak == 0)
+    try stage.session.perform("set tone.level -inf")
+    stage.play(seconds: 0.03)
+    let start = decibels(levels().row.peak)
+    stage.play(seconds: 0.85)
+    #expect(abs(decibels(levels().row.peak) - start + 10) < 0.2)
+    #expect(abs(decibels(levels().row.held) + 6) < 0.1)
+    stage.play(seconds: 1.5)
+    #expect(decibels(levels().row.held) < -10)
+    // A silent screen comes to rest.
+    stage.play(seconds: 6)
+    _ = stage.screen
+    stage.play(seconds: 0.1)
+    #expect(!stage.app.needsRender)
+    #expect(levels().row.peak == 0 && levels().row.held == 0)
+  }
+
   // MARK: The mouse
 
   private func mouse(

@@ -1,3 +1,4 @@
+import Patch
 import Screen
 
 extension MatrixView {
@@ -115,12 +116,14 @@ extension MatrixView {
     let isHere = cell == cursor.cell
     let isInRange = range.contains(cell)
     let width = width(cell.column)
-    let shown = isHere && width >= 7 ? cursor.typed.map { $0 + "▏" } ?? text(cell) : text(cell)
-    let key = isHere ? .accent : key(cell)
+    let element = grid.element(cell)
+    let typed = isHere && width >= 7 ? cursor.typed.map { $0 + "▏" } : nil
+    let shown = typed ?? text(cell, element)
+    let key = isHere ? .accent : key(cell, element)
     // The decimal points stand below each other.
     let cut = DisplayWidth.padded(shown, to: valueEnd(cell.column) + 1, right: true)
     canvas.put(cut, at: start, Style(key, on: isInRange ? .selection : nil))
-    if width >= 7, let mark = mark(cell) {
+    if width >= 7, let mark = element?.mark {
       canvas.put(
         mark, at: start + Point(valueEnd(cell.column) + 2, 0), Style(mark == "M" ? .warning : .sounding))
     }
@@ -137,10 +140,10 @@ extension MatrixView {
   }
 
   /// What does not sound recedes.
-  private func key(_ cell: GridCell) -> ThemeKey {
-    let level = grid.gain(cell)
+  private func key(_ cell: GridCell, _ element: SwitchedGains.Element?) -> ThemeKey {
+    let level = element?.decibels ?? grid.gain(cell)
     guard level.isFinite else { return .meterEmpty }
-    if let element = grid.element(cell), !element.isHeard { return .dim }
+    if element?.isHeard == false { return .dim }
     return !cell.isCrosspoint || level <= -90 ? .dim : .value
   }
 

@@ -1,3 +1,4 @@
+import Patch
 import Screen
 import Session
 
@@ -108,12 +109,13 @@ struct MatrixView {
 
   /// `-6.0`, `-6`, a bar or a dot, as there is room; `·` for silence. `Ø`: inverted. In small cells `M` and
   /// `S` stand for the value.
-  func text(_ cell: GridCell) -> String {
-    let level = grid.gain(cell)
-    let element = grid.element(cell)
+  func text(_ cell: GridCell) -> String { text(cell, grid.element(cell)) }
+
+  func text(_ cell: GridCell, _ element: SwitchedGains.Element?) -> String {
+    let level = element?.decibels ?? grid.gain(cell)
     let width = width(cell.column)
     let room = width >= 7 ? valueEnd(cell.column) + 1 : max(1, width - 1)
-    if room <= 3, let mark = mark(cell) { return mark }
+    if room <= 3, let mark = element?.mark { return mark }
     let sign = element?.isInverted == true ? "Ø" : ""
     guard level.isFinite else { return room == 1 && !sign.isEmpty ? sign : sign + "·" }
     // A map has no gains: what it lets through is not a level.
@@ -125,12 +127,6 @@ struct MatrixView {
     let words = [Printout.fixed(level, 1), "\(Int(max(room > 3 ? -999 : -99, level.rounded())))"]
     let fitting = words.dropFirst(room > 3 ? 0 : 1).map { sign + $0 }.first { $0.count <= room }
     return fitting ?? (sign.isEmpty ? words[1] : sign)
-  }
-
-  /// `M` where it is muted, else `S` where it is soloed.
-  func mark(_ cell: GridCell) -> String? {
-    guard let element = grid.element(cell) else { return nil }
-    return element.isMuted ? "M" : element.isSoloed ? "S" : nil
   }
 
   /// The taller the louder: 7 eighths are unity, 8 eighths more than that.
@@ -150,4 +146,9 @@ struct MatrixView {
       peak: levels.peaks.indices.contains(index) ? levels.peaks[index] : 0,
       mean: levels.means.indices.contains(index) ? levels.means[index] : nil)
   }
+}
+
+extension SwitchedGains.Element {
+  /// `M` where it is muted, else `S` where it is soloed.
+  var mark: String? { isMuted ? "M" : isSoloed ? "S" : nil }
 }
