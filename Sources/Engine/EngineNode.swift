@@ -141,10 +141,10 @@ final class EngineNode {
       to: NodeSlot(
         parameters: memory.parameters, streams: memory.streams, crossfades: memory.crossfades,
         events: takesEvents ? Self.makeQueue() : noEvents, eventOutput: isSender ? Self.makeQueue() : nil,
-        peaks: memory.peaks, parameterCount: Int32(values.count), number: number, kernel: memory.kernel,
+        meters: memory.meters, parameterCount: Int32(values.count), number: number, kernel: memory.kernel,
         tag: type?.tag ?? .none,
         tracesNotes: type?.description.inputs.contains(where: \.isEvents) == true && !outputs.isEmpty,
-        amplifies: type?.mayAmplify(values) ?? false, peakCount: UInt16(clamping: memory.peakCount)))
+        amplifies: type?.mayAmplify(values) ?? false, meterCount: UInt16(clamping: memory.meterCount)))
     slot = memory.slot
     row.pointee.parameterElements = values.indices.reduce(0) { $0 + Int32(memory.parameters[$1].capacity) }
   }

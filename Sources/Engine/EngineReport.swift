@@ -70,19 +70,27 @@ extension Engine {
       let list = incoming.filter { $0.key.destinationPort == name }
       result.inputs.append(PortReport(name: name, isEvents: false, channels: 1, cables: cables(list)))
     }
-    var peak = 0
+    let isQuiet =
+      node.slot.pointee.isSilent.load(ordering: .relaxed)
+      || node.slot.pointee.blast.load(ordering: .relaxed) != 0
+    var meter = 0
     for port in description?.outputs ?? node.outputs {
       let list = (outgoing[node.number] ?? []).filter { $0.key.sourcePort == port.name }
       let index = node.outputs.firstIndex { $0.name == port.name }
       let channels = index.map { node.outputChannels[$0] } ?? 0
       var peaks: [Float] = []
-      for _ in 0..<channels where peak < Int(node.slot.pointee.peakCount) {
-        peaks.append(Float(bitPattern: node.slot.pointee.peaks[peak].exchange(0, ordering: .relaxed)))
-        peak += 1
+      var means: [Float] = []
+      for _ in 0..<channels where meter < Int(node.slot.pointee.meterCount) {
+        let channel = node.slot.pointee.meters + meter
+        peaks.append(Float(bitPattern: channel.pointee.peak.exchange(0, ordering: .relaxed)))
+        let power = Float(bitPattern: channel.pointee.power.load(ordering: .relaxed))
+        means.append(isQuiet ? 0 : power.squareRoot())
+        meter += 1
       }
       var report = PortReport(
         name: port.name, isEvents: port.isEvents, channels: channels, cables: cables(list))
       report.peaks = peaks
+      report.means = means
       result.outputs.append(report)
     }
     return result

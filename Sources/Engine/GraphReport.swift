@@ -70,6 +70,9 @@ public struct PortReport: Sendable {
   public var cables: [CableReport] = []
   /// Peak of each channel since the last report, linear; empty for events and where not metered.
   public var peaks: [Float] = []
+  /// Root of the mean square of each channel, linear, as a volume indicator follows it (99 % of the way in
+  /// 300 ms); empty for events and where not metered.
+  public var means: [Float] = []
 }
 
 public struct CableReport: Sendable {

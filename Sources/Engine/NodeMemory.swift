@@ -48,8 +48,8 @@ struct NodeMemory {
   let crossfades: UnsafeMutablePointer<CrossfadeStream>
   let kernel: UnsafeMutableRawPointer
   let parameters: UnsafeMutablePointer<ParameterState>
-  let peaks: UnsafeMutablePointer<Atomic<UInt32>>
-  let peakCount: Int
+  let meters: UnsafeMutablePointer<ChannelMeter>
+  let meterCount: Int
   private let singles: UnsafeMutablePointer<Float>
   private let ramps: [(first: UnsafeMutablePointer<Ramp>, capacity: Int)]
   private let many: UnsafeMutablePointer<Float>
@@ -67,7 +67,7 @@ struct NodeMemory {
         isPerChannel: node.type?.description.parameters[index].isPerChannel == true,
         values: node.values[index].count)
     }
-    peakCount = 64 * node.outputChannels.count
+    meterCount = 64 * node.outputChannels.count
 
     var layout = Layout()
     let slotAt = layout.place(NodeSlot.self, 1)
@@ -87,7 +87,7 @@ struct NodeMemory {
     let parametersAt = layout.place(ParameterState.self, count)
     let rampsAt = capacities.map { layout.place(Ramp.self, $0) }
     let manyAt = layout.place(Float.self, 64 * count)
-    let peaksAt = layout.place(Atomic<UInt32>.self, peakCount)
+    let metersAt = layout.place(ChannelMeter.self, meterCount)
     let cold = EngineNode.zeroed(layout.size)
     self.cold = cold
     parameters = (cold + parametersAt).bindMemory(to: ParameterState.self, capacity: count)
@@ -95,8 +95,8 @@ struct NodeMemory {
       ((cold + at).bindMemory(to: Ramp.self, capacity: capacity), capacity)
     }
     many = (cold + manyAt).bindMemory(to: Float.self, capacity: 64 * count)
-    peaks = (cold + peaksAt).bindMemory(to: Atomic<UInt32>.self, capacity: peakCount)
-    for index in 0..<peakCount { (peaks + index).initialize(to: Atomic(0)) }
+    meters = (cold + metersAt).bindMemory(to: ChannelMeter.self, capacity: meterCount)
+    for index in 0..<meterCount { (meters + index).initialize(to: ChannelMeter()) }
   }
 
   /// One parameter, at rest at `values`.

@@ -84,6 +84,17 @@ struct ParameterState {
   }
 }
 
+/// How loud a channel is, told to the worker as bit patterns of floats.
+struct ChannelMeter: ~Copyable {
+  /// The largest magnitude since last read.
+  let peak = Atomic<UInt32>(0)
+  /// The mean square as a volume indicator follows it; what it was last, while the node is silent.
+  let power = Atomic<UInt32>(0)
+
+  /// Seconds of the indicator's exponential: 99 % of the way in 300 ms (IEC 60268-17).
+  static let time: Float = 0.3 / 4.6
+}
+
 /// The state of a node on the audio thread. It lives at one address from preparation until it is
 /// freed, whatever plans come and go: rewiring cannot touch it.
 ///
@@ -97,8 +108,8 @@ struct NodeSlot: ~Copyable {
   /// For kinds that take events; the others share one queue that stays empty.
   let events: UnsafeMutablePointer<EventQueue>
   let eventOutput: UnsafeMutablePointer<EventQueue>?
-  /// Peaks since last read, one for each audio output channel, as bit patterns of floats.
-  let peaks: UnsafeMutablePointer<Atomic<UInt32>>
+  /// One for each audio output channel.
+  let meters: UnsafeMutablePointer<ChannelMeter>
   let parameterCount: Int32
   /// Number in the trace.
   let number: Int32
@@ -123,7 +134,7 @@ struct NodeSlot: ~Copyable {
   var amplifies: Bool
   /// Told to the worker.
   let isSilent = Atomic<Bool>(false)
-  let peakCount: UInt16
+  let meterCount: UInt16
   /// What it gave when the blast shield muted it, as the bit pattern of a float; 0 while it has not. A
   /// muted node sleeps, and nothing wakes it.
   let blast = Atomic<UInt32>(0)

@@ -38,6 +38,10 @@ extension StepRunner {
     _ step: UnsafeMutablePointer<Step>, _ node: UnsafeMutablePointer<NodeSlot>
   ) -> Bool {
     var isUnfit = false
+    // One step of the indicator's exponential; it begins anew after silence.
+    let share = Float(frames) / (context.pointee.rate * ChannelMeter.time)
+    let weight = share / (1 + share)
+    let isFresh = node.pointee.isSilent.load(ordering: .relaxed)
     var slot = 0
     var port = 0
     while port < Int(step.pointee.outputCount) {
@@ -48,11 +52,15 @@ extension StepRunner {
         magnitudes.add(output[channel], frames)
         if magnitudes.areUnfit {
           isUnfit = true
-        } else if slot < Int(node.pointee.peakCount) {
+        } else if slot < Int(node.pointee.meterCount) {
+          let meter = node.pointee.meters + slot
           let peak = magnitudes.largest
-          if peak > node.pointee.peaks[slot].load(ordering: .relaxed) {
-            node.pointee.peaks[slot].store(peak, ordering: .relaxed)
+          if peak > meter.pointee.peak.load(ordering: .relaxed) {
+            meter.pointee.peak.store(peak, ordering: .relaxed)
           }
+          let old = isFresh ? 0 : Float(bitPattern: meter.pointee.power.load(ordering: .relaxed))
+          let power = old + (Self.power(of: output[channel], frames) - old) * weight
+          meter.pointee.power.store(power.bitPattern, ordering: .relaxed)
         }
         slot &+= 1
         channel &+= 1
@@ -60,6 +68,30 @@ extension StepRunner {
       port &+= 1
     }
     return isUnfit
+  }
+
+  /// The mean square.
+  @inline(__always) @_noLocks private static func power(
+    of samples: UnsafePointer<Float>, _ frames: Int
+  ) -> Float {
+    let bytes = UnsafeRawPointer(samples)
+    var lanes = SIMD16<Float>(repeating: 0)
+    var frame = 0
+    while frame &+ 16 <= frames {
+      let values = bytes.loadUnaligned(fromByteOffset: frame &* 4, as: SIMD16<Float>.self)
+      lanes += values * values
+      frame &+= 16
+    }
+    // By halves: `sum()` goes lane by lane, each waiting for the one before.
+    let eight = lanes.lowHalf + lanes.highHalf
+    let four = eight.lowHalf + eight.highHalf
+    let two = four.lowHalf + four.highHalf
+    var sum = two[0] + two[1]
+    while frame < frames {
+      sum += samples[frame] * samples[frame]
+      frame &+= 1
+    }
+    return sum / Float(frames)
   }
 
   /// Silences a node from the first unfit frame of any of its channels on, so that the split into blocks

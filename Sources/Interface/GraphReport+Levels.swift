@@ -2,25 +2,37 @@ import Engine
 import Patch
 
 extension GraphReport {
-  /// Gives inputs that are not measured themselves the peaks that their cables bring: with one cable
-  /// that is exact, with several it is the most that their sum can be.
-  mutating func fillInputPeaks() {
-    var peaks: [String: [Float]] = [:]
+  /// Gives inputs that are not measured themselves the levels that their cables bring: with one cable that
+  /// is exact; with several, the peak is the most that their sum can be, and the mean that of sounds that
+  /// have nothing to do with each other.
+  mutating func fillInputLevels() {
+    var outputs: [String: PortReport] = [:]
     for node in nodes where !node.state.isLeaving {
-      for port in node.outputs where !port.isEvents { peaks[node.name + "." + port.name] = port.peaks }
+      for port in node.outputs where !port.isEvents { outputs[node.name + "." + port.name] = port }
     }
     for node in nodes.indices {
       for port in nodes[node].inputs.indices {
         let input = nodes[node].inputs[port]
         guard !input.isEvents, input.peaks.isEmpty, input.channels > 0 else { continue }
-        var levels = [Float](repeating: 0, count: input.channels)
+        var peaks = [Float](repeating: 0, count: input.channels)
+        var powers = peaks
+        var hasMeans = false
         for cable in input.cables {
-          let source = peaks[cable.from + "." + cable.fromPort] ?? []
-          for channel in levels.indices {
-            levels[channel] += abs(cable.gain) * cable.level(of: channel, source)
+          guard let source = outputs[cable.from + "." + cable.fromPort] else { continue }
+          for entry in cable.conversion(of: source) where entry.destination < input.channels {
+            let gain = abs(cable.gain * entry.gain)
+            if source.peaks.indices.contains(entry.source) {
+              peaks[entry.destination] += gain * source.peaks[entry.source]
+            }
+            if source.means.indices.contains(entry.source) {
+              let mean = gain * source.means[entry.source]
+              powers[entry.destination] += mean * mean
+              hasMeans = true
+            }
           }
         }
-        nodes[node].inputs[port].peaks = levels
+        nodes[node].inputs[port].peaks = peaks
+        if hasMeans { nodes[node].inputs[port].means = powers.map { $0.squareRoot() } }
       }
     }
   }
@@ -36,10 +48,10 @@ extension NodeReport.State {
 }
 
 extension CableReport {
-  /// The most that can reach a channel of the destination, before the gain, of these levels of the source.
-  fileprivate func level(of channel: Int, _ source: [Float]) -> Float {
-    let rule = ChannelConversion(
-      from: source.count, to: toChannels, map: map, mixing: isDiscrete ? .discrete : .speakers)
-    return rule.gains.reduce(0) { $1.destination == channel ? $0 + abs($1.gain) * source[$1.source] : $0 }
+  fileprivate func conversion(of source: PortReport) -> [ChannelGain] {
+    ChannelConversion(
+      from: max(source.channels, source.peaks.count), to: toChannels, map: map,
+      mixing: isDiscrete ? .discrete : .speakers
+    ).gains
   }
 }

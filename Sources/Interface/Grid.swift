@@ -240,6 +240,7 @@ struct Grid {
 extension Grid.Levels {
   fileprivate init(_ port: PortReport?) {
     peaks = port?.peaks ?? []
+    means = port?.means ?? []
   }
 
   /// What arrives through a cable: peaks as if they met, means as if they were strangers.

@@ -2,8 +2,8 @@ import Glibc
 import Patch
 
 /// How the level of one channel is shown: peaks fall as on a programme meter of type I (IEC 60268-10: by
-/// 20 dB in 1.7 s), the highest is held for a while, the mean moves as a volume indicator does
-/// (IEC 60268-17: there within 300 ms).
+/// 20 dB in 1.7 s), the highest is held for a while. The mean is the engine's, which moves as a volume
+/// indicator does (IEC 60268-17); where a node falls silent it falls as it would have.
 public struct MeterLevel: Hashable, Sendable {
   /// Linear, all three.
   public var peak: Float = 0
@@ -16,8 +16,8 @@ public struct MeterLevel: Hashable, Sendable {
   /// Seconds that the highest peak stays.
   static let holdTime = 1.5
   private static let fall = 20 / 1.7
-  /// 99 % of the way in 300 ms.
-  private static let meanTime = 0.3 / 4.6
+  /// Seconds of its exponential: of the power, 99 % of the way in 300 ms.
+  private static let meanTime = 2 * 0.3 / 4.6
 
   public init(peak: Float = 0, mean: Float? = nil, held: Float? = nil) {
     self.peak = peak
@@ -26,7 +26,7 @@ public struct MeterLevel: Hashable, Sendable {
   }
 
   /// Takes what was measured since `seconds` ago.
-  mutating func take(peak new: Float, mean square: Float?, at now: Double, after seconds: Double) {
+  mutating func take(peak new: Float, mean newMean: Float?, at now: Double, after seconds: Double) {
     let falling = Float(pow(10, -Self.fall * seconds / 20))
     // What cannot be seen any more is nothing, so that a silent screen comes to rest.
     peak = max(new, peak * falling > 0.0005 ? peak * falling : 0)
@@ -36,14 +36,10 @@ public struct MeterLevel: Hashable, Sendable {
     } else if now - heldAt > Self.holdTime {
       held = max(peak, held * falling > 0.0005 ? held * falling : 0)
     }
-    guard let square else {
-      mean = nil
-      return
+    mean = newMean.map { new in
+      let left = (mean ?? 0) * Float(exp(-seconds / Self.meanTime))
+      return max(new, left > 0.0005 ? left : 0)
     }
-    let old = mean ?? 0
-    let share = Float(1 - exp(-seconds / Self.meanTime))
-    let power = old * old + (square * square - old * old) * share
-    mean = power > 2.5e-7 ? power.squareRoot() : 0
   }
 }
 

@@ -70,7 +70,7 @@ import Session
   private func refresh() {
     refreshDocument()
     scene.report = session.report
-    scene.report.fillInputPeaks()
+    scene.report.fillInputLevels()
     scene.status = session.status
     let fresh = session.trace(since: nextTrace)
     guard let last = fresh.last else { return }

@@ -30,4 +30,26 @@ import Testing
     let after = peaks()
     #expect(after.count == 2 && abs(after[0] - 0.25) < 1e-6 && abs(after[1] - 0.125) < 1e-6)
   }
+
+  @Test(arguments: [7, 64, 480]) func aMeterShowsTheMeanOfASoundAsAVolumeIndicatorDoes(period: Int) throws {
+    let bench = Bench(period: period)
+    bench.engine.isMetering = true
+    try bench.begin([
+      node("tone", "oscillator", "freq=997Hz", "level=-6.0206dB"), node("out", "output"),
+      cable("tone", "out"),
+    ])
+    func mean() -> Double {
+      let nodes = bench.engine.report().nodes
+      return Double(nodes.first { $0.name == "tone" }?.outputs.first?.means.first ?? -1)
+    }
+    // 99 % of the power within 300 ms, whatever the period; then a sine's root of one half.
+    let final = 0.5 * 0.5.squareRoot()
+    bench.render(14400)
+    #expect(abs(mean() - final * 0.99.squareRoot()) < 0.005 * final)
+    bench.render(48000)
+    #expect(abs(mean() - final) < 0.003 * final)
+    bench.edit(.set("tone", ParameterPath("level", []), .number(-.infinity, .decibels), over: nil))
+    bench.render(48000)
+    #expect(mean() == 0)
+  }
 }

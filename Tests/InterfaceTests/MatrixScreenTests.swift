@@ -21,7 +21,7 @@ struct MatrixScreenTests {
       """)
     scene.sound("desk", 0.5, 0.01)
     scene.sound("main", 0.25)
-    scene.report.fillInputPeaks()
+    scene.report.fillInputLevels()
     var state = ViewState()
     state.view = .matrix
     change(&state)

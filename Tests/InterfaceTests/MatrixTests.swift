@@ -181,6 +181,10 @@ import Testing
     #expect(abs(decibels(levels().row.peak) + 6) < 0.1)
     #expect(abs(decibels(levels().column.held) + 6) < 0.1)
     #expect(stage.app.state.matrix.meters.rows[0].peak == 0)
+    // The mean of a sine, which has come near in this time.
+    let mean = decibels(levels().row.mean ?? 0)
+    #expect(mean < -8.5 && mean > -9.8)
+    #expect(abs(decibels(levels().column.mean ?? 0) - mean) < 0.01)
     try stage.session.perform("set tone.level -inf")
     stage.play(seconds: 0.03)
     let start = decibels(levels().row.peak)
@@ -194,7 +198,7 @@ import Testing
     _ = stage.screen
     stage.play(seconds: 0.1)
     #expect(!stage.app.needsRender)
-    #expect(levels().row.peak == 0 && levels().row.held == 0)
+    #expect(levels().row.peak == 0 && levels().row.held == 0 && levels().row.mean == 0)
   }
 
   // MARK: The mouse

@@ -126,7 +126,7 @@ func reconnecting() -> (scene: Scene, state: ViewState) {
   scene.sound("dist", 0.6, 0.4)
   scene.sound("eq", 0.02, 0.02)
   scene.sound("main", 0.35, 0.28)
-  scene.report.fillInputPeaks()
+  scene.report.fillInputLevels()
   scene.change("piano") {
     $0.file = "upright.sfz"
     $0.voices = 6
@@ -178,7 +178,7 @@ func feedback() -> (scene: Scene, state: ViewState) {
     """)
   scene.sound("tone", 1.2)
   scene.sound("sum", 0.5, 0.5)
-  scene.report.fillInputPeaks()
+  scene.report.fillInputLevels()
   scene.change("sum") { node in
     for index in node.inputs[0].cables.indices where node.inputs[0].cables[index].from == "echo" {
       node.inputs[0].cables[index].isFeedback = true
