@@ -77,7 +77,7 @@ struct Author {
     let indices = parameter.dimensions.isEmpty ? "" : "[0\(parameter.dimensions.count > 1 ? ",1" : "")]"
     switch parameter.form {
     case .choice(let words): return "\(name).\(parameter.name) \(words.randomElement(using: &random)!)"
-    case .toggle: return "\(name).\(parameter.name) \(Bool.random(using: &random) ? "on" : "off")"
+    case .toggle: return "\(name).\(parameter.name)\(indices) \(Bool.random(using: &random) ? "on" : "off")"
     case .integer: return "\(name).\(parameter.name) \(Int.random(in: 1...4, using: &random))"
     case .continuous:
       let low = max(parameter.range.lowerBound, -40)

@@ -82,18 +82,23 @@ import Testing
       let graph = try LiveGraph(Self.patch(around: kind), threads: threads)
       if kind.parameters.contains(where: { $0.form == .file }) { try graph.load(instrument, into: "it") }
       let node = try #require(graph.patch[named: "it"])
-      let settings = kind.parameters.compactMap { author.setting($0, of: "it") }
-      let later = kind.parameters.compactMap { author.setting($0, of: "it") }
+      // Sizes last: a smaller one leaves no room for what is set at an index.
+      let parameters =
+        kind.parameters.filter { $0.form != .integer } + kind.parameters.filter { $0.form == .integer }
+      let settings = parameters.compactMap { author.setting($0, of: "it") }
+      let later = parameters.compactMap { author.setting($0, of: "it") }
       let quiet = Int64(settings.count + 1) * 1000
+      var taken = 0
       var cues = [
         Cue(frame: 100) { graph.engine.perform(Event(.noteOn, key: 60, value: 90), on: node.id) },
         Cue(frame: 200) { graph.engine.perform(Event(.play, time: 0), on: node.id) },
       ]
       for (index, setting) in settings.enumerated() {
-        cues.append(Cue(frame: Int64(index) * 1000) { try graph.perform("set \(setting)") })
-        // Refused where a change is no matter of time.
-        cues.append(
-          Cue(frame: Int64(index) * 1000 + 500) { _ = try? graph.perform("set \(later[index]) over 5ms") })
+        for (frame, line) in [(0, "set \(setting)"), (500, "set \(later[index]) over 5ms")] {
+          // Refused where a change is no matter of time.
+          cues.append(
+            Cue(frame: Int64(index * 1000 + frame)) { if (try? graph.perform(line)) != nil { taken += 1 } })
+        }
       }
       if kind.inputs.contains(where: { !$0.isEvents }) {
         cues.append(Cue(frame: quiet) { try graph.perform("connect wind -> it gain=-inf") })
@@ -103,6 +108,7 @@ import Testing
       let renderer = OfflineRenderer(engine: graph.engine, rate: 48000, period: 96, tracks: [])
       try audit.watchRenders { try renderer.render(frames: quiet + 50_000, cues: cues) }
       #expect(audit.found.breaches == 0, "\(kind.name): \(audit.words)")
+      #expect(taken >= settings.count, "\(kind.name): \(taken) of \(2 * settings.count)")
       let report = try #require(graph.engine.report().nodes.first { $0.name == "it" }, "\(kind.name)")
       if case .placeholder(let reason) = report.state {
         Issue.record("\(kind.name) was not at work: \(reason)")
