@@ -62,7 +62,9 @@ import Testing
 
   @Test("every view and overlay draws at every size from 1x1 up")
   func sizes() {
-    for keys in ["F1", "F2", "F3", "F4", "F4 < < <", "m =sa", "F5", "p", "c", "r", "enter", ": = =set", "q", "/", "i"] {
+    for keys in [
+      "F1", "F2", "F3", "F4", "F4 < < <", "m =sa", "F5", "p", "c", "r", "enter", ": = =set", "q", "/", "i",
+    ] {
       let stage = Stage.demo()
       stage.press(keys)
       for (columns, rows) in [
