@@ -4,10 +4,11 @@ import Screen
 /// Gestures: what the hand does in one go is one edit in the history, however many steps it takes.
 extension App {
   struct Gesture {
-    /// What is done to which cells of which grid; another thing is another gesture.
+    /// What is done to what; another thing is another gesture.
     enum Kind: Hashable {
-      case step(String, GridRange)
-      case drag(String, GridRange)
+      case step(String)
+      case stepCells(String, GridRange)
+      case dragCells(String, GridRange)
     }
     var kind: Kind
     /// The edit that it has made of the history.
@@ -23,7 +24,7 @@ extension App {
   func perform(_ edit: Edit, as kind: Gesture.Kind) {
     var step: Int?
     if let gesture, gesture.kind == kind {
-      let isDrag = if case .drag = kind { true } else { false }
+      let isDrag = if case .dragCells = kind { true } else { false }
       if isDrag || now() - gesture.time < App.gestureTime { step = gesture.edit }
     }
     guard perform(edit, amending: step) else { return }
@@ -38,9 +39,7 @@ extension App {
     if !isInRange { state.matrix.dropRange() }
     select(cell)
     gesture = nil
-    guard let grid, grid.contains(state.matrix.cell), grid.node != nil || state.matrix.cell == .master else {
-      return
-    }
+    guard let grid, grid.contains(state.matrix.cell) else { return }
     let gains = state.matrix.range.cells.map { ($0, grid.gain($0)) }
     drag = .gains(gains, range: state.matrix.range, start: point)
   }
@@ -63,17 +62,10 @@ extension App {
   func dragGains(_ gains: [(cell: GridCell, gain: Double)], _ range: GridRange, by steps: Int) {
     guard let grid else { return }
     let new = gains.map { cell, gain in
-      (cell, min(App.moved(gain, by: steps), grid.loudest(cell, scene.catalogue)))
+      (cell, min(grid.stepped(cell, from: gain, by: steps), grid.loudest(cell, scene.catalogue)))
     }
     guard new.contains(where: { grid.gain($0.0) != $0.1 }) else { return }
-    attempt { try perform(grid.setting(new), as: .drag(grid.name, range)) }
-  }
-
-  /// As many steps of a key, one after the other; none leave a gain as it is.
-  private static func moved(_ gain: Double, by steps: Int) -> Double {
-    if steps == 0 { return gain }
-    if gain == -.infinity, steps > 0 { return decibels(decibels(gain, by: 1), by: Double(steps - 1)) }
-    return decibels(gain, by: Double(steps))
+    attempt { try perform(grid.setting(new), as: .dragCells(grid.name, range)) }
   }
 
   func turnWheelOnGrid(_ mouse: MouseEvent, over hit: Hit) {

@@ -116,6 +116,8 @@ extension App {
     state.matrix.cell = clamped(state.matrix.cell)
     state.matrix.rangeStart = state.matrix.rangeStart.map(clamped)
     state.matrix.rangeEnd = state.matrix.rangeEnd.map(clamped)
+    // What is seen stays until the cursor would leave it.
+    state.scroll[.matrix] = Views.gridScroll(scene, state, columns: size.columns, rows: size.rows)
   }
 
   func moveInMatrix(_ action: Action) {
@@ -242,13 +244,16 @@ extension App {
     attempt { perform(try grid.turning(which, of: state.matrix.range, as: lead, scene.catalogue)) }
   }
 
-  private func stepGains(_ grid: Grid, _ steps: Double) {
+  private func stepGains(_ grid: Grid, _ steps: Int) {
     let range = state.matrix.range
     let gains = range.cells.map { cell in
-      (cell, min(App.decibels(grid.gain(cell), by: steps), grid.loudest(cell, scene.catalogue)))
+      (
+        cell,
+        min(grid.stepped(cell, from: grid.gain(cell), by: steps), grid.loudest(cell, scene.catalogue))
+      )
     }
     guard gains.contains(where: { grid.gain($0.0) != $0.1 }) else { return }
-    attempt { perform(try grid.setting(gains), as: .step(grid.name, range)) }
+    attempt { perform(try grid.setting(gains), as: .stepCells(grid.name, range)) }
   }
 
   // MARK: Presets and labels

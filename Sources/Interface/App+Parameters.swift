@@ -100,7 +100,7 @@ extension App {
       let old = scene.patch.value(of: node.name, path, catalogue: scene.catalogue),
       let new = App.stepped(old, parameter, by: steps), new != old
     else { return }
-    perform(.set(node.name, path, new, over: nil))
+    perform(.set(node.name, path, new, over: nil), as: .step(node.name + path.suffix))
   }
 
   /// The value so many steps away, within the range; a list steps as a whole. nil where there is none.
@@ -139,7 +139,7 @@ extension App {
   }
 
   /// Whole steps of 1 dB; below -60 dB there is silence, where the range has it.
-  static func decibels(_ number: Double, by steps: Double, low: Double = -.infinity) -> Double {
+  nonisolated static func decibels(_ number: Double, by steps: Double, low: Double = -.infinity) -> Double {
     if number == -.infinity { return steps > 0 ? max(-60, low) : number }
     let next = (number + steps).rounded(.toNearestOrEven)
     return next < -60 && low < -60 ? -.infinity : next

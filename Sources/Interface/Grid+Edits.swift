@@ -90,9 +90,19 @@ extension Grid {
     return gain(cell) == -.infinity ? 0 : -.infinity
   }
 
+  /// So many steps of 1 dB from a gain, none leaving it as it is; in a map, one to unity or to silence.
+  func stepped(_ cell: GridCell, from gain: Double, by steps: Int) -> Double {
+    if steps == 0 { return gain }
+    if cable != nil, cell.isCrosspoint { return steps > 0 ? 0 : -.infinity }
+    if gain == -.infinity, steps > 0 {
+      return App.decibels(App.decibels(gain, by: 1), by: Double(steps - 1))
+    }
+    return App.decibels(gain, by: Double(steps))
+  }
+
   /// The loudest that a cell can be.
   func loudest(_ cell: GridCell, _ catalogue: KindCatalogue) -> Double {
-    guard let node else { return cell == .master ? 60 : 24 }
+    guard let node else { return cell == .master ? 60 : 0 }
     return catalogue[node.kind]?[parameter: Self.path(cell).name]?.range.upperBound ?? 24
   }
 

@@ -115,8 +115,8 @@ struct Grid {
     kindText = facts.kindText
     factors = []
     conversion = nil
-    rowLabels = Self.labels("label.in", rows, of: node, kind)
-    columnLabels = Self.labels("label.out", columns, of: node, kind)
+    rowLabels = facts.labels("label.in")
+    columnLabels = facts.labels("label.out")
     let report = scene.report.nodes.first { $0.id == node.id }
     rowLevels = Levels(report?.inputs.first { !$0.isEvents })
     columnLevels = Levels(report?.outputs.first { !$0.isEvents })
@@ -146,12 +146,11 @@ struct Grid {
     self.factors = factors
     conversion = rule.name
     kindText = "cable \(from) → \(to)"
-    func labels(_ name: String, _ count: Int, _ id: NodeID) -> [String] {
-      guard let node = scene.patch[id], let kind = scene.catalogue[node.kind] else { return [] }
-      return Self.labels(name, count, of: node, kind)
+    func labels(_ name: String, _ id: NodeID) -> [String] {
+      scene.patch[id].map { NodeFacts($0, scene.catalogue).labels(name) } ?? []
     }
-    rowLabels = labels("label.out", from, source.node)
-    columnLabels = labels("label.in", to, destination.node)
+    rowLabels = labels("label.out", source.node)
+    columnLabels = labels("label.in", destination.node)
     rowLevels = Levels(output)
     columnLevels = Levels(
       from: rowLevels, factors, columns: to, gain: EngineValues.gain(decibels: cable.gain))
@@ -222,18 +221,6 @@ struct Grid {
   func rowLabel(_ row: Int) -> String { rowLabels.indices.contains(row) ? rowLabels[row] : "" }
   func columnLabel(_ column: Int) -> String {
     columnLabels.indices.contains(column) ? columnLabels[column] : ""
-  }
-
-  /// None where not one of them has a name.
-  private static func labels(_ name: String, _ count: Int, of node: Node, _ kind: KindDescription)
-    -> [String]
-  {
-    guard kind[parameter: name] != nil, node.settings.keys.contains(where: { $0.name == name }) else {
-      return []
-    }
-    return (0..<count).map {
-      if case .text(let label)? = node.settings[ParameterPath(name, [$0])] { label } else { "" }
-    }
   }
 }
 

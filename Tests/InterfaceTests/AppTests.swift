@@ -137,6 +137,19 @@ import Testing
     #expect(stage.lastEdit == "remove dist")
   }
 
+  @Test("a parameter that is stepped by a held key is one edit")
+  func heldParameter() {
+    let stage = Stage.demo()
+    let start = stage.session.undoList.count
+    stage.press("enter")
+    for _ in 0..<6 {
+      stage.clock.seconds += 0.03
+      stage.app.handle(.key(KeyStroke("right")))
+    }
+    #expect(stage.lastEdit == "set dist.drive 24dB")
+    #expect(stage.session.undoList.count == start + 1)
+  }
+
   @Test("a refused edit changes nothing and says why, at its place")
   func refusing() {
     let stage = Stage.demo()

@@ -259,10 +259,52 @@ import Testing
     #expect(stage.app.state.matrix.row == 63)
     #expect(stage.screen.contains("rows 51…63 of 64"))
     #expect(stage.screen.contains("│0123456789"))
+    // What is seen stays until the cursor would leave it.
+    stage.press("up up up")
+    #expect(stage.screen.contains("rows 51…63 of 64"))
+    stage.press("down down down")
     stage.press("> >")
     #expect(stage.screen.contains("columns 0…15 of 64"))
     stage.press("< < <")
     #expect(!stage.screen.contains("columns"))
+  }
+
+  @Test("the whole screen at 80 x 24 as one meets it, with the keys that count there")
+  func screen() {
+    let stage = Stage(
+      "node kick oscillator level=-6dB freq=55Hz", "node desk matrix inputs=3 outputs=2", "node out output",
+      "connect kick -> desk", "connect desk -> out", "set desk.label.in[0] Kick", "set desk[1,1] -3dB")
+    (stage.columns, stage.rows) = (80, 24)
+    stage.session.engine.isMetering = true
+    stage.press("F4 down right")
+    stage.play(seconds: 1)
+    let expected = """
+      ─ graph ─ printout ─[matrix]─ trace ─ help ─────────────────────────────────────
+       desk   matrix 3 × 2
+
+                                 │    out 0     out 1
+                                 │  ▇▇▇▇▇▇╌
+       master               0.0  │     0.0       0.0
+       ──────────────────────────┼─────────────────────
+       in 0  Kick ▇▇▇▇▂     0.0  │     0.0         ·
+       in 1                 0.0  │       ·     [-3.0]
+       in 2                 0.0  │       ·         ·
+
+
+
+
+
+
+
+
+
+
+      ────────────────────────────────────────────────────────────────────────────────
+       crosspoint 1 → 1   -3.0 dB   set desk[1,1] -3dB   factor 0.708
+       PATCH   Space on/off   0…9 type dB   + more   - less   m mute   s solo
+      """
+    // The status line has the machine's figures.
+    #expect(stage.canvas.lines.dropFirst().joined(separator: "\n") == expected)
   }
 
   @Test("the other button on a cable of the graph opens it as a matrix")
@@ -333,8 +375,15 @@ import Testing
     #expect(stage.lastEdit == "connect tone -> quad gain=-3dB map=[0,1,1,-1]")
     stage.press("space")
     #expect(stage.lastEdit == "connect tone -> quad gain=-3dB map=[0,1,-1,-1]")
+    // It is on or off, and knows no gains between.
     stage.press("+")
+    #expect(stage.lastEdit == "connect tone -> quad gain=-3dB map=[0,1,1,-1]")
+    stage.press("minus")
+    #expect(stage.lastEdit == "connect tone -> quad gain=-3dB map=[0,1,-1,-1]")
+    stage.press("3 enter")
     #expect(stage.message.contains("a channel map has no gains"))
+    stage.press("m")
+    #expect(stage.message.contains("a channel map has no mute"))
     stage.press("delete")
     #expect(stage.lastEdit == "connect tone -> quad gain=-3dB")
     // Off its edge lies the cable's own gain.

@@ -101,7 +101,7 @@ struct GraphBox {
   private static func width(_ line: Line) -> Int {
     switch line {
     case .setting(let name, let value): name.count + 1 + DisplayWidth.of(value)
-    case .meter(let name, _): name.count + 9
+    case .meter(let name, _): DisplayWidth.of(name) + 9
     case .text(let text, _): DisplayWidth.of(text)
     case .ports(let left, let right): left.count + (right.isEmpty ? 0 : 1 + right.count)
     }
@@ -163,13 +163,18 @@ struct GraphBox {
       let port = facts.node.kind == "input" ? report?.outputs.first : report?.inputs.first
       let levels = port?.peaks ?? []
       let channels = port?.channels ?? facts.count(facts.node.kind == "matrix" ? "inputs" : "channels")
-      let names = channels == 2 && facts.node.kind != "matrix" ? ["L", "R"] : []
+      let names =
+        facts.node.kind == "matrix" ? facts.labels("label.in") : channels == 2 ? ["L", "R"] : []
       let shown = channels > most ? most - 1 : channels
-      for channel in 0..<max(0, shown) {
+      let words = (0..<max(0, shown)).map { channel in
+        let name = names.indices.contains(channel) ? names[channel] : ""
+        return name.isEmpty ? "\(channel)" : DisplayWidth.truncated(name, to: 6)
+      }
+      let width = words.map { DisplayWidth.of($0) }.max() ?? 0
+      for (channel, word) in words.enumerated() {
         lines.append(
           .meter(
-            names.indices.contains(channel) ? names[channel] : "\(channel)",
-            levels.indices.contains(channel) ? levels[channel] : 0))
+            DisplayWidth.padded(word, to: width), levels.indices.contains(channel) ? levels[channel] : 0))
       }
       if channels > shown { lines.append(.text("+\(channels - shown) more", .dim)) }
     case "equalizer", "filter":

@@ -25,6 +25,16 @@ struct NodeFacts {
     return number
   }
 
+  /// What the channels of a side are called, where any has a name.
+  func labels(_ name: String) -> [String] {
+    guard let dimension = kind?[parameter: name]?.dimensions.first,
+      node.settings.keys.contains(where: { $0.name == name })
+    else { return [] }
+    return (0..<count(dimension)).map {
+      if case .text(let label)? = node.settings[ParameterPath(name, [$0])] { label } else { "" }
+    }
+  }
+
   /// `matrix 4 × 2`, `sampler`.
   var kindText: String {
     node.kind == "matrix" ? "matrix \(count("inputs")) × \(count("outputs"))" : node.kind

@@ -119,6 +119,14 @@ extension Views {
     return MatrixView(scene, state, size)?.cellWidth ?? 1
   }
 
+  /// The first row and column that the matrix grid shows.
+  static func gridScroll(_ scene: Scene, _ state: ViewState, columns: Int, rows: Int) -> (
+    row: Int, column: Int
+  ) {
+    let size = ViewFrame(state, columns: columns, rows: rows).view.size
+    return MatrixView(scene, state, size).map { ($0.firstRow, $0.firstColumn) } ?? (0, 0)
+  }
+
   private static func picture(_ scene: Scene, _ state: ViewState, columns: Int, rows: Int) -> GraphPicture {
     let view = ViewFrame(state, columns: columns, rows: rows).view
     return GraphPicture(scene, state, columns: view.columns, rows: view.rows)
