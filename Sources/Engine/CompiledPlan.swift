@@ -5,35 +5,35 @@ import Realtime
 final class CompiledPlan {
   let serial: Int
   let plan: UnsafeMutablePointer<Plan>
-  private let memory: PlanMemory
+  let memory: PlanMemory
   private let arena: BufferArena
+  // Rows, not objects: what leaves the graph lives until the plan that is without it has been taken up.
+  private let nodeRows: UnsafeBufferPointer<NodeRow.Pointer>
+  private let cableRows: UnsafeBufferPointer<CableRow.Pointer>
   /// In the order of execution.
-  let nodes: [EngineNode]
-  private let cableRows: [UnsafeMutablePointer<CableRow>]
-  /// Cables into each node, one node after the other. Not kept by the plan: what leaves the graph lives
-  /// until the plan that is without it has been taken up.
+  var nodes: [EngineNode] { nodeRows.map { $0.pointee.node.takeUnretainedValue() } }
+  /// Cables into each node, one node after the other.
   var cables: [EngineCable] { cableRows.map { $0.pointee.cable.takeUnretainedValue() } }
-  let stepCount: Int
   /// Frames that each node's sound is late at its outputs, by its number, and empty where none is: cycles,
   /// and cables that leave, do not count.
   private(set) lazy var latencies: [Int32: Int] = findLatencies()
 
   init(
     serial: Int, plan: UnsafeMutablePointer<Plan>, memory: PlanMemory, arena: BufferArena,
-    nodes: [EngineNode], cables: [UnsafeMutablePointer<CableRow>], stepCount: Int
+    nodes: UnsafeBufferPointer<NodeRow.Pointer>, cables: UnsafeBufferPointer<CableRow.Pointer>
   ) {
     self.serial = serial
     self.plan = plan
     self.memory = memory
     self.arena = arena
-    self.nodes = nodes
+    nodeRows = nodes
     cableRows = cables
-    self.stepCount = stepCount
   }
 }
 
 extension CompiledPlan {
   private func findLatencies() -> [Int32: Int] {
+    let nodes = nodes
     guard nodes.contains(where: { $0.latency > 0 }) else { return [:] }
     var result: [Int32: Int] = [:]
     var rest = cables[...]
@@ -68,15 +68,21 @@ final class BufferArena {
 /// What one segment gave back only that segment gets again: others may run at the same time.
 struct BufferAllocator {
   private(set) var size = 0
-  /// By the segment and the number of channels.
-  private var free: [[Int]] = []
+  /// The run given back last, by the segment and the number of channels, and for each run, by its first
+  /// channel, the one given back before it; -1: none.
+  private var last: [Int32] = []
+  private var before: [Int32] = []
 
   private static func shelf(_ count: Int, _ segment: Int) -> Int { segment * 65 + count }
 
   mutating func take(_ count: Int, in segment: Int) -> Int {
     guard count > 0 else { return 0 }
     let shelf = Self.shelf(count, segment)
-    if shelf < free.count, let run = free[shelf].popLast() { return run }
+    if shelf < last.count, last[shelf] >= 0 {
+      let run = Int(last[shelf])
+      last[shelf] = before[run]
+      return run
+    }
     size += count
     return size - count
   }
@@ -84,14 +90,18 @@ struct BufferAllocator {
   mutating func give(_ run: Int, _ count: Int, in segment: Int) {
     guard count > 0 else { return }
     let shelf = Self.shelf(count, segment)
-    while free.count <= shelf { free.append([]) }
-    free[shelf].append(run)
+    while last.count <= shelf { last.append(-1) }
+    while before.count <= run { before.append(-1) }
+    before[run] = last[shelf]
+    last[shelf] = Int32(run)
   }
 }
 
-/// Memory that is filled once and freed at once.
+/// Memory that is filled once, and taken back at once.
 final class PlanMemory {
-  private var chunks: [UnsafeMutableRawPointer] = []
+  private var chunks: [UnsafeMutableRawBufferPointer] = []
+  /// Chunks in use; the last of them has `left` bytes left from `next` on.
+  private var used = 0
   private var next: UnsafeMutableRawPointer
   private var left = 0
   private let nothing: UnsafeMutableRawPointer
@@ -106,18 +116,32 @@ final class PlanMemory {
     nothing.deallocate()
   }
 
+  /// Takes everything back; the pages stay for what comes next.
+  func clear() {
+    used = 0
+    left = 0
+  }
+
   private func bytes(_ count: Int) -> UnsafeMutableRawPointer {
     let rounded = (count + 7) & ~7
-    if rounded > left {
-      left = max(rounded, 1 << 16)
-      next = .allocate(byteCount: left, alignment: 64)
-      chunks.append(next)
-    }
+    if rounded > left { open(rounded) }
     defer {
       next += rounded
       left -= rounded
     }
     return next
+  }
+
+  /// The next chunk with room for so many bytes, on a cache line; those that are too small go.
+  private func open(_ count: Int) {
+    while used < chunks.count, chunks[used].count < count { chunks.remove(at: used).deallocate() }
+    if used == chunks.count {
+      // Some more than is needed, since what comes next may be a little larger.
+      chunks.append(.allocate(byteCount: max(count + count / 8, 1 << 16), alignment: 64))
+    }
+    next = chunks[used].baseAddress!
+    left = chunks[used].count
+    used += 1
   }
 
   /// Room for so many elements, to be initialised by the caller.
@@ -135,8 +159,9 @@ final class PlanMemory {
 
   /// Zeroed floats on a cache line.
   func allocateFloats(_ count: Int) -> UnsafeMutablePointer<Float> {
-    let memory = Renderer.aligned(count)
-    chunks.append(UnsafeMutableRawPointer(memory))
+    let piece = bytes(count * MemoryLayout<Float>.stride + 63)
+    let memory = piece.alignedUp(toMultipleOf: 64).bindMemory(to: Float.self, capacity: count)
+    memory.initialize(repeating: 0, count: count)
     return memory
   }
 }

@@ -38,11 +38,13 @@ public final class Engine {
   private var arena = BufferArena(capacity: 64)
   private let noEvents: UnsafeMutablePointer<EventQueue>
   private let slots = SlotPool()
+  let rows = SlotPool()
   /// Drivers ask in every period; the answer changes with plans and names only.
   private var knownEndpoints: [Endpoint]?
-  /// The plan that the audio thread runs, and the newest one.
+  /// The plan that the audio thread runs.
   private(set) var running: CompiledPlan?
-  private(set) var newest: CompiledPlan?
+  /// Memory of plans that are out of use, for the next ones: its pages are there already.
+  private var spareMemory: [PlanMemory] = []
   private var numbers: [Int32: (id: NodeID, name: String)] = [:]
 
   /// Plans sent and plans that came back, ever.
@@ -128,14 +130,12 @@ public final class Engine {
     transaction.leaving = work.left
     transaction.edit = edit
     transaction.fade = transaction.fadeFrames(work.fading)
-    if work.needsPlan, var compiler = work.compiler {
+    if var compiler = work.compiler {
       let plan = compiler.makePlan(
         serial: plansSent + 1, threads: threads, arena: &arena, zeros: renderer.zeros)
-      compiler = PlanCompiler(nodes: [])
       plansSent += 1
       transaction.commands.append(.swap(plan.plan))
       transaction.plan = plan
-      newest = plan
     }
     for cable in work.fading {
       if case .unsent(let frames) = cable.settling {
@@ -262,6 +262,8 @@ public final class Engine {
 
   func resource(for id: NodeID) -> Resource? { resources[id] }
 
+  func takePlanMemory() -> PlanMemory { spareMemory.popLast() ?? PlanMemory() }
+
   // MARK: Housekeeping
 
   /// Takes up what the audio thread has done: frees what it no longer uses, ends fades, reads the
@@ -335,6 +337,7 @@ public final class Engine {
     if let plan = transaction.plan {
       if let running {
         plansReturned += 1
+        if spareMemory.count < 2 { spareMemory.append(running.memory) }
         for node in transaction.leaving {
           log.note(.retired(plan: running.serial), node.id, node.name, at: time)
         }

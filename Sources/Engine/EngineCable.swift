@@ -63,7 +63,8 @@ final class EngineCable {
   }
 
   var settling: Settling? { didSet { refreshRow() } }
-  private(set) var row: UnsafeMutablePointer<CableRow>!
+  let row: CableRow.Pointer
+  private let rows: SlotPool
   /// What the audio thread's ramp does, followed from here to know when a fade is as good as over
   /// although edits keep arriving.
   private var mirror: Ramp
@@ -79,7 +80,7 @@ final class EngineCable {
     didSet { row.pointee.slot = slot }
   }
 
-  init(key: Key, number: Int32, route: CableWish.Route, target: Float) {
+  init(key: Key, number: Int32, route: CableWish.Route, target: Float, rows: SlotPool) {
     self.key = key
     self.number = number
     source = route.source
@@ -94,7 +95,8 @@ final class EngineCable {
       case .events: CableRow.events
       case .parameter(let parameter): -2 - Int32(parameter)
       }
-    row = .allocate(capacity: 1)
+    self.rows = rows
+    row = rows.take(MemoryLayout<CableRow>.stride).bindMemory(to: CableRow.self, capacity: 1)
     row.initialize(
       to: CableRow(
         source: source.row, cable: .passUnretained(self), output: output.map(Int32.init) ?? -1, input: code,
@@ -102,7 +104,7 @@ final class EngineCable {
     refreshRow()
   }
 
-  deinit { row.deallocate() }
+  deinit { rows.give(row, MemoryLayout<CableRow>.stride) }
 
   private func refreshRow() {
     var isSettled = false

@@ -7,6 +7,8 @@ import Patch
 final class EngineGraph {
   /// Where a node stands in `nodes` and a wish in `wishes`, as long as it lives; nil: free.
   private(set) var nodes: [EngineNode?] = []
+  /// Their rows, by the same places.
+  private(set) var rows: [NodeRow.Pointer?] = []
   private(set) var wishes: [CableWish?] = []
   /// What the wishes join, by their places, for passes over all of them; -1: free.
   private(set) var wishSources: [Int32] = []
@@ -34,6 +36,8 @@ final class EngineGraph {
   /// Wishes that go through the feedback delay.
   private var feedback: [CableWish] = []
 
+  /// Cables of sound that go through a delay.
+  private(set) var delayed: [EngineCable] = []
   /// Nodes that are still heard and no longer wanted.
   private(set) var leaving: [EngineNode] = []
   /// Cables that fade or leave.
@@ -57,6 +61,7 @@ final class EngineGraph {
   /// Makes room, so that the tables of a large patch do not move as they grow.
   func reserve(nodes nodeCount: Int, cables cableCount: Int) {
     nodes.reserveCapacity(nodeCount)
+    rows.reserveCapacity(nodeCount)
     latencies.reserveCapacity(nodeCount)
     current.reserveCapacity(nodeCount)
     nodesByKey.reserveCapacity(nodeCount)
@@ -77,12 +82,15 @@ final class EngineGraph {
     if let index = freeNodes.popLast() {
       node.index = index
       nodes[Int(index)] = node
+      rows[Int(index)] = node.row
       latencies[Int(index)] = node.latency
     } else {
       node.index = Int32(nodes.count)
       nodes.append(node)
+      rows.append(node.row)
       latencies.append(node.latency)
     }
+    node.row.pointee.isPending = true
     if node.latency > 0 { latentCount += 1 }
     nodeCount += 1
     if node.firstChannel != nil { endpoints.append(node) }
@@ -102,6 +110,7 @@ final class EngineGraph {
     if node.latency > 0 { latentCount -= 1 }
     latencies[Int(node.index)] = 0
     nodes[Int(node.index)] = nil
+    rows[Int(node.index)] = nil
     freeNodes.append(node.index)
     nodeCount -= 1
     leaving.removeAll { $0 === node }
@@ -154,6 +163,8 @@ final class EngineGraph {
     cables[cable.key] = cable
     cable.source.outgoing.append(cable)
     link(cable)
+    cable.destination.row.pointee.isPending = true
+    if cable.row.pointee.isDelayed { delayed.append(cable) } else { countReader(1, of: cable) }
   }
 
   /// Puts it in its place among the cables into its destination.
@@ -181,8 +192,13 @@ final class EngineGraph {
     cable.destination.incoming.remove(at: place)
   }
 
+  private func countReader(_ change: Int32, of cable: EngineCable) {
+    if let output = cable.output { cable.source.row.pointee.readers[output] += change }
+  }
+
   func remove(_ cable: EngineCable) {
     cables[cable.key] = nil
+    if cable.row.pointee.isDelayed { delayed.removeAll { $0 === cable } } else { countReader(-1, of: cable) }
     if let index = cable.source.outgoing.lastIndex(where: { $0 === cable }) {
       cable.source.outgoing.remove(at: index)
     }

@@ -32,7 +32,8 @@ final class EngineNode {
   private(set) var slot: UnsafeMutablePointer<NodeSlot>! {
     didSet { row.pointee.slot = slot }
   }
-  let row: UnsafeMutablePointer<NodeRow>
+  let row: NodeRow.Pointer
+  private let rows: SlotPool
   private(set) var kernelMemory: UnsafeMutableRawPointer?
   private var memory: NodeMemory?
   var resource: Resource?
@@ -70,7 +71,7 @@ final class EngineNode {
 
   init(
     key: Key, number: Int32, name: String, type: KernelType?, inputs: [PortDescription],
-    outputs: [PortDescription], values: [[Float]], firstChannel: Int?
+    outputs: [PortDescription], values: [[Float]], firstChannel: Int?, rows: SlotPool
   ) {
     self.key = key
     self.number = number
@@ -92,27 +93,19 @@ final class EngineNode {
     }
     inputChannels = inputs.map(channels)
     outputChannels = outputs.map(channels)
-    let counts = inputChannels + outputChannels
-    let memory = UnsafeMutablePointer<Int32>.allocate(capacity: max(counts.count, 1))
-    for (index, count) in counts.enumerated() { (memory + index).initialize(to: Int32(count)) }
-    row = .allocate(capacity: 1)
-    row.initialize(
-      to: NodeRow(
-        channels: memory, inputCount: Int32(inputs.count), outputCount: Int32(outputs.count),
-        hasFlexiblePorts: (inputs + outputs).contains { $0.format == .flexible },
-        takesEvents: type?.takesEvents == true))
+    self.rows = rows
+    row = rows.take(NodeRow.size(inputs: inputs.count, outputs: outputs.count))
+      .bindMemory(to: NodeRow.self, capacity: 1)
+    row.initialize(to: NodeRow(of: self))
   }
 
-  deinit {
-    row.pointee.channels.deallocate()
-    row.deallocate()
-  }
+  deinit { rows.give(row, NodeRow.size(inputs: inputs.count, outputs: outputs.count)) }
 
   /// Takes up the channels that its row was widened to.
   func takeChannels() {
     for index in inputChannels.indices { inputChannels[index] = Int(row.pointee.channels[index]) }
     for index in outputChannels.indices {
-      outputChannels[index] = Int(row.pointee.channels[inputChannels.count + index])
+      outputChannels[index] = Int(row.pointee.outputChannels[index])
     }
   }
 

@@ -14,7 +14,7 @@ extension Engine {
     guard let running else { return report }
     report.isRunning = true
     report.plan = running.serial
-    report.steps = running.stepCount
+    report.steps = running.plan.pointee.stepCount
     report.segments = running.plan.pointee.segmentCount
     report.latency = running.nodes.reduce(0) { latest, node in
       node.kind == "output" ? max(latest, running.latencies[node.number] ?? 0) : latest
@@ -135,7 +135,7 @@ extension Engine {
       case .audio(let index): toChannels = cable.destination.inputChannels[index]
       default: toChannels = 1
       }
-      conversion = PlanCompiler.conversion(cable, to: toChannels).name
+      conversion = cable.conversion(to: toChannels).name
     }
     let siblings = outgoing.filter {
       $0.key.sourcePort == cable.key.sourcePort && !tapped.contains($0.destination.id)

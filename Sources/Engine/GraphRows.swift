@@ -1,29 +1,64 @@
-// What the plan compiler reads of nodes and cables: plain memory, one cache line each, so that a plan of
-// many thousands is compiled without touching (and counting references to) as many objects. Worker.
+// What the plan compiler reads of nodes and cables: plain memory, a cache line each and side by side, so
+// that a plan of many thousands is compiled without touching (and counting references to) as many objects.
+// Worker.
 
-/// Owned by its node.
+/// Owned by its node. Behind it lie the channels of each audio input and of each output, then how many
+/// cables read each output directly.
 struct NodeRow: BitwiseCopyable {
+  typealias Pointer = UnsafeMutablePointer<NodeRow>
+
+  let node: Unmanaged<EngineNode>
   var slot: UnsafeMutablePointer<NodeSlot>?
   /// The first cable into it, in the order in which they are summed.
-  var incoming: UnsafeMutablePointer<CableRow>?
-  /// Channels of each audio input, then of each output.
-  var channels: UnsafeMutablePointer<Int32>
-  var inputCount: Int32
-  var outputCount: Int32
-  /// Its place in the plan being compiled.
+  var incoming: CableRow.Pointer?
+  /// Of each audio input, then of each output.
+  let channels: UnsafeMutablePointer<Int32>
+  let inputCount: Int32
+  let outputCount: Int32
+  /// Its place in the plan being compiled, and that of its first output among all outputs.
   var mark: Int32 = 0
+  var firstOutput: Int32 = 0
   /// Values that its moving parameters may need in one block.
   var parameterElements: Int32 = 0
   /// Whether its channels follow what is connected.
-  var hasFlexiblePorts: Bool
-  var takesEvents: Bool
+  let hasFlexiblePorts: Bool
+  let takesEvents: Bool
+  let isSink: Bool
+  /// Something came that may bring more channels.
+  var isPending = false
+
+  /// For a node whose row is in place already, the rest behind it zeroed.
+  init(of node: EngineNode) {
+    self.node = .passUnretained(node)
+    channels = UnsafeMutableRawPointer(node.row + 1)
+      .bindMemory(to: Int32.self, capacity: node.inputs.count + 2 * node.outputs.count)
+    for (index, count) in (node.inputChannels + node.outputChannels).enumerated() {
+      channels[index] = Int32(count)
+    }
+    inputCount = Int32(node.inputs.count)
+    outputCount = Int32(node.outputs.count)
+    hasFlexiblePorts = (node.inputs + node.outputs).contains { $0.format == .flexible }
+    takesEvents = node.takesEvents
+    isSink = node.isSink
+  }
+
+  /// Bytes of a row with what lies behind it.
+  static func size(inputs: Int, outputs: Int) -> Int {
+    MemoryLayout<NodeRow>.stride + (inputs + 2 * outputs) * MemoryLayout<Int32>.stride
+  }
+
+  var outputChannels: UnsafeMutablePointer<Int32> { channels + Int(inputCount) }
+  /// Cables without delay that leave each output.
+  var readers: UnsafeMutablePointer<Int32> { outputChannels + Int(outputCount) }
 }
 
 /// Owned by its cable.
 struct CableRow: BitwiseCopyable {
+  typealias Pointer = UnsafeMutablePointer<CableRow>
+
   /// The next cable into the same node.
-  var next: UnsafeMutablePointer<CableRow>?
-  let source: UnsafeMutablePointer<NodeRow>
+  var next: Pointer?
+  let source: NodeRow.Pointer
   var slot: UnsafeMutablePointer<CableSlot>?
   let cable: Unmanaged<EngineCable>
   /// Position among the outputs of its source; -1: events.
@@ -40,4 +75,18 @@ struct CableRow: BitwiseCopyable {
   var isMixed = false
 
   static var events: Int32 { -1 }
+
+  /// The channels that it brings; for cables of sound.
+  var width: Int {
+    mapCount > 0 ? Int(mapCount) : max(Int(source.pointee.outputChannels[Int(output)]), 1)
+  }
+
+  /// Whether it brings each channel to the one of the same number.
+  func isPlain(to channels: Int) -> Bool {
+    mapCount == 0 && Int(source.pointee.outputChannels[Int(output)]) == channels
+  }
+
+  func conversion(to channels: Int) -> ChannelConversion {
+    cable.takeUnretainedValue().conversion(to: channels)
+  }
 }

@@ -1,8 +1,8 @@
 import Realtime
 import Synchronization
 
-/// Memory for what each block touches of each node: pieces of whole cache lines side by side, in the
-/// order in which nodes are made, which is about that in which they run. Worker.
+/// Memory for what is gone through of many nodes: pieces of whole cache lines side by side, in the order
+/// in which nodes are made, which is about that in which they run. Worker.
 final class SlotPool {
   private static let chunkSize = 1 << 16
   private var chunks: [UnsafeMutableRawPointer] = []

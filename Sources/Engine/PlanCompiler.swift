@@ -1,117 +1,87 @@
-import Patch
 import Realtime
 
 /// Makes a plan of nodes and cables. Worker.
 ///
-/// The passes, in order: spread channel counts, cut into segments if there are several threads, give
-/// buffers by liveness, write the steps. Nothing here knows of patches or of what sounded before; nodes
-/// and cables are looked at once and copied into flat tables, nothing is hashed, and no names are
-/// compared.
+/// First channel counts spread along the cables that came; then, in one pass over the rows in the order of
+/// execution, buffers are given by liveness and steps written. Nothing here knows of patches or of what
+/// sounded before; nothing is hashed, no names are compared, and objects are touched only where something
+/// is out of the ordinary.
 struct PlanCompiler {
   /// In the order of execution.
-  let nodes: [EngineNode]
-  private(set) var rows: [UnsafeMutablePointer<NodeRow>] = []
-  /// Cables into each node, one node after the other, in the order in which they are summed.
-  private(set) var cables: [UnsafeMutablePointer<CableRow>] = []
-  /// The output of each cable's source, among all outputs; -1: events.
-  private(set) var outputs: [Int] = []
-  /// Where the cables, inputs and outputs of each node begin, and where those of the last end.
-  private(set) var firstCable: [Int] = [0]
-  private(set) var firstInput: [Int] = [0]
-  private(set) var firstOutput: [Int] = [0]
-  /// Channels of each audio input and output.
-  private(set) var inputChannels: [Int] = []
-  private(set) var outputChannels: [Int] = []
+  private(set) var rows: [NodeRow.Pointer]
+  /// What the plan will lie in.
+  let memory: PlanMemory
+  let cableCount: Int
+  /// Cables that go through a delay.
+  let delayed: [CableRow.Pointer]
+  private(set) var outputCount = 0
 
-  /// `nodes`: each after those that it hears.
-  init(nodes: [EngineNode]) {
-    self.nodes = nodes
-    rows.reserveCapacity(nodes.count)
-    firstInput.reserveCapacity(nodes.count + 1)
-    firstOutput.reserveCapacity(nodes.count + 1)
-    inputChannels.reserveCapacity(nodes.count)
-    outputChannels.reserveCapacity(nodes.count)
-    for (index, node) in nodes.enumerated() {
-      let row = node.row
+  /// `rows`: each after those that it hears.
+  init(rows: [NodeRow.Pointer], graph: EngineGraph, memory: PlanMemory) {
+    self.rows = rows
+    self.memory = memory
+    cableCount = graph.cables.count
+    delayed = graph.delayed.map(\.row)
+    number()
+  }
+
+  private mutating func number() {
+    outputCount = 0
+    for (index, row) in rows.enumerated() {
       row.pointee.mark = Int32(index)
-      rows.append(row)
-      let inputCount = Int(row.pointee.inputCount)
-      for input in 0..<inputCount { inputChannels.append(Int(row.pointee.channels[input])) }
-      for output in 0..<Int(row.pointee.outputCount) {
-        outputChannels.append(Int(row.pointee.channels[inputCount + output]))
-      }
-      firstInput.append(inputChannels.count)
-      firstOutput.append(outputChannels.count)
-    }
-    cables.reserveCapacity(nodes.count * 2)
-    outputs.reserveCapacity(nodes.count * 2)
-    firstCable.reserveCapacity(nodes.count + 1)
-    for row in rows {
-      var next = row.pointee.incoming
-      while let cable = next {
-        cables.append(cable)
-        let output = Int(cable.pointee.output)
-        outputs.append(output < 0 ? -1 : firstOutput[Int(cable.pointee.source.pointee.mark)] + output)
-        next = cable.pointee.next
-      }
-      firstCable.append(cables.count)
+      row.pointee.firstOutput = Int32(outputCount)
+      outputCount += Int(row.pointee.outputCount)
     }
   }
 
   // MARK: Channels
 
-  /// The channels that a cable brings.
-  private func width(_ cable: Int) -> Int {
-    if outputs[cable] < 0 { return 0 }
-    let mapCount = Int(cables[cable].pointee.mapCount)
-    return mapCount > 0 ? mapCount : max(outputChannels[outputs[cable]], 1)
-  }
-
   /// Widens flexible ports to what is connected, and returns the nodes that had been prepared for
   /// fewer. Around a cycle it takes a few rounds; channels only grow, so it ends.
-  mutating func spreadChannels() -> [EngineNode] {
-    var grown: Set<Int> = []
-    let hasCycles = cables.contains { $0.pointee.isDelayed }
-    var isChanging = true
-    while isChanging {
-      isChanging = false
-      for (index, row) in rows.enumerated() where row.pointee.hasFlexiblePorts {
-        let first = firstInput[index]
-        var hasGrown = false
-        for cable in firstCable[index]..<firstCable[index + 1] {
-          let input = Int(cables[cable].pointee.input)
-          guard input >= 0 else { continue }
-          let width = min(width(cable), 64)
-          guard inputChannels[first + input] < width, nodes[index].inputs[input].format == .flexible else {
-            continue
-          }
-          inputChannels[first + input] = width
-          hasGrown = true
-        }
-        if first < firstInput[index + 1] {
-          for output in firstOutput[index]..<firstOutput[index + 1]
-          where outputChannels[output] < inputChannels[first] {
-            guard nodes[index].outputs[output - firstOutput[index]].format == .flexible else { continue }
-            outputChannels[output] = inputChannels[first]
-            hasGrown = true
-          }
-        }
-        if hasGrown {
-          grown.insert(index)
-          isChanging = hasCycles
+  func spreadChannels() -> [EngineNode] {
+    var pending = rows.filter { $0.pointee.isPending }
+    var grown: Set<Int32> = []
+    while !pending.isEmpty {
+      var next: [NodeRow.Pointer] = []
+      for row in pending {
+        row.pointee.isPending = false
+        guard row.pointee.hasFlexiblePorts, Self.widen(row) else { continue }
+        grown.insert(row.pointee.mark)
+        for cable in row.pointee.node.takeUnretainedValue().outgoing {
+          let row = cable.destination.row
+          if !row.pointee.isPending { next.append(row) }
+          row.pointee.isPending = true
         }
       }
+      pending = next
     }
-    for index in grown {
-      let channels = rows[index].pointee.channels
-      let inputCount = firstInput[index + 1] - firstInput[index]
-      for input in 0..<inputCount { channels[input] = Int32(inputChannels[firstInput[index] + input]) }
-      for output in 0..<firstOutput[index + 1] - firstOutput[index] {
-        channels[inputCount + output] = Int32(outputChannels[firstOutput[index] + output])
+    let nodes = grown.sorted().map { rows[Int($0)].pointee.node.takeUnretainedValue() }
+    for node in nodes { node.takeChannels() }
+    return nodes.filter { $0.slot != nil }
+  }
+
+  /// Widens the inputs to what comes in, and the outputs to the first input; says whether any grew.
+  private static func widen(_ row: NodeRow.Pointer) -> Bool {
+    let node = row.pointee
+    var hasGrown = false
+    var next = node.incoming
+    while let cable = next {
+      next = cable.pointee.next
+      let input = Int(cable.pointee.input)
+      guard input >= 0 else { continue }
+      let width = Int32(min(cable.pointee.width, 64))
+      if node.channels[input] < width, node.node.takeUnretainedValue().inputs[input].format == .flexible {
+        node.channels[input] = width
+        hasGrown = true
       }
-      nodes[index].takeChannels()
     }
-    return grown.sorted().map { nodes[$0] }.filter { $0.slot != nil }
+    guard node.inputCount > 0 else { return hasGrown }
+    for output in 0..<Int(node.outputCount) where node.outputChannels[output] < node.channels[0] {
+      guard node.node.takeUnretainedValue().outputs[output].format == .flexible else { continue }
+      node.outputChannels[output] = node.channels[0]
+      hasGrown = true
+    }
+    return hasGrown
   }
 
   // MARK: Inlets
@@ -120,10 +90,10 @@ struct PlanCompiler {
   struct Inlet: BitwiseCopyable {
     /// Where its cables stand in `Inlets.cables`.
     var first: Int
-    var count: Int
+    var count = 0
     var channels: Int
     /// The parameter that it is added to; negative: an audio input.
-    var parameter: Int
+    var parameter = -1
     /// First channel of the mix buffer; negative when the one source's buffer is read directly.
     var buffer = -1
   }
@@ -131,70 +101,48 @@ struct PlanCompiler {
   /// The inlets of one node, in storage that serves one node after the other.
   struct Inlets {
     var list: [Inlet] = []
-    /// Positions of cables.
-    var cables: [Int] = []
-  }
+    var cables: [CableRow.Pointer] = []
 
-  /// Audio inputs first, then the parameters that something is connected to.
-  private func findInlets(_ index: Int, _ inlets: inout Inlets) {
-    inlets.list.removeAll(keepingCapacity: true)
-    inlets.cables.removeAll(keepingCapacity: true)
-    let range = firstCable[index]..<firstCable[index + 1]
-    for input in firstInput[index]..<firstInput[index + 1] {
-      let port = Int32(input - firstInput[index])
-      let first = inlets.cables.count
-      for cable in range where cables[cable].pointee.input == port { inlets.cables.append(cable) }
-      inlets.list.append(
-        Inlet(
-          first: first, count: inlets.cables.count - first, channels: max(inputChannels[input], 1),
-          parameter: -1))
-    }
-    for cable in range where cables[cable].pointee.input < CableRow.events {
-      let code = cables[cable].pointee.input
-      let parameter = -2 - Int(code)
-      if inlets.list.contains(where: { $0.parameter == parameter }) { continue }
-      let first = inlets.cables.count
-      var channels = 1
-      for other in range where cables[other].pointee.input == code {
-        inlets.cables.append(other)
-        channels = max(channels, min(width(other), 64))
+    /// Audio inputs first, then the parameters that something is connected to.
+    mutating func find(_ row: NodeRow.Pointer) {
+      list.removeAll(keepingCapacity: true)
+      cables.removeAll(keepingCapacity: true)
+      for input in 0..<Int(row.pointee.inputCount) {
+        var inlet = Inlet(first: cables.count, channels: max(Int(row.pointee.channels[input]), 1))
+        add(Int32(input), of: row, to: &inlet)
+        list.append(inlet)
       }
-      inlets.list.append(
-        Inlet(first: first, count: inlets.cables.count - first, channels: channels, parameter: parameter))
+      var next = row.pointee.incoming
+      while let cable = next {
+        next = cable.pointee.next
+        let code = cable.pointee.input
+        guard code < CableRow.events else { continue }
+        let parameter = -2 - Int(code)
+        if list.contains(where: { $0.parameter == parameter }) { continue }
+        var inlet = Inlet(first: cables.count, channels: 1, parameter: parameter)
+        add(code, of: row, to: &inlet)
+        for cable in cables[inlet.first...] {
+          inlet.channels = max(inlet.channels, min(cable.pointee.width, 64))
+        }
+        list.append(inlet)
+      }
     }
-  }
 
-  /// Whether a cable brings each channel to the one of the same number.
-  func isPlain(_ cable: Int, to channels: Int) -> Bool {
-    cables[cable].pointee.mapCount == 0 && outputChannels[outputs[cable]] == channels
-  }
-
-  /// True when the channels go over unchanged, so that pointers can do a map's work.
-  private static func isSelection(_ gains: [ChannelGain]) -> Bool {
-    var seen: UInt64 = 0
-    for gain in gains {
-      guard gain.gain == 1, seen & (1 << UInt64(gain.destination)) == 0 else { return false }
-      seen |= 1 << UInt64(gain.destination)
+    private mutating func add(_ code: Int32, of row: NodeRow.Pointer, to inlet: inout Inlet) {
+      var next = row.pointee.incoming
+      while let cable = next {
+        if cable.pointee.input == code { cables.append(cable) }
+        next = cable.pointee.next
+      }
+      inlet.count = cables.count - inlet.first
     }
-    return true
-  }
 
-  func conversion(_ cable: Int, to channels: Int) -> ChannelConversion {
-    Self.conversion(cables[cable].pointee.cable.takeUnretainedValue(), to: channels)
-  }
-
-  static func conversion(_ cable: EngineCable, to channels: Int) -> ChannelConversion {
-    ChannelConversion(
-      from: cable.output.map { cable.source.outputChannels[$0] } ?? 0, to: channels, map: cable.key.map,
-      mixing: cable.key.mixing)
-  }
-
-  private func needsMix(_ inlet: Inlet, _ inlets: Inlets) -> Bool {
-    guard inlet.count == 1 else { return inlet.count > 1 }
-    let cable = inlets.cables[inlet.first]
-    guard cables[cable].pointee.isDirect else { return true }
-    if isPlain(cable, to: inlet.channels) { return false }
-    return !Self.isSelection(conversion(cable, to: inlet.channels).gains)
+    func needsMix(_ inlet: Inlet) -> Bool {
+      guard inlet.count == 1 else { return inlet.count > 1 }
+      let cable = cables[inlet.first].pointee
+      guard cable.isDirect else { return true }
+      return !cable.isPlain(to: inlet.channels) && !cable.conversion(to: inlet.channels).isSelection
+    }
   }
 
   // MARK: Buffers
@@ -204,10 +152,16 @@ struct PlanCompiler {
   mutating func makePlan(
     serial: Int, threads: Int, arena: inout BufferArena, zeros: UnsafePointer<UnsafePointer<Float>>
   ) -> CompiledPlan {
-    let cut = threads > 1 ? SegmentPlanner(nodes, threads: threads).run() : nil
-    // Segment by segment is an order of execution, too.
-    if let cut { self = PlanCompiler(nodes: cut.order.map { nodes[$0] }) }
+    let cut =
+      threads > 1
+      ? SegmentPlanner(rows.map { $0.pointee.node.takeUnretainedValue() }, threads: threads).run() : nil
+    if let cut {
+      // Segment by segment is an order of execution, too.
+      rows = cut.order.map { rows[$0] }
+      number()
+    }
     while true {
+      memory.clear()
       var writer = StepWriter(self, threads: threads, arena: arena, zeros: zeros)
       let size = placeBuffers(&writer, cut?.segments)
       if size <= arena.capacity { return writer.finish(serial: serial, cut?.predecessors ?? [0]) }
@@ -220,41 +174,65 @@ struct PlanCompiler {
   private func placeBuffers(_ writer: inout StepWriter, _ segments: [Int]?) -> Int {
     // Readers of each output that come after its node: a delay keeps what it needs itself. One in
     // another segment never counts as done.
-    var readers = [Int32](repeating: 0, count: outputChannels.count)
-    for (cable, output) in outputs.enumerated() where output >= 0 && !cables[cable].pointee.isDelayed {
-      readers[output] += 1
-    }
+    let readers: UnsafeMutablePointer<Int32> = memory.reserve(outputCount)
+    let buffers: UnsafeMutablePointer<Int32> = memory.reserve(outputCount)
     var allocator = BufferAllocator()
-    var buffers = [Int](repeating: 0, count: outputChannels.count)
     var inlets = Inlets()
-    for index in nodes.indices {
+    for (index, row) in rows.enumerated() {
       let segment = segments?[index] ?? 0
       writer.begin(segment)
-      findInlets(index, &inlets)
+      inlets.find(row)
       for position in inlets.list.indices {
         let inlet = inlets.list[position]
-        let isMixed = needsMix(inlet, inlets)
+        let isMixed = inlets.needsMix(inlet)
         if isMixed { inlets.list[position].buffer = allocator.take(inlet.channels, in: segment) }
         for cable in inlet.first..<inlet.first + inlet.count {
-          cables[inlets.cables[cable]].pointee.isMixed = isMixed
+          inlets.cables[cable].pointee.isMixed = isMixed
         }
       }
-      let own = firstOutput[index]..<firstOutput[index + 1]
-      for output in own { buffers[output] = allocator.take(outputChannels[output], in: segment) }
-      if allocator.size <= writer.arena.capacity { writer.write(index, inlets, buffers) }
-      for cable in inlets.cables where !cables[cable].pointee.isDelayed {
-        if let segments, segments[Int(cables[cable].pointee.source.pointee.mark)] != segment { continue }
-        let output = outputs[cable]
+      let first = Int(row.pointee.firstOutput)
+      for output in 0..<Int(row.pointee.outputCount) {
+        readers[first + output] = row.pointee.readers[output]
+        buffers[first + output] = Int32(
+          allocator.take(Int(row.pointee.outputChannels[output]), in: segment))
+      }
+      if allocator.size <= writer.arena.capacity { writer.write(row, inlets, buffers) }
+      for cable in inlets.cables where !cable.pointee.isDelayed {
+        let source = cable.pointee.source
+        if let segments, segments[Int(source.pointee.mark)] != segment { continue }
+        let output = Int(source.pointee.firstOutput + cable.pointee.output)
         readers[output] -= 1
-        if readers[output] == 0 { allocator.give(buffers[output], outputChannels[output], in: segment) }
+        guard readers[output] == 0 else { continue }
+        let channels = Int(source.pointee.outputChannels[Int(cable.pointee.output)])
+        allocator.give(Int(buffers[output]), channels, in: segment)
       }
       for inlet in inlets.list where inlet.buffer >= 0 {
         allocator.give(inlet.buffer, inlet.channels, in: segment)
       }
-      for output in own where readers[output] == 0 {
-        allocator.give(buffers[output], outputChannels[output], in: segment)
+      for output in 0..<Int(row.pointee.outputCount) where readers[first + output] == 0 {
+        allocator.give(Int(buffers[first + output]), Int(row.pointee.outputChannels[output]), in: segment)
       }
     }
     return allocator.size
+  }
+}
+
+extension ChannelConversion {
+  /// True when the channels go over unchanged, so that pointers can do a map's work.
+  fileprivate var isSelection: Bool {
+    var seen: UInt64 = 0
+    for gain in gains {
+      guard gain.gain == 1, seen & (1 << UInt64(gain.destination)) == 0 else { return false }
+      seen |= 1 << UInt64(gain.destination)
+    }
+    return true
+  }
+}
+
+extension EngineCable {
+  /// What becomes of its channels where so many come in.
+  func conversion(to channels: Int) -> ChannelConversion {
+    ChannelConversion(
+      from: output.map { source.outputChannels[$0] } ?? 0, to: channels, map: key.map, mixing: key.mixing)
   }
 }

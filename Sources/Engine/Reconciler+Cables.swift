@@ -155,7 +155,8 @@ extension Reconciler {
         graph.setCable(known, of: wish)
       } else {
         let cable = EngineCable(
-          key: key, number: engine.makeCableNumber(), route: wish.route, target: wish.target)
+          key: key, number: engine.makeCableNumber(), route: wish.route, target: wish.target,
+          rows: engine.rows)
         if !isFirst {
           let place = Int(cable.source.index)
           cable.wait = key.delay + (place < readiness.count ? readiness[place] : 0)

@@ -99,17 +99,18 @@ final class Reconciler {
       arrange()
       carryOut()
     }
-    var nodes: [EngineNode] = []
+    var rows: [NodeRow.Pointer] = []
     var sinks: [EngineNode] = []
-    nodes.reserveCapacity(graph.nodeCount)
+    rows.reserveCapacity(graph.nodeCount)
     for place in order ?? [] {
-      guard let node = graph.nodes[Int(place)] else { continue }
-      if node.isSink { sinks.append(node) } else { nodes.append(node) }
+      guard let row = graph.rows[Int(place)] else { continue }
+      if row.pointee.isSink { sinks.append(row.pointee.node.takeUnretainedValue()) } else { rows.append(row) }
     }
     // Ends of the patch that share driver channels are summed there: in an order of their own, since
     // that of the others depends on which fades are still under way.
     sinks.sort { $0.number < $1.number }
-    var compiler = PlanCompiler(nodes: nodes + sinks)
+    rows += sinks.map(\.row)
+    let compiler = PlanCompiler(rows: rows, graph: graph, memory: engine.takePlanMemory())
     for node in compiler.spreadChannels() {
       let (command, old) = node.widen(rate: engine.rate)
       work.commands.append(command)
@@ -206,7 +207,7 @@ final class Reconciler {
     let made = EngineNode(
       key: key, number: engine.makeNumber(for: node.id, name: node.name), name: node.name, type: type,
       inputs: type?.audioInputs ?? ports.0, outputs: type?.audioOutputs ?? ports.1, values: values,
-      firstChannel: first)
+      firstChannel: first, rows: engine.rows)
     if let type { made.latency = Int32(type.latency(made.configuration(rate: engine.rate))) }
     if type == nil { made.fault = "unknown kind “\(node.kind)”" }
     add(made)
@@ -223,7 +224,7 @@ final class Reconciler {
       number: engine.makeNumber(for: tap.id, name: node.name), name: node.name, type: type,
       inputs: type.description.inputs, outputs: [],
       values: EngineValues(of: node, description: type.description).values,
-      firstChannel: engine.driverChannels(tap.channels, isInput: false, name: node.name))
+      firstChannel: engine.driverChannels(tap.channels, isInput: false, name: node.name), rows: engine.rows)
     add(made)
     return made
   }

@@ -1,22 +1,25 @@
 import Realtime
 
-/// The last pass of the plan compiler: nodes, inlets and buffers become the steps that the renderer
-/// runs. Worker.
+/// Where nodes, inlets and buffers become the steps that the renderer runs. Worker.
 struct StepWriter {
   let arena: BufferArena
   private let compiler: PlanCompiler
+  private let memory: PlanMemory
   private let zeros: UnsafePointer<UnsafePointer<Float>>
-  private let memory = PlanMemory()
   private let always: UnsafeMutablePointer<Bool>
   /// Whether each output is silent, all outputs in a row.
   private let silences: UnsafeMutablePointer<Bool>
-  private var steps: [Step] = []
+  private let steps: UnsafeMutablePointer<Step>
+  private var stepCount = 0
+  /// All cables into the nodes so far.
+  private let cables: UnsafeMutablePointer<CableRow.Pointer>
+  private var cableCount = 0
   private var scratch = 64
   /// Where the steps of each segment begin.
   private var starts: [Int] = []
   private let threads: Int
   /// Delayed cables, by the position of the node that they leave; and how many have been seen to.
-  private var delayed: [(source: Int, cable: Int)] = []
+  private let delayed: [CableRow.Pointer]
   private var nextDelayed = 0
 
   /// `zeros`: 64 silent channels.
@@ -27,29 +30,40 @@ struct StepWriter {
     self.threads = threads
     self.arena = arena
     self.zeros = zeros
+    memory = compiler.memory
+    // One a node, and at most one more for each cable and each delay.
+    steps = memory.reserve(compiler.rows.count + compiler.cableCount + compiler.delayed.count)
+    cables = memory.reserve(compiler.cableCount)
     always = memory.allocate([true])
-    let outputCount = compiler.outputChannels.count
-    silences = memory.reserve(outputCount)
-    silences.initialize(repeating: true, count: outputCount)
-    steps.reserveCapacity(compiler.nodes.count * 2)
-    for (index, cable) in compiler.cables.enumerated() where cable.pointee.isDelayed {
-      delayed.append((Int(cable.pointee.source.pointee.mark), index))
-    }
-    delayed.sort { $0 < $1 }
+    silences = memory.reserve(compiler.outputCount)
+    silences.initialize(repeating: true, count: compiler.outputCount)
+    delayed = compiler.delayed.sorted { $0.pointee.source.pointee.mark < $1.pointee.source.pointee.mark }
   }
 
   private func channel(_ number: Int) -> UnsafeMutablePointer<Float> { arena.base + number * blockCapacity }
 
   /// What is written from now on belongs to this segment, or still does.
   mutating func begin(_ segment: Int) {
-    while starts.count <= segment { starts.append(steps.count) }
+    while starts.count <= segment { starts.append(stepCount) }
+  }
+
+  private mutating func append(_ step: Step) {
+    (steps + stepCount).initialize(to: step)
+    stepCount += 1
   }
 
   /// The steps of one node: those that mix its inlets, its own, and those that keep its outputs for
   /// delays. `buffers`: the first channel of each output up to those of this node.
-  mutating func write(_ index: Int, _ inlets: PlanCompiler.Inlets, _ buffers: [Int]) {
-    let node = compiler.rows[index]
-    guard let slot = node.pointee.slot else { return }
+  mutating func write(
+    _ row: NodeRow.Pointer, _ inlets: PlanCompiler.Inlets, _ buffers: UnsafeMutablePointer<Int32>
+  ) {
+    var next = row.pointee.incoming
+    while let cable = next {
+      (cables + cableCount).initialize(to: cable)
+      cableCount += 1
+      next = cable.pointee.next
+    }
+    guard let slot = row.pointee.slot else { return }
     let ports: UnsafeMutablePointer<InputPort> = memory.reserve(inlets.list.count)
     let bindings: UnsafeMutablePointer<InputBinding> = memory.reserve(inlets.list.count)
     var inputCount = 0
@@ -64,7 +78,9 @@ struct StepWriter {
         flag = writeMix(inlet, inlets, slot, buffers)
       } else {
         channels.initialize(repeating: zeros[0], count: inlet.channels)
-        if inlet.count > 0 { flag = point(channels, to: inlets.cables[inlet.first], inlet.channels, buffers) }
+        if inlet.count > 0 {
+          flag = point(channels, to: inlets.cables[inlet.first].pointee, inlet.channels, buffers)
+        }
       }
       (ports + position).initialize(
         to: InputPort(
@@ -73,16 +89,16 @@ struct StepWriter {
         to: InputBinding(channels: UnsafePointer(channels), silence: flag, parameter: inlet.parameter))
     }
 
-    let firstOutput = compiler.firstOutput[index]
-    let outputCount = compiler.firstOutput[index + 1] - firstOutput
+    let firstOutput = Int(row.pointee.firstOutput)
+    let outputCount = Int(row.pointee.outputCount)
     let outputs: UnsafeMutablePointer<OutputPort> = memory.reserve(outputCount)
     for output in 0..<outputCount {
       (outputs + output).initialize(
         to: OutputPort(
-          base: channel(buffers[firstOutput + output]), count: compiler.outputChannels[firstOutput + output]))
+          base: channel(Int(buffers[firstOutput + output])), count: Int(row.pointee.outputChannels[output])))
     }
     var step = Step(.process, slot, memory)
-    step.takesEvents = node.pointee.takesEvents
+    step.takesEvents = row.pointee.takesEvents
     step.mayGrow = inlets.list.contains { $0.buffer >= 0 || $0.parameter >= 0 }
     step.ports = ports
     step.context.inputs = UnsafePointer(ports)
@@ -92,34 +108,38 @@ struct StepWriter {
     step.portCount = UInt16(inlets.list.count)
     step.outputCount = UInt16(outputCount)
     step.outputSilence = silences + firstOutput
-    if step.takesEvents { addEvents(index, to: &step) }
+    if step.takesEvents { addEvents(row, to: &step) }
     if !step.takesEvents, step.context.eventOutput == nil, step.portCount == step.inputCount, outputCount == 1
     {
       step.operation = .processPlain
     }
-    steps.append(step)
-    while nextDelayed < delayed.count, delayed[nextDelayed].source == index {
-      writeRemember(delayed[nextDelayed].cable, slot, buffers)
+    append(step)
+    while nextDelayed < delayed.count, delayed[nextDelayed].pointee.source == row {
+      writeRemember(delayed[nextDelayed], slot, buffers)
       nextDelayed += 1
     }
     scratch = max(
-      scratch, ((inlets.list.count - inputCount) * 64 + Int(node.pointee.parameterElements)) * blockCapacity)
+      scratch, ((inlets.list.count - inputCount) * 64 + Int(row.pointee.parameterElements)) * blockCapacity)
   }
 
+  /// Where its source stands among all outputs; for cables of sound.
+  private func output(_ cable: CableRow) -> Int { Int(cable.source.pointee.firstOutput + cable.output) }
+
   /// What a cable's source makes; a delay has its own.
-  private func silence(_ cable: Int) -> UnsafePointer<Bool> {
-    UnsafePointer(compiler.cables[cable].pointee.isDelayed ? always : silences + compiler.outputs[cable])
+  private func silence(_ cable: CableRow) -> UnsafePointer<Bool> {
+    UnsafePointer(cable.isDelayed ? always : silences + output(cable))
   }
 
   /// An input that reads its source's buffer.
   private func point(
-    _ channels: UnsafeMutablePointer<UnsafePointer<Float>>, to cable: Int, _ count: Int, _ buffers: [Int]
+    _ channels: UnsafeMutablePointer<UnsafePointer<Float>>, to cable: CableRow, _ count: Int,
+    _ buffers: UnsafeMutablePointer<Int32>
   ) -> UnsafePointer<Bool> {
-    let first = buffers[compiler.outputs[cable]]
-    if compiler.isPlain(cable, to: count) {
+    let first = Int(buffers[output(cable)])
+    if cable.isPlain(to: count) {
       for number in 0..<count { channels[number] = UnsafePointer(channel(first + number)) }
     } else {
-      for gain in compiler.conversion(cable, to: count).gains {
+      for gain in cable.conversion(to: count).gains {
         channels[gain.destination] = UnsafePointer(channel(first + gain.source))
       }
     }
@@ -129,7 +149,7 @@ struct StepWriter {
   /// Sums the cables of an inlet; gives where it says whether the sum is silent.
   private mutating func writeMix(
     _ inlet: PlanCompiler.Inlet, _ inlets: PlanCompiler.Inlets, _ slot: UnsafeMutablePointer<NodeSlot>,
-    _ buffers: [Int]
+    _ buffers: UnsafeMutablePointer<Int32>
   ) -> UnsafePointer<Bool> {
     let output: UnsafeMutablePointer<OutputPort> = memory.reserve(1)
     output.initialize(to: OutputPort(base: channel(inlet.buffer), count: inlet.channels))
@@ -137,7 +157,7 @@ struct StepWriter {
     isSilent.initialize(to: true)
     let sources: UnsafeMutablePointer<MixSource> = memory.reserve(inlet.count)
     for position in 0..<inlet.count {
-      let cable = inlets.cables[inlet.first + position]
+      let cable = inlets.cables[inlet.first + position].pointee
       (sources + position).initialize(to: source(cable, to: inlet.channels, buffers))
     }
     var mix = Step(.mix, slot, memory)
@@ -146,26 +166,27 @@ struct StepWriter {
     mix.outputSilence = isSilent
     mix.sources = sources
     mix.sourceCount = Int32(inlet.count)
-    steps.append(mix)
+    append(mix)
     return UnsafePointer(isSilent)
   }
 
-  private func source(_ cable: Int, to channels: Int, _ buffers: [Int]) -> MixSource {
-    let row = compiler.cables[cable].pointee
-    let slot = row.slot!
+  private func source(
+    _ cable: CableRow, to channels: Int, _ buffers: UnsafeMutablePointer<Int32>
+  ) -> MixSource {
+    let slot = cable.slot!
     // A channel of the source, or of the delay that stands for it.
-    let base = row.isDelayed ? slot.pointee.ring! : channel(buffers[compiler.outputs[cable]])
-    let stride = row.isDelayed ? slot.pointee.ringStride : blockCapacity
+    let base = cable.isDelayed ? slot.pointee.ring! : channel(Int(buffers[output(cable)]))
+    let stride = cable.isDelayed ? slot.pointee.ringStride : blockCapacity
     let taps: UnsafeMutablePointer<MixTap>
     var count = channels
-    if compiler.isPlain(cable, to: channels) {
+    if cable.isPlain(to: channels) {
       taps = memory.reserve(count)
       for number in 0..<count {
         (taps + number).initialize(
           to: MixTap(destination: number, source: UnsafePointer(base + number * stride), coefficient: 1))
       }
     } else {
-      let gains = compiler.conversion(cable, to: channels).gains
+      let gains = cable.conversion(to: channels).gains
       count = gains.count
       taps = memory.reserve(count)
       for (number, gain) in gains.enumerated() {
@@ -176,15 +197,16 @@ struct StepWriter {
       }
     }
     return MixSource(
-      cable: slot, silence: silence(cable), taps: taps, tapCount: count, isDelayed: row.isDelayed)
+      cable: slot, silence: silence(cable), taps: taps, tapCount: count, isDelayed: cable.isDelayed)
   }
 
-  private func addEvents(_ index: Int, to step: inout Step) {
+  private func addEvents(_ row: NodeRow.Pointer, to step: inout Step) {
     var events: [EventSource] = []
-    for cable in compiler.firstCable[index]..<compiler.firstCable[index + 1]
-    where compiler.cables[cable].pointee.input == CableRow.events {
-      let row = compiler.cables[cable].pointee
-      if let queue = row.source.pointee.slot?.pointee.eventOutput, let slot = row.slot {
+    var next = row.pointee.incoming
+    while let cable = next {
+      next = cable.pointee.next
+      guard cable.pointee.input == CableRow.events, let slot = cable.pointee.slot else { continue }
+      if let queue = cable.pointee.source.pointee.slot?.pointee.eventOutput {
         events.append(EventSource(queue: queue, cable: slot))
       }
     }
@@ -194,44 +216,44 @@ struct StepWriter {
 
   /// Keeps an output for a cable that delays it.
   private mutating func writeRemember(
-    _ cable: Int, _ slot: UnsafeMutablePointer<NodeSlot>, _ buffers: [Int]
+    _ cable: CableRow.Pointer, _ slot: UnsafeMutablePointer<NodeSlot>, _ buffers: UnsafeMutablePointer<Int32>
   ) {
-    let output = compiler.outputs[cable]
-    let count = compiler.outputChannels[output]
+    let output = output(cable.pointee)
+    let count = Int(cable.pointee.source.pointee.outputChannels[Int(cable.pointee.output)])
     let taps: UnsafeMutablePointer<MixTap> = memory.reserve(count)
     for number in 0..<count {
       (taps + number).initialize(
         to: MixTap(
-          destination: number, source: UnsafePointer(channel(buffers[output] + number)), coefficient: 1))
+          destination: number, source: UnsafePointer(channel(Int(buffers[output]) + number)), coefficient: 1))
     }
     let source: UnsafeMutablePointer<MixSource> = memory.reserve(1)
     source.initialize(
       to: MixSource(
-        cable: compiler.cables[cable].pointee.slot!, silence: UnsafePointer(silences + output), taps: taps,
+        cable: cable.pointee.slot!, silence: UnsafePointer(silences + output), taps: taps,
         tapCount: count, isDelayed: true))
     var remember = Step(.remember, slot, memory)
     remember.sources = source
     remember.sourceCount = 1
-    steps.append(remember)
+    append(remember)
   }
 
   /// The plan, once every node has been written. `predecessors`: of each segment.
   func finish(serial: Int, _ predecessors: [UInt64]) -> CompiledPlan {
-    let first: UnsafeMutablePointer<Step> = memory.allocate(steps)
     let segments = starts.indices.map { index in
-      let end = index + 1 < starts.count ? starts[index + 1] : steps.count
+      let end = index + 1 < starts.count ? starts[index + 1] : stepCount
       return Segment(
-        steps: first + starts[index], count: end - starts[index], predecessors: predecessors[index])
+        steps: steps + starts[index], count: end - starts[index], predecessors: predecessors[index])
     }
     let plan: UnsafeMutablePointer<Plan> = memory.allocate([
       Plan(
-        serial: serial, steps: first, stepCount: steps.count, segments: memory.allocate(segments),
+        serial: serial, steps: steps, stepCount: stepCount, segments: memory.allocate(segments),
         segmentCount: segments.count, parameterScratch: memory.allocateFloats(scratch * threads),
         scratchSize: scratch)
     ])
     return CompiledPlan(
-      serial: serial, plan: plan, memory: memory, arena: arena, nodes: compiler.nodes,
-      cables: compiler.cables, stepCount: steps.count)
+      serial: serial, plan: plan, memory: memory, arena: arena,
+      nodes: UnsafeBufferPointer(start: memory.allocate(compiler.rows), count: compiler.rows.count),
+      cables: UnsafeBufferPointer(start: cables, count: cableCount))
   }
 }
 
