@@ -43,6 +43,8 @@ public final class Engine {
   private var knownEndpoints: [Endpoint]?
   /// The plan that the audio thread runs.
   private(set) var running: CompiledPlan?
+  /// What the running plan looks like, once somebody has looked.
+  var picture: PlanPicture?
   /// Memory of plans that are out of use, for the next ones: its pages are there already.
   private var spareMemory: [PlanMemory] = []
   private var numbers: [Int32: (id: NodeID, name: String)] = [:]

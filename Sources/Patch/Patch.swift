@@ -7,7 +7,7 @@ import OrderedCollections
 /// kept where it differs from its kind's default or has a comment.
 public struct Patch: Sendable {
   /// In the order of the file.
-  public private(set) var nodes: OrderedDictionary<NodeID, Node> = [:]
+  public private(set) var nodes = NodeTable()
   public private(set) var cables: ShardedDictionary<Cable.Ends, Cable> = ShardedDictionary()
   /// Comments at the head and at the end of the file.
   public internal(set) var header: [String] = []
@@ -87,9 +87,8 @@ extension Patch {
   }
 
   mutating func update(_ id: NodeID, _ change: (inout Node) -> Void) {
-    guard let index = nodes.index(forKey: id) else { return }
     touched?.nodes.append(id)
-    change(&nodes.values[index])
+    nodes.update(id, change)
   }
 
   mutating func update(_ ends: Cable.Ends, _ change: (inout Cable) -> Void) {
@@ -114,11 +113,7 @@ extension Patch {
     touched?.nodes.append(node.id)
     nextID = max(nextID, node.id.raw &+ 1)
     idsByName[node.name] = node.id
-    if let index {
-      nodes.updateValue(node, forKey: node.id, insertingAt: index)
-    } else {
-      nodes[node.id] = node
-    }
+    nodes.insert(node, at: index)
   }
 
   /// Takes the node and its cables away. Its own tables go as a whole: a mix of thousands of cables would
@@ -135,7 +130,7 @@ extension Patch {
       cables[ends] = nil
       Self.drop(ends, from: &incoming, at: ends.destination.node)
     }
-    if let node = nodes.removeValue(forKey: id) { idsByName[node.name] = nil }
+    if let node = nodes.remove(id) { idsByName[node.name] = nil }
   }
 
   /// Adds the cable, or changes the one between the same ports.
@@ -180,9 +175,14 @@ public struct Touched: Sendable {
   package init(from old: Patch, to new: Patch) {
     since = old.revision
     if old.revision === new.revision { return }
-    for node in new.nodes.values where old.nodes[node.id] != node { nodes.append(node.id) }
+    for node in new.nodes.values {
+      if old.nodes[node.id] != node { nodes.append(node.id) }
+      // In the order in which they will be gone through, so that they lie side by side.
+      for ends in new.incoming[node.id] ?? [] where old.cables[ends] != new.cables[ends] {
+        cables.append(ends)
+      }
+    }
     for id in old.nodes.keys where new.nodes[id] == nil { nodes.append(id) }
-    for cable in new.cables.values where old.cables[cable.ends] != cable { cables.append(cable.ends) }
     for ends in old.cables.keys where new.cables[ends] == nil { cables.append(ends) }
   }
 }

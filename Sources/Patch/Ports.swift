@@ -47,8 +47,8 @@ extension Patch {
   }
 
   private func end(_ name: String, _ catalogue: KindCatalogue) throws(EditError) -> End {
-    guard let id = idsByName[name], let index = nodes.index(forKey: id) else { throw missing(name) }
-    return End(id: id, name: name, kind: catalogue[nodes.values[index].kind])
+    guard let id = idsByName[name], let kind = nodes.kind(of: id) else { throw missing(name) }
+    return End(id: id, name: name, kind: catalogue[kind])
   }
 
   /// The node, or the refusal with a hint.

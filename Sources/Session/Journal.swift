@@ -6,7 +6,7 @@ import Glibc
 ///
 /// ```
 /// sostenuto-journal 1
-/// | sostenuto 1            the patch that the edits start from, each line after "| "
+/// | sostenuto 1            the text of the patch that the edits start from, each line after "| "
 /// edit replace dist equalizer
 /// amend set main[0,1] -6dB in the place of the newest edit: another step of its gesture
 /// undo
@@ -52,6 +52,8 @@ final class Journal {
   }
 
   static let head = "sostenuto-journal 1"
+  /// What lines of the base begin with.
+  private static let mark = Array("| ".utf8)
 
   let path: String
   private let file: Int32
@@ -91,16 +93,21 @@ final class Journal {
   /// What an earlier session left; nil where it left nothing.
   func read() throws(FileError) -> Content? {
     guard !isEmpty else { return nil }
-    let text = String(decoding: try PatchFile.read(path), as: UTF8.self)
+    let text = try PatchFile.read(path)
     var content = Content()
     // What follows the last line break was being written when the program ended: never acknowledged.
-    var lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-    guard lines.first.map(String.init) == Self.head else { return nil }
+    var lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
+    guard let head = lines.first, head.elementsEqual(Self.head.utf8) else { return nil }
     lines = lines.dropFirst()
+    var base: [UInt8] = []
     for line in lines {
-      if line.hasPrefix("| ") {
-        content.base += line.dropFirst(2) + "\n"
-      } else if line.hasPrefix("edit ") {
+      if line.starts(with: Self.mark) {
+        base += line.dropFirst(Self.mark.count)
+        base.append(UInt8(ascii: "\n"))
+        continue
+      }
+      let line = String(decoding: line, as: UTF8.self)
+      if line.hasPrefix("edit ") {
         content.records.append(.edit(String(line.dropFirst(5))))
       } else if line.hasPrefix("amend ") {
         content.records.append(.amend(String(line.dropFirst(6))))
@@ -114,19 +121,15 @@ final class Journal {
         content.broken += 1
       }
     }
+    content.base = String(decoding: base, as: UTF8.self)
     return content.records.isEmpty && content.broken == 0 ? nil : content
   }
 
-  /// `base`: the text of the patch before this record, asked for when it is the first.
-  func append(_ record: Record, base: () -> String) throws(FileError) {
-    var text = ""
-    if isEmpty {
-      text = Self.head + "\n"
-      for line in base().split(separator: "\n", omittingEmptySubsequences: false).dropLast() {
-        text += "| " + line + "\n"
-      }
-    }
-    text += Self.line(record)
+  /// `base`: the text of the patch before this record, written when it is the first.
+  func append(_ record: Record, base: String) throws(FileError) {
+    var text = Array((isEmpty ? Self.head + "\n" : "").utf8)
+    if isEmpty { Self.append(base, to: &text) }
+    text += Self.line(record).utf8
     let end = lseek(file, 0, SEEK_END)
     do throws(FileError) {
       try PatchFile.write(text, to: file, path)
@@ -136,6 +139,19 @@ final class Journal {
       throw error
     }
     isEmpty = false
+  }
+
+  /// Its lines, marked as those of the base.
+  private static func append(_ base: String, to text: inout [UInt8]) {
+    let base = Array(base.utf8)
+    text.reserveCapacity(base.count * 5 / 4)
+    for line in base.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+      // What ends the last line begins none.
+      if line.isEmpty, line.endIndex == base.endIndex { break }
+      text += Self.mark
+      text += line
+      text.append(UInt8(ascii: "\n"))
+    }
   }
 
   private static func line(_ record: Record) -> String {

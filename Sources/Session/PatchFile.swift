@@ -40,7 +40,7 @@ package enum PatchFile {
         _ = fchown(file, old.st_uid, old.st_gid)
         guard fchmod(file, old.st_mode & 0o7777) == 0 else { throw failure(path) }
       }
-      try write(text, to: file, path)
+      try write(Array(text.utf8), to: file, path)
       guard fsync(file) == 0 else { throw failure(path) }
       guard rename(temporary, target) == 0 else { throw failure(path) }
     } catch {
@@ -57,9 +57,8 @@ package enum PatchFile {
     }
   }
 
-  /// All of `text`, however many writes it takes.
-  static func write(_ text: String, to file: Int32, _ path: String) throws(FileError) {
-    let bytes = Array(text.utf8)
+  /// All of it, however many writes it takes.
+  static func write(_ bytes: [UInt8], to file: Int32, _ path: String) throws(FileError) {
     var done = 0
     while done < bytes.count {
       let count = bytes.withUnsafeBufferPointer {

@@ -36,6 +36,7 @@ extension Session {
     } else {
       (patch, diagnostics) = PatchReader.read(text, file: path, catalogue: Engine.catalogue)
     }
+    savedText = text
     begin()
   }
 
@@ -60,6 +61,7 @@ extension Session {
     patch = Patch()
     file = nil
     savedStamp = nil
+    savedText = ""
     diagnostics = []
     engine.adopt(patch)
     wishForFiles()
@@ -84,6 +86,7 @@ extension Session {
       throw error
     }
     saved = patch
+    savedText = text
     savedStamp = FileStamp(path: target)
     diagnostics = diagnostics.filter { $0.severity == .warning }
     mayOverwrite = false

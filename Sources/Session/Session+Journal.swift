@@ -8,7 +8,7 @@ extension Session {
   func record(_ record: Journal.Record) {
     guard let journal else { return }
     do throws(FileError) {
-      try journal.append(record) { PatchWriter.write(patch, catalogue: Engine.catalogue) }
+      try journal.append(record, base: savedText)
     } catch {
       notice("edits are no longer safe from a crash: \(error.description)")
       self.journal = nil
@@ -76,9 +76,8 @@ extension Session {
       return
     }
     let text = PatchWriter.write(patch, catalogue: Engine.catalogue)
-    let isSameBase = content.base == text
-    let base =
-      isSameBase ? patch : PatchReader.read(content.base, file: "", catalogue: Engine.catalogue).patch
+    let base = PatchReader.read(content.base, file: "", catalogue: Engine.catalogue).patch
+    let isSameBase = PatchWriter.write(base, catalogue: Engine.catalogue) == text
     var rehearsal = Rehearsal(patch: base)
     let refused = content.broken + content.records.count { !rehearsal.replay($0) }
     if PatchWriter.write(rehearsal.patch, catalogue: Engine.catalogue) == text {

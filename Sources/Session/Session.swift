@@ -29,6 +29,8 @@ public struct SessionOptions: Sendable {
   public internal(set) var file: String?
   /// What was last read from or written to the file.
   var saved = Patch()
+  /// Its text: what edits that are not saved yet start from.
+  var savedText = ""
   /// The file's version when it was last read or written: others may write it too.
   var savedStamp: FileStamp?
   var journal: Journal?

@@ -93,7 +93,7 @@ struct PropertyTests {
     for ends in patch.cables.keys {
       #expect(patch[ends.source.node] != nil && patch[ends.destination.node] != nil, "\(edit)")
     }
-    for (id, node) in patch.nodes { #expect(node.id == id && id.raw < patch.nextID) }
+    for node in patch.nodes.values { #expect(patch[node.id] == node && node.id.raw < patch.nextID) }
   }
 
   /// What the engine sees of a patch.

@@ -89,6 +89,6 @@ extension Patch {
   /// The next in the order of the file.
   func node(after id: NodeID) -> Node? {
     guard let index = nodes.index(forKey: id), index + 1 < nodes.count else { return nil }
-    return nodes.elements[index + 1].value
+    return nodes.values[index + 1]
   }
 }

@@ -1,0 +1,247 @@
+import Patch
+import Realtime
+import Synchronization
+
+/// What a plan looks like. What is the same as long as it runs is found once; what the sound moves is put in
+/// at each look, and only where it is another, since patches of many thousand nodes are looked at many times
+/// a second. Worker.
+struct PlanPicture {
+  let plan: CompiledPlan
+  private(set) var nodes: [NodeReport] = []
+  /// Frames from input to output that nodes add.
+  private(set) var latency = 0
+  private var subjects: [Subject] = []
+
+  /// What a report of a node is about.
+  private struct Subject {
+    let node: EngineNode
+    /// Position of its polyphony among its values.
+    let polyphony: Int?
+    /// At its inputs and then at its outputs, in the order of the report.
+    let cables: [EngineCable]
+  }
+
+  /// A cable of the plan, and where it stands among those that leave the same output, and that come into
+  /// the same input.
+  private struct Wire {
+    let cable: EngineCable
+    var splitter = (index: 1, count: 1)
+    var sum = (index: 1, count: 1)
+  }
+
+  // MARK: What stays
+
+  /// `taps`: nodes that are nobody's business.
+  init(of plan: CompiledPlan, without taps: Set<NodeID>) {
+    self.plan = plan
+    let list = plan.nodes
+    var places: [Int32: Int] = [:]
+    places.reserveCapacity(list.count)
+    for (place, node) in list.enumerated() { places[node.number] = place }
+    var wires: [Wire] = []
+    var incoming = [[Int]](repeating: [], count: list.count)
+    var outgoing = incoming
+    for cable in plan.cables where cable.slot != nil && !taps.contains(cable.destination.id) {
+      guard let source = places[cable.source.number], let destination = places[cable.destination.number]
+      else { continue }
+      outgoing[source].append(wires.count)
+      incoming[destination].append(wires.count)
+      wires.append(Wire(cable: cable))
+    }
+    for together in incoming where together.count > 1 {
+      Self.count(together, of: &wires, \.sum) { $0.key.destinationPort }
+    }
+    for together in outgoing where together.count > 1 {
+      Self.count(together, of: &wires, \.splitter) { $0.key.sourcePort }
+    }
+    nodes.reserveCapacity(list.count)
+    subjects.reserveCapacity(list.count)
+    for place in list.indices.reversed() {
+      let node = list[place]
+      guard node.slot != nil, !taps.contains(node.id) else { continue }
+      if node.kind == "output" { latency = max(latency, plan.latencies[node.number] ?? 0) }
+      add(node, incoming[place].map { wires[$0] }, outgoing[place].map { wires[$0] })
+    }
+  }
+
+  /// Numbers the wires of each port, in their order.
+  private static func count(
+    _ together: [Int], of wires: inout [Wire], _ place: WritableKeyPath<Wire, (index: Int, count: Int)>,
+    by port: (EngineCable) -> String
+  ) {
+    var counts: [String: Int] = [:]
+    for wire in together {
+      let name = port(wires[wire].cable)
+      counts[name, default: 0] += 1
+      wires[wire][keyPath: place].index = counts[name] ?? 1
+    }
+    for wire in together { wires[wire][keyPath: place].count = counts[port(wires[wire].cable)] ?? 1 }
+  }
+
+  private mutating func add(_ node: EngineNode, _ incoming: [Wire], _ outgoing: [Wire]) {
+    var report = NodeReport(id: node.id, name: node.name, kind: node.kind, state: .active)
+    report.startedAt = node.startedAt
+    report.latency = Int(node.latency)
+    let description = node.type?.description
+    var cables: [EngineCable] = []
+    func port(_ name: String, isEvents: Bool, _ channels: Int, _ wires: [Wire]) -> PortReport {
+      cables += wires.map(\.cable)
+      return PortReport(
+        name: name, isEvents: isEvents, channels: channels, cables: wires.map { self.report($0) })
+    }
+    for input in description?.inputs ?? node.inputs {
+      let channels = node.inputs.firstIndex { $0.name == input.name }.map { node.inputChannels[$0] } ?? 0
+      let wires = incoming.filter { $0.cable.key.destinationPort == input.name }
+      report.inputs.append(port(input.name, isEvents: input.isEvents, channels, wires))
+    }
+    let modulations = incoming.filter { if case .parameter = $0.cable.input { true } else { false } }
+    for name in Set(modulations.map(\.cable.key.destinationPort)).sorted() {
+      let wires = modulations.filter { $0.cable.key.destinationPort == name }
+      report.inputs.append(port(name, isEvents: false, 1, wires))
+    }
+    for output in description?.outputs ?? node.outputs {
+      let channels = node.outputs.firstIndex { $0.name == output.name }.map { node.outputChannels[$0] } ?? 0
+      let wires = outgoing.filter { $0.cable.key.sourcePort == output.name }
+      report.outputs.append(port(output.name, isEvents: output.isEvents, channels, wires))
+      report.outputs[report.outputs.count - 1].peaks = Array(repeating: 0, count: channels)
+      report.outputs[report.outputs.count - 1].means = Array(repeating: 0, count: channels)
+    }
+    nodes.append(report)
+    let polyphony = description?.parameters.firstIndex { $0.name == "polyphony" }
+    subjects.append(Subject(node: node, polyphony: polyphony, cables: cables))
+  }
+
+  private func report(_ wire: Wire) -> CableReport {
+    let cable = wire.cable
+    var toChannels = 0
+    var conversion: String?
+    if !cable.carriesEvents {
+      toChannels =
+        if case .audio(let index) = cable.input { cable.destination.inputChannels[index] } else { 1 }
+      if !cable.row.pointee.isPlain(to: toChannels) { conversion = cable.conversion(to: toChannels).name }
+    }
+    var report = CableReport(
+      from: cable.source.name, fromPort: cable.key.sourcePort, to: cable.destination.name,
+      toPort: cable.key.destinationPort,
+      fromChannels: cable.output.map { cable.source.outputChannels[$0] } ?? 0, toChannels: toChannels,
+      gain: 1, target: cable.target, map: cable.key.map, isDiscrete: cable.key.mixing == .discrete,
+      state: .active, isFeedback: cable.key.isFeedback, conversion: conversion, splitter: wire.splitter,
+      sum: wire.sum)
+    if !cable.key.isFeedback { report.compensation = Int(cable.key.delay) }
+    report.latency = (plan.latencies[cable.source.number] ?? 0) + Int(cable.key.delay)
+    return report
+  }
+
+  // MARK: What moves
+
+  /// Takes the peaks since the look before. `rate`: frames a second.
+  mutating func refresh(at now: Int64, rate: Double) {
+    for index in nodes.indices {
+      refresh(index, now, rate)
+      var position = 0
+      for port in nodes[index].inputs.indices {
+        for cable in nodes[index].inputs[port].cables.indices {
+          let (gain, target, state) = Self.figures(subjects[index].cables[position], now, rate)
+          position += 1
+          guard nodes[index].inputs[port].cables[cable].isOther(gain, target, state) else { continue }
+          nodes[index].inputs[port].cables[cable].put(gain, target, state)
+        }
+      }
+      for port in nodes[index].outputs.indices {
+        for cable in nodes[index].outputs[port].cables.indices {
+          let (gain, target, state) = Self.figures(subjects[index].cables[position], now, rate)
+          position += 1
+          guard nodes[index].outputs[port].cables[cable].isOther(gain, target, state) else { continue }
+          nodes[index].outputs[port].cables[cable].put(gain, target, state)
+        }
+      }
+    }
+  }
+
+  private mutating func refresh(_ index: Int, _ now: Int64, _ rate: Double) {
+    let node = subjects[index].node
+    guard let slot = node.slot else { return }
+    let state = Self.state(node, now, rate)
+    if nodes[index].state != state { nodes[index].state = state }
+    let voices = Int(slot.pointee.voices.load(ordering: .relaxed))
+    if nodes[index].voices != voices { nodes[index].voices = voices }
+    let held = Int(slot.pointee.held.load(ordering: .relaxed))
+    if nodes[index].heldNotes != held { nodes[index].heldNotes = held }
+    let polyphony = subjects[index].polyphony.map { Int(node.values[$0][0]) } ?? 0
+    if nodes[index].polyphony != polyphony { nodes[index].polyphony = polyphony }
+    if nodes[index].file != node.resource?.name { nodes[index].file = node.resource?.name }
+    let isQuiet =
+      slot.pointee.isSilent.load(ordering: .relaxed) || slot.pointee.blast.load(ordering: .relaxed) != 0
+    var channel = 0
+    for port in nodes[index].outputs.indices {
+      for place in nodes[index].outputs[port].peaks.indices {
+        let meter = slot.pointee.meters + channel
+        channel += 1
+        var peak: Float = 0
+        if meter.pointee.peak.load(ordering: .relaxed) != 0 {
+          peak = Float(bitPattern: meter.pointee.peak.exchange(0, ordering: .relaxed))
+        }
+        if nodes[index].outputs[port].peaks[place] != peak { nodes[index].outputs[port].peaks[place] = peak }
+        let power = isQuiet ? 0 : Float(bitPattern: meter.pointee.power.load(ordering: .relaxed))
+        let mean = power.squareRoot()
+        if nodes[index].outputs[port].means[place] != mean { nodes[index].outputs[port].means[place] = mean }
+      }
+    }
+  }
+
+  private static func state(_ node: EngineNode, _ now: Int64, _ rate: Double) -> NodeReport.State {
+    var boundary: [EngineCable] { node.isSink ? node.incoming : node.outgoing }
+    var left: Double { boundary.compactMap { secondsLeft($0, now, rate) }.max() ?? 0 }
+    if node.isRinging { return .ringing(secondsLeft: left) }
+    if node.isLeaving { return .leaving(secondsLeft: left) }
+    let blast = node.slot.pointee.blast.load(ordering: .relaxed)
+    if blast != 0 { return .muted(Blast.words(Float(bitPattern: blast))) }
+    if let fault = node.fault { return .placeholder(fault) }
+    if node.type == nil { return .placeholder("unknown kind \(node.kind)") }
+    if now < node.startedAt + Int64(Engine.standardFade * rate),
+      boundary.contains(where: { $0.target > 0 && secondsLeft($0, now, rate) != nil })
+    {
+      return .entering(secondsLeft: left)
+    }
+    // What has no sound of its own, such as a keyboard, is never silent.
+    if node.outputs.isEmpty, !node.isSink { return .active }
+    return node.slot.pointee.isSilent.load(ordering: .relaxed) ? .silent : .active
+  }
+
+  private static func figures(
+    _ cable: EngineCable, _ now: Int64, _ rate: Double
+  ) -> (gain: Float, target: Float, state: CableReport.State) {
+    let left = secondsLeft(cable, now, rate)
+    var gain = cable.target
+    if left != nil { gain = Float(bitPattern: cable.slot.pointee.gainNow.load(ordering: .relaxed)) }
+    if cable.carriesEvents { gain = 1 }
+    let state: CableReport.State
+    if !cable.isTail, let left {
+      let isEnding = cable.isLeaving || cable.target == 0
+      state = isEnding ? .fadingOut(secondsLeft: left) : .fadingIn(secondsLeft: left)
+    } else if cable.carriesEvents {
+      state = .active
+    } else {
+      state = cable.source.slot.pointee.isSilent.load(ordering: .relaxed) ? .silent : .active
+    }
+    return (gain, cable.target, state)
+  }
+
+  private static func secondsLeft(_ cable: EngineCable, _ now: Int64, _ rate: Double) -> Double? {
+    switch cable.settling {
+    case .at(let end): max(0, Double(end - now) / rate)
+    case .unsent(let frames), .after(_, let frames): Double(frames) / rate
+    case nil: nil
+    }
+  }
+}
+
+extension CableReport {
+  fileprivate func isOther(_ gain: Float, _ target: Float, _ state: State) -> Bool {
+    self.gain != gain || self.target != target || self.state != state
+  }
+
+  fileprivate mutating func put(_ gain: Float, _ target: Float, _ state: State) {
+    (self.gain, self.target, self.state) = (gain, target, state)
+  }
+}
