@@ -102,18 +102,19 @@ final class PlanMemory {
   private var chunks: [UnsafeMutableRawBufferPointer] = []
   /// Chunks in use; the last of them has `left` bytes left from `next` on.
   private var used = 0
-  private var next: UnsafeMutableRawPointer
+  private var next = PlanMemory.nowhere
   private var left = 0
-  private let nothing: UnsafeMutableRawPointer
+  /// Bytes of all chunks.
+  private var taken = 0
+  /// What nothing points to.
+  private nonisolated(unsafe) static let nowhere = UnsafeMutableRawPointer.allocate(
+    byteCount: 64, alignment: 64)
 
-  init() {
-    nothing = .allocate(byteCount: 64, alignment: 64)
-    next = nothing
-  }
+  deinit { chunks.forEach { $0.deallocate() } }
 
-  deinit {
-    chunks.forEach { $0.deallocate() }
-    nothing.deallocate()
+  /// Where no elements are.
+  static func none<T: BitwiseCopyable>() -> UnsafeMutablePointer<T> {
+    nowhere.assumingMemoryBound(to: T.self)
   }
 
   /// Takes everything back; the pages stay for what comes next.
@@ -134,19 +135,27 @@ final class PlanMemory {
 
   /// The next chunk with room for so many bytes, on a cache line; those that are too small go.
   private func open(_ count: Int) {
-    while used < chunks.count, chunks[used].count < count { chunks.remove(at: used).deallocate() }
+    while used < chunks.count, chunks[used].count < count { drop(used) }
     if used == chunks.count {
-      // Some more than is needed, since what comes next may be a little larger.
-      chunks.append(.allocate(byteCount: max(count + count / 8, 1 << 16), alignment: 64))
+      // Some more than is needed, since what comes next may be a little larger; and as much again as there
+      // is, up to one large page.
+      let size = max(count + count / 8, min(max(taken, 1 << 16), LargePages.size))
+      chunks.append(UnsafeMutableRawBufferPointer(start: LargePages.allocate(size), count: size))
+      taken += size
     }
     next = chunks[used].baseAddress!
     left = chunks[used].count
     used += 1
   }
 
+  private func drop(_ index: Int) {
+    taken -= chunks[index].count
+    chunks.remove(at: index).deallocate()
+  }
+
   /// Room for so many elements, to be initialised by the caller.
   func reserve<T: BitwiseCopyable>(_ count: Int) -> UnsafeMutablePointer<T> {
-    guard count > 0 else { return nothing.assumingMemoryBound(to: T.self) }
+    guard count > 0 else { return Self.none() }
     return bytes(count * MemoryLayout<T>.stride).bindMemory(to: T.self, capacity: count)
   }
 

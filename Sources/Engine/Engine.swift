@@ -37,8 +37,8 @@ public final class Engine {
   private var executedCount = 0
   private var arena = BufferArena(capacity: 64)
   private let noEvents: UnsafeMutablePointer<EventQueue>
-  private let slots = SlotPool()
-  let rows = SlotPool()
+  private let pools = NodePools()
+  let rows = RowPool()
   /// Drivers ask in every period; the answer changes with plans and names only.
   private var knownEndpoints: [Endpoint]?
   /// The plan that the audio thread runs.
@@ -247,7 +247,7 @@ public final class Engine {
   }
 
   func prepare(_ node: EngineNode) {
-    node.prepare(rate: rate, noEvents: noEvents, pool: slots)
+    node.prepare(rate: rate, noEvents: noEvents, pools: pools)
     node.fault = faults[node.id]
     log.note(.allocated(bytes: node.bytes), node.id, node.name, at: renderer.time)
     log.note(.prepared, node.id, node.name, at: renderer.time)

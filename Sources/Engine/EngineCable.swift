@@ -64,7 +64,7 @@ final class EngineCable {
 
   var settling: Settling? { didSet { refreshRow() } }
   let row: CableRow.Pointer
-  private let rows: SlotPool
+  private let rows: RowPool
   /// What the audio thread's ramp does, followed from here to know when a fade is as good as over
   /// although edits keep arriving.
   private var mirror: Ramp
@@ -80,7 +80,7 @@ final class EngineCable {
     didSet { row.pointee.slot = slot }
   }
 
-  init(key: Key, number: Int32, route: CableWish.Route, target: Float, rows: SlotPool) {
+  init(key: Key, number: Int32, route: CableWish.Route, target: Float, rows: RowPool) {
     self.key = key
     self.number = number
     source = route.source
@@ -154,6 +154,12 @@ final class EngineCable {
   }
 
   var carriesEvents: Bool { output == nil }
+
+  /// What becomes of its channels where so many come in.
+  func conversion(to channels: Int) -> ChannelConversion {
+    ChannelConversion(
+      from: output.map { source.outputChannels[$0] } ?? 0, to: channels, map: key.map, mixing: key.mixing)
+  }
 
   func prepare(gain: Float) {
     mirror = Ramp(gain)

@@ -193,7 +193,7 @@ final class EngineGraph {
   }
 
   private func countReader(_ change: Int32, of cable: EngineCable) {
-    if let output = cable.output { cable.source.row.pointee.readers[output] += change }
+    if let output = cable.output { cable.source.row.readers[output] += change }
   }
 
   func remove(_ cable: EngineCable) {

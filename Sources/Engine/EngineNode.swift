@@ -33,7 +33,7 @@ final class EngineNode {
     didSet { row.pointee.slot = slot }
   }
   let row: NodeRow.Pointer
-  private let rows: SlotPool
+  private let rows: RowPool
   private(set) var kernelMemory: UnsafeMutableRawPointer?
   private var memory: NodeMemory?
   var resource: Resource?
@@ -71,7 +71,7 @@ final class EngineNode {
 
   init(
     key: Key, number: Int32, name: String, type: KernelType?, inputs: [PortDescription],
-    outputs: [PortDescription], values: [[Float]], firstChannel: Int?, rows: SlotPool
+    outputs: [PortDescription], values: [[Float]], firstChannel: Int?, rows: RowPool
   ) {
     self.key = key
     self.number = number
@@ -103,20 +103,20 @@ final class EngineNode {
 
   /// Takes up the channels that its row was widened to.
   func takeChannels() {
-    for index in inputChannels.indices { inputChannels[index] = Int(row.pointee.channels[index]) }
+    for index in inputChannels.indices { inputChannels[index] = Int(row.channels[index]) }
     for index in outputChannels.indices {
-      outputChannels[index] = Int(row.pointee.outputChannels[index])
+      outputChannels[index] = Int(row.outputChannels[index])
     }
   }
 
   /// Allocates its state for the channels that it has by now. Worker.
-  func prepare(rate: Double, noEvents: UnsafeMutablePointer<EventQueue>, pool: SlotPool) {
+  func prepare(rate: Double, noEvents: UnsafeMutablePointer<EventQueue>, pools: NodePools) {
     let configuration = configuration(rate: rate)
     let size = type?.memorySize(configuration) ?? 0
     bytes = size + (type?.size ?? 0)
     let inner = Self.zeroed(size)
     kernelMemory = inner
-    let memory = NodeMemory(node: self, pool: pool)
+    let memory = NodeMemory(node: self, pools: pools)
     self.memory = memory
     type?.initialize(memory.kernel, configuration, inner)
     for index in values.indices {

@@ -11,10 +11,8 @@ struct NodeRow: BitwiseCopyable {
   var slot: UnsafeMutablePointer<NodeSlot>?
   /// The first cable into it, in the order in which they are summed.
   var incoming: CableRow.Pointer?
-  /// Of each audio input, then of each output.
-  let channels: UnsafeMutablePointer<Int32>
-  let inputCount: Int32
-  let outputCount: Int32
+  let inputCount: UInt16
+  let outputCount: UInt16
   /// Its place in the plan being compiled, and that of its first output among all outputs.
   var mark: Int32 = 0
   var firstOutput: Int32 = 0
@@ -30,13 +28,10 @@ struct NodeRow: BitwiseCopyable {
   /// For a node whose row is in place already, the rest behind it zeroed.
   init(of node: EngineNode) {
     self.node = .passUnretained(node)
-    channels = UnsafeMutableRawPointer(node.row + 1)
-      .bindMemory(to: Int32.self, capacity: node.inputs.count + 2 * node.outputs.count)
-    for (index, count) in (node.inputChannels + node.outputChannels).enumerated() {
-      channels[index] = Int32(count)
-    }
-    inputCount = Int32(node.inputs.count)
-    outputCount = Int32(node.outputs.count)
+    let counts = node.inputChannels + node.outputChannels
+    for (index, count) in counts.enumerated() { node.row.channels[index] = Int32(count) }
+    inputCount = UInt16(node.inputs.count)
+    outputCount = UInt16(node.outputs.count)
     hasFlexiblePorts = (node.inputs + node.outputs).contains { $0.format == .flexible }
     takesEvents = node.takesEvents
     isSink = node.isSink
@@ -46,10 +41,16 @@ struct NodeRow: BitwiseCopyable {
   static func size(inputs: Int, outputs: Int) -> Int {
     MemoryLayout<NodeRow>.stride + (inputs + 2 * outputs) * MemoryLayout<Int32>.stride
   }
+}
 
-  var outputChannels: UnsafeMutablePointer<Int32> { channels + Int(inputCount) }
+extension UnsafeMutablePointer<NodeRow> {
+  /// Of each audio input, then of each output.
+  var channels: UnsafeMutablePointer<Int32> {
+    UnsafeMutableRawPointer(self + 1).assumingMemoryBound(to: Int32.self)
+  }
+  var outputChannels: UnsafeMutablePointer<Int32> { channels + Int(pointee.inputCount) }
   /// Cables without delay that leave each output.
-  var readers: UnsafeMutablePointer<Int32> { outputChannels + Int(outputCount) }
+  var readers: UnsafeMutablePointer<Int32> { outputChannels + Int(pointee.outputCount) }
 }
 
 /// Owned by its cable.
@@ -78,12 +79,12 @@ struct CableRow: BitwiseCopyable {
 
   /// The channels that it brings; for cables of sound.
   var width: Int {
-    mapCount > 0 ? Int(mapCount) : max(Int(source.pointee.outputChannels[Int(output)]), 1)
+    mapCount > 0 ? Int(mapCount) : max(Int(source.outputChannels[Int(output)]), 1)
   }
 
   /// Whether it brings each channel to the one of the same number.
   func isPlain(to channels: Int) -> Bool {
-    mapCount == 0 && Int(source.pointee.outputChannels[Int(output)]) == channels
+    mapCount == 0 && Int(source.outputChannels[Int(output)]) == channels
   }
 
   func conversion(to channels: Int) -> ChannelConversion {

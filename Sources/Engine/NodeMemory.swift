@@ -3,11 +3,13 @@ import Synchronization
 
 /// Memory for what is gone through of many nodes: pieces of whole cache lines side by side, in the order
 /// in which nodes are made, which is about that in which they run. Worker.
-final class SlotPool {
-  private static let chunkSize = 1 << 16
+final class RowPool {
+  private static let smallestChunk = 1 << 16
   private var chunks: [UnsafeMutableRawPointer] = []
   private var next: UnsafeMutableRawPointer?
   private var left = 0
+  /// Bytes of all chunks.
+  private var taken = 0
   /// Pieces that came back, by size.
   private var free: [Int: [UnsafeMutableRawPointer]] = [:]
 
@@ -21,8 +23,10 @@ final class SlotPool {
       return piece
     }
     if size > left || next == nil {
-      left = max(size, Self.chunkSize)
-      let chunk = UnsafeMutableRawPointer.allocate(byteCount: left, alignment: 64)
+      // As much again as there is, up to one large page at a time.
+      left = max(size, min(max(taken, Self.smallestChunk), LargePages.size))
+      let chunk = LargePages.allocate(left)
+      taken += left
       chunk.initializeMemory(as: UInt8.self, repeating: 0, count: left)
       chunks.append(chunk)
       next = chunk
@@ -38,6 +42,14 @@ final class SlotPool {
   func give(_ piece: UnsafeMutableRawPointer, _ bytes: Int) {
     free[(bytes + 63) & ~63, default: []].append(piece)
   }
+}
+
+/// Where nodes have their memory. Worker.
+final class NodePools {
+  /// What every block touches of a node.
+  let slots = RowPool()
+  /// What moves and reports touch.
+  let rest = RowPool()
 }
 
 /// The memory of one node's slot. What every block touches (the slot itself, the parameters' streams,
@@ -56,11 +68,12 @@ struct NodeMemory {
   private let cold: UnsafeMutableRawPointer
   private let hot: UnsafeMutableRawPointer
   private let hotSize: Int
-  private let pool: SlotPool
+  private let coldSize: Int
+  private let pools: NodePools
 
   /// For a node that knows its channels.
-  init(node: EngineNode, pool: SlotPool) {
-    self.pool = pool
+  init(node: EngineNode, pools: NodePools) {
+    self.pools = pools
     let count = node.values.count
     let capacities = node.values.indices.map { index in
       ParameterState.capacity(
@@ -76,7 +89,7 @@ struct NodeMemory {
     let kernelAt = layout.place(node.type?.size ?? 1, alignment: node.type?.alignment ?? 1)
     let crossfadesAt = layout.place(CrossfadeStream.self, count)
     hotSize = layout.size
-    hot = pool.take(hotSize)
+    hot = pools.slots.take(hotSize)
     slot = (hot + slotAt).bindMemory(to: NodeSlot.self, capacity: 1)
     streams = (hot + streamsAt).bindMemory(to: ParameterStream.self, capacity: count)
     singles = (hot + singlesAt).bindMemory(to: Float.self, capacity: count)
@@ -88,7 +101,8 @@ struct NodeMemory {
     let rampsAt = capacities.map { layout.place(Ramp.self, $0) }
     let manyAt = layout.place(Float.self, 64 * count)
     let metersAt = layout.place(ChannelMeter.self, meterCount)
-    let cold = EngineNode.zeroed(layout.size)
+    coldSize = layout.size
+    let cold = pools.rest.take(coldSize)
     self.cold = cold
     parameters = (cold + parametersAt).bindMemory(to: ParameterState.self, capacity: count)
     ramps = zip(rampsAt, capacities).map { at, capacity in
@@ -113,8 +127,8 @@ struct NodeMemory {
   }
 
   func deallocate() {
-    pool.give(hot, hotSize)
-    cold.deallocate()
+    pools.slots.give(hot, hotSize)
+    pools.rest.give(cold, coldSize)
   }
 
   /// Places things one after the other.

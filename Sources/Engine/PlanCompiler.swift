@@ -62,87 +62,26 @@ struct PlanCompiler {
 
   /// Widens the inputs to what comes in, and the outputs to the first input; says whether any grew.
   private static func widen(_ row: NodeRow.Pointer) -> Bool {
-    let node = row.pointee
+    let node = row.pointee.node
     var hasGrown = false
-    var next = node.incoming
+    var next = row.pointee.incoming
     while let cable = next {
       next = cable.pointee.next
       let input = Int(cable.pointee.input)
       guard input >= 0 else { continue }
       let width = Int32(min(cable.pointee.width, 64))
-      if node.channels[input] < width, node.node.takeUnretainedValue().inputs[input].format == .flexible {
-        node.channels[input] = width
+      if row.channels[input] < width, node.takeUnretainedValue().inputs[input].format == .flexible {
+        row.channels[input] = width
         hasGrown = true
       }
     }
-    guard node.inputCount > 0 else { return hasGrown }
-    for output in 0..<Int(node.outputCount) where node.outputChannels[output] < node.channels[0] {
-      guard node.node.takeUnretainedValue().outputs[output].format == .flexible else { continue }
-      node.outputChannels[output] = node.channels[0]
+    guard row.pointee.inputCount > 0 else { return hasGrown }
+    for output in 0..<Int(row.pointee.outputCount) where row.outputChannels[output] < row.channels[0] {
+      guard node.takeUnretainedValue().outputs[output].format == .flexible else { continue }
+      row.outputChannels[output] = row.channels[0]
       hasGrown = true
     }
     return hasGrown
-  }
-
-  // MARK: Inlets
-
-  /// An input of a node: the cables into it and its buffer where they must be mixed.
-  struct Inlet: BitwiseCopyable {
-    /// Where its cables stand in `Inlets.cables`.
-    var first: Int
-    var count = 0
-    var channels: Int
-    /// The parameter that it is added to; negative: an audio input.
-    var parameter = -1
-    /// First channel of the mix buffer; negative when the one source's buffer is read directly.
-    var buffer = -1
-  }
-
-  /// The inlets of one node, in storage that serves one node after the other.
-  struct Inlets {
-    var list: [Inlet] = []
-    var cables: [CableRow.Pointer] = []
-
-    /// Audio inputs first, then the parameters that something is connected to.
-    mutating func find(_ row: NodeRow.Pointer) {
-      list.removeAll(keepingCapacity: true)
-      cables.removeAll(keepingCapacity: true)
-      for input in 0..<Int(row.pointee.inputCount) {
-        var inlet = Inlet(first: cables.count, channels: max(Int(row.pointee.channels[input]), 1))
-        add(Int32(input), of: row, to: &inlet)
-        list.append(inlet)
-      }
-      var next = row.pointee.incoming
-      while let cable = next {
-        next = cable.pointee.next
-        let code = cable.pointee.input
-        guard code < CableRow.events else { continue }
-        let parameter = -2 - Int(code)
-        if list.contains(where: { $0.parameter == parameter }) { continue }
-        var inlet = Inlet(first: cables.count, channels: 1, parameter: parameter)
-        add(code, of: row, to: &inlet)
-        for cable in cables[inlet.first...] {
-          inlet.channels = max(inlet.channels, min(cable.pointee.width, 64))
-        }
-        list.append(inlet)
-      }
-    }
-
-    private mutating func add(_ code: Int32, of row: NodeRow.Pointer, to inlet: inout Inlet) {
-      var next = row.pointee.incoming
-      while let cable = next {
-        if cable.pointee.input == code { cables.append(cable) }
-        next = cable.pointee.next
-      }
-      inlet.count = cables.count - inlet.first
-    }
-
-    func needsMix(_ inlet: Inlet) -> Bool {
-      guard inlet.count == 1 else { return inlet.count > 1 }
-      let cable = cables[inlet.first].pointee
-      guard cable.isDirect else { return true }
-      return !cable.isPlain(to: inlet.channels) && !cable.conversion(to: inlet.channels).isSelection
-    }
   }
 
   // MARK: Buffers
@@ -177,62 +116,44 @@ struct PlanCompiler {
     let readers: UnsafeMutablePointer<Int32> = memory.reserve(outputCount)
     let buffers: UnsafeMutablePointer<Int32> = memory.reserve(outputCount)
     var allocator = BufferAllocator()
+    var batch = PlanBatch()
     var inlets = Inlets()
     for (index, row) in rows.enumerated() {
+      if index % PlanBatch.size == 0 { batch.read(rows[index..<min(index + PlanBatch.size, rows.count)]) }
+      let entry = batch.entries[index % PlanBatch.size]
       let segment = segments?[index] ?? 0
       writer.begin(segment)
-      inlets.find(row)
+      inlets.find(row, batch.wires[entry.wires])
       for position in inlets.list.indices {
         let inlet = inlets.list[position]
         let isMixed = inlets.needsMix(inlet)
         if isMixed { inlets.list[position].buffer = allocator.take(inlet.channels, in: segment) }
-        for cable in inlet.first..<inlet.first + inlet.count {
-          inlets.cables[cable].pointee.isMixed = isMixed
+        for wire in inlets.wires[inlet.wires] where wire.row.isMixed != isMixed {
+          wire.cable.pointee.isMixed = isMixed
         }
       }
       let first = Int(row.pointee.firstOutput)
       for output in 0..<Int(row.pointee.outputCount) {
-        readers[first + output] = row.pointee.readers[output]
-        buffers[first + output] = Int32(
-          allocator.take(Int(row.pointee.outputChannels[output]), in: segment))
+        readers[first + output] = row.readers[output]
+        buffers[first + output] = Int32(allocator.take(Int(row.outputChannels[output]), in: segment))
       }
-      if allocator.size <= writer.arena.capacity { writer.write(row, inlets, buffers) }
-      for cable in inlets.cables where !cable.pointee.isDelayed {
-        let source = cable.pointee.source
-        if let segments, segments[Int(source.pointee.mark)] != segment { continue }
-        let output = Int(source.pointee.firstOutput + cable.pointee.output)
-        readers[output] -= 1
-        guard readers[output] == 0 else { continue }
-        let channels = Int(source.pointee.outputChannels[Int(cable.pointee.output)])
-        allocator.give(Int(buffers[output]), channels, in: segment)
+      if allocator.size <= writer.arena.capacity {
+        writer.write(row, entry, batch.wires[entry.wires], inlets, buffers)
+      }
+      for wire in inlets.wires where !wire.row.isDelayed {
+        if let segments, segments[Int(wire.row.source.pointee.mark)] != segment { continue }
+        readers[wire.output] -= 1
+        guard readers[wire.output] == 0 else { continue }
+        allocator.give(
+          Int(buffers[wire.output]), Int(wire.row.source.outputChannels[Int(wire.row.output)]), in: segment)
       }
       for inlet in inlets.list where inlet.buffer >= 0 {
         allocator.give(inlet.buffer, inlet.channels, in: segment)
       }
       for output in 0..<Int(row.pointee.outputCount) where readers[first + output] == 0 {
-        allocator.give(Int(buffers[first + output]), Int(row.pointee.outputChannels[output]), in: segment)
+        allocator.give(Int(buffers[first + output]), Int(row.outputChannels[output]), in: segment)
       }
     }
     return allocator.size
-  }
-}
-
-extension ChannelConversion {
-  /// True when the channels go over unchanged, so that pointers can do a map's work.
-  fileprivate var isSelection: Bool {
-    var seen: UInt64 = 0
-    for gain in gains {
-      guard gain.gain == 1, seen & (1 << UInt64(gain.destination)) == 0 else { return false }
-      seen |= 1 << UInt64(gain.destination)
-    }
-    return true
-  }
-}
-
-extension EngineCable {
-  /// What becomes of its channels where so many come in.
-  func conversion(to channels: Int) -> ChannelConversion {
-    ChannelConversion(
-      from: output.map { source.outputChannels[$0] } ?? 0, to: channels, map: key.map, mixing: key.mixing)
   }
 }

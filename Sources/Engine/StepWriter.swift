@@ -53,17 +53,17 @@ struct StepWriter {
   }
 
   /// The steps of one node: those that mix its inlets, its own, and those that keep its outputs for
-  /// delays. `buffers`: the first channel of each output up to those of this node.
+  /// delays. `wires`: all cables into it; `buffers`: the first channel of each output up to those of this
+  /// node.
   mutating func write(
-    _ row: NodeRow.Pointer, _ inlets: PlanCompiler.Inlets, _ buffers: UnsafeMutablePointer<Int32>
+    _ row: NodeRow.Pointer, _ entry: PlanBatch.Entry, _ wires: ArraySlice<Wire>, _ inlets: Inlets,
+    _ buffers: UnsafeMutablePointer<Int32>
   ) {
-    var next = row.pointee.incoming
-    while let cable = next {
-      (cables + cableCount).initialize(to: cable)
+    for wire in wires {
+      (cables + cableCount).initialize(to: wire.cable)
       cableCount += 1
-      next = cable.pointee.next
     }
-    guard let slot = row.pointee.slot else { return }
+    guard var step = entry.step else { return }
     let ports: UnsafeMutablePointer<InputPort> = memory.reserve(inlets.list.count)
     let bindings: UnsafeMutablePointer<InputBinding> = memory.reserve(inlets.list.count)
     var inputCount = 0
@@ -75,16 +75,16 @@ struct StepWriter {
         for number in 0..<inlet.channels {
           (channels + number).initialize(to: UnsafePointer(channel(inlet.buffer + number)))
         }
-        flag = writeMix(inlet, inlets, slot, buffers)
+        flag = writeMix(inlet, inlets.wires[inlet.wires], step.node, buffers)
       } else {
         channels.initialize(repeating: zeros[0], count: inlet.channels)
-        if inlet.count > 0 {
-          flag = point(channels, to: inlets.cables[inlet.first].pointee, inlet.channels, buffers)
+        if let wire = inlets.wires[inlet.wires].first {
+          flag = point(channels, to: wire, inlet.channels, buffers)
         }
       }
       (ports + position).initialize(
         to: InputPort(
-          channels: zeros, count: inlet.channels, isSilent: true, isConnected: inlet.count > 0))
+          channels: zeros, count: inlet.channels, isSilent: true, isConnected: !inlet.wires.isEmpty))
       (bindings + position).initialize(
         to: InputBinding(channels: UnsafePointer(channels), silence: flag, parameter: inlet.parameter))
     }
@@ -95,9 +95,8 @@ struct StepWriter {
     for output in 0..<outputCount {
       (outputs + output).initialize(
         to: OutputPort(
-          base: channel(Int(buffers[firstOutput + output])), count: Int(row.pointee.outputChannels[output])))
+          base: channel(Int(buffers[firstOutput + output])), count: Int(row.outputChannels[output])))
     }
-    var step = Step(.process, slot, memory)
     step.takesEvents = row.pointee.takesEvents
     step.mayGrow = inlets.list.contains { $0.buffer >= 0 || $0.parameter >= 0 }
     step.ports = ports
@@ -108,74 +107,71 @@ struct StepWriter {
     step.portCount = UInt16(inlets.list.count)
     step.outputCount = UInt16(outputCount)
     step.outputSilence = silences + firstOutput
-    if step.takesEvents { addEvents(row, to: &step) }
+    if step.takesEvents { addEvents(wires, to: &step) }
     if !step.takesEvents, step.context.eventOutput == nil, step.portCount == step.inputCount, outputCount == 1
     {
       step.operation = .processPlain
     }
     append(step)
     while nextDelayed < delayed.count, delayed[nextDelayed].pointee.source == row {
-      writeRemember(delayed[nextDelayed], slot, buffers)
+      writeRemember(delayed[nextDelayed].pointee, step.node, buffers)
       nextDelayed += 1
     }
     scratch = max(
       scratch, ((inlets.list.count - inputCount) * 64 + Int(row.pointee.parameterElements)) * blockCapacity)
   }
 
-  /// Where its source stands among all outputs; for cables of sound.
-  private func output(_ cable: CableRow) -> Int { Int(cable.source.pointee.firstOutput + cable.output) }
-
   /// What a cable's source makes; a delay has its own.
-  private func silence(_ cable: CableRow) -> UnsafePointer<Bool> {
-    UnsafePointer(cable.isDelayed ? always : silences + output(cable))
+  private func silence(_ wire: Wire) -> UnsafePointer<Bool> {
+    UnsafePointer(wire.row.isDelayed ? always : silences + wire.output)
   }
 
   /// An input that reads its source's buffer.
   private func point(
-    _ channels: UnsafeMutablePointer<UnsafePointer<Float>>, to cable: CableRow, _ count: Int,
+    _ channels: UnsafeMutablePointer<UnsafePointer<Float>>, to wire: Wire, _ count: Int,
     _ buffers: UnsafeMutablePointer<Int32>
   ) -> UnsafePointer<Bool> {
-    let first = Int(buffers[output(cable)])
-    if cable.isPlain(to: count) {
+    let first = Int(buffers[wire.output])
+    if wire.row.isPlain(to: count) {
       for number in 0..<count { channels[number] = UnsafePointer(channel(first + number)) }
     } else {
-      for gain in cable.conversion(to: count).gains {
+      for gain in wire.row.conversion(to: count).gains {
         channels[gain.destination] = UnsafePointer(channel(first + gain.source))
       }
     }
-    return silence(cable)
+    return silence(wire)
   }
 
   /// Sums the cables of an inlet; gives where it says whether the sum is silent.
   private mutating func writeMix(
-    _ inlet: PlanCompiler.Inlet, _ inlets: PlanCompiler.Inlets, _ slot: UnsafeMutablePointer<NodeSlot>,
+    _ inlet: Inlet, _ wires: ArraySlice<Wire>, _ slot: UnsafeMutablePointer<NodeSlot>,
     _ buffers: UnsafeMutablePointer<Int32>
   ) -> UnsafePointer<Bool> {
     let output: UnsafeMutablePointer<OutputPort> = memory.reserve(1)
     output.initialize(to: OutputPort(base: channel(inlet.buffer), count: inlet.channels))
     let isSilent: UnsafeMutablePointer<Bool> = memory.reserve(1)
     isSilent.initialize(to: true)
-    let sources: UnsafeMutablePointer<MixSource> = memory.reserve(inlet.count)
-    for position in 0..<inlet.count {
-      let cable = inlets.cables[inlet.first + position].pointee
-      (sources + position).initialize(to: source(cable, to: inlet.channels, buffers))
+    let sources: UnsafeMutablePointer<MixSource> = memory.reserve(wires.count)
+    for (position, wire) in wires.enumerated() {
+      (sources + position).initialize(to: source(wire, to: inlet.channels, buffers))
     }
-    var mix = Step(.mix, slot, memory)
+    var mix = Step(.mix, slot)
     mix.context.outputs = UnsafePointer(output)
     mix.outputCount = 1
     mix.outputSilence = isSilent
     mix.sources = sources
-    mix.sourceCount = Int32(inlet.count)
+    mix.sourceCount = Int32(wires.count)
     append(mix)
     return UnsafePointer(isSilent)
   }
 
   private func source(
-    _ cable: CableRow, to channels: Int, _ buffers: UnsafeMutablePointer<Int32>
+    _ wire: Wire, to channels: Int, _ buffers: UnsafeMutablePointer<Int32>
   ) -> MixSource {
+    let cable = wire.row
     let slot = cable.slot!
     // A channel of the source, or of the delay that stands for it.
-    let base = cable.isDelayed ? slot.pointee.ring! : channel(Int(buffers[output(cable)]))
+    let base = cable.isDelayed ? slot.pointee.ring! : channel(Int(buffers[wire.output]))
     let stride = cable.isDelayed ? slot.pointee.ringStride : blockCapacity
     let taps: UnsafeMutablePointer<MixTap>
     var count = channels
@@ -197,16 +193,13 @@ struct StepWriter {
       }
     }
     return MixSource(
-      cable: slot, silence: silence(cable), taps: taps, tapCount: count, isDelayed: cable.isDelayed)
+      cable: slot, silence: silence(wire), taps: taps, tapCount: count, isDelayed: cable.isDelayed)
   }
 
-  private func addEvents(_ row: NodeRow.Pointer, to step: inout Step) {
+  private func addEvents(_ wires: ArraySlice<Wire>, to step: inout Step) {
     var events: [EventSource] = []
-    var next = row.pointee.incoming
-    while let cable = next {
-      next = cable.pointee.next
-      guard cable.pointee.input == CableRow.events, let slot = cable.pointee.slot else { continue }
-      if let queue = cable.pointee.source.pointee.slot?.pointee.eventOutput {
+    for wire in wires where wire.row.input == CableRow.events {
+      if let queue = wire.row.source.pointee.slot?.pointee.eventOutput, let slot = wire.row.slot {
         events.append(EventSource(queue: queue, cable: slot))
       }
     }
@@ -216,10 +209,10 @@ struct StepWriter {
 
   /// Keeps an output for a cable that delays it.
   private mutating func writeRemember(
-    _ cable: CableRow.Pointer, _ slot: UnsafeMutablePointer<NodeSlot>, _ buffers: UnsafeMutablePointer<Int32>
+    _ cable: CableRow, _ slot: UnsafeMutablePointer<NodeSlot>, _ buffers: UnsafeMutablePointer<Int32>
   ) {
-    let output = output(cable.pointee)
-    let count = Int(cable.pointee.source.pointee.outputChannels[Int(cable.pointee.output)])
+    let output = Int(cable.source.pointee.firstOutput + cable.output)
+    let count = Int(cable.source.outputChannels[Int(cable.output)])
     let taps: UnsafeMutablePointer<MixTap> = memory.reserve(count)
     for number in 0..<count {
       (taps + number).initialize(
@@ -229,9 +222,9 @@ struct StepWriter {
     let source: UnsafeMutablePointer<MixSource> = memory.reserve(1)
     source.initialize(
       to: MixSource(
-        cable: cable.pointee.slot!, silence: UnsafePointer(silences + output), taps: taps,
+        cable: cable.slot!, silence: UnsafePointer(silences + output), taps: taps,
         tapCount: count, isDelayed: true))
-    var remember = Step(.remember, slot, memory)
+    var remember = Step(.remember, slot)
     remember.sources = source
     remember.sourceCount = 1
     append(remember)
@@ -260,17 +253,17 @@ struct StepWriter {
 extension Step {
   /// With nothing connected. What the kernel sees is the same as long as its node lives, but for the
   /// ports.
-  fileprivate init(_ operation: Operation, _ node: UnsafeMutablePointer<NodeSlot>, _ memory: PlanMemory) {
-    let ports: UnsafeMutablePointer<InputPort> = memory.reserve(0)
+  init(_ operation: Operation, _ node: UnsafeMutablePointer<NodeSlot>) {
     let context = NodeContext(
-      inputs: UnsafePointer(ports), outputs: UnsafePointer(memory.reserve(0)),
-      parameters: UnsafePointer(node.pointee.streams), crossfades: UnsafePointer(node.pointee.crossfades),
-      events: UnsafePointer(node.pointee.events), eventOutput: node.pointee.eventOutput)
+      inputs: UnsafePointer(PlanMemory.none()), outputs: UnsafePointer(PlanMemory.none()),
+      parameters: UnsafePointer(node.pointee.streams),
+      crossfades: UnsafePointer(node.pointee.crossfades), events: UnsafePointer(node.pointee.events),
+      eventOutput: node.pointee.eventOutput)
     self.init(
       context: context, operation: operation, takesEvents: false, mayGrow: false, outputCount: 0,
-      inputCount: 0,
-      portCount: 0, node: node, ports: ports, bindings: memory.reserve(0),
-      outputSilence: memory.reserve(0), eventSources: memory.reserve(0), sources: memory.reserve(0),
-      eventSourceCount: 0, sourceCount: 0)
+      inputCount: 0, portCount: 0, node: node, ports: PlanMemory.none(), bindings: PlanMemory.none(),
+      outputSilence: PlanMemory.none(), eventSources: PlanMemory.none(), sources: PlanMemory.none(),
+      eventSourceCount: 0,
+      sourceCount: 0)
   }
 }

@@ -138,31 +138,34 @@ extension Session {
     return folder.isEmpty ? path : folder + "/" + path
   }
 
-  private func wish(of node: NodeID, kind: String, parameter: String) -> FileWish? {
-    guard case .text(let path) = patch[node]?.settings[.init(parameter)], !path.isEmpty else { return nil }
+  private func wish(of node: Node) -> FileWish? {
+    let parameter: String
+    switch node.kind {
+    case "sampler": parameter = "instrument"
+    case "player": parameter = "file"
+    default: return nil
+    }
+    guard case .text(let path) = node.settings[.init(parameter)], !path.isEmpty else { return nil }
     return FileWish(
-      path: absolute(path), purpose: kind == "sampler" ? .instrument : .audio(rate: engine.rate))
+      path: absolute(path), purpose: node.kind == "sampler" ? .instrument : .audio(rate: engine.rate))
   }
 
   /// Sees to it that each node gets the file that its settings name.
-  func wishForFiles() {
-    var wanted: [NodeID: FileWish] = [:]
-    for node in patch.nodes.values {
-      let parameter: String
-      switch node.kind {
-      case "sampler": parameter = "instrument"
-      case "player": parameter = "file"
-      default: continue
-      }
-      if let wish = wish(of: node.id, kind: node.kind, parameter: parameter) {
-        wanted[node.id] = wish
-      } else if wishes[node.id] != nil {
-        engine.use(nil, for: node.id)
+  func wishForFiles() { wishForFiles(of: patch.nodes.keys + wishes.keys.filter { patch[$0] == nil }) }
+
+  /// The same for nodes that may want another one.
+  func wishForFiles(of nodes: some Sequence<NodeID>) {
+    for id in nodes {
+      let node = patch[id]
+      let wish = node.flatMap { self.wish(of: $0) }
+      guard wish != wishes[id] else { continue }
+      wishes[id] = wish
+      if let wish {
+        fulfil(wish, for: id)
+      } else if node != nil {
+        engine.use(nil, for: id)
       }
     }
-    let old = wishes
-    wishes = wanted
-    for (node, wish) in wanted where old[node] != wish { fulfil(wish, for: node) }
   }
 
   private func fulfil(_ wish: FileWish, for node: NodeID) {

@@ -242,7 +242,7 @@ public struct SessionOptions: Sendable {
       patch, touched: change.touched, ramps: change.ramps, tails: change.tails,
       // Nobody renders meanwhile: the next block's frame is known.
       at: due ?? (options.isOffline ? engine.renderer.time : nil), describing: line)
-    wishForFiles()
+    wishForFiles(of: change.touched.nodes)
     if !options.isOffline { supervisor.poll() }
   }
 

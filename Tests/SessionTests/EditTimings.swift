@@ -47,6 +47,7 @@ import Testing
     let folder = try Folder()
     var text = shape == "random" ? Self.random(count) : Self.chain(count)
     if shape == "loop" { text += "connect n\(count - 1) -> n0 gain=-20dB\n" }
+    text += "node grid matrix inputs=2 outputs=2\nconnect n5 -> grid\nconnect grid -> out gain=-60dB\n"
     let path = try folder.file("large.patch", text)
     let session = Session()
     let opening = Self.time()
@@ -65,6 +66,7 @@ import Testing
     try measure("parameter", session, ["set \(name).gain -3dB"])
     try measure(
       "gain", session, ["connect \(before) -> \(name) gain=-6dB", "connect \(before) -> \(name) gain=-7dB"])
+    try measure("crosspoint", session, ["set grid[0,1] -6dB"])
     try measure("insert", session, ["insert new1 filter into \(before) -> \(name)"])
     try measure("replace", session, ["replace new1 equalizer"])
     try measure("remove", session, ["remove new1 bridge"])

@@ -1,0 +1,105 @@
+import Realtime
+
+// What the plan compiler knows of a node when its turn comes. Worker.
+
+/// A cable into a node.
+struct Wire: BitwiseCopyable {
+  let cable: CableRow.Pointer
+  let row: CableRow
+  /// The output that it reads, among all; -1: events.
+  let output: Int
+
+  init(_ cable: CableRow.Pointer) {
+    self.cable = cable
+    row = cable.pointee
+    output = row.output < 0 ? -1 : Int(row.source.pointee.firstOutput + row.output)
+  }
+}
+
+/// Nodes that follow each other, and the cables into them. Their rows lie here and there: looked up one after
+/// the other, with nothing in between, the processor waits for many of them at a time.
+struct PlanBatch {
+  static let size = 128
+
+  struct Entry {
+    /// The step that runs it, with nothing connected; nil: there is none.
+    let step: Step?
+    let wires: Range<Int>
+  }
+
+  private(set) var entries: [Entry] = []
+  private(set) var wires: [Wire] = []
+
+  mutating func read(_ rows: ArraySlice<NodeRow.Pointer>) {
+    entries.removeAll(keepingCapacity: true)
+    wires.removeAll(keepingCapacity: true)
+    for row in rows {
+      let first = wires.count
+      var next = row.pointee.incoming
+      while let cable = next {
+        wires.append(Wire(cable))
+        next = wires[wires.count - 1].row.next
+      }
+      entries.append(Entry(step: row.pointee.slot.map { Step(.process, $0) }, wires: first..<wires.count))
+    }
+  }
+}
+
+/// An input of a node: the cables into it and its buffer where they must be mixed.
+struct Inlet {
+  /// Where its cables stand in `Inlets.wires`.
+  var wires: Range<Int>
+  var channels: Int
+  /// The parameter that it is added to; negative: an audio input.
+  var parameter = -1
+  /// First channel of the mix buffer; negative when the one source's buffer is read directly.
+  var buffer = -1
+}
+
+/// The inlets of one node, in storage that serves one node after the other.
+struct Inlets {
+  var list: [Inlet] = []
+  private(set) var wires: [Wire] = []
+
+  /// Audio inputs first, then the parameters that something is connected to. `all`: cables into the node.
+  mutating func find(_ row: NodeRow.Pointer, _ all: ArraySlice<Wire>) {
+    list.removeAll(keepingCapacity: true)
+    wires.removeAll(keepingCapacity: true)
+    for input in 0..<Int(row.pointee.inputCount) {
+      list.append(
+        Inlet(wires: take(Int32(input), from: all), channels: max(Int(row.channels[input]), 1)))
+    }
+    for wire in all where wire.row.input < CableRow.events {
+      let parameter = -2 - Int(wire.row.input)
+      if list.contains(where: { $0.parameter == parameter }) { continue }
+      let range = take(wire.row.input, from: all)
+      let widest = wires[range].reduce(1) { max($0, min($1.row.width, 64)) }
+      list.append(Inlet(wires: range, channels: widest, parameter: parameter))
+    }
+  }
+
+  private mutating func take(_ input: Int32, from all: ArraySlice<Wire>) -> Range<Int> {
+    let first = wires.count
+    for wire in all where wire.row.input == input { wires.append(wire) }
+    return first..<wires.count
+  }
+
+  func needsMix(_ inlet: Inlet) -> Bool {
+    guard inlet.wires.count == 1 else { return inlet.wires.count > 1 }
+    let cable = wires[inlet.wires.lowerBound].row
+    guard cable.isDirect else { return true }
+    return !cable.isPlain(to: inlet.channels) && !cable.conversion(to: inlet.channels).isSelection
+  }
+}
+
+extension ChannelConversion {
+  /// True when the channels go over unchanged, so that pointers can do a map's work.
+  fileprivate var isSelection: Bool {
+    var seen: UInt64 = 0
+    for gain in gains {
+      guard gain.gain == 1, seen & (1 << UInt64(gain.destination)) == 0 else { return false }
+      seen |= 1 << UInt64(gain.destination)
+    }
+    return true
+  }
+}
