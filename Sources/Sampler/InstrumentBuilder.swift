@@ -45,12 +45,12 @@ struct InstrumentBuilder {
       image.pointee.controlLists.deallocate()
       image.pointee.conditions.deallocate()
       image.pointee.controls.deallocate()
-      image.deallocate()
       image.pointee.curves.deallocate()
       image.pointee.lfos.deallocate()
       image.pointee.envelopes.deallocate()
       image.pointee.flexible.deallocate()
       image.pointee.points.deallocate()
+      image.deallocate()
       for table in velocityGains { table.deallocate() }
       tables.free()
     }
