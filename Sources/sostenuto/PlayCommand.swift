@@ -93,31 +93,34 @@ struct PlayCommand: ParsableCommand {
     var origin: Int64 = 0
     var nextTick = Int64.min
     let rate = session.engine.rate
+    // Nobody looks at the levels.
+    session.engine.isMetering = false
+    // A line a turn: what comes thick and fast ends between the lines, and so may the performance.
     while true {
       let now = monotonicTime()
+      if let start { elapsed = Double(now - start) * 1e-9 }
       // A driver of another rate may have come: then lines are performed as soon as they are due.
       let isExact = start != nil && session.engine.rate == rate && !isLoose
+      let nextTime = next < lines.count ? lines[next].time : .infinity
       if now >= nextTick {
         tick()
         nextTick = now + 16_000_000
       } else {
-        // A script may have a thousand edits a second, whose fades end in between.
         session.engine.collect(
-          expectingNothingBefore: isExact ? origin + Int64(elapsed * rate) : nil)
+          expectingNothingBefore: isExact ? origin + Int64(min(elapsed, nextTime) * rate) : nil)
       }
       if start == nil, session.isLoaded {
-        start = monotonicTime()
+        start = now
         origin = session.engine.renderer.time + Int64(Self.lead * rate)
       }
-      if let start { elapsed = Double(monotonicTime() - start) * 1e-9 }
-      while start != nil, next < lines.count, lines[next].time <= elapsed {
+      if let start, nextTime <= elapsed {
         let line = lines[next]
         let frame = isExact ? origin + Int64((line.time * rate).rounded()) : nil
         let began = monotonicTime()
         try session.perform(line.text, file: file, line: line.line, column: line.column, at: frame)
         let done = monotonicTime()
         taken.append(Double(done - began) * 1e-9)
-        lag = max(lag, Double(done - (start ?? done)) * 1e-9 - line.time)
+        lag = max(lag, Double(done - start) * 1e-9 - line.time)
         next += 1
       }
       if let seconds, elapsed >= seconds {
@@ -125,10 +128,7 @@ struct PlayCommand: ParsableCommand {
         return
       }
       // The next line is due within this time, or nothing is.
-      var due = 0.005
-      if let start, next < lines.count {
-        due = lines[next].time - Double(monotonicTime() - start) * 1e-9
-      }
+      let due = next < lines.count ? lines[next].time - elapsed : 0.005
       if Interruption.wait(seconds: max(0, min(0.005, due))) { return }
     }
   }
