@@ -47,6 +47,8 @@ final class Reconciler {
   var changed: [CableWish] = []
   /// Which cables there are, or what they join, has changed.
   var isRewired = false
+  /// There was no patch before: every cable is touched.
+  private var isFromNothing = false
   /// No edit: fades have ended.
   var isTidying = false
   var newNodes: [EngineNode] = []
@@ -82,6 +84,7 @@ final class Reconciler {
     work.needsPlan = mustCompile || isFirst
     isRewired = work.needsPlan
     touchedCables = touched.cables
+    isFromNothing = graph.nodeCount == 0
     graph.reserve(nodes: touched.nodes.count, cables: touched.cables.count)
     followSwitches()
     reconcileNodes(touched.nodes)
@@ -161,7 +164,7 @@ final class Reconciler {
     let old = graph.appoint(node)
     guard old !== node else { return }
     if let old { leave(old) }
-    touchedCables.append(contentsOf: patch.cables(at: node.id))
+    if !isFromNothing { touchedCables.append(contentsOf: patch.cables(at: node.id)) }
   }
 
   /// The node that sounds for it already, or a new one.

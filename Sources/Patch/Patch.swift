@@ -175,6 +175,10 @@ public struct Touched: Sendable {
   package init(from old: Patch, to new: Patch) {
     since = old.revision
     if old.revision === new.revision { return }
+    if old.nodes.isEmpty {
+      nodes.reserveCapacity(new.nodes.count)
+      cables.reserveCapacity(new.cables.count)
+    }
     for node in new.nodes.values {
       if old.nodes[node.id] != node { nodes.append(node.id) }
       // In the order in which they will be gone through, so that they lie side by side.

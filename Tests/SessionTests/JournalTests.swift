@@ -112,6 +112,37 @@ import Testing
     next.close()
   }
 
+  @Test("Edits come back whatever the lines of the file end with, and however it is written")
+  func editsOfAFileThatIsNotCanonical() throws {
+    let folder = try Folder()
+    let written =
+      "sostenuto 1\r\n# of old\r\n\r\nnode out output\r\nnode tone  oscillator freq=300\r\n connect tone->out"
+    let path = try folder.file("a.patch", written)
+    var session: Session? = try open(path)
+    let before = canonical(try #require(session))
+    try session?.perform("set tone.level -20dB")
+    try session?.perform("insert dist distortion into tone -> out")
+    let edited = canonical(try #require(session))
+    session = nil
+
+    session = try open(path)
+    #expect(canonical(try #require(session)) == edited)
+    let notices = session?.takeNotices() ?? []
+    #expect(notices.count == 1 && notices[0].hasPrefix("recovered 2 unsaved edits"), "\(notices)")
+    while session?.undo() != nil {}
+    #expect(canonical(try #require(session)) == before)
+    // What is saved is what later edits start from.
+    try session?.perform("node a gain")
+    try session?.save()
+    try session?.perform("node b gain")
+    let later = canonical(try #require(session))
+    session = nil
+    let next = try open(path)
+    #expect(canonical(next) == later)
+    next.close()
+    #expect(folder.names == ["a.patch"])
+  }
+
   @Test func savingEmptiesTheJournal() throws {
     let folder = try Folder()
     let path = try folder.file("a.patch", Self.patch)
