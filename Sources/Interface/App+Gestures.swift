@@ -15,20 +15,34 @@ extension App {
     var edit: Int?
     /// When it last did something.
     var time: Double
+    /// The gains of its cells before it.
+    var base: [Double]
   }
 
   /// Seconds after which stepping once more is another wish.
   static let gestureTime = 0.4
 
+  /// The gesture under way, if it is of this kind and made the newest edit.
+  private func ongoing(_ kind: Gesture.Kind) -> Gesture? {
+    guard let gesture, gesture.kind == kind, gesture.edit == workbench.newestEdit else { return nil }
+    if case .dragCells = kind { return gesture }
+    return now() - gesture.time < App.gestureTime ? gesture : nil
+  }
+
   /// Performs the next step of a gesture in the place of the ones before.
-  func perform(_ edit: Edit, as kind: Gesture.Kind) {
-    var step: Int?
-    if let gesture, gesture.kind == kind {
-      let isDrag = if case .dragCells = kind { true } else { false }
-      if isDrag || now() - gesture.time < App.gestureTime { step = gesture.edit }
-    }
-    guard perform(edit, amending: step) else { return }
-    gesture = Gesture(kind: kind, edit: workbench.newestEdit, time: now())
+  func perform(_ edit: Edit, as kind: Gesture.Kind, from base: [Double] = []) {
+    guard perform(edit, amending: ongoing(kind)?.edit) else { return }
+    gesture = Gesture(kind: kind, edit: workbench.newestEdit, time: now(), base: base)
+  }
+
+  /// The next step of a gesture that moves gains; what it leaves as it was is no part of its edit.
+  func move(_ grid: Grid, _ gains: [(cell: GridCell, gain: Double)], as kind: Gesture.Kind) {
+    guard gains.contains(where: { grid.gain($0.cell) != $0.gain }) else { return }
+    let base = ongoing(kind)?.base ?? gains.map { grid.gain($0.cell) }
+    let moved = zip(gains, base).filter { $0.gain != $1 }.map(\.0)
+    // A map is one thing, and back where it began all of them are said.
+    let isWhole = grid.cable != nil || moved.isEmpty
+    attempt { perform(try grid.setting(isWhole ? gains : moved), as: kind, from: base) }
   }
 
   // MARK: The mouse on the grid
@@ -64,8 +78,7 @@ extension App {
     let new = gains.map { cell, gain in
       (cell, min(grid.stepped(cell, from: gain, by: steps), grid.loudest(cell, scene.catalogue)))
     }
-    guard new.contains(where: { grid.gain($0.0) != $0.1 }) else { return }
-    attempt { try perform(grid.setting(new), as: .dragCells(grid.name, range)) }
+    move(grid, new, as: .dragCells(grid.name, range))
   }
 
   func turnWheelOnGrid(_ mouse: MouseEvent, over hit: Hit) {

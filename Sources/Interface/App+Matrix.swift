@@ -252,8 +252,7 @@ extension App {
         min(grid.stepped(cell, from: grid.gain(cell), by: steps), grid.loudest(cell, scene.catalogue))
       )
     }
-    guard gains.contains(where: { grid.gain($0.0) != $0.1 }) else { return }
-    attempt { perform(try grid.setting(gains), as: .stepCells(grid.name, range)) }
+    move(grid, gains, as: .stepCells(grid.name, range))
   }
 
   // MARK: Presets and labels

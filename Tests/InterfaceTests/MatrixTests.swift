@@ -155,6 +155,27 @@ import Testing
     #expect(stage.app.grid?.gain(GridCell(0, 0)) == -6)
   }
 
+  @Test("cells that a gesture leaves as they are are no part of its edit, also where they came back")
+  func untouched() {
+    let stage = Stage.demo()
+    // Unity on the diagonal, silence beside it, one at its limit.
+    stage.press("F4 right 2 3 enter left [ right down minus")
+    #expect(stage.lastEdit == "set main[0,0] -1dB ; set main[0,1] 22dB ; set main[1,1] -1dB")
+    stage.press("u")
+    for _ in 0..<3 { stage.type("+") }
+    #expect(
+      stage.lastEdit == "set main[0,0] 3dB ; set main[0,1] 24dB ; set main[1,0] -58dB ; set main[1,1] 3dB")
+    stage.press("u u")
+    #expect(stage.session.patch[named: "main"]?.settings.isEmpty == true)
+    // Up and back again: the gain is what it was.
+    stage.press("esc")
+    let before = stage.session.patch
+    for key in "++--" { stage.type(String(key)) }
+    #expect(stage.app.grid?.gain(GridCell(1, 1)) == 0)
+    stage.press("u")
+    #expect(stage.session.patch == before)
+  }
+
   @Test("a chord of edits in between ends a gesture: what others did is not taken back with it")
   func interrupted() {
     let stage = Stage.demo()

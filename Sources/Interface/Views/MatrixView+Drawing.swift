@@ -155,13 +155,15 @@ extension MatrixView {
       let shown = first == cursor.cell ? cursor.typed.map { $0 + "▏" } ?? text(first) : text(first)
       let end = valueEnd(first.column)
       let left = max(width(first.column) >= 7 ? -1 : 0, end - DisplayWidth.of(shown))
-      canvas.set("[", at: Point(column(first.column) + left, self.row(row)), Style(.accent))
+      canvas.set(
+        "[", at: Point(column(first.column) + left, self.row(row)), Style(.accent, on: .selection))
     }
     for row in range.rows where isShown(GridCell(row, range.columns.upperBound)) {
       let last = GridCell(row, range.columns.upperBound)
       guard width(last.column) > 1, grid.contains(last) else { continue }
       canvas.set(
-        "]", at: Point(column(last.column) + valueEnd(last.column) + 1, self.row(row)), Style(.accent))
+        "]", at: Point(column(last.column) + valueEnd(last.column) + 1, self.row(row)),
+        Style(.accent, on: .selection))
     }
   }
 
