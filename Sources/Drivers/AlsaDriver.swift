@@ -68,6 +68,10 @@ public final class AlsaDriver: Driver, @unchecked Sendable {
     }
   }
 
+  public var device: DeviceChannels {
+    DeviceChannels(inputs: captureDevice?.channels ?? 0, outputs: playback.channels)
+  }
+
   /// Audio thread; its calls of ALSA are system calls that wait for the device, as is their purpose.
   private func run() {
     let budget = Int64(Double(period) / rate * 1e9)

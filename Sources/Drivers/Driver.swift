@@ -21,6 +21,13 @@ public protocol Driver: AnyObject, Sendable {
   /// The channels that the engine has now: ports come and go while it runs. Returns at once.
   func update(_ endpoints: [Endpoint])
   var status: DriverStatus { get }
+  /// The channels that it has for each of them, as far as it knows by now.
+  var device: DeviceChannels { get }
+}
+
+extension Driver {
+  /// As many as there are.
+  public var device: DeviceChannels { DeviceChannels() }
 }
 
 /// How a driver fares.

@@ -89,6 +89,7 @@ public final class Supervisor {
     guard wanted != endpoints else { return }
     endpoints = wanted
     driver?.update(wanted)
+    if let driver { engine.device = driver.device }
   }
 
   /// Tunes the engine to the driver and starts it. No other driver may be running.
@@ -104,6 +105,7 @@ public final class Supervisor {
       return false
     }
     driver = new
+    engine.device = new.device
     return true
   }
 

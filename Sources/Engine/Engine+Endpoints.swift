@@ -14,14 +14,15 @@ extension Engine {
       let isInput = node.kind == "input"
       let channels = isInput ? node.outputChannels[0] : node.inputChannels[0]
       let isTap = taps.contains { $0.id == node.id }
+      let name = node.portName ?? node.name
       if let known = result.firstIndex(where: {
-        $0.isInput == isInput && $0.firstChannel == first && $0.name == node.name
+        $0.isInput == isInput && $0.firstChannel == first && $0.name == name
       }) {
         result[known].channels = max(result[known].channels, channels)
       } else {
         result.append(
           Endpoint(
-            node: node.id, name: node.name, isInput: isInput, firstChannel: first, channels: channels,
+            node: node.id, name: name, isInput: isInput, firstChannel: first, channels: channels,
             isTap: isTap))
       }
     }
@@ -50,6 +51,18 @@ extension Engine {
       if let first = node.firstChannel, isFree(first) { return first }
     }
     return (0..<DriverChannels.capacity).first(where: isFree)
+  }
+}
+
+/// How many channels of an `input` or `output` a driver can lead somewhere; as many as asked for where it
+/// makes them, as JACK does.
+public struct DeviceChannels: Sendable, Hashable {
+  public var inputs: Int
+  public var outputs: Int
+
+  public init(inputs: Int = .max, outputs: Int = .max) {
+    self.inputs = inputs
+    self.outputs = outputs
   }
 }
 

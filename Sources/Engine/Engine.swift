@@ -11,11 +11,13 @@ public final class Engine {
   public static let standardFade = 0.010
 
   public let renderer: Renderer
-  public private(set) var rate: Double
+  public internal(set) var rate: Double
   /// Threads that render, the driver's included.
   public let threads: Int
   /// Frames of the driver's period; the engine renders any, this is for the views.
   public var period: Int
+  /// What the driver has for each `input` and `output`; this, too, is for the views.
+  public var device = DeviceChannels()
   var log = TraceLog()
   var edits: EditLog
 
@@ -209,15 +211,8 @@ public final class Engine {
     set { renderer.isMetering.store(newValue, ordering: .relaxed) }
   }
 
-  /// Follows a driver of another rate or period. No audio thread may run.
-  public func retune(rate newRate: Double, period newPeriod: Int) {
-    period = newPeriod
-    guard newRate != rate else { return }
-    for node in graph.nodesByKey.values { node.type?.retune(node.slot.pointee.kernel, rate, newRate) }
-    rate = newRate
-    renderer.setRate(newRate)
-    edits.setRate(newRate)
-  }
+  /// What has not been executed, as far as `collect` knows.
+  var pending: [Transaction] { sent + unsent }
 
   /// Listens to a port of a node by name, whatever the node of that name is at a time: its sound goes
   /// to driver channels of its own. To be called after the first `adopt`. nil: no such port.

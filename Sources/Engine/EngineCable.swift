@@ -153,6 +153,16 @@ final class EngineCable {
     return mirror.value
   }
 
+  /// What is left of its fade takes the same time at another rate, from `time` on. No audio thread runs.
+  func stretch(by factor: Double, at time: Int64) {
+    guard let slot else { return }
+    slot.pointee.gain.stretch(by: factor)
+    advanceMirror(to: time)
+    mirror.stretch(by: factor)
+    guard case .at(let end) = settling, end > time else { return }
+    settling = .at(time + Int64((Double(end - time) * max(factor, 1)).rounded(.up)) + 1)
+  }
+
   var carriesEvents: Bool { output == nil }
 
   /// What becomes of its channels where so many come in.

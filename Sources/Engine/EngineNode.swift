@@ -34,7 +34,7 @@ final class EngineNode {
   }
   let row: NodeRow.Pointer
   private let rows: RowPool
-  private(set) var kernelMemory: UnsafeMutableRawPointer?
+  var kernelMemory: UnsafeMutableRawPointer?
   private var memory: NodeMemory?
   var resource: Resource?
   /// Why it passes nothing.
@@ -45,6 +45,8 @@ final class EngineNode {
   var startedAt: Int64 = 0
   /// For endpoints: the first of its driver channels.
   var firstChannel: Int?
+  /// What its ports are called at the driver, if not as it is.
+  var portName: String?
   var bytes = 0
   /// Cables into it, in the order in which they are summed.
   var incoming: [EngineCable] = []

@@ -13,7 +13,7 @@ extension Engine {
     report.steps = running.plan.pointee.stepCount
     report.segments = running.plan.pointee.segmentCount
     if picture?.plan !== running { picture = PlanPicture(of: running, without: Set(taps.map(\.id))) }
-    picture?.refresh(at: report.time, rate: rate)
+    picture?.refresh(at: report.time, rate: rate, device: device)
     report.latency = picture?.latency ?? 0
     report.nodes = picture?.nodes ?? []
     return report

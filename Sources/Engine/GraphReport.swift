@@ -55,6 +55,9 @@ public struct NodeReport: Sendable, Identifiable {
   public var file: String?
   /// When it was made, in engine frames; a node that is never reset keeps it.
   public var startedAt: Int64 = 0
+  /// Of an `input` or `output`: how many of its channels, the last ones, the driver does not have. They are
+  /// silent until it does.
+  public var lackingChannels = 0
   /// Notes that it has been given and not yet taken back.
   public var heldNotes = 0
 

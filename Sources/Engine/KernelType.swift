@@ -25,7 +25,7 @@ struct KernelType: Sendable {
   let memorySize: @Sendable (KernelConfiguration) -> Int
   let latency: @Sendable (KernelConfiguration) -> Int
   let initialize: @Sendable (UnsafeMutableRawPointer, KernelConfiguration, UnsafeMutableRawPointer) -> Void
-  let retune: @Sendable (UnsafeMutableRawPointer, Double, Double) -> Void
+  let retune: @Sendable (UnsafeMutableRawPointer, Double, Double, UnsafeMutableRawPointer?) -> Void
   let release: @Sendable (UnsafeMutableRawPointer) -> Void
 
   init<K: Kernel>(_ tag: KernelTag, _ kernel: K.Type, _ description: KindDescription) {
@@ -43,8 +43,8 @@ struct KernelType: Sendable {
     initialize = { place, configuration, memory in
       place.initializeMemory(as: K.self, to: K(configuration, memory: memory))
     }
-    retune = { kernel, old, new in
-      kernel.assumingMemoryBound(to: K.self).pointee.retune(from: old, to: new)
+    retune = { kernel, old, new, memory in
+      kernel.assumingMemoryBound(to: K.self).pointee.retune(from: old, to: new, memory: memory)
     }
     release = { $0.assumingMemoryBound(to: K.self).pointee.release() }
   }

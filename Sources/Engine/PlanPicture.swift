@@ -135,9 +135,11 @@ struct PlanPicture {
   // MARK: What moves
 
   /// Takes the peaks since the look before. `rate`: frames a second.
-  mutating func refresh(at now: Int64, rate: Double) {
+  mutating func refresh(at now: Int64, rate: Double, device: DeviceChannels) {
     for index in nodes.indices {
       refresh(index, now, rate)
+      let lacking = Self.lackingChannels(of: subjects[index].node, device)
+      if nodes[index].lackingChannels != lacking { nodes[index].lackingChannels = lacking }
       var position = 0
       for port in nodes[index].inputs.indices {
         for cable in nodes[index].inputs[port].cables.indices {
@@ -156,6 +158,14 @@ struct PlanPicture {
         }
       }
     }
+  }
+
+  /// How many channels of an end of the patch the driver does not have.
+  private static func lackingChannels(of node: EngineNode, _ device: DeviceChannels) -> Int {
+    guard node.firstChannel != nil else { return 0 }
+    let isInput = node.kind == "input"
+    let channels = isInput ? node.outputChannels[0] : node.inputChannels[0]
+    return max(0, channels - (isInput ? device.inputs : device.outputs))
   }
 
   private mutating func refresh(_ index: Int, _ now: Int64, _ rate: Double) {

@@ -278,6 +278,7 @@ final class Reconciler {
       work.needsPlan = true
       graph.reorderCables(from: target)
     }
+    if target.firstChannel != nil { update(portsOf: target, node) }
     guard target.values != values, let description = target.type?.description else { return }
     for (index, parameter) in description.parameters.enumerated() where target.values[index] != values[index]
     {
@@ -297,6 +298,15 @@ final class Reconciler {
       }
     }
     target.values = values
+  }
+
+  /// What its ports are called at the driver.
+  private func update(portsOf target: EngineNode, _ node: Node) {
+    var name: String?
+    if case .text(let text)? = node.settings[ParameterPath("port")], !text.isEmpty { name = text }
+    guard target.portName != name else { return }
+    target.portName = name
+    engine.rename(target)
   }
 
   /// Gains take the time that was asked for of what acts on them.

@@ -55,6 +55,14 @@ final class Transaction {
     }
   }
 
+  /// Changes its commands while no audio thread runs.
+  func change(_ body: (inout Command) -> Void) {
+    for index in commands.indices {
+      body(&commands[index])
+      storage?[index] = commands[index]
+    }
+  }
+
   /// What goes into the ring.
   func seal() -> Envelope {
     if storage == nil {

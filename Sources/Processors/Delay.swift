@@ -32,7 +32,7 @@ public struct Delay: Kernel {
 
   private var channels: Int
   /// Frames of a line, a power of two.
-  private let length: Int
+  private var length: Int
   private var lines: UnsafeMutablePointer<Float>
   /// What goes into the line, and the taps, of one channel in one block.
   private var written: UnsafeMutablePointer<Float>
@@ -51,7 +51,7 @@ public struct Delay: Kernel {
   private var quietFrames = 0
   private var isAsleep = true
 
-  /// Five seconds at the node's first rate; at a higher one, later, the longest times get shorter.
+  /// Five seconds.
   private static func length(_ rate: Double) -> Int {
     var length = 1024
     while Double(length) < 5 * max(rate, 48_000) + 128 { length *= 2 }
@@ -73,13 +73,20 @@ public struct Delay: Kernel {
     lines = arena.take(Float.self, channels * length)
   }
 
-  @_noLocks public mutating func widen(inputs: Int, outputs: Int, memory: UnsafeMutableRawPointer) {
+  /// Moves to memory for so many lines, and gives where those are.
+  @_noLocks private mutating func settle(
+    in memory: UnsafeMutableRawPointer, lines count: Int
+  ) -> UnsafeMutablePointer<Float> {
     var arena = Arena(memory)
     written = arena.take(Float.self, blockStride)
     tap = arena.take(Float.self, blockStride)
     oldTap = arena.take(Float.self, blockStride)
     entries = arena.take(Float.self, blockStride)
-    let wide = arena.take(Float.self, inputs &* length)
+    return arena.take(Float.self, count &* length)
+  }
+
+  @_noLocks public mutating func widen(inputs: Int, outputs: Int, memory: UnsafeMutableRawPointer) {
+    let wide = settle(in: memory, lines: inputs)
     // Only what the taps can still reach: a whole line would take too long to copy here.
     let needed = reach &+ 64 < length ? reach &+ 64 : length
     var channel = 0
@@ -96,21 +103,24 @@ public struct Delay: Kernel {
     channels = inputs
   }
 
-  /// The lines are played at the new rate by linear interpolation, so that echoes keep pitch and time.
-  public mutating func retune(from old: Double, to new: Double) {
-    let ratio = old / new
-    for channel in 0..<channels {
-      let line = lines + channel * length
-      let copy = (1...length).map { line[(head - $0) & (length - 1)] }
-      for age in 1...length {
-        let position = Double(age - 1) * ratio
-        let index = Int(position)
-        let part = Float(position - Double(index))
-        let a = index < length ? copy[index] : 0
-        let b = index + 1 < length ? copy[index + 1] : 0
-        line[(head - age) & (length - 1)] = a + part * (b - a)
-      }
+  /// The lines are played at the new rate, so that echoes keep pitch and time.
+  public mutating func retune(from old: Double, to new: Double, memory: UnsafeMutableRawPointer?) {
+    let (oldLines, oldLength, oldHead) = (lines, length, head)
+    let pasts = (0..<channels).map { channel in
+      let line = oldLines + channel * oldLength
+      return Past((1...oldLength).map { line[(oldHead - $0) & (oldLength - 1)] }, step: old / new)
     }
+    if let memory {
+      length = Self.length(new)
+      head = 0
+      lines = settle(in: memory, lines: channels)
+    }
+    for (channel, past) in pasts.enumerated() {
+      let line = lines + channel * length
+      for age in 1...length { line[(head - age) & (length - 1)] = past.value(Double(age) * old / new) }
+    }
+    reach = min(Int((Double(reach) * new / old).rounded(.up)), length - 64)
+    entry.stretch(by: new / old)
   }
 
   @_noLocks public mutating func isFinished() -> Bool {

@@ -73,7 +73,9 @@ public struct Distortion: Kernel {
     return Float(g / (1 + g))
   }
 
-  public mutating func retune(from old: Double, to new: Double) { pole = Self.pole(new) }
+  public mutating func retune(from old: Double, to new: Double, memory: UnsafeMutableRawPointer?) {
+    pole = Self.pole(new)
+  }
 
   @_noLocks public mutating func widen(inputs: Int, outputs: Int, memory: UnsafeMutableRawPointer) {
     var arena = Arena(memory)

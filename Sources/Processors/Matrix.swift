@@ -65,6 +65,15 @@ public struct Matrix: Kernel {
     travels = MatrixTravels(rows, columns, &arena)
   }
 
+  public mutating func retune(from old: Double, to new: Double, memory: UnsafeMutableRawPointer?) {
+    let factor = new / old
+    masterRamp.stretch(by: factor)
+    for i in 0..<rows { inRamps[i].stretch(by: factor) }
+    for j in 0..<columns { outRamps[j].stretch(by: factor) }
+    for index in 0..<rows * columns { crossRamps[index].stretch(by: factor) }
+    travels.stretch(by: factor)
+  }
+
   @_noLocks public mutating func set(
     _ parameter: Int, element: Int, to value: Float, over frames: Int
   ) {

@@ -40,6 +40,17 @@ struct MatrixTravels: BitwiseCopyable {
     for k in 0..<Self.capacity { fractions[k] = Ramp(0) }
   }
 
+  /// The same time at another rate. Worker.
+  func stretch(by factor: Double) {
+    for k in 0..<Self.capacity where fractions[k].isMoving {
+      let left = fractions[k].framesLeft
+      fractions[k].stretch(by: factor)
+      // What leaves a travel asks how far it has come: in the new frames.
+      let done = Double(Int(lengths[k]) - left) * factor
+      lengths[k] = Int32(clamping: fractions[k].framesLeft + Int(done.rounded()))
+    }
+  }
+
   /// Lets a crosspoint at rest set out; false when there is no room. Audio thread.
   @_noLocks func join(_ crosspoint: Int, _ j: Int, distance: Float, over length: Int) -> Bool {
     var free = -1

@@ -43,7 +43,9 @@ public struct Noise: Kernel {
     for channel in 0..<count { states[channel] = .zero }
   }
 
-  public mutating func retune(from old: Double, to new: Double) { pink = PinkFilter(rate: new) }
+  public mutating func retune(from old: Double, to new: Double, memory: UnsafeMutableRawPointer?) {
+    pink = PinkFilter(rate: new)
+  }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let level = block.parameters[Self.level]

@@ -252,8 +252,10 @@ public protocol Kernel: BitwiseCopyable, KernelMetatype {
   /// An instrument or a file (or nil) to play from now on. The kernel counts its uses in the
   /// resource, and goes on using the old one for what sounds. Audio thread.
   @_noLocks mutating func use(_ resource: UnsafeMutablePointer<ResourceHeader>?)
-  /// The rate changed while no audio thread ran: keep pitch and time. Worker.
-  mutating func retune(from old: Double, to new: Double)
+  /// The rate changed while no audio thread ran: keep pitch and time. `memory`: zeroed, as much as
+  /// `memorySize` wants at the new rate, where that is another size; what it had is freed afterwards.
+  /// Worker.
+  mutating func retune(from old: Double, to new: Double, memory: UnsafeMutableRawPointer?)
   /// It is about to be freed and no audio thread sees it any more: what it still uses is counted in
   /// `ResourceHeader.returned`. Worker.
   mutating func release()
@@ -271,7 +273,7 @@ extension Kernel {
     _ parameter: Int, element: Int, to value: Float, over frames: Int
   ) {}
   @inlinable @_noLocks public mutating func use(_ resource: UnsafeMutablePointer<ResourceHeader>?) {}
-  public mutating func retune(from old: Double, to new: Double) {}
+  public mutating func retune(from old: Double, to new: Double, memory: UnsafeMutableRawPointer?) {}
   public mutating func release() {}
   @inlinable public var voices: Int { @_noLocks get { 0 } }
 }

@@ -97,6 +97,14 @@ public struct Ramp: Sendable, BitwiseCopyable {
     let left = framesLeft
     frame &+= Int32(truncatingIfNeeded: left < frames ? left : frames)
   }
+
+  /// What is left of the move takes `factor` times as many frames: the same time at another rate. Worker.
+  public mutating func stretch(by factor: Double) {
+    guard isMoving else { return }
+    let part = Double(frame) / Double(length)
+    length = Int32(clamping: Int64(max(1, (Double(length) * factor).rounded())))
+    frame = min(Int32((part * Double(length)).rounded()), length - 1)
+  }
 }
 
 /// A setting that cannot glide, such as a waveform or a delay time: the old and the new are both
@@ -142,6 +150,12 @@ public struct Crossfade: Sendable, BitwiseCopyable {
   /// Writes the blend of the next frames and advances. Audio thread.
   @_noLocks public mutating func fill(_ output: UnsafeMutablePointer<Float>, frames: Int) {
     blend.fill(output, frames: frames)
+  }
+
+  /// The same time at another rate. Worker.
+  public mutating func stretch(by factor: Double) {
+    blend.stretch(by: factor)
+    length = Int32(clamping: Int64((Double(length) * factor).rounded()))
   }
 
   /// Ends a finished blend and starts one that waits. Called where a 64-frame cell of engine time

@@ -120,7 +120,9 @@ public struct Player: Kernel {
     return sounded ? .sounding : .silent
   }
 
-  public mutating func retune(from old: Double, to new: Double) { sampleRate = new }
+  public mutating func retune(from old: Double, to new: Double, memory: UnsafeMutableRawPointer?) {
+    sampleRate = new
+  }
 
   // MARK: Transport
 

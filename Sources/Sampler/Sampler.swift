@@ -247,7 +247,7 @@ public struct Sampler: Kernel {
   }
 
   /// Worker.
-  public mutating func retune(from old: Double, to new: Double) {
+  public mutating func retune(from old: Double, to new: Double, memory: UnsafeMutableRawPointer?) {
     rate = Float(new)
     let factor = new / old
     for slot in 0..<Self.slots where active[slot / 64] >> UInt64(slot % 64) & 1 == 1 {

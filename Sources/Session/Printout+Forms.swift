@@ -94,6 +94,7 @@ extension Printout {
       ("heldNotes", .int(node.heldNotes)), ("startedAt", .int(Int(node.startedAt))),
     ]
     if node.latency > 0 { members.append(("latency", .int(node.latency))) }
+    if node.lackingChannels > 0 { members.append(("lackingChannels", .int(node.lackingChannels))) }
     if let file = node.file { members.append(("file", .string(file))) }
     members.append(("inputs", .array(node.inputs.map(json))))
     members.append(("outputs", .array(node.outputs.map(json))))

@@ -135,6 +135,12 @@ public enum Printout {
           lines.append(
             Line(
               trimmed(text), index == 0 ? .port : .cable, node: node.id, isFading: cable.state.isFading))
+          guard isInput, let map = cable.map else { continue }
+          let diagram = MapDiagram(map, from: cable.fromChannels)
+          let indent = String(repeating: " ", count: label.count + 5)
+          for line in diagram.lines(from: "out of \(cable.from)", to: "into \(cable.to)") {
+            lines.append(Line(indent + line, .cable, node: node.id, isFading: cable.state.isFading))
+          }
         }
       }
     }
@@ -178,6 +184,10 @@ public enum Printout {
     case .placeholder(let reason): facts.append("placeholder: \(reason)")
     }
     if case .placeholder = node.state { return facts }
+    if node.lackingChannels > 0 {
+      let count = node.lackingChannels
+      facts.append("the driver lacks its last \(count == 1 ? "channel" : "\(count) channels")")
+    }
     if node.latency > 0 { facts.append("latency \(frames(node.latency))") }
     facts.append("since \(fixed(Double(node.startedAt) / report.rate, 3)) s")
     return facts

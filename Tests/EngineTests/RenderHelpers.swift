@@ -82,6 +82,9 @@ final class Bench {
     return true
   }
 
+  /// A line of the language on the draft alone.
+  func changing(_ line: String) -> TestSupport.Draft.Outcome { draft.perform(line) }
+
   /// A line of the language; false when it was refused.
   @discardableResult func perform(_ line: String) -> Bool {
     switch draft.perform(line) {

@@ -162,6 +162,26 @@ final class KernelBench<K: Kernel> {
     return result
   }
 
+  /// The signals begin anew; the kernel's time goes on.
+  func rewind() { positionOfInputs = 0 }
+
+  /// Another rate, with memory for it.
+  func retune(to new: Double) {
+    var all = description.parameters.map { [Self.plain($0)] }
+    for index in all.indices { all[index] = ramps[index].map(\.target) }
+    let configuration = KernelConfiguration(
+      rate: new, inputs: inputs.map(\.count), outputs: outputCounts, values: all)
+    let bytes = K.memorySize(configuration)
+    var memory: UnsafeMutableRawPointer?
+    if bytes != memoryBytes {
+      memory = Self.memory(bytes)
+      memories.append(memory!)
+      memoryBytes = bytes
+    }
+    kernel.retune(from: rate, to: new, memory: memory)
+    rate = new
+  }
+
   private func apply(_ move: Move) {
     switch description.parameters[move.parameter].smoothing {
     case .ramp: ramps[move.parameter][move.element].move(to: move.value, over: move.over)

@@ -149,7 +149,7 @@ import Testing
   @Test func aNewRateKeepsThePitchOfHeldNotes() throws {
     let (rig, _) = try rig("<region> sample=sine.wav loop_mode=loop_continuous")
     _ = rig.run(4800, [(0, .on(60))])
-    rig.kernel.retune(from: 48000, to: 96000)
+    rig.kernel.retune(from: 48000, to: 96000, memory: nil)
     let output = rig.run(48000, [])[0]
     let crossings = (1..<48000).count { (index: Int) -> Bool in output[index - 1] < 0 && output[index] >= 0 }
     #expect((49...50).contains(crossings))

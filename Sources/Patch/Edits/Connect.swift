@@ -24,6 +24,14 @@ struct Connect: EditVerbs {
           "a channel map has 1 to \(Self.mostChannels) entries, each -1 (none) or a channel from 0 to \(Self.mostChannels - 1)",
           token: map.line)
       }
+      if let missing = map.sources.first(where: { $0 >= draft.channels(of: ends.source) ?? .max }) {
+        let count = draft.channels(of: ends.source) ?? 0
+        throw EditError(
+          "`\(draft.patch.name(of: ends).source)` has no channel \(missing)",
+          hint: count == 1
+            ? "it has channel 0; -1 is none" : "channels go from 0 to \(count - 1), -1 is none",
+          token: "\(missing)")
+      }
     }
     if gain != 0 || map != nil || mixing != .speakers, draft.carriesEvents(ends) {
       throw EditError(
@@ -61,4 +69,34 @@ struct Connect: EditVerbs {
 extension ChannelMap {
   /// `[0,1,-1,-1]`
   public var line: String { "[" + sources.map(String.init).joined(separator: ",") + "]" }
+
+  /// From a source of so many channels: what is beyond them is none. nil: it stays as it is.
+  func cut(to channels: Int?) -> ChannelMap? {
+    guard let channels, sources.contains(where: { $0 >= channels }) else { return nil }
+    return ChannelMap(sources.map { $0 < channels ? $0 : -1 })
+  }
+}
+
+extension Draft {
+  /// Channels of an output whose kind or settings say how many; nil where that depends on what is connected.
+  func channels(of port: PortReference) -> Int? { patch[port.node].flatMap { channels(of: $0, port.port) } }
+
+  func channels(of node: Node, _ port: String) -> Int? {
+    guard let kind = catalogue[node.kind], let output = kind.outputs.first(where: { $0.name == port }) else {
+      return nil
+    }
+    switch output.format {
+    case .channels(let count): return count
+    case .parameter(let name): return kind.count(name, of: node)
+    case .events, .flexible: return nil
+    }
+  }
+
+  /// Maps at a node's outputs whose sources are gone now, as edits that say none instead.
+  func cuttingMaps(at id: NodeID) -> [Edit] {
+    patch.cables(from: id, catalogue: catalogue).compactMap { cable in
+      guard let map = cable.map?.cut(to: channels(of: cable.ends.source)) else { return nil }
+      return .connect(patch.name(of: cable.ends), gain: cable.gain, map: map, mixing: cable.mixing)
+    }
+  }
 }

@@ -27,6 +27,9 @@ struct ReplaceNode: EditVerbs {
       guard let ends = move.new else { continue }
       var cable = move.old
       cable.ends = ends
+      if ends.source.node == new.id, let map = cable.map?.cut(to: draft.channels(of: ends.source)) {
+        cable.map = map
+      }
       draft.patch.plug(cable)
     }
     draft.isSilent = false
@@ -37,10 +40,18 @@ struct ReplaceNode: EditVerbs {
     var new = node
     new.name = name
     if node.id.raw == 0 { new = new.with(id: NodeID(raw: .max)) }
+    let checked = try AddNode.checked(new, in: draft)
     var before: [Edit] = []
     var after: [Edit] = []
     for move in Self.moves(from: old, to: new, in: draft) {
-      if let ends = move.new, Self.keepsPorts(move.old.ends, ends) { continue }
+      if let ends = move.new, Self.keepsPorts(move.old.ends, ends) {
+        if move.old.ends.source.node == old.id,
+          move.old.map?.cut(to: draft.channels(of: checked, ends.source.port)) != nil
+        {
+          after += Connect.restoring(move.old.ends, in: draft.patch)
+        }
+        continue
+      }
       if let ends = move.new { before.append(.disconnect(draft.patch.name(of: ends, with: new))) }
       after += Connect.restoring(move.old.ends, in: draft.patch)
     }

@@ -24,6 +24,7 @@ struct SetParameter: EditVerbs {
         node.lineComments[.setting(path)] = nil
       }
     }
+    if work.isSize { for edit in draft.cuttingMaps(at: work.node) { try draft.apply(edit) } }
   }
 
   /// What is to be done. It holds no copy of the node, whose settings would be copied by the change then:
@@ -34,6 +35,8 @@ struct SetParameter: EditVerbs {
     /// nil: nobody knows the kind.
     var defaultValue: Value?
     var dropped: [ParameterPath] = []
+    /// It says how many channels an output has.
+    var isSize = false
   }
 
   private func work(in draft: Draft) throws(EditError) -> Work {
@@ -55,7 +58,8 @@ struct SetParameter: EditVerbs {
     }
     return Work(
       node: node.id, value: checked, defaultValue: parameter.defaultValue(at: path),
-      dropped: dropped(by: checked ?? parameter.defaultValue, parameter: parameter, of: node, kind: kind))
+      dropped: dropped(by: checked ?? parameter.defaultValue, parameter: parameter, of: node, kind: kind),
+      isSize: kind.outputs.contains { $0.format == .parameter(parameter.name) })
   }
 
   func inverse(in draft: Draft) throws(EditError) -> Edit {
@@ -65,6 +69,9 @@ struct SetParameter: EditVerbs {
       let new = value.flatMap { try? parameter.checked($0, of: name, at: path) } ?? parameter.defaultValue
       for path in dropped(by: new, parameter: parameter, of: node, kind: kind) {
         edits += restoring(path, of: node)
+      }
+      if kind.outputs.contains(where: { $0.format == .parameter(parameter.name) }) {
+        edits += restoringMaps(of: node, as: new, in: draft)
       }
     }
     return .joined(edits)
@@ -82,6 +89,16 @@ struct SetParameter: EditVerbs {
     let set = Edit.set(name, path, node.settings[path], over: nil)
     guard let comments = node.lineComments[.setting(path)] else { return [set] }
     return [set, .comment(.setting(name, path), comments)]
+  }
+
+  /// The maps that lose sources when the size is `value`, as they are now.
+  private func restoringMaps(of node: Node, as value: Value, in draft: Draft) -> [Edit] {
+    var node = node
+    node.settings[path] = value
+    return draft.patch.cables(from: node.id, catalogue: draft.catalogue).flatMap { cable in
+      cable.map?.cut(to: draft.channels(of: node, cable.ends.source.port)) == nil
+        ? [] : Connect.restoring(cable.ends, in: draft.patch)
+    }
   }
 
   /// Settings whose indices are out of bounds once a size shrinks.

@@ -1,0 +1,68 @@
+import Patch
+import Realtime
+
+// Following the driver's rate. No audio thread runs meanwhile. Worker, all of it.
+
+extension Engine {
+  /// Follows a driver of another rate or period: what sounds keeps its pitch, what moves its time.
+  /// No audio thread may run.
+  public func retune(rate newRate: Double, period newPeriod: Int) {
+    period = newPeriod
+    guard newRate != rate else { return }
+    // Fades that have begun are known to, then, and stretched with their ends.
+    collect()
+    let pending = pending
+    for node in graph.nodesByKey.values { node.retune(from: rate, to: newRate, pending) }
+    for cable in graph.cables.values { cable.stretch(by: newRate / rate, at: renderer.time) }
+    rate = newRate
+    renderer.setRate(newRate)
+    edits.setRate(newRate)
+  }
+}
+
+extension EngineNode {
+  /// `pending`: what has been sent and not executed: it may hold memory for more channels.
+  fileprivate func retune(from old: Double, to new: Double, _ pending: [Transaction]) {
+    guard let type, let slot else { return }
+    for index in 0..<Int(slot.pointee.parameterCount) {
+      slot.pointee.parameters[index].stretch(by: new / old)
+    }
+    let size = type.memorySize(configuration(rate: new))
+    guard size != type.memorySize(configuration(rate: old)) else {
+      type.retune(slot.pointee.kernel, old, new, nil)
+      return
+    }
+    let memory = Self.zeroed(size)
+    type.retune(slot.pointee.kernel, old, new, memory)
+    // What it is still to widen into has another size as well.
+    var newest = memory
+    for transaction in pending { newest = transaction.moveWidening(of: slot, from: newest, size: size) }
+    kernelMemory?.deallocate()
+    kernelMemory = newest
+    bytes = size + type.size
+  }
+}
+
+extension Transaction {
+  /// A node that widens moves into other memory, from `memory`, which is freed then. Gives where it is after
+  /// this transaction.
+  fileprivate func moveWidening(
+    of slot: UnsafeMutablePointer<NodeSlot>, from memory: UnsafeMutableRawPointer, size: Int
+  ) -> UnsafeMutableRawPointer {
+    var newest = memory
+    change { command in
+      guard case .widen(slot, _, let inputs, let outputs) = command else { return }
+      garbage.append(.memory(newest))
+      newest = EngineNode.zeroed(size)
+      command = .widen(slot, memory: newest, inputs: inputs, outputs: outputs)
+    }
+    return newest
+  }
+}
+
+extension ParameterState {
+  fileprivate mutating func stretch(by factor: Double) {
+    for element in 0..<capacity { ramps[element].stretch(by: factor) }
+    crossfade.stretch(by: factor)
+  }
+}
