@@ -109,6 +109,8 @@ final class EngineCable {
   private func refreshRow() {
     var isSettled = false
     if case nil = settling { isSettled = true }
+    row.pointee.target = target
+    row.pointee.isSettled = isSettled
     row.pointee.isDirect = target == 1 && isSettled && !isLeaving && key.delay == 0
   }
 

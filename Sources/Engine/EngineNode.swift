@@ -55,6 +55,8 @@ final class EngineNode {
   var index: Int32 = 0
   /// No longer in the graph.
   var isGone = false
+  /// Its place in the plan that is being looked at.
+  var place = 0
   /// Its place in the plan being compiled.
   var mark: Int { Int(row.pointee.mark) }
 

@@ -68,8 +68,12 @@ struct CableRow: BitwiseCopyable {
   let input: Int32
   /// Entries of its map; 0: no map.
   let mapCount: Int32
+  /// Linear.
+  var target: Float = 1
   /// Goes through its delay.
   let isDelayed: Bool
+  /// It does not fade.
+  var isSettled = true
   /// Costs nothing: its source's buffer is the input, if its channels fit.
   var isDirect = false
   /// The newest plan applies its gain: it need not be compiled for another one.

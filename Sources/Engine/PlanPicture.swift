@@ -17,8 +17,9 @@ struct PlanPicture {
     let node: EngineNode
     /// Position of its polyphony among its values.
     let polyphony: Int?
-    /// At its inputs and then at its outputs, in the order of the report.
+    /// At its inputs and then at its outputs, in the order of the report; and their rows.
     let cables: [EngineCable]
+    let rows: [CableRow.Pointer]
   }
 
   /// A cable of the plan, and where it stands among those that leave the same output, and that come into
@@ -35,19 +36,24 @@ struct PlanPicture {
   init(of plan: CompiledPlan, without taps: Set<NodeID>) {
     self.plan = plan
     let list = plan.nodes
-    var places: [Int32: Int] = [:]
-    places.reserveCapacity(list.count)
-    for (place, node) in list.enumerated() { places[node.number] = place }
+    for (place, node) in list.enumerated() { node.place = place }
     var wires: [Wire] = []
-    var incoming = [[Int]](repeating: [], count: list.count)
-    var outgoing = incoming
+    // Cables stand by their destinations: those into a node follow each other.
+    var incoming = [Range<Int>](repeating: 0..<0, count: list.count)
+    var counts = [Int](repeating: 0, count: list.count)
     for cable in plan.cables where cable.slot != nil && !taps.contains(cable.destination.id) {
-      guard let source = places[cable.source.number], let destination = places[cable.destination.number]
-      else { continue }
-      outgoing[source].append(wires.count)
-      incoming[destination].append(wires.count)
+      let place = cable.destination.place
+      if incoming[place].isEmpty { incoming[place] = wires.count..<wires.count }
+      incoming[place] = incoming[place].lowerBound..<wires.count + 1
+      counts[cable.source.place] += 1
       wires.append(Wire(cable: cable))
     }
+    var outgoing = counts.map { count in
+      var list: [Int] = []
+      list.reserveCapacity(count)
+      return list
+    }
+    for index in wires.indices { outgoing[wires[index].cable.source.place].append(index) }
     for together in incoming where together.count > 1 {
       Self.count(together, of: &wires, \.sum) { $0.key.destinationPort }
     }
@@ -60,31 +66,38 @@ struct PlanPicture {
       let node = list[place]
       guard node.slot != nil, !taps.contains(node.id) else { continue }
       if node.kind == "output" { latency = max(latency, plan.latencies[node.number] ?? 0) }
-      add(node, incoming[place].map { wires[$0] }, outgoing[place].map { wires[$0] })
+      add(node, wires[incoming[place]], outgoing[place].map { wires[$0] })
     }
   }
 
-  /// Numbers the wires of each port, in their order.
+  /// Numbers the wires of each port, in their order. Ports are few.
   private static func count(
-    _ together: [Int], of wires: inout [Wire], _ place: WritableKeyPath<Wire, (index: Int, count: Int)>,
-    by port: (EngineCable) -> String
+    _ together: some Collection<Int>, of wires: inout [Wire],
+    _ place: WritableKeyPath<Wire, (index: Int, count: Int)>, by port: (EngineCable) -> String
   ) {
-    var counts: [String: Int] = [:]
+    var ports: [(name: String, count: Int)] = []
     for wire in together {
       let name = port(wires[wire].cable)
-      counts[name, default: 0] += 1
-      wires[wire][keyPath: place].index = counts[name] ?? 1
+      let known = ports.firstIndex { $0.name == name } ?? ports.count
+      if known == ports.count { ports.append((name, 0)) }
+      ports[known].count += 1
+      wires[wire][keyPath: place].index = ports[known].count
     }
-    for wire in together { wires[wire][keyPath: place].count = counts[port(wires[wire].cable)] ?? 1 }
+    for wire in together {
+      let name = port(wires[wire].cable)
+      wires[wire][keyPath: place].count = ports.first { $0.name == name }?.count ?? 1
+    }
   }
 
-  private mutating func add(_ node: EngineNode, _ incoming: [Wire], _ outgoing: [Wire]) {
+  private mutating func add(_ node: EngineNode, _ incoming: ArraySlice<Wire>, _ outgoing: [Wire]) {
     var report = NodeReport(id: node.id, name: node.name, kind: node.kind, state: .active)
     report.startedAt = node.startedAt
     report.latency = Int(node.latency)
     let description = node.type?.description
     var cables: [EngineCable] = []
-    func port(_ name: String, isEvents: Bool, _ channels: Int, _ wires: [Wire]) -> PortReport {
+    func port(
+      _ name: String, isEvents: Bool, _ channels: Int, _ wires: some Collection<Wire>
+    ) -> PortReport {
       cables += wires.map(\.cable)
       return PortReport(
         name: name, isEvents: isEvents, channels: channels, cables: wires.map { self.report($0) })
@@ -108,7 +121,7 @@ struct PlanPicture {
     }
     nodes.append(report)
     let polyphony = description?.parameters.firstIndex { $0.name == "polyphony" }
-    subjects.append(Subject(node: node, polyphony: polyphony, cables: cables))
+    subjects.append(Subject(node: node, polyphony: polyphony, cables: cables, rows: cables.map(\.row)))
   }
 
   private func report(_ wire: Wire) -> CableReport {
@@ -143,7 +156,7 @@ struct PlanPicture {
       var position = 0
       for port in nodes[index].inputs.indices {
         for cable in nodes[index].inputs[port].cables.indices {
-          let (gain, target, state) = Self.figures(subjects[index].cables[position], now, rate)
+          let (gain, target, state) = figures(index, position, now, rate)
           position += 1
           guard nodes[index].inputs[port].cables[cable].isOther(gain, target, state) else { continue }
           nodes[index].inputs[port].cables[cable].put(gain, target, state)
@@ -151,7 +164,7 @@ struct PlanPicture {
       }
       for port in nodes[index].outputs.indices {
         for cable in nodes[index].outputs[port].cables.indices {
-          let (gain, target, state) = Self.figures(subjects[index].cables[position], now, rate)
+          let (gain, target, state) = figures(index, position, now, rate)
           position += 1
           guard nodes[index].outputs[port].cables[cable].isOther(gain, target, state) else { continue }
           nodes[index].outputs[port].cables[cable].put(gain, target, state)
@@ -216,6 +229,19 @@ struct PlanPicture {
     // What has no sound of its own, such as a keyboard, is never silent.
     if node.outputs.isEmpty, !node.isSink { return .active }
     return node.slot.pointee.isSilent.load(ordering: .relaxed) ? .silent : .active
+  }
+
+  private func figures(
+    _ index: Int, _ position: Int, _ now: Int64, _ rate: Double
+  ) -> (gain: Float, target: Float, state: CableReport.State) {
+    // Most are at rest, and what there is to know of them stands in their rows.
+    let row = subjects[index].rows[position]
+    guard row.pointee.isSettled, let slot = row.pointee.source.pointee.slot else {
+      return Self.figures(subjects[index].cables[position], now, rate)
+    }
+    if row.pointee.output < 0 { return (1, row.pointee.target, .active) }
+    let isSilent = slot.pointee.isSilent.load(ordering: .relaxed)
+    return (row.pointee.target, row.pointee.target, isSilent ? .silent : .active)
   }
 
   private static func figures(
