@@ -110,6 +110,18 @@ final class PlanMemory {
   private nonisolated(unsafe) static let nowhere = UnsafeMutableRawPointer.allocate(
     byteCount: 64, alignment: 64)
 
+  init() {}
+
+  /// As much as the other has, every page touched.
+  init(like other: PlanMemory) {
+    for chunk in other.chunks {
+      let copy = UnsafeMutableRawBufferPointer(start: LargePages.allocate(chunk.count), count: chunk.count)
+      copy.initializeMemory(as: UInt8.self, repeating: 0)
+      chunks.append(copy)
+    }
+    taken = other.taken
+  }
+
   deinit { chunks.forEach { $0.deallocate() } }
 
   /// Where no elements are.

@@ -48,7 +48,7 @@ public final class Engine {
   /// What the running plan looks like, once somebody has looked.
   var picture: PlanPicture?
   /// Memory of plans that are out of use, for the next ones: its pages are there already.
-  private var spareMemory: [PlanMemory] = []
+  var spareMemory: [PlanMemory] = []
   private var numbers: [Int32: (id: NodeID, name: String)] = [:]
 
   /// Plans sent and plans that came back, ever.
@@ -258,8 +258,6 @@ public final class Engine {
   }
 
   func resource(for id: NodeID) -> Resource? { resources[id] }
-
-  func takePlanMemory() -> PlanMemory { spareMemory.popLast() ?? PlanMemory() }
 
   // MARK: Housekeeping
 

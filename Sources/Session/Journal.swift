@@ -143,14 +143,17 @@ final class Journal {
 
   /// Its lines, marked as those of the base.
   private static func append(_ base: String, to text: inout [UInt8]) {
-    let base = Array(base.utf8)
-    text.reserveCapacity(base.count * 5 / 4)
-    for line in base.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
-      // What ends the last line begins none.
-      if line.isEmpty, line.endIndex == base.endIndex { break }
-      text += Self.mark
-      text += line
-      text.append(UInt8(ascii: "\n"))
+    var base = base
+    text.reserveCapacity(base.utf8.count * 5 / 4)
+    base.withUTF8 { bytes in
+      var rest = UnsafeRawBufferPointer(bytes)[...]
+      while let start = rest.base.baseAddress.map({ $0 + rest.startIndex }), !rest.isEmpty {
+        let end = memchr(start, Int32(UInt8(ascii: "\n")), rest.count).map { UnsafeRawPointer($0) - start }
+        text += mark
+        text += rest.prefix(end ?? rest.count)
+        text.append(UInt8(ascii: "\n"))
+        rest = rest.dropFirst((end ?? rest.count) + 1)
+      }
     }
   }
 

@@ -98,6 +98,7 @@ public struct SessionOptions: Sendable {
     // A JACK server may change its period at any time.
     if let driver = supervisor.driver { engine.period = driver.period }
     engine.collect()
+    engine.makeReady()
     noticeBlasts()
     refreshReport()
   }
