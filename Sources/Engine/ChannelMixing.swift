@@ -31,6 +31,38 @@ package struct ChannelConversion: Sendable {
     if from != to { name = "\(from) to \(to) channels, 1:1" }
   }
 
+  /// Whether sound from one end goes on at the other when this conversion, of `from` channels to `to`, becomes
+  /// `new`, of `wider`: for all that the source may hold of what it held. That is what its kind makes of fewer
+  /// channels at its input; one channel in all of them, which is what kernels remember; and, where it is
+  /// `disturbed` (its own input changes), each channel where it was.
+  func carriesOn(as new: ChannelConversion, from: Int, to: Int, wider: Int, disturbed: Bool) -> Bool {
+    let old = Gains(gains, to: to)
+    var holdings = [ChannelConversion(from: from, to: wider, map: nil, mixing: .speakers).gains]
+    if from == 1 { holdings.append((0..<wider).map { ChannelGain(source: 0, destination: $0, gain: 1) }) }
+    if disturbed {
+      holdings.append((0..<from).map { ChannelGain(source: $0, destination: $0, gain: 1) })
+    }
+    return holdings.allSatisfy { holding in
+      let both = new.gains.flatMap { gain in
+        holding.filter { $0.destination == gain.source }.map {
+          ChannelGain(source: $0.source, destination: gain.destination, gain: $0.gain * gain.gain)
+        }
+      }
+      return Gains(both, to: to) == old
+    }
+  }
+
+  /// The sums of gains from source to destination, of destinations below `to`.
+  private struct Gains: Equatable {
+    private var sums: [Pair: Float] = [:]
+
+    init(_ gains: [ChannelGain], to: Int) {
+      for gain in gains where gain.destination < to {
+        sums[Pair(from: gain.source, to: gain.destination), default: 0] += gain.gain
+      }
+    }
+  }
+
   private struct Pair: Hashable {
     var from: Int
     var to: Int

@@ -20,6 +20,8 @@ final class EngineCable {
     var mixing: ChannelMixing
     /// Closes a cycle.
     var isFeedback: Bool
+    /// Another one each time that channel counts at its ends change what it brings.
+    var era: Int32
     /// Frames: `CableSlot.feedbackDelay` where it closes a cycle, else what makes up for the latency of
     /// parallel paths.
     var delay: Int32
@@ -62,6 +64,8 @@ final class EngineCable {
     case at(Int64)
   }
 
+  /// Channels of its ends, as it spreads them.
+  private var spread = (from: 0, to: 0)
   var settling: Settling? { didSet { refreshRow() } }
   let row: CableRow.Pointer
   private let rows: RowPool
@@ -169,12 +173,49 @@ final class EngineCable {
 
   /// What becomes of its channels where so many come in.
   func conversion(to channels: Int) -> ChannelConversion {
-    ChannelConversion(
-      from: output.map { source.outputChannels[$0] } ?? 0, to: channels, map: key.map, mixing: key.mixing)
+    row.pointee.isSpread
+      ? conversion(output.map { source.outputChannels[$0] } ?? 0, channels)
+      : conversion(spread.from, spread.to)
+  }
+
+  private func conversion(_ from: Int, _ to: Int) -> ChannelConversion {
+    ChannelConversion(from: from, to: to, map: key.map, mixing: key.mixing)
+  }
+
+  /// The channels that its ends have now.
+  private var endChannels: (from: Int, to: Int) {
+    guard let output else { return (0, 0) }
+    let to = if case .audio(let port) = input { destination.inputChannels[port] } else { 1 }
+    return (source.outputChannels[output], to)
+  }
+
+  /// It is to spread what its ends have now.
+  func takeSpread() {
+    spread = endChannels
+    row.pointee.isSpread = true
+  }
+
+  /// It goes on with the channels that there were, whatever its ends have now.
+  func keepSpread() { row.pointee.isSpread = false }
+
+  /// Whether what it brought sounds on if it spreads what its ends have now. `disturbed`: its source's own
+  /// input changes.
+  func carriesOn(disturbed: Bool) -> Bool {
+    let (old, new) = (spread, endChannels)
+    guard case .audio = input, old != new, row.pointee.isSpread else { return row.pointee.isSpread }
+    return conversion(old.from, old.to).carriesOn(
+      as: conversion(new.from, new.to), from: old.from, to: old.to, wider: new.from, disturbed: disturbed)
+  }
+
+  /// The ports of the patch that it joins.
+  var patchEnds: Cable.Ends {
+    Cable.Ends(
+      PortReference(source.id, key.sourcePort), PortReference(destination.id, key.destinationPort))
   }
 
   func prepare(gain: Float) {
     mirror = Ramp(gain)
+    takeSpread()
     slot = .allocate(capacity: 1)
     slot.initialize(
       to: CableSlot(

@@ -33,6 +33,8 @@ final class EngineGraph {
   private(set) var nodesByKey: [EngineNode.Key: EngineNode] = [:]
   private(set) var cables: [EngineCable.Key: EngineCable] = [:]
   private var wishesByEnds: [Cable.Ends: CableWish] = [:]
+  /// How often cables between the same ports were renewed.
+  private var eras: [Cable.Ends: Int32] = [:]
   /// Wishes that go through the feedback delay.
   private var feedback: [CableWish] = []
 
@@ -226,8 +228,17 @@ final class EngineGraph {
 
   subscript(_ ends: Cable.Ends) -> CableWish? { wishesByEnds[ends] }
 
+  /// Another cable is to join these ports from now on; gives the wish, if there is one.
+  func renew(_ ends: Cable.Ends) -> CableWish? {
+    eras[ends, default: 0] += 1
+    let wish = wishesByEnds[ends]
+    wish?.era = eras[ends] ?? 0
+    return wish
+  }
+
   func insert(_ wish: CableWish) {
     wishesByEnds[wish.ends] = wish
+    wish.era = eras[wish.ends] ?? 0
     let standing: CycleBreaker.Standing = wish.route.output == nil ? .fixed : .new
     var port: Int32 = -1
     if case .audio(let input) = wish.route.input { port = Int32(input) }
@@ -312,6 +323,8 @@ final class CableWish {
   var isFeedback = false
   /// Frames by which it is delayed to be as late as parallel paths.
   var compensation: Int32 = 0
+  /// How often other cables took over.
+  var era: Int32 = 0
   /// What carries it out.
   var cable: EngineCable?
   fileprivate(set) var index: Int32 = 0
@@ -327,7 +340,7 @@ final class CableWish {
   var key: EngineCable.Key {
     EngineCable.Key(
       source: route.source.number, sourcePort: ends.source.port, destination: route.destination.number,
-      destinationPort: ends.destination.port, map: map, mixing: mixing, isFeedback: isFeedback,
+      destinationPort: ends.destination.port, map: map, mixing: mixing, isFeedback: isFeedback, era: era,
       delay: isFeedback ? Int32(CableSlot.feedbackDelay) : compensation)
   }
 }

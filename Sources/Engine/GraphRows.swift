@@ -74,6 +74,8 @@ struct CableRow: BitwiseCopyable {
   let isDelayed: Bool
   /// It does not fade.
   var isSettled = true
+  /// What it brings is spread as its ends' channels say now.
+  var isSpread = true
   /// Costs nothing: its source's buffer is the input, if its channels fit.
   var isDirect = false
   /// The newest plan applies its gain: it need not be compiled for another one.
@@ -88,7 +90,7 @@ struct CableRow: BitwiseCopyable {
 
   /// Whether it brings each channel to the one of the same number.
   func isPlain(to channels: Int) -> Bool {
-    mapCount == 0 && Int(source.outputChannels[Int(output)]) == channels
+    mapCount == 0 && isSpread && Int(source.outputChannels[Int(output)]) == channels
   }
 
   func conversion(to channels: Int) -> ChannelConversion {

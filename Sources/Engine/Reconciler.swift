@@ -113,8 +113,13 @@ final class Reconciler {
     // that of the others depends on which fades are still under way.
     sinks.sort { $0.number < $1.number }
     rows += sinks.map(\.row)
-    let compiler = PlanCompiler(rows: rows, graph: graph, memory: engine.takePlanMemory())
-    for node in compiler.spreadChannels() {
+    var compiler = PlanCompiler(rows: rows, graph: graph, memory: engine.takePlanMemory())
+    let widened = compiler.spreadChannels()
+    if renewCables(at: widened) {
+      compiler = PlanCompiler(rows: rows, graph: graph, memory: compiler.memory)
+      _ = compiler.spreadChannels()
+    }
+    for node in widened {
       let (command, old) = node.widen(rate: engine.rate)
       work.commands.append(command)
       if let old { work.garbage.append(.memory(old)) }

@@ -1,0 +1,151 @@
+import Engine
+import Patch
+import TestSupport
+import Testing
+
+/// Channel counts and maps that change while something sounds. The engine's log of edits measures what that
+/// adds to steady constants: at most -90 dBFS above 5 kHz.
+@Suite struct ChannelChangeTests {
+  private static let budget: Float = 3.162e-5
+
+  private func expectInBudget(_ bench: Bench, edits: Int, _ what: String) {
+    bench.settle()
+    bench.render(9600)
+    let log = bench.engine.editLog()
+    #expect(log.count == edits, "\(what): \(log.count) entries")
+    let level = max(1, bench.heard.joined().reduce(0) { max($0, abs($1)) })
+    for entry in log where entry.residue > Self.budget * level {
+      Issue.record("\(what): \(entry.line): residue \(entry.residueLevel) dBFS, step \(entry.stepLevel) dB")
+    }
+  }
+
+  private func start(_ text: String) throws -> Bench {
+    let bench = Bench()
+    bench.engine.isWatching = true
+    for channel in 0..<8 {
+      bench.feed([1, -0.5, 0.25, 0.75, -1, 0.5, 0.125, -0.25][channel], channel: channel)
+    }
+    try bench.begin(text)
+    // The step with which the constants begin echoes for a while.
+    bench.render(96000)
+    return bench
+  }
+
+  /// Edits by lines, in the log of edits.
+  private func edit(_ bench: Bench, _ line: String) throws {
+    guard case .edited(let change) = bench.changing(line) else {
+      Issue.record("`\(line)` was refused")
+      return
+    }
+    bench.engine.adopt(change.patch, ramps: change.ramps, at: bench.engine.renderer.time, describing: line)
+  }
+
+  private static let counts = [1, 2, 4, 6]
+
+  @Test("a node widens to what comes later, and nobody hears a step", arguments: counts, counts)
+  func widening(from: Int, to: Int) throws {
+    for (kind, end) in [
+      ("gain", 1), ("gain", 2), ("gain", 4), ("gain", 6), ("delay time=20ms feedback=0%", 2), ("filter", 2),
+    ] {
+      let bench = try start(
+        """
+        node first input channels=\(from)
+        node second input channels=\(to)
+        node way \(kind)
+        node next mix
+        node out output channels=\(end)
+        connect first -> way
+        connect way -> next
+        connect next -> out
+        """)
+      try edit(bench, "connect second -> way")
+      bench.render(4800)
+      try edit(bench, "disconnect first -> way")
+      bench.render(4800)
+      try edit(bench, "connect first -> way gain=-6dB")
+      bench.render(4800)
+      expectInBudget(bench, edits: 3, "\(from) and \(to) through \(kind) to \(end)")
+    }
+  }
+
+  @Test("sources, outputs and matrices of other channel counts take over by crossfade", arguments: counts)
+  func sizes(count: Int) throws {
+    for other in Self.counts where other != count {
+      let bench = try start(
+        """
+        node mic input channels=\(count)
+        node main matrix inputs=\(count) outputs=\(count)
+        node way gain
+        node out output channels=\(count)
+        connect mic -> main
+        connect main -> way
+        connect way -> out
+        """)
+      for line in [
+        "set main.outputs \(other)", "set main.inputs \(other)", "set out.channels \(other)",
+        "set mic.channels \(other)", "set main.outputs \(count) ; set main.inputs \(count)",
+      ] {
+        try edit(bench, line)
+        bench.render(4800)
+      }
+      expectInBudget(bench, edits: 5, "\(count) and \(other)")
+    }
+  }
+
+  @Test("maps and mixing change by crossfade", arguments: counts)
+  func maps(count: Int) throws {
+    let bench = try start(
+      """
+      node mic input channels=\(count)
+      node way gain
+      node out output channels=4
+      connect mic -> way
+      connect way -> out
+      """)
+    let last = count - 1
+    let lines = [
+      "connect way -> out map=[\(last),-1,0]", "connect way -> out mix=discrete", "connect way -> out",
+      "connect mic -> way map=[0]", "connect mic -> way map=[-1,-1,\(last),0,\(last)]",
+      "connect mic -> way mix=discrete", "connect way -> out map=[0,0,0,0] ; connect mic -> way",
+    ]
+    for line in lines {
+      try edit(bench, line)
+      bench.render(4800)
+    }
+    // And all at once, in the middle of fades.
+    for line in lines {
+      try edit(bench, line)
+      bench.render(100)
+    }
+    expectInBudget(bench, edits: 2 * lines.count, "\(count)")
+  }
+
+  @Test("a larger matrix takes over every gain and every sound")
+  func larger() throws {
+    let text = """
+      node mic input channels=2
+      node main matrix inputs=2 outputs=2
+      connect mic -> main
+      set main.in[1] -3dB
+      set main.mute.in[0] on
+      set main[1,0] -12dB
+      set main.invert[1,1] on
+      node echo delay time=100ms feedback=20% mix=50%
+      connect main -> echo
+      node out output
+      connect echo -> out
+
+      """
+    let (changed, still) = (try start(text), try start(text))
+    for line in ["set main.inputs 6", "set main.outputs 2 ; set main.inputs 3", "set main.inputs 2"] {
+      try edit(changed, line)
+      changed.render(4800)
+      still.render(4800)
+    }
+    // The echo after it went on: what it gives is what it would have given.
+    for channel in 0..<2 { #expect(distance(changed.heard[channel], still.heard[channel]) < 1e-6) }
+    let started = changed.engine.report().nodes.first { $0.name == "echo" }?.startedAt
+    #expect(started == 0)
+    expectInBudget(changed, edits: 3, "a larger matrix")
+  }
+}
