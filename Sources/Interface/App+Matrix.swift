@@ -102,6 +102,10 @@ extension App {
   /// Keeps the cursor and the range on what there is, while it is looked at.
   func clampMatrix() {
     guard state.view == .matrix else { return }
+    if let former = state.matrix.formerCable, scene.patch.cables[former] != nil {
+      state.matrix.cable = former
+      state.matrix.formerCable = nil
+    }
     if let cable = state.matrix.cable, scene.patch.cables[cable] == nil {
       state.matrix.cable = nil
       state.matrix.dropRange()
@@ -341,6 +345,7 @@ extension App {
       return
     }
     guard perform(edit), let id = scene.patch.id(named: name) else { return }
+    state.matrix.formerCable = state.matrix.cable
     state.matrix.cable = nil
     focus(id)
     clampMatrix()

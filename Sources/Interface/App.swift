@@ -231,7 +231,10 @@ import Session
   func show(_ view: ViewState.View) {
     state.view = state.view == view && view == .help ? .graph : view
     state.matrix.typed = nil
-    if view == .matrix { chooseMatrix() }
+    if view == .matrix {
+      state.matrix.formerCable = nil
+      chooseMatrix()
+    }
   }
 
   private func leave() {

@@ -98,6 +98,8 @@ public struct ViewState: Sendable {
     public var node: NodeID?
     /// The cable that is looked at instead of a matrix.
     public var cable: Cable.Ends?
+    /// The cable that a matrix was made of, for when that is undone.
+    public var formerCable: Cable.Ends?
     public var row = 0
     public var column = 0
     public var typed: String?

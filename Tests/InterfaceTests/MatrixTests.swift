@@ -420,7 +420,15 @@ import Testing
     stage.press("m tab")
     #expect(stage.app.grid?.conversion == "stereo to mono")
     let before = stage.session.patch
+    stage.session.engine.isMetering = true
+    func level() -> Float {
+      stage.play(seconds: 0.4)
+      return stage.session.report.nodes.first { $0.name == "mono" }?.outputs.first?.means.first ?? -1
+    }
+    let loudness = level()
+    #expect(loudness > 0.1)
     stage.press("M")
+    #expect(abs(level() / loudness - 1) < 0.01)
     #expect(
       stage.lastEdit
         == "insert matrix matrix [0,0]=-6.0206dB [1,0]=-6.0206dB inputs=2 outputs=1 into tone -> mono")
@@ -430,9 +438,10 @@ import Testing
     #expect(stage.lastEdit == "set matrix[1,0] 0dB")
     stage.press("u u")
     #expect(stage.session.patch == before)
+    #expect(stage.app.grid?.name == "tone -> mono")
     // A map that is there goes into the matrix, and not behind it once more.
     stage.app.focus(stage.session.patch.id(named: "quad") ?? NodeID(raw: 0))
-    stage.press("F2 m right right space M")
+    stage.press("F2 m up right right space M")
     #expect(
       stage.lastEdit == """
         insert matrix matrix [0,2]=0dB inputs=2 outputs=4 into tone -> quad ; connect matrix -> quad gain=-3dB
