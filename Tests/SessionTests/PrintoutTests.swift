@@ -34,6 +34,43 @@ import Testing
     return session
   }
 
+  @Test("a channel map is drawn: what a source has, what a destination gets, and lines between them")
+  func maps() {
+    let drawings: [([Int], Int, String)] = [
+      (
+        [-1, -1, 0, 1], 2,
+        """
+        [ 0,  1]          out of pair
+          │   ╰───────╮
+          ╰───────╮   │
+        [-1, -1,  0,  1]  into out
+        """
+      ),
+      (
+        [1, 0], 2,
+        """
+        [ 0,  1]  out of pair
+          │   ╰─╮
+          ╰───╮ │
+          ╭───│─╯
+        [ 1,  0]  into out
+        """
+      ),
+      (
+        [0, 0], 1,
+        """
+        [ 0]      out of pair
+          ├───╮
+        [ 0,  0]  into out
+        """
+      ),
+    ]
+    for (map, count, drawing) in drawings {
+      let lines = MapDiagram(ChannelMap(map), from: count).lines(from: "out of pair", to: "into out")
+      #expect(lines.joined(separator: "\n") == drawing)
+    }
+  }
+
   @Test("it begins at the outputs and goes upwards, and what nobody hears stands apart")
   func order() throws {
     let lines = Printout.lines(try session().report)
