@@ -43,6 +43,8 @@ void sostenuto_restore_denormals(uintptr_t state) {
 #endif
 }
 
+void sostenuto_prefetch(const void *address) { __builtin_prefetch(address); }
+
 void sostenuto_pause(void) {
 #if defined(__x86_64__)
   _mm_pause();

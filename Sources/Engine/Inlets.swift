@@ -16,8 +16,8 @@ struct Wire: BitwiseCopyable {
   }
 }
 
-/// Nodes that follow each other, and the cables into them. Their rows lie here and there: looked up one after
-/// the other, with nothing in between, the processor waits for many of them at a time.
+/// Nodes that follow each other, and the cables into them. Their rows lie here and there in the order of
+/// execution: asked for before they are read, they come many at a time.
 struct PlanBatch {
   static let size = 128
 
@@ -33,6 +33,7 @@ struct PlanBatch {
   mutating func read(_ rows: ArraySlice<NodeRow.Pointer>) {
     entries.removeAll(keepingCapacity: true)
     wires.removeAll(keepingCapacity: true)
+    fetch(rows)
     for row in rows {
       let first = wires.count
       var next = row.pointee.incoming
@@ -41,6 +42,24 @@ struct PlanBatch {
         next = wires[wires.count - 1].row.next
       }
       entries.append(Entry(step: row.pointee.slot.map { Step(.process, $0) }, wires: first..<wires.count))
+    }
+  }
+}
+
+extension PlanBatch {
+  /// Asks for all that will be read, each time for what the lines before point to.
+  private func fetch(_ rows: ArraySlice<NodeRow.Pointer>) {
+    for row in rows { prefetch(row) }
+    for row in rows {
+      if let cable = row.pointee.incoming { prefetch(cable) }
+      if let slot = row.pointee.slot { prefetch(slot) }
+    }
+    for row in rows {
+      var next = row.pointee.incoming
+      while let cable = next {
+        prefetch(cable.pointee.source)
+        next = cable.pointee.next
+      }
     }
   }
 }

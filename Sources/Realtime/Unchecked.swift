@@ -45,10 +45,11 @@ public func setMemory(
 @_silgen_name("sem_post") @_noLocks public func postSemaphore(_ semaphore: UnsafeMutableRawPointer) -> Int32
 @_silgen_name("gettid") @_noLocks public func threadNumber() -> Int32
 
-// No hatches, but the way to C from here: the calling thread's name for debuggers, and a first use of
-// its stack before it counts. Worker.
+// No hatches, but the way to C from here: the calling thread's name for debuggers, a first use of its
+// stack before it counts, and a cache line that will be read soon. Worker.
 @_silgen_name("sostenuto_name_thread") public func nameThread(_ name: UnsafePointer<CChar>)
 @_silgen_name("sostenuto_touch_stack") public func touchStack()
+@_silgen_name("sostenuto_prefetch") public func prefetch(_ address: UnsafeRawPointer)
 
 extension ResourceHeader {
   /// Counts one use more, or one less. Nodes on several threads may play one resource: the counter is

@@ -11,6 +11,9 @@ void sostenuto_restore_denormals(uintptr_t state);
 /* Tell the processor that the thread turns in a loop until another writes something. */
 void sostenuto_pause(void);
 
+/* Have the cache line at `address` brought, and do not wait for it. */
+void sostenuto_prefetch(const void *address);
+
 /* CLOCK_MONOTONIC. */
 int64_t sostenuto_nanoseconds(void);
 
