@@ -4,6 +4,7 @@ import Foundation
 
 /// Counts what callbacks do that an audio thread must not do.
 final class Audit: @unchecked Sendable {
+  /// Stays for good: a render of another test that began while this one watched still counts at its end.
   private let counts: UnsafeMutablePointer<sostenuto_audit>
 
   /// `period`: frames at 48 kHz.
@@ -12,8 +13,6 @@ final class Audit: @unchecked Sendable {
     counts.initialize(to: sostenuto_audit())
     counts.pointee.period_nanoseconds = Int64(period) * 1_000_000_000 / 48000
   }
-
-  deinit { counts.deallocate() }
 
   /// False under a sanitizer, which watches by itself: nothing is counted then.
   static var isBuiltIn: Bool { sostenuto_audit_is_built_in() }
