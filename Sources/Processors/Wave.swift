@@ -72,14 +72,33 @@ struct Wave: BitwiseCopyable {
   @inline(__always) @_noLocks func make(
     _ shape: Float, _ to: UnsafeMutablePointer<Float>, _ frames: Int
   ) {
+    if isDense { makeDense(shape, to, frames) } else { makeSparse(shape, to, frames) }
+  }
+
+  // Two functions, so that no loop asks in which of them it is.
+  @inline(never) @_noLocks private func makeDense(
+    _ shape: Float, _ to: UnsafeMutablePointer<Float>, _ frames: Int
+  ) {
+    make(shape, to, frames, isDense: true)
+  }
+
+  @inline(never) @_noLocks private func makeSparse(
+    _ shape: Float, _ to: UnsafeMutablePointer<Float>, _ frames: Int
+  ) {
+    make(shape, to, frames, isDense: false)
+  }
+
+  @inline(__always) @_noLocks private func make(
+    _ shape: Float, _ to: UnsafeMutablePointer<Float>, _ frames: Int, isDense: Bool
+  ) {
     if shape == 0 {
       makeSine(to, frames)
     } else if shape == 1 {
-      makeSaw(to, frames)
+      makeSaw(to, frames, isDense)
     } else if shape == 2 {
-      makeSquare(to, frames)
+      makeSquare(to, frames, isDense)
     } else {
-      makeTriangle(to, frames)
+      makeTriangle(to, frames, isDense)
     }
   }
 
@@ -95,27 +114,34 @@ struct Wave: BitwiseCopyable {
     }
   }
 
-  @_noLocks private func makeSaw(_ to: UnsafeMutablePointer<Float>, _ frames: Int) {
+  @inline(__always) @_noLocks private func makeSaw(
+    _ to: UnsafeMutablePointer<Float>, _ frames: Int, _ isDense: Bool
+  ) {
     var frame = 0
     while frame < frames {
-      to.store(saw(converted(phase(frame)), perPhase(frame)), frame)
+      to.store(Self.saw(converted(phase(frame)), perPhase(frame), isDense), frame)
       frame &+= 16
     }
   }
 
   /// A square is the difference of two saws half a cycle apart; it starts high.
-  @_noLocks private func makeSquare(_ to: UnsafeMutablePointer<Float>, _ frames: Int) {
+  @inline(__always) @_noLocks private func makeSquare(
+    _ to: UnsafeMutablePointer<Float>, _ frames: Int, _ isDense: Bool
+  ) {
     var frame = 0
     while frame < frames {
       let p = phase(frame)
       let scale = perPhase(frame)
-      to.store(saw(converted(p &+ Int32.min), scale) - saw(converted(p), scale), frame)
+      to.store(
+        Self.saw(converted(p &+ Int32.min), scale, isDense) - Self.saw(converted(p), scale, isDense), frame)
       frame &+= 16
     }
   }
 
   /// In phase with the sine.
-  @_noLocks private func makeTriangle(_ to: UnsafeMutablePointer<Float>, _ frames: Int) {
+  @inline(__always) @_noLocks private func makeTriangle(
+    _ to: UnsafeMutablePointer<Float>, _ frames: Int, _ isDense: Bool
+  ) {
     var frame = 0
     while frame < frames {
       let scale = perPhase(frame)
@@ -133,8 +159,10 @@ struct Wave: BitwiseCopyable {
   }
 
   /// Rises from -1 to 1 and falls at phase 0.
-  @inline(__always) @_noLocks private func saw(_ phase: Frames, _ perPhase: Frames) -> Frames {
-    let step = copySign(1 - Self.step(magnitude(phase * perPhase)), phase)
+  @inline(__always) @_noLocks private static func saw(
+    _ phase: Frames, _ perPhase: Frames, _ isDense: Bool
+  ) -> Frames {
+    let step = copySign(1 - step(magnitude(phase * perPhase)), phase)
     var y = phase * (1 / 2_147_483_648) - step
     if isDense {
       let period = perPhase * 4_294_967_296
