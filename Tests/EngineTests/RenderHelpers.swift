@@ -120,7 +120,7 @@ final class Bench {
       for channel in heard.indices {
         heard[channel].append(contentsOf: UnsafeBufferPointer(start: outputs[channel], count: count))
       }
-      engine.collect()
+      engine.collect(expectingNothingBefore: engine.renderer.time)
       left -= count
     }
   }

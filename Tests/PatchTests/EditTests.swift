@@ -2,7 +2,7 @@ import Patch
 import PatchLanguage
 import Testing
 
-/// `patch` after a line of the language, undone once to see that nothing is left of it.
+/// `patch` after a line of the language, undone once to see that nothing is left of it, and redone.
 @discardableResult
 func edited(_ patch: Patch, _ line: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> Patch
 {
@@ -13,6 +13,8 @@ func edited(_ patch: Patch, _ line: String, sourceLocation: SourceLocation = #_s
   let change = try patch.applying(edit, catalogue: catalogue)
   let back = try change.patch.applying(change.inverse, catalogue: catalogue)
   #expect(back.patch == patch, sourceLocation: sourceLocation)
+  let again = try back.patch.applying(back.inverse, catalogue: catalogue)
+  #expect(again.patch == change.patch, sourceLocation: sourceLocation)
   return change.patch
 }
 
@@ -89,6 +91,16 @@ struct EditTests {
       connect d -> o map=[0,-1,1,7]
       """)
     #expect(cables(try edited(chain, "remove d bridge")) == ["a.out -> o.in [1,-1,0,-1]"])
+    // What stood between had a second channel; what is left has none.
+    let widened = read(
+      """
+      node a oscillator
+      node d distortion
+      node o output
+      connect a -> d
+      connect d -> o map=[1,0]
+      """)
+    #expect(cables(try edited(widened, "remove d bridge")) == ["a.out -> o.in [-1,0]"])
   }
 
   @Test("Replacing keeps name, place, remarks and cables; what lacks its port goes to the first that fits")

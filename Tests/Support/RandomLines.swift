@@ -104,7 +104,7 @@ public struct RandomLines {
     case 4: return "remove \(node)\(count % 2 == 0 ? " tail" : "")"
     case 5: return "replace \(node) \(kind)"
     case 6, 7, 8: return "connect \(source) -> \(sink) gain=\(gain)dB"
-    case 9: return "connect \(source) -> \(sink) map=[0,\(count % 2 - 1)]"
+    case 9: return "connect \(source) -> \(sink) map=[\(count % 2),\(count % 3 - 1)]"
     case 10: return "disconnect \(cable)"
     case 11: return "rename \(node) r\(count)"
     case 12: return "set \(setting(of: sink)) over \(count % 40)ms"

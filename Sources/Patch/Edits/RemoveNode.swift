@@ -52,10 +52,13 @@ struct RemoveNode: EditVerbs {
         let ends = Cable.Ends(source.ends.source, destination.ends.destination)
         guard patch.cables[ends] == nil, joined.insert(ends).inserted else { continue }
         let isDiscrete = source.mixing == .discrete || destination.mixing == .discrete
+        // What it passed on may have had more channels than what it is made of.
+        let map = destination.map.after(source.map)
         bridges.append(
           Cable(
             ends, gain: min(source.gain + destination.gain, Connect.loudest),
-            map: destination.map.after(source.map), mixing: isDiscrete ? .discrete : .speakers,
+            map: map?.cut(to: draft.channels(of: ends.source)) ?? map,
+            mixing: isDiscrete ? .discrete : .speakers,
             comments: destination.comments))
       }
     }
