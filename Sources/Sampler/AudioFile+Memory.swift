@@ -9,7 +9,9 @@ extension AudioFile {
   }
 
   /// Decodes what libsndfile knows; the first channel counts. Worker.
-  static func read(_ bytes: UnsafeRawBufferPointer, path: String) throws(LoadError) -> AudioFile {
+  static func read(
+    _ bytes: UnsafeRawBufferPointer, path: String, in pool: SamplePool
+  ) throws(LoadError) -> AudioFile {
     var place = Place(bytes: bytes)
     var access = SF_VIRTUAL_IO(
       get_filelen: { sf_count_t($0!.assumingMemoryBound(to: Place.self).pointee.bytes.count) },
@@ -41,25 +43,22 @@ extension AudioFile {
         return LoadError(path: path, "it cannot be decoded: \(String(cString: sf_strerror(nil)))")
       }
       defer { sf_close(file) }
+      guard info.channels > 0, info.samplerate > 0 else {
+        return LoadError(path: path, "it has no channels or no sample rate")
+      }
       do throws(LoadError) {
-        samples = try decode(file, channels: Int(info.channels), promised: Int(info.frames), path: path)
+        let channels = Int(info.channels)
+        let all = try decode(file, channels, Int(info.frames), path, as: Float.self, sf_readf_float)
+        samples = (0..<all.count / channels).map { all[$0 * channels].isFinite ? all[$0 * channels] : 0 }
         return nil
       } catch {
         return error
       }
     }
     if let fault { throw fault }
-    let channels = Int(info.channels)
-    guard channels > 0, info.samplerate > 0, samples.count >= channels else {
-      throw LoadError(path: path, "it holds no audio that can be decoded")
-    }
-    return AudioFile(
-      path: path, format: "SoundFont 3", rate: Double(info.samplerate), frames: samples.count / channels
-    ) { frames in
-      for frame in 0..<samples.count / channels {
-        let value = samples[frame * channels]
-        frames[frame] = value.isFinite ? value : 0
-      }
-    }
+    let facts = Facts(
+      path: path, format: "SoundFont 3", rate: Double(info.samplerate),
+      originalRate: Double(info.samplerate), originalFrames: samples.count)
+    return try AudioFile(facts, channels: 1, floats: samples, in: pool)
   }
 }

@@ -6,9 +6,8 @@ struct AudioImage {
 
   /// First, so that a pointer to it is a pointer to the whole.
   var header = ResourceHeader(type: type)
-  /// The first frame of channel 0; channel c starts `stride * c` floats later. `AudioFile.margin`
-  /// silent frames lie before and behind each.
-  var base: UnsafePointer<Float>
+  /// Channel 0; the next starts `stride` bytes later.
+  var plane: SamplePlane
   var stride: Int
   var channels: Int
   var frames: Int
@@ -28,15 +27,15 @@ public enum AudioFileLoader {
     let image = UnsafeMutablePointer<AudioImage>.allocate(capacity: 1)
     image.initialize(
       to: AudioImage(
-        base: file.channel(0), stride: file.channels > 1 ? file.channel(1) - file.channel(0) : 0,
+        plane: file.plane(0), stride: file.channels > 1 ? file.plane(1).base - file.plane(0).base : 0,
         channels: file.channels, frames: file.frames, rate: file.rate))
     let owner = ImageOwner(image: image, file: file)
     let resource = Resource(
       header: UnsafeMutableRawPointer(image).assumingMemoryBound(to: ResourceHeader.self),
       name: lastComponent(path), bytes: file.bytes, release: { owner.free() })
     let report = AudioFileReport(
-      path: path, format: file.format, channels: file.channels, frames: file.originalFrames,
-      rate: file.originalRate, playedAt: rate, bytes: file.bytes, findings: file.findings())
+      path: path, format: file.facts.format, channels: file.channels, frames: file.facts.originalFrames,
+      rate: file.facts.originalRate, playedAt: rate, bytes: file.bytes, findings: file.findings())
     return (resource, report)
   }
 
@@ -56,17 +55,17 @@ extension AudioFile {
   func findings(file: String? = nil, line: Int = 0) -> [Finding] {
     var all: [Finding] = []
     let subject = file == nil ? "" : "`\(lastComponent(path))`: "
-    if badSamples > 0 {
+    if facts.badSamples > 0 {
       all.append(
         Finding(
           .corrected, file: file ?? path, line: line,
-          "\(subject)\(badSamples) samples are not numbers; they play as silence"))
+          "\(subject)\(facts.badSamples) samples are not numbers; they play as silence"))
     }
-    if missingBytes > 0 {
+    if facts.missingBytes > 0 {
       all.append(
         Finding(
           .corrected, file: file ?? path, line: line,
-          "\(subject)the file is cut short: \(missingBytes) bytes are missing"))
+          "\(subject)the file is cut short: \(facts.missingBytes) bytes are missing"))
     }
     return all
   }

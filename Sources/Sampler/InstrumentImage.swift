@@ -106,10 +106,9 @@ enum Trigger: UInt8 {
 
 /// One region, in the units that a starting voice wants.
 struct Region {
-  /// First frames of the two channels; the same for a mono sample. `AudioFile.margin` frames before it
-  /// and behind the sample's last frame may be read.
-  var left: UnsafePointer<Float>
-  var right: UnsafePointer<Float>
+  /// The two channels; the same for a mono sample.
+  var left: SamplePlane
+  var right: SamplePlane
   var isStereo: Bool
   /// Playback starts and ends here (end exclusive), loops between these (end exclusive).
   var start: Int

@@ -32,7 +32,7 @@ public enum InstrumentLoader {
     return (
       resource,
       InstrumentReport(
-        path: path, format: sample.format, regions: 1, samples: 1, bytes: resource.bytes, keys: 0...127,
+        path: path, format: sample.facts.format, regions: 1, samples: 1, bytes: resource.bytes, keys: 0...127,
         findings: findings)
     )
   }
@@ -99,6 +99,7 @@ private struct SampleLibrary {
   let folder: String
   private var loaded: [String: AudioFile] = [:]
   private var failed: Set<String> = []
+  private let pool = SamplePool()
 
   init(folder: String) { self.folder = folder }
 
@@ -110,16 +111,14 @@ private struct SampleLibrary {
     if failed.contains(name) { return nil }
     do {
       if name.hasPrefix("*") {
-        guard let sample = AudioFile.generated(name) else {
-          throw LoadError(path: name, "of the generated waves there are *sine and *silence only")
-        }
+        let sample = try AudioFile.generated(name, in: pool)
         loaded[name] = sample
         return sample
       }
       guard let path = TextFile.find(name, in: folder) else {
         throw LoadError(path: name, "No such file or directory")
       }
-      let sample = try AudioFile.read(path, folded: true)
+      let sample = try AudioFile.read(path, folded: true, in: pool)
       findings += sample.findings(file: place.file, line: place.line)
       loaded[name] = sample
       return sample

@@ -42,77 +42,91 @@ struct Taps {
   /// Around sixteen positions that are `increment` apart (both 32.32 fixed point). All that is read must
   /// lie in the plane or its margin. Audio thread.
   @_noLocks @inline(__always)
-  init(_ plane: UnsafePointer<Float>, position: Int64, increment: Int64) {
-    let base = UnsafeRawPointer(plane - 1)
-    self.init(
-      Self.four(base, position, increment), Self.four(base, position &+ increment &* 4, increment),
-      Self.four(base, position &+ increment &* 8, increment),
-      Self.four(base, position &+ increment &* 12, increment))
+  init(_ plane: SamplePlane, position: Int64, increment: Int64) {
+    self.init(plane, position: position, increment: increment, change: 0)
   }
 
   /// The same while the distance itself grows by `change` with each. Audio thread.
   @_noLocks @inline(__always)
-  init(_ plane: UnsafePointer<Float>, position: Int64, increment: Int64, change: Int64) {
-    let base = UnsafeRawPointer(plane - 1)
+  init(_ plane: SamplePlane, position: Int64, increment: Int64, change: Int64) {
+    if plane.isShort {
+      self.init(true, plane.base, position, increment, change)
+      scale(SamplePlane.scale)
+    } else {
+      self.init(false, plane.base, position, increment, change)
+    }
+  }
+
+  @_noLocks @inline(__always)
+  private init(
+    _ isShort: Bool, _ base: UnsafeRawPointer, _ position: Int64, _ increment: Int64, _ change: Int64
+  ) {
     // After n steps the position has moved by n increments and n (n - 1) / 2 changes.
     let second = increment &* 4 &+ change &* 6
     let third = increment &* 8 &+ change &* 28
     let fourth = increment &* 12 &+ change &* 66
     self.init(
-      Self.four(base, position, increment, change),
-      Self.four(base, position &+ second, increment &+ change &* 4, change),
-      Self.four(base, position &+ third, increment &+ change &* 8, change),
-      Self.four(base, position &+ fourth, increment &+ change &* 12, change))
+      Self.four(isShort, base, position, increment, change),
+      Self.four(isShort, base, position &+ second, increment &+ change &* 4, change),
+      Self.four(isShort, base, position &+ third, increment &+ change &* 8, change),
+      Self.four(isShort, base, position &+ fourth, increment &+ change &* 12, change))
   }
 
   @_noLocks @inline(__always) private static func four(
-    _ base: UnsafeRawPointer, _ p: Int64, _ step: Int64, _ change: Int64
+    _ isShort: Bool, _ base: UnsafeRawPointer, _ p: Int64, _ step: Int64, _ change: Int64
   ) -> SIMD16<Float> {
-    let a = load(base, p)
-    let b = load(base, p &+ step)
-    let c = load(base, p &+ step &* 2 &+ change)
-    let d = load(base, p &+ step &* 3 &+ change &* 3)
-    return SIMD16(lowHalf: SIMD8(lowHalf: a, highHalf: b), highHalf: SIMD8(lowHalf: c, highHalf: d))
+    SamplePlane.sixteen(
+      base, isShort: isShort, before(p), before(p &+ step), before(p &+ step &* 2 &+ change),
+      before(p &+ step &* 3 &+ change &* 3))
   }
 
   /// The same for positions of any distance: `steps` are the distances to each next. Audio thread.
   @_noLocks @inline(__always)
-  init(_ plane: UnsafePointer<Float>, position: Int64, steps: UnsafePointer<Int64>) {
-    let base = UnsafeRawPointer(plane - 1)
+  init(_ plane: SamplePlane, position: Int64, steps: UnsafePointer<Int64>) {
+    if plane.isShort {
+      self.init(true, plane.base, position, steps)
+      scale(SamplePlane.scale)
+    } else {
+      self.init(false, plane.base, position, steps)
+    }
+  }
+
+  @_noLocks @inline(__always)
+  private init(
+    _ isShort: Bool, _ base: UnsafeRawPointer, _ position: Int64, _ steps: UnsafePointer<Int64>
+  ) {
     var p = position
-    let a = Self.four(base, &p, steps)
-    let b = Self.four(base, &p, steps + 4)
-    let c = Self.four(base, &p, steps + 8)
-    self.init(a, b, c, Self.four(base, &p, steps + 12))
-  }
-
-  @_noLocks @inline(__always)
-  private static func load(_ base: UnsafeRawPointer, _ position: Int64) -> SIMD4<Float> {
-    base.loadUnaligned(fromByteOffset: Int(position >> 32) &<< 2, as: SIMD4<Float>.self)
-  }
-
-  @_noLocks @inline(__always)
-  private static func four(_ base: UnsafeRawPointer, _ p: Int64, _ step: Int64) -> SIMD16<Float> {
-    let a = load(base, p)
-    let b = load(base, p &+ step)
-    let c = load(base, p &+ step &* 2)
-    let d = load(base, p &+ step &* 3)
-    return SIMD16(lowHalf: SIMD8(lowHalf: a, highHalf: b), highHalf: SIMD8(lowHalf: c, highHalf: d))
+    let a = Self.four(isShort, base, &p, steps)
+    let b = Self.four(isShort, base, &p, steps + 4)
+    let c = Self.four(isShort, base, &p, steps + 8)
+    self.init(a, b, c, Self.four(isShort, base, &p, steps + 12))
   }
 
   @_noLocks @inline(__always)
   private static func four(
-    _ base: UnsafeRawPointer, _ p: inout Int64, _ steps: UnsafePointer<Int64>
+    _ isShort: Bool, _ base: UnsafeRawPointer, _ p: inout Int64, _ steps: UnsafePointer<Int64>
   ) -> SIMD16<Float> {
-    let a = load(base, p)
+    let a = before(p)
     p = p &+ steps[0]
-    let b = load(base, p)
+    let b = before(p)
     p = p &+ steps[1]
-    let c = load(base, p)
+    let c = before(p)
     p = p &+ steps[2]
-    let d = load(base, p)
+    let d = before(p)
     p = p &+ steps[3]
-    return SIMD16(lowHalf: SIMD8(lowHalf: a, highHalf: b), highHalf: SIMD8(lowHalf: c, highHalf: d))
+    return SamplePlane.sixteen(base, isShort: isShort, a, b, c, d)
+  }
+
+  /// The frame before a position.
+  @_noLocks @inline(__always) private static func before(_ position: Int64) -> Int {
+    Int(position >> 32) &- 1
+  }
+
+  @_noLocks @inline(__always) private mutating func scale(_ scale: Float) {
+    before *= scale
+    at *= scale
+    after *= scale
+    second *= scale
   }
 }
 

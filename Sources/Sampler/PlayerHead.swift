@@ -65,7 +65,8 @@ struct PlayerHead {
     _ image: UnsafeMutablePointer<AudioImage>, _ channel: Int, to output: UnsafeMutablePointer<Float>,
     _ frames: Int, _ isLooping: Bool, _ scratch: Scratch
   ) {
-    let plane = image.pointee.base + image.pointee.stride &* channel
+    let first = image.pointee.plane
+    let plane = SamplePlane(base: first.base + image.pointee.stride &* channel, isShort: first.isShort)
     let length = image.pointee.frames
     for index in 0..<frames {
       let place = scratch.places[index]

@@ -192,7 +192,7 @@ struct RegionSettings {
     var base = shape.base
     base[Slot.pan] = Float(pan)
     return Region(
-      left: UnsafePointer(sample.channel(0)), right: UnsafePointer(sample.channel(isStereo ? 1 : 0)),
+      left: sample.plane(0), right: sample.plane(isStereo ? 1 : 0),
       isStereo: isStereo, start: offset, end: end.map { max(0, $0 + 1) } ?? sample.frames,
       loopStart: loopStart ?? 0, loopEnd: loopEnd.map { $0 + 1 } ?? sample.frames,
       loopMode: loopMode ?? .none, rate: sample.rate, keyCenter: Float(keyCenter ?? sample.key ?? 60),

@@ -41,18 +41,26 @@ struct SincKernels: @unchecked Sendable {
       self.before = before
     }
 
-    /// The value behind the frame `frames[before]`, by a fraction of 2^32. Audio thread.
-    @_noLocks @inline(__always) func value(_ frames: UnsafePointer<Float>, _ fraction: UInt32) -> Float {
+    /// The value behind the frame `first + before` of a plane, by a fraction of 2^32. Audio thread.
+    @_noLocks @inline(__always)
+    func value(_ plane: SamplePlane, _ first: Int, _ fraction: UInt32) -> Float {
+      plane.isShort
+        ? sum(true, plane.base, first, fraction) * SamplePlane.scale
+        : sum(false, plane.base, first, fraction)
+    }
+
+    @_noLocks @inline(__always)
+    private func sum(_ isShort: Bool, _ base: UnsafeRawPointer, _ first: Int, _ fraction: UInt32) -> Float {
       let place = Int(fraction &>> 23)
       let between = Float(fraction & 0x7F_FFFF) / 8_388_608
       let row = weights + place &* taps
       var sum = SIMD8<Float>(repeating: 0)
       var tap = 0
       while tap < taps {
-        let first = UnsafeRawPointer(row + tap).loadUnaligned(as: SIMD8<Float>.self)
-        let second = UnsafeRawPointer(row + taps + tap).loadUnaligned(as: SIMD8<Float>.self)
-        let frame = UnsafeRawPointer(frames + tap).loadUnaligned(as: SIMD8<Float>.self)
-        sum += frame * (first + (second - first) * between)
+        let one = UnsafeRawPointer(row + tap).loadUnaligned(as: SIMD8<Float>.self)
+        let two = UnsafeRawPointer(row + taps + tap).loadUnaligned(as: SIMD8<Float>.self)
+        let frames = SamplePlane.eight(base, isShort: isShort, first &+ tap)
+        sum += frames * (one + (two - one) * between)
         tap &+= 8
       }
       let four = sum.lowHalf + sum.highHalf

@@ -69,105 +69,158 @@ final class SoundFontFile {
   private(set) var presetZones: [Zone] = []
   private(set) var instrumentZones: [Zone] = []
   private(set) var samples: [Sample] = []
-  private let bytes: UnsafeRawBufferPointer
+  private let file: Int32
+  private let size: Int
+  /// The bank's tables, from this byte of the file on.
+  private var tables: [UInt8] = []
+  private var tablesStart = 0
   private var sampleData = 0..<0
   private var lowBytes = 0..<0
+  /// More than this are no tables.
+  private static let largestTables = 256 << 20
 
-  /// Reads the tables; throws when they are not those of a bank. Worker.
+  /// Reads the tables; throws when they are not those of a bank. The samples are read as they are asked
+  /// for: nothing of the file is mapped, which others may cut while it is used. Worker.
   init(path: String) throws(LoadError) {
     self.path = path
-    let file = open(path, O_RDONLY | O_CLOEXEC)
+    file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw LoadError(path: path, String(cString: strerror(errno))) }
-    defer { close(file) }
     var status = stat()
-    guard fstat(file, &status) == 0 else { throw LoadError(path: path, String(cString: strerror(errno))) }
-    let size = Int(status.st_size)
-    guard status.st_mode & S_IFMT == S_IFREG, size >= 12 else {
-      throw LoadError(path: path, "not a SoundFont bank: it is too short")
-    }
-    guard let memory = mmap(nil, size, PROT_READ, MAP_PRIVATE, file, 0), memory != MAP_FAILED else {
+    guard fstat(file, &status) == 0 else {
+      close(file)
       throw LoadError(path: path, String(cString: strerror(errno)))
     }
-    bytes = UnsafeRawBufferPointer(start: memory, count: size)
-    guard tag(0) == "RIFF", tag(8) == "sfbk" else {
-      throw LoadError(path: path, "not a SoundFont bank: it does not begin with RIFF and sfbk")
+    size = Int(status.st_size)
+    do throws(LoadError) {
+      guard status.st_mode & S_IFMT == S_IFREG, size >= 12 else {
+        throw LoadError(path: path, "not a SoundFont bank: it is too short")
+      }
+      let head = try read(0..<12)
+      guard head.starts(with: "RIFF".utf8), head[8...].elementsEqual("sfbk".utf8) else {
+        throw LoadError(path: path, "not a SoundFont bank: it does not begin with RIFF and sfbk")
+      }
+      try readChunks()
+    } catch {
+      close(file)
+      throw error
     }
-    try readChunks()
   }
 
-  deinit { munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress!), bytes.count) }
+  deinit { close(file) }
+
+  // MARK: Samples
 
   /// Frames of sample memory.
   var frames: Int { sampleData.count / 2 }
 
-  /// Writes frames, -1...1, from `start` on; with 24 bits where the bank has them.
-  func read(_ start: Int, _ count: Int, into frames: UnsafeMutablePointer<Float>) {
-    let words = bytes.baseAddress! + sampleData.lowerBound + 2 * start
-    if start + count <= lowBytes.count {
-      let low = bytes.baseAddress! + lowBytes.lowerBound + start
-      for index in 0..<count {
-        let high = Int32(words.loadUnaligned(fromByteOffset: 2 * index, as: Int16.self)) << 8
-        let byte = Int32(low.load(fromByteOffset: index, as: UInt8.self))
-        frames[index] = Float(high | byte) / 8_388_608
-      }
-    } else {
-      for index in 0..<count {
-        frames[index] = Float(words.loadUnaligned(fromByteOffset: 2 * index, as: Int16.self)) / 32768
-      }
-    }
-  }
-
   /// Bytes of sample memory.
   var sampleBytes: Int { sampleData.count }
 
-  func compressed(_ sample: Sample) -> UnsafeRawBufferPointer {
-    UnsafeRawBufferPointer(
-      rebasing: bytes[sampleData.lowerBound + sample.start..<sampleData.lowerBound + sample.end])
+  /// Whether so many frames from `start` on have 24 bits.
+  func hasLowBytes(_ start: Int, _ count: Int) -> Bool { start + count <= lowBytes.count }
+
+  /// Writes the 16-bit numbers from `start` on.
+  func read(_ start: Int, _ count: Int, into frames: UnsafeMutablePointer<Int16>) throws(LoadError) {
+    let first = sampleData.lowerBound + 2 * start
+    try read(first..<first + 2 * count, into: UnsafeMutableRawPointer(frames))
+  }
+
+  /// Frames with 24 bits, -1...1.
+  func readLong(_ start: Int, _ count: Int) throws(LoadError) -> [Float] {
+    var words = [Int16](repeating: 0, count: count)
+    let first = sampleData.lowerBound + 2 * start
+    try words.withUnsafeMutableBufferPointer { words throws(LoadError) in
+      try read(first..<first + 2 * count, into: words.baseAddress!)
+    }
+    let low = try read(lowBytes.lowerBound + start..<lowBytes.lowerBound + start + count)
+    return (0..<count).map { Float(Int32(words[$0]) << 8 | Int32(low[$0])) / 8_388_608 }
+  }
+
+  func compressed(_ sample: Sample) throws(LoadError) -> [UInt8] {
+    try read(sampleData.lowerBound + sample.start..<sampleData.lowerBound + sample.end)
+  }
+
+  private func read(_ range: Range<Int>) throws(LoadError) -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: range.count)
+    try bytes.withUnsafeMutableBufferPointer { bytes throws(LoadError) in
+      guard let first = bytes.baseAddress else { return }
+      try read(range, into: first)
+    }
+    return bytes
+  }
+
+  private func read(_ range: Range<Int>, into memory: UnsafeMutableRawPointer) throws(LoadError) {
+    var done = 0
+    while done < range.count {
+      let got = pread(file, memory + done, range.count - done, range.lowerBound + done)
+      if got < 0, errno == EINTR { continue }
+      guard got >= 0 else { throw LoadError(path: path, String(cString: strerror(errno))) }
+      guard got > 0 else {
+        throw LoadError(path: path, "the file ends at byte \(range.lowerBound + done)")
+      }
+      done += got
+    }
   }
 
   // MARK: Chunks
 
-  private func tag(_ at: Int) -> String { String(decoding: bytes[at..<at + 4], as: UTF8.self) }
-
-  private func word(_ at: Int) -> UInt16 { UInt16(bytes[at]) | UInt16(bytes[at + 1]) << 8 }
+  private func word(_ at: Int) -> UInt16 {
+    UInt16(tables[at - tablesStart]) | UInt16(tables[at + 1 - tablesStart]) << 8
+  }
 
   private func double(_ at: Int) -> Int { Int(word(at)) | Int(word(at + 2)) << 16 }
 
-  /// The chunks within a range; a size that reaches beyond it is cut.
-  private func chunks(in range: Range<Int>) -> [(tag: String, body: Range<Int>)] {
+  /// The chunks within a range of the file; a size that reaches beyond it is cut.
+  private func chunks(in range: Range<Int>) throws(LoadError) -> [(tag: String, body: Range<Int>)] {
     var found: [(String, Range<Int>)] = []
     var at = range.lowerBound
     while at + 8 <= range.upperBound {
-      let end = min(at + 8 + double(at + 4), range.upperBound)
-      found.append((tag(at), at + 8..<end))
+      let head = try read(at..<at + 8)
+      let count = head[4...].reversed().reduce(0) { $0 << 8 | Int($1) }
+      let end = min(at + 8 + count, range.upperBound)
+      found.append((String(decoding: head[..<4], as: UTF8.self), at + 8..<end))
+      // A file of nothing but heads is none.
+      guard found.count < 4096 else { throw LoadError(path: path, "it has too many chunks (byte \(at))") }
       at = end + (end - at) % 2
     }
     return found
   }
 
   private func readChunks() throws(LoadError) {
-    var tables: [String: Range<Int>] = [:]
-    for list in chunks(in: 12..<bytes.count) where list.tag == "LIST" && list.body.count >= 4 {
+    var places: [String: Range<Int>] = [:]
+    for list in try chunks(in: 12..<size) where list.tag == "LIST" && list.body.count >= 4 {
       let inner = list.body.lowerBound + 4..<list.body.upperBound
-      for chunk in chunks(in: inner) { tables[tag(list.body.lowerBound) + chunk.tag] = chunk.body }
+      let type = String(decoding: try read(list.body.lowerBound..<inner.lowerBound), as: UTF8.self)
+      guard type == "sdta" || type == "pdta" else { continue }
+      if type == "pdta" {
+        guard inner.count <= Self.largestTables else {
+          throw LoadError(path: path, "the bank's tables are too large (byte \(inner.lowerBound))")
+        }
+        tables = try read(inner)
+        tablesStart = inner.lowerBound
+      }
+      for chunk in try chunks(in: inner) { places[type + chunk.tag] = chunk.body }
     }
+    // Of several tables of one name the last counts, and it lies in what was read.
+    let known = tablesStart..<tablesStart + tables.count
+    places = places.filter { $0.key.hasPrefix("sdta") || known.contains($0.value) }
     func table(_ name: String, _ size: Int, atLeast count: Int) throws(LoadError) -> Range<Int> {
-      guard let body = tables["pdta" + name] else {
-        throw LoadError(path: path, "the bank has no \(name) table up to its end (byte \(bytes.count))")
+      guard let body = places["pdta" + name] else {
+        throw LoadError(path: path, "the bank has no \(name) table up to its end (byte \(self.size))")
       }
       guard body.count % size == 0, body.count / size >= count else {
         throw LoadError(path: path, "the bank's \(name) table has a wrong size (byte \(body.lowerBound))")
       }
       return body
     }
-    sampleData = tables["sdtasmpl"] ?? 0..<0
-    lowBytes = tables["sdtasm24"] ?? 0..<0
+    sampleData = places["sdtasmpl"] ?? 0..<0
+    lowBytes = places["sdtasm24"] ?? 0..<0
     // Old banks have no modulators at all.
     let none = 0..<0
     presetZones = try zones(
-      table("pbag", 4, atLeast: 1), table("pgen", 4, atLeast: 1), tables["pdtapmod"] ?? none, "pbag")
+      table("pbag", 4, atLeast: 1), table("pgen", 4, atLeast: 1), places["pdtapmod"] ?? none, "pbag")
     instrumentZones = try zones(
-      table("ibag", 4, atLeast: 1), table("igen", 4, atLeast: 1), tables["pdtaimod"] ?? none, "ibag")
+      table("ibag", 4, atLeast: 1), table("igen", 4, atLeast: 1), places["pdtaimod"] ?? none, "ibag")
     presets = try heads(table("phdr", 38, atLeast: 2), 38, zonesAt: 24, presetZones.count, "phdr")
     instruments = try heads(table("inst", 22, atLeast: 2), 22, zonesAt: 20, instrumentZones.count, "inst")
     let headers = try table("shdr", 46, atLeast: 1)
@@ -175,13 +228,14 @@ final class SoundFontFile {
       samples.append(
         Sample(
           name: name(at), start: double(at + 20), end: double(at + 24), loopStart: double(at + 28),
-          loopEnd: double(at + 32), rate: double(at + 36), key: Int(bytes[at + 40]),
-          correction: Int(Int8(bitPattern: bytes[at + 41])), byte: at, type: Int(word(at + 44))))
+          loopEnd: double(at + 32), rate: double(at + 36), key: Int(tables[at + 40 - tablesStart]),
+          correction: Int(Int8(bitPattern: tables[at + 41 - tablesStart])), byte: at, type: Int(word(at + 44))
+        ))
     }
   }
 
   private func name(_ at: Int) -> String {
-    String(decoding: bytes[at..<at + 20].prefix { $0 != 0 }, as: UTF8.self)
+    String(decoding: tables[at - tablesStart..<at - tablesStart + 20].prefix { $0 != 0 }, as: UTF8.self)
   }
 
   /// Zone n has the generators and modulators from its record's places to the next record's.

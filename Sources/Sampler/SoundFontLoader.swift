@@ -8,6 +8,7 @@ struct SoundFontLoader {
   private var known: Set<String> = []
   private var loaded: [Int: AudioFile] = [:]
   private var missing: Set<Int> = []
+  private let pool = SamplePool()
 
   static func load(_ path: String) throws(LoadError) -> (resource: Resource, report: InstrumentReport) {
     var loader = SoundFontLoader(file: try SoundFontFile(path: path))
@@ -123,12 +124,26 @@ struct SoundFontLoader {
       guard header.start < header.end, header.end <= file.sampleBytes else {
         throw LoadError(path: file.path, "it lies outside the bank's samples")
       }
-      return try AudioFile.read(file.compressed(header), path: file.path)
+      let bytes = try file.compressed(header)
+      return try bytes.withUnsafeBufferPointer { bytes throws(LoadError) in
+        try AudioFile.read(UnsafeRawBufferPointer(bytes), path: file.path, in: pool)
+      }
     }
     let end = min(header.end, file.frames)
     guard header.start < end else { throw LoadError(path: file.path, "it lies outside the bank's samples") }
-    return AudioFile(
-      path: file.path, format: "SoundFont 2", rate: Double(min(header.rate, 1_000_000)),
-      frames: end - header.start, fill: { file.read(header.start, end - header.start, into: $0) })
+    let count = end - header.start
+    // Samples may lie in one another; that they all do is damage, and would fill the memory.
+    guard pool.bytes + 2 * count <= 8 * file.sampleBytes + 1 << 20 else {
+      throw LoadError(path: file.path, "the samples lie in one another too often")
+    }
+    let rate = Double(min(header.rate, 1_000_000))
+    let facts = AudioFile.Facts(
+      path: file.path, format: "SoundFont 2", rate: rate, originalRate: rate, originalFrames: count)
+    if file.hasLowBytes(header.start, count) {
+      return try AudioFile(facts, channels: 1, floats: file.readLong(header.start, count), in: pool)
+    }
+    return try AudioFile(facts, shorts: count, in: pool) { frames throws(LoadError) in
+      try file.read(header.start, count, into: frames)
+    }
   }
 }

@@ -141,17 +141,17 @@ extension Voice {
           first &+ table.taps <= region.pointee.loopEnd && (!hasLooped || first >= region.pointee.loopStart)
       }
       if fits {
-        left[index] = table.value(region.pointee.left + first, fraction)
+        left[index] = table.value(region.pointee.left, first, fraction)
         right[index] =
-          region.pointee.isStereo ? table.value(region.pointee.right + first, fraction) : left[index]
+          region.pointee.isStereo ? table.value(region.pointee.right, first, fraction) : left[index]
       } else {
         for tap in 0..<table.taps {
           let place = folded(first &+ tap)
           context.gathered[tap] = region.pointee.left[place]
           context.gathered[64 &+ tap] = region.pointee.right[place]
         }
-        left[index] = table.value(context.gathered, fraction)
-        right[index] = table.value(context.gathered + 64, fraction)
+        left[index] = table.value(SamplePlane(base: context.gathered, isShort: false), 0, fraction)
+        right[index] = table.value(SamplePlane(base: context.gathered + 64, isShort: false), 0, fraction)
       }
       position = position &+ context.steps[index]
     }

@@ -32,7 +32,7 @@ import Testing
     let file = try AudioFile.read(Self.root + name)
     let loop = try #require(file.loop)
     #expect(loop.end == file.frames)
-    let plane = file.channel(0)
+    let plane = file.plane(0)
     let mean = (loop.start..<loop.end).reduce(0.0) { $0 + Double(plane[$1]) } / Double(loop.end - loop.start)
     #expect(abs(mean) < 1e-4, "DC \(mean)")
     // The frame before the loop is followed by the loop's first; so is its last.

@@ -1,0 +1,178 @@
+import CSndfile
+import Glibc
+
+/// Audio files as libsndfile reads them. Worker.
+extension AudioFile {
+  /// Reads a whole file, converted to `rate` when that is given and differs; `folded`: more than two
+  /// channels become two. Worker.
+  static func read(
+    _ path: String, rate wanted: Double? = nil, folded: Bool = false, in pool: SamplePool = SamplePool()
+  ) throws(LoadError) -> AudioFile {
+    var info = SF_INFO()
+    errno = 0
+    guard let file = sf_open(path, Int32(SFM_READ), &info) else {
+      throw LoadError(path: path, openingFault(path))
+    }
+    defer { sf_close(file) }
+    guard info.samplerate > 0 else { throw LoadError(path: path, "its sample rate is 0 Hz") }
+    guard info.channels > 0 else { throw LoadError(path: path, "it has no channels") }
+    guard info.frames > 0 else { throw LoadError(path: path, "it holds no audio") }
+    var channels = Int(info.channels)
+    var facts = Facts(
+      path: path, format: formatName(info.format), rate: Double(info.samplerate),
+      originalRate: Double(info.samplerate), originalFrames: 0, missingBytes: bytesMissing(from: path))
+    // A damaged header may promise more than the disk holds: believe what can be read.
+    let promised = Int(info.frames)
+    let isFolded = folded && channels > 2
+    if hasShorts(info.format), !isFolded, wanted == nil || wanted == facts.rate {
+      let samples = try decode(file, channels, promised, path, as: Int16.self, sf_readf_short)
+      facts.originalFrames = samples.count / channels
+      (facts.loop, facts.key) = instrument(of: file, frames: facts.originalFrames)
+      return try AudioFile(facts, channels: channels, shorts: samples, in: pool)
+    }
+    var samples = try decode(file, channels, promised, path, as: Float.self, sf_readf_float)
+    facts.originalFrames = samples.count / channels
+    samples.withUnsafeMutableBufferPointer { samples in
+      for index in 0..<samples.count where !samples[index].isFinite {
+        samples[index] = 0
+        facts.badSamples += 1
+      }
+    }
+    if isFolded {
+      samples = fold(samples, channels: channels)
+      channels = 2
+    }
+    if let wanted, wanted != facts.rate {
+      samples = try convert(samples, channels: channels, ratio: wanted / facts.rate, path: path)
+      facts.rate = wanted
+    } else {
+      (facts.loop, facts.key) = instrument(of: file, frames: facts.originalFrames)
+    }
+    return try AudioFile(facts, channels: channels, floats: samples, in: pool)
+  }
+
+  /// Whether 16 bits hold all that such a file has.
+  private static func hasShorts(_ format: Int32) -> Bool {
+    switch Int(format) & SF_FORMAT_SUBMASK {
+    case SF_FORMAT_PCM_16, SF_FORMAT_PCM_S8, SF_FORMAT_PCM_U8: true
+    default: false
+    }
+  }
+
+  private static func openingFault(_ path: String) -> String {
+    guard let stream = fopen(path, "r") else { return String(cString: strerror(errno)) }
+    fclose(stream)
+    let words = String(cString: sf_strerror(nil))
+    return "not a readable audio file: \(words.hasSuffix(".") ? String(words.dropLast()) : words)"
+  }
+
+  /// What a RIFF file's size field says beyond the file's end (libsndfile plays what there is and says
+  /// nothing). 0 and the largest number stand for a size that the writer did not know.
+  private static func bytesMissing(from path: String) -> Int {
+    guard let stream = fopen(path, "r") else { return 0 }
+    defer { fclose(stream) }
+    var head = [UInt8](repeating: 0, count: 8)
+    guard fread(&head, 1, 8, stream) == 8, head.starts(with: Array("RIFF".utf8)) else { return 0 }
+    let size = head[4...].reversed().reduce(0) { $0 << 8 | Int($1) }
+    guard size > 0, size < Int(UInt32.max), fseek(stream, 0, SEEK_END) == 0 else { return 0 }
+    let missing = size + 8 - ftell(stream)
+    // Some writers are wrong by a head or a pad, which cuts nothing.
+    return missing > 16 ? missing : 0
+  }
+
+  /// All frames, interleaved, at least one.
+  static func decode<Sample: Numeric>(
+    _ file: OpaquePointer, _ channels: Int, _ promised: Int, _ path: String, as type: Sample.Type,
+    _ read: (OpaquePointer?, UnsafeMutablePointer<Sample>?, sf_count_t) -> sf_count_t
+  ) throws(LoadError) -> [Sample] {
+    let piece = 1 << 16
+    var samples: [Sample] = []
+    samples.reserveCapacity((min(promised, 1 << 24) + piece) * channels)
+    while true {
+      let before = samples.count
+      guard before / channels < largestFile else { throw LoadError(path: path, "it is too long") }
+      samples.append(contentsOf: repeatElement(0, count: piece * channels))
+      let got = samples.withUnsafeMutableBufferPointer {
+        read(file, $0.baseAddress! + before, sf_count_t(piece))
+      }
+      samples.removeLast((piece - max(0, Int(got))) * channels)
+      if got > 0 { continue }
+      guard !samples.isEmpty else { throw LoadError(path: path, "it holds no audio that can be read") }
+      return samples
+    }
+  }
+
+  /// More than two channels to stereo: 4 and 6 by Web Audio's rules for quad and 5.1, others by turns to
+  /// the left and the right.
+  private static func fold(_ samples: [Float], channels: Int) -> [Float] {
+    let half = Float(0.5).squareRoot()
+    let sides: [(Float, Float)] =
+      switch channels {
+      case 4: [(0.5, 0), (0, 0.5), (0.5, 0), (0, 0.5)]
+      case 6: [(1, 0), (0, 1), (half, half), (0, 0), (half, 0), (0, half)]
+      default:
+        (0..<channels).map { $0 % 2 == 0 ? (2 / Float(channels + 1), 0) : (0, 2 / Float(channels + 1)) }
+      }
+    let frames = samples.count / channels
+    var result = [Float](repeating: 0, count: frames * 2)
+    for frame in 0..<frames {
+      for channel in 0..<channels {
+        let value = samples[frame * channels + channel]
+        result[2 * frame] += value * sides[channel].0
+        result[2 * frame + 1] += value * sides[channel].1
+      }
+    }
+    return result
+  }
+
+  private static func instrument(of file: OpaquePointer, frames: Int) -> (Loop?, Int?) {
+    var chunk = SF_INSTRUMENT()
+    let size = Int32(MemoryLayout<SF_INSTRUMENT>.size)
+    guard sf_command(file, Int32(SFC_GET_INSTRUMENT), &chunk, size) == SF_TRUE else { return (nil, nil) }
+    // A base note of 0 is what writers put that know none.
+    let key = (1...127).contains(chunk.basenote) ? Int(chunk.basenote) : nil
+    guard chunk.loop_count > 0, let place = MemoryLayout<SF_INSTRUMENT>.offset(of: \.loop_count) else {
+      return (nil, key)
+    }
+    // Swift does not import the array of nameless structs (mode, start, end, count) behind the count.
+    let (mode, start, end) = withUnsafeBytes(of: &chunk) { bytes in
+      let at = place + MemoryLayout<Int32>.size
+      return (
+        bytes.load(fromByteOffset: at, as: Int32.self),
+        Int(bytes.load(fromByteOffset: at + 4, as: UInt32.self)),
+        // One behind the last frame: libsndfile adds one to what the chunk says.
+        min(Int(bytes.load(fromByteOffset: at + 8, as: UInt32.self)), frames)
+      )
+    }
+    guard mode != Int32(SF_LOOP_NONE) else { return (nil, key) }
+    return (end > start ? Loop(start: start, end: end) : nil, key)
+  }
+
+  private static func formatName(_ format: Int32) -> String {
+    var major = SF_FORMAT_INFO()
+    major.format = format & Int32(SF_FORMAT_TYPEMASK)
+    let size = Int32(MemoryLayout<SF_FORMAT_INFO>.size)
+    let container =
+      switch Int(major.format) {
+      case SF_FORMAT_WAV, SF_FORMAT_WAVEX: "WAV"
+      case SF_FORMAT_FLAC: "FLAC"
+      case SF_FORMAT_OGG: "OGG"
+      case SF_FORMAT_AIFF: "AIFF"
+      default:
+        sf_command(nil, Int32(SFC_GET_FORMAT_INFO), &major, size) == 0 && major.name != nil
+          ? String(cString: major.name) : "audio"
+      }
+    let coding =
+      switch Int(format) & SF_FORMAT_SUBMASK {
+      case SF_FORMAT_PCM_S8, SF_FORMAT_PCM_U8: "8-bit"
+      case SF_FORMAT_PCM_16: "16-bit"
+      case SF_FORMAT_PCM_24: "24-bit"
+      case SF_FORMAT_PCM_32: "32-bit"
+      case SF_FORMAT_FLOAT: "float"
+      case SF_FORMAT_DOUBLE: "double"
+      case SF_FORMAT_VORBIS: "Vorbis"
+      default: "compressed"
+      }
+    return "\(container), \(coding)"
+  }
+}

@@ -1,0 +1,54 @@
+import Glibc
+
+/// Memory for samples, freed with its last reference; in large pages where the system has them, since a
+/// bank's hundred megabytes are there as fast as they are copied then. Worker.
+final class SampleMemory: @unchecked Sendable {
+  /// All zero at first.
+  let base: UnsafeMutableRawPointer
+  private let mapped: UnsafeMutableRawPointer
+  private let size: Int
+  private static let largePage = 1 << 21
+
+  /// nil: the system has not so much.
+  init?(bytes: Int) {
+    let page = bytes >= Self.largePage ? Self.largePage : 4096
+    // So much more that an aligned piece lies within.
+    size = (bytes + page - 1) / page * page + (page == Self.largePage ? page : 0)
+    guard let memory = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0),
+      memory != MAP_FAILED
+    else { return nil }
+    mapped = memory
+    base = UnsafeMutableRawPointer(
+      bitPattern: (UInt(bitPattern: memory) + UInt(page) - 1) & ~(UInt(page) - 1))!
+    // Advice: small pages do as well.
+    if page == Self.largePage { _ = madvise(base, bytes, MADV_HUGEPAGE) }
+  }
+
+  deinit { munmap(mapped, size) }
+}
+
+/// Gives out pieces of memory, so that the samples of an instrument lie side by side. Worker.
+final class SamplePool {
+  private var memory: SampleMemory?
+  private var used = 0
+  private var size = 0
+  /// What was given out.
+  private(set) var bytes = 0
+
+  /// Zeroed memory on a cache line's boundary, and who holds it.
+  func take(_ count: Int, for path: String) throws(LoadError) -> (SampleMemory, UnsafeMutableRawPointer) {
+    let count = (max(count, 1) + 63) & ~63
+    if memory == nil || size - used < count {
+      // Few pieces for a large instrument, little for a small one.
+      size = max(count, min(32 << 20, 2 * bytes))
+      used = 0
+      memory = SampleMemory(bytes: size)
+    }
+    guard let memory else {
+      throw LoadError(path: path, "there is no memory for its \(count >> 20) MB of samples")
+    }
+    defer { used += count }
+    bytes += count
+    return (memory, memory.base + used)
+  }
+}

@@ -1,0 +1,63 @@
+/// The frames of one channel, as the audio thread reads them: floats, or the numbers of a 16-bit file as
+/// they are, in half the memory. Both give the same bits: a number is a float but for a power of two.
+struct SamplePlane: BitwiseCopyable {
+  /// The first frame. `AudioFile.margin` silent frames lie before it and behind the last.
+  let base: UnsafeRawPointer
+  let isShort: Bool
+
+  static var scale: Float { @_noLocks @inline(__always) get { 1 / 32768 } }
+
+  @_noLocks @inline(__always) init(base: UnsafeRawPointer, isShort: Bool) {
+    self.base = base
+    self.isShort = isShort
+  }
+
+  /// One frame. Audio thread.
+  subscript(frame: Int) -> Float {
+    @_noLocks @inline(__always) get {
+      isShort
+        ? Float(base.assumingMemoryBound(to: Int16.self)[frame]) * Self.scale
+        : base.assumingMemoryBound(to: Float.self)[frame]
+    }
+  }
+
+  /// Four frames from each of four places on, side by side; of numbers, without their scale. Audio thread.
+  @_noLocks @inline(__always)
+  static func sixteen(
+    _ base: UnsafeRawPointer, isShort: Bool, _ a: Int, _ b: Int, _ c: Int, _ d: Int
+  ) -> SIMD16<Float> {
+    if isShort {
+      let first = base.loadUnaligned(fromByteOffset: a &<< 1, as: SIMD4<Int16>.self)
+      let second = base.loadUnaligned(fromByteOffset: b &<< 1, as: SIMD4<Int16>.self)
+      let third = base.loadUnaligned(fromByteOffset: c &<< 1, as: SIMD4<Int16>.self)
+      let fourth = base.loadUnaligned(fromByteOffset: d &<< 1, as: SIMD4<Int16>.self)
+      return widened(
+        SIMD16(
+          lowHalf: SIMD8(lowHalf: first, highHalf: second), highHalf: SIMD8(lowHalf: third, highHalf: fourth))
+      )
+    }
+    let first = base.loadUnaligned(fromByteOffset: a &<< 2, as: SIMD4<Float>.self)
+    let second = base.loadUnaligned(fromByteOffset: b &<< 2, as: SIMD4<Float>.self)
+    let third = base.loadUnaligned(fromByteOffset: c &<< 2, as: SIMD4<Float>.self)
+    let fourth = base.loadUnaligned(fromByteOffset: d &<< 2, as: SIMD4<Float>.self)
+    return SIMD16(
+      lowHalf: SIMD8(lowHalf: first, highHalf: second), highHalf: SIMD8(lowHalf: third, highHalf: fourth))
+  }
+
+  /// Eight frames in a row; of numbers, without their scale. Audio thread.
+  @_noLocks @inline(__always)
+  static func eight(_ base: UnsafeRawPointer, isShort: Bool, _ frame: Int) -> SIMD8<Float> {
+    guard isShort else { return base.loadUnaligned(fromByteOffset: frame &<< 2, as: SIMD8<Float>.self) }
+    let s = base.loadUnaligned(fromByteOffset: frame &<< 1, as: SIMD8<Int16>.self)
+    return SIMD8(
+      Float(s[0]), Float(s[1]), Float(s[2]), Float(s[3]), Float(s[4]), Float(s[5]), Float(s[6]), Float(s[7]))
+  }
+
+  // (The library's conversion of vectors is not inlined; this becomes two instructions.)
+  @_noLocks @inline(__always) private static func widened(_ s: SIMD16<Int16>) -> SIMD16<Float> {
+    SIMD16<Float>(
+      Float(s[0]), Float(s[1]), Float(s[2]), Float(s[3]), Float(s[4]), Float(s[5]), Float(s[6]), Float(s[7]),
+      Float(s[8]), Float(s[9]), Float(s[10]), Float(s[11]), Float(s[12]), Float(s[13]), Float(s[14]),
+      Float(s[15]))
+  }
+}
