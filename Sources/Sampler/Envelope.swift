@@ -112,7 +112,7 @@ struct Envelope {
   /// Begins the release from the present value. Audio thread.
   @_noLocks mutating func beginRelease() {
     guard !isReleasing else { return }
-    let level = stage == .delay ? 0 : next(lanes: SIMD16(repeating: 0))[0]
+    let level = isLinear ? value : (stage == .delay ? 0 : next(lanes: SIMD16(repeating: 0))[0])
     guard level > 0, release > 0 else {
       enter(.done, length: 0)
       return
@@ -192,6 +192,11 @@ struct Envelope {
     @_noLocks get {
       if stage == .done || stage == .delay { return 0 }
       let t = Float(frame)
+      // A bank's modulation envelope rises convexly (chapter 8.1.2): 1 + 400 / 960 log10(t).
+      if isLinear, isBank, stage == .attack {
+        let risen = 1 + 0.125_429 * logarithm2(t * slope + base)
+        return frame > 0 && risen > 0 ? risen : 0
+      }
       return speed == 0 ? t * slope + base : exponential2(t * speed) * slope + base
     }
   }

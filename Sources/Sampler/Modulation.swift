@@ -138,7 +138,9 @@ enum Curve: Hashable, Sendable {
       if type == 3 { return distance >= 0 ? 1 : -1 }
       return (distance < 0 ? -1 : 1) * shaped(t, type)
     }
-    return type == 3 ? (place >= (isNegative ? 63 : 64) ? 1 : 0) : shaped(Float(place) / 127, type)
+    // A controller's 128 values are 0...127/128, or from the other side 1...1/128.
+    let t = isNegative ? Float(place + 1) / 128 : Float(place) / 128
+    return type == 3 ? (place >= (isNegative ? 63 : 64) ? 1 : 0) : shaped(t, type)
   }
 
   private static func shaped(_ t: Float, _ type: UInt8) -> Float {

@@ -39,8 +39,9 @@ extension SoundFontZone {
   func shape() -> ShapeSettings {
     var shape = ShapeSettings()
     // Banks are made to the ear of E-mu's hardware, which counted 0.4 of the centibels that generators
-    // state (of modulators it counted all); FluidSynth does the same.
-    shape.base[Slot.volume] = -0.04 * Float(min(max(self[Generator.attenuation], 0), 1440))
+    // state (of modulators it counted all); FluidSynth does the same. What a preset takes off may
+    // exceed what its instrument states: only the whole, modulators included, never amplifies.
+    shape.base[Slot.volume] = -0.04 * Float(min(max(self[Generator.attenuation], -1440), 1440))
     shape.base[Slot.cutoff] = Float(min(max(self[Generator.cutoff], 1500), 13500))
     shape.base[Slot.resonance] = Float(min(max(self[Generator.resonance], 0), 960)) / 10
     for (index, delay) in [Generator.modLfoDelay, Generator.vibLfoDelay].enumerated() {
@@ -155,7 +156,8 @@ extension SoundFontZone {
       case 10: number = Source.keyPressure
       case 13: number = Source.pressure
       case 14: number = Source.bend
-      case 16: number = Source.bendRange
+      // In semitones, not in parts of a range.
+      case 16: return (Source.bendRange, .linear)
       default: return nil
       }
     }

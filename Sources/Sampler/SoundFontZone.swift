@@ -145,6 +145,8 @@ struct SoundFontZone {
     region.tune = Double(self[Generator.fineTune] + sample.correction)
     region.transpose = min(max(self[Generator.coarseTune], -120), 120)
     region.pan = Double(min(max(self[Generator.pan], -500), 500)) / 5
+    // What the players of banks make of a filter that rings not at all: see ARCHITECTURE.md.
+    region.volume = 5 * log10(2)
     // Velocity is a modulator's matter.
     region.velocityCurve.tracking = 0
     if (0...127).contains(self[Generator.key]) { region.fixedKey = self[Generator.key] }

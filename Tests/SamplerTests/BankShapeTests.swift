@@ -38,7 +38,8 @@ import Testing
     return preset
   }
 
-  func decibels(_ value: Float) -> Double { 20 * log10(Double(value) / 0.5) }
+  /// Of a constant of 0.5, below what full velocity, volume and expression make of it.
+  func decibels(_ value: Float) -> Double { 20 * log10(Double(value) / 0.5 / BankWriter.fullLevel) }
 
   func cents(_ output: ArraySlice<Float>) -> Double {
     var marks: [Double] = []
@@ -46,6 +47,16 @@ import Testing
       marks.append(Double(index) - Double(output[index]) / Double(output[index] - output[index - 1]))
     }
     return 1200 * log2(48 / ((marks.last! - marks.first!) / Double(marks.count - 1)))
+  }
+
+  /// Decibels by which a preset's own gain, the flat filter's, exceeds what its samples hold.
+  @Test func aFlatBankIsAsLoudAsOtherPlayersHaveIt() throws {
+    let output = try rig(constant()).run(64, [(64, .on(60))])[0]
+    // 1.5 dB of the flat filter, less three controllers' 127 of 128.
+    #expect(abs(20 * log10(Double(output[10]) / 0.5) - (1.505 + 3 * 40 * log10(127.0 / 128))) < 1e-3)
+    // A preset may take off what its instrument attenuates, and what controllers do.
+    let raised = try rig(constant(preset: [(48, -250)]), volume: 64).run(64, [(64, .on(60))])[0]
+    #expect(abs(decibels(raised[10]) - (10 + 40 * log10(64.0 / 127))) < 1e-3)
   }
 
   @Test func theDefaultModulatorsAreAtWork() throws {
@@ -59,7 +70,7 @@ import Testing
     // Pan from the middle: all to the right, and a little to the left.
     let panned = try self.rig(constant([(17, 0)]))
     let right = panned.run(9600, [(64, .control(10, 127)), (64, .on(60))])
-    #expect(abs(right[0][9000]) < 1e-4 && abs(right[1][9000] - 0.5) < 1e-4)
+    #expect(abs(right[0][9000]) < 1e-4 && abs(decibels(right[1][9000])) < 2e-3)
     // The wheel: 50 cents of vibrato at 8.176 Hz; and bend by two semitones, then by twelve.
     let wheel = try self.rig(sine([(24, -2400)]))
     let bent = wheel.run(24000, [(64, .on(60)), (64, Event(.bend, value: 1))])[0]
@@ -79,15 +90,21 @@ import Testing
     let velocity = [0x0502, 48, 0, 0, 0]
     // An instrument that turns velocity off, and a preset that brings a half of it back.
     let flat = try rig(constant(modulators: [velocity]))
-    #expect(abs(flat.run(64, [(64, .on(60, 20))])[0][10] - 0.5) < 1e-6)
+    #expect(abs(decibels(flat.run(64, [(64, .on(60, 20))])[0][10]) - 40 * log10(128.0 / 127)) < 1e-3)
     let half = try rig(constant(modulators: [velocity], presetModulators: [[0x0502, 48, 480, 0, 0]]))
-    #expect(abs(decibels(half.run(64, [(64, .on(60, 20))])[0][10]) - 20 * log10(20.0 / 127)) < 0.01)
+    #expect(
+      abs(
+        decibels(half.run(64, [(64, .on(60, 20))])[0][10]) - 20 * log10(20.0 / 128) + 40 * log10(127.0 / 128))
+        < 0.01)
     let double = try rig(constant(presetModulators: [[0x0502, 48, 960, 0, 0]]))
-    #expect(abs(decibels(double.run(64, [(64, .on(60, 90))])[0][10]) - 80 * log10(90.0 / 127)) < 0.01)
+    #expect(
+      abs(
+        decibels(double.run(64, [(64, .on(60, 90))])[0][10]) - 80 * log10(90.0 / 128) + 40
+          * log10(127.0 / 128)) < 0.01)
     // A controller of the bank's own, to the pitch, by another.
     let own = try rig(sine([], modulators: [[0x0094, 52, 100, 0x0095, 0]]))
     let output = own.run(24000, [(64, .control(20, 127)), (64, .control(21, 127)), (64, .on(60))])[0]
-    #expect(abs(cents(output[4800...]) - 100) < 0.2)
+    #expect(abs(cents(output[4800...]) - 100 * 127 * 127 / 128 / 128) < 0.2)
     let start = Int(own.time)
     let less = own.run(24000, [(start, .control(21, 0))])[0]
     #expect(abs(cents(less[4800...])) < 0.2)
@@ -98,8 +115,8 @@ import Testing
     let rig = try rig(
       constant([(34, -3986), (35, -5186), (36, -1200), (37, 300), (38, -2400)]))
     let output = rig.run(48000, [(64, .on(60)), (33664, .off(60))])[0]
-    #expect(abs(output[2400] - 0.25) < 1e-3)
-    #expect(abs(output[4800 + 1200] - 0.5) < 1e-6)
+    #expect(abs(decibels(output[2400]) + 6.02) < 0.04)
+    #expect(abs(decibels(output[4800 + 1200])) < 1e-3)
     // 96 dB in half a second: 20 dB are 5000 frames.
     let decay = 4800 + 2400
     #expect(abs(decibels(output[decay + 5000]) + 20) < 0.1)
@@ -127,10 +144,10 @@ import Testing
     let loud = tremolo.run(24000, [(64, .on(60))])[0]
     #expect(abs(decibels(loud[4000]) + 10) < 0.01)
     #expect(abs(decibels(loud[4800 + 5871]) + 4) < 0.05)
-    // Up by an octave in half a second, straight.
+    // Up by an octave in half a second, convexly: 1 + 400 / 960 log10 of the time.
     let rising = try rig(sine([(7, 1200), (26, -1200)]))
     let rise = rising.run(36000, [(64, .on(60))])[0]
-    #expect(abs(cents(rise[(12000 - 200)..<(12000 + 200)]) - 600) < 10)
+    #expect(abs(cents(rise[(12000 - 200)..<(12000 + 200)]) - 1200 * (1 + 400.0 / 960 * log10(0.5))) < 3)
     #expect(abs(cents(rise[30000...]) - 1200) < 0.5)
   }
 
@@ -141,7 +158,7 @@ import Testing
       preset.loop = 0..<preset.samples.count
       let output = try rig(preset).run(24000, [(64, .on(60))])[0]
       let power = output[12000...].reduce(0.0) { $0 + Double($1) * Double($1) } / 12000
-      return 10 * log10(power / 0.125)
+      return 10 * log10(power / 0.125 / BankWriter.fullLevel / BankWriter.fullLevel)
     }
     // 1000 Hz is 8322 cents. Without resonance: 3 dB less at the cutoff.
     #expect(abs(try gain([(8, 8322)], at: 1000) + 3) < 0.1)
@@ -157,7 +174,7 @@ import Testing
     let rig = try rig(sine([(46, 72), (47, 127)]))
     let output = rig.run(24000, [(64, .on(60, 20))])[0]
     #expect(abs(cents(output[...]) - 1200) < 0.2)
-    #expect(abs(output.max()! - 0.5) < 1e-3)
+    #expect(abs(decibels(output.max()!)) < 0.02)
     let scaled = try self.rig(sine([(56, 50), (51, 1), (52, 20)]))
     #expect(abs(cents(scaled.run(24000, [(64, .on(72))])[0][...]) - 720) < 0.2)
   }
@@ -174,7 +191,7 @@ import Testing
     preset.samples = [Float](repeating: 0.25, count: 2000)
     preset.low = [UInt8](repeating: 0x80, count: 2000)
     let output = try rig(preset).run(64, [(64, .on(60))])[0]
-    #expect(output[10] == 0.25 + 0.5 / 32768)
+    #expect(abs(Double(output[10]) / BankWriter.fullLevel - (0.25 + 0.5 / 32768)) < 1e-6)
   }
 
   @Test func theLoopEndsWithTheKeyInMode3() throws {
@@ -182,7 +199,7 @@ import Testing
     preset.instrument.removeAll { $0 == (54, 1) }
     let rig = try rig(preset)
     let output = rig.run(19200, [(64, .on(60)), (9664, .off(60))])[0]
-    #expect(output[9000] == 0.5)
+    #expect(abs(decibels(output[9000])) < 1e-3)
     let last = output.lastIndex { $0 != 0 }!
     #expect(last > 9600 && last < 9600 + 2000)
   }

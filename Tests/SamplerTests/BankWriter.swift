@@ -1,5 +1,11 @@
+import Glibc
+
 /// Writes small banks for the tests: one sample an instrument, one instrument a preset.
 struct BankWriter {
+  /// What a bank makes of a sample at full velocity, volume and expression: 1.5 dB of the flat filter, and
+  /// of each of the three 127 of 128, as attenuation.
+  static let fullLevel = pow(10, (5 * log10(2) + 3 * 40 * log10(127.0 / 128)) / 20)
+
   struct Preset {
     var bank: Int
     var program: Int
