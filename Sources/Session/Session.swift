@@ -124,6 +124,9 @@ public struct SessionOptions: Sendable {
     return engine.editLog()
   }
 
+  /// The share of the period that rendering takes.
+  public var load: Double { supervisor.status.load }
+
   public var status: SessionStatus {
     var status = SessionStatus()
     let driver = supervisor.status

@@ -88,6 +88,11 @@ struct PlayCommand: ParsableCommand {
   }
 
   mutating func run() throws {
+    try perform()
+    status = session.status
+  }
+
+  private mutating func perform() throws {
     var next = 0
     var start: Int64?
     var origin: Int64 = 0
@@ -136,8 +141,7 @@ struct PlayCommand: ParsableCommand {
   private mutating func tick() {
     session.tick()
     show()
-    status = session.status
-    loads += status.load
+    loads += session.load
     samples += 1
   }
 
