@@ -7,6 +7,8 @@ final class AlsaDevice {
   let rate: Double
   let period: Int
   let channels: Int
+  /// How many it could be opened with, of its own and not by mixing them.
+  let mostChannels: Int
   /// Frames between us and the sound.
   let buffer: Int
 
@@ -29,20 +31,28 @@ final class AlsaDevice {
     var size: Int { self == .s16 ? 2 : 4 }
   }
 
-  /// Asks for two channels or what is nearest, and for `rate` and `period`; what came of it can be
-  /// read afterwards.
-  init(_ name: String, isCapture: Bool, rate: Double, period: Int) throws(DriverError) {
-    sostenuto_alsa_be_quiet()
-    var opened: OpaquePointer?
-    let stream = isCapture ? SND_PCM_STREAM_CAPTURE : SND_PCM_STREAM_PLAYBACK
-    // A device that another program holds is refused at once instead of waited for.
-    let error = snd_pcm_open(&opened, name, stream, Int32(SND_PCM_NONBLOCK))
-    guard error >= 0, let device = opened else { throw Self.failure(name, "cannot be opened", error) }
+  /// Asks for `channels`, or what is nearest, and for `rate` and `period`; what came of it can be read
+  /// afterwards.
+  init(_ name: String, isCapture: Bool, rate: Double, period: Int, channels wanted: Int) throws(DriverError) {
+    // Without ALSA's own mixing of channels, which would make channels that are not there and turn down
+    // those that are; but one channel alone should carry both sides.
+    var device = try Self.open(name, isCapture, Int32(SND_PCM_NO_AUTO_CHANNELS))
+    var most = Self.channels(of: device)
+    if most < 2 {
+      snd_pcm_close(device)
+      device = try Self.open(name, isCapture, 0)
+      most = 2
+    }
+    // A card is opened whole, so that it need not be opened again when the patch grows; what leads to
+    // a sound server takes the number of channels for the kind of speakers.
+    let count = snd_pcm_type(device) == SND_PCM_TYPE_HW ? most : min(most, max(2, wanted))
     do {
       let (format, channels, actualRate, actualPeriod, buffer) = try Self.configure(
-        device, name, rate: rate, period: period)
+        device, name, rate: rate, period: period, channels: count)
       self.format = format
       self.channels = channels
+      // Not every limit that ALSA states holds together with the others.
+      mostChannels = channels < count ? channels : most
       self.rate = actualRate
       self.period = actualPeriod
       self.buffer = buffer
@@ -60,12 +70,37 @@ final class AlsaDevice {
     bytes.deallocate()
   }
 
+  private static func open(
+    _ name: String, _ isCapture: Bool, _ mode: Int32
+  ) throws(DriverError) -> OpaquePointer {
+    sostenuto_alsa_be_quiet()
+    var opened: OpaquePointer?
+    let stream = isCapture ? SND_PCM_STREAM_CAPTURE : SND_PCM_STREAM_PLAYBACK
+    // A device that another program holds is refused at once instead of waited for.
+    let error = snd_pcm_open(&opened, name, stream, Int32(SND_PCM_NONBLOCK) | mode)
+    guard error >= 0, let device = opened else { throw failure(name, "cannot be opened", error) }
+    return device
+  }
+
+  /// The most channels that it can be opened with, as far as the engine has so many.
+  private static func channels(of device: OpaquePointer) -> Int {
+    var allocated: OpaquePointer?
+    snd_pcm_hw_params_malloc(&allocated)
+    guard let limits = allocated else { return 0 }
+    defer { snd_pcm_hw_params_free(limits) }
+    var most: UInt32 = 0
+    guard snd_pcm_hw_params_any(device, limits) >= 0,
+      snd_pcm_hw_params_get_channels_max(limits, &most) >= 0
+    else { return 0 }
+    return min(Int(most), channelCapacity)
+  }
+
   private static func failure(_ name: String, _ what: String, _ error: Int32) -> DriverError {
     DriverError("ALSA device \(name) \(what): \(String(cString: snd_strerror(error)))")
   }
 
   private static func configure(
-    _ device: OpaquePointer, _ name: String, rate: Double, period: Int
+    _ device: OpaquePointer, _ name: String, rate: Double, period: Int, channels: Int
   ) throws(DriverError) -> (Format, channels: Int, rate: Double, period: Int, buffer: Int) {
     var allocated: OpaquePointer?
     snd_pcm_hw_params_malloc(&allocated)
@@ -78,7 +113,7 @@ final class AlsaDevice {
         snd_pcm_hw_params_set_format(device, wishes, $0.code) >= 0
       })
     else { throw DriverError("ALSA device \(name) has no sample format that we know") }
-    var channels: UInt32 = 2
+    var channels = UInt32(channels)
     snd_pcm_hw_params_set_channels_near(device, wishes, &channels)
     var actualRate = UInt32(rate)
     snd_pcm_hw_params_set_rate_near(device, wishes, &actualRate, nil)

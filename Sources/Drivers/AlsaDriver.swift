@@ -15,6 +15,7 @@ public final class AlsaDriver: Driver, @unchecked Sendable {
   private let capture = Atomic<UInt>(0)
   private var captureDevice: AlsaDevice?
   private var hasTriedCapture = false
+  public private(set) var isOutgrown = false
   private var thread: AudioThread?
   private let isStopping = Atomic<Bool>(false)
   /// ALSA's number of the error that ended it, or 0.
@@ -23,13 +24,14 @@ public final class AlsaDriver: Driver, @unchecked Sendable {
   /// Engine channel c at `channels + c * period`; outputs, then inputs.
   private let channels: UnsafeMutablePointer<Float>
   private let mix: UnsafeMutablePointer<Float>
-  private static let mostDeviceChannels = 256
 
-  /// Opens the device; throws if it is not there or does not take our settings.
+  /// Opens the device for that many channels, as far as it has them; throws if it is not there or does not
+  /// take our settings.
   public init(
-    renderer: Renderer, device: String = "default", rate: Double = 48000, period: Int = 256
+    renderer: Renderer, device: String = "default", rate: Double = 48000, period: Int = 256,
+    channels wanted: Int = 2
   ) throws(DriverError) {
-    playback = try AlsaDevice(device, isCapture: false, rate: rate, period: period)
+    playback = try AlsaDevice(device, isCapture: false, rate: rate, period: period, channels: wanted)
     self.rate = playback.rate
     self.period = playback.period
     place = "ALSA device \(device)"
@@ -37,8 +39,8 @@ public final class AlsaDriver: Driver, @unchecked Sendable {
     routing = Routing()
     channels = .allocate(capacity: 2 * channelCapacity * self.period)
     channels.initialize(repeating: 0, count: 2 * channelCapacity * self.period)
-    mix = .allocate(capacity: Self.mostDeviceChannels * self.period)
-    mix.initialize(repeating: 0, count: Self.mostDeviceChannels * self.period)
+    mix = .allocate(capacity: channelCapacity * self.period)
+    mix.initialize(repeating: 0, count: channelCapacity * self.period)
   }
 
   deinit {
@@ -58,11 +60,17 @@ public final class AlsaDriver: Driver, @unchecked Sendable {
 
   public func update(_ endpoints: [Endpoint]) {
     routing.update(endpoints)
-    guard !hasTriedCapture, endpoints.contains(where: \.isInput) else { return }
+    let inputs = endpoints.filter(\.isInput).map(\.channels).max() ?? 0
+    let outputs = endpoints.filter { !$0.isInput && !$0.isTap }.map(\.channels).max() ?? 0
+    isOutgrown =
+      min(outputs, playback.mostChannels) > playback.channels
+      || captureDevice.map { min(inputs, $0.mostChannels) > $0.channels } ?? false
+    guard !hasTriedCapture, inputs > 0 else { return }
     hasTriedCapture = true
     // Without one, inputs read as silence.
-    captureDevice = try? AlsaDevice(playback.name, isCapture: true, rate: rate, period: period)
-    if let captureDevice, captureDevice.rate == rate, captureDevice.channels <= Self.mostDeviceChannels {
+    captureDevice = try? AlsaDevice(
+      playback.name, isCapture: true, rate: rate, period: period, channels: inputs)
+    if let captureDevice, captureDevice.rate == rate, captureDevice.channels <= channelCapacity {
       let bits = UInt(bitPattern: Unmanaged.passUnretained(captureDevice).toOpaque())
       capture.store(bits, ordering: .releasing)
     }

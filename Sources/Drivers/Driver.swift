@@ -23,11 +23,15 @@ public protocol Driver: AnyObject, Sendable {
   var status: DriverStatus { get }
   /// The channels that it has for each of them, as far as it knows by now.
   var device: DeviceChannels { get }
+  /// Whether the patch has come to ask for channels that are there but were not opened: another driver of
+  /// the kind would have them.
+  var isOutgrown: Bool { get }
 }
 
 extension Driver {
   /// As many as there are.
   public var device: DeviceChannels { DeviceChannels() }
+  public var isOutgrown: Bool { false }
 }
 
 /// How a driver fares.

@@ -39,12 +39,15 @@ public struct DriverChooser {
 
   public init(_ options: DriverOptions) { self.options = options }
 
-  /// `rate` and `period`: what a driver without a hardware's own should take.
-  public func open(renderer: Renderer, rate: Double? = nil, period: Int? = nil) -> DriverChoice {
+  /// `rate` and `period`: what a driver without a hardware's own should take; `channels`: how many the
+  /// widest output of the patch has.
+  public func open(
+    renderer: Renderer, rate: Double? = nil, period: Int? = nil, channels: Int = 2
+  ) -> DriverChoice {
     let rate = rate ?? options.rate
     let period = period ?? options.period
     switch options.preference {
-    case .automatic: return best(renderer, rate, period)
+    case .automatic: return best(renderer, rate, period, channels)
     case .clock:
       return clock(renderer, rate, period, because: "as asked for", isWished: true)
     case .jack:
@@ -55,14 +58,16 @@ public struct DriverChooser {
       }
     case .alsa:
       do {
-        return try alsa(renderer, rate, period)
+        return try alsa(renderer, rate, period, channels)
       } catch {
         return clock(renderer, rate, period, because: error.message, isWished: false)
       }
     }
   }
 
-  private func best(_ renderer: Renderer, _ rate: Double, _ period: Int) -> DriverChoice {
+  private func best(
+    _ renderer: Renderer, _ rate: Double, _ period: Int, _ channels: Int
+  ) -> DriverChoice {
     let noJack: DriverError
     do {
       return try jack(renderer)
@@ -75,7 +80,7 @@ public struct DriverChooser {
     }
     if options.startsServer, let choice = startServer(on: card, renderer, rate, period) { return choice }
     do {
-      var choice = try alsa(renderer, rate, period)
+      var choice = try alsa(renderer, rate, period, channels)
       choice.explanation = "\(noJack.message): \(choice.explanation)"
       return choice
     } catch {
@@ -90,10 +95,10 @@ public struct DriverChooser {
   }
 
   private func alsa(
-    _ renderer: Renderer, _ rate: Double, _ period: Int
+    _ renderer: Renderer, _ rate: Double, _ period: Int, _ channels: Int
   ) throws(DriverError) -> DriverChoice {
     let driver = try AlsaDriver(
-      renderer: renderer, device: options.alsaDevice, rate: rate, period: period)
+      renderer: renderer, device: options.alsaDevice, rate: rate, period: period, channels: channels)
     return DriverChoice(driver: driver, explanation: "playing through \(driver.place)", isWished: true)
   }
 

@@ -33,7 +33,7 @@ public final class Supervisor {
   /// Opens and starts a driver, and tunes the engine to it. Always succeeds: with the clock at worst.
   public func start() {
     _ = ProcessMemory.isLocked
-    let choice = chooser.open(renderer: engine.renderer)
+    let choice = chooser.open(renderer: engine.renderer, channels: channels)
     server = choice.server
     message = choice.explanation
     if run(choice.driver) {
@@ -72,9 +72,10 @@ public final class Supervisor {
       message = "\(failure): playing on through the clock driver; trying again in 2 s"
       nextAttempt = now + Self.pause
     } else if driver.rate != engine.rate {
-      follow(driver, now: now)
+      follow(driver, "the rate is now \(Int(driver.rate)) Hz", now: now)
     } else {
       sendEndpoints()
+      if driver.isOutgrown { follow(driver, "opened again for \(channels) channels", now: now) }
     }
     if let attempt {
       finish(attempt, now: now)
@@ -82,6 +83,11 @@ public final class Supervisor {
       nextAttempt = nil
       begin(now: now)
     }
+  }
+
+  /// Of the widest output.
+  private var channels: Int {
+    engine.endpoints.filter { !$0.isInput && !$0.isTap }.map(\.channels).max() ?? 2
   }
 
   private func sendEndpoints() {
@@ -120,14 +126,16 @@ public final class Supervisor {
     if !run(clock) { message = "no sound: \(message)" }
   }
 
-  /// The rate of a running driver changed: the engine may only follow while none runs.
-  private func follow(_ driver: any Driver, now: Int64) {
+  /// A running driver is not any more what it was opened as: the engine may only follow while none runs.
+  private func follow(_ driver: any Driver, _ reason: String, now: Int64) {
     let rate = driver.rate
     leave(driver)
     engine.retune(rate: rate, period: driver.period)
-    let choice = chooser.open(renderer: engine.renderer, rate: rate, period: driver.period)
+    let choice = chooser.open(
+      renderer: engine.renderer, rate: rate, period: driver.period, channels: channels)
     if run(choice.driver) {
-      message = "the rate is now \(Int(rate)) Hz: \(choice.explanation)"
+      message = "\(reason): \(choice.explanation)"
+      nextAttempt = choice.isWished ? nil : now + Self.pause
     } else {
       moveToClock()
       nextAttempt = now + Self.pause
@@ -142,7 +150,7 @@ public final class Supervisor {
       // Ours, and dead: the attempt after this one will find its successor.
       server = try? JackServer.onCard(card, rate: options.rate, period: options.period)
     }
-    attempt = Attempt(renderer: engine.renderer, options: options)
+    attempt = Attempt(renderer: engine.renderer, options: options, channels: channels)
   }
 
   private func finish(_ attempt: Attempt, now: Int64) {
@@ -175,9 +183,9 @@ public final class Supervisor {
 
     private let state = Mutex<(outcome: Outcome, isAbandoned: Bool)>((.pending, false))
 
-    init(renderer: Renderer, options: DriverOptions) {
+    init(renderer: Renderer, options: DriverOptions, channels: Int) {
       DispatchQueue(label: "sostenuto.attempt").async { [self] in
-        let opened = Self.open(renderer, options)
+        let opened = Self.open(renderer, options, channels)
         let isWanted = state.withLock {
           $0.outcome = opened.map(Outcome.opened) ?? .failed
           return !$0.isAbandoned
@@ -186,15 +194,19 @@ public final class Supervisor {
       }
     }
 
-    private static func open(_ renderer: Renderer, _ options: DriverOptions) -> (any Driver)? {
+    private static func open(
+      _ renderer: Renderer, _ options: DriverOptions, _ channels: Int
+    ) -> (any Driver)? {
       if options.preference != .alsa,
         let driver = try? JackDriver(renderer: renderer, options: options.jack)
       {
         return driver
       }
-      guard options.preference != .jack, AlsaDevice.firstCard != nil else { return nil }
+      guard options.preference == .alsa || options.preference == .automatic && AlsaDevice.firstCard != nil
+      else { return nil }
       return try? AlsaDriver(
-        renderer: renderer, device: options.alsaDevice, rate: options.rate, period: options.period)
+        renderer: renderer, device: options.alsaDevice, rate: options.rate, period: options.period,
+        channels: channels)
     }
 
     var outcome: Outcome { state.withLock { $0.outcome } }

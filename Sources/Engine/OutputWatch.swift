@@ -9,7 +9,7 @@ struct OutputWatch {
   /// Whether to measure.
   let isOn: UnsafeMutablePointer<Atomic<Bool>>
   /// Cells, audio thread to worker; those of silent channels are left out.
-  let cells = Ring(capacity: 16384, stride: MemoryLayout<Cell>.stride)
+  let cells = Ring(capacity: 16384, of: Cell.self)
   /// Cells that did not fit.
   let dropped: UnsafeMutablePointer<Atomic<Int>>
   private let state: UnsafeMutablePointer<State>

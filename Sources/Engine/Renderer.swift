@@ -5,7 +5,7 @@ import Synchronization
 /// `commands` and hears of it through atomics and the runner's trace.
 public final class Renderer: @unchecked Sendable {
   /// Envelopes, worker to audio thread.
-  let commands = Ring(capacity: 4096, stride: MemoryLayout<Envelope>.stride)
+  let commands = Ring(capacity: 4096, of: Envelope.self)
   /// Whether peaks are measured: somebody looks.
   let isMetering = Atomic<Bool>(false)
   /// What edits do to the sound that leaves.

@@ -11,7 +11,7 @@ struct StepRunner: ~Copyable {
   /// Room for one cable's moving gain.
   let gains: UnsafeMutablePointer<Float>
   /// Trace records, to the worker; what does not fit is counted.
-  let trace = Ring(capacity: 8192, stride: MemoryLayout<TraceRecord>.stride)
+  let trace = Ring(capacity: 8192, of: TraceRecord.self)
   let traceDropped = Atomic<Int>(0)
 
   // Of this block.

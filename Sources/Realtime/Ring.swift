@@ -14,16 +14,19 @@ public struct Ring: @unchecked Sendable {
   private let positions: UnsafeMutablePointer<Positions>
   private let storage: UnsafeMutableRawPointer
   private let stride: Int
+  /// Bytes of an element that count: what follows up to its stride is not the element's.
+  private let size: Int
   private let mask: Int
 
   /// `capacity` is rounded up to a power of two. Worker.
-  public init(capacity: Int, stride: Int) {
-    var size = 1
-    while size < capacity { size *= 2 }
-    mask = size - 1
-    self.stride = stride
-    storage = .allocate(byteCount: size * stride, alignment: 64)
-    storage.initializeMemory(as: UInt8.self, repeating: 0, count: size * stride)
+  public init<Element: BitwiseCopyable>(capacity: Int, of element: Element.Type) {
+    var count = 1
+    while count < capacity { count *= 2 }
+    mask = count - 1
+    stride = MemoryLayout<Element>.stride
+    size = MemoryLayout<Element>.size
+    storage = .allocate(byteCount: count * stride, alignment: 64)
+    storage.initializeMemory(as: UInt8.self, repeating: 0, count: count * stride)
     positions = .allocate(capacity: 1)
     positions.initialize(to: Positions())
   }
@@ -39,7 +42,7 @@ public struct Ring: @unchecked Sendable {
   @_noLocks public func push(_ element: UnsafeRawPointer) -> Bool {
     let position = positions.pointee.written.load(ordering: .relaxed)
     guard position &- positions.pointee.read.load(ordering: .acquiring) <= mask else { return false }
-    copyMemory(storage + (position & mask) &* stride, element, stride)
+    copyMemory(storage + (position & mask) &* stride, element, size)
     positions.pointee.written.store(position &+ 1, ordering: .releasing)
     return true
   }

@@ -7,6 +7,9 @@ struct DriverArguments: ParsableArguments {
   var driver: Name?
   @Option(help: ArgumentHelp("The JACK server of this name.", valueName: "name"))
   var jackServer: String?
+  @Option(
+    help: ArgumentHelp("The ALSA device of this name, as `aplay -L` lists them.", valueName: "name"))
+  var alsaDevice: String?
   @Option(help: ArgumentHelp("Frames a second, where the driver lets us choose.", valueName: "rate"))
   var rate: Double = 48000
   @Option(help: ArgumentHelp("Frames a period, where the driver lets us choose.", valueName: "frames"))
@@ -30,6 +33,7 @@ struct DriverArguments: ParsableArguments {
       case nil: .automatic
       }
     options.jack.server = jackServer
+    if let alsaDevice { options.alsaDevice = alsaDevice }
     options.rate = rate
     options.period = period
     return options

@@ -264,4 +264,47 @@ struct ViewsGraphTests {
        PATCH   ? help   : prompt   c connect   d disconnect   r replace   i insert
       """)
   }
+
+  @Test("Channels that the driver lacks are not metered but marked")
+  func lackingChannels() {
+    var scene = makeScene(
+      """
+      sostenuto 1
+      node tone oscillator channels=4
+      node out output channels=4
+      connect tone -> out
+      """)
+    let out = scene.report.nodes.firstIndex { $0.name == "out" }!
+    scene.report.nodes[out].inputs[0].peaks = [0.25, 0.25, 0.25, 0.25]
+    scene.report.nodes[out].lackingChannels = 2
+    expectScreen(
+      scene, ViewState(), 60, 12,
+      """
+       reconnect.patch         jack 48 kHz/64  1.3 ms   load  7 %
+      ─[graph]─ printout ─ matrix ─ trace ─ help ─────────────────
+       ╭ tone ─────────╮   ╭ out ──────────────╮
+       │ oscillator    │   │ output            │
+       │ shape    sine ├───┤ 0 ▇▇▇▇▇▇▇▇▆   -12 │
+       │ freq 440.0 Hz │   │ 1 ▇▇▇▇▇▇▇▇▆   -12 │
+       ╰───────────────╯   │ 2          silent │
+                           │ 3          silent │
+                           ╰ driver has 2 of 4 ╯
+      ────────────────────────────────────────────────────────────
+
+       PATCH
+      """)
+    expectScreen(
+      scene, ViewState(), 30, 9,
+      """
+       reconnect.patch
+      ─[graph]──────────────────────
+       ╭ tone ──────╮  ╭ out ──────╮
+       │ oscillator ├──┤ output ▆▆ │
+       ╰────────────╯  ╰ 2 of 4 ───╯
+
+
+
+       PATCH
+      """)
+  }
 }

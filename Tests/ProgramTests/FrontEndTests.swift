@@ -73,4 +73,50 @@ import Testing
     try second.press("q")
     try second.wait(for: "left 0")
   }
+
+  /// A device that has two channels, and one that has as many as are asked for.
+  @Test func channelsThatADeviceLacksAreMarkedAndSoundWhereTheyAre() throws {
+    let folder = try Folder()
+    let patch = try folder.file(
+      "wide.patch",
+      """
+      sostenuto 1
+      node tone oscillator channels=2
+      node out output channels=2
+      connect tone -> out map=[0,1]
+      """)
+    let devices = try folder.file(
+      "devices.conf",
+      """
+      </usr/share/alsa/alsa.conf>
+      pcm.two { type multi
+        slaves.a.pcm "null"
+        slaves.a.channels 2
+        bindings.0.slave a
+        bindings.0.channel 0
+        bindings.1.slave a
+        bindings.1.channel 1
+      }
+      """)
+    func open(_ device: String) throws -> Terminal {
+      try Terminal(
+        "XDG_STATE_HOME=\(folder.path) ALSA_CONFIG_PATH='\(devices)' '\(Program.path)' '\(patch)'"
+          + " --driver alsa --alsa-device \(device)")
+    }
+    let narrow = try open("two")
+    try narrow.wait(for: "alsa 48 kHz", "╰────")
+    try narrow.type("set out.channels 4; disconnect tone -> out; connect tone -> out map=[0,1,0,1]")
+    try narrow.wait(for: "driver has 2 of 4", "silent")
+    try narrow.type("undo")
+    #expect(!(try narrow.wait(for: "undone", "│ R ")).contains("driver has"))
+    try narrow.press("q", "y")
+    try narrow.wait(for: "left 0")
+
+    let wide = try open("null")
+    try wide.wait(for: "alsa 48 kHz", "│ R ")
+    try wide.type("set out.channels 4; disconnect tone -> out; connect tone -> out map=[0,1,0,1]")
+    #expect(!(try wide.wait(for: "│ 3 ▇")).contains("driver has"))
+    try wide.press("q", "y")
+    try wide.wait(for: "left 0")
+  }
 }

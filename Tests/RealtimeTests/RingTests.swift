@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct RingTests {
   @Test func elementsComeOutInOrderAndAFullRingRefuses() {
-    let ring = Ring(capacity: 4, stride: MemoryLayout<Int>.stride)
+    let ring = Ring(capacity: 4, of: Int.self)
     defer { ring.deallocate() }
     for round in 0..<10 {
       for index in 0..<4 {
@@ -23,7 +23,7 @@ import Testing
   }
 
   @Test func twoThreadsSeeEveryElementOnce() async {
-    let ring = Ring(capacity: 64, stride: MemoryLayout<Int>.stride)
+    let ring = Ring(capacity: 64, of: Int.self)
     let count = 200_000
     async let writer: Void = {
       var next = 0

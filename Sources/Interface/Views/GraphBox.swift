@@ -14,6 +14,8 @@ struct GraphBox {
   enum Line {
     case setting(String, String)
     case meter(String, Float)
+    /// A channel that the driver does not have.
+    case lacking(String)
     case text(String, ThemeKey)
     /// Names of ports at the left and the right edge.
     case ports(String, String)
@@ -28,6 +30,8 @@ struct GraphBox {
   var footer = ""
   var count = ""
   var state: NodeReport.State?
+  /// The last ones of an end of the patch that the driver does not have.
+  var lackingChannels = 0
   /// Of the output, or of the input where there is none.
   var peaks: [Float] = []
   /// Those beside the kind: none where the lines have meters already.
@@ -62,8 +66,9 @@ struct GraphBox {
     let facts = NodeFacts(shown, scene.catalogue)
     kind = detail == .full ? facts.kindText : facts.kindText.replacing(" × ", with: "×")
     state = report?.state
+    lackingChannels = report?.lackingChannels ?? 0
     place = node?.place
-    peaks = Self.peaks(report)
+    peaks = Self.peaks(report).dropLast(lackingChannels)
     fillFooter(report, facts, detail)
     if node != nil {
       fillLines(report, facts, view, detail)
@@ -101,7 +106,7 @@ struct GraphBox {
   private static func width(_ line: Line) -> Int {
     switch line {
     case .setting(let name, let value): name.count + 1 + DisplayWidth.of(value)
-    case .meter(let name, _): DisplayWidth.of(name) + 9
+    case .meter(let name, _), .lacking(let name): DisplayWidth.of(name) + 9
     case .text(let text, _): DisplayWidth.of(text)
     case .ports(let left, let right): left.count + (right.isEmpty ? 0 : 1 + right.count)
     }
@@ -134,6 +139,13 @@ struct GraphBox {
     default: break
     }
     if facts.kind == nil, report == nil { footer = "placeholder" }
+    if lackingChannels > 0, footer.isEmpty {
+      let channels = facts.count("channels")
+      footer =
+        detail == .full
+        ? "driver has \(channels - lackingChannels) of \(channels)"
+        : "\(channels - lackingChannels) of \(channels)"
+    }
   }
 
   private mutating func fillLines(
@@ -172,9 +184,11 @@ struct GraphBox {
       }
       let width = words.map { DisplayWidth.of($0) }.max() ?? 0
       for (channel, word) in words.enumerated() {
+        let name = DisplayWidth.padded(word, to: width)
+        let isThere = channel < channels - lackingChannels
         lines.append(
-          .meter(
-            DisplayWidth.padded(word, to: width), levels.indices.contains(channel) ? levels[channel] : 0))
+          isThere
+            ? .meter(name, levels.indices.contains(channel) ? levels[channel] : 0) : .lacking(name))
       }
       if channels > shown { lines.append(.text("+\(channels - shown) more", .dim)) }
     case "equalizer", "filter":

@@ -96,7 +96,8 @@ enum GraphView {
     if !box.footer.isEmpty {
       let room = inner - (box.count.isEmpty ? 0 : box.count.count + 1)
       edge(
-        [Span(box.footer, box.isTroubled ? .trouble : .dim)], at: frame.column + 1, bottom, columns: room,
+        [Span(box.footer, box.isTroubled ? .trouble : box.lackingChannels > 0 ? .warning : .dim)],
+        at: frame.column + 1, bottom, columns: room,
         on: &canvas)
     }
     if !box.count.isEmpty {
@@ -137,6 +138,9 @@ enum GraphView {
       canvas.put(Meter.bar(peak, columns: room), at: Point(start, point.row), columns: max(0, room))
       canvas.put(
         [Span(level, level == "·" ? .dim : .value)], endingAt: point.column + columns, row: point.row)
+    case .lacking(let name):
+      canvas.put([Span(name, .dim)], at: point, columns: columns)
+      canvas.put([Span("silent", .warning)], endingAt: point.column + columns, row: point.row)
     case .text(let words, let key):
       canvas.put([Span(words, text == .dim ? .dim : key)], at: point, columns: columns)
     case .ports(let left, let right):
