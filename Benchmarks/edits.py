@@ -61,14 +61,14 @@ def at_rest(program, folder):
     return steps, bends
 
 
-def groups_for(program, folder, load):
-    """How many groups of 64 voices take `load` of a processor."""
+def groups_for(program, folder, load, server):
+    """How many groups of 64 voices take `load` of each period of the server."""
 
     def live(groups):
         patches.put(folder, "W5-load.patch", patches.replaced(groups))
         played = subprocess.run(
-            [program, "play", f"{folder}/W5-load.patch", "--headless", "--json", "--driver", "clock",
-             "--period", str(BLOCK), "--seconds", "2"],
+            [program, "play", f"{folder}/W5-load.patch", "--headless", "--json", "--driver", "jack",
+             "--jack-server", server, "--seconds", "3"],
             capture_output=True, text=True,
         )  # fmt: skip
         return json.loads(played.stdout)["load"]
@@ -198,7 +198,12 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("edits.py: ended from outside"))
 
     rest = at_rest(options.program, folder)
-    groups = groups_for(options.program, folder, options.load / 100)
+    server = Server(f"sostenuto-bench-{os.getpid()}-load", options.asynchronous)
+    try:
+        wait_for(server)
+        groups = groups_for(options.program, folder, options.load / 100, server.name)
+    finally:
+        server.stop()
     print(f"W5: {options.seconds:g} s on jackd -d dummy, {RATE} Hz, {BLOCK} frames; load: {groups * WIDTH} voices")
     layout = "{:>9} {:>6} {:>9} {:>9} {:>7} {:>6} {:>6} {:>6} {:>6} {:>7} {:>13} {:>12}"
     print(layout.format("edits/s", "done", "longest", "median", "lag", "load", "peak", "step", "clicks",

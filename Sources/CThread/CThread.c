@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
-#include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -86,10 +85,6 @@ static bool may_lock_without_limit(void) {
 }
 
 bool sostenuto_lock_memory(void) {
-  /* What is freed is kept for the next that needs memory: giving it back interrupts the threads on every
-     processor, and to have it again costs a page fault for each 4 KiB. */
-  mallopt(M_MMAP_THRESHOLD, 16 << 20);
-  mallopt(M_TRIM_THRESHOLD, 256 << 20);
   /* What is there by now, code included, is brought in; of what comes, only what somebody touches. */
   return may_lock_without_limit() && mlockall(MCL_CURRENT) == 0 &&
          mlockall(MCL_FUTURE | MCL_ONFAULT) == 0;

@@ -23,7 +23,7 @@ extension Engine {
 extension EngineNode {
   /// `pending`: what has been sent and not executed: it may hold memory for more channels.
   fileprivate func retune(from old: Double, to new: Double, _ pending: [Transaction]) {
-    guard let type, let slot else { return }
+    guard let type, let slot, let kernelMemory else { return }
     for index in 0..<Int(slot.pointee.parameterCount) {
       slot.pointee.parameters[index].stretch(by: new / old)
     }
@@ -32,13 +32,13 @@ extension EngineNode {
       type.retune(slot.pointee.kernel, old, new, nil)
       return
     }
-    let memory = Self.zeroed(size)
-    type.retune(slot.pointee.kernel, old, new, memory)
+    let memory = kernelMemory.another(size)
+    type.retune(slot.pointee.kernel, old, new, memory.base)
     // What it is still to widen into has another size as well.
     var newest = memory
     for transaction in pending { newest = transaction.moveWidening(of: slot, from: newest, size: size) }
-    kernelMemory?.deallocate()
-    kernelMemory = newest
+    kernelMemory.deallocate()
+    self.kernelMemory = newest
     bytes = size + type.size
   }
 }
@@ -47,14 +47,14 @@ extension Transaction {
   /// A node that widens moves into other memory, from `memory`, which is freed then. Gives where it is after
   /// this transaction.
   fileprivate func moveWidening(
-    of slot: UnsafeMutablePointer<NodeSlot>, from memory: UnsafeMutableRawPointer, size: Int
-  ) -> UnsafeMutableRawPointer {
+    of slot: UnsafeMutablePointer<NodeSlot>, from memory: KernelMemory, size: Int
+  ) -> KernelMemory {
     var newest = memory
     change { command in
       guard case .widen(slot, _, let inputs, let outputs) = command else { return }
       garbage.append(.memory(newest))
-      newest = EngineNode.zeroed(size)
-      command = .widen(slot, memory: newest, inputs: inputs, outputs: outputs)
+      newest = newest.another(size)
+      command = .widen(slot, memory: newest.base, inputs: inputs, outputs: outputs)
     }
     return newest
   }

@@ -34,7 +34,7 @@ final class EngineNode {
   }
   let row: NodeRow.Pointer
   private let rows: RowPool
-  var kernelMemory: UnsafeMutableRawPointer?
+  var kernelMemory: KernelMemory?
   private var memory: NodeMemory?
   var resource: Resource?
   /// Why it passes nothing.
@@ -118,11 +118,11 @@ final class EngineNode {
     let configuration = configuration(rate: rate)
     let size = type?.memorySize(configuration) ?? 0
     bytes = size + (type?.size ?? 0)
-    let inner = Self.zeroed(size)
+    let inner = pools.kernels.take(size)
     kernelMemory = inner
     let memory = NodeMemory(node: self, pools: pools)
     self.memory = memory
-    type?.initialize(memory.kernel, configuration, inner)
+    type?.initialize(memory.kernel, configuration, inner.base)
     for index in values.indices {
       let description = type?.description.parameters[index]
       let kind: ParameterState.Kind =
@@ -152,13 +152,6 @@ final class EngineNode {
     return queue
   }
 
-  /// Zeroed, aligned, every page touched. Worker.
-  static func zeroed(_ size: Int) -> UnsafeMutableRawPointer {
-    let memory = UnsafeMutableRawPointer.allocate(byteCount: max(size, 64), alignment: 64)
-    memory.initializeMemory(as: UInt8.self, repeating: 0, count: max(size, 64))
-    return memory
-  }
-
   func configuration(rate: Double) -> KernelConfiguration {
     var values = values
     if let firstChannel { values.append([Float(firstChannel)]) }
@@ -172,15 +165,15 @@ final class EngineNode {
 
   /// Memory for the channels that it has by now, and the command that moves the state there. The old
   /// memory is to be freed once the command has been executed. Worker.
-  func widen(rate: Double) -> (command: Command, old: UnsafeMutableRawPointer?) {
+  func widen(rate: Double) -> (command: Command, old: KernelMemory)? {
+    guard let old = kernelMemory else { return nil }
     let size = type?.memorySize(configuration(rate: rate)) ?? 0
-    let old = kernelMemory
-    let memory = Self.zeroed(size)
+    let memory = old.another(size)
     kernelMemory = memory
     bytes = size + (type?.size ?? 0)
     return (
       .widen(
-        slot, memory: memory, inputs: Int32(inputChannels.first ?? 0),
+        slot, memory: memory.base, inputs: Int32(inputChannels.first ?? 0),
         outputs: Int32(outputChannels.first ?? 0)), old
     )
   }

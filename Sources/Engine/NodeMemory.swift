@@ -50,6 +50,7 @@ final class NodePools {
   let slots = RowPool()
   /// What moves and reports touch.
   let rest = RowPool()
+  let kernels = KernelMemoryPool()
 }
 
 /// The memory of one node's slot. What every block touches (the slot itself, the parameters' streams,

@@ -120,9 +120,9 @@ final class Reconciler {
       _ = compiler.spreadChannels()
     }
     for node in widened {
-      let (command, old) = node.widen(rate: engine.rate)
+      guard let (command, old) = node.widen(rate: engine.rate) else { continue }
       work.commands.append(command)
-      if let old { work.garbage.append(.memory(old)) }
+      work.garbage.append(.memory(old))
     }
     for node in newNodes {
       engine.prepare(node)

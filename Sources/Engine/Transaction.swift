@@ -5,7 +5,7 @@ final class Transaction {
   enum Garbage {
     case node(EngineNode)
     case cable(EngineCable)
-    case memory(UnsafeMutableRawPointer)
+    case memory(KernelMemory)
   }
 
   let serial: Int
