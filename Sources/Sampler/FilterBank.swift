@@ -10,20 +10,21 @@ struct FilterBank {
   static var lanes: Int { @_noLocks @inline(__always) get { 16 } }
   /// Floats between the rows of two voices: a block, and room for whole vectors behind it.
   static var stride: Int { @_noLocks @inline(__always) get { 80 } }
-  /// Rows of one unit: two states a side, six coefficients and how these change a frame.
-  private static var rows: Int { @_noLocks @inline(__always) get { 16 } }
+  /// Rows of one unit: two states a side, six coefficients, how these change a frame, and where they go.
+  private static var rows: Int { @_noLocks @inline(__always) get { 22 } }
   private static var coefficients: Int { @_noLocks @inline(__always) get { 4 } }
   private static var changes: Int { @_noLocks @inline(__always) get { 10 } }
+  private static var goals: Int { @_noLocks @inline(__always) get { 16 } }
   /// At most so many changes of a group in one block: each voice's, each unit's, once a control period.
   private static var mostUpdates: Int { @_noLocks get { 16 * 3 * 6 } }
 
-  /// New coefficients of a lane at a frame.
+  /// At a frame a lane goes to new coefficients, or rests at those it went to.
   private struct Update {
     var lane: UInt8
+    var isRest: Bool
+    var kind: FilterKind
     /// The next update of the same unit and frame (-1: none).
     var next: Int16
-    var from: FilterCoefficients
-    var change: FilterCoefficients
   }
 
   private let units: UnsafeMutablePointer<Float>
@@ -32,6 +33,9 @@ struct FilterBank {
   private let right: UnsafeMutablePointer<Float>
   private let spare: UnsafeMutablePointer<Float>
   private let updates: UnsafeMutablePointer<Update>
+  /// What the updates ask for: cents, decibels, octaves, frames a second; then what these make
+  /// (`FilterPowers`), in the same places.
+  private let wishes: UnsafeMutablePointer<Float>
   private let heads: UnsafeMutablePointer<Int16>
   /// The frames at which a unit's coefficients change, a bit each.
   private let marks: UnsafeMutablePointer<UInt64>
@@ -39,8 +43,8 @@ struct FilterBank {
 
   static func memorySize(groups: Int) -> Int {
     let unitBytes = groups * Most.units * rows * lanes * 4
-    return unitBytes + 3 * 64 * lanes * 4 + 64 * 8 + mostUpdates * MemoryLayout<Update>.stride
-      + Most.units * 64 * 2 + 192
+    return unitBytes + 3 * 64 * lanes * 4 + 64 * 8 + 4 * mostUpdates * 4
+      + mostUpdates * MemoryLayout<Update>.stride + Most.units * 64 * 2 + 192
   }
 
   /// `memory` is zeroed and 64-byte aligned. Worker.
@@ -50,7 +54,8 @@ struct FilterBank {
     right = left + 64 * Self.lanes
     spare = right + 64 * Self.lanes
     marks = UnsafeMutableRawPointer(spare + 64 * Self.lanes).assumingMemoryBound(to: UInt64.self)
-    updates = UnsafeMutableRawPointer(marks + 64).assumingMemoryBound(to: Update.self)
+    wishes = UnsafeMutableRawPointer(marks + 64).assumingMemoryBound(to: Float.self)
+    updates = UnsafeMutableRawPointer(wishes + 4 * Self.mostUpdates).assumingMemoryBound(to: Update.self)
     heads = UnsafeMutableRawPointer(updates + Self.mostUpdates).assumingMemoryBound(to: Int16.self)
     // A lane without a voice lets everything through.
     for number in 0..<groups * Most.units {
@@ -78,27 +83,70 @@ struct FilterBank {
     for number in 0..<Most.units { marks[number] = 0 }
   }
 
-  /// From `frame` of the stretch on, a unit of the slot goes from these coefficients to others within
-  /// `frames`. Audio thread.
+  /// A unit of a slot of which the voice begins. Audio thread.
+  @_noLocks func set(_ slot: Int, _ number: Int, _ c: FilterCoefficients) {
+    let lane = unit(slot &>> 4, number) + (slot & 15)
+    Self.put(c, lane + Self.coefficients &* 16)
+    Self.put(c, lane + Self.goals &* 16)
+    Self.put(FilterCoefficients(), lane + Self.changes &* 16)
+  }
+
+  @_noLocks @inline(__always) private static func put(
+    _ c: FilterCoefficients, _ row: UnsafeMutablePointer<Float>
+  ) {
+    row[0] = c.a1
+    row[16] = c.a2
+    row[32] = c.a3
+    row[48] = c.m0
+    row[64] = c.m1
+    row[80] = c.m2
+  }
+
+  /// From `frame` of the stretch on, a unit of the slot goes to these values within a control period.
+  /// Audio thread.
   @_noLocks mutating func move(
-    _ slot: Int, _ number: Int, at frame: Int, from: FilterCoefficients, to: FilterCoefficients,
-    over frames: Float
+    _ slot: Int, _ number: Int, at frame: Int, _ kind: FilterKind, cents: Float, level: Float,
+    octaves: Float, rate: Float
   ) {
     guard updateCount < Self.mostUpdates else { return }
-    var change = FilterCoefficients()
-    change.a1 = (to.a1 - from.a1) / frames
-    change.a2 = (to.a2 - from.a2) / frames
-    change.a3 = (to.a3 - from.a3) / frames
-    change.m0 = (to.m0 - from.m0) / frames
-    change.m1 = (to.m1 - from.m1) / frames
-    change.m2 = (to.m2 - from.m2) / frames
+    let wish = wishes + updateCount
+    wish[0] = cents
+    wish[Self.mostUpdates] = level
+    wish[2 &* Self.mostUpdates] = octaves
+    wish[3 &* Self.mostUpdates] = rate
+    add(Update(lane: UInt8(slot & 15), isRest: false, kind: kind, next: -1), number, frame)
+  }
+
+  /// From `frame` of the stretch on, a unit of the slot stays where it has gone. Audio thread.
+  @_noLocks mutating func rest(_ slot: Int, _ number: Int, at frame: Int) {
+    guard updateCount < Self.mostUpdates else { return }
+    add(Update(lane: UInt8(slot & 15), isRest: true, kind: .lowpass, next: -1), number, frame)
+  }
+
+  @_noLocks @inline(__always) private mutating func add(_ update: Update, _ number: Int, _ frame: Int) {
     let bit: UInt64 = 1 &<< UInt64(frame & 63)
     let head = number &* 64 &+ (frame & 63)
-    let next: Int16 = marks[number] & bit != 0 ? heads[head] : -1
-    updates[updateCount] = Update(lane: UInt8(slot & 15), next: next, from: from, change: change)
+    updates[updateCount] = update
+    if marks[number] & bit != 0 { updates[updateCount].next = heads[head] }
     heads[head] = Int16(truncatingIfNeeded: updateCount)
     marks[number] |= bit
     updateCount &+= 1
+  }
+
+  /// Works out what the updates ask for.
+  @_noLocks private func design() {
+    var first = 0
+    while first < updateCount {
+      let wish = wishes + first
+      let powers = FilterPowers(
+        cents: vector(wish), level: vector(wish + Self.mostUpdates),
+        octaves: vector(wish + 2 &* Self.mostUpdates), rate: vector(wish + 3 &* Self.mostUpdates))
+      store(powers.g, wish)
+      store(powers.damping, wish + Self.mostUpdates)
+      store(powers.root, wish + 2 &* Self.mostUpdates)
+      store(powers.width, wish + 3 &* Self.mostUpdates)
+      first &+= 16
+    }
   }
 
   /// Filters `frames` of a group: rows of `stride` floats, one a voice, in place. Audio thread.
@@ -106,6 +154,7 @@ struct FilterBank {
     _ group: Int, units count: Int, left leftRows: UnsafeMutablePointer<Float>,
     right rightRows: UnsafeMutablePointer<Float>?, frames: Int
   ) {
+    design()
     var from = 0
     while from < frames {
       transpose(leftRows + from, Self.stride, left + from &* 16, 16)
@@ -124,22 +173,29 @@ struct FilterBank {
   }
 
   @_noLocks private func apply(_ state: UnsafeMutablePointer<Float>, _ number: Int, _ frame: Int) {
+    let share = 1 / Float(VoiceShape.period)
     var index = Int(heads[number &* 64 &+ frame])
     while index >= 0 {
       let update = updates[index]
-      let lane = state + Self.coefficients &* 16 + Int(update.lane)
-      lane[0] = update.from.a1
-      lane[16] = update.from.a2
-      lane[32] = update.from.a3
-      lane[48] = update.from.m0
-      lane[64] = update.from.m1
-      lane[80] = update.from.m2
-      lane[96] = update.change.a1
-      lane[112] = update.change.a2
-      lane[128] = update.change.a3
-      lane[144] = update.change.m0
-      lane[160] = update.change.m1
-      lane[176] = update.change.m2
+      let lane = state + Int(update.lane)
+      let current = lane + Self.coefficients &* 16
+      let change = lane + Self.changes &* 16
+      let goal = lane + Self.goals &* 16
+      if update.isRest {
+        for row in 0..<6 {
+          current[row &* 16] = goal[row &* 16]
+          change[row &* 16] = 0
+        }
+      } else {
+        let wish = wishes + index
+        let next = FilterCoefficients(
+          update.kind, g: wish[0], k: wish[Self.mostUpdates], root: wish[2 &* Self.mostUpdates],
+          width: wish[3 &* Self.mostUpdates])
+        let before = FilterCoefficients(goal)
+        Self.put(before, current)
+        Self.put(before.change(to: next, share), change)
+        Self.put(next, goal)
+      }
       index = Int(update.next)
     }
   }

@@ -34,15 +34,38 @@ struct FilterCoefficients {
 
   @_noLocks init() {}
 
-  /// `cents` above 8.176 Hz; `level` in decibels. Audio thread.
-  @_noLocks init(_ kind: FilterKind, cents: Float, level: Float, octaves: Float, rate: Float) {
-    var turns = 8.175_799 * exponential2((cents < 20000 ? cents : 20000) / 1200) / rate
-    turns = turns > 0.0001 ? (turns < 0.49 ? turns : 0.49) : 0.0001
-    let decibels = level > -96 ? (level < 96 ? level : 96) : -96
-    var g = Self.tangent(Float.pi * turns)
-    // log2(10) / 20
-    let octavesPerDecibel: Float = 0.166_096_404
-    var k = exponential2(-decibels * octavesPerDecibel)
+  /// From six rows of sixteen lanes. Audio thread.
+  @_noLocks @inline(__always) init(_ row: UnsafePointer<Float>) {
+    a1 = row[0]
+    a2 = row[16]
+    a3 = row[32]
+    m0 = row[48]
+    m1 = row[64]
+    m2 = row[80]
+  }
+
+  /// What a frame adds that is such a `share` of the way. Audio thread.
+  @_noLocks @inline(__always) func change(to next: Self, _ share: Float) -> Self {
+    var change = Self()
+    change.a1 = (next.a1 - a1) * share
+    change.a2 = (next.a2 - a2) * share
+    change.a3 = (next.a3 - a3) * share
+    change.m0 = (next.m0 - m0) * share
+    change.m1 = (next.m1 - m1) * share
+    change.m2 = (next.m2 - m2) * share
+    return change
+  }
+
+  /// `index` is the lane of the powers that are meant. Audio thread.
+  @_noLocks init(_ kind: FilterKind, _ powers: FilterPowers, _ index: Int) {
+    self.init(
+      kind, g: powers.g[index], k: powers.damping[index], root: powers.root[index],
+      width: powers.width[index])
+  }
+
+  @_noLocks init(_ kind: FilterKind, g: Float, k: Float, root: Float, width: Float) {
+    var g = g
+    var k = k
     switch kind {
     case .lowpass: m2 = 1
     case .highpass:
@@ -54,8 +77,8 @@ struct FilterCoefficients {
       m0 = 1
       m1 = -k
     case .bankLowpass:
-      k = exponential2((3.0103 - decibels) * octavesPerDecibel)
-      m2 = exponential2(-decibels * octavesPerDecibel / 2)
+      k *= 1.414_213_6
+      m2 = 1 / root
     case .lowpassStage:
       k = 1.414_213_6
       m2 = 1
@@ -74,19 +97,21 @@ struct FilterCoefficients {
       m1 = -1
       m2 = -1
     case .peak:
-      let a = exponential2(decibels * octavesPerDecibel / 2)
-      k = Self.damping(octaves) / a
+      let a = root
+      // 1/Q of a bandwidth in octaves (R. Bristow-Johnson, "Cookbook formulae for audio equalizer biquad
+      // filter coefficients").
+      k = (width - 1 / width) / a
       m0 = 1
       m1 = k * (a * a - 1)
     case .lowShelf:
-      let a = exponential2(decibels * octavesPerDecibel / 2)
+      let a = root
       g = g / squareRoot(a)
       k = 1.414_213_6
       m0 = 1
       m1 = k * (a - 1)
       m2 = a * a - 1
     case .highShelf:
-      let a = exponential2(decibels * octavesPerDecibel / 2)
+      let a = root
       g = g * squareRoot(a)
       k = 1.414_213_6
       m0 = a * a
@@ -97,19 +122,38 @@ struct FilterCoefficients {
     a2 = g * a1
     a3 = g * a2
   }
+}
 
-  /// The tangent of 0..<pi/2, by its continued fraction: to 1e-3 at 0.49 of a turn of pi, far better
-  /// below. Audio thread.
-  @_noLocks @inline(__always) private static func tangent(_ x: Float) -> Float {
+/// What a filter's coefficients are made of that costs most to find, for sixteen filters at once.
+struct FilterPowers {
+  /// The tangent of half the frequency's angle; 1/Q of the level; the root of the level as a gain; the
+  /// root of the ratio of a band's ends.
+  var g: SIMD16<Float>
+  var damping: SIMD16<Float>
+  var root: SIMD16<Float>
+  var width: SIMD16<Float>
+
+  /// `cents` above 8.176 Hz, `level` in decibels. Audio thread.
+  @_noLocks init(
+    cents: SIMD16<Float>, level: SIMD16<Float>, octaves: SIMD16<Float>, rate: SIMD16<Float>
+  ) {
+    let pitch = Self.limited(cents, 0, 20000) * (1 / 1200)
+    let turns = Self.limited(8.175_799 * exponential2(pitch) / rate, 0.0001, 0.49)
+    // The tangent of 0..<pi/2 by its continued fraction: to 1e-3 at 0.49 of pi, far better below.
+    let x = turns * Float.pi
     let square = x * x
-    return x * (945 - square * (105 - square)) / (945 - square * (420 - 15 * square))
+    g = x * (945 - square * (105 - square)) / (945 - square * (420 - square * 15))
+    // log2(10) / 20
+    let height = Self.limited(level, -96, 96) * 0.166_096_404
+    damping = exponential2(-height)
+    root = exponential2(height * 0.5)
+    width = exponential2(Self.limited(octaves, 0.001, 4) * 0.5)
   }
 
-  /// 1/Q of a bandwidth in octaves (R. Bristow-Johnson, "Cookbook formulae for audio equalizer biquad
-  /// filter coefficients"). Audio thread.
-  @_noLocks private static func damping(_ octaves: Float) -> Float {
-    let width = octaves > 0.001 ? (octaves < 4 ? octaves : 4) : 0.001
-    let x = exponential2(width / 2)
-    return x - 1 / x
+  @_noLocks @inline(__always) private static func limited(
+    _ x: SIMD16<Float>, _ low: Float, _ high: Float
+  ) -> SIMD16<Float> {
+    let least = x.replacing(with: low, where: .!(x .> SIMD16(repeating: low)))
+    return least.replacing(with: high, where: least .> SIMD16(repeating: high))
   }
 }

@@ -7,6 +7,8 @@ struct Taps {
   private var at: SIMD16<Float>
   private var after: SIMD16<Float>
   private var second: SIMD16<Float>
+  /// Of all four.
+  private var scale: Float = 1
 
   /// The values at the positions: the 4-point, third-order Hermite interpolator, also known as the
   /// Catmull-Rom spline (O. Niemitalo, "Polynomial Interpolators for High-Quality Resampling of
@@ -15,7 +17,7 @@ struct Taps {
     let c1 = (after - before) * 0.5
     let c2 = before - at * 2.5 + after * 2 - second * 0.5
     let c3 = (second - before) * 0.5 + (at - after) * 1.5
-    return ((c3 * f + c2) * f + c1) * f + at
+    return (((c3 * f + c2) * f + c1) * f + at) * scale
   }
 
   /// From four vectors of four positions each, of which every one has its four neighbours side by side.
@@ -39,6 +41,23 @@ struct Taps {
       (raw + 128).loadUnaligned(as: SIMD16<Float>.self), (raw + 192).loadUnaligned(as: SIMD16<Float>.self))
   }
 
+  /// From sixteen words of four numbers each, in pairs.
+  @_noLocks @inline(__always)
+  private init(
+    _ a: SIMD4<UInt64>, _ b: SIMD4<UInt64>, _ c: SIMD4<UInt64>, _ d: SIMD4<UInt64>
+  ) {
+    // Pairs of numbers in the lanes of floats, for moving only.
+    let low = unsafeBitCast(SIMD8(lowHalf: a, highHalf: b), to: SIMD16<Float>.self)
+    let high = unsafeBitCast(SIMD8(lowHalf: c, highHalf: d), to: SIMD16<Float>.self)
+    let first = unsafeBitCast(evens(low, high), to: SIMD16<UInt32>.self)
+    let last = unsafeBitCast(odds(low, high), to: SIMD16<UInt32>.self)
+    before = SamplePlane.lower(first)
+    at = SamplePlane.upper(first)
+    after = SamplePlane.lower(last)
+    second = SamplePlane.upper(last)
+    scale = SamplePlane.scale
+  }
+
   /// Around sixteen positions that are `increment` apart (both 32.32 fixed point). All that is read must
   /// lie in the plane or its margin. Audio thread.
   @_noLocks @inline(__always)
@@ -48,85 +67,65 @@ struct Taps {
 
   /// The same while the distance itself grows by `change` with each. Audio thread.
   @_noLocks @inline(__always)
-  init(_ plane: SamplePlane, position: Int64, increment: Int64, change: Int64) {
+  init(_ plane: SamplePlane, position p: Int64, increment: Int64, change: Int64) {
+    let base = plane.base
+    // After n steps the position has moved by n increments and n (n - 1) / 2 changes.
+    let (q, second) = (p &+ increment &* 4 &+ change &* 6, increment &+ change &* 4)
+    let (r, third) = (p &+ increment &* 8 &+ change &* 28, increment &+ change &* 8)
+    let (s, fourth) = (p &+ increment &* 12 &+ change &* 66, increment &+ change &* 12)
     if plane.isShort {
-      self.init(true, plane.base, position, increment, change)
-      scale(SamplePlane.scale)
+      self.init(
+        Self.words(base, p, increment, change), Self.words(base, q, second, change),
+        Self.words(base, r, third, change), Self.words(base, s, fourth, change))
     } else {
-      self.init(false, plane.base, position, increment, change)
+      self.init(
+        Self.floats(base, p, increment, change), Self.floats(base, q, second, change),
+        Self.floats(base, r, third, change), Self.floats(base, s, fourth, change))
     }
   }
 
-  @_noLocks @inline(__always)
-  private init(
-    _ isShort: Bool, _ base: UnsafeRawPointer, _ position: Int64, _ increment: Int64, _ change: Int64
-  ) {
-    // After n steps the position has moved by n increments and n (n - 1) / 2 changes.
-    let second = increment &* 4 &+ change &* 6
-    let third = increment &* 8 &+ change &* 28
-    let fourth = increment &* 12 &+ change &* 66
-    self.init(
-      Self.four(isShort, base, position, increment, change),
-      Self.four(isShort, base, position &+ second, increment &+ change &* 4, change),
-      Self.four(isShort, base, position &+ third, increment &+ change &* 8, change),
-      Self.four(isShort, base, position &+ fourth, increment &+ change &* 12, change))
-  }
-
-  @_noLocks @inline(__always) private static func four(
-    _ isShort: Bool, _ base: UnsafeRawPointer, _ p: Int64, _ step: Int64, _ change: Int64
+  @_noLocks @inline(__always) private static func floats(
+    _ base: UnsafeRawPointer, _ p: Int64, _ step: Int64, _ change: Int64
   ) -> SIMD16<Float> {
-    SamplePlane.sixteen(
-      base, isShort: isShort, before(p), before(p &+ step), before(p &+ step &* 2 &+ change),
+    SamplePlane.floats(
+      base, before(p), before(p &+ step), before(p &+ step &* 2 &+ change),
       before(p &+ step &* 3 &+ change &* 3))
   }
 
-  /// The same for positions of any distance: `steps` are the distances to each next. Audio thread.
+  @_noLocks @inline(__always) private static func words(
+    _ base: UnsafeRawPointer, _ p: Int64, _ step: Int64, _ change: Int64
+  ) -> SIMD4<UInt64> {
+    SamplePlane.words(
+      base, before(p), before(p &+ step), before(p &+ step &* 2 &+ change),
+      before(p &+ step &* 3 &+ change &* 3))
+  }
+
+  /// The same around any sixteen positions. Audio thread.
   @_noLocks @inline(__always)
-  init(_ plane: SamplePlane, position: Int64, steps: UnsafePointer<Int64>) {
+  init(_ plane: SamplePlane, positions f: UnsafePointer<Int64>) {
+    let base = plane.base
     if plane.isShort {
-      self.init(true, plane.base, position, steps)
-      scale(SamplePlane.scale)
+      self.init(
+        Self.words(base, f), Self.words(base, f + 4), Self.words(base, f + 8), Self.words(base, f + 12))
     } else {
-      self.init(false, plane.base, position, steps)
+      self.init(
+        Self.floats(base, f), Self.floats(base, f + 4), Self.floats(base, f + 8), Self.floats(base, f + 12))
     }
   }
 
   @_noLocks @inline(__always)
-  private init(
-    _ isShort: Bool, _ base: UnsafeRawPointer, _ position: Int64, _ steps: UnsafePointer<Int64>
-  ) {
-    var p = position
-    let a = Self.four(isShort, base, &p, steps)
-    let b = Self.four(isShort, base, &p, steps + 4)
-    let c = Self.four(isShort, base, &p, steps + 8)
-    self.init(a, b, c, Self.four(isShort, base, &p, steps + 12))
+  private static func floats(_ base: UnsafeRawPointer, _ f: UnsafePointer<Int64>) -> SIMD16<Float> {
+    SamplePlane.floats(base, before(f[0]), before(f[1]), before(f[2]), before(f[3]))
   }
 
   @_noLocks @inline(__always)
-  private static func four(
-    _ isShort: Bool, _ base: UnsafeRawPointer, _ p: inout Int64, _ steps: UnsafePointer<Int64>
-  ) -> SIMD16<Float> {
-    let a = before(p)
-    p = p &+ steps[0]
-    let b = before(p)
-    p = p &+ steps[1]
-    let c = before(p)
-    p = p &+ steps[2]
-    let d = before(p)
-    p = p &+ steps[3]
-    return SamplePlane.sixteen(base, isShort: isShort, a, b, c, d)
+  private static func words(_ base: UnsafeRawPointer, _ f: UnsafePointer<Int64>) -> SIMD4<UInt64> {
+    SamplePlane.words(base, before(f[0]), before(f[1]), before(f[2]), before(f[3]))
   }
 
   /// The frame before a position.
   @_noLocks @inline(__always) private static func before(_ position: Int64) -> Int {
     Int(position >> 32) &- 1
-  }
-
-  @_noLocks @inline(__always) private mutating func scale(_ scale: Float) {
-    before *= scale
-    at *= scale
-    after *= scale
-    second *= scale
   }
 }
 

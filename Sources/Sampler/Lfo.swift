@@ -28,6 +28,9 @@ struct Lfo {
   private var turns: Float = 0
   private var wave: UInt8 = 0
   private var seed: UInt32 = 0
+  /// The frequency as it was last said, and turns a frame.
+  private var frequency: Float = .nan
+  private var pace: Float = 0
 
   @_noLocks init() {}
 
@@ -78,8 +81,12 @@ struct Lfo {
     }
   }
 
-  /// `frequency` in turns a second. Audio thread.
-  @_noLocks mutating func advance(_ frames: Int, frequency: Float, rate: Float) {
+  /// `frequency` in turns a second, in a bank in cents above 8.176 Hz. Audio thread.
+  @_noLocks mutating func advance(_ frames: Int, frequency: Float, isBank: Bool, rate: Float) {
+    if frequency != self.frequency {
+      self.frequency = frequency
+      pace = (isBank ? 8.175_799 * exponential2(frequency / 1200) : frequency) / rate
+    }
     var count = frames
     if wait > 0 {
       let waited = Int(wait) < count ? Int(wait) : count
@@ -91,7 +98,7 @@ struct Lfo {
       let left = Int(fade &- faded)
       faded &+= Int32(truncatingIfNeeded: left < count ? left : count)
     }
-    phase += frequency * Float(count) / rate
+    phase += pace * Float(count)
     if phase >= 1 || phase < 0 {
       let whole = phase < 1e6 && phase > -1e6 ? Float(Int32(phase)) : 0
       turn += whole
@@ -105,6 +112,7 @@ struct Lfo {
 
   /// The rate changed. Worker.
   mutating func retune(_ factor: Double) {
+    frequency = .nan
     wait = Int32(min(2e9, (Double(wait) * factor).rounded()))
     fade = Int32(min(2e9, (Double(fade) * factor).rounded()))
     faded = Int32(min(2e9, (Double(faded) * factor).rounded()))

@@ -29,14 +29,18 @@ extension Sampler {
     bank.begin()
     var units = 0
     var isStereo = false
+    var moving: UInt64 = 0
     var bits = lanes
     while bits != 0 {
-      let slot = group &* 16 &+ bits.trailingZeroBitCount
+      let lane = bits.trailingZeroBitCount
+      let slot = group &* 16 &+ lane
       bits &= bits &- 1
       let region = voicePool[slot].region
       units = units > Int(region.pointee.unitCount) ? units : Int(region.pointee.unitCount)
       isStereo = isStereo || region.pointee.isStereo
-      voicePool[slot].write(context, &shapes[slot], &bank, slot: slot, from: from, to: to)
+      if voicePool[slot].write(context, &shapes[slot], &bank, slot: slot, from: from, to: to) {
+        moving |= 1 &<< UInt64(lane)
+      }
     }
     let frames = to &- from
     if units > 0 {
@@ -50,15 +54,38 @@ extension Sampler {
       bits &= bits &- 1
       let row = lane &* FilterBank.stride
       let right = voicePool[slot].region.pointee.isStereo ? context.rightRows : context.rows
-      var frame = 0
-      while frame < frames {
-        let place = row &+ frame
-        add(vector(context.rows + place) * vector(context.gainRows + place), to: context.left + from + frame)
-        add(
-          vector(right + place) * vector(context.rightGainRows + place), to: context.right + from + frame)
-        frame &+= 16
+      if moving &>> UInt64(lane) & 1 == 1 {
+        addMoving(row, right, from, frames)
+      } else {
+        addSteady(row, right, from, frames, shapes[slot].gainLeft, shapes[slot].gainRight)
       }
       if voicePool[slot].hasEnded { free(slot) }
+    }
+  }
+
+  @_noLocks @inline(__always) private func addMoving(
+    _ row: Int, _ right: UnsafeMutablePointer<Float>, _ from: Int, _ frames: Int
+  ) {
+    var frame = 0
+    while frame < frames {
+      let place = row &+ frame
+      add(vector(context.rows + place) * vector(context.gainRows + place), to: context.left + from + frame)
+      add(vector(right + place) * vector(context.rightGainRows + place), to: context.right + from + frame)
+      frame &+= 16
+    }
+  }
+
+  @_noLocks @inline(__always) private func addSteady(
+    _ row: Int, _ right: UnsafeMutablePointer<Float>, _ from: Int, _ frames: Int, _ gainLeft: Float,
+    _ gainRight: Float
+  ) {
+    var frame = 0
+    while frame < frames {
+      let place = row &+ frame
+      let gain = vector(context.gainRows + place)
+      add(vector(context.rows + place) * (gain * gainLeft), to: context.left + from + frame)
+      add(vector(right + place) * (gain * gainRight), to: context.right + from + frame)
+      frame &+= 16
     }
   }
 

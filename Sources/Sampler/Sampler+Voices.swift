@@ -344,7 +344,8 @@ extension Sampler {
     voice.isHeld = !note.isRelease && !note.isByControl && !(region.pointee.loopMode == .oneShot)
     voicePool[slot] = voice
     shapes[slot].begin(
-      &voicePool[slot], noteValues, seed: UInt32(truncatingIfNeeded: random &>> 32), rate: rate)
+      &voicePool[slot], noteValues, &bank, slot: slot, seed: UInt32(truncatingIfNeeded: random &>> 32),
+      rate: rate)
     if voice.envelope.isDone || (isBank && gain == 0) { free(slot) }
   }
 

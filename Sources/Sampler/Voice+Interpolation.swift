@@ -63,11 +63,18 @@ extension Voice {
       end = end &+ context.steps[index]
     }
     guard isPlain(last) else { return gathered(context, count) }
+    // The steps give way to where they lead.
+    var place = position
+    for index in 0..<16 {
+      let step = context.steps[index]
+      context.steps[index] = place
+      place = place &+ step
+    }
     let fraction = fractions(UnsafeRawPointer(context.low).loadUnaligned(as: SIMD16<UInt32>.self))
-    let left = Taps(region.pointee.left, position: position, steps: context.steps).interpolated(fraction)
+    let left = Taps(region.pointee.left, positions: context.steps).interpolated(fraction)
     var right = left
     if region.pointee.isStereo {
-      right = Taps(region.pointee.right, position: position, steps: context.steps).interpolated(fraction)
+      right = Taps(region.pointee.right, positions: context.steps).interpolated(fraction)
     }
     position = end
     return Sides(left: left, right: right)

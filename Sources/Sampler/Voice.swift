@@ -181,33 +181,41 @@ struct Voice {
   }
 
   /// Writes the frames `from..<to` of the block into the rows of the voice's lane, and the gains beside
-  /// them. Sets `hasEnded`. Audio thread.
+  /// them: those of both sides while they move (true), else what both have in common. Sets `hasEnded`.
+  /// Audio thread.
   @_noLocks mutating func write(
     _ context: VoiceContext, _ shape: inout VoiceShape, _ bank: inout FilterBank, slot: Int, from: Int,
     to: Int
-  ) {
+  ) -> Bool {
     let row = (slot & 15) &* FilterBank.stride
+    let isMoving = shape.isMoving
     var frame = waited(from, to)
-    if frame > from { clearGains(context, row, frame &- from) }
-    if age == 0, frame < to, !shape.isMoving {
-      shape.start(core, &bank, slot: slot, at: frame &- from)
+    if frame > from {
+      clearGains(context, row, frame &- from)
+      // Filters are at rest until it sounds.
+      setMemory(context.rows + row, 0, (frame &- from) &* 4)
+      setMemory(context.rightRows + row, 0, (frame &- from) &* 4)
     }
+    // Up to where there is something in the rows.
+    var written = frame
     while frame < to {
-      if shape.isMoving, shape.frame == 0 || Int(shape.frame) == VoiceShape.period {
-        shape.step(core, at: frame &- from, &bank, slot: slot, rate: rate)
-      }
       var count = to &- frame < 16 ? to &- frame : 16
       if shape.isMoving {
-        let left = VoiceShape.period &- Int(shape.frame)
-        count = count < left ? count : left
+        if shape.frame == 0 || Int(shape.frame) == VoiceShape.period {
+          shape.step(core, at: frame &- from, &bank, slot: slot, rate: rate)
+        }
+        if shape.isMoving {
+          let left = VoiceShape.period &- Int(shape.frame)
+          count = count < left ? count : left
+        }
       }
       let gain = self.gain(context, count)
       var sound: Sides
       if context.factors != nil || quality > 0 {
-        setSteps(context, shape, frame, count)
+        setSteps(context, shape.ratio, shape.ratioStep, Int(shape.frame), frame, count)
         sound = quality > 0 ? wide(context, count) : moving(context, count)
       } else {
-        let change = fixedPoint(shape.ratioStep * context.factor)
+        let change = shape.ratioStep == 0 ? 0 : fixedPoint(shape.ratioStep * context.factor)
         let increment = fixedPoint(shape.ratio * context.factor) &+ change &* Int64(shape.frame)
         sound = steady(context, count, increment, change)
       }
@@ -218,17 +226,24 @@ struct Voice {
       }
       let place = row &+ frame &- from
       store(sound.left, context.rows + place)
-      store(sound.right, context.rightRows + place)
-      let at = lanes16 + Float(shape.frame)
-      store(gain * (at * shape.stepLeft + shape.gainLeft), context.gainRows + place)
-      store(gain * (at * shape.stepRight + shape.gainRight), context.rightGainRows + place)
+      if region.pointee.isStereo { store(sound.right, context.rightRows + place) }
+      if isMoving {
+        let at = lanes16 + Float(shape.frame)
+        store(gain * (at * shape.stepLeft + shape.gainLeft), context.gainRows + place)
+        store(gain * (at * shape.stepRight + shape.gainRight), context.rightGainRows + place)
+      } else {
+        store(gain, context.gainRows + place)
+      }
+      written = frame &+ 16
       frame &+= count
       age = age &+ Int64(count)
       if shape.isMoving { shape.frame &+= Int32(truncatingIfNeeded: count) }
       if endsNow { break }
     }
     // Whole vectors of these rows are added to the sums.
-    clearGains(context, row &+ frame &- from, to &- frame &+ 16)
+    let end = from &+ ((to &- from &+ 15) & ~15)
+    if written < end { clearGains(context, row &+ written &- from, end &- written) }
+    return isMoving
   }
 
   @_noLocks private func clearGains(_ context: VoiceContext, _ place: Int, _ count: Int) {
@@ -236,17 +251,19 @@ struct Voice {
     setMemory(context.rightGainRows + place, 0, count &* 4)
   }
 
-  @_noLocks private func setSteps(_ context: VoiceContext, _ shape: VoiceShape, _ frame: Int, _ count: Int) {
+  @_noLocks private func setSteps(
+    _ context: VoiceContext, _ ratio: Double, _ ratioStep: Double, _ place: Int, _ frame: Int, _ count: Int
+  ) {
     if let factors = context.factors {
       for index in 0..<count {
         let factor = factors[frame &+ index]
-        let change = fixedPoint(shape.ratioStep * factor)
+        let change = fixedPoint(ratioStep * factor)
         context.steps[index] =
-          fixedPoint(shape.ratio * factor) &+ change &* (Int64(shape.frame) &+ Int64(index))
+          fixedPoint(ratio * factor) &+ change &* (Int64(place) &+ Int64(index))
       }
     } else {
-      let change = fixedPoint(shape.ratioStep * context.factor)
-      let first = fixedPoint(shape.ratio * context.factor) &+ change &* Int64(shape.frame)
+      let change = fixedPoint(ratioStep * context.factor)
+      let first = fixedPoint(ratio * context.factor) &+ change &* Int64(place)
       for index in 0..<count { context.steps[index] = first &+ change &* Int64(index) }
     }
     for index in count..<16 { context.steps[index] = 0 }

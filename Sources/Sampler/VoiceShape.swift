@@ -16,11 +16,12 @@ struct VoiceShape {
   private let flexible: UnsafeMutablePointer<FlexibleEnvelope>
   /// What modulation added to the points' times and levels when the voice began, 64 each.
   private let points: UnsafeMutablePointer<Float>
-  private let filters: UnsafeMutablePointer<FilterCoefficients>
 
   private(set) var isMoving = false
   /// Some value is not where it is to go.
   private var isGliding = false
+  /// An LFO moves something: for as long as no value glides.
+  private var isSwinging = false
   /// Frames of the control period that are over.
   var frame: Int32 = 0
   /// At the period's start, and by how much they change a frame. The next period starts where this ends.
@@ -50,10 +51,9 @@ struct VoiceShape {
   private static var pointPlace: Int {
     flexiblePlace + Most.flexible * MemoryLayout<FlexibleEnvelope>.stride
   }
-  private static var filterPlace: Int { pointPlace + 128 * 4 }
   /// Bytes of one voice besides the struct itself.
   static var memorySize: Int {
-    (filterPlace + Most.units * MemoryLayout<FilterCoefficients>.stride + 63) & ~63
+    (pointPlace + 128 * 4 + 63) & ~63
   }
 
   /// `memory` is zeroed and 64-byte aligned. Worker.
@@ -63,7 +63,6 @@ struct VoiceShape {
     envelopes = (memory + Self.envelopePlace).assumingMemoryBound(to: Envelope.self)
     flexible = (memory + Self.flexiblePlace).assumingMemoryBound(to: FlexibleEnvelope.self)
     points = (memory + Self.pointPlace).assumingMemoryBound(to: Float.self)
-    filters = (memory + Self.filterPlace).assumingMemoryBound(to: FilterCoefficients.self)
   }
 
   /// Where the values are to go, by slot. Audio thread.
@@ -75,7 +74,8 @@ struct VoiceShape {
   /// Begins at the goals. `noteOn` is what modulation says for the slots from `Slot.noteOn` on. Audio
   /// thread.
   @_noLocks mutating func begin(
-    _ voice: inout Voice, _ noteOn: UnsafePointer<Float>, seed: UInt32, rate: Float
+    _ voice: inout Voice, _ noteOn: UnsafePointer<Float>, _ bank: inout FilterBank, slot: Int, seed: UInt32,
+    rate: Float
   ) {
     copyMemory(values, values + 64, 256)
     let region = voice.region
@@ -114,9 +114,15 @@ struct VoiceShape {
     gainLeft = nextLeft
     gainRight = nextRight
     for index in 0..<Int(region.pointee.unitCount) {
-      filters[index] = design(region, index, rate)
+      let unit = region.pointee.units[index]
+      let powers = FilterPowers(
+        cents: SIMD16(repeating: totals[Int(unit.frequency)]),
+        level: SIMD16(repeating: totals[Int(unit.level)]),
+        octaves: SIMD16(repeating: totals[Int(unit.width)]), rate: SIMD16(repeating: rate))
+      bank.set(slot, index, FilterCoefficients(unit.kind, powers, 0))
     }
     isGliding = false
+    isSwinging = false
     isMoving = hasLiveGenerators(region)
     settle(&voice)
   }
@@ -125,6 +131,7 @@ struct VoiceShape {
   @_noLocks mutating func wake(_ voice: inout Voice) {
     voice.isShaped = true
     isGliding = true
+    isSwinging = false
     guard !isMoving else { return }
     catchUp(voice.core, voice.rate)
     isMoving = true
@@ -178,7 +185,7 @@ struct VoiceShape {
     let region = voice.region
     let wasGliding = isGliding
     if isGliding { isGliding = glide(region.pointee.bendSmoothing, rate) }
-    let isLive = wasGliding || hasLiveGenerators(region)
+    let isLive = wasGliding || isSwinging || hasLiveGenerators(region)
     if isLive {
       advance(region, voice.image!, rate, Self.period)
       age = age &+ Int64(Self.period)
@@ -187,21 +194,19 @@ struct VoiceShape {
       age = voice.age
     }
     compute(voice, rate)
-    let frames = Float(Self.period)
-    ratioStep = isMoving ? (nextRatio - ratio) / Double(frames) : 0
-    stepLeft = isMoving ? (nextLeft - gainLeft) / frames : 0
-    stepRight = isMoving ? (nextRight - gainRight) / frames : 0
+    let share = 1 / Float(Self.period)
+    ratioStep = isMoving ? (nextRatio - ratio) * Double(share) : 0
+    stepLeft = isMoving ? (nextLeft - gainLeft) * share : 0
+    stepRight = isMoving ? (nextRight - gainRight) * share : 0
     for index in 0..<Int(region.pointee.unitCount) {
-      let from = filters[index]
-      if isMoving { filters[index] = design(region, index, rate) }
-      bank.move(slot, index, at: place, from: from, to: filters[index], over: frames)
-    }
-  }
-
-  /// Sets the coefficients of a voice that begins. Audio thread.
-  @_noLocks func start(_ voice: Voice.Core, _ bank: inout FilterBank, slot: Int, at place: Int) {
-    for index in 0..<Int(voice.region.pointee.unitCount) {
-      bank.move(slot, index, at: place, from: filters[index], to: filters[index], over: 1)
+      let unit = region.pointee.units[index]
+      if isMoving {
+        bank.move(
+          slot, index, at: place, unit.kind, cents: totals[Int(unit.frequency)],
+          level: totals[Int(unit.level)], octaves: totals[Int(unit.width)], rate: rate)
+      } else {
+        bank.rest(slot, index, at: place)
+      }
     }
   }
 
@@ -232,12 +237,15 @@ struct VoiceShape {
   }
 
   /// Whether any generator that moves something moves itself.
-  @_noLocks private func hasLiveGenerators(_ region: UnsafeMutablePointer<Region>) -> Bool {
+  @_noLocks private mutating func hasLiveGenerators(_ region: UnsafeMutablePointer<Region>) -> Bool {
     let routes = region.pointee.routes
     for index in 0..<Int(region.pointee.routeCount) {
       guard values[Slot.depth &+ index] != 0 || goals[Slot.depth &+ index] != 0 else { continue }
       let generator = routes[index].generator
-      if generator < Route.envelope { return true }
+      if generator < Route.envelope {
+        isSwinging = !isGliding
+        return true
+      }
       if generator < Route.flexible {
         if !envelopes[Int(generator &- Route.envelope)].isSteady { return true }
       } else if !flexible[Int(generator &- Route.flexible)].isSteady {
@@ -253,9 +261,8 @@ struct VoiceShape {
   ) {
     guard frames > 0 else { return }
     for index in 0..<Int(region.pointee.lfoCount) {
-      var frequency = values[Slot.frequency &+ index]
-      if region.pointee.isBank { frequency = 8.175_799 * exponential2(frequency / 1200) }
-      lfos[index].advance(frames, frequency: frequency, rate: rate)
+      lfos[index].advance(
+        frames, frequency: values[Slot.frequency &+ index], isBank: region.pointee.isBank, rate: rate)
     }
     for index in 0..<Int(region.pointee.envelopeCount) { envelopes[index].advance(frames) }
     for index in 0..<Int(region.pointee.flexibleCount) {
@@ -323,15 +330,6 @@ struct VoiceShape {
     let limited = percent > -100 ? (percent < 100 ? percent : 100) : -100
     let angle = (limited + 100) * (Float.pi / 400)
     return (cosine(angle), sine(angle))
-  }
-
-  @_noLocks private func design(
-    _ region: UnsafeMutablePointer<Region>, _ index: Int, _ rate: Float
-  ) -> FilterCoefficients {
-    let unit = region.pointee.units[index]
-    return FilterCoefficients(
-      unit.kind, cents: totals[Int(unit.frequency)], level: totals[Int(unit.level)],
-      octaves: totals[Int(unit.width)], rate: rate)
   }
 
   /// The rate changed: pitch and times stay; filters find their new coefficients at the next control
