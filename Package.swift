@@ -62,7 +62,7 @@ let package = Package(
     .testTarget(name: "PatchTests", dependencies: ["Patch", "PatchLanguage", "Processors"]),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime"]),
     .testTarget(name: "ProcessorsTests", dependencies: ["Processors"]),
-    .testTarget(name: "SamplerTests", dependencies: ["Sampler"]),
+    .testTarget(name: "SamplerTests", dependencies: ["Sampler", "CSndfile"]),
     .testTarget(name: "EngineTests", dependencies: ["Engine", "PatchLanguage", "Sampler", "TestSupport"]),
     .target(name: "CAudit", path: "Tests/CAudit"),
     .testTarget(
@@ -78,11 +78,17 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// `make fuzz` builds with FUZZ=1: what it makes has no `main` of its own, so it stays out otherwise.
+// `make fuzz` builds with FUZZ=1: what it makes has no `main` of its own, so it stays out otherwise. It plays
+// what it reads as the tests do, of which it borrows a file.
 if ProcessInfo.processInfo.environment["FUZZ"] == "1" {
-  package.targets.append(
+  package.targets.removeAll { $0.type == .test }
+  package.targets += [
     .executableTarget(
-      name: "FuzzReader", dependencies: ["Patch", "PatchLanguage", "Engine"], path: "Fuzz/Reader"))
+      name: "FuzzReader", dependencies: ["Patch", "PatchLanguage", "Engine"], path: "Fuzz/Reader"),
+    .executableTarget(
+      name: "FuzzFiles", dependencies: ["Patch", "Realtime", "Sampler"], path: ".",
+      sources: ["Fuzz/Files", "Tests/SamplerTests/Rig.swift"]),
+  ]
 }
 
 // `make test` and the other checks build with STRICT=1.

@@ -24,6 +24,7 @@ public final class Engine {
   let graph = EngineGraph()
   private var resources: [NodeID: Resource] = [:]
   private var faults: [NodeID: String] = [:]
+  private var loads: [NodeID: FileLoad] = [:]
   /// How often nodes were revived after the blast shield muted them.
   var lives: [NodeID: Int] = [:]
   private(set) var wanted = Patch()
@@ -195,14 +196,24 @@ public final class Engine {
     if let old = resources[id], old !== resource { oldResources.append(old) }
     resources[id] = resource
     faults[id] = nil
+    loads[id] = nil
     guard let node = graph.current[id] else { return }
     node.fault = nil
+    node.loading = nil
     node.resource = resource
     send(.use(node.slot, resource?.header), at: nil)
     if let resource { log.note(.loaded(resource.name), node.id, node.name, at: renderer.time) }
   }
 
-  /// A file that is missing: the node stays, passes nothing, and says why. nil takes it back.
+  /// How far the file is that a node will play; nil: none is loading.
+  public func show(_ load: FileLoad?, for id: NodeID) {
+    guard loads[id] != load else { return }
+    loads[id] = load
+    graph.current[id]?.loading = load
+  }
+
+  /// A file that is missing: the node stays, goes on with what it plays or passes nothing, and says why. nil
+  /// takes it back.
   public func markPlaceholder(_ id: NodeID, _ reason: String?) {
     guard faults[id] != reason else { return }
     faults[id] = reason
@@ -250,6 +261,7 @@ public final class Engine {
   func prepare(_ node: EngineNode) {
     node.prepare(rate: rate, noEvents: noEvents, pools: pools)
     node.fault = faults[node.id]
+    node.loading = loads[node.id]
     log.note(.allocated(bytes: node.bytes), node.id, node.name, at: renderer.time)
     log.note(.prepared, node.id, node.name, at: renderer.time)
   }

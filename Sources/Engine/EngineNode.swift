@@ -37,8 +37,9 @@ final class EngineNode {
   var kernelMemory: KernelMemory?
   private var memory: NodeMemory?
   var resource: Resource?
-  /// Why it passes nothing.
+  /// Why it passes nothing, or plays its old file.
   var fault: String?
+  var loading: FileLoad?
   var isLeaving = false
   /// Leaving, but heard until nothing more comes from it.
   var isRinging = false

@@ -53,6 +53,14 @@ public struct NodeReport: Sendable, Identifiable {
   public var polyphony = 0
   /// The file that it plays, by its short name.
   public var file: String?
+  /// Bytes that the file takes in memory now, whoever else plays it.
+  public var memory = 0
+  /// How often a part of the file was not read in time and played as silence.
+  public var underruns = 0
+  /// The file that is being loaded for it; until it is whole, the node plays `file`.
+  public var loading: FileLoad?
+  /// Why its setting's file cannot be played, where it goes on playing `file` instead.
+  public var fault: String?
   /// When it was made, in engine frames; a node that is never reset keeps it.
   public var startedAt: Int64 = 0
   /// Of an `input` or `output`: how many of its channels, the last ones, the driver does not have. They are
@@ -64,6 +72,22 @@ public struct NodeReport: Sendable, Identifiable {
   public var isMuted: Bool {
     if case .muted = state { true } else { false }
   }
+}
+
+/// A file that is on its way.
+public struct FileLoad: Sendable, Hashable {
+  /// Short name.
+  public var name: String
+  /// 0...1.
+  public var fraction: Double
+
+  public init(name: String, fraction: Double) {
+    self.name = name
+    self.fraction = fraction
+  }
+
+  /// For example "grand.sf2 45 %".
+  public var words: String { "\(name) \(Int(fraction * 100)) %" }
 }
 
 public struct PortReport: Sendable {

@@ -192,7 +192,7 @@ struct PlanPicture {
     if nodes[index].heldNotes != held { nodes[index].heldNotes = held }
     let polyphony = subjects[index].polyphony.map { Int(node.values[$0][0]) } ?? 0
     if nodes[index].polyphony != polyphony { nodes[index].polyphony = polyphony }
-    if nodes[index].file != node.resource?.name { nodes[index].file = node.resource?.name }
+    refreshFile(index, node)
     let isQuiet =
       slot.pointee.isSilent.load(ordering: .relaxed) || slot.pointee.blast.load(ordering: .relaxed) != 0
     var channel = 0
@@ -212,6 +212,18 @@ struct PlanPicture {
     }
   }
 
+  private mutating func refreshFile(_ index: Int, _ node: EngineNode) {
+    let resource = node.resource
+    if nodes[index].file != resource?.name { nodes[index].file = resource?.name }
+    if nodes[index].loading != node.loading { nodes[index].loading = node.loading }
+    let fault = resource == nil ? nil : node.fault
+    if nodes[index].fault != fault { nodes[index].fault = fault }
+    guard let resource else { return }
+    let (memory, underruns) = (resource.bytes, resource.underruns)
+    if nodes[index].memory != memory { nodes[index].memory = memory }
+    if nodes[index].underruns != underruns { nodes[index].underruns = underruns }
+  }
+
   private static func state(_ node: EngineNode, _ now: Int64, _ rate: Double) -> NodeReport.State {
     var boundary: [EngineCable] { node.isSink ? node.incoming : node.outgoing }
     var left: Double { boundary.compactMap { secondsLeft($0, now, rate) }.max() ?? 0 }
@@ -219,7 +231,7 @@ struct PlanPicture {
     if node.isLeaving { return .leaving(secondsLeft: left) }
     let blast = node.slot.pointee.blast.load(ordering: .relaxed)
     if blast != 0 { return .muted(Blast.words(Float(bitPattern: blast))) }
-    if let fault = node.fault { return .placeholder(fault) }
+    if let fault = node.fault, node.resource == nil { return .placeholder(fault) }
     if node.type == nil { return .placeholder("unknown kind \(node.kind)") }
     if now < node.startedAt + Int64(Engine.standardFade * rate),
       boundary.contains(where: { $0.target > 0 && secondsLeft($0, now, rate) != nil })

@@ -285,6 +285,9 @@ public struct ResourceHeader {
   public internal(set) var uses: Int32 = 0
   /// Uses of kernels that were freed while they sounded, counted by the worker.
   public var returned: Int32 = 0
+  /// How often something was not read from disk in time and played as silence, counted by the audio threads
+  /// with `countUnderrun`.
+  public internal(set) var underruns: Int32 = 0
   /// What follows this header, as the owner numbers it (1 instrument, 2 audio file).
   public var type: Int32
 

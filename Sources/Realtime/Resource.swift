@@ -5,19 +5,24 @@ public final class Resource: @unchecked Sendable {
   public let header: UnsafeMutablePointer<ResourceHeader>
   /// Short name for the views.
   public let name: String
-  /// Memory that it holds.
-  public let bytes: Int
+  private let size: @Sendable () -> Int
   private let release: @Sendable () -> Void
 
   public init(
-    header: UnsafeMutablePointer<ResourceHeader>, name: String, bytes: Int,
+    header: UnsafeMutablePointer<ResourceHeader>, name: String, bytes: @escaping @Sendable () -> Int,
     release: @escaping @Sendable () -> Void
   ) {
     self.header = header
     self.name = name
-    self.bytes = bytes
+    size = bytes
     self.release = release
   }
+
+  /// Memory that it holds now; of what streams from disk that is what was read ahead.
+  public var bytes: Int { size() }
+
+  /// How often something was not read from disk in time, and silence played instead.
+  public var underruns: Int { Int(header.pointee.underruns) }
 
   deinit { release() }
 }

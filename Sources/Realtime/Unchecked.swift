@@ -54,8 +54,13 @@ public func setMemory(
 extension ResourceHeader {
   /// Counts one use more, or one less. Nodes on several threads may play one resource: the counter is
   /// used as the atomic number whose layout it has, which nothing else does while it is played.
-  @_noLocks public mutating func count(_ change: Int32) {
-    withUnsafeMutablePointer(to: &uses) {
+  @_noLocks public mutating func count(_ change: Int32) { Self.add(change, to: &uses) }
+
+  /// Counts something that was not there in time. In the same way.
+  @_noLocks public mutating func countUnderrun() { Self.add(1, to: &underruns) }
+
+  @_noLocks private static func add(_ change: Int32, to counter: inout Int32) {
+    withUnsafeMutablePointer(to: &counter) {
       _ = UnsafeMutableRawPointer($0).assumingMemoryBound(to: Atomic<Int32>.self).pointee
         .wrappingAdd(change, ordering: .relaxed)
     }

@@ -48,8 +48,8 @@ extension AudioFile {
       }
       do throws(LoadError) {
         let channels = Int(info.channels)
-        let all = try decode(file, channels, Int(info.frames), path, as: Float.self, sf_readf_float)
-        samples = (0..<all.count / channels).map { all[$0 * channels].isFinite ? all[$0 * channels] : 0 }
+        let all = try decode(file, channels, Int(info.frames), path, nil, as: Float.self, sf_readf_float)
+        samples = (0..<all.count / channels).map { isSound(all[$0 * channels]) ? all[$0 * channels] : 0 }
         return nil
       } catch {
         return error

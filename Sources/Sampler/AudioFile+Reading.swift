@@ -1,3 +1,4 @@
+import CSamplerate
 import CSndfile
 import Glibc
 
@@ -6,7 +7,8 @@ extension AudioFile {
   /// Reads a whole file, converted to `rate` when that is given and differs; `folded`: more than two
   /// channels become two. Worker.
   static func read(
-    _ path: String, rate wanted: Double? = nil, folded: Bool = false, in pool: SamplePool = SamplePool()
+    _ path: String, rate wanted: Double? = nil, folded: Bool = false, in pool: SamplePool = SamplePool(),
+    showing progress: LoadProgress? = nil
   ) throws(LoadError) -> AudioFile {
     var info = SF_INFO()
     errno = 0
@@ -24,16 +26,21 @@ extension AudioFile {
     // A damaged header may promise more than the disk holds: believe what can be read.
     let promised = Int(info.frames)
     let isFolded = folded && channels > 2
-    if hasShorts(info.format), !isFolded, wanted == nil || wanted == facts.rate {
-      let samples = try decode(file, channels, promised, path, as: Int16.self, sf_readf_short)
+    let isShort = hasShorts(info.format) && !isFolded && (wanted == nil || wanted == facts.rate)
+    if let stream = try streamed(facts, info, file, rate: wanted, isFolded: isFolded, isShort, pool) {
+      return stream
+    }
+    progress?.expect(promised)
+    if isShort {
+      let samples = try decode(file, channels, promised, path, progress, as: Int16.self, sf_readf_short)
       facts.originalFrames = samples.count / channels
       (facts.loop, facts.key) = instrument(of: file, frames: facts.originalFrames)
       return try AudioFile(facts, channels: channels, shorts: samples, in: pool)
     }
-    var samples = try decode(file, channels, promised, path, as: Float.self, sf_readf_float)
+    var samples = try decode(file, channels, promised, path, progress, as: Float.self, sf_readf_float)
     facts.originalFrames = samples.count / channels
     samples.withUnsafeMutableBufferPointer { samples in
-      for index in 0..<samples.count where !samples[index].isFinite {
+      for index in 0..<samples.count where !isSound(samples[index]) {
         samples[index] = 0
         facts.badSamples += 1
       }
@@ -50,6 +57,41 @@ extension AudioFile {
     }
     return try AudioFile(facts, channels: channels, floats: samples, in: pool)
   }
+
+  /// The same as a stream, where the file is so large that it shall be one.
+  private static func streamed(
+    _ facts: Facts, _ info: SF_INFO, _ file: OpaquePointer, rate wanted: Double?, isFolded: Bool,
+    _ isShort: Bool, _ pool: SamplePool
+  ) throws(LoadError) -> AudioFile? {
+    var facts = facts
+    var frames = Int(info.frames)
+    var conversion: SoundFileSource.Conversion?
+    if let wanted, wanted != facts.rate {
+      guard wanted == wanted.rounded(), wanted < 1e7, src_is_valid_ratio(wanted / facts.rate) != 0 else {
+        return nil
+      }
+      conversion = SoundFileSource.Conversion(from: Int(info.samplerate), to: Int(wanted))
+    }
+    facts.originalFrames = frames
+    guard info.seekable != 0, frames <= largestFile else { return nil }
+    if let conversion { frames = conversion.frames(of: frames) }
+    let channels = isFolded ? 2 : Int(info.channels)
+    guard pool.streams(frames * channels * (isShort ? 2 : 4)) else { return nil }
+    if let wanted, conversion != nil {
+      facts.rate = wanted
+    } else {
+      (facts.loop, facts.key) = instrument(of: file, frames: frames)
+    }
+    let source = SoundFileSource(
+      path: facts.path, channels: Int(info.channels), frames: facts.originalFrames, isFolded: isFolded,
+      isShort: isShort, conversion: conversion)
+    return try AudioFile(
+      facts, channels: channels, frames: frames, isShort: isShort, source: source,
+      waits: pool.options.waits)
+  }
+
+  /// Whether a sample of a file of floats is one: a number, and at most 120 dB above full scale.
+  static func isSound(_ value: Float) -> Bool { value.magnitude <= 1e6 }
 
   /// Whether 16 bits hold all that such a file has.
   private static func hasShorts(_ format: Int32) -> Bool {
@@ -82,7 +124,8 @@ extension AudioFile {
 
   /// All frames, interleaved, at least one.
   static func decode<Sample: Numeric>(
-    _ file: OpaquePointer, _ channels: Int, _ promised: Int, _ path: String, as type: Sample.Type,
+    _ file: OpaquePointer, _ channels: Int, _ promised: Int, _ path: String, _ progress: LoadProgress?,
+    as type: Sample.Type,
     _ read: (OpaquePointer?, UnsafeMutablePointer<Sample>?, sf_count_t) -> sf_count_t
   ) throws(LoadError) -> [Sample] {
     let piece = 1 << 16
@@ -96,6 +139,8 @@ extension AudioFile {
         read(file, $0.baseAddress! + before, sf_count_t(piece))
       }
       samples.removeLast((piece - max(0, Int(got))) * channels)
+      guard progress?.isCancelled != true else { throw LoadError(path: path, "no longer wanted") }
+      progress?.advance(max(0, Int(got)))
       if got > 0 { continue }
       guard !samples.isEmpty else { throw LoadError(path: path, "it holds no audio that can be read") }
       return samples
@@ -104,7 +149,7 @@ extension AudioFile {
 
   /// More than two channels to stereo: 4 and 6 by Web Audio's rules for quad and 5.1, others by turns to
   /// the left and the right.
-  private static func fold(_ samples: [Float], channels: Int) -> [Float] {
+  static func fold(_ samples: [Float], channels: Int) -> [Float] {
     let half = Float(0.5).squareRoot()
     let sides: [(Float, Float)] =
       switch channels {

@@ -27,7 +27,7 @@ final class AudioFile: @unchecked Sendable {
     /// Before conversion to another rate.
     var originalRate: Double
     var originalFrames: Int
-    /// NaN and infinite samples that were replaced by silence.
+    /// Samples that are no numbers, or beyond all measure, and were replaced by silence.
     var badSamples = 0
     /// Bytes that the file's head promises and the file does not have.
     var missingBytes = 0
@@ -40,7 +40,9 @@ final class AudioFile: @unchecked Sendable {
   let isShort: Bool
   /// Frames from one channel to the next.
   let stride: Int
-  private let memory: SampleMemory
+  /// Only parts of it are in memory.
+  let stream: SampleStream?
+  private let memory: SampleMemory?
   private let first: UnsafeMutableRawPointer
 
   var path: String { facts.path }
@@ -49,7 +51,8 @@ final class AudioFile: @unchecked Sendable {
   var key: Int? { facts.key }
 
   private var width: Int { isShort ? 2 : 4 }
-  var bytes: Int { stride * channels * width }
+  /// In memory, now.
+  var bytes: Int { stream?.bytes ?? stride * channels * width }
 
   /// A channel's frames; `margin` frames may be read before the first and behind the last.
   func plane(_ channel: Int) -> SamplePlane {
@@ -69,6 +72,7 @@ final class AudioFile: @unchecked Sendable {
     let line = 64 / width
     stride = (frames + 2 * Self.margin + line - 1) / line * line
     let place = try pool.take(stride * channels * width, for: facts.path)
+    stream = nil
     memory = place.0
     first = place.1 + Self.margin * width
     // Not to be touched by the audio thread first.
@@ -77,6 +81,23 @@ final class AudioFile: @unchecked Sendable {
       memset(plane, 0, Self.margin * width)
       memset(plane + (Self.margin + frames) * width, 0, (stride - Self.margin - frames) * width)
     }
+  }
+
+  /// So many frames that are read from disk when they are wanted, but for those that notes begin with. Worker.
+  init(
+    _ facts: Facts, channels: Int, frames: Int, isShort: Bool, source: any FrameSource, waits: Bool
+  ) throws(LoadError) {
+    self.facts = facts
+    self.channels = channels
+    self.frames = frames
+    self.isShort = isShort
+    let stream = try SampleStream(
+      source, channels: channels, frames: frames, isShort: isShort, waits: waits, path: facts.path)
+    Streamer.shared.add(stream)
+    stride = stream.stride / (isShort ? 2 : 4)
+    first = stream.first
+    memory = nil
+    self.stream = stream
   }
 
   /// What was read as interleaved floats, each finite. Worker.

@@ -12,27 +12,31 @@ struct AudioImage {
   var channels: Int
   var frames: Int
   var rate: Double
+  /// Of a file that streams from disk: what of it is there.
+  var stream: UnsafeMutablePointer<StreamTable>?
 }
 
 /// Loads audio files for players. Worker.
 public enum AudioFileLoader {
-  /// Decodes `path` and converts it to `rate` frames a second.
+  /// Decodes `path` and converts it to `rate` frames a second; of a large file only the beginning, the rest
+  /// while it plays.
   ///
   /// Throws when it cannot be read as audio. Worker.
   public static func load(
-    path: String, rate: Double
+    path: String, rate: Double, options: LoadOptions = LoadOptions()
   ) throws(LoadError) -> (resource: Resource, report: AudioFileReport) {
     guard rate.isFinite, rate > 0 else { throw LoadError(path: path, "cannot be played at \(rate) Hz") }
-    let file = try AudioFile.read(path, rate: rate)
+    let file = try AudioFile.read(path, rate: rate, in: SamplePool(options), showing: options.progress)
+    file.stream?.pin(0)
     let image = UnsafeMutablePointer<AudioImage>.allocate(capacity: 1)
     image.initialize(
       to: AudioImage(
         plane: file.plane(0), stride: file.channels > 1 ? file.plane(1).base - file.plane(0).base : 0,
-        channels: file.channels, frames: file.frames, rate: file.rate))
+        channels: file.channels, frames: file.frames, rate: file.rate, stream: file.stream?.table))
     let owner = ImageOwner(image: image, file: file)
     let resource = Resource(
       header: UnsafeMutableRawPointer(image).assumingMemoryBound(to: ResourceHeader.self),
-      name: lastComponent(path), bytes: file.bytes, release: { owner.free() })
+      name: lastComponent(path), bytes: { file.bytes }, release: { owner.free() })
     let report = AudioFileReport(
       path: path, format: file.facts.format, channels: file.channels, frames: file.facts.originalFrames,
       rate: file.facts.originalRate, playedAt: rate, bytes: file.bytes, findings: file.findings())
@@ -59,7 +63,8 @@ extension AudioFile {
       all.append(
         Finding(
           .corrected, file: file ?? path, line: line,
-          "\(subject)\(facts.badSamples) samples are not numbers; they play as silence"))
+          "\(subject)\(facts.badSamples) samples are not numbers or louder than 120 dB; they play as silence")
+      )
     }
     if facts.missingBytes > 0 {
       all.append(

@@ -63,6 +63,8 @@ struct InstrumentBuilder {
     let (keys, rows, noteLists) = index()
     var lists = noteLists
     let controlLists = controlIndex(&lists)
+    // What a note begins with is there when it begins.
+    for entry in entries { entry.sample.stream?.pin(entry.settings.offset) }
     let conditions = entries.flatMap(\.settings.conditions)
     let image = UnsafeMutablePointer<InstrumentImage>.allocate(capacity: 1)
     let owner = Owner(image: image, samples: Array(samples.values))
@@ -70,16 +72,17 @@ struct InstrumentBuilder {
     var tables: [VelocityCurve: UnsafeMutablePointer<Float>] = [:]
     var firstCondition = 0
     var counter = 0
-    for (number, entry) in entries.enumerated() {
-      let curve = entry.settings.velocityCurve
+    for number in entries.indices {
+      let curve = entries[number].settings.velocityCurve
       let gains = tables[curve] ?? Self.copy(curve.gains)
       if tables.updateValue(gains, forKey: curve) == nil { owner.velocityGains.append(gains) }
       (regions + number).initialize(
-        to: entry.settings.region(
-          sample: entry.sample, velocityGains: gains, firstCondition: firstCondition, counter: counter,
+        to: entries[number].settings.region(
+          sample: entries[number].sample, velocityGains: gains, firstCondition: firstCondition,
+          counter: counter,
           tables: &owner.tables))
-      firstCondition += entry.settings.conditions.count
-      if entry.settings.sequenceLength > 1 { counter += 1 }
+      firstCondition += entries[number].settings.conditions.count
+      if entries[number].settings.sequenceLength > 1 { counter += 1 }
     }
     var standing = [Float](repeating: 0, count: 128)
     for (control, value) in controls where standing.indices.contains(control) { standing[control] = value }
@@ -96,12 +99,13 @@ struct InstrumentBuilder {
         points: Self.copy(owner.tables.points),
         switchLow: Int32(switchKeys?.lowerBound ?? 1), switchHigh: Int32(switchKeys?.upperBound ?? 0),
         switchDefault: Int32(switchDefault ?? -1)))
-    let bytes =
-      samples.values.reduce(0) { $0 + $1.bytes } + entries.count * MemoryLayout<Region>.stride
-      + (keys.count + rows.count + lists.count) * 4
+    let tableBytes =
+      entries.count * MemoryLayout<Region>.stride + (keys.count + rows.count + lists.count) * 4
+    let wholeBytes = owner.samples.reduce(tableBytes) { $0 + ($1.stream == nil ? $1.bytes : 0) }
+    let streamed = owner.samples.filter { $0.stream != nil }
     return Resource(
       header: UnsafeMutableRawPointer(image).assumingMemoryBound(to: ResourceHeader.self), name: name,
-      bytes: bytes, release: { owner.free() })
+      bytes: { streamed.reduce(wholeBytes) { $0 + $1.bytes } }, release: { owner.free() })
   }
 
   static func copy<T>(_ values: [T]) -> UnsafeMutablePointer<T> {
@@ -110,16 +114,27 @@ struct InstrumentBuilder {
     return memory
   }
 
+  /// Where a region sounds; regions themselves are too large to be looked at so often.
+  private struct Extent {
+    var keys: (low: Int, high: Int)
+    var velocities: (low: Int, high: Int)
+  }
+
   /// The regions for every program, trigger, key and velocity: for each key a row, for each velocity of
   /// a row a place in one array of lists, each list headed by its length. Equal rows and equal lists are
   /// stored once.
   private func index() -> (keys: [UInt32], rows: [UInt32], lists: [UInt32]) {
     var byKey = [[UInt32]](repeating: [], count: max(1, programs.count) * 256)
-    for (number, entry) in entries.enumerated() {
-      let settings = entry.settings
-      let isRelease = settings.trigger == .release || settings.trigger == .releaseKey
-      let first = entry.program * 256 + (isRelease ? 128 : 0)
-      let (low, high) = (max(0, settings.lowKey), min(127, settings.highKey))
+    let extents = entries.map {
+      Extent(
+        keys: (max(0, $0.settings.lowKey), min(127, $0.settings.highKey)),
+        velocities: ($0.settings.lowVelocity, $0.settings.highVelocity))
+    }
+    for number in entries.indices {
+      let trigger = entries[number].settings.trigger
+      let isRelease = trigger == .release || trigger == .releaseKey
+      let first = entries[number].program * 256 + (isRelease ? 128 : 0)
+      let (low, high) = extents[number].keys
       // No key at all (-1) is for regions that only a controller starts.
       guard low <= high else { continue }
       for key in low...high { byKey[first + key].append(UInt32(number)) }
@@ -138,7 +153,7 @@ struct InstrumentBuilder {
       }
       keys[key] = UInt32(rows.count / 128)
       rowsByCandidates[candidates] = keys[key]
-      rows += row(of: candidates, &lists, &places)
+      rows += row(of: candidates, extents, &lists, &places)
     }
     return (keys, rows, lists)
   }
@@ -161,20 +176,19 @@ struct InstrumentBuilder {
   }
 
   private func row(
-    of candidates: [UInt32], _ lists: inout [UInt32], _ places: inout [[UInt32]: UInt32]
+    of candidates: [UInt32], _ extents: [Extent], _ lists: inout [UInt32], _ places: inout [[UInt32]: UInt32]
   ) -> [UInt32] {
     // Velocities at which the list changes.
     var edges: Set<Int> = [0]
     for number in candidates {
-      edges.insert(entries[Int(number)].settings.lowVelocity)
-      edges.insert(entries[Int(number)].settings.highVelocity + 1)
+      edges.insert(extents[Int(number)].velocities.low)
+      edges.insert(extents[Int(number)].velocities.high + 1)
     }
     var place: UInt32 = 0
     return (0..<128).map { velocity in
       guard edges.contains(velocity) else { return place }
       let list = candidates.filter {
-        let settings = entries[Int($0)].settings
-        return settings.lowVelocity <= velocity && velocity <= settings.highVelocity
+        extents[Int($0)].velocities.low <= velocity && velocity <= extents[Int($0)].velocities.high
       }
       if let known = places[list] {
         place = known

@@ -110,6 +110,8 @@ struct Region {
   var left: SamplePlane
   var right: SamplePlane
   var isStereo: Bool
+  /// Of a sample that streams from disk: what of it is there.
+  var stream: UnsafeMutablePointer<StreamTable>?
   /// Playback starts and ends here (end exclusive), loops between these (end exclusive).
   var start: Int
   var end: Int

@@ -8,18 +8,19 @@ public enum InstrumentLoader {
   /// What is not understood and which samples are missing stands in the report; throws only when
   /// nothing can be played. Worker.
   public static func load(
-    path: String
+    path: String, options: LoadOptions = LoadOptions()
   ) throws(LoadError) -> (resource: Resource, report: InstrumentReport) {
     let name = path.lowercased()
-    if name.hasSuffix(".sfz") { return try loadSfz(path) }
+    if name.hasSuffix(".sfz") { return try loadSfz(path, options) }
     return name.hasSuffix(".sf2") || name.hasSuffix(".sf3")
-      ? try SoundFontLoader.load(path) : try loadAudio(path)
+      ? try SoundFontLoader.load(path, options) : try loadAudio(path, options)
   }
 
   private static func loadAudio(
-    _ path: String
+    _ path: String, _ options: LoadOptions
   ) throws(LoadError) -> (resource: Resource, report: InstrumentReport) {
-    let sample = try AudioFile.read(path, folded: true)
+    let sample = try AudioFile.read(
+      path, folded: true, in: SamplePool(options), showing: options.progress)
     var settings = RegionSettings()
     settings.isPlainFile = true
     settings.keyCenter = sample.key ?? 60
@@ -38,7 +39,7 @@ public enum InstrumentLoader {
   }
 
   private static func loadSfz(
-    _ path: String
+    _ path: String, _ options: LoadOptions
   ) throws(LoadError) -> (resource: Resource, report: InstrumentReport) {
     let reader = SfzReader(try SfzScanner(path: path))
     guard !reader.regions.isEmpty else {
@@ -46,7 +47,8 @@ public enum InstrumentLoader {
         path: path, line: reader.findings.first?.line,
         "no <region> in it: \(reader.findings.first?.message ?? "it is empty or not an SFZ instrument")")
     }
-    var library = SampleLibrary(folder: TextFile.folder(path))
+    var library = SampleLibrary(folder: TextFile.folder(path), options)
+    options.progress?.expect(Set(reader.regions.compactMap(\.sample)).count)
     var findings = reader.findings
     var builder = InstrumentBuilder()
     builder.controls = reader.controls
@@ -60,6 +62,7 @@ public enum InstrumentLoader {
             "the region has no sample; it is left out"))
         continue
       }
+      guard options.progress?.isCancelled != true else { throw LoadError(path: path, "no longer wanted") }
       guard let sample = library.sample(name, settings.sampleLine, &findings) else { continue }
       let faults = settings.clamp(to: sample)
       for fault in faults {
@@ -99,9 +102,12 @@ private struct SampleLibrary {
   let folder: String
   private var loaded: [String: AudioFile] = [:]
   private var failed: Set<String> = []
-  private let pool = SamplePool()
+  private let pool: SamplePool
 
-  init(folder: String) { self.folder = folder }
+  init(folder: String, _ options: LoadOptions) {
+    self.folder = folder
+    pool = SamplePool(options)
+  }
 
   var count: Int { loaded.count }
 
@@ -109,6 +115,7 @@ private struct SampleLibrary {
   mutating func sample(_ name: String, _ place: SourceLine, _ findings: inout [Finding]) -> AudioFile? {
     if let known = loaded[name] { return known }
     if failed.contains(name) { return nil }
+    defer { pool.options.progress?.advance(1) }
     do {
       if name.hasPrefix("*") {
         let sample = try AudioFile.generated(name, in: pool)

@@ -155,6 +155,7 @@ public struct Player: Kernel {
   @_noLocks private mutating func cue(_ seconds: Double) {
     cueSeconds = seconds > 0 ? seconds : 0
     cuePosition = position(seconds: cueSeconds)
+    if let stream = image?.pointee.stream { stream.pointee.expect(Int(cuePosition >> 32), pace: 1) }
   }
 
   @_noLocks private func position(seconds: Double) -> Int64 {

@@ -47,6 +47,11 @@ struct PlayerHead {
       let pace = (factor < 0 ? -factor : factor) * 64
       scratch.gains[index] *= level.value(0, at: from &+ index) * (pace < 1 ? pace : 1)
     }
+    if let stream = image.pointee.stream, frames > 0,
+      !isRead(stream, image, frames, isLooping, pace: Double(speed.value(0)) * base, scratch)
+    {
+      return
+    }
     let outputs = block.outputs[0]
     let channels = image.pointee.channels
     if outputs.count == 1, channels == 2 {
@@ -59,6 +64,36 @@ struct PlayerHead {
     for channel in 0..<outputs.count where channels == 1 || channel < channels {
       add(image, channels == 1 ? 0 : channel, to: outputs[channel] + from, frames, isLooping, scratch)
     }
+  }
+
+  /// Whether what these frames are made of has been read from disk; says what will be wanted after. Audio
+  /// thread.
+  @_noLocks private func isRead(
+    _ stream: UnsafeMutablePointer<StreamTable>, _ image: UnsafeMutablePointer<AudioImage>, _ frames: Int,
+    _ isLooping: Bool, pace: Double, _ scratch: Scratch
+  ) -> Bool {
+    let header = UnsafeMutableRawPointer(image).assumingMemoryBound(to: ResourceHeader.self)
+    let length = image.pointee.frames
+    var isThere = true
+    var known = -1
+    for index in 0..<frames {
+      let at = Int(scratch.places[index] >> 32)
+      let (low, high) = (at &- 1, at &+ 2)
+      if low < 0 || low &>> StreamTable.shift != known || high &>> StreamTable.shift != known {
+        if !stream.pointee.has(low, high, header) { isThere = false }
+        known = low &>> StreamTable.shift == high &>> StreamTable.shift ? low &>> StreamTable.shift : -1
+      }
+      guard isLooping else { continue }
+      if at == 0, !stream.pointee.has(length &- 1, length &- 1, header) { isThere = false }
+      if high >= length, !stream.pointee.has(0, 2, header) { isThere = false }
+    }
+    let at = Int(scratch.places[frames &- 1] >> 32)
+    stream.pointee.expect(at, pace: pace)
+    if isLooping {
+      if pace < 0, at < 2 &* StreamTable.chunkFrames { stream.pointee.expect(length &- 1, pace: pace) }
+      if pace > 0, at &+ 2 &* StreamTable.chunkFrames >= length { stream.pointee.expect(0, pace: pace) }
+    }
+    return isThere
   }
 
   @_noLocks private func add(

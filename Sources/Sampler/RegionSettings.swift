@@ -193,7 +193,8 @@ struct RegionSettings {
     base[Slot.pan] = Float(pan)
     return Region(
       left: sample.plane(0), right: sample.plane(isStereo ? 1 : 0),
-      isStereo: isStereo, start: offset, end: end.map { max(0, $0 + 1) } ?? sample.frames,
+      isStereo: isStereo, stream: sample.stream?.table, start: offset,
+      end: end.map { max(0, $0 + 1) } ?? sample.frames,
       loopStart: loopStart ?? 0, loopEnd: loopEnd.map { $0 + 1 } ?? sample.frames,
       loopMode: loopMode ?? .none, rate: sample.rate, keyCenter: Float(keyCenter ?? sample.key ?? 60),
       keyTrack: Float(keyTrack), tune: Float(tune + 100 * Double(transpose) + levelTune.values.reduce(0, +)),

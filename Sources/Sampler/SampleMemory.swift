@@ -29,14 +29,24 @@ final class SampleMemory: @unchecked Sendable {
 
 /// Gives out pieces of memory, so that the samples of an instrument lie side by side. Worker.
 final class SamplePool {
+  let options: LoadOptions
   private var memory: SampleMemory?
   private var used = 0
   private var size = 0
   /// What was given out.
   private(set) var bytes = 0
 
+  init(_ options: LoadOptions = LoadOptions()) { self.options = options }
+
+  /// Whether a sample of so many bytes is to stream.
+  func streams(_ count: Int) -> Bool {
+    count > options.largestSample
+      || (count > options.smallestStream && bytes + count > options.largestInstrument)
+  }
+
   /// Zeroed memory on a cache line's boundary, and who holds it.
   func take(_ count: Int, for path: String) throws(LoadError) -> (SampleMemory, UnsafeMutableRawPointer) {
+    guard options.progress?.isCancelled != true else { throw LoadError(path: path, "no longer wanted") }
     let count = (max(count, 1) + 63) & ~63
     if memory == nil || size - used < count {
       // Few pieces for a large instrument, little for a small one.

@@ -6,8 +6,7 @@ struct SfzScanner {
     case opcode(String, String)
   }
 
-  /// Includes within includes, and includes altogether: generous for real instruments, and an end for
-  /// one that includes itself.
+  /// Includes within includes, and includes altogether: generous for real instruments.
   static let deepest = 16
   static let mostIncludes = 4096
   static let mostBytes = 256 << 20
@@ -23,20 +22,20 @@ struct SfzScanner {
   /// Reads the file and what it includes; includes that fail are findings. Worker.
   init(path: String) throws(LoadError) {
     root = TextFile.folder(path)
-    scan(try TextFile.read(path), file: path, depth: 0)
+    scan(try TextFile.read(path), file: path, within: [])
   }
 
   /// For instruments that are no files, such as those of tests. Worker.
   init(text: String, file: String) {
     root = TextFile.folder(file)
-    scan(text, file: file, depth: 0)
+    scan(text, file: file, within: [])
   }
 
   private mutating func find(_ message: String, _ place: SourceLine) {
     findings.append(Finding(.corrected, file: place.file, line: place.line, message))
   }
 
-  private mutating func scan(_ text: String, file: String, depth: Int) {
+  private mutating func scan(_ text: String, file: String, within others: [String]) {
     bytes += text.utf8.count
     guard bytes <= Self.mostBytes else {
       find("the instrument's text is too long; the rest is left out", SourceLine(file: file, line: 0))
@@ -51,7 +50,7 @@ struct SfzScanner {
       while let directive = nextDirective(in: rest) {
         tokenize(rest[..<directive], place)
         rest = rest[directive...]
-        rest = rest.hasPrefix("#define") ? define(rest, place) : include(rest, place, depth)
+        rest = rest.hasPrefix("#define") ? define(rest, place) : include(rest, place, within: others + [file])
       }
       tokenize(rest, place)
     }
@@ -132,7 +131,9 @@ struct SfzScanner {
     return rest.dropFirst(value.count)
   }
 
-  private mutating func include(_ text: Substring, _ place: SourceLine, _ depth: Int) -> Substring {
+  private mutating func include(
+    _ text: Substring, _ place: SourceLine, within others: [String]
+  ) -> Substring {
     let rest = text.dropFirst("#include".count).drop(while: \.isWhitespace)
     guard rest.hasPrefix("\""), let end = rest.dropFirst().firstIndex(of: "\"") else {
       find("#include wants a file name in quotes", place)
@@ -142,7 +143,7 @@ struct SfzScanner {
     let name = expanded(written, place).replacing("\\", with: "/")
     let after = rest[rest.index(after: end)...]
     includes += 1
-    guard depth < Self.deepest, includes <= Self.mostIncludes else {
+    guard others.count <= Self.deepest, includes <= Self.mostIncludes else {
       let isFirst = !findings.contains { $0.message.hasPrefix("#include goes") }
       if isFirst { find("#include goes too deep (does `\(name)` include itself?); it is left out", place) }
       return after
@@ -152,8 +153,13 @@ struct SfzScanner {
       find("cannot include `\(name)`: no such file", place)
       return after
     }
+    // There are no conditions: it would never end.
+    guard !others.contains(path) else {
+      find("`\(name)` includes itself; it is left out", place)
+      return after
+    }
     do {
-      scan(try TextFile.read(path), file: path, depth: depth + 1)
+      scan(try TextFile.read(path), file: path, within: others)
     } catch {
       find("cannot include `\(name)`: \(error.message)", place)
     }

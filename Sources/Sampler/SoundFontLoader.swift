@@ -1,3 +1,4 @@
+import Glibc
 import Realtime
 
 /// Makes an instrument with programs of a SoundFont bank. Worker.
@@ -8,21 +9,34 @@ struct SoundFontLoader {
   private var known: Set<String> = []
   private var loaded: [Int: AudioFile] = [:]
   private var missing: Set<Int> = []
-  private let pool = SamplePool()
+  private let pool: SamplePool
+  /// Those of the region before: most regions have the same.
+  private var modulators: [SoundFontFile.Modulator] = []
 
-  static func load(_ path: String) throws(LoadError) -> (resource: Resource, report: InstrumentReport) {
-    var loader = SoundFontLoader(file: try SoundFontFile(path: path))
+  static func load(
+    _ path: String, _ options: LoadOptions
+  ) throws(LoadError) -> (resource: Resource, report: InstrumentReport) {
+    var loader = SoundFontLoader(file: try SoundFontFile(path: path), pool: SamplePool(options))
     return try loader.build()
   }
 
-  private init(file: SoundFontFile) { self.file = file }
+  private init(file: SoundFontFile, pool: SamplePool) {
+    self.file = file
+    self.pool = pool
+  }
 
   private mutating func build() throws(LoadError) -> (resource: Resource, report: InstrumentReport) {
     let order = file.presets.indices.sorted {
       (file.presets[$0].bank, file.presets[$0].program, $0)
         < (file.presets[$1].bank, file.presets[$1].program, $1)
     }
-    for index in order { addPreset(file.presets[index]) }
+    pool.options.progress?.expect(file.sampleBytes)
+    for index in order {
+      addPreset(file.presets[index])
+      guard pool.options.progress?.isCancelled != true else {
+        throw LoadError(path: file.path, "no longer wanted")
+      }
+    }
     guard !builder.entries.isEmpty else {
       throw LoadError(path: file.path, findings.first?.message ?? "nothing in the bank can be played")
     }
@@ -82,9 +96,12 @@ struct SoundFontLoader {
       for (number, name) in SoundFontZone.notUnderstood where zone.ignores(number) {
         note(name, "the generator `\(name)` has no effect here")
       }
-      for modulator in zone.modulators where !zone.understands(modulator) {
-        let name = "modulator of \(modulator.destination) by \(modulator.source)"
-        note(name, "the \(name) has no effect here")
+      if zone.modulators != modulators {
+        modulators = zone.modulators
+        for modulator in modulators where !zone.understands(modulator) {
+          let name = "modulator of \(modulator.destination) by \(modulator.source)"
+          note(name, "the \(name) has no effect here")
+        }
       }
       let exclusive = zone[SoundFontZone.Generator.exclusiveClass]
       let header = file.samples[Int(last.bits)]
@@ -139,11 +156,44 @@ struct SoundFontLoader {
     let rate = Double(min(header.rate, 1_000_000))
     let facts = AudioFile.Facts(
       path: file.path, format: "SoundFont 2", rate: rate, originalRate: rate, originalFrames: count)
-    if file.hasLowBytes(header.start, count) {
+    let isLong = file.hasLowBytes(header.start, count)
+    if pool.streams(count * (isLong ? 4 : 2)) {
+      let source = BankSource(file, start: header.start, isLong: isLong)
+      return try AudioFile(
+        facts, channels: 1, frames: count, isShort: !isLong, source: source, waits: pool.options.waits)
+    }
+    defer { pool.options.progress?.advance(2 * count) }
+    if isLong {
       return try AudioFile(facts, channels: 1, floats: file.readLong(header.start, count), in: pool)
     }
     return try AudioFile(facts, shorts: count, in: pool) { frames throws(LoadError) in
       try file.read(header.start, count, into: frames)
     }
   }
+}
+
+/// A sample of a bank that streams from disk. Worker.
+private final class BankSource: FrameSource {
+  private let file: SoundFontFile
+  private let start: Int
+  private let isLong: Bool
+
+  init(_ file: SoundFontFile, start: Int, isLong: Bool) {
+    self.file = file
+    self.start = start
+    self.isLong = isLong
+  }
+
+  func read(_ first: Int, _ count: Int, into memory: UnsafeMutableRawPointer, stride: Int) {
+    if isLong, let frames = try? file.readLong(start + first, count) {
+      memory.assumingMemoryBound(to: Float.self).update(from: frames, count: count)
+    } else if isLong {
+      memset(memory, 0, count * 4)
+    } else {
+      let frames = memory.assumingMemoryBound(to: Int16.self)
+      if (try? file.read(start + first, count, into: frames)) == nil { memset(memory, 0, count * 2) }
+    }
+  }
+
+  func rest() {}
 }

@@ -59,16 +59,25 @@ struct SoundFontZone {
     (15, "chorusEffectsSend"), (16, "reverbEffectsSend"),
   ]
 
-  /// What a generator is when nobody states it, where that is not 0.
-  private static let defaults: [Int: Int] = [
-    8: 13500, 21: -12000, 23: -12000, 25: -12000, 26: -12000, 27: -12000, 28: -12000, 30: -12000, 33: -12000,
-    34: -12000, 35: -12000, 36: -12000, 38: -12000, 46: -1, 47: -1, 56: 100, 58: -1,
-  ]
+  /// What each generator is when nobody states it.
+  private static let defaults: [Int32] = {
+    var values = [Int32](repeating: 0, count: 64)
+    values[8] = 13500
+    values[56] = 100
+    for number in [46, 47, 58] { values[number] = -1 }
+    for number in [21, 23, 25, 26, 27, 28, 30, 33, 34, 35, 36, 38] { values[number] = -12000 }
+    return values
+  }()
 
-  /// Those that only an instrument may state; a preset's are not counted.
-  private static let ofInstruments: Set<Int> = [0, 1, 2, 3, 4, 12, 45, 46, 47, 50, 53, 54, 57, 58]
+  /// Those that only an instrument may state; a preset's are not counted. Nor is the preset's instrument.
+  private static let ofInstruments: UInt64 = [0, 1, 2, 3, 4, 12, 41, 45, 46, 47, 50, 53, 54, 57, 58].reduce(0)
+  {
+    $0 | 1 << $1
+  }
 
-  private(set) var values: [Int: Int] = [:]
+  /// By number, and a bit for each that somebody stated.
+  private var values = defaults
+  private var stated: UInt64 = 0
   private(set) var modulators: [SoundFontFile.Modulator] = []
   var keys = 0...127
   var velocities = 0...127
@@ -81,10 +90,17 @@ struct SoundFontZone {
       case Generator.keyRange where generator.low <= generator.high: keys = generator.low...generator.high
       case Generator.velocityRange where generator.low <= generator.high:
         velocities = generator.low...generator.high
-      case Generator.sample, Generator.instrument: values[generator.number] = Int(generator.bits)
-      default: values[generator.number] = generator.value
+      case Generator.sample, Generator.instrument: set(generator.number, Int32(generator.bits))
+      default: set(generator.number, Int32(generator.value))
       }
     }
+  }
+
+  private mutating func set(_ number: Int, _ value: Int32) {
+    // There are no others.
+    guard number < values.count else { return }
+    values[number] = value
+    stated |= 1 << number
   }
 
   private static func replace(
@@ -99,10 +115,8 @@ struct SoundFontZone {
 
   /// Adds what a preset's zone states, and narrows the ranges to its own; false when nothing is left.
   mutating func add(_ preset: SoundFontZone) -> Bool {
-    for (number, value) in preset.values
-    where number != Generator.instrument && !Self.ofInstruments.contains(number) {
-      values[number] = self[number] + value
-    }
+    let added = preset.stated & ~Self.ofInstruments
+    for number in values.indices where added >> number & 1 == 1 { values[number] += preset.values[number] }
     // An instrument's modulators replace the default ones, a preset's add to both.
     var all = Self.defaultModulators
     for modulator in modulators { Self.replace(modulator, in: &all) }
@@ -124,10 +138,10 @@ struct SoundFontZone {
     return true
   }
 
-  subscript(_ number: Int) -> Int { values[number] ?? Self.defaults[number] ?? 0 }
+  subscript(_ number: Int) -> Int { Int(values[number]) }
 
   /// Whether a generator without effect here would change the sound.
-  func ignores(_ number: Int) -> Bool { self[number] != Self.defaults[number] ?? 0 }
+  func ignores(_ number: Int) -> Bool { values[number] != Self.defaults[number] }
 
   /// The region of a sample of so many `frames`, stated in frames of the bank of which the sample's own
   /// is `first`.

@@ -6,6 +6,10 @@ extension Voice {
   struct Sides {
     var left: SIMD16<Float>
     var right: SIMD16<Float>
+
+    static var silent: Sides {
+      @_noLocks get { Sides(left: SIMD16(repeating: 0), right: SIMD16(repeating: 0)) }
+    }
   }
 
   /// Whether sixteen frames can be read without looking at every one. Audio thread.
@@ -22,9 +26,15 @@ extension Voice {
   @_noLocks @inline(__always) mutating func steady(
     _ context: VoiceContext, _ count: Int, _ increment: Int64, _ change: Int64
   ) -> Sides {
-    guard isPlain(position &+ increment &* 15 &+ change &* 105) else {
-      for index in 0..<16 { context.steps[index] = increment &+ change &* Int64(index) }
-      return gathered(context, count)
+    let length = increment &* 15 &+ change &* 105
+    let isThere = region.pointee.stream == nil || isRead(length)
+    // Steps that shrink below nothing would lead out of the sample.
+    guard isThere, increment >= 0, increment &+ change &* 15 >= 0, isPlain(position &+ length) else {
+      for index in 0..<16 {
+        let step = increment &+ change &* Int64(index)
+        context.steps[index] = step > 0 ? step : 0
+      }
+      return isThere ? gathered(context, count) : skipped(context, count)
     }
     if change != 0 { return changing(count, increment, change) }
     let fraction = fractions(position: position, increment: increment)
@@ -62,6 +72,7 @@ extension Voice {
       context.low[index] = UInt32(truncatingIfNeeded: end)
       end = end &+ context.steps[index]
     }
+    if region.pointee.stream != nil, !isRead(last &- position) { return skipped(context, count) }
     guard isPlain(last) else { return gathered(context, count) }
     // The steps give way to where they lead.
     var place = position
@@ -78,6 +89,34 @@ extension Voice {
     }
     position = end
     return Sides(left: left, right: right)
+  }
+
+  // MARK: Streams
+
+  /// Whether what the frames from the position on are made of has been read from disk, so far as the position
+  /// comes by `length`; says what will be wanted after. Audio thread.
+  @_noLocks @inline(never) private mutating func isRead(_ length: Int64) -> Bool {
+    guard let stream = region.pointee.stream, let image, wrap() else { return true }
+    let header = UnsafeMutableRawPointer(image).assumingMemoryBound(to: ResourceHeader.self)
+    let reach = AudioFile.margin &+ 1
+    let first = Int(position >> 32) &- reach
+    let last = Int((position &+ length) >> 32) &+ reach
+    stream.pointee.expect(last, pace: Double(length) / (15 * 4_294_967_296))
+    guard isLooping else { return stream.pointee.has(first, last, header) }
+    let (start, end) = (region.pointee.loopStart, region.pointee.loopEnd)
+    var isThere = stream.pointee.has(first, last < end ? last : end, header)
+    if last &+ StreamTable.chunkFrames >= end { stream.pointee.expect(start, pace: 0) }
+    if last >= end, !stream.pointee.has(start &- reach, start &+ (last &- end) &+ reach, header) {
+      isThere = false
+    }
+    if hasLooped, first < start, !stream.pointee.has(end &- 2 &* reach, end, header) { isThere = false }
+    return isThere
+  }
+
+  /// The next frames are not there: silence, and on with time.
+  @_noLocks private mutating func skipped(_ context: VoiceContext, _ count: Int) -> Sides {
+    for index in 0..<count { position = position &+ context.steps[index] }
+    return Sides.silent
   }
 
   /// Brings the position back into the loop, and ends a voice that has no more frames; false then.
@@ -135,6 +174,11 @@ extension Voice {
 
   /// Interpolation by more than four points, a frame at a time. Audio thread.
   @_noLocks @inline(never) mutating func wide(_ context: VoiceContext, _ count: Int) -> Sides {
+    if region.pointee.stream != nil {
+      var length: Int64 = 0
+      for index in 0..<count { length = length &+ context.steps[index] }
+      if !isRead(length) { return skipped(context, count) }
+    }
     var left = SIMD16<Float>(repeating: 0)
     var right = SIMD16<Float>(repeating: 0)
     let table = context.kernels.table(quality, kernel)

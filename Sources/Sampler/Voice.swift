@@ -251,20 +251,15 @@ struct Voice {
     setMemory(context.rightGainRows + place, 0, count &* 4)
   }
 
+  /// How far each frame is from the one before; never backwards, which would lead out of the sample.
   @_noLocks private func setSteps(
     _ context: VoiceContext, _ ratio: Double, _ ratioStep: Double, _ place: Int, _ frame: Int, _ count: Int
   ) {
-    if let factors = context.factors {
-      for index in 0..<count {
-        let factor = factors[frame &+ index]
-        let change = fixedPoint(ratioStep * factor)
-        context.steps[index] =
-          fixedPoint(ratio * factor) &+ change &* (Int64(place) &+ Int64(index))
-      }
-    } else {
-      let change = fixedPoint(ratioStep * context.factor)
-      let first = fixedPoint(ratio * context.factor) &+ change &* Int64(place)
-      for index in 0..<count { context.steps[index] = first &+ change &* Int64(index) }
+    for index in 0..<count {
+      let factor = context.factors?[frame &+ index] ?? context.factor
+      let change = fixedPoint(ratioStep * factor)
+      let step = fixedPoint(ratio * factor) &+ change &* (Int64(place) &+ Int64(index))
+      context.steps[index] = step > 0 ? step : 0
     }
     for index in count..<16 { context.steps[index] = 0 }
   }

@@ -52,27 +52,54 @@ struct LoadedFile: Sendable {
 }
 
 /// Loads instruments and audio files, once each: nodes that want the same share it, and undo finds it
-/// again. In the background when live, so that loading disturbs neither sound nor screen.
+/// again. In the background when live, so that loading disturbs neither sound nor screen; what nobody wants
+/// any more is given up half-way.
 @MainActor final class FileLibrary {
   private struct Entry {
     var stamp: FileStamp?
     var file: LoadedFile
+    /// When it was last wanted, by a count.
+    var turn: Int
   }
 
+  private struct Result: Sendable {
+    var stamp: FileStamp?
+    var file: LoadedFile
+    /// Of the load that it came from: there may be a later one for the same wish.
+    var progress: LoadProgress
+  }
+
+  /// So many bytes of files that no node wants any more are kept, for undo.
+  static let mostSpare = 512 << 20
+
+  /// What is not in memory yet is waited for, since nobody listens.
+  private let isOffline: Bool
   private var entries: [FileWish: Entry] = [:]
-  private var pending: Set<FileWish> = []
+  private var pending: [FileWish: LoadProgress] = [:]
+  private var turn = 0
   private let queue = DispatchQueue(label: "sostenuto.files", qos: .utility)
   private let finished = Finished()
 
   /// Filled by the queue, emptied by `take`.
   private final class Finished: Sendable {
-    let files = Mutex<[LoadedFile]>([])
+    let results = Mutex<[Result]>([])
   }
 
-  /// Short names of what is being loaded.
-  var loading: [String] {
-    pending.map { ($0.path as NSString).lastPathComponent }.sorted()
+  init(isOffline: Bool) { self.isOffline = isOffline }
+
+  /// What is being loaded.
+  var loading: [FileLoad] { pending.map { Self.load($0.key, $0.value) }.sorted { $0.name < $1.name } }
+
+  /// How far the load for a wish is, while it is under way.
+  func load(for wish: FileWish) -> FileLoad? { pending[wish].map { Self.load(wish, $0) } }
+
+  private static func load(_ wish: FileWish, _ progress: LoadProgress) -> FileLoad {
+    FileLoad(name: (wish.path as NSString).lastPathComponent, fraction: progress.fraction)
   }
+
+  /// In memory, wanted or not.
+  var bytes: Int { entries.values.reduce(0) { $0 + ($1.file.resource?.bytes ?? 0) } }
+  var underruns: Int { entries.values.reduce(0) { $0 + ($1.file.resource?.underruns ?? 0) } }
 
   /// What is there already, if the file has not changed since.
   func known(_ wish: FileWish) -> LoadedFile? {
@@ -84,43 +111,79 @@ struct LoadedFile: Sendable {
   func load(_ wish: FileWish) -> LoadedFile {
     if let known = known(wish) { return known }
     let stamp = FileStamp(path: wish.path)
-    let file = Self.read(wish)
-    entries[wish] = Entry(stamp: stamp, file: file)
+    let file = Self.read(wish, options(LoadProgress()))
+    entries[wish] = Entry(stamp: stamp, file: file, turn: turn)
     return file
   }
 
   /// Loads it in the background; it comes out of `take`.
   func begin(_ wish: FileWish) {
-    guard pending.insert(wish).inserted else { return }
+    guard pending[wish] == nil else { return }
+    let options = options(LoadProgress())
+    guard let progress = options.progress else { return }
+    pending[wish] = progress
     let finished = finished
     queue.async {
-      let file = Self.read(wish)
-      finished.files.withLock { $0.append(file) }
+      guard !progress.isCancelled else { return }
+      // Looked at first: what changes while it is read is read again.
+      let stamp = FileStamp(path: wish.path)
+      let file = Self.read(wish, options)
+      finished.results.withLock { $0.append(Result(stamp: stamp, file: file, progress: progress)) }
     }
+  }
+
+  private func options(_ progress: LoadProgress) -> LoadOptions {
+    var options = LoadOptions()
+    options.waits = isOffline
+    options.progress = progress
+    return options
+  }
+
+  /// Gives up what is not in `wishes`: loads at once, files as they get too many.
+  func keep(_ wishes: Set<FileWish>) {
+    turn += 1
+    for (wish, progress) in pending where !wishes.contains(wish) {
+      progress.cancel()
+      pending[wish] = nil
+    }
+    for wish in wishes { entries[wish]?.turn = turn }
+    var spare = 0
+    for (wish, entry) in entries.sorted(by: { $0.value.turn > $1.value.turn }) where entry.turn < turn {
+      spare += entry.file.resource?.bytes ?? 0
+      if spare > Self.mostSpare { entries[wish] = nil }
+    }
+  }
+
+  /// Gives up all loads.
+  func cancel() {
+    for progress in pending.values { progress.cancel() }
+    pending = [:]
   }
 
   /// What has been loaded since.
   func take() -> [LoadedFile] {
     guard !pending.isEmpty else { return [] }
-    let files = finished.files.withLock { files in
-      defer { files = [] }
-      return files
+    let results = finished.results.withLock { results in
+      defer { results = [] }
+      return results
     }
-    for file in files {
-      pending.remove(file.wish)
-      entries[file.wish] = Entry(stamp: FileStamp(path: file.wish.path), file: file)
+    var files: [LoadedFile] = []
+    for result in results where pending[result.file.wish] === result.progress {
+      pending[result.file.wish] = nil
+      entries[result.file.wish] = Entry(stamp: result.stamp, file: result.file, turn: turn)
+      files.append(result.file)
     }
     return files
   }
 
-  private nonisolated static func read(_ wish: FileWish) -> LoadedFile {
+  private nonisolated static func read(_ wish: FileWish, _ options: LoadOptions) -> LoadedFile {
     do throws(LoadError) {
       switch wish.purpose {
       case .instrument:
-        let (resource, report) = try InstrumentLoader.load(path: wish.path)
+        let (resource, report) = try InstrumentLoader.load(path: wish.path, options: options)
         return LoadedFile(wish: wish, resource: resource, findings: report.findings.map(\.description))
       case .audio(let rate):
-        let (resource, report) = try AudioFileLoader.load(path: wish.path, rate: rate)
+        let (resource, report) = try AudioFileLoader.load(path: wish.path, rate: rate, options: options)
         return LoadedFile(wish: wish, resource: resource, findings: report.findings.map(\.description))
       }
     } catch {
@@ -155,10 +218,12 @@ extension Session {
 
   /// The same for nodes that may want another one.
   func wishForFiles(of nodes: some Sequence<NodeID>) {
+    var isOther = false
     for id in nodes {
       let node = patch[id]
       let wish = node.flatMap { self.wish(of: $0) }
       guard wish != wishes[id] else { continue }
+      isOther = true
       wishes[id] = wish
       if let wish {
         fulfil(wish, for: id)
@@ -166,6 +231,14 @@ extension Session {
         engine.use(nil, for: id)
       }
     }
+    guard isOther else { return }
+    library.keep(Set(wishes.values))
+    showLoads()
+  }
+
+  /// Tells the nodes how far their files are.
+  func showLoads() {
+    for (node, wish) in wishes { engine.show(library.load(for: wish), for: node) }
   }
 
   private func fulfil(_ wish: FileWish, for node: NodeID) {
@@ -175,6 +248,7 @@ extension Session {
     } else if let known = library.known(wish) {
       give(known, to: node)
     } else {
+      engine.markPlaceholder(node, nil)
       library.begin(wish)
     }
   }
@@ -197,6 +271,7 @@ extension Session {
       if case .audio(let rate) = wish.purpose, rate != engine.rate {
         wishes[node] = FileWish(path: wish.path, purpose: .audio(rate: engine.rate))
         fulfil(wishes[node]!, for: node)
+        library.keep(Set(wishes.values))
       }
     }
   }

@@ -95,7 +95,16 @@ extension Printout {
     ]
     if node.latency > 0 { members.append(("latency", .int(node.latency))) }
     if node.lackingChannels > 0 { members.append(("lackingChannels", .int(node.lackingChannels))) }
-    if let file = node.file { members.append(("file", .string(file))) }
+    if let file = node.file {
+      members += [
+        ("file", .string(file)), ("memory", .int(node.memory)), ("underruns", .int(node.underruns)),
+      ]
+    }
+    if let load = node.loading {
+      members.append(
+        ("loading", .object([("file", .string(load.name)), ("fraction", .number(load.fraction))])))
+    }
+    if let fault = node.fault { members.append(("fault", .string(fault))) }
     members.append(("inputs", .array(node.inputs.map(json))))
     members.append(("outputs", .array(node.outputs.map(json))))
     return .object(members)

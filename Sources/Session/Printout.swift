@@ -170,7 +170,10 @@ public enum Printout {
     if node.polyphony > 0 || node.voices > 0 {
       facts.append(node.voices == 1 ? "1 voice" : "\(node.voices) voices")
     }
-    if let file = node.file { facts.append(file) }
+    if let file = node.file { facts.append("\(file) \(megabytes(node.memory))") }
+    if let load = node.loading { facts.append("loading \(load.words)") }
+    if let fault = node.fault { facts.append("plays on, since \(fault)") }
+    if node.underruns > 0 { facts.append(underrunText(node.underruns)) }
     if node.heldNotes > 0 {
       facts.append(node.heldNotes == 1 ? "1 note held" : "\(node.heldNotes) notes held")
     }
@@ -191,6 +194,16 @@ public enum Printout {
     if node.latency > 0 { facts.append("latency \(frames(node.latency))") }
     facts.append("since \(fixed(Double(node.startedAt) / report.rate, 3)) s")
     return facts
+  }
+
+  /// In whole megabytes from ten up, tenths below.
+  public static func megabytes(_ bytes: Int) -> String {
+    let value = Double(bytes) / 1_048_576
+    return "\(fixed(value, value < 10 ? 1 : 0)) MB"
+  }
+
+  static func underrunText(_ count: Int) -> String {
+    count == 1 ? "1 under-run" : "\(count) under-runs"
   }
 
   private static func cableFacts(_ cable: CableReport, isEvents: Bool) -> [String] {

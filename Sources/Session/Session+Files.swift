@@ -127,6 +127,7 @@ extension Session {
   /// the next session (after a signal, say).
   public func close(keepingEdits: Bool = false) {
     stop()
+    library.cancel()
     if !keepingEdits || !isModified { journal?.remove() }
     journal = nil
   }

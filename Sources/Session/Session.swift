@@ -46,7 +46,7 @@ public struct SessionOptions: Sendable {
   public internal(set) var diagnostics: [Diagnostic] = []
   /// Things to tell, oldest first, taken by whoever shows them.
   private var notices: [String] = []
-  let library = FileLibrary()
+  let library: FileLibrary
   /// What each node's file setting was when it was last looked at.
   var wishes: [NodeID: FileWish] = [:]
   /// The trace up to here has been looked through for what to tell.
@@ -65,6 +65,7 @@ public struct SessionOptions: Sendable {
 
   public init(options: SessionOptions = SessionOptions()) {
     self.options = options
+    library = FileLibrary(isOffline: options.isOffline)
     engine = Engine(
       rate: options.driver.rate, period: options.driver.period, threads: options.threads)
     supervisor = Supervisor(engine: engine, options: options.driver)
@@ -94,6 +95,7 @@ public struct SessionOptions: Sendable {
   /// the driver fares.
   public func tick() {
     takeUpLoaded()
+    showLoads()
     supervisor.poll()
     // A JACK server may change its period at any time.
     if let driver = supervisor.driver { engine.period = driver.period }
@@ -142,6 +144,8 @@ public struct SessionOptions: Sendable {
     status.driverMessage = supervisor.message
     status.isDisturbed = supervisor.isDisturbed
     status.loading = library.loading
+    status.memory = library.bytes
+    status.underruns = library.underruns
     status.muted = report.nodes.filter(\.isMuted).map(\.name)
     return status
   }

@@ -1,3 +1,5 @@
+import Engine
+
 /// What the status line says of the session: all of it measured, nothing wished for.
 public struct SessionStatus: Sendable, Equatable {
   /// "jack", "alsa", "clock", or "none".
@@ -17,8 +19,12 @@ public struct SessionStatus: Sendable, Equatable {
   public var driverMessage = ""
   /// A fault that has not passed: the message takes the status line over.
   public var isDisturbed = false
-  /// Files being loaded, by short name.
-  public var loading: [String] = []
+  /// Files being loaded.
+  public var loading: [FileLoad] = []
+  /// Bytes of all instruments and files in memory, each once; those that undo would want again included.
+  public var memory = 0
+  /// How often parts of files were not read from disk in time and played as silence.
+  public var underruns = 0
   /// Nodes that the blast shield has muted, by name.
   public var muted: [String] = []
 

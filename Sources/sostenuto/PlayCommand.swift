@@ -160,7 +160,8 @@ struct PlayCommand: ParsableCommand {
   var summary: JSON {
     .object([
       ("driver", .string(status.driver)), ("rate", .number(status.rate)), ("period", .int(status.period)),
-      ("seconds", .number(elapsed)), ("xruns", .int(status.xruns)), ("load", .number(meanLoad)),
+      ("seconds", .number(elapsed)), ("xruns", .int(status.xruns)), ("underruns", .int(status.underruns)),
+      ("memory", .int(status.memory)), ("load", .number(meanLoad)),
       ("peakLoad", .number(status.peakLoad)), ("edits", .int(session.editCount)),
       ("longestEditSeconds", .number(session.longestEdit)), ("medianLineSeconds", .number(median)),
       ("lagSeconds", .number(lag)),
@@ -180,8 +181,9 @@ struct PlayCommand: ParsableCommand {
     return """
       driver        \(status.driver), \(Int(status.rate)) Hz, period \(status.period)
       played        \(Printout.fixed(elapsed, 1)) s
-      xruns         \(status.xruns)
+      xruns         \(status.xruns), under-runs \(status.underruns)
       load          \(percent(meanLoad)), peak \(percent(status.peakLoad))
+      files         \(Printout.megabytes(status.memory))
       edits         \(session.editCount)
       longest edit  \(Printout.milliseconds(session.longestEdit)), median line \(Printout.milliseconds(median)), \
       at most \(Printout.milliseconds(lag)) late

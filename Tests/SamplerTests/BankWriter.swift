@@ -21,6 +21,8 @@ struct BankWriter {
     var presetModulators: [[Int]] = []
     /// The low bytes of 24 bits.
     var low: [UInt8] = []
+    /// A file of Vorbis that holds `samples`, for SoundFont 3.
+    var compressed: [UInt8] = []
   }
 
   static func bytes(_ presets: [Preset]) -> [UInt8] {
@@ -42,9 +44,16 @@ struct BankWriter {
     var imod: [UInt8] = []
     var sm24: [UInt8] = []
     for (index, preset) in presets.enumerated() {
-      let start = smpl.count / 2
-      for sample in preset.samples { smpl += u16(Int(sample * 32768)) }
-      smpl += [UInt8](repeating: 0, count: 92)
+      let isPlain = preset.compressed.isEmpty
+      let start = isPlain ? smpl.count / 2 : smpl.count
+      let end = start + (isPlain ? preset.samples.count : preset.compressed.count)
+      let first = isPlain ? start : 0
+      if isPlain {
+        for sample in preset.samples { smpl += u16(Int(sample * 32768)) }
+      } else {
+        smpl += preset.compressed
+      }
+      smpl += [UInt8](repeating: 0, count: 92 + smpl.count % 2)
       sm24 += preset.low.isEmpty ? [UInt8](repeating: 0, count: preset.samples.count) : preset.low
       sm24 += [UInt8](repeating: 0, count: 46)
       phdr += name("preset \(index)") + u16(preset.program) + u16(preset.bank) + u16(index)
@@ -56,9 +65,9 @@ struct BankWriter {
       ibag += u16(igen.count / 4) + u16(imod.count / 10)
       for fields in preset.instrumentModulators { imod += fields.flatMap(u16) }
       for (number, value) in preset.instrument + [(53, index)] { igen += u16(number) + u16(value) }
-      shdr += name("sample \(index)") + u32(start) + u32(start + preset.samples.count)
-      shdr += u32(start + preset.loop.lowerBound) + u32(start + preset.loop.upperBound) + u32(preset.rate)
-      shdr += [UInt8(preset.key), 0] + u16(0) + u16(1)
+      shdr += name("sample \(index)") + u32(start) + u32(end)
+      shdr += u32(first + preset.loop.lowerBound) + u32(first + preset.loop.upperBound) + u32(preset.rate)
+      shdr += [UInt8(preset.key), 0] + u16(0) + u16(isPlain ? 1 : 0x11)
     }
     phdr += name("EOP") + u16(0) + u16(0) + u16(presets.count) + u32(0) + u32(0) + u32(0)
     pbag += u16(pgen.count / 4) + u16(pmod.count / 10)

@@ -170,6 +170,15 @@ final class Folder {
 
   @discardableResult func write(_ name: String, _ text: String) -> String { write(name, Array(text.utf8)) }
 
+  func read(_ name: String) -> [UInt8]? {
+    guard let file = fopen(path + name, "r") else { return nil }
+    defer { fclose(file) }
+    fseek(file, 0, SEEK_END)
+    var bytes = [UInt8](repeating: 0, count: ftell(file))
+    rewind(file)
+    return fread(&bytes, 1, bytes.count, file) == bytes.count ? bytes : nil
+  }
+
   /// A WAV file of 32-bit floats; planes of equal length. `loop` (end inclusive) and `key` go into a
   /// `smpl` chunk.
   @discardableResult func wav(

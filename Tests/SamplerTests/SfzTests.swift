@@ -146,7 +146,18 @@ import Testing
     folder.write("a.sfz", "#include \"a.sfz\"\n#include \"a.sfz\"\n<region> sample=a.wav\n")
     folder.wav("a.wav", [noise(100)])
     let (_, report) = try InstrumentLoader.load(path: folder.path + "a.sfz")
-    #expect(report.findings.contains { $0.message.contains("does `a.sfz` include itself") })
+    #expect(
+      report.findings.map(\.description)
+        == [1, 2].map {
+          "\(folder.path)a.sfz:\($0): `a.sfz` includes itself; it is left out"
+        })
+    // Round three corners, and deeper than any instrument.
+    folder.write("b.sfz", "#include \"c.sfz\"\n#include \"c.sfz\"\n<region> sample=a.wav\n")
+    folder.write("c.sfz", "#include \"d.sfz\"\n#include \"b.sfz\"\n")
+    folder.write("d.sfz", "#include \"./b.sfz\"\n#include \"b.sfz\"\n")
+    let (_, round) = try InstrumentLoader.load(path: folder.path + "b.sfz")
+    #expect(round.findings.contains { $0.message.contains("`b.sfz` includes itself") })
+    #expect(round.regions >= 1)
   }
 
   @Test func missingSamplesLeaveOutTheirRegionsOnly() throws {

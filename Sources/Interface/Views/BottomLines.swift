@@ -1,5 +1,6 @@
 import Patch
 import Screen
+import Session
 
 /// The last two rows: what was done or what has the focus, and the mode with its keys.
 enum BottomLines {
@@ -50,6 +51,10 @@ enum BottomLines {
       case .muted(let reason): spans += [Span("   muted: \(reason)", .trouble)]
       default: break
       }
+      if let load = report.loading { spans.append(Span("   loading \(load.words)", .accent)) }
+      if let fault = report.fault { spans.append(Span("   plays on, since \(fault)", .trouble)) }
+      if report.underruns > 0 { spans.append(Span("   under-runs \(report.underruns)", .warning)) }
+      if report.memory > 0 { spans.append(Span("   \(Printout.megabytes(report.memory))", .dim)) }
     }
     let values = NodeFacts(node, scene.catalogue).values(8).map { path, value in
       [Span("\(path.line) ", .dim), Span(value.display, .value)]

@@ -118,7 +118,7 @@ struct GraphBox {
     _ report: NodeReport?, _ facts: NodeFacts, _ detail: GraphPicture.Detail
   ) {
     if let report, report.polyphony > 0 || report.voices > 0 { count = "\(report.voices)" }
-    footer = report?.file ?? ""
+    footer = report?.loading?.words ?? report?.file ?? ""
     switch state {
     case .leaving(let left)?:
       let left = Printout.milliseconds(left)

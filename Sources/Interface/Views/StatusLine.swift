@@ -24,8 +24,11 @@ enum StatusLine {
       weights = weights.map { $0 + 1 }
       weights.insert(0, at: weight)
     }
-    if !status.loading.isEmpty {
-      insert([Span("loading ", .statusBar), Span(status.loading[0], .statusValue)], weight: 1)
+    if let load = status.loading.first {
+      insert([Span("loading ", .statusBar), Span(load.words, .statusValue)], weight: 1)
+    }
+    if status.underruns > 0 {
+      insert([Span("under-runs ", .statusBar), Span("\(status.underruns)", .warning)], weight: 1)
     }
     if let muted = status.muted.first {
       let others = status.muted.count > 1 ? " +\(status.muted.count - 1)" : ""

@@ -1,0 +1,181 @@
+import Glibc
+import Realtime
+import Synchronization
+
+/// Where the frames of a stream come from. One thread at a time. Worker.
+protocol FrameSource: AnyObject {
+  /// Writes `count` frames from `first` on; the next channel's are `stride` bytes further. What the file does
+  /// not have is silence.
+  func read(_ first: Int, _ count: Int, into memory: UnsafeMutableRawPointer, stride: Int)
+  /// Nothing was read for a while: gives back what can be had again.
+  func rest()
+}
+
+/// A sample of which parts are in memory: the heads that notes begin with, and what is about to be played. All
+/// of it has its addresses, as if it were there, so that whoever plays it needs to know no more than whether a
+/// chunk is present.
+///
+/// A chunk leaves in two steps: it is declared absent, and its memory goes a second and more later, when no
+/// block that found it present can still be under way. Worker.
+final class SampleStream: @unchecked Sendable {
+  let table: UnsafeMutablePointer<StreamTable>
+  private let source: any FrameSource
+  private let mapped: UnsafeMutableRawPointer
+  private let mappedSize: Int
+  /// Bytes from one channel to the next, and of a frame of one.
+  let stride: Int
+  private let width: Int
+  private let channels: Int
+  private let chunks: Int
+  private static let page = 4096
+  /// Passes of the streamer, of a second each, for which an unused chunk stays.
+  private static let patience: UInt8 = 5
+
+  private struct State {
+    var isPinned: [Bool]
+    var ages: [UInt8]
+    /// Absent, and its memory not given back yet.
+    var isClosing: [Bool]
+    var present = 0
+  }
+  private let state: Mutex<State>
+
+  /// The first frame of the first channel.
+  var first: UnsafeMutableRawPointer { mapped + Self.page }
+
+  init(
+    _ source: any FrameSource, channels: Int, frames: Int, isShort: Bool, waits: Bool, path: String
+  ) throws(LoadError) {
+    self.source = source
+    self.channels = channels
+    width = isShort ? 2 : 4
+    chunks = (frames + StreamTable.chunkFrames - 1) / StreamTable.chunkFrames
+    // Whole chunks, and a page of silence on either side of each channel.
+    stride = chunks * StreamTable.chunkFrames * width + Self.page
+    mappedSize = Self.page + stride * channels
+    guard
+      let memory = mmap(
+        nil, mappedSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0),
+      memory != MAP_FAILED
+    else { throw LoadError(path: path, "there is no room for its \(mappedSize >> 20) MB") }
+    mapped = memory
+    state = Mutex(
+      State(
+        isPinned: Array(repeating: false, count: chunks), ages: Array(repeating: 0, count: chunks),
+        isClosing: Array(repeating: false, count: chunks)))
+    let presence = UnsafeMutablePointer<Atomic<Bool>>.allocate(capacity: chunks)
+    let wishes = UnsafeMutablePointer<Atomic<UInt8>>.allocate(capacity: chunks)
+    for chunk in 0..<chunks {
+      (presence + chunk).initialize(to: Atomic(false))
+      (wishes + chunk).initialize(to: Atomic(0))
+    }
+    table = .allocate(capacity: 1)
+    table.initialize(
+      to: StreamTable(
+        frames: frames, chunks: chunks, presence: presence, wishes: wishes, bell: Streamer.shared.bell,
+        waits: waits))
+    // Not to be touched by the audio thread first.
+    for channel in 0...channels { memset(memory + channel * stride, 0, Self.page) }
+  }
+
+  deinit {
+    munmap(mapped, mappedSize)
+    table.pointee.presence.deallocate()
+    table.pointee.wishes.deallocate()
+    table.deallocate()
+  }
+
+  /// Bytes in memory now.
+  var bytes: Int {
+    state.withLock { $0.present } * StreamTable.chunkFrames * width * channels + (channels + 1) * Self.page
+  }
+
+  /// Reads what a note that begins at `frame` needs until the rest comes, and keeps it.
+  func pin(_ frame: Int) {
+    let chunk = max(0, min(frame, table.pointee.frames - 1) - AudioFile.margin) >> StreamTable.shift
+    for chunk in chunk..<min(chunk + 3, chunks) {
+      bring(chunk)
+      state.withLock { $0.isPinned[chunk] = true }
+    }
+  }
+
+  /// Reads a chunk, if it is not there.
+  private func bring(_ chunk: Int) {
+    state.withLock { state in
+      guard !table.pointee.presence[chunk].load(ordering: .relaxed) else { return }
+      let place = first + chunk * StreamTable.chunkFrames * width
+      let count = min(StreamTable.chunkFrames, table.pointee.frames - chunk * StreamTable.chunkFrames)
+      source.read(chunk * StreamTable.chunkFrames, count, into: place, stride: stride)
+      // What lies behind the last frame is read with it.
+      if count < StreamTable.chunkFrames {
+        let rest = min(StreamTable.chunkFrames - count, AudioFile.margin * 2) * width
+        for channel in 0..<channels { memset(place + channel * stride + count * width, 0, rest) }
+      }
+      // Where that is permitted; the system takes no such page away while it is played.
+      for channel in 0..<channels { mlock(place + channel * stride, count * width) }
+      state.isClosing[chunk] = false
+      state.ages[chunk] = 0
+      state.present += 1
+      table.pointee.wishes[chunk].store(StreamTable.Wish.none, ordering: .relaxed)
+      table.pointee.presence[chunk].store(true, ordering: .releasing)
+    }
+  }
+
+  /// How urgent its most urgent wish is.
+  var urgency: UInt8 {
+    var most = StreamTable.Wish.none
+    for chunk in 0..<chunks where !table.pointee.presence[chunk].load(ordering: .relaxed) {
+      most = max(most, table.pointee.wishes[chunk].load(ordering: .relaxed))
+    }
+    return most
+  }
+
+  /// Brings one chunk that is wished for so much.
+  func fulfil(_ urgency: UInt8) {
+    for chunk in 0..<chunks
+    where !table.pointee.presence[chunk].load(ordering: .relaxed)
+      && table.pointee.wishes[chunk].load(ordering: .relaxed) >= urgency
+    {
+      bring(chunk)
+      return
+    }
+  }
+
+  /// A second has passed.
+  func age() {
+    state.withLock { state in
+      var isUsed = false
+      for chunk in 0..<chunks {
+        guard table.pointee.presence[chunk].load(ordering: .relaxed) else {
+          if state.isClosing[chunk] { discard(chunk, &state) }
+          continue
+        }
+        if table.pointee.wishes[chunk].exchange(StreamTable.Wish.none, ordering: .relaxed) != 0 {
+          state.ages[chunk] = 0
+          isUsed = true
+        } else if !state.isPinned[chunk] {
+          state.ages[chunk] += 1
+          guard state.ages[chunk] > Self.patience else {
+            isUsed = true
+            continue
+          }
+          table.pointee.presence[chunk].store(false, ordering: .relaxed)
+          state.isClosing[chunk] = true
+        }
+      }
+      if !isUsed { source.rest() }
+    }
+  }
+
+  private func discard(_ chunk: Int, _ state: inout State) {
+    state.isClosing[chunk] = false
+    state.present -= 1
+    let bytes = StreamTable.chunkFrames * width
+    for channel in 0..<channels {
+      let place = first + chunk * bytes + channel * stride
+      // What is locked cannot be given back.
+      munlock(place, bytes)
+      madvise(place, bytes, MADV_DONTNEED)
+    }
+  }
+}

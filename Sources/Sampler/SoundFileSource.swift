@@ -1,0 +1,134 @@
+import CSndfile
+import Glibc
+
+/// The frames of a sound file, read by libsndfile where they are wanted. It is opened when it is needed, since
+/// an instrument has more samples than a process may open files. Worker.
+final class SoundFileSource: FrameSource {
+  /// From one whole-numbered rate to another. Each stretch is converted by itself, with as much before and
+  /// behind it as the converter looks at: what a frame is does not depend on what was read before it.
+  struct Conversion {
+    /// As many frames of the file as of the result, in lowest terms.
+    var input: Int
+    var output: Int
+    /// Frames of the file that the converter looks at on either side, and more.
+    var guardFrames: Int
+
+    init(from: Int, to: Int) {
+      var (a, b) = (from, to)
+      while b != 0 { (a, b) = (b, a % b) }
+      input = from / a
+      output = to / a
+      guardFrames = 256 * max(1, (from + to - 1) / to)
+    }
+
+    var ratio: Double { Double(output) / Double(input) }
+
+    /// How many frames become of so many.
+    func frames(of count: Int) -> Int { Int((Double(count) * ratio).rounded(.up)) }
+  }
+
+  private let path: String
+  /// Of the file; and of what is given, where more than two are folded into two.
+  private let fileChannels: Int
+  private let isFolded: Bool
+  private let isShort: Bool
+  private let fileFrames: Int
+  private let conversion: Conversion?
+  private var file: OpaquePointer?
+  /// Where the file stands.
+  private var position = 0
+
+  init(
+    path: String, channels: Int, frames: Int, isFolded: Bool, isShort: Bool, conversion: Conversion?
+  ) {
+    self.path = path
+    fileChannels = channels
+    fileFrames = frames
+    self.isFolded = isFolded
+    self.isShort = isShort
+    self.conversion = conversion
+  }
+
+  deinit { rest() }
+
+  func rest() {
+    if let file { sf_close(file) }
+    file = nil
+  }
+
+  func read(_ first: Int, _ count: Int, into memory: UnsafeMutableRawPointer, stride: Int) {
+    if isShort {
+      let samples = read(first, count, as: Int16.self, sf_readf_short)
+      spread(samples, count, fileChannels, into: memory, stride: stride)
+      return
+    }
+    var samples: [Float]
+    if let conversion {
+      samples = converted(first, count, conversion)
+    } else {
+      samples = read(first, count, as: Float.self, sf_readf_float)
+      finish(&samples)
+    }
+    spread(samples, count, isFolded ? 2 : fileChannels, into: memory, stride: stride)
+  }
+
+  private func finish(_ samples: inout [Float]) {
+    for index in samples.indices where !AudioFile.isSound(samples[index]) { samples[index] = 0 }
+    if isFolded { samples = AudioFile.fold(samples, channels: fileChannels) }
+  }
+
+  /// The file's frames, interleaved, as many as there are.
+  private func read<Sample: Numeric>(
+    _ first: Int, _ count: Int, as type: Sample.Type,
+    _ read: (OpaquePointer?, UnsafeMutablePointer<Sample>?, sf_count_t) -> sf_count_t
+  ) -> [Sample] {
+    if file == nil {
+      var info = SF_INFO()
+      file = sf_open(path, Int32(SFM_READ), &info)
+      position = 0
+      // Another file by now.
+      if file != nil, info.channels != fileChannels { rest() }
+    }
+    guard let file else { return [] }
+    if position != first {
+      guard sf_seek(file, sf_count_t(first), SEEK_SET) == first else {
+        rest()
+        return []
+      }
+    }
+    var samples = [Sample](repeating: 0, count: count * fileChannels)
+    let got = samples.withUnsafeMutableBufferPointer { read(file, $0.baseAddress, sf_count_t(count)) }
+    position = first + max(0, Int(got))
+    samples.removeLast((count - max(0, Int(got))) * fileChannels)
+    return samples
+  }
+
+  private func converted(_ first: Int, _ count: Int, _ conversion: Conversion) -> [Float] {
+    // Where a frame of the file and one of the result fall on the same moment.
+    let (input, output) = (conversion.input, conversion.output)
+    let period = max(0, first / output - conversion.guardFrames / input - 1)
+    let begin = period * input
+    let end = min(fileFrames, (first + count) * input / output + 1 + conversion.guardFrames)
+    guard begin < end else { return [] }
+    var samples = read(begin, end - begin, as: Float.self, sf_readf_float)
+    finish(&samples)
+    let channels = isFolded ? 2 : fileChannels
+    let result =
+      (try? convert(samples, channels: channels, ratio: conversion.ratio, path: path)) ?? []
+    let skip = (first - period * output) * channels
+    return Array(result.dropFirst(skip).prefix(count * channels))
+  }
+
+  private func spread<Sample: Numeric>(
+    _ samples: [Sample], _ count: Int, _ channels: Int, into memory: UnsafeMutableRawPointer, stride: Int
+  ) {
+    let frames = samples.count / channels
+    samples.withUnsafeBufferPointer { samples in
+      for channel in 0..<channels {
+        let plane = (memory + channel * stride).assumingMemoryBound(to: Sample.self)
+        for frame in 0..<min(frames, count) { plane[frame] = samples[frame * channels + channel] }
+        for frame in min(frames, count)..<max(frames, count) where frame < count { plane[frame] = 0 }
+      }
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import Glibc
+import Realtime
+import Synchronization
+
+/// The thread that reads ahead for all streams of the process: the most urgent wish first. It sleeps while
+/// nothing is wished for, and looks once a second for what is not used any more. Worker.
+final class Streamer: Sendable {
+  static let shared = Streamer()
+
+  private final class Member {
+    weak var stream: SampleStream?
+    init(_ stream: SampleStream) { self.stream = stream }
+  }
+  private let members = Mutex<[Member]>([])
+  private let hasThread = Atomic<Bool>(false)
+  private let semaphore: UncheckedPointer
+
+  private struct UncheckedPointer: @unchecked Sendable { let pointer: UnsafeMutablePointer<sem_t> }
+
+  /// What audio threads ring.
+  var bell: UnsafeMutableRawPointer { UnsafeMutableRawPointer(semaphore.pointer) }
+
+  private init() {
+    semaphore = UncheckedPointer(pointer: .allocate(capacity: 1))
+    semaphore.pointer.initialize(to: sem_t())
+    sem_init(semaphore.pointer, 0, 0)
+  }
+
+  func add(_ stream: SampleStream) {
+    members.withLock { $0.append(Member(stream)) }
+    guard !hasThread.exchange(true, ordering: .relaxed) else { return }
+    Thread.detachNewThread { [self] in
+      nameThread("streamer")
+      while true { turn() }
+    }
+  }
+
+  private func turn() {
+    // As long as there are streams, once a second whatever happens.
+    var isQuiet = false
+    var deadline = timespec()
+    clock_gettime(CLOCK_REALTIME, &deadline)
+    deadline.tv_sec += 1
+    var isRung = false
+    while !isQuiet {
+      isRung =
+        streams.isEmpty ? sem_wait(semaphore.pointer) == 0 : sem_timedwait(semaphore.pointer, &deadline) == 0
+      isQuiet = !isRung
+      if isRung { serve() }
+      var now = timespec()
+      clock_gettime(CLOCK_REALTIME, &now)
+      if now.tv_sec > deadline.tv_sec { isQuiet = true }
+    }
+    for stream in streams { stream.age() }
+  }
+
+  private var streams: [SampleStream] {
+    members.withLock { members in
+      members.removeAll { $0.stream == nil }
+      return members.compactMap(\.stream)
+    }
+  }
+
+  /// Brings all that is wished for.
+  private func serve() {
+    while true {
+      var most: (stream: SampleStream, urgency: UInt8)?
+      for stream in streams {
+        let urgency = stream.urgency
+        if urgency > most?.urgency ?? 0 { most = (stream, urgency) }
+      }
+      guard let most else { return }
+      most.stream.fulfil(most.urgency)
+    }
+  }
+}

@@ -1,0 +1,152 @@
+import Foundation
+import Patch
+import Realtime
+import Sampler
+import TestSupport
+import Testing
+
+@testable import Drivers
+@testable import Engine
+
+/// A bank of 140 MB (Debian's fluid-soundfont-gm).
+private let bank = "/usr/share/sounds/sf2/FluidR3_GM.sf2"
+private let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+  .deletingLastPathComponent()
+  .deletingLastPathComponent().path
+private let soakMinutes =
+  ProcessInfo.processInfo.environment["SOSTENUTO_SOAK_MINUTES"].flatMap(Double.init) ?? 0
+
+/// Loading never disturbs sound.
+@Suite(.serialized, .enabled(if: FileManager.default.fileExists(atPath: bank))) @MainActor
+struct LoadingTests {
+  static let patch = """
+    node keys keyboard
+    node piano sampler polyphony=64
+    node other sampler level=-12dB
+    node out output
+    connect keys -> piano
+    connect piano -> out
+    connect other -> out
+    """
+
+  /// Loads on a thread of its own, as a session does.
+  final class Load: @unchecked Sendable {
+    private let lock = NSLock()
+    private var result: Resource?
+    var resource: Resource? { lock.withLock { result } }
+
+    init(_ path: String) {
+      Thread.detachNewThread { [self] in
+        let loaded = try? InstrumentLoader.load(path: path).resource
+        lock.withLock { result = loaded }
+      }
+    }
+  }
+
+  /// A held chord is bit for bit the same, whether a bank is loaded while it sounds or not, and whether that
+  /// goes to another node or to its own: there the notes that sound finish on what they began with.
+  @Test(arguments: ["other", "piano"]) func aChordThatSoundsWhileABankLoadsIsTheSame(_ name: String) throws {
+    let folder = NSTemporaryDirectory() + "sostenuto-loading-\(UUID().uuidString)"
+    defer { for suffix in ["0", "1"] { try? FileManager.default.removeItem(atPath: folder + suffix) } }
+    var outputs: [Data] = []
+    for loads in [false, true] {
+      let graph = try LiveGraph(Self.patch, period: 256)
+      try graph.load(repository + "/Instruments/upright/upright.sfz", into: "piano")
+      let node = try #require(graph.patch[named: name])
+      for key in [48, 55, 60, 64, 67] { try graph.perform("note piano on \(key) 100", at: 0) }
+      var load: Load?
+      var cues: [Cue] = []
+      if loads {
+        cues = [
+          Cue(frame: 24_000) { load = Load(bank) },
+          // In the middle of the load, and as soon as it is whole.
+          Cue(frame: 48_000) {
+            #expect(wait { load?.resource != nil })
+            graph.engine.use(load?.resource, for: node.id)
+          },
+        ]
+      }
+      for frame in stride(from: 24_000 as Int64, to: 96_000, by: 4800) {
+        // About as long as the sound takes, so that much of it is made while the bank is loaded.
+        cues.append(Cue(frame: frame) { usleep(10_000) })
+      }
+      cues.sort { $0.frame < $1.frame }
+      let path = folder + (loads ? "1" : "0")
+      let renderer = OfflineRenderer(
+        engine: graph.engine, rate: 48000, period: 256, tracks: [.outputs(to: path)])
+      try renderer.render(frames: 96_000, cues: cues)
+      outputs.append(try #require(FileManager.default.contents(atPath: path)))
+      if loads { #expect(graph.engine.report().nodes.first { $0.name == name }?.file == "FluidR3_GM.sf2") }
+    }
+    #expect(outputs[0].count > 96_000 * 8)
+    #expect(outputs[0].suffix(96_000 * 8) == outputs[1].suffix(96_000 * 8))
+  }
+
+  /// The audio thread neither waits, nor allocates, nor finds a page missing while a bank is loaded beside it,
+  /// and when it plays the bank's samples for the first time.
+  @Test func theAudioThreadIsNotDisturbed() throws {
+    let found = try play(seconds: 2)
+    print("audio thread: \(found.audit.words)\nidle client:  \(found.idle.audit.words)")
+    #expect(found.loads >= 1)
+    #expect(!Audit.isBuiltIn || found.audit.found.callbacks > 0)
+    #expect(found.audit.found.breaches == 0)
+    #expect(found.audit.found.waits == 0)
+    #expect(!ProcessMemory.isLocked || found.audit.found.page_faults == 0)
+  }
+
+  /// `make soak`: loads one after the other, and callbacks no later than those of an idle client.
+  @Test(.enabled(if: soakMinutes > 0)) func loadsOneAfterTheOther() throws {
+    let found = try play(seconds: min(soakMinutes, 5) * 60)
+    print(
+      """
+      \(found.loads) loads of 140 MB
+      audio thread: \(found.audit.words)
+      idle client:  \(found.idle.audit.words)
+      """)
+    #expect(found.audit.found.breaches == 0)
+    #expect(found.audit.found.waits == 0)
+    #expect(found.audit.found.late <= 2 * found.idle.audit.found.late + 10)
+  }
+
+  /// Holds a chord on a JACK server, and loads the bank into one sampler and the other by turns.
+  private func play(seconds: Double) throws -> (audit: Audit, idle: IdleClient, loads: Int) {
+    let server = try JackTestServer()
+    defer { server.stop() }
+    let graph = try LiveGraph(Self.patch)
+    try graph.load(repository + "/Instruments/upright/upright.sfz", into: "piano")
+    var options = DriverOptions()
+    options.preference = .jack
+    options.jack.server = server.name
+    let supervisor = Supervisor(engine: graph.engine, options: options)
+    supervisor.start()
+    defer { supervisor.stop() }
+    let idle = try #require(IdleClient(server: server.name, period: 64))
+    let audit = Audit(period: 64)
+    let nodes = try ["other", "piano"].map { try #require(graph.patch[named: $0]) }
+    for key in [48, 55, 60, 64, 67] { try graph.perform("note piano on \(key) 100") }
+    var loads = 0
+    try audit.watchRenders {
+      let start = monotonicTime()
+      repeat {
+        let load = Load(bank)
+        let time = graph.engine.renderer.time
+        try #require(
+          wait(upTo: 60) {
+            graph.engine.collect()
+            supervisor.poll()
+            return load.resource != nil && graph.engine.renderer.time > time
+          })
+        let node = nodes[loads % 2]
+        graph.engine.use(load.resource, for: node.id)
+        loads += 1
+        for key in [40, 62, 79] {
+          try graph.perform("note \(node.name) on \(key) 90")
+        }
+        let then = graph.engine.renderer.time
+        try #require(wait { graph.engine.renderer.time > then + 9600 })
+        for key in [40, 62, 79] { try graph.perform("note \(node.name) off \(key)") }
+      } while Double(monotonicTime() - start) < seconds * 1e9
+    }
+    return (audit, idle, loads)
+  }
+}
