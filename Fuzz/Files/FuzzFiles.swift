@@ -1,0 +1,84 @@
+import Glibc
+import Realtime
+
+@testable import Sampler
+
+/// Feeds arbitrary bytes to the readers of instruments and sound files, as libFuzzer finds them
+/// (`make fuzz`): the kind of file is the first argument, `sfz`, `sf2` or `audio`. Whatever comes in, nothing
+/// crashes, reading ends, and what is given is played without a number that is none.
+private let name = "a." + CommandLine.arguments[1]
+/// In memory: nothing here waits for a disk.
+private let folder = "/dev/shm/sostenuto-fuzz-\(getpid())/"
+
+private func write(_ name: String, _ bytes: UnsafeRawBufferPointer) {
+  let file = open(folder + name, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+  _ = Glibc.write(file, bytes.baseAddress, bytes.count)
+  close(file)
+}
+
+private func test(_ bytes: UnsafeRawBufferPointer) {
+  write(name, bytes)
+  // Half of them as if they were large.
+  var options = LoadOptions()
+  options.waits = true
+  if bytes.count % 2 == 1 { (options.largestSample, options.smallestStream) = (0, 0) }
+  if name == "a.audio",
+    let loaded = try? AudioFileLoader.load(path: folder + name, rate: 44100, options: options)
+  {
+    let rig = Rig<Player>(Player.description, rate: 44100)
+    rig.use(loaded.resource)
+    check(rig.run(256, [(0, Event(.play)), (100, Event(.cue, time: 0.01))]))
+  }
+  guard let (resource, report) = try? InstrumentLoader.load(path: folder + name, options: options) else {
+    return
+  }
+  let rig = Rig<Sampler>(Sampler.description, values: [3: 8])
+  rig.use(resource)
+  let low = UInt8(report.keys.lowerBound)
+  let high = UInt8(min(127, report.keys.upperBound))
+  let middle = low + (high - low) / 2
+  check(
+    rig.run(
+      512,
+      [
+        (0, .on(low)), (0, .on(middle, 90)), (0, .on(high, 30)), (70, .on(60, 100)), (100, .control(1, 127)),
+        (130, Event(.bend, value: 1)), (150, .off(60)), (200, .off(middle)), (260, .off(low)),
+      ]))
+}
+
+private func check(_ output: [[Float]]) {
+  precondition(output.allSatisfy { $0.allSatisfy(\.isFinite) }, "sounds like no number")
+}
+
+@_silgen_name("LLVMFuzzerRunDriver")
+private func runFuzzer(
+  _ count: UnsafeMutablePointer<CInt>,
+  _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,
+  _ test: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
+) -> CInt
+
+private func prepare() {
+  mkdir(folder, 0o700)
+  // What the texts of instruments may name.
+  if name == "a.sfz" {
+    let other = Folder()
+    let path = other.wav("a.wav", [noise(400), noise(400, seed: 2)], loop: 100...300, key: 62)
+    rename(path, folder + "a.wav")
+    link(folder + "a.wav", folder + "b.wav")
+  }
+}
+
+/// The package manager gives a program's `main` this name, and libFuzzer's own is not found under it.
+@_cdecl("FuzzFiles_main")
+public func fuzzFilesMain(
+  _ count: CInt, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+) -> CInt {
+  guard count > 1 else { return 2 }
+  prepare()
+  arguments[1] = arguments[0]
+  var (count, arguments) = (count - 1, arguments + 1)
+  return runFuzzer(&count, &arguments) { bytes, count in
+    test(UnsafeRawBufferPointer(start: bytes, count: count))
+    return 0
+  }
+}
