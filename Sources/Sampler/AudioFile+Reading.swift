@@ -11,7 +11,10 @@ extension AudioFile {
     showing progress: LoadProgress? = nil
   ) throws(LoadError) -> AudioFile {
     var info = SF_INFO()
-    errno = 0
+    // A pipe would be waited for.
+    var status = stat()
+    guard stat(path, &status) == 0 else { throw LoadError(path: path, String(cString: strerror(errno))) }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw LoadError(path: path, "not a file") }
     guard let file = sf_open(path, Int32(SFM_READ), &info) else {
       throw LoadError(path: path, openingFault(path))
     }

@@ -56,16 +56,32 @@ struct InstrumentBuilder {
     }
   }
 
+  /// The lowest and the highest key of all regions.
+  var keys: ClosedRange<Int> {
+    guard !entries.isEmpty else { return 0...127 }
+    var (low, high) = (Int.max, Int.min)
+    for number in entries.indices {
+      low = min(low, entries[number].settings.lowKey)
+      high = max(high, entries[number].settings.highKey)
+    }
+    return max(0, low)...max(0, low, high)
+  }
+
   /// The image, and the bytes that it and its samples hold.
   func build(name: String) -> Resource {
     var samples: [ObjectIdentifier: AudioFile] = [:]
-    for entry in entries { samples[ObjectIdentifier(entry.sample)] = entry.sample }
+    var conditions: [ControlRange] = []
+    // By number, here and below: regions are large, and a copy of one counts many references.
+    for number in entries.indices {
+      let sample = entries[number].sample
+      samples[ObjectIdentifier(sample)] = sample
+      // What a note begins with is there when it begins.
+      sample.stream?.pin(entries[number].settings.offset)
+      conditions += entries[number].settings.conditions
+    }
     let (keys, rows, noteLists) = index()
     var lists = noteLists
     let controlLists = controlIndex(&lists)
-    // What a note begins with is there when it begins.
-    for entry in entries { entry.sample.stream?.pin(entry.settings.offset) }
-    let conditions = entries.flatMap(\.settings.conditions)
     let image = UnsafeMutablePointer<InstrumentImage>.allocate(capacity: 1)
     let owner = Owner(image: image, samples: Array(samples.values))
     let regions = UnsafeMutablePointer<Region>.allocate(capacity: entries.count)
@@ -92,7 +108,7 @@ struct InstrumentBuilder {
         programs: Self.copy(programs.map { ProgramNumber(bank: Int32($0.bank), program: Int32($0.program)) }),
         programCount: programs.count, keys: Self.copy(keys), rows: Self.copy(rows), lists: Self.copy(lists),
         controlLists: Self.copy(controlLists),
-        hasControlStarts: entries.contains { !$0.settings.starts.isEmpty },
+        hasControlStarts: entries.indices.contains { !entries[$0].settings.starts.isEmpty },
         conditions: Self.copy(conditions), controls: Self.copy(standing),
         curves: Self.copy(owner.tables.curveValues), lfos: Self.copy(owner.tables.allLfos),
         envelopes: Self.copy(owner.tables.allEnvelopes), flexible: Self.copy(owner.tables.allFlexible),
@@ -125,10 +141,10 @@ struct InstrumentBuilder {
   /// stored once.
   private func index() -> (keys: [UInt32], rows: [UInt32], lists: [UInt32]) {
     var byKey = [[UInt32]](repeating: [], count: max(1, programs.count) * 256)
-    let extents = entries.map {
+    let extents = entries.indices.map { number in
       Extent(
-        keys: (max(0, $0.settings.lowKey), min(127, $0.settings.highKey)),
-        velocities: ($0.settings.lowVelocity, $0.settings.highVelocity))
+        keys: (max(0, entries[number].settings.lowKey), min(127, entries[number].settings.highKey)),
+        velocities: (entries[number].settings.lowVelocity, entries[number].settings.highVelocity))
     }
     for number in entries.indices {
       let trigger = entries[number].settings.trigger
@@ -162,9 +178,9 @@ struct InstrumentBuilder {
   private func controlIndex(_ lists: inout [UInt32]) -> [UInt32] {
     var result = [UInt32](repeating: 0, count: max(1, programs.count) * 128)
     var regions: [Int: [UInt32]] = [:]
-    for (number, entry) in entries.enumerated() {
-      for range in entry.settings.starts.prefix(1) {
-        regions[entry.program * 128 + Int(range.control), default: []].append(UInt32(number))
+    for number in entries.indices {
+      for range in entries[number].settings.starts.prefix(1) {
+        regions[entries[number].program * 128 + Int(range.control), default: []].append(UInt32(number))
       }
     }
     for (place, list) in regions {

@@ -87,11 +87,9 @@ public enum InstrumentLoader {
       builder.switchKeys = min(low, reader.switchLow ?? low)...max(high, reader.switchHigh ?? high)
     }
     let resource = builder.build(name: lastComponent(path))
-    let low = builder.entries.map(\.settings.lowKey).min() ?? 0
-    let high = builder.entries.map(\.settings.highKey).max() ?? 127
     let report = InstrumentReport(
       path: path, format: "SFZ", regions: builder.entries.count, samples: library.count,
-      bytes: resource.bytes, keys: max(0, low)...max(0, low, high), findings: findings,
+      bytes: resource.bytes, keys: builder.keys, findings: findings,
       opcodes: reader.opcodes)
     return (resource, report)
   }

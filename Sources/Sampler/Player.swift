@@ -49,6 +49,8 @@ public struct Player: Kernel {
   private(set) var isPlaying = false
   /// Where the next `play` begins, in frames of the file (32.32).
   var cuePosition: Int64 = 0
+  /// The frame of a streamed file that is kept in memory, since playing goes on from there (-1: none).
+  private var kept = -1
   /// Seconds where to begin when the file comes.
   private var cueSeconds: Double = 0
 
@@ -94,6 +96,7 @@ public struct Player: Kernel {
     let new = UnsafeMutableRawPointer(resource).assumingMemoryBound(to: AudioImage.self)
     new.pointee.header.count(1)
     image = new
+    kept = -1
     if hadFile { cueSeconds = 0 }
     cuePosition = position(seconds: cueSeconds)
     if isAutoplay, !hadFile { isPlaying = true }
@@ -139,6 +142,7 @@ public struct Player: Kernel {
       startHead()
     case .stop:
       if pool[0].image != nil { cuePosition = pool[0].position }
+      keepCue()
       isPlaying = false
       fadeHead()
     case .cue:
@@ -155,7 +159,14 @@ public struct Player: Kernel {
   @_noLocks private mutating func cue(_ seconds: Double) {
     cueSeconds = seconds > 0 ? seconds : 0
     cuePosition = position(seconds: cueSeconds)
-    if let stream = image?.pointee.stream { stream.pointee.expect(Int(cuePosition >> 32), pace: 1) }
+    keepCue()
+  }
+
+  @_noLocks private mutating func keepCue() {
+    guard let stream = image?.pointee.stream else { return }
+    if kept >= 0 { stream.pointee.keep(kept, false) }
+    kept = Int(cuePosition >> 32)
+    stream.pointee.keep(kept, true)
   }
 
   @_noLocks private func position(seconds: Double) -> Int64 {

@@ -36,9 +36,11 @@ final class SampleStream: @unchecked Sendable {
     var ages: [UInt8]
     /// Absent, and its memory not given back yet.
     var isClosing: [Bool]
-    var present = 0
   }
+  /// Held while a chunk is read.
   private let state: Mutex<State>
+  /// Chunks with memory.
+  private let present = Atomic<Int>(0)
 
   /// The first frame of the first channel.
   var first: UnsafeMutableRawPointer { mapped + Self.page }
@@ -85,9 +87,9 @@ final class SampleStream: @unchecked Sendable {
     table.deallocate()
   }
 
-  /// Bytes in memory now.
+  /// Bytes in memory now. Never waits.
   var bytes: Int {
-    state.withLock { $0.present } * StreamTable.chunkFrames * width * channels + (channels + 1) * Self.page
+    present.load(ordering: .relaxed) * StreamTable.chunkFrames * width * channels + (channels + 1) * Self.page
   }
 
   /// Reads what a note that begins at `frame` needs until the rest comes, and keeps it.
@@ -113,10 +115,14 @@ final class SampleStream: @unchecked Sendable {
       }
       // Where that is permitted; the system takes no such page away while it is played.
       for channel in 0..<channels { mlock(place + channel * stride, count * width) }
+      // It may not have left yet.
+      if !state.isClosing[chunk] { present.add(1, ordering: .relaxed) }
       state.isClosing[chunk] = false
       state.ages[chunk] = 0
-      state.present += 1
-      table.pointee.wishes[chunk].store(StreamTable.Wish.none, ordering: .relaxed)
+      let wish = table.pointee.wishes[chunk].load(ordering: .relaxed)
+      if wish != StreamTable.Wish.kept {
+        table.pointee.wishes[chunk].store(StreamTable.Wish.none, ordering: .relaxed)
+      }
       table.pointee.presence[chunk].store(true, ordering: .releasing)
     }
   }
@@ -150,9 +156,13 @@ final class SampleStream: @unchecked Sendable {
           if state.isClosing[chunk] { discard(chunk, &state) }
           continue
         }
-        if table.pointee.wishes[chunk].exchange(StreamTable.Wish.none, ordering: .relaxed) != 0 {
+        let wish = table.pointee.wishes[chunk].load(ordering: .relaxed)
+        if wish != StreamTable.Wish.none {
+          if wish != StreamTable.Wish.kept {
+            table.pointee.wishes[chunk].store(StreamTable.Wish.none, ordering: .relaxed)
+            isUsed = true
+          }
           state.ages[chunk] = 0
-          isUsed = true
         } else if !state.isPinned[chunk] {
           state.ages[chunk] += 1
           guard state.ages[chunk] > Self.patience else {
@@ -169,7 +179,7 @@ final class SampleStream: @unchecked Sendable {
 
   private func discard(_ chunk: Int, _ state: inout State) {
     state.isClosing[chunk] = false
-    state.present -= 1
+    present.subtract(1, ordering: .relaxed)
     let bytes = StreamTable.chunkFrames * width
     for channel in 0..<channels {
       let place = first + chunk * bytes + channel * stride

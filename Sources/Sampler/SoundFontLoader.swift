@@ -43,11 +43,9 @@ struct SoundFontLoader {
     // Where the controllers of General MIDI stand: volume, pan, expression.
     builder.controls = [7: 100, 10: 64, 11: 127]
     let resource = builder.build(name: lastComponent(file.path))
-    let low = builder.entries.map(\.settings.lowKey).min() ?? 0
-    let high = builder.entries.map(\.settings.highKey).max() ?? 127
     let report = InstrumentReport(
       path: file.path, format: "SoundFont 2", regions: builder.entries.count, samples: loaded.count,
-      bytes: resource.bytes, keys: low...max(low, high), findings: findings)
+      bytes: resource.bytes, keys: builder.keys, findings: findings)
     return (resource, report)
   }
 

@@ -12,8 +12,10 @@ struct StreamTable {
   enum Wish {
     static var none: UInt8 { @_noLocks @inline(__always) get { 0 } }
     static var later: UInt8 { @_noLocks @inline(__always) get { 1 } }
-    static var next: UInt8 { @_noLocks @inline(__always) get { 2 } }
-    static var now: UInt8 { @_noLocks @inline(__always) get { 3 } }
+    /// Until it is taken back: somebody will go on from there.
+    static var kept: UInt8 { @_noLocks @inline(__always) get { 2 } }
+    static var next: UInt8 { @_noLocks @inline(__always) get { 3 } }
+    static var now: UInt8 { @_noLocks @inline(__always) get { 4 } }
   }
 
   let frames: Int
@@ -70,6 +72,17 @@ struct StreamTable {
         if !isThere { _ = postSemaphore(bell) }
       }
       chunk = chunk &+ step
+    }
+  }
+
+  /// Somebody stands at a frame and will go on from there, however late; or has left it. Audio thread.
+  @_noLocks func keep(_ frame: Int, _ isKept: Bool) {
+    var chunk = (frame > 0 ? frame : 0) &>> Self.shift
+    for _ in 0..<2 {
+      guard chunk < chunks else { return }
+      wishes[chunk].store(isKept ? Wish.kept : Wish.later, ordering: .relaxed)
+      if isKept, !presence[chunk].load(ordering: .relaxed) { _ = postSemaphore(bell) }
+      chunk = chunk &+ 1
     }
   }
 

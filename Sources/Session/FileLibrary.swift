@@ -79,6 +79,8 @@ struct LoadedFile: Sendable {
   private var turn = 0
   private let queue = DispatchQueue(label: "sostenuto.files", qos: .utility)
   private let finished = Finished()
+  /// What reads a file, on the queue; tests put something slow in its place.
+  var reader: @Sendable (FileWish, LoadOptions) -> LoadedFile = { FileLibrary.read($0, $1) }
 
   /// Filled by the queue, emptied by `take`.
   private final class Finished: Sendable {
@@ -111,7 +113,7 @@ struct LoadedFile: Sendable {
   func load(_ wish: FileWish) -> LoadedFile {
     if let known = known(wish) { return known }
     let stamp = FileStamp(path: wish.path)
-    let file = Self.read(wish, options(LoadProgress()))
+    let file = reader(wish, options(LoadProgress()))
     entries[wish] = Entry(stamp: stamp, file: file, turn: turn)
     return file
   }
@@ -122,12 +124,12 @@ struct LoadedFile: Sendable {
     let options = options(LoadProgress())
     guard let progress = options.progress else { return }
     pending[wish] = progress
-    let finished = finished
+    let (finished, reader) = (finished, reader)
     queue.async {
       guard !progress.isCancelled else { return }
       // Looked at first: what changes while it is read is read again.
       let stamp = FileStamp(path: wish.path)
-      let file = Self.read(wish, options)
+      let file = reader(wish, options)
       finished.results.withLock { $0.append(Result(stamp: stamp, file: file, progress: progress)) }
     }
   }
@@ -176,7 +178,7 @@ struct LoadedFile: Sendable {
     return files
   }
 
-  private nonisolated static func read(_ wish: FileWish, _ options: LoadOptions) -> LoadedFile {
+  nonisolated static func read(_ wish: FileWish, _ options: LoadOptions) -> LoadedFile {
     do throws(LoadError) {
       switch wish.purpose {
       case .instrument:

@@ -1,5 +1,6 @@
 import Glibc
 import Realtime
+import Synchronization
 import Testing
 
 @testable import Sampler
@@ -170,6 +171,15 @@ import Testing
     #expect(!has(7 * size))
     #expect(stream.bytes < full)
     #expect(plane[5 * size] == Float(5 * size))
+    // Where somebody stands, it stays until that one has gone.
+    stream.table.pointee.keep(8 * size, true)
+    while stream.urgency > 0 { stream.fulfil(stream.urgency) }
+    for _ in 0..<20 { stream.age() }
+    let isKept = stream.table.pointee.presence[8].load(ordering: .relaxed)
+    #expect(isKept)
+    stream.table.pointee.keep(8 * size, false)
+    for _ in 0..<20 { stream.age() }
+    #expect(!has(8 * size) && !has(5 * size) && has(0))
   }
 
   /// A file that is cut while it plays is silence from there on, and no crash.

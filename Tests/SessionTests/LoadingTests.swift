@@ -1,0 +1,138 @@
+import Engine
+import Foundation
+import Patch
+import Testing
+
+@testable import Session
+
+/// What becomes of a load that something comes between: the old instrument is heard until the new one is
+/// whole, and nobody waits.
+@Suite(.serialized) @MainActor struct LoadingTests {
+  let folder: Folder
+  let session: Session
+  static let organ = repository + "/Instruments/organ/organ.sfz"
+  static let upright = repository + "/Instruments/upright/upright.sfz"
+
+  init() throws {
+    folder = try Folder()
+    session = try open(
+      try folder.file("a.patch", "sostenuto 1\nnode piano sampler\nnode out output\nconnect piano -> out\n"))
+    try session.perform("set piano.instrument \(Self.organ)")
+    wait { session.isLoaded }
+  }
+
+  private func wait(until condition: () -> Bool) {
+    let deadline = Date().addingTimeInterval(30)
+    while !condition(), Date() < deadline {
+      session.tick()
+      usleep(1000)
+    }
+    look()
+  }
+
+  /// A block is made, and what there is to see is taken up.
+  private func look() {
+    session.tick()
+    try? session.renderOneBlock()
+    session.tick()
+  }
+
+  private var piano: NodeReport? { session.report.nodes.first { $0.name == "piano" } }
+
+  /// Reading `slow.wav` takes until this is opened.
+  private final class Gate: Sendable {
+    private let semaphore = DispatchSemaphore(value: 0)
+    func pass() {
+      semaphore.wait()
+      semaphore.signal()
+    }
+    func open() { semaphore.signal() }
+  }
+
+  private func makeSlow() -> (path: String, gate: Gate) {
+    let gate = Gate()
+    session.library.reader = { wish, options in
+      if wish.path.hasSuffix("slow.wav") { gate.pass() }
+      return FileLibrary.read(wish, options)
+    }
+    return (folder.path + "/slow.wav", gate)
+  }
+
+  @Test func theOldOnePlaysOnAndTheNodeSaysWhatIsLoading() throws {
+    let (slow, gate) = makeSlow()
+    defer { gate.open() }
+    try session.perform("set piano.instrument \(slow)")
+    look()
+    #expect(!session.isLoaded)
+    #expect(session.status.loading.map(\.name) == ["slow.wav"])
+    #expect(piano?.file == "organ.sfz")
+    #expect(piano?.loading?.name == "slow.wav")
+    let text = Printout.text(session.report)
+    #expect(text.contains("organ.sfz ") && text.contains("loading slow.wav 0 %"))
+    session.close()
+  }
+
+  @Test func aLoadThatIsOvertakenIsForgotten() throws {
+    let (slow, gate) = makeSlow()
+    try session.perform("set piano.instrument \(slow)")
+    try session.perform("set piano.instrument \(Self.upright)")
+    #expect(session.status.loading.map(\.name) == ["upright.sfz"])
+    look()
+    #expect(piano?.file == "organ.sfz")
+    gate.open()
+    wait { session.isLoaded }
+    #expect(piano?.file == "upright.sfz")
+    #expect(piano?.loading == nil && piano?.fault == nil)
+    #expect(!session.takeNotices().contains { $0.contains("slow.wav") })
+    session.close()
+  }
+
+  @Test func anUndoDuringALoadKeepsTheOldOne() throws {
+    let (slow, gate) = makeSlow()
+    try session.perform("set piano.instrument \(slow)")
+    session.undo()
+    // Nothing to wait for, although the other is still being read.
+    #expect(session.isLoaded)
+    look()
+    #expect(piano?.file == "organ.sfz" && piano?.loading == nil)
+    gate.open()
+    try session.perform("set piano.instrument \(Self.upright)")
+    wait { session.isLoaded }
+    #expect(piano?.file == "upright.sfz")
+    session.close()
+  }
+
+  @Test func quittingDoesNotWaitForALoad() throws {
+    let (slow, gate) = makeSlow()
+    try session.perform("set piano.instrument \(slow)")
+    session.close()
+    #expect(session.status.loading.isEmpty)
+    gate.open()
+  }
+
+  @Test func aLoadThatFailsLeavesTheOldOneAndSaysWhy() throws {
+    let broken = try folder.file("b.sfz", "<group>\n<region> sample=gone.wav key=60\n")
+    try session.perform("set piano.instrument \(broken)")
+    wait { session.isLoaded }
+    #expect(piano?.file == "organ.sfz")
+    #expect(piano?.fault?.hasPrefix("\(broken):2: ") == true)
+    #expect(session.takeNotices().contains { $0.hasPrefix("\(broken):2: ") && $0.contains("gone.wav") })
+    #expect(Printout.text(session.report).contains("plays on, since \(broken):2: "))
+    session.undo()
+    look()
+    #expect(piano?.fault == nil)
+    session.close()
+  }
+
+  @Test func sixteenSamplersHaveOneInstrument() throws {
+    let alone = session.status.memory
+    #expect(alone > 100_000)
+    #expect(piano?.memory == alone)
+    look()
+    for number in 0..<16 { try session.perform("node s\(number) sampler instrument=\(Self.organ)") }
+    // Known: nothing is read again.
+    #expect(session.isLoaded)
+    #expect(session.status.memory == alone)
+    session.close()
+  }
+}
