@@ -9,7 +9,7 @@ CPU ?= native
 PATCH ?= Patches/reconnect.patch
 # Only the tests whose names match: `make test FILTER=DriversTests`.
 FILTER ?=
-# How long `make fuzz` searches and `make soak` plays.
+# How long `make fuzz` searches (a quarter of it each kind of file) and `make soak` plays.
 MINUTES ?= 10
 # What `make soak` edits: the number that an earlier one printed, or any.
 SEED ?=
@@ -31,7 +31,8 @@ TEST := --configuration release --scratch-path .build-test -Xcc -march=$(CPU) -X
 # Functions that the audio thread may not call are watched; the linker puts the watch in.
 RTSAN := --configuration release --scratch-path .build-rtsan -Xcc -march=$(CPU) -Xcc -DSOSTENUTO_RTSAN \
   -Xswiftc -enable-testing -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime -Xlinker --export-dynamic
-FUZZ := --configuration release --scratch-path .build-fuzz -Xswiftc -sanitize=fuzzer -Xswiftc -parse-as-library
+FUZZ := --configuration release --scratch-path .build-fuzz -Xswiftc -sanitize=fuzzer -Xswiftc -parse-as-library \
+  -Xswiftc -enable-testing -Xswiftc -use-ld=lld
 GENERIC_CPU := $(patsubst 1,x86-64-v3,$(GENERIC))
 # Tests that begin are not worth a line, those that end are; some name arguments of a page each.
 QUIETLY := | sed -u '/^◇/d'
@@ -79,12 +80,18 @@ soak: install-test ## Edit at random on a JACK server for long, every render wat
 	STRICT=1 $(SWIFT) build $(TEST) --build-tests
 	STRICT=1 SOSTENUTO_SOAK_MINUTES=$(MINUTES) SOSTENUTO_SOAK_SEED=$(SEED) $(SWIFT) test $(TEST) --skip-build --disable-xctest --filter SoakTests
 
-fuzz: install ## Search for a text that the reader of patches stumbles over (MINUTES=…)
+fuzz: install ## Search for a patch, instrument or sound file that its reader stumbles over (MINUTES=…)
 	FUZZ=1 $(SWIFT) build $(FUZZ) --product FuzzReader
-	mkdir -p .build-fuzz/corpus
-	SWIFT_BACKTRACE=enable=no "$$(FUZZ=1 $(SWIFT) build $(FUZZ) --show-bin-path)/FuzzReader" \
-	  -max_total_time=$$(($(MINUTES) * 60)) -max_len=2000 -dict=Fuzz/words.dict -artifact_prefix=.build-fuzz/ \
-	  -print_final_stats=1 .build-fuzz/corpus Patches
+	FUZZ=1 $(SWIFT) build $(FUZZ) --product FuzzFiles
+	@export SWIFT_BACKTRACE=enable=no; bin=$$(FUZZ=1 $(SWIFT) build $(FUZZ) --show-bin-path); \
+	options="-max_total_time=$$(($(MINUTES) * 15)) -print_final_stats=1"; \
+	mkdir -p .build-fuzz/corpus/{patch,sfz,sf2,audio}; \
+	"$$bin/FuzzReader" $$options -max_len=2000 -dict=Fuzz/words.dict -artifact_prefix=.build-fuzz/ \
+	  .build-fuzz/corpus/patch Patches; \
+	for kind in sfz sf2 audio; do \
+	  "$$bin/FuzzFiles" $$kind $$options -max_len=4000 -timeout=20 -rss_limit_mb=3000 \
+	    -artifact_prefix=.build-fuzz/$$kind- .build-fuzz/corpus/$$kind Fuzz/corpus/$$kind; \
+	done
 
 lint: install-test ## Formatting, and a build in which a warning is an error
 	$(SWIFT) format lint --strict --recursive --parallel $(SOURCES)
