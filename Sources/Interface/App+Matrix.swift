@@ -192,8 +192,22 @@ extension App {
       state.message = .init("`\(typed)` is no gain", isError: true)
       return
     }
-    attempt { perform(try grid.setting(state.matrix.range, to: number)) }
+    attempt { perform(try grid.setting(state.matrix.range, to: number), amending: typedOver) }
   }
+
+  /// A minus and then a digit is a number below zero, not a step and then a number above: 12 dB more than
+  /// meant would be loud.
+  private func startTyping(_ digit: Key?, _ grid: Grid, after minus: (range: GridRange, time: Double)?) {
+    let digits = digit?.text.map(String.init) ?? ""
+    let range = state.matrix.range
+    let isNegative = minus.map { $0.range == range && now() - $0.time < App.signTime } ?? false
+    state.matrix.typed = isNegative ? "-" + digits : digits
+    let isStep = isNegative && gesture?.kind == .stepCells(grid.name, range)
+    typedOver = isStep ? gesture?.edit : nil
+  }
+
+  /// Seconds in which a digit follows its sign.
+  private static let signTime = 1.0
 
   // MARK: Setting
 
@@ -210,16 +224,20 @@ extension App {
     let range = state.matrix.range
     // The cell under the cursor says which way all of them go.
     let lead = range.contains(state.matrix.cell) ? state.matrix.cell : range.first
+    let sign = minus
+    minus = nil
     switch action {
     case .gainUp: stepGains(grid, 1)
-    case .gainDown: stepGains(grid, -1)
+    case .gainDown:
+      stepGains(grid, -1)
+      if key == "minus" { minus = (range, now()) }
     case .toggleCrosspoint: attempt { perform(try grid.setting(range, to: grid.toggled(lead))) }
     case .toggleMute: turn(.mute, grid, lead)
     case .toggleSolo: turn(.solo, grid, lead)
     case .turnPolarity: turn(.polarity, grid, lead)
     case .resetGain: perform(grid.resetting(range))
     case .labelChannel: startLabelling(grid)
-    case .typeGain: state.matrix.typed = key?.text.map(String.init) ?? ""
+    case .typeGain: startTyping(key, grid, after: sign)
     case .rangeStart:
       state.matrix.rangeStart = state.matrix.cell
       state.matrix.rangeEnd = nil

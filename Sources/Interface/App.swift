@@ -45,6 +45,10 @@ import Session
   var drag: Drag?
   /// The gesture under way, or the last one.
   var gesture: Gesture?
+  /// When `-` turned gains down, and which.
+  var minus: (range: GridRange, time: Double)?
+  /// The edit that a gain being typed takes the place of.
+  var typedOver: Int?
   private var lastSight: Sight?
 
   /// What a scene looks like, in short: the same sight need not be drawn again.

@@ -114,6 +114,25 @@ import Testing
     #expect(stage.app.state.view == .graph)
   }
 
+  @Test("a minus in front of a digit is the number's sign, and no step of its own")
+  func signs() {
+    let stage = Stage.demo()
+    let before = stage.session.undoList.count
+    stage.press("F4 minus 1 2 enter")
+    #expect(stage.lastEdit == "set main[0,0] -12dB")
+    #expect(stage.session.undoList.count == before + 1)
+    // Where there is silence already, and nothing to turn down.
+    stage.press("space minus 6 enter")
+    #expect(stage.lastEdit == "set main[0,0] -6dB")
+    // Elsewhere, or later, it is a step and a number.
+    stage.press("minus right 3 enter")
+    #expect(stage.lastEdit == "set main[0,1] 3dB")
+    stage.press("minus")
+    stage.clock.seconds += 2
+    stage.press("4 enter")
+    #expect(stage.lastEdit == "set main[0,1] 4dB")
+  }
+
   @Test("a range is set, stepped and toggled as one edit, and escape drops it")
   func ranges() {
     let stage = Stage.demo()
