@@ -19,12 +19,12 @@ final class LiveGraph {
   }
 
   /// Does an edit or plays a note; an edit that is refused throws and changes nothing.
-  func perform(_ line: String, at time: Int64? = nil) throws {
+  func perform(_ line: String, at time: Int64? = nil, fade: Double = Engine.standardFade) throws {
     switch try StatementParser.parse(line, patch: patch, catalogue: Engine.catalogue) {
     case .edit(let edit):
       let change = try patch.applying(edit, catalogue: Engine.catalogue)
       patch = change.patch
-      engine.adopt(patch, ramps: change.ramps, tails: change.tails, at: time)
+      engine.adopt(patch, ramps: change.ramps, tails: change.tails, fade: fade, at: time)
     case .perform(let performance):
       guard let node = patch[named: performance.node] else { return }
       switch performance.event {

@@ -188,6 +188,33 @@ import Testing
     #expect(rest[Int((2 - done - 0.05) * to)] != 0)
   }
 
+  @Test(
+    "a cable that fades keeps its time at another rate",
+    arguments: [(44_100.0, 96_000.0), (96_000, 44_100)])
+  func fades(_ from: Double, _ to: Double) throws {
+    let graph = try LiveGraph(
+      """
+      node high oscillator freq=2Hz shape=square level=0dB
+      node out output channels=1
+      connect high -> out
+      """, rate: from)
+    let listener = Listener(graph, channels: 1)
+    _ = listener.render(frames: Int(from / 10), period: 64)
+    let start = graph.engine.renderer.time
+    try graph.perform("disconnect high -> out", fade: 2)
+    _ = listener.render(frames: Int(from), period: 64)
+    let done = Double(graph.engine.renderer.time - start) / from
+    graph.engine.retune(rate: to, period: 64)
+    let rest = listener.render(frames: Int(to * 1.2), period: 64)[0]
+    for time in [0.05, 0.3, 0.6, 0.8] {
+      let t = min((done + time) / 2, 1)
+      let expected = 1 - t * t * t * (10 + t * (-15 + 6 * t))
+      let level = abs(Double(rest[Int(time * to)]))
+      #expect(abs(level - expected) < 2e-3, "\(time) s: \(level), not \(expected)")
+    }
+    #expect(rest[Int((2 - done + 0.001) * to)] == 0)
+  }
+
   @Test("a rate change between a delay's widening and its memory's arrival spoils neither")
   func widening() throws {
     let graph = try LiveGraph(
