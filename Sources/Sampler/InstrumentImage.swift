@@ -61,6 +61,16 @@ struct InstrumentImage {
     }
     return fallback
   }
+
+  /// Audio thread.
+  @_noLocks func has(bank: Int, program: Int) -> Bool {
+    var index = 0
+    while index < programCount {
+      if Int(programs[index].bank) == bank, Int(programs[index].program) == program { return true }
+      index &+= 1
+    }
+    return false
+  }
 }
 
 struct ProgramNumber {

@@ -32,7 +32,7 @@ extension Sampler {
     case .allNotesOff:
       for channel in 0..<Self.channels { endNotes(channel, time: time) }
     case .allSoundOff: silence()
-    case .program: select(program: event.value >= 0 && event.value < 128 ? Int(event.value) : 0)
+    case .program: change(channel, to: Int(Self.limited(event.value)))
     case .pressure:
       pressures[channel] = Self.limited(event.value)
       follow(channel, Source.pressure)

@@ -21,6 +21,7 @@ public struct Sampler: Kernel {
     static var level: Int { @_noLocks get { 4 } }
     static var tune: Int { @_noLocks get { 5 } }
     static var quality: Int { @_noLocks get { 6 } }
+    static var changes: Int { @_noLocks get { 7 } }
   }
 
   let voicePool: UnsafeMutablePointer<Voice>
@@ -64,10 +65,10 @@ public struct Sampler: Kernel {
   /// A number by which each note differs from the one before.
   var noteCount: UInt32 = 0
   var quality: UInt8
-  /// The program that is asked for, and its place in the instrument.
-  private(set) var program: Int
-  private var programBank: Int
-  private(set) var selected = 0
+  /// By channel, what its next notes sound like.
+  let choices: UnsafeMutablePointer<ProgramChoice>
+  /// Program changes choose, channel by channel.
+  private(set) var followsChanges: Bool
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
     Layout.size
@@ -97,7 +98,8 @@ public struct Sampler: Kernel {
     static let pressures = line(bendRanges + Sampler.channels * 4)
     static let keyPressures = line(pressures + Sampler.channels * 4)
     static let parameterNumbers = line(keyPressures + Sampler.channels * 128 * 4)
-    static let noteValues = line(parameterNumbers + Sampler.channels * 4)
+    static let choices = line(parameterNumbers + Sampler.channels * 4)
+    static let noteValues = line(choices + Sampler.channels * MemoryLayout<ProgramChoice>.stride)
     static let downVelocity = line(noteValues + 192 * 4)
     static let downTime = line(downVelocity + Sampler.channels * 128)
     static let pending = line(downTime + Sampler.channels * 128 * 8)
@@ -136,8 +138,12 @@ public struct Sampler: Kernel {
     rate = Float(configuration.rate)
     random = configuration.seed &+ 0x9E37_79B9_7F4A_7C15
     polyphony = Self.limited(configuration.value(Parameter.polyphony))
-    program = Self.whole(configuration.value(Parameter.program))
-    programBank = Self.whole(configuration.value(Parameter.bank))
+    choices = place(Layout.choices, ProgramChoice.self)
+    choices.update(
+      repeating: ProgramChoice(
+        bank: Self.whole(configuration.value(Parameter.bank)),
+        program: Self.whole(configuration.value(Parameter.program))), count: Self.channels)
+    followsChanges = configuration.value(Parameter.changes) > 0.5
     quality = UInt8(min(2, Self.whole(configuration.value(Parameter.quality))))
     context = VoiceContext(
       left: place(Layout.left, Float.self), right: place(Layout.right, Float.self),
@@ -157,15 +163,6 @@ public struct Sampler: Kernel {
     value >= 0 ? (value < 65535 ? Int(value) : 65535) : 0
   }
 
-  /// What the next notes sound like; those that sound go on as they are.
-  @_noLocks mutating func select(program: Int, bank: Int) {
-    self.program = program
-    programBank = bank
-    selected = image == nil ? 0 : image!.pointee.select(bank: bank, program: program)
-  }
-
-  @_noLocks mutating func select(program: Int) { select(program: program, bank: programBank) }
-
   public var voices: Int { @_noLocks get { live } }
 
   @_noLocks public mutating func isFinished() -> Bool { used == 0 }
@@ -173,8 +170,16 @@ public struct Sampler: Kernel {
   @_noLocks public mutating func set(_ parameter: Int, element: Int, to value: Float, over frames: Int) {
     switch parameter {
     case Parameter.polyphony: polyphony = Self.limited(value)
-    case Parameter.program: select(program: Self.whole(value), bank: programBank)
-    case Parameter.bank: select(program: program, bank: Self.whole(value))
+    case Parameter.program:
+      for channel in 0..<Self.channels { choices[channel].program = Self.whole(value) }
+      findPrograms()
+    case Parameter.bank:
+      for channel in 0..<Self.channels {
+        choices[channel].homeBank = Self.whole(value)
+        choices[channel].bank = Self.whole(value)
+      }
+      findPrograms()
+    case Parameter.changes: followsChanges = value > 0.5
     case Parameter.quality: quality = UInt8(truncatingIfNeeded: Self.whole(value) < 2 ? Self.whole(value) : 2)
     default: break
     }
@@ -188,7 +193,7 @@ public struct Sampler: Kernel {
     new.pointee.header.count(1)
     image = new
     switchLast = new.pointee.switchDefault
-    select(program: program, bank: programBank)
+    findPrograms()
     setMemory(sequence, 0, Self.counters &* 4)
   }
 

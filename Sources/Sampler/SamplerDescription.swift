@@ -32,5 +32,9 @@ extension Sampler {
         "quality", "points of interpolation; a change takes effect with the next note",
         form: .choice(["4-point", "8-point", "sinc"]), range: 0...2, default: .text("4-point"),
         smoothing: .kernel),
+      ParameterDescription(
+        "changes",
+        "program changes and bank selects choose program and bank, channel by channel; held notes stay",
+        form: .toggle, default: .text("on"), smoothing: .kernel),
     ])
 }

@@ -32,6 +32,7 @@ final class Rig<K: Kernel> {
       if case .number(let number, let unit) = parameter.defaultValue {
         all[index] = [unit == .decibels ? powf(10, Float(number) / 20) : Float(number)]
       }
+      if case .text("on") = parameter.defaultValue { all[index] = [1] }
       if let value = values[index] { all[index] = [value] }
     }
     let configuration = KernelConfiguration(rate: rate, inputs: [], outputs: [channels], values: all)

@@ -67,6 +67,60 @@ import Testing
     #expect(abs(height() - 0.125) < 1e-5)
   }
 
+  @Test("a program change is for its channel and for notes to come, and finds the bank that was selected")
+  func programsOfChannels() throws {
+    func preset(_ bank: Int, _ program: Int, _ value: Float) -> BankWriter.Preset {
+      BankWriter.Preset(
+        bank: bank, program: program, samples: [Float](repeating: value, count: 300), loop: 0..<300,
+        instrument: [(17, -500)])
+    }
+    let presets = [
+      preset(0, 0, 0.5), preset(0, 5, 0.25), preset(8, 5, 0.125), preset(128, 0, 0.0625),
+      preset(128, 5, 0.03125),
+    ]
+    let (rig, _) = try rig(presets)
+    _ = rig.run(64, [3, 4].map { (0, Event(.control, channel: $0, key: 7, value: 127)) })
+    func steps(_ level: Float) -> Float { (level / Float(BankWriter.fullLevel) * 3200).rounded() / 100 }
+    func height(_ channel: UInt8, _ events: [Event] = []) -> Float {
+      let start = Int(rig.time)
+      var on = Event.on(60)
+      on.channel = channel
+      let level = rig.run(384, (events + [on]).map { (start, $0) })[0][200]
+      _ = rig.run(64, [(Int(rig.time), Event(.allSoundOff))])
+      _ = rig.run(960)
+      return steps(level)
+    }
+    #expect(height(3, [Event(.program, channel: 3, value: 5)]) == 8)
+    #expect(height(4) == 16)
+    #expect(height(3) == 8)
+    // Bank 8, by the one controller or the other; a bank that is not there falls back to the first.
+    let change = Event(.program, channel: 3, value: 5)
+    func bank(_ number: UInt8, _ value: Float) -> Event {
+      Event(.control, channel: 3, key: number, value: value)
+    }
+    #expect(height(3, [bank(0, 8)]) == 8, "a bank waits for its program")
+    #expect(height(3, [change]) == 4)
+    #expect(height(3, [bank(0, 0), bank(32, 8), change]) == 4)
+    #expect(height(3, [bank(0, 9), bank(32, 0), change]) == 8)
+    // Drums stay drums.
+    rig.kernel.set(2, element: 0, to: 128, over: 0)
+    #expect(height(3, [bank(0, 0), change]) == 1)
+    #expect(height(3, [Event(.program, channel: 3, value: 99)]) == 2)
+    rig.kernel.set(2, element: 0, to: 0, over: 0)
+
+    // What sounds, sounds on, and its release is that of its own program.
+    let start = Int(rig.time)
+    let held = rig.run(
+      384, [(start, .on(60)), (start + 100, Event(.program, value: 5)), (start + 200, .on(72))])[0]
+    #expect(steps(held[150]) == 16)
+    #expect(steps(held[280]) == 24)
+    _ = rig.run(64, [(Int(rig.time), Event(.allSoundOff))])
+    _ = rig.run(960)
+    // A node whose program is its own.
+    rig.kernel.set(7, element: 0, to: 0, over: 0)
+    #expect(height(4, [Event(.program, channel: 4, value: 5)]) == 16)
+  }
+
   @Test func generatorsOfPresetAndInstrumentAdd() throws {
     let one = [Float](repeating: 0.5, count: 20000)
     let (rig, report) = try rig([
