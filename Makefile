@@ -9,7 +9,7 @@ CPU ?= native
 PATCH ?= Patches/reconnect.patch
 # Only the tests whose names match: `make test FILTER=DriversTests`.
 FILTER ?=
-# How long `make fuzz` searches (a quarter of it each kind of file) and `make soak` plays.
+# How long `make fuzz` searches (a fifth of it each kind of file) and `make soak` plays.
 MINUTES ?= 10
 # What `make soak` edits: the number that an earlier one printed, or any.
 SEED ?=
@@ -80,14 +80,17 @@ soak: install-test ## Edit at random on a JACK server for long, every render wat
 	STRICT=1 $(SWIFT) build $(TEST) --build-tests
 	STRICT=1 SOSTENUTO_SOAK_MINUTES=$(MINUTES) SOSTENUTO_SOAK_SEED=$(SEED) $(SWIFT) test $(TEST) --skip-build --disable-xctest --filter SoakTests
 
-fuzz: install ## Search for a patch, instrument or sound file that its reader stumbles over (MINUTES=…)
+fuzz: install ## Search for a patch, MIDI, instrument or sound file that its reader stumbles over (MINUTES=…)
 	FUZZ=1 $(SWIFT) build $(FUZZ) --product FuzzReader
+	FUZZ=1 $(SWIFT) build $(FUZZ) --product FuzzMidi
 	FUZZ=1 $(SWIFT) build $(FUZZ) --product FuzzFiles
 	@export SWIFT_BACKTRACE=enable=no; bin=$$(FUZZ=1 $(SWIFT) build $(FUZZ) --show-bin-path); \
-	options="-max_total_time=$$(($(MINUTES) * 15)) -print_final_stats=1"; \
-	mkdir -p .build-fuzz/corpus/{patch,sfz,sf2,audio}; \
+	options="-max_total_time=$$(($(MINUTES) * 12)) -print_final_stats=1"; \
+	mkdir -p .build-fuzz/corpus/{patch,midi,sfz,sf2,audio}; \
 	"$$bin/FuzzReader" $$options -max_len=2000 -dict=Fuzz/words.dict -artifact_prefix=.build-fuzz/ \
 	  .build-fuzz/corpus/patch Patches; \
+	"$$bin/FuzzMidi" $$options -max_len=2000 -artifact_prefix=.build-fuzz/midi- \
+	  .build-fuzz/corpus/midi Fuzz/corpus/midi; \
 	for kind in sfz sf2 audio; do \
 	  "$$bin/FuzzFiles" $$kind $$options -max_len=4000 -timeout=20 -rss_limit_mb=3000 \
 	    -artifact_prefix=.build-fuzz/$$kind- .build-fuzz/corpus/$$kind Fuzz/corpus/$$kind; \

@@ -30,6 +30,7 @@ let package = Package(
 
     // The sound.
     .target(name: "Realtime", dependencies: ["CThread"]),
+    .target(name: "Midi", dependencies: ["Realtime"]),
     .target(name: "Processors", dependencies: ["Patch", "Realtime"]),
     .target(name: "Sampler", dependencies: ["Patch", "Realtime", "CSndfile", "CSamplerate"]),
     .target(
@@ -40,8 +41,9 @@ let package = Package(
       ]),
     .target(
       name: "Drivers",
-      dependencies: ["Engine", "Realtime", "CJack", "CAlsa", "CSndfile", "CThread"]),
-    .target(name: "Session", dependencies: ["Patch", "PatchLanguage", "Engine", "Drivers", "Sampler"]),
+      dependencies: ["Engine", "Midi", "Realtime", "CJack", "CAlsa", "CSndfile", "CThread"]),
+    .target(
+      name: "Session", dependencies: ["Patch", "PatchLanguage", "Engine", "Drivers", "Midi", "Sampler"]),
 
     // The screen.
     .target(name: "Screen", dependencies: ["TOMLKit"]),
@@ -52,13 +54,14 @@ let package = Package(
     .executableTarget(
       name: "sostenuto",
       dependencies: [
-        "Session", "Interface", "Terminal", "Sampler",
+        "Session", "Interface", "Terminal", "Sampler", "Midi",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
 
     // What several test targets use: random edits that shrink, exact frames.
     .target(
       name: "TestSupport", dependencies: ["Engine", "PatchLanguage", "Realtime"], path: "Tests/Support"),
+    .testTarget(name: "MidiTests", dependencies: ["Midi", "TestSupport"]),
     .testTarget(name: "PatchTests", dependencies: ["Patch", "PatchLanguage", "Processors"]),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime"]),
     .testTarget(name: "ProcessorsTests", dependencies: ["Processors"]),
@@ -67,7 +70,9 @@ let package = Package(
     .target(name: "CAudit", path: "Tests/CAudit"),
     .testTarget(
       name: "DriversTests",
-      dependencies: ["Drivers", "Engine", "PatchLanguage", "Sampler", "CJack", "CAudit", "TestSupport"]),
+      dependencies: [
+        "Drivers", "Engine", "Midi", "PatchLanguage", "Sampler", "CJack", "CAudit", "TestSupport",
+      ]),
     .testTarget(name: "ScreenTests", dependencies: ["Screen", "Terminal"]),
     .testTarget(name: "InterfaceTests", dependencies: ["Interface"]),
     .testTarget(
@@ -88,6 +93,7 @@ if ProcessInfo.processInfo.environment["FUZZ"] == "1" {
     .executableTarget(
       name: "FuzzFiles", dependencies: ["Patch", "Realtime", "Sampler"], path: ".",
       sources: ["Fuzz/Files", "Tests/SamplerTests/Rig.swift"]),
+    .executableTarget(name: "FuzzMidi", dependencies: ["Midi"], path: "Fuzz/Midi"),
   ]
 }
 

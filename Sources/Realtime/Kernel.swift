@@ -100,14 +100,18 @@ public struct DriverChannels {
   public var outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>
   /// Frames of the period before this block.
   public var offset: Int
+  /// `MidiInput.ports` of them, with what came in in the period; nil where the driver has none.
+  public var midi: UnsafePointer<MidiInput>?
 
   @_noLocks public init(
     inputs: UnsafeMutablePointer<UnsafePointer<Float>?>,
-    outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>, offset: Int
+    outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>, offset: Int,
+    midi: UnsafePointer<MidiInput>? = nil
   ) {
     self.inputs = inputs
     self.outputs = outputs
     self.offset = offset
+    self.midi = midi
   }
 }
 

@@ -1,0 +1,88 @@
+/// A ledger of what went through somewhere and has not ended: notes by channel and key, and the pedals
+/// that are down. Whatever is closed or taken away ends exactly what stands in it.
+///
+/// A handle: copying it counts no references.
+public struct HeldNotes: BitwiseCopyable {
+  /// Bytes of memory that it needs, aligned to 8 and zeroed at first.
+  public static var size: Int { @_noLocks get { 33 * 8 } }
+  /// Bits of 64 keys each, two words a channel; then the pedals, three a channel.
+  private let words: UnsafeMutablePointer<UInt64>
+  private static var pedals: Int { @_noLocks get { 32 } }
+
+  public init(memory: UnsafeMutableRawPointer) {
+    words = memory.bindMemory(to: UInt64.self, capacity: Self.size / 8)
+  }
+
+  /// Frees the memory. Worker.
+  public func deallocate() { UnsafeMutableRawPointer(words).deallocate() }
+
+  /// The bit of a pedal (sustain, sostenuto, soft) of a channel; 0 for other controllers.
+  @_noLocks private func pedal(_ event: Event) -> UInt64 {
+    let first = UInt64(1) &<< (UInt64(event.channel & 15) &* 3)
+    switch event.key {
+    case 64: return first
+    case 66: return first &<< 1
+    case 67: return first &<< 2
+    default: return 0
+    }
+  }
+
+  /// Takes account of what goes through. Audio thread.
+  @_noLocks public func note(_ event: Event) {
+    let channel = Int(event.channel & 15)
+    let word = channel &* 2 &+ Int(event.key >> 6 & 1)
+    let bit = UInt64(1) &<< UInt64(event.key & 63)
+    switch event.kind {
+    case .noteOn: words[word] |= bit
+    case .noteOff: words[word] &= ~bit
+    case .control:
+      let pedal = pedal(event)
+      if pedal != 0 {
+        if event.value >= 64 { words[Self.pedals] |= pedal } else { words[Self.pedals] &= ~pedal }
+      } else if event.key == 120 || event.key == 123 {
+        words[channel &* 2] = 0
+        words[channel &* 2 &+ 1] = 0
+      } else if event.key == 121 {
+        words[Self.pedals] &= ~(7 &<< UInt64(channel &* 3))
+      }
+    case .allNotesOff, .allSoundOff: clear()
+    default: return
+    }
+  }
+
+  @_noLocks private func clear() {
+    var word = 0
+    while word <= Self.pedals {
+      words[word] = 0
+      word &+= 1
+    }
+  }
+
+  /// Puts the end of each note and pedal into the queue, and forgets them. Audio thread.
+  @_noLocks public func end(into queue: UnsafeMutablePointer<EventQueue>, offset: Int32 = 0) {
+    var word = 0
+    while word < Self.pedals {
+      var bits = words[word]
+      while bits != 0 {
+        let key = (word & 1) &* 64 &+ bits.trailingZeroBitCount
+        bits &= bits &- 1
+        queue.pointee.append(
+          Event(
+            .noteOff, channel: UInt8(truncatingIfNeeded: word >> 1), key: UInt8(truncatingIfNeeded: key),
+            value: 64, offset: offset))
+      }
+      word &+= 1
+    }
+    var bits = words[Self.pedals]
+    while bits != 0 {
+      let bit = bits.trailingZeroBitCount
+      bits &= bits &- 1
+      let pedal = bit % 3
+      queue.pointee.append(
+        Event(
+          .control, channel: UInt8(truncatingIfNeeded: bit / 3), key: pedal == 0 ? 64 : pedal == 1 ? 66 : 67,
+          offset: offset))
+    }
+    clear()
+  }
+}
