@@ -21,6 +21,7 @@ public final class AlsaDriver: Driver, @unchecked Sendable {
   /// ALSA's number of the error that ended it, or 0.
   private let error = Atomic<Int32>(0)
   private let routing: Routing
+  private let sequencer: SequencerUse
   /// Engine channel c at `channels + c * period`; outputs, then inputs.
   private let channels: UnsafeMutablePointer<Float>
   private let mix: UnsafeMutablePointer<Float>
@@ -29,13 +30,14 @@ public final class AlsaDriver: Driver, @unchecked Sendable {
   /// take our settings.
   public init(
     renderer: Renderer, device: String = "default", rate: Double = 48000, period: Int = 256,
-    channels wanted: Int = 2
+    channels wanted: Int = 2, memory: ConnectionMemory = ConnectionMemory()
   ) throws(DriverError) {
     playback = try AlsaDevice(device, isCapture: false, rate: rate, period: period, channels: wanted)
     self.rate = playback.rate
     self.period = playback.period
     place = "ALSA device \(device)"
     host = RenderHost(renderer)
+    sequencer = SequencerUse(host, memory: memory)
     routing = Routing()
     channels = .allocate(capacity: 2 * channelCapacity * self.period)
     channels.initialize(repeating: 0, count: 2 * channelCapacity * self.period)
@@ -76,6 +78,9 @@ public final class AlsaDriver: Driver, @unchecked Sendable {
     }
   }
 
+  public func update(midi ports: [MidiPort]) { sequencer.update(ports) }
+  public var midiFault: String? { sequencer.fault }
+
   public var device: DeviceChannels {
     DeviceChannels(inputs: captureDevice?.channels ?? 0, outputs: playback.channels)
   }
@@ -89,6 +94,7 @@ public final class AlsaDriver: Driver, @unchecked Sendable {
     while !isStopping.load(ordering: .relaxed) {
       readInputs()
       routing.lendOutputs(of: host, channels, period)
+      host.takeArrivals(frames: period, length: budget, now: nanoseconds())
       guard host.render(frames: period, budget: budget) else { return }
       mixOutputs()
       switch playback.write(mix, frames: period) {
@@ -140,6 +146,7 @@ public final class AlsaDriver: Driver, @unchecked Sendable {
   public func stop() {
     isStopping.store(true, ordering: .relaxed)
     thread?.join()
+    sequencer.stop()
     _ = host.close()
     capture.store(0, ordering: .relaxed)
     captureDevice = nil

@@ -13,10 +13,14 @@ public final class ClockDriver: Driver, @unchecked Sendable {
   private let host: RenderHost
   private let isStopping = Atomic<Bool>(false)
   private var thread: AudioThread?
+  private let sequencer: SequencerUse
 
   /// `rate` 1000...768000 frames a second, `period` 1...8192 frames.
-  public init(renderer: Renderer, rate: Double = 48000, period: Int = 64) {
+  public init(
+    renderer: Renderer, rate: Double = 48000, period: Int = 64, memory: ConnectionMemory = ConnectionMemory()
+  ) {
     host = RenderHost(renderer)
+    sequencer = SequencerUse(host, memory: memory)
     self.rate = min(max(rate, 1000), 768_000)
     self.period = min(max(period, 1), 8192)
   }
@@ -48,6 +52,7 @@ public final class ClockDriver: Driver, @unchecked Sendable {
         origin = now
         periods = 0
       }
+      host.takeArrivals(frames: period, length: length, now: now)
       guard host.render(frames: period, budget: length) else { return }
     }
   }
@@ -55,8 +60,12 @@ public final class ClockDriver: Driver, @unchecked Sendable {
   public func stop() {
     isStopping.store(true, ordering: .relaxed)
     thread?.join()
+    sequencer.stop()
     _ = host.close()
   }
+
+  public func update(midi ports: [MidiPort]) { sequencer.update(ports) }
+  public var midiFault: String? { sequencer.fault }
 
   /// Nothing to do: no channel leads anywhere.
   public func update(_ endpoints: [Endpoint]) {}

@@ -10,7 +10,25 @@ public final class ConnectionMemory: Sendable {
   /// there when last looked at.
   private let wanted = Mutex<[String: [String: Bool]]>([:])
 
+  /// Our ports and the senders that have been offered to them.
+  private let offered = Mutex<Set<[String]>>([])
+
   public init() {}
+
+  /// Wants a connection if these two meet for the first time: what a user takes away stays away.
+  func offer(_ port: String, _ other: String) {
+    if isFirstOffer(port, other) { want(port, [other]) }
+  }
+
+  /// Whether these two have not met before.
+  func isFirstOffer(_ port: String, _ other: String) -> Bool {
+    offered.withLock { $0.insert([port, other]).inserted }
+  }
+
+  /// Those that are gone may come back, and are met anew.
+  func forgetOffers(where isGone: (String) -> Bool) {
+    offered.withLock { $0 = $0.filter { !isGone($0[1]) } }
+  }
 
   /// Whether this port has been seen before; a new one gets the connections of a first start.
   func knows(_ port: String) -> Bool { wanted.withLock { $0[port] != nil } }

@@ -20,6 +20,10 @@ public protocol Driver: AnyObject, Sendable {
   func stop()
   /// The channels that the engine has now: ports come and go while it runs. Returns at once.
   func update(_ endpoints: [Endpoint])
+  /// The MIDI ports that the engine hears now. Returns at once.
+  func update(midi ports: [MidiPort])
+  /// Why no MIDI comes in although somebody would hear it, in words; nil while all is well.
+  var midiFault: String? { get }
   var status: DriverStatus { get }
   /// The channels that it has for each of them, as far as it knows by now.
   var device: DeviceChannels { get }
@@ -29,6 +33,9 @@ public protocol Driver: AnyObject, Sendable {
 }
 
 extension Driver {
+  /// None, where there is nobody to hear.
+  public func update(midi ports: [MidiPort]) {}
+  public var midiFault: String? { nil }
   /// As many as there are.
   public var device: DeviceChannels { DeviceChannels() }
   public var isOutgrown: Bool { false }

@@ -98,7 +98,8 @@ public struct DriverChooser {
     _ renderer: Renderer, _ rate: Double, _ period: Int, _ channels: Int
   ) throws(DriverError) -> DriverChoice {
     let driver = try AlsaDriver(
-      renderer: renderer, device: options.alsaDevice, rate: rate, period: period, channels: channels)
+      renderer: renderer, device: options.alsaDevice, rate: rate, period: period, channels: channels,
+      memory: options.jack.memory)
     return DriverChoice(driver: driver, explanation: "playing through \(driver.place)", isWished: true)
   }
 
@@ -106,7 +107,8 @@ public struct DriverChooser {
     _ renderer: Renderer, _ rate: Double, _ period: Int, because reason: String, isWished: Bool
   ) -> DriverChoice {
     DriverChoice(
-      driver: ClockDriver(renderer: renderer, rate: rate, period: period),
+      driver: ClockDriver(
+        renderer: renderer, rate: rate, period: period, memory: options.jack.memory),
       explanation: "\(reason): playing through the clock driver, without sound", isWished: isWished)
   }
 

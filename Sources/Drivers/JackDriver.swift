@@ -12,6 +12,8 @@ public struct JackClientOptions: Sendable {
   public var connectsOutputs = true
   /// Whether new input ports are.
   public var connectsInputs = false
+  /// Whether MIDI ports are connected to the senders that they are to hear.
+  public var connectsMidi = true
   /// Shared by the drivers that follow each other.
   public var memory = ConnectionMemory()
 
@@ -108,6 +110,10 @@ public final class JackDriver: Driver, @unchecked Sendable {
       measureLatency()
       namePorts()
     }
+  }
+
+  public func update(midi wanted: [MidiPort]) {
+    queue.async { [self] in if isOpen { ports.update(midi: wanted) } }
   }
 
   private var isOpen: Bool { !hasStopped.load(ordering: .relaxed) && state.failure == nil }

@@ -28,12 +28,14 @@ final class JackPorts {
     var slot: Int
   }
 
-  private let client: OpaquePointer
-  private let state: JackState
-  private let host: RenderHost
-  private let options: JackClientOptions
+  let client: OpaquePointer
+  let state: JackState
+  let host: RenderHost
+  let options: JackClientOptions
   private var ports: [Key: Registered] = [:]
-  private var isActive = false
+  /// By the engine's number.
+  var midiPorts: [Int: RegisteredMidi] = [:]
+  private(set) var isActive = false
 
   init(client: OpaquePointer, state: JackState, host: RenderHost, options: JackClientOptions) {
     self.client = client
@@ -98,10 +100,12 @@ final class JackPorts {
     if isActive { look() }
   }
 
-  private func portName(_ name: String, _ channel: Int) -> String {
+  private func portName(_ name: String, _ channel: Int) -> String { Self.fitting(name, "_\(channel + 1)") }
+
+  /// A name as JACK takes it.
+  static func fitting(_ name: String, _ suffix: String = "") -> String {
     // The size includes the client's name, a colon and the final zero.
     let room = Int(jack_port_name_size()) - Int(jack_client_name_size()) - 8
-    let suffix = "_\(channel + 1)"
     return String(name.replacing(":", with: "-").prefix(max(room - suffix.count, 8))) + suffix
   }
 
@@ -122,7 +126,7 @@ final class JackPorts {
     return jack_port_register(client, name, JACK_DEFAULT_AUDIO_TYPE, UInt(flags.rawValue), 0)
   }
 
-  private func shortName(_ port: OpaquePointer) -> String {
+  func shortName(_ port: OpaquePointer) -> String {
     jack_port_short_name(port).map { String(cString: $0) } ?? ""
   }
 
@@ -139,7 +143,7 @@ final class JackPorts {
 
   /// Takes ports away after the audio thread has let go of them: when the period that was under way
   /// is over, or when it is clear that none will follow.
-  private func unregister(_ leaving: [OpaquePointer]) {
+  func unregister(_ leaving: [OpaquePointer]) {
     guard !leaving.isEmpty else { return }
     let seen = host.cycles.load(ordering: .acquiring)
     let deadline = nanoseconds() + 500_000_000
@@ -177,6 +181,7 @@ final class JackPorts {
   /// Compares the connections with those that are wanted, and makes the ones that are due.
   func look() {
     guard isActive, state.failure == nil else { return }
+    lookAtMidi()
     for (base, group) in Dictionary(grouping: ports, by: { $0.value.base }) {
       var connections: Set<String> = []
       for (_, known) in group {
@@ -218,7 +223,7 @@ final class JackPorts {
   }
 
   /// libjack's list of strings, which is freed.
-  private func strings(_ list: UnsafeMutablePointer<UnsafePointer<CChar>?>?) -> [String] {
+  func strings(_ list: UnsafeMutablePointer<UnsafePointer<CChar>?>?) -> [String] {
     guard let list else { return [] }
     defer { jack_free(list) }
     var result: [String] = []

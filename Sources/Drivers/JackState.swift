@@ -1,5 +1,6 @@
 import CJack
 import Engine
+import Midi
 import Realtime
 import Synchronization
 
@@ -22,6 +23,8 @@ final class JackState: Sendable {
   private let borrowed: Unmanaged<RenderHost>
   /// The port of each output channel, then of each input channel, as bits of its pointer or 0.
   nonisolated(unsafe) private let ports: UnsafeMutablePointer<Atomic<UInt>>
+  /// The same of each MIDI port.
+  nonisolated(unsafe) private let midiPorts: UnsafeMutablePointer<Atomic<UInt>>
   nonisolated(unsafe) private let reasonText: UnsafeMutablePointer<CChar>
   private static let reasonSize = 256
 
@@ -37,12 +40,15 @@ final class JackState: Sendable {
     self.onRename = onRename
     ports = .allocate(capacity: 2 * channelCapacity)
     for slot in 0..<2 * channelCapacity { (ports + slot).initialize(to: Atomic(0)) }
+    midiPorts = .allocate(capacity: MidiInput.ports)
+    for number in 0..<MidiInput.ports { (midiPorts + number).initialize(to: Atomic(0)) }
     reasonText = .allocate(capacity: Self.reasonSize)
     reasonText.initialize(repeating: 0, count: Self.reasonSize)
   }
 
   deinit {
     ports.deallocate()
+    midiPorts.deallocate()
     reasonText.deallocate()
   }
 
@@ -52,9 +58,14 @@ final class JackState: Sendable {
     ports[(input ? channelCapacity : 0) + channel].store(UInt(bitPattern: port), ordering: .releasing)
   }
 
+  /// The same for a MIDI port. Worker.
+  func setMidiPort(_ port: OpaquePointer?, number: Int) {
+    midiPorts[number].store(UInt(bitPattern: port), ordering: .releasing)
+  }
+
   /// Renders one period between JACK's buffers. Audio thread.
   @_noLocks func process(_ frames: UInt32) {
-    let ports = ports
+    let (ports, midiPorts) = (ports, midiPorts)
     let count = Int(frames)
     // Freewheeling has no deadline, so there is no share of it to measure.
     let length =
@@ -62,6 +73,7 @@ final class JackState: Sendable {
       ? 0 : Double(count) / Double(rate.load(ordering: .relaxed)) * 1e9
     borrowed._withUnsafeGuaranteedRef {
       gather($0, ports, frames)
+      gatherMidi($0, midiPorts, frames)
       if !$0.render(frames: count, budget: Int64(length)) { silence($0, count) }
     }
   }
@@ -132,6 +144,33 @@ final class JackState: Sendable {
       inputs[channel] = nil
     }
     channel &+= 1
+  }
+}
+
+@_noLocks private func gatherMidi(
+  _ host: RenderHost, _ ports: UnsafeMutablePointer<Atomic<UInt>>, _ frames: UInt32
+) {
+  let midi = host.midi
+  var number = 0
+  while number < MidiInput.ports {
+    if let port = OpaquePointer(bitPattern: ports[number].load(ordering: .acquiring)),
+      let buffer = portBuffer(port, frames)
+    {
+      let count = midiEventCount(buffer)
+      var message = jack_midi_event_t()
+      var index: UInt32 = 0
+      while index < count {
+        let isThere = withUnsafeMutablePointer(to: &message) { midiEvent($0, buffer, index) } == 0
+        let time = message.time < frames ? message.time : frames &- 1
+        if isThere, let bytes = message.buffer,
+          let event = Event(midi: bytes, count: message.size, offset: Int32(time))
+        {
+          midi[number].append(event)
+        }
+        index &+= 1
+      }
+    }
+    number &+= 1
   }
 }
 

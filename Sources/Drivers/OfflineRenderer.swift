@@ -37,6 +37,35 @@ public struct Cue {
   }
 }
 
+/// What every MIDI port hears during a render.
+public struct MidiPerformance: Sendable {
+  /// In order of their frames, which count from the render's start.
+  public var events: [(frame: Int64, event: Event)]
+  /// Where it ends, and with it every note that it still holds.
+  public var end: Int64
+
+  public init(events: [(frame: Int64, event: Event)] = [], end: Int64 = 0) {
+    self.events = events
+    self.end = end
+  }
+
+  /// With at most `most` events in any one frame: what is more comes a frame later.
+  fileprivate func spread(_ most: Int) -> MidiPerformance {
+    var spread = self
+    var (frame, count) = (Int64.min, 0)
+    for index in events.indices {
+      if events[index].frame > frame {
+        (frame, count) = (events[index].frame, 0)
+      } else if count == most {
+        (frame, count) = (frame + 1, 0)
+      }
+      spread.events[index].frame = frame
+      count += 1
+    }
+    return spread
+  }
+}
+
 /// The file driver: renders into files as fast as the machine can. The files are the same, bit for
 /// bit, whatever the period. Worker; the calling thread plays the part of the audio thread meanwhile.
 public final class OfflineRenderer {
@@ -53,6 +82,11 @@ public final class OfflineRenderer {
   private let channels: UnsafeMutablePointer<Float>
   private let mix: UnsafeMutablePointer<Float>
   private static let mostChannels = 64
+  private static let mostEvents = EventQueue.capacity / 2
+  /// Frames up to the last that was heard.
+  private var lastSound: Int64 = 0
+  /// -100 dB.
+  private static let silence: Float = 1e-5
 
   /// `period` 1...8192.
   public init(
@@ -73,43 +107,76 @@ public final class OfflineRenderer {
     mix.deallocate()
   }
 
-  /// Makes `frames` frames and completes the files.
+  /// Makes `frames` frames and completes the files; with `silence`, ends earlier where all has been silent
+  /// (below -100 dB) for `hold` frames, from frame `from` on. Returns the frames made.
   ///
   /// `cues` are done in order of their frames (those of one frame in the order given), each when all
   /// frames before its own have been made. `progress` gets the frames made, after each period.
   /// An error from a cue or a file ends the render and leaves no file.
-  public func render(
-    frames: Int64, cues: [Cue] = [], progress: (Int64) -> Void = { _ in }
-  ) throws {
+  @discardableResult public func render(
+    frames: Int64, cues: [Cue] = [], midi: MidiPerformance = MidiPerformance(),
+    silence: (from: Int64, hold: Int64)? = nil, progress: (Int64) -> Void = { _ in }
+  ) throws -> Int64 {
     let cues = cues.enumerated()
       .sorted { ($0.element.frame, $0.offset) < ($1.element.frame, $1.offset) }
       .map(\.element)
+    let midi = midi.spread(Self.mostEvents)
     var next = 0
     var position: Int64 = 0
+    var nextEvent = 0
+    lastSound = 0
     defer { writers = [] }
-    while position < frames {
+    while true {
+      // The last frame that is heard says when it ends, so that the end depends on no period.
+      let last = silence.map { min(frames, max($0.from, lastSound + $0.hold)) } ?? frames
+      guard position < last else { break }
       while next < cues.count, cues[next].frame <= position {
         try cues[next].action()
         next += 1
       }
       if writers.count < tracks.count { try openFiles(frames: frames) }
       // What ends a period early leaves the others where they were: blocks stay whole.
-      var end = min(position - position % Int64(period) + Int64(period), frames)
+      var end = min(position - position % Int64(period) + Int64(period), last)
       if next < cues.count { end = min(end, cues[next].frame) }
       // Engine time is not the render's own where a session renders twice.
       if let fadeEnd = engine.nextFadeEnd.map({ position + $0 - engine.renderer.time }), fadeEnd > position {
         end = min(end, fadeEnd)
       }
-      try renderPeriod(Int(end - position))
+      if position < midi.end { end = min(end, midi.end) }
+      if position == midi.end, position > 0 { for port in 0..<MidiInput.ports { host.closeMidi(port) } }
+      end = play(midi, from: position, to: end, &nextEvent)
+      try renderPeriod(Int(end - position), at: position)
       position = end
       engine.collect(expectingNothingBefore: engine.renderer.time)
       progress(position)
     }
-    while next < cues.count, cues[next].frame <= frames {
+    while next < cues.count, cues[next].frame <= position {
       try cues[next].action()
       next += 1
     }
     for writer in writers { try writer.file.finish() }
+    return position
+  }
+
+  /// Gives all ports what is due before `end`; where that is more than a block takes, what is due before an
+  /// earlier frame, which it returns.
+  private func play(
+    _ midi: MidiPerformance, from start: Int64, to end: Int64, _ next: inout Int
+  ) -> Int64 {
+    var last = next
+    while last < midi.events.count, midi.events[last].frame < end, last - next < Self.mostEvents { last += 1 }
+    var end = end
+    if last < midi.events.count, midi.events[last].frame < end {
+      // All of one frame, or none: of the first frame all there are fit.
+      end = max(midi.events[last].frame, start + 1)
+      while last > next, midi.events[last - 1].frame >= end { last -= 1 }
+    }
+    for (frame, var event) in midi.events[next..<last] {
+      event.offset = Int32(max(frame, start) - start)
+      for port in 0..<MidiInput.ports { host.midi[port].append(event) }
+    }
+    next = last
+    return end
   }
 
   private func openFiles(frames: Int64) throws(DriverError) {
@@ -122,7 +189,7 @@ public final class OfflineRenderer {
     }
   }
 
-  private func renderPeriod(_ frames: Int) throws(DriverError) {
+  private func renderPeriod(_ frames: Int, at position: Int64) throws(DriverError) {
     let endpoints = engine.endpoints.filter { !$0.isInput }
     for channel in 0..<DriverChannels.capacity { host.outputs[channel] = nil }
     for endpoint in endpoints {
@@ -134,6 +201,9 @@ public final class OfflineRenderer {
     guard host.render(frames: frames, budget: 0) else { return }
     for (track, writer) in zip(tracks, writers) {
       sum(endpoints.filter(track.includes), into: writer.channels, frames: frames)
+      var last = frames * writer.channels
+      while last > 0, mix[last - 1].magnitude < Self.silence { last -= 1 }
+      if last > 0 { lastSound = max(lastSound, position + Int64((last - 1) / writer.channels + 1)) }
       try writer.file.write(mix, frames: frames)
     }
   }

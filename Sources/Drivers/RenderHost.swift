@@ -15,6 +15,12 @@ final class RenderHost: Sendable {
   /// 256 each, nil where the driver has no such channel. Audio thread.
   nonisolated(unsafe) let inputs: UnsafeMutablePointer<UnsafePointer<Float>?>
   nonisolated(unsafe) let outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>
+  /// `MidiInput.ports`, with what came in for the next render; empty after it. Audio thread.
+  nonisolated(unsafe) let midi: UnsafeMutablePointer<MidiInput>
+  /// One bit for each MIDI port whose connections are gone.
+  private let closedPorts = Atomic<UInt32>(0)
+  /// What came in between renders, from a thread of its own: `Arrival`s.
+  private let arrivals = Ring(capacity: 2048, of: Arrival.self)
   /// Renders that have been completed.
   let cycles = Atomic<Int>(0)
   let xruns = Atomic<Int>(0)
@@ -38,11 +44,48 @@ final class RenderHost: Sendable {
     inputs.initialize(repeating: nil, count: DriverChannels.capacity)
     outputs = .allocate(capacity: DriverChannels.capacity)
     outputs.initialize(repeating: nil, count: DriverChannels.capacity)
+    // What another driver's ports held ends as well.
+    let era = RenderHost.made.wrappingAdd(1, ordering: .relaxed).newValue << 32
+    midi = .allocate(capacity: MidiInput.ports)
+    for port in 0..<MidiInput.ports { (midi + port).initialize(to: MidiInput(era: era)) }
+  }
+
+  private static let made = Atomic<Int>(0)
+
+  private struct Arrival: BitwiseCopyable {
+    var event: Event
+    var port: Int
+    var time: Int64
+  }
+
+  /// A message that came at a time of the monotonic clock; dropped when the ring is full. One thread.
+  func arrive(_ event: Event, port: Int, at time: Int64) {
+    var arrival = Arrival(event: event, port: port, time: time)
+    _ = arrivals.push(&arrival)
+  }
+
+  /// Takes what came in during the period before into this one, each at its place: all come one period late,
+  /// and none earlier or later than others. Before each render of `frames` in `length` nanoseconds, which
+  /// begins `now`. Audio thread.
+  @_noLocks func takeArrivals(frames: Int, length: Int64, now: Int64) {
+    let start = now &- length
+    while let raw = arrivals.peek() {
+      let arrival = raw.assumingMemoryBound(to: Arrival.self).pointee
+      guard arrival.time < now else { return }
+      arrivals.pop()
+      var event = arrival.event
+      let place = length > 0 ? (arrival.time &- start) &* Int64(frames) / length : 0
+      event.offset = Int32(truncatingIfNeeded: place > 0 ? (place < frames ? place : Int64(frames &- 1)) : 0)
+      midi[arrival.port].append(event)
+    }
   }
 
   deinit {
     inputs.deallocate()
     outputs.deallocate()
+    for port in 0..<MidiInput.ports { midi[port].deallocate() }
+    midi.deallocate()
+    arrivals.deallocate()
   }
 
   /// Renders one period into the channels of the table. `budget`: the nanoseconds that the period
@@ -57,8 +100,21 @@ final class RenderHost: Sendable {
     let start = nanoseconds()
     let denormals = flushDenormals()
     enterRealtimeContext()
-    let (inputs, outputs) = (inputs, outputs)
-    borrowed._withUnsafeGuaranteedRef { $0.render(frames: frames, inputs: inputs, outputs: outputs) }
+    let (inputs, outputs, midi) = (inputs, outputs, midi)
+    let closed = closedPorts.exchange(0, ordering: .relaxed)
+    var port = 0
+    while closed != 0, port < MidiInput.ports {
+      if closed >> UInt32(port) & 1 == 1 { midi[port].era &+= 1 }
+      port &+= 1
+    }
+    borrowed._withUnsafeGuaranteedRef {
+      $0.render(frames: frames, inputs: inputs, outputs: outputs, midi: midi)
+    }
+    port = 0
+    while port < MidiInput.ports {
+      midi[port].removeAll()
+      port &+= 1
+    }
     leaveRealtimeContext()
     restoreDenormals(denormals)
     if budget > 0 { measure(nanoseconds() &- start, of: budget) }
@@ -77,6 +133,12 @@ final class RenderHost: Sendable {
     if share > Float(bitPattern: peakLoad.load(ordering: .relaxed)) {
       peakLoad.store(share.bitPattern, ordering: .relaxed)
     }
+  }
+
+  /// What was connected to a MIDI port is gone: the notes that it holds end with the next period. Any
+  /// thread.
+  func closeMidi(_ port: Int) {
+    _ = closedPorts.bitwiseOr(1 << UInt32(port), ordering: .relaxed)
   }
 
   /// Counts a period that came late or not at all. Audio thread, or any other.

@@ -18,6 +18,8 @@ public final class Supervisor {
   private let chooser: DriverChooser
   private var server: JackServer?
   private var endpoints: [Endpoint] = []
+  private var midiPorts: [MidiPort] = []
+  private var toldMidiFault: String?
   private var xrunsBefore = 0
   private var attempt: Attempt?
   private var nextAttempt: Int64?
@@ -53,6 +55,13 @@ public final class Supervisor {
     driver = nil
     server?.stop()
     server = nil
+  }
+
+  /// Why no MIDI comes in although a node would hear it, told once for each reason.
+  public func takeMidiFault() -> String? {
+    guard let fault = driver?.midiFault, fault != toldMidiFault else { return nil }
+    toldMidiFault = fault
+    return fault
   }
 
   /// Load, xruns of all drivers since the start, and so on.
@@ -91,6 +100,11 @@ public final class Supervisor {
   }
 
   private func sendEndpoints() {
+    let ports = engine.midiPorts
+    if ports != midiPorts {
+      midiPorts = ports
+      driver?.update(midi: ports)
+    }
     let wanted = engine.endpoints
     guard wanted != endpoints else { return }
     endpoints = wanted
@@ -103,6 +117,8 @@ public final class Supervisor {
     engine.retune(rate: new.rate, period: new.period)
     endpoints = engine.endpoints
     new.update(endpoints)
+    midiPorts = engine.midiPorts
+    new.update(midi: midiPorts)
     do {
       try new.start()
     } catch {
@@ -122,7 +138,8 @@ public final class Supervisor {
   }
 
   private func moveToClock() {
-    let clock = ClockDriver(renderer: engine.renderer, rate: engine.rate, period: engine.period)
+    let clock = ClockDriver(
+      renderer: engine.renderer, rate: engine.rate, period: engine.period, memory: options.jack.memory)
     if !run(clock) { message = "no sound: \(message)" }
   }
 
@@ -206,7 +223,7 @@ public final class Supervisor {
       else { return nil }
       return try? AlsaDriver(
         renderer: renderer, device: options.alsaDevice, rate: options.rate, period: options.period,
-        channels: channels)
+        channels: channels, memory: options.jack.memory)
     }
 
     var outcome: Outcome { state.withLock { $0.outcome } }

@@ -10,5 +10,13 @@ import CJack
 @_silgen_name("jack_port_get_buffer") @_noLocks
 func portBuffer(_ port: OpaquePointer, _ frames: UInt32) -> UnsafeMutableRawPointer?
 
+// Read the messages that lie in the buffer of a MIDI port; documented as callable where that is.
+@_silgen_name("jack_midi_get_event_count") @_noLocks
+func midiEventCount(_ buffer: UnsafeMutableRawPointer) -> UInt32
+@_silgen_name("jack_midi_event_get") @_noLocks
+func midiEvent(
+  _ event: UnsafeMutablePointer<jack_midi_event_t>, _ buffer: UnsafeMutableRawPointer, _ index: UInt32
+) -> Int32
+
 // Sleeps, between renders: for threads that pace themselves.
 @_silgen_name("sostenuto_sleep_until") @_noLocks func sleep(until nanoseconds: Int64)

@@ -12,6 +12,7 @@ import Sampler
   switch tag {
   case .none: return .silent
   case .keyboard: return kernel.assumingMemoryBound(to: Keyboard.self).pointee.process(block)
+  case .midi: return kernel.assumingMemoryBound(to: MidiIn.self).pointee.process(block)
   case .oscillator: return kernel.assumingMemoryBound(to: Oscillator.self).pointee.process(block)
   case .noise: return kernel.assumingMemoryBound(to: Noise.self).pointee.process(block)
   case .input: return kernel.assumingMemoryBound(to: Input.self).pointee.process(block)
@@ -36,6 +37,7 @@ import Sampler
   switch tag {
   case .none: return true
   case .keyboard: return kernel.assumingMemoryBound(to: Keyboard.self).pointee.isFinished()
+  case .midi: return kernel.assumingMemoryBound(to: MidiIn.self).pointee.isFinished()
   case .oscillator: return kernel.assumingMemoryBound(to: Oscillator.self).pointee.isFinished()
   case .noise: return kernel.assumingMemoryBound(to: Noise.self).pointee.isFinished()
   case .input: return kernel.assumingMemoryBound(to: Input.self).pointee.isFinished()
@@ -60,6 +62,7 @@ import Sampler
   switch tag {
   case .none: return 0
   case .keyboard: return kernel.assumingMemoryBound(to: Keyboard.self).pointee.voices
+  case .midi: return kernel.assumingMemoryBound(to: MidiIn.self).pointee.voices
   case .oscillator: return kernel.assumingMemoryBound(to: Oscillator.self).pointee.voices
   case .noise: return kernel.assumingMemoryBound(to: Noise.self).pointee.voices
   case .input: return kernel.assumingMemoryBound(to: Input.self).pointee.voices
@@ -86,6 +89,9 @@ import Sampler
   case .none: return
   case .keyboard:
     kernel.assumingMemoryBound(to: Keyboard.self).pointee.set(
+      parameter, element: element, to: value, over: frames)
+  case .midi:
+    kernel.assumingMemoryBound(to: MidiIn.self).pointee.set(
       parameter, element: element, to: value, over: frames)
   case .oscillator:
     kernel.assumingMemoryBound(to: Oscillator.self).pointee.set(
@@ -137,6 +143,7 @@ import Sampler
   switch tag {
   case .none: return
   case .keyboard: kernel.assumingMemoryBound(to: Keyboard.self).pointee.use(resource)
+  case .midi: kernel.assumingMemoryBound(to: MidiIn.self).pointee.use(resource)
   case .oscillator: kernel.assumingMemoryBound(to: Oscillator.self).pointee.use(resource)
   case .noise: kernel.assumingMemoryBound(to: Noise.self).pointee.use(resource)
   case .input: kernel.assumingMemoryBound(to: Input.self).pointee.use(resource)
@@ -163,6 +170,9 @@ import Sampler
   case .none: return
   case .keyboard:
     kernel.assumingMemoryBound(to: Keyboard.self).pointee.widen(
+      inputs: inputs, outputs: outputs, memory: memory)
+  case .midi:
+    kernel.assumingMemoryBound(to: MidiIn.self).pointee.widen(
       inputs: inputs, outputs: outputs, memory: memory)
   case .oscillator:
     kernel.assumingMemoryBound(to: Oscillator.self).pointee.widen(

@@ -54,6 +54,39 @@ extension Engine {
   }
 }
 
+extension Engine {
+  /// The driver's MIDI port for nodes that hear `sender` (nil: everybody): theirs already, or the first that
+  /// is free; -1 when all are taken.
+  func midiPort(for sender: String?) -> Int {
+    let known = graph.receivers.filter { ($0.midiPort ?? -1) >= 0 }
+    if let same = known.first(where: { $0.portName == sender }) { return same.midiPort ?? -1 }
+    let taken = Set(known.map(\.midiPort))
+    return (0..<MidiInput.ports).first { !taken.contains($0) } ?? -1
+  }
+
+  /// What the driver's MIDI ports are to hear.
+  public var midiPorts: [MidiPort] {
+    let heard = Set(
+      graph.receivers.compactMap { node in
+        node.midiPort.flatMap { $0 >= 0 ? MidiPort(number: $0, sender: node.portName) : nil }
+      })
+    return heard.sorted { $0.number < $1.number }
+  }
+}
+
+/// A MIDI port that the driver is to have: one for all `midi` nodes that hear the same sender.
+public struct MidiPort: Sendable, Hashable {
+  /// Its place among the `MidiInput`s of a render.
+  public var number: Int
+  /// A part of the names of those that it is to be connected to; nil: all hardware.
+  public var sender: String?
+
+  public init(number: Int, sender: String?) {
+    self.number = number
+    self.sender = sender
+  }
+}
+
 /// How many channels of an `input` or `output` a driver can lead somewhere; as many as asked for where it
 /// makes them, as JACK does.
 public struct DeviceChannels: Sendable, Hashable {

@@ -46,6 +46,8 @@ final class EngineGraph {
   private(set) var unsettled: [EngineCable] = []
   /// Nodes with driver channels.
   private(set) var endpoints: [EngineNode] = []
+  /// Nodes that hear a MIDI port of the driver.
+  private(set) var receivers: [EngineNode] = []
 
   /// Breaks the circles of references, and frees what they held.
   func removeAll() {
@@ -96,6 +98,7 @@ final class EngineGraph {
     if node.latency > 0 { latentCount += 1 }
     nodeCount += 1
     if node.firstChannel != nil { endpoints.append(node) }
+    if node.midiPort != nil { receivers.append(node) }
   }
 
   /// Takes the node and its cables out; `dropped` is told of each cable.
@@ -117,6 +120,7 @@ final class EngineGraph {
     nodeCount -= 1
     leaving.removeAll { $0 === node }
     if node.firstChannel != nil { endpoints.removeAll { $0 === node } }
+    if node.midiPort != nil { receivers.removeAll { $0 === node } }
   }
 
   /// Makes it the one that its identity means; gives the one before.

@@ -46,8 +46,10 @@ final class EngineNode {
   var startedAt: Int64 = 0
   /// For endpoints: the first of its driver channels.
   var firstChannel: Int?
-  /// What its ports are called at the driver, if not as it is.
+  /// What its ports are called at the driver, if not as it is; whom its MIDI port hears.
   var portName: String?
+  /// For `midi`: which of the driver's MIDI ports; -1: there are too many.
+  var midiPort: Int?
   var bytes = 0
   /// Cables into it, in the order in which they are summed.
   var incoming: [EngineCable] = []
@@ -156,6 +158,7 @@ final class EngineNode {
   func configuration(rate: Double) -> KernelConfiguration {
     var values = values
     if let firstChannel { values.append([Float(firstChannel)]) }
+    if let midiPort { values.append([Float(midiPort)]) }
     // FNV-1a of the name: the same node of the same file gets the same random numbers.
     let seed = name.utf8.reduce(14_695_981_039_346_656_037 as UInt64) {
       ($0 ^ UInt64($1)) &* 1_099_511_628_211

@@ -8,7 +8,7 @@ import Sampler
 enum KernelTag: UInt8, CaseIterable {
   /// A placeholder: silent.
   case none
-  case keyboard, oscillator, noise, input, output, gain, pan, mix, matrix, filter, equalizer, distortion
+  case keyboard, midi, oscillator, noise, input, output, gain, pan, mix, matrix, filter, equalizer, distortion
   case delay, sampler, player
 }
 
@@ -62,6 +62,7 @@ struct KernelType: Sendable {
   /// Every kind, in the order of the reference.
   static let all: [KernelType] = [
     KernelType(.keyboard, Keyboard.self, Keyboard.description),
+    KernelType(.midi, MidiIn.self, MidiIn.description),
     KernelType(.sampler, Sampler.self, Sampler.description),
     KernelType(.player, Player.self, Player.description),
     KernelType(.oscillator, Oscillator.self, Oscillator.description),

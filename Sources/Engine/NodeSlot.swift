@@ -168,9 +168,8 @@ struct CableSlot: ~Copyable {
   /// Frames of silence last written into the ring.
   var quietFrames: Int
 
-  /// Cables of events only: which notes went through and have not ended, by channel and key.
-  let heldNotes: UnsafeMutablePointer<UInt64>?
-  var pedals: UInt32 = 0
+  /// Cables of events only: what went through and has not ended.
+  let held: HeldNotes?
   /// Passes nothing more, and ends what it holds.
   var isReleased = false
 
@@ -191,10 +190,11 @@ struct CableSlot: ~Copyable {
       ring = nil
     }
     if carriesEvents {
-      heldNotes = .allocate(capacity: 32)
-      heldNotes?.initialize(repeating: 0, count: 32)
+      let memory = UnsafeMutableRawPointer.allocate(byteCount: HeldNotes.size, alignment: 8)
+      memory.initializeMemory(as: UInt8.self, repeating: 0, count: HeldNotes.size)
+      held = HeldNotes(memory: memory)
     } else {
-      heldNotes = nil
+      held = nil
     }
   }
 
@@ -224,6 +224,6 @@ struct CableSlot: ~Copyable {
   /// Worker.
   func deallocate() {
     ring?.deallocate()
-    heldNotes?.deallocate()
+    held?.deallocate()
   }
 }

@@ -1,5 +1,6 @@
 import OrderedCollections
 import Patch
+import Processors
 import Realtime
 
 /// Finds the way from what sounds to what a patch says: which nodes and cables are new, which leave,
@@ -216,6 +217,10 @@ final class Reconciler {
       key: key, number: engine.makeNumber(for: node.id, name: node.name), name: node.name, type: type,
       inputs: type?.audioInputs ?? ports.0, outputs: type?.audioOutputs ?? ports.1, values: values,
       firstChannel: first, rows: engine.rows)
+    if type?.tag == .midi {
+      made.portName = Self.sender(of: node)
+      made.midiPort = engine.midiPort(for: made.portName)
+    }
     if let type { made.latency = Int32(type.latency(made.configuration(rate: engine.rate))) }
     if type == nil { made.fault = "unknown kind “\(node.kind)”" }
     add(made)
@@ -284,6 +289,7 @@ final class Reconciler {
       graph.reorderCables(from: target)
     }
     if target.firstChannel != nil { update(portsOf: target, node) }
+    if target.midiPort != nil { update(midiPortOf: target, node) }
     guard target.values != values, let description = target.type?.description else { return }
     for (index, parameter) in description.parameters.enumerated() where target.values[index] != values[index]
     {
@@ -312,6 +318,26 @@ final class Reconciler {
     guard target.portName != name else { return }
     target.portName = name
     engine.rename(target)
+  }
+
+  /// Whom a `midi` node hears; nil: everybody.
+  private static func sender(of node: Node) -> String? {
+    guard case .text(let text)? = node.settings[ParameterPath("port")], !text.isEmpty, text != MidiIn.any
+    else { return nil }
+    return text
+  }
+
+  private func update(midiPortOf target: EngineNode, _ node: Node) {
+    let sender = Self.sender(of: node)
+    guard target.portName != sender else { return }
+    target.portName = sender
+    // Its own is free as soon as nobody else hears it.
+    target.midiPort = -1
+    let port = engine.midiPort(for: sender)
+    target.midiPort = port
+    engine.rename(target)
+    work.commands.append(
+      .kernel(target.slot, parameter: Int32(MidiIn.port), element: 0, value: Float(port), frames: 0))
   }
 
   /// Gains take the time that was asked for of what acts on them.

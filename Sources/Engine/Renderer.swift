@@ -79,10 +79,10 @@ public final class Renderer: @unchecked Sendable {
 
   /// Makes `frames` frames (any number from 1). `inputs` and `outputs` have
   /// `DriverChannels.capacity` entries of `frames` floats each, nil where the driver has no such
-  /// channel; outputs are overwritten. Audio thread.
+  /// channel; outputs are overwritten. `midi` has `MidiInput.ports`. Audio thread.
   @_noLocks public final func render(
     frames: Int, inputs: UnsafeMutablePointer<UnsafePointer<Float>?>,
-    outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>
+    outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>, midi: UnsafePointer<MidiInput>? = nil
   ) {
     var channel = 0
     while channel < DriverChannels.capacity {
@@ -97,7 +97,7 @@ public final class Renderer: @unchecked Sendable {
       var count = blockCapacity &- Int(now & 63)
       if count > frames &- done { count = frames &- done }
       if due > now, due &- now < Int64(count) { count = Int(due &- now) }
-      driver.pointee = DriverChannels(inputs: inputs, outputs: outputs, offset: done)
+      driver.pointee = DriverChannels(inputs: inputs, outputs: outputs, offset: done, midi: midi)
       runPlan(count)
       watch.measure(driver.pointee, frames: count, time: now)
       now &+= Int64(count)

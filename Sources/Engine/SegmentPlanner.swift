@@ -93,7 +93,7 @@ struct SegmentPlanner {
     let mixing = audio.count > 1 ? Double(audio.count) * (10 + 3 * width) : 0
     let own: Double =
       switch node.type?.tag {
-      case nil, .some(.none), .keyboard: 3
+      case nil, .some(.none), .keyboard, .midi: 3
       case .gain, .mix, .input, .output: 4 + 2 * width
       case .pan: 20
       case .oscillator, .noise, .filter: 8 + 28 * width

@@ -112,8 +112,11 @@ extension ParameterDescription {
         throw EditError("`\(node)\(path.suffix)` is `on` or `off`, not \(value.line)", token: value.line)
       }
     case .choice(let words):
-      if case .text(let word) = value {
-        if words.contains(word) { return value }
+      // `channel=1`: a word may look like a number.
+      var word = ""
+      if case .text(let text) = value { word = text } else if case .number = value { word = value.line }
+      if !word.isEmpty {
+        if words.contains(word) { return .text(word) }
         if let same = words.first(where: { $0.lowercased() == word.lowercased() }) { return .text(same) }
       }
       throw EditError(

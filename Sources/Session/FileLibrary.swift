@@ -245,8 +245,11 @@ extension Session {
 
   private func fulfil(_ wish: FileWish, for node: NodeID) {
     if options.isOffline {
-      give(library.load(wish), to: node)
-      for finding in library.load(wish).findings { notice(finding) }
+      // Told once, however many nodes share the file.
+      let isNew = library.known(wish) == nil
+      let file = library.load(wish)
+      give(file, to: node)
+      if isNew { for finding in file.findings { notice(finding) } }
     } else if let known = library.known(wish) {
       give(known, to: node)
     } else {

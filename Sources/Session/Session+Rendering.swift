@@ -1,5 +1,6 @@
 import Drivers
 import Engine
+import Midi
 import Patch
 import PatchLanguage
 
@@ -25,7 +26,10 @@ public struct TapRequest: Hashable, Sendable {
 
 /// What the offline renderer is to make of a patch.
 public struct RenderRequest: Sendable {
-  public var seconds: Double
+  /// nil: to the end of the MIDI file, and on until all is silent.
+  public var seconds: Double?
+  /// What every `midi` node hears.
+  public var midi: MidiFile?
   /// nil: only the taps are wanted.
   public var output: String?
   public var taps: [TapRequest] = []
@@ -35,7 +39,11 @@ public struct RenderRequest: Sendable {
   /// Measure what each edit does to the sound.
   public var watchesEdits = false
 
-  public init(seconds: Double) { self.seconds = seconds }
+  /// Seconds that a render goes on after the end of a MIDI file at most, and of silence that end it.
+  static let longestTail = 60.0
+  static let silence = 0.5
+
+  public init(seconds: Double?) { self.seconds = seconds }
 }
 
 extension Session {
@@ -49,7 +57,13 @@ extension Session {
     progress: (Double) -> Void = { _ in }
   ) throws -> Int64 {
     let rate = engine.rate
-    let frames = Int64((request.seconds * rate).rounded())
+    // Behind its last event, which may stand at its end.
+    let end = request.midi.map { Int64(($0.duration * rate).rounded(.up)) + 1 } ?? 0
+    let frames =
+      request.seconds.map { Int64(($0 * rate).rounded()) }
+      ?? end + Int64(RenderRequest.longestTail * rate)
+    let midi = MidiPerformance(
+      events: request.midi?.events.map { (Int64(($0.seconds * rate).rounded()), $0.event) } ?? [], end: end)
     engine.isWatching = request.watchesEdits
     var tracks: [Track] = request.output.map { [.outputs(to: $0)] } ?? []
     for tap in request.taps {
@@ -71,10 +85,13 @@ extension Session {
     }
     let renderer = OfflineRenderer(
       engine: engine, rate: rate, period: engine.period, tracks: tracks, format: request.format)
-    try renderer.render(frames: frames, cues: cues) { progress(Double($0) / rate) }
+    let made = try renderer.render(
+      frames: frames, cues: cues, midi: midi,
+      silence: request.seconds == nil ? (end, Int64(RenderRequest.silence * rate)) : nil
+    ) { progress(Double($0) / rate) }
     noticeBlasts()
     refreshReport()
-    return frames
+    return made
   }
 
   /// Runs the plan for one block, so that there is something to report on.

@@ -97,6 +97,7 @@ public struct SessionOptions: Sendable {
     takeUpLoaded()
     showLoads()
     supervisor.poll()
+    if let fault = supervisor.takeMidiFault() { notice(fault) }
     // A JACK server may change its period at any time.
     if let driver = supervisor.driver { engine.period = driver.period }
     engine.collect()

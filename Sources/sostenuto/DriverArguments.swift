@@ -55,6 +55,9 @@ struct ThreadArguments: ParsableArguments {
 
 /// What the engine is made for.
 enum Limits {
+  /// A week.
+  static let mostSeconds = 86400.0 * 7
+
   static func check(rate: Double) throws {
     guard (8000...768_000).contains(rate) else {
       throw ValidationError("--rate is 8000 to 768000 frames a second")
@@ -64,7 +67,7 @@ enum Limits {
     guard (1...8192).contains(period) else { throw ValidationError("--period is 1 to 8192 frames") }
   }
   static func check(seconds: Double) throws {
-    guard seconds > 0, seconds <= 86400 * 7 else {
+    guard seconds > 0, seconds <= mostSeconds else {
       throw ValidationError("--seconds is more than 0, and at most a week")
     }
   }

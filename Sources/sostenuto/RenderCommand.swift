@@ -1,5 +1,6 @@
 import ArgumentParser
 import Drivers
+import Midi
 import Session
 
 /// `sostenuto render`: a patch into sound files, faster than real time.
@@ -7,15 +8,21 @@ struct RenderCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "render", abstract: "Render a patch into sound files, faster than real time.",
     discussion:
-      "The same patch and script give the same bytes for every period, any number of threads and on every run."
+      """
+      The same patch, script and MIDI file give the same bytes for every period, any number of threads and on \
+      every run. A MIDI file (format 0 or 1) plays every `midi` node, each those of its channel, at exact \
+      frames; without --seconds the render ends when all is silent after its end, a minute later at most.
+      """
   )
 
   @Argument(help: "The patch.")
   var patch: String
   @Option(help: ArgumentHelp("Edits and notes with their times.", valueName: "script"))
   var script: String?
-  @Option(help: ArgumentHelp("How long.", valueName: "n"))
-  var seconds: Double
+  @Option(help: ArgumentHelp("A MIDI file for the `midi` nodes.", valueName: "file"))
+  var midi: String?
+  @Option(help: ArgumentHelp("How long (default: the MIDI file and its tail).", valueName: "n"))
+  var seconds: Double?
   @Option(
     name: .shortAndLong, help: ArgumentHelp("Where the output goes (.wav, .flac, .ogg).", valueName: "file"))
   var output: String?
@@ -34,7 +41,8 @@ struct RenderCommand: ParsableCommand {
   var json = false
 
   func validate() throws {
-    try Limits.check(seconds: seconds)
+    if let seconds { try Limits.check(seconds: seconds) }
+    if seconds == nil, midi == nil { throw ValidationError("How long? Give --seconds or --midi") }
     try Limits.check(rate: rate)
     try Limits.check(period: period)
     for text in tap where TapRequest(text) == nil {
@@ -52,10 +60,27 @@ struct RenderCommand: ParsableCommand {
     try MainActor.assumeIsolated { try render() }
   }
 
+  private func readMidi(_ path: String) throws -> MidiFile {
+    do {
+      let file = try MidiFile(path: path)
+      guard file.duration <= Limits.mostSeconds else {
+        throw FileError("\(path): lasts \(Int(file.duration / 86400)) days; a week is the most")
+      }
+      return file
+    } catch let error as MidiFileError {
+      throw FileError("\(path): \(error)")
+    }
+  }
+
   @MainActor private func render() throws {
     let (session, warnings) = try openPatch(
       patch, rate: rate, period: period, threads: rendering.count)
     var request = RenderRequest(seconds: seconds)
+    request.midi = try midi.map { try readMidi($0) }
+    if request.midi != nil, !session.patch.nodes.values.contains(where: { $0.kind == "midi" }) {
+      Console.error("warning: \(patch): no `midi` node hears \(midi ?? "")")
+    }
+    let end = seconds ?? request.midi?.duration ?? 0
     request.output = output
     request.taps = taps
     request.format = format
@@ -63,10 +88,10 @@ struct RenderCommand: ParsableCommand {
     if let script {
       request.script = try readScript(script, for: session)
       request.scriptFile = script
-      let late = request.script.filter { $0.time > seconds }.count
+      let late = request.script.filter { $0.time > end }.count
       if late > 0 { Console.error("warning: \(script): \(late) of its lines come after the end") }
     }
-    var line = ProgressLine("rendering \(output ?? taps[0].path)", total: seconds)
+    var line = ProgressLine("rendering \(output ?? taps[0].path)", total: end)
     let frames = try session.render(request, isInterrupted: { Interruption.wait(seconds: 0) }) {
       line.show($0)
     }

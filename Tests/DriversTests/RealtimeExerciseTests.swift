@@ -31,7 +31,7 @@ import Testing
       }
     }
     let audit = Audit(period: 64)
-    try audit.watchRenders { try renderer.render(frames: Int64(Self.edits * 100 + 4800), cues: cues) }
+    _ = try audit.watchRenders { try renderer.render(frames: Int64(Self.edits * 100 + 4800), cues: cues) }
     print("\(taken) taken, \(graph.patch.nodes.count) nodes at the end; \(audit.words)")
     #expect(taken > Self.edits / 3)
     #expect(graph.patch.nodes.count > 6)
@@ -106,7 +106,7 @@ import Testing
       }
       let audit = Audit(period: 96)
       let renderer = OfflineRenderer(engine: graph.engine, rate: 48000, period: 96, tracks: [])
-      try audit.watchRenders { try renderer.render(frames: quiet + 50_000, cues: cues) }
+      _ = try audit.watchRenders { try renderer.render(frames: quiet + 50_000, cues: cues) }
       #expect(audit.found.breaches == 0, "\(kind.name): \(audit.words)")
       #expect(taken >= settings.count, "\(kind.name): \(taken) of \(2 * settings.count)")
       let report = try #require(graph.engine.report().nodes.first { $0.name == "it" }, "\(kind.name)")

@@ -79,7 +79,10 @@ import Testing
       #expect(
         try Program.run("format", path).output == String(contentsOfFile: path, encoding: .utf8), "\(file)")
       let render = try Program.run("render", path, "--seconds", "0.05", "--output", folder.path + "/o.wav")
-      #expect(render.status == 0 && !render.errors.contains("warning"), "\(file): \(render.errors)")
+      // Setups play banks that are not ours.
+      let isOurs = !file.hasPrefix("setups")
+      #expect(render.status == 0, "\(file): \(render.errors)")
+      #expect(!isOurs || !render.errors.contains("warning"), "\(file): \(render.errors)")
     }
   }
 

@@ -1,0 +1,269 @@
+import CAlsa
+import Engine
+import Glibc
+import Realtime
+import Synchronization
+
+/// The ALSA sequencer, for drivers without MIDI of their own: a client with a port for each sender that
+/// nodes name, which `aconnect` connects, and which connects itself to who is meant. A thread of its own
+/// puts what comes in into the host's ring with the time at which it came.
+///
+/// Worker, all methods.
+final class AlsaSequencer: @unchecked Sendable {
+  private let sequencer: OpaquePointer
+  private let host: RenderHost
+  private let memory: ConnectionMemory
+  /// What was asked for last; taken up by the thread.
+  private let wanted = Mutex<[MidiPort]?>(nil)
+  private let isStopping = Atomic<Bool>(false)
+  private var thread: AudioThread?
+  /// Written to in order to wake the thread.
+  private let pipe: (read: Int32, write: Int32)
+
+  // The thread's own: the sequencer's port of each of ours, and what each sender holds there.
+  private var ports: [(wish: MidiPort, port: Int32)] = []
+  private var senders: [Sender: HeldNotes] = [:]
+  private let ends: UnsafeMutablePointer<EventQueue>
+
+  private struct Sender: Hashable {
+    var port: Int32
+    var client: Int32
+    var clientPort: Int32
+  }
+
+  /// Why there is none, in words, or a client that hears nothing yet.
+  static func open(host: RenderHost, memory: ConnectionMemory) -> Result<AlsaSequencer, DriverError> {
+    sostenuto_alsa_be_quiet()
+    var opened: OpaquePointer?
+    let error = snd_seq_open(&opened, "default", Int32(SND_SEQ_OPEN_DUPLEX), Int32(SND_SEQ_NONBLOCK))
+    guard error >= 0, let sequencer = opened else {
+      let reason = error == -ENOENT ? "/dev/snd/seq is missing" : AlsaDevice.describe(error)
+      return .failure(
+        DriverError("no ALSA sequencer (\(reason)): MIDI keyboards are heard through JACK only"))
+    }
+    var ends: [Int32] = [-1, -1]
+    guard Glibc.pipe(&ends) == 0 else {
+      snd_seq_close(sequencer)
+      return .failure(DriverError("no ALSA sequencer: \(String(cString: strerror(errno)))"))
+    }
+    return .success(AlsaSequencer(sequencer, host, memory, (ends[0], ends[1])))
+  }
+
+  private init(
+    _ sequencer: OpaquePointer, _ host: RenderHost, _ memory: ConnectionMemory,
+    _ pipe: (read: Int32, write: Int32)
+  ) {
+    self.sequencer = sequencer
+    self.host = host
+    self.memory = memory
+    self.pipe = pipe
+    ends = .allocate(capacity: 1)
+    ends.initialize(to: EventQueue())
+    snd_seq_set_client_name(sequencer, "sostenuto")
+  }
+
+  deinit {
+    snd_seq_close(sequencer)
+    close(pipe.read)
+    close(pipe.write)
+    for held in senders.values { held.deallocate() }
+    ends.pointee.deallocate()
+    ends.deallocate()
+  }
+
+  func start() throws(DriverError) { thread = try startThread() }
+
+  // Formed in a nonisolated function, as `AudioThread` asks.
+  private nonisolated func startThread() throws(DriverError) -> AudioThread {
+    try AudioThread(name: "alsa midi", priority: 50) { [self] in run() }
+  }
+
+  /// The ports that are to be there. Returns at once.
+  func update(_ ports: [MidiPort]) {
+    wanted.withLock { $0 = ports }
+    wake()
+  }
+
+  func stop() {
+    isStopping.store(true, ordering: .relaxed)
+    wake()
+    thread?.join()
+  }
+
+  private func wake() {
+    var byte: UInt8 = 0
+    _ = write(pipe.write, &byte, 1)
+  }
+
+  // MARK: The thread
+
+  private func run() {
+    // Hears of programs and devices that come and go.
+    let announcements = snd_seq_create_simple_port(
+      sequencer, "announcements", UInt32(SND_SEQ_PORT_CAP_WRITE | SND_SEQ_PORT_CAP_NO_EXPORT),
+      UInt32(SND_SEQ_PORT_TYPE_APPLICATION))
+    if announcements >= 0 {
+      snd_seq_connect_from(
+        sequencer, announcements, Int32(SND_SEQ_CLIENT_SYSTEM), Int32(SND_SEQ_PORT_SYSTEM_ANNOUNCE))
+    }
+    let count = Int(snd_seq_poll_descriptors_count(sequencer, Int16(POLLIN)))
+    var descriptors = [pollfd](repeating: pollfd(), count: count + 1)
+    snd_seq_poll_descriptors(sequencer, &descriptors, UInt32(count), Int16(POLLIN))
+    descriptors[count] = pollfd(fd: pipe.read, events: Int16(POLLIN), revents: 0)
+    while true {
+      poll(&descriptors, UInt(count + 1), -1)
+      if isStopping.load(ordering: .relaxed) { return }
+      if descriptors[count].revents != 0 {
+        var bytes: (UInt64, UInt64) = (0, 0)
+        _ = read(pipe.read, &bytes, 16)
+        if let ports = wanted.withLock({ $0.take() }) { makePorts(ports) }
+      }
+      readEvents()
+    }
+  }
+
+  private func readEvents() {
+    var next: UnsafeMutablePointer<snd_seq_event_t>?
+    while true {
+      let error = snd_seq_event_input(sequencer, &next)
+      // What was lost in a flood may be the end of a note.
+      if error == -ENOSPC {
+        for sender in Array(senders.keys) { end(sender) }
+        continue
+      }
+      guard error >= 0, let event = next?.pointee else { return }
+      take(event)
+    }
+  }
+
+  private func take(_ event: snd_seq_event_t) {
+    switch snd_seq_event_type(rawValue: UInt32(event.type)) {
+    case SND_SEQ_EVENT_PORT_START, SND_SEQ_EVENT_CLIENT_START: connectAll()
+    case SND_SEQ_EVENT_PORT_EXIT, SND_SEQ_EVENT_CLIENT_EXIT:
+      let isClient = snd_seq_event_type(rawValue: UInt32(event.type)) == SND_SEQ_EVENT_CLIENT_EXIT
+      let gone = event.data.addr
+      for sender in Array(senders.keys)
+      where sender.client == Int32(gone.client) && (isClient || sender.clientPort == Int32(gone.port)) {
+        end(sender)
+      }
+      memory.forgetOffers { $0.hasPrefix("\(gone.client):") }
+    case SND_SEQ_EVENT_PORT_UNSUBSCRIBED:
+      let ends = event.data.connect
+      guard Int32(ends.dest.client) == snd_seq_client_id(sequencer) else { return }
+      end(
+        Sender(
+          port: Int32(ends.dest.port), client: Int32(ends.sender.client), clientPort: Int32(ends.sender.port))
+      )
+    default:
+      guard let message = Event(sequencer: event) else { return }
+      let sender = Sender(
+        port: Int32(event.dest.port), client: Int32(event.source.client),
+        clientPort: Int32(event.source.port))
+      let held = senders[sender] ?? HeldNotes.allocate()
+      senders[sender] = held
+      held.note(message)
+      pass(message, from: sender)
+    }
+  }
+
+  private func pass(_ event: Event, from sender: Sender) {
+    guard let number = ports.first(where: { $0.port == sender.port })?.wish.number else { return }
+    host.arrive(event, port: number, at: nanoseconds())
+  }
+
+  /// Ends what a sender holds, and nothing else.
+  private func end(_ sender: Sender) {
+    guard let held = senders.removeValue(forKey: sender) else { return }
+    held.end(into: ends)
+    for index in 0..<ends.pointee.count { pass(ends.pointee[index], from: sender) }
+    ends.pointee.removeAll()
+    held.deallocate()
+  }
+
+  // MARK: Ports
+
+  private func makePorts(_ wishes: [MidiPort]) {
+    for (wish, port) in ports where !wishes.contains(wish) {
+      for sender in Array(senders.keys) where sender.port == port { end(sender) }
+      snd_seq_delete_simple_port(sequencer, port)
+    }
+    ports.removeAll { !wishes.contains($0.wish) }
+    for wish in wishes where !ports.contains(where: { $0.wish == wish }) {
+      let port = snd_seq_create_simple_port(
+        sequencer, wish.sender.map { "midi \($0)" } ?? "midi",
+        UInt32(SND_SEQ_PORT_CAP_WRITE | SND_SEQ_PORT_CAP_SUBS_WRITE),
+        UInt32(SND_SEQ_PORT_TYPE_MIDI_GENERIC | SND_SEQ_PORT_TYPE_APPLICATION))
+      if port >= 0 { ports.append((wish, port)) }
+    }
+    connectAll()
+  }
+
+  /// Connects each port to those that it is to hear, once: what a person takes away stays away.
+  private func connectAll() {
+    var client: OpaquePointer?
+    var port: OpaquePointer?
+    guard snd_seq_client_info_malloc(&client) >= 0, let client else { return }
+    defer { snd_seq_client_info_free(client) }
+    guard snd_seq_port_info_malloc(&port) >= 0, let port else { return }
+    defer { snd_seq_port_info_free(port) }
+    snd_seq_client_info_set_client(client, -1)
+    while snd_seq_query_next_client(sequencer, client) >= 0 {
+      let number = snd_seq_client_info_get_client(client)
+      if number == Int32(SND_SEQ_CLIENT_SYSTEM) || number == snd_seq_client_id(sequencer) { continue }
+      let name = String(cString: snd_seq_client_info_get_name(client))
+      snd_seq_port_info_set_client(port, number)
+      snd_seq_port_info_set_port(port, -1)
+      while snd_seq_query_next_port(sequencer, port) >= 0 { connect(port, of: number, name) }
+    }
+  }
+
+  private func connect(_ port: OpaquePointer, of client: Int32, _ name: String) {
+    let needed = UInt32(SND_SEQ_PORT_CAP_READ | SND_SEQ_PORT_CAP_SUBS_READ)
+    guard snd_seq_port_info_get_capability(port) & needed == needed else { return }
+    let isHardware = snd_seq_port_info_get_type(port) & UInt32(SND_SEQ_PORT_TYPE_HARDWARE) != 0
+    let names = "\(name) \(String(cString: snd_seq_port_info_get_name(port)))".lowercased()
+    let number = snd_seq_port_info_get_port(port)
+    for (wish, ours) in ports {
+      guard wish.sender.map({ names.contains($0.lowercased()) }) ?? isHardware else { continue }
+      guard memory.isFirstOffer("alsa \(wish.sender ?? "")", "\(client):\(number)") else { continue }
+      snd_seq_connect_from(sequencer, ours, client, number)
+    }
+  }
+}
+
+extension HeldNotes {
+  fileprivate static func allocate() -> HeldNotes {
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 8)
+    memory.initializeMemory(as: UInt8.self, repeating: 0, count: size)
+    return HeldNotes(memory: memory)
+  }
+}
+
+extension Event {
+  /// What an event of the ALSA sequencer says; nil for what no node listens to.
+  init?(sequencer event: snd_seq_event_t) {
+    let (note, control) = (event.data.note, event.data.control)
+    let noteChannel = note.channel & 15
+    let channel = control.channel & 15
+    func value(_ number: Int32) -> Float { Float(min(max(number, 0), 127)) }
+    switch snd_seq_event_type(rawValue: UInt32(event.type)) {
+    case SND_SEQ_EVENT_NOTEON where note.velocity > 0:
+      self.init(.noteOn, channel: noteChannel, key: note.note & 127, value: value(Int32(note.velocity)))
+    case SND_SEQ_EVENT_NOTEON:
+      self.init(.noteOff, channel: noteChannel, key: note.note & 127, value: 64)
+    case SND_SEQ_EVENT_NOTEOFF:
+      self.init(.noteOff, channel: noteChannel, key: note.note & 127, value: value(Int32(note.velocity)))
+    case SND_SEQ_EVENT_KEYPRESS:
+      self.init(.keyPressure, channel: noteChannel, key: note.note & 127, value: value(Int32(note.velocity)))
+    case SND_SEQ_EVENT_CONTROLLER:
+      self.init(
+        .control, channel: channel, key: UInt8(truncatingIfNeeded: control.param & 127),
+        value: value(control.value))
+    case SND_SEQ_EVENT_PGMCHANGE: self.init(.program, channel: channel, value: value(control.value))
+    case SND_SEQ_EVENT_CHANPRESS: self.init(.pressure, channel: channel, value: value(control.value))
+    case SND_SEQ_EVENT_PITCHBEND:
+      self.init(.bend, channel: channel, value: Float(min(max(control.value, -8192), 8191)) / 8192)
+    default: return nil
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import CJack
+import Engine
+import Realtime
+
+/// A MIDI port of ours: one for each sender that nodes name, so that all nodes that hear the same are fed
+/// by one connection.
+struct RegisteredMidi {
+  var port: OpaquePointer
+  var name: String
+  /// Part of the names that it is to be connected to; nil: all hardware.
+  var sender: String?
+  /// As last seen.
+  var connections: Set<String> = []
+}
+
+extension JackPorts {
+  /// Makes the MIDI ports those that the engine hears.
+  func update(midi wanted: [MidiPort]) {
+    var leaving: [OpaquePointer] = []
+    for (number, known) in midiPorts where !wanted.contains(MidiPort(number: number, sender: known.sender)) {
+      state.setMidiPort(nil, number: number)
+      host.closeMidi(number)
+      midiPorts[number] = nil
+      leaving.append(known.port)
+    }
+    unregister(leaving)
+    for port in wanted where midiPorts[port.number] == nil {
+      let name = Self.fitting(port.sender.map { "midi \($0)" } ?? "midi")
+      guard
+        let made = jack_port_register(
+          client, name, JACK_DEFAULT_MIDI_TYPE, UInt(JackPortIsInput.rawValue), 0)
+      else { continue }
+      midiPorts[port.number] = RegisteredMidi(port: made, name: shortName(made), sender: port.sender)
+      state.setMidiPort(made, number: port.number)
+    }
+    if isActive { lookAtMidi() }
+  }
+
+  /// Ends what was held through connections that are gone, and makes those that are due.
+  ///
+  /// JACK mixes what several senders give to one port, so that nobody knows whose notes are whose: when
+  /// one of them goes, all notes of the port end.
+  func lookAtMidi() {
+    for (number, known) in midiPorts {
+      let connections = Set(strings(jack_port_get_all_connections(client, known.port)))
+      if !known.connections.isSubset(of: connections) { host.closeMidi(number) }
+      midiPorts[number]?.connections = connections
+      if options.connectsMidi {
+        for sender in senders(known.sender) { options.memory.offer(known.name, sender) }
+      }
+      let due = options.memory.look(at: known.name, connections: connections) {
+        jack_port_by_name(client, $0) != nil
+      }
+      guard let ours = jack_port_name(known.port) else { continue }
+      for sender in due where jack_connect(client, sender, ours) == 0 {
+        options.memory.made(known.name, sender)
+        midiPorts[number]?.connections.insert(sender)
+      }
+    }
+  }
+
+  /// Ports that give MIDI: those that have `part` in one of their names, or all hardware but for ALSA's loop.
+  private func senders(_ part: String?) -> [String] {
+    let flags = JackPortIsOutput.rawValue | (part == nil ? JackPortIsPhysical.rawValue : 0)
+    return strings(jack_get_ports(client, nil, JACK_DEFAULT_MIDI_TYPE, UInt(flags))).filter { name in
+      guard let port = jack_port_by_name(client, name), jack_port_is_mine(client, port) == 0 else {
+        return false
+      }
+      let names = ([name] + aliases(of: port)).map { $0.lowercased() }
+      guard let part else { return !names.contains { $0.contains("through") } }
+      return names.contains { $0.contains(part.lowercased()) }
+    }
+  }
+
+  private func aliases(of port: OpaquePointer) -> [String] {
+    let size = Int(jack_port_name_size())
+    let memory = UnsafeMutablePointer<CChar>.allocate(capacity: 2 * size)
+    memory.initialize(repeating: 0, count: 2 * size)
+    defer { memory.deallocate() }
+    var places: (UnsafeMutablePointer<CChar>?, UnsafeMutablePointer<CChar>?) = (memory, memory + size)
+    let count = withUnsafePointer(to: &places) {
+      $0.withMemoryRebound(to: UnsafeMutablePointer<CChar>?.self, capacity: 2) {
+        jack_port_get_aliases(port, $0)
+      }
+    }
+    return (0..<max(0, min(Int(count), 2))).map { String(cString: memory + $0 * size) }
+  }
+}

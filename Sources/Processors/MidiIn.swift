@@ -1,0 +1,89 @@
+import Patch
+import Realtime
+
+/// What comes in on a MIDI port of the driver, or in a MIDI file that is rendered.
+///
+/// The engine tells it which of the driver's ports is its own with one more initial value than the kind
+/// has parameters, and as the value of `port` when that changes.
+public struct MidiIn: Kernel {
+  public static let description = KindDescription(
+    name: "midi", summary: "A MIDI keyboard, sequencer or file.", category: .source,
+    outputs: [PortDescription("out", .events, "What is played, with its channels.")],
+    parameters: [
+      ParameterDescription(
+        "port",
+        "Which sender: its name or part of it; any takes all hardware. Nodes of the same name share a port.",
+        form: .text, default: .text(any), smoothing: .none),
+      ParameterDescription(
+        "channel", "Which channel; a change ends what it holds.",
+        form: .choice(["all"] + (1...16).map(String.init)), range: 0...16, default: .text("all"),
+        smoothing: .kernel),
+    ])
+
+  /// The name that stands for every sender.
+  public static let any = "any"
+  /// Positions in `description.parameters`.
+  public static var port: Int { @_noLocks get { 0 } }
+  public static var channel: Int { @_noLocks get { 1 } }
+
+  private let held: HeldNotes
+  /// Which of the driver's ports; -1: none.
+  private var port: Int
+  /// 0: all.
+  private var channel: Int
+  /// As the port had it last; 0: no port.
+  private var era = 0
+  /// Another port or channel is listened to than that which its notes came from.
+  private var hasMoved = false
+
+  public static func memorySize(_ configuration: KernelConfiguration) -> Int { HeldNotes.size }
+
+  public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
+    held = HeldNotes(memory: memory)
+    port = Int(configuration.value(Self.description.parameters.count))
+    channel = Int(configuration.value(Self.channel))
+  }
+
+  @_noLocks public mutating func set(_ parameter: Int, element: Int, to value: Float, over frames: Int) {
+    let number = value >= 0 && value < 256 ? Int(value) : -1
+    if parameter == Self.port { port = number } else { channel = number }
+    hasMoved = true
+  }
+
+  // Never inlined: the registers that the loops take would be saved in front of every kind's call.
+  @inline(never) @_noLocks public mutating func process(_ block: Block) -> Activity {
+    guard let output = block.eventOutput else { return .silent }
+    let driver = block.driver.pointee
+    let isPort = port >= 0 && port < MidiInput.ports
+    let era = isPort && driver.midi != nil ? driver.midi![port].era : 0
+    if hasMoved || era != self.era {
+      held.end(into: output)
+      self.era = era
+      hasMoved = false
+    }
+    guard isPort, let input = driver.midi else { return passPlayed(block, output) }
+    let (first, end) = (Int32(driver.offset), Int32(driver.offset &+ block.frames))
+    var index = 0
+    while index < input[port].count, input[port].events[index].offset < end {
+      var event = input[port].events[index]
+      index &+= 1
+      guard event.offset >= first, channel == 0 || channel == Int(event.channel) &+ 1 else { continue }
+      event.offset &-= first
+      held.note(event)
+      output.pointee.append(event)
+    }
+    return passPlayed(block, output)
+  }
+
+  /// What a script or the prompt plays through it.
+  @_noLocks private func passPlayed(_ block: Block, _ output: UnsafeMutablePointer<EventQueue>) -> Activity {
+    let events = block.events
+    var index = 0
+    while index < events.pointee.count {
+      held.note(events.pointee[index])
+      output.pointee.append(events.pointee[index])
+      index &+= 1
+    }
+    return .silent
+  }
+}

@@ -1,0 +1,230 @@
+import CJack
+import Engine
+import Glibc
+import Synchronization
+import Testing
+
+@testable import Drivers
+
+/// What another JACK client plays, and hears of it.
+@Suite(.serialized) @MainActor struct JackMidiTests {
+  private let instrument = StepInstrument()
+
+  private func driver(_ graph: LiveGraph, _ server: JackTestServer) throws -> JackDriver {
+    var options = JackClientOptions()
+    options.server = server.name
+    let driver = try JackDriver(renderer: graph.engine.renderer, options: options)
+    driver.update(graph.engine.endpoints)
+    driver.update(midi: graph.engine.midiPorts)
+    try driver.start()
+    return driver
+  }
+
+  @Test("a note sounds at the very frame at which another client sends it, channel by channel")
+  func exactFrames() throws {
+    // In step with its clients, so that a busy machine makes the server late instead of deaf.
+    let server = try JackTestServer(extra: ["-S"])
+    defer { server.stop() }
+    let graph = try LiveGraph(
+      """
+      node all midi
+      node second midi channel=2
+      node a sampler
+      node b sampler
+      node out output
+      connect all -> a
+      connect second -> b
+      connect a -> out map=[0,-1]
+      connect b -> out map=[-1,1]
+      """)
+    for name in ["a", "b"] { try graph.load(instrument.path(), into: name) }
+    // One port, since both hear everybody.
+    #expect(graph.engine.midiPorts == [MidiPort(number: 0, sender: nil)])
+    let driver = try driver(graph, server)
+    defer { driver.stop() }
+    let player = try #require(MidiPlayer(server: server.name, name: "player"))
+    #expect(wait { player.connect(to: "sostenuto:midi") })
+    let left = try #require(SoundListener(server: server.name, source: "sostenuto:out_1", name: "left"))
+    let right = try #require(SoundListener(server: server.name, source: "sostenuto:out_2", name: "right"))
+
+    // At the second frame of a period, its last, and two within one.
+    for (count, offset) in [1, 63, 17, 40].enumerated() {
+      let channel: UInt8 = count % 2 == 0 ? 0 : 1
+      let sent = player.play([0x90 | channel, 60, 100], at: UInt32(offset))
+      #expect(
+        wait {
+          graph.engine.collect()
+          return left.onsets.count == count + 1
+        })
+      #expect(left.onsets.last == sent)
+      #expect(wait { right.onsets.count == (count + 1) / 2 })
+      if channel == 1 { #expect(right.onsets.last == sent) }
+      _ = player.play([0x80 | channel, 60, 0], at: UInt32(offset))
+      #expect(wait { left.isSilent && right.isSilent })
+    }
+  }
+
+  @Test("when the other side disconnects or crashes, the notes end that it held, and no others")
+  func gone() throws {
+    let server = try JackTestServer()
+    defer { server.stop() }
+    let graph = try LiveGraph(
+      """
+      node hard midi port=player
+      node soft midi port=other channel=3
+      node s sampler
+      node out output
+      connect hard -> s
+      connect soft -> s
+      connect s -> out
+      """)
+    try graph.load(instrument.path(), into: "s")
+    let driver = try driver(graph, server)
+    defer { driver.stop() }
+    func voices() -> Int {
+      graph.engine.collect()
+      return graph.engine.report().nodes.first { $0.name == "s" }?.voices ?? -1
+    }
+    // Each finds its sender by a part of its name, however late that comes.
+    var player = try #require(MidiPlayer(server: server.name, name: "a-Player"))
+    let other = try #require(MidiPlayer(server: server.name, name: "another"))
+    #expect(wait { player.isConnected && other.isConnected })
+    for key: UInt8 in [60, 64] { _ = player.play([0x90, key, 100], at: 0) }
+    _ = player.play([0xB0, 64, 127], at: 0)
+    _ = player.play([0x80, 64, 0], at: 0)
+    _ = other.play([0x92, 67, 100], at: 0)
+    #expect(wait { voices() == 3 })
+    player.close()
+    #expect(wait { voices() == 1 })
+
+    // Back again under its name, it is connected as before.
+    player = try #require(MidiPlayer(server: server.name, name: "a-Player"))
+    #expect(wait { player.isConnected })
+    _ = player.play([0x90, 60, 100], at: 0)
+    #expect(wait { voices() == 2 })
+    player.disconnect(from: "sostenuto:midi player")
+    #expect(wait { voices() == 1 })
+    // What a person takes away stays away.
+    #expect(!player.isConnected)
+    try graph.perform("remove soft")
+    #expect(wait { voices() == 0 })
+  }
+}
+
+/// A JACK client with a MIDI output.
+private final class MidiPlayer {
+  private var client: TestClient?
+  private let desk: Desk
+  private let port: String
+
+  init?(server: String, name: String) {
+    guard let client = TestClient(server: server, name: name),
+      let port = jack_port_register(
+        client.client, "out", JACK_DEFAULT_MIDI_TYPE, UInt(JackPortIsOutput.rawValue), 0)
+    else { return nil }
+    self.client = client
+    self.port = name + ":out"
+    desk = Desk(client.client, port)
+    jack_set_process_callback(client.client, playPeriod, Unmanaged.passUnretained(desk).toOpaque())
+    guard jack_activate(client.client) == 0 else { return nil }
+  }
+
+  func connect(to other: String) -> Bool {
+    let error = jack_connect(client!.client, port, other)
+    return error == 0 || error == EEXIST
+  }
+
+  func disconnect(from other: String) { jack_disconnect(client!.client, port, other) }
+
+  var isConnected: Bool { !client!.connections(of: port).isEmpty }
+
+  /// Sends a message at a frame of some period; gives JACK's time of that frame.
+  func play(_ message: [UInt8], at offset: UInt32) -> UInt32 {
+    let word = message.reduce(UInt64(offset)) { $0 << 8 | UInt64($1) } | 1 << 63
+    desk.message.store(word, ordering: .releasing)
+    _ = wait { desk.message.load(ordering: .acquiring) == 0 }
+    return desk.sentAt.load(ordering: .relaxed)
+  }
+
+  func close() { client = nil }
+
+  deinit { client = nil }
+}
+
+private final class Desk: Sendable {
+  nonisolated(unsafe) let client: OpaquePointer
+  nonisolated(unsafe) let port: OpaquePointer
+  /// The offset and three bytes, with the highest bit; 0: nothing to send.
+  let message = Atomic<UInt64>(0)
+  let sentAt = Atomic<UInt32>(0)
+
+  init(_ client: OpaquePointer, _ port: OpaquePointer) {
+    self.client = client
+    self.port = port
+  }
+}
+
+// Outside of any actor: a closure formed on the main actor would trap on JACK's thread.
+private func playPeriod(_ frames: UInt32, _ argument: UnsafeMutableRawPointer?) -> Int32 {
+  let desk = Unmanaged<Desk>.fromOpaque(argument!).takeUnretainedValue()
+  guard let buffer = jack_port_get_buffer(desk.port, frames) else { return 0 }
+  jack_midi_clear_buffer(buffer)
+  let word = desk.message.load(ordering: .acquiring)
+  guard word != 0 else { return 0 }
+  let offset = UInt32(word >> 24 & 0xFFFF)
+  let bytes = [UInt8(word >> 16 & 0xFF), UInt8(word >> 8 & 0xFF), UInt8(word & 0xFF)]
+  jack_midi_event_write(buffer, offset, bytes, 3)
+  desk.sentAt.store(jack_last_frame_time(desk.client) &+ offset, ordering: .relaxed)
+  desk.message.store(0, ordering: .releasing)
+  return 0
+}
+
+/// A JACK client that notes when sound begins after silence.
+private final class SoundListener {
+  private let client: TestClient
+  private let ear: Ear
+
+  init?(server: String, source: String, name: String) {
+    guard let client = TestClient(server: server, name: name),
+      let port = jack_port_register(
+        client.client, "in", JACK_DEFAULT_AUDIO_TYPE, UInt(JackPortIsInput.rawValue), 0)
+    else { return nil }
+    self.client = client
+    ear = Ear(client.client, port)
+    jack_set_process_callback(client.client, listenPeriod, Unmanaged.passUnretained(ear).toOpaque())
+    guard jack_activate(client.client) == 0,
+      wait(until: { jack_connect(client.client, source, "\(name):in") == 0 })
+    else { return nil }
+  }
+
+  /// JACK's times of the first frames of all sounds so far.
+  var onsets: [UInt32] { ear.onsets.withLock { $0 } }
+  var isSilent: Bool { ear.isSilent.load(ordering: .relaxed) }
+
+  deinit { jack_deactivate(client.client) }
+}
+
+private final class Ear: Sendable {
+  nonisolated(unsafe) let client: OpaquePointer
+  nonisolated(unsafe) let port: OpaquePointer
+  let onsets = Mutex<[UInt32]>([])
+  let isSilent = Atomic<Bool>(true)
+
+  init(_ client: OpaquePointer, _ port: OpaquePointer) {
+    self.client = client
+    self.port = port
+  }
+}
+
+private func listenPeriod(_ frames: UInt32, _ argument: UnsafeMutableRawPointer?) -> Int32 {
+  let ear = Unmanaged<Ear>.fromOpaque(argument!).takeUnretainedValue()
+  guard let buffer = jack_port_get_buffer(ear.port, frames)?.assumingMemoryBound(to: Float.self) else {
+    return 0
+  }
+  let first = (0..<Int(frames)).first { buffer[$0] != 0 }
+  if let first, ear.isSilent.load(ordering: .relaxed) {
+    ear.onsets.withLock { $0.append(jack_last_frame_time(ear.client) &+ UInt32(first)) }
+  }
+  ear.isSilent.store(first == nil, ordering: .relaxed)
+  return 0
+}

@@ -1,0 +1,126 @@
+import Engine
+import Foundation
+import Midi
+import Patch
+import Realtime
+import TestSupport
+import Testing
+
+@testable import Drivers
+
+/// An instrument that is at its level from its first frame on, for ten seconds.
+final class StepInstrument: Sendable {
+  private let file = FileManager.default.temporaryDirectory
+    .appending(path: "sostenuto-step-\(UUID().uuidString).wav").path
+
+  func path() throws -> String {
+    let writer = try SoundFileWriter(path: file, rate: 48000, channels: 1, format: .float32, frames: 480_000)
+    try writer.write([Float](repeating: 0.25, count: 480_000), frames: 480_000)
+    try writer.finish()
+    return file
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: file) }
+}
+
+/// A `midi` node before a sampler, on drivers of the tests' own.
+@Suite struct MidiNodeTests {
+  private let instrument = StepInstrument()
+  private let graph: LiveGraph
+
+  init() throws {
+    graph = try LiveGraph(
+      """
+      node m midi
+      node k keyboard
+      node s sampler
+      node out output
+      connect m -> s
+      connect k -> s
+      connect s -> out
+      """)
+    try graph.load(instrument.path(), into: "s")
+  }
+
+  /// Half a second in periods of 64, longer than any release.
+  private func go(_ host: RenderHost) {
+    for _ in 0..<400 {
+      let isDone = host.render(frames: 64, budget: 0)
+      #expect(isDone)
+    }
+    graph.engine.collect()
+  }
+
+  private var voices: Int { graph.engine.report().nodes.first { $0.name == "s" }?.voices ?? -1 }
+
+  @Test("a driver that dies leaves no note hanging; what cables and the next driver hold stays")
+  func driverGone() throws {
+    let first = RenderHost(graph.engine.renderer)
+    first.midi[0].append(Event(.noteOn, key: 60, value: 100, offset: 5))
+    try graph.perform("note k on 72")
+    go(first)
+    #expect(voices == 2)
+    let isClosed = first.close()
+    #expect(isClosed)
+    let second = RenderHost(graph.engine.renderer)
+    second.midi[0].append(Event(.noteOn, key: 62, value: 100))
+    go(second)
+    #expect(voices == 2)
+    second.closeMidi(0)
+    go(second)
+    #expect(voices == 1)
+  }
+
+  @Test("another channel or port, and a cable that goes, end what is held, pedals too, and nothing else")
+  func moved() throws {
+    let host = RenderHost(graph.engine.renderer)
+    func hold() {
+      for event in [
+        Event(.noteOn, channel: 2, key: 60, value: 100), Event(.control, channel: 2, key: 66, value: 127),
+        Event(.noteOff, channel: 2, key: 60), Event(.noteOn, channel: 2, key: 62, value: 100),
+        Event(.control, channel: 2, key: 64, value: 127), Event(.noteOff, channel: 2, key: 62),
+        Event(.noteOn, channel: 2, key: 64, value: 100),
+      ] { host.midi[0].append(event) }
+    }
+    // An octave down, the instrument lasts twice as long.
+    try graph.perform("note k on 48")
+    for line in [
+      "set m.channel 3", "set m.channel 2", "set m.channel all", "set m.port Launch", "disconnect m -> s",
+    ] {
+      hold()
+      go(host)
+      #expect(voices == (line == "set m.channel all" ? 1 : 4), "before \(line)")
+      try graph.perform(line)
+      go(host)
+      #expect(voices == 1, "after \(line)")
+    }
+  }
+
+  @Test("a MIDI file is the same sound for every period, though it has more in one frame than a block takes")
+  func anyPeriod() throws {
+    let events = (0..<3000).map { index -> (frame: Int64, event: Event) in
+      let key = UInt8(index % 90 + 20)
+      return (
+        Int64(1000 + index / 1500 * 701), Event(index % 3 == 2 ? .noteOff : .noteOn, key: key, value: 9)
+      )
+    }
+    var first: Data?
+    for period in [64, 1, 1000, 8192] {
+      let graph = try LiveGraph(
+        "node m midi\nnode s sampler polyphony=8\nnode out output\nconnect m -> s\nconnect s -> out",
+        period: period)
+      try graph.load(instrument.path(), into: "s")
+      let path = NSTemporaryDirectory() + "sostenuto-midi-\(UUID().uuidString).wav"
+      defer { try? FileManager.default.removeItem(atPath: path) }
+      let renderer = OfflineRenderer(
+        engine: graph.engine, rate: 48000, period: period, tracks: [.outputs(to: path)])
+      let made = try renderer.render(
+        frames: 96_000, midi: MidiPerformance(events: events, end: 5000), silence: (from: 5000, hold: 4800))
+      // The release of a tenth of a second is gone before -100 dB are asked for.
+      #expect((9800..<20_000).contains(made))
+      let data = try Data(contentsOf: URL(filePath: path))
+      #expect(first == nil || first == data, "period \(period)")
+      first = data
+    }
+  }
+}
