@@ -86,8 +86,10 @@ public struct FileLoad: Sendable, Hashable {
     self.fraction = fraction
   }
 
+  /// For example "45 %".
+  public var percent: String { "\(Int(fraction * 100)) %" }
   /// For example "grand.sf2 45 %".
-  public var words: String { "\(name) \(Int(fraction * 100)) %" }
+  public var words: String { "\(name) \(percent)" }
 }
 
 public struct PortReport: Sendable {

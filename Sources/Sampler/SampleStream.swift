@@ -15,8 +15,8 @@ protocol FrameSource: AnyObject {
 /// of it has its addresses, as if it were there, so that whoever plays it needs to know no more than whether a
 /// chunk is present.
 ///
-/// A chunk leaves in two steps: it is declared absent, and its memory goes a second and more later, when no
-/// block that found it present can still be under way. Worker.
+/// A chunk leaves in two steps: it is declared absent, and its memory goes seconds later, when no block that
+/// found it present can still be under way. Worker.
 final class SampleStream: @unchecked Sendable {
   let table: UnsafeMutablePointer<StreamTable>
   private let source: any FrameSource
@@ -153,7 +153,10 @@ final class SampleStream: @unchecked Sendable {
       var isUsed = false
       for chunk in 0..<chunks {
         guard table.pointee.presence[chunk].load(ordering: .relaxed) else {
-          if state.isClosing[chunk] { discard(chunk, &state) }
+          if state.isClosing[chunk] {
+            state.ages[chunk] += 1
+            if state.ages[chunk] > 2 * Self.patience { discard(chunk, &state) }
+          }
           continue
         }
         let wish = table.pointee.wishes[chunk].load(ordering: .relaxed)

@@ -163,7 +163,7 @@ import Testing
     while stream.urgency > 0 { stream.fulfil(stream.urgency) }
     #expect(has(6 * size) && has(7 * size) && has(4 * size) && !has(8 * size))
     let full = stream.bytes
-    for _ in 0..<10 {
+    for _ in 0..<20 {
       stream.age()
       _ = has(5 * size)
     }

@@ -118,7 +118,14 @@ struct GraphBox {
     _ report: NodeReport?, _ facts: NodeFacts, _ detail: GraphPicture.Detail
   ) {
     if let report, report.polyphony > 0 || report.voices > 0 { count = "\(report.voices)" }
-    footer = report?.loading?.words ?? report?.file ?? ""
+    footer = report?.file ?? ""
+    if let load = report?.loading {
+      // As wide as what it stands for, so that boxes stay where they are.
+      let width = footer.count + 1 + count.count
+      footer = (detail == .full ? "loading " : "") + load.percent
+      footer += String(repeating: " ", count: max(0, width - footer.count))
+      count = ""
+    }
     switch state {
     case .leaving(let left)?:
       let left = Printout.milliseconds(left)
