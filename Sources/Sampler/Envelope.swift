@@ -66,6 +66,25 @@ struct Envelope {
   /// Starts from the beginning. `added` is what modulation adds to the stages, by their numbers (6: to
   /// the start). Audio thread.
   @_noLocks init(_ settings: EnvelopeSettings, added: UnsafePointer<Float>, rate: Float) {
+    take(settings, added, rate)
+    enter(.delay, length: frames(settings.delay + added[0], rate))
+    while frame >= length, stage.isBeforeSustain { enterNext() }
+  }
+
+  /// The stages to come take other times, and a note that is held goes to another level within 5 ms.
+  /// Audio thread.
+  @_noLocks mutating func change(_ settings: EnvelopeSettings, added: UnsafePointer<Float>, rate: Float) {
+    let before = sustain
+    take(settings, added, rate)
+    guard stage == .sustain, sustain != before else { return }
+    enter(.decay, length: frames(0.005, rate))
+    base = before
+    slope = length > 0 ? (sustain - before) / Float(length) : 0
+  }
+
+  @_noLocks private mutating func take(
+    _ settings: EnvelopeSettings, _ added: UnsafePointer<Float>, _ rate: Float
+  ) {
     isLinear = settings.isLinear
     isBank = settings.isBank
     attack = frames(settings.attack + added[1], rate)
@@ -83,8 +102,6 @@ struct Envelope {
       sustain = level
     }
     sustain = sustain > 0 ? (sustain < 1 ? sustain : 1) : 0
-    enter(.delay, length: frames(settings.delay + added[0], rate))
-    while frame >= length, stage.isBeforeSustain { enterNext() }
   }
 
   /// At most an hour; NaN is none. In a bank, -12000 timecents (1 ms) is no time at all.

@@ -114,7 +114,7 @@ struct InstrumentBuilder {
         envelopes: Self.copy(owner.tables.allEnvelopes), flexible: Self.copy(owner.tables.allFlexible),
         points: Self.copy(owner.tables.points),
         switchLow: Int32(switchKeys?.lowerBound ?? 1), switchHigh: Int32(switchKeys?.upperBound ?? 0),
-        switchDefault: Int32(switchDefault ?? -1)))
+        switchDefault: Int32(switchDefault ?? -1), tuning: nil))
     let tableBytes =
       entries.count * MemoryLayout<Region>.stride + (keys.count + rows.count + lists.count) * 4
     let wholeBytes = owner.samples.reduce(tableBytes) { $0 + ($1.stream == nil ? $1.bytes : 0) }

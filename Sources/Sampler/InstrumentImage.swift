@@ -37,6 +37,8 @@ struct InstrumentImage {
   var switchLow: Int32
   var switchHigh: Int32
   var switchDefault: Int32
+  /// 128 cents by key (NaN: it does not sound), where it is tuned otherwise than by equal steps.
+  var tuning: UnsafePointer<Float>?
 
   /// The list of regions to try for a note. Audio thread.
   @_noLocks func list(
@@ -165,6 +167,18 @@ struct Region {
   var offFast: Bool
   /// Seconds of the fade when `offFast`.
   var offTime: Float
+  /// How that fade bends (NaN: as fades of the engine do).
+  var offShape: Float
+  /// A softer note does not end a louder one of the same key.
+  var selfMask: Bool
+  /// The velocity is the one of the note before.
+  var takesPreviousVelocity: Bool
+  /// Controllers move the envelope's times while it runs.
+  var isDynamic: Bool
+  /// Frames before the loop's end that fade into those before its start.
+  var crossfade: Int
+  /// How often the loop comes round (0: for ever).
+  var turns: Int32
   var trigger: Trigger
   /// Decibels a second by which a release sample is softer the longer the note was held.
   var releaseDecay: Float
@@ -180,8 +194,9 @@ struct Region {
   /// The key and the velocity that count instead of the note's (-1: the note's).
   var fixedKey: Int16
   var fixedVelocity: Int16
-  /// Seconds of the pitch bend's glide, when it is longer than that of other values.
-  var bendSmoothing: Float
+  /// Time constants of the values' glides by slot, in seconds; the steps of the bend in cents.
+  var smoothing: UnsafePointer<Float>
+  var bendStep: Float
   /// Up to so many frames are left out at the start, by chance.
   var randomOffset: Float
   var randomDelay: Float

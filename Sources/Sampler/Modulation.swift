@@ -41,6 +41,8 @@ enum Slot {
   static var bandGain: Int { @_noLocks get { 10 } }
   static var bandFrequency: Int { @_noLocks get { 13 } }
   static var bandWidth: Int { @_noLocks get { 16 } }
+  /// Octaves of a filter that is a band of an equalizer.
+  static var filterWidth: Int { @_noLocks get { 19 } }
   /// How deep each route goes, in the unit of what it goes to.
   static var depth: Int { @_noLocks get { 32 } }
   /// Hertz (in a bank: cents above 8.176 Hz) of each LFO.

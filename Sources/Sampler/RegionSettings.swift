@@ -88,7 +88,15 @@ struct RegionSettings {
   var isBank = false
   var fixedKey = -1
   var fixedVelocity = -1
-  var bendSmoothing: Double = 0
+  /// Seconds that values take on their way, by slot, where it is not 5 ms; and the steps of the bend, in cents.
+  var smoothing: [Int: Double] = [:]
+  var bendStep: Double = 1
+  var variables: [Int: SfzVariable] = [:]
+  /// Seconds over which a loop's end fades into what lies before its start.
+  var loopCrossfade: Double = 0
+  /// How often the sample is played, or its loop, and then on to the end (0: for ever).
+  var playCount = 0
+  var loopCount = 0
   var randomOffset: Double = 0
   var randomDelay: Double = 0
   /// Cents; decibels.
@@ -103,6 +111,14 @@ struct RegionSettings {
   var offBy = 0
   var offFast = true
   var offTime: Double = 0.006
+  /// How the fade bends when `off_mode=time`; nil: fast.
+  var offShape: Double?
+  /// A softer note does not end a louder one of the same key.
+  var selfMask = true
+  /// Velocity is the one of the note before.
+  var takesPreviousVelocity = false
+  /// Controllers move the envelopes' times while they run.
+  var isDynamic = false
   var trigger = Trigger.attack
   var releaseDecay: Double = 0
   var polyphony = 0
@@ -163,7 +179,13 @@ struct RegionSettings {
     if loopMode == nil {
       loopMode = sample.loop != nil || (loopStart != nil && loopEnd != nil) ? .continuous : LoopMode.none
     }
-    guard loopMode == .continuous || loopMode == .sustain else { return faults }
+    if playCount > 0 {
+      // As often as it says, from its start to its end.
+      loopMode = .oneShot
+      loopStart = offset
+      loopEnd = end ?? frames - 1
+    }
+    guard loopMode == .continuous || loopMode == .sustain || playCount > 1 else { return faults }
     if loopStart == nil { loopStart = sample.loop?.start ?? 0 }
     if loopEnd == nil { loopEnd = (sample.loop?.end ?? ((end ?? frames - 1) + 1)) - 1 }
     if loopEnd! >= frames {
@@ -189,6 +211,12 @@ struct RegionSettings {
     let isStereo = sample.channels > 1
     let sides = sides(isStereo: isStereo)
     let length = max(1, min(1000, sequenceLength))
+    let isDynamic = self.isDynamic && shape.modulations.contains { Int($0.slot) >= Slot.noteOn }
+    var smoothing = [Float](repeating: 0.005, count: 64)
+    for (slot, seconds) in self.smoothing where seconds > 0.005 { smoothing[slot] = Float(seconds) }
+    let loopFrames = (loopEnd ?? 0) + 1 - (loopStart ?? 0)
+    let crossfade = min(
+      Int(min(loopCrossfade, 3600) * sample.rate), max(0, loopStart ?? 0), max(0, loopFrames))
     var base = shape.base
     base[Slot.pan] = Float(pan)
     return Region(
@@ -206,17 +234,20 @@ struct RegionSettings {
       sequencePosition: Int32(clamping: sequencePosition - 1),
       sequenceCounter: Int32(counter), randomLow: Float(randomLow), randomHigh: Float(randomHigh),
       group: Int32(clamping: group), offBy: Int32(clamping: offBy), offFast: offFast,
-      offTime: Float(offTime), trigger: trigger, releaseDecay: Float(releaseDecay),
+      offTime: Float(offTime), offShape: offShape.map { Float($0) } ?? .nan, selfMask: selfMask,
+      takesPreviousVelocity: takesPreviousVelocity, isDynamic: isDynamic, crossfade: crossfade,
+      turns: Int32(clamping: playCount > 1 ? playCount - 1 : loopCount), trigger: trigger,
+      releaseDecay: Float(releaseDecay),
       polyphony: Int32(clamping: polyphony), notePolyphony: Int32(clamping: notePolyphony),
       firstCondition: Int32(firstCondition), conditionCount: Int32(conditions.count), switches: switches,
       pedals: pedals,
       isBank: isBank, fixedKey: Int16(fixedKey), fixedVelocity: Int16(fixedVelocity),
-      bendSmoothing: Float(bendSmoothing), randomOffset: Float(randomOffset),
+      smoothing: tables.base(smoothing), bendStep: Float(bendStep), randomOffset: Float(randomOffset),
       randomDelay: Float(randomDelay), randomPitch: Float(randomPitch), randomVolume: Float(randomVolume),
       base: tables.base(base), modulations: tables.modulations(shape.modulations),
       modulationCount: Int32(shape.modulations.count),
       hasNoteModulations: shape.modulations.contains { Int($0.slot) >= Slot.noteOn },
-      sources: tables.sources(shape.modulations), routes: tables.routes(shape.routes),
+      sources: tables.sources(shape.modulations, isDynamic: isDynamic), routes: tables.routes(shape.routes),
       routeCount: Int32(shape.routes.count), units: tables.units(shape.units),
       unitCount: Int32(shape.units.count), firstLfo: tables.lfos(shape.lfos.map(\.settings)),
       lfoCount: Int32(shape.lfos.count), firstEnvelope: tables.envelopes(shape.envelopes.map(\.settings)),
@@ -251,6 +282,9 @@ extension RegionSettings {
   /// Makes units, values and modulations of what SFZ says, once the region is whole; `curves` are those
   /// of its `<curve>` headers.
   mutating func finishShape(curves: [Int: [Float]]) {
+    for variable in variables.values.sorted(by: { $0.number < $1.number }) {
+      shape.modulations += variable.modulations { Self.curve($0, curves) }
+    }
     for index in 0..<2 {
       let slot = Slot.cutoff + 2 * index
       let filter = filters[index]
@@ -258,7 +292,13 @@ extension RegionSettings {
       shape.base[slot] += Self.cents(cutoff)
       track(filter.keyTrack, filter.keyCenter, slot)
       for kind in SfzFilter.kinds[filter.type]! {
-        shape.units.append(FilterUnit(kind: kind, frequency: UInt8(slot), level: UInt8(slot + 1)))
+        if kind == .peak || kind == .lowShelf || kind == .highShelf {
+          shape.base[slot + 1] = Float(filter.gain)
+          shape.base[Slot.filterWidth] = 1
+        }
+        shape.units.append(
+          FilterUnit(
+            kind: kind, frequency: UInt8(slot), level: UInt8(slot + 1), width: UInt8(Slot.filterWidth)))
       }
     }
     for (index, band) in bands.enumerated() {

@@ -60,6 +60,8 @@ extension Sampler {
     noteCount &+= 1
     previousKey = lastKey
     lastKey = Int32(key)
+    previousVelocity = lastVelocity
+    lastVelocity = velocity
     guard let image else { return }
     if key >= Int(image.pointee.switchLow), key <= Int(image.pointee.switchHigh) {
       switchLast = Int32(key)
@@ -108,7 +110,7 @@ extension Sampler {
   }
 
   /// Every note gets its end and the pedals go up.
-  @_noLocks private mutating func endNotes(_ channel: Int, time: Int64) {
+  @_noLocks mutating func endNotes(_ channel: Int, time: Int64) {
     control(channel, Control.sostenuto, 0, time: time)
     for key in 0..<128 where downVelocity[channel &* 128 &+ key] > 0 { noteOff(channel, key, time: time) }
     control(channel, Control.sustain, 0, time: time)
@@ -152,6 +154,10 @@ extension Sampler {
   ) -> Float {
     let value = controls[channel &* 128 &+ control]
     if value >= 0 { return value }
+    let master = zones.master(of: channel)
+    if master != channel, controls[master &* 128 &+ control] >= 0 {
+      return controls[master &* 128 &+ control]
+    }
     return image == nil ? 0 : image!.pointee.controls[control]
   }
 
@@ -165,7 +171,8 @@ extension Sampler {
     controls[channel &* 128 &+ number] = value
     switch number {
     case Control.allSoundOff: silence()
-    case Control.allNotesOff: endNotes(channel, time: time)
+    case Control.allNotesOff:
+      for other in 0..<Self.channels where zones.reaches(channel, other) { endNotes(other, time: time) }
     case Control.resetAll: reset(channel, time: time)
     case Control.unregistered, Control.unregisteredFine: parameterNumbers[channel] = -1
     case Control.registered, Control.registeredFine:
@@ -174,15 +181,19 @@ extension Sampler {
     case Control.dataEntry, Control.dataEntryFine:
       // Pitch bend sensitivity: semitones and cents.
       if parameterNumbers[channel] == 0 {
-        bendRanges[channel] =
+        setBendRange(
+          channel,
           controlValue(channel, Control.dataEntry, nil)
-          + controlValue(channel, Control.dataEntryFine, nil) / 100
-        follow(channel, Source.bendRange)
+            + controlValue(channel, Control.dataEntryFine, nil) / 100)
+      } else if parameterNumbers[channel] == 6, number == Control.dataEntry {
+        configureZone(channel, members: value, time: time)
       }
     default: break
     }
     movePedals(channel, number, from: before, to: value)
-    if number == Control.sustain, before >= 64, value < 64 { startPending(channel, time: time) }
+    if number == Control.sustain, before >= 64, value < 64 {
+      for other in 0..<Self.channels where zones.reaches(channel, other) { startPending(other, time: time) }
+    }
     if value != before {
       follow(channel, UInt8(number))
       if let image, image.pointee.hasControlStarts { startByControl(image, channel, number, before, value) }
@@ -215,7 +226,7 @@ extension Sampler {
     while slot >= 0 {
       let voice = voicePool + slot
       let pedals = voice.pointee.region.pointee.pedals
-      if Int(voice.pointee.channel) == channel {
+      if zones.reaches(channel, Int(voice.pointee.channel)) {
         if Int(pedals.sustain) == number, value < pedals.sustainLow, voice.pointee.isSustained {
           voice.pointee.isSustained = false
           if !voice.pointee.isCaught { release(slot) }

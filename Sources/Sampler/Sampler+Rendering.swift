@@ -103,14 +103,16 @@ extension Sampler {
   /// Where a source stands for a voice, 0...127. Audio thread.
   @_noLocks private func position(_ source: UInt8, _ slot: Int) -> Float {
     let voice = voicePool + slot
-    let channel = Int(voice.pointee.channel)
-    if source < 128 { return controlValue(channel, Int(source), voice.pointee.image) }
+    let own = Int(voice.pointee.channel)
+    // What is not the note's own is its zone's.
+    let channel = zones.master(of: own)
+    if source < 128 { return controlValue(own, Int(source), voice.pointee.image) }
     switch source {
     case Source.bend:
       let bend = bends[channel]
       return bend < 0 ? 64 + 64 * bend : 64 + 63 * bend
-    case Source.pressure: return pressures[channel]
-    case Source.keyPressure: return keyPressures[channel &* 128 &+ Int(voice.pointee.key)]
+    case Source.pressure: return pressures[own] > pressures[channel] ? pressures[own] : pressures[channel]
+    case Source.keyPressure: return keyPressures[own &* 128 &+ Int(voice.pointee.key)]
     case Source.velocity: return Float(voice.pointee.velocity)
     case Source.releaseVelocity: return Float(voice.pointee.releaseVelocity)
     case Source.key: return Float(voice.pointee.soundKey)
@@ -152,15 +154,19 @@ extension Sampler {
       let amount = amount(modulation, image, slot)
       if target == Slot.amplitude { goals[target] *= amount } else { goals[target] += amount }
     }
+    let own = Int(voice.pointee.channel)
+    goals[Slot.pitch] += memberBend(own)
     if region.pointee.isBank {
       // Attenuation is never negative.
       if goals[Slot.volume] > 0 { goals[Slot.volume] = 0 }
       let pan = goals[Slot.pan]
       goals[Slot.pan] = pan > -100 ? (pan < 100 ? pan : 100) : -100
     } else {
-      let bend = bends[Int(voice.pointee.channel)]
+      let bend = bends[zones.master(of: own)]
       if bend != 0 {
-        goals[Slot.pitch] += bend > 0 ? bend * region.pointee.bendUp : -bend * region.pointee.bendDown
+        let cents = bend > 0 ? bend * region.pointee.bendUp : -bend * region.pointee.bendDown
+        let step = region.pointee.bendStep
+        goals[Slot.pitch] += step > 1 ? Float(Int32(cents / step)) * step : cents
       }
     }
   }
@@ -183,10 +189,16 @@ extension Sampler {
     while slot >= 0 {
       let voice = voicePool + slot
       let region = voice.pointee.region
-      if Int(voice.pointee.channel) == channel, key < 0 || Int(voice.pointee.key) == key,
-        region.pointee.hears(source) || (source == Source.bend && !region.pointee.isBank)
+      let own = Int(voice.pointee.channel)
+      let isBend = source == Source.bend || source == Source.bendRange
+      if zones.reaches(channel, own), key < 0 || Int(voice.pointee.key) == key,
+        region.pointee.hears(source) || (isBend && (!region.pointee.isBank || zones.isMember(own)))
       {
         evaluate(slot)
+        if region.pointee.isDynamic {
+          evaluateNoteOn(slot)
+          voicePool[slot].envelope.change(region.pointee.envelope, added: noteValues, rate: rate)
+        }
         shapes[slot].wake(&voicePool[slot])
       }
       slot = nextActive(slot &+ 1)

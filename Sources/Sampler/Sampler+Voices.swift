@@ -138,6 +138,8 @@ extension Sampler {
   // MARK: Starting
 
   @_noLocks mutating func start(_ image: UnsafeMutablePointer<InstrumentImage>, _ note: Note) {
+    // A key that the tuning leaves out.
+    if let tuning = image.pointee.tuning, tuning[note.key] != tuning[note.key] { return }
     order &+= 1
     let chance = nextRandom()
     let list = image.pointee.list(
@@ -247,15 +249,20 @@ extension Sampler {
   /// Makes room in the region's group, and on its key, where the instrument limits them.
   @_noLocks private mutating func limitPolyphony(_ region: UnsafeMutablePointer<Region>, _ note: Note) {
     if region.pointee.polyphony > 0 {
-      fadeOldest(leaving: Int(region.pointee.polyphony) &- 1, group: region.pointee.group, key: -1)
+      fadeOldest(
+        leaving: Int(region.pointee.polyphony) &- 1, group: region.pointee.group, key: -1, upTo: 127)
     }
     if region.pointee.notePolyphony > 0 {
       fadeOldest(
-        leaving: Int(region.pointee.notePolyphony) &- 1, group: region.pointee.group, key: note.key)
+        leaving: Int(region.pointee.notePolyphony) &- 1, group: region.pointee.group, key: note.key,
+        upTo: region.pointee.selfMask ? note.velocity : 127)
     }
   }
 
-  @_noLocks private mutating func fadeOldest(leaving limit: Int, group: Int32, key: Int) {
+  /// Of voices up to a velocity, the oldest.
+  @_noLocks private mutating func fadeOldest(
+    leaving limit: Int, group: Int32, key: Int, upTo velocity: Int
+  ) {
     while true {
       var count = 0
       var oldest = -1
@@ -266,7 +273,11 @@ extension Sampler {
           voice.pointee.region.pointee.group == group, key < 0 || Int(voice.pointee.key) == key
         {
           count &+= 1
-          if oldest < 0 || voice.pointee.order < voicePool[oldest].order { oldest = slot }
+          if Int(voice.pointee.velocity) <= velocity,
+            oldest < 0 || voice.pointee.order < voicePool[oldest].order
+          {
+            oldest = slot
+          }
         }
         slot = nextActive(slot &+ 1)
       }
@@ -283,10 +294,7 @@ extension Sampler {
       let region = voicePool[slot].region
       if region.pointee.offBy == group, voicePool[slot].order != order {
         if region.pointee.offFast {
-          voicePool[slot].isReleased = true
-          voicePool[slot].isHeld = false
-          voicePool[slot].isSustained = false
-          voicePool[slot].fadeOut(Int(region.pointee.offTime * rate))
+          voicePool[slot].turnOff()
         } else {
           release(slot)
         }
@@ -309,8 +317,8 @@ extension Sampler {
     voice.key = UInt8(note.key)
     voice.channel = UInt8(note.channel)
     voice.soundKey = region.pointee.fixedKey < 0 ? voice.key : UInt8(region.pointee.fixedKey)
-    voice.velocity =
-      region.pointee.fixedVelocity < 0 ? UInt8(note.velocity) : UInt8(region.pointee.fixedVelocity)
+    let velocity = region.pointee.takesPreviousVelocity ? previousVelocity : note.velocity
+    voice.velocity = region.pointee.fixedVelocity < 0 ? UInt8(velocity) : UInt8(region.pointee.fixedVelocity)
     voice.random = nextRandom() * 127
     voice.isOdd = noteCount & 1 == 1
     voice.order = order
@@ -329,12 +337,18 @@ extension Sampler {
     if controlValue(note.channel, 67, image) >= 64, !region.pointee.hears(67) { gain *= Self.softPedal }
     voice.gain = gain
     var cents = (key - region.pointee.keyCenter) * region.pointee.keyTrack + region.pointee.tune
+    if let tuning = image.pointee.tuning, !note.isByControl {
+      cents += tuning[note.key] * (region.pointee.keyTrack * 0.01)
+    }
     if region.pointee.randomPitch != 0 { cents += (2 * nextRandom() - 1) * region.pointee.randomPitch }
     voice.pitch = exponential2(Double(cents) / 1200) * region.pointee.rate / Double(rate)
     voice.quality = quality
     voice.kernel = SincKernels.kernel(voice.pitch)
     voice.position = Int64(start(of: region)) &<< 32
-    voice.isLooping = region.pointee.loopMode == .continuous || region.pointee.loopMode == .sustain
+    voice.turns = region.pointee.turns > 0 ? region.pointee.turns : -1
+    voice.isLooping =
+      region.pointee.loopMode == .continuous || region.pointee.loopMode == .sustain
+      || (region.pointee.loopMode == .oneShot && voice.turns > 0)
     voice.envelope = Envelope(region.pointee.envelope, added: noteValues, rate: rate)
     var delay = region.pointee.delay + noteValues[Slot.delay &- Slot.noteOn]
     if region.pointee.randomDelay > 0 { delay += nextRandom() * region.pointee.randomDelay }

@@ -22,6 +22,7 @@ public struct Sampler: Kernel {
     static var tune: Int { @_noLocks get { 5 } }
     static var quality: Int { @_noLocks get { 6 } }
     static var changes: Int { @_noLocks get { 7 } }
+    static var zones: Int { @_noLocks get { 8 } }
   }
 
   let voicePool: UnsafeMutablePointer<Voice>
@@ -62,9 +63,13 @@ public struct Sampler: Kernel {
   /// The keys of the last two notes.
   var lastKey: Int32 = -1
   var previousKey: Int32 = -1
+  /// Velocities of the last note and of the one before.
+  var lastVelocity = 0
+  var previousVelocity = 0
   /// A number by which each note differs from the one before.
   var noteCount: UInt32 = 0
   var quality: UInt8
+  var zones: Zones
   /// By channel, what its next notes sound like.
   let choices: UnsafeMutablePointer<ProgramChoice>
   /// Program changes choose, channel by channel.
@@ -124,7 +129,6 @@ public struct Sampler: Kernel {
     controls = place(Layout.controls, Float.self)
     bends = place(Layout.bends, Float.self)
     bendRanges = place(Layout.bendRanges, Float.self)
-    bendRanges.update(repeating: 2, count: Self.channels)
     pressures = place(Layout.pressures, Float.self)
     keyPressures = place(Layout.keyPressures, Float.self)
     parameterNumbers = place(Layout.parameterNumbers, Int32.self)
@@ -144,6 +148,7 @@ public struct Sampler: Kernel {
         bank: Self.whole(configuration.value(Parameter.bank)),
         program: Self.whole(configuration.value(Parameter.program))), count: Self.channels)
     followsChanges = configuration.value(Parameter.changes) > 0.5
+    zones = Zones(Self.whole(configuration.value(Parameter.zones)))
     quality = UInt8(min(2, Self.whole(configuration.value(Parameter.quality))))
     context = VoiceContext(
       left: place(Layout.left, Float.self), right: place(Layout.right, Float.self),
@@ -153,6 +158,7 @@ public struct Sampler: Kernel {
       gathered: place(Layout.gathered, Float.self), low: place(Layout.low, UInt32.self),
       fade: place(Layout.fade, Float.self),
       steps: place(Layout.steps, Int64.self), factor: 1, factors: nil)
+    resetBendRanges()
   }
 
   @_noLocks private static func limited(_ polyphony: Float) -> Int {
@@ -181,6 +187,7 @@ public struct Sampler: Kernel {
       findPrograms()
     case Parameter.changes: followsChanges = value > 0.5
     case Parameter.quality: quality = UInt8(truncatingIfNeeded: Self.whole(value) < 2 ? Self.whole(value) : 2)
+    case Parameter.zones: setZones(Self.whole(value))
     default: break
     }
   }

@@ -36,5 +36,16 @@ extension Sampler {
         "changes",
         "program changes and bank selects choose program and bank, channel by channel; held notes stay",
         form: .toggle, default: .text("on"), smoothing: .kernel),
+      ParameterDescription(
+        "mpe",
+        "bend (48 semitones), pressure and controller 74 by note: channel 1 (lower) or 16 (upper) is for all "
+          + "notes, the others have one each; registered parameter 6 sets how many",
+        form: .choice(["off", "lower", "upper"]), range: 0...2, default: .text("off"), smoothing: .kernel),
+      ParameterDescription(
+        "tuning", "a scale of the Scala archive (.scl); the next notes have it", form: .file,
+        default: .text(""), smoothing: .none),
+      ParameterDescription(
+        "keymap", "which keys have which degrees of the scale (.kbm)", form: .file, default: .text(""),
+        smoothing: .none),
     ])
 }

@@ -10,13 +10,15 @@ public struct OpcodeUse: Hashable, Sendable {
 }
 
 /// The opcodes that the sampler understands, by what they are about, for the reference. Where `_onccN`
-/// stands, `_ccN` (and for SFZ 1's names `ccN`), `_curveccN` and `_stepccN` are understood as well.
+/// stands, `_ccN` (and for SFZ 1's names `ccN`), `_curveccN`, `_stepccN` and `_smoothccN` are understood as well; `varN_` goes with
+/// whatever `_onccN` goes with.
 public let sfzOpcodes: [(topic: String, names: [String])] = [
   (
     "headers",
     [
       "#define", "#include", "<control>", "<global>", "<master>", "<group>", "<region>", "<curve>",
-      "default_path", "note_offset", "octave_offset", "set_ccN", "set_hdccN", "curve_index", "vN",
+      "default_path", "note_offset", "octave_offset", "sw_note_offset", "sw_octave_offset", "set_ccN",
+      "set_hdccN", "curve_index", "vN",
     ]
   ),
   (
@@ -24,7 +26,8 @@ public let sfzOpcodes: [(topic: String, names: [String])] = [
     [
       "sample", "key", "lokey", "hikey", "lovel", "hivel", "pitch_keycenter", "pitch_keytrack", "tune",
       "transpose", "offset", "offset_random", "end", "delay", "delay_random", "loop_mode", "loop_start",
-      "loop_end", "phase", "pitch_random", "offset_onccN", "delay_onccN",
+      "loop_end", "loop_crossfade", "loop_count", "count", "phase", "pitch_random", "offset_onccN",
+      "delay_onccN",
     ]
   ),
   (
@@ -32,9 +35,12 @@ public let sfzOpcodes: [(topic: String, names: [String])] = [
     [
       "trigger", "seq_length", "seq_position", "lorand", "hirand", "loccN", "hiccN", "on_loccN", "on_hiccN",
       "start_loccN", "start_hiccN", "sw_lokey", "sw_hikey", "sw_default", "sw_last", "sw_lolast", "sw_hilast",
-      "sw_down", "sw_up", "sw_previous", "lochan", "hichan", "lobend", "hibend", "lochanaft", "hichanaft",
-      "lopolyaft", "hipolyaft", "loprog", "hiprog", "group", "off_by", "off_mode", "off_time", "polyphony",
-      "note_polyphony", "rt_decay", "sustain_sw", "sustain_cc", "sustain_lo", "sostenuto_sw", "sostenuto_cc",
+      "sw_down", "sw_up", "sw_previous", "sw_vel", "lochan", "hichan", "lobend", "hibend", "lochanaft",
+      "hichanaft",
+      "lopolyaft", "hipolyaft", "loprog", "hiprog", "group", "off_by", "off_mode", "off_time", "off_shape",
+      "polyphony",
+      "note_polyphony", "note_selfmask", "rt_decay", "sustain_sw", "sustain_cc", "sustain_lo", "sostenuto_sw",
+      "sostenuto_cc",
       "sostenuto_lo",
     ]
   ),
@@ -53,9 +59,14 @@ public let sfzOpcodes: [(topic: String, names: [String])] = [
   (
     "pitch",
     [
-      "bend_up", "bend_down", "bend_smooth", "pitch_veltrack", "global_tune", "master_tune", "group_tune",
+      "bend_up", "bend_down", "bend_smooth", "bend_step", "pitch_veltrack", "global_tune", "master_tune",
+      "group_tune",
       "tune_onccN", "pitch_onccN",
     ]
+  ),
+  (
+    "variables",
+    ["varN_mod", "varN_onccN", "varN_curveccN", "varN_pitch", "varN_cutoff", "varN_volume"]
   ),
   (
     "envelopes",
@@ -65,7 +76,8 @@ public let sfzOpcodes: [(topic: String, names: [String])] = [
       }
     } + [
       "pitcheg_depth", "pitcheg_vel2depth", "pitcheg_depth_onccN", "fileg_depth", "fileg_vel2depth",
-      "fileg_depth_onccN", "egN_timeN", "egN_levelN", "egN_shapeN", "egN_sustain", "egN_pitch", "egN_cutoff",
+      "fileg_depth_onccN", "ampeg_dynamic", "egN_timeN", "egN_levelN", "egN_shapeN", "egN_sustain",
+      "egN_pitch", "egN_cutoff",
       "egN_resonance", "egN_volume", "egN_amplitude", "egN_ampeg", "egN_pan", "egN_width", "egN_timeN_onccN",
       "egN_levelN_onccN",
     ]
@@ -91,7 +103,8 @@ public let sfzOpcodes: [(topic: String, names: [String])] = [
       "cutoff2",
       "resonance2", "fil2_type", "fil2_keytrack", "fil2_keycenter", "fil2_veltrack", "cutoff_onccN",
       "resonance_onccN", "cutoff_chanaft", "cutoff_polyaft", "eqN_freq", "eqN_bw", "eqN_gain", "eqN_type",
-      "eqN_vel2gain", "eqN_vel2freq", "eqN_gain_onccN", "eqN_freq_onccN", "eqN_bw_onccN",
+      "fil_gain", "fil2_gain", "eqN_vel2gain", "eqN_vel2freq", "eqN_gain_onccN", "eqN_freq_onccN",
+      "eqN_bw_onccN",
     ]
   ),
 ]

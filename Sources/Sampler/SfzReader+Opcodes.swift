@@ -37,6 +37,12 @@ extension SfzReader {
     case "sw_lolast": region.switches.last = key(name, value, place).map(Int32.init) ?? region.switches.last
     case "sw_hilast":
       region.switches.lastHigh = key(name, value, place).map(Int32.init) ?? region.switches.lastHigh
+    case "sw_vel":
+      if value == "previous" || value == "current" {
+        region.takesPreviousVelocity = value == "previous"
+      } else {
+        unreadable(name, value, "current or previous", place)
+      }
     case "sw_down": region.switches.down = key(name, value, place).map(Int32.init) ?? region.switches.down
     case "sw_up": region.switches.up = key(name, value, place).map(Int32.init) ?? region.switches.up
     case "sw_previous":
@@ -123,11 +129,23 @@ extension SfzReader {
     case "off_by", "offby": region.offBy = integer(name, value, Self.groups, place) ?? region.offBy
     case "off_mode":
       switch value {
-      case "fast", "time": region.offFast = true
+      case "fast":
+        region.offFast = true
+        region.offShape = nil
+      case "time":
+        region.offFast = true
+        // ARIA's own.
+        region.offShape = region.offShape ?? -10.3616
       case "normal": region.offFast = false
       default: unreadable(name, value, "fast, normal or time", place)
       }
     case "off_time": region.offTime = real(name, value, 0...3600, place) ?? region.offTime
+    case "off_shape":
+      if let shape = real(name, value, -80...80, place) { region.offShape = shape }
+    case "note_selfmask": region.selfMask = isOn(name, value, place) ?? region.selfMask
+    case "loop_crossfade": region.loopCrossfade = real(name, value, 0...3600, place) ?? 0
+    case "count": region.playCount = integer(name, value, 0...1_000_000, place) ?? 0
+    case "loop_count": region.loopCount = integer(name, value, 0...1_000_000, place) ?? 0
     case "polyphony": region.polyphony = integer(name, value, 1...4096, place) ?? region.polyphony
     case "note_polyphony":
       region.notePolyphony = integer(name, value, 1...4096, place) ?? region.notePolyphony
@@ -176,7 +194,7 @@ extension SfzReader {
     return true
   }
 
-  private mutating func isOn(_ name: String, _ value: String, _ place: SourceLine) -> Bool? {
+  mutating func isOn(_ name: String, _ value: String, _ place: SourceLine) -> Bool? {
     switch value {
     case "on", "1": return true
     case "off", "0": return false
@@ -293,14 +311,15 @@ extension SfzReader {
       return nil
     }
     if written == -1, Int(value) != nil { return -1 }
-    let (key, overflow) = written.addingReportingOverflow(noteOffset + 12 * octaveOffset)
+    let offset = noteOffset + 12 * octaveOffset + (name.hasPrefix("sw_") ? switchOffset : 0)
+    let (key, overflow) = written.addingReportingOverflow(offset)
     guard !overflow, (-1000...1000).contains(key) else {
       unreadable(name, value, "a key 0...127", place)
       return nil
     }
     let limited = min(max(key, 0), 127)
     // Offsets may move the ends of a range out of sight, which is meant.
-    if limited != key, noteOffset == 0, octaveOffset == 0 {
+    if limited != key, offset == 0 {
       find("\(name)=\(value) is out of range; \(limited) is used", place)
     }
     return limited

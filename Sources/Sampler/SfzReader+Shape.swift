@@ -7,6 +7,7 @@ extension SfzReader {
   mutating func setShape(
     _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
   ) -> Bool {
+    if name.hasPrefix("var"), setVariable(name, value, in: &region, place) { return true }
     if let modulated = Self.modulated(name) {
       guard let to = Self.destination(modulated.name, &region.shape) else { return false }
       switch modulated.part {
@@ -16,6 +17,10 @@ extension SfzReader {
       case .curve:
         guard let number = integer(name, value, 0...255, place) else { return true }
         region.shape.modulate(to.slot, by: modulated.source) { $0.curveNumber = number }
+      case .smoothing:
+        guard let milliseconds = real(name, value, 0...100_000, place) else { return true }
+        // What is looked at only as a note begins has nothing to smooth.
+        if to.slot < Slot.noteOn { region.smoothing[to.slot] = milliseconds / 1000 }
       case .steps:
         guard let steps = integer(name, value, 0...127, place) else { return true }
         region.shape.modulate(to.slot, by: modulated.source) { $0.steps = Float(steps) }
@@ -29,7 +34,7 @@ extension SfzReader {
   // MARK: Names
 
   private enum Part {
-    case amount, curve, steps
+    case amount, curve, steps, smoothing
   }
 
   /// Takes `pan_oncc10`, `cutoff_cc74`, `amplfo_depthcc1`, `pan_curvecc10`, `cutoff_chanaft`,
@@ -48,7 +53,8 @@ extension SfzReader {
     guard let number = UInt8(name.suffix(digits)), number <= Source.alternate else { return nil }
     let rest = name.dropLast(digits)
     let suffixes: [(String, Part)] = [
-      ("_curvecc", .curve), ("_stepcc", .steps), ("_oncc", .amount), ("_cc", .amount), ("cc", .amount),
+      ("_curvecc", .curve), ("_stepcc", .steps), ("_smoothcc", .smoothing), ("_oncc", .amount),
+      ("_cc", .amount), ("cc", .amount),
     ]
     for (suffix, part) in suffixes where rest.hasSuffix(suffix) && rest.count > suffix.count {
       return (String(rest.dropLast(suffix.count)), number, part)
@@ -69,6 +75,8 @@ extension SfzReader {
     case "resonance": return (Slot.resonance, 1)
     case "cutoff2": return (Slot.cutoff + 2, 1)
     case "resonance2": return (Slot.resonance + 2, 1)
+    case "fil_gain": return (Slot.resonance, 1)
+    case "fil2_gain": return (Slot.resonance + 2, 1)
     case "offset": return (Slot.offset, 1)
     case "delay": return (Slot.delay, 1)
     default: break
@@ -146,10 +154,14 @@ extension SfzReader {
     case "pan": (slot, scale) = (Slot.pan, 1)
     case "width": (slot, scale) = (Slot.width, 1)
     default:
-      guard part.hasPrefix("eq"), part.hasSuffix("gain"), let band = Int(part.dropFirst(2).dropLast(4)),
-        (1...3).contains(band)
-      else { return nil }
-      (slot, scale) = (Slot.bandGain + band - 1, 1)
+      guard part.hasPrefix("eq"), let band = Int(part.dropFirst(2).prefix(1)), (1...3).contains(band) else {
+        return nil
+      }
+      switch part.dropFirst(3) {
+      case "gain": (slot, scale) = (Slot.bandGain + band - 1, 1)
+      case "bw": (slot, scale) = (Slot.bandWidth + band - 1, 1)
+      default: return nil
+      }
     }
     return shape.depth(generator, to: slot).map { ($0, scale) }
   }
@@ -181,6 +193,10 @@ extension SfzReader {
       if let cents = real(name, value, -9600...9600, place) {
         let slot = Slot.cutoff + (name == "fil_veltrack" ? 0 : 2)
         region.shape.modulate(slot, by: Source.velocity) { $0.amount = Float(cents) }
+      }
+    case "fil_gain", "fil2_gain":
+      if let decibels = real(name, value, -96...96, place) {
+        region.filters[name == "fil_gain" ? 0 : 1].gain = decibels
       }
     case "fil_random", "fil2_random":
       if let cents = real(name, value, 0...9600, place) {
@@ -232,6 +248,9 @@ extension SfzReader {
     case "sustain": path = \.sustain
     case "release": path = \.release
     case "start": path = \.start
+    case "dynamic":
+      region.isDynamic = isOn(name, value, place) ?? region.isDynamic
+      return true
     default: return false
     }
     let isLevel = path == \.sustain || path == \.start
@@ -333,7 +352,9 @@ extension SfzReader {
     case "pitch_random": region.randomPitch = real(name, value, 0...9600, place) ?? 0
     case "offset_random": region.randomOffset = real(name, value, 0...4e9, place) ?? 0
     case "delay_random": region.randomDelay = real(name, value, 0...3600, place) ?? 0
-    case "bend_smooth": region.bendSmoothing = (real(name, value, 0...10_000, place) ?? 0) / 1000
+    case "bend_smooth":
+      region.smoothing[Slot.pitch] = (real(name, value, 0...10_000, place) ?? 0) / 1000
+    case "bend_step", "bendstep": region.bendStep = real(name, value, 1...1200, place) ?? region.bendStep
     case "phase":
       if value == "invert" {
         region.isInverted = true
@@ -356,12 +377,16 @@ struct SfzFilter {
   /// Cents a key from the center.
   var keyTrack: Double = 0
   var keyCenter = 60
+  /// Decibels, of shelves and peaks.
+  var gain: Double = 0
 
   static let kinds: [String: [FilterKind]] = [
     "lpf_1p": [.lowpass1], "hpf_1p": [.highpass1], "lpf_2p": [.lowpass], "hpf_2p": [.highpass],
     "bpf_2p": [.bandpass], "brf_2p": [.notch], "lpf_2p_sv": [.lowpass], "hpf_2p_sv": [.highpass],
     "bpf_2p_sv": [.bandpass], "brf_2p_sv": [.notch], "lpf_4p": [.lowpass, .lowpassStage],
-    "hpf_4p": [.highpass, .highpassStage],
+    "hpf_4p": [.highpass, .highpassStage], "lpf_6p": [.lowpass, .lowpassStage, .lowpassStage],
+    "hpf_6p": [.highpass, .highpassStage, .highpassStage], "peq": [.peak], "pkf_2p": [.peak],
+    "lsh": [.lowShelf], "hsh": [.highShelf],
   ]
 }
 

@@ -9,6 +9,10 @@ struct SfzReader {
   var defaultPath = ""
   var noteOffset = 0
   var octaveOffset = 0
+  /// Keys by which switches are moved besides.
+  var switchOffset: Int { switchNoteOffset + 12 * switchOctaveOffset }
+  private var switchNoteOffset = 0
+  private var switchOctaveOffset = 0
   var switchLow: Int?
   var switchHigh: Int?
   var switchDefault: Int?
@@ -173,6 +177,10 @@ struct SfzReader {
     case "default_path": defaultPath = value.replacing("\\", with: "/")
     case "note_offset": noteOffset = integer(name, value, -127...127, place) ?? noteOffset
     case "octave_offset": octaveOffset = integer(name, value, -10...10, place) ?? octaveOffset
+    case "sw_note_offset":
+      switchNoteOffset = integer(name, value, -127...127, place) ?? switchNoteOffset
+    case "sw_octave_offset":
+      switchOctaveOffset = integer(name, value, -10...10, place) ?? switchOctaveOffset
     default:
       if let number = Self.number(in: name, after: "set_cc") {
         if let standing = real(name, value, 0...127, place) { controls[number] = Float(standing) }

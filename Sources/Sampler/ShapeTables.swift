@@ -49,9 +49,9 @@ struct ShapeTables {
   }
 
   /// A bit for each source that can change while a voice sounds.
-  func sources(_ list: [ModulationSettings]) -> SIMD4<UInt64> {
+  func sources(_ list: [ModulationSettings], isDynamic: Bool) -> SIMD4<UInt64> {
     var bits = SIMD4<UInt64>(repeating: 0)
-    for modulation in list where Int(modulation.slot) < Slot.noteOn {
+    for modulation in list where isDynamic || Int(modulation.slot) < Slot.noteOn {
       for source in [modulation.source, modulation.by] { bits[Int(source >> 6)] |= 1 << UInt64(source & 63) }
     }
     return bits

@@ -17,7 +17,7 @@ extension Voice {
     let first = Int(position >> 32)
     let final = Int(last >> 32)
     if isLooping {
-      return final &+ 2 < region.pointee.loopEnd
+      return final &+ 2 < region.pointee.loopEnd &- region.pointee.crossfade
         && (!hasLooped || first &- 1 >= region.pointee.loopStart)
     }
     return final < region.pointee.end
@@ -109,6 +109,13 @@ extension Voice {
     if last >= end, !stream.pointee.has(start &- reach, start &+ (last &- end) &+ reach, header) {
       isThere = false
     }
+    // The end of the loop is mixed with what lies before its start.
+    let fade = region.pointee.crossfade
+    if fade > 0, last &+ StreamTable.chunkFrames >= end &- fade {
+      stream.pointee.expect(start &- fade, pace: 0)
+      let back = end &- start
+      if last >= end &- fade, !stream.pointee.has(first &- back, last &- back, header) { isThere = false }
+    }
     if hasLooped, first < start, !stream.pointee.has(end &- 2 &* reach, end, header) { isThere = false }
     return isThere
   }
@@ -124,6 +131,12 @@ extension Voice {
     if isLooping, Int(position >> 32) >= region.pointee.loopEnd {
       let start = Int64(region.pointee.loopStart) &<< 32
       let length = Int64(region.pointee.loopEnd &- region.pointee.loopStart) &<< 32
+      if turns >= 0 {
+        // The last time round it goes on behind the loop.
+        let passed = (position &- start) / length
+        turns = Int64(turns) > passed ? turns &- Int32(truncatingIfNeeded: passed) : 0
+        isLooping = turns > 0
+      }
       position = start &+ (position &- start) % length
       hasLooped = true
     }
@@ -148,6 +161,18 @@ extension Voice {
     return place
   }
 
+  /// The frame that is heard at `place`: what comes round, and near the loop's end a mixture with what lies
+  /// before its start.
+  @_noLocks @inline(__always) private func heard(_ plane: SamplePlane, _ place: Int) -> Float {
+    let at = folded(place)
+    let fade = region.pointee.crossfade
+    let into = at &- (region.pointee.loopEnd &- fade)
+    guard fade > 0, isLooping, into >= 0, into < fade else { return plane[at] }
+    let t = Float(into &+ 1) / Float(fade &+ 1)
+    let before = plane[at &- (region.pointee.loopEnd &- region.pointee.loopStart)]
+    return plane[at] + t * (before - plane[at])
+  }
+
   /// Near a loop's seam and near the end: every frame's neighbours are looked up one by one, then the
   /// same arithmetic as elsewhere, so that the way taken never shows in the sound.
   @_noLocks @inline(never) private mutating func gathered(_ context: VoiceContext, _ count: Int) -> Sides {
@@ -160,9 +185,9 @@ extension Voice {
       let at = Int(position >> 32)
       context.low[index] = UInt32(truncatingIfNeeded: position)
       for tap in 0..<4 {
-        let place = folded(at &- 1 &+ tap)
-        leftTaps[index &* 4 &+ tap] = region.pointee.left[place]
-        rightTaps[index &* 4 &+ tap] = region.pointee.right[place]
+        let place = at &- 1 &+ tap
+        leftTaps[index &* 4 &+ tap] = heard(region.pointee.left, place)
+        rightTaps[index &* 4 &+ tap] = heard(region.pointee.right, place)
       }
       position = position &+ context.steps[index]
     }
@@ -189,7 +214,8 @@ extension Voice {
       var fits = true
       if isLooping {
         fits =
-          first &+ table.taps <= region.pointee.loopEnd && (!hasLooped || first >= region.pointee.loopStart)
+          first &+ table.taps <= region.pointee.loopEnd &- region.pointee.crossfade
+          && (!hasLooped || first >= region.pointee.loopStart)
       }
       if fits {
         left[index] = table.value(region.pointee.left, first, fraction)
@@ -197,9 +223,8 @@ extension Voice {
           region.pointee.isStereo ? table.value(region.pointee.right, first, fraction) : left[index]
       } else {
         for tap in 0..<table.taps {
-          let place = folded(first &+ tap)
-          context.gathered[tap] = region.pointee.left[place]
-          context.gathered[64 &+ tap] = region.pointee.right[place]
+          context.gathered[tap] = heard(region.pointee.left, first &+ tap)
+          context.gathered[64 &+ tap] = heard(region.pointee.right, first &+ tap)
         }
         left[index] = table.value(SamplePlane(base: context.gathered, isShort: false), 0, fraction)
         right[index] = table.value(SamplePlane(base: context.gathered + 64, isShort: false), 0, fraction)

@@ -71,6 +71,11 @@ struct Voice {
   /// It gave its place to another and fades; not counted as a voice.
   var isStolen = false
   var isFading = false
+  /// Another way out, that bends as the instrument says: frames done, frames in all (0: none).
+  private var offFrame: Int32 = 0
+  private var offLength: Int32 = 0
+  /// How often the loop will still come round (negative: for ever).
+  var turns: Int32 = -1
   /// Its loop has come round, so that what lies before the loop's start is its end.
   var hasLooped = false
   var isLooping = false
@@ -114,6 +119,30 @@ struct Voice {
     fade.move(to: 0, over: frames)
   }
 
+  /// Another note turns it off. Audio thread.
+  @_noLocks mutating func turnOff() {
+    isReleased = true
+    isHeld = false
+    isSustained = false
+    let frames = region.pointee.offTime * rate
+    if region.pointee.offShape != region.pointee.offShape {
+      fadeOut(Int(frames))
+    } else if offLength == 0 {
+      offLength = frames >= 1 ? Int32(frames) : 1
+    }
+  }
+
+  /// Of the fade that `turnOff` began: 1 - (e^(s t) - 1) / (e^s - 1), which is straight for a shape s of 0.
+  @_noLocks @inline(never) private mutating func turningOff(_ count: Int) -> SIMD16<Float> {
+    let length = Float(offLength)
+    var t = (lanes16 + Float(offFrame)) / length
+    t.replace(with: 1, where: t .> SIMD16(repeating: 1))
+    offFrame = offLength &- offFrame > Int32(count) ? offFrame &+ Int32(count) : offLength
+    let shape = region.pointee.offShape
+    if shape < 0.001, shape > -0.001 { return 1 - t }
+    return 1 - (exponential2(t * (shape * 1.442_695)) - 1) / (exponential(shape) - 1)
+  }
+
   /// The note is over. Audio thread.
   @_noLocks mutating func release(rate: Float) {
     isHeld = false
@@ -144,6 +173,10 @@ struct Voice {
     ratio /= factor
     wait = Int32((Double(wait) * factor).rounded())
     envelope.retune(factor)
+    if offLength > 0 {
+      offLength = max(1, Int32(min(2e9, (Double(offLength) * factor).rounded())))
+      offFrame = min(offLength, Int32(min(2e9, (Double(offFrame) * factor).rounded())))
+    }
   }
 
   // MARK: Sound
@@ -269,6 +302,7 @@ struct Voice {
     _ context: VoiceContext, _ count: Int
   ) -> SIMD16<Float> {
     var gain = envelope.next(count)
+    if offLength > 0 { gain *= turningOff(count) }
     if isFading {
       fade.fill(context.fade, frames: count)
       gain *= vector(context.fade)
@@ -279,7 +313,11 @@ struct Voice {
 
   private var endsNow: Bool {
     @_noLocks @inline(__always) mutating get {
-      if hasEnded || envelope.isDone || (isFading && !fade.isMoving) { hasEnded = true }
+      if hasEnded || envelope.isDone || (isFading && !fade.isMoving)
+        || (offLength > 0 && offFrame == offLength)
+      {
+        hasEnded = true
+      }
       return hasEnded
     }
   }

@@ -184,7 +184,7 @@ struct VoiceShape {
     gainRight = nextRight
     let region = voice.region
     let wasGliding = isGliding
-    if isGliding { isGliding = glide(region.pointee.bendSmoothing, rate) }
+    if isGliding { isGliding = glide(region.pointee.smoothing, rate) }
     let isLive = wasGliding || isSwinging || hasLiveGenerators(region)
     if isLive {
       advance(region, voice.image!, rate, Self.period)
@@ -210,12 +210,10 @@ struct VoiceShape {
     }
   }
 
-  /// Values go to their goals with a time constant of 5 ms; false when all are there.
-  @_noLocks private func glide(_ bendSmoothing: Float, _ rate: Float) -> Bool {
-    let frames = Float(Self.period)
-    let share = 1 - exponential(-frames / (0.005 * rate))
-    var shares = SIMD16<Float>(repeating: share)
-    if bendSmoothing > 0.005 { shares[Slot.pitch] = 1 - exponential(-frames / (bendSmoothing * rate)) }
+  /// Values go to their goals with their time constants; false when all are there.
+  @_noLocks private func glide(_ smoothing: UnsafePointer<Float>, _ rate: Float) -> Bool {
+    // log2(e)
+    let octaves = -1.442_695 * Float(Self.period) / rate
     // Gains are factors, the others are decibels, cents and percent.
     var near = SIMD16<Float>(repeating: 0.005)
     near[Slot.amplitude] = 0.00002
@@ -226,12 +224,12 @@ struct VoiceShape {
       let distance = goal - value
       if distance != SIMD16(repeating: 0) {
         isGliding = true
+        let shares = 1 - exponential2(octaves / vector(smoothing + 16 &* part))
         var next = value + distance * shares
         let left = goal - next
         next.replace(with: goal, where: (left .<= near) .& (left .>= -near))
         store(next, values + 16 &* part)
       }
-      shares = SIMD16(repeating: share)
     }
     return isGliding
   }

@@ -18,6 +18,12 @@ struct FileWish: Hashable, Sendable {
   var purpose: Purpose
 }
 
+/// How a node wants its instrument tuned.
+struct TuningWish: Hashable, Sendable {
+  var scale: String?
+  var keyMap: String?
+}
+
 /// When and how large: whether a file is still what it was.
 struct FileStamp: Hashable, Sendable {
   var seconds: Int
@@ -215,6 +221,16 @@ extension Session {
       path: absolute(path), purpose: node.kind == "sampler" ? .instrument : .audio(rate: engine.rate))
   }
 
+  private func tuning(of node: Node) -> TuningWish? {
+    guard node.kind == "sampler" else { return nil }
+    func path(_ parameter: String) -> String? {
+      guard case .text(let path) = node.settings[.init(parameter)], !path.isEmpty else { return nil }
+      return absolute(path)
+    }
+    let wish = TuningWish(scale: path("tuning"), keyMap: path("keymap"))
+    return wish.scale == nil && wish.keyMap == nil ? nil : wish
+  }
+
   /// Sees to it that each node gets the file that its settings name.
   func wishForFiles() { wishForFiles(of: patch.nodes.keys + wishes.keys.filter { patch[$0] == nil }) }
 
@@ -224,7 +240,9 @@ extension Session {
     for id in nodes {
       let node = patch[id]
       let wish = node.flatMap { self.wish(of: $0) }
-      guard wish != wishes[id] else { continue }
+      let tuning = node.flatMap { self.tuning(of: $0) }
+      guard wish != wishes[id] || tuning != tunings[id] else { continue }
+      tunings[id] = tuning
       isOther = true
       wishes[id] = wish
       if let wish {
@@ -260,9 +278,20 @@ extension Session {
 
   private func give(_ file: LoadedFile, to node: NodeID) {
     if let resource = file.resource {
-      engine.use(resource, for: node)
+      engine.use(tuned(resource, for: node), for: node)
     } else {
       engine.markPlaceholder(node, file.findings.first ?? "cannot be loaded")
+    }
+  }
+
+  /// What cannot be read leaves the instrument as it is.
+  private func tuned(_ resource: Resource, for node: NodeID) -> Resource {
+    guard let wish = tunings[node] else { return resource }
+    do {
+      return InstrumentLoader.tuned(resource, try Tuning(scale: wish.scale, keyMap: wish.keyMap))
+    } catch {
+      notice(error.description)
+      return resource
     }
   }
 

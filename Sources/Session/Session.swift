@@ -49,6 +49,7 @@ public struct SessionOptions: Sendable {
   let library: FileLibrary
   /// What each node's file setting was when it was last looked at.
   var wishes: [NodeID: FileWish] = [:]
+  var tunings: [NodeID: TuningWish] = [:]
   /// The trace up to here has been looked through for what to tell.
   private var nextTrace = 0
   /// What ran when it was first asked for after a `tick` or `refreshReport`: nobody has to look.

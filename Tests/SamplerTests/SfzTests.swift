@@ -80,14 +80,14 @@ import Testing
       """
       <region> sample=a.wav wobble=800
       tremble_oncc10=100 wobble=900
-      <region> sample=b.wav tremble_oncc11=50 loop_crossfade=0.1
+      <region> sample=b.wav tremble_oncc11=50 sync_beats=0.1
       <effect> reverb=1
       <effect> reverb=2
       """)
     #expect(
       reader.findings.map { "\($0.line) \($0.kind)" } == [
         "1 notUnderstood(\"wobble\")", "2 notUnderstood(\"tremble_onccN\")",
-        "3 notUnderstood(\"loop_crossfade\")", "4 notUnderstood(\"<effect>\")",
+        "3 notUnderstood(\"sync_beats\")", "4 notUnderstood(\"<effect>\")",
       ])
     #expect(
       reader.findings[1].description.hasSuffix("t.sfz:2: the opcode `tremble_onccN` has no effect here"))
@@ -105,6 +105,8 @@ import Testing
           case "trigger": "first"
           case "off_mode": "fast"
           case "phase": "invert"
+          case "sw_vel": "previous"
+          case "varN_mod": "mult"
           case "fil_type", "fil2_type": "hpf_1p"
           case "eqN_type": "peak"
           case "xf_keycurve", "xf_velcurve", "xf_cccurve": "gain"

@@ -1,0 +1,34 @@
+import Realtime
+
+extension InstrumentLoader {
+  /// The same instrument tuned otherwise: with its regions and samples, which live as long. Worker.
+  public static func tuned(_ base: Resource, _ tuning: Tuning) -> Resource {
+    guard base.header.pointee.type == InstrumentImage.type else { return base }
+    let memory = TunedMemory(base, tuning)
+    return Resource(
+      header: UnsafeMutableRawPointer(memory.image).assumingMemoryBound(to: ResourceHeader.self),
+      name: base.name, bytes: { memory.base.bytes }, release: { memory.free() })
+  }
+}
+
+/// What a tuned instrument has of its own.
+private final class TunedMemory: @unchecked Sendable {
+  let image: UnsafeMutablePointer<InstrumentImage>
+  private let offsets: UnsafeMutablePointer<Float>
+  let base: Resource
+
+  init(_ base: Resource, _ tuning: Tuning) {
+    self.base = base
+    offsets = InstrumentBuilder.copy(tuning.offsets)
+    image = .allocate(capacity: 1)
+    image.initialize(
+      to: UnsafeMutableRawPointer(base.header).assumingMemoryBound(to: InstrumentImage.self).pointee)
+    image.pointee.header = ResourceHeader(type: InstrumentImage.type)
+    image.pointee.tuning = UnsafePointer(offsets)
+  }
+
+  func free() {
+    image.deallocate()
+    offsets.deallocate()
+  }
+}

@@ -1,0 +1,85 @@
+/// A variable of ARIA's: controllers that together move several things (`varNN_…`).
+struct SfzVariable {
+  struct Source: Hashable {
+    var control: UInt8
+    var amount: Double = 1
+    var curve = 0
+  }
+
+  var number: Int
+  /// What the controllers say is multiplied, not added.
+  var isProduct = false
+  var sources: [Source] = []
+  /// Slots, and how much of the variable each gets.
+  var targets: [(slot: Int, amount: Double)] = []
+
+  /// How many controllers can be multiplied.
+  static let mostFactors = 2
+
+  mutating func source(_ control: UInt8, _ change: (inout Source) -> Void) {
+    if let known = sources.firstIndex(where: { $0.control == control }) {
+      change(&sources[known])
+    } else {
+      var new = Source(control: control)
+      change(&new)
+      sources.append(new)
+    }
+  }
+
+  /// What it comes to.
+  func modulations(_ curve: (Int) -> Curve) -> [ModulationSettings] {
+    targets.flatMap { target in
+      func modulation(_ source: Source) -> ModulationSettings {
+        var result = ModulationSettings(
+          source: source.control, slot: UInt8(target.slot), amount: Float(source.amount * target.amount))
+        result.curve = curve(source.curve)
+        return result
+      }
+      guard isProduct, sources.count > 1 else { return sources.map(modulation) }
+      var product = modulation(sources[0])
+      product.by = sources[1].control
+      product.byCurve = curve(sources[1].curve)
+      product.amount *= Float(sources[1].amount)
+      return [product]
+    }
+  }
+}
+
+extension SfzReader {
+  /// `varNN_mod`, `varNN_onccX`, `varNN_curveccX`, and `varNN_` with what it moves; false when it is not
+  /// understood. Worker.
+  mutating func setVariable(
+    _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
+  ) -> Bool {
+    guard let underscore = name.firstIndex(of: "_"),
+      let number = Self.number(in: String(name[..<underscore]), after: "var")
+    else { return false }
+    let part = String(name[name.index(after: underscore)...])
+    var variable = region.variables[number] ?? SfzVariable(number: number)
+    if part == "mod" {
+      guard value == "add" || value == "mult" else {
+        unreadable(name, value, "add or mult", place)
+        return true
+      }
+      variable.isProduct = value == "mult"
+    } else if let control = Self.number(in: part, after: "oncc", last: 137)
+      ?? Self.number(in: part, after: "cc", last: 137)
+    {
+      guard let amount = real(name, value, -1e6...1e6, place) else { return true }
+      variable.source(UInt8(control)) { $0.amount = amount }
+    } else if let control = Self.number(in: part, after: "curvecc", last: 137) {
+      guard let curve = integer(name, value, 0...255, place) else { return true }
+      variable.source(UInt8(control)) { $0.curve = curve }
+    } else {
+      guard let to = Self.destination(part, &region.shape) else { return false }
+      guard let amount = real(name, value, -1e6...1e6, place) else { return true }
+      variable.targets.removeAll { $0.slot == to.slot }
+      variable.targets.append((to.slot, amount * to.scale))
+    }
+    if variable.isProduct, variable.sources.count > SfzVariable.mostFactors {
+      find("var\(number): of what is multiplied only the first two controllers count", place)
+    }
+    region.variables[number] = variable
+    return true
+  }
+}

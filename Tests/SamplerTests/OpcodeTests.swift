@@ -1,0 +1,182 @@
+import Glibc
+import Realtime
+import Testing
+
+@testable import Sampler
+
+/// Opcodes of SFZ 2 and ARIA, against numbers that follow from what sfzformat.info says of them.
+@Suite struct Opcodes {
+  let folder = Folder()
+
+  func rig(_ opcodes: String, findings: Int = 0) throws -> Rig<Sampler> {
+    folder.wav("one.wav", [[Float](repeating: 0.5, count: 4000)])
+    folder.wav("sine.wav", [sine(4800, period: 48)])
+    let text = "<global> amp_veltrack=0 pan=-100\n" + opcodes
+    let (resource, report) = try InstrumentLoader.load(path: folder.write("a.sfz", text))
+    #expect(report.findings.count == findings, "\(report.findings)")
+    let rig = Rig<Sampler>(Sampler.description)
+    rig.use(resource)
+    return rig
+  }
+
+  func near(_ value: Float, _ expected: Double, _ tolerance: Double = 1e-3) -> Bool {
+    abs(Double(value) - expected) < tolerance
+  }
+
+  @Test func loopsFadeIntoWhatLiesBeforeThem() throws {
+    // A ramp: what lies before the loop's start is 0.1 below it, and the loop would jump by 0.2.
+    let ramp = (0..<4000).map { Float($0) / 10000 }
+    folder.wav("ramp.wav", [ramp])
+    let rig = try rig(
+      "<region> sample=ramp.wav loop_mode=loop_continuous loop_start=1000 loop_end=2999 loop_crossfade=0.01")
+    let output = rig.run(6000, [(0, .on(60))])[0]
+    #expect(output[2500] == ramp[2500])
+    // 480 frames: half-way, half of 2760 and half of 760.
+    let middle = (ramp[2759] + ramp[759]) / 2
+    #expect(near(output[2759], Double(middle), 2.5e-4))
+    var steepest: Float = 0
+    for frame in 2400..<3100 { steepest = max(steepest, abs(output[frame + 1] - output[frame])) }
+    #expect(steepest < 6e-4)
+    #expect(near(output[3000], Double(ramp[1000])))
+    // Interpolation by many points takes the same loop.
+    rig.setParameter(6, 2)
+    rig.kernel.set(6, element: 0, to: 2, over: 0)
+    let start = Int(rig.time)
+    let fine = rig.run(6000, [(start, Event(.allSoundOff)), (start + 1000, .on(60))])[0]
+    #expect(near(fine[3759], Double(middle), 1e-3))
+  }
+
+  @Test func samplesAndLoopsArePlayedSoManyTimes() throws {
+    folder.wav("short.wav", [[Float](repeating: 0.5, count: 100)])
+    func length(_ opcodes: String) throws -> Int {
+      let output = try rig("<region> sample=short.wav " + opcodes).run(2000, [(0, .on(60)), (1, .off(60))])[0]
+      return output.firstIndex { $0 == 0 } ?? output.count
+    }
+    #expect(try length("loop_mode=one_shot") == 100)
+    #expect(try length("count=3") == 300)
+    #expect(try length("count=1") == 100)
+    // The loop of 50 frames comes round four times, then the rest.
+    let loop = try rig(
+      "<region> sample=short.wav loop_mode=loop_continuous loop_start=20 loop_end=69 loop_count=4")
+    let output = loop.run(2000, [(0, .on(60))])[0]
+    #expect(output.firstIndex { $0 == 0 } == 100 + 4 * 50)
+  }
+
+  @Test func theFadeOfNotesThatAreTurnedOffBends() throws {
+    func halfway(_ opcodes: String) throws -> [Float] {
+      let rig = try rig(
+        "<region> sample=one.wav loop_mode=loop_continuous key=60 group=1 off_by=2 off_mode=time "
+          + "off_time=0.1 \(opcodes)\n<region> sample=*silence key=62 group=2")
+      let output = rig.run(9600, [(0, .on(60)), (960, .on(62))])[0]
+      #expect(output[960 + 4800] == 0)
+      return [output[960 + 480] / 0.5, output[960 + 2400] / 0.5]
+    }
+    let straight = try halfway("off_shape=0")
+    #expect(near(straight[0], 0.9) && near(straight[1], 0.5))
+    // 1 - (e^(-10.3616 t) - 1) / (e^(-10.3616) - 1)
+    let fast = try halfway("")
+    #expect(near(fast[0], 0.3548) && near(fast[1], 0.0056))
+    let slow = try halfway("off_shape=5")
+    #expect(near(slow[1], 1 - (exp(2.5) - 1) / (exp(5) - 1)))
+  }
+
+  @Test func controllersCanMoveSlowly() throws {
+    let rig = try rig(
+      "<region> sample=one.wav loop_mode=loop_continuous volume_oncc1=-20 volume_smoothcc1=100 "
+        + "amplitude_oncc2=100\n<control> set_cc2=127")
+    let output = rig.run(48000, [(0, .on(60)), (4800, .control(1, 127))])[0]
+    // A time constant of 0.1 s: after it, 1 - 1/e of 20 dB.
+    #expect(abs(20 * log10(Double(output[9600]) / 0.5) + 20 * (1 - exp(-1))) < 0.3)
+    #expect(abs(20 * log10(Double(output[47000]) / 0.5) + 20) < 0.05)
+  }
+
+  @Test func variablesAddOrMultiplyControllers() throws {
+    func decibels(_ mod: String, _ one: Float, _ two: Float) throws -> Double {
+      let rig = try rig(
+        "<region> sample=one.wav loop_mode=loop_continuous var01_mod=\(mod) var01_oncc1=1 var01_oncc2=0.5 "
+          + "var01_curvecc2=2 var01_volume=-12")
+      let output = rig.run(640, [(0, .control(1, one)), (0, .control(2, two)), (64, .on(60))])[0]
+      return 20 * log10(Double(output[600]) / 0.5)
+    }
+    // The second is turned round by its curve.
+    #expect(abs(try decibels("add", 127, 0) + 18) < 0.01)
+    #expect(abs(try decibels("add", 127, 127) + 12) < 0.01)
+    #expect(abs(try decibels("add", 0, 127)) < 0.01)
+    #expect(abs(try decibels("mult", 127, 0) + 6) < 0.01)
+    #expect(abs(try decibels("mult", 0, 0)) < 0.01)
+    _ = try rig(
+      "<region> sample=one.wav var02_mod=mult var02_oncc1=1 var02_oncc2=1 var02_oncc3=1 var02_pan=10",
+      findings: 2)
+  }
+
+  @Test func theBendGoesInSteps() throws {
+    func cents(_ bend: Float) throws -> Double {
+      let rig = try rig("<region> sample=sine.wav loop_mode=loop_continuous bend_up=200 bend_step=100")
+      let output = rig.run(24000, [(0, Event(.bend, value: bend)), (64, .on(60))])[0][4800...]
+      let marks = output.indices.dropFirst().filter { output[$0 - 1] < 0 && output[$0] >= 0 }
+      return 1200 * log2(48 * Double(marks.count - 1) / Double(marks.last! - marks.first!))
+    }
+    #expect(abs(try cents(0.9) - 100) < 2)
+    #expect(abs(try cents(0.4)) < 2)
+    #expect(abs(try cents(1) - 200) < 2)
+  }
+
+  @Test func aVelocityCanBeTheOneBefore() throws {
+    let rig = try rig(
+      "<region> sample=one.wav loop_mode=loop_continuous amp_veltrack=100 sw_vel=previous key=62\n"
+        + "<region> sample=*silence key=60")
+    _ = rig.run(64, [(0, .on(60, 64))])
+    let output = rig.run(64, [(64, .on(62, 127))])[0]
+    #expect(near(output[60] / 0.5, 64.0 * 64 / 127 / 127, 1e-4))
+  }
+
+  @Test func aSofterNoteLeavesALouderOneAlone() throws {
+    func voices(_ opcodes: String, _ second: Float) throws -> Int {
+      let rig = try rig("<region> sample=one.wav loop_mode=loop_continuous note_polyphony=1 \(opcodes)")
+      _ = rig.run(4800, [(0, .on(60, 100)), (640, .on(60, second))])
+      return rig.kernel.voices
+    }
+    #expect(try voices("", 110) == 1)
+    #expect(try voices("", 50) == 2)
+    #expect(try voices("note_selfmask=off", 50) == 1)
+  }
+
+  @Test func switchesHaveOffsetsOfTheirOwn() throws {
+    let rig = try rig(
+      "<control> sw_note_offset=2 sw_octave_offset=1\n<global> sw_lokey=10 sw_hikey=12\n"
+        + "<region> sample=one.wav loop_mode=loop_continuous sw_last=10 key=60")
+    _ = rig.run(64, [(0, .on(10)), (1, .off(10)), (2, .on(60)), (3, .off(60))])
+    #expect(rig.kernel.used == 0)
+    _ = rig.run(640, [(64, .on(24)), (65, .off(24)), (70, .on(60))])
+    #expect(rig.kernel.voices == 1)
+  }
+
+  @Test func controllersReachEnvelopesThatRun() throws {
+    let rig = try rig(
+      "<region> sample=one.wav loop_mode=loop_continuous ampeg_dynamic=1 ampeg_sustain=100 "
+        + "ampeg_sustain_oncc1=-50 ampeg_release=0.1 ampeg_release_oncc2=0.9")
+    let output = rig.run(
+      48000, [(0, .on(60)), (4800, .control(1, 127)), (9600, .control(2, 127)), (9700, .off(60))])[0]
+    #expect(near(output[4700], 0.5) && near(output[9000], 0.25))
+    // Nine nepers in a second.
+    #expect(near(output[9700 + 4800] / 0.25, exp(-0.9), 5e-3))
+  }
+
+  @Test func filtersOfSixPolesAndShelves() throws {
+    func gain(_ opcodes: String, at hertz: Double) throws -> Double {
+      let period = 48000 / hertz
+      let length = Int((period * 48).rounded())
+      folder.wav("tone.wav", [sine(length, period: Double(length) / 48)])
+      let rig = try rig("<region> sample=tone.wav loop_mode=loop_continuous " + opcodes)
+      let output = rig.run(24000, [(0, .on(60))])[0]
+      return 10 * log10(output[12000...].reduce(0.0) { $0 + Double($1) * Double($1) } / 12000 / 0.125)
+    }
+    // 36 dB an octave, far above.
+    let slope =
+      try gain("fil_type=lpf_6p cutoff=500", at: 2000) - gain("fil_type=lpf_6p cutoff=500", at: 4000)
+    #expect(abs(slope - 36) < 1.5)
+    #expect(abs(try gain("fil_type=peq cutoff=1000 fil_gain=6", at: 1000) - 6) < 0.1)
+    #expect(abs(try gain("fil_type=lsh cutoff=1000 fil_gain=6", at: 50) - 6) < 0.1)
+    #expect(abs(try gain("fil_type=hsh cutoff=500 fil_gain=-6", at: 8000) + 6) < 0.2)
+  }
+}

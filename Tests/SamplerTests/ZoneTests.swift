@@ -1,0 +1,122 @@
+import Glibc
+import Realtime
+import Testing
+
+@testable import Sampler
+
+/// MPE: what is said on a member channel is for its note alone.
+@Suite struct MpeZones {
+  let folder = Folder()
+
+  /// A sine at 1 kHz; `zones`: 1 lower, 2 upper.
+  func rig(_ opcodes: String = "", zones: Float) throws -> Rig<Sampler> {
+    folder.wav("sine.wav", [sine(4800, period: 48)])
+    let (resource, _) = try InstrumentLoader.load(
+      path: folder.write(
+        "a.sfz",
+        "<region> sample=sine.wav loop_mode=loop_continuous amp_veltrack=0 pan=-100 pitch_keytrack=0 \(opcodes)"
+      ))
+    let rig = Rig<Sampler>(Sampler.description, values: [8: zones])
+    rig.use(resource)
+    return rig
+  }
+
+  func cents(_ output: ArraySlice<Float>) -> Double {
+    let marks = output.indices.dropFirst().filter { output[$0 - 1] < 0 && output[$0] >= 0 }
+    return 1200 * log2(48 * Double(marks.count - 1) / Double(marks.last! - marks.first!))
+  }
+
+  func pitch(_ rig: Rig<Sampler>) -> Double {
+    _ = rig.run(9600)
+    return cents(rig.run(24000)[0][...])
+  }
+
+  func on(_ channel: UInt8, _ key: UInt8 = 60) -> (Int, Event) {
+    (0, Event(.noteOn, channel: channel, key: key, value: 100))
+  }
+
+  @Test func aMembersBendIsForItsNoteAndReachesFourOctaves() throws {
+    let own = try rig(zones: 1)
+    _ = own.run(64, [on(3), (0, Event(.bend, channel: 3, value: 0.25))])
+    #expect(abs(pitch(own) - 1200) < 3)
+    let other = try rig(zones: 1)
+    _ = other.run(64, [on(3), (0, Event(.bend, channel: 4, value: 0.25))])
+    #expect(abs(pitch(other)) < 1)
+    // The master's bend comes on top, with a range of its own.
+    let both = try rig(zones: 1)
+    _ = both.run(
+      64, [on(3), (0, Event(.bend, channel: 3, value: 0.25)), (0, Event(.bend, channel: 0, value: 1))])
+    #expect(abs(pitch(both) - 1400) < 3)
+    let upper = try rig(zones: 2)
+    _ = upper.run(
+      64, [on(14), (0, Event(.bend, channel: 14, value: -0.25)), (0, Event(.bend, channel: 15, value: 1))])
+    #expect(abs(pitch(upper) + 1000) < 3)
+    let off = try rig(zones: 0)
+    _ = off.run(
+      64, [on(3), (0, Event(.bend, channel: 3, value: 1)), (0, Event(.bend, channel: 0, value: 1))])
+    #expect(abs(pitch(off) - 200) < 1)
+  }
+
+  @Test func registeredParametersSetRangesAndZones() throws {
+    func control(_ channel: UInt8, _ number: UInt8, _ value: Float) -> (Int, Event) {
+      (0, Event(.control, channel: channel, key: number, value: value))
+    }
+    // The range of one member is that of all.
+    let ranged = try rig(zones: 1)
+    _ = ranged.run(
+      64,
+      [
+        control(1, 101, 0), control(1, 100, 0), control(1, 6, 24), on(3),
+        (0, Event(.bend, channel: 3, value: 0.5)),
+      ])
+    #expect(abs(pitch(ranged) - 1200) < 3)
+    // A zone of two members: channel 3 is outside.
+    let small = try rig(zones: 1)
+    _ = small.run(
+      64,
+      [
+        control(0, 101, 0), control(0, 100, 6), control(0, 6, 2), on(3),
+        (0, Event(.bend, channel: 3, value: 1)),
+      ])
+    #expect(abs(pitch(small) - 200) < 1)
+    // Two zones: what the upper takes, the lower gives.
+    var zones = Zones(1)
+    zones.configure(master: 15, members: 5)
+    #expect(zones.lower == 9 && zones.upper == 5)
+    #expect(
+      (0..<16).map { zones.master(of: $0) } == [0, 0, 0, 0, 0, 0, 0, 0, 0, 0] + [15, 15, 15, 15, 15, 15])
+    zones.configure(master: 0, members: 15)
+    #expect(zones.lower == 15 && zones.upper == 0)
+    zones.configure(master: 0, members: 0)
+    #expect(!zones.isOn)
+  }
+
+  @Test func pressureAndBrightnessAreByNotePedalsAndVolumeByZone() throws {
+    func level(_ event: Event, note: UInt8) throws -> Double {
+      let rig = try rig("volume_oncc74=-20 volume_chanaft=-20 volume_oncc7=-20", zones: 1)
+      _ = rig.run(9600, [on(note), (0, event)])
+      let power = rig.run(4800)[0].reduce(0.0) { $0 + Double($1) * Double($1) } / 4800
+      return (10 * log10(power / 0.125)).rounded()
+    }
+    #expect(try level(Event(.control, channel: 2, key: 74, value: 127), note: 2) == -20)
+    #expect(try level(Event(.control, channel: 2, key: 74, value: 127), note: 5) == 0)
+    #expect(try level(Event(.pressure, channel: 2, value: 127), note: 2) == -20)
+    #expect(try level(Event(.pressure, channel: 2, value: 127), note: 5) == 0)
+    #expect(try level(Event(.control, channel: 0, key: 7, value: 127), note: 5) == -20)
+    #expect(try level(Event(.pressure, channel: 0, value: 127), note: 5) == -20)
+    // The master's pedal holds notes of members, and lets them go.
+    let held = try rig("ampeg_release=0.01", zones: 1)
+    _ = held.run(
+      4800,
+      [
+        (0, Event(.control, channel: 0, key: 64, value: 127)), on(2),
+        (64, Event(.noteOff, channel: 2, key: 60)),
+      ])
+    #expect(held.kernel.voices == 1)
+    _ = held.run(4800, [(4800, Event(.control, channel: 0, key: 64, value: 0))])
+    #expect(held.kernel.voices == 0)
+    _ = held.run(4800, [(9600, Event(.noteOn, channel: 2, key: 60, value: 100))])
+    _ = held.run(4800, [(14400, Event(.control, channel: 0, key: 123, value: 0))])
+    #expect(held.kernel.voices == 0)
+  }
+}
