@@ -102,6 +102,9 @@ def our_sides(program, name, samples):
         "groups": side("W1", kept("W1.patch"), sounds=saws),
         "nodes": side("W1 nodes", "W1-nodes.patch", sounds=saws),
         "voices": side("W2", "W2.patch", "W2.script", sounds=voices_rms(samples)),
+        "still": side("W2 filters", "W2-still.sf2.patch", "W2-filtered.script", sounds=STILL),
+        "cutoffs": side("W2 cutoffs", "W2-moving.sf2.patch", "W2-filtered.script", sounds=MOVING),
+        "many": side("W2 many", "W2-many.patch", "W2-many.script", short=0.25),
         "steady": side("W3", kept("W3.patch"), tap="ear", sounds=matrix, less=without, times=4),
         # The gains are mirrored in the end, and their mean stays.
         "moving": side("W3 moving", kept("W3.patch"), "moves.script", tap="ear", sounds=matrix, less=without, times=4),
@@ -127,7 +130,10 @@ def peer_sides(folder, samples):
         because=shutil.which("scsynth") and peers.prepare_scsynth(folder))  # fmt: skip
     peers.prepare_fluidsynth(folder, samples)
     # It renders the notes' ends after the last of them: the shorter render has them too.
-    add("fluidsynth", Side("FluidSynth", peers.fluidsynth, FLUIDSYNTH * voices_rms(samples), short=0.75))
+    add("fluidsynth",
+        Side("FluidSynth", peers.fluidsynth("tone.sf2", peers.spread_notes(), 60), FLUIDSYNTH * voices_rms(samples), short=0.75),
+        Side("FluidSynth filters", peers.filtered("still.sf2"), GAIN * STILL, short=0.75),
+        Side("FluidSynth cutoffs", peers.filtered("moving.sf2"), GAIN * MOVING, short=0.75))  # fmt: skip
     python = peers.find_blas()
     add("sgemm", Side("sgemm", peers.sgemm(python), times=4),
         because=None if python else f"no numpy with OpenBLAS (apt-get install {peers.PACKAGES['sgemm']})")  # fmt: skip
@@ -140,6 +146,9 @@ def peer_sides(folder, samples):
 # How loud a full-scale saw of scsynth's is beside one from -1 to 1, and FluidSynth's voices beside ours.
 SCSYNTH_SAW = 0.508
 FLUIDSYNTH = 0.97
+# What 128 voices with filters come to, of which FluidSynth is asked for a tenth.
+STILL, MOVING = 0.729, 0.729
+GAIN = 0.1
 
 
 def rows(ours, peer, generic):
@@ -150,6 +159,9 @@ def rows(ours, peer, generic):
         row("W1", "256 saws, low-passes, gains: 4 groups", "groups", "scsynth Saw", 0.25),
         row("W1", "the same as 768 nodes", "nodes", "scsynth Saw", 0.25),
         row("W2", "128 sampled voices", "voices", "FluidSynth", 0.4),
+        row("W2", "the same, each with a filter", "still", "FluidSynth filters", 0.4),
+        row("W2", "the same, each cutoff moves", "cutoffs", "FluidSynth cutoffs", 0.4),
+        Row("W2", "1000 voices with filters", ours["many"], None, 1, generic.get("many")),
         row("W3", "64x64 matrix, steady", "steady", "sgemm", 1.3),
         row("W3", "the same, every gain moves", "moving", "sgemm", 2),
         row("W4", "1000 gains in series", "gains", "Pd gains", 1),
@@ -179,7 +191,7 @@ def table(rows):
             cells = [row.peer.name, figure(row.peer), f"{ours / theirs:.2f}", f"{row.target:g}",
                      "yes" if ours / theirs <= row.target else "no",
                      f"{generic / theirs:.2f}" if generic else ""]  # fmt: skip
-        elif row.work == "W6":
+        else:
             cells[3:] = [f"{row.target:g} s", "yes" if ours <= row.target else "no",
                          f"{generic:.3f} s" if generic else ""]  # fmt: skip
         print(layout.format(row.work, row.title, figure(row.ours), *cells).rstrip())

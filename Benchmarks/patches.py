@@ -7,6 +7,7 @@ import math
 import os
 import sys
 
+import peers
 from workloads import *
 
 KEPT = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "Patches", "benchmarks")
@@ -72,11 +73,14 @@ def saw_nodes():
     return patch("W1 as 768 nodes.", *nodes, output(*(f"pan{i}" for i in range(SAWS))))
 
 
-def voices(instrument):
+def voices(instrument, polyphony=VOICES):
     return patch(
-        "W2: 128 voices of a looped sample; `make bench` makes the instrument.",
+        f"W2: {polyphony} voices of a looped sample; `make bench` makes the instrument.",
         node("keys keyboard"),
-        node(f"voices sampler instrument={instrument} polyphony=128", "connect keys -> voices"),
+        node(
+            f"voices sampler instrument={instrument} polyphony={polyphony} quality=4-point",
+            "connect keys -> voices",
+        ),
         output("voices"),
     )
 
@@ -98,8 +102,11 @@ def instrument():
     return "\n".join(lines) + "\n"
 
 
-def chords():
-    return "".join(f"at 0s note voices on {i} 100\n" for i in range(VOICES))
+def chords(count=VOICES, velocity=100):
+    """A voice a key, and with more of them a few a millisecond, on all keys again and again."""
+    return "".join(
+        f"at {number(i // VOICES * 0.01)}s note voices on {i % VOICES} {velocity}\n" for i in range(count)
+    )
 
 
 def matrix():
@@ -202,6 +209,12 @@ def write_others(folder, travel=60):
     put(folder, "voices.sfz", instrument())
     put(folder, "W2.patch", voices("voices.sfz"))
     put(folder, "W2.script", chords())
+    peers.write_banks(folder, samples)
+    for bank in peers.BANKS:
+        put(folder, f"W2-{bank}.patch", voices(bank))
+    put(folder, "W2-filtered.script", chords(velocity=90))
+    put(folder, "W2-many.patch", voices("still.sf2", 1000))
+    put(folder, "W2-many.script", chords(1000, 90))
     put(folder, "W1-nodes.patch", saw_nodes())
     put(folder, "W3-without.patch", matrix_without())
     put(folder, "moves.script", matrix_moves(travel))

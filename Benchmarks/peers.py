@@ -170,7 +170,8 @@ def chunk(name, data):
     return name + struct.pack("<I", len(data)) + data + bytes(len(data) & 1)
 
 
-def sound_font(samples):
+def sound_font(samples, stated=()):
+    """A bank of one looped sample; `stated` are further generators of its zone."""
     def named(text):
         return text.encode().ljust(20, b"\0")
 
@@ -191,9 +192,9 @@ def sound_font(samples):
         (b"pmod", bytes(10)),
         (b"pgen", generators(instrument, (0, 0))),
         (b"inst", named("tone") + struct.pack("<H", 0) + named("EOI") + struct.pack("<H", 1)),
-        (b"ibag", bags(0, 2)),
+        (b"ibag", bags(0, 2 + len(stated))),
         (b"imod", bytes(10)),
-        (b"igen", generators(loops, sample, (0, 0))),
+        (b"igen", generators(loops, *stated, sample, (0, 0))),
         (b"shdr", named("tone") + header + named("EOS") + bytes(26)),
     ]  # fmt: skip
     info = chunk(b"ifil", struct.pack("<HH", 2, 1)) + chunk(b"isng", b"EMU8000\0") + chunk(b"INAM", b"tone\0\0")
@@ -205,10 +206,13 @@ def sound_font(samples):
     return chunk(b"RIFF", b"sfbk" + b"".join(lists))
 
 
-def midi_file(seconds):
+def spread_notes():
     """128 notes of two octaves, which are rates 0.5 to 2, over the 15 channels that play melodies."""
     channels = [channel for channel in range(16) if channel != 9]
-    notes = [(channels[i % 15], 48 + i * 24 // (VOICES - 1)) for i in range(VOICES)]
+    return [(channels[i % 15], 48 + i * 24 // (VOICES - 1)) for i in range(VOICES)]
+
+
+def midi_file(seconds, notes, volume):
 
     def length(ticks):
         bytes_ = [ticks & 127]
@@ -218,8 +222,8 @@ def midi_file(seconds):
 
     # A quarter of a second has 240 ticks.
     track = b"\0\xff\x51\x03" + (1_000_000).to_bytes(3, "big")
-    for channel in channels:
-        track += bytes([0, 0xC0 | channel, 0, 0, 0xB0 | channel, 7, 60])
+    for channel in sorted({channel for channel, _ in notes}):
+        track += bytes([0, 0xC0 | channel, 0, 0, 0xB0 | channel, 7, volume])
     for channel, key in notes:
         track += bytes([0, 0x90 | channel, key, 90])
     for index, (channel, key) in enumerate(notes):
@@ -234,14 +238,37 @@ def prepare_fluidsynth(folder, samples):
         file.write(sound_font(samples))
 
 
-def fluidsynth(folder, seconds, output):
-    path = f"{folder}/tone-{seconds:g}.mid"
-    with open(path, "wb") as file:
-        file.write(midi_file(seconds))
+# A key is 19 cents, so that a channel has 128 pitches; the filter's cutoff and its resonance, and for a
+# cutoff that moves an LFO of an octave each way, at 5.8 Hz.
+FILTERED = ((56, 19), (8, 8000), (9, 60))
+BANKS = {"still.sf2": FILTERED, "moving.sf2": (*FILTERED, (10, 1200), (22, -600))}
+
+
+def write_banks(folder, samples):
+    for name, stated in BANKS.items():
+        with open(f"{folder}/{name}", "wb") as file:
+            file.write(sound_font(samples, stated))
+
+
+def filtered(bank):
+    return fluidsynth(bank, [(0, key) for key in range(VOICES)], 100)
+
+
+def fluidsynth(bank, notes, volume):
+    def command(folder, seconds, output):
+        path = f"{folder}/{bank}-{seconds:g}.mid"
+        with open(path, "wb") as file:
+            file.write(midi_file(seconds, notes, volume))
+        return fluidsynth_command(f"{folder}/{bank}", path, output)
+
+    return command
+
+
+def fluidsynth_command(bank, path, output):
     return ["fluidsynth", "-n", "-i", "-q", "-R", "0", "-C", "0", "-r", str(RATE), "-g", "0.1",
             "-o", "synth.polyphony=256", "-o", "synth.cpu-cores=1", "-o", "audio.period-size=64",
             "-o", "player.timing-source=sample", "-O", "float", "-T", "wav", "-F", output,
-            f"{folder}/tone.sf2", path]  # fmt: skip
+            bank, path]  # fmt: skip
 
 
 # --- sgemm: the matrix alone, for a block at a time, in memory.

@@ -40,6 +40,7 @@ public final class Engine {
   var executedCount = 0
   private var arena = BufferArena(capacity: 64)
   private let noEvents: UnsafeMutablePointer<EventQueue>
+  private let quality: SampleQuality
   private let pools = NodePools()
   let rows = RowPool()
   /// Drivers ask in every period; the answer changes with plans and names only.
@@ -61,9 +62,10 @@ public final class Engine {
   public internal(set) var plansReturned = 0
 
   /// `threads`: how many render together, 1...16, where a patch is worth it. The sound is the same, bit
-  /// for bit.
-  public init(rate: Double, period: Int, threads: Int = 1) {
+  /// for bit. `quality`: how samples are read where nodes leave it open.
+  public init(rate: Double, period: Int, threads: Int = 1, quality: SampleQuality = .four) {
     self.rate = rate
+    self.quality = quality
     self.period = period
     self.threads = min(max(threads, 1), RenderTeam.mostThreads)
     renderer = Renderer(rate: rate, threads: self.threads)
@@ -259,7 +261,7 @@ public final class Engine {
   }
 
   func prepare(_ node: EngineNode) {
-    node.prepare(rate: rate, noEvents: noEvents, pools: pools)
+    node.prepare(rate: rate, quality: quality, noEvents: noEvents, pools: pools)
     node.fault = faults[node.id]
     node.loading = loads[node.id]
     log.note(.allocated(bytes: node.bytes), node.id, node.name, at: renderer.time)

@@ -117,8 +117,11 @@ final class EngineNode {
   }
 
   /// Allocates its state for the channels that it has by now. Worker.
-  func prepare(rate: Double, noEvents: UnsafeMutablePointer<EventQueue>, pools: NodePools) {
-    let configuration = configuration(rate: rate)
+  func prepare(
+    rate: Double, quality: SampleQuality, noEvents: UnsafeMutablePointer<EventQueue>, pools: NodePools
+  ) {
+    var configuration = configuration(rate: rate)
+    configuration.quality = quality
     let size = type?.memorySize(configuration) ?? 0
     bytes = size + (type?.size ?? 0)
     let inner = pools.kernels.take(size)

@@ -206,16 +206,29 @@ public struct KernelConfiguration: Sendable {
   public var values: [[Float]]
   /// What makes a node's random numbers its own. The same node of the same file gets the same one.
   public var seed: UInt64
+  /// How samples are read where the node leaves it open.
+  public var quality: SampleQuality
 
-  public init(rate: Double, inputs: [Int], outputs: [Int], values: [[Float]], seed: UInt64 = 0) {
+  public init(
+    rate: Double, inputs: [Int], outputs: [Int], values: [[Float]], seed: UInt64 = 0,
+    quality: SampleQuality = .four
+  ) {
     self.rate = rate
     self.inputs = inputs
     self.outputs = outputs
     self.values = values
     self.seed = seed
+    self.quality = quality
   }
 
   public func value(_ parameter: Int, _ element: Int = 0) -> Float { values[parameter][element] }
+}
+
+/// Points of interpolation between the frames of a sample.
+public enum SampleQuality: String, CaseIterable, Sendable {
+  case four = "4-point"
+  case eight = "8-point"
+  case sinc
 }
 
 /// What a kernel says after a block.

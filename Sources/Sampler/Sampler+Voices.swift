@@ -143,7 +143,7 @@ extension Sampler {
     order &+= 1
     let chance = nextRandom()
     let list = image.pointee.list(
-      program: choices[note.channel].place, release: note.isRelease, key: note.key, velocity: note.velocity)
+      program: choices[zones.master(of: note.channel)].place, release: note.isRelease, key: note.key, velocity: note.velocity)
     let count = Int(list[0])
     var index = 1
     while index <= count {
@@ -203,7 +203,7 @@ extension Sampler {
     case Source.key: return Float(note.key)
     case Source.random: return chance * 127
     case Source.channel: return Float(note.channel &+ 1)
-    case Source.program: return Float(choices[note.channel].program)
+    case Source.program: return Float(choices[zones.master(of: note.channel)].program)
     case Source.alternate: return noteCount & 1 == 1 ? 127 : 0
     default: return source < 128 ? controlValue(note.channel, Int(source), image) : 0
     }
@@ -224,7 +224,7 @@ extension Sampler {
     _ image: UnsafeMutablePointer<InstrumentImage>, _ channel: Int, _ control: Int, _ before: Float,
     _ value: Float
   ) {
-    let list = image.pointee.lists + Int(image.pointee.controlLists[choices[channel].place &* 128 &+ control])
+    let list = image.pointee.lists + Int(image.pointee.controlLists[choices[zones.master(of: channel)].place &* 128 &+ control])
     guard list[0] > 0 else { return }
     order &+= 1
     let chance = nextRandom()

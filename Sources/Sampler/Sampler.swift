@@ -68,7 +68,9 @@ public struct Sampler: Kernel {
   var previousVelocity = 0
   /// A number by which each note differs from the one before.
   var noteCount: UInt32 = 0
+  /// Of the next notes; and what it is where the node leaves it open.
   var quality: UInt8
+  private let openQuality: UInt8
   var zones: Zones
   /// By channel, what its next notes sound like.
   let choices: UnsafeMutablePointer<ProgramChoice>
@@ -149,7 +151,8 @@ public struct Sampler: Kernel {
         program: Self.whole(configuration.value(Parameter.program))), count: Self.channels)
     followsChanges = configuration.value(Parameter.changes) > 0.5
     zones = Zones(Self.whole(configuration.value(Parameter.zones)))
-    quality = UInt8(min(2, Self.whole(configuration.value(Parameter.quality))))
+    openQuality = configuration.quality == .sinc ? 2 : (configuration.quality == .eight ? 1 : 0)
+    quality = 0
     context = VoiceContext(
       left: place(Layout.left, Float.self), right: place(Layout.right, Float.self),
       rows: place(Layout.rows, Float.self), rightRows: place(Layout.rightRows, Float.self),
@@ -159,6 +162,11 @@ public struct Sampler: Kernel {
       fade: place(Layout.fade, Float.self),
       steps: place(Layout.steps, Int64.self), factor: 1, factors: nil)
     resetBendRanges()
+    quality = quality(configuration.value(Parameter.quality))
+  }
+
+  @_noLocks private func quality(_ choice: Float) -> UInt8 {
+    choice < 2.5 ? UInt8(truncatingIfNeeded: Self.whole(choice + 0.5)) : openQuality
   }
 
   @_noLocks private static func limited(_ polyphony: Float) -> Int {
@@ -186,7 +194,7 @@ public struct Sampler: Kernel {
       }
       findPrograms()
     case Parameter.changes: followsChanges = value > 0.5
-    case Parameter.quality: quality = UInt8(truncatingIfNeeded: Self.whole(value) < 2 ? Self.whole(value) : 2)
+    case Parameter.quality: quality = quality(value)
     case Parameter.zones: setZones(Self.whole(value))
     default: break
     }

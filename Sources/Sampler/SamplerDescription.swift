@@ -29,8 +29,9 @@ extension Sampler {
         "tune", "added to every note's pitch", unit: .cents, range: -2400...2400,
         default: .number(0, .cents)),
       ParameterDescription(
-        "quality", "points of interpolation; a change takes effect with the next note",
-        form: .choice(["4-point", "8-point", "sinc"]), range: 0...2, default: .text("4-point"),
+        "quality",
+        "points of interpolation; a change takes effect with the next note (auto: 4-point; `render` takes sinc)",
+        form: .choice(["4-point", "8-point", "sinc", "auto"]), range: 0...3, default: .text("auto"),
         smoothing: .kernel),
       ParameterDescription(
         "changes",

@@ -9,6 +9,8 @@ public struct SessionOptions: Sendable {
   public var driver = DriverOptions()
   /// How many threads render together where a patch is worth it, 1 to 16; the sound is the same.
   public var threads = 1
+  /// How samples are read where the patch leaves it open.
+  public var quality = SampleQuality.four
   /// Offline: files are loaded before anything else happens, and no driver is started.
   public var isOffline = false
   /// Edits are written to a journal before they are acknowledged.
@@ -68,7 +70,8 @@ public struct SessionOptions: Sendable {
     self.options = options
     library = FileLibrary(isOffline: options.isOffline)
     engine = Engine(
-      rate: options.driver.rate, period: options.driver.period, threads: options.threads)
+      rate: options.driver.rate, period: options.driver.period, threads: options.threads,
+      quality: options.quality)
     supervisor = Supervisor(engine: engine, options: options.driver)
   }
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import Drivers
 import Glibc
 import PatchLanguage
+import Realtime
 import Session
 
 /// Standard output for results, standard error for everything else.
@@ -52,7 +53,8 @@ enum Interruption {
 
 /// How commands that only read a patch open it.
 @MainActor func openPatch(
-  _ path: String, rate: Double = 48000, period: Int = 256, threads: Int = 1
+  _ path: String, rate: Double = 48000, period: Int = 256, threads: Int = 1,
+  quality: SampleQuality = .four
 ) throws -> (session: Session, warnings: [String]) {
   var options = SessionOptions()
   options.isOffline = true
@@ -60,6 +62,7 @@ enum Interruption {
   options.driver.rate = rate
   options.driver.period = period
   options.threads = threads
+  options.quality = quality
   let session = Session(options: options)
   opened.append(session)
   try session.open(path)

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Drivers
 import Midi
+import Realtime
 import Session
 
 /// `sostenuto render`: a patch into sound files, faster than real time.
@@ -34,6 +35,10 @@ struct RenderCommand: ParsableCommand {
     help: ArgumentHelp("Frames a period, 1 to 8192; changes nothing but the speed.", valueName: "frames"))
   var period: Int = 1024
   @OptionGroup var rendering: ThreadArguments
+  @Option(
+    help: ArgumentHelp(
+      "How samples are read where the patch leaves it open: 4-point, 8-point or sinc.", valueName: "points"))
+  var quality: SampleQuality = .sinc
   @Option(help: "float32, pcm24 or pcm16.")
   var format: SampleFormat = .float32
   @OptionGroup var edits: EditLogArguments
@@ -74,7 +79,7 @@ struct RenderCommand: ParsableCommand {
 
   @MainActor private func render() throws {
     let (session, warnings) = try openPatch(
-      patch, rate: rate, period: period, threads: rendering.count)
+      patch, rate: rate, period: period, threads: rendering.count, quality: quality)
     var request = RenderRequest(seconds: seconds)
     request.midi = try midi.map { try readMidi($0) }
     if request.midi != nil, !session.patch.nodes.values.contains(where: { $0.kind == "midi" }) {
@@ -119,3 +124,4 @@ struct RenderCommand: ParsableCommand {
 }
 
 extension SampleFormat: ExpressibleByArgument {}
+extension SampleQuality: ExpressibleByArgument {}

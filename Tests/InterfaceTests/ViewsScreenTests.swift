@@ -102,7 +102,7 @@ struct ViewsScreenTests {
          14.010 250  eq     freed            worker
        piano since 12.4 s: 1 note on, 0 prepares, 0 resets                           filter: all nodes   follow: on
       ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
-       piano ▸ sampler   program 0   bank 0   level 0.0 dB   tune 0.0 cents   quality 4-point   changes on
+       piano ▸ sampler   program 0   bank 0   level 0.0 dB   tune 0.0 cents   quality auto   changes on   mpe off
        PATCH   ? help   : prompt   c connect   d disconnect   r replace   i insert   x remove   u undo   p play
       """)
   }

@@ -60,4 +60,39 @@ import Testing
       #expect(noise < -60)
     }
   }
+
+  /// An octave and two up, where what comes to lie above the Nyquist frequency folds back. The figures stand in
+  /// ARCHITECTURE.md.
+  @Test func aliasesStayBelowTheirFigures() throws {
+    let limits: [[[Double]]] = [
+      [[-80, -40, -20, 1], [-75, -35, 1, 1]],
+      [[-75, -60, -60, 1], [-70, -55, 1, 1]],
+      [[-90, -90, -90, -80], [-90, -90, -80, -80]],
+    ]
+    for (quality, rows) in limits.enumerated() {
+      for (cents, row) in zip([1200.0, 2400], rows) {
+        for (hertz, limit) in zip([1000.0, 5000, 10000, 15000], row) {
+          let noise = try error(quality: quality, hertz: hertz, cents: cents)
+          print("quality \(quality), \(Int(hertz)) Hz, \(Int(cents)) cents up: \(noise) dB")
+          #expect(noise < limit)
+        }
+      }
+    }
+  }
+
+  /// A render takes the best where the patch leaves it open, and what the patch says else.
+  @Test func whatIsLeftOpenIsTheRenderersChoice() {
+    func quality(_ said: Float, _ open: SampleQuality) -> UInt8 {
+      let values: [[Float]] = (0..<Sampler.description.parameters.count).map { [$0 == 6 ? said : 0] }
+      let configuration = KernelConfiguration(
+        rate: 48000, inputs: [], outputs: [2], values: values, quality: open)
+      let size = Sampler.memorySize(configuration)
+      let memory = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 64)
+      defer { memory.deallocate() }
+      memory.initializeMemory(as: UInt8.self, repeating: 0, count: size)
+      return Sampler(configuration, memory: memory).quality
+    }
+    #expect(quality(3, .four) == 0 && quality(3, .sinc) == 2 && quality(3, .eight) == 1)
+    #expect(quality(0, .sinc) == 0 && quality(1, .sinc) == 1 && quality(2, .four) == 2)
+  }
 }
