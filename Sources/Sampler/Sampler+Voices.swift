@@ -143,7 +143,8 @@ extension Sampler {
     order &+= 1
     let chance = nextRandom()
     let list = image.pointee.list(
-      program: choices[zones.master(of: note.channel)].place, release: note.isRelease, key: note.key, velocity: note.velocity)
+      program: choices[zones.master(of: note.channel)].place, release: note.isRelease, key: note.key,
+      velocity: note.velocity)
     let count = Int(list[0])
     var index = 1
     while index <= count {
@@ -224,7 +225,9 @@ extension Sampler {
     _ image: UnsafeMutablePointer<InstrumentImage>, _ channel: Int, _ control: Int, _ before: Float,
     _ value: Float
   ) {
-    let list = image.pointee.lists + Int(image.pointee.controlLists[choices[zones.master(of: channel)].place &* 128 &+ control])
+    let list =
+      image.pointee.lists
+      + Int(image.pointee.controlLists[choices[zones.master(of: channel)].place &* 128 &+ control])
     guard list[0] > 0 else { return }
     order &+= 1
     let chance = nextRandom()

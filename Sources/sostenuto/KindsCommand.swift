@@ -54,7 +54,7 @@ extension KindsCommand {
   /// Of the sampler: what it understands of SFZ.
   private func opcodes(of kind: KindDescription) -> String {
     guard kind.name == "sampler" else { return "" }
-    return "\nSFZ opcodes (N: a number; for _onccN also _ccN, _curveccN and _stepccN)\n"
+    return "\nSFZ opcodes (N: a number; for _onccN also _ccN, _curveccN, _stepccN and _smoothccN)\n"
       + sfzOpcodes.map { "  \($0.topic): \($0.names.joined(separator: " "))\n" }.joined()
   }
 }
