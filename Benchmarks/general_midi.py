@@ -99,7 +99,11 @@ def render(sostenuto, bank, folder):
     with open(patch, "w") as file:
         file.write(text.replace(BANK_OF_PATCH, os.path.abspath(bank)))
     ours, theirs = f"{folder}/sostenuto.wav", f"{folder}/fluidsynth.wav"
-    run([sostenuto, "render", patch, "--midi", song, "--seconds", str(length()), "--output", ours])
+    # FluidSynth reads samples by four points unless it is told otherwise.
+    run([
+        sostenuto, "render", patch, "--midi", song, "--seconds", str(length()), "--quality", "4-point",
+        "--output", ours,
+    ])  # fmt: skip
     run([
         "fluidsynth", "-n", "-i", "-q", "-F", ours.replace("sostenuto", "fluidsynth"), "-r", str(RATE),
         "-R", "0", "-C", "0", "-g", str(GAIN), "-o", "audio.file.type=wav", "-o", "audio.file.format=float",
