@@ -16,8 +16,9 @@ struct KernelMemory {
 /// Worker.
 final class KernelMemoryPool {
   private static let largeSize = 1 << 17
-  /// Bytes that are kept at most.
+  /// Bytes of large pieces that are kept at most.
   private static let most = 1 << 26
+  private let small = RowPool()
   private var spare: [Int: [UnsafeMutableRawPointer]] = [:]
   private var kept = 0
 
@@ -28,6 +29,7 @@ final class KernelMemoryPool {
   /// Zeroed, on a cache line, every page touched.
   func take(_ bytes: Int) -> KernelMemory {
     let size = max(bytes, 64)
+    if size < Self.largeSize { return KernelMemory(base: small.take(size), size: size, pool: self) }
     let base: UnsafeMutableRawPointer
     if let piece = spare[size]?.popLast() {
       kept -= size
@@ -40,7 +42,11 @@ final class KernelMemoryPool {
   }
 
   fileprivate func give(_ memory: KernelMemory) {
-    guard memory.size >= Self.largeSize, kept + memory.size <= Self.most else {
+    if memory.size < Self.largeSize {
+      small.give(memory.base, memory.size)
+      return
+    }
+    guard kept + memory.size <= Self.most else {
       memory.base.deallocate()
       return
     }

@@ -14,6 +14,11 @@ struct LineReading {
 
   mutating func read(into reading: inout Reading) {
     let bytes = reading.source.bytes
+    // As many as there can be, in memory that nobody touches where there are fewer: to grow, large patches
+    // were moved.
+    let lines = bytes.count(where: { $0 == 10 }) + 1
+    reading.nodes.reserveCapacity(lines)
+    reading.cables.reserveCapacity(lines)
     var start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
     var number = 0
     while start < bytes.count {
