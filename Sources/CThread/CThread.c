@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -88,6 +89,23 @@ bool sostenuto_lock_memory(void) {
   /* What is there by now, code included, is brought in; of what comes, only what somebody touches. */
   return may_lock_without_limit() && mlockall(MCL_CURRENT) == 0 &&
          mlockall(MCL_FUTURE | MCL_ONFAULT) == 0;
+}
+
+void sostenuto_grow_heap(size_t extent) {
+  /* Address space; what nobody touches is not there. A piece as large as may lie in the heap, which therefore
+     grows by it and by the rest; volatile, or it would be left out. */
+  const size_t page = 4096, most = 31 << 20, size = extent < most ? extent : most;
+  mallopt(M_MMAP_THRESHOLD, 32 << 20);
+  mallopt(M_TRIM_THRESHOLD, 1 << 29);
+  mallopt(M_TOP_PAD, extent - size + page);
+  void *volatile piece = malloc(size);
+  uintptr_t start = ((uintptr_t)piece + page - 1) / page * page, end = (uintptr_t)sbrk(0) / page * page;
+  /* Advice: small pages do as well. */
+  if (piece && start < end && end - start < 2 * extent) madvise((void *)start, end - start, MADV_HUGEPAGE);
+  free(piece);
+  /* Large blocks stay out of the heap, of which they would leave pieces. */
+  mallopt(M_TOP_PAD, 1 << 17);
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
 }
 
 void sostenuto_name_thread(const char *name) {

@@ -1,3 +1,4 @@
+import Drivers
 import Engine
 import Foundation
 import Patch
@@ -27,6 +28,7 @@ extension Session {
       }
       text = String(decoding: data, as: UTF8.self)
     }
+    ProcessMemory.prepare(forText: text.utf8.count)
     if file != nil || !patch.nodes.isEmpty { leave() }
     file = path
     savedStamp = stamp

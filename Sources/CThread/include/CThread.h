@@ -30,6 +30,10 @@ void sostenuto_touch_stack(void);
    without a limit: a lock that counts against a limit would make later allocations fail. */
 bool sostenuto_lock_memory(void);
 
+/* Have the next bytes of the heap, in large pages: small objects on thousands of pages cost a fault
+   for each otherwise. */
+void sostenuto_grow_heap(size_t extent);
+
 /* The calling thread's name for debuggers and `top`; at most 15 bytes count. */
 void sostenuto_name_thread(const char *name);
 
