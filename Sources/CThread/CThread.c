@@ -116,13 +116,17 @@ void sostenuto_name_thread(const char *name) {
 }
 
 pid_t sostenuto_spawn_dependent(const char *const *arguments) {
-  /* Closes when the program has replaced the child; until then it carries the error of that. */
-  int report[2];
-  if (pipe2(report, O_CLOEXEC) != 0) return -1;
   pid_t parent = getpid();
-  pid_t child = fork();
+  volatile int error = 0;
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  /* A copy as fork makes it would have every thread of this process, the audio thread too, fault at its next write to each
+     page. This child has our memory until another program takes its place, and this thread waits for that. */
+  pid_t child = vfork();
   if (child == 0) {
-    /* Only calls that are safe between fork and exec in a program with many threads. */
+    /* Our handlers would run in our memory. */
+    for (int number = 1; number < NSIG; number++) signal(number, SIG_DFL);
     int nowhere = open("/dev/null", O_RDWR);
     dup2(nowhere, 0);
     dup2(nowhere, 1);
@@ -133,20 +137,12 @@ pid_t sostenuto_spawn_dependent(const char *const *arguments) {
     sigprocmask(SIG_SETMASK, &none, NULL);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() == parent) execvp(arguments[0], (char *const *)arguments);
-    int error = errno;
-    if (write(report[1], &error, sizeof error) < 0) _exit(126);
+    error = errno;
     _exit(127);
   }
-  int error = child < 0 ? errno : 0;
-  close(report[1]);
-  if (child > 0) {
-    ssize_t size;
-    do size = read(report[0], &error, sizeof error);
-    while (size < 0 && errno == EINTR);
-    if (size != sizeof error) error = 0;
-    if (error) waitpid(child, NULL, 0);
-  }
-  close(report[0]);
+  if (child < 0) error = errno;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (child > 0 && error) waitpid(child, NULL, 0);
   if (error) {
     errno = error;
     return -1;
@@ -158,7 +154,11 @@ pid_t sostenuto_spawn_dependent(const char *const *arguments) {
 void __rtsan_realtime_enter(void);
 void __rtsan_realtime_exit(void);
 void sostenuto_rtsan_enter(void) { __rtsan_realtime_enter(); }
-void sostenuto_rtsan_exit(void) { __rtsan_realtime_exit(); }
+void sostenuto_after_render(void) __attribute__((weak));
+void sostenuto_rtsan_exit(void) {
+  __rtsan_realtime_exit();
+  if (sostenuto_after_render) sostenuto_after_render();
+}
 bool sostenuto_rtsan_is_built_in(void) { return true; }
 #else
 __attribute__((weak)) void sostenuto_rtsan_enter(void) {}

@@ -1,15 +1,37 @@
 #define _GNU_SOURCE
 #include "CAudit.h"
 #include <dlfcn.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #endif
+
+static _Atomic uint32_t beat;
+static _Atomic uint32_t waiting;
+
+uint32_t sostenuto_beat(void) { return atomic_load(&beat); }
+
+void sostenuto_await_beat(uint32_t last, int64_t nanoseconds) {
+  struct timespec most = {.tv_sec = nanoseconds / 1000000000, .tv_nsec = nanoseconds % 1000000000};
+  atomic_fetch_add(&waiting, 1);
+  syscall(SYS_futex, &beat, FUTEX_WAIT_PRIVATE, last, &most, NULL, 0);
+  atomic_fetch_sub(&waiting, 1);
+}
+
+/* Also what the sanitizer's hook of the product calls. */
+void sostenuto_after_render(void) {
+  atomic_fetch_add(&beat, 1);
+  if (atomic_load(&waiting)) syscall(SYS_futex, &beat, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
 
 /* RealtimeSanitizer puts functions of its own in the place of these. */
 #if !defined(SOSTENUTO_RTSAN)
@@ -74,7 +96,10 @@ void sostenuto_rtsan_enter(void) {
   if (audit && !flushes_denormals()) audit->with_denormals++;
   sostenuto_audit_begin(audit);
 }
-void sostenuto_rtsan_exit(void) { sostenuto_audit_end(); }
+void sostenuto_rtsan_exit(void) {
+  sostenuto_audit_end();
+  sostenuto_after_render();
+}
 
 /* In the place of glibc's, for the whole program of the tests. */
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);

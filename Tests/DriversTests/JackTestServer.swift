@@ -1,3 +1,4 @@
+import CAudit
 import CJack
 import Dispatch
 import Drivers
@@ -35,7 +36,10 @@ import Testing
   /// As `kill -9` does it.
   func crash() {
     kill(server.process, SIGKILL)
-    _ = wait { !server.isRunning }
+    var info = siginfo_t()
+    while waitid(P_PID, id_t(server.process), &info, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+    // Takes it away: another of its name may not start before.
+    _ = server.isRunning
   }
 
   func restart() throws { server = try Self.start(name, extra) }
@@ -75,13 +79,15 @@ final class TestClient {
   }
 }
 
-/// Looks every millisecond whether `condition` holds; false when it does not within `seconds`, which
-/// are many, since the machine may be busy.
+/// Looks after each render of a driver of this process whether `condition` holds. Where nothing renders, as while a
+/// server starts, it looks now and then. False when it does not hold within `seconds`, which are many, since the machine
+/// may be busy.
 func wait(upTo seconds: Double = 20, until condition: () -> Bool) -> Bool {
   let deadline = monotonicTime() + Int64(seconds * 1e9)
-  while !condition() {
+  while true {
+    let beat = sostenuto_beat()
+    if condition() { return true }
     if monotonicTime() > deadline { return false }
-    usleep(1000)
+    sostenuto_await_beat(beat, 20_000_000)
   }
-  return true
 }

@@ -30,6 +30,10 @@ bool sostenuto_audit_is_built_in(void);
    where renders begin and end is the hook that RealtimeSanitizer has there, too. */
 void sostenuto_audit_renders(struct sostenuto_audit *audit);
 
+/* How many renders of all drivers have ended, in all; and a wait until that is no longer `last`, for so long at most. */
+uint32_t sostenuto_beat(void);
+void sostenuto_await_beat(uint32_t last, int64_t nanoseconds);
+
 /* Around a callback of a client of the tests' own. */
 void sostenuto_audit_begin(struct sostenuto_audit *audit);
 void sostenuto_audit_end(void);
