@@ -83,7 +83,8 @@ struct LoadedFile: Sendable {
   private var entries: [FileWish: Entry] = [:]
   private var pending: [FileWish: LoadProgress] = [:]
   private var turn = 0
-  private let queue = DispatchQueue(label: "sostenuto.files", qos: .utility)
+  /// One file after the other.
+  let queue = DispatchQueue(label: "sostenuto.files", qos: .utility)
   private let finished = Finished()
   /// What reads a file, on the queue; tests put something slow in its place.
   var reader: @Sendable (FileWish, LoadOptions) -> LoadedFile = { FileLibrary.read($0, $1) }

@@ -18,16 +18,14 @@ import Testing
     session = try open(
       try folder.file("a.patch", "sostenuto 1\nnode piano sampler\nnode out output\nconnect piano -> out\n"))
     try session.perform("set piano.instrument \(Self.organ)")
-    wait { session.isLoaded }
+    waitForLoads()
   }
 
-  private func wait(until condition: () -> Bool) {
-    let deadline = Date().addingTimeInterval(30)
-    while !condition(), Date() < deadline {
-      session.tick()
-      usleep(1000)
-    }
+  /// Until all that was begun has been read, and taken up.
+  private func waitForLoads() {
+    session.library.queue.sync {}
     look()
+    #expect(session.isLoaded)
   }
 
   /// A block is made, and what there is to see is taken up.
@@ -41,27 +39,34 @@ import Testing
 
   /// Reading `slow.wav` takes until this is opened.
   private final class Gate: Sendable {
-    private let semaphore = DispatchSemaphore(value: 0)
+    private let arrival = DispatchSemaphore(value: 0)
+    private let opening = DispatchSemaphore(value: 0)
     func pass() {
-      semaphore.wait()
-      semaphore.signal()
+      arrival.signal()
+      opening.wait()
+      opening.signal()
     }
-    func open() { semaphore.signal() }
+    func open() { opening.signal() }
+    /// Until somebody stands before it.
+    func meet() { arrival.wait() }
   }
 
-  private func makeSlow() -> (path: String, gate: Gate) {
+  /// Has the session read a file that takes long; it is being read.
+  private func beginSlow() throws -> Gate {
     let gate = Gate()
     session.library.reader = { wish, options in
       if wish.path.hasSuffix("slow.wav") { gate.pass() }
       return FileLibrary.read(wish, options)
     }
-    return (folder.path + "/slow.wav", gate)
+    try session.perform("set piano.instrument \(folder.path)/slow.wav")
+    // One that is overtaken before its turn comes is not read at all.
+    gate.meet()
+    return gate
   }
 
   @Test func theOldOnePlaysOnAndTheNodeSaysWhatIsLoading() throws {
-    let (slow, gate) = makeSlow()
+    let gate = try beginSlow()
     defer { gate.open() }
-    try session.perform("set piano.instrument \(slow)")
     look()
     #expect(!session.isLoaded)
     #expect(session.status.loading.map(\.name) == ["slow.wav"])
@@ -73,14 +78,13 @@ import Testing
   }
 
   @Test func aLoadThatIsOvertakenIsForgotten() throws {
-    let (slow, gate) = makeSlow()
-    try session.perform("set piano.instrument \(slow)")
+    let gate = try beginSlow()
     try session.perform("set piano.instrument \(Self.upright)")
     #expect(session.status.loading.map(\.name) == ["upright.sfz"])
     look()
     #expect(piano?.file == "organ.sfz")
     gate.open()
-    wait { session.isLoaded }
+    waitForLoads()
     #expect(piano?.file == "upright.sfz")
     #expect(piano?.loading == nil && piano?.fault == nil)
     #expect(!session.takeNotices().contains { $0.contains("slow.wav") })
@@ -88,8 +92,7 @@ import Testing
   }
 
   @Test func anUndoDuringALoadKeepsTheOldOne() throws {
-    let (slow, gate) = makeSlow()
-    try session.perform("set piano.instrument \(slow)")
+    let gate = try beginSlow()
     session.undo()
     // Nothing to wait for, although the other is still being read.
     #expect(session.isLoaded)
@@ -97,14 +100,13 @@ import Testing
     #expect(piano?.file == "organ.sfz" && piano?.loading == nil)
     gate.open()
     try session.perform("set piano.instrument \(Self.upright)")
-    wait { session.isLoaded }
+    waitForLoads()
     #expect(piano?.file == "upright.sfz")
     session.close()
   }
 
   @Test func quittingDoesNotWaitForALoad() throws {
-    let (slow, gate) = makeSlow()
-    try session.perform("set piano.instrument \(slow)")
+    let gate = try beginSlow()
     session.close()
     #expect(session.status.loading.isEmpty)
     gate.open()
@@ -113,7 +115,7 @@ import Testing
   @Test func aLoadThatFailsLeavesTheOldOneAndSaysWhy() throws {
     let broken = try folder.file("b.sfz", "<group>\n<region> sample=gone.wav key=60\n")
     try session.perform("set piano.instrument \(broken)")
-    wait { session.isLoaded }
+    waitForLoads()
     #expect(piano?.file == "organ.sfz")
     #expect(piano?.fault?.hasPrefix("\(broken):2: ") == true)
     #expect(session.takeNotices().contains { $0.hasPrefix("\(broken):2: ") && $0.contains("gone.wav") })
