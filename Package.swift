@@ -84,16 +84,20 @@ let package = Package(
 )
 
 // `make fuzz` builds with FUZZ=1: what it makes has no `main` of its own, so it stays out otherwise. It plays
-// what it reads as the tests do, of which it borrows a file.
+// what it reads as the tests do, of which it borrows two files.
 if ProcessInfo.processInfo.environment["FUZZ"] == "1" {
   package.targets.removeAll { $0.type == .test }
   package.targets += [
+    .target(name: "FuzzDriver", path: "Fuzz/Driver"),
     .executableTarget(
-      name: "FuzzReader", dependencies: ["Patch", "PatchLanguage", "Engine"], path: "Fuzz/Reader"),
+      name: "FuzzReader", dependencies: ["FuzzDriver", "Patch", "PatchLanguage", "Engine"],
+      path: "Fuzz/Reader"),
     .executableTarget(
-      name: "FuzzFiles", dependencies: ["Patch", "Realtime", "Sampler"], path: ".",
-      sources: ["Fuzz/Files", "Tests/SamplerTests/Rig.swift"]),
-    .executableTarget(name: "FuzzMidi", dependencies: ["Midi"], path: "Fuzz/Midi"),
+      name: "FuzzFiles", dependencies: ["FuzzDriver", "Patch", "Realtime", "Sampler"], path: ".",
+      sources: [
+        "Fuzz/Files", "Tests/SamplerTests/Rig.swift", "Tests/SamplerTests/SeededGenerator.swift",
+      ]),
+    .executableTarget(name: "FuzzMidi", dependencies: ["FuzzDriver", "Midi"], path: "Fuzz/Midi"),
   ]
 }
 

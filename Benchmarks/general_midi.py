@@ -17,7 +17,6 @@ within the targets.
   to tell is left out.
 """
 import argparse
-import array
 import bisect
 import cmath
 import itertools
@@ -29,6 +28,8 @@ import struct
 import subprocess
 import sys
 import tempfile
+
+from measure import Failure, read_wav
 
 RATE = 48000
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -109,32 +110,16 @@ def render(sostenuto, bank, folder):
         "-R", "0", "-C", "0", "-g", str(GAIN), "-o", "audio.file.type=wav", "-o", "audio.file.format=float",
         "-o", "synth.polyphony=256", bank, song,
     ])  # fmt: skip
-    return read_wav(ours), read_wav(theirs)
+    try:
+        return read_wav(ours, RATE), read_wav(theirs, RATE)
+    except Failure as failure:
+        raise SystemExit(str(failure))
 
 
 def run(command):
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(command)}:\n{done.stdout}{done.stderr}")
-
-
-def read_wav(path):
-    """Left and right of a file of 32-bit floats."""
-    with open(path, "rb") as file:
-        data = file.read()
-    position, channels = 12, 0
-    while position + 8 <= len(data):
-        name, size = data[position : position + 4], struct.unpack_from("<I", data, position + 4)[0]
-        position += 8
-        if name == b"fmt ":
-            channels, rate = struct.unpack_from("<HI", data, position + 2)
-            if rate != RATE:
-                raise SystemExit(f"{path}: {rate} frames a second")
-        if name == b"data":
-            samples = array.array("f", data[position : position + size // 4 * 4])
-            return [samples[channel::channels] for channel in range(channels)]
-        position += size + size % 2
-    raise SystemExit(f"{path}: no sound in it")
 
 
 class Note:

@@ -1,4 +1,5 @@
 """What a program costs, and what it rendered."""
+import array
 import math
 import os
 import statistics
@@ -29,8 +30,8 @@ def run(command, folder):
     return usage.ru_utime, wall
 
 
-def read_wav(path):
-    """The channels of a file of 32-bit floats."""
+def read_wav(path, rate=None):
+    """The channels of a file of 32-bit floats, at `rate` frames a second."""
     with open(path, "rb") as file:
         data = file.read()
     position, channels = 12, 0
@@ -41,9 +42,12 @@ def read_wav(path):
             channels, bits = (struct.unpack_from("<H", data, position + at)[0] for at in (2, 14))
             if bits != 32:
                 raise Failure(f"{path}: {bits} bits")
+            found = struct.unpack_from("<I", data, position + 4)[0]
+            if rate and rate != found:
+                raise Failure(f"{path}: {found} frames a second")
         elif name == b"data":
-            samples = memoryview(data)[position : position + min(size, len(data) - position) // 4 * 4]
-            samples = samples.cast("f")
+            length = min(size, len(data) - position) // 4 * 4
+            samples = array.array("f", data[position : position + length])
             return [samples[channel::channels] for channel in range(channels)]
         position += size + (size & 1)
     raise Failure(f"{path}: no sound in it")

@@ -1,3 +1,4 @@
+import FuzzDriver
 import Glibc
 import Realtime
 
@@ -50,13 +51,6 @@ private func check(_ output: [[Float]]) {
   precondition(output.allSatisfy { $0.allSatisfy(\.isFinite) }, "sounds like no number")
 }
 
-@_silgen_name("LLVMFuzzerRunDriver")
-private func runFuzzer(
-  _ count: UnsafeMutablePointer<CInt>,
-  _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,
-  _ test: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
-) -> CInt
-
 private func prepare() {
   mkdir(folder, 0o700)
   // What the texts of instruments may name.
@@ -68,7 +62,6 @@ private func prepare() {
   }
 }
 
-/// The package manager gives a program's `main` this name, and libFuzzer's own is not found under it.
 @_cdecl("FuzzFiles_main")
 public func fuzzFilesMain(
   _ count: CInt, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
@@ -76,8 +69,7 @@ public func fuzzFilesMain(
   guard count > 1 else { return 2 }
   prepare()
   arguments[1] = arguments[0]
-  var (count, arguments) = (count - 1, arguments + 1)
-  return runFuzzer(&count, &arguments) { bytes, count in
+  return fuzz(count - 1, arguments + 1) { bytes, count in
     test(UnsafeRawBufferPointer(start: bytes, count: count))
     return 0
   }

@@ -1,13 +1,13 @@
 import Engine
+import FuzzDriver
 import Patch
 import PatchLanguage
 
 /// Feeds arbitrary bytes to the reader of patch files and to the prompt, as libFuzzer finds them
 /// (`make fuzz`). Whatever comes in, nothing crashes, what is written is read back as it was, and
 /// every edit that is taken is undone exactly.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzReader(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-  let input = Array(UnsafeBufferPointer(start: bytes, count: count))
+private func test(_ bytes: UnsafeRawBufferPointer) {
+  let input = Array(bytes)
   let patch = PatchReader.read(bytes: input, file: "fuzz.patch", catalogue: Engine.catalogue).patch
   let text = PatchWriter.write(patch, catalogue: Engine.catalogue)
   let again = PatchReader.read(text, file: "fuzz.patch", catalogue: Engine.catalogue)
@@ -16,7 +16,6 @@ public func fuzzReader(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   for line in String(decoding: input, as: UTF8.self).split(separator: "\n") {
     perform(String(line), on: patch)
   }
-  return 0
 }
 
 private func perform(_ line: String, on patch: Patch) {
@@ -31,18 +30,12 @@ private func perform(_ line: String, on patch: Patch) {
   precondition(undone.patch == patch, "undone to something else: \(line)")
 }
 
-@_silgen_name("LLVMFuzzerRunDriver")
-private func runFuzzer(
-  _ count: UnsafeMutablePointer<CInt>,
-  _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>>,
-  _ test: @convention(c) (UnsafePointer<UInt8>?, Int) -> CInt
-) -> CInt
-
-/// The package manager gives a program's `main` this name, and libFuzzer's own is not found under it.
 @_cdecl("FuzzReader_main")
 public func fuzzReaderMain(
   _ count: CInt, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
 ) -> CInt {
-  var (count, arguments) = (count, arguments)
-  return runFuzzer(&count, &arguments) { fuzzReader($0, $1) }
+  fuzz(count, arguments) { bytes, count in
+    test(UnsafeRawBufferPointer(start: bytes, count: count))
+    return 0
+  }
 }

@@ -154,20 +154,15 @@ struct PlanPicture {
       let lacking = Self.lackingChannels(of: subjects[index].node, device)
       if nodes[index].lackingChannels != lacking { nodes[index].lackingChannels = lacking }
       var position = 0
-      for port in nodes[index].inputs.indices {
-        for cable in nodes[index].inputs[port].cables.indices {
-          let (gain, target, state) = figures(index, position, now, rate)
-          position += 1
-          guard nodes[index].inputs[port].cables[cable].isOther(gain, target, state) else { continue }
-          nodes[index].inputs[port].cables[cable].put(gain, target, state)
-        }
-      }
-      for port in nodes[index].outputs.indices {
-        for cable in nodes[index].outputs[port].cables.indices {
-          let (gain, target, state) = figures(index, position, now, rate)
-          position += 1
-          guard nodes[index].outputs[port].cables[cable].isOther(gain, target, state) else { continue }
-          nodes[index].outputs[port].cables[cable].put(gain, target, state)
+      for isInput in [true, false] {
+        for port in nodes[index][isInput].indices {
+          for cable in nodes[index][isInput][port].cables.indices {
+            let (gain, target, state) = figures(index, position, now, rate)
+            position += 1
+            // What does not move is shared with the reports before.
+            guard nodes[index][isInput][port].cables[cable].isOther(gain, target, state) else { continue }
+            nodes[index][isInput][port].cables[cable].put(gain, target, state)
+          }
         }
       }
     }
@@ -280,6 +275,20 @@ struct PlanPicture {
     case .at(let end): max(0, Double(end - now) / rate)
     case .unsent(let frames), .after(_, let frames): Double(frames) / rate
     case nil: nil
+    }
+  }
+}
+
+extension NodeReport {
+  /// Its inputs or its outputs.
+  fileprivate subscript(isInput: Bool) -> [PortReport] {
+    get { isInput ? inputs : outputs }
+    _modify {
+      if isInput {
+        yield &inputs
+      } else {
+        yield &outputs
+      }
     }
   }
 }

@@ -5,22 +5,10 @@ import Testing
 @testable import Interface
 
 @Suite("Anything goes") @MainActor struct MashingTests {
-  /// SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014).
-  struct Random: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-      state &+= 0x9E37_79B9_7F4A_7C15
-      var z = state
-      z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-      z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-      return z ^ (z >> 31)
-    }
-  }
-
   @Test(
     "random keys and clicks at random sizes never crash, and undo leads back to the start", arguments: [1, 2])
   func mashing(seed: UInt64) {
-    var random = Random(state: seed)
+    var random = SeededGenerator(seed: seed)
     let stage = Stage.demo()
     let first = stage.session.patch
     let start = stage.session.undoList.count

@@ -209,19 +209,6 @@ func broken() -> (scene: Scene, state: ViewState) {
   return (scene, state)
 }
 
-/// A small generator with a seed, so that a failing random test can be run again.
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-}
-
 /// `reconnecting` in the trace: a note, then `dist` for `eq`.
 func tracing() -> (scene: Scene, state: ViewState) {
   var (scene, state) = reconnecting()

@@ -7,7 +7,7 @@ import Testing
 @Suite("Views: whatever is shown, at whatever size")
 struct ViewsTests {
   /// A view state with everything that can stand on the screen, chosen at random.
-  private func randomState(_ scene: Scene, _ generator: inout SplitMix) -> ViewState {
+  private func randomState(_ scene: Scene, _ generator: inout SeededGenerator) -> ViewState {
     var state = ViewState()
     state.view = ViewState.View.allCases.randomElement(using: &generator) ?? .graph
     state.mode = Bool.random(using: &generator) ? .patch : .play
@@ -49,7 +49,7 @@ struct ViewsTests {
 
   @Test("Any size down to one cell draws, and the mouse may be anywhere (seed 7)")
   func anySize() {
-    var generator = SplitMix(state: 7)
+    var generator = SeededGenerator(seed: 7)
     let scenes = [
       reconnecting().scene, Scene(), feedback().scene, broken().scene,
       makeScene("node m matrix inputs=64 outputs=64"), manyNodes(40),

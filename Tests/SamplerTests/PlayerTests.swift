@@ -106,7 +106,7 @@ import Testing
   @Test func theSplitIntoBlocksChangesNoBit() throws {
     let seed: UInt64 = 77
     print("seed \(seed)")
-    var random = SplitMix(state: seed)
+    var random = SeededGenerator(seed: seed)
     var reference: [[Float]] = []
     let events: [(Int, Event)] = [
       (3, Event(.play)), (2000, Event(.stop)), (2300, Event(.play)), (4000, Event(.cue, time: 0.001)),
@@ -165,7 +165,7 @@ import Testing
   @Test func mutatedFilesNeverCrash() {
     let seed: UInt64 = 99
     print("seed \(seed)")
-    var random = SplitMix(state: seed)
+    var random = SeededGenerator(seed: seed)
     let path = folder.wav("m.wav", [noise(300), noise(300)], loop: 10...200, key: 61)
     let file = fopen(path, "r")!
     var original = [UInt8](repeating: 0, count: 4000)

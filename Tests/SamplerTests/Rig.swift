@@ -126,18 +126,6 @@ extension Event {
   static func control(_ number: UInt8, _ value: Float) -> Event { Event(.control, key: number, value: value) }
 }
 
-/// A generator of which the seed is printed by the tests that use it.
-struct SplitMix: RandomNumberGenerator {
-  var state: UInt64
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-}
-
 /// A folder that goes when the test ends.
 final class Folder {
   let path: String
@@ -212,7 +200,7 @@ final class Folder {
 
 /// Noise -1...1 that is the same each time.
 func noise(_ count: Int, seed: UInt64 = 1) -> [Float] {
-  var random = SplitMix(state: seed)
+  var random = SeededGenerator(seed: seed)
   return (0..<count).map { _ in Float.random(in: -1...1, using: &random) }
 }
 

@@ -87,7 +87,7 @@ import Testing
   @Test func theSplitIntoBlocksChangesNoBit() throws {
     let seed: UInt64 = 20_260_101
     print("seed \(seed)")
-    var random = SplitMix(state: seed)
+    var random = SeededGenerator(seed: seed)
     let path = folder.wav("a.wav", [noise(3000), noise(3000, seed: 5)], loop: 700...900, key: 60)
     folder.write(
       "a.sfz",

@@ -237,7 +237,7 @@ import Testing
   @Test func mutatedInstrumentsNeverCrash() throws {
     let seed: UInt64 = 0x5F2
     print("seed \(seed)")
-    var random = SplitMix(state: seed)
+    var random = SeededGenerator(seed: seed)
     folder.wav("a.wav", [noise(400)], loop: 100...300, key: 62)
     let original = Array(
       """

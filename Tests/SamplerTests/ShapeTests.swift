@@ -231,7 +231,7 @@ import Testing
   @Test func theSplitIntoBlocksChangesNoBitOfShapedVoices() throws {
     let seed: UInt64 = 4711
     print("seed \(seed)")
-    var random = SplitMix(state: seed)
+    var random = SeededGenerator(seed: seed)
     folder.wav("stereo.wav", [noise(5000), noise(5000, seed: 9)])
     folder.write(
       "a.sfz",

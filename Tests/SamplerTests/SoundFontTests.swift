@@ -152,7 +152,7 @@ import Testing
     #expect(throws: LoadError.self) { try InstrumentLoader.load(path: folder.write("t.sf2", "text")) }
     let seed: UInt64 = 31
     print("seed \(seed)")
-    var random = SplitMix(state: seed)
+    var random = SeededGenerator(seed: seed)
     for round in 0..<300 {
       var bytes = whole
       for _ in 0..<Int.random(in: 1...5, using: &random) {

@@ -154,7 +154,7 @@ import Testing
 
   @Test func anythingAnywhereOnAnySizeIsSafe() {
     for seed in UInt64(1)...60 {
-      var random = SplitMix(state: seed)
+      var random = SeededGenerator(seed: seed)
       var canvas = Canvas(
         columns: .random(in: -1...12, using: &random), rows: .random(in: 0...6, using: &random))
       func point() -> Point {

@@ -225,7 +225,9 @@ import Testing
 
   // MARK: Promises
 
-  private func random(_ count: Int, edges: Int, feedback: Int, span: Int = .max, _ random: inout SplitMix)
+  private func random(
+    _ count: Int, edges: Int, feedback: Int, span: Int = .max, _ random: inout SeededGenerator
+  )
     -> (
       [DiagramNode], [DiagramCable]
     )
@@ -315,7 +317,7 @@ import Testing
 
   @Test func randomGraphsKeepEveryPromise() {
     for seed in UInt64(1)...50 {
-      var generator = SplitMix(state: seed)
+      var generator = SeededGenerator(seed: seed)
       let count = Int.random(in: 1...18, using: &generator)
       let (nodes, cables) = random(
         count, edges: .random(in: 0...30, using: &generator), feedback: .random(in: 0...4, using: &generator),
@@ -327,7 +329,7 @@ import Testing
   }
 
   @Test func twoHundredNodesKeepEveryPromise() {
-    var generator = SplitMix(state: 200)
+    var generator = SeededGenerator(seed: 200)
     let (nodes, cables) = random(200, edges: 240, feedback: 3, span: 8, &generator)
     check(Diagram(nodes: nodes, cables: cables), nodes, cables, "200 nodes")
   }

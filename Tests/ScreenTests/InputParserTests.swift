@@ -187,7 +187,7 @@ import Testing
       "\u{1B}[M !!", "\u{1B}]0;title\u{1B}\\", "日本\u{1B}[[A", "\u{1B}[1;5~",
     ].map { Array($0.utf8) }
     for seed in UInt64(1)...300 {
-      var random = SplitMix(state: seed)
+      var random = SeededGenerator(seed: seed)
       var parser = InputParser()
       for _ in 0..<30 {
         var bytes: [UInt8]

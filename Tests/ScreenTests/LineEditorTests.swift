@@ -125,7 +125,7 @@ import Testing
       "ctrl-u", "ctrl-y", "ctrl-t", "alt-b", "alt-f", "alt-d",
     ].compactMap { Key(name: $0) }
     for seed in UInt64(1)...50 {
-      var random = SplitMix(state: seed)
+      var random = SeededGenerator(seed: seed)
       var editor = LineEditor(history: ["one two", "three"])
       for _ in 0..<200 {
         guard let key = keys.randomElement(using: &random) else { continue }

@@ -18,19 +18,7 @@ import Testing
     try session.perform(
       "connect osc -> filt gain=-6dB ; connect filt -> mixer ; connect mixer -> d ; connect d -> mixer ; connect mixer -> out map=[1,0]"
     )
-    let inputs = UnsafeMutablePointer<UnsafePointer<Float>?>.allocate(capacity: 256)
-    let outputs = UnsafeMutablePointer<UnsafeMutablePointer<Float>?>.allocate(capacity: 256)
-    inputs.initialize(repeating: nil, count: 256)
-    outputs.initialize(repeating: nil, count: 256)
-    defer {
-      inputs.deallocate()
-      outputs.deallocate()
-    }
-    for _ in 0..<20 {
-      session.engine.renderer.render(frames: 64, inputs: inputs, outputs: outputs)
-      session.engine.collect()
-    }
-    session.refreshReport()
+    for _ in 0..<20 { try session.renderOneBlock() }
     return session
   }
 

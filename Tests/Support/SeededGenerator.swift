@@ -1,7 +1,7 @@
-import Foundation
-
 /// Random numbers from a seed that a failing test prints: the same everywhere, always. SplitMix64 (Steele,
 /// Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
+///
+/// Test targets that do not use `TestSupport` have a link to this file.
 public struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
 
@@ -15,9 +15,3 @@ public struct SeededGenerator: RandomNumberGenerator {
     return z ^ (z >> 31)
   }
 }
-
-/// Where laws are tried: `SOSTENUTO_SEEDS=1000 make test FILTER=LawTests` searches further than every
-/// run can.
-public let lawSeeds: [UInt64] =
-  ProcessInfo.processInfo.environment["SOSTENUTO_SEEDS"].flatMap(UInt64.init).map { Array(1...max($0, 1)) }
-  ?? [1, 2, 3, 20_261_121]
