@@ -136,10 +136,13 @@ final class EngineCable {
   /// Whether nobody hears it any more, at `time`, although edits keep its fade from ending: -120 dB.
   func isInaudible(at time: Int64, isExact: Bool) -> Bool {
     guard !carriesEvents, target == 0 else { return false }
-    if isExact, isMirrorExact { return abs(gain(at: time)) < 1e-6 }
-    // Its gain as the audio thread tells it, from a block after the command to leave: it only falls.
+    if isExact, isMirrorExact {
+      advanceMirror(to: time)
+      return mirror.ceiling < 1e-6
+    }
+    // As the audio thread tells it, from a block after the command to leave.
     guard let leavingAt, leavingAt < time, slot != nil else { return false }
-    return abs(Float(bitPattern: slot.pointee.gainNow.load(ordering: .relaxed))) < 1e-6
+    return Float(bitPattern: slot.pointee.ceilingNow.load(ordering: .relaxed)) < 1e-6
   }
 
   private func advanceMirror(to time: Int64) {
@@ -151,12 +154,6 @@ final class EngineCable {
     }
     mirror.skip(Int(clamping: max(0, time - mirrorTime)))
     mirrorTime = max(mirrorTime, time)
-  }
-
-  /// Its linear gain at `time`, which never goes back.
-  func gain(at time: Int64) -> Float {
-    advanceMirror(to: time)
-    return mirror.value
   }
 
   /// What is left of its fade takes the same time at another rate, from `time` on. No audio thread runs.

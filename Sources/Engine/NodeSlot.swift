@@ -151,6 +151,8 @@ struct CableSlot: ~Copyable {
   var gain: Ramp
   /// Linear gain at the last block, as the bit pattern of a float.
   let gainNow: Atomic<UInt32>
+  /// `Ramp.ceiling` of its gain there, likewise.
+  let ceilingNow: Atomic<UInt32>
   let isSilent = Atomic<Bool>(false)
   /// The move that waits until the delays are full which it fades to, and when it begins: on a multiple
   /// of 64, where a block begins whatever the driver's period. `.max`: none.
@@ -177,6 +179,7 @@ struct CableSlot: ~Copyable {
   init(gain: Float, delay: Int, channels: Int, carriesEvents: Bool) {
     self.gain = Ramp(gain)
     gainNow = Atomic(gain.bitPattern)
+    ceilingNow = Atomic(abs(gain).bitPattern)
     self.delay = delay
     var frames = 128
     while frames < delay + 64 { frames *= 2 }

@@ -20,7 +20,9 @@ extension StepRunner {
       let isMoving = source.cable.pointee.gain.isMoving
       if isMoving || source.cable.pointee.isSilent.load(ordering: .relaxed) != isSilent {
         source.cable.pointee.isSilent.store(isSilent, ordering: .relaxed)
-        source.cable.pointee.gainNow.store(source.cable.pointee.gain.value.bitPattern, ordering: .relaxed)
+        let gain = source.cable.pointee.gain
+        source.cable.pointee.gainNow.store(gain.value.bitPattern, ordering: .relaxed)
+        source.cable.pointee.ceilingNow.store(gain.ceiling.bitPattern, ordering: .relaxed)
       }
       if isSilent {
         source.cable.pointee.gain.skip(frames)
@@ -31,6 +33,7 @@ extension StepRunner {
         source.cable.pointee.gain.fill(gains, frames: frames)
         if !source.cable.pointee.gain.isMoving {
           source.cable.pointee.gainNow.store(steady.bitPattern, ordering: .relaxed)
+          source.cable.pointee.ceilingNow.store(abs(steady).bitPattern, ordering: .relaxed)
         }
       } else if steady == 0 {
         continue

@@ -35,25 +35,41 @@ public struct Ramp: Sendable, BitwiseCopyable {
     target + (c0 + t * (c1 + t * (c2 + t * (c3 + t * (c4 + t * c5)))))
   }
 
+  /// Its state at the next frame: the distance from the target, its change within a length of the move, and
+  /// the change of that.
+  private var motion: (distance: Float, speed: Float, acceleration: Float) {
+    @_noLocks get {
+      guard isMoving else { return (0, 0, 0) }
+      let t = Float(frame) / Float(length)
+      return (
+        c0 + t * (c1 + t * (c2 + t * (c3 + t * (c4 + t * c5)))),
+        c1 + t * (2 * c2 + t * (3 * c3 + t * (4 * c4 + t * 5 * c5))),
+        2 * c2 + t * (6 * c3 + t * (12 * c4 + t * 20 * c5))
+      )
+    }
+  }
+
+  /// Its absolute value never exceeds this again, even if it is sent to its target anew, at the same pace, any
+  /// number of times. The value itself says nothing of that: a ramp that is sent there in mid-move swings past.
+  public var ceiling: Float {
+    @_noLocks get {
+      let motion = motion
+      return abs(target) + abs(motion.distance) + abs(motion.speed) + abs(motion.acceleration)
+    }
+  }
+
   /// Starts moving to `newTarget`, to be reached after `frames` (0: at once). Audio thread.
   @_noLocks public mutating func move(to newTarget: Float, over frames: Int) {
     guard frames > 0 else {
       self = Ramp(newTarget)
       return
     }
-    var position = target
-    var speed: Float = 0
-    var acceleration: Float = 0
-    if isMoving {
-      let t = Float(frame) / Float(length)
-      position = value(at: t)
-      let stretch = Float(frames) / Float(length)
-      speed = stretch * (c1 + t * (2 * c2 + t * (3 * c3 + t * (4 * c4 + t * 5 * c5))))
-      acceleration = stretch * stretch * (2 * c2 + t * (6 * c3 + t * (12 * c4 + t * 20 * c5)))
-    } else if newTarget == target {
-      return
-    }
-    let distance = position - newTarget
+    guard isMoving || newTarget != target else { return }
+    let motion = motion
+    let distance = motion.distance + target - newTarget
+    let stretch = isMoving ? Float(frames) / Float(length) : 0
+    let speed = stretch * motion.speed
+    let acceleration = stretch * stretch * motion.acceleration
     target = newTarget
     frame = 0
     length = Int32(truncatingIfNeeded: frames)

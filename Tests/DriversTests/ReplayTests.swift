@@ -43,9 +43,7 @@ import Testing
   @Test("an effect that is replaced a thousand times a second, as soon as may be, is not heard")
   func hurry() throws {
     let (engine, tape) = (Engine(rate: 48000, period: 256), Tape())
-    var draft = try Draft(
-      "node tone oscillator freq=50Hz\nnode a gain\nnode out output channels=1\nconnect tone -> a\n"
-        + "connect a -> out")
+    var draft = try Draft(Self.replaced)
     engine.adopt(draft.patch)
     let thread = RenderThread(engine.renderer, tape, total: 48000, seed: 1)
     thread.start()
@@ -66,15 +64,41 @@ import Testing
     thread.limit.store(48000, ordering: .releasing)
     while engine.renderer.time < 48000 { engine.collect() }
     thread.join()
-    let still = Tape()
-    let other = Engine(rate: 48000, period: 256)
-    other.adopt(
-      try Draft("node tone oscillator freq=50Hz\nnode out output channels=1\nconnect tone -> out").patch)
-    for _ in 0..<48 { still.record(other.renderer, 1000) }
-    #expect(still.heard[0].contains { $0 > 0.2 })
-    let worst = zip(still.heard[0], tape.heard[0]).map { abs($0 - $1) }.max() ?? 1
-    #expect(worst < 1e-4, "off by \(worst)")
+    let worst = zip(try Self.untouched(48000), tape.heard[0]).map { abs($0 - $1) }.max() ?? 1
+    #expect(worst < 1e-5, "off by \(worst)")
     #expect(mostNodes < 300, "what fades piles up: \(mostNodes) nodes")
+  }
+
+  /// What leaves is let go of when it can't be heard again, although its fade begins anew with each edit:
+  /// not already when its gain passes through zero.
+  @Test("an effect that is replaced every so many frames is not heard", arguments: 20...120)
+  func rhythm(interval: Int) throws {
+    let (engine, tape) = (Engine(rate: 48000, period: 256), Tape())
+    var draft = try Draft(Self.replaced)
+    engine.adopt(draft.patch)
+    for edit in 0..<400 {
+      if case .edited(let change) = draft.perform("replace a \(edit % 2 == 0 ? "mix" : "gain")") {
+        engine.adopt(change.patch, at: engine.renderer.time)
+      }
+      tape.record(engine.renderer, interval)
+      engine.collect(expectingNothingBefore: engine.renderer.time)
+    }
+    let still = try Self.untouched(400 * interval)
+    #expect(still.contains { $0 > 0.2 })
+    let worst = zip(still, tape.heard[0]).map { abs($0 - $1) }.max() ?? 1
+    #expect(worst < 1e-5, "off by \(worst)")
+  }
+
+  private static let replaced =
+    "node tone oscillator freq=50Hz\nnode a gain\nnode out output channels=1\nconnect tone -> a\nconnect a -> out"
+
+  /// What its tone is without an effect.
+  private static func untouched(_ frames: Int) throws -> [Float] {
+    let (engine, tape) = (Engine(rate: 48000, period: 256), Tape())
+    engine.adopt(
+      try Draft("node tone oscillator freq=50Hz\nnode out output channels=1\nconnect tone -> out").patch)
+    while tape.heard[0].count < frames { tape.record(engine.renderer, 480) }
+    return Array(tape.heard[0][..<frames])
   }
 
   private static let end = 4800

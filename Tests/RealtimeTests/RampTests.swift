@@ -63,6 +63,30 @@ import Testing
     }
   }
 
+  /// The engine lets go of a cable whose gain can't be heard again. One that is sent to silence anew, again
+  /// and again, swings through it: its value is small then, its ceiling is not.
+  @Test(arguments: 20...120) func itsCeilingBoundsAllThatIsToCome(interval: Int) {
+    var ramp = Ramp(1)
+    var (bounds, values): ([Float], [Float]) = ([], [])
+    for move in 0..<80 {
+      if move < 60 { ramp.move(to: 0, over: 480) }
+      for _ in 0..<interval {
+        bounds.append(ramp.ceiling)
+        values.append(abs(ramp.value))
+        ramp.skip(1)
+      }
+    }
+    var largest: Float = 0
+    let isBound = values.indices.reversed().allSatisfy { frame in
+      largest = max(largest, values[frame])
+      return bounds[frame] >= largest * 0.9999
+    }
+    #expect(isBound)
+    #expect(values.indices.contains { values[$0] < 1e-3 && bounds[$0] > 0.1 }, "it swings")
+    ramp.skip(480)
+    #expect(ramp.ceiling == 0)
+  }
+
   /// What a fade adds to a constant signal above 5 kHz: the click that one would hear. The filter is
   /// eight one-pole high-passes; the loudest sample behind it counts.
   @Test func aFadeOfTenMillisecondsHasNoClick() {
