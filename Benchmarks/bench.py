@@ -5,7 +5,7 @@
 
 The figure is user CPU seconds per rendered second: of a long render less a short one, over the
 difference of their lengths, so that the start is not in it. W6 is the start: wall seconds of a process
-that renders one block. Peers that are not installed are left out. All sides must sound as the work does
+that renders one block. W7 is two threads beside one: wall seconds. Peers that are not installed are left out. All sides must sound as the work does
 before any is timed.
 """
 import argparse
@@ -26,12 +26,13 @@ WORK = os.path.join(os.path.dirname(patches.KEPT), "..", ".build-bench")
 class Side:
     """One program at one work."""
 
-    def __init__(self, name, command, sounds=None, less=None, short=ONE_BLOCK, times=1, is_start=False):
+    def __init__(self, name, command, sounds=None, less=None, short=ONE_BLOCK, times=1, is_start=False, is_wall=False):
         """`command`: of folder, seconds, output file. `sounds`: its RMS, none when it makes no file.
         `less`: the side whose cost is subtracted. `short`: the shorter render's seconds. `times`: how
-        much longer the long render is than the others', for works that cost little beside their start."""
+        much longer the long render is than the others', for works that cost little beside their start.
+        `is_wall`: counts what the clock on the wall says, not the processors."""
         self.name, self.command, self.sounds = name, command, sounds
-        self.less, self.short, self.times, self.is_start = less, short, times, is_start
+        self.less, self.short, self.times, self.is_start, self.is_wall = less, short, times, is_start, is_wall
         self.figures = []
 
     def render(self, folder, seconds):
@@ -54,7 +55,7 @@ class Side:
         if self.is_start:
             return self.render(folder, ONE_BLOCK)[1][1]
         seconds *= self.times
-        short, long = (self.render(folder, length)[1][0] for length in (self.short, seconds))
+        short, long = (self.render(folder, length)[1][self.is_wall] for length in (self.short, seconds))
         return (long - short) / (seconds - self.short)
 
     def take(self, folder, seconds):
@@ -77,10 +78,10 @@ class Row:
         return [side for side in (self.ours, self.peer, self.generic) if side]
 
 
-def sostenuto(program, patch, script=None, tap=None):
+def sostenuto(program, patch, script=None, tap=None, threads=1):
     def command(folder, seconds, output):
         return [program, "render", os.path.join(folder, patch), "--seconds", f"{seconds:.9f}", "--period",
-                str(BLOCK), *(["--script", script] if script else []),
+                str(BLOCK), "--threads", str(threads), *(["--script", script] if script else []),
                 *(["--tap", f"{tap}={output}"] if tap else ["--output", output])]  # fmt: skip
 
     return command
@@ -92,9 +93,8 @@ def our_sides(program, name, samples):
     def kept(work):
         return os.path.join(patches.KEPT, work)
 
-    def side(title, *arguments, **options):
-        tap = options.pop("tap", None)
-        return Side(f"{name} {title}", sostenuto(program, *arguments, tap=tap), **options)
+    def side(title, *arguments, tap=None, threads=1, **options):
+        return Side(f"{name} {title}", sostenuto(program, *arguments, tap=tap, threads=threads), **options)
 
     without = side("W3 without", "W3-without.patch", tap="ear", times=4)
     saws, matrix = saws_rms(), matrix_rms()
@@ -113,6 +113,8 @@ def our_sides(program, name, samples):
         "start": side("W6 groups", kept("W1.patch"), sounds=saws, is_start=True),
         "start nodes": side("W6 nodes", "W1-nodes.patch", sounds=saws, is_start=True),
         "start many": side("W6", "W6.patch", sounds=matrix, is_start=True),
+        "two": side("two threads", "W7.patch", sounds=chain_rms(1), threads=2, is_wall=True),
+        "one": side("one thread", "W7.patch", sounds=chain_rms(1), is_wall=True),
     }  # fmt: skip
 
 
@@ -169,6 +171,7 @@ def rows(ours, peer, generic):
         row("W6", "start: W1's patch, 4 groups", "start", "Csound start", 1),
         row("W6", "the same as 768 nodes", "start nodes", "Csound start", 1),
         Row("W6", "start: 12,500 nodes", ours["start many"], None, 0.25, generic.get("start many")),
+        Row("W7", "two branches, two threads", ours["two"], ours["one"], 0.6, generic.get("two")),
     ]
 
 
@@ -234,8 +237,8 @@ def main():
             for _ in range(3 if side.is_start else 1):
                 side.take(folder, options.seconds)
 
-    print(f"{options.repeat} turns of {options.seconds:g} s at {RATE} Hz in blocks of {BLOCK} frames, one thread;")
-    print("user CPU seconds per second of sound, W6 wall seconds: medians and half the quartiles' distance")
+    print(f"{options.repeat} turns of {options.seconds:g} s at {RATE} Hz in blocks of {BLOCK} frames, one thread but for W7;")
+    print("user CPU seconds per second of sound, W6 and W7 wall seconds: medians and half the quartiles' distance")
     table(todo)
     load = " ".join(f"{x:.1f}" for x in os.getloadavg())
     print(f"{os.cpu_count()} processors, load {load}")

@@ -5,13 +5,17 @@
 
 A tone goes through an effect, which becomes a resonant filter, a delay and an equalizer in turn; W1's
 voices on other outputs are the load. It all runs on a JACK server of its own with the dummy back end and
-64 frames a period. At the same time a client that does nothing listens to another such server: how often
-that is late is the machine's doing.
+64 frames a period. Five seconds of edits follow on five seconds without, in turn: the control is the same
+program under the same load, at rest. At the same time a client that does nothing listens to another such
+server: how often that is late is the machine's doing.
 
   step    the largest difference of two successive samples, over the largest that the tone has at rest in
           any of the effects. A crossfade between two of them adds its own slope: a few per cent.
   clicks  windows of 10 ms whose largest second difference is above three times that of the tone at rest
   silent  seconds of it, in pieces of at least 32 frames
+  xruns   of the server while there are edits, in as many seconds without, and of the idle client's server in
+          the former
+  late    callbacks of the listening client that come after two periods, likewise
 """
 import argparse
 import array
@@ -28,14 +32,29 @@ from measure import read_wav, run
 from workloads import *
 
 EFFECTS = ["filter freq=1kHz q=2", "delay time=7ms feedback=20% mix=30%", "equalizer band1.gain=3dB band2.gain=-3dB"]
-# Until the recording begins: seconds of edits without an ear.
+# Seconds until the recording begins.
 LEAD = 4
+# Seconds of edits, and of their absence, in turn.
+TURN = 5
 
 
-def script(rate, seconds):
-    count = round(rate * seconds)
-    return "".join(
-        f"at {i / rate:.6f}s replace effect {EFFECTS[(i + 1) % len(EFFECTS)]}\n" for i in range(count)
+def script(rate, turns):
+    """The edits of every other turn. They begin and end half a second inside of it: the recording's clock and
+    the player's do not start together."""
+    lines = []
+    for turn in range(turns):
+        for _ in range(round(rate * (TURN - 1))):
+            at = LEAD + (2 * turn + 1) * TURN + 0.5 + len(lines) / rate - turn * (TURN - 1)
+            lines.append(f"at {at:.6f}s replace effect {EFFECTS[(len(lines) + 1) % len(EFFECTS)]}\n")
+    return "".join(lines)
+
+
+def in_turns(counts):
+    """What was counted by the second: in the seconds full of edits, and in as many without."""
+    inner = [second % TURN not in (0, TURN - 1) for second in range(len(counts))]
+    return tuple(
+        sum(count for second, count in enumerate(counts) if inner[second] and second // TURN % 2 == with_edits)
+        for with_edits in (1, 0)
     )
 
 
@@ -131,7 +150,9 @@ def heard(samples, rest):
 
 def measure(options, folder, rate, groups, rest):
     patches.put(folder, "W5.patch", patches.replaced(groups))
-    patches.put(folder, "W5.script", script(rate, LEAD + options.seconds + 1) if rate else "")
+    turns = max(1, round(options.seconds / TURN))
+    seconds = 2 * turns * TURN
+    patches.put(folder, "W5.script", script(rate, turns))
     names = [f"sostenuto-bench-{os.getpid()}-{part}" for part in ("ours", "idle")]
     servers, processes = [], []
     try:
@@ -143,14 +164,14 @@ def measure(options, folder, rate, groups, rest):
         player = subprocess.Popen(
             [options.program, "play", f"{folder}/W5.patch", "--headless", "--loose", "--json", "--driver", "jack",
              "--jack-server", names[0], "--script", f"{folder}/W5.script",
-             "--seconds", str(LEAD + options.seconds + 2)],
+             "--seconds", str(LEAD + seconds + 2)],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         )  # fmt: skip
         processes.append(player)
         start = time.monotonic()
         ears = [
-            listen(options.listener, servers[0], options.seconds, "sostenuto:out_1", tape),
-            listen(options.listener, servers[1], options.seconds),
+            listen(options.listener, servers[0], seconds, "sostenuto:out_1", tape),
+            listen(options.listener, servers[1], seconds),
         ]
         processes += ears
         for ear in ears:
@@ -187,7 +208,7 @@ def main():
     parser.add_argument("program")
     parser.add_argument("listener")
     parser.add_argument("--rate", type=float, action="append", help="edits a second")
-    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--seconds", type=float, default=20, help="of edits, and of their absence")
     parser.add_argument("--load", type=float, default=40, help="per cent of a processor")
     parser.add_argument("--async", dest="asynchronous", action="store_true", help="jackd does not wait for clients")
     options = parser.parse_args()
@@ -205,17 +226,19 @@ def main():
     finally:
         server.stop()
     print(f"W5: {options.seconds:g} s on jackd -d dummy, {RATE} Hz, {BLOCK} frames; load: {groups * WIDTH} voices")
-    layout = "{:>9} {:>6} {:>9} {:>9} {:>7} {:>6} {:>6} {:>6} {:>6} {:>7} {:>13} {:>12}"
+    layout = "{:>9} {:>6} {:>9} {:>9} {:>7} {:>6} {:>6} {:>6} {:>6} {:>7} {:>20} {:>20}"
     print(layout.format("edits/s", "done", "longest", "median", "lag", "load", "peak", "step", "clicks",
-                        "silent", "xruns (idle)", "late (idle)"))  # fmt: skip
-    for rate in options.rate or [0, 100, 1000]:
+                        "silent", "xruns/without/idle", "late/without/idle"))  # fmt: skip
+    for rate in options.rate or [100, 1000]:
         played, ours, idle, sound = measure(options, folder, rate, groups, rest)
+        counts = [
+            "{}/{}/{}".format(*in_turns(ours[what]), in_turns(idle[what])[0]) for what in ("xruns", "late")
+        ]
         print(layout.format(
             f"{rate:g}", played["edits"], f"{played['longestEditSeconds'] * 1e3:.2f} ms",
             f"{played['medianLineSeconds'] * 1e3:.3f} ms", f"{played['lagSeconds'] * 1e3:.0f} ms",
             f"{played['load'] * 100:.0f} %", f"{played['peakLoad'] * 100:.0f} %", f"{sound['step']:.3f}",
-            sound["clicks"], f"{sound['silent']:.2f} s", f"{ours['xruns']} ({idle['xruns']})",
-            f"{ours['late']} ({idle['late']})"), flush=True)  # fmt: skip
+            sound["clicks"], f"{sound['silent']:.2f} s", *counts), flush=True)  # fmt: skip
     print(f"{os.cpu_count()} processors, load {' '.join(f'{x:.1f}' for x in os.getloadavg())}")
 
 

@@ -7,7 +7,7 @@ import Synchronization
 ///     listen SERVER SECONDS [PORT FILE]
 ///
 /// Says `ready` once it is connected and begins at the next line that it reads. Writes 32-bit floats, and
-/// prints how many frames it heard, the server's xruns and its own late callbacks.
+/// prints the server's xruns and its own late callbacks in each second.
 @main struct Listen {
   static func main() { listen() }
 
@@ -22,7 +22,8 @@ import Synchronization
     guard let client = retry({ open(words[1]) }) else { fail("no server \(words[1])") }
     let rate = Double(jack_get_sample_rate(client))
     let port = words.count > 3 ? jack_port_register(client, "in", JACK_DEFAULT_AUDIO_TYPE, 1, 0) : nil
-    let tape = Tape(port, period: Double(jack_get_buffer_size(client)) / rate, frames: Int(seconds * rate))
+    let tape = Tape(
+      port, rate: rate, period: Double(jack_get_buffer_size(client)) / rate, frames: Int(seconds * rate))
     let argument = Unmanaged.passUnretained(tape).toOpaque()
     jack_set_process_callback(client, process, argument)
     jack_set_xrun_callback(client, countXrun, argument)
@@ -42,11 +43,7 @@ import Synchronization
       fclose(file)
     }
     jack_client_close(client)
-    print(
-      """
-      {"frames": \(tape.capacity), "xruns": \(tape.xruns.load(ordering: .relaxed)), \
-      "late": \(tape.late.load(ordering: .relaxed))}
-      """)
+    print("{\"xruns\": \(tape.xruns.seconds), \"late\": \(tape.late.seconds)}")
   }
 
   private nonisolated static func open(_ server: String) -> OpaquePointer? {
@@ -74,22 +71,45 @@ private final class Tape: Sendable {
   nonisolated(unsafe) let port: OpaquePointer?
   nonisolated(unsafe) let samples: UnsafeMutablePointer<Float>
   let capacity: Int
+  let rate: Double
   /// Microseconds.
   let period: UInt64
   let frames = Atomic<Int>(0)
   let isRecording = Atomic<Bool>(false)
-  let xruns = Atomic<Int>(0)
-  let late = Atomic<Int>(0)
+  let xruns: Tally
+  let late: Tally
   let last = Atomic<UInt64>(0)
+  /// Of the recording, so far.
+  var second: Double { Double(frames.load(ordering: .relaxed)) / rate }
 
-  init(_ port: OpaquePointer?, period: Double, frames: Int) {
+  init(_ port: OpaquePointer?, rate: Double, period: Double, frames: Int) {
     self.port = port
+    self.rate = rate
     self.period = UInt64(period * 1e6)
     // Whole periods of any size.
     capacity = frames / 8192 * 8192
     samples = .allocate(capacity: capacity)
     samples.initialize(repeating: 0, count: capacity)
+    xruns = Tally(seconds: Double(frames) / rate)
+    late = Tally(seconds: Double(frames) / rate)
   }
+}
+
+/// Counts what happens, by the second of the recording.
+private final class Tally: Sendable {
+  private nonisolated(unsafe) let counts: UnsafeMutablePointer<Int>
+  private let size: Int
+
+  init(seconds: Double) {
+    size = Int(seconds.rounded(.up))
+    counts = .allocate(capacity: size)
+    counts.initialize(repeating: 0, count: size)
+  }
+
+  /// One thread for each tally.
+  func add(at second: Double) { counts[min(Int(second), size - 1)] += 1 }
+
+  var seconds: [Int] { Array(UnsafeBufferPointer(start: counts, count: size)) }
 }
 
 private func tape(_ argument: UnsafeMutableRawPointer?) -> Tape {
@@ -98,7 +118,7 @@ private func tape(_ argument: UnsafeMutableRawPointer?) -> Tape {
 
 private func countXrun(_ argument: UnsafeMutableRawPointer?) -> Int32 {
   let tape = tape(argument)
-  if tape.isRecording.load(ordering: .acquiring) { tape.xruns.wrappingAdd(1, ordering: .relaxed) }
+  if tape.isRecording.load(ordering: .acquiring) { tape.xruns.add(at: tape.second) }
   return 0
 }
 
@@ -108,7 +128,7 @@ private func process(_ frames: UInt32, _ argument: UnsafeMutableRawPointer?) -> 
   let last = tape.last.exchange(now, ordering: .relaxed)
   let done = tape.frames.load(ordering: .relaxed)
   guard tape.isRecording.load(ordering: .acquiring), done < tape.capacity else { return 0 }
-  if now - last > 2 * tape.period { tape.late.wrappingAdd(1, ordering: .relaxed) }
+  if now - last > 2 * tape.period { tape.late.add(at: tape.second) }
   if let port = tape.port, let heard = jack_port_get_buffer(port, frames) {
     (tape.samples + done).update(from: heard.assumingMemoryBound(to: Float.self), count: Int(frames))
   }

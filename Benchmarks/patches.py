@@ -157,6 +157,17 @@ def low_passes():
     return chain("filter freq=20kHz q=0.5", "W4b: 1000 stereo low-passes in series.")
 
 
+def branches():
+    """W7: W4's low-passes, half of them for each of its sines."""
+    nodes = []
+    for branch, freq in enumerate(CHAIN_FREQS):
+        name = f"b{branch}_"
+        nodes.append(oscillators(f"{name}0", [freq, freq], shape="", level=decibels(CHAIN_LEVEL)))
+        nodes += [node(f"{name}{i} filter freq=20kHz q=0.5", f"connect {name}{i - 1} -> {name}{i}") for i in range(1, CHAIN // 2 + 1)]
+    ends = [f"{name} -> out map=[{sides}]" for name, sides in ((f"b0_{CHAIN // 2}", "0,-1"), (f"b1_{CHAIN // 2}", "-1,0"))]
+    return patch("W7: two branches of 500 stereo low-passes.", *nodes, node("out output", *(f"connect {end}" for end in ends)))
+
+
 def many_nodes():
     """W3 as nodes, three to a crosspoint, and the rest behind it: 12,500 in all with the output."""
     nodes = [node(f"saw{i} oscillator shape=saw freq={number(f)}Hz level=0dB") for i, f in enumerate(MATRIX_FREQS)]
@@ -219,6 +230,7 @@ def write_others(folder, travel=60):
     put(folder, "W3-without.patch", matrix_without())
     put(folder, "moves.script", matrix_moves(travel))
     put(folder, "W6.patch", many_nodes())
+    put(folder, "W7.patch", branches())
     return samples
 
 

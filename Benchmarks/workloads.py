@@ -1,10 +1,11 @@
-"""The facts of the workloads W1 to W6: every side plays these numbers, so that the work is the same.
+"""The facts of the workloads W1 to W7: every side plays these numbers, so that the work is the same.
 
 W1  256 saws, each through a resonant low-pass (1 kHz, Q 2) and two gains, to stereo
 W2  128 voices of one looped sample, each at a rate of its own, with two gains, to stereo; also with filters, still
     and moving, and 1000 of them
 W3  64 saws through a 64x64 matrix in which every gain is open
 W4  two sines through 1000 stereo gains (a) or 1000 stereo low-passes (b) in series
+W7  two branches that do not meet, each of 500 stereo low-passes in series
 """
 import math
 import random
