@@ -49,6 +49,8 @@ public struct DriverStatus: Sendable, Equatable {
   public var peakLoad = 0.0
   /// Periods that came late or not at all since the driver started.
   public var xruns = 0
+  /// MIDI messages that came in faster than they could be taken since the driver started.
+  public var lostMidi = 0
   /// Seconds from a sound at the input to the same sound at the output; 0 without hardware.
   public var roundTrip = 0.0
   /// The share that all of the JACK server's clients take together; nil elsewhere.

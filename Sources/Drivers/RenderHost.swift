@@ -24,6 +24,8 @@ final class RenderHost: Sendable {
   /// Renders that have been completed.
   let cycles = Atomic<Int>(0)
   let xruns = Atomic<Int>(0)
+  /// MIDI messages for which there was no room.
+  private let lostMidi = Atomic<Int>(0)
 
   private let renderer: Renderer
   /// The same, for the audio thread: it counts no references.
@@ -58,10 +60,10 @@ final class RenderHost: Sendable {
     var time: Int64
   }
 
-  /// A message that came at a time of the monotonic clock; dropped when the ring is full. One thread.
+  /// A message that came at a time of the monotonic clock; counted as lost when the ring is full. One thread.
   func arrive(_ event: Event, port: Int, at time: Int64) {
     var arrival = Arrival(event: event, port: port, time: time)
-    _ = arrivals.push(&arrival)
+    if !arrivals.push(&arrival) { lostMidi.wrappingAdd(1, ordering: .relaxed) }
   }
 
   /// Takes what came in during the period before into this one, each at its place: all come one period late,
@@ -112,6 +114,7 @@ final class RenderHost: Sendable {
     }
     port = 0
     while port < MidiInput.ports {
+      if midi[port].dropped > 0 { lostMidi.wrappingAdd(midi[port].dropped, ordering: .relaxed) }
       midi[port].removeAll()
       port &+= 1
     }
@@ -160,12 +163,13 @@ final class RenderHost: Sendable {
     }
   }
 
-  /// Load and xruns so far. Worker.
+  /// Load, xruns and lost MIDI so far. Worker.
   var status: DriverStatus {
     var status = DriverStatus()
     status.load = Double(Float(bitPattern: load.load(ordering: .relaxed)))
     status.peakLoad = Double(Float(bitPattern: peakLoad.load(ordering: .relaxed)))
     status.xruns = xruns.load(ordering: .relaxed)
+    status.lostMidi = lostMidi.load(ordering: .relaxed)
     return status
   }
 }

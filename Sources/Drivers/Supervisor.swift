@@ -21,6 +21,7 @@ public final class Supervisor {
   private var midiPorts: [MidiPort] = []
   private var toldMidiFault: String?
   private var xrunsBefore = 0
+  private var lostMidiBefore = 0
   private var attempt: Attempt?
   private var nextAttempt: Int64?
   /// Nanoseconds between two looks for something better: quick churn has frozen JACK servers.
@@ -64,10 +65,11 @@ public final class Supervisor {
     return fault
   }
 
-  /// Load, xruns of all drivers since the start, and so on.
+  /// Load, and xruns and lost MIDI of all drivers since the start, and so on.
   public var status: DriverStatus {
     guard var status = driver?.status else { return DriverStatus() }
     status.xruns += xrunsBefore
+    status.lostMidi += lostMidiBefore
     return status
   }
 
@@ -133,6 +135,7 @@ public final class Supervisor {
 
   private func leave(_ old: any Driver) {
     xrunsBefore += old.status.xruns
+    lostMidiBefore += old.status.lostMidi
     old.stop()
     driver = nil
   }

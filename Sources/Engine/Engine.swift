@@ -262,7 +262,7 @@ public final class Engine {
 
   func prepare(_ node: EngineNode) {
     node.prepare(rate: rate, quality: quality, noEvents: noEvents, pools: pools)
-    node.fault = faults[node.id]
+    if let fault = faults[node.id] { node.fault = fault }
     node.loading = loads[node.id]
     log.note(.allocated(bytes: node.bytes), node.id, node.name, at: renderer.time)
     log.note(.prepared, node.id, node.name, at: renderer.time)

@@ -219,7 +219,7 @@ final class Reconciler {
       firstChannel: first, rows: engine.rows)
     if type?.tag == .midi {
       made.portName = Self.sender(of: node)
-      made.midiPort = engine.midiPort(for: made.portName)
+      hear(engine.midiPort(for: made.portName), made)
     }
     if let type { made.latency = Int32(type.latency(made.configuration(rate: engine.rate))) }
     if type == nil { made.fault = "unknown kind “\(node.kind)”" }
@@ -327,6 +327,15 @@ final class Reconciler {
     return text
   }
 
+  /// A node for which no port is left says so.
+  private func hear(_ port: Int, _ node: EngineNode) {
+    node.midiPort = port
+    node.fault =
+      port < 0
+      ? "hears nobody: other nodes hear \(MidiInput.ports) different senders, and more there cannot be" : nil
+    if let fault = node.fault { engine.note(.failed(fault), node) }
+  }
+
   private func update(midiPortOf target: EngineNode, _ node: Node) {
     let sender = Self.sender(of: node)
     guard target.portName != sender else { return }
@@ -334,7 +343,7 @@ final class Reconciler {
     // Its own is free as soon as nobody else hears it.
     target.midiPort = -1
     let port = engine.midiPort(for: sender)
-    target.midiPort = port
+    hear(port, target)
     engine.rename(target)
     work.commands.append(
       .kernel(target.slot, parameter: Int32(MidiIn.port), element: 0, value: Float(port), frames: 0))

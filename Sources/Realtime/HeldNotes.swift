@@ -39,7 +39,7 @@ public struct HeldNotes: BitwiseCopyable {
       let pedal = pedal(event)
       if pedal != 0 {
         if event.value >= 64 { words[Self.pedals] |= pedal } else { words[Self.pedals] &= ~pedal }
-      } else if event.key == 120 || event.key == 123 {
+      } else if event.key == 120 || event.key >= 123 {
         words[channel &* 2] = 0
         words[channel &* 2 &+ 1] = 0
       } else if event.key == 121 {

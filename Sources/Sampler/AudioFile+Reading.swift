@@ -5,9 +5,10 @@ import Glibc
 /// Audio files as libsndfile reads them. Worker.
 extension AudioFile {
   /// Reads a whole file, converted to `rate` when that is given and differs; `folded`: more than two
-  /// channels become two. Worker.
+  /// channels become two; `isReversed`: its last frame is the first. Worker.
   static func read(
-    _ path: String, rate wanted: Double? = nil, folded: Bool = false, in pool: SamplePool = SamplePool(),
+    _ path: String, rate wanted: Double? = nil, folded: Bool = false, isReversed: Bool = false,
+    in pool: SamplePool = SamplePool(),
     showing progress: LoadProgress? = nil
   ) throws(LoadError) -> AudioFile {
     var info = SF_INFO()
@@ -30,14 +31,17 @@ extension AudioFile {
     let promised = Int(info.frames)
     let isFolded = folded && channels > 2
     let isShort = hasShorts(info.format) && !isFolded && (wanted == nil || wanted == facts.rate)
-    if let stream = try streamed(facts, info, file, rate: wanted, isFolded: isFolded, isShort, pool) {
+    if let stream = try streamed(
+      facts, info, file, rate: wanted, isFolded: isFolded, isReversed: isReversed, isShort, pool)
+    {
       return stream
     }
     progress?.expect(promised)
     if isShort {
-      let samples = try decode(file, channels, promised, path, progress, as: Int16.self, sf_readf_short)
+      var samples = try decode(file, channels, promised, path, progress, as: Int16.self, sf_readf_short)
       facts.originalFrames = samples.count / channels
       (facts.loop, facts.key) = instrument(of: file, frames: facts.originalFrames)
+      if isReversed { reverse(&samples, channels: channels, &facts) }
       return try AudioFile(facts, channels: channels, shorts: samples, in: pool)
     }
     var samples = try decode(file, channels, promised, path, progress, as: Float.self, sf_readf_float)
@@ -58,13 +62,14 @@ extension AudioFile {
     } else {
       (facts.loop, facts.key) = instrument(of: file, frames: facts.originalFrames)
     }
+    if isReversed { reverse(&samples, channels: channels, &facts) }
     return try AudioFile(facts, channels: channels, floats: samples, in: pool)
   }
 
   /// The same as a stream, where the file is so large that it shall be one.
   private static func streamed(
     _ facts: Facts, _ info: SF_INFO, _ file: OpaquePointer, rate wanted: Double?, isFolded: Bool,
-    _ isShort: Bool, _ pool: SamplePool
+    isReversed: Bool, _ isShort: Bool, _ pool: SamplePool
   ) throws(LoadError) -> AudioFile? {
     var facts = facts
     var frames = Int(info.frames)
@@ -88,8 +93,11 @@ extension AudioFile {
     let source = SoundFileSource(
       path: facts.path, channels: Int(info.channels), frames: facts.originalFrames, isFolded: isFolded,
       isShort: isShort, conversion: conversion)
+    if isReversed { facts.loop = facts.loop?.reversed(frames) }
     return try AudioFile(
-      facts, channels: channels, frames: frames, isShort: isShort, source: source,
+      facts, channels: channels, frames: frames, isShort: isShort,
+      source: isReversed
+        ? ReversedSource(source, channels: channels, frames: frames, isShort: isShort) : source,
       waits: pool.options.waits)
   }
 

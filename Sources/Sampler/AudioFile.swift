@@ -138,12 +138,13 @@ final class AudioFile: @unchecked Sendable {
     }
   }
 
-  /// What `sample=*NAME` asks for: nothing, or a sine at C4.
+  /// What `sample=*NAME` asks for, for as long as it is held: nothing, or a sine at C4.
   static func generated(_ name: String, in pool: SamplePool) throws(LoadError) -> AudioFile {
     var facts = Facts(
       path: name, format: "generated", rate: 48000, originalRate: 48000, originalFrames: 48000)
     switch name {
     case "*silence":
+      facts.loop = Loop(start: 0, end: 48000)
       return try AudioFile(facts, channels: 1, floats: [Float](repeating: 0, count: 48000), in: pool)
     case "*sine":
       // One turn, at the rate at which it sounds as C4.

@@ -15,11 +15,18 @@ struct EnvelopeSettings {
   /// Decay and release are straight lines, not straight in decibels.
   var isLinear = false
   var isBank = false
+  /// How these stages bend: 0 is straight, positive slow at first (NaN: as `Envelope` says).
+  var attackShape = Float.nan
+  var decayShape = Float.nan
+  var releaseShape = Float.nan
+  /// The decay's time is one to nothing, not to the sustain level; the release's one from full.
+  var decaysToZero = true
+  var releasesFromFull = false
 }
 
 /// A sounding DAHDSR envelope: delay, attack (a straight line), hold, decay, sustain, release.
 ///
-/// Decay and release are straight lines in decibels that would fall by 9 nepers (78 dB) in their time,
+/// Unless shapes are stated, decay and release are straight lines in decibels that would fall by 9 nepers (78 dB) in their time,
 /// as ARIA players of SFZ do; the decay stops at the sustain level. Where such a line ends in silence it
 /// is shifted to reach zero exactly at its end. Linear envelopes, for pitch and filters, fall straight; a
 /// bank's (chapter 8.1.3 of its specification) have times for a fall from full to nothing: 96 dB.
@@ -56,6 +63,11 @@ struct Envelope {
   private var sustain: Float = 0
   private var isLinear = false
   private var isBank = false
+  private var attackShape: Float = .nan
+  private var decayShape: Float = .nan
+  private var releaseShape: Float = .nan
+  private var decaysToZero = true
+  private var releasesFromFull = false
 
   /// 9 nepers in octaves of amplitude, and as a factor.
   private static var depth: Float { @_noLocks get { 12.984255 } }
@@ -87,6 +99,11 @@ struct Envelope {
   ) {
     isLinear = settings.isLinear
     isBank = settings.isBank
+    attackShape = settings.attackShape
+    decayShape = settings.decayShape
+    releaseShape = settings.releaseShape
+    decaysToZero = settings.decaysToZero
+    releasesFromFull = settings.releasesFromFull
     attack = frames(settings.attack + added[1], rate)
     hold = frames(settings.hold + added[2], rate)
     // An envelope that is straight in decibels falls by 9 nepers in its time, a bank's by 96 dB.
@@ -134,7 +151,16 @@ struct Envelope {
       enter(.done, length: 0)
       return
     }
-    if isLinear {
+    if releasesFromFull || releaseShape == releaseShape {
+      let shape = usual(releaseShape)
+      let place = releasesFromFull ? Self.place(of: level, shape) : 0
+      enter(.release, length: Int32(Float(release) * (1 - place) + 0.5))
+      if length > 0 {
+        bend(from: releasesFromFull ? 1 : level, to: 0, shape, over: release, beginningAt: place)
+      } else {
+        enter(.done, length: 0)
+      }
+    } else if isLinear {
       // A bank's release has a slope, others a time.
       let length = isBank ? Int32(Float(release) * level + 0.5) : release
       enter(.release, length: length)
@@ -157,6 +183,35 @@ struct Envelope {
     }
   }
 
+  /// A stage's shape where none is stated: 9 nepers, or straight.
+  @_noLocks private func usual(_ shape: Float) -> Float {
+    shape == shape ? shape : (isLinear ? 0 : -9)
+  }
+
+  /// Goes from one level to another as (e^(s t) - 1) / (e^s - 1) does for t of 0...1 (ARIA's shapes s), of
+  /// which what lies before `place` is left out.
+  @_noLocks private mutating func bend(
+    from level: Float, to end: Float, _ shape: Float, over frames: Int32, beginningAt place: Float = 0
+  ) {
+    if shape < 0.001, shape > -0.001 {
+      slope = (end - level) / Float(frames)
+      base = level + (end - level) * place
+      return
+    }
+    let whole = (end - level) / (exponential(shape) - 1)
+    slope = whole * exponential(shape * place)
+    base = level - whole
+    speed = shape * 1.442_695 / Float(frames)
+  }
+
+  /// Where such a way from 1 to 0 comes by a level.
+  @_noLocks private static func place(of level: Float, _ shape: Float) -> Float {
+    let fallen = 1 - level
+    if shape < 0.001, shape > -0.001 { return fallen }
+    let place = logarithm2(1 + fallen * (exponential(shape) - 1)) * 0.693_147 / shape
+    return place > 0 ? (place < 1 ? place : 1) : 0
+  }
+
   @_noLocks private mutating func enter(_ next: Stage, length frames: Int32) {
     stage = next
     frame = 0
@@ -170,13 +225,24 @@ struct Envelope {
     switch stage {
     case .delay:
       enter(.attack, length: attack)
-      base = start
-      slope = attack > 0 ? (1 - start) / Float(attack) : 0
+      if attackShape == attackShape, attack > 0 {
+        bend(from: start, to: 1, attackShape, over: attack)
+      } else {
+        base = start
+        slope = attack > 0 ? (1 - start) / Float(attack) : 0
+      }
     case .attack:
       enter(.hold, length: hold)
       base = 1
     case .hold:
       var frames = decay
+      if sustain < 1, !decaysToZero || decayShape == decayShape {
+        let shape = usual(decayShape)
+        if decaysToZero { frames = Int32(Float(decay) * Self.place(of: sustain, shape) + 0.5) }
+        enter(.decay, length: frames)
+        if frames > 0 { bend(from: 1, to: decaysToZero ? 0 : sustain, shape, over: decay) }
+        return
+      }
       if sustain >= 1 {
         frames = 0
       } else if isLinear {
@@ -274,7 +340,7 @@ struct Envelope {
   }
 }
 
-/// 2^x for x of -126...0, to 2e-7: x split at its integer part, and the fraction's power of two by the
+/// 2^x for x of -126...126, to 2e-7: x split at its integer part, and the fraction's power of two by the
 /// Taylor polynomial of degree six around the middle. Audio thread.
 @_noLocks @inline(__always) func exponential2(_ x: SIMD16<Float>) -> SIMD16<Float> {
   // Adding 1.5 * 2^23 leaves the nearest integer in the low bits of the mantissa.

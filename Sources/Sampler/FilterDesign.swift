@@ -7,6 +7,7 @@ enum FilterKind: UInt8, Hashable, Sendable {
   case bankLowpass
   /// A further stage behind one of two poles, without resonance of its own.
   case lowpassStage, highpassStage
+  case allpass1
 
   @_noLocks static func == (a: Self, b: Self) -> Bool { a.rawValue == b.rawValue }
 }
@@ -96,6 +97,11 @@ struct FilterCoefficients {
       m0 = 1
       m1 = -1
       m2 = -1
+    case .allpass1:
+      k = 2
+      m0 = -1
+      m1 = 2
+      m2 = 2
     case .peak:
       let a = root
       // 1/Q of a bandwidth in octaves (R. Bristow-Johnson, "Cookbook formulae for audio equalizer biquad

@@ -85,13 +85,13 @@ struct InstrumentBuilder {
     let image = UnsafeMutablePointer<InstrumentImage>.allocate(capacity: 1)
     let owner = Owner(image: image, samples: Array(samples.values))
     let regions = UnsafeMutablePointer<Region>.allocate(capacity: entries.count)
-    var tables: [VelocityCurve: UnsafeMutablePointer<Float>] = [:]
+    var tables: [[Int: Double]: UnsafeMutablePointer<Float>] = [:]
     var firstCondition = 0
     var counter = 0
     for number in entries.indices {
       let curve = entries[number].settings.velocityCurve
-      let gains = tables[curve] ?? Self.copy(curve.gains)
-      if tables.updateValue(gains, forKey: curve) == nil { owner.velocityGains.append(gains) }
+      let gains = tables[curve.points] ?? Self.copy(curve.gains)
+      if tables.updateValue(gains, forKey: curve.points) == nil { owner.velocityGains.append(gains) }
       (regions + number).initialize(
         to: entries[number].settings.region(
           sample: entries[number].sample, velocityGains: gains, firstCondition: firstCondition,

@@ -85,6 +85,14 @@ struct ControlRange {
   var control: UInt8
   var low: Float
   var high: Float
+
+  /// In which no controller ever stands.
+  static let never = ControlRange(control: 0, low: 1, high: 0)
+
+  /// Whether a controller that has moved comes into it. Audio thread.
+  @_noLocks func begins(_ control: Int, from before: Float, to value: Float) -> Bool {
+    Int(self.control) == control && value >= low && value <= high && (before < low || before > high)
+  }
 }
 
 /// A region's way of looping.
@@ -139,20 +147,24 @@ struct Region {
   var tune: Float
   var bendUp: Float
   var bendDown: Float
-  /// Seconds of silence before it starts.
+  /// Seconds of silence before it starts, and frames of the engine.
   var delay: Float
+  var delayFrames: Float
   /// The gain of volume and amplitude, and those of the sides where `pan` and `position` stand at first.
   var gain: Float
   var pan: Float
   var position: Float
   var sideLeft: Float
   var sideRight: Float
-  /// 128 gains by velocity.
+  /// 128 gains by velocity, and how much of them counts, -1...1.
   var velocityGains: UnsafePointer<Float>
+  var velocityTracking: Float
   var envelope: EnvelopeSettings
   var fades: CrossfadeRanges
   /// The controller whose move into this range starts it (`low > high`: none).
   var startControl: ControlRange
+  /// The controller whose move into this range ends it.
+  var stopControl: ControlRange
   /// Round robin: sounds at each note that is `sequencePosition` (from 0) of `sequenceLength`, counted
   /// by the counter with this number.
   var sequenceLength: Int32
@@ -182,6 +194,8 @@ struct Region {
   var trigger: Trigger
   /// Decibels a second by which a release sample is softer the longer the note was held.
   var releaseDecay: Float
+  /// A release region sounds although what the key began has ended.
+  var playsDead: Bool
   /// Most voices of the group, and of one key, at a time (0: any number).
   var polyphony: Int32
   var notePolyphony: Int32
@@ -196,7 +210,8 @@ struct Region {
   var fixedVelocity: Int16
   /// Time constants of the values' glides by slot, in seconds; the steps of the bend in cents.
   var smoothing: UnsafePointer<Float>
-  var bendStep: Float
+  var bendStepUp: Float
+  var bendStepDown: Float
   /// Up to so many frames are left out at the start, by chance.
   var randomOffset: Float
   var randomDelay: Float

@@ -63,7 +63,8 @@ public enum InstrumentLoader {
         continue
       }
       guard options.progress?.isCancelled != true else { throw LoadError(path: path, "no longer wanted") }
-      guard let sample = library.sample(name, settings.sampleLine, &findings) else { continue }
+      guard let sample = library.sample(name, isReversed: settings.isReversed, settings.sampleLine, &findings)
+      else { continue }
       let faults = settings.clamp(to: sample)
       for fault in faults {
         findings.append(
@@ -74,7 +75,8 @@ public enum InstrumentLoader {
       builder.entries.append(InstrumentBuilder.Entry(settings: settings, sample: sample))
     }
     guard !builder.entries.isEmpty else {
-      let first = findings.first { if case .missingSample = $0.kind { true } else { false } }
+      let first =
+        findings.first { if case .missingSample = $0.kind { true } else { false } } ?? findings.last
       throw LoadError(
         path: path, line: first?.line,
         first.map { "nothing in it can be played: \($0.message)" } ?? "nothing in it can be played")
@@ -89,17 +91,35 @@ public enum InstrumentLoader {
     let resource = builder.build(name: lastComponent(path))
     let report = InstrumentReport(
       path: path, format: "SFZ", regions: builder.entries.count, samples: library.count,
-      bytes: resource.bytes, keys: builder.keys, findings: findings,
-      opcodes: reader.opcodes)
+      bytes: resource.bytes, keys: builder.keys,
+      findings: Self.ordered(findings), opcodes: reader.opcodes)
     return (resource, report)
+  }
+}
+
+extension InstrumentLoader {
+  /// By file, in the order in which these are first named, and line.
+  private static func ordered(_ findings: [Finding]) -> [Finding] {
+    var files: [String: Int] = [:]
+    for finding in findings where files[finding.file] == nil { files[finding.file] = files.count }
+    let places = findings.enumerated().sorted {
+      (files[$0.element.file] ?? 0, $0.element.line, $0.offset)
+        < (files[$1.element.file] ?? 0, $1.element.line, $1.offset)
+    }
+    return places.map(\.element)
   }
 }
 
 /// The samples of one instrument, each loaded once.
 private struct SampleLibrary {
+  private struct Wish: Hashable {
+    var name: String
+    var isReversed: Bool
+  }
+
   let folder: String
-  private var loaded: [String: AudioFile] = [:]
-  private var failed: Set<String> = []
+  private var loaded: [Wish: AudioFile] = [:]
+  private var failed: Set<Wish> = []
   private let pool: SamplePool
 
   init(folder: String, _ options: LoadOptions) {
@@ -110,25 +130,28 @@ private struct SampleLibrary {
   var count: Int { loaded.count }
 
   /// The sample, or nil and (the first time) a finding.
-  mutating func sample(_ name: String, _ place: SourceLine, _ findings: inout [Finding]) -> AudioFile? {
-    if let known = loaded[name] { return known }
-    if failed.contains(name) { return nil }
+  mutating func sample(
+    _ name: String, isReversed: Bool, _ place: SourceLine, _ findings: inout [Finding]
+  ) -> AudioFile? {
+    let wish = Wish(name: name, isReversed: isReversed)
+    if let known = loaded[wish] { return known }
+    if failed.contains(wish) { return nil }
     defer { pool.options.progress?.advance(1) }
     do {
       if name.hasPrefix("*") {
         let sample = try AudioFile.generated(name, in: pool)
-        loaded[name] = sample
+        loaded[wish] = sample
         return sample
       }
       guard let path = TextFile.find(name, in: folder) else {
         throw LoadError(path: name, "No such file or directory")
       }
-      let sample = try AudioFile.read(path, folded: true, in: pool)
+      let sample = try AudioFile.read(path, folded: true, isReversed: isReversed, in: pool)
       findings += sample.findings(file: place.file, line: place.line)
-      loaded[name] = sample
+      loaded[wish] = sample
       return sample
     } catch {
-      failed.insert(name)
+      failed.insert(wish)
       findings.append(
         Finding(
           .missingSample(name), file: place.file, line: place.line,

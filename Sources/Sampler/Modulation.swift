@@ -20,6 +20,8 @@ enum Source {
   /// 1...16, and the program's number: for conditions only.
   static var channel: UInt8 { @_noLocks get { 140 } }
   static var program: UInt8 { @_noLocks get { 141 } }
+  /// Beats a minute. Nothing here has a beat: the format's players without one take 120.
+  static var tempo: UInt8 { @_noLocks get { 142 } }
   /// Always at its full value.
   static var one: UInt8 { @_noLocks get { 255 } }
 }
@@ -57,6 +59,10 @@ enum Slot {
   /// Frames; seconds.
   static var offset: Int { @_noLocks get { 104 } }
   static var delay: Int { @_noLocks get { 105 } }
+  /// Frames of the engine.
+  static var delayFrames: Int { @_noLocks get { 106 } }
+  /// How much of the velocity's curve counts, -1...1.
+  static var velocityTracking: Int { @_noLocks get { 107 } }
   /// Seconds and levels of the points of a flexible envelope, sixteen each.
   static var pointTime: Int { @_noLocks get { 128 } }
   static var pointLevel: Int { @_noLocks get { 192 } }

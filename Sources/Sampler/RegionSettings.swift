@@ -7,11 +7,10 @@ struct VelocityCurve: Hashable {
   /// Gains by velocity; 0 at 0 and 1 at 127 unless stated.
   var points: [Int: Double] = [:]
 
-  /// 128 gains.
+  /// 128 gains, of which all counts.
   var gains: [Float] {
-    (0..<128).map { velocity in
-      let curve = points.isEmpty ? Double(velocity * velocity) / (127 * 127) : interpolated(velocity)
-      return Float(tracking >= 0 ? 1 - tracking + tracking * curve : 1 + tracking * curve)
+    (0..<128).map {
+      Float(points.isEmpty ? Double($0 * $0) / (127 * 127) : interpolated($0))
     }
   }
 
@@ -62,6 +61,8 @@ struct RegionSettings {
   var isPlainFile = false
   var velocityCurve = VelocityCurve()
   var delay: Double = 0
+  /// Frames of the engine, besides.
+  var delaySamples: Double = 0
   /// Frames.
   var offset = 0
   /// The last frame; nil: the sample's.
@@ -80,6 +81,8 @@ struct RegionSettings {
   var ampKeyCenter = 60
   var panKeyTrack: Double = 0
   var panKeyCenter = 60
+  var positionKeyTrack: Double = 0
+  var positionKeyCenter = 60
   var isInverted = false
   /// Fades by controllers, by their numbers.
   var controlFades: [Int: ControlFade] = [:]
@@ -90,7 +93,8 @@ struct RegionSettings {
   var fixedVelocity = -1
   /// Seconds that values take on their way, by slot, where it is not 5 ms; and the steps of the bend, in cents.
   var smoothing: [Int: Double] = [:]
-  var bendStep: Double = 1
+  var bendStepUp: Double = 1
+  var bendStepDown: Double = 1
   var variables: [Int: SfzVariable] = [:]
   /// Seconds over which a loop's end fades into what lies before its start.
   var loopCrossfade: Double = 0
@@ -121,13 +125,16 @@ struct RegionSettings {
   var isDynamic = false
   var trigger = Trigger.attack
   var releaseDecay: Double = 0
+  var playsDead = false
+  var isReversed = false
   var polyphony = 0
   var notePolyphony = 0
   var conditions: [ControlRange] = []
   var switches = KeySwitches.none
   var pedals = Pedals()
-  /// The controllers that start it.
+  /// The controllers that start it, and those that end it.
   var starts: [ControlRange] = []
+  var stops: [ControlRange] = []
 
   /// What volume and amplitude make of it.
   var gain: Double {
@@ -164,6 +171,21 @@ struct RegionSettings {
     }
   }
 
+  /// Why no note would ever start it, in words.
+  var neverSounds: String? {
+    func words(_ low: String, _ high: String) -> String {
+      "the region never sounds: \(low) lies above \(high)"
+    }
+    // A key of -1 is for regions that a controller starts.
+    if lowKey > highKey, highKey >= 0 { return words("lokey \(lowKey)", "hikey \(highKey)") }
+    if lowVelocity > highVelocity { return words("lovel \(lowVelocity)", "hivel \(highVelocity)") }
+    if randomLow >= randomHigh { return words("lorand \(randomLow)", "hirand \(randomHigh)") }
+    if sequencePosition > sequenceLength {
+      return words("seq_position \(sequencePosition)", "seq_length \(sequenceLength)")
+    }
+    return nil
+  }
+
   /// Sets right what lies outside the sample, and says so in words.
   mutating func clamp(to sample: AudioFile) -> [String] {
     var faults: [String] = []
@@ -178,6 +200,10 @@ struct RegionSettings {
     }
     if loopMode == nil {
       loopMode = sample.loop != nil || (loopStart != nil && loopEnd != nil) ? .continuous : LoopMode.none
+    }
+    if trigger == .release || trigger == .releaseKey, loopMode != LoopMode.none, loopCount == 0 {
+      // No note off would ever end the loop.
+      loopMode = .oneShot
     }
     if playCount > 0 {
       // As often as it says, from its start to its end.
@@ -227,22 +253,25 @@ struct RegionSettings {
       loopMode: loopMode ?? .none, rate: sample.rate, keyCenter: Float(keyCenter ?? sample.key ?? 60),
       keyTrack: Float(keyTrack), tune: Float(tune + 100 * Double(transpose) + levelTune.values.reduce(0, +)),
       bendUp: Float(bendUp),
-      bendDown: Float(bendDown), delay: Float(delay), gain: Float(gain), pan: Float(pan),
+      bendDown: Float(bendDown), delay: Float(delay), delayFrames: Float(delaySamples),
+      gain: Float(gain), pan: Float(pan),
       position: shape.base[Slot.position], sideLeft: Float(sides.left), sideRight: Float(sides.right),
-      velocityGains: velocityGains, envelope: envelope, fades: fades,
-      startControl: starts.first ?? ControlRange(control: 0, low: 1, high: 0), sequenceLength: Int32(length),
+      velocityGains: velocityGains, velocityTracking: Float(velocityCurve.tracking), envelope: envelope,
+      fades: fades,
+      startControl: starts.first ?? .never, stopControl: stops.first ?? .never, sequenceLength: Int32(length),
       sequencePosition: Int32(clamping: sequencePosition - 1),
       sequenceCounter: Int32(counter), randomLow: Float(randomLow), randomHigh: Float(randomHigh),
       group: Int32(clamping: group), offBy: Int32(clamping: offBy), offFast: offFast,
       offTime: Float(offTime), offShape: offShape.map { Float($0) } ?? .nan, selfMask: selfMask,
       takesPreviousVelocity: takesPreviousVelocity, isDynamic: isDynamic, crossfade: crossfade,
       turns: Int32(clamping: playCount > 1 ? playCount - 1 : loopCount), trigger: trigger,
-      releaseDecay: Float(releaseDecay),
+      releaseDecay: Float(releaseDecay), playsDead: playsDead,
       polyphony: Int32(clamping: polyphony), notePolyphony: Int32(clamping: notePolyphony),
       firstCondition: Int32(firstCondition), conditionCount: Int32(conditions.count), switches: switches,
       pedals: pedals,
       isBank: isBank, fixedKey: Int16(fixedKey), fixedVelocity: Int16(fixedVelocity),
-      smoothing: tables.base(smoothing), bendStep: Float(bendStep), randomOffset: Float(randomOffset),
+      smoothing: tables.base(smoothing), bendStepUp: Float(bendStepUp),
+      bendStepDown: Float(bendStepDown), randomOffset: Float(randomOffset),
       randomDelay: Float(randomDelay), randomPitch: Float(randomPitch), randomVolume: Float(randomVolume),
       base: tables.base(base), modulations: tables.modulations(shape.modulations),
       modulationCount: Int32(shape.modulations.count),
@@ -274,98 +303,6 @@ struct ControlFade: Hashable {
         return isPower ? t.squareRoot() : t
       }
       return Float(rise(value - inLow, inHigh - inLow) * rise(outHigh - value, outHigh - outLow))
-    }
-  }
-}
-
-extension RegionSettings {
-  /// Makes units, values and modulations of what SFZ says, once the region is whole; `curves` are those
-  /// of its `<curve>` headers.
-  mutating func finishShape(curves: [Int: [Float]]) {
-    for variable in variables.values.sorted(by: { $0.number < $1.number }) {
-      shape.modulations += variable.modulations { Self.curve($0, curves) }
-    }
-    for index in 0..<2 {
-      let slot = Slot.cutoff + 2 * index
-      let filter = filters[index]
-      guard let cutoff = filter.cutoff else { continue }
-      shape.base[slot] += Self.cents(cutoff)
-      track(filter.keyTrack, filter.keyCenter, slot)
-      for kind in SfzFilter.kinds[filter.type]! {
-        if kind == .peak || kind == .lowShelf || kind == .highShelf {
-          shape.base[slot + 1] = Float(filter.gain)
-          shape.base[Slot.filterWidth] = 1
-        }
-        shape.units.append(
-          FilterUnit(
-            kind: kind, frequency: UInt8(slot), level: UInt8(slot + 1), width: UInt8(Slot.filterWidth)))
-      }
-    }
-    for (index, band) in bands.enumerated() {
-      let gain = Slot.bandGain + index
-      let isMoved =
-        shape.modulations.contains { Int($0.slot) == gain } || shape.routes.contains { Int($0.slot) == gain }
-      guard band.isUsed || isMoved, shape.units.count < Most.units else { continue }
-      let frequency = Slot.bandFrequency + index
-      shape.base[frequency] = Self.cents(band.frequency)
-      if shape.base[Slot.bandWidth + index] == 0 { shape.base[Slot.bandWidth + index] = 1 }
-      shape.units.append(
-        FilterUnit(
-          kind: band.kind, frequency: UInt8(frequency), level: UInt8(gain),
-          width: UInt8(Slot.bandWidth + index)))
-      for number in shape.modulations.indices where Int(shape.modulations[number].slot) == frequency {
-        // What is said in hertz becomes cents, from where the band is.
-        let amount = Double(shape.modulations[number].amount)
-        let linear = Curve.linear.values
-        shape.modulations[number].amount = 1
-        shape.modulations[number].curve = .custom(
-          linear.map {
-            Self.cents(max(1, band.frequency + amount * Double($0))) - Self.cents(band.frequency)
-          })
-      }
-    }
-    track(ampKeyTrack, ampKeyCenter, Slot.volume)
-    track(panKeyTrack, panKeyCenter, Slot.pan)
-    for (control, fade) in controlFades.sorted(by: { $0.key < $1.key }) {
-      var modulation = ModulationSettings(source: UInt8(control), slot: UInt8(Slot.amplitude), amount: 1)
-      modulation.curve = .custom(fade.gains(isPower: controlPower))
-      shape.modulations.append(modulation)
-    }
-    for index in shape.modulations.indices {
-      let isBipolar =
-        shape.modulations[index].source == Source.bend
-        || shape.modulations[index].source == Source.randomBipolar
-      if let number = shape.modulations[index].curveNumber {
-        shape.modulations[index].curve = Self.curve(number, curves)
-        shape.modulations[index].curveNumber = nil
-      } else if isBipolar {
-        shape.modulations[index].curve = .bipolar
-      }
-    }
-  }
-
-  /// Cents above 8.176 Hz.
-  static func cents(_ hertz: Double) -> Float { Float(1200 * log2(max(hertz, 0.01) / 8.1757989156)) }
-
-  private mutating func track(_ perKey: Double, _ center: Int, _ slot: Int) {
-    guard perKey != 0 else { return }
-    var modulation = ModulationSettings(source: Source.key, slot: UInt8(slot), amount: Float(perKey))
-    modulation.curve = .custom((0..<128).map { Float($0 - center) })
-    shape.modulations.append(modulation)
-  }
-
-  /// The instrument's own curves, then ARIA's seven.
-  private static func curve(_ number: Int, _ curves: [Int: [Float]]) -> Curve {
-    if let own = curves[number] { return .custom(own) }
-    let linear = Curve.linear.values
-    return switch number {
-    case 1: .custom(linear.map { 2 * $0 - 1 })
-    case 2: .falling
-    case 3: .custom(linear.map { 1 - 2 * $0 })
-    case 4: .custom(linear.map { $0 * $0 })
-    case 5: .custom(linear.map { $0.squareRoot() })
-    case 6: .custom(linear.map { (1 - $0).squareRoot() })
-    default: .linear
     }
   }
 }

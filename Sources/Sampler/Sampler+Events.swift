@@ -31,7 +31,8 @@ extension Sampler {
     case .bend: bend(channel, event.value)
     case .allNotesOff:
       for channel in 0..<Self.channels { endNotes(channel, time: time) }
-    case .allSoundOff: silence()
+    case .allSoundOff:
+      for channel in 0..<Self.channels { silence(channel) }
     case .program: change(channel, to: Int(Self.limited(event.value)))
     case .pressure:
       pressures[channel] = Self.limited(event.value)
@@ -62,12 +63,15 @@ extension Sampler {
     lastKey = Int32(key)
     previousVelocity = lastVelocity
     lastVelocity = velocity
+    began[place] = 0
     guard let image else { return }
     if key >= Int(image.pointee.switchLow), key <= Int(image.pointee.switchHigh) {
       switchLast = Int32(key)
     }
     let cause: Trigger = keysDown == 1 ? .first : .legato
-    start(image, Note(channel: channel, key: key, velocity: velocity, cause: cause, seconds: 0))
+    if start(image, Note(channel: channel, key: key, velocity: velocity, cause: cause, seconds: 0)) {
+      began[place] = 1
+    }
   }
 
   @_noLocks private mutating func noteOff(
@@ -97,9 +101,8 @@ extension Sampler {
       slot = nextActive(slot &+ 1)
     }
     guard velocity > 0, let image else { return }
-    let seconds = Float(time &- downTime[place]) / rate
-    var note = Note(
-      channel: channel, key: key, velocity: Int(velocity), cause: .releaseKey, seconds: seconds)
+    var note = releasedNote(channel, key, velocity: velocity, time: time)
+    note.cause = .releaseKey
     start(image, note)
     if isPedalDown {
       pending[place] = velocity
@@ -122,28 +125,24 @@ extension Sampler {
     }
   }
 
-  /// Panic: everything fades within 10 ms, one-shots too.
-  @_noLocks private mutating func silence() {
+  /// Panic: all of a channel fades within 10 ms, one-shots too.
+  @_noLocks private mutating func silence(_ channel: Int) {
     let frames = Int(0.010 * rate)
     var slot = nextActive(0)
     while slot >= 0 {
-      if voicePool[slot].wait > 0 { voicePool[slot].hasEnded = true }
-      voicePool[slot].isHeld = false
-      voicePool[slot].isSustained = false
-      voicePool[slot].isReleased = true
-      voicePool[slot].fadeOut(frames)
-      freeIfEnded(slot)
+      if Int(voicePool[slot].channel) == channel {
+        voicePool[slot].silence(over: frames)
+        freeIfEnded(slot)
+      }
       slot = nextActive(slot &+ 1)
     }
-    for place in 0..<Self.channels &* 128 {
+    for place in channel &* 128..<(channel &+ 1) &* 128 {
+      if downVelocity[place] > 0 { keysDown &-= 1 }
       downVelocity[place] = 0
       pending[place] = 0
     }
-    keysDown = 0
-    for channel in 0..<Self.channels {
-      controls[channel &* 128 &+ Control.sustain] = 0
-      controls[channel &* 128 &+ Control.sostenuto] = 0
-    }
+    controls[channel &* 128 &+ Control.sustain] = 0
+    controls[channel &* 128 &+ Control.sostenuto] = 0
   }
 
   // MARK: Controllers
@@ -170,8 +169,10 @@ extension Sampler {
     let value = Self.limited(value)
     controls[channel &* 128 &+ number] = value
     switch number {
-    case Control.allSoundOff: silence()
-    case Control.allNotesOff:
+    case Control.allSoundOff:
+      for other in 0..<Self.channels where zones.reaches(channel, other) { silence(other) }
+    // Omni and mono modes end the notes as well, followed or not.
+    case _ where number >= Control.allNotesOff:
       for other in 0..<Self.channels where zones.reaches(channel, other) { endNotes(other, time: time) }
     case Control.resetAll: reset(channel, time: time)
     case Control.unregistered, Control.unregisteredFine: parameterNumbers[channel] = -1
@@ -218,7 +219,8 @@ extension Sampler {
     follow(channel, Source.keyPressure)
   }
 
-  /// Voices whose sustain or sostenuto pedal this controller is: catches them, or lets them go.
+  /// Voices whose sustain or sostenuto pedal this controller is: catches them, or lets them go; and ends those
+  /// that it stops.
   @_noLocks private mutating func movePedals(
     _ channel: Int, _ number: Int, from before: Float, to value: Float
   ) {
@@ -239,6 +241,11 @@ extension Sampler {
           }
         }
       }
+      if zones.reaches(channel, Int(voice.pointee.channel)),
+        voice.pointee.region.pointee.stopControl.begins(number, from: before, to: value)
+      {
+        release(slot)
+      }
       slot = nextActive(slot &+ 1)
     }
   }
@@ -248,13 +255,29 @@ extension Sampler {
     for key in 0..<128 {
       let place = channel &* 128 &+ key
       guard pending[place] > 0 else { continue }
-      let velocity = Int(pending[place])
+      let velocity = pending[place]
       pending[place] = 0
       guard let image else { continue }
-      let seconds = Float(time &- downTime[place]) / rate
-      start(
-        image, Note(channel: channel, key: key, velocity: velocity, cause: .release, seconds: seconds))
+      start(image, releasedNote(channel, key, velocity: velocity, time: time))
     }
+  }
+
+  /// What release regions are started by: how long the key was held, and whether its note sounds yet.
+  @_noLocks private func releasedNote(
+    _ channel: Int, _ key: Int, velocity: UInt8, time: Int64
+  ) -> Note {
+    let seconds = Float(time &- downTime[channel &* 128 &+ key]) / rate
+    var note = Note(
+      channel: channel, key: key, velocity: Int(velocity), cause: .release, seconds: seconds)
+    note.isDead = began[channel &* 128 &+ key] != 0
+    var slot = nextActive(0)
+    while slot >= 0, note.isDead {
+      let voice = voicePool + slot
+      let isOfKey = Int(voice.pointee.key) == key && Int(voice.pointee.channel) == channel
+      note.isDead = !isOfKey || voice.pointee.isStolen || !voice.pointee.isOfKeyDown
+      slot = nextActive(slot &+ 1)
+    }
+    return note
   }
 
   @_noLocks private mutating func bend(_ channel: Int, _ value: Float) {

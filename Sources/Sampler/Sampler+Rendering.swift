@@ -165,7 +165,7 @@ extension Sampler {
       let bend = bends[zones.master(of: own)]
       if bend != 0 {
         let cents = bend > 0 ? bend * region.pointee.bendUp : -bend * region.pointee.bendDown
-        let step = region.pointee.bendStep
+        let step = bend > 0 ? region.pointee.bendStepUp : region.pointee.bendStepDown
         goals[Slot.pitch] += step > 1 ? Float(Int32(cents / step)) * step : cents
       }
     }

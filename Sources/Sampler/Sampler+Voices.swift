@@ -13,6 +13,8 @@ struct Note {
 
   /// A controller began it: no note off will come.
   var isByControl: Bool
+  /// For a note off: nothing of what the key began sounds any more.
+  var isDead = false
 
   @_noLocks init(
     channel: Int, key: Int, velocity: Int, cause: Trigger, seconds: Float, isByControl: Bool = false
@@ -28,134 +30,32 @@ struct Note {
   var isRelease: Bool { @_noLocks get { cause == .release || cause == .releaseKey } }
 }
 
-/// How voices begin and end.
+/// How voices begin, and what they end.
 extension Sampler {
-  // MARK: Slots
-
-  /// The first slot in use from `slot` on, or -1. Audio thread.
-  @_noLocks func nextActive(_ slot: Int) -> Int {
-    var word = slot &>> 6
-    var mask = UInt64.max &<< UInt64(slot & 63)
-    while word < Self.slots / 64 {
-      let bits = active[word] & mask
-      if bits != 0 { return word &* 64 &+ bits.trailingZeroBitCount }
-      word &+= 1
-      mask = .max
-    }
-    return -1
-  }
-
-  @_noLocks private func firstFree() -> Int {
-    for word in 0..<Self.slots / 64 where active[word] != .max {
-      return word &* 64 &+ (~active[word]).trailingZeroBitCount
-    }
-    return -1
-  }
-
-  @_noLocks mutating func free(_ slot: Int) {
-    active[slot &>> 6] &= ~(1 &<< UInt64(slot & 63))
-    used &-= 1
-    if !voicePool[slot].isStolen { live &-= 1 }
-    for unit in 0..<Int(voicePool[slot].region.pointee.unitCount) { bank.reset(slot, unit) }
-    if let image = voicePool[slot].image { image.pointee.header.count(-1) }
-    voicePool[slot].image = nil
-  }
-
-  @_noLocks mutating func freeIfEnded(_ slot: Int) {
-    if voicePool[slot].hasEnded || voicePool[slot].envelope.isDone { free(slot) }
-  }
-
-  @_noLocks mutating func release(_ slot: Int) {
-    let isFirst = !voicePool[slot].isReleased
-    voicePool[slot].release(rate: rate)
-    if isFirst, !voicePool[slot].hasEnded { shapes[slot].release(&voicePool[slot]) }
-    freeIfEnded(slot)
-  }
-
-  /// The voice gives its place away and fades over 5 ms.
-  @_noLocks private mutating func steal(_ slot: Int) {
-    guard !voicePool[slot].isStolen else { return }
-    voicePool[slot].isStolen = true
-    live &-= 1
-    voicePool[slot].fadeOut(Int(0.005 * rate))
-    if voicePool[slot].wait > 0 { free(slot) }
-  }
-
-  /// Whom to steal from: a released voice before a held one, of these the quietest, of equally quiet
-  /// ones the oldest; never one of the note that is just beginning.
-  @_noLocks private func victim() -> Int {
-    var best = -1
-    var bestReleased = false
-    var bestLoudness: Float = 0
-    var slot = nextActive(0)
-    while slot >= 0 {
-      let voice = voicePool + slot
-      if !voice.pointee.isStolen, voice.pointee.order != order {
-        let isReleased = voice.pointee.isReleased
-        let loudness = voice.pointee.loudness
-        let isBetter =
-          best < 0 || (isReleased && !bestReleased)
-          || (isReleased == bestReleased
-            && (loudness < bestLoudness
-              || (loudness == bestLoudness && voice.pointee.order < voicePool[best].order)))
-        if isBetter {
-          best = slot
-          bestReleased = isReleased
-          bestLoudness = loudness
-        }
-      }
-      slot = nextActive(slot &+ 1)
-    }
-    return best
-  }
-
-  /// A slot for a new voice, or -1. When even the spare slots are full, the stolen voice that is
-  /// closest to its end makes room.
-  @_noLocks private mutating func allocate() -> Int {
-    if live >= polyphony {
-      let slot = victim()
-      if slot < 0 { return -1 }
-      steal(slot)
-    }
-    var slot = firstFree()
-    if slot < 0 {
-      var least = Int.max
-      var candidate = nextActive(0)
-      while candidate >= 0 {
-        let left = voicePool[candidate].fade.framesLeft
-        if voicePool[candidate].isStolen, left < least {
-          least = left
-          slot = candidate
-        }
-        candidate = nextActive(candidate &+ 1)
-      }
-      if slot < 0 { return -1 }
-      free(slot)
-    }
-    return slot
-  }
-
-  // MARK: Starting
-
-  @_noLocks mutating func start(_ image: UnsafeMutablePointer<InstrumentImage>, _ note: Note) {
+  /// Whether any region has begun.
+  @discardableResult
+  @_noLocks mutating func start(_ image: UnsafeMutablePointer<InstrumentImage>, _ note: Note) -> Bool {
     // A key that the tuning leaves out.
-    if let tuning = image.pointee.tuning, tuning[note.key] != tuning[note.key] { return }
+    if let tuning = image.pointee.tuning, tuning[note.key] != tuning[note.key] { return false }
     order &+= 1
     let chance = nextRandom()
     let list = image.pointee.list(
       program: choices[zones.master(of: note.channel)].place, release: note.isRelease, key: note.key,
       velocity: note.velocity)
     let count = Int(list[0])
+    var hasBegun = false
     var index = 1
     while index <= count {
       let region = image.pointee.regions + Int(list[index])
       if fits(region, note, image, chance) {
         limitPolyphony(region, note)
         begin(region, note, image)
-        choke(region.pointee.group)
+        choke(region, note.channel)
+        hasBegun = true
       }
       index &+= 1
     }
+    return hasBegun
   }
 
   /// Uniform in 0..<1: PCG's predecessor, a 64-bit linear congruence of which the top bits are taken
@@ -173,6 +73,7 @@ extension Sampler {
     if note.isRelease ? !(trigger == note.cause) : !(trigger == .attack || trigger == note.cause) {
       return false
     }
+    if note.isDead, !region.pointee.playsDead { return false }
     if !(region.pointee.switches.isAny || fits(region.pointee.switches, note.channel)) { return false }
     var condition = Int(region.pointee.firstCondition)
     let end = condition &+ Int(region.pointee.conditionCount)
@@ -206,6 +107,7 @@ extension Sampler {
     case Source.channel: return Float(note.channel &+ 1)
     case Source.program: return Float(choices[zones.master(of: note.channel)].program)
     case Source.alternate: return noteCount & 1 == 1 ? 127 : 0
+    case Source.tempo: return 120
     default: return source < 128 ? controlValue(note.channel, Int(source), image) : 0
     }
   }
@@ -234,9 +136,7 @@ extension Sampler {
     for index in 1...Int(list[0]) {
       let region = image.pointee.regions + Int(list[index])
       let range = region.pointee.startControl
-      guard value >= range.low, value <= range.high, before < range.low || before > range.high else {
-        continue
-      }
+      guard range.begins(control, from: before, to: value) else { continue }
       // It sounds at its own pitch, once for all.
       let key = Int(region.pointee.keyCenter)
       let note = Note(
@@ -245,64 +145,7 @@ extension Sampler {
       guard fits(region, note, image, chance) else { continue }
       limitPolyphony(region, note)
       begin(region, note, image)
-      choke(region.pointee.group)
-    }
-  }
-
-  /// Makes room in the region's group, and on its key, where the instrument limits them.
-  @_noLocks private mutating func limitPolyphony(_ region: UnsafeMutablePointer<Region>, _ note: Note) {
-    if region.pointee.polyphony > 0 {
-      fadeOldest(
-        leaving: Int(region.pointee.polyphony) &- 1, group: region.pointee.group, key: -1, upTo: 127)
-    }
-    if region.pointee.notePolyphony > 0 {
-      fadeOldest(
-        leaving: Int(region.pointee.notePolyphony) &- 1, group: region.pointee.group, key: note.key,
-        upTo: region.pointee.selfMask ? note.velocity : 127)
-    }
-  }
-
-  /// Of voices up to a velocity, the oldest.
-  @_noLocks private mutating func fadeOldest(
-    leaving limit: Int, group: Int32, key: Int, upTo velocity: Int
-  ) {
-    while true {
-      var count = 0
-      var oldest = -1
-      var slot = nextActive(0)
-      while slot >= 0 {
-        let voice = voicePool + slot
-        if !voice.pointee.isStolen, voice.pointee.order != order,
-          voice.pointee.region.pointee.group == group, key < 0 || Int(voice.pointee.key) == key
-        {
-          count &+= 1
-          if Int(voice.pointee.velocity) <= velocity,
-            oldest < 0 || voice.pointee.order < voicePool[oldest].order
-          {
-            oldest = slot
-          }
-        }
-        slot = nextActive(slot &+ 1)
-      }
-      if count <= limit || oldest < 0 { return }
-      steal(oldest)
-    }
-  }
-
-  /// A region of `group` has begun: ends the voices that this group turns off.
-  @_noLocks private mutating func choke(_ group: Int32) {
-    guard group != 0 else { return }
-    var slot = nextActive(0)
-    while slot >= 0 {
-      let region = voicePool[slot].region
-      if region.pointee.offBy == group, voicePool[slot].order != order {
-        if region.pointee.offFast {
-          voicePool[slot].turnOff()
-        } else {
-          release(slot)
-        }
-      }
-      slot = nextActive(slot &+ 1)
+      choke(region, channel)
     }
   }
 
@@ -329,7 +172,7 @@ extension Sampler {
     evaluate(slot)
     evaluateNoteOn(slot)
     let key = Float(voice.soundKey)
-    var gain = region.pointee.gain * region.pointee.velocityGains[Int(voice.velocity)]
+    var gain = region.pointee.gain * velocityGain(region, voice.velocity)
     gain *= region.pointee.fades.gain(key: Float(note.key), velocity: Float(note.velocity))
     if note.isRelease, region.pointee.releaseDecay > 0 {
       gain *= power(10, -region.pointee.releaseDecay * note.seconds / 20)
@@ -355,15 +198,26 @@ extension Sampler {
     voice.envelope = Envelope(region.pointee.envelope, added: noteValues, rate: rate)
     var delay = region.pointee.delay + noteValues[Slot.delay &- Slot.noteOn]
     if region.pointee.randomDelay > 0 { delay += nextRandom() * region.pointee.randomDelay }
-    let wait = delay * rate
+    let wait = delay * rate + region.pointee.delayFrames + noteValues[Slot.delayFrames &- Slot.noteOn]
     voice.wait = wait >= 1 ? (wait < 1e9 ? Int32(wait) : 1_000_000_000) : 0
     // What a note off began, and a one-shot, hears no further note off.
     voice.isHeld = !note.isRelease && !note.isByControl && !(region.pointee.loopMode == .oneShot)
+    voice.isOfKeyDown = !note.isRelease && !note.isByControl
+    voice.startsStream = region.pointee.stream != nil
     voicePool[slot] = voice
     shapes[slot].begin(
       &voicePool[slot], noteValues, &bank, slot: slot, seed: UInt32(truncatingIfNeeded: random &>> 32),
       rate: rate)
     if voice.envelope.isDone || (isBank && gain == 0) { free(slot) }
+  }
+
+  /// What the velocity makes of the gain, with what controllers add to its tracking.
+  @_noLocks private func velocityGain(_ region: UnsafeMutablePointer<Region>, _ velocity: UInt8) -> Float {
+    let curve = region.pointee.velocityGains[Int(velocity)]
+    let tracking = region.pointee.velocityTracking + noteValues[Slot.velocityTracking &- Slot.noteOn]
+    if tracking >= 1 { return curve }
+    if tracking >= 0 { return 1 - tracking + tracking * curve }
+    return 1 + (tracking > -1 ? tracking : -1) * curve
   }
 
   /// How much softer notes are that begin while the soft pedal is down, unless the instrument has its

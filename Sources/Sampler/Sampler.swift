@@ -44,10 +44,11 @@ public struct Sampler: Kernel {
   let parameterNumbers: UnsafeMutablePointer<Int32>
   /// 192 values for a voice that begins.
   let noteValues: UnsafeMutablePointer<Float>
-  /// By channel and key: the velocity with which it went down, and when; 0 when it is up. `pending` are
-  /// the velocities of keys that are up and whose release regions wait for the pedal.
+  /// By channel and key: the velocity with which it went down, and when; 0 when it is up. `began` is 1 where
+  /// that began anything. `pending` are the velocities of keys that are up and whose release regions wait for the pedal.
   let downVelocity: UnsafeMutablePointer<UInt8>
   let downTime: UnsafeMutablePointer<Int64>
+  let began: UnsafeMutablePointer<UInt8>
   let pending: UnsafeMutablePointer<UInt8>
   let sequence: UnsafeMutablePointer<UInt32>
   var keysDown = 0
@@ -109,7 +110,8 @@ public struct Sampler: Kernel {
     static let noteValues = line(choices + Sampler.channels * MemoryLayout<ProgramChoice>.stride)
     static let downVelocity = line(noteValues + 192 * 4)
     static let downTime = line(downVelocity + Sampler.channels * 128)
-    static let pending = line(downTime + Sampler.channels * 128 * 8)
+    static let began = line(downTime + Sampler.channels * 128 * 8)
+    static let pending = line(began + Sampler.channels * 128)
     static let sequence = line(pending + Sampler.channels * 128)
     static let size = line(sequence + Sampler.counters * 4)
     static func line(_ place: Int) -> Int { (place + 63) & ~63 }
@@ -138,6 +140,7 @@ public struct Sampler: Kernel {
     noteValues = place(Layout.noteValues, Float.self)
     downVelocity = place(Layout.downVelocity, UInt8.self)
     downTime = place(Layout.downTime, Int64.self)
+    began = place(Layout.began, UInt8.self)
     pending = place(Layout.pending, UInt8.self)
     sequence = place(Layout.sequence, UInt32.self)
     controls.update(repeating: -1, count: Self.channels * 128)

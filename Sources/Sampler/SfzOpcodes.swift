@@ -27,19 +27,21 @@ public let sfzOpcodes: [(topic: String, names: [String])] = [
       "sample", "key", "lokey", "hikey", "lovel", "hivel", "pitch_keycenter", "pitch_keytrack", "tune",
       "transpose", "offset", "offset_random", "end", "delay", "delay_random", "loop_mode", "loop_start",
       "loop_end", "loop_crossfade", "loop_count", "count", "phase", "pitch_random", "offset_onccN",
-      "delay_onccN",
+      "delay_onccN", "delay_samples", "delay_samples_onccN", "direction",
     ]
   ),
   (
     "when",
     [
       "trigger", "seq_length", "seq_position", "lorand", "hirand", "loccN", "hiccN", "on_loccN", "on_hiccN",
-      "start_loccN", "start_hiccN", "sw_lokey", "sw_hikey", "sw_default", "sw_last", "sw_lolast", "sw_hilast",
+      "start_loccN", "start_hiccN", "stop_loccN", "stop_hiccN", "lohdccN", "hihdccN", "sw_lokey", "sw_hikey",
+      "sw_default", "sw_last", "sw_lolast", "sw_hilast",
       "sw_down", "sw_up", "sw_previous", "sw_vel", "lochan", "hichan", "lobend", "hibend", "lochanaft",
       "hichanaft",
       "lopolyaft", "hipolyaft", "loprog", "hiprog", "group", "off_by", "off_mode", "off_time", "off_shape",
       "polyphony",
-      "note_polyphony", "note_selfmask", "rt_decay", "sustain_sw", "sustain_cc", "sustain_lo", "sostenuto_sw",
+      "note_polyphony", "note_selfmask", "rt_decay", "rt_dead", "lobpm", "hibpm", "sustain_sw", "sustain_cc",
+      "sustain_lo", "sostenuto_sw",
       "sostenuto_cc",
       "sostenuto_lo",
     ]
@@ -50,7 +52,8 @@ public let sfzOpcodes: [(topic: String, names: [String])] = [
       "volume", "gain", "amplitude", "pan", "width", "position", "global_volume", "master_volume",
       "group_volume", "global_amplitude", "master_amplitude", "group_amplitude", "amp_veltrack",
       "amp_velcurve_N", "amp_keytrack", "amp_keycenter", "amp_random", "pan_keytrack", "pan_keycenter",
-      "pan_veltrack", "xfin_lokey", "xfin_hikey", "xfout_lokey", "xfout_hikey", "xf_keycurve", "xfin_lovel",
+      "pan_veltrack", "position_keytrack", "position_keycenter", "position_veltrack", "amp_veltrack_onccN",
+      "xfin_lokey", "xfin_hikey", "xfout_lokey", "xfout_hikey", "xf_keycurve", "xfin_lovel",
       "xfin_hivel", "xfout_lovel", "xfout_hivel", "xf_velcurve", "xfin_loccN", "xfin_hiccN", "xfout_loccN",
       "xfout_hiccN", "xf_cccurve", "volume_onccN", "amplitude_onccN", "pan_onccN", "width_onccN",
       "position_onccN",
@@ -59,7 +62,8 @@ public let sfzOpcodes: [(topic: String, names: [String])] = [
   (
     "pitch",
     [
-      "bend_up", "bend_down", "bend_smooth", "bend_step", "pitch_veltrack", "global_tune", "master_tune",
+      "bend_up", "bend_down", "bend_smooth", "bend_step", "bend_stepup", "bend_stepdown", "pitch_veltrack",
+      "pitch_veltrack_onccN", "global_tune", "master_tune",
       "group_tune",
       "tune_onccN", "pitch_onccN",
     ]
@@ -74,6 +78,9 @@ public let sfzOpcodes: [(topic: String, names: [String])] = [
       ["delay", "attack", "hold", "decay", "sustain", "release", "start"].flatMap {
         ["\(unit)_\($0)", "\(unit)_vel2\($0)", "\(unit)_\($0)_onccN"]
       }
+        + ["attack_shape", "decay_shape", "release_shape", "decay_zero", "release_zero"].map {
+          "\(unit)_\($0)"
+        }
     } + [
       "pitcheg_depth", "pitcheg_vel2depth", "pitcheg_depth_onccN", "fileg_depth", "fileg_vel2depth",
       "fileg_depth_onccN", "ampeg_dynamic", "egN_timeN", "egN_levelN", "egN_shapeN", "egN_sustain",
@@ -99,7 +106,8 @@ public let sfzOpcodes: [(topic: String, names: [String])] = [
   (
     "filters and bands",
     [
-      "cutoff", "resonance", "fil_type", "fil_keytrack", "fil_keycenter", "fil_veltrack", "fil_random",
+      "cutoff", "resonance", "fil_type", "fil_keytrack", "fil_keycenter", "fil_veltrack",
+      "fil_veltrack_onccN", "fil_random",
       "cutoff2",
       "resonance2", "fil2_type", "fil2_keytrack", "fil2_keycenter", "fil2_veltrack", "cutoff_onccN",
       "resonance_onccN", "cutoff_chanaft", "cutoff_polyaft", "eqN_freq", "eqN_bw", "eqN_gain", "eqN_type",

@@ -5,7 +5,12 @@ extension SfzReader {
   mutating func set(
     _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
   ) -> Bool {
-    setKeys(name, value, in: &region, place) || setSound(name, value, in: &region, place)
+    if name.contains("hdcc") {
+      // ARIA's controllers of more than seven bits: 0...1.
+      guard let number = real(name, value, 0...1, place) else { return true }
+      return set(name.replacing("hdcc", with: "cc"), String(number * 127), in: &region, place)
+    }
+    return setKeys(name, value, in: &region, place) || setSound(name, value, in: &region, place)
       || setPlayback(name, value, in: &region, place)
       || setConditions(name, value, in: &region, place) || setNumbered(name, value, in: &region, place)
       || setShape(name, value, in: &region, place) || Self.isLabel(name)
@@ -101,6 +106,13 @@ extension SfzReader {
     let frames = -1.0...4e9
     switch name {
     case "delay": region.delay = real(name, value, 0...3600, place) ?? region.delay
+    case "delay_samples": region.delaySamples = real(name, value, 0...1e9, place) ?? region.delaySamples
+    case "direction":
+      switch value {
+      case "forward": region.isReversed = false
+      case "reverse": region.isReversed = true
+      default: unreadable(name, value, "forward or reverse", place)
+      }
     case "offset": region.offset = real(name, value, 0...4e9, place).map { Int($0) } ?? region.offset
     case "end": region.end = real(name, value, frames, place).map { Int($0) } ?? region.end
     case "loop_start", "loopstart":
@@ -124,6 +136,7 @@ extension SfzReader {
       case "legato": region.trigger = .legato
       default: unreadable(name, value, "attack, release, release_key, first or legato", place)
       }
+    case "rt_dead": region.playsDead = isOn(name, value, place) ?? region.playsDead
     case "rt_decay": region.releaseDecay = real(name, value, 0...200, place) ?? region.releaseDecay
     case "group", "polyphony_group": region.group = integer(name, value, Self.groups, place) ?? region.group
     case "off_by", "offby": region.offBy = integer(name, value, Self.groups, place) ?? region.offBy
@@ -168,6 +181,7 @@ extension SfzReader {
     case "hichan": setRange(Source.channel, name, value, 1...16, 1, in: &region, place)
     case "lobend": setRange(Source.bend, name, value, -8192...8192, 1.0 / 8192, in: &region, place)
     case "hibend": setRange(Source.bend, name, value, -8192...8192, 1.0 / 8192, in: &region, place)
+    case "lobpm", "hibpm": setRange(Source.tempo, name, value, 0...500, 1, in: &region, place)
     case "lochanaft", "hichanaft": setRange(Source.pressure, name, value, 0...127, 1, in: &region, place)
     case "lopolyaft", "hipolyaft": setRange(Source.keyPressure, name, value, 0...127, 1, in: &region, place)
     case "loprog", "hiprog": setRange(Source.program, name, value, 0...127, 1, in: &region, place)
@@ -235,13 +249,17 @@ extension SfzReader {
       }
       return true
     }
-    for start in ["on_locc", "start_locc", "on_hicc", "start_hicc"] {
-      guard let control = Self.number(in: name, after: start) else { continue }
-      guard let number = real(name, value, 0...127, place) else { return true }
-      RegionSettings.range(control, in: &region.starts) {
-        if start.hasSuffix("locc") { $0.low = Float(number) } else { $0.high = Float(number) }
+    for (word, path) in [
+      ("on_", \RegionSettings.starts), ("start_", \RegionSettings.starts), ("stop_", \RegionSettings.stops),
+    ] {
+      for end in ["locc", "hicc"] {
+        guard let control = Self.number(in: name, after: word + end) else { continue }
+        guard let number = real(name, value, 0...127, place) else { return true }
+        RegionSettings.range(control, in: &region[keyPath: path]) {
+          if end == "locc" { $0.low = Float(number) } else { $0.high = Float(number) }
+        }
+        return true
       }
-      return true
     }
     for (fade, path) in [
       ("xfin_locc", \ControlFade.inLow), ("xfin_hicc", \ControlFade.inHigh),

@@ -1,7 +1,7 @@
 import Glibc
 import Realtime
 
-/// The opcodes of what moves a voice: filters, equalizer, envelopes, LFOs, and controllers for all of it.
+/// The opcodes of what moves a voice: envelopes, LFOs, and controllers for all of it.
 extension SfzReader {
   /// Sets what an opcode says; false when it is not understood. Worker.
   mutating func setShape(
@@ -9,6 +9,11 @@ extension SfzReader {
   ) -> Bool {
     if name.hasPrefix("var"), setVariable(name, value, in: &region, place) { return true }
     if let modulated = Self.modulated(name) {
+      if modulated.part == .amount, let slot = Self.velocityTracking[modulated.name] {
+        guard let amount = real(name, value, -1e6...1e6, place) else { return true }
+        region.shape.modulate(slot, by: Source.velocity, and: modulated.source) { $0.amount = Float(amount) }
+        return true
+      }
       guard let to = Self.destination(modulated.name, &region.shape) else { return false }
       switch modulated.part {
       case .amount:
@@ -79,6 +84,8 @@ extension SfzReader {
     case "fil2_gain": return (Slot.resonance + 2, 1)
     case "offset": return (Slot.offset, 1)
     case "delay": return (Slot.delay, 1)
+    case "delay_samples": return (Slot.delayFrames, 1)
+    case "amp_veltrack": return (Slot.velocityTracking, 0.01)
     default: break
     }
     guard let underscore = name.firstIndex(of: "_") else { return nil }
@@ -153,6 +160,7 @@ extension SfzReader {
     case "ampeg" where generator >= Int(Route.flexible): (slot, scale) = (Slot.amplitude, 1)
     case "pan": (slot, scale) = (Slot.pan, 1)
     case "width": (slot, scale) = (Slot.width, 1)
+    case "position": (slot, scale) = (Slot.position, 1)
     default:
       guard part.hasPrefix("eq"), let band = Int(part.dropFirst(2).prefix(1)), (1...3).contains(band) else {
         return nil
@@ -166,70 +174,11 @@ extension SfzReader {
     return shape.depth(generator, to: slot).map { ($0, scale) }
   }
 
-  // MARK: Filters and bands
-
-  private mutating func setFilter(
-    _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
-  ) -> Bool {
-    switch name {
-    case "cutoff", "cutoff2":
-      if let hertz = real(name, value, 0...100_000, place) {
-        region.filters[name == "cutoff" ? 0 : 1].cutoff = hertz
-      }
-    case "resonance", "resonance2":
-      let slot = Slot.resonance + (name == "resonance" ? 0 : 2)
-      if let decibels = real(name, value, -96...96, place) { region.shape.base[slot] = Float(decibels) }
-    case "fil_type", "filtype", "fil2_type":
-      guard SfzFilter.kinds[value] != nil else {
-        unreadable(name, value, "one of \(SfzFilter.kinds.keys.sorted().joined(separator: ", "))", place)
-        return true
-      }
-      region.filters[name == "fil2_type" ? 1 : 0].type = value
-    case "fil_keytrack", "fil2_keytrack":
-      region.filters[name == "fil_keytrack" ? 0 : 1].keyTrack = real(name, value, -1200...1200, place) ?? 0
-    case "fil_keycenter", "fil2_keycenter":
-      region.filters[name == "fil_keycenter" ? 0 : 1].keyCenter = key(name, value, place) ?? 60
-    case "fil_veltrack", "fil2_veltrack":
-      if let cents = real(name, value, -9600...9600, place) {
-        let slot = Slot.cutoff + (name == "fil_veltrack" ? 0 : 2)
-        region.shape.modulate(slot, by: Source.velocity) { $0.amount = Float(cents) }
-      }
-    case "fil_gain", "fil2_gain":
-      if let decibels = real(name, value, -96...96, place) {
-        region.filters[name == "fil_gain" ? 0 : 1].gain = decibels
-      }
-    case "fil_random", "fil2_random":
-      if let cents = real(name, value, 0...9600, place) {
-        let slot = Slot.cutoff + (name == "fil_random" ? 0 : 2)
-        region.shape.modulate(slot, by: Source.random) {
-          $0.amount = Float(cents)
-          $0.curveNumber = 1
-        }
-      }
-    default:
-      guard name.hasPrefix("eq"), name.utf8.count > 4, let band = Int(name.dropFirst(2).prefix(1)),
-        (1...3).contains(band), name.dropFirst(3).first == "_"
-      else { return false }
-      switch name.dropFirst(4) {
-      case "gain":
-        region.bands[band - 1].isUsed = true
-        region.shape.base[Slot.bandGain + band - 1] = Float(real(name, value, -96...96, place) ?? 0)
-      case "freq":
-        region.bands[band - 1].frequency = real(name, value, 1...100_000, place) ?? 1000
-      case "bw":
-        region.shape.base[Slot.bandWidth + band - 1] = Float(real(name, value, 0.001...4, place) ?? 1)
-      case "type":
-        switch value {
-        case "peak": region.bands[band - 1].kind = .peak
-        case "lshelf": region.bands[band - 1].kind = .lowShelf
-        case "hshelf": region.bands[band - 1].kind = .highShelf
-        default: unreadable(name, value, "peak, lshelf or hshelf", place)
-        }
-      default: return false
-      }
-    }
-    return true
-  }
+  /// Names of how far velocity moves something, and the slots of what it moves.
+  private static let velocityTracking = [
+    "fil_veltrack": Slot.cutoff, "fil2_veltrack": Slot.cutoff + 2, "pitch_veltrack": Slot.pitch,
+    "pan_veltrack": Slot.pan, "position_veltrack": Slot.position,
+  ]
 
   // MARK: Envelopes and LFOs
 
@@ -240,22 +189,53 @@ extension SfzReader {
       return false
     }
     let path: WritableKeyPath<EnvelopeSettings, Float>
+    var range = 0.0...3600.0
     switch name.dropFirst(unit.count) {
     case "delay": path = \.delay
     case "attack": path = \.attack
     case "hold": path = \.hold
     case "decay": path = \.decay
-    case "sustain": path = \.sustain
     case "release": path = \.release
-    case "start": path = \.start
+    case "sustain":
+      path = \.sustain
+      range = 0...100
+    case "start":
+      path = \.start
+      range = 0...100
+    case "attack_shape":
+      path = \.attackShape
+      range = -80...80
+    case "decay_shape":
+      path = \.decayShape
+      range = -80...80
+    case "release_shape":
+      path = \.releaseShape
+      range = -80...80
+    case "decay_zero":
+      if let isZero = isOn(name, value, place) {
+        return set(\.decaysToZero, to: isZero, of: unit, in: &region)
+      }
+      return true
+    case "release_zero":
+      if let isZero = isOn(name, value, place) {
+        return set(\.releasesFromFull, to: isZero, of: unit, in: &region)
+      }
+      return true
     case "dynamic":
       region.isDynamic = isOn(name, value, place) ?? region.isDynamic
       return true
     default: return false
     }
-    let isLevel = path == \.sustain || path == \.start
-    guard let number = real(name, value, isLevel ? 0...100 : 0...3600, place) else { return true }
-    let setting = Float(isLevel ? number / 100 : number)
+    guard let number = real(name, value, range, place) else { return true }
+    let setting = Float(range.upperBound == 100 ? number / 100 : number)
+    return set(path, to: setting, of: unit, in: &region)
+  }
+
+  /// Of `ampeg_`, `pitcheg_` or `fileg_`.
+  private func set<Value>(
+    _ path: WritableKeyPath<EnvelopeSettings, Value>, to setting: Value, of unit: String,
+    in region: inout RegionSettings
+  ) -> Bool {
     if unit == "ampeg_" {
       region.envelope[keyPath: path] = setting
     } else {
@@ -335,17 +315,22 @@ extension SfzReader {
   private mutating func setTracking(
     _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
   ) -> Bool {
+    if let slot = Self.velocityTracking[name] {
+      if let amount = real(name, value, -9600...9600, place) {
+        region.shape.modulate(slot, by: Source.velocity) { $0.amount = Float(amount) }
+      }
+      return true
+    }
     switch name {
     case "width", "position":
       let slot = name == "width" ? Slot.width : Slot.position
       if let percent = real(name, value, -100...100, place) { region.shape.base[slot] = Float(percent) }
-    case "pitch_veltrack", "pan_veltrack":
-      let slot = name == "pitch_veltrack" ? Slot.pitch : Slot.pan
-      if let amount = real(name, value, -9600...9600, place) {
-        region.shape.modulate(slot, by: Source.velocity) { $0.amount = Float(amount) }
-      }
     case "amp_keytrack": region.ampKeyTrack = real(name, value, -96...96, place) ?? region.ampKeyTrack
     case "amp_keycenter": region.ampKeyCenter = key(name, value, place) ?? region.ampKeyCenter
+    case "position_keytrack":
+      region.positionKeyTrack = real(name, value, -100...100, place) ?? region.positionKeyTrack
+    case "position_keycenter":
+      region.positionKeyCenter = key(name, value, place) ?? region.positionKeyCenter
     case "pan_keytrack": region.panKeyTrack = real(name, value, -100...100, place) ?? region.panKeyTrack
     case "pan_keycenter": region.panKeyCenter = key(name, value, place) ?? region.panKeyCenter
     case "amp_random": region.randomVolume = (real(name, value, 0...96, place) ?? 0) / 2
@@ -354,7 +339,12 @@ extension SfzReader {
     case "delay_random": region.randomDelay = real(name, value, 0...3600, place) ?? 0
     case "bend_smooth":
       region.smoothing[Slot.pitch] = (real(name, value, 0...10_000, place) ?? 0) / 1000
-    case "bend_step", "bendstep": region.bendStep = real(name, value, 1...1200, place) ?? region.bendStep
+    case "bend_step", "bendstep":
+      if let cents = real(name, value, 1...1200, place) {
+        (region.bendStepUp, region.bendStepDown) = (cents, cents)
+      }
+    case "bend_stepup": region.bendStepUp = real(name, value, 1...1200, place) ?? region.bendStepUp
+    case "bend_stepdown": region.bendStepDown = real(name, value, 1...1200, place) ?? region.bendStepDown
     case "phase":
       if value == "invert" {
         region.isInverted = true
@@ -367,32 +357,4 @@ extension SfzReader {
     }
     return true
   }
-}
-
-/// A filter of a region, as SFZ states it.
-struct SfzFilter {
-  var type = "lpf_2p"
-  /// Hertz.
-  var cutoff: Double?
-  /// Cents a key from the center.
-  var keyTrack: Double = 0
-  var keyCenter = 60
-  /// Decibels, of shelves and peaks.
-  var gain: Double = 0
-
-  static let kinds: [String: [FilterKind]] = [
-    "lpf_1p": [.lowpass1], "hpf_1p": [.highpass1], "lpf_2p": [.lowpass], "hpf_2p": [.highpass],
-    "bpf_2p": [.bandpass], "brf_2p": [.notch], "lpf_2p_sv": [.lowpass], "hpf_2p_sv": [.highpass],
-    "bpf_2p_sv": [.bandpass], "brf_2p_sv": [.notch], "lpf_4p": [.lowpass, .lowpassStage],
-    "hpf_4p": [.highpass, .highpassStage], "lpf_6p": [.lowpass, .lowpassStage, .lowpassStage],
-    "hpf_6p": [.highpass, .highpassStage, .highpassStage], "peq": [.peak], "pkf_2p": [.peak],
-    "lsh": [.lowShelf], "hsh": [.highShelf],
-  ]
-}
-
-/// A band of a region's equalizer, as SFZ states it.
-struct SfzBand {
-  var kind = FilterKind.peak
-  var frequency: Double
-  var isUsed = false
 }

@@ -36,6 +36,7 @@ struct SfzReader {
     var group = global
     var region = global
     var level = Level.none
+    var header = ""
     func close(
       _ findings: inout [Finding], _ regions: inout [RegionSettings], _ curves: inout [Int: [Float]],
       _ curve: SfzCurve?
@@ -47,6 +48,7 @@ struct SfzReader {
       switch token {
       case .header(let name):
         close(&findings, &regions, &curves, curve)
+        header = name
         switch name {
         case "control": level = .control
         case "curve":
@@ -73,7 +75,7 @@ struct SfzReader {
           notUnderstood("<\(name)>", place, "the header <\(name)> has no effect here")
         }
       case .opcode(let name, let value):
-        count(name, place)
+        count(level == .unknown ? "<\(header)> \(name)" : name, place)
         switch level {
         case .control: control(name, value, place)
         case .curve: point(name, value, place)
@@ -86,13 +88,16 @@ struct SfzReader {
           group = master
         case .group: apply(name, value, to: &group, place)
         case .region: apply(name, value, to: &region, place)
-        case .unknown: break
+        case .unknown: opcodes[places[Self.generalName("<\(header)> \(name)")]!].isUnderstood = false
         case .none: find("`\(name)` stands before the first header; it has no effect", place)
         }
       }
     }
     close(&findings, &regions, &curves, curve)
-    for index in regions.indices { regions[index].finishShape(curves: curves) }
+    for index in regions.indices {
+      regions[index].finishShape(curves: curves)
+      if let fault = regions[index].neverSounds { find(fault, regions[index].line) }
+    }
   }
 
   private mutating func point(_ name: String, _ value: String, _ place: SourceLine) {

@@ -214,6 +214,10 @@ struct SfzScanner {
           index += 1
         }
         let stray = String(decoding: bytes[start..<index].prefix(40), as: UTF8.self)
+        if bytes[index...].first(where: { !Self.isSpace($0) }) == UInt8(ascii: "=") {
+          find("`\(stray) =`: there must be no space before the `=`; the rest of the line is left out", place)
+          return
+        }
         find("`\(stray)` is neither a header nor an opcode", place)
         continue
       }

@@ -85,12 +85,17 @@ struct ShapeSettings {
     return Slot.depth + routes.count - 1
   }
 
-  /// The modulation of a slot by a source, which is made when there is none.
-  mutating func modulate(_ slot: Int, by source: UInt8, _ change: (inout ModulationSettings) -> Void) {
-    if let known = modulations.firstIndex(where: { Int($0.slot) == slot && $0.source == source }) {
+  /// The modulation of a slot by a source, or by the product of two, which is made when there is none.
+  mutating func modulate(
+    _ slot: Int, by source: UInt8, and other: UInt8 = Source.one,
+    _ change: (inout ModulationSettings) -> Void
+  ) {
+    if let known = modulations.firstIndex(where: {
+      Int($0.slot) == slot && $0.source == source && $0.by == other
+    }) {
       change(&modulations[known])
     } else {
-      var new = ModulationSettings(source: source, slot: UInt8(slot), amount: 0)
+      var new = ModulationSettings(source: source, by: other, slot: UInt8(slot), amount: 0)
       change(&new)
       modulations.append(new)
     }

@@ -5,7 +5,7 @@ enum TextFile {
   /// More than this is no instrument's text.
   static let largest = 64 << 20
 
-  /// A file's text; bytes that are not UTF-8 are taken as Latin-1.
+  /// A file's text: UTF-8, UTF-16 where a mark at the beginning says so, or Latin-1.
   static func read(_ path: String) throws(LoadError) -> String {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw LoadError(path: path, String(cString: strerror(errno))) }
@@ -23,8 +23,19 @@ enum TextFile {
       guard bytes.count <= largest else { throw LoadError(path: path, "too large for a text file") }
     }
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
+    // As some editors of other systems save text.
+    if bytes.starts(with: [0xFF, 0xFE]) { return utf16(bytes, low: 0) }
+    if bytes.starts(with: [0xFE, 0xFF]) { return utf16(bytes, low: 1) }
     if let text = String(validating: bytes, as: UTF8.self) { return text }
     return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+  }
+
+  /// `low`: which byte of each pair is the low one. The first pair says so.
+  private static func utf16(_ bytes: [UInt8], low: Int) -> String {
+    let units = stride(from: 2, to: bytes.count - 1, by: 2).map {
+      UInt16(bytes[$0 + low]) | UInt16(bytes[$0 + 1 - low]) << 8
+    }
+    return String(decoding: units, as: UTF16.self)
   }
 
   static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }

@@ -95,7 +95,7 @@ extension Voice {
 
   /// Whether what the frames from the position on are made of has been read from disk, so far as the position
   /// comes by `length`; says what will be wanted after. Audio thread.
-  @_noLocks @inline(never) private mutating func isRead(_ length: Int64) -> Bool {
+  @_noLocks @inline(never) mutating func isRead(_ length: Int64) -> Bool {
     guard let stream = region.pointee.stream, let image, wrap() else { return true }
     let header = UnsafeMutableRawPointer(image).assumingMemoryBound(to: ResourceHeader.self)
     let reach = AudioFile.margin &+ 1

@@ -62,6 +62,8 @@ struct Voice {
   var isShaped = false
   /// The key is down.
   var isHeld = false
+  /// A note on began it.
+  var isOfKeyDown = false
   /// The key is up, and a pedal holds the note.
   var isSustained = false
   /// The sostenuto pedal caught it.
@@ -79,6 +81,9 @@ struct Voice {
   /// Its loop has come round, so that what lies before the loop's start is its end.
   var hasLooped = false
   var isLooping = false
+  /// It is to begin with frames that stream from disk; and these were not there in time.
+  var startsStream = false
+  private var isLate = false
   var hasEnded = false
 
   @_noLocks init(
@@ -103,6 +108,9 @@ struct Voice {
       Core(image: image, region: region, pitch: pitch, gain: gain, age: age)
     }
   }
+
+  /// It has not begun to sound.
+  var isWaiting: Bool { @_noLocks get { wait > 0 || isLate } }
 
   /// How loud it is, for choosing which to steal. Audio thread.
   var loudness: Float {
@@ -143,6 +151,15 @@ struct Voice {
     return 1 - (exponential2(t * (shape * 1.442_695)) - 1) / (exponential(shape) - 1)
   }
 
+  /// It fades whatever holds it. Audio thread.
+  @_noLocks mutating func silence(over frames: Int) {
+    if isWaiting { hasEnded = true }
+    isHeld = false
+    isSustained = false
+    isReleased = true
+    fadeOut(frames)
+  }
+
   /// The note is over. Audio thread.
   @_noLocks mutating func release(rate: Float) {
     isHeld = false
@@ -150,7 +167,7 @@ struct Voice {
     isCaught = false
     guard !isReleased else { return }
     isReleased = true
-    if wait > 0 {
+    if isWaiting {
       hasEnded = true
       return
     }
@@ -183,9 +200,15 @@ struct Voice {
 
   /// Waits, as long as it must, from `from` on; gives where it begins to sound. Audio thread.
   @_noLocks @inline(__always) private mutating func waited(_ from: Int, _ to: Int) -> Int {
-    guard wait > 0 else { return from }
+    guard wait > 0 || startsStream else { return from }
     let skip = Int(wait) < to &- from ? Int(wait) : to &- from
     wait &-= Int32(truncatingIfNeeded: skip)
+    if startsStream, skip < to &- from {
+      // Late rather than without its attack; it is counted as an under-run.
+      isLate = !isRead(0)
+      startsStream = isLate
+      if isLate { return to }
+    }
     return from &+ skip
   }
 

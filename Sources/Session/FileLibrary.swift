@@ -244,6 +244,7 @@ extension Session {
       let tuning = node.flatMap { self.tuning(of: $0) }
       guard wish != wishes[id] || tuning != tunings[id] else { continue }
       tunings[id] = tuning
+      if tuning == nil { heardTunings[id] = nil }
       isOther = true
       wishes[id] = wish
       if let wish {
@@ -278,21 +279,26 @@ extension Session {
   }
 
   private func give(_ file: LoadedFile, to node: NodeID) {
-    if let resource = file.resource {
-      engine.use(tuned(resource, for: node), for: node)
-    } else {
+    guard let resource = file.resource else {
       engine.markPlaceholder(node, file.findings.first ?? "cannot be loaded")
+      return
     }
+    // What cannot be read leaves the node in the tuning that it had.
+    let fault = readTuning(of: node)
+    engine.use(heardTunings[node].map { InstrumentLoader.tuned(resource, $0) } ?? resource, for: node)
+    guard let fault else { return }
+    engine.markPlaceholder(node, fault)
+    notice("\(fault); `\(patch[node]?.name ?? "")` keeps the tuning that it had")
   }
 
-  /// What cannot be read leaves the instrument as it is.
-  private func tuned(_ resource: Resource, for node: NodeID) -> Resource {
-    guard let wish = tunings[node] else { return resource }
+  /// Takes up the tuning that a node wants; says in words why that cannot be done, with file and line.
+  private func readTuning(of node: NodeID) -> String? {
+    guard let wish = tunings[node] else { return nil }
     do {
-      return InstrumentLoader.tuned(resource, try Tuning(scale: wish.scale, keyMap: wish.keyMap))
+      heardTunings[node] = try Tuning(scale: wish.scale, keyMap: wish.keyMap)
+      return nil
     } catch {
-      notice(error.description)
-      return resource
+      return error.description
     }
   }
 

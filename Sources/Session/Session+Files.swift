@@ -140,7 +140,8 @@ extension Session {
     let after = (new as NSString).deletingLastPathComponent
     guard before != after else { return }
     for node in patch.nodes.values {
-      for name in ["instrument", "file"] {
+      for parameter in Engine.catalogue[node.kind]?.parameters ?? [] where parameter.form == .file {
+        let name = parameter.name
         guard case .text(let path) = node.settings[ParameterPath(name)], !path.hasPrefix("/"), !path.isEmpty
         else {
           continue

@@ -52,6 +52,9 @@ public struct SessionOptions: Sendable {
   /// What each node's file setting was when it was last looked at.
   var wishes: [NodeID: FileWish] = [:]
   var tunings: [NodeID: TuningWish] = [:]
+  /// What each node is tuned to; of a wish that cannot be read, what it was tuned to before.
+  var heardTunings: [NodeID: Tuning] = [:]
+  private var toldLostMidi = 0
   /// The trace up to here has been looked through for what to tell.
   private var nextTrace = 0
   /// What ran when it was first asked for after a `tick` or `refreshReport`: nobody has to look.
@@ -102,12 +105,23 @@ public struct SessionOptions: Sendable {
     showLoads()
     supervisor.poll()
     if let fault = supervisor.takeMidiFault() { notice(fault) }
+    noticeLostMidi()
     // A JACK server may change its period at any time.
     if let driver = supervisor.driver { engine.period = driver.period }
     engine.collect()
     engine.makeReady()
     noticeBlasts()
     refreshReport()
+  }
+
+  /// Tells of MIDI that came in faster than it could be taken: notes may hang, and nobody would know why.
+  private func noticeLostMidi() {
+    let lost = supervisor.status.lostMidi
+    if lost > toldLostMidi {
+      notice(
+        "\(lost - toldLostMidi) MIDI messages came in too fast and were lost; `panic` ends notes that hang")
+    }
+    toldLostMidi = lost
   }
 
   /// Tells of nodes that the blast shield has muted since last asked.
@@ -151,6 +165,7 @@ public struct SessionOptions: Sendable {
     status.loading = library.loading
     status.memory = library.bytes
     status.underruns = library.underruns
+    status.lostMidi = driver.lostMidi
     status.muted = report.nodes.filter(\.isMuted).map(\.name)
     return status
   }

@@ -25,6 +25,8 @@ public struct SessionStatus: Sendable, Equatable {
   public var memory = 0
   /// How often parts of files were not read from disk in time and played as silence.
   public var underruns = 0
+  /// MIDI messages that came in faster than they could be taken.
+  public var lostMidi = 0
   /// Nodes that the blast shield has muted, by name.
   public var muted: [String] = []
 

@@ -3,6 +3,7 @@ import Engine
 import Foundation
 import Patch
 import PatchLanguage
+import Sampler
 import Session
 
 /// `sostenuto check`: everything that is wrong with patch files, and what of instruments is left out.
@@ -32,7 +33,7 @@ struct CheckCommand: ParsableCommand {
       }
       do {
         let (patch, found) = PatchReader.read(try readText(path), file: path, catalogue: Engine.catalogue)
-        diagnostics += found + missingFiles(of: patch, path)
+        diagnostics += found + fileFaults(of: patch, path)
       } catch {
         Console.complain("\(error)")
         isUnreadable = true
@@ -47,8 +48,9 @@ struct CheckCommand: ParsableCommand {
     if isUnreadable || diagnostics.contains(where: { $0.severity == .error }) { throw ExitCode(1) }
   }
 
-  /// Files that nodes name and that are not there, at the place of the node's line.
-  private func missingFiles(of patch: Patch, _ path: String) -> [Diagnostic] {
+  /// Files that nodes name and that are not there, at the place of the node's line; and tunings that cannot be
+  /// read, at theirs.
+  private func fileFaults(of patch: Patch, _ path: String) -> [Diagnostic] {
     let folder = (path as NSString).deletingLastPathComponent
     var found: [Diagnostic] = []
     for node in patch.nodes.values {
@@ -57,6 +59,11 @@ struct CheckCommand: ParsableCommand {
           continue
         }
         let full = file.hasPrefix("/") || folder.isEmpty ? file : folder + "/" + file
+        if let fault = Self.tuningFault(parameter.name, full) {
+          found.append(
+            Diagnostic(
+              file: fault.path, line: fault.line ?? 1, column: 1, severity: .error, message: fault.message))
+        }
         guard !FileManager.default.fileExists(atPath: full) else { continue }
         let place = Self.place(of: file, in: (try? readText(path)) ?? "")
         found.append(
@@ -66,6 +73,21 @@ struct CheckCommand: ParsableCommand {
       }
     }
     return found
+  }
+
+  /// What is wrong with a scale or a key map that is there.
+  private static func tuningFault(_ parameter: String, _ path: String) -> LoadError? {
+    guard FileManager.default.fileExists(atPath: path) else { return nil }
+    do {
+      switch parameter {
+      case "tuning": _ = try Scale(path: path)
+      case "keymap": _ = try KeyMap(path: path)
+      default: break
+      }
+      return nil
+    } catch {
+      return error
+    }
   }
 
   private static func place(of word: String, in text: String) -> (line: Int, column: Int) {

@@ -161,6 +161,7 @@ struct PlayCommand: ParsableCommand {
     .object([
       ("driver", .string(status.driver)), ("rate", .number(status.rate)), ("period", .int(status.period)),
       ("seconds", .number(elapsed)), ("xruns", .int(status.xruns)), ("underruns", .int(status.underruns)),
+      ("lostMidi", .int(status.lostMidi)),
       ("memory", .int(status.memory)), ("load", .number(meanLoad)),
       ("peakLoad", .number(status.peakLoad)), ("edits", .int(session.editCount)),
       ("longestEditSeconds", .number(session.longestEdit)), ("medianLineSeconds", .number(median)),
@@ -181,7 +182,7 @@ struct PlayCommand: ParsableCommand {
     return """
       driver        \(status.driver), \(Int(status.rate)) Hz, period \(status.period)
       played        \(Printout.fixed(elapsed, 1)) s
-      xruns         \(status.xruns), under-runs \(status.underruns)
+      xruns         \(status.xruns), under-runs \(status.underruns), MIDI lost \(status.lostMidi)
       load          \(percent(meanLoad)), peak \(percent(status.peakLoad))
       files         \(Printout.megabytes(status.memory))
       edits         \(session.editCount)

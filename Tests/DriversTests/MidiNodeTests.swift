@@ -96,6 +96,37 @@ final class StepInstrument: Sendable {
     }
   }
 
+  @Test("what comes in faster than it can be taken is counted")
+  func flood() throws {
+    let host = RenderHost(graph.engine.renderer)
+    for index in 0..<EventQueue.capacity + 88 {
+      host.midi[0].append(Event(.control, key: 1, value: Float(index & 127)))
+    }
+    go(host)
+    #expect(host.status.lostMidi == 88)
+    for _ in 0..<3000 { host.arrive(Event(.pressure, value: 1), port: 0, at: 0) }
+    #expect(host.status.lostMidi > 88)
+  }
+
+  @Test("a node for which no port is left says so, and hears when it is given another's")
+  func seventeenthSender() throws {
+    func state(_ name: String) -> NodeReport.State? {
+      graph.engine.report().nodes.first { $0.name == name }?.state
+    }
+    for number in 1...MidiInput.ports { try graph.perform("node m\(number) midi port=Sender\(number)") }
+    go(RenderHost(graph.engine.renderer))
+    let last = "m\(MidiInput.ports)"
+    guard case .placeholder(let reason)? = state(last) else {
+      Issue.record("\(String(describing: state(last)))")
+      return
+    }
+    #expect(reason.hasPrefix("hears nobody"))
+    if case .placeholder? = state("m1") { Issue.record("m1 has a port") }
+    try graph.perform("set \(last).port Sender1")
+    graph.engine.collect()
+    if case .placeholder? = state(last) { Issue.record("it shares a port") }
+  }
+
   @Test("a MIDI file is the same sound for every period, though it has more in one frame than a block takes")
   func anyPeriod() throws {
     let events = (0..<3000).map { index -> (frame: Int64, event: Event) in

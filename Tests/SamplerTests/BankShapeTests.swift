@@ -184,6 +184,9 @@ import Testing
     _ = rig.run(4800, [(64, .on(60))])
     _ = rig.run(4800, [(Int(rig.time), .on(62))])
     #expect(rig.kernel.voices == 1)
+    // Two drummers on two channels have a hi-hat each.
+    _ = rig.run(4800, [(Int(rig.time), Event(.noteOn, channel: 5, key: 64, value: 100))])
+    #expect(rig.kernel.voices == 2)
   }
 
   @Test func samplesCanHave24Bits() throws {

@@ -70,6 +70,58 @@ import Testing
     #expect(heights(rig, [[.on(64, 50)], [.on(64, 110)]]) == [0, 60])
   }
 
+  @Test func highResolutionControllersAndTheTempoChooseRegions() throws {
+    let rig = try rig(
+      """
+      <region> key=60 lohdcc1=0.5 hihdcc1=1 amplitude=10
+      <region> key=61 lobpm=100 hibpm=130 amplitude=20
+      <region> key=61 lobpm=130 amplitude=40
+      """)
+    #expect(
+      heights(rig, [[.on(60)], [.control(1, 63), .on(60)], [.control(1, 64), .on(60)]]) == [0, 0, 10])
+    #expect(heights(rig, [[.on(61)]]) == [20])
+  }
+
+  @Test func controllersEndRegions() throws {
+    let rig = try rig(
+      "<region> hikey=-1 start_locc1=64 stop_locc1=0 stop_hicc1=10 end=3999 loop_mode=loop_continuous "
+        + "ampeg_release=0.001 amplitude=30")
+    #expect(heights(rig, [[.control(1, 100)], [.control(1, 50)], []]) == [30, 30, 30])
+    _ = rig.run(640, [(Int(rig.time), .control(1, 5))])
+    #expect(rig.kernel.voices == 0)
+    #expect(heights(rig, [[.control(1, 64)]]) == [30])
+  }
+
+  /// A damper that falls on a string which has long been silent is not heard, unless `rt_dead` says so.
+  @Test func releaseRegionsNeedWhatTheyRelease() throws {
+    let rig = try rig(
+      """
+      <region> lokey=60 hikey=61 amplitude=10
+      <region> key=60 trigger=release amplitude=20
+      <region> key=61 trigger=release rt_dead=on amplitude=20
+      <region> key=62 loop_mode=no_loop end=3999 ampeg_release=0.1 amplitude=10
+      <region> key=62 trigger=release amplitude=20
+      <region> key=63 trigger=release amplitude=20
+      """)
+    // The first region's sound lasts 32 frames.
+    #expect(heights(rig, [[.on(60)], [.off(60)], [.on(61)], [.off(61)]]) == [10, 0, 10, 20])
+    #expect(heights(rig, [[.on(62)], [.off(62)]]) == [10, 30])
+    _ = rig.run(9600)
+    // Under the pedal as well.
+    #expect(heights(rig, [[.control(64, 127), .on(60)], [.off(60)], [.control(64, 0)]]) == [10, 0, 0])
+    // A region that releases nothing of this instrument plays.
+    #expect(heights(rig, [[.on(63)], [.off(63)]]) == [0, 20])
+  }
+
+  /// What no note off would ever end ends with its sample.
+  @Test func releaseRegionsDoNotLoopForEver() throws {
+    let rig = try rig(
+      "<region> trigger=release loop_mode=loop_continuous loop_start=0 loop_end=20 amplitude=20\n"
+        + "<region> trigger=release sample=*silence")
+    _ = rig.run(64000, [(0, .on(60)), (10, .off(60))])
+    #expect(rig.kernel.used == 0)
+  }
+
   @Test func firstAndLegatoTellNotesApart() throws {
     let rig = try rig("<region> trigger=first amplitude=10\n<region> trigger=legato amplitude=20")
     #expect(heights(rig, [[.on(60)], [.on(62)], [.off(60), .off(62)], [.on(64)]]) == [10, 20, 0, 10])

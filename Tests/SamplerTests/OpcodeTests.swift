@@ -80,6 +80,103 @@ import Testing
     #expect(near(slow[1], 1 - (exp(2.5) - 1) / (exp(5) - 1)))
   }
 
+  @Test func delaysCanBeCountedInFrames() throws {
+    func start(_ opcodes: String) throws -> Int? {
+      try rig("<region> sample=one.wav " + opcodes).run(640, [(0, .control(1, 127)), (0, .on(60))])[0]
+        .firstIndex { $0 != 0 }
+    }
+    #expect(try start("delay_samples=100") == 100)
+    #expect(try start("delay_samples=100 delay_samples_oncc1=27 delay=0.001") == 175)
+  }
+
+  /// Backwards from the last frame on, with loops and offsets counted that way; on disk as in memory.
+  @Test(arguments: [false, true]) func samplesCanBePlayedBackwards(isStreamed: Bool) throws {
+    let planes = [noise(70_000), noise(70_000, seed: 2)]
+    folder.wav("a.wav", planes, loop: 1000...1999)
+    let path = folder.write(
+      "a.sfz",
+      "<global> sample=a.wav amp_veltrack=0 ampeg_release=9 direction=reverse <region> key=60 loop_mode=no_loop\n"
+        + "<region> key=61 pitch_keycenter=61 offset=67990")
+    let (resource, report) = try InstrumentLoader.load(
+      path: path, options: isStreamed ? Streams.small : LoadOptions())
+    #expect(report.findings == [])
+    let rig = Rig<Sampler>(Sampler.description)
+    rig.use(resource)
+    let output = rig.run(70_000, [(0, .on(60))])
+    #expect(output[0] == planes[0].reversed())
+    #expect(output[1] == planes[1].reversed())
+    _ = rig.run(64)
+    // The loop of the file lies 68000 to 68999 frames from its end.
+    let looped = rig.run(3000, [(Int(rig.time), .on(61))])[0]
+    #expect(looped[0] == planes[0][70_000 - 1 - 67_990])
+    #expect(looped[1009] == planes[0][1000] && looped[1010] == planes[0][1999])
+  }
+
+  /// ARIA's shapes: (e^(s t) - 1) / (e^s - 1).
+  @Test func envelopesHaveShapes() throws {
+    func output(_ opcodes: String) throws -> [Float] {
+      try self.rig("<region> sample=one.wav loop_mode=loop_continuous " + opcodes)
+        .run(19200, [(0, .on(60)), (9600, .off(60))])[0].map { $0 / 0.5 }
+    }
+    func bent(_ t: Double, _ s: Double) -> Double { (exp(s * t) - 1) / (exp(s) - 1) }
+    let risen = try output("ampeg_attack=0.1 ampeg_attack_shape=5")
+    #expect(near(risen[2400], bent(0.5, 5)) && near(risen[4800], 1))
+    #expect(near(try output("ampeg_attack=0.1 ampeg_attack_shape=-3")[1200], bent(0.25, -3)))
+    // The way to nothing takes the decay's time, and stops at the sustain level ...
+    let straight = try output("ampeg_decay=0.1 ampeg_decay_shape=0 ampeg_sustain=50")
+    #expect(near(straight[1200], 0.75) && near(straight[2400], 0.5) && near(straight[4800], 0.5))
+    let slow = try output("ampeg_decay=0.1 ampeg_decay_shape=4 ampeg_sustain=20")
+    #expect(near(slow[2400], 1 - bent(0.5, 4)) && near(slow[4700], 0.2))
+    // ... or the way to the sustain level takes it.
+    let whole = try output("ampeg_decay=0.1 ampeg_decay_shape=0 ampeg_decay_zero=0 ampeg_sustain=50")
+    #expect(near(whole[2400], 0.75) && near(whole[4800], 0.5))
+    let fast = try output("ampeg_decay=0.1 ampeg_decay_zero=0 ampeg_sustain=50")
+    #expect(near(fast[480], 1 - 0.5 * bent(0.1, -9)))
+    let released = try output("ampeg_release=0.1 ampeg_release_shape=2 ampeg_sustain=50")
+    #expect(near(released[9600 + 2400], 0.5 * (1 - bent(0.5, 2))) && released[14410] == 0)
+    let short = try output(
+      "ampeg_release=0.1 ampeg_release_shape=0 ampeg_release_zero=1 ampeg_sustain=50")
+    #expect(near(short[9600 + 1200], 0.25) && short[9600 + 2410] == 0)
+    // Envelopes of the pitch too: 1200 cents bent, an octave at the end of the attack.
+    let rig = try rig(
+      "<region> sample=sine.wav loop_mode=loop_continuous pitcheg_attack=0.2 pitcheg_attack_shape=8 "
+        + "pitcheg_depth=1200 pitcheg_release_shape=-5 pitcheg_release=1")
+    let tone = rig.run(9600, [(0, .on(60))])[0]
+    let turns = (1..<4800).count { (index: Int) -> Bool in tone[index - 1] < 0 && tone[index] >= 0 }
+    #expect((99...102).contains(turns))
+  }
+
+  @Test func controllersMoveHowFarVelocityCounts() throws {
+    func height(_ opcodes: String, _ control: Float) throws -> Float {
+      try rig("<region> sample=one.wav loop_mode=loop_continuous " + opcodes)
+        .run(640, [(0, .control(1, control)), (0, .on(60, 64))])[0][600] / 0.5
+    }
+    let tracked = pow(64.0 / 127, 2)
+    #expect(near(try height("amp_veltrack_oncc1=100", 0), 1))
+    #expect(near(try height("amp_veltrack_oncc1=100", 127), tracked))
+    #expect(near(try height("amp_veltrack=100 amp_veltrack_oncc1=-150", 127), 1 - 0.5 * tracked))
+    func turns(_ control: Float) throws -> Int {
+      let tone = try rig(
+        "<region> sample=sine.wav loop_mode=loop_continuous pitch_veltrack_oncc1=2400"
+      ).run(4801, [(0, .control(1, control)), (0, .on(60, 63.5))])[0]
+      return (1..<4801).count { (index: Int) -> Bool in tone[index - 1] < 0 && tone[index] >= 0 }
+    }
+    #expect((99...101).contains(try turns(0)))
+    #expect((197...203).contains(try turns(127)))
+  }
+
+  @Test func theBendHasStepsOfItsOwnEitherWay() throws {
+    func turns(_ bend: Float) throws -> Int {
+      let rig = try rig(
+        "<region> sample=sine.wav loop_mode=loop_continuous bend_up=1200 bend_down=-1200 bend_stepup=1200 "
+          + "bend_stepdown=600")
+      let tone = rig.run(4801, [(0, Event(.bend, value: bend)), (0, .on(60))])[0]
+      return (1..<4801).count { (index: Int) -> Bool in tone[index - 1] < 0 && tone[index] >= 0 }
+    }
+    #expect((99...101).contains(try turns(0.9)))
+    #expect((70...71).contains(try turns(-0.9)))
+  }
+
   @Test func controllersCanMoveSlowly() throws {
     let rig = try rig(
       "<region> sample=one.wav loop_mode=loop_continuous volume_oncc1=-20 volume_smoothcc1=100 "
@@ -175,6 +272,10 @@ import Testing
     let slope =
       try gain("fil_type=lpf_6p cutoff=500", at: 2000) - gain("fil_type=lpf_6p cutoff=500", at: 4000)
     #expect(abs(slope - 36) < 1.5)
+    // The same strength everywhere: only phases turn.
+    for hertz in [100.0, 1000, 8000] {
+      #expect(abs(try gain("fil_type=apf_1p cutoff=1000", at: hertz)) < 0.05)
+    }
     #expect(abs(try gain("fil_type=peq cutoff=1000 fil_gain=6", at: 1000) - 6) < 0.1)
     #expect(abs(try gain("fil_type=lsh cutoff=1000 fil_gain=6", at: 50) - 6) < 0.1)
     #expect(abs(try gain("fil_type=hsh cutoff=500 fil_gain=-6", at: 8000) + 6) < 0.2)

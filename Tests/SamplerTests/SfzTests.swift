@@ -104,7 +104,9 @@ import Testing
           case "loop_mode": "one_shot"
           case "trigger": "first"
           case "off_mode": "fast"
+          case "lorand": "0.5"
           case "phase": "invert"
+          case "direction": "reverse"
           case "sw_vel": "previous"
           case "varN_mod": "mult"
           case "fil_type", "fil2_type": "hpf_1p"
@@ -178,6 +180,43 @@ import Testing
     #expect(report.keys == 60...60)
     #expect(report.missingSamples == ["gone.wav", "broken.wav"])
     #expect(report.findings.map(\.line) == [2, 4])
+  }
+
+  /// What a maker of instruments would otherwise look for by ear.
+  @Test func slipsAreNamedInTheOrderOfTheFile() throws {
+    folder.wav("a.wav", [noise(100)])
+    let path = folder.write(
+      "a.sfz",
+      """
+      <region> sample=gone.wav key=60
+      <region> sample=a.wav lokey=64 hikey=62
+      <region> sample=a.wav hikey=-1 on_locc1=64
+      <region> sample=a.wav seq_position=3 seq_length=2
+      <region> sample=a.wav lorand=0.5 hirand=0.2
+      <region> sample=a.wav lovel=90 hivel=9
+      <region> sample = a.wav key = 60
+      <region> sample=a.wav volume=loud
+      <effect> type=reverb volume=3
+      """)
+    let (_, report) = try InstrumentLoader.load(path: path)
+    #expect(report.findings.map(\.line) == [1, 2, 4, 5, 6, 7, 7, 8, 9])
+    #expect(report.findings[1].message == "the region never sounds: lokey 64 lies above hikey 62")
+    #expect(report.findings[5].message.hasPrefix("`sample =`: there must be no space"))
+    #expect(report.notUnderstood == ["<effect>"])
+    #expect(
+      report.opcodes.filter { !$0.isUnderstood }.map(\.name) == ["<effect> type", "<effect> volume"])
+    #expect(report.opcodes.first { $0.name == "volume" }?.isUnderstood == true)
+  }
+
+  @Test(arguments: [true, false]) func textMayBeUTF16(isLittle: Bool) throws {
+    folder.wav("é.wav", [noise(100)])
+    let units = Array("\u{FEFF}<region> sample=é.wav key=60\r\n".utf16)
+    let bytes = units.flatMap { unit in
+      isLittle ? [UInt8(unit & 255), UInt8(unit >> 8)] : [UInt8(unit >> 8), UInt8(unit & 255)]
+    }
+    let (_, report) = try InstrumentLoader.load(path: folder.write("a.sfz", bytes))
+    #expect(report.findings == [])
+    #expect(report.keys == 60...60)
   }
 
   @Test func anInstrumentWithNothingToPlayIsAnError() {

@@ -138,6 +138,34 @@ import Testing
     #expect(resource.underruns <= 3000)
   }
 
+  /// Live, a note that begins where nothing was read ahead comes late, with its attack, and is counted.
+  @Test func aNoteThatBeginsBeyondTheHeadComesLateAndWhole() throws {
+    let samples = noise(Self.frames)
+    folder.wav("a.wav", [samples])
+    let path = folder.write(
+      "a.sfz", "<region> sample=a.wav amp_veltrack=0 pan=-100 offset_oncc1=90000")
+    var options = Self.small
+    options.waits = false
+    let (resource, _) = try InstrumentLoader.load(path: path, options: options)
+    let rig = Rig<Sampler>(Sampler.description)
+    rig.use(resource)
+    var block = rig.run(64, [(0, .control(1, 127)), (0, .on(60))])[0]
+    let isLate = block.allSatisfy { $0 == 0 }
+    for _ in 0..<30_000 where block.allSatisfy({ $0 == 0 }) {
+      usleep(100)
+      block = rig.run(64)[0]
+    }
+    #expect(block == Array(samples[90_000..<90_064]))
+    #expect(resource.underruns > 0 || !isLate)
+    // One that is over before it could begin is not heard at all.
+    let (again, _) = try InstrumentLoader.load(path: path, options: options)
+    rig.use(again)
+    let start = Int(rig.time) + 640
+    _ = rig.run(640, [(start - 640, Event(.allSoundOff))])
+    let late = rig.run(64, [(start, .on(60)), (start + 32, .off(60))])[0]
+    #expect(late.allSatisfy { $0 == 0 } == (rig.kernel.voices == 0))
+  }
+
   /// What no one plays any more leaves memory, but for the heads; what is played stays.
   @Test func unusedChunksLeave() throws {
     final class Counter: FrameSource {

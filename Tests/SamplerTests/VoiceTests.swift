@@ -60,6 +60,42 @@ import Testing
     #expect(rig.kernel.voices == 0)
   }
 
+  /// One MIDI channel's panic button is not another player's.
+  @Test(arguments: [120, 123, 126] as [UInt8]) func aChannelsNotesEndAlone(_ control: UInt8) throws {
+    let (rig, _) = try rig(looped)
+    _ = rig.run(
+      9600,
+      [
+        (0, .on(60)), (0, Event(.noteOn, channel: 3, key: 64, value: 100)),
+        (0, Event(.control, channel: 3, key: 64, value: 127)),
+        (1, Event(.noteOn, channel: 3, key: 65, value: 100)),
+        (100, Event(.control, channel: 3, key: control, value: 0)),
+      ])
+    #expect(rig.kernel.voices == 1)
+    // Nothing of the other channel is held any more, and the first still hears its note off.
+    _ = rig.run(9600, [(Int(rig.time), Event(.noteOn, channel: 3, key: 65, value: 100))])
+    _ = rig.run(
+      9600, [(Int(rig.time), Event(.noteOff, channel: 3, key: 65, value: 0)), (9600 * 2, .off(60))])
+    #expect(rig.kernel.voices == 0)
+  }
+
+  @Test func ofHeldVoicesTheQuietestIsStolen() throws {
+    let sfz = looped.replacing("amp_veltrack=0", with: "amp_veltrack=100") + " pan=-100"
+    // The quiet one is neither the oldest nor the latest.
+    let output = try rig(sfz, values: [3: 3]).0.run(
+      4800, [(0, .on(60, 110)), (10, .on(62, 20)), (20, .on(64, 90)), (30, .on(65, 120))])[0]
+    let others = try rig(sfz).0.run(4800, [(0, .on(60, 110)), (20, .on(64, 90)), (30, .on(65, 120))])[0]
+    for index in 300..<4800 { #expect(abs(output[index] - others[index]) < 1e-6) }
+  }
+
+  @Test func aLoudReleasedVoiceIsStolenBeforeAQuietHeldOne() throws {
+    let sfz = looped.replacing("amp_veltrack=0", with: "amp_veltrack=100").replacing("0.05", with: "5")
+    let output = try rig(sfz + " pan=-100", values: [3: 2]).0.run(
+      4800, [(0, .on(60, 20)), (10, .on(62, 127)), (20, .off(62)), (30, .on(64, 100))])[0]
+    let others = try rig(sfz + " pan=-100").0.run(4800, [(0, .on(60, 20)), (30, .on(64, 100))])[0]
+    for index in 300..<4800 { #expect(abs(output[index] - others[index]) < 1e-6) }
+  }
+
   @Test func aStolenVoiceFadesAndTheOldestOfEqualsGoes() throws {
     let (rig, resource) = try rig(looped, values: [3: 2])
     let events: [(Int, Event)] = [(0, .on(60)), (480 * 2, .on(62)), (480 * 6 + 120, .on(64))]

@@ -126,6 +126,40 @@ import Testing
     session.close()
   }
 
+  /// A slip in a scale does not throw a piece back to twelve equal steps.
+  @Test func aTuningThatCannotBeReadLeavesTheOldOneAndSaysWhere() throws {
+    let good = try folder.file("good.scl", "a scale\n 2\n 3/2\n 2/1\n")
+    let bad = try folder.file("bad.scl", "a scale\n 2\n 3:2\n 2/1\n")
+    try session.perform("set piano.tuning \(good)")
+    look()
+    let piano = try #require(session.patch[named: "piano"]?.id)
+    let tuning = session.heardTunings[piano]
+    #expect(tuning != nil)
+    try session.perform("set piano.tuning \(bad)")
+    look()
+    #expect(session.heardTunings[piano] == tuning)
+    #expect(self.piano?.fault?.hasPrefix("\(bad):3: ") == true)
+    #expect(self.piano?.file == "organ.sfz")
+    #expect(session.takeNotices().contains { $0.hasPrefix("\(bad):3: ") })
+    session.undo()
+    look()
+    #expect(self.piano?.fault == nil)
+    try session.perform("set piano.tuning \"\"")
+    look()
+    #expect(session.heardTunings[piano] == nil)
+    session.close()
+  }
+
+  /// A patch that is saved elsewhere finds its tuning as well as its instrument.
+  @Test func aPatchThatMovesFindsItsTuning() throws {
+    _ = try folder.file("s.scl", "a scale\n 1\n 2/1\n")
+    try session.perform("set piano.tuning s.scl")
+    let away = try Folder()
+    try session.save(as: away.path + "/b.patch")
+    #expect(session.patch[named: "piano"]?.settings[ParameterPath("tuning")] == .text(folder.path + "/s.scl"))
+    session.close()
+  }
+
   @Test func sixteenSamplersHaveOneInstrument() throws {
     let alone = session.status.memory
     #expect(alone > 100_000)

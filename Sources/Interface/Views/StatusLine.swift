@@ -30,6 +30,9 @@ enum StatusLine {
     if status.underruns > 0 {
       insert([Span("under-runs ", .statusBar), Span("\(status.underruns)", .warning)], weight: 1)
     }
+    if status.lostMidi > 0 {
+      insert([Span("MIDI lost ", .statusBar), Span("\(status.lostMidi)", .warning)], weight: 1)
+    }
     if let muted = status.muted.first {
       let others = status.muted.count > 1 ? " +\(status.muted.count - 1)" : ""
       insert([Span("muted ", .statusBar), Span(muted + others, .trouble)], weight: 0)

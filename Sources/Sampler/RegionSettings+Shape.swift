@@ -1,0 +1,94 @@
+import Glibc
+
+extension RegionSettings {
+  /// Makes units, values and modulations of what SFZ says, once the region is whole; `curves` are those
+  /// of its `<curve>` headers.
+  mutating func finishShape(curves: [Int: [Float]]) {
+    for variable in variables.values.sorted(by: { $0.number < $1.number }) {
+      shape.modulations += variable.modulations { Self.curve($0, curves) }
+    }
+    for index in 0..<2 {
+      let slot = Slot.cutoff + 2 * index
+      let filter = filters[index]
+      guard let cutoff = filter.cutoff else { continue }
+      shape.base[slot] += Self.cents(cutoff)
+      track(filter.keyTrack, filter.keyCenter, slot)
+      for kind in SfzFilter.kinds[filter.type]! {
+        if kind == .peak || kind == .lowShelf || kind == .highShelf {
+          shape.base[slot + 1] = Float(filter.gain)
+          shape.base[Slot.filterWidth] = 1
+        }
+        shape.units.append(
+          FilterUnit(
+            kind: kind, frequency: UInt8(slot), level: UInt8(slot + 1), width: UInt8(Slot.filterWidth)))
+      }
+    }
+    for (index, band) in bands.enumerated() {
+      let gain = Slot.bandGain + index
+      let isMoved =
+        shape.modulations.contains { Int($0.slot) == gain } || shape.routes.contains { Int($0.slot) == gain }
+      guard band.isUsed || isMoved, shape.units.count < Most.units else { continue }
+      let frequency = Slot.bandFrequency + index
+      shape.base[frequency] = Self.cents(band.frequency)
+      if shape.base[Slot.bandWidth + index] == 0 { shape.base[Slot.bandWidth + index] = 1 }
+      shape.units.append(
+        FilterUnit(
+          kind: band.kind, frequency: UInt8(frequency), level: UInt8(gain),
+          width: UInt8(Slot.bandWidth + index)))
+      for number in shape.modulations.indices where Int(shape.modulations[number].slot) == frequency {
+        // What is said in hertz becomes cents, from where the band is.
+        let amount = Double(shape.modulations[number].amount)
+        let linear = Curve.linear.values
+        shape.modulations[number].amount = 1
+        shape.modulations[number].curve = .custom(
+          linear.map {
+            Self.cents(max(1, band.frequency + amount * Double($0))) - Self.cents(band.frequency)
+          })
+      }
+    }
+    track(ampKeyTrack, ampKeyCenter, Slot.volume)
+    track(panKeyTrack, panKeyCenter, Slot.pan)
+    track(positionKeyTrack, positionKeyCenter, Slot.position)
+    for (control, fade) in controlFades.sorted(by: { $0.key < $1.key }) {
+      var modulation = ModulationSettings(source: UInt8(control), slot: UInt8(Slot.amplitude), amount: 1)
+      modulation.curve = .custom(fade.gains(isPower: controlPower))
+      shape.modulations.append(modulation)
+    }
+    for index in shape.modulations.indices {
+      let isBipolar =
+        shape.modulations[index].source == Source.bend
+        || shape.modulations[index].source == Source.randomBipolar
+      if let number = shape.modulations[index].curveNumber {
+        shape.modulations[index].curve = Self.curve(number, curves)
+        shape.modulations[index].curveNumber = nil
+      } else if isBipolar {
+        shape.modulations[index].curve = .bipolar
+      }
+    }
+  }
+
+  /// Cents above 8.176 Hz.
+  static func cents(_ hertz: Double) -> Float { Float(1200 * log2(max(hertz, 0.01) / 8.1757989156)) }
+
+  private mutating func track(_ perKey: Double, _ center: Int, _ slot: Int) {
+    guard perKey != 0 else { return }
+    var modulation = ModulationSettings(source: Source.key, slot: UInt8(slot), amount: Float(perKey))
+    modulation.curve = .custom((0..<128).map { Float($0 - center) })
+    shape.modulations.append(modulation)
+  }
+
+  /// The instrument's own curves, then ARIA's seven.
+  private static func curve(_ number: Int, _ curves: [Int: [Float]]) -> Curve {
+    if let own = curves[number] { return .custom(own) }
+    let linear = Curve.linear.values
+    return switch number {
+    case 1: .custom(linear.map { 2 * $0 - 1 })
+    case 2: .falling
+    case 3: .custom(linear.map { 1 - 2 * $0 })
+    case 4: .custom(linear.map { $0 * $0 })
+    case 5: .custom(linear.map { $0.squareRoot() })
+    case 6: .custom(linear.map { (1 - $0).squareRoot() })
+    default: .linear
+    }
+  }
+}
