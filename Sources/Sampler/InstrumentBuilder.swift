@@ -47,6 +47,8 @@ struct InstrumentBuilder {
       image.pointee.controls.deallocate()
       image.pointee.curves.deallocate()
       image.pointee.lfos.deallocate()
+      image.pointee.lfoWaves.deallocate()
+      image.pointee.lfoSteps.deallocate()
       image.pointee.envelopes.deallocate()
       image.pointee.flexible.deallocate()
       image.pointee.points.deallocate()
@@ -111,6 +113,7 @@ struct InstrumentBuilder {
         hasControlStarts: entries.indices.contains { !entries[$0].settings.starts.isEmpty },
         conditions: Self.copy(conditions), controls: Self.copy(standing),
         curves: Self.copy(owner.tables.curveValues), lfos: Self.copy(owner.tables.allLfos),
+        lfoWaves: Self.copy(owner.tables.lfoWaves), lfoSteps: Self.copy(owner.tables.lfoSteps),
         envelopes: Self.copy(owner.tables.allEnvelopes), flexible: Self.copy(owner.tables.allFlexible),
         points: Self.copy(owner.tables.points),
         switchLow: Int32(switchKeys?.lowerBound ?? 1), switchHigh: Int32(switchKeys?.upperBound ?? 0),

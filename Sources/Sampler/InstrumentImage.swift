@@ -29,7 +29,9 @@ struct InstrumentImage {
   /// What regions share: 128 values a curve (and one more behind each, for interpolation), LFOs,
   /// envelopes, flexible envelopes and their points.
   var curves: UnsafeMutablePointer<Float>
-  var lfos: UnsafeMutablePointer<LfoSettings>
+  var lfos: UnsafeMutablePointer<LfoPlan>
+  var lfoWaves: UnsafeMutablePointer<LfoWave>
+  var lfoSteps: UnsafeMutablePointer<Float>
   var envelopes: UnsafeMutablePointer<EnvelopeSettings>
   var flexible: UnsafeMutablePointer<FlexibleSettings>
   var points: UnsafeMutablePointer<FlexiblePoint>

@@ -7,15 +7,43 @@ struct LfoSettings: Hashable {
   var fade: Float = 0
   /// 0..<1 of a turn.
   var phase: Float = 0
-  var wave = Wave.sine
   /// Turns after which it rests (0: never).
   var turns: Float = 0
+  /// Waveforms that are added up; at least one.
+  var waves: [LfoWave]
+  /// Levels -1...1, one after the other in a turn, instead of the waveforms.
+  var steps: [Float] = []
 
+  init(_ shape: LfoWave.Shape) { waves = [LfoWave(shape: shape)] }
+
+  static let mostWaves = 8
+  static let mostSteps = 128
+}
+
+/// One waveform of an LFO: `offset + scale * shape`, at `ratio` turns a turn of the LFO.
+struct LfoWave: Hashable {
   /// The numbers are those of ARIA's `lfoN_wave`.
-  enum Wave: UInt8, Hashable {
+  enum Shape: UInt8, Hashable {
     case triangle, sine, pulse75, square, pulse25, pulse12, sawUp, sawDown
     case random = 12
   }
+
+  var shape: Shape
+  var offset: Float = 0
+  var scale: Float = 1
+  var ratio: Float = 1
+}
+
+/// An LFO as the audio thread reads it: its waves and steps are among the image's.
+struct LfoPlan {
+  var delay: Float
+  var fade: Float
+  var phase: Float
+  var turns: Float
+  var firstWave: Int32
+  var waveCount: Int32
+  var firstStep: Int32
+  var stepCount: Int32
 }
 
 /// A running LFO. It is looked at once a control period of its voice.
@@ -26,7 +54,10 @@ struct Lfo {
   private var fade: Int32 = 0
   private var faded: Int32 = 0
   private var turns: Float = 0
-  private var wave: UInt8 = 0
+  private var waves: UnsafePointer<LfoWave>?
+  private var waveCount: Int32 = 0
+  private var steps: UnsafePointer<Float>?
+  private var stepCount: Int32 = 0
   private var seed: UInt32 = 0
   /// The frequency as it was last said, and turns a frame.
   private var frequency: Float = .nan
@@ -35,12 +66,19 @@ struct Lfo {
   @_noLocks init() {}
 
   /// `delay` and `fade` in seconds. Audio thread.
-  @_noLocks init(_ settings: LfoSettings, delay: Float, fade: Float, rate: Float, seed: UInt32) {
-    phase = settings.phase
+  @_noLocks init(
+    _ plan: LfoPlan, _ waves: UnsafePointer<LfoWave>, _ steps: UnsafePointer<Float>, delay: Float,
+    fade: Float,
+    rate: Float, seed: UInt32
+  ) {
+    phase = plan.phase
     wait = Self.frames(delay, rate)
     self.fade = Self.frames(fade, rate)
-    turns = settings.turns
-    wave = settings.wave.rawValue
+    turns = plan.turns
+    self.waves = waves + Int(plan.firstWave)
+    waveCount = plan.waveCount
+    self.steps = steps + Int(plan.firstStep)
+    stepCount = plan.stepCount
     self.seed = seed
   }
 
@@ -49,35 +87,62 @@ struct Lfo {
     return count >= 1 ? (count < 1e9 ? Int32(count) : 1_000_000_000) : 0
   }
 
-  /// -1...1. Audio thread.
+  /// -1...1, or what several waves come to. Audio thread.
   var value: Float {
     @_noLocks get {
       if wait > 0 { return 0 }
-      let value = shape
+      let value = stepCount > 0 ? step : swing
       return faded < fade ? value * Float(faded) / Float(fade) : value
     }
   }
 
-  private var shape: Float {
+  private var step: Float {
     @_noLocks get {
-      switch wave {
-      case 0:
-        // From 0 upwards.
-        let shifted = phase < 0.25 ? phase + 0.75 : phase - 0.25
-        let distance = shifted - 0.5
-        return 4 * (distance < 0 ? -distance : distance) - 1
-      case 1: return sine(2 * Float.pi * phase)
-      case 2: return phase < 0.75 ? 1 : -1
-      case 3: return phase < 0.5 ? 1 : -1
-      case 4: return phase < 0.25 ? 1 : -1
-      case 5: return phase < 0.125 ? 1 : -1
-      case 6: return 2 * phase - 1
-      case 7: return 1 - 2 * phase
-      default:
-        // A number of its own for each turn (a multiplicative hash).
-        let hash = (seed &+ UInt32(turn)) &* 0x9E37_79B1
-        return Float((hash ^ (hash &>> 15)) &* 0x85EB_CA6B &>> 8) / 8_388_608 - 1
+      let place = Int32(phase * Float(stepCount))
+      return steps![Int(place < stepCount ? place : stepCount &- 1)]
+    }
+  }
+
+  private var swing: Float {
+    @_noLocks get {
+      var sum: Float = 0
+      var index = 0
+      while index < Int(waveCount) {
+        let wave = waves![index]
+        sum += wave.offset + wave.scale * value(of: wave)
+        index &+= 1
       }
+      return sum
+    }
+  }
+
+  @_noLocks private func value(of wave: LfoWave) -> Float {
+    var phase = phase
+    var turn = Int64(turn)
+    if wave.ratio != 1 {
+      let turns = (Double(turn) + Double(phase)) * Double(wave.ratio)
+      turn = Int64(turns)
+      phase = Float(turns - Double(turn))
+    }
+    switch wave.shape.rawValue {
+    case 0:
+      // From 0 upwards.
+      let shifted = phase < 0.25 ? phase + 0.75 : phase - 0.25
+      let distance = shifted - 0.5
+      return 4 * (distance < 0 ? -distance : distance) - 1
+    case 1: return sine(2 * Float.pi * phase)
+    case 2: return phase < 0.75 ? 1 : -1
+    case 3: return phase < 0.5 ? 1 : -1
+    case 4: return phase < 0.25 ? 1 : -1
+    case 5: return phase < 0.125 ? 1 : -1
+    case 6: return 2 * phase - 1
+    case 7: return 1 - 2 * phase
+    default:
+      // A number of its own for each half of a turn (a multiplicative hash).
+      let half = UInt32(truncatingIfNeeded: turn &* 2 &+ (phase < 0.5 ? 0 : 1))
+      let hash = (seed &+ half) &* 0x9E37_79B1
+      let mixed = (hash ^ (hash &>> 15)) &* 0x85EB_CA6B
+      return Float(mixed &>> 8) / 8_388_608 - 1
     }
   }
 

@@ -100,6 +100,8 @@ public let sfzOpcodes: [(topic: String, names: [String])] = [
     } + [
       "lfoN_freq", "lfoN_delay", "lfoN_fade", "lfoN_phase", "lfoN_wave", "lfoN_count", "lfoN_pitch",
       "lfoN_cutoff", "lfoN_resonance", "lfoN_volume", "lfoN_amplitude", "lfoN_pan", "lfoN_width",
+      "lfoN_position", "lfoN_offset", "lfoN_scale", "lfoN_ratio", "lfoN_waveN",
+      "lfoN_offsetN", "lfoN_scaleN", "lfoN_ratioN", "lfoN_steps", "lfoN_stepN",
       "lfoN_freq_onccN", "lfoN_pitch_onccN",
     ]
   ),

@@ -253,27 +253,8 @@ extension SfzReader {
     let part = name[name.index(after: underscore)...]
     let isLfo = unit == "amplfo" || unit == "pitchlfo" || unit == "fillfo"
     if isLfo || Self.number(in: unit, after: "lfo") != nil {
-      guard ["delay", "fade", "phase", "wave", "count"].contains(part) else {
-        return setSlot(name, value, in: &region, place)
-      }
-      guard let index = region.shape.lfo(unit) else { return false }
-      switch part {
-      case "delay":
-        region.shape.lfos[index].settings.delay = Float(real(name, value, 0...3600, place) ?? 0)
-      case "fade": region.shape.lfos[index].settings.fade = Float(real(name, value, 0...3600, place) ?? 0)
-      case "phase":
-        let turns = real(name, value, -1e6...1e6, place) ?? 0
-        region.shape.lfos[index].settings.phase = Float(turns - floor(turns))
-      case "count": region.shape.lfos[index].settings.turns = Float(real(name, value, 0...1e6, place) ?? 0)
-      default:
-        guard let number = integer(name, value, 0...255, place) else { return true }
-        guard let wave = LfoSettings.Wave(rawValue: UInt8(number)) else {
-          unreadable(name, value, "a wave 0...7 or 12", place)
-          return true
-        }
-        region.shape.lfos[index].settings.wave = wave
-      }
-      return true
+      return setLfo(unit, String(part), name, value, in: &region, place)
+        || setSlot(name, value, in: &region, place)
     }
     if Self.number(in: unit, after: "eg") != nil {
       guard let index = region.shape.flexible(unit) else { return false }
@@ -300,7 +281,7 @@ extension SfzReader {
   }
 
   /// Names that stand for a slot, and have nothing else to them.
-  private mutating func setSlot(
+  mutating func setSlot(
     _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
   ) -> Bool {
     guard let to = Self.destination(name, &region.shape), to.slot < Slot.noteOn else { return false }

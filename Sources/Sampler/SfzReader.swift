@@ -160,7 +160,10 @@ struct SfzReader {
     for character in name {
       if character.isNumber,
         digits
-          || ["cc", "lfo", "eg", "eq", "curve_", "var", "key", "_v", "_time", "_level", "_shape"].contains(
+          || [
+            "cc", "lfo", "eg", "eq", "curve_", "var", "key", "_v", "_time", "_level", "_shape", "_wave",
+            "_offset", "_scale", "_ratio", "_step",
+          ].contains(
             where: word.hasSuffix)
           || word == "v"
       {

@@ -56,7 +56,8 @@ struct ShapeSettings {
   mutating func lfo(_ name: String) -> Int? {
     if let known = lfos.firstIndex(where: { $0.name == name }) { return known }
     guard lfos.count < Most.lfos else { return nil }
-    lfos.append(Named(name: name, settings: LfoSettings()))
+    // SFZ 1's three are sines; the numbered ones are triangles, as ARIA has them.
+    lfos.append(Named(name: name, settings: LfoSettings(name.hasPrefix("lfo") ? .triangle : .sine)))
     return lfos.count - 1
   }
 

@@ -3,7 +3,9 @@ import Realtime
 /// Lays out what regions have beside their samples; equal lists are stored once. Worker.
 struct ShapeTables {
   private(set) var curveValues: [Float] = []
-  private(set) var allLfos: [LfoSettings] = []
+  private(set) var allLfos: [LfoPlan] = []
+  private(set) var lfoWaves: [LfoWave] = []
+  private(set) var lfoSteps: [Float] = []
   private(set) var allEnvelopes: [EnvelopeSettings] = []
   private(set) var allFlexible: [FlexibleSettings] = []
   private(set) var points: [FlexiblePoint] = []
@@ -74,7 +76,15 @@ struct ShapeTables {
   mutating func lfos(_ list: [LfoSettings]) -> Int32 {
     if let place = lfoPlaces[list] { return place }
     let place = Int32(allLfos.count)
-    allLfos += list
+    for lfo in list {
+      allLfos.append(
+        LfoPlan(
+          delay: lfo.delay, fade: lfo.fade, phase: lfo.phase, turns: lfo.turns,
+          firstWave: Int32(lfoWaves.count), waveCount: Int32(lfo.waves.count),
+          firstStep: Int32(lfoSteps.count), stepCount: Int32(lfo.steps.count)))
+      lfoWaves += lfo.waves
+      lfoSteps += lfo.steps
+    }
     lfoPlaces[list] = place
     return place
   }

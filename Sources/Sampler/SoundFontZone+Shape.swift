@@ -45,8 +45,7 @@ extension SoundFontZone {
     shape.base[Slot.cutoff] = Float(min(max(self[Generator.cutoff], 1500), 13500))
     shape.base[Slot.resonance] = Float(min(max(self[Generator.resonance], 0), 960)) / 10
     for (index, delay) in [Generator.modLfoDelay, Generator.vibLfoDelay].enumerated() {
-      var lfo = LfoSettings()
-      lfo.wave = .triangle
+      var lfo = LfoSettings(.triangle)
       lfo.delay = Float(min(max(self[delay], -12000), 5000))
       shape.lfos.append(.init(name: "\(index)", settings: lfo))
       shape.base[Slot.frequency + index] = Float(min(max(self[delay + 1], -16000), 4500))

@@ -81,12 +81,12 @@ struct VoiceShape {
     let region = voice.region
     let image = voice.image!
     for index in 0..<Int(region.pointee.lfoCount) {
-      let settings = image.pointee.lfos[Int(region.pointee.firstLfo) &+ index]
-      let delay = settings.delay + noteOn[Slot.lfoDelay &- 64 &+ index]
+      let plan = image.pointee.lfos[Int(region.pointee.firstLfo) &+ index]
+      let delay = plan.delay + noteOn[Slot.lfoDelay &- 64 &+ index]
       lfos[index] = Lfo(
-        settings,
+        plan, image.pointee.lfoWaves, image.pointee.lfoSteps,
         delay: region.pointee.isBank ? (delay > -12000 ? exponential2(delay / 1200) : 0) : delay,
-        fade: settings.fade + noteOn[Slot.lfoFade &- 64 &+ index], rate: rate,
+        fade: plan.fade + noteOn[Slot.lfoFade &- 64 &+ index], rate: rate,
         seed: seed &+ UInt32(index))
     }
     for index in 0..<Int(region.pointee.envelopeCount) {

@@ -103,6 +103,34 @@ import Testing
     #expect(abs(1200 * log2(48 / period(at: 4800 + 9600 + 2400)) - 100) < 2)
   }
 
+  /// Waves of one LFO add up, each at its own pace; a random one has two values a turn; steps follow one another.
+  @Test func anLfoHasSeveralWavesOrSteps() throws {
+    func decibels(_ opcodes: String, at seconds: [Double]) throws -> [Double] {
+      let rig = try rig("<region> sample=one.wav lfo1_freq=2 lfo1_volume=10 " + opcodes)
+      let output = rig.run(72000, [(0, .on(60))])[0]
+      return seconds.map { 20 * log10(Double(output[Int($0 * 48000)]) / 0.5) }
+    }
+    func expect(_ found: [Double], _ expected: [Double]) {
+      for (a, b) in zip(found, expected) { #expect(abs(a - b) < 0.15, "\(found) for \(expected)") }
+    }
+    // A triangle, if nothing is said: half-way up after an eighth of a turn.
+    expect(try decibels("", at: [0.0625, 0.125, 0.375]), [5, 10, -10])
+    expect(try decibels("lfo1_wave=1", at: [0.0625, 0.125]), [7.07, 10])
+    // 10 sin(2 pi 2 t) + 3 sin(2 pi 8 t) + 1, of which the second stands at its top after 1/32 s.
+    expect(
+      try decibels(
+        "lfo1_wave=1 lfo1_wave2=1 lfo1_ratio2=4 lfo1_scale2=0.3 lfo1_offset2=0.1", at: [0.03125, 0.125]),
+      [10 * sin(.pi / 8) + 3 + 1, 11])
+    expect(try decibels("lfo1_wave=3 lfo1_scale=0.5 lfo1_offset=-0.2", at: [0.1, 0.4]), [3, -7])
+    expect(
+      try decibels(
+        "lfo1_steps=4 lfo1_step1=20 lfo1_step02=-50 lfo1_step4=100", at: [0.06, 0.18, 0.3, 0.44, 0.56]),
+      [2, -5, 0, 10, 2])
+    let random = try decibels("lfo1_wave=12", at: (0..<12).map { 0.0625 + 0.125 * Double($0) })
+    #expect(Set(random.map { ($0 * 100).rounded() }).count == 6)
+    #expect(random.allSatisfy { abs($0) <= 10 })
+  }
+
   @Test func anAmplitudeLfoSwingsInDecibels() throws {
     let rig = try rig("<region> sample=one.wav amplfo_freq=4 amplfo_depth=6")
     let output = rig.run(24000, [(0, .on(60))])[0]
