@@ -222,7 +222,6 @@ final class Reconciler {
       hear(engine.midiPort(for: made.portName), made)
     }
     if let type { made.latency = Int32(type.latency(made.configuration(rate: engine.rate))) }
-    if type == nil { made.fault = "unknown kind “\(node.kind)”" }
     add(made)
     if isRevived { engine.note(.revived, made) }
     return made

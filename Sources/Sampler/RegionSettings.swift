@@ -179,7 +179,9 @@ struct RegionSettings {
     // A key of -1 is for regions that a controller starts.
     if lowKey > highKey, highKey >= 0 { return words("lokey \(lowKey)", "hikey \(highKey)") }
     if lowVelocity > highVelocity { return words("lovel \(lowVelocity)", "hivel \(highVelocity)") }
-    if randomLow >= randomHigh { return words("lorand \(randomLow)", "hirand \(randomHigh)") }
+    if randomLow >= randomHigh {
+      return "the region never sounds: lorand \(randomLow) is not below hirand \(randomHigh)"
+    }
     if sequencePosition > sequenceLength {
       return words("seq_position \(sequencePosition)", "seq_length \(sequenceLength)")
     }

@@ -5,7 +5,7 @@ extension SfzReader {
   mutating func set(
     _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
   ) -> Bool {
-    if name.contains("hdcc") {
+    if name.utf8.contains(UInt8(ascii: "h")), name.contains("hdcc") {
       // ARIA's controllers of more than seven bits: 0...1.
       guard let number = real(name, value, 0...1, place) else { return true }
       return set(name.replacing("hdcc", with: "cc"), String(number * 127), in: &region, place)
