@@ -11,7 +11,8 @@ server: how often that is late is the machine's doing.
 
   step    the largest difference of two successive samples, over the largest that the tone has at rest in
           any of the effects. A crossfade between two of them adds its own slope: a few per cent.
-  clicks  windows of 10 ms whose largest second difference is above three times that of the tone at rest
+  clicks  windows of 10 ms whose largest second difference is above three times that of the tone at rest, while
+          there are edits, and in as many seconds without
   silent  seconds of it, in pieces of at least 32 frames
   xruns   of the server while there are edits, in as many seconds without, and of the idle client's server in
           the former
@@ -52,10 +53,10 @@ def script(rate, turns):
 def in_turns(counts):
     """What was counted by the second: in the seconds full of edits, and in as many without."""
     inner = [second % TURN not in (0, TURN - 1) for second in range(len(counts))]
-    return tuple(
+    return [
         sum(count for second, count in enumerate(counts) if inner[second] and second // TURN % 2 == with_edits)
         for with_edits in (1, 0)
-    )
+    ]
 
 
 def differences(samples):
@@ -136,7 +137,9 @@ def listen(listener, server, seconds, *port):
 def heard(samples, rest):
     slopes = differences(samples)
     bends = differences(slopes)
-    clicks = sum(largest(bends[i : i + 480]) > 3 * rest[1] for i in range(0, len(bends), 480))
+    clicks = [0] * (len(bends) // RATE + 1)
+    for i in range(0, len(bends), 480):
+        clicks[i // RATE] += largest(bends[i : i + 480]) > 3 * rest[1]
     silent = length = 0
     for sample in samples:
         if abs(sample) < 1e-7:
@@ -145,7 +148,7 @@ def heard(samples, rest):
             silent += length if length >= 32 else 0
             length = 0
     silent += length if length >= 32 else 0
-    return dict(step=largest(slopes) / rest[0], clicks=clicks, silent=silent / RATE)
+    return dict(step=largest(slopes) / rest[0], clicks=in_turns(clicks), silent=silent / RATE)
 
 
 def measure(options, folder, rate, groups, rest):
@@ -181,7 +184,10 @@ def measure(options, folder, rate, groups, rest):
         for ear in ears:
             ear.stdin.write("\n")
             ear.stdin.flush()
-        ours, idle = (json.loads(ear.stdout.read()) for ear in ears)
+        texts = [ear.stdout.read() for ear in ears]
+        if not all(texts):
+            sys.exit("edits.py: a listener did not come to its end")
+        ours, idle = map(json.loads, texts)
         played = json.loads(player.stdout.read())
     finally:
         for process in processes:
@@ -226,8 +232,8 @@ def main():
     finally:
         server.stop()
     print(f"W5: {options.seconds:g} s on jackd -d dummy, {RATE} Hz, {BLOCK} frames; load: {groups * WIDTH} voices")
-    layout = "{:>9} {:>6} {:>9} {:>9} {:>7} {:>6} {:>6} {:>6} {:>6} {:>7} {:>20} {:>20}"
-    print(layout.format("edits/s", "done", "longest", "median", "lag", "load", "peak", "step", "clicks",
+    layout = "{:>9} {:>6} {:>9} {:>9} {:>7} {:>6} {:>6} {:>6} {:>14} {:>7} {:>20} {:>20}"
+    print(layout.format("edits/s", "done", "longest", "median", "lag", "load", "peak", "step", "clicks/without",
                         "silent", "xruns/without/idle", "late/without/idle"))  # fmt: skip
     for rate in options.rate or [100, 1000]:
         played, ours, idle, sound = measure(options, folder, rate, groups, rest)
@@ -238,7 +244,7 @@ def main():
             f"{rate:g}", played["edits"], f"{played['longestEditSeconds'] * 1e3:.2f} ms",
             f"{played['medianLineSeconds'] * 1e3:.3f} ms", f"{played['lagSeconds'] * 1e3:.0f} ms",
             f"{played['load'] * 100:.0f} %", f"{played['peakLoad'] * 100:.0f} %", f"{sound['step']:.3f}",
-            sound["clicks"], f"{sound['silent']:.2f} s", *counts), flush=True)  # fmt: skip
+            "{}/{}".format(*sound["clicks"]), f"{sound['silent']:.2f} s", *counts), flush=True)  # fmt: skip
     print(f"{os.cpu_count()} processors, load {' '.join(f'{x:.1f}' for x in os.getloadavg())}")
 
 

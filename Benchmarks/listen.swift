@@ -35,7 +35,12 @@ import Synchronization
     fflush(nil)
     _ = readLine()
     tape.isRecording.store(true, ordering: .releasing)
-    while tape.frames.load(ordering: .acquiring) < tape.capacity { usleep(50_000) }
+    // A server that has lost its memory, or hangs, calls nobody and says nothing.
+    let end = time(nil) + 20 + 2 * Int(seconds)
+    while tape.frames.load(ordering: .acquiring) < tape.capacity {
+      guard time(nil) < end else { fail("the server does not call any more") }
+      usleep(50_000)
+    }
     jack_deactivate(client)
     if words.count > 3 {
       guard let file = fopen(words[4], "wb") else { fail("cannot write \(words[4])") }
