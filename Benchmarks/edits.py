@@ -16,6 +16,7 @@ server: how often that is late is the machine's doing.
   silent  seconds of it, in pieces of at least 32 frames
   xruns   of the server while there are edits, in as many seconds without, and of the idle client's server in
           the former
+  grown   by how much the program's memory grew
   late    callbacks of the listening client that come after two periods, likewise
 """
 import argparse
@@ -126,6 +127,12 @@ def end(process):
         process.wait()
 
 
+def resident(process):
+    """Megabytes that it has in memory."""
+    with open(f"/proc/{process.pid}/statm") as file:
+        return int(file.read().split()[1]) * 4096 / 1e6
+
+
 def listen(listener, server, seconds, *port):
     process = subprocess.Popen(
         [listener, server.name, str(seconds), *port],
@@ -184,7 +191,9 @@ def measure(options, folder, rate, groups, rest):
         for ear in ears:
             ear.stdin.write("\n")
             ear.stdin.flush()
+        before = resident(player)
         texts = [ear.stdout.read() for ear in ears]
+        grown = resident(player) - before
         if not all(texts):
             sys.exit("edits.py: a listener did not come to its end")
         ours, idle = map(json.loads, texts)
@@ -197,7 +206,7 @@ def measure(options, folder, rate, groups, rest):
     samples = array.array("f")
     with open(tape, "rb") as file:
         samples.frombytes(file.read())
-    return played, ours, idle, heard(samples, rest)
+    return played, ours, idle, dict(heard(samples, rest), grown=grown)
 
 
 def wait_for(server):
@@ -232,9 +241,9 @@ def main():
     finally:
         server.stop()
     print(f"W5: {options.seconds:g} s on jackd -d dummy, {RATE} Hz, {BLOCK} frames; load: {groups * WIDTH} voices")
-    layout = "{:>9} {:>6} {:>9} {:>9} {:>7} {:>6} {:>6} {:>6} {:>14} {:>7} {:>20} {:>20}"
+    layout = "{:>9} {:>6} {:>9} {:>9} {:>7} {:>6} {:>6} {:>6} {:>14} {:>7} {:>6} {:>20} {:>20}"
     print(layout.format("edits/s", "done", "longest", "median", "lag", "load", "peak", "step", "clicks/without",
-                        "silent", "xruns/without/idle", "late/without/idle"))  # fmt: skip
+                        "silent", "grown", "xruns/without/idle", "late/without/idle"))  # fmt: skip
     for rate in options.rate or [100, 1000]:
         played, ours, idle, sound = measure(options, folder, rate, groups, rest)
         counts = [
@@ -244,7 +253,7 @@ def main():
             f"{rate:g}", played["edits"], f"{played['longestEditSeconds'] * 1e3:.2f} ms",
             f"{played['medianLineSeconds'] * 1e3:.3f} ms", f"{played['lagSeconds'] * 1e3:.0f} ms",
             f"{played['load'] * 100:.0f} %", f"{played['peakLoad'] * 100:.0f} %", f"{sound['step']:.3f}",
-            "{}/{}".format(*sound["clicks"]), f"{sound['silent']:.2f} s", *counts), flush=True)  # fmt: skip
+            "{}/{}".format(*sound["clicks"]), f"{sound['silent']:.2f} s", f"{sound['grown']:.0f} MB", *counts), flush=True)  # fmt: skip
     print(f"{os.cpu_count()} processors, load {' '.join(f'{x:.1f}' for x in os.getloadavg())}")
 
 

@@ -105,7 +105,7 @@ final class PlanMemory {
   private var next = PlanMemory.nowhere
   private var left = 0
   /// Bytes of all chunks.
-  private var taken = 0
+  private(set) var bytes = 0
   /// What nothing points to.
   private nonisolated(unsafe) static let nowhere = UnsafeMutableRawPointer.allocate(
     byteCount: 64, alignment: 64)
@@ -119,7 +119,7 @@ final class PlanMemory {
       copy.initializeMemory(as: UInt8.self, repeating: 0)
       chunks.append(copy)
     }
-    taken = other.taken
+    bytes = other.bytes
   }
 
   deinit { chunks.forEach { $0.deallocate() } }
@@ -151,9 +151,9 @@ final class PlanMemory {
     if used == chunks.count {
       // Some more than is needed, since what comes next may be a little larger; and as much again as there
       // is, up to one large page.
-      let size = max(count + count / 8, min(max(taken, 1 << 16), LargePages.size))
+      let size = max(count + count / 8, min(max(bytes, 1 << 16), LargePages.size))
       chunks.append(UnsafeMutableRawBufferPointer(start: LargePages.allocate(size), count: size))
-      taken += size
+      bytes += size
     }
     next = chunks[used].baseAddress!
     left = chunks[used].count
@@ -161,7 +161,7 @@ final class PlanMemory {
   }
 
   private func drop(_ index: Int) {
-    taken -= chunks[index].count
+    bytes -= chunks[index].count
     chunks.remove(at: index).deallocate()
   }
 

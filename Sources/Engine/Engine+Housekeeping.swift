@@ -77,7 +77,7 @@ extension Engine {
     if let plan = transaction.plan {
       if let running {
         plansReturned += 1
-        if spareMemory.count < 2 { spareMemory.append(running.memory) }
+        keepPlanMemory(running.memory)
         for node in transaction.leaving {
           log.note(.retired(plan: running.serial), node.id, node.name, at: time)
         }
