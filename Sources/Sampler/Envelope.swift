@@ -316,7 +316,7 @@ struct Envelope {
       let left = Int(length &- frame)
       let count = left < frames &- from ? left : frames &- from
       let shift = SIMD16(repeating: Float(from))
-      values.replace(with: next(lanes: lanes - shift), where: lanes .>= shift)
+      values.replace(with: next(lanes: lanes - shift), where: lanes .> Float(from) - 1)
       if stage != .sustain, stage != .done { frame &+= Int32(truncatingIfNeeded: count) }
       from &+= stage == .done ? frames : count
       while frame >= length, stage != .sustain, stage != .done { enterNext() }

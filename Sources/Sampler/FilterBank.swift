@@ -10,18 +10,28 @@ struct FilterBank {
   static var lanes: Int { @_noLocks @inline(__always) get { 16 } }
   /// Floats between the rows of two voices: a block, and room for whole vectors behind it.
   static var stride: Int { @_noLocks @inline(__always) get { 80 } }
-  /// Rows of one unit: two states a side, six coefficients, how these change a frame, and where they go.
-  private static var rows: Int { @_noLocks @inline(__always) get { 22 } }
+  /// Rows of one unit: two states a side, six coefficients, how these change a frame, where they go, and what
+  /// `FilterMix` has besides.
+  private static var rows: Int { @_noLocks @inline(__always) get { 24 } }
   private static var coefficients: Int { @_noLocks @inline(__always) get { 4 } }
-  private static var changes: Int { @_noLocks @inline(__always) get { 10 } }
-  private static var goals: Int { @_noLocks @inline(__always) get { 16 } }
+  private static var mixture: Int { @_noLocks @inline(__always) get { 7 } }
+  /// How far behind its coefficient a change is, and a goal.
+  private static var toChange: Int { @_noLocks @inline(__always) get { 6 } }
+  private static var toGoal: Int { @_noLocks @inline(__always) get { 12 } }
+  private static var damping: Int { @_noLocks @inline(__always) get { 22 } }
+  private static var stretch: Int { @_noLocks @inline(__always) get { 23 } }
   /// At most so many changes of a group in one block: each voice's, each unit's, once a control period.
   private static var mostUpdates: Int { @_noLocks get { 16 * 3 * 6 } }
 
-  /// At a frame a lane goes to new coefficients, or rests at those it went to.
+  /// What a lane does from a frame on: it goes to another frequency, with or without another level and
+  /// width, or rests at what it went to.
+  private enum Action: UInt8 {
+    case frequency, all, rest
+  }
+
   private struct Update {
     var lane: UInt8
-    var isRest: Bool
+    var action: Action
     var kind: FilterKind
     /// The next update of the same unit and frame (-1: none).
     var next: Int16
@@ -33,13 +43,15 @@ struct FilterBank {
   private let right: UnsafeMutablePointer<Float>
   private let spare: UnsafeMutablePointer<Float>
   private let updates: UnsafeMutablePointer<Update>
-  /// What the updates ask for: cents, decibels, octaves, frames a second; then what these make
-  /// (`FilterPowers`), in the same places.
+  /// What the updates ask for: cents, decibels, octaves; then the tangents and `FilterPowers` that these make:
+  /// damping, root, width.
   private let wishes: UnsafeMutablePointer<Float>
   private let heads: UnsafeMutablePointer<Int16>
   /// The frames at which a unit's coefficients change, a bit each.
   private let marks: UnsafeMutablePointer<UInt64>
   private var updateCount = 0
+  /// Some update is of more than a frequency.
+  private var areMixed = false
 
   static func memorySize(groups: Int) -> Int {
     let unitBytes = groups * Most.units * rows * lanes * 4
@@ -61,7 +73,7 @@ struct FilterBank {
     for number in 0..<groups * Most.units {
       store(
         SIMD16(repeating: 1),
-        units + (number * Self.rows + Self.coefficients + 3) * Self.lanes)
+        units + (number * Self.rows + Self.mixture) * Self.lanes)
     }
   }
 
@@ -74,264 +86,264 @@ struct FilterBank {
   @_noLocks func reset(_ slot: Int, _ number: Int) {
     let lane = unit(slot &>> 4, number) + (slot & 15)
     for row in 0..<Self.rows { lane[row &* Self.lanes] = 0 }
-    lane[(Self.coefficients &+ 3) &* Self.lanes] = 1
+    lane[Self.mixture &* Self.lanes] = 1
   }
 
   /// Before a stretch of frames. Audio thread.
   @_noLocks mutating func begin() {
     updateCount = 0
+    areMixed = false
     for number in 0..<Most.units { marks[number] = 0 }
   }
 
   /// A unit of a slot of which the voice begins. Audio thread.
-  @_noLocks func set(_ slot: Int, _ number: Int, _ c: FilterCoefficients) {
-    let lane = unit(slot &>> 4, number) + (slot & 15)
-    Self.put(c, lane + Self.coefficients &* 16)
-    Self.put(c, lane + Self.goals &* 16)
-    Self.put(FilterCoefficients(), lane + Self.changes &* 16)
-  }
-
-  @_noLocks @inline(__always) private static func put(
-    _ c: FilterCoefficients, _ row: UnsafeMutablePointer<Float>
+  @_noLocks func set(
+    _ slot: Int, _ number: Int, _ kind: FilterKind, cents: Float, level: Float, octaves: Float, rate: Float
   ) {
-    row[0] = c.a1
-    row[16] = c.a2
-    row[32] = c.a3
-    row[48] = c.m0
-    row[64] = c.m1
-    row[80] = c.m2
+    let lane = unit(slot &>> 4, number) + (slot & 15)
+    let tangent = FilterPowers.tangent(cents: SIMD16(repeating: cents), rate: rate)[0]
+    let powers = FilterPowers(level: SIMD16(repeating: level), octaves: SIMD16(repeating: octaves))
+    Self.mix(lane, FilterMix(kind, powers, 0))
+    Self.tune(lane, tangent)
+    Self.rest(lane)
   }
 
-  /// From `frame` of the stretch on, a unit of the slot goes to these values within a control period.
-  /// Audio thread.
+  /// From `frame` of the stretch on, a unit of the slot goes to these values within a control period; to
+  /// another frequency only when the others are where they last were to go. Audio thread.
   @_noLocks mutating func move(
     _ slot: Int, _ number: Int, at frame: Int, _ kind: FilterKind, cents: Float, level: Float,
-    octaves: Float, rate: Float
+    octaves: Float, isFrequencyOnly: Bool
   ) {
     guard updateCount < Self.mostUpdates else { return }
     let wish = wishes + updateCount
     wish[0] = cents
     wish[Self.mostUpdates] = level
     wish[2 &* Self.mostUpdates] = octaves
-    wish[3 &* Self.mostUpdates] = rate
-    add(Update(lane: UInt8(slot & 15), isRest: false, kind: kind, next: -1), number, frame)
+    areMixed = areMixed || !isFrequencyOnly
+    add(slot, isFrequencyOnly ? .frequency : .all, kind, number, frame)
   }
 
   /// From `frame` of the stretch on, a unit of the slot stays where it has gone. Audio thread.
   @_noLocks mutating func rest(_ slot: Int, _ number: Int, at frame: Int) {
     guard updateCount < Self.mostUpdates else { return }
-    add(Update(lane: UInt8(slot & 15), isRest: true, kind: .lowpass, next: -1), number, frame)
+    add(slot, .rest, .lowpass, number, frame)
   }
 
-  @_noLocks @inline(__always) private mutating func add(_ update: Update, _ number: Int, _ frame: Int) {
+  @_noLocks @inline(__always) private mutating func add(
+    _ slot: Int, _ action: Action, _ kind: FilterKind, _ number: Int, _ frame: Int
+  ) {
     let bit: UInt64 = 1 &<< UInt64(frame & 63)
     let head = number &* 64 &+ (frame & 63)
-    updates[updateCount] = update
-    if marks[number] & bit != 0 { updates[updateCount].next = heads[head] }
+    let next = marks[number] & bit != 0 ? heads[head] : -1
+    updates[updateCount] = Update(lane: UInt8(slot & 15), action: action, kind: kind, next: next)
     heads[head] = Int16(truncatingIfNeeded: updateCount)
     marks[number] |= bit
     updateCount &+= 1
   }
 
-  /// Works out what the updates ask for.
-  @_noLocks private func design() {
-    var first = 0
-    while first < updateCount {
-      let wish = wishes + first
-      let powers = FilterPowers(
-        cents: vector(wish), level: vector(wish + Self.mostUpdates),
-        octaves: vector(wish + 2 &* Self.mostUpdates), rate: vector(wish + 3 &* Self.mostUpdates))
-      store(powers.g, wish)
-      store(powers.damping, wish + Self.mostUpdates)
-      store(powers.root, wish + 2 &* Self.mostUpdates)
-      store(powers.width, wish + 3 &* Self.mostUpdates)
-      first &+= 16
-    }
-  }
+  // MARK: A lane's coefficients
 
-  /// Filters `frames` of a group: rows of `stride` floats, one a voice, in place. Audio thread.
-  @_noLocks func process(
-    _ group: Int, units count: Int, left leftRows: UnsafeMutablePointer<Float>,
-    right rightRows: UnsafeMutablePointer<Float>?, frames: Int
+  /// Goes to `goal` from where it was to go before.
+  @_noLocks @inline(__always) private static func go(
+    _ lane: UnsafeMutablePointer<Float>, _ row: Int, to goal: Float
   ) {
-    design()
-    var from = 0
-    while from < frames {
-      transpose(leftRows + from, Self.stride, left + from &* 16, 16)
-      if let rightRows { transpose(rightRows + from, Self.stride, right + from &* 16, 16) }
-      from &+= 16
-    }
-    for number in 0..<count {
-      if rightRows == nil { run(group, number, frames) } else { runStereo(group, number, frames) }
-    }
-    from = 0
-    while from < frames {
-      transpose(left + from &* 16, 16, leftRows + from, Self.stride)
-      if let rightRows { transpose(right + from &* 16, 16, rightRows + from, Self.stride) }
-      from &+= 16
+    let place = lane + row &* lanes
+    let before = place[toGoal &* lanes]
+    place[0] = before
+    place[toChange &* lanes] = (goal - before) * (1 / Float(VoiceShape.period))
+    place[toGoal &* lanes] = goal
+  }
+
+  @_noLocks @inline(__always) private static func mix(
+    _ lane: UnsafeMutablePointer<Float>, _ mix: FilterMix
+  ) {
+    go(lane, mixture, to: mix.input)
+    go(lane, mixture &+ 1, to: mix.band)
+    go(lane, mixture &+ 2, to: mix.low)
+    lane[damping &* lanes] = mix.damping
+    lane[stretch &* lanes] = mix.stretch
+  }
+
+  @_noLocks @inline(__always) private static func tune(
+    _ lane: UnsafeMutablePointer<Float>, _ tangent: Float
+  ) {
+    let poles = FilterPoles(
+      tangent: tangent, damping: lane[damping &* lanes], stretch: lane[stretch &* lanes])
+    go(lane, coefficients, to: poles.keep)
+    go(lane, coefficients &+ 1, to: poles.feed)
+    go(lane, coefficients &+ 2, to: poles.lift)
+  }
+
+  @_noLocks @inline(__always) private static func rest(_ lane: UnsafeMutablePointer<Float>) {
+    for row in coefficients..<coefficients &+ 6 {
+      let place = lane + row &* lanes
+      place[0] = place[toGoal &* lanes]
+      place[toChange &* lanes] = 0
     }
   }
 
+  /// What the updates of a frame ask for begins.
   @_noLocks private func apply(_ state: UnsafeMutablePointer<Float>, _ number: Int, _ frame: Int) {
-    let share = 1 / Float(VoiceShape.period)
     var index = Int(heads[number &* 64 &+ frame])
     while index >= 0 {
       let update = updates[index]
       let lane = state + Int(update.lane)
-      let current = lane + Self.coefficients &* 16
-      let change = lane + Self.changes &* 16
-      let goal = lane + Self.goals &* 16
-      if update.isRest {
-        for row in 0..<6 {
-          current[row &* 16] = goal[row &* 16]
-          change[row &* 16] = 0
-        }
+      let wish = wishes + index
+      if update.action == .rest {
+        Self.rest(lane)
       } else {
-        let wish = wishes + index
-        let next = FilterCoefficients(
-          update.kind, g: wish[0], k: wish[Self.mostUpdates], root: wish[2 &* Self.mostUpdates],
-          width: wish[3 &* Self.mostUpdates])
-        let before = FilterCoefficients(goal)
-        Self.put(before, current)
-        Self.put(before.change(to: next, share), change)
-        Self.put(next, goal)
+        if update.action == .all {
+          Self.mix(
+            lane,
+            FilterMix(
+              update.kind, damping: wish[Self.mostUpdates], root: wish[2 &* Self.mostUpdates],
+              width: wish[3 &* Self.mostUpdates]))
+        }
+        Self.tune(lane, wish[0])
       }
       index = Int(update.next)
     }
   }
 
-  /// The frame up to which the coefficients go on as they do now; `frame` itself is done with.
-  @_noLocks private func stop(_ number: Int, after frame: Int, _ frames: Int) -> Int {
-    let later = frame >= 63 ? 0 : marks[number] & (UInt64.max &<< UInt64(frame &+ 1))
-    let next = later == 0 ? 64 : later.trailingZeroBitCount
-    return next < frames ? next : frames
-  }
-
-  @_noLocks private func run(_ group: Int, _ number: Int, _ frames: Int) {
-    let state = unit(group, number)
-    var frame = 0
-    while frame < frames {
-      if marks[number] >> UInt64(frame) & 1 == 1 { apply(state, number, frame) }
-      let end = stop(number, after: frame, frames)
-      var c = Lanes(state + Self.coefficients &* 16)
-      let change = Lanes(state + Self.changes &* 16)
-      var first = vector(state)
-      var second = vector(state + 16)
-      if change.isZero {
-        while frame < end {
-          store(c.filter(vector(left + frame &* 16), &first, &second), left + frame &* 16)
-          frame &+= 1
-        }
-      } else {
-        while frame < end {
-          store(c.filter(vector(left + frame &* 16), &first, &second), left + frame &* 16)
-          c.add(change)
-          frame &+= 1
-        }
-        c.write(state + Self.coefficients &* 16)
+  /// Works out what the updates ask for.
+  @_noLocks private func design(_ rate: Float) {
+    var first = 0
+    while first < updateCount {
+      let wish = wishes + first
+      store(FilterPowers.tangent(cents: vector(wish), rate: rate), wish)
+      if areMixed {
+        let powers = FilterPowers(
+          level: vector(wish + Self.mostUpdates), octaves: vector(wish + 2 &* Self.mostUpdates))
+        store(powers.damping, wish + Self.mostUpdates)
+        store(powers.root, wish + 2 &* Self.mostUpdates)
+        store(powers.width, wish + 3 &* Self.mostUpdates)
       }
-      store(first, state)
-      store(second, state + 16)
+      first &+= 16
     }
   }
 
-  @_noLocks private func runStereo(_ group: Int, _ number: Int, _ frames: Int) {
+  // MARK: Sound
+
+  /// Filters `frames` of a group: rows of `stride` floats, one a voice, in place. Audio thread.
+  @_noLocks func process(
+    _ group: Int, units count: Int, left leftRows: UnsafeMutablePointer<Float>,
+    right rightRows: UnsafeMutablePointer<Float>?, frames: Int, rate: Float
+  ) {
+    design(rate)
+    turn(leftRows, left, frames, isBack: false)
+    if let rightRows { turn(rightRows, right, frames, isBack: false) }
+    for number in 0..<count { run(group, number, frames, isStereo: rightRows != nil) }
+    turn(leftRows, left, frames, isBack: true)
+    if let rightRows { turn(rightRows, right, frames, isBack: true) }
+  }
+
+  @_noLocks private func run(_ group: Int, _ number: Int, _ frames: Int, isStereo: Bool) {
     let state = unit(group, number)
     var frame = 0
     while frame < frames {
       if marks[number] >> UInt64(frame) & 1 == 1 { apply(state, number, frame) }
-      let end = stop(number, after: frame, frames)
-      var c = Lanes(state + Self.coefficients &* 16)
-      let change = Lanes(state + Self.changes &* 16)
-      var first = vector(state)
-      var second = vector(state + 16)
-      var third = vector(state + 32)
-      var fourth = vector(state + 48)
-      while frame < end {
-        store(c.filter(vector(left + frame &* 16), &first, &second), left + frame &* 16)
-        store(c.filter(vector(right + frame &* 16), &third, &fourth), right + frame &* 16)
+      // Up to where the coefficients go on as they do now.
+      let later = frame == 63 ? 0 : marks[number] & (UInt64.max &<< UInt64(frame &+ 1))
+      let mark = later == 0 ? 64 : later.trailingZeroBitCount
+      let end = mark < frames ? mark : frames
+      let c = Lanes(state + Self.coefficients &* Self.lanes)
+      let change = Lanes(state + (Self.coefficients &+ Self.toChange) &* Self.lanes)
+      let last = filter(left, state, frame, end, c, change)
+      if isStereo { _ = filter(right, state + 2 &* Self.lanes, frame, end, c, change) }
+      last.write(state + Self.coefficients &* Self.lanes)
+      frame = end
+    }
+  }
+
+  /// One side; gives what the coefficients have come to.
+  @_noLocks @inline(__always) private func filter(
+    _ side: UnsafeMutablePointer<Float>, _ state: UnsafeMutablePointer<Float>, _ from: Int, _ to: Int,
+    _ coefficients: Lanes, _ change: Lanes
+  ) -> Lanes {
+    var c = coefficients
+    var first = vector(state)
+    var second = vector(state + Self.lanes)
+    var place = side + from &* Self.lanes
+    let end = side + to &* Self.lanes
+    if change.isZero {
+      while place < end {
+        store(c.filter(vector(place), &first, &second), place)
+        place += Self.lanes
+      }
+    } else {
+      while place < end {
+        store(c.filter(vector(place), &first, &second), place)
         c.add(change)
-        frame &+= 1
+        place += Self.lanes
       }
-      c.write(state + Self.coefficients &* 16)
-      store(first, state)
-      store(second, state + 16)
-      store(third, state + 32)
-      store(fourth, state + 48)
     }
+    store(first, state)
+    store(second, state + Self.lanes)
+    return c
   }
 
   // MARK: Turning rows into columns
 
-  /// Sixteen rows of sixteen floats to sixteen columns: four times a perfect shuffle. Audio thread.
-  @_noLocks private func transpose(
-    _ from: UnsafeMutablePointer<Float>, _ stride: Int, _ to: UnsafeMutablePointer<Float>, _ toStride: Int
+  /// Voices' rows of frames to frames' rows of voices, or back. Audio thread.
+  @_noLocks private func turn(
+    _ rows: UnsafeMutablePointer<Float>, _ columns: UnsafeMutablePointer<Float>, _ frames: Int, isBack: Bool
   ) {
-    Self.shuffle(from, stride, spare, 16)
-    Self.shuffle(spare, 16, spare + 256, 16)
-    Self.shuffle(spare + 256, 16, spare, 16)
-    Self.shuffle(spare, 16, to, toStride)
-  }
-
-  @_noLocks @inline(__always) private static func shuffle(
-    _ from: UnsafeMutablePointer<Float>, _ stride: Int, _ to: UnsafeMutablePointer<Float>, _ toStride: Int
-  ) {
-    for row in 0..<8 {
-      let a = vector(from + row &* stride)
-      let b = vector(from + (row &+ 8) &* stride)
-      store(
-        SIMD16(
-          a[0], b[0], a[1], b[1], a[2], b[2], a[3], b[3], a[4], b[4], a[5], b[5], a[6], b[6], a[7], b[7]),
-        to + 2 &* row &* toStride)
-      store(
-        SIMD16(
-          a[8], b[8], a[9], b[9], a[10], b[10], a[11], b[11], a[12], b[12], a[13], b[13], a[14], b[14],
-          a[15], b[15]), to + (2 &* row &+ 1) &* toStride)
+    var frame = 0
+    while frame < frames {
+      let (row, column) = (rows + frame, columns + frame &* Self.lanes)
+      if isBack {
+        turnHalf(column, Self.lanes, spare, Self.lanes)
+        turnHalf(spare, Self.lanes, row, Self.stride)
+      } else {
+        turnHalf(row, Self.stride, spare, Self.lanes)
+        turnHalf(spare, Self.lanes, column, Self.lanes)
+      }
+      frame &+= 16
     }
   }
 }
 
-/// The coefficients of sixteen voices.
+/// The coefficients of sixteen voices: `FilterPoles`, then `FilterMix`.
 private struct Lanes {
-  var a1: SIMD16<Float>
-  var a2: SIMD16<Float>
-  var a3: SIMD16<Float>
-  var m0: SIMD16<Float>
-  var m1: SIMD16<Float>
-  var m2: SIMD16<Float>
+  var keep: SIMD16<Float>
+  var feed: SIMD16<Float>
+  var lift: SIMD16<Float>
+  var input: SIMD16<Float>
+  var band: SIMD16<Float>
+  var low: SIMD16<Float>
 
   @_noLocks @inline(__always) init(_ memory: UnsafeMutablePointer<Float>) {
-    a1 = vector(memory)
-    a2 = vector(memory + 16)
-    a3 = vector(memory + 32)
-    m0 = vector(memory + 48)
-    m1 = vector(memory + 64)
-    m2 = vector(memory + 80)
+    keep = vector(memory)
+    feed = vector(memory + 16)
+    lift = vector(memory + 32)
+    input = vector(memory + 48)
+    band = vector(memory + 64)
+    low = vector(memory + 80)
   }
 
   @_noLocks @inline(__always) func write(_ memory: UnsafeMutablePointer<Float>) {
-    store(a1, memory)
-    store(a2, memory + 16)
-    store(a3, memory + 32)
-    store(m0, memory + 48)
-    store(m1, memory + 64)
-    store(m2, memory + 80)
+    store(keep, memory)
+    store(feed, memory + 16)
+    store(lift, memory + 32)
+    store(input, memory + 48)
+    store(band, memory + 64)
+    store(low, memory + 80)
   }
 
   @_noLocks @inline(__always) mutating func add(_ change: Lanes) {
-    a1 += change.a1
-    a2 += change.a2
-    a3 += change.a3
-    m0 += change.m0
-    m1 += change.m1
-    m2 += change.m2
+    keep += change.keep
+    feed += change.feed
+    lift += change.lift
+    input += change.input
+    band += change.band
+    low += change.low
   }
 
   var isZero: Bool {
     @_noLocks @inline(__always) get {
       let bits =
-        ((Self.bits(a1) | Self.bits(a2)) | (Self.bits(a3) | Self.bits(m0)))
-        | (Self.bits(m1) | Self.bits(m2))
+        ((Self.bits(keep) | Self.bits(feed)) | (Self.bits(lift) | Self.bits(input)))
+        | (Self.bits(band) | Self.bits(low))
       return bits & 0x7FFF_FFFF == SIMD16(repeating: 0)
     }
   }
@@ -341,22 +353,14 @@ private struct Lanes {
   }
 
   @_noLocks @inline(__always) func filter(
-    _ input: SIMD16<Float>, _ first: inout SIMD16<Float>, _ second: inout SIMD16<Float>
+    _ sound: SIMD16<Float>, _ first: inout SIMD16<Float>, _ second: inout SIMD16<Float>
   ) -> SIMD16<Float> {
-    let v3 = input - second
-    let v1 = a1 * first + a2 * v3
-    let rise = a2 * first + a3 * v3
-    let v2 = second + rise
-    first = (v1 + v1) - first
-    second += rise + rise
-    return m0 * input + (m1 * v1 + m2 * v2)
+    let v = sound - second
+    let nextFirst = keep * first + feed * v
+    let nextSecond = (second + feed * first) + lift * v
+    let output = input * sound + (band * (first + nextFirst) + low * (second + nextSecond))
+    first = nextFirst
+    second = nextSecond
+    return output
   }
-}
-
-@_noLocks @inline(__always) func vector(_ memory: UnsafePointer<Float>) -> SIMD16<Float> {
-  UnsafeRawPointer(memory).loadUnaligned(as: SIMD16<Float>.self)
-}
-
-@_noLocks @inline(__always) func store(_ value: SIMD16<Float>, _ memory: UnsafeMutablePointer<Float>) {
-  UnsafeMutableRawPointer(memory).storeBytes(of: value, as: SIMD16<Float>.self)
 }

@@ -129,21 +129,6 @@ struct Taps {
   }
 }
 
-/// Every second element of two vectors, from the first on. (The library's `evenHalf` is not always
-/// inlined.)
-@_noLocks @inline(__always)
-func evens(_ a: SIMD16<Float>, _ b: SIMD16<Float>) -> SIMD16<Float> {
-  SIMD16(
-    a[0], a[2], a[4], a[6], a[8], a[10], a[12], a[14], b[0], b[2], b[4], b[6], b[8], b[10], b[12], b[14])
-}
-
-/// Every second element of two vectors, from the second on.
-@_noLocks @inline(__always)
-func odds(_ a: SIMD16<Float>, _ b: SIMD16<Float>) -> SIMD16<Float> {
-  SIMD16(
-    a[1], a[3], a[5], a[7], a[9], a[11], a[13], a[15], b[1], b[3], b[5], b[7], b[9], b[11], b[13], b[15])
-}
-
 /// The fractions 0..<1 of positions that are `increment` apart: the upper 23 bits of the low half, as the
 /// mantissa of a float of 1..<2. Audio thread.
 @_noLocks @inline(__always) func fractions(position: Int64, increment: Int64) -> SIMD16<Float> {
@@ -167,17 +152,6 @@ func fractions(position: Int64, increment: Int64, change: Int64) -> SIMD16<Float
 /// The fractions of sixteen low halves of positions. Audio thread.
 @_noLocks @inline(__always) func fractions(_ low: SIMD16<UInt32>) -> SIMD16<Float> {
   unsafeBitCast((low &>> 9) | 0x3F80_0000, to: SIMD16<Float>.self) - 1
-}
-
-/// The lanes' numbers.
-var lanes16: SIMD16<Float> {
-  @_noLocks @inline(__always) get { SIMD16<Float>(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15) }
-}
-
-/// Adds sixteen values to memory at any address. Audio thread.
-@_noLocks @inline(__always) func add(_ values: SIMD16<Float>, to memory: UnsafeMutablePointer<Float>) {
-  let raw = UnsafeMutableRawPointer(memory)
-  raw.storeBytes(of: raw.loadUnaligned(as: SIMD16<Float>.self) + values, as: SIMD16<Float>.self)
 }
 
 /// `cycles a frame` in 32.32 fixed point, limited to 4096 frames a frame. Audio thread.

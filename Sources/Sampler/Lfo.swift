@@ -87,9 +87,10 @@ struct Lfo {
     return count >= 1 ? (count < 1e9 ? Int32(count) : 1_000_000_000) : 0
   }
 
-  /// -1...1, or what several waves come to. Audio thread.
+  /// -1...1, or what several waves come to. (Mutating, that it is read where it is: see `VoiceShape`.) Audio
+  /// thread.
   var value: Float {
-    @_noLocks get {
+    @_noLocks mutating get {
       if wait > 0 { return 0 }
       let value = stepCount > 0 ? step : swing
       return faded < fade ? value * Float(faded) / Float(fade) : value
@@ -97,14 +98,14 @@ struct Lfo {
   }
 
   private var step: Float {
-    @_noLocks get {
+    @_noLocks mutating get {
       let place = Int32(phase * Float(stepCount))
       return steps![Int(place < stepCount ? place : stepCount &- 1)]
     }
   }
 
   private var swing: Float {
-    @_noLocks get {
+    @_noLocks mutating get {
       var sum: Float = 0
       var index = 0
       while index < Int(waveCount) {
@@ -116,7 +117,7 @@ struct Lfo {
     }
   }
 
-  @_noLocks private func value(of wave: LfoWave) -> Float {
+  @_noLocks private mutating func value(of wave: LfoWave) -> Float {
     var phase = phase
     var turn = Int64(turn)
     if wave.ratio != 1 {

@@ -28,8 +28,7 @@ extension Sampler {
   @_noLocks private mutating func renderShaped(_ group: Int, _ lanes: UInt64, from: Int, to: Int) {
     bank.begin()
     var units = 0
-    var isStereo = false
-    var moving: UInt64 = 0
+    var stereo: UInt64 = 0
     var bits = lanes
     while bits != 0 {
       let lane = bits.trailingZeroBitCount
@@ -37,56 +36,44 @@ extension Sampler {
       bits &= bits &- 1
       let region = voicePool[slot].region
       units = units > Int(region.pointee.unitCount) ? units : Int(region.pointee.unitCount)
-      isStereo = isStereo || region.pointee.isStereo
-      if voicePool[slot].write(context, &shapes[slot], &bank, slot: slot, from: from, to: to) {
-        moving |= 1 &<< UInt64(lane)
-      }
+      if region.pointee.isStereo { stereo |= 1 &<< UInt64(lane) }
+      voicePool[slot].write(context, &shapes[slot], &bank, slot: slot, from: from, to: to)
     }
     let frames = to &- from
     if units > 0 {
       bank.process(
-        group, units: units, left: context.rows, right: isStereo ? context.rightRows : nil, frames: frames)
+        group, units: units, left: context.rows, right: stereo != 0 ? context.rightRows : nil,
+        frames: frames, rate: rate)
+    }
+    var frame = 0
+    while frame < frames {
+      add(lanes, stereo, frame, at: from &+ frame)
+      frame &+= 16
     }
     bits = lanes
     while bits != 0 {
-      let lane = bits.trailingZeroBitCount
-      let slot = group &* 16 &+ lane
+      let slot = group &* 16 &+ bits.trailingZeroBitCount
       bits &= bits &- 1
-      let row = lane &* FilterBank.stride
-      let right = voicePool[slot].region.pointee.isStereo ? context.rightRows : context.rows
-      if moving &>> UInt64(lane) & 1 == 1 {
-        addMoving(row, right, from, frames)
-      } else {
-        addSteady(row, right, from, frames, shapes[slot].gainLeft, shapes[slot].gainRight)
-      }
       if voicePool[slot].hasEnded { free(slot) }
     }
   }
 
-  @_noLocks @inline(__always) private func addMoving(
-    _ row: Int, _ right: UnsafeMutablePointer<Float>, _ from: Int, _ frames: Int
-  ) {
-    var frame = 0
-    while frame < frames {
-      let place = row &+ frame
-      add(vector(context.rows + place) * vector(context.gainRows + place), to: context.left + from + frame)
-      add(vector(right + place) * vector(context.rightGainRows + place), to: context.right + from + frame)
-      frame &+= 16
+  /// Sixteen frames of the rows into the sums, voice after voice.
+  @_noLocks @inline(__always) private func add(_ lanes: UInt64, _ stereo: UInt64, _ frame: Int, at place: Int)
+  {
+    var left = vector(context.left + place)
+    var right = vector(context.right + place)
+    var bits = lanes
+    while bits != 0 {
+      let lane = bits.trailingZeroBitCount
+      bits &= bits &- 1
+      let row = lane &* FilterBank.stride &+ frame
+      let rightRows = stereo &>> UInt64(lane) & 1 == 1 ? context.rightRows : context.rows
+      left += vector(context.rows + row) * vector(context.gainRows + row)
+      right += vector(rightRows + row) * vector(context.rightGainRows + row)
     }
-  }
-
-  @_noLocks @inline(__always) private func addSteady(
-    _ row: Int, _ right: UnsafeMutablePointer<Float>, _ from: Int, _ frames: Int, _ gainLeft: Float,
-    _ gainRight: Float
-  ) {
-    var frame = 0
-    while frame < frames {
-      let place = row &+ frame
-      let gain = vector(context.gainRows + place)
-      add(vector(context.rows + place) * (gain * gainLeft), to: context.left + from + frame)
-      add(vector(right + place) * (gain * gainRight), to: context.right + from + frame)
-      frame &+= 16
-    }
+    store(left, context.left + place)
+    store(right, context.right + place)
   }
 
   /// Voices that have come to rest need no more shaping. Audio thread.

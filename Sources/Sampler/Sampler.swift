@@ -100,7 +100,8 @@ public struct Sampler: Kernel {
     static let low = line(gathered + 128 * 4)
     static let fade = line(low + 64 * 4)
     static let steps = line(fade + 64 * 4)
-    static let controls = line(steps + 16 * 8)
+    static let numbers = line(steps + 16 * 8)
+    static let controls = line(numbers + 16 * 4)
     static let bends = line(controls + Sampler.channels * 128 * 4)
     static let bendRanges = line(bends + Sampler.channels * 4)
     static let pressures = line(bendRanges + Sampler.channels * 4)
@@ -156,10 +157,12 @@ public struct Sampler: Kernel {
     zones = Zones(Self.whole(configuration.value(Parameter.zones)))
     openQuality = configuration.quality == .sinc ? 2 : (configuration.quality == .eight ? 1 : 0)
     quality = 0
+    for number in 0..<16 { place(Layout.numbers, Float.self)[number] = Float(number) }
     context = VoiceContext(
       left: place(Layout.left, Float.self), right: place(Layout.right, Float.self),
       rows: place(Layout.rows, Float.self), rightRows: place(Layout.rightRows, Float.self),
       gainRows: place(Layout.gainRows, Float.self), rightGainRows: place(Layout.rightGainRows, Float.self),
+      numbers: place(Layout.numbers, Float.self),
       kernels: SincKernels.shared.tables,
       gathered: place(Layout.gathered, Float.self), low: place(Layout.low, UInt32.self),
       fade: place(Layout.fade, Float.self),

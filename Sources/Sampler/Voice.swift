@@ -11,6 +11,8 @@ struct VoiceContext {
   var rightRows: UnsafeMutablePointer<Float>
   var gainRows: UnsafeMutablePointer<Float>
   var rightGainRows: UnsafeMutablePointer<Float>
+  /// From 0 to 15: in memory, as the compiler makes more of numbers that it knows than is good.
+  var numbers: UnsafePointer<Float>
   /// For interpolation by more than four points.
   var kernels: SincKernels.Tables
   /// Room for the slow path: 16 x 4 taps of each side, and 16 low halves of positions.
@@ -144,7 +146,7 @@ struct Voice {
   @_noLocks @inline(never) private mutating func turningOff(_ count: Int) -> SIMD16<Float> {
     let length = Float(offLength)
     var t = (lanes16 + Float(offFrame)) / length
-    t.replace(with: 1, where: t .> SIMD16(repeating: 1))
+    t.replace(with: 1, where: t .> 1)
     offFrame = offLength &- offFrame > Int32(count) ? offFrame &+ Int32(count) : offLength
     let shape = region.pointee.offShape
     if shape < 0.001, shape > -0.001 { return 1 - t }
@@ -236,15 +238,13 @@ struct Voice {
     }
   }
 
-  /// Writes the frames `from..<to` of the block into the rows of the voice's lane, and the gains beside
-  /// them: those of both sides while they move (true), else what both have in common. Sets `hasEnded`.
-  /// Audio thread.
+  /// Writes the frames `from..<to` of the block into the rows of the voice's lane, and the gains of both sides
+  /// beside them. Sets `hasEnded`. Audio thread.
   @_noLocks mutating func write(
     _ context: VoiceContext, _ shape: inout VoiceShape, _ bank: inout FilterBank, slot: Int, from: Int,
     to: Int
-  ) -> Bool {
+  ) {
     let row = (slot & 15) &* FilterBank.stride
-    let isMoving = shape.isMoving
     var frame = waited(from, to)
     if frame > from {
       clearGains(context, row, frame &- from)
@@ -283,13 +283,9 @@ struct Voice {
       let place = row &+ frame &- from
       store(sound.left, context.rows + place)
       if region.pointee.isStereo { store(sound.right, context.rightRows + place) }
-      if isMoving {
-        let at = lanes16 + Float(shape.frame)
-        store(gain * (at * shape.stepLeft + shape.gainLeft), context.gainRows + place)
-        store(gain * (at * shape.stepRight + shape.gainRight), context.rightGainRows + place)
-      } else {
-        store(gain, context.gainRows + place)
-      }
+      let at = vector(context.numbers) + Float(shape.frame)
+      store(gain * (at * shape.stepLeft + shape.gainLeft), context.gainRows + place)
+      store(gain * (at * shape.stepRight + shape.gainRight), context.rightGainRows + place)
       written = frame &+ 16
       frame &+= count
       age = age &+ Int64(count)
@@ -299,7 +295,6 @@ struct Voice {
     // Whole vectors of these rows are added to the sums.
     let end = from &+ ((to &- from &+ 15) & ~15)
     if written < end { clearGains(context, row &+ written &- from, end &- written) }
-    return isMoving
   }
 
   @_noLocks private func clearGains(_ context: VoiceContext, _ place: Int, _ count: Int) {
@@ -330,7 +325,7 @@ struct Voice {
       fade.fill(context.fade, frames: count)
       gain *= vector(context.fade)
     }
-    if count < 16 { gain.replace(with: 0, where: lanes16 .>= Float(count)) }
+    if count < 16 { gain.replace(with: 0, where: lanes16 .> Float(count) - 1) }
     return gain
   }
 

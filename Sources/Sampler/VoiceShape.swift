@@ -20,8 +20,13 @@ struct VoiceShape {
   private(set) var isMoving = false
   /// Some value is not where it is to go.
   private var isGliding = false
-  /// An LFO moves something: for as long as no value glides.
-  private var isSwinging = false
+  /// Values glided in the last control period, and what they made may still be on its way.
+  private var wasGliding = false
+  /// A bit for each route whose depth is not 0, for each generator that these lead from, and for each slot
+  /// that they lead to.
+  private var routes: UInt32 = 0
+  private var generators: UInt32 = 0
+  private var targets: UInt32 = 0
   /// Frames of the control period that are over.
   var frame: Int32 = 0
   /// At the period's start, and by how much they change a frame. The next period starts where this ends.
@@ -42,8 +47,9 @@ struct VoiceShape {
   private var position: Float = 0
   private var sideLeft: Float = 0
   private var sideRight: Float = 0
-  /// The voice's age up to which the generators have moved on.
+  /// The voice's age up to which these generators have moved on, and up to which the others have.
   private var age: Int64 = 0
+  private var idleAge: Int64 = 0
 
   private static var lfoPlace: Int { 160 * 4 }
   private static var envelopePlace: Int { lfoPlace + Most.lfos * MemoryLayout<Lfo>.stride }
@@ -105,57 +111,60 @@ struct VoiceShape {
     sideLeft = region.pointee.sideLeft
     sideRight = region.pointee.sideRight
     age = 0
+    idleAge = 0
     frame = 0
     ratioStep = 0
     stepLeft = 0
     stepRight = 0
-    compute(voice.core, rate)
+    findRoutes(region)
+    compute(voice.core, all: true)
     ratio = nextRatio
     gainLeft = nextLeft
     gainRight = nextRight
     for index in 0..<Int(region.pointee.unitCount) {
       let unit = region.pointee.units[index]
-      let powers = FilterPowers(
-        cents: SIMD16(repeating: totals[Int(unit.frequency)]),
-        level: SIMD16(repeating: totals[Int(unit.level)]),
-        octaves: SIMD16(repeating: totals[Int(unit.width)]), rate: SIMD16(repeating: rate))
-      bank.set(slot, index, FilterCoefficients(unit.kind, powers, 0))
+      bank.set(
+        slot, index, unit.kind, cents: totals[Int(unit.frequency)], level: totals[Int(unit.level)],
+        octaves: totals[Int(unit.width)], rate: rate)
     }
     isGliding = false
-    isSwinging = false
-    isMoving = hasLiveGenerators(region)
+    wasGliding = false
+    isMoving = hasLiveGenerators
     settle(&voice)
   }
 
   /// Something has changed: control periods run until all is at rest again. Audio thread.
   @_noLocks mutating func wake(_ voice: inout Voice) {
     voice.isShaped = true
-    isGliding = true
-    isSwinging = false
-    guard !isMoving else { return }
     catchUp(voice.core, voice.rate)
+    isGliding = true
+    findRoutes(voice.region)
+    guard !isMoving else { return }
     isMoving = true
     frame = 0
   }
 
-  /// The generators of a voice at rest go to where they would be by now.
+  /// Generators go to where they would be by now: those that move nothing, and all of a voice at rest.
   @_noLocks private mutating func catchUp(_ voice: Voice.Core, _ rate: Float) {
-    advance(voice.region, voice.image!, rate, Int(voice.age &- age))
-    age = voice.age
+    let now = isMoving ? age : voice.age
+    advance(voice, generators, Int(now &- age), rate)
+    advance(voice, ~generators, Int(now &- idleAge), rate)
+    age = now
+    idleAge = now
   }
 
   /// The note is over. Audio thread.
   @_noLocks mutating func release(_ voice: inout Voice) {
     let region = voice.region
     guard region.pointee.routeCount > 0 else { return }
-    if !isMoving { catchUp(voice.core, voice.rate) }
+    catchUp(voice.core, voice.rate)
     for index in 0..<Int(region.pointee.envelopeCount) { envelopes[index].beginRelease() }
     for index in 0..<Int(region.pointee.flexibleCount) {
       flexible[index].release(
         voice.image!.pointee.points, times: points + 16 &* index, levels: points + 64 + 16 &* index,
         rate: voice.rate)
     }
-    if hasLiveGenerators(region) { wake(&voice) }
+    if hasLiveGenerators { wake(&voice) }
   }
 
   /// When nothing moves and nothing but gains and pitch are at work, the voice needs no shaping. Where a
@@ -174,6 +183,9 @@ struct VoiceShape {
 
   // MARK: Control periods
 
+  // What is called each period is mutating, also where it changes nothing: else the whole struct is copied
+  // for the call, and that waits for all that was just written.
+
   /// Begins a control period: `frame` frames into the stretch that is being rendered. Audio thread.
   @_noLocks mutating func step(
     _ voice: Voice.Core, at place: Int, _ bank: inout FilterBank, slot: Int, rate: Float
@@ -183,35 +195,45 @@ struct VoiceShape {
     gainLeft = nextLeft
     gainRight = nextRight
     let region = voice.region
-    let wasGliding = isGliding
-    if isGliding { isGliding = glide(region.pointee.smoothing, rate) }
-    let isLive = wasGliding || isSwinging || hasLiveGenerators(region)
-    if isLive {
-      advance(region, voice.image!, rate, Self.period)
+    let isAll = isGliding
+    if isGliding {
+      isGliding = glide(region.pointee.smoothing, rate)
+      findRoutes(region)
+    }
+    isMoving = isAll || hasLiveGenerators
+    if isMoving {
+      advance(voice, isAll ? .max : generators, Self.period, rate)
       age = age &+ Int64(Self.period)
+      if isAll { idleAge = age }
     } else {
-      isMoving = false
       age = voice.age
     }
-    compute(voice, rate)
+    let moved = compute(voice, all: isAll)
     let share = 1 / Float(Self.period)
     ratioStep = isMoving ? (nextRatio - ratio) * Double(share) : 0
     stepLeft = isMoving ? (nextLeft - gainLeft) * share : 0
     stepRight = isMoving ? (nextRight - gainRight) * share : 0
     for index in 0..<Int(region.pointee.unitCount) {
       let unit = region.pointee.units[index]
-      if isMoving {
-        bank.move(
-          slot, index, at: place, unit.kind, cents: totals[Int(unit.frequency)],
-          level: totals[Int(unit.level)], octaves: totals[Int(unit.width)], rate: rate)
-      } else {
+      if !isMoving {
         bank.rest(slot, index, at: place)
+        continue
       }
+      let isMixed = wasGliding || Self.has(moved, unit.level) || Self.has(moved, unit.width)
+      guard isMixed || Self.has(moved, unit.frequency) else { continue }
+      bank.move(
+        slot, index, at: place, unit.kind, cents: totals[Int(unit.frequency)],
+        level: totals[Int(unit.level)], octaves: totals[Int(unit.width)], isFrequencyOnly: !isMixed)
     }
+    wasGliding = isAll
+  }
+
+  @_noLocks @inline(__always) private static func has(_ slots: UInt32, _ slot: UInt8) -> Bool {
+    slots &>> UInt32(slot) & 1 == 1
   }
 
   /// Values go to their goals with their time constants; false when all are there.
-  @_noLocks private func glide(_ smoothing: UnsafePointer<Float>, _ rate: Float) -> Bool {
+  @_noLocks private mutating func glide(_ smoothing: UnsafePointer<Float>, _ rate: Float) -> Bool {
     // log2(e)
     let octaves = -1.442_695 * Float(Self.period) / rate
     // Gains are factors, the others are decibels, cents and percent.
@@ -225,95 +247,125 @@ struct VoiceShape {
       if distance != SIMD16(repeating: 0) {
         isGliding = true
         let shares = 1 - exponential2(octaves / vector(smoothing + 16 &* part))
-        var next = value + distance * shares
-        let left = goal - next
-        next.replace(with: goal, where: (left .<= near) .& (left .>= -near))
-        store(next, values + 16 &* part)
+        let next = value + distance * shares
+        let left = unsafeBitCast(goal - next, to: SIMD16<UInt32>.self) & 0x7FFF_FFFF
+        let isFar = near .< unsafeBitCast(left, to: SIMD16<Float>.self)
+        store(goal.replacing(with: next, where: isFar), values + 16 &* part)
       }
     }
     return isGliding
   }
 
-  /// Whether any generator that moves something moves itself.
-  @_noLocks private mutating func hasLiveGenerators(_ region: UnsafeMutablePointer<Region>) -> Bool {
-    let routes = region.pointee.routes
-    for index in 0..<Int(region.pointee.routeCount) {
-      guard values[Slot.depth &+ index] != 0 || goals[Slot.depth &+ index] != 0 else { continue }
-      let generator = routes[index].generator
-      if generator < Route.envelope {
-        isSwinging = !isGliding
-        return true
-      }
-      if generator < Route.flexible {
-        if !envelopes[Int(generator &- Route.envelope)].isSteady { return true }
-      } else if !flexible[Int(generator &- Route.flexible)].isSteady {
-        return true
-      }
+  /// Finds the routes that move something, now or when the values are where they go.
+  @_noLocks private mutating func findRoutes(_ region: UnsafeMutablePointer<Region>) {
+    (routes, generators, targets) = (0, 0, 0)
+    for index in 0..<Int(region.pointee.routeCount)
+    where values[Slot.depth &+ index] != 0 || goals[Slot.depth &+ index] != 0 {
+      let route = region.pointee.routes[index]
+      routes |= 1 &<< UInt32(index)
+      generators |= 1 &<< UInt32(route.generator)
+      targets |= 1 &<< UInt32(route.slot)
     }
-    return false
   }
 
-  @_noLocks private func advance(
-    _ region: UnsafeMutablePointer<Region>, _ image: UnsafeMutablePointer<InstrumentImage>, _ rate: Float,
-    _ frames: Int
-  ) {
-    guard frames > 0 else { return }
-    for index in 0..<Int(region.pointee.lfoCount) {
-      lfos[index].advance(
-        frames, frequency: values[Slot.frequency &+ index], isBank: region.pointee.isBank, rate: rate)
+  /// Whether any generator that moves something moves itself.
+  private var hasLiveGenerators: Bool {
+    @_noLocks mutating get {
+      if generators & (1 &<< UInt32(Route.envelope) &- 1) != 0 { return true }
+      var left = generators
+      while left != 0 {
+        let number = left.trailingZeroBitCount
+        left &= left &- 1
+        let isSteady =
+          number < Int(Route.flexible)
+          ? envelopes[number &- Int(Route.envelope)].isSteady
+          : flexible[number &- Int(Route.flexible)].isSteady
+        if !isSteady { return true }
+      }
+      return false
     }
-    for index in 0..<Int(region.pointee.envelopeCount) { envelopes[index].advance(frames) }
-    for index in 0..<Int(region.pointee.flexibleCount) {
+  }
+
+  /// Some of the generators, a bit each, move on.
+  @_noLocks private mutating func advance(_ voice: Voice.Core, _ some: UInt32, _ frames: Int, _ rate: Float) {
+    guard frames > 0 else { return }
+    let region = voice.region
+    let isBank = region.pointee.isBank
+    for index in 0..<Int(region.pointee.lfoCount) where Self.has(some, UInt8(index)) {
+      lfos[index].advance(frames, frequency: values[Slot.frequency &+ index], isBank: isBank, rate: rate)
+    }
+    for index in 0..<Int(region.pointee.envelopeCount) where Self.has(some, Route.envelope &+ UInt8(index)) {
+      envelopes[index].advance(frames)
+    }
+    for index in 0..<Int(region.pointee.flexibleCount) where Self.has(some, Route.flexible &+ UInt8(index)) {
       flexible[index].advance(
-        frames, image.pointee.points, times: points + 16 &* index, levels: points + 64 + 16 &* index,
+        frames, voice.image!.pointee.points, times: points + 16 &* index, levels: points + 64 + 16 &* index,
         rate: rate)
     }
   }
 
-  @_noLocks private func generator(_ number: UInt8) -> Float {
+  @_noLocks @inline(__always) private mutating func generator(_ number: UInt8) -> Float {
     if number < Route.envelope { return lfos[Int(number)].value }
     if number < Route.flexible { return envelopes[Int(number &- Route.envelope)].value }
     return flexible[Int(number &- Route.flexible)].value
   }
 
-  /// What everything together makes of pitch and gains; `totals` are all values with what the generators
-  /// add.
-  @_noLocks private mutating func compute(_ voice: Voice.Core, _ rate: Float) {
+  /// What everything together makes of pitch and gains, or of them what generators move; `totals` are all
+  /// values with what the generators add. Gives a bit for each of them that is new.
+  @discardableResult
+  @_noLocks private mutating func compute(_ voice: Voice.Core, all: Bool) -> UInt32 {
     let region = voice.region
     let totals = self.totals
-    store(vector(values), totals)
-    store(vector(values + 16), totals + 16)
-    let routes = region.pointee.routes
-    for index in 0..<Int(region.pointee.routeCount) {
-      let depth = values[Slot.depth &+ index]
-      guard depth != 0 else { continue }
-      let number = routes[index].generator
-      let value = generator(number) * depth
-      let slot = Int(routes[index].slot)
+    if all {
+      store(vector(values), totals)
+      store(vector(values + 16), totals + 16)
+    } else {
+      var left = targets
+      while left != 0 {
+        let slot = left.trailingZeroBitCount
+        left &= left &- 1
+        totals[slot] = values[slot]
+      }
+    }
+    var left = routes
+    while left != 0 {
+      let index = left.trailingZeroBitCount
+      left &= left &- 1
+      let route = region.pointee.routes[index]
+      let value = generator(route.generator) * values[Slot.depth &+ index]
+      let slot = Int(route.slot)
       if slot == Slot.amplitude {
         // An envelope is the gain itself, an LFO swings around it.
-        totals[slot] *= number < Route.envelope ? 1 + value : value
+        totals[slot] *= route.generator < Route.envelope ? 1 + value : value
       } else {
         totals[slot] += value
       }
     }
-    nextRatio = voice.pitch
-    if totals[Slot.pitch] != 0 { nextRatio *= exponential2(Double(totals[Slot.pitch]) / 1200) }
+    let moved = all ? .max : targets
+    if Self.has(moved, UInt8(Slot.pitch)) {
+      nextRatio = voice.pitch
+      if totals[Slot.pitch] != 0 { nextRatio *= exponential2(Double(totals[Slot.pitch]) / 1200) }
+    }
+    // Slots up to the position.
+    if moved & 0x1F != 0 { computeGains(voice) }
+    return moved
+  }
+
+  @_noLocks private mutating func computeGains(_ voice: Voice.Core) {
+    let isStereo = voice.region.pointee.isStereo
     var gain = voice.gain
     if totals[Slot.amplitude] != 1 { gain *= totals[Slot.amplitude] }
     if totals[Slot.volume] != 0 { gain *= exponential2(totals[Slot.volume] * 0.166_096_404) }
     if totals[Slot.pan] != pan || totals[Slot.position] != position {
       pan = totals[Slot.pan]
       position = totals[Slot.position]
-      let sides = Self.sides(pan: pan, position: position, isStereo: region.pointee.isStereo)
-      sideLeft = sides.0
-      sideRight = sides.1
+      (sideLeft, sideRight) = Self.sides(pan: pan, position: position, isStereo: isStereo)
     }
     nextLeft = gain * sideLeft
     nextRight = gain * sideRight
     let width = totals[Slot.width]
     own = width == 100 ? 1 : 0.5 + width * 0.005
-    other = width == 100 || !region.pointee.isStereo ? 0 : 0.5 - width * 0.005
+    other = width == 100 || !isStereo ? 0 : 0.5 - width * 0.005
   }
 
   @_noLocks private static func sides(pan: Float, position: Float, isStereo: Bool) -> (Float, Float) {
@@ -340,5 +392,6 @@ struct VoiceShape {
     for index in 0..<Most.envelopes { envelopes[index].retune(factor) }
     for index in 0..<Most.flexible { flexible[index].retune(factor) }
     age = Int64((Double(age) * factor).rounded())
+    idleAge = Int64((Double(idleAge) * factor).rounded())
   }
 }
