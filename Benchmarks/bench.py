@@ -78,10 +78,11 @@ class Row:
         return [side for side in (self.ours, self.peer, self.generic) if side]
 
 
-def sostenuto(program, patch, script=None, tap=None, threads=1):
+def sostenuto(program, patch, script=None, tap=None, threads=1, midi=None):
     def command(folder, seconds, output):
         return [program, "render", os.path.join(folder, patch), "--seconds", f"{seconds:.9f}", "--period",
                 str(BLOCK), "--threads", str(threads), *(["--script", script] if script else []),
+                *(["--midi", midi] if midi else []),
                 *(["--tap", f"{tap}={output}"] if tap else ["--output", output])]  # fmt: skip
 
     return command
@@ -93,8 +94,9 @@ def our_sides(program, name, samples):
     def kept(work):
         return os.path.join(patches.KEPT, work)
 
-    def side(title, *arguments, tap=None, threads=1, **options):
-        return Side(f"{name} {title}", sostenuto(program, *arguments, tap=tap, threads=threads), **options)
+    def side(title, *arguments, tap=None, threads=1, midi=None, **options):
+        command = sostenuto(program, *arguments, tap=tap, threads=threads, midi=midi)
+        return Side(f"{name} {title}", command, **options)
 
     without = side("W3 without", "W3-without.patch", tap="ear", times=4)
     saws, matrix = saws_rms(), matrix_rms()
@@ -105,6 +107,8 @@ def our_sides(program, name, samples):
         "still": side("W2 filters", "W2-still.sf2.patch", "W2-filtered.script", sounds=STILL),
         "cutoffs": side("W2 cutoffs", "W2-moving.sf2.patch", "W2-filtered.script", sounds=MOVING),
         "many": side("W2 many", "W2-many.patch", "W2-many.script", short=0.25),
+        "note-ons": side("W2 20 regions", "W2-few.patch", midi="notes.mid", sounds=NOTES),
+        "note-ons of many": side("W2 4992 regions", "W2-many-regions.patch", midi="notes.mid", sounds=NOTES),
         "steady": side("W3", kept("W3.patch"), tap="ear", sounds=matrix, less=without, times=4),
         # The gains are mirrored in the end, and their mean stays.
         "moving": side("W3 moving", kept("W3.patch"), "moves.script", tap="ear", sounds=matrix, less=without, times=4),
@@ -150,6 +154,8 @@ SCSYNTH_SAW = 0.508
 FLUIDSYNTH = 0.97
 # What 128 voices with filters come to, of which FluidSynth is asked for a tenth.
 STILL, MOVING = 0.729, 0.729
+# What 20,000 short notes a second come to.
+NOTES = 0.048
 GAIN = 0.1
 
 
@@ -164,6 +170,7 @@ def rows(ours, peer, generic):
         row("W2", "the same, each with a filter", "still", "FluidSynth filters", 0.4),
         row("W2", "the same, each cutoff moves", "cutoffs", "FluidSynth cutoffs", 0.4),
         Row("W2", "1000 voices with filters", ours["many"], None, 1, generic.get("many")),
+        Row("W2", "20,000 note-ons: 4992 regions, and 20", ours["note-ons of many"], ours["note-ons"], 3, generic.get("note-ons of many")),
         row("W3", "64x64 matrix, steady", "steady", "sgemm", 1.3),
         row("W3", "the same, every gain moves", "moving", "sgemm", 2),
         row("W4", "1000 gains in series", "gains", "Pd gains", 1),

@@ -5,6 +5,7 @@
 """
 import math
 import os
+import struct
 import sys
 
 import peers
@@ -107,6 +108,43 @@ def chords(count=VOICES, velocity=100):
     return "".join(
         f"at {number(i // VOICES * 0.01)}s note voices on {i % VOICES} {velocity}\n" for i in range(count)
     )
+
+
+# Note-ons: what finds a note's region among few and among many. Each voice is over after a millisecond.
+NOTES = 20_000
+INSTRUMENTS = {"few": (range(54, 74), 1), "many-regions": (range(128), 39)}
+
+
+def regions(keys, layers):
+    """A region for each key and layer of velocities, all of one short sample."""
+    lines = ["<global> sample=click.wav loop_mode=one_shot volume=-40"]
+    for key in keys:
+        for layer in range(layers):
+            low, high = 1 + 127 * layer // layers, 127 * (layer + 1) // layers
+            lines.append(f"<region> key={key} lovel={low} hivel={high}")
+    return "\n".join(lines) + "\n"
+
+
+def played(instrument):
+    return patch(
+        f"W2: {NOTES} note-ons a second.",
+        node("keys midi"),
+        node(f"voices sampler instrument={instrument} polyphony=64 quality=4-point", "connect keys -> voices"),
+        output("voices"),
+    )
+
+
+def note_ons(seconds):
+    """A MIDI file of nothing else, spread over the keys and velocities that all instruments have."""
+    track = bytearray(b"\0\xff\x51\x03" + (1_000_000).to_bytes(3, "big") + b"\0\x90\x40\x40")
+    tick = 0
+    for i in range(1, int(NOTES * seconds)):
+        now = i * 1000 // NOTES
+        track += bytes((now - tick, 54 + i % 20, 1 + i * 7 % 127))
+        tick = now
+    track += b"\0\xff\x2f\0"
+    header = b"MThd" + struct.pack(">IHHH", 6, 0, 1, 1000)
+    return header + b"MTrk" + struct.pack(">I", len(track)) + bytes(track)
 
 
 def matrix():
@@ -226,6 +264,12 @@ def write_others(folder, travel=60):
     put(folder, "W2-filtered.script", chords(velocity=90))
     put(folder, "W2-many.patch", voices("still.sf2", 1000))
     put(folder, "W2-many.script", chords(1000, 90))
+    write_wav(os.path.join(folder, "click.wav"), [math.sin(math.pi * i / 48) for i in range(48)])
+    for name, (keys, layers) in INSTRUMENTS.items():
+        put(folder, f"{name}.sfz", regions(keys, layers))
+        put(folder, f"W2-{name}.patch", played(f"{name}.sfz"))
+    with open(os.path.join(folder, "notes.mid"), "wb") as file:
+        file.write(note_ons(travel))
     put(folder, "W1-nodes.patch", saw_nodes())
     put(folder, "W3-without.patch", matrix_without())
     put(folder, "moves.script", matrix_moves(travel))
