@@ -183,6 +183,7 @@ public final class Engine {
   /// A note, a pedal, a transport: straight to the node.
   public func perform(_ event: Event, on node: NodeID, at time: Int64? = nil) {
     guard let node = graph.current[node], node.takesEvents else { return }
+    if event.kind == .play || event.kind == .cue { node.resource?.expect(seconds: event.time) }
     send(.event(node.slot, event), at: time)
   }
 

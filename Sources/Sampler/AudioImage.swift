@@ -12,6 +12,8 @@ struct AudioImage {
   var channels: Int
   var frames: Int
   var rate: Double
+  /// The same of the same file, at whatever rate.
+  var identity: Int
   /// Of a file that streams from disk: what of it is there.
   var stream: UnsafeMutablePointer<StreamTable>?
 }
@@ -32,7 +34,8 @@ public enum AudioFileLoader {
     image.initialize(
       to: AudioImage(
         plane: file.plane(0), stride: file.channels > 1 ? file.plane(1).base - file.plane(0).base : 0,
-        channels: file.channels, frames: file.frames, rate: file.rate, stream: file.stream?.table))
+        channels: file.channels, frames: file.frames, rate: file.rate, identity: path.hashValue,
+        stream: file.stream?.table))
     let owner = ImageOwner(image: image, file: file)
     let resource = Resource(
       header: UnsafeMutableRawPointer(image).assumingMemoryBound(to: ResourceHeader.self),
@@ -51,6 +54,17 @@ public enum AudioFileLoader {
       self.file = file
     }
     func free() { image.deallocate() }
+  }
+}
+
+extension Resource {
+  /// A player is about to begin so many seconds into it: of a file that streams, what it needs is read until then.
+  /// Worker.
+  public func expect(seconds: Double) {
+    guard header.pointee.type == AudioImage.type, seconds.isFinite else { return }
+    let image = UnsafeRawPointer(header).assumingMemoryBound(to: AudioImage.self)
+    let frame = min(max(seconds * image.pointee.rate, 0), Double(image.pointee.frames))
+    image.pointee.stream?.pointee.expect(Int(frame), pace: 1)
   }
 }
 

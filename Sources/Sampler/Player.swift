@@ -88,18 +88,24 @@ public struct Player: Kernel {
   }
 
   @_noLocks public mutating func use(_ resource: UnsafeMutablePointer<ResourceHeader>?) {
-    let hadFile = image != nil
+    let old = image
+    let place = pool[0].image != nil ? pool[0].position : cuePosition
     fadeHead()
-    if let image { image.pointee.header.count(-1) }
+    leaveCue()
     image = nil
+    defer { if let old { old.pointee.header.count(-1) } }
     guard let resource, resource.pointee.type == AudioImage.type else { return }
     let new = UnsafeMutableRawPointer(resource).assumingMemoryBound(to: AudioImage.self)
     new.pointee.header.count(1)
     image = new
-    kept = -1
-    if hadFile { cueSeconds = 0 }
-    cuePosition = position(seconds: cueSeconds)
-    if isAutoplay, !hadFile { isPlaying = true }
+    if let old, old.pointee.identity == new.pointee.identity {
+      // Converted to another rate: on from the same moment.
+      cuePosition = Int64(Double(place) * (new.pointee.rate / old.pointee.rate))
+    } else {
+      if old != nil { cueSeconds = 0 }
+      cuePosition = position(seconds: cueSeconds)
+    }
+    if isAutoplay, old == nil { isPlaying = true }
     if isPlaying { startHead() }
   }
 
@@ -164,9 +170,14 @@ public struct Player: Kernel {
 
   @_noLocks private mutating func keepCue() {
     guard let stream = image?.pointee.stream else { return }
-    if kept >= 0 { stream.pointee.keep(kept, false) }
+    leaveCue()
     kept = Int(cuePosition >> 32)
     stream.pointee.keep(kept, true)
+  }
+
+  @_noLocks private mutating func leaveCue() {
+    if kept >= 0, let stream = image?.pointee.stream { stream.pointee.keep(kept, false) }
+    kept = -1
   }
 
   @_noLocks private func position(seconds: Double) -> Int64 {
@@ -240,6 +251,7 @@ public struct Player: Kernel {
       pool[slot].image?.pointee.header.returned += 1
       pool[slot].image = nil
     }
+    leaveCue()
     image?.pointee.header.returned += 1
     image = nil
   }

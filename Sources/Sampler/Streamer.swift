@@ -32,6 +32,8 @@ final class Streamer: Sendable {
     guard !hasThread.exchange(true, ordering: .relaxed) else { return }
     Thread.detachNewThread { [self] in
       nameThread("streamer")
+      // Before others, where that is permitted: sound waits for it. Of this thread alone, as Linux has it.
+      setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, -10)
       while true { turn() }
     }
   }

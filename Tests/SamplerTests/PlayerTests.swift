@@ -134,6 +134,22 @@ import Testing
     #expect(new.header.pointee.uses == 2)
   }
 
+  /// A driver of another rate has the file converted anew: it sounds on from where it was, and one that is
+  /// stopped goes on from there.
+  @Test(arguments: [false, true]) func theSameFileAtAnotherRateGoesOn(isStopped: Bool) throws {
+    let path = folder.wav("p.wav", [sine(48000, period: 480, amplitude: 0.5)])
+    let rig = Rig<Player>(Player.description, rate: 96000)
+    rig.use(try AudioFileLoader.load(path: path, rate: 48000).resource)
+    // At twice the file's rate: 12,000 frames of it.
+    _ = rig.run(24_000, [(0, Event(.play))] + (isStopped ? [(24_000 - 1, Event(.stop))] : []))
+    rig.use(try AudioFileLoader.load(path: path, rate: 96000).resource)
+    let output = rig.run(8000, [(24_000, Event(.play))])[0]
+    for index in 960..<8000 {
+      let expected = 0.5 * sin(2 * Double.pi * Double(24_000 + index - (isStopped ? 1 : 0)) / 960)
+      #expect(abs(Double(output[index]) - expected) < 1e-3)
+    }
+  }
+
   @Test func damagedFilesAreErrorsOrAreSaid() throws {
     #expect(throws: LoadError.self) { try AudioFileLoader.load(path: folder.path + "no.wav", rate: 48000) }
     let garbage = folder.write("g.wav", (0..<1000).map { UInt8(truncatingIfNeeded: $0 * 7) })
