@@ -17,7 +17,7 @@ SEED ?=
 EDITS ?= 4000
 # Measure a build for no particular processor beside the native one: 1 is x86-64-v3.
 GENERIC ?=
-# What else `make bench` is told, such as "--only W1 --repeat 3"; or `make bench-edits`.
+# What else `make bench` is told, such as "--only W1 --repeat 3"; or `make bench-edits`, `make bench-loading`.
 BENCH ?=
 
 SHELL := /bin/bash
@@ -39,7 +39,7 @@ QUIETLY := | sed -u '/^◇/d'
 SOURCES := Package.swift Sources Tests Fuzz Benchmarks
 
 .DEFAULT_GOAL := build
-.PHONY: help build run test bench bench-edits rtsan soak fuzz lint format install install-test
+.PHONY: help build run test bench bench-edits bench-loading rtsan soak fuzz lint format install install-test
 
 help: ## List the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1 \2/p' $(MAKEFILE_LIST) | while read -r name text; do \
@@ -67,10 +67,15 @@ bench: build ## Our cost and other programs' on the same work (GENERIC=1, BENCH=
 	@Benchmarks/bench.py .build-$(CPU)/release/sostenuto \
 	  $(if $(GENERIC),--generic .build-$(GENERIC_CPU)/release/sostenuto) $(BENCH)
 
-bench-edits: build ## An effect replaced 100 and 1000 times a second under load, heard over JACK
-	@mkdir -p .build-bench
-	@swiftc -O -swift-version 6 -parse-as-library -I Sources/CJack Benchmarks/listen.swift -o .build-bench/listen
+bench-edits: build .build-bench/listen ## An effect replaced 100 and 1000 times a second under load, heard over JACK
 	@Benchmarks/edits.py .build-$(CPU)/release/sostenuto .build-bench/listen $(BENCH)
+
+bench-loading: build .build-bench/listen ## Banks of 140 MB load beside a chord, heard over JACK
+	@Benchmarks/loading.py .build-$(CPU)/release/sostenuto .build-bench/listen $(BENCH)
+
+.build-bench/listen: Benchmarks/listen.swift
+	@mkdir -p .build-bench
+	@swiftc -O -swift-version 6 -parse-as-library -I Sources/CJack $< -o $@
 
 rtsan: install-test ## Render and edit under RealtimeSanitizer
 	STRICT=1 $(SWIFT) build $(RTSAN) --build-tests

@@ -11,6 +11,9 @@ public struct LoadOptions: Sendable {
   public var smallestStream = 1 << 20
   /// Rendering offline: what is not in memory yet is waited for. Otherwise it is silent, and counted.
   public var waits = false
+  /// Something sounds meanwhile: memory comes in small pages. Large ones are there in half the time, but the system makes
+  /// each in one go, and that can hold up an audio thread beside it for milliseconds.
+  public var isGentle = false
   public var progress: LoadProgress?
 
   public init() {}

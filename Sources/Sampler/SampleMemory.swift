@@ -1,16 +1,19 @@
+import Dispatch
 import Glibc
 
-/// Memory for samples, freed with its last reference; in large pages where the system has them, since a
-/// bank's hundred megabytes are there as fast as they are copied then. Worker.
+/// Memory for samples, freed with its last reference. Worker.
 final class SampleMemory: @unchecked Sendable {
   /// All zero at first.
   let base: UnsafeMutableRawPointer
   private let mapped: UnsafeMutableRawPointer
   private let size: Int
   private static let largePage = 1 << 21
+  /// Small pages take some 20 ms a hundred megabytes to give back, for which no edit is to wait.
+  private static let returns = DispatchQueue(label: "sostenuto.memory", qos: .utility)
 
-  /// nil: the system has not so much.
-  init?(bytes: Int) {
+  /// `isLarge`: in large pages where the system has them, since a bank's hundred megabytes are there as fast as they are
+  /// copied then. nil: the system has not so much.
+  init?(bytes: Int, isLarge: Bool) {
     let page = bytes >= Self.largePage ? Self.largePage : 4096
     // So much more that an aligned piece lies within.
     size = (bytes + page - 1) / page * page + (page == Self.largePage ? page : 0)
@@ -20,11 +23,14 @@ final class SampleMemory: @unchecked Sendable {
     mapped = memory
     base = UnsafeMutableRawPointer(
       bitPattern: (UInt(bitPattern: memory) + UInt(page) - 1) & ~(UInt(page) - 1))!
-    // Advice: small pages do as well.
-    if page == Self.largePage { _ = madvise(base, bytes, MADV_HUGEPAGE) }
+    // Advice: the others do as well.
+    if page == Self.largePage { _ = madvise(base, bytes, isLarge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE) }
   }
 
-  deinit { munmap(mapped, size) }
+  deinit {
+    let place = (start: UInt(bitPattern: mapped), size: size)
+    Self.returns.async { munmap(UnsafeMutableRawPointer(bitPattern: place.start), place.size) }
+  }
 }
 
 /// Gives out pieces of memory, so that the samples of an instrument lie side by side. Worker.
@@ -52,7 +58,7 @@ final class SamplePool {
       // Few pieces for a large instrument, little for a small one.
       size = max(count, min(32 << 20, 2 * bytes))
       used = 0
-      memory = SampleMemory(bytes: size)
+      memory = SampleMemory(bytes: size, isLarge: !options.isGentle)
     }
     guard let memory else {
       throw LoadError(path: path, "there is no memory for its \(count >> 20) MB of samples")

@@ -80,6 +80,8 @@ struct LoadedFile: Sendable {
 
   /// What is not in memory yet is waited for, since nobody listens.
   private let isOffline: Bool
+  /// Something sounds by now, which loads are not to hold up.
+  var isGentle = false
   private var entries: [FileWish: Entry] = [:]
   private var pending: [FileWish: LoadProgress] = [:]
   private var turn = 0
@@ -144,6 +146,7 @@ struct LoadedFile: Sendable {
   private func options(_ progress: LoadProgress) -> LoadOptions {
     var options = LoadOptions()
     options.waits = isOffline
+    options.isGentle = isGentle
     options.progress = progress
     return options
   }
@@ -171,7 +174,7 @@ struct LoadedFile: Sendable {
 
   /// What has been loaded since.
   func take() -> [LoadedFile] {
-    guard !pending.isEmpty else { return [] }
+    // Those too that nobody wants any more, or their memory stays.
     let results = finished.results.withLock { results in
       defer { results = [] }
       return results

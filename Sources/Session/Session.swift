@@ -92,6 +92,7 @@ public struct SessionOptions: Sendable {
   public func start() {
     engine.isMetering = true
     engine.isWatching = true
+    library.isGentle = true
     supervisor.start()
   }
 

@@ -38,7 +38,9 @@ struct LoadingTests {
 
     init(_ path: String) {
       Thread.detachNewThread { [self] in
-        let loaded = try? InstrumentLoader.load(path: path).resource
+        var options = LoadOptions()
+        options.isGentle = true
+        let loaded = try? InstrumentLoader.load(path: path, options: options).resource
         lock.withLock { result = loaded }
         end.signal()
       }
