@@ -6,6 +6,17 @@ public struct History: Sendable {
     var description: String
     /// Another one for each edit.
     var serial: Int
+    /// What took its time and what rang out when it was made: so it shall when it is redone.
+    var ramps: [(node: NodeID, path: ParameterPath, seconds: Double)]
+    var tails: [NodeID]
+
+    init(inverseOf change: Change, describing edit: String, serial: Int) {
+      self.edit = change.inverse
+      description = edit
+      self.serial = serial
+      ramps = change.ramps
+      tails = change.tails
+    }
   }
 
   private var undoable: [Entry] = []
@@ -25,8 +36,8 @@ public struct History: Sendable {
   public var newest: Int? { undoable.last?.serial }
 
   /// After an edit was applied. What could be redone no longer can.
-  public mutating func record(inverse: Edit, describing edit: String) {
-    undoable.append(Entry(edit: inverse, description: edit, serial: nextSerial))
+  public mutating func record(_ change: Change, describing edit: String) {
+    undoable.append(Entry(inverseOf: change, describing: edit, serial: nextSerial))
     nextSerial += 1
     redoable.removeAll()
   }
@@ -40,7 +51,7 @@ public struct History: Sendable {
     let back = try patch.applying(entry.edit, catalogue: catalogue)
     let change = try back.patch.applying(edit, catalogue: catalogue).following(back)
     undoable[undoable.count - 1] = Entry(
-      edit: change.inverse, description: edit.line, serial: entry.serial)
+      inverseOf: change, describing: edit.line, serial: entry.serial)
     redoable.removeAll()
     return change
   }
@@ -56,16 +67,22 @@ public struct History: Sendable {
   public mutating func redo(
     _ patch: Patch, catalogue: KindCatalogue
   ) throws(EditError) -> (change: Change, description: String)? {
-    try Self.move(from: &redoable, to: &undoable, patch, catalogue)
+    guard let entry = redoable.last,
+      var step = try Self.move(from: &redoable, to: &undoable, patch, catalogue)
+    else { return nil }
+    step.change.ramps = entry.ramps
+    step.change.tails = entry.tails
+    return step
   }
 
   private static func move(
     from: inout [Entry], to: inout [Entry], _ patch: Patch, _ catalogue: KindCatalogue
   ) throws(EditError) -> (change: Change, description: String)? {
-    guard let entry = from.last else { return nil }
+    guard var entry = from.last else { return nil }
     let change = try patch.applying(entry.edit, catalogue: catalogue)
     from.removeLast()
-    to.append(Entry(edit: change.inverse, description: entry.description, serial: entry.serial))
+    entry.edit = change.inverse
+    to.append(entry)
     return (change, entry.description)
   }
 }

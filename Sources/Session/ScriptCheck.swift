@@ -43,7 +43,7 @@ struct Rehearsal {
     switch statement {
     case .edit(let edit):
       let change = try patch.applying(edit, catalogue: Engine.catalogue)
-      history.record(inverse: change.inverse, describing: edit.line)
+      history.record(change, describing: edit.line)
       depth = (depth.undo + 1, 0)
       patch = change.patch
     case .undo:

@@ -241,7 +241,7 @@ public struct SessionOptions: Sendable {
       change = try patch.applying(edit, catalogue: Engine.catalogue)
       record(.edit(line))
       journaled = (journaled.undo + 1, 0)
-      history.record(inverse: change.inverse, describing: line)
+      history.record(change, describing: line)
     }
     adopt(change, describing: line)
     editCount += 1

@@ -38,6 +38,18 @@ import Testing
     #expect(left > 50 && left < 60)
   }
 
+  @Test func redoRingsOutAsTheEditDid() throws {
+    let (still, edited) = (try start(), try start())
+    for line in ["remove echo tail", "undo", "redo"] {
+      #expect(edited.perform(line))
+      for bench in [still, edited] { bench.render(2400) }
+    }
+    for bench in [still, edited] { bench.render(48000) }
+    #expect(edited.draft.patch[named: "echo"] == nil)
+    #expect(zip(still.heard[0], edited.heard[0]).allSatisfy { abs($0 - $1) < 1e-6 })
+    #expect(still.heard[0].suffix(40000).contains { $0 > 0.01 })
+  }
+
   @Test func withoutItsTailItFadesInTenMilliseconds() throws {
     let bench = try start()
     bench.edit(.remove("echo", bridge: false))

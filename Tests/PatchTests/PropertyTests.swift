@@ -25,7 +25,7 @@ struct PropertyTests {
       #expect(back.patch == patch, "undoing `\(edit)` by `\(change.inverse)`")
       expectConsistent(change.patch, after: edit)
       if change.isSilent { #expect(Self.sounding(change.patch) == Self.sounding(patch), "\(edit)") }
-      history.record(inverse: change.inverse, describing: edit.line)
+      history.record(change, describing: edit.line)
       patch = change.patch
       states.append(patch)
     }

@@ -72,9 +72,10 @@ import Testing
     for _ in 0..<(edited.redoList.count - redoable) { edited.redo() }
     #expect(edited.patch == last, "seed \(seed)")
 
-    // Fades end, and every plan that was sent comes back but the one that runs.
+    // Fades and tails end, the longest after a minute, and every plan that was sent comes back but the one
+    // that runs.
     let settle = RenderRequest(seconds: 3)
-    for _ in 0..<5 where !edited.engine.isSettled { try edited.render(settle) }
+    for _ in 0..<22 where !edited.engine.isSettled { try edited.render(settle) }
     #expect(edited.engine.isSettled)
     #expect(edited.engine.plansReturned == edited.engine.plansSent - 1)
   }

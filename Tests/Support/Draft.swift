@@ -48,7 +48,7 @@ public struct Draft {
     case .edit(let edit):
       let change = try patch.applying(edit, catalogue: Engine.catalogue)
       guard change.patch != patch else { return nil }
-      history.record(inverse: change.inverse, describing: edit.line)
+      history.record(change, describing: edit.line)
       return change
     case .undo: return try history.undo(patch, catalogue: Engine.catalogue)?.change
     case .redo: return try history.redo(patch, catalogue: Engine.catalogue)?.change
