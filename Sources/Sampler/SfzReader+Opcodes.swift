@@ -5,15 +5,20 @@ extension SfzReader {
   mutating func set(
     _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
   ) -> Bool {
-    if name.utf8.contains(UInt8(ascii: "h")), name.contains("hdcc") {
-      // ARIA's controllers of more than seven bits: 0...1.
-      guard let number = real(name, value, 0...1, place) else { return true }
-      return set(name.replacing("hdcc", with: "cc"), String(number * 127), in: &region, place)
-    }
-    return setKeys(name, value, in: &region, place) || setSound(name, value, in: &region, place)
+    setKeys(name, value, in: &region, place) || setSound(name, value, in: &region, place)
       || setPlayback(name, value, in: &region, place)
       || setConditions(name, value, in: &region, place) || setNumbered(name, value, in: &region, place)
       || setShape(name, value, in: &region, place) || Self.isLabel(name)
+      || setFine(name, value, in: &region, place)
+  }
+
+  /// ARIA's controllers of more than seven bits, 0...1: `lohdccN` is `loccN`, and so on.
+  private mutating func setFine(
+    _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
+  ) -> Bool {
+    guard name.contains("hdcc") else { return false }
+    guard let number = real(name, value, 0...1, place) else { return true }
+    return set(name.replacing("hdcc", with: "cc"), String(number * 127), in: &region, place)
   }
 
   private mutating func setKeys(
