@@ -43,20 +43,17 @@ extension SfzReader {
     case "sw_lokey": switchLow = key(name, value, place) ?? switchLow
     case "sw_hikey": switchHigh = key(name, value, place) ?? switchHigh
     case "sw_default": switchDefault = key(name, value, place) ?? switchDefault
-    case "sw_last": region.switches.last = key(name, value, place).map(Int32.init) ?? region.switches.last
-    case "sw_lolast": region.switches.last = key(name, value, place).map(Int32.init) ?? region.switches.last
-    case "sw_hilast":
-      region.switches.lastHigh = key(name, value, place).map(Int32.init) ?? region.switches.lastHigh
+    case "sw_last", "sw_lolast": set(&region.switches.last, key(name, value, place))
+    case "sw_hilast": set(&region.switches.lastHigh, key(name, value, place))
     case "sw_vel":
       if value == "previous" || value == "current" {
         region.takesPreviousVelocity = value == "previous"
       } else {
         unreadable(name, value, "current or previous", place)
       }
-    case "sw_down": region.switches.down = key(name, value, place).map(Int32.init) ?? region.switches.down
-    case "sw_up": region.switches.up = key(name, value, place).map(Int32.init) ?? region.switches.up
-    case "sw_previous":
-      region.switches.previous = key(name, value, place).map(Int32.init) ?? region.switches.previous
+    case "sw_down": set(&region.switches.down, key(name, value, place))
+    case "sw_up": set(&region.switches.up, key(name, value, place))
+    case "sw_previous": set(&region.switches.previous, key(name, value, place))
     case "xfin_lokey": set(&region.fades.keyInLow, key(name, value, place))
     case "xfin_hikey": set(&region.fades.keyInHigh, key(name, value, place))
     case "xfout_lokey": set(&region.fades.keyOutLow, key(name, value, place))
@@ -182,10 +179,8 @@ extension SfzReader {
     case "seq_position":
       region.sequencePosition = integer(name, value, 1...1000, place) ?? region.sequencePosition
     case "lorand": region.randomLow = real(name, value, 0...1, place) ?? region.randomLow
-    case "lochan": setRange(Source.channel, name, value, 1...16, 1, in: &region, place)
-    case "hichan": setRange(Source.channel, name, value, 1...16, 1, in: &region, place)
-    case "lobend": setRange(Source.bend, name, value, -8192...8192, 1.0 / 8192, in: &region, place)
-    case "hibend": setRange(Source.bend, name, value, -8192...8192, 1.0 / 8192, in: &region, place)
+    case "lochan", "hichan": setRange(Source.channel, name, value, 1...16, 1, in: &region, place)
+    case "lobend", "hibend": setRange(Source.bend, name, value, -8192...8192, 1.0 / 8192, in: &region, place)
     case "lobpm", "hibpm": setRange(Source.tempo, name, value, 0...500, 1, in: &region, place)
     case "lochanaft", "hichanaft": setRange(Source.pressure, name, value, 0...127, 1, in: &region, place)
     case "lopolyaft", "hipolyaft": setRange(Source.keyPressure, name, value, 0...127, 1, in: &region, place)
@@ -242,23 +237,14 @@ extension SfzReader {
       if let gain = real(name, value, 0...1, place) { region.velocityCurve.points[velocity] = gain }
       return true
     }
-    if let control = Self.number(in: name, after: "locc", last: 137) {
-      if let low = real(name, value, 0...127, place) {
-        RegionSettings.range(control, in: &region.conditions) { $0.low = Float(low) }
-      }
-      return true
-    }
-    if let control = Self.number(in: name, after: "hicc", last: 137) {
-      if let high = real(name, value, 0...127, place) {
-        RegionSettings.range(control, in: &region.conditions) { $0.high = Float(high) }
-      }
-      return true
-    }
     for (word, path) in [
-      ("on_", \RegionSettings.starts), ("start_", \RegionSettings.starts), ("stop_", \RegionSettings.stops),
-    ] {
+      ("", \RegionSettings.conditions), ("on_", \RegionSettings.starts), ("start_", \RegionSettings.starts),
+      ("stop_", \RegionSettings.stops),
+    ] where name.hasPrefix(word) {
       for end in ["locc", "hicc"] {
-        guard let control = Self.number(in: name, after: word + end) else { continue }
+        guard let control = Self.number(in: name, after: word + end, last: word.isEmpty ? 137 : 127) else {
+          continue
+        }
         guard let number = real(name, value, 0...127, place) else { return true }
         RegionSettings.range(control, in: &region[keyPath: path]) {
           if end == "locc" { $0.low = Float(number) } else { $0.high = Float(number) }
@@ -289,6 +275,10 @@ extension SfzReader {
 
   private func set(_ place: inout Float, _ value: Int?) {
     if let value { place = Float(value) }
+  }
+
+  private func set(_ place: inout Int32, _ value: Int?) {
+    if let value { place = Int32(value) }
   }
 
   mutating func unreadable(_ name: String, _ value: String, _ wanted: String, _ place: SourceLine) {

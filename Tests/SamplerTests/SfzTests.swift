@@ -288,6 +288,8 @@ import Testing
       <region> sample=a.wav lokey=a2 hikey=c7 pitch_keycenter=sample pitch_keytrack=50 offset=20 end=300
       ampeg_attack=0.01 ampeg_decay=0.1 ampeg_sustain=50 ampeg_release=0.2 ampeg_vel2attack=-1
       <region> sample=a.wav trigger=release rt_decay=6 group=1 off_by=1 off_mode=fast polyphony=2
+      direction=reverse rt_dead=on stop_locc1=3 delay_samples=9 lohdcc7=0.5 lfo1_freq=9 lfo1_steps=5 lfo1_step3=90
+      lfo1_wave2=12 lfo1_ratio2=3 lfo1_pitch=50 ampeg_decay_shape=-70 ampeg_release_zero=1 ampeg_attack_shape=80
       amp_velcurve_64=0.5 locc1=10 hicc1=127 lorand=0.2 hirand=0.9 transpose=-200 delay=0.001
       """.utf8)
     let words = [

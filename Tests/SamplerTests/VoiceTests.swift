@@ -85,7 +85,9 @@ import Testing
     let output = try rig(sfz, values: [3: 3]).0.run(
       4800, [(0, .on(60, 110)), (10, .on(62, 20)), (20, .on(64, 90)), (30, .on(65, 120))])[0]
     let others = try rig(sfz).0.run(4800, [(0, .on(60, 110)), (20, .on(64, 90)), (30, .on(65, 120))])[0]
-    for index in 300..<4800 { #expect(abs(output[index] - others[index]) < 1e-6) }
+    // Once the stolen one has faded.
+    let difference = (300..<4800).map { abs(output[$0] - others[$0]) }.max() ?? 1
+    #expect(difference < 1e-6)
   }
 
   @Test func aLoudReleasedVoiceIsStolenBeforeAQuietHeldOne() throws {
@@ -93,7 +95,9 @@ import Testing
     let output = try rig(sfz + " pan=-100", values: [3: 2]).0.run(
       4800, [(0, .on(60, 20)), (10, .on(62, 127)), (20, .off(62)), (30, .on(64, 100))])[0]
     let others = try rig(sfz + " pan=-100").0.run(4800, [(0, .on(60, 20)), (30, .on(64, 100))])[0]
-    for index in 300..<4800 { #expect(abs(output[index] - others[index]) < 1e-6) }
+    // Once the stolen one has faded.
+    let difference = (300..<4800).map { abs(output[$0] - others[$0]) }.max() ?? 1
+    #expect(difference < 1e-6)
   }
 
   @Test func aStolenVoiceFadesAndTheOldestOfEqualsGoes() throws {
