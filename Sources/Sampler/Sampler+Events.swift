@@ -81,7 +81,6 @@ extension Sampler {
     let velocity = downVelocity[place]
     if velocity > 0 { keysDown &-= 1 }
     downVelocity[place] = 0
-    let isPedalDown = isDown(channel, Control.sustain)
     var slot = nextActive(0)
     while slot >= 0 {
       let voice = voicePool + slot
@@ -104,12 +103,10 @@ extension Sampler {
     var note = releasedNote(channel, key, velocity: velocity, time: time)
     note.cause = .releaseKey
     start(image, note)
-    if isPedalDown {
-      pending[place] = velocity
-    } else {
-      note.cause = .release
-      start(image, note)
-    }
+    note.cause = .release
+    waitsForPedal = false
+    start(image, note)
+    if waitsForPedal { pending[place] = velocity }
   }
 
   /// Every note gets its end and the pedals go up.
@@ -160,10 +157,6 @@ extension Sampler {
     return image == nil ? 0 : image!.pointee.controls[control]
   }
 
-  @_noLocks private func isDown(_ channel: Int, _ pedal: Int) -> Bool {
-    controlValue(channel, pedal, image) >= 64
-  }
-
   @_noLocks private mutating func control(_ channel: Int, _ number: Int, _ value: Float, time: Int64) {
     let before = controlValue(channel, number, image)
     let value = Self.limited(value)
@@ -192,8 +185,10 @@ extension Sampler {
     default: break
     }
     movePedals(channel, number, from: before, to: value)
-    if number == Control.sustain, before >= 64, value < 64 {
-      for other in 0..<Self.channels where zones.reaches(channel, other) { startPending(other, time: time) }
+    if value < before {
+      for other in 0..<Self.channels where zones.reaches(channel, other) {
+        startPending(other, pedal: number, from: before, time: time)
+      }
     }
     if value != before {
       follow(channel, UInt8(number))
@@ -250,15 +245,21 @@ extension Sampler {
     }
   }
 
-  /// The release regions of keys that went up while the pedal was down.
-  @_noLocks private mutating func startPending(_ channel: Int, time: Int64) {
+  /// The release regions of keys that went up while their pedal was down, which now goes up from `before`.
+  @_noLocks private mutating func startPending(
+    _ channel: Int, pedal: Int, from before: Float, time: Int64
+  ) {
     for key in 0..<128 {
       let place = channel &* 128 &+ key
       guard pending[place] > 0 else { continue }
-      let velocity = pending[place]
-      pending[place] = 0
-      guard let image else { continue }
-      start(image, releasedNote(channel, key, velocity: velocity, time: time))
+      waitsForPedal = false
+      if let image {
+        var note = releasedNote(channel, key, velocity: pending[place], time: time)
+        note.pedal = pedal
+        note.pedalBefore = before
+        start(image, note)
+      }
+      if !waitsForPedal { pending[place] = 0 }
     }
   }
 

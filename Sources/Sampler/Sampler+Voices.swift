@@ -13,6 +13,9 @@ struct Note {
 
   /// A controller began it: no note off will come.
   var isByControl: Bool
+  /// For a `release` that a pedal held back: the pedal, and where it stood (-1: the key itself ends it).
+  var pedal = -1
+  var pedalBefore: Float = 0
   /// For a note off: nothing of what the key began sounds any more.
   var isDead = false
 
@@ -83,6 +86,7 @@ extension Sampler {
       if value < range.low || value > range.high { return false }
       condition &+= 1
     }
+    if note.cause == .release, !isDue(region, note, image) { return false }
     if chance < region.pointee.randomLow || chance >= region.pointee.randomHigh { return false }
     if region.pointee.sequenceLength > 1 {
       let counter = sequence + Int(region.pointee.sequenceCounter) % Self.counters
@@ -91,6 +95,19 @@ extension Sampler {
       if turn != UInt32(region.pointee.sequencePosition) { return false }
     }
     return true
+  }
+
+  /// Whether no pedal of its own holds a release region back; once only, with the key or with the pedal.
+  @_noLocks private mutating func isDue(
+    _ region: UnsafeMutablePointer<Region>, _ note: Note, _ image: UnsafeMutablePointer<InstrumentImage>
+  ) -> Bool {
+    let pedals = region.pointee.pedals
+    guard pedals.sustain < 128 else { return note.pedal < 0 }
+    if controlValue(note.channel, Int(pedals.sustain), image) >= pedals.sustainLow {
+      waitsForPedal = true
+      return false
+    }
+    return note.pedal < 0 || (Int(pedals.sustain) == note.pedal && note.pedalBefore >= pedals.sustainLow)
   }
 
   /// Where the source of a condition stands.

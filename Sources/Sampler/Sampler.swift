@@ -52,6 +52,8 @@ public struct Sampler: Kernel {
   let pending: UnsafeMutablePointer<UInt8>
   let sequence: UnsafeMutablePointer<UInt32>
   var keysDown = 0
+  /// A release region of the note that was looked at last waits for its pedal.
+  var waitsForPedal = false
   var image: UnsafeMutablePointer<InstrumentImage>?
   var rate: Float
   var polyphony: Int

@@ -113,6 +113,25 @@ import Testing
     #expect(heights(rig, [[.on(63)], [.off(63)]]) == [0, 20])
   }
 
+  /// A release region waits for the pedal that it names, once, or for none.
+  @Test func releaseRegionsKnowTheirPedals() throws {
+    let rig = try rig(
+      """
+      <group> trigger=release
+      <region> key=60 amplitude=10
+      <region> key=61 sustain_sw=off amplitude=20
+      <region> key=62 sustain_cc=20 sustain_lo=30 amplitude=40
+      """)
+    #expect(heights(rig, [[.control(64, 127), .on(60), .on(61), .on(62)]]) == [0])
+    #expect(heights(rig, [[.off(60)], [.off(61)], [.off(62)]]) == [0, 20, 40])
+    #expect(
+      heights(rig, [[.control(64, 70)], [.control(64, 0)], [.control(64, 127)], [.control(64, 0)]]) == [
+        0, 10, 0, 0,
+      ])
+    #expect(heights(rig, [[.control(20, 29), .on(62)], [.off(62)]]) == [0, 40])
+    #expect(heights(rig, [[.control(20, 30), .on(62)], [.off(62)], [.control(20, 29)]]) == [0, 0, 40])
+  }
+
   /// What no note off would ever end ends with its sample.
   @Test func releaseRegionsDoNotLoopForEver() throws {
     let rig = try rig(
