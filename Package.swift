@@ -32,7 +32,7 @@ let package = Package(
     .target(name: "Realtime", dependencies: ["CThread"]),
     .target(name: "Midi", dependencies: ["Realtime"]),
     .target(name: "Processors", dependencies: ["Patch", "Realtime"]),
-    .target(name: "Sampler", dependencies: ["Patch", "Realtime", "CSndfile", "CSamplerate"]),
+    .target(name: "Sampler", dependencies: ["Patch", "Realtime", "CSndfile", "CSamplerate", "CThread"]),
     .target(
       name: "Engine",
       dependencies: [

@@ -29,6 +29,12 @@ public func setMemory(
   _ to: UnsafeMutableRawPointer, _ byte: Int32, _ bytes: Int
 ) -> UnsafeMutableRawPointer
 
+// Vectors of integers: an instruction that the language has no name for.
+@_silgen_name("sostenuto_pick_words") @_noLocks
+public func pickWords(
+  _ numbers: UnsafeRawPointer, _ places: UnsafePointer<Int64>, _ indices: UnsafeRawPointer,
+  _ picked: UnsafeMutableRawPointer, _ count: Int)
+
 // A read of one control register of the processor, and a write.
 @_silgen_name("sostenuto_flush_denormals") @_noLocks public func flushDenormals() -> UInt
 @_silgen_name("sostenuto_restore_denormals") @_noLocks public func restoreDenormals(_ state: UInt)

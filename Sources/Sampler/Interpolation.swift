@@ -49,8 +49,13 @@ struct Taps {
     // Pairs of numbers in the lanes of floats, for moving only.
     let low = unsafeBitCast(SIMD8(lowHalf: a, highHalf: b), to: SIMD16<Float>.self)
     let high = unsafeBitCast(SIMD8(lowHalf: c, highHalf: d), to: SIMD16<Float>.self)
-    let first = unsafeBitCast(evens(low, high), to: SIMD16<UInt32>.self)
-    let last = unsafeBitCast(odds(low, high), to: SIMD16<UInt32>.self)
+    self.init(
+      first: unsafeBitCast(evens(low, high), to: SIMD16<UInt32>.self),
+      last: unsafeBitCast(odds(low, high), to: SIMD16<UInt32>.self))
+  }
+
+  /// From the first two and the last two neighbours of each position, as the halves of numbers. Audio thread.
+  @_noLocks @inline(__always) init(first: SIMD16<UInt32>, last: SIMD16<UInt32>) {
     before = SamplePlane.lower(first)
     at = SamplePlane.upper(first)
     after = SamplePlane.lower(last)

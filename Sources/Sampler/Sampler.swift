@@ -103,7 +103,8 @@ public struct Sampler: Kernel {
     static let fade = line(low + 64 * 4)
     static let steps = line(fade + 64 * 4)
     static let numbers = line(steps + 16 * 8)
-    static let controls = line(numbers + 16 * 4)
+    static let window = line(numbers + 16 * 4)
+    static let controls = line(window + SampleWindow.memorySize)
     static let bends = line(controls + Sampler.channels * 128 * 4)
     static let bendRanges = line(bends + Sampler.channels * 4)
     static let pressures = line(bendRanges + Sampler.channels * 4)
@@ -164,7 +165,7 @@ public struct Sampler: Kernel {
       left: place(Layout.left, Float.self), right: place(Layout.right, Float.self),
       rows: place(Layout.rows, Float.self), rightRows: place(Layout.rightRows, Float.self),
       gainRows: place(Layout.gainRows, Float.self), rightGainRows: place(Layout.rightGainRows, Float.self),
-      numbers: place(Layout.numbers, Float.self),
+      numbers: place(Layout.numbers, Float.self), window: SampleWindow(memory: memory + Layout.window),
       kernels: SincKernels.shared.tables,
       gathered: place(Layout.gathered, Float.self), low: place(Layout.low, UInt32.self),
       fade: place(Layout.fade, Float.self),

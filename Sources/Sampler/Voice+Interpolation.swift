@@ -12,6 +12,69 @@ extension Voice {
     }
   }
 
+  /// Writes what the sample is in the next `count` frames into the rows at `place`; gives how many frames there are,
+  /// fewer at its end, which sets `hasEnded`. `ratio` grows by `ratioStep` a frame since `age` frames ago; the next
+  /// frame of the block is `frame`. Audio thread.
+  @_noLocks mutating func read(
+    _ context: VoiceContext, _ ratio: Double, _ ratioStep: Double, _ age: Int, at place: Int, _ frame: Int,
+    _ count: Int
+  ) -> Int {
+    let isEven = context.factors == nil && quality == 0
+    let change = ratioStep == 0 ? 0 : fixedPoint(ratioStep * context.factor)
+    var increment = fixedPoint(ratio * context.factor) &+ change &* Int64(age)
+    if isEven, readNear(context, at: place, count, increment, change) { return count }
+    var done = 0
+    while done < count, !hasEnded {
+      let some = count &- done < 16 ? count &- done : 16
+      let sound: Sides
+      if isEven {
+        sound = steady(context, some, increment, change)
+        increment = increment &+ change &* Int64(some)
+      } else {
+        setSteps(context, ratio, ratioStep, age &+ done, frame &+ done, some)
+        sound = quality > 0 ? wide(context, some) : moving(context, some)
+      }
+      store(sound.left, context.rows + place + done)
+      if region.pointee.isStereo { store(sound.right, context.rightRows + place + done) }
+      done &+= some
+    }
+    return done
+  }
+
+  /// How far each frame is from the one before; never backwards, which would lead out of the sample.
+  @_noLocks private func setSteps(
+    _ context: VoiceContext, _ ratio: Double, _ ratioStep: Double, _ place: Int, _ frame: Int, _ count: Int
+  ) {
+    for index in 0..<count {
+      let factor = context.factors?[frame &+ index] ?? context.factor
+      let change = fixedPoint(ratioStep * factor)
+      let step = fixedPoint(ratio * factor) &+ change &* (Int64(place) &+ Int64(index))
+      context.steps[index] = step > 0 ? step : 0
+    }
+    for index in count..<16 { context.steps[index] = 0 }
+  }
+
+  /// Reads in windows, where these have all that is wanted: else false, and nothing is done.
+  @_noLocks private mutating func readNear(
+    _ context: VoiceContext, at place: Int, _ count: Int, _ increment: Int64, _ change: Int64
+  ) -> Bool {
+    let sixteens = (count &+ 15) &>> 4
+    let steps = Int64(sixteens &* 16 &- 1)
+    let final = increment &+ change &* steps
+    let last = position &+ increment &* steps &+ change &* (steps &* (steps &- 1) / 2)
+    guard SampleWindow.isAtHand, region.pointee.left.isShort, region.pointee.stream == nil,
+      increment >= 0, final >= 0, increment < SampleWindow.largestStep, final < SampleWindow.largestStep,
+      isPlain(last), Int(last >> 32) &+ SampleWindow.reach <= region.pointee.end &+ AudioFile.margin
+    else { return false }
+    context.window.place(sixteens, position, increment, change)
+    context.window.read(region.pointee.left, sixteens, to: context.rows + place)
+    if region.pointee.isStereo {
+      context.window.read(region.pointee.right, sixteens, to: context.rightRows + place)
+    }
+    position = position &+ increment &* Int64(count) &+ change &* Int64(count &* (count &- 1) / 2)
+    return true
+  }
+
   /// Whether sixteen frames can be read without looking at every one. Audio thread.
   @_noLocks @inline(__always) private func isPlain(_ last: Int64) -> Bool {
     let first = Int(position >> 32)
@@ -23,7 +86,7 @@ extension Voice {
     return final < region.pointee.end
   }
 
-  @_noLocks @inline(__always) mutating func steady(
+  @_noLocks @inline(__always) private mutating func steady(
     _ context: VoiceContext, _ count: Int, _ increment: Int64, _ change: Int64
   ) -> Sides {
     let length = increment &* 15 &+ change &* 105
@@ -64,7 +127,7 @@ extension Voice {
   }
 
   /// While the sampler's tuning moves, every frame has a step of its own.
-  @_noLocks @inline(never) mutating func moving(_ context: VoiceContext, _ count: Int) -> Sides {
+  @_noLocks @inline(never) private mutating func moving(_ context: VoiceContext, _ count: Int) -> Sides {
     var last = position
     var end = position
     for index in 0..<16 {
@@ -198,7 +261,7 @@ extension Voice {
   }
 
   /// Interpolation by more than four points, a frame at a time. Audio thread.
-  @_noLocks @inline(never) mutating func wide(_ context: VoiceContext, _ count: Int) -> Sides {
+  @_noLocks @inline(never) private mutating func wide(_ context: VoiceContext, _ count: Int) -> Sides {
     if region.pointee.stream != nil {
       var length: Int64 = 0
       for index in 0..<count { length = length &+ context.steps[index] }

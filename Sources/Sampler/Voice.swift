@@ -13,6 +13,7 @@ struct VoiceContext {
   var rightGainRows: UnsafeMutablePointer<Float>
   /// From 0 to 15: in memory, as the compiler makes more of numbers that it knows than is good.
   var numbers: UnsafePointer<Float>
+  var window: SampleWindow
   /// For interpolation by more than four points.
   var kernels: SincKernels.Tables
   /// Room for the slow path: 16 x 4 taps of each side, and 16 low halves of positions.
@@ -219,22 +220,18 @@ struct Voice {
   @_noLocks mutating func render(_ context: VoiceContext, from: Int, to: Int) {
     var frame = waited(from, to)
     age = age &+ Int64(to &- frame)
-    let increment = fixedPoint(ratio * context.factor)
-    while frame < to {
-      let count = to &- frame < 16 ? to &- frame : 16
-      let gain = self.gain(context, count)
-      let sound: Sides
-      if let factors = context.factors {
-        for index in 0..<count { context.steps[index] = fixedPoint(ratio * factors[frame &+ index]) }
-        for index in count..<16 { context.steps[index] = 0 }
-        sound = moving(context, count)
-      } else {
-        sound = steady(context, count, increment, 0)
+    let right = region.pointee.isStereo ? context.rightRows : context.rows
+    while frame < to, !hasEnded {
+      let count = read(context, ratio, 0, 0, at: 0, frame, to &- frame)
+      var done = 0
+      while done < count {
+        let some = count &- done < 16 ? count &- done : 16
+        let gain = self.gain(context, some)
+        add(vector(context.rows + done) * (gain * gainLeft), to: context.left + frame + done)
+        add(vector(right + done) * (gain * gainRight), to: context.right + frame + done)
+        done = isOver ? count : done &+ some
       }
-      add(sound.left * (gain * gainLeft), to: context.left + frame)
-      add(sound.right * (gain * gainRight), to: context.right + frame)
       frame &+= count
-      if endsNow { return }
     }
   }
 
@@ -252,10 +249,11 @@ struct Voice {
       setMemory(context.rows + row, 0, (frame &- from) &* 4)
       setMemory(context.rightRows + row, 0, (frame &- from) &* 4)
     }
-    // Up to where there is something in the rows.
+    // Up to where there is something in the rows of gains; and of the sample.
     var written = frame
-    while frame < to {
-      var count = to &- frame < 16 ? to &- frame : 16
+    var heard = frame
+    while frame < to, !hasEnded || frame < heard {
+      var count = to &- frame
       if shape.isMoving {
         if shape.frame == 0 || Int(shape.frame) == VoiceShape.period {
           shape.step(core, at: frame &- from, &bank, slot: slot, rate: rate)
@@ -265,32 +263,32 @@ struct Voice {
           count = count < left ? count : left
         }
       }
-      let gain = self.gain(context, count)
-      var sound: Sides
-      if context.factors != nil || quality > 0 {
-        setSteps(context, shape.ratio, shape.ratioStep, Int(shape.frame), frame, count)
-        sound = quality > 0 ? wide(context, count) : moving(context, count)
-      } else {
-        let change = shape.ratioStep == 0 ? 0 : fixedPoint(shape.ratioStep * context.factor)
-        let increment = fixedPoint(shape.ratio * context.factor) &+ change &* Int64(shape.frame)
-        sound = steady(context, count, increment, change)
-      }
-      if shape.other != 0 {
-        sound = Sides(
-          left: sound.left * shape.own + sound.right * shape.other,
-          right: sound.right * shape.own + sound.left * shape.other)
-      }
       let place = row &+ frame &- from
-      store(sound.left, context.rows + place)
-      if region.pointee.isStereo { store(sound.right, context.rightRows + place) }
-      let at = vector(context.numbers) + Float(shape.frame)
-      store(gain * (at * shape.stepLeft + shape.gainLeft), context.gainRows + place)
-      store(gain * (at * shape.stepRight + shape.gainRight), context.rightGainRows + place)
-      written = frame &+ 16
+      if heard <= frame {
+        // All at once where control periods do not change it.
+        let wanted = shape.keepsPace ? to &- frame : count
+        let ahead = read(context, shape.ratio, shape.ratioStep, Int(shape.frame), at: place, frame, wanted)
+        if shape.other != 0 { spread(context, place, ahead, shape.own, shape.other) }
+        heard = frame &+ ahead
+      }
+      count = count < heard &- frame ? count : heard &- frame
+      var done = 0
+      while done < count {
+        let some = count &- done < 16 ? count &- done : 16
+        let gain = self.gain(context, some)
+        let at = vector(context.numbers) + Float(Int(shape.frame) &+ done)
+        store(gain * (at * shape.stepLeft + shape.gainLeft), context.gainRows + place + done)
+        store(gain * (at * shape.stepRight + shape.gainRight), context.rightGainRows + place + done)
+        written = frame &+ done &+ 16
+        done &+= some
+        if isOver {
+          done = count
+          heard = frame
+        }
+      }
       frame &+= count
       age = age &+ Int64(count)
       if shape.isMoving { shape.frame &+= Int32(truncatingIfNeeded: count) }
-      if endsNow { break }
     }
     // Whole vectors of these rows are added to the sums.
     let end = from &+ ((to &- from &+ 15) & ~15)
@@ -302,17 +300,18 @@ struct Voice {
     setMemory(context.rightGainRows + place, 0, count &* 4)
   }
 
-  /// How far each frame is from the one before; never backwards, which would lead out of the sample.
-  @_noLocks private func setSteps(
-    _ context: VoiceContext, _ ratio: Double, _ ratioStep: Double, _ place: Int, _ frame: Int, _ count: Int
+  /// The sides of a stereo sample, nearer to each other or farther.
+  @_noLocks private func spread(
+    _ context: VoiceContext, _ place: Int, _ count: Int, _ own: Float, _ other: Float
   ) {
-    for index in 0..<count {
-      let factor = context.factors?[frame &+ index] ?? context.factor
-      let change = fixedPoint(ratioStep * factor)
-      let step = fixedPoint(ratio * factor) &+ change &* (Int64(place) &+ Int64(index))
-      context.steps[index] = step > 0 ? step : 0
+    var done = 0
+    while done < count {
+      let left = vector(context.rows + place + done)
+      let right = vector(context.rightRows + place + done)
+      store(left * own + right * other, context.rows + place + done)
+      store(right * own + left * other, context.rightRows + place + done)
+      done &+= 16
     }
-    for index in count..<16 { context.steps[index] = 0 }
   }
 
   /// The gains of the next `count` frames, 0 behind them.
@@ -329,14 +328,13 @@ struct Voice {
     return gain
   }
 
-  private var endsNow: Bool {
+  /// Whether that was the end of it; sets `hasEnded` then.
+  private var isOver: Bool {
     @_noLocks @inline(__always) mutating get {
-      if hasEnded || envelope.isDone || (isFading && !fade.isMoving)
-        || (offLength > 0 && offFrame == offLength)
-      {
-        hasEnded = true
-      }
-      return hasEnded
+      let isOver =
+        envelope.isDone || (isFading && !fade.isMoving) || (offLength > 0 && offFrame == offLength)
+      hasEnded = hasEnded || isOver
+      return isOver
     }
   }
 }

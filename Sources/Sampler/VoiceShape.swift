@@ -183,6 +183,16 @@ struct VoiceShape {
 
   // MARK: Control periods
 
+  /// No period will change the pitch, or what the sides have of each other, before something wakes it. Audio
+  /// thread.
+  var keepsPace: Bool {
+    @_noLocks mutating get {
+      let counts: UInt32 = 1 &<< UInt32(Slot.pitch) | 1 &<< UInt32(Slot.width)
+      return !isMoving
+        || !isGliding && !wasGliding && ratio == nextRatio && ratioStep == 0 && targets & counts == 0
+    }
+  }
+
   // What is called each period is mutating, also where it changes nothing: else the whole struct is copied
   // for the call, and that waits for all that was just written.
 

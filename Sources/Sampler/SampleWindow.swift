@@ -1,0 +1,95 @@
+import CThread
+import Realtime
+
+/// Reads 16-bit samples where positions lie near each other: each sixteen frames come from 32 frames in a row, of
+/// which the processor picks the neighbours, with one load and two permutations for what takes sixteen loads
+/// elsewhere. The bits are the same.
+///
+/// It works in three sweeps over up to 64 frames, so that what one sixteen waits for is what the next does meanwhile.
+struct SampleWindow {
+  /// 0...15, and what goes with the changes: n (n - 1) / 2. (In memory: the compiler makes more of numbers that it
+  /// knows than is good.)
+  private let counts: UnsafeMutablePointer<UInt64>
+  private let starts: UnsafeMutablePointer<Int64>
+  private let fractionals: UnsafeMutablePointer<Float>
+  /// Of each sixteen frames 32 pairs: which are picked, and what is.
+  private let indices: UnsafeMutableRawPointer
+  private let picked: UnsafeMutableRawPointer
+
+  static let memorySize = 256 + 64 + 4 * 64 + 2 * 4 * 128
+
+  /// Whether the processor has what it needs.
+  static var isAtHand: Bool { @_noLocks @inline(__always) get { sostenuto_permutes_words != 0 } }
+  /// A frame's step must be smaller (32.32 fixed point), so that the last of sixteen lies at most 28 frames behind
+  /// the first.
+  static var largestStep: Int64 { @_noLocks @inline(__always) get { (28 &<< 32) / 15 } }
+  /// So many frames from the last position's on are read at most.
+  static var reach: Int { @_noLocks @inline(__always) get { 31 } }
+
+  /// `memory` is 64-byte aligned. Worker.
+  init(memory: UnsafeMutableRawPointer) {
+    counts = memory.assumingMemoryBound(to: UInt64.self)
+    starts = (memory + 256).assumingMemoryBound(to: Int64.self)
+    fractionals = (memory + 320).assumingMemoryBound(to: Float.self)
+    indices = memory + 576
+    picked = memory + 1088
+    for n in 0..<16 {
+      counts[n] = UInt64(n)
+      counts[16 + n] = UInt64(n * (n - 1) / 2)
+    }
+  }
+
+  /// Finds `sixteens` times sixteen positions from `position` on, which are `increment` apart; that itself grows by
+  /// `change` with each. Audio thread.
+  @_noLocks func place(_ sixteens: Int, _ position: Int64, _ increment: Int64, _ change: Int64) {
+    var (position, increment) = (position, increment)
+    for sixteen in 0..<sixteens {
+      let (low, high) = positions(position, increment, change)
+      store(fractions(low), fractionals + 16 &* sixteen)
+      let start = Int(position >> 32)
+      let places = high &- UInt32(truncatingIfNeeded: start)
+      // The frames before and at a position, as the halves of a number; then the two after.
+      let first = ((places &<< 16) | places) &+ 0x10000
+      let room = indices + 128 &* sixteen
+      room.storeBytes(of: first, as: SIMD16<UInt32>.self)
+      room.storeBytes(of: first &+ 0x20002, toByteOffset: 64, as: SIMD16<UInt32>.self)
+      starts[sixteen] = Int64(start &- 1)
+      position = position &+ increment &* 16 &+ change &* 120
+      increment = increment &+ change &* 16
+    }
+  }
+
+  /// Fractions and whole frames of sixteen positions.
+  @_noLocks @inline(__always) private func positions(
+    _ position: Int64, _ increment: Int64, _ change: Int64
+  ) -> (SIMD16<UInt32>, SIMD16<UInt32>) {
+    let raw = UnsafeRawPointer(counts)
+    let step = SIMD8(repeating: UInt64(bitPattern: increment))
+    let start = SIMD8(repeating: UInt64(bitPattern: position))
+    var near = raw.loadUnaligned(as: SIMD8<UInt64>.self) &* step &+ start
+    var far = raw.loadUnaligned(fromByteOffset: 64, as: SIMD8<UInt64>.self) &* step &+ start
+    if change != 0 {
+      let growth = SIMD8(repeating: UInt64(bitPattern: change))
+      near &+= raw.loadUnaligned(fromByteOffset: 128, as: SIMD8<UInt64>.self) &* growth
+      far &+= raw.loadUnaligned(fromByteOffset: 192, as: SIMD8<UInt64>.self) &* growth
+    }
+    let first = unsafeBitCast(near, to: SIMD16<Float>.self)
+    let second = unsafeBitCast(far, to: SIMD16<Float>.self)
+    return (
+      unsafeBitCast(evens(first, second), to: SIMD16<UInt32>.self),
+      unsafeBitCast(odds(first, second), to: SIMD16<UInt32>.self)
+    )
+  }
+
+  /// What a sample is at the positions. Audio thread.
+  @_noLocks func read(_ plane: SamplePlane, _ sixteens: Int, to row: UnsafeMutablePointer<Float>) {
+    pickWords(plane.base, starts, indices, picked, sixteens)
+    for sixteen in 0..<sixteens {
+      let room = picked + 128 &* sixteen
+      let taps = Taps(
+        first: room.loadUnaligned(as: SIMD16<UInt32>.self),
+        last: room.loadUnaligned(fromByteOffset: 64, as: SIMD16<UInt32>.self))
+      store(taps.interpolated(vector(fractionals + 16 &* sixteen)), row + 16 &* sixteen)
+    }
+  }
+}
