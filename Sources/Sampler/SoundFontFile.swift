@@ -91,19 +91,15 @@ final class SoundFontFile {
       throw LoadError(path: path, String(cString: strerror(errno)))
     }
     size = Int(status.st_size)
-    do throws(LoadError) {
-      guard status.st_mode & S_IFMT == S_IFREG, size >= 12 else {
-        throw LoadError(path: path, "not a SoundFont bank: it is too short")
-      }
-      let head = try read(0..<12)
-      guard head.starts(with: "RIFF".utf8), head[8...].elementsEqual("sfbk".utf8) else {
-        throw LoadError(path: path, "not a SoundFont bank: it does not begin with RIFF and sfbk")
-      }
-      try readChunks()
-    } catch {
-      close(file)
-      throw error
+    // From here on whatever is thrown ends in `deinit`, which closes the file.
+    guard status.st_mode & S_IFMT == S_IFREG, size >= 12 else {
+      throw LoadError(path: path, "not a SoundFont bank: it is too short")
     }
+    let head = try read(0..<12)
+    guard head.starts(with: "RIFF".utf8), head[8...].elementsEqual("sfbk".utf8) else {
+      throw LoadError(path: path, "not a SoundFont bank: it does not begin with RIFF and sfbk")
+    }
+    try readChunks()
   }
 
   deinit { close(file) }
