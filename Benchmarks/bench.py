@@ -170,7 +170,7 @@ def rows(ours, peer, generic):
         row("W2", "the same, each with a filter", "still", "FluidSynth filters", 0.4),
         row("W2", "the same, each cutoff moves", "cutoffs", "FluidSynth cutoffs", 0.4),
         Row("W2", "1000 voices with filters", ours["many"], None, 1, generic.get("many")),
-        Row("W2", "20,000 note-ons: 4992 regions, and 20", ours["note-ons of many"], ours["note-ons"], 3, generic.get("note-ons of many")),
+        Row("W2", "20,000 note-ons: 4992 regions, and 20", ours["note-ons of many"], ours["note-ons"], 2, generic.get("note-ons of many")),
         row("W3", "64x64 matrix, steady", "steady", "sgemm", 1.3),
         row("W3", "the same, every gain moves", "moving", "sgemm", 2),
         row("W4", "1000 gains in series", "gains", "Pd gains", 1),
