@@ -31,7 +31,7 @@ TEST := --configuration release --scratch-path .build-test -Xcc -march=$(CPU) -X
 # Functions that the audio thread may not call are watched; the linker puts the watch in.
 RTSAN := --configuration release --scratch-path .build-rtsan -Xcc -march=$(CPU) -Xcc -DSOSTENUTO_RTSAN \
   -Xswiftc -enable-testing -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime -Xlinker --export-dynamic
-FUZZ := --configuration release --scratch-path .build-fuzz -Xswiftc -sanitize=fuzzer -Xswiftc -parse-as-library \
+FUZZ := --configuration release --disable-build-manifest-caching --scratch-path .build-fuzz -Xswiftc -sanitize=fuzzer -Xswiftc -parse-as-library \
   -Xswiftc -enable-testing -Xswiftc -use-ld=lld
 GENERIC_CPU := $(patsubst 1,x86-64-v3,$(GENERIC))
 # Tests that begin are not worth a line, those that end are; some name arguments of a page each.

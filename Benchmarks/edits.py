@@ -161,52 +161,58 @@ def heard(samples, rest):
 def measure(options, folder, rate, groups, rest):
     patches.put(folder, "W5.patch", patches.replaced(groups))
     turns = max(1, round(options.seconds / TURN))
-    seconds = 2 * turns * TURN
     patches.put(folder, "W5.script", script(rate, turns))
+    command = [options.program, "play", f"{folder}/W5.patch", "--loose", "--script", f"{folder}/W5.script"]
+    tape = f"{folder}/W5.f32"
+    played, ours, idle, grown = live(command, options.listener, 2 * turns * TURN, tape, resident, options.asynchronous)
+    samples = array.array("f")
+    with open(tape, "rb") as file:
+        samples.frombytes(file.read())
+    return played, ours, idle, dict(heard(samples, rest), grown=grown)
+
+
+def live(command, listener, seconds, tape, figure, is_async):
+    """Plays for so long on a JACK server of its own: what the player says at its end, what the client counted that
+    recorded it onto the tape, what an idle client of another server did, and by how much a figure of the player's process
+    grew meanwhile."""
     names = [f"sostenuto-bench-{os.getpid()}-{part}" for part in ("ours", "idle")]
     servers, processes = [], []
     try:
         for name in names:
-            servers.append(Server(name, options.asynchronous))
+            servers.append(Server(name, is_async))
             # One after the other: they share a registry.
             wait_for(servers[-1])
-        tape = f"{folder}/W5.f32"
         player = subprocess.Popen(
-            [options.program, "play", f"{folder}/W5.patch", "--headless", "--loose", "--json", "--driver", "jack",
-             "--jack-server", names[0], "--script", f"{folder}/W5.script",
+            [*command, "--headless", "--json", "--driver", "jack", "--jack-server", names[0],
              "--seconds", str(LEAD + seconds + 2)],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
         )  # fmt: skip
         processes.append(player)
         start = time.monotonic()
         ears = [
-            listen(options.listener, servers[0], seconds, "sostenuto:out_1", tape),
-            listen(options.listener, servers[1], seconds),
+            listen(listener, servers[0], seconds, "sostenuto:out_1", tape),
+            listen(listener, servers[1], seconds),
         ]
         processes += ears
         for ear in ears:
             if ear.stdout.readline() != "ready\n":
-                sys.exit("edits.py: the listener did not start")
+                sys.exit("the listener did not start")
         time.sleep(max(0, start + LEAD - time.monotonic()))
         for ear in ears:
             ear.stdin.write("\n")
             ear.stdin.flush()
-        before = resident(player)
+        before = figure(player)
         texts = [ear.stdout.read() for ear in ears]
-        grown = resident(player) - before
+        grown = figure(player) - before
         if not all(texts):
-            sys.exit("edits.py: a listener did not come to its end")
+            sys.exit("a listener did not come to its end")
         ours, idle = map(json.loads, texts)
-        played = json.loads(player.stdout.read())
+        return json.loads(player.stdout.read()), ours, idle, grown
     finally:
         for process in processes:
             end(process)
         for server in servers:
             server.stop()
-    samples = array.array("f")
-    with open(tape, "rb") as file:
-        samples.frombytes(file.read())
-    return played, ours, idle, dict(heard(samples, rest), grown=grown)
 
 
 def wait_for(server):

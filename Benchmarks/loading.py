@@ -14,19 +14,15 @@ same time a client that does nothing listens to another such server: how often t
   steal   milliseconds in all that the machine below gave to others, where this is a virtual one
 """
 import argparse
-import json
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import threading
-import time
 
 import patches
 from bench import WORK
-from edits import LEAD, TURN, Server, end, in_turns, listen, wait_for
-from measure import Failure
+from edits import LEAD, TURN, in_turns, live
 from workloads import *
 
 BANK = "/usr/share/sounds/sf2/FluidR3_GM.sf2"
@@ -68,10 +64,10 @@ def bytes_read(process):
 
 def measure(options, folder, banks):
     turns = max(1, round(options.seconds / TURN))
-    seconds = 2 * turns * TURN
     patches.put(folder, "loading.patch", patch())
     patches.put(folder, "loading.script", script(banks, turns))
-    servers, processes, is_over = [], [], threading.Event()
+    command = [options.program, "play", f"{folder}/loading.patch", "--script", f"{folder}/loading.script"]
+    is_over = threading.Event()
 
     def touch():
         while not is_over.wait(PACE / 2):
@@ -81,41 +77,10 @@ def measure(options, folder, banks):
     toucher = threading.Thread(target=touch)
     toucher.start()
     try:
-        for part in ("ours", "idle"):
-            servers.append(Server(f"sostenuto-bench-{os.getpid()}-{part}", True))
-            # One after the other: they share a registry.
-            wait_for(servers[-1])
-        player = subprocess.Popen(
-            [options.program, "play", f"{folder}/loading.patch", "--headless", "--json", "--driver", "jack",
-             "--jack-server", servers[0].name, "--script", f"{folder}/loading.script",
-             "--seconds", str(LEAD + seconds + 2)],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-        )  # fmt: skip
-        processes.append(player)
-        start = time.monotonic()
-        ears = [
-            listen(options.listener, servers[0], seconds, "sostenuto:out_1", f"{folder}/loading.f32"),
-            listen(options.listener, servers[1], seconds),
-        ]
-        processes += ears
-        if any(ear.stdout.readline() != "ready\n" for ear in ears):
-            raise Failure("a listener did not start")
-        time.sleep(max(0, start + LEAD - time.monotonic()))
-        before, stolen = bytes_read(player), steal()
-        for ear in ears:
-            ear.stdin.write("\n")
-            ear.stdin.flush()
-        ours, idle = (json.loads(ear.stdout.read()) for ear in ears)
-        loads, stolen = (bytes_read(player) - before) / os.path.getsize(banks[0]), steal() - stolen
-        played = json.loads(player.stdout.read())
+        return live(command, options.listener, 2 * turns * TURN, f"{folder}/loading.f32", bytes_read, True)
     finally:
         is_over.set()
         toucher.join()
-        for process in processes:
-            end(process)
-        for server in servers:
-            server.stop()
-    return loads, stolen, ours, idle, played
 
 
 def main():
@@ -134,9 +99,10 @@ def main():
     try:
         for bank in banks:
             shutil.copyfile(options.bank, bank)
-        loads, stolen, ours, idle, played = measure(options, folder, banks)
-    except Failure as failure:
-        sys.exit(f"loading.py: {failure}")
+        stolen = steal()
+        played, ours, idle, read = measure(options, folder, banks)
+        stolen = steal() - stolen
+        loads = read / os.path.getsize(banks[0])
     finally:
         for bank in banks:
             if os.path.exists(bank):

@@ -30,6 +30,8 @@ public enum AudioFileLoader {
     guard rate.isFinite, rate > 0 else { throw LoadError(path: path, "cannot be played at \(rate) Hz") }
     let file = try AudioFile.read(path, rate: rate, in: SamplePool(options), showing: options.progress)
     file.stream?.pin(0)
+    // What lies before the first frame of a loop.
+    file.stream?.pin(file.frames - 1)
     let image = UnsafeMutablePointer<AudioImage>.allocate(capacity: 1)
     image.initialize(
       to: AudioImage(
