@@ -1,7 +1,5 @@
-import Foundation
 import Glibc
 import Realtime
-import Synchronization
 import Testing
 
 @testable import Sampler
@@ -138,32 +136,6 @@ import Testing
     // 96 dB a second: 3 dB after 1500 frames, and no deeper than 6.
     #expect(abs(20 * log10(output[1500] / loud) + 3) < 0.05)
     #expect(abs(20 * log10(output[6000] / loud) + 6) < 0.05)
-  }
-
-  /// A bank that is refused closes its file, and once: a number that is closed twice is another's file by then.
-  @Test func aBankThatIsRefusedClosesItsFileOnce() throws {
-    let path = folder.write("a.sf2", Array("RIFF....sfbkLIST".utf8))
-    final class Counter: Sendable {
-      let isDone = Atomic<Bool>(false)
-      let lost = Atomic<Int>(0)
-    }
-    let counter = Counter()
-    // Somebody else opens and closes files all the while, and misses none of them.
-    let other = Thread {
-      while !counter.isDone.load(ordering: .relaxed) {
-        let file = Glibc.open(path, O_RDONLY)
-        usleep(20)
-        if close(file) != 0 { counter.lost.add(1, ordering: .relaxed) }
-      }
-      counter.isDone.store(false, ordering: .relaxed)
-    }
-    other.start()
-    for _ in 0..<2000 {
-      #expect(throws: LoadError.self) { try InstrumentLoader.load(path: path) }
-    }
-    counter.isDone.store(true, ordering: .relaxed)
-    while counter.isDone.load(ordering: .relaxed) { usleep(100) }
-    #expect(counter.lost.load(ordering: .relaxed) == 0)
   }
 
   @Test func damagedBanksFailWithWords() throws {
