@@ -152,6 +152,9 @@ struct Region {
   /// Seconds of silence before it starts, and frames of the engine.
   var delay: Float
   var delayFrames: Float
+  /// Waits for the next multiple of so many beats (0: does not wait), which begin so many beats later.
+  var syncBeats: Float
+  var syncOffset: Float
   /// The gain of volume and amplitude, and those of the sides where `pan` and `position` stand at first.
   var gain: Float
   var pan: Float

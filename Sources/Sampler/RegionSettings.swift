@@ -63,6 +63,8 @@ struct RegionSettings {
   var delay: Double = 0
   /// Frames of the engine, besides.
   var delaySamples: Double = 0
+  var syncBeats: Double = 0
+  var syncOffset: Double = 0
   /// Frames.
   var offset = 0
   /// The last frame; nil: the sample's.
@@ -256,6 +258,7 @@ struct RegionSettings {
       keyTrack: Float(keyTrack), tune: Float(tune + 100 * Double(transpose) + levelTune.values.reduce(0, +)),
       bendUp: Float(bendUp),
       bendDown: Float(bendDown), delay: Float(delay), delayFrames: Float(delaySamples),
+      syncBeats: Float(syncBeats), syncOffset: Float(syncOffset),
       gain: Float(gain), pan: Float(pan),
       position: shape.base[Slot.position], sideLeft: Float(sides.left), sideRight: Float(sides.right),
       velocityGains: velocityGains, velocityTracking: Float(velocityCurve.tracking), envelope: envelope,

@@ -17,6 +17,7 @@ extension Sampler {
   }
 
   @_noLocks mutating func handle(_ event: Event, time: Int64) {
+    eventTime = time
     let channel = Int(event.channel & 15)
     let key = Int(event.key & 127)
     switch event.kind {

@@ -124,7 +124,7 @@ extension Sampler {
     case Source.channel: return Float(note.channel &+ 1)
     case Source.program: return Float(choices[zones.master(of: note.channel)].program)
     case Source.alternate: return noteCount & 1 == 1 ? 127 : 0
-    case Source.tempo: return 120
+    case Source.tempo: return Self.tempo
     default: return source < 128 ? controlValue(note.channel, Int(source), image) : 0
     }
   }
@@ -215,7 +215,9 @@ extension Sampler {
     voice.envelope = Envelope(region.pointee.envelope, added: noteValues, rate: rate)
     var delay = region.pointee.delay + noteValues[Slot.delay &- Slot.noteOn]
     if region.pointee.randomDelay > 0 { delay += nextRandom() * region.pointee.randomDelay }
-    let wait = delay * rate + region.pointee.delayFrames + noteValues[Slot.delayFrames &- Slot.noteOn]
+    var wait = Double(
+      delay * rate + region.pointee.delayFrames + noteValues[Slot.delayFrames &- Slot.noteOn])
+    if region.pointee.syncBeats > 0 { wait += framesToBeat(region, from: Double(eventTime) + wait) }
     voice.wait = wait >= 1 ? (wait < 1e9 ? Int32(wait) : 1_000_000_000) : 0
     // What a note off began, and a one-shot, hears no further note off.
     voice.isHeld = !note.isRelease && !note.isByControl && !(region.pointee.loopMode == .oneShot)
@@ -226,6 +228,18 @@ extension Sampler {
       &voicePool[slot], noteValues, &bank, slot: slot, seed: UInt32(truncatingIfNeeded: random &>> 32),
       rate: rate)
     if voice.envelope.isDone || (isBank && gain == 0) { free(slot) }
+  }
+
+  /// Beats a minute, counted from the engine's first frame: there is no transport to ask.
+  private static var tempo: Float { @_noLocks get { 120 } }
+
+  /// How long a region has to wait for its beat, from an engine frame on.
+  @_noLocks private func framesToBeat(_ region: UnsafeMutablePointer<Region>, from time: Double) -> Double {
+    let beat = Double(rate * 60 / Self.tempo)
+    let interval = Double(region.pointee.syncBeats) * beat
+    let since = (time - Double(region.pointee.syncOffset) * beat) / interval
+    let whole = Double(Int64(since))
+    return (whole < since ? whole + 1 - since : whole - since) * interval
   }
 
   /// What the velocity makes of the gain, with what controllers add to its tracking.

@@ -61,6 +61,8 @@ public struct Sampler: Kernel {
   var live = 0
   var used = 0
   var order: UInt64 = 0
+  /// The engine frame of the event that is being handled.
+  var eventTime: Int64 = 0
   var random: UInt64
   var switchLast: Int32 = -1
   /// The keys of the last two notes.

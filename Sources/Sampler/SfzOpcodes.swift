@@ -9,112 +9,100 @@ public struct OpcodeUse: Hashable, Sendable {
   public var line: Int
 }
 
+private func words(_ text: String) -> [String] { text.split(whereSeparator: \.isWhitespace).map(String.init) }
+
 /// The opcodes that the sampler understands, by what they are about, for the reference. Where `_onccN`
 /// stands, `_ccN` (and for SFZ 1's names `ccN`), `_curveccN`, `_stepccN` and `_smoothccN` are understood as well; `varN_` goes with
 /// whatever `_onccN` goes with.
 public let sfzOpcodes: [(topic: String, names: [String])] = [
   (
     "headers",
-    [
-      "#define", "#include", "<control>", "<global>", "<master>", "<group>", "<region>", "<curve>",
-      "default_path", "note_offset", "octave_offset", "sw_note_offset", "sw_octave_offset", "set_ccN",
-      "set_hdccN", "curve_index", "vN",
-    ]
+    words(
+      """
+      #define #include <control> <global> <master> <group> <region> <curve> default_path note_offset
+      octave_offset sw_note_offset sw_octave_offset set_ccN set_hdccN curve_index vN
+      """)
   ),
   (
     "sample",
-    [
-      "sample", "key", "lokey", "hikey", "lovel", "hivel", "pitch_keycenter", "pitch_keytrack", "tune",
-      "transpose", "offset", "offset_random", "end", "delay", "delay_random", "loop_mode", "loop_start",
-      "loop_end", "loop_crossfade", "loop_count", "count", "phase", "pitch_random", "offset_onccN",
-      "delay_onccN", "delay_samples", "delay_samples_onccN", "direction",
-    ]
+    words(
+      """
+      sample key lokey hikey lovel hivel pitch_keycenter pitch_keytrack tune transpose offset offset_random
+      end delay delay_random loop_mode loop_start loop_end loop_crossfade loop_count count phase
+      pitch_random offset_onccN delay_onccN delay_samples delay_samples_onccN sync_beats sync_offset
+      direction
+      """)
   ),
   (
     "when",
-    [
-      "trigger", "seq_length", "seq_position", "lorand", "hirand", "loccN", "hiccN", "on_loccN", "on_hiccN",
-      "start_loccN", "start_hiccN", "stop_loccN", "stop_hiccN", "lohdccN", "hihdccN", "sw_lokey", "sw_hikey",
-      "sw_default", "sw_last", "sw_lolast", "sw_hilast",
-      "sw_down", "sw_up", "sw_previous", "sw_vel", "lochan", "hichan", "lobend", "hibend", "lochanaft",
-      "hichanaft",
-      "lopolyaft", "hipolyaft", "loprog", "hiprog", "group", "off_by", "off_mode", "off_time", "off_shape",
-      "polyphony",
-      "note_polyphony", "note_selfmask", "rt_decay", "rt_dead", "lobpm", "hibpm", "sustain_sw", "sustain_cc",
-      "sustain_lo", "sostenuto_sw",
-      "sostenuto_cc",
-      "sostenuto_lo",
-    ]
+    words(
+      """
+      trigger seq_length seq_position lorand hirand loccN hiccN on_loccN on_hiccN start_loccN start_hiccN
+      stop_loccN stop_hiccN lohdccN hihdccN sw_lokey sw_hikey sw_default sw_last sw_lolast sw_hilast
+      sw_down sw_up sw_previous sw_vel lochan hichan lobend hibend lochanaft hichanaft lopolyaft hipolyaft
+      loprog hiprog group off_by off_mode off_time off_shape polyphony note_polyphony note_selfmask
+      rt_decay rt_dead lobpm hibpm sustain_sw sustain_cc sustain_lo sostenuto_sw sostenuto_cc sostenuto_lo
+      """)
   ),
   (
     "loudness and place",
-    [
-      "volume", "gain", "amplitude", "pan", "width", "position", "global_volume", "master_volume",
-      "group_volume", "global_amplitude", "master_amplitude", "group_amplitude", "amp_veltrack",
-      "amp_velcurve_N", "amp_keytrack", "amp_keycenter", "amp_random", "pan_keytrack", "pan_keycenter",
-      "pan_veltrack", "position_keytrack", "position_keycenter", "position_veltrack", "amp_veltrack_onccN",
-      "xfin_lokey", "xfin_hikey", "xfout_lokey", "xfout_hikey", "xf_keycurve", "xfin_lovel",
-      "xfin_hivel", "xfout_lovel", "xfout_hivel", "xf_velcurve", "xfin_loccN", "xfin_hiccN", "xfout_loccN",
-      "xfout_hiccN", "xf_cccurve", "volume_onccN", "amplitude_onccN", "pan_onccN", "width_onccN",
-      "position_onccN",
-    ]
+    words(
+      """
+      volume gain amplitude pan width position global_volume master_volume group_volume global_amplitude
+      master_amplitude group_amplitude amp_veltrack amp_velcurve_N amp_keytrack amp_keycenter amp_random
+      pan_keytrack pan_keycenter pan_veltrack position_keytrack position_keycenter position_veltrack
+      amp_veltrack_onccN xfin_lokey xfin_hikey xfout_lokey xfout_hikey xf_keycurve xfin_lovel xfin_hivel
+      xfout_lovel xfout_hivel xf_velcurve xfin_loccN xfin_hiccN xfout_loccN xfout_hiccN xf_cccurve
+      volume_onccN amplitude_onccN pan_onccN width_onccN position_onccN
+      """)
   ),
   (
     "pitch",
-    [
-      "bend_up", "bend_down", "bend_smooth", "bend_step", "bend_stepup", "bend_stepdown", "pitch_veltrack",
-      "pitch_veltrack_onccN", "global_tune", "master_tune",
-      "group_tune",
-      "tune_onccN", "pitch_onccN",
-    ]
+    words(
+      """
+      bend_up bend_down bend_smooth bend_step bend_stepup bend_stepdown pitch_veltrack pitch_veltrack_onccN
+      global_tune master_tune group_tune tune_onccN pitch_onccN
+      """)
   ),
   (
     "variables",
-    ["varN_mod", "varN_onccN", "varN_curveccN", "varN_pitch", "varN_cutoff", "varN_volume"]
+    words("varN_mod varN_onccN varN_curveccN varN_pitch varN_cutoff varN_volume")
   ),
   (
     "envelopes",
     ["ampeg", "pitcheg", "fileg"].flatMap { unit in
-      ["delay", "attack", "hold", "decay", "sustain", "release", "start"].flatMap {
+      words("delay attack hold decay sustain release start").flatMap {
         ["\(unit)_\($0)", "\(unit)_vel2\($0)", "\(unit)_\($0)_onccN"]
-      }
-        + ["attack_shape", "decay_shape", "release_shape", "decay_zero", "release_zero"].map {
-          "\(unit)_\($0)"
-        }
-    } + [
-      "pitcheg_depth", "pitcheg_vel2depth", "pitcheg_depth_onccN", "fileg_depth", "fileg_vel2depth",
-      "fileg_depth_onccN", "ampeg_dynamic", "egN_timeN", "egN_levelN", "egN_shapeN", "egN_sustain",
-      "egN_pitch", "egN_cutoff",
-      "egN_resonance", "egN_volume", "egN_amplitude", "egN_ampeg", "egN_pan", "egN_width", "egN_timeN_onccN",
-      "egN_levelN_onccN",
-    ]
+      } + words("attack_shape decay_shape release_shape decay_zero release_zero").map { "\(unit)_\($0)" }
+    }
+      + words(
+        """
+        pitcheg_depth pitcheg_vel2depth pitcheg_depth_onccN fileg_depth fileg_vel2depth fileg_depth_onccN
+        ampeg_dynamic egN_timeN egN_levelN egN_shapeN egN_sustain egN_pitch egN_cutoff egN_resonance
+        egN_volume egN_amplitude egN_ampeg egN_pan egN_width egN_timeN_onccN egN_levelN_onccN
+        """)
   ),
   (
     "LFOs",
     ["amplfo", "pitchlfo", "fillfo"].flatMap { unit in
-      [
-        "\(unit)_freq", "\(unit)_depth", "\(unit)_delay", "\(unit)_fade", "\(unit)_depthccN",
-        "\(unit)_freqccN",
-        "\(unit)_depthchanaft", "\(unit)_depthpolyaft",
-      ]
-    } + [
-      "lfoN_freq", "lfoN_delay", "lfoN_fade", "lfoN_phase", "lfoN_wave", "lfoN_count", "lfoN_pitch",
-      "lfoN_cutoff", "lfoN_resonance", "lfoN_volume", "lfoN_amplitude", "lfoN_pan", "lfoN_width",
-      "lfoN_position", "lfoN_offset", "lfoN_scale", "lfoN_ratio", "lfoN_waveN",
-      "lfoN_offsetN", "lfoN_scaleN", "lfoN_ratioN", "lfoN_steps", "lfoN_stepN",
-      "lfoN_freq_onccN", "lfoN_pitch_onccN",
-    ]
+      words("freq depth delay fade depthccN freqccN depthchanaft depthpolyaft").map { "\(unit)_\($0)" }
+    }
+      + words(
+        """
+        lfoN_freq lfoN_delay lfoN_fade lfoN_phase lfoN_wave lfoN_count lfoN_pitch lfoN_cutoff lfoN_resonance
+        lfoN_volume lfoN_amplitude lfoN_pan lfoN_width lfoN_position lfoN_offset lfoN_scale lfoN_ratio
+        lfoN_waveN lfoN_offsetN lfoN_scaleN lfoN_ratioN lfoN_steps lfoN_stepN lfoN_freq_onccN
+        lfoN_pitch_onccN
+        """)
   ),
   (
     "filters and bands",
-    [
-      "cutoff", "resonance", "fil_type", "fil_keytrack", "fil_keycenter", "fil_veltrack",
-      "fil_veltrack_onccN", "fil_random",
-      "cutoff2",
-      "resonance2", "fil2_type", "fil2_keytrack", "fil2_keycenter", "fil2_veltrack", "cutoff_onccN",
-      "resonance_onccN", "cutoff_chanaft", "cutoff_polyaft", "eqN_freq", "eqN_bw", "eqN_gain", "eqN_type",
-      "fil_gain", "fil2_gain", "eqN_vel2gain", "eqN_vel2freq", "eqN_gain_onccN", "eqN_freq_onccN",
-      "eqN_bw_onccN",
-    ]
+    words(
+      """
+      cutoff resonance fil_type fil_keytrack fil_keycenter fil_veltrack fil_veltrack_onccN fil_random
+      cutoff2 resonance2 fil2_type fil2_keytrack fil2_keycenter fil2_veltrack cutoff_onccN resonance_onccN
+      cutoff_chanaft cutoff_polyaft eqN_freq eqN_bw eqN_gain eqN_type fil_gain fil2_gain eqN_vel2gain
+      eqN_vel2freq eqN_gain_onccN eqN_freq_onccN eqN_bw_onccN
+      """)
   ),
 ]

@@ -109,6 +109,8 @@ extension SfzReader {
     switch name {
     case "delay": region.delay = real(name, value, 0...3600, place) ?? region.delay
     case "delay_samples": region.delaySamples = real(name, value, 0...1e9, place) ?? region.delaySamples
+    case "sync_beats": region.syncBeats = real(name, value, 0...32, place) ?? region.syncBeats
+    case "sync_offset": region.syncOffset = real(name, value, 0...32, place) ?? region.syncOffset
     case "direction":
       switch value {
       case "forward": region.isReversed = false

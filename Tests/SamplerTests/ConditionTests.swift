@@ -82,6 +82,26 @@ import Testing
     #expect(heights(rig, [[.on(61)]]) == [20])
   }
 
+  /// At 120 beats a minute, from the first frame on: half a second is a beat.
+  @Test func regionsWaitForTheirBeat() throws {
+    let rig = try rig(
+      """
+      <group> amplitude=10
+      <region> key=60 sync_beats=1
+      <region> key=61 sync_beats=2 sync_offset=0.5
+      """)
+    let half = Int(rig.rate / 2)
+    func begin(_ key: UInt8, at frame: Int) -> Int? {
+      let start = Int(rig.time)
+      return rig.run(3 * half, [(start + frame, .on(key))])[0].firstIndex { $0 != 0 }.map { start + $0 }
+    }
+    _ = rig.run(half / 4)
+    let first = try #require(begin(60, at: 100))
+    #expect(first % half < 2 && first >= half, "\(first)")
+    let second = try #require(begin(61, at: 0))
+    #expect((second - half / 2) % (2 * half) < 2, "\(second)")
+  }
+
   @Test func controllersEndRegions() throws {
     let rig = try rig(
       "<region> hikey=-1 start_locc1=64 stop_locc1=0 stop_hicc1=10 end=3999 loop_mode=loop_continuous "

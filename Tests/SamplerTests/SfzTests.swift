@@ -80,14 +80,14 @@ import Testing
       """
       <region> sample=a.wav wobble=800
       tremble_oncc10=100 wobble=900
-      <region> sample=b.wav tremble_oncc11=50 sync_beats=0.1
+      <region> sample=b.wav tremble_oncc11=50 noise_level=0.1
       <effect> reverb=1
       <effect> reverb=2
       """)
     #expect(
       reader.findings.map { "\($0.line) \($0.kind)" } == [
         "1 notUnderstood(\"wobble\")", "2 notUnderstood(\"tremble_onccN\")",
-        "3 notUnderstood(\"sync_beats\")", "4 notUnderstood(\"<effect>\")",
+        "3 notUnderstood(\"noise_level\")", "4 notUnderstood(\"<effect>\")",
       ])
     #expect(
       reader.findings[1].description.hasSuffix("t.sfz:2: the opcode `tremble_onccN` has no effect here"))
