@@ -82,22 +82,19 @@ def at_rest(program, folder):
     return steps, bends
 
 
-def groups_for(program, folder, load, server):
-    """How many groups of 64 voices take `load` of each period of the server."""
+def groups_for(options, folder):
+    """How many groups of 64 voices take the load of each period, where all else is as it will be."""
 
-    def live(groups):
+    def load(groups):
         patches.put(folder, "W5-load.patch", patches.replaced(groups))
-        played = subprocess.run(
-            [program, "play", f"{folder}/W5-load.patch", "--headless", "--json", "--driver", "jack",
-             "--jack-server", server, "--seconds", "3"],
-            capture_output=True, text=True,
-        )  # fmt: skip
-        return json.loads(played.stdout)["load"]
+        command = [options.program, "play", f"{folder}/W5-load.patch"]
+        tape = f"{folder}/W5.f32"
+        return live(command, options.listener, 2, tape, lambda _: 0, options.asynchronous)[0]["load"]
 
     # Many at once have another place in the caches than few.
-    groups = 16
-    for _ in range(3):
-        groups = max(1, round(groups * load / live(groups)))
+    groups = 64
+    for _ in range(2):
+        groups = max(1, round(groups * options.load / 100 / load(groups)))
     return groups
 
 
@@ -165,6 +162,8 @@ def measure(options, folder, rate, groups, rest):
     command = [options.program, "play", f"{folder}/W5.patch", "--loose", "--script", f"{folder}/W5.script"]
     tape = f"{folder}/W5.f32"
     played, ours, idle, grown = live(command, options.listener, 2 * turns * TURN, tape, resident, options.asynchronous)
+    if options.verbose:
+        print("xruns by the second:", *ours["xruns"])
     samples = array.array("f")
     with open(tape, "rb") as file:
         samples.frombytes(file.read())
@@ -232,6 +231,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=20, help="of edits, and of their absence")
     parser.add_argument("--load", type=float, default=40, help="per cent of a processor")
     parser.add_argument("--async", dest="asynchronous", action="store_true", help="jackd does not wait for clients")
+    parser.add_argument("--verbose", action="store_true", help="xruns by the second, too")
     options = parser.parse_args()
     options.program, options.listener = map(os.path.realpath, (options.program, options.listener))
     folder = os.path.realpath(WORK)
@@ -240,12 +240,7 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("edits.py: ended from outside"))
 
     rest = at_rest(options.program, folder)
-    server = Server(f"sostenuto-bench-{os.getpid()}-load", options.asynchronous)
-    try:
-        wait_for(server)
-        groups = groups_for(options.program, folder, options.load / 100, server.name)
-    finally:
-        server.stop()
+    groups = groups_for(options, folder)
     print(f"W5: {options.seconds:g} s on jackd -d dummy, {RATE} Hz, {BLOCK} frames; load: {groups * WIDTH} voices")
     layout = "{:>9} {:>6} {:>9} {:>9} {:>7} {:>6} {:>6} {:>6} {:>14} {:>7} {:>6} {:>20} {:>20}"
     print(layout.format("edits/s", "done", "longest", "median", "lag", "load", "peak", "step", "clicks/without",
