@@ -119,11 +119,11 @@ struct Lfo {
 
   @_noLocks private mutating func value(of wave: LfoWave) -> Float {
     var phase = phase
-    var turn = Int64(turn)
+    var turn = Double(turn)
     if wave.ratio != 1 {
-      let turns = (Double(turn) + Double(phase)) * Double(wave.ratio)
-      turn = Int64(turns)
-      phase = Float(turns - Double(turn))
+      let turns = (turn + Double(phase)) * Double(wave.ratio)
+      turn = Double(Int64(turns))
+      phase = Float(turns - turn)
     }
     switch wave.shape.rawValue {
     case 0:
@@ -140,7 +140,7 @@ struct Lfo {
     case 7: return 1 - 2 * phase
     default:
       // A number of its own for each half of a turn (a multiplicative hash).
-      let half = UInt32(truncatingIfNeeded: turn &* 2 &+ (phase < 0.5 ? 0 : 1))
+      let half = UInt32(truncatingIfNeeded: Int64(turn) &* 2 &+ (phase < 0.5 ? 0 : 1))
       let hash = (seed &+ half) &* 0x9E37_79B1
       let mixed = (hash ^ (hash &>> 15)) &* 0x85EB_CA6B
       return Float(mixed &>> 8) / 8_388_608 - 1
