@@ -241,6 +241,9 @@ def main():
     for turn in range(options.repeat):
         print(f"turn {turn + 1} of {options.repeat}", file=sys.stderr)
         for side in sides:
+            # Memory that lay idle meanwhile may have to be got from the host of a virtual machine first.
+            if side.is_start:
+                side.measure(folder, options.seconds)
             for _ in range(3 if side.is_start else 1):
                 side.take(folder, options.seconds)
 
