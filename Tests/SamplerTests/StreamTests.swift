@@ -102,6 +102,13 @@ import Testing
     #expect(results[0] == results[1])
   }
 
+  /// The stream as a reader offline sees it.
+  private func waiting(_ table: StreamTable) -> StreamTable {
+    StreamTable(
+      frames: table.frames, chunks: table.chunks, presence: table.presence, wishes: table.wishes,
+      bell: table.bell, waits: true)
+  }
+
   /// Live, what is not there in time is silence and is counted; the sound comes back by itself.
   @Test func anUnderrunIsSilenceAndACount() throws {
     let samples = noise(Self.frames)
@@ -110,11 +117,7 @@ import Testing
     options.waits = false
     let (resource, _) = try AudioFileLoader.load(path: path, rate: 48000, options: options)
     let image = UnsafeRawPointer(resource.header).assumingMemoryBound(to: AudioImage.self)
-    let table = try #require(image.pointee.stream).pointee
-    // As a reader offline sees it.
-    let patient = StreamTable(
-      frames: table.frames, chunks: table.chunks, presence: table.presence, wishes: table.wishes,
-      bell: table.bell, waits: true)
+    let patient = waiting(try #require(image.pointee.stream).pointee)
     let rig = Rig<Player>(Player.description, values: [1: 1])
     rig.use(resource)
     // Far beyond the head.
@@ -151,8 +154,10 @@ import Testing
     rig.use(resource)
     var block = rig.run(64, [(0, .control(1, 127)), (0, .on(60))])[0]
     let isLate = block.allSatisfy { $0 == 0 }
-    for _ in 0..<30_000 where block.allSatisfy({ $0 == 0 }) {
-      usleep(100)
+    let image = UnsafeRawPointer(resource.header).assumingMemoryBound(to: InstrumentImage.self)
+    let patient = waiting(try #require(image.pointee.regions[0].stream).pointee)
+    for _ in 0..<3000 where block.allSatisfy({ $0 == 0 }) {
+      _ = patient.has(90_000, 90_200, resource.header)
       block = rig.run(64)[0]
     }
     #expect(block == Array(samples[90_000..<90_064]))
