@@ -26,7 +26,10 @@ import Testing
     return 1200 * log2(48 * Double(marks.count - 1) / Double(marks.last! - marks.first!))
   }
 
-  func pitch(_ rig: Rig<Sampler>) -> Double {
+  /// Cents above the sine's own, once what is played has settled.
+  func pitch(zones: Float, _ events: (Int, Event)...) throws -> Double {
+    let rig = try rig(zones: zones)
+    _ = rig.run(64, events)
     _ = rig.run(9600)
     return cents(rig.run(24000)[0][...])
   }
@@ -35,26 +38,17 @@ import Testing
     (0, Event(.noteOn, channel: channel, key: key, value: 100))
   }
 
+  func bend(_ channel: UInt8, _ value: Float) -> (Int, Event) {
+    (0, Event(.bend, channel: channel, value: value))
+  }
+
   @Test func aMembersBendIsForItsNoteAndReachesFourOctaves() throws {
-    let own = try rig(zones: 1)
-    _ = own.run(64, [on(3), (0, Event(.bend, channel: 3, value: 0.25))])
-    #expect(abs(pitch(own) - 1200) < 3)
-    let other = try rig(zones: 1)
-    _ = other.run(64, [on(3), (0, Event(.bend, channel: 4, value: 0.25))])
-    #expect(abs(pitch(other)) < 1)
+    #expect(try abs(pitch(zones: 1, on(3), bend(3, 0.25)) - 1200) < 3)
+    #expect(try abs(pitch(zones: 1, on(3), bend(4, 0.25))) < 1)
     // The master's bend comes on top, with a range of its own.
-    let both = try rig(zones: 1)
-    _ = both.run(
-      64, [on(3), (0, Event(.bend, channel: 3, value: 0.25)), (0, Event(.bend, channel: 0, value: 1))])
-    #expect(abs(pitch(both) - 1400) < 3)
-    let upper = try rig(zones: 2)
-    _ = upper.run(
-      64, [on(14), (0, Event(.bend, channel: 14, value: -0.25)), (0, Event(.bend, channel: 15, value: 1))])
-    #expect(abs(pitch(upper) + 1000) < 3)
-    let off = try rig(zones: 0)
-    _ = off.run(
-      64, [on(3), (0, Event(.bend, channel: 3, value: 1)), (0, Event(.bend, channel: 0, value: 1))])
-    #expect(abs(pitch(off) - 200) < 1)
+    #expect(try abs(pitch(zones: 1, on(3), bend(3, 0.25), bend(0, 1)) - 1400) < 3)
+    #expect(try abs(pitch(zones: 2, on(14), bend(14, -0.25), bend(15, 1)) + 1000) < 3)
+    #expect(try abs(pitch(zones: 0, on(3), bend(3, 1), bend(0, 1)) - 200) < 1)
   }
 
   @Test func registeredParametersSetRangesAndZones() throws {
@@ -62,23 +56,13 @@ import Testing
       (0, Event(.control, channel: channel, key: number, value: value))
     }
     // The range of one member is that of all.
-    let ranged = try rig(zones: 1)
-    _ = ranged.run(
-      64,
-      [
-        control(1, 101, 0), control(1, 100, 0), control(1, 6, 24), on(3),
-        (0, Event(.bend, channel: 3, value: 0.5)),
-      ])
-    #expect(abs(pitch(ranged) - 1200) < 3)
+    let ranged = try pitch(
+      zones: 1, control(1, 101, 0), control(1, 100, 0), control(1, 6, 24), on(3), bend(3, 0.5))
+    #expect(abs(ranged - 1200) < 3)
     // A zone of two members: channel 3 is outside.
-    let small = try rig(zones: 1)
-    _ = small.run(
-      64,
-      [
-        control(0, 101, 0), control(0, 100, 6), control(0, 6, 2), on(3),
-        (0, Event(.bend, channel: 3, value: 1)),
-      ])
-    #expect(abs(pitch(small) - 200) < 1)
+    let small = try pitch(
+      zones: 1, control(0, 101, 0), control(0, 100, 6), control(0, 6, 2), on(3), bend(3, 1))
+    #expect(abs(small - 200) < 1)
     // Two zones: what the upper takes, the lower gives.
     var zones = Zones(1)
     zones.configure(master: 15, members: 5)
