@@ -1,0 +1,213 @@
+import Realtime
+
+/// What happens once a control period.
+extension VoiceShape {
+  /// No period will change the pitch, or what the sides have of each other, before something wakes it. Audio
+  /// thread.
+  var keepsPace: Bool {
+    @_noLocks mutating get {
+      let counts: UInt32 = 1 &<< UInt32(Slot.pitch) | 1 &<< UInt32(Slot.width)
+      return !isMoving
+        || !isGliding && !wasGliding && ratio == nextRatio && ratioStep == 0 && targets & counts == 0
+    }
+  }
+
+  // What is called each period is mutating, also where it changes nothing: else the whole struct is copied
+  // for the call, and that waits for all that was just written.
+
+  /// Begins a control period: `frame` frames into the stretch that is being rendered. Audio thread.
+  @_noLocks mutating func step(
+    _ voice: Voice.Core, at place: Int, _ bank: inout FilterBank, slot: Int, rate: Float
+  ) {
+    frame = 0
+    ratio = nextRatio
+    gainLeft = nextLeft
+    gainRight = nextRight
+    let region = voice.region
+    let isAll = isGliding
+    if isGliding {
+      isGliding = glide(region.pointee.smoothing, rate)
+      findRoutes(region)
+    }
+    isMoving = isAll || hasLiveGenerators
+    if isMoving {
+      advance(voice, isAll ? .max : generators, Self.period, rate)
+      age = age &+ Int64(Self.period)
+      if isAll { idleAge = age }
+    } else {
+      age = voice.age
+    }
+    let moved = compute(voice, all: isAll)
+    let share = 1 / Float(Self.period)
+    ratioStep = isMoving ? (nextRatio - ratio) * Double(share) : 0
+    stepLeft = isMoving ? (nextLeft - gainLeft) * share : 0
+    stepRight = isMoving ? (nextRight - gainRight) * share : 0
+    for index in 0..<Int(region.pointee.unitCount) {
+      let unit = region.pointee.units[index]
+      if !isMoving {
+        bank.rest(slot, index, at: place)
+        continue
+      }
+      let isMixed = wasGliding || Self.has(moved, unit.level) || Self.has(moved, unit.width)
+      guard isMixed || Self.has(moved, unit.frequency) else { continue }
+      bank.move(
+        slot, index, at: place, unit.kind, cents: totals[Int(unit.frequency)],
+        level: totals[Int(unit.level)], octaves: totals[Int(unit.width)], isFrequencyOnly: !isMixed)
+    }
+    wasGliding = isAll
+  }
+
+  @_noLocks @inline(__always) private static func has(_ slots: UInt32, _ slot: UInt8) -> Bool {
+    slots &>> UInt32(slot) & 1 == 1
+  }
+
+  /// Values go to their goals with their time constants; false when all are there.
+  @_noLocks private mutating func glide(_ smoothing: UnsafePointer<Float>, _ rate: Float) -> Bool {
+    // log2(e)
+    let octaves = -1.442_695 * Float(Self.period) / rate
+    // Gains are factors, the others are decibels, cents and percent.
+    var near = SIMD16<Float>(repeating: 0.005)
+    near[Slot.amplitude] = 0.00002
+    var isGliding = false
+    for part in 0..<4 {
+      let value = vector(values + 16 &* part)
+      let goal = vector(values + 64 + 16 &* part)
+      let distance = goal - value
+      if distance != SIMD16(repeating: 0) {
+        isGliding = true
+        let shares = 1 - exponential2(octaves / vector(smoothing + 16 &* part))
+        let next = value + distance * shares
+        let left = unsafeBitCast(goal - next, to: SIMD16<UInt32>.self) & 0x7FFF_FFFF
+        let isFar = near .< unsafeBitCast(left, to: SIMD16<Float>.self)
+        store(goal.replacing(with: next, where: isFar), values + 16 &* part)
+      }
+    }
+    return isGliding
+  }
+
+  /// Finds the routes that move something, now or when the values are where they go.
+  @_noLocks mutating func findRoutes(_ region: UnsafeMutablePointer<Region>) {
+    (routes, generators, targets) = (0, 0, 0)
+    for index in 0..<Int(region.pointee.routeCount)
+    where values[Slot.depth &+ index] != 0 || goals[Slot.depth &+ index] != 0 {
+      let route = region.pointee.routes[index]
+      routes |= 1 &<< UInt32(index)
+      generators |= 1 &<< UInt32(route.generator)
+      targets |= 1 &<< UInt32(route.slot)
+    }
+  }
+
+  /// Whether any generator that moves something moves itself.
+  var hasLiveGenerators: Bool {
+    @_noLocks mutating get {
+      if generators & (1 &<< UInt32(Route.envelope) &- 1) != 0 { return true }
+      var left = generators
+      while left != 0 {
+        let number = left.trailingZeroBitCount
+        left &= left &- 1
+        let isSteady =
+          number < Int(Route.flexible)
+          ? envelopes[number &- Int(Route.envelope)].isSteady
+          : flexible[number &- Int(Route.flexible)].isSteady
+        if !isSteady { return true }
+      }
+      return false
+    }
+  }
+
+  /// Some of the generators, a bit each, move on.
+  @_noLocks mutating func advance(_ voice: Voice.Core, _ some: UInt32, _ frames: Int, _ rate: Float) {
+    guard frames > 0 else { return }
+    let region = voice.region
+    let isBank = region.pointee.isBank
+    for index in 0..<Int(region.pointee.lfoCount) where Self.has(some, UInt8(index)) {
+      lfos[index].advance(frames, frequency: values[Slot.frequency &+ index], isBank: isBank, rate: rate)
+    }
+    for index in 0..<Int(region.pointee.envelopeCount) where Self.has(some, Route.envelope &+ UInt8(index)) {
+      envelopes[index].advance(frames)
+    }
+    for index in 0..<Int(region.pointee.flexibleCount) where Self.has(some, Route.flexible &+ UInt8(index)) {
+      flexible[index].advance(
+        frames, voice.image!.pointee.points, times: points + 16 &* index, levels: points + 64 + 16 &* index,
+        rate: rate)
+    }
+  }
+
+  @_noLocks @inline(__always) private mutating func generator(_ number: UInt8) -> Float {
+    if number < Route.envelope { return lfos[Int(number)].value }
+    if number < Route.flexible { return envelopes[Int(number &- Route.envelope)].value }
+    return flexible[Int(number &- Route.flexible)].value
+  }
+
+  /// What everything together makes of pitch and gains, or of them what generators move; `totals` are all
+  /// values with what the generators add. Gives a bit for each of them that is new.
+  @discardableResult
+  @_noLocks mutating func compute(_ voice: Voice.Core, all: Bool) -> UInt32 {
+    let region = voice.region
+    let totals = self.totals
+    if all {
+      store(vector(values), totals)
+      store(vector(values + 16), totals + 16)
+    } else {
+      var left = targets
+      while left != 0 {
+        let slot = left.trailingZeroBitCount
+        left &= left &- 1
+        totals[slot] = values[slot]
+      }
+    }
+    var left = routes
+    while left != 0 {
+      let index = left.trailingZeroBitCount
+      left &= left &- 1
+      let route = region.pointee.routes[index]
+      let value = generator(route.generator) * values[Slot.depth &+ index]
+      let slot = Int(route.slot)
+      if slot == Slot.amplitude {
+        // An envelope is the gain itself, an LFO swings around it.
+        totals[slot] *= route.generator < Route.envelope ? 1 + value : value
+      } else {
+        totals[slot] += value
+      }
+    }
+    let moved = all ? .max : targets
+    if Self.has(moved, UInt8(Slot.pitch)) {
+      nextRatio = voice.pitch
+      if totals[Slot.pitch] != 0 { nextRatio *= exponential2(Double(totals[Slot.pitch]) / 1200) }
+    }
+    // Slots up to the position.
+    if moved & 0x1F != 0 { computeGains(voice) }
+    return moved
+  }
+
+  @_noLocks private mutating func computeGains(_ voice: Voice.Core) {
+    let isStereo = voice.region.pointee.isStereo
+    var gain = voice.gain
+    if totals[Slot.amplitude] != 1 { gain *= totals[Slot.amplitude] }
+    if totals[Slot.volume] != 0 { gain *= exponential2(totals[Slot.volume] * 0.166_096_404) }
+    if totals[Slot.pan] != pan || totals[Slot.position] != position {
+      pan = totals[Slot.pan]
+      position = totals[Slot.position]
+      (sideLeft, sideRight) = Self.sides(pan: pan, position: position, isStereo: isStereo)
+    }
+    nextLeft = gain * sideLeft
+    nextRight = gain * sideRight
+    let width = totals[Slot.width]
+    own = width == 100 ? 1 : 0.5 + width * 0.005
+    other = width == 100 || !isStereo ? 0 : 0.5 - width * 0.005
+  }
+
+  @_noLocks private static func sides(pan: Float, position: Float, isStereo: Bool) -> (Float, Float) {
+    let first = side(pan)
+    guard isStereo else { return first }
+    // Of a stereo sample one side is lowered and the other raised: 0 dB in the middle.
+    let second = side(position)
+    return (2 * first.0 * second.0, 2 * first.1 * second.1)
+  }
+
+  @_noLocks private static func side(_ percent: Float) -> (Float, Float) {
+    let limited = percent > -100 ? (percent < 100 ? percent : 100) : -100
+    let angle = (limited + 100) * (Float.pi / 400)
+    return (cosine(angle), sine(angle))
+  }
+}
