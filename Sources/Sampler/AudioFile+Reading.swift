@@ -201,7 +201,13 @@ extension AudioFile {
       )
     }
     guard mode != Int32(SF_LOOP_NONE) else { return (nil, key) }
-    return (end > start ? Loop(start: start, end: end) : nil, key)
+    let type: LoopType =
+      switch mode {
+      case Int32(SF_LOOP_BACKWARD): .backward
+      case Int32(SF_LOOP_ALTERNATING): .alternate
+      default: .forward
+      }
+    return (end > start ? Loop(start: start, end: end, type: type) : nil, key)
   }
 
   private static func formatName(_ format: Int32) -> String {

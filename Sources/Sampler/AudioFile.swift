@@ -13,6 +13,7 @@ final class AudioFile: @unchecked Sendable {
     var start: Int
     /// Exclusive.
     var end: Int
+    var type = LoopType.forward
   }
 
   /// What is known of a file beside its frames.
@@ -98,6 +99,36 @@ final class AudioFile: @unchecked Sendable {
     first = stream.first
     memory = nil
     self.stream = stream
+  }
+
+  /// The same sound with its loop laid out so that playing on and on plays it backwards, or to and fro (the
+  /// frames at which it turns sound once); and where the loop is then. What lies behind the loop is behind it
+  /// still, after a last time forwards when it goes to and fro and `isLeft`. Worker.
+  func unrolled(_ loop: Loop, isLeft: Bool, in pool: SamplePool) throws(LoadError) -> (AudioFile, Loop) {
+    var backwards = loop.start..<loop.end
+    var forwards = loop.end..<loop.end
+    if loop.type == .alternate {
+      backwards = min(loop.start + 1, loop.end - 1)..<loop.end - 1
+      if isLeft { forwards = loop.start..<loop.end }
+    }
+    let result = try AudioFile(
+      facts, channels: channels, frames: frames + backwards.count + forwards.count, isShort: isShort, in: pool
+    )
+    for channel in 0..<channels {
+      let from = first + channel * stride * width
+      var to = result.first + channel * result.stride * width
+      func copy(_ frames: Range<Int>) {
+        memcpy(to, from + frames.lowerBound * width, frames.count * width)
+        to += frames.count * width
+      }
+      copy(0..<loop.end)
+      for frame in backwards.reversed() { copy(frame..<frame + 1) }
+      copy(forwards)
+      copy(loop.end..<frames)
+    }
+    let start = loop.type == .alternate ? loop.start : loop.end
+    let end = loop.end + backwards.count
+    return (result, Loop(start: start, end: end))
   }
 
   /// What was read as interleaved floats, each finite. Worker.

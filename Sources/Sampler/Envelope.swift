@@ -22,6 +22,8 @@ struct EnvelopeSettings {
   /// The decay's time is one to nothing, not to the sustain level; the release's one from full.
   var decaysToZero = true
   var releasesFromFull = false
+  /// Controllers reach it while it runs.
+  var isDynamic = false
 }
 
 /// A sounding DAHDSR envelope: delay, attack (a straight line), hold, decay, sustain, release.
@@ -83,9 +85,11 @@ struct Envelope {
     while frame >= length, stage.isBeforeSustain { enterNext() }
   }
 
-  /// The stages to come take other times, and a note that is held goes to another level within 5 ms.
+  /// Where it is dynamic, the stages to come take other times, and a note that is held goes to another level
+  /// within 5 ms.
   /// Audio thread.
   @_noLocks mutating func change(_ settings: EnvelopeSettings, added: UnsafePointer<Float>, rate: Float) {
+    guard settings.isDynamic else { return }
     let before = sustain
     take(settings, added, rate)
     guard stage == .sustain, sustain != before else { return }

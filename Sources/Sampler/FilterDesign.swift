@@ -7,7 +7,7 @@ enum FilterKind: UInt8, Hashable, Sendable {
   case bankLowpass
   /// A further stage behind one of two poles, without resonance of its own.
   case lowpassStage, highpassStage
-  case allpass1
+  case allpass1, bandpass1, notch1
 
   @_noLocks static func == (a: Self, b: Self) -> Bool { a.rawValue == b.rawValue }
 }
@@ -77,6 +77,13 @@ struct FilterMix {
       input = -1
       band = 2
       low = 2
+    case .bandpass1:
+      damping = 2
+      band = 2
+    case .notch1:
+      damping = 2
+      input = 1
+      band = -2
     case .peak:
       // 1/Q of a bandwidth in octaves (R. Bristow-Johnson, "Cookbook formulae for audio equalizer biquad
       // filter coefficients").

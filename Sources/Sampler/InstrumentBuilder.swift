@@ -79,7 +79,7 @@ struct InstrumentBuilder {
       samples[ObjectIdentifier(sample)] = sample
       // What a note begins with is there when it begins.
       sample.stream?.pin(entries[number].settings.offset)
-      conditions += entries[number].settings.conditions
+      conditions += entries[number].settings.allConditions
     }
     let (keys, rows, noteLists) = index()
     var lists = noteLists
@@ -99,7 +99,7 @@ struct InstrumentBuilder {
           sample: entries[number].sample, velocityGains: gains, firstCondition: firstCondition,
           counter: counter,
           tables: &owner.tables))
-      firstCondition += entries[number].settings.conditions.count
+      firstCondition += entries[number].settings.allConditions.count
       if entries[number].settings.sequenceLength > 1 { counter += 1 }
     }
     var standing = [Float](repeating: 0, count: 128)
@@ -182,7 +182,7 @@ struct InstrumentBuilder {
     var result = [UInt32](repeating: 0, count: max(1, programs.count) * 128)
     var regions: [Int: [UInt32]] = [:]
     for number in entries.indices {
-      for range in entries[number].settings.starts.prefix(1) {
+      for range in entries[number].settings.starts {
         regions[entries[number].program * 128 + Int(range.control), default: []].append(UInt32(number))
       }
     }

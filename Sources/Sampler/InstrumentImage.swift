@@ -88,9 +88,6 @@ struct ControlRange {
   var low: Float
   var high: Float
 
-  /// In which no controller ever stands.
-  static let never = ControlRange(control: 0, low: 1, high: 0)
-
   /// Whether a controller that has moved comes into it. Audio thread.
   @_noLocks func begins(_ control: Int, from before: Float, to value: Float) -> Bool {
     Int(self.control) == control && value >= low && value <= high && (before < low || before > high)
@@ -109,6 +106,13 @@ enum LoopMode: UInt8 {
   case sustain
 
   @_noLocks static func == (a: Self, b: Self) -> Bool { a.rawValue == b.rawValue }
+}
+
+/// Which way a loop goes.
+enum LoopType: UInt8 {
+  case forward, backward
+  /// To and fro.
+  case alternate
 }
 
 /// When a region starts.
@@ -152,6 +156,9 @@ struct Region {
   /// Seconds of silence before it starts, and frames of the engine.
   var delay: Float
   var delayFrames: Float
+  /// Beats of silence before it starts, and after which it is released (0: never).
+  var delayBeats: Float
+  var stopBeats: Float
   /// Waits for the next multiple of so many beats (0: does not wait), which begin so many beats later.
   var syncBeats: Float
   var syncOffset: Float
@@ -166,10 +173,11 @@ struct Region {
   var velocityTracking: Float
   var envelope: EnvelopeSettings
   var fades: CrossfadeRanges
-  /// The controller whose move into this range starts it (`low > high`: none).
-  var startControl: ControlRange
-  /// The controller whose move into this range ends it.
-  var stopControl: ControlRange
+  /// Among the image's conditions, the ranges into which a controller moves to start it, and to end it.
+  var firstStart: Int32
+  var startCount: Int32
+  var firstStop: Int32
+  var stopCount: Int32
   /// Round robin: sounds at each note that is `sequencePosition` (from 0) of `sequenceLength`, counted
   /// by the counter with this number.
   var sequenceLength: Int32
@@ -184,8 +192,9 @@ struct Region {
   var offFast: Bool
   /// Seconds of the fade when `offFast`.
   var offTime: Float
-  /// How that fade bends (NaN: as fades of the engine do).
+  /// How that fade bends (NaN: as fades of the engine do), or its curve's place among the image's (-1: none).
   var offShape: Float
+  var offCurve: Int32
   /// A softer note does not end a louder one of the same key.
   var selfMask: Bool
   /// The velocity is the one of the note before.
@@ -197,8 +206,10 @@ struct Region {
   /// How often the loop comes round (0: for ever).
   var turns: Int32
   var trigger: Trigger
-  /// Decibels a second by which a release sample is softer the longer the note was held.
-  var releaseDecay: Float
+  /// By how many decibels a second a release sample is softer the longer the note was held, in parts of so
+  /// many seconds.
+  var releaseDecays: SIMD4<Float>
+  var releaseTimes: SIMD4<Float>
   /// A release region sounds although what the key began has ended.
   var playsDead: Bool
   /// Most voices of the group, and of one key, at a time (0: any number).
@@ -240,6 +251,20 @@ struct Region {
   var envelopeCount: Int32
   var firstFlexible: Int32
   var flexibleCount: Int32
+  /// The flexible envelope that takes the amplifier's place (-1: none).
+  var amplifier: Int32
+
+  /// The decibels that a release sample has lost after a note of so many seconds. Audio thread.
+  @_noLocks func releaseLoss(after seconds: Float) -> Float {
+    var loss: Float = 0
+    var left = seconds
+    for part in 0..<4 {
+      let time = left < releaseTimes[part] ? left : releaseTimes[part]
+      loss += releaseDecays[part] * time
+      left -= time
+    }
+    return loss
+  }
 
   /// Whether a source moves anything of it. Audio thread.
   @_noLocks func hears(_ source: UInt8) -> Bool {

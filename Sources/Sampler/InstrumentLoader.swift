@@ -19,7 +19,7 @@ public enum InstrumentLoader {
   private static func loadAudio(
     _ path: String, _ options: LoadOptions
   ) throws(LoadError) -> (resource: Resource, report: InstrumentReport) {
-    let sample = try AudioFile.read(
+    var sample = try AudioFile.read(
       path, folded: true, in: SamplePool(options), showing: options.progress)
     var settings = RegionSettings()
     settings.isPlainFile = true
@@ -27,6 +27,11 @@ public enum InstrumentLoader {
     settings.envelope.release = 0.1
     var findings = sample.findings()
     findings += settings.clamp(to: sample).map { Finding(.corrected, file: path, line: 0, $0) }
+    if let loop = settings.turningLoop(of: sample), sample.stream == nil {
+      let (unrolled, place) = try sample.unrolled(loop, isLeft: settings.leavesLoop, in: SamplePool(options))
+      settings.take(place, added: unrolled.frames - sample.frames)
+      sample = unrolled
+    }
     var builder = InstrumentBuilder()
     builder.entries = [InstrumentBuilder.Entry(settings: settings, sample: sample)]
     let resource = builder.build(name: lastComponent(path))
@@ -53,7 +58,7 @@ public enum InstrumentLoader {
     var builder = InstrumentBuilder()
     builder.controls = reader.controls
     builder.switchDefault = reader.switchDefault
-    for var settings in reader.regions {
+    for var settings in reader.regions.lazy.flatMap(\.directions) {
       guard settings.end != -1 else { continue }
       guard let name = settings.sample else {
         findings.append(
@@ -63,9 +68,17 @@ public enum InstrumentLoader {
         continue
       }
       guard options.progress?.isCancelled != true else { throw LoadError(path: path, "no longer wanted") }
-      guard let sample = library.sample(name, isReversed: settings.isReversed, settings.sampleLine, &findings)
+      guard var sample = library.sample(name, isReversed: settings.isReversed, settings.sampleLine, &findings)
       else { continue }
-      let faults = settings.clamp(to: sample)
+      var faults = settings.clamp(to: sample)
+      if let loop = settings.turningLoop(of: sample) {
+        if let (unrolled, place) = try library.unrolled(sample, loop, isLeft: settings.leavesLoop) {
+          settings.take(place, added: unrolled.frames - sample.frames)
+          sample = unrolled
+        } else {
+          faults.append("the sample is too large for a loop backwards; it goes forwards")
+        }
+      }
       for fault in faults {
         findings.append(
           Finding(
@@ -117,7 +130,15 @@ private struct SampleLibrary {
     var isReversed: Bool
   }
 
+  private struct Turn: Hashable {
+    var sample: ObjectIdentifier
+    var loop: AudioFile.Loop
+    var isLeft: Bool
+  }
+
   let folder: String
+  private var turnedBytes = 0
+  private var turned: [Turn: (AudioFile, AudioFile.Loop)] = [:]
   private var loaded: [Wish: AudioFile] = [:]
   private var failed: Set<Wish> = []
   private let pool: SamplePool
@@ -128,6 +149,22 @@ private struct SampleLibrary {
   }
 
   var count: Int { loaded.count }
+
+  /// Loops that are laid out are copies of their samples: so much memory at most.
+  private static var mostTurned: Int { 256 << 20 }
+
+  /// The sample with its loop laid out (see `AudioFile`), or nil where it streams or there are too many.
+  mutating func unrolled(
+    _ sample: AudioFile, _ loop: AudioFile.Loop, isLeft: Bool
+  ) throws(LoadError) -> (AudioFile, AudioFile.Loop)? {
+    let turn = Turn(sample: ObjectIdentifier(sample), loop: loop, isLeft: isLeft)
+    if let known = turned[turn] { return known }
+    guard sample.stream == nil, turnedBytes + 2 * sample.bytes <= Self.mostTurned else { return nil }
+    turnedBytes += 2 * sample.bytes
+    let result = try sample.unrolled(loop, isLeft: isLeft, in: pool)
+    turned[turn] = result
+    return result
+  }
 
   /// The sample, or nil and (the first time) a finding.
   mutating func sample(

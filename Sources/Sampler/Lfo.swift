@@ -65,13 +65,16 @@ struct Lfo {
 
   @_noLocks init() {}
 
-  /// `delay` and `fade` in seconds. Audio thread.
+  /// `delay` and `fade` in seconds; `phase` is added to the plan's. Audio thread.
   @_noLocks init(
     _ plan: LfoPlan, _ waves: UnsafePointer<LfoWave>, _ steps: UnsafePointer<Float>, delay: Float,
-    fade: Float,
-    rate: Float, seed: UInt32
+    fade: Float, phase added: Float, rate: Float, seed: UInt32
   ) {
     phase = plan.phase
+    if added != 0, added < 1e6, added > -1e6 {
+      phase += added - Float(Int32(added))
+      phase = phase >= 1 ? phase - 1 : (phase < 0 ? phase + 1 : phase)
+    }
     wait = Self.frames(delay, rate)
     self.fade = Self.frames(fade, rate)
     turns = plan.turns

@@ -47,8 +47,10 @@ enum Slot {
   static var filterWidth: Int { @_noLocks get { 19 } }
   /// How deep each route goes, in the unit of what it goes to.
   static var depth: Int { @_noLocks get { 32 } }
-  /// Hertz (in a bank: cents above 8.176 Hz) of each LFO.
+  /// Hertz (in a bank: cents above 8.176 Hz) of each LFO, and a factor of what it moves. Routes lead to both,
+  /// as they do to the slots below `depth`.
   static var frequency: Int { @_noLocks get { 48 } }
+  static var swing: Int { @_noLocks get { 56 } }
 
   static var noteOn: Int { @_noLocks get { 64 } }
   /// Eight stages of each envelope (`Envelope.Stage` by number); the first envelope is the amplifier's.
@@ -63,6 +65,11 @@ enum Slot {
   static var delayFrames: Int { @_noLocks get { 106 } }
   /// How much of the velocity's curve counts, -1...1.
   static var velocityTracking: Int { @_noLocks get { 107 } }
+  /// Beats.
+  static var delayBeats: Int { @_noLocks get { 108 } }
+  static var stopBeats: Int { @_noLocks get { 109 } }
+  /// Turns at which each LFO begins.
+  static var lfoPhase: Int { @_noLocks get { 112 } }
   /// Seconds and levels of the points of a flexible envelope, sixteen each.
   static var pointTime: Int { @_noLocks get { 128 } }
   static var pointLevel: Int { @_noLocks get { 192 } }
@@ -79,20 +86,20 @@ enum Most {
   static var units: Int { @_noLocks get { 6 } }
 }
 
-/// Adds `amount`, times what two sources say through their curves, to a slot (to `amplitude` it is a
-/// factor).
+/// Adds `amount`, times what two sources say through their curves, to a slot, or multiplies it by that.
 struct Modulation {
   var source: UInt8
   var by: UInt8
   var slot: UInt8
   /// The sum of both sources counts without its sign (SoundFont's absolute transform).
   var isAbsolute: Bool
+  var isProduct: Bool
   var amount: Float
   /// Places of the curves among the image's.
   var curve: Int32
   var byCurve: Int32
-  /// The curve is taken in so many steps (0: smoothly).
-  var steps: Float
+  /// What it comes to is a multiple of this, nearer to 0 (0: smoothly).
+  var step: Float
 }
 
 /// What an LFO or an envelope moves: by its value -1...1 (or 0...1) times the depth.

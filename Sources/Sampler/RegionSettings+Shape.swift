@@ -7,6 +7,13 @@ extension RegionSettings {
     for variable in variables.values.sorted(by: { $0.number < $1.number }) {
       shape.modulations += variable.modulations { Self.curve($0, curves) }
     }
+    findCurves(curves)
+    for (slot, isProduct) in shape.products.sorted(by: { $0.key < $1.key }) { setProduct(slot, isProduct) }
+    // It takes the place of the other, which has nothing more to say.
+    if shape.flexible.contains(where: \.settings.isAmplifier) {
+      envelope = EnvelopeSettings()
+      shape.modulations.removeAll { (Slot.stage..<Slot.stage + 8).contains(Int($0.slot)) }
+    }
     for index in 0..<2 {
       let slot = Slot.cutoff + 2 * index
       let filter = filters[index]
@@ -37,23 +44,24 @@ extension RegionSettings {
           width: UInt8(Slot.bandWidth + index)))
       for number in shape.modulations.indices where Int(shape.modulations[number].slot) == frequency {
         // What is said in hertz becomes cents, from where the band is.
-        let amount = Double(shape.modulations[number].amount)
-        let linear = Curve.linear.values
-        shape.modulations[number].amount = 1
-        shape.modulations[number].curve = .custom(
-          linear.map {
-            Self.cents(max(1, band.frequency + amount * Double($0))) - Self.cents(band.frequency)
-          })
+        shape.modulations[number].bend {
+          Self.cents(max(1, band.frequency + $0)) - Self.cents(band.frequency)
+        }
       }
     }
     track(ampKeyTrack, ampKeyCenter, Slot.volume)
     track(panKeyTrack, panKeyCenter, Slot.pan)
     track(positionKeyTrack, positionKeyCenter, Slot.position)
     for (control, fade) in controlFades.sorted(by: { $0.key < $1.key }) {
-      var modulation = ModulationSettings(source: UInt8(control), slot: UInt8(Slot.amplitude), amount: 1)
+      var modulation = ModulationSettings(
+        source: UInt8(control), slot: UInt8(Slot.amplitude), isProduct: true, amount: 1)
       modulation.curve = .custom(fade.gains(isPower: controlPower))
       shape.modulations.append(modulation)
     }
+  }
+
+  /// Finds the curves of what is known by numbers.
+  private mutating func findCurves(_ curves: [Int: [Float]]) {
     for index in shape.modulations.indices {
       let isBipolar =
         shape.modulations[index].source == Source.bend
@@ -65,6 +73,43 @@ extension RegionSettings {
         shape.modulations[index].curve = .bipolar
       }
     }
+    for index in shape.flexible.indices {
+      shape.flexible[index].settings.curves = shape.flexible[index].settings.curveNumbers.mapValues {
+        Self.curve($0, curves)
+      }
+    }
+    offCurve = offCurveNumber.map { Self.curve($0, curves) }
+  }
+
+  /// Controllers multiply a value, or are added to it, where that is not their usual way.
+  private mutating func setProduct(_ slot: Int, _ isProduct: Bool) {
+    guard isProduct != (slot == Slot.amplitude) else { return }
+    // What moves by itself is not meant.
+    func isMeant(_ modulation: ModulationSettings) -> Bool {
+      Int(modulation.slot) == slot && modulation.source < Source.velocity
+    }
+    switch slot {
+    case Slot.amplitude:
+      shape.base[slot] = Float(amplitude / 100)
+      amplitude = 100
+    case Slot.volume:
+      shape.base[slot] = Float(volume)
+      volume = 0
+    case Slot.pitch:
+      shape.base[slot] = Float(tune)
+      tune = 0
+    case Slot.cutoff, Slot.cutoff + 2:
+      // A factor of the frequency: so many cents more.
+      for index in shape.modulations.indices where isMeant(shape.modulations[index]) {
+        shape.modulations[index].bend { Float(1200 * log2(max(0.001, $0))) }
+      }
+      return
+    default: break
+    }
+    var products = shape.modulations.filter(isMeant)
+    for index in products.indices { products[index].isProduct = isProduct }
+    // First, so that only the value itself is multiplied.
+    shape.modulations = products + shape.modulations.filter { !isMeant($0) }
   }
 
   /// Cents above 8.176 Hz.

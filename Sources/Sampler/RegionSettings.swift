@@ -63,6 +63,8 @@ struct RegionSettings {
   var delay: Double = 0
   /// Frames of the engine, besides.
   var delaySamples: Double = 0
+  var delayBeats: Double = 0
+  var stopBeats: Double = 0
   var syncBeats: Double = 0
   var syncOffset: Double = 0
   /// Frames.
@@ -70,6 +72,8 @@ struct RegionSettings {
   /// The last frame; nil: the sample's.
   var end: Int?
   var loopMode: LoopMode?
+  /// nil: as the sample says.
+  var loopType: LoopType?
   var loopStart: Int?
   /// Inclusive.
   var loopEnd: Int?
@@ -117,16 +121,18 @@ struct RegionSettings {
   var offBy = 0
   var offFast = true
   var offTime: Double = 0.006
-  /// How the fade bends when `off_mode=time`; nil: fast.
+  /// How the fade bends when `off_mode=time` (nil: fast), or its curve, by number and as it is.
   var offShape: Double?
+  var offCurveNumber: Int?
+  var offCurve: Curve?
   /// A softer note does not end a louder one of the same key.
   var selfMask = true
   /// Velocity is the one of the note before.
   var takesPreviousVelocity = false
-  /// Controllers move the envelopes' times while they run.
-  var isDynamic = false
   var trigger = Trigger.attack
   var releaseDecay: Double = 0
+  /// By numbers, the decibels a second of a part of the time, and its seconds.
+  var releaseParts: [Int: (decay: Double, seconds: Double)] = [:]
   var playsDead = false
   var isReversed = false
   var polyphony = 0
@@ -134,9 +140,13 @@ struct RegionSettings {
   var conditions: [ControlRange] = []
   var switches = KeySwitches.none
   var pedals = Pedals()
-  /// The controllers that start it, and those that end it.
+  /// The controllers that start it, those that end it, and those with which it is played backwards.
   var starts: [ControlRange] = []
   var stops: [ControlRange] = []
+  var reverses: [ControlRange] = []
+
+  /// As they lie in the image.
+  var allConditions: [ControlRange] { conditions + starts + stops }
 
   /// What volume and amplitude make of it.
   var gain: Double {
@@ -190,6 +200,43 @@ struct RegionSettings {
     return nil
   }
 
+  /// Itself; where controllers choose the direction, once for each way to do so.
+  var directions: [RegionSettings] {
+    guard !reverses.isEmpty else { return [self] }
+    var turned = self
+    turned.conditions += reverses
+    turned.isReversed.toggle()
+    var result = [turned]
+    for (index, range) in reverses.enumerated() {
+      for (low, high) in [(Float(0), range.low.nextDown), (range.high.nextUp, 127)] where low <= high {
+        var other = self
+        other.conditions += reverses[..<index]
+        other.conditions.append(ControlRange(control: range.control, low: low, high: high))
+        result.append(other)
+      }
+    }
+    return result
+  }
+
+  /// The loop that the file states or `loop_type` asks for, where it does not just go forwards. `clamp(to:)`
+  /// came before.
+  func turningLoop(of sample: AudioFile) -> AudioFile.Loop? {
+    guard loopMode == .continuous || loopMode == .sustain, playCount == 0, let loopStart, let loopEnd,
+      loopEnd > loopStart
+    else { return nil }
+    let type = loopType ?? sample.loop?.type ?? .forward
+    return type == .forward ? nil : AudioFile.Loop(start: loopStart, end: loopEnd + 1, type: type)
+  }
+
+  /// Whether it ever plays on behind its loop.
+  var leavesLoop: Bool { loopMode == .sustain || loopCount > 0 }
+
+  /// The sample's loop is laid out now: it lies at `place`, and there are so many more frames.
+  mutating func take(_ place: AudioFile.Loop, added: Int) {
+    if let end, let loopEnd, end >= loopEnd { self.end = end + added }
+    (loopStart, loopEnd) = (place.start, place.end - 1)
+  }
+
   /// Sets right what lies outside the sample, and says so in words.
   mutating func clamp(to sample: AudioFile) -> [String] {
     var faults: [String] = []
@@ -241,7 +288,11 @@ struct RegionSettings {
     let isStereo = sample.channels > 1
     let sides = sides(isStereo: isStereo)
     let length = max(1, min(1000, sequenceLength))
-    let isDynamic = self.isDynamic && shape.modulations.contains { Int($0.slot) >= Slot.noteOn }
+    let isDynamic =
+      (envelope.isDynamic || shape.envelopes.contains(where: \.settings.isDynamic)
+        || shape.flexible.contains(where: \.settings.isDynamic))
+      && shape.modulations.contains { Int($0.slot) >= Slot.noteOn }
+    let (releaseDecays, releaseTimes) = releases()
     var smoothing = [Float](repeating: 0.005, count: 64)
     for (slot, seconds) in self.smoothing where seconds > 0.005 { smoothing[slot] = Float(seconds) }
     let loopFrames = (loopEnd ?? 0) + 1 - (loopStart ?? 0)
@@ -258,19 +309,23 @@ struct RegionSettings {
       keyTrack: Float(keyTrack), tune: Float(tune + 100 * Double(transpose) + levelTune.values.reduce(0, +)),
       bendUp: Float(bendUp),
       bendDown: Float(bendDown), delay: Float(delay), delayFrames: Float(delaySamples),
-      syncBeats: Float(syncBeats), syncOffset: Float(syncOffset),
+      delayBeats: Float(delayBeats), stopBeats: Float(stopBeats), syncBeats: Float(syncBeats),
+      syncOffset: Float(syncOffset),
       gain: Float(gain), pan: Float(pan),
       position: shape.base[Slot.position], sideLeft: Float(sides.left), sideRight: Float(sides.right),
       velocityGains: velocityGains, velocityTracking: Float(velocityCurve.tracking), envelope: envelope,
       fades: fades,
-      startControl: starts.first ?? .never, stopControl: stops.first ?? .never, sequenceLength: Int32(length),
+      firstStart: Int32(firstCondition + conditions.count), startCount: Int32(starts.count),
+      firstStop: Int32(firstCondition + conditions.count + starts.count), stopCount: Int32(stops.count),
+      sequenceLength: Int32(length),
       sequencePosition: Int32(clamping: sequencePosition - 1),
       sequenceCounter: Int32(counter), randomLow: Float(randomLow), randomHigh: Float(randomHigh),
       group: Int32(clamping: group), offBy: Int32(clamping: offBy), offFast: offFast,
-      offTime: Float(offTime), offShape: offShape.map { Float($0) } ?? .nan, selfMask: selfMask,
+      offTime: Float(offTime), offShape: offShape.map { Float($0) } ?? .nan,
+      offCurve: offCurve.map { tables.curve($0) } ?? -1, selfMask: selfMask,
       takesPreviousVelocity: takesPreviousVelocity, isDynamic: isDynamic, crossfade: crossfade,
       turns: Int32(clamping: playCount > 1 ? playCount - 1 : loopCount), trigger: trigger,
-      releaseDecay: Float(releaseDecay), playsDead: playsDead,
+      releaseDecays: releaseDecays, releaseTimes: releaseTimes, playsDead: playsDead,
       polyphony: Int32(clamping: polyphony), notePolyphony: Int32(clamping: notePolyphony),
       firstCondition: Int32(firstCondition), conditionCount: Int32(conditions.count), switches: switches,
       pedals: pedals,
@@ -287,7 +342,21 @@ struct RegionSettings {
       lfoCount: Int32(shape.lfos.count), firstEnvelope: tables.envelopes(shape.envelopes.map(\.settings)),
       envelopeCount: Int32(shape.envelopes.count),
       firstFlexible: tables.flexible(shape.flexible.map(\.settings)),
-      flexibleCount: Int32(shape.flexible.count))
+      flexibleCount: Int32(shape.flexible.count),
+      amplifier: Int32(shape.flexible.firstIndex(where: \.settings.isAmplifier) ?? -1))
+  }
+
+  /// The parts of a release sample's decay; the last of them goes on for ever where its time is not stated.
+  private func releases() -> (decays: SIMD4<Float>, times: SIMD4<Float>) {
+    var decays = SIMD4<Float>(repeating: 0)
+    var times = SIMD4<Float>(repeating: 0)
+    decays[0] = Float(releaseDecay)
+    times[0] = .infinity
+    for (place, part) in releaseParts.sorted(by: { $0.key < $1.key }).prefix(4).enumerated() {
+      decays[place] = Float(part.value.decay)
+      times[place] = Float(part.value.seconds)
+    }
+    return (decays, times)
   }
 }
 

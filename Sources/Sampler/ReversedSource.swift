@@ -46,5 +46,5 @@ extension AudioFile {
 
 extension AudioFile.Loop {
   /// The same loop of the sound that is turned round.
-  func reversed(_ frames: Int) -> Self { Self(start: frames - end, end: frames - start) }
+  func reversed(_ frames: Int) -> Self { Self(start: frames - end, end: frames - start, type: type) }
 }

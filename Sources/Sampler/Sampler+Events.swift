@@ -238,7 +238,10 @@ extension Sampler {
         }
       }
       if zones.reaches(channel, Int(voice.pointee.channel)),
-        voice.pointee.region.pointee.stopControl.begins(number, from: before, to: value)
+        let image = voice.pointee.image,
+        begins(
+          voice.pointee.region.pointee.firstStop, voice.pointee.region.pointee.stopCount, image, number,
+          from: before, to: value)
       {
         release(slot)
       }

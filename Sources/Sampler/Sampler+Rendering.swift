@@ -2,6 +2,48 @@ import Realtime
 
 /// How voices sound: plain ones one by one, those that something shapes sixteen at a time.
 extension Sampler {
+  /// Adds the frames `from..<end` of all voices, and releases on their frames those that stop after so many
+  /// beats. Audio thread.
+  @_noLocks mutating func play(from: Int, to end: Int) {
+    var frame = from
+    while hasStops {
+      let next = framesToStop()
+      guard next <= end &- frame else { break }
+      if next > 0 { render(from: frame, to: frame &+ next) }
+      frame &+= next
+      stopDue()
+    }
+    if frame < end { render(from: frame, to: end) }
+  }
+
+  /// Until the next of the voices that stop does; very many when there is none.
+  @_noLocks private mutating func framesToStop() -> Int {
+    var least = Int.max
+    var slot = nextActive(0)
+    while slot >= 0 {
+      let voice = voicePool + slot
+      if voice.pointee.stop > 0 {
+        let left = Int(voice.pointee.stop &- voice.pointee.age) &+ Int(voice.pointee.wait)
+        least = left < least ? (left > 0 ? left : 0) : least
+      }
+      slot = nextActive(slot &+ 1)
+    }
+    hasStops = least < Int.max
+    return least
+  }
+
+  @_noLocks private mutating func stopDue() {
+    var slot = nextActive(0)
+    while slot >= 0 {
+      let voice = voicePool + slot
+      if voice.pointee.stop > 0, voice.pointee.age >= voice.pointee.stop {
+        voice.pointee.stop = 0
+        release(slot)
+      }
+      slot = nextActive(slot &+ 1)
+    }
+  }
+
   /// Adds the frames `from..<to` of all voices. Within a group of sixteen slots plain voices come first,
   /// then the others, each in the order of the slots. Audio thread.
   @_noLocks mutating func render(from: Int, to: Int) {
@@ -110,17 +152,17 @@ extension Sampler {
     }
   }
 
-  /// What a modulation adds (or, to the amplitude, multiplies by). Audio thread.
+  /// What a modulation adds, or multiplies by. Audio thread.
   @_noLocks private func amount(
     _ modulation: Modulation, _ image: UnsafeMutablePointer<InstrumentImage>, _ slot: Int
   ) -> Float {
-    var place = position(modulation.source, slot)
-    if modulation.steps > 1 {
-      let step = 127 / (modulation.steps - 1)
-      let whole = Float(Int32(place / step + 0.5))
-      place = whole * step
-    }
+    let place = position(modulation.source, slot)
     var value = modulation.amount * curveValue(image.pointee.curves + Int(modulation.curve), place)
+    if modulation.step > 0 {
+      // A hair more, as a whole number of steps may come out a hair below.
+      let steps = value / modulation.step * 1.0001
+      if steps < 1e9, steps > -1e9 { value = Float(Int32(steps)) * modulation.step }
+    }
     if modulation.by != Source.one {
       value *= curveValue(image.pointee.curves + Int(modulation.byCurve), position(modulation.by, slot))
     }
@@ -139,7 +181,7 @@ extension Sampler {
       let target = Int(modulation.slot)
       guard target < Slot.noteOn else { continue }
       let amount = amount(modulation, image, slot)
-      if target == Slot.amplitude { goals[target] *= amount } else { goals[target] += amount }
+      if modulation.isProduct { goals[target] *= amount } else { goals[target] += amount }
     }
     let own = Int(voice.pointee.channel)
     goals[Slot.pitch] += memberBend(own)
@@ -185,6 +227,7 @@ extension Sampler {
         if region.pointee.isDynamic {
           evaluateNoteOn(slot)
           voicePool[slot].envelope.change(region.pointee.envelope, added: noteValues, rate: rate)
+          shapes[slot].change(voicePool[slot].core, noteValues, rate: rate)
         }
         shapes[slot].wake(&voicePool[slot])
       }

@@ -139,6 +139,18 @@ extension Sampler {
     return switches.previous < 0 || switches.previous == previousKey
   }
 
+  /// Whether a controller that has moved comes into one of these ranges. Audio thread.
+  @_noLocks func begins(
+    _ first: Int32, _ count: Int32, _ image: UnsafeMutablePointer<InstrumentImage>, _ control: Int,
+    from before: Float, to value: Float
+  ) -> Bool {
+    for index in 0..<Int(count)
+    where image.pointee.conditions[Int(first) &+ index].begins(control, from: before, to: value) {
+      return true
+    }
+    return false
+  }
+
   /// A controller has moved: the regions that it starts begin. Audio thread.
   @_noLocks mutating func startByControl(
     _ image: UnsafeMutablePointer<InstrumentImage>, _ channel: Int, _ control: Int, _ before: Float,
@@ -152,8 +164,9 @@ extension Sampler {
     let chance = nextRandom()
     for index in 1...Int(list[0]) {
       let region = image.pointee.regions + Int(list[index])
-      let range = region.pointee.startControl
-      guard range.begins(control, from: before, to: value) else { continue }
+      guard
+        begins(region.pointee.firstStart, region.pointee.startCount, image, control, from: before, to: value)
+      else { continue }
       // It sounds at its own pitch, once for all.
       let key = Int(region.pointee.keyCenter)
       let note = Note(
@@ -191,8 +204,9 @@ extension Sampler {
     let key = Float(voice.soundKey)
     var gain = region.pointee.gain * velocityGain(region, voice.velocity)
     gain *= region.pointee.fades.gain(key: Float(note.key), velocity: Float(note.velocity))
-    if note.isRelease, region.pointee.releaseDecay > 0 {
-      gain *= power(10, -region.pointee.releaseDecay * note.seconds / 20)
+    if note.isRelease {
+      let loss = region.pointee.releaseLoss(after: note.seconds)
+      if loss != 0 { gain *= power(10, -loss / 20) }
     }
     if region.pointee.randomVolume != 0 {
       gain *= exponential2((2 * nextRandom() - 1) * region.pointee.randomVolume * 0.166_096_404)
@@ -217,11 +231,18 @@ extension Sampler {
     if region.pointee.randomDelay > 0 { delay += nextRandom() * region.pointee.randomDelay }
     var wait = Double(
       delay * rate + region.pointee.delayFrames + noteValues[Slot.delayFrames &- Slot.noteOn])
+    let beat = Double(rate * 60 / Self.tempo)
+    wait += Double(region.pointee.delayBeats + noteValues[Slot.delayBeats &- Slot.noteOn]) * beat
     if region.pointee.syncBeats > 0 { wait += framesToBeat(region, from: Double(eventTime) + wait) }
     voice.wait = wait >= 1 ? (wait < 1e9 ? Int32(wait) : 1_000_000_000) : 0
     // What a note off began, and a one-shot, hears no further note off.
     voice.isHeld = !note.isRelease && !note.isByControl && !(region.pointee.loopMode == .oneShot)
     voice.isOfKeyDown = !note.isRelease && !note.isByControl
+    let stop = Double(region.pointee.stopBeats + noteValues[Slot.stopBeats &- Slot.noteOn]) * beat
+    if stop >= 1, stop < 1e15 {
+      voice.stop = Int64(stop)
+      hasStops = true
+    }
     voice.startsStream = region.pointee.stream != nil
     voicePool[slot] = voice
     shapes[slot].begin(
@@ -231,7 +252,7 @@ extension Sampler {
   }
 
   /// Beats a minute, counted from the engine's first frame: there is no transport to ask.
-  private static var tempo: Float { @_noLocks get { 120 } }
+  static var tempo: Float { @_noLocks get { 120 } }
 
   /// How long a region has to wait for its beat, from an engine frame on.
   @_noLocks private func framesToBeat(_ region: UnsafeMutablePointer<Region>, from time: Double) -> Double {

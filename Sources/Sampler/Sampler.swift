@@ -71,6 +71,8 @@ public struct Sampler: Kernel {
   /// Velocities of the last note and of the one before.
   var lastVelocity = 0
   var previousVelocity = 0
+  /// Some voice may be one that stops after so many beats.
+  var hasStops = false
   /// A number by which each note differs from the one before.
   var noteCount: UInt32 = 0
   /// Of the next notes; and what it is where the node leaves it open.
@@ -237,13 +239,13 @@ public struct Sampler: Kernel {
       let offset = Int(event.offset)
       if offset > frame {
         let end = offset < block.frames ? offset : block.frames
-        render(from: frame, to: end)
+        play(from: frame, to: end)
         frame = end
       }
       handle(event, time: block.time &+ Int64(frame))
       if used > 0 { sounded = true }
     }
-    if frame < block.frames { render(from: frame, to: block.frames) }
+    if frame < block.frames { play(from: frame, to: block.frames) }
     guard sounded else { return .silent }
     write(block)
     return .sounding

@@ -28,9 +28,9 @@ public let sfzOpcodes: [(topic: String, names: [String])] = [
     words(
       """
       sample key lokey hikey lovel hivel pitch_keycenter pitch_keytrack tune transpose offset offset_random
-      end delay delay_random loop_mode loop_start loop_end loop_crossfade loop_count count phase
+      end delay delay_random loop_type loop_mode loop_start loop_end loop_crossfade loop_count count phase
       pitch_random offset_onccN delay_onccN delay_samples delay_samples_onccN sync_beats sync_offset
-      direction
+      delay_beats stop_beats delay_beats_onccN stop_beats_onccN direction reverse_loccN reverse_hiccN
       """)
   ),
   (
@@ -40,8 +40,9 @@ public let sfzOpcodes: [(topic: String, names: [String])] = [
       trigger seq_length seq_position lorand hirand loccN hiccN on_loccN on_hiccN start_loccN start_hiccN
       stop_loccN stop_hiccN lohdccN hihdccN sw_lokey sw_hikey sw_default sw_last sw_lolast sw_hilast
       sw_down sw_up sw_previous sw_vel lochan hichan lobend hibend lochanaft hichanaft lopolyaft hipolyaft
-      loprog hiprog group off_by off_mode off_time off_shape polyphony note_polyphony note_selfmask
-      rt_decay rt_dead lobpm hibpm sustain_sw sustain_cc sustain_lo sostenuto_sw sostenuto_cc sostenuto_lo
+      loprog hiprog group off_by off_mode off_time off_shape off_curve polyphony note_polyphony note_selfmask
+      rt_decay rt_decayN rt_decayN_time rt_dead lobpm hibpm sustain_sw sustain_cc sustain_lo sostenuto_sw
+      sostenuto_cc sostenuto_lo
       """)
   ),
   (
@@ -53,7 +54,8 @@ public let sfzOpcodes: [(topic: String, names: [String])] = [
       pan_keytrack pan_keycenter pan_veltrack position_keytrack position_keycenter position_veltrack
       amp_veltrack_onccN xfin_lokey xfin_hikey xfout_lokey xfout_hikey xf_keycurve xfin_lovel xfin_hivel
       xfout_lovel xfout_hivel xf_velcurve xfin_loccN xfin_hiccN xfout_loccN xfout_hiccN xf_cccurve
-      volume_onccN amplitude_onccN pan_onccN width_onccN position_onccN
+      volume_onccN amplitude_onccN pan_onccN width_onccN position_onccN amplitude_mod volume_mod pan_mod
+      width_mod position_mod pan_random width_random position_random
       """)
   ),
   (
@@ -61,12 +63,12 @@ public let sfzOpcodes: [(topic: String, names: [String])] = [
     words(
       """
       bend_up bend_down bend_smooth bend_step bend_stepup bend_stepdown pitch_veltrack pitch_veltrack_onccN
-      global_tune master_tune group_tune tune_onccN pitch_onccN
+      global_tune master_tune group_tune tune_onccN pitch_onccN pitch_mod tune_mod
       """)
   ),
   (
     "variables",
-    words("varN_mod varN_onccN varN_curveccN varN_pitch varN_cutoff varN_volume")
+    words("varN_mod varN_onccN varN_curveccN varN_pitch varN_cutoff varN_volume varN_eqNgain")
   ),
   (
     "envelopes",
@@ -78,18 +80,22 @@ public let sfzOpcodes: [(topic: String, names: [String])] = [
       + words(
         """
         pitcheg_depth pitcheg_vel2depth pitcheg_depth_onccN fileg_depth fileg_vel2depth fileg_depth_onccN
-        ampeg_dynamic egN_timeN egN_levelN egN_shapeN egN_sustain egN_pitch egN_cutoff egN_resonance
+        ampeg_dynamic pitcheg_dynamic fileg_dynamic egN_dynamic egN_points egN_timeN egN_levelN egN_shapeN
+        egN_curveN egN_sustain egN_loop egN_loop_count egN_loop_shape egN_freq_lfoN egN_depth_lfoN
+        egN_eqNgain egN_eqNfreq egN_eqNbw egN_pitch egN_cutoff egN_resonance
         egN_volume egN_amplitude egN_ampeg egN_pan egN_width egN_timeN_onccN egN_levelN_onccN
         """)
   ),
   (
     "LFOs",
     ["amplfo", "pitchlfo", "fillfo"].flatMap { unit in
-      words("freq depth delay fade depthccN freqccN depthchanaft depthpolyaft").map { "\(unit)_\($0)" }
+      words("freq beats depth delay fade depthccN freqccN depthchanaft depthpolyaft").map { "\(unit)_\($0)" }
     }
       + words(
         """
-        lfoN_freq lfoN_delay lfoN_fade lfoN_phase lfoN_wave lfoN_count lfoN_pitch lfoN_cutoff lfoN_resonance
+        lfoN_freq lfoN_beats lfoN_phase_onccN lfoN_freq_lfoN lfoN_depth_lfoN lfoN_eqNgain lfoN_eqNfreq
+        lfoN_eqNbw
+        lfoN_delay lfoN_fade lfoN_phase lfoN_wave lfoN_count lfoN_pitch lfoN_cutoff lfoN_resonance
         lfoN_volume lfoN_amplitude lfoN_pan lfoN_width lfoN_position lfoN_offset lfoN_scale lfoN_ratio
         lfoN_waveN lfoN_offsetN lfoN_scaleN lfoN_ratioN lfoN_steps lfoN_stepN lfoN_freq_onccN
         lfoN_pitch_onccN
@@ -102,7 +108,8 @@ public let sfzOpcodes: [(topic: String, names: [String])] = [
       cutoff resonance fil_type fil_keytrack fil_keycenter fil_veltrack fil_veltrack_onccN fil_random
       cutoff2 resonance2 fil2_type fil2_keytrack fil2_keycenter fil2_veltrack cutoff_onccN resonance_onccN
       cutoff_chanaft cutoff_polyaft eqN_freq eqN_bw eqN_gain eqN_type fil_gain fil2_gain eqN_vel2gain
-      eqN_vel2freq eqN_gain_onccN eqN_freq_onccN eqN_bw_onccN
+      eqN_vel2freq eqN_gain_onccN eqN_freq_onccN eqN_bw_onccN cutoff_mod resonance_mod cutoff2_mod
+      resonance2_mod fil_gain_mod fil2_gain_mod
       """)
   ),
 ]

@@ -77,7 +77,8 @@ struct SfzFilter {
     "bpf_2p_sv": [.bandpass], "brf_2p_sv": [.notch], "lpf_4p": [.lowpass, .lowpassStage],
     "hpf_4p": [.highpass, .highpassStage], "lpf_6p": [.lowpass, .lowpassStage, .lowpassStage],
     "hpf_6p": [.highpass, .highpassStage, .highpassStage], "peq": [.peak], "pkf_2p": [.peak],
-    "lsh": [.lowShelf], "hsh": [.highShelf], "apf_1p": [.allpass1],
+    "lsh": [.lowShelf], "hsh": [.highShelf], "apf_1p": [.allpass1], "bpf_1p": [.bandpass1],
+    "brf_1p": [.notch1],
   ]
 }
 

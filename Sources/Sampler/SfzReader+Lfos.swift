@@ -15,6 +15,9 @@ extension SfzReader {
     case "phase":
       let turns = real(name, value, -1e6...1e6, place) ?? 0
       lfo.phase = Float(turns - floor(turns))
+    case "beats":
+      guard let beats = real(name, value, 0.001...1000, place) else { break }
+      region.shape.base[Slot.frequency + index] = Sampler.tempo / 60 / Float(beats)
     case "count": lfo.turns = Float(real(name, value, 0...1e6, place) ?? 0)
     case "steps":
       guard let count = integer(name, value, 0...LfoSettings.mostSteps, place) else { break }
@@ -34,7 +37,7 @@ extension SfzReader {
   }
 
   private func isLfoSetting(_ part: String) -> Bool {
-    if ["delay", "fade", "phase", "count", "steps"].contains(part) { return true }
+    if ["delay", "fade", "phase", "beats", "count", "steps"].contains(part) { return true }
     if let step = Self.number(in: part, after: "step") { return step > 0 }
     guard let word = Self.waveWord(part) else { return false }
     return part == word || (2...LfoSettings.mostWaves).contains(Self.number(in: part, after: word) ?? 0)

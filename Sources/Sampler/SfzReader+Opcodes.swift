@@ -109,6 +109,8 @@ extension SfzReader {
     switch name {
     case "delay": region.delay = real(name, value, 0...3600, place) ?? region.delay
     case "delay_samples": region.delaySamples = real(name, value, 0...1e9, place) ?? region.delaySamples
+    case "delay_beats": region.delayBeats = real(name, value, 0...1000, place) ?? region.delayBeats
+    case "stop_beats": region.stopBeats = real(name, value, 0...100_000, place) ?? region.stopBeats
     case "sync_beats": region.syncBeats = real(name, value, 0...32, place) ?? region.syncBeats
     case "sync_offset": region.syncOffset = real(name, value, 0...32, place) ?? region.syncOffset
     case "direction":
@@ -130,6 +132,13 @@ extension SfzReader {
       case "loop_continuous": region.loopMode = .continuous
       case "loop_sustain": region.loopMode = .sustain
       default: unreadable(name, value, "no_loop, one_shot, loop_continuous or loop_sustain", place)
+      }
+    case "loop_type":
+      switch value {
+      case "forward": region.loopType = .forward
+      case "backward": region.loopType = .backward
+      case "alternate": region.loopType = .alternate
+      default: unreadable(name, value, "forward, backward or alternate", place)
       }
     case "trigger":
       switch value {
@@ -159,6 +168,7 @@ extension SfzReader {
     case "off_time": region.offTime = real(name, value, 0...3600, place) ?? region.offTime
     case "off_shape":
       if let shape = real(name, value, -80...80, place) { region.offShape = shape }
+    case "off_curve": region.offCurveNumber = integer(name, value, 0...255, place) ?? region.offCurveNumber
     case "note_selfmask": region.selfMask = isOn(name, value, place) ?? region.selfMask
     case "loop_crossfade": region.loopCrossfade = real(name, value, 0...3600, place) ?? 0
     case "count": region.playCount = integer(name, value, 0...1_000_000, place) ?? 0
@@ -241,7 +251,7 @@ extension SfzReader {
     }
     for (word, path) in [
       ("", \RegionSettings.conditions), ("on_", \RegionSettings.starts), ("start_", \RegionSettings.starts),
-      ("stop_", \RegionSettings.stops),
+      ("stop_", \RegionSettings.stops), ("reverse_", \RegionSettings.reverses),
     ] where name.hasPrefix(word) {
       for end in ["locc", "hicc"] {
         guard let control = Self.number(in: name, after: word + end, last: word.isEmpty ? 137 : 127) else {
@@ -254,6 +264,7 @@ extension SfzReader {
         return true
       }
     }
+    if name.hasPrefix("rt_decay"), setReleasePart(name, value, in: &region, place) { return true }
     for (fade, path) in [
       ("xfin_locc", \ControlFade.inLow), ("xfin_hicc", \ControlFade.inHigh),
       ("xfout_locc", \ControlFade.outLow), ("xfout_hicc", \ControlFade.outHigh),
@@ -265,6 +276,21 @@ extension SfzReader {
       return true
     }
     return false
+  }
+
+  /// `rt_decayN` and `rt_decayN_time`.
+  private mutating func setReleasePart(
+    _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
+  ) -> Bool {
+    let isTime = name.hasSuffix("_time")
+    guard let part = Self.number(in: String(isTime ? name.dropLast(5) : name[...]), after: "rt_decay"),
+      (1...4).contains(part)
+    else { return false }
+    guard let number = real(name, value, isTime ? 0...3600 : -200...200, place) else { return true }
+    var known = region.releaseParts[part] ?? (decay: 0, seconds: .infinity)
+    if isTime { known.seconds = number } else { known.decay = number }
+    region.releaseParts[part] = known
+    return true
   }
 
   // MARK: Values

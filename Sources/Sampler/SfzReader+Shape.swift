@@ -8,6 +8,7 @@ extension SfzReader {
     _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
   ) -> Bool {
     if name.hasPrefix("var"), setVariable(name, value, in: &region, place) { return true }
+    if name.hasSuffix("_mod") { return setProduct(name, value, in: &region, place) }
     if let modulated = Self.modulated(name) {
       if modulated.part == .amount, let slot = Self.velocityTracking[modulated.name] {
         guard let amount = real(name, value, -1e6...1e6, place) else { return true }
@@ -26,9 +27,9 @@ extension SfzReader {
         guard let milliseconds = real(name, value, 0...100_000, place) else { return true }
         // What is looked at only as a note begins has nothing to smooth.
         if to.slot < Slot.noteOn { region.smoothing[to.slot] = milliseconds / 1000 }
-      case .steps:
-        guard let steps = integer(name, value, 0...127, place) else { return true }
-        region.shape.modulate(to.slot, by: modulated.source) { $0.steps = Float(steps) }
+      case .step:
+        guard let step = real(name, value, 0...1e6, place) else { return true }
+        region.shape.modulate(to.slot, by: modulated.source) { $0.step = Float(step * to.scale) }
       }
       return true
     }
@@ -39,7 +40,7 @@ extension SfzReader {
   // MARK: Names
 
   private enum Part {
-    case amount, curve, steps, smoothing
+    case amount, curve, step, smoothing
   }
 
   /// Takes `pan_oncc10`, `cutoff_cc74`, `amplfo_depthcc1`, `pan_curvecc10`, `cutoff_chanaft`,
@@ -58,7 +59,7 @@ extension SfzReader {
     guard let number = UInt8(name.suffix(digits)), number <= Source.alternate else { return nil }
     let rest = name.dropLast(digits)
     let suffixes: [(String, Part)] = [
-      ("_curvecc", .curve), ("_stepcc", .steps), ("_smoothcc", .smoothing), ("_oncc", .amount),
+      ("_curvecc", .curve), ("_stepcc", .step), ("_smoothcc", .smoothing), ("_oncc", .amount),
       ("_cc", .amount), ("cc", .amount),
     ]
     for (suffix, part) in suffixes where rest.hasSuffix(suffix) && rest.count > suffix.count {
@@ -85,6 +86,8 @@ extension SfzReader {
     case "offset": return (Slot.offset, 1)
     case "delay": return (Slot.delay, 1)
     case "delay_samples": return (Slot.delayFrames, 1)
+    case "delay_beats": return (Slot.delayBeats, 1)
+    case "stop_beats": return (Slot.stopBeats, 1)
     case "amp_veltrack": return (Slot.velocityTracking, 0.01)
     default: break
     }
@@ -115,13 +118,13 @@ extension SfzReader {
       default: return nil
       }
     }
-    if number(in: unit, after: "lfo") != nil {
-      guard let number = shape.lfo(unit) else { return nil }
+    if let name = generatorName(unit, "lfo") {
+      guard let number = shape.lfo(name) else { return nil }
       if let found = lfo(part, number) { return found }
       return routed(part, generator: number, &shape)
     }
-    if number(in: unit, after: "eg") != nil {
-      guard let number = shape.flexible(unit) else { return nil }
+    if let name = generatorName(unit, "eg") {
+      guard let number = shape.flexible(name) else { return nil }
       if let point = Self.number(in: part, after: "time"), point < Most.points {
         return (Slot.pointTime + 16 * number + point, 1)
       }
@@ -140,6 +143,7 @@ extension SfzReader {
     case "freq": (Slot.frequency + number, 1)
     case "delay": (Slot.lfoDelay + number, 1)
     case "fade": (Slot.lfoFade + number, 1)
+    case "phase": (Slot.lfoPhase + number, 1)
     default: nil
     }
   }
@@ -157,21 +161,50 @@ extension SfzReader {
     case "resonance2": (slot, scale) = (Slot.resonance + 2, 1)
     case "volume": (slot, scale) = (Slot.volume, 1)
     case "amplitude": (slot, scale) = (Slot.amplitude, 0.01)
-    case "ampeg" where generator >= Int(Route.flexible): (slot, scale) = (Slot.amplitude, 1)
     case "pan": (slot, scale) = (Slot.pan, 1)
     case "width": (slot, scale) = (Slot.width, 1)
     case "position": (slot, scale) = (Slot.position, 1)
     default:
-      guard part.hasPrefix("eq"), let band = Int(part.dropFirst(2).prefix(1)), (1...3).contains(band) else {
-        return nil
-      }
-      switch part.dropFirst(3) {
-      case "gain": (slot, scale) = (Slot.bandGain + band - 1, 1)
-      case "bw": (slot, scale) = (Slot.bandWidth + band - 1, 1)
-      default: return nil
+      if let lfo = generatorName(part, "freq_lfo") ?? generatorName(part, "depth_lfo") {
+        guard let number = shape.lfo(lfo.replacing("freq_", with: "").replacing("depth_", with: "")) else {
+          return nil
+        }
+        (slot, scale) = part.hasPrefix("freq") ? (Slot.frequency + number, 1) : (Slot.swing + number, 0.01)
+      } else {
+        guard let band = bandName(part), let to = destination(band, &shape) else { return nil }
+        (slot, scale) = to
       }
     }
     return shape.depth(generator, to: slot).map { ($0, scale) }
+  }
+
+  /// The one name of `lfo1` and `lfo01`, where `unit` is one.
+  static func generatorName(_ unit: String, _ word: String) -> String? {
+    number(in: unit, after: word).map { "\(word)\($0)" }
+  }
+
+  // MARK: How controllers act
+
+  private static let products: Set = [
+    "delay", "delay_beats", "stop_beats", "offset", "pitch", "tune", "volume", "amplitude", "cutoff",
+    "resonance",
+    "fil_gain", "cutoff2", "resonance2", "fil2_gain", "pan", "position", "width",
+  ]
+
+  /// `pan_mod` and its like: whether controllers are added to a value or multiply it.
+  private mutating func setProduct(
+    _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
+  ) -> Bool {
+    let target = String(name.dropLast(4))
+    guard Self.products.contains(target), let to = Self.destination(target, &region.shape) else {
+      return false
+    }
+    switch value {
+    case "add": region.shape.products[to.slot] = false
+    case "mult" where to.slot < Slot.noteOn: region.shape.products[to.slot] = true
+    default: unreadable(name, value, to.slot < Slot.noteOn ? "add or mult" : "add", place)
+    }
+    return true
   }
 
   /// Names of how far velocity moves something, and the slots of what it moves.
@@ -180,70 +213,7 @@ extension SfzReader {
     "pan_veltrack": Slot.pan, "position_veltrack": Slot.position,
   ]
 
-  // MARK: Envelopes and LFOs
-
-  private mutating func setStage(
-    _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
-  ) -> Bool {
-    guard let unit = ["ampeg_", "pitcheg_", "fileg_"].first(where: { name.hasPrefix($0) }) else {
-      return false
-    }
-    let path: WritableKeyPath<EnvelopeSettings, Float>
-    var range = 0.0...3600.0
-    switch name.dropFirst(unit.count) {
-    case "delay": path = \.delay
-    case "attack": path = \.attack
-    case "hold": path = \.hold
-    case "decay": path = \.decay
-    case "release": path = \.release
-    case "sustain":
-      path = \.sustain
-      range = 0...100
-    case "start":
-      path = \.start
-      range = 0...100
-    case "attack_shape":
-      path = \.attackShape
-      range = -80...80
-    case "decay_shape":
-      path = \.decayShape
-      range = -80...80
-    case "release_shape":
-      path = \.releaseShape
-      range = -80...80
-    case "decay_zero":
-      if let isZero = isOn(name, value, place) {
-        return set(\.decaysToZero, to: isZero, of: unit, in: &region)
-      }
-      return true
-    case "release_zero":
-      if let isZero = isOn(name, value, place) {
-        return set(\.releasesFromFull, to: isZero, of: unit, in: &region)
-      }
-      return true
-    case "dynamic":
-      region.isDynamic = isOn(name, value, place) ?? region.isDynamic
-      return true
-    default: return false
-    }
-    guard let number = real(name, value, range, place) else { return true }
-    let setting = Float(range.upperBound == 100 ? number / 100 : number)
-    return set(path, to: setting, of: unit, in: &region)
-  }
-
-  /// Of `ampeg_`, `pitcheg_` or `fileg_`.
-  private func set<Value>(
-    _ path: WritableKeyPath<EnvelopeSettings, Value>, to setting: Value, of unit: String,
-    in region: inout RegionSettings
-  ) -> Bool {
-    if unit == "ampeg_" {
-      region.envelope[keyPath: path] = setting
-    } else {
-      guard let envelope = region.shape.envelope(String(unit.dropLast())) else { return false }
-      region.shape.envelopes[envelope].settings[keyPath: path] = setting
-    }
-    return true
-  }
+  // MARK: LFOs, and what stands for a slot
 
   private mutating func setGenerator(
     _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
@@ -252,30 +222,14 @@ extension SfzReader {
     let unit = String(name[..<underscore])
     let part = name[name.index(after: underscore)...]
     let isLfo = unit == "amplfo" || unit == "pitchlfo" || unit == "fillfo"
-    if isLfo || Self.number(in: unit, after: "lfo") != nil {
-      return setLfo(unit, String(part), name, value, in: &region, place)
+    if let lfo = isLfo ? unit : Self.generatorName(unit, "lfo") {
+      return setLfo(lfo, String(part), name, value, in: &region, place)
         || setSlot(name, value, in: &region, place)
     }
-    if Self.number(in: unit, after: "eg") != nil {
-      guard let index = region.shape.flexible(unit) else { return false }
-      if part == "sustain" {
-        region.shape.flexible[index].settings.sustain = integer(name, value, 0...100, place) ?? -1
-        return true
-      }
-      for (word, path) in [
-        ("time", \FlexiblePoint.time), ("level", \FlexiblePoint.level), ("shape", \FlexiblePoint.shape),
-      ] {
-        guard let point = Self.number(in: String(part), after: word) else { continue }
-        guard point < Most.points else { return false }
-        guard let number = real(name, value, word == "time" ? 0...3600 : -1e4...1e4, place) else {
-          return true
-        }
-        while region.shape.flexible[index].settings.points.count <= point {
-          region.shape.flexible[index].settings.points.append(FlexiblePoint())
-        }
-        region.shape.flexible[index].settings.points[point][keyPath: path] = Float(number)
-        return true
-      }
+    if let envelope = Self.generatorName(unit, "eg"),
+      setFlexible(envelope, String(part), name, value, in: &region, place)
+    {
+      return true
     }
     return setSlot(name, value, in: &region, place)
   }
@@ -314,6 +268,14 @@ extension SfzReader {
       region.positionKeyCenter = key(name, value, place) ?? region.positionKeyCenter
     case "pan_keytrack": region.panKeyTrack = real(name, value, -100...100, place) ?? region.panKeyTrack
     case "pan_keycenter": region.panKeyCenter = key(name, value, place) ?? region.panKeyCenter
+    case "pan_random", "position_random", "width_random":
+      if let percent = real(name, value, 0...200, place) {
+        let slot = name.hasPrefix("pan") ? Slot.pan : (name.hasPrefix("width") ? Slot.width : Slot.position)
+        region.shape.modulate(slot, by: Source.random) {
+          $0.amount = Float(percent)
+          $0.curveNumber = 1
+        }
+      }
     case "amp_random": region.randomVolume = (real(name, value, 0...96, place) ?? 0) / 2
     case "pitch_random": region.randomPitch = real(name, value, 0...9600, place) ?? 0
     case "offset_random": region.randomOffset = real(name, value, 0...4e9, place) ?? 0

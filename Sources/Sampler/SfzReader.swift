@@ -162,7 +162,7 @@ struct SfzReader {
         digits
           || [
             "cc", "lfo", "eg", "eq", "curve_", "var", "key", "_v", "_time", "_level", "_shape", "_wave",
-            "_offset", "_scale", "_ratio", "_step",
+            "_offset", "_scale", "_ratio", "_step", "_curve", "rt_decay",
           ].contains(
             where: word.hasSuffix)
           || word == "v"

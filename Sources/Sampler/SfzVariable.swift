@@ -31,7 +31,8 @@ struct SfzVariable {
     targets.flatMap { target in
       func modulation(_ source: Source) -> ModulationSettings {
         var result = ModulationSettings(
-          source: source.control, slot: UInt8(target.slot), amount: Float(source.amount * target.amount))
+          source: source.control, slot: UInt8(target.slot), isProduct: target.slot == Slot.amplitude,
+          amount: Float(source.amount * target.amount))
         result.curve = curve(source.curve)
         return result
       }
@@ -71,7 +72,7 @@ extension SfzReader {
       guard let curve = integer(name, value, 0...255, place) else { return true }
       variable.source(UInt8(control)) { $0.curve = curve }
     } else {
-      guard let to = Self.destination(part, &region.shape) else { return false }
+      guard let to = Self.destination(Self.bandName(part) ?? part, &region.shape) else { return false }
       guard let amount = real(name, value, -1e6...1e6, place) else { return true }
       variable.targets.removeAll { $0.slot == to.slot }
       variable.targets.append((to.slot, amount * to.scale))
@@ -81,5 +82,13 @@ extension SfzReader {
     }
     region.variables[number] = variable
     return true
+  }
+
+  /// `eq1_gain` for `eq1gain`, as it is called behind variables, envelopes and LFOs.
+  static func bandName(_ part: String) -> String? {
+    for word in ["gain", "freq", "bw"] where part.hasPrefix("eq") && part.hasSuffix(word) {
+      return number(in: String(part.dropLast(word.count)), after: "eq").map { "eq\($0)_\(word)" }
+    }
+    return nil
   }
 }

@@ -6,17 +6,27 @@ struct ModulationSettings: Hashable {
   var by = Source.one
   var slot: UInt8
   var isAbsolute = false
+  var isProduct = false
   var amount: Float
   var curve = Curve.linear
   var byCurve = Curve.linear
-  var steps: Float = 0
+  var step: Float = 0
   /// Of SFZ's `<curve>` headers, until the whole instrument is read.
   var curveNumber: Int?
+
+  /// Makes another unit of what it says.
+  mutating func bend(_ change: (Double) -> Float) {
+    let values = curve.values.map { value in
+      let amount = Double(amount * value)
+      return change(step > 0 ? (amount / Double(step) * 1.0001).rounded(.towardZero) * Double(step) : amount)
+    }
+    (amount, step, curve) = (1, 0, .custom(values))
+  }
 
   /// Of the same sources and the same destination.
   func isAlike(_ other: Self) -> Bool {
     source == other.source && by == other.by && slot == other.slot && isAbsolute == other.isAbsolute
-      && curve == other.curve && byCurve == other.byCurve
+      && isProduct == other.isProduct && curve == other.curve && byCurve == other.byCurve
   }
 }
 
@@ -30,6 +40,8 @@ struct ShapeSettings {
     return base
   }()
   var modulations: [ModulationSettings] = []
+  /// Slots of which SFZ's `_mod` says whether controllers multiply them.
+  var products: [Int: Bool] = [:]
   private(set) var routes: [RouteSettings] = []
   var lfos: [Named<LfoSettings>] = []
   /// Besides the amplifier's.
@@ -50,6 +62,15 @@ struct ShapeSettings {
   struct Flexible {
     var points: [FlexiblePoint] = []
     var sustain = -1
+    var loop = -1
+    var loopCount = 0
+    var loopShape = Float.nan
+    var isDynamic = false
+    /// It takes the amplifier's envelope's place.
+    var isAmplifier = false
+    /// Of the ways to points, by their numbers among SFZ's; and what these are.
+    var curveNumbers: [Int: Int] = [:]
+    var curves: [Int: Curve] = [:]
   }
 
   /// The place of the LFO of this name, which is made when there is room for it.
@@ -96,7 +117,8 @@ struct ShapeSettings {
     }) {
       change(&modulations[known])
     } else {
-      var new = ModulationSettings(source: source, by: other, slot: UInt8(slot), amount: 0)
+      var new = ModulationSettings(
+        source: source, by: other, slot: UInt8(slot), isProduct: slot == Slot.amplitude, amount: 0)
       change(&new)
       modulations.append(new)
     }

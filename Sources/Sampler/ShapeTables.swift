@@ -29,7 +29,7 @@ struct ShapeTables {
     return UnsafePointer(memory)
   }
 
-  private mutating func curve(_ curve: Curve) -> Int32 {
+  mutating func curve(_ curve: Curve) -> Int32 {
     if let place = curvePlaces[curve] { return place }
     let place = Int32(curveValues.count)
     let values = curve.values
@@ -43,8 +43,8 @@ struct ShapeTables {
     let memory = InstrumentBuilder.copy(
       list.map {
         Modulation(
-          source: $0.source, by: $0.by, slot: $0.slot, isAbsolute: $0.isAbsolute, amount: $0.amount,
-          curve: curve($0.curve), byCurve: curve($0.byCurve), steps: $0.steps)
+          source: $0.source, by: $0.by, slot: $0.slot, isAbsolute: $0.isAbsolute, isProduct: $0.isProduct,
+          amount: $0.amount, curve: curve($0.curve), byCurve: curve($0.byCurve), step: $0.step)
       })
     modulationLists[list] = memory
     return UnsafePointer(memory)
@@ -99,8 +99,13 @@ struct ShapeTables {
       allFlexible.append(
         FlexibleSettings(
           firstPoint: Int32(points.count), pointCount: Int32(one.points.count),
-          sustain: Int32(one.sustain)))
-      points += one.points
+          sustain: Int32(one.sustain), loop: Int32(one.loop), loopCount: Int32(one.loopCount),
+          loopShape: one.loopShape, isDynamic: one.isDynamic))
+      for (number, point) in one.points.enumerated() {
+        var point = point
+        if let shape = one.curves[number] { point.curve = curve(shape) }
+        points.append(point)
+      }
     }
     return Int32(allFlexible.count - list.count)
   }

@@ -45,8 +45,9 @@ struct Voice {
   /// Frames since it began, and frames a second.
   var age: Int64 = 0
   var rate: Float
-  /// Frames before it begins.
+  /// Frames before it begins, and the age at which it is released (0: none).
   var wait: Int32 = 0
+  var stop: Int64 = 0
   /// Counts note-ons: which came first.
   var order: UInt64 = 0
   var key: UInt8 = 0
@@ -150,6 +151,13 @@ struct Voice {
     t.replace(with: 1, where: t .> 1)
     offFrame = offLength &- offFrame > Int32(count) ? offFrame &+ Int32(count) : offLength
     let shape = region.pointee.offShape
+    if region.pointee.offCurve >= 0, let image {
+      var gains = SIMD16<Float>(repeating: 0)
+      for lane in 0..<16 {
+        gains[lane] = 1 - curveValue(image.pointee.curves + Int(region.pointee.offCurve), t[lane] * 127)
+      }
+      return gains
+    }
     if shape < 0.001, shape > -0.001 { return 1 - t }
     return 1 - (exponential2(t * (shape * 1.442_695)) - 1) / (exponential(shape) - 1)
   }
@@ -175,6 +183,7 @@ struct Voice {
       return
     }
     if region.pointee.loopMode == .sustain { isLooping = false }
+    if region.pointee.amplifier >= 0 { return }
     let frames = envelope.releaseFrames
     // A shorter release is a click whatever its curve: it becomes a fade without corners.
     if Float(frames) < 0.025 * rate {
@@ -192,6 +201,7 @@ struct Voice {
     pitch /= factor
     ratio /= factor
     wait = Int32((Double(wait) * factor).rounded())
+    if stop > 0 { stop = max(1, Int64((Double(stop) * factor).rounded())) }
     envelope.retune(factor)
     if offLength > 0 {
       offLength = max(1, Int32(min(2e9, (Double(offLength) * factor).rounded())))
@@ -257,6 +267,7 @@ struct Voice {
       if shape.isMoving {
         if shape.frame == 0 || Int(shape.frame) == VoiceShape.period {
           shape.step(core, at: frame &- from, &bank, slot: slot, rate: rate)
+          if shape.wasOver { fadeOut(shape.gainLeft == 0 && shape.gainRight == 0 ? 1 : Int(0.010 * rate)) }
         }
         if shape.isMoving {
           let left = VoiceShape.period &- Int(shape.frame)

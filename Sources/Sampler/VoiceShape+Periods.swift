@@ -24,6 +24,7 @@ extension VoiceShape {
     gainLeft = nextLeft
     gainRight = nextRight
     let region = voice.region
+    wasOver = isOver(region)
     let isAll = isGliding
     if isGliding {
       isGliding = glide(region.pointee.smoothing, rate)
@@ -87,13 +88,17 @@ extension VoiceShape {
 
   /// Finds the routes that move something, now or when the values are where they go.
   @_noLocks mutating func findRoutes(_ region: UnsafeMutablePointer<Region>) {
-    (routes, generators, targets) = (0, 0, 0)
+    (routes, lfoRoutes, generators, targets) = (0, 0, 0, 0)
     for index in 0..<Int(region.pointee.routeCount)
     where values[Slot.depth &+ index] != 0 || goals[Slot.depth &+ index] != 0 {
       let route = region.pointee.routes[index]
-      routes |= 1 &<< UInt32(index)
       generators |= 1 &<< UInt32(route.generator)
-      targets |= 1 &<< UInt32(route.slot)
+      if route.slot >= Slot.depth {
+        lfoRoutes |= 1 &<< UInt32(index)
+      } else {
+        routes |= 1 &<< UInt32(index)
+        targets |= 1 &<< UInt32(route.slot)
+      }
     }
   }
 
@@ -120,8 +125,17 @@ extension VoiceShape {
     guard frames > 0 else { return }
     let region = voice.region
     let isBank = region.pointee.isBank
+    var added = SIMD8<Float>(repeating: 0)
+    var left = lfoRoutes
+    while left != 0 {
+      let index = left.trailingZeroBitCount
+      left &= left &- 1
+      let slot = Int(region.pointee.routes[index].slot)
+      if slot < Slot.swing { added[slot &- Slot.frequency] += routeValue(region, index) }
+    }
     for index in 0..<Int(region.pointee.lfoCount) where Self.has(some, UInt8(index)) {
-      lfos[index].advance(frames, frequency: values[Slot.frequency &+ index], isBank: isBank, rate: rate)
+      lfos[index].advance(
+        frames, frequency: values[Slot.frequency &+ index] + added[index], isBank: isBank, rate: rate)
     }
     for index in 0..<Int(region.pointee.envelopeCount) where Self.has(some, Route.envelope &+ UInt8(index)) {
       envelopes[index].advance(frames)
@@ -137,6 +151,31 @@ extension VoiceShape {
     if number < Route.envelope { return lfos[Int(number)].value }
     if number < Route.flexible { return envelopes[Int(number &- Route.envelope)].value }
     return flexible[Int(number &- Route.flexible)].value
+  }
+
+  @_noLocks private mutating func routeValue(_ region: UnsafeMutablePointer<Region>, _ index: Int) -> Float {
+    generator(region.pointee.routes[index].generator) * values[Slot.depth &+ index]
+  }
+
+  /// How far each LFO swings, as others have it.
+  @_noLocks @inline(never) private mutating func allSwings(_ region: UnsafeMutablePointer<Region>) -> SIMD8<
+    Float
+  > {
+    var swings = SIMD8<Float>(repeating: 1)
+    var left = lfoRoutes
+    while left != 0 {
+      let index = left.trailingZeroBitCount
+      left &= left &- 1
+      let slot = Int(region.pointee.routes[index].slot)
+      if slot >= Slot.swing { swings[slot &- Slot.swing] *= routeValue(region, index) }
+    }
+    return swings
+  }
+
+  /// So many hertz more, in cents above 8.176 Hz.
+  @_noLocks @inline(never) private static func raised(_ cents: Float, by hertz: Float) -> Float {
+    let sum = 8.175_799 * exponential2(cents / 1200) + hertz
+    return sum > 8.175_799 ? 1200 * logarithm2(sum / 8.175_799) : 0
   }
 
   /// What everything together makes of pitch and gains, or of them what generators move; `totals` are all
@@ -156,16 +195,20 @@ extension VoiceShape {
         totals[slot] = values[slot]
       }
     }
+    let swings = lfoRoutes == 0 ? SIMD8<Float>(repeating: 1) : allSwings(region)
     var left = routes
     while left != 0 {
       let index = left.trailingZeroBitCount
       left &= left &- 1
       let route = region.pointee.routes[index]
-      let value = generator(route.generator) * values[Slot.depth &+ index]
+      var value = generator(route.generator) * values[Slot.depth &+ index]
+      if lfoRoutes != 0, route.generator < Route.envelope { value *= swings[Int(route.generator)] }
       let slot = Int(route.slot)
       if slot == Slot.amplitude {
         // An envelope is the gain itself, an LFO swings around it.
         totals[slot] *= route.generator < Route.envelope ? 1 + value : value
+      } else if slot >= Slot.bandFrequency, slot < Slot.bandWidth {
+        totals[slot] = Self.raised(totals[slot], by: value)
       } else {
         totals[slot] += value
       }

@@ -22,9 +22,10 @@ struct VoiceShape {
   var isGliding = false
   /// Values glided in the last control period, and what they made may still be on its way.
   var wasGliding = false
-  /// A bit for each route whose depth is not 0, for each generator that these lead from, and for each slot
-  /// that they lead to.
+  /// A bit for each route whose depth is not 0 (those that lead to LFOs apart), for each generator that these
+  /// lead from, and for each slot that they lead to.
   var routes: UInt32 = 0
+  var lfoRoutes: UInt32 = 0
   var generators: UInt32 = 0
   var targets: UInt32 = 0
   /// Frames of the control period that are over.
@@ -39,6 +40,8 @@ struct VoiceShape {
   /// Shares of the own and of the other side.
   var own: Float = 1
   var other: Float = 0
+  /// As it was when the present control period began.
+  var wasOver = false
   var nextRatio: Double = 0
   var nextLeft: Float = 0
   var nextRight: Float = 0
@@ -92,8 +95,8 @@ struct VoiceShape {
       lfos[index] = Lfo(
         plan, image.pointee.lfoWaves, image.pointee.lfoSteps,
         delay: region.pointee.isBank ? (delay > -12000 ? exponential2(delay / 1200) : 0) : delay,
-        fade: plan.fade + noteOn[Slot.lfoFade &- 64 &+ index], rate: rate,
-        seed: seed &+ UInt32(index))
+        fade: plan.fade + noteOn[Slot.lfoFade &- 64 &+ index],
+        phase: noteOn[Slot.lfoPhase &- 64 &+ index], rate: rate, seed: seed &+ UInt32(index))
     }
     for index in 0..<Int(region.pointee.envelopeCount) {
       envelopes[index] = Envelope(
@@ -104,7 +107,8 @@ struct VoiceShape {
     for index in 0..<Int(region.pointee.flexibleCount) {
       flexible[index] = FlexibleEnvelope(
         image.pointee.flexible[Int(region.pointee.firstFlexible) &+ index], image.pointee.points,
-        times: points + 16 &* index, levels: points + 64 + 16 &* index, rate: rate)
+        curves: UnsafePointer(image.pointee.curves), times: points + 16 &* index,
+        levels: points + 64 + 16 &* index, rate: rate)
     }
     pan = region.pointee.pan
     position = region.pointee.position
@@ -164,7 +168,30 @@ struct VoiceShape {
         voice.image!.pointee.points, times: points + 16 &* index, levels: points + 64 + 16 &* index,
         rate: voice.rate)
     }
-    if hasLiveGenerators { wake(&voice) }
+    // Whether the amplifier's envelope is over is looked at in control periods.
+    if hasLiveGenerators || region.pointee.amplifier >= 0 { wake(&voice) }
+  }
+
+  /// Modulation now says `noteOn` for the slots from `Slot.noteOn` on, and reaches the envelopes that are
+  /// dynamic. Audio thread.
+  @_noLocks mutating func change(_ voice: Voice.Core, _ noteOn: UnsafePointer<Float>, rate: Float) {
+    catchUp(voice, rate)
+    let (region, image) = (voice.region, voice.image!)
+    for index in 0..<Int(region.pointee.envelopeCount) {
+      envelopes[index].change(
+        image.pointee.envelopes[Int(region.pointee.firstEnvelope) &+ index],
+        added: noteOn + 8 &* (index &+ 1), rate: rate)
+    }
+    if region.pointee.flexibleCount > 0 { copyMemory(points, noteOn + 64, 512) }
+    for index in 0..<Int(region.pointee.flexibleCount) {
+      flexible[index].change(image.pointee.points, times: points + 16 &* index, rate: rate)
+    }
+  }
+
+  /// The envelope that takes the amplifier's place is over. Audio thread.
+  @_noLocks func isOver(_ region: UnsafeMutablePointer<Region>) -> Bool {
+    let amplifier = Int(region.pointee.amplifier)
+    return amplifier >= 0 && flexible[amplifier].isOver
   }
 
   /// When nothing moves and nothing but gains and pitch are at work, the voice needs no shaping. Where a

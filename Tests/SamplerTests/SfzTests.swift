@@ -113,6 +113,8 @@ import Testing
           case "eqN_type": "peak"
           case "xf_keycurve", "xf_velcurve", "xf_cccurve": "gain"
           case "sustain_sw", "sostenuto_sw": "on"
+          case "loop_type": "alternate"
+          case _ where name.hasSuffix("_mod"): "add"
           default: "1"
           }
         let written = name.split(separator: "N", omittingEmptySubsequences: false).joined(separator: "2")

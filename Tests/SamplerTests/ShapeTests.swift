@@ -178,7 +178,7 @@ import Testing
       <curve> curve_index=9 v000=1 v127=0
       <region> sample=one.wav key=60 volume_oncc20=-12 pan_oncc21=200
       <region> sample=one.wav key=61 amplitude_oncc22=100 amplitude_curvecc22=9
-      <region> sample=sine.wav key=62 pitch_keytrack=0 tune_oncc23=1200 tune_stepcc23=3
+      <region> sample=sine.wav key=62 pitch_keytrack=0 tune_oncc23=1200 tune_stepcc23=300
       <region> sample=one.wav key=63 xfin_locc24=20 xfin_hicc24=100
       <region> sample=one.wav key=64 volume_chanaft=-6
       <region> sample=one.wav key=65 volume_polyaft=-6
@@ -201,7 +201,7 @@ import Testing
       9600, [(before, .on(65)), (before + 1, Event(.keyPressure, key: 65, value: 127))])[0]
     #expect(abs(pressed[0] - 0.5) < 1e-6)
     #expect(abs(pressed[9500] - 0.5 * powf(10, -0.3)) < 1e-4)
-    // Of three steps the middle one.
+    // Of 661 cents the second step.
     let start = Int(rig.time)
     let tuned = rig.run(24000, [(start, .control(23, 70)), (start, .on(62))])[0]
     let marks = crossings(tuned[12000...])

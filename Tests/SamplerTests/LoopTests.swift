@@ -1,0 +1,141 @@
+import Glibc
+import Realtime
+import Testing
+
+@testable import Sampler
+
+/// The ways in which samples are played: which way their loops go, and when they begin and stop.
+@Suite struct Loops {
+  let folder = Folder()
+  /// Numbers that tell where they stand, so that a frame that is heard is known.
+  let ramp = (0..<100).map { Float($0) / 128 }
+
+  func rig(_ opcodes: String, findings: Int = 0) throws -> Rig<Sampler> {
+    folder.wav("ramp.wav", [ramp])
+    let text = "<global> amp_veltrack=0 pan=-100 sample=ramp.wav\n" + opcodes
+    let (resource, report) = try InstrumentLoader.load(path: folder.write("a.sfz", text))
+    #expect(report.findings.count == findings, "\(report.findings)")
+    let rig = Rig<Sampler>(Sampler.description)
+    rig.use(resource)
+    return rig
+  }
+
+  /// The places of the frames that are heard.
+  func places(_ rig: Rig<Sampler>, _ frames: Int, _ events: [(Int, Event)] = [(0, .on(60))]) -> [Int] {
+    rig.run(frames, events)[0].map { Int(($0 * 128).rounded()) }
+  }
+
+  @Test func loopsGoForwardsBackwardsOrToAndFro() throws {
+    let loop = "<region> loop_mode=loop_continuous loop_start=20 loop_end=24 loop_type="
+    let head = Array(0...24)
+    #expect(places(try rig(loop + "forward"), 32) == head + [20, 21, 22, 23, 24, 20, 21])
+    #expect(places(try rig(loop + "backward"), 36) == head + [24, 23, 22, 21, 20, 24, 23, 22, 21, 20, 24])
+    #expect(
+      places(try rig(loop + "alternate"), 43)
+        == head + [23, 22, 21, 20, 21, 22, 23, 24, 23, 22, 21, 20, 21, 22, 23, 24, 23, 22])
+  }
+
+  /// A loop that is left goes on where it is to what lies behind it, without a jump.
+  @Test func loopsToAndFroAreLeftForwards() throws {
+    let rig = try rig(
+      "<region> loop_mode=loop_sustain loop_start=20 loop_end=24 loop_type=alternate ampeg_release=9 "
+        + "ampeg_release_shape=40")
+    let heard = places(rig, 130, [(0, .on(60)), (40, .off(60))])
+    for frame in 1..<125 where heard[frame] > 0 { #expect(abs(heard[frame] - heard[frame - 1]) <= 1) }
+    #expect(heard.contains(99))
+    // So often besides the first time: to and fro is once.
+    let counted = try self.rig(
+      "<region> loop_mode=loop_continuous loop_start=20 loop_end=24 loop_type=alternate loop_count=2")
+    #expect(places(counted, 140).count { $0 == 22 } == 1 + 2 * 2 + 2)
+  }
+
+  /// What a file says of its own loop, as samplers and editors write it.
+  @Test func filesSayWhichWayTheirLoopsGo() throws {
+    var bytes = folder.read(lastPart(folder.wav("own.wav", [ramp], loop: 20...24)))!
+    let chunk = try #require((0..<bytes.count - 4).first { Array(bytes[$0..<$0 + 4]) == Array("smpl".utf8) })
+    bytes[chunk + 8 + 36 + 4] = 1
+    folder.write("own.wav", bytes)
+    let own = try rig("<region> sample=own.wav")
+    #expect(Array(places(own, 34)[23...]) == [23, 24, 23, 22, 21, 20, 21, 22, 23, 24, 23])
+    let stated = try rig("<region> sample=own.wav loop_type=forward")
+    #expect(Array(places(stated, 30)[23...]) == [23, 24, 20, 21, 22, 23, 24])
+    let (resource, _) = try InstrumentLoader.load(path: folder.path + "own.wav")
+    let plain = Rig<Sampler>(Sampler.description)
+    plain.use(resource)
+    #expect(Array(places(plain, 30)[23...]) == [23, 24, 23, 22, 21, 20, 21])
+  }
+
+  private func lastPart(_ path: String) -> String { String(path.split(separator: "/").last!) }
+
+  @Test func aLargeSampleSaysThatItsLoopGoesForwards() throws {
+    folder.wav("large.wav", [noise(70_000)])
+    let path = folder.write(
+      "a.sfz",
+      "<region> sample=large.wav loop_mode=loop_continuous loop_start=9 loop_end=99 loop_type=backward")
+    let (_, report) = try InstrumentLoader.load(path: path, options: Streams.small)
+    #expect(report.findings.count == 1 && report.findings[0].message.contains("goes forwards"))
+  }
+
+  @Test func controllersChooseTheDirection() throws {
+    let rig = try rig("<region> loop_mode=one_shot reverse_locc1=64 reverse_hicc1=100")
+    func first(_ control: Float) -> Int {
+      let start = Int(rig.time)
+      return places(rig, 128, [(start, .control(1, control)), (start, .on(60))])[10]
+    }
+    #expect([0, 63, 64, 100, 101, 127].map { first($0) } == [10, 10, 89, 89, 10, 10])
+  }
+
+  /// At 120 beats a minute a beat is 24000 frames.
+  @Test func regionsBeginAndStopAfterSoManyBeats() throws {
+    let rig = try rig(
+      "<region> loop_mode=loop_continuous loop_start=90 loop_end=99 delay_beats=0.5 stop_beats=1 "
+        + "stop_beats_oncc1=1 ampeg_release=0.001")
+    func extent(_ control: Float, step: () -> Int = { 64 }) -> (Int?, Int?) {
+      let start = Int(rig.time)
+      let output = rig.run(
+        96000, [(start, .control(1, control)), (start + 100, .on(60)), (start + 101, .control(2, 9))],
+        step: step)[0]
+      // The first frame of the sample is silent itself.
+      return (
+        output.firstIndex { $0 != 0 }.map { $0 - 101 }, output.lastIndex { $0 != 0 }.map { $0 - 101 }
+      )
+    }
+    let (first, last) = extent(0)
+    #expect(first == 12000)
+    // A release of a millisecond is made ten, so that it does not click.
+    #expect((36000...36485).contains(last ?? 0), "\(last ?? 0)")
+    let (_, later) = extent(127)
+    #expect((60000...60485).contains(later ?? 0), "\(later ?? 0)")
+    var random = SeededGenerator(seed: 3)
+    let (again, end) = extent(0, step: { Int.random(in: 1...64, using: &random) })
+    #expect(again == first && end == last)
+  }
+
+  @Test func releaseSamplesDecayInParts() throws {
+    let rig = try rig(
+      "<region> trigger=release rt_dead=on loop_mode=one_shot rt_decay1=6 rt_decay1_time=1 rt_decay2=3")
+    func decibels(after frames: Int) -> Double {
+      let start = Int(rig.time)
+      let output = rig.run(frames + 200, [(start, .on(60)), (start + frames, .off(60))])[0]
+      return 20 * log10(Double(output[frames + 50] / ramp[50]))
+    }
+    #expect(abs(decibels(after: 24000) + 3) < 0.01)
+    #expect(abs(decibels(after: 48000) + 6) < 0.01)
+    #expect(abs(decibels(after: 144_000) + 12) < 0.01)
+  }
+
+  /// Each of several controllers starts a region, and each of several ends it.
+  @Test func severalControllersStartAndEndARegion() throws {
+    let rig = try rig(
+      "<region> hikey=-1 loop_mode=loop_continuous start_locc1=64 start_hicc1=127 start_locc2=64 start_hicc2=127 "
+        + "stop_locc3=64 stop_hicc3=127 stop_locc4=64 stop_hicc4=127")
+    func voices(_ control: UInt8, _ value: Float) -> Int {
+      _ = rig.run(960, [(Int(rig.time), .control(control, value))])
+      return rig.kernel.voices
+    }
+    #expect(voices(1, 100) == 1)
+    #expect(voices(3, 100) == 0)
+    #expect(voices(2, 100) == 1)
+    #expect(voices(4, 100) == 0)
+  }
+}
