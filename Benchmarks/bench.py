@@ -4,8 +4,8 @@
     bench.py SOSTENUTO [--generic SOSTENUTO] [--repeat N] [--seconds N] [--only W1]… [--json FILE]
 
 The figure is user CPU seconds per rendered second: of a long render less a short one, over the
-difference of their lengths, so that the start is not in it. W6 is the start: wall seconds of a process
-that renders one block. W7 is two threads beside one: wall seconds. Peers that are not installed are left out. All sides must sound as the work does
+difference of their lengths, so that the start is not in it. W6 and SF2 are the start: wall seconds of a
+process that renders one block. W7 is two threads beside one: wall seconds. Peers that are not installed are left out. All sides must sound as the work does
 before any is timed.
 """
 import argparse
@@ -117,6 +117,7 @@ def our_sides(program, name, samples):
         "start": side("W6 groups", kept("W1.patch"), sounds=saws, is_start=True),
         "start nodes": side("W6 nodes", "W1-nodes.patch", sounds=saws, is_start=True),
         "start many": side("W6", "W6.patch", sounds=matrix, is_start=True),
+        "bank": side("SF2", "SF2.patch", "SF2.script", is_start=True),
         "two": side("two threads", "W7.patch", sounds=chain_rms(1), threads=2, is_wall=True),
         "one": side("one thread", "W7.patch", sounds=chain_rms(1), is_wall=True),
     }  # fmt: skip
@@ -140,6 +141,8 @@ def peer_sides(folder, samples):
         Side("FluidSynth", peers.fluidsynth("tone.sf2", peers.spread_notes(), 60), FLUIDSYNTH * voices_rms(samples), short=0.75),
         Side("FluidSynth filters", peers.filtered("still.sf2"), GAIN * STILL, short=0.75),
         Side("FluidSynth cutoffs", peers.filtered("moving.sf2"), GAIN * MOVING, short=0.75))  # fmt: skip
+    add("fluidsynth", Side("FluidSynth start", peers.fluidsynth(BANK, [(0, 60)], 100), is_start=True),
+        because=None if os.path.exists(BANK) else f"{BANK} is not there (apt-get install fluid-soundfont-gm)")  # fmt: skip
     python = peers.find_blas()
     add("sgemm", Side("sgemm", peers.sgemm(python), times=4),
         because=None if python else f"no numpy with OpenBLAS (apt-get install {peers.PACKAGES['sgemm']})")  # fmt: skip
@@ -178,6 +181,7 @@ def rows(ours, peer, generic):
         row("W6", "start: W1's patch, 4 groups", "start", "Csound start", 1),
         row("W6", "the same as 768 nodes", "start nodes", "Csound start", 1),
         Row("W6", "start: 12,500 nodes", ours["start many"], None, 0.25, generic.get("start many")),
+        *([row("SF2", "start: a bank of 140 MB", "bank", "FluidSynth start", 1)] if os.path.exists(BANK) else []),
         Row("W7", "two branches, two threads", ours["two"], ours["one"], 0.6, generic.get("two")),
     ]
 
@@ -248,7 +252,7 @@ def main():
                 side.take(folder, options.seconds)
 
     print(f"{options.repeat} turns of {options.seconds:g} s at {RATE} Hz in blocks of {BLOCK} frames, one thread but for W7;")
-    print("user CPU seconds per second of sound, W6 and W7 wall seconds: medians and half the quartiles' distance")
+    print("user CPU seconds per second of sound, W6, SF2 and W7 wall seconds: medians and half the quartiles' distance")
     table(todo)
     load = " ".join(f"{x:.1f}" for x in os.getloadavg())
     print(f"{os.cpu_count()} processors, load {load}")

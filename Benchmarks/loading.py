@@ -25,7 +25,6 @@ from bench import WORK
 from edits import LEAD, TURN, in_turns, live
 from workloads import *
 
-BANK = "/usr/share/sounds/sf2/FluidR3_GM.sf2"
 HERE = os.path.dirname(os.path.abspath(__file__))
 # Seconds from one load to the next.
 PACE = 0.5

@@ -134,6 +134,15 @@ def played(instrument):
     )
 
 
+def loaded(bank):
+    return patch(
+        "SF2: a bank that loads.",
+        node("keys keyboard"),
+        node(f"voices sampler instrument={bank}", "connect keys -> voices"),
+        output("voices"),
+    )
+
+
 def note_ons(seconds):
     """A MIDI file of nothing else, spread over the keys and velocities that all instruments have."""
     track = bytearray(b"\0\xff\x51\x03" + (1_000_000).to_bytes(3, "big") + b"\0\x90\x40\x40")
@@ -275,6 +284,8 @@ def write_others(folder, travel=60):
     put(folder, "moves.script", matrix_moves(travel))
     put(folder, "W6.patch", many_nodes())
     put(folder, "W7.patch", branches())
+    put(folder, "SF2.patch", loaded(BANK))
+    put(folder, "SF2.script", "at 0s note voices on 60 90\n")
     return samples
 
 

@@ -256,10 +256,10 @@ def filtered(bank):
 
 def fluidsynth(bank, notes, volume):
     def command(folder, seconds, output):
-        path = f"{folder}/{bank}-{seconds:g}.mid"
+        path = f"{folder}/{os.path.basename(bank)}-{seconds:g}.mid"
         with open(path, "wb") as file:
             file.write(midi_file(seconds, notes, volume))
-        return fluidsynth_command(f"{folder}/{bank}", path, output)
+        return fluidsynth_command(os.path.join(folder, bank), path, output)
 
     return command
 

@@ -5,6 +5,7 @@ W2  128 voices of one looped sample, each at a rate of its own, with two gains, 
     and moving, and 1000 of them
 W3  64 saws through a 64x64 matrix in which every gain is open
 W4  two sines through 1000 stereo gains (a) or 1000 stereo low-passes (b) in series
+SF2 a General MIDI bank of 140 MB loads
 W7  two branches that do not meet, each of 500 stereo low-passes in series
 """
 import math
@@ -20,6 +21,9 @@ CUTOFF, Q = 1000, 2
 
 VOICES = 128
 VOICE_RATES = [0.5 * 2 ** (2 * i / (VOICES - 1)) for i in range(VOICES)]
+
+# As Debian's fluid-soundfont-gm has it.
+BANK = "/usr/share/sounds/sf2/FluidR3_GM.sf2"
 
 WIDTH = 64
 MATRIX_FREQS = [40 + 7.3 * i for i in range(WIDTH)]

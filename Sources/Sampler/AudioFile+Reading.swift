@@ -139,7 +139,7 @@ extension AudioFile {
     as type: Sample.Type,
     _ read: (OpaquePointer?, UnsafeMutablePointer<Sample>?, sf_count_t) -> sf_count_t
   ) throws(LoadError) -> [Sample] {
-    let piece = 1 << 16
+    let piece = max(1, longestRead / (channels * MemoryLayout<Sample>.size))
     var samples: [Sample] = []
     samples.reserveCapacity((min(promised, 1 << 24) + piece) * channels)
     while true {

@@ -19,6 +19,10 @@ public struct LoadOptions: Sendable {
   public init() {}
 }
 
+/// Bytes of a file that are asked for at a time. Some systems give the processor to no other thread, however urgent, until
+/// a call of theirs has ended: one for half a megabyte has held up an audio thread for two milliseconds.
+let longestRead = 1 << 14
+
 /// How far a load is, and whether it is still wanted. Any thread.
 public final class LoadProgress: Sendable {
   private let done = Atomic<Int>(0)

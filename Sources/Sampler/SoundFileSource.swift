@@ -97,9 +97,17 @@ final class SoundFileSource: FrameSource {
       }
     }
     var samples = [Sample](repeating: 0, count: count * fileChannels)
-    let got = samples.withUnsafeMutableBufferPointer { read(file, $0.baseAddress, sf_count_t(count)) }
-    position = first + max(0, Int(got))
-    samples.removeLast((count - max(0, Int(got))) * fileChannels)
+    let piece = max(1, longestRead / (fileChannels * MemoryLayout<Sample>.size))
+    var done = 0
+    while done < count {
+      let got = samples.withUnsafeMutableBufferPointer {
+        read(file, $0.baseAddress! + done * fileChannels, sf_count_t(min(piece, count - done)))
+      }
+      guard got > 0 else { break }
+      done += Int(got)
+    }
+    position = first + done
+    samples.removeLast((count - done) * fileChannels)
     return samples
   }
 

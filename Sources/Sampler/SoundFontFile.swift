@@ -148,7 +148,7 @@ final class SoundFontFile {
   private func read(_ range: Range<Int>, into memory: UnsafeMutableRawPointer) throws(LoadError) {
     var done = 0
     while done < range.count {
-      let got = pread(file, memory + done, range.count - done, range.lowerBound + done)
+      let got = pread(file, memory + done, min(longestRead, range.count - done), range.lowerBound + done)
       if got < 0, errno == EINTR { continue }
       guard got >= 0 else { throw LoadError(path: path, String(cString: strerror(errno))) }
       guard got > 0 else {

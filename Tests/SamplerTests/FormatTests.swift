@@ -133,6 +133,41 @@ import Testing
     }
   }
 
+  /// A load asks the system for little at a time. Where a kernel is not preempted within a call, one for half a
+  /// megabyte would hold up sound for milliseconds.
+  @Test func loadsReadLittleAtATime() throws {
+    let tone = sine(300_000, period: 100)
+    let bank = BankWriter.Preset(bank: 0, program: 0, samples: tone, loop: 0..<300_000)
+    var paths = [folder.write("a.sf2", BankWriter.bytes([bank]))]
+    for (name, format) in [
+      ("short.wav", SF_FORMAT_PCM_16), ("float.wav", SF_FORMAT_FLOAT), ("long.wav", SF_FORMAT_PCM_24),
+    ] {
+      paths.append(folder.path + name)
+      try Self.write(folder.path + name, SF_FORMAT_WAV | format, [tone, tone], rate: 48000)
+    }
+    for path in paths {
+      for options in [LoadOptions(), Streams.small] {
+        let before = try Self.readsOfThisThread()
+        _ = try InstrumentLoader.load(path: path, options: options)
+        let after = try Self.readsOfThisThread()
+        #expect(after.bytes - before.bytes > 50_000, "\(path): it was not read")
+        #expect(
+          after.bytes - before.bytes <= (after.calls - before.calls) * 16_384, "\(path), \(options)")
+      }
+    }
+  }
+
+  private static func readsOfThisThread() throws -> (bytes: Int, calls: Int) {
+    let file = try #require(fopen("/proc/thread-self/io", "r"))
+    defer { fclose(file) }
+    var text = [CChar](repeating: 0, count: 1024)
+    fread(&text, 1, 1023, file)
+    let fields = String(cString: text).split(separator: "\n").reduce(into: [:]) {
+      $0[String($1.prefix { $0 != ":" })] = Int($1.drop { $0 != " " }.dropFirst())
+    }
+    return (try #require(fields["rchar"]), try #require(fields["syscr"]))
+  }
+
   private func rms(_ samples: [Float], _ range: Range<Int>) -> Float {
     (range.reduce(Float(0)) { $0 + samples[$1] * samples[$1] } / Float(range.count)).squareRoot()
   }
