@@ -1,16 +1,9 @@
 import Glibc
 import Realtime
 
-/// Lays an instrument out in the memory that the audio thread plays from. Worker.
+/// Lays an instrument out in the memory that the audio thread plays from, region by region: what is said about one is
+/// forgotten when it has become an image, since a bank has tens of thousands. Worker.
 struct InstrumentBuilder {
-  /// A region and the sample that it plays, before it becomes an image.
-  struct Entry {
-    var settings: RegionSettings
-    var sample: AudioFile
-    /// Its place in `programs`.
-    var program = 0
-  }
-
   struct Program {
     var bank: Int
     var program: Int
@@ -18,26 +11,54 @@ struct InstrumentBuilder {
 
   /// In the order of bank and number; empty for an instrument without programs.
   var programs: [Program] = []
-
-  var entries: [Entry] = []
   /// Where controllers stand at first (`set_ccN`).
   var controls: [Int: Float] = [:]
-  /// Which keys switch articulations.
-  var switchKeys: ClosedRange<Int>?
+  /// The keys that switch articulations, besides those of the regions.
+  var switchLow: Int?
+  var switchHigh: Int?
   var switchDefault: Int?
 
-  /// All memory of an instrument, freed with the last reference to its resource.
+  /// How many regions there are.
+  private(set) var count = 0
+  private let regions: UnsafeMutableBufferPointer<Region>
+  private var extents: [Extent] = []
+  private var conditions: [ControlRange] = []
+  private var velocityGains: [[Int: Double]: UnsafeMutablePointer<Float>] = [:]
+  private var sequences = 0
+  private let owner: Owner
+
+  /// For at most so many regions.
+  init(capacity: Int) {
+    regions = .allocate(capacity: max(1, capacity))
+    owner = Owner(regions)
+  }
+
+  /// Where and how a region sounds; regions themselves are too large to be looked at so often.
+  private struct Extent {
+    /// Its place in `programs`.
+    var program: Int
+    var keys: (low: Int, high: Int)
+    var velocities: (low: Int, high: Int)
+    var isRelease: Bool
+    /// The controllers that start it.
+    var startControls: [Int]
+  }
+
+  /// All memory of an instrument, freed with the last reference.
   private final class Owner: @unchecked Sendable {
-    var image: UnsafeMutablePointer<InstrumentImage>
-    var samples: [AudioFile]
+    let regions: UnsafeMutableBufferPointer<Region>
+    var image: UnsafeMutablePointer<InstrumentImage>?
+    var samples: [ObjectIdentifier: AudioFile] = [:]
     var velocityGains: [UnsafeMutablePointer<Float>] = []
     var tables = ShapeTables()
-    init(image: UnsafeMutablePointer<InstrumentImage>, samples: [AudioFile]) {
-      self.image = image
-      self.samples = samples
-    }
-    func free() {
-      image.pointee.regions.deallocate()
+
+    init(_ regions: UnsafeMutableBufferPointer<Region>) { self.regions = regions }
+
+    deinit {
+      regions.deallocate()
+      for table in velocityGains { table.deallocate() }
+      tables.free()
+      guard let image else { return }
       image.pointee.programs.deallocate()
       image.pointee.keys.deallocate()
       image.pointee.rows.deallocate()
@@ -53,78 +74,82 @@ struct InstrumentBuilder {
       image.pointee.flexible.deallocate()
       image.pointee.points.deallocate()
       image.deallocate()
-      for table in velocityGains { table.deallocate() }
-      tables.free()
     }
   }
 
   /// The lowest and the highest key of all regions.
   var keys: ClosedRange<Int> {
-    guard !entries.isEmpty else { return 0...127 }
-    var (low, high) = (Int.max, Int.min)
-    for number in entries.indices {
-      low = min(low, entries[number].settings.lowKey)
-      high = max(high, entries[number].settings.highKey)
+    guard let low = extents.map(\.keys.low).min(), let high = extents.map(\.keys.high).max() else {
+      return 0...127
     }
     return max(0, low)...max(0, low, high)
   }
 
+  /// A region of `programs[program]`, after those that are there; `settings.clamp(to: sample)` came before.
+  mutating func add(_ settings: RegionSettings, _ sample: AudioFile, program: Int = 0) {
+    owner.samples[ObjectIdentifier(sample)] = sample
+    // What a note begins with is there when it begins.
+    sample.stream?.pin(settings.offset)
+    let curve = settings.velocityCurve
+    let gains = velocityGains[curve.points] ?? Self.copy(curve.gains)
+    if velocityGains.updateValue(gains, forKey: curve.points) == nil { owner.velocityGains.append(gains) }
+    regions.initializeElement(
+      at: count,
+      to: settings.region(
+        sample: sample, velocityGains: gains, firstCondition: conditions.count, counter: sequences,
+        tables: &owner.tables))
+    count += 1
+    conditions += settings.allConditions
+    if settings.sequenceLength > 1 { sequences += 1 }
+    extents.append(
+      Extent(
+        program: program, keys: (settings.lowKey, settings.highKey),
+        velocities: (settings.lowVelocity, settings.highVelocity),
+        isRelease: settings.trigger == .release || settings.trigger == .releaseKey,
+        startControls: settings.starts.map { Int($0.control) }))
+  }
+
   /// The image, and the bytes that it and its samples hold.
   func build(name: String) -> Resource {
-    var samples: [ObjectIdentifier: AudioFile] = [:]
-    var conditions: [ControlRange] = []
-    // By number, here and below: regions are large, and a copy of one counts many references.
-    for number in entries.indices {
-      let sample = entries[number].sample
-      samples[ObjectIdentifier(sample)] = sample
-      // What a note begins with is there when it begins.
-      sample.stream?.pin(entries[number].settings.offset)
-      conditions += entries[number].settings.allConditions
-    }
     let (keys, rows, noteLists) = index()
     var lists = noteLists
     let controlLists = controlIndex(&lists)
-    let image = UnsafeMutablePointer<InstrumentImage>.allocate(capacity: 1)
-    let owner = Owner(image: image, samples: Array(samples.values))
-    let regions = UnsafeMutablePointer<Region>.allocate(capacity: entries.count)
-    var tables: [[Int: Double]: UnsafeMutablePointer<Float>] = [:]
-    var firstCondition = 0
-    var counter = 0
-    for number in entries.indices {
-      let curve = entries[number].settings.velocityCurve
-      let gains = tables[curve.points] ?? Self.copy(curve.gains)
-      if tables.updateValue(gains, forKey: curve.points) == nil { owner.velocityGains.append(gains) }
-      (regions + number).initialize(
-        to: entries[number].settings.region(
-          sample: entries[number].sample, velocityGains: gains, firstCondition: firstCondition,
-          counter: counter,
-          tables: &owner.tables))
-      firstCondition += entries[number].settings.allConditions.count
-      if entries[number].settings.sequenceLength > 1 { counter += 1 }
-    }
     var standing = [Float](repeating: 0, count: 128)
     for (control, value) in controls where standing.indices.contains(control) { standing[control] = value }
+    let switches = switchKeys
+    let image = UnsafeMutablePointer<InstrumentImage>.allocate(capacity: 1)
     image.initialize(
       to: InstrumentImage(
-        regions: regions, regionCount: entries.count,
+        regions: regions.baseAddress!, regionCount: count,
         programs: Self.copy(programs.map { ProgramNumber(bank: Int32($0.bank), program: Int32($0.program)) }),
         programCount: programs.count, keys: Self.copy(keys), rows: Self.copy(rows), lists: Self.copy(lists),
         controlLists: Self.copy(controlLists),
-        hasControlStarts: entries.indices.contains { !entries[$0].settings.starts.isEmpty },
+        hasControlStarts: extents.contains { !$0.startControls.isEmpty },
         conditions: Self.copy(conditions), controls: Self.copy(standing),
         curves: Self.copy(owner.tables.curveValues), lfos: Self.copy(owner.tables.allLfos),
         lfoWaves: Self.copy(owner.tables.lfoWaves), lfoSteps: Self.copy(owner.tables.lfoSteps),
         envelopes: Self.copy(owner.tables.allEnvelopes), flexible: Self.copy(owner.tables.allFlexible),
         points: Self.copy(owner.tables.points),
-        switchLow: Int32(switchKeys?.lowerBound ?? 1), switchHigh: Int32(switchKeys?.upperBound ?? 0),
+        switchLow: Int32(switches?.lowerBound ?? 1), switchHigh: Int32(switches?.upperBound ?? 0),
         switchDefault: Int32(switchDefault ?? -1), tuning: nil))
+    owner.image = image
     let tableBytes =
-      entries.count * MemoryLayout<Region>.stride + (keys.count + rows.count + lists.count) * 4
-    let wholeBytes = owner.samples.reduce(tableBytes) { $0 + ($1.stream == nil ? $1.bytes : 0) }
-    let streamed = owner.samples.filter { $0.stream != nil }
+      count * MemoryLayout<Region>.stride + (keys.count + rows.count + lists.count) * 4
+    let wholeBytes = owner.samples.values.reduce(tableBytes) { $0 + ($1.stream == nil ? $1.bytes : 0) }
+    let streamed = owner.samples.values.filter { $0.stream != nil }
     return Resource(
       header: UnsafeMutableRawPointer(image).assumingMemoryBound(to: ResourceHeader.self), name: name,
-      bytes: { streamed.reduce(wholeBytes) { $0 + $1.bytes } }, release: { owner.free() })
+      bytes: { streamed.reduce(wholeBytes) { $0 + $1.bytes } },
+      release: { [owner] in withExtendedLifetime(owner) {} })
+  }
+
+  /// From the lowest to the highest key that any region waits for.
+  private var switchKeys: ClosedRange<Int>? {
+    let keys = regions.prefix(count).flatMap { [Int($0.switches.last), Int($0.switches.lastHigh)] }.filter {
+      $0 >= 0
+    }
+    guard let low = keys.min(), let high = keys.max() else { return nil }
+    return min(low, switchLow ?? low)...max(high, switchHigh ?? high)
   }
 
   static func copy<T>(_ values: [T]) -> UnsafeMutablePointer<T> {
@@ -133,27 +158,14 @@ struct InstrumentBuilder {
     return memory
   }
 
-  /// Where a region sounds; regions themselves are too large to be looked at so often.
-  private struct Extent {
-    var keys: (low: Int, high: Int)
-    var velocities: (low: Int, high: Int)
-  }
-
   /// The regions for every program, trigger, key and velocity: for each key a row, for each velocity of
   /// a row a place in one array of lists, each list headed by its length. Equal rows and equal lists are
   /// stored once.
   private func index() -> (keys: [UInt32], rows: [UInt32], lists: [UInt32]) {
     var byKey = [[UInt32]](repeating: [], count: max(1, programs.count) * 256)
-    let extents = entries.indices.map { number in
-      Extent(
-        keys: (max(0, entries[number].settings.lowKey), min(127, entries[number].settings.highKey)),
-        velocities: (entries[number].settings.lowVelocity, entries[number].settings.highVelocity))
-    }
-    for number in entries.indices {
-      let trigger = entries[number].settings.trigger
-      let isRelease = trigger == .release || trigger == .releaseKey
-      let first = entries[number].program * 256 + (isRelease ? 128 : 0)
-      let (low, high) = extents[number].keys
+    for (number, extent) in extents.enumerated() {
+      let first = extent.program * 256 + (extent.isRelease ? 128 : 0)
+      let (low, high) = (max(0, extent.keys.low), min(127, extent.keys.high))
       // No key at all (-1) is for regions that only a controller starts.
       guard low <= high else { continue }
       for key in low...high { byKey[first + key].append(UInt32(number)) }
@@ -172,7 +184,7 @@ struct InstrumentBuilder {
       }
       keys[key] = UInt32(rows.count / 128)
       rowsByCandidates[candidates] = keys[key]
-      rows += row(of: candidates, extents, &lists, &places)
+      rows += row(of: candidates, &lists, &places)
     }
     return (keys, rows, lists)
   }
@@ -180,13 +192,13 @@ struct InstrumentBuilder {
   /// For each program and controller the place of the list of regions that it starts.
   private func controlIndex(_ lists: inout [UInt32]) -> [UInt32] {
     var result = [UInt32](repeating: 0, count: max(1, programs.count) * 128)
-    var regions: [Int: [UInt32]] = [:]
-    for number in entries.indices {
-      for range in entries[number].settings.starts {
-        regions[entries[number].program * 128 + Int(range.control), default: []].append(UInt32(number))
+    var started: [Int: [UInt32]] = [:]
+    for (number, extent) in extents.enumerated() {
+      for control in extent.startControls {
+        started[extent.program * 128 + control, default: []].append(UInt32(number))
       }
     }
-    for (place, list) in regions {
+    for (place, list) in started {
       result[place] = UInt32(lists.count)
       lists.append(UInt32(list.count))
       lists.append(contentsOf: list)
@@ -195,7 +207,7 @@ struct InstrumentBuilder {
   }
 
   private func row(
-    of candidates: [UInt32], _ extents: [Extent], _ lists: inout [UInt32], _ places: inout [[UInt32]: UInt32]
+    of candidates: [UInt32], _ lists: inout [UInt32], _ places: inout [[UInt32]: UInt32]
   ) -> [UInt32] {
     // Velocities at which the list changes.
     var edges: Set<Int> = [0]

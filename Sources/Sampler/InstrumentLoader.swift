@@ -32,8 +32,8 @@ public enum InstrumentLoader {
       settings.take(place, added: unrolled.frames - sample.frames)
       sample = unrolled
     }
-    var builder = InstrumentBuilder()
-    builder.entries = [InstrumentBuilder.Entry(settings: settings, sample: sample)]
+    var builder = InstrumentBuilder(capacity: 1)
+    builder.add(settings, sample)
     let resource = builder.build(name: lastComponent(path))
     return (
       resource,
@@ -55,10 +55,12 @@ public enum InstrumentLoader {
     var library = SampleLibrary(folder: TextFile.folder(path), options)
     options.progress?.expect(Set(reader.regions.compactMap(\.sample)).count)
     var findings = reader.findings
-    var builder = InstrumentBuilder()
+    let regions = reader.regions.lazy.flatMap(\.directions)
+    var builder = InstrumentBuilder(capacity: regions.reduce(0) { count, _ in count + 1 })
     builder.controls = reader.controls
+    (builder.switchLow, builder.switchHigh) = (reader.switchLow, reader.switchHigh)
     builder.switchDefault = reader.switchDefault
-    for var settings in reader.regions.lazy.flatMap(\.directions) {
+    for var settings in regions {
       guard settings.end != -1 else { continue }
       guard let name = settings.sample else {
         findings.append(
@@ -85,25 +87,18 @@ public enum InstrumentLoader {
             .corrected, file: settings.line.file, line: settings.line.line,
             "`\(lastComponent(name))`: \(fault)"))
       }
-      builder.entries.append(InstrumentBuilder.Entry(settings: settings, sample: sample))
+      builder.add(settings, sample)
     }
-    guard !builder.entries.isEmpty else {
+    guard builder.count > 0 else {
       let first =
         findings.first { if case .missingSample = $0.kind { true } else { false } } ?? findings.last
       throw LoadError(
         path: path, line: first?.line,
         first.map { "nothing in it can be played: \($0.message)" } ?? "nothing in it can be played")
     }
-    let switches = builder.entries.flatMap {
-      [Int($0.settings.switches.last), Int($0.settings.switches.lastHigh)]
-    }
-    .filter { $0 >= 0 }
-    if let low = switches.min(), let high = switches.max() {
-      builder.switchKeys = min(low, reader.switchLow ?? low)...max(high, reader.switchHigh ?? high)
-    }
     let resource = builder.build(name: lastComponent(path))
     let report = InstrumentReport(
-      path: path, format: "SFZ", regions: builder.entries.count, samples: library.count,
+      path: path, format: "SFZ", regions: builder.count, samples: library.count,
       bytes: resource.bytes, keys: builder.keys,
       findings: Self.ordered(findings), opcodes: reader.opcodes)
     return (resource, report)

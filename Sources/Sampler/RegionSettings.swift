@@ -330,7 +330,7 @@ struct RegionSettings {
       firstCondition: Int32(firstCondition), conditionCount: Int32(conditions.count), switches: switches,
       pedals: pedals,
       isBank: isBank, fixedKey: Int16(fixedKey), fixedVelocity: Int16(fixedVelocity),
-      smoothing: tables.base(smoothing), bendStepUp: Float(bendStepUp),
+      smoothing: tables.smoothing(smoothing), bendStepUp: Float(bendStepUp),
       bendStepDown: Float(bendStepDown), randomOffset: Float(randomOffset),
       randomDelay: Float(randomDelay), randomPitch: Float(randomPitch), randomVolume: Float(randomVolume),
       base: tables.base(base), modulations: tables.modulations(shape.modulations),

@@ -10,22 +10,55 @@ struct ShapeTables {
   private(set) var allFlexible: [FlexibleSettings] = []
   private(set) var points: [FlexiblePoint] = []
   private var curvePlaces: [Curve: Int32] = [:]
-  private var lfoPlaces: [[LfoSettings]: Int32] = [:]
-  private var bases: [[Float]: UnsafeMutablePointer<Float>] = [:]
-  private var modulationLists: [[ModulationSettings]: UnsafeMutablePointer<Modulation>] = [:]
-  private var routeLists: [[ShapeSettings.RouteSettings]: UnsafeMutablePointer<Route>] = [:]
-  private var unitLists: [[FilterUnit]: UnsafeMutablePointer<FilterUnit>] = [:]
+  private var lfoPlaces = Known<LfoSettings, Int32>()
+  private var bases = Known<Float, UnsafeMutablePointer<Float>>()
+  private var smoothings = Known<Float, UnsafeMutablePointer<Float>>()
+  private var modulationLists = Known<ModulationSettings, UnsafeMutablePointer<Modulation>>()
+  private var routeLists = Known<ShapeSettings.RouteSettings, UnsafeMutablePointer<Route>>()
+  private var unitLists = Known<FilterUnit, UnsafeMutablePointer<FilterUnit>>()
 
-  func free() {
-    for memory in bases.values { memory.deallocate() }
-    for memory in modulationLists.values { memory.deallocate() }
-    for memory in routeLists.values { memory.deallocate() }
-    for memory in unitLists.values { memory.deallocate() }
+  /// What became of lists before. Most regions have those of the region before them, and two lists are compared faster
+  /// than one is hashed.
+  private struct Known<Element: Hashable, Place> {
+    private var places: [[Element]: Place] = [:]
+    private var last: (list: [Element], place: Place)?
+
+    var all: some Collection<Place> { places.values }
+
+    subscript(list: [Element]) -> Place? {
+      mutating get {
+        if let last, last.list == list { return last.place }
+        guard let place = places[list] else { return nil }
+        last = (list, place)
+        return place
+      }
+      set {
+        places[list] = newValue
+        last = newValue.map { (list, $0) }
+      }
+    }
   }
 
-  mutating func base(_ values: [Float]) -> UnsafePointer<Float> {
-    let memory = bases[values] ?? InstrumentBuilder.copy(values)
-    bases[values] = memory
+  func free() {
+    for memory in bases.all { memory.deallocate() }
+    for memory in smoothings.all { memory.deallocate() }
+    for memory in modulationLists.all { memory.deallocate() }
+    for memory in routeLists.all { memory.deallocate() }
+    for memory in unitLists.all { memory.deallocate() }
+  }
+
+  /// Values by slot before modulation.
+  mutating func base(_ values: [Float]) -> UnsafePointer<Float> { Self.row(values, &bases) }
+
+  /// Time constants by slot.
+  mutating func smoothing(_ values: [Float]) -> UnsafePointer<Float> { Self.row(values, &smoothings) }
+
+  private static func row(
+    _ values: [Float], _ known: inout Known<Float, UnsafeMutablePointer<Float>>
+  ) -> UnsafePointer<Float> {
+    if let place = known[values] { return UnsafePointer(place) }
+    let memory = InstrumentBuilder.copy(values)
+    known[values] = memory
     return UnsafePointer(memory)
   }
 

@@ -4,7 +4,7 @@ import Realtime
 /// Makes an instrument with programs of a SoundFont bank. Worker.
 struct SoundFontLoader {
   private let file: SoundFontFile
-  private var builder = InstrumentBuilder()
+  private var builder: InstrumentBuilder
   private var findings: [Finding] = []
   private var known: Set<String> = []
   private var loaded: [Int: AudioFile] = [:]
@@ -23,6 +23,18 @@ struct SoundFontLoader {
   private init(file: SoundFontFile, pool: SamplePool) {
     self.file = file
     self.pool = pool
+    builder = InstrumentBuilder(capacity: min(Self.mostRegions(of: file), SfzReader.mostRegions))
+  }
+
+  /// How many regions there can be: each zone of each instrument of each preset's zones.
+  private static func mostRegions(of file: SoundFontFile) -> Int {
+    let zones = file.presets.lazy.flatMap(\.zones).map { file.presetZones[$0].generators.last }
+    return zones.reduce(0) { sum, last in
+      guard let last, last.number == SoundFontZone.Generator.instrument,
+        file.instruments.indices.contains(Int(last.bits))
+      else { return sum }
+      return sum + file.instruments[Int(last.bits)].zones.count
+    }
   }
 
   private mutating func build() throws(LoadError) -> (resource: Resource, report: InstrumentReport) {
@@ -37,14 +49,14 @@ struct SoundFontLoader {
         throw LoadError(path: file.path, "no longer wanted")
       }
     }
-    guard !builder.entries.isEmpty else {
+    guard builder.count > 0 else {
       throw LoadError(path: file.path, findings.first?.message ?? "nothing in the bank can be played")
     }
     // Where the controllers of General MIDI stand: volume, pan, expression.
     builder.controls = [7: 100, 10: 64, 11: 127]
     let resource = builder.build(name: lastComponent(file.path))
     let report = InstrumentReport(
-      path: file.path, format: "SoundFont 2", regions: builder.entries.count, samples: loaded.count,
+      path: file.path, format: "SoundFont 2", regions: builder.count, samples: loaded.count,
       bytes: resource.bytes, keys: builder.keys, findings: findings)
     return (resource, report)
   }
@@ -84,7 +96,7 @@ struct SoundFontLoader {
         continue
       }
       // Every instrument of every preset: a small damaged file could ask for millions.
-      guard builder.entries.count < SfzReader.mostRegions else {
+      guard builder.count < SfzReader.mostRegions else {
         note("regions", "the bank has too many regions; the rest is left out")
         return
       }
@@ -110,7 +122,7 @@ struct SoundFontLoader {
       if settings.offset < 0 { settings.offset = 0 }
       if let end = settings.end, end < settings.offset { settings.end = nil }
       _ = settings.clamp(to: sample)
-      builder.entries.append(InstrumentBuilder.Entry(settings: settings, sample: sample, program: program))
+      builder.add(settings, sample, program: program)
     }
   }
 

@@ -14,7 +14,7 @@ enum TextFile {
     guard fstat(file, &status) == 0 else { throw LoadError(path: path, String(cString: strerror(errno))) }
     guard status.st_mode & S_IFMT == S_IFREG else { throw LoadError(path: path, "not a file") }
     var bytes: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: 1 << 16)
+    var piece = [UInt8](repeating: 0, count: longestRead)
     while true {
       let got = Glibc.read(file, &piece, piece.count)
       if got < 0 { throw LoadError(path: path, String(cString: strerror(errno))) }

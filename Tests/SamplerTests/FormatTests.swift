@@ -160,9 +160,10 @@ import Testing
   private static func readsOfThisThread() throws -> (bytes: Int, calls: Int) {
     let file = try #require(fopen("/proc/thread-self/io", "r"))
     defer { fclose(file) }
-    var text = [CChar](repeating: 0, count: 1024)
-    fread(&text, 1, 1023, file)
-    let fields = String(cString: text).split(separator: "\n").reduce(into: [:]) {
+    var bytes = [UInt8](repeating: 0, count: 1024)
+    let count = fread(&bytes, 1, bytes.count, file)
+    let lines = String(decoding: bytes.prefix(count), as: UTF8.self).split(separator: "\n")
+    let fields = lines.reduce(into: [:]) {
       $0[String($1.prefix { $0 != ":" })] = Int($1.drop { $0 != " " }.dropFirst())
     }
     return (try #require(fields["rchar"]), try #require(fields["syscr"]))
