@@ -188,8 +188,8 @@ struct VoiceShape {
     }
   }
 
-  /// The envelope that takes the amplifier's place is over. Audio thread.
-  @_noLocks func isOver(_ region: UnsafeMutablePointer<Region>) -> Bool {
+  /// The envelope that takes the amplifier's place is over. Mutating as `step` says. Audio thread.
+  @_noLocks mutating func isOver(_ region: UnsafeMutablePointer<Region>) -> Bool {
     let amplifier = Int(region.pointee.amplifier)
     return amplifier >= 0 && flexible[amplifier].isOver
   }
