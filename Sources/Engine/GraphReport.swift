@@ -72,6 +72,9 @@ public struct NodeReport: Sendable, Identifiable {
   public var isMuted: Bool {
     if case .muted = state { true } else { false }
   }
+
+  /// Without the optional ones from which no cable goes.
+  public var shownOutputs: [PortReport] { outputs.filter { !$0.isOptional || !$0.cables.isEmpty } }
 }
 
 /// A file that is on its way.
@@ -102,6 +105,8 @@ public struct PortReport: Sendable {
   /// Root of the mean square of each channel, linear, as a volume indicator follows it (99 % of the way in
   /// 300 ms); empty for events and where not metered.
   public var means: [Float] = []
+  /// Views show it only where something is connected.
+  public var isOptional = false
 }
 
 public struct CableReport: Sendable {

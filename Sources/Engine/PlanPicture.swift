@@ -116,6 +116,7 @@ struct PlanPicture {
       let channels = node.outputs.firstIndex { $0.name == output.name }.map { node.outputChannels[$0] } ?? 0
       let wires = outgoing.filter { $0.cable.key.sourcePort == output.name }
       report.outputs.append(port(output.name, isEvents: output.isEvents, channels, wires))
+      report.outputs[report.outputs.count - 1].isOptional = output.isOptional
       report.outputs[report.outputs.count - 1].peaks = Array(repeating: 0, count: channels)
       report.outputs[report.outputs.count - 1].means = Array(repeating: 0, count: channels)
     }

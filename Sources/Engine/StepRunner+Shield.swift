@@ -23,7 +23,7 @@ extension StepRunner {
     var port = 0
     while port < Int(step.pointee.outputCount) {
       let output = step.pointee.context.outputs[port]
-      var channel = 0
+      var channel = output.isRead ? 0 : output.count
       while channel < output.count {
         magnitudes.add(output[channel], frames)
         channel &+= 1
@@ -45,8 +45,16 @@ extension StepRunner {
     var slot = 0
     var port = 0
     while port < Int(step.pointee.outputCount) {
+      let first = slot
       let output = step.pointee.context.outputs[port]
-      var channel = 0
+      var channel = output.isRead ? 0 : output.count
+      // What nobody reads has not been written.
+      while slot < first &+ channel {
+        if slot < Int(node.pointee.meterCount) {
+          node.pointee.meters[slot].power.store(0, ordering: .relaxed)
+        }
+        slot &+= 1
+      }
       while channel < output.count {
         var magnitudes = Magnitudes()
         magnitudes.add(output[channel], frames)
@@ -105,7 +113,7 @@ extension StepRunner {
     var port = 0
     while port < Int(step.pointee.outputCount) {
       let output = step.pointee.context.outputs[port]
-      var channel = 0
+      var channel = output.isRead ? 0 : output.count
       while channel < output.count {
         let frame = Self.firstBlast(in: output[channel], before: frames)
         if frame < first {
@@ -119,7 +127,7 @@ extension StepRunner {
     port = 0
     while port < Int(step.pointee.outputCount) {
       let output = step.pointee.context.outputs[port]
-      var channel = 0
+      var channel = output.isRead ? 0 : output.count
       while channel < output.count {
         setMemory(output[channel] + first, 0, (frames &- first) &* 4)
         channel &+= 1

@@ -95,7 +95,8 @@ struct StepWriter {
     for output in 0..<outputCount {
       (outputs + output).initialize(
         to: OutputPort(
-          base: channel(Int(buffers[firstOutput + output])), count: Int(row.outputChannels[output])))
+          base: channel(Int(buffers[firstOutput + output])), count: Int(row.outputChannels[output]),
+          isRead: isRead(output, of: row)))
     }
     step.takesEvents = row.pointee.takesEvents
     step.mayGrow = inlets.list.contains { $0.buffer >= 0 || $0.parameter >= 0 }
@@ -119,6 +120,14 @@ struct StepWriter {
     }
     scratch = max(
       scratch, ((inlets.list.count - inputCount) * 64 + Int(row.pointee.parameterElements)) * blockCapacity)
+  }
+
+  /// Whether a kernel's output is wanted: see `OutputPort`.
+  private func isRead(_ output: Int, of row: NodeRow.Pointer) -> Bool {
+    if output == 0 || row.readers[output] > 0 { return true }
+    return delayed[nextDelayed...].prefix { $0.pointee.source == row }.contains {
+      $0.pointee.output == output
+    }
   }
 
   /// What a cable's source makes; a delay has its own.

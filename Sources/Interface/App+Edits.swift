@@ -49,7 +49,8 @@ extension App {
     focus(destination.node)
   }
 
-  /// Declared ports, and the parameters that something modulates.
+  /// Declared ports (optional ones of the node in focus alone: elsewhere they would crowd the rest out), and the
+  /// parameters that something modulates.
   func allPorts() -> (outputs: [PortReference], inputs: [PortReference]) {
     var outputs: [PortReference] = []
     var inputs: [PortReference] = []
@@ -60,7 +61,8 @@ extension App {
         inputs: scene.patch.cables(into: node.id, catalogue: scene.catalogue).map(\.ends.destination.port),
         outputs: scene.patch.cables(from: node.id, catalogue: scene.catalogue).map(\.ends.source.port)
       )
-      for name in unique((kind?.outputs.map(\.name) ?? []) + used.outputs) {
+      let declared = kind?.outputs.filter { !$0.isOptional || node.id == focusedNode?.id }.map(\.name)
+      for name in unique((declared ?? []) + used.outputs) {
         outputs.append(PortReference(node.id, name))
       }
       for name in unique((kind?.inputs.map(\.name) ?? []) + used.inputs) {

@@ -42,11 +42,14 @@ public struct PortDescription: Sendable, Hashable {
   public var name: String
   public var format: Format
   public var summary: String
+  /// An output that most patches leave alone: views show it where something is connected.
+  public var isOptional: Bool
 
-  public init(_ name: String, _ format: Format, _ summary: String = "") {
+  public init(_ name: String, _ format: Format, _ summary: String = "", isOptional: Bool = false) {
     self.name = name
     self.format = format
     self.summary = summary
+    self.isOptional = isOptional
   }
 
   public var isEvents: Bool { format == .events }

@@ -26,14 +26,18 @@ public struct InputPort: BitwiseCopyable {
 
 /// An audio output of a node: `count` channels of 64 floats each, channel c at `base + 64 * c`.
 /// 64-byte aligned; never the memory of an input. The kernel must write the block's frames of every
-/// channel unless it returns `.silent`, and may write all 64.
+/// channel of an output that is read unless it returns `.silent`, and may write all 64.
 public struct OutputPort: BitwiseCopyable {
   public var base: UnsafeMutablePointer<Float>
   public var count: Int
+  /// Some cable takes it, or it is the first, at which meters look. What is written into another is lost; a
+  /// kernel's state does not depend on it.
+  public var isRead: Bool
 
-  public init(base: UnsafeMutablePointer<Float>, count: Int) {
+  public init(base: UnsafeMutablePointer<Float>, count: Int, isRead: Bool = true) {
     self.base = base
     self.count = count
+    self.isRead = isRead
   }
 
   @inlinable public subscript(_ channel: Int) -> UnsafeMutablePointer<Float> {

@@ -168,6 +168,9 @@ struct Region {
   var position: Float
   var sideLeft: Float
   var sideRight: Float
+  /// Which of the sampler's outputs it is for; and whether anything of it may go to a reverb or a chorus.
+  var output: UInt8
+  var hasSends: Bool
   /// 128 gains by velocity, and how much of them counts, -1...1.
   var velocityGains: UnsafePointer<Float>
   var velocityTracking: Float

@@ -22,6 +22,8 @@ enum Source {
   static var program: UInt8 { @_noLocks get { 141 } }
   /// Beats a minute. Nothing here has a beat: the format's players without one take 120.
   static var tempo: UInt8 { @_noLocks get { 142 } }
+  /// The first of `Most.links`: what modulations of `Slot.link` come to.
+  static var link: UInt8 { @_noLocks get { 144 } }
   /// Always at its full value.
   static var one: UInt8 { @_noLocks get { 255 } }
 }
@@ -45,6 +47,11 @@ enum Slot {
   static var bandWidth: Int { @_noLocks get { 16 } }
   /// Octaves of a filter that is a band of an equalizer.
   static var filterWidth: Int { @_noLocks get { 19 } }
+  /// Percent of the voice that goes to a reverb and to a chorus.
+  static var reverb: Int { @_noLocks get { 20 } }
+  static var chorus: Int { @_noLocks get { 21 } }
+  /// The sources of modulations that others feed, 0...127 each; these others come before.
+  static var link: Int { @_noLocks get { 22 } }
   /// How deep each route goes, in the unit of what it goes to.
   static var depth: Int { @_noLocks get { 32 } }
   /// Hertz (in a bank: cents above 8.176 Hz) of each LFO, and a factor of what it moves. Routes lead to both,
@@ -84,6 +91,7 @@ enum Most {
   static var points: Int { @_noLocks get { 16 } }
   static var routes: Int { @_noLocks get { 16 } }
   static var units: Int { @_noLocks get { 6 } }
+  static var links: Int { @_noLocks get { 10 } }
 }
 
 /// Adds `amount`, times what two sources say through their curves, to a slot, or multiplies it by that.

@@ -8,24 +8,26 @@ import Realtime
 public struct Player: Kernel {
   public static let description = KindDescription(
     name: "player",
-    summary: "Plays an audio file; `play`, `stop` and `cue` edits move it",
+    summary: "Plays an audio file; `play`, `stop` and `cue` edits move it.",
     category: .source,
-    inputs: [PortDescription("in", .events, "play, stop and cue")],
-    outputs: [PortDescription("out", .parameter("channels"), "the file's channels; a mono file goes to all")],
+    inputs: [PortDescription("in", .events, "Play, stop and cue.")],
+    outputs: [
+      PortDescription("out", .parameter("channels"), "The file's channels; a mono file goes to all.")
+    ],
     parameters: [
       ParameterDescription(
-        "file", "the audio file", form: .file, default: .text(""), smoothing: .none),
+        "file", "The audio file.", form: .file, default: .text(""), smoothing: .none),
       ParameterDescription(
-        "loop", "starts again at the end", form: .toggle, default: .text("off"), smoothing: .kernel),
+        "loop", "Starts again at the end.", form: .toggle, default: .text("off"), smoothing: .kernel),
       ParameterDescription(
-        "autoplay", "starts to play when the file has been loaded", form: .toggle, default: .text("off"),
+        "autoplay", "Starts to play when the file has been loaded.", form: .toggle, default: .text("off"),
         smoothing: .kernel),
       ParameterDescription(
-        "rate", "speed; negative plays backwards", range: -4...4, default: .number(1, .none)),
+        "rate", "Speed; negative plays backwards.", range: -4...4, default: .number(1, .none)),
       ParameterDescription(
-        "level", "loudness", unit: .decibels, range: -Double.infinity...24, default: .number(0, .decibels)),
+        "level", "Loudness.", unit: .decibels, range: -Double.infinity...24, default: .number(0, .decibels)),
       ParameterDescription(
-        "channels", "channels of the output", form: .integer, range: 1...64, default: .number(2, .none),
+        "channels", "Channels of the output.", form: .integer, range: 1...64, default: .number(2, .none),
         smoothing: .structural),
     ])
 

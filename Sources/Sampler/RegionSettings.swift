@@ -57,6 +57,8 @@ struct RegionSettings {
   var levelAmplitude: [String: Double] = [:]
   /// -100 left ... 100 right.
   var pan: Double = 0
+  /// The stereo output, from 0.
+  var output = 0
   /// A plain file: centred at unity on both sides, as a cable spreads mono; else equal power.
   var isPlainFile = false
   var velocityCurve = VelocityCurve()
@@ -313,6 +315,7 @@ struct RegionSettings {
       syncOffset: Float(syncOffset),
       gain: Float(gain), pan: Float(pan),
       position: shape.base[Slot.position], sideLeft: Float(sides.left), sideRight: Float(sides.right),
+      output: UInt8(min(max(output, 0), Sum.outputs - 1)), hasSends: shape.hasSends,
       velocityGains: velocityGains, velocityTracking: Float(velocityCurve.tracking), envelope: envelope,
       fades: fades,
       firstStart: Int32(firstCondition + conditions.count), startCount: Int32(starts.count),

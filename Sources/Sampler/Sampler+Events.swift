@@ -197,12 +197,12 @@ extension Sampler {
     }
   }
 
-  /// Controllers, bend and pressure stand where they did at first; volume, pan and the program stay
-  /// (RP-015 of the MIDI Association).
+  /// Controllers, bend and pressure stand where they did at first; volume, pan, the program, the sound controllers
+  /// and the depths of effects stay (RP-015 of the MIDI Association).
   @_noLocks private mutating func reset(_ channel: Int, time: Int64) {
     control(channel, Control.sustain, 0, time: time)
     control(channel, Control.sostenuto, 0, time: time)
-    for index in 0..<120 where index != 0 && index != 7 && index != 10 && index != 32 {
+    for index in 0..<120 where !Self.outlastsReset(index) {
       let before = controlValue(channel, index, image)
       controls[channel &* 128 &+ index] = -1
       if controlValue(channel, index, image) != before { follow(channel, UInt8(index)) }
@@ -213,6 +213,11 @@ extension Sampler {
     follow(channel, Source.pressure)
     for key in 0..<128 { keyPressures[channel &* 128 &+ key] = 0 }
     follow(channel, Source.keyPressure)
+  }
+
+  @_noLocks private static func outlastsReset(_ number: Int) -> Bool {
+    number == 0 || number == 7 || number == 10 || number == 32 || (number >= 70 && number <= 79)
+      || (number >= 91 && number <= 95)
   }
 
   /// Voices whose sustain or sostenuto pedal this controller is: catches them, or lets them go; and ends those

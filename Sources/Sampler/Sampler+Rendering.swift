@@ -59,7 +59,11 @@ extension Sampler {
         if voicePool[slot].isShaped {
           shaped |= 1 &<< UInt64(lane)
         } else {
-          voicePool[slot].render(context, from: from, to: to)
+          if context.isSending, voicePool[slot].region.pointee.hasSends {
+            voicePool[slot].render(context, sends: shapes[slot].sends, from: from, to: to)
+          } else {
+            voicePool[slot].render(context, from: from, to: to)
+          }
           if voicePool[slot].hasEnded { free(slot) }
         }
       }
@@ -71,6 +75,9 @@ extension Sampler {
     bank.begin()
     var units = 0
     var stereo: UInt64 = 0
+    var sending: UInt64 = 0
+    // The outputs to which they belong, a bit each.
+    var outputs: UInt64 = 0
     var bits = lanes
     while bits != 0 {
       let lane = bits.trailingZeroBitCount
@@ -79,7 +86,13 @@ extension Sampler {
       let region = voicePool[slot].region
       units = units > Int(region.pointee.unitCount) ? units : Int(region.pointee.unitCount)
       if region.pointee.isStereo { stereo |= 1 &<< UInt64(lane) }
-      voicePool[slot].write(context, &shapes[slot], &bank, slot: slot, from: from, to: to)
+      outputs |= 1 &<< UInt64(voicePool[slot].output)
+      if context.isSending, region.pointee.hasSends {
+        sending |= 1 &<< UInt64(lane)
+        voicePool[slot].writeSending(context, &shapes[slot], &bank, slot: slot, from: from, to: to)
+      } else {
+        voicePool[slot].write(context, &shapes[slot], &bank, slot: slot, from: from, to: to)
+      }
     }
     let frames = to &- from
     if units > 0 {
@@ -87,10 +100,21 @@ extension Sampler {
         group, units: units, left: context.rows, right: stereo != 0 ? context.rightRows : nil,
         frames: frames, rate: rate)
     }
-    var frame = 0
-    while frame < frames {
-      add(lanes, stereo, frame, at: from &+ frame)
-      frame &+= 16
+    let areMany = outputs & (outputs &- 1) != 0
+    while outputs != 0 {
+      let output = outputs.trailingZeroBitCount
+      outputs &= outputs &- 1
+      let members = areMany ? self.lanes(group, lanes, of: output) : lanes
+      let sum = context.sums + Sum.place(output) + from
+      var frame = 0
+      while frame < frames {
+        mix(members, stereo, frame, to: sum + frame)
+        frame &+= 16
+      }
+    }
+    if sending != 0 {
+      send(sending, stereo, frames, context.reverbRows, to: context.sums + Sum.place(Sum.reverb) + from)
+      send(sending, stereo, frames, context.chorusRows, to: context.sums + Sum.place(Sum.chorus) + from)
     }
     bits = lanes
     while bits != 0 {
@@ -101,10 +125,11 @@ extension Sampler {
   }
 
   /// Sixteen frames of the rows into the sums, voice after voice.
-  @_noLocks @inline(__always) private func add(_ lanes: UInt64, _ stereo: UInt64, _ frame: Int, at place: Int)
-  {
-    var left = vector(context.left + place)
-    var right = vector(context.right + place)
+  @_noLocks @inline(__always) private func mix(
+    _ lanes: UInt64, _ stereo: UInt64, _ frame: Int, to sum: UnsafeMutablePointer<Float>
+  ) {
+    var left = vector(sum)
+    var right = vector(sum + Sum.side)
     var bits = lanes
     while bits != 0 {
       let lane = bits.trailingZeroBitCount
@@ -114,8 +139,42 @@ extension Sampler {
       left += vector(context.rows + row) * vector(context.gainRows + row)
       right += vector(rightRows + row) * vector(context.rightGainRows + row)
     }
-    store(left, context.left + place)
-    store(right, context.right + place)
+    store(left, sum)
+    store(right, sum + Sum.side)
+  }
+
+  /// Those of the lanes whose voices belong to an output.
+  @_noLocks private func lanes(_ group: Int, _ lanes: UInt64, of output: Int) -> UInt64 {
+    var members: UInt64 = 0
+    var bits = lanes
+    while bits != 0 {
+      let lane = bits.trailingZeroBitCount
+      bits &= bits &- 1
+      if Int(voicePool[group &* 16 &+ lane].output) == output { members |= 1 &<< UInt64(lane) }
+    }
+    return members
+  }
+
+  /// What the rows say of each voice, into the sum of a send.
+  @_noLocks private func send(
+    _ lanes: UInt64, _ stereo: UInt64, _ frames: Int, _ shares: UnsafeMutablePointer<Float>,
+    to sum: UnsafeMutablePointer<Float>
+  ) {
+    var bits = lanes
+    while bits != 0 {
+      let lane = bits.trailingZeroBitCount
+      bits &= bits &- 1
+      let rightRows = stereo &>> UInt64(lane) & 1 == 1 ? context.rightRows : context.rows
+      var frame = 0
+      while frame < frames {
+        let row = lane &* FilterBank.stride &+ frame
+        let share = vector(shares + row)
+        add(vector(context.rows + row) * vector(context.gainRows + row) * share, to: sum + frame)
+        add(
+          vector(rightRows + row) * vector(context.rightGainRows + row) * share, to: sum + Sum.side + frame)
+        frame &+= 16
+      }
+    }
   }
 
   /// Voices that have come to rest need no more shaping. Audio thread.
@@ -148,7 +207,9 @@ extension Sampler {
     case Source.random, Source.randomBipolar: return voice.pointee.random
     case Source.alternate: return voice.pointee.isOdd ? 127 : 0
     case Source.bendRange: return bendRanges[channel]
-    default: return 127
+    default:
+      let link = Int(source) &- Int(Source.link)
+      return link >= 0 && link < Most.links ? shapes[slot].goals[Slot.link &+ link] : 127
     }
   }
 

@@ -198,6 +198,8 @@ extension Sampler {
     voice.random = nextRandom() * 127
     voice.isOdd = noteCount & 1 == 1
     voice.order = order
+    voice.output = isSeparate ? region.pointee.output : 0
+    open(voice.output)
     voicePool[slot] = voice
     evaluate(slot)
     evaluateNoteOn(slot)

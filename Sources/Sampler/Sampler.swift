@@ -23,6 +23,7 @@ public struct Sampler: Kernel {
     static var quality: Int { @_noLocks get { 6 } }
     static var changes: Int { @_noLocks get { 7 } }
     static var zones: Int { @_noLocks get { 8 } }
+    static var outputs: Int { @_noLocks get { 11 } }
   }
 
   let voicePool: UnsafeMutablePointer<Voice>
@@ -75,6 +76,10 @@ public struct Sampler: Kernel {
   var hasStops = false
   /// A number by which each note differs from the one before.
   var noteCount: UInt32 = 0
+  /// The next notes go to the outputs that their regions name, not all to the first.
+  private(set) var isSeparate: Bool
+  /// Some voice may have added to another output than the first.
+  private var isSpread = false
   /// Of the next notes; and what it is where the node leaves it open.
   var quality: UInt8
   private let openQuality: UInt8
@@ -96,13 +101,14 @@ public struct Sampler: Kernel {
     static let bank = line(shapeMemory + Sampler.slots * VoiceShape.memorySize)
     static let active = line(bank + FilterBank.memorySize(groups: Sampler.slots / 16))
     static let factors = line(active + (Sampler.slots + 63) / 64 * 8)
-    static let left = line(factors + (blockFrames + 16) * 8)
-    static let right = line(left + (blockFrames + 16) * 4)
-    static let rows = line(right + (blockFrames + 16) * 4)
+    static let sums = line(factors + (blockFrames + 16) * 8)
+    static let rows = line(sums + Sum.place(Sum.count) * 4)
     static let rightRows = line(rows + 16 * FilterBank.stride * 4 + 64)
     static let gainRows = line(rightRows + 16 * FilterBank.stride * 4 + 64)
     static let rightGainRows = line(gainRows + 16 * FilterBank.stride * 4 + 64)
-    static let gathered = line(rightGainRows + 16 * FilterBank.stride * 4 + 64)
+    static let reverbRows = line(rightGainRows + 16 * FilterBank.stride * 4 + 64)
+    static let chorusRows = line(reverbRows + 16 * FilterBank.stride * 4 + 64)
+    static let gathered = line(chorusRows + 16 * FilterBank.stride * 4 + 64)
     static let low = line(gathered + 128 * 4)
     static let fade = line(low + 64 * 4)
     static let steps = line(fade + 64 * 4)
@@ -162,13 +168,15 @@ public struct Sampler: Kernel {
         program: Self.whole(configuration.value(Parameter.program))), count: Self.channels)
     followsChanges = configuration.value(Parameter.changes) > 0.5
     zones = Zones(Self.whole(configuration.value(Parameter.zones)))
+    isSeparate = configuration.value(Parameter.outputs) > 0.5
     openQuality = configuration.quality == .sinc ? 2 : (configuration.quality == .eight ? 1 : 0)
     quality = 0
     for number in 0..<16 { place(Layout.numbers, Float.self)[number] = Float(number) }
     context = VoiceContext(
-      left: place(Layout.left, Float.self), right: place(Layout.right, Float.self),
+      sums: place(Layout.sums, Float.self),
       rows: place(Layout.rows, Float.self), rightRows: place(Layout.rightRows, Float.self),
       gainRows: place(Layout.gainRows, Float.self), rightGainRows: place(Layout.rightGainRows, Float.self),
+      reverbRows: place(Layout.reverbRows, Float.self), chorusRows: place(Layout.chorusRows, Float.self),
       numbers: place(Layout.numbers, Float.self), window: SampleWindow(memory: memory + Layout.window),
       kernels: SincKernels.shared.tables,
       gathered: place(Layout.gathered, Float.self), low: place(Layout.low, UInt32.self),
@@ -209,6 +217,7 @@ public struct Sampler: Kernel {
     case Parameter.changes: followsChanges = value > 0.5
     case Parameter.quality: quality = quality(value)
     case Parameter.zones: setZones(Self.whole(value))
+    case Parameter.outputs: isSeparate = value > 0.5
     default: break
     }
   }
@@ -228,8 +237,7 @@ public struct Sampler: Kernel {
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let count = block.events.pointee.count
     if used == 0, count == 0 { return .silent }
-    setMemory(context.left, 0, (blockFrames &+ 16) &* 4)
-    setMemory(context.right, 0, (blockFrames &+ 16) &* 4)
+    clearSums(block)
     prepareTuning(block)
     if block.time & Int64(blockFrames &- 1) == 0 { settle() }
     var sounded = used > 0
@@ -247,9 +255,26 @@ public struct Sampler: Kernel {
     }
     if frame < block.frames { play(from: frame, to: block.frames) }
     guard sounded else { return .silent }
-    write(block)
+    var number = 0
+    while number < Sum.count {
+      if block.outputs[number].isRead { write(block, number) }
+      number &+= 1
+    }
     return .sounding
   }
+
+  @_noLocks private mutating func clearSums(_ block: Block) {
+    setMemory(context.sums, 0, Sum.place(1) &* 4)
+    if isSpread {
+      isSpread = used > 0
+      setMemory(context.sums + Sum.place(1), 0, Sum.place(Sum.outputs &- 1) &* 4)
+    }
+    context.isSending = block.outputs[Sum.reverb].isRead || block.outputs[Sum.chorus].isRead
+    if context.isSending { setMemory(context.sums + Sum.place(Sum.reverb), 0, Sum.place(2) &* 4) }
+  }
+
+  /// A voice of this output begins. Audio thread.
+  @_noLocks mutating func open(_ output: UInt8) { isSpread = isSpread || output > 0 }
 
   /// The factor of `tune` cents, for each frame while it moves.
   @_noLocks private mutating func prepareTuning(_ block: Block) {
@@ -263,13 +288,14 @@ public struct Sampler: Kernel {
     }
   }
 
-  @_noLocks private func write(_ block: Block) {
-    let output = block.outputs[0]
+  /// A sum as it leaves.
+  @_noLocks private func write(_ block: Block, _ number: Int) {
+    let output = block.outputs[number]
     let level = block.parameters[Parameter.level]
     let frames = level.frames(0)
     let steady = level.value(0)
     for channel in 0..<output.count {
-      let sum = channel & 1 == 0 ? context.left : context.right
+      let sum = context.sums + Sum.place(number) + (channel & 1) &* Sum.side
       let to = output[channel]
       if let frames {
         for index in 0..<block.frames { to[index] = sum[index] * frames[index] }

@@ -58,6 +58,7 @@ public let sfzOpcodes: [(topic: String, names: [String])] = [
       width_mod position_mod pan_random width_random position_random
       """)
   ),
+  ("outputs and sends", words("output effect1 effect2 effect1_onccN effect2_onccN")),
   (
     "pitch",
     words(

@@ -92,6 +92,7 @@ extension SfzReader {
     case "global_amplitude", "master_amplitude", "group_amplitude":
       if let percent = real(name, value, 0...10000, place) { region.levelAmplitude[name] = percent }
     case "amplitude": region.amplitude = real(name, value, 0...10000, place) ?? region.amplitude
+    case "output": region.output = integer(name, value, 0...Sum.outputs - 1, place) ?? region.output
     case "pan": region.pan = real(name, value, -100...100, place) ?? region.pan
     case "amp_veltrack":
       if let percent = real(name, value, -100...100, place) {

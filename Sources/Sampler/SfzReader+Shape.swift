@@ -83,6 +83,8 @@ extension SfzReader {
     case "resonance2": return (Slot.resonance + 2, 1)
     case "fil_gain": return (Slot.resonance, 1)
     case "fil2_gain": return (Slot.resonance + 2, 1)
+    case "effect1": return (Slot.reverb, 1)
+    case "effect2": return (Slot.chorus, 1)
     case "offset": return (Slot.offset, 1)
     case "delay": return (Slot.delay, 1)
     case "delay_samples": return (Slot.delayFrames, 1)
@@ -260,6 +262,9 @@ extension SfzReader {
     case "width", "position":
       let slot = name == "width" ? Slot.width : Slot.position
       if let percent = real(name, value, -100...100, place) { region.shape.base[slot] = Float(percent) }
+    case "effect1", "effect2":
+      let slot = name == "effect1" ? Slot.reverb : Slot.chorus
+      if let percent = real(name, value, 0...100, place) { region.shape.base[slot] = Float(percent) }
     case "amp_keytrack": region.ampKeyTrack = real(name, value, -96...96, place) ?? region.ampKeyTrack
     case "amp_keycenter": region.ampKeyCenter = key(name, value, place) ?? region.ampKeyCenter
     case "position_keytrack":

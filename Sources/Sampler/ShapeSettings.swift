@@ -48,6 +48,7 @@ struct ShapeSettings {
   var envelopes: [Named<EnvelopeSettings>] = []
   var flexible: [Named<Flexible>] = []
   var units: [FilterUnit] = []
+  private var linkCount = 0
 
   struct Named<Settings> {
     var name: String
@@ -71,6 +72,19 @@ struct ShapeSettings {
     /// Of the ways to points, by their numbers among SFZ's; and what these are.
     var curveNumbers: [Int: Int] = [:]
     var curves: [Int: Curve] = [:]
+  }
+
+  /// Whether anything may go to a reverb or a chorus.
+  var hasSends: Bool {
+    let slots = [Slot.reverb, Slot.chorus]
+    return slots.contains { base[$0] != 0 } || modulations.contains { slots.contains(Int($0.slot)) }
+  }
+
+  /// The number of a source that other modulations feed, while there is room.
+  mutating func link() -> Int? {
+    guard linkCount < Most.links else { return nil }
+    linkCount += 1
+    return linkCount - 1
   }
 
   /// The place of the LFO of this name, which is made when there is room for it.

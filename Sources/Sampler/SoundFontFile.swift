@@ -39,11 +39,13 @@ final class SoundFontFile {
     var amount: Int
     var amountSource: Int
     var transform: Int
+    /// Those whose output is its source.
+    var links: [Modulator] = []
 
     /// Modulators that differ in nothing but the amount replace each other, or add.
     func isIdentical(_ other: Self) -> Bool {
       source == other.source && destination == other.destination && amountSource == other.amountSource
-        && transform == other.transform
+        && transform == other.transform && links == other.links
     }
   }
 

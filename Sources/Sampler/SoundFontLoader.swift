@@ -103,9 +103,6 @@ struct SoundFontLoader {
       var zone = shared
       zone.state(stated)
       guard zone.add(preset), let sample = sample(Int(last.bits)) else { continue }
-      for (number, name) in SoundFontZone.notUnderstood where zone.ignores(number) {
-        note(name, "the generator `\(name)` has no effect here")
-      }
       if zone.modulators != modulators {
         modulators = zone.modulators
         for modulator in modulators where !zone.understands(modulator) {

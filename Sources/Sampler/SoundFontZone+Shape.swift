@@ -16,6 +16,9 @@ extension SoundFontZone {
     .init(source: 0x000D, destination: Generator.vibLfoToPitch, amount: 50, amountSource: 0, transform: 0),
     .init(source: 0x0081, destination: Generator.vibLfoToPitch, amount: 50, amountSource: 0, transform: 0),
     .init(source: 0x028A, destination: Generator.pan, amount: 500, amountSource: 0, transform: 0),
+    // What goes to the reverb and to the chorus.
+    .init(source: 0x00DB, destination: Generator.reverb, amount: 200, amountSource: 0, transform: 0),
+    .init(source: 0x00DD, destination: Generator.chorus, amount: 200, amountSource: 0, transform: 0),
     // Pitch bend, by its sensitivity.
     .init(source: 0x020E, destination: Generator.pitch, amount: 12700, amountSource: 0x0010, transform: 0),
   ]
@@ -35,8 +38,8 @@ extension SoundFontZone {
     return envelope
   }
 
-  /// The LFOs are the modulation LFO, then the vibrato's.
-  func shape() -> ShapeSettings {
+  /// The LFOs are the modulation LFO, then the vibrato's. `center`: the key at which the sample has its own pitch.
+  func shape(center: Int) -> ShapeSettings {
     var shape = ShapeSettings()
     // Banks are made to the ear of E-mu's hardware, which counted 0.4 of the centibels that generators
     // state (of modulators it counted all); FluidSynth does the same. What a preset takes off may
@@ -44,6 +47,8 @@ extension SoundFontZone {
     shape.base[Slot.volume] = -0.04 * Float(min(max(self[Generator.attenuation], -1440), 1440))
     shape.base[Slot.cutoff] = Float(min(max(self[Generator.cutoff], 1500), 13500))
     shape.base[Slot.resonance] = Float(min(max(self[Generator.resonance], 0), 960)) / 10
+    shape.base[Slot.reverb] = Float(min(max(self[Generator.reverb], 0), 1000)) / 10
+    shape.base[Slot.chorus] = Float(min(max(self[Generator.chorus], 0), 1000)) / 10
     for (index, delay) in [Generator.modLfoDelay, Generator.vibLfoDelay].enumerated() {
       var lfo = LfoSettings(.triangle)
       lfo.delay = Float(min(max(self[delay], -12000), 5000))
@@ -60,17 +65,12 @@ extension SoundFontZone {
       }
       shape.base[depth] = Float(self[number]) * route.scale
     }
-    for modulator in modulators where modulator.amount != 0 {
-      guard let to = destination(modulator.destination, &shape), var settings = Self.settings(modulator)
-      else { continue }
-      settings.slot = UInt8(to.slot)
-      settings.amount *= to.scale
+    for modulator in modulators where modulator.amount != 0 { add(modulator, center: center, &shape) }
+    for (number, slot) in Self.keyed where self[number] != 0 {
+      var settings = ModulationSettings(source: Source.key, slot: UInt8(slot), amount: Float(self[number]))
+      settings.curve = Self.keysBelow
       shape.modulations.append(settings)
     }
-    addKeys(Generator.modEnvKeyToHold, Slot.stage + 8 + 2, &shape)
-    addKeys(Generator.modEnvKeyToDecay, Slot.stage + 8 + 3, &shape)
-    addKeys(Generator.keyToHold, Slot.stage + 2, &shape)
-    addKeys(Generator.keyToDecay, Slot.stage + 3, &shape)
     let cutoffMoves =
       shape.routes.contains { Int($0.slot) == Slot.cutoff }
       || shape.modulations.contains { Int($0.slot) == Slot.cutoff || Int($0.slot) == Slot.resonance }
@@ -83,13 +83,12 @@ extension SoundFontZone {
     return shape
   }
 
-  /// Timecents a key below 60.
-  private func addKeys(_ number: Int, _ slot: Int, _ shape: inout ShapeSettings) {
-    guard self[number] != 0 else { return }
-    var settings = ModulationSettings(source: Source.key, slot: UInt8(slot), amount: Float(self[number]))
-    settings.curve = .custom((0..<128).map { Float(60 - $0) })
-    shape.modulations.append(settings)
-  }
+  /// Timecents a key below 60, and the stages that they are added to.
+  private static let keyed = [
+    (Generator.modEnvKeyToHold, Slot.stage + 8 + 2), (Generator.modEnvKeyToDecay, Slot.stage + 8 + 3),
+    (Generator.keyToHold, Slot.stage + 2), (Generator.keyToDecay, Slot.stage + 3),
+  ]
+  private static let keysBelow = Curve.custom((0..<128).map { Float(60 - $0) })
 
   /// Which generator states the depth of which route, and what makes decibels of centibels.
   private static let routes: [(number: Int, route: (generator: Int, slot: Int, scale: Float))] = [
@@ -103,8 +102,47 @@ extension SoundFontZone {
   /// Whether a modulator can have its effect here, or has none anyhow.
   func understands(_ modulator: SoundFontFile.Modulator) -> Bool {
     var shape = ShapeSettings()
-    return modulator.amount == 0
-      || (Self.settings(modulator) != nil && destination(modulator.destination, &shape) != nil)
+    return modulator.amount == 0 || add(modulator, center: 60, &shape)
+  }
+
+  /// Whether all of it could be added.
+  @discardableResult
+  private func add(
+    _ modulator: SoundFontFile.Modulator, center: Int, _ shape: inout ShapeSettings
+  ) -> Bool {
+    if let slot = Self.keyed.first(where: { $0.0 == modulator.destination })?.1 {
+      return Self.add(modulator, to: slot, 1, each: Self.keysBelow, &shape)
+    }
+    if modulator.destination == Generator.scaleTuning {
+      let keys = Curve.custom((0..<128).map { Float($0 - center) })
+      return Self.add(modulator, to: Slot.pitch, 1, each: keys, &shape)
+    }
+    guard let to = destination(modulator.destination, &shape) else { return false }
+    return Self.add(modulator, to: to.slot, to.scale, &shape)
+  }
+
+  /// With those that are linked to it, which come first. `keys`: it counts for each of so many keys.
+  private static func add(
+    _ modulator: SoundFontFile.Modulator, to slot: Int, _ scale: Float, each keys: Curve? = nil,
+    _ shape: inout ShapeSettings
+  ) -> Bool {
+    guard var settings = settings(modulator) else { return false }
+    if let keys {
+      // There is no third factor.
+      guard settings.by == Source.one else { return false }
+      settings.by = Source.key
+      settings.byCurve = keys
+    }
+    var isWhole = true
+    if modulator.isLinked {
+      guard !modulator.links.isEmpty, let link = shape.link() else { return false }
+      for other in modulator.links where !add(other, to: Slot.link + link, 1, &shape) { isWhole = false }
+      settings.source = Source.link + UInt8(link)
+    }
+    settings.slot = UInt8(slot)
+    settings.amount *= scale
+    shape.modulations.append(settings)
+    return isWhole
   }
 
   private func destination(_ number: Int, _ shape: inout ShapeSettings) -> (slot: Int, scale: Float)? {
@@ -114,6 +152,8 @@ extension SoundFontZone {
     switch number {
     case Generator.attenuation: return (Slot.volume, -0.1)
     case Generator.pan: return (Slot.pan, 0.2)
+    case Generator.reverb: return (Slot.reverb, 0.1)
+    case Generator.chorus: return (Slot.chorus, 0.1)
     case Generator.cutoff: return (Slot.cutoff, 1)
     case Generator.resonance: return (Slot.resonance, 0.1)
     case Generator.pitch, Generator.fineTune: return (Slot.pitch, 1)
@@ -131,11 +171,11 @@ extension SoundFontZone {
     }
   }
 
-  /// Sources and curves of a modulator; nil for those that other modulators would feed, and for sources
-  /// that the specification does not know.
+  /// Sources and curves of a modulator; nil for sources and transforms that the specification does not know. An
+  /// amount cannot be linked.
   private static func settings(_ modulator: SoundFontFile.Modulator) -> ModulationSettings? {
     guard let source = Self.source(modulator.source), let by = Self.source(modulator.amountSource),
-      modulator.transform == 0 || modulator.transform == 2
+      by.number != Source.link, modulator.transform == 0 || modulator.transform == 2
     else { return nil }
     return ModulationSettings(
       source: source.number, by: by.number, slot: 0, isAbsolute: modulator.transform == 2,
@@ -155,6 +195,8 @@ extension SoundFontZone {
       case 10: number = Source.keyPressure
       case 13: number = Source.pressure
       case 14: number = Source.bend
+      // One of them: see `add`.
+      case 127: number = Source.link
       // In semitones, not in parts of a range.
       case 16: return (Source.bendRange, .linear)
       default: return nil

@@ -18,6 +18,8 @@ struct SoundFontZone {
     static let modLfoToCutoff = 10
     static let modEnvToCutoff = 11
     static let modLfoToVolume = 13
+    static let chorus = 15
+    static let reverb = 16
     static let pan = 17
     static let modLfoDelay = 21
     static let modLfoFrequency = 22
@@ -54,11 +56,6 @@ struct SoundFontZone {
     static let pitch = 59
   }
 
-  /// Those without effect here, by their names in the specification.
-  static let notUnderstood: [(number: Int, name: String)] = [
-    (15, "chorusEffectsSend"), (16, "reverbEffectsSend"),
-  ]
-
   /// What each generator is when nobody states it.
   private static let defaults: [Int32] = {
     var values = [Int32](repeating: 0, count: 64)
@@ -84,7 +81,9 @@ struct SoundFontZone {
 
   /// Takes what a zone states over what was there.
   mutating func state(_ zone: SoundFontFile.Zone) {
-    for modulator in zone.modulators { Self.replace(modulator, in: &modulators) }
+    for modulator in SoundFontFile.Modulator.linked(zone.modulators) {
+      Self.replace(modulator, in: &modulators)
+    }
     for generator in zone.generators {
       switch generator.number {
       case Generator.keyRange where generator.low <= generator.high: keys = generator.low...generator.high
@@ -140,9 +139,6 @@ struct SoundFontZone {
 
   subscript(_ number: Int) -> Int { Int(values[number]) }
 
-  /// Whether a generator without effect here would change the sound.
-  func ignores(_ number: Int) -> Bool { values[number] != Self.defaults[number] }
-
   /// The region of a sample of so many `frames`, stated in frames of the bank of which the sample's own
   /// is `first`.
   func region(_ sample: SoundFontFile.Sample, first: Int, group: Int, frames: Int) -> RegionSettings {
@@ -178,7 +174,7 @@ struct SoundFontZone {
       default: LoopMode.none
       }
     region.envelope = envelope(from: Generator.delay, isLinear: false)
-    region.shape = shape()
+    region.shape = shape(center: region.keyCenter ?? 60)
     region.group = group
     region.offBy = group
     return region

@@ -1,31 +1,5 @@
 import Realtime
 
-/// Where the voices of a sampler write, and what they share in one stretch of frames.
-struct VoiceContext {
-  /// The sums of all voices, with room for 16 floats behind the block.
-  var left: UnsafeMutablePointer<Float>
-  var right: UnsafeMutablePointer<Float>
-  /// For the sixteen voices of a group, what each one plays and the gains of its sides: rows of
-  /// `FilterBank.stride` floats.
-  var rows: UnsafeMutablePointer<Float>
-  var rightRows: UnsafeMutablePointer<Float>
-  var gainRows: UnsafeMutablePointer<Float>
-  var rightGainRows: UnsafeMutablePointer<Float>
-  /// From 0 to 15: in memory, as the compiler makes more of numbers that it knows than is good.
-  var numbers: UnsafePointer<Float>
-  var window: SampleWindow
-  /// For interpolation by more than four points.
-  var kernels: SincKernels.Tables
-  /// Room for the slow path: 16 x 4 taps of each side, and 16 low halves of positions.
-  var gathered: UnsafeMutablePointer<Float>
-  var low: UnsafeMutablePointer<UInt32>
-  var fade: UnsafeMutablePointer<Float>
-  var steps: UnsafeMutablePointer<Int64>
-  /// What the sampler's tuning makes of the pitch: the same for all frames, or one a frame.
-  var factor: Double
-  var factors: UnsafePointer<Double>?
-}
-
 /// One sounding region.
 struct Voice {
   var image: UnsafeMutablePointer<InstrumentImage>?
@@ -59,6 +33,8 @@ struct Voice {
   /// Of its own, 0..<128; and whether its note was an odd one.
   var random: Float = 0
   var isOdd = false
+  /// The number of the output that it adds to.
+  var output: UInt8 = 0
   /// 0: four points, 1: eight, 2: many; and which kernel for this pitch.
   var quality: UInt8 = 0
   var kernel: UInt8 = 0
@@ -228,17 +204,42 @@ struct Voice {
   /// Adds the frames `from..<to` of the block, for a voice that nothing shapes. Sets `hasEnded`. Audio
   /// thread.
   @_noLocks mutating func render(_ context: VoiceContext, from: Int, to: Int) {
+    play(context, from, to, sends: nil)
+  }
+
+  /// The same, and so much of it to the reverb and to the chorus. Audio thread.
+  @_noLocks mutating func render(
+    _ context: VoiceContext, sends: UnsafePointer<Float>, from: Int, to: Int
+  ) {
+    play(context, from, to, sends: sends)
+  }
+
+  /// The compiler makes two of it, so that those who send nothing do not wait for what sending takes.
+  @_noLocks @inline(__always) private mutating func play(
+    _ context: VoiceContext, _ from: Int, _ to: Int, sends: UnsafePointer<Float>?
+  ) {
     var frame = waited(from, to)
     age = age &+ Int64(to &- frame)
     let right = region.pointee.isStereo ? context.rightRows : context.rows
+    let sum = context.sums + Sum.place(Int(output))
     while frame < to, !hasEnded {
       let count = read(context, ratio, 0, 0, at: 0, frame, to &- frame)
       var done = 0
       while done < count {
         let some = count &- done < 16 ? count &- done : 16
         let gain = self.gain(context, some)
-        add(vector(context.rows + done) * (gain * gainLeft), to: context.left + frame + done)
-        add(vector(right + done) * (gain * gainRight), to: context.right + frame + done)
+        let ours = vector(context.rows + done) * (gain * gainLeft)
+        let others = vector(right + done) * (gain * gainRight)
+        add(ours, to: sum + frame + done)
+        add(others, to: sum + Sum.side + frame + done)
+        if let sends {
+          let reverb = context.sums + Sum.place(Sum.reverb) + frame + done
+          add(ours * sends[0], to: reverb)
+          add(others * sends[0], to: reverb + Sum.side)
+          let chorus = context.sums + Sum.place(Sum.chorus) + frame + done
+          add(ours * sends[1], to: chorus)
+          add(others * sends[1], to: chorus + Sum.side)
+        }
         done = isOver ? count : done &+ some
       }
       frame &+= count
@@ -250,6 +251,22 @@ struct Voice {
   @_noLocks mutating func write(
     _ context: VoiceContext, _ shape: inout VoiceShape, _ bank: inout FilterBank, slot: Int, from: Int,
     to: Int
+  ) {
+    write(context, &shape, &bank, slot, from, to, isSending: false)
+  }
+
+  /// The same, and beside the gains how much is sent. Audio thread.
+  @_noLocks mutating func writeSending(
+    _ context: VoiceContext, _ shape: inout VoiceShape, _ bank: inout FilterBank, slot: Int, from: Int,
+    to: Int
+  ) {
+    write(context, &shape, &bank, slot, from, to, isSending: true)
+  }
+
+  /// As with `play`.
+  @_noLocks @inline(__always) private mutating func write(
+    _ context: VoiceContext, _ shape: inout VoiceShape, _ bank: inout FilterBank, _ slot: Int, _ from: Int,
+    _ to: Int, isSending: Bool
   ) {
     let row = (slot & 15) &* FilterBank.stride
     var frame = waited(from, to)
@@ -290,6 +307,10 @@ struct Voice {
         let at = vector(context.numbers) + Float(Int(shape.frame) &+ done)
         store(gain * (at * shape.stepLeft + shape.gainLeft), context.gainRows + place + done)
         store(gain * (at * shape.stepRight + shape.gainRight), context.rightGainRows + place + done)
+        if isSending {
+          store(at * shape.sends[2] + shape.sends[0], context.reverbRows + place + done)
+          store(at * shape.sends[3] + shape.sends[1], context.chorusRows + place + done)
+        }
         written = frame &+ done &+ 16
         done &+= some
         if isOver {

@@ -24,6 +24,7 @@ extension VoiceShape {
     gainLeft = nextLeft
     gainRight = nextRight
     let region = voice.region
+    if region.pointee.hasSends { takeSends() }
     wasOver = isOver(region)
     let isAll = isGliding
     if isGliding {
@@ -43,6 +44,7 @@ extension VoiceShape {
     ratioStep = isMoving ? (nextRatio - ratio) * Double(share) : 0
     stepLeft = isMoving ? (nextLeft - gainLeft) * share : 0
     stepRight = isMoving ? (nextRight - gainRight) * share : 0
+    if region.pointee.hasSends { stepSends(isMoving ? share : 0) }
     for index in 0..<Int(region.pointee.unitCount) {
       let unit = region.pointee.units[index]
       if !isMoving {
@@ -220,6 +222,9 @@ extension VoiceShape {
     }
     // Slots up to the position.
     if moved & 0x1F != 0 { computeGains(voice) }
+    if region.pointee.hasSends, Self.has(moved, UInt8(Slot.reverb)) || Self.has(moved, UInt8(Slot.chorus)) {
+      computeSends(totals[Slot.reverb], totals[Slot.chorus])
+    }
     return moved
   }
 

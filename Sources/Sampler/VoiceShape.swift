@@ -9,7 +9,7 @@ import Realtime
 struct VoiceShape {
   static var period: Int { @_noLocks @inline(__always) get { 32 } }
 
-  /// 64 standing values by slot, then 64 where they go; and 32 with what the generators add.
+  /// 64 standing values by slot, then 64 where they go; 32 with what the generators add; and `sends`.
   let values: UnsafeMutablePointer<Float>
   let lfos: UnsafeMutablePointer<Lfo>
   let envelopes: UnsafeMutablePointer<Envelope>
@@ -54,7 +54,7 @@ struct VoiceShape {
   var age: Int64 = 0
   var idleAge: Int64 = 0
 
-  private static var lfoPlace: Int { 160 * 4 }
+  private static var lfoPlace: Int { 176 * 4 }
   private static var envelopePlace: Int { lfoPlace + Most.lfos * MemoryLayout<Lfo>.stride }
   private static var flexiblePlace: Int { envelopePlace + Most.envelopes * MemoryLayout<Envelope>.stride }
   private static var pointPlace: Int {
@@ -77,6 +77,8 @@ struct VoiceShape {
   /// Where the values are to go, by slot. Audio thread.
   var goals: UnsafeMutablePointer<Float> { @_noLocks get { values + 64 } }
   var totals: UnsafeMutablePointer<Float> { @_noLocks get { values + 128 } }
+  /// Six: see there. Audio thread.
+  var sends: UnsafeMutablePointer<Float> { @_noLocks @inline(__always) get { values + 160 } }
 
   // MARK: Beginning and ending
 
@@ -125,6 +127,8 @@ struct VoiceShape {
     ratio = nextRatio
     gainLeft = nextLeft
     gainRight = nextRight
+    takeSends()
+    stepSends(0)
     for index in 0..<Int(region.pointee.unitCount) {
       let unit = region.pointee.units[index]
       bank.set(

@@ -9,7 +9,7 @@ extension Printout {
     var text = "digraph sostenuto {\n  rankdir=LR\n  node [shape=record fontname=\"monospace\"]\n"
     for node in report.nodes {
       let inputs = node.inputs.map { "<in_\(plain($0.name))> \(recordText($0.name))" }.joined(separator: "|")
-      let outputs = node.outputs.map { "<out_\(plain($0.name))> \(recordText($0.name))" }.joined(
+      let outputs = node.shownOutputs.map { "<out_\(plain($0.name))> \(recordText($0.name))" }.joined(
         separator: "|")
       var middle = "\(recordText(node.name))\\n\(recordText(String(kindText(node).dropFirst().dropLast())))"
       if let file = node.file { middle += "\\n\(recordText(file))" }
@@ -106,7 +106,7 @@ extension Printout {
     }
     if let fault = node.fault { members.append(("fault", .string(fault))) }
     members.append(("inputs", .array(node.inputs.map(json))))
-    members.append(("outputs", .array(node.outputs.map(json))))
+    members.append(("outputs", .array(node.shownOutputs.map(json))))
     return .object(members)
   }
 

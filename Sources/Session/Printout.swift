@@ -56,7 +56,7 @@ public enum Printout {
       }
     }
     let ports =
-      report.nodes.flatMap { $0.inputs + $0.outputs }.map { portText($0).count }.max() ?? 0
+      report.nodes.flatMap { $0.inputs + $0.shownOutputs }.map { portText($0).count }.max() ?? 0
     let widths = Widths(name: names, kind: kinds, port: ports, end: ends)
     let heard = Set(chain.map(\.id))
     let rest = report.nodes.filter { !heard.contains($0.id) }
@@ -116,12 +116,13 @@ public enum Printout {
   ) {
     var counts = ""
     if !node.inputs.isEmpty { counts += "inputs \(node.inputs.count)" }
-    if !node.outputs.isEmpty { counts += (counts.isEmpty ? "" : "  ") + "outputs \(node.outputs.count)" }
+    let outputs = node.shownOutputs
+    if !outputs.isEmpty { counts += (counts.isEmpty ? "" : "  ") + "outputs \(outputs.count)" }
     let head =
       pad(node.name, widths.name) + "  " + pad(kindText(node), widths.kind) + "  " + pad(counts, 20) + "  "
       + pad("#\(node.id.raw)", 4) + "  " + facts(node, report).joined(separator: ", ")
     lines.append(Line(trimmed(head), .node, node: node.id, isFading: node.state.isFading))
-    for (ports, isInput) in [(node.inputs, true), (node.outputs, false)] {
+    for (ports, isInput) in [(node.inputs, true), (outputs, false)] {
       for port in ports {
         let label = String(repeating: " ", count: widths.name + 2) + pad(portText(port), widths.port)
         if port.cables.isEmpty {

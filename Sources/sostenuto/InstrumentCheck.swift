@@ -30,11 +30,12 @@ struct InstrumentCheck {
     var text = report.findings.map { "\($0.file):\(max(1, $0.line)): \(Self.severity($0)): \($0.message)\n" }
       .joined()
     let megabytes = String(format: "%.1f", Double(report.bytes) / 1_048_576)
-    text += "\(path): \(report.format), \(report.regions) regions, \(report.samples) samples, "
+    text += "\(path): \(report.format), \(Self.count(report.regions, "region")), "
+    text += "\(Self.count(report.samples, "sample")), "
     text += "\(megabytes) MB, keys \(report.keys.lowerBound) to \(report.keys.upperBound)\n"
     guard !report.opcodes.isEmpty else { return text }
     let ignored = report.opcodes.count { !$0.isUnderstood }
-    text += "\(path): \(report.opcodes.count) opcodes: "
+    text += "\(path): \(Self.count(report.opcodes.count, "opcode")): "
     text += "\(report.opcodes.count - ignored) understood, \(ignored) ignored\n"
     let width = report.opcodes.map(\.name.count).max() ?? 0
     for opcode in report.opcodes {
@@ -43,6 +44,10 @@ struct InstrumentCheck {
       text += "  \(word)  \(name)  \(opcode.count) x  \(opcode.file):\(opcode.line)\n"
     }
     return text
+  }
+
+  private static func count(_ number: Int, _ thing: String) -> String {
+    "\(number) \(thing)\(number == 1 ? "" : "s")"
   }
 
   private static func severity(_ finding: Finding) -> String { finding.kind == .note ? "note" : "warning" }

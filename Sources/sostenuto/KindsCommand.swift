@@ -95,7 +95,7 @@ enum KindReference {
     func side(_ ports: [PortDescription]) -> String {
       ports.isEmpty ? "–" : ports.map { format($0.format) }.joined(separator: ", ")
     }
-    return "\(side(kind.inputs)) → \(side(kind.outputs))"
+    return "\(side(kind.inputs)) → \(side(kind.outputs.filter { !$0.isOptional }))"
   }
 
   private static func format(_ format: PortDescription.Format) -> String {
@@ -155,7 +155,7 @@ enum KindReference {
     func port(_ port: PortDescription) -> JSON {
       .object([
         ("name", .string(port.name)), ("format", .string(format(port.format))),
-        ("summary", .string(port.summary)),
+        ("summary", .string(port.summary)), ("optional", .bool(port.isOptional)),
       ])
     }
     return .object([

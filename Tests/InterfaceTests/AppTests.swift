@@ -111,6 +111,37 @@ import Testing
     #expect(stage.session.patch.cables.isEmpty)
   }
 
+  @Test("outputs that most leave alone are drawn where a cable leaves them, and offered on the node in focus")
+  func optionalOutputs() {
+    let stage = Stage("node piano sampler", "node room delay", "node out output", "connect piano -> out")
+    let (piano, room) = (stage.session.patch.id(named: "piano"), stage.session.patch.id(named: "room"))
+    stage.app.focus(room ?? NodeID(raw: 0))
+    stage.press("c")
+    #expect(!stage.screen.contains("reverb"))
+    stage.press("esc")
+    stage.app.focus(piano ?? NodeID(raw: 0))
+    stage.press("c")
+    #expect(stage.screen.contains("reverb") && stage.screen.contains("out4"))
+    guard case .hints(let hints, _, _) = stage.app.state.overlay,
+      let hint = hints.first(where: {
+        $0.target == .output(PortReference(piano ?? NodeID(raw: 0), "reverb"))
+      })
+    else {
+      Issue.record("no hint on the send")
+      return
+    }
+    stage.type(hint.letters)
+    guard case .hints(let inputs, _, _) = stage.app.state.overlay else { return }
+    stage.type(inputs[0].letters)
+    #expect(stage.lastEdit == "connect piano.reverb -> room")
+    stage.play(seconds: 0.1)
+    #expect(stage.screen.contains("reverb") && !stage.screen.contains("chorus"))
+    stage.press("u")
+    stage.play(seconds: 0.2)
+    stage.app.state.message = nil
+    #expect(!stage.screen.contains("reverb"))
+  }
+
   @Test("a adds a node with a name that is free, and focuses it")
   func adding() {
     let stage = Stage.demo()

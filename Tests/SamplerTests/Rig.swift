@@ -10,8 +10,11 @@ final class Rig<K: Kernel> {
   var kernel: K
   let rate: Double
   private(set) var time: Int64 = 0
+  /// The outputs that are read besides the first, by name; and what the last run gave there.
+  var read: Set<String> = []
+  private(set) var heard: [String: [[Float]]] = [:]
   private let memory: UnsafeMutableRawPointer
-  private let channels: Int
+  private let names: [String]
   private let output: UnsafeMutablePointer<Float>
   private let ports: UnsafeMutablePointer<OutputPort>
   private let values: UnsafeMutablePointer<Float>
@@ -25,7 +28,10 @@ final class Rig<K: Kernel> {
 
   init(_ description: KindDescription, rate: Double = 48000, channels: Int = 2, values: [Int: Float] = [:]) {
     self.rate = rate
-    self.channels = channels
+    names = description.outputs.map(\.name)
+    let widths = description.outputs.map {
+      if case .channels(let count) = $0.format { count } else { channels }
+    }
     count = description.parameters.count
     var all = [[Float]](repeating: [0], count: count)
     for (index, parameter) in description.parameters.enumerated() {
@@ -35,15 +41,19 @@ final class Rig<K: Kernel> {
       if case .text("on") = parameter.defaultValue { all[index] = [1] }
       if let value = values[index] { all[index] = [value] }
     }
-    let configuration = KernelConfiguration(rate: rate, inputs: [], outputs: [channels], values: all)
+    let configuration = KernelConfiguration(rate: rate, inputs: [], outputs: widths, values: all)
     let size = max(64, K.memorySize(configuration))
     memory = .allocate(byteCount: size, alignment: 64)
     memory.initializeMemory(as: UInt8.self, repeating: 0, count: size)
     kernel = K(configuration, memory: memory)
-    output = .allocate(capacity: 64 * channels)
-    output.initialize(repeating: .nan, count: 64 * channels)
-    ports = .allocate(capacity: 1)
-    ports.initialize(to: OutputPort(base: output, count: channels))
+    let room = 64 * widths.reduce(0, +)
+    output = .allocate(capacity: room)
+    output.initialize(repeating: .nan, count: room)
+    ports = .allocate(capacity: widths.count)
+    for (index, width) in widths.enumerated() {
+      let base = output + 64 * widths[..<index].reduce(0, +)
+      (ports + index).initialize(to: OutputPort(base: base, count: width))
+    }
     self.values = .allocate(capacity: count)
     streamMemory = .allocate(capacity: 64 * count)
     streamMemory.initialize(repeating: 0, count: 64 * count)
@@ -77,7 +87,9 @@ final class Rig<K: Kernel> {
   func run(
     _ frames: Int, _ events: [(Int, Event)] = [], step: () -> Int = { 64 }
   ) -> [[Float]] {
-    var result = [[Float]](repeating: [], count: channels)
+    let indices = names.indices.filter { $0 == 0 || read.contains(names[$0]) }
+    for index in names.indices { ports[index].isRead = indices.contains(index) }
+    var results = indices.map { [[Float]](repeating: [], count: ports[$0].count) }
     var done = 0
     var pending = events[...]
     while done < frames {
@@ -108,15 +120,18 @@ final class Rig<K: Kernel> {
           withUnsafePointer(to: surroundings) { kernel.process(Block(context, $0)) }
         }
       }
-      for channel in 0..<channels {
-        for frame in 0..<length {
-          result[channel].append(activity == .silent ? 0 : output[64 * channel + frame])
+      for (place, index) in indices.enumerated() {
+        for channel in 0..<ports[index].count {
+          for frame in 0..<length {
+            results[place][channel].append(activity == .silent ? 0 : ports[index][channel][frame])
+          }
         }
       }
       time += Int64(length)
       done += length
     }
-    return result
+    heard = Dictionary(uniqueKeysWithValues: zip(indices.map { names[$0] }, results))
+    return results[0]
   }
 }
 

@@ -1,5 +1,6 @@
 import Glibc
 import Realtime
+import Synchronization
 import Testing
 
 @testable import Sampler
@@ -129,13 +130,24 @@ import Testing
         // A sustain of 6 dB after a decay of a second, 10 dB softer by half from each, a filter.
         instrument: [(17, -500), (48, 125), (36, 0), (37, 60), (16, 300)], preset: [(48, 125)])
     ])
-    #expect(report.notUnderstood == ["reverbEffectsSend"])
+    #expect(report.notUnderstood == [])
     let output = rig.run(9600, [(64, .on(60))])[0]
     let loud = 0.5 * powf(10, -10 / 20) * Float(BankWriter.fullLevel)
     #expect(abs(output[0] - loud) < 1e-4)
     // 96 dB a second: 3 dB after 1500 frames, and no deeper than 6.
     #expect(abs(20 * log10(output[1500] / loud) + 3) < 0.05)
     #expect(abs(20 * log10(output[6000] / loud) + 6) < 0.05)
+  }
+
+  @Test func aBankThatIsRefusedClosesItsFileOnce() throws {
+    let path = folder.write("d.sf2", Array(BankWriter.bytes([]).prefix(60)))
+    let other = folder.write("other.txt", "other")
+    // Beside the refusals, whoever opens a file keeps it.
+    let watch = DescriptorWatch(path: other)
+    watch.start()
+    for _ in 0..<20_000 { #expect(throws: LoadError.self) { try InstrumentLoader.load(path: path) } }
+    #expect(watch.stop() == 0, "descriptors that others had opened were closed")
+    #expect(DescriptorWatch.open(to: path) == 0, "descriptors of refused files stay open")
   }
 
   @Test func damagedBanksFailWithWords() throws {
@@ -167,6 +179,52 @@ import Testing
       rig.use(resource)
       let output = rig.run(200, [(0, .on(60)), (100, .off(60))])[0]
       #expect(output.allSatisfy { $0.isFinite })
+    }
+  }
+}
+
+/// Opens and closes a file on a thread of its own, and counts how often somebody else closed it.
+private final class DescriptorWatch: @unchecked Sendable {
+  private let path: String
+  private let isWanted = Atomic(true)
+  private let lost = Atomic(0)
+  private var thread = pthread_t()
+
+  init(path: String) { self.path = path }
+
+  func start() {
+    pthread_create(
+      &thread, nil,
+      { argument in
+        Unmanaged<DescriptorWatch>.fromOpaque(argument!).takeUnretainedValue().watch()
+        return nil
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  func stop() -> Int {
+    isWanted.store(false, ordering: .relaxed)
+    pthread_join(thread, nil)
+    return lost.load(ordering: .relaxed)
+  }
+
+  private func watch() {
+    while isWanted.load(ordering: .relaxed) {
+      let file = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+      for _ in 0..<20 where fcntl(file, F_GETFD) < 0 {
+        lost.add(1, ordering: .relaxed)
+        break
+      }
+      close(file)
+    }
+  }
+
+  /// How many descriptors of this process lead to a file.
+  static func open(to path: String) -> Int {
+    (0..<4096).count { number in
+      var target = [CChar](repeating: 0, count: 4096)
+      let count = readlink("/proc/self/fd/\(number)", &target, target.count - 1)
+      return count > 0
+        && String(decoding: target[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self) == path
     }
   }
 }

@@ -86,6 +86,25 @@ import Testing
     #expect(text.contains("running yes") && text.contains("nodes 6"))
   }
 
+  @Test("an output that most leave alone is printed where something is connected to it")
+  func optionalOutputs() throws {
+    var options = SessionOptions()
+    options.isOffline = true
+    options.keepsJournal = false
+    let session = Session(options: options)
+    try session.perform("node piano sampler ; node out output ; connect piano -> out")
+    try session.renderOneBlock()
+    #expect(Printout.text(session.report).contains("inputs 1  outputs 1 "))
+    let forms = [Printout.text, Printout.dot, Printout.json]
+    for form in forms { #expect(!form(session.report).contains("reverb")) }
+    try session.perform("connect piano.reverb -> out")
+    try session.renderOneBlock()
+    #expect(Printout.text(session.report).contains("inputs 1  outputs 2 "))
+    for form in forms {
+      #expect(form(session.report).contains("reverb") && !form(session.report).contains("chorus"))
+    }
+  }
+
   @Test("what cannot be read back is a comment")
   func executable() throws {
     let report = try session().report

@@ -246,7 +246,8 @@ struct GraphBox {
     let modulated = parameters.filter(used.contains)
     var left = facts.kind?.inputs.map(\.name) ?? []
     left += used.subtracting(left).subtracting(parameters).sorted()
-    var right = facts.kind?.outputs.map(\.name) ?? []
+    let shown = facts.kind?.outputs.filter { !$0.isOptional || usedOutputs.contains($0.name) }
+    var right = shown?.map(\.name) ?? []
     right += usedOutputs.subtracting(right).sorted()
     lines.removeAll { if case .setting(let name, _) = $0 { modulated.contains(name) } else { false } }
     if lines.isEmpty, detail != .small, !(left.isEmpty && !modulated.isEmpty) { lines = [.text("", .text)] }
