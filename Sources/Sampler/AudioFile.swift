@@ -168,22 +168,4 @@ final class AudioFile: @unchecked Sendable {
       }
     }
   }
-
-  /// What `sample=*NAME` asks for, for as long as it is held: nothing, or a sine at C4.
-  static func generated(_ name: String, in pool: SamplePool) throws(LoadError) -> AudioFile {
-    var facts = Facts(
-      path: name, format: "generated", rate: 48000, originalRate: 48000, originalFrames: 48000)
-    switch name {
-    case "*silence":
-      facts.loop = Loop(start: 0, end: 48000)
-      return try AudioFile(facts, channels: 1, floats: [Float](repeating: 0, count: 48000), in: pool)
-    case "*sine":
-      // One turn, at the rate at which it sounds as C4.
-      facts.rate = 440 * exp2(-9.0 / 12) * 1024
-      facts.loop = Loop(start: 0, end: 1024)
-      let turn = (0..<1024).map { Float(sin(2 * Double.pi * Double($0) / 1024)) }
-      return try AudioFile(facts, channels: 1, floats: turn, in: pool)
-    default: throw LoadError(path: name, "of the generated waves there are *sine and *silence only")
-    }
-  }
 }

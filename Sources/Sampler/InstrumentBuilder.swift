@@ -25,6 +25,7 @@ struct InstrumentBuilder {
   private var conditions: [ControlRange] = []
   private var velocityGains: [[Int: Double]: UnsafeMutablePointer<Float>] = [:]
   private var sequences = 0
+  private var sequencesByOrigin: [Int: Int] = [:]
   private let owner: Owner
 
   /// For at most so many regions.
@@ -96,17 +97,24 @@ struct InstrumentBuilder {
     regions.initializeElement(
       at: count,
       to: settings.region(
-        sample: sample, velocityGains: gains, firstCondition: conditions.count, counter: sequences,
-        tables: &owner.tables))
+        sample: sample, velocityGains: gains, firstCondition: conditions.count,
+        counter: settings.sequenceLength > 1 ? sequence(of: settings.origin) : 0, tables: &owner.tables))
     count += 1
     conditions += settings.allConditions
-    if settings.sequenceLength > 1 { sequences += 1 }
     extents.append(
       Extent(
         program: program, keys: (settings.lowKey, settings.highKey),
         velocities: (settings.lowVelocity, settings.highVelocity),
         isRelease: settings.trigger == .release || settings.trigger == .releaseKey,
         startControls: settings.starts.map { Int($0.control) }))
+  }
+
+  /// Which counter is a region's round robin: those that were one in the file count their notes together.
+  private mutating func sequence(of origin: Int?) -> Int {
+    if let origin, let known = sequencesByOrigin[origin] { return known }
+    if let origin { sequencesByOrigin[origin] = sequences }
+    sequences += 1
+    return sequences - 1
   }
 
   /// The image, and the bytes that it and its samples hold.

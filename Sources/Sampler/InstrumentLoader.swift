@@ -55,7 +55,7 @@ public enum InstrumentLoader {
     var library = SampleLibrary(folder: TextFile.folder(path), options)
     options.progress?.expect(Set(reader.regions.compactMap(\.sample)).count)
     var findings = reader.findings
-    let regions = reader.regions.lazy.flatMap(\.directions)
+    let regions = reader.played
     var builder = InstrumentBuilder(capacity: regions.reduce(0) { count, _ in count + 1 })
     builder.controls = reader.controls
     (builder.switchLow, builder.switchHigh) = (reader.switchLow, reader.switchHigh)
@@ -70,8 +70,7 @@ public enum InstrumentLoader {
         continue
       }
       guard options.progress?.isCancelled != true else { throw LoadError(path: path, "no longer wanted") }
-      guard var sample = library.sample(name, isReversed: settings.isReversed, settings.sampleLine, &findings)
-      else { continue }
+      guard var sample = library.sample(name, settings, &findings) else { continue }
       var faults = settings.clamp(to: sample)
       if let loop = settings.turningLoop(of: sample) {
         if let (unrolled, place) = try library.unrolled(sample, loop, isLeft: settings.leavesLoop) {
@@ -123,6 +122,7 @@ private struct SampleLibrary {
   private struct Wish: Hashable {
     var name: String
     var isReversed: Bool
+    var harmonics: Int
   }
 
   private struct Turn: Hashable {
@@ -163,15 +163,16 @@ private struct SampleLibrary {
 
   /// The sample, or nil and (the first time) a finding.
   mutating func sample(
-    _ name: String, isReversed: Bool, _ place: SourceLine, _ findings: inout [Finding]
+    _ name: String, _ settings: RegionSettings, _ findings: inout [Finding]
   ) -> AudioFile? {
-    let wish = Wish(name: name, isReversed: isReversed)
+    let (isReversed, place) = (settings.isReversed, settings.sampleLine)
+    let wish = Wish(name: name, isReversed: isReversed, harmonics: settings.harmonics)
     if let known = loaded[wish] { return known }
     if failed.contains(wish) { return nil }
     defer { pool.options.progress?.advance(1) }
     do {
       if name.hasPrefix("*") {
-        let sample = try AudioFile.generated(name, in: pool)
+        let sample = try AudioFile.generated(name, harmonics: settings.harmonics, in: pool)
         loaded[wish] = sample
         return sample
       }

@@ -29,6 +29,10 @@ struct VelocityCurve: Hashable {
 /// Everything that can be said about a region, with SFZ's units and defaults.
 struct RegionSettings {
   var sample: String?
+  /// Of a wave that is generated.
+  var harmonics = 1
+  /// Its number among those of the file: what it is taken apart into counts as one.
+  var origin: Int?
   var sampleLine = SourceLine(file: "", line: 0)
   /// Where its header stands.
   var line = SourceLine(file: "", line: 0)

@@ -100,6 +100,15 @@ struct SfzReader {
     }
   }
 
+  /// The regions as they are played: those that are taken apart are parts of one.
+  var played: some Sequence<RegionSettings> {
+    regions.enumerated().lazy.flatMap { number, settings in
+      var settings = settings
+      settings.origin = number
+      return settings.directions.flatMap(\.parts)
+    }
+  }
+
   private mutating func point(_ name: String, _ value: String, _ place: SourceLine) {
     if name == "curve_index" {
       if let number = integer(name, value, 0...255, place) { curve?.number = number }

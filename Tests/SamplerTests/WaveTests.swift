@@ -1,0 +1,66 @@
+import Glibc
+import Realtime
+import Testing
+
+@testable import Sampler
+
+/// Waves that an instrument asks for by name instead of a file.
+@Suite struct GeneratedWaves {
+  let folder = Folder()
+
+  /// Harmonics as the waves' Fourier series have them, and nothing else: none that folds back.
+  @Test(arguments: ["saw", "square", "triangle", "tri"]) func generatedWavesHaveTheirHarmonics(_ wave: String)
+    throws
+  {
+    let path = folder.write(
+      "a.sfz", "<region> amp_veltrack=0 pan=-100 sample=*\(wave) seq_length=2 seq_position=1")
+    let (resource, report) = try InstrumentLoader.load(path: path)
+    #expect(report.findings == [])
+    for key in [UInt8(33), 69, 93, 105] {
+      let rig = Rig<Sampler>(Sampler.description)
+      rig.use(resource)
+      // Every other note of the region, whatever its key: this one is the third.
+      let output = rig.run(
+        48000, [(0, .on(20)), (0, .off(20)), (1, .on(21)), (1, .off(21)), (4800, .on(key))])[0]
+      let hertz = 440 * exp2((Double(key) - 69) / 12)
+      var rest = (9600..<48000).map { Double(output[$0]) }
+      // A whole number of turns of the first.
+      rest.removeLast(rest.count - Int((Double(Int(0.8 * hertz)) / hertz * 48000).rounded()))
+      for number in 1...max(1, Int(20_500 / hertz)) {
+        let level =
+          switch wave {
+          case "saw": 2 / (Double.pi * Double(number))
+          case "square": number % 2 == 1 ? 4 / (Double.pi * Double(number)) : 0
+          default: number % 2 == 1 ? 8 / (Double.pi * Double.pi * Double(number * number)) : 0
+          }
+        let step = 2 * Double.pi * hertz * Double(number) / 48000
+        var (x, y) = (0.0, 0.0)
+        for (frame, value) in rest.enumerated() {
+          x += value * cos(step * Double(frame))
+          y += value * sin(step * Double(frame))
+        }
+        (x, y) = (2 * x / Double(rest.count), 2 * y / Double(rest.count))
+        for frame in rest.indices {
+          rest[frame] -= x * cos(step * Double(frame)) + y * sin(step * Double(frame))
+        }
+        // Up to 16 kHz they are all there.
+        if hertz * Double(number) < 16_000 {
+          #expect(abs((x * x + y * y).squareRoot() - level) < 4e-3, "key \(key), \(number)")
+        }
+      }
+      let noise = 10 * log10(rest.reduce(0) { $0 + $1 * $1 } / Double(rest.count))
+      #expect(noise < -50, "key \(key): \(noise) dB")
+    }
+  }
+
+  @Test func generatedNoiseIsWhiteAndEven() throws {
+    let path = folder.write("a.sfz", "<region> amp_veltrack=0 pan=-100 sample=*noise")
+    let rig = Rig<Sampler>(Sampler.description)
+    rig.use(try InstrumentLoader.load(path: path).resource)
+    let output = rig.run(48000, [(0, .on(60))])[0].map(Double.init)
+    // Of uniform numbers -1...1: a third of the power of a square, no mean, no likeness of neighbours.
+    #expect(abs(output.reduce(0) { $0 + $1 * $1 } / 48000 - 1.0 / 3) < 0.01)
+    #expect(abs(output.reduce(0, +) / 48000) < 0.01)
+    #expect(abs((1..<48000).reduce(0) { $0 + output[$1] * output[$1 - 1] } / 48000) < 0.01)
+  }
+}
