@@ -22,6 +22,7 @@ final class AlsaSequencer: @unchecked Sendable {
 
   // The thread's own: the sequencer's port of each of ours, and what each sender holds there.
   private var ports: [(wish: MidiPort, port: Int32)] = []
+  private var wishes: [MidiPort] = []
   private var senders: [Sender: HeldNotes] = [:]
   private let ends: UnsafeMutablePointer<EventQueue>
 
@@ -116,7 +117,10 @@ final class AlsaSequencer: @unchecked Sendable {
       if descriptors[count].revents != 0 {
         var bytes: (UInt64, UInt64) = (0, 0)
         _ = read(pipe.read, &bytes, 16)
-        if let ports = wanted.withLock({ $0.take() }) { makePorts(ports) }
+        if let ports = wanted.withLock({ $0.take() }) {
+          wishes = ports
+          makePorts()
+        }
       }
       readEvents()
     }
@@ -147,6 +151,8 @@ final class AlsaSequencer: @unchecked Sendable {
         end(sender)
       }
       memory.forgetOffers { $0.hasPrefix("\(gone.client):") }
+      // There may be a place for one of ours now.
+      if ports.count < wishes.count { makePorts() }
     case SND_SEQ_EVENT_PORT_UNSUBSCRIBED:
       let ends = event.data.connect
       guard Int32(ends.dest.client) == snd_seq_client_id(sequencer) else { return }
@@ -182,7 +188,7 @@ final class AlsaSequencer: @unchecked Sendable {
 
   // MARK: Ports
 
-  private func makePorts(_ wishes: [MidiPort]) {
+  private func makePorts() {
     for (wish, port) in ports where !wishes.contains(wish) {
       for sender in Array(senders.keys) where sender.port == port { end(sender) }
       snd_seq_delete_simple_port(sequencer, port)

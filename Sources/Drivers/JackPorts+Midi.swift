@@ -24,7 +24,13 @@ extension JackPorts {
       leaving.append(known.port)
     }
     unregister(leaving)
-    for port in wanted where midiPorts[port.number] == nil {
+    wantedMidi = wanted
+    if isActive { lookAtMidi() } else { registerMidi() }
+  }
+
+  /// Registers what is not there yet: all at first, then what JACK had no place for.
+  private func registerMidi() {
+    for port in wantedMidi where midiPorts[port.number] == nil {
       let name = Self.fitting(port.sender.map { "midi \($0)" } ?? "midi")
       guard
         let made = jack_port_register(
@@ -33,7 +39,6 @@ extension JackPorts {
       midiPorts[port.number] = RegisteredMidi(port: made, name: shortName(made), sender: port.sender)
       state.setMidiPort(made, number: port.number)
     }
-    if isActive { lookAtMidi() }
   }
 
   /// Ends what was held through connections that are gone, and makes those that are due.
@@ -41,6 +46,7 @@ extension JackPorts {
   /// JACK mixes what several senders give to one port, so that nobody knows whose notes are whose: when
   /// one of them goes, all notes of the port end.
   func lookAtMidi() {
+    registerMidi()
     for (number, known) in midiPorts {
       let connections = Set(strings(jack_port_get_all_connections(client, known.port)))
       if !known.connections.isSubset(of: connections) { host.closeMidi(number) }

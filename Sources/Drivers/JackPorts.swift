@@ -35,6 +35,11 @@ final class JackPorts {
   private var ports: [Key: Registered] = [:]
   /// By the engine's number.
   var midiPorts: [Int: RegisteredMidi] = [:]
+  /// Those that there are to be.
+  var wantedMidi: [MidiPort] = []
+  /// The same of audio, and how many of these ports JACK had no place for.
+  private var endpoints: [Endpoint] = []
+  private var lacking = 0
   private(set) var isActive = false
 
   init(client: OpaquePointer, state: JackState, host: RenderHost, options: JackClientOptions) {
@@ -53,6 +58,7 @@ final class JackPorts {
 
   /// Makes the ports those of `endpoints`. Taps are for files and get none.
   func update(_ endpoints: [Endpoint]) {
+    self.endpoints = endpoints
     var wanted: [(key: Key, base: String, slot: Int)] = []
     for endpoint in endpoints where !endpoint.isTap {
       for channel in 0..<endpoint.channels where endpoint.firstChannel + channel < channelCapacity {
@@ -97,7 +103,8 @@ final class JackPorts {
     }
     unregister(unused.values.map(\.port))
     settleNames()
-    if isActive { look() }
+    lacking = wanted.count - ports.count
+    if isActive { connect() }
   }
 
   private func portName(_ name: String, _ channel: Int) -> String { Self.fitting(name, "_\(channel + 1)") }
@@ -178,8 +185,13 @@ final class JackPorts {
         client, nil, JACK_DEFAULT_AUDIO_TYPE, UInt(JackPortIsPhysical.rawValue | direction.rawValue)))
   }
 
-  /// Compares the connections with those that are wanted, and makes the ones that are due.
+  /// Something has changed: makes the ports for which there was no place, and the connections that are due.
   func look() {
+    if isActive, lacking > 0 { update(endpoints) } else { connect() }
+  }
+
+  /// Compares the connections with those that are wanted, and makes the ones that are due.
+  private func connect() {
     guard isActive, state.failure == nil else { return }
     lookAtMidi()
     for (base, group) in Dictionary(grouping: ports, by: { $0.value.base }) {

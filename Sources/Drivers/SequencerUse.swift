@@ -1,8 +1,8 @@
 import Engine
 import Synchronization
 
-/// How a driver without MIDI of its own uses the ALSA sequencer: opened when somebody first hears it, and
-/// found missing once. Worker.
+/// How a driver without MIDI of its own uses the ALSA sequencer: opened when somebody first hears it, or
+/// where there was none, when somebody next hears another sender. Worker.
 final class SequencerUse: Sendable {
   private enum State {
     case unused
@@ -21,7 +21,10 @@ final class SequencerUse: Sendable {
 
   func update(_ ports: [MidiPort]) {
     state.withLock { state in
-      if case .unused = state, !ports.isEmpty { state = open() }
+      switch state {
+      case .unused, .missing: if !ports.isEmpty { state = open() }
+      case .open: break
+      }
       if case .open(let sequencer) = state { sequencer.update(ports) }
     }
   }

@@ -95,6 +95,7 @@ final class Reconciler {
     carryOut()
     for node in returned { endTails(of: node) }
     removeFinished()
+    hearFreePorts()
     guard work.needsPlan else {
       alignFades()
       return work
@@ -317,35 +318,6 @@ final class Reconciler {
     guard target.portName != name else { return }
     target.portName = name
     engine.rename(target)
-  }
-
-  /// Whom a `midi` node hears; nil: everybody.
-  private static func sender(of node: Node) -> String? {
-    guard case .text(let text)? = node.settings[ParameterPath("port")], !text.isEmpty, text != MidiIn.any
-    else { return nil }
-    return text
-  }
-
-  /// A node for which no port is left says so.
-  private func hear(_ port: Int, _ node: EngineNode) {
-    node.midiPort = port
-    node.fault =
-      port < 0
-      ? "hears nobody: other nodes hear \(MidiInput.ports) different senders, and more there cannot be" : nil
-    if let fault = node.fault { engine.note(.failed(fault), node) }
-  }
-
-  private func update(midiPortOf target: EngineNode, _ node: Node) {
-    let sender = Self.sender(of: node)
-    guard target.portName != sender else { return }
-    target.portName = sender
-    // Its own is free as soon as nobody else hears it.
-    target.midiPort = -1
-    let port = engine.midiPort(for: sender)
-    hear(port, target)
-    engine.rename(target)
-    work.commands.append(
-      .kernel(target.slot, parameter: Int32(MidiIn.port), element: 0, value: Float(port), frames: 0))
   }
 
   /// Gains take the time that was asked for of what acts on them.

@@ -109,6 +109,41 @@ import Testing
     try graph.perform("remove soft")
     #expect(wait { voices() == 0 })
   }
+
+  @Test("a port for which JACK has no place is there as soon as another client leaves it one")
+  func laterPort() throws {
+    let server = try JackTestServer(extra: ["-p", "64"])
+    defer { server.stop() }
+    let graph = try LiveGraph("node s sampler\nnode out output\nconnect s -> out")
+    let driver = try driver(graph, server)
+    defer { driver.stop() }
+    let probe = try #require(TestClient(server: server.name))
+    #expect(wait { probe.ports(of: "sostenuto").count == 2 })
+    var hog = TestClient(server: server.name, name: "hog")
+    var count = 0
+    while let client = hog?.client, count < 100,
+      jack_port_register(client, "\(count)", JACK_DEFAULT_MIDI_TYPE, UInt(JackPortIsInput.rawValue), 0) != nil
+    {
+      count += 1
+    }
+    #expect(count > 10 && count < 64)
+    try graph.perform("node m midi port=player")
+    try graph.perform("node more output")
+    try graph.perform("rename out main")
+    driver.update(midi: graph.engine.midiPorts)
+    driver.update(graph.engine.endpoints)
+    // With the name that came last, what came before has been tried.
+    #expect(wait { probe.ports(of: "sostenuto").contains("sostenuto:main_1") })
+    #expect(probe.ports(of: "sostenuto").count == 2)
+    hog = nil
+    #expect(
+      wait {
+        Set(probe.ports(of: "sostenuto")) == [
+          "sostenuto:main_1", "sostenuto:main_2", "sostenuto:more_1", "sostenuto:more_2",
+          "sostenuto:midi player",
+        ]
+      })
+  }
 }
 
 /// A JACK client with a MIDI output.

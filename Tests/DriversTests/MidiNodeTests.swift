@@ -127,6 +127,32 @@ final class StepInstrument: Sendable {
     if case .placeholder? = state(last) { Issue.record("it shares a port") }
   }
 
+  @Test("a node for which no port was left hears as soon as another gives its port up")
+  func laterPort() throws {
+    for number in 1...MidiInput.ports + 1 {
+      try graph.perform("node m\(number) midi port=Sender\(number)")
+      try graph.perform("connect m\(number) -> s")
+    }
+    func ports() -> [String?] { graph.engine.midiPorts.map(\.sender) }
+    let host = RenderHost(graph.engine.renderer)
+    go(host)
+    // `m` is one of the sixteen, so two wait.
+    let (first, second) = ("Sender\(MidiInput.ports)", "Sender\(MidiInput.ports + 1)")
+    #expect(!ports().contains(first) && !ports().contains(second))
+    // Renamed: at once. Removed: when it is gone.
+    try graph.perform("set m3.port Sender4")
+    #expect(ports().contains(first) && !ports().contains("Sender3"))
+    try graph.perform("remove m5")
+    go(host)
+    go(host)
+    #expect(ports().contains(second) && !ports().contains("Sender5"))
+    let number = try #require(graph.engine.midiPorts.first { $0.sender == second }?.number)
+    let before = voices
+    host.midi[number].append(Event(.noteOn, key: 60, value: 100, offset: 5))
+    go(host)
+    #expect(voices == before + 1)
+  }
+
   @Test("a MIDI file is the same sound for every period, though it has more in one frame than a block takes")
   func anyPeriod() throws {
     let events = (0..<3000).map { index -> (frame: Int64, event: Event) in
