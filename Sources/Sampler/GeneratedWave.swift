@@ -29,7 +29,7 @@ enum GeneratedWave: String {
   static func harmonics(_ hertz: Double) -> Int {
     let number = max(1, min(mostHarmonics, Int(20_500 / max(hertz, 1))))
     let spare = max(0, number.bitWidth - number.leadingZeroBitCount - 4)
-    return number >> spare << spare
+    return (number >> spare) << spare
   }
 
   /// One turn, in so many frames: a Fourier series, of 1 at its highest but for the overshoot.
