@@ -158,7 +158,7 @@ def make_organ():
     with open(os.path.join(folder, "organ.sfz"), "w") as file:
         file.write(
             "// A small organ. Made by make-instruments.py; edit that instead.\n"
-            "<global> loop_mode=loop_continuous volume=-3 amp_veltrack=35\n"
+            "<global> loop_mode=loop_continuous volume=-3 amp_veltrack=35 effect1=30 effect2=20\n"
             "ampeg_attack=0.004 ampeg_release=0.14\n" + "\n".join(regions) + "\n"
         )
 
@@ -239,7 +239,7 @@ def make_upright():
     with open(os.path.join(folder, "upright.sfz"), "w") as file:
         file.write(
             "// A small upright piano. Made by make-instruments.py; edit that instead.\n"
-            "<global> loop_mode=loop_continuous volume=-3 amp_veltrack=72 ampeg_sustain=0\n"
+            "<global> loop_mode=loop_continuous volume=-3 amp_veltrack=72 ampeg_sustain=0 effect1=25\n"
             + "\n".join(regions) + "\n"
         )
 

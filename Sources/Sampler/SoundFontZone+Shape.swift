@@ -187,6 +187,8 @@ extension SoundFontZone {
     let number: UInt8
     if bits & 0x80 != 0 {
       number = UInt8(bits & 0x7F)
+      // Banks, data entry, parameter numbers and modes are no sources.
+      if [0, 6, 32, 38, 98, 99, 100, 101].contains(number) || number >= 120 { return nil }
     } else {
       switch bits & 0x7F {
       case 0: return (Source.one, .linear)

@@ -123,6 +123,10 @@ import Testing
     let (amount, fourth) = try load([[0x0094, to(1), 127, 0, 0], [0x0095, pitch, 100, link, 0]])
     #expect(fourth.notUnderstood.count == 2)
     #expect(near(cents(amount, [127, 127]), 0))
+    // A controller that sets something else is no source.
+    let (illegal, sixth) = try load([[0x00E2, pitch, 100, 0, 0]])
+    #expect(sixth.notUnderstood.count == 1)
+    #expect(near(cents(illegal, []), 0))
     // A chain longer than a voice has room for.
     let long = (0..<40).map { [link, to($0 + 1), 127, 0, 0] } + [[link, pitch, 100, 0, 0]]
     let (endless, fifth) = try load([[0x0094, to(1), 127, 0, 0]] + long.dropFirst())

@@ -103,7 +103,7 @@ public struct RandomLines {
     case 3: return "remove \(node) bridge"
     case 4: return "remove \(node)\(count % 2 == 0 ? " tail" : "")"
     case 5: return "replace \(node) \(kind)"
-    case 6, 7, 8: return "connect \(source) -> \(sink) gain=\(gain)dB"
+    case 6, 7, 8: return "connect \(output(of: source)) -> \(sink) gain=\(gain)dB"
     case 9: return "connect \(source) -> \(sink) map=[\(count % 2),\(count % 3 - 1)]"
     case 10: return "disconnect \(cable)"
     case 11: return "rename \(node) r\(count)"
@@ -111,6 +111,15 @@ public struct RandomLines {
     case 13, 14: return "set \(setting(of: sink))"
     default: return Bool.random(using: &random) ? "undo" : "redo"
     }
+  }
+
+  /// A node; or, every other time, one of those outputs that are there for whoever asks for them by name.
+  private mutating func output(of name: String) -> String {
+    let kind = draft.patch[named: name].flatMap { Engine.catalogue[$0.kind] }
+    guard let outputs = kind?.outputs.filter(\.isOptional), !outputs.isEmpty, Bool.random(using: &random),
+      let output = pick(outputs)
+    else { return name }
+    return "\(name).\(output.name)"
   }
 
   private mutating func playing() -> String {
