@@ -10,6 +10,8 @@ enum Source {
   static var velocity: UInt8 { @_noLocks get { 131 } }
   static var releaseVelocity: UInt8 { @_noLocks get { 132 } }
   static var key: UInt8 { @_noLocks get { 133 } }
+  /// Whether any key is down.
+  static var gate: UInt8 { @_noLocks get { 134 } }
   /// Uniform in 0...127 for each voice.
   static var random: UInt8 { @_noLocks get { 135 } }
   static var randomBipolar: UInt8 { @_noLocks get { 136 } }

@@ -55,6 +55,7 @@ extension Sampler {
   @_noLocks private mutating func noteOn(_ channel: Int, _ key: Int, velocity: Int, time: Int64) {
     let place = channel &* 128 &+ key
     if downVelocity[place] == 0 { keysDown &+= 1 }
+    if keysDown == 1 { follow(channel, Source.gate) }
     downVelocity[place] = UInt8(velocity)
     downTime[place] = time
     pending[place] = 0
@@ -81,6 +82,7 @@ extension Sampler {
     let place = channel &* 128 &+ key
     let velocity = downVelocity[place]
     if velocity > 0 { keysDown &-= 1 }
+    if keysDown == 0 { follow(channel, Source.gate) }
     downVelocity[place] = 0
     var slot = nextActive(0)
     while slot >= 0 {

@@ -204,6 +204,7 @@ extension Sampler {
     case Source.velocity: return Float(voice.pointee.velocity)
     case Source.releaseVelocity: return Float(voice.pointee.releaseVelocity)
     case Source.key: return Float(voice.pointee.soundKey)
+    case Source.gate: return keysDown > 0 ? 127 : 0
     case Source.random, Source.randomBipolar: return voice.pointee.random
     case Source.alternate: return voice.pointee.isOdd ? 127 : 0
     case Source.bendRange: return bendRanges[channel]

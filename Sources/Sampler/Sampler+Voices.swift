@@ -120,7 +120,8 @@ extension Sampler {
     case Source.keyPressure: return keyPressures[note.channel &* 128 &+ note.key]
     case Source.velocity: return Float(note.velocity)
     case Source.key: return Float(note.key)
-    case Source.random: return chance * 127
+    case Source.gate: return keysDown > 0 ? 127 : 0
+    case Source.random, Source.randomBipolar: return chance * 127
     case Source.channel: return Float(note.channel &+ 1)
     case Source.program: return Float(choices[zones.master(of: note.channel)].program)
     case Source.alternate: return noteCount & 1 == 1 ? 127 : 0

@@ -65,6 +65,7 @@ public let sfzOpcodes: [(topic: String, names: [String])] = [
       """
       bend_up bend_down bend_smooth bend_step bend_stepup bend_stepdown pitch_veltrack pitch_veltrack_onccN
       global_tune master_tune group_tune tune_onccN pitch_onccN pitch_mod tune_mod
+      transpose_onccN
       """)
   ),
   (
@@ -83,7 +84,7 @@ public let sfzOpcodes: [(topic: String, names: [String])] = [
         pitcheg_depth pitcheg_vel2depth pitcheg_depth_onccN fileg_depth fileg_vel2depth fileg_depth_onccN
         ampeg_dynamic pitcheg_dynamic fileg_dynamic egN_dynamic egN_points egN_timeN egN_levelN egN_shapeN
         egN_curveN egN_sustain egN_loop egN_loop_count egN_loop_shape egN_freq_lfoN egN_depth_lfoN
-        egN_eqNgain egN_eqNfreq egN_eqNbw egN_pitch egN_cutoff egN_resonance
+        egN_eqNgain egN_eqNfreq egN_eqNbw egN_fil_gain egN_pitch egN_cutoff egN_resonance
         egN_volume egN_amplitude egN_ampeg egN_pan egN_width egN_timeN_onccN egN_levelN_onccN
         """)
   ),
@@ -95,7 +96,7 @@ public let sfzOpcodes: [(topic: String, names: [String])] = [
       + words(
         """
         lfoN_freq lfoN_beats lfoN_phase_onccN lfoN_freq_lfoN lfoN_depth_lfoN lfoN_eqNgain lfoN_eqNfreq
-        lfoN_eqNbw
+        lfoN_eqNbw lfoN_fil_gain
         lfoN_delay lfoN_fade lfoN_phase lfoN_wave lfoN_count lfoN_pitch lfoN_cutoff lfoN_resonance
         lfoN_volume lfoN_amplitude lfoN_pan lfoN_width lfoN_position lfoN_offset lfoN_scale lfoN_ratio
         lfoN_waveN lfoN_offsetN lfoN_scaleN lfoN_ratioN lfoN_steps lfoN_stepN lfoN_freq_onccN

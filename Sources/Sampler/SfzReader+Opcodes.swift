@@ -258,7 +258,9 @@ extension SfzReader {
         guard let control = Self.number(in: name, after: word + end, last: word.isEmpty ? 137 : 127) else {
           continue
         }
-        guard let number = real(name, value, 0...127, place) else { return true }
+        guard var number = real(name, value, 0...127, place) else { return true }
+        // Of the bend, whose other conditions are -1...1.
+        if control == Source.bend { number = (number - 64) / (number < 64 ? 64 : 63) }
         RegionSettings.range(control, in: &region[keyPath: path]) {
           if end == "locc" { $0.low = Float(number) } else { $0.high = Float(number) }
         }

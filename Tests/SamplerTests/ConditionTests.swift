@@ -82,6 +82,19 @@ import Testing
     #expect(heights(rig, [[.on(61)]]) == [20])
   }
 
+  /// The noise of a hand that leaves the keyboard, and a bend as a controller.
+  @Test func whetherAnyKeyIsDownChoosesRegions() throws {
+    let rig = try rig(
+      """
+      <region> lokey=60 hikey=62 trigger=release rt_dead=on hicc134=63 amplitude=10
+      <region> lokey=60 hikey=62 trigger=release rt_dead=on locc134=64 amplitude=20
+      <region> key=64 locc128=96 amplitude=30
+      """)
+    #expect(heights(rig, [[.on(60)], [.on(62)], [.off(60)], [.off(62)]]) == [0, 0, 20, 10])
+    let half = Event(.bend, value: 0.55)
+    #expect(heights(rig, [[.on(64)], [half, .on(64)], [Event(.bend, value: 0.4), .on(64)]]) == [0, 30, 0])
+  }
+
   /// At 120 beats a minute, from the first frame on: half a second is a beat.
   @Test func regionsWaitForTheirBeat() throws {
     let rig = try rig(

@@ -94,6 +94,25 @@ import Testing
     #expect(reader.regions.count == 2)
   }
 
+  /// What is left out on purpose: effects, which a patch has nodes for; wavetables; filters and timers that nobody
+  /// describes.
+  @Test func whatIsLeftOutIsReportedWithItsPlace() {
+    let names = """
+      waveguide oscillator oscillator_multi polyphony_stealing lotimer hitimer pan_law sample_fadeout noise_level
+      egN_ringmod egN_rectify egN_decim egN_bitred egN_driveshape egN_depthadd_lfoN egN_ampeg_onccN
+      lfoN_decim lfoN_noiselevel lfoN_smooth lfoN_wave_onccN lfoN_depthadd_lfoN lfoN_stepN_onccN
+      """.split(whereSeparator: \.isWhitespace).map(String.init)
+    for name in names {
+      let reader = read("<group>\n<region> \(name.replacing("N", with: "3"))=1")
+      #expect(reader.findings.map(\.kind) == [.notUnderstood(name)])
+      #expect(reader.findings.map(\.line) == [2])
+    }
+    for type in ["comb", "pink"] {
+      let findings = read("<region> fil_type=\(type)").findings
+      #expect(findings.count == 1 && findings[0].message.hasPrefix("fil_type=\(type): one of apf_1p"))
+    }
+  }
+
   /// The reference lists what is understood, and nothing else.
   @Test func allOpcodesOfTheReferenceAreUnderstood() {
     for (topic, names) in sfzOpcodes where topic != "headers" {
