@@ -94,6 +94,20 @@ import Testing
     #expect(Self.loudest(bench.heard[tap].suffix(4800)) > 0.01)
   }
 
+  @Test func whatReplacesASamplerDoesNotPlayWholeIntoItsSends() throws {
+    var draft = try Draft(Self.start + "\nnode room delay\nconnect piano.reverb -> room")
+    let before = draft.patch
+    func outlets() -> [String] {
+      draft.patch.cables.keys.map { draft.patch.name(of: $0).description }.filter { $0.hasPrefix("piano") }
+    }
+    _ = draft.perform("replace piano oscillator")
+    #expect(outlets() == ["piano.out -> main.in"])
+    _ = draft.perform("undo")
+    #expect(draft.patch == before)
+    _ = draft.perform("replace piano sampler polyphony=8")
+    #expect(outlets().sorted() == ["piano.out -> main.in", "piano.reverb -> room.in"])
+  }
+
   @Test func metersOfAnOutputThatNobodyReadsAreAtRest() throws {
     let bench = try Self.begin()
     func peak(_ port: String) -> Float {

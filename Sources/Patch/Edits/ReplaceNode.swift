@@ -92,8 +92,13 @@ struct ReplaceNode: EditVerbs {
         ends = port.flatMap { port in ends.map { Cable.Ends($0.source, PortReference(new.id, port)) } }
       }
       if cable.ends.source.node == old.id {
+        let name = cable.ends.source.port
+        // A send is not what the whole sound is: it has no likeness.
+        let isSend = draft.catalogue[old.kind]?.outputs.contains { $0.name == name && $0.isOptional } == true
         let port =
-          kind.map { $0.output(like: cable.ends.source.port, isEvents: isEvents) } ?? cable.ends.source.port
+          kind.map {
+            isSend && $0.outputIsEvents(name) != isEvents ? nil : $0.output(like: name, isEvents: isEvents)
+          } ?? name
         ends = port.flatMap { port in ends.map { Cable.Ends(PortReference(new.id, port), $0.destination) } }
       }
       moves.append(Move(old: cable, new: ends))
