@@ -127,17 +127,10 @@ extension VoiceShape {
     guard frames > 0 else { return }
     let region = voice.region
     let isBank = region.pointee.isBank
-    var added = SIMD8<Float>(repeating: 0)
-    var left = lfoRoutes
-    while left != 0 {
-      let index = left.trailingZeroBitCount
-      left &= left &- 1
-      let slot = Int(region.pointee.routes[index].slot)
-      if slot < Slot.swing { added[slot &- Slot.frequency] += routeValue(region, index) }
-    }
     for index in 0..<Int(region.pointee.lfoCount) where Self.has(some, UInt8(index)) {
-      lfos[index].advance(
-        frames, frequency: values[Slot.frequency &+ index] + added[index], isBank: isBank, rate: rate)
+      var frequency = values[Slot.frequency &+ index]
+      if lfoRoutes != 0 { frequency += addedHertz(region, index) }
+      lfos[index].advance(frames, frequency: frequency, isBank: isBank, rate: rate)
     }
     for index in 0..<Int(region.pointee.envelopeCount) where Self.has(some, Route.envelope &+ UInt8(index)) {
       envelopes[index].advance(frames)
@@ -157,6 +150,23 @@ extension VoiceShape {
 
   @_noLocks private mutating func routeValue(_ region: UnsafeMutablePointer<Region>, _ index: Int) -> Float {
     generator(region.pointee.routes[index].generator) * values[Slot.depth &+ index]
+  }
+
+  /// What others add to an LFO's frequency: those before it with what they have come to, those behind it with what they
+  /// had.
+  @_noLocks @inline(never) private mutating func addedHertz(
+    _ region: UnsafeMutablePointer<Region>, _ lfo: Int
+  ) -> Float {
+    var hertz: Float = 0
+    var left = lfoRoutes
+    while left != 0 {
+      let index = left.trailingZeroBitCount
+      left &= left &- 1
+      if Int(region.pointee.routes[index].slot) == Slot.frequency &+ lfo {
+        hertz += routeValue(region, index)
+      }
+    }
+    return hertz
   }
 
   /// How far each LFO swings, as others have it.
