@@ -289,7 +289,7 @@ extension SfzReader {
     guard let part = Self.number(in: String(isTime ? name.dropLast(5) : name[...]), after: "rt_decay"),
       (1...4).contains(part)
     else { return false }
-    guard let number = real(name, value, isTime ? 0...3600 : -200...200, place) else { return true }
+    guard let number = real(name, value, isTime ? 0...3600 : 0...200, place) else { return true }
     var known = region.releaseParts[part] ?? (decay: 0, seconds: .infinity)
     if isTime { known.seconds = number } else { known.decay = number }
     region.releaseParts[part] = known

@@ -248,9 +248,11 @@ extension VoiceShape {
       position = totals[Slot.position]
       (sideLeft, sideRight) = Self.sides(pan: pan, position: position, isStereo: isStereo)
     }
+    // 140 dB: what lies beyond is a mistake, and with what comes behind it might be no number.
+    if !(gain < 1e7 && gain > -1e7) { gain = gain > 0 ? 1e7 : (gain < 0 ? -1e7 : 0) }
     nextLeft = gain * sideLeft
     nextRight = gain * sideRight
-    let width = totals[Slot.width]
+    let width = totals[Slot.width] < 1e4 ? (totals[Slot.width] > -1e4 ? totals[Slot.width] : -1e4) : 1e4
     own = width == 100 ? 1 : 0.5 + width * 0.005
     other = width == 100 || !isStereo ? 0 : 0.5 - width * 0.005
   }
