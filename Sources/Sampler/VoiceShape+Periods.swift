@@ -24,7 +24,7 @@ extension VoiceShape {
     gainLeft = nextLeft
     gainRight = nextRight
     let region = voice.region
-    if region.pointee.hasSends { takeSends() }
+    if areSendsMoving { takeSends() }
     wasOver = isOver(region)
     let isAll = isGliding
     if isGliding {
@@ -44,7 +44,7 @@ extension VoiceShape {
     ratioStep = isMoving ? (nextRatio - ratio) * Double(share) : 0
     stepLeft = isMoving ? (nextLeft - gainLeft) * share : 0
     stepRight = isMoving ? (nextRight - gainRight) * share : 0
-    if region.pointee.hasSends { stepSends(isMoving ? share : 0) }
+    if areSendsMoving { stepSends(isMoving ? share : 0) }
     for index in 0..<Int(region.pointee.unitCount) {
       let unit = region.pointee.units[index]
       if !isMoving {
@@ -169,19 +169,20 @@ extension VoiceShape {
     return hertz
   }
 
-  /// How far each LFO swings, as others have it.
-  @_noLocks @inline(never) private mutating func allSwings(_ region: UnsafeMutablePointer<Region>) -> SIMD8<
-    Float
-  > {
-    var swings = SIMD8<Float>(repeating: 1)
+  /// How far an LFO swings, as others have it.
+  @_noLocks @inline(never) private mutating func swing(of lfo: UInt8, _ region: UnsafeMutablePointer<Region>)
+    -> Float
+  {
+    var swing: Float = 1
     var left = lfoRoutes
     while left != 0 {
       let index = left.trailingZeroBitCount
       left &= left &- 1
-      let slot = Int(region.pointee.routes[index].slot)
-      if slot >= Slot.swing { swings[slot &- Slot.swing] *= routeValue(region, index) }
+      if Int(region.pointee.routes[index].slot) == Slot.swing &+ Int(lfo) {
+        swing *= routeValue(region, index)
+      }
     }
-    return swings
+    return swing
   }
 
   /// So many hertz more, in cents above 8.176 Hz.
@@ -207,14 +208,13 @@ extension VoiceShape {
         totals[slot] = values[slot]
       }
     }
-    let swings = lfoRoutes == 0 ? SIMD8<Float>(repeating: 1) : allSwings(region)
     var left = routes
     while left != 0 {
       let index = left.trailingZeroBitCount
       left &= left &- 1
       let route = region.pointee.routes[index]
       var value = generator(route.generator) * values[Slot.depth &+ index]
-      if lfoRoutes != 0, route.generator < Route.envelope { value *= swings[Int(route.generator)] }
+      if lfoRoutes != 0, route.generator < Route.envelope { value *= swing(of: route.generator, region) }
       let slot = Int(route.slot)
       if slot == Slot.amplitude {
         // An envelope is the gain itself, an LFO swings around it.
@@ -232,7 +232,8 @@ extension VoiceShape {
     }
     // Slots up to the position.
     if moved & 0x1F != 0 { computeGains(voice) }
-    if region.pointee.hasSends, Self.has(moved, UInt8(Slot.reverb)) || Self.has(moved, UInt8(Slot.chorus)) {
+    let sends: UInt32 = 1 &<< UInt32(Slot.reverb) | 1 &<< UInt32(Slot.chorus)
+    if moved & sends != 0, region.pointee.hasSends {
       computeSends(totals[Slot.reverb], totals[Slot.chorus])
     }
     return moved

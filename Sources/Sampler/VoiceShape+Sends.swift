@@ -7,6 +7,7 @@ extension VoiceShape {
   @_noLocks mutating func computeSends(_ reverb: Float, _ chorus: Float) {
     sends[4] = Self.share(reverb)
     sends[5] = Self.share(chorus)
+    areSendsMoving = true
   }
 
   @_noLocks private static func share(_ percent: Float) -> Float {
@@ -23,5 +24,6 @@ extension VoiceShape {
   @_noLocks mutating func stepSends(_ share: Float) {
     sends[2] = (sends[4] - sends[0]) * share
     sends[3] = (sends[5] - sends[1]) * share
+    areSendsMoving = sends[4] != sends[0] || sends[5] != sends[1]
   }
 }

@@ -40,6 +40,8 @@ struct VoiceShape {
   /// Shares of the own and of the other side.
   var own: Float = 1
   var other: Float = 0
+  /// The sends change in this control period, or will in the next.
+  var areSendsMoving = false
   /// As it was when the present control period began.
   var wasOver = false
   var nextRatio: Double = 0
