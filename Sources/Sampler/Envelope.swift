@@ -62,7 +62,7 @@ struct Envelope {
   private var decay: Int32 = 0
   private var release: Int32 = 0
   private var start: Float = 0
-  private var sustain: Float = 0
+  private(set) var sustain: Float = 0
   private var isLinear = false
   private var isBank = false
   private var attackShape: Float = .nan

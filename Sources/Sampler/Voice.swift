@@ -300,10 +300,13 @@ struct Voice {
         heard = frame &+ ahead
       }
       count = count < heard &- frame ? count : heard &- frame
+      // Most of a voice's life nothing but the shape has a say, and nothing ends.
+      let isLevel = envelope.stage == .sustain && !isFading && offLength == 0 && count & 15 == 0
+      let level = SIMD16(repeating: envelope.sustain)
       var done = 0
       while done < count {
         let some = count &- done < 16 ? count &- done : 16
-        let gain = self.gain(context, some)
+        let gain = isLevel ? level : self.gain(context, some)
         let at = vector(context.numbers) + Float(Int(shape.frame) &+ done)
         store(gain * (at * shape.stepLeft + shape.gainLeft), context.gainRows + place + done)
         store(gain * (at * shape.stepRight + shape.gainRight), context.rightGainRows + place + done)
@@ -313,7 +316,7 @@ struct Voice {
         }
         written = frame &+ done &+ 16
         done &+= some
-        if isOver {
+        if !isLevel, isOver {
           done = count
           heard = frame
         }

@@ -195,7 +195,7 @@ struct VoiceShape {
   }
 
   /// The envelope that takes the amplifier's place is over. Mutating as `step` says. Audio thread.
-  @_noLocks mutating func isOver(_ region: UnsafeMutablePointer<Region>) -> Bool {
+  @_noLocks @inline(__always) mutating func isOver(_ region: UnsafeMutablePointer<Region>) -> Bool {
     let amplifier = Int(region.pointee.amplifier)
     return amplifier >= 0 && flexible[amplifier].isOver
   }
