@@ -55,6 +55,8 @@ struct Lfo {
   private var faded: Int32 = 0
   private var turns: Float = 0
   private var waves: UnsafePointer<LfoWave>?
+  /// The first of them, at hand: most have no other.
+  private var wave = LfoWave(shape: .sine)
   private var waveCount: Int32 = 0
   private var steps: UnsafePointer<Float>?
   private var stepCount: Int32 = 0
@@ -79,6 +81,7 @@ struct Lfo {
     self.fade = Self.frames(fade, rate)
     turns = plan.turns
     self.waves = waves + Int(plan.firstWave)
+    if plan.waveCount > 0 { wave = waves[Int(plan.firstWave)] }
     waveCount = plan.waveCount
     self.steps = steps + Int(plan.firstStep)
     stepCount = plan.stepCount
@@ -109,8 +112,9 @@ struct Lfo {
 
   private var swing: Float {
     @_noLocks mutating get {
-      var sum: Float = 0
-      var index = 0
+      guard waveCount > 0 else { return 0 }
+      var sum = wave.offset + wave.scale * value(of: wave)
+      var index = 1
       while index < Int(waveCount) {
         let wave = waves![index]
         sum += wave.offset + wave.scale * value(of: wave)

@@ -43,26 +43,26 @@ struct SampleWindow {
   /// `change` with each. Audio thread.
   @_noLocks func place(_ sixteens: Int, _ position: Int64, _ increment: Int64, _ change: Int64) {
     var (position, increment) = (position, increment)
+    var (near, far) = positions(position, increment, change)
+    let stride = SIMD8(repeating: UInt64(bitPattern: increment &* 16))
     for sixteen in 0..<sixteens {
-      let (low, high) = positions(position, increment, change)
-      store(fractions(low), fractionals + 16 &* sixteen)
-      let start = Int(position >> 32)
-      let places = high &- UInt32(truncatingIfNeeded: start)
-      // The frames before and at a position, as the halves of a number; then the two after.
-      let first = ((places &<< 16) | places) &+ 0x10000
-      let room = indices + 128 &* sixteen
-      room.storeBytes(of: first, as: SIMD16<UInt32>.self)
-      room.storeBytes(of: first &+ 0x20002, toByteOffset: 64, as: SIMD16<UInt32>.self)
-      starts[sixteen] = Int64(start &- 1)
+      keep(near, far, start: Int(position >> 32), sixteen)
       position = position &+ increment &* 16 &+ change &* 120
-      increment = increment &+ change &* 16
+      if change == 0 {
+        // Sums are there sooner than products.
+        near &+= stride
+        far &+= stride
+      } else {
+        increment = increment &+ change &* 16
+        (near, far) = positions(position, increment, change)
+      }
     }
   }
 
-  /// Fractions and whole frames of sixteen positions.
+  /// Sixteen positions.
   @_noLocks @inline(__always) private func positions(
     _ position: Int64, _ increment: Int64, _ change: Int64
-  ) -> (SIMD16<UInt32>, SIMD16<UInt32>) {
+  ) -> (SIMD8<UInt64>, SIMD8<UInt64>) {
     let raw = UnsafeRawPointer(counts)
     let step = SIMD8(repeating: UInt64(bitPattern: increment))
     let start = SIMD8(repeating: UInt64(bitPattern: position))
@@ -73,12 +73,25 @@ struct SampleWindow {
       near &+= raw.loadUnaligned(fromByteOffset: 128, as: SIMD8<UInt64>.self) &* growth
       far &+= raw.loadUnaligned(fromByteOffset: 192, as: SIMD8<UInt64>.self) &* growth
     }
+    return (near, far)
+  }
+
+  /// Keeps the fractions of sixteen positions, and which words to pick from the frame before `start` on.
+  @_noLocks @inline(__always) private func keep(
+    _ near: SIMD8<UInt64>, _ far: SIMD8<UInt64>, start: Int, _ sixteen: Int
+  ) {
     let first = unsafeBitCast(near, to: SIMD16<Float>.self)
     let second = unsafeBitCast(far, to: SIMD16<Float>.self)
-    return (
-      unsafeBitCast(evens(first, second), to: SIMD16<UInt32>.self),
-      unsafeBitCast(odds(first, second), to: SIMD16<UInt32>.self)
-    )
+    let low = unsafeBitCast(evens(first, second), to: SIMD16<UInt32>.self)
+    let high = unsafeBitCast(odds(first, second), to: SIMD16<UInt32>.self)
+    store(fractions(low), fractionals + 16 &* sixteen)
+    let places = high &- UInt32(truncatingIfNeeded: start)
+    // The frames before and at a position, as the halves of a number; then the two after.
+    let words = ((places &<< 16) | places) &+ 0x10000
+    let room = indices + 128 &* sixteen
+    room.storeBytes(of: words, as: SIMD16<UInt32>.self)
+    room.storeBytes(of: words &+ 0x20002, toByteOffset: 64, as: SIMD16<UInt32>.self)
+    starts[sixteen] = Int64(start &- 1)
   }
 
   /// What a sample is at the positions. Audio thread.
