@@ -112,13 +112,13 @@ struct Lfo {
 
   private var swing: Float {
     @_noLocks mutating get {
-      guard waveCount > 0 else { return 0 }
-      var sum = wave.offset + wave.scale * value(of: wave)
-      var index = 1
+      var sum: Float = 0
+      var wave = wave
+      var index = 0
       while index < Int(waveCount) {
-        let wave = waves![index]
         sum += wave.offset + wave.scale * value(of: wave)
         index &+= 1
+        if index < Int(waveCount) { wave = waves![index] }
       }
       return sum
     }
