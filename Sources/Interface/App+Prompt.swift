@@ -71,6 +71,8 @@ extension App {
       quit()
     case "quit!", "q!": wish = .quit
     case "help": perform(.showHelp)
+    // The keys that are held here let go as well.
+    case "panic" where words.count == 1: panic()
     default:
       let said = try workbench.perform(line: line)
       state.message = .init(said.isEmpty ? line : said)

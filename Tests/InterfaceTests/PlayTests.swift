@@ -30,6 +30,16 @@ import Testing
     #expect(notes(stage) == ["on 60", "on 72", "off 60"])
   }
 
+  @Test("after a panic from the prompt no key counts as held: the next press sounds")
+  func panicAtThePrompt() {
+    let stage = Stage.demo()
+    stage.press("p z space esc : =panic enter")
+    #expect(stage.app.state.play.held.isEmpty)
+    #expect(!stage.app.state.play.pedal)
+    stage.press("p z")
+    #expect(notes(stage).last == "on 60")
+  }
+
   @Test("a terminal that repeats a held key does not end its note")
   func repeats() {
     let stage = Stage.demo()
