@@ -9,18 +9,7 @@ import Testing
   let folder = Folder()
 
   func rig(_ opcodes: String, findings: Int = 0) throws -> Rig<Sampler> {
-    folder.wav("one.wav", [[Float](repeating: 0.5, count: 4000)])
-    folder.wav("sine.wav", [sine(4800, period: 48)])
-    let text = "<global> amp_veltrack=0 pan=-100\n" + opcodes
-    let (resource, report) = try InstrumentLoader.load(path: folder.write("a.sfz", text))
-    #expect(report.findings.count == findings, "\(report.findings)")
-    let rig = Rig<Sampler>(Sampler.description)
-    rig.use(resource)
-    return rig
-  }
-
-  func near(_ value: Float, _ expected: Double, _ tolerance: Double = 1e-3) -> Bool {
-    abs(Double(value) - expected) < tolerance
+    try folder.rig("<global> amp_veltrack=0 pan=-100", opcodes, findings: findings)
   }
 
   @Test func loopsFadeIntoWhatLiesBeforeThem() throws {

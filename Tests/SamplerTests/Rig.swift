@@ -1,6 +1,7 @@
 import Glibc
 import Patch
 import Realtime
+import Testing
 
 @testable import Sampler
 
@@ -211,6 +212,23 @@ final class Folder {
     body += Array("data".utf8) + u32(data.count) + data
     return write(name, Array("RIFF".utf8) + u32(body.count) + body)
   }
+}
+
+extension Folder {
+  /// A sampler with an instrument of these opcodes, beside a sample of 0.5 (`one.wav`) and a sine of 1 kHz.
+  func rig(_ global: String, _ opcodes: String, findings: Int) throws -> Rig<Sampler> {
+    wav("one.wav", [[Float](repeating: 0.5, count: 4000)])
+    wav("sine.wav", [sine(4800, period: 48)])
+    let (resource, report) = try InstrumentLoader.load(path: write("a.sfz", global + "\n" + opcodes))
+    #expect(report.findings.count == findings, "\(report.findings)")
+    let rig = Rig<Sampler>(Sampler.description)
+    rig.use(resource)
+    return rig
+  }
+}
+
+func near(_ value: Float, _ expected: Double, _ tolerance: Double = 1e-3) -> Bool {
+  abs(Double(value) - expected) < tolerance
 }
 
 /// Noise -1...1 that is the same each time.
