@@ -59,8 +59,9 @@ run: build ## Install what is missing, build, and open the front end (PATCH=…)
 	@exec "$$($(SWIFT) build $(PRODUCT) --show-bin-path)/sostenuto" $(PATCH)
 
 test: install-test ## Install what is missing and run every test (FILTER=…)
-	STRICT=1 $(SWIFT) build $(TEST) --build-tests
-	STRICT=1 $(SWIFT) test $(TEST) --skip-build --disable-xctest $(if $(FILTER),--filter $(FILTER)) $(QUIETLY)
+	@export STRICT=1 SOSTENUTO_TESTS="$$(Tools/test-targets '$(FILTER)')"; set -x; \
+	$(SWIFT) build $(TEST) --build-tests; \
+	$(SWIFT) test $(TEST) --skip-build --disable-xctest $(if $(FILTER),--filter '$(FILTER)') $(QUIETLY)
 
 bench: build ## Our cost and other programs' on the same work (GENERIC=1, BENCH="--only W1")
 	$(if $(GENERIC),@$(MAKE) --no-print-directory build CPU=$(GENERIC_CPU))
