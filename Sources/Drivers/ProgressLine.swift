@@ -1,4 +1,5 @@
 import Glibc
+import Patch
 
 /// How far a long job has come, on standard error: one line that is written over on a terminal, a
 /// line each tenth elsewhere. Worker.
@@ -12,7 +13,7 @@ public struct ProgressLine {
 
   /// "rendering out.wav"; `total` is the job's size, in seconds of sound.
   public init(_ title: String, total: Double) {
-    self.title = title
+    self.title = Visible.text(title)
     self.total = total
   }
 

@@ -71,6 +71,17 @@ final class SoundFileWriter {
 public enum SampleFormat: String, Sendable, CaseIterable {
   case float32, pcm24, pcm16
 
+  /// The endings of names that say what a file is.
+  public static let endings = ["wav", "flac", "ogg"]
+
+  /// The ending of a name that promises something else; nil where there is none.
+  public static func unknownEnding(of path: String) -> String? {
+    let name = path[(path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex)...]
+    guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return nil }
+    let ending = name[name.index(after: dot)...].lowercased()
+    return endings.contains(ending) ? nil : ending
+  }
+
   /// The container is the name's: .flac, .ogg (Vorbis, which has one format), else WAV, in its form for
   /// more than 4 GB where that may be needed.
   fileprivate func code(for path: String, bytes: Int64) -> Int32 {

@@ -12,6 +12,8 @@ public indirect enum Edit: Hashable, Sendable {
   /// A new node in the middle of a cable.
   case insert(Node, into: CableName)
   case rename(String, to: String)
+  /// To another place in the file: in front of the node `before`; nil: to the end.
+  case move(String, before: String?)
   /// Connecting what is connected changes the gain (decibels), map and mixing.
   case connect(CableName, gain: Double, map: ChannelMap?, mixing: ChannelMixing)
   case disconnect(CableName)
@@ -62,9 +64,13 @@ extension Change {
 }
 
 extension Patch {
-  /// The patch after `edit`, or why it is refused. The receiver stays as it is.
-  public func applying(_ edit: Edit, catalogue: KindCatalogue) throws(EditError) -> Change {
+  /// The patch after `edit`, or why it is refused. The receiver stays as it is. `acceptsUnknownKinds`: as a file
+  /// may name them.
+  public func applying(
+    _ edit: Edit, catalogue: KindCatalogue, acceptsUnknownKinds: Bool = false
+  ) throws(EditError) -> Change {
     var draft = Draft(patch: self, catalogue: catalogue)
+    draft.acceptsUnknownKinds = acceptsUnknownKinds
     draft.patch.touched = Touched(since: revision)
     let inverse = try draft.perform(edit)
     let touched = draft.patch.touched ?? Touched(since: revision)
@@ -125,6 +131,7 @@ extension Edit {
     case .replace(let name, let node): ReplaceNode(name: name, node: node)
     case .insert(let node, let cable): InsertNode(node: node, cable: cable)
     case .rename(let name, let newName): RenameNode(name: name, newName: newName)
+    case .move(let name, let before): MoveNode(name: name, before: before)
     case .connect(let name, let gain, let map, let mixing):
       Connect(name: name, gain: gain, map: map, mixing: mixing)
     case .disconnect(let name): Disconnect(name: name)

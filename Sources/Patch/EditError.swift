@@ -12,7 +12,7 @@ public struct EditError: Error, Hashable, Sendable, CustomStringConvertible {
     self.token = token
   }
 
-  public var description: String { hint.map { "\(message); \($0)" } ?? message }
+  public var description: String { Visible.text(hint.map { "\(message); \($0)" } ?? message) }
 }
 
 /// Looking for the word that was meant.

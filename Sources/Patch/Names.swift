@@ -58,12 +58,8 @@ public enum NodeName {
       default: return "`\(name)` cannot be a name: letters, digits, `_` and `-` can"
       }
     }
-    if !isPlain,
-      name.unicodeScalars.contains(where: {
-        $0.properties.isWhitespace || $0.properties.generalCategory == .control
-      })
-    {
-      return "`\(name)` cannot be a name: letters, digits, `_` and `-` can"
+    if !isPlain, name.unicodeScalars.contains(where: { $0.properties.isWhitespace || Visible.isHidden($0) }) {
+      return "`\(Visible.text(name))` cannot be a name: all of it has to be seen"
     }
     if name.hasPrefix("-") || name.hasSuffix("-") { return "a name cannot begin or end with `-`" }
     if count > longest { return "a name has at most \(longest) bytes" }

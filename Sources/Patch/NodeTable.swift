@@ -56,6 +56,13 @@ public struct NodeTable: Sendable {
     change(&pieces[place / Self.pieceSize][place % Self.pieceSize]!)
   }
 
+  /// In front of another node; nil: to the end.
+  mutating func move(_ id: NodeID, before next: NodeID?) {
+    guard let index = index(forKey: id) else { return }
+    let place = order.remove(at: index)
+    order.insert(place, at: next.flatMap { self.index(forKey: $0) } ?? order.count)
+  }
+
   mutating func remove(_ id: NodeID) -> Node? {
     guard let index = index(forKey: id) else { return nil }
     let place = order.remove(at: index)

@@ -104,6 +104,11 @@ extension Patch {
     update(id) { $0.name = name }
   }
 
+  mutating func move(_ id: NodeID, before next: NodeID?) {
+    touched?.nodes.append(id)
+    nodes.move(id, before: next)
+  }
+
   mutating func freshID() -> NodeID {
     defer { nextID += 1 }
     return NodeID(raw: nextID)

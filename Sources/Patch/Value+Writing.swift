@@ -125,8 +125,8 @@ public enum Quoting {
       case "\n": result += "\\n"
       case "\t": result += "\\t"
       default:
-        if scalar.value < 32 || (127...159).contains(scalar.value) {
-          result += "\\u{" + String(scalar.value, radix: 16) + "}"
+        if Visible.isHidden(scalar) {
+          result += Visible.escaped(scalar)
         } else {
           result.unicodeScalars.append(scalar)
         }
@@ -138,6 +138,7 @@ public enum Quoting {
   static func needsQuotes(_ text: String) -> Bool {
     if text.isEmpty || text == "default" || text == "over" { return true }
     var previous: UInt8 = 32
+    var isPlain = true
     for byte in text.utf8 {
       switch byte {
       case 0...32, 127, UInt8(ascii: "\""), UInt8(ascii: ";"), UInt8(ascii: "["), UInt8(ascii: "]"),
@@ -145,16 +146,12 @@ public enum Quoting {
         return true
       case UInt8(ascii: "#") where previous == 32: return true
       case UInt8(ascii: ">") where previous == UInt8(ascii: "-"): return true
-      case 0xC2, 0xE1...0xE3:
-        // Blanks and control characters beyond ASCII begin with these bytes.
-        if text.unicodeScalars.contains(where: { $0.properties.isWhitespace || $0.value == 0x85 }) {
-          return true
-        }
-        if text.unicodeScalars.contains(where: { (128...159).contains($0.value) }) { return true }
+      case 0x80...: isPlain = false
       default: break
       }
       previous = byte
     }
-    return false
+    return !isPlain
+      && text.unicodeScalars.contains { $0.properties.isWhitespace || Visible.isHidden($0) }
   }
 }

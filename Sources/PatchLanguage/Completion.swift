@@ -93,6 +93,11 @@ struct CompletionContext {
     case .matrix: return matrix()
     case .remove: return count == 1 ? names() : endings()
     case .rename, .comment: return count == 1 ? names() : []
+    case .move:
+      if count == 2 {
+        return [Candidate("before", "the node that follows"), Candidate("last", "to the end")]
+      }
+      return count == 1 || words[2] == "before" && count == 3 ? names() : []
     case .layout:
       return count == 1 ? names() : count == 2 ? [Candidate("auto", "where the layout puts it")] : []
     case .note: return count == 1 ? players() : count == 2 ? switches : []

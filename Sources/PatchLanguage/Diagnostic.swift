@@ -29,11 +29,10 @@ public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
   /// The message with its hint, without a place: "no node `pian`; did you mean `piano`?"
   public var words: String { hint.map { "\(message); \($0)" } ?? message }
 
-  /// `FILE:LINE:COLUMN: error: message; hint`
+  /// `FILE:LINE:COLUMN: error: message; hint`, all of it to be seen, on one line.
   public var description: String {
-    file.isEmpty
-      ? "\(column): \(severity.rawValue): \(words)"
-      : "\(file):\(line):\(column): \(severity.rawValue): \(words)"
+    let text = "\(severity.rawValue): \(words)"
+    return Visible.text(file.isEmpty ? "\(column): \(text)" : "\(file):\(line):\(column): \(text)")
   }
 }
 

@@ -19,6 +19,11 @@ struct Parser {
     let first = try word("a verb")
     let name = source.string(first.range)
     guard let verb = Verb(rawValue: name) else {
+      if name.count >= 7, let mark = name.first, "<=>|".contains(mark), name.allSatisfy({ $0 == mark }) {
+        throw Fault(
+          first.start, "a conflict of two versions begins, ends or divides here",
+          hint: "keep what is right of it, and take the marks away")
+      }
       throw Fault(
         first.start, "no verb `\(name)`",
         hint: Nearest.hint(for: name, among: Verb.allCases.lazy.map(\.rawValue)))
@@ -57,6 +62,11 @@ struct Parser {
     case .rename:
       let name = try text(verb, "a node")
       return .edit(.rename(name, to: try text(verb, "a new name")))
+    case .move:
+      let name = try text(verb, "a node")
+      if accept("last") { return .edit(.move(name, before: nil)) }
+      guard accept("before") else { throw missing(verb, "`before` or `last`") }
+      return .edit(.move(name, before: try text(verb, "the node that follows")))
     case .comment: return .edit(try comment())
     case .header: return .edit(.comment(.header, try commentText()))
     case .footer: return .edit(.comment(.footer, try commentText()))
@@ -185,10 +195,10 @@ struct Parser {
     if accept("auto") { return .place(name, nil) }
     var numbers: [Int] = []
     while position < end, numbers.count < 2 {
-      for part in source.string(tokens[position].range).split(separator: ",") {
-        guard let number = Int(part) else {
+      for part in source.bytes[tokens[position].range].split(separator: UInt8(ascii: ",")) {
+        guard let number = Int(source.string(part.startIndex..<part.endIndex)) else {
           throw Fault(
-            tokens[position].start, "a place is `COLUMN,ROW`, not `\(source.string(tokens[position].range))`")
+            part.startIndex, "a place is `COLUMN,ROW`, not `\(source.string(tokens[position].range))`")
         }
         numbers.append(number)
       }
@@ -280,10 +290,11 @@ struct Parser {
     guard case .list(let values) = try Words.value(source, range) else {
       throw Fault(range.lowerBound, "a map is a list such as `[0,1]`")
     }
+    let places = try Words.elements(source, range)
     var result: [Int] = []
-    for value in values {
+    for (value, place) in zip(values, places) {
       guard case .text(let text) = value, let number = Int(text) else {
-        throw Fault(range.lowerBound, "a map holds channel numbers and -1, not `\(value.line)`")
+        throw Fault(place.lowerBound, "a map holds channel numbers and -1, not `\(value.line)`")
       }
       result.append(number)
     }

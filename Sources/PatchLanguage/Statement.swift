@@ -74,7 +74,7 @@ extension Statement {
 /// The words that begin a statement.
 public enum Verb: String, CaseIterable, Sendable {
   case node, connect, set, matrix, layout
-  case disconnect, remove, replace, insert, rename, comment, header, footer
+  case disconnect, remove, replace, insert, rename, move, comment, header, footer
   case note, pedal, control, bend, play, stop, cue
   case panic, undo, redo
 
@@ -92,6 +92,7 @@ public enum Verb: String, CaseIterable, Sendable {
     case .replace: "replace NODE KIND key=value…"
     case .insert: "insert NAME KIND key=value… into A -> B"
     case .rename: "rename NODE NAME"
+    case .move: "move NODE before NODE|last"
     case .comment: "comment NODE \"text\"…"
     case .header: "header \"text\"…"
     case .footer: "footer \"text\"…"

@@ -36,12 +36,19 @@ public enum StatementParser {
     var tokens: [Token] = []
     _ = try Lexer.split(source.bytes, 0..<source.bytes.count, into: &tokens)
     var statements: [Statement] = []
+    // Edits that nothing has been played after yet. What is played may be made or renamed by them; where they
+    // are refused, that is what is to be told.
+    var waiting: [Edit] = []
+    var present: Patch? = patch
     for range in clauses(tokens) {
       var parser = Parser(source, tokens, range)
       let statement = try parser.statement().statement
+      if case .edit(let edit) = statement { waiting.append(edit) }
       if case .perform(let performance) = statement {
+        if !waiting.isEmpty { present = try? present?.applying(.all(waiting), catalogue: catalogue).patch }
+        waiting = []
         do throws(EditError) {
-          try performance.check(patch, catalogue)
+          if let present { try performance.check(present, catalogue) }
         } catch {
           let place = tokens[range.lowerBound].start..<tokens[range.upperBound - 1].end
           throw Fault(source.offset(of: error.token, in: place), error.message, hint: error.hint)

@@ -67,20 +67,27 @@ enum Words {
   }
 
   private static func list(_ source: Source, _ range: Range<Int>, depth: Int) throws(Fault) -> [Value] {
+    var values: [Value] = []
+    for element in try elements(source, range) { values.append(try value(source, element, depth: depth + 1)) }
+    return values
+  }
+
+  /// Where the elements of a list stand, without the blanks around them.
+  static func elements(_ source: Source, _ range: Range<Int>) throws(Fault) -> [Range<Int>] {
     let bytes = source.bytes
     guard range.count >= 2, bytes[range.upperBound - 1] == UInt8(ascii: "]") else {
       throw Fault(range.lowerBound, "a list is written `[a,b]`")
     }
     let end = range.upperBound - 1
-    var values: [Value] = []
+    var elements: [Range<Int>] = []
     var start = range.lowerBound + 1
     var index = start
     var openBrackets = 0
-    func element(_ from: Int, _ to: Int) throws(Fault) -> Value {
+    func element(_ from: Int, _ to: Int) -> Range<Int> {
       var (from, to) = (from, to)
       while from < to, Lexer.isBlank(bytes[from]) { from += 1 }
       while to > from, Lexer.isBlank(bytes[to - 1]) { to -= 1 }
-      return try value(source, from..<to, depth: depth + 1)
+      return from..<to
     }
     while index < end {
       switch bytes[index] {
@@ -92,15 +99,15 @@ enum Words {
         openBrackets -= 1
         if openBrackets < 0 { throw Fault(index, "a list is written `[a,b]`") }
       case UInt8(ascii: ",") where openBrackets == 0:
-        values.append(try element(start, index))
+        elements.append(element(start, index))
         start = index + 1
       default: break
       }
       index += 1
     }
-    let isEmpty = values.isEmpty && bytes[start..<end].allSatisfy(Lexer.isBlank)
-    if !isEmpty { values.append(try element(start, end)) }
-    return values
+    let isEmpty = elements.isEmpty && bytes[start..<end].allSatisfy(Lexer.isBlank)
+    if !isEmpty { elements.append(element(start, end)) }
+    return elements
   }
 }
 
@@ -171,15 +178,14 @@ enum Reference {
     let name = try plain(source, range.lowerBound..<open, "a parameter")
     var spans: [ParameterRange.Span] = []
     var count = 1
-    for part in source.string(open + 1..<range.upperBound - 1).split(
-      separator: ",", omittingEmptySubsequences: false)
-    {
-      let trimmed = part.drop { $0 == " " }
-      guard let span = span(String(trimmed.prefix { $0 != " " })) else {
-        throw Fault(open, "`\(part)` is not an index", hint: "indices count from 0; a range is `0..3`")
+    for element in try Words.elements(source, open..<range.upperBound) {
+      let part = source.string(element)
+      guard let span = span(part) else {
+        throw Fault(
+          element.lowerBound, "`\(part)` is not an index", hint: "indices count from 0; a range is `0..3`")
       }
       count *= span.last.map { $0 - span.first + 1 } ?? 1
-      guard count <= mostPaths else { throw Fault(open, "`\(part)` is too many") }
+      guard count <= mostPaths else { throw Fault(element.lowerBound, "`\(part)` is too many") }
       spans.append(span)
     }
     return ParameterRange(name, spans)

@@ -91,9 +91,11 @@ public enum InstrumentLoader {
     guard builder.count > 0 else {
       let first =
         findings.first { if case .missingSample = $0.kind { true } else { false } } ?? findings.last
-      throw LoadError(
+      var error = LoadError(
         path: path, line: first?.line,
         first.map { "nothing in it can be played: \($0.message)" } ?? "nothing in it can be played")
+      error.findings = ordered(findings.filter { $0 != first })
+      throw error
     }
     let resource = builder.build(name: lastComponent(path))
     let report = InstrumentReport(
@@ -106,7 +108,7 @@ public enum InstrumentLoader {
 
 extension InstrumentLoader {
   /// By file, in the order in which these are first named, and line.
-  private static func ordered(_ findings: [Finding]) -> [Finding] {
+  static func ordered(_ findings: [Finding]) -> [Finding] {
     var files: [String: Int] = [:]
     for finding in findings where files[finding.file] == nil { files[finding.file] = files.count }
     let places = findings.enumerated().sorted {

@@ -4,6 +4,8 @@ public struct LoadError: Error, Hashable, Sendable, CustomStringConvertible {
   /// 1-based, where a line is to blame.
   public var line: Int?
   public var message: String
+  /// What else was found on the way.
+  public var findings: [Finding] = []
 
   public init(path: String, line: Int? = nil, _ message: String) {
     self.path = path

@@ -13,6 +13,8 @@ struct SfzScanner {
 
   private(set) var tokens: [(token: Token, place: SourceLine)] = []
   private(set) var findings: [Finding] = []
+  /// The files that were read, the instrument itself first.
+  private(set) var files: [String] = []
   private var defines: [(name: String, value: String)] = []
   private let root: String
   private var includes = 0
@@ -36,6 +38,7 @@ struct SfzScanner {
   }
 
   private mutating func scan(_ text: String, file: String, within others: [String]) {
+    if !files.contains(file) { files.append(file) }
     bytes += text.utf8.count
     guard bytes <= Self.mostBytes else {
       find("the instrument's text is too long; the rest is left out", SourceLine(file: file, line: 0))

@@ -58,7 +58,7 @@ package enum PatchFile {
   }
 
   /// All of it, however many writes it takes.
-  static func write(_ bytes: [UInt8], to file: Int32, _ path: String) throws(FileError) {
+  package static func write(_ bytes: [UInt8], to file: Int32, _ path: String) throws(FileError) {
     var done = 0
     while done < bytes.count {
       let count = bytes.withUnsafeBufferPointer {
@@ -73,7 +73,7 @@ package enum PatchFile {
   }
 
   /// Where a path leads, through symbolic links also to what does not exist yet.
-  static func resolved(_ path: String) -> String {
+  package static func resolved(_ path: String) -> String {
     var path = path
     for _ in 0..<40 {
       var target = [UInt8](repeating: 0, count: Int(PATH_MAX))
@@ -88,14 +88,14 @@ package enum PatchFile {
   }
 
   /// The folder ("." where none is named) and the last part.
-  static func split(_ path: String) -> (folder: String, name: String) {
+  package static func split(_ path: String) -> (folder: String, name: String) {
     guard let slash = path.lastIndex(of: "/") else { return (".", path) }
     let folder = path[..<slash]
     return (folder.isEmpty ? "/" : String(folder), String(path[path.index(after: slash)...]))
   }
 
   /// The folder and all above it.
-  static func makeFolder(_ path: String) {
+  package static func makeFolder(_ path: String) {
     var built = path.hasPrefix("/") ? "" : "."
     for part in path.split(separator: "/") {
       built += "/" + part
@@ -104,7 +104,7 @@ package enum PatchFile {
   }
 
   /// What the last system call complained of.
-  static func failure(_ path: String) -> FileError {
+  package static func failure(_ path: String) -> FileError {
     FileError("\(path): \(String(cString: strerror(errno)))")
   }
 }

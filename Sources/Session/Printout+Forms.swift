@@ -57,25 +57,36 @@ extension Printout {
   }
 
   private static func quoted(_ text: String) -> String {
-    "\"" + text.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : String($0) }.joined() + "\""
+    "\"" + Visible.text(text).map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : String($0) }.joined() + "\""
   }
 
   private static func recordText(_ text: String) -> String {
-    text.map { "\"\\{}|<> ".contains($0) ? "\\\($0)" : String($0) }.joined()
+    Visible.text(text).map { "\"\\{}|<> ".contains($0) ? "\\\($0)" : String($0) }.joined()
   }
 
-  /// The whole report. Gains are linear, times in seconds, `time` and `startedAt` in frames.
-  public static func json(_ report: GraphReport) -> String {
-    JSON.object([
+  /// The whole report. Gains are linear, times in seconds, `time` and `startedAt` in frames; `docs/json.md` has
+  /// all members.
+  public static func json(_ report: GraphReport) -> String { json(report, about: nil) }
+
+  /// With what the patch says of each node: its parameters, files and comments.
+  public static func json(_ report: GraphReport, document: Document) -> String {
+    json(report, about: document)
+  }
+
+  private static func json(_ report: GraphReport, about document: Document?) -> String {
+    var members: [(String, JSON)] = [("schema", .string("sostenuto graph")), ("version", .int(jsonVersion))]
+    if let document { members += Self.members(of: document) }
+    members += [
       ("running", .bool(report.isRunning)), ("rate", .number(report.rate)),
       ("period", .int(report.period)), ("plan", .int(report.plan)), ("steps", .int(report.steps)),
       ("segments", .int(report.segments)), ("latency", .int(report.latency)),
       ("time", .int(Int(report.time))),
-      ("nodes", .array(report.nodes.map(json))),
-    ]).text() + "\n"
+      ("nodes", .array(report.nodes.map { json($0, document) })),
+    ]
+    return JSON.object(members).text() + "\n"
   }
 
-  private static func json(_ node: NodeReport) -> JSON {
+  private static func json(_ node: NodeReport, _ document: Document?) -> JSON {
     var members: [(String, JSON)] = [
       ("id", .int(Int(node.id.raw))), ("name", .string(node.name)), ("kind", .string(node.kind)),
     ]
@@ -105,20 +116,21 @@ extension Printout {
         ("loading", .object([("file", .string(load.name)), ("fraction", .number(load.fraction))])))
     }
     if let fault = node.fault { members.append(("fault", .string(fault))) }
-    members.append(("inputs", .array(node.inputs.map(json))))
-    members.append(("outputs", .array(node.shownOutputs.map(json))))
+    if let document { members += Self.members(of: node, in: document) }
+    members.append(("inputs", .array(node.inputs.map { json($0, document) })))
+    members.append(("outputs", .array(node.shownOutputs.map { json($0, document) })))
     return .object(members)
   }
 
-  private static func json(_ port: PortReport) -> JSON {
+  private static func json(_ port: PortReport, _ document: Document?) -> JSON {
     .object([
       ("name", .string(port.name)), ("format", .string(port.isEvents ? "events" : "audio")),
       ("channels", .int(port.channels)), ("peaks", .array(port.peaks.map { .number(Double($0)) })),
-      ("cables", .array(port.cables.map(json))),
+      ("cables", .array(port.cables.map { json($0, document) })),
     ])
   }
 
-  private static func json(_ cable: CableReport) -> JSON {
+  private static func json(_ cable: CableReport, _ document: Document?) -> JSON {
     var members: [(String, JSON)] = [
       ("from", .string(cable.from)), ("fromPort", .string(cable.fromPort)),
       ("to", .string(cable.to)), ("toPort", .string(cable.toPort)),
@@ -143,6 +155,7 @@ extension Printout {
     if cable.sum.count > 1 {
       members.append(("sum", .array([.int(cable.sum.index), .int(cable.sum.count)])))
     }
+    if let document { members += Self.members(of: cable, in: document) }
     return .object(members)
   }
 }
@@ -198,9 +211,12 @@ public enum JSON: Sendable {
       case "\n": result += "\\n"
       case "\t": result += "\\t"
       case "\r": result += "\\r"
-      case _ where scalar.value < 0x20:
-        let digits = String(scalar.value, radix: 16)
-        result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+      // Not only those that JSON forbids: the text may end up in a terminal.
+      case _ where Visible.isHidden(scalar):
+        for unit in UTF16.encode(scalar)! {
+          let digits = String(unit, radix: 16)
+          result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        }
       default: result.unicodeScalars.append(scalar)
       }
     }

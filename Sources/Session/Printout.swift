@@ -76,7 +76,7 @@ public enum Printout {
   /// The printout that can be read back: the report as comments, then `patch` (the canonical text of
   /// the same graph) as it is.
   public static func executable(_ report: GraphReport, patch: String) -> String {
-    lines(report).map { $0.text.isEmpty ? "#\n" : "# \($0.text)\n" }.joined() + "\n" + patch
+    lines(report).map { $0.text.isEmpty ? "#\n" : "# \(Visible.text($0.text))\n" }.joined() + "\n" + patch
   }
 
   private struct Widths { var name, kind, port, end: Int }

@@ -6,7 +6,23 @@ extension Script {
   /// Everything that is wrong with the lines when they are performed on `patch` in their order, without
   /// performing them: a render that takes minutes is not to fail at its last line.
   public static func check(_ lines: [ScriptLine], on patch: Patch, file: String) -> [Diagnostic] {
+    rehearse(lines, Rehearsal(patch: patch), file: file).diagnostics
+  }
+
+  /// The patch after the lines that can be performed on it, and what is wrong with the others. Notes, pedals and
+  /// the transport change nothing. Kinds that nobody knows become placeholders, as in a file.
+  public static func apply(
+    _ lines: [ScriptLine], to patch: Patch, file: String
+  ) -> (patch: Patch, diagnostics: [Diagnostic]) {
     var rehearsal = Rehearsal(patch: patch)
+    rehearsal.acceptsUnknownKinds = true
+    return rehearse(lines, rehearsal, file: file)
+  }
+
+  private static func rehearse(
+    _ lines: [ScriptLine], _ rehearsal: Rehearsal, file: String
+  ) -> (patch: Patch, diagnostics: [Diagnostic]) {
+    var rehearsal = rehearsal
     var diagnostics: [Diagnostic] = []
     for line in lines {
       do throws(Diagnostic) {
@@ -23,7 +39,7 @@ extension Script {
         diagnostics.append(error)
       }
     }
-    return diagnostics.sorted { ($0.line, $0.column) < ($1.line, $1.column) }
+    return (rehearsal.patch, diagnostics.sorted { ($0.line, $0.column) < ($1.line, $1.column) })
   }
 }
 
@@ -33,6 +49,7 @@ struct Rehearsal {
   var history = History()
   /// How many steps `history` can undo and redo.
   private(set) var depth = (undo: 0, redo: 0)
+  var acceptsUnknownKinds = false
 
   init(patch: Patch, history: History = History()) {
     self.patch = patch
@@ -42,7 +59,8 @@ struct Rehearsal {
   mutating func perform(_ statement: Statement) throws(EditError) {
     switch statement {
     case .edit(let edit):
-      let change = try patch.applying(edit, catalogue: Engine.catalogue)
+      let change = try patch.applying(
+        edit, catalogue: Engine.catalogue, acceptsUnknownKinds: acceptsUnknownKinds)
       history.record(change, describing: edit.line)
       depth = (depth.undo + 1, 0)
       patch = change.patch
@@ -55,7 +73,10 @@ struct Rehearsal {
       depth = (depth.undo + 1, depth.redo - 1)
       patch = step.change.patch
     case .sequence(let statements):
-      for statement in statements { try perform(statement) }
+      // All of it or nothing, as it is performed.
+      var whole = self
+      for statement in statements { try whole.perform(statement) }
+      self = whole
     case .perform, .panic, .nothing: break
     }
   }

@@ -23,10 +23,7 @@ extension Session {
       }
       text = ""
     } else {
-      guard let data = FileManager.default.contents(atPath: path) else {
-        throw FileError("\(path): cannot be read: \(String(cString: strerror(errno)))")
-      }
-      text = String(decoding: data, as: UTF8.self)
+      text = String(decoding: try PatchFile.read(path), as: UTF8.self)
     }
     ProcessMemory.prepare(forText: text.utf8.count)
     if file != nil || !patch.nodes.isEmpty { leave() }
@@ -116,8 +113,9 @@ extension Session {
 
   /// Everything since the file was saved is undone. What was undone can be redone.
   public func revert() throws(FileError) {
-    while patch != saved, journaled.undo > 0 { undo() }
-    while patch != saved, history.canRedo { redo() }
+    // One that is refused would be refused for ever.
+    while patch != saved, journaled.undo > 0, undo() != nil {}
+    while patch != saved, history.canRedo, redo() != nil {}
     guard patch == saved else {
       throw FileError("the file is not what the edits began with: open it again instead")
     }

@@ -42,7 +42,7 @@ struct CheckCommand: ParsableCommand {
     if json {
       Console.result(JSON.array(diagnostics.map(Self.json) + instruments.map(\.json)).text() + "\n")
     } else {
-      Console.result(diagnostics.map { $0.description + "\n" }.joined() + instruments.map(\.text).joined())
+      Console.show(diagnostics.map { $0.description + "\n" }.joined() + instruments.map(\.text).joined())
     }
     if instruments.contains(where: { $0.error != nil }) { isUnreadable = true }
     if isUnreadable || diagnostics.contains(where: { $0.severity == .error }) { throw ExitCode(1) }
@@ -91,7 +91,9 @@ struct CheckCommand: ParsableCommand {
   }
 
   private static func place(of word: String, in text: String) -> (line: Int, column: Int) {
-    for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+    // By bytes: to Swift a CRLF is one character, and no line feed.
+    for (number, bytes) in text.utf8.split(separator: 10, omittingEmptySubsequences: false).enumerated() {
+      let line = Substring(bytes)
       if let range = line.range(of: word) {
         return (number + 1, line.distance(from: line.startIndex, to: range.lowerBound) + 1)
       }

@@ -1,16 +1,26 @@
 import ArgumentParser
 import Drivers
 import Glibc
+import Patch
 import PatchLanguage
 import Realtime
 import Session
 
-/// Standard output for results, standard error for everything else.
+/// Standard output for results, standard error for everything else. What a file, a name or a comment could make a
+/// terminal do is written out (`\u{1b}`) in whatever is for people.
 enum Console {
-  static func result(_ text: String) { write(text, to: STDOUT_FILENO) }
-  static func error(_ text: String) { write(text.hasSuffix("\n") ? text : text + "\n", to: STDERR_FILENO) }
+  /// What programs may read: exact where it goes to a file or a pipe, for people where it goes to a terminal.
+  static func result(_ text: String) {
+    write(isatty(STDOUT_FILENO) == 1 ? Visible.text(text, keepingLines: true) : text, to: STDOUT_FILENO)
+  }
+  /// What people read, wherever it goes: one of several lines.
+  static func show(_ text: String) { write(Visible.text(text, keepingLines: true), to: STDOUT_FILENO) }
+  static func error(_ text: String) {
+    write(Visible.text(text.hasSuffix("\n") ? text : text + "\n", keepingLines: true), to: STDERR_FILENO)
+  }
   /// A message in the program's own name.
-  static func complain(_ text: String) { error("sostenuto: \(text)") }
+  static func complain(_ text: String) { error("sostenuto: \(Visible.text(text))") }
+  static func warn(_ text: String) { error("warning: \(Visible.text(text))") }
 
   private static func write(_ text: String, to file: Int32) {
     let bytes = Array(text.utf8)
@@ -69,7 +79,7 @@ enum Interruption {
   for diagnostic in session.diagnostics { Console.error(diagnostic.description) }
   if session.diagnostics.contains(where: { $0.severity == .error }) { throw ExitCode(1) }
   let notices = session.takeNotices()
-  for notice in notices { Console.error("warning: \(notice)") }
+  for notice in notices { Console.warn(notice) }
   return (session, session.diagnostics.map(\.description) + notices)
 }
 
@@ -82,16 +92,20 @@ enum Interruption {
   return lines
 }
 
+/// A whole file as text; what is not UTF-8 is read as U+FFFD.
 func readText(_ path: String) throws -> String {
   guard let file = fopen(path, "r") else { throw FileError("\(path): \(String(cString: strerror(errno)))") }
   defer { fclose(file) }
   var bytes: [UInt8] = []
   var chunk = [UInt8](repeating: 0, count: 1 << 16)
   while true {
+    errno = 0
     let count = fread(&chunk, 1, chunk.count, file)
+    // At once: whatever comes in between may change it.
+    let fault = errno
     bytes += chunk[..<count]
     if count > 0 { continue }
-    guard ferror(file) == 0 else { throw FileError("\(path): \(String(cString: strerror(errno)))") }
+    guard ferror(file) == 0 else { throw FileError("\(path): \(String(cString: strerror(fault)))") }
     return String(decoding: bytes, as: UTF8.self)
   }
 }

@@ -16,14 +16,13 @@ struct EditLogArguments: ParsableArguments {
   @MainActor func write(_ session: Session) throws {
     guard let path else { return }
     let text = Printout.json(session.finishedEditLog(), rate: session.engine.rate).text() + "\n"
-    guard let file = fopen(path, "w") else { throw FileError("\(path): \(String(cString: strerror(errno)))") }
-    let written = fputs(text, file)
-    guard fclose(file) == 0, written >= 0 else {
-      throw FileError("\(path): \(String(cString: strerror(errno)))")
-    }
+    let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+    guard file >= 0 else { throw PatchFile.failure(path) }
+    defer { close(file) }
+    try PatchFile.write(Array(text.utf8), to: file, path)
     if session.engine.unseenCells > 0 {
-      Console.error(
-        "warning: \(session.engine.unseenCells) measured cells were lost: some figures are too low")
+      Console.warn(
+        "\(session.engine.unseenCells) measured cells were lost: some figures are too low")
     }
   }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Interface
+import PatchLanguage
 import Screen
 import Session
 import Terminal
@@ -23,8 +24,8 @@ enum FrontEnd {
     defer { session.stop() }
     let workbench = SessionWorkbench(session: session)
     let app = App(workbench: workbench, keymap: keymap, history: readHistory())
-    if let problem = session.diagnostics.first {
-      app.state.message = .init(problem.description, isError: problem.severity == .error)
+    if let message = summary(of: session.diagnostics) {
+      app.state.message = message
     } else if app.state.message == nil {
       app.state.message = .init(session.status.driverMessage)
     }
@@ -37,6 +38,15 @@ enum FrontEnd {
       terminal.end(by: ending)
     }
     session.close()
+  }
+
+  /// The first error, else the first warning, and how many more there are.
+  private static func summary(of diagnostics: [Diagnostic]) -> ViewState.Message? {
+    let errors = diagnostics.filter { $0.severity == .error }
+    guard let first = errors.first ?? diagnostics.first else { return nil }
+    let others = (errors.isEmpty ? diagnostics : errors).count - 1
+    let more = others == 0 ? "" : "(1 of \(others + 1); `sostenuto check` lists them) "
+    return .init(more + first.description, isError: first.severity == .error)
   }
 
   /// Returns the signal that ended it, or 0.

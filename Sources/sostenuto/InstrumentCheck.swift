@@ -1,4 +1,5 @@
 import Foundation
+import Patch
 import Sampler
 import Session
 
@@ -25,10 +26,10 @@ struct InstrumentCheck {
   /// FILE:LINE: warning: …, then what it is made of, then each opcode with its first place.
   var text: String {
     guard let report else {
-      return error.map { "\($0.path):\($0.line ?? 1): error: \($0.message)\n" } ?? ""
+      guard let error else { return "" }
+      return "\(error.path):\(error.line ?? 1): error: \(error.message)\n" + Self.lines(error.findings)
     }
-    var text = report.findings.map { "\($0.file):\(max(1, $0.line)): \(Self.severity($0)): \($0.message)\n" }
-      .joined()
+    var text = Self.lines(report.findings)
     let megabytes = String(format: "%.1f", Double(report.bytes) / 1_048_576)
     text += "\(path): \(report.format), \(Self.count(report.regions, "region")), "
     text += "\(Self.count(report.samples, "sample")), "
@@ -46,17 +47,28 @@ struct InstrumentCheck {
     return text
   }
 
+  private static func lines(_ findings: [Finding]) -> String {
+    findings.map { "\($0.file):\(max(1, $0.line)): \(severity($0)): \(Visible.text($0.message))\n" }.joined()
+  }
+
   private static func count(_ number: Int, _ thing: String) -> String {
     "\(number) \(thing)\(number == 1 ? "" : "s")"
   }
 
   private static func severity(_ finding: Finding) -> String { finding.kind == .note ? "note" : "warning" }
 
+  private static func json(_ finding: Finding) -> JSON {
+    .object([
+      ("file", .string(finding.file)), ("line", .int(finding.line)), ("message", .string(finding.message)),
+    ])
+  }
+
   var json: JSON {
     guard let report else {
       return .object([
         ("file", .string(path)), ("error", .string(error?.message ?? "")),
         ("line", error?.line.map { .int($0) } ?? .null),
+        ("findings", .array((error?.findings ?? []).map(Self.json))),
       ])
     }
     return .object([
@@ -66,12 +78,7 @@ struct InstrumentCheck {
       ("missing", .array(report.missingSamples.map { .string($0) })),
       (
         "findings",
-        .array(
-          report.findings.map {
-            .object([
-              ("file", .string($0.file)), ("line", .int($0.line)), ("message", .string($0.message)),
-            ])
-          })
+        .array(report.findings.map(Self.json))
       ),
       (
         "opcodes",

@@ -37,7 +37,8 @@ struct Sostenuto: ParsableCommand {
       """,
     subcommands: [
       EditCommand.self, RenderCommand.self, PlayCommand.self, PrintCommand.self, CheckCommand.self,
-      FormatCommand.self, KindsCommand.self,
+      FormatCommand.self, KindsCommand.self, DiffCommand.self, ApplyCommand.self, MergeCommand.self,
+      BundleCommand.self, GitSetupCommand.self,
     ],
     defaultSubcommand: EditCommand.self)
 }

@@ -34,6 +34,15 @@ struct PlayCommand: ParsableCommand {
     guard headless else {
       throw ValidationError("`play` needs --headless; the front end is `sostenuto \(patch)`")
     }
+    try inputs.check(outputs)
+  }
+
+  private var outputs: [(option: String, path: String)] { edits.path.map { [("--edits", $0)] } ?? [] }
+  private var inputs: OutputGuard {
+    var inputs = OutputGuard()
+    inputs.reads(patch, as: "the patch")
+    if let script { inputs.reads(script, as: "the script") }
+    return inputs
   }
 
   func run() throws {
@@ -50,6 +59,9 @@ struct PlayCommand: ParsableCommand {
     try session.open(patch)
     for diagnostic in session.diagnostics { Console.error(diagnostic.description) }
     if session.diagnostics.contains(where: { $0.severity == .error }) { throw ExitCode(1) }
+    var inputs = inputs
+    inputs.reads(session.patch.references(from: patch))
+    try inputs.check(outputs)
     let lines = try script.map { try readScript($0, for: session) } ?? []
     session.start()
     defer { session.stop() }
@@ -146,7 +158,7 @@ struct PlayCommand: ParsableCommand {
   }
 
   private mutating func show() {
-    for notice in session.takeNotices() { Console.error("warning: \(notice)") }
+    for notice in session.takeNotices() { Console.warn(notice) }
     let now = session.supervisor.message
     if now != message {
       Console.error(now)

@@ -7,7 +7,10 @@ import Session
 struct PrintCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "print", abstract: "Print the graph that the engine runs for a patch.",
-    discussion: "As text it can be read back: the printout is comments, and the patch follows it.")
+    discussion: """
+      As text it can be read back: the printout is comments, and the patch follows it. As JSON it has the patch's \
+      parameters, files and comments, too; docs/json.md describes the members.
+      """)
 
   enum Form: String, ExpressibleByArgument, CaseIterable { case text, dot, json }
 
@@ -28,8 +31,7 @@ struct PrintCommand: ParsableCommand {
         Console.result(Printout.executable(session.report, patch: text))
       case .dot: Console.result(Printout.dot(session.report))
       case .json:
-        let text = Printout.json(session.report)
-        Console.result(text.hasSuffix("\n") ? text : text + "\n")
+        Console.result(Printout.json(session.report, document: .init(patch: session.patch, file: patch)))
       }
     }
   }

@@ -54,8 +54,23 @@ struct RenderCommand: ParsableCommand {
       throw ValidationError("--tap \(text): write NODE=FILE or NODE.PORT=FILE")
     }
     if output == nil && tap.isEmpty { throw ValidationError("Nothing to make: give --output or --tap") }
-    let files = (output.map { [$0] } ?? []) + taps.map(\.path)
-    if Set(files).count < files.count { throw ValidationError("Two recordings cannot go to the same file") }
+    for (option, path) in recordings { try OutputGuard.checkSoundFile(option, path) }
+    try inputs.check(outputs)
+  }
+
+  private var recordings: [(option: String, path: String)] {
+    (output.map { [("--output", $0)] } ?? []) + taps.map { ("--tap", $0.path) }
+  }
+  private var outputs: [(option: String, path: String)] {
+    recordings + (edits.path.map { [("--edits", $0)] } ?? [])
+  }
+  /// What the command line names.
+  private var inputs: OutputGuard {
+    var inputs = OutputGuard()
+    inputs.reads(patch, as: "the patch")
+    if let script { inputs.reads(script, as: "the script") }
+    if let midi { inputs.reads(midi, as: "the MIDI file") }
+    return inputs
   }
 
   private var taps: [TapRequest] { tap.compactMap { TapRequest($0) } }
@@ -80,10 +95,13 @@ struct RenderCommand: ParsableCommand {
   @MainActor private func render() throws {
     let (session, warnings) = try openPatch(
       patch, rate: rate, period: period, threads: rendering.count, quality: quality)
+    var inputs = inputs
+    inputs.reads(session.patch.references(from: patch))
+    try inputs.check(outputs)
     var request = RenderRequest(seconds: seconds)
     request.midi = try midi.map { try readMidi($0) }
     if request.midi != nil, !session.patch.nodes.values.contains(where: { $0.kind == "midi" }) {
-      Console.error("warning: \(patch): no `midi` node hears \(midi ?? "")")
+      Console.warn("\(patch): no `midi` node hears \(midi ?? "")")
     }
     let end = seconds ?? request.midi?.duration ?? 0
     request.output = output
@@ -94,14 +112,14 @@ struct RenderCommand: ParsableCommand {
       request.script = try readScript(script, for: session)
       request.scriptFile = script
       let late = request.script.filter { $0.time > end }.count
-      if late > 0 { Console.error("warning: \(script): \(late) of its lines come after the end") }
+      if late > 0 { Console.warn("\(script): \(late) of its lines come after the end") }
     }
     var line = ProgressLine("rendering \(output ?? taps[0].path)", total: end)
     let frames = try session.render(request, isInterrupted: { Interruption.wait(seconds: 0) }) {
       line.show($0)
     }
     let later = session.takeNotices()
-    for notice in later { Console.error("warning: \(notice)") }
+    for notice in later { Console.warn(notice) }
     try edits.write(session)
     guard json else { return }
     let files: [JSON] = taps.map {

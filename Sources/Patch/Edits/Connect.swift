@@ -12,6 +12,14 @@ struct Connect: EditVerbs {
 
   func apply(to draft: inout Draft) throws(EditError) {
     let ends = try draft.patch.fitting(name, catalogue: draft.catalogue)
+    try check(ends, in: draft)
+    let comments = draft.patch.cables[ends]?.comments ?? Comments()
+    draft.patch.plug(Cable(ends, gain: gain == 0 ? 0 : gain, map: map, mixing: mixing, comments: comments))
+    draft.isSilent = false
+  }
+
+  /// Refuses a gain or a map that a cable between these ports cannot have.
+  func check(_ ends: Cable.Ends, in draft: Draft) throws(EditError) {
     guard gain <= Self.loudest else {
       let written = Value.number(gain, .decibels).line
       throw EditError("a cable's gain is -inf to \(Int(Self.loudest))dB, not \(written)", token: written)
@@ -37,9 +45,6 @@ struct Connect: EditVerbs {
       throw EditError(
         "`\(draft.patch.name(of: ends))` carries events: it has no gain, map or mix", token: "connect")
     }
-    let comments = draft.patch.cables[ends]?.comments ?? Comments()
-    draft.patch.plug(Cable(ends, gain: gain == 0 ? 0 : gain, map: map, mixing: mixing, comments: comments))
-    draft.isSilent = false
   }
 
   func inverse(in draft: Draft) throws(EditError) -> Edit {

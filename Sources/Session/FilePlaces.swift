@@ -1,0 +1,110 @@
+import Engine
+import Glibc
+import Patch
+import Sampler
+
+/// Paths, looked at as text.
+package enum FilePath {
+  /// Without `.`, `..` and needless slashes; from the root.
+  package static func plain(_ path: String) -> String {
+    var parts: [Substring] = []
+    for part in path.split(separator: "/") where part != "." {
+      if part == ".." { _ = parts.popLast() } else { parts.append(part) }
+    }
+    return "/" + parts.joined(separator: "/")
+  }
+
+  /// Where a path in a patch leads, from the working folder: it is relative to the folder of `file`, or to the
+  /// person's own where it begins with `~/`.
+  static func found(_ written: String, from file: String) -> String {
+    var path = written
+    if written.hasPrefix("~/"), let home = getenv("HOME") {
+      path = String(cString: home) + written.dropFirst()
+    } else if !written.hasPrefix("/"), let slash = file.lastIndex(of: "/") {
+      path = file[...slash] + written
+    }
+    // As the loader builds the names of what it finds.
+    return (path.hasPrefix("/") ? "/" : "") + path.split(separator: "/").joined(separator: "/")
+  }
+
+  static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+  /// The folder of a file as the system finds it, from the root; nil where it is not there.
+  static func realFolder(of file: String) -> String? {
+    guard let path = realpath(PatchFile.split(file).folder, nil) else { return nil }
+    defer { free(path) }
+    return String(cString: path)
+  }
+
+  /// `path` as seen from `folder`, in which it lies; both plain. nil: it lies elsewhere.
+  static func relative(_ path: String, to folder: String) -> String? {
+    if folder == "/" { return String(path.dropFirst()) }
+    return path.hasPrefix(folder + "/") ? String(path.dropFirst(folder.count + 1)) : nil
+  }
+
+  /// The lowest folder that holds them all; plain paths of files.
+  static func commonFolder(of files: [String]) -> String {
+    var common: [Substring]?
+    for file in files {
+      let parts = file.split(separator: "/").dropLast()
+      guard let known = common else {
+        common = Array(parts)
+        continue
+      }
+      common = zip(known, parts).prefix { $0 == $1 }.map(\.0)
+    }
+    return "/" + (common ?? []).joined(separator: "/")
+  }
+}
+
+/// A file that a setting of a patch names, and what it needs besides.
+package struct PatchReference: Sendable {
+  package var node: String
+  package var path: ParameterPath
+  /// The setting.
+  package var written: String
+  /// As the setting leads there from the working folder.
+  package var found: String
+  /// From the root, plain; its own place first. Empty where it cannot be read.
+  package var files: [(source: String, place: String)] = []
+  /// Why the copy of it would not sound the same elsewhere.
+  package var faults: [String] = []
+}
+
+extension Patch {
+  /// Every file that the patch names, in its order; `file`: where the patch stands. Instruments are looked
+  /// through for what they include and play. Worker.
+  package func references(from file: String) -> [PatchReference] {
+    var references: [PatchReference] = []
+    for node in nodes.values {
+      for parameter in Engine.catalogue[node.kind]?.parameters ?? [] where parameter.form == .file {
+        let path = ParameterPath(parameter.name)
+        guard case .text(let written)? = node.settings[path], !written.isEmpty else { continue }
+        references.append(Self.reference(node.name, path, written, file))
+      }
+    }
+    return references
+  }
+
+  private static func reference(
+    _ node: String, _ path: ParameterPath, _ written: String, _ file: String
+  ) -> PatchReference {
+    let found = FilePath.found(written, from: file)
+    var reference = PatchReference(node: node, path: path, written: written, found: found)
+    do throws(LoadError) {
+      let files = try InstrumentFiles(path: found)
+      guard let folder = FilePath.realFolder(of: found) else {
+        throw LoadError(path: found, "No such file or directory")
+      }
+      // Named from its folder as the instrument names it: links on the way are folders in the copy.
+      let named = found.lastIndex(of: "/").map { String(found[...$0]) } ?? ""
+      for source in files.paths where source.hasPrefix(named) && (!named.isEmpty || !source.hasPrefix("/")) {
+        reference.files.append((source, FilePath.plain(folder + "/" + source.dropFirst(named.count))))
+      }
+      reference.faults = (files.missing + files.anchored).map(\.description)
+    } catch {
+      reference.faults = [error.description]
+    }
+    return reference
+  }
+}

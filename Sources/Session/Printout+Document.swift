@@ -1,0 +1,110 @@
+import Engine
+import Patch
+
+// What the patch itself says, for the printout as JSON.
+
+extension Printout {
+  /// Goes up when a member of the JSON goes or changes its meaning; new members leave it as it is.
+  public static let jsonVersion = 1
+
+  /// The patch that a report is about, and the file that it was read from.
+  public struct Document: Sendable {
+    public var patch: Patch
+    public var file: String?
+
+    public init(patch: Patch, file: String?) {
+      self.patch = patch
+      self.file = file
+    }
+  }
+
+  static func members(of document: Document) -> [(String, JSON)] {
+    [
+      ("file", document.file.map { .string($0) } ?? .null),
+      ("header", .array(document.patch.header.map { .string($0) })),
+      ("footer", .array(document.patch.footer.map { .string($0) })),
+    ]
+  }
+
+  /// Nothing of a node that has left the patch and is still heard.
+  static func members(of report: NodeReport, in document: Document) -> [(String, JSON)] {
+    guard let node = document.patch[report.id] else { return [] }
+    var members: [(String, JSON)] = [
+      ("comments", json(node.comments)),
+      ("parameters", .array(parameters(of: node))),
+      ("files", .array(files(of: node, in: document))),
+    ]
+    if let place = node.place {
+      members.append(
+        (
+          "place",
+          .object([
+            ("column", .int(place.column)), ("row", .int(place.row)),
+            ("comments", json(node.lineComments[.layout] ?? Comments())),
+          ])
+        ))
+    }
+    return members
+  }
+
+  static func members(of report: CableReport, in document: Document) -> [(String, JSON)] {
+    guard let source = document.patch.id(named: report.from),
+      let destination = document.patch.id(named: report.to),
+      let cable = document.patch.cables[
+        Cable.Ends(PortReference(source, report.fromPort), PortReference(destination, report.toPort))]
+    else { return [] }
+    return [("decibels", .number(cable.gain)), ("comments", json(cable.comments))]
+  }
+
+  /// Plain parameters with their values, defaults included, in the kind's order; of those with indices the
+  /// elements that are set. Of a kind that nobody knows: its settings.
+  private static func parameters(of node: Node) -> [JSON] {
+    let kind = Engine.catalogue[node.kind]
+    var paths: [ParameterPath] = []
+    for parameter in kind?.parameters ?? [] {
+      if parameter.dimensions.isEmpty { paths.append(ParameterPath(parameter.name)) }
+      paths += node.settings.keys.filter { $0.name == parameter.name && !$0.indices.isEmpty }.sorted()
+    }
+    if kind == nil { paths = node.settings.keys.sorted() }
+    return paths.compactMap { path in
+      let parameter = kind?[parameter: path.name]
+      guard let value = node.settings[path] ?? parameter?.defaultValue(at: path) else { return nil }
+      return .object([
+        ("name", .string(path.name)), ("indices", .array(path.indices.map { .int($0) })),
+        ("value", json(value)), ("unit", .string(parameter?.unit.rawValue ?? "")),
+        ("text", .string(value.line)), ("isDefault", .bool(node.settings[path] == nil)),
+        ("comments", json(node.lineComments[.setting(path)] ?? Comments())),
+      ])
+    }
+  }
+
+  /// The settings that name files.
+  private static func files(of node: Node, in document: Document) -> [JSON] {
+    (Engine.catalogue[node.kind]?.parameters ?? []).compactMap { parameter in
+      guard parameter.form == .file, case .text(let written)? = node.settings[ParameterPath(parameter.name)],
+        !written.isEmpty
+      else { return nil }
+      let found = FilePath.found(written, from: document.file ?? "")
+      return .object([
+        ("parameter", .string(parameter.name)), ("path", .string(written)), ("found", .string(found)),
+        ("exists", .bool(FilePath.exists(found))),
+      ])
+    }
+  }
+
+  /// A number in the parameter's unit, a text, or a list of these.
+  private static func json(_ value: Value) -> JSON {
+    switch value {
+    case .number(let number, _): .number(number)
+    case .text(let text): .string(text)
+    case .list(let values): .array(values.map(json))
+    }
+  }
+
+  private static func json(_ comments: Comments) -> JSON {
+    .object([
+      ("before", .array(comments.before.map { .string($0) })),
+      ("after", comments.after.map { .string($0) } ?? .null),
+    ])
+  }
+}

@@ -1,0 +1,46 @@
+import ArgumentParser
+import Engine
+import PatchLanguage
+import Session
+
+/// `sostenuto apply`: edits made to a patch file without opening it.
+struct ApplyCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "apply", abstract: "Apply a script's edits to a patch.",
+    discussion: """
+      Prints the patch in its canonical form, or writes it back with -i. Each refused edit is named with file, \
+      line and column; then nothing is written, and the exit status is 1. Times put the lines in order; notes and \
+      pedals change no patch and are passed over. `-` as the script is standard input.
+
+      Examples:
+        sostenuto apply louder.script song.patch
+        sostenuto diff a.patch b.patch | sostenuto apply -i - c.patch
+      """)
+
+  @Argument(help: "The edits, one a line.")
+  var script: String
+  @Argument(help: "The patch.")
+  var patch: String
+  @Flag(name: [.customShort("i"), .long], help: "Write the patch back instead of printing it.")
+  var inPlace = false
+  @Flag(help: "Write what the other edits give when some are refused; the exit status stays 1.")
+  var partial = false
+
+  func run() throws {
+    let input = try PatchInput.whole(patch)
+    let name = script == "-" ? "standard input" : script
+    let (lines, faults) = Script.read(try readText(script == "-" ? "/dev/stdin" : script), file: name)
+    let (patch, refusals) = Script.apply(lines, to: input.patch, file: name)
+    let diagnostics = (faults + refusals).sorted { ($0.line, $0.column) < ($1.line, $1.column) }
+    for diagnostic in diagnostics { Console.error(diagnostic.description) }
+    let isRefused = diagnostics.contains { $0.severity == .error }
+    if isRefused, !partial { throw ExitCode(1) }
+    let text = PatchWriter.write(patch, catalogue: Engine.catalogue)
+    if !inPlace {
+      Console.result(text)
+    } else if text != input.text {
+      try PatchFile.replace(self.patch, with: text)
+    }
+    if isRefused { throw ExitCode(1) }
+  }
+}

@@ -1,0 +1,84 @@
+import ArgumentParser
+import Engine
+import Glibc
+import Patch
+import PatchLanguage
+import Session
+
+/// `sostenuto merge`: what two people made of one patch, joined; git's merge driver.
+struct MergeCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "merge", abstract: "Merge what two people made of one patch.",
+    discussion: """
+      Matches nodes by name (renamed ones by what they have kept), and merges setting by setting and cable by \
+      cable; what comes out is checked. Conflicts are named, stand between the markers that git uses, and make the \
+      exit status 1. `sostenuto git-setup` has git use it for patches. Files that are no patches are left to \
+      `git merge-file`.
+
+      Examples:
+        sostenuto merge base.patch mine.patch yours.patch > merged.patch
+        sostenuto merge -i base.patch mine.patch yours.patch
+      """)
+
+  @Argument(help: "The patch that both began with.")
+  var base: String
+  @Argument(help: "The patch on our side.")
+  var ours: String
+  @Argument(help: "The patch on their side.")
+  var theirs: String
+  @Flag(name: [.customShort("i"), .long], help: "Write the result to OURS instead of printing it.")
+  var inPlace = false
+  @Option(help: ArgumentHelp("Characters of a conflict marker.", valueName: "n"))
+  var markerSize = 7
+  @Option(help: ArgumentHelp("What our side is called at conflicts.", valueName: "name"))
+  var labelOurs: String?
+  @Option(help: ArgumentHelp("What their side is called at conflicts.", valueName: "name"))
+  var labelTheirs: String?
+  @Option(help: ArgumentHelp("The file's name in messages.", valueName: "path"))
+  var path: String?
+
+  func validate() throws {
+    guard (1...1000).contains(markerSize) else { throw ValidationError("--marker-size goes from 1 to 1000") }
+  }
+
+  func run() throws {
+    let inputs = try [base, ours, theirs].map { try PatchInput($0) }
+    // Lines that are not understood, no patch at all, or markers of an earlier merge.
+    if inputs.contains(where: \.hasErrors) { try mergeLines(inputs) }
+    let result = PatchMerge.merge(
+      base: inputs[0].patch, ours: inputs[1].patch, theirs: inputs[2].patch, catalogue: Engine.catalogue)
+    let text = MergeText.write(
+      result, catalogue: Engine.catalogue,
+      labels: MergeText.Labels(
+        ours: label(labelOurs, ours), theirs: label(labelTheirs, theirs), markerSize: markerSize))
+    let name = path ?? ours
+    for conflict in result.conflicts { Console.warn("\(name): conflict: \(conflict)") }
+    if result.conflicts.isEmpty {
+      let faults = PatchReader.read(text, file: name, catalogue: Engine.catalogue).diagnostics
+      for fault in faults where fault.severity == .error { Console.error(fault.description) }
+      if faults.contains(where: { $0.severity == .error }) { throw ExitCode(1) }
+    }
+    if inPlace { try PatchFile.replace(ours, with: text) } else { Console.result(text) }
+    if !result.conflicts.isEmpty { throw ExitCode(1) }
+  }
+
+  /// An older git leaves the place-holder of a label as it is.
+  private func label(_ given: String?, _ file: String) -> String {
+    guard let given, !given.isEmpty, !given.hasPrefix("%") else { return file }
+    return given
+  }
+
+  /// Never comes back: git takes over, or it is said what is wrong with the files.
+  private func mergeLines(_ inputs: [PatchInput]) throws {
+    var arguments = ["git", "merge-file"]
+    if !inPlace { arguments.append("-p") }
+    arguments += ["--marker-size=\(markerSize)"]
+    arguments += ["-L", label(labelOurs, ours), "-L", base, "-L", label(labelTheirs, theirs)]
+    arguments += [ours, base, theirs]
+    let faults = inputs.flatMap(\.diagnostics).filter { $0.severity == .error }
+    let reason = faults.first.map { " (line \($0.line): \($0.message))" } ?? ""
+    Console.warn("\(path ?? ours): merged line by line, since not all lines are understood\(reason)")
+    Git.become(arguments)
+    throw FileError("git: \(String(cString: strerror(errno)))")
+  }
+}
