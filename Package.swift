@@ -68,10 +68,12 @@ let package = Package(
     .testTarget(name: "SamplerTests", dependencies: ["Sampler", "CSndfile"]),
     .testTarget(name: "EngineTests", dependencies: ["Engine", "PatchLanguage", "Sampler", "TestSupport"]),
     .target(name: "CAudit", path: "Tests/CAudit"),
+    .target(name: "CFakeAlsa", path: "Tests/CFakeAlsa"),
     .testTarget(
       name: "DriversTests",
       dependencies: [
-        "Drivers", "Engine", "Midi", "PatchLanguage", "Sampler", "CJack", "CAlsa", "CAudit", "TestSupport",
+        "Drivers", "Engine", "Midi", "PatchLanguage", "Sampler", "CJack", "CAlsa", "CAudit", "CFakeAlsa",
+        "Session", "TestSupport",
       ]),
     .testTarget(name: "ScreenTests", dependencies: ["Screen", "Terminal"]),
     .testTarget(name: "InterfaceTests", dependencies: ["Interface"]),

@@ -1,7 +1,8 @@
 import CAlsa
+import Glibc
 
 /// One direction of an ALSA device, with samples as floats on our side. Made by a worker, then used by
-/// the audio thread alone.
+/// the audio thread alone, and closed by a worker when that thread has ended.
 final class AlsaDevice {
   let name: String
   let rate: Double
@@ -12,12 +13,15 @@ final class AlsaDevice {
   /// Frames between us and the sound.
   let buffer: Int
 
-  private let device: OpaquePointer
-  private let format: Format
-  /// One period as the device has it.
-  private let bytes: UnsafeMutableRawPointer
+  fileprivate let device: OpaquePointer
+  private var isOpen = true
+  fileprivate let format: Format
+  /// What is transferred at once, as the device has it.
+  fileprivate let bytes: UnsafeMutableRawPointer
+  /// Milliseconds for which a device is waited for that does not move.
+  fileprivate let patience: Int
 
-  private enum Format: CaseIterable {
+  fileprivate enum Format: CaseIterable {
     case float, s32, s16
 
     var code: snd_pcm_format_t {
@@ -32,7 +36,7 @@ final class AlsaDevice {
   }
 
   /// Asks for `channels`, or what is nearest, and for `rate` and `period`; what came of it can be read
-  /// afterwards.
+  /// afterwards. What captures has room for two transfers of `period` frames at the least, whatever its own period.
   init(_ name: String, isCapture: Bool, rate: Double, period: Int, channels wanted: Int) throws(DriverError) {
     // Without ALSA's own mixing of channels, which would make channels that are not there and turn down
     // those that are; but one channel alone should carry both sides.
@@ -46,9 +50,12 @@ final class AlsaDevice {
     // A card is opened whole, so that it need not be opened again when the patch grows; what leads to
     // a sound server takes the number of channels for the kind of speakers.
     let count = snd_pcm_type(device) == SND_PCM_TYPE_HW ? most : min(most, max(2, wanted))
-    do {
+    do throws(DriverError) {
       let (format, channels, actualRate, actualPeriod, buffer) = try Self.configure(
-        device, name, rate: rate, period: period, channels: count)
+        device, name, rate: rate, period: period, channels: count, room: isCapture ? 4 * period : 0)
+      guard !isCapture || buffer >= 2 * period else {
+        throw DriverError("ALSA device \(name) holds no more than \(buffer) frames")
+      }
       self.format = format
       self.channels = channels
       // Not every limit that ALSA states holds together with the others.
@@ -62,12 +69,20 @@ final class AlsaDevice {
     }
     self.name = name
     self.device = device
-    bytes = .allocate(byteCount: self.period * channels * format.size, alignment: 64)
+    patience = max(2000, 4000 * self.period / max(Int(self.rate), 1))
+    // The other direction's period may be longer than its own.
+    bytes = .allocate(byteCount: max(period, self.period) * channels * format.size, alignment: 64)
   }
 
   deinit {
-    snd_pcm_close(device)
+    close()
     bytes.deallocate()
+  }
+
+  /// Gives the device back, which others may open then. Once no audio thread uses it. Worker.
+  func close() {
+    if isOpen { snd_pcm_close(device) }
+    isOpen = false
   }
 
   private static func open(
@@ -100,7 +115,7 @@ final class AlsaDevice {
   }
 
   private static func configure(
-    _ device: OpaquePointer, _ name: String, rate: Double, period: Int, channels: Int
+    _ device: OpaquePointer, _ name: String, rate: Double, period: Int, channels: Int, room: Int
   ) throws(DriverError) -> (Format, channels: Int, rate: Double, period: Int, buffer: Int) {
     var allocated: OpaquePointer?
     snd_pcm_hw_params_malloc(&allocated)
@@ -119,7 +134,7 @@ final class AlsaDevice {
     snd_pcm_hw_params_set_rate_near(device, wishes, &actualRate, nil)
     var actualPeriod = snd_pcm_uframes_t(period)
     snd_pcm_hw_params_set_period_size_near(device, wishes, &actualPeriod, nil)
-    var buffer = actualPeriod * 3
+    var buffer = max(actualPeriod * 3, snd_pcm_uframes_t(room))
     snd_pcm_hw_params_set_buffer_size_near(device, wishes, &buffer)
     let error = snd_pcm_hw_params(device, wishes)
     guard error >= 0 else { throw failure(name, "does not take our settings", error) }
@@ -129,41 +144,65 @@ final class AlsaDevice {
     return (format, Int(channels), Double(actualRate), frames, Int(min(buffer, 65536)))
   }
 
-  /// What a transfer came to.
-  enum Transfer {
-    case done
-    /// The device ran dry or over and goes on.
-    case xrun
-    /// Not ready within the time; nothing was transferred.
-    case timeout
-    /// It will not go on: unplugged, most likely. ALSA's number for it.
-    case failed(Int32)
+  /// The number of the first sound card, or nil where there is none. Worker.
+  static var firstCard: Int? {
+    sostenuto_alsa_be_quiet()
+    var card: Int32 = -1
+    return snd_card_next(&card) >= 0 && card >= 0 ? Int(card) : nil
   }
 
-  /// Waits for room and writes `frames` (at most a period) of `samples`, interleaved. Audio thread.
-  func write(_ samples: UnsafePointer<Float>, frames: Int) -> Transfer {
+  static func describe(_ error: Int32) -> String { String(cString: snd_strerror(error)) }
+}
+
+/// What a transfer came to.
+enum Transfer: Equatable {
+  case done
+  /// The device ran dry or over, or slept, and goes on.
+  case xrun
+  /// It does not move, or nobody wants it to any more.
+  case timeout
+  /// It will not go on: unplugged, most likely. ALSA's number for it.
+  case failed(Int32)
+}
+
+extension AlsaDevice {
+  /// Milliseconds of one wait: who is to stop does so within this time.
+  private static let slice = 100
+  /// Times that a device may run dry within one transfer.
+  private static let mostXruns = 10
+
+  /// Waits for room and writes `frames` (at most a period) of `samples`, interleaved; gives up when `isOver`
+  /// says so. Audio thread.
+  func write(_ samples: UnsafePointer<Float>, frames: Int, isOver: () -> Bool) -> Transfer {
     encode(samples, count: frames * channels)
-    var done = 0
-    var hadXrun = false
+    var (done, waited, idle, xruns) = (0, 0, 0, 0)
     while done < frames {
-      let ready = snd_pcm_wait(device, 1000)
-      if ready == 0 { return .timeout }
-      let start = bytes + done * channels * format.size
-      let count = ready < 0 ? Int(ready) : snd_pcm_writei(device, start, snd_pcm_uframes_t(frames - done))
-      if count == -Int(EAGAIN) { continue }
-      if count < 0 {
-        let error = snd_pcm_recover(device, Int32(count), 1)
-        guard error >= 0, !hadXrun else { return .failed(error < 0 ? error : Int32(count)) }
-        hadXrun = true
+      guard waited < patience, !isOver() else { return .timeout }
+      let ready = snd_pcm_wait(device, Int32(Self.slice))
+      if ready == 0 {
+        waited += Self.slice
         continue
       }
-      done += count
+      let start = bytes + done * channels * format.size
+      let count = ready < 0 ? Int(ready) : snd_pcm_writei(device, start, snd_pcm_uframes_t(frames - done))
+      if count > 0 {
+        done += count
+        (waited, idle) = (0, 0)
+      } else if Self.isPassing(count) {
+        idle += 1
+        // It has room, as it says, and takes nothing: that may go on for long.
+        if idle > 3 { waited += pause() }
+      } else {
+        xruns += 1
+        let error = recover(from: Int32(count), isOver: isOver)
+        guard error >= 0, xruns < Self.mostXruns else { return .failed(error < 0 ? error : Int32(count)) }
+      }
     }
-    return hadXrun ? .xrun : .done
+    return xruns > 0 ? .xrun : .done
   }
 
-  /// Reads a period of interleaved samples if the device has one; zeros until then. Does not wait.
-  /// Audio thread.
+  /// Reads `frames` of interleaved samples (at most what it was opened for) if the device has them; zeros until
+  /// then, and in place of what it does not give. Does not wait. Audio thread.
   func read(_ samples: UnsafeMutablePointer<Float>, frames: Int) -> Transfer {
     samples.update(repeating: 0, count: frames * channels)
     var ready = Int(snd_pcm_avail_update(device))
@@ -171,19 +210,69 @@ final class AlsaDevice {
       snd_pcm_start(device)
       ready = Int(snd_pcm_avail_update(device))
     }
-    if ready < 0 {
-      let error = snd_pcm_recover(device, Int32(ready), 1)
-      return error < 0 ? .failed(error) : .xrun
-    }
-    // What piled up is dropped: it would be heard late for ever.
-    if ready > 3 * frames { snd_pcm_forward(device, snd_pcm_uframes_t(ready - 2 * frames)) }
+    if ready < 0 { return goOn(after: ready) }
+    // What piled up is dropped: it would be heard late for ever. It comes by whole periods.
+    let step = max(frames, period)
+    if ready > frames + 2 * step { snd_pcm_forward(device, snd_pcm_uframes_t(ready - frames - step)) }
     guard ready >= frames else { return .done }
-    let count = snd_pcm_readi(device, bytes, snd_pcm_uframes_t(frames))
-    if count > 0 { decode(samples, count: Int(count) * channels) }
-    return .done
+    // Devices such as `null` say that they have given samples, and give none.
+    bytes.initializeMemory(as: UInt8.self, repeating: 0, count: frames * channels * format.size)
+    var done = 0
+    var result = Transfer.done
+    while done < frames {
+      let start = bytes + done * channels * format.size
+      let count = snd_pcm_readi(device, start, snd_pcm_uframes_t(frames - done))
+      guard count > 0 else {
+        if count < 0 { result = goOn(after: count) }
+        break
+      }
+      done += count
+    }
+    decode(samples, count: done * channels)
+    return result
   }
 
-  private func encode(_ samples: UnsafePointer<Float>, count: Int) {
+  /// A result that is no fault: nothing for now.
+  private static func isPassing(_ result: Int) -> Bool {
+    result == 0 || result == -Int(EAGAIN) || result == -Int(EINTR)
+  }
+
+  private func goOn(after result: Int) -> Transfer {
+    if Self.isPassing(result) { return .done }
+    // What sleeps is asked again with the next period.
+    let error = recover(from: Int32(result), isOver: { true })
+    return error < 0 ? .failed(error) : .xrun
+  }
+
+  /// Makes the device ready again after `error`: ALSA's number if it cannot be.
+  private func recover(from error: Int32, isOver: () -> Bool) -> Int32 {
+    switch error {
+    case -EPIPE: return snd_pcm_prepare(device)
+    case -ESTRPIPE:
+      var waited = 0
+      while true {
+        let resumed = snd_pcm_resume(device)
+        if resumed == -EAGAIN {
+          if isOver() { return 0 }
+          if waited < patience {
+            waited += pause()
+            continue
+          }
+        }
+        // Not all can go on where they were.
+        return resumed < 0 ? snd_pcm_prepare(device) : 0
+      }
+    default: return error
+    }
+  }
+
+  /// Lets a millisecond pass, and returns it.
+  private func pause() -> Int {
+    sleep(until: nanoseconds() + 1_000_000)
+    return 1
+  }
+
+  fileprivate func encode(_ samples: UnsafePointer<Float>, count: Int) {
     switch format {
     case .float: bytes.copyMemory(from: samples, byteCount: count * 4)
     case .s32:
@@ -202,7 +291,7 @@ final class AlsaDevice {
     }
   }
 
-  private func decode(_ samples: UnsafeMutablePointer<Float>, count: Int) {
+  fileprivate func decode(_ samples: UnsafeMutablePointer<Float>, count: Int) {
     switch format {
     case .float: samples.update(from: bytes.assumingMemoryBound(to: Float.self), count: count)
     case .s32:
@@ -213,13 +302,4 @@ final class AlsaDevice {
       for index in 0..<count { samples[index] = Float(source[index]) / 32768 }
     }
   }
-
-  /// The number of the first sound card, or nil where there is none. Worker.
-  static var firstCard: Int? {
-    sostenuto_alsa_be_quiet()
-    var card: Int32 = -1
-    return snd_card_next(&card) >= 0 && card >= 0 ? Int(card) : nil
-  }
-
-  static func describe(_ error: Int32) -> String { String(cString: snd_strerror(error)) }
 }

@@ -70,12 +70,13 @@ public final class AlsaDriver: Driver, @unchecked Sendable {
     guard !hasTriedCapture, inputs > 0 else { return }
     hasTriedCapture = true
     // Without one, inputs read as silence.
-    captureDevice = try? AlsaDevice(
-      playback.name, isCapture: true, rate: rate, period: period, channels: inputs)
-    if let captureDevice, captureDevice.rate == rate, captureDevice.channels <= channelCapacity {
-      let bits = UInt(bitPattern: Unmanaged.passUnretained(captureDevice).toOpaque())
-      capture.store(bits, ordering: .releasing)
-    }
+    guard
+      let opened = try? AlsaDevice(
+        playback.name, isCapture: true, rate: rate, period: period, channels: inputs),
+      opened.rate == rate, opened.channels <= channelCapacity
+    else { return }
+    captureDevice = opened
+    capture.store(UInt(bitPattern: Unmanaged.passUnretained(opened).toOpaque()), ordering: .releasing)
   }
 
   public func update(midi ports: [MidiPort]) { sequencer.update(ports) }
@@ -88,35 +89,39 @@ public final class AlsaDriver: Driver, @unchecked Sendable {
   /// Audio thread; its calls of ALSA are system calls that wait for the device, as is their purpose.
   private func run() {
     let budget = Int64(Double(period) / rate * 1e9)
-    let start = nanoseconds()
-    var written = 0
-    var timeouts = 0
+    var pace = Pace(rate: rate, buffer: playback.buffer, now: nanoseconds())
     while !isStopping.load(ordering: .relaxed) {
       readInputs()
       routing.lendOutputs(of: host, channels, period)
       host.takeArrivals(frames: period, length: budget, now: nanoseconds())
       guard host.render(frames: period, budget: budget) else { return }
       mixOutputs()
-      switch playback.write(mix, frames: period) {
-      case .done: timeouts = 0
-      case .xrun: host.countXrun()
-      case .timeout:
-        timeouts += 1
+      switch playback.write(mix, frames: period, isOver: { isStopping.load(ordering: .relaxed) }) {
+      case .done: break
+      case .xrun:
         host.countXrun()
-        if timeouts == 2 { return error.store(-ETIMEDOUT, ordering: .relaxed) }
+        pace.restart(now: nanoseconds())
+      case .timeout:
+        if !isStopping.load(ordering: .relaxed) { error.store(-ETIMEDOUT, ordering: .relaxed) }
+        return
       case .failed(let code): return error.store(code, ordering: .relaxed)
       }
-      written += period
-      // A device that swallows everything at once, such as `null`, is not to be fed without pause.
-      let due = start + Int64(Double(written - playback.buffer - period) / rate * 1e9)
-      if due > nanoseconds() { sleep(until: due) }
+      if let due = pace.due(after: period, now: nanoseconds()) { sleep(until: due) }
     }
   }
 
   private func readInputs() {
     guard let pointer = UnsafeRawPointer(bitPattern: capture.load(ordering: .acquiring)) else { return }
     let device = Unmanaged<AlsaDevice>.fromOpaque(pointer).takeUnretainedValue()
-    if case .xrun = device.read(mix, frames: period) { host.countXrun() }
+    switch device.read(mix, frames: period) {
+    case .done, .timeout: break
+    case .xrun: host.countXrun()
+    case .failed:
+      // Gone; what is played is not. Inputs are silent, and never repeat what they had last.
+      capture.store(0, ordering: .relaxed)
+      for channel in 0..<channelCapacity { host.inputs[channel] = nil }
+      return
+    }
     let inputs = channels + channelCapacity * period
     for channel in 0..<channelCapacity {
       let source = routing.source(channel)
@@ -145,11 +150,15 @@ public final class AlsaDriver: Driver, @unchecked Sendable {
 
   public func stop() {
     isStopping.store(true, ordering: .relaxed)
-    thread?.join()
-    sequencer.stop()
     _ = host.close()
-    capture.store(0, ordering: .relaxed)
-    captureDevice = nil
+    sequencer.stop()
+    // A device may hang in a call for ever. What its thread uses stays until that ends; then others may open it.
+    _ = Watched.call(within: 2) { [self] in
+      thread?.join()
+      playback.close()
+      captureDevice?.close()
+      return true
+    }
   }
 
   public var status: DriverStatus {
