@@ -13,6 +13,8 @@ FILTER ?=
 MINUTES ?= 10
 # What `make soak` edits: the number that an earlier one printed, or any.
 SEED ?=
+# Whether `make soak` takes the server, the disk and the files away meanwhile: 1, or nothing.
+FAULTS ?=
 # How many edits `make rtsan` makes.
 EDITS ?= 4000
 # Measure a build for no particular processor beside the native one: 1 is x86-64-v3.
@@ -31,6 +33,13 @@ TEST := --configuration release --scratch-path .build-test -Xcc -march=$(CPU) -X
 # Functions that the audio thread may not call are watched; the linker puts the watch in.
 RTSAN := --configuration release --scratch-path .build-rtsan -Xcc -march=$(CPU) -Xcc -DSOSTENUTO_RTSAN \
   -Xswiftc -enable-testing -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime -Xlinker --export-dynamic
+# Addresses, and what threads do to each other, are watched by the compiler's instruments.
+WATCHED := --configuration release -Xcc -march=$(CPU) -Xswiftc -enable-testing
+ASAN := $(WATCHED) --scratch-path .build-asan --sanitize address
+TSAN := $(WATCHED) --scratch-path .build-tsan --sanitize thread
+# What they watch: of the tests, those that take the memory of files, graphs and cards, or that have threads.
+ADDRESSES := DriversTests|EngineTests|MidiTests|PatchTests|RealtimeTests|SamplerTests|ScreenTests|SessionTests
+THREADS := DriversTests|RealtimeTests|EngineTests\.ThreadTests|SessionTests
 FUZZ := --configuration release --disable-build-manifest-caching --scratch-path .build-fuzz -Xswiftc -sanitize=fuzzer -Xswiftc -parse-as-library \
   -Xswiftc -enable-testing -Xswiftc -use-ld=lld
 GENERIC_CPU := $(patsubst 1,x86-64-v3,$(GENERIC))
@@ -39,7 +48,7 @@ QUIETLY := | sed -u '/^◇/d'
 SOURCES := Package.swift Sources Tests Fuzz Benchmarks
 
 .DEFAULT_GOAL := build
-.PHONY: help build run test bench bench-edits bench-loading rtsan soak fuzz lint format install install-test
+.PHONY: help build run test bench bench-edits bench-loading rtsan asan tsan soak fuzz lint format install install-test
 
 help: ## List the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1 \2/p' $(MAKEFILE_LIST) | while read -r name text; do \
@@ -82,9 +91,25 @@ rtsan: install-test ## Render and edit under RealtimeSanitizer
 	STRICT=1 $(SWIFT) build $(RTSAN) --build-tests
 	STRICT=1 SOSTENUTO_EDITS=$(EDITS) $(SWIFT) test $(RTSAN) --skip-build --disable-xctest --filter DriversTests
 
-soak: install-test ## Edit at random on a JACK server for long, every render watched (MINUTES=… SEED=…)
+asan: install-test ## Run the tests under AddressSanitizer (FILTER=…)
+	STRICT=1 $(SWIFT) build $(ASAN) --build-tests
+	ASAN_OPTIONS=detect_leaks=0 STRICT=1 $(SWIFT) test $(ASAN) --skip-build --disable-xctest \
+	  --filter '$(or $(FILTER),$(ADDRESSES))' $(QUIETLY)
+
+# libjack cancels its threads in the midst of calls. ThreadSanitizer survives that only where it heeds what libraries
+# do, and then knows nothing of Swift's counts of references: these suites have a run of their own.
+tsan: install-test ## Run the tests that have threads under ThreadSanitizer (FILTER=…)
+	STRICT=1 $(SWIFT) build $(TSAN) --build-tests
+	TSAN_OPTIONS=second_deadlock_stack=1 STRICT=1 $(SWIFT) test $(TSAN) --skip-build --disable-xctest \
+	  --filter '$(or $(FILTER),$(THREADS))' --skip 'DriversTests\.Jack' $(QUIETLY)
+	$(if $(FILTER),,TSAN_OPTIONS="ignore_interceptors_accesses=0 ignore_noninstrumented_modules=0 detect_deadlocks=0 \
+	  suppressions=$(CURDIR)/Tests/thread-suppressions.txt" STRICT=1 $(SWIFT) test $(TSAN) --skip-build --disable-xctest \
+	  --filter 'DriversTests\.Jack' $(QUIETLY))
+
+soak: install-test ## Edit at random on a JACK server for long, every render watched (MINUTES=… SEED=… FAULTS=1)
 	STRICT=1 $(SWIFT) build $(TEST) --build-tests
-	STRICT=1 SOSTENUTO_SOAK_MINUTES=$(MINUTES) SOSTENUTO_SOAK_SEED=$(SEED) $(SWIFT) test $(TEST) --skip-build --disable-xctest --filter SoakTests
+	STRICT=1 SOSTENUTO_SOAK_MINUTES=$(MINUTES) SOSTENUTO_SOAK_SEED=$(SEED) SOSTENUTO_SOAK_FAULTS=$(FAULTS) \
+	  $(SWIFT) test $(TEST) --skip-build --disable-xctest --filter SoakTests
 
 fuzz: install ## Search for a patch, MIDI, instrument or sound file that its reader stumbles over (MINUTES=…)
 	FUZZ=1 $(SWIFT) build $(FUZZ) --product FuzzReader

@@ -30,6 +30,19 @@ public protocol Driver: AnyObject, Sendable {
   /// Whether the patch has come to ask for channels that are there but were not opened: another driver of
   /// the kind would have them.
   var isOutgrown: Bool { get }
+  /// Whether it tells others how late sound is on its way through the engine.
+  var tellsLatencies: Bool { get }
+  /// How late that is now. Returns at once.
+  func update(latencies: [PathLatency])
+  /// Periods that it has been asked for, by whoever drives it.
+  var beats: Int { get }
+  /// Seconds without one after which nobody drives it any more.
+  var patience: Double { get }
+  /// Lets another driver have the renderer, and keeps all else: who drives it may go on. Waits for nobody but a
+  /// render under way.
+  func pause()
+  /// Takes the renderer back, which no other driver may have any more.
+  func resume()
 }
 
 extension Driver {
@@ -39,6 +52,13 @@ extension Driver {
   /// As many as there are.
   public var device: DeviceChannels { DeviceChannels() }
   public var isOutgrown: Bool { false }
+  public var tellsLatencies: Bool { false }
+  public func update(latencies: [PathLatency]) {}
+  /// It drives itself, and says by itself when it cannot.
+  public var beats: Int { 0 }
+  public var patience: Double { .infinity }
+  public func pause() {}
+  public func resume() {}
 }
 
 /// How a driver fares.

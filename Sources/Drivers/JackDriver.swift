@@ -39,14 +39,19 @@ public final class JackDriver: Driver, @unchecked Sendable {
   /// The pretty names given so far; on `queue` alone.
   private var named: [UInt64: String] = [:]
   private let isLookDue: Latch
+  /// What is still to be done for the engine: the latest counts, however long the server takes for it.
+  private let wishes = Mutex(Wishes())
+  private let isPaused = Atomic<Bool>(false)
   private let hasStopped = Atomic<Bool>(false)
   /// Bits of a Double, in seconds.
   private let roundTrip = Atomic<UInt64>(0)
 
-  /// Opens the client; throws when no server runs or it does not answer within three seconds.
-  public init(renderer: Renderer, options: JackClientOptions = JackClientOptions()) throws(DriverError) {
+  /// Opens the client; throws when no server runs or it does not answer within `seconds`.
+  public init(
+    renderer: Renderer, options: JackClientOptions = JackClientOptions(), within seconds: Double = 3
+  ) throws(DriverError) {
     JackMessages.capture()
-    client = try Self.open(options)
+    client = try Self.open(options, within: seconds)
     let rate = Int(jack_get_sample_rate(client.raw))
     let period = Int(jack_get_buffer_size(client.raw))
     let name = String(cString: jack_get_client_name(client.raw))
@@ -63,9 +68,14 @@ public final class JackDriver: Driver, @unchecked Sendable {
     latch.action = { [weak self] in self?.scheduleLook() }
   }
 
-  private static func open(_ options: JackClientOptions) throws(DriverError) -> JackPointer {
+  private static func open(
+    _ options: JackClientOptions, within seconds: Double
+  ) throws(DriverError) -> JackPointer {
     let (name, server) = (options.clientName, options.server)
-    let opened = Watched.call(within: 3) {
+    let opened = Watched.call(within: seconds) {
+      // libjack takes a server's death for the end of all its clients, and frees them when it is next asked for
+      // one: whoever then closes his own frees it again.
+      while closing.load(ordering: .acquiring) > 0 { sleep(until: nanoseconds() + 5_000_000) }
       var status = JackStatus(0)
       // Without the option, a library that finds no server starts one.
       let client = sostenuto_jack_client_open(name, JackNoStartServer, &status, server)
@@ -77,7 +87,27 @@ public final class JackDriver: Driver, @unchecked Sendable {
     guard let client = opened.0 else {
       throw DriverError(JackMessages.describe(JackStatus(opened.1), server: server))
     }
+    unclosed.wrappingAdd(1, ordering: .relaxed)
     return client
+  }
+
+  /// Clients of this process that drivers have opened and not closed yet, and those of them that are being closed.
+  static let unclosed = Atomic<Int>(0)
+  private static let closing = Atomic<Int>(0)
+
+  /// Closes the client on a thread that may wait for ever.
+  private static func close(
+    _ client: JackPointer, on queue: DispatchQueue, first: @escaping @Sendable () -> Void = {},
+    then: @escaping @Sendable () -> Void
+  ) {
+    closing.wrappingAdd(1, ordering: .releasing)
+    queue.async {
+      first()
+      jack_client_close(client.raw)
+      closing.wrappingSubtract(1, ordering: .releasing)
+      unclosed.wrappingSubtract(1, ordering: .releasing)
+      then()
+    }
   }
 
   public var rate: Double { Double(state.rate.load(ordering: .relaxed)) }
@@ -92,6 +122,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
       done.signal()
       guard error == 0 else { return }
       ports.activate()
+      jack_recompute_total_latencies(client.raw)
       measureLatency()
       namePorts()
     }
@@ -103,17 +134,45 @@ public final class JackDriver: Driver, @unchecked Sendable {
     }
   }
 
-  public func update(_ endpoints: [Endpoint]) {
-    queue.async { [self] in
-      guard isOpen else { return }
-      ports.update(endpoints)
+  private struct Wishes {
+    var endpoints: [Endpoint]?
+    var midi: [MidiPort]?
+    var latencies: [PathLatency]?
+    var isScheduled = false
+  }
+
+  public func update(_ endpoints: [Endpoint]) { wish { $0.endpoints = endpoints } }
+  public func update(midi wanted: [MidiPort]) { wish { $0.midi = wanted } }
+  public var tellsLatencies: Bool { true }
+  public func update(latencies: [PathLatency]) { wish { $0.latencies = latencies } }
+
+  private func wish(_ change: (inout Wishes) -> Void) {
+    let isFirst = wishes.withLock {
+      change(&$0)
+      let isFirst = !$0.isScheduled
+      $0.isScheduled = true
+      return isFirst
+    }
+    if isFirst { queue.async { [self] in carryOut() } }
+  }
+
+  private func carryOut() {
+    let wanted = wishes.withLock {
+      let wanted = $0
+      $0 = Wishes()
+      return wanted
+    }
+    guard isOpen else { return }
+    if let midi = wanted.midi { ports.update(midi: midi) }
+    if let endpoints = wanted.endpoints { ports.update(endpoints) }
+    if let latencies = wanted.latencies { state.latencies.withLock { $0 = latencies } }
+    if ports.isActive, wanted.latencies != nil || wanted.endpoints != nil {
+      jack_recompute_total_latencies(client.raw)
+    }
+    if wanted.endpoints != nil {
       measureLatency()
       namePorts()
     }
-  }
-
-  public func update(midi wanted: [MidiPort]) {
-    queue.async { [self] in if isOpen { ports.update(midi: wanted) } }
   }
 
   private var isOpen: Bool { !hasStopped.load(ordering: .relaxed) && state.failure == nil }
@@ -154,27 +213,47 @@ public final class JackDriver: Driver, @unchecked Sendable {
     }
   }
 
+  public var beats: Int { state.beats.load(ordering: .acquiring) }
+
+  /// A server that freewheels takes as long as its slowest client, and a period may last a second.
+  public var patience: Double {
+    state.isFreewheeling.load(ordering: .relaxed) ? .infinity : max(1, 3 * Double(period) / max(rate, 1))
+  }
+
+  public func pause() {
+    isPaused.store(true, ordering: .relaxed)
+    _ = host.close()
+  }
+
+  public func resume() {
+    isPaused.store(false, ordering: .relaxed)
+    host.reopen()
+  }
+
   public func stop() {
     guard !hasStopped.exchange(true, ordering: .relaxed) else { return }
     _ = host.close()
     let isAlive = state.failure == nil
     // Keeps `self`, and with it what the callbacks see, until the client is closed: for ever, if that
-    // hangs, as it may with a server that died.
+    // hangs, as it may with a server that died or stands still.
     let closed = DispatchSemaphore(value: 0)
-    queue.async { [self] in
+    Self.close(client, on: queue) { [self] in
       if isAlive { jack_deactivate(client.raw) }
-      jack_client_close(client.raw)
-      closed.signal()
+    } then: { [self] in
+      withExtendedLifetime(self) { _ = closed.signal() }
     }
-    if isAlive { _ = closed.wait(timeout: .now() + 2) } else { memory.loseAll() }
+    if isAlive, !isPaused.load(ordering: .relaxed) {
+      _ = closed.wait(timeout: .now() + 2)
+    } else {
+      memory.loseAll()
+    }
   }
 
   // Never started, or dropped: JACK must not call into what is gone.
   deinit {
     guard !hasStopped.load(ordering: .relaxed) else { return }
     let (client, state) = (client, state)
-    DispatchQueue(label: "sostenuto.jack.close").async {
-      jack_client_close(client.raw)
+    Self.close(client, on: DispatchQueue(label: "sostenuto.jack.close")) {
       withExtendedLifetime(state) {}
     }
   }

@@ -40,6 +40,8 @@ public final class JackServer {
   public func stop() {
     guard isRunning else { return }
     kill(process, SIGTERM)
+    // One that stands still hears of it only when it goes on.
+    kill(process, SIGCONT)
     let deadline = nanoseconds() + 2_000_000_000
     while isRunning {
       if nanoseconds() > deadline { kill(process, SIGKILL) }

@@ -10,6 +10,8 @@ final class JackState: Sendable {
   let rate: Atomic<Int>
   let period: Atomic<Int>
   let isFreewheeling = Atomic<Bool>(false)
+  /// Periods that the server has asked for, whether they were rendered or not. Stored by the audio thread alone.
+  let beats = Atomic<Int>(0)
   /// Set once the server has closed on us; `reason` is complete then.
   let hasFailed = Atomic<Bool>(false)
   /// Called when ports, connections or latencies have changed; must return at once. JACK's
@@ -18,13 +20,16 @@ final class JackState: Sendable {
   /// Called when a port somewhere got another name: the old one, the new one. The same thread.
   let onRename: @Sendable (String, String) -> Void
 
+  /// How late sound is on its way through the engine.
+  let latencies = Mutex<[PathLatency]>([])
+
   private let host: RenderHost
   /// The same, for the audio thread: it counts no references.
   private let borrowed: Unmanaged<RenderHost>
   /// The port of each output channel, then of each input channel, as bits of its pointer or 0.
-  nonisolated(unsafe) private let ports: UnsafeMutablePointer<Atomic<UInt>>
+  nonisolated(unsafe) let ports: UnsafeMutablePointer<Atomic<UInt>>
   /// The same of each MIDI port.
-  nonisolated(unsafe) private let midiPorts: UnsafeMutablePointer<Atomic<UInt>>
+  nonisolated(unsafe) let midiPorts: UnsafeMutablePointer<Atomic<UInt>>
   nonisolated(unsafe) private let reasonText: UnsafeMutablePointer<CChar>
   private static let reasonSize = 256
 
@@ -76,6 +81,7 @@ final class JackState: Sendable {
       gatherMidi($0, midiPorts, frames)
       if !$0.render(frames: count, budget: Int64(length)) { silence($0, count) }
     }
+    beats.store(beats.load(ordering: .relaxed) &+ 1, ordering: .releasing)
   }
 
   /// The server has gone; called on a thread that may be the audio thread, so it only copies.
@@ -97,31 +103,6 @@ final class JackState: Sendable {
 
   func countXrun() {
     if !isFreewheeling.load(ordering: .relaxed) { host.countXrun() }
-  }
-
-  /// Latencies through the program: it adds none of its own, so each side has what the other side
-  /// has, at the least and at the most. JACK's notification thread.
-  func passLatencies(_ mode: jack_latency_callback_mode_t) {
-    let isCapture = mode == JackCaptureLatency
-    let from = isCapture ? channelCapacity : 0
-    let to = isCapture ? 0 : channelCapacity
-    var sum = jack_latency_range_t(min: .max, max: 0)
-    for channel in 0..<channelCapacity {
-      guard let port = port(from + channel) else { continue }
-      var range = jack_latency_range_t()
-      jack_port_get_latency_range(port, mode, &range)
-      sum.min = min(sum.min, range.min)
-      sum.max = max(sum.max, range.max)
-    }
-    if sum.min > sum.max { sum = jack_latency_range_t(min: 0, max: 0) }
-    for channel in 0..<channelCapacity {
-      if let port = port(to + channel) { jack_port_set_latency_range(port, mode, &sum) }
-    }
-    onChange()
-  }
-
-  private func port(_ slot: Int) -> OpaquePointer? {
-    OpaquePointer(bitPattern: ports[slot].load(ordering: .acquiring))
   }
 }
 

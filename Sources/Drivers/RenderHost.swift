@@ -10,7 +10,7 @@ var channelCapacity: Int { @_noLocks get { 256 } }
 /// renderer, and the measurement of what rendering costs.
 ///
 /// `close()` takes the renderer away from a driver, so that another may have it although the thread
-/// of the first still runs or hangs somewhere in a library.
+/// of the first still runs or hangs somewhere in a library; `reopen()` gives it back.
 final class RenderHost: Sendable {
   /// 256 each, nil where the driver has no such channel. Audio thread.
   nonisolated(unsafe) let inputs: UnsafeMutablePointer<UnsafePointer<Float>?>
@@ -161,6 +161,12 @@ final class RenderHost: Sendable {
       // A render takes less than a period: come back in a fraction of one.
       sleep(until: nanoseconds() + 100_000)
     }
+  }
+
+  /// Lets the audio thread in again after `close`: nobody else may have the renderer. Worker.
+  func reopen() {
+    _ = state.compareExchange(
+      expected: RenderHost.closed, desired: RenderHost.open, ordering: .acquiringAndReleasing)
   }
 
   /// Load, xruns and lost MIDI so far. Worker.

@@ -3,9 +3,9 @@ import Engine
 import Synchronization
 
 /// Keeps an engine playing, whatever happens to servers and sound cards: chooses a driver, moves to
-/// the clock driver when it fails, and back when what it had is there again. The renderer's state
-/// outlives every move, so held notes go on sounding. All methods: Worker, on the main thread; `poll`
-/// never waits for a server.
+/// the clock driver when it fails or is not driven any more, and back when what it had is there again. The
+/// renderer's state outlives every move, so held notes go on sounding. All methods: Worker, on the main
+/// thread; `poll` never waits for a server.
 public final class Supervisor {
   public let engine: Engine
   public private(set) var driver: (any Driver)?
@@ -20,6 +20,14 @@ public final class Supervisor {
   private var endpoints: [Endpoint] = []
   private var midiPorts: [MidiPort] = []
   private var toldMidiFault: String?
+  /// What nobody drives at the moment: kept, since its server may go on, with all ports and connections.
+  private var paused: (any Driver)?
+  /// When to look for another in its place.
+  private var pausedUntil: Int64 = 0
+  private var watch = Watch()
+  private var toldPlan: Int?
+  private var nextLatencies: Int64 = 0
+  private var latencies: [PathLatency]?
   private var xrunsBefore = 0
   private var lostMidiBefore = 0
   private var attempt: Attempt?
@@ -54,6 +62,8 @@ public final class Supervisor {
     nextAttempt = nil
     driver?.stop()
     driver = nil
+    paused?.stop()
+    paused = nil
     server?.stop()
     server = nil
   }
@@ -68,8 +78,9 @@ public final class Supervisor {
   /// Load, and xruns and lost MIDI of all drivers since the start, and so on.
   public var status: DriverStatus {
     guard var status = driver?.status else { return DriverStatus() }
-    status.xruns += xrunsBefore
-    status.lostMidi += lostMidiBefore
+    let other = paused?.status ?? DriverStatus()
+    status.xruns += xrunsBefore + other.xruns
+    status.lostMidi += lostMidiBefore + other.lostMidi
     return status
   }
 
@@ -82,12 +93,16 @@ public final class Supervisor {
       isDisturbed = true
       message = "\(failure): playing on through the clock driver; trying again in 2 s"
       nextAttempt = now + Self.pause
+    } else if watch.isStill(driver, now: now) {
+      pause(driver, now: now)
     } else if driver.rate != engine.rate {
       follow(driver, "the rate is now \(Int(driver.rate)) Hz", now: now)
     } else {
       sendEndpoints()
+      sendLatencies(now: now)
       if driver.isOutgrown { follow(driver, "opened again for \(channels) channels", now: now) }
     }
+    if let paused { look(after: paused, now: now) }
     if let attempt {
       finish(attempt, now: now)
     } else if let due = nextAttempt, now >= due {
@@ -114,13 +129,32 @@ public final class Supervisor {
     if let driver { engine.device = driver.device }
   }
 
-  /// Tunes the engine to the driver and starts it. No other driver may be running.
-  private func run(_ new: any Driver) -> Bool {
+  /// Of the plan that runs: not more than ten times a second, since it has to be walked through.
+  private func sendLatencies(now: Int64) {
+    guard let driver, driver.tellsLatencies, now >= nextLatencies, engine.planNumber != toldPlan else { return }
+    toldPlan = engine.planNumber
+    nextLatencies = now + 100_000_000
+    let found = engine.pathLatencies
+    guard found != latencies else { return }
+    latencies = found
+    driver.update(latencies: found)
+  }
+
+  /// Tells a driver that is to play what the engine is like. No other driver may be running.
+  private func prepare(_ new: any Driver) {
     engine.retune(rate: new.rate, period: new.period)
     endpoints = engine.endpoints
     new.update(endpoints)
     midiPorts = engine.midiPorts
     new.update(midi: midiPorts)
+    toldPlan = nil
+    latencies = nil
+    watch = Watch()
+  }
+
+  /// Tunes the engine to the driver and starts it. No other driver may be running.
+  private func run(_ new: any Driver) -> Bool {
+    prepare(new)
     do {
       try new.start()
     } catch {
@@ -144,6 +178,69 @@ public final class Supervisor {
     let clock = ClockDriver(
       renderer: engine.renderer, rate: engine.rate, period: engine.period, memory: options.jack.memory)
     if !run(clock) { message = "no sound: \(message)" }
+  }
+
+  // MARK: A driver that nobody drives
+
+  /// Whether a driver is asked for sound. What was not watched does not count: neither when the whole process
+  /// stood still, nor when this thread was busy.
+  struct Watch {
+    private var beats = -1
+    private var still: Int64 = 0
+    private var last: Int64?
+    private static let longestLook: Int64 = 250_000_000
+
+    mutating func isStill(_ driver: any Driver, now: Int64) -> Bool {
+      let beats = driver.beats
+      still = beats == self.beats ? still + min(now - (last ?? now), Self.longestLook) : 0
+      (self.beats, last) = (beats, now)
+      return Double(still) * 1e-9 > driver.patience
+    }
+  }
+
+  /// Beats after which a paused driver is driven again.
+  private static let secureBeats = 3
+  private var pausedAt = 0
+
+  private func pause(_ driver: any Driver, now: Int64) {
+    driver.pause()
+    paused = driver
+    pausedAt = driver.beats
+    // Where a server has another in its place and nobody told us, this finds that one.
+    pausedUntil = now + 5_000_000_000
+    self.driver = nil
+    moveToClock()
+    isDisturbed = true
+    message = "\(driver.place) stands still: playing on through the clock driver until it goes on"
+    nextAttempt = nil
+  }
+
+  private func look(after old: any Driver, now: Int64) {
+    if let failure = old.status.failure {
+      dropPaused()
+      message = "\(failure): playing on through the clock driver; trying again in 2 s"
+      if attempt == nil { nextAttempt = now + Self.pause }
+    } else if old.beats >= pausedAt + Self.secureBeats {
+      attempt?.abandon()
+      (attempt, nextAttempt, paused) = (nil, nil, nil)
+      if let driver { leave(driver) }
+      prepare(old)
+      old.resume()
+      driver = old
+      engine.device = old.device
+      isDisturbed = false
+      message = "sound is back: \(old.place) goes on"
+    } else if attempt == nil, nextAttempt == nil, now >= pausedUntil {
+      nextAttempt = now
+    }
+  }
+
+  private func dropPaused() {
+    guard let old = paused else { return }
+    xrunsBefore += old.status.xruns
+    lostMidiBefore += old.status.lostMidi
+    old.stop()
+    paused = nil
   }
 
   /// A running driver is not any more what it was opened as: the engine may only follow while none runs.
@@ -180,7 +277,10 @@ public final class Supervisor {
       self.attempt = nil
       nextAttempt = now + Self.pause
     case .opened(let new):
+      // What it had is better than another of its kind: if the server goes on, both are driven.
+      if paused != nil, now < attempt.openedAt(now) + Self.pause / 2 { return }
       self.attempt = nil
+      dropPaused()
       if let driver { leave(driver) }
       if run(new) {
         message = isDisturbed ? "sound is back: playing through \(new.place)" : "playing through \(new.place)"
@@ -194,7 +294,8 @@ public final class Supervisor {
     }
   }
 
-  /// One try to open a better driver, on a thread of its own, since a server may not answer.
+  /// One try to open a better driver, on a thread of its own, since a server may not answer: then it takes until
+  /// the server does, and there is no other meanwhile.
   private final class Attempt: Sendable {
     enum Outcome {
       case pending, failed
@@ -218,7 +319,7 @@ public final class Supervisor {
       _ renderer: Renderer, _ options: DriverOptions, _ channels: Int
     ) -> (any Driver)? {
       if options.preference != .alsa,
-        let driver = try? JackDriver(renderer: renderer, options: options.jack)
+        let driver = try? JackDriver(renderer: renderer, options: options.jack, within: 1e6)
       {
         return driver
       }
@@ -231,13 +332,23 @@ public final class Supervisor {
 
     var outcome: Outcome { state.withLock { $0.outcome } }
 
+    /// When it was first looked at with success: `now`, if that is now.
+    func openedAt(_ now: Int64) -> Int64 {
+      seen.withLock {
+        if $0 == nil { $0 = now }
+        return $0 ?? now
+      }
+    }
+    private let seen = Mutex<Int64?>(nil)
+
     func abandon() {
       let late: (any Driver)? = state.withLock {
         $0.isAbandoned = true
         if case .opened(let driver) = $0.outcome { return driver }
         return nil
       }
-      late?.stop()
+      // The server may not answer any more.
+      if let late { DispatchQueue(label: "sostenuto.abandoned").async { late.stop() } }
     }
   }
 }

@@ -130,6 +130,8 @@ struct RenderTeam: ~Copyable {
   /// Renders one block. Audio thread.
   @_noLocks func render(_ next: RenderJob) {
     let plan = next.plan
+    // A copy: ThreadSanitizer takes a change of what a constant points to for one of the constant.
+    let runners = runners
     runners.pointee.begin(next)
     let count = plan.pointee.segmentCount
     guard count > 1 else {

@@ -45,8 +45,8 @@ final class Transaction {
     return commands.reduce(0) { longest, command in
       switch command {
       case .ramp(let node, let parameter, _, _, let frames):
-        // A crossfade under way is waited for.
-        max(longest, Int(frames) * (node.pointee.parameters[Int(parameter)].isRamp ? 1 : 2))
+        // A crossfade under way is waited for. The kind alone is nobody else's to change meanwhile.
+        max(longest, Int(frames) * (node.pointee.parameters[Int(parameter)].kind == .ramp ? 1 : 2))
       case .kernel(_, _, _, _, let frames): max(longest, Int(frames))
       case .gain(_, _, let frames, let wait):
         max(longest, Int(frames) + (wait > 0 ? Int(wait) + 63 : 0))

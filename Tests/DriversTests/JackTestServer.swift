@@ -1,9 +1,10 @@
 import CAudit
 import CJack
 import Dispatch
-import Drivers
 import Glibc
 import Testing
+
+@testable import Drivers
 
 /// A JACK server of the tests' own: the dummy back end, real-time where permitted, under a name that
 /// no other server has. Ended with the test, whatever its outcome.
@@ -13,18 +14,19 @@ import Testing
   private static var count = 0
 
   private let extra: [String]
+  private let back: [String]
 
-  init(extra: [String] = []) throws {
+  init(extra: [String] = [], rate: Int = 48000, period: Int = 64) throws {
     self.extra = extra
+    back = ["-d", "dummy", "-r", "\(rate)", "-p", "\(period)"]
     Self.count += 1
     name = "sostenuto-test-\(getpid())-\(Self.count)"
-    server = try Self.start(name, extra)
+    server = try Self.start(name, extra, back)
   }
 
-  private static func start(_ name: String, _ extra: [String]) throws -> JackServer {
+  private static func start(_ name: String, _ extra: [String], _ back: [String]) throws -> JackServer {
     for schedule in [["-R", "-P", "60"], ["--no-realtime"]] {
-      let server = try JackServer(
-        arguments: schedule + extra + ["-n", name, "-d", "dummy", "-r", "48000", "-p", "64"])
+      let server = try JackServer(arguments: schedule + extra + ["-n", name] + back)
       if wait(upTo: 20, until: { !server.isRunning || TestClient(server: name) != nil }), server.isRunning {
         return server
       }
@@ -42,7 +44,20 @@ import Testing
     _ = server.isRunning
   }
 
-  func restart() throws { server = try Self.start(name, extra) }
+  /// After a crash: as soon as no driver has a client any more, since libjack frees those that are left when it is
+  /// next asked for one. Nobody else may have any, either. `look` is called now and then meanwhile.
+  func restart(while look: () -> Void = {}) throws {
+    let isFree = wait {
+      look()
+      return JackDriver.unclosed.load(ordering: .acquiring) == 0
+    }
+    guard isFree else { throw DriverError("a client is left of a server that is gone") }
+    server = try Self.start(name, extra, back)
+  }
+
+  /// It stands still, and answers nobody, until it goes on. No call of a client returns meanwhile.
+  func freeze() { kill(server.process, SIGSTOP) }
+  func goOn() { kill(server.process, SIGCONT) }
 
   func stop() { server.stop() }
 }
@@ -50,6 +65,7 @@ import Testing
 /// A plain client that looks at a server's graph from outside.
 final class TestClient {
   let client: OpaquePointer
+  let server: String
 
   init?(server: String, name: String = "probe") {
     jack_set_error_function { _ in }
@@ -59,6 +75,7 @@ final class TestClient {
       return nil
     }
     self.client = client
+    self.server = server
   }
 
   deinit { jack_client_close(client) }

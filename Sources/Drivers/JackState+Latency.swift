@@ -1,0 +1,105 @@
+import CJack
+import Engine
+import Realtime
+import Synchronization
+
+// What other clients are told of how late sound is. JACK's notification thread, which may lock.
+
+extension JackState {
+  /// Gives each port the latencies of those that lead through the engine to it, or that it leads to, and the
+  /// engine's own on the way.
+  func passLatencies(_ mode: jack_latency_callback_mode_t) {
+    let paths = latencies.withLock { $0 }
+    if mode == JackCaptureLatency {
+      for channel in 0..<channelCapacity {
+        guard let port = audio(ports, channel) else { continue }
+        set(mode, of: port, arriving(at: channel, by: paths))
+      }
+    } else {
+      for channel in 0..<channelCapacity {
+        guard let port = audio(ports, channelCapacity + channel) else { continue }
+        set(mode, of: port, leaving(by: paths.filter { $0.origin.isInput(channel) }))
+      }
+      for number in 0..<MidiInput.ports {
+        guard let port = audio(midiPorts, number) else { continue }
+        set(mode, of: port, leaving(by: paths.filter { $0.origin == .midi(port: number) }))
+      }
+    }
+    onChange()
+  }
+
+  /// Since what leaves a channel was captured; where it is not captured, since it was made.
+  private func arriving(at channel: Int, by paths: [PathLatency]) -> jack_latency_range_t {
+    let here = paths.filter { $0.channels.contains(channel) }
+    var sum = Sum()
+    for path in here {
+      switch path.origin {
+      case .input(let channels):
+        for source in channels {
+          sum.add(audio(ports, channelCapacity + source), JackCaptureLatency, path.frames)
+        }
+      case .midi(let number): sum.add(audio(midiPorts, number), JackCaptureLatency, path.frames)
+      case .patch: break
+      }
+    }
+    if let range = sum.range { return range }
+    for path in here where path.origin == .patch { sum.add(jack_latency_range_t(), path.frames) }
+    return sum.range ?? jack_latency_range_t()
+  }
+
+  /// Until what comes in is played.
+  private func leaving(by paths: [PathLatency]) -> jack_latency_range_t {
+    var sum = Sum()
+    for path in paths {
+      for channel in path.channels { sum.add(audio(ports, channel), JackPlaybackLatency, path.frames) }
+    }
+    return sum.range ?? jack_latency_range_t()
+  }
+
+  private func set(
+    _ mode: jack_latency_callback_mode_t, of port: OpaquePointer, _ range: jack_latency_range_t
+  ) {
+    var range = range
+    jack_port_set_latency_range(port, mode, &range)
+  }
+
+  private func audio(_ ports: UnsafeMutablePointer<Atomic<UInt>>, _ slot: Int) -> OpaquePointer? {
+    guard (0..<2 * channelCapacity).contains(slot) else { return nil }
+    return OpaquePointer(bitPattern: ports[slot].load(ordering: .acquiring))
+  }
+
+  /// The least and the most of several. A port that nothing is connected to counts only where none has a
+  /// connection.
+  private struct Sum {
+    private var connected: jack_latency_range_t?
+    private var unconnected: jack_latency_range_t?
+
+    var range: jack_latency_range_t? { connected ?? unconnected }
+
+    mutating func add(
+      _ port: OpaquePointer?, _ mode: jack_latency_callback_mode_t, _ frames: ClosedRange<Int>
+    ) {
+      guard let port else { return }
+      var range = jack_latency_range_t()
+      jack_port_get_latency_range(port, mode, &range)
+      if jack_port_connected(port) > 0 {
+        connected = Self.union(connected, range, frames)
+      } else {
+        unconnected = Self.union(unconnected, range, frames)
+      }
+    }
+
+    mutating func add(_ range: jack_latency_range_t, _ frames: ClosedRange<Int>) {
+      connected = Self.union(connected, range, frames)
+    }
+
+    private static func union(
+      _ known: jack_latency_range_t?, _ range: jack_latency_range_t, _ frames: ClosedRange<Int>
+    ) -> jack_latency_range_t {
+      let least = range.min + UInt32(frames.lowerBound)
+      let most = range.max + UInt32(frames.upperBound)
+      guard let known else { return jack_latency_range_t(min: least, max: most) }
+      return jack_latency_range_t(min: min(known.min, least), max: max(known.max, most))
+    }
+  }
+}
