@@ -11,41 +11,43 @@ extension AudioFile {
     in pool: SamplePool = SamplePool(),
     showing progress: LoadProgress? = nil
   ) throws(LoadError) -> AudioFile {
-    var info = SF_INFO()
-    // A pipe would be waited for.
-    var status = stat()
-    guard stat(path, &status) == 0 else { throw LoadError(path: path, String(cString: strerror(errno))) }
-    guard status.st_mode & S_IFMT == S_IFREG else { throw LoadError(path: path, "not a file") }
-    guard let file = sf_open(path, Int32(SFM_READ), &info) else {
-      throw LoadError(path: path, openingFault(path))
-    }
-    defer { sf_close(file) }
-    guard info.samplerate > 0 else { throw LoadError(path: path, "its sample rate is 0 Hz") }
-    guard info.channels > 0 else { throw LoadError(path: path, "it has no channels") }
-    guard info.frames > 0 else { throw LoadError(path: path, "it holds no audio") }
+    try read(
+      SoundFile(path: path), rate: wanted, folded: folded, isReversed: isReversed, mayStream: true, in: pool,
+      showing: progress)
+  }
+
+  /// Reads a whole file that is open; one from memory cannot stream. Worker.
+  static func read(
+    _ sound: SoundFile, rate wanted: Double? = nil, folded: Bool, isReversed: Bool, mayStream: Bool = false,
+    in pool: SamplePool, showing progress: LoadProgress? = nil
+  ) throws(LoadError) -> AudioFile {
+    defer { withExtendedLifetime(sound) {} }
+    let (path, info, file) = (sound.path, sound.info, sound.handle)
     var channels = Int(info.channels)
     var facts = Facts(
       path: path, format: formatName(info.format), rate: Double(info.samplerate),
-      originalRate: Double(info.samplerate), originalFrames: 0, missingBytes: bytesMissing(from: path))
+      originalRate: Double(info.samplerate), originalFrames: 0, missingBytes: sound.missingBytes)
+    facts.isCut = sound.lacksEnd
     // A damaged header may promise more than the disk holds: believe what can be read.
     let promised = Int(info.frames)
     let isFolded = folded && channels > 2
     let isShort = hasShorts(info.format) && !isFolded && (wanted == nil || wanted == facts.rate)
-    if let stream = try streamed(
-      facts, info, file, rate: wanted, isFolded: isFolded, isReversed: isReversed, isShort, pool)
+    if mayStream,
+      let stream = try streamed(
+        facts, sound, rate: wanted, isFolded: isFolded, isReversed: isReversed, isShort, pool)
     {
       return stream
     }
     progress?.expect(promised)
     if isShort {
       var samples = try decode(file, channels, promised, path, progress, as: Int16.self, sf_readf_short)
-      facts.originalFrames = samples.count / channels
+      facts.setFrames(samples.count / channels, promised: sound.promised)
       (facts.loop, facts.key) = instrument(of: file, frames: facts.originalFrames)
       if isReversed { reverse(&samples, channels: channels, &facts) }
       return try AudioFile(facts, channels: channels, shorts: samples, in: pool)
     }
     var samples = try decode(file, channels, promised, path, progress, as: Float.self, sf_readf_float)
-    facts.originalFrames = samples.count / channels
+    facts.setFrames(samples.count / channels, promised: sound.promised)
     samples.withUnsafeMutableBufferPointer { samples in
       for index in 0..<samples.count where !isSound(samples[index]) {
         samples[index] = 0
@@ -68,10 +70,11 @@ extension AudioFile {
 
   /// The same as a stream, where the file is so large that it shall be one.
   private static func streamed(
-    _ facts: Facts, _ info: SF_INFO, _ file: OpaquePointer, rate wanted: Double?, isFolded: Bool,
-    isReversed: Bool, _ isShort: Bool, _ pool: SamplePool
+    _ facts: Facts, _ sound: SoundFile, rate wanted: Double?, isFolded: Bool, isReversed: Bool,
+    _ isShort: Bool, _ pool: SamplePool
   ) throws(LoadError) -> AudioFile? {
     var facts = facts
+    let (info, file) = (sound.info, sound.handle)
     var frames = Int(info.frames)
     var conversion: SoundFileSource.Conversion?
     if let wanted, wanted != facts.rate {
@@ -85,6 +88,7 @@ extension AudioFile {
     if let conversion { frames = conversion.frames(of: frames) }
     let channels = isFolded ? 2 : Int(info.channels)
     guard pool.streams(frames * channels * (isShort ? 2 : 4)) else { return nil }
+    facts.isCut = facts.isCut || !sound.hasLastFrame()
     if let wanted, conversion != nil {
       facts.rate = wanted
     } else {
@@ -110,27 +114,6 @@ extension AudioFile {
     case SF_FORMAT_PCM_16, SF_FORMAT_PCM_S8, SF_FORMAT_PCM_U8: true
     default: false
     }
-  }
-
-  private static func openingFault(_ path: String) -> String {
-    guard let stream = fopen(path, "r") else { return String(cString: strerror(errno)) }
-    fclose(stream)
-    let words = String(cString: sf_strerror(nil))
-    return "not a readable audio file: \(words.hasSuffix(".") ? String(words.dropLast()) : words)"
-  }
-
-  /// What a RIFF file's size field says beyond the file's end (libsndfile plays what there is and says
-  /// nothing). 0 and the largest number stand for a size that the writer did not know.
-  private static func bytesMissing(from path: String) -> Int {
-    guard let stream = fopen(path, "r") else { return 0 }
-    defer { fclose(stream) }
-    var head = [UInt8](repeating: 0, count: 8)
-    guard fread(&head, 1, 8, stream) == 8, head.starts(with: Array("RIFF".utf8)) else { return 0 }
-    let size = head[4...].reversed().reduce(0) { $0 << 8 | Int($1) }
-    guard size > 0, size < Int(UInt32.max), fseek(stream, 0, SEEK_END) == 0 else { return 0 }
-    let missing = size + 8 - ftell(stream)
-    // Some writers are wrong by a head or a pad, which cuts nothing.
-    return missing > 16 ? missing : 0
   }
 
   /// All frames, interleaved, at least one.

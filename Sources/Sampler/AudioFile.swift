@@ -32,6 +32,17 @@ final class AudioFile: @unchecked Sendable {
     var badSamples = 0
     /// Bytes that the file's head promises and the file does not have.
     var missingBytes = 0
+    /// Frames that its head promises; and it ends where it should not.
+    var promisedFrames: Int?
+    var isCut = false
+
+    /// So many were read.
+    mutating func setFrames(_ count: Int, promised: Int?) {
+      originalFrames = count
+      guard let promised, promised > count else { return }
+      promisedFrames = promised
+      isCut = true
+    }
   }
 
   let facts: Facts

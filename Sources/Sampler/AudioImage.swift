@@ -48,6 +48,23 @@ public enum AudioFileLoader {
     return (resource, report)
   }
 
+  /// What a sound file is, read to its end where it is not so large that it would stream.
+  ///
+  /// Throws when it cannot be read as audio. Worker.
+  public static func inspect(path: String) throws(LoadError) -> AudioFileReport {
+    let file = try AudioFile.read(path)
+    let loop = file.loop.map {
+      AudioFileReport.Loop(
+        start: $0.start, end: $0.end - 1,
+        type: $0.type == .forward ? "forward" : ($0.type == .backward ? "backward" : "alternate"))
+    }
+    return AudioFileReport(
+      path: path, format: file.facts.format, channels: file.channels, frames: file.facts.originalFrames,
+      rate: file.facts.originalRate, playedAt: file.rate, bytes: file.bytes, findings: file.findings(),
+      loop: loop,
+      key: file.key)
+  }
+
   private final class ImageOwner: @unchecked Sendable {
     let image: UnsafeMutablePointer<AudioImage>
     let file: AudioFile
@@ -82,11 +99,17 @@ extension AudioFile {
           "\(subject)\(facts.badSamples) samples are not numbers or louder than 120 dB; they play as silence")
       )
     }
-    if facts.missingBytes > 0 {
-      all.append(
-        Finding(
-          .corrected, file: file ?? path, line: line,
-          "\(subject)the file is cut short: \(facts.missingBytes) bytes are missing"))
+    if facts.missingBytes > 0 || facts.isCut {
+      var words = "\(subject)the file is cut short: "
+      if facts.missingBytes > 0 { words += "\(facts.missingBytes) bytes are missing; " }
+      if stream != nil {
+        words += "its end cannot be read, and is silent"
+      } else {
+        words += "\(facts.originalFrames) frames"
+        if let promised = facts.promisedFrames { words += " of \(promised)" }
+        words += " were read"
+      }
+      all.append(Finding(.corrected, file: file ?? path, line: line, words))
     }
     return all
   }

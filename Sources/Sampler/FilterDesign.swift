@@ -8,6 +8,8 @@ enum FilterKind: UInt8, Hashable, Sendable {
   /// A further stage behind one of two poles, without resonance of its own.
   case lowpassStage, highpassStage
   case allpass1, bandpass1, notch1
+  /// 3 dB an octave: each unit is two of the steps of which such a slope is made.
+  case pinkLow, pinkMiddle, pinkHigh
 
   @_noLocks static func == (a: Self, b: Self) -> Bool { a.rawValue == b.rawValue }
 }
@@ -84,6 +86,9 @@ struct FilterMix {
       damping = 2
       input = 1
       band = -2
+    case .pinkLow: self.makePink(below: true)
+    case .pinkMiddle: self.makePink()
+    case .pinkHigh: self.makePink(above: true)
     case .peak:
       // 1/Q of a bandwidth in octaves (R. Bristow-Johnson, "Cookbook formulae for audio equalizer biquad
       // filter coefficients").
@@ -105,6 +110,18 @@ struct FilterMix {
     }
     band *= 0.5
     low *= 0.5
+  }
+
+  /// Two poles and two zeros by turns, each by the fourth root of ten above the one before, so that the level falls by
+  /// half of 6 dB an octave from one decade's unit to the next. 0 dB below them all, so that nothing grows.
+  @_noLocks private mutating func makePink(below: Bool = false, above: Bool = false) {
+    // Poles at 1/root and root of the unit's middle, zeros at 1 and at root squared.
+    let root: Float = 1.778_279_4
+    damping = root + 1 / root
+    stretch = below ? 0.1 : (above ? 10 : 1)
+    input = 1 / (root * root)
+    band = 1 + input - damping * input
+    low = 1 - input
   }
 }
 

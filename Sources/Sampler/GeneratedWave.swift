@@ -32,11 +32,10 @@ enum GeneratedWave: String {
     return (number >> spare) << spare
   }
 
-  /// One turn, in so many frames: a Fourier series, of 1 at its highest but for the overshoot.
-  func turn(frames: Int, harmonics: Int) -> [Float] {
-    var sums = [Double](repeating: 0, count: frames)
-    for number in 1...harmonics {
-      let level: Double =
+  /// Its Fourier series, of 1 at its highest but for the overshoot.
+  func spectrum(harmonics: Int) -> WaveSpectrum {
+    WaveSpectrum(
+      sines: (1...harmonics).map { number in
         switch self {
         case .saw: 2 / (Double.pi * Double(number))
         case .square: number % 2 == 1 ? 4 / (Double.pi * Double(number)) : 0
@@ -45,17 +44,7 @@ enum GeneratedWave: String {
         case .sine: number == 1 ? 1 : 0
         case .silence, .noise: 0
         }
-      guard level != 0 else { continue }
-      // By turning a vector: one sine and one cosine a harmonic.
-      let angle = 2 * Double.pi * Double(number) / Double(frames)
-      let (cosine, sine) = (cos(angle), sin(angle))
-      var (x, y) = (level, 0.0)
-      for frame in 0..<frames {
-        sums[frame] += y
-        (x, y) = (x * cosine - y * sine, x * sine + y * cosine)
-      }
-    }
-    return sums.map { Float($0) }
+      })
   }
 
   /// White, -1...1, the same each time (Marsaglia's xorshift, "Xorshift RNGs", 2003).
@@ -78,19 +67,32 @@ extension AudioFile {
     guard let wave = GeneratedWave(sample: name) else {
       throw LoadError(path: name, "of the generated waves there are \(GeneratedWave.names)")
     }
-    var facts = Facts(
-      path: name, format: "generated", rate: 48000, originalRate: 48000, originalFrames: 48000)
-    let frames: [Float]
     switch wave {
-    case .silence: frames = [Float](repeating: 0, count: 48000)
-    case .noise: frames = GeneratedWave.noise(frames: 1 << 18)
+    case .silence: return try turn([Float](repeating: 0, count: 48000), name, rate: 48000, in: pool)
+    case .noise: return try turn(GeneratedWave.noise(frames: 1 << 18), name, rate: 48000, in: pool)
     case .sine, .saw, .square, .triangle, .tri:
-      // Eight frames for the shortest wave in it are enough for interpolation.
-      var count = 1024
-      while count < 8 * harmonics { count *= 2 }
-      facts.rate = GeneratedWave.middle * Double(count)
-      frames = wave.turn(frames: count, harmonics: wave.isHarmonic ? harmonics : 1)
+      let spectrum = wave.spectrum(harmonics: wave.isHarmonic ? harmonics : 1)
+      return try self.wave(spectrum, harmonics: harmonics, name, in: pool)
     }
+  }
+
+  /// One turn of a wave with some of its harmonics, at its own pitch on C4. Worker.
+  static func wave(
+    _ spectrum: WaveSpectrum, harmonics: Int, _ name: String, in pool: SamplePool
+  ) throws(LoadError) -> AudioFile {
+    // Eight frames for the shortest wave in it are enough for interpolation.
+    var count = 1024
+    while count < 8 * harmonics { count *= 2 }
+    return try turn(
+      spectrum.turn(frames: count, harmonics: harmonics), name, rate: GeneratedWave.middle * Double(count),
+      in: pool)
+  }
+
+  private static func turn(
+    _ frames: [Float], _ name: String, rate: Double, in pool: SamplePool
+  ) throws(LoadError) -> AudioFile {
+    var facts = Facts(
+      path: name, format: "generated", rate: rate, originalRate: 48000, originalFrames: 48000)
     facts.loop = Loop(start: 0, end: frames.count)
     return try AudioFile(facts, channels: 1, floats: frames, in: pool)
   }
@@ -100,22 +102,26 @@ extension RegionSettings {
   /// Itself; where it plays a wave with harmonics, in parts of three keys each, so that none of these is too high to be
   /// heard.
   var parts: [RegionSettings] {
-    guard let sample, let wave = GeneratedWave(sample: sample), wave.isHarmonic else { return [self] }
+    guard let sample else { return [self] }
+    guard GeneratedWave(sample: sample)?.isHarmonic ?? oscillator.isOn else { return [self] }
+    // Of oscillators that are out of tune the highest counts.
+    let spread = stage.oscillators > 0 ? Double(abs(shape.base[Slot.oscillatorDetune])) : 0
+    let most = oscillator.tableSize.map { max(1, $0 / 2) } ?? GeneratedWave.mostHarmonics
     func hertz(_ key: Int) -> Double {
       let cents =
-        Double(key - (keyCenter ?? 60)) * keyTrack + tune + 100 * Double(transpose)
+        Double(key - (keyCenter ?? 60)) * keyTrack + tune + 100 * Double(transpose) + spread
         + levelTune.values.reduce(0, +)
       return GeneratedWave.middle * exp2(cents / 1200)
     }
     guard keyTrack != 0, lowKey >= 0, lowKey <= highKey else {
       var one = self
-      one.harmonics = GeneratedWave.harmonics(hertz(keyCenter ?? 60))
+      one.harmonics = min(most, GeneratedWave.harmonics(hertz(keyCenter ?? 60)))
       return [one]
     }
     return stride(from: lowKey, through: highKey, by: 3).map { low in
       var part = self
       (part.lowKey, part.highKey) = (low, min(low + 2, highKey))
-      part.harmonics = GeneratedWave.harmonics(max(hertz(part.lowKey), hertz(part.highKey)))
+      part.harmonics = min(most, GeneratedWave.harmonics(max(hertz(part.lowKey), hertz(part.highKey))))
       return part
     }
   }

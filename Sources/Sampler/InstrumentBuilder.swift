@@ -17,6 +17,8 @@ struct InstrumentBuilder {
   var switchLow: Int?
   var switchHigh: Int?
   var switchDefault: Int?
+  /// What all voices together go through.
+  var effects = EffectPlan()
 
   /// How many regions there are.
   private(set) var count = 0
@@ -140,6 +142,7 @@ struct InstrumentBuilder {
         points: Self.copy(owner.tables.points),
         switchLow: Int32(switches?.lowerBound ?? 1), switchHigh: Int32(switches?.upperBound ?? 0),
         switchDefault: Int32(switchDefault ?? -1), tuning: nil))
+    image.pointee.effects = effects
     owner.image = image
     let tableBytes =
       count * MemoryLayout<Region>.stride + (keys.count + rows.count + lists.count) * 4

@@ -39,6 +39,8 @@ struct InstrumentImage {
   var switchLow: Int32
   var switchHigh: Int32
   var switchDefault: Int32
+  /// What all its voices together go through.
+  var effects = EffectPlan()
   /// 128 cents by key (NaN: it does not sound), where it is tuned otherwise than by equal steps.
   var tuning: UnsafePointer<Float>?
 
@@ -256,6 +258,8 @@ struct Region {
   var flexibleCount: Int32
   /// The flexible envelope that takes the amplifier's place (-1: none).
   var amplifier: Int32
+  /// What its voices go through before their filters.
+  var stage = StagePlan()
 
   /// The decibels that a release sample has lost after a note of so many seconds. Audio thread.
   @_noLocks func releaseLoss(after seconds: Float) -> Float {

@@ -53,6 +53,7 @@ public enum InstrumentLoader {
         "no <region> in it: \(reader.findings.first?.message ?? "it is empty or not an SFZ instrument")")
     }
     var library = SampleLibrary(folder: TextFile.folder(path), options)
+    library.embedded = reader.embedded
     options.progress?.expect(Set(reader.regions.compactMap(\.sample)).count)
     var findings = reader.findings
     let regions = reader.played
@@ -60,6 +61,7 @@ public enum InstrumentLoader {
     builder.controls = reader.controls
     (builder.switchLow, builder.switchHigh) = (reader.switchLow, reader.switchHigh)
     builder.switchDefault = reader.switchDefault
+    builder.effects = reader.effects.plan
     for var settings in regions {
       guard settings.end != -1 else { continue }
       guard let name = settings.sample else {
@@ -71,6 +73,7 @@ public enum InstrumentLoader {
       }
       guard options.progress?.isCancelled != true else { throw LoadError(path: path, "no longer wanted") }
       guard var sample = library.sample(name, settings, &findings) else { continue }
+      settings.turnWave(of: sample)
       var faults = settings.clamp(to: sample)
       if let loop = settings.turningLoop(of: sample) {
         if let (unrolled, place) = try library.unrolled(sample, loop, isLeft: settings.leavesLoop) {
@@ -123,6 +126,7 @@ extension InstrumentLoader {
 private struct SampleLibrary {
   private struct Wish: Hashable {
     var name: String
+    var isWave: Bool
     var isReversed: Bool
     var harmonics: Int
   }
@@ -134,10 +138,14 @@ private struct SampleLibrary {
   }
 
   let folder: String
+  /// The sound files that the text holds.
+  var embedded: [String: [UInt8]] = [:]
   private var turnedBytes = 0
   private var turned: [Turn: (AudioFile, AudioFile.Loop)] = [:]
   private var loaded: [Wish: AudioFile] = [:]
   private var failed: Set<Wish> = []
+  /// Of the samples that are turns of waves.
+  private var spectra: [String: WaveSpectrum] = [:]
   private let pool: SamplePool
 
   init(folder: String, _ options: LoadOptions) {
@@ -163,14 +171,35 @@ private struct SampleLibrary {
     return result
   }
 
+  /// A sample as one turn of a wave.
+  private mutating func wave(
+    of sample: AudioFile, _ name: String, harmonics: Int
+  ) throws(LoadError) -> AudioFile {
+    guard sample.frames <= WaveSpectrum.mostFrames, sample.stream == nil else {
+      throw LoadError(path: name, "\(sample.frames) frames are no turn of a wave (oscillator=on)")
+    }
+    var frames = [Float](repeating: 0, count: sample.frames)
+    for channel in 0..<sample.channels {
+      let plane = sample.plane(channel)
+      for frame in frames.indices { frames[frame] += plane[frame] / Float(sample.channels) }
+    }
+    let spectrum = WaveSpectrum(frames)
+    spectra[name] = spectrum
+    return try AudioFile.wave(spectrum, harmonics: harmonics, name, in: pool)
+  }
+
   /// The sample, or nil and (the first time) a finding.
   mutating func sample(
     _ name: String, _ settings: RegionSettings, _ findings: inout [Finding]
   ) -> AudioFile? {
     let (isReversed, place) = (settings.isReversed, settings.sampleLine)
-    let wish = Wish(name: name, isReversed: isReversed, harmonics: settings.harmonics)
+    let wish = Wish(
+      name: name, isWave: settings.oscillator.isOn, isReversed: isReversed, harmonics: settings.harmonics)
     if let known = loaded[wish] { return known }
-    if failed.contains(wish) { return nil }
+    // Of a file that is a wave, all that is made of it.
+    var file = wish
+    file.harmonics = 1
+    if failed.contains(file) { return nil }
     defer { pool.options.progress?.advance(1) }
     do {
       if name.hasPrefix("*") {
@@ -178,15 +207,25 @@ private struct SampleLibrary {
         loaded[wish] = sample
         return sample
       }
-      guard let path = TextFile.find(name, in: folder) else {
+      if settings.oscillator.isOn, let known = spectra[name] {
+        let sample = try AudioFile.wave(known, harmonics: settings.harmonics, name, in: pool)
+        loaded[wish] = sample
+        return sample
+      }
+      var sample: AudioFile
+      if let bytes = embedded[name] {
+        sample = try AudioFile.read(file: bytes, path: name, isReversed: isReversed, in: pool)
+      } else if let path = TextFile.find(name, in: folder) {
+        sample = try AudioFile.read(path, folded: true, isReversed: isReversed, in: pool)
+      } else {
         throw LoadError(path: name, "No such file or directory")
       }
-      let sample = try AudioFile.read(path, folded: true, isReversed: isReversed, in: pool)
       findings += sample.findings(file: place.file, line: place.line)
+      if settings.oscillator.isOn { sample = try wave(of: sample, name, harmonics: settings.harmonics) }
       loaded[wish] = sample
       return sample
     } catch {
-      failed.insert(wish)
+      failed.insert(file)
       findings.append(
         Finding(
           .missingSample(name), file: place.file, line: place.line,

@@ -90,6 +90,17 @@ public struct AudioFileReport: Sendable {
   public var playedAt: Double
   public var bytes: Int
   public var findings: [Finding]
+  /// As the file states it, inclusive; and the key of its pitch.
+  public var loop: Loop?
+  public var key: Int?
+
+  /// A loop of a sound file.
+  public struct Loop: Sendable, Hashable {
+    public var start: Int
+    public var end: Int
+    /// "forward", "backward" or "alternate".
+    public var type: String
+  }
 
   public var seconds: Double { Double(frames) / rate }
 }

@@ -52,6 +52,19 @@ enum Slot {
   /// Percent of the voice that goes to a reverb and to a chorus.
   static var reverb: Int { @_noLocks get { 20 } }
   static var chorus: Int { @_noLocks get { 21 } }
+  /// What `VoiceStage` has, of SFZ's regions: percent, percent; decibels, percent, percent; percent, percent; cents,
+  /// percent. Banks have links in their place.
+  static var decimation: Int { @_noLocks get { 22 } }
+  static var bitReduction: Int { @_noLocks get { 23 } }
+  static var noiseLevel: Int { @_noLocks get { 24 } }
+  static var noiseStep: Int { @_noLocks get { 25 } }
+  static var noiseTone: Int { @_noLocks get { 26 } }
+  static var drive: Int { @_noLocks get { 27 } }
+  static var driveShape: Int { @_noLocks get { 28 } }
+  static var oscillatorDetune: Int { @_noLocks get { 29 } }
+  static var oscillatorDepth: Int { @_noLocks get { 30 } }
+  /// Cents of the pink filter's middle, which nothing moves.
+  static var pink: Int { @_noLocks get { 31 } }
   /// The sources of modulations that others feed, 0...127 each; these others come before.
   static var link: Int { @_noLocks get { 22 } }
   /// How deep each route goes, in the unit of what it goes to.

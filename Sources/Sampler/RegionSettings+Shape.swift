@@ -17,6 +17,10 @@ extension RegionSettings {
     for index in 0..<2 {
       let slot = Slot.cutoff + 2 * index
       let filter = filters[index]
+      if filter.type == "pink" {
+        addPink()
+        continue
+      }
       guard let cutoff = filter.cutoff else { continue }
       shape.base[slot] += Self.cents(cutoff)
       track(filter.keyTrack, filter.keyCenter, slot)
@@ -49,6 +53,7 @@ extension RegionSettings {
         }
       }
     }
+    finishStage()
     track(ampKeyTrack, ampKeyCenter, Slot.volume)
     track(panKeyTrack, panKeyCenter, Slot.pan)
     track(positionKeyTrack, positionKeyCenter, Slot.position)

@@ -1,31 +1,5 @@
 import Glibc
 
-/// How loud each velocity is: by default the square of velocity/127 (40 dB over the range), or by points
-/// between which it runs straight; `tracking` (-1...1) is how much of that counts.
-struct VelocityCurve: Hashable {
-  var tracking: Double = 1
-  /// Gains by velocity; 0 at 0 and 1 at 127 unless stated.
-  var points: [Int: Double] = [:]
-
-  /// 128 gains, of which all counts.
-  var gains: [Float] {
-    (0..<128).map {
-      Float(points.isEmpty ? Double($0 * $0) / (127 * 127) : interpolated($0))
-    }
-  }
-
-  private func interpolated(_ velocity: Int) -> Double {
-    var stated = points
-    if stated[0] == nil { stated[0] = 0 }
-    if stated[127] == nil { stated[127] = 1 }
-    let below = stated.keys.filter { $0 <= velocity }.max()!
-    let above = stated.keys.filter { $0 >= velocity }.min()!
-    guard above > below else { return stated[below]! }
-    let t = Double(velocity - below) / Double(above - below)
-    return stated[below]! * (1 - t) + stated[above]! * t
-  }
-}
-
 /// Everything that can be said about a region, with SFZ's units and defaults.
 struct RegionSettings {
   var sample: String?
@@ -150,6 +124,11 @@ struct RegionSettings {
   var starts: [ControlRange] = []
   var stops: [ControlRange] = []
   var reverses: [ControlRange] = []
+
+  /// What takes the place of a sample, or is added to it: see `StagePlan`.
+  var oscillator = OscillatorSettings()
+  var noise = NoiseSettings()
+  var stage = StagePlan()
 
   /// As they lie in the image.
   var allConditions: [ControlRange] { conditions + starts + stops }
@@ -291,7 +270,9 @@ struct RegionSettings {
     sample: AudioFile, velocityGains: UnsafePointer<Float>, firstCondition: Int, counter: Int,
     tables: inout ShapeTables
   ) -> Region {
-    let isStereo = sample.channels > 1
+    let hasSides = sample.channels > 1
+    // Noise or oscillators may differ from side to side where the sample does not.
+    let isStereo = hasSides || stage.hasSides
     let sides = sides(isStereo: isStereo)
     let length = max(1, min(1000, sequenceLength))
     let isDynamic =
@@ -306,8 +287,8 @@ struct RegionSettings {
       Int(min(loopCrossfade, 3600) * sample.rate), max(0, loopStart ?? 0), max(0, loopFrames))
     var base = shape.base
     base[Slot.pan] = Float(pan)
-    return Region(
-      left: sample.plane(0), right: sample.plane(isStereo ? 1 : 0),
+    var region = Region(
+      left: sample.plane(0), right: sample.plane(hasSides ? 1 : 0),
       isStereo: isStereo, stream: sample.stream?.table, start: offset,
       end: end.map { max(0, $0 + 1) } ?? sample.frames,
       loopStart: loopStart ?? 0, loopEnd: loopEnd.map { $0 + 1 } ?? sample.frames,
@@ -317,7 +298,7 @@ struct RegionSettings {
       bendDown: Float(bendDown), delay: Float(delay), delayFrames: Float(delaySamples),
       delayBeats: Float(delayBeats), stopBeats: Float(stopBeats), syncBeats: Float(syncBeats),
       syncOffset: Float(syncOffset),
-      gain: Float(gain), pan: Float(pan),
+      gain: Float(gain * (hasSides ? 1 : stageGain)), pan: Float(pan),
       position: shape.base[Slot.position], sideLeft: Float(sides.left), sideRight: Float(sides.right),
       output: UInt8(min(max(output, 0), Sum.outputs - 1)), hasSends: shape.hasSends,
       velocityGains: velocityGains, velocityTracking: Float(velocityCurve.tracking), envelope: envelope,
@@ -351,6 +332,8 @@ struct RegionSettings {
       firstFlexible: tables.flexible(shape.flexible.map(\.settings)),
       flexibleCount: Int32(shape.flexible.count),
       amplifier: Int32(shape.flexible.firstIndex(where: \.settings.isAmplifier) ?? -1))
+    region.stage = stage
+    return region
   }
 
   /// The parts of a release sample's decay; the last of them goes on for ever where its time is not stated.

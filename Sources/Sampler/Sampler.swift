@@ -76,6 +76,8 @@ public struct Sampler: Kernel {
   var hasStops = false
   /// A number by which each note differs from the one before.
   var noteCount: UInt32 = 0
+  /// What the instrument's effects are doing.
+  var effects: EffectChains
   /// The next notes go to the outputs that their regions name, not all to the first.
   private(set) var isSeparate: Bool
   /// Some voice may have added to another output than the first.
@@ -127,7 +129,8 @@ public struct Sampler: Kernel {
     static let began = line(downTime + Sampler.channels * 128 * 8)
     static let pending = line(began + Sampler.channels * 128)
     static let sequence = line(pending + Sampler.channels * 128)
-    static let size = line(sequence + Sampler.counters * 4)
+    static let effects = line(sequence + Sampler.counters * 4)
+    static let size = line(effects + EffectChains.memorySize)
     static func line(_ place: Int) -> Int { (place + 63) & ~63 }
   }
 
@@ -159,6 +162,7 @@ public struct Sampler: Kernel {
     sequence = place(Layout.sequence, UInt32.self)
     controls.update(repeating: -1, count: Self.channels * 128)
     rate = Float(configuration.rate)
+    effects = EffectChains(memory: memory + Layout.effects)
     random = configuration.seed &+ 0x9E37_79B9_7F4A_7C15
     polyphony = Self.limited(configuration.value(Parameter.polyphony))
     choices = place(Layout.choices, ProgramChoice.self)
@@ -200,7 +204,7 @@ public struct Sampler: Kernel {
 
   public var voices: Int { @_noLocks get { live } }
 
-  @_noLocks public mutating func isFinished() -> Bool { used == 0 }
+  @_noLocks public mutating func isFinished() -> Bool { used == 0 && !effects.isRinging }
 
   @_noLocks public mutating func set(_ parameter: Int, element: Int, to value: Float, over frames: Int) {
     switch parameter {
@@ -229,6 +233,7 @@ public struct Sampler: Kernel {
     let new = UnsafeMutableRawPointer(resource).assumingMemoryBound(to: InstrumentImage.self)
     new.pointee.header.count(1)
     image = new
+    effects.take(new.pointee.effects, rate: rate)
     switchLast = new.pointee.switchDefault
     findPrograms()
     setMemory(sequence, 0, Self.counters &* 4)
@@ -236,11 +241,12 @@ public struct Sampler: Kernel {
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let count = block.events.pointee.count
-    if used == 0, count == 0 { return .silent }
+    if used == 0, block.time & Int64(blockFrames &- 1) == 0 { effects.settle() }
+    if used == 0, count == 0, !effects.isRinging { return .silent }
     clearSums(block)
     prepareTuning(block)
     if block.time & Int64(blockFrames &- 1) == 0 { settle() }
-    var sounded = used > 0
+    var sounded = used > 0 || effects.isRinging
     var frame = 0
     for index in 0..<count {
       let event = block.events.pointee[index]
@@ -255,6 +261,7 @@ public struct Sampler: Kernel {
     }
     if frame < block.frames { play(from: frame, to: block.frames) }
     guard sounded else { return .silent }
+    if effects.isUsed { effects.process(context.sums, block.frames) }
     var number = 0
     while number < Sum.count {
       if block.outputs[number].isRead { write(block, number) }
@@ -269,7 +276,8 @@ public struct Sampler: Kernel {
       isSpread = used > 0
       setMemory(context.sums + Sum.place(1), 0, Sum.place(Sum.outputs &- 1) &* 4)
     }
-    context.isSending = block.outputs[Sum.reverb].isRead || block.outputs[Sum.chorus].isRead
+    context.isSending =
+      block.outputs[Sum.reverb].isRead || block.outputs[Sum.chorus].isRead || effects.areSendsUsed
     if context.isSending { setMemory(context.sums + Sum.place(Sum.reverb), 0, Sum.place(2) &* 4) }
   }
 
@@ -314,6 +322,7 @@ public struct Sampler: Kernel {
       shapes[slot].retune(factor)
       shapes[slot].wake(&voicePool[slot])
     }
+    effects.retune(rate)
   }
 
   /// Worker.

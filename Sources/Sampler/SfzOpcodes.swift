@@ -20,7 +20,8 @@ public let sfzOpcodes: [(topic: String, names: [String])] = [
     words(
       """
       #define #include <control> <global> <master> <group> <region> <curve> default_path note_offset
-      octave_offset sw_note_offset sw_octave_offset set_ccN set_hdccN curve_index vN
+      octave_offset sw_note_offset sw_octave_offset set_ccN set_hdccN set_realccN curve_index vN <sample> name data
+      base64data encoding
       """)
   ),
   (
@@ -38,7 +39,7 @@ public let sfzOpcodes: [(topic: String, names: [String])] = [
     words(
       """
       trigger seq_length seq_position lorand hirand loccN hiccN on_loccN on_hiccN start_loccN start_hiccN
-      stop_loccN stop_hiccN lohdccN hihdccN sw_lokey sw_hikey sw_default sw_last sw_lolast sw_hilast
+      stop_loccN stop_hiccN lohdccN hihdccN lorealccN hirealccN sw_lokey sw_hikey sw_default sw_last sw_lolast sw_hilast
       sw_down sw_up sw_previous sw_vel lochan hichan lobend hibend lochanaft hichanaft lopolyaft hipolyaft
       loprog hiprog group off_by off_mode off_time off_shape off_curve polyphony note_polyphony note_selfmask
       rt_decay rt_decayN rt_decayN_time rt_dead lobpm hibpm sustain_sw sustain_cc sustain_lo sostenuto_sw
@@ -59,6 +60,32 @@ public let sfzOpcodes: [(topic: String, names: [String])] = [
       """)
   ),
   ("outputs and sends", words("output effect1 effect2 effect1_onccN effect2_onccN")),
+  (
+    "effects of the whole",
+    words(
+      """
+      <effect> type bus directtomain fx1tomain fx2tomain bitred decim filter_type filter_cutoff filter_resonance
+      eq_type eq_freq eq_bw eq_gain gain width disto_depth disto_tone disto_stages disto_wet disto_dry
+      """)
+  ),
+  (
+    "oscillators",
+    words(
+      """
+      oscillator oscillator_phase oscillator_quality oscillator_table_size oscillator_multi oscillator_mode
+      oscillator_detune oscillator_detune_onccN oscillator_mod_depth oscillator_mod_depth_onccN
+      """)
+  ),
+  (
+    "noise, bits and drive",
+    words(
+      """
+      noise_level noise_level_onccN noise_step noise_step_onccN noise_tone noise_tone_onccN noise_filter noise_stereo
+      bitred bitred_onccN bitred_mod decim decim_onccN decim_mod drive drive_onccN drive_shape drive_shape_onccN
+      egN_bitred egN_decim egN_drive egN_driveshape egN_noiselevel egN_noisestep egN_noisetone lfoN_bitred lfoN_decim
+      lfoN_drive lfoN_driveshape lfoN_noiselevel lfoN_noisestep lfoN_noisetone
+      """)
+  ),
   (
     "pitch",
     words(

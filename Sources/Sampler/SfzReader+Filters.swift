@@ -78,7 +78,7 @@ struct SfzFilter {
     "hpf_4p": [.highpass, .highpassStage], "lpf_6p": [.lowpass, .lowpassStage, .lowpassStage],
     "hpf_6p": [.highpass, .highpassStage, .highpassStage], "peq": [.peak], "pkf_2p": [.peak],
     "lsh": [.lowShelf], "hsh": [.highShelf], "apf_1p": [.allpass1], "bpf_1p": [.bandpass1],
-    "brf_1p": [.notch1],
+    "brf_1p": [.notch1], "pink": [],
   ]
 }
 

@@ -12,13 +12,13 @@ extension SfzReader {
       || setFine(name, value, in: &region, place)
   }
 
-  /// ARIA's controllers of more than seven bits, 0...1: `lohdccN` is `loccN`, and so on.
+  /// ARIA's controllers of more than seven bits, 0...1: `lohdccN` and `lorealccN` are `loccN`, and so on.
   private mutating func setFine(
     _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
   ) -> Bool {
-    guard name.contains("hdcc") else { return false }
+    guard let word = ["hdcc", "realcc"].first(where: { name.contains($0) }) else { return false }
     guard let number = real(name, value, 0...1, place) else { return true }
-    return set(name.replacing("hdcc", with: "cc"), String(number * 127), in: &region, place)
+    return set(name.replacing(word, with: "cc"), String(number * 127), in: &region, place)
   }
 
   private mutating func setKeys(
@@ -134,7 +134,7 @@ extension SfzReader {
       case "loop_sustain": region.loopMode = .sustain
       default: unreadable(name, value, "no_loop, one_shot, loop_continuous or loop_sustain", place)
       }
-    case "loop_type":
+    case "loop_type", "looptype":
       switch value {
       case "forward": region.loopType = .forward
       case "backward": region.loopType = .backward
@@ -154,7 +154,7 @@ extension SfzReader {
     case "rt_decay": region.releaseDecay = real(name, value, 0...200, place) ?? region.releaseDecay
     case "group", "polyphony_group": region.group = integer(name, value, Self.groups, place) ?? region.group
     case "off_by", "offby": region.offBy = integer(name, value, Self.groups, place) ?? region.offBy
-    case "off_mode":
+    case "off_mode", "offmode":
       switch value {
       case "fast":
         region.offFast = true
@@ -171,9 +171,9 @@ extension SfzReader {
       if let shape = real(name, value, -80...80, place) { region.offShape = shape }
     case "off_curve": region.offCurveNumber = integer(name, value, 0...255, place) ?? region.offCurveNumber
     case "note_selfmask": region.selfMask = isOn(name, value, place) ?? region.selfMask
-    case "loop_crossfade": region.loopCrossfade = real(name, value, 0...3600, place) ?? 0
+    case "loop_crossfade", "loopcrossfade": region.loopCrossfade = real(name, value, 0...3600, place) ?? 0
     case "count": region.playCount = integer(name, value, 0...1_000_000, place) ?? 0
-    case "loop_count": region.loopCount = integer(name, value, 0...1_000_000, place) ?? 0
+    case "loop_count", "loopcount": region.loopCount = integer(name, value, 0...1_000_000, place) ?? 0
     case "polyphony": region.polyphony = integer(name, value, 1...4096, place) ?? region.polyphony
     case "note_polyphony":
       region.notePolyphony = integer(name, value, 1...4096, place) ?? region.notePolyphony
@@ -294,95 +294,5 @@ extension SfzReader {
     if isTime { known.seconds = number } else { known.decay = number }
     region.releaseParts[part] = known
     return true
-  }
-
-  // MARK: Values
-
-  /// The number 0...127 (or to `last`) behind `prefix`, when nothing else follows.
-  static func number(in name: String, after prefix: String, last: Int = 127) -> Int? {
-    guard name.hasPrefix(prefix), let number = Int(name.dropFirst(prefix.count)) else { return nil }
-    return (0...last).contains(number) ? number : nil
-  }
-
-  private func set(_ place: inout Float, _ value: Int?) {
-    if let value { place = Float(value) }
-  }
-
-  private func set(_ place: inout Int32, _ value: Int?) {
-    if let value { place = Int32(value) }
-  }
-
-  mutating func unreadable(_ name: String, _ value: String, _ wanted: String, _ place: SourceLine) {
-    find("\(name)=\(value.prefix(60)): \(wanted) is wanted; it has no effect", place)
-  }
-
-  /// A number within `range`; one outside is limited, both with a finding.
-  mutating func real(
-    _ name: String, _ value: String, _ range: ClosedRange<Double>, _ place: SourceLine
-  ) -> Double? {
-    guard let number = Double(value), number.isFinite else {
-      unreadable(name, value, "a number", place)
-      return nil
-    }
-    let limited = min(max(number, range.lowerBound), range.upperBound)
-    if limited != number {
-      find("\(name)=\(value.prefix(60)) is out of range; \(Self.text(limited)) is used", place)
-    }
-    return limited
-  }
-
-  mutating func integer(
-    _ name: String, _ value: String, _ range: ClosedRange<Int>, _ place: SourceLine
-  ) -> Int? {
-    real(name, value, Double(range.lowerBound)...Double(range.upperBound), place).map { Int($0) }
-  }
-
-  private static func text(_ number: Double) -> String {
-    number == number.rounded() && abs(number) < 1e15 ? String(Int(number)) : String(number)
-  }
-
-  private mutating func isPower(_ name: String, _ value: String, _ place: SourceLine) -> Bool? {
-    if value == "power" { return true }
-    if value == "gain" { return false }
-    unreadable(name, value, "power or gain", place)
-    return nil
-  }
-
-  /// A key by number or name (C4 is 60), moved by the `<control>` offsets; -1 is no key.
-  mutating func key(_ name: String, _ value: String, _ place: SourceLine) -> Int? {
-    guard let written = Int(value) ?? Self.noteKey(value) else {
-      unreadable(name, value, "a key such as 60 or C4", place)
-      return nil
-    }
-    if written == -1, Int(value) != nil { return -1 }
-    let offset = noteOffset + 12 * octaveOffset + (name.hasPrefix("sw_") ? switchOffset : 0)
-    let (key, overflow) = written.addingReportingOverflow(offset)
-    guard !overflow, (-1000...1000).contains(key) else {
-      unreadable(name, value, "a key 0...127", place)
-      return nil
-    }
-    let limited = min(max(key, 0), 127)
-    // Offsets may move the ends of a range out of sight, which is meant.
-    if limited != key, offset == 0 {
-      find("\(name)=\(value) is out of range; \(limited) is used", place)
-    }
-    return limited
-  }
-
-  static func noteKey(_ text: String) -> Int? {
-    var rest = text.lowercased()[...]
-    guard let letter = rest.popFirst(),
-      let base = ["c": 0, "d": 2, "e": 4, "f": 5, "g": 7, "a": 9, "b": 11][letter]
-    else { return nil }
-    var key = base
-    if rest.first == "#" || rest.first == "♯" {
-      key += 1
-      rest.removeFirst()
-    } else if rest.first == "b" || rest.first == "♭" {
-      key -= 1
-      rest.removeFirst()
-    }
-    guard let octave = Int(rest), (-1...10).contains(octave) else { return nil }
-    return key + 12 * (octave + 1)
   }
 }

@@ -33,7 +33,8 @@ extension SfzReader {
       }
       return true
     }
-    return setFilter(name, value, in: &region, place) || setStage(name, value, in: &region, place)
+    return setSource(name, value, in: &region, place) || setFilter(name, value, in: &region, place)
+      || setStage(name, value, in: &region, place)
       || setGenerator(name, value, in: &region, place) || setTracking(name, value, in: &region, place)
   }
 
@@ -92,7 +93,7 @@ extension SfzReader {
     case "delay_beats": return (Slot.delayBeats, 1)
     case "stop_beats": return (Slot.stopBeats, 1)
     case "amp_veltrack": return (Slot.velocityTracking, 0.01)
-    default: break
+    default: if let slot = stageSlots[name] { return (slot, 1) }
     }
     guard let underscore = name.firstIndex(of: "_") else { return nil }
     let unit = String(name[..<underscore])
@@ -167,6 +168,9 @@ extension SfzReader {
     case "pan": (slot, scale) = (Slot.pan, 1)
     case "width": (slot, scale) = (Slot.width, 1)
     case "position": (slot, scale) = (Slot.position, 1)
+    case "decim", "bitred", "drive": (slot, scale) = (stageSlots[part]!, 1)
+    case "noiselevel", "noisestep", "noisetone", "driveshape":
+      (slot, scale) = (stageSlots[(part.hasPrefix("noise") ? "noise_" : "drive_") + part.dropFirst(5)]!, 1)
     default:
       if let lfo = generatorName(part, "freq_lfo") ?? generatorName(part, "depth_lfo") {
         guard let number = shape.lfo(lfo.replacing("freq_", with: "").replacing("depth_", with: "")) else {
@@ -190,7 +194,7 @@ extension SfzReader {
 
   private static let products: Set = [
     "delay", "delay_beats", "stop_beats", "offset", "pitch", "tune", "volume", "amplitude", "cutoff",
-    "resonance",
+    "resonance", "bitred", "decim",
     "fil_gain", "cutoff2", "resonance2", "fil2_gain", "pan", "position", "width",
   ]
 

@@ -25,38 +25,51 @@ struct SfzReader {
   /// 128 values by number, of the `<curve>` headers.
   private var curves: [Int: [Float]] = [:]
   private var curve: SfzCurve?
+  /// The sound files in the text, by their names and by these behind the default path.
+  private(set) var embedded: [String: [UInt8]] = [:]
+  /// What the `<effect>` headers say.
+  var effects = SfzEffects()
+  private var embeddedName: String?
+  private var embeddedBytes: [UInt8]?
 
   static let mostRegions = 200_000
 
   /// Works through all tokens. Worker.
   init(_ scanner: SfzScanner) {
     findings = scanner.findings
-    var global = RegionSettings()
+    let unstated = RegionSettings.unstated
+    var global = unstated
     var master = global
     var group = global
     var region = global
     var level = Level.none
     var header = ""
-    func close(
-      _ findings: inout [Finding], _ regions: inout [RegionSettings], _ curves: inout [Int: [Float]],
-      _ curve: SfzCurve?
-    ) {
-      if level == .curve, let curve { curves[curve.number] = curve.values }
-      if level == .region, regions.count < Self.mostRegions { regions.append(region) }
+    func close(_ reader: inout Self) {
+      if level == .curve { reader.closeCurve() }
+      if level == .sample { reader.closeSample() }
+      if level == .effect { reader.closeEffect() }
+      if level == .region, reader.regions.count < Self.mostRegions { reader.regions.append(region) }
     }
     for (token, place) in scanner.tokens {
       switch token {
       case .header(let name):
-        close(&findings, &regions, &curves, curve)
+        close(&self)
         header = name
         switch name {
-        case "control": level = .control
+        case "control":
+          level = .control
+          // As ARIA has it: this one alone of what a `<control>` header sets.
+          defaultPath = ""
         case "curve":
           level = .curve
-          curve = SfzCurve()
+          curve = SfzCurve(line: place)
+        case "sample": level = .sample
+        case "effect":
+          level = .effect
+          effects.begin(place)
         case "global":
           level = .global
-          global = RegionSettings()
+          global = unstated
           master = global
           group = global
         case "master":
@@ -75,7 +88,7 @@ struct SfzReader {
           notUnderstood("<\(name)>", place, "the header <\(name)> has no effect here")
         }
       case .opcode(let name, let value):
-        count(level == .unknown ? "<\(header)> \(name)" : name, place)
+        count(level == .unknown || level == .effect ? "<\(header)> \(name)" : name, place)
         switch level {
         case .control: control(name, value, place)
         case .curve: point(name, value, place)
@@ -88,12 +101,23 @@ struct SfzReader {
           group = master
         case .group: apply(name, value, to: &group, place)
         case .region: apply(name, value, to: &region, place)
-        case .unknown: opcodes[places[Self.generalName("<\(header)> \(name)")]!].isUnderstood = false
+        case .unknown: ignore("<\(header)> \(name)")
+        case .sample:
+          if name == "name" {
+            embeddedName = value.replacing("\\", with: "/")
+          } else if name != "encoding" || value != "base64" {
+            notUnderstoodOpcode(name, place)
+          }
+        case .effect: setEffect(name, value, place)
         case .none: find("`\(name)` stands before the first header; it has no effect", place)
         }
+      case .data(let name, let bytes):
+        count(name, place)
+        embeddedBytes = bytes
+        if bytes.isEmpty { find("there is no sound file behind `\(name)=`", place) }
       }
     }
-    close(&findings, &regions, &curves, curve)
+    close(&self)
     for index in regions.indices {
       regions[index].finishShape(curves: curves)
       if let fault = regions[index].neverSounds { find(fault, regions[index].line) }
@@ -109,6 +133,28 @@ struct SfzReader {
     }
   }
 
+  /// The curves that ARIA has itself come first and stay; those without a number follow, as they come.
+  private mutating func closeCurve() {
+    guard let curve else { return }
+    let number = curve.number ?? (Self.ownCurves...).first { curves[$0] == nil }!
+    if number < Self.ownCurves {
+      find(
+        "the curves 0 to \(Self.ownCurves - 1) are the format's own; curve_index=\(number) is left out",
+        curve.line)
+    } else {
+      curves[number] = curve.values
+    }
+  }
+
+  private static let ownCurves = 7
+
+  private mutating func closeSample() {
+    defer { (embeddedName, embeddedBytes) = (nil, nil) }
+    guard let embeddedName, let embeddedBytes, !embeddedBytes.isEmpty else { return }
+    embedded[embeddedName] = embeddedBytes
+    if !defaultPath.isEmpty { embedded[defaultPath + embeddedName] = embeddedBytes }
+  }
+
   private mutating func point(_ name: String, _ value: String, _ place: SourceLine) {
     if name == "curve_index" {
       if let number = integer(name, value, 0...255, place) { curve?.number = number }
@@ -120,7 +166,7 @@ struct SfzReader {
   }
 
   private enum Level {
-    case none, control, curve, global, master, group, region, unknown
+    case none, control, curve, sample, effect, global, master, group, region, unknown
   }
 
   // MARK: Findings
@@ -131,7 +177,7 @@ struct SfzReader {
     findings.append(Finding(.corrected, file: place.file, line: place.line, message))
   }
 
-  private mutating func notUnderstood(_ name: String, _ place: SourceLine, _ message: String) {
+  mutating func notUnderstood(_ name: String, _ place: SourceLine, _ message: String) {
     guard known.insert(name).inserted else { return }
     findings.append(Finding(.notUnderstood(name), file: place.file, line: place.line, message))
   }
@@ -154,9 +200,16 @@ struct SfzReader {
     }
   }
 
-  private mutating func notUnderstoodOpcode(_ name: String, _ place: SourceLine) {
+  /// It has no effect here, which somebody else says. Gives its general name.
+  @discardableResult
+  mutating func ignore(_ name: String) -> String {
     let general = Self.generalName(name)
     if let index = places[general] { opcodes[index].isUnderstood = false }
+    return general
+  }
+
+  mutating func notUnderstoodOpcode(_ name: String, _ place: SourceLine) {
+    let general = ignore(name)
     notUnderstood(general, place, "the opcode `\(general)` has no effect here")
   }
 
@@ -220,7 +273,9 @@ struct SfzReader {
 
 /// A curve as SFZ states it: values at some of 128 positions, straight lines between them.
 struct SfzCurve {
-  var number = 0
+  /// nil: the next that is free.
+  var number: Int?
+  var line: SourceLine
   var points: [Int: Float] = [:]
 
   var values: [Float] {

@@ -1,236 +1,235 @@
-/// Turns the text of an SFZ instrument, with all that it includes and defines, into headers and opcodes.
+/// Turns the text of an SFZ instrument, with all that it includes and defines, into headers and opcodes. It works
+/// on bytes, since texts have names of files in several encodings, and looks at each byte a fixed number of times.
 struct SfzScanner {
   enum Token: Hashable {
     case header(String)
     /// The name in small letters, the value as written.
     case opcode(String, String)
+    /// What a `<sample>` header holds: a whole sound file, decoded.
+    case data(String, [UInt8])
   }
 
   /// Includes within includes, and includes altogether: generous for real instruments.
-  static let deepest = 16
+  static let deepest = 64
   static let mostIncludes = 4096
   static let mostBytes = 256 << 20
+  /// More than so many are of one mistake.
+  static let mostFindings = 1000
 
   private(set) var tokens: [(token: Token, place: SourceLine)] = []
   private(set) var findings: [Finding] = []
   /// The files that were read, the instrument itself first.
   private(set) var files: [String] = []
-  private var defines: [(name: String, value: String)] = []
+  private var defines = SfzDefines()
   private let root: String
   private var includes = 0
   private var bytes = 0
-  private var isInComment = false
+  private var header = ""
 
   /// Reads the file and what it includes; includes that fail are findings. Worker.
   init(path: String) throws(LoadError) {
     root = TextFile.folder(path)
-    scan(try TextFile.read(path), file: path, within: [])
+    scan(try TextFile.bytes(path), file: path, within: [])
   }
 
   /// For instruments that are no files, such as those of tests. Worker.
   init(text: String, file: String) {
     root = TextFile.folder(file)
-    scan(text, file: file, within: [])
+    scan(Array(text.utf8), file: file, within: [])
   }
 
-  private mutating func find(_ message: String, _ place: SourceLine) {
+  mutating func find(_ message: String, _ place: SourceLine) {
+    guard findings.count < Self.mostFindings else { return }
     findings.append(Finding(.corrected, file: place.file, line: place.line, message))
   }
 
-  private mutating func scan(_ text: String, file: String, within others: [String]) {
+  /// Counts what is read and what variables become; false when that is too much.
+  private mutating func takes(_ count: Int, _ place: SourceLine) -> Bool {
+    let wasRoom = bytes <= Self.mostBytes
+    bytes += count
+    if bytes <= Self.mostBytes { return true }
+    if wasRoom { find("the instrument's text is too long; the rest is left out", place) }
+    return false
+  }
+
+  /// Line by line, without comments.
+  private mutating func scan(_ text: [UInt8], file: String, within others: [String]) {
     if !files.contains(file) { files.append(file) }
-    bytes += text.utf8.count
-    guard bytes <= Self.mostBytes else {
-      find("the instrument's text is too long; the rest is left out", SourceLine(file: file, line: 0))
-      return
-    }
-    isInComment = false
-    var number = 0
-    for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
-      number += 1
-      let place = SourceLine(file: file, line: number)
-      var rest = Substring(withoutComments(line))
-      while let directive = nextDirective(in: rest) {
-        tokenize(rest[..<directive], place)
-        rest = rest[directive...]
-        rest = rest.hasPrefix("#define") ? define(rest, place) : include(rest, place, within: others + [file])
-      }
-      tokenize(rest, place)
-    }
-  }
-
-  // MARK: Comments and directives
-
-  private mutating func withoutComments(_ line: Substring) -> String {
-    guard isInComment || line.utf8.contains(UInt8(ascii: "/")) else { return String(line) }
-    var result = ""
-    var rest = line
-    while !rest.isEmpty {
-      if isInComment {
-        guard let end = Self.range(of: "*/", in: rest) else { return result }
-        rest = rest[end.upperBound...]
-        isInComment = false
-        continue
-      }
-      let line = Self.range(of: "//", in: rest)
-      let block = Self.range(of: "/*", in: rest)
-      if let block, line.map({ block.lowerBound < $0.lowerBound }) ?? true {
-        result += rest[..<block.lowerBound] + " "
-        rest = rest[block.upperBound...]
-        isInComment = true
-      } else if let line {
-        return result + rest[..<line.lowerBound]
+    guard takes(text.count, SourceLine(file: file, line: 0)) else { return }
+    var place = SourceLine(file: file, line: 1)
+    var comment: SourceLine?
+    var code: [UInt8] = []
+    var index = 0
+    while index < text.count {
+      let byte = text[index]
+      let next = index + 1 < text.count ? text[index + 1] : 0
+      if byte == 10 || byte == 13 {
+        if comment == nil || !code.isEmpty { read(code, place, within: others) }
+        code.removeAll(keepingCapacity: true)
+        place.line += 1
+        index += byte == 13 && next == 10 ? 2 : 1
+      } else if comment != nil {
+        let isEnd = byte == UInt8(ascii: "*") && next == UInt8(ascii: "/")
+        if isEnd { comment = nil }
+        index += isEnd ? 2 : 1
+      } else if byte == UInt8(ascii: "/"), next == UInt8(ascii: "*") {
+        comment = place
+        code.append(32)
+        index += 2
+      } else if byte == UInt8(ascii: "/"), next == UInt8(ascii: "/") {
+        while index < text.count, text[index] != 10, text[index] != 13 { index += 1 }
+      } else if byte == UInt8(ascii: "="), let name = Self.dataName(code) {
+        read(code.dropLast(name.utf8.count), place, within: others)
+        code.removeAll(keepingCapacity: true)
+        if header == "sample" {
+          index = embed(name, text, from: index + 1, &place)
+        } else {
+          code = Array((name + "=").utf8)
+          index += 1
+        }
       } else {
-        return result + rest
+        code.append(byte)
+        index += 1
       }
     }
-    return result
+    read(code, place, within: others)
+    if let comment { find("the comment that begins here is never closed; what follows is left out", comment) }
   }
 
-  private static func range(of mark: String, in text: Substring) -> Range<Substring.Index>? {
-    let mark = Array(mark.utf8)
-    let bytes = text.utf8
-    var index = bytes.startIndex
-    while index < bytes.endIndex {
-      if bytes[index...].starts(with: mark) {
-        return index..<bytes.index(index, offsetBy: mark.count)
-      }
-      index = bytes.index(after: index)
+  // MARK: Directives
+
+  /// A line, or the part of one before a sound file.
+  private mutating func read(_ code: some Sequence<UInt8>, _ place: SourceLine, within others: [String]) {
+    let code = Array(code)
+    var from = 0
+    var index = 0
+    while index < code.count {
+      defer { index += 1 }
+      // At the start, behind a space or a header; `C#4` is a note.
+      guard code[index] == UInt8(ascii: "#"),
+        index == 0 || Self.isSpace(code[index - 1]) || code[index - 1] == UInt8(ascii: ">")
+      else { continue }
+      let isDefine = Self.has("#define", code, at: index)
+      guard isDefine || Self.has("#include", code, at: index) else { continue }
+      tokenize(code[from..<index], place)
+      from = isDefine ? define(code, index + 7, place) : include(code, index + 8, place, within: others)
+      index = from - 1
     }
-    return nil
+    if from < code.count { tokenize(code[from...], place) }
   }
 
-  /// Where `#define` or `#include` begins, at the start or behind a space (`C#4` is a note).
-  private func nextDirective(in text: Substring) -> Substring.Index? {
-    guard text.utf8.contains(UInt8(ascii: "#")) else { return nil }
-    var previous: Character = " "
-    for index in text.indices {
-      if text[index] == "#", previous.isWhitespace,
-        text[index...].hasPrefix("#define") || text[index...].hasPrefix("#include")
-      {
-        return index
-      }
-      previous = text[index]
-    }
-    return nil
+  private static func has(_ word: StaticString, _ code: [UInt8], at index: Int) -> Bool {
+    guard code.count - index >= word.utf8CodeUnitCount else { return false }
+    return (0..<word.utf8CodeUnitCount).allSatisfy { code[index + $0] == word.utf8Start[$0] }
   }
 
-  /// `#define $NAME value`; the value ends at the next space.
-  private mutating func define(_ text: Substring, _ place: SourceLine) -> Substring {
-    var rest = text.dropFirst("#define".count).drop(while: \.isWhitespace)
-    let name = rest.prefix { !$0.isWhitespace }
-    rest = rest.dropFirst(name.count)
-    guard name.hasPrefix("$"), name.count > 1 else {
+  private static func skip(_ code: [UInt8], _ start: Int, while isMeant: (UInt8) -> Bool) -> Int {
+    var index = start
+    while index < code.count, isMeant(code[index]) { index += 1 }
+    return index
+  }
+
+  /// `#define $NAME value`; the value ends at the next space. Gives where the rest begins.
+  private mutating func define(_ code: [UInt8], _ start: Int, _ place: SourceLine) -> Int {
+    let name = Self.skip(code, start, while: Self.isSpace)
+    let nameEnd = Self.skip(code, name) { !Self.isSpace($0) && $0 != UInt8(ascii: "<") }
+    let value = Self.skip(code, nameEnd, while: Self.isSpace)
+    let end = Self.skip(code, value) { !Self.isSpace($0) && $0 != UInt8(ascii: "<") }
+    guard name < nameEnd, code[name] == UInt8(ascii: "$"), nameEnd - name > 1 else {
       find("#define wants a name that begins with `$`, then its value", place)
-      return rest
+      return nameEnd
     }
-    rest = rest.drop(while: \.isWhitespace)
-    let value = rest.prefix { !$0.isWhitespace }
-    let expanded = expanded(value, place)
-    defines.removeAll { $0.name == name }
-    // Longest first, so that `$KEYS` is not taken for `$KEY` and an S.
-    let position = defines.firstIndex { $0.name.count < name.count } ?? defines.count
-    defines.insert((String(name), expanded), at: position)
-    return rest.dropFirst(value.count)
+    guard nameEnd - name <= SfzDefines.longestName else {
+      find("the name behind #define is too long; it is left out", place)
+      return end
+    }
+    if let other = defines.set(code[name..<nameEnd], to: code[value..<end]) {
+      find(
+        "`\(TextFile.text(other.longer))` is never read: where it stands, `\(TextFile.text(other.shorter))` is meant",
+        place)
+    }
+    return end
   }
 
+  /// Gives where the rest begins.
   private mutating func include(
-    _ text: Substring, _ place: SourceLine, within others: [String]
-  ) -> Substring {
-    let rest = text.dropFirst("#include".count).drop(while: \.isWhitespace)
-    guard rest.hasPrefix("\""), let end = rest.dropFirst().firstIndex(of: "\"") else {
+    _ code: [UInt8], _ start: Int, _ place: SourceLine, within others: [String]
+  ) -> Int {
+    let quote = UInt8(ascii: "\"")
+    let open = Self.skip(code, start, while: Self.isSpace)
+    guard open < code.count, code[open] == quote, let end = code[(open + 1)...].firstIndex(of: quote) else {
       find("#include wants a file name in quotes", place)
-      return ""
+      return code.count
     }
-    let written = rest[rest.index(after: rest.startIndex)..<end]
-    let name = expanded(written, place).replacing("\\", with: "/")
-    let after = rest[rest.index(after: end)...]
+    let name = TextFile.text(expanded(code[(open + 1)..<end], place)).replacing("\\", with: "/")
     includes += 1
-    guard others.count <= Self.deepest, includes <= Self.mostIncludes else {
+    guard others.count < Self.deepest, includes <= Self.mostIncludes else {
       let isFirst = !findings.contains { $0.message.hasPrefix("#include goes") }
       if isFirst { find("#include goes too deep (does `\(name)` include itself?); it is left out", place) }
-      return after
+      return end + 1
     }
-    guard let path = TextFile.find(name, in: root) ?? TextFile.find(name, in: TextFile.folder(place.file))
-    else {
+    let folder = TextFile.folder(place.file)
+    guard let path = TextFile.find(name, in: root) ?? TextFile.find(name, in: folder) else {
       find("cannot include `\(name)`: no such file", place)
-      return after
+      return end + 1
     }
     // There are no conditions: it would never end.
-    guard !others.contains(path) else {
+    guard !others.contains(path), path != place.file else {
       find("`\(name)` includes itself; it is left out", place)
-      return after
+      return end + 1
     }
     do {
-      scan(try TextFile.read(path), file: path, within: others)
+      scan(try TextFile.bytes(path), file: path, within: others + [place.file])
     } catch {
       find("cannot include `\(name)`: \(error.message)", place)
     }
-    isInComment = false
-    return after
+    return end + 1
   }
 
-  private mutating func expanded(_ text: Substring, _ place: SourceLine) -> String {
-    guard text.utf8.contains(UInt8(ascii: "$")) else { return String(text) }
-    var result = ""
-    var rest = text
-    while let dollar = rest.firstIndex(of: "$") {
-      result += rest[..<dollar]
-      rest = rest[dollar...]
-      if let known = defines.first(where: { rest.hasPrefix($0.name) }) {
-        result += known.value
-        rest = rest.dropFirst(known.name.count)
-      } else {
-        result += "$"
-        rest = rest.dropFirst()
-      }
-      guard result.utf8.count < 1 << 16 else {
-        find("the line becomes too long; its rest is left out", place)
-        return result
-      }
-    }
-    return result + rest
+  private mutating func expanded(_ code: ArraySlice<UInt8>, _ place: SourceLine) -> [UInt8] {
+    guard code.contains(UInt8(ascii: "$")) else { return Array(code) }
+    let result = defines.expanded(code)
+    if let fault = result.fault { find(fault, place) }
+    return takes(result.bytes.count + result.uses, place) ? result.bytes : []
   }
 
   // MARK: Headers and opcodes
 
-  private mutating func tokenize(_ text: Substring, _ place: SourceLine) {
-    let bytes = Array(expanded(text, place).utf8)
+  private mutating func tokenize(_ code: ArraySlice<UInt8>, _ place: SourceLine) {
+    let bytes = expanded(code, place)
     var index = 0
     while true {
-      while index < bytes.count, Self.isSpace(bytes[index]) { index += 1 }
+      index = Self.skip(bytes, index, while: Self.isSpace)
       guard index < bytes.count else { return }
       if bytes[index] == UInt8(ascii: "<") {
         guard let end = bytes[index...].firstIndex(of: UInt8(ascii: ">")) else {
           find("a header lacks its `>`", place)
           return
         }
-        let name = String(decoding: bytes[(index + 1)..<end], as: UTF8.self).lowercased()
-        tokens.append((.header(name), place))
+        header = TextFile.text(bytes[(index + 1)..<end]).lowercased()
+        tokens.append((.header(header), place))
         index = end + 1
         continue
       }
       let start = index
-      while index < bytes.count, Self.isName(bytes[index]) { index += 1 }
+      index = Self.skip(bytes, index, while: Self.isName)
       guard index > start, index < bytes.count, bytes[index] == UInt8(ascii: "=") else {
-        while index < bytes.count, !Self.isSpace(bytes[index]), bytes[index] != UInt8(ascii: "<") {
-          index += 1
-        }
-        let stray = String(decoding: bytes[start..<index].prefix(40), as: UTF8.self)
-        if bytes[index...].first(where: { !Self.isSpace($0) }) == UInt8(ascii: "=") {
+        index = Self.skip(bytes, index) { !Self.isSpace($0) && $0 != UInt8(ascii: "<") }
+        let stray = TextFile.text(bytes[start..<index].prefix(40))
+        let next = Self.skip(bytes, index, while: Self.isSpace)
+        if next < bytes.count, bytes[next] == UInt8(ascii: "=") {
           find("`\(stray) =`: there must be no space before the `=`; the rest of the line is left out", place)
           return
         }
         find("`\(stray)` is neither a header nor an opcode", place)
         continue
       }
-      let name = String(decoding: bytes[start..<index], as: UTF8.self).lowercased()
+      let name = TextFile.text(bytes[start..<index]).lowercased()
       let end = Self.endOfValue(bytes, index + 1)
       var last = end
       while last > index + 1, Self.isSpace(bytes[last - 1]) { last -= 1 }
-      var first = index + 1
-      while first < last, Self.isSpace(bytes[first]) { first += 1 }
-      tokens.append((.opcode(name, String(decoding: bytes[first..<last], as: UTF8.self)), place))
+      let first = Self.skip(bytes, index + 1, while: Self.isSpace)
+      tokens.append((.opcode(name, first < last ? TextFile.text(bytes[first..<last]) : ""), place))
       index = end
     }
   }
@@ -251,7 +250,7 @@ struct SfzScanner {
     return index
   }
 
-  private static func isSpace(_ byte: UInt8) -> Bool { byte == 32 || (9...13).contains(byte) }
+  static func isSpace(_ byte: UInt8) -> Bool { byte == 32 || (9...13).contains(byte) }
 
   private static func isName(_ byte: UInt8) -> Bool {
     switch byte {
@@ -260,5 +259,38 @@ struct SfzScanner {
       true
     default: false
     }
+  }
+
+  // MARK: Sound files in the text
+
+  /// `data` or `base64data`, where that is what the code ends with.
+  private static func dataName(_ code: [UInt8]) -> String? {
+    for name in ["base64data", "data"] where code.count >= name.utf8.count {
+      let start = code.count - name.utf8.count
+      guard code[start...].elementsEqual(name.utf8) else { continue }
+      if start == 0 || isSpace(code[start - 1]) || code[start - 1] == UInt8(ascii: ">") { return name }
+    }
+    return nil
+  }
+
+  /// The sound file that begins at an index; gives where the rest begins.
+  private mutating func embed(
+    _ name: String, _ text: [UInt8], from start: Int, _ place: inout SourceLine
+  ) -> Int {
+    let said = tokens.reversed().prefix {
+      if case .header = $0.token { return false }
+      return true
+    }
+    let isBase64 = name != "data" || said.contains { $0.token == .opcode("encoding", "base64") }
+    let decoded =
+      isBase64 ? EmbeddedSample.base64(text, from: start) : EmbeddedSample.rapture(text, from: start)
+    tokens.append((.data(name, decoded.bytes), place))
+    for index in start..<decoded.end {
+      // One line end may be two bytes.
+      let isLine =
+        text[index] == 10 || text[index] == 13 && (index + 1 == text.count || text[index + 1] != 10)
+      if isLine { place.line += 1 }
+    }
+    return decoded.end
   }
 }

@@ -84,7 +84,7 @@ final class SoundFileSource: FrameSource {
   ) -> [Sample] {
     if file == nil {
       var info = SF_INFO()
-      file = sf_open(path, Int32(SFM_READ), &info)
+      file = sf_open(TextFile.cName(path), Int32(SFM_READ), &info)
       position = 0
       // Another file by now.
       if file != nil, info.channels != fileChannels { rest() }

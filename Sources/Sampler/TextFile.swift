@@ -1,18 +1,26 @@
 import Glibc
 
 /// The little that instruments need of the file system. Worker.
+///
+/// A file's name is bytes, and those of old archives are no UTF-8: a path has such a byte as the character U+F700 +
+/// byte, which is for private use. `cName` makes bytes of it again.
 enum TextFile {
   /// More than this is no instrument's text.
   static let largest = 64 << 20
 
-  /// A file's text: UTF-8, UTF-16 where a mark at the beginning says so, or Latin-1.
-  static func read(_ path: String) throws(LoadError) -> String {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
+  /// A file's text: UTF-8, UTF-16 where a mark at the beginning says so, or Windows-1252.
+  static func read(_ path: String) throws(LoadError) -> String { text(try bytes(path)) }
+
+  /// A file's text as it lies there; UTF-8 where a mark at its beginning says which Unicode it is.
+  static func bytes(_ path: String) throws(LoadError) -> [UInt8] {
+    // Without waiting, as a pipe would be waited for.
+    let file = open(cName(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else { throw LoadError(path: path, String(cString: strerror(errno))) }
     defer { close(file) }
     var status = stat()
     guard fstat(file, &status) == 0 else { throw LoadError(path: path, String(cString: strerror(errno))) }
     guard status.st_mode & S_IFMT == S_IFREG else { throw LoadError(path: path, "not a file") }
+    guard status.st_size <= largest else { throw LoadError(path: path, "too large for a text file") }
     var bytes: [UInt8] = []
     var piece = [UInt8](repeating: 0, count: longestRead)
     while true {
@@ -24,11 +32,29 @@ enum TextFile {
     }
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
     // As some editors of other systems save text.
-    if bytes.starts(with: [0xFF, 0xFE]) { return utf16(bytes, low: 0) }
-    if bytes.starts(with: [0xFE, 0xFF]) { return utf16(bytes, low: 1) }
-    if let text = String(validating: bytes, as: UTF8.self) { return text }
-    return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+    if bytes.starts(with: [0xFF, 0xFE]) { return Array(utf16(bytes, low: 0).utf8) }
+    if bytes.starts(with: [0xFE, 0xFF]) { return Array(utf16(bytes, low: 1).utf8) }
+    return bytes
   }
+
+  /// UTF-8, or else Windows-1252, of which Latin-1 is most.
+  static func text(_ bytes: some Collection<UInt8>) -> String {
+    String(validating: bytes, as: UTF8.self)
+      ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar(windows($0))! }))
+  }
+
+  private static func windows(_ byte: UInt8) -> UInt32 {
+    (128..<160).contains(byte) ? upper[Int(byte) - 128] : UInt32(byte)
+  }
+
+  /// Of 128...159; those that are nothing are the replacement character.
+  private static let upper: [UInt32] = [
+    0x20AC, 0xFFFD, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152,
+    0xFFFD,
+    0x017D, 0xFFFD, 0xFFFD, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x02DC, 0x2122, 0x0161,
+    0x203A,
+    0x0153, 0xFFFD, 0x017E, 0x0178,
+  ]
 
   /// `low`: which byte of each pair is the low one. The first pair says so.
   private static func utf16(_ bytes: [UInt8], low: Int) -> String {
@@ -38,16 +64,40 @@ enum TextFile {
     return String(decoding: units, as: UTF16.self)
   }
 
-  static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+  // MARK: Names
+
+  /// The bytes of a path, with a zero behind them.
+  static func cName(_ path: String) -> [CChar] {
+    guard path.utf8.contains(0xEF) else { return Array(path.utf8CString) }
+    var bytes: [UInt8] = []
+    for scalar in path.unicodeScalars {
+      if (0xF780...0xF7FF).contains(scalar.value) {
+        bytes.append(UInt8(scalar.value & 255))
+      } else {
+        bytes += UTF8.encode(scalar)!
+      }
+    }
+    return (bytes + [0]).map { CChar(bitPattern: $0) }
+  }
+
+  /// The part of a path that such bytes are.
+  private static func name(_ bytes: [UInt8]) -> String {
+    String(validating: bytes, as: UTF8.self)
+      ?? String(
+        String.UnicodeScalarView(
+          bytes.map { Unicode.Scalar($0 < 128 ? UInt32($0) : 0xF700 + UInt32($0))! }))
+  }
+
+  static func exists(_ path: String) -> Bool { access(cName(path), F_OK) == 0 }
 
   /// The folder of a file, with a slash at its end; empty for a bare name.
   static func folder(_ path: String) -> String {
-    guard let slash = path.lastIndex(of: "/") else { return "" }
+    guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "" }
     return String(path[...slash])
   }
 
   /// `path` below `folder`, found even where the case of letters differs (instruments come from systems
-  /// that do not tell them apart); nil when there is no such file.
+  /// that do not tell them apart) or the encoding of the name; nil when there is no such file.
   static func find(_ path: String, in folder: String) -> String? {
     let whole = path.hasPrefix("/") ? path : folder + path
     if exists(whole) { return whole }
@@ -65,16 +115,16 @@ enum TextFile {
     return String(found.dropLast())
   }
 
-  private static func entry(named name: String, in folder: String) -> String? {
-    guard let directory = opendir(folder) else { return nil }
+  private static func entry(named wanted: String, in folder: String) -> String? {
+    guard let directory = opendir(cName(folder)) else { return nil }
     defer { closedir(directory) }
     var best: String?
     while let entry = readdir(directory) {
-      let found = withUnsafePointer(to: &entry.pointee.d_name) {
-        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-      }
+      let bytes = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
       // Of several that fit, the same one whatever order the folder has.
-      if found.lowercased() == name, found < best ?? "\u{10FFFF}" { best = found }
+      guard text(bytes).lowercased() == wanted else { continue }
+      let found = name(bytes)
+      if found < best ?? "\u{10FFFF}" { best = found }
     }
     return best
   }

@@ -294,8 +294,12 @@ struct Voice {
       let place = row &+ frame &- from
       if heard <= frame {
         // All at once where control periods do not change it.
-        let wanted = shape.keepsPace ? to &- frame : count
-        let ahead = read(context, shape.ratio, shape.ratioStep, Int(shape.frame), at: place, frame, wanted)
+        let isStaged = region.pointee.stage.isUsed
+        let wanted = !isStaged && shape.keepsPace ? to &- frame : count
+        let ahead =
+          isStaged
+          ? readStaged(context, &shape, at: place, frame, wanted)
+          : read(context, shape.ratio, shape.ratioStep, Int(shape.frame), at: place, frame, wanted)
         if shape.other != 0 { spread(context, place, ahead, shape.own, shape.other) }
         heard = frame &+ ahead
       }

@@ -45,6 +45,7 @@ extension VoiceShape {
     stepLeft = isMoving ? (nextLeft - gainLeft) * share : 0
     stepRight = isMoving ? (nextRight - gainRight) * share : 0
     if areSendsMoving { stepSends(isMoving ? share : 0) }
+    if region.pointee.stage.isUsed { stage.pointee.step(totals, isMoving: isMoving, rate: rate) }
     for index in 0..<Int(region.pointee.unitCount) {
       let unit = region.pointee.units[index]
       if !isMoving {

@@ -16,6 +16,8 @@ struct VoiceShape {
   let flexible: UnsafeMutablePointer<FlexibleEnvelope>
   /// What modulation added to the points' times and levels when the voice began, 64 each.
   let points: UnsafeMutablePointer<Float>
+  /// Where the voice is with its region's `StagePlan`, if that is used.
+  let stage: UnsafeMutablePointer<VoiceStage>
 
   var isMoving = false
   /// Some value is not where it is to go.
@@ -64,8 +66,9 @@ struct VoiceShape {
   }
   /// Bytes of one voice besides the struct itself.
   static var memorySize: Int {
-    (pointPlace + 128 * 4 + 63) & ~63
+    (stagePlace + MemoryLayout<VoiceStage>.stride + 63) & ~63
   }
+  private static var stagePlace: Int { (pointPlace + 128 * 4 + 63) & ~63 }
 
   /// `memory` is zeroed and 64-byte aligned. Worker.
   init(memory: UnsafeMutableRawPointer) {
@@ -74,6 +77,7 @@ struct VoiceShape {
     envelopes = (memory + Self.envelopePlace).assumingMemoryBound(to: Envelope.self)
     flexible = (memory + Self.flexiblePlace).assumingMemoryBound(to: FlexibleEnvelope.self)
     points = (memory + Self.pointPlace).assumingMemoryBound(to: Float.self)
+    stage = (memory + Self.stagePlace).assumingMemoryBound(to: VoiceStage.self)
   }
 
   /// Where the values are to go, by slot. Audio thread.
@@ -131,6 +135,9 @@ struct VoiceShape {
     gainRight = nextRight
     takeSends()
     stepSends(0)
+    if region.pointee.stage.isUsed {
+      stage.pointee.begin(region.pointee.stage, totals, seed: seed &+ 0x9E37_79B9, rate: rate)
+    }
     for index in 0..<Int(region.pointee.unitCount) {
       let unit = region.pointee.units[index]
       bank.set(
@@ -204,7 +211,9 @@ struct VoiceShape {
   /// 64-frame cell of engine time begins, and only there: the order in which voices are summed must not
   /// depend on the split into blocks. Audio thread.
   @_noLocks mutating func settle(_ voice: inout Voice) {
-    guard !isMoving, voice.region.pointee.unitCount == 0, voice.quality == 0, other == 0 else {
+    guard !isMoving, voice.region.pointee.unitCount == 0, voice.quality == 0, other == 0,
+      !voice.region.pointee.stage.isUsed
+    else {
       voice.isShaped = true
       return
     }

@@ -14,10 +14,11 @@ struct CheckCommand: ParsableCommand {
       Prints FILE:LINE:COLUMN: error: … for each mistake; the exit status is 1 when there is one. Unknown \
       kinds and missing files are warnings, since such nodes stay in the patch as placeholders.
 
-      Of an instrument (.sfz, .sf2) it says what is missing or not understood, and lists the opcodes.
+      Of an instrument (.sfz, .sf2) it says what is missing or not understood, and lists the opcodes; of a \
+      sound file (.wav, .flac, .ogg …) what it is, and whether it is whole.
       """)
 
-  @Argument(help: "The patches and instruments.")
+  @Argument(help: "The patches, instruments and sound files.")
   var patches: [String]
   @Flag(help: "A JSON array with a member for each mistake.")
   var json = false
@@ -26,9 +27,14 @@ struct CheckCommand: ParsableCommand {
     var diagnostics: [Diagnostic] = []
     var isUnreadable = false
     var instruments: [InstrumentCheck] = []
+    var sounds: [SoundFileCheck] = []
     for path in patches {
       if InstrumentCheck.isInstrument(path) {
         instruments.append(InstrumentCheck(path))
+        continue
+      }
+      if SoundFileCheck.isSoundFile(path) {
+        sounds.append(SoundFileCheck(path))
         continue
       }
       do {
@@ -40,11 +46,15 @@ struct CheckCommand: ParsableCommand {
       }
     }
     if json {
-      Console.result(JSON.array(diagnostics.map(Self.json) + instruments.map(\.json)).text() + "\n")
+      Console.result(
+        JSON.array(diagnostics.map(Self.json) + instruments.map(\.json) + sounds.map(\.json)).text() + "\n")
     } else {
-      Console.show(diagnostics.map { $0.description + "\n" }.joined() + instruments.map(\.text).joined())
+      Console.show(
+        diagnostics.map { $0.description + "\n" }.joined() + instruments.map(\.text).joined()
+          + sounds.map(\.text).joined())
     }
-    if instruments.contains(where: { $0.error != nil }) { isUnreadable = true }
+    let isBroken = instruments.contains { $0.error != nil } || sounds.contains { $0.error != nil }
+    if isBroken { isUnreadable = true }
     if isUnreadable || diagnostics.contains(where: { $0.severity == .error }) { throw ExitCode(1) }
   }
 

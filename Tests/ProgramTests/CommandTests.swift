@@ -53,6 +53,30 @@ import Testing
     #expect(try Program.run("kinds", "sampler").output.contains("fil_keytrack"))
   }
 
+  @Test func soundFilesAreCheckedAsWhatTheyAre() throws {
+    let folder = try Folder()
+    func u32(_ value: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
+    // 16-bit mono, a second.
+    let head = Array("WAVEfmt ".utf8) + u32(16) + [1, 0, 1, 0] + u32(8000) + u32(16000) + [2, 0, 16, 0]
+    let body = head + Array("data".utf8) + u32(16000) + [UInt8](repeating: 0, count: 16000)
+    let path = folder.path + "/a.wav"
+    try Data(Array("RIFF".utf8) + u32(UInt32(body.count)) + body).write(to: URL(fileURLWithPath: path))
+    let whole = try Program.run("check", path)
+    #expect(whole.status == 0)
+    #expect(whole.output == "\(path): WAV, 16-bit, 1 channel, 8000 Hz, 8000 frames (1.000 s)\n")
+    truncate(path, 44 + 8000)
+    let cut = try Program.run("check", path)
+    #expect(
+      cut.output.hasPrefix(
+        "\(path):1: warning: the file is cut short: 8000 bytes are missing; 4000 frames were read\n"))
+    let json = try Program.run("check", "--json", path)
+    let list = try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [[String: Any]]
+    #expect(list?.first?["frames"] as? Int == 4000 && list?.first?["rate"] as? Int == 8000)
+    let none = try folder.file("none.flac", "sostenuto 1\n")
+    let refused = try Program.run("check", none)
+    #expect(refused.status == 1 && refused.output.hasPrefix("\(none):1: error: not a readable audio file: "))
+  }
+
   @Test func aWrongCommandLineIsTwoAndAWrongInputOne() throws {
     #expect(try Program.run("render", "--no-such-option").status == 2)
     #expect(try Program.run("render", "a.patch", "--seconds", "1").status == 2)

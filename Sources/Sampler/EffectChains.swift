@@ -1,0 +1,271 @@
+import Realtime
+
+/// One of an instrument's effects: plain numbers, of which each kind has its own.
+struct EffectUnit {
+  enum Kind: UInt8 {
+    case gain, width, lofi, filter, distortion
+
+    @_noLocks static func == (a: Self, b: Self) -> Bool { a.rawValue == b.rawValue }
+  }
+
+  var kind: Kind
+  var filter = FilterKind.lowpass
+  /// A gain; percent of the width, or of `bitred`; cents above 8.176 Hz; the gain into the curve.
+  var first: Float = 0
+  /// Percent of `decim`; decibels; cents of the tone.
+  var second: Float = 0
+  /// Octaves; how much of it is dry.
+  var third: Float = 0
+  /// How much of it is wet.
+  var fourth: Float = 0
+  /// How often it goes through the curve.
+  var stages: UInt8 = 1
+}
+
+/// What all voices of an instrument together go through: a chain of effects each for what they play, for what they send
+/// to a reverb and for what they send to a chorus (`bus=main`, `fx1` and `fx2`), and how much of each is heard.
+struct EffectPlan {
+  static var most: Int { @_noLocks @inline(__always) get { 8 } }
+  static var buses: Int { @_noLocks @inline(__always) get { 3 } }
+
+  typealias Units = (
+    EffectUnit, EffectUnit, EffectUnit, EffectUnit, EffectUnit, EffectUnit, EffectUnit, EffectUnit
+  )
+  private static var none: Units {
+    let unit = EffectUnit(kind: .gain)
+    return (unit, unit, unit, unit, unit, unit, unit, unit)
+  }
+  var units: (Units, Units, Units) = (none, none, none)
+  var counts: (Int32, Int32, Int32) = (0, 0, 0)
+  var shares: (Float, Float, Float) = (1, 0, 0)
+
+  /// All is as if there were none.
+  var isEmpty: Bool {
+    @_noLocks get {
+      counts.0 &+ counts.1 &+ counts.2 == 0 && shares.0 == 1 && shares.1 == 0 && shares.2 == 0
+    }
+  }
+
+  func count(_ bus: Int) -> Int {
+    Int(bus == 0 ? counts.0 : (bus == 1 ? counts.1 : counts.2))
+  }
+
+  /// One more for a bus; false when there is no room. Worker.
+  mutating func append(_ unit: EffectUnit, to bus: Int) -> Bool {
+    let count = count(bus)
+    guard count < Self.most else { return false }
+    withUnsafeMutableBytes(of: &units) {
+      $0.bindMemory(to: EffectUnit.self)[bus * Self.most + count] = unit
+    }
+    switch bus {
+    case 0: counts.0 += 1
+    case 1: counts.1 += 1
+    default: counts.2 += 1
+    }
+    return true
+  }
+}
+
+/// Instruments' effects at work: those of the instrument of the next notes, and, for as long as a fade, those of the one
+/// before.
+struct EffectChains {
+  private let runners: UnsafeMutablePointer<EffectRunner>
+  private let spare: UnsafeMutablePointer<Float>
+  private var plan = EffectPlan()
+  private var before = EffectPlan()
+  /// Which half of the runners is the present plan's.
+  private var half = 0
+  private var fade = Ramp(1)
+  private var rate: Float = 48000
+  /// There is something to do; and there is, though no voice sounds.
+  private(set) var isUsed = false
+  private(set) var isRinging = false
+
+  private static var perPlan: Int { @_noLocks get { EffectPlan.buses &* EffectPlan.most } }
+  static let memorySize = 2 * perPlan * MemoryLayout<EffectRunner>.stride + 64 + 5 * 80 * 4
+
+  /// Worker.
+  init(memory: UnsafeMutableRawPointer) {
+    runners = memory.assumingMemoryBound(to: EffectRunner.self)
+    let place = (2 * Self.perPlan * MemoryLayout<EffectRunner>.stride + 63) & ~63
+    spare = (memory + place).assumingMemoryBound(to: Float.self)
+  }
+
+  /// Something is made of what voices send.
+  var areSendsUsed: Bool {
+    @_noLocks get {
+      isUsed && (plan.shares.1 > 0 || plan.shares.2 > 0 || before.shares.1 > 0 || before.shares.2 > 0)
+    }
+  }
+
+  /// Another instrument: its effects come in over 10 ms. Audio thread.
+  @_noLocks mutating func take(_ new: EffectPlan, rate: Float) {
+    self.rate = rate
+    if new.isEmpty, !isUsed { return }
+    before = plan
+    plan = new
+    half = 1 &- half
+    isUsed = true
+    isRinging = true
+    start(half, plan)
+    fade = Ramp(0)
+    fade.move(to: 1, over: Int(0.010 * rate))
+  }
+
+  /// Worker.
+  mutating func retune(_ rate: Float) {
+    self.rate = rate
+    tune(half, plan)
+    tune(1 - half, before)
+  }
+
+  @_noLocks private func start(_ half: Int, _ plan: EffectPlan) {
+    for index in 0..<Self.perPlan { runners[half &* Self.perPlan &+ index] = EffectRunner() }
+    tune(half, plan)
+  }
+
+  @_noLocks private func tune(_ half: Int, _ plan: EffectPlan) {
+    withUnsafePointer(to: plan.units) { units in
+      let units = UnsafeRawPointer(units).assumingMemoryBound(to: EffectUnit.self)
+      for index in 0..<Self.perPlan { runners[half &* Self.perPlan &+ index].tune(units[index], rate: rate) }
+    }
+  }
+
+  /// No voice sounds, and a 64-frame cell of engine time begins (only there, as nothing may depend on the split into
+  /// blocks): what lies below -120 dB is over. Audio thread.
+  @_noLocks mutating func settle() {
+    guard isRinging, !fade.isMoving, isQuiet else { return }
+    isRinging = false
+    isUsed = !plan.isEmpty
+    start(0, half == 0 ? plan : before)
+    start(1, half == 1 ? plan : before)
+  }
+
+  /// Makes of the voices' sums what leaves the first output. Audio thread.
+  @_noLocks mutating func process(_ sums: UnsafeMutablePointer<Float>, _ frames: Int) {
+    isRinging = true
+    let output = spare
+    let old = spare + 160
+    let place = spare + 320
+    run(half, plan, sums, frames, to: output)
+    if fade.isMoving {
+      run(1 &- half, before, sums, frames, to: old)
+      fade.fill(place, frames: frames)
+      for index in 0..<frames {
+        output[index] = old[index] + (output[index] - old[index]) * place[index]
+        output[80 &+ index] = old[80 &+ index] + (output[80 &+ index] - old[80 &+ index]) * place[index]
+      }
+    }
+    for index in 0..<frames {
+      sums[index] = output[index]
+      sums[Sum.side &+ index] = output[80 &+ index]
+    }
+  }
+
+  private var isQuiet: Bool {
+    @_noLocks get {
+      for index in 0..<Self.perPlan where !runners[half &* Self.perPlan &+ index].isQuiet { return false }
+      return true
+    }
+  }
+
+  /// One plan's output, two rows of 80 floats.
+  @_noLocks private func run(
+    _ half: Int, _ plan: EffectPlan, _ sums: UnsafeMutablePointer<Float>, _ frames: Int,
+    to output: UnsafeMutablePointer<Float>
+  ) {
+    for index in 0..<160 { output[index] = 0 }
+    withUnsafePointer(to: plan.units) { units in
+      let units = UnsafeRawPointer(units).assumingMemoryBound(to: EffectUnit.self)
+      for bus in 0..<EffectPlan.buses {
+        let count = Int(bus == 0 ? plan.counts.0 : (bus == 1 ? plan.counts.1 : plan.counts.2))
+        let share = bus == 0 ? plan.shares.0 : (bus == 1 ? plan.shares.1 : plan.shares.2)
+        guard share > 0 else { continue }
+        let sum = sums + Sum.place(bus == 0 ? 0 : (bus == 1 ? Sum.reverb : Sum.chorus))
+        for index in 0..<frames {
+          var sound = SIMD2(sum[index], sum[Sum.side &+ index])
+          for number in 0..<count {
+            let unit = bus &* EffectPlan.most &+ number
+            sound = runners[half &* Self.perPlan &+ unit].next(units[unit], sound)
+          }
+          output[index] += sound.x * share
+          output[80 &+ index] += sound.y * share
+        }
+      }
+    }
+  }
+}
+
+/// Where one effect is.
+struct EffectRunner {
+  private var poles = FilterPoles(tangent: 0, damping: 1, stretch: 1)
+  private var input: Float = 1
+  private var band: Float = 0
+  private var low: Float = 0
+  private var first = SIMD2<Float>(repeating: 0)
+  private var second = SIMD2<Float>(repeating: 0)
+  private var crusher = Crusher()
+
+  @_noLocks init() {}
+
+  /// Audio thread.
+  @_noLocks mutating func tune(_ unit: EffectUnit, rate: Float) {
+    switch unit.kind {
+    case .lofi: crusher.set(bitReduction: unit.first, decimation: unit.second, rate: rate)
+    case .filter:
+      let powers = FilterPowers(level: SIMD16(repeating: unit.second), octaves: SIMD16(repeating: unit.third))
+      design(FilterMix(unit.filter, powers, 0), cents: unit.first, rate)
+    case .distortion: design(FilterMix(.lowpass1, damping: 1, root: 1, width: 1), cents: unit.second, rate)
+    case .gain, .width: break
+    }
+  }
+
+  @_noLocks private mutating func design(_ mix: FilterMix, cents: Float, _ rate: Float) {
+    let tangent = FilterPowers.tangent(cents: SIMD16(repeating: cents), rate: rate)[0]
+    poles = FilterPoles(tangent: tangent, damping: mix.damping, stretch: mix.stretch)
+    (input, band, low) = (mix.input, mix.band, mix.low)
+  }
+
+  /// What it still holds lies below -120 dB.
+  var isQuiet: Bool {
+    @_noLocks get {
+      let sum = first * first + second * second
+      return sum.x < 1e-12 && sum.y < 1e-12 && crusher.isQuiet
+    }
+  }
+
+  /// One frame of both sides. Audio thread.
+  @_noLocks @inline(__always) mutating func next(_ unit: EffectUnit, _ sound: SIMD2<Float>) -> SIMD2<Float> {
+    switch unit.kind {
+    case .gain: return sound * unit.first
+    case .width:
+      let middle = (sound.x + sound.y) * 0.5
+      let side = (sound.x - sound.y) * (0.005 * unit.first)
+      return SIMD2(middle + side, middle - side)
+    case .lofi: return crusher.next(sound)
+    case .filter: return filtered(sound)
+    case .distortion:
+      var driven = sound
+      for _ in 0..<unit.stages {
+        driven = SIMD2(Self.bent(driven.x, unit.first), Self.bent(driven.y, unit.first))
+      }
+      return sound * unit.third + filtered(driven) * unit.fourth
+    }
+  }
+
+  @_noLocks @inline(__always) private mutating func filtered(_ sound: SIMD2<Float>) -> SIMD2<Float> {
+    let v = sound - second
+    let nextFirst = first * poles.keep + v * poles.feed
+    let nextSecond = second + first * poles.feed + v * poles.lift
+    let result = sound * input + (first + nextFirst) * band + (second + nextSecond) * low
+    first = nextFirst
+    second = nextSecond
+    return result
+  }
+
+  /// Softer above than below, so that even harmonics come as well; what is as loud as full scale stays so above.
+  @_noLocks @inline(__always) private static func bent(_ x: Float, _ gain: Float) -> Float {
+    let place = x * gain
+    return place < 0 ? place / (1 - 0.5 * place) * (1 / gain + 0.5) : place / (1 + place) * (1 / gain + 1)
+  }
+}

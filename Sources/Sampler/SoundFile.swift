@@ -1,0 +1,164 @@
+import CSndfile
+import Glibc
+
+/// A sound file that libsndfile has open, from disk or from memory; closed with the last reference. Worker.
+final class SoundFile {
+  let path: String
+  let handle: OpaquePointer
+  let info: SF_INFO
+  /// Bytes that the file's head promises and the file does not have; or its last page is not there.
+  private(set) var missingBytes = 0
+  private(set) var lacksEnd = false
+  private let memory: UnsafeMutablePointer<Memory>?
+
+  private struct Memory {
+    var bytes: UnsafeMutableRawBufferPointer
+    var position = 0
+  }
+
+  /// Opens a file of the disk.
+  init(path: String) throws(LoadError) {
+    var info = SF_INFO()
+    var status = stat()
+    let name = TextFile.cName(path)
+    guard stat(name, &status) == 0 else { throw LoadError(path: path, String(cString: strerror(errno))) }
+    // A pipe would be waited for.
+    guard status.st_mode & S_IFMT == S_IFREG else { throw LoadError(path: path, "not a file") }
+    guard let handle = sf_open(name, Int32(SFM_READ), &info) else {
+      throw LoadError(path: path, Self.openingFault(path))
+    }
+    self.path = path
+    self.handle = handle
+    self.info = info
+    memory = nil
+    try check()
+    guard let stream = fopen(name, "r") else { return }
+    defer { fclose(stream) }
+    let size = Int(status.st_size)
+    func read(_ first: Int, _ count: Int) -> [UInt8] {
+      guard fseek(stream, first, SEEK_SET) == 0 else { return [] }
+      var bytes = [UInt8](repeating: 0, count: count)
+      bytes.removeLast(count - fread(&bytes, 1, count, stream))
+      return bytes
+    }
+    findEnd(size: size, read)
+  }
+
+  /// Opens what lies in memory, of which a copy is made.
+  init(_ bytes: UnsafeRawBufferPointer, path: String) throws(LoadError) {
+    let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, bytes.count), alignment: 16)
+    copy.copyMemory(from: bytes)
+    let memory = UnsafeMutablePointer<Memory>.allocate(capacity: 1)
+    memory.initialize(to: Memory(bytes: UnsafeMutableRawBufferPointer(rebasing: copy[..<bytes.count])))
+    var access = Self.access
+    var info = SF_INFO()
+    guard let handle = sf_open_virtual(&access, Int32(SFM_READ), &info, memory) else {
+      copy.deallocate()
+      memory.deallocate()
+      throw LoadError(path: path, "it cannot be decoded: \(String(cString: sf_strerror(nil)))")
+    }
+    self.path = path
+    self.handle = handle
+    self.info = info
+    self.memory = memory
+    try check()
+    findEnd(size: bytes.count) { first, count in
+      Array(bytes[min(max(0, first), bytes.count)..<min(max(0, first) + count, bytes.count)])
+    }
+  }
+
+  deinit {
+    sf_close(handle)
+    memory?.pointee.bytes.deallocate()
+    memory?.deallocate()
+  }
+
+  private func check() throws(LoadError) {
+    guard info.samplerate > 0 else { throw LoadError(path: path, "its sample rate is 0 Hz") }
+    guard info.channels > 0 else { throw LoadError(path: path, "it has no channels") }
+    guard info.frames > 0 else { throw LoadError(path: path, "it holds no audio") }
+  }
+
+  /// The frames that its head promises, where it says so.
+  var promised: Int? { info.frames < 1 << 40 ? Int(info.frames) : nil }
+
+  /// Whether its last frame can be read; the next frame to be read is the first then.
+  func hasLastFrame() -> Bool {
+    guard let promised, info.seekable != 0 else { return true }
+    var frame = [Float](repeating: 0, count: Int(info.channels))
+    let isThere =
+      sf_seek(handle, sf_count_t(promised - 1), SEEK_SET) == promised - 1
+      && sf_readf_float(handle, &frame, 1) == 1
+    return sf_seek(handle, 0, SEEK_SET) == 0 && isThere
+  }
+
+  private static func openingFault(_ path: String) -> String {
+    guard let stream = fopen(TextFile.cName(path), "r") else { return String(cString: strerror(errno)) }
+    fclose(stream)
+    let words = String(cString: sf_strerror(nil))
+    return "not a readable audio file: \(words.hasSuffix(".") ? String(words.dropLast()) : words)"
+  }
+
+  private static var access: SF_VIRTUAL_IO {
+    SF_VIRTUAL_IO(
+      get_filelen: { sf_count_t($0!.assumingMemoryBound(to: Memory.self).pointee.bytes.count) },
+      seek: { offset, whence, data in
+        let memory = data!.assumingMemoryBound(to: Memory.self)
+        let base =
+          switch whence {
+          case SEEK_CUR: memory.pointee.position
+          case SEEK_END: memory.pointee.bytes.count
+          default: 0
+          }
+        memory.pointee.position = min(max(base &+ Int(offset), 0), memory.pointee.bytes.count)
+        return sf_count_t(memory.pointee.position)
+      },
+      read: { buffer, count, data in
+        let memory = data!.assumingMemoryBound(to: Memory.self)
+        let got = min(Int(count), memory.pointee.bytes.count - memory.pointee.position)
+        guard got > 0 else { return 0 }
+        memcpy(buffer!, memory.pointee.bytes.baseAddress! + memory.pointee.position, got)
+        memory.pointee.position += got
+        return sf_count_t(got)
+      },
+      write: { _, _, _ in 0 },
+      tell: { sf_count_t($0!.assumingMemoryBound(to: Memory.self).pointee.position) })
+  }
+
+  // MARK: Files that are cut
+
+  /// Looks whether there is as much as the file says (libsndfile plays what there is and says nothing).
+  private func findEnd(size: Int, _ read: (Int, Int) -> [UInt8]) {
+    let head = read(0, 8)
+    guard head.count == 8 else { return }
+    let four = Array(head[..<4])
+    if four == Array("RIFF".utf8) || four == Array("FORM".utf8) {
+      let bytes = four[0] == UInt8(ascii: "R") ? Array(head[4...].reversed()) : Array(head[4...])
+      let stated = bytes.reduce(0) { $0 << 8 | Int($1) }
+      // 0 and the largest number stand for a size that the writer did not know.
+      guard stated > 0, stated < Int(UInt32.max) else { return }
+      let missing = stated + 8 - size
+      // Some writers are wrong by a head or a pad, which cuts nothing.
+      missingBytes = missing > 16 ? missing : 0
+    } else if four == Array("OggS".utf8) {
+      // A page is 64 KB at most.
+      lacksEnd = !Self.endsWithLastPage(read(max(0, size - 1 << 17), 1 << 17))
+    }
+  }
+
+  /// Whether the last page of an Ogg stream (RFC 3533) is whole and says that it is the last.
+  private static func endsWithLastPage(_ bytes: [UInt8]) -> Bool {
+    let mark = Array("OggS".utf8)
+    var index = bytes.count - 27
+    while index >= 0 {
+      if bytes[index] == mark[0], bytes[index..<index + 4].elementsEqual(mark) {
+        let segments = Int(bytes[index + 26])
+        guard index + 27 + segments <= bytes.count else { return false }
+        let length = bytes[(index + 27)..<(index + 27 + segments)].reduce(0) { $0 + Int($1) }
+        return bytes[index + 5] & 4 != 0 && index + 27 + segments + length <= bytes.count
+      }
+      index -= 1
+    }
+    return false
+  }
+}

@@ -1,0 +1,65 @@
+import CSndfile
+import Foundation
+import Testing
+
+@testable import Sampler
+
+/// Sound files that are not whole.
+@Suite struct SoundFiles {
+  let folder = Folder()
+
+  func write(_ name: String, _ format: Int, frames: Int = 30000, channels: Int = 1) -> String {
+    var info = SF_INFO()
+    info.samplerate = 44100
+    info.channels = Int32(channels)
+    info.format = Int32(format)
+    let file = sf_open(folder.path + name, Int32(SFM_WRITE), &info)!
+    var samples = noise(frames * channels).map { $0 * 0.5 }
+    #expect(sf_writef_float(file, &samples, sf_count_t(frames)) == frames)
+    sf_close(file)
+    return folder.path + name
+  }
+
+  static let formats = [
+    ("a.wav", SF_FORMAT_WAV | SF_FORMAT_PCM_16), ("b.wav", SF_FORMAT_WAV | SF_FORMAT_PCM_24),
+    ("c.flac", SF_FORMAT_FLAC | SF_FORMAT_PCM_16), ("d.flac", SF_FORMAT_FLAC | SF_FORMAT_PCM_24),
+    ("e.ogg", SF_FORMAT_OGG | SF_FORMAT_VORBIS), ("f.aiff", SF_FORMAT_AIFF | SF_FORMAT_PCM_16),
+  ]
+
+  /// In an instrument and in a player, as a whole and as a stream.
+  @Test(arguments: formats, [1, 2]) func aFileThatIsCutIsSaidToBe(_ kind: (String, Int), channels: Int) throws
+  {
+    let (name, format) = kind
+    // An Ogg stream is cut by whole pages.
+    let frames = name.hasSuffix("ogg") ? 300_000 : 30_000
+    let path = write(name, format, frames: frames, channels: channels)
+    let whole = try AudioFileLoader.inspect(path: path)
+    #expect(whole.findings == [] && whole.frames == frames && whole.channels == channels)
+    let size = try FileManager.default.attributesOfItem(atPath: path)[.size] as! Int
+    for share in [0.9, 0.5] {
+      truncate(path, Int(Double(size) * share))
+      let report = try AudioFileLoader.inspect(path: path)
+      #expect(report.frames < frames && report.frames > 1000)
+      #expect(report.findings.count == 1, "\(report.findings)")
+      let words = report.findings.first?.message ?? ""
+      #expect(words.hasPrefix("the file is cut short: ") && words.hasSuffix(" were read"), "\(words)")
+      #expect(words.contains("\(report.frames) frames"))
+      let text = folder.write("a.sfz", "<region> key=60 sample=*sine\n<region> sample=\(name)")
+      let (_, instrument) = try InstrumentLoader.load(path: text)
+      #expect(instrument.findings.map(\.line) == [2])
+      #expect(instrument.findings.first?.message.hasPrefix("`\(name)`: the file is cut short") == true)
+      var options = LoadOptions()
+      options.largestSample = 1000
+      options.waits = true
+      let (_, streamed) = try AudioFileLoader.load(path: path, rate: 44100, options: options)
+      #expect(streamed.findings.count == 1, "\(streamed.findings)")
+    }
+  }
+
+  @Test func aFileSaysItsLoopAndItsKey() throws {
+    let path = folder.wav("loop.wav", [noise(500), noise(500)], rate: 22050, loop: 100...399, key: 57)
+    let report = try AudioFileLoader.inspect(path: path)
+    #expect(report.loop == AudioFileReport.Loop(start: 100, end: 399, type: "forward"))
+    #expect(report.key == 57 && report.rate == 22050 && report.frames == 500)
+  }
+}
