@@ -62,9 +62,13 @@ extension Change {
 }
 
 extension Patch {
-  /// The patch after `edit`, or why it is refused. The receiver stays as it is.
-  public func applying(_ edit: Edit, catalogue: KindCatalogue) throws(EditError) -> Change {
+  /// The patch after `edit`, or why it is refused. The receiver stays as it is. `acceptsUnknownKinds`: as a file
+  /// may name them.
+  public func applying(
+    _ edit: Edit, catalogue: KindCatalogue, acceptsUnknownKinds: Bool = false
+  ) throws(EditError) -> Change {
     var draft = Draft(patch: self, catalogue: catalogue)
+    draft.acceptsUnknownKinds = acceptsUnknownKinds
     draft.patch.touched = Touched(since: revision)
     let inverse = try draft.perform(edit)
     let touched = draft.patch.touched ?? Touched(since: revision)

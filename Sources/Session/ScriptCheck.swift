@@ -33,6 +33,7 @@ struct Rehearsal {
   var history = History()
   /// How many steps `history` can undo and redo.
   private(set) var depth = (undo: 0, redo: 0)
+  var acceptsUnknownKinds = false
 
   init(patch: Patch, history: History = History()) {
     self.patch = patch
@@ -42,7 +43,8 @@ struct Rehearsal {
   mutating func perform(_ statement: Statement) throws(EditError) {
     switch statement {
     case .edit(let edit):
-      let change = try patch.applying(edit, catalogue: Engine.catalogue)
+      let change = try patch.applying(
+        edit, catalogue: Engine.catalogue, acceptsUnknownKinds: acceptsUnknownKinds)
       history.record(change, describing: edit.line)
       depth = (depth.undo + 1, 0)
       patch = change.patch
@@ -55,21 +57,29 @@ struct Rehearsal {
       depth = (depth.undo + 1, depth.redo - 1)
       patch = step.change.patch
     case .sequence(let statements):
-      for statement in statements { try perform(statement) }
+      // All of it or nothing, as it is performed.
+      var whole = self
+      for statement in statements { try whole.perform(statement) }
+      self = whole
     case .perform, .panic, .nothing: break
     }
   }
 
   /// An edit in the place of the newest one.
   mutating func amend(_ edit: Edit) throws(EditError) {
-    guard let change = try history.amend(patch, by: edit, catalogue: Engine.catalogue) else { return }
+    guard
+      let change = try history.amend(
+        patch, by: edit, catalogue: Engine.catalogue, acceptsUnknownKinds: acceptsUnknownKinds)
+    else { return }
     depth.redo = 0
     patch = change.patch
   }
 
   /// An edit that is no part of the history.
   mutating func apply(_ edit: Edit) throws(EditError) {
-    patch = try patch.applying(edit, catalogue: Engine.catalogue).patch
+    patch = try patch.applying(
+      edit, catalogue: Engine.catalogue, acceptsUnknownKinds: acceptsUnknownKinds
+    ).patch
     history = History()
     depth = (0, 0)
   }
