@@ -19,6 +19,8 @@ FAULTS ?=
 EDITS ?= 4000
 # Measure a build for no particular processor beside the native one: 1 is x86-64-v3.
 GENERIC ?=
+# How many sessions `make storm` kills.
+COUNT ?= 500
 # What else `make bench` is told, such as "--only W1 --repeat 3"; or `make bench-edits`, `make bench-loading`.
 BENCH ?=
 
@@ -48,7 +50,7 @@ QUIETLY := | sed -u '/^◇/d'
 SOURCES := Package.swift Sources Tests Fuzz Benchmarks
 
 .DEFAULT_GOAL := build
-.PHONY: help build run test bench bench-edits bench-loading rtsan asan tsan soak fuzz lint format install install-test
+.PHONY: help build run test bench bench-edits bench-loading rtsan asan tsan soak storm fuzz lint format install install-test
 
 help: ## List the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1 \2/p' $(MAKEFILE_LIST) | while read -r name text; do \
@@ -110,6 +112,10 @@ soak: install-test ## Edit at random on a JACK server for long, every render wat
 	STRICT=1 $(SWIFT) build $(TEST) --build-tests
 	STRICT=1 SOSTENUTO_SOAK_MINUTES=$(MINUTES) SOSTENUTO_SOAK_SEED=$(SEED) SOSTENUTO_SOAK_FAULTS=$(FAULTS) \
 	  $(SWIFT) test $(TEST) --skip-build --disable-xctest --filter SoakTests
+
+storm: install-test ## Kill sessions at any moment, fill their disk, take their folder: no edit may be lost (COUNT=… SEED=…)
+	STRICT=1 $(SWIFT) build $(TEST) --build-tests
+	STRICT=1 SOSTENUTO_STORM=$(COUNT) SOSTENUTO_STORM_SEED=$(SEED) $(SWIFT) test $(TEST) --skip-build --disable-xctest --filter StormTests
 
 fuzz: install ## Search for a patch, MIDI, instrument or sound file that its reader stumbles over (MINUTES=…)
 	FUZZ=1 $(SWIFT) build $(FUZZ) --product FuzzReader

@@ -77,9 +77,12 @@ let package = Package(
       ]),
     .testTarget(name: "ScreenTests", dependencies: ["Screen", "Terminal"]),
     .testTarget(name: "InterfaceTests", dependencies: ["Interface"]),
+    // A session that a test can kill.
+    .executableTarget(
+      name: "StormWorker", dependencies: ["Session", "Engine", "PatchLanguage"], path: "Tests/StormWorker"),
     .testTarget(
       name: "SessionTests",
-      dependencies: ["Session", "Engine", "Patch", "PatchLanguage", "Drivers", "TestSupport"]),
+      dependencies: ["Session", "StormWorker", "Engine", "Patch", "PatchLanguage", "Drivers", "TestSupport"]),
     .testTarget(name: "ProgramTests", dependencies: ["sostenuto"]),
   ],
   swiftLanguageModes: [.v6]

@@ -292,71 +292,12 @@ import Session
     }
   }
 
-  func save() {
-    guard workbench.file != nil else {
-      openPrompt("save ")
-      return
-    }
-    saveFile(nil)
-  }
-
-  @discardableResult
-  func saveFile(_ path: String?) -> Bool {
-    do {
-      try workbench.save(as: path)
-      state.message = .init("saved \(workbench.file ?? path ?? "")")
-      return true
-    } catch {
-      state.message = .init(App.words(error), isError: true)
-      return false
-    }
-  }
-
-  func quit() {
-    guard scene.isModified else {
-      wish = .quit
-      return
-    }
-    ask(
-      "\(scene.fileName) is not saved.",
-      [("y", "save and quit"), ("n", "quit without saving"), ("esc", "stay")]
-    ) { [weak self] answer in
-      guard let self else { return }
-      switch answer {
-      case "y":
-        if workbench.file == nil {
-          openPrompt("save ")
-        } else if saveFile(nil) {
-          wish = .quit
-        }
-      case "n": wish = .quit
-      default: break
-      }
-    }
-  }
-
   func panic() {
     workbench.panic()
     playing = [:]
     state.play.held = []
     state.play.pedal = false
     state.message = .init("panic: every voice fades out")
-  }
-
-  func ask(_ question: String, _ keys: [(key: String, meaning: String)], _ answer: @escaping (String) -> Void)
-  {
-    onAnswer = answer
-    state.overlay = .question(question, keys: keys)
-  }
-
-  private func handleQuestion(_ key: Key) {
-    guard case .question(_, let keys) = state.overlay else { return }
-    let name = key == "ctrl-c" ? "esc" : key.description.lowercased()
-    guard keys.contains(where: { $0.key == name }) else { return }
-    state.overlay = .none
-    let answer = onAnswer
-    onAnswer = nil
-    answer?(name)
   }
 
   /// Seconds since some moment, never backwards.

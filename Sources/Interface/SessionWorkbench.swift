@@ -45,15 +45,23 @@ import Session
     return session.redo()
   }
 
-  public func save(as path: String?) throws {
+  @discardableResult public func save(
+    as path: String?, despite accepted: Set<SaveObstacle.Reason>
+  ) throws -> String {
     defer { refreshDocument() }
-    do {
-      try session.save(as: path)
-    } catch {
-      // A file that others changed is refused once; whoever saves again means it.
-      session.acceptOverwriting()
-      throw error
-    }
+    return try session.save(as: path, despite: accepted)
+  }
+
+  public var canMerge: Bool { session.versions != nil }
+
+  public func reload() throws -> String {
+    defer { refreshDocument() }
+    return try session.reload()
+  }
+
+  public func merge() throws -> String {
+    defer { refreshDocument() }
+    return try session.merge()
   }
 
   public func play(_ event: Event, on node: NodeID) { session.play(event, on: node) }

@@ -1,6 +1,7 @@
 import Patch
 import PatchLanguage
 import Realtime
+import Session
 
 /// What the front end asks of a session: edits in, a scene out. A session satisfies it, and so does
 /// anything that a test puts in its place. Main thread.
@@ -19,8 +20,15 @@ import Realtime
   /// What was undone, as a line of the language; nil when there is nothing.
   func undo() throws -> String?
   func redo() throws -> String?
-  /// nil: to the file that it came from.
-  func save(as path: String?) throws
+  /// nil: to the file that it came from. Refuses by a `FileError` with an obstacle where that would lose
+  /// something, but for what is in `accepted`. Returns what was done, in words.
+  @discardableResult func save(as path: String?, despite accepted: Set<SaveObstacle.Reason>) throws -> String
+  /// Files that others wrote can be taken up.
+  var canMerge: Bool { get }
+  /// Takes the file as others wrote it, by an edit. Returns what was done, in words.
+  func reload() throws -> String
+  /// Joins what others wrote with the edits made here, by an edit. Returns what was done, in words.
+  func merge() throws -> String
   /// A note, a pedal: straight to the node.
   func play(_ event: Event, on node: NodeID)
   func panic()

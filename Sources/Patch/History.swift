@@ -1,6 +1,10 @@
 /// What can be undone and redone. Entries are edits, so that the history can be shown, journaled and
-/// applied like any other.
+/// applied like any other. It goes back over at least `depth` edits; what was done before is forgotten in
+/// pieces.
 public struct History: Sendable {
+  public static let depth = 1000
+  private static let slack = 250
+
   private struct Entry: Sendable {
     var edit: Edit
     var description: String
@@ -40,16 +44,29 @@ public struct History: Sendable {
     undoable.append(Entry(inverseOf: change, describing: edit, serial: nextSerial))
     nextSerial += 1
     redoable.removeAll()
+    if undoable.count > Self.depth + Self.slack { undoable.removeFirst(Self.slack) }
+  }
+
+  /// How many edits can be undone, and redone.
+  public var count: (undo: Int, redo: Int) { (undoable.count, redoable.count) }
+
+  /// The patch before the oldest edit that can be undone.
+  public func origin(of patch: Patch, catalogue: KindCatalogue) throws(EditError) -> Patch {
+    var patch = patch
+    for entry in undoable.reversed() { patch = try patch.applying(entry.edit, catalogue: catalogue).patch }
+    return patch
   }
 
   /// Puts `edit` in the place of the newest one, whose number stays: the steps of a gesture are one edit.
   /// Returns the way there from `patch`; one that is refused changes nothing. nil: there is no edit.
   public mutating func amend(
-    _ patch: Patch, by edit: Edit, catalogue: KindCatalogue
+    _ patch: Patch, by edit: Edit, catalogue: KindCatalogue, acceptsUnknownKinds: Bool = false
   ) throws(EditError) -> Change? {
     guard let entry = undoable.last else { return nil }
     let back = try patch.applying(entry.edit, catalogue: catalogue)
-    let change = try back.patch.applying(edit, catalogue: catalogue).following(back)
+    let change = try back.patch.applying(
+      edit, catalogue: catalogue, acceptsUnknownKinds: acceptsUnknownKinds
+    ).following(back)
     undoable[undoable.count - 1] = Entry(
       inverseOf: change, describing: edit.line, serial: entry.serial)
     redoable.removeAll()

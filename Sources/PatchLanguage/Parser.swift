@@ -233,7 +233,7 @@ struct Parser {
       return paths.count == 1
         ? .comment(.setting(name, paths[0]), text) : .all(paths.map { .comment(.setting(name, $0), text) })
     }
-    return .comment(.node(source.string(range)), try commentText())
+    return .comment(.node(try Words.text(source, range)), try commentText())
   }
 
   private mutating func commentText() throws(Fault) -> Comments {

@@ -1,182 +1,267 @@
 import Glibc
 
 /// Edits that are not in the patch file yet, on disk before they are acknowledged: `write(2)` hands them
-/// to the kernel, so a killed program loses none. Beside the patch, `.NAME.journal`, and locked as long
-/// as a session has the patch open.
+/// to the kernel, so a killed program loses none, and a thread of its own brings them to the disk within
+/// milliseconds (`Flusher`). Beside the patch, `.NAME.journal`, and locked as long as a session has the patch
+/// open; in the state folder where the patch's folder takes no files. `JournalContent` has the format.
 ///
-/// ```
-/// sostenuto-journal 1
-/// | sostenuto 1            the text of the patch that the edits start from, each line after "| "
-/// edit replace dist equalizer
-/// amend set main[0,1] -6dB in the place of the newest edit: another step of its gesture
-/// undo
-/// apply set main[0,1] 0dB  an undo or redo of what was saved before: not part of the history to recover
-/// ```
-/// Worker.
+/// Only a plain file that is ours and has the head of a journal is ever written to or emptied: anything else
+/// of that name (a link, another program's file, one that a power cut has filled with zeros) gets another
+/// name and stays as it is. Worker.
 final class Journal {
-  enum Record: Hashable {
-    case edit(String)
-    case amend(String)
-    case apply(String)
-    case undo, redo
+  private(set) var path: String
+  private var file: Int32
+  private(set) var isEmpty: Bool
+  /// Bytes that are whole records.
+  private var size: Int
+  /// Records appended since it was opened or written anew, and the size that it had then.
+  private var appended = 0
+  private var sizeAtStart = 0
+
+  private init(path: String, file: Int32, size: Int) {
+    (self.path, self.file, self.size) = (path, file, size)
+    isEmpty = size == 0
+    sizeAtStart = size
   }
 
-  struct Content: Hashable {
-    var base = ""
-    var records: [Record] = []
-    /// Lines that were not understood.
-    var broken = 0
-  }
+  // MARK: Places
 
-  /// Where a patch's journal lies: hidden beside it, or among the user's state for one without a file.
-  /// `number`: which one of those.
-  static func path(for file: String?, number: Int = 1) -> String {
-    guard let file else {
-      let folder = stateFolder
-      PatchFile.makeFolder(folder)
-      return folder + (number == 1 ? "/untitled.journal" : "/untitled-\(number).journal")
-    }
+  /// Where a patch's journal lies first of all.
+  static func besidePath(for file: String) -> String {
     // Through links, so that a patch opened by two names has one journal.
     let (folder, name) = PatchFile.split(PatchFile.resolved(file))
-    return "\(folder)/.\(name).journal"
+    return folder + "/" + FileName.joined(name, before: ".", after: ".journal", reserving: FileName.reserve)
   }
 
-  /// `$XDG_STATE_HOME/sostenuto`, as the XDG base directory specification places it.
-  private static var stateFolder: String {
-    func variable(_ name: String) -> String? {
-      guard let value = getenv(name), value.pointee != 0 else { return nil }
-      return String(cString: value)
-    }
-    if let state = variable("XDG_STATE_HOME"), state.hasPrefix("/") { return state + "/sostenuto" }
-    return (variable("HOME") ?? "/tmp") + "/.local/state/sostenuto"
+  /// Where it lies if the patch's folder takes no files.
+  static func statePath(for file: String) -> String {
+    StateFolder.folder("journals") + "/" + StateFolder.name(for: file, after: ".journal")
   }
 
-  static let head = "sostenuto-journal 1"
-  /// What lines of the base begin with.
-  private static let mark = Array("| ".utf8)
+  /// The journals of patches without a file, from 1.
+  static func untitledPath(_ number: Int) -> String {
+    PatchFile.makeFolder(StateFolder.path)
+    return StateFolder.path + (number == 1 ? "/untitled.journal" : "/untitled-\(number).journal")
+  }
 
-  let path: String
-  private let file: Int32
-  private var isEmpty: Bool
+  // MARK: Opening
 
-  /// nil: another session holds it.
-  init?(path: String) throws(FileError) {
-    self.path = path
-    while true {
-      let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-      guard file >= 0 else { throw PatchFile.failure(path) }
+  /// Opens it, or makes it. nil: another session holds it. `notices`: what was found in its place and set aside.
+  static func open(
+    at path: String, creating: Bool = true, notices: inout [String]
+  ) throws(FileError) -> Journal? {
+    for _ in 0..<100 {
+      let file = Glibc.open(
+        path, O_RDWR | (creating ? O_CREAT : 0) | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+      guard file >= 0 else {
+        let error = PatchFile.failure(path)
+        // A symbolic link, a folder, a socket.
+        guard [ELOOP, EISDIR, ENXIO].contains(error.code) else { throw error }
+        try setAside(path, "is no plain file", &notices)
+        continue
+      }
+      var mine = stat()
+      guard fstat(file, &mine) == 0 else {
+        close(file)
+        continue
+      }
+      guard mine.st_mode & S_IFMT == S_IFREG else {
+        close(file)
+        try setAside(path, "is no plain file", &notices)
+        continue
+      }
+      guard mine.st_uid == geteuid() else {
+        close(file)
+        throw FileError("\(path): belongs to another user", code: EACCES)
+      }
       guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
         close(file)
         return nil
       }
       // Whoever held it before may have removed it between opening and locking.
-      var mine = stat()
       var there = stat()
-      if fstat(file, &mine) == 0, stat(path, &there) == 0, mine.st_ino == there.st_ino {
-        self.file = file
-        isEmpty = mine.st_size == 0
-        return
+      guard lstat(path, &there) == 0, mine.st_ino == there.st_ino, mine.st_dev == there.st_dev else {
+        close(file)
+        continue
       }
-      close(file)
+      if mine.st_nlink > 1 {
+        close(file)
+        try setAside(path, "has another name as well", &notices)
+        continue
+      }
+      guard let size = wholeSize(file, Int(mine.st_size)) else {
+        close(file)
+        try setAside(path, "is no journal that this program can read", &notices)
+        continue
+      }
+      // A line that was being written when a program ended must not join with the next one.
+      if size < Int(mine.st_size) { ftruncate(file, off_t(size)) }
+      return Journal(path: path, file: file, size: size)
     }
+    throw FileError("\(path): changes all the time")
+  }
+
+  private static func setAside(_ path: String, _ reason: String, _ notices: inout [String]) throws(FileError)
+  {
+    let other = FileName.free(path)
+    guard rename(path, other) == 0 else { throw PatchFile.failure(path) }
+    notices.append("\(PatchFile.split(path).name) \(reason): it is now called \(PatchFile.split(other).name)")
+  }
+
+  /// Bytes up to the end of the last whole line; nil where the file does not begin as a journal does.
+  private static func wholeSize(_ file: Int32, _ size: Int) -> Int? {
+    if size == 0 { return 0 }
+    let head = Array((JournalContent.heads[0] + "\n").utf8)
+    var start = [UInt8](repeating: 0, count: head.count)
+    let count = pread(file, &start, start.count, 0)
+    guard count > 0 else { return nil }
+    let isTorn = count < head.count && JournalContent.heads.contains { $0.utf8.starts(with: start[..<count]) }
+    if isTorn { return 0 }
+    guard JournalContent.heads.contains(where: { ($0 + "\n").utf8.elementsEqual(start[..<count]) }) else {
+      return nil
+    }
+    // From the end: the last line may be long.
+    var end = size
+    var chunk = [UInt8](repeating: 0, count: 1 << 16)
+    while end > 0 {
+      let start = max(0, end - chunk.count)
+      let count = pread(file, &chunk, end - start, off_t(start))
+      guard count == end - start else { return nil }
+      if let last = chunk[..<count].lastIndex(of: UInt8(ascii: "\n")) { return start + last + 1 }
+      end = start
+    }
+    return 0
   }
 
   /// Leaves edits for the next session, and no empty file.
-  deinit {
-    if isEmpty { unlink(path) }
+  deinit { release() }
+
+  private func release() {
+    Flusher.shared.forget(file)
+    if isEmpty, namesThisFile { unlink(path) }
     // A process that is just being started may hold a copy of the descriptor, and closing ours would
     // leave the lock with it.
     flock(file, LOCK_UN)
     close(file)
   }
 
-  /// What an earlier session left; nil where it left nothing.
-  func read() throws(FileError) -> Content? {
-    guard !isEmpty else { return nil }
-    let text = try PatchFile.read(path)
-    var content = Content()
-    // What follows the last line break was being written when the program ended: never acknowledged.
-    var lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
-    guard let head = lines.first, head.elementsEqual(Self.head.utf8) else { return nil }
-    lines = lines.dropFirst()
-    var base: [UInt8] = []
-    for line in lines {
-      if line.starts(with: Self.mark) {
-        base += line.dropFirst(Self.mark.count)
-        base.append(UInt8(ascii: "\n"))
-        continue
-      }
-      let line = String(decoding: line, as: UTF8.self)
-      if line.hasPrefix("edit ") {
-        content.records.append(.edit(String(line.dropFirst(5))))
-      } else if line.hasPrefix("amend ") {
-        content.records.append(.amend(String(line.dropFirst(6))))
-      } else if line.hasPrefix("apply ") {
-        content.records.append(.apply(String(line.dropFirst(6))))
-      } else if line == "undo" {
-        content.records.append(.undo)
-      } else if line == "redo" {
-        content.records.append(.redo)
-      } else {
-        content.broken += 1
-      }
-    }
-    content.base = String(decoding: base, as: UTF8.self)
-    return content.records.isEmpty && content.broken == 0 ? nil : content
+  /// The path still leads here: others may have taken the file away, or its folder.
+  private var namesThisFile: Bool {
+    var (mine, there) = (stat(), stat())
+    return fstat(file, &mine) == 0 && lstat(path, &there) == 0 && mine.st_ino == there.st_ino
+      && mine.st_dev == there.st_dev
   }
 
-  /// `base`: the text of the patch before this record, written when it is the first.
-  func append(_ record: Record, base: String) throws(FileError) {
-    var text = Array((isEmpty ? Self.head + "\n" : "").utf8)
-    if isEmpty { Self.append(base, to: &text) }
-    text += Self.line(record).utf8
-    let end = lseek(file, 0, SEEK_END)
+  /// The file has no name any more: what is written to it is lost.
+  var isGone: Bool {
+    var mine = stat()
+    return fstat(file, &mine) != 0 || mine.st_nlink == 0
+  }
+
+  // MARK: Content
+
+  /// What an earlier session left; nil where it left nothing.
+  func read() throws(FileError) -> JournalContent? {
+    guard !isEmpty else { return nil }
+    lseek(file, 0, SEEK_SET)
+    let content = JournalContent(reading: try PatchFile.read(file, path))
+    let isStart = content.records.isEmpty && content.broken.isEmpty && content.base == content.file
+    return isStart ? nil : content
+  }
+
+  /// `start`: what comes before the first record of all.
+  func append(_ record: JournalContent.Record, start: @autoclosure () -> JournalContent) throws(FileError) {
+    var text = isEmpty ? start().text : []
+    text += record.line.utf8
+    if isGone { throw FileError("\(path): \(String(cString: strerror(ENOENT)))", code: ENOENT) }
+    lseek(file, off_t(size), SEEK_SET)
     do throws(FileError) {
       try PatchFile.write(text, to: file, path)
     } catch {
       // Half a line (the disk is full) must not join with the next one.
-      if end >= 0 { ftruncate(file, end) }
+      ftruncate(file, off_t(size))
       throw error
     }
+    if isEmpty { PatchFile.syncFolder(PatchFile.split(path).folder) }
     isEmpty = false
+    size += text.count
+    appended += 1
+    Flusher.shared.flush(file)
   }
 
-  /// Its lines, marked as those of the base.
-  private static func append(_ base: String, to text: inout [UInt8]) {
-    var base = base
-    text.reserveCapacity(base.utf8.count * 5 / 4)
-    base.withUTF8 { bytes in
-      var rest = UnsafeRawBufferPointer(bytes)[...]
-      while let start = rest.base.baseAddress.map({ $0 + rest.startIndex }), !rest.isEmpty {
-        let end = memchr(start, Int32(UInt8(ascii: "\n")), rest.count).map { UnsafeRawPointer($0) - start }
-        text += mark
-        text += rest.prefix(end ?? rest.count)
-        text.append(UInt8(ascii: "\n"))
-        rest = rest.dropFirst((end ?? rest.count) + 1)
-      }
+  /// The system could not bring what was appended to the disk.
+  func takeFault() -> FileError? {
+    Flusher.shared.takeFault(file).map {
+      FileError("\(path): \(String(cString: strerror($0)))", code: $0)
     }
   }
 
-  private static func line(_ record: Record) -> String {
-    switch record {
-    case .edit(let line): "edit \(line)\n"
-    case .amend(let line): "amend \(line)\n"
-    case .apply(let line): "apply \(line)\n"
-    case .undo: "undo\n"
-    case .redo: "redo\n"
+  /// Everything appended so far is on the disk when this returns.
+  func flush() { Flusher.shared.finish(file) }
+
+  /// It has grown by so much that writing it anew is worth the while.
+  var isLong: Bool {
+    appended > Self.mostRecords || size > sizeAtStart * 2 + Self.mostBytes
+  }
+  private static let mostRecords = 4000
+  private static let mostBytes = 16 << 20
+
+  /// Not before it has grown by as much again.
+  func postponeRewriting() { (appended, sizeAtStart) = (0, size) }
+
+  /// Puts other content in its place, in one step: a program killed meanwhile, or a full disk, leave what was
+  /// there. The lock is held throughout.
+  func rewrite(_ content: JournalContent) throws(FileError) {
+    let temporary = path + ".\(getpid()).new"
+    unlink(temporary)
+    let new = Glibc.open(temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard new >= 0 else { throw PatchFile.failure(path) }
+    let text = content.text
+    do throws(FileError) {
+      guard flock(new, LOCK_EX | LOCK_NB) == 0 else { throw PatchFile.failure(path) }
+      try PatchFile.write(text, to: new, path)
+      guard fsync(new) == 0 else { throw PatchFile.failure(path) }
+      // Another session may have one there, after ours was taken away.
+      guard namesThisFile else { throw FileError("\(path): is another file now", code: ESTALE) }
+      guard rename(temporary, path) == 0 else { throw PatchFile.failure(path) }
+    } catch {
+      unlink(temporary)
+      close(new)
+      throw error
     }
+    PatchFile.syncFolder(PatchFile.split(path).folder)
+    Flusher.shared.forget(file)
+    flock(file, LOCK_UN)
+    close(file)
+    file = new
+    size = text.count
+    isEmpty = size == 0
+    postponeRewriting()
   }
 
-  /// Everything is in the patch file.
-  func clear() {
-    ftruncate(file, 0)
+  /// Keeps a copy of it as it is, and says by what name.
+  func keepCopy() throws(FileError) -> String {
     lseek(file, 0, SEEK_SET)
+    let bytes = try PatchFile.read(file, path)
+    let copy = FileName.free(path)
+    try PatchFile.create(copy, bytes, mode: 0o600)
+    return PatchFile.split(copy).name
+  }
+
+  /// Everything is in the patch file. On the disk at once: what came back after a power cut would be older
+  /// than the file.
+  func clear() {
+    guard !isEmpty else { return }
+    ftruncate(file, 0)
+    fdatasync(file)
+    size = 0
     isEmpty = true
+    postponeRewriting()
   }
 
   /// Takes it off the disk, with the edits in it.
   func remove() {
     clear()
-    unlink(path)
+    if namesThisFile { unlink(path) }
   }
 }

@@ -83,14 +83,19 @@ struct Rehearsal {
 
   /// An edit in the place of the newest one.
   mutating func amend(_ edit: Edit) throws(EditError) {
-    guard let change = try history.amend(patch, by: edit, catalogue: Engine.catalogue) else { return }
+    guard
+      let change = try history.amend(
+        patch, by: edit, catalogue: Engine.catalogue, acceptsUnknownKinds: acceptsUnknownKinds)
+    else { return }
     depth.redo = 0
     patch = change.patch
   }
 
   /// An edit that is no part of the history.
   mutating func apply(_ edit: Edit) throws(EditError) {
-    patch = try patch.applying(edit, catalogue: Engine.catalogue).patch
+    patch = try patch.applying(
+      edit, catalogue: Engine.catalogue, acceptsUnknownKinds: acceptsUnknownKinds
+    ).patch
     history = History()
     depth = (0, 0)
   }

@@ -1,18 +1,36 @@
+import Drivers
 import Engine
+import Glibc
 import Patch
 import PatchLanguage
 
-/// What the session writes to its journal, and how it takes up one that was left behind.
+/// What the session writes to its journal, and what it does while it cannot.
 extension Session {
-  /// On disk before the edit is acknowledged.
-  func record(_ record: Journal.Record) {
-    guard let journal else { return }
+  var keepsJournal: Bool { options.keepsJournal && !options.isOffline }
+
+  /// On disk before the edit is acknowledged; or `journalFault` says why not, for as long as that lasts.
+  func record(_ record: JournalContent.Record) {
+    guard keepsJournal, journalFault == nil else { return }
     do throws(FileError) {
-      try journal.append(record, base: savedText)
+      guard let journal else { throw FileError("there is no journal") }
+      try journal.append(record, start: journalStart)
     } catch {
-      notice("edits are no longer safe from a crash: \(error.description)")
-      self.journal = nil
+      loseJournal(error)
     }
+  }
+
+  /// What comes before the first record after the file was read or written.
+  private var journalStart: JournalContent {
+    let text = commonBytes ?? savedBytes ?? []
+    return JournalContent(
+      owner: file.map { PatchFile.absolute(PatchFile.resolved($0)) }, file: text, base: text)
+  }
+
+  private func loseJournal(_ error: FileError) {
+    guard journalFault == nil else { return }
+    journalFault = error.code == 0 ? error.description : String(cString: strerror(error.code))
+    nextMending = 0
+    notice("edits are not safe from a crash until this has passed: \(error.description)")
   }
 
   func recordUndo(_ change: Change) {
@@ -36,95 +54,135 @@ extension Session {
   /// Undoing what was done before the file was saved: the journal does not know that edit, so it gets
   /// what the step does (the inverse of its inverse).
   private func recordStep(_ change: Change) {
-    guard let back = try? change.patch.applying(change.inverse, catalogue: Engine.catalogue) else { return }
+    guard let back = try? change.patch.applying(change.inverse, catalogue: Engine.catalogue) else {
+      loseJournal(FileError("a step back cannot be written down"))
+      return
+    }
     record(.apply(back.inverse.line))
     journaled = (0, 0)
   }
 
   /// Opens the journal of `file`. False: it cannot be had, and the person has been told why.
   func openJournal() -> Bool {
+    journal = nil
+    isLocked = false
+    journalFault = nil
     do throws(FileError) {
-      // Patches without a file: the first journal that no other session holds.
-      for number in 1...(file == nil ? 99 : 1) {
-        journal = try Journal(path: Journal.path(for: file, number: number))
-        if journal != nil { return true }
-      }
+      journal = try findJournal(for: file, telling: true)
+      if journal != nil { return true }
       isLocked = file != nil
+      journalFault = "open in another session"
       notice(
-        "another session has this patch open: edits are kept in memory only, and cannot be saved over it")
+        "another session has this patch open: edits are kept in memory only, and it is asked before they are saved"
+      )
     } catch {
-      notice("edits are not safe from a crash: \(error.description)")
+      loseJournal(error)
     }
     return false
   }
 
-  /// Opens the journal; edits in it that were never saved are made again, on the patch that they were
-  /// made to, with their undo history.
-  func recover() {
-    journaled = (0, 0)
-    isLocked = false
-    guard options.keepsJournal, !options.isOffline, openJournal(), let journal else { return }
-    let content: Journal.Content?
-    do throws(FileError) {
-      content = try journal.read()
-    } catch {
-      notice("the journal cannot be read: \(error.description)")
-      return
-    }
-    guard let content else {
-      journal.clear()
-      return
-    }
-    let text = PatchWriter.write(patch, catalogue: Engine.catalogue)
-    let base = PatchReader.read(content.base, file: "", catalogue: Engine.catalogue).patch
-    let isSameBase = PatchWriter.write(base, catalogue: Engine.catalogue) == text
-    var rehearsal = Rehearsal(patch: base)
-    let refused = content.broken + content.records.count { !rehearsal.replay($0) }
-    if PatchWriter.write(rehearsal.patch, catalogue: Engine.catalogue) == text {
-      // Saved, and then killed before the journal was emptied; or everything was undone.
-      journal.clear()
-      return
-    }
-    patch = rehearsal.patch
-    history = rehearsal.history
-    journaled = rehearsal.depth
-    // The steps of a gesture are one edit.
-    let records = content.records.count { if case .amend = $0 { false } else { true } }
-    let count = max(0, records - (refused - content.broken))
-    notice(
-      "recovered \(count) unsaved edit\(count == 1 ? "" : "s")"
-        + (refused > 0 ? ", \(refused) could not be read" : "") + "; undo takes them back"
-    )
-    guard !isSameBase else { return }
-    notice("the file was changed by another program after those edits began")
-    // Differs from any version that the file can have.
-    savedStamp = FileStamp.none
-  }
-}
-
-extension Rehearsal {
-  /// False: the record makes no sense here.
-  fileprivate mutating func replay(_ record: Journal.Record) -> Bool {
-    do {
-      switch record {
-      case .undo: try perform(.undo)
-      case .redo: try perform(.redo)
-      case .edit(let line):
-        try perform(statement(line))
-      case .amend(let line):
-        guard case .edit(let edit) = try statement(line) else { return false }
-        try amend(edit)
-      case .apply(let line):
-        guard case .edit(let edit) = try statement(line) else { return false }
-        try apply(edit)
+  /// The journal beside the file, or that in the state folder where the file's folder takes none. nil: another
+  /// session holds it.
+  func findJournal(for file: String?, telling: Bool) throws(FileError) -> Journal? {
+    var found: [String] = []
+    defer { if telling { for text in found { notice(text) } } }
+    guard let file else {
+      // Patches without a file: the first journal that no other session holds.
+      for number in 1...99 {
+        if let journal = try Journal.open(at: Journal.untitledPath(number), notices: &found) {
+          return journal
+        }
       }
-      return true
+      return nil
+    }
+    do throws(FileError) {
+      return try Journal.open(at: Journal.besidePath(for: file), notices: &found)
     } catch {
-      return false
+      guard [EACCES, EPERM, EROFS, ENOENT, ENOTDIR, ENAMETOOLONG].contains(error.code),
+        let journal = try? Journal.open(at: Journal.statePath(for: file), notices: &found)
+      else { throw error }
+      return journal
     }
   }
 
-  private func statement(_ line: String) throws(Diagnostic) -> Statement {
-    try StatementParser.parse(line, patch: patch, catalogue: Engine.catalogue)
+  /// After each edit, and now and then: a journal that failed begins anew, one that has become long is
+  /// written shorter.
+  func tendJournal() {
+    guard keepsJournal else { return }
+    if journalFault == nil {
+      if let journal {
+        if let error = journal.takeFault() { loseJournal(error) }
+        if journal.isLong { shortenJournal() }
+      }
+    }
+    guard journalFault != nil, monotonicTime() >= nextMending else { return }
+    nextMending = monotonicTime() + 250_000_000
+    beginJournalAnew()
+  }
+
+  private func shortenJournal() {
+    do throws(FileError) {
+      try rewriteJournal()
+    } catch {
+      // It goes on as it is, and longer.
+      journal?.postponeRewriting()
+    }
+  }
+
+  /// With all that is not saved, where there is room again and nobody else holds it.
+  private func beginJournalAnew() {
+    do throws(FileError) {
+      if journal?.isGone ?? true {
+        journal = nil
+        guard let other = try findJournal(for: file, telling: true) else { return }
+        // Another session's edits are not ours to take.
+        guard other.isEmpty else {
+          if !isLocked { notice("edits of another session lie in \(other.path)") }
+          return
+        }
+        journal = other
+      }
+      try rewriteJournal()
+      journalFault = nil
+      isLocked = false
+      notice("edits are safe from a crash again")
+    } catch {
+      if error.code != 0 { journalFault = String(cString: strerror(error.code)) }
+    }
+  }
+
+  /// Puts the whole state in the journal's place: what undo can go back to, and the way from there.
+  func rewriteJournal() throws(FileError) {
+    guard let journal else { throw FileError("there is no journal") }
+    if !isModified, !isForeign {
+      journal.clear()
+      journaled = (0, 0)
+      return
+    }
+    let (content, depth) = journalContent
+    try journal.rewrite(content)
+    journaled = depth
+  }
+
+  private var journalContent: (JournalContent, depth: (undo: Int, redo: Int)) {
+    let text = PatchWriter.write(patch, catalogue: Engine.catalogue)
+    var content = journalStart
+    if let origin = try? history.origin(of: patch, catalogue: Engine.catalogue) {
+      let undone = history.redoList
+      content.base = Array(PatchWriter.write(origin, catalogue: Engine.catalogue).utf8)
+      content.records = (history.undoList.reversed() + undone).map { .edit($0) }
+      content.records += undone.map { _ in .undo }
+      // Only what has been seen to lead here is relied upon.
+      var rehearsal = Rehearsal(
+        patch: PatchReader.read(bytes: content.base, file: "", catalogue: Engine.catalogue).patch)
+      rehearsal.acceptsUnknownKinds = true
+      let isWhole = content.records.allSatisfy { rehearsal.replay($0) }
+      if isWhole, PatchWriter.write(rehearsal.patch, catalogue: Engine.catalogue) == text {
+        return (content, rehearsal.depth)
+      }
+    }
+    content.base = Array(text.utf8)
+    content.records = []
+    return (content, (0, 0))
   }
 }

@@ -31,19 +31,27 @@ public struct SessionOptions: Sendable {
   public internal(set) var file: String?
   /// What was last read from or written to the file.
   var saved = Patch()
-  /// Its text: what edits that are not saved yet start from.
-  var savedText = ""
-  /// The file's version when it was last read or written: others may write it too.
-  var savedStamp: FileStamp?
+  /// The file's content when it was last read or written: others may write it too. nil: there was none.
+  var savedBytes: [UInt8]?
+  /// What the edits that are not saved yet start from.
+  var common = Patch()
+  /// Its text; nil: `savedBytes`.
+  var commonBytes: [UInt8]?
+  /// The file is not what the edits start from.
+  var isForeign = false
+  /// Compares and merges documents, for files that others wrote as well.
+  public var versions: VersionTools?
   var journal: Journal?
+  /// Why edits are not journaled now; nil while they are.
+  public internal(set) var journalFault: String?
+  /// Monotonic time before which a journal that failed is not tried again.
+  var nextMending: Int64 = 0
   /// What a replay of the journal could undo and redo. Less than `history` can: saving empties it.
   var journaled = (undo: 0, redo: 0)
   /// Engine frame of what is being performed; nil: the next block.
   private var due: Int64?
   /// Another session holds the file's journal.
   public internal(set) var isLocked = false
-  /// The person has been told what speaks against overwriting the file.
-  var mayOverwrite = false
   /// What was wrong with the file when it was opened.
   public internal(set) var diagnostics: [Diagnostic] = []
   /// Things to tell, oldest first, taken by whoever shows them.
@@ -106,6 +114,7 @@ public struct SessionOptions: Sendable {
     showLoads()
     supervisor.poll()
     if let fault = supervisor.takeMidiFault() { notice(fault) }
+    tendJournal()
     noticeLostMidi()
     // A JACK server may change its period at any time.
     if let driver = supervisor.driver { engine.period = driver.period }
@@ -167,6 +176,7 @@ public struct SessionOptions: Sendable {
     status.memory = library.bytes
     status.underruns = library.underruns
     status.lostMidi = driver.lostMidi
+    status.journalFault = journalFault
     status.muted = report.nodes.filter(\.isMuted).map(\.name)
     return status
   }
@@ -226,6 +236,12 @@ public struct SessionOptions: Sendable {
   @discardableResult public func perform(
     _ edit: Edit, amending step: Int? = nil
   ) throws(EditError) -> String {
+    try perform(edit, amending: step, acceptsUnknownKinds: false)
+  }
+
+  @discardableResult func perform(
+    _ edit: Edit, amending step: Int? = nil, acceptsUnknownKinds: Bool
+  ) throws(EditError) -> String {
     let start = monotonicTime()
     let edit = patch.canonical(edit, catalogue: Engine.catalogue)
     let line = edit.line
@@ -238,7 +254,8 @@ public struct SessionOptions: Sendable {
       record(.amend(line))
       journaled.redo = 0
     } else {
-      change = try patch.applying(edit, catalogue: Engine.catalogue)
+      change = try patch.applying(
+        edit, catalogue: Engine.catalogue, acceptsUnknownKinds: acceptsUnknownKinds)
       record(.edit(line))
       journaled = (journaled.undo + 1, 0)
       history.record(change, describing: line)
@@ -266,6 +283,7 @@ public struct SessionOptions: Sendable {
 
   private func adopt(_ change: Change, describing line: String) {
     patch = change.patch
+    tendJournal()
     guard !change.isSilent else { return }
     engine.adopt(
       patch, touched: change.touched, ramps: change.ramps, tails: change.tails,

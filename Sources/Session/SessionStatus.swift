@@ -27,6 +27,8 @@ public struct SessionStatus: Sendable, Equatable {
   public var underruns = 0
   /// MIDI messages that came in faster than they could be taken.
   public var lostMidi = 0
+  /// Why edits are not safe from a crash now; nil while they are.
+  public var journalFault: String?
   /// Nodes that the blast shield has muted, by name.
   public var muted: [String] = []
 

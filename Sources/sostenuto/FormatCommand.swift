@@ -18,8 +18,8 @@ struct FormatCommand: ParsableCommand {
     var isWrong = false
     for path in patches {
       do {
-        let text = try readText(path)
-        let (patch, diagnostics) = PatchReader.read(text, file: path, catalogue: Engine.catalogue)
+        let bytes = try PatchFile.read(path)
+        let (patch, diagnostics) = PatchReader.read(bytes: bytes, file: path, catalogue: Engine.catalogue)
         for diagnostic in diagnostics { Console.error(diagnostic.description) }
         if diagnostics.contains(where: { $0.severity == .error }) {
           isWrong = true
@@ -28,7 +28,12 @@ struct FormatCommand: ParsableCommand {
         let canonical = PatchWriter.write(patch, catalogue: Engine.catalogue)
         if !inPlace {
           Console.result(canonical)
-        } else if canonical != text {
+        } else if !canonical.utf8.elementsEqual(bytes) {
+          if !Session.isText(bytes) {
+            let kept = try PatchFile.keepOriginal(of: path, bytes)
+            Console.error(
+              "\(path): warning: bytes that are not UTF-8 are replaced; the original is kept as \(kept)")
+          }
           try PatchFile.replace(path, with: canonical)
         }
       } catch {

@@ -34,7 +34,7 @@ enum FrontEnd {
     writeHistory(app.promptHistory)
     if ending != 0 {
       // Unsaved edits stay in the journal: the person did not choose to leave.
-      session.stop()
+      session.close(keepingEdits: true)
       terminal.end(by: ending)
     }
     session.close()

@@ -227,7 +227,7 @@ import Testing
     let stage = Stage.demo()
     stage.press("q")
     #expect(stage.app.wish == .none)
-    #expect(stage.screen.contains("not saved"))
+    #expect(stage.screen.contains("Not saved"))
     stage.press("esc")
     #expect(stage.app.wish == .none)
     stage.press("q n")

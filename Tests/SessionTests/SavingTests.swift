@@ -46,8 +46,10 @@ import Testing
     _ = try folder.file("a.patch", JournalTests.patch + "\n# someone else's\n")
     #expect(throws: FileError.self) { try session.save() }
     #expect(try text(path).contains("someone else's"))
-    session.acceptOverwriting()
-    try session.save()
+    // Again is not another wish.
+    #expect(throws: FileError.self) { try session.save() }
+    #expect(try text(path).contains("someone else's"))
+    try session.save(despite: [.changed])
     #expect(try text(path) == canonical(session))
     session.close()
   }
@@ -59,8 +61,19 @@ import Testing
     let session = try open(path)
     #expect(session.diagnostics.count == 1)
     #expect(throws: FileError.self) { try session.save() }
+    #expect(throws: FileError.self) { try session.save() }
     #expect(try text(path) == broken)
+    // Whoever wants it keeps the original beside; what lies there already stays.
+    _ = try folder.file("a.patch~", "of another day")
+    let said = try session.save(despite: [.unread(lines: 1)])
+    #expect(said.contains("a.patch~2"), "\(said)")
+    #expect(try text(path) == canonical(session))
+    #expect(try text(path + "~2") == broken)
+    #expect(try text(path + "~") == "of another day")
+    try session.perform("node a gain")
+    try session.save()
     session.close()
+    #expect(folder.names == ["a.patch", "a.patch~", "a.patch~2"])
   }
 
   @Test func aPlaceholderAndAMissingFileAreSavedAsTheyWere() throws {

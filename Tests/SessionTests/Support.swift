@@ -32,6 +32,7 @@ func text(_ path: String) throws -> String { try String(contentsOfFile: path, en
 let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
   .deletingLastPathComponent().path
 
+/// A session that is let go without `close` is as one that was killed: nothing more reaches the disk.
 @MainActor func open(_ path: String) throws -> Session {
   let session = Session()
   try session.open(path)

@@ -5,6 +5,15 @@ import Session
 /// The last two rows: what was done or what has the focus, and the mode with its keys.
 enum BottomLines {
   static func drawMessage(_ scene: Scene, _ state: ViewState, on canvas: inout Canvas, row: Int) {
+    if let message = state.message {
+      // The end of what is said may be what matters.
+      let words = Wrapping.words(said(message), look(message))
+      let lines = Wrapping.lines([words], columns: canvas.columns - 2, gap: 1)
+      if lines.count > 1 {
+        Wrapping.draw(lines, endingAt: row, on: &canvas)
+        return
+      }
+    }
     canvas.put(
       messageSpans(scene, state, columns: canvas.columns - 2), at: Point(1, row), columns: canvas.columns - 2)
   }
@@ -27,10 +36,14 @@ enum BottomLines {
     canvas.put([Span].fitting(hints, columns: room), at: Point(start, row), columns: room)
   }
 
+  private static func said(_ message: ViewState.Message) -> String {
+    (message.isError ? "! " : "") + message.text
+  }
+
+  private static func look(_ message: ViewState.Message) -> ThemeKey { message.isError ? .trouble : .text }
+
   private static func messageSpans(_ scene: Scene, _ state: ViewState, columns: Int) -> [Span] {
-    if let message = state.message {
-      return [Span((message.isError ? "! " : "") + message.text, message.isError ? .trouble : .text)]
-    }
+    if let message = state.message { return [Span(said(message), look(message))] }
     if state.view == .matrix, let spans = MatrixView.cellSpans(scene, state, columns: columns) {
       return spans
     }

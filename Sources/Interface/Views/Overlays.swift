@@ -15,11 +15,11 @@ enum Overlays {
         [Span(purpose, .prompt), Span("  "), Span(typed.isEmpty ? "type two letters" : typed, .promptText)],
         at: Point(1, row), columns: canvas.columns - 2)
     case .question(let text, let keys):
-      clear(row, on: &canvas)
-      var spans = [Span(text, .prompt)]
-      for key in keys { spans += [Span("   "), Span(key.key, .keyName), Span(" " + key.meaning, .text)] }
-      canvas.put(spans, at: Point(1, row), columns: canvas.columns - 2)
-      canvas.placeCursor(at: Point(min(canvas.columns - 1, 1 + DisplayWidth.of(text) + 1), row))
+      let answers = keys.map { [Span($0.key, .keyName), Span(" " + $0.meaning, .text)] }
+      let lines = Wrapping.lines(
+        [Wrapping.words(text, .prompt), answers], columns: canvas.columns - 2, gap: 3)
+      let place = Wrapping.draw(lines, endingAt: row, on: &canvas)
+      canvas.placeCursor(at: place)
     case .chooser(let chooser): draw(chooser, frame, on: &canvas)
     case .parameters(let panel): draw(panel, scene, frame, on: &canvas)
     }

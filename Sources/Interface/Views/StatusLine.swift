@@ -7,14 +7,19 @@ enum StatusLine {
     let width = canvas.columns
     let status = scene.status
     canvas.fill(Rect(column: 0, row: row, columns: width, rows: 1), " ", Style(.statusBar))
+    let fault = status.journalFault.map { "NOT SAFE FROM A CRASH: \($0)" }
     if status.isDisturbed, !status.driverMessage.isEmpty {
       canvas.fill(Rect(column: 0, row: row, columns: width, rows: 1), " ", Style(.statusFault))
       canvas.put(
-        [Span("! " + status.driverMessage, .statusFault)], at: Point(min(1, width - 1), row),
+        [Span("! " + (fault.map { $0 + "; " } ?? "") + status.driverMessage, .statusFault)],
+        at: Point(min(1, width - 1), row),
         columns: width - 2)
       return
     }
-    let name = [Span(scene.fileName, .statusValue)] + (scene.isModified ? [Span(" •", .statusValue)] : [])
+    // What is dangerous comes first, since the end gives way.
+    let name =
+      (fault.map { [Span($0, .trouble), Span("  ")] } ?? []) + [Span(scene.fileName, .statusValue)]
+      + (scene.isModified ? [Span(" •", .statusValue)] : [])
     let room = width - 2 - name.width - 3
     var groups = figures(status)
     // Each group gives way where there is no room; they stand in reading order, not in that of weight.

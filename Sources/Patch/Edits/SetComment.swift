@@ -52,6 +52,8 @@ struct SetComment: EditVerbs {
   func describe() -> String {
     var line =
       switch subject {
+      // Bare it would be the word for a layout line's comment.
+      case .node("layout"): "comment \"layout\""
       case .node(let name): "comment \(name)"
       case .cable(let name): "comment \(name)"
       case .setting(let name, let path): "comment \(name)\(path.suffix)"

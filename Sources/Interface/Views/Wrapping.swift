@@ -1,0 +1,72 @@
+import Screen
+
+/// What is not to be cut off is broken into lines, which take rows from the view above.
+enum Wrapping {
+  /// The words of a text, each a group of its own.
+  static func words(_ text: String, _ key: ThemeKey) -> [[Span]] {
+    text.split(separator: " ").map { [Span(String($0), key)] }
+  }
+
+  /// A name that leaves room for what is said of it: its middle gives way.
+  static func shortened(_ name: String, to columns: Int = 36) -> String {
+    guard DisplayWidth.of(name) > columns else { return name }
+    let half = columns / 2
+    var end = name.suffix(half)
+    while DisplayWidth.of(end) > columns - half { end = end.dropFirst() }
+    return DisplayWidth.truncated(name, to: half) + end
+  }
+
+  /// Lines of groups: those of the first part one blank apart, further parts `gap`. A group that is wider
+  /// than a line is cut into pieces.
+  static func lines(_ parts: [[[Span]]], columns: Int, gap: Int) -> [[Span]] {
+    let columns = max(1, columns)
+    var lines: [[Span]] = [[]]
+    for (index, part) in parts.enumerated() {
+      let blanks = Span(String(repeating: " ", count: index == 0 ? 1 : gap))
+      for group in part.flatMap({ pieces($0, columns: columns) }) {
+        let line = lines[lines.count - 1]
+        if line.isEmpty {
+          lines[lines.count - 1] = group
+        } else if line.width + blanks.width + group.width <= columns {
+          lines[lines.count - 1] = line + [blanks] + group
+        } else {
+          lines.append(group)
+        }
+      }
+    }
+    return lines
+  }
+
+  private static func pieces(_ group: [Span], columns: Int) -> [[Span]] {
+    if group.width <= columns { return [group] }
+    var pieces: [[Span]] = []
+    for span in group {
+      var rest = span
+      while rest.width > columns {
+        var head = Substring(rest.text)
+        while DisplayWidth.of(head) > columns, head.count > 1 { head = head.dropLast() }
+        var piece = rest
+        piece.text = String(head)
+        pieces.append([piece])
+        rest.text.removeFirst(head.count)
+      }
+      if !rest.text.isEmpty { pieces.append([rest]) }
+    }
+    return pieces
+  }
+
+  /// Draws lines of which the last one stands at `row`; of more than there is room for, the first ones, where
+  /// the danger is said, and the last one. Returns the place behind the last one.
+  @discardableResult static func draw(_ lines: [[Span]], endingAt row: Int, on canvas: inout Canvas) -> Point
+  {
+    var lines = lines
+    if lines.count > row + 1 { lines = lines.prefix(row) + lines.suffix(1) }
+    let first = row - lines.count + 1
+    for (index, line) in lines.enumerated() {
+      canvas.fill(Rect(column: 0, row: first + index, columns: canvas.columns, rows: 1))
+      canvas.put(
+        line, at: Point(min(1, canvas.columns - 1), first + index), columns: max(1, canvas.columns - 2))
+    }
+    return Point(min(canvas.columns - 1, 2 + (lines.last?.width ?? 0)), row)
+  }
+}

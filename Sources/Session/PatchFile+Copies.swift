@@ -1,0 +1,157 @@
+import Glibc
+
+/// Files that are written where they lie, copies of what is about to be lost, and what killed programs left.
+extension PatchFile {
+  /// Writes over a file that cannot be exchanged for another. What it was lies in the state folder until the
+  /// new content is on the disk.
+  static func overwrite(_ target: String, with bytes: [UInt8], _ path: String) throws(FileError) {
+    let old = try read(target)
+    let copy =
+      StateFolder.folder(saves) + "/" + StateFolder.name(for: target, after: "") + ".\(getpid()).save"
+    unlink(copy)
+    try create(copy, old, mode: 0o600)
+    let file = open(target, O_WRONLY | O_CLOEXEC | O_NOFOLLOW)
+    guard file >= 0 else {
+      let error = failure(path)
+      unlink(copy)
+      throw error
+    }
+    defer { close(file) }
+    do throws(FileError) {
+      // What is beyond the old end first: where the disk is full, nothing has changed.
+      do throws(FileError) {
+        try write(bytes, old.count..<max(old.count, bytes.count), to: file, path)
+      } catch {
+        ftruncate(file, off_t(old.count))
+        throw error
+      }
+      try write(bytes, 0..<min(old.count, bytes.count), to: file, path)
+      guard ftruncate(file, off_t(bytes.count)) == 0, fsync(file) == 0 else { throw failure(path) }
+    } catch {
+      // Over the same blocks; where that fails as well, the copy stays.
+      if (try? write(old, old.indices, to: file, path)) != nil, ftruncate(file, off_t(old.count)) == 0,
+        fsync(file) == 0
+      {
+        unlink(copy)
+        throw error
+      }
+      throw FileError("\(error.description); what it was is kept as \(copy)", code: error.code)
+    }
+    unlink(copy)
+  }
+
+  private static let saves = "saves"
+
+  private static func write(
+    _ bytes: [UInt8], _ range: Range<Int>, to file: Int32, _ path: String
+  ) throws(FileError) {
+    var done = range.lowerBound
+    while done < range.upperBound {
+      let count = bytes.withUnsafeBufferPointer {
+        pwrite(file, $0.baseAddress! + done, range.upperBound - done, off_t(done))
+      }
+      if count >= 0 {
+        done += count
+      } else if errno != EINTR {
+        throw failure(path)
+      }
+    }
+  }
+
+  /// Keeps what a file held: as `NAME~` beside it, or `NAME~2` … where another thing has that name, or in the
+  /// state folder where the file's folder takes nothing. Returns where it is.
+  package static func keepOriginal(of path: String, _ bytes: [UInt8]) throws(FileError) -> String {
+    let target = resolved(path)
+    let (folder, name) = split(target)
+    var info = stat()
+    let mode = stat(target, &info) == 0 ? info.st_mode & 0o777 : 0o600
+    let first = folder + "/" + FileName.joined(name, after: "~", reserving: FileName.reserve)
+    do throws(FileError) {
+      return try keep(bytes, as: first, mode)
+    } catch {
+      let other = StateFolder.folder("originals") + "/" + StateFolder.name(for: target, after: "~")
+      return try keep(bytes, as: other, 0o600)
+    }
+  }
+
+  private static func keep(_ bytes: [UInt8], as first: String, _ mode: mode_t) throws(FileError) -> String {
+    var path = first
+    while true {
+      do throws(FileError) {
+        try create(path, bytes, mode: mode)
+        return path
+      } catch {
+        guard error.code == EEXIST else { throw error }
+        // Links are not followed: what they lead to is not ours.
+        var info = stat()
+        if lstat(path, &info) == 0, info.st_mode & S_IFMT == S_IFREG, (try? read(path)) == bytes {
+          return path
+        }
+        path = FileName.free(first, from: 2, separator: "")
+      }
+    }
+  }
+
+  /// Takes away what saves of programs that were killed left beside the file, and says where a file lies that
+  /// was being written over.
+  static func clearLeftOvers(of path: String) -> [String] {
+    let target = resolved(path)
+    let (folder, name) = split(target)
+    for entry in names(in: folder) {
+      guard let process = process(in: entry, after: ".new") else { continue }
+      let stem = ".\(process).new"
+      guard
+        entry == FileName.joined(name, before: ".", after: stem)
+          || entry == split(Journal.besidePath(for: target)).name + stem
+      else { continue }
+      if isDead(process, folder + "/" + entry) { unlink(folder + "/" + entry) }
+    }
+    var notices: [String] = []
+    let saves = StateFolder.path + "/" + saves
+    let stem = StateFolder.name(for: target, after: "")
+    for entry in names(in: saves) where entry.hasPrefix(stem + ".") {
+      guard let process = process(in: entry, after: ".save"), isDead(process, saves + "/" + entry),
+        let bytes = try? read(saves + "/" + entry)
+      else { continue }
+      if (try? read(target)) != bytes, let kept = try? keepOriginal(of: target, bytes) {
+        notices.append(
+          "a save of \(name) was cut off in the middle: what the file was before is kept as \(kept)")
+      }
+      unlink(saves + "/" + entry)
+    }
+    return notices
+  }
+
+  /// `.NAME.123.new`: 123.
+  private static func process(in name: String, after end: String) -> Int32? {
+    guard name.hasSuffix(end) else { return nil }
+    let rest = name.dropLast(end.count)
+    guard let dot = rest.lastIndex(of: ".") else { return nil }
+    return Int32(rest[rest.index(after: dot)...]).flatMap { $0 > 0 ? $0 : nil }
+  }
+
+  /// A plain file of ours that no living process holds.
+  private static func isDead(_ process: Int32, _ path: String) -> Bool {
+    guard kill(process, 0) != 0, errno == ESRCH else { return false }
+    let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard file >= 0 else { return false }
+    defer { close(file) }
+    var info = stat()
+    return fstat(file, &info) == 0 && info.st_mode & S_IFMT == S_IFREG && info.st_uid == geteuid()
+      && info.st_nlink == 1 && flock(file, LOCK_EX | LOCK_NB) == 0
+  }
+
+  /// What lies in a folder, in order.
+  static func names(in folder: String) -> [String] {
+    guard let directory = opendir(folder) else { return [] }
+    defer { closedir(directory) }
+    var names: [String] = []
+    while let entry = readdir(directory) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      names.append(name)
+    }
+    return names.sorted()
+  }
+}

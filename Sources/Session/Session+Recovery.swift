@@ -1,0 +1,176 @@
+import Engine
+import Glibc
+import Patch
+import PatchLanguage
+
+/// How a session takes up edits that an earlier one has left behind.
+extension Session {
+  /// Opens the journal; edits in it that were never saved are made again, on the patch that they were
+  /// made to, with their undo history. What cannot be made again is named, and kept in a file.
+  func recover() {
+    journaled = (0, 0)
+    isLocked = false
+    journalFault = nil
+    guard keepsJournal else { return }
+    if let file { for text in PatchFile.clearLeftOvers(of: file) { notice(text) } }
+    guard openJournal(), let own = journal else { return }
+    var source = own
+    var content: JournalContent?
+    do throws(FileError) {
+      content = try own.read()
+      if content == nil {
+        own.clear()
+        if let (other, left) = try strayJournal(besides: own) { (source, content) = (other, left) }
+      }
+    } catch {
+      notice("the journal cannot be read: \(error.description)")
+      return
+    }
+    guard let content else { return }
+    let isKept = take(content, from: source)
+    if source !== own {
+      // Its place from now on is that of the patch.
+      do throws(FileError) {
+        try rewriteJournal()
+        source.remove()
+      } catch {
+        journal = source
+      }
+    } else if isKept || own.isLong {
+      // What could not be restored is not to be told again.
+      tendRecovered()
+    }
+  }
+
+  private func tendRecovered() {
+    do throws(FileError) { try rewriteJournal() } catch { journal?.postponeRewriting() }
+  }
+
+  /// Makes the edits again. True: some could not be, and the journal lies in a file of its own as well.
+  private func take(_ content: JournalContent, from source: Journal) -> Bool {
+    let catalogue = Engine.catalogue
+    let text = PatchWriter.write(patch, catalogue: catalogue)
+    let common = PatchReader.read(bytes: content.file, file: "", catalogue: catalogue).patch
+    let isSame = PatchWriter.write(common, catalogue: catalogue) == text
+    let base =
+      content.base == content.file
+      ? common : PatchReader.read(bytes: content.base, file: "", catalogue: catalogue).patch
+    var rehearsal = Rehearsal(patch: base)
+    // What has been an edit before may name kinds that nobody knows.
+    rehearsal.acceptsUnknownKinds = true
+    var refused = content.broken
+    for record in content.records where !rehearsal.replay(record) { refused.append(record.words) }
+    let isKept = !refused.isEmpty && keep(refused, source)
+    if PatchWriter.write(rehearsal.patch, catalogue: catalogue) == text {
+      // Saved, and then killed before the journal was emptied; or everything was undone.
+      if refused.isEmpty || isKept { source.clear() }
+      return isKept
+    }
+    patch = rehearsal.patch
+    history = rehearsal.history
+    journaled = rehearsal.depth
+    // The steps of a gesture are one edit.
+    let records = content.records.count { if case .amend = $0 { false } else { true } }
+    let count = max(1, records - (refused.count - content.broken.count))
+    notice(
+      content.records.isEmpty
+        ? "recovered what was not saved"
+        : "recovered \(count) unsaved edit\(count == 1 ? "" : "s"); undo takes them back")
+    if !isSame {
+      notice("the file was changed by others after those edits began")
+      isForeign = true
+      self.common = common
+      commonBytes = content.file
+    }
+    return isKept
+  }
+
+  /// Says what could not be restored, and keeps it.
+  private func keep(_ refused: [String], _ source: Journal) -> Bool {
+    let first = refused.prefix(3).map { "`\($0.count > 60 ? $0.prefix(60) + "…" : $0[...])`" }
+    let names = first.joined(separator: ", ") + (refused.count > first.count ? ", …" : "")
+    let what = "\(refused.count) edit\(refused.count == 1 ? "" : "s") could not be restored (\(names))"
+    do throws(FileError) {
+      notice("\(what); all of the journal is kept as \(try source.keepCopy())")
+      return true
+    } catch {
+      notice("\(what), and the journal could not be copied: \(error.description)")
+      return false
+    }
+  }
+
+  /// A journal of this patch that lies elsewhere: in the state folder, since the patch's folder once took no
+  /// files; or beside under a name that the patch no longer has.
+  private func strayJournal(besides own: Journal) throws(FileError) -> (Journal, JournalContent)? {
+    guard let file else { return nil }
+    var notices: [String] = []
+    let statePath = Journal.statePath(for: file)
+    if own.path != statePath,
+      let journal = try? Journal.open(at: statePath, creating: false, notices: &notices)
+    {
+      if let content = try journal.read() { return (journal, content) }
+      journal.clear()
+    }
+    let (folder, name) = PatchFile.split(PatchFile.resolved(file))
+    for entry in PatchFile.names(in: folder) where entry.hasPrefix(".") && entry.hasSuffix(".journal") {
+      let path = folder + "/" + entry
+      guard path != own.path, let content = Self.orphan(path), let owner = content.owner else { continue }
+      let oldName = PatchFile.split(owner).name
+      guard oldName != name, !PatchFile.exists(folder + "/" + oldName) else { continue }
+      guard content.file == savedBytes else {
+        notice("`\(oldName)` is not there, but unsaved edits of it are: open it by that name to see them")
+        continue
+      }
+      guard let journal = try? Journal.open(at: path, creating: false, notices: &notices) else { continue }
+      notice("these are edits of `\(oldName)`, as this patch was called")
+      return (journal, content)
+    }
+    return nil
+  }
+
+  /// What a journal says whose patch may be gone: a plain file of ours, not held by anyone.
+  private static func orphan(_ path: String) -> JournalContent? {
+    let file = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard file >= 0 else { return nil }
+    defer { Glibc.close(file) }
+    var info = stat()
+    guard fstat(file, &info) == 0, info.st_mode & S_IFMT == S_IFREG, info.st_uid == geteuid(),
+      info.st_nlink == 1, info.st_size > 0, flock(file, LOCK_SH | LOCK_NB) == 0,
+      let bytes = try? PatchFile.read(file, path),
+      JournalContent.heads.contains(where: { bytes.starts(with: ($0 + "\n").utf8) })
+    else { return nil }
+    let content = JournalContent(reading: bytes)
+    return content.records.isEmpty && content.base == content.file ? nil : content
+  }
+}
+
+extension Rehearsal {
+  /// False: the record makes no sense here.
+  mutating func replay(_ record: JournalContent.Record) -> Bool {
+    do {
+      switch record {
+      case .undo:
+        guard history.canUndo else { return false }
+        try perform(.undo)
+      case .redo:
+        guard history.canRedo else { return false }
+        try perform(.redo)
+      case .edit(let line):
+        try perform(statement(line))
+      case .amend(let line):
+        guard history.canUndo, case .edit(let edit) = try statement(line) else { return false }
+        try amend(edit)
+      case .apply(let line):
+        guard case .edit(let edit) = try statement(line) else { return false }
+        try apply(edit)
+      }
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  private func statement(_ line: String) throws(Diagnostic) -> Statement {
+    try StatementParser.parse(line, patch: patch, catalogue: Engine.catalogue)
+  }
+}

@@ -1,0 +1,81 @@
+import Engine
+import Patch
+import PatchLanguage
+
+/// How documents are compared and merged; what a session needs to take up what others wrote.
+public struct VersionTools: Sendable {
+  /// The edits that lead from one document to another.
+  public var edits: @Sendable (_ from: Patch, _ to: Patch) throws -> [Edit]
+  /// `ours` with what leads from `base` to `theirs`, and where the two cannot both be had.
+  public var merge:
+    @Sendable (_ base: Patch, _ ours: Patch, _ theirs: Patch) -> (patch: Patch, conflicts: [String])
+
+  public init(
+    edits: @escaping @Sendable (_ from: Patch, _ to: Patch) throws -> [Edit],
+    merge:
+      @escaping @Sendable (_ base: Patch, _ ours: Patch, _ theirs: Patch) -> (
+        patch: Patch, conflicts: [String]
+      )
+  ) {
+    self.edits = edits
+    self.merge = merge
+  }
+}
+
+/// A file that others wrote while it was open here.
+extension Session {
+  /// Takes the file as it is now. One edit, that undo takes back; what stays goes on sounding. Returns what was
+  /// done, in words.
+  public func reload() throws -> String {
+    let (bytes, theirs, found) = try readAgain()
+    try become(theirs)
+    accept(bytes, as: patch)
+    saved = patch
+    diagnostics = found
+    journal?.clear()
+    journaled = (0, 0)
+    return "reloaded \(file ?? ""); undo brings your own edits back"
+  }
+
+  /// Joins what others wrote with the edits made here: one edit, that undo takes back, and not saved yet.
+  /// Where both changed the same thing, what was made here stays. Returns what was done, in words.
+  public func merge() throws -> String {
+    guard let versions else { throw FileError("nothing here can merge") }
+    let (bytes, theirs, found) = try readAgain()
+    let merged = versions.merge(common, patch, theirs)
+    try become(merged.patch)
+    accept(bytes, as: theirs)
+    let text = PatchWriter.write(patch, catalogue: Engine.catalogue)
+    saved = text == PatchWriter.write(theirs, catalogue: Engine.catalogue) ? patch : theirs
+    diagnostics = found
+    if keepsJournal, journalFault == nil {
+      do { try rewriteJournal() } catch { journal?.postponeRewriting() }
+    }
+    guard let first = merged.conflicts.first else { return "merged with \(file ?? ""), not saved yet" }
+    let count = merged.conflicts.count
+    return "\(count) conflict\(count == 1 ? "" : "s"), yours kept (\(first)\(count > 1 ? ", …" : ""));"
+      + " merged with \(file ?? ""), not saved yet"
+  }
+
+  private func readAgain() throws -> ([UInt8], Patch, [Diagnostic]) {
+    guard let file else { throw FileError("the patch has no file yet") }
+    let bytes = try PatchFile.read(file)
+    let (theirs, found) = PatchReader.read(bytes: bytes, file: file, catalogue: Engine.catalogue)
+    return (bytes, theirs, found)
+  }
+
+  /// Edits the patch until it is `target`.
+  private func become(_ target: Patch) throws {
+    guard let versions else { throw FileError("nothing here can tell what differs") }
+    let edits = try versions.edits(patch, target)
+    guard !edits.isEmpty else { return }
+    try perform(edits.count == 1 ? edits[0] : .all(edits), acceptsUnknownKinds: true)
+  }
+
+  private func accept(_ bytes: [UInt8], as version: Patch) {
+    savedBytes = bytes
+    common = version
+    commonBytes = nil
+    isForeign = false
+  }
+}

@@ -1,0 +1,67 @@
+import Glibc
+
+/// Where the program keeps what belongs to no folder of patches: `$XDG_STATE_HOME/sostenuto`, as the XDG base
+/// directory specification places it. Any thread.
+enum StateFolder {
+  static var path: String {
+    func variable(_ name: String) -> String? {
+      guard let value = getenv(name), value.pointee != 0 else { return nil }
+      return String(cString: value)
+    }
+    if let state = variable("XDG_STATE_HOME"), state.hasPrefix("/") { return state + "/sostenuto" }
+    return (variable("HOME") ?? "/tmp") + "/.local/state/sostenuto"
+  }
+
+  /// A folder in it, made where it is missing.
+  static func folder(_ name: String) -> String {
+    let path = path + "/" + name
+    PatchFile.makeFolder(path)
+    return path
+  }
+
+  /// What stands for a file in it: its name, and a hash of its whole path.
+  static func name(for file: String, after: String) -> String {
+    let full = PatchFile.absolute(PatchFile.resolved(file))
+    return FileName.joined(
+      PatchFile.split(full).name, after: "-" + FileName.hash(full) + after, reserving: FileName.reserve)
+  }
+}
+
+/// Names that are made from other names and stay within what file systems take.
+enum FileName {
+  static let longest = 255
+  /// Room for what is appended to a name that was made: `.12`, `.4194304.new`.
+  static let reserve = 16
+
+  /// `before`, `name` and `after`; a name that would be too long is cut, and marked by its hash.
+  static func joined(_ name: String, before: String = "", after: String, reserving room: Int = 0) -> String {
+    let most = longest - before.utf8.count - after.utf8.count - room
+    if name.utf8.count <= most { return before + name + after }
+    let mark = "~" + hash(name)
+    var cut = ""
+    for scalar in name.unicodeScalars {
+      guard cut.utf8.count + UTF8.width(scalar) <= most - mark.utf8.count else { break }
+      cut.unicodeScalars.append(scalar)
+    }
+    return before + cut + mark + after
+  }
+
+  /// FNV-1a (Fowler, Noll, Vo), 64 bits, as 16 digits.
+  static func hash(_ text: String) -> String {
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    let digits = String(hash, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+
+  /// The path, else the path with the lowest number from `first` on that nothing has yet.
+  static func free(_ path: String, from first: Int = 1, separator: String = ".") -> String {
+    var number = first
+    while true {
+      let candidate = path + separator + "\(number)"
+      var info = stat()
+      if lstat(candidate, &info) != 0 { return candidate }
+      number += 1
+    }
+  }
+}

@@ -1,0 +1,173 @@
+import Foundation
+import Patch
+import Testing
+
+@testable import Session
+
+@MainActor @Suite struct SavingAsTests {
+  private func obstacle(_ save: () throws -> Void) -> SaveObstacle.Reason? {
+    do { try save() } catch { return (error as? FileError)?.obstacle?.reason }
+    return nil
+  }
+
+  @Test func anotherFileIsNotOverwrittenUnasked() throws {
+    let folder = try Folder()
+    let path = try folder.file("a.patch", JournalTests.patch)
+    let letter = try folder.file("letter.txt", "dear")
+    let session = try open(path)
+    try session.perform("node extra gain")
+    #expect(obstacle { try session.save(as: letter) } == .exists)
+    #expect(obstacle { try session.save(as: letter) } == .exists)
+    #expect(try text(letter) == "dear")
+    #expect(session.file == path)
+    let other = try open(try folder.file("other.patch", JournalTests.patch))
+    try other.perform("node theirs gain")
+    #expect(obstacle { try session.save(as: folder.path + "/other.patch") } == .openElsewhere)
+    #expect(
+      obstacle { try session.save(as: folder.path + "/./other.patch", despite: [.exists]) } == .openElsewhere)
+    other.close(keepingEdits: true)
+    // Its edits were never saved: they are not thrown away with it.
+    try session.save(as: folder.path + "/other.patch", despite: [.exists])
+    #expect(session.takeNotices().contains { $0.contains(".other.patch.journal.1") })
+    #expect(try text(folder.path + "/.other.patch.journal.1").contains("node theirs gain"))
+    session.close()
+  }
+
+  @Test func theSameFileByAnotherNameHasTheSameGuards() throws {
+    let folder = try Folder()
+    let path = try folder.file("a.patch", JournalTests.patch)
+    try FileManager.default.createSymbolicLink(
+      atPath: folder.path + "/link.patch", withDestinationPath: "a.patch")
+    let session = try open(path)
+    try session.perform("node extra gain")
+    let foreign = JournalTests.patch + "\n# someone else's\n"
+    _ = try folder.file("a.patch", foreign)
+    for name in [
+      "/./a.patch", "/link.patch", "//a.patch", "/../\((folder.path as NSString).lastPathComponent)/a.patch",
+    ] {
+      #expect(obstacle { try session.save(as: folder.path + name) } == .changed, "\(name)")
+      #expect(obstacle { try session.save(as: folder.path + name, despite: [.exists]) } == .changed)
+      #expect(try text(path) == foreign)
+    }
+    try session.save(as: folder.path + "/./a.patch", despite: [.changed])
+    #expect(session.file == path)
+    session.close()
+    #expect(folder.names == ["a.patch", "link.patch"])
+  }
+
+  static let files = """
+    sostenuto 1
+
+    node far sampler instrument=/usr/share/none.sfz
+
+    node here sampler instrument=samples/x.wav
+
+    node up sampler instrument=../y.wav
+
+    """
+
+  @Test func aSaveThatFailsLeavesPathsAndJournalAsTheyWere() throws {
+    let folder = try Folder()
+    let path = try folder.file("a.patch", Self.files)
+    var session: Session? = try open(path)
+    try session?.perform("node extra gain")
+    let before = canonical(try #require(session))
+    #expect(throws: FileError.self) { try session?.save(as: folder.path + "/no/such/b.patch") }
+    #expect(throws: FileError.self) { try session?.save(as: folder.path) }
+    #expect(canonical(try #require(session)) == before)
+    #expect(session?.file == path)
+    try session?.perform("node more gain")
+    let edited = canonical(try #require(session))
+    session = nil
+    let next = try open(path)
+    #expect(canonical(next) == edited)
+    next.close()
+  }
+
+  @Test func pathsStayRelativeInANeighbouringFolder() throws {
+    let folder = try Folder()
+    for name in ["one", "two/deep"] {
+      try FileManager.default.createDirectory(
+        atPath: folder.path + "/" + name, withIntermediateDirectories: true)
+    }
+    let path = try folder.file("one/a.patch", Self.files)
+    let session = try open(path)
+    func instruments() -> [String] {
+      session.patch.nodes.values.map { $0.settings[ParameterPath("instrument")]?.line ?? "" }
+    }
+    try session.save(as: folder.path + "/two/deep/a.patch")
+    #expect(instruments() == ["/usr/share/none.sfz", "../../one/samples/x.wav", "../../y.wav"])
+    try session.save(as: folder.path + "/b.patch")
+    #expect(instruments() == ["/usr/share/none.sfz", "one/samples/x.wav", "y.wav"])
+    try session.save(as: folder.path + "/one/a.patch", despite: [.exists])
+    #expect(instruments() == ["/usr/share/none.sfz", "samples/x.wav", "../y.wav"])
+    session.close()
+  }
+
+  @Test func bothNamesOfAFileStayInStep() throws {
+    let folder = try Folder()
+    let path = try folder.file("a.patch", JournalTests.patch + String(repeating: "# long\n", count: 50))
+    #expect(link(path, folder.path + "/b.patch") == 0)
+    let session = try open(path)
+    for line in ["header \"short\"", "header \"\(String(repeating: "long ", count: 90))\"", "footer \"x\""] {
+      try session.perform(line)
+      try session.save()
+      #expect(try text(path) == canonical(session))
+      #expect(try text(folder.path + "/b.patch") == canonical(session))
+    }
+    session.close()
+    #expect(folder.names == ["a.patch", "b.patch"])
+  }
+
+  @Test func aFileInAFolderThatTakesNothingIsSavedAndItsEditsAreSafe() throws {
+    let home = try Folder()
+    let path = try home.file("a.patch", JournalTests.patch)
+    let locked = home.path + "/locked"
+    try FileManager.default.createDirectory(atPath: locked, withIntermediateDirectories: true)
+    try FileManager.default.moveItem(atPath: path, toPath: locked + "/a.patch")
+    try FileManager.default.createDirectory(atPath: home.path + "/state", withIntermediateDirectories: true)
+    // Root may write anywhere: so another user does it.
+    for name in ["", "/locked/a.patch", "/state"] { chmod(home.path + name, 0o777) }
+    chmod(locked, 0o555)
+    defer { chmod(locked, 0o755) }
+    func worker() throws -> Worker {
+      let worker = try Worker(stateFolder: home.path + "/state")
+      if geteuid() == 0 { #expect(try worker.ask("user 65534") == "done") }
+      return worker
+    }
+    let first = try worker()
+    #expect(try first.ask("open \(locked)/a.patch") == "opened")
+    #expect(try first.ask("do node extra gain") == "done")
+    let edited = try first.text("text")
+    first.kill()
+    let second = try worker()
+    #expect(try second.ask("open \(locked)/a.patch") == "opened")
+    #expect(try second.text("text") == edited)
+    #expect(try second.ask("save") == "saving")
+    #expect(second.next() == "saved")
+    #expect(try text(locked + "/a.patch") == edited)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: locked) == ["a.patch"])
+    let saves = home.path + "/state/sostenuto/saves"
+    #expect(try FileManager.default.contentsOfDirectory(atPath: saves).isEmpty)
+  }
+
+  @Test func aSaveThatWasCutOffInTheMiddleIsTold() throws {
+    let home = try Folder()
+    let path = try home.file("a.patch", JournalTests.patch)
+    let state = home.path + "/state"
+    let saves = state + "/sostenuto/saves"
+    try FileManager.default.createDirectory(atPath: saves, withIntermediateDirectories: true)
+    let worker = try Worker(stateFolder: state)
+    let dead = Process()
+    dead.executableURL = URL(fileURLWithPath: "/bin/true")
+    try dead.run()
+    dead.waitUntilExit()
+    // As `overwrite` names it: the file's name and the hash of its path.
+    let name = StateFolder.name(for: path, after: "") + ".\(dead.processIdentifier).save"
+    try "what it was\n".write(toFile: saves + "/" + name, atomically: false, encoding: .utf8)
+    #expect(try worker.ask("open \(path)") == "opened")
+    #expect(try worker.text("notices").contains("cut off in the middle"))
+    #expect(try text(path + "~") == "what it was\n")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: saves).isEmpty)
+  }
+}

@@ -1,0 +1,144 @@
+import Engine
+import Foundation
+import Patch
+import PatchLanguage
+import Testing
+
+@testable import Session
+
+/// Files that others write while they are open.
+@MainActor @Suite struct VersionTests {
+  /// Adds what the other has, by name: enough to see what a session makes of it.
+  private static let tools = VersionTools(
+    edits: { from, to in
+      var edits: [Edit] = []
+      for node in from.nodes.values where to.id(named: node.name) == nil {
+        edits.append(.remove(node.name, bridge: false))
+      }
+      for node in to.nodes.values where from.id(named: node.name) == nil {
+        edits.append(.add(Node(name: node.name, kind: node.kind, settings: node.settings), before: nil))
+      }
+      return edits
+    },
+    merge: { base, ours, theirs in
+      var merged = ours
+      for node in theirs.nodes.values
+      where ours.id(named: node.name) == nil && base.id(named: node.name) == nil {
+        let added = Node(name: node.name, kind: node.kind, settings: node.settings)
+        if let change = try? merged.applying(.add(added, before: nil), catalogue: Engine.catalogue) {
+          merged = change.patch
+        }
+      }
+      return (merged, ["`tone` is here and there"])
+    })
+
+  static let theirs = JournalTests.patch + "\nnode theirs gain\n"
+
+  @Test func aChangeOfEqualSizeAndTimeIsSeen() throws {
+    let folder = try Folder()
+    let path = try folder.file("a.patch", JournalTests.patch)
+    let session = try open(path)
+    try session.perform("node extra gain")
+    var info = stat()
+    #expect(stat(path, &info) == 0)
+    let foreign = JournalTests.patch.replacing("tone", with: "toff")
+    let handle = try #require(FileHandle(forWritingAtPath: path))
+    try handle.write(contentsOf: Data(foreign.utf8))
+    try handle.close()
+    var times = [info.st_atim, info.st_mtim]
+    #expect(utimensat(AT_FDCWD, path, &times, 0) == 0)
+    for _ in 0..<3 { #expect(throws: FileError.self) { try session.save() } }
+    #expect(try text(path) == foreign)
+    session.close()
+  }
+
+  @Test func aFileThatOthersMadeMeanwhileIsNotOverwritten() throws {
+    let folder = try Folder()
+    let path = folder.path + "/new.patch"
+    let session = try open(path)
+    try session.perform("node extra gain")
+    _ = try folder.file("new.patch", Self.theirs)
+    #expect(throws: FileError.self) { try session.save() }
+    #expect(try text(path) == Self.theirs)
+    // And one that they took away is made again.
+    try FileManager.default.removeItem(atPath: path)
+    try session.save()
+    #expect(try text(path) == canonical(session))
+    session.close()
+  }
+
+  @Test func reloadingTakesTheirsAndUndoBringsYoursBack() throws {
+    let folder = try Folder()
+    let path = try folder.file("a.patch", JournalTests.patch)
+    var session: Session? = try open(path)
+    session?.versions = Self.tools
+    try session?.perform("node mine gain")
+    let mine = canonical(try #require(session))
+    let tone = session?.patch.id(named: "tone")
+    _ = try folder.file("a.patch", Self.theirs)
+    _ = try session?.reload()
+    #expect(canonical(try #require(session)) == Self.theirs)
+    #expect(session?.isModified == false)
+    #expect(session?.patch.id(named: "tone") == tone, "a node that stays was replaced")
+    session?.undo()
+    #expect(canonical(try #require(session)) == mine)
+    // What undo brought back is unsaved again, and safe.
+    session = nil
+    session = try open(path)
+    #expect(canonical(try #require(session)) == mine)
+    #expect(session?.takeNotices().contains { $0.contains("others") } == false)
+    try session?.save()
+    session?.close()
+  }
+
+  @Test func mergingKeepsBothAndIsSavedWhenAskedFor() throws {
+    let folder = try Folder()
+    let path = try folder.file("a.patch", JournalTests.patch)
+    var session: Session? = try open(path)
+    session?.versions = Self.tools
+    try session?.perform("node mine gain")
+    _ = try folder.file("a.patch", Self.theirs)
+    let said = try session?.merge() ?? ""
+    #expect(said.hasPrefix("1 conflict"), "\(said)")
+    #expect(session?.patch.names == ["tone", "out", "mine", "theirs"])
+    #expect(session?.isModified == true)
+    #expect(try text(path) == Self.theirs)
+    session = nil
+    session = try open(path)
+    #expect(session?.patch.names == ["tone", "out", "mine", "theirs"])
+    #expect(session?.takeNotices().contains { $0.contains("others") } == false)
+    try session?.save()
+    #expect(try text(path) == canonical(try #require(session)))
+    session?.close()
+  }
+
+  @Test func editsRecoveredOverAFileThatOthersChangedCanBeMerged() throws {
+    let folder = try Folder()
+    let path = try folder.file("a.patch", JournalTests.patch)
+    var session: Session? = try open(path)
+    try session?.perform("node mine gain")
+    session = nil
+    _ = try folder.file("a.patch", Self.theirs)
+    session = try open(path)
+    session?.versions = Self.tools
+    #expect(throws: FileError.self) { try session?.save() }
+    _ = try session?.merge()
+    #expect(session?.patch.names == ["tone", "out", "mine", "theirs"])
+    try session?.save()
+    session?.close()
+  }
+
+  @Test func bytesThatAreNoTextAreKeptBeside() throws {
+    let folder = try Folder()
+    let path = folder.path + "/a.patch"
+    let bytes = Array("sostenuto 1\n# caf\u{e9}\n\nnode out output\n".unicodeScalars.map { UInt8($0.value) })
+    try Data(bytes).write(to: URL(fileURLWithPath: path))
+    let session = try open(path)
+    #expect(session.takeNotices().contains { $0.contains("not UTF-8") })
+    try session.perform("node a gain")
+    #expect(throws: FileError.self) { try session.save() }
+    #expect(try session.save(despite: [.unread(lines: 0)]).contains("a.patch~"))
+    #expect(try Data(contentsOf: URL(fileURLWithPath: path + "~")) == Data(bytes))
+    session.close()
+  }
+}
