@@ -64,10 +64,14 @@ extension Change {
 }
 
 extension Patch {
-  /// The patch after `edit`, or why it is refused. The receiver stays as it is. `acceptsUnknownKinds`: as a file
-  /// may name them.
+  /// The patch after `edit`, or why it is refused. The receiver stays as it is.
+  public func applying(_ edit: Edit, catalogue: KindCatalogue) throws(EditError) -> Change {
+    try applying(edit, catalogue: catalogue, acceptsUnknownKinds: false)
+  }
+
+  /// The same; nodes of kinds that nobody knows may become placeholders, as in a file.
   public func applying(
-    _ edit: Edit, catalogue: KindCatalogue, acceptsUnknownKinds: Bool = false
+    _ edit: Edit, catalogue: KindCatalogue, acceptsUnknownKinds: Bool
   ) throws(EditError) -> Change {
     var draft = Draft(patch: self, catalogue: catalogue)
     draft.acceptsUnknownKinds = acceptsUnknownKinds

@@ -10,13 +10,10 @@ struct NodeMatching {
       if let id = new.id(named: node.name) { join(node.id, id) }
     }
     // A chain that was renamed as a whole is found from its ends inwards.
-    var isGrowing = true
-    while isGrowing {
-      isGrowing = false
-      for (from, to) in renamed(from: old, to: new) {
-        join(from, to)
-        isGrowing = true
-      }
+    for _ in 0..<Self.mostPasses {
+      let found = renamed(from: old, to: new)
+      if found.isEmpty { break }
+      for (from, to) in found { join(from, to) }
     }
   }
 
@@ -34,6 +31,8 @@ struct NodeMatching {
     case remark(Comments)
   }
 
+  /// Each looks at all nodes that are not matched yet.
+  private static let mostPasses = 64
   /// A trait that more nodes share tells none from the other.
   private static let mostSharers = 32
 

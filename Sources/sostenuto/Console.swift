@@ -93,7 +93,9 @@ enum Interruption {
 }
 
 /// A whole file as text; what is not UTF-8 is read as U+FFFD.
-func readText(_ path: String) throws -> String {
+func readText(_ path: String) throws -> String { String(decoding: try readBytes(path), as: UTF8.self) }
+
+func readBytes(_ path: String) throws -> [UInt8] {
   guard let file = fopen(path, "r") else { throw FileError("\(path): \(String(cString: strerror(errno)))") }
   defer { fclose(file) }
   var bytes: [UInt8] = []
@@ -106,6 +108,6 @@ func readText(_ path: String) throws -> String {
     bytes += chunk[..<count]
     if count > 0 { continue }
     guard ferror(file) == 0 else { throw FileError("\(path): \(String(cString: strerror(fault)))") }
-    return String(decoding: bytes, as: UTF8.self)
+    return bytes
   }
 }

@@ -50,7 +50,8 @@ struct MergeCommand: ParsableCommand {
     let text = MergeText.write(
       result, catalogue: Engine.catalogue,
       labels: MergeText.Labels(
-        ours: label(labelOurs, ours), theirs: label(labelTheirs, theirs), markerSize: markerSize))
+        ours: label(labelOurs, "ours", ours), theirs: label(labelTheirs, "theirs", theirs),
+        markerSize: markerSize))
     let name = path ?? ours
     for conflict in result.conflicts { Console.warn("\(name): conflict: \(conflict)") }
     if result.conflicts.isEmpty {
@@ -62,10 +63,10 @@ struct MergeCommand: ParsableCommand {
     if !result.conflicts.isEmpty { throw ExitCode(1) }
   }
 
-  /// An older git leaves the place-holder of a label as it is.
-  private func label(_ given: String?, _ file: String) -> String {
-    guard let given, !given.isEmpty, !given.hasPrefix("%") else { return file }
-    return given
+  /// An older git leaves the place-holder of a label as it is, and its files have no names of their own.
+  private func label(_ given: String?, _ side: String, _ file: String) -> String {
+    if let given, !given.isEmpty, !given.hasPrefix("%") { return given }
+    return path == nil ? file : side
   }
 
   /// Never comes back: git takes over, or it is said what is wrong with the files.
@@ -73,7 +74,9 @@ struct MergeCommand: ParsableCommand {
     var arguments = ["git", "merge-file"]
     if !inPlace { arguments.append("-p") }
     arguments += ["--marker-size=\(markerSize)"]
-    arguments += ["-L", label(labelOurs, ours), "-L", base, "-L", label(labelTheirs, theirs)]
+    arguments += [
+      "-L", label(labelOurs, "ours", ours), "-L", base, "-L", label(labelTheirs, "theirs", theirs),
+    ]
     arguments += [ours, base, theirs]
     let faults = inputs.flatMap(\.diagnostics).filter { $0.severity == .error }
     let reason = faults.first.map { " (line \($0.line): \($0.message))" } ?? ""

@@ -12,11 +12,26 @@ struct PatchInput {
   let patch: Patch
   let diagnostics: [Diagnostic]
 
-  /// Lines with errors are left out of the patch.
+  /// Lines with errors are left out of the patch. Bytes that are not UTF-8 are an error too: written back, they
+  /// would be lost.
   init(_ path: String) throws {
     self.path = path
-    text = try readText(path)
-    (patch, diagnostics) = PatchReader.read(text, file: path, catalogue: Engine.catalogue)
+    let bytes = try readBytes(path)
+    text = String(decoding: bytes, as: UTF8.self)
+    let (patch, found) = PatchReader.read(text, file: path, catalogue: Engine.catalogue)
+    var diagnostics = found
+    if let line = Self.lineOfBadBytes(bytes) {
+      diagnostics.append(
+        Diagnostic(
+          file: path, line: line, column: 1, message: "bytes that are not UTF-8", hint: "save it as UTF-8"))
+    }
+    (self.patch, self.diagnostics) = (patch, diagnostics)
+  }
+
+  private static func lineOfBadBytes(_ bytes: [UInt8]) -> Int? {
+    if String(validating: bytes, as: UTF8.self) != nil { return nil }
+    let lines = bytes.split(separator: 10, omittingEmptySubsequences: false)
+    return (lines.firstIndex { String(validating: $0, as: UTF8.self) == nil } ?? 0) + 1
   }
 
   var hasErrors: Bool { diagnostics.contains { $0.severity == .error } }

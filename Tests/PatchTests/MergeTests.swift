@@ -56,20 +56,26 @@ struct MergeTests {
   }
 
   private func mergeFile(base: Patch, ours: Patch, theirs: Patch) throws -> String {
-    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
-    for (name, patch) in [("base", base), ("ours", ours), ("theirs", theirs)] {
-      let text = PatchWriter.write(patch, catalogue: catalogue)
-      try text.write(to: folder.appending(path: name), atomically: true, encoding: .utf8)
-    }
-    let git = Process()
-    git.executableURL = URL(filePath: "/usr/bin/env")
-    git.arguments = ["git", "merge-file", "ours", "base", "theirs"]
-    git.currentDirectoryURL = folder
-    try git.run()
-    git.waitUntilExit()
-    #expect(git.terminationStatus == 0, "conflicts")
-    return try String(contentsOf: folder.appending(path: "ours"), encoding: .utf8)
+    let merged = try mergeLines(base: base, ours: ours, theirs: theirs)
+    #expect(merged.conflicts == 0)
+    return merged.text
   }
+}
+
+/// What git makes of the files by their lines alone.
+func mergeLines(base: Patch, ours: Patch, theirs: Patch) throws -> (text: String, conflicts: Int32) {
+  let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+  try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+  defer { try? FileManager.default.removeItem(at: folder) }
+  for (name, patch) in [("base", base), ("ours", ours), ("theirs", theirs)] {
+    let text = PatchWriter.write(patch, catalogue: catalogue)
+    try text.write(to: folder.appending(path: name), atomically: true, encoding: .utf8)
+  }
+  let git = Process()
+  git.executableURL = URL(filePath: "/usr/bin/env")
+  git.arguments = ["git", "merge-file", "ours", "base", "theirs"]
+  git.currentDirectoryURL = folder
+  try git.run()
+  git.waitUntilExit()
+  return (try String(contentsOf: folder.appending(path: "ours"), encoding: .utf8), git.terminationStatus)
 }

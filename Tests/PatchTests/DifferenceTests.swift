@@ -1,0 +1,73 @@
+import PatchLanguage
+import Testing
+
+@testable import Patch
+
+@Suite("The difference of two patches")
+struct DifferenceTests {
+  /// Both read from files of their own.
+  private func reread(_ patch: Patch) -> Patch {
+    PatchReader.read(PatchWriter.write(patch, catalogue: catalogue), file: "", catalogue: catalogue).patch
+  }
+
+  @Test("It is what was done, as one would have typed it")
+  func lines() throws {
+    let old = read(MergeCase.base)
+    for line in [
+      "rename dist fuzz", "remove osc", "set main[0,2] -3dB", "disconnect osc -> dist", "layout main auto",
+      "connect comp -> main gain=-6dB map=[1,0]", "node verb delay time=1s before main", "node verb delay",
+      "move osc before main", "move keys last", "replace comp delay time=1s", "header", "footer \"The end.\"",
+      "comment dist", "set dist.drive default",
+    ] {
+      let new = reread(try edited(old, line))
+      let edits = try PatchDifference.edits(from: old, to: new, catalogue: catalogue)
+      #expect(edits.map(\.line) == [line])
+    }
+    #expect(try PatchDifference.edits(from: old, to: reread(old), catalogue: catalogue) == [])
+  }
+
+  @Test(
+    "Its lines lead exactly to the other patch, comments and order included",
+    arguments: [51, 52, 53, 54, 55] as [UInt64])
+  func anyPair(seed: UInt64) throws {
+    print("seed", seed)
+    var random = RandomEdits(seed: seed)
+    var states: [Patch] = [Patch(), read(example)]
+    var patch = states[1]
+    for step in 0..<1200 {
+      guard let change = try? patch.applying(random.next(for: patch), catalogue: catalogue) else { continue }
+      patch = change.patch
+      if step % 10 == 0 { states.append(reread(patch)) }
+    }
+    // Kinds that nobody knows come from files.
+    states.append(
+      read(
+        "node x wobble a=1 b=\"two words\"\n# why\nset x.c 3\nnode y wobbler\nconnect x -> y.side gain=-3dB",
+        warnings: 2))
+    for _ in 0..<300 {
+      let old = states.randomElement(using: &random.random)!
+      let new = states.randomElement(using: &random.random)!
+      var draft = Draft(patch: old, catalogue: catalogue)
+      draft.acceptsUnknownKinds = true
+      for edit in try PatchDifference.edits(from: old, to: new, catalogue: catalogue) {
+        guard
+          case .edit(let read) = try StatementParser.parse(
+            edit.line, patch: draft.patch, catalogue: catalogue)
+        else {
+          Issue.record("`\(edit.line)` is no edit")
+          continue
+        }
+        try draft.apply(read)
+      }
+      #expect(
+        PatchWriter.write(draft.patch, catalogue: catalogue) == PatchWriter.write(new, catalogue: catalogue))
+      #expect(draft.patch.withPlainIdentities == new.withPlainIdentities)
+    }
+  }
+
+  private func read(_ text: String, warnings: Int = 0) -> Patch {
+    let (patch, diagnostics) = PatchReader.read(text, file: "", catalogue: catalogue)
+    #expect(diagnostics.count == warnings, "\(diagnostics)")
+    return patch
+  }
+}

@@ -1,0 +1,184 @@
+import Patch
+import PatchLanguage
+import Testing
+
+@Suite("Merging by nodes, settings and cables")
+struct StructuralMergeTests {
+  private static let base = read(MergeCase.base)
+
+  /// The three documents as they are read from files, with identities of their own.
+  private func versions(_ test: MergeCase) throws -> (base: Patch, ours: Patch, theirs: Patch) {
+    func reread(_ patch: Patch) -> Patch { read(PatchWriter.write(patch, catalogue: catalogue)) }
+    return (
+      Self.base, reread(try edited(Self.base, test.ours)), reread(try edited(Self.base, test.theirs))
+    )
+  }
+
+  private func wanted(_ test: MergeCase) throws -> Patch? {
+    switch test.outcome {
+    case .both: try edited(try edited(Self.base, test.ours), test.theirs)
+    case .edits(let line): try edited(Self.base, line)
+    case .conflict: nil
+    }
+  }
+
+  @Test("What two people did is joined, or is a conflict that shows both", arguments: MergeCase.all)
+  func cases(test: MergeCase) throws {
+    let (base, ours, theirs) = try versions(test)
+    let result = PatchMerge.merge(base: base, ours: ours, theirs: theirs, catalogue: catalogue)
+    let text = MergeText.write(result, catalogue: catalogue)
+    if let wanted = try self.wanted(test) {
+      #expect(result.conflicts == [])
+      #expect(text == PatchWriter.write(wanted, catalogue: catalogue))
+      #expect(result.patch == result.theirs)
+    } else {
+      #expect(!result.conflicts.isEmpty)
+      let (here, there) = sides(of: text)
+      #expect(here == PatchWriter.write(result.patch, catalogue: catalogue))
+      #expect(there == PatchWriter.write(result.theirs, catalogue: catalogue))
+      #expect(here != there)
+      for text in [here, there] {
+        #expect(PatchReader.read(text, file: "", catalogue: catalogue).diagnostics == [])
+      }
+    }
+    // Nothing of it depends on who merges whom, but for the order of what both added.
+    let mirrored = PatchMerge.merge(base: base, ours: theirs, theirs: ours, catalogue: catalogue)
+    #expect(mirrored.conflicts.count == result.conflicts.count)
+    #expect(paragraphs(mirrored.patch) == paragraphs(result.theirs))
+  }
+
+  @Test("More cases merge rightly than by lines, and none wrongly")
+  func table() throws {
+    var rows: [String] = []
+    var right = (git: 0, ours: 0)
+    for test in MergeCase.all {
+      let (base, ours, theirs) = try versions(test)
+      let wanted = try self.wanted(test).map { PatchWriter.write($0, catalogue: catalogue) }
+      let lines = try mergeLines(base: base, ours: ours, theirs: theirs)
+      let result = PatchMerge.merge(base: base, ours: ours, theirs: theirs, catalogue: catalogue)
+      let text = MergeText.write(result, catalogue: catalogue)
+      let git = verdict(lines.text, lines.conflicts > 0, wanted)
+      let own = verdict(text, !result.conflicts.isEmpty, wanted)
+      if git == "right" { right.git += 1 }
+      if own == "right" { right.ours += 1 }
+      rows.append("| \(test.what) | \(git) | \(own) |")
+    }
+    print("| case | git merge-file | sostenuto merge |\n|---|---|---|\n" + rows.joined(separator: "\n"))
+    print("right: git merge-file \(right.git), sostenuto merge \(right.ours), of \(MergeCase.all.count)")
+    #expect(right.ours == MergeCase.all.count)
+    #expect(right.git < right.ours)
+  }
+
+  private func verdict(_ text: String, _ conflicts: Bool, _ wanted: String?) -> String {
+    guard let wanted else {
+      if conflicts { return "right" }
+      let faults = PatchReader.read(text, file: "", catalogue: catalogue).diagnostics
+      return faults.isEmpty ? "loses one side" : "invalid"
+    }
+    if conflicts { return "needless conflict" }
+    let (patch, faults) = PatchReader.read(text, file: "", catalogue: catalogue)
+    if !faults.isEmpty { return "invalid" }
+    return PatchWriter.write(patch, catalogue: catalogue) == wanted ? "right" : "wrong"
+  }
+
+  @Test("Nobody's node loses its identity, so that an open session goes on")
+  func identities() throws {
+    let ours = try edited(Self.base, "rename dist fuzz ; set osc.level -20dB ; move keys last")
+    let theirs = read(
+      PatchWriter.write(
+        try edited(Self.base, "node a delay before piano ; set dist.drive 3dB ; remove comp"),
+        catalogue: catalogue))
+    let result = PatchMerge.merge(base: Self.base, ours: ours, theirs: theirs, catalogue: catalogue)
+    #expect(result.conflicts == [])
+    for node in result.patch.nodes.values where node.name != "a" {
+      #expect(ours[node.id]?.name == node.name)
+    }
+    #expect(result.patch[named: "a"].map { ours[$0.id] } == .some(nil))
+    #expect(result.patch[named: "fuzz"]?.settings[ParameterPath("drive")] == .number(3, .decibels))
+    let edits = try PatchDifference.edits(from: ours, to: result.patch, catalogue: catalogue)
+    let change = try ours.applying(.all(edits), catalogue: catalogue)
+    #expect(change.patch.withPlainIdentities == result.patch.withPlainIdentities)
+    for node in change.patch.nodes.values where ours.id(named: node.name) != nil {
+      #expect(ours.id(named: node.name) == node.id)
+    }
+  }
+
+  @Test("Random edits on both sides give a patch that holds", arguments: [41, 42, 43, 44] as [UInt64])
+  func randomMerges(seed: UInt64) throws {
+    print("seed", seed)
+    var edits = RandomEdits(seed: seed)
+    var base = read(example)
+    func walk(_ patch: Patch, _ steps: Int) -> Patch {
+      var patch = patch
+      for _ in 0..<steps {
+        if let change = try? patch.applying(edits.next(for: patch), catalogue: catalogue) {
+          patch = change.patch
+        }
+      }
+      return patch
+    }
+    var clean = 0
+    for round in 0..<150 {
+      base = walk(base, 3)
+      let ours = walk(base, 1 + round % 5)
+      let theirs = walk(base, 1 + round % 7)
+      for (b, o, t) in [(base, ours, base), (base, base, ours), (base, ours, ours)] {
+        let result = PatchMerge.merge(base: b, ours: o, theirs: t, catalogue: catalogue)
+        #expect(result.conflicts == [])
+        let text = PatchWriter.write(result.patch, catalogue: catalogue)
+        #expect(text == PatchWriter.write(ours, catalogue: catalogue))
+      }
+      let result = PatchMerge.merge(base: base, ours: ours, theirs: theirs, catalogue: catalogue)
+      for patch in [result.patch, result.theirs] {
+        let text = PatchWriter.write(patch, catalogue: catalogue)
+        let (again, faults) = PatchReader.read(text, file: "", catalogue: catalogue)
+        #expect(faults.isEmpty, "\(text)")
+        #expect(again.withPlainIdentities == patch.withPlainIdentities, "\(text)")
+      }
+      if result.conflicts.isEmpty {
+        clean += 1
+        #expect(result.patch == result.theirs)
+      } else {
+        #expect(result.patch != result.theirs, "\(result.conflicts)")
+      }
+      let mirrored = PatchMerge.merge(base: base, ours: theirs, theirs: ours, catalogue: catalogue)
+      #expect(mirrored.conflicts.isEmpty == result.conflicts.isEmpty)
+      #expect(paragraphs(mirrored.patch) == paragraphs(result.theirs))
+    }
+    print("merged without a conflict:", clean, "of 150")
+    #expect(clean > 10)
+  }
+
+  /// The paragraphs of a file in a fixed order.
+  private func paragraphs(_ patch: Patch) -> [String] {
+    var names = patch.names.sorted()[...]
+    var patch = patch
+    while let name = names.popFirst() {
+      if let moved = try? patch.applying(.move(name, before: nil), catalogue: catalogue) {
+        patch = moved.patch
+      }
+    }
+    return PatchWriter.write(patch, catalogue: catalogue).split(separator: "\n").map(String.init)
+  }
+
+  /// What stands on either side of the markers.
+  private func sides(of text: String) -> (String, String) {
+    var (here, there): ([Substring], [Substring]) = ([], [])
+    var side = 0
+    for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+      if line == "<<<<<<< ours" {
+        side = 1
+      } else if line == "=======", side == 1 {
+        side = 2
+      } else if line
+        == ">>>>>>> theirs"
+      {
+        side = 0
+      } else {
+        if side != 2 { here.append(line) }
+        if side != 1 { there.append(line) }
+      }
+    }
+    return (here.joined(separator: "\n"), there.joined(separator: "\n"))
+  }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import Testing
+
+@Suite struct DiffTests {
+  private static let old = """
+    sostenuto 1
+    # title
+
+    node tone oscillator freq=[110Hz,220Hz] channels=2  # low
+
+    node wide wobbler depth=3
+
+    node mix mix
+    connect tone -> mix gain=-3dB
+
+    node out output
+    connect mix -> out
+
+    # the end
+
+    """
+
+  private static let new = """
+    sostenuto 1
+    # title, other
+
+    node out output
+    connect blend -> out map=[1,0]
+    # here
+    layout out 3,1
+
+    node wide wobbler depth=4
+
+    # why
+    node tone oscillator channels=2
+
+    node main matrix
+    connect tone -> main
+    set main[0,1] -6dB  # see above
+
+    node blend mix
+    connect main -> blend
+    connect tone -> blend gain=-3dB  # dry
+
+    """
+
+  @Test func theEditsOfADifferenceMakeOnePatchOfTheOther() throws {
+    let folder = try Folder()
+    let (old, new) = (try folder.file("old.patch", Self.old), try folder.file("new.patch", Self.new))
+    for (from, to, wanted) in [(old, new, Self.new), (new, old, Self.old), (old, old, Self.old)] {
+      let diff = try Program.run("diff", from, to)
+      #expect(diff.status == 0)
+      #expect(diff.output.isEmpty == (from == to))
+      let script = try folder.file("script", diff.output)
+      let applied = try Program.run("apply", script, from)
+      #expect(applied.status == 0)
+      #expect(applied.output == wanted, "\(diff.output)")
+    }
+  }
+
+  @Test func refusedEditsAreNamedAndNothingIsWritten() throws {
+    let folder = try Folder()
+    let patch = try folder.file("a.patch", Self.new)
+    let script = try folder.file(
+      "a.script",
+      "set tone.level -6dB\nset tone.levle -6dB # no\nat 1s set out.channels 4 ; remove nobody\r\nnote tone on C4\n  connect main -> out map=[0,x]\n"
+    )
+    let refused = try Program.run("apply", "-i", script, patch)
+    #expect(refused.status == 1 && refused.output.isEmpty)
+    let lines = refused.errors.split(separator: "\n").filter { $0.contains(": error: ") }
+    #expect(lines.count == 4, "\(refused.errors)")
+    for (line, place) in zip(lines, ["2:10", "3:35", "4:6", "5:30"]) {
+      #expect(line.hasPrefix("\(script):\(place): error: "), "\(line)")
+    }
+    #expect(try String(contentsOfFile: patch, encoding: .utf8) == Self.new)
+    // Half of a refused line counts for nothing.
+    let partial = try Program.run("apply", "-i", "--partial", script, patch)
+    #expect(partial.status == 1)
+    let text = try String(contentsOfFile: patch, encoding: .utf8)
+    #expect(
+      text
+        == Self.new.replacingOccurrences(
+          of: "oscillator channels=2", with: "oscillator level=-6dB channels=2"))
+  }
+
+  @Test func movingAParagraphOfTheFileIsNotHeard() throws {
+    let folder = try Folder()
+    let patch = try folder.file(
+      "a.patch",
+      "sostenuto 1\nnode a oscillator\nnode b oscillator freq=300Hz\nnode d delay\nnode out output\nconnect a -> d\nconnect b -> d\nconnect d -> out\nconnect a -> out\n"
+    )
+    var renders: [Data] = []
+    for (number, line) in ["", "at 0.1s move a last", "at 0.1s move d before a\nat 0.2s undo"].enumerated() {
+      let script = try folder.file("s", line + "\nat 0.3s set a.level -20dB\n")
+      let outcome = try Program.run(
+        "render", patch, "--script", script, "--seconds", "0.4", "-o", folder.path + "/\(number).wav")
+      #expect(outcome.status == 0, "\(outcome.errors)")
+      renders.append(try folder.bytes("\(number).wav"))
+    }
+    #expect(renders[0].count > 10000 && renders[1] == renders[0] && renders[2] == renders[0])
+  }
+
+  @Test func whatAnEditChangesIsWrittenBackAndTheRestStays() throws {
+    let folder = try Folder()
+    let patch = try folder.file("a.patch", Self.new)
+    let outcome = try Program.run(
+      ["apply", "-i", "-", "a.patch"], in: folder.path,
+      input: "set tone.level -6dB\nundo\nset out.channels 4\n")
+    #expect(outcome.status == 0 && outcome.output.isEmpty)
+    #expect(
+      try String(contentsOfFile: patch, encoding: .utf8)
+        == Self.new.replacingOccurrences(of: "node out output", with: "node out output channels=4"))
+    // What is not text would be lost.
+    let latin = folder.path + "/l.patch"
+    let bytes = Data("sostenuto 1\n# caf".utf8) + [0xE9] + Data("\nnode a gain\n".utf8)
+    try bytes.write(to: URL(fileURLWithPath: latin))
+    for command in [["apply", "-i", "-", latin], ["merge", "-i", latin, latin, latin]] {
+      let outcome = try Program.run(command, in: folder.path, input: "remove a")
+      #expect(outcome.errors.contains("not UTF-8") && outcome.output.isEmpty)
+      #expect(try Data(contentsOf: URL(fileURLWithPath: latin)) == bytes)
+    }
+    let broken = try folder.file("b.patch", "sostenuto 1\nnode a gain\nfrobnicate\n")
+    #expect(try Program.run(["apply", "-i", "-", "b.patch"], in: folder.path, input: "remove a").status == 1)
+    #expect(try String(contentsOfFile: broken, encoding: .utf8).contains("frobnicate"))
+  }
+}

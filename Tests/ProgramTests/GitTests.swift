@@ -1,0 +1,146 @@
+import Foundation
+import Testing
+
+@Suite struct GitTests {
+  static let base = """
+    sostenuto 1
+
+    # warm
+    node osc oscillator level=-20dB
+
+    node dist distortion drive=18dB mix=50%
+    connect osc -> dist
+
+    node out output
+    connect dist -> out
+
+    """
+
+  /// A repository with the driver, whose patch was changed on two branches; on `main` now.
+  private func diverged(_ ours: String, _ theirs: String, base: String = base) throws -> Repository {
+    let repository = try Repository()
+    let setup = try repository.sostenuto("git-setup")
+    #expect(setup.status == 0, "\(setup.errors)")
+    try repository.write("a.patch", base)
+    try repository.write("notes.txt", "one\n")
+    try repository.commit("base")
+    try repository.git("branch", "other")
+    try repository.write("a.patch", ours)
+    try repository.commit("ours")
+    try repository.git("checkout", "-q", "other")
+    try repository.write("a.patch", theirs)
+    try repository.write("notes.txt", "two\n")
+    try repository.commit("theirs")
+    try repository.git("checkout", "-q", "main")
+    return repository
+  }
+
+  /// A newer git says what the sides are called.
+  private func plain(_ text: String) -> String {
+    text.replacingOccurrences(of: "<<<<<<< HEAD", with: "<<<<<<< ours").replacingOccurrences(
+      of: ">>>>>>> other", with: ">>>>>>> theirs")
+  }
+
+  private func edited(_ lines: String) throws -> String {
+    let folder = try Folder()
+    let outcome = try Program.run(
+      ["apply", "-", try folder.file("a.patch", Self.base)], in: folder.path, input: lines)
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    return outcome.output
+  }
+
+  @Test func gitMergesWhatByItsLinesWouldBeAConflict() throws {
+    let repository = try diverged(
+      try edited("set dist.drive 20dB\nnode verb delay\n"), try edited("set dist.mix 80%\nnode rev delay\n"))
+    let merge = try repository.git("merge", "-q", "other", "-m", "both")
+    #expect(merge.status == 0, "\(merge.output)\(merge.errors)")
+    let wanted = try edited("set dist.drive 20dB\nset dist.mix 80%\nnode verb delay\nnode rev delay\n")
+    #expect(try repository.read("a.patch") == wanted)
+    #expect(try repository.read("notes.txt") == "two\n")
+    #expect(try repository.sostenuto("check", "a.patch").status == 0)
+  }
+
+  @Test func gitShowsAConflictOfPatchesAsItDoesOthers() throws {
+    let repository = try diverged(
+      try edited("set dist.drive 20dB\nset osc.level -10dB\n"),
+      try edited("set dist.drive 22dB\nlayout out 3,1\n"))
+    let merge = try repository.git("merge", "-q", "other", "-m", "both")
+    #expect(merge.status == 1)
+    #expect(merge.errors.contains("a.patch: conflict: `dist.drive` is 20dB here and 22dB there"))
+    let text = plain(try repository.read("a.patch"))
+    #expect(
+      text.contains(
+        """
+        <<<<<<< ours
+        node dist distortion drive=20dB mix=50%
+        =======
+        node dist distortion drive=22dB mix=50%
+        >>>>>>> theirs
+
+        """))
+    #expect(text.contains("node osc oscillator level=-10dB\n") && text.contains("\nlayout out 3,1\n"))
+    #expect(try repository.git("status", "--porcelain").output.contains("UU a.patch"))
+    // Until somebody has chosen, it is no patch, and says why.
+    let check = try repository.sostenuto("check", "a.patch")
+    #expect(check.status == 1)
+    #expect(check.output.contains("a conflict of two versions"))
+  }
+
+  @Test func changesThatFitByTheirLinesButNotTogetherAreAConflict() throws {
+    let base = "sostenuto 1\n\nnode m matrix inputs=4\n\nnode a gain\n\nnode b gain\n"
+    let repository = try diverged(
+      base.replacingOccurrences(of: "inputs=4", with: "inputs=2"),
+      base.replacingOccurrences(of: "\nnode a", with: "set m[3,1] -3dB\n\nnode a"), base: base)
+    #expect(try repository.git("merge", "-q", "other", "-m", "both").status == 1)
+    let text = try repository.read("a.patch")
+    #expect(
+      text.contains("node m matrix\n") && text.contains("set m[3,1] -3dB\n") && text.contains("<<<<<<< ours"))
+  }
+
+  @Test func filesThatAreNoPatchesAreMergedByTheirLinesAsEver() throws {
+    let base = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n one\n two\n three\n"
+    let repository = try diverged("# mine\n" + base, base + "# yours\n", base: base)
+    #expect(try repository.git("merge", "-q", "other", "-m", "both").status == 0)
+    #expect(try repository.read("a.patch") == "# mine\n" + base + "# yours\n")
+    let other = try diverged("mine\n" + base, "yours\n" + base, base: base)
+    #expect(try other.git("merge", "-q", "other", "-m", "both").status == 1)
+    let text = plain(try other.read("a.patch"))
+    #expect(text.contains("<<<<<<< ours\nmine\n=======\nyours\n>>>>>>> theirs\n"))
+  }
+
+  @Test func settingGitUpTwiceChangesNothing() throws {
+    let repository = try Repository()
+    try repository.write(".gitattributes", "*.wav binary")
+    for _ in 0..<2 {
+      #expect(try repository.sostenuto("git-setup").status == 0)
+      #expect(
+        try repository.read(".gitattributes") == "*.wav binary\n*.patch merge=sostenuto diff=sostenuto\n")
+      let values = try repository.git("config", "--get-all", "merge.sostenuto.driver").output
+      #expect(values.split(separator: "\n").count == 1)
+      #expect(values.contains("merge -i --marker-size %L"))
+    }
+    #expect(try repository.sostenuto("git-setup", "--global").status == 0)
+    let attributes = try String(
+      contentsOfFile: repository.home.path + "/.config/git/attributes", encoding: .utf8)
+    #expect(attributes == "*.patch merge=sostenuto diff=sostenuto\n")
+    #expect(try repository.git("config", "--global", "merge.sostenuto.name").status == 0)
+    let nowhere = try Folder()
+    let outcome = try Program.run(["git-setup"], in: nowhere.path, environment: ["HOME": nowhere.path])
+    #expect(outcome.status == 1)
+    #expect(outcome.errors.contains("no git repository here"))
+  }
+
+  @Test func mergingPrintsUnlessItIsToldToWrite() throws {
+    let folder = try Folder()
+    let base = try folder.file("base", Self.base)
+    let ours = try folder.file("ours", try edited("set dist.drive 20dB\n"))
+    let theirs = try folder.file("theirs", try edited("rename dist fuzz\n"))
+    let wanted = try edited("set dist.drive 20dB\nrename dist fuzz\n")
+    let printed = try Program.run("merge", base, ours, theirs)
+    #expect(printed.status == 0 && printed.output == wanted && printed.errors.isEmpty)
+    #expect(try String(contentsOfFile: ours, encoding: .utf8) != wanted)
+    let written = try Program.run("merge", "-i", base, ours, theirs)
+    #expect(written.status == 0 && written.output.isEmpty)
+    #expect(try String(contentsOfFile: ours, encoding: .utf8) == wanted)
+  }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import Testing
+
+@Suite struct OutputTests {
+  /// Every way to name a file that is read as one that is written, by its own name and by links.
+  @Test func nothingThatIsReadIsOverwritten() throws {
+    let folder = try Folder()
+    try FileManager.default.createDirectory(atPath: folder.path + "/sub", withIntermediateDirectories: true)
+    let tone = "sostenuto 1\nnode t oscillator\nnode out output\nconnect t -> out\n"
+    let first = try folder.file("first.patch", tone)
+    #expect(
+      try Program.run("render", first, "--seconds", "0.1", "-o", folder.path + "/sub/s.wav").status == 0)
+    try FileManager.default.copyItem(atPath: folder.path + "/sub/s.wav", toPath: folder.path + "/sub/p.wav")
+    _ = try folder.file("i.sfz", "#include \"more.txt\"\n<region> sample=sub/S.WAV\n")
+    _ = try folder.file("more.txt", "<control>\n")
+    let patch = try folder.file(
+      "a.patch",
+      tone
+        + "node s sampler instrument=i.sfz\nnode p player file=sub/p.wav\nconnect s -> out\nconnect p -> out\n"
+    )
+    let script = try folder.file("a.script", "at 0.01s set t.level -20dB\n")
+    let midi = try folder.file("a.mid", "MThd")
+    let inputs =
+      [patch, script, midi] + ["i.sfz", "more.txt", "sub/s.wav", "sub/p.wav"].map { folder.path + "/" + $0 }
+    let before = try inputs.map { try Data(contentsOf: URL(fileURLWithPath: $0)) }
+    var count = 0
+    for (number, input) in inputs.enumerated() {
+      let wav = input.hasSuffix(".wav")
+      let symbolic = folder.path + "/symbolic\(number).wav"
+      let hard = folder.path + "/hard\(number).wav"
+      try FileManager.default.createSymbolicLink(atPath: symbolic, withDestinationPath: input)
+      #expect(link(input, hard) == 0)
+      let roundabout =
+        (input as NSString).deletingLastPathComponent + "/./" + (input as NSString).lastPathComponent
+      for output in [input, roundabout, symbolic, hard] {
+        for option in [
+          ["--output", output], ["--output", "x.wav", "--tap", "t=\(output)"],
+          ["--output", "x.wav", "--edits", output],
+        ] {
+          var arguments = ["render", patch, "--seconds", "0.1", "--script", script] + option
+          if input == midi { arguments += ["--midi", midi] }
+          let outcome = try Program.run(arguments, in: folder.path)
+          #expect(outcome.status == 2, "\(arguments) \(outcome.errors)")
+          let isNamed =
+            outcome.errors.contains("would be overwritten")
+            || !wav && outcome.errors.contains("cannot write .")
+          #expect(isNamed, "\(outcome.errors)")
+          count += 1
+        }
+      }
+      let live = try Program.run(
+        [
+          "play", patch, "--headless", "--seconds", "0.1", "--driver", "clock", "--script", script, "--edits",
+          symbolic,
+        ],
+        in: folder.path)
+      #expect(live.status == (input == midi ? 0 : 2), "\(live.errors)")
+    }
+    #expect(count == 84)
+    for (input, bytes) in zip(inputs, before) where input != midi {
+      #expect(try Data(contentsOf: URL(fileURLWithPath: input)) == bytes, "\(input)")
+    }
+    #expect(!FileManager.default.fileExists(atPath: folder.path + "/x.wav"))
+  }
+
+  @Test func twoOutputsAreTwoFiles() throws {
+    let folder = try Folder()
+    _ = try folder.file("a.patch", "sostenuto 1\nnode t oscillator\nnode out output\nconnect t -> out\n")
+    try FileManager.default.createSymbolicLink(atPath: folder.path + "/l.wav", withDestinationPath: "x.wav")
+    for other in ["x.wav", "./x.wav", "l.wav"] {
+      let outcome = try Program.run(
+        ["render", "a.patch", "--seconds", "0.1", "-o", "x.wav", "--tap", "t=\(other)"], in: folder.path)
+      #expect(outcome.status == 2 && outcome.errors.contains("the same file"), "\(outcome.errors)")
+    }
+    let fine = try Program.run(
+      [
+        "render", "a.patch", "--seconds", "0.1", "-o", "x.wav", "--tap", "t=y.FLAC", "--tap", "out=/dev/null",
+      ],
+      in: folder.path)
+    #expect(fine.status == 0 || fine.errors.contains("no audio output"), "\(fine.errors)")
+  }
+
+  @Test func aFormatThatIsNotWrittenIsRefused() throws {
+    let folder = try Folder()
+    _ = try folder.file("a.patch", "sostenuto 1\nnode t oscillator\nnode out output\nconnect t -> out\n")
+    for name in ["x.mp3", "x.aiff", "x.wav.mp3", "x.MP3", "x.w"] {
+      for option in [["-o", name], ["-o", "x.wav", "--tap", "t=\(name)"]] {
+        let outcome = try Program.run(["render", "a.patch", "--seconds", "0.1"] + option, in: folder.path)
+        #expect(outcome.status == 2, "\(name)")
+        #expect(outcome.errors.contains("there are .wav, .flac, .ogg"), "\(outcome.errors)")
+      }
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.patch"])
+    for name in ["x.wav", "x.FLAC", "x.ogg", "plain", "/dev/null"] {
+      let outcome = try Program.run(["render", "a.patch", "--seconds", "0.1", "-o", name], in: folder.path)
+      #expect(outcome.status == 0, "\(name): \(outcome.errors)")
+    }
+  }
+}
