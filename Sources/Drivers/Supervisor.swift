@@ -131,7 +131,9 @@ public final class Supervisor {
 
   /// Of the plan that runs: not more than ten times a second, since it has to be walked through.
   private func sendLatencies(now: Int64) {
-    guard let driver, driver.tellsLatencies, now >= nextLatencies, engine.planNumber != toldPlan else { return }
+    guard let driver, driver.tellsLatencies, now >= nextLatencies, engine.planNumber != toldPlan else {
+      return
+    }
     toldPlan = engine.planNumber
     nextLatencies = now + 100_000_000
     let found = engine.pathLatencies

@@ -84,8 +84,12 @@ extension fake_alsa_shape {
   func periods() throws {
     var random = SeededGenerator(seed: seed)
     print("seed \(seed)")
-    var pairs = [(256, 64), (256, 1024), (64, 441), (100, 37), (1000, 128), (256, 256), (64, 4096), (4096, 16)]
-    for _ in 0..<8 { pairs.append((.random(in: 16...4096, using: &random), .random(in: 16...4096, using: &random))) }
+    var pairs = [
+      (256, 64), (256, 1024), (64, 441), (100, 37), (1000, 128), (256, 256), (64, 4096), (4096, 16),
+    ]
+    for _ in 0..<8 {
+      pairs.append((.random(in: 16...4096, using: &random), .random(in: 16...4096, using: &random)))
+    }
     for (period, other) in pairs {
       let formats: UInt32 = [1, 2, 4].randomElement(using: &random)!
       var capture = fake_alsa_shape.card(period: other...other, formats: formats)
@@ -282,7 +286,9 @@ extension fake_alsa_shape {
 }
 
 @Suite struct PaceTests {
-  @Test("a device that swallows everything is paced from the first buffer on, and late periods are not made up for")
+  @Test(
+    "a device that swallows everything is paced from the first buffer on, and late periods are not made up for"
+  )
   func swallowing() throws {
     var pace = Pace(rate: 48000, buffer: 768, now: 0)
     var now: Int64 = 0
@@ -298,7 +304,8 @@ extension fake_alsa_shape {
     #expect(Double(now - later) * 48e-6 > 256_000 - 2048)
   }
 
-  @Test("a card is never made to wait, be it up to a third too fast; one that turns out to swallow is noticed")
+  @Test(
+    "a card is never made to wait, be it up to a third too fast; one that turns out to swallow is noticed")
   func cards() {
     var random = SeededGenerator(seed: 3)
     print("seed 3")
@@ -324,7 +331,9 @@ extension fake_alsa_shape {
           (written, started) = (0, now)
         }
       }
-      for _ in 0..<2 * Int(rate) / period + 20 { if let due = pace.due(after: period, now: now) { now = due } }
+      for _ in 0..<2 * Int(rate) / period + 20 {
+        if let due = pace.due(after: period, now: now) { now = due }
+      }
       #expect(pace.isSwallowed)
     }
   }

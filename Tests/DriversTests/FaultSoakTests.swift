@@ -28,7 +28,8 @@ private let hasFaults = !(environment["SOSTENUTO_SOAK_FAULTS"] ?? "").isEmpty
     #expect(!Audit.isBuiltIn || audit.found.callbacks > 0)
     #expect(audit.found.breaches == 0)
     for figure in soak.figures {
-      #expect(figure.growth <= figure.allowed, "\(figure.name): \(figure.early) at first, \(figure.late) at last")
+      #expect(
+        figure.growth <= figure.allowed, "\(figure.name): \(figure.early) at first, \(figure.late) at last")
     }
     #expect(soak.isWhole())
   }
@@ -249,7 +250,9 @@ private let hasFaults = !(environment["SOSTENUTO_SOAK_FAULTS"] ?? "").isEmpty
     let names = [("memory in KiB", 48 << 10), ("descriptors", 3), ("threads", 4)]
     let rest = Array(samples.dropFirst(samples.count / 10))
     guard rest.count >= 4 else { return [] }
-    func median(_ part: ArraySlice<[Int]>, _ index: Int) -> Int { part.map { $0[index] }.sorted()[part.count / 2] }
+    func median(_ part: ArraySlice<[Int]>, _ index: Int) -> Int {
+      part.map { $0[index] }.sorted()[part.count / 2]
+    }
     return names.enumerated().map { index, name in
       Figure(
         name: name.0, early: median(rest.prefix(rest.count / 4), index),
@@ -259,7 +262,9 @@ private let hasFaults = !(environment["SOSTENUTO_SOAK_FAULTS"] ?? "").isEmpty
 
   /// What is there when it is over: a patch that can be read, no process of ours, nothing on its way.
   func isWhole() -> Bool {
-    guard isTrue({ session.supervisor.driver?.name == "jack" && session.engine.isSettled }) else { return false }
+    guard isTrue({ session.supervisor.driver?.name == "jack" && session.engine.isSettled }) else {
+      return false
+    }
     return session.engine.plansSent - session.engine.plansReturned <= 1 && (try? session.save()) != nil
   }
 

@@ -170,7 +170,8 @@ import Testing
       var watch = Supervisor.Watch()
       var (now, still): (Int64, Double) = (.random(in: 0...1_000_000_000, using: &random), 0)
       for _ in 0..<100 {
-        let gap = Double.random(in: 0...1, using: &random) < 0.1 ? 20 : Double.random(in: 0...0.3, using: &random)
+        let gap =
+          Double.random(in: 0...1, using: &random) < 0.1 ? 20 : Double.random(in: 0...0.3, using: &random)
         now += Int64(gap * 1e9)
         still += gap
         if Double.random(in: 0...1, using: &random) < 0.2 || still > puppet.patience * 0.9 {

@@ -68,7 +68,9 @@ import Testing
         for name in ["wet", "dry"] {
           #expect(jack_connect(probe.client, "sostenuto:\(name)_1", LoopMeter.target) == 0)
           let delay = try #require(
-            meter.measure { graph.engine.collect(); supervisor.poll() }, "\(text)\n\(edit)\n\(name)")
+            meter.measure {
+              graph.engine.collect(); supervisor.poll()
+            }, "\(text)\n\(edit)\n\(name)")
           latest = max(latest, delay)
           #expect(
             until(graph, supervisor) {
@@ -95,11 +97,15 @@ import Testing
       connect d -> out
       """
     try run(text, period: 64) { graph, supervisor, probe in
-      #expect(until(graph, supervisor) { probe.latency(of: "sostenuto:out_1", JackCaptureLatency) == [31, 31] })
-      #expect(until(graph, supervisor) { probe.latency(of: "sostenuto:line_1", JackPlaybackLatency) == [31, 31] })
+      #expect(
+        until(graph, supervisor) { probe.latency(of: "sostenuto:out_1", JackCaptureLatency) == [31, 31] })
+      #expect(
+        until(graph, supervisor) { probe.latency(of: "sostenuto:line_1", JackPlaybackLatency) == [31, 31] })
       try graph.perform("remove d bridge")
-      #expect(until(graph, supervisor) { probe.latency(of: "sostenuto:out_1", JackCaptureLatency) == [0, 0] })
-      #expect(until(graph, supervisor) { probe.latency(of: "sostenuto:line_1", JackPlaybackLatency) == [0, 0] })
+      #expect(
+        until(graph, supervisor) { probe.latency(of: "sostenuto:out_1", JackCaptureLatency) == [0, 0] })
+      #expect(
+        until(graph, supervisor) { probe.latency(of: "sostenuto:line_1", JackPlaybackLatency) == [0, 0] })
     }
   }
 
@@ -122,14 +128,20 @@ import Testing
       connect tone -> three
       """
     try run(text, period: 256) { graph, supervisor, probe in
-      #expect(until(graph, supervisor) { probe.latency(of: "sostenuto:two_2", JackCaptureLatency) == [31, 31] })
-      #expect(until(graph, supervisor) { probe.latency(of: "sostenuto:midi", JackPlaybackLatency) == [31, 31] })
-      #expect(until(graph, supervisor) { probe.latency(of: "sostenuto:one_1", JackCaptureLatency) == [31, 31] })
-      #expect(until(graph, supervisor) { probe.latency(of: "sostenuto:three_1", JackCaptureLatency) == [0, 0] })
+      #expect(
+        until(graph, supervisor) { probe.latency(of: "sostenuto:two_2", JackCaptureLatency) == [31, 31] })
+      #expect(
+        until(graph, supervisor) { probe.latency(of: "sostenuto:midi", JackPlaybackLatency) == [31, 31] })
+      #expect(
+        until(graph, supervisor) { probe.latency(of: "sostenuto:one_1", JackCaptureLatency) == [31, 31] })
+      #expect(
+        until(graph, supervisor) { probe.latency(of: "sostenuto:three_1", JackCaptureLatency) == [0, 0] })
     }
   }
 
-  @Test("of parallel ways, the report has the shortest and the longest: random patches against a walk of all ways")
+  @Test(
+    "of parallel ways, the report has the shortest and the longest: random patches against a walk of all ways"
+  )
   func randomPatches() throws {
     var random = SeededGenerator(seed: seed)
     print("seed \(seed)")
@@ -150,7 +162,8 @@ import Testing
         names.append("n\(index)")
       }
       for index in 0..<2 {
-        text += "\nnode o\(index) output channels=1\nconnect \(names.randomElement(using: &random)!) -> o\(index)"
+        text +=
+          "\nnode o\(index) output channels=1\nconnect \(names.randomElement(using: &random)!) -> o\(index)"
       }
       let graph = try LiveGraph(text)
       try render(graph.engine)
@@ -210,8 +223,10 @@ private final class LoopMeter {
   init?(_ probe: TestClient) {
     guard let giver = TestClient(server: probe.server, name: "giver"),
       let taker = TestClient(server: probe.server, name: "taker"),
-      let out = jack_port_register(giver.client, "out", JACK_DEFAULT_AUDIO_TYPE, UInt(JackPortIsOutput.rawValue), 0),
-      let input = jack_port_register(taker.client, "in", JACK_DEFAULT_AUDIO_TYPE, UInt(JackPortIsInput.rawValue), 0)
+      let out = jack_port_register(
+        giver.client, "out", JACK_DEFAULT_AUDIO_TYPE, UInt(JackPortIsOutput.rawValue), 0),
+      let input = jack_port_register(
+        taker.client, "in", JACK_DEFAULT_AUDIO_TYPE, UInt(JackPortIsInput.rawValue), 0)
     else { return nil }
     (self.giver, self.taker) = (giver, taker)
     tape = LoopTape(giver: giver.client, out: out, taker: taker.client, input: input)
