@@ -27,6 +27,10 @@ public struct SessionStatus: Sendable, Equatable {
   public var underruns = 0
   /// MIDI messages that came in faster than they could be taken.
   public var lostMidi = 0
+  /// Events for which the queue of a node had no room.
+  public var lostEvents = 0
+  /// Lines that the lifecycle trace lacks.
+  public var lostTraceEntries = 0
   /// Nodes that the blast shield has muted, by name.
   public var muted: [String] = []
 
