@@ -60,10 +60,13 @@ final class RenderHost: Sendable {
     var time: Int64
   }
 
-  /// A message that came at a time of the monotonic clock; counted as lost when the ring is full. One thread.
+  /// A message that came at a time of the monotonic clock; counted as lost when the ring is full. If it was
+  /// to end something, all that its port holds ends. One thread.
   func arrive(_ event: Event, port: Int, at time: Int64) {
     var arrival = Arrival(event: event, port: port, time: time)
-    if !arrivals.push(&arrival) { lostMidi.wrappingAdd(1, ordering: .relaxed) }
+    guard !arrivals.push(&arrival) else { return }
+    lostMidi.wrappingAdd(1, ordering: .relaxed)
+    if event.isEnding { closeMidi(port) }
   }
 
   /// Takes what came in during the period before into this one, each at its place: all come one period late,

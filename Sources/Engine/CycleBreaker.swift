@@ -1,20 +1,30 @@
 /// Puts nodes in an order in which each comes after those that it hears, and decides which cables close
 /// a cycle and therefore go through the feedback delay.
 ///
-/// Works on the union of what sounds and what is to sound. Cables that sound directly now must stay
-/// direct while they fade: they have no past to be delayed from. So it is a cable that arrives which
-/// takes the delay if it would close a cycle with them; once they are gone the engine asks again, and
-/// the newcomer becomes direct by crossfade.
+/// Which cables those are follows from the patch alone, by names: of each cycle one that leaves a node which
+/// makes up for the delay, else one that leads back to where sound comes in. Whoever makes the same patch,
+/// in whatever order, has the same cables delayed once all fades have ended.
+///
+/// On the way there is the union of what sounds and what is to sound. What sounds directly now must stay
+/// direct while it fades: it has no past to be delayed from. A cable that arrives, or that is to become
+/// direct, is delayed for as long as it would close a cycle with what fades; then the engine asks again, and
+/// it becomes direct by crossfade.
 ///
 /// Linear in nodes and edges, but for each edge that may need the delay: that looks once at what lies
 /// between its ends.
 struct CycleBreaker {
+  /// What an edge is.
   enum Standing: UInt8 {
-    /// Sounds directly already, or carries events, which are never delayed.
-    case fixed
+    /// Carries events, which are never delayed.
+    case events
+    /// Sounds directly now.
+    case direct
+    /// Goes through the delay now.
+    case delayed
+    /// Does not sound yet.
     case new
-    /// Goes through the delay now, and rather stays so than changes places with another.
-    case last
+    /// Sounds directly, fades and is no longer wanted.
+    case leaving
   }
 
   private let count: Int
@@ -30,10 +40,11 @@ struct CycleBreaker {
   private(set) var order: [Int32] = []
 
   /// `count` nodes, numbered from 0. Edges with a negative end do not exist. `canonical` puts numbers of
-  /// edges, or of nodes, into an order that depends on names alone; it is asked about cycles only.
+  /// edges, or of nodes, into an order that depends on names alone; `makesUp` says whether the node of this
+  /// number makes up for the delay of a cable that leaves it. They are asked about cycles only.
   init(
     count: Int, sources: [Int32], destinations: [Int32], standings: [Standing],
-    canonicalEdges: ([Int]) -> [Int], canonicalNodes: ([Int]) -> [Int]
+    canonicalEdges: ([Int]) -> [Int], canonicalNodes: ([Int]) -> [Int], makesUp: (Int) -> Bool
   ) {
     self.count = count
     self.sources = sources
@@ -50,18 +61,23 @@ struct CycleBreaker {
       next[Int(source)] += 1
     }
 
-    var isDelayed = standings.map { $0 == .last }
-    let hasLast = isDelayed.contains(true)
+    var isDelayed = [Bool](repeating: false, count: sources.count)
     order = sorted(without: isDelayed)
-    if order.count == count, !hasLast { return }
-    if order.count < count {
-      // A new cable closes a cycle: which one, names decide.
-      isDelayed = choose(canonicalEdges, canonicalNodes)
-    } else {
-      release(&isDelayed, canonicalEdges)
+    if order.count == count { return }
+    isDelayed = choose(canonicalEdges, canonicalNodes, makesUp)
+    // What fades while another takes its place, is in order as well.
+    var isAbsent = isDelayed
+    for edge in isDelayed.indices where isDelayed[edge] && standings[edge] == .direct {
+      isAbsent[edge] = false
     }
-    order = sorted(without: isDelayed)
-    feedback = isDelayed.indices.filter { isDelayed[$0] && sources[$0] >= 0 }
+    order = sorted(without: isAbsent)
+    if order.count < count {
+      var isOnCycle = [Bool](repeating: true, count: count)
+      for node in order { isOnCycle[Int(node)] = false }
+      delayMore(&isDelayed, &isAbsent, among: isOnCycle, canonicalEdges)
+      order = sorted(without: isAbsent)
+    }
+    feedback = isDelayed.indices.filter { isDelayed[$0] }
   }
 
   /// Kahn's algorithm with a stack, so that the nodes of a chain follow each other and their buffers
@@ -91,28 +107,6 @@ struct CycleBreaker {
     return result
   }
 
-  /// Takes the delay from edges that no longer need it: the others are in order without them.
-  private func release(_ isDelayed: inout [Bool], _ canonicalEdges: ([Int]) -> [Int]) {
-    var position = [Int32](repeating: 0, count: count)
-    for (place, node) in order.enumerated() { position[Int(node)] = Int32(place) }
-    var search = Search(count: count)
-    let candidates = isDelayed.indices.filter { isDelayed[$0] && sources[$0] >= 0 }
-    var hasMoved = false
-    for edge in canonicalEdges(candidates) {
-      let (source, destination) = (Int(sources[edge]), Int(destinations[edge]))
-      // Edges that go forward keep the order; after one that goes back it is known no more.
-      if !hasMoved, position[source] < position[destination] {
-        isDelayed[edge] = false
-        continue
-      }
-      let bound = hasMoved ? nil : position
-      if !reaches(destination, source, isDelayed, bound, &search) {
-        isDelayed[edge] = false
-        hasMoved = true
-      }
-    }
-  }
-
   private struct Search {
     var seen: [Int32]
     var round: Int32 = 0
@@ -120,10 +114,9 @@ struct CycleBreaker {
     init(count: Int) { seen = Array(repeating: 0, count: count) }
   }
 
-  /// Whether a path without delayed edges leads from one node to another. In `order`, where that is
-  /// known, nothing behind the goal leads to it.
+  /// Whether a path without delayed edges leads from one node to another.
   private func reaches(
-    _ from: Int, _ goal: Int, _ isDelayed: [Bool], _ order: [Int32]?, _ search: inout Search
+    _ from: Int, _ goal: Int, _ isDelayed: [Bool], _ search: inout Search
   ) -> Bool {
     search.round += 1
     search.seen[from] = search.round
@@ -134,7 +127,6 @@ struct CycleBreaker {
         let edge = Int(edges[Int(position)])
         let next = Int(destinations[edge])
         if isDelayed[edge] || search.seen[next] == search.round { continue }
-        if let order, order[next] > order[goal] { continue }
         search.seen[next] = search.round
         search.stack.append(next)
       }
@@ -142,42 +134,65 @@ struct CycleBreaker {
     return false
   }
 
-  /// Decides anew among all edges on cycles: the fixed stay direct, then those take the delay last that
-  /// lead forward from where sound comes in.
-  private func choose(_ canonicalEdges: ([Int]) -> [Int], _ canonicalNodes: ([Int]) -> [Int]) -> [Bool] {
+  /// The edges that close the cycles of what is wanted, whatever sounds now.
+  private func choose(
+    _ canonicalEdges: ([Int]) -> [Int], _ canonicalNodes: ([Int]) -> [Int], _ makesUp: (Int) -> Bool
+  ) -> [Bool] {
+    var isDelayed = standings.map { $0 == .leaving }
     var isOnCycle = [Bool](repeating: true, count: count)
-    for node in sorted(without: Array(repeating: false, count: sources.count)) {
-      isOnCycle[Int(node)] = false
-    }
+    for node in sorted(without: isDelayed) { isOnCycle[Int(node)] = false }
     let around = canonicalEdges(
-      sources.indices.filter { sources[$0] >= 0 && isOnCycle[Int(destinations[$0])] })
+      sources.indices.filter {
+        sources[$0] >= 0 && standings[$0] != .leaving && isOnCycle[Int(destinations[$0])]
+      })
     let candidates = around.filter { isOnCycle[Int(sources[$0])] }
     let fed = around.filter { !isOnCycle[Int(sources[$0])] }.map { Int(destinations[$0]) }
     let left = canonicalNodes((0..<count).filter { isOnCycle[$0] })
     let isBackwards = backEdges(candidates, startingAt: fed + left)
 
+    // Direct first: events, then what leads forward, then back, and last what is made up for.
     func rank(_ edge: Int) -> Int {
-      switch standings[edge] {
-      case .fixed: 0
-      case .last: 3
-      case .new: isBackwards[edge] ? 2 : 1
-      }
+      if standings[edge] == .events { return 0 }
+      return (isBackwards[edge] ? 2 : 1) + (makesUp(Int(sources[edge])) ? 2 : 0)
     }
-    var isDelayed = [Bool](repeating: false, count: sources.count)
-    for edge in candidates where rank(edge) > 0 { isDelayed[edge] = true }
+    let ranks = candidates.map { (edge: $0, rank: rank($0)) }
+    for edge in candidates { isDelayed[edge] = true }
+    // Without the back edges there is no cycle: nothing has to be asked of the first two ranks.
+    for candidate in ranks where candidate.rank < 2 { isDelayed[candidate.edge] = false }
     var search = Search(count: count)
-    // Without the back edges there is no cycle, so that nothing has to be asked of the others.
-    let isPlain = !candidates.contains { standings[$0] == .fixed && isBackwards[$0] }
-    for wanted in 1...3 {
-      for edge in candidates where rank(edge) == wanted {
-        if wanted == 1, isPlain {
-          isDelayed[edge] = false
-        } else if !reaches(Int(destinations[edge]), Int(sources[edge]), isDelayed, nil, &search) {
+    for rank in 2...4 {
+      for (edge, _) in ranks.lazy.filter({ $0.rank == rank }) {
+        if !reaches(Int(destinations[edge]), Int(sources[edge]), isDelayed, &search) {
           isDelayed[edge] = false
         }
       }
     }
+    for edge in isDelayed.indices where standings[edge] == .leaving { isDelayed[edge] = false }
     return isDelayed
+  }
+
+  /// Delays those too that would close a cycle with what fades: of the new ones as few as can be, and what is
+  /// delayed now rather than them. `isAbsent`: edges that order nothing.
+  private func delayMore(
+    _ isDelayed: inout [Bool], _ isAbsent: inout [Bool], among isOnCycle: [Bool],
+    _ canonicalEdges: ([Int]) -> [Int]
+  ) {
+    let candidates = canonicalEdges(
+      sources.indices.filter {
+        sources[$0] >= 0 && !isDelayed[$0] && (standings[$0] == .new || standings[$0] == .delayed)
+          && isOnCycle[Int(sources[$0])] && isOnCycle[Int(destinations[$0])]
+      })
+    for edge in candidates { isAbsent[edge] = true }
+    var search = Search(count: count)
+    for standing in [Standing.new, .delayed] {
+      for edge in candidates where standings[edge] == standing {
+        if reaches(Int(destinations[edge]), Int(sources[edge]), isAbsent, &search) {
+          isDelayed[edge] = true
+        } else {
+          isAbsent[edge] = false
+        }
+      }
+    }
   }
 
   /// Edges that lead back into the path of a depth-first walk that starts where sound comes in.

@@ -123,6 +123,20 @@ extension Engine {
     }
   }
 
+  /// Events for which the queue of a node had no room, ever; notes that begin may be among them, ends never.
+  public var lostEvents: Int {
+    (0..<threads).reduce(0) {
+      $0 + renderer.team.pointee.runners[$1].eventsDropped.load(ordering: .relaxed)
+    }
+  }
+
+  /// Entries that the lifecycle trace lacks, since nobody called `collect` in time.
+  public var lostTraceEntries: Int {
+    (0..<threads).reduce(0) {
+      $0 + renderer.team.pointee.runners[$1].traceDropped.load(ordering: .relaxed)
+    }
+  }
+
   /// The lifecycle trace from the entry with this serial number on.
   public func trace(since id: Int) -> [TraceEntry] { log.entries(since: id) }
 

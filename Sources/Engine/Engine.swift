@@ -194,7 +194,8 @@ public final class Engine {
     }
   }
 
-  /// Gives a node its instrument or file; what sounds with the old one ends as it would have.
+  /// Gives a node its instrument or file; what sounds with the old one ends as it would have. One that it has
+  /// already changes nothing.
   public func use(_ resource: Resource?, for id: NodeID) {
     if let old = resources[id], old !== resource { oldResources.append(old) }
     resources[id] = resource
@@ -203,9 +204,18 @@ public final class Engine {
     guard let node = graph.current[id] else { return }
     node.fault = nil
     node.loading = nil
+    guard node.resource !== resource else { return }
     node.resource = resource
     send(.use(node.slot, resource?.header), at: nil)
     if let resource { log.note(.loaded(resource.name), node.id, node.name, at: renderer.time) }
+  }
+
+  /// The patch no longer has the node: nothing is kept for it but what it plays while it fades. If it comes
+  /// back later, it has to be given its file again.
+  public func forget(_ id: NodeID) {
+    if let resource = resources.removeValue(forKey: id) { oldResources.append(resource) }
+    faults[id] = nil
+    loads[id] = nil
   }
 
   /// How far the file is that a node will play; nil: none is loading.

@@ -31,7 +31,8 @@ final class EngineCable {
   /// Unique among all cables that ever were: those between the same two ports are summed by age.
   let number: Int32
   let source: EngineNode
-  /// Position among the source's audio outputs; nil for events.
+  /// Position among the source's audio outputs; nil for events. One that closes a cycle takes what its source
+  /// gives ahead of time, if that does.
   let output: Int?
   let destination: EngineNode
   let input: Destination
@@ -51,6 +52,8 @@ final class EngineCable {
   /// No longer in the patch, as its source is not: it passes on what that still has to say, and settles
   /// when that has been long enough.
   var isTail = false
+  /// Of events: it is to end what it holds.
+  var isClosing = false
   /// Among the graph's unsettled cables.
   var isUnsettled = false
   /// No longer in the graph.
@@ -88,7 +91,7 @@ final class EngineCable {
     self.key = key
     self.number = number
     source = route.source
-    output = route.output
+    output = key.isFeedback ? route.source.type?.aheadOutput ?? route.output : route.output
     destination = route.destination
     input = route.input
     self.target = target
@@ -167,6 +170,12 @@ final class EngineCable {
   }
 
   var carriesEvents: Bool { output == nil }
+
+  /// Whether its source makes up for the frames by which it is delayed because it closes a cycle.
+  func isMadeUp(rate: Double) -> Bool {
+    guard key.isFeedback, let type = source.type, type.aheadOutput == output else { return false }
+    return type.makesUp(source.values, rate: rate)
+  }
 
   /// What becomes of its channels where so many come in.
   func conversion(to channels: Int) -> ChannelConversion {

@@ -243,7 +243,7 @@ final class EngineGraph {
   func insert(_ wish: CableWish) {
     wishesByEnds[wish.ends] = wish
     wish.era = eras[wish.ends] ?? 0
-    let standing: CycleBreaker.Standing = wish.route.output == nil ? .fixed : .new
+    let standing: CycleBreaker.Standing = wish.route.output == nil ? .events : .new
     var port: Int32 = -1
     if case .audio(let input) = wish.route.input { port = Int32(input) }
     if let index = freeWishes.popLast() {
@@ -277,7 +277,7 @@ final class EngineGraph {
   /// From now on the wish is carried out by this cable.
   func setCable(_ cable: EngineCable, of wish: CableWish) {
     wish.cable = cable
-    wishStandings[Int(wish.index)] = cable.key.isFeedback ? .last : .fixed
+    if !cable.carriesEvents { wishStandings[Int(wish.index)] = cable.key.isFeedback ? .delayed : .direct }
   }
 
   /// Delays a wish by so many frames; gives it if that is a change.

@@ -7,6 +7,8 @@ extension Engine {
     report.rate = rate
     report.period = period
     report.time = renderer.time
+    report.lostEvents = lostEvents
+    report.lostTraceEntries = lostTraceEntries
     guard let running else { return report }
     report.isRunning = true
     report.plan = running.serial

@@ -15,6 +15,10 @@ public struct GraphReport: Sendable {
   public var segments = 1
   /// Frames from input to output that nodes add.
   public var latency = 0
+  /// Events for which the queue of a node had no room, ever.
+  public var lostEvents = 0
+  /// Entries that the lifecycle trace lacks, since nobody took them in time.
+  public var lostTraceEntries = 0
   /// Engine time of the last finished block.
   public var time: Int64 = 0
   /// From the driver's outputs upwards, each node once.
@@ -129,6 +133,9 @@ public struct CableReport: Sendable {
   public var state: State
   /// Goes through the 64-frame feedback delay.
   public var isFeedback: Bool
+  /// The node that it leaves makes up for these frames: a round through the cycle takes no longer than its
+  /// nodes say.
+  public var isMadeUp = false
   /// Frames by which the engine delays it to make up for the latency of parallel paths.
   public var compensation = 0
   /// Frames that its sound is late where it arrives, from where it came into the graph; cycles left out.

@@ -22,6 +22,8 @@ struct NodeRow: BitwiseCopyable {
   let hasFlexiblePorts: Bool
   let takesEvents: Bool
   let isSink: Bool
+  /// The last of its outputs is `KernelType.aheadOutput`.
+  let hasAhead: Bool
   /// Something came that may bring more channels.
   var isPending = false
 
@@ -35,6 +37,7 @@ struct NodeRow: BitwiseCopyable {
     hasFlexiblePorts = (node.inputs + node.outputs).contains { $0.format == .flexible }
     takesEvents = node.takesEvents
     isSink = node.isSink
+    hasAhead = node.type?.aheadOutput != nil
   }
 
   /// Bytes of a row with what lies behind it.

@@ -18,6 +18,9 @@ struct KernelType: Sendable {
   let description: KindDescription
   let audioInputs: [PortDescription]
   let audioOutputs: [PortDescription]
+  /// The last of its audio outputs, if that is one which no patch knows: what the first will give after
+  /// `CableSlot.feedbackDelay` frames, for cables that are delayed by as many.
+  let aheadOutput: Int?
   /// By cable, or directly as `note`, `play` and the like.
   let takesEvents: Bool
   let size: Int
@@ -32,7 +35,9 @@ struct KernelType: Sendable {
     self.tag = tag
     self.description = description
     audioInputs = description.inputs.filter { !$0.isEvents }
-    audioOutputs = description.outputs.filter { !$0.isEvents }
+    let outputs = description.outputs.filter { !$0.isEvents }
+    aheadOutput = tag == .delay ? outputs.count : nil
+    audioOutputs = outputs + (tag == .delay ? [PortDescription("ahead of time", .flexible)] : [])
     takesEvents =
       description.inputs.contains(where: \.isEvents) || description.outputs.contains(where: \.isEvents)
       || tag == .player
@@ -57,6 +62,11 @@ struct KernelType: Sendable {
     case .gain: values[Gain.gain].contains { $0.magnitude > 1 }
     default: true
     }
+  }
+
+  /// Whether its kernel, with these values, gives all that it can ahead of time.
+  func makesUp(_ values: [[Float]], rate: Double) -> Bool {
+    tag == .delay && Delay.makesUp(seconds: values[Delay.time][0], rate: Float(rate))
   }
 
   /// Every kind, in the order of the reference.

@@ -118,6 +118,8 @@ struct NodeSlot: ~Copyable {
   let held = Atomic<Int32>(0)
   /// Engine time at which it fell asleep; -1 while it is awake.
   let asleepSince = Atomic<Int64>(-1)
+  /// The engine frame at which all its notes end; `.max`: none.
+  var endsAt = Int64.max
 
   // A new cache line.
   let kernel: UnsafeMutableRawPointer
@@ -172,8 +174,9 @@ struct CableSlot: ~Copyable {
 
   /// Cables of events only: what went through and has not ended.
   let held: HeldNotes?
-  /// Passes nothing more, and ends what it holds.
-  var isReleased = false
+  /// The engine frame at which it ends what it holds; before that, it passes endings alone. `.max`: it is
+  /// open.
+  var closesAt = Int64.max
 
   /// Worker.
   init(gain: Float, delay: Int, channels: Int, carriesEvents: Bool) {

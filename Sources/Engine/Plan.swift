@@ -98,8 +98,11 @@ enum Command {
   case kernel(UnsafeMutablePointer<NodeSlot>, parameter: Int32, element: Int32, value: Float, frames: Int32)
   /// `wait`: frames until it begins, rounded up to a multiple of 64 of engine time.
   case gain(UnsafeMutablePointer<CableSlot>, value: Float, frames: Int32, wait: Int32)
-  /// A cable of events passes nothing more.
-  case release(UnsafeMutablePointer<CableSlot>, Bool)
+  /// A cable of events passes endings alone, and ends what it holds after so many frames; negative: it is
+  /// open again.
+  case close(UnsafeMutablePointer<CableSlot>, after: Int32)
+  /// All notes of a node end after so many frames; negative: they do not.
+  case end(UnsafeMutablePointer<NodeSlot>, after: Int32)
   case event(UnsafeMutablePointer<NodeSlot>, Event)
   case use(UnsafeMutablePointer<NodeSlot>, UnsafeMutablePointer<ResourceHeader>?)
   case widen(UnsafeMutablePointer<NodeSlot>, memory: UnsafeMutableRawPointer, inputs: Int32, outputs: Int32)

@@ -159,6 +159,10 @@ struct PlanPicture {
         for port in nodes[index][isInput].indices {
           for cable in nodes[index][isInput][port].cables.indices {
             let (gain, target, state) = figures(index, position, now, rate)
+            if nodes[index][isInput][port].cables[cable].isFeedback {
+              nodes[index][isInput][port].cables[cable].isMadeUp =
+                subjects[index].cables[position].isMadeUp(rate: rate)
+            }
             position += 1
             // What does not move is shared with the reports before.
             guard nodes[index][isInput][port].cables[cable].isOther(gain, target, state) else { continue }

@@ -1,4 +1,5 @@
 import Patch
+import Realtime
 
 // Cables: what the patch wants, which of them are delayed, and the crossfades between what sounds and
 // what is to sound. Worker.
@@ -102,7 +103,7 @@ extension Reconciler {
       if cable.isGone || !cable.isTail && isFinished(cable) { continue }
       sources.append(cable.source.index)
       destinations.append(cable.destination.index)
-      standings.append(.fixed)
+      standings.append(.leaving)
       fading.append(cable)
     }
     let wishCount = graph.wishes.count
@@ -126,7 +127,8 @@ extension Reconciler {
           (node: $0, name: self.graph.nodes[$0]?.name ?? "", number: self.graph.nodes[$0]?.number ?? 0)
         }
         .sorted { ($0.name, $0.number) < ($1.name, $1.number) }.map(\.node)
-      })
+      },
+      makesUp: { self.graph.nodes[$0]?.type?.aheadOutput != nil })
     order = breaker.order
     changed += graph.setFeedback(breaker.feedback.filter { $0 < wishCount })
     if graph.isLatent { compensate(breaker) }
@@ -180,7 +182,8 @@ extension Reconciler {
 
   /// Its slot, with the fade in that it begins with.
   func prepare(_ cable: EngineCable) {
-    let fades = isHeard(cable) && !cable.carriesEvents
+    // One that closes a cycle begins with an empty delay, which a new node would hear end.
+    let fades = (isHeard(cable) || cable.key.isFeedback && !isFirst) && !cable.carriesEvents
     cable.prepare(gain: fades ? 0 : cable.target)
     if fades { move(cable) }
   }
@@ -195,7 +198,8 @@ extension Reconciler {
     if cable.carriesEvents {
       if wasLeaving {
         cable.settling = nil
-        work.commands.append(.release(cable.slot, false))
+        cable.isClosing = false
+        work.commands.append(.close(cable.slot, after: -1))
       }
     } else {
       move(cable)
@@ -208,12 +212,39 @@ extension Reconciler {
     graph.unsettle(cable)
     work.needsPlan = true
     if cable.carriesEvents {
-      work.commands.append(.release(cable.slot, true))
-      cable.settling = .unsent(frames: fade)
-      work.fading.append(cable)
+      // What leaves with its cable keeps its notes as it fades: it may come back.
+      if !cable.destination.isLeaving || cable.destination.isRinging {
+        close(cable)
+      } else {
+        settle(cable, after: fade)
+      }
     } else if cable.destination.isSink || !cable.destination.isLeaving || cable.destination.isRinging {
       cable.target = 0
       move(cable)
+    }
+  }
+
+  /// A cable of events ends what it holds when a cable of sound would have faded out; an edit that brings it
+  /// back before finds all notes as they were.
+  private func close(_ cable: EngineCable) {
+    cable.isClosing = true
+    work.commands.append(.close(cable.slot, after: Int32(clamping: fade)))
+    // The block in which it closes is to be over when it goes.
+    settle(cable, after: fade + blockCapacity)
+  }
+
+  private func settle(_ cable: EngineCable, after frames: Int) {
+    cable.settling = .unsent(frames: frames)
+    graph.unsettle(cable)
+    work.fading.append(cable)
+  }
+
+  /// Closes the cables of events into nodes that are back without them.
+  func closeCables(into nodes: [EngineNode]) {
+    for node in nodes {
+      for cable in node.incoming where cable.carriesEvents && cable.isLeaving && !cable.isClosing {
+        close(cable)
+      }
     }
   }
 
@@ -294,7 +325,7 @@ extension Reconciler {
   private func isFinished(_ cable: EngineCable) -> Bool {
     guard cable.settling == nil || isInaudible(cable) else { return false }
     return !cable.destination.isLeaving || cable.destination.isRinging || cable.destination.isSink
-      || cable.carriesEvents
+      || cable.isClosing
   }
 
   /// Decided by edits only, whose time is part of the script: when tidying comes depends on the driver's

@@ -1,5 +1,3 @@
-import Realtime
-
 // Nodes that ring out: gone from the patch, their inputs fade, their outputs stay until nothing more
 // comes from them. Worker.
 
@@ -12,15 +10,11 @@ extension Reconciler {
     !isFirst && node.slot != nil && node.type?.description.inputs.isEmpty == false
   }
 
-  /// The node has just been taken out of the patch: its notes end.
+  /// The node has just been taken out of the patch: its notes end when its inputs have faded.
   func ring(_ node: EngineNode) {
     node.isRinging = true
     engine.note(.ringingOut, node)
-    guard node.takesEvents else { return }
-    for channel: UInt8 in 0..<16 {
-      work.commands.append(.event(node.slot, Event(.control, channel: channel, key: 64, value: 0)))
-    }
-    work.commands.append(.event(node.slot, Event(.allNotesOff)))
+    if node.takesEvents { work.commands.append(.end(node.slot, after: Int32(clamping: fade))) }
   }
 
   /// Whether what its source still has to say goes on through this cable.

@@ -37,7 +37,7 @@ final class Reconciler {
   var ramps: [RampKey: Int] = [:]
   /// Nodes that shall ring out when they leave.
   var tails: Set<NodeID> = []
-  /// Nodes that rang and are back in the patch.
+  /// Nodes that were leaving and are back in the patch.
   var returned: [EngineNode] = []
   var work = Work()
   var arrived: Set<Int32> = []
@@ -94,6 +94,7 @@ final class Reconciler {
     if isRewired || work.needsPlan { arrange() }
     carryOut()
     for node in returned { endTails(of: node) }
+    closeCables(into: returned)
     removeFinished()
     hearFreePorts()
     guard work.needsPlan else {
@@ -198,7 +199,8 @@ final class Reconciler {
     if let known = graph.nodesByKey[key] {
       if known.isLeaving {
         graph.setLeaving(known, false)
-        if known.isRinging { returned.append(known) }
+        returned.append(known)
+        if known.isRinging, known.takesEvents { work.commands.append(.end(known.slot, after: -1)) }
         known.isRinging = false
         known.hasRungOut = false
         work.needsPlan = true

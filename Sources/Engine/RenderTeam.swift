@@ -14,15 +14,12 @@ struct RenderJob: BitwiseCopyable {
 /// Renders a plan's segments on several threads: the driver's, and helpers that live as long as the
 /// team. Nothing is locked, and no segment is bound to a thread.
 ///
-/// A segment may run when all that it waits for are done; a thread that is free takes the first such.
-/// So a helper that sleeps or comes late delays nobody: the driver's thread does the work itself. One
-/// word says which segments are taken and another which are done, both with the block's number in the
-/// upper sixteen bits: a compare-and-swap that was prepared in an earlier block fails.
+/// A segment may run when all that it waits for are done; a thread that is free takes the first such from
+/// the board. So a helper that sleeps or comes late delays nobody: the driver's thread does the work itself.
 ///
 /// Helpers wait for the next period turning for some 20 microseconds, then on a semaphore.
 struct RenderTeam: ~Copyable {
-  /// Bits of a word that are not the block's number.
-  static var mostSegments: Int { @_noLocks get { 48 } }
+  static var mostSegments: Int { @_noLocks get { SegmentBoard.capacity } }
   static let mostThreads = 16
 
   /// The driver's thread is the first.
@@ -32,12 +29,7 @@ struct RenderTeam: ~Copyable {
   private let helpers: UnsafeMutablePointer<Helper>
   /// Valid for whoever has taken a segment, until that is done.
   private let job: UnsafeMutablePointer<RenderJob>
-  // Each on a cache line of its own.
-  private let taken: UnsafeMutablePointer<Atomic<UInt64>>
-  private let done: UnsafeMutablePointer<Atomic<UInt64>>
-  /// Those that each segment of the plan waits for.
-  private let predecessors: UnsafeMutablePointer<Atomic<UInt64>>
-  private let segmentCount = Atomic<Int>(0)
+  private let board = SegmentBoard()
 
   /// Counts the periods that helpers were asked to.
   private let period = Atomic<UInt64>(0)
@@ -72,12 +64,6 @@ struct RenderTeam: ~Copyable {
       (helpers + index).initialize(to: Helper())
     }
     job = .allocate(capacity: 1)
-    let words = UnsafeMutableRawPointer.allocate(byteCount: 256 + Self.mostSegments * 8, alignment: 128)
-      .bindMemory(to: Atomic<UInt64>.self, capacity: 32 + Self.mostSegments)
-    for index in 0..<32 + Self.mostSegments { (words + index).initialize(to: Atomic(0)) }
-    taken = words
-    done = words + 16
-    predecessors = words + 32
   }
 
   /// Once no thread renders. Worker.
@@ -97,7 +83,7 @@ struct RenderTeam: ~Copyable {
     helpers.deinitialize(count: threadCount)
     helpers.deallocate()
     job.deallocate()
-    taken.deallocate()
+    board.deallocate()
   }
 
   // MARK: The driver's thread
@@ -138,22 +124,22 @@ struct RenderTeam: ~Copyable {
       runners.pointee.run(plan.pointee.steps, plan.pointee.stepCount)
       return
     }
+    // Nobody may look at the new plan with what is known of the old.
+    let number = board.close()
     job.pointee = next
     var index = 0
     while index < count {
-      predecessors[index].store(plan.pointee.segments[index].predecessors, ordering: .relaxed)
+      board.setPredecessors(plan.pointee.segments[index].predecessors, of: index)
       index &+= 1
     }
-    segmentCount.store(count, ordering: .relaxed)
-    let number = ((taken.pointee.load(ordering: .relaxed) &>> 48) &+ 1) &<< 48
-    done.pointee.store(number, ordering: .releasing)
-    taken.pointee.store(number, ordering: .releasing)
-    let whole = number | ((1 &<< UInt64(truncatingIfNeeded: count)) &- 1)
+    board.setCount(count)
+    board.setUndone(number)
+    board.open(number)
     var idle = 0
-    while done.pointee.load(ordering: .acquiring) != whole {
-      if let segment = takeSegment() {
+    while !board.isWhole(number, count) {
+      if let segment = board.take() {
         runners.pointee.run(plan.pointee.segments[segment])
-        finish(segment)
+        board.finish(segment)
         idle = 0
       } else {
         turn(&idle)
@@ -162,34 +148,6 @@ struct RenderTeam: ~Copyable {
   }
 
   // MARK: All threads
-
-  /// The first segment that may run and that nobody has taken, which is the caller's now. Audio thread.
-  @_noLocks private func takeSegment() -> Int? {
-    var known = taken.pointee.load(ordering: .acquiring)
-    while true {
-      let finished = done.pointee.load(ordering: .acquiring)
-      // Another block has begun.
-      guard finished &>> 48 == known &>> 48 else { return nil }
-      let count = segmentCount.load(ordering: .relaxed)
-      var segment = 0
-      while segment < count {
-        let bit = UInt64(1) &<< UInt64(truncatingIfNeeded: segment)
-        if known & bit == 0, predecessors[segment].load(ordering: .relaxed) & ~finished == 0 { break }
-        segment &+= 1
-      }
-      guard segment < count else { return nil }
-      let bit = UInt64(1) &<< UInt64(truncatingIfNeeded: segment)
-      let (exchanged, original) = taken.pointee.compareExchange(
-        expected: known, desired: known | bit, ordering: .acquiringAndReleasing)
-      if exchanged { return segment }
-      known = original
-    }
-  }
-
-  @_noLocks private func finish(_ segment: Int) {
-    done.pointee.bitwiseOr(
-      UInt64(1) &<< UInt64(truncatingIfNeeded: segment), ordering: .acquiringAndReleasing)
-  }
 
   /// Waits a moment; lets others have the processor now and then, where there are more threads than
   /// processors. Audio thread.
@@ -260,10 +218,10 @@ struct RenderTeam: ~Copyable {
   @_noLocks private func helpOut(_ runner: UnsafeMutablePointer<StepRunner>, _ seen: UInt64) {
     var idle = 0
     while isRendering.load(ordering: .relaxed), period.load(ordering: .relaxed) == seen {
-      if let segment = takeSegment() {
+      if let segment = board.take() {
         runner.pointee.begin(job.pointee)
         runner.pointee.run(job.pointee.plan.pointee.segments[segment])
-        finish(segment)
+        board.finish(segment)
         idle = 0
       } else {
         turn(&idle)

@@ -138,8 +138,10 @@ public final class Renderer: @unchecked Sendable {
       wake(node)
     case .gain(let cable, let value, let frames, let wait):
       cable.pointee.move(to: value, over: Int(frames), after: Int(wait), at: now)
-    case .release(let cable, let isReleased):
-      cable.pointee.isReleased = isReleased
+    case .close(let cable, let frames):
+      cable.pointee.closesAt = frames < 0 ? .max : now &+ Int64(frames)
+    case .end(let node, let frames):
+      node.pointee.endsAt = frames < 0 ? .max : now &+ Int64(frames)
     case .event(let node, let event):
       node.pointee.events.pointee.append(event)
     case .use(let node, let resource):

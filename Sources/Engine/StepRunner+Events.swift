@@ -1,4 +1,5 @@
 import Realtime
+import Synchronization
 
 // Events between nodes, and the ledger of what each cable holds. Audio thread, all of it.
 
@@ -11,23 +12,72 @@ extension StepRunner {
     var index = 0
     while index < Int(step.pointee.eventSourceCount) {
       let source = step.pointee.eventSources[index]
-      if source.cable.pointee.isReleased {
-        source.cable.pointee.held?.end(into: queue)
-      } else {
-        let count = source.queue.pointee.count
-        var position = 0
-        while position < count {
-          let event = source.queue.pointee[position]
-          source.cable.pointee.held?.note(event)
-          queue.pointee.append(event)
-          position &+= 1
-        }
-      }
+      pass(source.queue, source.cable, to: queue)
       index &+= 1
     }
+    if node.pointee.endsAt < now &+ Int64(frames) {
+      endAll(queue, offset: offset(of: node.pointee.endsAt))
+      node.pointee.endsAt = .max
+    }
+    countDropped(queue)
     guard queue.pointee.count > 0 else { return false }
     if node.pointee.tracesNotes { traceEvents(node) }
     return true
+  }
+
+  /// What goes through one cable. One that closes lets by the end of what it holds; when its time has come,
+  /// all of that ends.
+  @_noLocks private func pass(
+    _ source: UnsafeMutablePointer<EventQueue>, _ cable: UnsafeMutablePointer<CableSlot>,
+    to queue: UnsafeMutablePointer<EventQueue>
+  ) {
+    let closing = cable.pointee.closesAt
+    let end = closing < now &+ Int64(frames) ? offset(of: closing) : Int32.max
+    let count = source.pointee.count
+    var position = 0
+    while position < count {
+      let event = source.pointee[position]
+      position &+= 1
+      if closing < .max, !passesClosing(event, cable, queue) { continue }
+      cable.pointee.held?.note(event)
+      queue.pointee.append(event)
+    }
+    if end < .max { cable.pointee.held?.end(into: queue, offset: end) }
+  }
+
+  /// Whether a cable that closes lets an event by: the end of what it holds, and panic. What ends all notes
+  /// ends its own.
+  @_noLocks private func passesClosing(
+    _ event: Event, _ cable: UnsafeMutablePointer<CableSlot>, _ queue: UnsafeMutablePointer<EventQueue>
+  ) -> Bool {
+    guard event.isEnding, let held = cable.pointee.held else { return false }
+    if held.holds(event) || event.kind == .allSoundOff { return true }
+    if event.kind == .allNotesOff || event.kind == .control && event.key >= 120 {
+      held.end(into: queue, offset: event.offset)
+    }
+    return false
+  }
+
+  /// The place of a frame in this block; its first for what has passed.
+  @_noLocks private func offset(of frame: Int64) -> Int32 {
+    frame > now ? Int32(truncatingIfNeeded: frame &- now) : 0
+  }
+
+  /// Ends every note that a node holds, and puts its pedals up.
+  @_noLocks private func endAll(_ queue: UnsafeMutablePointer<EventQueue>, offset: Int32) {
+    var channel: UInt8 = 0
+    while channel < 16 {
+      queue.pointee.append(Event(.control, channel: channel, key: 64, offset: offset))
+      channel &+= 1
+    }
+    queue.pointee.append(Event(.allNotesOff, offset: offset))
+  }
+
+  /// Counts the events for which a queue had no room.
+  @_noLocks func countDropped(_ queue: UnsafeMutablePointer<EventQueue>) {
+    guard queue.pointee.dropped > 0 else { return }
+    eventsDropped.store(
+      eventsDropped.load(ordering: .relaxed) &+ queue.pointee.takeDropped(), ordering: .relaxed)
   }
 
   @_noLocks func traceEvents(_ node: UnsafeMutablePointer<NodeSlot>) {

@@ -43,6 +43,7 @@ extension StepRunner {
 
     let activity = process(step, node)
     if hasEvents { node.pointee.events.pointee.removeAll() }
+    if let queue = step.pointee.context.eventOutput { countDropped(queue) }
 
     var isSilent = activity == .silent
     if !isSilent, step.pointee.mayGrow || node.pointee.amplifies || isMetering {

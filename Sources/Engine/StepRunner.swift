@@ -13,6 +13,8 @@ struct StepRunner: ~Copyable {
   /// Trace records, to the worker; what does not fit is counted.
   let trace = Ring(capacity: 8192, of: TraceRecord.self)
   let traceDropped = Atomic<Int>(0)
+  /// Events for which the queue of a node had no room.
+  let eventsDropped = Atomic<Int>(0)
 
   // Of this block.
   private(set) var frames = 0

@@ -106,10 +106,12 @@ struct StepWriter {
     step.bindings = bindings
     step.inputCount = UInt16(inputCount)
     step.portCount = UInt16(inlets.list.count)
-    step.outputCount = UInt16(outputCount)
+    let isTrimmed = row.pointee.hasAhead && !isRead(outputCount - 1, of: row)
+    step.outputCount = UInt16(isTrimmed ? outputCount - 1 : outputCount)
     step.outputSilence = silences + firstOutput
     if step.takesEvents { addEvents(wires, to: &step) }
-    if !step.takesEvents, step.context.eventOutput == nil, step.portCount == step.inputCount, outputCount == 1
+    if !step.takesEvents, step.context.eventOutput == nil, step.portCount == step.inputCount,
+      step.outputCount == 1
     {
       step.operation = .processPlain
     }

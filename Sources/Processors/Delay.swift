@@ -7,6 +7,10 @@ import Realtime
 /// the tap times mix. A change of `time` fades from the old tap to the new. `shift` moves the tap
 /// like a tape head, between frames by cubic Hermite interpolation.
 ///
+/// A second output, where there is one, gives what the first will give 64 frames later, for a cable that is
+/// delayed as much since it closes a cycle: with it a round takes as long as `time` says. That is so for the
+/// tap, if its time is as long; what is not echo cannot be known before.
+///
 /// A delay that comes while its input sounds lets it into the line within 10 ms: an echo is as smooth
 /// as what it echoes, and the engine's fade of the new node is over when the echo begins.
 public struct Delay: Kernel {
@@ -30,6 +34,13 @@ public struct Delay: Kernel {
   public static var mix: Int { @_noLocks get { 2 } }
   public static var shift: Int { @_noLocks get { 3 } }
 
+  /// Frames by which the second output is ahead.
+  private static var lead: Int { @_noLocks get { blockCapacity } }
+
+  /// Whether a tap of this time can be given ahead of time.
+  public static func makesUp(seconds: Float, rate: Float) -> Bool { Int(seconds * rate + 0.5) >= lead }
+
+  private let hasAhead: Bool
   private var channels: Int
   /// Frames of a line, a power of two.
   private var length: Int
@@ -64,6 +75,7 @@ public struct Delay: Kernel {
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
     channels = configuration.inputs[0]
+    hasAhead = configuration.outputs.count > 1
     length = Self.length(configuration.rate)
     var arena = Arena(memory)
     written = arena.take(Float.self, blockStride)
@@ -155,6 +167,9 @@ public struct Delay: Kernel {
         processBlock(block, channel, time.blend, entry)
         write(line, block.frames)
       }
+      if hasAhead, block.outputs[1].isRead {
+        giveAhead(block, channel, line, Self.ahead(old), Self.ahead(new), moves: moves)
+      }
       var frame = 0
       while inaudible, frame < block.frames {
         if !isInaudible(written[frame]) { inaudible = false }
@@ -181,6 +196,43 @@ public struct Delay: Kernel {
     guard entry.isMoving else { return nil }
     entry.fill(entries, frames: block.frames)
     return UnsafePointer(entries)
+  }
+
+  /// What is left of a time that has begun before.
+  @_noLocks private static func ahead(_ frames: Int) -> Int { frames >= lead ? frames &- lead : frames }
+
+  /// The second output of a channel whose line has been written. It may read what this block wrote.
+  @_noLocks private func giveAhead(
+    _ block: Block, _ channel: Int, _ line: UnsafeMutablePointer<Float>, _ old: Int, _ new: Int, moves: Bool
+  ) {
+    let blend = block.crossfades[Self.time].blend
+    if moves {
+      let shift = block.parameters[Self.shift]
+      var frame = 0
+      while frame < block.frames {
+        let glide = shift.value(channel, at: frame) * block.rate
+        tap[frame] = interpolated(line, head &+ frame, new, glide)
+        if blend != nil { oldTap[frame] = interpolated(line, head &+ frame, old, glide) }
+        frame &+= 1
+      }
+    } else {
+      read(line, new, tap, block.frames)
+      if blend != nil { read(line, old, oldTap, block.frames) }
+    }
+    let input = block.inputs[0][channel]
+    let output = block.outputs[1][channel]
+    let mix = block.parameters[Self.mix]
+    var frame = 0
+    while frame < block.frames {
+      var t = tap.vector(frame)
+      if let blend {
+        let b = blend.vector(frame)
+        t = oldTap.vector(frame) * (1 - b) + t * b
+      }
+      let m = limited(mix.vector(channel, frame) / 100, 0, 1)
+      output.store(input.vector(frame) * (1 - m) + t * m + 0, frame)
+      frame &+= 16
+    }
   }
 
   @inline(__always) @_noLocks private func frames(_ seconds: Float, _ rate: Float) -> Int {

@@ -46,27 +46,54 @@ public struct Event: Sendable, Equatable, BitwiseCopyable {
   }
 }
 
-/// The events of one port in one block, in order of `offset`. Fixed room; what does not fit is
-/// counted in `dropped`, never silently lost.
-public struct EventQueue {
+extension Event {
+  /// It ends something: a note, what a pedal holds, everything, a player's file. Without it something would
+  /// sound for ever.
+  public var isEnding: Bool { @_noLocks get { LateEndings.place(of: self) >= 0 } }
+}
+
+/// The events of one port in one block, in order of `offset`. Fixed room; what does not fit is counted in
+/// `dropped`, never silently lost.
+///
+/// Endings (`Event.isEnding`) always fit. In a full queue they come last, after everything else, and once
+/// each: nothing that they end can begin behind them there.
+public struct EventQueue: BitwiseCopyable {
+  /// Events in order of their offsets; endings beyond them have room of their own.
   @inlinable public static var capacity: Int { @_noLocks get { 512 } }
-  public let storage: UnsafeMutablePointer<Event>
+  @usableFromInline let storage: UnsafeMutablePointer<Event>
+  private let late: LateEndings
   public private(set) var count = 0
+  /// Events that did not fit, since last asked with `takeDropped`.
   public private(set) var dropped = 0
+  /// The offset of the endings behind a full queue.
+  private var lateOffset: Int32 = 0
 
   /// Worker.
-  public init() { storage = .allocate(capacity: Self.capacity) }
-  /// Worker.
-  public func deallocate() { storage.deallocate() }
+  public init() {
+    storage = .allocate(capacity: Self.capacity)
+    late = LateEndings()
+  }
 
-  @inlinable public subscript(_ index: Int) -> Event { @_noLocks get { storage[index] } }
+  /// Worker.
+  public func deallocate() {
+    storage.deallocate()
+    late.deallocate()
+  }
+
+  /// In order; `index` < `count`.
+  @inlinable public subscript(_ index: Int) -> Event {
+    @_noLocks get { index < Self.capacity ? storage[index] : lateEvent(index &- Self.capacity) }
+  }
+
+  @usableFromInline @_noLocks func lateEvent(_ number: Int) -> Event {
+    var event = late.event(number)
+    event.offset = lateOffset
+    return event
+  }
 
   /// Inserts after all events of the same or an earlier offset. Audio thread.
   @_noLocks public mutating func append(_ event: Event) {
-    guard count < Self.capacity else {
-      dropped &+= 1
-      return
-    }
+    guard count < Self.capacity else { return appendLate(event) }
     var index = count
     while index > 0, storage[index &- 1].offset > event.offset {
       storage[index] = storage[index &- 1]
@@ -76,5 +103,110 @@ public struct EventQueue {
     count &+= 1
   }
 
+  @_noLocks private mutating func appendLate(_ event: Event) {
+    let place = LateEndings.place(of: event)
+    guard place >= 0 else {
+      dropped &+= 1
+      return
+    }
+    if count == Self.capacity {
+      late.clear()
+      lateOffset = storage[count &- 1].offset
+    }
+    if event.offset > lateOffset { lateOffset = event.offset }
+    if late.insert(place) { count &+= 1 }
+  }
+
   @_noLocks public mutating func removeAll() { count = 0 }
+
+  /// How many did not fit since last asked. Audio thread.
+  @_noLocks public mutating func takeDropped() -> Int {
+    defer { dropped = 0 }
+    return dropped
+  }
+}
+
+/// Every ending that there may be, one bit each: so many fit always. A handle.
+struct LateEndings: BitwiseCopyable {
+  /// Notes by channel and key; then, by channel, pedals that go up (sustain, sostenuto, soft) and controllers
+  /// that end all (120, 121, 123 and above); then what ends everything.
+  private let words: UnsafeMutablePointer<UInt64>
+  private static var count: Int { @_noLocks get { 35 } }
+  private static var pedals: Int { @_noLocks get { 2048 } }
+  private static var controllers: Int { @_noLocks get { 2112 } }
+  private static var rest: Int { @_noLocks get { 2176 } }
+
+  init() {
+    words = .allocate(capacity: Self.count)
+    words.initialize(repeating: 0, count: Self.count)
+  }
+
+  func deallocate() { words.deallocate() }
+
+  /// The bit of an ending; -1 for what ends nothing.
+  @_noLocks static func place(of event: Event) -> Int {
+    let channel = Int(event.channel & 15)
+    switch event.kind {
+    case .noteOff: return channel &* 128 &+ Int(event.key & 127)
+    case .control:
+      switch event.key {
+      case 64: return event.value < 64 ? pedals &+ channel : -1
+      case 66: return event.value < 64 ? pedals &+ 16 &+ channel : -1
+      case 67: return event.value < 64 ? pedals &+ 32 &+ channel : -1
+      case 120: return controllers &+ channel
+      case 121: return controllers &+ 16 &+ channel
+      case 123...127: return controllers &+ 32 &+ channel
+      default: return -1
+      }
+    case .allNotesOff: return rest
+    case .allSoundOff: return rest &+ 1
+    case .stop: return rest &+ 2
+    default: return -1
+    }
+  }
+
+  @_noLocks private static func event(at place: Int) -> Event {
+    let channel = UInt8(truncatingIfNeeded: place & 15)
+    if place < pedals {
+      return Event(
+        .noteOff, channel: UInt8(truncatingIfNeeded: place >> 7), key: UInt8(truncatingIfNeeded: place & 127),
+        value: 64)
+    }
+    if place < controllers {
+      let pedal = (place &- pedals) >> 4
+      return Event(.control, channel: channel, key: pedal == 0 ? 64 : pedal == 1 ? 66 : 67)
+    }
+    if place < rest {
+      let controller = (place &- controllers) >> 4
+      return Event(.control, channel: channel, key: controller == 0 ? 120 : controller == 1 ? 121 : 123)
+    }
+    return Event(place == rest ? .allNotesOff : place == rest &+ 1 ? .allSoundOff : .stop)
+  }
+
+  @_noLocks func clear() { setMemory(words, 0, Self.count &* 8) }
+
+  /// False: it is there already.
+  @_noLocks func insert(_ place: Int) -> Bool {
+    let bit = UInt64(1) &<< UInt64(truncatingIfNeeded: place & 63)
+    guard words[place >> 6] & bit == 0 else { return false }
+    words[place >> 6] |= bit
+    return true
+  }
+
+  /// The ending of this number among those that are there.
+  @_noLocks func event(_ number: Int) -> Event {
+    var left = number
+    var word = 0
+    while word < Self.count, left >= words[word].nonzeroBitCount {
+      left &-= words[word].nonzeroBitCount
+      word &+= 1
+    }
+    guard word < Self.count else { return Event(.allNotesOff) }
+    var bits = words[word]
+    while left > 0 {
+      bits &= bits &- 1
+      left &-= 1
+    }
+    return Self.event(at: word &* 64 &+ bits.trailingZeroBitCount)
+  }
 }

@@ -38,7 +38,8 @@ public struct HeldNotes: BitwiseCopyable {
     case .control:
       let pedal = pedal(event)
       if pedal != 0 {
-        if event.value >= 64 { words[Self.pedals] |= pedal } else { words[Self.pedals] &= ~pedal }
+        // How far down holds is for instruments to say.
+        if event.value > 0 { words[Self.pedals] |= pedal } else { words[Self.pedals] &= ~pedal }
       } else if event.key == 120 || event.key >= 123 {
         words[channel &* 2] = 0
         words[channel &* 2 &+ 1] = 0
@@ -47,6 +48,17 @@ public struct HeldNotes: BitwiseCopyable {
       }
     case .allNotesOff, .allSoundOff: clear()
     default: return
+    }
+  }
+
+  /// Whether the note or the pedal that an event ends stands in it. Audio thread.
+  @_noLocks public func holds(_ event: Event) -> Bool {
+    switch event.kind {
+    case .noteOff:
+      let word = Int(event.channel & 15) &* 2 &+ Int(event.key >> 6 & 1)
+      return words[word] & UInt64(1) &<< UInt64(event.key & 63) != 0
+    case .control: return words[Self.pedals] & pedal(event) != 0
+    default: return false
     }
   }
 

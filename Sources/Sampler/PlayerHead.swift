@@ -16,6 +16,8 @@ struct PlayerHead {
   /// It is on its way out.
   var isLeaving = false
   var hasEnded = false
+  /// How far it is from standing still, 0...1, as it is heard; negative before its first frame.
+  private var presence: Float = -1
 
   @_noLocks init() {}
 
@@ -29,6 +31,7 @@ struct PlayerHead {
     let level = block.parameters[Player.Parameter.level]
     let base = image.pointee.rate / rate
     let length = Int64(image.pointee.frames) &<< 32
+    let step = Float(1 / (0.010 * rate))
     fade.fill(scratch.gains, frames: frames)
     for index in 0..<frames {
       if position < 0 || position >= length {
@@ -43,9 +46,11 @@ struct PlayerHead {
       scratch.places[index] = position
       let factor = speed.value(0, at: from &+ index)
       position = position &+ fixedPoint(Double(factor) * base)
-      // A tape that stands still is silent: below 1/64 of its speed the sound fades with the speed.
+      // A tape that stands still is silent: below 1/64 of its speed the sound fades with the speed, but over
+      // 10 ms at least.
       let pace = (factor < 0 ? -factor : factor) * 64
-      scratch.gains[index] *= level.value(0, at: from &+ index) * (pace < 1 ? pace : 1)
+      follow(pace < 1 ? pace : 1, step)
+      scratch.gains[index] *= level.value(0, at: from &+ index) * loudness
     }
     if let stream = image.pointee.stream, frames > 0,
       !isRead(stream, image, frames, isLooping, pace: Double(speed.value(0)) * base, scratch)
@@ -63,6 +68,22 @@ struct PlayerHead {
     }
     for channel in 0..<outputs.count where channels == 1 || channel < channels {
       add(image, channels == 1 ? 0 : channel, to: outputs[channel] + from, frames, isLooping, scratch)
+    }
+  }
+
+  @_noLocks private mutating func follow(_ wanted: Float, _ step: Float) {
+    if presence < 0 || (wanted - presence).magnitude <= step {
+      presence = wanted
+    } else {
+      presence += wanted > presence ? step : -step
+    }
+  }
+
+  /// The shape of a fade (see `Ramp`) over `presence`.
+  private var loudness: Float {
+    @_noLocks get {
+      let x = presence
+      return x < 1 ? x * x * x * (x * (x * 6 - 15) + 10) : 1
     }
   }
 

@@ -254,6 +254,8 @@ extension Session {
         fulfil(wish, for: id)
       } else if node != nil {
         engine.use(nil, for: id)
+      } else {
+        engine.forget(id)
       }
     }
     guard isOther else { return }

@@ -80,6 +80,7 @@ extension Printout {
       ("running", .bool(report.isRunning)), ("rate", .number(report.rate)),
       ("period", .int(report.period)), ("plan", .int(report.plan)), ("steps", .int(report.steps)),
       ("segments", .int(report.segments)), ("latency", .int(report.latency)),
+      ("lostEvents", .int(report.lostEvents)), ("lostTraceEntries", .int(report.lostTraceEntries)),
       ("time", .int(Int(report.time))),
       ("nodes", .array(report.nodes.map { json($0, document) })),
     ]
@@ -147,6 +148,7 @@ extension Printout {
     if cable.isDiscrete { members.append(("mix", .string("discrete"))) }
     if let conversion = cable.conversion { members.append(("conversion", .string(conversion))) }
     if cable.isFeedback { members.append(("feedback", .bool(true))) }
+    if cable.isMadeUp { members.append(("madeUp", .bool(true))) }
     if cable.compensation > 0 { members.append(("compensation", .int(cable.compensation))) }
     if cable.latency > 0 { members.append(("latency", .int(cable.latency))) }
     if cable.splitter.count > 1 {

@@ -86,6 +86,7 @@ public enum Printout {
     return "graph  running \(report.isRunning ? "yes" : "no")   rate \(number(report.rate)) Hz   "
       + "period \(report.period)   plan \(report.plan)   nodes \(report.nodes.count)   "
       + "steps \(report.steps)   latency \(latency)"
+      + (report.lostEvents > 0 ? "   events lost \(report.lostEvents)" : "")
   }
 
   /// The nodes from which a path leads to an `output` node: those that output first, then by how many
@@ -215,7 +216,10 @@ public enum Printout {
     if cable.isDiscrete { facts.append("mix discrete") }
     if let conversion = cable.conversion { facts.append("conversion \(conversion)") }
     if !isEvents, cable.map == nil || cable.target != 1 { facts.append("gain \(decibels(cable.target)) dB") }
-    if cable.isFeedback { facts.append("feedback, 64 frames later") }
+    if cable.isFeedback {
+      facts.append(
+        cable.isMadeUp ? "feedback, \(cable.from) makes up for 64 frames" : "feedback, 64 frames later")
+    }
     if cable.compensation > 0 { facts.append("delayed \(frames(cable.compensation))") }
     if cable.latency > 0, !cable.isFeedback { facts.append("latency \(frames(cable.latency))") }
     facts.append(stateText(cable))

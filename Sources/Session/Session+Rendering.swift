@@ -90,6 +90,7 @@ extension Session {
       silence: request.seconds == nil ? (end, Int64(RenderRequest.silence * rate)) : nil
     ) { progress(Double($0) / rate) }
     noticeBlasts()
+    noticeLosses()
     refreshReport()
     return made
   }

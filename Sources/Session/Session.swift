@@ -63,6 +63,8 @@ public struct SessionOptions: Sendable {
   /// What each node is tuned to; of a wish that cannot be read, what it was tuned to before.
   var heardTunings: [NodeID: Tuning] = [:]
   private var toldLostMidi = 0
+  private var toldLostEvents = 0
+  private var toldLostTrace = 0
   /// The trace up to here has been looked through for what to tell.
   private var nextTrace = 0
   /// What ran when it was first asked for after a `tick` or `refreshReport`: nobody has to look.
@@ -115,7 +117,7 @@ public struct SessionOptions: Sendable {
     supervisor.poll()
     if let fault = supervisor.takeMidiFault() { notice(fault) }
     tendJournal()
-    noticeLostMidi()
+    noticeLosses()
     // A JACK server may change its period at any time.
     if let driver = supervisor.driver { engine.period = driver.period }
     engine.collect()
@@ -124,14 +126,25 @@ public struct SessionOptions: Sendable {
     refreshReport()
   }
 
-  /// Tells of MIDI that came in faster than it could be taken: notes may hang, and nobody would know why.
-  private func noticeLostMidi() {
+  /// Tells of MIDI and events that came faster than they could be taken: notes are missing, and nobody would
+  /// know why.
+  func noticeLosses() {
     let lost = supervisor.status.lostMidi
     if lost > toldLostMidi {
       notice(
-        "\(lost - toldLostMidi) MIDI messages came in too fast and were lost; `panic` ends notes that hang")
+        "\(lost - toldLostMidi) MIDI messages came in too fast and were lost; no note hangs for that")
     }
     toldLostMidi = lost
+    let (events, entries) = (engine.lostEvents, engine.lostTraceEntries)
+    if events > toldLostEvents {
+      notice(
+        "\(events - toldLostEvents) events were lost: more than \(EventQueue.capacity) came to a node at once"
+      )
+    }
+    if entries > toldLostTrace {
+      notice("\(entries - toldLostTrace) lines of the trace were lost: too many came at once")
+    }
+    (toldLostEvents, toldLostTrace) = (events, entries)
   }
 
   /// Tells of nodes that the blast shield has muted since last asked.
@@ -177,6 +190,8 @@ public struct SessionOptions: Sendable {
     status.underruns = library.underruns
     status.lostMidi = driver.lostMidi
     status.journalFault = journalFault
+    status.lostEvents = engine.lostEvents
+    status.lostTraceEntries = engine.lostTraceEntries
     status.muted = report.nodes.filter(\.isMuted).map(\.name)
     return status
   }

@@ -29,6 +29,10 @@ public struct SessionStatus: Sendable, Equatable {
   public var lostMidi = 0
   /// Why edits are not safe from a crash now; nil while they are.
   public var journalFault: String?
+  /// Events for which the queue of a node had no room.
+  public var lostEvents = 0
+  /// Lines that the lifecycle trace lacks.
+  public var lostTraceEntries = 0
   /// Nodes that the blast shield has muted, by name.
   public var muted: [String] = []
 

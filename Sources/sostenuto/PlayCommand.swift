@@ -173,7 +173,8 @@ struct PlayCommand: ParsableCommand {
     .object([
       ("driver", .string(status.driver)), ("rate", .number(status.rate)), ("period", .int(status.period)),
       ("seconds", .number(elapsed)), ("xruns", .int(status.xruns)), ("underruns", .int(status.underruns)),
-      ("lostMidi", .int(status.lostMidi)),
+      ("lostMidi", .int(status.lostMidi)), ("lostEvents", .int(status.lostEvents)),
+      ("lostTraceEntries", .int(status.lostTraceEntries)),
       ("memory", .int(status.memory)), ("load", .number(meanLoad)),
       ("peakLoad", .number(status.peakLoad)), ("edits", .int(session.editCount)),
       ("longestEditSeconds", .number(session.longestEdit)), ("medianLineSeconds", .number(median)),
@@ -194,7 +195,8 @@ struct PlayCommand: ParsableCommand {
     return """
       driver        \(status.driver), \(Int(status.rate)) Hz, period \(status.period)
       played        \(Printout.fixed(elapsed, 1)) s
-      xruns         \(status.xruns), under-runs \(status.underruns), MIDI lost \(status.lostMidi)
+      xruns         \(status.xruns), under-runs \(status.underruns), MIDI lost \(status.lostMidi), \
+      events lost \(status.lostEvents)
       load          \(percent(meanLoad)), peak \(percent(status.peakLoad))
       files         \(Printout.megabytes(status.memory))
       edits         \(session.editCount)

@@ -108,6 +108,22 @@ final class StepInstrument: Sendable {
     #expect(host.status.lostMidi > 88)
   }
 
+  @Test("a flood of MIDI loses no end of a note, on the way to the audio thread and behind it")
+  func floodedEnds() throws {
+    let host = RenderHost(graph.engine.renderer)
+    for key: UInt8 in 60...63 { host.midi[0].append(Event(.noteOn, key: key, value: 100)) }
+    go(host)
+    #expect(voices == 4)
+    for _ in 0..<2000 { host.midi[0].append(Event(.pressure, value: 1)) }
+    for key: UInt8 in 60...61 { host.midi[0].append(Event(.noteOff, key: key, offset: 3)) }
+    go(host)
+    #expect(voices == 2)
+    for _ in 0..<3000 { host.arrive(Event(.pressure, value: 1), port: 0, at: 0) }
+    host.arrive(Event(.noteOff, key: 62), port: 0, at: 0)
+    go(host)
+    #expect(voices == 0, "which note was to end is not known any more: all of the port's do")
+  }
+
   @Test("a node for which no port is left says so, and hears when it is given another's")
   func seventeenthSender() throws {
     func state(_ name: String) -> NodeReport.State? {

@@ -89,7 +89,8 @@ final class Bench {
   @discardableResult func perform(_ line: String) -> Bool {
     switch draft.perform(line) {
     case .edited(let change):
-      engine.adopt(change.patch, ramps: change.ramps, tails: change.tails, at: engine.renderer.time)
+      engine.adopt(
+        change.patch, ramps: change.ramps, tails: change.tails, at: engine.renderer.time, describing: line)
       return true
     case .performed(let performance):
       guard let node = draft.patch[named: performance.node], let event = Event(performance.event) else {

@@ -55,8 +55,10 @@ import Testing
     }
     #expect((0..<4).map { queue[$0].offset } == [1, 3, 5, 5])
     #expect(queue[2].key == 0 && queue[3].key == 2, "events of one frame stay in the order of arrival")
-    for _ in 0..<600 { queue.append(Event(.noteOff)) }
+    for _ in 0..<600 { queue.append(Event(.noteOn, key: 1, value: 1)) }
     #expect(queue.count == EventQueue.capacity)
     #expect(queue.dropped == 604 - EventQueue.capacity, "what did not fit is counted")
+    let taken = (queue.takeDropped(), queue.takeDropped())
+    #expect(taken == (604 - EventQueue.capacity, 0), "once")
   }
 }

@@ -93,6 +93,37 @@ import Testing
     }
   }
 
+  /// Wherever it comes to stand, forwards or backwards, for however long: it stays there, silent, and goes on
+  /// from there.
+  @Test(arguments: [1, 2, 3, 4, 5, 6] as [UInt64]) func aRateOfZeroHoldsThePlace(seed: UInt64) throws {
+    print("seed \(seed)")
+    var random = SeededGenerator(seed: seed)
+    let samples = (0..<48_000).map { 0.1 + 0.8 * Float($0) / 48_000 }
+    let isLooping = Bool.random(using: &random)
+    let before = [1, -1, 0.5, -2].randomElement(using: &random)! as Float
+    let (rig, resource) = try player([samples], values: [1: isLooping ? 1 : 0])
+    let stop = Int.random(in: 100...9_000, using: &random)
+    let ramp = Int.random(in: 0...480, using: &random)
+    let go = stop + ramp + Int.random(in: 1...400_000, using: &random)
+    func speed(_ time: Int64) -> Float {
+      let frame = Int(time)
+      func part(_ since: Int) -> Float { ramp == 0 ? 1 : min(1, Float(since) / Float(ramp)) }
+      if frame < stop { return before }
+      return frame < go ? before * (1 - part(frame - stop)) : part(frame - go)
+    }
+    rig.streams[3] = speed
+    let output = rig.run(go + 4_000, [(0, Event(.play, time: 0.5))])[0]
+    #expect(output[stop - 1] > 0.1)
+    #expect(output[min(stop + ramp + 481, go)..<go].allSatisfy { $0 == 0 })
+    #expect(resource.header.pointee.uses == 2, "it has not ended")
+    var place = 24_000.0
+    for frame in 0..<go + 2_000 { place += Double(speed(Int64(frame))) }
+    #expect(abs(output[go + 2_000] - (0.1 + 0.8 * Float(place) / 48_000)) < 1e-3)
+    // A fade of 10 ms is no steeper.
+    let steepest = zip(output.dropFirst(), output).dropFirst(500).reduce(0) { max($0, abs($1.0 - $1.1)) }
+    #expect(steepest < 1.9 / 480, "a step of \(steepest)")
+  }
+
   @Test func filesAtOtherRatesAreConverted() throws {
     let (rig, _) = try player([sine(44100, period: 44.1)], rate: 44100)
     let output = rig.run(40000, [(0, Event(.play))])[0]

@@ -1,6 +1,8 @@
 import Engine
 import Foundation
 import Patch
+import Realtime
+import Synchronization
 import Testing
 
 @testable import Session
@@ -75,6 +77,66 @@ import Testing
     let text = Printout.text(session.report)
     #expect(text.contains("organ.sfz ") && text.contains("loading slow.wav 0 %"))
     session.close()
+  }
+
+  /// Sixteen instruments of 90 MB come and go: what stays for undo is bounded, and is there for it.
+  @Test func filesOfRemovedNodesStayForUndoAsFarAsTheLimitAndNoFurther() throws {
+    var options = SessionOptions()
+    options.isOffline = true
+    let session = Session(options: options)
+    let living = Living()
+    session.library.reader = { wish, _ in
+      LoadedFile(wish: wish, resource: living.resource(wish.path, bytes: 90 << 20), findings: [])
+    }
+    try session.perform("node out output")
+    for number in 1...16 {
+      let tuning = number % 2 == 0 ? "" : " polyphony=8"
+      try session.perform(
+        "node s\(number) sampler instrument=i\(number).sfz\(tuning) ; connect s\(number) -> out")
+      try session.render(RenderRequest(seconds: 0.02))
+      #expect(session.report.nodes.first { $0.name == "s\(number)" }?.file == "i\(number).sfz")
+      try session.perform("remove s\(number)")
+      if number % 3 == 0 {
+        // In mid-fade, and back.
+        session.undo()
+        try session.render(RenderRequest(seconds: 0.005))
+        session.redo()
+      }
+      try session.render(RenderRequest(seconds: 0.1))
+      #expect(living.bytes <= FileLibrary.mostSpare, "after \(number)")
+    }
+    #expect(living.bytes > FileLibrary.mostSpare - (90 << 20), "as much as there is room for")
+    // The newest comes back from memory, the oldest is read again.
+    for number in (1...16).reversed() {
+      let loads = living.loads
+      session.undo()
+      try session.render(RenderRequest(seconds: 0.1))
+      #expect(session.report.nodes.first { $0.name == "s\(number)" }?.file == "i\(number).sfz")
+      #expect(living.loads == loads + (number > 11 ? 0 : 1))
+      session.undo()
+      try session.render(RenderRequest(seconds: 0.1))
+    }
+    #expect(living.bytes <= FileLibrary.mostSpare)
+    session.close()
+  }
+
+  /// Resources that are in memory.
+  private final class Living: Sendable {
+    private let counts = Mutex((bytes: 0, loads: 0))
+    var bytes: Int { counts.withLock { $0.bytes } }
+    var loads: Int { counts.withLock { $0.loads } }
+
+    func resource(_ name: String, bytes: Int) -> Resource {
+      counts.withLock { $0 = ($0.bytes + bytes, $0.loads + 1) }
+      // Of no type that a kernel knows: it plays nothing.
+      let header = UnsafeMutablePointer<ResourceHeader>.allocate(capacity: 1)
+      header.initialize(to: ResourceHeader(type: 99))
+      let address = UInt(bitPattern: header)
+      return Resource(header: header, name: name, bytes: { bytes }) {
+        self.counts.withLock { $0.bytes -= bytes }
+        UnsafeMutablePointer<ResourceHeader>(bitPattern: address)?.deallocate()
+      }
+    }
   }
 
   @Test func aLoadThatIsOvertakenIsForgotten() throws {

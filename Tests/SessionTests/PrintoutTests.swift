@@ -78,12 +78,17 @@ import Testing
 
   @Test("it names gains, maps, sums, splitters and the feedback that the engine put in")
   func facts() throws {
-    let text = Printout.text(try session().report)
+    let session = try session()
+    let text = Printout.text(session.report)
     #expect(text.contains("<- osc.out 1ch") && text.contains("gain -6.0 dB"))
     #expect(text.contains("map [1 0]"))
     #expect(text.contains("sum 1/2") && text.contains("splitter 1/2"))
-    #expect(text.contains("feedback, 64 frames later"))
+    #expect(text.contains("feedback, d makes up for 64 frames"))
+    #expect(Printout.json(session.report).contains("\"madeUp\": true"))
     #expect(text.contains("running yes") && text.contains("nodes 6"))
+    try session.perform("set d.time 1ms")
+    try session.renderOneBlock()
+    #expect(Printout.text(session.report).contains("feedback, 64 frames later"))
   }
 
   @Test("an output that most leave alone is printed where something is connected to it")

@@ -38,6 +38,9 @@ enum StatusLine {
     if status.lostMidi > 0 {
       insert([Span("MIDI lost ", .statusBar), Span("\(status.lostMidi)", .warning)], weight: 1)
     }
+    if status.lostEvents > 0 {
+      insert([Span("events lost ", .statusBar), Span("\(status.lostEvents)", .warning)], weight: 1)
+    }
     if let muted = status.muted.first {
       let others = status.muted.count > 1 ? " +\(status.muted.count - 1)" : ""
       insert([Span("muted ", .statusBar), Span(muted + others, .trouble)], weight: 0)
