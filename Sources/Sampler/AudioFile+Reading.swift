@@ -12,12 +12,8 @@ extension AudioFile {
     showing progress: LoadProgress? = nil
   ) throws(LoadError) -> AudioFile {
     var info = SF_INFO()
-    // A pipe would be waited for.
-    var status = stat()
-    guard stat(path, &status) == 0 else { throw LoadError(path: path, String(cString: strerror(errno))) }
-    guard status.st_mode & S_IFMT == S_IFREG else { throw LoadError(path: path, "not a file") }
-    guard let file = sf_open(path, Int32(SFM_READ), &info) else {
-      throw LoadError(path: path, openingFault(path))
+    guard let file = sf_open_fd(try open(path), Int32(SFM_READ), &info, Int32(SF_TRUE)) else {
+      throw LoadError(path: path, openingFault)
     }
     defer { sf_close(file) }
     guard info.samplerate > 0 else { throw LoadError(path: path, "its sample rate is 0 Hz") }
@@ -101,6 +97,23 @@ extension AudioFile {
       waits: pool.options.waits)
   }
 
+  /// Opens a sound file. Of what does not say its length in a header the whole file is searched for the end, so that
+  /// it has 1 GB at most: more than five hours of it.
+  private static func open(_ path: String) throws(LoadError) -> Int32 {
+    let (file, size) = try PlainFile.open(path)
+    guard size > 1 << 30 else { return file }
+    var head = [UInt8](repeating: 0, count: 4)
+    let count = pread(file, &head, 4, 0)
+    if count == 4,
+      ["RIFF", "RF64", "riff", "FORM", "fLaC", "caff", ".snd"].contains(where: { head.elementsEqual($0.utf8) }
+      )
+    {
+      return file
+    }
+    close(file)
+    throw LoadError(path: path, "too large for a sound of this format: 1024 MB are the most")
+  }
+
   /// Whether a sample of a file of floats is one: a number, and at most 120 dB above full scale.
   static func isSound(_ value: Float) -> Bool { value.magnitude <= 1e6 }
 
@@ -112,9 +125,7 @@ extension AudioFile {
     }
   }
 
-  private static func openingFault(_ path: String) -> String {
-    guard let stream = fopen(path, "r") else { return String(cString: strerror(errno)) }
-    fclose(stream)
+  private static var openingFault: String {
     let words = String(cString: sf_strerror(nil))
     return "not a readable audio file: \(words.hasSuffix(".") ? String(words.dropLast()) : words)"
   }

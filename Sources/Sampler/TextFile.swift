@@ -7,21 +7,7 @@ enum TextFile {
 
   /// A file's text: UTF-8, UTF-16 where a mark at the beginning says so, or Latin-1.
   static func read(_ path: String) throws(LoadError) -> String {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { throw LoadError(path: path, String(cString: strerror(errno))) }
-    defer { close(file) }
-    var status = stat()
-    guard fstat(file, &status) == 0 else { throw LoadError(path: path, String(cString: strerror(errno))) }
-    guard status.st_mode & S_IFMT == S_IFREG else { throw LoadError(path: path, "not a file") }
-    var bytes: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: longestRead)
-    while true {
-      let got = Glibc.read(file, &piece, piece.count)
-      if got < 0 { throw LoadError(path: path, String(cString: strerror(errno))) }
-      if got == 0 { break }
-      bytes.append(contentsOf: piece[..<got])
-      guard bytes.count <= largest else { throw LoadError(path: path, "too large for a text file") }
-    }
+    var bytes = try PlainFile.read(path, most: largest)
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
     // As some editors of other systems save text.
     if bytes.starts(with: [0xFF, 0xFE]) { return utf16(bytes, low: 0) }

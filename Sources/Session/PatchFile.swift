@@ -1,22 +1,29 @@
 import Glibc
+import Sampler
 
 /// Reading and replacing whole files. Worker.
 package enum PatchFile {
+  /// Larger files are no patches, scripts, themes, journals or MIDI files.
+  private static let largest = 256 << 20
+
+  /// A whole plain file, or what comes through an open descriptor (see `descriptor`) until its end.
   package static func read(_ path: String) throws(FileError) -> [UInt8] {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { throw failure(path) }
-    defer { close(file) }
-    var bytes: [UInt8] = []
-    var chunk = [UInt8](repeating: 0, count: 1 << 16)
-    while true {
-      let count = Glibc.read(file, &chunk, chunk.count)
-      if count == 0 { return bytes }
-      if count > 0 {
-        bytes += chunk[..<count]
-      } else if errno != EINTR {
-        throw failure(path)
-      }
+    do throws(LoadError) {
+      guard let descriptor = descriptor(of: path) else { return try PlainFile.read(path, most: largest) }
+      return try PlainFile.readInput(descriptor, path, most: largest)
+    } catch {
+      throw FileError(error.description)
     }
+  }
+
+  /// The descriptor that a path names: `-` and `/dev/stdin` are standard input, `/dev/fd/63` is what a shell puts in
+  /// the place of `<(command)`; nil for all other paths.
+  package static func descriptor(of path: String) -> Int32? {
+    if path == "-" || path == "/dev/stdin" { return STDIN_FILENO }
+    for folder in ["/dev/fd/", "/proc/self/fd/"] where path.hasPrefix(folder) {
+      return Int32(path.dropFirst(folder.count)).flatMap { $0 >= 0 ? $0 : nil }
+    }
+    return nil
   }
 
   /// Puts `text` in the place of the file in one step: whoever reads sees the old or the new, also after

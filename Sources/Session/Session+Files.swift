@@ -17,16 +17,13 @@ extension Session {
   public func open(_ path: String) throws(FileError) {
     let text: String
     let stamp = FileStamp(path: path)
-    if stamp == nil {
+    if stamp == nil, PatchFile.descriptor(of: path) == nil {
       guard errno == ENOENT, !options.isOffline else {
         throw FileError("\(path): \(String(cString: strerror(errno)))")
       }
       text = ""
     } else {
-      guard let data = FileManager.default.contents(atPath: path) else {
-        throw FileError("\(path): cannot be read: \(String(cString: strerror(errno)))")
-      }
-      text = String(decoding: data, as: UTF8.self)
+      text = String(decoding: try PatchFile.read(path), as: UTF8.self)
     }
     ProcessMemory.prepare(forText: text.utf8.count)
     if file != nil || !patch.nodes.isEmpty { leave() }

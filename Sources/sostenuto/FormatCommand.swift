@@ -18,6 +18,9 @@ struct FormatCommand: ParsableCommand {
     var isWrong = false
     for path in patches {
       do {
+        if inPlace, PatchFile.descriptor(of: path) != nil {
+          throw FileError("\(path): only a file can be written back")
+        }
         let text = try readText(path)
         let (patch, diagnostics) = PatchReader.read(text, file: path, catalogue: Engine.catalogue)
         for diagnostic in diagnostics { Console.error(diagnostic.description) }
