@@ -9,8 +9,10 @@ CPU ?= native
 PATCH ?= Patches/reconnect.patch
 # Only the tests whose names match: `make test FILTER=DriversTests`.
 FILTER ?=
-# How long `make fuzz` searches (a fifth of it each kind of file) and `make soak` plays.
+# How long `make fuzz` searches (the kinds of input share it) and `make soak` plays.
 MINUTES ?= 10
+# What `make fuzz` searches: a kind of input, or all of them.
+KIND ?= patch script journal prompt terminal toml sfz sf2 audio tuning midi
 # What `make soak` edits: the number that an earlier one printed, or any.
 SEED ?=
 # How many edits `make rtsan` makes.
@@ -59,8 +61,9 @@ run: build ## Install what is missing, build, and open the front end (PATCH=…)
 	@exec "$$($(SWIFT) build $(PRODUCT) --show-bin-path)/sostenuto" $(PATCH)
 
 test: install-test ## Install what is missing and run every test (FILTER=…)
-	STRICT=1 $(SWIFT) build $(TEST) --build-tests
-	STRICT=1 $(SWIFT) test $(TEST) --skip-build --disable-xctest $(if $(FILTER),--filter $(FILTER)) $(QUIETLY)
+	@export STRICT=1 SOSTENUTO_TESTS="$$(Tools/test-targets '$(FILTER)')"; set -x; \
+	$(SWIFT) build $(TEST) --build-tests; \
+	$(SWIFT) test $(TEST) --skip-build --disable-xctest $(if $(FILTER),--filter '$(FILTER)') $(QUIETLY)
 
 bench: build ## Our cost and other programs' on the same work (GENERIC=1, BENCH="--only W1")
 	$(if $(GENERIC),@$(MAKE) --no-print-directory build CPU=$(GENERIC_CPU))
@@ -85,20 +88,26 @@ soak: install-test ## Edit at random on a JACK server for long, every render wat
 	STRICT=1 $(SWIFT) build $(TEST) --build-tests
 	STRICT=1 SOSTENUTO_SOAK_MINUTES=$(MINUTES) SOSTENUTO_SOAK_SEED=$(SEED) $(SWIFT) test $(TEST) --skip-build --disable-xctest --filter SoakTests
 
-fuzz: install ## Search for a patch, MIDI, instrument or sound file that its reader stumbles over (MINUTES=…)
-	FUZZ=1 $(SWIFT) build $(FUZZ) --product FuzzReader
-	FUZZ=1 $(SWIFT) build $(FUZZ) --product FuzzMidi
-	FUZZ=1 $(SWIFT) build $(FUZZ) --product FuzzFiles
+fuzz: install ## Search for input that a reader or a running session stumbles over (MINUTES=… KIND=patch)
+	for program in Reader Session Screen Files Midi; do FUZZ=1 $(SWIFT) build $(FUZZ) --product Fuzz$$program; done
 	@export SWIFT_BACKTRACE=enable=no; bin=$$(FUZZ=1 $(SWIFT) build $(FUZZ) --show-bin-path); \
-	options="-max_total_time=$$(($(MINUTES) * 12)) -print_final_stats=1"; \
-	mkdir -p .build-fuzz/corpus/{patch,midi,sfz,sf2,audio}; \
-	"$$bin/FuzzReader" $$options -max_len=2000 -dict=Fuzz/words.dict -artifact_prefix=.build-fuzz/ \
-	  .build-fuzz/corpus/patch Patches; \
-	"$$bin/FuzzMidi" $$options -max_len=2000 -artifact_prefix=.build-fuzz/midi- \
-	  .build-fuzz/corpus/midi Fuzz/corpus/midi; \
-	for kind in sfz sf2 audio; do \
-	  "$$bin/FuzzFiles" $$kind $$options -max_len=4000 -timeout=20 -rss_limit_mb=3000 \
-	    -artifact_prefix=.build-fuzz/$$kind- .build-fuzz/corpus/$$kind Fuzz/corpus/$$kind; \
+	for kind in $(KIND); do \
+	  case $$kind in \
+	    patch) program=FuzzReader words=language seeds=Patches;; \
+	    script | journal) program=FuzzSession words=language seeds=;; \
+	    prompt) program=FuzzScreen words="language terminal" seeds=;; \
+	    terminal) program=FuzzScreen words=terminal seeds=;; \
+	    toml) program=FuzzScreen words=toml seeds="themes keys";; \
+	    sfz) program=FuzzFiles words=sfz seeds=;; \
+	    sf2 | audio | tuning) program=FuzzFiles words= seeds=;; \
+	    midi) program=FuzzMidi words= seeds=;; \
+	    *) echo "no kind $$kind: there are $(KIND)" >&2; exit 2;; \
+	  esac; \
+	  mkdir -p .build-fuzz/corpus/$$kind; \
+	  cat Fuzz/words/numbers.dict $${words:+$$(printf 'Fuzz/words/%s.dict ' $$words)} > .build-fuzz/$$kind.dict; \
+	  "$$bin/$$program" $$kind -max_total_time=$$(($(MINUTES) * 60 / $(words $(KIND)))) -print_final_stats=1 \
+	    -max_len=4000 -timeout=20 -rss_limit_mb=3000 -dict=.build-fuzz/$$kind.dict \
+	    -artifact_prefix=.build-fuzz/$$kind- .build-fuzz/corpus/$$kind Fuzz/corpus/$$kind $$seeds; \
 	done
 
 lint: install-test ## Formatting, and a build in which a warning is an error

@@ -98,7 +98,24 @@ if ProcessInfo.processInfo.environment["FUZZ"] == "1" {
         "Fuzz/Files", "Tests/SamplerTests/Rig.swift", "Tests/SamplerTests/SeededGenerator.swift",
       ]),
     .executableTarget(name: "FuzzMidi", dependencies: ["FuzzDriver", "Midi"], path: "Fuzz/Midi"),
+    .executableTarget(
+      name: "FuzzSession",
+      dependencies: ["FuzzDriver", "Patch", "PatchLanguage", "Engine", "Drivers", "Session"],
+      path: "Fuzz/Session"),
+    .executableTarget(
+      name: "FuzzScreen", dependencies: ["FuzzDriver", "Session", "Screen", "Terminal", "Interface"],
+      path: "Fuzz/Screen"),
   ]
+}
+
+// `make test FILTER=…` builds the test targets that it names, and what these need.
+let wanted = (ProcessInfo.processInfo.environment["SOSTENUTO_TESTS"] ?? "").split(separator: " ").map(String.init)
+if !wanted.isEmpty {
+  package.targets.removeAll { $0.type == .test && !wanted.contains($0.name) }
+  if !wanted.contains("ProgramTests") { package.targets.removeAll { $0.name == "sostenuto" } }
+  if Set(wanted).isDisjoint(with: ["ProgramTests", "InterfaceTests"]) {
+    package.targets.removeAll { $0.name == "Interface" }
+  }
 }
 
 // `make test` and the other checks build with STRICT=1.
