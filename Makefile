@@ -9,8 +9,10 @@ CPU ?= native
 PATCH ?= Patches/reconnect.patch
 # Only the tests whose names match: `make test FILTER=DriversTests`.
 FILTER ?=
-# How long `make fuzz` searches (a fifth of it each kind of file) and `make soak` plays.
+# How long `make fuzz` searches (the kinds of input share it) and `make soak` plays.
 MINUTES ?= 10
+# What `make fuzz` searches: a kind of input, or all of them.
+KIND ?= patch script journal prompt terminal toml sfz sf2 audio tuning midi
 # What `make soak` edits: the number that an earlier one printed, or any.
 SEED ?=
 # Whether `make soak` takes the server, the disk and the files away meanwhile: 1, or nothing.
@@ -117,20 +119,26 @@ storm: install-test ## Kill sessions at any moment, fill their disk, take their 
 	STRICT=1 $(SWIFT) build $(TEST) --build-tests
 	STRICT=1 SOSTENUTO_STORM=$(COUNT) SOSTENUTO_STORM_SEED=$(SEED) $(SWIFT) test $(TEST) --skip-build --disable-xctest --filter StormTests
 
-fuzz: install ## Search for a patch, MIDI, instrument or sound file that its reader stumbles over (MINUTES=…)
-	FUZZ=1 $(SWIFT) build $(FUZZ) --product FuzzReader
-	FUZZ=1 $(SWIFT) build $(FUZZ) --product FuzzMidi
-	FUZZ=1 $(SWIFT) build $(FUZZ) --product FuzzFiles
+fuzz: install ## Search for input that a reader or a running session stumbles over (MINUTES=… KIND=patch)
+	for program in Reader Session Screen Files Midi; do FUZZ=1 $(SWIFT) build $(FUZZ) --product Fuzz$$program; done
 	@export SWIFT_BACKTRACE=enable=no; bin=$$(FUZZ=1 $(SWIFT) build $(FUZZ) --show-bin-path); \
-	options="-max_total_time=$$(($(MINUTES) * 12)) -print_final_stats=1"; \
-	mkdir -p .build-fuzz/corpus/{patch,midi,sfz,sf2,audio}; \
-	"$$bin/FuzzReader" $$options -max_len=2000 -dict=Fuzz/words.dict -artifact_prefix=.build-fuzz/ \
-	  .build-fuzz/corpus/patch Patches; \
-	"$$bin/FuzzMidi" $$options -max_len=2000 -artifact_prefix=.build-fuzz/midi- \
-	  .build-fuzz/corpus/midi Fuzz/corpus/midi; \
-	for kind in sfz sf2 audio; do \
-	  "$$bin/FuzzFiles" $$kind $$options -max_len=4000 -timeout=20 -rss_limit_mb=3000 \
-	    -artifact_prefix=.build-fuzz/$$kind- .build-fuzz/corpus/$$kind Fuzz/corpus/$$kind; \
+	for kind in $(KIND); do \
+	  case $$kind in \
+	    patch) program=FuzzReader words=language seeds=Patches;; \
+	    script | journal) program=FuzzSession words=language seeds=;; \
+	    prompt) program=FuzzScreen words="language terminal" seeds=;; \
+	    terminal) program=FuzzScreen words=terminal seeds=;; \
+	    toml) program=FuzzScreen words=toml seeds="themes keys";; \
+	    sfz) program=FuzzFiles words=sfz seeds=;; \
+	    sf2 | audio | tuning) program=FuzzFiles words= seeds=;; \
+	    midi) program=FuzzMidi words= seeds=;; \
+	    *) echo "no kind $$kind: there are $(KIND)" >&2; exit 2;; \
+	  esac; \
+	  mkdir -p .build-fuzz/corpus/$$kind; \
+	  cat Fuzz/words/numbers.dict $${words:+$$(printf 'Fuzz/words/%s.dict ' $$words)} > .build-fuzz/$$kind.dict; \
+	  "$$bin/$$program" $$kind -max_total_time=$$(($(MINUTES) * 60 / $(words $(KIND)))) -print_final_stats=1 \
+	    -max_len=4000 -timeout=20 -rss_limit_mb=3000 -dict=.build-fuzz/$$kind.dict \
+	    -artifact_prefix=.build-fuzz/$$kind- .build-fuzz/corpus/$$kind Fuzz/corpus/$$kind $$seeds; \
 	done
 
 lint: install-test ## Formatting, and a build in which a warning is an error

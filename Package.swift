@@ -103,6 +103,13 @@ if ProcessInfo.processInfo.environment["FUZZ"] == "1" {
         "Fuzz/Files", "Tests/SamplerTests/Rig.swift", "Tests/SamplerTests/SeededGenerator.swift",
       ]),
     .executableTarget(name: "FuzzMidi", dependencies: ["FuzzDriver", "Midi"], path: "Fuzz/Midi"),
+    .executableTarget(
+      name: "FuzzSession",
+      dependencies: ["FuzzDriver", "Patch", "PatchLanguage", "Engine", "Drivers", "Session"],
+      path: "Fuzz/Session"),
+    .executableTarget(
+      name: "FuzzScreen", dependencies: ["FuzzDriver", "Session", "Screen", "Terminal", "Interface"],
+      path: "Fuzz/Screen"),
   ]
 }
 

@@ -5,9 +5,9 @@ import Realtime
 @testable import Sampler
 
 /// Feeds arbitrary bytes to the readers of instruments and sound files, as libFuzzer finds them
-/// (`make fuzz`): the kind of file is the first argument, `sfz`, `sf2` or `audio`. Whatever comes in, nothing
+/// (`make fuzz`): the kind of file is the first argument, `sfz`, `sf2`, `audio` or `tuning`. Whatever comes in, nothing
 /// crashes, reading ends, and what is given is played without a number that is none.
-private let name = "a." + CommandLine.arguments[1]
+private let name = "a." + fuzzedKind
 /// In memory: nothing here waits for a disk.
 private let folder = "/dev/shm/sostenuto-fuzz-\(getpid())/"
 
@@ -19,6 +19,10 @@ private func write(_ name: String, _ bytes: UnsafeRawBufferPointer) {
 
 private func test(_ bytes: UnsafeRawBufferPointer) {
   write(name, bytes)
+  if name == "a.tuning" {
+    tune()
+    return
+  }
   // Half of them as if they were large.
   var options = LoadOptions()
   options.waits = true
@@ -47,6 +51,16 @@ private func test(_ bytes: UnsafeRawBufferPointer) {
       ]))
 }
 
+/// The same bytes as a scale and as a key map: every key has a pitch, or none.
+private func tune() {
+  let path = folder + name
+  for (scale, keyMap) in [(path, nil), (nil, path), (path, path)] as [(String?, String?)] {
+    guard let tuning = try? Tuning(scale: scale, keyMap: keyMap) else { continue }
+    precondition(tuning.offsets.count == 128, "as many pitches as keys")
+    precondition(tuning.offsets.allSatisfy { !$0.isInfinite }, "a key without end")
+  }
+}
+
 private func check(_ output: [[Float]]) {
   precondition(output.allSatisfy { $0.allSatisfy(\.isFinite) }, "sounds like no number")
 }
@@ -66,10 +80,8 @@ private func prepare() {
 public func fuzzFilesMain(
   _ count: CInt, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
 ) -> CInt {
-  guard count > 1 else { return 2 }
   prepare()
-  arguments[1] = arguments[0]
-  return fuzz(count - 1, arguments + 1) { bytes, count in
+  return fuzz(count, arguments) { bytes, count in
     test(UnsafeRawBufferPointer(start: bytes, count: count))
     return 0
   }

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -42,7 +43,7 @@ void cterminal_restore(void) {
   while (left > 0) {
     // A terminal that takes nothing (its output is stopped) must not hang the way out.
     struct pollfd ready = {.fd = output, .events = POLLOUT};
-    if (poll(&ready, 1, 500) <= 0) break;
+    if (poll(&ready, 1, 250) <= 0) break;
     ssize_t written = write(output, next, left);
     if (written < 0 && errno != EINTR && errno != EAGAIN) break;
     if (written > 0) {
@@ -88,7 +89,9 @@ static void on_ending(int signal_number) {
   int none = 0;
   if (!atomic_compare_exchange_strong(&ending_signal, &none, signal_number)) cterminal_die(signal_number);
   note(signal_number);
-  alarm(2);
+  // What the program waits for may never come; with the poll of the restoring that is less than a second.
+  struct itimerval limit = {.it_value = {.tv_usec = 650 * 1000}};
+  setitimer(ITIMER_REAL, &limit, NULL);
 }
 
 static void on_alarm(int signal_number) {

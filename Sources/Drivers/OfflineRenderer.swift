@@ -112,10 +112,10 @@ public final class OfflineRenderer {
   ///
   /// `cues` are done in order of their frames (those of one frame in the order given), each when all
   /// frames before its own have been made. `progress` gets the frames made, after each period.
-  /// An error from a cue or a file ends the render and leaves no file.
+  /// An error from a cue, a file or `progress` ends the render and leaves no file.
   @discardableResult public func render(
     frames: Int64, cues: [Cue] = [], midi: MidiPerformance = MidiPerformance(),
-    silence: (from: Int64, hold: Int64)? = nil, progress: (Int64) -> Void = { _ in }
+    silence: (from: Int64, hold: Int64)? = nil, progress: (Int64) throws -> Void = { _ in }
   ) throws -> Int64 {
     let cues = cues.enumerated()
       .sorted { ($0.element.frame, $0.offset) < ($1.element.frame, $1.offset) }
@@ -148,7 +148,7 @@ public final class OfflineRenderer {
       try renderPeriod(Int(end - position), at: position)
       position = end
       engine.collect(expectingNothingBefore: engine.renderer.time)
-      progress(position)
+      try progress(position)
     }
     while next < cues.count, cues[next].frame <= position {
       try cues[next].action()

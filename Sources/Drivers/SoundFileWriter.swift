@@ -1,5 +1,6 @@
 import CSndfile
 import Glibc
+import Synchronization
 
 /// Writes one sound file by libsndfile. The file appears under its name when it is complete; until
 /// then, and if rendering is given up, whatever was there stays. Worker.
@@ -25,6 +26,7 @@ final class SoundFileWriter {
     var status = stat()
     let replaces = stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
     partial = replaces ? path + ".part" : nil
+    if let partial { UnfinishedFiles.add(partial) }
     guard let opened = sf_open(partial ?? path, Int32(SFM_WRITE), &info) else {
       throw DriverError("\(path): \(String(cString: sf_strerror(nil)))")
     }
@@ -55,16 +57,31 @@ final class SoundFileWriter {
     try writePending()
     self.file = nil
     guard sf_close(file) == 0 else { throw DriverError("\(path): could not be completed") }
-    if let partial, rename(partial, path) != 0 {
+    guard let partial else { return }
+    guard rename(partial, path) == 0 else {
       throw DriverError("\(path): \(String(cString: strerror(errno)))")
     }
+    UnfinishedFiles.forget(partial)
   }
 
   deinit {
     guard let file else { return }
     sf_close(file)
-    if let partial { unlink(partial) }
+    guard let partial else { return }
+    unlink(partial)
+    UnfinishedFiles.forget(partial)
   }
+}
+
+/// Files under way that are worth nothing unless they are finished. Any thread.
+public enum UnfinishedFiles {
+  private static let paths = Mutex<Set<String>>([])
+
+  static func add(_ path: String) { paths.withLock { _ = $0.insert(path) } }
+  static func forget(_ path: String) { paths.withLock { _ = $0.remove(path) } }
+
+  /// Takes them off the disk: the process is about to end.
+  public static func remove() { paths.withLock { for path in $0 { unlink(path) } } }
 }
 
 /// How samples are stored.

@@ -111,7 +111,7 @@ public final class Engine {
     reconciler.tails = Set(tails)
     for ramp in ramps {
       reconciler.ramps[Reconciler.RampKey(node: ramp.node, path: ramp.path)] = Int(
-        (ramp.seconds * rate).rounded())
+        limited: ramp.seconds * rate)
     }
     var extent = touched ?? Touched(from: old, to: patch)
     if extent.since !== old.revision { extent = Touched(from: old, to: patch) }

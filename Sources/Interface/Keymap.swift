@@ -53,10 +53,10 @@ public struct Keymap: Sendable {
     var keymap = Keymap.standard
     var problems: [String] = []
     let table: TOMLTable
-    do {
-      table = try TOMLTable(string: text)
+    do throws(TomlFault) {
+      table = try TomlText.table(text)
     } catch {
-      return (keymap, ["\(file): error: \(error)"])
+      return (keymap, ["\(file):\(error.line): error: \(error)"])
     }
     for section in table.keys {
       guard let context = KeyContext(rawValue: section), let keys = table[section]?.table else {

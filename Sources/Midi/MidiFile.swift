@@ -1,4 +1,3 @@
-import Foundation
 import Realtime
 
 /// A Standard MIDI File of format 0 or 1 ("Standard MIDI-File Format Spec. 1.1", MIDI Manufacturers
@@ -21,13 +20,6 @@ public struct MidiFile: Sendable {
   public let duration: Double
   /// Bytes of what was passed over: system exclusive messages and unknown chunks.
   public let skipped: Int
-
-  public init(path: String) throws(MidiFileError) {
-    guard let data = FileManager.default.contents(atPath: path) else {
-      throw MidiFileError("cannot be read", at: 0)
-    }
-    try self.init(bytes: [UInt8](data))
-  }
 
   public init(bytes: [UInt8]) throws(MidiFileError) {
     var reader = MidiFileReader(bytes)

@@ -17,6 +17,8 @@ public struct EditError: Error, Hashable, Sendable, CustomStringConvertible {
 
 /// Looking for the word that was meant.
 public enum Nearest {
+  private static let longest = 128
+
   /// "did you mean `piano`?", where one of `candidates` is near.
   public static func hint(for word: String, among candidates: some Sequence<String>) -> String? {
     match(for: word, among: candidates).map { "did you mean `\($0)`?" }
@@ -24,6 +26,8 @@ public enum Nearest {
 
   /// The candidate with the fewest changed letters, the first of equals; nil where all are far.
   public static func match(for word: String, among candidates: some Sequence<String>) -> String? {
+    // Nobody mistypes a word of this length, and comparing two of them takes the product of their lengths.
+    guard word.utf8.count <= longest else { return nil }
     let limit = max(1, word.count / 3 + 1)
     let letters = Array(word.lowercased().unicodeScalars)
     var best: String?

@@ -72,7 +72,7 @@ extension Value {
 
   /// The shortest decimal that reads back as the same bits, its point moved right by `shift`.
   static func decimal(_ number: Double, scaledBy shift: Int) -> String {
-    if shift == 0, let whole = Int(exactly: number), abs(whole) < 1_000_000_000_000_000 {
+    if shift == 0, let whole = Int(exactly: number), whole.magnitude < 1_000_000_000_000_000 {
       return String(whole)
     }
     var digits: [UInt8] = []

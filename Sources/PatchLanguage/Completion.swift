@@ -18,6 +18,8 @@ public struct Completion: Sendable {
   /// Those that begin as the word does; where none does, those that contain it.
   public var candidates: [Candidate]
 
+  private static let longestWord = 1000
+
   /// `cursor`: characters before it.
   public static func candidates(
     _ line: String, cursor: Int, patch: Patch, catalogue: KindCatalogue
@@ -25,6 +27,10 @@ public struct Completion: Sendable {
     let before = Array(line.prefix(max(0, cursor)))
     let (words, start) = split(before)
     let word = String(before[start...])
+    // Nothing begins so, and each comparison would cost its length.
+    guard word.utf8.count <= longestWord else {
+      return Completion(range: start..<before.count, candidates: [])
+    }
     var context = CompletionContext(words: words, word: word, patch: patch, catalogue: catalogue)
     let all = context.candidates()
     let lowered = word.lowercased()

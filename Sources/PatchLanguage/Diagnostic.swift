@@ -49,6 +49,14 @@ struct Fault: Error {
   }
 }
 
+/// The column that was looked up last: mistakes are found from left to right, and a line of a megabyte may hold
+/// thousands, so that counting goes on from the one before.
+private final class ColumnCount {
+  var start = -1
+  var offset = 0
+  var characters = 0
+}
+
 /// The bytes of a text, and from offsets to places.
 struct Source {
   let bytes: [UInt8]
@@ -56,6 +64,7 @@ struct Source {
   /// Number of the first line, and what to add to columns on it: for a line out of a longer text.
   var firstLine = 1
   var firstColumn = 1
+  private let counted = ColumnCount()
 
   init(_ text: String, file: String) {
     bytes = Array(text.utf8)
@@ -78,10 +87,22 @@ struct Source {
     _ offset: Int, line: Int, start: Int, _ message: String, hint: String?,
     severity: Diagnostic.Severity = .error
   ) -> Diagnostic {
-    let column = string(start..<max(start, min(offset, bytes.count))).count
+    let column = characters(from: start, to: max(start, min(offset, bytes.count)))
     return Diagnostic(
       file: file, line: firstLine + line, column: column + (line == 0 ? firstColumn : 1), severity: severity,
       message: message, hint: hint)
+  }
+
+  private func characters(from start: Int, to offset: Int) -> Int {
+    if counted.start != start || counted.offset > offset {
+      (counted.start, counted.offset, counted.characters) = (start, start, 0)
+    }
+    let characters = counted.characters + string(counted.offset..<offset).count
+    // Only in front of ASCII does a character end for certain.
+    if offset < bytes.count, bytes[offset] > 32, bytes[offset] < 127 {
+      (counted.offset, counted.characters) = (offset, characters)
+    }
+    return characters
   }
 
   /// Where `token` stands between the bytes, as a word of its own, else what follows its node's name; the

@@ -11,6 +11,7 @@ struct LineReading {
   private var followsVersion = false
   private var hasVersion = false
   private var tokens: [Token] = []
+  private var header: [String] = []
 
   mutating func read(into reading: inout Reading) {
     let bytes = reading.source.bytes
@@ -32,10 +33,11 @@ struct LineReading {
       number += 1
     }
     if followsVersion {
-      addToHeader(waiting, &reading)
+      addToHeader(waiting)
     } else if !waiting.isEmpty {
       reading.setFooter(waiting)
     }
+    if !header.isEmpty { reading.setHeader(header) }
   }
 
   private mutating func line(_ range: Range<Int>, _ number: Int, _ reading: inout Reading) {
@@ -55,7 +57,7 @@ struct LineReading {
       if let text {
         waiting.append(text)
       } else {
-        blankLine(&reading)
+        blankLine()
       }
       return
     }
@@ -67,16 +69,16 @@ struct LineReading {
   }
 
   /// Comments at the head that a blank line sets apart are about the whole file.
-  private mutating func blankLine(_ reading: inout Reading) {
-    if !isInBody, !waiting.isEmpty { addToHeader(waiting, &reading) }
+  private mutating func blankLine() {
+    if !isInBody, !waiting.isEmpty { addToHeader(waiting) }
     if !isInBody { waiting = [] }
     followsVersion = false
   }
 
-  private func addToHeader(_ lines: [String], _ reading: inout Reading) {
+  private mutating func addToHeader(_ lines: [String]) {
     if lines.isEmpty { return }
-    let header = reading.draft.patch.header
-    reading.setHeader(header.isEmpty ? lines : header + [""] + lines)
+    if !header.isEmpty { header.append("") }
+    header += lines
   }
 
   private func isVersion(_ source: Source) -> Bool {
@@ -97,7 +99,7 @@ struct LineReading {
           "this program reads version 1, not \(words.isEmpty ? "none" : "`\(words.joined(separator: " "))`")",
           hint: "the first line is `sostenuto 1`"), number, start)
     }
-    addToHeader(waiting + (comment.map { $0.isEmpty ? [] : [$0] } ?? []), &reading)
+    addToHeader(waiting + (comment.map { $0.isEmpty ? [] : [$0] } ?? []))
     waiting = []
     hasVersion = true
     followsVersion = true

@@ -184,7 +184,7 @@ struct Parser {
 
   private mutating func index(_ what: String) throws(Fault) -> Int {
     let token = try word(.matrix, what)
-    guard let index = Int(source.string(token.range)), abs(index) < Reference.mostPaths else {
+    guard let index = Int(source.string(token.range)), index.magnitude < Reference.mostPaths else {
       throw Fault(token.start, "`\(source.string(token.range))` is not \(what)", hint: "they count from 0")
     }
     return index

@@ -39,6 +39,9 @@ struct Reading {
   var indexedSettings: [Item] = []
   var cables: [Item] = []
   var places: [Item] = []
+  /// What is said of settings and places, which may have several lines: put together before it goes into the patch, as
+  /// each is then copied once.
+  private var remarks: [Subject: (comments: Comments, item: Item)] = [:]
   /// Nodes whose line is wrong: what speaks of them is not reported again.
   var broken: Set<String> = []
 
@@ -57,6 +60,13 @@ struct Reading {
     for item in indexedSettings { apply(item) }
     for item in cables { connect(item) }
     for item in places { apply(item) }
+    for (subject, remark) in remarks {
+      do throws(EditError) {
+        try draft.apply(.comment(subject, remark.comments))
+      } catch {
+        report(error, remark.item)
+      }
+    }
     diagnostics.sort { ($0.line, $0.column) < ($1.line, $1.column) }
     return (draft.patch, diagnostics)
   }
@@ -66,7 +76,10 @@ struct Reading {
     node.comments = item.comments.tidied
     if let kind = draft.catalogue[node.kind] {
       let (settings, refusals) = kind.checked(node)
-      for refusal in refusals { report(refusal, item) }
+      for refusal in refusals.prefix(Self.mostRefusals) { report(refusal, item) }
+      if refusals.count > Self.mostRefusals {
+        report(EditError("\(refusals.count - Self.mostRefusals) more of its settings are wrong"), item)
+      }
       node.settings = settings
     } else {
       node.settings = node.settings.mapValues(\.unread)
@@ -95,7 +108,13 @@ struct Reading {
       try refuseMissing(item)
       try draft.apply(item.edit)
       guard !item.comments.isEmpty, let subject = Self.subject(of: item.edit) else { return true }
-      try draft.apply(.comment(subject, draft.patch.comments(of: subject) + item.comments))
+      switch subject {
+      case .setting, .layout:
+        remarks[subject, default: (Comments(), item)].comments.append(item.comments)
+        return true
+      default: break
+      }
+      try draft.apply(.comment(subject, item.comments))
       return true
     } catch {
       report(error, item)
@@ -112,6 +131,8 @@ struct Reading {
   }
 
   private static let mostHints = 200
+  /// Of one line: each is looked for in all of it.
+  private static let mostRefusals = 100
 
   private static func names(in edit: Edit) -> [String] {
     switch edit {
@@ -153,19 +174,12 @@ struct Reading {
   }
 }
 
-extension Patch {
-  func comments(of subject: Subject) -> Comments {
-    switch subject {
-    case .setting(let name, let path): self[named: name]?.lineComments[.setting(path)] ?? Comments()
-    case .layout(let name): self[named: name]?.lineComments[.layout] ?? Comments()
-    default: Comments()
-    }
-  }
-}
-
 extension Comments {
-  static func + (a: Self, b: Self) -> Self {
-    guard let last = b.after else { return Comments(before: a.before + b.before, after: a.after) }
-    return Comments(before: a.before + b.before + (a.after.map { [$0] } ?? []), after: last)
+  /// Those of a later line about the same: the last that stands behind a line stays there.
+  mutating func append(_ later: Self) {
+    before += later.before
+    guard let last = later.after else { return }
+    if let after { before.append(after) }
+    after = last
   }
 }

@@ -13,6 +13,9 @@ public struct ScriptLine: Hashable, Sendable {
 
 /// Scripts: statements with times. A line may begin with `at 1.5s`; one without follows the line before.
 public enum Script {
+  /// Seconds that a script lasts at most: a week.
+  public static let longest = 604_800.0
+
   /// The lines in order of time (of equal times, in order of the file), without blank ones and comments.
   public static func read(_ text: String, file: String) -> (lines: [ScriptLine], diagnostics: [Diagnostic]) {
     let source = Source(text, file: file)
@@ -49,6 +52,9 @@ public enum Script {
       guard let value = Value(number: text), case .number(let seconds, let unit) = value,
         unit == .seconds || unit == .none, seconds >= 0, seconds.isFinite
       else { throw Fault(tokens[1].start, "`\(text)` is not a time", hint: "write `at 1.5s …`") }
+      guard seconds <= longest else {
+        throw Fault(tokens[1].start, "`\(text)` is too late", hint: "a script lasts a week at most, 604800s")
+      }
       time = seconds
       guard tokens.count > 2 else { return nil }
       begin = tokens[2].start

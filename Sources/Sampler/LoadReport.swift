@@ -1,3 +1,5 @@
+import Glibc
+
 /// Why an instrument or an audio file cannot be played, in words for people.
 public struct LoadError: Error, Hashable, Sendable, CustomStringConvertible {
   public var path: String
@@ -6,11 +8,19 @@ public struct LoadError: Error, Hashable, Sendable, CustomStringConvertible {
   public var message: String
   /// What else was found on the way.
   public var findings: [Finding] = []
+  /// `errno` of the system call that failed, or 0.
+  package var code: Int32 = 0
 
   public init(path: String, line: Int? = nil, _ message: String) {
     self.path = path
     self.line = line
     self.message = message
+  }
+
+  /// A system call that failed.
+  init(path: String, code: Int32) {
+    self.init(path: path, String(cString: strerror(code)))
+    self.code = code
   }
 
   public var description: String {

@@ -19,29 +19,24 @@ final class SoundFile {
   /// Opens a file of the disk.
   init(path: String) throws(LoadError) {
     var info = SF_INFO()
-    var status = stat()
-    let name = TextFile.cName(path)
-    guard stat(name, &status) == 0 else { throw LoadError(path: path, String(cString: strerror(errno))) }
-    // A pipe would be waited for.
-    guard status.st_mode & S_IFMT == S_IFREG else { throw LoadError(path: path, "not a file") }
-    guard let handle = sf_open(name, Int32(SFM_READ), &info) else {
-      throw LoadError(path: path, Self.openingFault(path))
+    let file = try Self.open(path)
+    guard let handle = sf_open_fd(file.descriptor, Int32(SFM_READ), &info, Int32(SF_TRUE)) else {
+      throw LoadError(path: path, Self.openingFault)
     }
     self.path = path
     self.handle = handle
     self.info = info
     memory = nil
     try check()
-    guard let stream = fopen(name, "r") else { return }
+    guard let stream = fopen(TextFile.cName(path), "r") else { return }
     defer { fclose(stream) }
-    let size = Int(status.st_size)
     func read(_ first: Int, _ count: Int) -> [UInt8] {
       guard fseek(stream, first, SEEK_SET) == 0 else { return [] }
       var bytes = [UInt8](repeating: 0, count: count)
       bytes.removeLast(count - fread(&bytes, 1, count, stream))
       return bytes
     }
-    findEnd(size: size, read)
+    findEnd(size: file.size, read)
   }
 
   /// Opens what lies in memory, of which a copy is made.
@@ -67,6 +62,22 @@ final class SoundFile {
     }
   }
 
+  /// Opens a sound file. Of what does not say its length in a header the whole file is searched for the end, so that
+  /// it has 1 GB at most: more than five hours of it.
+  private static func open(_ path: String) throws(LoadError) -> (descriptor: Int32, size: Int) {
+    let (file, size) = try PlainFile.open(path)
+    guard size > 1 << 30 else { return (file, size) }
+    var head = [UInt8](repeating: 0, count: 4)
+    let count = pread(file, &head, 4, 0)
+    if count == 4,
+      ["RIFF", "RF64", "riff", "FORM", "fLaC", "caff", ".snd"].contains(where: { head.elementsEqual($0.utf8) }
+      )
+    {
+      return (file, size)
+    }
+    close(file)
+    throw LoadError(path: path, "too large for a sound of this format: 1024 MB are the most")
+  }
   deinit {
     sf_close(handle)
     memory?.pointee.bytes.deallocate()
@@ -92,9 +103,7 @@ final class SoundFile {
     return sf_seek(handle, 0, SEEK_SET) == 0 && isThere
   }
 
-  private static func openingFault(_ path: String) -> String {
-    guard let stream = fopen(TextFile.cName(path), "r") else { return String(cString: strerror(errno)) }
-    fclose(stream)
+  private static var openingFault: String {
     let words = String(cString: sf_strerror(nil))
     return "not a readable audio file: \(words.hasSuffix(".") ? String(words.dropLast()) : words)"
   }

@@ -84,7 +84,8 @@ final class SoundFileSource: FrameSource {
   ) -> [Sample] {
     if file == nil {
       var info = SF_INFO()
-      file = sf_open(TextFile.cName(path), Int32(SFM_READ), &info)
+      let opened = try? PlainFile.open(path).file
+      file = opened.flatMap { sf_open_fd($0, Int32(SFM_READ), &info, Int32(SF_TRUE)) }
       position = 0
       // Another file by now.
       if file != nil, info.channels != fileChannels { rest() }

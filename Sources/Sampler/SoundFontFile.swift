@@ -85,16 +85,9 @@ final class SoundFontFile {
   /// for: nothing of the file is mapped, which others may cut while it is used. Worker.
   init(path: String) throws(LoadError) {
     self.path = path
-    file = open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { throw LoadError(path: path, String(cString: strerror(errno))) }
-    var status = stat()
-    guard fstat(file, &status) == 0 else {
-      close(file)
-      throw LoadError(path: path, String(cString: strerror(errno)))
-    }
-    size = Int(status.st_size)
+    (file, size) = try PlainFile.open(path)
     // From here on whatever is thrown ends in `deinit`, which closes the file.
-    guard status.st_mode & S_IFMT == S_IFREG, size >= 12 else {
+    guard size >= 12 else {
       throw LoadError(path: path, "not a SoundFont bank: it is too short")
     }
     let head = try read(0..<12)

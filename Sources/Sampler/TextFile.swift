@@ -13,23 +13,7 @@ enum TextFile {
 
   /// A file's text as it lies there; UTF-8 where a mark at its beginning says which Unicode it is.
   static func bytes(_ path: String) throws(LoadError) -> [UInt8] {
-    // Without waiting, as a pipe would be waited for.
-    let file = open(cName(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard file >= 0 else { throw LoadError(path: path, String(cString: strerror(errno))) }
-    defer { close(file) }
-    var status = stat()
-    guard fstat(file, &status) == 0 else { throw LoadError(path: path, String(cString: strerror(errno))) }
-    guard status.st_mode & S_IFMT == S_IFREG else { throw LoadError(path: path, "not a file") }
-    guard status.st_size <= largest else { throw LoadError(path: path, "too large for a text file") }
-    var bytes: [UInt8] = []
-    var piece = [UInt8](repeating: 0, count: longestRead)
-    while true {
-      let got = Glibc.read(file, &piece, piece.count)
-      if got < 0 { throw LoadError(path: path, String(cString: strerror(errno))) }
-      if got == 0 { break }
-      bytes.append(contentsOf: piece[..<got])
-      guard bytes.count <= largest else { throw LoadError(path: path, "too large for a text file") }
-    }
+    var bytes = try PlainFile.read(path, most: largest)
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
     // As some editors of other systems save text.
     if bytes.starts(with: [0xFF, 0xFE]) { return Array(utf16(bytes, low: 0).utf8) }

@@ -88,7 +88,7 @@ public struct KeyMap: Sendable, Equatable {
       let word = text.split(whereSeparator: \.isWhitespace).first ?? ""
       if word.lowercased() == "x" {
         pattern.append(nil)
-      } else if let degree = Int(word), abs(degree) <= ScalaLines.mostNotes {
+      } else if let degree = Int(word), degree.magnitude <= ScalaLines.mostNotes {
         pattern.append(degree)
       } else {
         throw lines.fault("`\(word)` is neither a degree nor x")

@@ -9,7 +9,7 @@ public enum InputEvent: Hashable, Sendable {
   /// The terminal's window gained or lost the keyboard.
   case focus(Bool)
   /// SIGTERM, SIGINT, SIGHUP or SIGQUIT asks the program to end; if it has not ended the terminal's
-  /// session 2 s later, or a second signal comes, it is ended.
+  /// session 0.65 s later, or a second signal comes, it is ended.
   case terminate(signal: Int32)
 }
 

@@ -26,12 +26,10 @@ extension Theme {
     _ text: String, file: String, name: String, inherited: (String) -> Theme? = { _ in nil }
   ) -> (theme: Theme?, problems: [ThemeProblem]) {
     let table: TOMLTable
-    do {
-      table = try TOMLTable(string: text)
-    } catch let error as TOMLParseError {
-      return (nil, [ThemeProblem(file: file, line: error.source.begin.line, message: error.description)])
+    do throws(TomlFault) {
+      table = try TomlText.table(text)
     } catch {
-      return (nil, [ThemeProblem(file: file, line: 1, message: "\(error)")])
+      return (nil, [ThemeProblem(file: file, line: error.line, message: error.description)])
     }
     var reader = ThemeReader(lines: KeyLines(text), file: file)
     return (
@@ -153,6 +151,7 @@ private struct ThemeReader {
   }
 
   private static func suggestion(for name: String) -> String {
+    guard name.utf8.count <= 128 else { return "" }
     let near = ThemeKey.allCases.map { ($0.rawValue, distance(name, $0.rawValue)) }.min { $0.1 < $1.1 }
     guard let near, near.1 <= max(2, name.count / 3) else { return "" }
     return "; did you mean `\(near.0)`?"

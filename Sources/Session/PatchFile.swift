@@ -1,12 +1,19 @@
 import Glibc
+import Sampler
 
 /// Reading and replacing whole files. Worker.
 package enum PatchFile {
+  /// Larger files are no patches, scripts, themes, journals or MIDI files.
+  private static let largest = 256 << 20
+
+  /// A whole plain file, or what comes through an open descriptor (see `descriptor`) until its end.
   package static func read(_ path: String) throws(FileError) -> [UInt8] {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { throw failure(path) }
-    defer { close(file) }
-    return try read(file, path)
+    do throws(LoadError) {
+      guard let descriptor = descriptor(of: path) else { return try PlainFile.read(path, most: largest) }
+      return try PlainFile.readInput(descriptor, path, most: largest)
+    } catch {
+      throw FileError(error.description, code: error.code)
+    }
   }
 
   /// From where the file stands to its end.
@@ -22,6 +29,16 @@ package enum PatchFile {
         throw failure(path)
       }
     }
+  }
+
+  /// The descriptor that a path names: `-` and `/dev/stdin` are standard input, `/dev/fd/63` is what a shell puts in
+  /// the place of `<(command)`; nil for all other paths.
+  package static func descriptor(of path: String) -> Int32? {
+    if path == "-" || path == "/dev/stdin" { return STDIN_FILENO }
+    for folder in ["/dev/fd/", "/proc/self/fd/"] where path.hasPrefix(folder) {
+      return Int32(path.dropFirst(folder.count)).flatMap { $0 >= 0 ? $0 : nil }
+    }
+    return nil
   }
 
   /// Puts `text` in the place of the file in one step: whoever reads sees the old or the new, also after

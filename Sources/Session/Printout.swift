@@ -279,7 +279,8 @@ extension Printout {
   /// Whole milliseconds from one up, tenths below: `4 ms`, `0.4 ms`.
   public static func milliseconds(_ seconds: Double) -> String {
     let value = max(0, seconds * 1000)
-    return value >= 1 || value == 0 ? "\(Int(min(value.rounded(.up), 1e9))) ms" : "\(fixed(value, 1)) ms"
+    return value >= 1 || value == 0
+      ? "\(Int(limited: min(value.rounded(.up), 1e9))) ms" : "\(fixed(value, 1)) ms"
   }
 
   /// So many digits after the point, without a locale; never `-0.0`.
@@ -288,7 +289,7 @@ extension Printout {
       return value.isNaN ? "nan" : value == .infinity ? "inf" : value == -.infinity ? "-inf" : "\(value)"
     }
     let scale = pow(10, Double(digits))
-    let scaled = Int64((abs(value) * scale).rounded())
+    let scaled = Int64(limited: abs(value) * scale)
     let sign = value < 0 && scaled != 0 ? "-" : ""
     guard digits > 0 else { return "\(sign)\(scaled)" }
     let fraction = String(scaled % Int64(scale))

@@ -57,13 +57,15 @@ extension Session {
     progress: (Double) -> Void = { _ in }
   ) throws -> Int64 {
     let rate = engine.rate
+    func frame(_ seconds: Double) -> Int64 { Int64(limited: min(seconds, Script.longest) * rate) }
     // Behind its last event, which may stand at its end.
-    let end = request.midi.map { Int64(($0.duration * rate).rounded(.up)) + 1 } ?? 0
+    let end =
+      request.midi.map { Int64(limited: (min($0.duration, Script.longest) * rate).rounded(.up)) + 1 } ?? 0
     let frames =
-      request.seconds.map { Int64(($0 * rate).rounded()) }
+      request.seconds.map { frame($0) }
       ?? end + Int64(RenderRequest.longestTail * rate)
     let midi = MidiPerformance(
-      events: request.midi?.events.map { (Int64(($0.seconds * rate).rounded()), $0.event) } ?? [], end: end)
+      events: request.midi?.events.map { (frame($0.seconds), $0.event) } ?? [], end: end)
     engine.isWatching = request.watchesEdits
     var tracks: [Track] = request.output.map { [.outputs(to: $0)] } ?? []
     for tap in request.taps {
@@ -72,23 +74,26 @@ extension Session {
       }
       tracks.append(.tap(endpoint, to: tap.path))
     }
-    var cues = request.script.map { line in
-      Cue(frame: Int64((line.time * rate).rounded())) {
+    let cues = request.script.map { line in
+      Cue(frame: frame(line.time)) {
         try self.perform(
           line.text, file: request.scriptFile, line: line.line, column: line.column,
           at: self.engine.renderer.time)
       }
     }
-    // Looking for Ctrl-C, a few times a second of sound.
-    for frame in stride(from: 0, to: frames, by: max(1, Int(rate / 4))) {
-      cues.append(Cue(frame: frame) { if isInterrupted() { throw CancellationError() } })
-    }
     let renderer = OfflineRenderer(
       engine: engine, rate: rate, period: engine.period, tracks: tracks, format: request.format)
+    var nextLook: Int64 = 0
     let made = try renderer.render(
       frames: frames, cues: cues, midi: midi,
       silence: request.seconds == nil ? (end, Int64(RenderRequest.silence * rate)) : nil
-    ) { progress(Double($0) / rate) }
+    ) { frame in
+      progress(Double(frame) / rate)
+      // A few times a second of sound.
+      guard frame >= nextLook else { return }
+      nextLook = frame + Int64(rate / 4)
+      if isInterrupted() { throw CancellationError() }
+    }
     noticeBlasts()
     noticeLosses()
     refreshReport()

@@ -89,11 +89,20 @@ public final class Terminal {
     painter.start()
     capabilities.name = name
     capabilities.colors = painter.depth
-    (columns, rows) = (Int(sostenuto_columns()), Int(sostenuto_rows()))
+    takeSize()
     prepareRestoring(keyboard: false)
     cterminal_set_active(1)
     painter.clear()
     enterModes()
+  }
+
+  /// As much of the screen is used, whatever size the terminal or the environment says that it has: each cell costs
+  /// memory and time at each drawing.
+  private static let (mostColumns, mostRows): (Int32, Int32) = (1000, 500)
+
+  private func takeSize() {
+    columns = Int(min(sostenuto_columns(), Self.mostColumns))
+    rows = Int(min(sostenuto_rows(), Self.mostRows))
   }
 
   /// The description with 24-bit colours that belongs to a terminal that says that it has them
@@ -221,8 +230,8 @@ public final class Terminal {
   private func resize() {
     var size = winsize()
     guard ioctl(output, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return }
-    resizeterm(Int32(size.ws_row), Int32(size.ws_col))
-    (columns, rows) = (Int(sostenuto_columns()), Int(sostenuto_rows()))
+    resizeterm(min(Int32(size.ws_row), Self.mostRows), min(Int32(size.ws_col), Self.mostColumns))
+    takeSize()
     painter.forget()
   }
 

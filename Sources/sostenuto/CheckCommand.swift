@@ -38,8 +38,9 @@ struct CheckCommand: ParsableCommand {
         continue
       }
       do {
-        let (patch, found) = PatchReader.read(try readText(path), file: path, catalogue: Engine.catalogue)
-        diagnostics += found + fileFaults(of: patch, path)
+        let text = try readText(path)
+        let (patch, found) = PatchReader.read(text, file: path, catalogue: Engine.catalogue)
+        diagnostics += found + fileFaults(of: patch, text, path)
       } catch {
         Console.complain("\(error)")
         isUnreadable = true
@@ -60,7 +61,7 @@ struct CheckCommand: ParsableCommand {
 
   /// Files that nodes name and that are not there, at the place of the node's line; and tunings that cannot be
   /// read, at theirs.
-  private func fileFaults(of patch: Patch, _ path: String) -> [Diagnostic] {
+  private func fileFaults(of patch: Patch, _ text: String, _ path: String) -> [Diagnostic] {
     let folder = (path as NSString).deletingLastPathComponent
     var found: [Diagnostic] = []
     for node in patch.nodes.values {
@@ -75,7 +76,7 @@ struct CheckCommand: ParsableCommand {
               file: fault.path, line: fault.line ?? 1, column: 1, severity: .error, message: fault.message))
         }
         guard !FileManager.default.fileExists(atPath: full) else { continue }
-        let place = Self.place(of: file, in: (try? readText(path)) ?? "")
+        let place = Self.place(of: file, in: text)
         found.append(
           Diagnostic(
             file: path, line: place.line, column: place.column, severity: .warning,

@@ -5,6 +5,7 @@ import Patch
 import PatchLanguage
 import Realtime
 import Session
+import Synchronization
 
 /// Standard output for results, standard error for everything else. What a file, a name or a comment could make a
 /// terminal do is written out (`\u{1b}`) in whatever is for people.
@@ -37,22 +38,66 @@ enum Console {
   }
 }
 
-/// SIGINT and SIGTERM, taken between two pieces of work rather than in the middle of one.
+/// SIGINT, SIGTERM and SIGHUP, taken between two pieces of work rather than in the middle of one. A piece that does not
+/// end within 0.7 s, since it waits for a pipe, say, is ended with the process; so it is by a second signal.
 enum Interruption {
+  private static let arrived = Atomic<Bool>(false)
+  /// Wakes whoever waits for one of the others.
+  private static let waking = SIGUSR1
+
+  /// Whoever started the program may have had signals blocked, which is inherited.
+  static func admit() { withSet { _ = pthread_sigmask(SIG_UNBLOCK, $0, nil) } }
+
   /// To be called before any thread is started, as they inherit the mask.
-  static func hold() { withSet { _ = pthread_sigmask(SIG_BLOCK, $0, nil) } }
+  static func hold() {
+    withSet(and: waking) { _ = pthread_sigmask(SIG_BLOCK, $0, nil) }
+    var thread = pthread_t()
+    pthread_create(&thread, nil, { _ in Interruption.watch() }, nil)
+  }
 
   /// Waits so long for a signal; true when one came.
   static func wait(seconds: Double) -> Bool {
+    if arrived.load(ordering: .acquiring) { return true }
+    guard seconds > 0 else { return false }
     let whole = seconds.rounded(.down)
     var limit = timespec(tv_sec: Int(whole), tv_nsec: Int((seconds - whole) * 1e9))
-    return withSet { sigtimedwait($0, nil, &limit) > 0 }
-  }
-
-  private static func withSet<Result>(_ body: (UnsafePointer<sigset_t>) -> Result) -> Result {
     var set = sigset_t()
     sigemptyset(&set)
-    for signal in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&set, signal) }
+    sigaddset(&set, waking)
+    return sigtimedwait(&set, nil, &limit) > 0
+  }
+
+  private static func watch() -> Never {
+    withSet { signals in
+      var signal: Int32 = 0
+      while sigwait(signals, &signal) != 0 {}
+      arrived.store(true, ordering: .releasing)
+      kill(getpid(), waking)
+      var limit = timespec(tv_sec: 0, tv_nsec: 700_000_000)
+      let second = sigtimedwait(signals, nil, &limit)
+      if second > 0 { signal = second }
+      UnfinishedFiles.remove()
+      Glibc.signal(signal, SIG_DFL)
+      pthread_sigmask(SIG_UNBLOCK, signals, nil)
+      kill(getpid(), signal)
+      _exit(128 + signal)
+    }
+  }
+
+  /// What was ignored from outside (nohup) stays ignored.
+  private static func withSet<Result>(
+    and other: Int32? = nil, _ body: (UnsafePointer<sigset_t>) -> Result
+  ) -> Result {
+    var set = sigset_t()
+    sigemptyset(&set)
+    if let other { sigaddset(&set, other) }
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+      var action = sigaction()
+      sigaction(signal, nil, &action)
+      let ignored = unsafeBitCast(SIG_IGN, to: UInt.self)
+      guard unsafeBitCast(action.__sigaction_handler.sa_handler, to: UInt.self) != ignored else { continue }
+      sigaddset(&set, signal)
+    }
     return body(&set)
   }
 }
@@ -93,21 +138,4 @@ enum Interruption {
 }
 
 /// A whole file as text; what is not UTF-8 is read as U+FFFD.
-func readText(_ path: String) throws -> String { String(decoding: try readBytes(path), as: UTF8.self) }
-
-func readBytes(_ path: String) throws -> [UInt8] {
-  guard let file = fopen(path, "r") else { throw FileError("\(path): \(String(cString: strerror(errno)))") }
-  defer { fclose(file) }
-  var bytes: [UInt8] = []
-  var chunk = [UInt8](repeating: 0, count: 1 << 16)
-  while true {
-    errno = 0
-    let count = fread(&chunk, 1, chunk.count, file)
-    // At once: whatever comes in between may change it.
-    let fault = errno
-    bytes += chunk[..<count]
-    if count > 0 { continue }
-    guard ferror(file) == 0 else { throw FileError("\(path): \(String(cString: strerror(fault)))") }
-    return bytes
-  }
-}
+func readText(_ path: String) throws -> String { String(decoding: try PatchFile.read(path), as: UTF8.self) }

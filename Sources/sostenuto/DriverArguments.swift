@@ -1,5 +1,6 @@
 import ArgumentParser
 import Drivers
+import PatchLanguage
 
 /// Which driver plays.
 struct DriverArguments: ParsableArguments {
@@ -56,7 +57,7 @@ struct ThreadArguments: ParsableArguments {
 /// What the engine is made for.
 enum Limits {
   /// A week.
-  static let mostSeconds = 86400.0 * 7
+  static let mostSeconds = Script.longest
 
   static func check(rate: Double) throws {
     guard (8000...768_000).contains(rate) else {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Session
 
 /// `sostenuto [PATCH]`: the terminal front end.
 struct EditCommand: ParsableCommand {
@@ -12,6 +13,12 @@ struct EditCommand: ParsableCommand {
   var theme: String?
   @Option(help: ArgumentHelp("A TOML file of keys.", valueName: "file"))
   var keys: String?
+
+  func validate() throws {
+    guard patch.flatMap({ PatchFile.descriptor(of: $0) }) == nil else {
+      throw ValidationError("The front end takes its keys from there: name a file")
+    }
+  }
 
   func run() throws {
     let options = FrontEndOptions(

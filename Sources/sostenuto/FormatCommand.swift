@@ -18,6 +18,9 @@ struct FormatCommand: ParsableCommand {
     var isWrong = false
     for path in patches {
       do {
+        if inPlace, PatchFile.descriptor(of: path) != nil {
+          throw FileError("\(path): only a file can be written back")
+        }
         let bytes = try PatchFile.read(path)
         let (patch, diagnostics) = PatchReader.read(bytes: bytes, file: path, catalogue: Engine.catalogue)
         for diagnostic in diagnostics { Console.error(diagnostic.description) }

@@ -108,13 +108,11 @@ enum FrontEnd {
   }
 
   private static func read(_ path: String, _ what: String) throws -> String {
-    guard let data = FileManager.default.contents(atPath: path) else {
+    if what == "theme", access(path, F_OK) != 0 {
       let names = Theme.builtIn.map(\.name).joined(separator: ", ")
-      throw FileError(
-        what == "theme" ? "no theme `\(path)`: there are \(names), or name a file" : "\(path): cannot be read"
-      )
+      throw FileError("no theme `\(path)`: there are \(names), or name a file")
     }
-    return String(decoding: data, as: UTF8.self)
+    return try readText(path)
   }
 
   /// `$XDG_STATE_HOME/sostenuto/history`: lines of the prompt, oldest first.
@@ -125,8 +123,8 @@ enum FrontEnd {
   }
 
   private static func readHistory() -> [String] {
-    guard let historyPath, let data = FileManager.default.contents(atPath: historyPath) else { return [] }
-    return String(decoding: data, as: UTF8.self).split(separator: "\n").map(String.init)
+    guard let historyPath, let text = try? readText(historyPath) else { return [] }
+    return text.split(separator: "\n").map(String.init)
   }
 
   /// Losing the history harms nothing, so that failing to write it is not said.

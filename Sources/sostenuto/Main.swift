@@ -6,6 +6,7 @@ import Session
 @main
 enum Main {
   static func main() {
+    Interruption.admit()
     do {
       var command = try Sostenuto.parseAsRoot()
       try command.run()

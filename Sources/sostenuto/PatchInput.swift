@@ -16,7 +16,7 @@ struct PatchInput {
   /// would be lost.
   init(_ path: String) throws {
     self.path = path
-    let bytes = try readBytes(path)
+    let bytes = try PatchFile.read(path)
     text = String(decoding: bytes, as: UTF8.self)
     let (patch, found) = PatchReader.read(text, file: path, catalogue: Engine.catalogue)
     var diagnostics = found

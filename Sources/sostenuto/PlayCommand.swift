@@ -1,6 +1,7 @@
 import ArgumentParser
 import Drivers
 import Engine
+import Patch
 import PatchLanguage
 import Session
 
@@ -124,7 +125,8 @@ struct PlayCommand: ParsableCommand {
         nextTick = now + 16_000_000
       } else {
         session.engine.collect(
-          expectingNothingBefore: isExact ? origin + Int64(min(elapsed, nextTime) * rate) : nil)
+          expectingNothingBefore: isExact
+            ? origin + Int64(limited: (min(elapsed, nextTime) * rate).rounded(.down)) : nil)
       }
       if start == nil, session.isLoaded {
         start = now
@@ -132,7 +134,7 @@ struct PlayCommand: ParsableCommand {
       }
       if let start, nextTime <= elapsed {
         let line = lines[next]
-        let frame = isExact ? origin + Int64((line.time * rate).rounded()) : nil
+        let frame = isExact ? origin + Int64(limited: line.time * rate) : nil
         let began = monotonicTime()
         try session.perform(line.text, file: file, line: line.line, column: line.column, at: frame)
         let done = monotonicTime()

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Drivers
 import Midi
+import Patch
 import Realtime
 import Session
 
@@ -82,9 +83,9 @@ struct RenderCommand: ParsableCommand {
 
   private func readMidi(_ path: String) throws -> MidiFile {
     do {
-      let file = try MidiFile(path: path)
+      let file = try MidiFile(bytes: PatchFile.read(path))
       guard file.duration <= Limits.mostSeconds else {
-        throw FileError("\(path): lasts \(Int(file.duration / 86400)) days; a week is the most")
+        throw FileError("\(path): lasts \(Int(limited: file.duration / 86400)) days; a week is the most")
       }
       return file
     } catch let error as MidiFileError {

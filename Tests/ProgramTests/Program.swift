@@ -28,11 +28,11 @@ enum Program {
   /// Runs it in the repository's folder, to its end.
   static func run(_ arguments: String...) throws -> Outcome { try run(arguments) }
 
-  static func run(_ arguments: [String]) throws -> Outcome {
+  static func run(_ arguments: [String], in directory: String = repository) throws -> Outcome {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: path)
     process.arguments = arguments
-    process.currentDirectoryURL = URL(fileURLWithPath: repository)
+    process.currentDirectoryURL = URL(fileURLWithPath: directory)
     // Files rather than pipes: a full pipe would stop a program that says much.
     let folder = try Folder()
     let output = try folder.file("output", "")

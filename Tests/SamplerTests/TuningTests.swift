@@ -107,3 +107,19 @@ import Testing
     #expect(silent.run(4800, [(4800, .on(60))])[0].contains { $0 != 0 })
   }
 }
+
+/// Degrees as large as numbers get.
+@Suite struct ExtremeTunings {
+  @Test(arguments: [
+    "-9223372036854775808", "9223372036854775807", "-9223372036854775807", "99999999999999999999",
+  ])
+  func aDegreeBeyondAllMeasureIsRefusedWithItsLine(degree: String) {
+    let folder = Folder()
+    let map = folder.write("m.kbm", "1\n0\n127\n60\n60\n261.6\n0\n\(degree)\n")
+    #expect {
+      try Tuning(scale: nil, keyMap: map)
+    } throws: {
+      ($0 as? LoadError)?.line == 8 && "\($0)".contains(degree)
+    }
+  }
+}

@@ -137,6 +137,22 @@ import Testing
     expectRestored(outside.finish(), keyboard: false)
   }
 
+  @Test(.timeLimit(.minutes(1)), arguments: [SIGTERM, SIGINT, SIGHUP])
+  func oneSignalEndsAProgramThatHangs(_ signal: Int32) async throws {
+    let outside = try #require(PseudoTerminal(answers: [(Self.question, Self.plain)]))
+    let before = outside.modes
+    await #expect(processExitsWith: .signal(signal)) {
+      [path = outside.path as String, signal = signal as Int32] in
+      try await MainActor.run {
+        _ = try Self.open(path)
+        Self.send(signal)
+        while true { pause() }
+      }
+    }
+    #expect(outside.modes == before)
+    expectRestored(outside.finish(), keyboard: false)
+  }
+
   @Test func aSecondSignalEndsAProgramThatHangs() async throws {
     let outside = try #require(PseudoTerminal(answers: [(Self.question, Self.able)]))
     let before = outside.modes

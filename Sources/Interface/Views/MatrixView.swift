@@ -124,7 +124,7 @@ struct MatrixView {
       let dot = level > 0 ? "◆" : level == 0 ? "●" : "•"
       return !sign.isEmpty ? sign : width == 1 ? dot : String(Self.bar(level))
     }
-    let words = [Printout.fixed(level, 1), "\(Int(max(room > 3 ? -999 : -99, level.rounded())))"]
+    let words = [Printout.fixed(level, 1), "\(Int(limited: max(room > 3 ? -999 : -99, level)))"]
     let fitting = words.dropFirst(room > 3 ? 0 : 1).map { sign + $0 }.first { $0.count <= room }
     return fitting ?? (sign.isEmpty ? words[1] : sign)
   }
@@ -133,7 +133,7 @@ struct MatrixView {
   static func bar(_ decibels: Double) -> Character {
     let blocks: [Character] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
     if decibels > 0 { return blocks[7] }
-    return blocks[decibels == 0 ? 6 : min(5, max(0, Int((6 + decibels / 8).rounded(.down))))]
+    return blocks[decibels == 0 ? 6 : min(5, max(0, Int(limited: (6 + decibels / 8).rounded(.down))))]
   }
 
   /// What the meter of a row or column shows.

@@ -1,4 +1,5 @@
 import Glibc
+import Patch
 import Screen
 import Session
 
@@ -16,7 +17,7 @@ enum Meter {
     let level = decibels(peak)
     guard level >= floor else { return "·" }
     guard level.isFinite else { return "!" }
-    let whole = Int(min(level, 999).rounded())
+    let whole = Int(limited: min(level, 999))
     return whole > 0 ? "+\(whole)" : "\(whole)"
   }
 
@@ -32,7 +33,7 @@ enum Meter {
     /// Sevenths of a cell.
     func length(_ value: Float) -> Int {
       let share = min(1, max(0, (decibels(value) - floor) / -floor))
-      return Int((share * Double(columns * 7)).rounded())
+      return Int(limited: share * Double(columns * 7))
     }
     let body = length(level.mean.map { min($0, level.peak) } ?? level.peak)
     // In whole cells.
@@ -58,7 +59,7 @@ enum Meter {
     if isClipping(meter.held) { return Span("!", .meterClip) }
     let level = decibels(peak)
     guard level >= floor else { return Span("▁", .meterEmpty) }
-    let height = min(7, max(1, Int(((level - floor) / -floor * 7).rounded(.up))))
+    let height = min(7, max(1, Int(limited: ((level - floor) / -floor * 7).rounded(.up))))
     let key: ThemeKey = level > -3 ? .meterHigh : level > -12 ? .meterMid : .meterLow
     return Span(String(blocks[height]), key)
   }

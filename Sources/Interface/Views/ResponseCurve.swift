@@ -68,7 +68,7 @@ enum ResponseCurve {
     let heights = (0..<dots).map { dot in
       let frequency = 20 * pow(1000, Double(dot) / Double(max(1, dots - 1)))
       let level = sections.reduce(0) { $0 + $1.decibels(at: frequency) }
-      return min(3, max(0, Int(((span - level) / (2 * span) * 3).rounded())))
+      return min(3, max(0, Int(limited: (span - level) / (2 * span) * 3)))
     }
     let bits: [[UInt32]] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]]
     return String(

@@ -1,3 +1,4 @@
+import Patch
 import Screen
 import Session
 
@@ -86,7 +87,7 @@ enum StatusLine {
 
   private static func percent(_ share: Double) -> String {
     guard share.isFinite else { return " ?" }
-    return right("\(Int(min(999, max(0, share * 100)).rounded()))", 2)
+    return right("\(Int(limited: min(999, max(0, share * 100))))", 2)
   }
 
   private static func right(_ text: String, _ columns: Int) -> String {

@@ -62,6 +62,7 @@ struct ChangeMatrix: EditMacro {
     guard let kind = draft.catalogue[node.kind], let gain = kind.crosspoints else {
       throw EditError("`\(name)` is no matrix (it is of kind `\(node.kind)`)", token: name)
     }
+    try SetParameter.check(over: over)
     let rows = kind.count(gain.dimensions[0], of: node)
     let columns = kind.count(gain.dimensions[1], of: node)
     let parameters = [gain] + (gain.switches?.names ?? []).compactMap { kind[parameter: $0] }

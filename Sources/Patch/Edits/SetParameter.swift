@@ -45,10 +45,8 @@ struct SetParameter: EditVerbs {
     let parameter = try kind.parameter(at: path, of: node)
     let checked = try value.map { value throws(EditError) in try parameter.checked(value, of: name, at: path)
     }
-    if let over {
-      guard over >= 0, over <= 3600 else {
-        throw EditError("a change takes 0s to 3600s", token: Value.number(over, .seconds).line)
-      }
+    try Self.check(over: over)
+    if over != nil {
       switch parameter.smoothing {
       case .ramp, .kernel, .crossfade, .gain: break
       case .structural, .none:
@@ -83,6 +81,12 @@ struct SetParameter: EditVerbs {
     var line = "set \(target) \(value?.line ?? "default")"
     if let over { line += " over \(Value.number(over, .seconds).line)" }
     return line
+  }
+
+  /// Refuses times that no change takes.
+  static func check(over: Double?) throws(EditError) {
+    guard let over, !(0...3600).contains(over) else { return }
+    throw EditError("a change takes 0s to 3600s", token: Value.number(over, .seconds).line)
   }
 
   private func restoring(_ path: ParameterPath, of node: Node) -> [Edit] {

@@ -23,6 +23,7 @@ struct SetRange: EditMacro {
 
   func expanded(in draft: Draft) throws(EditError) -> Edit {
     let node = try draft.patch.node(named: name)
+    try SetParameter.check(over: over)
     return .joined(
       try range.paths(of: node, draft.catalogue[node.kind]).map { .set(name, $0, value, over: over) })
   }

@@ -1,0 +1,86 @@
+import Engine
+import Glibc
+import Interface
+import Patch
+import PatchLanguage
+import Realtime
+import Screen
+import Session
+import Terminal
+
+/// A session that is never saved, whatever the keys say.
+@MainActor private final class UnsavedWorkbench: Workbench {
+  let inner: SessionWorkbench
+  init(_ session: Session) { inner = SessionWorkbench(session: session) }
+
+  var scene: Scene { inner.scene }
+  var file: String? { nil }
+  var newestEdit: Int? { inner.newestEdit }
+  func perform(_ edit: Edit, amending step: Int?) throws -> String {
+    try inner.perform(edit, amending: step)
+  }
+  func perform(line: String) throws -> String { try inner.perform(line: line) }
+  func undo() throws -> String? { try inner.undo() }
+  func redo() throws -> String? { try inner.redo() }
+  func save(as path: String?) throws { throw FileError("saves nothing") }
+  func play(_ event: Event, on node: NodeID) { inner.play(event, on: node) }
+  func panic() { inner.panic() }
+  func takeNotices() -> [String] { inner.takeNotices() }
+  func tick() { inner.tick() }
+}
+
+private let lines = [
+  "node keys keyboard", "node piano sampler", "node dist distortion drive=18dB",
+  "node main matrix inputs=4 outputs=2", "node out output", "connect keys -> piano",
+  "connect piano -> dist", "connect dist -> main map=[0,1,-1,-1]", "connect main -> out",
+]
+
+/// The front end without a screen gets what a terminal would send. A first byte with an odd number has each line
+/// typed at the prompt. Whatever comes in, nothing crashes, every canvas has its size with the cursor on it, and
+/// undo leads back to the start.
+@MainActor func type(_ bytes: [UInt8]) {
+  guard let mode = bytes.first else { return }
+  var options = SessionOptions()
+  options.isOffline = true
+  options.keepsJournal = false
+  let session = Session(options: options)
+  for line in lines { _ = try? session.perform(line) }
+  let (first, start) = (session.patch, session.undoList)
+  var seconds = 0.0
+  let app = App(workbench: UnsavedWorkbench(session), now: { seconds })
+  var parser = InputParser()
+  let sizes = [(80, 24), (1, 1), (23, 7), (130, 45), (40, 10)]
+  let (columns, rows) = sizes[Int(mode >> 1) % sizes.count]
+  func take(_ items: [InputParser.Item]) {
+    for case .event(let event) in items {
+      app.handle(event)
+      app.wish = .none
+      seconds += 0.05
+    }
+  }
+  for line in bytes.dropFirst().split(separator: 10) {
+    if mode & 1 == 1 { app.perform(.prompt) }
+    take(parser.feed(line) + parser.flush(endingPaste: true))
+    if mode & 1 == 1 {
+      app.handle(.key(KeyStroke("enter")))
+      app.wish = .none
+    }
+    let canvas = app.render(columns: columns, rows: rows)
+    precondition(canvas.columns == columns && canvas.rows == rows, "another size")
+    precondition(
+      canvas.cursor.map { (0..<columns).contains($0.column) && (0..<rows).contains($0.row) } ?? true,
+      "the cursor is off the screen")
+    if mode & 1 == 1 { app.handle(.key(KeyStroke("esc"))) }
+    try? session.renderOneBlock()
+    app.tick()
+  }
+  let text = PatchWriter.write(session.patch, catalogue: Engine.catalogue)
+  let again = PatchReader.read(text, file: "fuzz.patch", catalogue: Engine.catalogue)
+  precondition(!again.diagnostics.contains { $0.severity == .error }, "refuses what it wrote itself")
+  precondition(PatchWriter.write(again.patch, catalogue: Engine.catalogue) == text, "changes at each saving")
+  while session.undoList.count > start.count { _ = session.undo() }
+  // Undone to before the start, it went another way from there.
+  if session.undoList == start {
+    precondition(session.patch.withPlainIdentities == first.withPlainIdentities, "undo leads elsewhere")
+  }
+}

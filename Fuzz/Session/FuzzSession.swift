@@ -1,0 +1,48 @@
+import FuzzDriver
+import Glibc
+import PatchLanguage
+
+@testable import Drivers
+@testable import Session
+
+/// Feeds arbitrary bytes to a session, as libFuzzer finds them (`make fuzz`): the kind is the first argument,
+/// `script` or `journal`. Sessions, scripts and journals lie in memory: nothing here waits for a disk.
+let folder = "/dev/shm/sostenuto-fuzz-\(getpid())/"
+let patchPath = folder + "fuzz.patch"
+
+func write(_ path: String, _ bytes: some Collection<UInt8>) {
+  let file = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+  _ = Array(bytes).withUnsafeBytes { Glibc.write(file, $0.baseAddress, $0.count) }
+  close(file)
+}
+
+/// What patches and scripts may name: a sound, an instrument, and a pipe that nobody writes to.
+private func prepare() {
+  mkdir(folder, 0o700)
+  let samples = (0..<800).map { Float($0 % 50) / 50 - 0.5 }
+  if let file = try? SoundFileWriter(
+    path: folder + "a.wav", rate: 48000, channels: 2, format: .pcm16, frames: 400)
+  {
+    try? samples.withUnsafeBufferPointer { try file.write($0.baseAddress!, frames: 400) }
+    try? file.finish()
+  }
+  write(folder + "a.sfz", "<region> sample=a.wav loop_mode=loop_continuous".utf8)
+  mkfifo(folder + "a.pipe", 0o600)
+}
+
+/// Chosen once: words that each run compared would be taken for words of the input.
+private let isJournal = fuzzedKind == "journal"
+
+@_cdecl("FuzzSession_main")
+public func fuzzSessionMain(
+  _ count: CInt, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+) -> CInt {
+  prepare()
+  return fuzz(count, arguments) { bytes, count in
+    let input = Array(UnsafeBufferPointer(start: bytes, count: count))
+    MainActor.assumeIsolated {
+      if isJournal { recoverJournal(input) } else { playScript(input) }
+    }
+    return 0
+  }
+}

@@ -1,0 +1,64 @@
+import Engine
+import Glibc
+import PatchLanguage
+
+@testable import Session
+
+private let saved = """
+  sostenuto 1
+  node osc oscillator
+  node main matrix inputs=4 outputs=2
+  node out output
+  connect osc -> main
+  connect main -> out
+
+  """
+
+/// A journal that some earlier session may have left. Whatever it holds, the patch opens, edits go on, a session
+/// that ends without saving loses none, and what is saved is what was shown.
+@MainActor func recoverJournal(_ bytes: [UInt8]) {
+  empty()
+  write(patchPath, saved.utf8)
+  write(Journal.path(for: patchPath), bytes)
+  guard let recovered = session() else { preconditionFailure("does not open") }
+  checkText(recovered.patch)
+  _ = try? recovered.perform("node lfo oscillator freq=2Hz")
+  _ = recovered.undo()
+  _ = try? recovered.perform("node lfo oscillator freq=3Hz")
+  let shown = text(recovered)
+  recovered.close(keepingEdits: true)
+
+  guard let again = session() else { preconditionFailure("does not open again") }
+  precondition(text(again) == shown, "edits are lost")
+  again.acceptOverwriting()
+  do {
+    try again.save()
+  } catch {
+    preconditionFailure("cannot be saved: \(error)")
+  }
+  again.close()
+  guard let third = session() else { preconditionFailure("does not open when saved") }
+  precondition(text(third) == shown && !third.isModified, "saved as something else")
+  third.close()
+}
+
+@MainActor private func session() -> Session? {
+  let session = Session()
+  return (try? session.open(patchPath)) == nil ? nil : session
+}
+
+@MainActor private func text(_ session: Session) -> String {
+  PatchWriter.write(session.patch, catalogue: Engine.catalogue)
+}
+
+/// Takes away what the sessions before may have set aside.
+private func empty() {
+  guard let directory = opendir(folder) else { return }
+  defer { closedir(directory) }
+  while let entry = readdir(directory) {
+    let name = withUnsafePointer(to: &entry.pointee.d_name) {
+      $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+    }
+    if name.contains("fuzz.patch") { unlink(folder + name) }
+  }
+}

@@ -1,0 +1,86 @@
+import Engine
+import Glibc
+import Patch
+import PatchLanguage
+
+@testable import Session
+
+/// What scripts play where the text does not bring a patch of its own, before a line `---`.
+private let ordinary = """
+  sostenuto 1
+  node keys keyboard
+  node piano sampler instrument=a.sfz
+  node osc oscillator freq=[220Hz,330Hz] channels=2
+  node dist distortion drive=18dB
+  node main matrix inputs=4 outputs=2
+  node out output
+  connect keys -> piano
+  connect piano -> dist
+  connect osc -> dist gain=-12dB
+  connect dist -> main map=[0,1,-1,-1]
+  connect main -> out
+
+  """
+
+/// Seconds of sound. What is due later is due at their end.
+private let length = 0.04
+
+/// A script is really played. Whatever it holds, nothing crashes, what the check lets pass can be performed, the
+/// sound depends on no period, and undo leads back to the document that it began with.
+@MainActor func playScript(_ bytes: [UInt8]) {
+  let (patch, text) = parts(of: String(decoding: bytes, as: UTF8.self))
+  write(patchPath, patch.utf8)
+  let (lines, _) = Script.read(text, file: "fuzz.script")
+  let session = Session(options: options(period: 64))
+  guard (try? session.open(patchPath)) != nil else { return }
+  let wrong = Set(Script.check(lines, on: session.patch, file: "fuzz.script").map(\.line))
+  var script = lines.filter { !wrong.contains($0.line) }
+  for index in script.indices { script[index].time = min(script[index].time, length) }
+  let first = session.patch
+  let sound = render(script, session)
+  let (last, redoable) = (session.patch, session.redoList.count)
+  checkText(last)
+  while session.undo() != nil {}
+  precondition(session.patch == first, "undo leads elsewhere")
+  try? session.renderOneBlock()
+  while session.redoList.count > redoable { session.redo() }
+  precondition(session.patch == last, "redo leads elsewhere")
+  try? session.renderOneBlock()
+  guard bytes.count % 2 == 0 else { return }
+  let other = Session(options: options(period: 1 + bytes.count * 7 % 2048))
+  guard (try? other.open(patchPath)) != nil else { preconditionFailure("opens once only") }
+  precondition(render(script, other) == sound, "another period sounds otherwise")
+}
+
+private func parts(of text: String) -> (patch: String, script: String) {
+  let parts = text.split(separator: "\n---\n", maxSplits: 1, omittingEmptySubsequences: false)
+  return parts.count > 1 ? (String(parts[0]), String(parts[1])) : (ordinary, text)
+}
+
+private func options(period: Int) -> SessionOptions {
+  var options = SessionOptions()
+  options.isOffline = true
+  options.keepsJournal = false
+  options.driver.period = period
+  return options
+}
+
+@MainActor private func render(_ script: [ScriptLine], _ session: Session) -> [UInt8] {
+  var request = RenderRequest(seconds: length)
+  request.script = script
+  request.output = folder + "fuzz.wav"
+  do {
+    try session.render(request)
+  } catch {
+    preconditionFailure("the check passed what cannot be performed: \(error)")
+  }
+  return (try? PatchFile.read(folder + "fuzz.wav")) ?? []
+}
+
+/// What is written is read back as it was.
+func checkText(_ patch: Patch) {
+  let text = PatchWriter.write(patch, catalogue: Engine.catalogue)
+  let again = PatchReader.read(text, file: "fuzz.patch", catalogue: Engine.catalogue)
+  precondition(!again.diagnostics.contains { $0.severity == .error }, "refuses what it wrote itself")
+  precondition(PatchWriter.write(again.patch, catalogue: Engine.catalogue) == text, "changes at each saving")
+}

@@ -1,0 +1,53 @@
+import TOMLKit
+
+/// Why a text is no TOML: `line` counts from 1.
+package struct TomlFault: Error, CustomStringConvertible {
+  package var line: Int
+  package var description: String
+}
+
+/// TOML as the themes and keymaps of users have it.
+package enum TomlText {
+  /// The table that the text is. What the library would end the program at, or pass over, is found first.
+  package static func table(_ text: String) throws(TomlFault) -> TOMLTable {
+    if let line = line(withNamelessTable: text) {
+      throw TomlFault(line: line, description: "a table's name is missing after `[`")
+    }
+    if let end = text.utf8.firstIndex(of: 0) {
+      let line = text.utf8[..<end].count { $0 == 10 } + 1
+      throw TomlFault(line: line, description: "a null character, which no text has")
+    }
+    do {
+      return try TOMLTable(string: text)
+    } catch let error as TOMLParseError {
+      throw TomlFault(line: error.source.begin.line, description: error.description)
+    } catch {
+      throw TomlFault(line: 1, description: "\(error)")
+    }
+  }
+
+  /// The first line with a `[` that neither a name nor `]` follows: toml++ 3.4 takes for granted that one does, and
+  /// aborts where it is wrong.
+  private static func line(withNamelessTable text: String) -> Int? {
+    var line = 1
+    var isAtStart = true
+    var rest = text.unicodeScalars[...]
+    while let scalar = rest.popFirst() {
+      if scalar == "[", isAtStart {
+        var name = rest.drop { $0 == " " || $0 == "\t" }
+        if name.first == "[" { name = name.dropFirst().drop { $0 == " " || $0 == "\t" } }
+        guard let first = name.first, first == "]" || isNameStart(first) else { return line }
+      }
+      if scalar == "\n" { line += 1 }
+      isAtStart =
+        "\n\r\u{B}\u{C}\u{85}\u{2028}\u{2029}".unicodeScalars.contains(scalar)
+        || isAtStart && (scalar.properties.isWhitespace || scalar == "\u{FEFF}")
+    }
+    return nil
+  }
+
+  private static func isNameStart(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.isASCII && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
+      || scalar == "_" || scalar == "-" || scalar == "\"" || scalar == "'"
+  }
+}

@@ -1,0 +1,215 @@
+import Foundation
+import Testing
+
+/// Files that are none: pipes that nobody writes to, devices without an end, folders, 100 GB of nothing.
+@Suite("No file makes the program wait or fills its memory", .timeLimit(.minutes(3))) struct WaitingTests {
+  enum Kind: String, CaseIterable { case pipe, zero, folder, sparse }
+
+  /// What names a file of `kind`, at the end of the line as a user writes it.
+  static let uses: [(name: String, suffix: String, line: [String])] = [
+    ("patch to check", ".patch", ["check", "@"]),
+    ("patch to print", ".patch", ["print", "@"]),
+    ("patch to format", ".patch", ["format", "@"]),
+    ("patch to format in place", ".patch", ["format", "-i", "@"]),
+    ("patch to render", ".patch", ["render", "@", "--seconds", "0.1", "-o", "o.wav"]),
+    ("patch to play", ".patch", ["play", "@", "--headless", "--seconds", "0.1", "--driver", "clock"]),
+    (
+      "script to render", ".script",
+      ["render", "p.patch", "--script", "@", "--seconds", "0.1", "-o", "o.wav"]
+    ),
+    (
+      "script to play", ".script",
+      ["play", "p.patch", "--headless", "--script", "@", "--seconds", "0.1", "--driver", "clock"]
+    ),
+    ("MIDI file", ".mid", ["render", "p.patch", "--midi", "@", "-o", "o.wav"]),
+    ("instrument to check", ".sfz", ["check", "@"]),
+    ("bank to check", ".sf2", ["check", "@"]),
+    ("patch to edit", ".patch", ["edit", "@"]),
+    ("theme", ".toml", ["edit", "p.patch", "--theme", "@"]),
+    ("keys", ".toml", ["edit", "p.patch", "--keys", "@"]),
+  ]
+
+  @Test("as an argument: a message that names it, and status 1", arguments: uses.indices, Kind.allCases)
+  func arguments(use: Int, kind: Kind) throws {
+    let folder = try Folder()
+    let (_, suffix, line) = Self.uses[use]
+    let path = try file(kind, "strange" + suffix, in: folder)
+    _ = try folder.file("p.patch", "sostenuto 1\nnode o oscillator\nnode out output\nconnect o -> out\n")
+    let outcome = try Program.run(line.map { $0 == "@" ? path : $0 }, in: folder.path)
+    #expect(outcome.status == 1, "\(line) \(kind)")
+    #expect((outcome.errors + outcome.output).contains("\(path):"), "\(outcome.errors)\(outcome.output)")
+    #expect(!outcome.errors.contains("Success"))
+  }
+
+  /// Settings of a node, and lines of an instrument.
+  static let settings = [
+    ("sampler instrument=@", ".sfz"), ("sampler instrument=@", ".sf2"), ("sampler instrument=@", ".wav"),
+    ("sampler instrument=@", ".flac"), ("player file=@", ".wav"), ("player file=@", ".ogg"),
+    ("sampler instrument=ok.sfz tuning=@", ".scl"), ("sampler instrument=ok.sfz keymap=@", ".kbm"),
+  ]
+
+  @Test("in a patch: the rest renders", arguments: settings.indices, Kind.allCases)
+  func nodes(setting: Int, kind: Kind) throws {
+    let folder = try Folder()
+    let (node, suffix) = Self.settings[setting]
+    let path = try file(kind, "strange" + suffix, in: folder)
+    _ = try folder.file("ok.sfz", "<region> sample=*sine\n")
+    let patch = try folder.file(
+      "p.patch",
+      "sostenuto 1\nnode a \(node.replacingOccurrences(of: "@", with: path))\nnode out output\nconnect a -> out\n"
+    )
+    let outcome = try Program.run(["render", patch, "--seconds", "0.01", "-o", folder.path + "/o.wav"])
+    #expect(outcome.status == 0, "\(outcome.errors)")
+    #expect(outcome.errors.contains("warning: ") && outcome.errors.contains(path), "\(outcome.errors)")
+    #expect(FileManager.default.fileExists(atPath: folder.path + "/o.wav"))
+  }
+
+  @Test("in an instrument", arguments: ["#include \"@.sfz\"", "<region> sample=@.wav"], Kind.allCases)
+  func instruments(line: String, kind: Kind) throws {
+    let folder = try Folder()
+    for suffix in [".sfz", ".wav"] { _ = try file(kind, "strange" + suffix, in: folder) }
+    let path = try folder.file(
+      "a.sfz", line.replacingOccurrences(of: "@", with: "strange") + "\n<region> sample=*sine\n")
+    let outcome = try Program.run(["check", path])
+    #expect(outcome.status == 0, "\(outcome.output)")
+    #expect(outcome.output.contains("strange."), "\(outcome.output)")
+  }
+
+  private func file(_ kind: Kind, _ name: String, in folder: Folder) throws -> String {
+    let path = folder.path + "/" + name
+    switch kind {
+    case .pipe: #expect(mkfifo(path, 0o600) == 0)
+    case .zero: #expect(symlink("/dev/zero", path) == 0)
+    case .folder: #expect(mkdir(path, 0o700) == 0)
+    case .sparse:
+      #expect(FileManager.default.createFile(atPath: path, contents: nil))
+      #expect(truncate(path, 100 << 30) == 0)
+    }
+    return path
+  }
+}
+
+/// Whatever a command waits for, a signal ends it.
+@Suite("A signal ends every command", .serialized, .timeLimit(.minutes(3))) struct SignalTests {
+  static let signals = [SIGINT, SIGTERM, SIGHUP]
+  private static let patch = "sostenuto 1\nnode o oscillator\nnode out output\nconnect o -> out\n"
+
+  /// Those that read standard input, `-`, of which the end does not come.
+  static let readers: [[String]] = [
+    ["check", "-"], ["format", "-"], ["print", "-"], ["check", "/dev/stdin"],
+    ["render", "-", "--seconds", "1", "-o", "o.wav"],
+    ["render", "p.patch", "--script", "-", "--seconds", "1", "-o", "o.wav"],
+    ["render", "p.patch", "--midi", "-", "-o", "o.wav"],
+    ["play", "-", "--headless", "--driver", "clock"],
+    ["play", "p.patch", "--script", "-", "--headless", "--driver", "clock"],
+  ]
+
+  @Test("while it reads what does not come", arguments: readers, signals)
+  func reading(line: [String], signal: Int32) throws {
+    try end(line, with: signal) { $0.isIn(.read) }
+  }
+
+  /// Those that write to a pipe, `@`, which nobody reads.
+  static let writers: [[String]] = [
+    ["render", "p.patch", "--seconds", "1", "-o", "@"],
+    ["render", "p.patch", "--seconds", "0.01", "-o", "o.wav", "--edits", "@"],
+    ["render", "p.patch", "--seconds", "0.01", "--tap", "o=@"],
+    ["play", "p.patch", "--seconds", "0.01", "--headless", "--driver", "clock", "--edits", "@"],
+  ]
+
+  @Test("while it opens what nobody reads", arguments: writers, signals)
+  func opening(line: [String], signal: Int32) throws {
+    let folder = try end(line, with: signal) { $0.isIn(.open) }
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: folder.path).allSatisfy { !$0.hasSuffix(".part") })
+  }
+
+  @Test(
+    "while nobody takes what it prints", arguments: [["format", "many.patch"], ["print", "many.patch"]],
+    signals)
+  func printing(line: [String], signal: Int32) throws {
+    try end(line, with: signal) { $0.isIn(.write) }
+  }
+
+  @Test("while it renders or plays", arguments: signals)
+  func working(signal: Int32) throws {
+    let folder = try end(["render", "p.patch", "--seconds", "604800", "-o", "o.wav"], with: signal) {
+      FileManager.default.fileExists(atPath: $0.folder.path + "/o.wav.part")
+    }
+    #expect(
+      !FileManager.default.fileExists(atPath: folder.path + "/o.wav.part"), "an unfinished file is left")
+    try end(["play", "p.patch", "--headless", "--driver", "clock"], with: signal) { $0.says("clock") }
+  }
+
+  /// Starts it, waits until it does what `isReady` says, and sends the signal.
+  @discardableResult private func end(
+    _ line: [String], with signal: Int32, when isReady: (Command) -> Bool
+  ) throws -> Folder {
+    // A test run in the background may have been told to ignore these.
+    for one in Self.signals { Glibc.signal(one, SIG_DFL) }
+    let folder = try Folder()
+    _ = try folder.file("p.patch", Self.patch)
+    _ = try folder.file(
+      "many.patch", "sostenuto 1\n" + (0..<6000).map { "node n\($0) oscillator\n" }.joined())
+    #expect(mkfifo(folder.path + "/pipe", 0o600) == 0)
+    let command = try Command(line.map { $0.replacingOccurrences(of: "@", with: "pipe") }, in: folder)
+    while !isReady(command), command.process.isRunning { usleep(2000) }
+    #expect(command.process.isRunning, "\(line) has ended by itself: \(command.errors)")
+    kill(command.process.processIdentifier, signal)
+    command.process.waitUntilExit()
+    let status = command.process.terminationStatus
+    switch command.process.terminationReason {
+    case .uncaughtSignal: #expect(status == signal, "\(line)")
+    // What it had begun was brought to its end.
+    default: #expect(status == 130 || (line[0] == "play" && status == 0), "\(line): \(status)")
+    }
+    return folder
+  }
+}
+
+/// The program with its standard input and output held open, neither written nor read.
+private final class Command {
+  enum Call { case read, write, open }
+
+  let process = Process()
+  let folder: Folder
+  private let input = Pipe()
+  private let output = Pipe()
+  private let errorsPath: String
+
+  init(_ line: [String], in folder: Folder) throws {
+    self.folder = folder
+    errorsPath = try folder.file("errors", "")
+    process.executableURL = URL(fileURLWithPath: Program.path)
+    process.arguments = line
+    process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
+    process.standardInput = input
+    process.standardOutput = output
+    process.standardError = FileHandle(forWritingAtPath: errorsPath)
+    try process.run()
+  }
+
+  deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+
+  var errors: String { (try? String(contentsOfFile: errorsPath, encoding: .utf8)) ?? "" }
+  func says(_ text: String) -> Bool { errors.contains(text) }
+
+  /// Whether its main thread waits in a call of the system: of a descriptor that the test holds, or of a pipe.
+  func isIn(_ call: Call) -> Bool {
+    let path = "/proc/\(process.processIdentifier)/"
+    guard let line = try? String(contentsOfFile: path + "syscall", encoding: .utf8) else { return false }
+    let words = line.split(separator: " ")
+    // By the kernel's numbers, of x86-64 and of AArch64.
+    switch call {
+    case .read: return words.count > 1 && ["0", "63"].contains(words[0]) && words[1] == "0x0"
+    case .write: return words.count > 1 && ["1", "64"].contains(words[0]) && words[1] == "0x1"
+    case .open: return words.first.map { ["2", "56", "257"].contains($0) } == true && waits
+    }
+  }
+
+  /// For the other end of a pipe, as the kernel calls it.
+  private var waits: Bool {
+    let path = "/proc/\(process.processIdentifier)/wchan"
+    return (try? String(contentsOfFile: path, encoding: .utf8))?.contains("partner") == true
+  }
+}
