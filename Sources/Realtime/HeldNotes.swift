@@ -38,7 +38,8 @@ public struct HeldNotes: BitwiseCopyable {
     case .control:
       let pedal = pedal(event)
       if pedal != 0 {
-        if event.value >= 64 { words[Self.pedals] |= pedal } else { words[Self.pedals] &= ~pedal }
+        // A pedal that is half down holds as well.
+        if event.value > 0 { words[Self.pedals] |= pedal } else { words[Self.pedals] &= ~pedal }
       } else if event.key == 120 || event.key >= 123 {
         words[channel &* 2] = 0
         words[channel &* 2 &+ 1] = 0
