@@ -1,6 +1,7 @@
 import CAlsa
 import Engine
 import Glibc
+import Midi
 import Realtime
 import Synchronization
 
@@ -24,6 +25,8 @@ final class AlsaSequencer: @unchecked Sendable {
   private var ports: [(wish: MidiPort, port: Int32)] = []
   private var wishes: [MidiPort] = []
   private var senders: [Sender: HeldNotes] = [:]
+  /// System exclusive messages of which the end has not come yet.
+  private var exclusives: [Sender: [UInt8]] = [:]
   private let ends: UnsafeMutablePointer<EventQueue>
 
   private struct Sender: Hashable {
@@ -161,14 +164,38 @@ final class AlsaSequencer: @unchecked Sendable {
           port: Int32(ends.dest.port), client: Int32(ends.sender.client), clientPort: Int32(ends.sender.port))
       )
     default:
-      guard let message = Event(sequencer: event) else { return }
       let sender = Sender(
         port: Int32(event.dest.port), client: Int32(event.source.client),
         clientPort: Int32(event.source.port))
+      if snd_seq_event_type(rawValue: UInt32(event.type)) == SND_SEQ_EVENT_SYSEX {
+        takeExclusive(event, from: sender)
+        return
+      }
+      guard let message = Event(sequencer: event) else { return }
       let held = senders[sender] ?? HeldNotes.allocate()
       senders[sender] = held
       held.note(message)
       pass(message, from: sender)
+    }
+  }
+
+  /// A system exclusive message, which comes in pieces.
+  private func takeExclusive(_ event: snd_seq_event_t, from sender: Sender) {
+    let piece = UnsafeRawBufferPointer(start: event.data.ext.ptr, count: Int(event.data.ext.len))
+    var bytes = piece.first == 0xF0 ? [] : exclusives[sender] ?? []
+    bytes += piece
+    guard bytes.first == 0xF0, bytes.count <= MidiMessage.longest else {
+      exclusives[sender] = nil
+      return
+    }
+    guard bytes.last == 0xF7 else {
+      exclusives[sender] = bytes
+      return
+    }
+    exclusives[sender] = nil
+    bytes.withUnsafeBufferPointer { bytes in
+      var events = MidiMessage(bytes.baseAddress!, count: bytes.count)
+      while let event = events.next() { pass(event, from: sender) }
     }
   }
 
@@ -179,6 +206,7 @@ final class AlsaSequencer: @unchecked Sendable {
 
   /// Ends what a sender holds, and nothing else.
   private func end(_ sender: Sender) {
+    exclusives[sender] = nil
     guard let held = senders.removeValue(forKey: sender) else { return }
     held.end(into: ends)
     for index in 0..<ends.pointee.count { pass(ends.pointee[index], from: sender) }

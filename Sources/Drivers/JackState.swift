@@ -143,10 +143,9 @@ final class JackState: Sendable {
       while index < count {
         let isThere = withUnsafeMutablePointer(to: &message) { midiEvent($0, buffer, index) } == 0
         let time = message.time < frames ? message.time : frames &- 1
-        if isThere, let bytes = message.buffer,
-          let event = Event(midi: bytes, count: message.size, offset: Int32(time))
-        {
-          midi[number].append(event)
+        if isThere, let bytes = message.buffer {
+          var events = MidiMessage(bytes, count: message.size, offset: Int32(time))
+          while let event = events.next() { midi[number].append(event) }
         }
         index &+= 1
       }

@@ -13,6 +13,8 @@ struct MidiFileReader {
   private(set) var events: [(tick: Int, event: Event)] = []
   private(set) var lastTick = 0
   private(set) var skipped = 0
+  /// A system exclusive message of which the end has not come yet.
+  private var exclusive: [UInt8] = []
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
 
@@ -83,6 +85,7 @@ struct MidiFileReader {
     var tick = 0
     // The standard ends it at meta events and system exclusive messages; files are about that go on.
     var running: UInt8?
+    exclusive = []
     while position < end {
       let start = position
       tick += try readVariable(end)
@@ -95,9 +98,7 @@ struct MidiFileReader {
         if try readMeta(at: tick, end) { return }
       case 0xF0, 0xF7:
         position += 1
-        let length = try readVariable(end)
-        skipped += length
-        try skip(length, within: end, "a system exclusive message")
+        try readExclusive(isFirst: status == 0xF0, tick, end)
       case 0xF1...0xFE:
         throw MidiFileError("system message \(hex(status)), which no file may hold", at: position)
       case 0x80...0xEF:
@@ -111,6 +112,30 @@ struct MidiFileReader {
         try readMessage(running, tick, end)
       }
     }
+  }
+
+  /// A system exclusive message, or a piece of one that is told in several.
+  private mutating func readExclusive(isFirst: Bool, _ tick: Int, _ end: Int) throws(MidiFileError) {
+    let length = try readVariable(end)
+    let start = position
+    try skip(length, within: end, "a system exclusive message")
+    skipped += length
+    // What comes without a beginning is something else.
+    guard isFirst || !exclusive.isEmpty else { return }
+    exclusive = (isFirst ? [0xF0] : exclusive) + bytes[start..<position]
+    guard exclusive.count > MidiMessage.longest || exclusive.last == 0xF7 else { return }
+    defer { exclusive = [] }
+    guard exclusive.count <= MidiMessage.longest else { return }
+    let found = exclusive.withUnsafeBufferPointer { bytes in
+      var message = MidiMessage(bytes.baseAddress!, count: bytes.count)
+      if !message.isUnderstood { return nil as [Event]? }
+      var found: [Event] = []
+      while let event = message.next() { found.append(event) }
+      return found
+    }
+    guard let found else { return }
+    skipped -= exclusive.count - 1
+    events += found.map { (tick, $0) }
   }
 
   private mutating func readMessage(_ status: UInt8, _ tick: Int, _ end: Int) throws(MidiFileError) {

@@ -67,7 +67,9 @@ public struct MidiIn: Kernel {
     while index < input[port].count, input[port].events[index].offset < end {
       var event = input[port].events[index]
       index &+= 1
-      guard event.offset >= first, channel == 0 || channel == Int(event.channel) &+ 1 else { continue }
+      guard event.offset >= first,
+        channel == 0 || channel == Int(event.channel) &+ 1 || event.isForAllChannels
+      else { continue }
       event.offset &-= first
       held.note(event)
       output.pointee.append(event)

@@ -21,6 +21,18 @@ public struct Event: Sendable, Equatable, BitwiseCopyable {
     case allSoundOff
     /// Transport of a player: `time` is a position in seconds where it matters.
     case play, stop, cue
+    /// An instrument of General MIDI is as at first: programs, controllers, tuning, which channel has drums.
+    case reset
+    /// The channel has drums (`value` 1) or a melodic program (0).
+    case rhythm
+    /// The whole instrument's pitch: `value` cents, fine (`key` 0) or by semitones (`key` 1).
+    case masterTuning
+    /// A key in one of the tunings that a channel can choose: `key`, `value` semitones above key 0, `detail` the
+    /// tuning 0...127. `channel` 1: notes that sound follow.
+    case keyTuning
+    /// One of the twelve notes of each octave: `key` 0...11, `value` cents, `detail` a bit for each channel.
+    /// `channel` 1: notes that sound follow.
+    case octaveTuning
   }
 
   public var kind: Kind
@@ -30,19 +42,32 @@ public struct Event: Sendable, Equatable, BitwiseCopyable {
   public var value: Float
   /// Frames from the block's start, 0..<64.
   public var offset: Int32
+  /// What `kind` says.
+  public var detail: Int32
   /// Seconds, for `play` and `cue`; NaN when not given.
   public var time: Double
 
   @inlinable @_noLocks public init(
     _ kind: Kind, channel: UInt8 = 0, key: UInt8 = 0, value: Float = 0, offset: Int32 = 0,
-    time: Double = .nan
+    detail: Int32 = 0, time: Double = .nan
   ) {
     self.kind = kind
     self.channel = channel
     self.key = key
     self.value = value
     self.offset = offset
+    self.detail = detail
     self.time = time
+  }
+
+  /// It is for all channels, or says itself for which.
+  @inlinable public var isForAllChannels: Bool {
+    @_noLocks get {
+      switch kind {
+      case .reset, .masterTuning, .keyTuning, .octaveTuning: true
+      default: false
+      }
+    }
   }
 }
 

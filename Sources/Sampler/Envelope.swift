@@ -22,7 +22,7 @@ struct EnvelopeSettings {
   /// The decay's time is one to nothing, not to the sustain level; the release's one from full.
   var decaysToZero = true
   var releasesFromFull = false
-  /// Controllers reach it while it runs.
+  /// Controllers reach the stage under way, not only those to come.
   var isDynamic = false
 }
 
@@ -85,17 +85,63 @@ struct Envelope {
     while frame >= length, stage.isBeforeSustain { enterNext() }
   }
 
-  /// Where it is dynamic, the stages to come take other times, and a note that is held goes to another level
-  /// within 5 ms.
+  /// Controllers have moved: stages to come take other times and levels, and where it is dynamic what is left of the
+  /// stage under way takes its share of the new time. A note that is held goes to another level within 5 ms.
   /// Audio thread.
   @_noLocks mutating func change(_ settings: EnvelopeSettings, added: UnsafePointer<Float>, rate: Float) {
-    guard settings.isDynamic else { return }
-    let before = sustain
+    let (level, times) = (sustain, (attack, hold, decay, release))
     take(settings, added, rate)
-    guard stage == .sustain, sustain != before else { return }
-    enter(.decay, length: frames(0.005, rate))
-    base = before
-    slope = length > 0 ? (sustain - before) / Float(length) : 0
+    // 5 ms, so that nothing clicks.
+    let least = Int32(0.005 * rate) &+ 1
+    guard settings.isDynamic else {
+      // Where a decay goes was settled when it began.
+      if stage == .decay || !stage.isBeforeSustain { sustain = level }
+      return
+    }
+    switch stage {
+    case .attack: stretch(from: times.0, to: attack, least)
+    case .hold: stretch(from: times.1, to: hold, least)
+    case .decay:
+      stretch(from: times.2, to: decay, least)
+      if sustain != level { go(to: sustain, within: length &- frame > least ? length &- frame : least) }
+    case .sustain:
+      if sustain != level { go(to: sustain, within: least) }
+    // A shorter one would be a click: see `Voice.release`.
+    case .release: stretch(from: times.3, to: release, Int32(0.025 * rate))
+    case .delay, .done: break
+    }
+  }
+
+  /// A straight line from where it is, as a decay.
+  @_noLocks private mutating func go(to level: Float, within frames: Int32) {
+    let from = stage == .sustain ? base : next(lanes: SIMD16(repeating: 0))[0]
+    enter(.decay, length: frames)
+    base = from
+    slope = (level - from) / Float(frames)
+  }
+
+  /// The stage under way would have taken one time and takes another; it goes on from where it is.
+  @_noLocks private mutating func stretch(from old: Int32, to new: Int32, _ least: Int32) {
+    guard old > 0, new != old, length > frame else { return }
+    let value = next(lanes: SIMD16(repeating: 0))[0]
+    let factor = Double(new > least ? new : least) / Double(old)
+    let end = base + slope * Float(length)
+    length = Self.scaled(length, factor)
+    frame = Self.scaled(frame, factor)
+    if frame >= length { length = frame &+ 1 }
+    if speed == 0 {
+      slope = (end - value) / Float(length &- frame)
+      base = value - slope * Float(frame)
+    } else {
+      speed /= Float(factor)
+      slope = (value - base) / exponential2(Float(frame) * speed)
+    }
+  }
+
+  /// Audio thread.
+  @_noLocks private static func scaled(_ frames: Int32, _ factor: Double) -> Int32 {
+    let scaled = Double(frames) * factor
+    return scaled < 2e9 ? Int32(scaled + 0.5) : 2_000_000_000
   }
 
   @_noLocks private mutating func take(

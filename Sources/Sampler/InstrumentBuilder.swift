@@ -11,11 +11,8 @@ struct InstrumentBuilder {
 
   /// In the order of bank and number; empty for an instrument without programs.
   var programs: [Program] = []
-  /// Where controllers stand at first (`set_ccN`).
-  var controls: [Int: Float] = [:]
-  /// The keys that switch articulations, besides those of the regions.
-  var switchLow: Int?
-  var switchHigh: Int?
+  /// Where controllers stand at first: as General MIDI and ARIA have volume, pan and expression, or as `set_ccN` says.
+  var controls: [Int: Float] = [7: 100, 10: 64, 11: 127]
   var switchDefault: Int?
   /// What all voices together go through.
   var effects = EffectPlan()
@@ -25,6 +22,8 @@ struct InstrumentBuilder {
   private let regions: UnsafeMutableBufferPointer<Region>
   private var extents: [Extent] = []
   private var conditions: [ControlRange] = []
+  private var pedals: [Pedals] = []
+  private var waitingPedals: UInt8 = 0
   private var velocityGains: [[Int: Double]: UnsafeMutablePointer<Float>] = [:]
   private var sequences = 0
   private var sequencesByOrigin: [Int: Int] = [:]
@@ -69,6 +68,7 @@ struct InstrumentBuilder {
       image.pointee.controlLists.deallocate()
       image.pointee.conditions.deallocate()
       image.pointee.controls.deallocate()
+      image.pointee.pedals.deallocate()
       image.pointee.curves.deallocate()
       image.pointee.lfos.deallocate()
       image.pointee.lfoWaves.deallocate()
@@ -96,19 +96,30 @@ struct InstrumentBuilder {
     let curve = settings.velocityCurve
     let gains = velocityGains[curve.points] ?? Self.copy(curve.gains)
     if velocityGains.updateValue(gains, forKey: curve.points) == nil { owner.velocityGains.append(gains) }
+    let pedalSet = pedalSet(settings.pedals)
+    if settings.trigger == .release { waitingPedals |= 1 << UInt8(pedalSet) }
     regions.initializeElement(
       at: count,
       to: settings.region(
         sample: sample, velocityGains: gains, firstCondition: conditions.count,
-        counter: settings.sequenceLength > 1 ? sequence(of: settings.origin) : 0, tables: &owner.tables))
+        counter: settings.sequenceLength > 1 ? sequence(of: settings.origin) : 0, pedalSet: pedalSet,
+        tables: &owner.tables))
     count += 1
     conditions += settings.allConditions
+    let isRelease = settings.trigger == .release || settings.trigger == .releaseKey
     extents.append(
       Extent(
         program: program, keys: (settings.lowKey, settings.highKey),
-        velocities: (settings.lowVelocity, settings.highVelocity),
-        isRelease: settings.trigger == .release || settings.trigger == .releaseKey,
-        startControls: settings.starts.map { Int($0.control) }))
+        velocities: (settings.lowVelocity, settings.highVelocity), isRelease: isRelease,
+        // What a note off starts no controller does.
+        startControls: isRelease ? [] : settings.starts.map { Int($0.control) }))
+  }
+
+  /// The place of these among all pedals; of more than eight the last stand for the others.
+  private mutating func pedalSet(_ own: Pedals) -> Int {
+    if let known = pedals.firstIndex(of: own) { return known }
+    if pedals.count < 8 { pedals.append(own) }
+    return pedals.count - 1
   }
 
   /// Which counter is a region's round robin: those that were one in the file count their notes together.
@@ -124,9 +135,8 @@ struct InstrumentBuilder {
     let (keys, rows, noteLists) = index()
     var lists = noteLists
     let controlLists = controlIndex(&lists)
-    var standing = [Float](repeating: 0, count: 128)
+    var standing = [Float](repeating: 0, count: Source.controllers)
     for (control, value) in controls where standing.indices.contains(control) { standing[control] = value }
-    let switches = switchKeys
     let image = UnsafeMutablePointer<InstrumentImage>.allocate(capacity: 1)
     image.initialize(
       to: InstrumentImage(
@@ -135,13 +145,15 @@ struct InstrumentBuilder {
         programCount: programs.count, keys: Self.copy(keys), rows: Self.copy(rows), lists: Self.copy(lists),
         controlLists: Self.copy(controlLists),
         hasControlStarts: extents.contains { !$0.startControls.isEmpty },
+        hasControlStops: regions.prefix(count).contains { $0.stopCount > 0 },
         conditions: Self.copy(conditions), controls: Self.copy(standing),
+        pedals: Self.copy(pedals), pedalCount: pedals.count, waitingPedals: waitingPedals,
         curves: Self.copy(owner.tables.curveValues), lfos: Self.copy(owner.tables.allLfos),
         lfoWaves: Self.copy(owner.tables.lfoWaves), lfoSteps: Self.copy(owner.tables.lfoSteps),
         envelopes: Self.copy(owner.tables.allEnvelopes), flexible: Self.copy(owner.tables.allFlexible),
         points: Self.copy(owner.tables.points),
-        switchLow: Int32(switches?.lowerBound ?? 1), switchHigh: Int32(switches?.upperBound ?? 0),
-        switchDefault: Int32(switchDefault ?? -1), tuning: nil))
+        switchKeys: switchKeys, switchDefault: Int32(switchDefault ?? -1),
+        hasPriorities: regions.prefix(count).contains { $0.priority != .none }, tuning: nil))
     image.pointee.effects = effects
     owner.image = image
     let tableBytes =
@@ -154,13 +166,14 @@ struct InstrumentBuilder {
       release: { [owner] in withExtendedLifetime(owner) {} })
   }
 
-  /// From the lowest to the highest key that any region waits for.
-  private var switchKeys: ClosedRange<Int>? {
-    let keys = regions.prefix(count).flatMap { [Int($0.switches.last), Int($0.switches.lastHigh)] }.filter {
-      $0 >= 0
+  /// The keys that some region waits for: others choose nothing, wherever `sw_lokey` and `sw_hikey` are.
+  private var switchKeys: SIMD2<UInt64> {
+    var keys = SIMD2<UInt64>(repeating: 0)
+    for region in regions.prefix(count) where region.switches.last >= 0 {
+      let last = region.switches.last
+      for key in last...max(last, region.switches.lastHigh) { keys[Int(key) >> 6] |= 1 << UInt64(key & 63) }
     }
-    guard let low = keys.min(), let high = keys.max() else { return nil }
-    return min(low, switchLow ?? low)...max(high, switchHigh ?? high)
+    return keys
   }
 
   static func copy<T>(_ values: [T]) -> UnsafeMutablePointer<T> {
@@ -202,11 +215,11 @@ struct InstrumentBuilder {
 
   /// For each program and controller the place of the list of regions that it starts.
   private func controlIndex(_ lists: inout [UInt32]) -> [UInt32] {
-    var result = [UInt32](repeating: 0, count: max(1, programs.count) * 128)
+    var result = [UInt32](repeating: 0, count: max(1, programs.count) * InstrumentImage.messages)
     var started: [Int: [UInt32]] = [:]
     for (number, extent) in extents.enumerated() {
-      for control in extent.startControls {
-        started[extent.program * 128 + control, default: []].append(UInt32(number))
+      for control in extent.startControls where control < InstrumentImage.messages {
+        started[extent.program * InstrumentImage.messages + control, default: []].append(UInt32(number))
       }
     }
     for (place, list) in started {

@@ -4,6 +4,8 @@ import Realtime
 /// Immutable but for the header's use count.
 struct InstrumentImage {
   static var type: Int32 { @_noLocks get { 1 } }
+  /// Controllers of which messages come: those of MIDI and ARIA's.
+  static var messages: Int { @_noLocks get { 160 } }
 
   /// First, so that a pointer to it is a pointer to the whole.
   var header = ResourceHeader(type: type)
@@ -18,14 +20,18 @@ struct InstrumentImage {
   var rows: UnsafeMutablePointer<UInt32>
   /// Lists of region numbers, each headed by its length, in the order of the file.
   var lists: UnsafeMutablePointer<UInt32>
-  /// For each program and controller the list of regions that the controller starts, and when: as many
-  /// ranges as regions, in the order of all these lists.
+  /// For each program and each of `messages` controllers the list of regions that the controller may start.
   var controlLists: UnsafeMutablePointer<UInt32>
   var hasControlStarts: Bool
+  var hasControlStops: Bool
   /// CC conditions of all regions; a region holds its first and their number.
   var conditions: UnsafeMutablePointer<ControlRange>
-  /// Where the 128 controllers stand until one is moved.
+  /// Where the controllers stand until one is moved.
   var controls: UnsafeMutablePointer<Float>
+  /// The pedals that regions have, each once; and which of them release regions wait for, a bit each.
+  var pedals: UnsafeMutablePointer<Pedals>
+  var pedalCount: Int
+  var waitingPedals: UInt8
   /// What regions share: 128 values a curve (and one more behind each, for interpolation), LFOs,
   /// envelopes, flexible envelopes and their points.
   var curves: UnsafeMutablePointer<Float>
@@ -35,12 +41,13 @@ struct InstrumentImage {
   var envelopes: UnsafeMutablePointer<EnvelopeSettings>
   var flexible: UnsafeMutablePointer<FlexibleSettings>
   var points: UnsafeMutablePointer<FlexiblePoint>
-  /// The keys that choose an articulation, and the one chosen at first (-1: none).
-  var switchLow: Int32
-  var switchHigh: Int32
+  /// The keys that choose an articulation, a bit each, and the one chosen at first (-1: none).
+  var switchKeys: SIMD2<UInt64>
   var switchDefault: Int32
   /// What all its voices together go through.
   var effects = EffectPlan()
+  /// Some region sounds one note at a time, by `Region.priority`.
+  var hasPriorities: Bool
   /// 128 cents by key (NaN: it does not sound), where it is tuned otherwise than by equal steps.
   var tuning: UnsafePointer<Float>?
 
@@ -68,11 +75,13 @@ struct InstrumentImage {
     return fallback
   }
 
-  /// Audio thread.
-  @_noLocks func has(bank: Int, program: Int) -> Bool {
+  /// `program` -1: any. Audio thread.
+  @_noLocks func has(bank: Int, program: Int = -1) -> Bool {
     var index = 0
     while index < programCount {
-      if Int(programs[index].bank) == bank, Int(programs[index].program) == program { return true }
+      if Int(programs[index].bank) == bank, program < 0 || Int(programs[index].program) == program {
+        return true
+      }
       index &+= 1
     }
     return false
@@ -86,14 +95,21 @@ struct ProgramNumber {
 
 /// A controller must stand within `low...high` for a region to sound.
 struct ControlRange {
-  var control: UInt8
+  var control: UInt16
   var low: Float
   var high: Float
 
-  /// Whether a controller that has moved comes into it. Audio thread.
-  @_noLocks func begins(_ control: Int, from before: Float, to value: Float) -> Bool {
-    Int(self.control) == control && value >= low && value <= high && (before < low || before > high)
+  /// Whether a message of this controller and value is meant. Audio thread.
+  @_noLocks func takes(_ control: Int, _ value: Float) -> Bool {
+    Int(self.control) == control && value >= low && value <= high
   }
+}
+
+/// Of notes that exclude each other, which one sounds (SFZ's `legato_high`, `legato_last`, `legato_low`).
+enum NotePriority: UInt8 {
+  case none, highest, last, lowest
+
+  @_noLocks static func == (a: Self, b: Self) -> Bool { a.rawValue == b.rawValue }
 }
 
 /// A region's way of looping.
@@ -164,12 +180,16 @@ struct Region {
   /// Waits for the next multiple of so many beats (0: does not wait), which begin so many beats later.
   var syncBeats: Float
   var syncOffset: Float
+  /// It only ends others: its group's.
+  var isSilent: Bool
   /// The gain of volume and amplitude, and those of the sides where `pan` and `position` stand at first.
   var gain: Float
   var pan: Float
   var position: Float
   var sideLeft: Float
   var sideRight: Float
+  /// What the law of panning is raised by: 1, or so that the middle is 0 dB.
+  var sideGain: Float
   /// Which of the sampler's outputs it is for; and whether anything of it may go to a reverb or a chorus.
   var output: UInt8
   var hasSends: Bool
@@ -178,7 +198,7 @@ struct Region {
   var velocityTracking: Float
   var envelope: EnvelopeSettings
   var fades: CrossfadeRanges
-  /// Among the image's conditions, the ranges into which a controller moves to start it, and to end it.
+  /// Among the image's conditions, the ranges in which a controller's message starts it, and ends it.
   var firstStart: Int32
   var startCount: Int32
   var firstStop: Int32
@@ -204,8 +224,8 @@ struct Region {
   var selfMask: Bool
   /// The velocity is the one of the note before.
   var takesPreviousVelocity: Bool
-  /// Controllers move the envelope's times while it runs.
-  var isDynamic: Bool
+  /// Controllers move its envelopes' times.
+  var hasMovedTimes: Bool
   /// Frames before the loop's end that fade into those before its start.
   var crossfade: Int
   /// How often the loop comes round (0: for ever).
@@ -220,10 +240,13 @@ struct Region {
   /// Most voices of the group, and of one key, at a time (0: any number).
   var polyphony: Int32
   var notePolyphony: Int32
+  var priority: NotePriority
   var firstCondition: Int32
   var conditionCount: Int32
   var switches: KeySwitches
   var pedals: Pedals
+  /// Which of the image's they are.
+  var pedalSet: UInt8
   /// Times are timecents, frequencies cents, attenuation never amplifies.
   var isBank: Bool
   /// The key and the velocity that count instead of the note's (-1: the note's).
@@ -274,17 +297,22 @@ struct Region {
   }
 
   /// Whether a source moves anything of it. Audio thread.
-  @_noLocks func hears(_ source: UInt8) -> Bool {
-    sources[Int(source &>> 6)] >> UInt64(source & 63) & 1 == 1
+  @_noLocks func hears(_ source: UInt16) -> Bool {
+    let bit = Source.bit(source)
+    return bit >= 0 && sources[bit &>> 6] >> UInt64(bit & 63) & 1 == 1
   }
 }
 
-/// Which controllers are a region's pedals (255: none), and from where on they are down.
+/// Which controllers are a region's pedals (255: none), and from where on they are down: in SFZ, where instruments
+/// can be half-pedalled, as soon as they leave 0.
 struct Pedals: Hashable {
   var sustain: UInt8 = 64
-  var sustainLow: Float = 64
+  var sustainLow: Float = 0.5
   var sostenuto: UInt8 = 66
-  var sostenutoLow: Float = 64
+  var sostenutoLow: Float = 0.5
+
+  /// MIDI's: a switch, down from the middle on.
+  static let switches = Pedals(sustainLow: 64, sostenutoLow: 64)
 }
 
 /// Keys that must have been pressed (-1: any): the last articulation key, one that is down, one that is

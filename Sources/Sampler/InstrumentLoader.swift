@@ -22,7 +22,8 @@ public enum InstrumentLoader {
     var sample = try AudioFile.read(
       path, folded: true, in: SamplePool(options), showing: options.progress)
     var settings = RegionSettings()
-    settings.isPlainFile = true
+    settings.pedals = .switches
+    settings.addUsualControllers(except: [])
     settings.keyCenter = sample.key ?? 60
     settings.envelope.release = 0.1
     var findings = sample.findings()
@@ -33,6 +34,8 @@ public enum InstrumentLoader {
       sample = unrolled
     }
     var builder = InstrumentBuilder(capacity: 1)
+    // A file plays at its own level until somebody moves its volume.
+    builder.controls[7] = 127
     builder.add(settings, sample)
     let resource = builder.build(name: lastComponent(path))
     return (
@@ -58,12 +61,16 @@ public enum InstrumentLoader {
     var findings = reader.findings
     let regions = reader.played
     var builder = InstrumentBuilder(capacity: regions.reduce(0) { count, _ in count + 1 })
-    builder.controls = reader.controls
-    (builder.switchLow, builder.switchHigh) = (reader.switchLow, reader.switchHigh)
+    builder.controls.merge(reader.controls) { $1 }
     builder.switchDefault = reader.switchDefault
     builder.effects = reader.effects.plan
+    let used = reader.regions.reduce(into: Set<Int>()) { $0.formUnion($1.usedControllers) }
     for var settings in regions {
-      guard settings.end != -1 else { continue }
+      settings.addUsualControllers(except: used)
+      if settings.isSilent {
+        builder.add(settings, try library.silence())
+        continue
+      }
       guard let name = settings.sample else {
         findings.append(
           Finding(
@@ -146,6 +153,7 @@ private struct SampleLibrary {
   private var failed: Set<Wish> = []
   /// Of the samples that are turns of waves.
   private var spectra: [String: WaveSpectrum] = [:]
+  private var nothing: AudioFile?
   private let pool: SamplePool
 
   init(folder: String, _ options: LoadOptions) {
@@ -186,6 +194,14 @@ private struct SampleLibrary {
     let spectrum = WaveSpectrum(frames)
     spectra[name] = spectrum
     return try AudioFile.wave(spectrum, harmonics: harmonics, name, in: pool)
+  }
+
+  /// What regions have that do not sound.
+  mutating func silence() throws(LoadError) -> AudioFile {
+    if let nothing { return nothing }
+    let silence = try AudioFile.generated("*silence", harmonics: 1, in: pool)
+    nothing = silence
+    return silence
   }
 
   /// The sample, or nil and (the first time) a finding.

@@ -1,33 +1,62 @@
 import Glibc
 import Realtime
 
-/// What moves a value of a voice: a MIDI controller 0...127 by its number, or one of these (the numbers
-/// from 128 to 137 are ARIA's extended controllers).
+/// What moves a value of a voice, and what conditions ask for: a controller 0...511 by its number, of which MIDI
+/// sends those below 128 and ARIA gives meanings to some above (sfzformat.info, "Extended MIDI CCs"), or one of
+/// these.
 enum Source {
-  static var bend: UInt8 { @_noLocks get { 128 } }
-  static var pressure: UInt8 { @_noLocks get { 129 } }
-  static var keyPressure: UInt8 { @_noLocks get { 130 } }
-  static var velocity: UInt8 { @_noLocks get { 131 } }
-  static var releaseVelocity: UInt8 { @_noLocks get { 132 } }
-  static var key: UInt8 { @_noLocks get { 133 } }
+  static var controllers: Int { @_noLocks get { 512 } }
+  static var bend: UInt16 { @_noLocks get { 128 } }
+  static var pressure: UInt16 { @_noLocks get { 129 } }
+  static var keyPressure: UInt16 { @_noLocks get { 130 } }
+  static var velocity: UInt16 { @_noLocks get { 131 } }
+  static var releaseVelocity: UInt16 { @_noLocks get { 132 } }
+  static var key: UInt16 { @_noLocks get { 133 } }
   /// Whether any key is down.
-  static var gate: UInt8 { @_noLocks get { 134 } }
-  /// Uniform in 0...127 for each voice.
-  static var random: UInt8 { @_noLocks get { 135 } }
-  static var randomBipolar: UInt8 { @_noLocks get { 136 } }
-  /// 0 and 127 by turns, one a note.
-  static var alternate: UInt8 { @_noLocks get { 137 } }
-  /// Semitones of pitch bend, registered parameter 0.
-  static var bendRange: UInt8 { @_noLocks get { 138 } }
-  /// 1...16, and the program's number: for conditions only.
-  static var channel: UInt8 { @_noLocks get { 140 } }
-  static var program: UInt8 { @_noLocks get { 141 } }
+  static var gate: UInt16 { @_noLocks get { 134 } }
+  /// Uniform in 0...127, the same for all regions of a note.
+  static var random: UInt16 { @_noLocks get { 135 } }
+  static var randomBipolar: UInt16 { @_noLocks get { 136 } }
+  /// 127 and 0 by turns, one a note.
+  static var alternate: UInt16 { @_noLocks get { 137 } }
+  /// The velocity once more, as ARIA has it.
+  static var velocityAgain: UInt16 { @_noLocks get { 138 } }
+  /// Keys from the note before, and how many whichever way. From here on values are what they say, not parts of 127.
+  static var keyDelta: UInt16 { @_noLocks get { 140 } }
+  static var keyDistance: UInt16 { @_noLocks get { 141 } }
   /// Beats a minute. Nothing here has a beat: the format's players without one take 120.
-  static var tempo: UInt8 { @_noLocks get { 142 } }
+  static var tempo: UInt16 { @_noLocks get { 142 } }
+  static var rate: UInt16 { @_noLocks get { 144 } }
+  /// Seconds of the engine; beats of a bar and which note is one; beats since the engine began, and since the bar
+  /// did; seconds since the instrument was loaded, since the last note on, and since the last note off.
+  static var time: UInt16 { @_noLocks get { 145 } }
+  static var barBeats: UInt16 { @_noLocks get { 146 } }
+  static var beatNote: UInt16 { @_noLocks get { 147 } }
+  static var beats: UInt16 { @_noLocks get { 148 } }
+  static var beatsOfBar: UInt16 { @_noLocks get { 149 } }
+  static var instrumentTime: UInt16 { @_noLocks get { 150 } }
+  static var sinceNoteOn: UInt16 { @_noLocks get { 151 } }
+  static var sinceNoteOff: UInt16 { @_noLocks get { 152 } }
+  /// Semitones of pitch bend, registered parameter 0.
+  static var bendRange: UInt16 { @_noLocks get { 512 } }
+  /// 1...16, and the program's number: for conditions only.
+  static var channel: UInt16 { @_noLocks get { 513 } }
+  static var program: UInt16 { @_noLocks get { 514 } }
+  /// Uniform in 0...127 for each voice.
+  static var voiceRandom: UInt16 { @_noLocks get { 515 } }
   /// The first of `Most.links`: what modulations of `Slot.link` come to.
-  static var link: UInt8 { @_noLocks get { 144 } }
+  static var link: UInt16 { @_noLocks get { 520 } }
   /// Always at its full value.
-  static var one: UInt8 { @_noLocks get { 255 } }
+  static var one: UInt16 { @_noLocks get { .max } }
+
+  /// It is what it says: not a part of 127.
+  @_noLocks static func isPlain(_ source: UInt16) -> Bool { source >= keyDelta && source <= sinceNoteOff }
+
+  /// Its bit among 256, where it may move while a voice sounds (else -1).
+  @_noLocks static func bit(_ source: UInt16) -> Int {
+    if source < 192 { return Int(source) }
+    return source >= 512 && source < 576 ? Int(source) &- 320 : -1
+  }
 }
 
 /// The places of a voice's values: what can be modulated. Those below `noteOn` are followed while the
@@ -77,6 +106,8 @@ enum Slot {
   static var noteOn: Int { @_noLocks get { 64 } }
   /// Eight stages of each envelope (`Envelope.Stage` by number); the first envelope is the amplifier's.
   static var stage: Int { @_noLocks get { 64 } }
+  /// Stages and points of the envelopes.
+  static func isTime(_ slot: Int) -> Bool { slot >= stage && slot < lfoDelay || slot >= pointTime }
   /// Seconds (in a bank: timecents) of each LFO.
   static var lfoDelay: Int { @_noLocks get { 88 } }
   static var lfoFade: Int { @_noLocks get { 96 } }
@@ -111,8 +142,8 @@ enum Most {
 
 /// Adds `amount`, times what two sources say through their curves, to a slot, or multiplies it by that.
 struct Modulation {
-  var source: UInt8
-  var by: UInt8
+  var source: UInt16
+  var by: UInt16
   var slot: UInt8
   /// The sum of both sources counts without its sign (SoundFont's absolute transform).
   var isAbsolute: Bool
@@ -144,10 +175,17 @@ struct Route {
   return fraction == 0 ? value : value + fraction * (curve[index &+ 1] - value)
 }
 
+/// As `curveValue` for a value that is what it says: a curve's ends go on, by 0...1 for each.
+@_noLocks func plainCurveValue(_ curve: UnsafePointer<Float>, _ value: Float) -> Float {
+  curve[0] + value * (curve[127] - curve[0])
+}
+
 /// How a source is heard, before it is laid out as 128 values.
 enum Curve: Hashable, Sendable {
   /// 0...1; 1...0; -1...1 with 64 in the middle.
   case linear, falling, bipolar
+  /// The square of the first.
+  case square
   /// A SoundFont source's type (0 linear, 1 concave, 2 convex, 3 switch), direction and polarity.
   case bank(type: UInt8, isNegative: Bool, isBipolar: Bool)
   case custom([Float])
@@ -160,6 +198,7 @@ enum Curve: Hashable, Sendable {
     case .bipolar: (0..<128).map { Float($0 - 64) / ($0 < 64 ? 64 : 63) }
     case .bank(let type, let isNegative, let isBipolar):
       (0..<128).map { Self.bankValue(isNegative ? 127 - $0 : $0, type, isNegative, isBipolar) }
+    case .square: (0..<128).map { Float($0 * $0) / (127 * 127) }
     case .custom(let values): values
     }
   }

@@ -59,10 +59,31 @@ extension RegionSettings {
     track(positionKeyTrack, positionKeyCenter, Slot.position)
     for (control, fade) in controlFades.sorted(by: { $0.key < $1.key }) {
       var modulation = ModulationSettings(
-        source: UInt8(control), slot: UInt8(Slot.amplitude), isProduct: true, amount: 1)
+        source: UInt16(control), slot: UInt8(Slot.amplitude), isProduct: true, amount: 1)
       modulation.curve = .custom(fade.gains(isPower: controlPower))
       shape.modulations.append(modulation)
     }
+  }
+
+  /// The controllers that it has its own way with.
+  var usedControllers: Set<Int> {
+    var used = Set((conditions + starts + stops + reverses).map { Int($0.control) })
+    used.formUnion(controlFades.keys)
+    for modulation in shape.modulations { used.formUnion([Int(modulation.source), Int(modulation.by)]) }
+    return used
+  }
+
+  /// Volume, pan and expression act as they do in ARIA, but for controllers that the instrument uses itself.
+  mutating func addUsualControllers(except used: Set<Int>) {
+    func modulation(_ control: Int, _ slot: Int, _ amount: Float, _ curve: Curve) -> ModulationSettings {
+      ModulationSettings(
+        source: UInt16(control), slot: UInt8(slot), isProduct: slot == Slot.amplitude, amount: amount,
+        curve: curve)
+    }
+    shape.modulations += [
+      modulation(7, Slot.amplitude, 1, .square), modulation(10, Slot.pan, 100, .bipolar),
+      modulation(11, Slot.amplitude, 1, .square),
+    ].filter { !used.contains(Int($0.source)) }
   }
 
   /// Finds the curves of what is known by numbers.
@@ -91,7 +112,9 @@ extension RegionSettings {
     guard isProduct != (slot == Slot.amplitude) else { return }
     // What moves by itself is not meant.
     func isMeant(_ modulation: ModulationSettings) -> Bool {
-      Int(modulation.slot) == slot && modulation.source < Source.velocity
+      Int(modulation.slot) == slot
+        && (modulation.source < Source.velocity
+          || modulation.source > Source.sinceNoteOff && modulation.source < Source.controllers)
     }
     switch slot {
     case Slot.amplitude:
@@ -135,7 +158,7 @@ extension RegionSettings {
     case 1: .custom(linear.map { 2 * $0 - 1 })
     case 2: .falling
     case 3: .custom(linear.map { 1 - 2 * $0 })
-    case 4: .custom(linear.map { $0 * $0 })
+    case 4: .square
     case 5: .custom(linear.map { $0.squareRoot() })
     case 6: .custom(linear.map { (1 - $0).squareRoot() })
     default: .linear

@@ -37,8 +37,6 @@ struct RegionSettings {
   var pan: Double = 0
   /// The stereo output, from 0.
   var output = 0
-  /// A plain file: centred at unity on both sides, as a cable spreads mono; else equal power.
-  var isPlainFile = false
   var velocityCurve = VelocityCurve()
   var delay: Double = 0
   /// Frames of the engine, besides.
@@ -117,6 +115,7 @@ struct RegionSettings {
   var isReversed = false
   var polyphony = 0
   var notePolyphony = 0
+  var priority = NotePriority.none
   var conditions: [ControlRange] = []
   var switches = KeySwitches.none
   var pedals = Pedals()
@@ -139,17 +138,19 @@ struct RegionSettings {
       * levelAmplitude.values.reduce(1) { $0 * $1 / 100 } * (isInverted ? -1 : 1)
   }
 
-  /// Gains of both sides. Mono samples are panned with equal power (-3 dB on both sides in the middle);
-  /// of stereo samples one side is lowered and the other raised by the same law, 0 dB in the middle.
+  /// Whether it only ends others: `end=-1`.
+  var isSilent: Bool { end == -1 && !isBank }
+
+  /// Gains of both sides: equal power, and in the middle the sample as it is, mono as well as stereo (sfizz from
+  /// 1.2.3 on, and Sforzando: their issue 1086). Banks have -3 dB there.
   func sides(isStereo: Bool) -> (left: Double, right: Double) {
-    if isPlainFile { return (1, 1) }
     func side(_ percent: Double) -> (Double, Double) {
       let angle = (max(-100, min(100, percent)) + 100) / 200 * Double.pi / 2
       return (cos(angle), sin(angle))
     }
     let pan = side(self.pan)
-    guard isStereo else { return pan }
     let root = 2.0.squareRoot()
+    guard isStereo else { return isBank ? pan : (pan.0 * root, pan.1 * root) }
     let position = side(Double(shape.base[Slot.position]))
     let isCentred = shape.base[Slot.position] == 0
     return (
@@ -162,7 +163,9 @@ struct RegionSettings {
     if let index = list.firstIndex(where: { Int($0.control) == control }) {
       change(&list[index])
     } else {
-      var range = ControlRange(control: UInt8(control), low: 0, high: 127)
+      let isOpen = control == Source.bend || Source.isPlain(UInt16(control))
+      var range = ControlRange(
+        control: UInt16(control), low: isOpen ? -.infinity : 0, high: isOpen ? .infinity : 127)
       change(&range)
       list.append(range)
     }
@@ -193,7 +196,8 @@ struct RegionSettings {
     turned.isReversed.toggle()
     var result = [turned]
     for (index, range) in reverses.enumerated() {
-      for (low, high) in [(Float(0), range.low.nextDown), (range.high.nextUp, 127)] where low <= high {
+      for (low, high) in [(-Float.infinity, range.low.nextDown), (range.high.nextUp, .infinity)]
+      where low <= high {
         var other = self
         other.conditions += reverses[..<index]
         other.conditions.append(ControlRange(control: range.control, low: low, high: high))
@@ -235,7 +239,8 @@ struct RegionSettings {
       end = nil
     }
     if loopMode == nil {
-      loopMode = sample.loop != nil || (loopStart != nil && loopEnd != nil) ? .continuous : LoopMode.none
+      // Points that are stated move a loop, and make none.
+      loopMode = sample.loop != nil ? .continuous : LoopMode.none
     }
     if trigger == .release || trigger == .releaseKey, loopMode != LoopMode.none, loopCount == 0 {
       // No note off would ever end the loop.
@@ -254,7 +259,11 @@ struct RegionSettings {
       faults.append("loop_end \(loopEnd!) lies behind the sample's last frame \(frames - 1); that is used")
       loopEnd = frames - 1
     }
-    if loopStart! < 0 || loopStart! > loopEnd! {
+    // Nothing behind the end is heard.
+    if let end, end < loopEnd!, end >= loopStart! { loopEnd = end }
+    if let end, end < loopStart! {
+      loopMode = LoopMode.none
+    } else if loopStart! < 0 || loopStart! > loopEnd! {
       faults.append("the loop \(loopStart!)...\(loopEnd!) is empty; the sample plays without it")
       loopMode = LoopMode.none
     } else if offset > loopEnd! {
@@ -267,7 +276,7 @@ struct RegionSettings {
   /// The region as the audio thread plays it; `clamp(to:)` came before. `tables` holds what regions
   /// share.
   func region(
-    sample: AudioFile, velocityGains: UnsafePointer<Float>, firstCondition: Int, counter: Int,
+    sample: AudioFile, velocityGains: UnsafePointer<Float>, firstCondition: Int, counter: Int, pedalSet: Int,
     tables: inout ShapeTables
   ) -> Region {
     let hasSides = sample.channels > 1
@@ -275,10 +284,7 @@ struct RegionSettings {
     let isStereo = hasSides || stage.hasSides
     let sides = sides(isStereo: isStereo)
     let length = max(1, min(1000, sequenceLength))
-    let isDynamic =
-      (envelope.isDynamic || shape.envelopes.contains(where: \.settings.isDynamic)
-        || shape.flexible.contains(where: \.settings.isDynamic))
-      && shape.modulations.contains { Int($0.slot) >= Slot.noteOn }
+    let hasMovedTimes = shape.modulations.contains { Slot.isTime(Int($0.slot)) }
     let (releaseDecays, releaseTimes) = releases()
     var smoothing = [Float](repeating: 0.005, count: 64)
     for (slot, seconds) in self.smoothing where seconds > 0.005 { smoothing[slot] = Float(seconds) }
@@ -298,8 +304,9 @@ struct RegionSettings {
       bendDown: Float(bendDown), delay: Float(delay), delayFrames: Float(delaySamples),
       delayBeats: Float(delayBeats), stopBeats: Float(stopBeats), syncBeats: Float(syncBeats),
       syncOffset: Float(syncOffset),
-      gain: Float(gain * (hasSides ? 1 : stageGain)), pan: Float(pan),
+      isSilent: isSilent, gain: Float(gain * (hasSides ? 1 : stageGain)), pan: Float(pan),
       position: shape.base[Slot.position], sideLeft: Float(sides.left), sideRight: Float(sides.right),
+      sideGain: isStereo ? 2 : (isBank ? 1 : Float(2).squareRoot()),
       output: UInt8(min(max(output, 0), Sum.outputs - 1)), hasSends: shape.hasSends,
       velocityGains: velocityGains, velocityTracking: Float(velocityCurve.tracking), envelope: envelope,
       fades: fades,
@@ -311,12 +318,13 @@ struct RegionSettings {
       group: Int32(clamping: group), offBy: Int32(clamping: offBy), offFast: offFast,
       offTime: Float(offTime), offShape: offShape.map { Float($0) } ?? .nan,
       offCurve: offCurve.map { tables.curve($0) } ?? -1, selfMask: selfMask,
-      takesPreviousVelocity: takesPreviousVelocity, isDynamic: isDynamic, crossfade: crossfade,
+      takesPreviousVelocity: takesPreviousVelocity, hasMovedTimes: hasMovedTimes, crossfade: crossfade,
       turns: Int32(clamping: playCount > 1 ? playCount - 1 : loopCount), trigger: trigger,
       releaseDecays: releaseDecays, releaseTimes: releaseTimes, playsDead: playsDead,
       polyphony: Int32(clamping: polyphony), notePolyphony: Int32(clamping: notePolyphony),
+      priority: priority,
       firstCondition: Int32(firstCondition), conditionCount: Int32(conditions.count), switches: switches,
-      pedals: pedals,
+      pedals: pedals, pedalSet: UInt8(pedalSet),
       isBank: isBank, fixedKey: Int16(fixedKey), fixedVelocity: Int16(fixedVelocity),
       smoothing: tables.smoothing(smoothing), bendStepUp: Float(bendStepUp),
       bendStepDown: Float(bendStepDown), randomOffset: Float(randomOffset),
@@ -324,7 +332,7 @@ struct RegionSettings {
       base: tables.base(base), modulations: tables.modulations(shape.modulations),
       modulationCount: Int32(shape.modulations.count),
       hasNoteModulations: shape.modulations.contains { Int($0.slot) >= Slot.noteOn },
-      sources: tables.sources(shape.modulations, isDynamic: isDynamic), routes: tables.routes(shape.routes),
+      sources: tables.sources(shape.modulations), routes: tables.routes(shape.routes),
       routeCount: Int32(shape.routes.count), units: tables.units(shape.units),
       unitCount: Int32(shape.units.count), firstLfo: tables.lfos(shape.lfos.map(\.settings)),
       lfoCount: Int32(shape.lfos.count), firstEnvelope: tables.envelopes(shape.envelopes.map(\.settings)),

@@ -2,9 +2,14 @@ import Realtime
 
 /// What events do.
 extension Sampler {
-  private enum Control {
+  enum Control {
     static var dataEntry: Int { @_noLocks get { 6 } }
     static var dataEntryFine: Int { @_noLocks get { 38 } }
+    static var portamentoTime: Int { @_noLocks get { 5 } }
+    static var portamento: Int { @_noLocks get { 65 } }
+    static var portamentoFrom: Int { @_noLocks get { 84 } }
+    static var dataIncrement: Int { @_noLocks get { 96 } }
+    static var dataDecrement: Int { @_noLocks get { 97 } }
     static var sustain: Int { @_noLocks get { 64 } }
     static var sostenuto: Int { @_noLocks get { 66 } }
     static var unregisteredFine: Int { @_noLocks get { 98 } }
@@ -38,15 +43,20 @@ extension Sampler {
     case .pressure:
       pressures[channel] = Self.limited(event.value)
       follow(channel, Source.pressure)
+      tell(channel, Source.pressure, pressures[channel])
     case .keyPressure:
       keyPressures[channel &* 128 &+ key] = Self.limited(event.value)
       follow(channel, Source.keyPressure, key: key)
+      tell(channel, Source.keyPressure, Self.limited(event.value))
+    case .reset: resetModule(time: time)
+    case .rhythm: setRhythm(channel, event.value > 0.5)
+    case .masterTuning, .keyTuning, .octaveTuning: tune(event)
     case .play, .stop, .cue: break
     }
   }
 
   /// 0...127. Audio thread.
-  @_noLocks private static func limited(_ value: Float) -> Float {
+  @_noLocks static func limited(_ value: Float) -> Float {
     value > 0 ? (value < 127 ? value : 127) : 0
   }
 
@@ -58,18 +68,23 @@ extension Sampler {
     if keysDown == 1 { follow(channel, Source.gate) }
     downVelocity[place] = UInt8(velocity)
     downTime[place] = time
-    pending[place] = 0
     keyPressures[place] = 0
+    waiting[place] = 0
     noteCount &+= 1
     previousKey = lastKey
     lastKey = Int32(key)
     previousVelocity = lastVelocity
     lastVelocity = velocity
     began[place] = 0
-    guard let image else { return }
-    if key >= Int(image.pointee.switchLow), key <= Int(image.pointee.switchHigh) {
-      switchLast = Int32(key)
+    let (first, second) = (nextRandom(), nextRandom())
+    lastNote.begin(delta: previousKey < 0 ? 0 : lastKey &- previousKey, first, second, time)
+    defer {
+      portamentoKeys[channel] = Int16(key)
+      portamentoFrom[channel] = -1
     }
+    guard let image else { return }
+    if image.pointee.switchKeys[key &>> 6] >> UInt64(key & 63) & 1 == 1 { switchLast = Int32(key) }
+    if image.pointee.hasControlStarts || image.pointee.hasControlStops { tellNote(channel, key, velocity) }
     let cause: Trigger = keysDown == 1 ? .first : .legato
     if start(image, Note(channel: channel, key: key, velocity: velocity, cause: cause, seconds: 0)) {
       began[place] = 1
@@ -102,21 +117,27 @@ extension Sampler {
       }
       slot = nextActive(slot &+ 1)
     }
+    lastNote.offTime = time
     guard velocity > 0, let image else { return }
+    tell(channel, Source.releaseVelocity, Float(releaseVelocity))
     var note = releasedNote(channel, key, velocity: velocity, time: time)
+    note.releaseVelocity = releaseVelocity
     note.cause = .releaseKey
     start(image, note)
     note.cause = .release
-    waitsForPedal = false
+    // Regions of which the pedals hold the note wait for them.
+    waiting[place] = holdingPedals(channel, key, image) & image.pointee.waitingPedals
+    pending[place] = waiting[place] == 0 ? 0 : velocity
+    note.pedals = ~waiting[place]
     start(image, note)
-    if waitsForPedal { pending[place] = velocity }
+    if image.pointee.hasPriorities { returnToHeld(channel, key, image) }
   }
 
   /// Every note gets its end and the pedals go up.
   @_noLocks mutating func endNotes(_ channel: Int, time: Int64) {
-    control(channel, Control.sostenuto, 0, time: time)
+    control(channel, Control.sostenuto, 0, time: time, isMessage: false)
     for key in 0..<128 where downVelocity[channel &* 128 &+ key] > 0 { noteOff(channel, key, time: time) }
-    control(channel, Control.sustain, 0, time: time)
+    control(channel, Control.sustain, 0, time: time, isMessage: false)
     // What sounds although its key is up, for instance after a change of instrument.
     var slot = nextActive(0)
     while slot >= 0 {
@@ -126,7 +147,7 @@ extension Sampler {
   }
 
   /// Panic: all of a channel fades within 10 ms, one-shots too.
-  @_noLocks private mutating func silence(_ channel: Int) {
+  @_noLocks mutating func silence(_ channel: Int) {
     let frames = Int(0.010 * rate)
     var slot = nextActive(0)
     while slot >= 0 {
@@ -140,6 +161,8 @@ extension Sampler {
       if downVelocity[place] > 0 { keysDown &-= 1 }
       downVelocity[place] = 0
       pending[place] = 0
+      waiting[place] = 0
+      caught[place] = 0
     }
     controls[channel &* 128 &+ Control.sustain] = 0
     controls[channel &* 128 &+ Control.sostenuto] = 0
@@ -151,16 +174,22 @@ extension Sampler {
   @_noLocks func controlValue(
     _ channel: Int, _ control: Int, _ image: UnsafeMutablePointer<InstrumentImage>?
   ) -> Float {
+    let standing = image == nil ? 0 : image!.pointee.controls[control]
+    // MIDI has no others.
+    guard control < 128 else { return standing }
     let value = controls[channel &* 128 &+ control]
     if value >= 0 { return value }
     let master = zones.master(of: channel)
     if master != channel, controls[master &* 128 &+ control] >= 0 {
       return controls[master &* 128 &+ control]
     }
-    return image == nil ? 0 : image!.pointee.controls[control]
+    return standing
   }
 
-  @_noLocks private mutating func control(_ channel: Int, _ number: Int, _ value: Float, time: Int64) {
+  /// `isMessage`: it has come as one, and not along with something else. Audio thread.
+  @_noLocks mutating func control(
+    _ channel: Int, _ number: Int, _ value: Float, time: Int64, isMessage: Bool = true
+  ) {
     let before = controlValue(channel, number, image)
     let value = Self.limited(value)
     controls[channel &* 128 &+ number] = value
@@ -175,41 +204,37 @@ extension Sampler {
     case Control.registered, Control.registeredFine:
       let high = Int32(controlValue(channel, Control.registered, nil))
       parameterNumbers[channel] = high &* 128 &+ Int32(controlValue(channel, Control.registeredFine, nil))
-    case Control.dataEntry, Control.dataEntryFine:
-      // Pitch bend sensitivity: semitones and cents.
-      if parameterNumbers[channel] == 0 {
-        setBendRange(
-          channel,
-          controlValue(channel, Control.dataEntry, nil)
-            + controlValue(channel, Control.dataEntryFine, nil) / 100)
-      } else if parameterNumbers[channel] == 6, number == Control.dataEntry {
-        configureZone(channel, members: value, time: time)
-      }
+    case Control.dataEntry, Control.dataEntryFine, Control.dataIncrement, Control.dataDecrement:
+      enterData(channel, number, value, time: time)
+    case Control.portamentoFrom: portamentoFrom[channel] = Int16(value)
     default: break
     }
     movePedals(channel, number, from: before, to: value)
-    if value < before {
-      for other in 0..<Self.channels where zones.reaches(channel, other) {
-        startPending(other, pedal: number, from: before, time: time)
-      }
-    }
-    if value != before {
-      follow(channel, UInt8(number))
-      if let image, image.pointee.hasControlStarts { startByControl(image, channel, number, before, value) }
-    }
+    if let image, image.pointee.waitingPedals != 0 { startWaiting(channel, number, image, time: time) }
+    if value != before { follow(channel, UInt16(number)) }
+    if isMessage || value != before { tell(channel, UInt16(number), value) }
   }
 
   /// Controllers, bend and pressure stand where they did at first; volume, pan, the program, the sound controllers
   /// and the depths of effects stay (RP-015 of the MIDI Association).
   @_noLocks private mutating func reset(_ channel: Int, time: Int64) {
-    control(channel, Control.sustain, 0, time: time)
-    control(channel, Control.sostenuto, 0, time: time)
-    for index in 0..<120 where !Self.outlastsReset(index) {
-      let before = controlValue(channel, index, image)
-      controls[channel &* 128 &+ index] = -1
-      if controlValue(channel, index, image) != before { follow(channel, UInt8(index)) }
-    }
+    control(channel, Control.sustain, 0, time: time, isMessage: false)
+    control(channel, Control.sostenuto, 0, time: time, isMessage: false)
+    for index in 0..<120 where !Self.outlastsReset(index) { forget(channel, index) }
+    resetExpression(channel)
+  }
+
+  /// A controller stands where the instrument has it. Audio thread.
+  @_noLocks mutating func forget(_ channel: Int, _ control: Int) {
+    let before = controlValue(channel, control, image)
+    controls[channel &* 128 &+ control] = -1
+    if controlValue(channel, control, image) != before { follow(channel, UInt16(control)) }
+  }
+
+  /// Bend and pressure are at rest, and no parameter is chosen. Audio thread.
+  @_noLocks mutating func resetExpression(_ channel: Int) {
     parameterNumbers[channel] = -1
+    portamentoFrom[channel] = -1
     bend(channel, 0)
     pressures[channel] = 0
     follow(channel, Source.pressure)
@@ -222,78 +247,45 @@ extension Sampler {
       || (number >= 91 && number <= 95)
   }
 
-  /// Voices whose sustain or sostenuto pedal this controller is: catches them, or lets them go; and ends those
-  /// that it stops.
-  @_noLocks private mutating func movePedals(
-    _ channel: Int, _ number: Int, from before: Float, to value: Float
-  ) {
+  @_noLocks private mutating func bend(_ channel: Int, _ value: Float) {
+    bends[channel] = value < 1 ? (value > -1 ? value : -1) : 1
+    follow(channel, Source.bend)
+    tell(channel, Source.bend, bends[channel])
+  }
+
+  // MARK: Messages that start and end regions
+
+  /// A message of a controller has come: ends the voices that it is to end, and begins the regions that it starts;
+  /// each message does, whether the value is new or not. Audio thread.
+  @_noLocks mutating func tell(_ channel: Int, _ source: UInt16, _ value: Float) {
+    guard let image else { return }
+    if image.pointee.hasControlStops { stopByControl(channel, Int(source), value) }
+    if image.pointee.hasControlStarts { startByControl(image, channel, Int(source), value) }
+  }
+
+  /// What a note says as controllers.
+  @_noLocks private mutating func tellNote(_ channel: Int, _ key: Int, _ velocity: Int) {
+    tell(channel, Source.velocity, Float(velocity))
+    tell(channel, Source.key, Float(key))
+    tell(channel, Source.gate, 127)
+    tell(channel, Source.random, lastNote.random)
+    tell(channel, Source.randomBipolar, lastNote.randomBipolar)
+    tell(channel, Source.alternate, noteCount & 1 == 1 ? 127 : 0)
+    tell(channel, Source.keyDelta, lastNote.keyDelta)
+    tell(channel, Source.keyDistance, lastNote.keyDelta < 0 ? -lastNote.keyDelta : lastNote.keyDelta)
+  }
+
+  @_noLocks private mutating func stopByControl(_ channel: Int, _ control: Int, _ value: Float) {
     var slot = nextActive(0)
     while slot >= 0 {
-      let voice = voicePool + slot
-      let pedals = voice.pointee.region.pointee.pedals
-      if zones.reaches(channel, Int(voice.pointee.channel)) {
-        if Int(pedals.sustain) == number, value < pedals.sustainLow, voice.pointee.isSustained {
-          voice.pointee.isSustained = false
-          if !voice.pointee.isCaught { release(slot) }
-        } else if Int(pedals.sostenuto) == number {
-          if before < pedals.sostenutoLow, value >= pedals.sostenutoLow {
-            if voice.pointee.isHeld { voice.pointee.isCaught = true }
-          } else if value < pedals.sostenutoLow, voice.pointee.isCaught {
-            voice.pointee.isCaught = false
-            if !voice.pointee.isHeld, !voice.pointee.isSustained { release(slot) }
-          }
-        }
-      }
-      if zones.reaches(channel, Int(voice.pointee.channel)),
-        let image = voice.pointee.image,
-        begins(
-          voice.pointee.region.pointee.firstStop, voice.pointee.region.pointee.stopCount, image, number,
-          from: before, to: value)
+      let region = voicePool[slot].region
+      if region.pointee.stopCount > 0, zones.reaches(channel, Int(voicePool[slot].channel)),
+        let image = voicePool[slot].image,
+        takes(region.pointee.firstStop, region.pointee.stopCount, image, control, value)
       {
         release(slot)
       }
       slot = nextActive(slot &+ 1)
     }
-  }
-
-  /// The release regions of keys that went up while their pedal was down, which now goes up from `before`.
-  @_noLocks private mutating func startPending(
-    _ channel: Int, pedal: Int, from before: Float, time: Int64
-  ) {
-    for key in 0..<128 {
-      let place = channel &* 128 &+ key
-      guard pending[place] > 0 else { continue }
-      waitsForPedal = false
-      if let image {
-        var note = releasedNote(channel, key, velocity: pending[place], time: time)
-        note.pedal = pedal
-        note.pedalBefore = before
-        start(image, note)
-      }
-      if !waitsForPedal { pending[place] = 0 }
-    }
-  }
-
-  /// What release regions are started by: how long the key was held, and whether its note sounds yet.
-  @_noLocks private func releasedNote(
-    _ channel: Int, _ key: Int, velocity: UInt8, time: Int64
-  ) -> Note {
-    let seconds = Float(time &- downTime[channel &* 128 &+ key]) / rate
-    var note = Note(
-      channel: channel, key: key, velocity: Int(velocity), cause: .release, seconds: seconds)
-    note.isDead = began[channel &* 128 &+ key] != 0
-    var slot = nextActive(0)
-    while slot >= 0, note.isDead {
-      let voice = voicePool + slot
-      let isOfKey = Int(voice.pointee.key) == key && Int(voice.pointee.channel) == channel
-      note.isDead = !isOfKey || voice.pointee.isStolen || !voice.pointee.isOfKeyDown
-      slot = nextActive(slot &+ 1)
-    }
-    return note
-  }
-
-  @_noLocks private mutating func bend(_ channel: Int, _ value: Float) {
-    bends[channel] = value < 1 ? (value > -1 ? value : -1) : 1
-    follow(channel, Source.bend)
   }
 }

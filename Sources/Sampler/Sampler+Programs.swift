@@ -4,21 +4,28 @@ import Realtime
 struct ProgramChoice: BitwiseCopyable {
   var bank: Int
   var program: Int
-  /// The bank that the node's setting names.
+  /// The bank and the program that the node's settings name.
   var homeBank: Int
+  var homeProgram: Int
+  /// It has the bank's drums.
+  var isRhythm: Bool
   /// Its place among the instrument's programs.
   var place = 0
 
-  init(bank: Int, program: Int) {
+  init(bank: Int, program: Int, isRhythm: Bool) {
     self.bank = bank
     self.program = program
+    self.isRhythm = isRhythm
     homeBank = bank
+    homeProgram = program
   }
 }
 
 /// Programs of a bank. All of them are resident, so that a change is a number; what sounds goes on as it is.
 extension Sampler {
   private static var drums: Int { @_noLocks get { 128 } }
+  /// The tenth channel has drums in General MIDI.
+  static var drumChannel: Int { @_noLocks get { 9 } }
 
   /// Finds the chosen programs in the instrument. Audio thread.
   @_noLocks mutating func findPrograms() {
@@ -27,16 +34,48 @@ extension Sampler {
 
   @_noLocks private func findProgram(_ channel: Int) {
     let choice = choices + channel
-    choice.pointee.place =
-      image == nil ? 0 : image!.pointee.select(bank: choice.pointee.bank, program: choice.pointee.program)
+    guard let image else { return }
+    let hasDrums = choice.pointee.isRhythm && followsChanges && image.pointee.has(bank: Self.drums)
+    choice.pointee.place = image.pointee.select(
+      bank: hasDrums ? Self.drums : choice.pointee.bank, program: choice.pointee.program)
   }
 
   /// A program change, with the bank selected before. Audio thread.
   @_noLocks mutating func change(_ channel: Int, to program: Int) {
     guard followsChanges else { return }
+    let coarse = Int(controls[channel &* 128])
+    // General MIDI 2's banks of drums and of all else, and XG's of drums.
+    if coarse == 120 || coarse == 126 || coarse == 127 {
+      choices[channel].isRhythm = image == nil || !image!.pointee.has(bank: coarse)
+    } else if coarse == 121 {
+      choices[channel].isRhythm = false
+    }
     choices[channel].program = program
     choices[channel].bank = selectedBank(channel, program)
     findProgram(channel)
+  }
+
+  /// GS and XG say which part has drums. Audio thread.
+  @_noLocks mutating func setRhythm(_ channel: Int, _ isRhythm: Bool) {
+    guard choices[channel].isRhythm != isRhythm else { return }
+    choices[channel].isRhythm = isRhythm
+    choices[channel].program = isRhythm ? 0 : choices[channel].homeProgram
+    findProgram(channel)
+  }
+
+  /// General MIDI, GS or XG begins anew: notes end, controllers, programs and tunings are as at first. Audio thread.
+  @_noLocks mutating func resetModule(time: Int64) {
+    for channel in 0..<Self.channels {
+      endNotes(channel, time: time)
+      for control in 0..<128 { forget(channel, control) }
+      resetExpression(channel)
+      let home = choices[channel]
+      choices[channel] = ProgramChoice(
+        bank: home.homeBank, program: home.homeProgram, isRhythm: channel == Self.drumChannel)
+    }
+    findPrograms()
+    resetBendRanges()
+    resetTunings()
   }
 
   /// The bank that controllers 0 and 32 name: senders put its number into the one or the other (GS, XG), or
@@ -45,7 +84,8 @@ extension Sampler {
     let home = choices[channel].homeBank
     let (coarse, fine) = (Int(controls[channel &* 128]), Int(controls[channel &* 128 &+ 32]))
     guard home != Self.drums, coarse >= 0 || fine >= 0 else { return home }
-    let (high, low) = (coarse > 0 ? coarse : 0, fine > 0 ? fine : 0)
+    // General MIDI 2's melodic bank has its variations in the lower half.
+    let (high, low) = (coarse > 0 && coarse != 121 ? coarse : 0, fine > 0 ? fine : 0)
     if high == 0 { return low }
     let both = high &* 128 &+ low
     return low > 0 && image != nil && image!.pointee.has(bank: both, program: program) ? both : high

@@ -188,47 +188,29 @@ extension Sampler {
 
   // MARK: Modulation
 
-  /// Where a source stands for a voice, 0...127. Audio thread.
-  @_noLocks private func position(_ source: UInt8, _ slot: Int) -> Float {
-    let voice = voicePool + slot
-    let own = Int(voice.pointee.channel)
-    // What is not the note's own is its zone's.
-    let channel = zones.master(of: own)
-    if source < 128 { return controlValue(own, Int(source), voice.pointee.image) }
-    switch source {
-    case Source.bend:
-      let bend = bends[channel]
-      return bend < 0 ? 64 + 64 * bend : 64 + 63 * bend
-    case Source.pressure: return pressures[own] > pressures[channel] ? pressures[own] : pressures[channel]
-    case Source.keyPressure: return keyPressures[own &* 128 &+ Int(voice.pointee.key)]
-    case Source.velocity: return Float(voice.pointee.velocity)
-    case Source.releaseVelocity: return Float(voice.pointee.releaseVelocity)
-    case Source.key: return Float(voice.pointee.soundKey)
-    case Source.gate: return keysDown > 0 ? 127 : 0
-    case Source.random, Source.randomBipolar: return voice.pointee.random
-    case Source.alternate: return voice.pointee.isOdd ? 127 : 0
-    case Source.bendRange: return bendRanges[channel]
-    default:
-      let link = Int(source) &- Int(Source.link)
-      return link >= 0 && link < Most.links ? shapes[slot].goals[Slot.link &+ link] : 127
-    }
-  }
-
   /// What a modulation adds, or multiplies by. Audio thread.
   @_noLocks private func amount(
     _ modulation: Modulation, _ image: UnsafeMutablePointer<InstrumentImage>, _ slot: Int
   ) -> Float {
-    let place = position(modulation.source, slot)
-    var value = modulation.amount * curveValue(image.pointee.curves + Int(modulation.curve), place)
+    var value = modulation.amount * part(modulation.source, modulation.curve, image, slot)
     if modulation.step > 0 {
       // A hair more, as a whole number of steps may come out a hair below.
       let steps = value / modulation.step * 1.0001
       if steps < 1e9, steps > -1e9 { value = Float(Int32(steps)) * modulation.step }
     }
     if modulation.by != Source.one {
-      value *= curveValue(image.pointee.curves + Int(modulation.byCurve), position(modulation.by, slot))
+      value *= part(modulation.by, modulation.byCurve, image, slot)
     }
     return modulation.isAbsolute && value < 0 ? -value : value
+  }
+
+  /// A source through its curve.
+  @_noLocks private func part(
+    _ source: UInt16, _ curve: Int32, _ image: UnsafeMutablePointer<InstrumentImage>, _ slot: Int
+  ) -> Float {
+    let values = image.pointee.curves + Int(curve)
+    let place = position(source, slot)
+    return Source.isPlain(source) ? plainCurveValue(values, place) : curveValue(values, place)
   }
 
   /// Finds out where a voice's values are to go. Audio thread.
@@ -246,7 +228,7 @@ extension Sampler {
       if modulation.isProduct { goals[target] *= amount } else { goals[target] += amount }
     }
     let own = Int(voice.pointee.channel)
-    goals[Slot.pitch] += memberBend(own)
+    goals[Slot.pitch] += memberBend(own) + channelTuning(own) + facts[slot].tuning
     if region.pointee.isBank {
       // Attenuation is never negative.
       if goals[Slot.volume] > 0 { goals[Slot.volume] = 0 }
@@ -275,7 +257,7 @@ extension Sampler {
   }
 
   /// A source has moved: the voices of the channel that listen to it follow. Audio thread.
-  @_noLocks mutating func follow(_ channel: Int, _ source: UInt8, key: Int = -1) {
+  @_noLocks mutating func follow(_ channel: Int, _ source: UInt16, key: Int = -1) {
     var slot = nextActive(0)
     while slot >= 0 {
       let voice = voicePool + slot
@@ -285,15 +267,20 @@ extension Sampler {
       if zones.reaches(channel, own), key < 0 || Int(voice.pointee.key) == key,
         region.pointee.hears(source) || (isBend && (!region.pointee.isBank || zones.isMember(own)))
       {
-        evaluate(slot)
-        if region.pointee.isDynamic {
-          evaluateNoteOn(slot)
-          voicePool[slot].envelope.change(region.pointee.envelope, added: noteValues, rate: rate)
-          shapes[slot].change(voicePool[slot].core, noteValues, rate: rate)
-        }
-        shapes[slot].wake(&voicePool[slot])
+        refresh(slot)
       }
       slot = nextActive(slot &+ 1)
     }
+  }
+
+  /// A voice finds out anew where its values are to go. Audio thread.
+  @_noLocks mutating func refresh(_ slot: Int) {
+    evaluate(slot)
+    if voicePool[slot].region.pointee.hasMovedTimes {
+      evaluateNoteOn(slot)
+      voicePool[slot].changeTimes(added: noteValues)
+      shapes[slot].change(voicePool[slot].core, noteValues, rate: rate)
+    }
+    shapes[slot].wake(&voicePool[slot])
   }
 }

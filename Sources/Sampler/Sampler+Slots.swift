@@ -145,6 +145,64 @@ extension Sampler {
     }
   }
 
+  /// Whether a region that sounds one note at a time sounds this one: with a note that is held and comes before it,
+  /// it does not. Audio thread.
+  @_noLocks func hasPriority(_ region: UnsafeMutablePointer<Region>, _ note: Note) -> Bool {
+    if region.pointee.priority == .last { return true }
+    var slot = nextActive(0)
+    while slot >= 0 {
+      let voice = voicePool + slot
+      let key = Int(voice.pointee.key)
+      if voice.pointee.isHeld, !voice.pointee.isStolen, voice.pointee.order != order,
+        voice.pointee.region.pointee.group == region.pointee.group,
+        region.pointee.priority == .highest ? key > note.key : key < note.key
+      {
+        return false
+      }
+      slot = nextActive(slot &+ 1)
+    }
+    return true
+  }
+
+  /// A key went up: of the keys still down the one that comes first now sounds again, in regions that sound one note
+  /// at a time. Audio thread.
+  @_noLocks mutating func returnToHeld(
+    _ channel: Int, _ key: Int, _ image: UnsafeMutablePointer<InstrumentImage>
+  ) {
+    let priority = soundedPriority(channel, key)
+    guard !(priority == .none) else { return }
+    var next = -1
+    for other in 0..<128 where downVelocity[channel &* 128 &+ other] > 0 {
+      let isNext =
+        priority == .last
+        ? next < 0 || downTime[channel &* 128 &+ other] >= downTime[channel &* 128 &+ next]
+        : next < 0 || priority == .highest
+      if isNext { next = other }
+    }
+    guard next >= 0 else { return }
+    var note = Note(
+      channel: channel, key: next, velocity: Int(downVelocity[channel &* 128 &+ next]), cause: .legato,
+      seconds: 0)
+    note.isReturn = true
+    start(image, note)
+  }
+
+  /// Of the voices that a key has just let go; none where another key's sounds.
+  @_noLocks private func soundedPriority(_ channel: Int, _ key: Int) -> NotePriority {
+    var priority = NotePriority.none
+    var slot = nextActive(0)
+    while slot >= 0 {
+      let voice = voicePool + slot
+      let region = voice.pointee.region
+      if !(region.pointee.priority == .none), !voice.pointee.isStolen, Int(voice.pointee.channel) == channel {
+        if voice.pointee.isHeld { return .none }
+        if Int(voice.pointee.key) == key, voice.pointee.isOfKeyDown { priority = region.pointee.priority }
+      }
+      slot = nextActive(slot &+ 1)
+    }
+    return priority
+  }
+
   /// A region has begun: ends the voices that its group turns off; a bank's exclusive classes are each
   /// channel's own. Audio thread.
   @_noLocks mutating func choke(_ new: UnsafeMutablePointer<Region>, _ channel: Int) {

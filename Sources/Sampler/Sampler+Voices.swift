@@ -13,11 +13,13 @@ struct Note {
 
   /// A controller began it: no note off will come.
   var isByControl: Bool
-  /// For a `release` that a pedal held back: the pedal, and where it stood (-1: the key itself ends it).
-  var pedal = -1
-  var pedalBefore: Float = 0
-  /// For a note off: nothing of what the key began sounds any more.
+  /// For a note off: how fast; which of the instrument's pedals do not hold it, a bit each; and whether nothing of
+  /// what the key began sounds any more.
+  var releaseVelocity = 64
+  var pedals: UInt8 = .max
   var isDead = false
+  /// Another key has gone up, and this one, still down, sounds again.
+  var isReturn = false
 
   @_noLocks init(
     channel: Int, key: Int, velocity: Int, cause: Trigger, seconds: Float, isByControl: Bool = false
@@ -50,20 +52,27 @@ extension Sampler {
     var index = 1
     while index <= count {
       let region = image.pointee.regions + Int(list[index])
-      if fits(region, note, image, chance) {
-        limitPolyphony(region, note)
-        begin(region, note, image)
-        choke(region, note.channel)
-        hasBegun = true
-      }
+      if fits(region, note, image, chance), sound(region, note, image) { hasBegun = true }
       index &+= 1
     }
     return hasBegun
   }
 
+  /// Makes room for a region, begins it, and ends what it turns off; whether it sounds.
+  @_noLocks private mutating func sound(
+    _ region: UnsafeMutablePointer<Region>, _ note: Note, _ image: UnsafeMutablePointer<InstrumentImage>
+  ) -> Bool {
+    if !region.pointee.isSilent {
+      limitPolyphony(region, note)
+      begin(region, note, image)
+    }
+    choke(region, note.channel)
+    return !region.pointee.isSilent
+  }
+
   /// Uniform in 0..<1: PCG's predecessor, a 64-bit linear congruence of which the top bits are taken
   /// (multiplier from D. Knuth, "The Art of Computer Programming" 2, MMIX).
-  @_noLocks private mutating func nextRandom() -> Float {
+  @_noLocks mutating func nextRandom() -> Float {
     random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
     return Float(random &>> 40) / 16_777_216
   }
@@ -77,16 +86,18 @@ extension Sampler {
       return false
     }
     if note.isDead, !region.pointee.playsDead { return false }
+    let isSingle = !(region.pointee.priority == .none)
+    if isSingle ? !hasPriority(region, note) : note.isReturn { return false }
     if !(region.pointee.switches.isAny || fits(region.pointee.switches, note.channel)) { return false }
     var condition = Int(region.pointee.firstCondition)
     let end = condition &+ Int(region.pointee.conditionCount)
     while condition < end {
       let range = image.pointee.conditions[condition]
-      let value = value(range.control, note, image, chance)
+      let value = value(range.control, note, image)
       if value < range.low || value > range.high { return false }
       condition &+= 1
     }
-    if note.cause == .release, !isDue(region, note, image) { return false }
+    if note.cause == .release, note.pedals >> region.pointee.pedalSet & 1 == 0 { return false }
     if chance < region.pointee.randomLow || chance >= region.pointee.randomHigh { return false }
     if region.pointee.sequenceLength > 1 {
       let counter = sequence + Int(region.pointee.sequenceCounter) % Self.counters
@@ -95,39 +106,6 @@ extension Sampler {
       if turn != UInt32(region.pointee.sequencePosition) { return false }
     }
     return true
-  }
-
-  /// Whether no pedal of its own holds a release region back; once only, with the key or with the pedal.
-  @_noLocks private mutating func isDue(
-    _ region: UnsafeMutablePointer<Region>, _ note: Note, _ image: UnsafeMutablePointer<InstrumentImage>
-  ) -> Bool {
-    let pedals = region.pointee.pedals
-    guard pedals.sustain < 128 else { return note.pedal < 0 }
-    if controlValue(note.channel, Int(pedals.sustain), image) >= pedals.sustainLow {
-      waitsForPedal = true
-      return false
-    }
-    return note.pedal < 0 || (Int(pedals.sustain) == note.pedal && note.pedalBefore >= pedals.sustainLow)
-  }
-
-  /// Where the source of a condition stands.
-  @_noLocks private func value(
-    _ source: UInt8, _ note: Note, _ image: UnsafeMutablePointer<InstrumentImage>, _ chance: Float
-  ) -> Float {
-    switch source {
-    case Source.bend: return bends[note.channel]
-    case Source.pressure: return pressures[note.channel]
-    case Source.keyPressure: return keyPressures[note.channel &* 128 &+ note.key]
-    case Source.velocity: return Float(note.velocity)
-    case Source.key: return Float(note.key)
-    case Source.gate: return keysDown > 0 ? 127 : 0
-    case Source.random, Source.randomBipolar: return chance * 127
-    case Source.channel: return Float(note.channel &+ 1)
-    case Source.program: return Float(choices[zones.master(of: note.channel)].program)
-    case Source.alternate: return noteCount & 1 == 1 ? 127 : 0
-    case Source.tempo: return Self.tempo
-    default: return source < 128 ? controlValue(note.channel, Int(source), image) : 0
-    }
   }
 
   @_noLocks private func fits(_ switches: KeySwitches, _ channel: Int) -> Bool {
@@ -140,43 +118,40 @@ extension Sampler {
     return switches.previous < 0 || switches.previous == previousKey
   }
 
-  /// Whether a controller that has moved comes into one of these ranges. Audio thread.
-  @_noLocks func begins(
+  /// Whether a message of a controller is in one of these ranges. Audio thread.
+  @_noLocks func takes(
     _ first: Int32, _ count: Int32, _ image: UnsafeMutablePointer<InstrumentImage>, _ control: Int,
-    from before: Float, to value: Float
+    _ value: Float
   ) -> Bool {
     for index in 0..<Int(count)
-    where image.pointee.conditions[Int(first) &+ index].begins(control, from: before, to: value) {
+    where image.pointee.conditions[Int(first) &+ index].takes(control, value) {
       return true
     }
     return false
   }
 
-  /// A controller has moved: the regions that it starts begin. Audio thread.
+  /// A controller's message has come: the regions that it starts begin. Audio thread.
   @_noLocks mutating func startByControl(
-    _ image: UnsafeMutablePointer<InstrumentImage>, _ channel: Int, _ control: Int, _ before: Float,
-    _ value: Float
+    _ image: UnsafeMutablePointer<InstrumentImage>, _ channel: Int, _ control: Int, _ value: Float
   ) {
+    guard control < InstrumentImage.messages else { return }
+    let program = choices[zones.master(of: channel)].place
     let list =
-      image.pointee.lists
-      + Int(image.pointee.controlLists[choices[zones.master(of: channel)].place &* 128 &+ control])
+      image.pointee.lists + Int(image.pointee.controlLists[program &* InstrumentImage.messages &+ control])
     guard list[0] > 0 else { return }
     order &+= 1
     let chance = nextRandom()
     for index in 1...Int(list[0]) {
       let region = image.pointee.regions + Int(list[index])
-      guard
-        begins(region.pointee.firstStart, region.pointee.startCount, image, control, from: before, to: value)
-      else { continue }
+      guard takes(region.pointee.firstStart, region.pointee.startCount, image, control, value) else {
+        continue
+      }
       // It sounds at its own pitch, once for all.
       let key = Int(region.pointee.keyCenter)
       let note = Note(
         channel: channel, key: key > 0 ? (key < 127 ? key : 127) : 0, velocity: 127,
         cause: region.pointee.trigger, seconds: 0, isByControl: true)
-      guard fits(region, note, image, chance) else { continue }
-      limitPolyphony(region, note)
-      begin(region, note, image)
-      choke(region, channel)
+      if fits(region, note, image, chance) { _ = sound(region, note, image) }
     }
   }
 
@@ -198,7 +173,13 @@ extension Sampler {
     voice.velocity = region.pointee.fixedVelocity < 0 ? UInt8(velocity) : UInt8(region.pointee.fixedVelocity)
     voice.random = nextRandom() * 127
     voice.isOdd = noteCount & 1 == 1
+    voice.releaseVelocity = note.isRelease ? UInt8(note.releaseVelocity) : 0
     voice.order = order
+    voice.isCaught =
+      !note.isRelease && caught[note.channel &* 128 &+ note.key] >> region.pointee.pedalSet & 1 == 1
+    facts[slot] = lastNote.facts(at: eventTime, since: loadTime, rate: rate)
+    facts[slot].tuning =
+      note.isByControl ? 0 : keyTuning(note.channel, note.key) * region.pointee.keyTrack * 0.01
     voice.output = isSeparate ? region.pointee.output : 0
     open(voice.output)
     voicePool[slot] = voice
@@ -250,12 +231,9 @@ extension Sampler {
     voicePool[slot] = voice
     shapes[slot].begin(
       &voicePool[slot], noteValues, &bank, slot: slot, seed: UInt32(truncatingIfNeeded: random &>> 32),
-      rate: rate)
+      rate: rate, slide: note.isRelease || !isBank ? Slide() : slide(note.channel, to: note.key))
     if voice.envelope.isDone || (isBank && gain == 0) { free(slot) }
   }
-
-  /// Beats a minute, counted from the engine's first frame: there is no transport to ask.
-  static var tempo: Float { @_noLocks get { 120 } }
 
   /// How long a region has to wait for its beat, from an engine frame on.
   @_noLocks private func framesToBeat(_ region: UnsafeMutablePointer<Region>, from time: Double) -> Double {

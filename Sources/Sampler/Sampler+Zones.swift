@@ -61,6 +61,7 @@ extension Sampler {
   @_noLocks func resetBendRanges() {
     for channel in 0..<Self.channels {
       bendRanges[channel] = zones.isMember(channel) ? Zones.memberBend : 2
+      parameters[channel &* Parameters.count] = Int32(bendRanges[channel]) &* 128
     }
   }
 

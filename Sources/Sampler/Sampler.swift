@@ -41,20 +41,32 @@ public struct Sampler: Kernel {
   let bendRanges: UnsafeMutablePointer<Float>
   let pressures: UnsafeMutablePointer<Float>
   let keyPressures: UnsafeMutablePointer<Float>
-  /// By channel, the registered parameter that data entry is for (-1: none).
+  /// By channel, the registered parameter that data entry is for (-1: none); and `Parameters` of each.
   let parameterNumbers: UnsafeMutablePointer<Int32>
+  let parameters: UnsafeMutablePointer<Int32>
+  /// Cents by tuning and key, and by channel and note of the octave; of the whole instrument.
+  let keyTunings: UnsafeMutablePointer<Float>
+  let octaveTunings: UnsafeMutablePointer<Float>
+  var masterTuning: (fine: Float, coarse: Float) = (0, 0)
+  /// By channel (-1: none): the last key, and the one from which the next note slides.
+  let portamentoKeys: UnsafeMutablePointer<Int16>
+  let portamentoFrom: UnsafeMutablePointer<Int16>
+  /// By slot.
+  let facts: UnsafeMutablePointer<NoteFacts>
   /// 192 values for a voice that begins.
   let noteValues: UnsafeMutablePointer<Float>
   /// By channel and key: the velocity with which it went down, and when; 0 when it is up. `began` is 1 where
-  /// that began anything. `pending` are the velocities of keys that are up and whose release regions wait for the pedal.
+  /// that began anything. `pending` are the velocities of keys that are up and whose release regions wait for pedals:
+  /// for those of the instrument's that `waiting` has a bit of. `caught` has a bit for each sostenuto pedal that holds
+  /// the key.
   let downVelocity: UnsafeMutablePointer<UInt8>
   let downTime: UnsafeMutablePointer<Int64>
   let began: UnsafeMutablePointer<UInt8>
   let pending: UnsafeMutablePointer<UInt8>
+  let waiting: UnsafeMutablePointer<UInt8>
+  let caught: UnsafeMutablePointer<UInt8>
   let sequence: UnsafeMutablePointer<UInt32>
   var keysDown = 0
-  /// A release region of the note that was looked at last waits for its pedal.
-  var waitsForPedal = false
   var image: UnsafeMutablePointer<InstrumentImage>?
   var rate: Float
   var polyphony: Int
@@ -74,6 +86,9 @@ public struct Sampler: Kernel {
   var previousVelocity = 0
   /// Some voice may be one that stops after so many beats.
   var hasStops = false
+  var lastNote = LastNote()
+  /// The engine frame at which the instrument came (-1: with the next block).
+  var loadTime: Int64 = -1
   /// A number by which each note differs from the one before.
   var noteCount: UInt32 = 0
   /// What the instrument's effects are doing.
@@ -122,13 +137,21 @@ public struct Sampler: Kernel {
     static let pressures = line(bendRanges + Sampler.channels * 4)
     static let keyPressures = line(pressures + Sampler.channels * 4)
     static let parameterNumbers = line(keyPressures + Sampler.channels * 128 * 4)
-    static let choices = line(parameterNumbers + Sampler.channels * 4)
+    static let parameters = line(parameterNumbers + Sampler.channels * 4)
+    static let keyTunings = line(parameters + Sampler.channels * Parameters.count * 4)
+    static let octaveTunings = line(keyTunings + Sampler.tuningPlaces * 4)
+    static let portamentoKeys = line(octaveTunings + Sampler.channels * 12 * 4)
+    static let portamentoFrom = line(portamentoKeys + Sampler.channels * 2)
+    static let facts = line(portamentoFrom + Sampler.channels * 2)
+    static let choices = line(facts + Sampler.slots * MemoryLayout<NoteFacts>.stride)
     static let noteValues = line(choices + Sampler.channels * MemoryLayout<ProgramChoice>.stride)
     static let downVelocity = line(noteValues + 192 * 4)
     static let downTime = line(downVelocity + Sampler.channels * 128)
     static let began = line(downTime + Sampler.channels * 128 * 8)
     static let pending = line(began + Sampler.channels * 128)
-    static let sequence = line(pending + Sampler.channels * 128)
+    static let waiting = line(pending + Sampler.channels * 128)
+    static let caught = line(waiting + Sampler.channels * 128)
+    static let sequence = line(caught + Sampler.channels * 128)
     static let effects = line(sequence + Sampler.counters * 4)
     static let size = line(effects + EffectChains.memorySize)
     static func line(_ place: Int) -> Int { (place + 63) & ~63 }
@@ -154,11 +177,19 @@ public struct Sampler: Kernel {
     keyPressures = place(Layout.keyPressures, Float.self)
     parameterNumbers = place(Layout.parameterNumbers, Int32.self)
     parameterNumbers.update(repeating: -1, count: Self.channels)
+    parameters = place(Layout.parameters, Int32.self)
+    keyTunings = place(Layout.keyTunings, Float.self)
+    octaveTunings = place(Layout.octaveTunings, Float.self)
+    portamentoKeys = place(Layout.portamentoKeys, Int16.self)
+    portamentoFrom = place(Layout.portamentoFrom, Int16.self)
+    facts = place(Layout.facts, NoteFacts.self)
     noteValues = place(Layout.noteValues, Float.self)
     downVelocity = place(Layout.downVelocity, UInt8.self)
     downTime = place(Layout.downTime, Int64.self)
     began = place(Layout.began, UInt8.self)
     pending = place(Layout.pending, UInt8.self)
+    waiting = place(Layout.waiting, UInt8.self)
+    caught = place(Layout.caught, UInt8.self)
     sequence = place(Layout.sequence, UInt32.self)
     controls.update(repeating: -1, count: Self.channels * 128)
     rate = Float(configuration.rate)
@@ -166,10 +197,11 @@ public struct Sampler: Kernel {
     random = configuration.seed &+ 0x9E37_79B9_7F4A_7C15
     polyphony = Self.limited(configuration.value(Parameter.polyphony))
     choices = place(Layout.choices, ProgramChoice.self)
-    choices.update(
-      repeating: ProgramChoice(
+    for channel in 0..<Self.channels {
+      choices[channel] = ProgramChoice(
         bank: Self.whole(configuration.value(Parameter.bank)),
-        program: Self.whole(configuration.value(Parameter.program))), count: Self.channels)
+        program: Self.whole(configuration.value(Parameter.program)), isRhythm: channel == Self.drumChannel)
+    }
     followsChanges = configuration.value(Parameter.changes) > 0.5
     zones = Zones(Self.whole(configuration.value(Parameter.zones)))
     isSeparate = configuration.value(Parameter.outputs) > 0.5
@@ -187,6 +219,7 @@ public struct Sampler: Kernel {
       fade: place(Layout.fade, Float.self),
       steps: place(Layout.steps, Int64.self), factor: 1, factors: nil)
     resetBendRanges()
+    resetTunings()
     quality = quality(configuration.value(Parameter.quality))
   }
 
@@ -210,7 +243,10 @@ public struct Sampler: Kernel {
     switch parameter {
     case Parameter.polyphony: polyphony = Self.limited(value)
     case Parameter.program:
-      for channel in 0..<Self.channels { choices[channel].program = Self.whole(value) }
+      for channel in 0..<Self.channels {
+        choices[channel].homeProgram = Self.whole(value)
+        choices[channel].program = Self.whole(value)
+      }
       findPrograms()
     case Parameter.bank:
       for channel in 0..<Self.channels {
@@ -218,7 +254,9 @@ public struct Sampler: Kernel {
         choices[channel].bank = Self.whole(value)
       }
       findPrograms()
-    case Parameter.changes: followsChanges = value > 0.5
+    case Parameter.changes:
+      followsChanges = value > 0.5
+      findPrograms()
     case Parameter.quality: quality = quality(value)
     case Parameter.zones: setZones(Self.whole(value))
     case Parameter.outputs: isSeparate = value > 0.5
@@ -235,12 +273,17 @@ public struct Sampler: Kernel {
     image = new
     effects.take(new.pointee.effects, rate: rate)
     switchLast = new.pointee.switchDefault
+    loadTime = -1
+    // These were numbered by the other's pedals.
+    setMemory(waiting, 0, Self.channels &* 128)
+    setMemory(caught, 0, Self.channels &* 128)
     findPrograms()
     setMemory(sequence, 0, Self.counters &* 4)
   }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let count = block.events.pointee.count
+    if loadTime < 0 { loadTime = block.time }
     if used == 0, block.time & Int64(blockFrames &- 1) == 0 { effects.settle() }
     if used == 0, count == 0, !effects.isRinging { return .silent }
     clearSums(block)

@@ -35,7 +35,8 @@ extension Sampler {
         smoothing: .kernel),
       ParameterDescription(
         "changes",
-        "Program changes and bank selects choose program and bank, channel by channel; held notes stay.",
+        "Program changes and bank selects choose program and bank, channel by channel; held notes stay. Channel 10 "
+          + "has the drums of a bank that has some, unless GS or XG messages say otherwise.",
         form: .toggle, default: .text("on"), smoothing: .kernel),
       ParameterDescription(
         "mpe",

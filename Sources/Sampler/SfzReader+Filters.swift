@@ -29,7 +29,7 @@ extension SfzReader {
     case "fil_random", "fil2_random":
       if let cents = real(name, value, 0...9600, place) {
         let slot = Slot.cutoff + (name == "fil_random" ? 0 : 2)
-        region.shape.modulate(slot, by: Source.random) {
+        region.shape.modulate(slot, by: Source.voiceRandom) {
           $0.amount = Float(cents)
           $0.curveNumber = 1
         }

@@ -40,8 +40,8 @@ extension SfzReader {
       }
     case "lovel": region.lowVelocity = integer(name, value, 0...127, place) ?? region.lowVelocity
     case "hivel": region.highVelocity = integer(name, value, 0...127, place) ?? region.highVelocity
-    case "sw_lokey": switchLow = key(name, value, place) ?? switchLow
-    case "sw_hikey": switchHigh = key(name, value, place) ?? switchHigh
+    // Which keys choose something is known from the regions.
+    case "sw_lokey", "sw_hikey": _ = key(name, value, place)
     case "sw_default": switchDefault = key(name, value, place) ?? switchDefault
     case "sw_last", "sw_lolast": set(&region.switches.last, key(name, value, place))
     case "sw_hilast": set(&region.switches.lastHigh, key(name, value, place))
@@ -174,12 +174,26 @@ extension SfzReader {
     case "loop_crossfade", "loopcrossfade": region.loopCrossfade = real(name, value, 0...3600, place) ?? 0
     case "count": region.playCount = integer(name, value, 0...1_000_000, place) ?? 0
     case "loop_count", "loopcount": region.loopCount = integer(name, value, 0...1_000_000, place) ?? 0
-    case "polyphony": region.polyphony = integer(name, value, 1...4096, place) ?? region.polyphony
+    case "polyphony": setPolyphony(name, value, in: &region, place)
     case "note_polyphony":
       region.notePolyphony = integer(name, value, 1...4096, place) ?? region.notePolyphony
     default: return false
     }
     return true
+  }
+
+  /// A number, or the way in which notes exclude each other.
+  private mutating func setPolyphony(
+    _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
+  ) {
+    switch value {
+    case "legato_high": (region.polyphony, region.priority) = (1, .highest)
+    case "legato_last": (region.polyphony, region.priority) = (1, .last)
+    case "legato_low": (region.polyphony, region.priority) = (1, .lowest)
+    default:
+      guard let voices = integer(name, value, 1...4096, place) else { return }
+      (region.polyphony, region.priority) = (voices, .none)
+    }
   }
 
   private static var groups: ClosedRange<Int> { -2_147_483_648...2_147_483_647 }
@@ -199,21 +213,23 @@ extension SfzReader {
     case "lopolyaft", "hipolyaft": setRange(Source.keyPressure, name, value, 0...127, 1, in: &region, place)
     case "loprog", "hiprog": setRange(Source.program, name, value, 0...127, 1, in: &region, place)
     case "sustain_sw":
-      region.pedals.sustain =
-        isOn(name, value, place) ?? true ? (region.pedals.sustain < 128 ? region.pedals.sustain : 64) : 255
+      if let isUsed = isOn(name, value, place) {
+        region.pedals.sustain = isUsed ? (region.pedals.sustain < 128 ? region.pedals.sustain : 64) : 255
+      }
     case "sustain_cc":
       region.pedals.sustain = integer(name, value, 0...127, place).map { UInt8($0) } ?? region.pedals.sustain
     case "sustain_lo":
-      region.pedals.sustainLow = Float(real(name, value, 0...127, place) ?? 64)
+      if let low = real(name, value, 0...127, place) { region.pedals.sustainLow = Float(low) }
     case "sostenuto_sw":
-      region.pedals.sostenuto =
-        isOn(name, value, place) ?? true
-        ? (region.pedals.sostenuto < 128 ? region.pedals.sostenuto : 66) : 255
+      if let isUsed = isOn(name, value, place) {
+        region.pedals.sostenuto =
+          isUsed ? (region.pedals.sostenuto < 128 ? region.pedals.sostenuto : 66) : 255
+      }
     case "sostenuto_cc":
       region.pedals.sostenuto =
         integer(name, value, 0...127, place).map { UInt8($0) } ?? region.pedals.sostenuto
     case "sostenuto_lo":
-      region.pedals.sostenutoLow = Float(real(name, value, 0...127, place) ?? 64)
+      if let low = real(name, value, 0...127, place) { region.pedals.sostenutoLow = Float(low) }
     case "xf_cccurve": region.controlPower = isPower(name, value, place) ?? region.controlPower
     case "hirand": region.randomHigh = real(name, value, 0...1, place) ?? region.randomHigh
     default: return false
@@ -233,7 +249,7 @@ extension SfzReader {
 
   /// One end, `lo` or `hi`, of the range in which a source must stand.
   private mutating func setRange(
-    _ source: UInt8, _ name: String, _ value: String, _ range: ClosedRange<Double>, _ scale: Double,
+    _ source: UInt16, _ name: String, _ value: String, _ range: ClosedRange<Double>, _ scale: Double,
     in region: inout RegionSettings, _ place: SourceLine
   ) {
     guard let number = real(name, value, range, place) else { return }
@@ -255,10 +271,11 @@ extension SfzReader {
       ("stop_", \RegionSettings.stops), ("reverse_", \RegionSettings.reverses),
     ] where name.hasPrefix(word) {
       for end in ["locc", "hicc"] {
-        guard let control = Self.number(in: name, after: word + end, last: word.isEmpty ? 137 : 127) else {
+        guard let control = Self.number(in: name, after: word + end, last: Source.controllers - 1) else {
           continue
         }
-        guard var number = real(name, value, 0...127, place) else { return true }
+        let range = Source.isPlain(UInt16(control)) ? -1e6...1e6 : 0...127
+        guard var number = real(name, value, range, place) else { return true }
         // Of the bend, whose other conditions are -1...1.
         if control == Source.bend { number = (number - 64) / (number < 64 ? 64 : 63) }
         RegionSettings.range(control, in: &region[keyPath: path]) {
@@ -272,7 +289,7 @@ extension SfzReader {
       ("xfin_locc", \ControlFade.inLow), ("xfin_hicc", \ControlFade.inHigh),
       ("xfout_locc", \ControlFade.outLow), ("xfout_hicc", \ControlFade.outHigh),
     ] {
-      guard let control = Self.number(in: name, after: fade) else { continue }
+      guard let control = Self.number(in: name, after: fade, last: Source.controllers - 1) else { continue }
       if let number = integer(name, value, 0...127, place) {
         region.controlFades[control, default: ControlFade()][keyPath: path] = number
       }

@@ -46,7 +46,7 @@ extension SfzReader {
 
   /// Takes `pan_oncc10`, `cutoff_cc74`, `amplfo_depthcc1`, `pan_curvecc10`, `cutoff_chanaft`,
   /// `fileg_vel2depth` apart: the name of what is modulated, and by what.
-  private static func modulated(_ name: String) -> (name: String, source: UInt8, part: Part)? {
+  private static func modulated(_ name: String) -> (name: String, source: UInt16, part: Part)? {
     for (suffix, source) in [("chanaft", Source.pressure), ("polyaft", Source.keyPressure)]
     where name.hasSuffix(suffix) {
       let rest = name.dropLast(suffix.count)
@@ -57,7 +57,7 @@ extension SfzReader {
     }
     guard let last = name.last, last.isASCII, last.isNumber else { return nil }
     let digits = name.reversed().prefix { $0.isASCII && $0.isNumber }.count
-    guard let number = UInt8(name.suffix(digits)), number <= Source.alternate else { return nil }
+    guard let number = UInt16(name.suffix(digits)), number < Source.controllers else { return nil }
     let rest = name.dropLast(digits)
     let suffixes: [(String, Part)] = [
       ("_curvecc", .curve), ("_stepcc", .step), ("_smoothcc", .smoothing), ("_oncc", .amount),
@@ -258,7 +258,8 @@ extension SfzReader {
     _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
   ) -> Bool {
     if let slot = Self.velocityTracking[name] {
-      if let amount = real(name, value, -9600...9600, place) {
+      // Instruments go beyond the 9600 cents of SFZ 1, and so do other players.
+      if let amount = real(name, value, -1e6...1e6, place) {
         region.shape.modulate(slot, by: Source.velocity) { $0.amount = Float(amount) }
       }
       return true
@@ -281,7 +282,7 @@ extension SfzReader {
     case "pan_random", "position_random", "width_random":
       if let percent = real(name, value, 0...200, place) {
         let slot = name.hasPrefix("pan") ? Slot.pan : (name.hasPrefix("width") ? Slot.width : Slot.position)
-        region.shape.modulate(slot, by: Source.random) {
+        region.shape.modulate(slot, by: Source.voiceRandom) {
           $0.amount = Float(percent)
           $0.curveNumber = 1
         }

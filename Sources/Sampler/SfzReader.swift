@@ -13,8 +13,6 @@ struct SfzReader {
   var switchOffset: Int { switchNoteOffset + 12 * switchOctaveOffset }
   private var switchNoteOffset = 0
   private var switchOctaveOffset = 0
-  var switchLow: Int?
-  var switchHigh: Int?
   var switchDefault: Int?
   private(set) var findings: [Finding]
   /// In the order of first use.
@@ -37,11 +35,12 @@ struct SfzReader {
   /// Works through all tokens. Worker.
   init(_ scanner: SfzScanner) {
     findings = scanner.findings
-    let unstated = RegionSettings.unstated
-    var global = unstated
-    var master = global
-    var group = global
-    var region = global
+    // What <control> says of regions is for all of them.
+    var root = RegionSettings.unstated
+    var global = root
+    var master = root
+    var group = root
+    var region = root
     var level = Level.none
     var header = ""
     func close(_ reader: inout Self) {
@@ -69,7 +68,7 @@ struct SfzReader {
           effects.begin(place)
         case "global":
           level = .global
-          global = unstated
+          global = root
           master = global
           group = global
         case "master":
@@ -90,7 +89,10 @@ struct SfzReader {
       case .opcode(let name, let value):
         count(level == .unknown || level == .effect ? "<\(header)> \(name)" : name, place)
         switch level {
-        case .control: control(name, value, place)
+        case .control:
+          guard !control(name, value, place) else { break }
+          apply(name, value, to: &root, place)
+          (global, master, group) = (root, root, root)
         case .curve: point(name, value, place)
         case .global:
           apply(name, value, to: &global, place)
@@ -242,7 +244,8 @@ struct SfzReader {
 
   // MARK: <control>
 
-  private mutating func control(_ name: String, _ value: String, _ place: SourceLine) {
+  /// False for what is none of the header's own opcodes.
+  private mutating func control(_ name: String, _ value: String, _ place: SourceLine) -> Bool {
     switch name {
     case "default_path": defaultPath = value.replacing("\\", with: "/")
     case "note_offset": noteOffset = integer(name, value, -127...127, place) ?? noteOffset
@@ -252,16 +255,17 @@ struct SfzReader {
     case "sw_octave_offset":
       switchOctaveOffset = integer(name, value, -10...10, place) ?? switchOctaveOffset
     default:
-      if let number = Self.number(in: name, after: "set_cc") {
+      if let number = Self.number(in: name, after: "set_cc", last: Source.controllers - 1) {
         if let standing = real(name, value, 0...127, place) { controls[number] = Float(standing) }
-      } else if let number = Self.number(in: name, after: "set_hdcc")
-        ?? Self.number(in: name, after: "set_realcc")
+      } else if let number = Self.number(in: name, after: "set_hdcc", last: Source.controllers - 1)
+        ?? Self.number(in: name, after: "set_realcc", last: Source.controllers - 1)
       {
         if let standing = real(name, value, 0...1, place) { controls[number] = Float(standing * 127) }
-      } else if !Self.isLabel(name) {
-        notUnderstoodOpcode(name, place)
+      } else {
+        return Self.isLabel(name)
       }
     }
+    return true
   }
 
   /// Opcodes that name things for people and make no sound.

@@ -1,7 +1,7 @@
 /// A variable of ARIA's: controllers that together move several things (`varNN_…`).
 struct SfzVariable {
   struct Source: Hashable {
-    var control: UInt8
+    var control: UInt16
     var amount: Double = 1
     var curve = 0
   }
@@ -16,7 +16,7 @@ struct SfzVariable {
   /// How many controllers can be multiplied.
   static let mostFactors = 2
 
-  mutating func source(_ control: UInt8, _ change: (inout Source) -> Void) {
+  mutating func source(_ control: UInt16, _ change: (inout Source) -> Void) {
     if let known = sources.firstIndex(where: { $0.control == control }) {
       change(&sources[known])
     } else {
@@ -63,14 +63,14 @@ extension SfzReader {
         return true
       }
       variable.isProduct = value == "mult"
-    } else if let control = Self.number(in: part, after: "oncc", last: 137)
-      ?? Self.number(in: part, after: "cc", last: 137)
+    } else if let control = Self.number(in: part, after: "oncc", last: 511)
+      ?? Self.number(in: part, after: "cc", last: 511)
     {
       guard let amount = real(name, value, -1e6...1e6, place) else { return true }
-      variable.source(UInt8(control)) { $0.amount = amount }
-    } else if let control = Self.number(in: part, after: "curvecc", last: 137) {
+      variable.source(UInt16(control)) { $0.amount = amount }
+    } else if let control = Self.number(in: part, after: "curvecc", last: 511) {
       guard let curve = integer(name, value, 0...255, place) else { return true }
-      variable.source(UInt8(control)) { $0.curve = curve }
+      variable.source(UInt16(control)) { $0.curve = curve }
     } else {
       guard let to = Self.destination(Self.bandName(part) ?? part, &region.shape) else { return false }
       guard let amount = real(name, value, -1e6...1e6, place) else { return true }

@@ -2,7 +2,7 @@ import Realtime
 
 /// A modulation as an instrument states it.
 struct ModulationSettings: Hashable {
-  var source: UInt8
+  var source: UInt16
   var by = Source.one
   var slot: UInt8
   var isAbsolute = false
@@ -123,7 +123,7 @@ struct ShapeSettings {
 
   /// The modulation of a slot by a source, or by the product of two, which is made when there is none.
   mutating func modulate(
-    _ slot: Int, by source: UInt8, and other: UInt8 = Source.one,
+    _ slot: Int, by source: UInt16, and other: UInt16 = Source.one,
     _ change: (inout ModulationSettings) -> Void
   ) {
     if let known = modulations.firstIndex(where: {

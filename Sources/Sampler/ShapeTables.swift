@@ -83,11 +83,16 @@ struct ShapeTables {
     return UnsafePointer(memory)
   }
 
-  /// A bit for each source that can change while a voice sounds.
-  func sources(_ list: [ModulationSettings], isDynamic: Bool) -> SIMD4<UInt64> {
+  /// A bit for each source that can change while a voice sounds; what an envelope's stages to come take is asked
+  /// for when it changes, not when they begin.
+  func sources(_ list: [ModulationSettings]) -> SIMD4<UInt64> {
     var bits = SIMD4<UInt64>(repeating: 0)
-    for modulation in list where isDynamic || Int(modulation.slot) < Slot.noteOn {
-      for source in [modulation.source, modulation.by] { bits[Int(source >> 6)] |= 1 << UInt64(source & 63) }
+    for modulation in list
+    where Int(modulation.slot) < Slot.noteOn || Slot.isTime(Int(modulation.slot)) {
+      for source in [modulation.source, modulation.by] {
+        let bit = Source.bit(source)
+        if bit >= 0 { bits[bit >> 6] |= 1 << UInt64(bit & 63) }
+      }
     }
     return bits
   }

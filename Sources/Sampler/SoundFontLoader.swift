@@ -52,8 +52,6 @@ struct SoundFontLoader {
     guard builder.count > 0 else {
       throw LoadError(path: file.path, findings.first?.message ?? "nothing in the bank can be played")
     }
-    // Where the controllers of General MIDI stand: volume, pan, expression.
-    builder.controls = [7: 100, 10: 64, 11: 127]
     let resource = builder.build(name: lastComponent(file.path))
     let report = InstrumentReport(
       path: file.path, format: "SoundFont 2", regions: builder.count, samples: loaded.count,

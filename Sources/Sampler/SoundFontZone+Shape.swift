@@ -137,7 +137,7 @@ extension SoundFontZone {
     if modulator.isLinked {
       guard !modulator.links.isEmpty, let link = shape.link() else { return false }
       for other in modulator.links where !add(other, to: Slot.link + link, 1, &shape) { isWhole = false }
-      settings.source = Source.link + UInt8(link)
+      settings.source = Source.link + UInt16(link)
     }
     settings.slot = UInt8(slot)
     settings.amount *= scale
@@ -183,10 +183,10 @@ extension SoundFontZone {
   }
 
   /// A source's 16 bits: index, controller or not, direction, polarity, type (chapter 8.2).
-  private static func source(_ bits: Int) -> (number: UInt8, curve: Curve)? {
-    let number: UInt8
+  private static func source(_ bits: Int) -> (number: UInt16, curve: Curve)? {
+    let number: UInt16
     if bits & 0x80 != 0 {
-      number = UInt8(bits & 0x7F)
+      number = UInt16(bits & 0x7F)
       // Banks, data entry, parameter numbers and modes are no sources.
       if [0, 6, 32, 38, 98, 99, 100, 101].contains(number) || number >= 120 { return nil }
     } else {

@@ -144,6 +144,7 @@ struct SoundFontZone {
   func region(_ sample: SoundFontFile.Sample, first: Int, group: Int, frames: Int) -> RegionSettings {
     var region = RegionSettings()
     region.isBank = true
+    region.pedals = .switches
     region.sample = sample.name
     region.lowKey = keys.lowerBound
     region.highKey = min(127, keys.upperBound)

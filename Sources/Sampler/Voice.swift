@@ -170,6 +170,11 @@ struct Voice {
     }
   }
 
+  /// Modulation now says `added` for the amplifier's stages. Audio thread.
+  @_noLocks mutating func changeTimes(added: UnsafePointer<Float>) {
+    envelope.change(region.pointee.envelope, added: added, rate: rate)
+  }
+
   /// The rate changed: the same pitch, the same times. Worker.
   mutating func retune(_ factor: Double) {
     rate *= Float(factor)

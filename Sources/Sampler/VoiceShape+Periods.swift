@@ -26,7 +26,7 @@ extension VoiceShape {
     let region = voice.region
     if areSendsMoving { takeSends() }
     wasOver = isOver(region)
-    let isAll = isGliding
+    let isAll = advanceSlide() || isGliding
     if isGliding {
       isGliding = glide(region.pointee.smoothing, rate)
       findRoutes(region)
@@ -229,7 +229,8 @@ extension VoiceShape {
     let moved = all ? .max : targets
     if Self.has(moved, UInt8(Slot.pitch)) {
       nextRatio = voice.pitch
-      if totals[Slot.pitch] != 0 { nextRatio *= exponential2(Double(totals[Slot.pitch]) / 1200) }
+      let cents = totals[Slot.pitch] + slide.cents
+      if cents != 0 { nextRatio *= exponential2(Double(cents) / 1200) }
     }
     // Slots up to the position.
     if moved & 0x1F != 0 { computeGains(voice) }
@@ -248,7 +249,8 @@ extension VoiceShape {
     if totals[Slot.pan] != pan || totals[Slot.position] != position {
       pan = totals[Slot.pan]
       position = totals[Slot.position]
-      (sideLeft, sideRight) = Self.sides(pan: pan, position: position, isStereo: isStereo)
+      (sideLeft, sideRight) = Self.sides(
+        pan: pan, position: position, isStereo: isStereo, voice.region.pointee.sideGain)
     }
     // 140 dB: what lies beyond is a mistake, and with what comes behind it might be no number.
     if !(gain < 1e7 && gain > -1e7) { gain = gain > 0 ? 1e7 : (gain < 0 ? -1e7 : 0) }
@@ -259,12 +261,14 @@ extension VoiceShape {
     other = width == 100 || !isStereo ? 0 : 0.5 - width * 0.005
   }
 
-  @_noLocks private static func sides(pan: Float, position: Float, isStereo: Bool) -> (Float, Float) {
+  @_noLocks private static func sides(
+    pan: Float, position: Float, isStereo: Bool, _ gain: Float
+  ) -> (Float, Float) {
     let first = side(pan)
-    guard isStereo else { return first }
-    // Of a stereo sample one side is lowered and the other raised: 0 dB in the middle.
+    guard isStereo else { return (gain * first.0, gain * first.1) }
+    // Of a stereo sample one side is lowered and the other raised, by both.
     let second = side(position)
-    return (2 * first.0 * second.0, 2 * first.1 * second.1)
+    return (gain * first.0 * second.0, gain * first.1 * second.1)
   }
 
   @_noLocks private static func side(_ percent: Float) -> (Float, Float) {

@@ -1,5 +1,30 @@
 import Realtime
 
+/// Portamento: cents from the key that it comes from, in a straight line to none.
+struct Slide: BitwiseCopyable {
+  private(set) var cents: Float = 0
+  /// A control period.
+  private var step: Float = 0
+
+  @_noLocks init() {}
+
+  @_noLocks init(from cents: Float, over seconds: Float, rate: Float) {
+    let periods = seconds * rate / Float(VoiceShape.period)
+    guard periods >= 1 else { return }
+    self.cents = cents
+    step = cents / periods
+  }
+
+  var isMoving: Bool { @_noLocks @inline(__always) get { cents != 0 } }
+
+  @_noLocks mutating func advance() {
+    cents -= step
+    if (cents > 0) != (step > 0) { cents = 0 }
+  }
+
+  mutating func retune(_ factor: Double) { step /= Float(factor) }
+}
+
 /// What moves a voice besides its amplifier envelope: values that glide to where controllers send them,
 /// LFOs, further envelopes; and what these make of its pitch, its gains and its filters.
 ///
@@ -54,6 +79,8 @@ struct VoiceShape {
   var position: Float = 0
   var sideLeft: Float = 0
   var sideRight: Float = 0
+  /// The way from another key's pitch.
+  private(set) var slide = Slide()
   /// The voice's age up to which these generators have moved on, and up to which the others have.
   var age: Int64 = 0
   var idleAge: Int64 = 0
@@ -92,9 +119,10 @@ struct VoiceShape {
   /// thread.
   @_noLocks mutating func begin(
     _ voice: inout Voice, _ noteOn: UnsafePointer<Float>, _ bank: inout FilterBank, slot: Int, seed: UInt32,
-    rate: Float
+    rate: Float, slide: Slide
   ) {
     copyMemory(values, values + 64, 256)
+    self.slide = slide
     let region = voice.region
     let image = voice.image!
     for index in 0..<Int(region.pointee.lfoCount) {
@@ -146,8 +174,15 @@ struct VoiceShape {
     }
     isGliding = false
     wasGliding = false
-    isMoving = hasLiveGenerators
+    isMoving = hasLiveGenerators || slide.isMoving
     settle(&voice)
+  }
+
+  /// The slide goes on by a control period; whether there is one. Audio thread.
+  @_noLocks @inline(__always) mutating func advanceSlide() -> Bool {
+    guard slide.isMoving else { return false }
+    slide.advance()
+    return true
   }
 
   /// Something has changed: control periods run until all is at rest again. Audio thread.
@@ -229,6 +264,7 @@ struct VoiceShape {
     ratio /= factor
     nextRatio /= factor
     ratioStep /= factor * factor
+    slide.retune(factor)
     for index in 0..<Most.lfos { lfos[index].retune(factor) }
     for index in 0..<Most.envelopes { envelopes[index].retune(factor) }
     for index in 0..<Most.flexible { flexible[index].retune(factor) }

@@ -50,7 +50,7 @@ import Testing
     // At the second frame of a period, its last, and two within one.
     for (count, offset) in [1, 63, 17, 40].enumerated() {
       let channel: UInt8 = count % 2 == 0 ? 0 : 1
-      let sent = player.play([0x90 | channel, 60, 100], at: UInt32(offset))
+      let sent = player.play([0x90 | channel, 60, 100], at: UInt8(offset))
       #expect(
         wait {
           graph.engine.collect()
@@ -59,9 +59,39 @@ import Testing
       #expect(left.onsets.last == sent)
       #expect(wait { right.onsets.count == (count + 1) / 2 })
       if channel == 1 { #expect(right.onsets.last == sent) }
-      _ = player.play([0x80 | channel, 60, 0], at: UInt32(offset))
+      _ = player.play([0x80 | channel, 60, 0], at: UInt8(offset))
       #expect(wait { left.isSilent && right.isSilent })
     }
+  }
+
+  @Test("a system exclusive message of another client is heard: General MIDI on ends every note")
+  func systemExclusive() throws {
+    let server = try JackTestServer(extra: ["-S"])
+    defer { server.stop() }
+    let graph = try LiveGraph(
+      """
+      node m midi
+      node s sampler
+      node out output
+      connect m -> s
+      connect s -> out map=[0]
+      """)
+    try graph.load(instrument.path(), into: "s")
+    let driver = try driver(graph, server)
+    defer { driver.stop() }
+    let player = try #require(MidiPlayer(server: server.name, name: "player"))
+    #expect(wait { player.connect(to: "sostenuto:midi") })
+    let listener = try #require(
+      SoundListener(server: server.name, source: "sostenuto:out_1", name: "listener"))
+    _ = player.play([0x90, 60, 100], at: 3)
+    #expect(
+      wait {
+        graph.engine.collect()
+        return listener.onsets.count == 1
+      })
+    #expect(!listener.isSilent)
+    _ = player.play([0xF0, 0x7E, 0x7F, 9, 1, 0xF7], at: 9)
+    #expect(wait { listener.isSilent })
   }
 
   @Test("when the other side disconnects or crashes, the notes end that it held, and no others")
@@ -173,9 +203,10 @@ private final class MidiPlayer {
 
   var isConnected: Bool { !client!.connections(of: port).isEmpty }
 
-  /// Sends a message at a frame of some period; gives JACK's time of that frame.
-  func play(_ message: [UInt8], at offset: UInt32) -> UInt32 {
-    let word = message.reduce(UInt64(offset)) { $0 << 8 | UInt64($1) } | 1 << 63
+  /// Sends a message of at most six bytes at a frame of some period; gives JACK's time of that frame.
+  func play(_ message: [UInt8], at offset: UInt8) -> UInt32 {
+    let bytes = message + [UInt8](repeating: 0, count: 6 - message.count)
+    let word = bytes.reduce(UInt64(offset)) { $0 << 8 | UInt64($1) } | UInt64(message.count) << 56 | 1 << 63
     desk.message.store(word, ordering: .releasing)
     _ = wait { desk.message.load(ordering: .acquiring) == 0 }
     return desk.sentAt.load(ordering: .relaxed)
@@ -189,7 +220,7 @@ private final class MidiPlayer {
 private final class Desk: Sendable {
   nonisolated(unsafe) let client: OpaquePointer
   nonisolated(unsafe) let port: OpaquePointer
-  /// The offset and three bytes, with the highest bit; 0: nothing to send.
+  /// The number of bytes, the offset and six bytes, with the highest bit; 0: nothing to send.
   let message = Atomic<UInt64>(0)
   let sentAt = Atomic<UInt32>(0)
 
@@ -206,9 +237,9 @@ private func playPeriod(_ frames: UInt32, _ argument: UnsafeMutableRawPointer?) 
   jack_midi_clear_buffer(buffer)
   let word = desk.message.load(ordering: .acquiring)
   guard word != 0 else { return 0 }
-  let offset = UInt32(word >> 24 & 0xFFFF)
-  let bytes = [UInt8(word >> 16 & 0xFF), UInt8(word >> 8 & 0xFF), UInt8(word & 0xFF)]
-  jack_midi_event_write(buffer, offset, bytes, 3)
+  let offset = UInt32(word >> 48 & 0xFF)
+  let bytes = (0..<6).map { UInt8(truncatingIfNeeded: word >> UInt64(8 * (5 - $0))) }
+  jack_midi_event_write(buffer, offset, bytes, Int(word >> 56 & 0x7F))
   desk.sentAt.store(jack_last_frame_time(desk.client) &+ offset, ordering: .relaxed)
   desk.message.store(0, ordering: .releasing)
   return 0

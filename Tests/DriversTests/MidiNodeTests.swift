@@ -71,6 +71,22 @@ final class StepInstrument: Sendable {
     #expect(voices == 1)
   }
 
+  @Test("what is for all channels reaches a node that listens to one")
+  func forAllChannels() throws {
+    try graph.perform("set m.channel 3")
+    let host = RenderHost(graph.engine.renderer)
+    host.midi[0].append(Event(.noteOn, channel: 2, key: 60, value: 100, offset: 5))
+    go(host)
+    #expect(voices == 1)
+    host.midi[0].append(Event(.rhythm, channel: 5, value: 1))
+    host.midi[0].append(Event(.noteOff, channel: 5, key: 60))
+    go(host)
+    #expect(voices == 1)
+    host.midi[0].append(Event(.reset))
+    go(host)
+    #expect(voices == 0)
+  }
+
   @Test("another channel or port, and a cable that goes, end what is held, pedals too, and nothing else")
   func moved() throws {
     let host = RenderHost(graph.engine.renderer)

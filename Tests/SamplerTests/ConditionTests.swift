@@ -11,7 +11,7 @@ import Testing
   /// Regions of which the heights tell which one sounds.
   func rig(_ sfz: String) throws -> Rig<Sampler> {
     folder.wav("one.wav", [[Float](repeating: 1, count: 4000)])
-    let text = "<global> sample=one.wav amp_veltrack=0 pan=-100 end=31 loop_mode=one_shot\n" + sfz
+    let text = "<global> sample=one.wav amp_veltrack=0 end=31 loop_mode=one_shot\n" + sfz
     let (resource, report) = try InstrumentLoader.load(path: folder.write("a.sfz", text))
     #expect(report.findings == [])
     let rig = Rig<Sampler>(Sampler.description)
@@ -49,7 +49,7 @@ import Testing
       heights(
         rig,
         [[.control(64, 127)], [.control(64, 100)], [.control(64, 0)], [.control(64, 64)], [.on(60)]])
-        == [30, 0, 0, 30, 10])
+        == [30, 30, 0, 30, 10])
   }
 
   @Test func channelsBendsAndProgramsChooseRegions() throws {
@@ -232,7 +232,7 @@ import Testing
     let ramp = (0..<4000).map { Float($0) / 4000 }
     folder.wav("ramp.wav", [ramp])
     let path = folder.write(
-      "b.sfz", "<region> sample=ramp.wav amp_veltrack=0 pan=-100 offset=1000 offset_random=500")
+      "b.sfz", "<region> sample=ramp.wav amp_veltrack=0 offset=1000 offset_random=500")
     let rig = Rig<Sampler>(Sampler.description)
     rig.use(try InstrumentLoader.load(path: path).resource)
     var starts: Set<Int> = []

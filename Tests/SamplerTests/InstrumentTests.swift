@@ -15,7 +15,7 @@ import Testing
     #expect(report.keys.count > 80)
     for key in [UInt8(36), 60, 90] {
       let rig = Rig<Sampler>(Sampler.description)
-      rig.use(resource)
+      rig.use(resource, asLoaded: true)
       let output = rig.run(14400, [(0, .on(key, 127)), (7000, .off(key))])
       let peak = output.map { $0.map(abs).max()! }.max()!
       let decibels = 20 * log10(peak)

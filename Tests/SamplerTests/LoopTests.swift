@@ -12,7 +12,7 @@ import Testing
 
   func rig(_ opcodes: String, findings: Int = 0) throws -> Rig<Sampler> {
     folder.wav("ramp.wav", [ramp])
-    let text = "<global> amp_veltrack=0 pan=-100 sample=ramp.wav\n" + opcodes
+    let text = "<global> amp_veltrack=0 sample=ramp.wav\n" + opcodes
     let (resource, report) = try InstrumentLoader.load(path: folder.write("a.sfz", text))
     #expect(report.findings.count == findings, "\(report.findings)")
     let rig = Rig<Sampler>(Sampler.description)

@@ -9,7 +9,7 @@ import Testing
   let folder = Folder()
 
   func rig(_ opcodes: String, findings: Int = 0) throws -> Rig<Sampler> {
-    try folder.rig("<global> amp_veltrack=0 pan=-100", opcodes, findings: findings)
+    try folder.rig("<global> amp_veltrack=0", opcodes, findings: findings)
   }
 
   @Test func loopsFadeIntoWhatLiesBeforeThem() throws {

@@ -15,7 +15,7 @@ import Testing
     let step = hertz / 48000
     let samples = (0..<60000).map { Float(0.5 * sin(2 * .pi * step * Double($0))) }
     folder.wav("a.wav", [samples])
-    folder.write("a.sfz", "<region> sample=a.wav amp_veltrack=0 pan=-100 tune=\(cents)")
+    folder.write("a.sfz", "<region> sample=a.wav amp_veltrack=0 tune=\(cents)")
     let rig = Rig<Sampler>(Sampler.description, values: [6: Float(quality)])
     rig.use(try InstrumentLoader.load(path: folder.path + "a.sfz").resource)
     let output = rig.run(24000, [(0, .on(60))])[0]

@@ -76,10 +76,14 @@ final class Rig<K: Kernel> {
     queue.deallocate()
   }
 
-  /// Hands the kernel something loaded, which lives as long as the rig.
-  func use(_ resource: Resource?) {
+  /// Hands the kernel something loaded, which lives as long as the rig. A sampler's volume controller is at its full
+  /// in SFZ instruments, where they would begin with 100, so that what is heard is what opcodes say.
+  func use(_ resource: Resource?, asLoaded: Bool = false) {
     if let resource { kept.append(resource) }
     kernel.use(resource?.header)
+    guard let sampler = kernel as? Sampler, let image = sampler.image else { return }
+    guard !asLoaded, !image.pointee.regions[0].isBank else { return }
+    for channel in 0..<16 { sampler.controls[channel * 128 + 7] = 127 }
   }
 
   func setParameter(_ index: Int, _ value: Float) { values[index] = value }

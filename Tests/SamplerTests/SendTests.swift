@@ -25,7 +25,7 @@ import Testing
 
   @Test func aRegionSendsThePercentThatItSays() throws {
     let rig = try rig(
-      "<region> key=60 sample=one.wav pan=-100 effect1=50\n<region> key=62 sample=wide.wav effect2=100")
+      "<region> key=60 sample=one.wav effect1=50\n<region> key=62 sample=wide.wav effect2=100")
     let out = rig.run(640, [(0, .on(60))])
     #expect(abs(out[0][320] - 0.5) < 1e-6)
     #expect(rig.heard["reverb"]!.map { $0[320] } == out.map { $0[320] * 0.5 })
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test func controllersMoveSendsWithoutSteps() throws {
-    let rig = try rig("<region> sample=one.wav pan=-100 effect1=20 effect1_oncc91=60 effect2_oncc93=50")
+    let rig = try rig("<region> sample=one.wav effect1=20 effect1_oncc91=60 effect2_oncc93=50")
     _ = rig.run(640, [(0, .on(60))])
     let out = rig.run(
       9600, [(Int(rig.time), .control(91, 127)), (Int(rig.time) + 480, .control(93, 127))])[0]
@@ -122,7 +122,7 @@ import Testing
 
   @Test func regionsPlayAtOutputsOfTheirOwnWhereTheyAreSeparate() throws {
     let regions = (0...3).map {
-      "<region> key=\(60 + $0) sample=one.wav pan=-100 amplitude=\(10 << $0) output=\($0)\n"
+      "<region> key=\(60 + $0) sample=one.wav amplitude=\(10 << $0) output=\($0)\n"
     }
     .joined()
     let all = (0...3).map { (0, Event.on(UInt8(60 + $0))) }
@@ -148,7 +148,7 @@ import Testing
   }
 
   @Test func aHeldNoteStaysAtItsOutput() throws {
-    let rig = try rig("<region> sample=one.wav pan=-100 output=2 effect1=50 cutoff=20000")
+    let rig = try rig("<region> sample=one.wav output=2 effect1=50 cutoff=20000")
     let held = rig.run(640, [(0, .on(60))])[0][600]
     rig.kernel.set(11, element: 0, to: 1, over: 0)
     let both = rig.run(640, [(Int(rig.time), .on(72))])
@@ -160,7 +160,7 @@ import Testing
   }
 
   @Test func anOutputThatIsNotThereIsTold() throws {
-    let rig = try rig("<region> sample=one.wav pan=-100 output=7", findings: 1, values: [11: 1])
+    let rig = try rig("<region> sample=one.wav output=7", findings: 1, values: [11: 1])
     _ = rig.run(640, [(0, .on(60))])
     #expect(abs(rig.heard["out4"]![0][320] - 0.5) < 1e-6)
   }

@@ -258,7 +258,7 @@ import Testing
   @Test func generatedWavesSound() throws {
     folder.write(
       "a.sfz",
-      "<global> amp_veltrack=0 pan=-100 <region> sample=*sine key=69 pitch_keycenter=60\n<region> sample=*silence key=61\n<region> sample=*drum key=62"
+      "<global> amp_veltrack=0 <region> sample=*sine key=69 pitch_keycenter=60\n<region> sample=*silence key=61\n<region> sample=*drum key=62"
     )
     let (resource, report) = try InstrumentLoader.load(path: folder.path + "a.sfz")
     #expect(report.missingSamples == ["*drum"])
@@ -365,20 +365,19 @@ import Testing
       rig.use(resource)
       return rig.run(frames, [(0, .on(key, velocity))])
     }
-    let half = Float(0.5).squareRoot()
     let panned = play(60, 100, 64)
-    #expect(abs(panned[0][10] - 0.5 * powf(10, -6 / 20)) < 1e-6)
+    #expect(abs(panned[0][10] - Float(0.5).squareRoot() * powf(10, -6 / 20)) < 1e-6)
     #expect(abs(panned[1][10]) < 1e-6)
     let shaped = play(61, 100, 9600)[0]
-    #expect(abs(shaped[240] - 0.5 * half) < 1e-6)
-    #expect(abs(shaped[480 + 240] - half) < 1e-6)
+    #expect(abs(shaped[240] - 0.5) < 1e-6)
+    #expect(abs(shaped[480 + 240] - 1) < 1e-6)
     // A quarter is reached after ln 4 / 9 of the decay's time; half of it half-way.
     let quarter = 960 + Int(4800 * log(4.0) / 9)
-    #expect(abs(shaped[(960 + quarter) / 2] - 0.5 * half) < 2e-3)
-    #expect(abs(shaped[quarter + 2] - 0.25 * half) < 1e-6)
-    #expect(abs(play(62, 64, 64)[0][0] - powf(64 / 127, 2) * half) < 1e-6)
-    #expect(abs(play(63, 64, 64)[0][0] - 0.8 * half) < 1e-6)
-    #expect(abs(play(63, 32, 64)[0][0] - 0.4 * half) < 1e-6)
+    #expect(abs(shaped[(960 + quarter) / 2] - 0.5) < 2e-3)
+    #expect(abs(shaped[quarter + 2] - 0.25) < 1e-6)
+    #expect(abs(play(62, 64, 64)[0][0] - powf(64 / 127, 2)) < 1e-6)
+    #expect(abs(play(63, 64, 64)[0][0] - 0.8) < 1e-6)
+    #expect(abs(play(63, 32, 64)[0][0] - 0.4) < 1e-6)
     let late = play(64, 100, 600)[0]
     #expect(late.firstIndex { $0 != 0 } == 480)
     #expect(play(65, 100, 200)[0].count { $0 != 0 } == 100)

@@ -146,7 +146,7 @@ import Testing
     let samples = noise(Self.frames)
     folder.wav("a.wav", [samples])
     let path = folder.write(
-      "a.sfz", "<region> sample=a.wav amp_veltrack=0 pan=-100 offset_oncc1=90000")
+      "a.sfz", "<region> sample=a.wav amp_veltrack=0 offset_oncc1=90000")
     var options = Self.small
     options.waits = false
     let (resource, _) = try InstrumentLoader.load(path: path, options: options)

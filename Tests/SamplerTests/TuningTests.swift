@@ -82,7 +82,7 @@ import Testing
   @Test func aTunedInstrumentPlaysTheScaleAndKeepsTheSamples() throws {
     folder.wav("sine.wav", [sine(4800, period: 48)])
     let path = folder.write(
-      "a.sfz", "<region> sample=sine.wav loop_mode=loop_continuous amp_veltrack=0 pan=-100")
+      "a.sfz", "<region> sample=sine.wav loop_mode=loop_continuous amp_veltrack=0")
     let (resource, _) = try InstrumentLoader.load(path: path)
     func rig(_ tuning: Tuning?) -> Rig<Sampler> {
       let rig = Rig<Sampler>(Sampler.description)

@@ -13,7 +13,7 @@ import Testing
     throws
   {
     let path = folder.write(
-      "a.sfz", "<region> amp_veltrack=0 pan=-100 sample=*\(wave) seq_length=2 seq_position=1")
+      "a.sfz", "<region> amp_veltrack=0 sample=*\(wave) seq_length=2 seq_position=1")
     let (resource, report) = try InstrumentLoader.load(path: path)
     #expect(report.findings == [])
     for key in [UInt8(33), 69, 93, 105] {
@@ -54,7 +54,7 @@ import Testing
   }
 
   @Test func generatedNoiseIsWhiteAndEven() throws {
-    let path = folder.write("a.sfz", "<region> amp_veltrack=0 pan=-100 sample=*noise")
+    let path = folder.write("a.sfz", "<region> amp_veltrack=0 sample=*noise")
     let rig = Rig<Sampler>(Sampler.description)
     rig.use(try InstrumentLoader.load(path: path).resource)
     let output = rig.run(48000, [(0, .on(60))])[0].map(Double.init)

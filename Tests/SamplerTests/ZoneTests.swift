@@ -14,7 +14,7 @@ import Testing
     let (resource, _) = try InstrumentLoader.load(
       path: folder.write(
         "a.sfz",
-        "<region> sample=sine.wav loop_mode=loop_continuous amp_veltrack=0 pan=-100 pitch_keytrack=0 \(opcodes)"
+        "<region> sample=sine.wav loop_mode=loop_continuous amp_veltrack=0 pitch_keytrack=0 \(opcodes)"
       ))
     let rig = Rig<Sampler>(Sampler.description, values: [8: zones])
     rig.use(resource)
@@ -77,7 +77,7 @@ import Testing
 
   @Test func pressureAndBrightnessAreByNotePedalsAndVolumeByZone() throws {
     func level(_ event: Event, note: UInt8) throws -> Double {
-      let rig = try rig("volume_oncc74=-20 volume_chanaft=-20 volume_oncc7=-20", zones: 1)
+      let rig = try rig("volume_oncc74=-20 volume_chanaft=-20 volume_oncc12=-20", zones: 1)
       _ = rig.run(9600, [on(note), (0, event)])
       let power = rig.run(4800)[0].reduce(0.0) { $0 + Double($1) * Double($1) } / 4800
       return (10 * log10(power / 0.125)).rounded()
@@ -86,7 +86,7 @@ import Testing
     #expect(try level(Event(.control, channel: 2, key: 74, value: 127), note: 5) == 0)
     #expect(try level(Event(.pressure, channel: 2, value: 127), note: 2) == -20)
     #expect(try level(Event(.pressure, channel: 2, value: 127), note: 5) == 0)
-    #expect(try level(Event(.control, channel: 0, key: 7, value: 127), note: 5) == -20)
+    #expect(try level(Event(.control, channel: 0, key: 12, value: 127), note: 5) == -20)
     #expect(try level(Event(.pressure, channel: 0, value: 127), note: 5) == -20)
     // The master's pedal holds notes of members, and lets them go.
     let held = try rig("ampeg_release=0.01", zones: 1)
