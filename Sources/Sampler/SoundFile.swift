@@ -55,7 +55,7 @@ final class SoundFile {
     guard let handle = sf_open_virtual(&access, Int32(SFM_READ), &info, memory) else {
       copy.deallocate()
       memory.deallocate()
-      throw LoadError(path: path, "it cannot be decoded: \(String(cString: sf_strerror(nil)))")
+      throw LoadError(path: path, "it cannot be decoded: \(Self.lastFault)")
     }
     self.path = path
     self.handle = handle
@@ -95,8 +95,13 @@ final class SoundFile {
   private static func openingFault(_ path: String) -> String {
     guard let stream = fopen(TextFile.cName(path), "r") else { return String(cString: strerror(errno)) }
     fclose(stream)
+    return "not a readable audio file: \(lastFault)"
+  }
+
+  /// Why the last file could not be opened, without the stop at its end.
+  private static var lastFault: String {
     let words = String(cString: sf_strerror(nil))
-    return "not a readable audio file: \(words.hasSuffix(".") ? String(words.dropLast()) : words)"
+    return words.hasSuffix(".") ? String(words.dropLast()) : words
   }
 
   private static var access: SF_VIRTUAL_IO {
