@@ -91,7 +91,7 @@ extension AudioFile {
   /// What was repaired while reading. Worker.
   func findings(file: String? = nil, line: Int = 0) -> [Finding] {
     var all: [Finding] = []
-    let subject = file == nil ? "" : "`\(lastComponent(path))`: "
+    let subject = file == nil ? "" : "`\(TextFile.shown(lastComponent(path)))`: "
     if facts.badSamples > 0 {
       all.append(
         Finding(

@@ -50,7 +50,7 @@ final class SoundFile {
     guard let handle = sf_open_virtual(&access, Int32(SFM_READ), &info, memory) else {
       copy.deallocate()
       memory.deallocate()
-      throw LoadError(path: path, "it cannot be decoded: \(String(cString: sf_strerror(nil)))")
+      throw LoadError(path: path, "it cannot be decoded: \(Self.lastFault)")
     }
     self.path = path
     self.handle = handle
@@ -103,9 +103,12 @@ final class SoundFile {
     return sf_seek(handle, 0, SEEK_SET) == 0 && isThere
   }
 
-  private static var openingFault: String {
+  private static var openingFault: String { "not a readable audio file: \(lastFault)" }
+
+  /// Why the last file could not be opened, without the stop at its end.
+  private static var lastFault: String {
     let words = String(cString: sf_strerror(nil))
-    return "not a readable audio file: \(words.hasSuffix(".") ? String(words.dropLast()) : words)"
+    return words.hasSuffix(".") ? String(words.dropLast()) : words
   }
 
   private static var access: SF_VIRTUAL_IO {

@@ -64,6 +64,12 @@ enum TextFile {
     return (bytes + [0]).map { CChar(bitPattern: $0) }
   }
 
+  /// A path as people read it.
+  static func shown(_ path: String) -> String {
+    guard path.unicodeScalars.contains(where: { (0xF780...0xF7FF).contains($0.value) }) else { return path }
+    return text(cName(path).dropLast().map { UInt8(bitPattern: $0) })
+  }
+
   /// The part of a path that such bytes are.
   private static func name(_ bytes: [UInt8]) -> String {
     String(validating: bytes, as: UTF8.self)
