@@ -101,6 +101,17 @@ if ProcessInfo.processInfo.environment["FUZZ"] == "1" {
   ]
 }
 
+// `make test FILTER=…` builds the test targets that it names, and what these need.
+let wanted = (ProcessInfo.processInfo.environment["SOSTENUTO_TESTS"] ?? "").split(separator: " ").map(
+  String.init)
+if !wanted.isEmpty {
+  package.targets.removeAll { $0.type == .test && !wanted.contains($0.name) }
+  if !wanted.contains("ProgramTests") { package.targets.removeAll { $0.name == "sostenuto" } }
+  if Set(wanted).isDisjoint(with: ["ProgramTests", "InterfaceTests"]) {
+    package.targets.removeAll { $0.name == "Interface" }
+  }
+}
+
 // `make test` and the other checks build with STRICT=1.
 if ProcessInfo.processInfo.environment["STRICT"] == "1" {
   for target in package.targets where target.type != .system {

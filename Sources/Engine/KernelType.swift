@@ -20,6 +20,7 @@ struct KernelType: Sendable {
   let audioOutputs: [PortDescription]
   /// By cable, or directly as `note`, `play` and the like.
   let takesEvents: Bool
+  let followsCount: Bool
   let size: Int
   let alignment: Int
   let memorySize: @Sendable (KernelConfiguration) -> Int
@@ -36,6 +37,7 @@ struct KernelType: Sendable {
     takesEvents =
       description.inputs.contains(where: \.isEvents) || description.outputs.contains(where: \.isEvents)
       || tag == .player
+    followsCount = K.followsCount
     size = MemoryLayout<K>.stride
     alignment = MemoryLayout<K>.alignment
     memorySize = { K.memorySize($0) }
