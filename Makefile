@@ -11,6 +11,8 @@ PATCH ?= Patches/reconnect.patch
 FILTER ?=
 # How long `make fuzz` searches (a fifth of it each kind of file) and `make soak` plays.
 MINUTES ?= 10
+# How many random scripts `make laws` tries.
+COUNT ?= 1000
 # What `make soak` edits: the number that an earlier one printed, or any.
 SEED ?=
 # How many edits `make rtsan` makes.
@@ -39,7 +41,7 @@ QUIETLY := | sed -u '/^◇/d'
 SOURCES := Package.swift Sources Tests Fuzz Benchmarks
 
 .DEFAULT_GOAL := build
-.PHONY: help build run test bench bench-edits bench-loading rtsan soak fuzz lint format install install-test
+.PHONY: help build run test laws bench bench-edits bench-loading rtsan soak fuzz lint format install install-test
 
 help: ## List the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1 \2/p' $(MAKEFILE_LIST) | while read -r name text; do \
@@ -59,8 +61,14 @@ run: build ## Install what is missing, build, and open the front end (PATCH=…)
 	@exec "$$($(SWIFT) build $(PRODUCT) --show-bin-path)/sostenuto" $(PATCH)
 
 test: install-test ## Install what is missing and run every test (FILTER=…)
+	@export STRICT=1 SOSTENUTO_TESTS="$$(Tools/test-targets '$(FILTER)')"; set -x; \
+	$(SWIFT) build $(TEST) --build-tests; \
+	$(SWIFT) test $(TEST) --skip-build --disable-xctest $(if $(FILTER),--filter '$(FILTER)') $(QUIETLY)
+
+laws: install-test ## Try the laws and the click budget on many random scripts (COUNT=…)
 	STRICT=1 $(SWIFT) build $(TEST) --build-tests
-	STRICT=1 $(SWIFT) test $(TEST) --skip-build --disable-xctest $(if $(FILTER),--filter $(FILTER)) $(QUIETLY)
+	STRICT=1 SOSTENUTO_SEEDS=$(COUNT) $(SWIFT) test $(TEST) --skip-build --disable-xctest \
+	  --filter $(or $(FILTER),'LawTests|ClickBudgetTests|ThreadTests') $(QUIETLY)
 
 bench: build ## Our cost and other programs' on the same work (GENERIC=1, BENCH="--only W1")
 	$(if $(GENERIC),@$(MAKE) --no-print-directory build CPU=$(GENERIC_CPU))
