@@ -21,7 +21,7 @@ FAULTS ?=
 EDITS ?= 4000
 # Measure a build for no particular processor beside the native one: 1 is x86-64-v3.
 GENERIC ?=
-# How many sessions `make storm` kills.
+# How many sessions `make storm` kills and how many random scripts `make laws` tries.
 COUNT ?= 500
 # What else `make bench` is told, such as "--only W1 --repeat 3"; or `make bench-edits`, `make bench-loading`.
 BENCH ?=
@@ -52,7 +52,8 @@ QUIETLY := | sed -u '/^◇/d'
 SOURCES := Package.swift Sources Tests Fuzz Benchmarks
 
 .DEFAULT_GOAL := build
-.PHONY: help build run test bench bench-edits bench-loading rtsan asan tsan soak storm fuzz lint format install install-test
+.PHONY: help build run test laws bench bench-edits bench-loading rtsan asan tsan soak storm fuzz lint format install \
+  install-test
 
 help: ## List the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1 \2/p' $(MAKEFILE_LIST) | while read -r name text; do \
@@ -75,6 +76,11 @@ test: install-test ## Install what is missing and run every test (FILTER=…)
 	@export STRICT=1 SOSTENUTO_TESTS="$$(Tools/test-targets '$(FILTER)')"; set -x; \
 	$(SWIFT) build $(TEST) --build-tests; \
 	$(SWIFT) test $(TEST) --skip-build --disable-xctest $(if $(FILTER),--filter '$(FILTER)') $(QUIETLY)
+
+laws: install-test ## Try the laws and the click budget on many random scripts (COUNT=…)
+	STRICT=1 $(SWIFT) build $(TEST) --build-tests
+	STRICT=1 SOSTENUTO_SEEDS=$(COUNT) $(SWIFT) test $(TEST) --skip-build --disable-xctest \
+	  --filter $(or $(FILTER),'LawTests|ClickBudgetTests|ThreadTests') $(QUIETLY)
 
 bench: build ## Our cost and other programs' on the same work (GENERIC=1, BENCH="--only W1")
 	$(if $(GENERIC),@$(MAKE) --no-print-directory build CPU=$(GENERIC_CPU))

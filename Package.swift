@@ -114,7 +114,8 @@ if ProcessInfo.processInfo.environment["FUZZ"] == "1" {
 }
 
 // `make test FILTER=…` builds the test targets that it names, and what these need.
-let wanted = (ProcessInfo.processInfo.environment["SOSTENUTO_TESTS"] ?? "").split(separator: " ").map(String.init)
+let wanted = (ProcessInfo.processInfo.environment["SOSTENUTO_TESTS"] ?? "").split(separator: " ").map(
+  String.init)
 if !wanted.isEmpty {
   package.targets.removeAll { $0.type == .test && !wanted.contains($0.name) }
   if !wanted.contains("ProgramTests") { package.targets.removeAll { $0.name == "sostenuto" } }

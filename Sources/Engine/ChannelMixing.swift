@@ -31,36 +31,21 @@ package struct ChannelConversion: Sendable {
     if from != to { name = "\(from) to \(to) channels, 1:1" }
   }
 
-  /// Whether sound from one end goes on at the other when this conversion, of `from` channels to `to`, becomes
-  /// `new`, of `wider`: for all that the source may hold of what it held. That is what its kind makes of fewer
-  /// channels at its input; one channel in all of them, which is what kernels remember; and, where it is
-  /// `disturbed` (its own input changes), each channel where it was.
-  func carriesOn(as new: ChannelConversion, from: Int, to: Int, wider: Int, disturbed: Bool) -> Bool {
-    let old = Gains(gains, to: to)
-    var holdings = [ChannelConversion(from: from, to: wider, map: nil, mixing: .speakers).gains]
-    if from == 1 { holdings.append((0..<wider).map { ChannelGain(source: 0, destination: $0, gain: 1) }) }
-    if disturbed {
-      holdings.append((0..<from).map { ChannelGain(source: $0, destination: $0, gain: 1) })
-    }
-    return holdings.allSatisfy { holding in
-      let both = new.gains.flatMap { gain in
-        holding.filter { $0.destination == gain.source }.map {
-          ChannelGain(source: $0.source, destination: gain.destination, gain: $0.gain * gain.gain)
-        }
-      }
-      return Gains(both, to: to) == old
-    }
+  /// What a cable into a parameter brings each of its `to` values: one for all channels, or one for each of the
+  /// node's. A single channel without a map counts for all; else as into an audio input.
+  package static func modulation(
+    from: Int, to: Int, map: ChannelMap?, mixing: ChannelMixing
+  ) -> ChannelConversion {
+    var conversion = ChannelConversion(from: from, to: to, map: map, mixing: mixing)
+    guard isForAll(from: from, map: map, mixing: mixing), to > 1 else { return conversion }
+    conversion.gains = (0..<to).map { ChannelGain(source: 0, destination: $0, gain: 1) }
+    conversion.name = "1 to all \(to) channels"
+    return conversion
   }
 
-  /// The sums of gains from source to destination, of destinations below `to`.
-  private struct Gains: Equatable {
-    private var sums: [Pair: Float] = [:]
-
-    init(_ gains: [ChannelGain], to: Int) {
-      for gain in gains where gain.destination < to {
-        sums[Pair(from: gain.source, to: gain.destination), default: 0] += gain.gain
-      }
-    }
+  /// Whether a cable into a parameter brings one value for all channels.
+  static func isForAll(from: Int, map: ChannelMap?, mixing: ChannelMixing) -> Bool {
+    from == 1 && map == nil && mixing == .speakers
   }
 
   private struct Pair: Hashable {

@@ -163,52 +163,42 @@ import Sampler
 
 /// More channels. Audio thread.
 @_noLocks func dispatchWiden(
-  _ tag: KernelTag, _ kernel: UnsafeMutableRawPointer, _ inputs: Int, _ outputs: Int,
+  _ tag: KernelTag, _ kernel: UnsafeMutableRawPointer, _ widening: Widening,
   _ memory: UnsafeMutableRawPointer
 ) {
   switch tag {
   case .none: return
   case .keyboard:
-    kernel.assumingMemoryBound(to: Keyboard.self).pointee.widen(
-      inputs: inputs, outputs: outputs, memory: memory)
+    kernel.assumingMemoryBound(to: Keyboard.self).pointee.widen(widening, memory: memory)
   case .midi:
-    kernel.assumingMemoryBound(to: MidiIn.self).pointee.widen(
-      inputs: inputs, outputs: outputs, memory: memory)
+    kernel.assumingMemoryBound(to: MidiIn.self).pointee.widen(widening, memory: memory)
   case .oscillator:
-    kernel.assumingMemoryBound(to: Oscillator.self).pointee.widen(
-      inputs: inputs, outputs: outputs, memory: memory)
+    kernel.assumingMemoryBound(to: Oscillator.self).pointee.widen(widening, memory: memory)
   case .noise:
-    kernel.assumingMemoryBound(to: Noise.self).pointee.widen(inputs: inputs, outputs: outputs, memory: memory)
+    kernel.assumingMemoryBound(to: Noise.self).pointee.widen(widening, memory: memory)
   case .input:
-    kernel.assumingMemoryBound(to: Input.self).pointee.widen(inputs: inputs, outputs: outputs, memory: memory)
+    kernel.assumingMemoryBound(to: Input.self).pointee.widen(widening, memory: memory)
   case .output:
-    kernel.assumingMemoryBound(to: Output.self).pointee.widen(
-      inputs: inputs, outputs: outputs, memory: memory)
+    kernel.assumingMemoryBound(to: Output.self).pointee.widen(widening, memory: memory)
   case .gain:
-    kernel.assumingMemoryBound(to: Gain.self).pointee.widen(inputs: inputs, outputs: outputs, memory: memory)
+    kernel.assumingMemoryBound(to: Gain.self).pointee.widen(widening, memory: memory)
   case .pan:
-    kernel.assumingMemoryBound(to: Pan.self).pointee.widen(inputs: inputs, outputs: outputs, memory: memory)
+    kernel.assumingMemoryBound(to: Pan.self).pointee.widen(widening, memory: memory)
   case .mix:
-    kernel.assumingMemoryBound(to: Mix.self).pointee.widen(inputs: inputs, outputs: outputs, memory: memory)
+    kernel.assumingMemoryBound(to: Mix.self).pointee.widen(widening, memory: memory)
   case .matrix:
-    kernel.assumingMemoryBound(to: Matrix.self).pointee.widen(
-      inputs: inputs, outputs: outputs, memory: memory)
+    kernel.assumingMemoryBound(to: Matrix.self).pointee.widen(widening, memory: memory)
   case .filter:
-    kernel.assumingMemoryBound(to: Filter.self).pointee.widen(
-      inputs: inputs, outputs: outputs, memory: memory)
+    kernel.assumingMemoryBound(to: Filter.self).pointee.widen(widening, memory: memory)
   case .equalizer:
-    kernel.assumingMemoryBound(to: Equalizer.self).pointee.widen(
-      inputs: inputs, outputs: outputs, memory: memory)
+    kernel.assumingMemoryBound(to: Equalizer.self).pointee.widen(widening, memory: memory)
   case .distortion:
-    kernel.assumingMemoryBound(to: Distortion.self).pointee.widen(
-      inputs: inputs, outputs: outputs, memory: memory)
+    kernel.assumingMemoryBound(to: Distortion.self).pointee.widen(widening, memory: memory)
   case .delay:
-    kernel.assumingMemoryBound(to: Delay.self).pointee.widen(inputs: inputs, outputs: outputs, memory: memory)
+    kernel.assumingMemoryBound(to: Delay.self).pointee.widen(widening, memory: memory)
   case .sampler:
-    kernel.assumingMemoryBound(to: Sampler.self).pointee.widen(
-      inputs: inputs, outputs: outputs, memory: memory)
+    kernel.assumingMemoryBound(to: Sampler.self).pointee.widen(widening, memory: memory)
   case .player:
-    kernel.assumingMemoryBound(to: Player.self).pointee.widen(
-      inputs: inputs, outputs: outputs, memory: memory)
+    kernel.assumingMemoryBound(to: Player.self).pointee.widen(widening, memory: memory)
   }
 }

@@ -12,7 +12,7 @@ extension Engine {
     for node in ends {
       guard let first = node.firstChannel else { continue }
       let isInput = node.kind == "input"
-      let channels = isInput ? node.outputChannels[0] : node.inputChannels[0]
+      let channels = isInput ? node.outputPort(0).count : node.inputPort(0).count
       let isTap = taps.contains { $0.id == node.id }
       let name = node.portName ?? node.name
       if let known = result.firstIndex(where: {
@@ -40,7 +40,7 @@ extension Engine {
         predecessors.append(node)
         continue
       }
-      let channels = isInput ? node.outputChannels[0] : node.inputChannels[0]
+      let channels = isInput ? node.outputPort(0).count : node.inputPort(0).count
       taken.formUnion(first..<first + channels)
     }
     func isFree(_ first: Int) -> Bool {

@@ -51,10 +51,10 @@ extension Transaction {
   ) -> KernelMemory {
     var newest = memory
     change { command in
-      guard case .widen(slot, _, let inputs, let outputs) = command else { return }
+      guard case .widen(slot, _, let widening) = command else { return }
       garbage.append(.memory(newest))
       newest = newest.another(size)
-      command = .widen(slot, memory: newest.base, inputs: inputs, outputs: outputs)
+      command = .widen(slot, memory: newest.base, widening)
     }
     return newest
   }

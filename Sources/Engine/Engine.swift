@@ -252,7 +252,7 @@ public final class Engine {
     else { return nil }
     let tap = Tap(
       id: NodeID(raw: .max - UInt64(taps.count)), node: name, port: node.outputs[output].name,
-      channels: node.outputChannels[output])
+      channels: node.outputPort(output).count)
     taps.append(tap)
     adopt(wanted)
     return endpoints.first { $0.node == tap.id }

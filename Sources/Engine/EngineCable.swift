@@ -42,6 +42,7 @@ final class EngineCable {
     didSet {
       if !isLeaving { (leavingSince, leavingAt) = (nil, nil) }
       refreshRow()
+      refreshWanted()
     }
   }
   /// Frames from its making until what it brings is whole: its delay has to fill, and so have those inside
@@ -51,7 +52,7 @@ final class EngineCable {
   var opensAt = Int64.max
   /// No longer in the patch, as its source is not: it passes on what that still has to say, and settles
   /// when that has been long enough.
-  var isTail = false
+  var isTail = false { didSet { refreshWanted() } }
   /// Of events: it is to end what it holds.
   var isClosing = false
   /// Among the graph's unsettled cables.
@@ -68,7 +69,13 @@ final class EngineCable {
   }
 
   /// Channels of its ends, as it spreads them.
-  private var spread = (from: 0, to: 0)
+  private struct Ends: Equatable {
+    var from = PortChannels.one
+    var to = PortChannels.one
+  }
+  private var ends = Ends()
+  /// What it goes on with while another takes over.
+  private var fixed: ChannelSpread?
   var settling: Settling? { didSet { refreshRow() } }
   let row: CableRow.Pointer
   private let rows: RowPool
@@ -119,6 +126,15 @@ final class EngineCable {
     row.pointee.target = target
     row.pointee.isSettled = isSettled
     row.pointee.isDirect = target == 1 && isSettled && !isLeaving && key.delay == 0
+  }
+
+  /// Channel counts follow the cables of the patch.
+  private func refreshWanted() {
+    let isWanted = !isLeaving && !isTail
+    guard row.pointee.isWanted != isWanted else { return }
+    row.pointee.isWanted = isWanted
+    destination.row.pointee.isPending = true
+    if !isWanted { destination.row.pointee.mayNarrow = true }
   }
 
   /// Frames that a fade which begins at `time` has to wait for it.
@@ -177,40 +193,86 @@ final class EngineCable {
     return type.makesUp(source.values, rate: rate)
   }
 
-  /// What becomes of its channels where so many come in.
-  func conversion(to channels: Int) -> ChannelConversion {
-    row.pointee.isSpread
-      ? conversion(output.map { source.outputChannels[$0] } ?? 0, channels)
-      : conversion(spread.from, spread.to)
-  }
+  // MARK: Channels
 
-  private func conversion(_ from: Int, _ to: Int) -> ChannelConversion {
-    ChannelConversion(from: from, to: to, map: key.map, mixing: key.mixing)
-  }
+  private var isModulation: Bool { if case .parameter = input { true } else { false } }
 
   /// The channels that its ends have now.
-  private var endChannels: (from: Int, to: Int) {
-    guard let output else { return (0, 0) }
-    let to = if case .audio(let port) = input { destination.inputChannels[port] } else { 1 }
-    return (source.outputChannels[output], to)
+  private var endsNow: Ends {
+    guard let output else { return Ends() }
+    let to =
+      switch input {
+      case .audio(let port): destination.inputPort(port)
+      case .parameter(let parameter): destination.parameterChannels(parameter)
+      case .events: PortChannels.one
+      }
+    return Ends(from: source.outputPort(output), to: to)
   }
 
-  /// It is to spread what its ends have now.
+  /// Channels of its source's buffers.
+  var sourceWidth: Int { ends.from.width }
+
+  private func isForAll(_ ends: Ends) -> Bool {
+    isModulation
+      && (ends.to.count == 1
+        || ChannelConversion.isForAll(from: ends.from.count, map: key.map, mixing: key.mixing))
+  }
+
+  private func conversion(_ ends: Ends) -> ChannelConversion {
+    if isModulation {
+      return .modulation(from: ends.from.count, to: ends.to.count, map: key.map, mixing: key.mixing)
+    }
+    return ChannelConversion(from: ends.from.count, to: ends.to.count, map: key.map, mixing: key.mixing)
+  }
+
+  private func spread(_ ends: Ends) -> ChannelSpread {
+    ChannelSpread(conversion(ends), from: ends.from, to: ends.to, isMixed: source.hasMemoryOfChannels)
+  }
+
+  /// Its conversion by name, where the input has so many channels; nil where they go straight through.
+  func conversionName(to channels: Int) -> String? {
+    isForAll(ends) && channels == 1 && ends.from.count == 1 ? nil : conversion(ends).name
+  }
+
+  /// What becomes of the channels of its source's buffers where the input's buffers have so many.
+  func gains(to channels: Int) -> [ChannelGain] {
+    (fixed ?? spread(ends)).gains.filter { $0.destination < channels }
+  }
+
+  /// It spreads what its ends have now.
   func takeSpread() {
-    spread = endChannels
-    row.pointee.isSpread = true
+    ends = endsNow
+    fixed = nil
+    refreshSpread()
   }
 
-  /// It goes on with the channels that there were, whatever its ends have now.
-  func keepSpread() { row.pointee.isSpread = false }
+  private func refreshSpread() {
+    row.pointee.isForAll = fixed == nil && isForAll(ends)
+    row.pointee.isStraight = fixed == nil && key.map == nil && ends.from == ends.to
+  }
 
-  /// Whether what it brought sounds on if it spreads what its ends have now. `disturbed`: its source's own
-  /// input changes.
-  func carriesOn(disturbed: Bool) -> Bool {
-    let (old, new) = (spread, endChannels)
-    guard case .audio = input, old != new, row.pointee.isSpread else { return row.pointee.isSpread }
-    return conversion(old.from, old.to).carriesOn(
-      as: conversion(new.from, new.to), from: old.from, to: old.to, wider: new.from, disturbed: disturbed)
+  /// Follows its ends to the channels that they have now, where that is heard as no step. Else it goes on
+  /// with what it brought, and false says that another is to take over.
+  func followEnds() -> Bool {
+    let (old, new) = (ends, endsNow)
+    guard old != new else { return true }
+    let source = ChannelSpread.widening(from: old.from.width, to: new.from.width)
+    let destination = ChannelSpread.widening(
+      from: old.to.width, to: new.to.width, byNumber: destination.countPosition != nil)
+    ends = new
+    defer { refreshSpread() }
+    if let fixed {
+      self.fixed = destination.after(fixed).after(source.reversed)
+      return true
+    }
+    if isForAll(old), isForAll(new) {
+      let (before, now) = (spread(Ends(from: old.from, to: .one)), spread(Ends(from: new.from, to: .one)))
+      if now.after(source).isEqual(to: before) { return true }
+    }
+    let kept = destination.after(spread(old))
+    if spread(new).after(source).isEqual(to: kept) { return true }
+    fixed = kept.after(source.reversed)
+    return false
   }
 
   /// The ports of the patch that it joins.

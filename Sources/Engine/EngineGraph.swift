@@ -130,7 +130,13 @@ final class EngineGraph {
 
   func setLeaving(_ node: EngineNode, _ isLeaving: Bool) {
     node.isLeaving = isLeaving
-    if isLeaving { leaving.append(node) } else { leaving.removeAll { $0 === node } }
+    if isLeaving {
+      leaving.append(node)
+    } else {
+      leaving.removeAll { $0 === node }
+      node.row.pointee.isPending = true
+      node.row.pointee.mayNarrow = true
+    }
   }
 
   /// To be called when the name of a node changed: sums are in the order of their sources' names.

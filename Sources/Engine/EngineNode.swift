@@ -24,11 +24,15 @@ final class EngineNode {
   /// Audio inputs and outputs, in the description's order.
   let inputs: [PortDescription]
   let outputs: [PortDescription]
-  /// Grown by the compiler, never shrunk: channels of each audio input and output.
-  var inputChannels: [Int]
-  var outputChannels: [Int]
-  /// What its parameters go to, by the parameter's position, one an element.
+  /// Channels of the kernel's audio inputs and outputs: as many as there have been since it was prepared.
+  private(set) var inputChannels: [Int]
+  private(set) var outputChannels: [Int]
+  /// Those that its kernel has been told of.
+  var preparedChannels: (inputs: [Int], outputs: [Int]) = ([], [])
+  /// What its parameters go to by the patch, by the parameter's position, one an element.
   var values: [[Float]]
+  /// The same as the audio thread was told. What was a list once has its elements from then on.
+  var sentValues: [[Float]]
   private(set) var slot: UnsafeMutablePointer<NodeSlot>! {
     didSet { row.pointee.slot = slot }
   }
@@ -87,6 +91,7 @@ final class EngineNode {
     self.inputs = inputs
     self.outputs = outputs
     self.values = values
+    sentValues = values
     self.firstChannel = firstChannel
     isSink = outputs.isEmpty && !inputs.isEmpty
     func channels(_ port: PortDescription) -> Int {
@@ -104,11 +109,12 @@ final class EngineNode {
     row = rows.take(NodeRow.size(inputs: inputs.count, outputs: outputs.count))
       .bindMemory(to: NodeRow.self, capacity: 1)
     row.initialize(to: NodeRow(of: self))
+    NodeRow.begin(row, inputChannels + outputChannels)
   }
 
   deinit { rows.give(row, NodeRow.size(inputs: inputs.count, outputs: outputs.count)) }
 
-  /// Takes up the channels that its row was widened to.
+  /// Takes up the channels that its row has now.
   func takeChannels() {
     for index in inputChannels.indices { inputChannels[index] = Int(row.channels[index]) }
     for index in outputChannels.indices {
@@ -129,6 +135,8 @@ final class EngineNode {
     let memory = NodeMemory(node: self, pools: pools)
     self.memory = memory
     type?.initialize(memory.kernel, configuration, inner.base)
+    sentValues = values
+    preparedChannels = (inputChannels, outputChannels)
     for index in values.indices {
       let description = type?.description.parameters[index]
       let kind: ParameterState.Kind =
@@ -139,17 +147,22 @@ final class EngineNode {
         }
       memory.initialize(index, kind: kind, values: kind == .none ? [] : values[index])
     }
+    if let position = countPosition {
+      memory.initialize(position, kind: .crossfade, values: [Float(inputPort(0).count)])
+    }
     let isSender = type?.description.outputs.contains(where: \.isEvents) == true
     memory.slot.initialize(
       to: NodeSlot(
         parameters: memory.parameters, streams: memory.streams, crossfades: memory.crossfades,
         events: takesEvents ? Self.makeQueue() : noEvents, eventOutput: isSender ? Self.makeQueue() : nil,
-        meters: memory.meters, parameterCount: Int32(values.count), number: number, kernel: memory.kernel,
+        meters: memory.meters, parameterCount: Int32(parameterCount), number: number, kernel: memory.kernel,
         tag: type?.tag ?? .none,
         tracesNotes: type?.description.inputs.contains(where: \.isEvents) == true && !outputs.isEmpty,
         amplifies: type?.mayAmplify(values) ?? false, meterCount: UInt16(clamping: memory.meterCount)))
     slot = memory.slot
-    row.pointee.parameterElements = values.indices.reduce(0) { $0 + Int32(memory.parameters[$1].capacity) }
+    row.pointee.parameterElements = (0..<parameterCount).reduce(0) {
+      $0 + Int32(memory.parameters[$1].capacity)
+    }
   }
 
   private static func makeQueue() -> UnsafeMutablePointer<EventQueue> {
@@ -170,18 +183,18 @@ final class EngineNode {
       rate: rate, inputs: inputChannels, outputs: outputChannels, values: values, seed: seed)
   }
 
-  /// Memory for the channels that it has by now, and the command that moves the state there. The old
-  /// memory is to be freed once the command has been executed. Worker.
-  func widen(rate: Double) -> (command: Command, old: KernelMemory)? {
-    guard let old = kernelMemory else { return nil }
+  /// Memory for the channels that it has by now, and the command that moves the state there, if they are more
+  /// than they were (`inputs`, `outputs`). The old memory is to be freed once the command has been executed.
+  func widen(inputs: [Int], outputs: [Int], rate: Double) -> (command: Command, old: KernelMemory)? {
+    guard let old = kernelMemory, inputs != inputChannels || outputs != outputChannels else { return nil }
     let size = type?.memorySize(configuration(rate: rate)) ?? 0
     let memory = old.another(size)
     kernelMemory = memory
     bytes = size + (type?.size ?? 0)
     return (
       .widen(
-        slot, memory: memory.base, inputs: Int32(inputChannels.first ?? 0),
-        outputs: Int32(outputChannels.first ?? 0)), old
+        slot, memory: memory.base,
+        Widening(inputs: inputs, outputs: outputs, toInputs: inputChannels, outputs: outputChannels)), old
     )
   }
 

@@ -3,7 +3,8 @@
 // Worker.
 
 /// Owned by its node. Behind it lie the channels of each audio input and of each output, then how many
-/// cables read each output directly.
+/// cables read each output directly, then the counts of the same channels that the rules see, and those that the
+/// document implies.
 struct NodeRow: BitwiseCopyable {
   typealias Pointer = UnsafeMutablePointer<NodeRow>
 
@@ -24,14 +25,17 @@ struct NodeRow: BitwiseCopyable {
   let isSink: Bool
   /// The last of its outputs is `KernelType.aheadOutput`.
   let hasAhead: Bool
-  /// Something came that may bring more channels.
+  /// What comes in may bring other channels; and fewer.
   var isPending = false
+  var mayNarrow = false
+  /// Its counts are looked at.
+  var isTouched = false
+  /// Nothing comes in: its counts stay as they were while it rings.
+  var isKept = false
 
   /// For a node whose row is in place already, the rest behind it zeroed.
   init(of node: EngineNode) {
     self.node = .passUnretained(node)
-    let counts = node.inputChannels + node.outputChannels
-    for (index, count) in counts.enumerated() { node.row.channels[index] = Int32(count) }
     inputCount = UInt16(node.inputs.count)
     outputCount = UInt16(node.outputs.count)
     hasFlexiblePorts = (node.inputs + node.outputs).contains { $0.format == .flexible }
@@ -40,20 +44,35 @@ struct NodeRow: BitwiseCopyable {
     hasAhead = node.type?.aheadOutput != nil
   }
 
+  /// Channels to begin with.
+  static func begin(_ row: Pointer, _ counts: [Int]) {
+    for (index, count) in counts.enumerated() {
+      row.channels[index] = Int32(count)
+      row.counts[index] = UInt8(clamping: count)
+      row.implied[index] = UInt8(clamping: count)
+    }
+  }
+
   /// Bytes of a row with what lies behind it.
   static func size(inputs: Int, outputs: Int) -> Int {
-    MemoryLayout<NodeRow>.stride + (inputs + 2 * outputs) * MemoryLayout<Int32>.stride
+    MemoryLayout<NodeRow>.stride + (inputs + 2 * outputs) * MemoryLayout<Int32>.stride + 2
+      * (inputs + outputs)
   }
 }
 
 extension UnsafeMutablePointer<NodeRow> {
-  /// Of each audio input, then of each output.
+  /// Of each audio input, then of each output: those of kernels and buffers.
   var channels: UnsafeMutablePointer<Int32> {
     UnsafeMutableRawPointer(self + 1).assumingMemoryBound(to: Int32.self)
   }
   var outputChannels: UnsafeMutablePointer<Int32> { channels + Int(pointee.inputCount) }
   /// Cables without delay that leave each output.
   var readers: UnsafeMutablePointer<Int32> { outputChannels + Int(pointee.outputCount) }
+  /// Of each audio input, then of each output.
+  var counts: UnsafeMutablePointer<UInt8> {
+    UnsafeMutableRawPointer(readers + Int(pointee.outputCount)).assumingMemoryBound(to: UInt8.self)
+  }
+  var implied: UnsafeMutablePointer<UInt8> { counts + Int(pointee.inputCount) + Int(pointee.outputCount) }
 }
 
 /// Owned by its cable.
@@ -77,8 +96,12 @@ struct CableRow: BitwiseCopyable {
   let isDelayed: Bool
   /// It does not fade.
   var isSettled = true
-  /// What it brings is spread as its ends' channels say now.
-  var isSpread = true
+  /// It brings each channel to the one of the same number, and no others are there.
+  var isStraight = false
+  /// The patch has it.
+  var isWanted = true
+  /// Into a parameter: one value for all channels.
+  var isForAll = false
   /// Costs nothing: its source's buffer is the input, if its channels fit.
   var isDirect = false
   /// The newest plan applies its gain: it need not be compiled for another one.
@@ -86,17 +109,12 @@ struct CableRow: BitwiseCopyable {
 
   static var events: Int32 { -1 }
 
-  /// The channels that it brings; for cables of sound.
-  var width: Int {
-    mapCount > 0 ? Int(mapCount) : max(Int(source.outputChannels[Int(output)]), 1)
+  /// The channels that it brings by the document; for cables of sound.
+  var impliedWidth: Int {
+    if mapCount > 0 { return Int(mapCount) }
+    return max(Int(source.implied[Int(source.pointee.inputCount) + Int(output)]), 1)
   }
 
-  /// Whether it brings each channel to the one of the same number.
-  func isPlain(to channels: Int) -> Bool {
-    mapCount == 0 && isSpread && Int(source.outputChannels[Int(output)]) == channels
-  }
-
-  func conversion(to channels: Int) -> ChannelConversion {
-    cable.takeUnretainedValue().conversion(to: channels)
-  }
+  /// What becomes of its channels where so many come in.
+  func gains(to channels: Int) -> [ChannelGain] { cable.takeUnretainedValue().gains(to: channels) }
 }

@@ -92,8 +92,10 @@ struct Inlets {
       let parameter = -2 - Int(wire.row.input)
       if list.contains(where: { $0.parameter == parameter }) { continue }
       let range = take(wire.row.input, from: all)
-      let widest = wires[range].reduce(1) { max($0, min($1.row.width, 64)) }
-      list.append(Inlet(wires: range, channels: widest, parameter: parameter))
+      let isWide = wires[range].contains { !$0.row.isForAll }
+      let node = row.pointee.node
+      let channels = isWide ? node.takeUnretainedValue().parameterChannels(parameter).width : 1
+      list.append(Inlet(wires: range, channels: channels, parameter: parameter))
     }
   }
 
@@ -107,13 +109,11 @@ struct Inlets {
     guard inlet.wires.count == 1 else { return inlet.wires.count > 1 }
     let cable = wires[inlet.wires.lowerBound].row
     guard cable.isDirect else { return true }
-    return !cable.isPlain(to: inlet.channels) && !cable.conversion(to: inlet.channels).isSelection
+    return !cable.isStraight && !Self.isSelection(cable.gains(to: inlet.channels))
   }
-}
 
-extension ChannelConversion {
   /// True when the channels go over unchanged, so that pointers can do a map's work.
-  fileprivate var isSelection: Bool {
+  private static func isSelection(_ gains: [ChannelGain]) -> Bool {
     var seen: UInt64 = 0
     for gain in gains {
       guard gain.gain == 1, seen & (1 << UInt64(gain.destination)) == 0 else { return false }

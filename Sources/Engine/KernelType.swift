@@ -23,6 +23,7 @@ struct KernelType: Sendable {
   let aheadOutput: Int?
   /// By cable, or directly as `note`, `play` and the like.
   let takesEvents: Bool
+  let followsCount: Bool
   let size: Int
   let alignment: Int
   let memorySize: @Sendable (KernelConfiguration) -> Int
@@ -41,6 +42,7 @@ struct KernelType: Sendable {
     takesEvents =
       description.inputs.contains(where: \.isEvents) || description.outputs.contains(where: \.isEvents)
       || tag == .player
+    followsCount = K.followsCount
     size = MemoryLayout<K>.stride
     alignment = MemoryLayout<K>.alignment
     memorySize = { K.memorySize($0) }

@@ -75,9 +75,11 @@ struct NodeMemory {
   /// For a node that knows its channels.
   init(node: EngineNode, pools: NodePools) {
     self.pools = pools
-    let count = node.values.count
-    let capacities = node.values.indices.map { index in
-      ParameterState.capacity(
+    let count = node.parameterCount
+    let capacities = (0..<count).map { index in
+      // What the engine adds behind the parameters is one value.
+      guard index < node.values.count else { return 1 }
+      return ParameterState.capacity(
         isPerChannel: node.type?.description.parameters[index].isPerChannel == true,
         values: node.values[index].count)
     }

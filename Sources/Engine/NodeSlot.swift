@@ -73,6 +73,19 @@ struct ParameterState {
     isMoving = true
   }
 
+  /// Each channel of `to` has what it goes on from had, of `from`. Audio thread.
+  @_noLocks mutating func widen(from: Int, to: Int) {
+    guard isRamp, capacity == 64, elements > 1 else { return }
+    if elements < to { spread(to) }
+    // What a channel goes on from never stands behind it.
+    var channel = to &- 1
+    while channel >= 0 {
+      let source = Widening.source(of: channel, from: from, to: to)
+      if source >= 0 { ramps[channel] = ramps[source] }
+      channel &-= 1
+    }
+  }
+
   /// From one value for all channels to one a channel. Audio thread.
   @_noLocks private mutating func spread(_ count: Int) {
     var element = elements
@@ -141,6 +154,19 @@ struct NodeSlot: ~Copyable {
   /// muted node sleeps, and nothing wakes it.
   let blast = Atomic<UInt32>(0)
   var isMuted: Bool { @_noLocks get { blast.load(ordering: .relaxed) != 0 } }
+
+  /// Its kernel has widened. What rests is filled in with the next block. Audio thread.
+  @_noLocks mutating func widenParameters(from: Int, to: Int) {
+    var index = 0
+    while index < Int(parameterCount) {
+      if parameters[index].elements > 1 {
+        parameters[index].widen(from: from, to: to)
+        parameters[index].isMoving = true
+        isMoving = true
+      }
+      index &+= 1
+    }
+  }
 }
 
 /// The state of a cable on the audio thread: one smoothed gain, and a delay where it closes a cycle or
@@ -219,6 +245,23 @@ struct CableSlot: ~Copyable {
     nextStart = Self.start(after: wait, from: time)
     nextTarget = value
     nextFrames = frames
+  }
+
+  /// Its source has widened: what is in the ring goes where the source's sound goes. Audio thread.
+  @_noLocks func widen(from: Int, to: Int) {
+    guard let ring else { return }
+    // What a channel goes on from never stands behind it.
+    var channel = to &- 1
+    while channel >= 0 {
+      let source = Widening.source(of: channel, from: from, to: to)
+      let target = ring + channel &* ringStride
+      if source < 0 {
+        setMemory(target, 0, ringStride &* 4)
+      } else if source != channel {
+        copyMemory(target, ring + source &* ringStride, ringStride &* 4)
+      }
+      channel &-= 1
+    }
   }
 
   /// Begins the move that has waited. Audio thread.

@@ -105,7 +105,9 @@ enum Command {
   case end(UnsafeMutablePointer<NodeSlot>, after: Int32)
   case event(UnsafeMutablePointer<NodeSlot>, Event)
   case use(UnsafeMutablePointer<NodeSlot>, UnsafeMutablePointer<ResourceHeader>?)
-  case widen(UnsafeMutablePointer<NodeSlot>, memory: UnsafeMutableRawPointer, inputs: Int32, outputs: Int32)
+  case widen(UnsafeMutablePointer<NodeSlot>, memory: UnsafeMutableRawPointer, Widening)
+  /// The source of a delayed cable has widened.
+  case widenRing(UnsafeMutablePointer<CableSlot>, from: Int32, to: Int32)
 }
 
 /// A transaction: its commands are executed together, at one block's start.

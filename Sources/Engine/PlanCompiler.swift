@@ -2,8 +2,7 @@ import Realtime
 
 /// Makes a plan of nodes and cables. Worker.
 ///
-/// First channel counts spread along the cables that came; then, in one pass over the rows in the order of
-/// execution, buffers are given by liveness and steps written. Nothing here knows of patches or of what
+/// In one pass over the rows in the order of execution, buffers are given by liveness and steps written. Nothing here knows of patches or of what
 /// sounded before; nothing is hashed, no names are compared, and objects are touched only where something
 /// is out of the ordinary.
 struct PlanCompiler {
@@ -32,56 +31,6 @@ struct PlanCompiler {
       row.pointee.firstOutput = Int32(outputCount)
       outputCount += Int(row.pointee.outputCount)
     }
-  }
-
-  // MARK: Channels
-
-  /// Widens flexible ports to what is connected, and returns the nodes that had been prepared for
-  /// fewer. Around a cycle it takes a few rounds; channels only grow, so it ends.
-  func spreadChannels() -> [EngineNode] {
-    var pending = rows.filter { $0.pointee.isPending }
-    var grown: Set<Int32> = []
-    while !pending.isEmpty {
-      var next: [NodeRow.Pointer] = []
-      for row in pending {
-        row.pointee.isPending = false
-        guard row.pointee.hasFlexiblePorts, Self.widen(row) else { continue }
-        grown.insert(row.pointee.mark)
-        for cable in row.pointee.node.takeUnretainedValue().outgoing {
-          let row = cable.destination.row
-          if !row.pointee.isPending { next.append(row) }
-          row.pointee.isPending = true
-        }
-      }
-      pending = next
-    }
-    let nodes = grown.sorted().map { rows[Int($0)].pointee.node.takeUnretainedValue() }
-    for node in nodes { node.takeChannels() }
-    return nodes.filter { $0.slot != nil }
-  }
-
-  /// Widens the inputs to what comes in, and the outputs to the first input; says whether any grew.
-  private static func widen(_ row: NodeRow.Pointer) -> Bool {
-    let node = row.pointee.node
-    var hasGrown = false
-    var next = row.pointee.incoming
-    while let cable = next {
-      next = cable.pointee.next
-      let input = Int(cable.pointee.input)
-      guard input >= 0 else { continue }
-      let width = Int32(min(cable.pointee.width, 64))
-      if row.channels[input] < width, node.takeUnretainedValue().inputs[input].format == .flexible {
-        row.channels[input] = width
-        hasGrown = true
-      }
-    }
-    guard row.pointee.inputCount > 0 else { return hasGrown }
-    for output in 0..<Int(row.pointee.outputCount) where row.outputChannels[output] < row.channels[0] {
-      guard node.takeUnretainedValue().outputs[output].format == .flexible else { continue }
-      row.outputChannels[output] = row.channels[0]
-      hasGrown = true
-    }
-    return hasGrown
   }
 
   // MARK: Buffers

@@ -20,6 +20,8 @@ struct PlanPicture {
     /// At its inputs and then at its outputs, in the order of the report; and their rows.
     let cables: [EngineCable]
     let rows: [CableRow.Pointer]
+    /// The first meter of each output, in the order of the report.
+    let meters: [Int]
   }
 
   /// A cable of the plan, and where it stands among those that leave the same output, and that come into
@@ -96,24 +98,37 @@ struct PlanPicture {
     let description = node.type?.description
     var cables: [EngineCable] = []
     func port(
-      _ name: String, isEvents: Bool, _ channels: Int, _ wires: some Collection<Wire>
+      _ name: String, isEvents: Bool, _ channels: Int, _ wires: some Collection<Wire>,
+      isParameter: Bool = false
     ) -> PortReport {
       cables += wires.map(\.cable)
       return PortReport(
-        name: name, isEvents: isEvents, channels: channels, cables: wires.map { self.report($0) })
+        name: name, isEvents: isEvents, channels: channels,
+        cables: wires.map { self.report($0, valueCount: isParameter ? channels : 1) })
     }
     for input in description?.inputs ?? node.inputs {
-      let channels = node.inputs.firstIndex { $0.name == input.name }.map { node.inputChannels[$0] } ?? 0
+      let channels = node.inputs.firstIndex { $0.name == input.name }.map { node.inputPort($0).count } ?? 0
       let wires = incoming.filter { $0.cable.key.destinationPort == input.name }
       report.inputs.append(port(input.name, isEvents: input.isEvents, channels, wires))
     }
     let modulations = incoming.filter { if case .parameter = $0.cable.input { true } else { false } }
     for name in Set(modulations.map(\.cable.key.destinationPort)).sorted() {
       let wires = modulations.filter { $0.cable.key.destinationPort == name }
-      report.inputs.append(port(name, isEvents: false, 1, wires))
+      var channels = 1
+      if let cable = wires.first(where: { !$0.cable.row.pointee.isForAll })?.cable,
+        case .parameter(let parameter) = cable.input
+      {
+        channels = node.parameterChannels(parameter).count
+      }
+      report.inputs.append(port(name, isEvents: false, channels, wires, isParameter: true))
     }
+    var meter = 0
+    var meters: [Int] = []
     for output in description?.outputs ?? node.outputs {
-      let channels = node.outputs.firstIndex { $0.name == output.name }.map { node.outputChannels[$0] } ?? 0
+      let position = node.outputs.firstIndex { $0.name == output.name }
+      let channels = position.map { node.outputPort($0).count } ?? 0
+      meters.append(meter)
+      meter += position.map { node.outputPort($0).width } ?? 0
       let wires = outgoing.filter { $0.cable.key.sourcePort == output.name }
       report.outputs.append(port(output.name, isEvents: output.isEvents, channels, wires))
       report.outputs[report.outputs.count - 1].isOptional = output.isOptional
@@ -122,22 +137,26 @@ struct PlanPicture {
     }
     nodes.append(report)
     let polyphony = description?.parameters.firstIndex { $0.name == "polyphony" }
-    subjects.append(Subject(node: node, polyphony: polyphony, cables: cables, rows: cables.map(\.row)))
+    subjects.append(
+      Subject(node: node, polyphony: polyphony, cables: cables, rows: cables.map(\.row), meters: meters))
   }
 
-  private func report(_ wire: Wire) -> CableReport {
+  /// `valueCount`: of values that come in, where that is at a parameter.
+  private func report(_ wire: Wire, valueCount: Int = 1) -> CableReport {
     let cable = wire.cable
     var toChannels = 0
     var conversion: String?
     if !cable.carriesEvents {
       toChannels =
-        if case .audio(let index) = cable.input { cable.destination.inputChannels[index] } else { 1 }
-      if !cable.row.pointee.isPlain(to: toChannels) { conversion = cable.conversion(to: toChannels).name }
+        if case .audio(let index) = cable.input { cable.destination.inputPort(index).count } else {
+          valueCount
+        }
+      conversion = cable.conversionName(to: toChannels)
     }
     var report = CableReport(
       from: cable.source.name, fromPort: cable.key.sourcePort, to: cable.destination.name,
       toPort: cable.key.destinationPort,
-      fromChannels: cable.output.map { cable.source.outputChannels[$0] } ?? 0, toChannels: toChannels,
+      fromChannels: cable.output.map { cable.source.outputPort($0).count } ?? 0, toChannels: toChannels,
       gain: 1, target: cable.target, map: cable.key.map, isDiscrete: cable.key.mixing == .discrete,
       state: .active, isFeedback: cable.key.isFeedback, conversion: conversion, splitter: wire.splitter,
       sum: wire.sum)
@@ -177,7 +196,7 @@ struct PlanPicture {
   private static func lackingChannels(of node: EngineNode, _ device: DeviceChannels) -> Int {
     guard node.firstChannel != nil else { return 0 }
     let isInput = node.kind == "input"
-    let channels = isInput ? node.outputChannels[0] : node.inputChannels[0]
+    let channels = isInput ? node.outputPort(0).count : node.inputPort(0).count
     return max(0, channels - (isInput ? device.inputs : device.outputs))
   }
 
@@ -195,8 +214,8 @@ struct PlanPicture {
     refreshFile(index, node)
     let isQuiet =
       slot.pointee.isSilent.load(ordering: .relaxed) || slot.pointee.blast.load(ordering: .relaxed) != 0
-    var channel = 0
     for port in nodes[index].outputs.indices {
+      var channel = subjects[index].meters[port]
       for place in nodes[index].outputs[port].peaks.indices {
         let meter = slot.pointee.meters + channel
         channel += 1

@@ -116,17 +116,10 @@ final class Reconciler {
     // that of the others depends on which fades are still under way.
     sinks.sort { $0.number < $1.number }
     rows += sinks.map(\.row)
-    var compiler = PlanCompiler(rows: rows, graph: graph, memory: engine.takePlanMemory())
-    let widened = compiler.spreadChannels()
-    if renewCables(at: widened) {
-      compiler = PlanCompiler(rows: rows, graph: graph, memory: compiler.memory)
-      _ = compiler.spreadChannels()
-    }
-    for node in widened {
-      guard let (command, old) = node.widen(rate: engine.rate) else { continue }
-      work.commands.append(command)
-      work.garbage.append(.memory(old))
-    }
+    let counts = ChannelCounts(rows: rows)
+    // Cables that take over bring as many channels, which is looked at once more.
+    if followCounts(counts.follow()) { _ = counts.follow() }
+    let compiler = PlanCompiler(rows: rows, graph: graph, memory: engine.takePlanMemory())
     for node in newNodes {
       engine.prepare(node)
       if let resource = engine.resource(for: node.id), node.type != nil {
@@ -293,24 +286,11 @@ final class Reconciler {
     if target.firstChannel != nil { update(portsOf: target, node) }
     if target.midiPort != nil { update(midiPortOf: target, node) }
     guard target.values != values, let description = target.type?.description else { return }
-    for (index, parameter) in description.parameters.enumerated() where target.values[index] != values[index]
-    {
-      let old = target.values[index]
-      for (element, value) in values[index].enumerated() where element >= old.count || old[element] != value {
-        let frames = Int32(clamping: rampFrames(node.id, parameter, element, description, values))
-        let (position, element, value) = (Int32(index), Int32(element), value)
-        switch parameter.smoothing {
-        case .ramp, .crossfade:
-          work.commands.append(
-            .ramp(target.slot, parameter: position, element: element, value: value, frames: frames))
-        case .kernel:
-          work.commands.append(
-            .kernel(target.slot, parameter: position, element: element, value: value, frames: frames))
-        case .gain, .structural, .none: break
-        }
-      }
-    }
+    let old = target.values
     target.values = values
+    for (index, parameter) in description.parameters.enumerated() where old[index] != values[index] {
+      send(index, of: target) { rampFrames(node.id, parameter, $0, description, values) }
+    }
   }
 
   /// What its ports are called at the driver.

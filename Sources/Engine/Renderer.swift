@@ -147,8 +147,14 @@ public final class Renderer: @unchecked Sendable {
     case .use(let node, let resource):
       dispatchUse(node.pointee.tag, node.pointee.kernel, resource)
       wake(node)
-    case .widen(let node, let memory, let inputs, let outputs):
-      dispatchWiden(node.pointee.tag, node.pointee.kernel, Int(inputs), Int(outputs), memory)
+    case .widen(let node, let memory, let widening):
+      dispatchWiden(node.pointee.tag, node.pointee.kernel, widening, memory)
+      let hasInputs = widening.inputs[0] > 0
+      node.pointee.widenParameters(
+        from: hasInputs ? widening.oldInputs[0] : widening.oldOutputs[0],
+        to: hasInputs ? widening.inputs[0] : widening.outputs[0])
+    case .widenRing(let cable, let from, let to):
+      cable.pointee.widen(from: Int(from), to: Int(to))
     }
   }
 

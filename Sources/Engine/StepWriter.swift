@@ -143,10 +143,10 @@ struct StepWriter {
     _ buffers: UnsafeMutablePointer<Int32>
   ) -> UnsafePointer<Bool> {
     let first = Int(buffers[wire.output])
-    if wire.row.isPlain(to: count) {
+    if wire.row.isStraight {
       for number in 0..<count { channels[number] = UnsafePointer(channel(first + number)) }
     } else {
-      for gain in wire.row.conversion(to: count).gains {
+      for gain in wire.row.gains(to: count) {
         channels[gain.destination] = UnsafePointer(channel(first + gain.source))
       }
     }
@@ -186,14 +186,14 @@ struct StepWriter {
     let stride = cable.isDelayed ? slot.pointee.ringStride : blockCapacity
     let taps: UnsafeMutablePointer<MixTap>
     var count = channels
-    if cable.isPlain(to: channels) {
+    if cable.isStraight {
       taps = memory.reserve(count)
       for number in 0..<count {
         (taps + number).initialize(
           to: MixTap(destination: number, source: UnsafePointer(base + number * stride), coefficient: 1))
       }
     } else {
-      let gains = cable.conversion(to: channels).gains
+      let gains = cable.gains(to: channels)
       count = gains.count
       taps = memory.reserve(count)
       for (number, gain) in gains.enumerated() {

@@ -97,18 +97,31 @@ public struct Delay: Kernel {
     return arena.take(Float.self, count &* length)
   }
 
-  @_noLocks public mutating func widen(inputs: Int, outputs: Int, memory: UnsafeMutableRawPointer) {
+  @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {
+    let inputs = widening.inputs[0]
     let wide = settle(in: memory, lines: inputs)
-    // Only what the taps can still reach: a whole line would take too long to copy here.
-    let needed = reach &+ 64 < length ? reach &+ 64 : length
+    // Only what the taps can reach: a whole line would take too long to copy here. What they may reach after a
+    // change of time begins by a fade.
+    let edge = 512
+    let isWhole = reach &+ 64 &+ edge >= length
+    let needed = isWhole ? length : reach &+ 64 &+ edge
     var channel = 0
-    while channel < inputs, channels == 1 || channel < channels {
-      let from = lines + (channels == 1 ? 0 : channel) &* length
-      let to = wide + channel &* length
-      let start = (head &- needed) & (length &- 1)
-      let first = length &- start < needed ? length &- start : needed
-      copyMemory(to + start, from + start, first &* 4)
-      copyMemory(to, from, (needed &- first) &* 4)
+    while channel < inputs {
+      let source = Widening.source(of: channel, from: channels, to: inputs)
+      if source >= 0 {
+        let from = lines + source &* length
+        let to = wide + channel &* length
+        let start = (head &- needed) & (length &- 1)
+        let first = length &- start < needed ? length &- start : needed
+        copyMemory(to + start, from + start, first &* 4)
+        copyMemory(to, from, (needed &- first) &* 4)
+        var frame = 0
+        while !isWhole, frame < edge {
+          let t = Float(frame) / Float(edge)
+          to[(start &+ frame) & (length &- 1)] *= t * t * t * (10 - t * (15 - 6 * t))
+          frame &+= 1
+        }
+      }
       channel &+= 1
     }
     lines = wide

@@ -77,15 +77,18 @@ public struct Distortion: Kernel {
     pole = Self.pole(new)
   }
 
-  @_noLocks public mutating func widen(inputs: Int, outputs: Int, memory: UnsafeMutableRawPointer) {
+  @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {
+    let inputs = widening.inputs[0]
     var arena = Arena(memory)
     let wide = DistortionMemory(inputs, &arena)
     wide.outer.copy(from: self.memory.outer)
     wide.inner.copy(from: self.memory.inner)
     var channel = 0
-    while channel < inputs, channels == 1 || channel < channels {
-      copyMemory(
-        wide.row(channel), self.memory.row(channels == 1 ? 0 : channel), DistortionMemory.rowSize &* 4)
+    while channel < inputs {
+      let from = Widening.source(of: channel, from: channels, to: inputs)
+      if from >= 0 {
+        copyMemory(wide.row(channel), self.memory.row(from), DistortionMemory.rowSize &* 4)
+      }
       channel &+= 1
     }
     self.memory = wide

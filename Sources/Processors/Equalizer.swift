@@ -65,15 +65,16 @@ public struct Equalizer: Kernel {
     for index in 0..<channels * count { self.memory.states[index] = .zero }
   }
 
-  @_noLocks public mutating func widen(inputs: Int, outputs: Int, memory: UnsafeMutableRawPointer) {
+  @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {
+    let inputs = widening.inputs[0]
     var arena = Arena(memory)
     let wide = EqualizerMemory(inputs, count, &arena)
     copyMemory(wide.sections, self.memory.sections, count &* MemoryLayout<Section>.stride)
     copyMemory(wide.rows, self.memory.rows, count &* Section.rowSize &* 4)
     var channel = 0
     while channel < inputs {
-      let from = channels == 1 ? 0 : channel
-      if from < channels {
+      let from = Widening.source(of: channel, from: channels, to: inputs)
+      if from >= 0 {
         copyMemory(wide.inputRows + channel &* 32, self.memory.inputRows + from &* 32, 128)
         copyMemory(wide.states + channel &* count, self.memory.states + from &* count, count &* 8)
       } else {

@@ -25,6 +25,8 @@ public struct Filter: Kernel {
   private var cellTime: Int64 = -1
   private var quiet = QuietCell()
   private var isAsleep = true
+  /// All channels go by the first one's coefficients.
+  private var isShared: Bool
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
     var arena = Arena(measuring: ())
@@ -38,6 +40,7 @@ public struct Filter: Kernel {
     bank = FilterBank(channels, &arena)
     let freqs = configuration.values[Self.freq]
     let qs = configuration.values[Self.q]
+    isShared = freqs.count == 1 && qs.count == 1
     let weights = Self.weights(configuration.value(Self.type))
     for channel in 0..<channels {
       bank.sections[channel] = Section()
@@ -50,13 +53,14 @@ public struct Filter: Kernel {
     }
   }
 
-  @_noLocks public mutating func widen(inputs: Int, outputs: Int, memory: UnsafeMutableRawPointer) {
+  @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {
+    let inputs = widening.inputs[0]
     var arena = Arena(memory)
     let wide = FilterBank(inputs, &arena)
     var channel = 0
     while channel < inputs {
-      let from = channels == 1 ? 0 : channel
-      if from < channels {
+      let from = Widening.source(of: channel, from: channels, to: inputs)
+      if from >= 0 {
         wide.copy(channel, bank, from)
       } else {
         wide.copy(channel, bank, 0)
@@ -73,7 +77,7 @@ public struct Filter: Kernel {
     var channel = 0
     while channel < channels {
       let s = bank.states[channel]
-      if bank.sections[channel].isStale { return false }
+      if bank.sections[isShared ? 0 : channel].isStale { return false }
       if !isInaudible(s[0]) || !isInaudible(s[1]) { return false }
       channel &+= 1
     }
@@ -92,13 +96,16 @@ public struct Filter: Kernel {
     if !input.isSilent { isAsleep = false }
     let freq = block.parameters[Self.freq]
     let q = block.parameters[Self.q]
-    let isShared = freq.elements == 1 && q.elements == 1
     var lane = Int(block.time & 15)
+    // Within a cell each channel goes on with the coefficients that it had.
+    let isAlike = freq.elements == 1 && q.elements == 1
+    if isShared, !isAlike { bank.part(channels) }
+    isShared = isAlike && (isShared || lane == 0)
     if lane != 0, block.time &- Int64(lane) != cellTime { bank.beginMidway(channels) }
     var frame = 0
     while frame < block.frames {
       // Whole blocks at rest go the short way.
-      if frame == 0, block.frames == 64, restsWhole(block, isShared) {
+      if frame == 0, block.frames == 64, restsWhole(block) {
         var channel = 0
         while channel < channels {
           Section.rest(
@@ -109,7 +116,7 @@ public struct Filter: Kernel {
         break
       }
       let have = lane &+ block.frames &- frame < 16 ? lane &+ block.frames &- frame : 16
-      cells(block, frame, lane, have, isShared)
+      cells(block, frame, lane, have)
       cellTime = block.time &+ Int64(frame &- lane)
       frame &+= have &- lane
       lane = 0
@@ -118,7 +125,7 @@ public struct Filter: Kernel {
   }
 
   /// Every table that is needed stands for the parameters, which rest.
-  @inline(__always) @_noLocks private func restsWhole(_ block: Block, _ isShared: Bool) -> Bool {
+  @inline(__always) @_noLocks private func restsWhole(_ block: Block) -> Bool {
     let freq = block.parameters[Self.freq]
     let q = block.parameters[Self.q]
     let type = block.crossfades[Self.type]
@@ -134,7 +141,7 @@ public struct Filter: Kernel {
 
   /// Frames `lane..<have` of one cell, on all channels; they begin at `frame` of the block.
   @_noLocks private func cells(
-    _ block: Block, _ frame: Int, _ lane: Int, _ have: Int, _ isShared: Bool
+    _ block: Block, _ frame: Int, _ lane: Int, _ have: Int
   ) {
     let input = block.inputs[0]
     let output = block.outputs[0]
@@ -232,6 +239,16 @@ private struct FilterBank: BitwiseCopyable {
     var channel = 0
     while channel < channels {
       sections[channel].begin()
+      channel &+= 1
+    }
+  }
+
+  /// From now on each channel has coefficients of its own, first those of the first one.
+  @_noLocks func part(_ channels: Int) {
+    var channel = 1
+    while channel < channels {
+      sections[channel] = sections[0]
+      copyMemory(rows + channel &* Section.rowSize, rows, Section.rowSize &* 4)
       channel &+= 1
     }
   }

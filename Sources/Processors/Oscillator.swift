@@ -3,6 +3,9 @@ import Realtime
 
 /// Periodic waves. Phases are 32-bit fractions of a cycle that wrap exactly, so that no rounding ever
 /// builds up and any split of the frames gives the same bits.
+///
+/// Nothing above half the rate can be told from something below: there it is silent, and in the last sixteenth
+/// before it fades, as fast as the frequency moves. A negative frequency runs the wave backwards.
 public struct Oscillator: Kernel {
   public static let description = KindDescription(
     name: "oscillator", summary: "Sine, and band-limited saw, square and triangle.", category: .source,
@@ -10,7 +13,8 @@ public struct Oscillator: Kernel {
     parameters: [
       .choice("shape", "The wave.", ["sine", "saw", "square", "triangle"]),
       .frequency(
-        "freq", "Frequency; a list gives one a channel. Negative when modulated below zero.",
+        "freq",
+        "Frequency; a list gives one a channel. Backwards where modulated below zero; silent above half the rate.",
         default: 440, range: 0...24_000, isPerChannel: true),
       .gain("level", "Its peak.", default: -12, isPerChannel: true),
       .count("channels", "How many oscillators, one a channel.", default: 1),
@@ -67,14 +71,32 @@ public struct Oscillator: Kernel {
       let voice = states + channel
       let to = output[channel]
       if let frequencies = freq.frames(channel) {
-        let wave = advance(voice, frequencies, scale, block.frames)
+        let (wave, largest) = advance(voice, frequencies, scale, block.frames)
         if !isMute { make(wave, shape, to, block.frames) }
+        if largest > Self.highest, !isMute {
+          var frame = 0
+          while frame < block.frames {
+            to.store(to.vector(frame) * Self.gain(1 / moving.perPhase.vector(frame)), frame)
+            frame &+= 16
+          }
+        }
       } else {
-        let step = Self.step(freq.value(channel), scale)
-        let wave = Wave(from: voice.pointee.phase, step: step)
+        let exact = Self.exactStep(freq.value(channel), scale)
+        let step = Self.step(exact)
+        let size = Self.size(exact)
+        let wave = Wave(from: voice.pointee.phase, step: step, size: size)
         voice.pointee = Voice(
           phase: voice.pointee.phase &+ step &* Int32(truncatingIfNeeded: block.frames), step: step)
         if !isMute { make(wave, shape, to, block.frames) }
+        if size > Self.highest, !isMute {
+          // As where it moves, to the bit.
+          let gain = Self.gain(1 / Frames(repeating: 1 / size))
+          var frame = 0
+          while frame < block.frames {
+            to.store(to.vector(frame) * gain, frame)
+            frame &+= 16
+          }
+        }
       }
       if !isMute {
         var frame = 0
@@ -100,24 +122,44 @@ public struct Oscillator: Kernel {
     return true
   }
 
-  /// Phase a frame, held within half a cycle either way.
-  @inline(__always) @_noLocks private static func step(_ freq: Float, _ scale: Double) -> Int32 {
+  /// Phase a frame, which may be many cycles.
+  @inline(__always) @_noLocks private static func exactStep(_ freq: Float, _ scale: Double) -> Double {
     let exact = Double(freq) * scale
-    let held = exact > -2_147_483_647 ? (exact < 2_147_483_647 ? exact : 2_147_483_647) : -2_147_483_647
-    return Int32(held < 0 ? held - 0.5 : held + 0.5)
+    return exact > -1e15 ? (exact < 1e15 ? exact : 1e15) : -1e15
   }
 
-  /// Writes the block's phases of one channel whose frequency moves.
+  /// The same without whole cycles.
+  @inline(__always) @_noLocks private static func step(_ exact: Double) -> Int32 {
+    Int32(truncatingIfNeeded: Int64(exact < 0 ? exact - 0.5 : exact + 0.5))
+  }
+
+  /// How far it goes, either way: at least one unit, and a little more than half a cycle at most.
+  @inline(__always) @_noLocks private static func size(_ exact: Double) -> Float {
+    let size = Float(exact < 0 ? 0 - exact : exact)
+    return size > 1 ? (size < 2_200_000_000 ? size : 2_200_000_000) : 1
+  }
+
+  /// The step above which it fades: a sixteenth below half a cycle.
+  private static var highest: Float { @inline(__always) @_noLocks get { 2_013_265_920 } }
+
+  /// By the size of a step: one up to `highest`, none from half a cycle on.
+  @inline(__always) @_noLocks private static func gain(_ size: Frames) -> Frames {
+    let t = limited((2_147_483_648 - size) * (1 / 134_217_728), 0, 1)
+    return t * t * t * (10 - t * (15 - 6 * t))
+  }
+
+  /// Writes the block's phases of one channel whose frequency moves; gives the largest step, too.
   @_noLocks private func advance(
     _ voice: UnsafeMutablePointer<Voice>, _ freq: UnsafePointer<Float>, _ scale: Double, _ frames: Int
-  ) -> Wave {
+  ) -> (Wave, largest: Float) {
     var phase = voice.pointee.phase
     var step: Int32 = 0
     var largest: Float = 1
     var frame = 0
     while frame < frames {
-      step = Self.step(freq[frame], scale)
-      let size = phaseSize(step)
+      let exact = Self.exactStep(freq[frame], scale)
+      step = Self.step(exact)
+      let size = Self.size(exact)
       largest = size > largest ? size : largest
       moving.phases[frame] = phase
       moving.perPhase[frame] = 1 / size
@@ -125,7 +167,7 @@ public struct Oscillator: Kernel {
       frame &+= 1
     }
     voice.pointee = Voice(phase: phase, step: step)
-    return Wave(moving, largest: largest)
+    return (Wave(moving, largest: largest), largest)
   }
 
   /// One channel at full level, also on the way from one shape to another.

@@ -20,35 +20,57 @@ public struct Pan: Kernel {
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {}
 
+  /// Behind the last parameter: how many channels the document gives the input.
+  private static var count: Int { @_noLocks get { 1 } }
+
+  public static var followsCount: Bool { true }
+
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let input = block.inputs[0]
     guard !input.isSilent else { return .silent }
     let left = block.outputs[0][0]
     let right = block.outputs[0][1]
     let pan = block.parameters[Self.pan]
-    var gains = Self.gains(pan.vector(0, 0), input.count)
+    let count = block.crossfades[Self.count]
+    let (old, new) = (Int(count.old), Int(count.new))
+    var gains = Self.gains(pan.vector(0, 0), new)
     var frame = 0
     while frame < block.frames {
-      if !pan.isSteady { gains = Self.gains(pan.vector(0, frame), input.count) }
-      if input.count == 1 {
-        let x = input[0].vector(frame)
-        left.store(x * gains.left + 0, frame)
-        right.store(x * gains.right + 0, frame)
-      } else {
-        var l = Frames(repeating: 0)
-        var r = Frames(repeating: 0)
-        var channel = 0
-        while channel < input.count {
-          let x = input[channel].vector(frame)
-          if channel & 1 == 0 { l += x } else { r += x }
-          channel &+= 1
-        }
-        left.store(l * gains.left + 0, frame)
-        right.store(r * gains.right + 0, frame)
+      if !pan.isSteady { gains = Self.gains(pan.vector(0, frame), new) }
+      var (l, r) = Self.sides(input, new, frame)
+      l *= gains.left
+      r *= gains.right
+      if let blend = count.blend {
+        let b = blend.vector(frame)
+        let oldGains = Self.gains(pan.vector(0, frame), old)
+        let (oldLeft, oldRight) = Self.sides(input, old, frame)
+        l = oldLeft * oldGains.left * (1 - b) + l * b
+        r = oldRight * oldGains.right * (1 - b) + r * b
       }
+      left.store(l + 0, frame)
+      right.store(r + 0, frame)
       frame &+= 16
     }
     return .sounding
+  }
+
+  /// What of the first `count` channels is to come from the left, and from the right.
+  @inline(__always) @_noLocks private static func sides(
+    _ input: InputPort, _ count: Int, _ frame: Int
+  ) -> (left: Frames, right: Frames) {
+    if count == 1 {
+      let x = input[0].vector(frame)
+      return (x, x)
+    }
+    var l = Frames(repeating: 0)
+    var r = Frames(repeating: 0)
+    var channel = 0
+    while channel < count, channel < input.count {
+      let x = input[channel].vector(frame)
+      if channel & 1 == 0 { l += x } else { r += x }
+      channel &+= 1
+    }
+    return (l, r)
   }
 
   @inline(__always) @_noLocks private static func gains(

@@ -1,11 +1,5 @@
 import Realtime
 
-/// How far a step goes, at least one unit.
-@inline(__always) @_noLocks func phaseSize(_ step: Int32) -> Float {
-  let size = Float(step < 0 ? 0 &- step : step)
-  return size > 1 ? size : 1
-}
-
 @inline(__always) @_noLocks private func isDenseSize(_ size: Float) -> Bool { size > 715_827_904 }
 
 /// Memory for one channel's phases in a block.
@@ -39,11 +33,10 @@ struct Wave: BitwiseCopyable {
   /// Corrections of neighbouring corners reach into each other: fewer than six frames a cycle.
   private let isDense: Bool
 
-  /// At a frequency that rests.
-  @inline(__always) @_noLocks init(from start: Int32, step: Int32) {
+  /// At a frequency that rests. `size`: how far a step goes, at least one unit.
+  @inline(__always) @_noLocks init(from start: Int32, step: Int32, size: Float) {
     first = SIMD16<Int32>(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15) &* step &+ start
     self.step = step
-    let size = phaseSize(step)
     steadyPerPhase = 1 / size
     isDense = isDenseSize(size)
     moving = nil

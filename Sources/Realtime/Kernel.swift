@@ -144,7 +144,7 @@ public struct NodeContext: BitwiseCopyable {
   public var outputs: UnsafePointer<OutputPort>
   /// By the parameter's position in the kind's description; only those with `smoothing: .ramp` count.
   public var parameters: UnsafePointer<ParameterStream>
-  /// By the parameter's position; only those with `smoothing: .crossfade` count.
+  /// By the parameter's position; only those with `smoothing: .crossfade` count. See `Kernel.followsCount`.
   public var crossfades: UnsafePointer<CrossfadeStream>
   /// What came in on the events input and directly (`note piano on C4`), in order.
   public var events: UnsafePointer<EventQueue>
@@ -264,10 +264,13 @@ public protocol Kernel: BitwiseCopyable, KernelMetatype {
   /// input sounds, an event comes or a parameter moves. Never true for a source that sounds. The
   /// kernel may zero inaudible rests of state (below -200 dB) when it says so. Audio thread.
   @_noLocks mutating func isFinished() -> Bool
-  /// More channels: moves its state into `memory`, sized for `inputs` and `outputs` channels. State
-  /// of the one channel is copied to all when there was one. The old memory is freed by the worker
-  /// afterwards. Audio thread.
-  @_noLocks mutating func widen(inputs: Int, outputs: Int, memory: UnsafeMutableRawPointer)
+  /// More channels: moves its state into `memory`, sized for them. Each channel goes on from the one that
+  /// `Widening.source` names. The old memory is freed by the worker afterwards. Audio thread.
+  @_noLocks mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer)
+  /// Whether what it does depends on how many channels the document gives its first input, which may be fewer
+  /// than it has: then `crossfades`, behind the last parameter, has that count, and changes with it by
+  /// crossfade.
+  static var followsCount: Bool { get }
   /// A parameter with `smoothing: .kernel` is to go to `value` over `frames`. Audio thread.
   @_noLocks mutating func set(_ parameter: Int, element: Int, to value: Float, over frames: Int)
   /// An instrument or a file (or nil) to play from now on. The kernel counts its uses in the
@@ -288,8 +291,8 @@ extension Kernel {
   public static func memorySize(_ configuration: KernelConfiguration) -> Int { 0 }
   public static func latency(_ configuration: KernelConfiguration) -> Int { 0 }
   @inlinable @_noLocks public mutating func isFinished() -> Bool { false }
-  @inlinable @_noLocks public mutating func widen(inputs: Int, outputs: Int, memory: UnsafeMutableRawPointer)
-  {}
+  @inlinable @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {}
+  public static var followsCount: Bool { false }
   @inlinable @_noLocks public mutating func set(
     _ parameter: Int, element: Int, to value: Float, over frames: Int
   ) {}

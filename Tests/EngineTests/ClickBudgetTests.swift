@@ -185,6 +185,55 @@ import Testing
     expectInBudget(bench, edits: 600, "seed \(seed)")
   }
 
+  /// Steady sounds at full scale: a constant, sines, silence, on one channel and on more.
+  private static let sounds = """
+    node one input channels=1
+    node two input channels=2
+    node six input channels=6
+    node tone oscillator freq=150Hz level=0dB
+    node pair oscillator freq=[100Hz,230Hz] level=0dB channels=2
+    node quiet oscillator level=-inf channels=4
+    node way gain
+    node out output
+    connect one -> way
+    connect way -> out
+
+    """
+
+  /// What edits of every kind do to them.
+  @Test("random edits keep the budget", arguments: manyLawSeeds)
+  func random(seed: UInt64) throws {
+    print("seed \(seed)")
+    let lines = RandomLines(
+      seed: seed, of: try Draft(Self.sounds).patch,
+      kinds: ["gain", "mix", "pan", "matrix", "delay", "filter"],
+      keeping: ["one", "two", "six", "tone", "pair", "quiet"],
+      makesCycles: lawsHaveCycles, shortestMove: 10,
+      turnsKnobs: false)
+    let steps = RandomLines.steps(60, mostFrames: seed % 2 == 0 ? 300 : 3000, from: lines)
+    expectLaw("click budget", seed: seed, steps) { steps in
+      let bench = Bench(channels: 4)
+      bench.engine.isWatching = true
+      for channel in 0..<6 { bench.feed(channel % 2 == 0 ? 1 : -1, channel: channel) }
+      guard (try? bench.begin(Self.sounds)) != nil else { return "it does not start" }
+      // The step with which the constants begin is over.
+      bench.render(9600)
+      for step in steps {
+        bench.render(step.frames)
+        guard case .edited(let change) = bench.changing(step.line) else { continue }
+        bench.engine.adopt(
+          change.patch, ramps: change.ramps, tails: change.tails, at: bench.engine.renderer.time,
+          describing: step.line)
+      }
+      bench.render(9600)
+      bench.engine.closeEditLog()
+      let level = max(1, bench.heard.joined().reduce(0) { max($0, abs($1)) })
+      let worst = bench.engine.editLog().max { $0.residue < $1.residue }
+      guard let worst, worst.residue > Self.budget * level else { return nil }
+      return "\(worst.line) at \(worst.time): \(worst.residueLevel) dBFS, the loudest sample is \(level)"
+    }
+  }
+
   @Test func aJumpMadeByHandIsReported() throws {
     let bench = try start()
     bench.edit(set("a", "gain", -20))

@@ -97,11 +97,14 @@ struct EffectTests {
       let expected = plain.run(3000)[0][0]
       let bench = KernelBench(type, description, inputs: [[signal]], outputs: [1], values)
       let before = bench.run(1003)[0][0]
-      bench.widen([signal, signal, signal], outputs: 3)
-      let after = bench.run(1997)[0]
+      bench.widen([signal, signal], outputs: 2)
+      let after = bench.run(997)[0]
+      bench.widen([signal, signal, signal, signal], outputs: 4)
+      let last = bench.run(1000)[0]
       #expect(before == Array(expected[..<1003]), "\(description.name)")
-      for channel in 0..<3 {
-        #expect(after[channel] == Array(expected[1003...]), "\(description.name)")
+      for channel in 0..<2 {
+        #expect(after[channel] == Array(expected[1003..<2000]), "\(description.name)")
+        #expect(last[channel] == Array(expected[2000...]), "\(description.name)")
       }
       #expect(bench.isMemoryIntact)
     }

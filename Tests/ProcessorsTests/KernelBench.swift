@@ -123,6 +123,7 @@ final class KernelBench<K: Kernel> {
 
   /// More channels from now on.
   func widen(_ signals: [[Float]], outputs: Int) {
+    let before = (inputs[0].count, widenedOutputs ?? outputCounts[0])
     var all = description.parameters.map { [Self.plain($0)] }
     for index in all.indices { all[index] = ramps[index].map(\.target) }
     inputs[0] = signals
@@ -130,7 +131,9 @@ final class KernelBench<K: Kernel> {
       rate: rate, inputs: inputs.map(\.count), outputs: [outputs], values: all)
     let bytes = K.memorySize(configuration)
     let memory = Self.memory(bytes)
-    kernel.widen(inputs: signals.count, outputs: outputs, memory: memory)
+    kernel.widen(
+      Widening(inputs: [before.0], outputs: [before.1], toInputs: [signals.count], outputs: [outputs]),
+      memory: memory)
     memories.append(memory)
     memoryBytes = bytes
     widenedOutputs = outputs
@@ -256,6 +259,10 @@ final class KernelBench<K: Kernel> {
       }
       crosses[index] = CrossfadeStream(old: fades.old, new: fades.new, blend: blend)
       if isMoving || blend != nil { moving = true }
+    }
+    if K.followsCount {
+      let count = Float(inputs[0].count)
+      crosses[description.parameters.count] = CrossfadeStream(old: count, new: count, blend: nil)
     }
     let outputs = UnsafeMutablePointer<OutputPort>.allocate(capacity: max(outputCounts.count, 1))
     owned.append(UnsafeMutableRawPointer(outputs))

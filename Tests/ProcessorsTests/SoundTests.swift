@@ -142,6 +142,74 @@ struct SoundTests {
     }
   }
 
+  @Test("an oscillator above half the rate is silent", arguments: [Float(0), 1, 2, 3])
+  func aboveHalfTheRate(shape: Float) {
+    for (freq, rate) in [(24_000, 48_000), (23_000, 44_100), (22_050, 44_100), (5_000, 8_000)] {
+      #expect(peak(wave(shape, Float(freq), rate: Double(rate))) == 0, "\(freq) Hz at \(rate)")
+    }
+    #expect(peak(wave(shape, 20_000, rate: 44_100)) > 0.2)
+    // However far, and backwards.
+    for freq in [Float(30_000), 47_900, 48_100, 1e6, 1e20, -24_000, -48_100, -1e6] {
+      let bench = KernelBench(
+        Oscillator.self, Oscillator.description, outputs: [1],
+        [Oscillator.shape: [shape], Oscillator.freq: [0], Oscillator.level: [1]])
+      bench.modulation[Oscillator.freq] = [[Float](repeating: freq, count: 4800)]
+      #expect(peak(bench.run(4800)[0][0]) == 0, "\(freq) Hz")
+    }
+  }
+
+  /// What is left below 12 kHz, by a windowed sinc.
+  private func low(_ signal: [Float]) -> [Float] {
+    let taps = (-100...100).map { n in
+      let x = Double(n) * 0.5
+      let sinc = n == 0 ? 0.5 : sin(.pi * x) / (.pi * Double(n))
+      let t = Double(n + 100) / 200
+      return Float(sinc * (0.42 - 0.5 * cos(2 * .pi * t) + 0.08 * cos(4 * .pi * t)))
+    }
+    return (200..<signal.count).map { frame in
+      taps.indices.reduce(0) { $0 + taps[$1] * signal[frame - $1] }
+    }
+  }
+
+  @Test(
+    "a frequency that goes through half the rate and back leaves and comes without a click",
+    arguments: [Float(0), 1, 2, 3])
+  func sweepThroughHalfTheRate(shape: Float) {
+    for over in [480, 4800] {
+      let bench = KernelBench(
+        Oscillator.self, Oscillator.description, outputs: [1],
+        [Oscillator.shape: [shape], Oscillator.freq: [21_000], Oscillator.level: [1]])
+      bench.moves = [
+        .init(frame: 1000, parameter: Oscillator.freq, value: 27_000, over: over),
+        .init(frame: 10_000, parameter: Oscillator.freq, value: 21_000, over: over),
+      ]
+      let out = bench.run(20_000)[0][0]
+      #expect(peak(Array(out[6000..<9000])) == 0)
+      #expect(peak(Array(out[16_000...])) > 0.3)
+      let residue = decibels(Double(peak(Array(low(out).dropFirst(200)))))
+      // What corners leave of aliases this high up is there all the time.
+      let steady = decibels(Double(peak(Array(low(Array(wave(shape, 21_000).prefix(4000))).dropFirst(200)))))
+      #expect(residue < max(-60, steady + 1), "over \(over): \(residue) dB, steady \(steady) dB")
+    }
+  }
+
+  @Test("a frequency below zero runs the wave backwards", arguments: [Float(0), 1, 2, 3])
+  func backwards(shape: Float) {
+    func run(_ freq: Float) -> [Float] {
+      let bench = KernelBench(
+        Oscillator.self, Oscillator.description, outputs: [1],
+        [Oscillator.shape: [shape], Oscillator.freq: [0], Oscillator.level: [1]])
+      bench.modulation[Oscillator.freq] = [[Float](repeating: freq, count: 4800)]
+      return bench.run(4800)[0][0]
+    }
+    let (up, down) = (run(1000), run(-1000))
+    // One cycle is 48 frames: the wave at -n is that at 48 - n.
+    for frame in 48..<4752 {
+      let other = up[frame / 48 * 48 + (48 - frame % 48) % 48]
+      #expect(abs(down[frame] - other) < 1e-4, "frame \(frame)")
+    }
+  }
+
   @Test func veryHighWavesStayWithinBounds() {
     for shape in [Float(1), 2, 3] {
       for freq in [Float(9_000), 13_000, 23_999] { #expect(peak(wave(shape, freq)) < 2) }

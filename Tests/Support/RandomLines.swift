@@ -30,6 +30,10 @@ public struct RandomLines {
   private let played: String?
   /// Whether cables may run in circles; if not, those that are gone count too, since they may still fade.
   private let makesCycles: Bool
+  /// Moves that were asked for take so many milliseconds at least.
+  private let shortestMove: Int
+  /// Parameters whose change is a change of the sound itself are set and modulated, too; if not, gains and places.
+  private let turnsKnobs: Bool
   private var joined: Set<[NodeID]> = []
   private static let mostNodes = 14
 
@@ -39,7 +43,8 @@ public struct RandomLines {
 
   public init(
     seed: UInt64, of patch: Patch, kinds: [String] = effects, keeping kept: Set<String> = [],
-    standing: Set<String> = ["out"], playing played: String? = nil, makesCycles: Bool = true
+    standing: Set<String> = ["out"], playing played: String? = nil, makesCycles: Bool = true,
+    shortestMove: Int = 0, turnsKnobs: Bool = true
   ) {
     random = SeededGenerator(seed: seed)
     draft = Draft(patch)
@@ -48,6 +53,8 @@ public struct RandomLines {
     self.standing = standing
     self.played = played
     self.makesCycles = makesCycles
+    self.shortestMove = shortestMove
+    self.turnsKnobs = turnsKnobs
     joined = Self.joined(by: patch)
   }
 
@@ -88,7 +95,7 @@ public struct RandomLines {
     let sources = names.filter { patch[named: $0]?.kind != "output" }
     let cables = patch.cables.keys.map { patch.name(of: $0) }
       .filter { !kept.contains($0.destination.node) }.map(\.description).sorted()
-    let kind = pick(kinds) ?? "gain"
+    let kind = sized(pick(kinds) ?? "gain")
     let node = pick(free) ?? "none"
     let sink = pick(sinks) ?? "none"
     let source = pick(sources) ?? "none"
@@ -97,7 +104,7 @@ public struct RandomLines {
     count += 1
     if played != nil, Int.random(in: 0..<8, using: &random) == 0 { return playing() }
     // A patch that has grown shrinks again.
-    switch Int.random(in: free.count > Self.mostNodes ? 3...16 : 0...16, using: &random) {
+    switch Int.random(in: free.count > Self.mostNodes ? 3...21 : 0...21, using: &random) {
     case 0: return "node n\(count) \(kind) ; connect \(source) -> n\(count) gain=\(gain)dB"
     case 1, 2: return "insert n\(count) \(kind) into \(cable)"
     case 3: return "remove \(node) bridge"
@@ -105,9 +112,12 @@ public struct RandomLines {
     case 5: return "replace \(node) \(kind)"
     case 6, 7, 8: return "connect \(output(of: source)) -> \(sink) gain=\(gain)dB"
     case 9: return "connect \(source) -> \(sink) map=[\(count % 2),\(count % 3 - 1)]"
+    case 17: return "connect \(source) -> \(sink) gain=\(gain)dB \(spreading())"
+    case 18: return "connect \(cable) \(spreading())"
+    case 19: return "connect \(output(of: source)) -> \(modulated(of: sink)) gain=\(gain)dB \(spreading())"
     case 10: return "disconnect \(cable)"
     case 11: return "rename \(node) r\(count)"
-    case 12: return "set \(setting(of: sink)) over \(count % 40)ms"
+    case 12: return "set \(setting(of: sink)) over \(max(count % 40, shortestMove))ms"
     case 13, 14: return "set \(setting(of: sink))"
     default: return Bool.random(using: &random) ? "undo" : "redo"
     }
@@ -120,6 +130,42 @@ public struct RandomLines {
       let output = pick(outputs)
     else { return name }
     return "\(name).\(output.name)"
+  }
+
+  /// A kind, with a channel count where that is a setting.
+  private mutating func sized(_ kind: String) -> String {
+    switch kind {
+    case "matrix" where Bool.random(using: &random):
+      "matrix inputs=\(Int.random(in: 1...6, using: &random)) outputs=\(Int.random(in: 1...6, using: &random))"
+    case "oscillator", "noise": "\(kind) channels=\(pick([1, 1, 2, 3, 4, 6]) ?? 1)"
+    default: kind
+    }
+  }
+
+  /// How a cable spreads its channels: by the rules, by number, by a map that is shorter or longer, with
+  /// channels twice or not at all.
+  private mutating func spreading() -> String {
+    switch Int.random(in: 0..<4, using: &random) {
+    case 0: return ""
+    case 1: return "mix=discrete"
+    default:
+      let map = (0..<Int.random(in: 1...5, using: &random)).map { _ in pick([-1, 0, 0, 1, 1, 2, 3]) ?? 0 }
+      return "map=[\(map.map(String.init).joined(separator: ","))]"
+    }
+  }
+
+  private func isTurned(_ parameter: ParameterDescription) -> Bool {
+    turnsKnobs || parameter.unit == .decibels || parameter.smoothing == .structural || parameter.name == "pan"
+  }
+
+  /// A parameter's port.
+  private mutating func modulated(of name: String) -> String {
+    let kind = draft.patch[named: name].flatMap { Engine.catalogue[$0.kind] }
+    let ports =
+      kind?.parameters.filter {
+        $0.smoothing == .ramp && $0.dimensions.isEmpty && (turnsKnobs || $0.unit == .decibels)
+      } ?? []
+    return "\(name).\(pick(ports)?.name ?? "none")"
   }
 
   private mutating func playing() -> String {
@@ -135,7 +181,7 @@ public struct RandomLines {
   /// A legal value for some parameter of a node.
   private mutating func setting(of name: String) -> String {
     guard let node = draft.patch[named: name], let kind = Engine.catalogue[node.kind],
-      let parameter = pick(kind.parameters)
+      let parameter = pick(kind.parameters.filter(isTurned))
     else { return "none.none 0" }
     let place = parameter.dimensions.isEmpty ? "" : parameter.dimensions.count > 1 ? "[0,1]" : "[0]"
     let path = "\(name).\(parameter.name)\(place)"
@@ -144,10 +190,14 @@ public struct RandomLines {
     case .toggle: return "\(path) \(Bool.random(using: &random) ? "on" : "off")"
     case .integer: return "\(path) \(Int.random(in: 1...4, using: &random))"
     case .continuous:
+      if Int.random(in: 0..<8, using: &random) == 0, parameter.dimensions.isEmpty { return "\(path) default" }
       let low = max(parameter.range.lowerBound, -40)
       let high = max(low, min(parameter.range.upperBound, parameter.unit == .decibels ? 0 : 2000))
-      let value = Double.random(in: low...high, using: &random)
-      return "\(path) \(value)\(parameter.unit == .decibels ? "dB" : "")"
+      let isList = parameter.isPerChannel && Int.random(in: 0..<3, using: &random) == 0
+      let values = (0..<(isList ? Int.random(in: 1...4, using: &random) : 1)).map { _ in
+        "\(Double.random(in: low...high, using: &random))\(parameter.unit == .decibels ? "dB" : "")"
+      }
+      return "\(path) \(isList ? "[\(values.joined(separator: ","))]" : values[0])"
     case .file, .text: return "none.none 0"
     }
   }

@@ -1,0 +1,123 @@
+// How channel counts follow the document. Worker.
+
+/// Gives flexible ports the channels of what is connected, wider or narrower than before.
+///
+/// What the document implies is the least that goes: a port has one channel, or as many as the widest cable of the
+/// patch brings; outputs have as many as the first input. What a new load of the same document finds is the same,
+/// around cycles too. Cables that leave do not count.
+struct ChannelCounts {
+  /// In the order of execution.
+  let rows: [NodeRow.Pointer]
+
+  /// Returns the prepared nodes whose channels are others now.
+  func follow() -> [EngineNode] {
+    var pending = rows.filter { $0.pointee.isPending }
+    if pending.isEmpty { return [] }
+    forget(downstreamOf: &pending)
+    while !pending.isEmpty {
+      var next: [NodeRow.Pointer] = []
+      for row in pending {
+        row.pointee.isPending = false
+        guard row.pointee.hasFlexiblePorts, Self.widen(row) else { continue }
+        row.pointee.isTouched = true
+        for cable in row.pointee.node.takeUnretainedValue().outgoing where cable.row.pointee.isWanted {
+          let row = cable.destination.row
+          if !row.pointee.isPending { next.append(row) }
+          row.pointee.isPending = true
+        }
+      }
+      pending = next
+    }
+    for row in rows where row.pointee.isKept { row.pointee.isTouched = true }
+    return rows.filter { row in
+      guard row.pointee.isTouched else { return false }
+      row.pointee.isTouched = false
+      return Self.settle(row) && row.pointee.slot != nil
+    }.map { $0.pointee.node.takeUnretainedValue() }
+  }
+
+  /// Behind what brought more channels until now, counts begin anew.
+  private func forget(downstreamOf pending: inout [NodeRow.Pointer]) {
+    var next = pending.filter { $0.pointee.mayNarrow }
+    for row in next { row.pointee.mayNarrow = false }
+    while let row = next.popLast() {
+      let node = row.pointee.node.takeUnretainedValue()
+      guard row.pointee.hasFlexiblePorts, !node.isLeaving, Self.forget(row, node) else { continue }
+      row.pointee.isTouched = true
+      if !row.pointee.isPending { pending.append(row) }
+      row.pointee.isPending = true
+      for cable in node.outgoing where cable.row.pointee.isWanted { next.append(cable.destination.row) }
+    }
+  }
+
+  /// Says whether it had more than the least.
+  private static func forget(_ row: NodeRow.Pointer, _ node: EngineNode) -> Bool {
+    var hadMore = false
+    for (port, description) in (node.inputs + node.outputs).enumerated() where description.format == .flexible
+    {
+      if row.implied[port] > 1 { hadMore = true }
+      row.implied[port] = 1
+    }
+    return hadMore
+  }
+
+  /// Widens the inputs to what comes in, and the outputs to the first input; says whether any grew.
+  private static func widen(_ row: NodeRow.Pointer) -> Bool {
+    let node = row.pointee.node
+    var hasGrown = false
+    var next = row.pointee.incoming
+    while let cable = next {
+      next = cable.pointee.next
+      let input = Int(cable.pointee.input)
+      guard input >= 0, cable.pointee.isWanted else { continue }
+      let width = UInt8(min(cable.pointee.impliedWidth, 64))
+      if row.implied[input] < width, node.takeUnretainedValue().inputs[input].format == .flexible {
+        row.implied[input] = width
+        hasGrown = true
+      }
+    }
+    let inputCount = Int(row.pointee.inputCount)
+    guard inputCount > 0 else { return hasGrown }
+    for output in 0..<Int(row.pointee.outputCount) where row.implied[inputCount + output] < row.implied[0] {
+      guard node.takeUnretainedValue().outputs[output].format == .flexible else { continue }
+      row.implied[inputCount + output] = row.implied[0]
+      hasGrown = true
+    }
+    return hasGrown
+  }
+
+  /// From now on the rules see what is implied; says whether that is a change.
+  private static func settle(_ row: NodeRow.Pointer) -> Bool {
+    let ports = Int(row.pointee.inputCount) + Int(row.pointee.outputCount)
+    let isPrepared = row.pointee.slot != nil
+    let narrows = (0..<ports).contains { row.implied[$0] < row.counts[$0] }
+    // What nothing comes into rings as it did.
+    row.pointee.isKept = narrows && isPrepared && !hears(row)
+    if row.pointee.isKept { return false }
+    var isOther = false
+    for port in 0..<ports where row.counts[port] != row.implied[port] {
+      row.counts[port] = row.implied[port]
+      row.channels[port] =
+        isPrepared ? max(row.channels[port], Int32(row.counts[port])) : Int32(row.counts[port])
+      isOther = true
+    }
+    if isOther { row.pointee.node.takeUnretainedValue().takeChannels() }
+    return isOther
+  }
+
+  /// Whether cables of the patch lead to it from a node that makes sound of its own.
+  private static func hears(_ row: NodeRow.Pointer) -> Bool {
+    var seen: Set<NodeRow.Pointer> = [row]
+    var next = [row]
+    while let row = next.popLast() {
+      if row.pointee.inputCount == 0 { return true }
+      var wire = row.pointee.incoming
+      while let cable = wire {
+        wire = cable.pointee.next
+        guard cable.pointee.input >= 0, cable.pointee.isWanted else { continue }
+        if seen.insert(cable.pointee.source).inserted { next.append(cable.pointee.source) }
+      }
+    }
+    return false
+  }
+}

@@ -1,0 +1,72 @@
+import Patch
+import Realtime
+
+// What becomes of nodes and cables when channel counts change. Worker.
+
+extension Reconciler {
+  /// Nodes, in the order of execution, and the cables at them go over to the counts that the document implies
+  /// now. Says whether other cables take over from some.
+  func followCounts(_ nodes: [EngineNode]) -> Bool {
+    for node in nodes { widen(node) }
+    var seen: Set<ObjectIdentifier> = []
+    for node in nodes {
+      for cable in node.incoming + node.outgoing where cable.slot != nil && !cable.carriesEvents {
+        guard seen.insert(ObjectIdentifier(cable)).inserted else { continue }
+        let widths = cable.sourceWidth
+        if !cable.followEnds(), let wish = graph.renew(cable.patchEnds), wish.cable === cable {
+          changed.append(wish)
+        }
+        guard cable.key.delay > 0, cable.sourceWidth > widths else { continue }
+        work.commands.append(
+          .widenRing(cable.slot, from: Int32(widths), to: Int32(cable.sourceWidth)))
+      }
+    }
+    guard !changed.isEmpty else { return false }
+    carryOut()
+    return true
+  }
+
+  /// Its kernel gets the channels that it has by now, its law and its values what goes with them.
+  private func widen(_ node: EngineNode) {
+    let (inputs, outputs) = node.preparedChannels
+    if let (command, old) = node.widen(inputs: inputs, outputs: outputs, rate: engine.rate) {
+      work.commands.append(command)
+      work.garbage.append(.memory(old))
+      let before = inputs.first ?? outputs.first ?? 0
+      node.widenValues(from: before, to: node.inputChannels.first ?? node.outputChannels.first ?? 0)
+      node.preparedChannels = (node.inputChannels, node.outputChannels)
+    }
+    if let position = node.countPosition {
+      let count = Float(node.inputPort(0).count)
+      work.commands.append(
+        .ramp(
+          node.slot, parameter: Int32(position), element: 0, value: count, frames: Int32(clamping: fade)))
+    }
+    for (index, parameter) in (node.type?.description.parameters ?? []).enumerated()
+    where parameter.isPerChannel { send(index, of: node) { _ in fade } }
+  }
+
+  /// Sends what the elements of a parameter go to, where that is another than before. `frames`: of an element's
+  /// move.
+  func send(_ index: Int, of node: EngineNode, frames: (Int) -> Int) {
+    let before = node.sentValues[index]
+    let elements = node.elements(of: index)
+    guard elements != before, let smoothing = node.type?.description.parameters[index].smoothing else {
+      return
+    }
+    node.sentValues[index] = elements
+    for (element, value) in elements.enumerated() where element >= before.count || before[element] != value {
+      let frames = Int32(clamping: frames(element))
+      let (parameter, element) = (Int32(index), Int32(element))
+      switch smoothing {
+      case .ramp, .crossfade:
+        work.commands.append(
+          .ramp(node.slot, parameter: parameter, element: element, value: value, frames: frames))
+      case .kernel:
+        work.commands.append(
+          .kernel(node.slot, parameter: parameter, element: element, value: value, frames: frames))
+      case .gain, .structural, .none: break
+      }
+    }
+  }
+}
