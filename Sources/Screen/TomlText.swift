@@ -13,6 +13,10 @@ package enum TomlText {
     if let line = line(withNamelessTable: text) {
       throw TomlFault(line: line, description: "a table's name is missing after `[`")
     }
+    if let line = line(withList: text) {
+      throw TomlFault(
+        line: line, description: "a list or a text of several lines, which no theme or keymap has")
+    }
     if let end = text.utf8.firstIndex(of: 0) {
       let line = text.utf8[..<end].count { $0 == 10 } + 1
       throw TomlFault(line: line, description: "a null character, which no text has")
@@ -42,6 +46,41 @@ package enum TomlText {
       isAtStart =
         "\n\r\u{B}\u{C}\u{85}\u{2028}\u{2029}".unicodeScalars.contains(scalar)
         || isAtStart && (scalar.properties.isWhitespace || scalar == "\u{FEFF}")
+    }
+    return nil
+  }
+
+  /// The first line with a `[` behind something else, or with three quotes: toml++ 3.4 aborts at `[}` as well, and
+  /// nothing here is a list.
+  private static func line(withList text: String) -> Int? {
+    let bytes = Array(text.utf8)
+    var line = 1
+    var isAtStart = true
+    var quote: UInt8?
+    var index = 0
+    while index < bytes.count {
+      let byte = bytes[index]
+      if byte == 10 {
+        (quote, isAtStart) = (nil, true)
+        line += 1
+      } else if let open = quote {
+        if byte == open { quote = nil }
+        if byte == UInt8(ascii: "\\"), open == UInt8(ascii: "\""), index + 1 < bytes.count,
+          bytes[index + 1] != 10
+        {
+          index += 1
+        }
+      } else if byte == UInt8(ascii: "#") {
+        while index + 1 < bytes.count, bytes[index + 1] != 10 { index += 1 }
+      } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+        if bytes[index...].prefix(3).count(where: { $0 == byte }) == 3 { return line }
+        (quote, isAtStart) = (byte, false)
+      } else if byte == UInt8(ascii: "[") {
+        guard isAtStart else { return line }
+      } else if byte > 32 {
+        isAtStart = false
+      }
+      index += 1
     }
     return nil
   }

@@ -21,6 +21,19 @@ import Testing
     }
   }
 
+  @Test(
+    "a list, or a text of several lines",
+    arguments: [
+      "a = [}", "a = [1,2]", "\"x\" = { b = [ } }", "a = \"\"\"x", "b = \"\\\"[\"; c = [", "d = '\\' [}",
+    ])
+  func list(text: String) {
+    for before in ["", "inherits = \"dark\"\n[styles] # [}\n"] {
+      let (theme, problems) = Theme.read(before + text, file: "t.toml", name: "t")
+      #expect(theme == nil)
+      #expect(problems.first?.line == before.count { $0.isNewline } + 1, "\(problems)")
+    }
+  }
+
   @Test("what stands behind a null character is not passed over")
   func null() {
     let (theme, problems) = Theme.read("inherits = \"dark\"\n\n\u{0}nonsense", file: "t.toml", name: "t")
