@@ -37,8 +37,7 @@ extension App {
     switch obstacle.reason {
     case .changed:
       question = "Others changed the file since it was read: \(name)"
-      if workbench.canMerge { keys = [("m", "merge theirs and yours"), ("r", "reload theirs")] }
-      keys.append(("o", "overwrite theirs"))
+      keys = [("m", "merge theirs and yours"), ("r", "reload theirs"), ("o", "overwrite theirs")]
     case .exists:
       question = "There is another file of that name: \(name)"
       keys = [("o", "overwrite it")]

@@ -52,8 +52,6 @@ import Session
     return try session.save(as: path, despite: accepted)
   }
 
-  public var canMerge: Bool { session.versions != nil }
-
   public func reload() throws -> String {
     defer { refreshDocument() }
     return try session.reload()

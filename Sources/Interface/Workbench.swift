@@ -23,8 +23,6 @@ import Session
   /// nil: to the file that it came from. Refuses by a `FileError` with an obstacle where that would lose
   /// something, but for what is in `accepted`. Returns what was done, in words.
   @discardableResult func save(as path: String?, despite accepted: Set<SaveObstacle.Reason>) throws -> String
-  /// Files that others wrote can be taken up.
-  var canMerge: Bool { get }
   /// Takes the file as others wrote it, by an edit. Returns what was done, in words.
   func reload() throws -> String
   /// Joins what others wrote with the edits made here, by an edit. Returns what was done, in words.

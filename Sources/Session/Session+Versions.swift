@@ -2,26 +2,6 @@ import Engine
 import Patch
 import PatchLanguage
 
-/// How documents are compared and merged; what a session needs to take up what others wrote.
-public struct VersionTools: Sendable {
-  /// The edits that lead from one document to another.
-  public var edits: @Sendable (_ from: Patch, _ to: Patch) throws -> [Edit]
-  /// `ours` with what leads from `base` to `theirs`, and where the two cannot both be had.
-  public var merge:
-    @Sendable (_ base: Patch, _ ours: Patch, _ theirs: Patch) -> (patch: Patch, conflicts: [String])
-
-  public init(
-    edits: @escaping @Sendable (_ from: Patch, _ to: Patch) throws -> [Edit],
-    merge:
-      @escaping @Sendable (_ base: Patch, _ ours: Patch, _ theirs: Patch) -> (
-        patch: Patch, conflicts: [String]
-      )
-  ) {
-    self.edits = edits
-    self.merge = merge
-  }
-}
-
 /// A file that others wrote while it was open here.
 extension Session {
   /// Takes the file as it is now. One edit, that undo takes back; what stays goes on sounding. Returns what was
@@ -40,9 +20,9 @@ extension Session {
   /// Joins what others wrote with the edits made here: one edit, that undo takes back, and not saved yet.
   /// Where both changed the same thing, what was made here stays. Returns what was done, in words.
   public func merge() throws -> String {
-    guard let versions else { throw FileError("nothing here can merge") }
     let (bytes, theirs, found) = try readAgain()
-    let merged = versions.merge(common, patch, theirs)
+    let merged = PatchMerge.merge(
+      base: common, ours: patch, theirs: theirs, catalogue: Engine.catalogue)
     try become(merged.patch)
     accept(bytes, as: theirs)
     let text = PatchWriter.write(patch, catalogue: Engine.catalogue)
@@ -66,8 +46,7 @@ extension Session {
 
   /// Edits the patch until it is `target`.
   private func become(_ target: Patch) throws {
-    guard let versions else { throw FileError("nothing here can tell what differs") }
-    let edits = try versions.edits(patch, target)
+    let edits = try PatchDifference.edits(from: patch, to: target, catalogue: Engine.catalogue)
     guard !edits.isEmpty else { return }
     try perform(edits.count == 1 ? edits[0] : .all(edits), acceptsUnknownKinds: true)
   }

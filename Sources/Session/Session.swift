@@ -39,8 +39,6 @@ public struct SessionOptions: Sendable {
   var commonBytes: [UInt8]?
   /// The file is not what the edits start from.
   var isForeign = false
-  /// Compares and merges documents, for files that others wrote as well.
-  public var versions: VersionTools?
   var journal: Journal?
   /// Why edits are not journaled now; nil while they are.
   public internal(set) var journalFault: String?

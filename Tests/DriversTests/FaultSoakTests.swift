@@ -169,7 +169,7 @@ private let hasFaults = !(environment["SOSTENUTO_SOAK_FAULTS"] ?? "").isEmpty
     case .diskFull:
       let undo = fillDisk()
       // What is written meanwhile is refused; what was written before is not harmed.
-      try? session.save()
+      _ = try? session.save()
       after(seconds, now, undo)
     case .fileReplaced: replaceFile(seconds, now)
     case .clients:

@@ -47,22 +47,25 @@ import Testing
   @Test func reloadAndMergeAreKeysOfTheirOwn() throws {
     let place = try Place()
     let (stage, path) = try changedStage("a.patch", in: place)
-    stage.press("ctrl-s")
-    #expect(!words(stage).contains("reload"), "nothing here can do it")
-    stage.press("esc")
-    stage.session.versions = VersionTools(
-      edits: { _, _ in [.add(Node(name: "theirs", kind: "gain"), before: nil)] },
-      merge: { _, ours, _ in (ours, ["`x` differs"]) })
+    let ours = stage.names
+    try stage.session.save(as: path, despite: [.changed])
+    let theirs = try read(path) + "\nnode theirs gain\n"
+    stage.press("x")
+    try theirs.write(toFile: path, atomically: false, encoding: .utf8)
     stage.press("ctrl-s")
     #expect(
       words(stage).contains("m merge theirs and yours r reload theirs o overwrite theirs esc do not save"))
     stage.press("m")
-    #expect(stage.message.hasPrefix("1 conflict, yours kept (`x` differs)"))
-    #expect(stage.names.contains("theirs"))
-    #expect(try read(path) == Self.foreign)
+    #expect(stage.message.hasPrefix("merged with"))
+    #expect(stage.names.contains("theirs") && stage.names.count == ours.count)
+    #expect(try read(path) == theirs)
     stage.press("ctrl-s")
+    #expect(try read(path) != theirs)
     #expect(try read(path).contains("node theirs gain"))
     #expect(try read(path).contains("node piano"))
+    try Self.foreign.write(toFile: path, atomically: false, encoding: .utf8)
+    stage.press("x ctrl-s r")
+    #expect(stage.names == ["theirs"])
   }
 
   @Test(arguments: [

@@ -8,30 +8,6 @@ import Testing
 
 /// Files that others write while they are open.
 @MainActor @Suite struct VersionTests {
-  /// Adds what the other has, by name: enough to see what a session makes of it.
-  private static let tools = VersionTools(
-    edits: { from, to in
-      var edits: [Edit] = []
-      for node in from.nodes.values where to.id(named: node.name) == nil {
-        edits.append(.remove(node.name, bridge: false))
-      }
-      for node in to.nodes.values where from.id(named: node.name) == nil {
-        edits.append(.add(Node(name: node.name, kind: node.kind, settings: node.settings), before: nil))
-      }
-      return edits
-    },
-    merge: { base, ours, theirs in
-      var merged = ours
-      for node in theirs.nodes.values
-      where ours.id(named: node.name) == nil && base.id(named: node.name) == nil {
-        let added = Node(name: node.name, kind: node.kind, settings: node.settings)
-        if let change = try? merged.applying(.add(added, before: nil), catalogue: Engine.catalogue) {
-          merged = change.patch
-        }
-      }
-      return (merged, ["`tone` is here and there"])
-    })
-
   static let theirs = JournalTests.patch + "\nnode theirs gain\n"
 
   @Test func aChangeOfEqualSizeAndTimeIsSeen() throws {
@@ -71,7 +47,6 @@ import Testing
     let folder = try Folder()
     let path = try folder.file("a.patch", JournalTests.patch)
     var session: Session? = try open(path)
-    session?.versions = Self.tools
     try session?.perform("node mine gain")
     let mine = canonical(try #require(session))
     let tone = session?.patch.id(named: "tone")
@@ -95,11 +70,10 @@ import Testing
     let folder = try Folder()
     let path = try folder.file("a.patch", JournalTests.patch)
     var session: Session? = try open(path)
-    session?.versions = Self.tools
     try session?.perform("node mine gain")
     _ = try folder.file("a.patch", Self.theirs)
     let said = try session?.merge() ?? ""
-    #expect(said.hasPrefix("1 conflict"), "\(said)")
+    #expect(said.hasPrefix("merged with"), "\(said)")
     #expect(session?.patch.names == ["tone", "out", "mine", "theirs"])
     #expect(session?.isModified == true)
     #expect(try text(path) == Self.theirs)
@@ -112,6 +86,19 @@ import Testing
     session?.close()
   }
 
+  @Test func ofWhatBothChangedYoursStaysAndTheConflictIsSaid() throws {
+    let folder = try Folder()
+    let path = try folder.file("a.patch", JournalTests.patch)
+    let session = try open(path)
+    try session.perform("set tone.freq 100Hz")
+    _ = try folder.file("a.patch", JournalTests.patch.replacing("oscillator", with: "oscillator freq=200Hz"))
+    let said = try session.merge()
+    #expect(said.hasPrefix("1 conflict, yours kept (`tone.freq`"), "\(said)")
+    #expect(canonical(session).contains("freq=100Hz"))
+    #expect(try text(path).contains("freq=200Hz"))
+    session.close()
+  }
+
   @Test func editsRecoveredOverAFileThatOthersChangedCanBeMerged() throws {
     let folder = try Folder()
     let path = try folder.file("a.patch", JournalTests.patch)
@@ -120,7 +107,6 @@ import Testing
     session = nil
     _ = try folder.file("a.patch", Self.theirs)
     session = try open(path)
-    session?.versions = Self.tools
     #expect(throws: FileError.self) { try session?.save() }
     _ = try session?.merge()
     #expect(session?.patch.names == ["tone", "out", "mine", "theirs"])
