@@ -107,7 +107,7 @@ import Testing
       let arguments = command == "diff" ? [command, folder.path, folder.path] : [command, folder.path]
       let outcome = try Program.run(arguments)
       #expect(outcome.status == 1)
-      #expect(outcome.errors.contains("Is a directory"), "\(command): \(outcome.errors)")
+      #expect(outcome.errors.contains("a folder, not a file"), "\(command): \(outcome.errors)")
     }
   }
 }

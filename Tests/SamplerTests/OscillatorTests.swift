@@ -37,7 +37,7 @@ import Testing
       return Float(0.5 * sin(angle) + 0.25 * cos(3 * angle) + 0.125 * sin(20 * angle))
     }
     folder.wav("wave.wav", [wave], rate: 11025)
-    let text = "<region> sample=wave.wav oscillator=on amp_veltrack=0 pan=-100"
+    let text = "<region> sample=wave.wav oscillator=on amp_veltrack=0"
     for (key, rate) in [(UInt8(57), 48000.0), (69, 44100), (93, 48000)] {
       let output = try rig(text, rate: rate).run(20000, [(0, .on(key))])[0][2000...]
       let hertz = 440 * exp2((Double(key) - 69) / 12)
@@ -57,7 +57,7 @@ import Testing
     let wave = (0..<256).map { Float(0.5 * sin(2 * .pi * Double($0) / 256)) }
     folder.wav("wave.wav", [wave])
     let text =
-      "<region> sample=wave.wav oscillator=on amp_veltrack=0 pan=-100 loop_mode=no_loop end=5 oscillator_phase="
+      "<region> sample=wave.wav oscillator=on amp_veltrack=0 loop_mode=no_loop end=5 oscillator_phase="
     let output = try rig(text + "90").run(48000, [(0, .on(60))])[0]
     #expect(near(output[1], 0.5, 0.01) && near(output[0], 0.5, 0.01))
     #expect(output[47000...].max()! > 0.4)
@@ -78,7 +78,7 @@ import Testing
 
   @Test func aSmallTableHasFewHarmonics() throws {
     let output = try rig(
-      "<region> sample=*saw oscillator_table_size=8 amp_veltrack=0 pan=-100"
+      "<region> sample=*saw oscillator_table_size=8 amp_veltrack=0"
     ).run(20000, [(0, .on(57))])[0][2000...]
     #expect(Self.level(output, 880) > 0.15 && Self.level(output, 1100) < 0.005)
   }
@@ -114,7 +114,7 @@ import Testing
     // Ring: sum and difference alone, where the depth is whole; half, and the first is there as well.
     for (depth, carrier) in [(100, 0.0), (50, 0.5)] {
       let text =
-        "oscillator_multi=2 oscillator_detune=700 oscillator_mod_depth=\(depth) amp_veltrack=0 pan=-100"
+        "oscillator_multi=2 oscillator_detune=700 oscillator_mod_depth=\(depth) amp_veltrack=0"
       let ring = try rig("<region> sample=*sine \(text)").run(40000, [(0, .on(69))])[0][2000...]
       let other = 440 * exp2(7.0 / 12)
       #expect(abs(Self.level(ring, 440) - carrier) < 0.01)
@@ -125,7 +125,7 @@ import Testing
     // Phase: Bessel's functions of the index, here of one.
     let index = 100 / (2 * Double.pi)
     let moved = try rig(
-      "<region> sample=*sine oscillator_mode=1 oscillator_detune=700 oscillator_mod_depth=\(index) amp_veltrack=0 pan=-100"
+      "<region> sample=*sine oscillator_mode=1 oscillator_detune=700 oscillator_mod_depth=\(index) amp_veltrack=0"
     ).run(40000, [(0, .on(81))])[0][2000...]
     let other = 880 * exp2(7.0 / 12)
     #expect(abs(Self.level(moved, 880) - j0(1)) < 0.01)
@@ -133,7 +133,7 @@ import Testing
     #expect(abs(Self.level(moved, other - 880) - j1(1)) < 0.01)
     #expect(Self.level(moved, other) < 0.01)
     // Frequency: the more, the more sidebands.
-    let text = "<region> sample=*sine oscillator_mode=2 amp_veltrack=0 pan=-100 oscillator_mod_depth="
+    let text = "<region> sample=*sine oscillator_mode=2 amp_veltrack=0 oscillator_mod_depth="
     let none = try rig(text + "0").run(40000, [(0, .on(69))])[0][2000...]
     let much = try rig(text + "200").run(40000, [(0, .on(69))])[0][2000...]
     #expect(Self.level(none, 880) < 0.01 && abs(Self.level(none, 440) - 1) < 0.01)

@@ -22,30 +22,30 @@ import Testing
   }
 
   @Test func fewerBitsAreSteps() throws {
-    let output = try output("sample=sine.wav bitred=95 pan=-100")[0]
+    let output = try output("sample=sine.wav bitred=95")[0]
     // Levels of 1/4.5.
     let values = Set(output[500..<2000].map { ($0 * 4.5 * 1000).rounded() / 1000 })
     #expect(values == [-2, -1, 0, 1, 2])
     // As a controller has it: from 0, where nothing is changed.
     let moved = try self.output(
-      "sample=sine.wav bitred_oncc1=95 pan=-100", [(0, .on(60)), (9600, .control(1, 127))])[0]
+      "sample=sine.wav bitred_oncc1=95", [(0, .on(60)), (9600, .control(1, 127))])[0]
     #expect(Set(moved[500..<9000]).count > 40)
     #expect(Set(moved[15000..<20000].map { ($0 * 4.5 * 1000).rounded() / 1000 }) == [-2, -1, 0, 1, 2])
   }
 
   @Test func fewerFramesAreHeld() throws {
-    let output = try output("sample=*noise decim=50 pan=-100")[0]
+    let output = try output("sample=*noise decim=50")[0]
     let frames = 1.313_298e-4 * (exp(50 * 0.035_147) - 1) * 48000
     let changes = (1000..<20000).count { output[$0] != output[$0 - 1] }
     #expect(abs(Double(changes) - 19000 / frames) < 3)
-    #expect(try self.output("sample=*noise decim=0 pan=-100")[0] == self.output("sample=*noise pan=-100")[0])
+    #expect(try self.output("sample=*noise decim=0")[0] == self.output("sample=*noise")[0])
   }
 
   @Test func noiseIsAddedAsLoudAsItsLevelSays() throws {
     // Of noise -1...1.
     let whole = (1.0 / 3).squareRoot()
     for (level, expected) in [(0.0, 1.0), (-12, 0.251_189), (-96, 0)] {
-      let output = try output("sample=*silence noise_level=\(level) pan=-100")[0]
+      let output = try output("sample=*silence noise_level=\(level)")[0]
       #expect(abs(power(output[1000...]) - whole * expected) < 0.01)
     }
     // One noise for both sides, or two.
@@ -58,13 +58,13 @@ import Testing
         < 0.04)
     // A controller brings it in from nothing.
     let moved = try output(
-      "sample=*silence noise_level_oncc1=96 pan=-100", [(0, .on(60)), (10000, .control(1, 127))])[0]
+      "sample=*silence noise_level_oncc1=96", [(0, .on(60)), (10000, .control(1, 127))])[0]
     #expect(power(moved[..<9900]) == 0 && abs(power(moved[15000...]) - whole) < 0.02)
   }
 
   @Test func noiseHasATone() throws {
     func sharpness(_ opcodes: String) throws -> Double {
-      let output = try output("sample=*silence noise_level=0 pan=-100 \(opcodes)")[0]
+      let output = try output("sample=*silence noise_level=0 \(opcodes)")[0]
       return power(zip(output[1000...], output[999...]).map { $0 - $1 }) / power(output[1000...])
     }
     let white = try sharpness("")
@@ -77,9 +77,9 @@ import Testing
   }
 
   @Test func driveMakesHarmonicsAndKeepsFullScale() throws {
-    let clean = try output("sample=*sine pan=-100", [(0, .on(69))])[0][2000...]
-    let soft = try output("sample=*sine pan=-100 drive=50", [(0, .on(69))])[0][2000...]
-    let hard = try output("sample=*sine pan=-100 drive=50 drive_shape=100", [(0, .on(69))])[0][2000...]
+    let clean = try output("sample=*sine", [(0, .on(69))])[0][2000...]
+    let soft = try output("sample=*sine drive=50", [(0, .on(69))])[0][2000...]
+    let hard = try output("sample=*sine drive=50 drive_shape=100", [(0, .on(69))])[0][2000...]
     #expect(abs(soft.max()! - 1) < 0.01 && abs(hard.max()! - 1) < 0.01)
     #expect(Oscillators.level(clean, 1320) < 0.001)
     #expect(Oscillators.level(soft, 1320) > 0.05)
@@ -88,11 +88,11 @@ import Testing
 
   @Test func envelopesAndLfosMoveThem() throws {
     let rising = try output(
-      "sample=*silence noise_level=-96 eg1_time1=0.2 eg1_level1=1 eg1_sustain=1 eg1_noiselevel=96 pan=-100")[
+      "sample=*silence noise_level=-96 eg1_time1=0.2 eg1_level1=1 eg1_sustain=1 eg1_noiselevel=96")[
         0]
     #expect(power(rising[..<2000]) < 0.01 && power(rising[15000...]) > 0.5)
     let swinging = try output(
-      "sample=sine.wav lfo1_freq=2 lfo1_wave=3 lfo1_bitred=100 pan=-100", [(0, .on(60))], 24000)[0]
+      "sample=sine.wav lfo1_freq=2 lfo1_wave=3 lfo1_bitred=100", [(0, .on(60))], 24000)[0]
     let halves = [swinging[1000..<11000], swinging[13000..<23000]].map { Set($0).count }
     #expect(halves.min()! < 10 && halves.max()! > 40)
   }
@@ -119,7 +119,7 @@ import Testing
     throws
   {
     folder.wav("click.wav", [[1] + [Float](repeating: 0, count: 1 << 15)], rate: UInt32(rate))
-    let path = folder.write("a.sfz", "<region> sample=click.wav fil_type=pink amp_veltrack=0 pan=-100")
+    let path = folder.write("a.sfz", "<region> sample=click.wav fil_type=pink amp_veltrack=0")
     let (resource, report) = try InstrumentLoader.load(path: path)
     #expect(report.findings == [])
     let rig = Rig<Sampler>(Sampler.description, rate: rate)

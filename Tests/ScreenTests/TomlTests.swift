@@ -11,7 +11,7 @@ import Testing
       "\u{2003}[.", "[#", "[\\", "[]]", "[,",
     ])
   func nameless(head: String) {
-    for before in ["", "# a theme\n\n", "inherits = \"dark\"\r\n", "a = [\n1,\n]\n\t"] {
+    for before in ["", "# a theme\n\n", "inherits = \"dark\"\r\n", "[styles] # [\n\n\t"] {
       let text = before + head
       let (theme, problems) = Theme.read(text, file: "t.toml", name: "t")
       #expect(theme == nil, "\(text.debugDescription)")
