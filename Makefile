@@ -98,8 +98,8 @@ bench-loading: build .build-bench/listen ## Banks of 140 MB load beside a chord,
 	@swiftc -O -swift-version 6 -parse-as-library -I Sources/CJack $< -o $@
 
 rtsan: install-test ## Render and edit under RealtimeSanitizer
-	STRICT=1 $(SWIFT) build $(RTSAN) --build-tests
-	STRICT=1 SOSTENUTO_EDITS=$(EDITS) $(SWIFT) test $(RTSAN) --skip-build --disable-xctest --filter DriversTests
+	STRICT=1 SOSTENUTO_TESTS=DriversTests $(SWIFT) build $(RTSAN) --build-tests
+	STRICT=1 SOSTENUTO_TESTS=DriversTests SOSTENUTO_EDITS=$(EDITS) $(SWIFT) test $(RTSAN) --skip-build --disable-xctest --filter DriversTests
 
 asan: install-test ## Run the tests under AddressSanitizer (FILTER=…)
 	STRICT=1 $(SWIFT) build $(ASAN) --build-tests
