@@ -20,7 +20,7 @@ final class EngineCable {
     var mixing: ChannelMixing
     /// Closes a cycle.
     var isFeedback: Bool
-    /// Another one each time that channel counts at its ends change what it brings.
+    /// Another one where channel counts at its ends have changed what an earlier one was to bring.
     var era: Int32
     /// Frames: `CableSlot.feedbackDelay` where it closes a cycle, else what makes up for the latency of
     /// parallel paths.
@@ -76,6 +76,8 @@ final class EngineCable {
   private var ends = Ends()
   /// What it goes on with while another takes over.
   private var fixed: ChannelSpread?
+  /// It brings what the patch said before channel counts changed.
+  var isFixed: Bool { fixed != nil }
   var settling: Settling? { didSet { refreshRow() } }
   let row: CableRow.Pointer
   private let rows: RowPool

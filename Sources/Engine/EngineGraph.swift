@@ -238,12 +238,10 @@ final class EngineGraph {
 
   subscript(_ ends: Cable.Ends) -> CableWish? { wishesByEnds[ends] }
 
-  /// Another cable is to join these ports from now on; gives the wish, if there is one.
-  func renew(_ ends: Cable.Ends) -> CableWish? {
-    eras[ends, default: 0] += 1
-    let wish = wishesByEnds[ends]
-    wish?.era = eras[ends] ?? 0
-    return wish
+  /// Another cable is to carry out the wish from now on.
+  func renew(_ wish: CableWish) {
+    wish.era = eras[wish.ends, default: 0] + 1
+    eras[wish.ends] = wish.era
   }
 
   func insert(_ wish: CableWish) {

@@ -137,16 +137,21 @@ extension Reconciler {
   /// Gives each changed wish the cable that it asks for.
   func carryOut() {
     for wish in changed {
-      let key = wish.key
-      if let cable = wish.cable, cable.key == key {
+      var key = wish.key
+      if let cable = wish.cable, cable.key == key, !cable.isFixed {
         retarget(cable, wish.target)
         continue
       }
       if let old = wish.cable { leave(old) }
       // Whether one that is silent by now is still there depends on when the worker last came by.
-      if let known = graph.cables[key], known.isLeaving, isInaudible(known) {
+      if let known = graph.cables[key], known !== wish.cable, known.isLeaving, isInaudible(known) {
         graph.remove(known)
         drop(known)
+      }
+      // What it brings is no longer what the patch says.
+      if graph.cables[key]?.isFixed == true {
+        graph.renew(wish)
+        key = wish.key
       }
       if let known = graph.cables[key] {
         if known.isTail {
@@ -239,11 +244,17 @@ extension Reconciler {
     work.fading.append(cable)
   }
 
-  /// Closes the cables of events into nodes that are back without them.
-  func closeCables(into nodes: [EngineNode]) {
+  /// Ends the cables into nodes that are back without them: in front of a leaving node they went on as they
+  /// were.
+  func endCables(into nodes: [EngineNode]) {
     for node in nodes {
-      for cable in node.incoming where cable.carriesEvents && cable.isLeaving && !cable.isClosing {
-        close(cable)
+      for cable in node.incoming where cable.isLeaving {
+        if cable.carriesEvents {
+          if !cable.isClosing { close(cable) }
+        } else if cable.target != 0 {
+          cable.target = 0
+          move(cable)
+        }
       }
     }
   }
@@ -324,6 +335,8 @@ extension Reconciler {
   /// Whether nothing of a leaving cable is heard any more.
   private func isFinished(_ cable: EngineCable) -> Bool {
     guard cable.settling == nil || isInaudible(cable) else { return false }
+    // Its destination is back, and its fade has yet to begin.
+    if !cable.carriesEvents, cable.target != 0, !cable.destination.isLeaving { return false }
     return !cable.destination.isLeaving || cable.destination.isRinging || cable.destination.isSink
       || cable.isClosing
   }

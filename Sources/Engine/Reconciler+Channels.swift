@@ -13,7 +13,7 @@ extension Reconciler {
       for cable in node.incoming + node.outgoing where cable.slot != nil && !cable.carriesEvents {
         guard seen.insert(ObjectIdentifier(cable)).inserted else { continue }
         let widths = cable.sourceWidth
-        if !cable.followEnds(), let wish = graph.renew(cable.patchEnds), wish.cable === cable {
+        if !cable.followEnds(), let wish = graph[cable.patchEnds], wish.cable === cable {
           changed.append(wish)
         }
         guard cable.key.delay > 0, cable.sourceWidth > widths else { continue }

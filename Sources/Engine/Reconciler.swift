@@ -94,7 +94,7 @@ final class Reconciler {
     if isRewired || work.needsPlan { arrange() }
     carryOut()
     for node in returned { endTails(of: node) }
-    closeCables(into: returned)
+    endCables(into: returned)
     removeFinished()
     hearFreePorts()
     guard work.needsPlan else {

@@ -8,6 +8,8 @@ import Testing
 @Suite struct ChannelChangeTests {
   private static let budget: Float = 3.162e-5
 
+  private static let levels: [Float] = [1, -0.5, 0.25, 0.75, -1, 0.5, 0.125, -0.25]
+
   private func expectInBudget(_ bench: Bench, edits: Int, _ what: String) {
     bench.settle()
     bench.render(9600)
@@ -23,7 +25,7 @@ import Testing
     let bench = Bench()
     bench.engine.isWatching = true
     for channel in 0..<8 {
-      bench.feed([1, -0.5, 0.25, 0.75, -1, 0.5, 0.125, -0.25][channel], channel: channel)
+      bench.feed(Self.levels[channel], channel: channel)
     }
     try bench.begin(text)
     // The step with which the constants begin echoes for a while.
@@ -118,6 +120,49 @@ import Testing
       bench.render(100)
     }
     expectInBudget(bench, edits: 2 * lines.count, "\(count)")
+  }
+
+  @Test(
+    "a node is back in the midst of changes to its cables, and nobody hears a step", arguments: counts, counts
+  )
+  func returning(from: Int, to: Int) throws {
+    let scripts = [
+      ["connect first -> way map=[0,0]", "connect second -> way gain=-5dB", "remove way", "undo"],
+      ["connect second -> way map=[0,0,-1]", "connect second -> way", "remove way", "undo", "undo", "undo"],
+      ["connect first -> way map=[0]", "remove way bridge", "undo", "connect second -> way", "undo"],
+    ]
+    for (index, lines) in scripts.enumerated() {
+      for (kind, pause) in zip(
+        ["gain", "mix", "pan", "filter", "gain", "pan", "mix"], [10, 22, 64, 125, 246, 417, 600])
+      {
+        let bench = try start(
+          """
+          node first input channels=\(from)
+          node second input channels=\(to)
+          node way \(kind)
+          node out output channels=4
+          connect first -> way
+          connect way -> out
+          """)
+        for (place, line) in lines.enumerated() {
+          try edit(bench, line)
+          bench.render(pause + 40 * (place % 3))
+        }
+        expectInBudget(
+          bench, edits: lines.count, "script \(index), \(from) and \(to) through \(kind), \(pause) frames")
+        // And what it then plays is what it would play if it were opened now.
+        let fresh = Bench()
+        for channel in 0..<8 { fresh.feed(Self.levels[channel], channel: channel) }
+        fresh.begin(bench.draft.patch)
+        fresh.render(24000)
+        for channel in 0..<4 {
+          let (one, other) = (bench.heard[channel].last ?? 0, fresh.heard[channel].last ?? 0)
+          #expect(
+            abs(one - other) < 1e-4,
+            "script \(index), \(from) and \(to) through \(kind): \(one), not \(other)")
+        }
+      }
+    }
   }
 
   @Test("a larger matrix takes over every gain and every sound")
