@@ -16,7 +16,7 @@ final class AlsaDevice {
   fileprivate let device: OpaquePointer
   private var isOpen = true
   fileprivate let format: Format
-  /// What is transferred at once, as the device has it.
+  /// The device's own period, in frames.
   fileprivate let bytes: UnsafeMutableRawPointer
   /// Milliseconds for which a device is waited for that does not move.
   fileprivate let patience: Int
@@ -154,7 +154,7 @@ final class AlsaDevice {
   static func describe(_ error: Int32) -> String { String(cString: snd_strerror(error)) }
 }
 
-/// What a transfer came to.
+/// The outcome of a transfer.
 enum Transfer: Equatable {
   case done
   /// The device ran dry or over, or slept, and goes on.

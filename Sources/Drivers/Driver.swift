@@ -30,7 +30,7 @@ public protocol Driver: AnyObject, Sendable {
   /// Whether the patch has come to ask for channels that are there but were not opened: another driver of
   /// the kind would have them.
   var isOutgrown: Bool { get }
-  /// Whether it tells others how late sound is on its way through the engine.
+  /// Others are told how late sound is on its way through the engine.
   var tellsLatencies: Bool { get }
   /// How late that is now. Returns at once.
   func update(latencies: [PathLatency])

@@ -105,7 +105,7 @@ struct ChannelCounts {
     return isOther
   }
 
-  /// Whether cables of the patch lead to it from a node that makes sound of its own.
+  /// True when cables of the patch lead to it from a source.
   private static func hears(_ row: NodeRow.Pointer) -> Bool {
     var seen: Set<NodeRow.Pointer> = [row]
     var next = [row]

@@ -43,7 +43,7 @@ package struct ChannelConversion: Sendable {
     return conversion
   }
 
-  /// Whether a cable into a parameter brings one value for all channels.
+  /// True when a cable into a parameter brings one value for all channels.
   static func isForAll(from: Int, map: ChannelMap?, mixing: ChannelMixing) -> Bool {
     from == 1 && map == nil && mixing == .speakers
   }

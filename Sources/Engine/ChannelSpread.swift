@@ -12,11 +12,11 @@ struct PortChannels: Hashable {
   static let one = PortChannels(count: 1, width: 1)
 }
 
-/// What comes to each destination channel: a sum of source channels by gains.
+/// Sums of source channels by gains, one for each destination channel.
 struct ChannelSpread {
   var gains: [ChannelGain]
 
-  /// What a conversion of the counts makes of the widths.
+  /// The gains between widths that a conversion between counts leads to.
   ///
   /// `isMixed`: what the source's further channels hold of their own counts, too; a kernel without memory holds
   /// nothing of that kind.
@@ -82,7 +82,7 @@ struct ChannelSpread {
       })
   }
 
-  /// Whether both give the same.
+  /// Both give the same sums.
   func isEqual(to other: ChannelSpread) -> Bool { sums == other.sums }
 
   private var sums: [SIMD2<Int>: Float] {

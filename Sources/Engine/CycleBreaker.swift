@@ -114,7 +114,7 @@ struct CycleBreaker {
     init(count: Int) { seen = Array(repeating: 0, count: count) }
   }
 
-  /// Whether a path without delayed edges leads from one node to another.
+  /// True when a path without delayed edges leads from one node to another.
   private func reaches(
     _ from: Int, _ goal: Int, _ isDelayed: [Bool], _ search: inout Search
   ) -> Bool {

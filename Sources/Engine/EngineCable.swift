@@ -189,7 +189,7 @@ final class EngineCable {
 
   var carriesEvents: Bool { output == nil }
 
-  /// Whether its source makes up for the frames by which it is delayed because it closes a cycle.
+  /// Its source makes up for the frames by which the cable is delayed because it closes a cycle.
   func isMadeUp(rate: Double) -> Bool {
     guard key.isFeedback, let type = source.type, type.aheadOutput == output else { return false }
     return type.makesUp(source.values, rate: rate)
@@ -236,7 +236,7 @@ final class EngineCable {
     isForAll(ends) && channels == 1 && ends.from.count == 1 ? nil : conversion(ends).name
   }
 
-  /// What becomes of the channels of its source's buffers where the input's buffers have so many.
+  /// Gains from the channels of its source's buffers to so many of the input's.
   func gains(to channels: Int) -> [ChannelGain] {
     (fixed ?? spread(ends)).gains.filter { $0.destination < channels }
   }

@@ -30,7 +30,7 @@ extension EngineNode {
   /// With what the engine adds.
   var parameterCount: Int { values.count + (countPosition == nil ? 0 : 1) }
 
-  /// Whether its kernel remembers something of each channel.
+  /// Its kernel remembers something of each channel.
   var hasMemoryOfChannels: Bool {
     guard let type, inputChannels.first ?? 0 > 1 else { return false }
     var configuration = configuration(rate: 48000)

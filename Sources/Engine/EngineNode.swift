@@ -27,9 +27,9 @@ final class EngineNode {
   /// Channels of the kernel's audio inputs and outputs: as many as there have been since it was prepared.
   private(set) var inputChannels: [Int]
   private(set) var outputChannels: [Int]
-  /// Those that its kernel has been told of.
+  /// The channels that its kernel has been told of.
   var preparedChannels: (inputs: [Int], outputs: [Int]) = ([], [])
-  /// What its parameters go to by the patch, by the parameter's position, one an element.
+  /// Targets of its parameters by the patch, by the parameter's position, one an element.
   var values: [[Float]]
   /// The same as the audio thread was told. What was a list once has its elements from then on.
   var sentValues: [[Float]]

@@ -25,7 +25,7 @@ struct NodeRow: BitwiseCopyable {
   let isSink: Bool
   /// The last of its outputs is `KernelType.aheadOutput`.
   let hasAhead: Bool
-  /// What comes in may bring other channels; and fewer.
+  /// Its inputs may bring other channels; and fewer.
   var isPending = false
   var mayNarrow = false
   /// Its counts are looked at.
@@ -115,6 +115,6 @@ struct CableRow: BitwiseCopyable {
     return max(Int(source.implied[Int(source.pointee.inputCount) + Int(output)]), 1)
   }
 
-  /// What becomes of its channels where so many come in.
+  /// Gains from its channels to an input of so many.
   func gains(to channels: Int) -> [ChannelGain] { cable.takeUnretainedValue().gains(to: channels) }
 }

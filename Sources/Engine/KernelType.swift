@@ -66,7 +66,7 @@ struct KernelType: Sendable {
     }
   }
 
-  /// Whether its kernel, with these values, gives all that it can ahead of time.
+  /// Its kernel, with these values, gives all that it can ahead of time.
   func makesUp(_ values: [[Float]], rate: Double) -> Bool {
     tag == .delay && Delay.makesUp(seconds: values[Delay.time][0], rate: Float(rate))
   }

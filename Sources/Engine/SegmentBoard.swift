@@ -21,7 +21,7 @@ struct SegmentBoard: ~Copyable {
   // Each on a cache line of its own.
   private let taken: UnsafeMutablePointer<Atomic<UInt64>>
   private let done: UnsafeMutablePointer<Atomic<UInt64>>
-  /// Those that each segment waits for.
+  /// The segments that each segment waits for.
   private let predecessors: UnsafeMutablePointer<Atomic<UInt64>>
   private let count: UnsafeMutablePointer<Atomic<UInt64>>
 
@@ -69,7 +69,7 @@ struct SegmentBoard: ~Copyable {
   /// Audio thread.
   @_noLocks func open(_ number: UInt64) { taken.pointee.store(number, ordering: .releasing) }
 
-  /// Whether all of the block's segments are done. Audio thread.
+  /// All of the block's segments are done. Audio thread.
   @_noLocks func isWhole(_ number: UInt64, _ segments: Int) -> Bool {
     done.pointee.load(ordering: .acquiring) == number | (Self.bit(segments) &- 1)
   }

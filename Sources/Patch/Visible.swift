@@ -16,7 +16,7 @@ public enum Visible {
     }
   }
 
-  /// Whether all of it can be seen.
+  /// All of it can be seen.
   public static func isPlain(_ text: String) -> Bool {
     text.utf8.allSatisfy { (32..<127).contains($0) } || !text.unicodeScalars.contains(where: isHidden)
   }

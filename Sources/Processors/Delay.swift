@@ -37,7 +37,7 @@ public struct Delay: Kernel {
   /// Frames by which the second output is ahead.
   private static var lead: Int { @_noLocks get { blockCapacity } }
 
-  /// Whether a tap of this time can be given ahead of time.
+  /// A tap of this time can be given ahead of time.
   public static func makesUp(seconds: Float, rate: Float) -> Bool { Int(seconds * rate + 0.5) >= lead }
 
   private let hasAhead: Bool
@@ -211,7 +211,7 @@ public struct Delay: Kernel {
     return UnsafePointer(entries)
   }
 
-  /// What is left of a time that has begun before.
+  /// The rest of a time that has begun before.
   @_noLocks private static func ahead(_ frames: Int) -> Int { frames >= lead ? frames &- lead : frames }
 
   /// The second output of a channel whose line has been written. It may read what this block wrote.

@@ -51,7 +51,7 @@ public struct HeldNotes: BitwiseCopyable {
     }
   }
 
-  /// Whether the note or the pedal that an event ends stands in it. Audio thread.
+  /// True when the note or the pedal that an event ends stands in it. Audio thread.
   @_noLocks public func holds(_ event: Event) -> Bool {
     switch event.kind {
     case .noteOff:

@@ -226,7 +226,7 @@ struct EffectRunner {
     (input, band, low) = (mix.input, mix.band, mix.low)
   }
 
-  /// What it still holds lies below -120 dB.
+  /// Its memory holds nothing above -120 dB.
   var isQuiet: Bool {
     @_noLocks get {
       let sum = first * first + second * second

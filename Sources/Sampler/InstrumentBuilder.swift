@@ -14,7 +14,7 @@ struct InstrumentBuilder {
   /// Where controllers stand at first: as General MIDI and ARIA have volume, pan and expression, or as `set_ccN` says.
   var controls: [Int: Float] = [7: 100, 10: 64, 11: 127]
   var switchDefault: Int?
-  /// What all voices together go through.
+  /// Effects that all voices go through together.
   var effects = EffectPlan()
 
   /// How many regions there are.

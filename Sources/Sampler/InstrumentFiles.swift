@@ -4,7 +4,7 @@ import Glibc
 public struct InstrumentFiles: Sendable {
   /// As they are called on the disk, each once: the instrument itself, what it includes, its samples.
   public private(set) var paths: [String] = []
-  /// What it names and what is not there, with file and line.
+  /// Files that it names and that are not there, with file and line.
   public private(set) var missing: [Finding] = []
   /// What it names from the root of the file system: a copy of the instrument would look there, too.
   public private(set) var anchored: [Finding] = []

@@ -44,7 +44,7 @@ struct InstrumentImage {
   /// The keys that choose an articulation, a bit each, and the one chosen at first (-1: none).
   var switchKeys: SIMD2<UInt64>
   var switchDefault: Int32
-  /// What all its voices together go through.
+  /// Effects that all its voices go through together.
   var effects = EffectPlan()
   /// Some region sounds one note at a time, by `Region.priority`.
   var hasPriorities: Bool
@@ -99,7 +99,7 @@ struct ControlRange {
   var low: Float
   var high: Float
 
-  /// Whether a message of this controller and value is meant. Audio thread.
+  /// True for a message of this controller and value. Audio thread.
   @_noLocks func takes(_ control: Int, _ value: Float) -> Bool {
     Int(self.control) == control && value >= low && value <= high
   }
@@ -281,7 +281,7 @@ struct Region {
   var flexibleCount: Int32
   /// The flexible envelope that takes the amplifier's place (-1: none).
   var amplifier: Int32
-  /// What its voices go through before their filters.
+  /// Stages of its voices before their filters.
   var stage = StagePlan()
 
   /// The decibels that a release sample has lost after a note of so many seconds. Audio thread.

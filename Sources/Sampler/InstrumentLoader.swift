@@ -196,7 +196,7 @@ private struct SampleLibrary {
     return try AudioFile.wave(spectrum, harmonics: harmonics, name, in: pool)
   }
 
-  /// What regions have that do not sound.
+  /// The sample of regions that do not sound.
   mutating func silence() throws(LoadError) -> AudioFile {
     if let nothing { return nothing }
     let silence = try AudioFile.generated("*silence", harmonics: 1, in: pool)

@@ -6,7 +6,7 @@ public struct LoadError: Error, Hashable, Sendable, CustomStringConvertible {
   /// 1-based, where a line is to blame.
   public var line: Int?
   public var message: String
-  /// What else was found on the way.
+  /// Other findings on the way.
   public var findings: [Finding] = []
   /// `errno` of the system call that failed, or 0.
   package var code: Int32 = 0

@@ -38,7 +38,7 @@ extension RegionSettings {
     return wave != .noise && wave != .silence
   }
 
-  /// What becomes of the level where a mono sample is played as a stereo one: as loud as it was.
+  /// Gain of a mono sample that is played as a stereo one, so that it is as loud as before.
   var stageGain: Double {
     guard stage.hasSides, stage.oscillators == 0 else { return 1 }
     var centred = self

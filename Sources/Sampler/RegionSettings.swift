@@ -138,7 +138,7 @@ struct RegionSettings {
       * levelAmplitude.values.reduce(1) { $0 * $1 / 100 } * (isInverted ? -1 : 1)
   }
 
-  /// Whether it only ends others: `end=-1`.
+  /// A region that only ends others: `end=-1`.
   var isSilent: Bool { end == -1 && !isBank }
 
   /// Gains of both sides: equal power, and in the middle the sample as it is, mono as well as stereo (sfizz from

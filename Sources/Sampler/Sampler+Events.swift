@@ -263,7 +263,7 @@ extension Sampler {
     if image.pointee.hasControlStarts { startByControl(image, channel, Int(source), value) }
   }
 
-  /// What a note says as controllers.
+  /// A note's own numbers, as controllers have them.
   @_noLocks private mutating func tellNote(_ channel: Int, _ key: Int, _ velocity: Int) {
     tell(channel, Source.velocity, Float(velocity))
     tell(channel, Source.key, Float(key))

@@ -1,6 +1,6 @@
 import Realtime
 
-/// What pedals hold.
+/// Keys that pedals hold.
 extension Sampler {
   /// Voices whose sustain or sostenuto pedal this controller is: catches them, or lets them go. Audio thread.
   @_noLocks mutating func movePedals(_ channel: Int, _ number: Int, from before: Float, to value: Float) {

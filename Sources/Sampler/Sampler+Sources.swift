@@ -1,6 +1,6 @@
 import Realtime
 
-/// What was when a note began, for as long as it sounds.
+/// Facts of the moment at which a note began, for as long as it sounds.
 struct NoteFacts: BitwiseCopyable {
   /// Keys from the note before.
   var keyDelta: Float = 0

@@ -107,7 +107,7 @@ extension Sampler {
     return keyTunings[program &* 128 &+ key] + octaveTunings[channel &* 12 &+ key % 12]
   }
 
-  /// What system exclusive messages say. Audio thread.
+  /// System exclusive messages. Audio thread.
   @_noLocks mutating func tune(_ event: Event) {
     let key = Int(event.key & 127)
     switch event.kind {

@@ -118,7 +118,7 @@ extension Sampler {
     return switches.previous < 0 || switches.previous == previousKey
   }
 
-  /// Whether a message of a controller is in one of these ranges. Audio thread.
+  /// True for a controller's message in one of these ranges. Audio thread.
   @_noLocks func takes(
     _ first: Int32, _ count: Int32, _ image: UnsafeMutablePointer<InstrumentImage>, _ control: Int,
     _ value: Float

@@ -91,7 +91,7 @@ public struct Sampler: Kernel {
   var loadTime: Int64 = -1
   /// A number by which each note differs from the one before.
   var noteCount: UInt32 = 0
-  /// What the instrument's effects are doing.
+  /// State of the instrument's effects.
   var effects: EffectChains
   /// The next notes go to the outputs that their regions name, not all to the first.
   private(set) var isSeparate: Bool

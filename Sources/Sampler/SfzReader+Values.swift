@@ -1,4 +1,4 @@
-/// What values of opcodes say.
+/// Values of opcodes.
 extension SfzReader {
   /// The number 0...127 (or to `last`) behind `prefix`, when nothing else follows.
   static func number(in name: String, after prefix: String, last: Int = 127) -> Int? {

@@ -25,7 +25,7 @@ struct SfzReader {
   private var curve: SfzCurve?
   /// The sound files in the text, by their names and by these behind the default path.
   private(set) var embedded: [String: [UInt8]] = [:]
-  /// What the `<effect>` headers say.
+  /// The `<effect>` headers.
   var effects = SfzEffects()
   private var embeddedName: String?
   private var embeddedBytes: [UInt8]?

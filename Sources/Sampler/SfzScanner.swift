@@ -5,7 +5,7 @@ struct SfzScanner {
     case header(String)
     /// The name in small letters, the value as written.
     case opcode(String, String)
-    /// What a `<sample>` header holds: a whole sound file, decoded.
+    /// A `<sample>` header: a whole sound file, decoded.
     case data(String, [UInt8])
   }
 

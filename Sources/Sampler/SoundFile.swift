@@ -93,7 +93,7 @@ final class SoundFile {
   /// The frames that its head promises, where it says so.
   var promised: Int? { info.frames < 1 << 40 ? Int(info.frames) : nil }
 
-  /// Whether its last frame can be read; the next frame to be read is the first then.
+  /// True when its last frame can be read; the next frame to be read is the first then.
   func hasLastFrame() -> Bool {
     guard let promised, info.seekable != 0 else { return true }
     var frame = [Float](repeating: 0, count: Int(info.channels))
@@ -158,7 +158,7 @@ final class SoundFile {
     }
   }
 
-  /// Whether the last page of an Ogg stream (RFC 3533) is whole and says that it is the last.
+  /// True when the last page of an Ogg stream (RFC 3533) is whole and says that it is the last.
   private static func endsWithLastPage(_ bytes: [UInt8]) -> Bool {
     let mark = Array("OggS".utf8)
     var index = bytes.count - 27

@@ -16,7 +16,7 @@ struct StagePlan: Hashable {
   var noiseFilter = NoiseFilter.none
 }
 
-/// What several oscillators make together.
+/// The sum or product of several oscillators.
 enum OscillatorMode: UInt8 {
   /// Their sum, spread over both sides.
   case sum

@@ -1,4 +1,4 @@
-/// What a journal says. As a file:
+/// A journal's content. As a file:
 ///
 /// ```
 /// sostenuto-journal 2

@@ -141,7 +141,7 @@ extension PatchFile {
       && info.st_nlink == 1 && flock(file, LOCK_EX | LOCK_NB) == 0
   }
 
-  /// What lies in a folder, in order.
+  /// Names in a folder, in order.
   static func names(in folder: String) -> [String] {
     guard let directory = opendir(folder) else { return [] }
     defer { closedir(directory) }

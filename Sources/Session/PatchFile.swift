@@ -100,7 +100,7 @@ package enum PatchFile {
     FileName.joined(name, before: ".", after: ".\(getpid()).new")
   }
 
-  /// What names in a folder outlasts a power cut.
+  /// Brings a folder's names to the disk, so that they outlast a power cut.
   static func syncFolder(_ folder: String) {
     let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     if directory >= 0 {

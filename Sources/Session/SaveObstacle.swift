@@ -1,4 +1,4 @@
-/// What speaks against a save, until the person has said what shall be done.
+/// An obstacle to a save, until the person has said what shall be done.
 public struct SaveObstacle: Hashable, Sendable {
   public enum Reason: Hashable, Sendable {
     /// Others wrote the file since it was read.
@@ -30,7 +30,7 @@ public struct SaveObstacle: Hashable, Sendable {
 /// Why a file could not be opened or saved, with its name.
 public struct FileError: Error, CustomStringConvertible, Sendable {
   public var description: String
-  /// What can be done about it by asking.
+  /// The obstacle that the person can be asked about.
   public var obstacle: SaveObstacle?
   /// `errno`, or 0.
   var code: Int32 = 0

@@ -133,7 +133,7 @@ extension Session {
     wishForFiles()
   }
 
-  /// What speaks against saving over the patch's own file.
+  /// Obstacles to saving over the patch's own file.
   private func ownObstacles(_ path: String, _ present: [UInt8]?) throws(FileError) -> [SaveObstacle.Reason] {
     var reasons: [SaveObstacle.Reason] = []
     if isLocked { reasons.append(.openElsewhere) }
