@@ -88,36 +88,38 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// `make fuzz` builds with FUZZ=1: what it makes has no `main` of its own, so it stays out otherwise. It plays
-// what it reads as the tests do, of which it borrows two files.
-if ProcessInfo.processInfo.environment["FUZZ"] == "1" {
+// Fuzzers (`make fuzz`, which sets FUZZ=1) have no `main` of their own. Otherwise they are libraries that nothing
+// links, built with the tests so that they stay in step with the code.
+let isFuzzing = ProcessInfo.processInfo.environment["FUZZ"] == "1"
+func fuzzer(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+  let path = "Fuzz/" + name.dropFirst("Fuzz".count)
+  return isFuzzing
+    ? .executableTarget(name: name, dependencies: ["FuzzDriver"] + dependencies, path: path)
+    : .target(name: name, dependencies: ["FuzzDriver"] + dependencies, path: path)
+}
+package.targets += [
+  .target(name: "FuzzDriver", path: "Fuzz/Driver"),
+  fuzzer("FuzzReader", ["Patch", "PatchLanguage", "Engine"]),
+  fuzzer("FuzzMidi", ["Midi"]),
+  fuzzer("FuzzSession", ["Patch", "PatchLanguage", "Engine", "Drivers", "Session"]),
+  fuzzer("FuzzScreen", ["Session", "Screen", "Terminal", "Interface"]),
+]
+if isFuzzing {
   package.targets.removeAll { $0.type == .test }
-  package.targets += [
-    .target(name: "FuzzDriver", path: "Fuzz/Driver"),
-    .executableTarget(
-      name: "FuzzReader", dependencies: ["FuzzDriver", "Patch", "PatchLanguage", "Engine"],
-      path: "Fuzz/Reader"),
+  // Plays what it reads as the tests do, of which it borrows two files.
+  package.targets.append(
     .executableTarget(
       name: "FuzzFiles", dependencies: ["FuzzDriver", "Patch", "Realtime", "Sampler"], path: ".",
       sources: [
         "Fuzz/Files", "Tests/SamplerTests/Rig.swift", "Tests/SamplerTests/SeededGenerator.swift",
-      ]),
-    .executableTarget(name: "FuzzMidi", dependencies: ["FuzzDriver", "Midi"], path: "Fuzz/Midi"),
-    .executableTarget(
-      name: "FuzzSession",
-      dependencies: ["FuzzDriver", "Patch", "PatchLanguage", "Engine", "Drivers", "Session"],
-      path: "Fuzz/Session"),
-    .executableTarget(
-      name: "FuzzScreen", dependencies: ["FuzzDriver", "Session", "Screen", "Terminal", "Interface"],
-      path: "Fuzz/Screen"),
-  ]
+      ]))
 }
 
 // `make test FILTER=…` builds the test targets that it names, and what these need.
 let wanted = (ProcessInfo.processInfo.environment["SOSTENUTO_TESTS"] ?? "").split(separator: " ").map(
   String.init)
 if !wanted.isEmpty {
-  package.targets.removeAll { $0.type == .test && !wanted.contains($0.name) }
+  package.targets.removeAll { $0.type == .test && !wanted.contains($0.name) || $0.name.hasPrefix("Fuzz") }
   if !wanted.contains("ProgramTests") { package.targets.removeAll { $0.name == "sostenuto" } }
   if Set(wanted).isDisjoint(with: ["ProgramTests", "InterfaceTests"]) {
     package.targets.removeAll { $0.name == "Interface" }

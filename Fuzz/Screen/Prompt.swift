@@ -22,7 +22,11 @@ import Terminal
   func perform(line: String) throws -> String { try inner.perform(line: line) }
   func undo() throws -> String? { try inner.undo() }
   func redo() throws -> String? { try inner.redo() }
-  func save(as path: String?) throws { throw FileError("saves nothing") }
+  func save(as path: String?, despite accepted: Set<SaveObstacle.Reason>) throws -> String {
+    throw FileError("saves nothing")
+  }
+  func reload() throws -> String { throw FileError("reads nothing") }
+  func merge() throws -> String { throw FileError("reads nothing") }
   func play(_ event: Event, on node: NodeID) { inner.play(event, on: node) }
   func panic() { inner.panic() }
   func takeNotices() -> [String] { inner.takeNotices() }

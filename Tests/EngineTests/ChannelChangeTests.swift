@@ -130,6 +130,11 @@ import Testing
       ["connect first -> way map=[0,0]", "connect second -> way gain=-5dB", "remove way", "undo"],
       ["connect second -> way map=[0,0,-1]", "connect second -> way", "remove way", "undo", "undo", "undo"],
       ["connect first -> way map=[0]", "remove way bridge", "undo", "connect second -> way", "undo"],
+      // What it hears changes its channels while it is away.
+      ["remove way", "connect second -> mid", "undo", "undo"],
+      ["connect second -> mid gain=-3dB", "remove way", "disconnect first -> mid", "undo", "undo"],
+      ["connect second -> mid map=[0]", "remove way", "undo", "undo", "redo", "undo"],
+      ["remove way", "connect second -> mid ; disconnect first -> mid", "undo", "undo"],
     ]
     for (index, lines) in scripts.enumerated() {
       for (kind, pause) in zip(
@@ -139,9 +144,11 @@ import Testing
           """
           node first input channels=\(from)
           node second input channels=\(to)
+          node mid mix
           node way \(kind)
           node out output channels=4
-          connect first -> way
+          connect first -> mid
+          connect mid -> way
           connect way -> out
           """)
         for (place, line) in lines.enumerated() {

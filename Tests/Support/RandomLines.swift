@@ -35,6 +35,10 @@ public struct RandomLines {
   /// Parameters whose change is a change of the sound itself are set and modulated, too; if not, gains and places.
   private let turnsKnobs: Bool
   private var joined: Set<[NodeID]> = []
+  /// The node of the line before: people work at one place for a while.
+  private var focus: String?
+  /// The node that was replaced last, and its kind before: people change their minds, too.
+  private var replaced: (node: String, kind: String)?
   private static let mostNodes = 14
 
   public static let effects = Engine.catalogue.kinds
@@ -93,13 +97,15 @@ public struct RandomLines {
     let sinks = names.filter { !kept.contains($0) }
     let free = sinks.filter { !standing.contains($0) }
     let sources = names.filter { patch[named: $0]?.kind != "output" }
-    let cables = patch.cables.keys.map { patch.name(of: $0) }
-      .filter { !kept.contains($0.destination.node) }.map(\.description).sorted()
+    let isNear = Int.random(in: 0..<3, using: &random) == 0
+    let cables = patch.cables.keys.map { patch.name(of: $0) }.filter { !kept.contains($0.destination.node) }
+    let near = isNear ? cables.filter { $0.source.node == focus || $0.destination.node == focus } : []
     let kind = sized(pick(kinds) ?? "gain")
-    let node = pick(free) ?? "none"
-    let sink = pick(sinks) ?? "none"
+    let node = isNear && free.contains(focus ?? "") ? focus! : pick(free) ?? "none"
+    let sink = isNear && sinks.contains(focus ?? "") ? focus! : pick(sinks) ?? "none"
+    focus = isNear ? sink : node
     let source = pick(sources) ?? "none"
-    let cable = pick(cables) ?? "none -> none"
+    let cable = pick((near.isEmpty ? cables : near).map(\.description).sorted()) ?? "none -> none"
     let gain = Int.random(in: -30 ... -3, using: &random)
     count += 1
     if played != nil, Int.random(in: 0..<8, using: &random) == 0 { return playing() }
@@ -109,7 +115,12 @@ public struct RandomLines {
     case 1, 2: return "insert n\(count) \(kind) into \(cable)"
     case 3: return "remove \(node) bridge"
     case 4: return "remove \(node)\(count % 2 == 0 ? " tail" : "")"
-    case 5: return "replace \(node) \(kind)"
+    case 5:
+      if let back = replaced, free.contains(back.node), Bool.random(using: &random) {
+        return "replace \(back.node) \(back.kind)"
+      }
+      if let kind = patch[named: node]?.kind { replaced = (node, kind) }
+      return "replace \(node) \(kind)"
     case 6, 7, 8: return "connect \(output(of: source)) -> \(sink) gain=\(gain)dB"
     case 9: return "connect \(source) -> \(sink) map=[\(count % 2),\(count % 3 - 1)]"
     case 17: return "connect \(source) -> \(sink) gain=\(gain)dB \(spreading())"
