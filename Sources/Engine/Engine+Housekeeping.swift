@@ -4,6 +4,9 @@ import Realtime
 // What the audio thread has done since the look before. Worker, all of it.
 
 extension Engine {
+  /// How long the memory of delays and the like waits for another node that needs as much.
+  private static let spareSeconds = 10.0
+
   /// Takes up what the audio thread has done: frees what it no longer uses, ends fades, reads the
   /// trace. To be called about 60 times a second live, after each period offline.
   ///
@@ -30,6 +33,7 @@ extension Engine {
     }
     graph.forgetSettled()
     oldResources.removeAll { !$0.header.pointee.isUsed && sent.isEmpty && unsent.isEmpty }
+    pools.kernels.trim(now: watched, before: watched - Int64(Self.spareSeconds * rate))
   }
 
   /// Takes the fades that end by `time` for ended, each at its own frame: what was delayed because of them

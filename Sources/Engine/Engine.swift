@@ -41,7 +41,7 @@ public final class Engine {
   private var arena = BufferArena(capacity: 64)
   private let noEvents: UnsafeMutablePointer<EventQueue>
   private let quality: SampleQuality
-  private let pools = NodePools()
+  let pools = NodePools()
   let rows = RowPool()
   /// Drivers ask in every period; the answer changes with plans and names only.
   private var knownEndpoints: [Endpoint]?

@@ -12,18 +12,23 @@ struct KernelMemory {
 }
 
 /// Gives kernels their memory. Large pieces are kept for the next of their size: to ask for their pages anew
-/// costs a page fault for each 4 KiB, and to give them back interrupts the threads on every processor.
-/// Worker.
+/// costs a page fault for each 4 KiB, and to give them back interrupts the threads on every processor. So
+/// pieces go back when no kernel has taken them for a while: an effect that is swapped for another over and
+/// over finds its memory, and a session of many hours does not collect every size it ever used. Worker.
 final class KernelMemoryPool {
   private static let largeSize = 1 << 17
   /// Bytes of large pieces that are kept at most.
   private static let most = 1 << 26
   private let small = RowPool()
-  private var spare: [Int: [UnsafeMutableRawPointer]] = [:]
-  private var kept = 0
+  /// Pieces by size, with the engine frame at which they came back; the latest is last.
+  private var spare: [Int: [(base: UnsafeMutableRawPointer, since: Int64)]] = [:]
+  /// Bytes of the large pieces that are kept.
+  private(set) var kept = 0
+  /// Engine frame of the latest `trim`.
+  private var now: Int64 = 0
 
   deinit {
-    for pieces in spare.values { for piece in pieces { piece.deallocate() } }
+    for pieces in spare.values { for piece in pieces { piece.base.deallocate() } }
   }
 
   /// Zeroed, on a cache line, every page touched.
@@ -33,7 +38,7 @@ final class KernelMemoryPool {
     let base: UnsafeMutableRawPointer
     if let piece = spare[size]?.popLast() {
       kept -= size
-      base = piece
+      base = piece.base
     } else {
       base = .allocate(byteCount: size, alignment: 64)
     }
@@ -51,6 +56,18 @@ final class KernelMemoryPool {
       return
     }
     kept += memory.size
-    spare[memory.size, default: []].append(memory.base)
+    spare[memory.size, default: []].append((memory.base, now))
+  }
+
+  /// Frees the large pieces that came back before the engine frame `first`.
+  func trim(now: Int64, before first: Int64) {
+    self.now = now
+    for (size, pieces) in spare {
+      let old = pieces.prefix { $0.since < first }
+      guard !old.isEmpty else { continue }
+      for piece in old { piece.base.deallocate() }
+      kept -= size * old.count
+      spare[size] = old.count == pieces.count ? nil : Array(pieces.dropFirst(old.count))
+    }
   }
 }

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
@@ -52,6 +53,12 @@ static int64_t now(void) {
 }
 
 bool sostenuto_audit_is_built_in(void) { return true; }
+
+int64_t sostenuto_heap_bytes(void) {
+  struct mallinfo2 information = mallinfo2();
+  return (int64_t)(information.uordblks + information.hblkhd);
+}
+
 void sostenuto_audit_renders(struct sostenuto_audit *audit) { atomic_store(&renders, audit); }
 
 void sostenuto_audit_begin(struct sostenuto_audit *audit) {
@@ -165,6 +172,7 @@ int pthread_mutex_trylock(pthread_mutex_t *mutex) {
 #else
 
 bool sostenuto_audit_is_built_in(void) { return false; }
+int64_t sostenuto_heap_bytes(void) { return 0; }
 void sostenuto_audit_renders(struct sostenuto_audit *audit) { (void)audit; }
 void sostenuto_audit_begin(struct sostenuto_audit *audit) { (void)audit; }
 void sostenuto_audit_end(void) {}

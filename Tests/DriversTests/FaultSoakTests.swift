@@ -1,3 +1,4 @@
+import CAudit
 import CJack
 import Foundation
 import Patch
@@ -56,7 +57,7 @@ private let hasFaults = !(environment["SOSTENUTO_SOAK_FAULTS"] ?? "").isEmpty
   private var taken = 0
   private var notices = 0
   private var nextTick: Int64 = 0
-  /// At quiet moments: resident KiB, descriptors, threads.
+  /// At quiet moments: resident KiB, descriptors, threads, KiB of the heap in use.
   private var samples: [[Int]] = []
 
   init(seed: UInt64) throws {
@@ -242,12 +243,15 @@ private let hasFaults = !(environment["SOSTENUTO_SOAK_FAULTS"] ?? "").isEmpty
   }
 
   private func measure() {
-    samples.append([Self.residentKilobytes(), Self.entries("/proc/self/fd"), Self.entries("/proc/self/task")])
+    samples.append([
+      Self.residentKilobytes(), Self.entries("/proc/self/fd"), Self.entries("/proc/self/task"),
+      Int(sostenuto_heap_bytes() >> 10),
+    ])
   }
 
   /// Medians of a quarter after the first tenth, when everything has been used once, and of the last quarter.
   var figures: [Figure] {
-    let names = [("memory in KiB", 48 << 10), ("descriptors", 3), ("threads", 4)]
+    let names = [("memory in KiB", 48 << 10), ("descriptors", 3), ("threads", 4), ("heap in KiB", 24 << 10)]
     let rest = Array(samples.dropFirst(samples.count / 10))
     guard rest.count >= 4 else { return [] }
     func median(_ part: ArraySlice<[Int]>, _ index: Int) -> Int {
@@ -271,13 +275,14 @@ private let hasFaults = !(environment["SOSTENUTO_SOAK_FAULTS"] ?? "").isEmpty
   var words: String {
     let faults = Fault.allCases.map { "\($0) \(counts[$0] ?? 0)" }.joined(separator: ", ")
     let figures = figures.map { "\($0.name) \($0.early) → \($0.late)" }.joined(separator: ", ")
-    let columns = (0..<3).map { index in samples.map { "\($0[index])" }.joined(separator: " ") }
+    let columns = (0..<4).map { index in samples.map { "\($0[index])" }.joined(separator: " ") }
     return """
       \(taken) edits, \(notices) notices; \(faults)\(hasDisk ? "" : " (no disk of its own)")
       \(figures)
       memory \(columns[0])
       descriptors \(columns[1])
       threads \(columns[2])
+      heap \(columns[3])
       """
   }
 

@@ -37,3 +37,6 @@ void sostenuto_await_beat(uint32_t last, int64_t nanoseconds);
 /* Around a callback of a client of the tests' own. */
 void sostenuto_audit_begin(struct sostenuto_audit *audit);
 void sostenuto_audit_end(void);
+
+/* Bytes that were asked of `malloc` and not given back; 0 under a sanitizer, which has its own. */
+int64_t sostenuto_heap_bytes(void);
