@@ -53,14 +53,9 @@ extension StepRunner {
     _ room: inout UnsafeMutablePointer<Float>, _ frames: Int
   ) -> Bool {
     let elements = state.pointee.elements
-    var isMoving = false
-    var element = 0
-    while element < elements {
-      if state.pointee.ramps[element].isMoving { isMoving = true }
-      element &+= 1
-    }
+    let isMoving = isAnyRampMoving(state)
     let values = state.pointee.values(elements)
-    element = 0
+    var element = 0
     while element < elements {
       values[element] = state.pointee.ramps[element].value
       if isMoving { state.pointee.ramps[element].fill(room + element &* blockCapacity, frames: frames) }
@@ -143,22 +138,43 @@ extension StepRunner {
     stream.pointee = ParameterStream(values: UnsafePointer(values), stream: nil, elements: elements)
   }
 
+  /// At the end of a 64-frame cell: lets what has come to rest within it rest at once. A ramp that ends shows
+  /// in the block after its last, and where that begins depends on the driver's period.
   @_noLocks func settle(_ node: UnsafeMutablePointer<NodeSlot>) {
+    var isStillMoving = false
     var index = 0
     while index < Int(node.pointee.parameterCount) {
       let state = node.pointee.parameters + index
-      if state.pointee.isMoving, !state.pointee.isRamp {
-        let wasBlending = state.pointee.crossfade.isMoving
-        state.pointee.crossfade.settle()
-        if !wasBlending, !state.pointee.crossfade.isMoving {
-          let stream = node.pointee.crossfades + index
-          stream.pointee.old = state.pointee.crossfade.new
-          stream.pointee.new = state.pointee.crossfade.new
-          stream.pointee.blend = nil
-          state.pointee.isMoving = false
+      if state.pointee.isMoving {
+        if state.pointee.isRamp {
+          state.pointee.isMoving = isAnyRampMoving(state)
+          if !state.pointee.isMoving { rest(state, node.pointee.streams + index) }
+        } else {
+          let wasBlending = state.pointee.crossfade.isMoving
+          state.pointee.crossfade.settle()
+          if !wasBlending, !state.pointee.crossfade.isMoving {
+            let stream = node.pointee.crossfades + index
+            stream.pointee.old = state.pointee.crossfade.new
+            stream.pointee.new = state.pointee.crossfade.new
+            stream.pointee.blend = nil
+            state.pointee.isMoving = false
+          }
         }
+        if state.pointee.isMoving { isStillMoving = true }
       }
       index &+= 1
     }
+    node.pointee.isMoving = isStillMoving
+  }
+
+  @inline(__always) @_noLocks private func isAnyRampMoving(
+    _ state: UnsafeMutablePointer<ParameterState>
+  ) -> Bool {
+    var element = 0
+    while element < state.pointee.elements {
+      if state.pointee.ramps[element].isMoving { return true }
+      element &+= 1
+    }
+    return false
   }
 }
