@@ -204,12 +204,12 @@ import Testing
   @Test("random edits keep the budget", arguments: manyLawSeeds)
   func random(seed: UInt64) throws {
     print("seed \(seed)")
+    let makesCycles = seed / 2 % 2 == 0
     let lines = RandomLines(
       seed: seed, of: try Draft(Self.sounds).patch,
       kinds: ["gain", "mix", "pan", "matrix", "delay", "filter"],
       keeping: ["one", "two", "six", "tone", "pair", "quiet"],
-      makesCycles: lawsHaveCycles, shortestMove: 10,
-      turnsKnobs: false)
+      makesCycles: makesCycles, shortestMove: 10, turnsKnobs: false)
     let steps = RandomLines.steps(60, mostFrames: seed % 2 == 0 ? 300 : 3000, from: lines)
     expectLaw("click budget", seed: seed, steps) { steps in
       let bench = Bench(channels: 4)
@@ -228,6 +228,8 @@ import Testing
       bench.render(9600)
       bench.engine.closeEditLog()
       let level = max(1, bench.heard.joined().reduce(0) { max($0, abs($1)) })
+      // A loop that grows by itself gets louder with or without edits, until the shield mutes it.
+      if makesCycles, level > 100 { return nil }
       let worst = bench.engine.editLog().max { $0.residue < $1.residue }
       guard let worst, worst.residue > Self.budget * level else { return nil }
       return "\(worst.line) at \(worst.time): \(worst.residueLevel) dBFS, the loudest sample is \(level)"

@@ -117,17 +117,30 @@ import Testing
   @Test func aWeekOfEditsOpensAtOnceAndStaysSmall() throws {
     let folder = try Folder()
     let path = try folder.file("a.patch", JournalTests.patch)
-    var session: Session? = try open(path)
+    var session: Session?
     let journal = folder.path + "/.a.patch.journal"
     var largest = 0
-    // Half of them are steps of gestures.
+    // Somebody listens, or what is to be played piles up.
+    var options = SessionOptions()
+    options.driver.preference = .clock
+    session = Session(options: options)
+    try session?.open(path)
+    session?.start()
+    // Of five edits two are steps of gestures, and one is of any kind.
     let count = ProcessInfo.processInfo.environment["SOSTENUTO_WEEK"].flatMap(Int.init) ?? 20_000
     for step in 0..<count {
       let level = Value.number(-Double(step % 500) / 10, .decibels)
       let edit = Edit.set("tone", ParameterPath("level"), level, over: nil)
-      try session?.perform(edit, amending: step % 2 == 0 ? nil : session?.newestEdit)
+      if step % 5 == 4, let patch = session?.patch {
+        var lines = RandomLines(seed: UInt64(step), of: patch, keeping: ["tone"])
+        try session?.perform(step % 65 == 4 ? "undo" : lines.next())
+      } else {
+        try session?.perform(edit, amending: step % 2 == 0 ? nil : session?.newestEdit)
+      }
+      if step % 50 == 0 { session?.tick() }
       if step % 1000 == 999 { largest = max(largest, try text(journal).utf8.count) }
     }
+    session?.stop()
     #expect(largest < 300_000)
     #expect((session?.undoList.count ?? 0) <= History.depth + 250)
     session?.undo()

@@ -11,6 +11,3 @@ public let manyLawSeeds: [UInt64] = wanted == nil ? Array(1...24) : lawSeeds
 
 /// Steps of a script: a few long ones in every run, many short ones in a search.
 public func lawLength(_ usual: Int) -> Int { wanted == nil ? usual : max(usual / 10, 30) }
-
-/// Whether clicks are looked for in cycles, too: `SOSTENUTO_CYCLES=1`.
-public let lawsHaveCycles = ProcessInfo.processInfo.environment["SOSTENUTO_CYCLES"] != nil
