@@ -1,22 +1,21 @@
-/// What a kernel has besides its slot: lines, tables, filters. Worker.
+/// Memory of a kernel beside its slot: delay lines, tables, filter states. Worker.
 struct KernelMemory {
   let base: UnsafeMutableRawPointer
   let size: Int
   fileprivate let pool: KernelMemoryPool
 
-  /// Once the audio thread has let go of it.
+  /// Call this after the audio thread has released it.
   func deallocate() { pool.give(self) }
 
-  /// Another one from where this came from.
+  /// Further memory from the same pool.
   func another(_ size: Int) -> KernelMemory { pool.take(size) }
 }
 
-/// Gives kernels their memory. Large pieces are kept for the next of their size: to ask for their pages anew
-/// costs a page fault for each 4 KiB, and to give them back interrupts the threads on every processor.
-/// Worker.
+/// Memory pool for kernels. Large pieces are kept for reuse at the same size: mapping new pages costs a page
+/// fault per 4 KiB, and unmapping interrupts the threads on every processor. Worker.
 final class KernelMemoryPool {
   private static let largeSize = 1 << 17
-  /// Bytes of large pieces that are kept at most.
+  /// Limit of bytes in kept large pieces.
   private static let most = 1 << 26
   private let small = RowPool()
   private var spare: [Int: [UnsafeMutableRawPointer]] = [:]
@@ -26,7 +25,7 @@ final class KernelMemoryPool {
     for pieces in spare.values { for piece in pieces { piece.deallocate() } }
   }
 
-  /// Zeroed, on a cache line, every page touched.
+  /// Zeroed memory, cache-line aligned, every page touched.
   func take(_ bytes: Int) -> KernelMemory {
     let size = max(bytes, 64)
     if size < Self.largeSize { return KernelMemory(base: small.take(size), size: size, pool: self) }
