@@ -4,9 +4,9 @@ public enum ThemeKey: String, Hashable, Sendable, CaseIterable {
   case background, text, dim, header, title, value, unit, kind, hint, link
   /// The focus.
   case accent
-  /// What sounds.
+  /// Sounding nodes.
   case sounding
-  /// What is wrong: faults, missing files, unknown kinds.
+  /// Errors: faults, missing files, unknown kinds.
   case trouble
   case warning
   case selection, match
