@@ -37,8 +37,8 @@ import Synchronization
 @_silgen_name("memcpy") @_noLocks @discardableResult
 public func copyMemory(
   _ to: UnsafeMutableRawPointer, _ from: UnsafeRawPointer, _ bytes: Int
-/// Fills bytes with a value.
 ) -> UnsafeMutableRawPointer
+/// Fills bytes with a value.
 @_silgen_name("memset") @_noLocks @discardableResult
 public func setMemory(
   _ to: UnsafeMutableRawPointer, _ byte: Int32, _ bytes: Int
