@@ -186,7 +186,7 @@ public final class Supervisor {
     if !run(clock) { message = "no sound: \(message)" }
   }
 
-  // MARK: A driver that nobody drives
+  // MARK: Stalled drivers
 
   /// Detects a driver that is no longer asked for sound. Time during which nobody watched does not count: the
   /// whole process may have been stopped, or this thread busy.
@@ -265,7 +265,7 @@ public final class Supervisor {
     }
   }
 
-  // MARK: Back to what was wished for
+  // MARK: Return to the preferred driver
 
   private func begin(now: Int64) {
     guard options.preference != .clock else { return }

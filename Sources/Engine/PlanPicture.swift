@@ -30,7 +30,7 @@ struct PlanPicture {
     var sum = (index: 1, count: 1)
   }
 
-  // MARK: What stays
+  // MARK: Fixed part
 
   /// `taps`: monitoring nodes, left out of the report.
   init(of plan: CompiledPlan, without taps: Set<NodeID>) {
@@ -163,7 +163,7 @@ struct PlanPicture {
     return report
   }
 
-  // MARK: What moves
+  // MARK: Live figures
 
   /// Updates the live figures and resets the peaks. `rate`: Hz.
   mutating func refresh(at now: Int64, rate: Double, device: DeviceChannels) {

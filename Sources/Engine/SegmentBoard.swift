@@ -43,7 +43,7 @@ struct SegmentBoard: ~Copyable {
     1 &<< UInt64(truncatingIfNeeded: segment)
   }
 
-  // MARK: The thread that gives segments out, once all of the block before are done
+  // MARK: The distributing thread, once all segments of the last block are done
 
   /// Closes the board: nothing can be taken. Returns the number of the next block. Audio thread.
   @_noLocks func close() -> UInt64 {

@@ -56,7 +56,7 @@ struct SegmentPlanner {
     }
   }
 
-  // MARK: What depends on what
+  // MARK: Dependencies
 
   private static func findSources(_ nodes: [EngineNode]) -> [[Int]] {
     var sources = nodes.map { node in

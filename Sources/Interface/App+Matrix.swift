@@ -16,7 +16,7 @@ extension App {
       .map(\.ends).filter { isEvents(output: $0.source) != true }
   }
 
-  // MARK: What is shown
+  // MARK: Contents
 
   /// Chooses the focused matrix, the one before, or the first; without any matrix, a cable of the focused
   /// node.

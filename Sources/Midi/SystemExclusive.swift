@@ -61,7 +61,7 @@ public struct MidiMessage {
     return nil
   }
 
-  // MARK: What it is
+  // MARK: Parsing
 
   @_noLocks private mutating func set(_ form: Form, events: Int, data: Int = 0) {
     self.form = form

@@ -47,7 +47,7 @@ struct MergeWork {
     return assembled(nodes, cables)
   }
 
-  // MARK: Three ways
+  // MARK: Three-way merge
 
   /// The value from the side that changed it; nil (a conflict) if both did.
   private func merged<Value: Equatable>(_ base: Value, _ ours: Value, _ theirs: Value) -> Value? {

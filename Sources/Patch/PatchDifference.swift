@@ -122,7 +122,7 @@ private struct Comparison {
     return result.reversed()
   }
 
-  // MARK: What nodes have
+  // MARK: Properties of nodes
 
   private mutating func compareSettings(of new: Node) throws(EditError) {
     // Sizes first: indices are checked against them, and elements beyond them are dropped.

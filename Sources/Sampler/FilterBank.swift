@@ -141,7 +141,7 @@ struct FilterBank {
     updateCount &+= 1
   }
 
-  // MARK: A lane's coefficients
+  // MARK: Coefficients of a lane
 
   /// Starts a move from the previous goal to `goal`.
   @_noLocks @inline(__always) private static func go(
@@ -282,7 +282,7 @@ struct FilterBank {
     return c
   }
 
-  // MARK: Turning rows into columns
+  // MARK: Transposition
 
   /// Transposes rows of frames (per voice) to rows of voices (per frame), or back. Audio thread.
   @_noLocks private func turn(

@@ -190,7 +190,7 @@ extension SfzReader {
     number(in: unit, after: word).map { "\(word)\($0)" }
   }
 
-  // MARK: How controllers act
+  // MARK: Addition or multiplication by controllers
 
   private static let products: Set = [
     "delay", "delay_beats", "stop_beats", "offset", "pitch", "tune", "volume", "amplitude", "cutoff",
@@ -220,7 +220,7 @@ extension SfzReader {
     "pan_veltrack": Slot.pan, "position_veltrack": Slot.position,
   ]
 
-  // MARK: LFOs, and what stands for a slot
+  // MARK: LFOs, and opcodes that set a slot
 
   private mutating func setGenerator(
     _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine

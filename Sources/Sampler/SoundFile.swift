@@ -137,7 +137,7 @@ final class SoundFile {
       tell: { sf_count_t($0!.assumingMemoryBound(to: Memory.self).pointee.position) })
   }
 
-  // MARK: Files that are cut
+  // MARK: Truncated files
 
   /// Checks whether the file is as long as stated (libsndfile plays a shorter one silently).
   private func findEnd(size: Int, _ read: (Int, Int) -> [UInt8]) {

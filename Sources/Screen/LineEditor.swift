@@ -223,7 +223,7 @@ public struct LineEditor: Hashable, Sendable {
     place = nil
   }
 
-  // MARK: Looks
+  // MARK: Appearance
 
   /// The part of the line that fits this width, and the cursor's column in it, 0..<columns.
   public func window(columns: Int) -> (text: String, cursor: Int) {

@@ -234,7 +234,7 @@ public final class Terminal {
     painter.forget()
   }
 
-  // MARK: Out
+  // MARK: Output
 
   /// Shows the canvas; only changes since the last one are sent. A canvas of another size is cut, or leaves
   /// the rest blank.
@@ -259,7 +259,7 @@ public final class Terminal {
     beep()
   }
 
-  // MARK: In
+  // MARK: Input
 
   /// Waits for input, a signal, a readable descriptor (listed in `readable`), a change of capabilities, or
   /// the timeout; negative: without limit. Several events come in the order of the keys.

@@ -84,7 +84,7 @@ enum FrontEnd {
     }
   }
 
-  // MARK: Files of the user's own
+  // MARK: The user's files
 
   /// A built-in theme by name, a file, or the dark theme.
   private static func theme(_ wanted: String?) throws -> Theme {

@@ -112,7 +112,7 @@ struct GraphBox {
     }
   }
 
-  // MARK: What it says
+  // MARK: Contents
 
   private mutating func fillFooter(
     _ report: NodeReport?, _ facts: NodeFacts, _ detail: GraphPicture.Detail
