@@ -16,7 +16,7 @@ private let repository = URL(fileURLWithPath: #filePath).deletingLastPathCompone
 private let soakMinutes =
   ProcessInfo.processInfo.environment["SOSTENUTO_SOAK_MINUTES"].flatMap(Double.init) ?? 0
 
-/// Loading never disturbs sound.
+/// Loading must never disturb the audio.
 @Suite(.serialized, .enabled(if: FileManager.default.fileExists(atPath: bank))) @MainActor
 struct LoadingTests {
   static let patch = """
@@ -46,19 +46,19 @@ struct LoadingTests {
       }
     }
 
-    /// Waits until it is whole, or has failed.
+    /// Waits until loading has finished or failed.
     func join() {
       end.wait()
       end.signal()
     }
   }
 
-  /// A held chord is bit for bit the same, whether a bank is loaded while it sounds or not, and whether that
-  /// goes to another node or to its own: there the notes that sound finish on what they began with.
+  /// A held chord renders bit for bit the same whether or not a bank loads meanwhile, for the same node or
+  /// for another. Sounding notes finish on the old instrument.
   @Test(arguments: ["other", "piano"]) func aChordThatSoundsWhileABankLoadsIsTheSame(_ name: String) throws {
     let folder = NSTemporaryDirectory() + "sostenuto-loading-\(UUID().uuidString)"
     defer { for suffix in ["0", "1"] { try? FileManager.default.removeItem(atPath: folder + suffix) } }
-    // Makes about as long as the load takes.
+    // Renders for about as long as the load takes.
     let frames: Int64 = 48000 * 40
     var outputs: [Data] = []
     for loads in [false, true] {
