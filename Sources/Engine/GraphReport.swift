@@ -23,7 +23,7 @@ public struct GraphReport: Sendable {
   public var lostTraceEntries = 0
   /// Engine time of the last finished block.
   public var time: Int64 = 0
-  /// From the driver's outputs upwards, each node once.
+  /// All nodes in reverse execution order: destinations before their sources, feedback cables aside.
   public var nodes: [NodeReport] = []
 
   /// An empty report: nothing runs.
