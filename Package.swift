@@ -88,8 +88,8 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
-// `make fuzz` builds with FUZZ=1. Fuzz targets have no `main` of their own, so they are left out of every
-// other build. They borrow two test files that play an instrument.
+// `make fuzz` builds with FUZZ=1: what it makes has no `main` of its own, so it stays out otherwise. It plays
+// what it reads as the tests do, of which it borrows two files.
 if ProcessInfo.processInfo.environment["FUZZ"] == "1" {
   package.targets.removeAll { $0.type == .test }
   package.targets += [
