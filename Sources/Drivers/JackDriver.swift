@@ -27,7 +27,7 @@ public struct JackClientOptions: Sendable {
 public final class JackDriver: Driver, @unchecked Sendable {
   /// "jack".
   public let name = "jack"
-  /// The client, for people.
+  /// Client and server, for messages.
   public let place: String
 
   private let client: JackPointer
@@ -150,7 +150,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
   public func update(_ endpoints: [Endpoint]) { wish { $0.endpoints = endpoints } }
   /// Sets the wanted MIDI ports; they follow in the background.
   public func update(midi wanted: [MidiPort]) { wish { $0.midi = wanted } }
-  /// True.
+  /// True: the driver reports port latencies to JACK.
   public var tellsLatencies: Bool { true }
   /// Sets the latencies that JACK's other clients are told.
   public func update(latencies: [PathLatency]) { wish { $0.latencies = latencies } }

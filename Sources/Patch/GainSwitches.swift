@@ -15,7 +15,7 @@ public struct GainSwitches: Hashable, Sendable {
     self.invert = invert
   }
 
-  /// The three names.
+  /// Parameter names of the three switches.
   public var names: [String] { [mute, solo, invert] }
 
   /// Applies the switches to gains, row by row. Mute takes precedence over solo.

@@ -7,18 +7,18 @@ public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
 
   /// Name of the file as given; empty at a prompt.
   public var file: String
-  /// From 1.
+  /// Line number, from 1.
   public var line: Int
-  /// From 1, in characters.
+  /// Column in characters, from 1.
   public var column: Int
   /// Error or warning.
   public var severity: Severity
   /// Description of the problem.
   public var message: String
-  /// A suggestion.
+  /// Suggested correction.
   public var hint: String?
 
-  /// A diagnostic at a place.
+  /// A diagnostic at a position in a file.
   public init(
     file: String, line: Int, column: Int, severity: Severity = .error, message: String, hint: String? = nil
   ) {

@@ -99,13 +99,13 @@ public struct EventQueue: BitwiseCopyable {
   /// Offset of the endings behind a full queue.
   private var lateOffset: Int32 = 0
 
-  /// Worker.
+  /// Allocates an empty queue. Worker.
   public init() {
     storage = .allocate(capacity: Self.capacity)
     late = LateEndings()
   }
 
-  /// Worker.
+  /// Frees the memory. Worker.
   public func deallocate() {
     storage.deallocate()
     late.deallocate()

@@ -138,7 +138,7 @@ public struct DriverChannels {
 
 /// Data that is the same for every node in one block.
 public struct BlockContext: BitwiseCopyable {
-  /// 1...64.
+  /// Length in frames, 1...64.
   public var frames: Int
   /// Engine time of the first frame.
   public var time: Int64
@@ -191,7 +191,7 @@ public struct NodeContext: BitwiseCopyable {
 /// A block never crosses a multiple of 64 of engine time, so it has 1...64 frames, and a full period that
 /// starts on such a multiple is cut into full blocks.
 public struct Block: BitwiseCopyable {
-  /// 1...64.
+  /// Length in frames, 1...64.
   public let frames: Int
   @usableFromInline let context: UnsafePointer<BlockContext>
   @usableFromInline let node: UnsafePointer<NodeContext>
@@ -291,7 +291,7 @@ public protocol Kernel: BitwiseCopyable, KernelMetatype {
   static func memorySize(_ configuration: KernelConfiguration) -> Int
   /// Latency in frames, constant over the kernel's life; parallel paths are delayed by as much. Worker.
   static func latency(_ configuration: KernelConfiguration) -> Int
-  /// Worker.
+  /// Creates a kernel that uses `memory`, of `memorySize` bytes. Worker.
   init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer)
   /// Renders one block. Audio thread.
   @_noLocks mutating func process(_ block: Block) -> Activity
@@ -324,11 +324,11 @@ public protocol Kernel: BitwiseCopyable, KernelMetatype {
 }
 
 extension Kernel {
-  /// No memory.
+  /// Default: a kernel without memory of its own, in bytes.
   public static func memorySize(_ configuration: KernelConfiguration) -> Int { 0 }
-  /// No latency.
+  /// Default: no latency, in frames.
   public static func latency(_ configuration: KernelConfiguration) -> Int { 0 }
-  /// Never finished.
+  /// Default: never finished, so the renderer never skips it.
   @inlinable @_noLocks public mutating func isFinished() -> Bool { false }
   /// Keeps no state per channel.
   @inlinable @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {}
@@ -344,7 +344,7 @@ extension Kernel {
   public mutating func retune(from old: Double, to new: Double, memory: UnsafeMutableRawPointer?) {}
   /// Nothing to release.
   public mutating func release() {}
-  /// No voices.
+  /// Default: a kernel without voices.
   @inlinable public var voices: Int { @_noLocks get { 0 } }
 }
 

@@ -13,16 +13,16 @@ public struct MidiInput: BitwiseCopyable {
   /// before these events.
   public var era: Int
 
-  /// Worker.
+  /// Allocates an empty input. Worker.
   public init(era: Int) { self.era = era }
 
-  /// Worker.
+  /// Frees the memory. Worker.
   public func deallocate() { events.deallocate() }
 
   /// Inserts after all events of the same or an earlier offset. Audio thread.
   @_noLocks public mutating func append(_ event: Event) { events.append(event) }
 
-  /// Audio thread.
+  /// Empties the queue. Audio thread.
   @_noLocks public mutating func removeAll() {
     events.removeAll()
     _ = events.takeDropped()

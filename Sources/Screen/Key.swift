@@ -29,7 +29,7 @@ public struct Key: Hashable, Sendable {
 
   /// The key.
   public let code: Code
-  /// Its modifiers.
+  /// Modifiers held with the key.
   public let modifiers: Modifiers
 
   /// Normalised as described above, whatever mix of shift and capitals is given.

@@ -2,7 +2,7 @@
 public enum ThemeKey: String, Hashable, Sendable, CaseIterable {
   // Text
   case background, text, dim, header, title, value, unit, kind, hint, link
-  /// The focus.
+  /// The focused element.
   case accent
   /// Sounding nodes.
   case sounding

@@ -6,7 +6,7 @@ public struct SessionStatus: Sendable, Equatable {
   public var driver = "none"
   /// Sample rate, Hz.
   public var rate = 48000.0
-  /// Frames.
+  /// Period, in frames.
   public var period = 256
   /// Round-trip latency in seconds; 0 if unknown.
   public var roundTrip = 0.0

@@ -56,7 +56,7 @@ struct ThreadArguments: ParsableArguments {
 
 /// Limits of the engine.
 enum Limits {
-  /// A week.
+  /// Upper limit of a duration: one week.
   static let mostSeconds = Script.longest
 
   static func check(rate: Double) throws {

@@ -4,7 +4,7 @@ public struct KeyHelp: Sendable, Hashable {
   public var keys: String
   /// One or two words: `connect`.
   public var name: String
-  /// A sentence.
+  /// Description of the action, as a sentence.
   public var help: String
 
   public init(keys: String, name: String, help: String = "") {
