@@ -65,7 +65,7 @@ public final class ConnectionMemory: Sendable {
   /// Records that a due connection has been made; if it vanishes from now on, the user removed it.
   func made(_ port: String, _ other: String) { wanted.withLock { $0[port]?[other] = true } }
 
-  /// For a wanted connection: whether the other port existed at the last look. nil when not wanted.
+  /// True if the other port of a wanted connection existed at the last look; nil when not wanted.
   func remembers(_ port: String, _ other: String) -> Bool? { wanted.withLock { $0[port]?[other] } }
 
   /// Marks all ports as gone with the server; connections are due again as soon as a port of that name

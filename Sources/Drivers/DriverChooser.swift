@@ -30,7 +30,7 @@ public struct DriverOptions: Sendable {
 public struct DriverChoice {
   /// The driver.
   public var driver: any Driver
-  /// For the status line: "no JACK server and no sound card: playing through the clock driver".
+  /// Reason for the status line: "no JACK server and no sound card: playing through the clock driver".
   public var explanation: String
   /// True for the preferred driver; otherwise a better one may appear later.
   public var isWished: Bool

@@ -9,7 +9,7 @@ struct RegisteredMidi {
   var name: String
   /// Substring of the names to connect to; nil: all hardware.
   var sender: String?
-  /// As last seen.
+  /// Connections as last seen.
   var connections: Set<String> = []
 }
 

@@ -33,7 +33,7 @@ final class JackPorts {
   let host: RenderHost
   let options: JackClientOptions
   private var ports: [Key: Registered] = [:]
-  /// By the engine's port number.
+  /// MIDI ports by the engine's port number.
   var midiPorts: [Int: RegisteredMidi] = [:]
   /// Wanted MIDI ports.
   var wantedMidi: [MidiPort] = []

@@ -45,7 +45,7 @@ public struct Cue {
 
 /// MIDI events for every MIDI port during a render.
 public struct MidiPerformance: Sendable {
-  /// In order of their frames, which count from the render's start.
+  /// Events in order of their frames, which count from the render's start.
   public var events: [(frame: Int64, event: Event)]
   /// Frame of its end, where every note still held ends too.
   public var end: Int64

@@ -6,7 +6,7 @@
 /// brings. Outputs have as many as the first input. A fresh load of the same document gives the same counts,
 /// around cycles too. Leaving cables do not count.
 struct ChannelCounts {
-  /// In execution order.
+  /// Rows in execution order.
   let rows: [NodeRow.Pointer]
 
   /// Returns the prepared nodes whose channel counts changed.

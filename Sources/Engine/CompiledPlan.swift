@@ -11,7 +11,7 @@ final class CompiledPlan {
   // runs.
   private let nodeRows: UnsafeBufferPointer<NodeRow.Pointer>
   private let cableRows: UnsafeBufferPointer<CableRow.Pointer>
-  /// In execution order.
+  /// Nodes in execution order.
   var nodes: [EngineNode] { nodeRows.map { $0.pointee.node.takeUnretainedValue() } }
   /// Grouped by destination node.
   var cables: [EngineCable] { cableRows.map { $0.pointee.cable.takeUnretainedValue() } }

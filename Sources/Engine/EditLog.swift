@@ -55,7 +55,7 @@ struct EditLog {
     /// First frame after its window.
     var end: Int64
     var isMeasured: Bool
-    /// By driver channel; nil before the first cell of the window was read.
+    /// Figures by driver channel; nil before the first cell of the window was read.
     var before: [Int32: Figures]?
     var during: [Int32: Figures] = [:]
     var after: [Int32: Figures] = [:]

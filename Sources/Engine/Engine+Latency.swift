@@ -47,7 +47,7 @@ extension CompiledPlan {
     let nodes = nodes
     guard nodes.contains(where: { $0.latency > 0 || Self.origin(of: $0) != nil }) else { return [] }
     for (place, node) in nodes.enumerated() { node.place = place }
-    /// At the outputs of each node, by origin.
+    /// Paths to the outputs of each node, by origin.
     var ways = [[Way]](repeating: [], count: nodes.count)
     var result: Set<PathLatency> = []
     var rest = cables[...]

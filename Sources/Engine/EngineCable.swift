@@ -53,7 +53,7 @@ final class EngineCable {
   /// The patch has removed the source with its tail. The cable passes the tail on, and settles when that is
   /// over.
   var isTail = false { didSet { refreshWanted() } }
-  /// For events: the cable is ending the notes that it holds.
+  /// True while an event cable ends the notes that it holds.
   var isClosing = false
   /// Member of the graph's unsettled cables.
   var isUnsettled = false

@@ -52,7 +52,7 @@ final class EngineNode {
   var firstChannel: Int?
   /// Name of its ports at the driver, if not the node's own. For `midi`: the sender that it listens to.
   var portName: String?
-  /// For `midi`: number of the driver's MIDI port; -1: no port is left.
+  /// Number of the driver's MIDI port of a `midi` node; -1: no port is left.
   var midiPort: Int?
   var bytes = 0
   /// Cables into it, in summing order.
@@ -69,7 +69,7 @@ final class EngineNode {
 
   var id: NodeID { key.id }
   var kind: String { key.kind }
-  /// By cable or directly.
+  /// True if events reach it, by cable or directly.
   var takesEvents: Bool { type?.takesEvents == true }
   /// Its tail is over: it is asleep, and no input can wake it.
   var hasRungOut = false

@@ -79,8 +79,8 @@ public struct NodeReport: Sendable, Identifiable {
   public var fault: String?
   /// Engine frame of its creation. A node that is never reset keeps it.
   public var startedAt: Int64 = 0
-  /// For an `input` or `output`: number of its channels, counted from the last, that the driver lacks. They
-  /// are silent until the driver has them.
+  /// Number of channels of an `input` or `output`, counted from the last, that the driver lacks. They are
+  /// silent until the driver has them.
   public var lackingChannels = 0
   /// Notes that it holds: begun and not yet ended.
   public var heldNotes = 0
@@ -107,9 +107,9 @@ public struct FileLoad: Sendable, Hashable {
     self.fraction = fraction
   }
 
-  /// For example "45 %".
+  /// Percentage, for example "45 %".
   public var percent: String { "\(Int(fraction * 100)) %" }
-  /// For example "grand.sf2 45 %".
+  /// Name and percentage, for example "grand.sf2 45 %".
   public var words: String { "\(name) \(percent)" }
 }
 

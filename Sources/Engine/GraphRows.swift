@@ -97,7 +97,7 @@ struct CableRow: BitwiseCopyable {
   var isSettled = true
   /// Connects each channel to the one of the same number, with no channels left over.
   var isStraight = false
-  /// In the patch.
+  /// True if it is in the patch.
   var isWanted = true
   /// Into a parameter: one value drives all channels.
   var isForAll = false

@@ -21,7 +21,7 @@ struct KernelType: Sendable {
   /// Index of the hidden output, the last one, if there is any: it gives the first output
   /// `CableSlot.feedbackDelay` frames ahead of time, for cables that are delayed by as many.
   let aheadOutput: Int?
-  /// By cable, or directly as `note`, `play` and the like.
+  /// True if events reach it, by cable or directly as `note`, `play` and the like.
   let takesEvents: Bool
   let followsCount: Bool
   let size: Int

@@ -72,7 +72,7 @@ struct NodeMemory {
   private let coldSize: Int
   private let pools: NodePools
 
-  /// For a node whose channel counts are known.
+  /// Memory for a node whose channel counts are known.
   init(node: EngineNode, pools: NodePools) {
     self.pools = pools
     let count = node.parameterCount

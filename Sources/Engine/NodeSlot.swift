@@ -119,7 +119,7 @@ struct NodeSlot: ~Copyable {
   let parameters: UnsafeMutablePointer<ParameterState>
   let streams: UnsafeMutablePointer<ParameterStream>
   let crossfades: UnsafeMutablePointer<CrossfadeStream>
-  /// For kinds that take events; the others share one queue that stays empty.
+  /// Event queue of kinds that take events; the others share one queue that stays empty.
   let events: UnsafeMutablePointer<EventQueue>
   let eventOutput: UnsafeMutablePointer<EventQueue>?
   /// One per audio output channel.
@@ -139,7 +139,7 @@ struct NodeSlot: ~Copyable {
   let kernel: UnsafeMutableRawPointer
   let tag: KernelTag
   let tracesNotes: Bool
-  /// At least one parameter moves.
+  /// True while at least one parameter moves.
   var isMoving = false
   /// A parameter was modulated in its last block.
   var isModulated = false

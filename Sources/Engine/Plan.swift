@@ -39,7 +39,7 @@ struct Step: BitwiseCopyable {
   /// The kernel's view. It stands first, so that a step's address is its address. `mix` writes to outputs[0].
   var context: NodeContext
   var operation: Operation
-  /// By cable or directly.
+  /// True if events reach it, by cable or directly.
   var takesEvents: Bool
   /// The input may be louder than any one node's output: it is a sum, or a parameter is modulated.
   var mayGrow: Bool
@@ -57,7 +57,7 @@ struct Step: BitwiseCopyable {
   /// Silence flag of each output in this block; other steps point here.
   var outputSilence: UnsafeMutablePointer<Bool>
   var eventSources: UnsafeMutablePointer<EventSource>
-  /// For `mix` and `remember`.
+  /// Sources of `mix` and `remember`.
   var sources: UnsafeMutablePointer<MixSource>
   var eventSourceCount: Int32
   var sourceCount: Int32
@@ -66,7 +66,7 @@ struct Step: BitwiseCopyable {
 struct InputBinding: BitwiseCopyable {
   var channels: UnsafePointer<UnsafePointer<Float>>
   var silence: UnsafePointer<Bool>
-  /// For a modulation: the parameter that it is added to.
+  /// Parameter that a modulation is added to.
   var parameter: Int
 }
 

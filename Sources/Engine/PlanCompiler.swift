@@ -6,7 +6,7 @@ import Realtime
 /// knows nothing of patches or of earlier plans. It hashes nothing and compares no names, and it touches
 /// objects in rare cases only.
 struct PlanCompiler {
-  /// In execution order.
+  /// Rows in execution order.
   private(set) var rows: [NodeRow.Pointer]
   /// Memory of the plan.
   let memory: PlanMemory

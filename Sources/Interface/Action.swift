@@ -64,13 +64,13 @@ public enum Action: String, Sendable, CaseIterable {
 
 /// Scope of a key binding. The more specific context wins.
 public enum KeyContext: String, Sendable, CaseIterable {
-  /// In both modes and all views.
+  /// Both modes, all views.
   case anywhere
-  /// In patch mode, all views.
+  /// Patch mode, all views.
   case patch
-  /// In patch mode, in this view.
+  /// Patch mode, this view only.
   case matrix, trace
-  /// In play mode.
+  /// Play mode.
   case playing = "play"
 }
 

@@ -85,7 +85,7 @@ extension App {
     }
   }
 
-  /// In the printout the focus moves from node to node, in its order.
+  /// Moves the focus from node to node in the printout's order.
   private func moveInPrintout(_ action: Action) {
     let ids = scene.report.nodes.map(\.id).filter { scene.patch[$0] != nil }
     guard !ids.isEmpty else { return }

@@ -22,7 +22,7 @@ public struct GridRange: Hashable, Sendable {
   public var rows: ClosedRange<Int>
   public var columns: ClosedRange<Int>
 
-  /// From one corner to the other, in the group of the first one.
+  /// The range from one corner to the other, in the group of the first one.
   init(_ first: GridCell, _ other: GridCell) {
     func span(_ first: Int, _ other: Int) -> ClosedRange<Int> {
       first < 0 ? -1 ... -1 : min(first, max(0, other))...max(first, other)
@@ -42,7 +42,7 @@ public struct GridRange: Hashable, Sendable {
 struct Grid {
   enum Subject {
     case matrix(Node)
-    /// With its name in edits.
+    /// A cable, and its name in edits.
     case cable(Cable, CableName)
   }
 
@@ -59,9 +59,9 @@ struct Grid {
   /// Labels of the channels, by row and by column; empty if there are none.
   let rowLabels: [String]
   let columnLabels: [String]
-  /// For a matrix: gains with their switches, by group.
+  /// Gains of a matrix with their switches, by group.
   private let gains: Gains?
-  /// For a cable: the factor from each row to each column, row by row.
+  /// Factors of a cable from each row to each column, row by row.
   private let factors: [Float]
   /// The engine's name of the cable's conversion, if it has no map.
   let conversion: String?

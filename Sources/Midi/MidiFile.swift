@@ -4,7 +4,7 @@ import Realtime
 /// Association, 1996), as events in seconds. Worker.
 public struct MidiFile: Sendable {
   public struct TimedEvent: Sendable {
-    /// From the start of the file.
+    /// Seconds from the start of the file.
     public var seconds: Double
     public var event: Event
 
@@ -14,7 +14,7 @@ public struct MidiFile: Sendable {
     }
   }
 
-  /// In order of time; simultaneous events in the order of their tracks.
+  /// Events in order of time; simultaneous events in the order of their tracks.
   public let events: [TimedEvent]
   /// Seconds to the end of the longest track.
   public let duration: Double

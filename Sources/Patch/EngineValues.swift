@@ -6,8 +6,8 @@ import Glibc
 /// unit, so that a cable into a parameter's port is in the same unit. A toggle is 0 or 1, a choice its index;
 /// a text or file has no value.
 public struct EngineValues: Sendable {
-  /// In the order of the kind's parameters. One value for a plain parameter, one per channel for a list, row
-  /// by row for one with dimensions (the crosspoint of input i and output j at `i * outputs + j`).
+  /// Values in the order of the kind's parameters. One value for a plain parameter, one per channel for a
+  /// list, row by row for one with dimensions (the crosspoint of input i and output j at `i * outputs + j`).
   public let values: [[Float]]
 
   /// All parameter values of a node.

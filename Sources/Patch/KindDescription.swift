@@ -43,10 +43,10 @@ public struct PortDescription: Sendable, Hashable {
     case events
     /// A fixed number of channels.
     case channels(Int)
-    /// As many channels as the integer parameter states (`inputs` of a matrix).
+    /// Channel count stated by the integer parameter (`inputs` of a matrix).
     case parameter(String)
-    /// For an input: as many channels as the widest cable into it (1...64). For an output: as many as the
-    /// first input.
+    /// Channel count of an input: that of the widest cable into it (1...64). Of an output: that of the first
+    /// input.
     case flexible
   }
 
@@ -115,8 +115,8 @@ public struct ParameterDescription: Sendable {
   public var range: ClosedRange<Double>
   /// Default value.
   public var defaultValue: Value
-  /// For two dimensions: the default where both indices are equal, if it differs (a new matrix passes input i
-  /// to output i).
+  /// Default of a two-dimensional parameter where both indices are equal, if it differs (a new matrix passes
+  /// input i to output i).
   public var diagonalValue: Value?
   /// The way in which a change becomes audible.
   public var smoothing: Smoothing

@@ -11,7 +11,7 @@ public struct PortName: Hashable, Sendable, CustomStringConvertible {
     self.port = port
   }
 
-  /// As the language writes it.
+  /// The name in the language.
   public var description: String { port.map { node + "." + $0 } ?? node }
 }
 
@@ -33,7 +33,7 @@ public struct CableName: Hashable, Sendable, CustomStringConvertible {
     self.init(PortName(source), PortName(destination))
   }
 
-  /// As the language writes it.
+  /// The cable in the language.
   public var description: String { "\(source) -> \(destination)" }
 }
 
@@ -76,7 +76,7 @@ public enum NodeName {
 }
 
 extension ParameterPath {
-  /// As the language writes it after a node's name: `.drive`, `.in[0]`, `[0,1]`.
+  /// The path in the language, after a node's name: `.drive`, `.in[0]`, `[0,1]`.
   public var suffix: String { name.isEmpty ? line : "." + line }
 
   /// `drive`, `in[0]`, `[0,1]`.

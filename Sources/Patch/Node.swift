@@ -5,7 +5,7 @@ public struct NodeID: Hashable, Sendable, Comparable {
   public let raw: UInt64
   /// The identity with this number.
   public init(raw: UInt64) { self.raw = raw }
-  /// By number.
+  /// Order by number.
   public static func < (a: Self, b: Self) -> Bool { a.raw < b.raw }
 }
 
@@ -113,7 +113,7 @@ public struct Cable: Hashable, Sendable {
     public var source: PortReference
     /// The input.
     public var destination: PortReference
-    /// From an output to an input.
+    /// A cable's ends: an output and an input.
     public init(_ source: PortReference, _ destination: PortReference) {
       self.source = source
       self.destination = destination

@@ -1,7 +1,7 @@
 /// Matches the nodes of two documents: by name, and renamed nodes by similarity. Identities do not help,
 /// since each reading of a file assigns new ones.
 struct NodeMatching {
-  /// From the older document's nodes to the newer one's, and back.
+  /// The older document's nodes to the newer one's, and the reverse.
   private(set) var newer: [NodeID: NodeID] = [:]
   private(set) var older: [NodeID: NodeID] = [:]
 

@@ -7,7 +7,7 @@ public struct ParameterRange: Hashable, Sendable {
     /// Last index; nil: open, up to the size of the dimension.
     public var last: Int?
 
-    /// From `first` to `last`.
+    /// Indices from `first` to `last`.
     public init(_ first: Int, _ last: Int?) {
       self.first = first
       self.last = last
@@ -48,7 +48,7 @@ public struct ParameterRange: Hashable, Sendable {
   /// The first of its settings.
   public var first: ParameterPath { ParameterPath(name, spans.map(\.first)) }
 
-  /// As the language writes it after a node's name: `.in[0..3]`, `[..,0]`.
+  /// The range in the language, after a node's name: `.in[0..3]`, `[..,0]`.
   public var suffix: String {
     (name.isEmpty ? "" : ".") + name
       + (spans.isEmpty ? "" : "[" + spans.map(\.line).joined(separator: ",") + "]")

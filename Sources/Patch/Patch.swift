@@ -6,7 +6,7 @@ import OrderedCollections
 /// Invariants: names are unique; each cable joins ports of nodes in the patch; a setting is stored only if it
 /// differs from its kind's default or has a comment.
 public struct Patch: Sendable {
-  /// In file order.
+  /// Nodes in file order.
   public private(set) var nodes = NodeTable()
   /// Cables by their two ports.
   public private(set) var cables: ShardedDictionary<Cable.Ends, Cable> = ShardedDictionary()

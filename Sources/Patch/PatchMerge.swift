@@ -73,10 +73,10 @@ struct MergeVersions {
   struct Version {
     var patch: Patch
     var nodes: [MergeKey: Node] = [:]
-    /// In file order.
+    /// Nodes in file order.
     var order: [MergeKey] = []
     var cables: [MergeCable: Cable] = [:]
-    /// In file order.
+    /// Cables in file order.
     var cableOrder: [MergeCable] = []
   }
 

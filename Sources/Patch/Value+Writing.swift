@@ -1,6 +1,6 @@
 /// Formatting of values, for the language (exact: parsing gives the same bits) and for people.
 extension Value {
-  /// As the edit language writes it: `-6dB`, `1.2kHz`, `[0.5,1]`, `"two words"`.
+  /// The value in the edit language: `-6dB`, `1.2kHz`, `[0.5,1]`, `"two words"`.
   public var line: String {
     switch self {
     case .number(let number, let unit): Self.exact(number, unit)
@@ -56,7 +56,7 @@ extension Value {
     }
   }
 
-  /// With this many digits after the point.
+  /// Number with `digits` digits after the point.
   private static func fixed(_ number: Double, digits: Int) -> String {
     var scale = 1.0
     for _ in 0..<digits { scale *= 10 }

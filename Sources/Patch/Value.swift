@@ -35,7 +35,7 @@ public struct ParameterPath: Hashable, Sendable, Comparable {
     self.indices = indices
   }
 
-  /// By name, then by indices.
+  /// Order by name, then by indices.
   public static func < (a: Self, b: Self) -> Bool {
     a.name != b.name ? a.name < b.name : a.indices.lexicographicallyPrecedes(b.indices)
   }

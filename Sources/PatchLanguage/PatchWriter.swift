@@ -44,7 +44,7 @@ public enum PatchWriter {
     path.indices.isEmpty && (node.lineComments.isEmpty || node.lineComments[.setting(path)] == nil)
   }
 
-  /// In the order of the kind's parameters, then by index; unknown names come last.
+  /// Settings in the order of the kind's parameters, then by index; unknown names come last.
   static func ordered(_ settings: [ParameterPath: Value], _ kind: KindDescription?) -> [(
     ParameterPath, Value
   )] {

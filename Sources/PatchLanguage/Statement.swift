@@ -45,7 +45,7 @@ public struct Performance: Hashable, Sendable {
     self.event = event
   }
 
-  /// As the language writes it.
+  /// The line in the patch language.
   public var line: String {
     func seconds(_ value: Double) -> String { Value.number(value, .seconds).line }
     return switch event {
@@ -62,7 +62,7 @@ public struct Performance: Hashable, Sendable {
 }
 
 extension Statement {
-  /// As the language writes it; empty for nothing.
+  /// The line in the patch language; empty for nothing.
   public var line: String {
     switch self {
     case .edit(let edit): edit.line

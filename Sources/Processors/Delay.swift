@@ -62,7 +62,7 @@ public struct Delay: Kernel {
   private var quietFrames = 0
   private var isAsleep = true
 
-  /// At least five seconds.
+  /// Frames of the delay line: a power of two, at least five seconds.
   private static func length(_ rate: Double) -> Int {
     var length = 1024
     while Double(length) < 5 * max(rate, 48_000) + 128 { length *= 2 }

@@ -33,7 +33,7 @@ struct Wave: BitwiseCopyable {
   /// Corrections of adjacent corners overlap: fewer than six frames per cycle.
   private let isDense: Bool
 
-  /// For a steady frequency. `size`: magnitude of the increment, at least one unit.
+  /// Phases of a steady frequency. `size`: magnitude of the increment, at least one unit.
   @inline(__always) @_noLocks init(from start: Int32, step: Int32, size: Float) {
     first = SIMD16<Int32>(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15) &* step &+ start
     self.step = step
@@ -42,7 +42,7 @@ struct Wave: BitwiseCopyable {
     moving = nil
   }
 
-  /// For a moving frequency. `largest`: magnitude of the block's largest increment.
+  /// Phases of a moving frequency. `largest`: magnitude of the block's largest increment.
   @inline(__always) @_noLocks init(_ moving: MovingPhases, largest: Float) {
     first = SIMD16(repeating: 0)
     step = 0
@@ -131,7 +131,7 @@ struct Wave: BitwiseCopyable {
     }
   }
 
-  /// In phase with the sine.
+  /// Triangle in phase with the sine.
   @inline(__always) @_noLocks private func makeTriangle(
     _ to: UnsafeMutablePointer<Float>, _ frames: Int, _ isDense: Bool
   ) {

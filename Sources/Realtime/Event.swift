@@ -111,7 +111,7 @@ public struct EventQueue: BitwiseCopyable {
     late.deallocate()
   }
 
-  /// In order; `index` < `count`.
+  /// Event by its order; `index` < `count`.
   @inlinable public subscript(_ index: Int) -> Event {
     @_noLocks get { index < Self.capacity ? storage[index] : lateEvent(index &- Self.capacity) }
   }

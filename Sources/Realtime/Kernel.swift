@@ -162,9 +162,9 @@ public struct NodeContext: BitwiseCopyable {
   public var inputs: UnsafePointer<InputPort>
   /// Audio outputs, likewise.
   public var outputs: UnsafePointer<OutputPort>
-  /// By the parameter's position in the kind's description; valid only for `smoothing: .ramp`.
+  /// Streams by the parameter's position in the kind's description; valid only for `smoothing: .ramp`.
   public var parameters: UnsafePointer<ParameterStream>
-  /// By the parameter's position; valid only for `smoothing: .crossfade`. See `Kernel.followsCount`.
+  /// Streams by the parameter's position; valid only for `smoothing: .crossfade`. See `Kernel.followsCount`.
   public var crossfades: UnsafePointer<CrossfadeStream>
   /// Events from the events input and direct ones (`note piano on C4`), in order.
   public var events: UnsafePointer<EventQueue>
@@ -215,11 +215,11 @@ public struct Block: BitwiseCopyable {
   @inlinable public var inputs: UnsafePointer<InputPort> { @_noLocks get { node.pointee.inputs } }
   /// Audio outputs, in the order of the kind's description.
   @inlinable public var outputs: UnsafePointer<OutputPort> { @_noLocks get { node.pointee.outputs } }
-  /// By the parameter's position; valid only for `smoothing: .ramp`.
+  /// Streams by the parameter's position; valid only for `smoothing: .ramp`.
   @inlinable public var parameters: UnsafePointer<ParameterStream> {
     @_noLocks get { node.pointee.parameters }
   }
-  /// By the parameter's position; valid only for `smoothing: .crossfade`.
+  /// Streams by the parameter's position; valid only for `smoothing: .crossfade`.
   @inlinable public var crossfades: UnsafePointer<CrossfadeStream> {
     @_noLocks get { node.pointee.crossfades }
   }

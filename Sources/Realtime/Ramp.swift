@@ -20,7 +20,7 @@ public struct Ramp: Sendable, BitwiseCopyable {
   private var c4: Float = 0
   private var c5: Float = 0
 
-  /// At rest at `value`.
+  /// A ramp at rest at `value`.
   @_noLocks public init(_ value: Float) { target = value }
 
   /// True until the target is reached.
@@ -138,7 +138,7 @@ public struct Crossfade: Sendable, BitwiseCopyable {
   private var waiting: Float
   private var length: Int32 = 0
 
-  /// At rest at `value`.
+  /// A ramp at rest at `value`.
   @_noLocks public init(_ value: Float) {
     old = value
     new = value

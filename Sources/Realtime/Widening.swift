@@ -2,7 +2,7 @@
 public struct PortCounts: BitwiseCopyable, Sendable, Equatable {
   private let counts: UInt64
 
-  /// At most 255 per port; ports beyond the eighth are left out. Worker.
+  /// Channel counts, at most 255 per port; ports beyond the eighth are left out. Worker.
   public init(_ list: [Int]) {
     counts = list.prefix(8).reversed().reduce(0) { $0 << 8 | UInt64(UInt8(clamping: $1)) }
   }

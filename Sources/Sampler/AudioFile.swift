@@ -19,10 +19,10 @@ final class AudioFile: @unchecked Sendable {
   /// Properties of a file.
   struct Facts {
     var path: String
-    /// For example "WAV, 16-bit".
+    /// Description, for example "WAV, 16-bit".
     var format: String
     var rate: Double
-    /// From the file's instrument chunk.
+    /// Loop from the file's instrument chunk.
     var loop: Loop?
     var key: Int?
     /// Before conversion to another rate.
@@ -142,7 +142,7 @@ final class AudioFile: @unchecked Sendable {
     return (result, Loop(start: start, end: end))
   }
 
-  /// From interleaved floats, all finite. Worker.
+  /// A file from interleaved floats, all finite. Worker.
   convenience init(
     _ facts: Facts, channels: Int, floats: [Float], in pool: SamplePool
   ) throws(LoadError) {
@@ -150,7 +150,7 @@ final class AudioFile: @unchecked Sendable {
     spread(floats)
   }
 
-  /// From interleaved 16-bit integers. Worker.
+  /// A file from interleaved 16-bit integers. Worker.
   convenience init(
     _ facts: Facts, channels: Int, shorts: [Int16], in pool: SamplePool
   ) throws(LoadError) {

@@ -10,11 +10,12 @@ struct EffectUnit {
 
   var kind: Kind
   var filter = FilterKind.lowpass
-  /// By kind: gain; percent of width; percent of `bitred`; cents above 8.176 Hz; gain into the curve.
+  /// First value, by kind: gain; percent of width; percent of `bitred`; cents above 8.176 Hz; gain into the
+  /// curve.
   var first: Float = 0
-  /// By kind: percent of `decim`; decibels; cents of the tone.
+  /// Second value, by kind: percent of `decim`; decibels; cents of the tone.
   var second: Float = 0
-  /// By kind: octaves; dry share.
+  /// Third value, by kind: octaves; dry share.
   var third: Float = 0
   /// Wet share.
   var fourth: Float = 0

@@ -4,7 +4,7 @@ import Glibc
 enum GeneratedWave: String {
   case silence, sine, saw, square, triangle, tri, noise
 
-  /// From the wave's name with its star; nil if there is none.
+  /// The wave named by `sample`, with its star; nil if there is none.
   init?(sample: String) {
     guard sample.hasPrefix("*") else { return nil }
     self.init(rawValue: String(sample.dropFirst()))

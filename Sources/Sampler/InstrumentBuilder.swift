@@ -214,7 +214,7 @@ struct InstrumentBuilder {
     return (keys, rows, lists)
   }
 
-  /// For each program and controller, the offset of the list of regions that it starts.
+  /// Offset of the list of regions that a controller starts, for each program and controller.
   private func controlIndex(_ lists: inout [UInt32]) -> [UInt32] {
     var result = [UInt32](repeating: 0, count: max(1, programs.count) * InstrumentImage.messages)
     var started: [Int: [UInt32]] = [:]

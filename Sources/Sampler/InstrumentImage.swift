@@ -14,13 +14,13 @@ struct InstrumentImage {
   /// The programs by bank and number; an instrument without programs has one.
   var programs: UnsafeMutablePointer<ProgramNumber>
   var programCount: Int
-  /// For each program, trigger (note on, note off) and key: the row with its velocities.
+  /// Row with the velocities for each program, trigger (note on, note off) and key.
   var keys: UnsafeMutablePointer<UInt32>
   /// Rows of 128 offsets into `lists`, one per velocity.
   var rows: UnsafeMutablePointer<UInt32>
   /// Lists of region numbers in file order, each preceded by its length.
   var lists: UnsafeMutablePointer<UInt32>
-  /// For each program and each of `messages` controllers: the list of regions that the controller may start.
+  /// List of regions that a controller may start, for each program and each of `messages` controllers.
   var controlLists: UnsafeMutablePointer<UInt32>
   var hasControlStarts: Bool
   var hasControlStops: Bool

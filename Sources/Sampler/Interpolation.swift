@@ -20,7 +20,8 @@ struct Taps {
     return (((c3 * f + c2) * f + c1) * f + at) * scale
   }
 
-  /// From four vectors of four positions each; every position has its four neighbours side by side.
+  /// Neighbours from four vectors of four positions each; every position has its four neighbours side by
+  /// side.
   @_noLocks @inline(__always)
   private init(_ a: SIMD16<Float>, _ b: SIMD16<Float>, _ c: SIMD16<Float>, _ d: SIMD16<Float>) {
     let evenLow = evens(a, b)
@@ -33,7 +34,7 @@ struct Taps {
     second = odds(oddLow, oddHigh)
   }
 
-  /// From the results of the slow path: sixteen times four floats. Audio thread.
+  /// Neighbours from the results of the slow path: sixteen times four floats. Audio thread.
   @_noLocks @inline(__always) init(gathered: UnsafePointer<Float>) {
     let raw = UnsafeRawPointer(gathered)
     self.init(
@@ -41,7 +42,7 @@ struct Taps {
       (raw + 128).loadUnaligned(as: SIMD16<Float>.self), (raw + 192).loadUnaligned(as: SIMD16<Float>.self))
   }
 
-  /// From sixteen words of four integers each, in pairs.
+  /// Neighbours from sixteen words of four integers each, in pairs.
   @_noLocks @inline(__always)
   private init(
     _ a: SIMD4<UInt64>, _ b: SIMD4<UInt64>, _ c: SIMD4<UInt64>, _ d: SIMD4<UInt64>
@@ -54,7 +55,7 @@ struct Taps {
       last: unsafeBitCast(odds(low, high), to: SIMD16<UInt32>.self))
   }
 
-  /// From the first two and the last two neighbours of each position, packed as halves of integers. Audio
+  /// Neighbours from the first two and the last two of each position, packed as halves of integers. Audio
   /// thread.
   @_noLocks @inline(__always) init(first: SIMD16<UInt32>, last: SIMD16<UInt32>) {
     before = SamplePlane.lower(first)

@@ -5,8 +5,8 @@ public struct LoadOptions: Sendable {
   /// Samples with more bytes in memory stream from disk. 32 MB are a minute and a half of stereo at 48 kHz,
   /// longer than any instrument's sample: a bank or a kit stays whole, a recording does not.
   public var largestSample = 32 << 20
-  /// When the samples of one instrument have filled this many bytes, samples of more than `smallestStream`
-  /// bytes stream as well: some instruments are larger than memory.
+  /// Bytes of samples in one instrument beyond which samples of more than `smallestStream` bytes stream as
+  /// well: some instruments are larger than memory.
   public var largestInstrument = 1 << 30
   public var smallestStream = 1 << 20
   /// Offline rendering: waits for data that is not in memory. Otherwise it is replaced by silence, and

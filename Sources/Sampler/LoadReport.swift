@@ -3,7 +3,7 @@ import Glibc
 /// Reason why an instrument or an audio file cannot be played.
 public struct LoadError: Error, Hashable, Sendable, CustomStringConvertible {
   public var path: String
-  /// From 1, if the error has a line.
+  /// Line number, from 1, if the error has one.
   public var line: Int?
   public var message: String
   /// Other findings before the error.
@@ -43,7 +43,7 @@ public struct Finding: Hashable, Sendable, CustomStringConvertible {
 
   public var kind: Kind
   public var file: String
-  /// From 1; 0 without a line.
+  /// Line number, from 1; 0 without a line.
   public var line: Int
   public var message: String
 
@@ -71,9 +71,9 @@ public struct InstrumentReport: Sendable {
   public var bytes: Int
   /// The lowest and the highest key that sounds.
   public var keys: ClosedRange<Int>
-  /// In file order; each unsupported opcode appears once.
+  /// Findings in file order; each unsupported opcode appears once.
   public var findings: [Finding]
-  /// For an SFZ instrument: every opcode, in the order of first use.
+  /// Every opcode of an SFZ instrument, in the order of first use.
   public var opcodes: [OpcodeUse] = []
 
   /// Names of the opcodes and headers without effect, in the order of first use.
@@ -90,7 +90,7 @@ public struct InstrumentReport: Sendable {
 /// Properties of an audio file for a `player`.
 public struct AudioFileReport: Sendable {
   public var path: String
-  /// For example "FLAC, 24-bit".
+  /// Description, for example "FLAC, 24-bit".
   public var format: String
   public var channels: Int
   /// Frames in the file, and its rate.
@@ -100,7 +100,7 @@ public struct AudioFileReport: Sendable {
   public var playedAt: Double
   public var bytes: Int
   public var findings: [Finding]
-  /// As stated in the file, inclusive; and the key of its pitch.
+  /// Loop as stated in the file, inclusive; and the key of its pitch.
   public var loop: Loop?
   public var key: Int?
 

@@ -3,7 +3,7 @@ import Glibc
 /// All settings of a region, with SFZ's units and defaults.
 struct RegionSettings {
   var sample: String?
-  /// For a generated wave.
+  /// Number of harmonics of a generated wave.
   var harmonics = 1
   /// Its number among the regions of the file; parts split from it share the number.
   var origin: Int?
@@ -109,7 +109,7 @@ struct RegionSettings {
   var takesPreviousVelocity = false
   var trigger = Trigger.attack
   var releaseDecay: Double = 0
-  /// By number: decibels per second, and duration in seconds, of a part of the decay.
+  /// Parts of the decay by number: decibels per second, and duration in seconds.
   var releaseParts: [Int: (decay: Double, seconds: Double)] = [:]
   var playsDead = false
   var isReversed = false
@@ -129,7 +129,7 @@ struct RegionSettings {
   var noise = NoiseSettings()
   var stage = StagePlan()
 
-  /// In the order of the image.
+  /// All conditions, in the order of the image.
   var allConditions: [ControlRange] { conditions + starts + stops }
 
   /// Linear gain of volume and amplitude.
@@ -381,6 +381,6 @@ struct ControlFade: Hashable {
 /// Place of an opcode.
 struct SourceLine: Hashable {
   var file: String
-  /// From 1.
+  /// Line number, from 1.
   var line: Int
 }

@@ -13,7 +13,7 @@ struct SampleWindow {
   private let counts: UnsafeMutablePointer<UInt64>
   private let starts: UnsafeMutablePointer<Int64>
   private let fractionals: UnsafeMutablePointer<Float>
-  /// For each sixteen positions, 32 pairs: the indices to pick, and the picked frames.
+  /// Indices to pick, and picked frames: 32 pairs for each sixteen positions.
   private let indices: UnsafeMutableRawPointer
   private let picked: UnsafeMutableRawPointer
 

@@ -13,7 +13,7 @@ struct Note {
 
   /// Started by a controller: no note off will come.
   var isByControl: Bool
-  /// For a note off: its velocity; bit mask of the instrument's pedal sets that do not hold the key; and
+  /// Data of a note off: its velocity; bit mask of the instrument's pedal sets that do not hold the key; and
   /// whether all voices of the key have ended.
   var releaseVelocity = 64
   var pedals: UInt8 = .max

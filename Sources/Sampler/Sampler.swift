@@ -36,23 +36,23 @@ public struct Sampler: Kernel {
   private(set) var context: VoiceContext
   /// 128 per channel; negative until moved.
   let controls: UnsafeMutablePointer<Float>
-  /// By channel: bend -1...1; bend range of banks in semitones; pressure 0...127. Then key pressure 0...127
-  /// by channel and key.
+  /// Channel state: bend -1...1; bend range of banks in semitones; pressure 0...127. Then key pressure
+  /// 0...127 by channel and key.
   let bends: UnsafeMutablePointer<Float>
   let bendRanges: UnsafeMutablePointer<Float>
   let pressures: UnsafeMutablePointer<Float>
   let keyPressures: UnsafeMutablePointer<Float>
-  /// By channel: the registered parameter selected for data entry (-1: none); and all `Parameters`.
+  /// Registered parameter selected for data entry (-1: none), and all `Parameters`; by channel.
   let parameterNumbers: UnsafeMutablePointer<Int32>
   let parameters: UnsafeMutablePointer<Int32>
   /// Cents by tuning and key; by channel and note of the octave; of the whole instrument.
   let keyTunings: UnsafeMutablePointer<Float>
   let octaveTunings: UnsafeMutablePointer<Float>
   var masterTuning: (fine: Float, coarse: Float) = (0, 0)
-  /// By channel (-1: none): the last key, and the start key of the next portamento.
+  /// Last key, and start key of the next portamento, by channel (-1: none).
   let portamentoKeys: UnsafeMutablePointer<Int16>
   let portamentoFrom: UnsafeMutablePointer<Int16>
-  /// By slot.
+  /// Facts of the notes, by slot.
   let facts: UnsafeMutablePointer<NoteFacts>
   /// 192 values for a starting voice.
   let noteValues: UnsafeMutablePointer<Float>

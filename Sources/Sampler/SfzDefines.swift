@@ -8,7 +8,7 @@ struct SfzDefines {
   private static let deepest = 32
   private static let mostUses = 4096
   private static let mostBytes = 1 << 16
-  /// With more names, the check for names that hide others is skipped.
+  /// Number of names beyond which the check for names that hide others is skipped.
   private static let mostCompared = 2000
 
   private var values: [[UInt8]: [UInt8]] = [:]

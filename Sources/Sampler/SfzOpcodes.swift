@@ -1,6 +1,6 @@
 /// Use of one opcode in an instrument's text.
 public struct OpcodeUse: Hashable, Sendable {
-  /// With N for numbers: `pan_onccN`.
+  /// Name with N for numbers: `pan_onccN`.
   public var name: String
   public var count: Int
   public var isUnderstood: Bool

@@ -15,7 +15,7 @@ struct SfzReader {
   private var switchOctaveOffset = 0
   var switchDefault: Int?
   private(set) var findings: [Finding]
-  /// In the order of first use.
+  /// Opcodes in the order of first use.
   private(set) var opcodes: [OpcodeUse] = []
   private var known: Set<String> = []
   private var places: [String: Int] = [:]

@@ -33,7 +33,7 @@ struct SfzScanner {
     scan(try TextFile.bytes(path), file: path, within: [])
   }
 
-  /// For instruments without a file, as in tests. Worker.
+  /// A scanner for instruments without a file, as in tests. Worker.
   init(text: String, file: String) {
     root = TextFile.folder(file)
     scan(Array(text.utf8), file: file, within: [])

@@ -10,7 +10,7 @@ final class SoundFileSource: FrameSource {
     /// Ratio of file frames to converted frames, in lowest terms.
     var input: Int
     var output: Int
-    /// At least as many file frames as the converter uses on either side.
+    /// Extra file frames on either side, at least as many as the converter uses.
     var guardFrames: Int
 
     init(from: Int, to: Int) {

@@ -13,7 +13,7 @@ final class SoundFontFile {
 
   struct Sample {
     var name: String
-    /// In frames of the whole sample memory; ends are exclusive.
+    /// Position in frames of the whole sample memory; ends are exclusive.
     var start: Int
     var end: Int
     var loopStart: Int
@@ -60,7 +60,7 @@ final class SoundFontFile {
     var number: Int
     var bits: UInt16
     var value: Int { Int(Int16(bitPattern: bits)) }
-    /// As a range: low byte to high byte.
+    /// Ends of a range: low byte and high byte.
     var low: Int { Int(bits & 0xFF) }
     var high: Int { Int(bits >> 8) }
   }

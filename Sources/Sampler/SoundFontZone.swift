@@ -52,7 +52,7 @@ struct SoundFontZone {
     static let scaleTuning = 56
     static let exclusiveClass = 57
     static let rootKey = 58
-    /// Not a generator, but a modulator destination: the pitch itself.
+    /// The pitch itself: a modulator destination, not a generator.
     static let pitch = 59
   }
 

@@ -127,7 +127,7 @@ public struct Tuning: Sendable, Equatable {
     }
   }
 
-  /// From a scale file and a key map file; one may be missing. Worker.
+  /// A tuning from a scale file and a key map file; one may be missing. Worker.
   public init(scale: String?, keyMap: String?) throws(LoadError) {
     self.init(
       scale == nil ? .twelve : try Scale(path: scale!), keyMap == nil ? KeyMap() : try KeyMap(path: keyMap!))

@@ -20,7 +20,7 @@ struct VoiceContext {
   var sums: UnsafeMutablePointer<Float>
   /// The reverb or chorus output is read.
   var isSending = false
-  /// For the sixteen voices of a group: signal rows and gain rows of both sides, each of `FilterBank.stride`
+  /// Signal rows and gain rows of both sides for the sixteen voices of a group, each of `FilterBank.stride`
   /// floats.
   var rows: UnsafeMutablePointer<Float>
   var rightRows: UnsafeMutablePointer<Float>
@@ -29,10 +29,10 @@ struct VoiceContext {
   /// Levels of the reverb send and of the chorus send.
   var reverbRows: UnsafeMutablePointer<Float>
   var chorusRows: UnsafeMutablePointer<Float>
-  /// From 0 to 15: in memory, since the compiler handles known constants worse.
+  /// Numbers from 0 to 15, in memory, since the compiler handles known constants worse.
   var numbers: UnsafePointer<Float>
   var window: SampleWindow
-  /// For interpolation by more than four points.
+  /// Tables for interpolation by more than four points.
   var kernels: SincKernels.Tables
   /// Scratch of the slow path: 16 x 4 taps of each side, and 16 low halves of positions.
   var gathered: UnsafeMutablePointer<Float>

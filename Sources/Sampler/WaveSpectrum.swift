@@ -13,7 +13,7 @@ struct WaveSpectrum {
   /// More frames are a recording, not a cycle of a wave.
   static let mostFrames = 1 << 17
 
-  /// From the frames of a cycle; the highest harmonics of a long one are left out.
+  /// Spectrum of the frames of one cycle; the highest harmonics of a long cycle are left out.
   init(_ frames: [Float]) {
     let count = max(1, min(GeneratedWave.mostHarmonics, (frames.count - 1) / 2))
     (cosines, sines) = ([], [])

@@ -1,8 +1,8 @@
 /// Position of a cell: columns to the right, rows down, both from 0.
 public struct Point: Hashable, Sendable, Comparable {
-  /// From the left, from 0.
+  /// Column from the left, from 0.
   public var column: Int
-  /// From the top, from 0.
+  /// Row from the top, from 0.
   public var row: Int
 
   /// The position in this column and row.

@@ -93,7 +93,7 @@ extension Key: CustomStringConvertible, ExpressibleByStringLiteral {
     self.init(code, modifiers)
   }
 
-  /// For names in the program; an unknown one becomes a key that nothing sends.
+  /// A literal name in the program; an unknown one becomes a key that nothing sends.
   public init(stringLiteral name: String) {
     self = Key(name: name) ?? Key(.function(0))
   }

@@ -8,7 +8,7 @@ import PatchLanguage
 /// Files below the patch's folder keep their relative place. Others go below `files/`, with a folder for each
 /// place of origin, so that relative paths within instruments stay valid.
 package struct PatchBundle {
-  /// In the order of the patch: source, and target in the bundle.
+  /// Files in the order of the patch: source, and target in the bundle.
   package private(set) var files: [(source: String, target: String)] = []
   /// The patch with adapted settings.
   package private(set) var text = ""

@@ -16,7 +16,7 @@ package enum PatchFile {
     }
   }
 
-  /// From the current position to the end.
+  /// Reads from the current position to the end.
   static func read(_ file: Int32, _ path: String) throws(FileError) -> [UInt8] {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 1 << 16)

@@ -68,7 +68,7 @@ extension Printout {
   /// has all members.
   public static func json(_ report: GraphReport) -> String { json(report, about: nil) }
 
-  /// With data from the patch for each node: its parameters, files and comments.
+  /// The report with data from the patch for each node: its parameters, files and comments.
   public static func json(_ report: GraphReport, document: Document) -> String {
     json(report, about: document)
   }

@@ -204,7 +204,7 @@ public enum Printout {
     return facts
   }
 
-  /// In whole megabytes from ten up, in tenths below.
+  /// Size in megabytes: whole numbers from ten up, tenths below.
   public static func megabytes(_ bytes: Int) -> String {
     let value = Double(bytes) / 1_048_576
     return "\(fixed(value, value < 10 ? 1 : 0)) MB"
@@ -289,7 +289,7 @@ extension Printout {
       ? "\(Int(limited: min(value.rounded(.up), 1e9))) ms" : "\(fixed(value, 1)) ms"
   }
 
-  /// With this many decimals, without a locale; never `-0.0`.
+  /// Number with `digits` decimals, without a locale; never `-0.0`.
   public static func fixed(_ value: Double, _ digits: Int) -> String {
     guard value.isFinite, abs(value) < 1e15 else {
       return value.isNaN ? "nan" : value == .infinity ? "inf" : value == -.infinity ? "-inf" : "\(value)"

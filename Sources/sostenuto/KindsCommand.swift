@@ -32,7 +32,7 @@ struct KindsCommand: ParsableCommand {
 }
 
 extension KindsCommand {
-  /// For a matrix: edits of many crosspoints.
+  /// Presets of a matrix: edits of many crosspoints.
   private func presets(of kind: KindDescription) -> String {
     guard kind.crosspoints != nil else { return "" }
     return """
@@ -51,7 +51,7 @@ extension KindsCommand {
       """
   }
 
-  /// For the sampler: the supported SFZ opcodes.
+  /// Supported SFZ opcodes, for the sampler.
   private func opcodes(of kind: KindDescription) -> String {
     guard kind.name == "sampler" else { return "" }
     return "\nSFZ opcodes (N: a number; for _onccN also _ccN, _curveccN, _stepccN and _smoothccN)\n"

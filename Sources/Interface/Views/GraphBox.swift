@@ -7,7 +7,7 @@ import Session
 struct GraphBox {
   struct Port {
     var name: String
-    /// From the box's top.
+    /// Row from the top of the box.
     var row: Int
   }
 
@@ -30,7 +30,7 @@ struct GraphBox {
   var footer = ""
   var count = ""
   var state: NodeReport.State?
-  /// For an endpoint: number of its channels, counted from the last, that the driver lacks.
+  /// Number of an endpoint's channels, counted from the last, that the driver lacks.
   var lackingChannels = 0
   /// Peaks of the output, or of the input if there is none.
   var peaks: [Float] = []

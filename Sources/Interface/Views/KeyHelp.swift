@@ -1,6 +1,6 @@
 /// Help for a key, for the hints at the lower edge and the help screen.
 public struct KeyHelp: Sendable, Hashable {
-  /// For display: `c`, `Ctrl-R`, `F2 1`.
+  /// Keys for display: `c`, `Ctrl-R`, `F2 1`.
   public var keys: String
   /// One or two words: `connect`.
   public var name: String

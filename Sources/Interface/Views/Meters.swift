@@ -53,7 +53,7 @@ enum Meter {
   /// One cell per channel, taller when louder; `!` when it clips.
   static func cell(_ peak: Float) -> Span { cell(MeterLevel(peak: peak)) }
 
-  /// By the peak; clipping is held.
+  /// One cell coloured by the peak; clipping is held.
   static func cell(_ meter: MeterLevel) -> Span {
     let peak = meter.peak
     if isClipping(meter.held) { return Span("!", .meterClip) }

@@ -60,8 +60,8 @@ enum ResponseCurve {
     }
   }
 
-  /// From 20 Hz at the left to 20 kHz at the right, two dots per column; +12 dB at the top, -12 dB at the
-  /// bottom.
+  /// Curve from 20 Hz at the left to 20 kHz at the right, two dots per column; +12 dB at the top, -12 dB at
+  /// the bottom.
   static func braille(_ facts: NodeFacts, columns: Int) -> String {
     let sections = sections(facts)
     let dots = max(0, columns) * 2

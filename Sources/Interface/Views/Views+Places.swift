@@ -8,7 +8,7 @@ public enum Hit: Sendable, Hashable {
   case output(PortReference)
   case input(PortReference)
   case cable(Cable.Ends)
-  /// In the matrix view: row -1 holds the outputs' gains, column -1 the inputs', and both together the
+  /// A cell of the matrix view: row -1 holds the outputs' gains, column -1 the inputs', and both together the
   /// master.
   case crosspoint(row: Int, column: Int)
   case tab(ViewState.View)

@@ -68,7 +68,7 @@ struct SetComment: EditVerbs {
 }
 
 extension Comments {
-  /// In the form that a file can hold: no line breaks, no blanks at the ends of lines.
+  /// The comments in the form that a file can hold: no line breaks, no blanks at the ends of lines.
   package var tidied: Comments {
     if isEmpty { return self }
     var result = Comments()
