@@ -2,7 +2,7 @@
 import Foundation
 import PackageDescription
 
-// Modules depend downwards only; ARCHITECTURE.md draws the picture.
+// Modules depend downwards only; ARCHITECTURE.md has the diagram.
 let package = Package(
   name: "Sostenuto",
   dependencies: [
@@ -11,11 +11,11 @@ let package = Package(
     .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
   ],
   targets: [
-    // The seams to C: a module map and a shim each, no logic.
+    // Bindings to C libraries: one module map and one shim header each, no logic.
     .systemLibrary(name: "CJack", pkgConfig: "jack", providers: [.apt(["libjack-jackd2-dev"])]),
     .systemLibrary(name: "CAlsa", pkgConfig: "alsa", providers: [.apt(["libasound2-dev"])]),
-    // Without pkg-config, whose flags for ncursesw SwiftPM refuses with a warning; the header is in
-    // the system's own directory.
+    // No pkg-config: SwiftPM warns about the flags that it gives for ncursesw and rejects them. The header is
+    // in the system's include directory.
     .systemLibrary(name: "CNcurses", providers: [.apt(["libncurses-dev"])]),
     .systemLibrary(
       name: "CSndfile", pkgConfig: "sndfile", providers: [.apt(["libsndfile1-dev"])]),
@@ -23,12 +23,12 @@ let package = Package(
       name: "CSamplerate", pkgConfig: "samplerate", providers: [.apt(["libsamplerate0-dev"])]),
     .target(name: "CThread"),
 
-    // The document.
+    // The patch document and its text format.
     .target(
       name: "Patch", dependencies: [.product(name: "OrderedCollections", package: "swift-collections")]),
     .target(name: "PatchLanguage", dependencies: ["Patch"]),
 
-    // The sound.
+    // Audio.
     .target(name: "Realtime", dependencies: ["CThread"]),
     .target(name: "Midi", dependencies: ["Realtime"]),
     .target(name: "Processors", dependencies: ["Patch", "Realtime"]),
@@ -45,7 +45,7 @@ let package = Package(
     .target(
       name: "Session", dependencies: ["Patch", "PatchLanguage", "Engine", "Drivers", "Midi", "Sampler"]),
 
-    // The screen.
+    // User interface.
     .target(name: "Screen", dependencies: ["TOMLKit"]),
     .target(name: "CTerminal"),
     .target(name: "Terminal", dependencies: ["Screen", "CNcurses", "CTerminal"]),
@@ -58,7 +58,7 @@ let package = Package(
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
 
-    // What several test targets use: random edits that shrink, exact frames.
+    // Helpers shared by several test targets: random edits with shrinking, and exact frame positions.
     .target(
       name: "TestSupport", dependencies: ["Engine", "PatchLanguage", "Realtime"], path: "Tests/Support"),
     .testTarget(name: "MidiTests", dependencies: ["Midi", "TestSupport"]),
@@ -77,7 +77,7 @@ let package = Package(
       ]),
     .testTarget(name: "ScreenTests", dependencies: ["Screen", "Terminal"]),
     .testTarget(name: "InterfaceTests", dependencies: ["Interface"]),
-    // A session that a test can kill.
+    // A session in a process of its own, which a test can kill.
     .executableTarget(
       name: "StormWorker", dependencies: ["Session", "Engine", "PatchLanguage"], path: "Tests/StormWorker"),
     .testTarget(
@@ -115,7 +115,7 @@ if isFuzzing {
       ]))
 }
 
-// `make test FILTER=…` builds the test targets that it names, and what these need.
+// `make test FILTER=…` builds only the named test targets and their dependencies.
 let wanted = (ProcessInfo.processInfo.environment["SOSTENUTO_TESTS"] ?? "").split(separator: " ").map(
   String.init)
 if !wanted.isEmpty {
@@ -126,7 +126,7 @@ if !wanted.isEmpty {
   }
 }
 
-// `make test` and the other checks build with STRICT=1.
+// `make test` and the other checks build with STRICT=1: warnings are errors.
 if ProcessInfo.processInfo.environment["STRICT"] == "1" {
   for target in package.targets where target.type != .system {
     target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-warnings-as-errors"])]

@@ -2,16 +2,16 @@ import CJack
 import Glibc
 import Synchronization
 
-/// A client of JACK that records one port, or nothing, and counts how often the server is late.
+/// A JACK client that records one port, or nothing, and counts xruns.
 ///
-///     listen SERVER SECONDS [PORT FILE]
+/// listen SERVER SECONDS [PORT FILE]
 ///
-/// Says `ready` once it is connected and begins at the next line that it reads. Writes 32-bit floats, and
-/// prints the server's xruns and its own late callbacks in each second.
+/// Prints `ready` once it is connected, and starts when it reads a line. Writes 32-bit floats, and prints the
+/// server's xruns and its own late callbacks for each second.
 @main struct Listen {
   static func main() { listen() }
 
-  // Outside of the main actor: a closure formed on it would be checked for it on JACK's threads, and trap.
+  // Nonisolated: a closure formed on the main actor would check for it on JACK's threads, and trap.
   private nonisolated static func listen() {
     let words = CommandLine.arguments
     guard words.count == 3 || words.count == 5, let seconds = Double(words[2]) else {
@@ -35,7 +35,7 @@ import Synchronization
     fflush(nil)
     _ = readLine()
     tape.isRecording.store(true, ordering: .releasing)
-    // A server that has lost its memory, or hangs, calls nobody and says nothing.
+    // A server that hangs, or lost its shared memory, no longer calls the client and reports nothing.
     let end = time(nil) + 20 + 2 * Int(seconds)
     while tape.frames.load(ordering: .acquiring) < tape.capacity {
       guard time(nil) < end else { fail("the server does not call any more") }
@@ -56,7 +56,7 @@ import Synchronization
     return sostenuto_jack_client_open("listen", JackNoStartServer, &status, server)
   }
 
-  /// For ten seconds: the other side is just starting.
+  /// Repeats `body` for up to ten seconds, while the other side starts.
   private nonisolated static func retry<Result>(_ body: () -> Result?) -> Result? {
     for _ in 0..<100 {
       if let result = body() { return result }
@@ -77,21 +77,21 @@ private final class Tape: Sendable {
   nonisolated(unsafe) let samples: UnsafeMutablePointer<Float>
   let capacity: Int
   let rate: Double
-  /// Microseconds.
+  /// In microseconds.
   let period: UInt64
   let frames = Atomic<Int>(0)
   let isRecording = Atomic<Bool>(false)
   let xruns: Tally
   let late: Tally
   let last = Atomic<UInt64>(0)
-  /// Of the recording, so far.
+  /// Seconds recorded so far.
   var second: Double { Double(frames.load(ordering: .relaxed)) / rate }
 
   init(_ port: OpaquePointer?, rate: Double, period: Double, frames: Int) {
     self.port = port
     self.rate = rate
     self.period = UInt64(period * 1e6)
-    // Whole periods of any size.
+    // A multiple of 8192 frames holds whole periods of any size.
     capacity = frames / 8192 * 8192
     samples = .allocate(capacity: capacity)
     samples.initialize(repeating: 0, count: capacity)
@@ -100,7 +100,7 @@ private final class Tape: Sendable {
   }
 }
 
-/// Counts what happens, by the second of the recording.
+/// Event counts, one for each second of the recording.
 private final class Tally: Sendable {
   private nonisolated(unsafe) let counts: UnsafeMutablePointer<Int>
   private let size: Int
@@ -111,7 +111,7 @@ private final class Tally: Sendable {
     counts.initialize(repeating: 0, count: size)
   }
 
-  /// One thread for each tally.
+  /// One writing thread per tally.
   func add(at second: Double) { counts[min(Int(second), size - 1)] += 1 }
 
   var seconds: [Int] { Array(UnsafeBufferPointer(start: counts, count: size)) }

@@ -4,11 +4,11 @@ import Realtime
 
 @testable import Sampler
 
-/// Feeds arbitrary bytes to the readers of instruments and sound files, as libFuzzer finds them
-/// (`make fuzz`): the kind of file is the first argument, `sfz`, `sf2`, `audio` or `tuning`. Whatever comes in, nothing
-/// crashes, reading ends, and what is given is played without a number that is none.
+/// Feeds arbitrary bytes from libFuzzer to the readers of instruments and sound files (`make fuzz`). The
+/// first argument is the kind of file: `sfz`, `sf2`, `audio` or `tuning`. For any input: no crash, the reader
+/// terminates, and playback yields only finite samples.
 private let name = "a." + fuzzedKind
-/// In memory: nothing here waits for a disk.
+/// In memory, so that no run waits for a disk.
 private let folder = "/dev/shm/sostenuto-fuzz-\(getpid())/"
 
 private func write(_ name: String, _ bytes: UnsafeRawBufferPointer) {
@@ -23,7 +23,7 @@ private func test(_ bytes: UnsafeRawBufferPointer) {
     tune()
     return
   }
-  // Half of them as if they were large.
+  // Inputs of odd length are streamed, as a large sample would be.
   var options = LoadOptions()
   options.waits = true
   if bytes.count % 2 == 1 { (options.largestSample, options.smallestStream) = (0, 0) }
@@ -51,7 +51,7 @@ private func test(_ bytes: UnsafeRawBufferPointer) {
       ]))
 }
 
-/// The same bytes as a scale and as a key map: every key has a pitch, or none.
+/// Reads the bytes as a scale, as a key map and as both: every key has a finite pitch or none (NaN).
 private func tune() {
   let path = folder + name
   for (scale, keyMap) in [(path, nil), (nil, path), (path, path)] as [(String?, String?)] {
@@ -67,7 +67,7 @@ private func check(_ output: [[Float]]) {
 
 private func prepare() {
   mkdir(folder, 0o700)
-  // What the texts of instruments may name.
+  // Sample files that an SFZ text may name.
   if name == "a.sfz" {
     let other = Folder()
     let path = other.wav("a.wav", [noise(400), noise(400, seed: 2)], loop: 100...300, key: 62)

@@ -1,8 +1,8 @@
 import FuzzDriver
 import Midi
 
-/// Feeds arbitrary bytes to the reader of MIDI files, as libFuzzer finds them (`make fuzz`). Whatever comes
-/// in, nothing crashes, an error is at a byte of the file, and events are in order.
+/// Feeds arbitrary bytes from libFuzzer to the MIDI file reader (`make fuzz`). For any input: no crash, the
+/// byte offset of an error lies within the file, and events are in order of time.
 private func test(_ bytes: UnsafeRawBufferPointer) {
   let input = Array(bytes)
   do throws(MidiFileError) {

@@ -3,9 +3,8 @@ import FuzzDriver
 import Patch
 import PatchLanguage
 
-/// Feeds arbitrary bytes to the reader of patch files and to the prompt, as libFuzzer finds them
-/// (`make fuzz`). Whatever comes in, nothing crashes, what is written is read back as it was, and
-/// every edit that is taken is undone exactly.
+/// Feeds arbitrary bytes from libFuzzer to the patch reader and to the prompt (`make fuzz`). For any input:
+/// no crash, a written patch reads back unchanged, and undo reverts every accepted edit exactly.
 private func test(_ bytes: UnsafeRawBufferPointer) {
   let input = Array(bytes)
   let patch = PatchReader.read(bytes: input, file: "fuzz.patch", catalogue: Engine.catalogue).patch

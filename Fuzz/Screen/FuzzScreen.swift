@@ -4,8 +4,8 @@ import Screen
 @testable import Interface
 @testable import Terminal
 
-/// Feeds arbitrary bytes to what reads the keyboard and the user's own files, as libFuzzer finds them
-/// (`make fuzz`): the kind is the first argument, `prompt`, `terminal` or `toml`.
+/// Feeds arbitrary bytes from libFuzzer to the readers of the keyboard and of the user's files (`make fuzz`).
+/// The first argument is the kind: `prompt`, `terminal` or `toml`.
 @_cdecl("FuzzScreen_main")
 public func fuzzScreenMain(
   _ count: CInt, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
@@ -19,11 +19,11 @@ public func fuzzScreenMain(
   }
 }
 
-/// Chosen once: words that each run compared would be taken for words of the input.
+/// Compared once at start: libFuzzer would record a string comparison in each run as a word of the input.
 private let isPrompt = fuzzedKind == "prompt"
 private let isTerminal = fuzzedKind == "terminal"
 
-/// Bytes of a terminal mean the same in any pieces, and all of them are used up.
+/// Terminal input gives the same events in pieces of any size, and no byte stays behind.
 private func parse(_ bytes: [UInt8]) {
   var parser = InputParser()
   let whole = parser.feed(bytes) + parser.flush() + parser.flush(endingPaste: true)
@@ -41,7 +41,8 @@ private func parse(_ bytes: [UInt8]) {
   }
 }
 
-/// A theme and a keymap: each mistake has a line of the file, and a theme is written and read back as it was.
+/// Reads the bytes as a theme and as a keymap: each problem has a line number within the file, and a theme
+/// reads back as written.
 private func readToml(_ bytes: [UInt8]) {
   let text = String(decoding: bytes, as: UTF8.self)
   let lines = bytes.count { $0 == 10 } + 1

@@ -8,7 +8,7 @@ import Screen
 import Session
 import Terminal
 
-/// A session that is never saved, whatever the keys say.
+/// A workbench whose session is never saved, whatever the keys do.
 @MainActor private final class UnsavedWorkbench: Workbench {
   let inner: SessionWorkbench
   init(_ session: Session) { inner = SessionWorkbench(session: session) }
@@ -39,9 +39,9 @@ private let lines = [
   "connect piano -> dist", "connect dist -> main map=[0,1,-1,-1]", "connect main -> out",
 ]
 
-/// The front end without a screen gets what a terminal would send. A first byte with an odd number has each line
-/// typed at the prompt. Whatever comes in, nothing crashes, every canvas has its size with the cursor on it, and
-/// undo leads back to the start.
+/// Feeds the bytes as terminal input to the user interface, without a screen. If the first byte is odd, each
+/// line is typed at the prompt. For any input: no crash, every canvas has the requested size with the cursor
+/// on it, and undo leads back to the initial patch.
 @MainActor func type(_ bytes: [UInt8]) {
   guard let mode = bytes.first else { return }
   var options = SessionOptions()
@@ -83,7 +83,7 @@ private let lines = [
   precondition(!again.diagnostics.contains { $0.severity == .error }, "refuses what it wrote itself")
   precondition(PatchWriter.write(again.patch, catalogue: Engine.catalogue) == text, "changes at each saving")
   while session.undoList.count > start.count { _ = session.undo() }
-  // Undone to before the start, it went another way from there.
+  // Not equal if the input undid past the start and then edited: the undo list has another branch.
   if session.undoList == start {
     precondition(session.patch.withPlainIdentities == first.withPlainIdentities, "undo leads elsewhere")
   }

@@ -5,8 +5,8 @@ import PatchLanguage
 @testable import Drivers
 @testable import Session
 
-/// Feeds arbitrary bytes to a session, as libFuzzer finds them (`make fuzz`): the kind is the first argument,
-/// `script` or `journal`. Sessions, scripts and journals lie in memory: nothing here waits for a disk.
+/// Feeds arbitrary bytes from libFuzzer to a session (`make fuzz`). The first argument is the kind: `script`
+/// or `journal`. Patches, scripts and journals are in memory, so that no run waits for a disk.
 let folder = "/dev/shm/sostenuto-fuzz-\(getpid())/"
 let patchPath = folder + "fuzz.patch"
 
@@ -16,7 +16,7 @@ func write(_ path: String, _ bytes: some Collection<UInt8>) {
   close(file)
 }
 
-/// What patches and scripts may name: a sound, an instrument, and a pipe that nobody writes to.
+/// Files that patches and scripts may name: a sound, an instrument, and a pipe without a writer.
 private func prepare() {
   mkdir(folder, 0o700)
   let samples = (0..<800).map { Float($0 % 50) / 50 - 0.5 }
@@ -30,7 +30,7 @@ private func prepare() {
   mkfifo(folder + "a.pipe", 0o600)
 }
 
-/// Chosen once: words that each run compared would be taken for words of the input.
+/// Compared once at start: libFuzzer would record a string comparison in each run as a word of the input.
 private let isJournal = fuzzedKind == "journal"
 
 @_cdecl("FuzzSession_main")

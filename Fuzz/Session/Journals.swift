@@ -14,8 +14,8 @@ private let saved = """
 
   """
 
-/// A journal that some earlier session may have left. Whatever it holds, the patch opens, edits go on, a session
-/// that ends without saving loses none, and what is saved is what was shown.
+/// Opens a session on a journal left by an earlier session. For any content: the patch opens, edits work, a
+/// session that ends without saving loses none, and the saved file equals the document shown.
 @MainActor func recoverJournal(_ bytes: [UInt8]) {
   empty()
   write(patchPath, saved.utf8)
@@ -61,7 +61,7 @@ private let saved = """
   PatchWriter.write(session.patch, catalogue: Engine.catalogue)
 }
 
-/// Takes away what the sessions before may have set aside.
+/// Removes files that earlier runs set aside.
 private func empty() {
   guard let directory = opendir(folder) else { return }
   defer { closedir(directory) }

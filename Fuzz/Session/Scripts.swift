@@ -5,7 +5,7 @@ import PatchLanguage
 
 @testable import Session
 
-/// What scripts play where the text does not bring a patch of its own, before a line `---`.
+/// Patch for scripts whose text brings none of its own before a line `---`.
 private let ordinary = """
   sostenuto 1
   node keys keyboard
@@ -22,11 +22,11 @@ private let ordinary = """
 
   """
 
-/// Seconds of sound. What is due later is due at their end.
+/// Length of the rendered sound, in seconds. Later script lines are performed at its end.
 private let length = 0.04
 
-/// A script is really played. Whatever it holds, nothing crashes, what the check lets pass can be performed, the
-/// sound depends on no period, and undo leads back to the document that it began with.
+/// Performs a script. For any input: no crash, a script that passes the check can be performed, the sound
+/// does not depend on the period, and undo leads back to the initial document.
 @MainActor func playScript(_ bytes: [UInt8]) {
   let (patch, text) = parts(of: String(decoding: bytes, as: UTF8.self))
   write(patchPath, patch.utf8)
@@ -77,7 +77,7 @@ private func options(period: Int) -> SessionOptions {
   return (try? PatchFile.read(folder + "fuzz.wav")) ?? []
 }
 
-/// What is written is read back as it was.
+/// A written patch reads back unchanged.
 func checkText(_ patch: Patch) {
   let text = PatchWriter.write(patch, catalogue: Engine.catalogue)
   let again = PatchReader.read(text, file: "fuzz.patch", catalogue: Engine.catalogue)

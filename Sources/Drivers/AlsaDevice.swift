@@ -1,24 +1,24 @@
 import CAlsa
 import Glibc
 
-/// One direction of an ALSA device, with samples as floats on our side. Made by a worker, then used by
-/// the audio thread alone, and closed by a worker when that thread has ended.
+/// One direction of an ALSA device, with float samples on our side. A worker opens it, the audio thread alone
+/// uses it, and a worker closes it after that thread has ended.
 final class AlsaDevice {
   let name: String
   let rate: Double
   let period: Int
   let channels: Int
-  /// How many it could be opened with, of its own and not by mixing them.
+  /// Largest number of channels of its own, without ALSA's channel mixing.
   let mostChannels: Int
-  /// Frames between us and the sound.
+  /// Latency of the device's buffer, in frames.
   let buffer: Int
 
   fileprivate let device: OpaquePointer
   private var isOpen = true
   fileprivate let format: Format
-  /// The device's own period, in frames.
+  /// Buffer in the device's sample format.
   fileprivate let bytes: UnsafeMutableRawPointer
-  /// Milliseconds for which a device is waited for that does not move.
+  /// Milliseconds after which a device that makes no progress counts as stuck.
   fileprivate let patience: Int
 
   fileprivate enum Format: CaseIterable {
@@ -35,11 +35,12 @@ final class AlsaDevice {
     var size: Int { self == .s16 ? 2 : 4 }
   }
 
-  /// Asks for `channels`, or what is nearest, and for `rate` and `period`; what came of it can be read
-  /// afterwards. What captures has room for two transfers of `period` frames at the least, whatever its own period.
+  /// Opens the device with settings as near as possible to `channels`, `rate` and `period`; the actual ones
+  /// can be read afterwards. A capture device gets room for at least two transfers of `period` frames,
+  /// whatever its own period.
   init(_ name: String, isCapture: Bool, rate: Double, period: Int, channels wanted: Int) throws(DriverError) {
-    // Without ALSA's own mixing of channels, which would make channels that are not there and turn down
-    // those that are; but one channel alone should carry both sides.
+    // Without ALSA's own channel mixing, which invents missing channels and attenuates real ones. A mono
+    // device uses it all the same, so that it carries both sides.
     var device = try Self.open(name, isCapture, Int32(SND_PCM_NO_AUTO_CHANNELS))
     var most = Self.channels(of: device)
     if most < 2 {
@@ -47,8 +48,8 @@ final class AlsaDevice {
       device = try Self.open(name, isCapture, 0)
       most = 2
     }
-    // A card is opened whole, so that it need not be opened again when the patch grows; what leads to
-    // a sound server takes the number of channels for the kind of speakers.
+    // A card is opened with all its channels, so that it need not be reopened when the patch grows. A device
+    // that leads to a sound server takes the channel count for the speaker layout.
     let count = snd_pcm_type(device) == SND_PCM_TYPE_HW ? most : min(most, max(2, wanted))
     do throws(DriverError) {
       let (format, channels, actualRate, actualPeriod, buffer) = try Self.configure(
@@ -58,7 +59,7 @@ final class AlsaDevice {
       }
       self.format = format
       self.channels = channels
-      // Not every limit that ALSA states holds together with the others.
+      // ALSA's limits do not all hold in combination.
       mostChannels = channels < count ? channels : most
       self.rate = actualRate
       self.period = actualPeriod
@@ -70,7 +71,7 @@ final class AlsaDevice {
     self.name = name
     self.device = device
     patience = max(2000, 4000 * self.period / max(Int(self.rate), 1))
-    // The other direction's period may be longer than its own.
+    // A transfer may use the other direction's period, which may be longer.
     bytes = .allocate(byteCount: max(period, self.period) * channels * format.size, alignment: 64)
   }
 
@@ -79,7 +80,7 @@ final class AlsaDevice {
     bytes.deallocate()
   }
 
-  /// Gives the device back, which others may open then. Once no audio thread uses it. Worker.
+  /// Releases the device for other programs. Call this when no audio thread uses it. Worker.
   func close() {
     if isOpen { snd_pcm_close(device) }
     isOpen = false
@@ -91,13 +92,13 @@ final class AlsaDevice {
     sostenuto_alsa_be_quiet()
     var opened: OpaquePointer?
     let stream = isCapture ? SND_PCM_STREAM_CAPTURE : SND_PCM_STREAM_PLAYBACK
-    // A device that another program holds is refused at once instead of waited for.
+    // A device held by another program is refused at once instead of waited for.
     let error = snd_pcm_open(&opened, name, stream, Int32(SND_PCM_NONBLOCK) | mode)
     guard error >= 0, let device = opened else { throw failure(name, "cannot be opened", error) }
     return device
   }
 
-  /// The most channels that it can be opened with, as far as the engine has so many.
+  /// Largest number of channels that the device opens with, up to the engine's limit.
   private static func channels(of device: OpaquePointer) -> Int {
     var allocated: OpaquePointer?
     snd_pcm_hw_params_malloc(&allocated)
@@ -138,13 +139,13 @@ final class AlsaDevice {
     snd_pcm_hw_params_set_buffer_size_near(device, wishes, &buffer)
     let error = snd_pcm_hw_params(device, wishes)
     guard error >= 0 else { throw failure(name, "does not take our settings", error) }
-    // The plug-in that leads nowhere may leave the period to us.
+    // The `null` plug-in may leave the period open.
     snd_pcm_hw_params_get_period_size(wishes, &actualPeriod, nil)
     let frames = (1...8192).contains(actualPeriod) ? Int(actualPeriod) : period
     return (format, Int(channels), Double(actualRate), frames, Int(min(buffer, 65536)))
   }
 
-  /// The number of the first sound card, or nil where there is none. Worker.
+  /// Number of the first sound card, or nil where there is none. Worker.
   static var firstCard: Int? {
     sostenuto_alsa_be_quiet()
     var card: Int32 = -1
@@ -157,22 +158,22 @@ final class AlsaDevice {
 /// The outcome of a transfer.
 enum Transfer: Equatable {
   case done
-  /// The device ran dry or over, or slept, and goes on.
+  /// The device underran, overran or was suspended, and has recovered.
   case xrun
-  /// It does not move, or nobody wants it to any more.
+  /// The device makes no progress, or the driver is stopping.
   case timeout
-  /// It will not go on: unplugged, most likely. ALSA's number for it.
+  /// The device cannot continue: unplugged, most likely. ALSA's error number.
   case failed(Int32)
 }
 
 extension AlsaDevice {
-  /// Milliseconds of one wait: who is to stop does so within this time.
+  /// Milliseconds of one wait, and so the delay of a stop.
   private static let slice = 100
-  /// Times that a device may run dry within one transfer.
+  /// Maximum number of xruns within one transfer.
   private static let mostXruns = 10
 
-  /// Waits for room and writes `frames` (at most a period) of `samples`, interleaved; gives up when `isOver`
-  /// says so. Audio thread.
+  /// Waits for room and writes `frames` (at most a period) of interleaved `samples`; gives up when `isOver`
+  /// returns true. Audio thread.
   func write(_ samples: UnsafePointer<Float>, frames: Int, isOver: () -> Bool) -> Transfer {
     encode(samples, count: frames * channels)
     var (done, waited, idle, xruns) = (0, 0, 0, 0)
@@ -190,7 +191,7 @@ extension AlsaDevice {
         (waited, idle) = (0, 0)
       } else if Self.isPassing(count) {
         idle += 1
-        // It has room, as it says, and takes nothing: that may go on for long.
+        // The device reports room but accepts nothing, possibly for long.
         if idle > 3 { waited += pause() }
       } else {
         xruns += 1
@@ -201,8 +202,8 @@ extension AlsaDevice {
     return xruns > 0 ? .xrun : .done
   }
 
-  /// Reads `frames` of interleaved samples (at most what it was opened for) if the device has them; zeros until
-  /// then, and in place of what it does not give. Does not wait. Audio thread.
+  /// Reads `frames` of interleaved samples (at most the size that it was opened for) if the device has them.
+  /// Otherwise zeros, and zeros in place of missing frames. Does not wait. Audio thread.
   func read(_ samples: UnsafeMutablePointer<Float>, frames: Int) -> Transfer {
     samples.update(repeating: 0, count: frames * channels)
     var ready = Int(snd_pcm_avail_update(device))
@@ -211,11 +212,11 @@ extension AlsaDevice {
       ready = Int(snd_pcm_avail_update(device))
     }
     if ready < 0 { return goOn(after: ready) }
-    // What piled up is dropped: it would be heard late for ever. It comes by whole periods.
+    // Drops a backlog, which would otherwise be a lasting delay. The device delivers whole periods.
     let step = max(frames, period)
     if ready > frames + 2 * step { snd_pcm_forward(device, snd_pcm_uframes_t(ready - frames - step)) }
     guard ready >= frames else { return .done }
-    // Devices such as `null` say that they have given samples, and give none.
+    // Devices such as `null` report frames but deliver none.
     bytes.initializeMemory(as: UInt8.self, repeating: 0, count: frames * channels * format.size)
     var done = 0
     var result = Transfer.done
@@ -239,12 +240,12 @@ extension AlsaDevice {
 
   private func goOn(after result: Int) -> Transfer {
     if Self.isPassing(result) { return .done }
-    // What sleeps is asked again with the next period.
+    // A suspended device is tried again in the next period.
     let error = recover(from: Int32(result), isOver: { true })
     return error < 0 ? .failed(error) : .xrun
   }
 
-  /// Makes the device ready again after `error`: ALSA's number if it cannot be.
+  /// Makes the device ready again after `error`; returns ALSA's error number if that fails.
   private func recover(from error: Int32, isOver: () -> Bool) -> Int32 {
     switch error {
     case -EPIPE: return snd_pcm_prepare(device)
@@ -259,14 +260,14 @@ extension AlsaDevice {
             continue
           }
         }
-        // Not all can go on where they were.
+        // Not every device can resume.
         return resumed < 0 ? snd_pcm_prepare(device) : 0
       }
     default: return error
     }
   }
 
-  /// Lets a millisecond pass, and returns it.
+  /// Sleeps a millisecond, and returns 1.
   private func pause() -> Int {
     sleep(until: nanoseconds() + 1_000_000)
     return 1
@@ -277,7 +278,7 @@ extension AlsaDevice {
     case .float: bytes.copyMemory(from: samples, byteCount: count * 4)
     case .s32:
       let target = bytes.assumingMemoryBound(to: Int32.self)
-      // The largest Float below 2^31; what is not a number becomes silence.
+      // The largest Float below 2^31; NaN becomes silence.
       for index in 0..<count {
         let value = samples[index] * 2_147_483_648
         target[index] = value == value ? Int32(min(max(value, -2_147_483_648), 2_147_483_520)) : 0

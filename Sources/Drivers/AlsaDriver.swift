@@ -5,9 +5,13 @@ import Synchronization
 
 /// Renders for an ALSA device on a thread of its own, for a machine without a JACK server.
 public final class AlsaDriver: Driver, @unchecked Sendable {
+  /// "alsa".
   public let name = "alsa"
+  /// The device, for people.
   public let place: String
+  /// Sample rate of the device, Hz.
   public let rate: Double
+  /// Frames of the device's period.
   public let period: Int
 
   private let host: RenderHost
@@ -15,6 +19,7 @@ public final class AlsaDriver: Driver, @unchecked Sendable {
   private let capture = Atomic<UInt>(0)
   private var captureDevice: AlsaDevice?
   private var hasTriedCapture = false
+  /// True when the patch wants more channels than were opened, and the device has them.
   public private(set) var isOutgrown = false
   private var thread: AudioThread?
   private let isStopping = Atomic<Bool>(false)
@@ -26,8 +31,8 @@ public final class AlsaDriver: Driver, @unchecked Sendable {
   private let channels: UnsafeMutablePointer<Float>
   private let mix: UnsafeMutablePointer<Float>
 
-  /// Opens the device for that many channels, as far as it has them; throws if it is not there or does not
-  /// take our settings.
+  /// Opens the device for that many channels, as far as it has them; throws if the device is missing or
+  /// refuses the settings.
   public init(
     renderer: Renderer, device: String = "default", rate: Double = 48000, period: Int = 256,
     channels wanted: Int = 2, memory: ConnectionMemory = ConnectionMemory()
@@ -50,16 +55,18 @@ public final class AlsaDriver: Driver, @unchecked Sendable {
     mix.deallocate()
   }
 
+  /// Starts the audio thread.
   public func start() throws(DriverError) {
     guard thread == nil else { return }
     thread = try startThread()
   }
 
-  // Formed in a nonisolated function, as `AudioThread` asks.
+  // Formed in a nonisolated function, as `AudioThread` requires.
   private nonisolated func startThread() throws(DriverError) -> AudioThread {
     try AudioThread(name: "alsa", priority: 60) { [self] in run() }
   }
 
+  /// Sets the routing of channels, and opens the capture device at the first `input`.
   public func update(_ endpoints: [Endpoint]) {
     routing.update(endpoints)
     let inputs = endpoints.filter(\.isInput).map(\.channels).max() ?? 0
@@ -69,7 +76,7 @@ public final class AlsaDriver: Driver, @unchecked Sendable {
       || captureDevice.map { min(inputs, $0.mostChannels) > $0.channels } ?? false
     guard !hasTriedCapture, inputs > 0 else { return }
     hasTriedCapture = true
-    // Without one, inputs read as silence.
+    // Without a capture device, inputs read as silence.
     guard
       let opened = try? AlsaDevice(
         playback.name, isCapture: true, rate: rate, period: period, channels: inputs),
@@ -79,14 +86,17 @@ public final class AlsaDriver: Driver, @unchecked Sendable {
     capture.store(UInt(bitPattern: Unmanaged.passUnretained(opened).toOpaque()), ordering: .releasing)
   }
 
+  /// Sets the wanted MIDI ports.
   public func update(midi ports: [MidiPort]) { sequencer.update(ports) }
+  /// Reason why no MIDI arrives; nil while all is well.
   public var midiFault: String? { sequencer.fault }
 
+  /// Channels that the device has.
   public var device: DeviceChannels {
     DeviceChannels(inputs: captureDevice?.channels ?? 0, outputs: playback.channels)
   }
 
-  /// Audio thread; its calls of ALSA are system calls that wait for the device, as is their purpose.
+  /// Audio thread. Its ALSA calls are system calls that wait for the device; they set the pace.
   private func run() {
     let budget = Int64(Double(period) / rate * 1e9)
     var pace = Pace(rate: rate, buffer: playback.buffer, now: nanoseconds())
@@ -117,7 +127,8 @@ public final class AlsaDriver: Driver, @unchecked Sendable {
     case .done, .timeout: break
     case .xrun: host.countXrun()
     case .failed:
-      // Gone; what is played is not. Inputs are silent, and never repeat what they had last.
+      // The capture device is gone, the playback device is not. Inputs are silent; they never repeat old
+      // samples.
       capture.store(0, ordering: .relaxed)
       for channel in 0..<channelCapacity { host.inputs[channel] = nil }
       return
@@ -148,11 +159,13 @@ public final class AlsaDriver: Driver, @unchecked Sendable {
     }
   }
 
+  /// Stops the thread and closes the devices, within two seconds.
   public func stop() {
     isStopping.store(true, ordering: .relaxed)
     _ = host.close()
     sequencer.stop()
-    // A device may hang in a call for ever. What its thread uses stays until that ends; then others may open it.
+    // A device may hang in a call for ever. The resources of its thread stay until it ends; then others may
+    // open the device.
     _ = Watched.call(within: 2) { [self] in
       thread?.join()
       playback.close()
@@ -161,6 +174,7 @@ public final class AlsaDriver: Driver, @unchecked Sendable {
     }
   }
 
+  /// Load, xruns, latency and failure so far.
   public var status: DriverStatus {
     var status = host.status
     status.roundTrip = Double(playback.buffer + (captureDevice == nil ? 0 : period)) / rate
@@ -174,11 +188,11 @@ public final class AlsaDriver: Driver, @unchecked Sendable {
   }
 }
 
-/// Which channels of a device the engine's channels lead to and come from; changed by the worker
-/// while the audio thread reads it.
+/// Mapping between engine channels and device channels. The worker changes it while the audio thread reads
+/// it.
 final class Routing: Sendable {
   static let none = -1
-  /// A single channel goes to both sides.
+  /// A single channel, routed to both sides.
   static let both = -2
 
   nonisolated(unsafe) private let targets: UnsafeMutablePointer<Atomic<Int>>
@@ -198,7 +212,7 @@ final class Routing: Sendable {
     sources.deallocate()
   }
 
-  /// Several outputs are heard together, each from the device's first channel on. Worker.
+  /// Several outputs are mixed, each from the device's first channel on. Worker.
   func update(_ endpoints: [Endpoint]) {
     var newTargets = [Int](repeating: Self.none, count: channelCapacity)
     var newSources = newTargets
@@ -223,7 +237,7 @@ final class Routing: Sendable {
   /// Audio thread.
   func source(_ channel: Int) -> Int { sources[channel].load(ordering: .relaxed) }
 
-  /// Gives the renderer a buffer for each channel that leads somewhere. Audio thread.
+  /// Gives the renderer a buffer for each routed output channel. Audio thread.
   func lendOutputs(of host: RenderHost, _ channels: UnsafeMutablePointer<Float>, _ period: Int) {
     for channel in 0..<channelCapacity {
       host.outputs[channel] = target(channel) == Self.none ? nil : channels + channel * period

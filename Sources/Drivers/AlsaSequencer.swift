@@ -5,27 +5,27 @@ import Midi
 import Realtime
 import Synchronization
 
-/// The ALSA sequencer, for drivers without MIDI of their own: a client with a port for each sender that
-/// nodes name, which `aconnect` connects, and which connects itself to who is meant. A thread of its own
-/// puts what comes in into the host's ring with the time at which it came.
+/// ALSA sequencer client, for drivers without MIDI of their own. It has a port for each sender that nodes
+/// name. Each port connects itself to matching senders, and can be connected with `aconnect`. A thread of its
+/// own puts incoming events into the host's ring with their arrival time.
 ///
 /// Worker, all methods.
 final class AlsaSequencer: @unchecked Sendable {
   private let sequencer: OpaquePointer
   private let host: RenderHost
   private let memory: ConnectionMemory
-  /// What was asked for last; taken up by the thread.
+  /// Ports last requested; the thread picks them up.
   private let wanted = Mutex<[MidiPort]?>(nil)
   private let isStopping = Atomic<Bool>(false)
   private var thread: AudioThread?
   /// Written to in order to wake the thread.
   private let pipe: (read: Int32, write: Int32)
 
-  // The thread's own: the sequencer's port of each of ours, and what each sender holds there.
+  // Thread's own state: the sequencer port of each wish, and the notes held by each sender there.
   private var ports: [(wish: MidiPort, port: Int32)] = []
   private var wishes: [MidiPort] = []
   private var senders: [Sender: HeldNotes] = [:]
-  /// System exclusive messages of which the end has not come yet.
+  /// Incomplete system exclusive messages.
   private var exclusives: [Sender: [UInt8]] = [:]
   private let ends: UnsafeMutablePointer<EventQueue>
 
@@ -35,7 +35,7 @@ final class AlsaSequencer: @unchecked Sendable {
     var clientPort: Int32
   }
 
-  /// Why there is none, in words, or a client that hears nothing yet.
+  /// Opens a client without ports, or returns the reason why there is no sequencer.
   static func open(host: RenderHost, memory: ConnectionMemory) -> Result<AlsaSequencer, DriverError> {
     sostenuto_alsa_be_quiet()
     var opened: OpaquePointer?
@@ -77,12 +77,12 @@ final class AlsaSequencer: @unchecked Sendable {
 
   func start() throws(DriverError) { thread = try startThread() }
 
-  // Formed in a nonisolated function, as `AudioThread` asks.
+  // Formed in a nonisolated function, as `AudioThread` requires.
   private nonisolated func startThread() throws(DriverError) -> AudioThread {
     try AudioThread(name: "alsa midi", priority: 50) { [self] in run() }
   }
 
-  /// The ports that are to be there. Returns at once.
+  /// Sets the wanted ports. Returns at once.
   func update(_ ports: [MidiPort]) {
     wanted.withLock { $0 = ports }
     wake()
@@ -102,7 +102,7 @@ final class AlsaSequencer: @unchecked Sendable {
   // MARK: The thread
 
   private func run() {
-    // Hears of programs and devices that come and go.
+    // Receives announcements of programs and devices that come and go.
     let announcements = snd_seq_create_simple_port(
       sequencer, "announcements", UInt32(SND_SEQ_PORT_CAP_WRITE | SND_SEQ_PORT_CAP_NO_EXPORT),
       UInt32(SND_SEQ_PORT_TYPE_APPLICATION))
@@ -133,7 +133,7 @@ final class AlsaSequencer: @unchecked Sendable {
     var next: UnsafeMutablePointer<snd_seq_event_t>?
     while true {
       let error = snd_seq_event_input(sequencer, &next)
-      // What was lost in a flood may be the end of a note.
+      // A lost event may have been a note-off.
       if error == -ENOSPC {
         for sender in Array(senders.keys) { end(sender) }
         continue
@@ -154,7 +154,7 @@ final class AlsaSequencer: @unchecked Sendable {
         end(sender)
       }
       memory.forgetOffers { $0.hasPrefix("\(gone.client):") }
-      // There may be a place for one of ours now.
+      // A place may be free for a missing port now.
       if ports.count < wishes.count { makePorts() }
     case SND_SEQ_EVENT_PORT_UNSUBSCRIBED:
       let ends = event.data.connect
@@ -179,7 +179,7 @@ final class AlsaSequencer: @unchecked Sendable {
     }
   }
 
-  /// A system exclusive message, which comes in pieces.
+  /// Collects a system exclusive message, which arrives in pieces.
   private func takeExclusive(_ event: snd_seq_event_t, from sender: Sender) {
     let piece = UnsafeRawBufferPointer(start: event.data.ext.ptr, count: Int(event.data.ext.len))
     var bytes = piece.first == 0xF0 ? [] : exclusives[sender] ?? []
@@ -204,7 +204,7 @@ final class AlsaSequencer: @unchecked Sendable {
     host.arrive(event, port: number, at: nanoseconds())
   }
 
-  /// Ends what a sender holds, and nothing else.
+  /// Ends the notes held by one sender, and no others.
   private func end(_ sender: Sender) {
     exclusives[sender] = nil
     guard let held = senders.removeValue(forKey: sender) else { return }
@@ -232,7 +232,8 @@ final class AlsaSequencer: @unchecked Sendable {
     connectAll()
   }
 
-  /// Connects each port to those that it is to hear, once: what a person takes away stays away.
+  /// Connects each port to its matching senders, once per pair: a connection that the user removes stays
+  /// removed.
   private func connectAll() {
     var client: OpaquePointer?
     var port: OpaquePointer?
@@ -274,7 +275,7 @@ extension HeldNotes {
 }
 
 extension Event {
-  /// What an event of the ALSA sequencer says; nil for what no node listens to.
+  /// The event for a sequencer event; nil for types that no node uses.
   init?(sequencer event: snd_seq_event_t) {
     let (note, control) = (event.data.note, event.data.control)
     let noteChannel = note.channel & 15

@@ -1,15 +1,15 @@
 import CThread
 import Glibc
 
-/// A thread of a driver that paces itself. Asks for real-time scheduling and goes on without.
+/// A thread for a driver that paces itself. It asks for real-time scheduling, and runs without if refused.
 final class AudioThread {
   private var thread = pthread_t()
   private var isJoined = false
 
   /// Runs `body` on a new thread with SCHED_FIFO at `priority`, where permitted.
   ///
-  /// `body` must come from a nonisolated context: a closure formed on the main actor would be checked
-  /// for its actor on this thread, and trap.
+  /// `body` must come from a nonisolated context: a closure formed on the main actor would be checked for its
+  /// actor on this thread, and trap.
   init(name: String, priority: Int32, body: @escaping @Sendable () -> Void) throws(DriverError) {
     let work = Unmanaged.passRetained(Work(name: name, priority: priority, body: body))
     let error = pthread_create(&thread, nil, Self.runWork, work.toOpaque())
@@ -19,7 +19,7 @@ final class AudioThread {
     }
   }
 
-  /// Waits for the thread to end; the caller has told it to.
+  /// Waits for the thread to end; the caller must have told it to stop.
   func join() {
     guard !isJoined else { return }
     isJoined = true
@@ -48,15 +48,15 @@ final class AudioThread {
   }
 }
 
-/// Audio threads use memory that the worker has touched; this keeps it from being paged out again.
+/// Keeps the process's memory resident, so that the audio thread's memory is not paged out.
 public enum ProcessMemory {
-  /// Before a patch of so many bytes of text is read: a large one becomes a hundred thousand small objects, which are
-  /// made faster in large pages. Worker.
+  /// Grows the heap before a patch of this many bytes of text is read. A large patch becomes a hundred
+  /// thousand small objects, which are allocated faster in large pages. Worker.
   public static func prepare(forText bytes: Int) {
-    // About 65 bytes come of each.
+    // Memory use is about 65 bytes per byte of text.
     if bytes >= 1 << 18 { sostenuto_grow_heap(min(bytes * 72, 1 << 28)) }
   }
 
-  /// Locked at the first look, for good; false where the system does not permit it.
+  /// Locks the memory at the first access, for good; false where the system does not permit it.
   static let isLocked = sostenuto_lock_memory()
 }

@@ -2,12 +2,16 @@ import Engine
 import Realtime
 import Synchronization
 
-/// Renders at the pace of the system's clock where there is no sound hardware: everything works but
-/// the hearing. A thread of its own wakes once a period.
+/// Renders at the pace of the system's clock where there is no sound hardware: everything works, but nothing
+/// is audible. A thread of its own wakes once per period.
 public final class ClockDriver: Driver, @unchecked Sendable {
+  /// "clock".
   public let name = "clock"
+  /// Description for people.
   public let place = "the system's clock, without sound"
+  /// Sample rate, Hz.
   public let rate: Double
+  /// Frames of a period.
   public let period: Int
 
   private let host: RenderHost
@@ -15,7 +19,7 @@ public final class ClockDriver: Driver, @unchecked Sendable {
   private var thread: AudioThread?
   private let sequencer: SequencerUse
 
-  /// `rate` 1000...768000 frames a second, `period` 1...8192 frames.
+  /// `rate` 1000...768000 Hz, `period` 1...8192 frames.
   public init(
     renderer: Renderer, rate: Double = 48000, period: Int = 64, memory: ConnectionMemory = ConnectionMemory()
   ) {
@@ -25,19 +29,20 @@ public final class ClockDriver: Driver, @unchecked Sendable {
     self.period = min(max(period, 1), 8192)
   }
 
+  /// Starts the thread.
   public func start() throws(DriverError) {
     guard thread == nil else { return }
     thread = try startThread()
   }
 
-  // Formed in a nonisolated function, as `AudioThread` asks.
+  // Formed in a nonisolated function, as `AudioThread` requires.
   private nonisolated func startThread() throws(DriverError) -> AudioThread {
-    // Below a JACK server's threads: where there is one, it matters more.
+    // Below the threads of a JACK server, which matter more.
     try AudioThread(name: "clock", priority: 10) { [self] in run(host) }
   }
 
-  /// Each wakeup is computed from the first, so that no error adds up. A wakeup that is late by more
-  /// than a period is an xrun, and the time that was missed is not made up for. Audio thread.
+  /// Each wakeup is computed from the first, so that no error accumulates. A wakeup that is late by more than
+  /// a period is an xrun, and the missed time is not made up for. Audio thread.
   @_noLocks private func run(_ host: RenderHost) {
     let length = Int64(Double(period) / rate * 1e9)
     var origin = nanoseconds()
@@ -57,6 +62,7 @@ public final class ClockDriver: Driver, @unchecked Sendable {
     }
   }
 
+  /// Stops the thread.
   public func stop() {
     isStopping.store(true, ordering: .relaxed)
     thread?.join()
@@ -64,11 +70,14 @@ public final class ClockDriver: Driver, @unchecked Sendable {
     _ = host.close()
   }
 
+  /// Sets the wanted MIDI ports.
   public func update(midi ports: [MidiPort]) { sequencer.update(ports) }
+  /// Reason why no MIDI arrives; nil while all is well.
   public var midiFault: String? { sequencer.fault }
 
   /// Nothing to do: no channel leads anywhere.
   public func update(_ endpoints: [Endpoint]) {}
 
+  /// Load and xruns so far.
   public var status: DriverStatus { host.status }
 }

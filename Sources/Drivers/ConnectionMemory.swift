@@ -1,40 +1,41 @@
 import Synchronization
 
-/// Which ports of other programs each of ours is to be connected to: outlives servers, and programs
-/// that come and go, so that their cables come back with them. Any thread.
+/// Remembers the wanted connections of our ports. It outlives servers and other programs, so that their
+/// connections are restored when they come back. Any thread.
 ///
-/// What a user disconnects while both ports are there is forgotten; what vanishes with its port is
+/// A connection that the user removes while both ports exist is forgotten. One that vanishes with its port is
 /// not.
 public final class ConnectionMemory: Sendable {
-  /// By our port's name without the client, then by the other port's full name: whether that port was
-  /// there when last looked at.
+  /// Wanted connections: by our port's short name, then by the other port's full name. The value tells
+  /// whether the other port existed at the last look.
   private let wanted = Mutex<[String: [String: Bool]]>([:])
 
-  /// Our ports and the senders that have been offered to them.
+  /// Pairs of our ports and senders that have been offered already.
   private let offered = Mutex<Set<[String]>>([])
 
+  /// An empty memory.
   public init() {}
 
-  /// Wants a connection if these two meet for the first time: what a user takes away stays away.
+  /// Wants a connection if this pair is new: a connection that the user removes stays removed.
   func offer(_ port: String, _ other: String) {
     if isFirstOffer(port, other) { want(port, [other]) }
   }
 
-  /// Whether these two have not met before.
+  /// True when this pair is new.
   func isFirstOffer(_ port: String, _ other: String) -> Bool {
     offered.withLock { $0.insert([port, other]).inserted }
   }
 
-  /// Those that are gone may come back, and are met anew.
+  /// Forgets offers to vanished ports, so that they count as new when they come back.
   func forgetOffers(where isGone: (String) -> Bool) {
     offered.withLock { $0 = $0.filter { !isGone($0[1]) } }
   }
 
-  /// Whether this port has been seen before; a new one gets the connections of a first start.
+  /// True when this port has been seen before. A new port gets the connections of a first start.
   func knows(_ port: String) -> Bool { wanted.withLock { $0[port] != nil } }
 
-  /// Takes note of the connections that `port` has, and returns those that are to be made now because
-  /// a port has come (back) that it was connected to.
+  /// Records the present connections of `port`. Returns the remembered connections that are due because the
+  /// other port has come back.
   func look(at port: String, connections: Set<String>, exists: (String) -> Bool) -> [String] {
     wanted.withLock { wanted in
       var memory: [String: Bool] = [:]
@@ -53,7 +54,7 @@ public final class ConnectionMemory: Sendable {
     }
   }
 
-  /// Wants a connection as soon as the other port is there.
+  /// Wants connections as soon as the other ports exist.
   func want(_ port: String, _ others: [String]) {
     wanted.withLock {
       for other in others { $0[port, default: [:]][other] = false }
@@ -61,27 +62,28 @@ public final class ConnectionMemory: Sendable {
     }
   }
 
-  /// A connection that was due has been made: from now on it may be the user who takes it away.
+  /// Records that a due connection has been made; if it vanishes from now on, the user removed it.
   func made(_ port: String, _ other: String) { wanted.withLock { $0[port]?[other] = true } }
 
-  /// Whether a wanted connection's other port was there when last looked at; nil when not wanted.
+  /// True if the other port of a wanted connection existed at the last look; nil when not wanted.
   func remembers(_ port: String, _ other: String) -> Bool? { wanted.withLock { $0[port]?[other] } }
 
-  /// Everything is gone with the server; wanted again as soon as a port of that name is there.
+  /// Marks all ports as gone with the server; connections are due again as soon as a port of that name
+  /// exists.
   func loseAll() {
     wanted.withLock { wanted in
       for port in wanted.keys { wanted[port] = wanted[port]?.mapValues { _ in false } }
     }
   }
 
-  /// Our own port got another name.
+  /// Follows a renaming of our own port.
   func rename(_ old: String, to new: String) {
     wanted.withLock {
       if let others = $0.removeValue(forKey: old) { $0[new] = others }
     }
   }
 
-  /// A port of another program got another name.
+  /// Follows a renaming of another program's port.
   func renameOther(_ old: String, to new: String) {
     wanted.withLock { wanted in
       for port in wanted.keys {

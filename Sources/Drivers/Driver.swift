@@ -1,91 +1,101 @@
 import Engine
 
-/// What calls the renderer: a JACK server, a sound card, or a clock where there is neither.
+/// The caller of the renderer: a JACK client, a sound card, or a clock where there is neither.
 ///
-/// A driver is made for one renderer and one run: once stopped or failed it is thrown away, and the
-/// next one goes on where it left the renderer, with every voice. All methods: Worker.
+/// A driver is made for one renderer and one run. Once stopped or failed it is discarded, and the next one
+/// continues where it left the renderer, with every voice. All methods: Worker.
 public protocol Driver: AnyObject, Sendable {
   /// "jack", "alsa" or "clock".
   var name: String { get }
-  /// What it plays through, for people: "JACK client sostenuto", "ALSA device hw:0".
+  /// The client or device, for people: "JACK client sostenuto", "ALSA device hw:0".
   var place: String { get }
-  /// Frames a second; may change while it runs, and then the sound is out of tune until the
-  /// supervisor has moved the engine to the new rate.
+  /// Sample rate, Hz. It may change while the driver runs; the sound is then out of tune until the supervisor
+  /// has moved the engine to the new rate.
   var rate: Double { get }
   /// Frames of a period, or of the longest one where it varies; may change while it runs.
   var period: Int { get }
   func start() throws(DriverError)
-  /// Returns when the renderer is not in use any more, within a bounded time; what is left to tidy up
-  /// goes on in the background.
+  /// Returns when the renderer is no longer in use, within a bounded time. The rest of the cleanup continues
+  /// in the background.
   func stop()
-  /// The channels that the engine has now: ports come and go while it runs. Returns at once.
+  /// Sets the engine's present endpoints: ports come and go while it runs. Returns at once.
   func update(_ endpoints: [Endpoint])
-  /// The MIDI ports that the engine hears now. Returns at once.
+  /// Sets the wanted MIDI ports. Returns at once.
   func update(midi ports: [MidiPort])
-  /// Why no MIDI comes in although somebody would hear it, in words; nil while all is well.
+  /// Reason why no MIDI arrives although a node listens; nil while all is well.
   var midiFault: String? { get }
   var status: DriverStatus { get }
-  /// The channels that it has for each of them, as far as it knows by now.
+  /// Channels that it has for each `input` and `output`, as far as known.
   var device: DeviceChannels { get }
-  /// Whether the patch has come to ask for channels that are there but were not opened: another driver of
-  /// the kind would have them.
+  /// True when the patch wants more channels than were opened, and the device has them: a new driver of this
+  /// type would open them.
   var isOutgrown: Bool { get }
-  /// Others are told how late sound is on its way through the engine.
+  /// True when it reports path latencies to other programs.
   var tellsLatencies: Bool { get }
-  /// How late that is now. Returns at once.
+  /// Sets the path latencies to report. Returns at once.
   func update(latencies: [PathLatency])
-  /// Periods that it has been asked for, by whoever drives it.
+  /// Number of periods requested by the server.
   var beats: Int { get }
-  /// Seconds without one after which nobody drives it any more.
+  /// Seconds without a period after which the server counts as stalled.
   var patience: Double { get }
-  /// Lets another driver have the renderer, and keeps all else: who drives it may go on. Waits for nobody but a
-  /// render under way.
+  /// Gives the renderer up for another driver, but keeps its client and ports, since its server may go on.
+  /// Waits only for a render under way.
   func pause()
-  /// Takes the renderer back, which no other driver may have any more.
+  /// Takes the renderer back; no other driver may use it any more.
   func resume()
 }
 
 extension Driver {
-  /// None, where there is nobody to hear.
+  /// Does nothing: no MIDI.
   public func update(midi ports: [MidiPort]) {}
+  /// No fault.
   public var midiFault: String? { nil }
-  /// As many as there are.
+  /// Unlimited.
   public var device: DeviceChannels { DeviceChannels() }
+  /// Never outgrown.
   public var isOutgrown: Bool { false }
+  /// False.
   public var tellsLatencies: Bool { false }
+  /// Does nothing.
   public func update(latencies: [PathLatency]) {}
-  /// It drives itself, and says by itself when it cannot.
+  /// Always 0: it paces itself, and reports failures through `status`.
   public var beats: Int { 0 }
+  /// Unlimited.
   public var patience: Double { .infinity }
+  /// Does nothing.
   public func pause() {}
+  /// Does nothing.
   public func resume() {}
 }
 
-/// How a driver fares.
+/// State of a running driver.
 public struct DriverStatus: Sendable, Equatable {
-  /// The share of the period that rendering takes, smoothed over about half a second; 1 is all of it.
+  /// DSP load: the share of the period used for rendering, smoothed over about half a second; 1 is all of it.
   public var load = 0.0
-  /// The highest share that any one period took since the driver started.
+  /// Highest load of any period since the driver started.
   public var peakLoad = 0.0
-  /// Periods that came late or not at all since the driver started.
+  /// Xruns: periods that came late or not at all since the driver started.
   public var xruns = 0
-  /// MIDI messages that came in faster than they could be taken since the driver started.
+  /// MIDI messages lost because they came too fast, since the driver started.
   public var lostMidi = 0
-  /// Seconds from a sound at the input to the same sound at the output; 0 without hardware.
+  /// Round-trip latency from input to output, in seconds; 0 without hardware.
   public var roundTrip = 0.0
-  /// The share that all of the JACK server's clients take together; nil elsewhere.
+  /// Load of all the JACK server's clients together; nil elsewhere.
   public var serverLoad: Double?
-  /// Why it has stopped by itself, in words; nil while all is well.
+  /// Reason why it stopped by itself; nil while all is well.
   public var failure: String?
 
+  /// Status of a driver that has not run.
   public init() {}
 }
 
 /// A driver that could not be opened or started.
 public struct DriverError: Error, Sendable, CustomStringConvertible {
-  /// For people, one line: "JACK server `studio` is not running".
+  /// One line for people: "JACK server `studio` is not running".
   public var message: String
+  /// The message.
   public var description: String { message }
 
+  /// An error with this message.
   public init(_ message: String) { self.message = message }
 }

@@ -1,46 +1,54 @@
 import Engine
 
-/// Which drivers are wanted, and how.
+/// Choice of a driver, and its settings.
 public struct DriverOptions: Sendable {
+  /// Kind of driver.
   public enum Preference: String, Sendable, CaseIterable {
-    /// JACK, a JACK server of our own on a sound card, ALSA, the clock: the first that works.
+    /// The first that works of: JACK, a JACK server of our own on a sound card, ALSA, the clock.
     case automatic
     case jack, alsa, clock
   }
 
+  /// Kind of driver.
   public var preference = Preference.automatic
+  /// Settings of a JACK client.
   public var jack = JackClientOptions()
+  /// Name of the ALSA device.
   public var alsaDevice = "default"
-  /// Whether a JACK server may be started on a sound card when none runs.
+  /// Permits starting a JACK server on a sound card when none runs.
   public var startsServer = true
-  /// Wishes for drivers that are free to choose.
+  /// Wanted sample rate (Hz), for drivers that can choose.
   public var rate = 48000.0
+  /// Wanted period (frames), for drivers that can choose.
   public var period = 256
 
+  /// Automatic choice at 48 kHz and 256 frames.
   public init() {}
 }
 
-/// A driver, opened but not started, and why it is this one.
+/// A driver, opened but not started, with the reason for its choice.
 public struct DriverChoice {
+  /// The driver.
   public var driver: any Driver
-  /// For the status line: "no JACK server and no sound card: playing through the clock driver".
+  /// Reason for the status line: "no JACK server and no sound card: playing through the clock driver".
   public var explanation: String
-  /// Whether it is what was wished for; else something better may come along.
+  /// True for the preferred driver; otherwise a better one may appear later.
   public var isWished: Bool
   /// A JACK server that was started for it.
   public var server: JackServer?
 }
 
-/// Finds a driver: always one, since the clock works everywhere. Worker, on the main thread.
+/// Chooses a driver. There is always one, since the clock works everywhere. Worker, on the main thread.
 public struct DriverChooser {
   private let options: DriverOptions
-  /// Replaced by tests, which cannot pull out sound cards.
+  /// Replaced by tests, which cannot unplug sound cards.
   var firstCard: () -> Int? = { AlsaDevice.firstCard }
 
+  /// A chooser with these options.
   public init(_ options: DriverOptions) { self.options = options }
 
-  /// `rate` and `period`: what a driver without a hardware's own should take; `channels`: how many the
-  /// widest output of the patch has.
+  /// `rate` and `period`: settings for a driver that can choose. `channels`: channels of the patch's widest
+  /// output.
   public func open(
     renderer: Renderer, rate: Double? = nil, period: Int? = nil, channels: Int = 2
   ) -> DriverChoice {
@@ -112,8 +120,8 @@ public struct DriverChooser {
       explanation: "\(reason): playing through the clock driver, without sound", isWished: isWished)
   }
 
-  /// Starts a JACK server on the card and waits until it serves, gives up, or five seconds have
-  /// passed; once more without real-time scheduling if it ended by itself.
+  /// Starts a JACK server on the card and waits until it serves, gives up, or five seconds have passed. Tries
+  /// again without real-time scheduling if it ended by itself.
   private func startServer(
     on card: Int, _ renderer: Renderer, _ rate: Double, _ period: Int
   ) -> DriverChoice? {

@@ -1,13 +1,13 @@
 import CJack
 import CThread
 
-// The functions that JACK calls. They are formed here, outside of any actor: a closure formed on the
-// main actor would be checked for its actor on JACK's threads, and trap.
+// The callbacks of JACK. They are formed here, outside of any actor: a closure formed on the main actor would
+// be checked for its actor on JACK's threads, and trap.
 
-/// Gives the client all its callbacks; before activation, as PipeWire's JACK accepts them only then.
+/// Sets all callbacks of the client. Call it before activation: PipeWire's JACK accepts them only then.
 func setJackCallbacks(of client: OpaquePointer, to state: JackState) {
   let argument = Unmanaged.passUnretained(state).toOpaque()
-  // On the audio thread, before it first renders. Its priority is what the server gave it.
+  // On the audio thread, before it first renders. The server has set its priority.
   jack_set_thread_init_callback(client, { _ in sostenuto_touch_stack() }, nil)
   jack_set_process_callback(client, jackProcess, argument)
   jack_set_buffer_size_callback(

@@ -3,28 +3,31 @@ import Dispatch
 import Engine
 import Synchronization
 
-/// How to be a client of JACK.
+/// Settings of a JACK client.
 public struct JackClientOptions: Sendable {
+  /// Name of the client.
   public var clientName = "sostenuto"
-  /// nil: the one that JACK_DEFAULT_SERVER names, or `default`.
+  /// Name of the server; nil: the one that JACK_DEFAULT_SERVER names, or `default`.
   public var server: String?
-  /// Whether new output ports are connected to the sound card.
+  /// Connects new output ports to the sound card.
   public var connectsOutputs = true
-  /// Whether new input ports are.
+  /// Connects new input ports to the sound card.
   public var connectsInputs = false
-  /// Whether MIDI ports are connected to the senders that they are to hear.
+  /// Connects MIDI ports to the senders that they name.
   public var connectsMidi = true
-  /// Shared by the drivers that follow each other.
+  /// Shared by successive drivers.
   public var memory = ConnectionMemory()
 
+  /// The default settings.
   public init() {}
 }
 
-/// Renders in the process callback of a JACK client. Never starts a server. Calls that wait for the
-/// server are made on a queue of its own, so no method here waits longer than a few seconds for a
-/// server that hangs.
+/// Renders in the process callback of a JACK client. Never starts a server. Calls that wait for the server
+/// run on a queue of its own, so no method waits longer than a few seconds for a server that hangs.
 public final class JackDriver: Driver, @unchecked Sendable {
+  /// "jack".
   public let name = "jack"
+  /// Client and server, for messages.
   public let place: String
 
   private let client: JackPointer
@@ -33,13 +36,12 @@ public final class JackDriver: Driver, @unchecked Sendable {
   private let queue = DispatchQueue(label: "sostenuto.jack")
   private let naming = DispatchQueue(label: "sostenuto.jack.names")
   private let memory: ConnectionMemory
-  /// On `queue` alone, as is every call that asks the server for something: libjack does not keep
-  /// the replies to two threads apart.
+  /// On `queue` alone, as is every request to the server: libjack mixes up the replies to two threads.
   private let ports: JackPorts
-  /// The pretty names given so far; on `queue` alone.
+  /// Pretty names set so far; on `queue` alone.
   private var named: [UInt64: String] = [:]
   private let isLookDue: Latch
-  /// What is still to be done for the engine: the latest counts, however long the server takes for it.
+  /// Latest requests of the engine, not executed yet; the server may take long.
   private let wishes = Mutex(Wishes())
   private let isPaused = Atomic<Bool>(false)
   private let hasStopped = Atomic<Bool>(false)
@@ -73,11 +75,11 @@ public final class JackDriver: Driver, @unchecked Sendable {
   ) throws(DriverError) -> JackPointer {
     let (name, server) = (options.clientName, options.server)
     let opened = Watched.call(within: seconds) {
-      // libjack takes a server's death for the end of all its clients, and frees them when it is next asked for
-      // one: whoever then closes his own frees it again.
+      // When a server dies, libjack frees all of its clients at the next open. A client that is being closed
+      // at that moment would be freed twice.
       while closing.load(ordering: .acquiring) > 0 { sleep(until: nanoseconds() + 5_000_000) }
       var status = JackStatus(0)
-      // Without the option, a library that finds no server starts one.
+      // Without this option, a library that finds no server starts one.
       let client = sostenuto_jack_client_open(name, JackNoStartServer, &status, server)
       return (client.map { JackPointer(raw: $0) }, status.rawValue)
     } late: { client, _ in
@@ -91,7 +93,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
     return client
   }
 
-  /// Clients of this process that drivers have opened and not closed yet, and those of them that are being closed.
+  /// Clients of this process that are open, and clients that are being closed.
   static let unclosed = Atomic<Int>(0)
   private static let closing = Atomic<Int>(0)
 
@@ -110,9 +112,12 @@ public final class JackDriver: Driver, @unchecked Sendable {
     }
   }
 
+  /// The server's sample rate, Hz.
   public var rate: Double { Double(state.rate.load(ordering: .relaxed)) }
+  /// Frames of the server's period.
   public var period: Int { state.period.load(ordering: .relaxed) }
 
+  /// Activates the client.
   public func start() throws(DriverError) {
     let result = Mutex<Int32?>(nil)
     let done = DispatchSemaphore(value: 0)
@@ -141,9 +146,13 @@ public final class JackDriver: Driver, @unchecked Sendable {
     var isScheduled = false
   }
 
+  /// Sets the endpoints; ports follow in the background.
   public func update(_ endpoints: [Endpoint]) { wish { $0.endpoints = endpoints } }
+  /// Sets the wanted MIDI ports; they follow in the background.
   public func update(midi wanted: [MidiPort]) { wish { $0.midi = wanted } }
+  /// True: the driver reports port latencies to JACK.
   public var tellsLatencies: Bool { true }
+  /// Sets the latencies that JACK's other clients are told.
   public func update(latencies: [PathLatency]) { wish { $0.latencies = latencies } }
 
   private func wish(_ change: (inout Wishes) -> Void) {
@@ -177,7 +186,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
 
   private var isOpen: Bool { !hasStopped.load(ordering: .relaxed) && state.failure == nil }
 
-  /// Looks at the connections a moment after the last of a burst of changes.
+  /// Checks the connections shortly after the last of a burst of changes.
   private func scheduleLook() {
     queue.asyncAfter(deadline: .now() + 0.05) { [weak self] in
       guard let self else { return }
@@ -193,12 +202,12 @@ public final class JackDriver: Driver, @unchecked Sendable {
     roundTrip.store(seconds.bitPattern, ordering: .relaxed)
   }
 
-  // Swift takes JACK_METADATA_PRETTY_NAME, whose value this is, for a variable.
+  // The value of JACK_METADATA_PRETTY_NAME, which Swift imports as a variable.
   private static let prettyNameKey = "http://jackaudio.org/metadata/pretty-name"
 
-  /// Properties live in a database that all clients share, and whoever crashed with its lock held
-  /// blocks it. So each is first written elsewhere, telling nobody, and only when that has worked
-  /// once more as this client, so that other programs hear of it.
+  /// Properties live in a database shared by all clients, and a client that crashed with its lock held blocks
+  /// it. So each property is first written without a client, on another queue. Only if that worked is it
+  /// written again as this client, so that other programs are notified.
   private func namePorts() {
     let names = ports.prettyNames.filter { named[$0.uuid] != $0.name }
     for (uuid, name) in names { named[uuid] = name }
@@ -213,29 +222,34 @@ public final class JackDriver: Driver, @unchecked Sendable {
     }
   }
 
+  /// Periods requested by the server.
   public var beats: Int { state.beats.load(ordering: .acquiring) }
 
-  /// A server that freewheels takes as long as its slowest client, and a period may last a second.
+  /// Unlimited for a server that freewheels, since it takes as long as its slowest client. Otherwise at least
+  /// a second, since a period may last that long.
   public var patience: Double {
     state.isFreewheeling.load(ordering: .relaxed) ? .infinity : max(1, 3 * Double(period) / max(rate, 1))
   }
 
+  /// Gives the renderer up; the client and its ports stay.
   public func pause() {
     isPaused.store(true, ordering: .relaxed)
     _ = host.close()
   }
 
+  /// Takes the renderer back.
   public func resume() {
     isPaused.store(false, ordering: .relaxed)
     host.reopen()
   }
 
+  /// Closes the client, waiting two seconds at most.
   public func stop() {
     guard !hasStopped.exchange(true, ordering: .relaxed) else { return }
     _ = host.close()
     let isAlive = state.failure == nil
-    // Keeps `self`, and with it what the callbacks see, until the client is closed: for ever, if that
-    // hangs, as it may with a server that died or stands still.
+    // Keeps `self`, and with it the callbacks' data, until the client is closed. With a dead or stalled
+    // server that may take for ever.
     let closed = DispatchSemaphore(value: 0)
     Self.close(client, on: queue) { [self] in
       if isAlive { jack_deactivate(client.raw) }
@@ -249,7 +263,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
     }
   }
 
-  // Never started, or dropped: JACK must not call into what is gone.
+  // Closes a client that was never started, or was dropped: JACK must not call into freed memory.
   deinit {
     guard !hasStopped.load(ordering: .relaxed) else { return }
     let (client, state) = (client, state)
@@ -258,6 +272,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
     }
   }
 
+  /// Load, xruns, latency and failure so far.
   public var status: DriverStatus {
     var status = host.status
     status.roundTrip = Double(bitPattern: roundTrip.load(ordering: .relaxed))
@@ -268,7 +283,8 @@ public final class JackDriver: Driver, @unchecked Sendable {
     return status
   }
 
-  /// Set once until it is cleared, running its action at that moment. Any thread but the audio thread.
+  /// A flag that runs its action when it is set, and not again until it is cleared. Any thread but the audio
+  /// thread.
   private final class Latch: @unchecked Sendable {
     /// Assigned once, before JACK can call.
     var action: () -> Void = {}

@@ -1,9 +1,9 @@
 import CJack
 import Synchronization
 
-/// What libjack says by itself. It would go to standard error, where the front end's screen is.
+/// Messages of libjack. By default they go to standard error, where the front end's screen is.
 enum JackMessages {
-  /// Silences libjack, keeping its errors; before any other call of it. Any thread.
+  /// Silences libjack, but keeps its last error. Call it before any other function of libjack. Any thread.
   static func capture() {
     jack_set_error_function(keepJackError)
     jack_set_info_function(ignoreJackInfo)
@@ -12,7 +12,7 @@ enum JackMessages {
   /// The last error that libjack reported, or nil. Any thread.
   static var last: String? { lastJackError.withLock { $0 } }
 
-  /// A failure to open, in words.
+  /// Description of a failure to open.
   static func describe(_ status: jack_status_t, server: String?) -> String {
     let named = server.map { "JACK server `\($0)`" } ?? "JACK server"
     func has(_ flag: JackStatus) -> Bool { status.rawValue & flag.rawValue != 0 }
@@ -29,8 +29,8 @@ enum JackMessages {
 
 private let lastJackError = Mutex<String?>(nil)
 
-// May be called on any of JACK's threads, the audio thread included: one that cannot have the lock at
-// once drops the message. Errors there mean that the server is gone, and the sound with it.
+// May be called on any of JACK's threads, the audio thread included. If the lock is taken, the message is
+// dropped. An error on the audio thread means that the server is gone, and the sound with it.
 private func keepJackError(_ text: UnsafePointer<CChar>?) {
   guard let text else { return }
   lastJackError.withLockIfAvailable { $0 = String(cString: text) }

@@ -2,19 +2,19 @@ import CJack
 import Engine
 import Realtime
 
-/// A MIDI port of ours: one for each sender that nodes name, so that all nodes that hear the same are fed
-/// by one connection.
+/// One of our MIDI ports. There is one per named sender, so that all nodes with the same sender share one
+/// connection.
 struct RegisteredMidi {
   var port: OpaquePointer
   var name: String
-  /// Part of the names that it is to be connected to; nil: all hardware.
+  /// Substring of the names to connect to; nil: all hardware.
   var sender: String?
-  /// As last seen.
+  /// Connections as last seen.
   var connections: Set<String> = []
 }
 
 extension JackPorts {
-  /// Makes the MIDI ports those that the engine hears.
+  /// Registers and unregisters MIDI ports to match the engine's wanted ports.
   func update(midi wanted: [MidiPort]) {
     var leaving: [OpaquePointer] = []
     for (number, known) in midiPorts where !wanted.contains(MidiPort(number: number, sender: known.sender)) {
@@ -28,7 +28,7 @@ extension JackPorts {
     if isActive { lookAtMidi() } else { registerMidi() }
   }
 
-  /// Registers what is not there yet: all at first, then what JACK had no place for.
+  /// Registers missing ports: all at first, later those that JACK had no room for.
   private func registerMidi() {
     for port in wantedMidi where midiPorts[port.number] == nil {
       let name = Self.fitting(port.sender.map { "midi \($0)" } ?? "midi")
@@ -41,10 +41,10 @@ extension JackPorts {
     }
   }
 
-  /// Ends what was held through connections that are gone, and makes those that are due.
+  /// Ends notes held through lost connections, and makes due connections.
   ///
-  /// JACK mixes what several senders give to one port, so that nobody knows whose notes are whose: when
-  /// one of them goes, all notes of the port end.
+  /// JACK merges the senders of a port, so the owner of a note is unknown. When one connection is lost, all
+  /// notes of the port end.
   func lookAtMidi() {
     registerMidi()
     for (number, known) in midiPorts {
@@ -65,7 +65,7 @@ extension JackPorts {
     }
   }
 
-  /// Ports that give MIDI: those that have `part` in one of their names, or all hardware but for ALSA's loop.
+  /// MIDI sources with `part` in one of their names; or, for nil, all hardware except ALSA's "Midi Through".
   private func senders(_ part: String?) -> [String] {
     let flags = JackPortIsOutput.rawValue | (part == nil ? JackPortIsPhysical.rawValue : 0)
     return strings(jack_get_ports(client, nil, JACK_DEFAULT_MIDI_TYPE, UInt(flags))).filter { name in

@@ -5,13 +5,13 @@ import Glibc
 import Patch
 import Realtime
 
-/// A pointer of libjack's that its own threads and ours share, as libjack allows.
+/// A pointer from libjack, which allows its use on several threads.
 struct JackPointer: @unchecked Sendable {
   let raw: OpaquePointer
 }
 
-/// The ports of one JACK client: registers and unregisters them as endpoints come and go, and keeps
-/// their connections. Everything happens on the driver's queue, as calls of a server may take long.
+/// The ports of one JACK client: registers and unregisters them as endpoints come and go, and keeps their
+/// connections. Runs on the driver's queue only, since calls to the server may take long.
 final class JackPorts {
   private struct Key: Hashable {
     var node: NodeID
@@ -21,7 +21,7 @@ final class JackPorts {
 
   private struct Registered {
     var port: OpaquePointer
-    /// The name that it is to have; two nodes may want the same during a crossfade.
+    /// The wanted name; two nodes may want the same one during a crossfade.
     var base: String
     var name: String
     /// The engine's channel.
@@ -33,11 +33,11 @@ final class JackPorts {
   let host: RenderHost
   let options: JackClientOptions
   private var ports: [Key: Registered] = [:]
-  /// By the engine's number.
+  /// MIDI ports by the engine's port number.
   var midiPorts: [Int: RegisteredMidi] = [:]
-  /// Those that there are to be.
+  /// Wanted MIDI ports.
   var wantedMidi: [MidiPort] = []
-  /// The same of audio, and how many of these ports JACK had no place for.
+  /// Wanted audio endpoints, and number of their ports that JACK had no room for.
   private var endpoints: [Endpoint] = []
   private var lacking = 0
   private(set) var isActive = false
@@ -49,14 +49,14 @@ final class JackPorts {
     self.options = options
   }
 
-  /// Ports can be connected from now on.
+  /// Call this when ports can be connected.
   func activate() {
     isActive = true
     for base in ports.values.sorted(by: { $0.slot < $1.slot }).map(\.base) { wantFirst(base) }
     look()
   }
 
-  /// Makes the ports those of `endpoints`. Taps are for files and get none.
+  /// Registers and unregisters ports to match `endpoints`. Taps are written to files and get no ports.
   func update(_ endpoints: [Endpoint]) {
     self.endpoints = endpoints
     var wanted: [(key: Key, base: String, slot: Int)] = []
@@ -90,7 +90,7 @@ final class JackPorts {
         }
         ports[key] = known
       } else if let heir = unused.first(where: { $0.key.isInput == key.isInput && $0.value.base == base }) {
-        // A node that replaces another takes its port over, connections and all.
+        // A node that replaces another takes over its port, with all connections.
         unused[heir.key] = nil
         var taken = heir.value
         taken.slot = slot
@@ -109,7 +109,7 @@ final class JackPorts {
 
   private func portName(_ name: String, _ channel: Int) -> String { Self.fitting(name, "_\(channel + 1)") }
 
-  /// A name as JACK takes it.
+  /// A name that fits JACK's limits.
   static func fitting(_ name: String, _ suffix: String = "") -> String {
     // The size includes the client's name, a colon and the final zero.
     let room = Int(jack_port_name_size()) - Int(jack_client_name_size()) - 8
@@ -128,7 +128,7 @@ final class JackPorts {
   }
 
   private func register(_ name: String, isInput: Bool) -> OpaquePointer? {
-    // What is the engine's output is JACK's output port as well.
+    // The engine's output is an output port of JACK too.
     let flags = isInput ? JackPortIsInput : JackPortIsOutput
     return jack_port_register(client, name, JACK_DEFAULT_AUDIO_TYPE, UInt(flags.rawValue), 0)
   }
@@ -137,7 +137,7 @@ final class JackPorts {
     jack_port_short_name(port).map { String(cString: $0) } ?? ""
   }
 
-  /// Gives ports the names that they are to have, as soon as those are free.
+  /// Gives ports their wanted names as soon as these are free.
   private func settleNames() {
     for key in ports.keys {
       guard let known = ports[key], known.name != known.base, freeName(known.base) == known.base else {
@@ -148,8 +148,8 @@ final class JackPorts {
     }
   }
 
-  /// Takes ports away after the audio thread has let go of them: when the period that was under way
-  /// is over, or when it is clear that none will follow.
+  /// Unregisters ports after the audio thread has released them: when the period under way is over, or when
+  /// it is clear that none will follow.
   func unregister(_ leaving: [OpaquePointer]) {
     guard !leaving.isEmpty else { return }
     let seen = host.cycles.load(ordering: .acquiring)
@@ -164,8 +164,8 @@ final class JackPorts {
 
   // MARK: Connections
 
-  /// What a port that was never there before is connected to: outputs to the sound card's, one side
-  /// each, or both for a single channel; inputs where asked for.
+  /// Connects a port that never existed before: outputs to the sound card, one side each, or both sides for a
+  /// single channel; inputs only if configured.
   private func wantFirst(_ base: String) {
     guard !options.memory.knows(base) else { return }
     guard let (key, _) = ports.first(where: { $0.value.base == base }) else { return }
@@ -185,12 +185,12 @@ final class JackPorts {
         client, nil, JACK_DEFAULT_AUDIO_TYPE, UInt(JackPortIsPhysical.rawValue | direction.rawValue)))
   }
 
-  /// Something has changed: makes the ports for which there was no place, and the connections that are due.
+  /// Call this after a change: registers ports that JACK had no room for, and makes due connections.
   func look() {
     if isActive, lacking > 0 { update(endpoints) } else { connect() }
   }
 
-  /// Compares the connections with those that are wanted, and makes the ones that are due.
+  /// Compares the connections with the wanted ones, and makes the due ones.
   private func connect() {
     guard isActive, state.failure == nil else { return }
     lookAtMidi()
@@ -204,7 +204,7 @@ final class JackPorts {
       }
       for (key, known) in group {
         guard let ours = jack_port_name(known.port) else { continue }
-        // A second port of the same name is there for a crossfade and needs the same connections.
+        // A second port of the same name exists for a crossfade, and needs the same connections.
         let others = group.count > 1 ? Array(Set(due).union(connections)) : due
         for other in others {
           let error =
@@ -215,7 +215,8 @@ final class JackPorts {
     }
   }
 
-  /// Seconds from the sound card's input to its output through this client; 0 when unknown.
+  /// Round-trip latency from the sound card's input to its output through this client, in seconds; 0 when
+  /// unknown.
   func roundTrip(rate: Int) -> Double {
     var capture: UInt32 = 0
     var playback: UInt32 = 0
@@ -234,7 +235,7 @@ final class JackPorts {
     return rate > 0 ? Double(capture + playback) / Double(rate) : 0
   }
 
-  /// libjack's list of strings, which is freed.
+  /// Converts and frees a list of strings from libjack.
   func strings(_ list: UnsafeMutablePointer<UnsafePointer<CChar>?>?) -> [String] {
     guard let list else { return [] }
     defer { jack_free(list) }
@@ -247,7 +248,7 @@ final class JackPorts {
     return result
   }
 
-  /// What programs that draw JACK's graph show: "out left", "drums 3".
+  /// Port names for programs that draw JACK's graph: "out left", "drums 3".
   var prettyNames: [(uuid: UInt64, name: String)] {
     ports.map { key, known in
       let siblings = ports.keys.count { $0.node == key.node && $0.isInput == key.isInput }

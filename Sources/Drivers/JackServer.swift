@@ -1,14 +1,15 @@
 import CThread
 import Glibc
 
-/// A JACK server that this program has started and ends with it, however that happens. Worker, on the
-/// main thread: the system ends the server when the thread that started it ends.
+/// A JACK server that this program started, and that ends with it in any case. Worker, on the main thread:
+/// the system ends the server when the thread that started it ends.
 public final class JackServer {
+  /// Its process number.
   public let process: Int32
   private var hasEnded = false
 
-  /// Starts `jackd` with these arguments; throws when there is no such program. That it runs does not
-  /// mean that it will serve: open a client to find out.
+  /// Starts `jackd` with these arguments; throws when the program is missing. A running process does not
+  /// imply a working server: open a client to find out.
   public init(arguments: [String]) throws(DriverError) {
     var pointers: [UnsafePointer<CChar>?] = (["jackd"] + arguments).map { UnsafePointer(strdup($0)) }
     pointers.append(nil)
@@ -20,7 +21,7 @@ public final class JackServer {
     }
   }
 
-  /// For a sound card, by its number, real-time where permitted.
+  /// Starts a server for a sound card, by number; real-time where permitted.
   public static func onCard(
     _ card: Int, rate: Double, period: Int, isRealtime: Bool = true
   ) throws(DriverError) -> JackServer {
@@ -31,16 +32,17 @@ public final class JackServer {
       ])
   }
 
+  /// True while the process runs.
   public var isRunning: Bool {
     if !hasEnded { hasEnded = waitpid(process, nil, WNOHANG) == process }
     return !hasEnded
   }
 
-  /// Ends it, at the latest after two seconds.
+  /// Ends the server, after two seconds at the latest.
   public func stop() {
     guard isRunning else { return }
     kill(process, SIGTERM)
-    // One that stands still hears of it only when it goes on.
+    // A stopped process receives the signal only after it continues.
     kill(process, SIGCONT)
     let deadline = nanoseconds() + 2_000_000_000
     while isRunning {

@@ -3,11 +3,11 @@ import Engine
 import Realtime
 import Synchronization
 
-// What other clients are told of how late sound is. JACK's notification thread, which may lock.
+// Latencies as reported to other JACK clients. JACK's notification thread, which may lock.
 
 extension JackState {
-  /// Gives each port the latencies of those that lead through the engine to it, or that it leads to, and the
-  /// engine's own on the way.
+  /// Sets each port's latency: that of the ports which lead to it through the engine (or to which it leads),
+  /// plus the engine's own.
   func passLatencies(_ mode: jack_latency_callback_mode_t) {
     let paths = latencies.withLock { $0 }
     if mode == JackCaptureLatency {
@@ -28,7 +28,7 @@ extension JackState {
     onChange()
   }
 
-  /// Since what leaves a channel was captured; where it is not captured, since it was made.
+  /// Capture latency of an output channel: time since capture, or since the patch generated the sound.
   private func arriving(at channel: Int, by paths: [PathLatency]) -> jack_latency_range_t {
     let here = paths.filter { $0.channels.contains(channel) }
     var sum = Sum()
@@ -47,7 +47,7 @@ extension JackState {
     return sum.range ?? jack_latency_range_t()
   }
 
-  /// Until what comes in is played.
+  /// Playback latency of an input: time until its sound is played.
   private func leaving(by paths: [PathLatency]) -> jack_latency_range_t {
     var sum = Sum()
     for path in paths {
@@ -68,8 +68,7 @@ extension JackState {
     return OpaquePointer(bitPattern: ports[slot].load(ordering: .acquiring))
   }
 
-  /// The least and the most of several. A port that nothing is connected to counts only where none has a
-  /// connection.
+  /// Minimum and maximum of several latencies. An unconnected port counts only if none is connected.
   private struct Sum {
     private var connected: jack_latency_range_t?
     private var unconnected: jack_latency_range_t?

@@ -4,31 +4,31 @@ import Midi
 import Realtime
 import Synchronization
 
-/// What JACK's callbacks see of a driver. It outlives the client: JACK holds a pointer to it.
+/// State shared with JACK's callbacks. It outlives the client, since JACK holds a pointer to it.
 final class JackState: Sendable {
 
   let rate: Atomic<Int>
   let period: Atomic<Int>
   let isFreewheeling = Atomic<Bool>(false)
-  /// Periods that the server has asked for, whether they were rendered or not. Stored by the audio thread alone.
+  /// Periods requested by the server, rendered or not. Stored by the audio thread alone.
   let beats = Atomic<Int>(0)
-  /// Set once the server has closed on us; `reason` is complete then.
+  /// Set once the server has shut us down; `reason` is complete then.
   let hasFailed = Atomic<Bool>(false)
-  /// Called when ports, connections or latencies have changed; must return at once. JACK's
-  /// notification thread, which may lock.
+  /// Called when ports, connections or latencies have changed; must return at once. JACK's notification
+  /// thread, which may lock.
   let onChange: @Sendable () -> Void
-  /// Called when a port somewhere got another name: the old one, the new one. The same thread.
+  /// Called when any port was renamed: the old name, the new name. The same thread.
   let onRename: @Sendable (String, String) -> Void
 
-  /// How late sound is on its way through the engine.
+  /// Path latencies through the engine.
   let latencies = Mutex<[PathLatency]>([])
 
   private let host: RenderHost
-  /// The same, for the audio thread: it counts no references.
+  /// The same reference for the audio thread, without reference counting.
   private let borrowed: Unmanaged<RenderHost>
-  /// The port of each output channel, then of each input channel, as bits of its pointer or 0.
+  /// Port of each output channel, then of each input channel, as bits of its pointer, or 0.
   nonisolated(unsafe) let ports: UnsafeMutablePointer<Atomic<UInt>>
-  /// The same of each MIDI port.
+  /// Port of each MIDI input, likewise.
   nonisolated(unsafe) let midiPorts: UnsafeMutablePointer<Atomic<UInt>>
   nonisolated(unsafe) private let reasonText: UnsafeMutablePointer<CChar>
   private static let reasonSize = 256
@@ -57,13 +57,13 @@ final class JackState: Sendable {
     reasonText.deallocate()
   }
 
-  /// Puts a port (or none) behind a channel. The audio thread uses it from its next period on, and
-  /// no longer uses the one before when the period under way is over. Worker.
+  /// Assigns a port (or none) to a channel. The audio thread uses it from its next period on; the old port is
+  /// unused when the period under way is over. Worker.
   func setPort(_ port: OpaquePointer?, input: Bool, channel: Int) {
     ports[(input ? channelCapacity : 0) + channel].store(UInt(bitPattern: port), ordering: .releasing)
   }
 
-  /// The same for a MIDI port. Worker.
+  /// Assigns a MIDI port. Worker.
   func setMidiPort(_ port: OpaquePointer?, number: Int) {
     midiPorts[number].store(UInt(bitPattern: port), ordering: .releasing)
   }
@@ -72,7 +72,7 @@ final class JackState: Sendable {
   @_noLocks func process(_ frames: UInt32) {
     let (ports, midiPorts) = (ports, midiPorts)
     let count = Int(frames)
-    // Freewheeling has no deadline, so there is no share of it to measure.
+    // Freewheeling has no deadline, so no load is measured.
     let length =
       isFreewheeling.load(ordering: .relaxed)
       ? 0 : Double(count) / Double(rate.load(ordering: .relaxed)) * 1e9
@@ -84,7 +84,7 @@ final class JackState: Sendable {
     beats.store(beats.load(ordering: .relaxed) &+ 1, ordering: .releasing)
   }
 
-  /// The server has gone; called on a thread that may be the audio thread, so it only copies.
+  /// Records that the server has shut down. It may run on the audio thread, so it only copies.
   func fail(_ reason: UnsafePointer<CChar>?) {
     guard !hasFailed.load(ordering: .acquiring) else { return }
     if let reason {
@@ -96,7 +96,7 @@ final class JackState: Sendable {
     hasFailed.store(true, ordering: .releasing)
   }
 
-  /// Why the server has gone, as JACK says it; nil while it has not. Worker.
+  /// JACK's reason for the shutdown; nil while the server runs. Worker.
   var failure: String? {
     hasFailed.load(ordering: .acquiring) ? String(cString: reasonText) : nil
   }
@@ -154,7 +154,7 @@ final class JackState: Sendable {
   }
 }
 
-/// Without a renderer: JACK would repeat what the buffers last held.
+/// Writes silence when there is no renderer: JACK would repeat the old contents of the buffers.
 @_noLocks private func silence(_ host: RenderHost, _ frames: Int) {
   let outputs = host.outputs
   var channel = 0

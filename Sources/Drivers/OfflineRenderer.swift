@@ -1,55 +1,62 @@
 import Engine
 import Realtime
 
-/// What goes into one file of an offline render: the sum of the endpoints that `includes` picks.
-/// They are asked again for each period, so nodes that come and go during the render are heard.
+/// One file of an offline render: the sum of the endpoints that `includes` selects. The selection is repeated
+/// for each period, so nodes that come and go during the render are included.
 public struct Track {
+  /// Path of the file.
   public var path: String
-  /// nil: as many as the widest endpoint has when the render starts, and at least 1.
+  /// nil: as many as the widest endpoint has when the render starts, at least 1.
   public var channels: Int?
+  /// Selects endpoints.
   public var includes: (Endpoint) -> Bool
 
+  /// A track for the endpoints that `includes` selects.
   public init(path: String, channels: Int? = nil, includes: @escaping (Endpoint) -> Bool) {
     self.path = path
     self.channels = channels
     self.includes = includes
   }
 
-  /// Everything that the patch sends to its outputs.
+  /// A track of everything that the patch sends to its outputs.
   public static func outputs(to path: String, channels: Int? = nil) -> Track {
     Track(path: path, channels: channels) { !$0.isInput && !$0.isTap }
   }
 
-  /// What one tap hears.
+  /// A track of one tap.
   public static func tap(_ tap: Endpoint, to path: String) -> Track {
     Track(path: path, channels: tap.channels) { $0.isTap && $0.node == tap.node && $0.name == tap.name }
   }
 }
 
-/// Something to do before the frame `frame` of a render is made: an edit of a script.
+/// An action before frame `frame` of a render: an edit of a script.
 public struct Cue {
+  /// Frame of the render.
   public var frame: Int64
+  /// The action; an error ends the render.
   public var action: () throws -> Void
 
+  /// An action at a frame.
   public init(frame: Int64, action: @escaping () throws -> Void) {
     self.frame = frame
     self.action = action
   }
 }
 
-/// What every MIDI port hears during a render.
+/// MIDI events for every MIDI port during a render.
 public struct MidiPerformance: Sendable {
-  /// In order of their frames, which count from the render's start.
+  /// Events in order of their frames, which count from the render's start.
   public var events: [(frame: Int64, event: Event)]
-  /// Where it ends, and with it every note that it still holds.
+  /// Frame of its end, where every note still held ends too.
   public var end: Int64
 
+  /// A performance of `end` frames.
   public init(events: [(frame: Int64, event: Event)] = [], end: Int64 = 0) {
     self.events = events
     self.end = end
   }
 
-  /// With at most `most` events in any one frame: what is more comes a frame later.
+  /// Limits the events of any one frame to `most`; further events move to the next frame.
   fileprivate func spread(_ most: Int) -> MidiPerformance {
     var spread = self
     var (frame, count) = (Int64.min, 0)
@@ -66,11 +73,12 @@ public struct MidiPerformance: Sendable {
   }
 }
 
-/// The file driver: renders into files as fast as the machine can. The files are the same, bit for
-/// bit, whatever the period. Worker; the calling thread plays the part of the audio thread meanwhile.
+/// The file driver: renders into files as fast as the machine can. The files are the same, bit for bit,
+/// whatever the period. Worker; the calling thread acts as the audio thread meanwhile.
 public final class OfflineRenderer {
-  /// Frames a second, and the most frames that one render makes.
+  /// Sample rate, Hz.
   public let rate: Double
+  /// Maximum frames of one render.
   public let period: Int
 
   private let engine: Engine
@@ -83,7 +91,7 @@ public final class OfflineRenderer {
   private let mix: UnsafeMutablePointer<Float>
   private static let mostChannels = 64
   private static let mostEvents = EventQueue.capacity / 2
-  /// Frames up to the last that was heard.
+  /// Frames up to the last audible one.
   private var lastSound: Int64 = 0
   /// -100 dB.
   private static let silence: Float = 1e-5
@@ -107,12 +115,12 @@ public final class OfflineRenderer {
     mix.deallocate()
   }
 
-  /// Makes `frames` frames and completes the files; with `silence`, ends earlier where all has been silent
-  /// (below -100 dB) for `hold` frames, from frame `from` on. Returns the frames made.
+  /// Renders `frames` frames and completes the files. With `silence`, it ends earlier if all has been silent
+  /// (below -100 dB) for `hold` frames, from frame `from` on. Returns the number of frames rendered.
   ///
-  /// `cues` are done in order of their frames (those of one frame in the order given), each when all
-  /// frames before its own have been made. `progress` gets the frames made, after each period.
-  /// An error from a cue, a file or `progress` ends the render and leaves no file.
+  /// `cues` run in order of their frames (those of one frame in the order given), each when all frames before
+  /// its own are rendered. `progress` gets the number of frames after each period. An error from a cue, a
+  /// file or `progress` ends the render and leaves no file.
   @discardableResult public func render(
     frames: Int64, cues: [Cue] = [], midi: MidiPerformance = MidiPerformance(),
     silence: (from: Int64, hold: Int64)? = nil, progress: (Int64) throws -> Void = { _ in }
@@ -127,7 +135,7 @@ public final class OfflineRenderer {
     lastSound = 0
     defer { writers = [] }
     while true {
-      // The last frame that is heard says when it ends, so that the end depends on no period.
+      // The last audible frame determines the end, so the end does not depend on the period.
       let last = silence.map { min(frames, max($0.from, lastSound + $0.hold)) } ?? frames
       guard position < last else { break }
       while next < cues.count, cues[next].frame <= position {
@@ -135,10 +143,10 @@ public final class OfflineRenderer {
         next += 1
       }
       if writers.count < tracks.count { try openFiles(frames: frames) }
-      // What ends a period early leaves the others where they were: blocks stay whole.
+      // A period that ends early does not move the later ones, so blocks stay whole.
       var end = min(position - position % Int64(period) + Int64(period), last)
       if next < cues.count { end = min(end, cues[next].frame) }
-      // Engine time is not the render's own where a session renders twice.
+      // Engine time and render time differ if a session renders twice.
       if let fadeEnd = engine.nextFadeEnd.map({ position + $0 - engine.renderer.time }), fadeEnd > position {
         end = min(end, fadeEnd)
       }
@@ -158,8 +166,8 @@ public final class OfflineRenderer {
     return position
   }
 
-  /// Gives all ports what is due before `end`; where that is more than a block takes, what is due before an
-  /// earlier frame, which it returns.
+  /// Sends all ports the events due before `end`. If a queue cannot take that many, sends those due before an
+  /// earlier frame, and returns that frame.
   private func play(
     _ midi: MidiPerformance, from start: Int64, to end: Int64, _ next: inout Int
   ) -> Int64 {
@@ -167,7 +175,7 @@ public final class OfflineRenderer {
     while last < midi.events.count, midi.events[last].frame < end, last - next < Self.mostEvents { last += 1 }
     var end = end
     if last < midi.events.count, midi.events[last].frame < end {
-      // All of one frame, or none: of the first frame all there are fit.
+      // All events of a frame, or none. All events of the first frame fit.
       end = max(midi.events[last].frame, start + 1)
       while last > next, midi.events[last - 1].frame >= end { last -= 1 }
     }
@@ -208,8 +216,8 @@ public final class OfflineRenderer {
     }
   }
 
-  /// Interleaves the endpoints' channels into `mix`. A mono endpoint goes to both sides of a wider
-  /// file, as a mono cable does; other channels go to their like.
+  /// Interleaves the endpoints' channels into `mix`. A mono endpoint goes to both sides of a wider file, as
+  /// with a mono cable; other channels keep their numbers.
   private func sum(_ endpoints: [Endpoint], into count: Int, frames: Int) {
     mix.update(repeating: 0, count: frames * count)
     for endpoint in endpoints {
@@ -218,8 +226,7 @@ public final class OfflineRenderer {
         let source = endpoint.firstChannel + (isMono ? 0 : target)
         guard isMono || target < endpoint.channels, source < DriverChannels.capacity else { continue }
         let samples = channels + source * period
-        // Adding to +0 also turns -0 into +0, so that the sign of a silence cannot tell two renders
-        // apart.
+        // Adding to +0 also turns -0 into +0, so that renders do not differ in the sign of silence.
         for frame in 0..<frames { mix[frame * count + target] += samples[frame] }
       }
     }

@@ -1,8 +1,8 @@
 import Glibc
 import Patch
 
-/// How far a long job has come, on standard error: one line that is written over on a terminal, a
-/// line each tenth elsewhere. Worker.
+/// Progress of a long job on standard error: a single line that is overwritten on a terminal, otherwise a
+/// line for each tenth. Worker.
 public struct ProgressLine {
   private let title: String
   private let total: Double
@@ -11,13 +11,13 @@ public struct ProgressLine {
   private var shown = nanoseconds()
   private var tenth = 0
 
-  /// "rendering out.wav"; `total` is the job's size, in seconds of sound.
+  /// `title`: "rendering out.wav". `total`: size of the job, in seconds of sound.
   public init(_ title: String, total: Double) {
     self.title = Visible.text(title)
     self.total = total
   }
 
-  /// `done` of the total.
+  /// Shows that `done` of the total is done.
   public mutating func show(_ done: Double) {
     let now = nanoseconds()
     let share = total > 0 ? min(done / total, 1) : 1
@@ -31,7 +31,7 @@ public struct ProgressLine {
     let elapsed = Double(max(now - start, 1)) / 1e9
     let speed = Int((done / elapsed).rounded())
     let text = "\(title): \(Int(share * 100)) % of \(Self.seconds(total)), \(speed) times real time"
-    // Erases the rest of a longer line before it.
+    // Erases the rest of a longer previous line.
     write(isTerminal ? "\r\(text)\u{1b}[K\(share >= 1 ? "\n" : "")" : "\(text)\n")
   }
 

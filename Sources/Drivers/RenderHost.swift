@@ -2,33 +2,33 @@ import Engine
 import Realtime
 import Synchronization
 
-/// How many channels a driver has at most each way; `DriverChannels.capacity` in a form that the audio
+/// Maximum number of driver channels in each direction; `DriverChannels.capacity` in a form that the audio
 /// thread may read.
 var channelCapacity: Int { @_noLocks get { 256 } }
 
-/// The audio thread's side of every driver: the table of channel pointers, the one way into the
-/// renderer, and the measurement of what rendering costs.
+/// The audio thread's side of every driver: the table of channel pointers, the only way into the renderer,
+/// and the measurement of the DSP load.
 ///
-/// `close()` takes the renderer away from a driver, so that another may have it although the thread
-/// of the first still runs or hangs somewhere in a library; `reopen()` gives it back.
+/// `close()` takes the renderer away from a driver, so that another may use it even if the first one's thread
+/// still runs or hangs in a library. `reopen()` gives it back.
 final class RenderHost: Sendable {
   /// 256 each, nil where the driver has no such channel. Audio thread.
   nonisolated(unsafe) let inputs: UnsafeMutablePointer<UnsafePointer<Float>?>
   nonisolated(unsafe) let outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>
-  /// `MidiInput.ports`, with what came in for the next render; empty after it. Audio thread.
+  /// `MidiInput.ports` entries with the events for the next render; empty after it. Audio thread.
   nonisolated(unsafe) let midi: UnsafeMutablePointer<MidiInput>
-  /// One bit for each MIDI port whose connections are gone.
+  /// A bit for each MIDI port that lost a connection.
   private let closedPorts = Atomic<UInt32>(0)
-  /// What came in between renders, from a thread of its own: `Arrival`s.
+  /// Events that arrived between renders, from a thread of its own: `Arrival`s.
   private let arrivals = Ring(capacity: 2048, of: Arrival.self)
-  /// Renders that have been completed.
+  /// Number of completed renders.
   let cycles = Atomic<Int>(0)
   let xruns = Atomic<Int>(0)
-  /// MIDI messages for which there was no room.
+  /// MIDI messages lost because the ring was full.
   private let lostMidi = Atomic<Int>(0)
 
   private let renderer: Renderer
-  /// The same, for the audio thread: it counts no references.
+  /// The same reference for the audio thread, without reference counting.
   private let borrowed: Unmanaged<Renderer>
   private let state = Atomic<UInt8>(RenderHost.open)
   /// Bits of two Floats. Stored by the audio thread alone.
@@ -46,7 +46,7 @@ final class RenderHost: Sendable {
     inputs.initialize(repeating: nil, count: DriverChannels.capacity)
     outputs = .allocate(capacity: DriverChannels.capacity)
     outputs.initialize(repeating: nil, count: DriverChannels.capacity)
-    // What another driver's ports held ends as well.
+    // A new value for each driver, so that notes held by another driver's ports end.
     let era = RenderHost.made.wrappingAdd(1, ordering: .relaxed).newValue << 32
     midi = .allocate(capacity: MidiInput.ports)
     for port in 0..<MidiInput.ports { (midi + port).initialize(to: MidiInput(era: era)) }
@@ -60,8 +60,8 @@ final class RenderHost: Sendable {
     var time: Int64
   }
 
-  /// A message that came at a time of the monotonic clock; counted as lost when the ring is full. If it was
-  /// to end something, all that its port holds ends. One thread.
+  /// Adds a message that arrived at a time of the monotonic clock. If the ring is full, it counts as lost; a
+  /// lost ending ends all notes of its port. One thread.
   func arrive(_ event: Event, port: Int, at time: Int64) {
     var arrival = Arrival(event: event, port: port, time: time)
     guard !arrivals.push(&arrival) else { return }
@@ -69,9 +69,9 @@ final class RenderHost: Sendable {
     if event.isEnding { closeMidi(port) }
   }
 
-  /// Takes what came in during the period before into this one, each at its place: all come one period late,
-  /// and none earlier or later than others. Before each render of `frames` in `length` nanoseconds, which
-  /// begins `now`. Audio thread.
+  /// Schedules the messages of the last period in this one, each at its frame: all are late by one period,
+  /// with no jitter. Call it before each render of `frames` in `length` nanoseconds, which begins at `now`.
+  /// Audio thread.
   @_noLocks func takeArrivals(frames: Int, length: Int64, now: Int64) {
     let start = now &- length
     while let raw = arrivals.peek() {
@@ -93,9 +93,8 @@ final class RenderHost: Sendable {
     arrivals.deallocate()
   }
 
-  /// Renders one period into the channels of the table. `budget`: the nanoseconds that the period
-  /// lasts, or 0 to leave it out of the measurement. False, and nothing written, once closed.
-  /// Audio thread.
+  /// Renders one period into the channels of the table. `budget`: duration of the period in nanoseconds, or 0
+  /// to leave it out of the load. Returns false, and writes nothing, once closed. Audio thread.
   @_noLocks func render(frames: Int, budget: Int64) -> Bool {
     guard
       state.compareExchange(
@@ -132,7 +131,7 @@ final class RenderHost: Sendable {
   @_noLocks private func measure(_ taken: Int64, of budget: Int64) {
     let share = Float(taken) / Float(budget)
     let old = Float(bitPattern: load.load(ordering: .relaxed))
-    // One pole, half a second: its coefficient is the period's length over the time constant.
+    // One-pole smoothing over half a second: the coefficient is the period's length over the time constant.
     let weight = Float(budget) * 2e-9
     let new = old + (share - old) * (weight < 1 ? weight : 1)
     load.store(new.bitPattern, ordering: .relaxed)
@@ -141,8 +140,7 @@ final class RenderHost: Sendable {
     }
   }
 
-  /// What was connected to a MIDI port is gone: the notes that it holds end with the next period. Any
-  /// thread.
+  /// Ends the notes that a MIDI port holds, in the next period, after a lost connection. Any thread.
   func closeMidi(_ port: Int) {
     _ = closedPorts.bitwiseOr(1 << UInt32(port), ordering: .relaxed)
   }
@@ -152,8 +150,8 @@ final class RenderHost: Sendable {
     xruns.wrappingAdd(1, ordering: .relaxed)
   }
 
-  /// Keeps the audio thread out of the renderer from now on, waiting for a render under way. False if
-  /// that did not end within `seconds`. Worker.
+  /// Locks the audio thread out of the renderer, waiting for a render under way. Returns false if that did
+  /// not end within `seconds`. Worker.
   func close(within seconds: Double = 2) -> Bool {
     let deadline = nanoseconds() + Int64(seconds * 1e9)
     while true {
@@ -161,12 +159,12 @@ final class RenderHost: Sendable {
         expected: RenderHost.open, desired: RenderHost.closed, ordering: .acquiring)
       if result.exchanged || result.original == RenderHost.closed { return true }
       if nanoseconds() > deadline { return false }
-      // A render takes less than a period: come back in a fraction of one.
+      // A render takes less than a period, so check again after a fraction of one.
       sleep(until: nanoseconds() + 100_000)
     }
   }
 
-  /// Lets the audio thread in again after `close`: nobody else may have the renderer. Worker.
+  /// Lets the audio thread in again after `close`; nobody else may use the renderer. Worker.
   func reopen() {
     _ = state.compareExchange(
       expected: RenderHost.closed, desired: RenderHost.open, ordering: .acquiringAndReleasing)

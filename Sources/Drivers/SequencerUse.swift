@@ -1,8 +1,8 @@
 import Engine
 import Synchronization
 
-/// How a driver without MIDI of its own uses the ALSA sequencer: opened when somebody first hears it, or
-/// where there was none, when somebody next hears another sender. Worker.
+/// ALSA sequencer for a driver without MIDI of its own. It is opened when a node first listens. If there was
+/// none, it is tried again when a node listens to another sender. Worker.
 final class SequencerUse: Sendable {
   private enum State {
     case unused

@@ -2,18 +2,18 @@ import CSndfile
 import Glibc
 import Synchronization
 
-/// Writes one sound file by libsndfile. The file appears under its name when it is complete; until
-/// then, and if rendering is given up, whatever was there stays. Worker.
+/// Writes one sound file with libsndfile. The file gets its name when it is complete; until then, or if
+/// rendering is abandoned, an old file of that name stays. Worker.
 final class SoundFileWriter {
   private let path: String
   private let partial: String?
   private var file: OpaquePointer?
   private let channels: Int
-  /// Periods are short: what is not yet worth a call of the system.
+  /// Samples not yet written, since periods are short and system calls cost.
   private var pending: [Float] = []
   private static let enough = 1 << 14
 
-  /// `frames`: about how many will come, which decides whether a WAV needs its form for above 4 GB.
+  /// `frames`: estimated number of frames, which decides whether a WAV needs the format for more than 4 GB.
   init(path: String, rate: Double, channels: Int, format: SampleFormat, frames: Int64) throws(DriverError) {
     self.path = path
     self.channels = channels
@@ -22,7 +22,7 @@ final class SoundFileWriter {
     info.samplerate = Int32(rate.rounded())
     info.channels = Int32(channels)
     info.format = format.code(for: path, bytes: frames * Int64(channels * 4))
-    // Something that is there and no plain file (a device, a pipe) is written to, not replaced.
+    // An existing device or pipe is written to, not replaced.
     var status = stat()
     let replaces = stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
     partial = replaces ? path + ".part" : nil
@@ -31,9 +31,9 @@ final class SoundFileWriter {
       throw DriverError("\(path): \(String(cString: sf_strerror(nil)))")
     }
     file = opened
-    // That chunk holds the time of day, and a render is to give the same bytes always.
+    // The PEAK chunk holds the time of day, but a render must always give the same bytes.
     sf_command(opened, Int32(SFC_SET_ADD_PEAK_CHUNK), nil, Int32(SF_FALSE))
-    // For the integer formats: what is too loud stays at the limit instead of wrapping around.
+    // For integer formats: clips samples that are too loud instead of wrapping them around.
     sf_command(opened, Int32(SFC_SET_CLIPPING), nil, Int32(SF_TRUE))
   }
 
@@ -51,7 +51,7 @@ final class SoundFileWriter {
     pending.removeAll(keepingCapacity: true)
   }
 
-  /// Closes the file and puts it in its place.
+  /// Closes the file and moves it to its name.
   func finish() throws(DriverError) {
     guard let file else { return }
     try writePending()
@@ -73,25 +73,25 @@ final class SoundFileWriter {
   }
 }
 
-/// Files under way that are worth nothing unless they are finished. Any thread.
+/// Unfinished files, which are worthless unless completed. Any thread.
 public enum UnfinishedFiles {
   private static let paths = Mutex<Set<String>>([])
 
   static func add(_ path: String) { paths.withLock { _ = $0.insert(path) } }
   static func forget(_ path: String) { paths.withLock { _ = $0.remove(path) } }
 
-  /// Takes them off the disk: the process is about to end.
+  /// Deletes them: the process is about to end.
   public static func remove() { paths.withLock { for path in $0 { unlink(path) } } }
 }
 
-/// How samples are stored.
+/// Sample format of a file.
 public enum SampleFormat: String, Sendable, CaseIterable {
   case float32, pcm24, pcm16
 
-  /// The endings of names that say what a file is.
+  /// Supported file name extensions.
   public static let endings = ["wav", "flac", "ogg"]
 
-  /// The ending of a name that promises something else; nil where there is none.
+  /// The extension of a name with an unsupported format; nil if there is none.
   public static func unknownEnding(of path: String) -> String? {
     let name = path[(path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex)...]
     guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return nil }
@@ -99,15 +99,15 @@ public enum SampleFormat: String, Sendable, CaseIterable {
     return endings.contains(ending) ? nil : ending
   }
 
-  /// The container is the name's: .flac, .ogg (Vorbis, which has one format), else WAV, in its form for
-  /// more than 4 GB where that may be needed.
+  /// libsndfile's format code. The name decides the container: .flac, .ogg (always Vorbis), otherwise WAV, or
+  /// RF64 if the file may exceed 4 GB.
   fileprivate func code(for path: String, bytes: Int64) -> Int32 {
     let name = path.lowercased()
     if name.hasSuffix(".ogg") { return Int32(SF_FORMAT_OGG) | Int32(SF_FORMAT_VORBIS) }
     let isFlac = name.hasSuffix(".flac")
     let container = isFlac ? SF_FORMAT_FLAC : bytes > 4_000_000_000 ? SF_FORMAT_RF64 : SF_FORMAT_WAV
     return switch self {
-    // FLAC has no floats; 24 bits are the most that it holds.
+    // FLAC has no float format; 24 bits are its most.
     case .float32: Int32(container) | Int32(isFlac ? SF_FORMAT_PCM_24 : SF_FORMAT_FLOAT)
     case .pcm24: Int32(container) | Int32(SF_FORMAT_PCM_24)
     case .pcm16: Int32(container) | Int32(SF_FORMAT_PCM_16)

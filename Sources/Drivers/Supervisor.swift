@@ -2,16 +2,18 @@ import Dispatch
 import Engine
 import Synchronization
 
-/// Keeps an engine playing, whatever happens to servers and sound cards: chooses a driver, moves to
-/// the clock driver when it fails or is not driven any more, and back when what it had is there again. The
-/// renderer's state outlives every move, so held notes go on sounding. All methods: Worker, on the main
-/// thread; `poll` never waits for a server.
+/// Keeps an engine playing, whatever happens to servers and sound cards. It chooses a driver, moves to the
+/// clock driver when that one fails or stalls, and returns when it works again. The renderer's state outlives
+/// every move, so held notes go on sounding. All methods: Worker, on the main thread; `poll` never waits for
+/// a server.
 public final class Supervisor {
+  /// The supervised engine.
   public let engine: Engine
+  /// The present driver; nil before `start` and after `stop`.
   public private(set) var driver: (any Driver)?
-  /// What plays and why, or what happened and what will be done about it, in one line.
+  /// The present driver with the reason for it, or the latest trouble and the plan for it, in one line.
   public private(set) var message = "no driver"
-  /// Something went wrong and is not yet as it was.
+  /// True while trouble lasts.
   public private(set) var isDisturbed = false
 
   private let options: DriverOptions
@@ -20,9 +22,9 @@ public final class Supervisor {
   private var endpoints: [Endpoint] = []
   private var midiPorts: [MidiPort] = []
   private var toldMidiFault: String?
-  /// What nobody drives at the moment: kept, since its server may go on, with all ports and connections.
+  /// A stalled driver. It is kept, since its server may go on with all ports and connections.
   private var paused: (any Driver)?
-  /// When to look for another in its place.
+  /// Time at which to look for another driver in its place.
   private var pausedUntil: Int64 = 0
   private var watch = Watch()
   private var toldPlan: Int?
@@ -32,16 +34,18 @@ public final class Supervisor {
   private var lostMidiBefore = 0
   private var attempt: Attempt?
   private var nextAttempt: Int64?
-  /// Nanoseconds between two looks for something better: quick churn has frozen JACK servers.
+  /// Nanoseconds between two attempts to find a better driver: rapid reconnecting has frozen JACK servers.
   static let pause: Int64 = 2_000_000_000
 
+  /// A supervisor without a driver yet.
   public init(engine: Engine, options: DriverOptions = DriverOptions()) {
     self.engine = engine
     self.options = options
     chooser = DriverChooser(options)
   }
 
-  /// Opens and starts a driver, and tunes the engine to it. Always succeeds: with the clock at worst.
+  /// Opens and starts a driver, and sets the engine to its rate and period. Always succeeds: with the clock
+  /// at worst.
   public func start() {
     _ = ProcessMemory.isLocked
     let choice = chooser.open(renderer: engine.renderer, channels: channels)
@@ -55,7 +59,7 @@ public final class Supervisor {
     }
   }
 
-  /// Ends the sound, and the JACK server if it is ours.
+  /// Stops the driver, and the JACK server if we started it.
   public func stop() {
     attempt?.abandon()
     attempt = nil
@@ -68,14 +72,14 @@ public final class Supervisor {
     server = nil
   }
 
-  /// Why no MIDI comes in although a node would hear it, told once for each reason.
+  /// Reason why no MIDI arrives although a node listens; each reason is returned once.
   public func takeMidiFault() -> String? {
     guard let fault = driver?.midiFault, fault != toldMidiFault else { return nil }
     toldMidiFault = fault
     return fault
   }
 
-  /// Load, and xruns and lost MIDI of all drivers since the start, and so on.
+  /// Status of the driver, with xruns and lost MIDI of all drivers since the start.
   public var status: DriverStatus {
     guard var status = driver?.status else { return DriverStatus() }
     let other = paused?.status ?? DriverStatus()
@@ -84,7 +88,7 @@ public final class Supervisor {
     return status
   }
 
-  /// Looks after the driver. To be called 10 to 60 times a second, and after edits.
+  /// Checks on the driver. Call it 10 to 60 times a second, and after edits.
   public func poll(now: Int64 = monotonicTime()) {
     guard let driver else { return }
     if let failure = driver.status.failure {
@@ -111,7 +115,7 @@ public final class Supervisor {
     }
   }
 
-  /// Of the widest output.
+  /// Channels of the widest output.
   private var channels: Int {
     engine.endpoints.filter { !$0.isInput && !$0.isTap }.map(\.channels).max() ?? 2
   }
@@ -129,7 +133,7 @@ public final class Supervisor {
     if let driver { engine.device = driver.device }
   }
 
-  /// Of the plan that runs: not more than ten times a second, since it has to be walked through.
+  /// Sends the running plan's path latencies, ten times a second at most, since the search costs time.
   private func sendLatencies(now: Int64) {
     guard let driver, driver.tellsLatencies, now >= nextLatencies, engine.planNumber != toldPlan else {
       return
@@ -142,7 +146,7 @@ public final class Supervisor {
     driver.update(latencies: found)
   }
 
-  /// Tells a driver that is to play what the engine is like. No other driver may be running.
+  /// Prepares engine and driver for each other. No other driver may be running.
   private func prepare(_ new: any Driver) {
     engine.retune(rate: new.rate, period: new.period)
     endpoints = engine.endpoints
@@ -154,7 +158,7 @@ public final class Supervisor {
     watch = Watch()
   }
 
-  /// Tunes the engine to the driver and starts it. No other driver may be running.
+  /// Sets the engine to the driver's rate, and starts the driver. No other driver may be running.
   private func run(_ new: any Driver) -> Bool {
     prepare(new)
     do {
@@ -182,10 +186,10 @@ public final class Supervisor {
     if !run(clock) { message = "no sound: \(message)" }
   }
 
-  // MARK: A driver that nobody drives
+  // MARK: Stalled drivers
 
-  /// Whether a driver is asked for sound. What was not watched does not count: neither when the whole process
-  /// stood still, nor when this thread was busy.
+  /// Detects a driver that is no longer asked for sound. Time during which nobody watched does not count: the
+  /// whole process may have been stopped, or this thread busy.
   struct Watch {
     private var beats = -1
     private var still: Int64 = 0
@@ -200,7 +204,7 @@ public final class Supervisor {
     }
   }
 
-  /// Beats after which a paused driver is driven again.
+  /// Periods after which a paused driver counts as running again.
   private static let secureBeats = 3
   private var pausedAt = 0
 
@@ -208,7 +212,7 @@ public final class Supervisor {
     driver.pause()
     paused = driver
     pausedAt = driver.beats
-    // Where a server has another in its place and nobody told us, this finds that one.
+    // Finds a new server that was started in place of the old one without notice.
     pausedUntil = now + 5_000_000_000
     self.driver = nil
     moveToClock()
@@ -245,7 +249,7 @@ public final class Supervisor {
     paused = nil
   }
 
-  /// A running driver is not any more what it was opened as: the engine may only follow while none runs.
+  /// Follows a running driver whose rate or size changed. The engine can change only while no driver runs.
   private func follow(_ driver: any Driver, _ reason: String, now: Int64) {
     let rate = driver.rate
     leave(driver)
@@ -261,12 +265,12 @@ public final class Supervisor {
     }
   }
 
-  // MARK: Back to what was wished for
+  // MARK: Return to the preferred driver
 
   private func begin(now: Int64) {
     guard options.preference != .clock else { return }
     if server.map({ !$0.isRunning }) == true, let card = AlsaDevice.firstCard {
-      // Ours, and dead: the attempt after this one will find its successor.
+      // Our server is dead. The next attempt will find its successor.
       server = try? JackServer.onCard(card, rate: options.rate, period: options.period)
     }
     attempt = Attempt(renderer: engine.renderer, options: options, channels: channels)
@@ -279,7 +283,7 @@ public final class Supervisor {
       self.attempt = nil
       nextAttempt = now + Self.pause
     case .opened(let new):
-      // What it had is better than another of its kind: if the server goes on, both are driven.
+      // The old client is better than a new one. If its server goes on, both would have periods.
       if paused != nil, now < attempt.openedAt(now) + Self.pause / 2 { return }
       self.attempt = nil
       dropPaused()
@@ -296,8 +300,8 @@ public final class Supervisor {
     }
   }
 
-  /// One try to open a better driver, on a thread of its own, since a server may not answer: then it takes until
-  /// the server does, and there is no other meanwhile.
+  /// One attempt to open a better driver, on a thread of its own, since a server may not answer. No other
+  /// attempt starts before it ends.
   private final class Attempt: Sendable {
     enum Outcome {
       case pending, failed
@@ -334,7 +338,7 @@ public final class Supervisor {
 
     var outcome: Outcome { state.withLock { $0.outcome } }
 
-    /// When it was first looked at with success: `now`, if that is now.
+    /// Time of the first successful look: `now`, if that is now.
     func openedAt(_ now: Int64) -> Int64 {
       seen.withLock {
         if $0 == nil { $0 = now }
@@ -349,7 +353,7 @@ public final class Supervisor {
         if case .opened(let driver) = $0.outcome { return driver }
         return nil
       }
-      // The server may not answer any more.
+      // The server may no longer answer.
       if let late { DispatchQueue(label: "sostenuto.abandoned").async { late.stop() } }
     }
   }

@@ -1,16 +1,16 @@
-// The escape hatches of the drivers: what an audio thread calls although the compiler cannot see that
-// it neither locks nor allocates. Each stands here once, with the reason why it is safe.
+// The drivers' escape hatches: functions called on the audio thread although the compiler cannot see that
+// they neither lock nor allocate. Each stands here once, with the reason why it is safe.
 import CJack
 
 // The monotonic clock, which Linux reads in user space (vDSO).
 @_silgen_name("sostenuto_nanoseconds") @_noLocks func nanoseconds() -> Int64
 
-// Looks an address up in memory that client and server share; documented as callable from the
-// process callback, and from there alone.
+// Looks up an address in memory shared by client and server; documented as callable from the process callback
+// only.
 @_silgen_name("jack_port_get_buffer") @_noLocks
 func portBuffer(_ port: OpaquePointer, _ frames: UInt32) -> UnsafeMutableRawPointer?
 
-// Read the messages that lie in the buffer of a MIDI port; documented as callable where that is.
+// Read the messages in the buffer of a MIDI port; documented as callable from the process callback.
 @_silgen_name("jack_midi_get_event_count") @_noLocks
 func midiEventCount(_ buffer: UnsafeMutableRawPointer) -> UInt32
 @_silgen_name("jack_midi_event_get") @_noLocks
@@ -18,5 +18,5 @@ func midiEvent(
   _ event: UnsafeMutablePointer<jack_midi_event_t>, _ buffer: UnsafeMutableRawPointer, _ index: UInt32
 ) -> Int32
 
-// Sleeps, between renders: for threads that pace themselves.
+// Sleeps between renders: for threads that pace themselves.
 @_silgen_name("sostenuto_sleep_until") @_noLocks func sleep(until nanoseconds: Int64)

@@ -1,18 +1,18 @@
 import Dispatch
 import Synchronization
 
-/// A call into a library that may hang for ever, such as to a JACK server that does not answer: runs
-/// on another thread and is waited for until a deadline. Worker.
+/// A call into a library that may hang for ever, such as to a JACK server that does not answer. It runs on
+/// another thread, and the caller waits until a deadline. Worker.
 enum Watched {
-  /// The call's result, or nil when `seconds` have passed. A result that comes later still goes to
-  /// `late`, on that thread, to be tidied up.
+  /// The call's result, or nil when `seconds` have passed. A later result goes to `late` for cleanup, on the
+  /// other thread.
   static func call<Result: Sendable>(
     within seconds: Double, _ body: @escaping @Sendable () -> Result,
     late: @escaping @Sendable (Result) -> Void = { _ in }
   ) -> Result? {
     let outcome = Outcome<Result>()
     let done = DispatchSemaphore(value: 0)
-    // A queue of its own: behind a hung call nothing else waits.
+    // A queue of its own, so that nothing else waits behind a hung call.
     DispatchQueue(label: "sostenuto.watched").async {
       let result = body()
       if outcome.deliver(result) { done.signal() } else { late(result) }

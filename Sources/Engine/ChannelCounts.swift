@@ -1,15 +1,15 @@
-// How channel counts follow the document. Worker.
+// Channel counts of flexible ports, derived from the document. Worker.
 
-/// Gives flexible ports the channels of what is connected, wider or narrower than before.
+/// Propagates channel counts along the cables, upwards or downwards.
 ///
-/// What the document implies is the least that goes: a port has one channel, or as many as the widest cable of the
-/// patch brings; outputs have as many as the first input. What a new load of the same document finds is the same,
-/// around cycles too. Cables that leave do not count.
+/// The implied count is the smallest possible: a port has one channel, or as many as the widest patch cable
+/// brings. Outputs have as many as the first input. A fresh load of the same document gives the same counts,
+/// around cycles too. Leaving cables do not count.
 struct ChannelCounts {
-  /// In the order of execution.
+  /// Rows in execution order.
   let rows: [NodeRow.Pointer]
 
-  /// Returns the prepared nodes whose channels are others now.
+  /// Returns the prepared nodes whose channel counts changed.
   func follow() -> [EngineNode] {
     var pending = rows.filter { $0.pointee.isPending }
     if pending.isEmpty { return [] }
@@ -36,7 +36,7 @@ struct ChannelCounts {
     }.map { $0.pointee.node.takeUnretainedValue() }
   }
 
-  /// Behind what brought more channels until now, counts begin anew.
+  /// Resets the counts downstream of a lost wide source to one.
   private func forget(downstreamOf pending: inout [NodeRow.Pointer]) {
     var next = pending.filter { $0.pointee.mayNarrow }
     for row in next { row.pointee.mayNarrow = false }
@@ -50,7 +50,7 @@ struct ChannelCounts {
     }
   }
 
-  /// Says whether it had more than the least.
+  /// Returns true when any port had more than one channel.
   private static func forget(_ row: NodeRow.Pointer, _ node: EngineNode) -> Bool {
     var hadMore = false
     for (port, description) in (node.inputs + node.outputs).enumerated() where description.format == .flexible
@@ -61,7 +61,7 @@ struct ChannelCounts {
     return hadMore
   }
 
-  /// Widens the inputs to what comes in, and the outputs to the first input; says whether any grew.
+  /// Widens the inputs to their cables, and the outputs to the first input. Returns true when a port grew.
   private static func widen(_ row: NodeRow.Pointer) -> Bool {
     let node = row.pointee.node
     var hasGrown = false
@@ -86,12 +86,12 @@ struct ChannelCounts {
     return hasGrown
   }
 
-  /// From now on the rules see what is implied; says whether that is a change.
+  /// Makes the implied counts effective. Returns true when they changed.
   private static func settle(_ row: NodeRow.Pointer) -> Bool {
     let ports = Int(row.pointee.inputCount) + Int(row.pointee.outputCount)
     let isPrepared = row.pointee.slot != nil
     let narrows = (0..<ports).contains { row.implied[$0] < row.counts[$0] }
-    // What nothing comes into rings as it did.
+    // A node without any source upstream rings out with the channels that it had.
     row.pointee.isKept = narrows && isPrepared && !hears(row)
     if row.pointee.isKept { return false }
     var isOther = false
@@ -105,7 +105,7 @@ struct ChannelCounts {
     return isOther
   }
 
-  /// True when cables of the patch lead to it from a source.
+  /// True when a path of patch cables leads here from a source node.
   private static func hears(_ row: NodeRow.Pointer) -> Bool {
     var seen: Set<NodeRow.Pointer> = [row]
     var next = [row]

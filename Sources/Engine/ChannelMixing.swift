@@ -7,14 +7,14 @@ package struct ChannelGain: Hashable, Sendable {
   package var gain: Float
 }
 
-/// How `from` channels become `to` channels, and what to call it when it is not 1:1.
+/// Conversion of `from` channels into `to` channels, with a name when it is not 1:1.
 package struct ChannelConversion: Sendable {
   package var gains: [ChannelGain]
-  /// nil when the channels go straight through.
+  /// nil when the channels pass straight through.
   package var name: String?
 
-  /// The map's entries where there is one; else the "speakers" rules of the Web Audio API
-  /// (W3C Recommendation, 2021, section 4.7) between 1, 2, 4 and 6 channels, else 1:1.
+  /// Uses the map if there is one. Otherwise the "speakers" rules of the Web Audio API (W3C Recommendation,
+  /// 2021, section 4.7) between 1, 2, 4 and 6 channels. Otherwise 1:1.
   package init(from: Int, to: Int, map: ChannelMap?, mixing: ChannelMixing) {
     if let map {
       gains = map.sources.prefix(to).enumerated().compactMap { destination, source in
@@ -31,8 +31,8 @@ package struct ChannelConversion: Sendable {
     if from != to { name = "\(from) to \(to) channels, 1:1" }
   }
 
-  /// What a cable into a parameter brings each of its `to` values: one for all channels, or one for each of the
-  /// node's. A single channel without a map counts for all; else as into an audio input.
+  /// Conversion for a cable into a parameter that has `to` values: one for all channels, or one per channel.
+  /// A single channel without a map drives all values; otherwise as for an audio input.
   package static func modulation(
     from: Int, to: Int, map: ChannelMap?, mixing: ChannelMixing
   ) -> ChannelConversion {
@@ -43,7 +43,7 @@ package struct ChannelConversion: Sendable {
     return conversion
   }
 
-  /// True when a cable into a parameter brings one value for all channels.
+  /// True when a cable into a parameter drives all channels with one value.
   static func isForAll(from: Int, map: ChannelMap?, mixing: ChannelMixing) -> Bool {
     from == 1 && map == nil && mixing == .speakers
   }

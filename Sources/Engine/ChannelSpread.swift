@@ -1,25 +1,25 @@
 import Patch
 import Realtime
 
-/// Channels at one end of a cable.
+/// Channel counts at one end of a cable.
 struct PortChannels: Hashable {
-  /// As the rules see them: what the document implies.
+  /// Channels by the document; the mixing rules use this count.
   var count: Int
-  /// As the kernel and its buffers have them: those, or as many as there have been. What is more than `count`
-  /// repeats the others in their order, so that `count` may grow and shrink without a kernel losing anything.
+  /// Channels of the kernel and its buffers: the largest count since the kernel was prepared. Channels beyond
+  /// `count` repeat the others in order, so `count` may shrink and grow again without loss of kernel state.
   var width: Int
 
   static let one = PortChannels(count: 1, width: 1)
 }
 
-/// Sums of source channels by gains, one for each destination channel.
+/// Sparse mixing matrix: each destination channel is a weighted sum of source channels.
 struct ChannelSpread {
   var gains: [ChannelGain]
 
-  /// The gains between widths that a conversion between counts leads to.
+  /// Gains between widths, derived from a conversion between counts.
   ///
-  /// `isMixed`: what the source's further channels hold of their own counts, too; a kernel without memory holds
-  /// nothing of that kind.
+  /// `isMixed`: the source's extra channels hold state of their own, so they are mixed in. False for a kernel
+  /// without memory.
   init(_ conversion: ChannelConversion, from: PortChannels, to: PortChannels, isMixed: Bool) {
     gains = conversion.gains
     if from.width == from.count, to.width == to.count { return }
@@ -50,8 +50,8 @@ struct ChannelSpread {
     ChannelSpread((0..<channels).map { ChannelGain(source: $0, destination: $0, gain: 1) })
   }
 
-  /// Where the sound of a kernel goes as it widens. `byNumber`: a law that goes on for a while finds its channels
-  /// where they were; a single one is on both sides.
+  /// Mapping of a kernel's channels as it widens. `byNumber`: channels keep their numbers, and a mono source
+  /// is copied to both sides; for cables whose conversion stays in use.
   static func widening(from: Int, to: Int, byNumber: Bool = false) -> ChannelSpread {
     ChannelSpread(
       (0..<to).compactMap { channel in
@@ -63,7 +63,7 @@ struct ChannelSpread {
       })
   }
 
-  /// Where it is to be had again: of what went to several channels, the first.
+  /// The inverse mapping. A source that went to several channels is read from the first.
   var reversed: ChannelSpread {
     var seen: Set<Int> = []
     return ChannelSpread(
@@ -72,7 +72,7 @@ struct ChannelSpread {
       })
   }
 
-  /// This one of what the other gives.
+  /// The composition: `first`, then this one.
   func after(_ first: ChannelSpread) -> ChannelSpread {
     ChannelSpread(
       gains.flatMap { gain in
@@ -82,7 +82,7 @@ struct ChannelSpread {
       })
   }
 
-  /// Both give the same sums.
+  /// True when both give the same sums.
   func isEqual(to other: ChannelSpread) -> Bool { sums == other.sums }
 
   private var sums: [SIMD2<Int>: Float] {
@@ -93,7 +93,7 @@ struct ChannelSpread {
 }
 
 extension ChannelConversion {
-  /// Each of so many channels goes to the one of its number.
+  /// True when each channel maps to the channel of the same number.
   fileprivate func isStraight(channels: Int) -> Bool {
     gains == (0..<channels).map { ChannelGain(source: $0, destination: $0, gain: 1) }
   }

@@ -1,21 +1,22 @@
 import Realtime
 
-/// A plan and all that it points to. Freed when the worker drops it, which it does after the audio
-/// thread has taken up the next one.
+/// A plan and everything it points to. The worker frees it after the audio thread has switched to the next
+/// one.
 final class CompiledPlan {
   let serial: Int
   let plan: UnsafeMutablePointer<Plan>
   let memory: PlanMemory
   private let arena: BufferArena
-  // Rows, not objects: what leaves the graph lives until the plan that is without it has been taken up.
+  // Rows instead of object references: a node or cable that left the graph lives until a plan without it
+  // runs.
   private let nodeRows: UnsafeBufferPointer<NodeRow.Pointer>
   private let cableRows: UnsafeBufferPointer<CableRow.Pointer>
-  /// In the order of execution.
+  /// Nodes in execution order.
   var nodes: [EngineNode] { nodeRows.map { $0.pointee.node.takeUnretainedValue() } }
-  /// Cables into each node, one node after the other.
+  /// Grouped by destination node.
   var cables: [EngineCable] { cableRows.map { $0.pointee.cable.takeUnretainedValue() } }
-  /// Frames that each node's sound is late at its outputs, by its number, and empty where none is: cycles,
-  /// and cables that leave, do not count.
+  /// Latency in frames at each node's outputs, by node number; empty when none has any. Feedback cables and
+  /// leaving cables do not count.
   private(set) lazy var latencies: [Int32: Int] = findLatencies()
 
   init(
@@ -50,7 +51,7 @@ extension CompiledPlan {
   }
 }
 
-/// The channel buffers of a block. They hold nothing from one block to the next, so plans share them.
+/// Audio buffers of one block. Nothing persists between blocks, so plans share them.
 final class BufferArena {
   let capacity: Int
   let base: UnsafeMutablePointer<Float>
@@ -63,13 +64,13 @@ final class BufferArena {
   deinit { base.deallocate() }
 }
 
-/// Hands out runs of channel buffers, and takes them back when their last reader has run.
+/// Allocates runs of channel buffers, and reclaims each after its last reader has run.
 ///
-/// What one segment gave back only that segment gets again: others may run at the same time.
+/// A run goes back to the segment that freed it, since other segments may run at the same time.
 struct BufferAllocator {
   private(set) var size = 0
-  /// The run given back last, by the segment and the number of channels, and for each run, by its first
-  /// channel, the one given back before it; -1: none.
+  /// Free lists. `last`: the run freed last, by segment and channel count. `before`: for each run, by its
+  /// first channel, the one freed before it. -1: none.
   private var last: [Int32] = []
   private var before: [Int32] = []
 
@@ -97,22 +98,22 @@ struct BufferAllocator {
   }
 }
 
-/// Memory that is filled once, and taken back at once.
+/// Bump allocator for one plan: filled once, released at once.
 final class PlanMemory {
   private var chunks: [UnsafeMutableRawBufferPointer] = []
-  /// Chunks in use; the last of them has `left` bytes left from `next` on.
+  /// Chunks in use. The current chunk has `left` bytes free from `next` on.
   private var used = 0
   private var next = PlanMemory.nowhere
   private var left = 0
-  /// Bytes of all chunks.
+  /// Total bytes of all chunks.
   private(set) var bytes = 0
-  /// What nothing points to.
+  /// Valid address for empty arrays.
   private nonisolated(unsafe) static let nowhere = UnsafeMutableRawPointer.allocate(
     byteCount: 64, alignment: 64)
 
   init() {}
 
-  /// As much as the other has, every page touched.
+  /// Same chunk sizes as `other`, with every page touched.
   init(like other: PlanMemory) {
     for chunk in other.chunks {
       let copy = UnsafeMutableRawBufferPointer(start: LargePages.allocate(chunk.count), count: chunk.count)
@@ -124,12 +125,12 @@ final class PlanMemory {
 
   deinit { chunks.forEach { $0.deallocate() } }
 
-  /// Where no elements are.
+  /// Address of an empty array.
   static func none<T: BitwiseCopyable>() -> UnsafeMutablePointer<T> {
     nowhere.assumingMemoryBound(to: T.self)
   }
 
-  /// Takes everything back; the pages stay for what comes next.
+  /// Releases all allocations. The pages stay mapped for the next plan.
   func clear() {
     used = 0
     left = 0
@@ -145,12 +146,12 @@ final class PlanMemory {
     return next
   }
 
-  /// The next chunk with room for so many bytes, on a cache line; those that are too small go.
+  /// Opens the next chunk with room for `count` bytes, cache-line aligned. Drops chunks that are too small.
   private func open(_ count: Int) {
     while used < chunks.count, chunks[used].count < count { drop(used) }
     if used == chunks.count {
-      // Some more than is needed, since what comes next may be a little larger; and as much again as there
-      // is, up to one large page.
+      // Allocates an eighth more than asked, since the next plan may be slightly larger. At least doubles the
+      // total, by one large page at most.
       let size = max(count + count / 8, min(max(bytes, 1 << 16), LargePages.size))
       chunks.append(UnsafeMutableRawBufferPointer(start: LargePages.allocate(size), count: size))
       bytes += size
@@ -165,20 +166,20 @@ final class PlanMemory {
     chunks.remove(at: index).deallocate()
   }
 
-  /// Room for so many elements, to be initialised by the caller.
+  /// Uninitialised room for `count` elements.
   func reserve<T: BitwiseCopyable>(_ count: Int) -> UnsafeMutablePointer<T> {
     guard count > 0 else { return Self.none() }
     return bytes(count * MemoryLayout<T>.stride).bindMemory(to: T.self, capacity: count)
   }
 
-  /// A copy of `elements`, which are plain data.
+  /// A copy of `elements`, which must be plain data.
   func allocate<T: BitwiseCopyable>(_ elements: [T]) -> UnsafeMutablePointer<T> {
     let place: UnsafeMutablePointer<T> = reserve(elements.count)
     place.initialize(from: elements, count: elements.count)
     return place
   }
 
-  /// Zeroed floats on a cache line.
+  /// Zeroed floats, cache-line aligned.
   func allocateFloats(_ count: Int) -> UnsafeMutablePointer<Float> {
     let piece = bytes(count * MemoryLayout<Float>.stride + 63)
     let memory = piece.alignedUp(toMultipleOf: 64).bindMemory(to: Float.self, capacity: count)

@@ -1,29 +1,29 @@
-/// Puts nodes in an order in which each comes after those that it hears, and decides which cables close
-/// a cycle and therefore go through the feedback delay.
+/// Sorts nodes topologically, and decides which cables close a cycle and therefore go through the feedback
+/// delay.
 ///
-/// Which cables those are follows from the patch alone, by names: of each cycle one that leaves a node which
-/// makes up for the delay, else one that leads back to where sound comes in. Whoever makes the same patch,
-/// in whatever order, has the same cables delayed once all fades have ended.
+/// The choice follows from the names in the patch alone. In each cycle it prefers a cable that leaves a node
+/// which compensates for the delay, then one that leads back towards the sources. The same patch therefore
+/// has the same cables delayed after all fades, in whatever order it was made.
 ///
-/// On the way there is the union of what sounds and what is to sound. What sounds directly now must stay
-/// direct while it fades: it has no past to be delayed from. A cable that arrives, or that is to become
-/// direct, is delayed for as long as it would close a cycle with what fades; then the engine asks again, and
-/// it becomes direct by crossfade.
+/// During an edit the graph is the union of running and wanted cables. A cable that sounds directly stays
+/// direct while it fades, since it has no history to delay. A new cable, or one that is to become direct, is
+/// delayed as long as it would close a cycle with fading ones. The engine then asks again, and the cable
+/// becomes direct by crossfade.
 ///
-/// Linear in nodes and edges, but for each edge that may need the delay: that looks once at what lies
-/// between its ends.
+/// Linear in nodes and edges, except that each edge that may need the delay costs one search between its
+/// ends.
 struct CycleBreaker {
-  /// What an edge is.
+  /// State of an edge.
   enum Standing: UInt8 {
     /// Carries events, which are never delayed.
     case events
-    /// Sounds directly now.
+    /// Runs without delay now.
     case direct
-    /// Goes through the delay now.
+    /// Runs through the delay now.
     case delayed
-    /// Does not sound yet.
+    /// Does not run yet.
     case new
-    /// Sounds directly, fades and is no longer wanted.
+    /// Runs without delay, fades out, and is no longer in the patch.
     case leaving
   }
 
@@ -31,17 +31,17 @@ struct CycleBreaker {
   private let sources: [Int32]
   private let destinations: [Int32]
   private let standings: [Standing]
-  /// Edges by their source: those of node `n` are `edges[first[n]..<first[n + 1]]`, in their order.
+  /// Edges grouped by source: node `n` has `edges[first[n]..<first[n + 1]]`, in their original order.
   private var first: [Int32]
   private var edges: [Int32]
   /// Edges that go through the delay, ascending.
   private(set) var feedback: [Int] = []
-  /// All nodes in the order found.
+  /// All nodes in topological order.
   private(set) var order: [Int32] = []
 
-  /// `count` nodes, numbered from 0. Edges with a negative end do not exist. `canonical` puts numbers of
-  /// edges, or of nodes, into an order that depends on names alone; `makesUp` says whether the node of this
-  /// number makes up for the delay of a cable that leaves it. They are asked about cycles only.
+  /// `count` nodes, numbered from 0. Edges with a negative end are ignored. `canonicalEdges` and
+  /// `canonicalNodes` sort indices into an order that depends on names alone. `makesUp` returns true for a
+  /// node that compensates for the delay of a cable leaving it. All three are called for cycles only.
   init(
     count: Int, sources: [Int32], destinations: [Int32], standings: [Standing],
     canonicalEdges: ([Int]) -> [Int], canonicalNodes: ([Int]) -> [Int], makesUp: (Int) -> Bool
@@ -65,7 +65,7 @@ struct CycleBreaker {
     order = sorted(without: isDelayed)
     if order.count == count { return }
     isDelayed = choose(canonicalEdges, canonicalNodes, makesUp)
-    // What fades while another takes its place, is in order as well.
+    // A cable that fades while its delayed successor fades in still orders the nodes.
     var isAbsent = isDelayed
     for edge in isDelayed.indices where isDelayed[edge] && standings[edge] == .direct {
       isAbsent[edge] = false
@@ -80,8 +80,8 @@ struct CycleBreaker {
     feedback = isDelayed.indices.filter { isDelayed[$0] }
   }
 
-  /// Kahn's algorithm with a stack, so that the nodes of a chain follow each other and their buffers
-  /// stay in the cache. Nodes on cycles, and behind them, are missing.
+  /// Kahn's algorithm with a stack: the nodes of a chain follow each other, so their buffers stay in the
+  /// cache. Nodes on cycles, and downstream of them, are missing.
   private func sorted(without isDelayed: [Bool]) -> [Int32] {
     var waiting = [Int32](repeating: 0, count: count)
     for (edge, destination) in destinations.enumerated() where destination >= 0 && !isDelayed[edge] {
@@ -114,7 +114,7 @@ struct CycleBreaker {
     init(count: Int) { seen = Array(repeating: 0, count: count) }
   }
 
-  /// True when a path without delayed edges leads from one node to another.
+  /// True when a path without delayed edges leads from one node to the other.
   private func reaches(
     _ from: Int, _ goal: Int, _ isDelayed: [Bool], _ search: inout Search
   ) -> Bool {
@@ -134,7 +134,7 @@ struct CycleBreaker {
     return false
   }
 
-  /// The edges that close the cycles of what is wanted, whatever sounds now.
+  /// The edges that close cycles of the wanted graph, whatever is running now.
   private func choose(
     _ canonicalEdges: ([Int]) -> [Int], _ canonicalNodes: ([Int]) -> [Int], _ makesUp: (Int) -> Bool
   ) -> [Bool] {
@@ -150,14 +150,15 @@ struct CycleBreaker {
     let left = canonicalNodes((0..<count).filter { isOnCycle[$0] })
     let isBackwards = backEdges(candidates, startingAt: fed + left)
 
-    // Direct first: events, then what leads forward, then back, and last what is made up for.
+    // Preference for staying direct: events first, then forward edges, then back edges, and compensated ones
+    // last.
     func rank(_ edge: Int) -> Int {
       if standings[edge] == .events { return 0 }
       return (isBackwards[edge] ? 2 : 1) + (makesUp(Int(sources[edge])) ? 2 : 0)
     }
     let ranks = candidates.map { (edge: $0, rank: rank($0)) }
     for edge in candidates { isDelayed[edge] = true }
-    // Without the back edges there is no cycle: nothing has to be asked of the first two ranks.
+    // Without the back edges there is no cycle, so the first two ranks need no search.
     for candidate in ranks where candidate.rank < 2 { isDelayed[candidate.edge] = false }
     var search = Search(count: count)
     for rank in 2...4 {
@@ -171,8 +172,8 @@ struct CycleBreaker {
     return isDelayed
   }
 
-  /// Delays those too that would close a cycle with what fades: of the new ones as few as can be, and what is
-  /// delayed now rather than them. `isAbsent`: edges that order nothing.
+  /// Delays further edges that would close a cycle with fading ones: as few new edges as possible, and edges
+  /// that are already delayed before new ones. `isAbsent`: edges that do not constrain the order.
   private func delayMore(
     _ isDelayed: inout [Bool], _ isAbsent: inout [Bool], among isOnCycle: [Bool],
     _ canonicalEdges: ([Int]) -> [Int]
@@ -195,7 +196,7 @@ struct CycleBreaker {
     }
   }
 
-  /// Edges that lead back into the path of a depth-first walk that starts where sound comes in.
+  /// Back edges of a depth-first search that starts at the sources.
   private func backEdges(_ candidates: [Int], startingAt starts: [Int]) -> [Bool] {
     var outgoing: [Int: [Int]] = [:]
     for edge in candidates { outgoing[Int(sources[edge]), default: []].append(edge) }

@@ -2,10 +2,10 @@ import Processors
 import Realtime
 import Sampler
 
-// One switch for each verb of a kernel: the compiler checks every branch for the audio thread, as it
-// could no call through a table.
+// One switch per kernel verb. The compiler can check every branch for real-time safety, but not a call
+// through a table.
 
-/// Makes one block. Audio thread.
+/// Renders one block. Audio thread.
 @_noLocks func dispatchProcess(
   _ tag: KernelTag, _ kernel: UnsafeMutableRawPointer, _ block: Block
 ) -> Activity {
@@ -30,7 +30,7 @@ import Sampler
   }
 }
 
-/// Whether it would stay silent. Audio thread.
+/// True when the kernel would stay silent without input. Audio thread.
 @_noLocks func dispatchIsFinished(
   _ tag: KernelTag, _ kernel: UnsafeMutableRawPointer
 ) -> Bool {
@@ -55,7 +55,7 @@ import Sampler
   }
 }
 
-/// Sounding voices. Audio thread.
+/// Number of sounding voices. Audio thread.
 @_noLocks func dispatchVoices(
   _ tag: KernelTag, _ kernel: UnsafeMutableRawPointer
 ) -> Int {
@@ -80,7 +80,7 @@ import Sampler
   }
 }
 
-/// A parameter that the kernel smooths. Audio thread.
+/// Sets a parameter that the kernel smooths itself. Audio thread.
 @_noLocks func dispatchSet(
   _ tag: KernelTag, _ kernel: UnsafeMutableRawPointer, _ parameter: Int, _ element: Int, _ value: Float,
   _ frames: Int
@@ -136,7 +136,7 @@ import Sampler
   }
 }
 
-/// A new instrument or file. Audio thread.
+/// Hands over a new instrument or file. Audio thread.
 @_noLocks func dispatchUse(
   _ tag: KernelTag, _ kernel: UnsafeMutableRawPointer, _ resource: UnsafeMutablePointer<ResourceHeader>?
 ) {
@@ -161,7 +161,7 @@ import Sampler
   }
 }
 
-/// More channels. Audio thread.
+/// Widens the kernel to more channels. Audio thread.
 @_noLocks func dispatchWiden(
   _ tag: KernelTag, _ kernel: UnsafeMutableRawPointer, _ widening: Widening,
   _ memory: UnsafeMutableRawPointer

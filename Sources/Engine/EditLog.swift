@@ -1,6 +1,6 @@
 import Glibc
 
-/// What an edit did to the sound that leaves for the driver.
+/// Effect of an edit on the sound sent to the driver.
 public struct EditEntry: Sendable, Hashable, Identifiable {
   /// Serial number, from 0.
   public var id: Int
@@ -8,18 +8,18 @@ public struct EditEntry: Sendable, Hashable, Identifiable {
   public var line: String
   /// Engine time at which it took effect, frames.
   public var time: Int64
-  /// Seconds from then to the end of its last fade.
+  /// Seconds from there to the end of its last fade.
   public var fade: Double
-  /// Linear: how far the largest difference of two successive samples went beyond that of the steady
-  /// signal.
+  /// Linear: the excess of the largest sample-to-sample difference over that of the steady signal.
   public var step: Float
-  /// Linear: how far the peak above 5 kHz went beyond that of the steady signal.
+  /// Linear: the excess of the peak above 5 kHz over that of the steady signal.
   public var residue: Float
-  /// False when no driver channel was watched while it faded: the figures are zero.
+  /// False when no driver channel was measured during the fade; both figures are then zero.
   public var isMeasured: Bool
 
-  /// In dB of full scale; -infinity for none.
+  /// `step` in dBFS; -infinity for none.
   public var stepLevel: Double { Self.decibels(step) }
+  /// `residue` in dBFS; -infinity for none.
   public var residueLevel: Double { Self.decibels(residue) }
 
   private static func decibels(_ value: Float) -> Double {
@@ -27,13 +27,13 @@ public struct EditEntry: Sendable, Hashable, Identifiable {
   }
 }
 
-/// Puts down what the watch measured to the edits that were under way. Worker.
+/// Attributes measurements to the edits under way. Worker.
 ///
-/// An edit's window goes from the cell in which it took effect to the end of its last fade, the
-/// filter's tail included, and to the plan without what has left. The steady signal is what was
-/// measured in the tenth of a second before it (while no other edit was under way) and in the
-/// twentieth after it, whichever is larger: an edit that brings a brighter sound is not blamed for it.
-/// What exceeds that while several edits are under way is put down to each of them.
+/// An edit's window begins with the cell in which it took effect. It ends after its last fade, the filter's
+/// tail and the plan without the removed nodes. The steady signal is the larger of two measurements: the
+/// tenth of a second before the edit (while no other edit was under way) and the twentieth of a second after
+/// it. So an edit that brings a brighter sound is not blamed for it. An excess while several edits are under
+/// way is attributed to each of them.
 struct EditLog {
   static let capacity = 20_000
 
@@ -47,7 +47,7 @@ struct EditLog {
     }
   }
 
-  /// An edit that is not yet done with.
+  /// An edit whose figures are incomplete.
   private struct Open {
     var line: String
     var time: Int64
@@ -55,11 +55,11 @@ struct EditLog {
     /// First frame after its window.
     var end: Int64
     var isMeasured: Bool
-    /// By driver channel; nil before the first cell of the window was read.
+    /// Figures by driver channel; nil before the first cell of the window was read.
     var before: [Int32: Figures]?
     var during: [Int32: Figures] = [:]
     var after: [Int32: Figures] = [:]
-    /// The plan without what has left has been taken up.
+    /// The plan without the removed nodes runs.
     var isTidied = false
 
     func isUnder(_ time: Int64) -> Bool { time >= self.time & ~63 && time < end }
@@ -70,7 +70,7 @@ struct EditLog {
   private var open: [Open] = []
   /// Steady cells of each channel.
   private var steady: [Int32: [OutputWatch.Cell]] = [:]
-  /// The stretch of time in which edits are under way.
+  /// Time span with edits under way.
   private var busy: Range<Int64> = 0..<0
   private var tail: Int64 = 0
   private var rate = 0.0
@@ -81,7 +81,7 @@ struct EditLog {
 
   init(rate: Double) { setRate(rate) }
 
-  /// Another rate: what is under way is let go, as its times mean nothing any more.
+  /// Changes the rate. Open windows are completed, since their times no longer mean anything.
   mutating func setRate(_ rate: Double) {
     self.rate = rate
     tail = Int64((Double(HighPass.tail) * rate / 48000).rounded(.up)) + 64
@@ -90,7 +90,7 @@ struct EditLog {
     busy = 0..<0
   }
 
-  /// An edit took effect; its last fade ends `frames` later.
+  /// Opens a window for an edit that took effect at `time` and whose last fade ends `frames` later.
   mutating func begin(_ line: String, at time: Int64, frames: Int, isMeasured: Bool) {
     markTidied(at: time)
     let fadeEnd = time + Int64(frames)
@@ -99,7 +99,7 @@ struct EditLog {
     keepBusy(from: time, to: fadeEnd + tail)
   }
 
-  /// A plan without what has left took over.
+  /// Notes that a plan without the removed nodes took over at `time`.
   mutating func replan(at time: Int64) {
     for index in open.indices where !open[index].isTidied && open[index].fadeEnd <= time {
       open[index].end = max(open[index].end, time + tail)
@@ -117,8 +117,7 @@ struct EditLog {
     busy = start > busy.upperBound ? start..<end : busy.lowerBound..<max(busy.upperBound, end)
   }
 
-  /// Takes in a cell. Cells come in the order of time, each after the edits that were executed before
-  /// its end.
+  /// Adds a cell. Cells come in time order, each after the edits that were executed before its end.
   mutating func take(_ cell: OutputWatch.Cell) {
     lookBefore(cell.time)
     var isUnderWay = false
@@ -139,7 +138,7 @@ struct EditLog {
     }
   }
 
-  /// Keeps what was steady for the edits whose window begins at `time` or before.
+  /// Keeps the steady figures for edits whose window begins at `time` or earlier.
   private mutating func lookBefore(_ time: Int64) {
     for index in open.indices where open[index].before == nil && open[index].time & ~63 <= time {
       let isFollowing = busy.contains(open[index].time)
@@ -151,8 +150,8 @@ struct EditLog {
     }
   }
 
-  /// All cells before `now` have been taken in. Gives the edits that are done with, `isSettled` saying
-  /// that nothing fades or waits to leave.
+  /// Returns the edits that are complete, once all cells before `now` are added. `isSettled`: no fade is
+  /// under way and nothing waits to leave.
   mutating func advance(to now: Int64, isSettled: Bool) -> [EditEntry] {
     lookBefore(now)
     let first = nextID
@@ -166,7 +165,7 @@ struct EditLog {
     return Array(entries.suffix(nextID - first))
   }
 
-  /// Ends all windows now: nothing more will be measured.
+  /// Closes all windows: no more measurements will come.
   mutating func closeAll() -> [EditEntry] {
     let first = nextID
     lookBefore(.max)

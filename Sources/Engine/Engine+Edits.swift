@@ -1,26 +1,26 @@
 import Patch
 
-// What edits did to the sound. Worker, all of it.
+// Effects of edits on the sound. Worker, all of it.
 
 extension Engine {
-  /// Whether the sound that leaves for the driver is measured for the log of edits.
+  /// Enables the measurement of the driver's outputs for the edit log.
   public var isWatching: Bool {
     get { renderer.watch.isOn.pointee.load(ordering: .relaxed) }
     set { renderer.watch.isOn.pointee.store(newValue, ordering: .relaxed) }
   }
 
-  /// The log of edits from the entry with this serial number on. An edit's entry is complete about a
-  /// twentieth of a second of sound after its last fade, since what follows tells what is its fault.
+  /// Entries of the edit log from serial number `id` on. An entry is complete about a twentieth of a second
+  /// of sound after the edit's last fade, since the sound that follows decides what counts as an artefact.
   public func editLog(since id: Int = 0) -> [EditEntry] { edits.entries(since: id) }
 
-  /// Completes the entries of the latest edits with what has been measured of them: nothing will be
-  /// rendered any more.
+  /// Completes the entries of the latest edits with the measurements so far. For use when no more audio will
+  /// be rendered.
   public func closeEditLog() { note(edits.closeAll()) }
 
-  /// Measured cells that the log has not seen, since nobody called `collect` in time.
+  /// Measured cells lost because `collect` was not called in time.
   public var unseenCells: Int { renderer.watch.dropped.pointee.load(ordering: .relaxed) }
 
-  /// Takes up the cells that ended before `now`.
+  /// Reads the cells that ended before `now`.
   func readWatch(until now: Int64) {
     let cells = renderer.watch.cells
     while let raw = cells.peek() {
@@ -32,7 +32,7 @@ extension Engine {
     note(edits.advance(to: now, isSettled: isSettled))
   }
 
-  /// What a tap hears is no end of the patch: it is not crossfaded for anybody.
+  /// A tap is no end of the patch: edits are not crossfaded for it.
   private func isTap(channel: Int) -> Bool {
     !taps.isEmpty
       && endpoints.contains {

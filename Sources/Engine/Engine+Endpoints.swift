@@ -1,7 +1,7 @@
 import Patch
 import Realtime
 
-// Where sound goes to and comes from the driver. Worker, all of it.
+// Endpoints: the driver channels of nodes. Worker, all of it.
 
 extension Engine {
   func findEndpoints() -> [Endpoint] {
@@ -29,8 +29,8 @@ extension Engine {
     return result.sorted { ($0.isInput ? 0 : 1, $0.firstChannel) < ($1.isInput ? 0 : 1, $1.firstChannel) }
   }
 
-  /// Driver channels for an endpoint: those of a leaving node of that name, which it replaces, or the
-  /// first that are free. nil when all 256 are taken.
+  /// Driver channels for an endpoint: those of the leaving node of that name that it replaces, or the first
+  /// free ones. nil when all 256 are taken.
   func driverChannels(_ count: Int, isInput: Bool, name: String) -> Int? {
     var taken = Set<Int>()
     var predecessors: [EngineNode] = []
@@ -46,7 +46,7 @@ extension Engine {
     func isFree(_ first: Int) -> Bool {
       first + count <= DriverChannels.capacity && (first..<first + count).allSatisfy { !taken.contains($0) }
     }
-    // The latest, and not any: which one must not depend on when others were removed.
+    // The newest predecessor, so that the choice does not depend on when older ones were removed.
     for node in predecessors.sorted(by: { $0.number > $1.number }) {
       if let first = node.firstChannel, isFree(first) { return first }
     }
@@ -55,8 +55,8 @@ extension Engine {
 }
 
 extension Engine {
-  /// The driver's MIDI port for nodes that hear `sender` (nil: everybody): theirs already, or the first that
-  /// is free; -1 when all are taken.
+  /// The driver's MIDI port for nodes that listen to `sender` (nil: everybody): the port that they share
+  /// already, or the first free one. -1 when all are taken.
   func midiPort(for sender: String?) -> Int {
     let known = graph.receivers.filter { ($0.midiPort ?? -1) >= 0 }
     if let same = known.first(where: { $0.portName == sender }) { return same.midiPort ?? -1 }
@@ -64,7 +64,7 @@ extension Engine {
     return (0..<MidiInput.ports).first { !taken.contains($0) } ?? -1
   }
 
-  /// What the driver's MIDI ports are to hear.
+  /// Wanted MIDI ports of the driver.
   public var midiPorts: [MidiPort] {
     let heard = Set(
       graph.receivers.compactMap { node in
@@ -74,25 +74,29 @@ extension Engine {
   }
 }
 
-/// A MIDI port that the driver is to have: one for all `midi` nodes that hear the same sender.
+/// A wanted MIDI port of the driver, shared by all `midi` nodes that listen to the same sender.
 public struct MidiPort: Sendable, Hashable {
-  /// Its place among the `MidiInput`s of a render.
+  /// Index among the `MidiInput`s of a render.
   public var number: Int
-  /// A part of the names of those that it is to be connected to; nil: all hardware.
+  /// Substring of the names of the ports to connect to; nil: all hardware.
   public var sender: String?
 
+  /// A port for `sender`; nil: all hardware.
   public init(number: Int, sender: String?) {
     self.number = number
     self.sender = sender
   }
 }
 
-/// How many channels of an `input` or `output` a driver can lead somewhere; as many as asked for where it
-/// makes them, as JACK does.
+/// Channels that a driver can route for one `input` or `output`. Unlimited where the driver creates ports on
+/// demand, as JACK does.
 public struct DeviceChannels: Sendable, Hashable {
+  /// Channels of an `input`.
   public var inputs: Int
+  /// Channels of an `output`.
   public var outputs: Int
 
+  /// Unlimited by default.
   public init(inputs: Int = .max, outputs: Int = .max) {
     self.inputs = inputs
     self.outputs = outputs
@@ -101,21 +105,26 @@ public struct DeviceChannels: Sendable, Hashable {
 
 /// Driver channels of a node.
 public struct Endpoint: Sendable, Hashable {
+  /// The node, or the tap's own identity.
   public var node: NodeID
+  /// The name of its ports at the driver.
   public var name: String
+  /// True for an `input`, false for an `output` or a tap.
   public var isInput: Bool
+  /// The first of its driver channels.
   public var firstChannel: Int
+  /// The number of its driver channels.
   public var channels: Int
-  /// Not in the patch: a port being listened to.
+  /// A tap: a monitored port, not a node of the patch.
   public var isTap: Bool
 }
 
-/// A port listened to from outside of the patch.
+/// A port monitored from outside the patch.
 struct Tap {
   var id: NodeID
   var node: String
   var port: String
   var channels: Int
-  /// The cable that it hears by, which goes from whatever node has the name.
+  /// The cable that feeds it, from the node that has the name at present.
   var ends: Cable.Ends?
 }

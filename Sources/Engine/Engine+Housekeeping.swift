@@ -1,20 +1,20 @@
 import Patch
 import Realtime
 
-// What the audio thread has done since the look before. Worker, all of it.
+// Results from the audio thread since the last call. Worker, all of it.
 
 extension Engine {
-  /// How long the memory of delays and the like waits for another node that needs as much.
+  /// Seconds for which freed delay lines and tables wait for another node of the same size.
   private static let spareSeconds = 10.0
 
-  /// Takes up what the audio thread has done: frees what it no longer uses, ends fades, reads the
-  /// trace. To be called about 60 times a second live, after each period offline.
+  /// Processes what the audio thread has done: frees unused memory, ends fades, reads the trace. Call it
+  /// about 60 times a second live, and after each period offline.
   ///
-  /// `frame`: the engine frame before which nothing more will be asked for. Fades that end by then are
-  /// followed up at their very frames, whenever this is called: a script is heard live as in a file.
+  /// `frame`: no edit will be requested before this engine frame. Fades that end earlier are followed up at
+  /// their exact frames, whenever this method is called: a script sounds the same live and offline.
   public func collect(expectingNothingBefore frame: Int64? = nil) {
     flush()
-    // Read first: every transaction that was executed before it is counted below.
+    // Read the time first: every transaction executed before it is then counted below.
     let watched = renderer.time
     let done = renderer.executed.load(ordering: .acquiring)
     while executedCount < done, !sent.isEmpty {
@@ -28,7 +28,7 @@ extension Engine {
       endFades(inTurnUntil: frame)
     } else {
       isUntidy = endFades(until: renderer.time) || isUntidy
-      // Edits that come thick and fast compile anyway.
+      // Edits in quick succession compile new plans anyway.
       if isUntidy, renderer.time - plannedAt >= Int64(0.002 * rate) { tidy() }
     }
     graph.forgetSettled()
@@ -36,33 +36,33 @@ extension Engine {
     pools.kernels.trim(now: watched, before: watched - Int64(Self.spareSeconds * rate))
   }
 
-  /// Takes the fades that end by `time` for ended, each at its own frame: what was delayed because of them
-  /// becomes direct by a fade that begins there.
+  /// Ends the fades that are over by `time`, each at its own frame. A cable that was delayed because of one
+  /// becomes direct by a crossfade that begins at that frame.
   func endFades(inTurnUntil time: Int64) {
     while let end = graph.unsettled.compactMap({ end(of: $0.settling) }).min(), end <= time {
       if endFades(until: end) { tidy(at: end) }
     }
   }
 
-  /// Takes the fades that end by `time` for ended; says whether there is less to run without them.
+  /// Ends the fades that are over by `time`. Returns true when the plan can be reduced.
   private func endFades(until time: Int64) -> Bool {
     var isOver = false
     for cable in graph.unsettled {
       guard let end = end(of: cable.settling), end <= time else { continue }
       cable.settling = nil
-      // A gain that has come to rest is mixed as before, unless it is none any more.
+      // A gain at rest is mixed as before, unless the cable is gone or at unity.
       if cable.isLeaving || cable.isTail || cable.key.isFeedback || cable.target == 1 { isOver = true }
     }
     return isOver
   }
 
-  /// The engine frame at which a fade ends, if that is known.
+  /// The engine frame at which a fade ends, if known.
   private func end(of settling: EngineCable.Settling?) -> Int64? {
     switch settling {
     case .at(let end): return end
     case .after(let serial, let frames):
-      // What has its frame and was in the queue before it, is executed there, taken up or not.
-      // Serial numbers follow each other.
+      // A transaction with a frame of its own that was queued ahead of time is executed at that frame,
+      // whether or not the count has arrived. Serial numbers are consecutive.
       guard let first = sent.first, sent.indices.contains(serial - first.serial) else { return nil }
       let transaction = sent[serial - first.serial]
       guard transaction.isAhead else { return nil }
@@ -117,7 +117,7 @@ extension Engine {
         ring.pop()
       }
     }
-    // In an order that does not depend on how many threads there are.
+    // The order must not depend on the number of threads.
     let sorted = records.enumerated().sorted {
       ($0.element.time, $0.element.node, $0.offset) < ($1.element.time, $1.element.node, $1.offset)
     }
@@ -127,25 +127,25 @@ extension Engine {
     }
   }
 
-  /// Events for which the queue of a node had no room, ever; notes that begin may be among them, ends never.
+  /// Events dropped because a node's queue was full, in total. Notes may be among them, ends of notes never.
   public var lostEvents: Int {
     (0..<threads).reduce(0) {
       $0 + renderer.team.pointee.runners[$1].eventsDropped.load(ordering: .relaxed)
     }
   }
 
-  /// Entries that the lifecycle trace lacks, since nobody called `collect` in time.
+  /// Trace entries lost because `collect` was not called in time.
   public var lostTraceEntries: Int {
     (0..<threads).reduce(0) {
       $0 + renderer.team.pointee.runners[$1].traceDropped.load(ordering: .relaxed)
     }
   }
 
-  /// The lifecycle trace from the entry with this serial number on.
+  /// Entries of the lifecycle trace from serial number `id` on.
   public func trace(since id: Int) -> [TraceEntry] { log.entries(since: id) }
 
-  /// The engine frame at which the next fade ends, and a driver that wants the same bits for every period
-  /// has to call `collect`: what a cycle becomes after its fade begins there. nil: none is under way.
+  /// The engine frame at which the next fade ends. A driver that promises the same bits for every period must
+  /// call `collect` there, since cables of a cycle are crossfaded from that frame. nil: no fade is under way.
   public var nextFadeEnd: Int64? {
     let now = renderer.time
     return graph.unsettled.compactMap { cable in
@@ -157,7 +157,7 @@ extension Engine {
     }.min()
   }
 
-  /// Whether everything that was asked for has happened and no fade is under way.
+  /// True when every request has been executed and no fade is under way.
   public var isSettled: Bool {
     unsent.isEmpty && sent.isEmpty && !isUntidy
       && graph.unsettled.allSatisfy { $0.settling == nil && !$0.isLeaving }

@@ -1,20 +1,20 @@
-// Memory that plans lie in, one after the other. Worker.
+// Recycling of plan memory. Worker.
 
 extension Engine {
-  /// Bytes that are kept for plans to come, beside what two of them need.
+  /// Bytes kept for later plans, in addition to the memory of two plans.
   private static let spareBytes = 1 << 24
 
   func takePlanMemory() -> PlanMemory { spareMemory.popLast() ?? PlanMemory() }
 
-  /// Keeps what a plan lay in for another one. As many as edits come in a hurry: memory that is asked for
-  /// and given back with each of them leaves the heap in pieces.
+  /// Keeps a plan's memory for another plan, enough for edits in quick succession. Allocating and freeing it
+  /// with each edit would fragment the heap.
   func keepPlanMemory(_ memory: PlanMemory) {
     let kept = spareMemory.reduce(memory.bytes) { $0 + $1.bytes }
     if spareMemory.count < 2 || kept <= Self.spareBytes { spareMemory.append(memory) }
   }
 
-  /// Has memory ready for the next plan, so that no edit waits while the system finds it. To be called
-  /// now and then, where sound is live.
+  /// Prepares memory for the next plan, so that no edit waits for page faults. Call it now and then in live
+  /// use.
   public func makeReady() {
     guard spareMemory.isEmpty, isSettled, let running else { return }
     spareMemory.append(PlanMemory(like: running.memory))

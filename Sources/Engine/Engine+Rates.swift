@@ -1,15 +1,15 @@
 import Patch
 import Realtime
 
-// Following the driver's rate. No audio thread runs meanwhile. Worker, all of it.
+// Change of the driver's sample rate. No audio thread runs meanwhile. Worker, all of it.
 
 extension Engine {
-  /// Follows a driver of another rate or period: what sounds keeps its pitch, what moves its time.
-  /// No audio thread may run.
+  /// Follows a driver with another rate or period: sounding notes keep their pitch, fades their time in
+  /// seconds. No audio thread may run.
   public func retune(rate newRate: Double, period newPeriod: Int) {
     period = newPeriod
     guard newRate != rate else { return }
-    // Fades that have begun are known to, then, and stretched with their ends.
+    // Fades that have begun become known here, and their ends are stretched too.
     collect()
     let pending = pending
     for node in graph.nodesByKey.values { node.retune(from: rate, to: newRate, pending) }
@@ -21,7 +21,7 @@ extension Engine {
 }
 
 extension EngineNode {
-  /// `pending`: what has been sent and not executed: it may hold memory for more channels.
+  /// `pending`: transactions that are not executed yet; they may hold memory for more channels.
   fileprivate func retune(from old: Double, to new: Double, _ pending: [Transaction]) {
     guard let type, let slot, let kernelMemory else { return }
     for index in 0..<Int(slot.pointee.parameterCount) {
@@ -34,7 +34,7 @@ extension EngineNode {
     }
     let memory = kernelMemory.another(size)
     type.retune(slot.pointee.kernel, old, new, memory.base)
-    // What it is still to widen into has another size as well.
+    // Memory that it is still to widen into changes its size too.
     var newest = memory
     for transaction in pending { newest = transaction.moveWidening(of: slot, from: newest, size: size) }
     kernelMemory.deallocate()
@@ -44,8 +44,8 @@ extension EngineNode {
 }
 
 extension Transaction {
-  /// A node that widens moves into other memory, from `memory`, which is freed then. Gives where it is after
-  /// this transaction.
+  /// Replaces the memory that a pending widening moves a kernel into. `memory` is where the kernel is before
+  /// this transaction; it is freed afterwards. Returns where the kernel is after it.
   fileprivate func moveWidening(
     of slot: UnsafeMutablePointer<NodeSlot>, from memory: KernelMemory, size: Int
   ) -> KernelMemory {

@@ -3,20 +3,24 @@ import Processors
 import Realtime
 import Sampler
 
-/// Makes what sounds follow the patch, without ever disturbing what stays.
+/// Makes the sound follow the patch without disturbing nodes that stay.
 ///
 /// All methods: Worker, one thread at a time. The audio thread sees `renderer` only.
 public final class Engine {
+  /// Every node kind that the engine can run.
   public static let catalogue = KindCatalogue(processorKinds + samplerKinds)
+  /// Seconds of a crossfade unless an edit asks for another length.
   public static let standardFade = 0.010
 
+  /// The audio thread's side of the engine.
   public let renderer: Renderer
+  /// Sample rate, Hz.
   public internal(set) var rate: Double
-  /// Threads that render, the driver's included.
+  /// Rendering threads, the driver's included.
   public let threads: Int
-  /// Frames of the driver's period; the engine renders any, this is for the views.
+  /// Frames of the driver's period. The engine renders any number of frames; this value is for display.
   public var period: Int
-  /// What the driver has for each `input` and `output`; this, too, is for the views.
+  /// Channels that the driver has for each `input` and `output`; for display too.
   public var device = DeviceChannels()
   var log = TraceLog()
   var edits: EditLog
@@ -25,7 +29,7 @@ public final class Engine {
   private var resources: [NodeID: Resource] = [:]
   private var faults: [NodeID: String] = [:]
   private var loads: [NodeID: FileLoad] = [:]
-  /// How often nodes were revived after the blast shield muted them.
+  /// Number of revivals of each node after the blast shield muted it.
   var lives: [NodeID: Int] = [:]
   private(set) var wanted = Patch()
   var taps: [Tap] = []
@@ -43,26 +47,27 @@ public final class Engine {
   private let quality: SampleQuality
   let pools = NodePools()
   let rows = RowPool()
-  /// Drivers ask in every period; the answer changes with plans and names only.
+  /// Cached: drivers ask in every period, and the answer changes with plans and names only.
   private var knownEndpoints: [Endpoint]?
   /// The plan that the audio thread runs.
   var running: CompiledPlan?
-  /// What the running plan looks like, once somebody has looked.
+  /// Structure of the running plan for reports, made at the first report.
   var picture: PlanPicture?
-  /// Memory of plans that are out of use, for the next ones: its pages are there already.
+  /// Memory of unused plans for the next ones; its pages are mapped already.
   var spareMemory: [PlanMemory] = []
   var numbers: [Int32: (id: NodeID, name: String)] = [:]
 
-  /// When the latest plan was compiled, in engine frames, and whether fades have ended since.
+  /// Engine frame at which the latest plan was compiled, and whether fades have ended since.
   var plannedAt: Int64 = 0
   var isUntidy = false
 
-  /// Plans sent and plans that came back, ever.
+  /// Plans sent to the audio thread, in total.
   public private(set) var plansSent = 0
+  /// Plans that are out of use again, in total.
   public internal(set) var plansReturned = 0
 
-  /// `threads`: how many render together, 1...16, where a patch is worth it. The sound is the same, bit
-  /// for bit. `quality`: how samples are read where nodes leave it open.
+  /// `threads`: rendering threads, 1...16, used where a patch gains from them; the output is the same, bit
+  /// for bit. `quality`: sample interpolation for nodes that do not set it.
   public init(rate: Double, period: Int, threads: Int = 1, quality: SampleQuality = .four) {
     self.rate = rate
     self.quality = quality
@@ -84,16 +89,16 @@ public final class Engine {
 
   // MARK: Edits
 
-  /// Makes the sound follow `patch`: prepares what is new, compiles a plan, sends it with the changes
-  /// of parameters and gains as one transaction.
+  /// Makes the sound follow `patch`: prepares new nodes and cables, compiles a plan, and sends it with the
+  /// changes of parameters and gains as one transaction.
   ///
   /// - Parameters:
-  ///   - touched: what an edit of the patch adopted last may have changed; nil: it is compared.
-  ///   - ramps: how long named parameters take, in seconds; the others take `fade`.
-  ///   - tails: nodes that shall ring out, if they leave.
+  ///   - touched: parts of the patch that may differ from the patch adopted last; nil: both are compared.
+  ///   - ramps: duration in seconds for named parameters; the others take `fade`.
+  ///   - tails: nodes that ring out if they leave.
   ///   - fade: seconds of each crossfade.
-  ///   - time: engine frame at which it happens; nil for the next block.
-  ///   - edit: what is to stand in the log of edits, as a line of the language; nil: nothing.
+  ///   - time: engine frame of the edit; nil for the next block.
+  ///   - edit: text for the edit log, as a line of the language; nil: no entry.
   public func adopt(
     _ patch: Patch, touched: Touched? = nil,
     ramps: [(node: NodeID, path: ParameterPath, seconds: Double)] = [], tails: [NodeID] = [],
@@ -102,7 +107,7 @@ public final class Engine {
     let old = wanted
     if let time { endFades(inTurnUntil: time) }
     wanted = patch
-    // Before the first frame nothing sounds, so nothing has to fade.
+    // Nothing sounds before the first frame, so nothing has to fade.
     let begin = max(time ?? 0, renderer.time)
     let isFirst = begin == 0
     let frames = isFirst ? 0 : Int((fade * rate).rounded())
@@ -118,7 +123,7 @@ public final class Engine {
     send(reconciler.run(extent), at: time, describing: isFirst ? nil : edit)
   }
 
-  /// Compiles the union anew after fades have ended.
+  /// Compiles a smaller plan after fades have ended.
   func tidy(at time: Int64? = nil) {
     let reconciler = Reconciler(
       engine: self, patch: wanted, fade: Int((Engine.standardFade * rate).rounded()), isFirst: false,
@@ -126,7 +131,7 @@ public final class Engine {
     send(reconciler.run(Touched(from: wanted, to: wanted), mustCompile: true), at: time)
   }
 
-  /// What reconciling found to do.
+  /// Sends the reconciler's result as one transaction.
   private func send(_ work: Reconciler.Work, at time: Int64?, describing edit: String? = nil) {
     if work.needsPlan { knownEndpoints = nil }
     guard work.needsPlan || !work.commands.isEmpty || !work.garbage.isEmpty else {
@@ -180,22 +185,22 @@ public final class Engine {
     }
   }
 
-  /// A note, a pedal, a transport: straight to the node.
+  /// Sends a note, pedal or transport event straight to a node.
   public func perform(_ event: Event, on node: NodeID, at time: Int64? = nil) {
     guard let node = graph.current[node], node.takesEvents else { return }
     if event.kind == .play || event.kind == .cue { node.resource?.expect(seconds: event.time) }
     send(.event(node.slot, event), at: time)
   }
 
-  /// Every voice fades at once.
+  /// Fades out every voice at once.
   public func panic() {
     for node in graph.current.values where node.takesEvents {
       send(.event(node.slot, Event(.allSoundOff)), at: nil)
     }
   }
 
-  /// Gives a node its instrument or file; what sounds with the old one ends as it would have. One that it has
-  /// already changes nothing.
+  /// Gives a node its instrument or file. Voices on the old one end as they would have. No effect if the node
+  /// has it already.
   public func use(_ resource: Resource?, for id: NodeID) {
     if let old = resources[id], old !== resource { oldResources.append(old) }
     resources[id] = resource
@@ -210,23 +215,23 @@ public final class Engine {
     if let resource { log.note(.loaded(resource.name), node.id, node.name, at: renderer.time) }
   }
 
-  /// The patch no longer has the node: nothing is kept for it but what it plays while it fades. If it comes
-  /// back later, it has to be given its file again.
+  /// Drops the file of a node that the patch no longer has, as soon as its fade is over. If the node comes
+  /// back later, it needs its file again.
   public func forget(_ id: NodeID) {
     if let resource = resources.removeValue(forKey: id) { oldResources.append(resource) }
     faults[id] = nil
     loads[id] = nil
   }
 
-  /// How far the file is that a node will play; nil: none is loading.
+  /// Shows the progress of a file that a node will play; nil: none is loading.
   public func show(_ load: FileLoad?, for id: NodeID) {
     guard loads[id] != load else { return }
     loads[id] = load
     graph.current[id]?.loading = load
   }
 
-  /// A file that is missing: the node stays, goes on with what it plays or passes nothing, and says why. nil
-  /// takes it back.
+  /// Marks a node whose file is missing. The node stays, goes on with its old file or passes nothing, and
+  /// shows the reason. nil removes the mark.
   public func markPlaceholder(_ id: NodeID, _ reason: String?) {
     guard faults[id] != reason else { return }
     faults[id] = reason
@@ -235,17 +240,17 @@ public final class Engine {
     if let reason { log.note(.failed(reason), id, node.name, at: renderer.time) }
   }
 
-  /// Whether the levels of all outputs are measured for `report`.
+  /// Enables the level meters of all outputs for `report`.
   public var isMetering: Bool {
     get { renderer.isMetering.load(ordering: .relaxed) }
     set { renderer.isMetering.store(newValue, ordering: .relaxed) }
   }
 
-  /// What has not been executed, as far as `collect` knows.
+  /// Transactions not executed yet, as far as `collect` knows.
   var pending: [Transaction] { sent + unsent }
 
-  /// Listens to a port of a node by name, whatever the node of that name is at a time: its sound goes
-  /// to driver channels of its own. To be called after the first `adopt`. nil: no such port.
+  /// Monitors a port of a node by name, whichever node has the name at a time, on driver channels of its own.
+  /// Call it after the first `adopt`. nil: no such port.
   public func addTap(node name: String, port: String?) -> Endpoint? {
     guard let node = wanted[named: name].flatMap({ graph.current[$0.id] }) else { return nil }
     guard let output = node.outputs.firstIndex(where: { !$0.isEvents && (port == nil || $0.name == port) })
@@ -292,7 +297,7 @@ public final class Engine {
 
   // MARK: Endpoints
 
-  /// The driver channels that are wanted now, those of leaving nodes included; each once.
+  /// Driver channels wanted now, including those of leaving nodes; each once.
   public var endpoints: [Endpoint] {
     if let known = knownEndpoints { return known }
     let found = findEndpoints()

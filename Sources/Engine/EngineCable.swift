@@ -1,7 +1,7 @@
 import Patch
 import Realtime
 
-/// The worker's side of a cable that sounds.
+/// Worker-side object of a running cable.
 final class EngineCable {
   enum Destination: Hashable {
     case audio(Int)
@@ -10,7 +10,7 @@ final class EngineCable {
     case events
   }
 
-  /// A cable with another map or delay is another cable: the two crossfade.
+  /// Identity of a cable. A change of map or delay is a new cable, and the two crossfade.
   struct Key: Hashable {
     var source: Int32
     var sourcePort: String
@@ -18,25 +18,25 @@ final class EngineCable {
     var destinationPort: String
     var map: ChannelMap?
     var mixing: ChannelMixing
-    /// Closes a cycle.
+    /// True when it closes a cycle.
     var isFeedback: Bool
-    /// Another one where channel counts at its ends have changed what an earlier one was to bring.
+    /// Counts the renewals of the cable by changes of channel counts.
     var era: Int32
-    /// Frames: `CableSlot.feedbackDelay` where it closes a cycle, else what makes up for the latency of
-    /// parallel paths.
+    /// Frames: `CableSlot.feedbackDelay` if it closes a cycle; otherwise the latency compensation of parallel
+    /// paths.
     var delay: Int32
   }
 
   let key: Key
-  /// Unique among all cables that ever were: those between the same two ports are summed by age.
+  /// Unique over the engine's lifetime. Cables between the same two ports are summed by age.
   let number: Int32
   let source: EngineNode
-  /// Position among the source's audio outputs; nil for events. One that closes a cycle takes what its source
-  /// gives ahead of time, if that does.
+  /// Position among the source's audio outputs; nil for events. A feedback cable uses the source's
+  /// ahead-of-time output if there is one.
   let output: Int?
   let destination: EngineNode
   let input: Destination
-  /// Linear.
+  /// Linear gain.
   var target: Float { didSet { refreshRow() } }
   var isLeaving = false {
     didSet {
@@ -45,50 +45,50 @@ final class EngineCable {
       refreshWanted()
     }
   }
-  /// Frames from its making until what it brings is whole: its delay has to fill, and so have those inside
-  /// of nodes that came with it. Fades wait for it.
+  /// Frames after creation until its signal is complete: its delay has to fill, and so have the delays inside
+  /// new nodes upstream. Fades wait for it.
   var wait: Int32 = 0
-  /// The engine frame at which that is so, as far as known.
+  /// The engine frame at which the signal is complete, as far as known.
   var opensAt = Int64.max
-  /// No longer in the patch, as its source is not: it passes on what that still has to say, and settles
-  /// when that has been long enough.
+  /// The patch has removed the source with its tail. The cable passes the tail on, and settles when that is
+  /// over.
   var isTail = false { didSet { refreshWanted() } }
-  /// Of events: it is to end what it holds.
+  /// True while an event cable ends the notes that it holds.
   var isClosing = false
-  /// Among the graph's unsettled cables.
+  /// Member of the graph's unsettled cables.
   var isUnsettled = false
-  /// No longer in the graph.
+  /// Removed from the graph.
   var isGone = false
   var isMixed: Bool { row.pointee.isMixed }
-  /// The end of its fade, while it fades.
+  /// End of its fade, while it fades.
   enum Settling {
     case unsent(frames: Int)
-    /// So many frames after the transaction of this serial is executed.
+    /// `frames` after the transaction with this serial number is executed.
     case after(transaction: Int, frames: Int)
     case at(Int64)
   }
 
-  /// Channels of its ends, as it spreads them.
+  /// Channel counts at both ends, as used for its gains.
   private struct Ends: Equatable {
     var from = PortChannels.one
     var to = PortChannels.one
   }
   private var ends = Ends()
-  /// What it goes on with while another takes over.
+  /// Gains that it keeps while a successor takes over.
   private var fixed: ChannelSpread?
-  /// It brings what the patch said before channel counts changed.
+  /// It keeps the gains from before a change of channel counts.
   var isFixed: Bool { fixed != nil }
   var settling: Settling? { didSet { refreshRow() } }
   let row: CableRow.Pointer
   private let rows: RowPool
-  /// What the audio thread's ramp does, followed from here to know when a fade is as good as over
-  /// although edits keep arriving.
+  /// Copy of the audio thread's ramp. The worker uses it to tell when a fade is practically over although
+  /// edits keep restarting it.
   private var mirror: Ramp
   private var mirrorTime: Int64 = 0
-  /// Every one of its moves had a frame of its own. What is asked for at “the next block” is executed later
-  /// than when it was prepared, and the mirror runs ahead.
+  /// Every move so far had an exact frame. A change requested for "the next block" is executed later than it
+  /// was prepared, so the mirror runs ahead.
   private var isMirrorExact = true
-  /// The transaction that made it leave, and the engine frame at which that was executed, once known.
+  /// The transaction that removed it, and the engine frame of its execution, once known.
   var leavingSince: Int?
   var leavingAt: Int64?
   private var nextMove: (start: Int64, target: Float, frames: Int)?
@@ -130,7 +130,7 @@ final class EngineCable {
     row.pointee.isDirect = target == 1 && isSettled && !isLeaving && key.delay == 0
   }
 
-  /// Channel counts follow the cables of the patch.
+  /// Marks the destination, since channel counts follow the cables of the patch.
   private func refreshWanted() {
     let isWanted = !isLeaving && !isTail
     guard row.pointee.isWanted != isWanted else { return }
@@ -139,7 +139,7 @@ final class EngineCable {
     if !isWanted { destination.row.pointee.mayNarrow = true }
   }
 
-  /// Frames that a fade which begins at `time` has to wait for it.
+  /// Frames that a fade beginning at `time` has to wait for this cable.
   func remainingWait(at time: Int64) -> Int32 { opensAt <= time ? 0 : wait }
 
   /// Follows a gain command that takes effect at `time`.
@@ -154,14 +154,14 @@ final class EngineCable {
     }
   }
 
-  /// Whether nobody hears it any more, at `time`, although edits keep its fade from ending: -120 dB.
+  /// True when the cable is below -120 dB at `time`, although edits keep its fade from ending.
   func isInaudible(at time: Int64, isExact: Bool) -> Bool {
     guard !carriesEvents, target == 0 else { return false }
     if isExact, isMirrorExact {
       advanceMirror(to: time)
       return mirror.ceiling < 1e-6
     }
-    // As the audio thread tells it, from a block after the command to leave.
+    // As the audio thread reports it, from a block after the command to leave.
     guard let leavingAt, leavingAt < time, slot != nil else { return false }
     return Float(bitPattern: slot.pointee.ceilingNow.load(ordering: .relaxed)) < 1e-6
   }
@@ -177,7 +177,8 @@ final class EngineCable {
     mirrorTime = max(mirrorTime, time)
   }
 
-  /// What is left of its fade takes the same time at another rate, from `time` on. No audio thread runs.
+  /// Stretches the rest of its fade to the same time in seconds at another rate, from `time` on. No audio
+  /// thread runs.
   func stretch(by factor: Double, at time: Int64) {
     guard let slot else { return }
     slot.pointee.gain.stretch(by: factor)
@@ -189,7 +190,7 @@ final class EngineCable {
 
   var carriesEvents: Bool { output == nil }
 
-  /// Its source makes up for the frames by which the cable is delayed because it closes a cycle.
+  /// True when its source compensates for the delay of this feedback cable.
   func isMadeUp(rate: Double) -> Bool {
     guard key.isFeedback, let type = source.type, type.aheadOutput == output else { return false }
     return type.makesUp(source.values, rate: rate)
@@ -231,17 +232,17 @@ final class EngineCable {
     ChannelSpread(conversion(ends), from: ends.from, to: ends.to, isMixed: source.hasMemoryOfChannels)
   }
 
-  /// Its conversion by name, where the input has so many channels; nil where they go straight through.
+  /// Name of its conversion to an input with this many channels; nil where channels pass straight through.
   func conversionName(to channels: Int) -> String? {
     isForAll(ends) && channels == 1 && ends.from.count == 1 ? nil : conversion(ends).name
   }
 
-  /// Gains from the channels of its source's buffers to so many of the input's.
+  /// Gains from the source's buffer channels to the input's channels.
   func gains(to channels: Int) -> [ChannelGain] {
     (fixed ?? spread(ends)).gains.filter { $0.destination < channels }
   }
 
-  /// It spreads what its ends have now.
+  /// Adopts the present channel counts of its ends.
   func takeSpread() {
     ends = endsNow
     fixed = nil
@@ -253,8 +254,8 @@ final class EngineCable {
     row.pointee.isStraight = fixed == nil && key.map == nil && ends.from == ends.to
   }
 
-  /// Follows its ends to the channels that they have now, where that is heard as no step. Else it goes on
-  /// with what it brought, and false says that another is to take over.
+  /// Adopts the present channel counts of its ends if that causes no audible step. Otherwise keeps the old
+  /// gains and returns false: a successor must crossfade with it.
   func followEnds() -> Bool {
     let (old, new) = (ends, endsNow)
     guard old != new else { return true }
@@ -277,7 +278,7 @@ final class EngineCable {
     return false
   }
 
-  /// The ports of the patch that it joins.
+  /// The patch ports that it joins.
   var patchEnds: Cable.Ends {
     Cable.Ends(
       PortReference(source.id, key.sourcePort), PortReference(destination.id, key.destinationPort))

@@ -1,55 +1,54 @@
 import Patch
 
-/// What sounds or is about to, leaving nodes and cables included, and what the patch wants of it.
+/// The running graph, leaving nodes and cables included, and the patch's wishes for it.
 ///
-/// Everything stands in tables that an edit changes where it touches them, so that none of its work but
-/// ordering and compiling grows with the patch. Worker.
+/// All tables are updated incrementally. Only sorting and compiling grow with the patch. Worker.
 final class EngineGraph {
-  /// Where a node stands in `nodes` and a wish in `wishes`, as long as it lives; nil: free.
+  /// A node keeps its index in `nodes`, and a wish its index in `wishes`, as long as it lives; nil: free.
   private(set) var nodes: [EngineNode?] = []
-  /// Their rows, by the same places.
+  /// Rows of the nodes, by the same indices.
   private(set) var rows: [NodeRow.Pointer?] = []
   private(set) var wishes: [CableWish?] = []
-  /// What the wishes join, by their places, for passes over all of them; -1: free.
+  /// Columns of the wishes by index, for passes over all of them; -1: free.
   private(set) var wishSources: [Int32] = []
   private(set) var wishDestinations: [Int32] = []
   private(set) var wishStandings: [CycleBreaker.Standing] = []
-  /// The audio input that a wish goes to; -1: another kind of input.
+  /// Audio input that a wish goes to; -1: another kind of input.
   private(set) var wishPorts: [Int32] = []
-  /// Frames by which wishes are delayed to make up for the latency of parallel paths.
+  /// Latency compensation of each wish, in frames.
   private(set) var wishCompensations: [Int32] = []
   private var compensatedCount = 0
-  /// Latency of each node, by its place.
+  /// Latency of each node, by index.
   private(set) var latencies: [Int32] = []
   private var latentCount = 0
-  /// Whether latency has to be thought of at all.
+  /// True when latency compensation has anything to do.
   var isLatent: Bool { latentCount > 0 || compensatedCount > 0 }
   private var freeNodes: [Int32] = []
   private var freeWishes: [Int32] = []
   private(set) var nodeCount = 0
 
-  /// The node of each identity that is to stay.
+  /// The current node of each identity.
   private(set) var current: [NodeID: EngineNode] = [:]
   private(set) var nodesByKey: [EngineNode.Key: EngineNode] = [:]
   private(set) var cables: [EngineCable.Key: EngineCable] = [:]
   private var wishesByEnds: [Cable.Ends: CableWish] = [:]
-  /// How often cables between the same ports were renewed.
+  /// Number of renewals of cables between the same ports.
   private var eras: [Cable.Ends: Int32] = [:]
   /// Wishes that go through the feedback delay.
   private var feedback: [CableWish] = []
 
-  /// Cables of sound that go through a delay.
+  /// Audio cables that go through a delay.
   private(set) var delayed: [EngineCable] = []
-  /// Nodes that are still heard and no longer wanted.
+  /// Nodes that are still audible but no longer in the patch.
   private(set) var leaving: [EngineNode] = []
   /// Cables that fade or leave.
   private(set) var unsettled: [EngineCable] = []
   /// Nodes with driver channels.
   private(set) var endpoints: [EngineNode] = []
-  /// Nodes that hear a MIDI port of the driver.
+  /// Nodes that listen to a MIDI port of the driver.
   private(set) var receivers: [EngineNode] = []
 
-  /// Breaks the circles of references, and frees what they held.
+  /// Breaks the reference cycles and frees all memory.
   func removeAll() {
     for cable in cables.values { cable.free() }
     for node in nodesByKey.values {
@@ -62,7 +61,7 @@ final class EngineGraph {
     nodesByKey = [:]
   }
 
-  /// Makes room, so that the tables of a large patch do not move as they grow.
+  /// Reserves capacity, so that the tables of a large patch do not move while they grow.
   func reserve(nodes nodeCount: Int, cables cableCount: Int) {
     nodes.reserveCapacity(nodeCount)
     rows.reserveCapacity(nodeCount)
@@ -101,7 +100,7 @@ final class EngineGraph {
     if node.midiPort != nil { receivers.append(node) }
   }
 
-  /// Takes the node and its cables out; `dropped` is told of each cable.
+  /// Removes a node and its cables; calls `dropped` for each cable.
   func remove(_ node: EngineNode, dropped: (EngineCable) -> Void) {
     let (incoming, outgoing) = (node.incoming, node.outgoing)
     node.incoming = []
@@ -123,7 +122,7 @@ final class EngineGraph {
     if node.midiPort != nil { receivers.removeAll { $0 === node } }
   }
 
-  /// Makes it the one that its identity means; gives the one before.
+  /// Makes `node` the current one of its identity; returns the one before.
   func appoint(_ node: EngineNode) -> EngineNode? { current.updateValue(node, forKey: node.id) }
 
   func dismiss(_ id: NodeID) -> EngineNode? { current.removeValue(forKey: id) }
@@ -139,7 +138,7 @@ final class EngineGraph {
     }
   }
 
-  /// To be called when the name of a node changed: sums are in the order of their sources' names.
+  /// Call this when a node was renamed: inputs are summed in the order of their sources' names.
   func reorderCables(from node: EngineNode) {
     for cable in node.outgoing {
       unlink(cable)
@@ -149,8 +148,8 @@ final class EngineGraph {
 
   // MARK: Cables
 
-  /// The order in which cables are summed: by names, so that it does not depend on the order in which
-  /// the patch was made.
+  /// Insertion index of a cable among its destination's inputs. The order is by name, so that it does not
+  /// depend on the order in which the patch was made.
   private static func place(of cable: EngineCable) -> Int {
     let list = cable.destination.incoming
     var low = 0
@@ -179,7 +178,7 @@ final class EngineGraph {
     if cable.row.pointee.isDelayed { delayed.append(cable) } else { countReader(1, of: cable) }
   }
 
-  /// Puts it in its place among the cables into its destination.
+  /// Inserts the cable at its place among the destination's inputs.
   private func link(_ cable: EngineCable) {
     let place = Self.place(of: cable)
     let list = cable.destination.incoming
@@ -218,14 +217,14 @@ final class EngineGraph {
     cable.isGone = true
   }
 
-  /// A cable that begins to fade or to leave.
+  /// Adds a cable that begins to fade or to leave.
   func unsettle(_ cable: EngineCable) {
     guard !cable.isUnsettled else { return }
     cable.isUnsettled = true
     unsettled.append(cable)
   }
 
-  /// Forgets those that have come to rest.
+  /// Removes cables that have come to rest.
   func forgetSettled() {
     unsettled.removeAll { cable in
       let isSettled = cable.isGone || cable.settling == nil && !cable.isLeaving
@@ -238,7 +237,7 @@ final class EngineGraph {
 
   subscript(_ ends: Cable.Ends) -> CableWish? { wishesByEnds[ends] }
 
-  /// Another cable is to carry out the wish from now on.
+  /// Makes the next cable of the wish a new one, with another key.
   func renew(_ wish: CableWish) {
     wish.era = eras[wish.ends, default: 0] + 1
     eras[wish.ends] = wish.era
@@ -278,13 +277,13 @@ final class EngineGraph {
     freeWishes.append(wish.index)
   }
 
-  /// From now on the wish is carried out by this cable.
+  /// Makes `cable` the one that realises the wish.
   func setCable(_ cable: EngineCable, of wish: CableWish) {
     wish.cable = cable
     if !cable.carriesEvents { wishStandings[Int(wish.index)] = cable.key.isFeedback ? .delayed : .direct }
   }
 
-  /// Delays a wish by so many frames; gives it if that is a change.
+  /// Sets the latency compensation of a wish, in frames. Returns the wish if that is a change.
   func setCompensation(_ frames: Int32, at place: Int) -> CableWish? {
     let old = wishCompensations[place]
     guard frames != old, let wish = wishes[place] else { return nil }
@@ -294,8 +293,7 @@ final class EngineGraph {
     return wish
   }
 
-  /// Sends just the wishes at these places through the feedback delay; gives those for which that is
-  /// a change.
+  /// Sends exactly the wishes at these indices through the feedback delay. Returns the wishes that changed.
   func setFeedback(_ places: [Int]) -> [CableWish] {
     if places.isEmpty, feedback.isEmpty { return [] }
     let old = feedback
@@ -311,7 +309,7 @@ final class EngineGraph {
   }
 }
 
-/// A cable of the patch as the engine sees it: which of its ports it joins, and how.
+/// The engine's view of a patch cable: its ports and its settings.
 final class CableWish {
   struct Route {
     var source: EngineNode
@@ -327,13 +325,13 @@ final class CableWish {
   var mixing: ChannelMixing
   /// Linear gain.
   var target: Float
-  /// Closes a cycle.
+  /// True when it closes a cycle.
   var isFeedback = false
-  /// Frames by which it is delayed to be as late as parallel paths.
+  /// Latency compensation, in frames.
   var compensation: Int32 = 0
-  /// How often other cables took over.
+  /// Number of renewals.
   var era: Int32 = 0
-  /// What carries it out.
+  /// The cable that realises it.
   var cable: EngineCable?
   fileprivate(set) var index: Int32 = 0
 

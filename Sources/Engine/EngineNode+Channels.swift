@@ -13,24 +13,25 @@ extension EngineNode {
     PortChannels(count: Int(row.counts[inputs.count + port]), width: outputChannels[port])
   }
 
-  /// Channels that have values of their own: those of its first input, or of its first output.
+  /// Channels for per-channel parameters: those of the first input, or else of the first output.
   private var mainChannels: PortChannels {
     if !inputs.isEmpty { return inputPort(0) }
     return outputs.isEmpty ? .one : outputPort(0)
   }
 
-  /// Values that cables may bring to the parameter at this position: one a channel, or one.
+  /// Number of values that cables may drive at this parameter: one per channel, or one.
   func parameterChannels(_ parameter: Int) -> PortChannels {
     type?.description.parameters[parameter].isPerChannel == true ? mainChannels : .one
   }
 
-  /// Where its kernel finds how many channels its first input has by the document; nil: it does not ask.
+  /// Position of the hidden parameter that tells its kernel the document's channel count; nil: the kernel
+  /// does not ask.
   var countPosition: Int? { type?.followsCount == true ? values.count : nil }
 
-  /// With what the engine adds.
+  /// Parameters, including the hidden one.
   var parameterCount: Int { values.count + (countPosition == nil ? 0 : 1) }
 
-  /// Its kernel remembers something of each channel.
+  /// True when its kernel keeps state per channel.
   var hasMemoryOfChannels: Bool {
     guard let type, inputChannels.first ?? 0 > 1 else { return false }
     var configuration = configuration(rate: 48000)
@@ -39,8 +40,8 @@ extension EngineNode {
     return type.memorySize(configuration) != size
   }
 
-  /// What the elements of a parameter are to go to: those of further channels go with the ones that these
-  /// repeat, and what is beyond a list with its last.
+  /// Targets of a parameter's elements. Extra channels repeat the values of the channels that they repeat;
+  /// channels beyond a list take its last value.
   func elements(of parameter: Int) -> [Float] {
     let values = values[parameter]
     guard let last = values.last, type?.description.parameters[parameter].isPerChannel == true else {
@@ -56,7 +57,7 @@ extension EngineNode {
     }
   }
 
-  /// Its kernel has widened: each channel has the values of the one that it goes on from.
+  /// Widens the values sent so far: each channel takes the value of the channel that it continues.
   func widenValues(from old: Int, to new: Int) {
     for index in sentValues.indices
     where sentValues[index].count > 1 && type?.description.parameters[index].isPerChannel == true {

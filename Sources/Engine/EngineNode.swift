@@ -2,21 +2,21 @@ import Patch
 import Realtime
 import Synchronization
 
-/// The worker's side of a node that sounds, from preparation until it is freed.
+/// Worker-side object of a running node, from preparation until it is freed.
 ///
-/// Its identity is that of the patch's node and the settings that its shape depends on: when one of
-/// those changes, another EngineNode takes over by crossfade.
+/// Its identity is that of the patch's node together with its structural settings. When one of these changes,
+/// another EngineNode takes over by crossfade.
 final class EngineNode {
   struct Key: Hashable {
     var id: NodeID
     var kind: String
     var shape: [Float]
-    /// How often it was revived.
+    /// Number of revivals.
     var life = 0
   }
 
   let key: Key
-  /// Unique among all nodes that ever were.
+  /// Unique over the engine's lifetime.
   let number: Int32
   var name: String
   /// nil for a placeholder.
@@ -24,14 +24,14 @@ final class EngineNode {
   /// Audio inputs and outputs, in the description's order.
   let inputs: [PortDescription]
   let outputs: [PortDescription]
-  /// Channels of the kernel's audio inputs and outputs: as many as there have been since it was prepared.
+  /// Channels of the kernel's audio inputs and outputs: the largest number since it was prepared.
   private(set) var inputChannels: [Int]
   private(set) var outputChannels: [Int]
-  /// The channels that its kernel has been told of.
+  /// Channels last announced to the kernel.
   var preparedChannels: (inputs: [Int], outputs: [Int]) = ([], [])
-  /// Targets of its parameters by the patch, by the parameter's position, one an element.
+  /// Parameter targets from the patch, by position, one value per element.
   var values: [[Float]]
-  /// The same as the audio thread was told. What was a list once has its elements from then on.
+  /// The targets last sent to the audio thread. A parameter that once was a list keeps its elements.
   var sentValues: [[Float]]
   private(set) var slot: UnsafeMutablePointer<NodeSlot>! {
     didSet { row.pointee.slot = slot }
@@ -41,43 +41,43 @@ final class EngineNode {
   var kernelMemory: KernelMemory?
   private var memory: NodeMemory?
   var resource: Resource?
-  /// Why it passes nothing, or plays its old file.
+  /// Reason why it passes nothing or plays its old file.
   var fault: String?
   var loading: FileLoad?
   var isLeaving = false
-  /// Leaving, but heard until nothing more comes from it.
+  /// Leaving, but audible until its tail is over.
   var isRinging = false
   var startedAt: Int64 = 0
-  /// For endpoints: the first of its driver channels.
+  /// First driver channel, for endpoints.
   var firstChannel: Int?
-  /// What its ports are called at the driver, if not as it is; whom its MIDI port hears.
+  /// Name of its ports at the driver, if not the node's own. For `midi`: the sender that it listens to.
   var portName: String?
-  /// For `midi`: which of the driver's MIDI ports; -1: there are too many.
+  /// Number of the driver's MIDI port of a `midi` node; -1: no port is left.
   var midiPort: Int?
   var bytes = 0
-  /// Cables into it, in the order in which they are summed.
+  /// Cables into it, in summing order.
   var incoming: [EngineCable] = []
   var outgoing: [EngineCable] = []
-  /// Its place in the graph.
+  /// Index in the graph.
   var index: Int32 = 0
-  /// No longer in the graph.
+  /// Removed from the graph.
   var isGone = false
-  /// Its place in the plan that is being looked at.
+  /// Index in the plan under inspection.
   var place = 0
-  /// Its place in the plan being compiled.
+  /// Index in the plan being compiled.
   var mark: Int { Int(row.pointee.mark) }
 
   var id: NodeID { key.id }
   var kind: String { key.kind }
-  /// By cable or directly.
+  /// True if events reach it, by cable or directly.
   var takesEvents: Bool { type?.takesEvents == true }
-  /// It rings no more: it has fallen asleep, and nothing comes in that could wake it.
+  /// Its tail is over: it is asleep, and no input can wake it.
   var hasRungOut = false
-  /// By the blast shield.
+  /// Muted by the blast shield.
   var isMuted: Bool { slot?.pointee.isMuted == true }
-  /// Sound ends here: nothing behind it could fade in its place.
+  /// The signal path ends here, so no node downstream could fade in its place.
   let isSink: Bool
-  /// Frames that its sound is late.
+  /// Latency, in frames.
   var latency: Int32 = 0
 
   init(
@@ -114,7 +114,7 @@ final class EngineNode {
 
   deinit { rows.give(row, NodeRow.size(inputs: inputs.count, outputs: outputs.count)) }
 
-  /// Takes up the channels that its row has now.
+  /// Adopts the channel counts of its row.
   func takeChannels() {
     for index in inputChannels.indices { inputChannels[index] = Int(row.channels[index]) }
     for index in outputChannels.indices {
@@ -122,7 +122,7 @@ final class EngineNode {
     }
   }
 
-  /// Allocates its state for the channels that it has by now. Worker.
+  /// Allocates its state for its present channel counts. Worker.
   func prepare(
     rate: Double, quality: SampleQuality, noEvents: UnsafeMutablePointer<EventQueue>, pools: NodePools
   ) {
@@ -175,7 +175,7 @@ final class EngineNode {
     var values = values
     if let firstChannel { values.append([Float(firstChannel)]) }
     if let midiPort { values.append([Float(midiPort)]) }
-    // FNV-1a of the name: the same node of the same file gets the same random numbers.
+    // FNV-1a hash of the name: a node of the same name gets the same random numbers.
     let seed = name.utf8.reduce(14_695_981_039_346_656_037 as UInt64) {
       ($0 ^ UInt64($1)) &* 1_099_511_628_211
     }
@@ -183,8 +183,9 @@ final class EngineNode {
       rate: rate, inputs: inputChannels, outputs: outputChannels, values: values, seed: seed)
   }
 
-  /// Memory for the channels that it has by now, and the command that moves the state there, if they are more
-  /// than they were (`inputs`, `outputs`). The old memory is to be freed once the command has been executed.
+  /// Allocates memory for its present channel counts, with the command that moves the state there. nil if
+  /// `inputs` and `outputs`, the counts before, are the same. Free the old memory after the command has been
+  /// executed.
   func widen(inputs: [Int], outputs: [Int], rate: Double) -> (command: Command, old: KernelMemory)? {
     guard let old = kernelMemory, inputs != inputChannels || outputs != outputChannels else { return nil }
     let size = type?.memorySize(configuration(rate: rate)) ?? 0
@@ -198,7 +199,7 @@ final class EngineNode {
     )
   }
 
-  /// After the audio thread has let go of it. Worker.
+  /// Call this after the audio thread has released it. Worker.
   func free() {
     guard let slot else { return }
     if memory != nil { type?.release(slot.pointee.kernel) }

@@ -1,7 +1,7 @@
 extension Engine {
-  /// What runs now, from the plan that the audio thread took up last and from its own figures.
+  /// Snapshot of the running graph: the plan that the audio thread switched to last, with its live figures.
   ///
-  /// Reading takes the peaks: each report has those since the one before. Worker.
+  /// Reading resets the peaks: each report has the peaks since the one before. Worker.
   public func report() -> GraphReport {
     var report = GraphReport()
     report.rate = rate

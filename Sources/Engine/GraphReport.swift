@@ -1,148 +1,180 @@
 import Patch
 
-/// What the engine is running, read from the plan that the audio thread executes and from the state
-/// that it moves: the source of every view and of `sostenuto print`. A plain value.
+/// Snapshot of the running graph, read from the plan that the audio thread executes and from its live state:
+/// the source of every view and of `sostenuto print`. A plain value.
 public struct GraphReport: Sendable {
+  /// True once the audio thread runs a plan.
   public var isRunning = false
+  /// Sample rate, Hz.
   public var rate = 48000.0
   /// Frames of the driver's period.
   public var period = 64
   /// Serial number of the running plan.
   public var plan = 0
-  /// Steps of the plan that the renderer executes each block.
+  /// Steps of the plan, executed in each block.
   public var steps = 0
-  /// Parts of the plan that may run on different threads; 1: it runs on one.
+  /// Segments of the plan that may run on different threads; 1: it runs on one.
   public var segments = 1
-  /// Frames from input to output that nodes add.
+  /// Latency of the nodes from input to output, in frames.
   public var latency = 0
-  /// Events for which the queue of a node had no room, ever.
+  /// Events dropped because a node's queue was full, in total.
   public var lostEvents = 0
-  /// Entries that the lifecycle trace lacks, since nobody took them in time.
+  /// Trace entries lost because nobody read them in time.
   public var lostTraceEntries = 0
   /// Engine time of the last finished block.
   public var time: Int64 = 0
-  /// From the driver's outputs upwards, each node once.
+  /// All nodes in reverse execution order: destinations before their sources, feedback cables aside.
   public var nodes: [NodeReport] = []
 
+  /// An empty report: nothing runs.
   public init() {}
 }
 
+/// One node of a report.
 public struct NodeReport: Sendable, Identifiable {
+  /// State of a node.
   public enum State: Sendable, Hashable {
     case active
-    /// Silent input, no tail left: skipped.
+    /// Silent input and no tail left: skipped.
     case silent
     /// Fades in.
     case entering(secondsLeft: Double)
-    /// No longer in the patch, still heard.
+    /// Removed from the patch, still fading.
     case leaving(secondsLeft: Double)
-    /// No longer in the patch, heard until nothing more comes from it, or for so long at most.
+    /// Removed from the patch, audible until its tail is over, or for this time at most.
     case ringing(secondsLeft: Double)
-    /// Muted by the blast shield, with what it emitted.
+    /// Muted by the blast shield; with the value that it emitted.
     case muted(String)
-    /// Not loaded: an unknown kind or a missing file, with the reason. Passes nothing.
+    /// Not loaded: an unknown kind or a missing file; with the reason. Passes nothing.
     case placeholder(String)
   }
 
+  /// Identity in the patch.
   public var id: NodeID
+  /// Name in the patch.
   public var name: String
+  /// Kind, as in `sostenuto kinds`.
   public var kind: String
+  /// State at the time of the report.
   public var state: State
+  /// Input ports, in the description's order.
   public var inputs: [PortReport] = []
+  /// Output ports, in the description's order.
   public var outputs: [PortReport] = []
-  /// Frames that its sound is late.
+  /// Latency, in frames.
   public var latency = 0
   /// Sounding voices, for kinds that have them.
   public var voices = 0
+  /// Largest number of voices, for kinds that have them.
   public var polyphony = 0
-  /// The file that it plays, by its short name.
+  /// Short name of the file that it plays.
   public var file: String?
-  /// Bytes that the file takes in memory now, whoever else plays it.
+  /// Bytes of the file in memory now, shared with other nodes or not.
   public var memory = 0
-  /// How often a part of the file was not read in time and played as silence.
+  /// Number of times that a part of the file arrived late and was replaced by silence.
   public var underruns = 0
-  /// The file that is being loaded for it; until it is whole, the node plays `file`.
+  /// The file being loaded for it. The node plays `file` until the load is complete.
   public var loading: FileLoad?
-  /// Why its setting's file cannot be played, where it goes on playing `file` instead.
+  /// Reason why the file of its setting cannot be played; the node plays `file` instead.
   public var fault: String?
-  /// When it was made, in engine frames; a node that is never reset keeps it.
+  /// Engine frame of its creation. A node that is never reset keeps it.
   public var startedAt: Int64 = 0
-  /// Of an `input` or `output`: how many of its channels, the last ones, the driver does not have. They are
-  /// silent until it does.
+  /// Number of channels of an `input` or `output`, counted from the last, that the driver lacks. They are
+  /// silent until the driver has them.
   public var lackingChannels = 0
-  /// Notes that it has been given and not yet taken back.
+  /// Notes that it holds: begun and not yet ended.
   public var heldNotes = 0
 
+  /// True when the blast shield muted it.
   public var isMuted: Bool {
     if case .muted = state { true } else { false }
   }
 
-  /// Without the optional ones from which no cable goes.
+  /// Outputs without the optional ones that no cable leaves.
   public var shownOutputs: [PortReport] { outputs.filter { !$0.isOptional || !$0.cables.isEmpty } }
 }
 
-/// A file that is on its way.
+/// A file being loaded.
 public struct FileLoad: Sendable, Hashable {
   /// Short name.
   public var name: String
-  /// 0...1.
+  /// Progress, 0...1.
   public var fraction: Double
 
+  /// A load of the file `name`, `fraction` done.
   public init(name: String, fraction: Double) {
     self.name = name
     self.fraction = fraction
   }
 
-  /// For example "45 %".
+  /// Percentage, for example "45 %".
   public var percent: String { "\(Int(fraction * 100)) %" }
-  /// For example "grand.sf2 45 %".
+  /// Name and percentage, for example "grand.sf2 45 %".
   public var words: String { "\(name) \(percent)" }
 }
 
+/// One port of a node report.
 public struct PortReport: Sendable {
+  /// Name in the kind's description.
   public var name: String
+  /// True for events, false for audio.
   public var isEvents: Bool
+  /// Number of audio channels.
   public var channels: Int
+  /// Cables at the port.
   public var cables: [CableReport] = []
-  /// Peak of each channel since the last report, linear; empty for events and where not metered.
+  /// Peak of each channel since the last report, linear. Empty for events and without metering.
   public var peaks: [Float] = []
-  /// Root of the mean square of each channel, linear, as a volume indicator follows it (99 % of the way in
-  /// 300 ms); empty for events and where not metered.
+  /// RMS of each channel, linear, with the ballistics of a volume indicator (99 % in 300 ms). Empty for
+  /// events and without metering.
   public var means: [Float] = []
-  /// Views show it only where something is connected.
+  /// Shown only when a cable is connected.
   public var isOptional = false
 }
 
+/// One cable of a report.
 public struct CableReport: Sendable {
+  /// State of a cable.
   public enum State: Sendable, Hashable {
     case active, silent
     case fadingIn(secondsLeft: Double), fadingOut(secondsLeft: Double)
   }
 
+  /// Name of the source node.
   public var from: String
+  /// Output port of the source.
   public var fromPort: String
+  /// Name of the destination node.
   public var to: String
+  /// Input port of the destination.
   public var toPort: String
+  /// Channels at the source.
   public var fromChannels: Int
+  /// Channels at the destination.
   public var toChannels: Int
-  /// Linear gain now, and where it goes.
+  /// Linear gain now.
   public var gain: Float
+  /// Linear gain that it moves to.
   public var target: Float
+  /// Channel map, if the cable has one.
   public var map: ChannelMap?
+  /// True for `mix=discrete`.
   public var isDiscrete = false
+  /// State at the time of the report.
   public var state: State
   /// Goes through the 64-frame feedback delay.
   public var isFeedback: Bool
-  /// The node that it leaves makes up for these frames: a round through the cycle takes no longer than its
-  /// nodes say.
+  /// The source node compensates for the feedback delay: a round through the cycle takes exactly the time of
+  /// its nodes.
   public var isMadeUp = false
-  /// Frames by which the engine delays it to make up for the latency of parallel paths.
+  /// Latency compensation of parallel paths, in frames.
   public var compensation = 0
-  /// Frames that its sound is late where it arrives, from where it came into the graph; cycles left out.
+  /// Latency of its sound at the destination since it entered the graph, in frames; cycles left out.
   public var latency = 0
-  /// Inserted by the engine: "mono to stereo", "5.1 to stereo".
+  /// Conversion inserted by the engine: "mono to stereo", "5.1 to stereo".
   public var conversion: String?
-  /// Which of how many cables share the source ("splitter 1/2"), and the destination ("sum 1/2").
+  /// Position among the cables that share the source ("splitter 1/2").
   public var splitter: (index: Int, count: Int)
+  /// Position among the cables that share the destination ("sum 1/2").
   public var sum: (index: Int, count: Int)
 }

@@ -1,39 +1,38 @@
-// What the plan compiler reads of nodes and cables: plain memory, a cache line each and side by side, so
-// that a plan of many thousands is compiled without touching (and counting references to) as many objects.
-// Worker.
+// Columns of nodes and cables for the plan compiler: plain memory, one cache line each, side by side. A plan
+// of many thousand nodes compiles without touching (and reference-counting) as many objects. Worker.
 
-/// Owned by its node. Behind it lie the channels of each audio input and of each output, then how many
-/// cables read each output directly, then the counts of the same channels that the rules see, and those that the
-/// document implies.
+/// Hot data of a node; owned by the node. Behind it lie four arrays: the channels of each audio input and
+/// output, the number of undelayed readers of each output, the document's channel counts in use, and the
+/// implied counts.
 struct NodeRow: BitwiseCopyable {
   typealias Pointer = UnsafeMutablePointer<NodeRow>
 
   let node: Unmanaged<EngineNode>
   var slot: UnsafeMutablePointer<NodeSlot>?
-  /// The first cable into it, in the order in which they are summed.
+  /// The first cable into it, in summing order.
   var incoming: CableRow.Pointer?
   let inputCount: UInt16
   let outputCount: UInt16
-  /// Its place in the plan being compiled, and that of its first output among all outputs.
+  /// Index in the plan being compiled, and index of its first output among all outputs.
   var mark: Int32 = 0
   var firstOutput: Int32 = 0
-  /// Values that its moving parameters may need in one block.
+  /// Largest number of moving parameter values in one block.
   var parameterElements: Int32 = 0
-  /// Whether its channels follow what is connected.
+  /// True when its channel counts follow its cables.
   let hasFlexiblePorts: Bool
   let takesEvents: Bool
   let isSink: Bool
   /// The last of its outputs is `KernelType.aheadOutput`.
   let hasAhead: Bool
-  /// Its inputs may bring other channels; and fewer.
+  /// Its inputs may have other channel counts; `mayNarrow`: smaller ones.
   var isPending = false
   var mayNarrow = false
-  /// Its counts are looked at.
+  /// Its counts are being recomputed.
   var isTouched = false
-  /// Nothing comes in: its counts stay as they were while it rings.
+  /// Without input, it keeps its counts while it rings out.
   var isKept = false
 
-  /// For a node whose row is in place already, the rest behind it zeroed.
+  /// Initialises a row in place. The arrays behind it must be zeroed.
   init(of node: EngineNode) {
     self.node = .passUnretained(node)
     inputCount = UInt16(node.inputs.count)
@@ -44,7 +43,7 @@ struct NodeRow: BitwiseCopyable {
     hasAhead = node.type?.aheadOutput != nil
   }
 
-  /// Channels to begin with.
+  /// Initial channel counts.
   static func begin(_ row: Pointer, _ counts: [Int]) {
     for (index, count) in counts.enumerated() {
       row.channels[index] = Int32(count)
@@ -53,7 +52,7 @@ struct NodeRow: BitwiseCopyable {
     }
   }
 
-  /// Bytes of a row with what lies behind it.
+  /// Bytes of a row with its arrays.
   static func size(inputs: Int, outputs: Int) -> Int {
     MemoryLayout<NodeRow>.stride + (inputs + 2 * outputs) * MemoryLayout<Int32>.stride + 2
       * (inputs + outputs)
@@ -61,21 +60,21 @@ struct NodeRow: BitwiseCopyable {
 }
 
 extension UnsafeMutablePointer<NodeRow> {
-  /// Of each audio input, then of each output: those of kernels and buffers.
+  /// Channels of kernels and buffers: of each audio input, then of each output.
   var channels: UnsafeMutablePointer<Int32> {
     UnsafeMutableRawPointer(self + 1).assumingMemoryBound(to: Int32.self)
   }
   var outputChannels: UnsafeMutablePointer<Int32> { channels + Int(pointee.inputCount) }
-  /// Cables without delay that leave each output.
+  /// Undelayed cables that leave each output.
   var readers: UnsafeMutablePointer<Int32> { outputChannels + Int(pointee.outputCount) }
-  /// Of each audio input, then of each output.
+  /// Document counts in use: of each audio input, then of each output.
   var counts: UnsafeMutablePointer<UInt8> {
     UnsafeMutableRawPointer(readers + Int(pointee.outputCount)).assumingMemoryBound(to: UInt8.self)
   }
   var implied: UnsafeMutablePointer<UInt8> { counts + Int(pointee.inputCount) + Int(pointee.outputCount) }
 }
 
-/// Owned by its cable.
+/// Hot data of a cable; owned by the cable.
 struct CableRow: BitwiseCopyable {
   typealias Pointer = UnsafeMutablePointer<CableRow>
 
@@ -86,35 +85,35 @@ struct CableRow: BitwiseCopyable {
   let cable: Unmanaged<EngineCable>
   /// Position among the outputs of its source; -1: events.
   let output: Int32
-  /// The audio input of its destination; `events`; or `-2 - parameter`.
+  /// Audio input of its destination; or `events`; or `-2 - parameter`.
   let input: Int32
-  /// Entries of its map; 0: no map.
+  /// Entries of its channel map; 0: no map.
   let mapCount: Int32
-  /// Linear.
+  /// Linear gain.
   var target: Float = 1
-  /// Goes through its delay.
+  /// Goes through a delay.
   let isDelayed: Bool
-  /// It does not fade.
+  /// Does not fade.
   var isSettled = true
-  /// It brings each channel to the one of the same number, and no others are there.
+  /// Connects each channel to the one of the same number, with no channels left over.
   var isStraight = false
-  /// The patch has it.
+  /// True if it is in the patch.
   var isWanted = true
-  /// Into a parameter: one value for all channels.
+  /// Into a parameter: one value drives all channels.
   var isForAll = false
-  /// Costs nothing: its source's buffer is the input, if its channels fit.
+  /// Costs nothing: the input reads the source's buffer, if the channels fit.
   var isDirect = false
-  /// The newest plan applies its gain: it need not be compiled for another one.
+  /// The newest plan applies its gain, so a gain change needs no new plan.
   var isMixed = false
 
   static var events: Int32 { -1 }
 
-  /// The channels that it brings by the document; for cables of sound.
+  /// Channels by the document that it brings; for audio cables.
   var impliedWidth: Int {
     if mapCount > 0 { return Int(mapCount) }
     return max(Int(source.implied[Int(source.pointee.inputCount) + Int(output)]), 1)
   }
 
-  /// Gains from its channels to an input of so many.
+  /// Gains from its channels to those of an input.
   func gains(to channels: Int) -> [ChannelGain] { cable.takeUnretainedValue().gains(to: channels) }
 }

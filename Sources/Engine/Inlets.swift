@@ -1,12 +1,12 @@
 import Realtime
 
-// What the plan compiler knows of a node when its turn comes. Worker.
+// Inputs of a node, as the plan compiler reads them. Worker.
 
 /// A cable into a node.
 struct Wire: BitwiseCopyable {
   let cable: CableRow.Pointer
   let row: CableRow
-  /// The output that it reads, among all; -1: events.
+  /// Index of the output that it reads, among all; -1: events.
   let output: Int
 
   init(_ cable: CableRow.Pointer) {
@@ -16,13 +16,13 @@ struct Wire: BitwiseCopyable {
   }
 }
 
-/// Nodes that follow each other, and the cables into them. Their rows lie here and there in the order of
-/// execution: asked for before they are read, they come many at a time.
+/// Successive nodes and the cables into them. Their rows are scattered in memory in execution order: a batch
+/// is prefetched before it is read.
 struct PlanBatch {
   static let size = 128
 
   struct Entry {
-    /// The step that runs it, with nothing connected; nil: there is none.
+    /// Its step without any connections; nil: no step.
     let step: Step?
     let wires: Range<Int>
   }
@@ -47,7 +47,7 @@ struct PlanBatch {
 }
 
 extension PlanBatch {
-  /// Asks for all that will be read, each time for what the lines before point to.
+  /// Prefetches the rows, level by level: each round follows the pointers fetched in the one before.
   private func fetch(_ rows: ArraySlice<NodeRow.Pointer>) {
     for row in rows { prefetch(row) }
     for row in rows {
@@ -64,23 +64,23 @@ extension PlanBatch {
   }
 }
 
-/// An input of a node: the cables into it and its buffer where they must be mixed.
+/// An input of a node: its cables, and its buffer if they must be mixed.
 struct Inlet {
-  /// Where its cables stand in `Inlets.wires`.
+  /// Range in `Inlets.wires`.
   var wires: Range<Int>
   var channels: Int
   /// The parameter that it is added to; negative: an audio input.
   var parameter = -1
-  /// First channel of the mix buffer; negative when the one source's buffer is read directly.
+  /// First channel of the mix buffer; negative when the only source's buffer is read directly.
   var buffer = -1
 }
 
-/// The inlets of one node, in storage that serves one node after the other.
+/// The inlets of one node, in storage reused for each node.
 struct Inlets {
   var list: [Inlet] = []
   private(set) var wires: [Wire] = []
 
-  /// Audio inputs first, then the parameters that something is connected to. `all`: cables into the node.
+  /// Audio inputs first, then the connected parameters. `all`: cables into the node.
   mutating func find(_ row: NodeRow.Pointer, _ all: ArraySlice<Wire>) {
     list.removeAll(keepingCapacity: true)
     wires.removeAll(keepingCapacity: true)
@@ -112,7 +112,7 @@ struct Inlets {
     return !cable.isStraight && !Self.isSelection(cable.gains(to: inlet.channels))
   }
 
-  /// True when the channels go over unchanged, so that pointers can do a map's work.
+  /// True when channels pass unchanged, so that pointers do the work of a map.
   private static func isSelection(_ gains: [ChannelGain]) -> Bool {
     var seen: UInt64 = 0
     for gain in gains {

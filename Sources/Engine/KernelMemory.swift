@@ -1,28 +1,27 @@
-/// What a kernel has besides its slot: lines, tables, filters. Worker.
+/// Memory of a kernel beside its slot: delay lines, tables, filter states. Worker.
 struct KernelMemory {
   let base: UnsafeMutableRawPointer
   let size: Int
   fileprivate let pool: KernelMemoryPool
 
-  /// Once the audio thread has let go of it.
+  /// Call this after the audio thread has released it.
   func deallocate() { pool.give(self) }
 
-  /// Another one from where this came from.
+  /// Further memory from the same pool.
   func another(_ size: Int) -> KernelMemory { pool.take(size) }
 }
 
-/// Gives kernels their memory. Large pieces are kept for the next of their size: to ask for their pages anew
-/// costs a page fault for each 4 KiB, and to give them back interrupts the threads on every processor. So
-/// pieces go back when no kernel has taken them for a while: an effect that is swapped for another over and
-/// over finds its memory, and a session of many hours does not collect every size it ever used. Worker.
+/// Memory pool for kernels. Large pieces are kept for reuse at the same size: mapping new pages costs a page
+/// fault per 4 KiB, and unmapping interrupts the threads on every processor. Pieces that stay unused are freed
+/// after a while: a long session would otherwise collect one of every size that it ever needed. Worker.
 final class KernelMemoryPool {
   private static let largeSize = 1 << 17
-  /// Bytes of large pieces that are kept at most.
+  /// Limit of bytes in kept large pieces.
   private static let most = 1 << 26
   private let small = RowPool()
-  /// Pieces by size, with the engine frame at which they came back; the latest is last.
+  /// Kept large pieces by size, with the engine frame of their return; the latest is last.
   private var spare: [Int: [(base: UnsafeMutableRawPointer, since: Int64)]] = [:]
-  /// Bytes of the large pieces that are kept.
+  /// Bytes in kept large pieces.
   private(set) var kept = 0
   /// Engine frame of the latest `trim`.
   private var now: Int64 = 0
@@ -31,7 +30,7 @@ final class KernelMemoryPool {
     for pieces in spare.values { for piece in pieces { piece.base.deallocate() } }
   }
 
-  /// Zeroed, on a cache line, every page touched.
+  /// Zeroed memory, cache-line aligned, every page touched.
   func take(_ bytes: Int) -> KernelMemory {
     let size = max(bytes, 64)
     if size < Self.largeSize { return KernelMemory(base: small.take(size), size: size, pool: self) }
@@ -59,7 +58,7 @@ final class KernelMemoryPool {
     spare[memory.size, default: []].append((memory.base, now))
   }
 
-  /// Frees the large pieces that came back before the engine frame `first`.
+  /// Frees the large pieces that were returned before the engine frame `first`.
   func trim(now: Int64, before first: Int64) {
     self.now = now
     for (size, pieces) in spare {

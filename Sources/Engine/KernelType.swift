@@ -3,8 +3,8 @@ import Processors
 import Realtime
 import Sampler
 
-/// Which kernel a slot holds: what the audio thread branches on, since the compiler can check every
-/// branch of a switch and no call through a table.
+/// Kernel type of a slot. The audio thread switches on it, since the compiler can check every branch of a
+/// switch but not a call through a table.
 enum KernelTag: UInt8, CaseIterable {
   /// A placeholder: silent.
   case none
@@ -12,16 +12,16 @@ enum KernelTag: UInt8, CaseIterable {
   case delay, sampler, player
 }
 
-/// What the worker does with a kind of kernel.
+/// Worker-side operations of a kernel type.
 struct KernelType: Sendable {
   let tag: KernelTag
   let description: KindDescription
   let audioInputs: [PortDescription]
   let audioOutputs: [PortDescription]
-  /// The last of its audio outputs, if that is one which no patch knows: what the first will give after
-  /// `CableSlot.feedbackDelay` frames, for cables that are delayed by as many.
+  /// Index of the hidden output, the last one, if there is any: it gives the first output
+  /// `CableSlot.feedbackDelay` frames ahead of time, for cables that are delayed by as many.
   let aheadOutput: Int?
-  /// By cable, or directly as `note`, `play` and the like.
+  /// True if events reach it, by cable or directly as `note`, `play` and the like.
   let takesEvents: Bool
   let followsCount: Bool
   let size: Int
@@ -56,8 +56,7 @@ struct KernelType: Sendable {
     release = { $0.assumingMemoryBound(to: K.self).pointee.release() }
   }
 
-  /// Whether it may give more than it takes, or than any signal has, with these values of its parameters
-  /// and nothing that modulates them.
+  /// True when the output may exceed the input, or full scale, with these parameter values and no modulation.
   func mayAmplify(_ values: [[Float]]) -> Bool {
     switch tag {
     case .none, .oscillator, .noise, .mix, .pan: false
@@ -66,7 +65,7 @@ struct KernelType: Sendable {
     }
   }
 
-  /// Its kernel, with these values, gives all that it can ahead of time.
+  /// True when the kernel, with these values, provides all of its output ahead of time.
   func makesUp(_ values: [[Float]], rate: Double) -> Bool {
     tag == .delay && Delay.makesUp(seconds: values[Delay.time][0], rate: Float(rate))
   }

@@ -1,15 +1,15 @@
 import Glibc
 
-/// Memory in large pages where the system has them: who goes through megabytes of rows and steps waits as
-/// long for the page tables as for the memory otherwise. Worker.
+/// Memory in large pages where the system has them. Megabytes of rows and steps in small pages cost as much
+/// time in page-table walks as in memory accesses. Worker.
 enum LargePages {
   static let size = 1 << 21
 
-  /// On a cache line; from `size` bytes on in large pages. To be deallocated as any other.
+  /// Cache-line aligned; in large pages from `size` bytes on. Deallocate it as usual.
   static func allocate(_ bytes: Int) -> UnsafeMutableRawPointer {
     guard bytes >= size else { return .allocate(byteCount: bytes, alignment: 64) }
     let memory = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: size)
-    // Advice: small pages do as well.
+    // Advice only: small pages work as well.
     _ = madvise(memory, bytes / size * size, MADV_HUGEPAGE)
     return memory
   }

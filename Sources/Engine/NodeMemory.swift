@@ -1,21 +1,21 @@
 import Realtime
 import Synchronization
 
-/// Memory for what is gone through of many nodes: pieces of whole cache lines side by side, in the order
-/// in which nodes are made, which is about that in which they run. Worker.
+/// Pool of per-node hot data. Pieces are whole cache lines, side by side in order of creation, which is close
+/// to execution order. Worker.
 final class RowPool {
   private static let smallestChunk = 1 << 16
   private var chunks: [UnsafeMutableRawPointer] = []
   private var next: UnsafeMutableRawPointer?
   private var left = 0
-  /// Bytes of all chunks.
+  /// Total bytes of all chunks.
   private var taken = 0
-  /// Pieces that came back, by size.
+  /// Returned pieces, by size.
   private var free: [Int: [UnsafeMutableRawPointer]] = [:]
 
   deinit { chunks.forEach { $0.deallocate() } }
 
-  /// Zeroed, on a cache line.
+  /// Zeroed memory, cache-line aligned.
   func take(_ bytes: Int) -> UnsafeMutableRawPointer {
     let size = (bytes + 63) & ~63
     if let piece = free[size]?.popLast() {
@@ -23,7 +23,7 @@ final class RowPool {
       return piece
     }
     if size > left || next == nil {
-      // As much again as there is, up to one large page at a time.
+      // Doubles the total, by one large page at a time at most.
       left = max(size, min(max(taken, Self.smallestChunk), LargePages.size))
       let chunk = LargePages.allocate(left)
       taken += left
@@ -44,17 +44,17 @@ final class RowPool {
   }
 }
 
-/// Where nodes have their memory. Worker.
+/// The pools of all node memory. Worker.
 final class NodePools {
-  /// What every block touches of a node.
+  /// Data touched in every block.
   let slots = RowPool()
-  /// What moves and reports touch.
+  /// Data touched by parameter moves and reports only.
   let rest = RowPool()
   let kernels = KernelMemoryPool()
 }
 
-/// The memory of one node's slot. What every block touches (the slot itself, the parameters' streams,
-/// the kernel) is one piece of a pool; what moves and reports touch is another. Worker.
+/// Memory of one node's slot, in two pool pieces. One has the data touched in every block: the slot, the
+/// parameter streams and the kernel. The other has the data for parameter moves and reports. Worker.
 struct NodeMemory {
   let slot: UnsafeMutablePointer<NodeSlot>
   let streams: UnsafeMutablePointer<ParameterStream>
@@ -72,12 +72,12 @@ struct NodeMemory {
   private let coldSize: Int
   private let pools: NodePools
 
-  /// For a node that knows its channels.
+  /// Memory for a node whose channel counts are known.
   init(node: EngineNode, pools: NodePools) {
     self.pools = pools
     let count = node.parameterCount
     let capacities = (0..<count).map { index in
-      // What the engine adds behind the parameters is one value.
+      // The hidden parameter behind the others has one value.
       guard index < node.values.count else { return 1 }
       return ParameterState.capacity(
         isPerChannel: node.type?.description.parameters[index].isPerChannel == true,
@@ -116,7 +116,7 @@ struct NodeMemory {
     for index in 0..<meterCount { (meters + index).initialize(to: ChannelMeter()) }
   }
 
-  /// One parameter, at rest at `values`.
+  /// Initialises one parameter, at rest at `values`.
   func initialize(_ index: Int, kind: ParameterState.Kind, values: [Float]) {
     let state = ParameterState(
       kind: kind, values: values, capacity: ramps[index].capacity, ramps: ramps[index].first,
@@ -134,7 +134,7 @@ struct NodeMemory {
     pools.rest.give(cold, coldSize)
   }
 
-  /// Places things one after the other.
+  /// Offsets of successive, aligned items.
   private struct Layout {
     private(set) var size = 0
 

@@ -1,10 +1,10 @@
 import Realtime
 import Synchronization
 
-/// A parameter's moving state, in fixed storage beside its kernel.
+/// Smoothing state of a parameter, in fixed storage beside its kernel.
 struct ParameterState {
   enum Kind: UInt8 {
-    /// Not the renderer's business: structural, a file, or smoothed by the kernel.
+    /// Not smoothed by the renderer: structural, a file, or smoothed by the kernel.
     case none
     case ramp
     case crossfade
@@ -20,15 +20,15 @@ struct ParameterState {
       }
     }
   }
-  /// Elements in use: 1, or one a channel.
+  /// Elements in use: 1, or one per channel.
   var elements: Int
-  /// Ramps that there is room for: 1, or one for each of 64 channels.
+  /// Capacity of `ramps`: 1, or 64 for one per channel.
   let capacity: Int
   let ramps: UnsafeMutablePointer<Ramp>
-  /// Where the stream's values are while there is one of them: beside the slot.
+  /// Storage of a single value, beside the slot.
   let single: UnsafeMutablePointer<Float>
-  /// Where they are else. Room for 64, since what is connected to the parameter's port may have more
-  /// channels than it.
+  /// Storage of several values. Room for 64, since a modulator may have more channels than the parameter has
+  /// elements.
   let many: UnsafeMutablePointer<Float>
   var crossfade: Crossfade
 
@@ -56,7 +56,7 @@ struct ParameterState {
     crossfade = Crossfade(initial.first ?? 0)
   }
 
-  /// Room for the values at a block's first frame, while there are so many.
+  /// Storage for `elements` values at a block's first frame.
   @_noLocks func values(_ elements: Int) -> UnsafeMutablePointer<Float> { elements == 1 ? single : many }
 
   /// Audio thread.
@@ -73,11 +73,12 @@ struct ParameterState {
     isMoving = true
   }
 
-  /// Each channel of `to` has what it goes on from had, of `from`. Audio thread.
+  /// Copies each channel's state from the channel that it continues, from `from` to `to` channels. Audio
+  /// thread.
   @_noLocks mutating func widen(from: Int, to: Int) {
     guard isRamp, capacity == 64, elements > 1 else { return }
     if elements < to { spread(to) }
-    // What a channel goes on from never stands behind it.
+    // Downwards, since a channel never continues one behind it.
     var channel = to &- 1
     while channel >= 0 {
       let source = Widening.source(of: channel, from: from, to: to)
@@ -86,7 +87,7 @@ struct ParameterState {
     }
   }
 
-  /// From one value for all channels to one a channel. Audio thread.
+  /// Splits one value for all channels into one per channel. Audio thread.
   @_noLocks private mutating func spread(_ count: Int) {
     var element = elements
     while element < count {
@@ -97,65 +98,66 @@ struct ParameterState {
   }
 }
 
-/// How loud a channel is, told to the worker as bit patterns of floats.
+/// Level meter of a channel, read by the worker as bit patterns of floats.
 struct ChannelMeter: ~Copyable {
-  /// The largest magnitude since last read.
+  /// Largest magnitude since the last read.
   let peak = Atomic<UInt32>(0)
-  /// The mean square as a volume indicator follows it; what it was last, while the node is silent.
+  /// Mean square with the ballistics of a volume indicator; it keeps its last value while the node sleeps.
   let power = Atomic<UInt32>(0)
 
-  /// Seconds of the indicator's exponential: 99 % of the way in 300 ms (IEC 60268-17).
+  /// Time constant of the indicator in seconds: 99 % in 300 ms (IEC 60268-17).
   static let time: Float = 0.3 / 4.6
 }
 
-/// The state of a node on the audio thread. It lives at one address from preparation until it is
-/// freed, whatever plans come and go: rewiring cannot touch it.
+/// Audio-thread state of a node. It stays at one address from preparation until it is freed, whatever plans
+/// come and go: rewiring cannot touch it.
 ///
-/// It fills a cache line and a third: what only changes and reports touch, then what every block
-/// does. Behind it lie the parameters' streams and single values, the crossfades' and the kernel, so
-/// that a small node at rest is one line.
+/// It fills one and a third cache lines: first the data for changes and reports, then the data of every
+/// block. The parameter streams, single values, crossfades and the kernel lie behind it, so that a small node
+/// at rest takes one cache line per block.
 struct NodeSlot: ~Copyable {
   let parameters: UnsafeMutablePointer<ParameterState>
   let streams: UnsafeMutablePointer<ParameterStream>
   let crossfades: UnsafeMutablePointer<CrossfadeStream>
-  /// For kinds that take events; the others share one queue that stays empty.
+  /// Event queue of kinds that take events; the others share one queue that stays empty.
   let events: UnsafeMutablePointer<EventQueue>
   let eventOutput: UnsafeMutablePointer<EventQueue>?
-  /// One for each audio output channel.
+  /// One per audio output channel.
   let meters: UnsafeMutablePointer<ChannelMeter>
   let parameterCount: Int32
   /// Number in the trace.
   let number: Int32
-  // Told to the worker.
+  // Read by the worker.
   let voices = Atomic<Int32>(0)
   let held = Atomic<Int32>(0)
-  /// Engine time at which it fell asleep; -1 while it is awake.
+  /// Engine time at which it fell asleep; -1 while awake.
   let asleepSince = Atomic<Int64>(-1)
-  /// The engine frame at which all its notes end; `.max`: none.
+  /// Engine frame at which all its notes end; `.max`: none.
   var endsAt = Int64.max
 
   // A new cache line.
   let kernel: UnsafeMutableRawPointer
   let tag: KernelTag
   let tracesNotes: Bool
-  /// Some parameter moves.
+  /// True while at least one parameter moves.
   var isMoving = false
-  /// Something was connected to a parameter in the last block that it ran in.
+  /// A parameter was modulated in its last block.
   var isModulated = false
   var isAsleep = false
   /// Every block of this 64-frame cell had silent inputs.
   var isCellSilent = true
-  /// It may give more than it takes: what it gives is looked at.
+  /// Its output may exceed its input, so it is checked by the blast shield.
   var amplifies: Bool
-  /// Told to the worker.
+  /// Read by the worker.
   let isSilent = Atomic<Bool>(false)
   let meterCount: UInt16
-  /// What it gave when the blast shield muted it, as the bit pattern of a float; 0 while it has not. A
-  /// muted node sleeps, and nothing wakes it.
+  /// The output that made the blast shield mute it, as the bit pattern of a float; 0: not muted. A muted node
+  /// sleeps, and nothing wakes it.
   let blast = Atomic<UInt32>(0)
   var isMuted: Bool { @_noLocks get { blast.load(ordering: .relaxed) != 0 } }
 
-  /// Its kernel has widened. What rests is filled in with the next block. Audio thread.
+  /// Widens the per-channel parameters with the kernel. Parameters at rest are filled in with the next block.
+  /// Audio thread.
   @_noLocks mutating func widenParameters(from: Int, to: Int) {
     var index = 0
     while index < Int(parameterCount) {
@@ -169,27 +171,26 @@ struct NodeSlot: ~Copyable {
   }
 }
 
-/// The state of a cable on the audio thread: one smoothed gain, and a delay where it closes a cycle or
-/// makes up for the latency of parallel paths. It follows the cable's identity as a node's state follows
-/// the node's.
+/// Audio-thread state of a cable: one smoothed gain, and a delay if it closes a cycle or compensates latency.
+/// It follows the cable's identity as a node's state follows the node's.
 struct CableSlot: ~Copyable {
-  /// Frames by which cables are delayed that close a cycle.
+  /// Delay of feedback cables, in frames.
   static var feedbackDelay: Int { @_noLocks get { 64 } }
 
   var gain: Ramp
   /// Linear gain at the last block, as the bit pattern of a float.
   let gainNow: Atomic<UInt32>
-  /// `Ramp.ceiling` of its gain there, likewise.
+  /// `Ramp.ceiling` of its gain at the last block, likewise.
   let ceilingNow: Atomic<UInt32>
   let isSilent = Atomic<Bool>(false)
-  /// The move that waits until the delays are full which it fades to, and when it begins: on a multiple
-  /// of 64, where a block begins whatever the driver's period. `.max`: none.
+  /// Start of a move that waits for delays to fill: a multiple of 64, where a block begins whatever the
+  /// driver's period. `.max`: none.
   var nextStart = Int64.max
   private var nextTarget: Float = 0
   private var nextFrames = 0
 
-  /// Delayed cables only: for each channel `ringFrames`, then the first cell once more, so that reading
-  /// goes on over the end, and room for reading whole vectors.
+  /// Delayed cables only. Per channel: `ringFrames`, a copy of the first cell so that reads can run past the
+  /// end, and padding for whole vectors.
   let ring: UnsafeMutablePointer<Float>?
   let delay: Int
   /// A power of two.
@@ -198,10 +199,9 @@ struct CableSlot: ~Copyable {
   /// Frames of silence last written into the ring.
   var quietFrames: Int
 
-  /// Cables of events only: what went through and has not ended.
+  /// Event cables only: notes and pedals that passed and have not ended.
   let held: HeldNotes?
-  /// The engine frame at which it ends what it holds; before that, it passes endings alone. `.max`: it is
-  /// open.
+  /// Engine frame at which it ends its held notes; until then it passes note-offs only. `.max`: open.
   var closesAt = Int64.max
 
   /// Worker.
@@ -230,7 +230,7 @@ struct CableSlot: ~Copyable {
     }
   }
 
-  /// When a move begins that waits for so many frames.
+  /// Start of a move that waits for this many frames.
   @_noLocks static func start(after wait: Int, from time: Int64) -> Int64 {
     (time &+ Int64(wait) &+ 63) & ~63
   }
@@ -247,10 +247,10 @@ struct CableSlot: ~Copyable {
     nextFrames = frames
   }
 
-  /// Its source has widened: what is in the ring goes where the source's sound goes. Audio thread.
+  /// Follows the widening of its source: the ring's channels move as the source's do. Audio thread.
   @_noLocks func widen(from: Int, to: Int) {
     guard let ring else { return }
-    // What a channel goes on from never stands behind it.
+    // Downwards, since a channel never continues one behind it.
     var channel = to &- 1
     while channel >= 0 {
       let source = Widening.source(of: channel, from: from, to: to)
@@ -264,7 +264,7 @@ struct CableSlot: ~Copyable {
     }
   }
 
-  /// Begins the move that has waited. Audio thread.
+  /// Begins the waiting move. Audio thread.
   @_noLocks mutating func beginMove() {
     gain.move(to: nextTarget, over: nextFrames)
     nextStart = .max

@@ -2,26 +2,26 @@ import Glibc
 import Realtime
 import Synchronization
 
-/// Measures what leaves for the driver, while somebody asks: in each 64-frame cell of engine time, for
-/// each channel of the driver, the largest difference of two successive samples and the peak of what
-/// lies above 5 kHz. It reads only; no bit of the sound depends on it.
+/// Measures the driver's outputs on request. For each channel and each 64-frame cell of engine time it finds
+/// the largest sample-to-sample difference and the peak above 5 kHz. It only reads: no bit of the sound
+/// depends on it.
 struct OutputWatch {
-  /// Whether to measure.
+  /// Enables the measurement.
   let isOn: UnsafeMutablePointer<Atomic<Bool>>
-  /// Cells, audio thread to worker; those of silent channels are left out.
+  /// Cells, audio thread to worker; silent channels are left out.
   let cells = Ring(capacity: 16384, of: Cell.self)
-  /// Cells that did not fit.
+  /// Cells lost because the ring was full.
   let dropped: UnsafeMutablePointer<Atomic<Int>>
   private let state: UnsafeMutablePointer<State>
   private let channels: UnsafeMutablePointer<Channel>
 
-  /// One channel in one cell.
+  /// Measurement of one channel in one cell.
   struct Cell: BitwiseCopyable {
     /// Engine time of its first frame.
     var time: Int64
-    /// Of the driver.
+    /// Driver channel.
     var channel: Int32
-    /// Largest difference of two successive samples, the last one before the cell included; linear.
+    /// Largest sample-to-sample difference, the step from the previous cell included; linear.
     var step: Float
     /// Peak above 5 kHz; linear.
     var residue: Float
@@ -38,7 +38,7 @@ struct OutputWatch {
     var last: Float = 0
     var step: Float = 0
     var residue: Float = 0
-    /// Frames until the filter has forgotten that the watch began in mid-sound.
+    /// Frames until the filter has forgotten that the measurement began in mid-sound.
     var settling = 0
   }
 
@@ -68,7 +68,7 @@ struct OutputWatch {
   /// Worker, while no audio thread runs.
   func setRate(_ rate: Double) { state.pointee = State(filter: HighPass(rate: rate)) }
 
-  /// To be called for each block, after the plan has run. Audio thread.
+  /// Call this for each block, after the plan has run. Audio thread.
   @_noLocks func measure(_ driver: DriverChannels, frames: Int, time: Int64) {
     guard isOn.pointee.load(ordering: .relaxed) else {
       if state.pointee.isRunning { state.pointee.isRunning = false }
@@ -94,7 +94,7 @@ struct OutputWatch {
   }
 
   @_noLocks private func finish(_ channel: UnsafeMutablePointer<Channel>, _ number: Int32, cell time: Int64) {
-    // -180 dB: less is the filter's own noise.
+    // -180 dB: anything below is the filter's own noise.
     let isHeard = channel.pointee.step > 0 || channel.pointee.residue > 1e-9
     if isHeard, channel.pointee.settling <= 0 {
       var cell = Cell(
@@ -109,7 +109,7 @@ struct OutputWatch {
 }
 
 extension OutputWatch.Channel {
-  /// As if `sample` had been there for ever. Audio thread.
+  /// Starts in the steady state of a constant `sample`. Audio thread.
   @_noLocks fileprivate mutating func begin(at sample: Float, _ filter: HighPass) {
     self = OutputWatch.Channel()
     last = sample
@@ -124,7 +124,7 @@ extension OutputWatch.Channel {
     var frame = 0
     while frame < frames {
       var sample = samples[frame]
-      // +120 dBFS; also for what is not a number, which would stay in the filter for ever.
+      // Limits to +120 dBFS. Also replaces NaN, which would stay in the filter for ever.
       if !(sample.magnitude < 1e6) { sample = 1e6 }
       let difference = (sample - last).magnitude
       if difference > step { step = difference }
@@ -137,13 +137,13 @@ extension OutputWatch.Channel {
   }
 }
 
-/// Above 5 kHz (or 0.4 of a rate below 12.5 kHz): a Butterworth high-pass of eighth order (S. Butterworth,
-/// "On the theory of filter amplifiers", 1930), by the bilinear transform with the corner prewarped.
+/// High-pass above 5 kHz (or 0.4 of a rate below 12.5 kHz): an eighth-order Butterworth filter (S.
+/// Butterworth, "On the theory of filter amplifiers", 1930), by the bilinear transform with prewarped corner.
 ///
-/// At 48 kHz it is down 3 dB at 5 kHz, 66 dB at 2 kHz and 114 dB at 1 kHz. A full-scale constant that
-/// fades in 10 ms along a minimum-jerk curve leaves -132 dBFS behind it (along a straight line -65), one
-/// that jumps -7.5: part of a jump lies below 5 kHz. The four second-order sections stand in the lanes of
-/// one vector, each a frame behind the one before.
+/// At 48 kHz it attenuates by 3 dB at 5 kHz, 66 dB at 2 kHz and 114 dB at 1 kHz. A full-scale constant that
+/// fades in 10 ms along a minimum-jerk curve leaves a residue of -132 dBFS (-65 along a straight line). A
+/// jump leaves -7.5, since part of it lies below 5 kHz. The four second-order sections are the lanes of one
+/// vector, each a frame behind the one before.
 struct HighPass: BitwiseCopyable {
   private let gain: SIMD4<Double>
   private let a1: SIMD4<Double>
@@ -152,11 +152,11 @@ struct HighPass: BitwiseCopyable {
   struct Memory: BitwiseCopyable {
     var first = SIMD4<Double>(repeating: 0)
     var second = SIMD4<Double>(repeating: 0)
-    /// What each section gave last.
+    /// Last output of each section.
     var output = SIMD4<Double>(repeating: 0)
   }
 
-  /// Frames after which the answer to a jump has sunk below -120 dB, at 48 kHz; in proportion elsewhere.
+  /// Frames after which the step response has decayed below -120 dB, at 48 kHz; in proportion at other rates.
   static let tail = 128
 
   /// Worker.
@@ -174,7 +174,7 @@ struct HighPass: BitwiseCopyable {
     (self.gain, self.a1, self.a2) = (gain, a1, a2)
   }
 
-  /// The memory after a constant of this level. Audio thread.
+  /// State after a constant of this level. Audio thread.
   @_noLocks func rest(at level: Double) -> Memory {
     var memory = Memory()
     memory.first[0] = -gain[0] * level
@@ -182,7 +182,7 @@ struct HighPass: BitwiseCopyable {
     return memory
   }
 
-  /// The next frame, three frames late. Audio thread.
+  /// Filters one sample. The output is three frames late. Audio thread.
   @inline(__always) @_noLocks func process(_ x: Double, _ memory: inout Memory) -> Double {
     let before = memory.output
     let input = gain * SIMD4(x, before.x, before.y, before.z)

@@ -1,21 +1,21 @@
 import Realtime
 
-/// Makes a plan of nodes and cables. Worker.
+/// Compiles nodes and cables into a plan. Worker.
 ///
-/// In one pass over the rows in the order of execution, buffers are given by liveness and steps written. Nothing here knows of patches or of what
-/// sounded before; nothing is hashed, no names are compared, and objects are touched only where something
-/// is out of the ordinary.
+/// One pass over the rows in execution order assigns buffers by liveness and writes the steps. The compiler
+/// knows nothing of patches or of earlier plans. It hashes nothing and compares no names, and it touches
+/// objects in rare cases only.
 struct PlanCompiler {
-  /// In the order of execution.
+  /// Rows in execution order.
   private(set) var rows: [NodeRow.Pointer]
-  /// What the plan will lie in.
+  /// Memory of the plan.
   let memory: PlanMemory
   let cableCount: Int
   /// Cables that go through a delay.
   let delayed: [CableRow.Pointer]
   private(set) var outputCount = 0
 
-  /// `rows`: each after those that it hears.
+  /// `rows`: in topological order.
   init(rows: [NodeRow.Pointer], graph: EngineGraph, memory: PlanMemory) {
     self.rows = rows
     self.memory = memory
@@ -35,7 +35,7 @@ struct PlanCompiler {
 
   // MARK: Buffers
 
-  /// Gives buffers by liveness and writes the steps. `nodes` are prepared by now; `zeros` are 64 silent
+  /// Assigns buffers by liveness and writes the steps. All nodes must be prepared. `zeros`: 64 silent
   /// channels.
   mutating func makePlan(
     serial: Int, threads: Int, arena: inout BufferArena, zeros: UnsafePointer<UnsafePointer<Float>>
@@ -44,7 +44,7 @@ struct PlanCompiler {
       threads > 1
       ? SegmentPlanner(rows.map { $0.pointee.node.takeUnretainedValue() }, threads: threads).run() : nil
     if let cut {
-      // Segment by segment is an order of execution, too.
+      // Segment by segment is an execution order too.
       rows = cut.order.map { rows[$0] }
       number()
     }
@@ -57,11 +57,11 @@ struct PlanCompiler {
     }
   }
 
-  /// Gives how many buffers are needed; the steps are right if there are as many. `segments`: of each
-  /// node; nil: all are in one.
+  /// Returns the number of buffers needed; the steps are valid if the arena has as many. `segments`: segment
+  /// of each node; nil: one for all.
   private func placeBuffers(_ writer: inout StepWriter, _ segments: [Int]?) -> Int {
-    // Readers of each output that come after its node: a delay keeps what it needs itself. One in
-    // another segment never counts as done.
+    // Readers of each output that run after its node; a delayed cable keeps its own copy. A reader in another
+    // segment never counts as done.
     let readers: UnsafeMutablePointer<Int32> = memory.reserve(outputCount)
     let buffers: UnsafeMutablePointer<Int32> = memory.reserve(outputCount)
     var allocator = BufferAllocator()

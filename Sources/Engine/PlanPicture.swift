@@ -2,45 +2,43 @@ import Patch
 import Realtime
 import Synchronization
 
-/// What a plan looks like. What is the same as long as it runs is found once; what the sound moves is put in
-/// at each look, and only where it is another, since patches of many thousand nodes are looked at many times
-/// a second. Worker.
+/// Report of one plan. The fixed part is built once; the live figures are updated at each look, and only
+/// where they changed, since patches of many thousand nodes are looked at many times a second. Worker.
 struct PlanPicture {
   let plan: CompiledPlan
   private(set) var nodes: [NodeReport] = []
-  /// Frames from input to output that nodes add.
+  /// Latency of the nodes from input to output, in frames.
   private(set) var latency = 0
   private var subjects: [Subject] = []
 
-  /// What a report of a node is about.
+  /// The engine objects behind a node report.
   private struct Subject {
     let node: EngineNode
     /// Position of its polyphony among its values.
     let polyphony: Int?
-    /// At its inputs and then at its outputs, in the order of the report; and their rows.
+    /// Cables at its inputs and then at its outputs, in report order; and their rows.
     let cables: [EngineCable]
     let rows: [CableRow.Pointer]
-    /// The first meter of each output, in the order of the report.
+    /// First meter of each output, in report order.
     let meters: [Int]
   }
 
-  /// A cable of the plan, and where it stands among those that leave the same output, and that come into
-  /// the same input.
+  /// A cable of the plan, with its position among the cables that share its output and its input.
   private struct Wire {
     let cable: EngineCable
     var splitter = (index: 1, count: 1)
     var sum = (index: 1, count: 1)
   }
 
-  // MARK: What stays
+  // MARK: Fixed part
 
-  /// `taps`: nodes that are nobody's business.
+  /// `taps`: monitoring nodes, left out of the report.
   init(of plan: CompiledPlan, without taps: Set<NodeID>) {
     self.plan = plan
     let list = plan.nodes
     for (place, node) in list.enumerated() { node.place = place }
     var wires: [Wire] = []
-    // Cables stand by their destinations: those into a node follow each other.
+    // Cables are grouped by destination: those into a node are consecutive.
     var incoming = [Range<Int>](repeating: 0..<0, count: list.count)
     var counts = [Int](repeating: 0, count: list.count)
     for cable in plan.cables where cable.slot != nil && !taps.contains(cable.destination.id) {
@@ -72,7 +70,7 @@ struct PlanPicture {
     }
   }
 
-  /// Numbers the wires of each port, in their order. Ports are few.
+  /// Numbers the wires of each port in order. A linear search will do, since ports are few.
   private static func count(
     _ together: some Collection<Int>, of wires: inout [Wire],
     _ place: WritableKeyPath<Wire, (index: Int, count: Int)>, by port: (EngineCable) -> String
@@ -141,7 +139,7 @@ struct PlanPicture {
       Subject(node: node, polyphony: polyphony, cables: cables, rows: cables.map(\.row), meters: meters))
   }
 
-  /// `valueCount`: of values that come in, where that is at a parameter.
+  /// `valueCount`: number of incoming values, for a parameter.
   private func report(_ wire: Wire, valueCount: Int = 1) -> CableReport {
     let cable = wire.cable
     var toChannels = 0
@@ -165,9 +163,9 @@ struct PlanPicture {
     return report
   }
 
-  // MARK: What moves
+  // MARK: Live figures
 
-  /// Takes the peaks since the look before. `rate`: frames a second.
+  /// Updates the live figures and resets the peaks. `rate`: Hz.
   mutating func refresh(at now: Int64, rate: Double, device: DeviceChannels) {
     for index in nodes.indices {
       refresh(index, now, rate)
@@ -183,7 +181,7 @@ struct PlanPicture {
                 subjects[index].cables[position].isMadeUp(rate: rate)
             }
             position += 1
-            // What does not move is shared with the reports before.
+            // Unchanged figures are shared with earlier reports (copy on write).
             guard nodes[index][isInput][port].cables[cable].isOther(gain, target, state) else { continue }
             nodes[index][isInput][port].cables[cable].put(gain, target, state)
           }
@@ -192,7 +190,7 @@ struct PlanPicture {
     }
   }
 
-  /// How many channels of an end of the patch the driver does not have.
+  /// Number of an endpoint's channels that the driver lacks.
   private static func lackingChannels(of node: EngineNode, _ device: DeviceChannels) -> Int {
     guard node.firstChannel != nil else { return 0 }
     let isInput = node.kind == "input"
@@ -257,7 +255,7 @@ struct PlanPicture {
     {
       return .entering(secondsLeft: left)
     }
-    // What has no sound of its own, such as a keyboard, is never silent.
+    // A node without audio outputs, such as a keyboard, is never silent.
     if node.outputs.isEmpty, !node.isSink { return .active }
     return node.slot.pointee.isSilent.load(ordering: .relaxed) ? .silent : .active
   }
@@ -265,7 +263,7 @@ struct PlanPicture {
   private func figures(
     _ index: Int, _ position: Int, _ now: Int64, _ rate: Double
   ) -> (gain: Float, target: Float, state: CableReport.State) {
-    // Most are at rest, and what there is to know of them stands in their rows.
+    // Most cables are at rest, and their row has all that is needed.
     let row = subjects[index].rows[position]
     guard row.pointee.isSettled, let slot = row.pointee.source.pointee.slot else {
       return Self.figures(subjects[index].cables[position], now, rate)

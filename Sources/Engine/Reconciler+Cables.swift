@@ -1,11 +1,11 @@
 import Patch
 import Realtime
 
-// Cables: what the patch wants, which of them are delayed, and the crossfades between what sounds and
-// what is to sound. Worker.
+// Cables: the patch's wishes, the choice of delayed cables, and the crossfades from running to wanted cables.
+// Worker.
 
 extension Reconciler {
-  /// Brings the wishes up to date with the patch and the taps.
+  /// Updates the wishes from the patch and the taps.
   func reconcileWishes() {
     for ends in touchedCables {
       guard let cable = patch.cables[ends] else {
@@ -60,7 +60,7 @@ extension Reconciler {
     isRewired = true
   }
 
-  /// What the cable joins; nil where its ends do not fit (at a placeholder, say).
+  /// The ports that the cable joins; nil where they do not fit (at a placeholder, for example).
   private func route(_ ends: Cable.Ends) -> CableWish.Route? {
     guard let source = graph.current[ends.source.node],
       let destination = graph.current[ends.destination.node]
@@ -92,8 +92,7 @@ extension Reconciler {
       source: source, output: sendsEvents ? nil : output, destination: destination, input: input)
   }
 
-  /// Orders what is to sound and what still does, and marks the wishes that must go through the
-  /// feedback delay.
+  /// Sorts the union of wanted and fading cables, and marks the wishes that need the feedback delay.
   func arrange() {
     var sources = graph.wishSources
     var destinations = graph.wishDestinations
@@ -134,7 +133,7 @@ extension Reconciler {
     if graph.isLatent { compensate(breaker) }
   }
 
-  /// Gives each changed wish the cable that it asks for.
+  /// Realises each changed wish by a cable.
   func carryOut() {
     for wish in changed {
       var key = wish.key
@@ -143,12 +142,12 @@ extension Reconciler {
         continue
       }
       if let old = wish.cable { leave(old) }
-      // Whether one that is silent by now is still there depends on when the worker last came by.
+      // Whether an inaudible cable still exists depends on when the worker last ran, so it is replaced.
       if let known = graph.cables[key], known !== wish.cable, known.isLeaving, isInaudible(known) {
         graph.remove(known)
         drop(known)
       }
-      // What it brings is no longer what the patch says.
+      // It keeps gains that the patch no longer implies.
       if graph.cables[key]?.isFixed == true {
         graph.renew(wish)
         key = wish.key
@@ -177,17 +176,18 @@ extension Reconciler {
     changed = []
   }
 
-  /// Whether a change at this cable is heard where sound goes on: not in front of a node that is itself
-  /// new or leaving, since that one's outputs fade.
+  /// True when a change of this cable is heard downstream. In front of a node that is itself new or leaving
+  /// it is not, since that node's outputs fade.
   private func isHeard(_ cable: EngineCable) -> Bool {
     if isFirst { return false }
     if cable.destination.isSink { return true }
     return !cable.destination.isLeaving && !arrived.contains(cable.destination.number)
   }
 
-  /// Its slot, with the fade in that it begins with.
+  /// Prepares its slot, and the fade in if it begins with one.
   func prepare(_ cable: EngineCable) {
-    // One that closes a cycle begins with an empty delay, which a new node would hear end.
+    // A feedback cable begins with an empty delay; without a fade, a new node would receive a step when its
+    // ring is full.
     let fades = (isHeard(cable) || cable.key.isFeedback && !isFirst) && !cable.carriesEvents
     cable.prepare(gain: fades ? 0 : cable.target)
     if fades { move(cable) }
@@ -198,7 +198,7 @@ extension Reconciler {
     let wasLeaving = cable.isLeaving
     cable.isLeaving = false
     cable.target = target
-    // A cable that the newest plan mixes has its gain there already.
+    // A cable that the newest plan mixes needs no new plan for a gain change.
     if !cable.isMixed { work.needsPlan = true }
     if cable.carriesEvents {
       if wasLeaving {
@@ -217,7 +217,7 @@ extension Reconciler {
     graph.unsettle(cable)
     work.needsPlan = true
     if cable.carriesEvents {
-      // What leaves with its cable keeps its notes as it fades: it may come back.
+      // An event cable into a leaving node keeps its notes while it fades: it may come back.
       if !cable.destination.isLeaving || cable.destination.isRinging {
         close(cable)
       } else {
@@ -229,12 +229,12 @@ extension Reconciler {
     }
   }
 
-  /// A cable of events ends what it holds when a cable of sound would have faded out; an edit that brings it
-  /// back before finds all notes as they were.
+  /// An event cable ends its notes when an audio cable would have faded out. An edit that restores it earlier
+  /// finds all notes held.
   private func close(_ cable: EngineCable) {
     cable.isClosing = true
     work.commands.append(.close(cable.slot, after: Int32(clamping: fade)))
-    // The block in which it closes is to be over when it goes.
+    // The block in which it closes must be over before it is removed.
     settle(cable, after: fade + blockCapacity)
   }
 
@@ -244,8 +244,8 @@ extension Reconciler {
     work.fading.append(cable)
   }
 
-  /// Ends the cables into nodes that are back without them: in front of a leaving node they went on as they
-  /// were.
+  /// Fades out leaving cables at nodes that came back without them. In front of a leaving node they had kept
+  /// their gain.
   func endCables(into nodes: [EngineNode]) {
     for node in nodes {
       for cable in node.incoming where cable.isLeaving {
@@ -266,12 +266,11 @@ extension Reconciler {
     graph.unsettle(cable)
   }
 
-  /// Sends the moves of gains, once all are known.
+  /// Sends the gain moves, once all are known.
   ///
-  /// The fades that are under way where a new one begins restart with it. A ramp depends linearly on where
-  /// it stands, how fast it moves and where it goes: gains that add up to one and start together go on
-  /// adding up to one, however many edits arrive during a fade. All wait until what fades in there is
-  /// whole.
+  /// Fades under way at the same junction restart together with a new one. A ramp is linear in its position,
+  /// speed and target. Gains that add up to one and start together therefore keep adding up to one, however
+  /// many edits arrive during a fade. All of them wait until the signals that fade in are complete.
   func alignFades() {
     for cable in newCables where cable.wait > 0 {
       cable.opensAt = CableSlot.start(after: Int(cable.wait), from: time)
@@ -303,7 +302,7 @@ extension Reconciler {
 
   // MARK: Ends
 
-  /// Takes out cables whose fade has ended, and nodes that nothing hears any more.
+  /// Removes cables whose fade has ended, and leaving nodes that are no longer audible.
   func removeFinished() {
     for cable in graph.unsettled where cable.isLeaving && !cable.isGone && isFinished(cable) {
       graph.remove(cable)
@@ -311,8 +310,8 @@ extension Reconciler {
     }
     graph.forgetSettled()
     if graph.leaving.isEmpty { return }
-    // Heard: by what stays, or through a fade. What is in front of a leaving node that is heard, is
-    // heard through it.
+    // Audible: feeding a node that stays, or fading. Nodes upstream of an audible leaving node are audible
+    // through it.
     var heard = graph.leaving.filter { node in
       node.outgoing.contains { !$0.destination.isLeaving || $0.settling != nil && !$0.isTail }
         || node.incoming.contains { $0.settling != nil && !$0.isTail }
@@ -332,17 +331,17 @@ extension Reconciler {
     graph.forgetSettled()
   }
 
-  /// Whether nothing of a leaving cable is heard any more.
+  /// True when a leaving cable is no longer audible.
   private func isFinished(_ cable: EngineCable) -> Bool {
     guard cable.settling == nil || isInaudible(cable) else { return false }
-    // Its destination is back, and its fade has yet to begin.
+    // Its destination is back, and its fade has not begun yet.
     if !cable.carriesEvents, cable.target != 0, !cable.destination.isLeaving { return false }
     return !cable.destination.isLeaving || cable.destination.isRinging || cable.destination.isSink
       || cable.isClosing
   }
 
-  /// Decided by edits only, whose time is part of the script: when tidying comes depends on the driver's
-  /// period.
+  /// Evaluated for edits only, since an edit's time is part of the script. The time of tidying depends on the
+  /// driver's period.
   private func isInaudible(_ cable: EngineCable) -> Bool {
     !isTidying && cable.isInaudible(at: time, isExact: isExact)
   }

@@ -1,11 +1,11 @@
 import Patch
 import Realtime
 
-// What becomes of nodes and cables when channel counts change. Worker.
+// Nodes and cables whose channel counts change. Worker.
 
 extension Reconciler {
-  /// Nodes, in the order of execution, and the cables at them go over to the counts that the document implies
-  /// now. Says whether other cables take over from some.
+  /// Moves nodes, in execution order, and their cables to the new channel counts. Returns true if some cables
+  /// got successors.
   func followCounts(_ nodes: [EngineNode]) -> Bool {
     for node in nodes { widen(node) }
     var seen: Set<ObjectIdentifier> = []
@@ -26,7 +26,7 @@ extension Reconciler {
     return true
   }
 
-  /// Its kernel gets the channels that it has by now, its law and its values what goes with them.
+  /// Widens its kernel to the new channels, and adapts its count parameter and its values.
   private func widen(_ node: EngineNode) {
     let (inputs, outputs) = node.preparedChannels
     if let (command, old) = node.widen(inputs: inputs, outputs: outputs, rate: engine.rate) {
@@ -46,8 +46,7 @@ extension Reconciler {
     where parameter.isPerChannel { send(index, of: node) { _ in fade } }
   }
 
-  /// Sends what the elements of a parameter go to, where that is another than before. `frames`: of an element's
-  /// move.
+  /// Sends the targets of a parameter's changed elements. `frames`: duration of an element's move.
   func send(_ index: Int, of node: EngineNode, frames: (Int) -> Int) {
     let before = node.sentValues[index]
     let elements = node.elements(of: index)

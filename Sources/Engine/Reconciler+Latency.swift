@@ -1,13 +1,13 @@
 import Patch
 
-// Parallel paths of different latency. Worker.
+// Latency compensation of parallel paths. Worker.
 
 extension Reconciler {
-  /// Delays, at each audio input, the cables that bring sound earlier than the latest.
+  /// At each audio input, delays the cables that arrive earlier than the latest.
   ///
-  /// A path's latency is that of its nodes, from wherever its sound comes in. Cables into parameters, and
-  /// those that close a cycle, neither are delayed by this nor count: what goes round a cycle is late by
-  /// the 64 frames and by the latency of the nodes in it.
+  /// A path's latency is the sum of its nodes' latencies, from its source. Cables into parameters and
+  /// feedback cables are neither compensated nor counted. Sound on a cycle is late by the 64 frames and by
+  /// the latency of the cycle's nodes.
   func compensate(_ breaker: CycleBreaker) {
     let count = graph.nodes.count
     let wishCount = graph.wishes.count
@@ -15,7 +15,7 @@ extension Reconciler {
     var counts = [Bool](repeating: false, count: wishCount)
     for wish in 0..<wishCount where sources[wish] >= 0 && ports[wish] >= 0 { counts[wish] = true }
     for wish in breaker.feedback where wish < wishCount { counts[wish] = false }
-    // Wishes by their source.
+    // Wishes grouped by source.
     var first = [Int](repeating: 0, count: count + 1)
     for wish in 0..<wishCount where counts[wish] { first[Int(sources[wish]) + 1] += 1 }
     for node in 0..<count { first[node + 1] += first[node] }
@@ -29,7 +29,7 @@ extension Reconciler {
 
     var isNew = [Bool](repeating: false, count: count)
     if !isFirst { for node in newNodes { isNew[Int(node.index)] = true } }
-    /// At the first audio input of each node, at its others, and at its outputs.
+    /// Latency at the first audio input of each node, at its other inputs, and at its outputs.
     var firstInput = [Int32](repeating: 0, count: count)
     var otherInputs: [Input: Int32] = [:]
     var latest = [Int32](repeating: 0, count: count)
@@ -39,7 +39,7 @@ extension Reconciler {
       let node = Int(place)
       let own = graph.latencies[node]
       output[node] = latest[node] + own
-      // Its own filters reach as far back again; what comes in may be delayed by all that is before.
+      // The node's own filters take as long again to fill. Its inputs may be delayed by everything upstream.
       readiness[node] = isNew[node] ? readiness[node] + latest[node] + 2 * own : 0
       for position in first[node]..<first[node + 1] {
         let wish = bySource[position]

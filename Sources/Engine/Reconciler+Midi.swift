@@ -2,16 +2,16 @@ import Patch
 import Processors
 import Realtime
 
-/// Which `midi` nodes hear which ports of the driver.
+/// Assignment of the driver's MIDI ports to `midi` nodes.
 extension Reconciler {
-  /// Whom a `midi` node hears; nil: everybody.
+  /// The sender that a `midi` node listens to; nil: everybody.
   static func sender(of node: Node) -> String? {
     guard case .text(let text)? = node.settings[ParameterPath("port")], !text.isEmpty, text != MidiIn.any
     else { return nil }
     return text
   }
 
-  /// A node for which no port is left says so.
+  /// Assigns a port. A node without one shows a fault.
   func hear(_ port: Int, _ node: EngineNode) {
     node.midiPort = port
     node.fault =
@@ -24,7 +24,7 @@ extension Reconciler {
     let sender = Self.sender(of: node)
     guard target.portName != sender else { return }
     target.portName = sender
-    // Its own is free as soon as nobody else hears it.
+    // Its own port is free if no other node listens to it.
     target.midiPort = -1
     let port = engine.midiPort(for: sender)
     hear(port, target)
@@ -33,13 +33,13 @@ extension Reconciler {
 
   private func tell(_ node: EngineNode, _ port: Int) {
     engine.rename(node)
-    // One that is not prepared yet begins with it.
+    // An unprepared node starts with its port number.
     guard node.slot != nil else { return }
     work.commands.append(
       .kernel(node.slot, parameter: Int32(MidiIn.port), element: 0, value: Float(port), frames: 0))
   }
 
-  /// Those for which no port was left take what others have given up; the oldest first.
+  /// Assigns ports that became free to nodes without one, the oldest first.
   func hearFreePorts() {
     for node in graph.receivers where node.midiPort == -1 && !node.isLeaving {
       let port = engine.midiPort(for: node.portName)

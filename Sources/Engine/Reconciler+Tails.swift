@@ -1,23 +1,24 @@
-// Nodes that ring out: gone from the patch, their inputs fade, their outputs stay until nothing more
-// comes from them. Worker.
+// Nodes that ring out: removed from the patch, their inputs fade, and their outputs stay until the tail is
+// over. Worker.
 
 extension Reconciler {
-  /// Seconds that a removed node may ring at most.
+  /// Longest tail of a removed node, in seconds.
   static let longestTail = 60.0
 
-  /// What has nothing that could end, such as an oscillator, would ring for ever.
+  /// True when the node has a tail that can end. A node without inputs, such as an oscillator, would ring for
+  /// ever.
   func mayRing(_ node: EngineNode) -> Bool {
     !isFirst && node.slot != nil && node.type?.description.inputs.isEmpty == false
   }
 
-  /// The node has just been taken out of the patch: its notes end when its inputs have faded.
+  /// Starts the tail of a node that was just removed. Its notes end when its inputs have faded.
   func ring(_ node: EngineNode) {
     node.isRinging = true
     engine.note(.ringingOut, node)
     if node.takesEvents { work.commands.append(.end(node.slot, after: Int32(clamping: fade))) }
   }
 
-  /// Whether what its source still has to say goes on through this cable.
+  /// True when this cable passes its source's tail on.
   func mayRing(_ cable: EngineCable) -> Bool {
     let destination = cable.destination
     return cable.source.isRinging && !cable.carriesEvents && !cable.isLeaving
@@ -32,14 +33,14 @@ extension Reconciler {
     work.needsPlan = true
   }
 
-  /// Ends the tails that have been long enough.
+  /// Ends the tails whose time is over.
   func endTails() {
     for cable in graph.unsettled where cable.isTail && cable.settling == nil && !cable.isGone {
       endTail(cable)
     }
   }
 
-  /// What a node that is back does not say through the patch any more.
+  /// Ends the old outputs of a node that is back: cables that the patch no longer has.
   func endTails(of node: EngineNode) {
     for cable in node.outgoing where cable.isTail { endTail(cable) }
   }
@@ -49,7 +50,7 @@ extension Reconciler {
     cable.isTail = false
     cable.settling = nil
     if isSilent {
-      // No fade: one would restart those beside it, at a time that depends on the driver's period.
+      // No fade: it would restart the fades beside it at a time that depends on the driver's period.
       cable.isLeaving = true
       cable.target = 0
       work.needsPlan = true
@@ -64,11 +65,11 @@ extension Reconciler {
 }
 
 extension Engine {
-  /// Lets a node that rings leave half a second after it fell asleep: then an undo finds it or does not
-  /// whatever the driver's period is, as the worker knows of it before.
+  /// Ends the tail of a ringing node half a second after it fell asleep. The worker knows of the sleep before
+  /// that, so whether an undo finds the node does not depend on the driver's period.
   func hearOut(_ node: EngineNode) {
     let since = node.slot.pointee.asleepSince.load(ordering: .relaxed)
-    // What comes in through a fade, or from what rings itself, may wake it.
+    // Input through a fade, or from another ringing node, may still wake it.
     guard since >= 0, node.incoming.allSatisfy({ $0.isTail && ($0.source === node || $0.source.hasRungOut) })
     else { return }
     let longest = Int64((Reconciler.longestTail * rate).rounded())

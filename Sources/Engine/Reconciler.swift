@@ -3,16 +3,16 @@ import Patch
 import Processors
 import Realtime
 
-/// Finds the way from what sounds to what a patch says: which nodes and cables are new, which leave,
-/// which come back, which parameters move. One is made for each change, and looks only at what the
-/// change touched. Worker.
+/// Finds the difference between the running graph and a patch: new, leaving and returning nodes and cables,
+/// and parameter changes. One instance per change; it looks only at the parts that the change touched.
+/// Worker.
 final class Reconciler {
   struct RampKey: Hashable {
     var node: NodeID
     var path: ParameterPath
   }
 
-  /// What has to be sent.
+  /// Result: everything to be sent.
   struct Work {
     var commands: [Command] = []
     var garbage: [Transaction.Garbage] = []
@@ -28,42 +28,41 @@ final class Reconciler {
   let graph: EngineGraph
   let patch: Patch
   let fade: Int
-  /// Nothing sounds yet: everything starts at its target.
+  /// Nothing sounds yet, so everything starts at its target.
   let isFirst: Bool
-  /// Engine frame at which it will be executed.
+  /// Engine frame of execution, as far as known.
   let time: Int64
-  /// That frame was asked for; else it is some block's, later.
+  /// The frame was requested exactly. Otherwise execution is at the start of a later block.
   let isExact: Bool
   var ramps: [RampKey: Int] = [:]
-  /// Nodes that shall ring out when they leave.
+  /// Nodes that ring out when they leave.
   var tails: Set<NodeID> = []
   /// Nodes that were leaving and are back in the patch.
   var returned: [EngineNode] = []
   var work = Work()
   var arrived: Set<Int32> = []
   var newCables: [EngineCable] = []
-  /// Cables to look at.
+  /// Cables to examine.
   var touchedCables: OrderedSet<Cable.Ends> = []
-  /// Wishes that their cables may not yet carry out.
+  /// Wishes whose cable may need a change.
   var changed: [CableWish] = []
-  /// Which cables there are, or what they join, has changed.
+  /// A cable was added, removed or moved to another port.
   var isRewired = false
-  /// There was no patch before: every cable is touched.
+  /// The graph was empty before, so every cable is touched.
   private var isFromNothing = false
-  /// No edit: fades have ended.
+  /// Called because fades have ended, not for an edit.
   var isTidying = false
   var newNodes: [EngineNode] = []
-  /// What sounds, by its places in the graph, in an order in which each node comes after those that it
-  /// hears; nil: not known yet.
+  /// Topological order of the running graph, by index; nil: not known yet.
   var order: [Int32]?
-  /// Frames until what a new node gives is whole, by its place; empty: at once.
+  /// Frames until a new node's output is complete, by index; empty: at once.
   var readiness: [Int32] = []
-  /// Cables whose gains begin to move.
+  /// Cables whose gain starts to move.
   var moving: [EngineCable] = []
-  /// Where fades begin.
+  /// Places where fades begin.
   var disturbed: Set<Junction> = []
 
-  /// One port of a node, where the gains of what is summed must go on adding up.
+  /// An input of a node, where the gains of crossfading cables must keep adding up to one.
   struct Junction: Hashable {
     var node: Int32
     var port: String
@@ -79,7 +78,7 @@ final class Reconciler {
     isExact = time != nil
   }
 
-  /// `mustCompile`: fades have ended, so that there is less to run.
+  /// `mustCompile`: fades have ended, so the plan can be reduced.
   func run(_ touched: Touched, mustCompile: Bool = false) -> Work {
     isTidying = mustCompile
     work.needsPlan = mustCompile || isFirst
@@ -112,12 +111,12 @@ final class Reconciler {
       guard let row = graph.rows[Int(place)] else { continue }
       if row.pointee.isSink { sinks.append(row.pointee.node.takeUnretainedValue()) } else { rows.append(row) }
     }
-    // Ends of the patch that share driver channels are summed there: in an order of their own, since
-    // that of the others depends on which fades are still under way.
+    // Endpoints that share driver channels are summed there, so they run in an order of their own. The order
+    // of the other nodes depends on which fades are under way.
     sinks.sort { $0.number < $1.number }
     rows += sinks.map(\.row)
     let counts = ChannelCounts(rows: rows)
-    // Cables that take over bring as many channels, which is looked at once more.
+    // Successor cables bring as many channels as their predecessors, so the counts are settled once more.
     if followCounts(counts.follow()) { _ = counts.follow() }
     let compiler = PlanCompiler(rows: rows, graph: graph, memory: engine.takePlanMemory())
     for node in newNodes {
@@ -128,7 +127,7 @@ final class Reconciler {
       }
       work.started.append(node)
     }
-    // Cables point at their nodes' slots only now.
+    // Last, since cables point at their nodes' slots.
     for cable in newCables { prepare(cable) }
     alignFades()
     work.compiler = compiler
@@ -139,7 +138,7 @@ final class Reconciler {
 
   private func reconcileNodes(_ touched: OrderedSet<NodeID>) {
     var touched = touched
-    // The ports of a placeholder are those that its cables name; a cable may be why a node was muted.
+    // A placeholder has the ports that its cables name. A muted node may have been muted because of a cable.
     for ends in touchedCables {
       for id in [ends.source.node, ends.destination.node] where !touched.contains(id) {
         guard let node = patch[id] else { continue }
@@ -160,7 +159,7 @@ final class Reconciler {
     for tap in engine.taps where graph.current[tap.id] == nil { appoint(make(tap)) }
   }
 
-  /// From now on it is what its identity means, with all its cables.
+  /// Makes it the current node of its identity, with all cables of that identity.
   private func appoint(_ node: EngineNode) {
     let old = graph.appoint(node)
     guard old !== node else { return }
@@ -168,7 +167,7 @@ final class Reconciler {
     if !isFromNothing { touchedCables.append(contentsOf: patch.cables(at: node.id)) }
   }
 
-  /// The node that sounds for it already, or a new one.
+  /// The running node with the same key, or a new one.
   private func take(_ node: Node, _ type: KernelType?, _ values: [[Float]]) -> EngineNode {
     let ports = type == nil ? placeholderPorts(node) : ([], [])
     var shape: [Float] = []
@@ -185,7 +184,7 @@ final class Reconciler {
     var key = EngineNode.Key(id: node.id, kind: node.kind, shape: shape, life: engine.lives[node.id] ?? 0)
     let isRevived = graph.nodesByKey[key]?.isMuted == true
     if isRevived {
-      // Its state may be spoilt: another takes over by crossfade.
+      // A muted node's state may be corrupt: a new node takes over by crossfade.
       key.life += 1
       engine.lives[node.id] = key.life
     }
@@ -205,7 +204,7 @@ final class Reconciler {
       if let old = graph.current[node.id] { leave(old) }
       let count =
         type.description.parameters.firstIndex { $0.name == "channels" }.map { Int(values[$0][0]) } ?? 2
-      // More than 256 channels: the node stays silent beyond the last.
+      // All 256 channels are taken: the node is silent.
       first =
         engine.driverChannels(count, isInput: type.tag == .input, name: node.name) ?? DriverChannels.capacity
     }
@@ -259,7 +258,7 @@ final class Reconciler {
     }
   }
 
-  /// An unknown kind has the ports that its cables name.
+  /// Ports of an unknown kind: those that its cables name.
   private func placeholderPorts(_ node: Node) -> ([PortDescription], [PortDescription]) {
     var inputs: Set<String> = []
     var outputs: Set<String> = []
@@ -279,7 +278,7 @@ final class Reconciler {
     if target.name != node.name {
       target.name = node.name
       engine.rename(target)
-      // Sums are in the order of names: from this frame on, not from whenever there is another plan.
+      // Inputs are summed in name order. The change takes effect at this frame, not with some later plan.
       work.needsPlan = true
       graph.reorderCables(from: target)
     }
@@ -293,7 +292,7 @@ final class Reconciler {
     }
   }
 
-  /// What its ports are called at the driver.
+  /// Name of its ports at the driver.
   private func update(portsOf target: EngineNode, _ node: Node) {
     var name: String?
     if case .text(let text)? = node.settings[ParameterPath("port")], !text.isEmpty { name = text }
@@ -302,7 +301,7 @@ final class Reconciler {
     engine.rename(target)
   }
 
-  /// Gains take the time that was asked for of what acts on them.
+  /// Gains controlled by a switch take the switch's ramp time.
   private func followSwitches() {
     for (key, frames) in ramps {
       guard let kind = patch[key.node].flatMap({ KernelType.byName[$0.kind]?.description }) else { continue }

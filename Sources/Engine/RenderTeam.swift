@@ -2,7 +2,7 @@ import Glibc
 import Realtime
 import Synchronization
 
-/// What is to be done in one block.
+/// The work of one block.
 struct RenderJob: BitwiseCopyable {
   var plan: UnsafeMutablePointer<Plan>
   var frames: Int
@@ -11,31 +11,31 @@ struct RenderJob: BitwiseCopyable {
   var isMetering: Bool
 }
 
-/// Renders a plan's segments on several threads: the driver's, and helpers that live as long as the
-/// team. Nothing is locked, and no segment is bound to a thread.
+/// Renders a plan's segments on several threads: the driver's, and helpers that live as long as the team. No
+/// locks, and no segment is bound to a thread.
 ///
-/// A segment may run when all that it waits for are done; a thread that is free takes the first such from
-/// the board. So a helper that sleeps or comes late delays nobody: the driver's thread does the work itself.
+/// A segment may run when its predecessors are done, and a free thread takes the first such segment from the
+/// board. A helper that sleeps or comes late delays nobody: the driver's thread does the work itself.
 ///
-/// Helpers wait for the next period turning for some 20 microseconds, then on a semaphore.
+/// Helpers spin for some 20 microseconds while they wait for the next period, then wait on a semaphore.
 struct RenderTeam: ~Copyable {
   static var mostSegments: Int { @_noLocks get { SegmentBoard.capacity } }
   static let mostThreads = 16
 
-  /// The driver's thread is the first.
+  /// Including the driver's thread, which is number 0.
   let threadCount: Int
-  /// One a thread.
+  /// One per thread.
   let runners: UnsafeMutablePointer<StepRunner>
   private let helpers: UnsafeMutablePointer<Helper>
-  /// Valid for whoever has taken a segment, until that is done.
+  /// Valid for a thread that has taken a segment, until the segment is done.
   private let job: UnsafeMutablePointer<RenderJob>
   private let board = SegmentBoard()
 
-  /// Counts the periods that helpers were asked to.
+  /// Number of periods that helpers were called to.
   private let period = Atomic<UInt64>(0)
   private let isRendering = Atomic<Bool>(false)
   private let isOver = Atomic<Bool>(false)
-  /// The driver's thread of this period, whose priority helpers take, and its rounding of denormals.
+  /// The driver's thread in this period, whose priority helpers take, and its denormal mode.
   private let driverThread = Atomic<Int32>(0)
   private let floatingPoint = Atomic<UInt>(0)
 
@@ -52,7 +52,7 @@ struct RenderTeam: ~Copyable {
     }
   }
 
-  /// Worker. Helpers start with `start`.
+  /// Worker. `start` starts the helpers.
   init(
     threads: Int, driver: UnsafePointer<DriverChannels>, zeros: UnsafePointer<UnsafePointer<Float>>
   ) {
@@ -66,7 +66,7 @@ struct RenderTeam: ~Copyable {
     job = .allocate(capacity: 1)
   }
 
-  /// Once no thread renders. Worker.
+  /// Call this when no thread renders any more. Worker.
   func deallocate() {
     isOver.store(true, ordering: .sequentiallyConsistent)
     for index in 1..<max(threadCount, 1) where helpers[index].hasStarted {
@@ -110,13 +110,13 @@ struct RenderTeam: ~Copyable {
     _ = postSemaphore(helpers[index].semaphore)
   }
 
-  /// Lets the helpers go until the next period. Audio thread.
+  /// Releases the helpers until the next period. Audio thread.
   @_noLocks func dismiss() { isRendering.store(false, ordering: .relaxed) }
 
   /// Renders one block. Audio thread.
   @_noLocks func render(_ next: RenderJob) {
     let plan = next.plan
-    // A copy: ThreadSanitizer takes a change of what a constant points to for one of the constant.
+    // A copy: ThreadSanitizer takes a write through a constant pointer for a write to the constant.
     let runners = runners
     runners.pointee.begin(next)
     let count = plan.pointee.segmentCount
@@ -124,7 +124,7 @@ struct RenderTeam: ~Copyable {
       runners.pointee.run(plan.pointee.steps, plan.pointee.stepCount)
       return
     }
-    // Nobody may look at the new plan with what is known of the old.
+    // No thread may use its knowledge of the old plan on the new one.
     let number = board.close()
     job.pointee = next
     var index = 0
@@ -149,7 +149,7 @@ struct RenderTeam: ~Copyable {
 
   // MARK: All threads
 
-  /// Waits a moment; lets others have the processor now and then, where there are more threads than
+  /// One turn of a spin loop. Yields the processor now and then, in case there are more threads than
   /// processors. Audio thread.
   @_noLocks private func turn(_ idle: inout Int) {
     idle &+= 1
@@ -158,8 +158,7 @@ struct RenderTeam: ~Copyable {
 
   // MARK: Helpers
 
-  /// Starts the helpers; those that the system refuses are done without. `team` is its own address.
-  /// Worker.
+  /// Starts the helpers; works without those that the system refuses. `team` is its own address. Worker.
   static func start(_ team: UnsafeMutablePointer<RenderTeam>) {
     for index in 1..<max(team.pointee.threadCount, 1) {
       let place = UnsafeMutablePointer<Place>.allocate(capacity: 1)
@@ -179,7 +178,7 @@ struct RenderTeam: ~Copyable {
     guard let place = $0?.assumingMemoryBound(to: Place.self) else { return nil }
     let (team, index) = (place.pointee.team, place.pointee.index)
     place.deallocate()
-    // Signals are for the main thread.
+    // Signals go to the main thread only.
     var signals = sigset_t()
     sigfillset(&signals)
     pthread_sigmask(SIG_SETMASK, &signals, nil)
@@ -204,7 +203,7 @@ struct RenderTeam: ~Copyable {
       }
       seen = period.load(ordering: .acquiring)
       let thread = driverThread.load(ordering: .relaxed)
-      // Without the same priority it could hold up a thread that is more important: it stays out.
+      // Without the same priority it could hold up a more important thread, so it stays out.
       if thread != followed, !Self.takePriority(of: thread) { continue }
       followed = thread
       restoreDenormals(floatingPoint.load(ordering: .relaxed))
@@ -229,13 +228,13 @@ struct RenderTeam: ~Copyable {
     }
   }
 
-  /// Until the next period, or the end.
+  /// Waits for the next period or for the end.
   private func sleep(_ index: Int, _ seen: UInt64) {
     helpers[index].isAsleep.store(true, ordering: .sequentiallyConsistent)
     if period.load(ordering: .sequentiallyConsistent) != seen
       || isOver.load(ordering: .sequentiallyConsistent)
     {
-      // Whoever takes the flag back first decides whether there is something to wait for.
+      // The thread that resets the flag decides whether the semaphore will be posted.
       if helpers[index].isAsleep.exchange(false, ordering: .acquiringAndReleasing) { return }
     }
     while sem_wait(helpers[index].semaphore) != 0, errno == EINTR {}
@@ -245,7 +244,7 @@ struct RenderTeam: ~Copyable {
     var parameters = sched_param()
     let policy = sched_getscheduler(thread)
     guard policy >= 0, sched_getparam(thread, &parameters) == 0 else { return false }
-    // Without the flag that only says what children get.
+    // The policy without SCHED_RESET_ON_FORK, which concerns child processes only.
     return pthread_setschedparam(pthread_self(), policy & 0xffff, &parameters) == 0
   }
 }

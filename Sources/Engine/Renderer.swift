@@ -1,17 +1,17 @@
 import Realtime
 import Synchronization
 
-/// Runs the plan. Everything here is called by the driver's thread; the engine talks to it through
-/// `commands` and hears of it through atomics and the runner's trace.
+/// Executes the plan. All methods run on the driver's thread. The engine sends it `commands`, and reads its
+/// atomics and the runners' trace.
 public final class Renderer: @unchecked Sendable {
-  /// Envelopes, worker to audio thread.
+  /// Transactions, worker to audio thread.
   let commands = Ring(capacity: 4096, of: Envelope.self)
-  /// Whether peaks are measured: somebody looks.
+  /// Enables the level meters, while a view shows them.
   let isMetering = Atomic<Bool>(false)
-  /// What edits do to the sound that leaves.
+  /// Measures the driver's outputs for the edit log.
   let watch: OutputWatch
-  /// Transactions executed so far. They are executed in order, so a count tells the worker which
-  /// plans and memory are no longer in use: nothing has to be sent back, and nothing can overflow.
+  /// Number of executed transactions. They are executed in order, so this count tells the worker which plans
+  /// and memory are unused. Nothing travels back, and no return queue can overflow.
   let executed = Atomic<Int>(0)
   private let frameTime = Atomic<Int64>(0)
 
@@ -22,7 +22,7 @@ public final class Renderer: @unchecked Sendable {
   private let driver: UnsafeMutablePointer<DriverChannels>
   let team: UnsafeMutablePointer<RenderTeam>
 
-  /// 64 silent channels, each as long as whatever may be read.
+  /// 64 silent channels, each as long as any read.
   let zeros: UnsafePointer<UnsafePointer<Float>>
 
   /// Worker.
@@ -62,7 +62,7 @@ public final class Renderer: @unchecked Sendable {
     watch.deallocate()
   }
 
-  /// Zeroed floats on a cache line. Worker.
+  /// Zeroed floats, cache-line aligned. Worker.
   static func aligned(_ count: Int) -> UnsafeMutablePointer<Float> {
     let memory = UnsafeMutableRawPointer.allocate(byteCount: max(count, 1) * 4, alignment: 64)
     return memory.initializeMemory(as: Float.self, repeating: 0, count: max(count, 1))
@@ -71,15 +71,15 @@ public final class Renderer: @unchecked Sendable {
   /// Engine time of the next frame. Any thread.
   public var time: Int64 { frameTime.load(ordering: .acquiring) }
 
-  /// The engine's rate from the next block on. Worker, while no audio thread runs.
+  /// Changes the sample rate from the next block on. Worker, while no audio thread runs.
   func setRate(_ rate: Double) {
     self.rate = Float(rate)
     watch.setRate(rate)
   }
 
-  /// Makes `frames` frames (any number from 1). `inputs` and `outputs` have
-  /// `DriverChannels.capacity` entries of `frames` floats each, nil where the driver has no such
-  /// channel; outputs are overwritten. `midi` has `MidiInput.ports`. Audio thread.
+  /// Renders `frames` frames (any number from 1). `inputs` and `outputs` have `DriverChannels.capacity`
+  /// entries of `frames` floats each, nil where the driver has no such channel; outputs are overwritten.
+  /// `midi` has `MidiInput.ports` entries. Audio thread.
   @_noLocks public final func render(
     frames: Int, inputs: UnsafeMutablePointer<UnsafePointer<Float>?>,
     outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>, midi: UnsafePointer<MidiInput>? = nil
@@ -107,7 +107,7 @@ public final class Renderer: @unchecked Sendable {
     frameTime.store(now, ordering: .releasing)
   }
 
-  /// Executes what is due; gives the time of the next transaction that is not, or a far one.
+  /// Executes the transactions that are due. Returns the time of the next one, or a time far in the future.
   @_noLocks final func executeCommands() -> Int64 {
     while let raw = commands.peek() {
       let envelope = raw.assumingMemoryBound(to: Envelope.self).pointee
@@ -158,7 +158,7 @@ public final class Renderer: @unchecked Sendable {
     }
   }
 
-  /// What was muted sleeps on.
+  /// A muted node sleeps on.
   @_noLocks private final func wake(_ node: UnsafeMutablePointer<NodeSlot>) {
     guard node.pointee.isAsleep, !node.pointee.isMuted else { return }
     node.pointee.isAsleep = false

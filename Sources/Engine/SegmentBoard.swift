@@ -1,27 +1,26 @@
 import Synchronization
 
-/// Says which segments of a block may run, and gives each to one thread.
+/// Scheduler of segments: tells which segments of a block may run, and gives each to one thread.
 ///
-/// Two words, both with the block's number in their upper sixteen bits: which segments are taken, and which
-/// are done. A segment is taken by compare-and-swap on the first word, so what was prepared in an earlier
-/// block fails. A board changes from one block to the next while threads that came late still look at it.
-/// Therefore it is closed first: the new number, with every segment taken. Then what a look needs is
-/// replaced, and the board opens last. In between nothing can be taken: what is still expected of the block
-/// before is gone.
+/// Its state is two words, both with the block's number in the upper sixteen bits: the segments taken, and
+/// the segments done. A segment is taken by compare-and-swap on the first word, so an attempt prepared in an
+/// earlier block fails. The board changes between blocks while late threads still look at it. Therefore it is
+/// closed first: the new number, with every segment taken. Then the rest is replaced, and the board opens
+/// last. While it is closed, nothing can be taken.
 ///
-/// Orders of memory. `count` is stored with release after the board was closed, and loaded with acquire
-/// before a swap is tried: who sees the count of the new block cannot swap the word of the old. All else
-/// that a look reads was released by the word that opened the board. What a thread did in its segment is
-/// released by `finish` and acquired by whoever waits for it in `glance` or `isWhole`.
+/// Memory ordering: `count` is stored with release after the board was closed, and loaded with acquire before
+/// a compare-and-swap. A thread that sees the new block's count cannot swap the old block's word. The other
+/// fields are released by the word that opens the board. A thread's results are released by `finish`, and
+/// acquired in `glance` and `isWhole` by the threads that wait for them.
 struct SegmentBoard: ~Copyable {
-  /// Bits of a word that are not the block's number.
+  /// Segment bits of a word, below the block's number.
   static var capacity: Int { @_noLocks get { 48 } }
   private static var segments: UInt64 { @_noLocks get { 0xFFFF_FFFF_FFFF } }
 
   // Each on a cache line of its own.
   private let taken: UnsafeMutablePointer<Atomic<UInt64>>
   private let done: UnsafeMutablePointer<Atomic<UInt64>>
-  /// The segments that each segment waits for.
+  /// Predecessors of each segment.
   private let predecessors: UnsafeMutablePointer<Atomic<UInt64>>
   private let count: UnsafeMutablePointer<Atomic<UInt64>>
 
@@ -37,16 +36,16 @@ struct SegmentBoard: ~Copyable {
     predecessors = words + 48
   }
 
-  /// Once nobody looks at it. Worker.
+  /// Call this when no thread looks at it any more. Worker.
   func deallocate() { taken.deallocate() }
 
   @_noLocks private static func bit(_ segment: Int) -> UInt64 {
     1 &<< UInt64(truncatingIfNeeded: segment)
   }
 
-  // MARK: The thread that gives segments out, once all of the block before are done
+  // MARK: The distributing thread, once all segments of the last block are done
 
-  /// From now on nothing can be taken. Gives the number of the block to come. Audio thread.
+  /// Closes the board: nothing can be taken. Returns the number of the next block. Audio thread.
   @_noLocks func close() -> UInt64 {
     let number = ((taken.pointee.load(ordering: .relaxed) &>> 48) &+ 1) &<< 48
     taken.pointee.store(number | Self.segments, ordering: .releasing)
@@ -63,20 +62,20 @@ struct SegmentBoard: ~Copyable {
     count.pointee.store(UInt64(truncatingIfNeeded: segments), ordering: .releasing)
   }
 
-  /// None is done. Audio thread.
+  /// Marks all segments as not done. Audio thread.
   @_noLocks func setUndone(_ number: UInt64) { done.pointee.store(number, ordering: .releasing) }
 
   /// Audio thread.
   @_noLocks func open(_ number: UInt64) { taken.pointee.store(number, ordering: .releasing) }
 
-  /// All of the block's segments are done. Audio thread.
+  /// True when all of the block's segments are done. Audio thread.
   @_noLocks func isWhole(_ number: UInt64, _ segments: Int) -> Bool {
     done.pointee.load(ordering: .acquiring) == number | (Self.bit(segments) &- 1)
   }
 
   // MARK: All threads
 
-  /// What is taken and what is done, as somebody saw it.
+  /// A consistent look at both words.
   struct Glance {
     var taken: UInt64
     var done: UInt64
@@ -88,8 +87,7 @@ struct SegmentBoard: ~Copyable {
     return Glance(taken: known, done: done.pointee.load(ordering: .acquiring))
   }
 
-  /// The first segment that may run and that nobody has taken; nil: none, or another block has begun. Audio
-  /// thread.
+  /// The first free segment whose predecessors are done; nil: none, or another block has begun. Audio thread.
   @_noLocks func choose(_ glance: Glance) -> Int? {
     guard glance.done &>> 48 == glance.taken &>> 48 else { return nil }
     let count = Int(truncatingIfNeeded: count.pointee.load(ordering: .acquiring))
@@ -105,14 +103,14 @@ struct SegmentBoard: ~Copyable {
     return nil
   }
 
-  /// Takes a segment, unless anything has been taken since the glance. Audio thread.
+  /// Takes a segment, unless another was taken since the glance. Audio thread.
   @_noLocks func claim(_ segment: Int, _ glance: Glance) -> Bool {
     taken.pointee.compareExchange(
       expected: glance.taken, desired: glance.taken | Self.bit(segment), ordering: .acquiringAndReleasing
     ).exchanged
   }
 
-  /// A segment that is the caller's now; nil: there is none for now. Audio thread.
+  /// Takes a segment for the caller; nil: none is ready. Audio thread.
   @_noLocks func take() -> Int? {
     while true {
       let glance = glance()
@@ -121,7 +119,7 @@ struct SegmentBoard: ~Copyable {
     }
   }
 
-  /// The caller has run a segment that it took. Audio thread.
+  /// Marks a segment as done that the caller has taken and run. Audio thread.
   @_noLocks func finish(_ segment: Int) {
     done.pointee.bitwiseOr(Self.bit(segment), ordering: .acquiringAndReleasing)
   }

@@ -2,33 +2,33 @@ import Realtime
 
 /// Cuts nodes into segments that may run on different threads. Worker.
 ///
-/// Nodes are taken level by level (a level: the longest way from a source), and adjacent levels joined
-/// to bands as long as that costs nothing: within a band, what is connected stays together, and what is
-/// not is packed into segments of about equal cost (the longest first, each where least is; R. Graham,
-/// "Bounds on multiprocessing timing anomalies", 1969). Nothing depends on measured times: the same
-/// nodes give the same segments.
+/// A node's level is the longest path from a source. Adjacent levels are joined to bands as long as that
+/// costs nothing. Within a band, connected nodes stay together, and the connected components are packed into
+/// segments of about equal cost: the longest first, each into the least loaded segment (R. Graham, "Bounds on
+/// multiprocessing timing anomalies", 1969). Nothing depends on measured times: the same nodes give the same
+/// segments.
 struct SegmentPlanner {
   struct Result {
-    /// The nodes' places, segment by segment, and in each in the order of execution.
+    /// Node indices, segment by segment, in execution order within each.
     var order: [Int]
-    /// The segment of each, in that order.
+    /// The segment of each node, in that order.
     var segments: [Int]
-    /// The segments that each waits for, as bits.
+    /// Predecessors of each segment, as a bit mask.
     var predecessors: [UInt64]
   }
 
-  /// What handing over between threads costs, in nanoseconds.
+  /// Cost of a handover between threads, in nanoseconds.
   private static let handover = 700.0
-  /// Smaller patches are not worth it.
+  /// Smallest worthwhile cost of a patch, in nanoseconds per block.
   private static let smallest = 6000.0
 
   private let threads: Int
   private let costs: [Double]
-  /// What each node waits for.
+  /// Predecessors of each node.
   private let sources: [[Int]]
   private let levels: [[Int]]
 
-  /// `nodes` in the order of execution, each knowing its place in it.
+  /// `nodes`: in execution order, each marked with its index.
   init(_ nodes: [EngineNode], threads: Int) {
     self.threads = threads
     costs = nodes.map(Self.cost)
@@ -56,21 +56,20 @@ struct SegmentPlanner {
     }
   }
 
-  // MARK: What depends on what
+  // MARK: Dependencies
 
   private static func findSources(_ nodes: [EngineNode]) -> [[Int]] {
     var sources = nodes.map { node in
       node.incoming.filter { !$0.key.isFeedback }.map(\.source.mark)
     }
-    // Who writes a feedback ring and who reads it share what they know of its silence: they keep their
-    // order.
+    // Writer and reader of a feedback ring share state about its silence, so they keep their order.
     for node in nodes {
       for cable in node.incoming where cable.key.isFeedback && cable.source !== node {
         let pair = (cable.source.mark, node.mark)
         sources[max(pair.0, pair.1)].append(min(pair.0, pair.1))
       }
     }
-    // So do endpoints that add to the same channels of the driver.
+    // Endpoints that add to the same driver channels keep their order too.
     let ends = nodes.filter { $0.isSink && $0.firstChannel != nil }
     for (position, node) in ends.enumerated() {
       for other in ends[..<position] where channels(node).overlaps(channels(other)) {
@@ -85,8 +84,7 @@ struct SegmentPlanner {
     return first..<first + max(node.inputChannels.first ?? 1, 1)
   }
 
-  /// About how many nanoseconds a full block takes, as measured on one processor: what counts is the
-  /// ratio.
+  /// Estimated nanoseconds per full block, as measured on one processor; only the ratios matter.
   private static func cost(_ node: EngineNode) -> Double {
     let width = Double(max(node.outputChannels.max() ?? 0, node.inputChannels.max() ?? 0, 1))
     let audio = node.incoming.filter { !$0.carriesEvents }
@@ -108,10 +106,10 @@ struct SegmentPlanner {
 
   // MARK: Bands
 
-  /// How long a band takes at least whose parts cost so much.
+  /// Shortest time of a band with these components.
   private func span(_ parts: Parts) -> Double { max(parts.largest, parts.total / Double(threads)) }
 
-  /// Ranges of levels.
+  /// Bands, as ranges of levels.
   private func makeBands(_ price: Double) -> [Range<Int>] {
     var bands: [Range<Int>] = []
     var band = Parts(count: costs.count)
@@ -135,7 +133,7 @@ struct SegmentPlanner {
     return bands
   }
 
-  /// Joins the level's nodes to what they hear within the band that begins at `start`.
+  /// Joins the level's nodes to their predecessors within the band that begins at `start`.
   private func add(_ level: Int, to parts: inout Parts, from start: Int) {
     for index in levels[level] { parts.insert(index, costs[index]) }
     guard level > start else { return }
@@ -144,7 +142,7 @@ struct SegmentPlanner {
     }
   }
 
-  /// Segments of the bands' parts; nil when there would be too many, or nothing is won.
+  /// Packs the bands' components into segments; nil when there would be too many segments, or no gain.
   private func pack(_ bands: [Range<Int>], _ total: Double) -> Result? {
     var segments = Array(repeating: -1, count: costs.count)
     var count = 0
@@ -155,7 +153,7 @@ struct SegmentPlanner {
       let members = band.flatMap { levels[$0] }
       let roots = members.filter { parts.root($0) == $0 }
         .sorted { (-parts.cost($0), $0) < (-parts.cost($1), $1) }
-      // Some more than threads, so that wrong estimates even out.
+      // More segments than threads, so that wrong estimates even out.
       let useful = Int(parts.total / (4 * Self.handover))
       let room = bands.count * 2 * threads <= RenderTeam.mostSegments ? 2 * threads : threads
       let bins = max(1, min(room, roots.count, max(useful, min(threads, roots.count))))
@@ -166,7 +164,7 @@ struct SegmentPlanner {
         loads[least] += parts.cost(root)
         place[root] = least
       }
-      // The longest begins first.
+      // The longest segment begins first.
       var rank = Array(repeating: 0, count: bins)
       let order = loads.indices.sorted { (-loads[$0], $0) < (-loads[$1], $1) }
       for (position, bin) in order.enumerated() { rank[bin] = position }
@@ -187,8 +185,8 @@ struct SegmentPlanner {
   }
 }
 
-/// Sets of nodes that are connected, with their costs; the last changes can be undone (union by rank,
-/// without path compression).
+/// Connected components of nodes with their costs. The last changes can be undone (union by rank, without
+/// path compression).
 private struct Parts {
   struct Figures {
     var total = 0.0

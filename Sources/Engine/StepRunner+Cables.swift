@@ -1,13 +1,13 @@
 import Realtime
 
-// Sums, gains, maps and delays. Audio thread, all of it.
+// Mixing, gains, channel maps and delays. Audio thread, all of it.
 
 extension StepRunner {
   /// Sums the sources into the step's one output, in the plan's order.
   @_noLocks func mix(_ step: UnsafeMutablePointer<Step>) {
     let frames = frames
     let output = step.pointee.context.outputs[0]
-    /// Channels written so far; the first writer stores, the others add.
+    /// Channels written so far: the first writer stores, the others add.
     var written: UInt64 = 0
     var index = 0
     while index < Int(step.pointee.sourceCount) {
@@ -99,7 +99,7 @@ extension StepRunner {
       } else {
         copyMemory(target, source.taps[index].source, frames &* 4)
       }
-      // A block never crosses a multiple of 64, so that it lies in the first cell or behind it.
+      // A block never crosses a multiple of 64, so it lies either in the first cell or beyond it.
       if position < blockCapacity { copyMemory(target + ringFrames, UnsafePointer(target), frames &* 4) }
       index &+= 1
     }

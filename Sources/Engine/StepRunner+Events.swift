@@ -1,10 +1,10 @@
 import Realtime
 import Synchronization
 
-// Events between nodes, and the ledger of what each cable holds. Audio thread, all of it.
+// Events between nodes, and the ledger of notes held by each cable. Audio thread, all of it.
 
 extension StepRunner {
-  /// Takes the events of all cables into the node's queue; says whether there are any.
+  /// Gathers the events of all cables in the node's queue. Returns true if there are any.
   @_noLocks func gatherEvents(
     _ step: UnsafeMutablePointer<Step>, _ node: UnsafeMutablePointer<NodeSlot>
   ) -> Bool {
@@ -25,8 +25,8 @@ extension StepRunner {
     return true
   }
 
-  /// What goes through one cable. One that closes lets by the end of what it holds; when its time has come,
-  /// all of that ends.
+  /// Passes the events of one cable. A closing cable passes note-offs for its held notes; at its closing time
+  /// all of them end.
   @_noLocks private func pass(
     _ source: UnsafeMutablePointer<EventQueue>, _ cable: UnsafeMutablePointer<CableSlot>,
     to queue: UnsafeMutablePointer<EventQueue>
@@ -45,8 +45,8 @@ extension StepRunner {
     if end < .max { cable.pointee.held?.end(into: queue, offset: end) }
   }
 
-  /// Whether a cable that closes lets an event by: the end of what it holds, and panic. What ends all notes
-  /// ends its own.
+  /// True when a closing cable passes the event: the end of a held note, or panic. An all-notes-off ends the
+  /// cable's own notes instead.
   @_noLocks private func passesClosing(
     _ event: Event, _ cable: UnsafeMutablePointer<CableSlot>, _ queue: UnsafeMutablePointer<EventQueue>
   ) -> Bool {
@@ -58,12 +58,12 @@ extension StepRunner {
     return false
   }
 
-  /// The place of a frame in this block; its first for what has passed.
+  /// Offset of a frame in this block; 0 for the past.
   @_noLocks private func offset(of frame: Int64) -> Int32 {
     frame > now ? Int32(truncatingIfNeeded: frame &- now) : 0
   }
 
-  /// Ends every note that a node holds, and puts its pedals up.
+  /// Ends every note of a node and releases its pedals.
   @_noLocks private func endAll(_ queue: UnsafeMutablePointer<EventQueue>, offset: Int32) {
     var channel: UInt8 = 0
     while channel < 16 {
@@ -73,7 +73,7 @@ extension StepRunner {
     queue.pointee.append(Event(.allNotesOff, offset: offset))
   }
 
-  /// Counts the events for which a queue had no room.
+  /// Counts the events dropped by a full queue.
   @_noLocks func countDropped(_ queue: UnsafeMutablePointer<EventQueue>) {
     guard queue.pointee.dropped > 0 else { return }
     eventsDropped.store(

@@ -3,8 +3,8 @@ import Realtime
 // Nodes: silence, sleep, processing, levels. Audio thread, all of it.
 
 extension StepRunner {
-  /// The short way, for what most nodes do in most blocks: sound comes in, nothing moves, nobody looks
-  /// at the level; or all sleeps.
+  /// Fast path for most nodes in most blocks: audio comes in, no parameter moves, no meter runs; or the node
+  /// sleeps.
   @inline(__always) @_noLocks mutating func runPlainNode(_ step: UnsafeMutablePointer<Step>) {
     let node = step.pointee.node
     let isQuiet = takeInputs(step)
@@ -29,7 +29,7 @@ extension StepRunner {
     if let queue = step.pointee.context.eventOutput { queue.pointee.removeAll() }
     if node.pointee.isAsleep {
       if node.pointee.isMuted { return stayMuted(step, node) }
-      // Its outputs have been silent since it fell asleep, and are in every new plan.
+      // Its outputs have been marked silent since it fell asleep, and are so in every new plan.
       if isQuiet, !hasEvents, !node.pointee.isMoving { return }
       node.pointee.isAsleep = false
       node.pointee.asleepSince.store(-1, ordering: .relaxed)
@@ -65,7 +65,7 @@ extension StepRunner {
     let isCellSilent = node.pointee.isCellSilent && isQuiet && !hasEvents
     if endsCell {
       if node.pointee.isMoving { settle(node) }
-      // A kernel whose rest has become inaudible drops it when asked, and is silent from then on.
+      // A kernel drops an inaudible remainder when asked, and is silent from then on.
       if isCellSilent, !node.pointee.isMoving,
         dispatchIsFinished(node.pointee.tag, node.pointee.kernel), isSilent
       {
@@ -73,14 +73,14 @@ extension StepRunner {
         node.pointee.asleepSince.store(now &+ Int64(frames), ordering: .relaxed)
       }
     }
-    // Mostly it is what it was: nothing is written then.
+    // Rarely changes, so the write is avoided.
     if node.pointee.isCellSilent != (isCellSilent || endsCell) {
       node.pointee.isCellSilent = isCellSilent || endsCell
     }
   }
 
-  /// Shows the node what comes in, or zeros; says whether all is silent. What did not change since the
-  /// block before stands already.
+  /// Points the node's ports at their inputs, or at zeros. Returns true if all are silent. Ports that did not
+  /// change since the last block are left alone.
   @inline(__always) @_noLocks private func takeInputs(_ step: UnsafeMutablePointer<Step>) -> Bool {
     var isQuiet = true
     var index = 0
@@ -98,8 +98,8 @@ extension StepRunner {
     step.pointee.ports[port].channels = isSilent ? zeros : step.pointee.bindings[port].channels
   }
 
-  /// Runs a waking node over the silence that began this 64-frame cell: with it, waking does not depend
-  /// on where blocks begin. What comes out is silence too, and is written over.
+  /// Runs a waking node over the silent start of this 64-frame cell, so that waking does not depend on block
+  /// boundaries. The output is silence too, and is overwritten.
   @_noLocks private mutating func makeUp(
     _ step: UnsafeMutablePointer<Step>, _ node: UnsafeMutablePointer<NodeSlot>
   ) {
@@ -108,7 +108,7 @@ extension StepRunner {
       show(step, index, true)
       index &+= 1
     }
-    // The queue that others share stays as it is: empty.
+    // Nodes that take no events share one queue, which stays empty.
     let queued = node.pointee.events.pointee
     if step.pointee.takesEvents { node.pointee.events.pointee.removeAll() }
     let (whole, time) = (frames, now)

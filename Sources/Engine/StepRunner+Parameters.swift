@@ -3,7 +3,8 @@ import Realtime
 // Parameters that move or are modulated. Audio thread, all of it.
 
 extension StepRunner {
-  /// Fills the streams of what moves or is modulated; what rests was filled when it came to rest.
+  /// Fills the streams of moving and modulated parameters. A parameter at rest was filled when it came to
+  /// rest.
   @_noLocks func prepareParameters(
     _ step: UnsafeMutablePointer<Step>, _ node: UnsafeMutablePointer<NodeSlot>, restingOnly: Bool
   ) {
@@ -47,7 +48,7 @@ extension StepRunner {
     }
   }
 
-  /// Ramps of one parameter; false when all had come to rest before this block.
+  /// Fills one parameter's ramps; false when all were at rest before this block.
   @_noLocks func fill(
     _ state: UnsafeMutablePointer<ParameterState>, _ stream: UnsafeMutablePointer<ParameterStream>,
     _ room: inout UnsafeMutablePointer<Float>, _ frames: Int
@@ -67,7 +68,7 @@ extension StepRunner {
     return isMoving
   }
 
-  /// Adds what is connected to a parameter's port to its own value.
+  /// Adds the modulation at a parameter's port to the parameter's own value.
   @_noLocks func modulate(
     _ input: InputPort, _ node: UnsafeMutablePointer<NodeSlot>, _ parameter: Int,
     _ room: inout UnsafeMutablePointer<Float>, _ frames: Int
@@ -112,8 +113,7 @@ extension StepRunner {
     room += elements &* blockCapacity
   }
 
-  /// Shows the own values of every parameter that does not move: what was connected to it may be no
-  /// more.
+  /// Restores the own values of parameters at rest, since their modulation may have ended.
   @_noLocks private func restUnmoved(_ node: UnsafeMutablePointer<NodeSlot>) {
     var index = 0
     while index < Int(node.pointee.parameterCount) {
@@ -124,7 +124,7 @@ extension StepRunner {
     }
   }
 
-  /// Shows a parameter's own values, which rest.
+  /// Points the stream at the parameter's own values, which are at rest.
   @_noLocks func rest(
     _ state: UnsafeMutablePointer<ParameterState>, _ stream: UnsafeMutablePointer<ParameterStream>
   ) {
@@ -138,8 +138,8 @@ extension StepRunner {
     stream.pointee = ParameterStream(values: UnsafePointer(values), stream: nil, elements: elements)
   }
 
-  /// At the end of a 64-frame cell: lets what has come to rest within it rest at once. A ramp that ends shows
-  /// in the block after its last, and where that begins depends on the driver's period.
+  /// Ends the movement of parameters whose ramps and crossfades are over, at the end of a 64-frame cell. A
+  /// ramp is otherwise known to be over one block later, and where blocks begin depends on the driver's period.
   @_noLocks func settle(_ node: UnsafeMutablePointer<NodeSlot>) {
     var isStillMoving = false
     var index = 0

@@ -1,16 +1,16 @@
 import Realtime
 import Synchronization
 
-// The blast shield and the meters: one look at what a node gave. Audio thread, all of it.
+// The blast shield and the meters: one pass over a node's output. Audio thread, all of it.
 
-/// What no signal reaches that is meant: +100 dBFS. Frequencies travel on cables too, in Hz, and 20 kHz
-/// is +86 dBFS. As a bit pattern, above which lie infinity and whatever is not a number.
+/// No legitimate signal exceeds this: +100 dBFS. Frequencies travel on cables too, in Hz, and 20 kHz is +86
+/// dBFS. As a bit pattern; the patterns of infinity and NaN are greater.
 private var blastLimit: UInt32 { @_noLocks get { 0x47C3_5000 } }
 private var magnitudeMask: UInt32 { @_noLocks get { 0x7FFF_FFFF } }
 
 extension StepRunner {
-  /// Looks at what a node gave: for the meters, and whether it is fit to be passed on. Says whether the
-  /// whole block is to count as silent.
+  /// Checks a node's output for validity, and measures its levels. Returns true when the whole block counts
+  /// as silent.
   @_noLocks mutating func inspect(
     _ step: UnsafeMutablePointer<Step>, _ node: UnsafeMutablePointer<NodeSlot>
   ) -> Bool {
@@ -33,12 +33,12 @@ extension StepRunner {
     return magnitudes.areUnfit
   }
 
-  /// The same; and how loud each channel is goes to its meter.
+  /// The same, and updates the meter of each channel.
   @_noLocks private func measure(
     _ step: UnsafeMutablePointer<Step>, _ node: UnsafeMutablePointer<NodeSlot>
   ) -> Bool {
     var isUnfit = false
-    // One step of the indicator's exponential; it begins anew after silence.
+    // One step of the indicator's exponential, which restarts after silence.
     let share = Float(frames) / (context.pointee.rate * ChannelMeter.time)
     let weight = share / (1 + share)
     let isFresh = node.pointee.isSilent.load(ordering: .relaxed)
@@ -48,7 +48,7 @@ extension StepRunner {
       let first = slot
       let output = step.pointee.context.outputs[port]
       var channel = output.isRead ? 0 : output.count
-      // What nobody reads has not been written.
+      // An output without readers has not been written.
       while slot < first &+ channel {
         if slot < Int(node.pointee.meterCount) {
           node.pointee.meters[slot].power.store(0, ordering: .relaxed)
@@ -78,7 +78,7 @@ extension StepRunner {
     return isUnfit
   }
 
-  /// The mean square.
+  /// Mean square of the samples.
   @inline(__always) @_noLocks private static func power(
     of samples: UnsafePointer<Float>, _ frames: Int
   ) -> Float {
@@ -90,7 +90,7 @@ extension StepRunner {
       lanes += values * values
       frame &+= 16
     }
-    // By halves: `sum()` goes lane by lane, each waiting for the one before.
+    // Pairwise: `sum()` adds lane by lane, each step waiting for the one before.
     let eight = lanes.lowHalf + lanes.highHalf
     let four = eight.lowHalf + eight.highHalf
     let two = four.lowHalf + four.highHalf
@@ -102,9 +102,9 @@ extension StepRunner {
     return sum / Float(frames)
   }
 
-  /// Silences a node from the first unfit frame of any of its channels on, so that the split into blocks
-  /// changes nothing. Its state may be spoilt: it is not run any more. Says whether that is the whole
-  /// block.
+  /// Silences a node from the first invalid frame of any of its channels on, so that the split into blocks
+  /// changes nothing. Its state may be corrupt, so it does not run again. Returns true if the whole block is
+  /// silent.
   @_noLocks private mutating func mute(
     _ step: UnsafeMutablePointer<Step>, _ node: UnsafeMutablePointer<NodeSlot>
   ) -> Bool {
@@ -145,7 +145,7 @@ extension StepRunner {
     return first == 0
   }
 
-  /// A block of a muted node: silence; what is sent to it is lost.
+  /// A block of a muted node: silence. Events sent to it are lost.
   @_noLocks func stayMuted(_ step: UnsafeMutablePointer<Step>, _ node: UnsafeMutablePointer<NodeSlot>) {
     var port = 0
     while port < Int(step.pointee.outputCount) {
@@ -163,8 +163,7 @@ extension StepRunner {
   }
 }
 
-/// The largest of magnitudes, as bit patterns: these are ordered as the magnitudes are, and lie beyond
-/// infinity's for what is not a number.
+/// Maximum of magnitudes, as bit patterns. These are ordered as the magnitudes are, with NaN above infinity.
 private struct Magnitudes {
   private var lanes = SIMD16<UInt32>(repeating: 0)
 
@@ -188,8 +187,8 @@ private struct Magnitudes {
 
   var largest: UInt32 { @inline(__always) @_noLocks get { lanes.max() } }
 
-  /// One is beyond what any signal reaches that is meant. Beside a single number the comparison is one
-  /// instruction; beside a vector the compiler takes lane after lane.
+  /// True when a magnitude exceeds the limit. Comparing with a scalar is one instruction; for a vector on the
+  /// right the compiler goes lane by lane.
   var areUnfit: Bool {
     @inline(__always) @_noLocks get { any(lanes .> blastLimit) }
   }

@@ -1,31 +1,30 @@
 import Realtime
 import Synchronization
 
-/// Runs steps, with what an audio thread needs for that in memory of its own. Audio thread, all but
-/// making and freeing it.
+/// Runs steps on one audio thread, with scratch memory of its own. Audio thread, except creation and freeing.
 struct StepRunner: ~Copyable {
-  /// Its place among the threads.
+  /// Index of its thread.
   private let index: Int
-  /// What kernels see of the block.
+  /// Block data for kernels.
   let context: UnsafeMutablePointer<BlockContext>
-  /// Room for one cable's moving gain.
+  /// Scratch for one cable's moving gain.
   let gains: UnsafeMutablePointer<Float>
-  /// Trace records, to the worker; what does not fit is counted.
+  /// Trace records, to the worker; records that do not fit are counted.
   let trace = Ring(capacity: 8192, of: TraceRecord.self)
   let traceDropped = Atomic<Int>(0)
-  /// Events for which the queue of a node had no room.
+  /// Events dropped because a node's queue was full.
   let eventsDropped = Atomic<Int>(0)
 
   // Of this block.
   private(set) var frames = 0
   private(set) var now: Int64 = 0
-  /// It ends where a 64-frame cell of engine time does.
+  /// The block ends where a 64-frame cell of engine time ends.
   private(set) var endsCell = false
-  /// Peaks are measured.
+  /// Level meters are enabled.
   private(set) var isMetering = false
-  /// Room for one node's moving parameters, which the plan brings.
+  /// Scratch for one node's moving parameters, from the plan.
   private(set) var scratch: UnsafeMutablePointer<Float>
-  /// What silent ports show.
+  /// Zeros that silent ports point to.
   let zeros: UnsafePointer<UnsafePointer<Float>>
 
   /// Worker.
@@ -47,7 +46,7 @@ struct StepRunner: ~Copyable {
     trace.deallocate()
   }
 
-  /// Sets out on a block.
+  /// Begins a block.
   @_noLocks mutating func begin(_ job: RenderJob) {
     turn(to: job.time, frames: job.frames)
     isMetering = job.isMetering
@@ -55,7 +54,7 @@ struct StepRunner: ~Copyable {
     context.pointee.rate = job.rate
   }
 
-  /// Points the block elsewhere.
+  /// Sets the block's time and length.
   @_noLocks mutating func turn(to time: Int64, frames: Int) {
     self.frames = frames
     now = time

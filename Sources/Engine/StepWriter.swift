@@ -1,13 +1,13 @@
 import Realtime
 
-/// Where nodes, inlets and buffers become the steps that the renderer runs. Worker.
+/// Writes the renderer's steps from nodes, inlets and buffers. Worker.
 struct StepWriter {
   let arena: BufferArena
   private let compiler: PlanCompiler
   private let memory: PlanMemory
   private let zeros: UnsafePointer<UnsafePointer<Float>>
   private let always: UnsafeMutablePointer<Bool>
-  /// Whether each output is silent, all outputs in a row.
+  /// Silence flags of all outputs in a row.
   private let silences: UnsafeMutablePointer<Bool>
   private let steps: UnsafeMutablePointer<Step>
   private var stepCount = 0
@@ -15,10 +15,10 @@ struct StepWriter {
   private let cables: UnsafeMutablePointer<CableRow.Pointer>
   private var cableCount = 0
   private var scratch = 64
-  /// Where the steps of each segment begin.
+  /// First step of each segment.
   private var starts: [Int] = []
   private let threads: Int
-  /// Delayed cables, by the position of the node that they leave; and how many have been seen to.
+  /// Delayed cables, sorted by the index of their source node; and the number already written.
   private let delayed: [CableRow.Pointer]
   private var nextDelayed = 0
 
@@ -31,7 +31,7 @@ struct StepWriter {
     self.arena = arena
     self.zeros = zeros
     memory = compiler.memory
-    // One a node, and at most one more for each cable and each delay.
+    // One step per node, and at most one more for each cable and each delay.
     steps = memory.reserve(compiler.rows.count + compiler.cableCount + compiler.delayed.count)
     cables = memory.reserve(compiler.cableCount)
     always = memory.allocate([true])
@@ -42,7 +42,7 @@ struct StepWriter {
 
   private func channel(_ number: Int) -> UnsafeMutablePointer<Float> { arena.base + number * blockCapacity }
 
-  /// What is written from now on belongs to this segment, or still does.
+  /// Starts a segment, or continues it.
   mutating func begin(_ segment: Int) {
     while starts.count <= segment { starts.append(stepCount) }
   }
@@ -52,9 +52,9 @@ struct StepWriter {
     stepCount += 1
   }
 
-  /// The steps of one node: those that mix its inlets, its own, and those that keep its outputs for
-  /// delays. `wires`: all cables into it; `buffers`: the first channel of each output up to those of this
-  /// node.
+  /// Writes the steps of one node: mixes of its inlets, the node itself, and copies of its outputs for
+  /// delayed cables. `wires`: all cables into it. `buffers`: first channel of each output, up to those of
+  /// this node.
   mutating func write(
     _ row: NodeRow.Pointer, _ entry: PlanBatch.Entry, _ wires: ArraySlice<Wire>, _ inlets: Inlets,
     _ buffers: UnsafeMutablePointer<Int32>
@@ -124,7 +124,7 @@ struct StepWriter {
       scratch, ((inlets.list.count - inputCount) * 64 + Int(row.pointee.parameterElements)) * blockCapacity)
   }
 
-  /// Whether a kernel's output is wanted: see `OutputPort`.
+  /// True when a kernel must write this output; see `OutputPort`.
   private func isRead(_ output: Int, of row: NodeRow.Pointer) -> Bool {
     if output == 0 || row.readers[output] > 0 { return true }
     return delayed[nextDelayed...].prefix { $0.pointee.source == row }.contains {
@@ -132,12 +132,12 @@ struct StepWriter {
     }
   }
 
-  /// What a cable's source makes; a delay has its own.
+  /// Silence flag of a cable's source. A delayed cable's ring is never taken for silent.
   private func silence(_ wire: Wire) -> UnsafePointer<Bool> {
     UnsafePointer(wire.row.isDelayed ? always : silences + wire.output)
   }
 
-  /// An input that reads its source's buffer.
+  /// Points an input at its source's buffer.
   private func point(
     _ channels: UnsafeMutablePointer<UnsafePointer<Float>>, to wire: Wire, _ count: Int,
     _ buffers: UnsafeMutablePointer<Int32>
@@ -153,7 +153,7 @@ struct StepWriter {
     return silence(wire)
   }
 
-  /// Sums the cables of an inlet; gives where it says whether the sum is silent.
+  /// Writes the mix of an inlet's cables. Returns the address of the sum's silence flag.
   private mutating func writeMix(
     _ inlet: Inlet, _ wires: ArraySlice<Wire>, _ slot: UnsafeMutablePointer<NodeSlot>,
     _ buffers: UnsafeMutablePointer<Int32>
@@ -181,7 +181,7 @@ struct StepWriter {
   ) -> MixSource {
     let cable = wire.row
     let slot = cable.slot!
-    // A channel of the source, or of the delay that stands for it.
+    // A channel of the source's buffer, or of the cable's delay ring.
     let base = cable.isDelayed ? slot.pointee.ring! : channel(Int(buffers[wire.output]))
     let stride = cable.isDelayed ? slot.pointee.ringStride : blockCapacity
     let taps: UnsafeMutablePointer<MixTap>
@@ -218,7 +218,7 @@ struct StepWriter {
     step.eventSourceCount = Int32(events.count)
   }
 
-  /// Keeps an output for a cable that delays it.
+  /// Writes the copy of an output into a cable's delay ring.
   private mutating func writeRemember(
     _ cable: CableRow, _ slot: UnsafeMutablePointer<NodeSlot>, _ buffers: UnsafeMutablePointer<Int32>
   ) {
@@ -241,7 +241,7 @@ struct StepWriter {
     append(remember)
   }
 
-  /// The plan, once every node has been written. `predecessors`: of each segment.
+  /// The finished plan, once every node has been written. `predecessors`: of each segment.
   func finish(serial: Int, _ predecessors: [UInt64]) -> CompiledPlan {
     let segments = starts.indices.map { index in
       let end = index + 1 < starts.count ? starts[index + 1] : stepCount
@@ -262,8 +262,8 @@ struct StepWriter {
 }
 
 extension Step {
-  /// With nothing connected. What the kernel sees is the same as long as its node lives, but for the
-  /// ports.
+  /// A step without connections. Apart from the ports, the kernel's view is the same as long as its node
+  /// lives.
   init(_ operation: Operation, _ node: UnsafeMutablePointer<NodeSlot>) {
     let context = NodeContext(
       inputs: UnsafePointer(PlanMemory.none()), outputs: UnsafePointer(PlanMemory.none()),

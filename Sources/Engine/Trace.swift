@@ -1,8 +1,9 @@
 import Glibc
 import Patch
 
-/// One line of the lifecycle trace: what the engine did to a node, and when.
+/// One entry of the lifecycle trace: what the engine did to a node, and when.
 public struct TraceEntry: Sendable, Identifiable {
+  /// An event of a node's life.
   public enum Happening: Sendable, Hashable {
     case allocated(bytes: Int)
     case prepared
@@ -20,7 +21,7 @@ public struct TraceEntry: Sendable, Identifiable {
     case revived
     case reset
     case failed(String)
-    /// An edit, and what it did to the sound that leaves.
+    /// An edit, with its effect on the sound.
     case edited(EditEntry)
   }
 
@@ -28,12 +29,14 @@ public struct TraceEntry: Sendable, Identifiable {
   public var id: Int
   /// Engine time, frames.
   public var time: Int64
-  /// nil for an edit, which is the whole patch's.
+  /// nil for an edit, which concerns the whole patch.
   public var node: NodeID?
-  /// The node's name then; empty for an edit.
+  /// The node's name at that time; empty for an edit.
   public var name: String
+  /// The event itself.
   public var happening: Happening
 
+  /// An entry with its serial number.
   public init(id: Int, time: Int64, node: NodeID?, name: String, happening: Happening) {
     self.id = id
     self.time = time
@@ -43,7 +46,7 @@ public struct TraceEntry: Sendable, Identifiable {
   }
 }
 
-/// The trace as it grows: the last entries, numbered through.
+/// The lifecycle trace: the latest entries, with serial numbers.
 public struct TraceLog: Sendable {
   static let capacity = 20_000
   private var entries: [TraceEntry] = []
@@ -66,7 +69,7 @@ public struct TraceLog: Sendable {
 }
 
 extension TraceEntry.Happening {
-  /// nil for what the trace does not tell.
+  /// nil for records that are not part of the trace.
   init?(_ record: TraceRecord) {
     if record.isBlast {
       self = .muted(Blast.words(record.value))
@@ -81,7 +84,7 @@ extension TraceEntry.Happening {
   }
 }
 
-/// What the blast shield found, in words.
+/// Description of the output that triggered the blast shield.
 enum Blast {
   /// `not a number`, `infinity`, `+104 dBFS`.
   static func words(_ value: Float) -> String {

@@ -1,6 +1,6 @@
 import Realtime
 
-/// Commands that are executed together, and what may be freed once they have been.
+/// Commands that are executed together, and the memory to free after their execution.
 final class Transaction {
   enum Garbage {
     case node(EngineNode)
@@ -9,20 +9,20 @@ final class Transaction {
   }
 
   let serial: Int
-  /// Engine frame at which it is due; in the past: at once.
+  /// Engine frame of execution; the next block if it is in the past.
   let time: Int64
   var commands: [Command] = []
   var garbage: [Garbage] = []
   var plan: CompiledPlan?
-  /// It was in the queue before its frame.
+  /// It was queued before its frame.
   var isAhead = false
-  /// New cables that are whole only after a while.
+  /// New cables whose signal is complete only after some frames.
   var opening: [EngineCable] = []
   /// Cables whose fades begin with it.
   var fading: [EngineCable] = []
   var starting: [EngineNode] = []
   var leaving: [EngineNode] = []
-  /// The edit that it carries out, as a line; nil for what is nobody's edit.
+  /// The edit that it realises, as a line; nil if it realises none.
   var edit: String?
   /// Frames of its longest fade.
   var fade = 0
@@ -36,16 +36,16 @@ final class Transaction {
     executed.initialize(to: 0)
   }
 
-  /// When it was executed; valid once the renderer has counted it.
+  /// Engine frame of its execution; valid once the renderer has counted it.
   var executedAt: Int64 { executed.pointee }
 
-  /// The longest of the fades that it starts. The commands know it, but for a feedback cable's, which
-  /// waits for its delay to fill.
+  /// Length of the longest fade that it starts. The commands state it, except for a feedback cable's fade,
+  /// which waits for the delay to fill.
   func fadeFrames(_ cables: [EngineCable]) -> Int {
     return commands.reduce(0) { longest, command in
       switch command {
       case .ramp(let node, let parameter, _, _, let frames):
-        // A crossfade under way is waited for. The kind alone is nobody else's to change meanwhile.
+        // A crossfade under way must finish first. `kind` is constant, so reading it here is safe.
         max(longest, Int(frames) * (node.pointee.parameters[Int(parameter)].kind == .ramp ? 1 : 2))
       case .kernel(_, _, _, _, let frames): max(longest, Int(frames))
       case .gain(_, _, let frames, let wait):
@@ -63,7 +63,7 @@ final class Transaction {
     }
   }
 
-  /// What goes into the ring.
+  /// The transaction in the form for the ring.
   func seal() -> Envelope {
     if storage == nil {
       let place = UnsafeMutablePointer<Command>.allocate(capacity: max(commands.count, 1))
@@ -73,7 +73,7 @@ final class Transaction {
     return Envelope(time: time, commands: storage!, count: commands.count, executedAt: executed)
   }
 
-  /// Frees what it carried and what it made superfluous.
+  /// Frees its own storage and the memory that it made unused.
   func dispose() {
     storage?.deallocate()
     storage = nil

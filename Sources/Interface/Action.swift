@@ -1,4 +1,4 @@
-/// Everything that a key can do. One table of these feeds the keymap, the help and the README.
+/// Every action of a key. The table below feeds the keymap, the help and the README.
 public enum Action: String, Sendable, CaseIterable {
   // Views
   case showHelp = "show-help"
@@ -62,15 +62,15 @@ public enum Action: String, Sendable, CaseIterable {
   case pedal
 }
 
-/// Where a key has its meaning. The more particular context wins.
+/// Scope of a key binding. The more specific context wins.
 public enum KeyContext: String, Sendable, CaseIterable {
-  /// In both modes and all views.
+  /// Both modes, all views.
   case anywhere
-  /// In patch mode, all views.
+  /// Patch mode, all views.
   case patch
-  /// In patch mode, in this view.
+  /// Patch mode, this view only.
   case matrix, trace
-  /// In play mode.
+  /// Play mode.
   case playing = "play"
 }
 
@@ -80,7 +80,7 @@ public struct ActionEntry: Sendable {
   public let context: KeyContext
   /// Default keys.
   public let keys: [String]
-  /// What it does, as a person would say it.
+  /// Description for people.
   public let help: String
 
   init(_ action: Action, _ context: KeyContext, _ keys: String, _ help: String) {
@@ -91,7 +91,7 @@ public struct ActionEntry: Sendable {
   }
 }
 
-/// The one place where keys are named.
+/// The only place where keys are named.
 public enum ActionTable {
   public static let entries: [ActionEntry] = [
     ActionEntry(.showHelp, .anywhere, "F1", "This help"),
@@ -185,7 +185,7 @@ public enum ActionTable {
     ActionEntry(.panic, .playing, "backspace !", "Panic: every voice fades out"),
   ]
 
-  /// The heading of each context, as the help has it.
+  /// Heading of a context in the help.
   public static func title(of context: KeyContext) -> String {
     switch context {
     case .anywhere: "Everywhere"
@@ -196,7 +196,7 @@ public enum ActionTable {
     }
   }
 
-  /// The key tables of the README, generated.
+  /// The generated key tables of the README.
   public static var markdown: String {
     var text = ""
     for context in KeyContext.allCases {

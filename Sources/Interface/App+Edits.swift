@@ -1,11 +1,11 @@
 import Patch
 import Screen
 
-/// Editing the graph by key: what a line at the prompt would do, with fewer letters.
+/// Editing of the graph by key: short forms of prompt commands.
 extension App {
   // MARK: Connecting
 
-  /// Hints on every port; after the first, on those that fit.
+  /// Shows hints on every port, and after the first choice on the fitting ones.
   func startConnecting() {
     let ports = allPorts()
     guard !ports.outputs.isEmpty, !ports.inputs.isEmpty else {
@@ -49,13 +49,13 @@ extension App {
     focus(destination.node)
   }
 
-  /// Declared ports (optional ones of the node in focus alone: elsewhere they would crowd the rest out), and the
-  /// parameters that something modulates.
+  /// Declared ports and modulated parameters. Optional ports only for the focused node: elsewhere they would
+  /// crowd out the others.
   func allPorts() -> (outputs: [PortReference], inputs: [PortReference]) {
     var outputs: [PortReference] = []
     var inputs: [PortReference] = []
     for node in scene.patch.nodes.values {
-      // A placeholder's ports are those that its cables name.
+      // The ports of a placeholder are those named by its cables.
       let kind = scene.catalogue[node.kind]
       let used = (
         inputs: scene.patch.cables(into: node.id, catalogue: scene.catalogue).map(\.ends.destination.port),
@@ -107,7 +107,7 @@ extension App {
     perform(.disconnect(scene.patch.shortName(of: ends, catalogue: scene.catalogue)))
   }
 
-  /// Into it, then out of it; one to itself once.
+  /// Cables into the node, then cables out of it; a cable to itself once.
   func cables(of id: NodeID) -> [Cable] {
     scene.patch.cables(into: id, catalogue: scene.catalogue)
       + scene.patch.cables(from: id, catalogue: scene.catalogue).filter { $0.ends.destination.node != id }
@@ -126,7 +126,7 @@ extension App {
       return
     }
     let letters = App.hintLetters
-    // As few letters as two places need, so that the fingers stay home.
+    // As few different letters as two places need, so that the fingers stay on the home row.
     var used = 4
     while used < letters.count, used * used < targets.count { used += 1 }
     let hints = targets.prefix(used * used).enumerated().map { index, target in
@@ -163,7 +163,7 @@ extension App {
 
   func removeFocused(bridge: Bool) {
     guard let node = focusedNode else { return }
-    // The focus goes on along the signal, to where the gap closes.
+    // The focus moves along the signal path, to where the gap closes.
     let next =
       scene.patch.cables(from: node.id, catalogue: scene.catalogue).first?.ends.destination.node
       ?? scene.patch.cables(into: node.id, catalogue: scene.catalogue).first?.ends.source.node
@@ -229,7 +229,7 @@ extension App {
     }
   }
 
-  /// The kind's name, with a number where it is taken.
+  /// The kind's name, with a number if it is taken.
   func freshName(_ kind: String) -> String {
     guard scene.patch[named: kind] != nil else { return kind }
     var number = 2
@@ -237,7 +237,7 @@ extension App {
     return "\(kind)\(number)"
   }
 
-  /// All kinds; those like `kind` first. `passing`: only those that let sound through.
+  /// All kinds, those in the category of `kind` first. `passing`: only kinds with inputs and outputs.
   private func kindItems(near kind: String?, passing: Bool = false) -> [(name: String, detail: String)] {
     let category = kind.flatMap { scene.catalogue[$0]?.category } ?? .effect
     let kinds = scene.catalogue.kinds.filter {
@@ -249,8 +249,8 @@ extension App {
 
   // MARK: Rewiring while playing
 
-  /// What the function keys work on: the focused node if sound passes through it, else the first
-  /// effect of the patch.
+  /// Target of the function keys: the focused node if it is an effect, otherwise the first effect of the
+  /// patch.
   private var effect: Node? {
     func isEffect(_ node: Node) -> Bool {
       guard let kind = scene.catalogue[node.kind] else { return false }
@@ -260,8 +260,8 @@ extension App {
     return scene.patch.nodes.values.first(where: isEffect)
   }
 
-  /// Replaces the effect by what it was before, settings and all; the first time by an equalizer, or a
-  /// distortion where it is one.
+  /// Replaces the effect by the one that it replaced before, with its settings. The first time, by an
+  /// equalizer, or for an equalizer by a distortion.
   func swapEffect() {
     guard let node = effect else {
       state.message = .init("no effect to swap: F8 inserts one", isError: true)
@@ -274,7 +274,7 @@ extension App {
     replaceFocused(with: other)
   }
 
-  /// Inserts the kind that was inserted last into the focused node's first cable out, else in.
+  /// Inserts the last inserted kind into the focused node's first output cable, or otherwise input cable.
   func insertEffect() {
     guard let node = focusedNode else { return }
     let out = scene.patch.cables(from: node.id, catalogue: scene.catalogue)
@@ -288,7 +288,7 @@ extension App {
     insert(insertedKind, into: audio.ends)
   }
 
-  /// A node as new: its kind and settings without its identity.
+  /// The node's kind and settings without its identity.
   private func plain(_ node: Node) -> Node { Node(name: node.name, kind: node.kind, settings: node.settings) }
 
   // MARK: Choosing

@@ -1,7 +1,7 @@
 import Screen
 import Session
 
-/// Saving, quitting, and the questions that go with them.
+/// Saving and quitting, with their questions.
 extension App {
   func save() {
     guard workbench.file != nil else {
@@ -11,7 +11,7 @@ extension App {
     saveFile(nil)
   }
 
-  /// Saves, and asks where that would lose something. `done`: what happens when it is saved.
+  /// Saves, and asks if that would lose something. `done`: called after saving.
   func saveFile(
     _ path: String?, despite accepted: Set<SaveObstacle.Reason> = [], _ done: @escaping () -> Void = {}
   ) {
@@ -29,7 +29,7 @@ extension App {
     }
   }
 
-  /// A key for each way out, none of which is the key that saves.
+  /// A key for each answer, none of which is the save key.
   private func ask(about obstacle: SaveObstacle, _ goOn: @escaping () -> Void) {
     let name = Wrapping.shortened(obstacle.path.split(separator: "/").last.map(String.init) ?? obstacle.path)
     let question: String

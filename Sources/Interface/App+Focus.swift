@@ -2,7 +2,7 @@ import Patch
 import Screen
 import Session
 
-/// Moving about: the focus in the graph, the cursor in the matrix, the lines of the other views.
+/// Navigation: the focus in the graph, the cursor in the matrix, the lines of the other views.
 extension App {
   public var focusedNode: Node? { state.focus.flatMap { scene.patch[$0] } }
 
@@ -14,7 +14,7 @@ extension App {
     if Grid.isMatrix(node, scene.catalogue) { state.matrix.node = id }
   }
 
-  /// After every change: the focus stays on its node, on what took its name, or near.
+  /// After a change, keeps the focus on its node, on the node that took its name, or nearby.
   func keepFocus() {
     let patch = scene.patch
     if let id = state.focus, let node = patch[id] {
@@ -46,7 +46,7 @@ extension App {
     case .graph: moveInGraph(action)
     case .printout: moveInPrintout(action)
     default:
-      // Playing, the arrows still choose the node that function keys rewire.
+      // In play mode, the arrows still choose the node for the function keys.
       if state.mode == .play, [.moveLeft, .moveRight].contains(action) {
         moveInGraph(action)
       } else {
@@ -70,7 +70,7 @@ extension App {
         case .moveUp: .up
         default: .down
         }
-      // Boxes of leaving nodes are stepped over: nothing can be done to them.
+      // Skips boxes of leaving nodes, which cannot be edited.
       var here = node.id
       for _ in 0..<8 {
         let found = Views.neighbour(
@@ -85,7 +85,7 @@ extension App {
     }
   }
 
-  /// In the printout the focus goes from node to node, in its order.
+  /// Moves the focus from node to node in the printout's order.
   private func moveInPrintout(_ action: Action) {
     let ids = scene.report.nodes.map(\.id).filter { scene.patch[$0] != nil }
     guard !ids.isEmpty else { return }
@@ -122,7 +122,7 @@ extension App {
     default: break
     }
     if state.view == .trace {
-      // Going up stops following; arriving at the end takes it up again.
+      // Moving up stops following the end; reaching the end resumes it.
       if state.trace.isFollowing, [.moveUp, .pageUp, .moveHome].contains(action) {
         state.trace.isFollowing = false
         if action != .moveHome { place.row = lastRow - (action == .pageUp ? page : 1) }
@@ -135,7 +135,7 @@ extension App {
     state.scroll[state.view] = place
   }
 
-  /// The farthest row that is worth scrolling to.
+  /// Last useful scroll position.
   private var lastRow: Int {
     let rows: Int
     switch state.view {

@@ -1,53 +1,53 @@
 import Patch
 import Screen
 
-/// Gestures: what the hand does in one go is one edit in the history, however many steps it takes.
+/// Gestures: one movement of the hand is one edit in the history, however many steps it has.
 extension App {
   struct Gesture {
-    /// What is done to what; another thing is another gesture.
+    /// Kind and target; a change of either starts a new gesture.
     enum Kind: Hashable {
       case step(String)
       case stepCells(String, GridRange)
       case dragCells(String, GridRange)
     }
     var kind: Kind
-    /// The edit that it has made of the history.
+    /// Number of its edit in the history.
     var edit: Int?
-    /// When it last did something.
+    /// Time of its last step.
     var time: Double
-    /// The gains of its cells before it.
+    /// Gains of its cells before it.
     var base: [Double]
   }
 
-  /// Seconds after which stepping once more is another wish.
+  /// Seconds without a step after which a new gesture starts.
   static let gestureTime = 0.4
 
-  /// The gesture under way, if it is of this kind and made the newest edit.
+  /// The current gesture, if it is of this kind and made the newest edit.
   private func ongoing(_ kind: Gesture.Kind) -> Gesture? {
     guard let gesture, gesture.kind == kind, gesture.edit == workbench.newestEdit else { return nil }
     if case .dragCells = kind { return gesture }
     return now() - gesture.time < App.gestureTime ? gesture : nil
   }
 
-  /// Performs the next step of a gesture in the place of the ones before.
+  /// Performs the next step of a gesture, replacing the ones before.
   func perform(_ edit: Edit, as kind: Gesture.Kind, from base: [Double] = []) {
     guard perform(edit, amending: ongoing(kind)?.edit) else { return }
     gesture = Gesture(kind: kind, edit: workbench.newestEdit, time: now(), base: base)
   }
 
-  /// The next step of a gesture that moves gains; what it leaves as it was is no part of its edit.
+  /// The next step of a gesture that moves gains; unchanged gains are left out of its edit.
   func move(_ grid: Grid, _ gains: [(cell: GridCell, gain: Double)], as kind: Gesture.Kind) {
     guard gains.contains(where: { grid.gain($0.cell) != $0.gain }) else { return }
     let base = ongoing(kind)?.base ?? gains.map { grid.gain($0.cell) }
     let moved = zip(gains, base).filter { $0.gain != $1 }.map(\.0)
-    // A map is one thing, and back where it began all of them are said.
+    // A map is set as a whole; so are all gains of a gesture that returned to its start.
     let isWhole = grid.cable != nil || moved.isEmpty
     attempt { perform(try grid.setting(isWhole ? gains : moved), as: kind, from: base) }
   }
 
   // MARK: The mouse on the grid
 
-  /// The button goes down on a cell: a range under it stays, so that dragging moves all of it.
+  /// Left button on a cell: a range that contains it stays, so that dragging moves the whole range.
   func pressCell(_ cell: GridCell, at point: Point) {
     let isInRange = state.matrix.rangeStart != nil && state.matrix.range.contains(cell)
     if !isInRange { state.matrix.dropRange() }
@@ -58,7 +58,7 @@ extension App {
     drag = .gains(gains, range: state.matrix.range, start: point)
   }
 
-  /// The other button goes down on a cell, to span a range or to toggle.
+  /// Right button on a cell: spans a range or toggles.
   func pressCellForRange(_ cell: GridCell) {
     if state.matrix.rangeStart == nil || !state.matrix.range.contains(cell) { state.matrix.dropRange() }
     select(cell)
@@ -72,7 +72,7 @@ extension App {
     state.matrix.rangeEnd = state.matrix.cell
   }
 
-  /// Up and to the right is louder, by 1 dB a cell of the screen.
+  /// Up and to the right is louder, by 1 dB per cell of the screen.
   func dragGains(_ gains: [(cell: GridCell, gain: Double)], _ range: GridRange, by steps: Int) {
     guard let grid else { return }
     let new = gains.map { cell, gain in

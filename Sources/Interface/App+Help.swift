@@ -1,6 +1,6 @@
 import Screen
 
-/// What the views show of the keys: made from the action table and the keymap.
+/// Key help for the views, generated from the action table and the keymap.
 extension App {
   /// Everything for the help screen.
   func helpSections() -> [HelpSection] {
@@ -26,7 +26,7 @@ extension App {
     }
   }
 
-  /// What fits what the user is doing, the most useful first.
+  /// Keys for the present situation, the most useful first.
   func keyHints() -> [KeyHelp] {
     switch state.overlay {
     case .prompt(let prompt):
@@ -100,7 +100,7 @@ extension App {
     }
   }
 
-  /// A key's name as people read it: `Ctrl-R`, `Enter`, `↑`, `−`.
+  /// A key's name for display: `Ctrl-R`, `Enter`, `↑`, `−`.
   static func display(_ name: String) -> String {
     switch name {
     case "left": "←"
@@ -118,7 +118,7 @@ extension App {
     }
   }
 
-  /// Which letter plays which key.
+  /// The letters that play each MIDI key.
   func keyLabels() -> [UInt8: String] {
     var labels: [UInt8: String] = [:]
     for (place, step) in App.pianoKeys {

@@ -1,24 +1,25 @@
 import Patch
 import Screen
 
-/// The matrix screen: its cursor, its range, and what its keys set.
+/// The matrix screen: its cursor, its range, and the effect of its keys.
 extension App {
-  /// What the screen shows.
+  /// Contents of the screen.
   var grid: Grid? { Grid(scene, state) }
 
   private var matrices: [NodeID] {
     scene.patch.nodes.values.filter { Grid.isMatrix($0, scene.catalogue) }.map(\.id)
   }
 
-  /// Cables of sound, in the order of their sources in the file.
+  /// Audio cables, in file order of their sources.
   private var bundles: [Cable.Ends] {
     scene.patch.nodes.keys.flatMap { scene.patch.cables(from: $0, catalogue: scene.catalogue) }
       .map(\.ends).filter { isEvents(output: $0.source) != true }
   }
 
-  // MARK: What is shown
+  // MARK: Contents
 
-  /// The focused matrix, the one before, or the first; where there is none, a cable of the focused node.
+  /// Chooses the focused matrix, the one before, or the first; without any matrix, a cable of the focused
+  /// node.
   func chooseMatrix() {
     let all = matrices
     if let focus = state.focus, all.contains(focus) {
@@ -35,7 +36,7 @@ extension App {
     clampMatrix()
   }
 
-  /// The matrix screen with a cable of the focused node.
+  /// Opens the matrix screen with a cable of the focused node.
   func startOpeningCable() {
     guard let node = focusedNode else { return }
     let cables = cables(of: node.id).filter { isEvents(output: $0.ends.source) != true }
@@ -50,7 +51,7 @@ extension App {
     }
   }
 
-  /// Any matrix or cable of the patch, from a list.
+  /// Lets the user choose any matrix or cable of the patch from a list.
   func startOpeningGrid() {
     let matrices = matrices.compactMap { scene.patch[$0] }.map { node in
       (name: node.name, detail: NodeFacts(node, scene.catalogue).kindText)
@@ -99,7 +100,7 @@ extension App {
 
   // MARK: Moving
 
-  /// Keeps the cursor and the range on what there is, while it is looked at.
+  /// Keeps the cursor and the range within the grid, while it is shown.
   func clampMatrix() {
     guard state.view == .matrix else { return }
     if let former = state.matrix.formerCable, scene.patch.cables[former] != nil {
@@ -120,7 +121,7 @@ extension App {
     state.matrix.cell = clamped(state.matrix.cell)
     state.matrix.rangeStart = state.matrix.rangeStart.map(clamped)
     state.matrix.rangeEnd = state.matrix.rangeEnd.map(clamped)
-    // What is seen stays until the cursor would leave it.
+    // The visible part stays until the cursor would leave it.
     state.scroll[.matrix] = Views.gridScroll(scene, state, columns: size.columns, rows: size.rows)
   }
 
@@ -139,21 +140,21 @@ extension App {
     case .moveEnd: state.matrix.column = 1 << 20
     default: break
     }
-    // A cable has no gains at its sides: off the edge lies its own gain.
+    // A cable has no side gains: beyond the edge lies the cable's own gain.
     if let grid, grid.cable != nil, old != .master, min(state.matrix.row, state.matrix.column) < 0 {
       state.matrix.cell = .master
     }
     clampMatrix()
   }
 
-  /// The cursor to a cell, as a click does.
+  /// Moves the cursor to a cell, as for a click.
   func select(_ cell: GridCell) {
     applyTyped()
     state.matrix.cell = cell
     clampMatrix()
   }
 
-  /// Cells one size larger or smaller than they are.
+  /// Makes the cells one size larger or smaller.
   func zoom(_ step: Int) {
     let shown = Views.gridCellWidth(scene, state, columns: size.columns, rows: size.rows)
     let widths = MatrixView.cellWidths
@@ -163,7 +164,7 @@ extension App {
 
   // MARK: Typing
 
-  /// Keys while a gain is being typed; false when they mean something else.
+  /// Handles keys while a gain is being typed; false for other keys.
   func typeGain(_ key: Key) -> Bool {
     guard let typed = state.matrix.typed else { return false }
     switch key {
@@ -195,8 +196,8 @@ extension App {
     attempt { perform(try grid.setting(state.matrix.range, to: number), amending: typedOver) }
   }
 
-  /// A minus and then a digit is a number below zero, not a step and then a number above: 12 dB more than
-  /// meant would be loud.
+  /// A minus followed by a digit is a negative number, not a step followed by a positive number: 12 dB more
+  /// than intended would be loud.
   private func startTyping(_ digit: Key?, _ grid: Grid, after minus: (range: GridRange, time: Double)?) {
     let digits = digit?.text.map(String.init) ?? ""
     let range = state.matrix.range
@@ -206,7 +207,7 @@ extension App {
     typedOver = isStep ? gesture?.edit : nil
   }
 
-  /// Seconds in which a digit follows its sign.
+  /// Seconds within which a digit must follow its sign.
   private static let signTime = 1.0
 
   // MARK: Setting
@@ -222,7 +223,7 @@ extension App {
       return
     }
     let range = state.matrix.range
-    // The cell under the cursor says which way all of them go.
+    // The cell under the cursor determines the new state of all of them.
     let lead = range.contains(state.matrix.cell) ? state.matrix.cell : range.first
     let sign = minus
     minus = nil
@@ -257,7 +258,7 @@ extension App {
     }
   }
 
-  /// Says in the message row why something cannot be asked for.
+  /// Shows the reason of a refusal in the message row.
   func attempt(_ body: () throws -> Void) {
     do { try body() } catch { state.message = .init(App.words(error), isError: true) }
   }
@@ -279,7 +280,7 @@ extension App {
 
   // MARK: Presets and labels
 
-  /// A preset of the language; of a cable, the map that lets through what `isOn` says.
+  /// Applies a preset of the language; for a cable, the map with the channels that `isOn` selects.
   private func preset(_ change: MatrixChange, _ grid: Grid, _ isOn: (Int, Int) -> Bool) {
     if let node = grid.node {
       perform(.matrix(node.name, change, over: nil))
@@ -291,7 +292,7 @@ extension App {
     attempt { perform(try grid.setting(gains)) }
   }
 
-  /// The first and the last channel of the range change places; without one, the cursor's and the next.
+  /// Swaps the first and the last channel of the range; without a range, the cursor's and the next.
   private func swap(_ grid: Grid) {
     let range = state.matrix.range
     let isInputs = range.columns.upperBound < 0
@@ -314,7 +315,7 @@ extension App {
     attempt { perform(try grid.setting(gains)) }
   }
 
-  /// All presets by name; those that want to be told more go to the prompt.
+  /// Lists all presets by name; those with arguments continue at the prompt.
   private func startChoosingPreset(_ grid: Grid) {
     guard let node = grid.node else {
       state.message = .init("a channel map has no presets but i and z; M makes it a matrix")
@@ -342,7 +343,7 @@ extension App {
     }
   }
 
-  /// The prompt with the name of the channel under the cursor.
+  /// Opens the prompt for the name of the channel under the cursor.
   private func startLabelling(_ grid: Grid) {
     guard let node = grid.node, state.matrix.cell != .master else {
       state.message = .init("\(grid.name) has no names for this: a matrix has, of its inputs and outputs")
@@ -355,7 +356,7 @@ extension App {
     openPrompt("set \(node.name + path.suffix) " + (label.isEmpty ? "" : Quoting.word(label)))
   }
 
-  /// A cable's channel map becomes a matrix in its place, which can sum and has gains.
+  /// Replaces a cable's channel map by a matrix, which can sum and has gains.
   private func makeMatrix(_ grid: Grid) {
     let name = freshName("matrix")
     guard let edit = grid.becomingMatrix(named: name) else {

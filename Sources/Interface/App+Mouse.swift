@@ -1,14 +1,14 @@
 import Patch
 import Screen
 
-/// The mouse: what the keys do, by pointing.
+/// The mouse: pointing instead of keys.
 extension App {
-  /// What was pressed, until the button comes up.
+  /// State between press and release of a button.
   enum Drag {
     case port(ViewState.Hint.Target)
-    /// Gains follow the movement: what they were, and where it began.
+    /// Gains follow the movement from their start values.
     case gains([(cell: GridCell, gain: Double)], range: GridRange, start: Point)
-    /// The other button spans a range of the grid; where it has not moved it toggles.
+    /// The right button spans a range of the grid; without movement it toggles.
     case range(from: GridCell, hasMoved: Bool)
   }
 
@@ -18,7 +18,7 @@ extension App {
     switch (mouse.action, mouse.button) {
     case (.press, .left):
       guard case .none = state.overlay else {
-        // A click beside a list or a question leaves it.
+        // A click outside a list or a question closes it.
         if case .prompt = state.overlay { return }
         state.overlay = .none
         return
@@ -83,7 +83,7 @@ extension App {
     case (.output(let source), .input(let destination)), (.input(let destination), .output(let source)):
       connect(source, destination)
     case (.output(let source), .node(let id)) where id != source.node:
-      // Dropped on a box: its first port that fits.
+      // Dropped on a box: connects to its first fitting port.
       connectBoxes(source, id, isSource: true)
     case (.input(let destination), .node(let id)) where id != destination.node:
       connectBoxes(destination, id, isSource: false)

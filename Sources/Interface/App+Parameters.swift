@@ -3,7 +3,7 @@ import Patch
 import PatchLanguage
 import Screen
 
-/// The parameter panel, and how values step.
+/// The parameter panel, and stepping of values.
 extension App {
   func openPanel() {
     if state.view == .matrix {
@@ -22,7 +22,7 @@ extension App {
     state.overlay = .parameters(ViewState.ParameterPanel(node: node.id))
   }
 
-  /// What the panel lists, as the view shows it.
+  /// Parameters listed in the panel, as the view shows them.
   private func parameters(of node: Node) -> [ParameterPath] { Views.parameterLines(of: node.id, scene) }
 
   func handlePanel(_ key: Key) {
@@ -81,7 +81,7 @@ extension App {
     state.overlay = .parameters(panel)
   }
 
-  /// What was typed, through the language: the same words and the same refusals as at the prompt.
+  /// Sets the typed value through the language, with the same errors as at the prompt.
   private func set(_ text: String, _ parameter: ParameterDescription, _ path: ParameterPath, of node: Node) {
     let trimmed = text.drop { $0 == " " }
     guard !trimmed.isEmpty else { return }
@@ -103,7 +103,7 @@ extension App {
     perform(.set(node.name, path, new, over: nil), as: .step(node.name + path.suffix))
   }
 
-  /// The value so many steps away, within the range; a list steps as a whole. nil where there is none.
+  /// The value this many steps away, within the range; a list steps as a whole. nil if there is none.
   static func stepped(_ value: Value, _ parameter: ParameterDescription, by steps: Int) -> Value? {
     switch (parameter.form, value) {
     case (.choice(let words), .text(let word)):
@@ -124,7 +124,7 @@ extension App {
     switch parameter.unit {
     case .decibels: return decibels(number, by: count, low: parameter.range.lowerBound)
     case .hertz:
-      // A quarter of an octave, on a scale that comes by 440 Hz; near zero by hertz.
+      // A quarter of an octave, on a grid through 440 Hz; near zero in hertz.
       let low = max(parameter.range.lowerBound, 0.01)
       return rounded(max(number, low) * pow(2, count / 12), digits: 4)
     case .seconds: return rounded(max(number, 0.001) * pow(10, count / 20), digits: 3)
@@ -138,7 +138,7 @@ extension App {
     }
   }
 
-  /// Whole steps of 1 dB; below -60 dB there is silence, where the range has it.
+  /// Whole steps of 1 dB; below -60 dB comes silence, if the range has it.
   nonisolated static func decibels(_ number: Double, by steps: Double, low: Double = -.infinity) -> Double {
     if number == -.infinity { return steps > 0 ? max(-60, low) : number }
     let next = (number + steps).rounded(.toNearestOrEven)

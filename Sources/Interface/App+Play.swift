@@ -4,16 +4,16 @@ import Screen
 
 /// Play mode: the computer keyboard as a piano.
 extension App {
-  /// Semitones above C of the lower row's octave, by the key's place on a US keyboard.
+  /// Semitones above C of the lower row's octave, by the key's position on a US keyboard.
   static let pianoKeys: [Character: Int] = [
     "z": 0, "s": 1, "x": 2, "d": 3, "c": 4, "v": 5, "g": 6, "b": 7, "h": 8, "n": 9, "j": 10, "m": 11,
     "q": 12, "2": 13, "w": 14, "3": 15, "e": 16, "r": 17, "5": 18, "t": 19, "6": 20, "y": 21, "7": 22,
     "u": 23,
   ]
-  /// A terminal that does not report releases repeats a held key this often at least, in seconds.
+  /// Upper limit of the key repeat interval, in seconds, for terminals that do not report releases.
   private static let repeatInterval = 0.12
 
-  /// The focused keyboard, else the first one, else the first node that plays notes.
+  /// The focused keyboard; otherwise the first one; otherwise the first node with an events input.
   var playTarget: NodeID? {
     let nodes = scene.patch.nodes.values
     if let node = focusedNode, node.kind == "keyboard" { return node.id }
@@ -57,7 +57,7 @@ extension App {
     if state.view == .help { state.view = .graph }
   }
 
-  /// A key of the piano; false when the key is none.
+  /// Handles a piano key; false for other keys.
   func playKey(_ stroke: KeyStroke) -> Bool {
     guard stroke.key.modifiers.isEmpty, case .character = stroke.key.code, let place = stroke.place,
       let semitone = App.pianoKeys[place]
@@ -65,8 +65,8 @@ extension App {
     guard stroke.action == .press else { return true }
     let pressedAt = now()
     if var played = playing[place] {
-      // Releases are reported: what comes again without one was lost on the way. Otherwise the same
-      // key ends the note, unless the terminal is repeating it.
+      // If releases are reported, a second press means that a release was lost. Otherwise the same key ends
+      // the note, except for key repeats.
       let isRepeat = pressedAt - played.pressedAt < App.repeatInterval
       played.pressedAt = pressedAt
       playing[place] = played
@@ -87,7 +87,7 @@ extension App {
     end(place)
   }
 
-  /// The terminal lost the keyboard: it will not say when keys come up.
+  /// The terminal lost the keyboard focus, so it will not report releases.
   func releaseHeldKeys() {
     guard scene.hasKeyRelease else { return }
     for place in playing.keys.sorted() { end(place) }
@@ -95,7 +95,7 @@ extension App {
 
   func end(_ place: Character) {
     guard let played = playing.removeValue(forKey: place) else { return }
-    // Two places may play the same key, an octave apart; it ends with the last of them.
+    // Two physical keys may play the same note; it ends with the last of them.
     if !playing.values.contains(where: { $0.key == played.key && $0.node == played.node }) {
       workbench.play(Event(.noteOff, key: played.key, value: 64), on: played.node)
     }
@@ -110,23 +110,23 @@ extension App {
     workbench.play(Event(.control, key: 64, value: state.play.pedal ? 127 : 0), on: target)
   }
 
-  /// Everything that sounds through the keyboard ends: the program does.
+  /// Ends everything played through the keyboard, before the program ends.
   public func endNotes() {
     for place in playing.keys.sorted() { end(place) }
     if state.play.pedal { togglePedal() }
   }
 }
 
-/// The keyboard that is drawn, played by the mouse.
+/// The drawn keyboard, played with the mouse.
 extension App {
-  /// A click sounds a key; another one ends it.
+  /// A click starts a note; another one ends it.
   func click(_ key: UInt8) {
     guard let target = state.play.target ?? playTarget else { return }
     if let place = playing.first(where: { $0.value.key == key })?.key {
       end(place)
       return
     }
-    // A place that no key of the keyboard has.
+    // A position that no key of the keyboard has.
     guard let place = Unicode.Scalar(0xE000 + UInt32(key)).map(Character.init) else { return }
     playing[place] = PlayedKey(key: key, node: target, pressedAt: now())
     workbench.play(Event(.noteOn, key: key, value: Float(state.play.velocity)), on: target)

@@ -2,7 +2,7 @@ import Patch
 import PatchLanguage
 import Screen
 
-/// The prompt and finding.
+/// The prompt and the search.
 extension App {
   func openPrompt(_ text: String = "") {
     var prompt = ViewState.Prompt(sign: ":", editor: LineEditor(text, history: promptHistory))
@@ -58,7 +58,7 @@ extension App {
     }
   }
 
-  /// A line of the language, or one of the program's own words.
+  /// Executes a line of the language, or a command of the program.
   private func run(_ line: String) throws {
     let words = line.split(separator: " ", maxSplits: 1).map(String.init)
     switch words.first {
@@ -71,7 +71,7 @@ extension App {
       quit()
     case "quit!", "q!": wish = .quit
     case "help": perform(.showHelp)
-    // The keys that are held here let go as well.
+    // Releases the keys held here too.
     case "panic" where words.count == 1: panic()
     default:
       let said = try workbench.perform(line: line)
@@ -84,7 +84,7 @@ extension App {
       ? String(text.dropFirst().dropLast()) : text
   }
 
-  /// Looks up what may stand at the cursor.
+  /// Finds completions at the cursor.
   func complete() {
     guard case .prompt(var prompt) = state.overlay, prompt.sign == ":" else { return }
     let found = Completion.candidates(
@@ -94,13 +94,13 @@ extension App {
     state.overlay = .prompt(prompt)
   }
 
-  /// Puts the next candidate into the line; the list stays until something else is typed.
+  /// Inserts the next candidate; the list stays until something else is typed.
   private func takeCompletion(_ step: Int) {
     guard case .prompt(var prompt) = state.overlay, !prompt.completions.isEmpty else { return }
     let count = prompt.completions.count
     let old = prompt.selectedCompletion
     let next = old.map { ($0 + step + count) % count } ?? (step > 0 ? 0 : count - 1)
-    // What stands before the cursor is the word as typed, or the candidate that was put there.
+    // Before the cursor stands the typed word, or the candidate inserted last.
     let replaced: Int
     if let old {
       replaced = prompt.completions[old].count
@@ -114,7 +114,7 @@ extension App {
     prompt.selectedCompletion = next
     prompt.error = nil
     if count == 1 {
-      // A word that is not at its end yet, such as `dist.` or `gain=`, goes on without a space.
+      // An unfinished word, such as `dist.` or `gain=`, gets no space.
       if let last = prompt.completions[next].last, !".=[,".contains(last) { prompt.editor.insert(" ") }
       state.overlay = .prompt(prompt)
       complete()
@@ -125,7 +125,7 @@ extension App {
 
   // MARK: Finding
 
-  /// Focuses the first node whose name, else kind, contains the text.
+  /// Focuses the first node whose name, or otherwise kind, contains the text.
   private func search(_ text: String) {
     lastSearch = text
     guard !text.isEmpty else { return }
@@ -160,7 +160,7 @@ extension App {
     return (starts + names + kinds).map(\.id)
   }
 
-  /// An error in words for people.
+  /// An error as text for people.
   static func words(_ error: any Error) -> String {
     if let diagnostic = error as? Diagnostic { return diagnostic.words }
     if let refusal = error as? EditError { return refusal.description }

@@ -4,54 +4,54 @@ import Realtime
 import Screen
 import Session
 
-/// The front end without a terminal: events in, canvases out. What the user does becomes edits of the
-/// session; what is shown comes from the session's scene. Main thread.
+/// The front end without a terminal: events in, canvases out. Actions become edits of the session; the views
+/// show the session's scene. Main thread.
 @MainActor public final class App {
   public var state = ViewState()
   public let workbench: any Workbench
   public var keymap: Keymap
-  /// What the user wants of the program besides the screen; the caller does it and takes it back.
+  /// Request of the user beyond the screen; the caller carries it out and resets it.
   public enum Wish: Sendable { case none, quit, suspend, redraw }
   public var wish = Wish.none
-  /// Something may look different since the last `render`.
+  /// The screen may have changed since the last `render`.
   public internal(set) var needsRender = true
   public var scene: Scene { workbench.scene }
 
-  /// Size of the last rendering: what a page is.
+  /// Size at the last rendering, which defines a page.
   var size = Size(columns: 80, rows: 24)
-  /// Seconds of a steady clock.
+  /// Monotonic clock, in seconds.
   let now: () -> Double
-  /// The focused node's name: a replaced node has another identity, but the focus stays.
+  /// Name of the focused node: a replacement has another identity, but keeps the focus.
   var focusName: String?
-  /// Where the focus was among the nodes, for when its node goes.
+  /// Index of the focused node, for when it is removed.
   var focusIndex = 0
-  /// What choosing in the list does.
+  /// Called with the choice in a list.
   var onChoose: ((String) -> Void)?
-  /// What a hint does.
+  /// Called with the chosen hint.
   var onHint: ((ViewState.Hint.Target) -> Void)?
-  /// What a question's keys do.
+  /// Called with the key that answers a question.
   var onAnswer: ((String) -> Void)?
   public internal(set) var promptHistory: [String] = []
   var lastSearch = ""
   var searchOrigin: NodeID?
-  /// What an effect was before it was swapped, by its name.
+  /// The effect before it was swapped, by name.
   var otherKinds: [String: Node] = [:]
-  /// The kind that was inserted last.
+  /// The kind inserted last.
   var insertedKind = "delay"
-  /// Keys of the keyboard that sound: by their place, and when they were last pressed.
+  /// Sounding keys of the keyboard, by position, with the time of their last press.
   var playing: [Character: PlayedKey] = [:]
-  /// The keyboard has given its octave and velocity.
+  /// Octave and velocity have been taken from the keyboard node.
   var hasPlayed = false
   var drag: Drag?
-  /// The gesture under way, or the last one.
+  /// The current or last gesture.
   var gesture: Gesture?
-  /// When `-` turned gains down, and which.
+  /// Range and time of the last `-` key.
   var minus: (range: GridRange, time: Double)?
-  /// The edit that a gain being typed takes the place of.
+  /// The edit that a typed gain replaces.
   var typedOver: Int?
   private var lastSight: Sight?
 
-  /// What a scene looks like, in short: the same sight need not be drawn again.
+  /// Summary of a scene's appearance: an equal one need not be redrawn.
   private struct Sight: Equatable {
     var status: SessionStatus
     var plan: Int
@@ -63,7 +63,7 @@ import Session
     var nodes: Int
     var hasKeyRelease: Bool
     var states: [NodeReport.State]
-    /// Sounds or fades.
+    /// Something sounds or fades.
     var isMoving: Bool
 
     init(_ scene: Scene) {
@@ -77,12 +77,12 @@ import Session
       nodes = scene.patch.nodes.count
       hasKeyRelease = scene.hasKeyRelease
       states = scene.report.nodes.map(\.state)
-      // A meter that falls to nothing is drawn once more by the change of this.
+      // Its change triggers one more drawing, so that a meter can fall to nothing.
       isMoving = scene.report.nodes.contains { node in
         node.state.isFading || node.voices > 0 || node.outputs.contains { $0.peaks.contains { $0 > 0 } }
           || (node.inputs + node.outputs).contains { $0.cables.contains { $0.state.isFading } }
       }
-      // The load's last digits are not shown.
+      // The digits of the load that are not shown.
       status.load = (status.load * 100).rounded()
       status.peakLoad = (status.peakLoad * 100).rounded()
     }
@@ -106,14 +106,14 @@ import Session
     if let first = preferredFocus { focus(first) }
   }
 
-  /// Where a patch is entered: the first effect, else the first node.
+  /// Initial focus: the first effect, otherwise the first node.
   private var preferredFocus: NodeID? {
     let nodes = scene.patch.nodes.values
     return
       (nodes.first { scene.catalogue[$0.kind]?.category == .effect } ?? nodes.first)?.id
   }
 
-  /// Takes a new scene. About 30 times a second.
+  /// Takes a new scene. Call it about 30 times a second.
   public func tick() {
     workbench.tick()
     let notices = workbench.takeNotices()
@@ -149,7 +149,7 @@ import Session
       release(stroke)
       return
     }
-    // What was said has been read; whatever happens now says its own.
+    // A key press clears the old message.
     state.message = nil
     switch state.overlay {
     case .prompt: handlePrompt(stroke)
@@ -183,7 +183,7 @@ import Session
     complete()
   }
 
-  /// Does what an action says.
+  /// Performs an action.
   public func perform(_ action: Action, key: Key? = nil) {
     needsRender = true
     switch action {
@@ -254,8 +254,8 @@ import Session
 
   // MARK: Edits
 
-  /// Performs an edit and says so in the message row, in the words of the language. `step`: it takes the
-  /// place of the newest edit, if that has this number.
+  /// Performs an edit and shows it in the message row, in the words of the language. `step`: replaces the
+  /// newest edit if it has this number.
   @discardableResult
   func perform(_ edit: Edit, amending step: Int? = nil) -> Bool {
     do {
@@ -300,7 +300,7 @@ import Session
     state.message = .init("panic: every voice fades out")
   }
 
-  /// Seconds since some moment, never backwards.
+  /// Monotonic time in seconds.
   public nonisolated static func steadySeconds() -> Double {
     let time = ContinuousClock.now - startOfTime
     return Double(time.components.seconds) + Double(time.components.attoseconds) * 1e-18
@@ -309,7 +309,7 @@ import Session
 }
 
 extension Action {
-  /// Whether holding its key down does it again and again.
+  /// True when holding the key down repeats the action.
   var repeats: Bool {
     switch self {
     case .moveLeft, .moveRight, .moveUp, .moveDown, .pageUp, .pageDown, .nextNode, .previousNode, .gainUp,
@@ -321,7 +321,7 @@ extension Action {
 }
 
 extension App {
-  /// The whole screen. Main thread.
+  /// Renders the whole screen. Main thread.
   public func render(columns: Int, rows: Int) -> Canvas {
     size = Size(columns: columns, rows: rows)
     needsRender = false

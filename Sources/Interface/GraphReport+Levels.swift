@@ -2,9 +2,8 @@ import Engine
 import Patch
 
 extension GraphReport {
-  /// Gives inputs that are not measured themselves the levels that their cables bring: with one cable that
-  /// is exact; with several, the peak is the most that their sum can be, and the mean that of sounds that
-  /// have nothing to do with each other.
+  /// Estimates levels of inputs, which are not measured, from their cables. With one cable the result is
+  /// exact. With several, the peak is the upper bound of the sum, and the mean that of uncorrelated signals.
   mutating func fillInputLevels() {
     var outputs: [String: PortReport] = [:]
     for node in nodes where !node.state.isLeaving {

@@ -1,8 +1,8 @@
 import Patch
 
-/// What the matrix screen asks for, as edits: those that a line at the prompt would make.
+/// Edits of the matrix screen, the same as a line at the prompt would make.
 extension Grid {
-  /// The edit that gives these cells these gains, in decibels; why not, where a map cannot say it.
+  /// The edit that sets the gains of these cells, in decibels; throws if a map cannot express it.
   func setting(_ gains: [(cell: GridCell, gain: Double)]) throws(EditError) -> Edit {
     switch subject {
     case .matrix(let node):
@@ -19,14 +19,14 @@ extension Grid {
     }
   }
 
-  /// The edit that gives all cells of a range one gain.
+  /// The edit that sets all cells of a range to one gain.
   func setting(_ range: GridRange, to gain: Double) throws(EditError) -> Edit {
     guard let node else { return try setting(range.cells.map { ($0, gain) }) }
     return .setRange(
       node.name, Self.settings(range, of: Self.path(range.first).name), .number(gain, .decibels), over: nil)
   }
 
-  /// Back to what the cells are when nobody has said anything; of a cable as a whole.
+  /// Resets the cells to their defaults; a cable as a whole.
   func resetting(_ range: GridRange) -> Edit {
     switch subject {
     case .matrix(let node):
@@ -38,7 +38,7 @@ extension Grid {
     }
   }
 
-  /// What acts on a gain.
+  /// A switch of a gain.
   enum Switch: String {
     case mute, solo
     case polarity
@@ -60,7 +60,7 @@ extension Grid {
     }
   }
 
-  /// The edit that turns a switch of all cells of a range to what it is not at `lead`.
+  /// The edit that sets a switch of all cells of a range to the opposite of its state at `lead`.
   func turning(
     _ which: Switch, of range: GridRange, as lead: GridCell, _ catalogue: KindCatalogue
   ) throws(EditError) -> Edit {
@@ -80,8 +80,8 @@ extension Grid {
     return ParameterRange(name, spans.map { ParameterRange.Span($0.lowerBound, $0.upperBound) })
   }
 
-  /// What space makes of a cell: unity where there is silence, else silence. In a map a channel that is
-  /// one of several becomes the only one.
+  /// New gain of a cell for space: unity if it is silent, otherwise silence. In a map, a channel that is one
+  /// of several becomes the only one.
   func toggled(_ cell: GridCell) -> Double {
     if cable != nil, cell.isCrosspoint {
       let sources = sources(of: cell.column)
@@ -90,7 +90,7 @@ extension Grid {
     return gain(cell) == -.infinity ? 0 : -.infinity
   }
 
-  /// So many steps of 1 dB from a gain, none leaving it as it is; in a map, one to unity or to silence.
+  /// The gain this many steps of 1 dB away; in a map, one step to unity or to silence.
   func stepped(_ cell: GridCell, from gain: Double, by steps: Int) -> Double {
     if steps == 0 { return gain }
     if cable != nil, cell.isCrosspoint { return steps > 0 ? 0 : -.infinity }
@@ -100,13 +100,14 @@ extension Grid {
     return App.decibels(gain, by: Double(steps))
   }
 
-  /// The loudest that a cell can be.
+  /// Largest gain of the cell, in decibels.
   func loudest(_ cell: GridCell, _ catalogue: KindCatalogue) -> Double {
     guard let node else { return cell == .master ? 60 : 0 }
     return catalogue[node.kind]?[parameter: Self.path(cell).name]?.range.upperBound ?? 24
   }
 
-  /// A matrix of this name in the cable that does what the cable did; its gain stays behind it.
+  /// The edit that inserts a matrix of this name with the cable's channel mapping; the cable's gain stays
+  /// behind it.
   func becomingMatrix(named name: String) -> Edit? {
     guard case .cable(let cable, let cableName) = subject else { return nil }
     var settings: [ParameterPath: Value] = [
@@ -125,7 +126,7 @@ extension Grid {
     let insert = Edit.insert(Node(name: name, kind: "matrix", settings: settings), into: cableName)
     let behind = CableName(PortName(name), cableName.destination)
     if cable.map == nil, cable.mixing == .speakers { return insert }
-    // The cable behind it would do it once more.
+    // Otherwise the cable behind it would apply the map again.
     return .all([insert, .connect(behind, gain: cable.gain, map: nil, mixing: .speakers)])
   }
 
@@ -133,7 +134,7 @@ extension Grid {
 
   private static let wayOut = "make it a matrix first"
 
-  /// The map that the cable has when these cells are on or off.
+  /// The cable's map after switching these cells on or off.
   private func map(with gains: [(cell: GridCell, gain: Double)]) throws(EditError) -> ChannelMap {
     var heard = (0..<columns).map { sources(of: $0) }
     var taken: Set<Int> = []

@@ -2,8 +2,8 @@ import Engine
 import Glibc
 import Patch
 
-/// A cell of the matrix screen: row -1 holds the gains of the columns, column -1 those of the rows, both
-/// the master.
+/// A cell of the matrix screen: row -1 holds the gains of the columns, column -1 those of the rows, and both
+/// together the master.
 public struct GridCell: Hashable, Sendable {
   public var row: Int
   public var column: Int
@@ -17,12 +17,12 @@ public struct GridCell: Hashable, Sendable {
   var isCrosspoint: Bool { row >= 0 && column >= 0 }
 }
 
-/// Neighbouring cells of one sort: crosspoints, or the gains of one side.
+/// Adjacent cells of one group: crosspoints, or the gains of one side.
 public struct GridRange: Hashable, Sendable {
   public var rows: ClosedRange<Int>
   public var columns: ClosedRange<Int>
 
-  /// From one corner to the other, of the first one's sort.
+  /// The range from one corner to the other, in the group of the first one.
   init(_ first: GridCell, _ other: GridCell) {
     func span(_ first: Int, _ other: Int) -> ClosedRange<Int> {
       first < 0 ? -1 ... -1 : min(first, max(0, other))...max(first, other)
@@ -34,16 +34,15 @@ public struct GridRange: Hashable, Sendable {
   var first: GridCell { GridCell(rows.lowerBound, columns.lowerBound) }
   var count: Int { rows.count * columns.count }
   func contains(_ cell: GridCell) -> Bool { rows.contains(cell.row) && columns.contains(cell.column) }
-  /// Row by row, as a range in the language counts them.
+  /// Row by row, in the order of ranges in the language.
   var cells: [GridCell] { rows.flatMap { row in columns.map { GridCell(row, $0) } } }
 }
 
-/// What the matrix screen shows: the gains of a matrix, or what a cable does with its channels, which is
-/// a matrix as well.
+/// Contents of the matrix screen: the gains of a matrix, or a cable's channel mapping, which is a matrix too.
 struct Grid {
   enum Subject {
     case matrix(Node)
-    /// With its name in edits.
+    /// A cable, and its name in edits.
     case cable(Cable, CableName)
   }
 
@@ -54,17 +53,17 @@ struct Grid {
   let name: String
   /// `matrix 4 × 2`, `cable 1 → 2`.
   let kindText: String
-  /// Peak and mean level (root of the mean square) of each row and column; empty where not measured.
+  /// Peak and RMS level of each row and column; empty if not measured.
   let rowLevels: Levels
   let columnLevels: Levels
-  /// What the channels are called, row by row and column by column; empty where they have no names.
+  /// Labels of the channels, by row and by column; empty if there are none.
   let rowLabels: [String]
   let columnLabels: [String]
-  /// Of a matrix: what acts on its gains, by sort.
+  /// Gains of a matrix with their switches, by group.
   private let gains: Gains?
-  /// Of a cable: what each column gets of each row, row by row.
+  /// Factors of a cable from each row to each column, row by row.
   private let factors: [Float]
-  /// What the engine calls the cable's conversion, where it has no map.
+  /// The engine's name of the cable's conversion, if it has no map.
   let conversion: String?
 
   private struct Gains {
@@ -76,7 +75,7 @@ struct Grid {
     var means: [Float] = []
   }
 
-  /// What the state says to look at: a cable, or the matrix that is chosen, has the focus, or is the first.
+  /// The grid for the view state: a cable, or the matrix that is chosen, focused or first.
   init?(_ scene: Scene, _ state: ViewState) {
     if let ends = state.matrix.cable, let cable = scene.patch.cables[ends] {
       self.init(cable, scene)
@@ -132,7 +131,7 @@ struct Grid {
     let output = scene.report.nodes.first { $0.id == source.node }?.outputs.first { $0.name == source.port }
     let input = scene.report.nodes.first { $0.id == destination.node }?.inputs
       .first { $0.name == destination.port }
-    // Until the engine has said how wide its ends are, a cable is as wide as its map.
+    // Until the engine reports channel counts, a cable is as wide as its map.
     let map = cable.map?.sources ?? []
     let from = max(1, output?.channels ?? 0, (map.max() ?? -1) + 1)
     let to = max(1, input?.channels ?? 0, map.count)
@@ -166,17 +165,17 @@ struct Grid {
 
   // MARK: Gains
 
-  /// Decibels, whatever acts on them; -infinity for silence. Of a cable, the master is its gain and the
-  /// sides have none.
+  /// Gain in decibels, without switches; -infinity for silence. For a cable, the master is its gain and there
+  /// are no side gains.
   func gain(_ cell: GridCell) -> Double {
     if let element = element(cell) { return element.decibels }
     guard cell.isCrosspoint else { return cable?.gain ?? 0 }
     let factor = factors[cell.row * columns + cell.column]
-    // As exact as the engine's own factor.
+    // As precise as the engine's own factor.
     return factor > 0 ? (20 * log10(Double(factor)) * 10000).rounded() / 10000 : -.infinity
   }
 
-  /// The gain of a matrix with what acts on it; nil for a cable.
+  /// The gain of a matrix with its switches; nil for a cable.
   func element(_ cell: GridCell) -> SwitchedGains.Element? {
     guard let gains else { return nil }
     switch (cell.row, cell.column) {
@@ -187,13 +186,13 @@ struct Grid {
     }
   }
 
-  /// Whether there is a gain to be set.
+  /// True when the cell has a gain that can be set.
   func contains(_ cell: GridCell) -> Bool {
     guard (-1..<rows).contains(cell.row), (-1..<columns).contains(cell.column) else { return false }
     return gains != nil || cell.isCrosspoint || cell == .master
   }
 
-  /// The rows that a column of a cable hears; one at unity is what a map can say.
+  /// The rows that feed a column of a cable; a map can only express one at unity.
   func sources(of column: Int) -> [(row: Int, factor: Float)] {
     (0..<rows).compactMap {
       let factor = factors[$0 * columns + column]
@@ -201,7 +200,7 @@ struct Grid {
     }
   }
 
-  /// The setting of a matrix that a cell is.
+  /// The matrix setting of a cell.
   static func path(_ cell: GridCell) -> ParameterPath {
     switch (cell.row, cell.column) {
     case (..<0, ..<0): ParameterPath("master")
@@ -213,11 +212,11 @@ struct Grid {
 
   // MARK: Names
 
-  /// `in 3` of a matrix; a cable's rows are what leaves its source.
+  /// `in 3` of a matrix; a cable's rows are the outputs of its source.
   func rowName(_ row: Int) -> String { (gains == nil ? "out " : "in ") + "\(row)" }
   func columnName(_ column: Int) -> String { (gains == nil ? "in " : "out ") + "\(column)" }
 
-  /// What people call it; empty where they do not.
+  /// The user's label; empty if there is none.
   func rowLabel(_ row: Int) -> String { rowLabels.indices.contains(row) ? rowLabels[row] : "" }
   func columnLabel(_ column: Int) -> String {
     columnLabels.indices.contains(column) ? columnLabels[column] : ""
@@ -230,7 +229,7 @@ extension Grid.Levels {
     means = port?.means ?? []
   }
 
-  /// What arrives through a cable: peaks as if they met, means as if they were strangers.
+  /// Levels after a cable: the upper bound for peaks, uncorrelated sums for means.
   fileprivate init(from source: Self, _ factors: [Float], columns: Int, gain: Float) {
     guard !source.peaks.isEmpty else { return }
     func sum(_ values: [Float], _ column: Int, _ add: (Float, Float) -> Float) -> Float {

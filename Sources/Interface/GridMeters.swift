@@ -1,22 +1,22 @@
 import Glibc
 import Patch
 
-/// How the level of one channel is shown: peaks fall as on a programme meter of type I (IEC 60268-10: by
-/// 20 dB in 1.7 s), the highest is held for a while. The mean is the engine's, which moves as a volume
-/// indicator does (IEC 60268-17); where a node falls silent it falls as it would have.
+/// Displayed level of one channel. Peaks fall as on a programme meter of type I (IEC 60268-10: by 20 dB in
+/// 1.7 s), and the highest is held for a while. The mean comes from the engine with the ballistics of a
+/// volume indicator (IEC 60268-17); when a node falls silent, it decays the same way.
 public struct MeterLevel: Hashable, Sendable {
-  /// Linear, all three.
+  /// Peak; like the others, linear.
   public var peak: Float = 0
-  /// Root of the mean square; nil where it is not measured.
+  /// RMS; nil if not measured.
   public var mean: Float?
   public var held: Float = 0
-  /// When the held peak was reached, in seconds of the caller's clock.
+  /// Time of the held peak, in seconds of the caller's clock.
   private var heldAt = 0.0
 
-  /// Seconds that the highest peak stays.
+  /// Hold time of the highest peak, in seconds.
   static let holdTime = 1.5
   private static let fall = 20 / 1.7
-  /// Seconds of its exponential: of the power, 99 % of the way in 300 ms.
+  /// Time constant of the mean in seconds: 99 % of the power in 300 ms.
   private static let meanTime = 2 * 0.3 / 4.6
 
   public init(peak: Float = 0, mean: Float? = nil, held: Float? = nil) {
@@ -25,10 +25,10 @@ public struct MeterLevel: Hashable, Sendable {
     self.held = held ?? peak
   }
 
-  /// Takes what was measured since `seconds` ago.
+  /// Updates with a measurement over the last `seconds`.
   mutating func take(peak new: Float, mean newMean: Float?, at now: Double, after seconds: Double) {
     let falling = Float(pow(10, -Self.fall * seconds / 20))
-    // What cannot be seen any more is nothing, so that a silent screen comes to rest.
+    // Invisible levels become zero, so that a silent screen comes to rest.
     peak = max(new, peak * falling > 0.0005 ? peak * falling : 0)
     if peak >= held {
       held = peak
@@ -43,17 +43,17 @@ public struct MeterLevel: Hashable, Sendable {
   }
 }
 
-/// The meters of the rows and columns of what the matrix screen shows.
+/// Meters of the rows and columns on the matrix screen.
 public struct GridMeters: Sendable {
   public var rows: [MeterLevel] = []
   public var columns: [MeterLevel] = []
-  /// Of what is metered.
+  /// Name of the metered grid.
   var name = ""
   private var takenAt = 0.0
 
   public init() {}
 
-  /// Takes what was measured since the last time; says whether anything looks different.
+  /// Updates with the measurements since the last call; returns true if the appearance changed.
   mutating func take(_ grid: Grid?, at now: Double) -> Bool {
     guard let grid else {
       let wasEmpty = rows.isEmpty && columns.isEmpty

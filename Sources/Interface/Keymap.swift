@@ -1,7 +1,7 @@
 import Screen
 import TOMLKit
 
-/// Which key does what: the action table's defaults, with what the user's file changes.
+/// Key bindings: the action table's defaults, with the changes of the user's file.
 public struct Keymap: Sendable {
   private var actions: [KeyContext: [Key: Action]] = [:]
 
@@ -13,7 +13,7 @@ public struct Keymap: Sendable {
     }
   }
 
-  /// What `key` does where `contexts` hold, the most particular first.
+  /// The action of `key` in `contexts`, the most specific first.
   public func action(for key: Key, in contexts: [KeyContext]) -> Action? {
     for context in contexts {
       if let action = actions[context]?[key] { return action }
@@ -27,7 +27,7 @@ public struct Keymap: Sendable {
       .sorted { ($0.count, $0) < ($1.count, $1) }
   }
 
-  /// The defaults as a file that `read` takes: what `keys/default.toml` holds.
+  /// The defaults as a file that `read` accepts: the contents of `keys/default.toml`.
   public static var standardFile: String {
     var text =
       "# The default keys, made from the action table. Copy what you want to change, and start with\n"
@@ -48,7 +48,7 @@ public struct Keymap: Sendable {
   /// "ctrl-g" = "connect"
   /// c = "none"              # takes a default away
   /// ```
-  /// Everything that is wrong is said, as `FILE: error: …`; the rest holds.
+  /// All errors are returned, as `FILE: error: …`; valid lines still apply.
   public static func read(_ text: String, file: String) -> (keymap: Keymap, problems: [String]) {
     var keymap = Keymap.standard
     var problems: [String] = []

@@ -2,8 +2,8 @@ import Engine
 import Patch
 import Session
 
-/// All that the views show of the session, taken at one instant: a plain value, so that a test can make
-/// one and a view cannot disturb anything.
+/// Snapshot of the session for the views: a plain value, so that a test can construct one and a view cannot
+/// disturb anything.
 public struct Scene: Sendable {
   public var patch = Patch()
   public var catalogue = Engine.catalogue
@@ -17,7 +17,7 @@ public struct Scene: Sendable {
   /// The newest undoable and redoable edits, as lines of the language.
   public var undo: String?
   public var redo: String?
-  /// The terminal reports when a key goes up.
+  /// The terminal reports key releases.
   public var hasKeyRelease = false
 
   public init() {}

@@ -8,11 +8,11 @@ import Session
 @MainActor public final class SessionWorkbench: Workbench {
   public let session: Session
   public private(set) var scene = Scene()
-  /// The terminal reports when keys come up; set by whoever owns the terminal.
+  /// The terminal reports key releases; set by the owner of the terminal.
   public var hasKeyRelease = false {
     didSet { scene.hasKeyRelease = hasKeyRelease }
   }
-  /// The newest lines of the trace that are kept for the view.
+  /// Number of trace entries kept for the view.
   private static let traceLimit = 5000
   private var nextTrace = 0
 
@@ -82,13 +82,13 @@ import Session
     guard let last = fresh.last else { return }
     nextTrace = last.id + 1
     scene.trace += fresh
-    // Cut in larger pieces, so that a tick costs little.
+    // Removed in batches, so that a tick costs little.
     if scene.trace.count > Self.traceLimit + 1000 {
       scene.trace.removeFirst(scene.trace.count - Self.traceLimit)
     }
   }
 
-  /// What an edit changes; the report follows with the next tick.
+  /// Updates the parts that an edit changes; the report follows with the next tick.
   private func refreshDocument() {
     scene.patch = session.patch
     scene.isModified = session.isModified

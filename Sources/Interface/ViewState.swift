@@ -1,8 +1,7 @@
 import Patch
 import Screen
 
-/// What the person at the keyboard is looking at and doing. The views are functions of this, the scene
-/// and the theme.
+/// View state of the front end. The views are functions of it, the scene and the theme.
 public struct ViewState: Sendable {
   public enum View: String, Sendable, CaseIterable { case graph, printout, matrix, trace, help }
   public enum Mode: Sendable { case patch, play }
@@ -10,16 +9,16 @@ public struct ViewState: Sendable {
   public var view = View.graph
   public var mode = Mode.patch
   public var focus: NodeID?
-  /// First row and column of each scrolling view that is shown; the view clamps it.
+  /// First visible row and column of each scrolling view; the view clamps it.
   public var scroll: [View: (row: Int, column: Int)] = [:]
-  /// What stands over the view, if anything; keys go there first.
+  /// Overlay above the view; it gets the keys first.
   public var overlay = Overlay.none
-  /// The line above the key hints: what was done, or what went wrong.
+  /// The line above the key hints: the last action, or an error.
   public var message: Message?
   public var matrix = MatrixCursor()
   public var trace = TraceFilter()
   public var play = PlayState()
-  /// The keys that the last row names, the most useful first.
+  /// The keys shown in the last row, the most useful first.
   public var keyHints: [KeyHelp] = []
   /// All keys, for the help screen.
   public var help: [HelpSection] = []
@@ -46,7 +45,7 @@ public struct ViewState: Sendable {
     public var editor: LineEditor
     public var completions: [String] = []
     public var selectedCompletion: Int?
-    /// What is wrong with the line, and the column (from 0) where.
+    /// The error in the line, with its column (from 0).
     public var error: (text: String, column: Int)?
     public init(sign: String, editor: LineEditor) {
       self.sign = sign
@@ -73,7 +72,7 @@ public struct ViewState: Sendable {
     public var title: String
     public var items: [(name: String, detail: String)]
     public var filter: String = ""
-    /// Among the items that match the filter.
+    /// Index among the items that match the filter.
     public var selected = 0
     public init(title: String, items: [(name: String, detail: String)]) {
       self.title = title
@@ -86,27 +85,27 @@ public struct ViewState: Sendable {
 
   public struct ParameterPanel: Sendable {
     public var node: NodeID
-    /// Among the node's parameter lines.
+    /// Index among the node's parameter lines.
     public var selected = 0
-    /// What is being typed in place of the value.
+    /// Text being typed in place of the value.
     public var typed: String?
     public init(node: NodeID) { self.node = node }
   }
 
-  /// What the matrix screen shows, and which of its cells; rows and columns as `GridCell` has them.
+  /// Contents and cursor of the matrix screen; rows and columns as in `GridCell`.
   public struct MatrixCursor: Sendable {
     public var node: NodeID?
-    /// The cable that is looked at instead of a matrix.
+    /// The cable that is shown instead of a matrix.
     public var cable: Cable.Ends?
-    /// The cable that a matrix was made of, for when that is undone.
+    /// The cable that became a matrix, for when that is undone.
     public var formerCable: Cable.Ends?
     public var row = 0
     public var column = 0
     public var typed: String?
-    /// Corners of a range: without a second one it goes to the cursor.
+    /// Corners of a range: without the second one it extends to the cursor.
     public var rangeStart: GridCell?
     public var rangeEnd: GridCell?
-    /// Columns of the screen that a cell takes; nil: as many as there is room for.
+    /// Width of a cell in columns; nil: as wide as fits.
     public var cellWidth: Int?
     public var meters = GridMeters()
     public init() {}
@@ -116,7 +115,7 @@ public struct ViewState: Sendable {
       set { (row, column) = (newValue.row, newValue.column) }
     }
 
-    /// The cells that edits are about: the range, else the one under the cursor.
+    /// The cells to edit: the range, or else the one under the cursor.
     public var range: GridRange {
       GridRange(rangeStart ?? cell, rangeStart == nil ? cell : rangeEnd ?? cell)
     }
@@ -137,9 +136,9 @@ public struct ViewState: Sendable {
     public var pedal = false
     /// MIDI keys that sound through the keyboard.
     public var held: Set<UInt8> = []
-    /// The node that gets the notes.
+    /// The node that receives the notes.
     public var target: NodeID?
-    /// The letter that plays a MIDI key, for the drawing of the keyboard.
+    /// The letter of each MIDI key, for the drawn keyboard.
     public var labels: [UInt8: String] = [:]
     public init() {}
   }

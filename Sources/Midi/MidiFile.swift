@@ -4,7 +4,7 @@ import Realtime
 /// Association, 1996), as events in seconds. Worker.
 public struct MidiFile: Sendable {
   public struct TimedEvent: Sendable {
-    /// From the start of the file.
+    /// Seconds from the start of the file.
     public var seconds: Double
     public var event: Event
 
@@ -14,18 +14,18 @@ public struct MidiFile: Sendable {
     }
   }
 
-  /// In order of time; those of one time in the order of their tracks.
+  /// Events in order of time; simultaneous events in the order of their tracks.
   public let events: [TimedEvent]
   /// Seconds to the end of the longest track.
   public let duration: Double
-  /// Bytes of what was passed over: system exclusive messages and unknown chunks.
+  /// Bytes skipped: system exclusive messages and unknown chunks.
   public let skipped: Int
 
   public init(bytes: [UInt8]) throws(MidiFileError) {
     var reader = MidiFileReader(bytes)
     try reader.readFile()
     let clock = TempoMap(reader.division, reader.tempi)
-    // A sort that keeps the order of what is equal.
+    // A stable sort.
     events = reader.events.enumerated()
       .sorted { ($0.element.tick, $0.offset) < ($1.element.tick, $1.offset) }
       .map { TimedEvent(seconds: clock.seconds(at: $0.element.tick), event: $0.element.event) }
@@ -34,7 +34,7 @@ public struct MidiFile: Sendable {
   }
 }
 
-/// What is wrong with a MIDI file, and where.
+/// An error in a MIDI file and its place.
 public struct MidiFileError: Error, Equatable, CustomStringConvertible {
   /// Bytes from the start of the file.
   public var offset: Int
@@ -48,14 +48,14 @@ public struct MidiFileError: Error, Equatable, CustomStringConvertible {
   public var description: String { "byte \(offset): \(reason)" }
 }
 
-/// Ticks to seconds.
+/// Conversion of ticks to seconds.
 struct TempoMap {
   enum Division: Equatable {
     case ticksPerQuarter(Int)
     case ticksPerSecond(Double)
   }
 
-  /// From a tick on, which lies at so many seconds, ticks take so long.
+  /// A section of constant tempo.
   private struct Stretch {
     var tick: Int
     var seconds: Double
@@ -64,8 +64,8 @@ struct TempoMap {
 
   private var stretches: [Stretch]
 
-  /// `tempi`: microseconds a quarter note from a tick on, in any order; 500 000 before the first. Of several
-  /// at one tick the last counts.
+  /// `tempi`: microseconds per quarter note from a tick on, in any order; 500 000 before the first. Of
+  /// several at one tick the last counts.
   init(_ division: Division, _ tempi: [(tick: Int, microseconds: Int)]) {
     switch division {
     case .ticksPerSecond(let rate): stretches = [Stretch(tick: 0, seconds: 0, secondsPerTick: 1 / rate)]
@@ -85,7 +85,7 @@ struct TempoMap {
   }
 
   func seconds(at tick: Int) -> Double {
-    // The last that begins by then.
+    // The last one that begins by then.
     var (low, high) = (0, stretches.count)
     while high - low > 1 {
       let middle = (low + high) / 2

@@ -1,10 +1,10 @@
 import Realtime
 
-/// Reads the chunks of a MIDI file; whatever is not as it should be is an error at its byte.
+/// Reads the chunks of a MIDI file; every violation of the format is an error at its byte.
 struct MidiFileReader {
   private let bytes: [UInt8]
   private var position = 0
-  /// No event lies beyond it: some 200 years of a quarter note's 480 ticks.
+  /// Limit of event times: some 200 years at 480 ticks per quarter note.
   private static let mostTicks = 1 << 40
 
   private(set) var division = TempoMap.Division.ticksPerQuarter(480)
@@ -13,7 +13,7 @@ struct MidiFileReader {
   private(set) var events: [(tick: Int, event: Event)] = []
   private(set) var lastTick = 0
   private(set) var skipped = 0
-  /// A system exclusive message of which the end has not come yet.
+  /// An incomplete system exclusive message.
   private var exclusive: [UInt8] = []
 
   init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -77,13 +77,14 @@ struct MidiFileReader {
     guard [24, 25, 29, 30].contains(frames), ticks > 0 else {
       throw MidiFileError("\(frames) frames a second of \(ticks) ticks is no time code", at: start)
     }
-    // 29 stands for the 30 frames of drop-frame code, which is that much slower.
+    // 29 stands for the 30 frames of drop-frame code, whose rate is 30/1.001.
     division = .ticksPerSecond((frames == 29 ? 30_000.0 / 1001 : Double(frames)) * Double(ticks))
   }
 
   private mutating func readTrack(to end: Int) throws(MidiFileError) {
     var tick = 0
-    // The standard ends it at meta events and system exclusive messages; files are about that go on.
+    // The standard ends running status at meta events and system exclusive messages, but there are files that
+    // continue it.
     var running: UInt8?
     exclusive = []
     while position < end {
@@ -114,13 +115,13 @@ struct MidiFileReader {
     }
   }
 
-  /// A system exclusive message, or a piece of one that is told in several.
+  /// A system exclusive message, or a piece of one that was split.
   private mutating func readExclusive(isFirst: Bool, _ tick: Int, _ end: Int) throws(MidiFileError) {
     let length = try readVariable(end)
     let start = position
     try skip(length, within: end, "a system exclusive message")
     skipped += length
-    // What comes without a beginning is something else.
+    // A piece without a beginning is something else.
     guard isFirst || !exclusive.isEmpty else { return }
     exclusive = (isFirst ? [0xF0] : exclusive) + bytes[start..<position]
     guard exclusive.count > MidiMessage.longest || exclusive.last == 0xF7 else { return }
@@ -151,7 +152,7 @@ struct MidiFileReader {
     if let event = Event(midi: message, count: message.count) { events.append((tick, event)) }
   }
 
-  /// Says whether the track ends here.
+  /// Returns true at the end of the track.
   private mutating func readMeta(at tick: Int, _ end: Int) throws(MidiFileError) -> Bool {
     let kind = try peek(end)
     position += 1
@@ -193,7 +194,7 @@ struct MidiFileReader {
     return number
   }
 
-  /// Seven bits a byte, four bytes at most.
+  /// Variable-length quantity: seven bits per byte, four bytes at most.
   private mutating func readVariable(_ end: Int) throws(MidiFileError) -> Int {
     let start = position
     var number = 0

@@ -1,8 +1,8 @@
 import Realtime
 
 extension Event {
-  /// What the bytes of one MIDI 1.0 message say; nil for what no node listens to (system messages) and
-  /// for what is cut short. A note on of velocity 0 is a note off.
+  /// The event of one MIDI 1.0 message; nil for types that no node uses (system messages), and for incomplete
+  /// messages. A note on of velocity 0 is a note off.
   ///
   /// `count` bytes, of which the first is the status. Audio thread, and any other.
   @inlinable @_noLocks public init?(midi bytes: UnsafePointer<UInt8>, count: Int, offset: Int32 = 0) {

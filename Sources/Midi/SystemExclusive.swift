@@ -1,31 +1,31 @@
 import Realtime
 
-/// One MIDI 1.0 message as the events that it says: one of a channel message, as many as it takes of a system
-/// exclusive one, none of what no node listens to.
+/// One MIDI 1.0 message as a sequence of events: one for a channel message, any number for a system exclusive
+/// one, none for types that no node uses.
 ///
-/// Of system exclusive messages these are understood: General MIDI on, GS and XG reset; which part has drums (GS, XG);
-/// master tuning (universal, GS); GS scale tuning; and of the MIDI Tuning Standard the changes of single notes, the
-/// bulk dump of a tuning, and octave tunings of both precisions.
+/// Supported system exclusive messages: General MIDI on; GS and XG reset; drum parts (GS, XG); master tuning
+/// (universal, GS); GS scale tuning; and of the MIDI Tuning Standard the single-note changes, the bulk dump,
+/// and octave tunings in both precisions.
 ///
 /// Audio thread, and any other.
 public struct MidiMessage {
-  /// Bytes of the longest message that is worth to be put together.
+  /// Maximum length of a message in bytes; longer ones are ignored.
   public static var longest: Int { @_noLocks get { 1024 } }
 
   private enum Form {
     case none, channel, reset, part, fineTuning, coarseTuning, rolandTuning
-    /// Key, and three bytes of pitch; three bytes for each of all keys.
+    /// `keys`: key number and three bytes of pitch for each. `dump`: three bytes for each of all keys.
     case keys, dump
-    /// A byte, or two, for each of the notes of an octave.
+    /// A byte, or two, for each note of an octave.
     case octave, fineOctave
   }
 
-  /// What is between the first byte of a system exclusive message and its last, or a whole channel message.
+  /// Contents of a system exclusive message between its first byte and its last, or a whole channel message.
   private let bytes: UnsafePointer<UInt8>
   private let count: Int
   private let offset: Int32
   private var form = Form.none
-  /// Events, those that were given, and where the data of the first begin.
+  /// Number of events, number already returned, and offset of the first one's data.
   private var events = 0
   private var done = 0
   private var data = 0
@@ -48,10 +48,10 @@ public struct MidiMessage {
     find()
   }
 
-  /// Something is known of it.
+  /// True for a supported message.
   public var isUnderstood: Bool { @_noLocks get { form != .none } }
 
-  /// The next event.
+  /// The next event; nil at the end.
   @_noLocks public mutating func next() -> Event? {
     while done < events {
       let number = done
@@ -61,7 +61,7 @@ public struct MidiMessage {
     return nil
   }
 
-  // MARK: What it is
+  // MARK: Parsing
 
   @_noLocks private mutating func set(_ form: Form, events: Int, data: Int = 0) {
     self.form = form
@@ -107,7 +107,7 @@ public struct MidiMessage {
     }
   }
 
-  /// There is one bank of tunings.
+  /// Only tuning bank 0 exists.
   @_noLocks private mutating func setTuning(
     _ form: Form, bank: UInt8, program: Int, events: Int, data: Int
   ) {
@@ -116,8 +116,8 @@ public struct MidiMessage {
     set(form, events: events, data: data)
   }
 
-  /// Of GS: `41 device 42 12`, three bytes of an address, data, and what makes the sum of address and data a
-  /// multiple of 128.
+  /// GS: `41 device 42 12`, three bytes of address, data, and a checksum that makes the sum of address and
+  /// data a multiple of 128.
   @_noLocks private mutating func findRoland() {
     guard count >= 9, bytes[2] == 0x42, bytes[3] == 0x12 else { return }
     var sum = 0
@@ -138,7 +138,7 @@ public struct MidiMessage {
     } else if middle == 0, low == 5 {
       set(.coarseTuning, events: 1, data: 7)
     } else if middle & 0xF0 == 0x10 {
-      // Part 10 comes first, before those below it.
+      // Part 10 comes first, before part 1.
       let block = middle & 0x0F
       let part = block == 0 ? 9 : (block < 10 ? block &- 1 : block)
       if low == 0x15 {
@@ -155,7 +155,7 @@ public struct MidiMessage {
     }
   }
 
-  /// Of XG: `43 1n 4C`, three bytes of an address, data.
+  /// XG: `43 1n 4C`, three bytes of address, data.
   @_noLocks private mutating func findYamaha() {
     guard count >= 7, bytes[1] & 0xF0 == 0x10, bytes[2] == 0x4C else { return }
     if bytes[3] == 0, bytes[4] == 0, bytes[5] == 0x7E || bytes[5] == 0x7F {
@@ -197,7 +197,7 @@ public struct MidiMessage {
     }
   }
 
-  /// A semitone and a 16384th part of one to the next; three times 7F changes nothing.
+  /// Semitone and a 14-bit fraction of a semitone; three bytes of 7F mean no change.
   @_noLocks private func keyTuning(_ key: Int, _ place: Int) -> Event? {
     let (semitone, high, low) = (
       bytes[place] & 0x7F, Int(bytes[place &+ 1] & 0x7F), Int(bytes[place &+ 2] & 0x7F)

@@ -1,13 +1,13 @@
 extension Patch {
-  /// The edit with its values in the form in which they are kept, where that can be said; what cannot
-  /// is refused when the edit is applied.
+  /// The edit with its values in stored form, as far as possible. Invalid values are refused when the edit is
+  /// applied.
   package func typed(_ edit: Edit, catalogue: KindCatalogue) -> Edit {
     func typed(_ node: Node) -> Node {
       guard let kind = catalogue[node.kind] else { return node }
       let (settings, refusals) = kind.checked(node)
       guard refusals.isEmpty else { return node }
       var node = node
-      // What equals a default stays as written: it was asked for.
+      // A value equal to the default stays as written: it was requested.
       for path in node.settings.keys {
         node.settings[path] = settings[path] ?? kind[parameter: path.name]?.defaultValue(at: path)
       }
@@ -37,9 +37,8 @@ extension Patch {
     }
   }
 
-  /// The one form of an edit, however it was asked for (a line, the matrix, a cable drawn on screen):
-  /// values typed, ports left out where they would be found anyway. It does the same; what would be
-  /// refused stays as it is.
+  /// The canonical form of an edit, whatever its origin (a line, the matrix, a cable drawn on screen): values
+  /// typed, default ports left out. It has the same effect. An edit that would be refused stays as it is.
   public func canonical(_ edit: Edit, catalogue: KindCatalogue) -> Edit {
     switch typed(edit, catalogue: catalogue) {
     case .connect(let name, let gain, let map, let mixing):
@@ -52,7 +51,7 @@ extension Patch {
     case .all(let edits) where edits.allSatisfy({ if case .set = $0 { true } else { false } }):
       return Self.range(of: edits) ?? .joined(edits)
     case .all(let edits):
-      // Later edits may speak of what earlier ones make.
+      // Later edits may refer to results of earlier ones.
       var draft = Draft(patch: self, catalogue: catalogue)
       var result: [Edit] = []
       for edit in edits {
@@ -64,7 +63,7 @@ extension Patch {
     }
   }
 
-  /// Settings of one value as the range that they fill; nil: they fill none.
+  /// Combines settings of one value into the range that they fill; nil if they fill none.
   private static func range(of edits: [Edit]) -> Edit? {
     guard edits.count > 1, case .set(let name, let first, let value, let over) = edits[0],
       !first.indices.isEmpty

@@ -1,56 +1,58 @@
-/// One undoable change of a patch. It speaks of names only, as the language does; identities appear
-/// where undo brings a node back.
+/// One undoable change of a patch. It uses names only, as the language does; identities appear only where
+/// undo restores a node.
 public indirect enum Edit: Hashable, Sendable {
-  /// A node whose identity is 0 is given a fresh one. `before`: the node that follows it in the file.
+  /// Adds a node. Identity 0 stands for a new one. `before`: the node that follows it in the file.
   case add(Node, before: String?)
-  /// With its cables. `bridge`: each source of its inputs is joined to each destination of its outputs.
-  /// `tail`: what it still has to say is heard to its end.
+  /// Removes a node with its cables. `bridge`: each source of its inputs is connected to each destination of
+  /// its outputs. `tail`: it rings out.
   case remove(String, bridge: Bool, tail: Bool = false)
-  /// Another node under the same name, with its cables and place. Cables whose port the new kind lacks
-  /// go to the first that fits, else they go.
+  /// Replaces a node by another one of the same name, with its cables and place. A cable whose port the new
+  /// kind lacks moves to the first fitting port; without one it is removed.
   case replace(String, with: Node)
-  /// A new node in the middle of a cable.
+  /// Inserts a new node into a cable.
   case insert(Node, into: CableName)
   case rename(String, to: String)
-  /// To another place in the file: in front of the node `before`; nil: to the end.
+  /// Moves a node in the file to the place before the node `before`; nil: to the end.
   case move(String, before: String?)
-  /// Connecting what is connected changes the gain (decibels), map and mixing.
+  /// Connects two ports; for an existing cable, changes its gain (decibels), map and mixing.
   case connect(CableName, gain: Double, map: ChannelMap?, mixing: ChannelMixing)
   case disconnect(CableName)
-  /// nil: back to the default. `over`: seconds that the change takes.
+  /// nil: back to the default. `over`: duration of the change in seconds.
   case set(String, ParameterPath, Value?, over: Double?)
-  /// The same for every setting that a range names.
+  /// The same for every setting in a range.
   case setRange(String, ParameterRange, Value?, over: Double?)
-  /// Crosspoints of a matrix by a preset's name.
+  /// Applies a named preset to the crosspoints of a matrix.
   case matrix(String, MatrixChange, over: Double?)
   case comment(Subject, Comments)
-  /// Where the box stands on the screen; never reaches the engine.
+  /// Position of the box on the screen; never reaches the engine.
   case place(String, Place?)
-  /// All or nothing, one undo.
+  /// Several edits as one: all or nothing, one undo.
   case all([Edit])
 
-  /// A cable at unity with no map.
+  /// A cable at unity without a map.
   public static func connect(_ name: CableName) -> Edit {
     .connect(name, gain: 0, map: nil, mixing: .speakers)
   }
 }
 
-/// What an edit did.
+/// Result of an applied edit.
 public struct Change: Sendable {
+  /// The patch after the edit.
   public var patch: Patch
-  /// Brings back exactly the patch before, identities, order and comments included.
+  /// The edit that restores exactly the patch before, identities, order and comments included.
   public var inverse: Edit
-  /// Parameters that shall take their time.
+  /// Parameters that move to their value over a given time.
   public var ramps: [(node: NodeID, path: ParameterPath, seconds: Double)]
-  /// Removed nodes that shall ring out.
+  /// Removed nodes that ring out.
   public var tails: [NodeID]
-  /// Only comments or places changed: nothing that sounds.
+  /// Only comments or places changed, nothing audible.
   public var isSilent: Bool
+  /// Parts of the patch that may have changed.
   public var touched: Touched
 }
 
 extension Change {
-  /// Both changes as one for whoever follows the patch, with this one's inverse.
+  /// Combines both changes into one, with this one's inverse.
   func following(_ earlier: Change) -> Change {
     var both = self
     both.ramps = earlier.ramps + ramps
@@ -64,12 +66,12 @@ extension Change {
 }
 
 extension Patch {
-  /// The patch after `edit`, or why it is refused. The receiver stays as it is.
+  /// The patch after `edit`; throws the reason if it is refused. The receiver does not change.
   public func applying(_ edit: Edit, catalogue: KindCatalogue) throws(EditError) -> Change {
     try applying(edit, catalogue: catalogue, acceptsUnknownKinds: false)
   }
 
-  /// The same; nodes of kinds that nobody knows may become placeholders, as in a file.
+  /// The same; nodes of unknown kinds may become placeholders, as in a file.
   public func applying(
     _ edit: Edit, catalogue: KindCatalogue, acceptsUnknownKinds: Bool
   ) throws(EditError) -> Change {
@@ -85,14 +87,14 @@ extension Patch {
   }
 }
 
-/// A patch being changed.
+/// A patch under change.
 package struct Draft {
   package var patch: Patch
   package let catalogue: KindCatalogue
   package var ramps: [(node: NodeID, path: ParameterPath, seconds: Double)] = []
   package var tails: [NodeID] = []
   package var isSilent = true
-  /// A file may name kinds that nobody knows; a person at the prompt may not.
+  /// Accepts unknown kinds: a file may contain them, but an edit at the prompt may not.
   package var acceptsUnknownKinds = false
 
   package init(patch: Patch, catalogue: KindCatalogue) {
@@ -101,21 +103,21 @@ package struct Draft {
     self.catalogue = catalogue
   }
 
-  /// Changes the patch, and says how to go back. After a refusal the draft is of no use.
+  /// Applies the edit and returns its inverse. After a refusal the draft must be discarded.
   package mutating func perform(_ edit: Edit) throws(EditError) -> Edit { try edit.verbs.perform(on: &self) }
 
-  /// Changes the patch for good.
+  /// Applies the edit without computing the inverse.
   package mutating func apply(_ edit: Edit) throws(EditError) { try edit.verbs.apply(to: &self) }
 }
 
-/// What each kind of edit can do, one file each.
+/// The operations of an edit type, one file each.
 protocol EditVerbs {
   func apply(to draft: inout Draft) throws(EditError)
-  /// The edit that undoes this one; asked before it is applied.
+  /// The edit that undoes this one; called before `apply`.
   func inverse(in draft: Draft) throws(EditError) -> Edit
-  /// One line of the edit language.
+  /// The edit as one line of the edit language.
   func describe() -> String
-  /// Both: applies, and returns the inverse.
+  /// Applies the edit and returns its inverse.
   func perform(on draft: inout Draft) throws(EditError) -> Edit
 }
 
@@ -150,12 +152,13 @@ extension Edit {
     }
   }
 
-  /// One line of the edit language; reading it gives an edit that does the same.
+  /// The edit as one line of the edit language; parsing it gives an equivalent edit.
   public var line: String { verbs.describe() }
 
   static func joined(_ edits: [Edit]) -> Edit { edits.count == 1 ? edits[0] : .all(edits) }
 }
 
 extension Edit: CustomStringConvertible {
+  /// The edit as a line of the language.
   public var description: String { line }
 }

@@ -1,32 +1,35 @@
-/// Why an edit was refused, in words. A refused edit changes nothing.
+/// Reason of a refused edit, as text. A refused edit changes nothing.
 public struct EditError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The reason.
   public var message: String
-  /// The way out: "did you mean `piano`?"
+  /// A suggestion: "did you mean `piano`?"
   public var hint: String?
-  /// The word that is wrong, as the edit has it, so that a line can point at it.
+  /// The wrong word as the edit has it, for marking its place in a line.
   public var token: String?
 
+  /// An error with an optional hint and the wrong word.
   public init(_ message: String, hint: String? = nil, token: String? = nil) {
     self.message = message
     self.hint = hint
     self.token = token
   }
 
+  /// The message with its hint, on one line.
   public var description: String { Visible.text(hint.map { "\(message); \($0)" } ?? message) }
 }
 
-/// Looking for the word that was meant.
+/// Search for the word that the user probably meant.
 public enum Nearest {
   private static let longest = 128
 
-  /// "did you mean `piano`?", where one of `candidates` is near.
+  /// "did you mean `piano`?", if one of `candidates` is near.
   public static func hint(for word: String, among candidates: some Sequence<String>) -> String? {
     match(for: word, among: candidates).map { "did you mean `\($0)`?" }
   }
 
-  /// The candidate with the fewest changed letters, the first of equals; nil where all are far.
+  /// The candidate with the smallest edit distance, the first of equals; nil if none is near.
   public static func match(for word: String, among candidates: some Sequence<String>) -> String? {
-    // Nobody mistypes a word of this length, and comparing two of them takes the product of their lengths.
+    // Nobody mistypes a word of this length, and a comparison costs the product of both lengths.
     guard word.utf8.count <= longest else { return nil }
     let limit = max(1, word.count / 3 + 1)
     let letters = Array(word.lowercased().unicodeScalars)
@@ -34,7 +37,7 @@ public enum Nearest {
     var bestDistance = limit + 1
     for candidate in candidates where candidate != word && !candidate.isEmpty {
       let other = Array(candidate.lowercased().unicodeScalars)
-      // A word that was only begun is near, however much of it is missing.
+      // An unfinished word counts as near, however much is missing.
       let isBegun = letters.count >= 2 && other.starts(with: letters)
       guard isBegun || abs(other.count - letters.count) < bestDistance else { continue }
       let effective = isBegun ? 1 : distance(letters, other)
@@ -46,7 +49,7 @@ public enum Nearest {
     return best
   }
 
-  /// Edits between two words: insert, delete, change, or swap two neighbours (optimal string
+  /// Edit distance of two words: insertions, deletions, changes, and swaps of neighbours (optimal string
   /// alignment: Damerau, "A technique for computer detection and correction of spelling errors", 1964).
   static func distance(_ a: [Unicode.Scalar], _ b: [Unicode.Scalar]) -> Int {
     if a.isEmpty { return b.count }

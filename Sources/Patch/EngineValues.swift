@@ -1,15 +1,16 @@
 import Glibc
 
-/// A node's parameters as kernels want them: settings, else defaults, in the engine's units.
+/// A node's parameter values for kernels: settings, or else defaults, in the engine's units.
 ///
-/// Decibels become linear gains (-inf is 0); percent, keys, cents, semitones, hertz and seconds stay as
-/// they are, so that a cable into a parameter's port counts in its unit; a toggle is 0 or 1, a choice its position, a text or file has no value.
+/// Decibels become linear gains (-inf is 0). Percent, keys, cents, semitones, hertz and seconds keep their
+/// unit, so that a cable into a parameter's port is in the same unit. A toggle is 0 or 1, a choice its index;
+/// a text or file has no value.
 public struct EngineValues: Sendable {
-  /// In the order of the kind's parameters; each one value for a plain parameter, one a channel for a
-  /// list, row by row for one with dimensions (a crosspoint of input i and output j at
-  /// `i * outputs + j`).
+  /// Values in the order of the kind's parameters. One value for a plain parameter, one per channel for a
+  /// list, row by row for one with dimensions (the crosspoint of input i and output j at `i * outputs + j`).
   public let values: [[Float]]
 
+  /// All parameter values of a node.
   public init(of node: Node, description: KindDescription) {
     values = description.parameters.map { Self.values(of: $0, of: node, description: description) }
   }
@@ -37,7 +38,7 @@ public struct EngineValues: Sendable {
     return values
   }
 
-  /// Where an element stands, row by row; nil: out of bounds.
+  /// Index of an element, row by row; nil: out of bounds.
   static func place(of path: ParameterPath, _ sizes: [Int]) -> Int? {
     guard path.indices.count == sizes.count else { return nil }
     var place = 0
@@ -48,14 +49,14 @@ public struct EngineValues: Sendable {
     return place
   }
 
-  /// The linear gain of so many decibels.
+  /// Linear gain of a level in decibels.
   public static func gain(decibels: Double) -> Float {
     decibels == -.infinity ? 0 : decibels == 0 ? 1 : Float(pow(10, decibels / 20))
   }
 }
 
 extension ParameterDescription {
-  /// One value, or one a channel; empty for texts and files.
+  /// One value, or one per channel; empty for texts and files.
   public func engineValues(of value: Value) -> [Float] {
     switch form {
     case .file, .text: return []
@@ -65,7 +66,7 @@ extension ParameterDescription {
     }
   }
 
-  /// One number as the engine wants it.
+  /// One number in the engine's unit.
   public func engineValue(of value: Value) -> Float {
     switch value {
     case .number(let number, .decibels): return EngineValues.gain(decibels: number)
@@ -79,14 +80,14 @@ extension ParameterDescription {
 }
 
 extension Patch {
-  /// A setting, else its kind's default; nil where the node or its parameter is unknown.
+  /// A setting, or else its kind's default; nil if the node or its parameter is unknown.
   public func value(of node: String, _ path: ParameterPath, catalogue: KindCatalogue) -> Value? {
     self[named: node].flatMap { $0.value(at: path, description: catalogue[$0.kind]) }
   }
 }
 
 extension Node {
-  /// A setting, else the kind's default.
+  /// A setting, or else the kind's default.
   public func value(at path: ParameterPath, description: KindDescription?) -> Value? {
     settings[path] ?? description?[parameter: path.name]?.defaultValue(at: path)
   }

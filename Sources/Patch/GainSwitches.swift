@@ -1,22 +1,24 @@
-/// What acts on a gain beside its value: toggles of the same dimensions, by their parameters' names.
-/// The gain keeps its value; what is heard moves smoothly, through zero where the polarity turns.
+/// Mute, solo and polarity toggles of a gain, with the same dimensions, by the names of their parameters. The
+/// gain keeps its value; the audible gain moves smoothly, through zero for a change of polarity.
 public struct GainSwitches: Hashable, Sendable {
   /// Silences the element.
   public var mute: String
-  /// In place: while anything of the sort is soloed, the others of the sort are silent.
+  /// Solo in place: while any element of the group is soloed, the others of the group are silent.
   public var solo: String
-  /// Turns the polarity.
+  /// Inverts the polarity.
   public var invert: String
 
+  /// Names of the three toggles.
   public init(mute: String, solo: String, invert: String) {
     self.mute = mute
     self.solo = solo
     self.invert = invert
   }
 
+  /// Parameter names of the three switches.
   public var names: [String] { [mute, solo, invert] }
 
-  /// From what the gains say to what is heard, row by row. A mute is stronger than a solo.
+  /// Applies the switches to gains, row by row. Mute takes precedence over solo.
   func act(on values: inout [Float], of node: Node, sizes: [Int]) {
     var muted: [Int] = []
     var soloed: [Int] = []
@@ -41,19 +43,22 @@ public struct GainSwitches: Hashable, Sendable {
   }
 }
 
-/// The gains of one sort of a node (`in`, `out`, crosspoints) with all that acts on them, for views.
+/// One group of gains of a node (`in`, `out`, crosspoints) with their switches, for views.
 public struct SwitchedGains: Sendable {
+  /// One gain.
   public struct Element: Hashable, Sendable {
-    /// As it is set, whatever acts on it; -inf is silence.
+    /// The gain setting itself, without its switches; -inf is silence.
     public var decibels: Double
-    /// Its own switches.
+    /// Its own mute switch.
     public var isMuted = false
+    /// Its own solo switch.
     public var isSoloed = false
+    /// Its own polarity switch.
     public var isInverted = false
-    /// Neither muted nor silent because others are soloed.
+    /// Neither muted nor silenced by the solo of another element.
     public var isHeard = true
 
-    /// The linear factor that is heard, polarity included.
+    /// The effective linear factor, polarity included.
     public var factor: Float {
       isHeard ? EngineValues.gain(decibels: decibels) * (isInverted ? -1 : 1) : 0
     }
@@ -61,7 +66,7 @@ public struct SwitchedGains: Sendable {
 
   private let node: Node
   private let parameter: ParameterDescription
-  /// Whether anything of the sort is soloed.
+  /// True when any element of the group is soloed.
   public let hasSolo: Bool
 
   /// nil: the kind has no gain of that name.
@@ -75,7 +80,7 @@ public struct SwitchedGains: Sendable {
       } ?? false
   }
 
-  /// The element at these indices, which are to be within bounds.
+  /// The element at these indices, which must be within bounds.
   public subscript(_ indices: Int...) -> Element {
     let value = node.settings[ParameterPath(parameter.name, indices)] ?? parameter.defaultValue(at: indices)
     var element = Element(decibels: -.infinity)
@@ -91,12 +96,13 @@ public struct SwitchedGains: Sendable {
 }
 
 extension KindDescription {
-  /// The crosspoints of a matrix: the gains without a name. nil: no matrix.
+  /// The crosspoints of a matrix: the gain with the empty name. nil: no matrix.
   public var crosspoints: ParameterDescription? {
     self[parameter: ""].flatMap { $0.dimensions.count == 2 ? $0 : nil }
   }
 
-  /// The gains that a setting moves: those of a switch, else itself. A solo moves every gain of its sort.
+  /// The gains that a setting moves: a switch's gains, otherwise the setting itself. A solo moves every gain
+  /// of its group.
   package func gains(movedBy path: ParameterPath) -> ParameterPath {
     guard self[parameter: path.name]?.smoothing == .gain else { return path }
     for parameter in parameters {

@@ -1,16 +1,16 @@
-/// What can be undone and redone. Entries are edits, so that the history can be shown, journaled and
-/// applied like any other. It goes back over at least `depth` edits; what was done before is forgotten in
-/// pieces.
+/// Undo and redo stacks. Entries are edits, so that the history can be shown, journaled and applied like
+/// other edits. It keeps at least the last `depth` edits and drops older ones in batches.
 public struct History: Sendable {
+  /// Number of edits that can always be undone.
   public static let depth = 1000
   private static let slack = 250
 
   private struct Entry: Sendable {
     var edit: Edit
     var description: String
-    /// Another one for each edit.
+    /// Unique per edit.
     var serial: Int
-    /// What took its time and what rang out when it was made: so it shall when it is redone.
+    /// Ramps and tails of the original edit, which redo repeats.
     var ramps: [(node: NodeID, path: ParameterPath, seconds: Double)]
     var tails: [NodeID]
 
@@ -27,19 +27,22 @@ public struct History: Sendable {
   private var redoable: [Entry] = []
   private var nextSerial = 0
 
+  /// An empty history.
   public init() {}
 
+  /// True when there is an edit to undo.
   public var canUndo: Bool { !undoable.isEmpty }
+  /// True when there is an edit to redo.
   public var canRedo: Bool { !redoable.isEmpty }
-  /// The latest first.
+  /// Descriptions of undoable edits, the latest first.
   public var undoList: [String] { undoable.reversed().map(\.description) }
-  /// What would come back first, first.
+  /// Descriptions of redoable edits, the next one first.
   public var redoList: [String] { redoable.reversed().map(\.description) }
 
-  /// The serial number of the edit that undo would take back; nil where there is none.
+  /// Serial number of the edit that undo would revert; nil if there is none.
   public var newest: Int? { undoable.last?.serial }
 
-  /// After an edit was applied. What could be redone no longer can.
+  /// Records an applied edit, and clears the redo stack.
   public mutating func record(_ change: Change, describing edit: String) {
     undoable.append(Entry(inverseOf: change, describing: edit, serial: nextSerial))
     nextSerial += 1
@@ -47,18 +50,18 @@ public struct History: Sendable {
     if undoable.count > Self.depth + Self.slack { undoable.removeFirst(Self.slack) }
   }
 
-  /// How many edits can be undone, and redone.
+  /// Numbers of edits that can be undone and redone.
   public var count: (undo: Int, redo: Int) { (undoable.count, redoable.count) }
 
-  /// The patch before the oldest edit that can be undone.
+  /// The patch before the oldest undoable edit.
   public func origin(of patch: Patch, catalogue: KindCatalogue) throws(EditError) -> Patch {
     var patch = patch
     for entry in undoable.reversed() { patch = try patch.applying(entry.edit, catalogue: catalogue).patch }
     return patch
   }
 
-  /// Puts `edit` in the place of the newest one, whose number stays: the steps of a gesture are one edit.
-  /// Returns the way there from `patch`; one that is refused changes nothing. nil: there is no edit.
+  /// Replaces the newest edit by `edit`, keeping its serial number: the steps of a gesture are one edit.
+  /// Returns the change from `patch` to the result. A refused edit changes nothing. nil: there is no edit.
   public mutating func amend(
     _ patch: Patch, by edit: Edit, catalogue: KindCatalogue, acceptsUnknownKinds: Bool = false
   ) throws(EditError) -> Change? {
@@ -73,14 +76,14 @@ public struct History: Sendable {
     return change
   }
 
-  /// The patch before the latest edit, and that edit's description; nil where there is none.
+  /// Reverts the latest edit; returns its description too. nil if there is none.
   public mutating func undo(
     _ patch: Patch, catalogue: KindCatalogue
   ) throws(EditError) -> (change: Change, description: String)? {
     try Self.move(from: &undoable, to: &redoable, patch, catalogue)
   }
 
-  /// The patch after the edit that was undone last.
+  /// Repeats the edit that was undone last; nil if there is none.
   public mutating func redo(
     _ patch: Patch, catalogue: KindCatalogue
   ) throws(EditError) -> (change: Change, description: String)? {

@@ -1,19 +1,28 @@
-/// What a node kind is, as `sostenuto kinds` prints it and as edits are checked against it. It stands
-/// beside the kind's kernel, one file a kind.
+/// Description of a node kind: printed by `sostenuto kinds`, and used to check edits. It stands beside the
+/// kind's kernel, one file per kind.
 public struct KindDescription: Sendable, Identifiable {
+  /// Group of kinds in the reference.
   public enum Category: String, Sendable, CaseIterable {
     case source, control, effect, mixing, modulation, endpoint
   }
 
+  /// Name in the language.
   public var name: String
+  /// One sentence for the reference.
   public var summary: String
+  /// Group in the reference.
   public var category: Category
+  /// Declared inputs; parameters with ports are not among them.
   public var inputs: [PortDescription]
+  /// Outputs in order.
   public var outputs: [PortDescription]
+  /// Parameters in order; kernels use these positions.
   public var parameters: [ParameterDescription]
 
+  /// The name.
   public var id: String { name }
 
+  /// A description; ports and parameters in the order of the reference.
   public init(
     name: String, summary: String, category: Category, inputs: [PortDescription] = [],
     outputs: [PortDescription] = [], parameters: [ParameterDescription] = []
@@ -27,24 +36,30 @@ public struct KindDescription: Sendable, Identifiable {
   }
 }
 
-/// A port of a kind. Audio inputs and outputs are numbered in their order, events left out.
+/// A port of a kind. Audio inputs and outputs are numbered in order, events left out.
 public struct PortDescription: Sendable, Hashable {
+  /// Signal type and channel count.
   public enum Format: Sendable, Hashable {
     case events
-    /// Always so many channels.
+    /// A fixed number of channels.
     case channels(Int)
-    /// As many as the integer parameter says (`inputs` of a matrix).
+    /// Channel count stated by the integer parameter (`inputs` of a matrix).
     case parameter(String)
-    /// An input: as many as the widest cable into it (1...64). An output: as many as the first input.
+    /// Channel count of an input: that of the widest cable into it (1...64). Of an output: that of the first
+    /// input.
     case flexible
   }
 
+  /// Name in the language.
   public var name: String
+  /// Signal type and channel count.
   public var format: Format
+  /// One sentence for the reference.
   public var summary: String
-  /// An output that most patches leave alone: views show it where something is connected.
+  /// True for an output that most patches leave unconnected: views show it only with a cable.
   public var isOptional: Bool
 
+  /// A port with its format.
   public init(_ name: String, _ format: Format, _ summary: String = "", isOptional: Bool = false) {
     self.name = name
     self.format = format
@@ -52,54 +67,63 @@ public struct PortDescription: Sendable, Hashable {
     self.isOptional = isOptional
   }
 
+  /// True for events, false for audio.
   public var isEvents: Bool { format == .events }
 }
 
 /// A parameter of a kind.
 public struct ParameterDescription: Sendable {
+  /// Type of a parameter's value.
   public enum Form: Sendable, Hashable {
     /// A number in `range`, in `unit`.
     case continuous
     case integer
     /// `on` or `off`.
     case toggle
-    /// One of these words; the kernel sees its position.
+    /// One of these words; the kernel sees its index.
     case choice([String])
     /// A file, relative to the patch's folder.
     case file
     case text
   }
 
-  /// How a change reaches the sound.
+  /// The way in which a change becomes audible.
   public enum Smoothing: Sendable, Hashable {
-    /// A `Ramp` on each element; the kernel reads a `ParameterStream`. Also an audio input port.
+    /// A `Ramp` per element; the kernel reads a `ParameterStream`. The parameter is also an audio input port.
     case ramp
-    /// Old and new are computed while one fades into the other; the kernel reads a `CrossfadeStream`.
+    /// Crossfade between the results for the old and the new value; the kernel reads a `CrossfadeStream`.
     case crossfade
-    /// Delivered to `Kernel.set`, which smooths by itself (a matrix's thousands of gains).
+    /// Delivered to `Kernel.set`; the kernel smooths it (a matrix's thousands of gains).
     case kernel
-    /// A toggle among the `switches` of a gain: it moves that gain, and no kernel sees it itself.
+    /// A toggle among the `switches` of a gain: it moves that gain, and kernels do not see it.
     case gain
-    /// Changing it makes a new kernel that is crossfaded with the old (channel counts, room sizes).
+    /// A change creates a new kernel, which is crossfaded with the old one (channel counts, room sizes).
     case structural
-    /// No kernel sees it (a file, a label): the session or the driver does.
+    /// Not passed to kernels (a file, a label): the session or the driver uses it.
     case none
   }
 
+  /// Name in the language; empty for crosspoints.
   public var name: String
+  /// One sentence for the reference.
   public var summary: String
+  /// Type of the value.
   public var form: Form
+  /// Unit of a number.
   public var unit: Unit
+  /// Range of a number, in `unit`.
   public var range: ClosedRange<Double>
+  /// Default value.
   public var defaultValue: Value
-  /// With two dimensions: the default where both indices are equal, if it is another one (a new
-  /// matrix passes input i to output i).
+  /// Default of a two-dimensional parameter where both indices are equal, if it differs (a new matrix passes
+  /// input i to output i).
   public var diagonalValue: Value?
+  /// The way in which a change becomes audible.
   public var smoothing: Smoothing
-  /// Names of the integer parameters that give the size of each index: `["inputs"]` for `in[i]`,
-  /// `["inputs", "outputs"]` for a crosspoint; empty for a plain parameter.
+  /// Names of the integer parameters that give the size of each index: `["inputs"]` for `in[i]`, `["inputs",
+  /// "outputs"]` for a crosspoint; empty for a plain parameter.
   public var dimensions: [String]
-  /// Whether a list gives one value a channel.
+  /// True when a list may give one value per channel.
   public var isPerChannel: Bool
   /// The toggles that act on this gain, element by element.
   public var switches: GainSwitches?
@@ -110,6 +134,7 @@ public struct ParameterDescription: Sendable {
     return diagonalValue
   }
 
+  /// A parameter; kernels use its position in the description.
   public init(
     _ name: String, _ summary: String, form: Form = .continuous, unit: Unit = .none,
     range: ClosedRange<Double> = 0...1, default defaultValue: Value, smoothing: Smoothing = .ramp,
@@ -130,15 +155,18 @@ public struct ParameterDescription: Sendable {
   }
 }
 
-/// The kinds that a program knows.
+/// A set of known kinds.
 public struct KindCatalogue: Sendable {
+  /// The kinds in the order of the reference.
   public let kinds: [KindDescription]
   private let byName: [String: Int]
 
+  /// A catalogue of kinds with different names.
   public init(_ kinds: [KindDescription]) {
     self.kinds = kinds
     byName = Dictionary(uniqueKeysWithValues: kinds.enumerated().map { ($1.name, $0) })
   }
 
+  /// The kind of that name.
   public subscript(_ name: String) -> KindDescription? { byName[name].map { kinds[$0] } }
 }

@@ -1,12 +1,12 @@
-/// One pass of a merge, with one side's answer to each conflict.
+/// One pass of a merge that resolves every conflict in favour of one side.
 struct MergeWork {
   private let versions: MergeVersions
   private let catalogue: KindCatalogue
   private let prefersOurs: Bool
-  /// Nodes that are taken from one side as a whole, and why.
+  /// Nodes taken from one side as a whole, with the reason.
   private let forced: [MergeKey: PatchMerge.Conflict]
   private(set) var conflicts: [PatchMerge.Conflict] = []
-  /// Nodes whose parts from both sides do not fit together.
+  /// Nodes whose merged parts do not fit together.
   private(set) var misfits: [MergeKey: PatchMerge.Conflict] = [:]
 
   init(
@@ -21,7 +21,7 @@ struct MergeWork {
 
   private var side: MergeVersions.Version { prefersOurs ? versions.ours : versions.theirs }
 
-  /// The merged document; where there are misfits it may be incomplete.
+  /// The merged document; incomplete if there are misfits.
   mutating func patch() -> Patch {
     var nodes: [MergeKey: Node] = [:]
     var owners: [String: MergeKey] = [:]
@@ -42,14 +42,14 @@ struct MergeWork {
         cables.append((name, cable))
       }
     }
-    // What has two nodes of one name cannot be made at all.
+    // A patch with two nodes of one name cannot be built.
     if owners.count < nodes.count { return Patch() }
     return assembled(nodes, cables)
   }
 
-  // MARK: Three ways
+  // MARK: Three-way merge
 
-  /// A value from the side that changed it; nil with a conflict where both did.
+  /// The value from the side that changed it; nil (a conflict) if both did.
   private func merged<Value: Equatable>(_ base: Value, _ ours: Value, _ theirs: Value) -> Value? {
     ours == theirs || theirs == base ? ours : ours == base ? theirs : nil
   }
@@ -88,15 +88,15 @@ struct MergeWork {
     return joined(base, ours, theirs)
   }
 
-  /// Where a box stands is not worth a conflict.
+  /// A different place of the box is not a conflict.
   private static func sayTheSame(_ a: Node, _ b: Node) -> Bool {
     func plain(_ node: Node) -> [Node.Line: Comments] { node.lineComments.filter { $0.key != .layout } }
     return a.name == b.name && a.kind == b.kind && a.settings == b.settings && a.comments == b.comments
       && plain(a) == plain(b)
   }
 
-  /// A node that became another kind on one side. Settings are the new kind's; the other side may have changed
-  /// the rest.
+  /// A node that one side replaced by another kind. Settings come from the new kind; the other side may have
+  /// changed the rest.
   private mutating func replaced(_ key: MergeKey, _ base: Node?, _ ours: Node, _ theirs: Node) -> Node? {
     guard let base, let kind = merged(base.kind, ours.kind, theirs.kind) else {
       misfit(
@@ -157,7 +157,7 @@ struct MergeWork {
       after: merged(base?.after, ours.after, theirs.after, of: node) { _, _ in message })
   }
 
-  /// A setting is kept where it differs from the default or has a comment; a comment has a line to stand at.
+  /// Drops settings equal to the default without a comment, and comments without a line.
   private func tidy(_ node: inout Node) {
     let kind = catalogue[node.kind]
     if node.place == nil { node.lineComments[.layout] = nil }
@@ -188,7 +188,7 @@ struct MergeWork {
       guard let remaining = ours ?? theirs else { return nil }
       guard let base else { return remaining }
       if Self.sayTheSame(base, remaining) { return nil }
-      // A cable that went with its node is told of with the node.
+      // A cable removed with its node is reported with the node.
       let lacking = ours == nil ? versions.ours : versions.theirs
       guard lacking.nodes[name.source] != nil, lacking.nodes[name.destination] != nil else {
         return remaining
@@ -235,7 +235,7 @@ struct MergeWork {
     return "`\(node(name.source)).\(name.sourcePort) -> \(node(name.destination)).\(name.destinationPort)`"
   }
 
-  /// A cable goes with its node, unless somebody has just made or changed it.
+  /// A cable is removed with its node. That is a conflict if a side has added or changed the cable.
   private mutating func isBetweenNodes(_ name: MergeCable, _ cable: Cable, _ nodes: [MergeKey: Node]) -> Bool
   {
     var isWhole = true

@@ -1,51 +1,59 @@
-/// A port as the language names it: `piano`, `comp.sidechain`.
+/// A port by name: `piano`, `comp.sidechain`.
 public struct PortName: Hashable, Sendable, CustomStringConvertible {
+  /// Name of the node.
   public var node: String
-  /// nil: the first that fits.
+  /// Name of the port; nil: the first fitting one.
   public var port: String?
 
+  /// A port of the node `node`.
   public init(_ node: String, _ port: String? = nil) {
     self.node = node
     self.port = port
   }
 
+  /// The name in the language.
   public var description: String { port.map { node + "." + $0 } ?? node }
 }
 
-/// A cable as the language names it: `piano -> dist`.
+/// A cable by the names of its ports: `piano -> dist`.
 public struct CableName: Hashable, Sendable, CustomStringConvertible {
+  /// The output.
   public var source: PortName
+  /// The input.
   public var destination: PortName
 
+  /// A cable between two named ports.
   public init(_ source: PortName, _ destination: PortName) {
     self.source = source
     self.destination = destination
   }
 
-  /// Between the first ports that fit.
+  /// Between the first fitting ports.
   public init(_ source: String, _ destination: String) {
     self.init(PortName(source), PortName(destination))
   }
 
+  /// The cable in the language.
   public var description: String { "\(source) -> \(destination)" }
 }
 
-/// What a comment can belong to: a line of the canonical file.
+/// The line of the canonical file that a comment belongs to.
 public enum Subject: Hashable, Sendable {
   case node(String)
   case cable(CableName)
   case setting(String, ParameterPath)
   case layout(String)
-  /// The lines at the head of the file; `Comments.before` alone counts.
+  /// The lines at the head of the file; only `Comments.before` is used.
   case header
   case footer
 }
 
-/// What may be the name of a node.
+/// Rules for names of nodes.
 public enum NodeName {
+  /// Maximum length in characters.
   public static let longest = 64
 
-  /// Why `name` cannot be a node's name, in words; nil where it can.
+  /// Reason why `name` is invalid; nil if it is valid.
   public static func fault(in name: String) -> String? {
     if name.isEmpty { return "a node needs a name" }
     var count = 0
@@ -68,7 +76,7 @@ public enum NodeName {
 }
 
 extension ParameterPath {
-  /// As the language writes it after a node's name: `.drive`, `.in[0]`, `[0,1]`.
+  /// The path in the language, after a node's name: `.drive`, `.in[0]`, `[0,1]`.
   public var suffix: String { name.isEmpty ? line : "." + line }
 
   /// `drive`, `in[0]`, `[0,1]`.
@@ -78,7 +86,7 @@ extension ParameterPath {
 }
 
 extension Node {
-  /// A node that has no identity yet: adding it to a patch gives it one.
+  /// A node without an identity: adding it to a patch assigns one.
   public init(name: String, kind: String, settings: [ParameterPath: Value] = [:]) {
     self.init(id: NodeID(raw: 0), name: name, kind: kind, settings: settings)
   }

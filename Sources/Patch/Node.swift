@@ -1,31 +1,38 @@
-/// The identity of a node: it survives renaming and rewiring, and undo brings it back. The engine's
-/// state follows it. Never written to a file.
+/// Identity of a node: it survives renaming and rewiring, and undo restores it. The engine's state follows
+/// it. Never written to a file.
 public struct NodeID: Hashable, Sendable, Comparable {
+  /// Unique within a patch; 0: not assigned yet.
   public let raw: UInt64
+  /// The identity with this number.
   public init(raw: UInt64) { self.raw = raw }
+  /// Order by number.
   public static func < (a: Self, b: Self) -> Bool { a.raw < b.raw }
 }
 
 /// One node of a patch, as a value.
 public struct Node: Hashable, Sendable, Identifiable {
+  /// Identity within the patch.
   public let id: NodeID
+  /// Unique name within the patch.
   public var name: String
-  /// A kind's name; one that no catalogue knows makes the node a placeholder.
+  /// Name of its kind; an unknown one makes the node a placeholder.
   public var kind: String
-  /// What differs from the kind's defaults.
+  /// Settings that differ from the kind's defaults, or have a comment.
   public var settings: [ParameterPath: Value]
-  /// Where its box stands on the screen (column, row of the layout), when the user moved it.
+  /// Position of its box on the screen (column, row of the layout), if the user moved it.
   public var place: Place?
+  /// Comments of the node's first line.
   public var comments: Comments
-  /// Comments of the node's other lines: a setting with one stands on a line of its own.
+  /// Comments of the node's other lines. A setting with a comment gets a line of its own.
   public var lineComments: [Line: Comments] = [:]
 
-  /// A line of a node's paragraph in a file, besides the one that begins it.
+  /// A line of a node's paragraph in a file, other than the first.
   public enum Line: Hashable, Sendable {
     case setting(ParameterPath)
     case layout
   }
 
+  /// A node; the kind is not checked.
   public init(
     id: NodeID, name: String, kind: String, settings: [ParameterPath: Value] = [:],
     place: Place? = nil, comments: Comments = Comments()
@@ -39,73 +46,92 @@ public struct Node: Hashable, Sendable, Identifiable {
   }
 }
 
+/// Position in the layout of the graph view.
 public struct Place: Hashable, Sendable {
+  /// Column, from the left.
   public var column: Int
+  /// Row, from the top.
   public var row: Int
+  /// A position.
   public init(column: Int, row: Int) {
     self.column = column
     self.row = row
   }
 }
 
-/// Comments that belong to a line of a patch file, kept through edits and saving.
+/// Comments of one line of a patch file, kept through edits and saving.
 public struct Comments: Hashable, Sendable {
   /// Whole lines before it, without `# `.
   public var before: [String]
-  /// At its end.
+  /// The comment at the end of the line.
   public var after: String?
 
+  /// Comments before a line and at its end.
   public init(before: [String] = [], after: String? = nil) {
     self.before = before
     self.after = after
   }
 
+  /// True when there are none.
   public var isEmpty: Bool { before.isEmpty && after == nil }
 }
 
 /// A port of a node in a patch.
 public struct PortReference: Hashable, Sendable {
+  /// The node.
   public var node: NodeID
-  /// The port's name; always resolved ("in", "out", "sidechain", "freq").
+  /// Name of the port; always resolved ("in", "out", "sidechain", "freq").
   public var port: String
+  /// A port of `node`.
   public init(_ node: NodeID, _ port: String) {
     self.node = node
     self.port = port
   }
 }
 
-/// Indexed by destination channel: which source channel it gets, or -1 for none.
+/// Source channel for each destination channel, or -1 for none.
 public struct ChannelMap: Hashable, Sendable {
+  /// Indexed by destination channel.
   public var sources: [Int]
+  /// A map, indexed by destination channel.
   public init(_ sources: [Int]) { self.sources = sources }
 }
 
-/// How a cable spreads its channels where no map says so.
+/// Channel mixing of a cable without a map.
 public enum ChannelMixing: String, Hashable, Sendable {
-  /// Web Audio's up- and down-mixing between 1, 2, 4 and 6 channels, else 1:1.
+  /// Up- and down-mixing by the Web Audio rules between 1, 2, 4 and 6 channels, otherwise 1:1.
   case speakers
   /// Always 1:1.
   case discrete
 }
 
-/// A cable: at most one between the same two ports.
+/// A cable. There is at most one between the same two ports.
 public struct Cable: Hashable, Sendable {
+  /// The two ports of a cable.
   public struct Ends: Hashable, Sendable {
+    /// The output.
     public var source: PortReference
+    /// The input.
     public var destination: PortReference
+    /// A cable's ends: an output and an input.
     public init(_ source: PortReference, _ destination: PortReference) {
       self.source = source
       self.destination = destination
     }
   }
 
+  /// The two ports; they identify the cable.
   public var ends: Ends
-  /// Decibels; nothing for a cable of events.
+  /// Gain in decibels; unused for events.
   public var gain: Double
+  /// Channel map; nil: `mixing` applies.
   public var map: ChannelMap?
+  /// Channel mixing without a map.
   public var mixing: ChannelMixing
+  /// Comments of its line.
   public var comments: Comments
 
+  /// A cable at unity unless `gain` says otherwise.
   public init(
     _ ends: Ends, gain: Double = 0, map: ChannelMap? = nil, mixing: ChannelMixing = .speakers,
     comments: Comments = Comments()

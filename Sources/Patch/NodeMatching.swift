@@ -1,7 +1,7 @@
-/// Tells which nodes of two documents are the same one: those of one name and, of the others, those that were
-/// renamed. Identities say nothing here: each reading of a file gives fresh ones.
+/// Matches the nodes of two documents: by name, and renamed nodes by similarity. Identities do not help,
+/// since each reading of a file assigns new ones.
 struct NodeMatching {
-  /// From the older document's nodes to the newer one's, and back.
+  /// The older document's nodes to the newer one's, and the reverse.
   private(set) var newer: [NodeID: NodeID] = [:]
   private(set) var older: [NodeID: NodeID] = [:]
 
@@ -9,7 +9,7 @@ struct NodeMatching {
     for node in old.nodes.values {
       if let id = new.id(named: node.name) { join(node.id, id) }
     }
-    // A chain that was renamed as a whole is found from its ends inwards.
+    // A chain that was renamed as a whole is matched from its ends inwards.
     for _ in 0..<Self.mostPasses {
       let found = renamed(from: old, to: new)
       if found.isEmpty { break }
@@ -22,8 +22,8 @@ struct NodeMatching {
     older[new] = old
   }
 
-  /// Something that a node has and keeps when it is renamed. Nodes at the other ends of cables are named by
-  /// the older document's identities.
+  /// A property that a node keeps when it is renamed. Nodes at the other ends of cables have the older
+  /// document's identities.
   private enum Trait: Hashable {
     case setting(ParameterPath, Value)
     case input(String, from: NodeID, String)
@@ -31,12 +31,12 @@ struct NodeMatching {
     case remark(Comments)
   }
 
-  /// Each looks at all nodes that are not matched yet.
+  /// Each pass compares all unmatched nodes.
   private static let mostPasses = 64
-  /// A trait that more nodes share tells none from the other.
+  /// A trait shared by more nodes than this distinguishes nothing.
   private static let mostSharers = 32
 
-  /// The partner with the highest score; none where two have it.
+  /// The partner with the highest score; none if two have it.
   private struct Best {
     var score = 0.0
     var partner: NodeID?
@@ -50,7 +50,7 @@ struct NodeMatching {
     }
   }
 
-  /// Pairs of one kind that have more than half of their traits in common, where nothing else comes as close.
+  /// Pairs of one kind that share more than half of their traits, and are each other's only best match.
   private func renamed(from old: Patch, to new: Patch) -> [(NodeID, NodeID)] {
     let gone = old.nodes.values.filter { newer[$0.id] == nil }
     let fresh = new.nodes.values.filter { older[$0.id] == nil }

@@ -1,28 +1,32 @@
-/// The nodes of a patch by their identities, in the order of the file. In pieces: a copy that is changed
-/// shares all but the piece where the change is. In a patch of many thousand nodes an edit would otherwise
-/// copy them all.
+/// The nodes of a patch by identity, in file order. It is stored in pieces: a modified copy shares all but
+/// the changed piece. In a patch of many thousand nodes an edit would otherwise copy them all.
 public struct NodeTable: Sendable {
   private static var pieceSize: Int { 64 }
-  /// Nodes by their places, which they keep as long as they are here; nil: free.
+  /// Nodes by slot, which they keep while they are in the table; nil: free.
   private var pieces: [[Node?]] = []
   private var places: ShardedDictionary<NodeID, Int32> = ShardedDictionary()
-  /// Places in the order of the file.
+  /// Slots in file order.
   private var order: [Int32] = []
   private var free: [Int32] = []
 
   init() {}
 
+  /// Number of nodes.
   public var count: Int { order.count }
+  /// True when there are no nodes.
   public var isEmpty: Bool { order.isEmpty }
+  /// The nodes in file order.
   public var values: Values { Values(table: self) }
+  /// The identities in file order.
   public var keys: [NodeID] { order.map { self[place: $0].id } }
 
+  /// The node with this identity.
   public subscript(id: NodeID) -> Node? { places[id].map { self[place: $0] } }
 
-  /// Where it stands in the order of the file.
+  /// Position in file order.
   public func index(forKey id: NodeID) -> Int? { places[id].flatMap { order.firstIndex(of: $0) } }
 
-  /// The kind alone: a copy of the node would cost more.
+  /// The kind alone, which is cheaper than a copy of the node.
   func kind(of id: NodeID) -> String? {
     places[id].flatMap { pieces[Int($0) / Self.pieceSize][Int($0) % Self.pieceSize]?.kind }
   }
@@ -36,7 +40,7 @@ public struct NodeTable: Sendable {
     order.reserveCapacity(count)
   }
 
-  /// A node that is not here yet, before the one at `index`; nil: as the last.
+  /// Inserts a new node before the one at `index`; nil: at the end.
   mutating func insert(_ node: Node, at index: Int?) {
     let place: Int32
     if let last = free.popLast() {
@@ -56,7 +60,7 @@ public struct NodeTable: Sendable {
     change(&pieces[place / Self.pieceSize][place % Self.pieceSize]!)
   }
 
-  /// In front of another node; nil: to the end.
+  /// Moves a node to the place before another one; nil: to the end.
   mutating func move(_ id: NodeID, before next: NodeID?) {
     guard let index = index(forKey: id) else { return }
     let place = order.remove(at: index)
@@ -73,22 +77,26 @@ public struct NodeTable: Sendable {
     return node
   }
 
-  /// The nodes in the order of the file.
+  /// The nodes in file order.
   public struct Values: RandomAccessCollection, Sendable {
     fileprivate let table: NodeTable
 
+    /// 0.
     public var startIndex: Int { 0 }
+    /// Number of nodes.
     public var endIndex: Int { table.order.count }
+    /// The node at this position.
     public subscript(index: Int) -> Node { table[place: table.order[index]] }
   }
 }
 
 extension NodeTable: Hashable {
-  /// Mostly one is a copy of the other, and pieces that they share are not looked into.
+  /// The two are usually copies of each other, and pieces that they share compare at once.
   public static func == (a: Self, b: Self) -> Bool {
     a.order == b.order && a.pieces == b.pieces || a.count == b.count && a.values.elementsEqual(b.values)
   }
 
+  /// Hashes all nodes in order.
   public func hash(into hasher: inout Hasher) {
     for node in values { hasher.combine(node) }
   }

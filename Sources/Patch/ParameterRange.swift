@@ -1,18 +1,22 @@
-/// Settings that one line names together: an index may be a range, as in `[0..7,0]` or `in[..]`.
+/// Several settings of one parameter in one line: an index may be a range, as in `[0..7,0]` or `in[..]`.
 public struct ParameterRange: Hashable, Sendable {
-  /// Indices side by side, both ends included.
+  /// Consecutive indices, both ends included.
   public struct Span: Hashable, Sendable {
+    /// First index.
     public var first: Int
-    /// nil: as many as there are.
+    /// Last index; nil: open, up to the size of the dimension.
     public var last: Int?
 
+    /// Indices from `first` to `last`.
     public init(_ first: Int, _ last: Int?) {
       self.first = first
       self.last = last
     }
 
+    /// A single index.
     public init(_ index: Int) { self.init(index, index) }
 
+    /// All indices.
     public static var all: Span { Span(0, nil) }
 
     /// `3`, `0..7`, `2..`, `..`.
@@ -22,17 +26,21 @@ public struct ParameterRange: Hashable, Sendable {
     }
   }
 
+  /// Name of the parameter; empty for crosspoints.
   public var name: String
+  /// A span per dimension.
   public var spans: [Span]
 
+  /// A range of a parameter's elements.
   public init(_ name: String, _ spans: [Span] = []) {
     self.name = name
     self.spans = spans
   }
 
+  /// A single setting.
   public init(_ path: ParameterPath) { self.init(path.name, path.indices.map { Span($0) }) }
 
-  /// The one setting that it names; nil where an index is a range.
+  /// The single setting that it names; nil if an index is a range.
   public var single: ParameterPath? {
     spans.allSatisfy { $0.first == $0.last } ? ParameterPath(name, spans.map(\.first)) : nil
   }
@@ -40,16 +48,16 @@ public struct ParameterRange: Hashable, Sendable {
   /// The first of its settings.
   public var first: ParameterPath { ParameterPath(name, spans.map(\.first)) }
 
-  /// As the language writes it after a node's name: `.in[0..3]`, `[..,0]`.
+  /// The range in the language, after a node's name: `.in[0..3]`, `[..,0]`.
   public var suffix: String {
     (name.isEmpty ? "" : ".") + name
       + (spans.isEmpty ? "" : "[" + spans.map(\.line).joined(separator: ",") + "]")
   }
 
-  /// Every setting of a range with ends.
+  /// Every setting of a range without open ends.
   package var closedPaths: [ParameterPath] { paths(sizes: []) }
 
-  /// Every setting, row by row. `sizes`: how many indices there are, for open ranges.
+  /// Every setting, row by row. `sizes`: number of indices per dimension, for open ranges.
   package func paths(sizes: [Int]) -> [ParameterPath] {
     var indices: [[Int]] = [[]]
     for (place, span) in spans.enumerated() {
@@ -71,14 +79,14 @@ public struct ParameterRange: Hashable, Sendable {
       return paths(sizes: [])
     }
     let sizes = (kind[parameter: name]?.dimensions ?? []).map { kind.count($0, of: node) }
-    // The corners are inside if all is.
+    // If the corners are within bounds, so is everything between.
     let corner = zip(spans, sizes).map { $0.last ?? max($1 - 1, $0.first) }
     for path in [first, ParameterPath(name, spans.count == sizes.count ? corner : spans.map(\.first))] {
       do throws(EditError) {
         _ = try kind.parameter(at: path, of: node)
       } catch {
         var refusal = error
-        // Where the line has a range, the path as such stands nowhere.
+        // The line has the range, not the single path, so the error must name the range.
         if refusal.token == node.name + path.suffix { refusal.token = node.name + suffix }
         throw refusal
       }

@@ -1,6 +1,6 @@
-/// Neighbours, without looking at all cables.
+/// Neighbours of a node, without a search through all cables.
 extension Patch {
-  /// The cables into a node: by its ports' order in the kind, then by the source's name and port.
+  /// The cables into a node, ordered by the kind's ports, then by the source's name and port.
   public func cables(into id: NodeID, catalogue: KindCatalogue) -> [Cable] {
     guard let ends = incoming[id], let node = nodes[id] else { return [] }
     if ends.count == 1 { return ends.compactMap { cables[$0] } }
@@ -9,7 +9,7 @@ extension Patch {
       ends, rank: { kind?.inputRank($0.destination.port) ?? .max }, near: \.destination, far: \.source)
   }
 
-  /// The cables out of a node: by its ports' order, then by the destination's name and port.
+  /// The cables out of a node, ordered by port, then by the destination's name and port.
   public func cables(from id: NodeID, catalogue: KindCatalogue) -> [Cable] {
     guard let ends = outgoing[id], let node = nodes[id] else { return [] }
     if ends.count == 1 { return ends.compactMap { cables[$0] } }
@@ -18,12 +18,12 @@ extension Patch {
       ends, rank: { kind?.outputRank($0.source.port) ?? .max }, near: \.source, far: \.destination)
   }
 
-  /// All cables, by the order of their destinations and as `cables(into:)` orders them.
+  /// All cables, by destination in file order, then as in `cables(into:)`.
   public func orderedCables(catalogue: KindCatalogue) -> [Cable] {
     nodes.keys.flatMap { cables(into: $0, catalogue: catalogue) }
   }
 
-  /// In no particular order.
+  /// All cables at a node, in no particular order.
   func cablesTouching(_ id: NodeID) -> [Cable.Ends] {
     (incoming[id] ?? []) + (outgoing[id] ?? []).filter { $0.destination.node != id }
   }
@@ -35,7 +35,7 @@ extension Patch {
       PortName(nodes[ends.destination.node]?.name ?? "", ends.destination.port))
   }
 
-  /// The cable's name as short as it can be: ports that would be found anyway are left out.
+  /// The cable's shortest name: default ports are left out.
   public func shortName(of ends: Cable.Ends, catalogue: KindCatalogue) -> CableName {
     let full = name(of: ends)
     for (hidesSource, hidesDestination) in [(true, true), (true, false), (false, true)] {
@@ -64,11 +64,12 @@ extension Patch {
 }
 
 extension KindDescription {
-  /// Whether a parameter is also an audio input port of its name.
+  /// True when a parameter is also an audio input port of its name.
   public static func isPort(_ parameter: ParameterDescription) -> Bool {
     parameter.form == .continuous && parameter.smoothing == .ramp && parameter.dimensions.isEmpty
   }
 
+  /// The parameter of that name.
   public subscript(parameter name: String) -> ParameterDescription? { parameters.first { $0.name == name } }
 
   /// Order of an input: declared ports, then parameters.
@@ -78,13 +79,15 @@ extension KindDescription {
     return inputs.count + index
   }
 
+  /// Order of an output.
   public func outputRank(_ port: String) -> Int? { outputs.firstIndex { $0.name == port } }
 
   /// Names of every input: declared ports, then continuous parameters.
   public var inputNames: [String] { inputs.map(\.name) + parameters.filter(Self.isPort).map(\.name) }
+  /// Names of every output.
   public var outputNames: [String] { outputs.map(\.name) }
 
-  /// Whether the input carries events; nil where there is no such input.
+  /// True for an events input, false for audio; nil if there is no such input.
   func inputIsEvents(_ port: String) -> Bool? {
     if let declared = inputs.first(where: { $0.name == port }) { return declared.isEvents }
     return parameters.contains { $0.name == port && Self.isPort($0) } ? false : nil

@@ -1,44 +1,52 @@
 import OrderedCollections
 
-/// The document: nodes and the cables between them, as a value. Copying is cheap (a copy that is changed
-/// shares what stays the same), comparing is exact (identities, order and comments included).
+/// The document: nodes and the cables between them, as a value. Copying is cheap, since a modified copy
+/// shares what stays the same. Comparison is exact: identities, order and comments included.
 ///
-/// Invariants: names are unique; each cable joins ports of nodes that are in the patch; a setting is
-/// kept where it differs from its kind's default or has a comment.
+/// Invariants: names are unique; each cable joins ports of nodes in the patch; a setting is stored only if it
+/// differs from its kind's default or has a comment.
 public struct Patch: Sendable {
-  /// In the order of the file.
+  /// Nodes in file order.
   public private(set) var nodes = NodeTable()
+  /// Cables by their two ports.
   public private(set) var cables: ShardedDictionary<Cable.Ends, Cable> = ShardedDictionary()
-  /// Comments at the head and at the end of the file.
+  /// Comments at the head of the file.
   public internal(set) var header: [String] = []
+  /// Comments at the end of the file.
   public internal(set) var footer: [String] = []
 
-  // Derived from the nodes and cables, so that nothing scans them.
+  // Indices derived from nodes and cables, to avoid scans.
   private(set) var idsByName: ShardedDictionary<String, NodeID> = ShardedDictionary()
   private(set) var incoming: ShardedDictionary<NodeID, [Cable.Ends]> = ShardedDictionary()
   private(set) var outgoing: ShardedDictionary<NodeID, [Cable.Ends]> = ShardedDictionary()
-  /// What the steps below changed, while an edit is being applied.
+  /// Parts changed so far, while an edit is applied.
   var touched: Touched?
-  /// Another one for each state.
+  /// Differs between states.
   package internal(set) var revision = Revision()
-  /// Never goes back, not even by undo: a node that is fading out keeps its identity to itself.
+  /// Only ever grows, even by undo: a node that is fading out keeps its identity to itself.
   var nextID: UInt64 = 1
 
+  /// An empty patch.
   public init() {}
 
+  /// The node with this identity.
   public subscript(_ id: NodeID) -> Node? { nodes[id] }
+  /// The node of that name.
   public subscript(named name: String) -> Node? { idsByName[name].flatMap { nodes[$0] } }
+  /// The identity of the node of that name.
   public func id(named name: String) -> NodeID? { idsByName[name] }
 
-  /// Names of the nodes, in order.
+  /// Names of the nodes, in file order.
   public var names: [String] { nodes.values.map(\.name) }
 }
 
 extension Patch: Hashable {
+  /// Exact: identities, order and comments included.
   public static func == (a: Self, b: Self) -> Bool {
     a.nodes == b.nodes && a.cables == b.cables && a.header == b.header && a.footer == b.footer
   }
 
+  /// Hashes the whole document.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(nodes)
     hasher.combine(cables)
@@ -48,8 +56,8 @@ extension Patch: Hashable {
 }
 
 extension Patch {
-  /// The same document with identities counted from 1 in order: equal for two patches that would be
-  /// written as the same file.
+  /// The same document with identities numbered from 1 in file order: equal for two patches with the same
+  /// canonical file.
   public var withPlainIdentities: Patch {
     var result = Patch()
     var fresh: [NodeID: NodeID] = [:]
@@ -75,9 +83,9 @@ extension Patch {
   }
 }
 
-/// The steps that edits are made of; each keeps the derived tables true.
+/// Primitive changes, from which edits are made; each keeps the derived tables up to date.
 extension Patch {
-  /// Makes room, so that a large file is not rehashed as it grows.
+  /// Reserves capacity, so that a large file is not rehashed as it grows.
   package mutating func reserve(nodes nodeCount: Int, cables cableCount: Int) {
     nodes.reserveCapacity(nodeCount)
     idsByName.reserveCapacity(nodeCount)
@@ -121,8 +129,8 @@ extension Patch {
     nodes.insert(node, at: index)
   }
 
-  /// Takes the node and its cables away. Its own tables go as a whole: a mix of thousands of cables would
-  /// be searched for each of them otherwise.
+  /// Removes the node and its cables. Its own cable lists are dropped as a whole: searching a list of
+  /// thousands once per cable would be slow.
   mutating func detach(_ id: NodeID) {
     touched?.nodes.append(id)
     touched?.cables.append(contentsOf: incoming[id] ?? [])
@@ -166,17 +174,19 @@ extension Patch {
   }
 }
 
-/// The nodes and cables that an edit may have changed, made or taken away: whoever follows the patch
-/// need not look at the others.
+/// Nodes and cables that an edit may have added, changed or removed. Followers of the patch need not look at
+/// others.
 public struct Touched: Sendable {
-  /// The patch that was changed.
+  /// The revision before the change.
   package let since: Revision
+  /// Identities of the nodes, present or removed.
   public internal(set) var nodes: OrderedSet<NodeID> = []
+  /// Ports of the cables, present or removed.
   public internal(set) var cables: OrderedSet<Cable.Ends> = []
 
   init(since: Revision) { self.since = since }
 
-  /// What differs between two patches; nodes in the order of the newer one's file.
+  /// The difference between two patches; nodes in file order of the newer one.
   package init(from old: Patch, to new: Patch) {
     since = old.revision
     if old.revision === new.revision { return }
@@ -186,7 +196,7 @@ public struct Touched: Sendable {
     }
     for node in new.nodes.values {
       if old.nodes[node.id] != node { nodes.append(node.id) }
-      // In the order in which they will be gone through, so that they lie side by side.
+      // In processing order, so that they will be adjacent in memory.
       for ends in new.incoming[node.id] ?? [] where old.cables[ends] != new.cables[ends] {
         cables.append(ends)
       }
@@ -196,10 +206,10 @@ public struct Touched: Sendable {
   }
 }
 
-/// Which state of a patch it is: two patches of one revision are the same.
+/// Identity of a patch state: two patches of one revision are equal.
 package final class Revision: Sendable {}
 
 extension Patch {
-  /// The cables at a node, both ways.
+  /// The cables at a node, in both directions.
   package func cables(at id: NodeID) -> [Cable.Ends] { (incoming[id] ?? []) + (outgoing[id] ?? []) }
 }

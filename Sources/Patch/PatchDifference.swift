@@ -1,10 +1,10 @@
 /// The edits that lead from one document to another.
 public enum PatchDifference {
-  /// Applied one after the other to `old` they give the document `new`: its nodes, settings, cables, comments,
-  /// places and order. Nodes are matched by name; one that was renamed is renamed. Identities of nodes that
-  /// stay are those of `old`. None where both are the same document.
+  /// The edits that turn `old` into the document `new`, applied one after the other: its nodes, settings,
+  /// cables, comments, places and order. Nodes are matched by name, and renamed nodes by similarity. Nodes
+  /// that stay keep their identities from `old`. Empty if both are the same document.
   ///
-  /// Throws where `new` holds what no edit could have made, which a file that was read never does.
+  /// Throws if `new` has a state that no edit could produce; a patch read from a file never does.
   public static func edits(
     from old: Patch, to new: Patch, catalogue: KindCatalogue
   ) throws(EditError) -> [Edit] {
@@ -14,8 +14,8 @@ public enum PatchDifference {
   }
 }
 
-/// Follows the older document through the edits, so that each step sees what the ones before it have done:
-/// sizes cut settings and maps, a replacement moves cables.
+/// Applies the edits to a draft one by one, so that each step sees the effects of the ones before: sizes cut
+/// settings and maps, a replacement moves cables.
 private struct Comparison {
   private var draft: Draft
   private let target: Patch
@@ -68,12 +68,12 @@ private struct Comparison {
     }
   }
 
-  /// The node with what stands in its line; the rest follows.
+  /// The node with the settings of its first line only; the rest follows.
   private static func plain(_ node: Node) -> Node {
     Node(name: node.name, kind: node.kind, settings: node.settings.filter { $0.key.indices.isEmpty })
   }
 
-  /// Moves as few as can be, then adds what is new where it belongs.
+  /// Moves as few nodes as possible, then adds new nodes at their places.
   private mutating func compareOrder() throws(EditError) {
     let old = draft.patch.names
     let staying = target.names.filter { draft.patch.id(named: $0) != nil }
@@ -98,10 +98,10 @@ private struct Comparison {
     for added in new { try make(.add(Self.plain(added), before: nil)) }
   }
 
-  /// A longest part of different numbers that increases (patience sorting: Fredman, "On computing the length of
-  /// longest increasing subsequences", 1975).
+  /// A longest increasing subsequence of distinct numbers (patience sorting: Fredman, "On computing the
+  /// length of longest increasing subsequences", 1975).
   private static func longestIncreasing(_ numbers: [Int]) -> [Int] {
-    // Of each length: where the sequence of that length with the lowest end ends.
+    // For each length: the end of the subsequence of that length with the lowest end.
     var ends: [Int] = []
     var previous = [Int?](repeating: nil, count: numbers.count)
     for index in numbers.indices {
@@ -122,15 +122,15 @@ private struct Comparison {
     return result.reversed()
   }
 
-  // MARK: What nodes have
+  // MARK: Properties of nodes
 
   private mutating func compareSettings(of new: Node) throws(EditError) {
-    // Sizes first: indices are checked against them, and what lies beyond goes with them.
+    // Sizes first: indices are checked against them, and elements beyond them are dropped.
     for isIndexed in [false, true] {
       guard let old = draft.patch[named: new.name], old.settings != new.settings else { return }
       let paths = Set(old.settings.keys).union(new.settings.keys).filter { $0.indices.isEmpty != isIndexed }
       for path in paths.sorted() where old.settings[path] != new.settings[path] {
-        // What equals the default is there for its comment, which comes later.
+        // A value equal to the default is stored for its comment, which follows later.
         let standard = catalogue[new.kind]?[parameter: path.name]?.defaultValue(at: path)
         let value = new.settings[path] == standard ? nil : new.settings[path]
         if value == nil, old.settings[path] == nil { continue }

@@ -1,34 +1,38 @@
-/// Joins two documents that were made from the same one.
+/// Three-way merge of two documents with a common ancestor.
 ///
-/// Nodes are matched by name, renamed ones by what they have kept; then each setting, each property of a cable,
-/// each comment and each place is taken from the side that changed it. It is a conflict where both changed the
-/// same thing in different ways, where one took away what the other changed, and where both changes together
-/// make what no edit could have made (an index beyond a size that shrank, two nodes of one name).
+/// Nodes are matched by name, and renamed ones by similarity. Then each setting, each property of a cable,
+/// each comment and each place is taken from the side that changed it. Conflicts are: different changes of
+/// the same thing, a removal on one side of a thing changed on the other, and combinations that no edit could
+/// produce (an index beyond a size that shrank, two nodes of one name).
 public enum PatchMerge {
-  /// Something that the two sides cannot both have.
+  /// Two changes that exclude each other.
   public struct Conflict: Hashable, Sendable, CustomStringConvertible {
-    /// The node that it is about, as the merged patch or else the other side names it; nil: the file as a whole.
+    /// The node concerned, by its name in the merged patch or else on the other side; nil: the file as a
+    /// whole.
     public var node: String?
-    /// In words: "`dist.drive` is 3dB here and 6dB there".
+    /// Description: "`dist.drive` is 3dB here and 6dB there".
     public var message: String
+    /// The message.
     public var description: String { message }
   }
 
+  /// Result of a merge.
   public struct Result: Sendable {
-    /// What both sides agree on, and of conflicts our side. Nodes that ours has keep its identities, so that an
-    /// open session can go on with it.
+    /// The merged patch, with our side of each conflict. Nodes of ours keep their identities, so that an open
+    /// session can continue with it.
     public var patch: Patch
-    /// The same with their side of conflicts. Equal to `patch` where there is no conflict.
+    /// The merged patch, with their side of each conflict. Equal to `patch` if there is none.
     public var theirs: Patch
+    /// The conflicts; empty if the merge is clean.
     public var conflicts: [Conflict]
   }
 
-  /// `ours` with the changes that lead from `base` to `theirs`. All three obey the invariants of a patch, and
-  /// so does what is returned. Takes time in proportion to the patches, a few milliseconds for a hundred nodes.
+  /// Applies the changes from `base` to `theirs` to `ours`. All three must obey the invariants of a patch,
+  /// and so does the result. Takes time in proportion to the patches: a few milliseconds for a hundred nodes.
   public static func merge(base: Patch, ours: Patch, theirs: Patch, catalogue: KindCatalogue) -> Result {
     let versions = MergeVersions(base: base, ours: ours, theirs: theirs)
-    // Where the parts do not fit together, the nodes concerned are taken from one side as a whole. In the end
-    // everything would be, and each side fits with itself.
+    // If merged parts do not fit together, the nodes concerned are taken from one side as a whole. At worst
+    // this ends with everything from one side, which is consistent.
     var forced: [MergeKey: Conflict] = [:]
     while true {
       var sides: [Patch] = []
@@ -53,7 +57,7 @@ public enum PatchMerge {
   }
 }
 
-/// A node of the merge, whatever it is called in each version.
+/// A node of the merge, independent of its name in each version.
 typealias MergeKey = Int
 
 /// A cable of the merge.
@@ -64,15 +68,15 @@ struct MergeCable: Hashable {
   var destinationPort: String
 }
 
-/// The three documents, with the same keys for the same nodes.
+/// The three documents, with common keys for matching nodes.
 struct MergeVersions {
   struct Version {
     var patch: Patch
     var nodes: [MergeKey: Node] = [:]
-    /// In the order of the file.
+    /// Nodes in file order.
     var order: [MergeKey] = []
     var cables: [MergeCable: Cable] = [:]
-    /// In the order of the file.
+    /// Cables in file order.
     var cableOrder: [MergeCable] = []
   }
 
@@ -126,8 +130,8 @@ struct MergeVersions {
     }
   }
 
-  /// Every node, in the order of the side that moved some; what the other added stands behind the same node
-  /// as there.
+  /// Every node, in the order of the side that moved some. A node added by the other side follows the same
+  /// predecessor as there.
   var order: [MergeKey] {
     let common = Set(base.order).intersection(ours.order).intersection(theirs.order)
     func kept(_ version: Version) -> [MergeKey] { version.order.filter { common.contains($0) } }

@@ -1,7 +1,7 @@
-/// From names to ports.
+/// Resolution of names to ports.
 extension Patch {
-  /// The ports that a cable of this name would join: named ones as they are, else the first pair that
-  /// carries the same (both audio or both events). Parameters are ports only by name.
+  /// The ports that a cable of this name joins: named ports as given, otherwise the first pair of the same
+  /// type (both audio or both events). Parameters are ports only by name.
   public func fitting(_ name: CableName, catalogue: KindCatalogue) throws(EditError) -> Cable.Ends {
     let source = try end(name.source.node, catalogue)
     let destination = try end(name.destination.node, catalogue)
@@ -18,7 +18,7 @@ extension Patch {
     throw Self.mismatch(name, source: source, outputs: outputs, destination: destination, inputs: inputs)
   }
 
-  /// The cable that is there under this name.
+  /// The existing cable of this name.
   public func existing(_ name: CableName, catalogue: KindCatalogue) throws(EditError) -> Cable {
     let source = try node(named: name.source.node)
     let destination = try node(named: name.destination.node)
@@ -39,7 +39,7 @@ extension Patch {
       hint: "name their ports", token: name.source.description)
   }
 
-  /// What fitting needs to know of a node; a copy of the node itself would cost more.
+  /// The part of a node needed for resolution; cheaper than a copy of the node.
   private struct End {
     var id: NodeID
     var name: String
@@ -51,7 +51,7 @@ extension Patch {
     return End(id: id, name: name, kind: catalogue[kind])
   }
 
-  /// The node, or the refusal with a hint.
+  /// The node; throws an error with a hint if there is none.
   public func node(named name: String) throws(EditError) -> Node {
     if let node = self[named: name] { return node }
     throw missing(name)
@@ -64,7 +64,7 @@ extension Patch {
 
   private struct Candidate {
     var name: String
-    /// nil: a placeholder's port, which carries whatever it is given.
+    /// nil: a placeholder's port, which takes any type.
     var isEvents: Bool?
   }
 

@@ -1,20 +1,25 @@
-/// A dictionary in many pieces: a copy that is changed shares all but the piece where the change is. In a
-/// patch of many thousand cables an edit would otherwise copy them all.
+/// A dictionary in many pieces: a modified copy shares all but the changed piece. In a patch of many thousand
+/// cables an edit would otherwise copy them all.
 public struct ShardedDictionary<Key: Hashable & Sendable, Value: Sendable>: Sendable {
   private static var shardCount: Int { 128 }
   private var shards: [[Key: Value]]
+  /// Number of entries.
   public private(set) var count = 0
 
   init() { shards = Array(repeating: [:], count: Self.shardCount) }
 
+  /// True when there are no entries.
   public var isEmpty: Bool { count == 0 }
+  /// The keys, in no particular order.
   public var keys: some Sequence<Key> { shards.lazy.flatMap(\.keys) }
+  /// The values, in no particular order.
   public var values: some Sequence<Value> { shards.lazy.flatMap(\.values) }
 
   private static func shard(of key: Key) -> Int {
     Int(truncatingIfNeeded: UInt(bitPattern: key.hashValue) >> 20) & (shardCount - 1)
   }
 
+  /// The value for a key.
   public internal(set) subscript(key: Key) -> Value? {
     get { shards[Self.shard(of: key)][key] }
     set {
@@ -25,13 +30,13 @@ public struct ShardedDictionary<Key: Hashable & Sendable, Value: Sendable>: Send
     }
   }
 
-  /// Room for so many, and the unevenness of many pieces.
+  /// Reserves capacity, with some excess for uneven pieces.
   mutating func reserveCapacity(_ count: Int) {
     guard count > 8 * Self.shardCount else { return }
     for shard in shards.indices { shards[shard].reserveCapacity(count * 5 / 4 / Self.shardCount) }
   }
 
-  /// Changes the value in place, or a fresh one.
+  /// Changes the value in place, or a default value.
   mutating func update(_ key: Key, default value: Value, _ change: (inout Value) -> Void) {
     let shard = Self.shard(of: key)
     let before = shards[shard].count
@@ -39,7 +44,7 @@ public struct ShardedDictionary<Key: Hashable & Sendable, Value: Sendable>: Send
     count += shards[shard].count - before
   }
 
-  /// Gives the value before.
+  /// Returns the previous value.
   mutating func updateValue(_ value: Value, forKey key: Key) -> Value? {
     let old = shards[Self.shard(of: key)].updateValue(value, forKey: key)
     if old == nil { count += 1 }

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Checking settings against what a kind says of its parameters.
+/// Checks of settings against a kind's parameters.
 extension KindDescription {
-  /// The parameter that `path` names on `node`, its indices within bounds.
+  /// The parameter that `path` names on `node`, with its indices within bounds.
   package func parameter(at path: ParameterPath, of node: Node) throws(EditError) -> ParameterDescription {
     guard let parameter = self[parameter: path.name] else {
       let what = path.name.isEmpty ? "crosspoints" : "parameter `\(path.name)`"
@@ -31,7 +31,7 @@ extension KindDescription {
     return parameter
   }
 
-  /// What an integer parameter says on `node` (the size of a dimension).
+  /// Value of an integer parameter of `node` (the size of a dimension).
   public func count(_ parameter: String, of node: Node) -> Int {
     let path = ParameterPath(parameter)
     guard let value = node.settings[path] ?? self[parameter: parameter]?.defaultValue,
@@ -40,7 +40,7 @@ extension KindDescription {
     return Int(min(max(number, 0), 65536))
   }
 
-  /// The settings that are right, in the form in which they are kept; a refusal for each of the others.
+  /// The valid settings in stored form, and an error for each of the others.
   package func checked(_ node: Node) -> (settings: [ParameterPath: Value], refusals: [EditError]) {
     if node.settings.isEmpty { return ([:], []) }
     var plain = node
@@ -66,7 +66,7 @@ extension KindDescription {
 }
 
 extension Value {
-  /// As a placeholder keeps it: the words as they were written, since nothing says what they mean.
+  /// The form in which a placeholder keeps it: the text as written, since its meaning is unknown.
   package var unread: Value {
     switch self {
     case .text: self
@@ -80,7 +80,7 @@ extension ParameterDescription {
   /// The default of one element.
   public func defaultValue(at path: ParameterPath) -> Value { defaultValue(at: path.indices) }
 
-  /// `value` in the form in which it is kept (in `unit`, a choice as its word), or why not.
+  /// `value` in stored form (in `unit`, a choice as its word); throws the reason if it is invalid.
   package func checked(_ value: Value, of node: String, at path: ParameterPath) throws(EditError) -> Value {
     switch form {
     case .continuous:
@@ -160,7 +160,7 @@ extension ParameterDescription {
 
   private func converted(_ number: Double, from written: Unit) -> Double? {
     if written == unit || written == .none { return number }
-    // A bare `-inf` is read as decibels; it means nothing elsewhere.
+    // A bare `-inf` is parsed as decibels; it is invalid for other units.
     switch (written, unit) {
     case (.key, .hertz): return 440 * exp2((number - 69) / 12)
     case (.semitones, .cents): return number * 100

@@ -1,8 +1,8 @@
-/// Reading numbers with their units: `-6dB`, `-inf`, `80%`, `1.2kHz`, `250ms`, `C#4`.
+/// Parsing of numbers with units: `-6dB`, `-inf`, `80%`, `1.2kHz`, `250ms`, `C#4`.
 ///
 /// Works on bytes and scales by decimal exponent, so that `250ms` and `0.25s` are the same bits.
 extension Value {
-  /// The number that `text` writes, in its unit's base; nil where it is not a number.
+  /// The number in `text`, in its unit's base; nil if it is not a number.
   public init?(number text: String) {
     var text = text
     let parsed = text.withUTF8 { NumberParser(bytes: $0).parse() }
@@ -10,7 +10,7 @@ extension Value {
     self = .number(number, unit)
   }
 
-  /// The MIDI key that a note name writes (`C4` is 60, `Bb-1`, `f#3`); nil where it is none.
+  /// The MIDI key of a note name (`C4` is 60, `Bb-1`, `f#3`); nil if it is none.
   public static func key(named text: String) -> Int? {
     var text = text
     return text.withUTF8 { NumberParser(bytes: $0).noteName() }
@@ -88,7 +88,7 @@ struct NumberParser {
     return (number, unit)
   }
 
-  /// `e-5`, when digits follow the letter.
+  /// The exponent of `e-5`, if digits follow the letter; otherwise 0.
   private func exponentPart(from position: inout Int) -> Int {
     guard position < bytes.count, bytes[position] | 0x20 == UInt8(ascii: "e") else { return 0 }
     var next = position + 1
@@ -108,7 +108,7 @@ struct NumberParser {
     return isNegative ? -exponent : exponent
   }
 
-  /// The unit that the rest of the text names, and the power of ten that brings it to its base.
+  /// The unit in the rest of the text, and the power of ten that scales to its base.
   private func unit(from position: Int) -> (Unit, Int)? {
     let length = bytes.count - position
     switch length {

@@ -1,6 +1,6 @@
-/// Writing values, for the language (exact: reading gives the same bits) and for people.
+/// Formatting of values, for the language (exact: parsing gives the same bits) and for people.
 extension Value {
-  /// As the edit language writes it: `-6dB`, `1.2kHz`, `[0.5,1]`, `"two words"`.
+  /// The value in the edit language: `-6dB`, `1.2kHz`, `[0.5,1]`, `"two words"`.
   public var line: String {
     switch self {
     case .number(let number, let unit): Self.exact(number, unit)
@@ -9,7 +9,7 @@ extension Value {
     }
   }
 
-  /// As a view shows it, rounded: `-6.0 dB`, `1.20 kHz`, `250 ms`.
+  /// Rounded, for views: `-6.0 dB`, `1.20 kHz`, `250 ms`.
   public var display: String {
     switch self {
     case .number(let number, let unit): Self.rounded(number, unit)
@@ -56,7 +56,7 @@ extension Value {
     }
   }
 
-  /// So many digits after the point.
+  /// Number with `digits` digits after the point.
   private static func fixed(_ number: Double, digits: Int) -> String {
     var scale = 1.0
     for _ in 0..<digits { scale *= 10 }
@@ -70,7 +70,7 @@ extension Value {
     return sign + padded.dropLast(digits) + "." + padded.suffix(digits)
   }
 
-  /// The shortest decimal that reads back as the same bits, its point moved right by `shift`.
+  /// The shortest decimal that parses to the same bits, its point moved right by `shift`.
   static func decimal(_ number: Double, scaledBy shift: Int) -> String {
     if shift == 0, let whole = Int(exactly: number), whole.magnitude < 1_000_000_000_000_000 {
       return String(whole)
@@ -111,11 +111,12 @@ extension Value {
   }
 }
 
-/// When a word of the language needs quotes, and how they are written.
+/// Quoting of words of the language.
 public enum Quoting {
-  /// `text` as one word: bare where that reads back the same.
+  /// `text` as one word: without quotes if that parses to the same text.
   public static func word(_ text: String) -> String { needsQuotes(text) ? quoted(text) : text }
 
+  /// `text` in quotes, with escapes.
   public static func quoted(_ text: String) -> String {
     var result = "\""
     for scalar in text.unicodeScalars {

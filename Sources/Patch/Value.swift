@@ -1,4 +1,4 @@
-/// What a number counts.
+/// Unit of a number.
 public enum Unit: String, Hashable, Sendable, CaseIterable {
   case none = ""
   case decibels = "dB"
@@ -11,10 +11,10 @@ public enum Unit: String, Hashable, Sendable, CaseIterable {
   case key = "note"
 }
 
-/// The value of a setting, as the edit language writes it.
+/// Value of a setting, as the edit language writes it.
 ///
-/// A number is held in its unit's base (seconds, hertz, decibels, percent as 0...100), so that
-/// `250ms` and `0.25s` are equal. Silence is `-inf` decibels.
+/// A number is stored in its unit's base (seconds, hertz, decibels, percent as 0...100), so that `250ms` and
+/// `0.25s` are equal. Silence is `-inf` decibels.
 public indirect enum Value: Hashable, Sendable {
   case number(Double, Unit)
   /// A word or quoted text: a choice, a file, a name.
@@ -22,16 +22,20 @@ public indirect enum Value: Hashable, Sendable {
   case list([Value])
 }
 
-/// Which setting of a node: `drive`, `band1.gain`, `in[0]`, or the crosspoint `[0,1]` (name empty).
+/// A setting of a node: `drive`, `band1.gain`, `in[0]`, or the crosspoint `[0,1]` (name empty).
 public struct ParameterPath: Hashable, Sendable, Comparable {
+  /// Name of the parameter; empty for crosspoints.
   public var name: String
+  /// Indices; empty for a plain parameter.
   public var indices: [Int]
 
+  /// The setting of a parameter's element.
   public init(_ name: String, _ indices: [Int] = []) {
     self.name = name
     self.indices = indices
   }
 
+  /// Order by name, then by indices.
   public static func < (a: Self, b: Self) -> Bool {
     a.name != b.name ? a.name < b.name : a.indices.lexicographicallyPrecedes(b.indices)
   }

@@ -1,8 +1,8 @@
-/// Makes characters visible that a terminal would obey instead of showing them, that nobody sees, or that change
-/// the order of those around them: names and comments come from files, and files from strangers.
+/// Escapes characters that a terminal would execute instead of showing, that are invisible, or that change
+/// the order of their neighbours. Names and comments come from files, and files from strangers.
 public enum Visible {
-  /// Control characters (escape, bell, the eight-bit ones), line and paragraph separators, format characters
-  /// (the bidirectional controls among them), what Unicode allows to be left out when it is shown (joiners,
+  /// Control characters (C0 with escape and bell, C1), line and paragraph separators, format characters
+  /// (bidirectional controls among them), characters that Unicode allows to be ignored in display (joiners,
   /// variation selectors, fillers, tags), and the blank of Braille.
   public static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
@@ -16,13 +16,13 @@ public enum Visible {
     }
   }
 
-  /// All of it can be seen.
+  /// True when the text has no hidden characters.
   public static func isPlain(_ text: String) -> Bool {
     text.utf8.allSatisfy { (32..<127).contains($0) } || !text.unicodeScalars.contains(where: isHidden)
   }
 
-  /// `text` with hidden characters as the language writes them: `\u{1b}`. `keepingLines`: line breaks and tabs
-  /// stay, for a text of several lines.
+  /// `text` with hidden characters escaped as in the language: `\u{1b}`. `keepingLines`: keeps line breaks
+  /// and tabs, for a text of several lines.
   public static func text(_ text: String, keepingLines: Bool = false) -> String {
     if isPlain(text) { return text }
     var result = ""

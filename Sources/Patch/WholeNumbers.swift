@@ -1,11 +1,11 @@
-/// The one way from a number that somebody wrote, or that was computed from one, to a whole number: the
-/// language's own conversion ends the program where there is none.
+/// Safe conversions from floating-point numbers of outside origin to integers: Swift's own conversion traps
+/// when there is no result.
 extension FixedWidthInteger {
-  /// The whole number nearest to `number`; nil for what is no number or beyond the type.
+  /// The integer nearest to `number`; nil for NaN or out of range.
   public init?(nearest number: Double) { self.init(exactly: number.rounded()) }
 
-  /// The whole number nearest to `number`, the type's own ends for what is beyond them, 0 for what is no number: for
-  /// what is shown, and for times that nobody lives to see.
+  /// The integer nearest to `number`, clamped to the type's range, 0 for NaN: for display, and for times in
+  /// the far future.
   public init(limited number: Double) {
     self = Self(nearest: number) ?? (number > 0 ? .max : number < 0 ? .min : 0)
   }

@@ -1,12 +1,15 @@
 import Patch
 
-/// What may stand at the cursor of a prompt.
+/// Completions at the cursor of a prompt.
 public struct Completion: Sendable {
+  /// One completion.
   public struct Candidate: Hashable, Sendable {
+    /// Text to insert.
     public var text: String
-    /// What it is: a summary, a range, a kind.
+    /// Description: a summary, a range, a kind.
     public var detail: String
 
+    /// A completion with its description.
     public init(_ text: String, _ detail: String = "") {
       self.text = text
       self.detail = detail
@@ -15,19 +18,19 @@ public struct Completion: Sendable {
 
   /// The characters of the line that a candidate replaces, counted from 0.
   public var range: Range<Int>
-  /// Those that begin as the word does; where none does, those that contain it.
+  /// Candidates that begin with the word; if there are none, candidates that contain it.
   public var candidates: [Candidate]
 
   private static let longestWord = 1000
 
-  /// `cursor`: characters before it.
+  /// Candidates for the word at the cursor. `cursor`: number of characters before it.
   public static func candidates(
     _ line: String, cursor: Int, patch: Patch, catalogue: KindCatalogue
   ) -> Completion {
     let before = Array(line.prefix(max(0, cursor)))
     let (words, start) = split(before)
     let word = String(before[start...])
-    // Nothing begins so, and each comparison would cost its length.
+    // No candidate has this length, and each comparison would cost the word's length.
     guard word.utf8.count <= longestWord else {
       return Completion(range: start..<before.count, candidates: [])
     }
@@ -40,8 +43,8 @@ public struct Completion: Sendable {
     return Completion(range: start..<before.count, candidates: fitting)
   }
 
-  /// The finished words of the statement that the cursor is in, and where its last word begins. Takes
-  /// text as it comes: nothing is wrong with a line that is not finished.
+  /// The finished words of the statement at the cursor, and the start of the unfinished word. Accepts any
+  /// text: an unfinished line is no error.
   private static func split(_ line: [Character]) -> (words: [String], start: Int) {
     var words: [String] = []
     var start = 0
@@ -71,13 +74,13 @@ public struct Completion: Sendable {
   }
 }
 
-/// The grammar again, from the point of view of what may come next.
+/// The grammar in terms of possible next words.
 struct CompletionContext {
   typealias Candidate = Completion.Candidate
 
   /// The finished words of the statement, the verb first.
   let words: [String]
-  /// What is being written.
+  /// The unfinished word.
   let word: String
   let patch: Patch
   let catalogue: KindCatalogue
@@ -119,7 +122,7 @@ struct CompletionContext {
     }
   }
 
-  /// How a node may go.
+  /// Options of `remove`.
   private func endings() -> [Candidate] {
     let tail = Candidate("tail", "let it ring out")
     if words.count == 2 { return [Candidate("bridge", "join its neighbours"), tail] }
@@ -189,7 +192,7 @@ struct CompletionContext {
     ]
   }
 
-  /// With what follows the name: `dist.`, and `main[` where there are crosspoints.
+  /// Node names with a following `.` or, for crosspoints, `[`.
   private func nodesToSet() -> [Candidate] {
     patch.nodes.values.flatMap { node -> [Candidate] in
       let parameters = catalogue[node.kind]?.parameters ?? []
@@ -199,7 +202,7 @@ struct CompletionContext {
     }
   }
 
-  /// `main.in[0]`, `main[0,1]`: one more index than is written.
+  /// `main.in[0]`, `main[0,1]`: proposes the next index.
   private func indexed(
     _ base: String, _ parameter: ParameterDescription, _ node: Node, _ kind: KindDescription
   ) -> [String] {
@@ -280,7 +283,7 @@ struct CompletionContext {
     return attributes.filter { !taken.contains(String($0.text.prefix { $0 != "=" })) }
   }
 
-  /// Nodes, or once there is a `.`, their ports. Inputs: those that take what `source` sends.
+  /// Nodes, or after a `.` their ports. For inputs: those that fit the output `source`.
   private func ports(isInput: Bool, source: String?) -> [Candidate] {
     if let dot = word.firstIndex(of: ".") {
       guard let node = patch[named: String(word[..<dot])], let kind = catalogue[node.kind] else { return [] }
@@ -306,7 +309,7 @@ struct CompletionContext {
     return PortName(String(text[..<dot]), String(text[text.index(after: dot)...]))
   }
 
-  /// Ends of cables that are there; the words of the cable begin at `position`.
+  /// Ends of existing cables; the words of the cable begin at `position`.
   private func existingCable(from position: Int) -> [Candidate] {
     let cables = patch.orderedCables(catalogue: catalogue).map {
       patch.shortName(of: $0.ends, catalogue: catalogue)

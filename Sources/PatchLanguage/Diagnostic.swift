@@ -1,20 +1,24 @@
 import Patch
 
-/// What is wrong with a text, and where.
+/// An error or warning at a place in a text.
 public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
+  /// Error or warning.
   public enum Severity: String, Sendable { case error, warning }
 
-  /// As it was named; empty at a prompt.
+  /// Name of the file as given; empty at a prompt.
   public var file: String
-  /// From 1.
+  /// Line number, from 1.
   public var line: Int
-  /// From 1, in characters.
+  /// Column in characters, from 1.
   public var column: Int
+  /// Error or warning.
   public var severity: Severity
+  /// Description of the problem.
   public var message: String
-  /// The way out.
+  /// Suggested correction.
   public var hint: String?
 
+  /// A diagnostic at a position in a file.
   public init(
     file: String, line: Int, column: Int, severity: Severity = .error, message: String, hint: String? = nil
   ) {
@@ -29,14 +33,14 @@ public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
   /// The message with its hint, without a place: "no node `pian`; did you mean `piano`?"
   public var words: String { hint.map { "\(message); \($0)" } ?? message }
 
-  /// `FILE:LINE:COLUMN: error: message; hint`, all of it to be seen, on one line.
+  /// `FILE:LINE:COLUMN: error: message; hint`, escaped, on one line.
   public var description: String {
     let text = "\(severity.rawValue): \(words)"
     return Visible.text(file.isEmpty ? "\(column): \(text)" : "\(file):\(line):\(column): \(text)")
   }
 }
 
-/// A mistake at a byte of the source.
+/// An error at a byte of the source.
 struct Fault: Error {
   var offset: Int
   var message: String
@@ -49,19 +53,19 @@ struct Fault: Error {
   }
 }
 
-/// The column that was looked up last: mistakes are found from left to right, and a line of a megabyte may hold
-/// thousands, so that counting goes on from the one before.
+/// Cache of the last column computed. Errors are found from left to right, and a line of a megabyte may hold
+/// thousands, so counting continues from the last one.
 private final class ColumnCount {
   var start = -1
   var offset = 0
   var characters = 0
 }
 
-/// The bytes of a text, and from offsets to places.
+/// The bytes of a text, and conversion from offsets to places.
 struct Source {
   let bytes: [UInt8]
   let file: String
-  /// Number of the first line, and what to add to columns on it: for a line out of a longer text.
+  /// Number of the first line, and column offset on it: for a line taken from a longer text.
   var firstLine = 1
   var firstColumn = 1
   private let counted = ColumnCount()
@@ -98,15 +102,15 @@ struct Source {
       (counted.start, counted.offset, counted.characters) = (start, start, 0)
     }
     let characters = counted.characters + string(counted.offset..<offset).count
-    // Only in front of ASCII does a character end for certain.
+    // Only before ASCII does a character certainly end.
     if offset < bytes.count, bytes[offset] > 32, bytes[offset] < 127 {
       (counted.offset, counted.characters) = (offset, characters)
     }
     return characters
   }
 
-  /// Where `token` stands between the bytes, as a word of its own, else what follows its node's name; the
-  /// first word's place where nowhere.
+  /// Offset of `token` in the bytes, as a word of its own; otherwise of its part after the node's name;
+  /// otherwise of the first word.
   func offset(of token: String?, in range: Range<Int>) -> Int {
     guard let token, !token.isEmpty else { return range.lowerBound }
     if let offset = exactOffset(of: token, in: range) { return offset }

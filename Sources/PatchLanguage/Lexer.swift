@@ -4,7 +4,7 @@ struct Token {
   var kind: Kind
   var start: Int
   var end: Int
-  /// Where the first `=` outside quotes and brackets stands; -1 for none.
+  /// Offset of the first `=` outside quotes and brackets; -1 for none.
   var equals = -1
 
   var range: Range<Int> { start..<end }
@@ -12,8 +12,8 @@ struct Token {
 
 /// Splits a line into words, arrows, `;` and its comment.
 ///
-/// `#` starts a comment at the start of a line or after a blank. Quotes and brackets hold words
-/// together; `->` splits them unless an `=` went before.
+/// `#` starts a comment at the start of a line or after a blank. Quotes and brackets hold words together.
+/// `->` splits words, except after an `=`.
 struct Lexer {
   /// Appends the words of the line, and returns the comment's range (without `#`).
   static func split(
@@ -80,7 +80,7 @@ struct Lexer {
     return token
   }
 
-  /// The byte after the closing quote.
+  /// Offset of the byte after the closing quote.
   static func afterQuotes(_ bytes: [UInt8], from open: Int, to end: Int) throws(Fault) -> Int {
     var index = open + 1
     while index < end {

@@ -1,13 +1,12 @@
 import Patch
 
-/// Goes through the lines of a patch file, sorts their statements by what they are, and gives each
-/// comment to the line that it belongs to.
+/// Reads the lines of a patch file, sorts their statements by type, and attaches each comment to its line.
 struct LineReading {
-  /// Whole-line comments that wait for their subject.
+  /// Whole-line comments whose line has not been read yet.
   private var waiting: [String] = []
-  /// Whether a statement other than `sostenuto 1` has been seen.
+  /// True after a statement other than `sostenuto 1`.
   private var isInBody = false
-  /// Whether the waiting comments follow the `sostenuto 1` line directly.
+  /// True when the pending comments follow the `sostenuto 1` line directly.
   private var followsVersion = false
   private var hasVersion = false
   private var tokens: [Token] = []
@@ -15,8 +14,7 @@ struct LineReading {
 
   mutating func read(into reading: inout Reading) {
     let bytes = reading.source.bytes
-    // As many as there can be, in memory that nobody touches where there are fewer: to grow, large patches
-    // were moved.
+    // Reserves the maximum; unused pages are never touched. Growing would move the tables of large patches.
     let lines = bytes.count(where: { $0 == 10 }) + 1
     reading.nodes.reserveCapacity(lines)
     reading.cables.reserveCapacity(lines)
@@ -68,7 +66,7 @@ struct LineReading {
     }
   }
 
-  /// Comments at the head that a blank line sets apart are about the whole file.
+  /// Comments at the head, followed by a blank line, belong to the whole file.
   private mutating func blankLine() {
     if !isInBody, !waiting.isEmpty { addToHeader(waiting) }
     if !isInBody { waiting = [] }
@@ -132,7 +130,7 @@ struct LineReading {
     }
   }
 
-  /// A `node` line that cannot be read still names its node.
+  /// Records the name from a `node` line with errors.
   private func noteBrokenNode(_ reading: inout Reading, from index: Int = 0) {
     guard tokens.count > index + 1, reading.source.string(tokens[index].range) == "node" else { return }
     reading.broken.insert(reading.source.string(tokens[index + 1].range))
@@ -155,7 +153,7 @@ extension Reading {
       source.diagnostic(fault.offset, line: line, start: start, fault.message, hint: fault.hint))
   }
 
-  /// Sorts a statement by what it is.
+  /// Sorts a statement by type.
   mutating func take(_ verb: Verb, _ statement: Statement, _ item: Item) throws(Fault) {
     guard verb.belongsInFiles, case .edit(let edit) = statement else {
       throw Fault(

@@ -1,13 +1,17 @@
 import Patch
 
-/// Writes what came of a merge.
+/// Writes the result of a merge.
 public enum MergeText {
-  /// The names of both sides, and how long markers are.
+  /// Names of both sides, and length of the markers.
   public struct Labels: Sendable {
+    /// Name of our side.
     public var ours: String
+    /// Name of their side.
     public var theirs: String
+    /// Characters of a marker.
     public var markerSize: Int
 
+    /// Git's names and length by default.
     public init(ours: String = "ours", theirs: String = "theirs", markerSize: Int = 7) {
       self.ours = ours
       self.theirs = theirs
@@ -15,8 +19,8 @@ public enum MergeText {
     }
   }
 
-  /// The merged patch in canonical form. Lines in conflict stand in both versions between the markers that git
-  /// uses; without conflicts there are none, and the text is a patch.
+  /// The merged patch in canonical form. Conflicting lines appear in both versions between git's markers.
+  /// Without conflicts there are no markers, and the text is a patch.
   public static func write(
     _ result: PatchMerge.Result, catalogue: KindCatalogue, labels: Labels = Labels()
   ) -> String {

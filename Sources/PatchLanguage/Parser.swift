@@ -1,6 +1,6 @@
 import Patch
 
-/// Reads one statement from the words between two `;`.
+/// Parses one statement from the words between two `;`.
 struct Parser {
   let source: Source
   let tokens: [Token]
@@ -14,7 +14,7 @@ struct Parser {
     end = range.upperBound
   }
 
-  /// The verb and what it asks for. Values are texts still: only the kind knows what they mean.
+  /// The verb and its statement. Values are still texts: their meaning depends on the kind.
   mutating func statement() throws(Fault) -> (verb: Verb, statement: Statement) {
     let first = try word("a verb")
     let name = source.string(first.range)
@@ -136,7 +136,7 @@ struct Parser {
     return .setRange(name, range, value, over: over)
   }
 
-  /// `over 2s`, if that is what comes.
+  /// An optional `over 2s`.
   private mutating func duration(_ verb: Verb) throws(Fault) -> Double? {
     guard accept("over") else { return nil }
     guard position < end else { throw missing(verb, "a time") }
@@ -175,7 +175,7 @@ struct Parser {
     return .matrix(name, change, over: try duration(.matrix))
   }
 
-  /// Outputs, unless it is said.
+  /// `in` or `out`; outputs by default.
   private mutating func side() -> MatrixChange.Side {
     if accept("in") { return .in }
     _ = accept("out")
@@ -325,7 +325,7 @@ struct Parser {
     return tokens[position]
   }
 
-  /// The next word, where there is one; for optional parts.
+  /// The next word, if any; for optional parts.
   mutating func next() -> Token? {
     guard position < end, tokens[position].kind == .word else { return nil }
     defer { position += 1 }

@@ -2,8 +2,8 @@ import Patch
 
 /// Reads a patch file.
 public enum PatchReader {
-  /// The patch, and everything that is wrong with the text. Lines with errors are left out of the patch;
-  /// a node of an unknown kind stays in it as a placeholder, with its settings and cables.
+  /// The patch, and all errors and warnings. Lines with errors are left out of the patch; a node of an
+  /// unknown kind stays in it as a placeholder, with its settings and cables.
   public static func read(
     _ text: String, file: String, catalogue: KindCatalogue
   ) -> (patch: Patch, diagnostics: [Diagnostic]) {
@@ -11,7 +11,7 @@ public enum PatchReader {
     return reading.run()
   }
 
-  /// The same from bytes; what is not UTF-8 is read as U+FFFD.
+  /// The same from bytes; invalid UTF-8 is read as U+FFFD.
   public static func read(
     bytes: [UInt8], file: String, catalogue: KindCatalogue
   ) -> (patch: Patch, diagnostics: [Diagnostic]) {
@@ -20,8 +20,8 @@ public enum PatchReader {
   }
 }
 
-/// The work of reading: lines first, then nodes, settings, cables and layout, so that lines may stand in
-/// any order.
+/// State of reading: lines first, then nodes, settings, cables and layout, so that lines may stand in any
+/// order.
 struct Reading {
   struct Item {
     var edit: Edit
@@ -39,10 +39,10 @@ struct Reading {
   var indexedSettings: [Item] = []
   var cables: [Item] = []
   var places: [Item] = []
-  /// What is said of settings and places, which may have several lines: put together before it goes into the patch, as
-  /// each is then copied once.
+  /// Comments of settings and places, which may have several lines. They are collected before they go into
+  /// the patch, since each change there copies them.
   private var remarks: [Subject: (comments: Comments, item: Item)] = [:]
-  /// Nodes whose line is wrong: what speaks of them is not reported again.
+  /// Nodes whose line has an error; lines that refer to them are not reported again.
   var broken: Set<String> = []
 
   init(_ source: Source, catalogue: KindCatalogue) {
@@ -122,7 +122,7 @@ struct Reading {
     }
   }
 
-  /// Hints take a look at every name: where hundreds of lines are wrong, the rest do without.
+  /// Hints compare every name, so after hundreds of errors they are left out.
   private func refuseMissing(_ item: Item) throws(EditError) {
     guard diagnostics.count >= Self.mostHints else { return }
     for name in Self.names(in: item.edit) where draft.patch.id(named: name) == nil {
@@ -131,7 +131,7 @@ struct Reading {
   }
 
   private static let mostHints = 200
-  /// Of one line: each is looked for in all of it.
+  /// Limit per line, since each error is located by a search through the line.
   private static let mostRefusals = 100
 
   private static func names(in edit: Edit) -> [String] {
@@ -175,7 +175,8 @@ struct Reading {
 }
 
 extension Comments {
-  /// Those of a later line about the same: the last that stands behind a line stays there.
+  /// Appends the comments of a later line about the same thing; its trailing comment, if any, replaces the
+  /// earlier one, which moves before the line.
   mutating func append(_ later: Self) {
     before += later.before
     guard let last = later.after else { return }

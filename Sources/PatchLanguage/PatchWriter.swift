@@ -1,8 +1,9 @@
 import Patch
 
-/// Writes a patch in its canonical form: `sostenuto 1`, then a paragraph for each node, with its cables
-/// in, its indexed settings and its place, one a line.
+/// Writes a patch in its canonical form: `sostenuto 1`, then a paragraph for each node, with its input
+/// cables, its indexed settings and its place, one per line.
 public enum PatchWriter {
+  /// The canonical text of a patch.
   public static func write(_ patch: Patch, catalogue: KindCatalogue) -> String {
     var text = "sostenuto 1\n"
     comments(patch.header, to: &text)
@@ -43,7 +44,7 @@ public enum PatchWriter {
     path.indices.isEmpty && (node.lineComments.isEmpty || node.lineComments[.setting(path)] == nil)
   }
 
-  /// In the order of the kind's parameters, then by index; names that the kind lacks come last.
+  /// Settings in the order of the kind's parameters, then by index; unknown names come last.
   static func ordered(_ settings: [ParameterPath: Value], _ kind: KindDescription?) -> [(
     ParameterPath, Value
   )] {

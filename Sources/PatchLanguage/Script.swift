@@ -1,22 +1,24 @@
 import Patch
 
-/// One line of a script, and when it is due.
+/// One line of a script with its time.
 public struct ScriptLine: Hashable, Sendable {
   /// Seconds from the start.
   public var time: Double
   /// A line of the language, without its time.
   public var text: String
-  /// Where the text stands in the file, from 1.
+  /// Line of the text in the file, from 1.
   public var line: Int
+  /// Column of the text in the file, from 1.
   public var column: Int
 }
 
-/// Scripts: statements with times. A line may begin with `at 1.5s`; one without follows the line before.
+/// Scripts: statements with times. A line may begin with `at 1.5s`; otherwise it has the time of the line
+/// before.
 public enum Script {
-  /// Seconds that a script lasts at most: a week.
+  /// Maximum length of a script in seconds: a week.
   public static let longest = 604_800.0
 
-  /// The lines in order of time (of equal times, in order of the file), without blank ones and comments.
+  /// The lines in order of time (of equal times, in file order), without blank lines and comments.
   public static func read(_ text: String, file: String) -> (lines: [ScriptLine], diagnostics: [Diagnostic]) {
     let source = Source(text, file: file)
     var lines: [ScriptLine] = []

@@ -1,21 +1,23 @@
 import Patch
 
-/// What one line of the language asks for.
+/// Meaning of one line of the language.
 public enum Statement: Hashable, Sendable {
   case edit(Edit)
   case perform(Performance)
   case undo, redo
   case panic
-  /// `;` between statements that are not all edits: one after the other, at the same time.
+  /// Several statements joined by `;`, not all of them edits: executed in order at the same time.
   case sequence([Statement])
   /// A blank line or a comment.
   case nothing
 }
 
-/// Playing a node: nothing of the document changes, so it is not undone.
+/// An action that plays a node. It changes nothing in the document, so it is not undone.
 public struct Performance: Hashable, Sendable {
+  /// The three pedals of a piano.
   public enum Pedal: String, Hashable, Sendable, CaseIterable { case sustain, sostenuto, soft }
 
+  /// Type of the action.
   public enum Event: Hashable, Sendable {
     /// MIDI key 0...127, velocity 1...127.
     case noteOn(key: Int, velocity: Int)
@@ -25,22 +27,25 @@ public struct Performance: Hashable, Sendable {
     case control(Int, Int)
     /// -1...1 of the bend range.
     case bend(Double)
-    /// From a position in seconds; nil: from where it is.
+    /// Starts at a position in seconds; nil: at the present one.
     case play(at: Double?)
     case stop
     /// Moves to a position in seconds.
     case cue(Double)
   }
 
+  /// Name of the node.
   public var node: String
+  /// The action.
   public var event: Event
 
+  /// An action on the node `node`.
   public init(_ node: String, _ event: Event) {
     self.node = node
     self.event = event
   }
 
-  /// As the language writes it.
+  /// The line in the patch language.
   public var line: String {
     func seconds(_ value: Double) -> String { Value.number(value, .seconds).line }
     return switch event {
@@ -57,7 +62,7 @@ public struct Performance: Hashable, Sendable {
 }
 
 extension Statement {
-  /// As the language writes it; empty for nothing.
+  /// The line in the patch language; empty for nothing.
   public var line: String {
     switch self {
     case .edit(let edit): edit.line
@@ -71,14 +76,14 @@ extension Statement {
   }
 }
 
-/// The words that begin a statement.
+/// First words of statements.
 public enum Verb: String, CaseIterable, Sendable {
   case node, connect, set, matrix, layout
   case disconnect, remove, replace, insert, rename, move, comment, header, footer
   case note, pedal, control, bend, play, stop, cue
   case panic, undo, redo
 
-  /// How it is written.
+  /// Syntax, for help.
   public var usage: String {
     switch self {
     case .node: "node NAME KIND key=value… [before NAME]"
@@ -109,7 +114,7 @@ public enum Verb: String, CaseIterable, Sendable {
     }
   }
 
-  /// Whether a patch file may hold it.
+  /// True for verbs of patch files.
   var belongsInFiles: Bool {
     switch self {
     case .node, .connect, .set, .layout: true

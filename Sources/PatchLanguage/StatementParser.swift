@@ -1,9 +1,10 @@
 import Patch
 
-/// Reads one line: at the prompt, from a script, from the journal, from afar.
+/// Parses one line: from the prompt, a script, the journal or remote control.
 public enum StatementParser {
-  /// What the line asks for. Names are looked up and values checked when it is applied; a performance is
-  /// checked here, since nothing else does. `line` and `column` say where the text stands in `file`.
+  /// The statement on the line. For edits, names and values are checked later, when they are applied.
+  /// Performances are checked here, since nothing else does. `line` and `column`: place of the text in
+  /// `file`.
   public static func parse(
     _ text: String, patch: Patch, catalogue: KindCatalogue, file: String = "", line: Int = 1, column: Int = 1
   ) throws(Diagnostic) -> Statement {
@@ -17,7 +18,7 @@ public enum StatementParser {
     }
   }
 
-  /// The place of a refusal in the line that asked for the edit.
+  /// The place of a refused edit in the line that requested it.
   public static func diagnostic(
     for error: EditError, in text: String, file: String = "", line: Int = 1, column: Int = 1
   ) -> Diagnostic {
@@ -36,8 +37,8 @@ public enum StatementParser {
     var tokens: [Token] = []
     _ = try Lexer.split(source.bytes, 0..<source.bytes.count, into: &tokens)
     var statements: [Statement] = []
-    // Edits that nothing has been played after yet. What is played may be made or renamed by them; where they
-    // are refused, that is what is to be told.
+    // Edits since the last performance. A later performance may refer to nodes that they add or rename; if
+    // they are refused, their error is the one to report.
     var waiting: [Edit] = []
     var present: Patch? = patch
     for range in clauses(tokens) {
@@ -78,7 +79,7 @@ public enum StatementParser {
 }
 
 extension Performance {
-  /// Refuses what no node could play.
+  /// Throws for an action that the node cannot perform.
   func check(_ patch: Patch, _ catalogue: KindCatalogue) throws(EditError) {
     let found = try patch.node(named: node)
     guard let kind = catalogue[found.kind] else { return }

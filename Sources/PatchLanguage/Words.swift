@@ -1,6 +1,6 @@
 import Patch
 
-/// Values as they are written: bare words, quoted texts, lists.
+/// Values as written: bare words, quoted texts, lists.
 enum Words {
   static func value(_ source: Source, _ range: Range<Int>) throws(Fault) -> Value {
     try value(source, range, depth: 0)
@@ -17,7 +17,7 @@ enum Words {
     }
   }
 
-  /// A bare word as it stands, or what is between quotes.
+  /// A bare word as it is, or the text between quotes.
   static func text(_ source: Source, _ range: Range<Int>) throws(Fault) -> String {
     guard let first = range.first, source.bytes[first] == UInt8(ascii: "\"") else {
       if let quote = source.bytes[range].firstIndex(of: UInt8(ascii: "\"")) {
@@ -72,7 +72,7 @@ enum Words {
     return values
   }
 
-  /// Where the elements of a list stand, without the blanks around them.
+  /// Ranges of a list's elements, without surrounding blanks.
   static func elements(_ source: Source, _ range: Range<Int>) throws(Fault) -> [Range<Int>] {
     let bytes = source.bytes
     guard range.count >= 2, bytes[range.upperBound - 1] == UInt8(ascii: "]") else {
@@ -114,7 +114,7 @@ enum Words {
 /// Names of ports and settings: `piano.out`, `dist.drive`, `main.in[0]`, `main[0,1]`, `main[0..3,0]`,
 /// `main.in[..]`.
 enum Reference {
-  /// Most settings that one index may stand for.
+  /// Maximum number of settings for one range.
   static let mostPaths = 4096
 
   static func port(_ source: Source, _ range: Range<Int>) throws(Fault) -> PortName {
@@ -158,7 +158,8 @@ enum Reference {
     return (name, try settingRange(source, rest..<range.upperBound))
   }
 
-  /// The settings of a range with ends: those of a node that is not there yet have no number.
+  /// The settings of a closed range. Open ranges are refused, since a node that does not exist yet has no
+  /// sizes.
   static func paths(_ source: Source, _ range: Range<Int>) throws(Fault) -> [ParameterPath] {
     let settings = try settingRange(source, range)
     guard let open = settings.spans.first(where: { $0.last == nil }) else { return settings.closedPaths }

@@ -1,4 +1,5 @@
-/// Cuts a kernel's memory into arrays, each on a 64-byte line; or only counts how much they need.
+/// Bump allocator for a kernel's memory: arrays on 64-byte boundaries. It can also merely count the bytes
+/// needed.
 struct Arena {
   private let base: UnsafeMutableRawPointer
   private(set) var bytes = 0
@@ -6,7 +7,7 @@ struct Arena {
   /// Audio thread.
   @_noLocks init(_ memory: UnsafeMutableRawPointer) { base = memory }
 
-  /// Counts only: what it hands out must not be touched. Worker.
+  /// Only counts bytes: the memory that it hands out must not be touched. Worker.
   init(measuring: Void) { base = UnsafeMutableRawPointer(bitPattern: 4096)! }
 
   @_noLocks mutating func take(_ type: Float.Type, _ count: Int) -> UnsafeMutablePointer<Float> {
@@ -18,7 +19,7 @@ struct Arena {
     reserve(count * MemoryLayout<T>.stride).bindMemory(to: T.self, capacity: count)
   }
 
-  /// So many bytes from the next line on. Audio thread.
+  /// `size` bytes from the next 64-byte boundary. Audio thread.
   @_noLocks mutating func reserve(_ size: Int) -> UnsafeMutableRawPointer {
     let start = base + bytes
     bytes &+= (size &+ 63) & ~63

@@ -1,18 +1,18 @@
 import Patch
 import Realtime
 
-/// Echoes from one line a channel.
+/// Echoes, from one delay line per channel.
 ///
-/// The line gets the input plus `feedback` times the tap; what comes out is the input times 1 - mix plus
-/// the tap times mix. A change of `time` fades from the old tap to the new. `shift` moves the tap
-/// like a tape head, between frames by cubic Hermite interpolation.
+/// The line is fed the input plus `feedback` times the tap. The output is the input times 1 - mix plus the
+/// tap times mix. A change of `time` crossfades from the old tap to the new one. `shift` moves the tap like a
+/// tape head, with cubic Hermite interpolation between frames.
 ///
-/// A second output, where there is one, gives what the first will give 64 frames later, for a cable that is
-/// delayed as much since it closes a cycle: with it a round takes as long as `time` says. That is so for the
-/// tap, if its time is as long; what is not echo cannot be known before.
+/// An optional second output runs 64 frames ahead of the first, for feedback cables that are delayed by as
+/// many. With it, a round through the cycle takes exactly `time`. This works for the tap if `time` is at
+/// least 64 frames; the dry part of the mix cannot be known in advance.
 ///
-/// A delay that comes while its input sounds lets it into the line within 10 ms: an echo is as smooth
-/// as what it echoes, and the engine's fade of the new node is over when the echo begins.
+/// A delay that is created while its input sounds fades the input into the line over 10 ms. An echo is then
+/// as smooth as its source, and the engine's fade of the new node is over when the echo begins.
 public struct Delay: Kernel {
   public static let description = KindDescription(
     name: "delay", summary: "Echoes.", category: .effect, inputs: [PortDescription("in", .flexible)],
@@ -34,10 +34,10 @@ public struct Delay: Kernel {
   public static var mix: Int { @_noLocks get { 2 } }
   public static var shift: Int { @_noLocks get { 3 } }
 
-  /// Frames by which the second output is ahead.
+  /// Lead of the second output, in frames.
   private static var lead: Int { @_noLocks get { blockCapacity } }
 
-  /// A tap of this time can be given ahead of time.
+  /// True when a tap of this time can be read ahead of time.
   public static func makesUp(seconds: Float, rate: Float) -> Bool { Int(seconds * rate + 0.5) >= lead }
 
   private let hasAhead: Bool
@@ -45,24 +45,24 @@ public struct Delay: Kernel {
   /// Frames of a line, a power of two.
   private var length: Int
   private var lines: UnsafeMutablePointer<Float>
-  /// What goes into the line, and the taps, of one channel in one block.
+  /// Signal written to the line, and taps, of one channel in one block.
   private var written: UnsafeMutablePointer<Float>
   private var tap: UnsafeMutablePointer<Float>
   private var oldTap: UnsafeMutablePointer<Float>
-  /// How much of the input goes into the line, and its values in a block in which that moves.
+  /// Gain of the input into the line, and its values in a block where it moves.
   private var entry = Ramp(1)
   private var entries: UnsafeMutablePointer<Float>
-  /// Until when `entry` has been followed; negative before the first block.
+  /// Engine time up to which `entry` has advanced; negative before the first block.
   private var entryTime: Int64 = -1
-  /// Where the next frame is written.
+  /// Position of the next frame to write.
   private var head = 0
-  /// The furthest that was read in the last block.
+  /// Largest delay read in the last block, in frames.
   private var reach = 0
   private var quiet = QuietCell()
   private var quietFrames = 0
   private var isAsleep = true
 
-  /// Five seconds.
+  /// Frames of the delay line: a power of two, at least five seconds.
   private static func length(_ rate: Double) -> Int {
     var length = 1024
     while Double(length) < 5 * max(rate, 48_000) + 128 { length *= 2 }
@@ -85,7 +85,7 @@ public struct Delay: Kernel {
     lines = arena.take(Float.self, channels * length)
   }
 
-  /// Moves to memory for so many lines, and gives where those are.
+  /// Lays out new memory for this many lines, and returns the address of the lines.
   @_noLocks private mutating func settle(
     in memory: UnsafeMutableRawPointer, lines count: Int
   ) -> UnsafeMutablePointer<Float> {
@@ -100,8 +100,8 @@ public struct Delay: Kernel {
   @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {
     let inputs = widening.inputs[0]
     let wide = settle(in: memory, lines: inputs)
-    // Only what the taps can reach: a whole line would take too long to copy here. What they may reach after a
-    // change of time begins by a fade.
+    // Copies only what the taps can reach: copying whole lines would take too long here. After a change of
+    // time, the tap fades in beyond that reach.
     let edge = 512
     let isWhole = reach &+ 64 &+ edge >= length
     let needed = isWhole ? length : reach &+ 64 &+ edge
@@ -128,7 +128,7 @@ public struct Delay: Kernel {
     channels = inputs
   }
 
-  /// The lines are played at the new rate, so that echoes keep pitch and time.
+  /// Resamples the lines to the new rate, so that echoes keep pitch and time.
   public mutating func retune(from old: Double, to new: Double, memory: UnsafeMutableRawPointer?) {
     let (oldLines, oldLength, oldHead) = (lines, length, head)
     let pasts = (0..<channels).map { channel in
@@ -150,7 +150,7 @@ public struct Delay: Kernel {
 
   @_noLocks public mutating func isFinished() -> Bool {
     quietFrames = quiet.isQuiet ? quietFrames &+ 64 : 0
-    // The whole line is inaudible, also what a longer time would reach.
+    // The whole line is inaudible, including the part that a longer time would reach.
     guard quietFrames > length &+ 64 else { return false }
     isAsleep = true
     return true
@@ -196,9 +196,9 @@ public struct Delay: Kernel {
     return .sounding
   }
 
-  /// The values of `entry` in this block; nil where it rests at one.
+  /// The values of `entry` in this block; nil while it rests at one.
   @_noLocks private mutating func follow(_ block: Block) -> UnsafePointer<Float>? {
-    // What begins with the engine comes after nothing.
+    // A delay that starts with the engine has no sound before it.
     if entryTime < 0, block.time > 0 {
       entry = Ramp(0)
       entry.move(to: 1, over: Int(block.rate * 0.01))
@@ -211,10 +211,10 @@ public struct Delay: Kernel {
     return UnsafePointer(entries)
   }
 
-  /// The rest of a time that has begun before.
+  /// Delay of the ahead-of-time tap, in frames.
   @_noLocks private static func ahead(_ frames: Int) -> Int { frames >= lead ? frames &- lead : frames }
 
-  /// The second output of a channel whose line has been written. It may read what this block wrote.
+  /// Writes the second output of a channel whose line has been written. It may read frames of this block.
   @_noLocks private func giveAhead(
     _ block: Block, _ channel: Int, _ line: UnsafeMutablePointer<Float>, _ old: Int, _ new: Int, moves: Bool
   ) {
@@ -286,7 +286,7 @@ public struct Delay: Kernel {
       let amount = limited(feedback.vector(channel, frame) / 100, -1, 1)
       var w = x + amount * t
       if let entry { w = x * entry.vector(frame) + amount * t }
-      // Echoes end at -300 dB rather than in denormal numbers.
+      // Echoes end at -300 dB instead of in denormals.
       written.store(w.replacing(with: 0, where: magnitude(w) .< 1e-15), frame)
       let m = limited(mix.vector(channel, frame) / 100, 0, 1)
       output.store(x * (1 - m) + t * m + 0, frame)
@@ -294,7 +294,7 @@ public struct Delay: Kernel {
     }
   }
 
-  /// The same frame by frame, where a tap reads what this block writes, or glides.
+  /// The same frame by frame, for taps that read frames of this block, or glide.
   @_noLocks private func processFrames(
     _ block: Block, _ channel: Int, _ line: UnsafeMutablePointer<Float>, _ old: Int, _ new: Int,
     _ entry: UnsafePointer<Float>?
@@ -326,7 +326,7 @@ public struct Delay: Kernel {
     }
   }
 
-  /// The line `delay + glide` frames before `position`; exactly one of its frames where that is whole.
+  /// The line `delay + glide` frames before `position`; an exact frame where that is whole.
   @inline(__always) @_noLocks private func interpolated(
     _ line: UnsafeMutablePointer<Float>, _ position: Int, _ delay: Int, _ glide: Float
   ) -> Float {

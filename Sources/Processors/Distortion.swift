@@ -4,9 +4,9 @@ import Realtime
 
 /// A waveshaper on every channel.
 ///
-/// input * drive -> (twice or four times the rate) -> curve -> (back) -> tone -> mixed with the dry
-/// input. The half-band filters are linear in phase: the wet sound is `latency` frames late (0, 31 or
-/// 39 for oversampling by 1, 2, 4), and the dry path is delayed as much.
+/// Signal path: input * drive, upsampling (by two or four), curve, downsampling, tone, mix with the dry
+/// input. The half-band filters have linear phase: the wet sound is `latency` frames late (0, 31 or 39 for
+/// oversampling by 1, 2, 4), and the dry path is delayed by as much.
 public struct Distortion: Kernel {
   public static let description = KindDescription(
     name: "distortion", summary: "Drives sound through a curve, oversampled.", category: .effect,
@@ -30,7 +30,7 @@ public struct Distortion: Kernel {
   private let oversampling: Int
   private var channels: Int
   private var memory: DistortionMemory
-  /// Of the low-pass that splits the tone.
+  /// Coefficient of the low-pass that splits the tone.
   private var pole: Float
   private var quiet = QuietCell()
   private var quietCells = 0
@@ -41,7 +41,7 @@ public struct Distortion: Kernel {
     return wanted < 1.5 ? 1 : wanted < 2.5 ? 2 : 4
   }
 
-  /// Frames that the sound is late.
+  /// Latency, in frames.
   public var latency: Int { @_noLocks get { Self.latency(oversampling) } }
   @_noLocks private static func latency(_ oversampling: Int) -> Int {
     oversampling == 1 ? 0 : oversampling == 2 ? 31 : 39
@@ -97,7 +97,7 @@ public struct Distortion: Kernel {
 
   @_noLocks public mutating func isFinished() -> Bool {
     quietCells = quiet.isQuiet ? quietCells &+ 1 : 0
-    // By then every history holds zeros; the tone's low-pass may still ring.
+    // By then every history holds zeros, but the tone's low-pass may still ring.
     guard quietCells > 3 else { return false }
     var channel = 0
     while channel < channels {
@@ -140,7 +140,7 @@ public struct Distortion: Kernel {
     return .sounding
   }
 
-  /// The driven input, and the dry one.
+  /// Stores the driven input and the dry input.
   @_noLocks private func takeIn(_ block: Block, _ channel: Int, _ row: DistortionRow) {
     let input = block.inputs[0][channel]
     let drive = block.parameters[Self.drive]
@@ -153,7 +153,7 @@ public struct Distortion: Kernel {
     }
   }
 
-  /// Tone, and the mix with the dry sound.
+  /// Applies tone, and mixes with the dry sound.
   @_noLocks private func giveOut(_ block: Block, _ channel: Int, _ row: DistortionRow) {
     let tone = block.parameters[Self.tone]
     let mix = block.parameters[Self.mix]
@@ -181,7 +181,7 @@ public struct Distortion: Kernel {
     }
   }
 
-  /// Up and down twice. One more frame of the doubled rate makes the delay a whole number.
+  /// Upsamples and downsamples twice. One extra frame at the doubled rate makes the delay a whole number.
   @_noLocks private func fourfold(_ block: Block, _ row: DistortionRow) {
     let frames = block.frames
     memory.outer.up(row.input, even: row.wet, odd: row.odd, frames)
@@ -205,8 +205,8 @@ public struct Distortion: Kernel {
     memory.outer.down(even: row.even, odd: row.odd, row.wet, frames)
   }
 
-  /// The curve, or both while one fades into the other. `doubling` is 1 where there are two frames for
-  /// each of the block's.
+  /// Applies the curve, or crossfades two curves. `doubling` is 1 when there are two frames for each of the
+  /// block's.
   @_noLocks private func shape(
     _ block: Block, _ from: UnsafeMutablePointer<Float>, _ to: UnsafeMutablePointer<Float>,
     _ doubling: Int, _ frames: Int
@@ -237,7 +237,7 @@ public struct Distortion: Kernel {
   }
 }
 
-/// tanh by Lambert's continued fraction to seven terms, within 0.0001, held within -1...1.
+/// tanh by Lambert's continued fraction to seven terms, within 0.0001, limited to -1...1.
 @_noLocks func hyperbolicTangents(_ x: Frames) -> Frames {
   let held = limited(x, -5, 5)
   let s = held * held
@@ -246,10 +246,10 @@ public struct Distortion: Kernel {
   return limited(held * above / below, -1, 1)
 }
 
-/// sin x: what leaves -1...1 folds back.
+/// sin x: values beyond -1...1 fold back.
 @_noLocks func foldings(_ x: Frames) -> Frames {
   let quarters = limited(x, -100_000, 100_000) * (2 / Float.pi)
-  // Adding and taking away a large number rounds to the next whole cycle.
+  // Adding and subtracting a large number rounds to the nearest whole cycle.
   let cycles = (quarters * 0.25 + 12_582_912) - 12_582_912
   let inner = quarters - 4 * cycles
   let folded = copySign(pointwiseMin(magnitude(inner), 2 - magnitude(inner)), inner)
@@ -268,7 +268,7 @@ public struct Distortion: Kernel {
   return sum * y * y + y + 1
 }
 
-/// One channel's rows: each has room for its history before the block.
+/// One channel's buffers, each with room for its history before the block.
 private struct DistortionRow {
   let tone: UnsafeMutablePointer<Float>
   let wet: UnsafeMutablePointer<Float>
@@ -305,9 +305,10 @@ private struct DistortionRow {
   }
 }
 
-/// A distortion's memory.
+/// Memory of a distortion.
 private struct DistortionMemory: BitwiseCopyable {
-  /// 63 taps between the node's rate and twice it; 31 between twice and four times.
+  /// `outer`: 63 taps, between the node's rate and twice it. `inner`: 31 taps, between two and four times the
+  /// rate.
   let outer: HalfBand
   let inner: HalfBand
   private let rows: UnsafeMutablePointer<Float>

@@ -1,9 +1,9 @@
 import Patch
 import Realtime
 
-// The ends of the patch. The engine tells an endpoint where its channels lie among the driver's with
-// one more initial value than the kind has parameters: `values[description.parameters.count][0]` is
-// the index of its first channel. It stays the same for the node's life.
+// The endpoints of the patch. The engine passes an endpoint's first driver channel as one more initial value
+// than the kind has parameters: `values[description.parameters.count][0]`. It stays the same for the node's
+// life.
 
 private enum Endpoint {
   static let parameters: [ParameterDescription] = [
@@ -18,7 +18,7 @@ private enum Endpoint {
   }
 }
 
-/// What comes in from the driver.
+/// Sound from the driver.
 public struct Input: Kernel {
   public static let description = KindDescription(
     name: "input", summary: "Sound from the driver: capture ports of its own.", category: .endpoint,
@@ -50,7 +50,7 @@ public struct Input: Kernel {
   }
 }
 
-/// What goes out to the driver. Endpoints that share a channel are summed.
+/// Sound to the driver. Endpoints that share a channel are summed.
 public struct Output: Kernel {
   public static let description = KindDescription(
     name: "output", summary: "Sound to the driver: playback ports of its own.", category: .endpoint,

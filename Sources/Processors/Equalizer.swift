@@ -1,9 +1,9 @@
 import Patch
 import Realtime
 
-/// Up to eight bands in series, each a two-pole section with the responses of R. Bristow-Johnson's
-/// "Cookbook formulae for audio equalizer biquad filter coefficients" (1998), in the form of A. Simper's
-/// state variable filter (2013). A change of type is a change of the section's weights.
+/// Up to eight bands in series, each a two-pole section with the responses of R. Bristow-Johnson's "Cookbook
+/// formulae for audio equalizer biquad filter coefficients" (1998), in the form of A. Simper's state variable
+/// filter (2013). A change of type crossfades the section's output weights.
 public struct Equalizer: Kernel {
   public static let maximumBands = 8
 
@@ -164,7 +164,7 @@ public struct Equalizer: Kernel {
     return true
   }
 
-  /// The first block starts within a cell: what lies before was silence.
+  /// The first block starts within a cell: the frames before it were silence.
   @_noLocks private func beginMidway() {
     setMemory(memory.inputRows, 0, channels &* 128)
     var band = 0
@@ -174,7 +174,7 @@ public struct Equalizer: Kernel {
     }
   }
 
-  /// Gives a band's section the coefficients of frames `lane..<have` of a cell.
+  /// Sets a band's coefficients for frames `lane..<have` of a cell.
   @_noLocks private func noteBand(_ block: Block, _ band: Int, _ frame: Int, _ lane: Int, _ have: Int) {
     let section = memory.sections + band
     let rows = memory.rows + band &* Section.rowSize
@@ -197,7 +197,7 @@ public struct Equalizer: Kernel {
     if rests, section.pointee.holds(c) { section.pointee.learn(parameters, block.rate) }
   }
 
-  /// Frames `lane..<have` of one cell, on all channels; they begin at `frame` of the block.
+  /// Filters frames `lane..<have` of one cell, on all channels; they begin at `frame` of the block.
   @_noLocks private func cells(_ block: Block, _ frame: Int, _ lane: Int, _ have: Int) {
     let input = block.inputs[0]
     let output = block.outputs[0]
@@ -211,7 +211,7 @@ public struct Equalizer: Kernel {
           x, memory.states + (channel &* count &+ band), have, memory.rows + band &* Section.rowSize)
         x = memory.between
         x.store(y, 0)
-        // Frames that are still to come must not reach the next band.
+        // Frames still to come must not reach the next band.
         var behind = have
         while behind < 16 {
           x[behind] = 0
@@ -239,7 +239,7 @@ public struct Equalizer: Kernel {
     let k = 1 / limited(q, 0.05, 200)
     let zero = Frames(repeating: 0)
     let one = Frames(repeating: 1)
-    // Within 60 dB, whatever is added to the parameter; `root` is the cookbook's A.
+    // Limited to 60 dB either way, whatever the modulation; `root` is the cookbook's A.
     let squared = limited(gain, 0.001, 1000)
     let root = squareRoots(squared)
     if type == 0 {
@@ -261,7 +261,7 @@ public struct Equalizer: Kernel {
   }
 }
 
-/// An equalizer's memory. Band b of channel c has the state `c * bands + b`.
+/// Memory of an equalizer. Band b of channel c has the state `c * bands + b`.
 private struct EqualizerMemory: BitwiseCopyable {
   let sections: UnsafeMutablePointer<Section>
   let rows: UnsafeMutablePointer<Float>

@@ -25,7 +25,7 @@ public struct Filter: Kernel {
   private var cellTime: Int64 = -1
   private var quiet = QuietCell()
   private var isAsleep = true
-  /// All channels go by the first one's coefficients.
+  /// All channels use the first one's coefficients.
   private var isShared: Bool
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
@@ -97,14 +97,14 @@ public struct Filter: Kernel {
     let freq = block.parameters[Self.freq]
     let q = block.parameters[Self.q]
     var lane = Int(block.time & 15)
-    // Within a cell each channel goes on with the coefficients that it had.
+    // Within a cell each channel keeps the coefficients that it had.
     let isAlike = freq.elements == 1 && q.elements == 1
     if isShared, !isAlike { bank.part(channels) }
     isShared = isAlike && (isShared || lane == 0)
     if lane != 0, block.time &- Int64(lane) != cellTime { bank.beginMidway(channels) }
     var frame = 0
     while frame < block.frames {
-      // Whole blocks at rest go the short way.
+      // Fast path for whole blocks at rest.
       if frame == 0, block.frames == 64, restsWhole(block) {
         var channel = 0
         while channel < channels {
@@ -124,7 +124,7 @@ public struct Filter: Kernel {
     return isAsleep ? .silent : .sounding
   }
 
-  /// Every table that is needed stands for the parameters, which rest.
+  /// True when every table matches the parameters, and these are at rest.
   @inline(__always) @_noLocks private func restsWhole(_ block: Block) -> Bool {
     let freq = block.parameters[Self.freq]
     let q = block.parameters[Self.q]
@@ -139,7 +139,7 @@ public struct Filter: Kernel {
     return true
   }
 
-  /// Frames `lane..<have` of one cell, on all channels; they begin at `frame` of the block.
+  /// Filters frames `lane..<have` of one cell, on all channels; they begin at `frame` of the block.
   @_noLocks private func cells(
     _ block: Block, _ frame: Int, _ lane: Int, _ have: Int
   ) {
@@ -190,7 +190,7 @@ public struct Filter: Kernel {
     }
   }
 
-  /// How much of input, band (times k) and low each type has.
+  /// Weights of input, band (times k) and low for each type.
   @inline(__always) @_noLocks private static func weights(_ type: Float) -> SIMD4<Float> {
     if type == 0 { return SIMD4(0, 0, 1, 0) }
     if type == 1 { return SIMD4(1, -1, -1, 0) }
@@ -198,7 +198,7 @@ public struct Filter: Kernel {
     return SIMD4(1, -1, 0, 0)
   }
 
-  /// A change of type is a change of the three weights: the states serve every type.
+  /// A change of type is a change of the three weights: all types share the states.
   @inline(__always) @_noLocks private static func coefficients(
     _ freq: Frames, _ q: Frames, _ rate: Float, _ old: SIMD4<Float>, _ new: SIMD4<Float>,
     _ blend: UnsafePointer<Float>?, _ frame: Int
@@ -217,7 +217,7 @@ public struct Filter: Kernel {
   }
 }
 
-/// A filter's memory.
+/// Memory of a filter.
 private struct FilterBank: BitwiseCopyable {
   let sections: UnsafeMutablePointer<Section>
   let states: UnsafeMutablePointer<SIMD2<Float>>
@@ -233,7 +233,7 @@ private struct FilterBank: BitwiseCopyable {
     inputs = CellInputs(inputRows)
   }
 
-  /// The first block starts within a cell: what lies before was silence.
+  /// The first block starts within a cell: the frames before it were silence.
   @_noLocks func beginMidway(_ channels: Int) {
     setMemory(inputRows, 0, channels &* 128)
     var channel = 0
@@ -243,7 +243,7 @@ private struct FilterBank: BitwiseCopyable {
     }
   }
 
-  /// From now on each channel has coefficients of its own, first those of the first one.
+  /// Gives each channel coefficients of its own, at first copies of the first one's.
   @_noLocks func part(_ channels: Int) {
     var channel = 1
     while channel < channels {
@@ -261,7 +261,7 @@ private struct FilterBank: BitwiseCopyable {
     copyMemory(inputRows + channel &* 32, other.inputRows + from &* 32, 128)
   }
 
-  /// A channel that was not there before.
+  /// Clears a new channel.
   @_noLocks func clear(_ channel: Int) {
     states[channel] = .zero
     setMemory(inputRows + channel &* 32, 0, 128)

@@ -28,7 +28,7 @@ public struct Gain: Kernel {
       let steady = gain.value(channel)
       let from = input[channel]
       let to = output[channel]
-      // Loaded whole before anything is stored: the compiler cannot know that they do not overlap.
+      // All loads come before the stores: the compiler cannot know that the buffers do not overlap.
       let (a, b, c, d) = (from.vector(0), from.vector(16), from.vector(32), from.vector(48))
       // Adding zero turns -0 into 0, so that silence has one bit pattern.
       to.store(a * steady + 0, 0)
@@ -42,7 +42,7 @@ public struct Gain: Kernel {
 
   @_noLocks public mutating func isFinished() -> Bool { true }
 
-  /// A gain that moves, or a part of a block.
+  /// A moving gain, or a partial block.
   @inline(never) @_noLocks private func multiply(
     _ input: InputPort, _ gain: ParameterStream, _ output: OutputPort, _ frames: Int
   ) {

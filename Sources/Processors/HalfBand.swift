@@ -1,25 +1,26 @@
 import Glibc
 import Realtime
 
-/// Doubles and halves a rate with a linear-phase half-band filter: every other tap is zero, the middle
+/// Doubles or halves a sample rate with a linear-phase half-band filter: every other tap is zero, the middle
 /// one a half (F. Mintzer, "On half-band, third-band, and Nth-band FIR filters and their design", 1982),
 /// windowed after J. F. Kaiser (1974).
 ///
-/// The doubled signal is kept as two phases, `even` (frames 0, 2, 4…) and `odd`, so that every sum runs
-/// along time in whole vectors. Up and down together delay by `2 * half - 1` frames of the lower rate.
+/// The doubled signal is kept as two phases, `even` (frames 0, 2, 4…) and `odd`, so that every sum runs along
+/// time in whole vectors. Upsampling and downsampling together delay by `2 * half - 1` frames of the lower
+/// rate.
 struct HalfBand: BitwiseCopyable {
-  /// The taps at even positions: `2 * half` of them, symmetric, whose sum is a half.
+  /// The taps at even positions: `2 * half` of them, symmetric, with sum 0.5.
   private let taps: UnsafeMutablePointer<Float>
-  /// Half as many as the taps.
+  /// Half the number of taps.
   let half: Int
 
-  /// Takes its taps' room from `arena`. Audio thread.
+  /// Reserves its taps in `arena`. Audio thread.
   @_noLocks init(half: Int, _ arena: inout Arena) {
     self.half = half
     taps = arena.take(Float.self, 2 &* half)
   }
 
-  /// `beta` is Kaiser's parameter: 8 gives about 80 dB. Worker.
+  /// Computes the taps. `beta` is Kaiser's parameter: 8 gives about 80 dB. Worker.
   func design(beta: Double) {
     let count = 2 * half
     var values = (0..<count).map { index in
@@ -47,7 +48,7 @@ struct HalfBand: BitwiseCopyable {
     return sum
   }
 
-  /// Doubles: `x` has `2 * half - 1` frames of history before it. Audio thread.
+  /// Upsamples by two: `x` has `2 * half - 1` frames of history before it. Audio thread.
   @_noLocks func up(
     _ x: UnsafeMutablePointer<Float>, even: UnsafeMutablePointer<Float>,
     odd: UnsafeMutablePointer<Float>, _ frames: Int
@@ -60,7 +61,8 @@ struct HalfBand: BitwiseCopyable {
     }
   }
 
-  /// Halves: `even` has `2 * half - 1` frames of history before it, `odd` has `half`. Audio thread.
+  /// Downsamples by two: `even` has `2 * half - 1` frames of history before it, `odd` has `half`. Audio
+  /// thread.
   @_noLocks func down(
     even: UnsafeMutablePointer<Float>, odd: UnsafeMutablePointer<Float>,
     _ y: UnsafeMutablePointer<Float>, _ frames: Int

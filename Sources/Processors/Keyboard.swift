@@ -1,7 +1,7 @@
 import Patch
 import Realtime
 
-/// The typing keyboard: the front end plays it, and what comes in on a cable passes too.
+/// The typing keyboard: passes on the notes that the front end plays, and events from its input.
 public struct Keyboard: Kernel {
   public static let description = KindDescription(
     name: "keyboard", summary: "The typing keyboard (play mode); also passes on events that come in.",
@@ -19,7 +19,7 @@ public struct Keyboard: Kernel {
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {}
 
-  // Never inlined: the registers that the loop takes would be saved in front of every kind's call.
+  // Never inlined: the registers of the loop would be saved before every kind's call.
   @inline(never) @_noLocks public mutating func process(_ block: Block) -> Activity {
     guard let output = block.eventOutput else { return .silent }
     let events = block.events

@@ -1,8 +1,8 @@
 import Realtime
 
-/// The matrix mixer: output j = master * out[j] * the sum over i of [i,j] * in[i] * input i, each gain a
-/// `Ramp` of its own. The sum always runs over i in order, so that neither the way it is blocked nor
-/// the frames' split changes a bit.
+/// The matrix mixer: output j = master * out[j] * the sum over i of [i,j] * in[i] * input i. Each gain is a
+/// `Ramp` of its own. The sum always runs over i in order, so that neither the loop blocking nor the split
+/// into blocks changes a bit.
 public struct Matrix: Kernel {
   private let rows: Int
   private let columns: Int
@@ -11,18 +11,18 @@ public struct Matrix: Kernel {
   private let outRamps: UnsafeMutablePointer<Ramp>
   /// Crosspoint (i, j) is at `j * rows + i`, here and below.
   private let crossRamps: UnsafeMutablePointer<Ramp>
-  /// Where each crosspoint rests.
+  /// Target of each crosspoint.
   private let gains: UnsafeMutablePointer<Float>
   private let moving: UnsafeMutablePointer<Bool>
-  /// How many crosspoints of each output move.
+  /// Number of moving crosspoints of each output.
   private let movingCounts: UnsafeMutablePointer<Int32>
-  /// Which inputs an output hears, `heardCounts[j]` of them from `j * rows`.
+  /// Inputs with a nonzero gain into each output: `heardCounts[j]` of them from `j * rows`.
   private let heard: UnsafeMutablePointer<Int32>
   private let heardCounts: UnsafeMutablePointer<Int32>
   private let scaled: UnsafeMutablePointer<Float>
   private let sources: UnsafeMutablePointer<UnsafePointer<Float>>
   private let travels: MatrixTravels
-  /// `heard` must be listed again.
+  /// `heard` must be rebuilt.
   private var isStale = true
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
@@ -158,7 +158,7 @@ public struct Matrix: Kernel {
     }
   }
 
-  /// Lets every ramp go on while there is nothing to hear.
+  /// Advances every ramp during silence.
   @_noLocks private mutating func skip(_ frames: Int) {
     masterRamp.skip(frames)
     travels.skip(frames)
@@ -210,7 +210,7 @@ public struct Matrix: Kernel {
     isStale = false
   }
 
-  /// Points `sources` at each input times its gain; at the input itself where that is one.
+  /// Points `sources` at each input times its gain, or at the input itself at unity.
   @_noLocks private func scaleInputs(_ input: InputPort, _ frames: Int) {
     var i = 0
     while i < rows {
@@ -282,7 +282,7 @@ public struct Matrix: Kernel {
     next.store(b3, 48)
   }
 
-  /// One output at rest from the inputs that it hears. Leaving out a gain of zero changes no bit.
+  /// One output at rest, from its nonzero inputs. Leaving out a gain of zero changes no bit.
   @_noLocks private func sumHeard(_ j: Int, _ to: UnsafeMutablePointer<Float>, _ frames: Int) {
     let list = heard + j &* rows
     let count = Int(heardCounts[j])
@@ -304,7 +304,7 @@ public struct Matrix: Kernel {
     }
   }
 
-  /// One output with crosspoints that move.
+  /// One output with moving crosspoints.
   @_noLocks private func sumMoving(_ j: Int, _ to: UnsafeMutablePointer<Float>, _ frames: Int) {
     var s0 = Frames(repeating: 0)
     var s1 = s0
@@ -340,7 +340,7 @@ public struct Matrix: Kernel {
     to.store(s3, 48)
   }
 
-  /// The output's own gain and the master's.
+  /// Applies the output's own gain and the master gain.
   @_noLocks private func finish(
     _ j: Int, _ to: UnsafeMutablePointer<Float>, _ master: MovingGain, _ frames: Int
   ) {

@@ -1,21 +1,22 @@
 import Realtime
 
-/// Crosspoints that set out together, from rest, over the same time: scenes and fades of whole matrices.
+/// Crosspoints that start together, from rest, over the same time: scenes and fades of whole matrices.
 ///
-/// Each is its target plus its distance times one shared fraction, which goes from 1 to 0 as a `Ramp`.
-/// An output is then the product with the targets, plus the fraction times the product with the
-/// distances: two steady products instead of thousands of ramps. When the fraction has come to 0, the
-/// second adds nothing, to the bit.
+/// Each gain is its target plus its distance times one shared fraction, which goes from 1 to 0 as a `Ramp`.
+/// An output is then the product with the targets, plus the fraction times the product with the distances:
+/// two steady products instead of thousands of ramps. When the fraction is 0, the second product adds
+/// nothing, to the bit.
 struct MatrixTravels: BitwiseCopyable {
   private let rows: Int
   private let columns: Int
   private let fractions: UnsafeMutablePointer<Ramp>
   private let lengths: UnsafeMutablePointer<Int32>
-  /// Of travel k: crosspoint (i, j) at `(k * columns + j) * rows + i`; zero where it is no member.
+  /// Distance in travel k: crosspoint (i, j) at `(k * columns + j) * rows + i`; zero for crosspoints outside
+  /// it.
   private let distances: UnsafeMutablePointer<Float>
-  /// How many members travel k has in output j.
+  /// Number of travel k's crosspoints in output j.
   private let members: UnsafeMutablePointer<Int32>
-  /// One more than the travel that a crosspoint is in.
+  /// One more than the index of a crosspoint's travel; 0: none.
   private let travel: UnsafeMutablePointer<UInt8>
   private let frames: UnsafeMutablePointer<Float>
   private let isActive: UnsafeMutablePointer<Bool>
@@ -35,7 +36,7 @@ struct MatrixTravels: BitwiseCopyable {
     isActive = arena.take(Bool.self, Self.capacity)
   }
 
-  /// The memory is zeros. Worker.
+  /// Initialises the fractions in zeroed memory. Worker.
   func reset() {
     for k in 0..<Self.capacity { fractions[k] = Ramp(0) }
   }
@@ -45,13 +46,13 @@ struct MatrixTravels: BitwiseCopyable {
     for k in 0..<Self.capacity where fractions[k].isMoving {
       let left = fractions[k].framesLeft
       fractions[k].stretch(by: factor)
-      // What leaves a travel asks how far it has come: in the new frames.
+      // `leave` needs the elapsed part in frames of the new rate.
       let done = Double(Int(lengths[k]) - left) * factor
       lengths[k] = Int32(clamping: fractions[k].framesLeft + Int(done.rounded()))
     }
   }
 
-  /// Lets a crosspoint at rest set out; false when there is no room. Audio thread.
+  /// Starts a crosspoint from rest; false when there is no room. Audio thread.
   @_noLocks func join(_ crosspoint: Int, _ j: Int, distance: Float, over length: Int) -> Bool {
     var free = -1
     var k = 0
@@ -78,7 +79,7 @@ struct MatrixTravels: BitwiseCopyable {
 
   @inline(__always) @_noLocks func contains(_ crosspoint: Int) -> Bool { travel[crosspoint] != 0 }
 
-  /// Takes a crosspoint out and returns its ramp where it stands. Audio thread.
+  /// Removes a crosspoint and returns its ramp in its present state. Audio thread.
   @_noLocks func leave(_ crosspoint: Int, _ j: Int, target: Float) -> Ramp {
     let k = Int(travel[crosspoint]) &- 1
     let index = k &* rows &* columns &+ crosspoint
@@ -112,7 +113,7 @@ struct MatrixTravels: BitwiseCopyable {
     }
   }
 
-  /// Lets time pass while there is nothing to hear. Audio thread.
+  /// Advances the fractions during silence. Audio thread.
   @_noLocks func skip(_ count: Int) {
     var k = 0
     while k < Self.capacity {
@@ -123,7 +124,7 @@ struct MatrixTravels: BitwiseCopyable {
     end()
   }
 
-  /// Adds to output `j` what is left of the way. Audio thread.
+  /// Adds the remaining distances to output `j`. Audio thread.
   @_noLocks func add(
     _ j: Int, _ to: UnsafeMutablePointer<Float>, _ sources: UnsafeMutablePointer<UnsafePointer<Float>>
   ) {
@@ -160,7 +161,7 @@ struct MatrixTravels: BitwiseCopyable {
     to.store(to.vector(48) + s3 * fraction.vector(48), 48)
   }
 
-  /// Forgets the travels that arrived in this block. Audio thread.
+  /// Removes the travels that arrived in this block. Audio thread.
   @_noLocks func end() {
     var k = 0
     while k < Self.capacity {

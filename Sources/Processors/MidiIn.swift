@@ -1,10 +1,10 @@
 import Patch
 import Realtime
 
-/// What comes in on a MIDI port of the driver, or in a MIDI file that is rendered.
+/// Events from a MIDI port of the driver, or from a MIDI file during a render.
 ///
-/// The engine tells it which of the driver's ports is its own with one more initial value than the kind
-/// has parameters, and as the value of `port` when that changes.
+/// The engine passes the number of its driver port as one more initial value than the kind has parameters,
+/// and as the value of `port` when it changes.
 public struct MidiIn: Kernel {
   public static let description = KindDescription(
     name: "midi", summary: "A MIDI keyboard, sequencer or file.", category: .source,
@@ -20,20 +20,20 @@ public struct MidiIn: Kernel {
         smoothing: .kernel),
     ])
 
-  /// The name that stands for every sender.
+  /// Setting that stands for every sender.
   public static let any = "any"
   /// Positions in `description.parameters`.
   public static var port: Int { @_noLocks get { 0 } }
   public static var channel: Int { @_noLocks get { 1 } }
 
   private let held: HeldNotes
-  /// Which of the driver's ports; -1: none.
+  /// Number of the driver's port; -1: none.
   private var port: Int
   /// 0: all.
   private var channel: Int
-  /// As the port had it last; 0: no port.
+  /// Connection generation of the port when last seen; 0: no port.
   private var era = 0
-  /// Another port or channel is listened to than that which its notes came from.
+  /// The port or channel has changed since its held notes began.
   private var hasMoved = false
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int { HeldNotes.size }
@@ -50,7 +50,7 @@ public struct MidiIn: Kernel {
     hasMoved = true
   }
 
-  // Never inlined: the registers that the loops take would be saved in front of every kind's call.
+  // Never inlined: the registers of the loops would be saved before every kind's call.
   @inline(never) @_noLocks public mutating func process(_ block: Block) -> Activity {
     guard let output = block.eventOutput else { return .silent }
     let driver = block.driver.pointee
@@ -77,7 +77,7 @@ public struct MidiIn: Kernel {
     return passPlayed(block, output)
   }
 
-  /// What a script or the prompt plays through it.
+  /// Passes on events from a script or the prompt.
   @_noLocks private func passPlayed(_ block: Block, _ output: UnsafeMutablePointer<EventQueue>) -> Activity {
     let events = block.events
     var index = 0

@@ -1,7 +1,7 @@
 import Patch
 import Realtime
 
-/// The sum of what is connected: the engine adds the cables, this passes the sum on.
+/// The sum of its cables: the engine adds them, the kernel passes the sum on.
 public struct Mix: Kernel {
   public static let description = KindDescription(
     name: "mix", summary: "The sum of all that is connected to it.", category: .mixing,

@@ -23,7 +23,7 @@ public struct Noise: Kernel {
   private var frame: UInt32 = 0
   private var isMute = false
   private var pink: PinkFilter
-  /// Eight poles a channel.
+  /// Eight poles per channel.
   private let states: UnsafeMutablePointer<SIMD8<Float>>
   private let white: UnsafeMutablePointer<Float>
   private let filtered: UnsafeMutablePointer<Float>
@@ -77,8 +77,8 @@ public struct Noise: Kernel {
 
   @_noLocks public mutating func isFinished() -> Bool { isMute }
 
-  /// Each frame is a hash of its own number, so that any split gives the same noise (the mixer of M.
-  /// O'Neill's and C. Wellons' searches for 32-bit hashes with low bias, used twice with two keys).
+  /// Each frame is a hash of its own number, so that any split gives the same noise. The hash is the mixer
+  /// from M. O'Neill's and C. Wellons' searches for 32-bit hashes with low bias, used twice with two keys.
   @_noLocks private func makeWhite(_ channel: Int, _ frames: Int) {
     let low = UInt32(truncatingIfNeeded: seed) &+ UInt32(truncatingIfNeeded: channel) &* 0x9e37_79b9
     let high = UInt32(truncatingIfNeeded: seed &>> 32) ^ UInt32(truncatingIfNeeded: channel &* 0x85eb_ca6b)
@@ -118,9 +118,9 @@ public struct Noise: Kernel {
   }
 }
 
-/// Minus three decibels an octave: poles and zeros in turn at equal distances on a logarithmic scale
-/// (J. O. Smith and H. F. Smith, "Closed form fractional integration and differentiation via real
-/// exponentially spaced pole-zero pairs", 2016), as a sum of one-pole filters.
+/// -3 dB per octave: poles and zeros alternate at equal distances on a logarithmic scale (J. O. Smith and H.
+/// F. Smith, "Closed form fractional integration and differentiation via real exponentially spaced pole-zero
+/// pairs", 2016). Realised as a sum of one-pole filters.
 struct PinkFilter {
   private(set) var poles: SIMD8<Float>
   private(set) var gains: SIMD8<Float>
@@ -143,7 +143,7 @@ struct PinkFilter {
         if j != i { r[i] /= 1 - p[j] / p[i] }
       }
     }
-    // The energy of the impulse response, so that the loudness stays that of white noise.
+    // Normalised by the energy of the impulse response, so that the loudness equals that of white noise.
     var energy = k * k
     for i in 0..<8 {
       energy += 2 * k * r[i]

@@ -1,11 +1,11 @@
 import Patch
 import Realtime
 
-/// Periodic waves. Phases are 32-bit fractions of a cycle that wrap exactly, so that no rounding ever
-/// builds up and any split of the frames gives the same bits.
+/// Periodic waves. Phases are 32-bit fractions of a cycle that wrap exactly, so no rounding error builds up,
+/// and any split of the frames gives the same bits.
 ///
-/// Nothing above half the rate can be told from something below: there it is silent, and in the last sixteenth
-/// before it fades, as fast as the frequency moves. A negative frequency runs the wave backwards.
+/// A frequency above half the sample rate would alias, so the oscillator is silent there. It fades over the
+/// last sixteenth below that limit. A negative frequency runs the wave backwards.
 public struct Oscillator: Kernel {
   public static let description = KindDescription(
     name: "oscillator", summary: "Sine, and band-limited saw, square and triangle.", category: .source,
@@ -37,7 +37,7 @@ public struct Oscillator: Kernel {
   }
 
   private let states: UnsafeMutablePointer<Voice>
-  /// One channel's in this block, where its frequency moves.
+  /// Phases of one channel in this block, for a moving frequency.
   private let moving: MovingPhases
   private let other: UnsafeMutablePointer<Float>
   private let count: Int
@@ -89,7 +89,7 @@ public struct Oscillator: Kernel {
           phase: voice.pointee.phase &+ step &* Int32(truncatingIfNeeded: block.frames), step: step)
         if !isMute { make(wave, shape, to, block.frames) }
         if size > Self.highest, !isMute {
-          // As where it moves, to the bit.
+          // Same computation as for a moving frequency, to the bit.
           let gain = Self.gain(1 / Frames(repeating: 1 / size))
           var frame = 0
           while frame < block.frames {
@@ -122,33 +122,33 @@ public struct Oscillator: Kernel {
     return true
   }
 
-  /// Phase a frame, which may be many cycles.
+  /// Phase increment per frame, which may be many cycles.
   @inline(__always) @_noLocks private static func exactStep(_ freq: Float, _ scale: Double) -> Double {
     let exact = Double(freq) * scale
     return exact > -1e15 ? (exact < 1e15 ? exact : 1e15) : -1e15
   }
 
-  /// The same without whole cycles.
+  /// The increment without whole cycles.
   @inline(__always) @_noLocks private static func step(_ exact: Double) -> Int32 {
     Int32(truncatingIfNeeded: Int64(exact < 0 ? exact - 0.5 : exact + 0.5))
   }
 
-  /// How far it goes, either way: at least one unit, and a little more than half a cycle at most.
+  /// Magnitude of the increment: at least one unit, and a little more than half a cycle at most.
   @inline(__always) @_noLocks private static func size(_ exact: Double) -> Float {
     let size = Float(exact < 0 ? 0 - exact : exact)
     return size > 1 ? (size < 2_200_000_000 ? size : 2_200_000_000) : 1
   }
 
-  /// The step above which it fades: a sixteenth below half a cycle.
+  /// Increment above which the oscillator fades: a sixteenth below half a cycle.
   private static var highest: Float { @inline(__always) @_noLocks get { 2_013_265_920 } }
 
-  /// By the size of a step: one up to `highest`, none from half a cycle on.
+  /// Gain for an increment: one up to `highest`, zero from half a cycle on.
   @inline(__always) @_noLocks private static func gain(_ size: Frames) -> Frames {
     let t = limited((2_147_483_648 - size) * (1 / 134_217_728), 0, 1)
     return t * t * t * (10 - t * (15 - 6 * t))
   }
 
-  /// Writes the block's phases of one channel whose frequency moves; gives the largest step, too.
+  /// Writes the phases of one channel with a moving frequency. Returns the largest increment too.
   @_noLocks private func advance(
     _ voice: UnsafeMutablePointer<Voice>, _ freq: UnsafePointer<Float>, _ scale: Double, _ frames: Int
   ) -> (Wave, largest: Float) {
@@ -170,7 +170,7 @@ public struct Oscillator: Kernel {
     return (Wave(moving, largest: largest), largest)
   }
 
-  /// One channel at full level, also on the way from one shape to another.
+  /// One channel at full level, with the crossfade between shapes.
   @inline(__always) @_noLocks private func make(
     _ wave: Wave, _ shape: CrossfadeStream, _ to: UnsafeMutablePointer<Float>, _ frames: Int
   ) {
@@ -185,7 +185,7 @@ public struct Oscillator: Kernel {
     }
   }
 
-  /// The phases go on while the renderer leaves a mute oscillator out.
+  /// Advances the phases by the time that the renderer skipped a mute oscillator.
   @inline(__always) @_noLocks private func catchUp(to time: Int64) {
     guard nextTime >= 0, time > nextTime else { return }
     let gap = Int32(truncatingIfNeeded: time &- nextTime)

@@ -3,10 +3,10 @@ import Realtime
 
 /// Places sound between left and right.
 ///
-/// A mono input follows the equal-power law: left cos(t), right sin(t) with t from 0 (pan -1) to pi/2
-/// (pan 1), so both are -3 dB in the middle. A stereo input is balanced: the side that it is turned
-/// away from falls as cos(pi/2 * |pan|) while the other stays at unity. With more channels the even
-/// ones are left, the odd ones right, each pair balanced so.
+/// A mono input follows the equal-power law: left cos(t), right sin(t), with t from 0 (pan -1) to pi/2 (pan
+/// 1), so both are -3 dB in the middle. A stereo input is balanced: the far side falls as cos(pi/2 * |pan|)
+/// while the near side stays at unity. With more channels the even ones are left, the odd ones right, and
+/// each pair is balanced the same way.
 public struct Pan: Kernel {
   public static let description = KindDescription(
     name: "pan",
@@ -20,7 +20,7 @@ public struct Pan: Kernel {
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {}
 
-  /// Behind the last parameter: how many channels the document gives the input.
+  /// Index behind the last parameter: the document's channel count of the input.
   private static var count: Int { @_noLocks get { 1 } }
 
   public static var followsCount: Bool { true }
@@ -54,7 +54,7 @@ public struct Pan: Kernel {
     return .sounding
   }
 
-  /// What of the first `count` channels is to come from the left, and from the right.
+  /// Sums of the first `count` channels for the left side and for the right side.
   @inline(__always) @_noLocks private static func sides(
     _ input: InputPort, _ count: Int, _ frame: Int
   ) -> (left: Frames, right: Frames) {

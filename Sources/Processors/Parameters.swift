@@ -1,6 +1,6 @@
 import Patch
 
-// The shapes of parameter that many kinds share, so that they have the same names, units and ranges.
+// Parameters shared by many kinds, so that these have the same names, units and ranges.
 
 extension ParameterDescription {
   /// A gain in decibels; kernels see it as a linear factor.
@@ -15,7 +15,7 @@ extension ParameterDescription {
       isPerChannel: isPerChannel, switches: switches)
   }
 
-  /// The toggles that act on a gain, of the same dimensions. `what`: an input, an output, a crosspoint.
+  /// The toggles that act on a gain, with the same dimensions. `what`: an input, an output, a crosspoint.
   static func switches(_ switches: GainSwitches, of what: String, _ dimensions: [String]) -> [Self] {
     [
       (switches.mute, "Silences \(what)."), (switches.solo, "While any is on, \(what) without it is silent."),
@@ -26,7 +26,7 @@ extension ParameterDescription {
     }
   }
 
-  /// What people call an input or output.
+  /// A user's label of an input or output.
   static func label(_ name: String, _ summary: String, _ dimension: String) -> Self {
     Self(name, summary, form: .text, default: .text(""), smoothing: .none, dimensions: [dimension])
   }
@@ -49,7 +49,7 @@ extension ParameterDescription {
       isPerChannel: isPerChannel)
   }
 
-  /// 0...100; kernels see the percentage, not a fraction.
+  /// A percentage, 0...100; kernels see the percentage, not a fraction.
   static func percent(_ name: String, _ summary: String, default percent: Double) -> Self {
     number(name, summary, default: percent, range: 0...100, unit: .percent)
   }

@@ -1,12 +1,13 @@
 import Glibc
 
-/// What a delay line heard, played at another rate: how lines follow a change of it. Worker.
+/// Contents of a delay line, resampled to another rate after a change of the sample rate. Worker.
 ///
-/// Inside, a sinc windowed by J. F. Kaiser's function (“Nonrecursive digital filter design using the I0-sinh
-/// window function”, 1974; beta 10, so that images lie below -100 dB). Up to the newest frame, where nothing
-/// follows yet, Lagrange's polynomial through the eight newest ones; behind it, through four.
+/// In the interior, a sinc windowed by J. F. Kaiser's function (“Nonrecursive digital filter design using the
+/// I0-sinh window function”, 1974; beta 10, so that images lie below -100 dB). Near the newest frame, where
+/// no frames follow yet, Lagrange interpolation: through the four newest frames at the very end, otherwise
+/// through eight.
 struct Past {
-  /// The newest frame first; it is one frame old.
+  /// Newest first; that frame is one frame old.
   private let frames: [Float]
   /// Frames from this one on are silent.
   private let end: Int
@@ -14,7 +15,7 @@ struct Past {
   private let half: Int
   private static let phases = 512
 
-  /// `step`: frames of the past in one frame of the new rate.
+  /// `step`: frames of the old rate in one frame of the new rate.
   init(_ frames: [Float], step: Double) {
     self.frames = frames
     end = (frames.lastIndex { $0 != 0 } ?? -1) + 1
@@ -32,7 +33,7 @@ struct Past {
     self.kernel = kernel
   }
 
-  /// The sound `age` frames ago (more than 0), between frames too.
+  /// The sound `age` frames ago (more than 0), fractions included.
   func value(_ age: Double) -> Float {
     let place = age - 1
     if place > Double(end + half) { return 0 }
@@ -50,7 +51,7 @@ struct Past {
     return sum
   }
 
-  /// Through `count` frames around `place`, or the newest ones.
+  /// Lagrange interpolation through `count` frames around `place`, or the newest ones.
   private func polynomial(_ count: Int, _ place: Double) -> Float {
     let first = max(0, Int(place) - count / 2 + 1)
     guard first + count <= frames.count else { return 0 }

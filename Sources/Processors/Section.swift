@@ -32,7 +32,7 @@ struct SectionCoefficients {
     self.m2 = m2
   }
 
-  /// On the way from `old` to these, `blend` of the way.
+  /// Interpolates from `old` to these coefficients; `blend` 0...1.
   @inline(__always) @_noLocks mutating func fade(from old: Self, _ blend: Frames) {
     let rest = 1 - blend
     g = old.g * rest + g * blend
@@ -43,36 +43,35 @@ struct SectionCoefficients {
   }
 }
 
-/// A section at rest: its table, and where it left its cell.
+/// A section at rest: its table, and its state within the cell.
 struct Section: BitwiseCopyable {
-  /// Zeros and the impulse response stand side by side: read from `16 - j` they are the response to
-  /// frame j.
+  /// Zeros and the impulse response, adjacent: read from `16 - j` they are the response to frame j.
   private var zeros = Frames(repeating: 0)
   private var impulse = Frames(repeating: 0)
   private var fromFirst = Frames(repeating: 0)
   private var fromSecond = Frames(repeating: 0)
-  /// What each input leaves in the states at the cell's end.
+  /// Contribution of each input to the states at the cell's end.
   private var intoFirst = Frames(repeating: 0)
   private var intoSecond = Frames(repeating: 0)
   private var a11: Float = 1
   private var a12: Float = 0
   private var a21: Float = 0
   private var a22: Float = 1
-  /// What the table was made of.
+  /// Coefficients of the table.
   private var g: Float = 0
   private var k: Float = 0
   private var m0: Float = 0
   private var m1: Float = 0
   private var m2: Float = 0
-  /// The parameters that are known to give these coefficients (frequency, q, gain, type), and their rate.
+  /// Parameters known to give these coefficients (frequency, q, gain, type), and their rate.
   private var known = SIMD4<Float>(repeating: .nan)
   private var knownRate: Float = .nan
-  /// The first frame of this cell whose coefficients are not the table's; 16 if there is none.
+  /// The first frame of this cell whose coefficients differ from the table's; 16: none.
   private(set) var changedAt = 16
-  /// The coefficients have settled on something else than the table.
+  /// The coefficients have settled on values that the table does not have yet.
   private(set) var isStale = false
 
-  /// Floats for the coefficients of a cell that is left halfway.
+  /// Floats for the coefficients of an unfinished cell.
   static var rowSize: Int { @_noLocks get { 5 &* 32 } }
 
   @inline(__always) @_noLocks func knows(_ parameters: SIMD4<Float>, _ rate: Float) -> Bool {
@@ -83,13 +82,13 @@ struct Section: BitwiseCopyable {
     all(c.g .== g) && all(c.k .== k) && all(c.m0 .== m0) && all(c.m1 .== m1) && all(c.m2 .== m2)
   }
 
-  /// Remembers which resting parameters the table stands for.
+  /// Stores the resting parameters that the table stands for.
   @inline(__always) @_noLocks mutating func learn(_ parameters: SIMD4<Float>, _ rate: Float) {
     known = parameters
     knownRate = rate
   }
 
-  /// The table's coefficients.
+  /// Coefficients of the table.
   var coefficients: SectionCoefficients {
     @inline(__always) @_noLocks get {
       SectionCoefficients(
@@ -98,7 +97,7 @@ struct Section: BitwiseCopyable {
     }
   }
 
-  /// Makes the table for the first lane of `c`. Worker, and audio thread.
+  /// Computes the table for the first lane of `c`. Worker, and audio thread.
   @_noLocks mutating func build(_ c: SectionCoefficients) {
     g = c.g[0]
     k = c.k[0]
@@ -138,7 +137,7 @@ struct Section: BitwiseCopyable {
     a22 = Float(second[1])
   }
 
-  /// Takes in the coefficients of the cell's frames `from..<to`; `c` begins at `from`.
+  /// Sets the coefficients of the cell's frames `from..<to`; `c` begins at `from`.
   @inline(__always) @_noLocks mutating func note(
     _ c: SectionCoefficients, from: Int, to: Int, rows: UnsafeMutablePointer<Float>
   ) {
@@ -161,7 +160,7 @@ struct Section: BitwiseCopyable {
 
   @_noLocks mutating func begin() { changedAt = 16 }
 
-  /// Ends a cell: when all of it had the same new coefficients, the table follows.
+  /// Ends a cell. If all of it had the same new coefficients, the table is rebuilt.
   @inline(__always) @_noLocks mutating func settle(_ rows: UnsafeMutablePointer<Float>) {
     isStale = changedAt < 16
     guard isStale else { return }
@@ -181,8 +180,8 @@ struct Section: BitwiseCopyable {
       m2: rows.vector(128))
   }
 
-  /// One cell of one channel, as far as frame `have`; what lies behind is zero in `x`. The state moves
-  /// on when the cell is whole.
+  /// Filters one cell of one channel up to frame `have`; `x` is zero beyond. The state advances when the cell
+  /// is complete.
   @inline(__always) @_noLocks func cell(
     _ x: UnsafeMutablePointer<Float>, _ state: UnsafeMutablePointer<SIMD2<Float>>, _ have: Int,
     _ rows: UnsafeMutablePointer<Float>
@@ -215,8 +214,8 @@ struct Section: BitwiseCopyable {
     }
   }
 
-  /// Adds what the states contribute, and moves them on by sixteen frames; `first` and `second` are what
-  /// the inputs leave in them.
+  /// Adds the contribution of the states, and advances them by sixteen frames; `first` and `second` are the
+  /// contributions of the inputs to them.
   @inline(__always) @_noLocks private func finish(
     _ sum: Frames, _ first: Float, _ second: Float, _ state: inout SIMD2<Float>
   ) -> Frames {
@@ -234,8 +233,8 @@ struct Section: BitwiseCopyable {
     return two[0] + two[1]
   }
 
-  /// The totals of eight vectors, each added up in the order of `total`, in a quarter of its steps: at
-  /// each halving two vectors become one.
+  /// Sums of eight vectors, each in the order of `total`, in a quarter of the steps: each halving turns two
+  /// vectors into one.
   @inline(__always) @_noLocks private static func totals(
     _ a: Frames, _ b: Frames, _ c: Frames, _ d: Frames, _ e: Frames, _ f: Frames, _ g: Frames, _ h: Frames
   ) -> SIMD8<Float> {
@@ -333,19 +332,19 @@ struct Section: BitwiseCopyable {
   }
 }
 
-/// tan(pi * freq / rate), with the frequency held between 0.001 and 0.49 of the rate.
+/// tan(pi * freq / rate), with the frequency limited to 0.000001...0.49 of the rate.
 @inline(__always) @_noLocks func prewarped(_ freq: Frames, _ rate: Float) -> Frames {
   let quarters = limited(freq * (2 / rate), 0.000_002, 0.98)
   return sineOfQuarters(quarters) / sineOfQuarters(1 - quarters)
 }
 
-/// The inputs of cells that are left halfway: 32 floats a channel.
+/// Inputs of unfinished cells: 32 floats per channel.
 struct CellInputs: BitwiseCopyable {
   private let rows: UnsafeMutablePointer<Float>
 
   @_noLocks init(_ rows: UnsafeMutablePointer<Float>) { self.rows = rows }
 
-  /// Takes in frames `lane..<have` of the cell of `channel`; what lies behind becomes zero.
+  /// Stores frames `lane..<have` of the cell of `channel`; the rest becomes zero.
   @inline(__always) @_noLocks func note(
     _ channel: Int, _ x: Frames, lane: Int, have: Int
   ) -> UnsafeMutablePointer<Float> {

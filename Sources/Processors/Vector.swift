@@ -21,14 +21,14 @@ extension UnsafeMutablePointer where Pointee == Float {
 }
 
 extension ParameterStream {
-  /// The sixteen frames from `frame` for `channel`, whether it moves or rests.
+  /// The sixteen frames from `frame` for `channel`, moving or at rest.
   @inline(__always) @_noLocks func vector(_ channel: Int, _ frame: Int) -> Frames {
     guard let moving = frames(channel) else { return Frames(repeating: value(channel)) }
     return moving.vector(frame)
   }
 }
 
-/// Each lane as a number. Written out lane by lane because the standard library's conversion is a call.
+/// Converts each lane. Written lane by lane because the standard library's conversion is a call.
 @inline(__always) @_noLocks func converted(_ v: SIMD16<Int32>) -> Frames {
   Frames(
     Float(v[0]), Float(v[1]), Float(v[2]), Float(v[3]), Float(v[4]), Float(v[5]), Float(v[6]),
@@ -57,18 +57,18 @@ extension ParameterStream {
   Frames(repeating: ceiling).replacing(with: v, where: v .< ceiling)
 }
 
-/// `v` held within limits; NaN becomes the lower one.
+/// `v` limited to a range; NaN becomes the lower limit.
 @inline(__always) @_noLocks func limited(_ v: Frames, _ low: Float, _ high: Float) -> Frames {
   atMost(high, atLeast(low, v))
 }
 
-/// `v` held within limits; NaN becomes the lower one.
+/// `v` limited to a range; NaN becomes the lower limit.
 @inline(__always) @_noLocks func limited(_ v: Float, _ low: Float, _ high: Float) -> Float {
   v > low ? (v < high ? v : high) : low
 }
 
-/// The square roots of numbers between 1e-30 and 1e30: Newton's method from a guess by halving the
-/// exponent. (The standard library's is sixteen calls.)
+/// Square roots of numbers between 1e-30 and 1e30: Newton's method from a guess by halving the exponent. (The
+/// standard library's is sixteen calls.)
 @inline(__always) @_noLocks func squareRoots(_ x: Frames) -> Frames {
   let bits = unsafeBitCast(x, to: SIMD16<UInt32>.self)
   var root = unsafeBitCast((bits &>> 1) &+ 0x1fbb_4f2e, to: Frames.self)
@@ -84,8 +84,8 @@ extension ParameterStream {
   return x * (((high * s + 7.969_262_6e-2) * s - 0.645_964_1) * s + 1.570_796_3)
 }
 
-/// How long the input has been silent, counted so that the answer at the end of a 64-frame cell of
-/// engine time does not depend on how the cell was cut into blocks.
+/// Detects silent input over a whole 64-frame cell of engine time, so that the result does not depend on the
+/// split of the cell into blocks.
 struct QuietCell {
   private(set) var isQuiet = false
 
@@ -96,8 +96,8 @@ struct QuietCell {
   }
 }
 
-/// Below this (-200 dB) a rest of state is inaudible, and a kernel that goes to sleep drops it.
+/// True below -200 dB: such state is inaudible, and a kernel drops it when it goes to sleep.
 @inline(__always) @_noLocks func isInaudible(_ x: Float) -> Bool { x < 1e-10 && x > -1e-10 }
 
-/// `blockCapacity`, where the audio thread needs it: a constant that the compiler can see.
+/// `blockCapacity` as a constant that the compiler can see, for the audio thread.
 var blockStride: Int { @inline(__always) @_noLocks get { 64 } }

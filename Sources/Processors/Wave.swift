@@ -5,7 +5,7 @@ import Realtime
 /// Memory for one channel's phases in a block.
 struct MovingPhases: BitwiseCopyable {
   let phases: UnsafeMutablePointer<Int32>
-  /// Frames for one unit of phase.
+  /// Frames per unit of phase.
   let perPhase: UnsafeMutablePointer<Float>
 
   /// Worker.
@@ -15,25 +15,25 @@ struct MovingPhases: BitwiseCopyable {
   }
 }
 
-/// Waves of one channel in one block, from their phases.
+/// Waves of one channel in one block, computed from their phases.
 ///
-/// Saw, square and triangle are the naive waves plus polynomial corrections around each corner (V.
-/// Välimäki, J. Pekonen and J. Nam, "Perceptually informed synthesis of bandlimited classical
-/// waveforms using integrated polynomial interpolation", 2012). The kernel is a cubic B-spline,
-/// sharpened by the filter (-1/6, 4/3, -1/6) so that its droop starts at the fourth order: it
-/// reaches three frames to either side of a corner.
+/// Saw, square and triangle are the naive waves plus polynomial corrections around each corner (V. Välimäki,
+/// J. Pekonen and J. Nam, "Perceptually informed synthesis of bandlimited classical waveforms using
+/// integrated polynomial interpolation", 2012). The kernel is a cubic B-spline, sharpened by the filter
+/// (-1/6, 4/3, -1/6) so that its droop starts at the fourth order. It reaches three frames to either side of
+/// a corner.
 struct Wave: BitwiseCopyable {
-  // Where it stands, in signed fractions of a cycle: 2^32 is a whole one.
-  /// Of the first sixteen frames, and each further frame's part, where the frequency rests.
+  // Phases are signed fractions of a cycle: 2^32 is a whole cycle.
+  /// Phases of the first sixteen frames, and the increment per frame, for a steady frequency.
   private let first: SIMD16<Int32>
   private let step: Int32
   private let steadyPerPhase: Float
-  /// Of each frame, with the frames for one unit, where the frequency moves.
+  /// Phases of each frame, with the frames per unit of phase, for a moving frequency.
   private let moving: MovingPhases?
-  /// Corrections of neighbouring corners reach into each other: fewer than six frames a cycle.
+  /// Corrections of adjacent corners overlap: fewer than six frames per cycle.
   private let isDense: Bool
 
-  /// At a frequency that rests. `size`: how far a step goes, at least one unit.
+  /// Phases of a steady frequency. `size`: magnitude of the increment, at least one unit.
   @inline(__always) @_noLocks init(from start: Int32, step: Int32, size: Float) {
     first = SIMD16<Int32>(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15) &* step &+ start
     self.step = step
@@ -42,7 +42,7 @@ struct Wave: BitwiseCopyable {
     moving = nil
   }
 
-  /// `largest`: the size of the block's largest step.
+  /// Phases of a moving frequency. `largest`: magnitude of the block's largest increment.
   @inline(__always) @_noLocks init(_ moving: MovingPhases, largest: Float) {
     first = SIMD16(repeating: 0)
     step = 0
@@ -61,14 +61,14 @@ struct Wave: BitwiseCopyable {
     return moving.perPhase.vector(frame)
   }
 
-  /// `shape` is the position among the oscillator's choices. Audio thread.
+  /// `shape`: index among the oscillator's choices. Audio thread.
   @inline(__always) @_noLocks func make(
     _ shape: Float, _ to: UnsafeMutablePointer<Float>, _ frames: Int
   ) {
     if isDense { makeDense(shape, to, frames) } else { makeSparse(shape, to, frames) }
   }
 
-  // Two functions, so that no loop asks in which of them it is.
+  // Two functions, so that no loop has to test `isDense`.
   @inline(never) @_noLocks private func makeDense(
     _ shape: Float, _ to: UnsafeMutablePointer<Float>, _ frames: Int
   ) {
@@ -131,7 +131,7 @@ struct Wave: BitwiseCopyable {
     }
   }
 
-  /// In phase with the sine.
+  /// Triangle in phase with the sine.
   @inline(__always) @_noLocks private func makeTriangle(
     _ to: UnsafeMutablePointer<Float>, _ frames: Int, _ isDense: Bool
   ) {
@@ -167,7 +167,7 @@ struct Wave: BitwiseCopyable {
     return y
   }
 
-  /// What the band-limited step of height two lacks of the naive one, `x` frames from it.
+  /// Difference between the naive and the band-limited step of height two, `x` frames from the step.
   @inline(__always) @_noLocks private static func step(_ x: Frames) -> Frames {
     let a = pointwiseMax(3 - x, Frames(repeating: 0))
     let b = pointwiseMax(2 - x, Frames(repeating: 0))
@@ -178,7 +178,7 @@ struct Wave: BitwiseCopyable {
     return bb * bb * (1.0 / 6) - aa * aa * (1.0 / 72) - cc * cc * (6.5 / 12)
   }
 
-  /// The integral of half of it: how much a corner of slope one is rounded, `x` frames from it.
+  /// The integral of half of it: the rounding of a corner of slope one, `x` frames from the corner.
   @inline(__always) @_noLocks private static func corner(_ x: Frames) -> Frames {
     let distance = magnitude(x)
     let a = pointwiseMax(3 - distance, Frames(repeating: 0))

@@ -1,5 +1,6 @@
-/// One musical or transport event, as event ports carry it.
+/// One musical or transport event on an event port.
 public struct Event: Sendable, Equatable, BitwiseCopyable {
+  /// Type of an event.
   public enum Kind: UInt8, Sendable, BitwiseCopyable {
     /// `key`, `value` = velocity 1...127.
     case noteOn
@@ -15,38 +16,42 @@ public struct Event: Sendable, Equatable, BitwiseCopyable {
     case keyPressure
     /// `value` = program number.
     case program
-    /// Every held note gets its note off; the pedals go up.
+    /// Ends every held note and releases the pedals.
     case allNotesOff
-    /// Everything falls silent with a short fade: panic.
+    /// Panic: silences everything with a short fade.
     case allSoundOff
     /// Transport of a player: `time` is a position in seconds where it matters.
     case play, stop, cue
-    /// An instrument of General MIDI is as at first: programs, controllers, tuning, which channel has drums.
+    /// Resets a General MIDI instrument: programs, controllers, tuning, drum channels.
     case reset
-    /// The channel has drums (`value` 1) or a melodic program (0).
+    /// Makes the channel a drum channel (`value` 1) or a melodic one (0).
     case rhythm
-    /// The whole instrument's pitch: `value` cents, fine (`key` 0) or by semitones (`key` 1).
+    /// Master tuning of the instrument: `value` in cents (fine, `key` 0) or in semitones (coarse, `key` 1).
     case masterTuning
-    /// A key in one of the tunings that a channel can choose: `key`, `value` semitones above key 0, `detail` the
-    /// tuning 0...127. `channel` 1: notes that sound follow.
+    /// Single-note tuning change: `key`; `value` in semitones above key 0; `detail` the tuning program
+    /// 0...127. `channel` 1: sounding notes follow.
     case keyTuning
-    /// One of the twelve notes of each octave: `key` 0...11, `value` cents, `detail` a bit for each channel.
-    /// `channel` 1: notes that sound follow.
+    /// Octave tuning: `key` 0...11 within each octave; `value` in cents; `detail` a bit mask of channels.
+    /// `channel` 1: sounding notes follow.
     case octaveTuning
   }
 
+  /// Type of the event.
   public var kind: Kind
+  /// MIDI channel, 0...15.
   public var channel: UInt8
   /// MIDI key 0...127 (60 is C4), or a controller number.
   public var key: UInt8
+  /// Value, in the unit that `kind` states.
   public var value: Float
   /// Frames from the block's start, 0..<64.
   public var offset: Int32
-  /// What `kind` says.
+  /// Further data, as `kind` states.
   public var detail: Int32
   /// Seconds, for `play` and `cue`; NaN when not given.
   public var time: Double
 
+  /// An event; unused fields keep their defaults.
   @inlinable @_noLocks public init(
     _ kind: Kind, channel: UInt8 = 0, key: UInt8 = 0, value: Float = 0, offset: Int32 = 0,
     detail: Int32 = 0, time: Double = .nan
@@ -60,7 +65,7 @@ public struct Event: Sendable, Equatable, BitwiseCopyable {
     self.time = time
   }
 
-  /// It is for all channels, or says itself for which.
+  /// True when the event concerns all channels, or has a channel mask of its own.
   @inlinable public var isForAllChannels: Bool {
     @_noLocks get {
       switch kind {
@@ -72,40 +77,41 @@ public struct Event: Sendable, Equatable, BitwiseCopyable {
 }
 
 extension Event {
-  /// It ends something: a note, what a pedal holds, everything, a player's file. Without it something would
-  /// sound for ever.
+  /// True for events that end something: a note, a pedal's hold, all notes, a player's file. Without such an
+  /// event the sound would last for ever.
   public var isEnding: Bool { @_noLocks get { LateEndings.place(of: self) >= 0 } }
 }
 
-/// The events of one port in one block, in order of `offset`. Fixed room; what does not fit is counted in
-/// `dropped`, never silently lost.
+/// The events of one port in one block, in order of `offset`. The capacity is fixed; events that do not fit
+/// are counted in `dropped`.
 ///
-/// Endings (`Event.isEnding`) always fit. In a full queue they come last, after everything else, and once
-/// each: nothing that they end can begin behind them there.
+/// Endings (`Event.isEnding`) always fit. In a full queue they come last, after all other events, and once
+/// each: no note can begin behind them.
 public struct EventQueue: BitwiseCopyable {
-  /// Events in order of their offsets; endings beyond them have room of their own.
+  /// Events in order of their offsets; endings beyond them have storage of their own.
   @inlinable public static var capacity: Int { @_noLocks get { 512 } }
   @usableFromInline let storage: UnsafeMutablePointer<Event>
   private let late: LateEndings
+  /// Number of events.
   public private(set) var count = 0
-  /// Events that did not fit, since last asked with `takeDropped`.
+  /// Number of events that did not fit since the last `takeDropped`.
   public private(set) var dropped = 0
-  /// The offset of the endings behind a full queue.
+  /// Offset of the endings behind a full queue.
   private var lateOffset: Int32 = 0
 
-  /// Worker.
+  /// Allocates an empty queue. Worker.
   public init() {
     storage = .allocate(capacity: Self.capacity)
     late = LateEndings()
   }
 
-  /// Worker.
+  /// Frees the memory. Worker.
   public func deallocate() {
     storage.deallocate()
     late.deallocate()
   }
 
-  /// In order; `index` < `count`.
+  /// Event by its order; `index` < `count`.
   @inlinable public subscript(_ index: Int) -> Event {
     @_noLocks get { index < Self.capacity ? storage[index] : lateEvent(index &- Self.capacity) }
   }
@@ -142,19 +148,20 @@ public struct EventQueue: BitwiseCopyable {
     if late.insert(place) { count &+= 1 }
   }
 
+  /// Empties the queue. Audio thread.
   @_noLocks public mutating func removeAll() { count = 0 }
 
-  /// How many did not fit since last asked. Audio thread.
+  /// Returns the number of dropped events and resets it. Audio thread.
   @_noLocks public mutating func takeDropped() -> Int {
     defer { dropped = 0 }
     return dropped
   }
 }
 
-/// Every ending that there may be, one bit each: so many fit always. A handle.
+/// Every possible ending as a bit set, so that all always fit. A handle.
 struct LateEndings: BitwiseCopyable {
-  /// Notes by channel and key; then, by channel, pedals that go up (sustain, sostenuto, soft) and controllers
-  /// that end all (120, 121, 123 and above); then what ends everything.
+  /// Notes by channel and key. Then, by channel, pedal releases (sustain, sostenuto, soft) and controllers
+  /// that end notes (120, 121, 123 and above). Then the events that end everything.
   private let words: UnsafeMutablePointer<UInt64>
   private static var count: Int { @_noLocks get { 35 } }
   private static var pedals: Int { @_noLocks get { 2048 } }
@@ -168,7 +175,7 @@ struct LateEndings: BitwiseCopyable {
 
   func deallocate() { words.deallocate() }
 
-  /// The bit of an ending; -1 for what ends nothing.
+  /// Bit index of an ending; -1 for other events.
   @_noLocks static func place(of event: Event) -> Int {
     let channel = Int(event.channel & 15)
     switch event.kind {
@@ -210,7 +217,7 @@ struct LateEndings: BitwiseCopyable {
 
   @_noLocks func clear() { setMemory(words, 0, Self.count &* 8) }
 
-  /// False: it is there already.
+  /// Returns false if it is there already.
   @_noLocks func insert(_ place: Int) -> Bool {
     let bit = UInt64(1) &<< UInt64(truncatingIfNeeded: place & 63)
     guard words[place >> 6] & bit == 0 else { return false }
@@ -218,7 +225,7 @@ struct LateEndings: BitwiseCopyable {
     return true
   }
 
-  /// The ending of this number among those that are there.
+  /// The ending with this number among those present.
   @_noLocks func event(_ number: Int) -> Event {
     var left = number
     var word = 0

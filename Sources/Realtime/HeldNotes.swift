@@ -1,14 +1,15 @@
-/// A ledger of what went through somewhere and has not ended: notes by channel and key, and the pedals
-/// that are down. Whatever is closed or taken away ends exactly what stands in it.
+/// Ledger of the notes and pedals that passed a point and have not ended: notes by channel and key, and
+/// pedals that are down. When a cable closes or a node is removed, exactly these are ended.
 ///
 /// A handle: copying it counts no references.
 public struct HeldNotes: BitwiseCopyable {
-  /// Bytes of memory that it needs, aligned to 8 and zeroed at first.
+  /// Bytes of memory needed, aligned to 8 and zeroed at first.
   public static var size: Int { @_noLocks get { 33 * 8 } }
-  /// Bits of 64 keys each, two words a channel; then the pedals, three a channel.
+  /// Two words of 64 keys per channel; then the pedals, three bits per channel.
   private let words: UnsafeMutablePointer<UInt64>
   private static var pedals: Int { @_noLocks get { 32 } }
 
+  /// A ledger in `memory` of `size` zeroed bytes.
   public init(memory: UnsafeMutableRawPointer) {
     words = memory.bindMemory(to: UInt64.self, capacity: Self.size / 8)
   }
@@ -16,7 +17,7 @@ public struct HeldNotes: BitwiseCopyable {
   /// Frees the memory. Worker.
   public func deallocate() { UnsafeMutableRawPointer(words).deallocate() }
 
-  /// The bit of a pedal (sustain, sostenuto, soft) of a channel; 0 for other controllers.
+  /// Bit of a channel's pedal (sustain, sostenuto, soft); 0 for other controllers.
   @_noLocks private func pedal(_ event: Event) -> UInt64 {
     let first = UInt64(1) &<< (UInt64(event.channel & 15) &* 3)
     switch event.key {
@@ -27,7 +28,7 @@ public struct HeldNotes: BitwiseCopyable {
     }
   }
 
-  /// Takes account of what goes through. Audio thread.
+  /// Updates the ledger with a passing event. Audio thread.
   @_noLocks public func note(_ event: Event) {
     let channel = Int(event.channel & 15)
     let word = channel &* 2 &+ Int(event.key >> 6 & 1)
@@ -38,7 +39,7 @@ public struct HeldNotes: BitwiseCopyable {
     case .control:
       let pedal = pedal(event)
       if pedal != 0 {
-        // How far down holds is for instruments to say.
+        // The instrument decides from which value on a pedal holds.
         if event.value > 0 { words[Self.pedals] |= pedal } else { words[Self.pedals] &= ~pedal }
       } else if event.key == 120 || event.key >= 123 {
         words[channel &* 2] = 0
@@ -51,7 +52,7 @@ public struct HeldNotes: BitwiseCopyable {
     }
   }
 
-  /// True when the note or the pedal that an event ends stands in it. Audio thread.
+  /// True when the ledger has the note or pedal that the event ends. Audio thread.
   @_noLocks public func holds(_ event: Event) -> Bool {
     switch event.kind {
     case .noteOff:
@@ -70,7 +71,7 @@ public struct HeldNotes: BitwiseCopyable {
     }
   }
 
-  /// Puts the end of each note and pedal into the queue, and forgets them. Audio thread.
+  /// Appends the end of each note and pedal to the queue, and clears the ledger. Audio thread.
   @_noLocks public func end(into queue: UnsafeMutablePointer<EventQueue>, offset: Int32 = 0) {
     var word = 0
     while word < Self.pedals {

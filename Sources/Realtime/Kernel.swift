@@ -1,17 +1,19 @@
-/// The most frames a block has, and the distance between the channels of a buffer.
+/// Maximum frames of a block, and the stride between the channels of a buffer.
 @inlinable public var blockCapacity: Int { @_noLocks get { 64 } }
 
 /// An audio input of a node in one block. Silent channels point at a buffer of zeros.
 public struct InputPort: BitwiseCopyable {
-  /// One pointer a channel, each to 64 floats of which the block's frames are valid. 64-byte aligned.
-  /// Reading all 64 is safe; what lies behind the block's frames is unspecified.
+  /// One pointer per channel, each to 64 floats of which the block's frames are valid. 64-byte aligned.
+  /// Reading all 64 is safe; the values behind the block's frames are unspecified.
   public var channels: UnsafePointer<UnsafePointer<Float>>
+  /// Number of channels.
   public var count: Int
   /// Every channel is zero in this block.
   public var isSilent: Bool
-  /// Something is connected.
+  /// A cable is connected.
   public var isConnected: Bool
 
+  /// An input of `count` channels.
   public init(
     channels: UnsafePointer<UnsafePointer<Float>>, count: Int, isSilent: Bool, isConnected: Bool
   ) {
@@ -21,45 +23,53 @@ public struct InputPort: BitwiseCopyable {
     self.isConnected = isConnected
   }
 
+  /// The frames of one channel.
   @inlinable public subscript(_ channel: Int) -> UnsafePointer<Float> { @_noLocks get { channels[channel] } }
 }
 
-/// An audio output of a node: `count` channels of 64 floats each, channel c at `base + 64 * c`.
-/// 64-byte aligned; never the memory of an input. The kernel must write the block's frames of every
-/// channel of an output that is read unless it returns `.silent`, and may write all 64.
+/// An audio output of a node: `count` channels of 64 floats each, channel c at `base + 64 * c`. 64-byte
+/// aligned; never the memory of an input. The kernel must write the block's frames of every channel of an
+/// output that is read unless it returns `.silent`, and may write all 64.
 public struct OutputPort: BitwiseCopyable {
+  /// First float of channel 0.
   public var base: UnsafeMutablePointer<Float>
+  /// Number of channels.
   public var count: Int
-  /// Some cable takes it, or it is the first, at which meters look. What is written into another is lost; a
-  /// kernel's state does not depend on it.
+  /// True when a cable reads the output, and for the first output, which the meters read. Data written to
+  /// other outputs is lost; a kernel's state must not depend on this flag.
   public var isRead: Bool
 
+  /// An output of `count` channels at `base`.
   public init(base: UnsafeMutablePointer<Float>, count: Int, isRead: Bool = true) {
     self.base = base
     self.count = count
     self.isRead = isRead
   }
 
+  /// The frames of one channel.
   @inlinable public subscript(_ channel: Int) -> UnsafeMutablePointer<Float> {
     @_noLocks get { base + channel &* blockCapacity }
   }
 }
 
-/// A continuous parameter in one block: smoothed, and with what is connected to its port added.
+/// A continuous parameter in one block: smoothed, with the modulation at its port added.
 public struct ParameterStream: BitwiseCopyable {
-  /// The value at the block's first frame, one an element.
+  /// The values at the block's first frame, one per element.
   public var values: UnsafePointer<Float>
-  /// nil when every element rests for the whole block; else element e's frames at `stream + 64 * e`.
+  /// nil when every element is constant in this block; otherwise the frames of element e at `stream + 64 *
+  /// e`.
   public var stream: UnsafePointer<Float>?
-  /// 1 (for all channels) or one a channel.
+  /// 1 (for all channels) or one per channel.
   public var elements: Int
 
+  /// A stream of `elements` values.
   public init(values: UnsafePointer<Float>, stream: UnsafePointer<Float>?, elements: Int) {
     self.values = values
     self.stream = stream
     self.elements = elements
   }
 
+  /// True when every element is constant in this block.
   @inlinable public var isSteady: Bool { @_noLocks get { stream == nil } }
 
   /// The value for `channel` at the block's first frame.
@@ -81,14 +91,17 @@ public struct ParameterStream: BitwiseCopyable {
   }
 }
 
-/// A parameter that changes by crossfade (a choice such as a waveform, or a time): while it changes,
+/// A parameter that changes by crossfade (a choice such as a waveform, or a delay time). While it changes,
 /// compute with `old` and with `new`, and mix `old * (1 - blend) + new * blend`.
 public struct CrossfadeStream: BitwiseCopyable {
+  /// Value that fades out.
   public var old: Float
+  /// Value that fades in.
   public var new: Float
-  /// nil when at rest (then `old == new`); else one gain a frame.
+  /// nil when at rest (then `old == new`); otherwise one gain per frame.
   public var blend: UnsafePointer<Float>?
 
+  /// A change from `old` to `new`; `blend` is nil at rest.
   public init(old: Float, new: Float, blend: UnsafePointer<Float>?) {
     self.old = old
     self.new = new
@@ -96,17 +109,21 @@ public struct CrossfadeStream: BitwiseCopyable {
   }
 }
 
-/// What the driver lends the engine for one period: pointers to each of its channels, or nil where
-/// a channel does not exist (then inputs read as silence, and outputs go nowhere).
+/// The driver's channels for one period: a pointer to each, or nil where a channel does not exist (such
+/// inputs read as silence, and such outputs are discarded).
 public struct DriverChannels {
+  /// Maximum number of driver channels in each direction.
   @inlinable public static var capacity: Int { @_noLocks get { 256 } }
+  /// Input buffers of the period, by channel.
   public var inputs: UnsafeMutablePointer<UnsafePointer<Float>?>
+  /// Output buffers of the period, by channel.
   public var outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>
   /// Frames of the period before this block.
   public var offset: Int
-  /// `MidiInput.ports` of them, with what came in in the period; nil where the driver has none.
+  /// The period's events on each of `MidiInput.ports` ports; nil where the driver has no MIDI.
   public var midi: UnsafePointer<MidiInput>?
 
+  /// Channels of a period; `inputs` and `outputs` have `capacity` entries.
   @_noLocks public init(
     inputs: UnsafeMutablePointer<UnsafePointer<Float>?>,
     outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>, offset: Int,
@@ -119,16 +136,18 @@ public struct DriverChannels {
   }
 }
 
-/// What is the same for every node in one block.
+/// Data that is the same for every node in one block.
 public struct BlockContext: BitwiseCopyable {
-  /// 1...64.
+  /// Length in frames, 1...64.
   public var frames: Int
   /// Engine time of the first frame.
   public var time: Int64
-  /// Frames a second.
+  /// Sample rate, Hz.
   public var rate: Float
+  /// The driver's channels in this period.
   public var driver: UnsafePointer<DriverChannels>
 
+  /// Data of a block; `rate` in Hz.
   public init(frames: Int = 0, time: Int64 = 0, rate: Float, driver: UnsafePointer<DriverChannels>) {
     self.frames = frames
     self.time = time
@@ -137,20 +156,22 @@ public struct BlockContext: BitwiseCopyable {
   }
 }
 
-/// Where one node finds its ports, parameters and events: the same in every block of a plan.
+/// Addresses of one node's ports, parameters and events: the same in every block of a plan.
 public struct NodeContext: BitwiseCopyable {
   /// Audio inputs, in the order of the kind's description, events left out.
   public var inputs: UnsafePointer<InputPort>
+  /// Audio outputs, likewise.
   public var outputs: UnsafePointer<OutputPort>
-  /// By the parameter's position in the kind's description; only those with `smoothing: .ramp` count.
+  /// Streams by the parameter's position in the kind's description; valid only for `smoothing: .ramp`.
   public var parameters: UnsafePointer<ParameterStream>
-  /// By the parameter's position; only those with `smoothing: .crossfade` count. See `Kernel.followsCount`.
+  /// Streams by the parameter's position; valid only for `smoothing: .crossfade`. See `Kernel.followsCount`.
   public var crossfades: UnsafePointer<CrossfadeStream>
-  /// What came in on the events input and directly (`note piano on C4`), in order.
+  /// Events from the events input and direct ones (`note piano on C4`), in order.
   public var events: UnsafePointer<EventQueue>
   /// The events output, if the kind has one.
   public var eventOutput: UnsafeMutablePointer<EventQueue>?
 
+  /// Addresses of one node.
   public init(
     inputs: UnsafePointer<InputPort>, outputs: UnsafePointer<OutputPort>,
     parameters: UnsafePointer<ParameterStream>, crossfades: UnsafePointer<CrossfadeStream>,
@@ -165,15 +186,17 @@ public struct NodeContext: BitwiseCopyable {
   }
 }
 
-/// Everything that a kernel sees of one block: a handle, small enough to be handed over in registers.
+/// A kernel's view of one block: a handle small enough for registers.
 ///
-/// A block never crosses a multiple of 64 of engine time, so it has 1...64 frames, and a full period
-/// that starts on such a multiple is cut into full blocks.
+/// A block never crosses a multiple of 64 of engine time, so it has 1...64 frames, and a full period that
+/// starts on such a multiple is cut into full blocks.
 public struct Block: BitwiseCopyable {
+  /// Length in frames, 1...64.
   public let frames: Int
   @usableFromInline let context: UnsafePointer<BlockContext>
   @usableFromInline let node: UnsafePointer<NodeContext>
 
+  /// The block of `context` as `node` sees it.
   @inlinable @_noLocks public init(
     _ context: UnsafePointer<BlockContext>, _ node: UnsafePointer<NodeContext>
   ) {
@@ -182,37 +205,49 @@ public struct Block: BitwiseCopyable {
     self.node = node
   }
 
+  /// Engine time of the first frame.
   @inlinable public var time: Int64 { @_noLocks get { context.pointee.time } }
+  /// Sample rate, Hz.
   @inlinable public var rate: Float { @_noLocks get { context.pointee.rate } }
+  /// The driver's channels in this period.
   @inlinable public var driver: UnsafePointer<DriverChannels> { @_noLocks get { context.pointee.driver } }
+  /// Audio inputs, in the order of the kind's description.
   @inlinable public var inputs: UnsafePointer<InputPort> { @_noLocks get { node.pointee.inputs } }
+  /// Audio outputs, in the order of the kind's description.
   @inlinable public var outputs: UnsafePointer<OutputPort> { @_noLocks get { node.pointee.outputs } }
+  /// Streams by the parameter's position; valid only for `smoothing: .ramp`.
   @inlinable public var parameters: UnsafePointer<ParameterStream> {
     @_noLocks get { node.pointee.parameters }
   }
+  /// Streams by the parameter's position; valid only for `smoothing: .crossfade`.
   @inlinable public var crossfades: UnsafePointer<CrossfadeStream> {
     @_noLocks get { node.pointee.crossfades }
   }
+  /// Events for the node in this block, in order.
   @inlinable public var events: UnsafePointer<EventQueue> { @_noLocks get { node.pointee.events } }
+  /// The events output, if the kind has one.
   @inlinable public var eventOutput: UnsafeMutablePointer<EventQueue>? {
     @_noLocks get { node.pointee.eventOutput }
   }
 }
 
-/// What a kernel is made from. Worker.
+/// Everything a kernel is made from. Worker.
 public struct KernelConfiguration: Sendable {
+  /// Sample rate, Hz.
   public var rate: Double
   /// Channels of each audio input, and of each audio output, in the description's order.
   public var inputs: [Int]
+  /// Channels of each audio output.
   public var outputs: [Int]
-  /// Initial values by the parameter's position in the kind's description, one an element (row by row
-  /// for two dimensions): gains linear, choices and toggles as numbers, files and texts as 0.
+  /// Initial values by the parameter's position in the kind's description, one per element (row by row for
+  /// two dimensions): gains linear, choices and toggles as numbers, files and texts as 0.
   public var values: [[Float]]
-  /// What makes a node's random numbers its own. The same node of the same file gets the same one.
+  /// Seed of the node's random numbers. The same node of the same file always has the same seed.
   public var seed: UInt64
-  /// How samples are read where the node leaves it open.
+  /// Sample interpolation for nodes that do not set it.
   public var quality: SampleQuality
 
+  /// A configuration; `rate` in Hz.
   public init(
     rate: Double, inputs: [Int], outputs: [Int], values: [[Float]], seed: UInt64 = 0,
     quality: SampleQuality = .four
@@ -225,17 +260,18 @@ public struct KernelConfiguration: Sendable {
     self.quality = quality
   }
 
+  /// Initial value of a parameter's element.
   public func value(_ parameter: Int, _ element: Int = 0) -> Float { values[parameter][element] }
 }
 
-/// Points of interpolation between the frames of a sample.
+/// Interpolation between the frames of a sample, by number of points.
 public enum SampleQuality: String, CaseIterable, Sendable {
   case four = "4-point"
   case eight = "8-point"
   case sinc
 }
 
-/// What a kernel says after a block.
+/// Result of a block.
 public enum Activity: UInt8, Sendable {
   /// The outputs hold sound.
   case sounding
@@ -243,88 +279,101 @@ public enum Activity: UInt8, Sendable {
   case silent
 }
 
-/// The sound of one node kind: plain state in memory that the engine owns, and how it makes a block.
+/// The DSP of one node kind: plain state in memory that the engine owns, and the code that renders a block.
 ///
-/// A kernel is trivial (no references, nothing to release): its struct is moved into fixed memory and
-/// stays at that address. `memory` is zeroed, 64-byte aligned, page-touched and lives as long as it.
+/// A kernel is trivial (no references, nothing to release): its struct is moved into fixed memory and stays
+/// at that address. `memory` is zeroed, 64-byte aligned and page-touched, and lives as long as the kernel.
 ///
-/// Every kernel gives the same bits however its frames are split into blocks: vectors are computed
-/// whole, and what runs at a control rate counts frames of its own.
+/// Every kernel gives the same bits however its frames are split into blocks. Vectors are computed whole, and
+/// control-rate code counts frames of its own.
 public protocol Kernel: BitwiseCopyable, KernelMetatype {
   /// Bytes of `memory` that such a kernel needs. Worker.
   static func memorySize(_ configuration: KernelConfiguration) -> Int
-  /// Frames that its sound is late, for as long as it lives; parallel paths are delayed as much. Worker.
+  /// Latency in frames, constant over the kernel's life; parallel paths are delayed by as much. Worker.
   static func latency(_ configuration: KernelConfiguration) -> Int
-  /// Worker.
+  /// Creates a kernel that uses `memory`, of `memorySize` bytes. Worker.
   init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer)
-  /// Makes one block. Audio thread.
+  /// Renders one block. Audio thread.
   @_noLocks mutating func process(_ block: Block) -> Activity
-  /// Input is silent and no tail is left: `process` would return silence until something comes in.
-  /// Asked when a 64-frame cell of engine time ends; the renderer then leaves the node out until its
-  /// input sounds, an event comes or a parameter moves. Never true for a source that sounds. The
-  /// kernel may zero inaudible rests of state (below -200 dB) when it says so. Audio thread.
+  /// True when the input is silent and no tail is left: `process` would return silence until input arrives.
+  /// Called at the end of a 64-frame cell of engine time. The renderer then skips the node until its input
+  /// sounds, an event comes or a parameter moves. Never true for a source that sounds. The kernel may zero
+  /// inaudible state (below -200 dB) when it returns true. Audio thread.
   @_noLocks mutating func isFinished() -> Bool
-  /// More channels: moves its state into `memory`, sized for them. Each channel goes on from the one that
-  /// `Widening.source` names. The old memory is freed by the worker afterwards. Audio thread.
+  /// Widens the kernel to more channels: moves its state into `memory`, sized for them. Each channel
+  /// continues the one that `Widening.source` gives. The worker frees the old memory afterwards. Audio
+  /// thread.
   @_noLocks mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer)
-  /// Whether what it does depends on how many channels the document gives its first input, which may be fewer
-  /// than it has: then `crossfades`, behind the last parameter, has that count, and changes with it by
+  /// True when the algorithm depends on the document's channel count of the first input, which may be smaller
+  /// than the actual one. `crossfades` then has that count behind the last parameter, and it changes by
   /// crossfade.
   static var followsCount: Bool { get }
-  /// A parameter with `smoothing: .kernel` is to go to `value` over `frames`. Audio thread.
+  /// Moves a parameter with `smoothing: .kernel` to `value` over `frames`. Audio thread.
   @_noLocks mutating func set(_ parameter: Int, element: Int, to value: Float, over frames: Int)
-  /// An instrument or a file (or nil) to play from now on. The kernel counts its uses in the
-  /// resource, and goes on using the old one for what sounds. Audio thread.
+  /// Hands over an instrument or file (or nil) to play from now on. The kernel counts its uses in the
+  /// resource, and keeps the old one for sounding voices. Audio thread.
   @_noLocks mutating func use(_ resource: UnsafeMutablePointer<ResourceHeader>?)
-  /// The rate changed while no audio thread ran: keep pitch and time. `memory`: zeroed, as much as
-  /// `memorySize` wants at the new rate, where that is another size; what it had is freed afterwards.
-  /// Worker.
+  /// Adapts to a new sample rate, keeping pitch and time; no audio thread runs. `memory`: zeroed, of the size
+  /// that `memorySize` gives for the new rate, if that differs. The old memory is freed afterwards. Worker.
   mutating func retune(from old: Double, to new: Double, memory: UnsafeMutableRawPointer?)
-  /// It is about to be freed and no audio thread sees it any more: what it still uses is counted in
+  /// Called before the kernel is freed, when no audio thread uses it. Resources still in use are counted in
   /// `ResourceHeader.returned`. Worker.
   mutating func release()
-  /// How many voices sound, for the views. Audio thread.
+  /// Number of sounding voices, for the views. Audio thread.
   var voices: Int { @_noLocks get }
 }
 
 extension Kernel {
+  /// Default: a kernel without memory of its own, in bytes.
   public static func memorySize(_ configuration: KernelConfiguration) -> Int { 0 }
+  /// Default: no latency, in frames.
   public static func latency(_ configuration: KernelConfiguration) -> Int { 0 }
+  /// Default: never finished, so the renderer never skips it.
   @inlinable @_noLocks public mutating func isFinished() -> Bool { false }
+  /// Keeps no state per channel.
   @inlinable @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {}
+  /// Independent of the document's channel count.
   public static var followsCount: Bool { false }
+  /// Ignores the parameter.
   @inlinable @_noLocks public mutating func set(
     _ parameter: Int, element: Int, to value: Float, over frames: Int
   ) {}
+  /// Ignores the resource.
   @inlinable @_noLocks public mutating func use(_ resource: UnsafeMutablePointer<ResourceHeader>?) {}
+  /// Keeps no state that depends on the rate.
   public mutating func retune(from old: Double, to new: Double, memory: UnsafeMutableRawPointer?) {}
+  /// Nothing to release.
   public mutating func release() {}
+  /// Default: a kernel without voices.
   @inlinable public var voices: Int { @_noLocks get { 0 } }
 }
 
-/// The head of everything that a worker loads and an audio thread plays (an instrument, a file).
-/// The real data follows in the same allocation or behind pointers; the resource's owner knows.
+/// Header of every resource that a worker loads and an audio thread plays (an instrument, a file). The data
+/// follows in the same allocation or behind pointers; the resource's owner knows its layout.
 public struct ResourceHeader {
-  /// How many kernels and voices use it, counted by the audio threads with `count`.
+  /// Number of kernels and voices that use it. The audio threads update it with `count`.
   public internal(set) var uses: Int32 = 0
-  /// Uses of kernels that were freed while they sounded, counted by the worker.
+  /// Uses by kernels that were freed while they sounded; updated by the worker.
   public var returned: Int32 = 0
-  /// How often something was not read from disk in time and played as silence, counted by the audio threads
-  /// with `countUnderrun`.
+  /// Number of reads that came too late and were replaced by silence. The audio threads update it with
+  /// `countUnderrun`.
   public internal(set) var underruns: Int32 = 0
-  /// What follows this header, as the owner numbers it (1 instrument, 2 audio file).
+  /// Type of the data behind the header, as its owner defines it (1 instrument, 2 audio file).
   public var type: Int32
 
+  /// A header without uses.
   public init(type: Int32) { self.type = type }
 
-  /// When a resource has been replaced and this is false, the worker frees it. Worker.
+  /// The worker frees a replaced resource once this is false. Worker.
   public var isUsed: Bool { uses &- returned > 0 }
 }
 
-/// The types of kernels cross threads, in the engine's table of kinds; from 6.2 on, Swift wants to
-/// be told.
+/// Kernel types cross threads in the engine's table of kinds; Swift 6.2 and later require this to be
+/// declared.
 #if compiler(>=6.2)
+  /// Metatype that may cross threads.
   public typealias KernelMetatype = SendableMetatype
 #else
+  /// No requirement before Swift 6.2.
   public typealias KernelMetatype = Any
 #endif

@@ -1,27 +1,28 @@
-/// What came in on one of the driver's MIDI ports in one period.
+/// Events received on one of the driver's MIDI ports in one period.
 public struct MidiInput: BitwiseCopyable {
-  /// Ports that there may be.
+  /// Maximum number of ports.
   @inlinable public static var ports: Int { @_noLocks get { 16 } }
 
   /// Offsets count from the period's start.
   public private(set) var events = EventQueue()
+  /// Number of events.
   public var count: Int { @_noLocks get { events.count } }
-  /// Of this period.
+  /// Events dropped in this period.
   public var dropped: Int { @_noLocks get { events.dropped } }
-  /// Another number, from 1 on, each time that what was connected is gone: what it held ends, before these
-  /// events.
+  /// Connection generation, from 1. It changes each time a connection is lost; notes held until then end
+  /// before these events.
   public var era: Int
 
-  /// Worker.
+  /// Allocates an empty input. Worker.
   public init(era: Int) { self.era = era }
 
-  /// Worker.
+  /// Frees the memory. Worker.
   public func deallocate() { events.deallocate() }
 
-  /// Inserts behind all events of the same or an earlier offset. Audio thread.
+  /// Inserts after all events of the same or an earlier offset. Audio thread.
   @_noLocks public mutating func append(_ event: Event) { events.append(event) }
 
-  /// Audio thread.
+  /// Empties the queue. Audio thread.
   @_noLocks public mutating func removeAll() {
     events.removeAll()
     _ = events.takeDropped()

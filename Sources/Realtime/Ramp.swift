@@ -1,18 +1,18 @@
-/// A value that moves smoothly to a target: the one kind of movement in the program.
+/// A value that moves smoothly to a target: the one kind of smoothing in the program.
 ///
-/// A move is the minimum-jerk polynomial of degree five (T. Flash and N. Hogan, "The coordination of
-/// arm movements", 1985) from the present value, speed and acceleration to rest at the target. It is
-/// complementary (a fade in and a fade out that start together sum to one), its residue above 5 kHz
-/// over 10 ms lies below -110 dB, and a new target in mid-move joins without a kink.
+/// A move is the minimum-jerk polynomial of degree five (T. Flash and N. Hogan, "The coordination of arm
+/// movements", 1985) from the present value, speed and acceleration to rest at the target. It is
+/// complementary: a fade in and a fade out that start together sum to one. Its residue above 5 kHz over 10 ms
+/// lies below -110 dB. A new target in mid-move joins without a kink.
 ///
-/// The value is a function of the frames counted since the move began, so that splitting a block
-/// never changes a bit.
+/// The value is a function of the frames counted since the move began, so splitting a block never changes a
+/// bit.
 public struct Ramp: Sendable, BitwiseCopyable {
-  /// Where the value comes to rest.
+  /// Final value.
   public private(set) var target: Float
   private var frame: Int32 = 0
   private var length: Int32 = 0
-  /// Powers of normalised time 0...5 of the distance from the target.
+  /// Polynomial coefficients of the distance from the target, by powers 0...5 of normalised time.
   private var c0: Float = 0
   private var c1: Float = 0
   private var c2: Float = 0
@@ -20,9 +20,10 @@ public struct Ramp: Sendable, BitwiseCopyable {
   private var c4: Float = 0
   private var c5: Float = 0
 
-  /// At rest at `value`.
+  /// A ramp at rest at `value`.
   @_noLocks public init(_ value: Float) { target = value }
 
+  /// True until the target is reached.
   public var isMoving: Bool { @_noLocks get { frame < length } }
 
   /// Frames until rest.
@@ -35,8 +36,8 @@ public struct Ramp: Sendable, BitwiseCopyable {
     target + (c0 + t * (c1 + t * (c2 + t * (c3 + t * (c4 + t * c5)))))
   }
 
-  /// Its state at the next frame: the distance from the target, its change within a length of the move, and
-  /// the change of that.
+  /// State at the next frame: distance from the target, and its first and second derivative in normalised
+  /// time.
   private var motion: (distance: Float, speed: Float, acceleration: Float) {
     @_noLocks get {
       guard isMoving else { return (0, 0, 0) }
@@ -49,8 +50,8 @@ public struct Ramp: Sendable, BitwiseCopyable {
     }
   }
 
-  /// Its absolute value never exceeds this again, even if it is sent to its target anew, at the same pace, any
-  /// number of times. The value itself says nothing of that: a ramp that is sent there in mid-move swings past.
+  /// Upper bound of the absolute value from here on, even if the same target is set again any number of times
+  /// at the same pace. The value alone gives no such bound: a ramp with a new target in mid-move overshoots.
   public var ceiling: Float {
     @_noLocks get {
       let motion = motion
@@ -58,7 +59,7 @@ public struct Ramp: Sendable, BitwiseCopyable {
     }
   }
 
-  /// Starts moving to `newTarget`, to be reached after `frames` (0: at once). Audio thread.
+  /// Starts a move to `newTarget` over `frames` (0: at once). Audio thread.
   @_noLocks public mutating func move(to newTarget: Float, over frames: Int) {
     guard frames > 0 else {
       self = Ramp(newTarget)
@@ -83,7 +84,7 @@ public struct Ramp: Sendable, BitwiseCopyable {
 
   /// Writes the values of the next `frames` frames (at most 64) and advances. Audio thread.
   ///
-  /// `output` has room for 64 floats; what lies behind `frames` is unspecified.
+  /// `output` has room for 64 floats; the values behind `frames` are unspecified.
   @_noLocks public mutating func fill(_ output: UnsafeMutablePointer<Float>, frames: Int) {
     let left = framesLeft
     let moving = left < frames ? left : frames
@@ -108,13 +109,13 @@ public struct Ramp: Sendable, BitwiseCopyable {
     frame &+= Int32(truncatingIfNeeded: moving)
   }
 
-  /// Moves on by `frames` without writing. Audio thread.
+  /// Advances by `frames` without writing. Audio thread.
   @_noLocks public mutating func skip(_ frames: Int) {
     let left = framesLeft
     frame &+= Int32(truncatingIfNeeded: left < frames ? left : frames)
   }
 
-  /// What is left of the move takes `factor` times as many frames: the same time at another rate. Worker.
+  /// Stretches the rest of the move by `factor`: the same time at another rate. Worker.
   public mutating func stretch(by factor: Double) {
     guard isMoving else { return }
     let part = Double(frame) / Double(length)
@@ -123,18 +124,21 @@ public struct Ramp: Sendable, BitwiseCopyable {
   }
 }
 
-/// A setting that cannot glide, such as a waveform or a delay time: the old and the new are both
+/// A setting that cannot glide, such as a waveform or a delay time: the old and the new setting are both
 /// computed while `blend` goes from 0 (all old) to 1 (all new).
 ///
 /// A change that arrives during a blend waits until the blend is done; the last one wins.
 public struct Crossfade: Sendable, BitwiseCopyable {
+  /// Setting that fades out.
   public private(set) var old: Float
+  /// Setting that fades in.
   public private(set) var new: Float
+  /// Gain of `new`, from 0 to 1.
   public private(set) var blend: Ramp
   private var waiting: Float
   private var length: Int32 = 0
 
-  /// At rest at `value`.
+  /// A ramp at rest at `value`.
   @_noLocks public init(_ value: Float) {
     old = value
     new = value
@@ -142,9 +146,10 @@ public struct Crossfade: Sendable, BitwiseCopyable {
     blend = Ramp(1)
   }
 
+  /// True during a blend.
   public var isMoving: Bool { @_noLocks get { blend.isMoving } }
 
-  /// Where it will come to rest.
+  /// Final value, once a waiting change is done.
   public var target: Float { @_noLocks get { waiting } }
 
   /// Starts (or queues) the change to `value`. Audio thread.
@@ -174,8 +179,8 @@ public struct Crossfade: Sendable, BitwiseCopyable {
     length = Int32(clamping: Int64((Double(length) * factor).rounded()))
   }
 
-  /// Ends a finished blend and starts one that waits. Called where a 64-frame cell of engine time
-  /// ends, and only there, so that the split into blocks changes nothing. Audio thread.
+  /// Ends a finished blend and starts a waiting one. Called only at the end of a 64-frame cell of engine
+  /// time, so that the split into blocks changes nothing. Audio thread.
   @_noLocks public mutating func settle() {
     guard !blend.isMoving else { return }
     old = new

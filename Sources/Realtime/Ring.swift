@@ -1,12 +1,12 @@
 import Synchronization
 
-/// A queue from one thread to one other: bounded, wait-free, elements copied as bytes.
+/// A bounded, wait-free queue from one thread to one other; elements are copied as bytes.
 ///
-/// It is not generic, since the compiler checks only code that it can see specialised: the owner of
-/// the ring knows what the bytes are. It is a handle: copying it counts no references.
+/// It is not generic, since the compiler checks only specialised code. The owner of the ring knows the
+/// element type. It is a handle: copying it counts no references.
 public struct Ring: @unchecked Sendable {
   private struct Positions: ~Copyable {
-    /// Elements ever written and read; each is stored by one side only.
+    /// Total numbers of elements written and read; each is stored by one side only.
     let written = Atomic<Int>(0)
     let read = Atomic<Int>(0)
   }
@@ -14,7 +14,7 @@ public struct Ring: @unchecked Sendable {
   private let positions: UnsafeMutablePointer<Positions>
   private let storage: UnsafeMutableRawPointer
   private let stride: Int
-  /// Bytes of an element that count: what follows up to its stride is not the element's.
+  /// Bytes copied per element, without the padding up to its stride.
   private let size: Int
   private let mask: Int
 
@@ -31,7 +31,7 @@ public struct Ring: @unchecked Sendable {
     positions.initialize(to: Positions())
   }
 
-  /// Once both threads are done with it. Worker.
+  /// Call this when both threads are done with it. Worker.
   public func deallocate() {
     storage.deallocate()
     positions.deinitialize(count: 1)
@@ -47,14 +47,14 @@ public struct Ring: @unchecked Sendable {
     return true
   }
 
-  /// The oldest element, in place until `pop`; nil when there is none. Reading thread.
+  /// The oldest element, in place until `pop`; nil when the ring is empty. Reading thread.
   @_noLocks public func peek() -> UnsafeMutableRawPointer? {
     let position = positions.pointee.read.load(ordering: .relaxed)
     guard position != positions.pointee.written.load(ordering: .acquiring) else { return nil }
     return storage + (position & mask) &* stride
   }
 
-  /// Gives the place of the oldest element back. Reading thread.
+  /// Removes the oldest element. Reading thread.
   @_noLocks public func pop() {
     let position = positions.pointee.read.load(ordering: .relaxed)
     positions.pointee.read.store(position &+ 1, ordering: .releasing)

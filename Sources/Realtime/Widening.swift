@@ -1,8 +1,8 @@
-/// Channels of up to eight audio ports.
+/// Channel counts of up to eight audio ports.
 public struct PortCounts: BitwiseCopyable, Sendable, Equatable {
   private let counts: UInt64
 
-  /// At most 255 a port; what lies beyond the eighth is left out. Worker.
+  /// Channel counts, at most 255 per port; ports beyond the eighth are left out. Worker.
   public init(_ list: [Int]) {
     counts = list.prefix(8).reversed().reduce(0) { $0 << 8 | UInt64(UInt8(clamping: $1)) }
   }
@@ -13,14 +13,18 @@ public struct PortCounts: BitwiseCopyable, Sendable, Equatable {
   }
 }
 
-/// More channels for a kernel's audio ports, in the description's order.
+/// A change of a kernel's audio ports to more channels, in the description's order.
 public struct Widening: BitwiseCopyable, Sendable {
+  /// Channels of each input before.
   public let oldInputs: PortCounts
+  /// Channels of each output before.
   public let oldOutputs: PortCounts
+  /// Channels of each input afterwards.
   public let inputs: PortCounts
+  /// Channels of each output afterwards.
   public let outputs: PortCounts
 
-  /// From as many to as many. Worker.
+  /// A change between two lists of counts. Worker.
   public init(
     inputs oldInputs: [Int], outputs oldOutputs: [Int], toInputs inputs: [Int], outputs: [Int]
   ) {
@@ -30,12 +34,11 @@ public struct Widening: BitwiseCopyable, Sendable {
     self.outputs = PortCounts(outputs)
   }
 
-  /// The channel of `from` that goes on as `channel` of `to`, as cables spread so many channels: by the
-  /// "speakers" rules of the Web Audio API where these up-mix, else by its number. -1: a channel that was not
-  /// there. Never above `channel`.
+  /// The channel of `from` that channel `channel` of `to` continues: by the "speakers" rules of the Web Audio
+  /// API where these up-mix, otherwise by number. -1: a new channel. Never above `channel`.
   @_noLocks public static func source(of channel: Int, from: Int, to: Int) -> Int {
     if from == 1, to == 2 || to == 4 { return channel < 2 ? 0 : -1 }
-    // The centre; and the sides of a quadraphony.
+    // The centre; and the surround channels of quadraphony.
     if from == 1, to == 6 { return channel == 2 ? 0 : -1 }
     if from == 4, to == 6 { return channel < 2 ? channel : channel < 4 ? -1 : channel &- 2 }
     return channel < from ? channel : -1

@@ -1,8 +1,8 @@
 import CSndfile
 
-/// Audio that lies in memory.
+/// Audio files in memory.
 extension AudioFile {
-  /// Decodes the compressed sample of a SoundFont 3 bank; the first channel counts. Worker.
+  /// Decodes the compressed sample of a SoundFont 3 bank; the first channel is used. Worker.
   static func read(
     _ bytes: UnsafeRawBufferPointer, path: String, in pool: SamplePool
   ) throws(LoadError) -> AudioFile {
@@ -18,11 +18,11 @@ extension AudioFile {
     return try AudioFile(facts, channels: 1, floats: samples, in: pool)
   }
 
-  /// Decodes a whole sound file, as one from the disk is. Worker.
+  /// Decodes a whole sound file, like one from the disk. Worker.
   static func read(
     file bytes: [UInt8], path: String, isReversed: Bool = false, in pool: SamplePool
   ) throws(LoadError) -> AudioFile {
-    // The closure's error would have no type.
+    // A `Result`, since errors from the closure would lose their type.
     let sound: Result<SoundFile, LoadError> = bytes.withUnsafeBytes { bytes in
       do throws(LoadError) { return .success(try SoundFile(bytes, path: path)) } catch {
         return .failure(error)

@@ -2,10 +2,10 @@ import CSamplerate
 import CSndfile
 import Glibc
 
-/// Audio files as libsndfile reads them. Worker.
+/// Reading of audio files through libsndfile. Worker.
 extension AudioFile {
-  /// Reads a whole file, converted to `rate` when that is given and differs; `folded`: more than two
-  /// channels become two; `isReversed`: its last frame is the first. Worker.
+  /// Reads a whole file, converted to `rate` if that is given and differs. `folded`: more than two channels
+  /// become two. `isReversed`: the last frame comes first. Worker.
   static func read(
     _ path: String, rate wanted: Double? = nil, folded: Bool = false, isReversed: Bool = false,
     in pool: SamplePool = SamplePool(),
@@ -16,7 +16,7 @@ extension AudioFile {
       showing: progress)
   }
 
-  /// Reads a whole file that is open; one from memory cannot stream. Worker.
+  /// Reads a whole open file; a file in memory cannot stream. Worker.
   static func read(
     _ sound: SoundFile, rate wanted: Double? = nil, folded: Bool, isReversed: Bool, mayStream: Bool = false,
     in pool: SamplePool, showing progress: LoadProgress? = nil
@@ -28,7 +28,7 @@ extension AudioFile {
       path: path, format: formatName(info.format), rate: Double(info.samplerate),
       originalRate: Double(info.samplerate), originalFrames: 0, missingBytes: sound.missingBytes)
     facts.isCut = sound.lacksEnd
-    // A damaged header may promise more than the disk holds: believe what can be read.
+    // A damaged header may promise more than the disk holds, so only actual frames count.
     let promised = Int(info.frames)
     let isFolded = folded && channels > 2
     let isShort = hasShorts(info.format) && !isFolded && (wanted == nil || wanted == facts.rate)
@@ -68,7 +68,7 @@ extension AudioFile {
     return try AudioFile(facts, channels: channels, floats: samples, in: pool)
   }
 
-  /// The same as a stream, where the file is so large that it shall be one.
+  /// The file as a stream, if it is large enough for that; nil otherwise.
   private static func streamed(
     _ facts: Facts, _ sound: SoundFile, rate wanted: Double?, isFolded: Bool, isReversed: Bool,
     _ isShort: Bool, _ pool: SamplePool
@@ -105,10 +105,10 @@ extension AudioFile {
       waits: pool.options.waits)
   }
 
-  /// Whether a sample of a file of floats is one: a number, and at most 120 dB above full scale.
+  /// True for a valid float sample: not NaN, and at most 120 dB above full scale.
   static func isSound(_ value: Float) -> Bool { value.magnitude <= 1e6 }
 
-  /// Whether 16 bits hold all that such a file has.
+  /// True when 16 bits hold everything in a file of this format.
   private static func hasShorts(_ format: Int32) -> Bool {
     switch Int(format) & SF_FORMAT_SUBMASK {
     case SF_FORMAT_PCM_16, SF_FORMAT_PCM_S8, SF_FORMAT_PCM_U8: true
@@ -141,8 +141,8 @@ extension AudioFile {
     }
   }
 
-  /// More than two channels to stereo: 4 and 6 by Web Audio's rules for quad and 5.1, others by turns to
-  /// the left and the right.
+  /// Mixes more than two channels down to stereo: 4 and 6 by the Web Audio rules for quad and 5.1, others
+  /// alternately to the left and the right.
   static func fold(_ samples: [Float], channels: Int) -> [Float] {
     let half = Float(0.5).squareRoot()
     let sides: [(Float, Float)] =
@@ -168,7 +168,7 @@ extension AudioFile {
     var chunk = SF_INSTRUMENT()
     let size = Int32(MemoryLayout<SF_INSTRUMENT>.size)
     guard sf_command(file, Int32(SFC_GET_INSTRUMENT), &chunk, size) == SF_TRUE else { return (nil, nil) }
-    // A base note of 0 is what writers put that know none.
+    // Writers that do not know the base note write 0.
     let key = (1...127).contains(chunk.basenote) ? Int(chunk.basenote) : nil
     guard chunk.loop_count > 0, let place = MemoryLayout<SF_INSTRUMENT>.offset(of: \.loop_count) else {
       return (nil, key)
@@ -179,7 +179,7 @@ extension AudioFile {
       return (
         bytes.load(fromByteOffset: at, as: Int32.self),
         Int(bytes.load(fromByteOffset: at + 4, as: UInt32.self)),
-        // One behind the last frame: libsndfile adds one to what the chunk says.
+        // Exclusive: libsndfile adds one to the chunk's value.
         min(Int(bytes.load(fromByteOffset: at + 8, as: UInt32.self)), frames)
       )
     }

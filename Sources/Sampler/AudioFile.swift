@@ -1,14 +1,14 @@
 import Glibc
 
-/// A decoded audio file: planes of 16-bit numbers or of floats, every channel surrounded by silence so that
-/// interpolation may read a little beyond both ends. Immutable after loading. Worker.
+/// A decoded audio file: planes of 16-bit integers or of floats. Every channel is surrounded by silence, so
+/// that interpolation may read slightly beyond both ends. Immutable after loading. Worker.
 final class AudioFile: @unchecked Sendable {
   /// Silent frames before the first and after the last frame of every channel.
   static let margin = 16
-  /// More would not be a file for this program (12 hours of stereo at 48 kHz) but a damaged header.
+  /// Limit of the size in bytes: more (12 hours of stereo at 48 kHz) indicates a damaged header.
   static let largestFile = 1 << 32
 
-  /// A loop as the file itself states it.
+  /// A loop stated in the file.
   struct Loop: Hashable {
     var start: Int
     /// Exclusive.
@@ -16,27 +16,27 @@ final class AudioFile: @unchecked Sendable {
     var type = LoopType.forward
   }
 
-  /// What is known of a file beside its frames.
+  /// Properties of a file.
   struct Facts {
     var path: String
-    /// For example "WAV, 16-bit".
+    /// Description, for example "WAV, 16-bit".
     var format: String
     var rate: Double
-    /// From the file's instrument chunk.
+    /// Loop from the file's instrument chunk.
     var loop: Loop?
     var key: Int?
     /// Before conversion to another rate.
     var originalRate: Double
     var originalFrames: Int
-    /// Samples that are no numbers, or beyond all measure, and were replaced by silence.
+    /// Invalid samples (NaN or far too loud) that were replaced by silence.
     var badSamples = 0
-    /// Bytes that the file's head promises and the file does not have.
+    /// Bytes promised in the file's header but missing.
     var missingBytes = 0
-    /// Frames that its head promises; and it ends where it should not.
+    /// Frames promised in its header; `isCut`: the file ends early.
     var promisedFrames: Int?
     var isCut = false
 
-    /// So many were read.
+    /// Sets the number of frames read.
     mutating func setFrames(_ count: Int, promised: Int?) {
       originalFrames = count
       guard let promised, promised > count else { return }
@@ -48,11 +48,11 @@ final class AudioFile: @unchecked Sendable {
   let facts: Facts
   let channels: Int
   let frames: Int
-  /// Frames are the 16-bit numbers of the file, not floats.
+  /// Frames are the file's 16-bit integers, not floats.
   let isShort: Bool
   /// Frames from one channel to the next.
   let stride: Int
-  /// Only parts of it are in memory.
+  /// Only parts of the file are in memory.
   let stream: SampleStream?
   private let memory: SampleMemory?
   private let first: UnsafeMutableRawPointer
@@ -63,15 +63,15 @@ final class AudioFile: @unchecked Sendable {
   var key: Int? { facts.key }
 
   private var width: Int { isShort ? 2 : 4 }
-  /// In memory, now.
+  /// Memory in use now.
   var bytes: Int { stream?.bytes ?? stride * channels * width }
 
-  /// A channel's frames; `margin` frames may be read before the first and behind the last.
+  /// A channel's frames; `margin` frames may be read before the first and after the last.
   func plane(_ channel: Int) -> SamplePlane {
     SamplePlane(base: UnsafeRawPointer(first + channel * stride * width), isShort: isShort)
   }
 
-  /// Memory for so many silent frames.
+  /// Allocates memory with silent margins.
   private init(
     _ facts: Facts, channels: Int, frames: Int, isShort: Bool, in pool: SamplePool
   ) throws(LoadError) {
@@ -80,14 +80,14 @@ final class AudioFile: @unchecked Sendable {
     self.frames = frames
     self.isShort = isShort
     let width = isShort ? 2 : 4
-    // Whole cache lines, so that every channel starts as the first one does.
+    // Whole cache lines, so that every channel has the same alignment.
     let line = 64 / width
     stride = (frames + 2 * Self.margin + line - 1) / line * line
     let place = try pool.take(stride * channels * width, for: facts.path)
     stream = nil
     memory = place.0
     first = place.1 + Self.margin * width
-    // Not to be touched by the audio thread first.
+    // Touches the margins, so that the audio thread is not the first to do so.
     for channel in 0..<channels {
       let plane = place.1 + channel * stride * width
       memset(plane, 0, Self.margin * width)
@@ -95,7 +95,7 @@ final class AudioFile: @unchecked Sendable {
     }
   }
 
-  /// So many frames that are read from disk when they are wanted, but for those that notes begin with. Worker.
+  /// A stream: frames are read from disk on demand, except for the pinned starts of notes. Worker.
   init(
     _ facts: Facts, channels: Int, frames: Int, isShort: Bool, source: any FrameSource, waits: Bool
   ) throws(LoadError) {
@@ -112,9 +112,9 @@ final class AudioFile: @unchecked Sendable {
     self.stream = stream
   }
 
-  /// The same sound with its loop laid out so that playing on and on plays it backwards, or to and fro (the
-  /// frames at which it turns sound once); and where the loop is then. What lies behind the loop is behind it
-  /// still, after a last time forwards when it goes to and fro and `isLeft`. Worker.
+  /// The same sound with a backward or alternating loop laid out as a forward one (turning points sound
+  /// once), and its new loop. The part behind the loop stays behind it; for an alternating loop with
+  /// `isLeft`, one more forward pass comes before it. Worker.
   func unrolled(_ loop: Loop, isLeft: Bool, in pool: SamplePool) throws(LoadError) -> (AudioFile, Loop) {
     var backwards = loop.start..<loop.end
     var forwards = loop.end..<loop.end
@@ -142,7 +142,7 @@ final class AudioFile: @unchecked Sendable {
     return (result, Loop(start: start, end: end))
   }
 
-  /// What was read as interleaved floats, each finite. Worker.
+  /// A file from interleaved floats, all finite. Worker.
   convenience init(
     _ facts: Facts, channels: Int, floats: [Float], in pool: SamplePool
   ) throws(LoadError) {
@@ -150,7 +150,7 @@ final class AudioFile: @unchecked Sendable {
     spread(floats)
   }
 
-  /// What was read as interleaved 16-bit numbers. Worker.
+  /// A file from interleaved 16-bit integers. Worker.
   convenience init(
     _ facts: Facts, channels: Int, shorts: [Int16], in pool: SamplePool
   ) throws(LoadError) {
@@ -158,7 +158,7 @@ final class AudioFile: @unchecked Sendable {
     spread(shorts)
   }
 
-  /// One channel of 16-bit numbers that `fill` writes. Worker.
+  /// One channel of 16-bit integers, written by `fill`. Worker.
   convenience init(
     _ facts: Facts, shorts count: Int, in pool: SamplePool,
     fill: (UnsafeMutablePointer<Int16>) throws(LoadError) -> Void

@@ -1,10 +1,10 @@
 import Realtime
 
-/// A whole audio file as a player plays it: plain memory that a `Resource` owns.
+/// A whole audio file for players: plain memory owned by a `Resource`.
 struct AudioImage {
   static var type: Int32 { @_noLocks get { 2 } }
 
-  /// First, so that a pointer to it is a pointer to the whole.
+  /// First, so that a pointer to it is a pointer to the whole image.
   var header = ResourceHeader(type: type)
   /// Channel 0; the next starts `stride` bytes later.
   var plane: SamplePlane
@@ -12,16 +12,16 @@ struct AudioImage {
   var channels: Int
   var frames: Int
   var rate: Double
-  /// The same of the same file, at whatever rate.
+  /// Equal for the same file, at any rate.
   var identity: Int
-  /// Of a file that streams from disk: what of it is there.
+  /// Chunk table of a file that streams from disk.
   var stream: UnsafeMutablePointer<StreamTable>?
 }
 
 /// Loads audio files for players. Worker.
 public enum AudioFileLoader {
-  /// Decodes `path` and converts it to `rate` frames a second; of a large file only the beginning, the rest
-  /// while it plays.
+  /// Decodes `path` and converts it to `rate` Hz. Of a large file only the beginning is read; the rest
+  /// streams during playback.
   ///
   /// Throws when it cannot be read as audio. Worker.
   public static func load(
@@ -30,7 +30,7 @@ public enum AudioFileLoader {
     guard rate.isFinite, rate > 0 else { throw LoadError(path: path, "cannot be played at \(rate) Hz") }
     let file = try AudioFile.read(path, rate: rate, in: SamplePool(options), showing: options.progress)
     file.stream?.pin(0)
-    // What lies before the first frame of a loop.
+    // For the frames before the first frame of a loop.
     file.stream?.pin(file.frames - 1)
     let image = UnsafeMutablePointer<AudioImage>.allocate(capacity: 1)
     image.initialize(
@@ -48,7 +48,7 @@ public enum AudioFileLoader {
     return (resource, report)
   }
 
-  /// What a sound file is, read to its end where it is not so large that it would stream.
+  /// Properties of a sound file. A file too small to stream is read to its end.
   ///
   /// Throws when it cannot be read as audio. Worker.
   public static func inspect(path: String) throws(LoadError) -> AudioFileReport {
@@ -77,8 +77,7 @@ public enum AudioFileLoader {
 }
 
 extension Resource {
-  /// A player is about to begin so many seconds into it: of a file that streams, what it needs is read until then.
-  /// Worker.
+  /// Announces that a player will begin at this position: a streamed file is read ahead there. Worker.
   public func expect(seconds: Double) {
     guard header.pointee.type == AudioImage.type, seconds.isFinite else { return }
     let image = UnsafeRawPointer(header).assumingMemoryBound(to: AudioImage.self)
@@ -88,7 +87,7 @@ extension Resource {
 }
 
 extension AudioFile {
-  /// What was repaired while reading. Worker.
+  /// Repairs made while reading. Worker.
   func findings(file: String? = nil, line: Int = 0) -> [Finding] {
     var all: [Finding] = []
     let subject = file == nil ? "" : "`\(TextFile.shown(lastComponent(path)))`: "
@@ -115,7 +114,7 @@ extension AudioFile {
   }
 }
 
-/// The part of a path behind its last slash.
+/// The part of a path after its last slash.
 func lastComponent(_ path: String) -> String {
   path.split(separator: "/").last.map(String.init) ?? path
 }

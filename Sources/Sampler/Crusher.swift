@@ -1,8 +1,10 @@
 import Realtime
 
-/// Fewer levels and fewer frames: `bitred` and `decim`, 0...100, as sfizz has measured them of Cakewalk's players.
+/// Bit and sample rate reduction: `bitred` and `decim`, 0...100, as sfizz has measured them in Cakewalk's
+/// players.
 struct Crusher {
-  /// Levels between 0 and 1 (0: as many as there are), and of what is held, turns a frame (1: nothing is).
+  /// `levels`: number of levels between 0 and 1 (0: no reduction). `turn`: fraction of the hold time per
+  /// frame (1: no hold).
   private var levels: Float = 0
   private var turn: Float = 1
   private var held = SIMD2<Float>(repeating: 0)
@@ -19,7 +21,7 @@ struct Crusher {
     turn = Self.turn(decimation, rate)
   }
 
-  /// How much of the time for which `decim` holds a frame one frame is: that is 131 us (e^(d/28.45) - 1). Audio thread.
+  /// Fraction of the hold time per frame; the hold time is 131 us (e^(d/28.45) - 1). Audio thread.
   @_noLocks static func turn(_ depth: Float, _ rate: Float) -> Float {
     let limited = depth > 0 ? (depth < 100 ? depth : 100) : 0
     let frames = 1.313_298e-4 * (exponential(limited * 0.035_147) - 1) * rate
@@ -30,7 +32,8 @@ struct Crusher {
   @_noLocks @inline(__always) mutating func next(_ sound: SIMD2<Float>) -> SIMD2<Float> {
     var sound = sound
     if turn < 1 {
-      // Where nothing comes in and nothing is held, time stands still: it must not count how long nothing is asked for.
+      // Without input and held value the phase stands still: it must not depend on how long the sampler was
+      // skipped.
       if sound == SIMD2(repeating: 0), held == sound {
         place = 1
         return sound

@@ -1,6 +1,6 @@
 import Realtime
 
-/// One of an instrument's effects: plain numbers, of which each kind has its own.
+/// One effect of an instrument; the meaning of its numbers depends on the kind.
 struct EffectUnit {
   enum Kind: UInt8 {
     case gain, width, lofi, filter, distortion
@@ -10,20 +10,21 @@ struct EffectUnit {
 
   var kind: Kind
   var filter = FilterKind.lowpass
-  /// A gain; percent of the width, or of `bitred`; cents above 8.176 Hz; the gain into the curve.
+  /// First value, by kind: gain; percent of width; percent of `bitred`; cents above 8.176 Hz; gain into the
+  /// curve.
   var first: Float = 0
-  /// Percent of `decim`; decibels; cents of the tone.
+  /// Second value, by kind: percent of `decim`; decibels; cents of the tone.
   var second: Float = 0
-  /// Octaves; how much of it is dry.
+  /// Third value, by kind: octaves; dry share.
   var third: Float = 0
-  /// How much of it is wet.
+  /// Wet share.
   var fourth: Float = 0
-  /// How often it goes through the curve.
+  /// Number of passes through the curve.
   var stages: UInt8 = 1
 }
 
-/// What all voices of an instrument together go through: a chain of effects each for what they play, for what they send
-/// to a reverb and for what they send to a chorus (`bus=main`, `fx1` and `fx2`), and how much of each is heard.
+/// Effects on the sum of an instrument's voices: a chain each for the voices themselves and for their reverb
+/// and chorus sends (`bus=main`, `fx1` and `fx2`), and the level of each chain's output.
 struct EffectPlan {
   static var most: Int { @_noLocks @inline(__always) get { 8 } }
   static var buses: Int { @_noLocks @inline(__always) get { 3 } }
@@ -39,7 +40,7 @@ struct EffectPlan {
   var counts: (Int32, Int32, Int32) = (0, 0, 0)
   var shares: (Float, Float, Float) = (1, 0, 0)
 
-  /// All is as if there were none.
+  /// True without any effect.
   var isEmpty: Bool {
     @_noLocks get {
       counts.0 &+ counts.1 &+ counts.2 == 0 && shares.0 == 1 && shares.1 == 0 && shares.2 == 0
@@ -50,7 +51,7 @@ struct EffectPlan {
     Int(bus == 0 ? counts.0 : (bus == 1 ? counts.1 : counts.2))
   }
 
-  /// One more for a bus; false when there is no room. Worker.
+  /// Appends an effect to a bus; false when there is no room. Worker.
   mutating func append(_ unit: EffectUnit, to bus: Int) -> Bool {
     let count = count(bus)
     guard count < Self.most else { return false }
@@ -66,18 +67,17 @@ struct EffectPlan {
   }
 }
 
-/// Instruments' effects at work: those of the instrument of the next notes, and, for as long as a fade, those of the one
-/// before.
+/// Running effects: those of the present instrument and, during a fade, those of the one before.
 struct EffectChains {
   private let runners: UnsafeMutablePointer<EffectRunner>
   private let spare: UnsafeMutablePointer<Float>
   private var plan = EffectPlan()
   private var before = EffectPlan()
-  /// Which half of the runners is the present plan's.
+  /// Half of the runners that belongs to the present plan.
   private var half = 0
   private var fade = Ramp(1)
   private var rate: Float = 48000
-  /// There is something to do; and there is, though no voice sounds.
+  /// `isUsed`: there is something to process. `isRinging`: even without sounding voices.
   private(set) var isUsed = false
   private(set) var isRinging = false
 
@@ -91,14 +91,14 @@ struct EffectChains {
     spare = (memory + place).assumingMemoryBound(to: Float.self)
   }
 
-  /// Something is made of what voices send.
+  /// True when a chain uses the voices' sends.
   var areSendsUsed: Bool {
     @_noLocks get {
       isUsed && (plan.shares.1 > 0 || plan.shares.2 > 0 || before.shares.1 > 0 || before.shares.2 > 0)
     }
   }
 
-  /// Another instrument: its effects come in over 10 ms. Audio thread.
+  /// Changes to another instrument's effects, with a 10 ms fade. Audio thread.
   @_noLocks mutating func take(_ new: EffectPlan, rate: Float) {
     self.rate = rate
     if new.isEmpty, !isUsed { return }
@@ -131,8 +131,8 @@ struct EffectChains {
     }
   }
 
-  /// No voice sounds, and a 64-frame cell of engine time begins (only there, as nothing may depend on the split into
-  /// blocks): what lies below -120 dB is over. Audio thread.
+  /// Ends a tail below -120 dB. Called without sounding voices at the start of a 64-frame cell of engine
+  /// time, so that nothing depends on the split into blocks. Audio thread.
   @_noLocks mutating func settle() {
     guard isRinging, !fade.isMoving, isQuiet else { return }
     isRinging = false
@@ -141,7 +141,7 @@ struct EffectChains {
     start(1, half == 1 ? plan : before)
   }
 
-  /// Makes of the voices' sums what leaves the first output. Audio thread.
+  /// Replaces the sums of the voices by the first output's signal. Audio thread.
   @_noLocks mutating func process(_ sums: UnsafeMutablePointer<Float>, _ frames: Int) {
     isRinging = true
     let output = spare
@@ -169,7 +169,7 @@ struct EffectChains {
     }
   }
 
-  /// One plan's output, two rows of 80 floats.
+  /// Output of one plan, two rows of 80 floats.
   @_noLocks private func run(
     _ half: Int, _ plan: EffectPlan, _ sums: UnsafeMutablePointer<Float>, _ frames: Int,
     to output: UnsafeMutablePointer<Float>
@@ -196,7 +196,7 @@ struct EffectChains {
   }
 }
 
-/// Where one effect is.
+/// State of one running effect.
 struct EffectRunner {
   private var poles = FilterPoles(tangent: 0, damping: 1, stretch: 1)
   private var input: Float = 1
@@ -226,7 +226,7 @@ struct EffectRunner {
     (input, band, low) = (mix.input, mix.band, mix.low)
   }
 
-  /// Its memory holds nothing above -120 dB.
+  /// True when its state is below -120 dB.
   var isQuiet: Bool {
     @_noLocks get {
       let sum = first * first + second * second
@@ -263,7 +263,7 @@ struct EffectRunner {
     return result
   }
 
-  /// Softer above than below, so that even harmonics come as well; what is as loud as full scale stays so above.
+  /// Asymmetric waveshaper, so that even harmonics arise too; full scale above zero stays full scale.
   @_noLocks @inline(__always) private static func bent(_ x: Float, _ gain: Float) -> Float {
     let place = x * gain
     return place < 0 ? place / (1 - 0.5 * place) * (1 / gain + 0.5) : place / (1 + place) * (1 / gain + 1)

@@ -1,9 +1,9 @@
-/// Sound files in the text of an SFZ instrument, behind a `<sample>` header.
+/// Sound files within the text of an SFZ instrument, after a `<sample>` header.
 enum EmbeddedSample {
   typealias Decoded = (bytes: [UInt8], end: Int)
 
-  /// Cakewalk's own coding, as sfzformat.info describes it: each byte is moved by 42, or by 64 behind a `=`; line
-  /// ends are left out, and a `$` is the end.
+  /// Cakewalk's own encoding, as described by sfzformat.info: each byte is shifted by 42, or by 64 after a
+  /// `=`; line ends are left out, and a `$` is the end.
   static func rapture(_ text: [UInt8], from start: Int) -> Decoded {
     var bytes: [UInt8] = []
     var index = start
@@ -21,7 +21,7 @@ enum EmbeddedSample {
     return (bytes, min(index + 1, text.count))
   }
 
-  /// RFC 4648, over as many lines as there are, with or without `=` at its end.
+  /// Base64 (RFC 4648) over any number of lines, with or without `=` at its end.
   static func base64(_ text: [UInt8], from start: Int) -> Decoded {
     var bytes: [UInt8] = []
     var bits: UInt32 = 0

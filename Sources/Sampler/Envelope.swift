@@ -1,6 +1,6 @@
 import Realtime
 
-/// An envelope as an instrument states it.
+/// Parameters of an envelope in an instrument.
 struct EnvelopeSettings {
   /// Seconds (in a bank: timecents).
   var delay: Float = 0
@@ -10,31 +10,32 @@ struct EnvelopeSettings {
   /// 0...1 (in a bank: centibels, or tenths of a percent below full when `isLinear`).
   var sustain: Float = 1
   var release: Float = 0.001
-  /// Where the attack begins, 0...1.
+  /// Start level of the attack, 0...1.
   var start: Float = 0
-  /// Decay and release are straight lines, not straight in decibels.
+  /// Decay and release are linear in amplitude, not in decibels.
   var isLinear = false
   var isBank = false
-  /// How these stages bend: 0 is straight, positive slow at first (NaN: as `Envelope` says).
+  /// Curvature of these stages: 0 is straight, positive is slow at first (NaN: the default in `Envelope`).
   var attackShape = Float.nan
   var decayShape = Float.nan
   var releaseShape = Float.nan
-  /// The decay's time is one to nothing, not to the sustain level; the release's one from full.
+  /// The decay time is from full to zero, not to the sustain level; `releasesFromFull`: the release time is
+  /// from full.
   var decaysToZero = true
   var releasesFromFull = false
-  /// Controllers reach the stage under way, not only those to come.
+  /// Controllers change the current stage too, not only later ones.
   var isDynamic = false
 }
 
-/// A sounding DAHDSR envelope: delay, attack (a straight line), hold, decay, sustain, release.
+/// A running DAHDSR envelope: delay, attack (a straight line), hold, decay, sustain, release.
 ///
-/// Unless shapes are stated, decay and release are straight lines in decibels that would fall by 9 nepers (78 dB) in their time,
-/// as ARIA players of SFZ do; the decay stops at the sustain level. Where such a line ends in silence it
-/// is shifted to reach zero exactly at its end. Linear envelopes, for pitch and filters, fall straight; a
-/// bank's (chapter 8.1.3 of its specification) have times for a fall from full to nothing: 96 dB.
+/// By default, decay and release are straight lines in decibels that would fall by 9 nepers (78 dB) in their
+/// time, as in ARIA players of SFZ; the decay stops at the sustain level. A line that ends in silence is
+/// shifted to reach zero exactly at its end. Linear envelopes, for pitch and filters, fall linearly. A bank's
+/// times (chapter 8.1.3 of its specification) are for a fall from full to nothing: 96 dB.
 ///
-/// Every value is a function of the frames counted since its stage began, so that splitting a block
-/// never changes a bit.
+/// Every value is a function of the frames counted since its stage began, so splitting a block never changes
+/// a bit.
 struct Envelope {
   enum Stage: UInt8 {
     case delay, attack, hold, decay, sustain, release, done
@@ -52,11 +53,11 @@ struct Envelope {
   private(set) var stage: Stage = .done
   private var frame: Int32 = 0
   private var length: Int32 = 0
-  /// The stage's values: `base + slope * t`, or `base + slope * 2^(t * speed)` when `speed` is not 0.
+  /// Curve of the stage: `base + slope * t`, or `base + slope * 2^(t * speed)` when `speed` is not 0.
   private var base: Float = 0
   private var slope: Float = 0
   private var speed: Float = 0
-  /// Frames and levels of the stages to come.
+  /// Frames and levels of later stages.
   private var attack: Int32 = 0
   private var hold: Int32 = 0
   private var decay: Int32 = 0
@@ -77,24 +78,24 @@ struct Envelope {
 
   @_noLocks init() {}
 
-  /// Starts from the beginning. `added` is what modulation adds to the stages, by their numbers (6: to
-  /// the start). Audio thread.
+  /// Starts the envelope. `added`: modulation of the stages, by their numbers (6: of the start level). Audio
+  /// thread.
   @_noLocks init(_ settings: EnvelopeSettings, added: UnsafePointer<Float>, rate: Float) {
     take(settings, added, rate)
     enter(.delay, length: frames(settings.delay + added[0], rate))
     while frame >= length, stage.isBeforeSustain { enterNext() }
   }
 
-  /// Controllers have moved: stages to come take other times and levels, and where it is dynamic what is left of the
-  /// stage under way takes its share of the new time. A note that is held goes to another level within 5 ms.
-  /// Audio thread.
+  /// Applies moved controllers. Later stages get new times and levels. In a dynamic envelope, the rest of the
+  /// current stage is rescaled to its new time. A held note moves to a new sustain level within 5 ms. Audio
+  /// thread.
   @_noLocks mutating func change(_ settings: EnvelopeSettings, added: UnsafePointer<Float>, rate: Float) {
     let (level, times) = (sustain, (attack, hold, decay, release))
     take(settings, added, rate)
     // 5 ms, so that nothing clicks.
     let least = Int32(0.005 * rate) &+ 1
     guard settings.isDynamic else {
-      // Where a decay goes was settled when it began.
+      // The end level of a decay is fixed when it begins.
       if stage == .decay || !stage.isBeforeSustain { sustain = level }
       return
     }
@@ -106,13 +107,13 @@ struct Envelope {
       if sustain != level { go(to: sustain, within: length &- frame > least ? length &- frame : least) }
     case .sustain:
       if sustain != level { go(to: sustain, within: least) }
-    // A shorter one would be a click: see `Voice.release`.
+    // A shorter one would click: see `Voice.release`.
     case .release: stretch(from: times.3, to: release, Int32(0.025 * rate))
     case .delay, .done: break
     }
   }
 
-  /// A straight line from where it is, as a decay.
+  /// A straight line from the present value, as a decay stage.
   @_noLocks private mutating func go(to level: Float, within frames: Int32) {
     let from = stage == .sustain ? base : next(lanes: SIMD16(repeating: 0))[0]
     enter(.decay, length: frames)
@@ -120,7 +121,7 @@ struct Envelope {
     slope = (level - from) / Float(frames)
   }
 
-  /// The stage under way would have taken one time and takes another; it goes on from where it is.
+  /// Rescales the current stage from one duration to another; the value continues from where it is.
   @_noLocks private mutating func stretch(from old: Int32, to new: Int32, _ least: Int32) {
     guard old > 0, new != old, length > frame else { return }
     let value = next(lanes: SIMD16(repeating: 0))[0]
@@ -156,7 +157,7 @@ struct Envelope {
     releasesFromFull = settings.releasesFromFull
     attack = frames(settings.attack + added[1], rate)
     hold = frames(settings.hold + added[2], rate)
-    // An envelope that is straight in decibels falls by 9 nepers in its time, a bank's by 96 dB.
+    // An envelope that is linear in decibels falls by 9 nepers in its time, a bank's by 96 dB.
     let share: Float = isBank && !isLinear ? 0.814_302 : 1
     decay = frames(settings.decay + added[3], rate, share)
     release = frames(settings.release + added[5], rate, share)
@@ -171,7 +172,8 @@ struct Envelope {
     sustain = sustain > 0 ? (sustain < 1 ? sustain : 1) : 0
   }
 
-  /// At most an hour; NaN is none. In a bank, -12000 timecents (1 ms) is no time at all.
+  /// Frames for a time, an hour at most; NaN counts as 0. In a bank, -12000 timecents (1 ms) are no time at
+  /// all.
   @_noLocks private func frames(_ time: Float, _ rate: Float, _ share: Float = 1) -> Int32 {
     let limited = time < 8000 ? time : 8000
     let seconds = isBank ? (limited > -12000 ? exponential2(limited / 1200) : 0) : time
@@ -181,14 +183,14 @@ struct Envelope {
 
   var isDone: Bool { @_noLocks get { stage == .done } }
   var isReleasing: Bool { @_noLocks get { stage == .release || stage == .done } }
-  /// The frames that the release takes.
+  /// Frames of the release.
   var releaseFrames: Int { @_noLocks get { Int(release) } }
 
-  /// Whether the value rests, and will until something happens.
+  /// True while the value is constant without further events.
   var isSteady: Bool { @_noLocks get { stage == .sustain || stage == .done } }
 
-  /// The value of the next frame; for one that still rises, where it rises to. For choosing which voice
-  /// is the quietest.
+  /// The value of the next frame; for a rising envelope, the final value. Used for choosing the quietest
+  /// voice.
   var loudness: Float {
     @_noLocks get { stage.isBeforeSustain && stage != .decay ? 1 : next(lanes: SIMD16(repeating: 0))[0] }
   }
@@ -211,7 +213,7 @@ struct Envelope {
         enter(.done, length: 0)
       }
     } else if isLinear {
-      // A bank's release has a slope, others a time.
+      // A bank's release has a constant slope, others a constant time.
       let length = isBank ? Int32(Float(release) * level + 0.5) : release
       enter(.release, length: length)
       base = level
@@ -233,13 +235,13 @@ struct Envelope {
     }
   }
 
-  /// A stage's shape where none is stated: 9 nepers, or straight.
+  /// Default shape of a stage: 9 nepers, or straight.
   @_noLocks private func usual(_ shape: Float) -> Float {
     shape == shape ? shape : (isLinear ? 0 : -9)
   }
 
-  /// Goes from one level to another as (e^(s t) - 1) / (e^s - 1) does for t of 0...1 (ARIA's shapes s), of
-  /// which what lies before `place` is left out.
+  /// Moves between two levels along (e^(s t) - 1) / (e^s - 1) for t in 0...1 (s: ARIA's shape), starting at t
+  /// = `place`.
   @_noLocks private mutating func bend(
     from level: Float, to end: Float, _ shape: Float, over frames: Int32, beginningAt place: Float = 0
   ) {
@@ -254,7 +256,7 @@ struct Envelope {
     speed = shape * 1.442_695 / Float(frames)
   }
 
-  /// Where such a way from 1 to 0 comes by a level.
+  /// The t at which such a curve from 1 to 0 passes a level.
   @_noLocks private static func place(of level: Float, _ shape: Float) -> Float {
     let fallen = 1 - level
     if shape < 0.001, shape > -0.001 { return fallen }
@@ -298,7 +300,7 @@ struct Envelope {
       } else if isLinear {
         frames = Int32(Float(decay) * (1 - sustain) + 0.5)
       } else if sustain > Self.floor {
-        // Where the line crosses the sustain level.
+        // The frame at which the line reaches the sustain level.
         frames = Int32(Float(decay) * (-logarithm2(sustain) / Self.depth) + 0.5)
       }
       enter(.decay, length: frames)
@@ -320,12 +322,12 @@ struct Envelope {
     }
   }
 
-  /// The value of the next frame, for envelopes that are looked at once a control period. Audio thread.
+  /// The value of the next frame, for envelopes evaluated once per control period. Audio thread.
   var value: Float {
     @_noLocks get {
       if stage == .done || stage == .delay { return 0 }
       let t = Float(frame)
-      // A bank's modulation envelope rises convexly (chapter 8.1.2): 1 + 400 / 960 log10(t).
+      // A bank's modulation envelope has a convex attack (chapter 8.1.2): 1 + 400 / 960 log10(t).
       if isLinear, isBank, stage == .attack {
         let risen = 1 + 0.125_429 * logarithm2(t * slope + base)
         return frame > 0 && risen > 0 ? risen : 0
@@ -334,7 +336,7 @@ struct Envelope {
     }
   }
 
-  /// Moves on. Audio thread.
+  /// Advances the envelope. Audio thread.
   @_noLocks mutating func advance(_ frames: Int) {
     var count = frames
     while count > 0, stage != .sustain, stage != .done {
@@ -352,7 +354,7 @@ struct Envelope {
     return speed == 0 ? t * slope + base : exponential2(t * speed) * slope + base
   }
 
-  /// The values of the next 16 frames, of which `frames` count; moves on by these. Audio thread.
+  /// The values of the next 16 frames, of which `frames` are valid; advances by these. Audio thread.
   @_noLocks @inline(__always) mutating func next(_ frames: Int) -> SIMD16<Float> {
     if stage == .sustain { return SIMD16(repeating: sustain) }
     return moving(frames)
@@ -374,7 +376,7 @@ struct Envelope {
     return values
   }
 
-  /// The rate changed: the same times in seconds. Worker.
+  /// Adapts to a new rate: the same times in seconds. Worker.
   mutating func retune(_ factor: Double) {
     func scaled(_ frames: Int32) -> Int32 { Int32(min(2e9, (Double(frames) * factor).rounded())) }
     if stage != .sustain, stage != .done, length > 0 {
@@ -390,7 +392,7 @@ struct Envelope {
   }
 }
 
-/// 2^x for x of -126...126, to 2e-7: x split at its integer part, and the fraction's power of two by the
+/// 2^x for x of -126...126, to 2e-7: x is split at its integer part; the fraction's power of two is the
 /// Taylor polynomial of degree six around the middle. Audio thread.
 @_noLocks @inline(__always) func exponential2(_ x: SIMD16<Float>) -> SIMD16<Float> {
   // Adding 1.5 * 2^23 leaves the nearest integer in the low bits of the mantissa.

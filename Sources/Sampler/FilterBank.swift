@@ -1,30 +1,30 @@
 import Realtime
 
-/// The filters of all voices, computed sixteen voices at a time, one a lane of a vector: a recursion
-/// forbids lanes along time. A voice's lane is its slot's number modulo sixteen, and what a lane computes
+/// The filters of all voices, computed for sixteen voices at a time, one per vector lane, since a recursion
+/// forbids lanes along time. A voice's lane is its slot number modulo sixteen, and the result of a lane
 /// depends on nothing else.
 ///
-/// Coefficients that move go straight to where they are to be at the end of a control period.
+/// Moving coefficients are interpolated linearly over a control period.
 struct FilterBank {
-  /// Voices a group.
+  /// Voices per group.
   static var lanes: Int { @_noLocks @inline(__always) get { 16 } }
-  /// Floats between the rows of two voices: a block, and room for whole vectors behind it.
+  /// Floats between the rows of two voices: a block, plus room for whole vectors.
   static var stride: Int { @_noLocks @inline(__always) get { 80 } }
-  /// Rows of one unit: two states a side, six coefficients, how these change a frame, where they go, and what
-  /// `FilterMix` has besides.
+  /// Rows of one unit: two states per side, six coefficients, their change per frame, their goals, and the
+  /// other fields of `FilterMix`.
   private static var rows: Int { @_noLocks @inline(__always) get { 24 } }
   private static var coefficients: Int { @_noLocks @inline(__always) get { 4 } }
   private static var mixture: Int { @_noLocks @inline(__always) get { 7 } }
-  /// How far behind its coefficient a change is, and a goal.
+  /// Offsets from a coefficient to its change and to its goal.
   private static var toChange: Int { @_noLocks @inline(__always) get { 6 } }
   private static var toGoal: Int { @_noLocks @inline(__always) get { 12 } }
   private static var damping: Int { @_noLocks @inline(__always) get { 22 } }
   private static var stretch: Int { @_noLocks @inline(__always) get { 23 } }
-  /// At most so many changes of a group in one block: each voice's, each unit's, once a control period.
+  /// Maximum updates of a group in one block: each unit of each voice once per control period.
   private static var mostUpdates: Int { @_noLocks get { 16 * 3 * 6 } }
 
-  /// What a lane does from a frame on: it goes to another frequency, with or without another level and
-  /// width, or rests at what it went to.
+  /// Action of a lane from a frame on: move to another frequency, also to another level and width, or rest at
+  /// the goal.
   private enum Action: UInt8 {
     case frequency, all, rest
   }
@@ -38,19 +38,19 @@ struct FilterBank {
   }
 
   private let units: UnsafeMutablePointer<Float>
-  /// What goes through the filters, lane beside lane: a vector a frame, left and right.
+  /// Signal through the filters, transposed: one vector of lanes per frame, left and right.
   private let left: UnsafeMutablePointer<Float>
   private let right: UnsafeMutablePointer<Float>
   private let spare: UnsafeMutablePointer<Float>
   private let updates: UnsafeMutablePointer<Update>
-  /// What the updates ask for: cents, decibels, octaves; then the tangents and `FilterPowers` that these make:
-  /// damping, root, width.
+  /// Arguments of the updates: cents, decibels, octaves. Replaced by the tangents and `FilterPowers` computed
+  /// from them: damping, root, width.
   private let wishes: UnsafeMutablePointer<Float>
   private let heads: UnsafeMutablePointer<Int16>
-  /// The frames at which a unit's coefficients change, a bit each.
+  /// Bit masks of the frames at which a unit's coefficients change.
   private let marks: UnsafeMutablePointer<UInt64>
   private var updateCount = 0
-  /// Some update is of more than a frequency.
+  /// Some update changes more than a frequency.
   private var areMixed = false
 
   static func memorySize(groups: Int) -> Int {
@@ -59,7 +59,7 @@ struct FilterBank {
       + mostUpdates * MemoryLayout<Update>.stride + Most.units * 64 * 2 + 192
   }
 
-  /// `memory` is zeroed and 64-byte aligned. Worker.
+  /// `memory` must be zeroed and 64-byte aligned. Worker.
   init(memory: UnsafeMutableRawPointer, groups: Int) {
     units = memory.assumingMemoryBound(to: Float.self)
     left = units + groups * Most.units * Self.rows * Self.lanes
@@ -69,7 +69,7 @@ struct FilterBank {
     wishes = UnsafeMutableRawPointer(marks + 64).assumingMemoryBound(to: Float.self)
     updates = UnsafeMutableRawPointer(wishes + 4 * Self.mostUpdates).assumingMemoryBound(to: Update.self)
     heads = UnsafeMutableRawPointer(updates + Self.mostUpdates).assumingMemoryBound(to: Int16.self)
-    // A lane without a voice lets everything through.
+    // A lane without a voice passes everything.
     for number in 0..<groups * Most.units {
       store(
         SIMD16(repeating: 1),
@@ -81,22 +81,22 @@ struct FilterBank {
     units + (group &* Most.units &+ number) &* (Self.rows &* Self.lanes)
   }
 
-  /// A unit of a slot without a voice, or of one that has no such unit: it lets everything through.
-  /// Audio thread.
+  /// Resets a unit of a slot without a voice, or without that unit, so that it passes everything. Audio
+  /// thread.
   @_noLocks func reset(_ slot: Int, _ number: Int) {
     let lane = unit(slot &>> 4, number) + (slot & 15)
     for row in 0..<Self.rows { lane[row &* Self.lanes] = 0 }
     lane[Self.mixture &* Self.lanes] = 1
   }
 
-  /// Before a stretch of frames. Audio thread.
+  /// Call this before a run of frames. Audio thread.
   @_noLocks mutating func begin() {
     updateCount = 0
     areMixed = false
     for number in 0..<Most.units { marks[number] = 0 }
   }
 
-  /// A unit of a slot of which the voice begins. Audio thread.
+  /// Sets a unit of a starting voice's slot. Audio thread.
   @_noLocks func set(
     _ slot: Int, _ number: Int, _ kind: FilterKind, cents: Float, level: Float, octaves: Float, rate: Float
   ) {
@@ -108,8 +108,8 @@ struct FilterBank {
     Self.rest(lane)
   }
 
-  /// From `frame` of the stretch on, a unit of the slot goes to these values within a control period; to
-  /// another frequency only when the others are where they last were to go. Audio thread.
+  /// Moves a unit of the slot to these values within a control period, from `frame` of the run on.
+  /// `isFrequencyOnly`: only if the other goals are unchanged. Audio thread.
   @_noLocks mutating func move(
     _ slot: Int, _ number: Int, at frame: Int, _ kind: FilterKind, cents: Float, level: Float,
     octaves: Float, isFrequencyOnly: Bool
@@ -123,7 +123,7 @@ struct FilterBank {
     add(slot, isFrequencyOnly ? .frequency : .all, kind, number, frame)
   }
 
-  /// From `frame` of the stretch on, a unit of the slot stays where it has gone. Audio thread.
+  /// Lets a unit of the slot rest at its goal, from `frame` of the run on. Audio thread.
   @_noLocks mutating func rest(_ slot: Int, _ number: Int, at frame: Int) {
     guard updateCount < Self.mostUpdates else { return }
     add(slot, .rest, .lowpass, number, frame)
@@ -141,9 +141,9 @@ struct FilterBank {
     updateCount &+= 1
   }
 
-  // MARK: A lane's coefficients
+  // MARK: Coefficients of a lane
 
-  /// Goes to `goal` from where it was to go before.
+  /// Starts a move from the previous goal to `goal`.
   @_noLocks @inline(__always) private static func go(
     _ lane: UnsafeMutablePointer<Float>, _ row: Int, to goal: Float
   ) {
@@ -182,7 +182,7 @@ struct FilterBank {
     }
   }
 
-  /// What the updates of a frame ask for begins.
+  /// Applies the updates of a frame.
   @_noLocks private func apply(_ state: UnsafeMutablePointer<Float>, _ number: Int, _ frame: Int) {
     var index = Int(heads[number &* 64 &+ frame])
     while index >= 0 {
@@ -205,7 +205,7 @@ struct FilterBank {
     }
   }
 
-  /// Works out what the updates ask for.
+  /// Computes coefficients from the updates' arguments.
   @_noLocks private func design(_ rate: Float) {
     var first = 0
     while first < updateCount {
@@ -224,7 +224,7 @@ struct FilterBank {
 
   // MARK: Sound
 
-  /// Filters `frames` of a group: rows of `stride` floats, one a voice, in place. Audio thread.
+  /// Filters `frames` of a group in place: rows of `stride` floats, one per voice. Audio thread.
   @_noLocks func process(
     _ group: Int, units count: Int, left leftRows: UnsafeMutablePointer<Float>,
     right rightRows: UnsafeMutablePointer<Float>?, frames: Int, rate: Float
@@ -242,7 +242,7 @@ struct FilterBank {
     var frame = 0
     while frame < frames {
       if marks[number] >> UInt64(frame) & 1 == 1 { apply(state, number, frame) }
-      // Up to where the coefficients go on as they do now.
+      // Up to the next change of coefficients.
       let later = frame == 63 ? 0 : marks[number] & (UInt64.max &<< UInt64(frame &+ 1))
       let mark = later == 0 ? 64 : later.trailingZeroBitCount
       let end = mark < frames ? mark : frames
@@ -255,7 +255,7 @@ struct FilterBank {
     }
   }
 
-  /// One side; gives what the coefficients have come to.
+  /// Filters one side; returns the final coefficients.
   @_noLocks @inline(__always) private func filter(
     _ side: UnsafeMutablePointer<Float>, _ state: UnsafeMutablePointer<Float>, _ from: Int, _ to: Int,
     _ coefficients: Lanes, _ change: Lanes
@@ -282,9 +282,9 @@ struct FilterBank {
     return c
   }
 
-  // MARK: Turning rows into columns
+  // MARK: Transposition
 
-  /// Voices' rows of frames to frames' rows of voices, or back. Audio thread.
+  /// Transposes rows of frames (per voice) to rows of voices (per frame), or back. Audio thread.
   @_noLocks private func turn(
     _ rows: UnsafeMutablePointer<Float>, _ columns: UnsafeMutablePointer<Float>, _ frames: Int, isBack: Bool
   ) {

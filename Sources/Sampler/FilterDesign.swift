@@ -1,20 +1,20 @@
 import Realtime
 
-/// What a filter unit does. The numbers of stages are those of SFZ's `fil_type`.
+/// Type of a filter unit. The number after a name is the number of poles, as in SFZ's `fil_type`.
 enum FilterKind: UInt8, Hashable, Sendable {
   case lowpass1, highpass1, lowpass, highpass, bandpass, notch, peak, lowShelf, highShelf
-  /// A bank's: its resonance counts from -3 dB, and half the peak's height is taken off the level.
+  /// A bank's low-pass: resonance counts from -3 dB, and half the peak's height is subtracted from the level.
   case bankLowpass
-  /// A further stage behind one of two poles, without resonance of its own.
+  /// A further two-pole stage without resonance of its own.
   case lowpassStage, highpassStage
   case allpass1, bandpass1, notch1
-  /// 3 dB an octave: each unit is two of the steps of which such a slope is made.
+  /// 3 dB per octave: each unit has two of the steps that make up the slope.
   case pinkLow, pinkMiddle, pinkHigh
 
   @_noLocks static func == (a: Self, b: Self) -> Bool { a.rawValue == b.rawValue }
 }
 
-/// A unit of a region's chain and the slots that its frequency and its resonance, gain or width have.
+/// A unit of a region's filter chain, with the slots of its frequency and of its resonance, gain or width.
 struct FilterUnit: Hashable {
   var kind: FilterKind
   var frequency: UInt8
@@ -24,19 +24,19 @@ struct FilterUnit: Hashable {
   var width: UInt8 = 0
 }
 
-/// What of a state variable filter's coefficients does not depend on its frequency. All kinds are mixtures
-/// of its three outputs; one of one pole is one of two equal poles with a zero on the one.
+/// The coefficients of a state variable filter that do not depend on its frequency. All kinds are mixtures of
+/// its three outputs. A one-pole filter is realised by two equal poles, one of them cancelled by a zero.
 struct FilterMix {
-  /// Of the input, and half of what the band-pass and the low-pass count.
+  /// Weight of the input, and half the weights of band-pass and low-pass.
   var input: Float = 0
   var band: Float = 0
   var low: Float = 0
   /// 1/Q.
   var damping: Float
-  /// By which the tangent of the frequency is multiplied.
+  /// Factor of the frequency's tangent.
   var stretch: Float = 1
 
-  /// `index` is the lane of the powers that are meant. Audio thread.
+  /// `index`: lane of the powers. Audio thread.
   @_noLocks init(_ kind: FilterKind, _ powers: FilterPowers, _ index: Int) {
     self.init(
       kind, damping: powers.damping[index], root: powers.root[index], width: powers.width[index])
@@ -112,10 +112,11 @@ struct FilterMix {
     low *= 0.5
   }
 
-  /// Two poles and two zeros by turns, each by the fourth root of ten above the one before, so that the level falls by
-  /// half of 6 dB an octave from one decade's unit to the next. 0 dB below them all, so that nothing grows.
+  /// Two poles and two zeros alternate, each a factor of the fourth root of ten above the one before. Over
+  /// the units' decades the level falls by half of 6 dB per octave. 0 dB below them all, so that nothing is
+  /// amplified.
   @_noLocks private mutating func makePink(below: Bool = false, above: Bool = false) {
-    // Poles at 1/root and root of the unit's middle, zeros at 1 and at root squared.
+    // Poles at 1/root and root times the unit's centre frequency, zeros at 1 and root squared.
     let root: Float = 1.778_279_4
     damping = root + 1 / root
     stretch = below ? 0.1 : (above ? 10 : 1)
@@ -125,13 +126,15 @@ struct FilterMix {
   }
 }
 
-/// How the two states of a state variable filter go on (A. Simper, "Linear Trapezoidal Integrated SVF",
-/// Cytomic 2013; its a1, a2 and a3 doubled, so that a state is three operations from the one before), which
-/// keeps them through any change:
+/// Update of the two states of a state variable filter (A. Simper, "Linear Trapezoidal Integrated SVF",
+/// Cytomic 2013; with a1, a2 and a3 doubled, so that a state is three operations from the one before). The
+/// states stay valid through any change of coefficients:
 ///
-///     v = input - second
-///     first' = keep first + feed v
-///     second' = second + feed first + lift v
+/// ```
+/// v = input - second
+/// first' = keep first + feed v
+/// second' = second + feed first + lift v
+/// ```
 ///
 /// The band-pass is half of first + first', the low-pass half of second + second'.
 struct FilterPoles {
@@ -139,7 +142,7 @@ struct FilterPoles {
   var feed: Float
   var lift: Float
 
-  /// `tangent` is that of half the frequency's angle. Audio thread.
+  /// `tangent`: of half the frequency's angle. Audio thread.
   @_noLocks @inline(__always) init(tangent: Float, damping: Float, stretch: Float) {
     let g = tangent * stretch
     let twice = 2 / (1 + g * (g + damping))
@@ -149,9 +152,9 @@ struct FilterPoles {
   }
 }
 
-/// What a filter's coefficients are made of that costs most to find, for sixteen filters at once.
+/// The expensive intermediate results of filter design, for sixteen filters at once.
 struct FilterPowers {
-  /// 1/Q of the level; the root of the level as a gain; the root of the ratio of a band's ends.
+  /// 1/Q of the level; square root of the level as a gain; square root of the ratio of a band's edges.
   var damping: SIMD16<Float>
   var root: SIMD16<Float>
   var width: SIMD16<Float>
@@ -165,11 +168,11 @@ struct FilterPowers {
     width = exponential2(Self.limited(octaves, 0.001, 4) * 0.5)
   }
 
-  /// The tangent of half the angle of a frequency in `cents` above 8.176 Hz. Audio thread.
+  /// Tangent of half the angle of a frequency in `cents` above 8.176 Hz. Audio thread.
   @_noLocks static func tangent(cents: SIMD16<Float>, rate: Float) -> SIMD16<Float> {
     let pitch = limited(cents, 0, 20000) * (1 / 1200)
     let turns = limited(exponential2(pitch) * (8.175_799 / rate), 0.0001, 0.49)
-    // The tangent of 0..<pi/2 by its continued fraction: to 1e-3 at 0.49 of pi, far better below.
+    // tan(x) on 0..<pi/2 by its continued fraction: to 1e-3 at 0.49 pi, far better below.
     let x = turns * Float.pi
     let square = x * x
     return x * (945 - square * (105 - square)) / (945 - square * (420 - square * 15))

@@ -1,22 +1,22 @@
 import Realtime
 
-/// An envelope of any number of points (SFZ 2's `egN`), as an instrument states it.
+/// Parameters of an envelope with any number of points (SFZ 2's `egN`).
 struct FlexibleSettings {
   var firstPoint: Int32
   var pointCount: Int32
-  /// The point at which it rests while the note is held (-1: nowhere).
+  /// Point at which it rests while the note is held (-1: none).
   var sustain: Int32
-  /// The point to which it goes back from there, or from its last point, while the note is held (-1: it does
-  /// not); how often (0: for ever), and how that way bends (NaN: as the point's own).
+  /// Point to which it returns from the sustain or last point while the note is held (-1: none); number of
+  /// repetitions (0: unlimited); shape of the way back (NaN: the point's own).
   var loop: Int32
   var loopCount: Int32
   var loopShape: Float
-  /// Controllers reach the way that it is on.
+  /// Controllers change the current segment too.
   var isDynamic: Bool
 }
 
-/// A point: seconds from the one before, the level there, and how the way bends (0 straight, positive
-/// slow at first, negative fast at first), or its curve's place among the image's (-1: none).
+/// A point: time in seconds from the one before, its level, and the shape of the segment (0 straight,
+/// positive slow at first, negative fast at first), or the offset of its curve among the image's (-1: none).
 struct FlexiblePoint: Hashable {
   var time: Float = 0
   var level: Float = 0
@@ -24,7 +24,7 @@ struct FlexiblePoint: Hashable {
   var curve: Int32 = -1
 }
 
-/// A running flexible envelope. It is looked at once a control period of its voice.
+/// A running flexible envelope, evaluated once per control period of its voice.
 struct FlexibleEnvelope {
   private var settings = FlexibleSettings(
     firstPoint: 0, pointCount: 0, sustain: -1, loop: -1, loopCount: 0, loopShape: .nan, isDynamic: false)
@@ -41,8 +41,8 @@ struct FlexibleEnvelope {
 
   @_noLocks init() {}
 
-  /// Begins; `points` are the image's, `times` and `levels` what modulation adds to this envelope's.
-  /// Audio thread.
+  /// Starts the envelope. `points`: the image's. `times` and `levels`: modulation of this envelope. Audio
+  /// thread.
   @_noLocks init(
     _ settings: FlexibleSettings, _ points: UnsafePointer<FlexiblePoint>, curves: UnsafePointer<Float>,
     times: UnsafePointer<Float>, levels: UnsafePointer<Float>, rate: Float
@@ -53,10 +53,10 @@ struct FlexibleEnvelope {
     enterNext(points, times, levels, rate)
   }
 
-  /// Whether it will stay where it is until something happens.
+  /// True while the value is constant without further events.
   var isSteady: Bool { @_noLocks get { length == .max } }
 
-  /// It is behind its last point, where it is silent or the note is over.
+  /// True behind its last point, when it is silent or the note is over.
   var isOver: Bool {
     @_noLocks get { length == .max && point >= settings.pointCount && (isReleased || end == 0) }
   }
@@ -70,7 +70,7 @@ struct FlexibleEnvelope {
     }
   }
 
-  /// An exponential from 0 to 1 of which the steepness is the shape; so that 0 would be straight.
+  /// An exponential from 0 to 1 whose steepness is the shape; shape 0 must be handled as a straight line.
   @_noLocks private func bent(_ t: Float) -> Float {
     let steepness = shape < 20 ? (shape > -20 ? shape : -20) : 20
     return (exponential(steepness * t) - 1) / (exponential(steepness) - 1)
@@ -80,7 +80,7 @@ struct FlexibleEnvelope {
     _ points: UnsafePointer<FlexiblePoint>, _ times: UnsafePointer<Float>, _ levels: UnsafePointer<Float>,
     _ rate: Float
   ) {
-    // A loop of no length rests.
+    // A loop of zero length rests.
     var passed: Int32 = 0
     while passed <= 2 &* settings.pointCount {
       passed &+= 1
@@ -106,7 +106,7 @@ struct FlexibleEnvelope {
     length = .max
   }
 
-  /// Whether it goes back from here.
+  /// True when it returns from here.
   private var isAtLoop: Bool {
     @_noLocks get {
       let last = settings.sustain >= 0 ? settings.sustain : settings.pointCount &- 1
@@ -115,7 +115,7 @@ struct FlexibleEnvelope {
     }
   }
 
-  /// Of the way to the point.
+  /// Frames of the segment to the point.
   @_noLocks private func frames(
     _ points: UnsafePointer<FlexiblePoint>, _ times: UnsafePointer<Float>, _ rate: Float
   ) -> Int32 {
@@ -123,7 +123,7 @@ struct FlexibleEnvelope {
     return count >= 1 ? (count < 1e9 ? Int32(count) : 1_000_000_000) : 0
   }
 
-  /// The times have changed: what is left of the way takes its share of the new one. Audio thread.
+  /// Applies changed times: the rest of the segment is rescaled. Audio thread.
   @_noLocks mutating func change(
     _ points: UnsafePointer<FlexiblePoint>, times: UnsafePointer<Float>, rate: Float
   ) {
@@ -133,7 +133,7 @@ struct FlexibleEnvelope {
     let share = Float(frame) / Float(length)
     length = frames(points, times, rate)
     frame = Int32(share * Float(length))
-    // The next step finds the end.
+    // The next step reaches the end.
     if length == 0 { (length, frame) = (1, 0) }
   }
 
@@ -159,13 +159,13 @@ struct FlexibleEnvelope {
     isReleased = true
     if settings.sustain < 0, length == .max { point = settings.pointCount }
     guard settings.sustain >= 0, point <= settings.sustain else { return }
-    // From where it stands to the point behind the one at which it would have rested.
+    // From the present value to the point after the sustain point.
     end = value
     point = settings.sustain
     enterNext(points, times, levels, rate)
   }
 
-  /// The rate changed. Worker.
+  /// Adapts to a new rate. Worker.
   mutating func retune(_ factor: Double) {
     guard length != .max else { return }
     frame = Int32(min(2e9, (Double(frame) * factor).rounded()))

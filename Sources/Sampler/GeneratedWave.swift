@@ -1,16 +1,16 @@
 import Glibc
 
-/// What `sample=*NAME` asks for instead of a file.
+/// Generated samples: `sample=*NAME`.
 enum GeneratedWave: String {
   case silence, sine, saw, square, triangle, tri, noise
 
-  /// The wave's name with its star; nil where there is none such.
+  /// The wave named by `sample`, with its star; nil if there is none.
   init?(sample: String) {
     guard sample.hasPrefix("*") else { return nil }
     self.init(rawValue: String(sample.dropFirst()))
   }
 
-  /// It has harmonics, as many as are asked for.
+  /// True for waves made of harmonics.
   var isHarmonic: Bool {
     switch self {
     case .saw, .square, .triangle, .tri: true
@@ -20,19 +20,19 @@ enum GeneratedWave: String {
 
   static var names: String { "*sine, *saw, *square, *triangle (or *tri), *noise and *silence" }
 
-  /// Hertz of C4.
+  /// Frequency of C4, in Hz.
   static let middle = 440 * exp2(-9.0 / 12)
   static let mostHarmonics = 1024
 
-  /// The harmonics that lie below 20.5 kHz when the first has so many hertz, or some fewer: of these numbers there are
-  /// eight an octave, so that an instrument has few such waves.
+  /// Number of harmonics below 20.5 kHz for a fundamental in Hz, rounded down to one of eight values per
+  /// octave, so that an instrument needs few waves.
   static func harmonics(_ hertz: Double) -> Int {
     let number = max(1, min(mostHarmonics, Int(20_500 / max(hertz, 1))))
     let spare = max(0, number.bitWidth - number.leadingZeroBitCount - 4)
     return (number >> spare) << spare
   }
 
-  /// Its Fourier series, of 1 at its highest but for the overshoot.
+  /// Its Fourier series, with peak 1 apart from the overshoot.
   func spectrum(harmonics: Int) -> WaveSpectrum {
     WaveSpectrum(
       sines: (1...harmonics).map { number in
@@ -47,7 +47,7 @@ enum GeneratedWave: String {
       })
   }
 
-  /// White, -1...1, the same each time (Marsaglia's xorshift, "Xorshift RNGs", 2003).
+  /// White noise, -1...1, the same each time (Marsaglia's xorshift, "Xorshift RNGs", 2003).
   static func noise(frames: Int) -> [Float] {
     var state: UInt64 = 0x9E37_79B9_7F4A_7C15
     return (0..<frames).map { _ in
@@ -60,7 +60,7 @@ enum GeneratedWave: String {
 }
 
 extension AudioFile {
-  /// As a sample that sounds at its own pitch on C4, and loops. Worker.
+  /// A looped sample with its own pitch at C4. Worker.
   static func generated(
     _ name: String, harmonics: Int, in pool: SamplePool
   ) throws(LoadError) -> AudioFile {
@@ -76,11 +76,11 @@ extension AudioFile {
     }
   }
 
-  /// One turn of a wave with some of its harmonics, at its own pitch on C4. Worker.
+  /// One cycle of a wave with some of its harmonics, with its own pitch at C4. Worker.
   static func wave(
     _ spectrum: WaveSpectrum, harmonics: Int, _ name: String, in pool: SamplePool
   ) throws(LoadError) -> AudioFile {
-    // Eight frames for the shortest wave in it are enough for interpolation.
+    // Eight frames per cycle of the highest harmonic are enough for interpolation.
     var count = 1024
     while count < 8 * harmonics { count *= 2 }
     return try turn(
@@ -99,12 +99,12 @@ extension AudioFile {
 }
 
 extension RegionSettings {
-  /// Itself; where it plays a wave with harmonics, in parts of three keys each, so that none of these is too high to be
-  /// heard.
+  /// The region itself, or, for a wave with harmonics, parts of three keys each, whose harmonics all stay
+  /// below the limit.
   var parts: [RegionSettings] {
     guard let sample else { return [self] }
     guard GeneratedWave(sample: sample)?.isHarmonic ?? oscillator.isOn else { return [self] }
-    // Of oscillators that are out of tune the highest counts.
+    // For detuned oscillators the highest counts.
     let spread = stage.oscillators > 0 ? Double(abs(shape.base[Slot.oscillatorDetune])) : 0
     let most = oscillator.tableSize.map { max(1, $0 / 2) } ?? GeneratedWave.mostHarmonics
     func hertz(_ key: Int) -> Double {

@@ -1,23 +1,24 @@
 import Glibc
 import Realtime
 
-/// Lays an instrument out in the memory that the audio thread plays from, region by region: what is said about one is
-/// forgotten when it has become an image, since a bank has tens of thousands. Worker.
+/// Lays out an instrument in the memory that the audio thread plays from, region by region. A region's
+/// settings are discarded once it is part of the image, since a bank has tens of thousands. Worker.
 struct InstrumentBuilder {
   struct Program {
     var bank: Int
     var program: Int
   }
 
-  /// In the order of bank and number; empty for an instrument without programs.
+  /// Ordered by bank and number; empty for an instrument without programs.
   var programs: [Program] = []
-  /// Where controllers stand at first: as General MIDI and ARIA have volume, pan and expression, or as `set_ccN` says.
+  /// Initial controller values: General MIDI's and ARIA's for volume, pan and expression, or those of
+  /// `set_ccN`.
   var controls: [Int: Float] = [7: 100, 10: 64, 11: 127]
   var switchDefault: Int?
-  /// Effects that all voices go through together.
+  /// Effects on the sum of all voices.
   var effects = EffectPlan()
 
-  /// How many regions there are.
+  /// Number of regions.
   private(set) var count = 0
   private let regions: UnsafeMutableBufferPointer<Region>
   private var extents: [Extent] = []
@@ -29,20 +30,20 @@ struct InstrumentBuilder {
   private var sequencesByOrigin: [Int: Int] = [:]
   private let owner: Owner
 
-  /// For at most so many regions.
+  /// `capacity`: maximum number of regions.
   init(capacity: Int) {
     regions = .allocate(capacity: max(1, capacity))
     owner = Owner(regions)
   }
 
-  /// Where and how a region sounds; regions themselves are too large to be looked at so often.
+  /// Conditions of a region that the index needs; regions themselves are too large to be scanned so often.
   private struct Extent {
-    /// Its place in `programs`.
+    /// Index in `programs`.
     var program: Int
     var keys: (low: Int, high: Int)
     var velocities: (low: Int, high: Int)
     var isRelease: Bool
-    /// The controllers that start it.
+    /// Controllers that start it.
     var startControls: [Int]
   }
 
@@ -88,10 +89,10 @@ struct InstrumentBuilder {
     return max(0, low)...max(0, low, high)
   }
 
-  /// A region of `programs[program]`, after those that are there; `settings.clamp(to: sample)` came before.
+  /// Adds a region of `programs[program]` at the end. `settings.clamp(to: sample)` must have been called.
   mutating func add(_ settings: RegionSettings, _ sample: AudioFile, program: Int = 0) {
     owner.samples[ObjectIdentifier(sample)] = sample
-    // What a note begins with is there when it begins.
+    // The start of a note must be in memory when the note begins.
     sample.stream?.pin(settings.offset)
     let curve = settings.velocityCurve
     let gains = velocityGains[curve.points] ?? Self.copy(curve.gains)
@@ -111,18 +112,18 @@ struct InstrumentBuilder {
       Extent(
         program: program, keys: (settings.lowKey, settings.highKey),
         velocities: (settings.lowVelocity, settings.highVelocity), isRelease: isRelease,
-        // What a note off starts no controller does.
+        // A controller does not start release regions.
         startControls: isRelease ? [] : settings.starts.map { Int($0.control) }))
   }
 
-  /// The place of these among all pedals; of more than eight the last stand for the others.
+  /// Index of these among all pedals. Beyond eight sets, the last one stands for the others.
   private mutating func pedalSet(_ own: Pedals) -> Int {
     if let known = pedals.firstIndex(of: own) { return known }
     if pedals.count < 8 { pedals.append(own) }
     return pedals.count - 1
   }
 
-  /// Which counter is a region's round robin: those that were one in the file count their notes together.
+  /// Round robin counter of a region: parts of one region in the file share a counter.
   private mutating func sequence(of origin: Int?) -> Int {
     if let origin, let known = sequencesByOrigin[origin] { return known }
     if let origin { sequencesByOrigin[origin] = sequences }
@@ -130,7 +131,7 @@ struct InstrumentBuilder {
     return sequences - 1
   }
 
-  /// The image, and the bytes that it and its samples hold.
+  /// The image with the memory that it and its samples use.
   func build(name: String) -> Resource {
     let (keys, rows, noteLists) = index()
     var lists = noteLists
@@ -166,7 +167,7 @@ struct InstrumentBuilder {
       release: { [owner] in withExtendedLifetime(owner) {} })
   }
 
-  /// The keys that some region waits for: others choose nothing, wherever `sw_lokey` and `sw_hikey` are.
+  /// Keys that a region waits for. Other keys select nothing, wherever `sw_lokey` and `sw_hikey` are.
   private var switchKeys: SIMD2<UInt64> {
     var keys = SIMD2<UInt64>(repeating: 0)
     for region in regions.prefix(count) where region.switches.last >= 0 {
@@ -182,15 +183,15 @@ struct InstrumentBuilder {
     return memory
   }
 
-  /// The regions for every program, trigger, key and velocity: for each key a row, for each velocity of
-  /// a row a place in one array of lists, each list headed by its length. Equal rows and equal lists are
+  /// Index of regions by program, trigger, key and velocity: a row for each key, and for each velocity of a
+  /// row an offset into one array of lists, each preceded by its length. Equal rows and equal lists are
   /// stored once.
   private func index() -> (keys: [UInt32], rows: [UInt32], lists: [UInt32]) {
     var byKey = [[UInt32]](repeating: [], count: max(1, programs.count) * 256)
     for (number, extent) in extents.enumerated() {
       let first = extent.program * 256 + (extent.isRelease ? 128 : 0)
       let (low, high) = (max(0, extent.keys.low), min(127, extent.keys.high))
-      // No key at all (-1) is for regions that only a controller starts.
+      // A key of -1 is for regions that only a controller starts.
       guard low <= high else { continue }
       for key in low...high { byKey[first + key].append(UInt32(number)) }
     }
@@ -198,7 +199,7 @@ struct InstrumentBuilder {
     var rows = [UInt32](repeating: 0, count: 128)
     var lists: [UInt32] = [0]
     var places: [[UInt32]: UInt32] = [[]: 0]
-    // Keys with the same candidates have the same row.
+    // Keys with the same candidates share a row.
     var rowsByCandidates: [[UInt32]: UInt32] = [[]: 0]
     for key in byKey.indices {
       let candidates = byKey[key]
@@ -213,7 +214,7 @@ struct InstrumentBuilder {
     return (keys, rows, lists)
   }
 
-  /// For each program and controller the place of the list of regions that it starts.
+  /// Offset of the list of regions that a controller starts, for each program and controller.
   private func controlIndex(_ lists: inout [UInt32]) -> [UInt32] {
     var result = [UInt32](repeating: 0, count: max(1, programs.count) * InstrumentImage.messages)
     var started: [Int: [UInt32]] = [:]

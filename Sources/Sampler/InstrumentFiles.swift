@@ -1,15 +1,15 @@
 import Glibc
 
-/// The files that an instrument is made of.
+/// The files of an instrument.
 public struct InstrumentFiles: Sendable {
-  /// As they are called on the disk, each once: the instrument itself, what it includes, its samples.
+  /// Paths on the disk, each once: the instrument itself, its includes, its samples.
   public private(set) var paths: [String] = []
-  /// Files that it names and that are not there, with file and line.
+  /// Named files that are missing, with file and line of the reference.
   public private(set) var missing: [Finding] = []
-  /// What it names from the root of the file system: a copy of the instrument would look there, too.
+  /// References with absolute paths: a copy of the instrument would still refer to the originals.
   public private(set) var anchored: [Finding] = []
 
-  /// Of an SFZ instrument, a bank or an audio file. Samples are looked up, not read. Throws where the
+  /// Files of an SFZ instrument, a bank or an audio file. Samples are looked up, not read. Throws if the
   /// instrument itself cannot be read. Worker.
   public init(path: String) throws(LoadError) {
     guard path.lowercased().hasSuffix(".sfz") else {

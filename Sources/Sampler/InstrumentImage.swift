@@ -1,39 +1,39 @@
 import Realtime
 
-/// What the audio thread plays: the loaded form of an instrument, plain memory that a `Resource` owns.
-/// Immutable but for the header's use count.
+/// The loaded form of an instrument that the audio thread plays: plain memory owned by a `Resource`.
+/// Immutable except for the header's use count.
 struct InstrumentImage {
   static var type: Int32 { @_noLocks get { 1 } }
-  /// Controllers of which messages come: those of MIDI and ARIA's.
+  /// Controllers that can have messages: those of MIDI and ARIA's.
   static var messages: Int { @_noLocks get { 160 } }
 
-  /// First, so that a pointer to it is a pointer to the whole.
+  /// First, so that a pointer to it is a pointer to the whole image.
   var header = ResourceHeader(type: type)
   var regions: UnsafeMutablePointer<Region>
   var regionCount: Int
-  /// The programs, by bank and number; an instrument without programs has one.
+  /// The programs by bank and number; an instrument without programs has one.
   var programs: UnsafeMutablePointer<ProgramNumber>
   var programCount: Int
-  /// For each program, trigger (note on, note off) and key the row that has its velocities.
+  /// Row with the velocities for each program, trigger (note on, note off) and key.
   var keys: UnsafeMutablePointer<UInt32>
-  /// Rows of 128 places in `lists`, one a velocity.
+  /// Rows of 128 offsets into `lists`, one per velocity.
   var rows: UnsafeMutablePointer<UInt32>
-  /// Lists of region numbers, each headed by its length, in the order of the file.
+  /// Lists of region numbers in file order, each preceded by its length.
   var lists: UnsafeMutablePointer<UInt32>
-  /// For each program and each of `messages` controllers the list of regions that the controller may start.
+  /// List of regions that a controller may start, for each program and each of `messages` controllers.
   var controlLists: UnsafeMutablePointer<UInt32>
   var hasControlStarts: Bool
   var hasControlStops: Bool
-  /// CC conditions of all regions; a region holds its first and their number.
+  /// CC conditions of all regions; a region holds the index of its first and their number.
   var conditions: UnsafeMutablePointer<ControlRange>
-  /// Where the controllers stand until one is moved.
+  /// Initial controller values.
   var controls: UnsafeMutablePointer<Float>
-  /// The pedals that regions have, each once; and which of them release regions wait for, a bit each.
+  /// The different pedal sets of the regions; and a bit mask of those that release regions wait for.
   var pedals: UnsafeMutablePointer<Pedals>
   var pedalCount: Int
   var waitingPedals: UInt8
-  /// What regions share: 128 values a curve (and one more behind each, for interpolation), LFOs,
-  /// envelopes, flexible envelopes and their points.
+  /// Data shared by regions: curves of 128 values (plus one for interpolation), LFOs, envelopes, flexible
+  /// envelopes and their points.
   var curves: UnsafeMutablePointer<Float>
   var lfos: UnsafeMutablePointer<LfoPlan>
   var lfoWaves: UnsafeMutablePointer<LfoWave>
@@ -41,14 +41,14 @@ struct InstrumentImage {
   var envelopes: UnsafeMutablePointer<EnvelopeSettings>
   var flexible: UnsafeMutablePointer<FlexibleSettings>
   var points: UnsafeMutablePointer<FlexiblePoint>
-  /// The keys that choose an articulation, a bit each, and the one chosen at first (-1: none).
+  /// Bit mask of the key switches, and the initial one (-1: none).
   var switchKeys: SIMD2<UInt64>
   var switchDefault: Int32
-  /// Effects that all its voices go through together.
+  /// Effects on the sum of all voices.
   var effects = EffectPlan()
-  /// Some region sounds one note at a time, by `Region.priority`.
+  /// Some region is monophonic with a `Region.priority`.
   var hasPriorities: Bool
-  /// 128 cents by key (NaN: it does not sound), where it is tuned otherwise than by equal steps.
+  /// Offsets in cents for 128 keys (NaN: the key is silent), for a tuning other than equal temperament.
   var tuning: UnsafePointer<Float>?
 
   /// The list of regions to try for a note. Audio thread.
@@ -59,8 +59,8 @@ struct InstrumentImage {
     return lists + Int(rows[row &* 128 &+ velocity])
   }
 
-  /// The place of a program: itself, else the same number in the first bank (for the drums' bank 128 its
-  /// first program), else the first of all. Audio thread.
+  /// Index of a program: the program itself; otherwise the same number in the first bank (for the drum bank
+  /// 128 its first program); otherwise the first of all. Audio thread.
   @_noLocks func select(bank: Int, program: Int) -> Int {
     var fallback = 0
     var index = programCount &- 1
@@ -93,7 +93,7 @@ struct ProgramNumber {
   var program: Int32
 }
 
-/// A controller must stand within `low...high` for a region to sound.
+/// Condition: a controller must lie within `low...high` for a region to sound.
 struct ControlRange {
   var control: UInt16
   var low: Float
@@ -105,18 +105,18 @@ struct ControlRange {
   }
 }
 
-/// Of notes that exclude each other, which one sounds (SFZ's `legato_high`, `legato_last`, `legato_low`).
+/// Note priority of mutually exclusive notes (SFZ's `legato_high`, `legato_last`, `legato_low`).
 enum NotePriority: UInt8 {
   case none, highest, last, lowest
 
   @_noLocks static func == (a: Self, b: Self) -> Bool { a.rawValue == b.rawValue }
 }
 
-/// A region's way of looping.
+/// Loop mode of a region.
 enum LoopMode: UInt8 {
   /// Plays to its end; a note off starts the release.
   case none
-  /// Plays to its end whatever the key does.
+  /// Plays to its end regardless of the key.
   case oneShot
   /// Loops until the envelope has ended.
   case continuous
@@ -126,19 +126,19 @@ enum LoopMode: UInt8 {
   @_noLocks static func == (a: Self, b: Self) -> Bool { a.rawValue == b.rawValue }
 }
 
-/// Which way a loop goes.
+/// Direction of a loop.
 enum LoopType: UInt8 {
   case forward, backward
-  /// To and fro.
+  /// Forward and backward in turn.
   case alternate
 }
 
-/// When a region starts.
+/// Trigger of a region.
 enum Trigger: UInt8 {
   case attack
   /// On the note off, delayed by the pedal.
   case release
-  /// On the note off, whatever the pedal does.
+  /// On the note off, regardless of the pedal.
   case releaseKey
   /// Like `attack`, when no other key is held.
   case first
@@ -148,96 +148,96 @@ enum Trigger: UInt8 {
   @_noLocks static func == (a: Self, b: Self) -> Bool { a.rawValue == b.rawValue }
 }
 
-/// One region, in the units that a starting voice wants.
+/// One region, in the units that a starting voice needs.
 struct Region {
-  /// The two channels; the same for a mono sample.
+  /// The two channels; equal for a mono sample.
   var left: SamplePlane
   var right: SamplePlane
   var isStereo: Bool
-  /// Of a sample that streams from disk: what of it is there.
+  /// Chunk table of a sample that streams from disk.
   var stream: UnsafeMutablePointer<StreamTable>?
-  /// Playback starts and ends here (end exclusive), loops between these (end exclusive).
+  /// Playback range (end exclusive), and loop range (end exclusive).
   var start: Int
   var end: Int
   var loopStart: Int
   var loopEnd: Int
   var loopMode: LoopMode
-  /// Frames a second of the sample.
+  /// Sample rate of the sample, Hz.
   var rate: Double
-  /// The key at which it sounds at its own pitch, and cents a key away from it.
+  /// Key at which it sounds at its own pitch, and cents per key.
   var keyCenter: Float
   var keyTrack: Float
-  /// Cents: tune and transpose together; at full bend up, at full bend down (in a bank: by modulation).
+  /// Cents: tune and transpose together; at full bend up; at full bend down (in a bank: by modulation).
   var tune: Float
   var bendUp: Float
   var bendDown: Float
-  /// Seconds of silence before it starts, and frames of the engine.
+  /// Delay before it starts, in seconds, and in frames of the engine.
   var delay: Float
   var delayFrames: Float
-  /// Beats of silence before it starts, and after which it is released (0: never).
+  /// Delay in beats before it starts, and beats after which it is released (0: never).
   var delayBeats: Float
   var stopBeats: Float
-  /// Waits for the next multiple of so many beats (0: does not wait), which begin so many beats later.
+  /// Start is quantised to a multiple of this many beats (0: not), shifted by this many beats.
   var syncBeats: Float
   var syncOffset: Float
-  /// It only ends others: its group's.
+  /// Silent: it only ends other groups.
   var isSilent: Bool
-  /// The gain of volume and amplitude, and those of the sides where `pan` and `position` stand at first.
+  /// Gain of volume and amplitude, and gains of the sides at the initial `pan` and `position`.
   var gain: Float
   var pan: Float
   var position: Float
   var sideLeft: Float
   var sideRight: Float
-  /// What the law of panning is raised by: 1, or so that the middle is 0 dB.
+  /// Normalisation of the pan law: 1, or such that the centre is 0 dB.
   var sideGain: Float
-  /// Which of the sampler's outputs it is for; and whether anything of it may go to a reverb or a chorus.
+  /// Output of the sampler; and whether it may send to reverb or chorus.
   var output: UInt8
   var hasSends: Bool
-  /// 128 gains by velocity, and how much of them counts, -1...1.
+  /// 128 gains by velocity, and their weight, -1...1.
   var velocityGains: UnsafePointer<Float>
   var velocityTracking: Float
   var envelope: EnvelopeSettings
   var fades: CrossfadeRanges
-  /// Among the image's conditions, the ranges in which a controller's message starts it, and ends it.
+  /// Controller ranges among the image's conditions whose messages start it, and end it.
   var firstStart: Int32
   var startCount: Int32
   var firstStop: Int32
   var stopCount: Int32
-  /// Round robin: sounds at each note that is `sequencePosition` (from 0) of `sequenceLength`, counted
-  /// by the counter with this number.
+  /// Round robin: sounds at every note that is number `sequencePosition` (from 0) of `sequenceLength`, by the
+  /// counter with this number.
   var sequenceLength: Int32
   var sequencePosition: Int32
   var sequenceCounter: Int32
   /// Sounds when the note's random number 0..<1 lies within.
   var randomLow: Float
   var randomHigh: Float
-  /// Choking: the group it belongs to, the group whose start ends it (0: none), and how.
+  /// Choking: its group, the group whose start ends it (0: none), and the mode.
   var group: Int32
   var offBy: Int32
   var offFast: Bool
   /// Seconds of the fade when `offFast`.
   var offTime: Float
-  /// How that fade bends (NaN: as fades of the engine do), or its curve's place among the image's (-1: none).
+  /// Shape of that fade (NaN: the engine's fades), or the offset of its curve among the image's (-1: none).
   var offShape: Float
   var offCurve: Int32
   /// A softer note does not end a louder one of the same key.
   var selfMask: Bool
-  /// The velocity is the one of the note before.
+  /// Uses the velocity of the previous note.
   var takesPreviousVelocity: Bool
-  /// Controllers move its envelopes' times.
+  /// Controllers change its envelopes' times.
   var hasMovedTimes: Bool
-  /// Frames before the loop's end that fade into those before its start.
+  /// Frames before the loop's end that are crossfaded with those before its start.
   var crossfade: Int
-  /// How often the loop comes round (0: for ever).
+  /// Number of loop passes (0: unlimited).
   var turns: Int32
   var trigger: Trigger
-  /// By how many decibels a second a release sample is softer the longer the note was held, in parts of so
-  /// many seconds.
+  /// Attenuation of a release sample, in decibels per second that the note was held, in parts of these
+  /// durations in seconds.
   var releaseDecays: SIMD4<Float>
   var releaseTimes: SIMD4<Float>
-  /// A release region sounds although what the key began has ended.
+  /// A release region that sounds even if the key's note has ended.
   var playsDead: Bool
-  /// Most voices of the group, and of one key, at a time (0: any number).
+  /// Maximum voices of the group, and of one key (0: unlimited).
   var polyphony: Int32
   var notePolyphony: Int32
   var priority: NotePriority
@@ -245,18 +245,18 @@ struct Region {
   var conditionCount: Int32
   var switches: KeySwitches
   var pedals: Pedals
-  /// Which of the image's they are.
+  /// Index among the image's pedal sets.
   var pedalSet: UInt8
   /// Times are timecents, frequencies cents, attenuation never amplifies.
   var isBank: Bool
-  /// The key and the velocity that count instead of the note's (-1: the note's).
+  /// Fixed key and velocity instead of the note's (-1: the note's).
   var fixedKey: Int16
   var fixedVelocity: Int16
-  /// Time constants of the values' glides by slot, in seconds; the steps of the bend in cents.
+  /// Smoothing time constants by slot, in seconds; bend steps in cents.
   var smoothing: UnsafePointer<Float>
   var bendStepUp: Float
   var bendStepDown: Float
-  /// Up to so many frames are left out at the start, by chance.
+  /// Maximum random offset of the start, in frames.
   var randomOffset: Float
   var randomDelay: Float
   var randomPitch: Float
@@ -265,9 +265,9 @@ struct Region {
   var base: UnsafePointer<Float>
   var modulations: UnsafePointer<Modulation>
   var modulationCount: Int32
-  /// Whether any modulation is for the time of the note on.
+  /// True when a modulation applies at note on only.
   var hasNoteModulations: Bool
-  /// A bit for each source that moves something while the voice sounds.
+  /// Bit mask of the sources that modulate a sounding voice.
   var sources: SIMD4<UInt64>
   var routes: UnsafePointer<Route>
   var routeCount: Int32
@@ -279,12 +279,12 @@ struct Region {
   var envelopeCount: Int32
   var firstFlexible: Int32
   var flexibleCount: Int32
-  /// The flexible envelope that takes the amplifier's place (-1: none).
+  /// The flexible envelope that replaces the amplifier envelope (-1: none).
   var amplifier: Int32
   /// Stages of its voices before their filters.
   var stage = StagePlan()
 
-  /// The decibels that a release sample has lost after a note of so many seconds. Audio thread.
+  /// Attenuation in decibels of a release sample after a note of this length. Audio thread.
   @_noLocks func releaseLoss(after seconds: Float) -> Float {
     var loss: Float = 0
     var left = seconds
@@ -296,30 +296,30 @@ struct Region {
     return loss
   }
 
-  /// Whether a source moves anything of it. Audio thread.
+  /// True when a source modulates the region. Audio thread.
   @_noLocks func hears(_ source: UInt16) -> Bool {
     let bit = Source.bit(source)
     return bit >= 0 && sources[bit &>> 6] >> UInt64(bit & 63) & 1 == 1
   }
 }
 
-/// Which controllers are a region's pedals (255: none), and from where on they are down: in SFZ, where instruments
-/// can be half-pedalled, as soon as they leave 0.
+/// Controllers used as a region's pedals (255: none), and the values from which they are down. In SFZ, which
+/// supports half-pedalling, any value above 0.
 struct Pedals: Hashable {
   var sustain: UInt8 = 64
   var sustainLow: Float = 0.5
   var sostenuto: UInt8 = 66
   var sostenutoLow: Float = 0.5
 
-  /// MIDI's: a switch, down from the middle on.
+  /// MIDI's: switches, down from the middle on.
   static let switches = Pedals(sustainLow: 64, sostenutoLow: 64)
 }
 
-/// Keys that must have been pressed (-1: any): the last articulation key, one that is down, one that is
-/// up, and the note before this one.
+/// Key switches, as conditions (-1: any): the last articulation key, a key that is down, a key that is up,
+/// and the previous note.
 struct KeySwitches: Hashable {
   var last: Int32 = -1
-  /// Articulation keys up to this choose the region as well.
+  /// Last of a range of articulation keys that select the region.
   var lastHigh: Int32 = -1
   var down: Int32 = -1
   var up: Int32 = -1
@@ -327,11 +327,11 @@ struct KeySwitches: Hashable {
 
   static let none = KeySwitches()
 
-  /// Whether there is no condition.
+  /// True without any condition.
   var isAny: Bool { @_noLocks get { last & down & up & previous == -1 } }
 }
 
-/// Ranges over which a region fades in and out by key and by velocity; `low == high` is no fade.
+/// Crossfade ranges of a region by key and by velocity; `low == high` is no fade.
 struct CrossfadeRanges {
   var keyInLow: Float = 0
   var keyInHigh: Float = 0
@@ -341,7 +341,7 @@ struct CrossfadeRanges {
   var velocityInHigh: Float = 0
   var velocityOutLow: Float = 127
   var velocityOutHigh: Float = 127
-  /// Squares add up to one (`power`), or the gains do (`gain`).
+  /// Squares add up to one (equal power), otherwise the gains do.
   var keyPower = true
   var velocityPower = true
 

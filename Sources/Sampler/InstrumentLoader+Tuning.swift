@@ -1,7 +1,8 @@
 import Realtime
 
 extension InstrumentLoader {
-  /// The same instrument tuned otherwise: with its regions and samples, which live as long. Worker.
+  /// The same instrument with another tuning. It shares regions and samples with the base, which it keeps
+  /// alive. Worker.
   public static func tuned(_ base: Resource, _ tuning: Tuning) -> Resource {
     guard base.header.pointee.type == InstrumentImage.type else { return base }
     let memory = TunedMemory(base, tuning)
@@ -11,7 +12,7 @@ extension InstrumentLoader {
   }
 }
 
-/// What a tuned instrument has of its own.
+/// Memory of a tuned instrument besides its base.
 private final class TunedMemory: @unchecked Sendable {
   let image: UnsafeMutablePointer<InstrumentImage>
   private let offsets: UnsafeMutablePointer<Float>

@@ -2,11 +2,11 @@ import Realtime
 
 /// Loads instruments for samplers. Worker.
 public enum InstrumentLoader {
-  /// Loads an SFZ instrument, a SoundFont 2 bank, or an audio file as an instrument of one region over
-  /// all keys.
+  /// Loads an SFZ instrument, a SoundFont 2 bank, or an audio file as an instrument of one region over all
+  /// keys.
   ///
-  /// What is not understood and which samples are missing stands in the report; throws only when
-  /// nothing can be played. Worker.
+  /// Unsupported opcodes and missing samples are listed in the report; throws only when nothing can be
+  /// played. Worker.
   public static func load(
     path: String, options: LoadOptions = LoadOptions()
   ) throws(LoadError) -> (resource: Resource, report: InstrumentReport) {
@@ -34,7 +34,7 @@ public enum InstrumentLoader {
       sample = unrolled
     }
     var builder = InstrumentBuilder(capacity: 1)
-    // A file plays at its own level until somebody moves its volume.
+    // A file plays at its own level until its volume controller is moved.
     builder.controls[7] = 127
     builder.add(settings, sample)
     let resource = builder.build(name: lastComponent(path))
@@ -117,7 +117,7 @@ public enum InstrumentLoader {
 }
 
 extension InstrumentLoader {
-  /// By file, in the order in which these are first named, and line.
+  /// Sorts by file, in the order of first mention, and line.
   static func ordered(_ findings: [Finding]) -> [Finding] {
     var files: [String: Int] = [:]
     for finding in findings where files[finding.file] == nil { files[finding.file] = files.count }
@@ -145,13 +145,13 @@ private struct SampleLibrary {
   }
 
   let folder: String
-  /// The sound files that the text holds.
+  /// Sound files embedded in the text.
   var embedded: [String: [UInt8]] = [:]
   private var turnedBytes = 0
   private var turned: [Turn: (AudioFile, AudioFile.Loop)] = [:]
   private var loaded: [Wish: AudioFile] = [:]
   private var failed: Set<Wish> = []
-  /// Of the samples that are turns of waves.
+  /// Spectra of samples that are single wave cycles.
   private var spectra: [String: WaveSpectrum] = [:]
   private var nothing: AudioFile?
   private let pool: SamplePool
@@ -163,10 +163,10 @@ private struct SampleLibrary {
 
   var count: Int { loaded.count }
 
-  /// Loops that are laid out are copies of their samples: so much memory at most.
+  /// Memory limit for loops that are laid out, which are copies of their samples.
   private static var mostTurned: Int { 256 << 20 }
 
-  /// The sample with its loop laid out (see `AudioFile`), or nil where it streams or there are too many.
+  /// The sample with its loop laid out (see `AudioFile`), or nil if it streams or the limit is reached.
   mutating func unrolled(
     _ sample: AudioFile, _ loop: AudioFile.Loop, isLeft: Bool
   ) throws(LoadError) -> (AudioFile, AudioFile.Loop)? {
@@ -179,7 +179,7 @@ private struct SampleLibrary {
     return result
   }
 
-  /// A sample as one turn of a wave.
+  /// A sample as one cycle of a wave.
   private mutating func wave(
     of sample: AudioFile, _ name: String, harmonics: Int
   ) throws(LoadError) -> AudioFile {
@@ -196,7 +196,7 @@ private struct SampleLibrary {
     return try AudioFile.wave(spectrum, harmonics: harmonics, name, in: pool)
   }
 
-  /// The sample of regions that do not sound.
+  /// The sample of silent regions.
   mutating func silence() throws(LoadError) -> AudioFile {
     if let nothing { return nothing }
     let silence = try AudioFile.generated("*silence", harmonics: 1, in: pool)
@@ -204,7 +204,7 @@ private struct SampleLibrary {
     return silence
   }
 
-  /// The sample, or nil and (the first time) a finding.
+  /// The sample; or nil with a finding, the first time.
   mutating func sample(
     _ name: String, _ settings: RegionSettings, _ findings: inout [Finding]
   ) -> AudioFile? {
@@ -212,7 +212,7 @@ private struct SampleLibrary {
     let wish = Wish(
       name: name, isWave: settings.oscillator.isOn, isReversed: isReversed, harmonics: settings.harmonics)
     if let known = loaded[wish] { return known }
-    // Of a file that is a wave, all that is made of it.
+    // A failed wave file has failed for every number of harmonics.
     var file = wish
     file.harmonics = 1
     if failed.contains(file) { return nil }

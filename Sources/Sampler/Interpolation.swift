@@ -1,18 +1,18 @@
 import Realtime
 
-/// The neighbours of sixteen positions: the frames before, at, after, and the ones after those; a vector
-/// each.
+/// The neighbours of sixteen positions: the frames before, at, after, and the second after each position; one
+/// vector each.
 struct Taps {
   private var before: SIMD16<Float>
   private var at: SIMD16<Float>
   private var after: SIMD16<Float>
   private var second: SIMD16<Float>
-  /// Of all four.
+  /// Scale of all four.
   private var scale: Float = 1
 
   /// The values at the positions: the 4-point, third-order Hermite interpolator, also known as the
-  /// Catmull-Rom spline (O. Niemitalo, "Polynomial Interpolators for High-Quality Resampling of
-  /// Oversampled Audio", 2001). At a fraction of 0 it is the frame itself, exactly. Audio thread.
+  /// Catmull-Rom spline (O. Niemitalo, "Polynomial Interpolators for High-Quality Resampling of Oversampled
+  /// Audio", 2001). At a fraction of 0 it is exactly the frame itself. Audio thread.
   @_noLocks @inline(__always) func interpolated(_ f: SIMD16<Float>) -> SIMD16<Float> {
     let c1 = (after - before) * 0.5
     let c2 = before - at * 2.5 + after * 2 - second * 0.5
@@ -20,7 +20,8 @@ struct Taps {
     return (((c3 * f + c2) * f + c1) * f + at) * scale
   }
 
-  /// From four vectors of four positions each, of which every one has its four neighbours side by side.
+  /// Neighbours from four vectors of four positions each; every position has its four neighbours side by
+  /// side.
   @_noLocks @inline(__always)
   private init(_ a: SIMD16<Float>, _ b: SIMD16<Float>, _ c: SIMD16<Float>, _ d: SIMD16<Float>) {
     let evenLow = evens(a, b)
@@ -33,7 +34,7 @@ struct Taps {
     second = odds(oddLow, oddHigh)
   }
 
-  /// From what the slow path gathered: sixteen times four floats. Audio thread.
+  /// Neighbours from the results of the slow path: sixteen times four floats. Audio thread.
   @_noLocks @inline(__always) init(gathered: UnsafePointer<Float>) {
     let raw = UnsafeRawPointer(gathered)
     self.init(
@@ -41,12 +42,12 @@ struct Taps {
       (raw + 128).loadUnaligned(as: SIMD16<Float>.self), (raw + 192).loadUnaligned(as: SIMD16<Float>.self))
   }
 
-  /// From sixteen words of four numbers each, in pairs.
+  /// Neighbours from sixteen words of four integers each, in pairs.
   @_noLocks @inline(__always)
   private init(
     _ a: SIMD4<UInt64>, _ b: SIMD4<UInt64>, _ c: SIMD4<UInt64>, _ d: SIMD4<UInt64>
   ) {
-    // Pairs of numbers in the lanes of floats, for moving only.
+    // Pairs of integers in the lanes of floats, only for moving them.
     let low = unsafeBitCast(SIMD8(lowHalf: a, highHalf: b), to: SIMD16<Float>.self)
     let high = unsafeBitCast(SIMD8(lowHalf: c, highHalf: d), to: SIMD16<Float>.self)
     self.init(
@@ -54,7 +55,8 @@ struct Taps {
       last: unsafeBitCast(odds(low, high), to: SIMD16<UInt32>.self))
   }
 
-  /// From the first two and the last two neighbours of each position, as the halves of numbers. Audio thread.
+  /// Neighbours from the first two and the last two of each position, packed as halves of integers. Audio
+  /// thread.
   @_noLocks @inline(__always) init(first: SIMD16<UInt32>, last: SIMD16<UInt32>) {
     before = SamplePlane.lower(first)
     at = SamplePlane.upper(first)
@@ -63,14 +65,14 @@ struct Taps {
     scale = SamplePlane.scale
   }
 
-  /// Around sixteen positions that are `increment` apart (both 32.32 fixed point). All that is read must
-  /// lie in the plane or its margin. Audio thread.
+  /// Around sixteen positions `increment` apart (both 32.32 fixed point). All frames read must lie in the
+  /// plane or its margin. Audio thread.
   @_noLocks @inline(__always)
   init(_ plane: SamplePlane, position: Int64, increment: Int64) {
     self.init(plane, position: position, increment: increment, change: 0)
   }
 
-  /// The same while the distance itself grows by `change` with each. Audio thread.
+  /// The same with an increment that itself grows by `change` per position. Audio thread.
   @_noLocks @inline(__always)
   init(_ plane: SamplePlane, position p: Int64, increment: Int64, change: Int64) {
     let base = plane.base
@@ -134,8 +136,8 @@ struct Taps {
   }
 }
 
-/// The fractions 0..<1 of positions that are `increment` apart: the upper 23 bits of the low half, as the
-/// mantissa of a float of 1..<2. Audio thread.
+/// The fractions 0..<1 of positions `increment` apart: the upper 23 bits of the low half, as the mantissa of
+/// a float in 1..<2. Audio thread.
 @_noLocks @inline(__always) func fractions(position: Int64, increment: Int64) -> SIMD16<Float> {
   let numbers = SIMD16<UInt32>(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
   return fractions(
@@ -143,7 +145,7 @@ struct Taps {
       &+ SIMD16(repeating: UInt32(truncatingIfNeeded: position)))
 }
 
-/// The same while the distance itself grows by `change` with each. Audio thread.
+/// The same with an increment that itself grows by `change` per position. Audio thread.
 @_noLocks @inline(__always)
 func fractions(position: Int64, increment: Int64, change: Int64) -> SIMD16<Float> {
   let numbers = SIMD16<UInt32>(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
@@ -159,11 +161,11 @@ func fractions(position: Int64, increment: Int64, change: Int64) -> SIMD16<Float
   unsafeBitCast((low &>> 9) | 0x3F80_0000, to: SIMD16<Float>.self) - 1
 }
 
-/// `cycles a frame` in 32.32 fixed point, limited to 4096 frames a frame. Audio thread.
+/// A frame increment in 32.32 fixed point, limited to 4096 frames per frame. Audio thread.
 @_noLocks @inline(__always) func fixedPoint(_ ratio: Double) -> Int64 {
   let limited = ratio < 4096 ? (ratio > -4096 ? ratio : -4096) : 4096
   return Int64(limited * 4_294_967_296)
 }
 
-/// `blockCapacity`, where the audio thread needs it: a constant that the compiler can see.
+/// `blockCapacity` as a constant that the compiler can see, for the audio thread.
 var blockFrames: Int { @_noLocks @inline(__always) get { 64 } }

@@ -1,17 +1,17 @@
 import Realtime
 
-/// A low-frequency oscillator as an instrument states it; its frequency is one of the voice's values.
+/// Parameters of a low-frequency oscillator; its frequency is one of the voice's values.
 struct LfoSettings: Hashable {
-  /// Seconds (in a bank: timecents) until it begins, and seconds until it is at full depth.
+  /// Seconds (in a bank: timecents) until it begins, and seconds of its fade-in.
   var delay: Float = 0
   var fade: Float = 0
-  /// 0..<1 of a turn.
+  /// 0..<1 of a cycle.
   var phase: Float = 0
-  /// Turns after which it rests (0: never).
+  /// Cycles after which it rests (0: never).
   var turns: Float = 0
-  /// Waveforms that are added up; at least one.
+  /// Waveforms to be summed; at least one.
   var waves: [LfoWave]
-  /// Levels -1...1, one after the other in a turn, instead of the waveforms.
+  /// Levels -1...1, one after the other within a cycle, instead of the waveforms.
   var steps: [Float] = []
 
   init(_ shape: LfoWave.Shape) { waves = [LfoWave(shape: shape)] }
@@ -20,9 +20,9 @@ struct LfoSettings: Hashable {
   static let mostSteps = 128
 }
 
-/// One waveform of an LFO: `offset + scale * shape`, at `ratio` turns a turn of the LFO.
+/// One waveform of an LFO: `offset + scale * shape`, at `ratio` cycles per cycle of the LFO.
 struct LfoWave: Hashable {
-  /// The numbers are those of ARIA's `lfoN_wave`.
+  /// The numbers of ARIA's `lfoN_wave`.
   enum Shape: UInt8, Hashable {
     case triangle, sine, pulse75, square, pulse25, pulse12, sawUp, sawDown
     case random = 12
@@ -34,7 +34,7 @@ struct LfoWave: Hashable {
   var ratio: Float = 1
 }
 
-/// An LFO as the audio thread reads it: its waves and steps are among the image's.
+/// An LFO for the audio thread: its waves and steps are among the image's.
 struct LfoPlan {
   var delay: Float
   var fade: Float
@@ -46,7 +46,7 @@ struct LfoPlan {
   var stepCount: Int32
 }
 
-/// A running LFO. It is looked at once a control period of its voice.
+/// A running LFO, evaluated once per control period of its voice.
 struct Lfo {
   private var phase: Float = 0
   private var turn: Float = 0
@@ -55,13 +55,13 @@ struct Lfo {
   private var faded: Int32 = 0
   private var turns: Float = 0
   private var waves: UnsafePointer<LfoWave>?
-  /// The first of them, at hand: most have no other.
+  /// A copy of the first wave, since most LFOs have no other.
   private var wave = LfoWave(shape: .sine)
   private var waveCount: Int32 = 0
   private var steps: UnsafePointer<Float>?
   private var stepCount: Int32 = 0
   private var seed: UInt32 = 0
-  /// The frequency as it was last said, and turns a frame.
+  /// Last frequency, and cycles per frame at it.
   private var frequency: Float = .nan
   private var pace: Float = 0
 
@@ -93,7 +93,7 @@ struct Lfo {
     return count >= 1 ? (count < 1e9 ? Int32(count) : 1_000_000_000) : 0
   }
 
-  /// -1...1, or what several waves come to. (Mutating, that it is read where it is: see `VoiceShape`.) Audio
+  /// -1...1, or the sum of several waves. (Mutating, so that it is read in place: see `VoiceShape`.) Audio
   /// thread.
   var value: Float {
     @_noLocks mutating get {
@@ -134,7 +134,7 @@ struct Lfo {
     }
     switch wave.shape.rawValue {
     case 0:
-      // From 0 upwards.
+      // Starts at 0, upwards.
       let shifted = phase < 0.25 ? phase + 0.75 : phase - 0.25
       let distance = shifted - 0.5
       return 4 * (distance < 0 ? -distance : distance) - 1
@@ -146,7 +146,7 @@ struct Lfo {
     case 6: return 2 * phase - 1
     case 7: return 1 - 2 * phase
     default:
-      // A number of its own for each half of a turn (a multiplicative hash).
+      // A new random number for each half cycle (a multiplicative hash).
       let half = UInt32(truncatingIfNeeded: Int64(turn) &* 2 &+ (phase < 0.5 ? 0 : 1))
       let hash = (seed &+ half) &* 0x9E37_79B1
       let mixed = (hash ^ (hash &>> 15)) &* 0x85EB_CA6B
@@ -154,7 +154,7 @@ struct Lfo {
     }
   }
 
-  /// `frequency` in turns a second, in a bank in cents above 8.176 Hz. Audio thread.
+  /// `frequency` in Hz, in a bank in cents above 8.176 Hz. Audio thread.
   @_noLocks mutating func advance(_ frames: Int, frequency: Float, isBank: Bool, rate: Float) {
     if frequency != self.frequency {
       self.frequency = frequency
@@ -183,7 +183,7 @@ struct Lfo {
     }
   }
 
-  /// The rate changed. Worker.
+  /// Adapts to a new rate. Worker.
   mutating func retune(_ factor: Double) {
     frequency = .nan
     wait = Int32(min(2e9, (Double(wait) * factor).rounded()))

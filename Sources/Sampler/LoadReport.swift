@@ -1,14 +1,14 @@
 import Glibc
 
-/// Why an instrument or an audio file cannot be played, in words for people.
+/// Reason why an instrument or an audio file cannot be played.
 public struct LoadError: Error, Hashable, Sendable, CustomStringConvertible {
   public var path: String
-  /// 1-based, where a line is to blame.
+  /// Line number, from 1, if the error has one.
   public var line: Int?
   public var message: String
-  /// Other findings on the way.
+  /// Other findings before the error.
   public var findings: [Finding] = []
-  /// `errno` of the system call that failed, or 0.
+  /// `errno` of the failed system call, or 0.
   package var code: Int32 = 0
 
   public init(path: String, line: Int? = nil, _ message: String) {
@@ -17,7 +17,7 @@ public struct LoadError: Error, Hashable, Sendable, CustomStringConvertible {
     self.message = message
   }
 
-  /// A system call that failed.
+  /// A failed system call.
   init(path: String, code: Int32) {
     self.init(path: path, String(cString: strerror(code)))
     self.code = code
@@ -28,22 +28,22 @@ public struct LoadError: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// Something that the user should know about a file that did load.
+/// A message about a file that did load.
 public struct Finding: Hashable, Sendable, CustomStringConvertible {
   public enum Kind: Hashable, Sendable {
-    /// An opcode or header (its name) that has no effect here.
+    /// An opcode or header (its name) without effect here.
     case notUnderstood(String)
-    /// A sample that could not be loaded; the regions that play it are left out.
+    /// A sample that could not be loaded; its regions are left out.
     case missingSample(String)
-    /// A value that was out of range or unreadable, and what was done about it.
+    /// A value that was out of range or unreadable, with its replacement.
     case corrected
-    /// Something to know, nothing wrong.
+    /// Information, no error.
     case note
   }
 
   public var kind: Kind
   public var file: String
-  /// 1-based; 0 when no line is to blame.
+  /// Line number, from 1; 0 without a line.
   public var line: Int
   public var message: String
 
@@ -59,48 +59,48 @@ public struct Finding: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// What an instrument is made of, and what of it was not understood.
+/// Summary of a loaded instrument, with its unsupported parts.
 public struct InstrumentReport: Sendable {
   public var path: String
   /// "SFZ", or the audio format ("WAV, 16-bit").
   public var format: String
   public var regions: Int
-  /// Different sample files in memory.
+  /// Number of different sample files in memory.
   public var samples: Int
-  /// Memory that the samples and the tables hold.
+  /// Memory of the samples and the tables.
   public var bytes: Int
   /// The lowest and the highest key that sounds.
   public var keys: ClosedRange<Int>
-  /// In the order of the file; each opcode that is not understood appears once.
+  /// Findings in file order; each unsupported opcode appears once.
   public var findings: [Finding]
-  /// Of an SFZ instrument: every opcode, in the order of first use.
+  /// Every opcode of an SFZ instrument, in the order of first use.
   public var opcodes: [OpcodeUse] = []
 
-  /// The names of the opcodes and headers without effect, in the order of their first use.
+  /// Names of the opcodes and headers without effect, in the order of first use.
   public var notUnderstood: [String] {
     findings.compactMap { if case .notUnderstood(let name) = $0.kind { name } else { nil } }
   }
 
-  /// The samples that are missing or unreadable.
+  /// Missing or unreadable samples.
   public var missingSamples: [String] {
     findings.compactMap { if case .missingSample(let name) = $0.kind { name } else { nil } }
   }
 }
 
-/// What an audio file for a `player` is.
+/// Properties of an audio file for a `player`.
 public struct AudioFileReport: Sendable {
   public var path: String
-  /// For example "FLAC, 24-bit".
+  /// Description, for example "FLAC, 24-bit".
   public var format: String
   public var channels: Int
   /// Frames in the file, and its rate.
   public var frames: Int
   public var rate: Double
-  /// The rate that it was converted to.
+  /// Rate after conversion.
   public var playedAt: Double
   public var bytes: Int
   public var findings: [Finding]
-  /// As the file states it, inclusive; and the key of its pitch.
+  /// Loop as stated in the file, inclusive; and the key of its pitch.
   public var loop: Loop?
   public var key: Int?
 

@@ -1,11 +1,11 @@
 import Glibc
 
-/// Files that a person, a patch or an instrument names, whatever they turn out to be: a pipe that nobody writes to
-/// is not waited for, a device is not read until the memory is full. Worker.
+/// Safe reading of files named by a person, a patch or an instrument: a pipe without a writer does not block,
+/// and a device is not read until memory is full. Worker.
 package enum PlainFile {
-  /// Opens a file of at most `most` bytes, and says how many it has. Whoever calls closes it.
+  /// Opens a file of at most `most` bytes, and returns its size. The caller closes it.
   package static func open(_ path: String, most: Int = .max) throws(LoadError) -> (file: Int32, size: Int) {
-    // Opening a pipe would otherwise wait for somebody to write to it.
+    // Without O_NONBLOCK, opening a pipe would wait for a writer.
     let file = Glibc.open(TextFile.cName(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
     guard file >= 0 else { throw LoadError(path: path, code: errno) }
     do throws(LoadError) {
@@ -24,14 +24,14 @@ package enum PlainFile {
     }
   }
 
-  /// All of a file of at most `most` bytes. A file that grows meanwhile is not read beyond that.
+  /// The contents of a file of at most `most` bytes. If it grows meanwhile, the excess is not read.
   package static func read(_ path: String, most: Int) throws(LoadError) -> [UInt8] {
     let (file, size) = try open(path, most: most)
     defer { close(file) }
     return try read(file, path, size: size, most: most)
   }
 
-  /// All that comes until the end, however long that takes: of standard input.
+  /// Reads standard input to its end, however long that takes.
   package static func readInput(_ file: Int32, _ name: String, most: Int) throws(LoadError) -> [UInt8] {
     try read(file, name, size: 0, most: most)
   }

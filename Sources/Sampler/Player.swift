@@ -3,8 +3,8 @@ import Realtime
 
 /// The player: plays one audio file.
 ///
-/// A head is a place in the file that sounds. Whatever interrupts the sound (`stop`, a jump, another
-/// file) lets the head fade over 10 ms where it is, while another may begin elsewhere.
+/// A head is a playing position in the file. Interruptions (`stop`, a jump, another file) fade the head out
+/// over 10 ms in place, while another may begin elsewhere.
 public struct Player: Kernel {
   public static let description = KindDescription(
     name: "player",
@@ -38,7 +38,7 @@ public struct Player: Kernel {
     static var level: Int { @_noLocks get { 4 } }
   }
 
-  /// The sounding head, and how many fading ones there may be.
+  /// The sounding head, and the maximum number of fading ones.
   static var heads: Int { @_noLocks get { 8 } }
 
   let pool: UnsafeMutablePointer<PlayerHead>
@@ -49,11 +49,11 @@ public struct Player: Kernel {
   var isAutoplay: Bool
   /// Playing, or waiting to play as soon as there is a file.
   private(set) var isPlaying = false
-  /// Where the next `play` begins, in frames of the file (32.32).
+  /// Start position of the next `play`, in frames of the file (32.32).
   var cuePosition: Int64 = 0
-  /// The frame of a streamed file that is kept in memory, since playing goes on from there (-1: none).
+  /// Frame of a streamed file whose chunk is kept in memory for the next start (-1: none).
   private var kept = -1
-  /// Seconds where to begin when the file comes.
+  /// Start position in seconds, until the file arrives.
   private var cueSeconds: Double = 0
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
@@ -75,7 +75,7 @@ public struct Player: Kernel {
   public var voices: Int { @_noLocks get { pool[0].image == nil ? 0 : 1 } }
 
   @_noLocks public mutating func isFinished() -> Bool {
-    // While a file is awaited the renderer must keep asking, since a file's arrival wakes nobody.
+    // While a file is awaited the renderer must keep asking, since the arrival of a file wakes no node.
     if image == nil, isPlaying || isAutoplay { return false }
     for index in 0..<Self.heads where pool[index].image != nil { return false }
     return true
@@ -101,7 +101,7 @@ public struct Player: Kernel {
     new.pointee.header.count(1)
     image = new
     if let old, old.pointee.identity == new.pointee.identity {
-      // Converted to another rate: on from the same moment.
+      // The same file at another rate: continues at the same moment.
       cuePosition = Int64(Double(place) * (new.pointee.rate / old.pointee.rate))
     } else {
       if old != nil { cueSeconds = 0 }
@@ -186,11 +186,11 @@ public struct Player: Kernel {
     guard let image else { return 0 }
     let frame = seconds * image.pointee.rate
     let last = Double(image.pointee.frames)
-    // The nearest frame, so that a cue at a frame's time plays that frame unaltered.
+    // Rounded to a frame, so that a cue at a frame's time plays that frame unaltered.
     return Int64((frame < last ? frame : last) + 0.5) &<< 32
   }
 
-  /// Begins at the cue point: at once at the file's start, with a fade within it.
+  /// Starts a head at the cue point: at once at the file's start, otherwise with a fade.
   @_noLocks private mutating func startHead() {
     guard let image else { return }
     var head = PlayerHead()
@@ -204,7 +204,7 @@ public struct Player: Kernel {
     pool[0] = head
   }
 
-  /// The sounding head fades away; slot 0 is free.
+  /// Fades the sounding head out and frees slot 0.
   @_noLocks private mutating func fadeHead() {
     guard pool[0].image != nil else { return }
     var slot = 1
@@ -213,7 +213,7 @@ public struct Player: Kernel {
         slot = index
         break
       }
-      // All in use: the one nearest to silence makes room.
+      // All slots are in use: the head nearest to silence is dropped.
       if pool[index].fade.framesLeft < pool[slot].fade.framesLeft { slot = index }
     }
     end(slot)

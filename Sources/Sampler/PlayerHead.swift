@@ -1,10 +1,10 @@
 import Realtime
 
-/// A place in a file that sounds.
+/// A playing position in a file.
 struct PlayerHead {
-  /// Memory that `render` works in.
+  /// Scratch memory of `render`.
   struct Scratch {
-    /// 64 gains (and room behind for whole vectors), steps and places.
+    /// 64 gains (padded for whole vectors), increments and positions.
     var gains: UnsafeMutablePointer<Float>
     var places: UnsafeMutablePointer<Int64>
   }
@@ -13,10 +13,10 @@ struct PlayerHead {
   /// 32.32 fixed point, in frames of the file.
   var position: Int64 = 0
   var fade = Ramp(1)
-  /// It is on its way out.
+  /// Fading out.
   var isLeaving = false
   var hasEnded = false
-  /// How far it is from standing still, 0...1, as it is heard; negative before its first frame.
+  /// Smoothed distance from standstill, 0...1; negative before its first frame.
   private var presence: Float = -1
 
   @_noLocks init() {}
@@ -46,8 +46,8 @@ struct PlayerHead {
       scratch.places[index] = position
       let factor = speed.value(0, at: from &+ index)
       position = position &+ fixedPoint(Double(factor) * base)
-      // A tape that stands still is silent: below 1/64 of its speed the sound fades with the speed, but over
-      // 10 ms at least.
+      // A stopped tape is silent: below 1/64 of normal speed the sound fades with the speed, over at least 10
+      // ms.
       let pace = (factor < 0 ? -factor : factor) * 64
       follow(pace < 1 ? pace : 1, step)
       scratch.gains[index] *= level.value(0, at: from &+ index) * loudness
@@ -60,7 +60,7 @@ struct PlayerHead {
     let outputs = block.outputs[0]
     let channels = image.pointee.channels
     if outputs.count == 1, channels == 2 {
-      // Both sides of a stereo file into one, each at half, as a cable does it.
+      // Both sides of a stereo file into one output, each at half gain, as for a cable.
       for index in 0..<frames { scratch.gains[index] *= 0.5 }
       add(image, 0, to: outputs[0] + from, frames, isLooping, scratch)
       add(image, 1, to: outputs[0] + from, frames, isLooping, scratch)
@@ -79,7 +79,7 @@ struct PlayerHead {
     }
   }
 
-  /// The shape of a fade (see `Ramp`) over `presence`.
+  /// The shape of a fade (see `Ramp`) as a function of `presence`.
   private var loudness: Float {
     @_noLocks get {
       let x = presence
@@ -87,8 +87,7 @@ struct PlayerHead {
     }
   }
 
-  /// Whether what these frames are made of has been read from disk; says what will be wanted after. Audio
-  /// thread.
+  /// True when the data of these frames is in memory. Requests the data needed next. Audio thread.
   @_noLocks private func isRead(
     _ stream: UnsafeMutablePointer<StreamTable>, _ image: UnsafeMutablePointer<AudioImage>, _ frames: Int,
     _ isLooping: Bool, pace: Double, _ scratch: Scratch

@@ -1,9 +1,9 @@
 import CSamplerate
 
-/// Interleaved samples at another rate, through libsamplerate's best converter (a windowed sinc with a
+/// Converts interleaved samples to another rate, with libsamplerate's best converter (a windowed sinc with a
 /// signal-to-noise ratio of 145 dB and a bandwidth of 96 %). Worker.
 ///
-/// `ratio` is the new rate by the old.
+/// `ratio`: new rate divided by old rate.
 func convert(
   _ samples: [Float], channels: Int, ratio: Double, path: String
 ) throws(LoadError) -> [Float] {

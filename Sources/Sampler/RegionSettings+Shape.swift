@@ -1,7 +1,7 @@
 import Glibc
 
 extension RegionSettings {
-  /// Makes units, values and modulations of what SFZ says, once the region is whole; `curves` are those
+  /// Derives units, values and modulations from the SFZ opcodes, once the region is complete. `curves`: those
   /// of its `<curve>` headers.
   mutating func finishShape(curves: [Int: [Float]]) {
     for variable in variables.values.sorted(by: { $0.number < $1.number }) {
@@ -9,7 +9,7 @@ extension RegionSettings {
     }
     findCurves(curves)
     for (slot, isProduct) in shape.products.sorted(by: { $0.key < $1.key }) { setProduct(slot, isProduct) }
-    // It takes the place of the other, which has nothing more to say.
+    // A flexible amplifier envelope replaces the amplifier envelope completely.
     if shape.flexible.contains(where: \.settings.isAmplifier) {
       envelope = EnvelopeSettings()
       shape.modulations.removeAll { (Slot.stage..<Slot.stage + 8).contains(Int($0.slot)) }
@@ -47,7 +47,7 @@ extension RegionSettings {
           kind: band.kind, frequency: UInt8(frequency), level: UInt8(gain),
           width: UInt8(Slot.bandWidth + index)))
       for number in shape.modulations.indices where Int(shape.modulations[number].slot) == frequency {
-        // What is said in hertz becomes cents, from where the band is.
+        // Modulation in hertz becomes cents relative to the band's frequency.
         shape.modulations[number].bend {
           Self.cents(max(1, band.frequency + $0)) - Self.cents(band.frequency)
         }
@@ -65,7 +65,7 @@ extension RegionSettings {
     }
   }
 
-  /// The controllers that it has its own way with.
+  /// The controllers that the region uses itself.
   var usedControllers: Set<Int> {
     var used = Set((conditions + starts + stops + reverses).map { Int($0.control) })
     used.formUnion(controlFades.keys)
@@ -73,7 +73,7 @@ extension RegionSettings {
     return used
   }
 
-  /// Volume, pan and expression act as they do in ARIA, but for controllers that the instrument uses itself.
+  /// Adds volume, pan and expression as in ARIA, except for controllers that the instrument uses itself.
   mutating func addUsualControllers(except used: Set<Int>) {
     func modulation(_ control: Int, _ slot: Int, _ amount: Float, _ curve: Curve) -> ModulationSettings {
       ModulationSettings(
@@ -86,7 +86,7 @@ extension RegionSettings {
     ].filter { !used.contains(Int($0.source)) }
   }
 
-  /// Finds the curves of what is known by numbers.
+  /// Resolves curves given by number.
   private mutating func findCurves(_ curves: [Int: [Float]]) {
     for index in shape.modulations.indices {
       let isBipolar =
@@ -107,10 +107,10 @@ extension RegionSettings {
     offCurve = offCurveNumber.map { Self.curve($0, curves) }
   }
 
-  /// Controllers multiply a value, or are added to it, where that is not their usual way.
+  /// Makes controllers multiply a value, or add to it, if that is not their default.
   private mutating func setProduct(_ slot: Int, _ isProduct: Bool) {
     guard isProduct != (slot == Slot.amplitude) else { return }
-    // What moves by itself is not meant.
+    // Only controllers, not other sources.
     func isMeant(_ modulation: ModulationSettings) -> Bool {
       Int(modulation.slot) == slot
         && (modulation.source < Source.velocity
@@ -127,7 +127,7 @@ extension RegionSettings {
       shape.base[slot] = Float(tune)
       tune = 0
     case Slot.cutoff, Slot.cutoff + 2:
-      // A factor of the frequency: so many cents more.
+      // A factor of the frequency becomes cents.
       for index in shape.modulations.indices where isMeant(shape.modulations[index]) {
         shape.modulations[index].bend { Float(1200 * log2(max(0.001, $0))) }
       }

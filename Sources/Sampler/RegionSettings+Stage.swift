@@ -1,16 +1,16 @@
-/// Oscillators, as SFZ states them.
+/// Oscillator opcodes of SFZ.
 struct OscillatorSettings {
-  /// The sample is one turn of a wave.
+  /// The sample is one cycle of a wave.
   var isOn = false
   var multi = 1
   var mode = 0
-  /// Turns; negative: by chance. nil: as any sample begins.
+  /// Cycles; negative: random. nil: as for other samples.
   var phase: Double?
-  /// So many points have half as many harmonics.
+  /// Points of the table; it holds half as many harmonics.
   var tableSize: Int?
 }
 
-/// Noise, as SFZ states it.
+/// Noise opcodes of SFZ.
 struct NoiseSettings {
   var isStereo = false
   /// nil: the one that `noise_tone` needs, if that is stated.
@@ -18,12 +18,12 @@ struct NoiseSettings {
 }
 
 extension StagePlan {
-  /// Both sides differ though the sample has only one.
+  /// True when both sides differ even for a mono sample.
   var hasSides: Bool { isNoiseStereo && hasNoise || oscillators > 2 && mode == .sum }
 }
 
 extension RegionSettings {
-  /// An SFZ region of which nothing is said.
+  /// An SFZ region without any opcodes.
   static var unstated: RegionSettings {
     var settings = RegionSettings()
     settings.shape.base[Slot.noiseLevel] = -96
@@ -31,14 +31,14 @@ extension RegionSettings {
     return settings
   }
 
-  /// It plays one turn of a wave over and over.
+  /// True when it repeats one cycle of a wave.
   var isWave: Bool {
     guard let sample else { return false }
     guard let wave = GeneratedWave(sample: sample) else { return oscillator.isOn }
     return wave != .noise && wave != .silence
   }
 
-  /// Gain of a mono sample that is played as a stereo one, so that it is as loud as before.
+  /// Gain of a mono sample played as a stereo one, for equal loudness.
   var stageGain: Double {
     guard stage.hasSides, stage.oscillators == 0 else { return 1 }
     var centred = self
@@ -47,7 +47,7 @@ extension RegionSettings {
     return centred.sides(isStereo: false).left / centred.sides(isStereo: true).left
   }
 
-  /// Finds out what its voices go through before their filters.
+  /// Determines the stages of its voices before their filters.
   mutating func finishStage() {
     func isMoved(_ slot: Int) -> Bool {
       shape.modulations.contains { Int($0.slot) == slot } || shape.routes.contains { Int($0.slot) == slot }
@@ -68,7 +68,7 @@ extension RegionSettings {
     stage.isUsed = stage.hasNoise || stage.oscillators > 0 || slots.contains(where: isUsed)
   }
 
-  /// A wave goes round as a whole, from its phase on; before `clamp(to:)`.
+  /// Sets up a wave as a loop over the whole sample, from its phase on; call it before `clamp(to:)`.
   mutating func turnWave(of sample: AudioFile) {
     guard isWave, oscillator.isOn || stage.oscillators > 0 || oscillator.phase != nil else { return }
     (loopMode, loopType, loopStart, loopEnd, end) = (.continuous, .forward, nil, nil, nil)
@@ -78,7 +78,7 @@ extension RegionSettings {
     if phase < 0 { randomOffset = Double(sample.frames) }
   }
 
-  /// The units of a slope of 3 dB an octave about its middle.
+  /// Adds the units of a slope of 3 dB per octave.
   mutating func addPink() {
     shape.base[Slot.filterWidth] = 1
     // From 36 Hz to 20 kHz.

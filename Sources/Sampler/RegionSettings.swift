@@ -1,36 +1,36 @@
 import Glibc
 
-/// Everything that can be said about a region, with SFZ's units and defaults.
+/// All settings of a region, with SFZ's units and defaults.
 struct RegionSettings {
   var sample: String?
-  /// Of a wave that is generated.
+  /// Number of harmonics of a generated wave.
   var harmonics = 1
-  /// Its number among those of the file: what it is taken apart into counts as one.
+  /// Its number among the regions of the file; parts split from it share the number.
   var origin: Int?
   var sampleLine = SourceLine(file: "", line: 0)
-  /// Where its header stands.
+  /// Line of its header.
   var line = SourceLine(file: "", line: 0)
   var lowKey = 0
   var highKey = 127
   var lowVelocity = 1
   var highVelocity = 127
-  /// nil: as the sample says.
+  /// nil: the sample's.
   var keyCenter: Int? = 60
-  /// Cents a key.
+  /// Cents per key.
   var keyTrack: Double = 100
   /// Cents; semitones.
   var tune: Double = 0
   var transpose = 0
   var bendUp: Double = 200
   var bendDown: Double = -200
-  /// Decibels of the region, and what the levels above it add.
+  /// Decibels of the region, and those added by the levels above it.
   var volume: Double = 0
   var groupVolume: Double = 0
   var masterVolume: Double = 0
   var globalVolume: Double = 0
   /// Percent.
   var amplitude: Double = 100
-  /// What the levels above add to the tuning and multiply the amplitude by, by their opcodes.
+  /// Tuning added and amplitude multiplied by the levels above, by opcode.
   var levelTune: [String: Double] = [:]
   var levelAmplitude: [String: Double] = [:]
   /// -100 left ... 100 right.
@@ -39,7 +39,7 @@ struct RegionSettings {
   var output = 0
   var velocityCurve = VelocityCurve()
   var delay: Double = 0
-  /// Frames of the engine, besides.
+  /// Frames of the engine, in addition.
   var delaySamples: Double = 0
   var delayBeats: Double = 0
   var stopBeats: Double = 0
@@ -50,17 +50,17 @@ struct RegionSettings {
   /// The last frame; nil: the sample's.
   var end: Int?
   var loopMode: LoopMode?
-  /// nil: as the sample says.
+  /// nil: the sample's.
   var loopType: LoopType?
   var loopStart: Int?
   /// Inclusive.
   var loopEnd: Int?
   var envelope = EnvelopeSettings()
   var shape = ShapeSettings()
-  /// What SFZ says of filters and bands, of which `finishShape` makes units and values.
+  /// SFZ's filter and band opcodes, from which `finishShape` makes units and values.
   var filters = [SfzFilter(), SfzFilter()]
   var bands = [SfzBand(frequency: 50), SfzBand(frequency: 500), SfzBand(frequency: 5000)]
-  /// Decibels and percent a key from the center.
+  /// Decibels and percent per key from the center.
   var ampKeyTrack: Double = 0
   var ampKeyCenter = 60
   var panKeyTrack: Double = 0
@@ -68,21 +68,21 @@ struct RegionSettings {
   var positionKeyTrack: Double = 0
   var positionKeyCenter = 60
   var isInverted = false
-  /// Fades by controllers, by their numbers.
+  /// Crossfades by controllers, by their numbers.
   var controlFades: [Int: ControlFade] = [:]
   var controlPower = true
   /// A bank's region: see `Region`.
   var isBank = false
   var fixedKey = -1
   var fixedVelocity = -1
-  /// Seconds that values take on their way, by slot, where it is not 5 ms; and the steps of the bend, in cents.
+  /// Smoothing times in seconds by slot, if not 5 ms; and the bend steps, in cents.
   var smoothing: [Int: Double] = [:]
   var bendStepUp: Double = 1
   var bendStepDown: Double = 1
   var variables: [Int: SfzVariable] = [:]
-  /// Seconds over which a loop's end fades into what lies before its start.
+  /// Seconds of crossfade from the loop's end to the frames before its start.
   var loopCrossfade: Double = 0
-  /// How often the sample is played, or its loop, and then on to the end (0: for ever).
+  /// Number of times that the sample, or its loop, plays before it goes on to the end (0: unlimited).
   var playCount = 0
   var loopCount = 0
   var randomOffset: Double = 0
@@ -99,17 +99,17 @@ struct RegionSettings {
   var offBy = 0
   var offFast = true
   var offTime: Double = 0.006
-  /// How the fade bends when `off_mode=time` (nil: fast), or its curve, by number and as it is.
+  /// Shape of the fade for `off_mode=time` (nil: fast), or its curve, by number and by value.
   var offShape: Double?
   var offCurveNumber: Int?
   var offCurve: Curve?
   /// A softer note does not end a louder one of the same key.
   var selfMask = true
-  /// Velocity is the one of the note before.
+  /// Uses the velocity of the previous note.
   var takesPreviousVelocity = false
   var trigger = Trigger.attack
   var releaseDecay: Double = 0
-  /// By numbers, the decibels a second of a part of the time, and its seconds.
+  /// Parts of the decay by number: decibels per second, and duration in seconds.
   var releaseParts: [Int: (decay: Double, seconds: Double)] = [:]
   var playsDead = false
   var isReversed = false
@@ -119,20 +119,20 @@ struct RegionSettings {
   var conditions: [ControlRange] = []
   var switches = KeySwitches.none
   var pedals = Pedals()
-  /// The controllers that start it, those that end it, and those with which it is played backwards.
+  /// Controllers that start it, controllers that end it, and controllers that reverse playback.
   var starts: [ControlRange] = []
   var stops: [ControlRange] = []
   var reverses: [ControlRange] = []
 
-  /// What takes the place of a sample, or is added to it: see `StagePlan`.
+  /// Replacements for or additions to a sample: see `StagePlan`.
   var oscillator = OscillatorSettings()
   var noise = NoiseSettings()
   var stage = StagePlan()
 
-  /// As they lie in the image.
+  /// All conditions, in the order of the image.
   var allConditions: [ControlRange] { conditions + starts + stops }
 
-  /// What volume and amplitude make of it.
+  /// Linear gain of volume and amplitude.
   var gain: Double {
     exp(log(10) * (volume + groupVolume + masterVolume + globalVolume) / 20) * amplitude / 100
       * levelAmplitude.values.reduce(1) { $0 * $1 / 100 } * (isInverted ? -1 : 1)
@@ -141,8 +141,8 @@ struct RegionSettings {
   /// A region that only ends others: `end=-1`.
   var isSilent: Bool { end == -1 && !isBank }
 
-  /// Gains of both sides: equal power, and in the middle the sample as it is, mono as well as stereo (sfizz from
-  /// 1.2.3 on, and Sforzando: their issue 1086). Banks have -3 dB there.
+  /// Gains of both sides: equal power, with unity in the centre, for mono as well as stereo (sfizz from 1.2.3
+  /// on, and Sforzando: their issue 1086). Banks have -3 dB there.
   func sides(isStereo: Bool) -> (left: Double, right: Double) {
     func side(_ percent: Double) -> (Double, Double) {
       let angle = (max(-100, min(100, percent)) + 100) / 200 * Double.pi / 2
@@ -171,7 +171,7 @@ struct RegionSettings {
     }
   }
 
-  /// Why no note would ever start it, in words.
+  /// Reason why no note can start it; nil if one can.
   var neverSounds: String? {
     func words(_ low: String, _ high: String) -> String {
       "the region never sounds: \(low) lies above \(high)"
@@ -188,7 +188,7 @@ struct RegionSettings {
     return nil
   }
 
-  /// Itself; where controllers choose the direction, once for each way to do so.
+  /// The region itself; if controllers choose the direction, a region for each way to do so.
   var directions: [RegionSettings] {
     guard !reverses.isEmpty else { return [self] }
     var turned = self
@@ -207,8 +207,8 @@ struct RegionSettings {
     return result
   }
 
-  /// The loop that the file states or `loop_type` asks for, where it does not just go forwards. `clamp(to:)`
-  /// came before.
+  /// The loop stated in the file or by `loop_type`, if it is not a plain forward loop. Call it after
+  /// `clamp(to:)`.
   func turningLoop(of sample: AudioFile) -> AudioFile.Loop? {
     guard loopMode == .continuous || loopMode == .sustain, playCount == 0, let loopStart, let loopEnd,
       loopEnd > loopStart
@@ -217,16 +217,16 @@ struct RegionSettings {
     return type == .forward ? nil : AudioFile.Loop(start: loopStart, end: loopEnd + 1, type: type)
   }
 
-  /// Whether it ever plays on behind its loop.
+  /// True when it ever plays on behind its loop.
   var leavesLoop: Bool { loopMode == .sustain || loopCount > 0 }
 
-  /// The sample's loop is laid out now: it lies at `place`, and there are so many more frames.
+  /// Adapts to a sample whose loop was laid out: its new position, and the number of added frames.
   mutating func take(_ place: AudioFile.Loop, added: Int) {
     if let end, let loopEnd, end >= loopEnd { self.end = end + added }
     (loopStart, loopEnd) = (place.start, place.end - 1)
   }
 
-  /// Sets right what lies outside the sample, and says so in words.
+  /// Corrects values outside the sample; returns a message for each.
   mutating func clamp(to sample: AudioFile) -> [String] {
     var faults: [String] = []
     let frames = sample.frames
@@ -239,7 +239,7 @@ struct RegionSettings {
       end = nil
     }
     if loopMode == nil {
-      // Points that are stated move a loop, and make none.
+      // Loop points in the file change a loop, but do not make one.
       loopMode = sample.loop != nil ? .continuous : LoopMode.none
     }
     if trigger == .release || trigger == .releaseKey, loopMode != LoopMode.none, loopCount == 0 {
@@ -247,7 +247,7 @@ struct RegionSettings {
       loopMode = .oneShot
     }
     if playCount > 0 {
-      // As often as it says, from its start to its end.
+      // Plays the whole sample this many times.
       loopMode = .oneShot
       loopStart = offset
       loopEnd = end ?? frames - 1
@@ -259,7 +259,7 @@ struct RegionSettings {
       faults.append("loop_end \(loopEnd!) lies behind the sample's last frame \(frames - 1); that is used")
       loopEnd = frames - 1
     }
-    // Nothing behind the end is heard.
+    // Nothing behind the end is audible.
     if let end, end < loopEnd!, end >= loopStart! { loopEnd = end }
     if let end, end < loopStart! {
       loopMode = LoopMode.none
@@ -273,14 +273,13 @@ struct RegionSettings {
     return faults
   }
 
-  /// The region as the audio thread plays it; `clamp(to:)` came before. `tables` holds what regions
-  /// share.
+  /// The region for the audio thread; call it after `clamp(to:)`. `tables`: data shared by regions.
   func region(
     sample: AudioFile, velocityGains: UnsafePointer<Float>, firstCondition: Int, counter: Int, pedalSet: Int,
     tables: inout ShapeTables
   ) -> Region {
     let hasSides = sample.channels > 1
-    // Noise or oscillators may differ from side to side where the sample does not.
+    // Noise or oscillators may differ between the sides even if the sample does not.
     let isStereo = hasSides || stage.hasSides
     let sides = sides(isStereo: isStereo)
     let length = max(1, min(1000, sequenceLength))
@@ -344,7 +343,7 @@ struct RegionSettings {
     return region
   }
 
-  /// The parts of a release sample's decay; the last of them goes on for ever where its time is not stated.
+  /// The parts of a release sample's decay; the last one is unlimited if it has no time.
   private func releases() -> (decays: SIMD4<Float>, times: SIMD4<Float>) {
     var decays = SIMD4<Float>(repeating: 0)
     var times = SIMD4<Float>(repeating: 0)
@@ -358,7 +357,7 @@ struct RegionSettings {
   }
 }
 
-/// Ranges over which a controller fades a region in and out; `low == high` is no fade.
+/// Crossfade ranges of a region by a controller; `low == high` is no fade.
 struct ControlFade: Hashable {
   var inLow = 0
   var inHigh = 0
@@ -379,9 +378,9 @@ struct ControlFade: Hashable {
   }
 }
 
-/// Where something was said.
+/// Place of an opcode.
 struct SourceLine: Hashable {
   var file: String
-  /// 1-based.
+  /// Line number, from 1.
   var line: Int
 }

@@ -1,4 +1,4 @@
-/// A sound that is read backwards: its last frame is the first. Worker.
+/// A reversed sound: its last frame comes first. Worker.
 final class ReversedSource: FrameSource {
   private let source: any FrameSource
   private let channels: Int
@@ -33,7 +33,7 @@ final class ReversedSource: FrameSource {
 }
 
 extension AudioFile {
-  /// Turns interleaved frames round, and the loop that the file states. Worker.
+  /// Reverses interleaved frames, and the loop stated in the file. Worker.
   static func reverse<Sample>(_ samples: inout [Sample], channels: Int, _ facts: inout Facts) {
     samples.reverse()
     let frames = samples.count / channels
@@ -45,6 +45,6 @@ extension AudioFile {
 }
 
 extension AudioFile.Loop {
-  /// The same loop of the sound that is turned round.
+  /// The same loop in the reversed sound.
   func reversed(_ frames: Int) -> Self { Self(start: frames - end, end: frames - start, type: type) }
 }

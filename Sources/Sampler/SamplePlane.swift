@@ -1,7 +1,7 @@
-/// The frames of one channel, as the audio thread reads them: floats, or the numbers of a 16-bit file as
-/// they are, in half the memory. Both give the same bits: a number is a float but for a power of two.
+/// The frames of one channel for the audio thread: floats, or the integers of a 16-bit file in half the
+/// memory. Both give the same bits, since an integer differs from its float by a power of two only.
 struct SamplePlane: BitwiseCopyable {
-  /// The first frame. `AudioFile.margin` silent frames lie before it and behind the last.
+  /// The first frame. `AudioFile.margin` silent frames lie before it and after the last.
   let base: UnsafeRawPointer
   let isShort: Bool
 
@@ -21,7 +21,7 @@ struct SamplePlane: BitwiseCopyable {
     }
   }
 
-  /// Four frames from each of four places on, side by side. Audio thread.
+  /// Four frames from each of four positions on, side by side. Audio thread.
   @_noLocks @inline(__always)
   static func floats(_ base: UnsafeRawPointer, _ a: Int, _ b: Int, _ c: Int, _ d: Int) -> SIMD16<Float> {
     let first = base.loadUnaligned(fromByteOffset: a &<< 2, as: SIMD4<Float>.self)
@@ -32,7 +32,7 @@ struct SamplePlane: BitwiseCopyable {
       lowHalf: SIMD8(lowHalf: first, highHalf: second), highHalf: SIMD8(lowHalf: third, highHalf: fourth))
   }
 
-  /// The same of 16-bit numbers, as they are: four are one word. Audio thread.
+  /// The same for 16-bit integers, unconverted: four are one word. Audio thread.
   @_noLocks @inline(__always)
   static func words(_ base: UnsafeRawPointer, _ a: Int, _ b: Int, _ c: Int, _ d: Int) -> SIMD4<UInt64> {
     SIMD4(
@@ -42,8 +42,8 @@ struct SamplePlane: BitwiseCopyable {
       base.loadUnaligned(fromByteOffset: d &<< 1, as: UInt64.self))
   }
 
-  /// The lower and the upper of the two numbers in each lane, without their scale: with its sign turned
-  /// round, a number is the low end of the mantissa of a float from 2^23 on. Audio thread.
+  /// The lower and the upper integer of each lane as floats, unscaled. With its sign bit inverted, an integer
+  /// is the low end of the mantissa of a float from 2^23 on. Audio thread.
   @_noLocks @inline(__always) static func lower(_ pairs: SIMD16<UInt32>) -> SIMD16<Float> {
     unsafeBitCast((pairs & 0xFFFF) ^ 0x4B00_8000, to: SIMD16<Float>.self) - 8_421_376
   }
@@ -52,7 +52,7 @@ struct SamplePlane: BitwiseCopyable {
     unsafeBitCast((pairs &>> 16) ^ 0x4B00_8000, to: SIMD16<Float>.self) - 8_421_376
   }
 
-  /// Eight frames in a row; of numbers, without their scale. Audio thread.
+  /// Eight successive frames; integers are unscaled. Audio thread.
   @_noLocks @inline(__always)
   static func eight(_ base: UnsafeRawPointer, isShort: Bool, _ frame: Int) -> SIMD8<Float> {
     guard isShort else { return base.loadUnaligned(fromByteOffset: frame &<< 2, as: SIMD8<Float>.self) }

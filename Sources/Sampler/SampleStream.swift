@@ -2,42 +2,41 @@ import Glibc
 import Realtime
 import Synchronization
 
-/// Where the frames of a stream come from. One thread at a time. Worker.
+/// Source of a stream's frames. One thread at a time. Worker.
 protocol FrameSource: AnyObject {
-  /// Writes `count` frames from `first` on; the next channel's are `stride` bytes further. What the file does
-  /// not have is silence.
+  /// Writes `count` frames from `first` on; the next channel's are `stride` bytes further. Missing frames are
+  /// silence.
   func read(_ first: Int, _ count: Int, into memory: UnsafeMutableRawPointer, stride: Int)
-  /// Nothing was read for a while: gives back what can be had again.
+  /// Called after some time without reads: releases memory that can be read again.
   func rest()
 }
 
-/// A sample of which parts are in memory: the heads that notes begin with, and what is about to be played. All
-/// of it has its addresses, as if it were there, so that whoever plays it needs to know no more than whether a
-/// chunk is present.
+/// A sample with only parts in memory: the starts of notes, and the frames about to be played. The address
+/// range of the whole sample is reserved, so a reader only has to know whether a chunk is present.
 ///
-/// A chunk leaves in two steps: it is declared absent, and its memory goes seconds later, when no block that
-/// found it present can still be under way. Worker.
+/// A chunk leaves in two steps: it is marked absent, and its memory is freed seconds later, when no block
+/// that found it present can still be running. Worker.
 final class SampleStream: @unchecked Sendable {
   let table: UnsafeMutablePointer<StreamTable>
   private let source: any FrameSource
   private let mapped: UnsafeMutableRawPointer
   private let mappedSize: Int
-  /// Bytes from one channel to the next, and of a frame of one.
+  /// Bytes from one channel to the next, and per frame of a channel.
   let stride: Int
   private let width: Int
   private let channels: Int
   private let chunks: Int
   private static let page = 4096
-  /// Passes of the streamer, of a second each, for which an unused chunk stays.
+  /// Number of passes of the streamer, one per second, that an unused chunk survives.
   private static let patience: UInt8 = 5
 
   private struct State {
     var isPinned: [Bool]
     var ages: [UInt8]
-    /// Absent, and its memory not given back yet.
+    /// Absent, but its memory is not freed yet.
     var isClosing: [Bool]
   }
-  /// Held while a chunk is read.
+  /// Locked while a chunk is read.
   private let state: Mutex<State>
   /// Chunks with memory.
   private let present = Atomic<Int>(0)
@@ -52,7 +51,7 @@ final class SampleStream: @unchecked Sendable {
     self.channels = channels
     width = isShort ? 2 : 4
     chunks = (frames + StreamTable.chunkFrames - 1) / StreamTable.chunkFrames
-    // Whole chunks, and a page of silence on either side of each channel.
+    // Whole chunks, and a page of silence before and after each channel.
     stride = chunks * StreamTable.chunkFrames * width + Self.page
     mappedSize = Self.page + stride * channels
     guard
@@ -76,7 +75,7 @@ final class SampleStream: @unchecked Sendable {
       to: StreamTable(
         frames: frames, chunks: chunks, presence: presence, wishes: wishes, bell: Streamer.shared.bell,
         waits: waits))
-    // Not to be touched by the audio thread first.
+    // Touches the pages of silence, so that the audio thread is not the first to do so.
     for channel in 0...channels { memset(memory + channel * stride, 0, Self.page) }
   }
 
@@ -92,7 +91,7 @@ final class SampleStream: @unchecked Sendable {
     present.load(ordering: .relaxed) * StreamTable.chunkFrames * width * channels + (channels + 1) * Self.page
   }
 
-  /// Reads what a note that begins at `frame` needs until the rest comes, and keeps it.
+  /// Reads and keeps the frames that a note starting at `frame` needs until more arrive.
   func pin(_ frame: Int) {
     let chunk = max(0, min(frame, table.pointee.frames - 1) - AudioFile.margin) >> StreamTable.shift
     for chunk in chunk..<min(chunk + 3, chunks) {
@@ -101,21 +100,21 @@ final class SampleStream: @unchecked Sendable {
     }
   }
 
-  /// Reads a chunk, if it is not there.
+  /// Reads a chunk if it is absent.
   private func bring(_ chunk: Int) {
     state.withLock { state in
       guard !table.pointee.presence[chunk].load(ordering: .relaxed) else { return }
       let place = first + chunk * StreamTable.chunkFrames * width
       let count = min(StreamTable.chunkFrames, table.pointee.frames - chunk * StreamTable.chunkFrames)
       source.read(chunk * StreamTable.chunkFrames, count, into: place, stride: stride)
-      // What lies behind the last frame is read with it.
+      // The silence behind the last frame comes with it.
       if count < StreamTable.chunkFrames {
         let rest = min(StreamTable.chunkFrames - count, AudioFile.margin * 2) * width
         for channel in 0..<channels { memset(place + channel * stride + count * width, 0, rest) }
       }
-      // Where that is permitted; the system takes no such page away while it is played.
+      // Locks the chunk where permitted, so that the system does not evict it while it is played.
       for channel in 0..<channels { mlock(place + channel * stride, count * width) }
-      // It may not have left yet.
+      // It may still have memory from before.
       if !state.isClosing[chunk] { present.add(1, ordering: .relaxed) }
       state.isClosing[chunk] = false
       state.ages[chunk] = 0
@@ -127,7 +126,7 @@ final class SampleStream: @unchecked Sendable {
     }
   }
 
-  /// How urgent its most urgent wish is.
+  /// Highest urgency of the requests for absent chunks.
   var urgency: UInt8 {
     var most = StreamTable.Wish.none
     for chunk in 0..<chunks where !table.pointee.presence[chunk].load(ordering: .relaxed) {
@@ -136,7 +135,7 @@ final class SampleStream: @unchecked Sendable {
     return most
   }
 
-  /// Brings one chunk that is wished for so much.
+  /// Reads one chunk whose request is at least this urgent.
   func fulfil(_ urgency: UInt8) {
     for chunk in 0..<chunks
     where !table.pointee.presence[chunk].load(ordering: .relaxed)
@@ -147,7 +146,7 @@ final class SampleStream: @unchecked Sendable {
     }
   }
 
-  /// A second has passed.
+  /// Ages the chunks; called once per second.
   func age() {
     state.withLock { state in
       var isUsed = false
@@ -186,7 +185,7 @@ final class SampleStream: @unchecked Sendable {
     let bytes = StreamTable.chunkFrames * width
     for channel in 0..<channels {
       let place = first + chunk * bytes + channel * stride
-      // What is locked cannot be given back.
+      // Locked pages cannot be freed.
       munlock(place, bytes)
       madvise(place, bytes, MADV_DONTNEED)
     }

@@ -1,29 +1,30 @@
 import CThread
 import Realtime
 
-/// Reads 16-bit samples where positions lie near each other: each sixteen frames come from 32 frames in a row, of
-/// which the processor picks the neighbours, with one load and two permutations for what takes sixteen loads
-/// elsewhere. The bits are the same.
+/// Fast path for 16-bit samples with positions close together. The neighbours of sixteen positions are picked
+/// from 32 successive frames, with one load and two permutations instead of sixteen loads. The bits are the
+/// same.
 ///
-/// It works in three sweeps over up to 64 frames, so that what one sixteen waits for is what the next does meanwhile.
+/// It works in three passes over up to 64 frames, so that the latency of one group of sixteen is hidden by
+/// the next.
 struct SampleWindow {
-  /// 0...15, and what goes with the changes: n (n - 1) / 2. (In memory: the compiler makes more of numbers that it
-  /// knows than is good.)
+  /// 0...15, and the factors n (n - 1) / 2 of the changes. (In memory, since the compiler handles known
+  /// constants worse.)
   private let counts: UnsafeMutablePointer<UInt64>
   private let starts: UnsafeMutablePointer<Int64>
   private let fractionals: UnsafeMutablePointer<Float>
-  /// Of each sixteen frames 32 pairs: which are picked, and what is.
+  /// Indices to pick, and picked frames: 32 pairs for each sixteen positions.
   private let indices: UnsafeMutableRawPointer
   private let picked: UnsafeMutableRawPointer
 
   static let memorySize = 256 + 64 + 4 * 64 + 2 * 4 * 128
 
-  /// Whether the processor has what it needs.
+  /// True when the processor has the instructions.
   static var isAtHand: Bool { @_noLocks @inline(__always) get { sostenuto_permutes_words != 0 } }
-  /// A frame's step must be smaller (32.32 fixed point), so that the last of sixteen lies at most 28 frames behind
-  /// the first.
+  /// Upper limit of the increment (32.32 fixed point): the last of sixteen positions must lie at most 28
+  /// frames after the first.
   static var largestStep: Int64 { @_noLocks @inline(__always) get { (28 &<< 32) / 15 } }
-  /// So many frames from the last position's on are read at most.
+  /// Maximum number of frames read from the last position on.
   static var reach: Int { @_noLocks @inline(__always) get { 31 } }
 
   /// `memory` is 64-byte aligned. Worker.
@@ -39,8 +40,8 @@ struct SampleWindow {
     }
   }
 
-  /// Finds `sixteens` times sixteen positions from `position` on, which are `increment` apart; that itself grows by
-  /// `change` with each. Audio thread.
+  /// Computes `sixteens` times sixteen positions from `position` on, `increment` apart; the increment itself
+  /// grows by `change` per position. Audio thread.
   @_noLocks func place(_ sixteens: Int, _ position: Int64, _ increment: Int64, _ change: Int64) {
     var (position, increment) = (position, increment)
     var (near, far) = positions(position, increment, change)
@@ -49,7 +50,7 @@ struct SampleWindow {
       keep(near, far, start: Int(position >> 32), sixteen)
       position = position &+ increment &* 16 &+ change &* 120
       if change == 0 {
-        // Sums are there sooner than products.
+        // Additions have a lower latency than multiplications.
         near &+= stride
         far &+= stride
       } else {
@@ -76,7 +77,7 @@ struct SampleWindow {
     return (near, far)
   }
 
-  /// Keeps the fractions of sixteen positions, and which words to pick from the frame before `start` on.
+  /// Stores the fractions of sixteen positions, and the indices to pick relative to the frame before `start`.
   @_noLocks @inline(__always) private func keep(
     _ near: SIMD8<UInt64>, _ far: SIMD8<UInt64>, start: Int, _ sixteen: Int
   ) {
@@ -86,7 +87,7 @@ struct SampleWindow {
     let high = unsafeBitCast(odds(first, second), to: SIMD16<UInt32>.self)
     store(fractions(low), fractionals + 16 &* sixteen)
     let places = high &- UInt32(truncatingIfNeeded: start)
-    // The frames before and at a position, as the halves of a number; then the two after.
+    // The frames before and at a position, as halves of an integer; then the two frames after.
     let words = ((places &<< 16) | places) &+ 0x10000
     let room = indices + 128 &* sixteen
     room.storeBytes(of: words, as: SIMD16<UInt32>.self)
@@ -94,7 +95,7 @@ struct SampleWindow {
     starts[sixteen] = Int64(start &- 1)
   }
 
-  /// What a sample is at the positions. Audio thread.
+  /// Interpolated values at the positions. Audio thread.
   @_noLocks func read(_ plane: SamplePlane, _ sixteens: Int, to row: UnsafeMutablePointer<Float>) {
     pickWords(plane.base, starts, indices, picked, sixteens)
     for sixteen in 0..<sixteens {

@@ -1,6 +1,6 @@
 import Realtime
 
-/// What events do.
+/// Handling of events.
 extension Sampler {
   enum Control {
     static var dataEntry: Int { @_noLocks get { 6 } }
@@ -125,7 +125,7 @@ extension Sampler {
     note.cause = .releaseKey
     start(image, note)
     note.cause = .release
-    // Regions of which the pedals hold the note wait for them.
+    // Release regions wait for the pedals that hold the note.
     waiting[place] = holdingPedals(channel, key, image) & image.pointee.waitingPedals
     pending[place] = waiting[place] == 0 ? 0 : velocity
     note.pedals = ~waiting[place]
@@ -133,12 +133,12 @@ extension Sampler {
     if image.pointee.hasPriorities { returnToHeld(channel, key, image) }
   }
 
-  /// Every note gets its end and the pedals go up.
+  /// Ends every note and releases the pedals.
   @_noLocks mutating func endNotes(_ channel: Int, time: Int64) {
     control(channel, Control.sostenuto, 0, time: time, isMessage: false)
     for key in 0..<128 where downVelocity[channel &* 128 &+ key] > 0 { noteOff(channel, key, time: time) }
     control(channel, Control.sustain, 0, time: time, isMessage: false)
-    // What sounds although its key is up, for instance after a change of instrument.
+    // Voices that sound although their key is up, for instance after a change of instrument.
     var slot = nextActive(0)
     while slot >= 0 {
       if Int(voicePool[slot].channel) == channel, voicePool[slot].isHeld { release(slot) }
@@ -146,7 +146,7 @@ extension Sampler {
     }
   }
 
-  /// Panic: all of a channel fades within 10 ms, one-shots too.
+  /// Panic: all voices of a channel fade within 10 ms, one-shots too.
   @_noLocks mutating func silence(_ channel: Int) {
     let frames = Int(0.010 * rate)
     var slot = nextActive(0)
@@ -170,7 +170,7 @@ extension Sampler {
 
   // MARK: Controllers
 
-  /// Where a controller stands: where it was moved to, or where the instrument sets it.
+  /// Value of a controller: as moved, or as set by the instrument.
   @_noLocks func controlValue(
     _ channel: Int, _ control: Int, _ image: UnsafeMutablePointer<InstrumentImage>?
   ) -> Float {
@@ -186,7 +186,7 @@ extension Sampler {
     return standing
   }
 
-  /// `isMessage`: it has come as one, and not along with something else. Audio thread.
+  /// `isMessage`: received as a message, not derived from another one. Audio thread.
   @_noLocks mutating func control(
     _ channel: Int, _ number: Int, _ value: Float, time: Int64, isMessage: Bool = true
   ) {
@@ -196,7 +196,7 @@ extension Sampler {
     switch number {
     case Control.allSoundOff:
       for other in 0..<Self.channels where zones.reaches(channel, other) { silence(other) }
-    // Omni and mono modes end the notes as well, followed or not.
+    // Omni and mono modes end the notes as well, supported or not.
     case _ where number >= Control.allNotesOff:
       for other in 0..<Self.channels where zones.reaches(channel, other) { endNotes(other, time: time) }
     case Control.resetAll: reset(channel, time: time)
@@ -215,8 +215,8 @@ extension Sampler {
     if isMessage || value != before { tell(channel, UInt16(number), value) }
   }
 
-  /// Controllers, bend and pressure stand where they did at first; volume, pan, the program, the sound controllers
-  /// and the depths of effects stay (RP-015 of the MIDI Association).
+  /// Resets controllers, bend and pressure. Volume, pan, the program, the sound controllers and the effect
+  /// depths stay (RP-015 of the MIDI Association).
   @_noLocks private mutating func reset(_ channel: Int, time: Int64) {
     control(channel, Control.sustain, 0, time: time, isMessage: false)
     control(channel, Control.sostenuto, 0, time: time, isMessage: false)
@@ -224,14 +224,14 @@ extension Sampler {
     resetExpression(channel)
   }
 
-  /// A controller stands where the instrument has it. Audio thread.
+  /// Resets a controller to the instrument's value. Audio thread.
   @_noLocks mutating func forget(_ channel: Int, _ control: Int) {
     let before = controlValue(channel, control, image)
     controls[channel &* 128 &+ control] = -1
     if controlValue(channel, control, image) != before { follow(channel, UInt16(control)) }
   }
 
-  /// Bend and pressure are at rest, and no parameter is chosen. Audio thread.
+  /// Resets bend and pressure, and deselects the parameter. Audio thread.
   @_noLocks mutating func resetExpression(_ channel: Int) {
     parameterNumbers[channel] = -1
     portamentoFrom[channel] = -1
@@ -255,15 +255,15 @@ extension Sampler {
 
   // MARK: Messages that start and end regions
 
-  /// A message of a controller has come: ends the voices that it is to end, and begins the regions that it starts;
-  /// each message does, whether the value is new or not. Audio thread.
+  /// Handles a controller message: ends the voices that it ends, and starts the regions that it starts. Every
+  /// message does so, whether its value is new or not. Audio thread.
   @_noLocks mutating func tell(_ channel: Int, _ source: UInt16, _ value: Float) {
     guard let image else { return }
     if image.pointee.hasControlStops { stopByControl(channel, Int(source), value) }
     if image.pointee.hasControlStarts { startByControl(image, channel, Int(source), value) }
   }
 
-  /// A note's own numbers, as controllers have them.
+  /// Reports a note's values as controller messages.
   @_noLocks private mutating func tellNote(_ channel: Int, _ key: Int, _ velocity: Int) {
     tell(channel, Source.velocity, Float(velocity))
     tell(channel, Source.key, Float(key))

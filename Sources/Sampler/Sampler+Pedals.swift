@@ -1,8 +1,8 @@
 import Realtime
 
-/// Keys that pedals hold.
+/// Keys held by pedals.
 extension Sampler {
-  /// Voices whose sustain or sostenuto pedal this controller is: catches them, or lets them go. Audio thread.
+  /// Holds or releases the voices whose sustain or sostenuto pedal this controller is. Audio thread.
   @_noLocks mutating func movePedals(_ channel: Int, _ number: Int, from before: Float, to value: Float) {
     catchKeys(channel, number, from: before, to: value)
     var slot = nextActive(0)
@@ -26,7 +26,7 @@ extension Sampler {
     }
   }
 
-  /// Keys that are down when their sostenuto pedal goes down are caught, until it goes up.
+  /// Catches the keys that are down when their sostenuto pedal goes down, until it goes up.
   @_noLocks private mutating func catchKeys(
     _ channel: Int, _ number: Int, from before: Float, to value: Float
   ) {
@@ -49,7 +49,7 @@ extension Sampler {
     }
   }
 
-  /// Which of the instrument's pedals hold a key's note, a bit each. Audio thread.
+  /// Bit mask of the instrument's pedal sets that hold a key's note. Audio thread.
   @_noLocks func holdingPedals(
     _ channel: Int, _ key: Int, _ image: UnsafeMutablePointer<InstrumentImage>
   ) -> UInt8 {
@@ -63,7 +63,8 @@ extension Sampler {
     return holding
   }
 
-  /// A controller has moved: release regions of keys that no pedal of theirs holds any longer. Audio thread.
+  /// After a controller has moved: starts release regions of keys that no pedal of theirs holds any longer.
+  /// Audio thread.
   @_noLocks mutating func startWaiting(
     _ channel: Int, _ number: Int, _ image: UnsafeMutablePointer<InstrumentImage>, time: Int64
   ) {
@@ -87,7 +88,7 @@ extension Sampler {
     }
   }
 
-  /// What release regions are started by: how long the key was held, and whether its note sounds yet.
+  /// The note for release regions, with the time that the key was held, and whether its note still sounds.
   @_noLocks func releasedNote(
     _ channel: Int, _ key: Int, velocity: UInt8, time: Int64
   ) -> Note {

@@ -1,15 +1,15 @@
 import Realtime
 
-/// What the next notes of a channel sound like.
+/// Program of a channel for its next notes.
 struct ProgramChoice: BitwiseCopyable {
   var bank: Int
   var program: Int
-  /// The bank and the program that the node's settings name.
+  /// Bank and program from the node's settings.
   var homeBank: Int
   var homeProgram: Int
-  /// It has the bank's drums.
+  /// True for a drum channel.
   var isRhythm: Bool
-  /// Its place among the instrument's programs.
+  /// Index among the instrument's programs.
   var place = 0
 
   init(bank: Int, program: Int, isRhythm: Bool) {
@@ -21,13 +21,13 @@ struct ProgramChoice: BitwiseCopyable {
   }
 }
 
-/// Programs of a bank. All of them are resident, so that a change is a number; what sounds goes on as it is.
+/// Programs of a bank. All of them are resident, so a program change is a number; sounding voices continue.
 extension Sampler {
   private static var drums: Int { @_noLocks get { 128 } }
   /// The tenth channel has drums in General MIDI.
   static var drumChannel: Int { @_noLocks get { 9 } }
 
-  /// Finds the chosen programs in the instrument. Audio thread.
+  /// Looks up the chosen programs in the instrument. Audio thread.
   @_noLocks mutating func findPrograms() {
     for channel in 0..<Self.channels { findProgram(channel) }
   }
@@ -40,11 +40,11 @@ extension Sampler {
       bank: hasDrums ? Self.drums : choice.pointee.bank, program: choice.pointee.program)
   }
 
-  /// A program change, with the bank selected before. Audio thread.
+  /// Handles a program change, with the bank selected before. Audio thread.
   @_noLocks mutating func change(_ channel: Int, to program: Int) {
     guard followsChanges else { return }
     let coarse = Int(controls[channel &* 128])
-    // General MIDI 2's banks of drums and of all else, and XG's of drums.
+    // Drum and melodic banks of General MIDI 2, and drum banks of XG.
     if coarse == 120 || coarse == 126 || coarse == 127 {
       choices[channel].isRhythm = image == nil || !image!.pointee.has(bank: coarse)
     } else if coarse == 121 {
@@ -55,7 +55,7 @@ extension Sampler {
     findProgram(channel)
   }
 
-  /// GS and XG say which part has drums. Audio thread.
+  /// Handles the drum part messages of GS and XG. Audio thread.
   @_noLocks mutating func setRhythm(_ channel: Int, _ isRhythm: Bool) {
     guard choices[channel].isRhythm != isRhythm else { return }
     choices[channel].isRhythm = isRhythm
@@ -63,7 +63,8 @@ extension Sampler {
     findProgram(channel)
   }
 
-  /// General MIDI, GS or XG begins anew: notes end, controllers, programs and tunings are as at first. Audio thread.
+  /// Handles a reset of General MIDI, GS or XG: ends notes, resets controllers, programs and tunings. Audio
+  /// thread.
   @_noLocks mutating func resetModule(time: Int64) {
     for channel in 0..<Self.channels {
       endNotes(channel, time: time)
@@ -78,8 +79,8 @@ extension Sampler {
     resetTunings()
   }
 
-  /// The bank that controllers 0 and 32 name: senders put its number into the one or the other (GS, XG), or
-  /// into both as 14 bits. Drums stay drums.
+  /// The bank from controllers 0 and 32. Senders put its number into one or the other (GS, XG), or into both
+  /// as 14 bits. Drum channels stay drum channels.
   @_noLocks private func selectedBank(_ channel: Int, _ program: Int) -> Int {
     let home = choices[channel].homeBank
     let (coarse, fine) = (Int(controls[channel &* 128]), Int(controls[channel &* 128 &+ 32]))

@@ -1,9 +1,9 @@
 import Realtime
 
-/// How voices sound: plain ones one by one, those that something shapes sixteen at a time.
+/// Rendering of voices: plain ones one by one, shaped ones sixteen at a time.
 extension Sampler {
-  /// Adds the frames `from..<end` of all voices, and releases on their frames those that stop after so many
-  /// beats. Audio thread.
+  /// Adds the frames `from..<end` of all voices. Voices that stop after a number of beats are released on
+  /// their frames. Audio thread.
   @_noLocks mutating func play(from: Int, to end: Int) {
     var frame = from
     while hasStops {
@@ -16,7 +16,7 @@ extension Sampler {
     if frame < end { render(from: frame, to: end) }
   }
 
-  /// Until the next of the voices that stop does; very many when there is none.
+  /// Frames until the next voice stops; a very large number if there is none.
   @_noLocks private mutating func framesToStop() -> Int {
     var least = Int.max
     var slot = nextActive(0)
@@ -44,8 +44,8 @@ extension Sampler {
     }
   }
 
-  /// Adds the frames `from..<to` of all voices. Within a group of sixteen slots plain voices come first,
-  /// then the others, each in the order of the slots. Audio thread.
+  /// Adds the frames `from..<to` of all voices. Within a group of sixteen slots plain voices come first, then
+  /// the others, each in slot order. Audio thread.
   @_noLocks mutating func render(from: Int, to: Int) {
     for group in 0..<Self.slots / FilterBank.lanes {
       let word = active[group &>> 2] &>> UInt64((group & 3) &* 16)
@@ -76,7 +76,7 @@ extension Sampler {
     var units = 0
     var stereo: UInt64 = 0
     var sending: UInt64 = 0
-    // The outputs to which they belong, a bit each.
+    // Bit mask of the voices' outputs.
     var outputs: UInt64 = 0
     var bits = lanes
     while bits != 0 {
@@ -124,7 +124,7 @@ extension Sampler {
     }
   }
 
-  /// Sixteen frames of the rows into the sums, voice after voice.
+  /// Adds sixteen frames of the rows to the sums, voice after voice.
   @_noLocks @inline(__always) private func mix(
     _ lanes: UInt64, _ stereo: UInt64, _ frame: Int, to sum: UnsafeMutablePointer<Float>
   ) {
@@ -143,7 +143,7 @@ extension Sampler {
     store(right, sum + Sum.side)
   }
 
-  /// Those of the lanes whose voices belong to an output.
+  /// The lanes whose voices belong to an output.
   @_noLocks private func lanes(_ group: Int, _ lanes: UInt64, of output: Int) -> UInt64 {
     var members: UInt64 = 0
     var bits = lanes
@@ -155,7 +155,7 @@ extension Sampler {
     return members
   }
 
-  /// What the rows say of each voice, into the sum of a send.
+  /// Adds the rows to the sum of a send, with each voice's share.
   @_noLocks private func send(
     _ lanes: UInt64, _ stereo: UInt64, _ frames: Int, _ shares: UnsafeMutablePointer<Float>,
     to sum: UnsafeMutablePointer<Float>
@@ -177,7 +177,7 @@ extension Sampler {
     }
   }
 
-  /// Voices that have come to rest need no more shaping. Audio thread.
+  /// Ends the shaping of voices that have come to rest. Audio thread.
   @_noLocks mutating func settle() {
     var slot = nextActive(0)
     while slot >= 0 {
@@ -188,13 +188,13 @@ extension Sampler {
 
   // MARK: Modulation
 
-  /// What a modulation adds, or multiplies by. Audio thread.
+  /// Summand or factor of a modulation. Audio thread.
   @_noLocks private func amount(
     _ modulation: Modulation, _ image: UnsafeMutablePointer<InstrumentImage>, _ slot: Int
   ) -> Float {
     var value = modulation.amount * part(modulation.source, modulation.curve, image, slot)
     if modulation.step > 0 {
-      // A hair more, as a whole number of steps may come out a hair below.
+      // Slightly more, since a whole number of steps may come out slightly below.
       let steps = value / modulation.step * 1.0001
       if steps < 1e9, steps > -1e9 { value = Float(Int32(steps)) * modulation.step }
     }
@@ -204,7 +204,7 @@ extension Sampler {
     return modulation.isAbsolute && value < 0 ? -value : value
   }
 
-  /// A source through its curve.
+  /// Value of a source after its curve.
   @_noLocks private func part(
     _ source: UInt16, _ curve: Int32, _ image: UnsafeMutablePointer<InstrumentImage>, _ slot: Int
   ) -> Float {
@@ -213,7 +213,7 @@ extension Sampler {
     return Source.isPlain(source) ? plainCurveValue(values, place) : curveValue(values, place)
   }
 
-  /// Finds out where a voice's values are to go. Audio thread.
+  /// Computes the goals of a voice's values. Audio thread.
   @_noLocks func evaluate(_ slot: Int) {
     let voice = voicePool + slot
     let region = voice.pointee.region
@@ -244,7 +244,7 @@ extension Sampler {
     }
   }
 
-  /// What modulation says for the slots from `Slot.noteOn` on, into `noteValues`. Audio thread.
+  /// Computes the modulation of the slots from `Slot.noteOn` on, in `noteValues`. Audio thread.
   @_noLocks func evaluateNoteOn(_ slot: Int) {
     let region = voicePool[slot].region
     setMemory(noteValues, 0, 192 &* 4)
@@ -256,7 +256,7 @@ extension Sampler {
     }
   }
 
-  /// A source has moved: the voices of the channel that listen to it follow. Audio thread.
+  /// After a source has moved: updates the voices of the channel that it modulates. Audio thread.
   @_noLocks mutating func follow(_ channel: Int, _ source: UInt16, key: Int = -1) {
     var slot = nextActive(0)
     while slot >= 0 {
@@ -273,7 +273,7 @@ extension Sampler {
     }
   }
 
-  /// A voice finds out anew where its values are to go. Audio thread.
+  /// Recomputes the goals of a voice's values. Audio thread.
   @_noLocks mutating func refresh(_ slot: Int) {
     evaluate(slot)
     if voicePool[slot].region.pointee.hasMovedTimes {

@@ -1,6 +1,6 @@
 import Realtime
 
-/// Where voices are, and how they make room for others.
+/// Voice slots and voice stealing.
 extension Sampler {
   /// The first slot in use from `slot` on, or -1. Audio thread.
   @_noLocks func nextActive(_ slot: Int) -> Int {
@@ -42,7 +42,7 @@ extension Sampler {
     freeIfEnded(slot)
   }
 
-  /// The voice gives its place away and fades over 5 ms.
+  /// Steals the voice: it gives up its place and fades over 5 ms.
   @_noLocks private mutating func steal(_ slot: Int) {
     guard !voicePool[slot].isStolen else { return }
     voicePool[slot].isStolen = true
@@ -51,8 +51,8 @@ extension Sampler {
     if voicePool[slot].isWaiting { free(slot) }
   }
 
-  /// Whom to steal from: a released voice before a held one, of these the quietest, of equally quiet
-  /// ones the oldest; never one of the note that is just beginning.
+  /// The voice to steal: released before held; of these the quietest; of equally quiet ones the oldest. Never
+  /// a voice of the note that is just beginning.
   @_noLocks private func victim() -> Int {
     var best = -1
     var bestReleased = false
@@ -79,8 +79,8 @@ extension Sampler {
     return best
   }
 
-  /// A slot for a new voice, or -1. When even the spare slots are full, the stolen voice that is
-  /// closest to its end makes room. Audio thread.
+  /// A slot for a new voice, or -1. When even the spare slots are full, the stolen voice closest to its end
+  /// is dropped. Audio thread.
   @_noLocks mutating func allocate() -> Int {
     if live >= polyphony {
       let slot = victim()
@@ -105,7 +105,7 @@ extension Sampler {
     return slot
   }
 
-  /// Makes room in the region's group, and on its key, where the instrument limits them. Audio thread.
+  /// Makes room in the region's group, and on its key, if the instrument limits them. Audio thread.
   @_noLocks mutating func limitPolyphony(_ region: UnsafeMutablePointer<Region>, _ note: Note) {
     if region.pointee.polyphony > 0 {
       fadeOldest(
@@ -118,7 +118,7 @@ extension Sampler {
     }
   }
 
-  /// Of voices up to a velocity, the oldest.
+  /// Fades the oldest voices up to a velocity.
   @_noLocks private mutating func fadeOldest(
     leaving limit: Int, group: Int32, key: Int, upTo velocity: Int
   ) {
@@ -145,8 +145,8 @@ extension Sampler {
     }
   }
 
-  /// Whether a region that sounds one note at a time sounds this one: with a note that is held and comes before it,
-  /// it does not. Audio thread.
+  /// True when a monophonic region may sound this note: no held note of higher priority prevents it. Audio
+  /// thread.
   @_noLocks func hasPriority(_ region: UnsafeMutablePointer<Region>, _ note: Note) -> Bool {
     if region.pointee.priority == .last { return true }
     var slot = nextActive(0)
@@ -164,8 +164,8 @@ extension Sampler {
     return true
   }
 
-  /// A key went up: of the keys still down the one that comes first now sounds again, in regions that sound one note
-  /// at a time. Audio thread.
+  /// After a key went up: the held key with the highest priority sounds again, in monophonic regions. Audio
+  /// thread.
   @_noLocks mutating func returnToHeld(
     _ channel: Int, _ key: Int, _ image: UnsafeMutablePointer<InstrumentImage>
   ) {
@@ -187,7 +187,7 @@ extension Sampler {
     start(image, note)
   }
 
-  /// Of the voices that a key has just let go; none where another key's sounds.
+  /// Priority of the voices of a key just released; none if another key's voice sounds.
   @_noLocks private func soundedPriority(_ channel: Int, _ key: Int) -> NotePriority {
     var priority = NotePriority.none
     var slot = nextActive(0)
@@ -203,8 +203,8 @@ extension Sampler {
     return priority
   }
 
-  /// A region has begun: ends the voices that its group turns off; a bank's exclusive classes are each
-  /// channel's own. Audio thread.
+  /// After a region has begun: ends the voices that its group turns off. A bank's exclusive classes apply
+  /// within a channel. Audio thread.
   @_noLocks mutating func choke(_ new: UnsafeMutablePointer<Region>, _ channel: Int) {
     let group = new.pointee.group
     guard group != 0 else { return }

@@ -1,22 +1,23 @@
 import Realtime
 
-/// Facts of the moment at which a note began, for as long as it sounds.
+/// Source values captured when a note begins, kept for as long as it sounds.
 struct NoteFacts: BitwiseCopyable {
-  /// Keys from the note before.
+  /// Distance from the previous note, in keys.
   var keyDelta: Float = 0
-  /// 0..<127, of the note.
+  /// 0..<127, per note.
   var random: Float = 0
   var randomBipolar: Float = 0
-  /// Seconds: of the engine; since the instrument was loaded, the last note on, the last note off.
+  /// Seconds: of the engine; since the instrument was loaded, since the last note on, since the last note
+  /// off.
   var time: Float = 0
   var instrumentTime: Float = 0
   var sinceNoteOn: Float = 0
   var sinceNoteOff: Float = 0
-  /// Cents by which its key is tuned otherwise.
+  /// Tuning offset of its key in cents.
   var tuning: Float = 0
 }
 
-/// The last note, as others see it.
+/// The last note, for the sources of later ones.
 struct LastNote: BitwiseCopyable {
   var keyDelta: Float = 0
   var random: Float = 0
@@ -42,14 +43,14 @@ struct LastNote: BitwiseCopyable {
   }
 }
 
-/// Where sources stand.
+/// Values of sources.
 extension Sampler {
-  /// Beats a minute, counted from the engine's first frame: there is no transport to ask.
+  /// Beats per minute, counted from the engine's first frame: there is no transport.
   static var tempo: Float { @_noLocks get { 120 } }
-  /// Of a bar, in quarter notes.
+  /// Quarter notes per bar.
   private static var barBeats: Float { @_noLocks get { 4 } }
 
-  /// ARIA's controllers that are what they say. Audio thread.
+  /// Values of ARIA's absolute controllers. Audio thread.
   @_noLocks private func plain(_ source: UInt16, _ facts: NoteFacts) -> Float {
     switch source {
     case Source.keyDelta: return facts.keyDelta
@@ -65,12 +66,12 @@ extension Sampler {
     case Source.instrumentTime: return facts.instrumentTime
     case Source.sinceNoteOn: return facts.sinceNoteOn
     case Source.sinceNoteOff: return facts.sinceNoteOff
-    // Nothing runs.
+    // The transport never runs.
     default: return 0
     }
   }
 
-  /// Where the source of a condition stands for a note. Audio thread.
+  /// Value of a condition's source for a note. Audio thread.
   @_noLocks func value(
     _ source: UInt16, _ note: Note, _ image: UnsafeMutablePointer<InstrumentImage>
   ) -> Float {
@@ -96,11 +97,11 @@ extension Sampler {
     }
   }
 
-  /// Where a source stands for a voice: 0...127, or what it is. Audio thread.
+  /// Value of a source for a voice: 0...127, or absolute. Audio thread.
   @_noLocks func position(_ source: UInt16, _ slot: Int) -> Float {
     let voice = voicePool + slot
     let own = Int(voice.pointee.channel)
-    // What is not the note's own is its zone's.
+    // Values that are not per note belong to the zone.
     let channel = zones.master(of: own)
     if source < 128 { return controlValue(own, Int(source), voice.pointee.image) }
     switch source {

@@ -1,6 +1,6 @@
 import Realtime
 
-/// MIDI's registered parameters that are kept: bend range, fine and coarse tuning, tuning program, tuning bank, as
+/// The stored registered parameters of MIDI: bend range, fine and coarse tuning, tuning program, tuning bank,
 /// 14 bits each.
 enum Parameters {
   static var count: Int { @_noLocks get { 5 } }
@@ -12,13 +12,13 @@ enum Parameters {
   static var zone: Int { @_noLocks get { 6 } }
 }
 
-/// What tunes channels and keys: registered parameters and the MIDI Tuning Standard. Notes that sound follow at once,
-/// within 5 ms.
+/// Tuning of channels and keys: registered parameters and the MIDI Tuning Standard. Sounding notes follow at
+/// once, within 5 ms.
 extension Sampler {
-  /// Keys of all tunings that a channel may choose.
+  /// Number of keys in all tunings that a channel may choose.
   static var tuningPlaces: Int { @_noLocks get { 128 * 128 } }
 
-  /// Everything is in equal temperament, at concert pitch. Audio thread.
+  /// Resets everything to equal temperament at concert pitch. Audio thread.
   @_noLocks mutating func resetTunings() {
     setMemory(keyTunings, 0, Self.tuningPlaces &* 4)
     setMemory(octaveTunings, 0, Self.channels &* 12 &* 4)
@@ -43,7 +43,7 @@ extension Sampler {
 
   // MARK: Registered parameters
 
-  /// Data entry, of either half, and steps of one. The coarse half clears the fine one, as with all pairs of
+  /// Data entry, coarse or fine, and increments. The coarse half clears the fine one, as for all pairs of
   /// controllers. Audio thread.
   @_noLocks mutating func enterData(_ channel: Int, _ number: Int, _ value: Float, time: Int64) {
     let parameter = Int(parameterNumbers[channel])
@@ -53,7 +53,7 @@ extension Sampler {
     }
     guard parameter >= 0, parameter < Parameters.count else { return }
     let place = parameters + (channel &* Parameters.count &+ parameter)
-    // What of it counts in halves has steps of the coarse one.
+    // Parameters that use both halves have fine steps, the others coarse steps.
     let step: Int32 = parameter == Parameters.bendRange || parameter == Parameters.fineTuning ? 1 : 128
     var data = place.pointee
     switch number {
@@ -87,7 +87,7 @@ extension Sampler {
 
   // MARK: Tunings
 
-  /// Cents by which a channel and the whole instrument are tuned otherwise. Audio thread.
+  /// Tuning of a channel including the whole instrument's, in cents. Audio thread.
   @_noLocks func channelTuning(_ channel: Int) -> Float {
     var cents = masterTuning.fine + masterTuning.coarse + ownTuning(channel)
     let master = zones.master(of: channel)
@@ -101,13 +101,13 @@ extension Sampler {
     return Float(fine &- 8192) * (100 / 8192) + Float(coarse &- 64) * 100
   }
 
-  /// Cents by which a key is tuned otherwise than in equal temperament. Audio thread.
+  /// Deviation of a key from equal temperament, in cents. Audio thread.
   @_noLocks func keyTuning(_ channel: Int, _ key: Int) -> Float {
     let program = Int(parameters[channel &* Parameters.count &+ Parameters.tuningProgram] &>> 7)
     return keyTunings[program &* 128 &+ key] + octaveTunings[channel &* 12 &+ key % 12]
   }
 
-  /// System exclusive messages. Audio thread.
+  /// Handles tuning messages (system exclusive). Audio thread.
   @_noLocks mutating func tune(_ event: Event) {
     let key = Int(event.key & 127)
     switch event.kind {
@@ -135,7 +135,7 @@ extension Sampler {
     }
   }
 
-  /// A voice takes what its key is tuned to now.
+  /// Updates a voice to the present tuning of its key.
   @_noLocks private func retune(_ slot: Int) {
     let voice = voicePool + slot
     facts[slot].tuning =
@@ -145,9 +145,9 @@ extension Sampler {
 
   // MARK: Portamento
 
-  /// The way to a key's pitch: from the key that controller 84 names, for one note; or where controller 65 is on,
-  /// from the channel's last key. A step of a semitone takes as long as it does on Yamaha's tone generators
-  /// (2.87 ms * e^(0.0429 x) for x of controller 5; measured by J. P. Cimalando, libADLMIDI's issue 102). Audio thread.
+  /// The portamento to a key's pitch: from the key of controller 84, for one note; or, while controller 65 is
+  /// on, from the channel's last key. The time per semitone is that of Yamaha's tone generators (2.87 ms *
+  /// e^(0.0429 x) for x of controller 5; measured by J. P. Cimalando, libADLMIDI's issue 102). Audio thread.
   @_noLocks mutating func slide(_ channel: Int, to key: Int) -> Slide {
     let from = slidingFrom(channel)
     let time = controlValue(channel, Control.portamentoTime, image)

@@ -1,24 +1,24 @@
 import Realtime
 
-/// A note that looks for its regions.
+/// A note event for which regions are searched.
 struct Note {
   var channel: Int
   var key: Int
   /// 1...127.
   var velocity: Int
-  /// Why: `first` or `legato` for a note on, `release` or `releaseKey` for a note off.
+  /// Cause: `first` or `legato` for a note on, `release` or `releaseKey` for a note off.
   var cause: Trigger
-  /// How long it was held, for a note off.
+  /// Seconds that it was held, for a note off.
   var seconds: Float
 
-  /// A controller began it: no note off will come.
+  /// Started by a controller: no note off will come.
   var isByControl: Bool
-  /// For a note off: how fast; which of the instrument's pedals do not hold it, a bit each; and whether nothing of
-  /// what the key began sounds any more.
+  /// Data of a note off: its velocity; bit mask of the instrument's pedal sets that do not hold the key; and
+  /// whether all voices of the key have ended.
   var releaseVelocity = 64
   var pedals: UInt8 = .max
   var isDead = false
-  /// Another key has gone up, and this one, still down, sounds again.
+  /// The key is still down and sounds again, since another key went up.
   var isReturn = false
 
   @_noLocks init(
@@ -35,9 +35,9 @@ struct Note {
   var isRelease: Bool { @_noLocks get { cause == .release || cause == .releaseKey } }
 }
 
-/// How voices begin, and what they end.
+/// Start of voices, and their effect on others.
 extension Sampler {
-  /// Whether any region has begun.
+  /// Starts the regions of a note; returns true if any has begun.
   @discardableResult
   @_noLocks mutating func start(_ image: UnsafeMutablePointer<InstrumentImage>, _ note: Note) -> Bool {
     // A key that the tuning leaves out.
@@ -58,7 +58,7 @@ extension Sampler {
     return hasBegun
   }
 
-  /// Makes room for a region, begins it, and ends what it turns off; whether it sounds.
+  /// Makes room for a region, starts it, and ends what it turns off; returns true if it sounds.
   @_noLocks private mutating func sound(
     _ region: UnsafeMutablePointer<Region>, _ note: Note, _ image: UnsafeMutablePointer<InstrumentImage>
   ) -> Bool {
@@ -70,8 +70,8 @@ extension Sampler {
     return !region.pointee.isSilent
   }
 
-  /// Uniform in 0..<1: PCG's predecessor, a 64-bit linear congruence of which the top bits are taken
-  /// (multiplier from D. Knuth, "The Art of Computer Programming" 2, MMIX).
+  /// Uniform in 0..<1: a 64-bit linear congruential generator, PCG's predecessor, of which the top bits are
+  /// used (multiplier from D. Knuth, "The Art of Computer Programming" 2, MMIX).
   @_noLocks mutating func nextRandom() -> Float {
     random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
     return Float(random &>> 40) / 16_777_216
@@ -130,7 +130,7 @@ extension Sampler {
     return false
   }
 
-  /// A controller's message has come: the regions that it starts begin. Audio thread.
+  /// Handles a controller's message: the regions that it triggers begin. Audio thread.
   @_noLocks mutating func startByControl(
     _ image: UnsafeMutablePointer<InstrumentImage>, _ channel: Int, _ control: Int, _ value: Float
   ) {
@@ -146,7 +146,7 @@ extension Sampler {
       guard takes(region.pointee.firstStart, region.pointee.startCount, image, control, value) else {
         continue
       }
-      // It sounds at its own pitch, once for all.
+      // It sounds at its own pitch.
       let key = Int(region.pointee.keyCenter)
       let note = Note(
         channel: channel, key: key > 0 ? (key < 127 ? key : 127) : 0, velocity: 127,
@@ -219,7 +219,7 @@ extension Sampler {
     wait += Double(region.pointee.delayBeats + noteValues[Slot.delayBeats &- Slot.noteOn]) * beat
     if region.pointee.syncBeats > 0 { wait += framesToBeat(region, from: Double(eventTime) + wait) }
     voice.wait = wait >= 1 ? (wait < 1e9 ? Int32(wait) : 1_000_000_000) : 0
-    // What a note off began, and a one-shot, hears no further note off.
+    // A voice started by a note off, or a one-shot, ignores later note offs.
     voice.isHeld = !note.isRelease && !note.isByControl && !(region.pointee.loopMode == .oneShot)
     voice.isOfKeyDown = !note.isRelease && !note.isByControl
     let stop = Double(region.pointee.stopBeats + noteValues[Slot.stopBeats &- Slot.noteOn]) * beat
@@ -235,7 +235,7 @@ extension Sampler {
     if voice.envelope.isDone || (isBank && gain == 0) { free(slot) }
   }
 
-  /// How long a region has to wait for its beat, from an engine frame on.
+  /// Frames that a region has to wait for its beat, from an engine frame on.
   @_noLocks private func framesToBeat(_ region: UnsafeMutablePointer<Region>, from time: Double) -> Double {
     let beat = Double(rate * 60 / Self.tempo)
     let interval = Double(region.pointee.syncBeats) * beat
@@ -244,7 +244,7 @@ extension Sampler {
     return (whole < since ? whole + 1 - since : whole - since) * interval
   }
 
-  /// What the velocity makes of the gain, with what controllers add to its tracking.
+  /// Gain for a velocity, with modulated tracking.
   @_noLocks private func velocityGain(_ region: UnsafeMutablePointer<Region>, _ velocity: UInt8) -> Float {
     let curve = region.pointee.velocityGains[Int(velocity)]
     let tracking = region.pointee.velocityTracking + noteValues[Slot.velocityTracking &- Slot.noteOn]
@@ -253,11 +253,11 @@ extension Sampler {
     return 1 + (tracking > -1 ? tracking : -1) * curve
   }
 
-  /// How much softer notes are that begin while the soft pedal is down, unless the instrument has its
-  /// own way with it: 4 dB.
+  /// Gain of notes that begin while the soft pedal is down, unless the instrument uses that controller
+  /// itself: -4 dB.
   private static var softPedal: Float { @_noLocks get { 0.630_957_3 } }
 
-  /// The frame at which a voice begins.
+  /// Start frame of a voice.
   @_noLocks private mutating func start(of region: UnsafeMutablePointer<Region>) -> Int {
     var added = noteValues[Slot.offset &- Slot.noteOn]
     if region.pointee.randomOffset > 0 { added += nextRandom() * region.pointee.randomOffset }

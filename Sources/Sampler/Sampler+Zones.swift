@@ -1,14 +1,13 @@
 import Realtime
 
-/// MPE (MIDI Polyphonic Expression, M1-100-UM 1.1): a zone has a master channel, of which the messages are
-/// for all its notes, and member channels, of which the bend, the pressure and controller 74 are for the
-/// notes that sound on them.
+/// MPE (MIDI Polyphonic Expression, M1-100-UM 1.1): a zone has a master channel, whose messages apply to all
+/// its notes, and member channels, whose bend, pressure and controller 74 apply to their own notes.
 struct Zones {
-  /// Member channels of the lower zone (master 0) and of the upper one (master 15).
+  /// Numbers of member channels of the lower zone (master 0) and of the upper one (master 15).
   private(set) var lower = 0
   private(set) var upper = 0
 
-  /// Semitones that a member's bend reaches at first.
+  /// Initial bend range of member channels, in semitones.
   static var memberBend: Float { @_noLocks get { 48 } }
   static var brightness: Int { @_noLocks get { 74 } }
 
@@ -22,8 +21,7 @@ struct Zones {
 
   var isOn: Bool { @_noLocks get { lower > 0 || upper > 0 } }
 
-  /// The MPE configuration message: so many members; a zone takes from the other what they would share.
-  /// Audio thread.
+  /// Applies an MPE configuration message; overlapping channels are taken from the other zone. Audio thread.
   @_noLocks mutating func configure(master: Int, members: Int) {
     let count = members < 15 ? members : 15
     if master == 0 {
@@ -35,8 +33,7 @@ struct Zones {
     }
   }
 
-  /// The channel of which the messages are for all notes of this one: itself, unless it is a member. Audio
-  /// thread.
+  /// The master channel of a member, otherwise the channel itself. Audio thread.
   @_noLocks func master(of channel: Int) -> Int {
     if channel > 0, channel <= lower { return 0 }
     if channel < 15, channel >= 15 &- upper { return 15 }
@@ -45,14 +42,14 @@ struct Zones {
 
   @_noLocks func isMember(_ channel: Int) -> Bool { master(of: channel) != channel }
 
-  /// Whether what is said on `channel` is for a note on `other`. Audio thread.
+  /// True when messages on `channel` apply to notes on `other`. Audio thread.
   @_noLocks func reaches(_ channel: Int, _ other: Int) -> Bool {
     channel == other || master(of: other) == channel
   }
 }
 
 extension Sampler {
-  /// Zones are as `mpe` says: bends reach as far as they do at first. Audio thread.
+  /// Sets the zones by the parameter `mpe`, and resets the bend ranges. Audio thread.
   @_noLocks mutating func setZones(_ choice: Int) {
     zones = Zones(choice)
     resetBendRanges()
@@ -65,7 +62,7 @@ extension Sampler {
     }
   }
 
-  /// The MPE configuration message, where MPE is on. Audio thread.
+  /// Handles an MPE configuration message, if MPE is on. Audio thread.
   @_noLocks mutating func configureZone(_ channel: Int, members: Float, time: Int64) {
     guard zones.isOn, channel == 0 || channel == 15 else { return }
     for channel in 0..<Self.channels { endNotes(channel, time: time) }
@@ -73,7 +70,7 @@ extension Sampler {
     resetBendRanges()
   }
 
-  /// Semitones of bend; on a member channel they are for all of its zone. Audio thread.
+  /// Sets the bend range in semitones; on a member channel, for all members of its zone. Audio thread.
   @_noLocks mutating func setBendRange(_ channel: Int, _ semitones: Float) {
     let master = zones.master(of: channel)
     for other in 0..<Self.channels {
@@ -84,7 +81,7 @@ extension Sampler {
     }
   }
 
-  /// Cents by which the note's own channel bends it, besides what its zone's master does. Audio thread.
+  /// Bend by the note's own channel in cents, in addition to its zone master's. Audio thread.
   @_noLocks func memberBend(_ channel: Int) -> Float {
     zones.isMember(channel) ? bends[channel] * bendRanges[channel] * 100 : 0
   }

@@ -3,14 +3,14 @@ import Realtime
 
 /// The sampler: plays an instrument from events.
 ///
-/// Its voices live in fixed slots and are summed in the order of these, so that a voice's bits depend on
-/// nothing but itself. A voice holds the instrument that it started on; an instrument that has been
-/// replaced is free when the last of its voices has ended.
+/// Its voices live in fixed slots and are summed in slot order, so that a voice's bits depend on nothing
+/// else. A voice holds the instrument that it started on; a replaced instrument is freed when the last of its
+/// voices has ended.
 public struct Sampler: Kernel {
-  /// Voices that `polyphony` allows at most, and slots for these and for stolen ones that still fade.
+  /// Limit of `polyphony`, and slots for these voices and for stolen ones that still fade.
   static var mostVoices: Int { @_noLocks get { 1024 } }
   static var slots: Int { @_noLocks @inline(__always) get { 1152 } }
-  /// Round robin counters; regions beyond share them.
+  /// Round robin counters; further regions share them.
   static var counters: Int { @_noLocks get { 8192 } }
   static var channels: Int { @_noLocks get { 16 } }
 
@@ -27,38 +27,39 @@ public struct Sampler: Kernel {
   }
 
   let voicePool: UnsafeMutablePointer<Voice>
-  /// What moves the voices in the slots.
+  /// Modulation state by slot.
   let shapes: UnsafeMutablePointer<VoiceShape>
   var bank: FilterBank
-  /// One bit a slot.
+  /// One bit per slot.
   let active: UnsafeMutablePointer<UInt64>
   private let factors: UnsafeMutablePointer<Double>
   private(set) var context: VoiceContext
-  /// 128 a channel; negative until it is moved.
+  /// 128 per channel; negative until moved.
   let controls: UnsafeMutablePointer<Float>
-  /// By channel: -1...1; semitones, of banks; 0...127; and 0...127 by channel and key.
+  /// Channel state: bend -1...1; bend range of banks in semitones; pressure 0...127. Then key pressure
+  /// 0...127 by channel and key.
   let bends: UnsafeMutablePointer<Float>
   let bendRanges: UnsafeMutablePointer<Float>
   let pressures: UnsafeMutablePointer<Float>
   let keyPressures: UnsafeMutablePointer<Float>
-  /// By channel, the registered parameter that data entry is for (-1: none); and `Parameters` of each.
+  /// Registered parameter selected for data entry (-1: none), and all `Parameters`; by channel.
   let parameterNumbers: UnsafeMutablePointer<Int32>
   let parameters: UnsafeMutablePointer<Int32>
-  /// Cents by tuning and key, and by channel and note of the octave; of the whole instrument.
+  /// Cents by tuning and key; by channel and note of the octave; of the whole instrument.
   let keyTunings: UnsafeMutablePointer<Float>
   let octaveTunings: UnsafeMutablePointer<Float>
   var masterTuning: (fine: Float, coarse: Float) = (0, 0)
-  /// By channel (-1: none): the last key, and the one from which the next note slides.
+  /// Last key, and start key of the next portamento, by channel (-1: none).
   let portamentoKeys: UnsafeMutablePointer<Int16>
   let portamentoFrom: UnsafeMutablePointer<Int16>
-  /// By slot.
+  /// Facts of the notes, by slot.
   let facts: UnsafeMutablePointer<NoteFacts>
-  /// 192 values for a voice that begins.
+  /// 192 values for a starting voice.
   let noteValues: UnsafeMutablePointer<Float>
-  /// By channel and key: the velocity with which it went down, and when; 0 when it is up. `began` is 1 where
-  /// that began anything. `pending` are the velocities of keys that are up and whose release regions wait for pedals:
-  /// for those of the instrument's that `waiting` has a bit of. `caught` has a bit for each sostenuto pedal that holds
-  /// the key.
+  /// By channel and key. `downVelocity`: velocity while down, 0 while up; `downTime`: time of the note on.
+  /// `began`: 1 if that started anything. `pending`: velocity of a released key whose release regions wait
+  /// for pedals; `waiting`: bit mask of these pedal sets. `caught`: bit mask of the sostenuto pedals that
+  /// hold the key.
   let downVelocity: UnsafeMutablePointer<UInt8>
   let downTime: UnsafeMutablePointer<Int64>
   let began: UnsafeMutablePointer<UInt8>
@@ -70,47 +71,47 @@ public struct Sampler: Kernel {
   var image: UnsafeMutablePointer<InstrumentImage>?
   var rate: Float
   var polyphony: Int
-  /// Voices that count, and slots in use.
+  /// Sounding voices, and slots in use.
   var live = 0
   var used = 0
   var order: UInt64 = 0
-  /// The engine frame of the event that is being handled.
+  /// Engine frame of the event being handled.
   var eventTime: Int64 = 0
   var random: UInt64
   var switchLast: Int32 = -1
-  /// The keys of the last two notes.
+  /// Keys of the last two notes.
   var lastKey: Int32 = -1
   var previousKey: Int32 = -1
-  /// Velocities of the last note and of the one before.
+  /// Velocities of the last two notes.
   var lastVelocity = 0
   var previousVelocity = 0
-  /// Some voice may be one that stops after so many beats.
+  /// Some voice may stop after a number of beats.
   var hasStops = false
   var lastNote = LastNote()
-  /// The engine frame at which the instrument came (-1: with the next block).
+  /// Engine frame at which the instrument arrived (-1: the next block).
   var loadTime: Int64 = -1
-  /// A number by which each note differs from the one before.
+  /// A counter of notes.
   var noteCount: UInt32 = 0
   /// State of the instrument's effects.
   var effects: EffectChains
-  /// The next notes go to the outputs that their regions name, not all to the first.
+  /// New notes use the outputs of their regions instead of the first one.
   private(set) var isSeparate: Bool
-  /// Some voice may have added to another output than the first.
+  /// Some voice may have used an output other than the first.
   private var isSpread = false
-  /// Of the next notes; and what it is where the node leaves it open.
+  /// Interpolation of new notes; and the default for nodes that do not set it.
   var quality: UInt8
   private let openQuality: UInt8
   var zones: Zones
-  /// By channel, what its next notes sound like.
+  /// Program of each channel for its next notes.
   let choices: UnsafeMutablePointer<ProgramChoice>
-  /// Program changes choose, channel by channel.
+  /// Program changes are followed, channel by channel.
   private(set) var followsChanges: Bool
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
     Layout.size
   }
 
-  /// Where everything lies in `memory`, each on a cache line.
+  /// Offsets within `memory`, each cache-line aligned.
   private struct Layout {
     static var voices: Int { @_noLocks get { 0 } }
     static let shapes = line(voices + Sampler.slots * MemoryLayout<Voice>.stride)
@@ -274,7 +275,7 @@ public struct Sampler: Kernel {
     effects.take(new.pointee.effects, rate: rate)
     switchLast = new.pointee.switchDefault
     loadTime = -1
-    // These were numbered by the other's pedals.
+    // These bits refer to the old instrument's pedal sets.
     setMemory(waiting, 0, Self.channels &* 128)
     setMemory(caught, 0, Self.channels &* 128)
     findPrograms()
@@ -324,10 +325,10 @@ public struct Sampler: Kernel {
     if context.isSending { setMemory(context.sums + Sum.place(Sum.reverb), 0, Sum.place(2) &* 4) }
   }
 
-  /// A voice of this output begins. Audio thread.
+  /// Notes that a voice of this output begins. Audio thread.
   @_noLocks mutating func open(_ output: UInt8) { isSpread = isSpread || output > 0 }
 
-  /// The factor of `tune` cents, for each frame while it moves.
+  /// Pitch factor of `tune`, per frame while it moves.
   @_noLocks private mutating func prepareTuning(_ block: Block) {
     let tune = block.parameters[Parameter.tune]
     if let frames = tune.frames(0) {
@@ -339,7 +340,7 @@ public struct Sampler: Kernel {
     }
   }
 
-  /// A sum as it leaves.
+  /// Writes a sum to an output, with its level.
   @_noLocks private func write(_ block: Block, _ number: Int) {
     let output = block.outputs[number]
     let level = block.parameters[Parameter.level]

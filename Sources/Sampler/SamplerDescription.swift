@@ -55,7 +55,7 @@ extension Sampler {
         form: .choice(["together", "separate"]), range: 0...1, default: .text("together"), smoothing: .kernel),
     ])
 
-  /// In the order of `Sum`.
+  /// Outputs in the order of `Sum`.
   private static let outputs: [PortDescription] =
     [PortDescription("out", .channels(2), "Left and right.")]
     + (1..<Sum.outputs).map {

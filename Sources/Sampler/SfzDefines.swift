@@ -1,21 +1,21 @@
-/// The variables of an instrument's text.
+/// The variables (`#define`) of an instrument's text.
 ///
-/// As ARIA has it, the shortest name that is known is meant, and a value may use variables that are defined after
-/// it: it is looked at where it is used.
+/// As in ARIA, the shortest known name is matched, and values are expanded at their use, so they may contain
+/// variables that are defined later.
 struct SfzDefines {
   static let longestName = 256
-  /// Variables within variables; how many of them, and how many bytes, one use may come to.
+  /// Limits per use: nesting depth, number of variables, and bytes.
   private static let deepest = 32
   private static let mostUses = 4096
   private static let mostBytes = 1 << 16
-  /// Among more, names that hide others are not looked for.
+  /// Number of names beyond which the check for names that hide others is skipped.
   private static let mostCompared = 2000
 
   private var values: [[UInt8]: [UInt8]] = [:]
-  /// How many names are as long as the index says.
+  /// Number of names by length.
   private var lengths = [Int](repeating: 0, count: longestName + 1)
 
-  /// What becomes of some text: `fault` says what had to be left out, `uses` counts the variables in it.
+  /// Result of an expansion. `fault`: what had to be left out. `uses`: number of variables in it.
   struct Expansion {
     var bytes: [UInt8] = []
     var fault: String?
@@ -24,7 +24,7 @@ struct SfzDefines {
     fileprivate var bytesLeft = 0
   }
 
-  /// Gives a name and another that is its beginning, where there is such a pair now for the first time.
+  /// Defines a variable. Returns a name together with a prefix of it that hides it, if such a pair is new.
   mutating func set(
     _ name: ArraySlice<UInt8>, to value: ArraySlice<UInt8>
   ) -> (longer: [UInt8], shorter: [UInt8])? {
@@ -37,7 +37,7 @@ struct SfzDefines {
     return longer.min { $0.lexicographicallyPrecedes($1) }.map { ($0, name) }
   }
 
-  /// The length of the shortest name with which some bytes begin.
+  /// Length of the shortest name that the bytes begin with.
   private func known(_ bytes: ArraySlice<UInt8>, below end: Int = longestName + 1) -> Int? {
     (2..<max(2, min(end, bytes.count + 1))).first {
       lengths[$0] > 0 && values[Array(bytes.prefix($0))] != nil

@@ -1,19 +1,19 @@
-/// How an instrument's text uses one opcode.
+/// Use of one opcode in an instrument's text.
 public struct OpcodeUse: Hashable, Sendable {
-  /// With N for numbers: `pan_onccN`.
+  /// Name with N for numbers: `pan_onccN`.
   public var name: String
   public var count: Int
   public var isUnderstood: Bool
-  /// Its first place; `line` is 1-based.
+  /// Its first place; `line` counts from 1.
   public var file: String
   public var line: Int
 }
 
 private func words(_ text: String) -> [String] { text.split(whereSeparator: \.isWhitespace).map(String.init) }
 
-/// The opcodes that the sampler understands, by what they are about, for the reference. Where `_onccN`
-/// stands, `_ccN` (and for SFZ 1's names `ccN`), `_curveccN`, `_stepccN` and `_smoothccN` are understood as well; `varN_` goes with
-/// whatever `_onccN` goes with.
+/// The supported opcodes by topic, for the reference. Wherever `_onccN` is listed, `_ccN` (and for SFZ 1's
+/// names `ccN`), `_curveccN`, `_stepccN` and `_smoothccN` are supported as well; `varN_` combines with the
+/// same names as `_onccN`.
 public let sfzOpcodes: [(topic: String, names: [String])] = [
   (
     "headers",

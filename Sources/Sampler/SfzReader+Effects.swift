@@ -1,7 +1,7 @@
 import Glibc
 
-/// What an SFZ instrument says of effects. Those that need a memory of seconds (delays, reverbs, choruses) a patch has
-/// nodes for: they are reported.
+/// The `<effect>` headers of an SFZ instrument. Effects with a memory of seconds (delays, reverbs, choruses)
+/// are reported as unsupported, since a patch has nodes for them.
 struct SfzEffects {
   private(set) var plan = EffectPlan()
   private var type: String?
@@ -9,7 +9,7 @@ struct SfzEffects {
   private var values: [String: (value: String, place: SourceLine)] = [:]
   private(set) var place = SourceLine(file: "", line: 0)
 
-  /// Opcodes of the effects that there are.
+  /// Opcodes of the supported effects.
   private static let opcodes: [String: Set<String>] = [
     "lofi": ["bitred", "decim"],
     "filter": ["filter_type", "filter_cutoff", "filter_resonance"],
@@ -38,7 +38,7 @@ struct SfzEffects {
     }
   }
 
-  /// The header is over. Worker.
+  /// Ends the header. Worker.
   mutating func close(_ reader: inout SfzReader) {
     guard let type else {
       for name in values.keys.sorted() { reader.notUnderstoodOpcode("<effect> \(name)", values[name]!.place) }
@@ -104,7 +104,7 @@ struct SfzEffects {
           second: value("eq_gain", -96...96, 0), third: value("eq_bw", 0.001...4, 1))
       ]
     default:
-      // Up to 40 dB into the curve a stage; from 200 Hz to 20 kHz.
+      // Up to 40 dB into the curve per stage; tone from 200 Hz to 20 kHz.
       let depth = powf(10, value("disto_depth", 0...100, 100) / 50)
       let tone = RegionSettings.cents(200 * pow(100, Double(value("disto_tone", 0...100, 100)) / 100))
       let stages = Int(value("disto_stages", 1...4, 1))
@@ -125,7 +125,7 @@ extension SfzReader {
     effects = changed
   }
 
-  /// An `<effect>` header is over. Worker.
+  /// Ends an `<effect>` header. Worker.
   mutating func closeEffect() {
     var closed = effects
     closed.close(&self)

@@ -1,6 +1,6 @@
-/// The opcodes of envelopes that stand for no slot.
+/// Envelope opcodes that have no slot.
 extension SfzReader {
-  /// `ampeg_`, `pitcheg_` and `fileg_`; false when it is something else. Worker.
+  /// `ampeg_`, `pitcheg_` and `fileg_`; false for other opcodes. Worker.
   mutating func setStage(
     _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
   ) -> Bool {
@@ -52,7 +52,7 @@ extension SfzReader {
     return set(path, to: setting, of: unit, in: &region)
   }
 
-  /// Of `ampeg_`, `pitcheg_` or `fileg_`.
+  /// Sets a property of `ampeg_`, `pitcheg_` or `fileg_`.
   private func set<Value>(
     _ path: WritableKeyPath<EnvelopeSettings, Value>, to setting: Value, of unit: String,
     in region: inout RegionSettings
@@ -66,8 +66,8 @@ extension SfzReader {
     return true
   }
 
-  /// Those of the envelopes `egN`: `unit` is the envelope, `part` what of it is set; false when that is
-  /// something else. Worker.
+  /// Opcodes of the envelopes `egN`. `unit`: the envelope; `part`: its property. False for other opcodes.
+  /// Worker.
   mutating func setFlexible(
     _ unit: String, _ part: String, _ name: String, _ value: String, in region: inout RegionSettings,
     _ place: SourceLine
@@ -82,7 +82,7 @@ extension SfzReader {
     case "loop_shape":
       if let shape = real(name, value, -80...80, place) { envelope.loopShape = Float(shape) }
     case "dynamic": envelope.isDynamic = isOn(name, value, place) ?? envelope.isDynamic
-    // There are as many as are stated.
+    // The number of points follows from the points themselves.
     case "points": _ = integer(name, value, 0...Most.points, place)
     case "ampeg":
       guard let share = real(name, value, 0...100, place),

@@ -1,4 +1,4 @@
-/// The opcodes of filters and of the equalizer.
+/// Filter and equalizer opcodes.
 extension SfzReader {
   /// Worker.
   mutating func setFilter(
@@ -60,12 +60,12 @@ extension SfzReader {
   }
 }
 
-/// A filter of a region, as SFZ states it.
+/// Filter opcodes of an SFZ region.
 struct SfzFilter {
   var type = "lpf_2p"
   /// Hertz.
   var cutoff: Double?
-  /// Cents a key from the center.
+  /// Cents per key from the center.
   var keyTrack: Double = 0
   var keyCenter = 60
   /// Decibels, of shelves and peaks.
@@ -82,7 +82,7 @@ struct SfzFilter {
   ]
 }
 
-/// A band of a region's equalizer, as SFZ states it.
+/// An equalizer band of an SFZ region.
 struct SfzBand {
   var kind = FilterKind.peak
   var frequency: Double

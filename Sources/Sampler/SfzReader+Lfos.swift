@@ -1,8 +1,8 @@
 import Glibc
 
-/// The opcodes of LFOs that stand for no slot.
+/// LFO opcodes that have no slot.
 extension SfzReader {
-  /// `unit` is the LFO, `part` what of it is set; false when that is something else. Worker.
+  /// `unit`: the LFO; `part`: its property. False for other opcodes. Worker.
   mutating func setLfo(
     _ unit: String, _ part: String, _ name: String, _ value: String, in region: inout RegionSettings,
     _ place: SourceLine
@@ -47,7 +47,8 @@ extension SfzReader {
     ["wave", "offset", "scale", "ratio"].first { part.hasPrefix($0) }
   }
 
-  /// `wave`, `offset`, `scale` and `ratio` are the LFO's own, with a number from 2 on those of a further wave.
+  /// `wave`, `offset`, `scale` and `ratio` belong to the LFO's first wave, with a number from 2 on to a
+  /// further wave.
   private mutating func setWave(
     _ part: String, _ name: String, _ value: String, in lfo: inout LfoSettings, _ place: SourceLine
   ) {
@@ -60,7 +61,7 @@ extension SfzReader {
     case "ratio": lfo.waves[index].ratio = Float(real(name, value, 0...1e4, place) ?? 1)
     default:
       guard let number = integer(name, value, -1...255, place) else { return }
-      // -1 is an old name of the random one.
+      // -1 is an old name of the random wave.
       guard let shape = LfoWave.Shape(rawValue: UInt8(number < 0 ? 12 : number)) else {
         unreadable(name, value, "a wave 0...7 or 12", place)
         return

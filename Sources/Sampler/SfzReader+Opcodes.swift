@@ -1,7 +1,7 @@
-/// The opcodes that are understood.
+/// Supported opcodes.
 extension SfzReader {
-  /// Sets what an opcode says; false when it is not understood. A value that cannot be read is reported
-  /// and changes nothing; one out of range is reported and limited. Worker.
+  /// Applies an opcode; false for unsupported ones. An unreadable value is reported and ignored; one out of
+  /// range is reported and limited. Worker.
   mutating func set(
     _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
   ) -> Bool {
@@ -12,7 +12,8 @@ extension SfzReader {
       || setFine(name, value, in: &region, place)
   }
 
-  /// ARIA's controllers of more than seven bits, 0...1: `lohdccN` and `lorealccN` are `loccN`, and so on.
+  /// ARIA's controllers with more than seven bits, 0...1: `lohdccN` and `lorealccN` correspond to `loccN`,
+  /// and so on.
   private mutating func setFine(
     _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
   ) -> Bool {
@@ -40,7 +41,7 @@ extension SfzReader {
       }
     case "lovel": region.lowVelocity = integer(name, value, 0...127, place) ?? region.lowVelocity
     case "hivel": region.highVelocity = integer(name, value, 0...127, place) ?? region.highVelocity
-    // Which keys choose something is known from the regions.
+    // The key switches follow from the regions.
     case "sw_lokey", "sw_hikey": _ = key(name, value, place)
     case "sw_default": switchDefault = key(name, value, place) ?? switchDefault
     case "sw_last", "sw_lolast": set(&region.switches.last, key(name, value, place))
@@ -161,7 +162,7 @@ extension SfzReader {
         region.offShape = nil
       case "time":
         region.offFast = true
-        // ARIA's own.
+        // ARIA's default.
         region.offShape = region.offShape ?? -10.3616
       case "normal": region.offFast = false
       default: unreadable(name, value, "fast, normal or time", place)
@@ -182,7 +183,7 @@ extension SfzReader {
     return true
   }
 
-  /// A number, or the way in which notes exclude each other.
+  /// A number, or a note priority.
   private mutating func setPolyphony(
     _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
   ) {
@@ -247,7 +248,7 @@ extension SfzReader {
     }
   }
 
-  /// One end, `lo` or `hi`, of the range in which a source must stand.
+  /// One end, `lo` or `hi`, of a source's range.
   private mutating func setRange(
     _ source: UInt16, _ name: String, _ value: String, _ range: ClosedRange<Double>, _ scale: Double,
     in region: inout RegionSettings, _ place: SourceLine
@@ -276,7 +277,7 @@ extension SfzReader {
         }
         let range = Source.isPlain(UInt16(control)) ? -1e6...1e6 : 0...127
         guard var number = real(name, value, range, place) else { return true }
-        // Of the bend, whose other conditions are -1...1.
+        // Bend conditions are -1...1.
         if control == Source.bend { number = (number - 64) / (number < 64 ? 64 : 63) }
         RegionSettings.range(control, in: &region[keyPath: path]) {
           if end == "locc" { $0.low = Float(number) } else { $0.high = Float(number) }

@@ -1,9 +1,9 @@
 import Glibc
 import Realtime
 
-/// The opcodes of what moves a voice: envelopes, LFOs, and controllers for all of it.
+/// Opcodes of modulation: envelopes, LFOs, and controllers for everything.
 extension SfzReader {
-  /// Sets what an opcode says; false when it is not understood. Worker.
+  /// Applies an opcode; false for unsupported ones. Worker.
   mutating func setShape(
     _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
   ) -> Bool {
@@ -25,7 +25,7 @@ extension SfzReader {
         region.shape.modulate(to.slot, by: modulated.source) { $0.curveNumber = number }
       case .smoothing:
         guard let milliseconds = real(name, value, 0...100_000, place) else { return true }
-        // What is looked at only as a note begins has nothing to smooth.
+        // Values evaluated only at a note's start are not smoothed.
         if to.slot < Slot.noteOn { region.smoothing[to.slot] = milliseconds / 1000 }
       case .step:
         guard let step = real(name, value, 0...1e6, place) else { return true }
@@ -44,8 +44,8 @@ extension SfzReader {
     case amount, curve, step, smoothing
   }
 
-  /// Takes `pan_oncc10`, `cutoff_cc74`, `amplfo_depthcc1`, `pan_curvecc10`, `cutoff_chanaft`,
-  /// `fileg_vel2depth` apart: the name of what is modulated, and by what.
+  /// Parses `pan_oncc10`, `cutoff_cc74`, `amplfo_depthcc1`, `pan_curvecc10`, `cutoff_chanaft`,
+  /// `fileg_vel2depth`: the name of the target, and the source.
   private static func modulated(_ name: String) -> (name: String, source: UInt16, part: Part)? {
     for (suffix, source) in [("chanaft", Source.pressure), ("polyaft", Source.keyPressure)]
     where name.hasSuffix(suffix) {
@@ -69,7 +69,7 @@ extension SfzReader {
     return nil
   }
 
-  /// What a name stands for: its slot, and by what values are multiplied for it.
+  /// Target of a name: its slot, and the scale of its values.
   static func destination(_ name: String, _ shape: inout ShapeSettings) -> (slot: Int, scale: Double)? {
     switch name {
     case "volume", "gain": return (Slot.volume, 1)
@@ -185,12 +185,12 @@ extension SfzReader {
     return shape.depth(generator, to: slot).map { ($0, scale) }
   }
 
-  /// The one name of `lfo1` and `lfo01`, where `unit` is one.
+  /// The common name of `lfo1` and `lfo01`, if `unit` is one of them.
   static func generatorName(_ unit: String, _ word: String) -> String? {
     number(in: unit, after: word).map { "\(word)\($0)" }
   }
 
-  // MARK: How controllers act
+  // MARK: Addition or multiplication by controllers
 
   private static let products: Set = [
     "delay", "delay_beats", "stop_beats", "offset", "pitch", "tune", "volume", "amplitude", "cutoff",
@@ -198,7 +198,7 @@ extension SfzReader {
     "fil_gain", "cutoff2", "resonance2", "fil2_gain", "pan", "position", "width",
   ]
 
-  /// `pan_mod` and its like: whether controllers are added to a value or multiply it.
+  /// `pan_mod` and the like: whether controllers are added to a value or multiply it.
   private mutating func setProduct(
     _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
   ) -> Bool {
@@ -214,13 +214,13 @@ extension SfzReader {
     return true
   }
 
-  /// Names of how far velocity moves something, and the slots of what it moves.
+  /// Opcodes of velocity tracking, with the slots that they modulate.
   private static let velocityTracking = [
     "fil_veltrack": Slot.cutoff, "fil2_veltrack": Slot.cutoff + 2, "pitch_veltrack": Slot.pitch,
     "pan_veltrack": Slot.pan, "position_veltrack": Slot.position,
   ]
 
-  // MARK: LFOs, and what stands for a slot
+  // MARK: LFOs, and opcodes that set a slot
 
   private mutating func setGenerator(
     _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
@@ -241,7 +241,7 @@ extension SfzReader {
     return setSlot(name, value, in: &region, place)
   }
 
-  /// Names that stand for a slot, and have nothing else to them.
+  /// Opcodes that only set a slot.
   mutating func setSlot(
     _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
   ) -> Bool {
@@ -258,7 +258,7 @@ extension SfzReader {
     _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
   ) -> Bool {
     if let slot = Self.velocityTracking[name] {
-      // Instruments go beyond the 9600 cents of SFZ 1, and so do other players.
+      // Instruments exceed SFZ 1's limit of 9600 cents, and other players allow it.
       if let amount = real(name, value, -1e6...1e6, place) {
         region.shape.modulate(slot, by: Source.velocity) { $0.amount = Float(amount) }
       }

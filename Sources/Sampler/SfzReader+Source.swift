@@ -1,4 +1,4 @@
-/// The opcodes of oscillators, and of noise, fewer bits and drive, that stand for no slot or have a range.
+/// Opcodes of oscillators, noise, bit reduction and drive that have no slot, or have a limited range.
 extension SfzReader {
   /// Worker.
   mutating func setSource(
@@ -18,7 +18,8 @@ extension SfzReader {
       }
     case "oscillator_table_size":
       region.oscillator.tableSize = integer(name, value, 1...1 << 20, place) ?? region.oscillator.tableSize
-    // Waves have eight frames for their highest harmonic: four points between them are better than any of these.
+    // Waves have eight frames per cycle of their highest harmonic, so four-point interpolation is better than
+    // any of these.
     case "oscillator_quality": _ = integer(name, value, 0...3, place)
     case "noise_stereo": region.noise.isStereo = isOn(name, value, place) ?? region.noise.isStereo
     case "noise_filter":
@@ -46,7 +47,7 @@ extension SfzReader {
     "hpf_2p": .highpass, "bpf_2p": .bandpass,
   ]
 
-  /// What stands for a slot of `VoiceStage`.
+  /// Slots of `VoiceStage` by opcode.
   static let stageSlots = [
     "decim": Slot.decimation, "bitred": Slot.bitReduction, "noise_level": Slot.noiseLevel,
     "noise_step": Slot.noiseStep, "noise_tone": Slot.noiseTone, "drive": Slot.drive,

@@ -1,6 +1,6 @@
 /// Values of opcodes.
 extension SfzReader {
-  /// The number 0...127 (or to `last`) behind `prefix`, when nothing else follows.
+  /// The number 0...127 (or to `last`) after `prefix`, if nothing else follows.
   static func number(in name: String, after prefix: String, last: Int = 127) -> Int? {
     guard name.hasPrefix(prefix), let number = Int(name.dropFirst(prefix.count)) else { return nil }
     return (0...last).contains(number) ? number : nil
@@ -18,8 +18,8 @@ extension SfzReader {
     find("\(name)=\(value.prefix(60)): \(wanted) is wanted; it has no effect", place)
   }
 
-  /// A number within `range`; one outside is limited, and what stands behind it (`3dB`) is left out as ARIA does,
-  /// both with a finding.
+  /// A number within `range`. A number out of range is limited, and trailing text (`3dB`) is ignored as in
+  /// ARIA, both with a finding.
   mutating func real(
     _ name: String, _ value: String, _ range: ClosedRange<Double>, _ place: SourceLine
   ) -> Double? {
@@ -39,7 +39,7 @@ extension SfzReader {
     find("\(name)=\(value.prefix(60)): `\(rest.prefix(40))` is no part of a number and is left out", place)
   }
 
-  /// The number with which a value begins, and what follows it: of digits, a point and an exponent.
+  /// The number at the start of a value (digits, a point and an exponent), and the rest.
   static func leadingNumber(_ value: String) -> (number: Double, rest: Substring)? {
     let bytes = Array(value.utf8)
     var end = 0
@@ -62,7 +62,7 @@ extension SfzReader {
       if digits() == 0 { end = mantissa }
     }
     let text = String(decoding: bytes[..<end], as: UTF8.self)
-    // Swift reads no number that begins or ends with its point.
+    // Swift does not parse numbers that begin or end with their point.
     let isBare = text.hasSuffix(".") || text.contains(".e") || text.contains(".E")
     let whole = isBare ? text.replacing(".", with: ".0") : text
     let sign = whole.hasPrefix("-") ? "-" : ""
@@ -90,7 +90,7 @@ extension SfzReader {
     return nil
   }
 
-  /// A key by number or name (C4 is 60), moved by the `<control>` offsets; -1 is no key.
+  /// A key by number or name (C4 is 60), shifted by the `<control>` offsets; -1 is no key.
   mutating func key(_ name: String, _ value: String, _ place: SourceLine) -> Int? {
     let note = Self.leadingNote(value)
     let number = note == nil ? Self.leadingNumber(value) : nil
@@ -107,7 +107,7 @@ extension SfzReader {
       return nil
     }
     let limited = min(max(key, 0), 127)
-    // Offsets may move the ends of a range out of sight, which is meant.
+    // Offsets may intentionally move the ends of a range out of bounds.
     if limited != key, offset == 0 {
       find("\(name)=\(value) is out of range; \(limited) is used", place)
     }
@@ -118,7 +118,7 @@ extension SfzReader {
     leadingNote(text).flatMap { $0.rest.isEmpty ? $0.key : nil }
   }
 
-  /// The note with which a value begins, and what follows it.
+  /// The note name at the start of a value, and the rest.
   private static func leadingNote(_ text: String) -> (key: Int, rest: Substring)? {
     var rest = text.lowercased()[...]
     guard let letter = rest.popFirst(),

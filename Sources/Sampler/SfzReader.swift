@@ -1,21 +1,21 @@
-/// Reads the meaning of an SFZ instrument: headers, inheritance and opcodes.
+/// Interprets an SFZ instrument: headers, inheritance and opcodes.
 ///
-/// The format as sfzformat.info documents it: SFZ 1 (rgc:audio) and of SFZ 2 and ARIA what
+/// The format as documented by sfzformat.info: SFZ 1 (rgc:audio), and those parts of SFZ 2 and ARIA that
 /// `SfzReader+Opcodes.swift` lists.
 struct SfzReader {
   private(set) var regions: [RegionSettings] = []
-  /// What the `<control>` headers say.
+  /// Settings of the `<control>` headers.
   var controls: [Int: Float] = [:]
   var defaultPath = ""
   var noteOffset = 0
   var octaveOffset = 0
-  /// Keys by which switches are moved besides.
+  /// Additional offset of key switches.
   var switchOffset: Int { switchNoteOffset + 12 * switchOctaveOffset }
   private var switchNoteOffset = 0
   private var switchOctaveOffset = 0
   var switchDefault: Int?
   private(set) var findings: [Finding]
-  /// In the order of first use.
+  /// Opcodes in the order of first use.
   private(set) var opcodes: [OpcodeUse] = []
   private var known: Set<String> = []
   private var places: [String: Int] = [:]
@@ -23,7 +23,7 @@ struct SfzReader {
   /// 128 values by number, of the `<curve>` headers.
   private var curves: [Int: [Float]] = [:]
   private var curve: SfzCurve?
-  /// The sound files in the text, by their names and by these behind the default path.
+  /// Embedded sound files, by name and by name after the default path.
   private(set) var embedded: [String: [UInt8]] = [:]
   /// The `<effect>` headers.
   var effects = SfzEffects()
@@ -32,10 +32,10 @@ struct SfzReader {
 
   static let mostRegions = 200_000
 
-  /// Works through all tokens. Worker.
+  /// Processes all tokens. Worker.
   init(_ scanner: SfzScanner) {
     findings = scanner.findings
-    // What <control> says of regions is for all of them.
+    // Region opcodes under <control> apply to all regions.
     var root = RegionSettings.unstated
     var global = root
     var master = root
@@ -57,7 +57,7 @@ struct SfzReader {
         switch name {
         case "control":
           level = .control
-          // As ARIA has it: this one alone of what a `<control>` header sets.
+          // As in ARIA, only this setting is reset by a new `<control>` header.
           defaultPath = ""
         case "curve":
           level = .curve
@@ -126,7 +126,7 @@ struct SfzReader {
     }
   }
 
-  /// The regions as they are played: those that are taken apart are parts of one.
+  /// The regions as played, with those that are split into parts.
   var played: some Sequence<RegionSettings> {
     regions.enumerated().lazy.flatMap { number, settings in
       var settings = settings
@@ -135,7 +135,7 @@ struct SfzReader {
     }
   }
 
-  /// The curves that ARIA has itself come first and stay; those without a number follow, as they come.
+  /// ARIA's predefined curves come first and cannot be replaced; curves without a number follow in order.
   private mutating func closeCurve() {
     guard let curve else { return }
     let number = curve.number ?? (Self.ownCurves...).first { curves[$0] == nil }!
@@ -202,7 +202,7 @@ struct SfzReader {
     }
   }
 
-  /// It has no effect here, which somebody else says. Gives its general name.
+  /// Marks an opcode as without effect, without a finding. Returns its general name.
   @discardableResult
   mutating func ignore(_ name: String) -> String {
     let general = Self.generalName(name)
@@ -215,7 +215,7 @@ struct SfzReader {
     notUnderstood(general, place, "the opcode `\(general)` has no effect here")
   }
 
-  /// One name for all numbers of a controller, an envelope, a filter and so on: `pan_oncc10` is
+  /// The common name for all numbers of a controller, an envelope, a filter and so on: `pan_oncc10` becomes
   /// `pan_onccN`.
   static func generalName(_ name: String) -> String {
     var result = ""
@@ -244,7 +244,7 @@ struct SfzReader {
 
   // MARK: <control>
 
-  /// False for what is none of the header's own opcodes.
+  /// False for opcodes that do not belong to the header.
   private mutating func control(_ name: String, _ value: String, _ place: SourceLine) -> Bool {
     switch name {
     case "default_path": defaultPath = value.replacing("\\", with: "/")
@@ -268,16 +268,16 @@ struct SfzReader {
     return true
   }
 
-  /// Opcodes that name things for people and make no sound.
+  /// True for labels, which make no sound.
   static func isLabel(_ name: String) -> Bool {
     name.hasSuffix("_label") || name.hasPrefix("label_") || name == "image" || name == "rectangle"
       || name.hasPrefix("hint_")
   }
 }
 
-/// A curve as SFZ states it: values at some of 128 positions, straight lines between them.
+/// An SFZ curve: values at some of 128 positions, with linear interpolation.
 struct SfzCurve {
-  /// nil: the next that is free.
+  /// nil: the next free one.
   var number: Int?
   var line: SourceLine
   var points: [Int: Float] = [:]

@@ -1,24 +1,25 @@
-/// Turns the text of an SFZ instrument, with all that it includes and defines, into headers and opcodes. It works
-/// on bytes, since texts have names of files in several encodings, and looks at each byte a fixed number of times.
+/// Turns the text of an SFZ instrument, with all its includes and defines, into headers and opcodes. It works
+/// on bytes, since texts contain file names in several encodings, and looks at each byte a fixed number of
+/// times.
 struct SfzScanner {
   enum Token: Hashable {
     case header(String)
-    /// The name in small letters, the value as written.
+    /// The name in lower case, the value as written.
     case opcode(String, String)
     /// A `<sample>` header: a whole sound file, decoded.
     case data(String, [UInt8])
   }
 
-  /// Includes within includes, and includes altogether: generous for real instruments.
+  /// Limits of include depth and number of includes, generous for real instruments.
   static let deepest = 64
   static let mostIncludes = 4096
   static let mostBytes = 256 << 20
-  /// More than so many are of one mistake.
+  /// More findings than this come from a single mistake.
   static let mostFindings = 1000
 
   private(set) var tokens: [(token: Token, place: SourceLine)] = []
   private(set) var findings: [Finding] = []
-  /// The files that were read, the instrument itself first.
+  /// Files that were read, the instrument itself first.
   private(set) var files: [String] = []
   private var defines = SfzDefines()
   private let root: String
@@ -26,13 +27,13 @@ struct SfzScanner {
   private var bytes = 0
   private var header = ""
 
-  /// Reads the file and what it includes; includes that fail are findings. Worker.
+  /// Reads the file and its includes; failed includes are findings. Worker.
   init(path: String) throws(LoadError) {
     root = TextFile.folder(path)
     scan(try TextFile.bytes(path), file: path, within: [])
   }
 
-  /// For instruments that are no files, such as those of tests. Worker.
+  /// A scanner for instruments without a file, as in tests. Worker.
   init(text: String, file: String) {
     root = TextFile.folder(file)
     scan(Array(text.utf8), file: file, within: [])
@@ -43,7 +44,7 @@ struct SfzScanner {
     findings.append(Finding(.corrected, file: place.file, line: place.line, message))
   }
 
-  /// Counts what is read and what variables become; false when that is too much.
+  /// Counts the bytes read and expanded; false when the limit is exceeded.
   private mutating func takes(_ count: Int, _ place: SourceLine) -> Bool {
     let wasRoom = bytes <= Self.mostBytes
     bytes += count
@@ -98,14 +99,14 @@ struct SfzScanner {
 
   // MARK: Directives
 
-  /// A line, or the part of one before a sound file.
+  /// Reads a line, or the part of one before an embedded sound file.
   private mutating func read(_ code: some Sequence<UInt8>, _ place: SourceLine, within others: [String]) {
     let code = Array(code)
     var from = 0
     var index = 0
     while index < code.count {
       defer { index += 1 }
-      // At the start, behind a space or a header; `C#4` is a note.
+      // At the start, after a space or a header; `C#4` is a note.
       guard code[index] == UInt8(ascii: "#"),
         index == 0 || Self.isSpace(code[index - 1]) || code[index - 1] == UInt8(ascii: ">")
       else { continue }
@@ -129,7 +130,7 @@ struct SfzScanner {
     return index
   }
 
-  /// `#define $NAME value`; the value ends at the next space. Gives where the rest begins.
+  /// `#define $NAME value`; the value ends at the next space. Returns the start of the rest.
   private mutating func define(_ code: [UInt8], _ start: Int, _ place: SourceLine) -> Int {
     let name = Self.skip(code, start, while: Self.isSpace)
     let nameEnd = Self.skip(code, name) { !Self.isSpace($0) && $0 != UInt8(ascii: "<") }
@@ -151,7 +152,7 @@ struct SfzScanner {
     return end
   }
 
-  /// Gives where the rest begins.
+  /// Returns the start of the rest.
   private mutating func include(
     _ code: [UInt8], _ start: Int, _ place: SourceLine, within others: [String]
   ) -> Int {
@@ -173,7 +174,7 @@ struct SfzScanner {
       find("cannot include `\(name)`: no such file", place)
       return end + 1
     }
-    // There are no conditions: it would never end.
+    // There are no conditionals, so a recursive include would never end.
     guard !others.contains(path), path != place.file else {
       find("`\(name)` includes itself; it is left out", place)
       return end + 1
@@ -234,8 +235,8 @@ struct SfzScanner {
     }
   }
 
-  /// A value reaches to the next header or to the space before the next `name=`, so that names of
-  /// samples may hold spaces.
+  /// A value ends at the next header or at the space before the next `name=`, so names of samples may contain
+  /// spaces.
   private static func endOfValue(_ bytes: [UInt8], _ start: Int) -> Int {
     var index = start
     while index < bytes.count {
@@ -263,7 +264,7 @@ struct SfzScanner {
 
   // MARK: Sound files in the text
 
-  /// `data` or `base64data`, where that is what the code ends with.
+  /// `data` or `base64data`, if the code ends with it.
   private static func dataName(_ code: [UInt8]) -> String? {
     for name in ["base64data", "data"] where code.count >= name.utf8.count {
       let start = code.count - name.utf8.count
@@ -273,7 +274,7 @@ struct SfzScanner {
     return nil
   }
 
-  /// The sound file that begins at an index; gives where the rest begins.
+  /// Decodes the sound file that begins at an index; returns the start of the rest.
   private mutating func embed(
     _ name: String, _ text: [UInt8], from start: Int, _ place: inout SourceLine
   ) -> Int {
@@ -286,7 +287,7 @@ struct SfzScanner {
       isBase64 ? EmbeddedSample.base64(text, from: start) : EmbeddedSample.rapture(text, from: start)
     tokens.append((.data(name, decoded.bytes), place))
     for index in start..<decoded.end {
-      // One line end may be two bytes.
+      // A line end may have two bytes.
       let isLine =
         text[index] == 10 || text[index] == 13 && (index + 1 == text.count || text[index + 1] != 10)
       if isLine { place.line += 1 }

@@ -1,4 +1,4 @@
-/// A variable of ARIA's: controllers that together move several things (`varNN_…`).
+/// An ARIA variable: several controllers that together modulate several targets (`varNN_…`).
 struct SfzVariable {
   struct Source: Hashable {
     var control: UInt16
@@ -7,13 +7,13 @@ struct SfzVariable {
   }
 
   var number: Int
-  /// What the controllers say is multiplied, not added.
+  /// The controllers' values are multiplied, not added.
   var isProduct = false
   var sources: [Source] = []
-  /// Slots, and how much of the variable each gets.
+  /// Slots, with their share of the variable.
   var targets: [(slot: Int, amount: Double)] = []
 
-  /// How many controllers can be multiplied.
+  /// Maximum number of controllers that can be multiplied.
   static let mostFactors = 2
 
   mutating func source(_ control: UInt16, _ change: (inout Source) -> Void) {
@@ -26,7 +26,7 @@ struct SfzVariable {
     }
   }
 
-  /// What it comes to.
+  /// The modulations of the variable.
   func modulations(_ curve: (Int) -> Curve) -> [ModulationSettings] {
     targets.flatMap { target in
       func modulation(_ source: Source) -> ModulationSettings {
@@ -47,8 +47,8 @@ struct SfzVariable {
 }
 
 extension SfzReader {
-  /// `varNN_mod`, `varNN_onccX`, `varNN_curveccX`, and `varNN_` with what it moves; false when it is not
-  /// understood. Worker.
+  /// `varNN_mod`, `varNN_onccX`, `varNN_curveccX`, and `varNN_` with a target; false for unsupported ones.
+  /// Worker.
   mutating func setVariable(
     _ name: String, _ value: String, in region: inout RegionSettings, _ place: SourceLine
   ) -> Bool {
@@ -84,7 +84,7 @@ extension SfzReader {
     return true
   }
 
-  /// `eq1_gain` for `eq1gain`, as it is called behind variables, envelopes and LFOs.
+  /// `eq1_gain` for `eq1gain`, the form used after variables, envelopes and LFOs.
   static func bandName(_ part: String) -> String? {
     for word in ["gain", "freq", "bw"] where part.hasPrefix("eq") && part.hasSuffix(word) {
       return number(in: String(part.dropLast(word.count)), after: "eq").map { "eq\($0)_\(word)" }

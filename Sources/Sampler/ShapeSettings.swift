@@ -1,6 +1,6 @@
 import Realtime
 
-/// A modulation as an instrument states it.
+/// Settings of a modulation.
 struct ModulationSettings: Hashable {
   var source: UInt16
   var by = Source.one
@@ -11,10 +11,10 @@ struct ModulationSettings: Hashable {
   var curve = Curve.linear
   var byCurve = Curve.linear
   var step: Float = 0
-  /// Of SFZ's `<curve>` headers, until the whole instrument is read.
+  /// Number of an SFZ `<curve>` header, until the whole instrument is read.
   var curveNumber: Int?
 
-  /// Makes another unit of what it says.
+  /// Converts its values to another unit by a nonlinear function.
   mutating func bend(_ change: (Double) -> Float) {
     let values = curve.values.map { value in
       let amount = Double(amount * value)
@@ -23,16 +23,16 @@ struct ModulationSettings: Hashable {
     (amount, step, curve) = (1, 0, .custom(values))
   }
 
-  /// Of the same sources and the same destination.
+  /// True for equal sources and targets.
   func isAlike(_ other: Self) -> Bool {
     source == other.source && by == other.by && slot == other.slot && isAbsolute == other.isAbsolute
       && isProduct == other.isProduct && curve == other.curve && byCurve == other.byCurve
   }
 }
 
-/// What shapes a region's voices, as an instrument states it: see `VoiceShape`.
+/// Modulation settings of a region's voices: see `VoiceShape`.
 struct ShapeSettings {
-  /// By slot, without modulation.
+  /// Values by slot, without modulation.
   var base: [Float] = {
     var base = [Float](repeating: 0, count: 64)
     base[Slot.amplitude] = 1
@@ -40,7 +40,7 @@ struct ShapeSettings {
     return base
   }()
   var modulations: [ModulationSettings] = []
-  /// Slots of which SFZ's `_mod` says whether controllers multiply them.
+  /// Slots for which SFZ's `_mod` states whether controllers multiply them.
   var products: [Int: Bool] = [:]
   private(set) var routes: [RouteSettings] = []
   var lfos: [Named<LfoSettings>] = []
@@ -67,31 +67,31 @@ struct ShapeSettings {
     var loopCount = 0
     var loopShape = Float.nan
     var isDynamic = false
-    /// It takes the amplifier's envelope's place.
+    /// It replaces the amplifier envelope.
     var isAmplifier = false
-    /// Of the ways to points, by their numbers among SFZ's; and what these are.
+    /// Numbers of SFZ curves for the segments; and the curves themselves.
     var curveNumbers: [Int: Int] = [:]
     var curves: [Int: Curve] = [:]
   }
 
-  /// Whether anything may go to a reverb or a chorus.
+  /// True when a voice may send to reverb or chorus.
   var hasSends: Bool {
     let slots = [Slot.reverb, Slot.chorus]
     return slots.contains { base[$0] != 0 } || modulations.contains { slots.contains(Int($0.slot)) }
   }
 
-  /// The number of a source that other modulations feed, while there is room.
+  /// The number of a source fed by other modulations, if there is room.
   mutating func link() -> Int? {
     guard linkCount < Most.links else { return nil }
     linkCount += 1
     return linkCount - 1
   }
 
-  /// The place of the LFO of this name, which is made when there is room for it.
+  /// Index of the LFO of this name; created if there is room.
   mutating func lfo(_ name: String) -> Int? {
     if let known = lfos.firstIndex(where: { $0.name == name }) { return known }
     guard lfos.count < Most.lfos else { return nil }
-    // SFZ 1's three are sines; the numbered ones are triangles, as ARIA has them.
+    // SFZ 1's three are sines; the numbered ones are triangles, as in ARIA.
     lfos.append(Named(name: name, settings: LfoSettings(name.hasPrefix("lfo") ? .triangle : .sine)))
     return lfos.count - 1
   }
@@ -112,7 +112,7 @@ struct ShapeSettings {
     return flexible.count - 1
   }
 
-  /// The slot of a route's depth, which is made when there is room for it.
+  /// Slot of a route's depth; the route is created if there is room.
   mutating func depth(_ generator: Int, to slot: Int) -> Int? {
     let route = RouteSettings(generator: UInt8(generator), slot: UInt8(slot))
     if let known = routes.firstIndex(of: route) { return Slot.depth + known }
@@ -121,7 +121,7 @@ struct ShapeSettings {
     return Slot.depth + routes.count - 1
   }
 
-  /// The modulation of a slot by a source, or by the product of two, which is made when there is none.
+  /// The modulation of a slot by a source, or by the product of two; created if there is none.
   mutating func modulate(
     _ slot: Int, by source: UInt16, and other: UInt16 = Source.one,
     _ change: (inout ModulationSettings) -> Void

@@ -1,6 +1,6 @@
 import Realtime
 
-/// Lays out what regions have beside their samples; equal lists are stored once. Worker.
+/// Lays out data shared by regions besides samples; equal lists are stored once. Worker.
 struct ShapeTables {
   private(set) var curveValues: [Float] = []
   private(set) var allLfos: [LfoPlan] = []
@@ -17,8 +17,8 @@ struct ShapeTables {
   private var routeLists = Known<ShapeSettings.RouteSettings, UnsafeMutablePointer<Route>>()
   private var unitLists = Known<FilterUnit, UnsafeMutablePointer<FilterUnit>>()
 
-  /// What became of lists before. Most regions have those of the region before them, and two lists are compared faster
-  /// than one is hashed.
+  /// Places of known lists. Most regions repeat the list of the region before, and comparing two lists is
+  /// faster than hashing one.
   private struct Known<Element: Hashable, Place> {
     private var places: [[Element]: Place] = [:]
     private var last: (list: [Element], place: Place)?
@@ -83,8 +83,8 @@ struct ShapeTables {
     return UnsafePointer(memory)
   }
 
-  /// A bit for each source that can change while a voice sounds; what an envelope's stages to come take is asked
-  /// for when it changes, not when they begin.
+  /// Bit mask of the sources that can change while a voice sounds. It includes sources of the times of later
+  /// envelope stages, which are updated at once, not when the stage begins.
   func sources(_ list: [ModulationSettings]) -> SIMD4<UInt64> {
     var bits = SIMD4<UInt64>(repeating: 0)
     for modulation in list

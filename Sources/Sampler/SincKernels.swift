@@ -1,12 +1,12 @@
 import Glibc
 import Realtime
 
-/// Windowed sines over x for interpolation by 8 and by 32 points: for each of 512 places between two
-/// frames the weights of the frames around, between which it runs straight.
+/// Windowed sinc kernels for interpolation by 8 and by 32 points: the weights at 512 positions between two
+/// frames, with linear interpolation between positions.
 ///
-/// Kaiser's window (J. Kaiser, "Nonrecursive digital filter design using the I0-sinh window function",
-/// 1974). Of the long ones there is one for each half octave of transposition upwards, with a cutoff so
-/// much lower that what would lie above the Nyquist frequency is left out.
+/// Kaiser's window (J. Kaiser, "Nonrecursive digital filter design using the I0-sinh window function", 1974).
+/// There is a long kernel for each half octave of upward transposition, with a lower cutoff that suppresses
+/// aliasing.
 struct SincKernels: @unchecked Sendable {
   static var places: Int { @_noLocks @inline(__always) get { 512 } }
   static var octaveHalves: Int { @_noLocks get { 7 } }
@@ -16,12 +16,12 @@ struct SincKernels: @unchecked Sendable {
 
   let tables: Tables
 
-  /// Where the kernels are: plain pointers, for the audio thread.
+  /// Addresses of the kernels: plain pointers, for the audio thread.
   struct Tables {
     var eight: UnsafePointer<Float>
     var long: UnsafePointer<Float>
 
-    /// `quality` 1: eight points, 2: many. Audio thread.
+    /// `quality` 1: eight points, 2: 32 points. Audio thread.
     @_noLocks func table(_ quality: UInt8, _ kernel: UInt8) -> Table {
       if quality < 2 { return Table(weights: eight, taps: 8, before: 3) }
       let place = Int(kernel) &* (SincKernels.places &+ 1) &* 32
@@ -41,7 +41,7 @@ struct SincKernels: @unchecked Sendable {
       self.before = before
     }
 
-    /// The value behind the frame `first + before` of a plane, by a fraction of 2^32. Audio thread.
+    /// The value after the frame `first + before` of a plane, at a fraction of 2^32. Audio thread.
     @_noLocks @inline(__always)
     func value(_ plane: SamplePlane, _ first: Int, _ fraction: UInt32) -> Float {
       plane.isShort
@@ -68,7 +68,7 @@ struct SincKernels: @unchecked Sendable {
     }
   }
 
-  /// Which of the long kernels for a pitch of `ratio` frames a frame. Audio thread.
+  /// Number of the long kernel for a pitch of `ratio` frames per frame. Audio thread.
   @_noLocks static func kernel(_ ratio: Double) -> UInt8 {
     var kernel: UInt8 = 0
     var limit = 1.02
@@ -103,7 +103,7 @@ struct SincKernels: @unchecked Sendable {
         let angle = Double.pi * cutoff * x
         return window * cutoff * (angle == 0 ? 1 : sin(angle) / angle)
       }
-      // A constant stays what it is.
+      // Normalised, so that a constant is preserved.
       let sum = weights.reduce(0, +)
       for tap in 0..<taps {
         weights[tap] /= sum

@@ -1,12 +1,12 @@
 import CSndfile
 import Glibc
 
-/// A sound file that libsndfile has open, from disk or from memory; closed with the last reference. Worker.
+/// A sound file opened by libsndfile, from disk or from memory; closed with the last reference. Worker.
 final class SoundFile {
   let path: String
   let handle: OpaquePointer
   let info: SF_INFO
-  /// Bytes that the file's head promises and the file does not have; or its last page is not there.
+  /// Bytes promised in the file's header but missing; `lacksEnd`: the last Ogg page is missing.
   private(set) var missingBytes = 0
   private(set) var lacksEnd = false
   private let memory: UnsafeMutablePointer<Memory>?
@@ -16,7 +16,7 @@ final class SoundFile {
     var position = 0
   }
 
-  /// Opens a file of the disk.
+  /// Opens a file on disk.
   init(path: String) throws(LoadError) {
     var info = SF_INFO()
     let file = try Self.open(path)
@@ -39,7 +39,7 @@ final class SoundFile {
     findEnd(size: file.size, read)
   }
 
-  /// Opens what lies in memory, of which a copy is made.
+  /// Opens a copy of a file in memory.
   init(_ bytes: UnsafeRawBufferPointer, path: String) throws(LoadError) {
     let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, bytes.count), alignment: 16)
     copy.copyMemory(from: bytes)
@@ -62,8 +62,8 @@ final class SoundFile {
     }
   }
 
-  /// Opens a sound file. Of what does not say its length in a header the whole file is searched for the end, so that
-  /// it has 1 GB at most: more than five hours of it.
+  /// Opens a sound file. A format without a length in its header requires a search of the whole file, so such
+  /// files are limited to 1 GB, more than five hours.
   private static func open(_ path: String) throws(LoadError) -> (descriptor: Int32, size: Int) {
     let (file, size) = try PlainFile.open(path)
     guard size > 1 << 30 else { return (file, size) }
@@ -90,10 +90,10 @@ final class SoundFile {
     guard info.frames > 0 else { throw LoadError(path: path, "it holds no audio") }
   }
 
-  /// The frames that its head promises, where it says so.
+  /// Number of frames in the header, if stated.
   var promised: Int? { info.frames < 1 << 40 ? Int(info.frames) : nil }
 
-  /// True when its last frame can be read; the next frame to be read is the first then.
+  /// True when its last frame can be read; the next read starts at the first frame.
   func hasLastFrame() -> Bool {
     guard let promised, info.seekable != 0 else { return true }
     var frame = [Float](repeating: 0, count: Int(info.channels))
@@ -105,7 +105,7 @@ final class SoundFile {
 
   private static var openingFault: String { "not a readable audio file: \(lastFault)" }
 
-  /// Why the last file could not be opened, without the stop at its end.
+  /// Reason why the last file could not be opened, without the full stop.
   private static var lastFault: String {
     let words = String(cString: sf_strerror(nil))
     return words.hasSuffix(".") ? String(words.dropLast()) : words
@@ -137,9 +137,9 @@ final class SoundFile {
       tell: { sf_count_t($0!.assumingMemoryBound(to: Memory.self).pointee.position) })
   }
 
-  // MARK: Files that are cut
+  // MARK: Truncated files
 
-  /// Looks whether there is as much as the file says (libsndfile plays what there is and says nothing).
+  /// Checks whether the file is as long as stated (libsndfile plays a shorter one silently).
   private func findEnd(size: Int, _ read: (Int, Int) -> [UInt8]) {
     let head = read(0, 8)
     guard head.count == 8 else { return }
@@ -147,18 +147,18 @@ final class SoundFile {
     if four == Array("RIFF".utf8) || four == Array("FORM".utf8) {
       let bytes = four[0] == UInt8(ascii: "R") ? Array(head[4...].reversed()) : Array(head[4...])
       let stated = bytes.reduce(0) { $0 << 8 | Int($1) }
-      // 0 and the largest number stand for a size that the writer did not know.
+      // 0 and the largest number stand for an unknown size.
       guard stated > 0, stated < Int(UInt32.max) else { return }
       let missing = stated + 8 - size
-      // Some writers are wrong by a head or a pad, which cuts nothing.
+      // Some writers are off by a header or a pad byte, which loses nothing.
       missingBytes = missing > 16 ? missing : 0
     } else if four == Array("OggS".utf8) {
-      // A page is 64 KB at most.
+      // A page has 64 KB at most.
       lacksEnd = !Self.endsWithLastPage(read(max(0, size - 1 << 17), 1 << 17))
     }
   }
 
-  /// True when the last page of an Ogg stream (RFC 3533) is whole and says that it is the last.
+  /// True when the last page of an Ogg stream (RFC 3533) is complete and marked as the last.
   private static func endsWithLastPage(_ bytes: [UInt8]) -> Bool {
     let mark = Array("OggS".utf8)
     var index = bytes.count - 27

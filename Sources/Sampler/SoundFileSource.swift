@@ -1,16 +1,16 @@
 import CSndfile
 import Glibc
 
-/// The frames of a sound file, read by libsndfile where they are wanted. It is opened when it is needed, since
-/// an instrument has more samples than a process may open files. Worker.
+/// Frames of a sound file, read by libsndfile on demand. The file is opened only while needed, since an
+/// instrument has more samples than a process may open files. Worker.
 final class SoundFileSource: FrameSource {
-  /// From one whole-numbered rate to another. Each stretch is converted by itself, with as much before and
-  /// behind it as the converter looks at: what a frame is does not depend on what was read before it.
+  /// Conversion between integer sample rates. Each part is converted on its own, with as many neighbouring
+  /// frames as the converter uses, so a frame does not depend on earlier reads.
   struct Conversion {
-    /// As many frames of the file as of the result, in lowest terms.
+    /// Ratio of file frames to converted frames, in lowest terms.
     var input: Int
     var output: Int
-    /// Frames of the file that the converter looks at on either side, and more.
+    /// Extra file frames on either side, at least as many as the converter uses.
     var guardFrames: Int
 
     init(from: Int, to: Int) {
@@ -23,19 +23,19 @@ final class SoundFileSource: FrameSource {
 
     var ratio: Double { Double(output) / Double(input) }
 
-    /// How many frames become of so many.
+    /// Number of converted frames.
     func frames(of count: Int) -> Int { Int((Double(count) * ratio).rounded(.up)) }
   }
 
   private let path: String
-  /// Of the file; and of what is given, where more than two are folded into two.
+  /// Channels of the file; of the result, when more than two are folded into two.
   private let fileChannels: Int
   private let isFolded: Bool
   private let isShort: Bool
   private let fileFrames: Int
   private let conversion: Conversion?
   private var file: OpaquePointer?
-  /// Where the file stands.
+  /// Read position of the file.
   private var position = 0
 
   init(
@@ -77,7 +77,7 @@ final class SoundFileSource: FrameSource {
     if isFolded { samples = AudioFile.fold(samples, channels: fileChannels) }
   }
 
-  /// The file's frames, interleaved, as many as there are.
+  /// Interleaved frames of the file, as far as they exist.
   private func read<Sample: Numeric>(
     _ first: Int, _ count: Int, as type: Sample.Type,
     _ read: (OpaquePointer?, UnsafeMutablePointer<Sample>?, sf_count_t) -> sf_count_t
@@ -87,7 +87,7 @@ final class SoundFileSource: FrameSource {
       let opened = try? PlainFile.open(path).file
       file = opened.flatMap { sf_open_fd($0, Int32(SFM_READ), &info, Int32(SF_TRUE)) }
       position = 0
-      // Another file by now.
+      // The file has been replaced by another one.
       if file != nil, info.channels != fileChannels { rest() }
     }
     guard let file else { return [] }
@@ -113,7 +113,7 @@ final class SoundFileSource: FrameSource {
   }
 
   private func converted(_ first: Int, _ count: Int, _ conversion: Conversion) -> [Float] {
-    // Where a frame of the file and one of the result fall on the same moment.
+    // Begins where a file frame and a converted frame coincide.
     let (input, output) = (conversion.input, conversion.output)
     let period = max(0, first / output - conversion.guardFrames / input - 1)
     let begin = period * input

@@ -1,9 +1,9 @@
 import Glibc
 
-/// The tables and samples of a SoundFont 2 bank, as the file has them ("SoundFont Technical
-/// Specification", version 2.04, E-mu 1998; its chapters 5 to 7 name all that is read here). Worker.
+/// The tables and samples of a SoundFont 2 bank as stored in the file ("SoundFont Technical Specification",
+/// version 2.04, E-mu 1998; chapters 5 to 7 name everything that is read here). Worker.
 final class SoundFontFile {
-  /// A preset or an instrument: its name and its zones in the table of zones.
+  /// A preset or an instrument: its name and its range in the table of zones.
   struct Head {
     var name: String
     var program = 0
@@ -13,7 +13,7 @@ final class SoundFontFile {
 
   struct Sample {
     var name: String
-    /// In frames of the whole sample memory; ends are exclusive.
+    /// Position in frames of the whole sample memory; ends are exclusive.
     var start: Int
     var end: Int
     var loopStart: Int
@@ -22,11 +22,11 @@ final class SoundFontFile {
     var key: Int
     /// Cents.
     var correction: Int
-    /// Where its record stands in the file.
+    /// Offset of its record in the file.
     var byte: Int
     /// The specification's sample type: 1 mono, 2 right, 4 left, 8 linked; with 0x8000 in a ROM.
     var type: Int
-    /// Compressed with Vorbis (SoundFont 3): `start` and `end` are bytes of the sample memory, the loop's
+    /// Compressed with Vorbis (SoundFont 3): `start` and `end` are bytes of the sample memory; the loop's
     /// frames count from the sample's first.
     var isCompressed: Bool { type & 0x10 != 0 }
     var isInRom: Bool { type & 0x8000 != 0 }
@@ -39,17 +39,17 @@ final class SoundFontFile {
     var amount: Int
     var amountSource: Int
     var transform: Int
-    /// Those whose output is its source.
+    /// Modulators that feed its source.
     var links: [Modulator] = []
 
-    /// Modulators that differ in nothing but the amount replace each other, or add.
+    /// True for modulators that differ in their amount only: these replace each other, or add up.
     func isIdentical(_ other: Self) -> Bool {
       source == other.source && destination == other.destination && amountSource == other.amountSource
         && transform == other.transform && links == other.links
     }
   }
 
-  /// What one zone states.
+  /// Contents of one zone.
   struct Zone {
     var generators: [Generator]
     var modulators: [Modulator]
@@ -60,7 +60,7 @@ final class SoundFontFile {
     var number: Int
     var bits: UInt16
     var value: Int { Int(Int16(bitPattern: bits)) }
-    /// As a range: low byte to high byte.
+    /// Ends of a range: low byte and high byte.
     var low: Int { Int(bits & 0xFF) }
     var high: Int { Int(bits >> 8) }
   }
@@ -73,20 +73,20 @@ final class SoundFontFile {
   private(set) var samples: [Sample] = []
   private let file: Int32
   private let size: Int
-  /// The bank's tables, from this byte of the file on.
+  /// The bank's tables, from byte `tablesStart` of the file on.
   private var tables: [UInt8] = []
   private var tablesStart = 0
   private var sampleData = 0..<0
   private var lowBytes = 0..<0
-  /// More than this are no tables.
+  /// Size limit in bytes, beyond any real tables.
   private static let largestTables = 256 << 20
 
-  /// Reads the tables; throws when they are not those of a bank. The samples are read as they are asked
-  /// for: nothing of the file is mapped, which others may cut while it is used. Worker.
+  /// Reads the tables; throws if the file is no bank. Samples are read on demand. Nothing is memory-mapped,
+  /// since another program might truncate the file. Worker.
   init(path: String) throws(LoadError) {
     self.path = path
     (file, size) = try PlainFile.open(path)
-    // From here on whatever is thrown ends in `deinit`, which closes the file.
+    // From here on errors end in `deinit`, which closes the file.
     guard size >= 12 else {
       throw LoadError(path: path, "not a SoundFont bank: it is too short")
     }
@@ -107,10 +107,10 @@ final class SoundFontFile {
   /// Bytes of sample memory.
   var sampleBytes: Int { sampleData.count }
 
-  /// Whether so many frames from `start` on have 24 bits.
+  /// True when the frames from `start` on have 24 bits.
   func hasLowBytes(_ start: Int, _ count: Int) -> Bool { start + count <= lowBytes.count }
 
-  /// Writes the 16-bit numbers from `start` on.
+  /// Writes the 16-bit integers from `start` on.
   func read(_ start: Int, _ count: Int, into frames: UnsafeMutablePointer<Int16>) throws(LoadError) {
     let first = sampleData.lowerBound + 2 * start
     try read(first..<first + 2 * count, into: UnsafeMutableRawPointer(frames))
@@ -161,7 +161,7 @@ final class SoundFontFile {
 
   private func double(_ at: Int) -> Int { Int(word(at)) | Int(word(at + 2)) << 16 }
 
-  /// The chunks within a range of the file; a size that reaches beyond it is cut.
+  /// The chunks within a range of the file; a size beyond its end is cut.
   private func chunks(in range: Range<Int>) throws(LoadError) -> [(tag: String, body: Range<Int>)] {
     var found: [(String, Range<Int>)] = []
     var at = range.lowerBound
@@ -170,7 +170,7 @@ final class SoundFontFile {
       let count = head[4...].reversed().reduce(0) { $0 << 8 | Int($1) }
       let end = min(at + 8 + count, range.upperBound)
       found.append((String(decoding: head[..<4], as: UTF8.self), at + 8..<end))
-      // A file of nothing but heads is none.
+      // A file with nothing but chunk headers is damaged.
       guard found.count < 4096 else { throw LoadError(path: path, "it has too many chunks (byte \(at))") }
       at = end + (end - at) % 2
     }
@@ -192,7 +192,7 @@ final class SoundFontFile {
       }
       for chunk in try chunks(in: inner) { places[type + chunk.tag] = chunk.body }
     }
-    // Of several tables of one name the last counts, and it lies in what was read.
+    // Of several tables of one name the last is used, if it lies in the part that was read.
     let known = tablesStart..<tablesStart + tables.count
     places = places.filter { $0.key.hasPrefix("sdta") || known.contains($0.value) }
     func table(_ name: String, _ size: Int, atLeast count: Int) throws(LoadError) -> Range<Int> {
@@ -229,7 +229,7 @@ final class SoundFontFile {
     String(decoding: tables[at - tablesStart..<at - tablesStart + 20].prefix { $0 != 0 }, as: UTF8.self)
   }
 
-  /// Zone n has the generators and modulators from its record's places to the next record's.
+  /// Zone n has the generators and modulators from its record's offsets to the next record's.
   private func zones(
     _ bags: Range<Int>, _ generators: Range<Int>, _ modulators: Range<Int>, _ table: String
   ) throws(LoadError) -> [Zone] {

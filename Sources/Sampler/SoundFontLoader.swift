@@ -1,7 +1,7 @@
 import Glibc
 import Realtime
 
-/// Makes an instrument with programs of a SoundFont bank. Worker.
+/// Makes an instrument with programs from a SoundFont bank. Worker.
 struct SoundFontLoader {
   private let file: SoundFontFile
   private var builder: InstrumentBuilder
@@ -10,7 +10,7 @@ struct SoundFontLoader {
   private var loaded: [Int: AudioFile] = [:]
   private var missing: Set<Int> = []
   private let pool: SamplePool
-  /// Those of the region before: most regions have the same.
+  /// Modulators of the region before, which most regions repeat.
   private var modulators: [SoundFontFile.Modulator] = []
 
   static func load(
@@ -26,7 +26,7 @@ struct SoundFontLoader {
     builder = InstrumentBuilder(capacity: min(Self.mostRegions(of: file), SfzReader.mostRegions))
   }
 
-  /// How many regions there can be: each zone of each instrument of each preset's zones.
+  /// Maximum number of regions: each zone of each instrument of each preset's zones.
   private static func mostRegions(of file: SoundFontFile) -> Int {
     let zones = file.presets.lazy.flatMap(\.zones).map { file.presetZones[$0].generators.last }
     return zones.reduce(0) { sum, last in
@@ -72,7 +72,7 @@ struct SoundFontLoader {
       let stated = file.presetZones[zone]
       guard let instrument = stated.generators.last, instrument.number == SoundFontZone.Generator.instrument
       else {
-        // A first zone without an instrument states what all others begin with.
+        // A first zone without an instrument holds defaults for the others.
         if position == 0 { shared.state(stated) }
         continue
       }
@@ -113,7 +113,7 @@ struct SoundFontLoader {
       var settings = zone.region(
         header, first: header.isCompressed ? 0 : header.start,
         group: exclusive == 0 ? 0 : program * 65536 + exclusive, frames: sample.frames)
-      // Offsets beyond a sample are common in banks, and cutting them is all that can be done.
+      // Offsets beyond a sample are common in banks; they are limited.
       if settings.offset < 0 { settings.offset = 0 }
       if let end = settings.end, end < settings.offset { settings.end = nil }
       _ = settings.clamp(to: sample)
@@ -154,7 +154,7 @@ struct SoundFontLoader {
     let end = min(header.end, file.frames)
     guard header.start < end else { throw LoadError(path: file.path, "it lies outside the bank's samples") }
     let count = end - header.start
-    // Samples may lie in one another; that they all do is damage, and would fill the memory.
+    // Samples may overlap, but a bank in which all do is damaged, and would fill the memory.
     guard pool.bytes + 2 * count <= 8 * file.sampleBytes + 1 << 20 else {
       throw LoadError(path: file.path, "the samples lie in one another too often")
     }

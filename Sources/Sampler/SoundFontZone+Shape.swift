@@ -1,29 +1,29 @@
 import Realtime
 
-/// What moves the voices of a zone: LFOs, the modulation envelope, the filter, and modulators.
+/// Modulation of a zone's voices: LFOs, the modulation envelope, the filter, and modulators.
 extension SoundFontZone {
-  /// The default modulators of the specification's chapter 8.4, but for the second: "MIDI note-on
-  /// velocity to filter cutoff" jumps at half velocity if it is taken as written, and players of banks
-  /// (FluidSynth among them) leave it out, as the makers of banks expect. A modulator of the bank's own
-  /// from velocity to the cutoff counts. The pan controller moves by 500, that is to the sides, where the
-  /// specification's 1000 would be there half-way.
+  /// The default modulators of the specification's chapter 8.4, except for the second, "MIDI note-on velocity
+  /// to filter cutoff". As written it jumps at half velocity, and players of banks (FluidSynth among them)
+  /// leave it out, as the makers of banks expect. A modulator of the bank's own from velocity to cutoff is
+  /// used. The pan controller has an amount of 500, which reaches the sides at its ends; the specification's
+  /// 1000 would reach them halfway.
   static let defaultModulators: [SoundFontFile.Modulator] = [
     // Velocity, volume and expression to attenuation, each concave and falling.
     .init(source: 0x0502, destination: Generator.attenuation, amount: 960, amountSource: 0, transform: 0),
     .init(source: 0x0587, destination: Generator.attenuation, amount: 960, amountSource: 0, transform: 0),
     .init(source: 0x058B, destination: Generator.attenuation, amount: 960, amountSource: 0, transform: 0),
-    // Channel pressure and the modulation wheel to the depth of the vibrato.
+    // Channel pressure and the modulation wheel to the vibrato depth.
     .init(source: 0x000D, destination: Generator.vibLfoToPitch, amount: 50, amountSource: 0, transform: 0),
     .init(source: 0x0081, destination: Generator.vibLfoToPitch, amount: 50, amountSource: 0, transform: 0),
     .init(source: 0x028A, destination: Generator.pan, amount: 500, amountSource: 0, transform: 0),
-    // What goes to the reverb and to the chorus.
+    // Reverb and chorus sends.
     .init(source: 0x00DB, destination: Generator.reverb, amount: 200, amountSource: 0, transform: 0),
     .init(source: 0x00DD, destination: Generator.chorus, amount: 200, amountSource: 0, transform: 0),
-    // Pitch bend, by its sensitivity.
+    // Pitch bend, scaled by its sensitivity.
     .init(source: 0x020E, destination: Generator.pitch, amount: 12700, amountSource: 0x0010, transform: 0),
   ]
 
-  /// Generators that follow one another from `first` on: delay, attack, hold, decay, sustain, release.
+  /// Envelope from six successive generators: delay, attack, hold, decay, sustain, release.
   func envelope(from first: Int, isLinear: Bool) -> EnvelopeSettings {
     var envelope = EnvelopeSettings()
     envelope.isBank = true
@@ -38,12 +38,13 @@ extension SoundFontZone {
     return envelope
   }
 
-  /// The LFOs are the modulation LFO, then the vibrato's. `center`: the key at which the sample has its own pitch.
+  /// The LFOs are the modulation LFO, then the vibrato LFO. `center`: the key at which the sample has its own
+  /// pitch.
   func shape(center: Int) -> ShapeSettings {
     var shape = ShapeSettings()
-    // Banks are made to the ear of E-mu's hardware, which counted 0.4 of the centibels that generators
-    // state (of modulators it counted all); FluidSynth does the same. What a preset takes off may
-    // exceed what its instrument states: only the whole, modulators included, never amplifies.
+    // Banks are tuned by ear to E-mu's hardware, which applied 0.4 of the attenuation in generators (and all
+    // of that in modulators); FluidSynth does the same. A preset may subtract more attenuation than its
+    // instrument states: only the total, modulators included, is limited to attenuation.
     shape.base[Slot.volume] = -0.04 * Float(min(max(self[Generator.attenuation], -1440), 1440))
     shape.base[Slot.cutoff] = Float(min(max(self[Generator.cutoff], 1500), 13500))
     shape.base[Slot.resonance] = Float(min(max(self[Generator.resonance], 0), 960)) / 10
@@ -74,7 +75,7 @@ extension SoundFontZone {
     let cutoffMoves =
       shape.routes.contains { Int($0.slot) == Slot.cutoff }
       || shape.modulations.contains { Int($0.slot) == Slot.cutoff || Int($0.slot) == Slot.resonance }
-    // Open and without resonance it would be heard as nothing.
+    // Fully open and without resonance the filter has no effect.
     if shape.base[Slot.cutoff] < 13500 || shape.base[Slot.resonance] > 0 || cutoffMoves {
       shape.units = [
         FilterUnit(kind: .bankLowpass, frequency: UInt8(Slot.cutoff), level: UInt8(Slot.resonance))
@@ -83,14 +84,14 @@ extension SoundFontZone {
     return shape
   }
 
-  /// Timecents a key below 60, and the stages that they are added to.
+  /// Timecents per key below 60, and the stages that they are added to.
   private static let keyed = [
     (Generator.modEnvKeyToHold, Slot.stage + 8 + 2), (Generator.modEnvKeyToDecay, Slot.stage + 8 + 3),
     (Generator.keyToHold, Slot.stage + 2), (Generator.keyToDecay, Slot.stage + 3),
   ]
   private static let keysBelow = Curve.custom((0..<128).map { Float(60 - $0) })
 
-  /// Which generator states the depth of which route, and what makes decibels of centibels.
+  /// Generators of route depths, with the routes and the scale from centibels to decibels.
   private static let routes: [(number: Int, route: (generator: Int, slot: Int, scale: Float))] = [
     (Generator.modLfoToPitch, (0, Slot.pitch, 1)), (Generator.vibLfoToPitch, (1, Slot.pitch, 1)),
     (Generator.modEnvToPitch, (8, Slot.pitch, 1)), (Generator.modLfoToCutoff, (0, Slot.cutoff, 1)),
@@ -99,13 +100,13 @@ extension SoundFontZone {
 
   // MARK: Modulators
 
-  /// Whether a modulator can have its effect here, or has none anyhow.
+  /// True when a modulator is supported, or has no effect anyway.
   func understands(_ modulator: SoundFontFile.Modulator) -> Bool {
     var shape = ShapeSettings()
     return modulator.amount == 0 || add(modulator, center: 60, &shape)
   }
 
-  /// Whether all of it could be added.
+  /// Returns true if all of it could be added.
   @discardableResult
   private func add(
     _ modulator: SoundFontFile.Modulator, center: Int, _ shape: inout ShapeSettings
@@ -121,14 +122,14 @@ extension SoundFontZone {
     return Self.add(modulator, to: to.slot, to.scale, &shape)
   }
 
-  /// With those that are linked to it, which come first. `keys`: it counts for each of so many keys.
+  /// Adds the modulators linked to it first. `keys`: it scales with the distance in keys.
   private static func add(
     _ modulator: SoundFontFile.Modulator, to slot: Int, _ scale: Float, each keys: Curve? = nil,
     _ shape: inout ShapeSettings
   ) -> Bool {
     guard var settings = settings(modulator) else { return false }
     if let keys {
-      // There is no third factor.
+      // A modulation has two factors at most.
       guard settings.by == Source.one else { return false }
       settings.by = Source.key
       settings.byCurve = keys
@@ -171,8 +172,8 @@ extension SoundFontZone {
     }
   }
 
-  /// Sources and curves of a modulator; nil for sources and transforms that the specification does not know. An
-  /// amount cannot be linked.
+  /// Sources and curves of a modulator; nil for sources and transforms unknown to the specification. An
+  /// amount source cannot be a link.
   private static func settings(_ modulator: SoundFontFile.Modulator) -> ModulationSettings? {
     guard let source = Self.source(modulator.source), let by = Self.source(modulator.amountSource),
       by.number != Source.link, modulator.transform == 0 || modulator.transform == 2
@@ -182,12 +183,12 @@ extension SoundFontZone {
       amount: Float(modulator.amount), curve: source.curve, byCurve: by.curve)
   }
 
-  /// A source's 16 bits: index, controller or not, direction, polarity, type (chapter 8.2).
+  /// A source's 16 bits: index, controller flag, direction, polarity, type (chapter 8.2).
   private static func source(_ bits: Int) -> (number: UInt16, curve: Curve)? {
     let number: UInt16
     if bits & 0x80 != 0 {
       number = UInt16(bits & 0x7F)
-      // Banks, data entry, parameter numbers and modes are no sources.
+      // Banks, data entry, parameter numbers and modes are not allowed as sources.
       if [0, 6, 32, 38, 98, 99, 100, 101].contains(number) || number >= 120 { return nil }
     } else {
       switch bits & 0x7F {
@@ -197,9 +198,9 @@ extension SoundFontZone {
       case 10: number = Source.keyPressure
       case 13: number = Source.pressure
       case 14: number = Source.bend
-      // One of them: see `add`.
+      // A link: see `add`.
       case 127: number = Source.link
-      // In semitones, not in parts of a range.
+      // In semitones, not as a fraction of a range.
       case 16: return (Source.bendRange, .linear)
       default: return nil
       }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The generators of one zone, by number: what an instrument states, and what a preset adds to it.
+/// The generators of one zone, by number: an instrument's, with a preset's added.
 struct SoundFontZone {
   /// The generators of the specification's chapter 8.1 that are used here.
   enum Generator {
@@ -52,11 +52,11 @@ struct SoundFontZone {
     static let scaleTuning = 56
     static let exclusiveClass = 57
     static let rootKey = 58
-    /// Not a generator, but a modulator's destination: the pitch itself.
+    /// The pitch itself: a modulator destination, not a generator.
     static let pitch = 59
   }
 
-  /// What each generator is when nobody states it.
+  /// Default values.
   private static let defaults: [Int32] = {
     var values = [Int32](repeating: 0, count: 64)
     values[8] = 13500
@@ -66,20 +66,21 @@ struct SoundFontZone {
     return values
   }()
 
-  /// Those that only an instrument may state; a preset's are not counted. Nor is the preset's instrument.
+  /// Bit mask of generators that only an instrument may have; those of a preset are ignored. It includes the
+  /// preset's instrument generator.
   private static let ofInstruments: UInt64 = [0, 1, 2, 3, 4, 12, 41, 45, 46, 47, 50, 53, 54, 57, 58].reduce(0)
   {
     $0 | 1 << $1
   }
 
-  /// By number, and a bit for each that somebody stated.
+  /// Values by number, and a bit mask of the stated ones.
   private var values = defaults
   private var stated: UInt64 = 0
   private(set) var modulators: [SoundFontFile.Modulator] = []
   var keys = 0...127
   var velocities = 0...127
 
-  /// Takes what a zone states over what was there.
+  /// Overrides values by those of a zone.
   mutating func state(_ zone: SoundFontFile.Zone) {
     for modulator in SoundFontFile.Modulator.linked(zone.modulators) {
       Self.replace(modulator, in: &modulators)
@@ -96,7 +97,7 @@ struct SoundFontZone {
   }
 
   private mutating func set(_ number: Int, _ value: Int32) {
-    // There are no others.
+    // Higher numbers do not exist.
     guard number < values.count else { return }
     values[number] = value
     stated |= 1 << number
@@ -112,11 +113,11 @@ struct SoundFontZone {
     }
   }
 
-  /// Adds what a preset's zone states, and narrows the ranges to its own; false when nothing is left.
+  /// Adds a preset's zone, and narrows the key and velocity ranges to its own; false when nothing is left.
   mutating func add(_ preset: SoundFontZone) -> Bool {
     let added = preset.stated & ~Self.ofInstruments
     for number in values.indices where added >> number & 1 == 1 { values[number] += preset.values[number] }
-    // An instrument's modulators replace the default ones, a preset's add to both.
+    // An instrument's modulators replace the default ones; a preset's are added to both.
     var all = Self.defaultModulators
     for modulator in modulators { Self.replace(modulator, in: &all) }
     for modulator in preset.modulators {
@@ -139,8 +140,8 @@ struct SoundFontZone {
 
   subscript(_ number: Int) -> Int { Int(values[number]) }
 
-  /// The region of a sample of so many `frames`, stated in frames of the bank of which the sample's own
-  /// is `first`.
+  /// The region for a sample of `frames` frames; generators count in frames of the bank, in which the sample
+  /// begins at `first`.
   func region(_ sample: SoundFontFile.Sample, first: Int, group: Int, frames: Int) -> RegionSettings {
     var region = RegionSettings()
     region.isBank = true
@@ -156,9 +157,9 @@ struct SoundFontZone {
     region.tune = Double(self[Generator.fineTune] + sample.correction)
     region.transpose = min(max(self[Generator.coarseTune], -120), 120)
     region.pan = Double(min(max(self[Generator.pan], -500), 500)) / 5
-    // What the players of banks make of a filter that rings not at all: see ARCHITECTURE.md.
+    // Level of a filter without resonance in players of banks: see ARCHITECTURE.md.
     region.volume = 5 * log10(2)
-    // Velocity is a modulator's matter.
+    // Velocity is applied by a modulator.
     region.velocityCurve.tracking = 0
     if (0...127).contains(self[Generator.key]) { region.fixedKey = self[Generator.key] }
     if (1...127).contains(self[Generator.velocity]) { region.fixedVelocity = self[Generator.velocity] }

@@ -1,18 +1,18 @@
 import Realtime
 import Synchronization
 
-/// What the audio thread knows of samples that stream from disk: which chunks of their frames are in memory.
-/// It says which it needs and will need; `Streamer` brings them. Plain memory that a `SampleStream` owns.
+/// Chunk table of a sample that streams from disk, for the audio thread. It tells which chunks are in memory,
+/// and takes requests that `Streamer` fulfils. Plain memory owned by a `SampleStream`.
 struct StreamTable {
   /// A chunk has `1 << shift` frames.
   static var shift: Int { @_noLocks @inline(__always) get { 14 } }
   static var chunkFrames: Int { @_noLocks @inline(__always) get { 1 &<< shift } }
 
-  /// How urgent a wish is.
+  /// Urgency of a request.
   enum Wish {
     static var none: UInt8 { @_noLocks @inline(__always) get { 0 } }
     static var later: UInt8 { @_noLocks @inline(__always) get { 1 } }
-    /// Until it is taken back: somebody will go on from there.
+    /// Kept until released: playback will continue from there.
     static var kept: UInt8 { @_noLocks @inline(__always) get { 2 } }
     static var next: UInt8 { @_noLocks @inline(__always) get { 3 } }
     static var now: UInt8 { @_noLocks @inline(__always) get { 4 } }
@@ -20,17 +20,17 @@ struct StreamTable {
 
   let frames: Int
   let chunks: Int
-  /// One a chunk: whether its frames are there. Set by the streamer.
+  /// Per chunk: its frames are in memory. Set by the streamer.
   let presence: UnsafeMutablePointer<Atomic<Bool>>
-  /// One a chunk, of `Wish`. Set by audio threads, taken back by the streamer.
+  /// Per chunk: a value of `Wish`. Set by audio threads, reset by the streamer.
   let wishes: UnsafeMutablePointer<Atomic<UInt8>>
-  /// Wakes the streamer.
+  /// Semaphore that wakes the streamer.
   let bell: UnsafeMutableRawPointer
-  /// In offline rendering there is no deadline, and whoever reads waits.
+  /// Offline rendering has no deadline, so a reader waits.
   let waits: Bool
 
-  /// Whether the frames `first...last` may be read; what is missing is asked for, and counted as an under-run
-  /// in `header`. Frames before the first and behind the last are there. Audio thread.
+  /// True when the frames `first...last` may be read. Missing chunks are requested, and counted as an
+  /// under-run in `header`. Frames before the first and after the last count as present. Audio thread.
   @_noLocks func has(_ first: Int, _ last: Int, _ header: UnsafeMutablePointer<ResourceHeader>) -> Bool {
     let low = first > 0 ? first : 0
     let high = last < frames ? last : frames &- 1
@@ -56,10 +56,10 @@ struct StreamTable {
     return isThere
   }
 
-  /// The frames from `frame` on will be wanted, at so many frames of the sample a frame of output (negative:
-  /// backwards). Audio thread.
+  /// Requests the frames from `frame` on, which will be read at `pace` frames of the sample per frame of
+  /// output (negative: backwards). Audio thread.
   @_noLocks func expect(_ frame: Int, pace: Double) {
-    // What plays within a second or so.
+    // About the next second of playback.
     let step = pace < 0 ? -1 : 1
     let size = pace < 0 ? -pace : pace
     let count = 2 &+ (size < 6 ? Int(size * 2) : 12)
@@ -75,7 +75,7 @@ struct StreamTable {
     }
   }
 
-  /// Somebody stands at a frame and will go on from there, however late; or has left it. Audio thread.
+  /// Keeps or releases the chunks at a frame from which playback will continue at some time. Audio thread.
   @_noLocks func keep(_ frame: Int, _ isKept: Bool) {
     var chunk = (frame > 0 ? frame : 0) &>> Self.shift
     for _ in 0..<2 {
@@ -86,7 +86,7 @@ struct StreamTable {
     }
   }
 
-  /// Until the streamer has brought it. Offline only.
+  /// Waits until the streamer has read a chunk. Offline only.
   @_noLocks private func wait(_ chunk: Int) {
     wishes[chunk].store(Wish.now, ordering: .relaxed)
     _ = postSemaphore(bell)

@@ -3,8 +3,8 @@ import Glibc
 import Realtime
 import Synchronization
 
-/// The thread that reads ahead for all streams of the process: the most urgent wish first. It sleeps while
-/// nothing is wished for, and looks once a second for what is not used any more. Worker.
+/// The thread that reads ahead for all streams of the process, the most urgent request first. It sleeps while
+/// there are no requests, and looks for unused chunks once a second. Worker.
 final class Streamer: Sendable {
   static let shared = Streamer()
 
@@ -18,7 +18,7 @@ final class Streamer: Sendable {
 
   private struct UncheckedPointer: @unchecked Sendable { let pointer: UnsafeMutablePointer<sem_t> }
 
-  /// What audio threads ring.
+  /// Semaphore posted by audio threads.
   var bell: UnsafeMutableRawPointer { UnsafeMutableRawPointer(semaphore.pointer) }
 
   private init() {
@@ -32,14 +32,15 @@ final class Streamer: Sendable {
     guard !hasThread.exchange(true, ordering: .relaxed) else { return }
     Thread.detachNewThread { [self] in
       nameThread("streamer")
-      // Before others, where that is permitted: sound waits for it. Of this thread alone, as Linux has it.
+      // Higher priority, where permitted, since sound waits for it. On Linux this affects the calling thread
+      // only.
       setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, -10)
       while true { turn() }
     }
   }
 
   private func turn() {
-    // As long as there are streams, once a second whatever happens.
+    // Runs as long as there are streams, at least once a second.
     var isQuiet = false
     var deadline = timespec()
     clock_gettime(CLOCK_REALTIME, &deadline)
@@ -64,7 +65,7 @@ final class Streamer: Sendable {
     }
   }
 
-  /// Brings all that is wished for.
+  /// Fulfils all requests.
   private func serve() {
     while true {
       var most: (stream: SampleStream, urgency: UInt8)?

@@ -1,27 +1,27 @@
 import Glibc
 
-/// The little that instruments need of the file system. Worker.
+/// The file system functions that instruments need. Worker.
 ///
-/// A file's name is bytes, and those of old archives are no UTF-8: a path has such a byte as the character U+F700 +
-/// byte, which is for private use. `cName` makes bytes of it again.
+/// A file name is a byte string, and those of old archives are not UTF-8. A path holds an invalid byte as the
+/// private-use character U+F700 + byte; `cName` converts it back.
 enum TextFile {
-  /// More than this is no instrument's text.
+  /// Size limit in bytes, beyond any instrument's text.
   static let largest = 64 << 20
 
-  /// A file's text: UTF-8, UTF-16 where a mark at the beginning says so, or Windows-1252.
+  /// A file's text: UTF-8, UTF-16 with a byte order mark, or Windows-1252.
   static func read(_ path: String) throws(LoadError) -> String { text(try bytes(path)) }
 
-  /// A file's text as it lies there; UTF-8 where a mark at its beginning says which Unicode it is.
+  /// A file's bytes; converted to UTF-8 if there is a byte order mark.
   static func bytes(_ path: String) throws(LoadError) -> [UInt8] {
     var bytes = try PlainFile.read(path, most: largest)
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
-    // As some editors of other systems save text.
+    // As saved by some editors of other systems.
     if bytes.starts(with: [0xFF, 0xFE]) { return Array(utf16(bytes, low: 0).utf8) }
     if bytes.starts(with: [0xFE, 0xFF]) { return Array(utf16(bytes, low: 1).utf8) }
     return bytes
   }
 
-  /// UTF-8, or else Windows-1252, of which Latin-1 is most.
+  /// UTF-8, or otherwise Windows-1252, an extension of Latin-1.
   static func text(_ bytes: some Collection<UInt8>) -> String {
     String(validating: bytes, as: UTF8.self)
       ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar(windows($0))! }))
@@ -31,7 +31,7 @@ enum TextFile {
     (128..<160).contains(byte) ? upper[Int(byte) - 128] : UInt32(byte)
   }
 
-  /// Of 128...159; those that are nothing are the replacement character.
+  /// Characters 128...159; undefined ones are the replacement character.
   private static let upper: [UInt32] = [
     0x20AC, 0xFFFD, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160, 0x2039, 0x0152,
     0xFFFD,
@@ -40,7 +40,7 @@ enum TextFile {
     0x0153, 0xFFFD, 0x017E, 0x0178,
   ]
 
-  /// `low`: which byte of each pair is the low one. The first pair says so.
+  /// `low`: offset of the low byte of each pair. The first pair is the byte order mark.
   private static func utf16(_ bytes: [UInt8], low: Int) -> String {
     let units = stride(from: 2, to: bytes.count - 1, by: 2).map {
       UInt16(bytes[$0 + low]) | UInt16(bytes[$0 + 1 - low]) << 8
@@ -50,7 +50,7 @@ enum TextFile {
 
   // MARK: Names
 
-  /// The bytes of a path, with a zero behind them.
+  /// The bytes of a path, with a final zero.
   static func cName(_ path: String) -> [CChar] {
     guard path.utf8.contains(0xEF) else { return Array(path.utf8CString) }
     var bytes: [UInt8] = []
@@ -64,13 +64,13 @@ enum TextFile {
     return (bytes + [0]).map { CChar(bitPattern: $0) }
   }
 
-  /// A path as people read it.
+  /// A path for display.
   static func shown(_ path: String) -> String {
     guard path.unicodeScalars.contains(where: { (0xF780...0xF7FF).contains($0.value) }) else { return path }
     return text(cName(path).dropLast().map { UInt8(bitPattern: $0) })
   }
 
-  /// The part of a path that such bytes are.
+  /// The path component for these bytes.
   private static func name(_ bytes: [UInt8]) -> String {
     String(validating: bytes, as: UTF8.self)
       ?? String(
@@ -80,14 +80,14 @@ enum TextFile {
 
   static func exists(_ path: String) -> Bool { access(cName(path), F_OK) == 0 }
 
-  /// The folder of a file, with a slash at its end; empty for a bare name.
+  /// The folder of a file, with a final slash; empty for a bare name.
   static func folder(_ path: String) -> String {
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "" }
     return String(path[...slash])
   }
 
-  /// `path` below `folder`, found even where the case of letters differs (instruments come from systems
-  /// that do not tell them apart) or the encoding of the name; nil when there is no such file.
+  /// `path` below `folder`, found even if upper and lower case differ (instruments come from case-insensitive
+  /// systems), or the encoding of the name; nil when there is no such file.
   static func find(_ path: String, in folder: String) -> String? {
     let whole = path.hasPrefix("/") ? path : folder + path
     if exists(whole) { return whole }
@@ -111,7 +111,7 @@ enum TextFile {
     var best: String?
     while let entry = readdir(directory) {
       let bytes = withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
-      // Of several that fit, the same one whatever order the folder has.
+      // Of several matches always the same one, whatever the order in the folder.
       guard text(bytes).lowercased() == wanted else { continue }
       let found = name(bytes)
       if found < best ?? "\u{10FFFF}" { best = found }

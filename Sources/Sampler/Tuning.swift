@@ -1,12 +1,12 @@
 import Glibc
 
-/// A scale as the Scala archive writes it (`.scl`): the pitches of one period above its first degree, in
+/// A scale in the Scala archive's format (`.scl`): the pitches of one period above its first degree, in
 /// cents. https://www.huygens-fokker.org/scala/scl_format.html
 public struct Scale: Sendable, Equatable {
-  /// The last is the period; at least one.
+  /// The last one is the period; there is at least one.
   public var cents: [Double]
 
-  /// Throws what is wrong with which line. Worker.
+  /// Throws the error and its line. Worker.
   public init(path: String) throws(LoadError) {
     var lines = ScalaLines(path: path, text: try TextFile.read(path))
     _ = try lines.next("a line that describes the scale")
@@ -23,7 +23,7 @@ public struct Scale: Sendable, Equatable {
     self.cents = cents
   }
 
-  /// The twelve equal steps of an octave.
+  /// Twelve-tone equal temperament.
   static let twelve = Scale(cents: (1...12).map { Double($0) * 100 })
 
   init(cents: [Double]) { self.cents = cents }
@@ -37,7 +37,7 @@ public struct Scale: Sendable, Equatable {
     return 1200 * log2(Double(over) / Double(under))
   }
 
-  /// Cents of a degree, of any period.
+  /// Cents of a degree, in any period.
   func pitch(_ degree: Int) -> Double {
     let period = Int((Double(degree) / Double(cents.count)).rounded(.down))
     let place = degree - period * cents.count
@@ -45,24 +45,24 @@ public struct Scale: Sendable, Equatable {
   }
 }
 
-/// Which keys play which degrees of a scale (`.kbm`), and which frequency one of them has.
+/// A keyboard mapping (`.kbm`): the degree of each key, and a reference frequency.
 /// https://www.huygens-fokker.org/scala/help.htm#mappings
 public struct KeyMap: Sendable, Equatable {
-  /// Keys outside keep what they have.
+  /// Keys outside keep their tuning.
   var keys = 0...127
-  /// The key of degree 0, and where the pattern begins.
+  /// The key of degree 0, where the pattern begins.
   var middle = 60
   var reference = 60
   var hertz = 261.625_565_300_6
-  /// Degrees from one pattern to the next; of an empty pattern, as the scale has them.
+  /// Degrees from one pattern to the next; for an empty pattern, the scale's own.
   var period = 0
-  /// Degrees from the middle key on; nil is a key that does not sound. Empty: every key has the next degree.
+  /// Degrees from the middle key on; nil is a silent key. Empty: successive keys have successive degrees.
   var pattern: [Int?] = []
 
   /// C4 has the scale's first degree.
   init() {}
 
-  /// Throws what is wrong with which line. Worker.
+  /// Throws the error and its line. Worker.
   public init(path: String) throws(LoadError) {
     var lines = ScalaLines(path: path, text: try TextFile.read(path))
     let size = try lines.count("the size of the pattern", 0...ScalaLines.mostNotes)
@@ -80,7 +80,7 @@ public struct KeyMap: Sendable, Equatable {
     hertz = value
     period = try lines.count("the degree of the octave", 0...ScalaLines.mostNotes)
     for number in 0..<size {
-      // What is left out at the end does not sound.
+      // Keys missing at the end are silent.
       guard let text = lines.nextIfAny() else {
         pattern += [Int?](repeating: nil, count: size - number)
         break
@@ -99,7 +99,7 @@ public struct KeyMap: Sendable, Equatable {
     }
   }
 
-  /// Cents above degree 0; nil for a key that does not sound.
+  /// Cents above degree 0; nil for a silent key.
   func pitch(_ key: Int, _ scale: Scale) -> Double? {
     let distance = key - middle
     guard !pattern.isEmpty else { return scale.pitch(distance) }
@@ -110,9 +110,9 @@ public struct KeyMap: Sendable, Equatable {
   }
 }
 
-/// How far each key is from twelve equal steps of an octave with A4 at 440 Hz.
+/// Deviation of each key from twelve-tone equal temperament with A4 at 440 Hz.
 public struct Tuning: Sendable, Equatable {
-  /// Cents; NaN for keys that do not sound.
+  /// Cents; NaN for silent keys.
   let offsets: [Float]
 
   init(_ scale: Scale, _ map: KeyMap) {
@@ -122,12 +122,12 @@ public struct Tuning: Sendable, Equatable {
       guard map.keys.contains(key) else { return 0 }
       guard let pitch = map.pitch(key, scale) else { return .nan }
       let offset = reference + pitch - 100 * Double(key)
-      // What differs by rounding does not differ.
+      // Rounding errors do not count.
       return abs(offset) < 0.001 ? 0 : Float(offset)
     }
   }
 
-  /// Of a scale's file and a key map's; one may be missing. Worker.
+  /// A tuning from a scale file and a key map file; one may be missing. Worker.
   public init(scale: String?, keyMap: String?) throws(LoadError) {
     self.init(
       scale == nil ? .twelve : try Scale(path: scale!), keyMap == nil ? KeyMap() : try KeyMap(path: keyMap!))
@@ -140,7 +140,7 @@ private struct ScalaLines {
 
   let path: String
   private let lines: [Substring]
-  /// Lines read; so that it is the number of the last one.
+  /// Number of lines read, and so the number of the last one.
   private var line = 0
 
   init(path: String, text: String) {
@@ -152,7 +152,7 @@ private struct ScalaLines {
     while line < lines.count {
       line += 1
       if !lines[line - 1].hasPrefix("!") {
-        // An empty last line is none.
+        // An empty last line does not count.
         if line == lines.count, lines[line - 1].isEmpty { return nil }
         return lines[line - 1].trimmed
       }

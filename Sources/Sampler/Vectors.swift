@@ -10,7 +10,7 @@ import Realtime
   UnsafeMutableRawPointer(memory).storeBytes(of: value, as: SIMD16<Float>.self)
 }
 
-/// The lanes' numbers.
+/// The numbers of the lanes.
 var lanes16: SIMD16<Float> {
   @_noLocks @inline(__always) get { SIMD16<Float>(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15) }
 }
@@ -21,8 +21,7 @@ var lanes16: SIMD16<Float> {
   raw.storeBytes(of: raw.loadUnaligned(as: SIMD16<Float>.self) + values, as: SIMD16<Float>.self)
 }
 
-/// Every second element of two vectors, from the first on. (The library's `evenHalf` is not always
-/// inlined.)
+/// Every second element of two vectors, from the first on. (The library's `evenHalf` is not always inlined.)
 @_noLocks @inline(__always)
 func evens(_ a: SIMD16<Float>, _ b: SIMD16<Float>) -> SIMD16<Float> {
   SIMD16(
@@ -36,7 +35,7 @@ func odds(_ a: SIMD16<Float>, _ b: SIMD16<Float>) -> SIMD16<Float> {
     a[1], a[3], a[5], a[7], a[9], a[11], a[13], a[15], b[1], b[3], b[5], b[7], b[9], b[11], b[13], b[15])
 }
 
-/// Half of a transposition: of the eight bits of a place in sixteen rows of sixteen floats, the last two
+/// Half of a transposition: of the eight bits of an index into sixteen rows of sixteen floats, the last two
 /// become the first.
 @_noLocks @inline(__always) func turnHalf(
   _ from: UnsafeMutablePointer<Float>, _ stride: Int, _ to: UnsafeMutablePointer<Float>, _ toStride: Int

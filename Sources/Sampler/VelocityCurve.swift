@@ -1,11 +1,11 @@
-/// How loud each velocity is: by default the square of velocity/127 (40 dB over the range), or by points
-/// between which it runs straight; `tracking` (-1...1) is how much of that counts.
+/// Gain by velocity: by default the square of velocity/127 (40 dB over the range), or points with linear
+/// interpolation; `tracking` (-1...1) is its weight.
 struct VelocityCurve: Hashable {
   var tracking: Double = 1
   /// Gains by velocity; 0 at 0 and 1 at 127 unless stated.
   var points: [Int: Double] = [:]
 
-  /// 128 gains, of which all counts.
+  /// 128 gains, at full weight.
   var gains: [Float] {
     (0..<128).map {
       Float(points.isEmpty ? Double($0 * $0) / (127 * 127) : interpolated($0))

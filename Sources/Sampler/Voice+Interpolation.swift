@@ -1,8 +1,8 @@
 import Realtime
 
-/// What a voice reads from its sample, sixteen frames at a time.
+/// Sample reading of a voice, sixteen frames at a time.
 extension Voice {
-  /// Sixteen frames of both sides; a mono sample's are the same.
+  /// Sixteen frames of both sides; equal for a mono sample.
   struct Sides {
     var left: SIMD16<Float>
     var right: SIMD16<Float>
@@ -12,9 +12,9 @@ extension Voice {
     }
   }
 
-  /// Writes what the sample is in the next `count` frames into the rows at `place`; gives how many frames there are,
-  /// fewer at its end, which sets `hasEnded`. `ratio` grows by `ratioStep` a frame since `age` frames ago; the next
-  /// frame of the block is `frame`. Audio thread.
+  /// Writes the next `count` frames of the sample into the rows at `place`. Returns the number of frames,
+  /// fewer at the sample's end, which sets `hasEnded`. `ratio` has grown by `ratioStep` per frame since `age`
+  /// frames ago; `frame` is the block's next frame. Audio thread.
   @_noLocks mutating func read(
     _ context: VoiceContext, _ ratio: Double, _ ratioStep: Double, _ age: Int, at place: Int, _ frame: Int,
     _ count: Int
@@ -41,7 +41,7 @@ extension Voice {
     return done
   }
 
-  /// How far each frame is from the one before; never backwards, which would lead out of the sample.
+  /// Sets the increment of each frame; never negative, which would lead out of the sample.
   @_noLocks private func setSteps(
     _ context: VoiceContext, _ ratio: Double, _ ratioStep: Double, _ place: Int, _ frame: Int, _ count: Int
   ) {
@@ -54,7 +54,7 @@ extension Voice {
     for index in count..<16 { context.steps[index] = 0 }
   }
 
-  /// Reads in windows, where these have all that is wanted: else false, and nothing is done.
+  /// Reads in windows, if these contain everything needed; otherwise false, with no effect.
   @_noLocks private mutating func readNear(
     _ context: VoiceContext, at place: Int, _ count: Int, _ increment: Int64, _ change: Int64
   ) -> Bool {
@@ -75,7 +75,7 @@ extension Voice {
     return true
   }
 
-  /// Whether sixteen frames can be read without looking at every one. Audio thread.
+  /// True when sixteen frames can be read without checking each. Audio thread.
   @_noLocks @inline(__always) private func isPlain(_ last: Int64) -> Bool {
     let first = Int(position >> 32)
     let final = Int(last >> 32)
@@ -91,7 +91,7 @@ extension Voice {
   ) -> Sides {
     let length = increment &* 15 &+ change &* 105
     let isThere = region.pointee.stream == nil || isRead(length)
-    // Steps that shrink below nothing would lead out of the sample.
+    // Increments that fall below zero would lead out of the sample.
     guard isThere, increment >= 0, increment &+ change &* 15 >= 0, isPlain(position &+ length) else {
       for index in 0..<16 {
         let step = increment &+ change &* Int64(index)
@@ -110,7 +110,7 @@ extension Voice {
     return Sides(left: left, right: right)
   }
 
-  /// Within a control period in which the pitch moves, steps grow evenly.
+  /// The increment grows linearly, within a control period of moving pitch.
   @_noLocks @inline(__always) private mutating func changing(
     _ count: Int, _ increment: Int64, _ change: Int64
   ) -> Sides {
@@ -126,7 +126,7 @@ extension Voice {
     return Sides(left: left, right: right)
   }
 
-  /// While the sampler's tuning moves, every frame has a step of its own.
+  /// Every frame has its own increment, while the sampler's tuning moves.
   @_noLocks @inline(never) private mutating func moving(_ context: VoiceContext, _ count: Int) -> Sides {
     var last = position
     var end = position
@@ -137,7 +137,7 @@ extension Voice {
     }
     if region.pointee.stream != nil, !isRead(last &- position) { return skipped(context, count) }
     guard isPlain(last) else { return gathered(context, count) }
-    // The steps give way to where they lead.
+    // Replaces the increments by their positions.
     var place = position
     for index in 0..<16 {
       let step = context.steps[index]
@@ -156,8 +156,8 @@ extension Voice {
 
   // MARK: Streams
 
-  /// Whether what the frames from the position on are made of has been read from disk, so far as the position
-  /// comes by `length`; says what will be wanted after. Audio thread.
+  /// True when the data for the frames from the position on, over `length`, is in memory. Requests the data
+  /// needed next. Audio thread.
   @_noLocks @inline(never) mutating func isRead(_ length: Int64) -> Bool {
     guard let stream = region.pointee.stream, let image, wrap() else { return true }
     let header = UnsafeMutableRawPointer(image).assumingMemoryBound(to: ResourceHeader.self)
@@ -172,7 +172,7 @@ extension Voice {
     if last >= end, !stream.pointee.has(start &- reach, start &+ (last &- end) &+ reach, header) {
       isThere = false
     }
-    // The end of the loop is mixed with what lies before its start.
+    // The end of the loop is crossfaded with the frames before its start.
     let fade = region.pointee.crossfade
     if fade > 0, last &+ StreamTable.chunkFrames >= end &- fade {
       stream.pointee.expect(start &- fade, pace: 0)
@@ -183,19 +183,19 @@ extension Voice {
     return isThere
   }
 
-  /// The next frames are not there: silence, and on with time.
+  /// Missing frames: writes silence and advances.
   @_noLocks private mutating func skipped(_ context: VoiceContext, _ count: Int) -> Sides {
     for index in 0..<count { position = position &+ context.steps[index] }
     return Sides.silent
   }
 
-  /// Brings the position back into the loop, and ends a voice that has no more frames; false then.
+  /// Wraps the position into the loop, and ends a voice without further frames; false then.
   @_noLocks @inline(__always) private mutating func wrap() -> Bool {
     if isLooping, Int(position >> 32) >= region.pointee.loopEnd {
       let start = Int64(region.pointee.loopStart) &<< 32
       let length = Int64(region.pointee.loopEnd &- region.pointee.loopStart) &<< 32
       if turns >= 0 {
-        // The last time round it goes on behind the loop.
+        // After its last pass the loop continues behind its end.
         let passed = (position &- start) / length
         turns = Int64(turns) > passed ? turns &- Int32(truncatingIfNeeded: passed) : 0
         isLooping = turns > 0
@@ -210,7 +210,7 @@ extension Voice {
     return true
   }
 
-  /// Where the frame `place` is found: within the loop when it comes round.
+  /// Position of the frame `place`, wrapped into the loop.
   @_noLocks @inline(__always) private func folded(_ place: Int) -> Int {
     guard isLooping else { return place }
     let length = region.pointee.loopEnd &- region.pointee.loopStart
@@ -224,8 +224,8 @@ extension Voice {
     return place
   }
 
-  /// The frame that is heard at `place`: what comes round, and near the loop's end a mixture with what lies
-  /// before its start.
+  /// The frame heard at `place`: wrapped, and near the loop's end crossfaded with the frames before its
+  /// start.
   @_noLocks @inline(__always) private func heard(_ plane: SamplePlane, _ place: Int) -> Float {
     let at = folded(place)
     let fade = region.pointee.crossfade
@@ -236,8 +236,8 @@ extension Voice {
     return plane[at] + t * (before - plane[at])
   }
 
-  /// Near a loop's seam and near the end: every frame's neighbours are looked up one by one, then the
-  /// same arithmetic as elsewhere, so that the way taken never shows in the sound.
+  /// Slow path near a loop's seam and near the end. The neighbours of every frame are looked up one by one,
+  /// with the same arithmetic as elsewhere, so the choice of path is inaudible.
   @_noLocks @inline(never) private mutating func gathered(_ context: VoiceContext, _ count: Int) -> Sides {
     let leftTaps = context.gathered
     let rightTaps = context.gathered + 64

@@ -1,9 +1,9 @@
 import Realtime
 
-/// Voices that go through a `VoiceStage`.
+/// Voices with a `VoiceStage`.
 extension Voice {
-  /// Writes the next `count` frames into the rows at `place`, as `read` does, and treats them: all of one control
-  /// period. Audio thread.
+  /// Writes the next `count` frames into the rows at `place`, as `read` does, and processes them; all within
+  /// one control period. Audio thread.
   @_noLocks @inline(never) mutating func readStaged(
     _ context: VoiceContext, _ shape: inout VoiceShape, at place: Int, _ frame: Int, _ count: Int
   ) -> Int {

@@ -4,64 +4,64 @@ import Realtime
 struct Voice {
   var image: UnsafeMutablePointer<InstrumentImage>?
   var region: UnsafeMutablePointer<Region>
-  /// The next frame to read, 32.32 fixed point. Wrapped into the loop only when it is read.
+  /// The next frame to read, 32.32 fixed point. It is wrapped into the loop only when it is read.
   var position: Int64 = 0
-  /// Frames of the sample a frame of output, without and with what modulates the pitch.
+  /// Frames of the sample per frame of output, without and with modulation of the pitch.
   var pitch: Double = 0
   var ratio: Double = 0
   var envelope = Envelope()
-  /// The way out of a voice that must go faster than its envelope says.
+  /// Fade-out faster than the envelope.
   var fade = Ramp(1)
-  /// What velocity and fades make of the region's gain; and with everything else, side by side.
+  /// Gain with velocity and crossfades; and the final gains of both sides.
   var gain: Float = 0
   var gainLeft: Float = 0
   var gainRight: Float = 0
-  /// Frames since it began, and frames a second.
+  /// Frames since it began, and sample rate in Hz.
   var age: Int64 = 0
   var rate: Float
   /// Frames before it begins, and the age at which it is released (0: none).
   var wait: Int32 = 0
   var stop: Int64 = 0
-  /// Counts note-ons: which came first.
+  /// Number of its note on, for the order of age.
   var order: UInt64 = 0
   var key: UInt8 = 0
   var channel: UInt8 = 0
-  /// What counts for modulation: the note's or the region's own.
+  /// Key and velocities for modulation: the note's or the region's own.
   var soundKey: UInt8 = 0
   var velocity: UInt8 = 0
   var releaseVelocity: UInt8 = 0
-  /// Of its own, 0..<128; and whether its note was an odd one.
+  /// Its own random value, 0..<128; and whether its note had an odd number.
   var random: Float = 0
   var isOdd = false
-  /// The number of the output that it adds to.
+  /// Number of its output.
   var output: UInt8 = 0
-  /// 0: four points, 1: eight, 2: many; and which kernel for this pitch.
+  /// 0: four points, 1: eight, 2: 32; and the kernel for this pitch.
   var quality: UInt8 = 0
   var kernel: UInt8 = 0
-  /// It has a `VoiceShape` at work.
+  /// It has an active `VoiceShape`.
   var isShaped = false
   /// The key is down.
   var isHeld = false
-  /// A note on began it.
+  /// Started by a note on.
   var isOfKeyDown = false
   /// The key is up, and a pedal holds the note.
   var isSustained = false
-  /// The sostenuto pedal caught it.
+  /// The sostenuto pedal holds it.
   var isCaught = false
   /// The release has begun.
   var isReleased = false
-  /// It gave its place to another and fades; not counted as a voice.
+  /// Stolen: it fades, and does not count as a voice.
   var isStolen = false
   var isFading = false
-  /// Another way out, that bends as the instrument says: frames done, frames in all (0: none).
+  /// Fade-out with the instrument's own shape: frames done, frames in all (0: none).
   private var offFrame: Int32 = 0
   private var offLength: Int32 = 0
-  /// How often the loop will still come round (negative: for ever).
+  /// Remaining loop passes (negative: unlimited).
   var turns: Int32 = -1
-  /// Its loop has come round, so that what lies before the loop's start is its end.
+  /// The loop has wrapped, so the frames before its start are those at its end.
   var hasLooped = false
   var isLooping = false
-  /// It is to begin with frames that stream from disk; and these were not there in time.
+  /// It begins with frames that stream from disk; `isLate`: these were not there in time.
   var startsStream = false
   private var isLate = false
   var hasEnded = false
@@ -74,7 +74,7 @@ struct Voice {
     self.rate = rate
   }
 
-  /// What its `VoiceShape` needs of it.
+  /// The part needed by its `VoiceShape`.
   struct Core {
     var image: UnsafeMutablePointer<InstrumentImage>?
     var region: UnsafeMutablePointer<Region>
@@ -92,7 +92,7 @@ struct Voice {
   /// It has not begun to sound.
   var isWaiting: Bool { @_noLocks get { wait > 0 || isLate } }
 
-  /// How loud it is, for choosing which to steal. Audio thread.
+  /// Loudness, for choosing a voice to steal. Audio thread.
   var loudness: Float {
     @_noLocks get {
       let gain = gainLeft > gainRight ? gainLeft : gainRight
@@ -100,14 +100,14 @@ struct Voice {
     }
   }
 
-  /// Fades to nothing over `frames` and ends; never later than a fade under way. Audio thread.
+  /// Fades out over `frames` and ends; never later than a fade under way. Audio thread.
   @_noLocks mutating func fadeOut(_ frames: Int) {
     if isFading, fade.framesLeft <= frames { return }
     isFading = true
     fade.move(to: 0, over: frames)
   }
 
-  /// Another note turns it off. Audio thread.
+  /// Ends it because of another note (`off_by`). Audio thread.
   @_noLocks mutating func turnOff() {
     isReleased = true
     isHeld = false
@@ -120,7 +120,8 @@ struct Voice {
     }
   }
 
-  /// Of the fade that `turnOff` began: 1 - (e^(s t) - 1) / (e^s - 1), which is straight for a shape s of 0.
+  /// Gains of the fade started by `turnOff`: 1 - (e^(s t) - 1) / (e^s - 1); a straight line for the shape s =
+  /// 0.
   @_noLocks @inline(never) private mutating func turningOff(_ count: Int) -> SIMD16<Float> {
     let length = Float(offLength)
     var t = (lanes16 + Float(offFrame)) / length
@@ -138,7 +139,7 @@ struct Voice {
     return 1 - (exponential2(t * (shape * 1.442_695)) - 1) / (exponential(shape) - 1)
   }
 
-  /// It fades whatever holds it. Audio thread.
+  /// Fades it out regardless of keys and pedals. Audio thread.
   @_noLocks mutating func silence(over frames: Int) {
     if isWaiting { hasEnded = true }
     isHeld = false
@@ -161,7 +162,7 @@ struct Voice {
     if region.pointee.loopMode == .sustain { isLooping = false }
     if region.pointee.amplifier >= 0 { return }
     let frames = envelope.releaseFrames
-    // A shorter release is a click whatever its curve: it becomes a fade without corners.
+    // A shorter release clicks whatever its curve, so it is replaced by a smooth fade.
     if Float(frames) < 0.025 * rate {
       let shortest = Int(0.010 * rate)
       fadeOut(frames > shortest ? frames : shortest)
@@ -170,12 +171,12 @@ struct Voice {
     }
   }
 
-  /// Modulation now says `added` for the amplifier's stages. Audio thread.
+  /// Applies new modulation `added` of the amplifier's stages. Audio thread.
   @_noLocks mutating func changeTimes(added: UnsafePointer<Float>) {
     envelope.change(region.pointee.envelope, added: added, rate: rate)
   }
 
-  /// The rate changed: the same pitch, the same times. Worker.
+  /// Adapts to a new rate: the same pitch, the same times. Worker.
   mutating func retune(_ factor: Double) {
     rate *= Float(factor)
     age = Int64((Double(age) * factor).rounded())
@@ -192,13 +193,13 @@ struct Voice {
 
   // MARK: Sound
 
-  /// Waits, as long as it must, from `from` on; gives where it begins to sound. Audio thread.
+  /// Waits as long as necessary from `from` on; returns the frame at which it begins to sound. Audio thread.
   @_noLocks @inline(__always) private mutating func waited(_ from: Int, _ to: Int) -> Int {
     guard wait > 0 || startsStream else { return from }
     let skip = Int(wait) < to &- from ? Int(wait) : to &- from
     wait &-= Int32(truncatingIfNeeded: skip)
     if startsStream, skip < to &- from {
-      // Late rather than without its attack; it is counted as an under-run.
+      // It starts late rather than without its attack; this counts as an under-run.
       isLate = !isRead(0)
       startsStream = isLate
       if isLate { return to }
@@ -206,20 +207,19 @@ struct Voice {
     return from &+ skip
   }
 
-  /// Adds the frames `from..<to` of the block, for a voice that nothing shapes. Sets `hasEnded`. Audio
-  /// thread.
+  /// Adds the frames `from..<to` of the block, for an unshaped voice. Sets `hasEnded`. Audio thread.
   @_noLocks mutating func render(_ context: VoiceContext, from: Int, to: Int) {
     play(context, from, to, sends: nil)
   }
 
-  /// The same, and so much of it to the reverb and to the chorus. Audio thread.
+  /// The same, with reverb and chorus sends. Audio thread.
   @_noLocks mutating func render(
     _ context: VoiceContext, sends: UnsafePointer<Float>, from: Int, to: Int
   ) {
     play(context, from, to, sends: sends)
   }
 
-  /// The compiler makes two of it, so that those who send nothing do not wait for what sending takes.
+  /// Compiled twice, so that voices without sends pay nothing for them.
   @_noLocks @inline(__always) private mutating func play(
     _ context: VoiceContext, _ from: Int, _ to: Int, sends: UnsafePointer<Float>?
   ) {
@@ -251,8 +251,8 @@ struct Voice {
     }
   }
 
-  /// Writes the frames `from..<to` of the block into the rows of the voice's lane, and the gains of both sides
-  /// beside them. Sets `hasEnded`. Audio thread.
+  /// Writes the frames `from..<to` of the block into the rows of the voice's lane, and the gains of both
+  /// sides beside them. Sets `hasEnded`. Audio thread.
   @_noLocks mutating func write(
     _ context: VoiceContext, _ shape: inout VoiceShape, _ bank: inout FilterBank, slot: Int, from: Int,
     to: Int
@@ -260,7 +260,7 @@ struct Voice {
     write(context, &shape, &bank, slot, from, to, isSending: false)
   }
 
-  /// The same, and beside the gains how much is sent. Audio thread.
+  /// The same, with the send levels beside the gains. Audio thread.
   @_noLocks mutating func writeSending(
     _ context: VoiceContext, _ shape: inout VoiceShape, _ bank: inout FilterBank, slot: Int, from: Int,
     to: Int
@@ -268,7 +268,7 @@ struct Voice {
     write(context, &shape, &bank, slot, from, to, isSending: true)
   }
 
-  /// As with `play`.
+  /// Compiled twice, like `play`.
   @_noLocks @inline(__always) private mutating func write(
     _ context: VoiceContext, _ shape: inout VoiceShape, _ bank: inout FilterBank, _ slot: Int, _ from: Int,
     _ to: Int, isSending: Bool
@@ -277,11 +277,11 @@ struct Voice {
     var frame = waited(from, to)
     if frame > from {
       clearGains(context, row, frame &- from)
-      // Filters are at rest until it sounds.
+      // The filters are at rest until it sounds.
       setMemory(context.rows + row, 0, (frame &- from) &* 4)
       setMemory(context.rightRows + row, 0, (frame &- from) &* 4)
     }
-    // Up to where there is something in the rows of gains; and of the sample.
+    // End of the gains written, and of the sample frames written.
     var written = frame
     var heard = frame
     while frame < to, !hasEnded || frame < heard {
@@ -298,7 +298,7 @@ struct Voice {
       }
       let place = row &+ frame &- from
       if heard <= frame {
-        // All at once where control periods do not change it.
+        // All frames at once if control periods do not change them.
         let isStaged = region.pointee.stage.isUsed
         let wanted = !isStaged && shape.keepsPace ? to &- frame : count
         let ahead =
@@ -309,7 +309,7 @@ struct Voice {
         heard = frame &+ ahead
       }
       count = count < heard &- frame ? count : heard &- frame
-      // Most of a voice's life nothing but the shape has a say, and nothing ends.
+      // Most of the time only the shape changes the gain, and nothing ends.
       let isLevel = envelope.stage == .sustain && !isFading && offLength == 0 && count & 15 == 0
       let level = SIMD16(repeating: envelope.sustain)
       var done = 0
@@ -344,7 +344,7 @@ struct Voice {
     setMemory(context.rightGainRows + place, 0, count &* 4)
   }
 
-  /// The sides of a stereo sample, nearer to each other or farther.
+  /// Changes the stereo width.
   @_noLocks private func spread(
     _ context: VoiceContext, _ place: Int, _ count: Int, _ own: Float, _ other: Float
   ) {
@@ -372,7 +372,7 @@ struct Voice {
     return gain
   }
 
-  /// Whether that was the end of it; sets `hasEnded` then.
+  /// True at its end; sets `hasEnded` then.
   private var isOver: Bool {
     @_noLocks @inline(__always) mutating get {
       let isOver =

@@ -1,8 +1,8 @@
 import Realtime
 
-/// What happens once a control period.
+/// Processing per control period.
 extension VoiceShape {
-  /// No period will change the pitch, or what the sides have of each other, before something wakes it. Audio
+  /// True when no period will change the pitch or the stereo width until something wakes the voice. Audio
   /// thread.
   var keepsPace: Bool {
     @_noLocks mutating get {
@@ -12,10 +12,10 @@ extension VoiceShape {
     }
   }
 
-  // What is called each period is mutating, also where it changes nothing: else the whole struct is copied
-  // for the call, and that waits for all that was just written.
+  // Functions called each period are mutating even if they change nothing: otherwise the whole struct is
+  // copied for the call, which waits for recent writes.
 
-  /// Begins a control period: `frame` frames into the stretch that is being rendered. Audio thread.
+  /// Begins a control period, `place` frames into the run being rendered. Audio thread.
   @_noLocks mutating func step(
     _ voice: Voice.Core, at place: Int, _ bank: inout FilterBank, slot: Int, rate: Float
   ) {
@@ -65,7 +65,7 @@ extension VoiceShape {
     slots &>> UInt32(slot) & 1 == 1
   }
 
-  /// Values go to their goals with their time constants; false when all are there.
+  /// Moves the values towards their goals with their time constants; false when all have arrived.
   @_noLocks private mutating func glide(_ smoothing: UnsafePointer<Float>, _ rate: Float) -> Bool {
     // log2(e)
     let octaves = -1.442_695 * Float(Self.period) / rate
@@ -89,7 +89,7 @@ extension VoiceShape {
     return isGliding
   }
 
-  /// Finds the routes that move something, now or when the values are where they go.
+  /// Finds the active routes: those with a depth now, or at the values' goals.
   @_noLocks mutating func findRoutes(_ region: UnsafeMutablePointer<Region>) {
     (routes, lfoRoutes, generators, targets) = (0, 0, 0, 0)
     for index in 0..<Int(region.pointee.routeCount)
@@ -105,7 +105,7 @@ extension VoiceShape {
     }
   }
 
-  /// Whether any generator that moves something moves itself.
+  /// True when any active generator moves by itself.
   var hasLiveGenerators: Bool {
     @_noLocks mutating get {
       if generators & (1 &<< UInt32(Route.envelope) &- 1) != 0 { return true }
@@ -123,7 +123,7 @@ extension VoiceShape {
     }
   }
 
-  /// Some of the generators, a bit each, move on.
+  /// Advances the generators of a bit mask.
   @_noLocks mutating func advance(_ voice: Voice.Core, _ some: UInt32, _ frames: Int, _ rate: Float) {
     guard frames > 0 else { return }
     let region = voice.region
@@ -153,8 +153,8 @@ extension VoiceShape {
     generator(region.pointee.routes[index].generator) * values[Slot.depth &+ index]
   }
 
-  /// What others add to an LFO's frequency: those before it with what they have come to, those behind it with what they
-  /// had.
+  /// Frequency added to an LFO by other LFOs: earlier ones with their new values, later ones with their old
+  /// values.
   @_noLocks @inline(never) private mutating func addedHertz(
     _ region: UnsafeMutablePointer<Region>, _ lfo: Int
   ) -> Float {
@@ -170,7 +170,7 @@ extension VoiceShape {
     return hertz
   }
 
-  /// How far an LFO swings, as others have it.
+  /// Factor of an LFO's amplitude by other LFOs.
   @_noLocks @inline(never) private mutating func swing(of lfo: UInt8, _ region: UnsafeMutablePointer<Region>)
     -> Float
   {
@@ -186,14 +186,14 @@ extension VoiceShape {
     return swing
   }
 
-  /// So many hertz more, in cents above 8.176 Hz.
+  /// A frequency in cents above 8.176 Hz, raised by a number of hertz.
   @_noLocks @inline(never) private static func raised(_ cents: Float, by hertz: Float) -> Float {
     let sum = 8.175_799 * exponential2(cents / 1200) + hertz
     return sum > 8.175_799 ? 1200 * logarithm2(sum / 8.175_799) : 0
   }
 
-  /// What everything together makes of pitch and gains, or of them what generators move; `totals` are all
-  /// values with what the generators add. Gives a bit for each of them that is new.
+  /// Computes pitch and gains from all values, or only those that generators move. `totals`: all values with
+  /// the generators' contributions. Returns a bit mask of the new ones.
   @discardableResult
   @_noLocks mutating func compute(_ voice: Voice.Core, all: Bool) -> UInt32 {
     let region = voice.region
@@ -218,7 +218,7 @@ extension VoiceShape {
       if lfoRoutes != 0, route.generator < Route.envelope { value *= swing(of: route.generator, region) }
       let slot = Int(route.slot)
       if slot == Slot.amplitude {
-        // An envelope is the gain itself, an LFO swings around it.
+        // An envelope is the gain itself; an LFO swings around 1.
         totals[slot] *= route.generator < Route.envelope ? 1 + value : value
       } else if slot >= Slot.bandFrequency, slot < Slot.bandWidth {
         totals[slot] = Self.raised(totals[slot], by: value)
@@ -252,7 +252,7 @@ extension VoiceShape {
       (sideLeft, sideRight) = Self.sides(
         pan: pan, position: position, isStereo: isStereo, voice.region.pointee.sideGain)
     }
-    // 140 dB: what lies beyond is a mistake, and with what comes behind it might be no number.
+    // Limit of 140 dB: more is a mistake, and might become NaN later.
     if !(gain < 1e7 && gain > -1e7) { gain = gain > 0 ? 1e7 : (gain < 0 ? -1e7 : 0) }
     nextLeft = gain * sideLeft
     nextRight = gain * sideRight
@@ -266,7 +266,7 @@ extension VoiceShape {
   ) -> (Float, Float) {
     let first = side(pan)
     guard isStereo else { return (gain * first.0, gain * first.1) }
-    // Of a stereo sample one side is lowered and the other raised, by both.
+    // In a stereo sample, both lower one side and raise the other.
     let second = side(position)
     return (gain * first.0 * second.0, gain * first.1 * second.1)
   }

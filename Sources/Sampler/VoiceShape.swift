@@ -1,9 +1,9 @@
 import Realtime
 
-/// Portamento: cents from the key that it comes from, in a straight line to none.
+/// Portamento: an offset in cents that falls linearly to zero.
 struct Slide: BitwiseCopyable {
   private(set) var cents: Float = 0
-  /// A control period.
+  /// Per control period.
   private var step: Float = 0
 
   @_noLocks init() {}
@@ -25,63 +25,61 @@ struct Slide: BitwiseCopyable {
   mutating func retune(_ factor: Double) { step /= Float(factor) }
 }
 
-/// What moves a voice besides its amplifier envelope: values that glide to where controllers send them,
-/// LFOs, further envelopes; and what these make of its pitch, its gains and its filters.
+/// Modulation state of a voice besides its amplifier envelope: values that glide to where controllers send
+/// them, LFOs, further envelopes, and the resulting pitch, gains and filters.
 ///
-/// It is computed once a control period of 32 frames, counted from the voice's own start (or from the
-/// event that set it moving again), and goes straight in between. A voice of which nothing moves has no
-/// control periods.
+/// It is computed once per control period of 32 frames, counted from the voice's own start (or from the event
+/// that set it in motion again), with linear interpolation between. A voice at rest has no control periods.
 struct VoiceShape {
   static var period: Int { @_noLocks @inline(__always) get { 32 } }
 
-  /// 64 standing values by slot, then 64 where they go; 32 with what the generators add; and `sends`.
+  /// 64 values by slot, 64 goals, 32 totals with the generators' contributions, and `sends`.
   let values: UnsafeMutablePointer<Float>
   let lfos: UnsafeMutablePointer<Lfo>
   let envelopes: UnsafeMutablePointer<Envelope>
   let flexible: UnsafeMutablePointer<FlexibleEnvelope>
-  /// What modulation added to the points' times and levels when the voice began, 64 each.
+  /// Modulation of the points' times and levels when the voice began, 64 each.
   let points: UnsafeMutablePointer<Float>
-  /// Where the voice is with its region's `StagePlan`, if that is used.
+  /// State of its region's `StagePlan`, if that is used.
   let stage: UnsafeMutablePointer<VoiceStage>
 
   var isMoving = false
-  /// Some value is not where it is to go.
+  /// Some value has not reached its goal.
   var isGliding = false
-  /// Values glided in the last control period, and what they made may still be on its way.
+  /// Values moved in the last control period, so results may still be moving.
   var wasGliding = false
-  /// A bit for each route whose depth is not 0 (those that lead to LFOs apart), for each generator that these
-  /// lead from, and for each slot that they lead to.
+  /// Bit masks of active routes (`lfoRoutes`: those to LFOs), of their generators, and of their target slots.
   var routes: UInt32 = 0
   var lfoRoutes: UInt32 = 0
   var generators: UInt32 = 0
   var targets: UInt32 = 0
   /// Frames of the control period that are over.
   var frame: Int32 = 0
-  /// At the period's start, and by how much they change a frame. The next period starts where this ends.
+  /// Values at the period's start, and their change per frame. The next period starts at their end.
   var ratio: Double = 0
   var ratioStep: Double = 0
   var gainLeft: Float = 0
   var gainRight: Float = 0
   var stepLeft: Float = 0
   var stepRight: Float = 0
-  /// Shares of the own and of the other side.
+  /// Weights of the own and of the other side.
   var own: Float = 1
   var other: Float = 0
   /// The sends change in this control period, or will in the next.
   var areSendsMoving = false
-  /// As it was when the present control period began.
+  /// State of the amplifier when the present control period began.
   var wasOver = false
   var nextRatio: Double = 0
   var nextLeft: Float = 0
   var nextRight: Float = 0
-  /// The sides that `pan` and `position` last made.
+  /// Sides for the last `pan` and `position`.
   var pan: Float = 0
   var position: Float = 0
   var sideLeft: Float = 0
   var sideRight: Float = 0
-  /// The way from another key's pitch.
+  /// The portamento under way.
   private(set) var slide = Slide()
-  /// The voice's age up to which these generators have moved on, and up to which the others have.
+  /// Age of the voice up to which active generators have advanced, and inactive ones.
   var age: Int64 = 0
   var idleAge: Int64 = 0
 
@@ -107,16 +105,15 @@ struct VoiceShape {
     stage = (memory + Self.stagePlace).assumingMemoryBound(to: VoiceStage.self)
   }
 
-  /// Where the values are to go, by slot. Audio thread.
+  /// Goals of the values, by slot. Audio thread.
   var goals: UnsafeMutablePointer<Float> { @_noLocks get { values + 64 } }
   var totals: UnsafeMutablePointer<Float> { @_noLocks get { values + 128 } }
-  /// Six: see there. Audio thread.
+  /// Six levels: see `VoiceShape+Sends.swift`. Audio thread.
   var sends: UnsafeMutablePointer<Float> { @_noLocks @inline(__always) get { values + 160 } }
 
   // MARK: Beginning and ending
 
-  /// Begins at the goals. `noteOn` is what modulation says for the slots from `Slot.noteOn` on. Audio
-  /// thread.
+  /// Begins at the goals. `noteOn`: modulation of the slots from `Slot.noteOn` on. Audio thread.
   @_noLocks mutating func begin(
     _ voice: inout Voice, _ noteOn: UnsafePointer<Float>, _ bank: inout FilterBank, slot: Int, seed: UInt32,
     rate: Float, slide: Slide
@@ -178,14 +175,14 @@ struct VoiceShape {
     settle(&voice)
   }
 
-  /// The slide goes on by a control period; whether there is one. Audio thread.
+  /// Advances the portamento by a control period; false if there is none. Audio thread.
   @_noLocks @inline(__always) mutating func advanceSlide() -> Bool {
     guard slide.isMoving else { return false }
     slide.advance()
     return true
   }
 
-  /// Something has changed: control periods run until all is at rest again. Audio thread.
+  /// Starts control periods after a change; they run until everything is at rest again. Audio thread.
   @_noLocks mutating func wake(_ voice: inout Voice) {
     voice.isShaped = true
     catchUp(voice.core, voice.rate)
@@ -196,7 +193,7 @@ struct VoiceShape {
     frame = 0
   }
 
-  /// Generators go to where they would be by now: those that move nothing, and all of a voice at rest.
+  /// Advances skipped generators to the present: inactive ones, and all of a voice at rest.
   @_noLocks private mutating func catchUp(_ voice: Voice.Core, _ rate: Float) {
     let now = isMoving ? age : voice.age
     advance(voice, generators, Int(now &- age), rate)
@@ -216,12 +213,12 @@ struct VoiceShape {
         voice.image!.pointee.points, times: points + 16 &* index, levels: points + 64 + 16 &* index,
         rate: voice.rate)
     }
-    // Whether the amplifier's envelope is over is looked at in control periods.
+    // The end of a flexible amplifier envelope is detected in control periods.
     if hasLiveGenerators || region.pointee.amplifier >= 0 { wake(&voice) }
   }
 
-  /// Modulation now says `noteOn` for the slots from `Slot.noteOn` on, and reaches the envelopes that are
-  /// dynamic. Audio thread.
+  /// Applies new modulation `noteOn` of the slots from `Slot.noteOn` on, and updates dynamic envelopes. Audio
+  /// thread.
   @_noLocks mutating func change(_ voice: Voice.Core, _ noteOn: UnsafePointer<Float>, rate: Float) {
     catchUp(voice, rate)
     let (region, image) = (voice.region, voice.image!)
@@ -236,15 +233,16 @@ struct VoiceShape {
     }
   }
 
-  /// The envelope that takes the amplifier's place is over. Mutating as `step` says. Audio thread.
+  /// True when the flexible amplifier envelope is over. Mutating for the reason given for `step`. Audio
+  /// thread.
   @_noLocks @inline(__always) mutating func isOver(_ region: UnsafeMutablePointer<Region>) -> Bool {
     let amplifier = Int(region.pointee.amplifier)
     return amplifier >= 0 && flexible[amplifier].isOver
   }
 
-  /// When nothing moves and nothing but gains and pitch are at work, the voice needs no shaping. Where a
-  /// 64-frame cell of engine time begins, and only there: the order in which voices are summed must not
-  /// depend on the split into blocks. Audio thread.
+  /// Ends the shaping of a voice that is at rest and uses gains and pitch only. Called only at the start of a
+  /// 64-frame cell of engine time: the order in which voices are summed must not depend on the split into
+  /// blocks. Audio thread.
   @_noLocks mutating func settle(_ voice: inout Voice) {
     guard !isMoving, voice.region.pointee.unitCount == 0, voice.quality == 0, other == 0,
       !voice.region.pointee.stage.isUsed
@@ -258,8 +256,8 @@ struct VoiceShape {
     voice.gainRight = gainRight
   }
 
-  /// The rate changed: pitch and times stay; filters find their new coefficients at the next control
-  /// period. Worker.
+  /// Adapts to a new rate: pitch and times stay; filters get new coefficients at the next control period.
+  /// Worker.
   mutating func retune(_ factor: Double) {
     ratio /= factor
     nextRatio /= factor

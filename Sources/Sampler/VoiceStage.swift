@@ -1,26 +1,26 @@
 import Realtime
 
-/// What a region's voices go through before their filters, as the instrument states it: oscillators that take the
-/// place of the sample, noise, fewer bits and fewer frames, and drive. What of these moves stands in slots.
+/// Stages of a region's voices before their filters: oscillators in place of the sample, noise, bit and rate
+/// reduction, and drive. Their modulatable values are slots.
 struct StagePlan: Hashable {
-  /// None of it costs anything where this is false.
+  /// False: no stage, at no cost.
   var isUsed = false
-  /// 2...9 oscillators that read the sample as one turn of a wave (0: it is played as any sample).
+  /// 2...9 oscillators that read the sample as one cycle of a wave (0: it is played as a sample).
   var oscillators: UInt8 = 0
   var mode = OscillatorMode.sum
-  /// Turns; negative: by chance.
+  /// Cycles; negative: random.
   var phase: Float = 0
   var hasNoise = false
-  /// Both sides have noise of their own.
+  /// Each side has noise of its own.
   var isNoiseStereo = false
   var noiseFilter = NoiseFilter.none
 }
 
-/// The sum or product of several oscillators.
+/// Combination of several oscillators.
 enum OscillatorMode: UInt8 {
   /// Their sum, spread over both sides.
   case sum
-  /// The second is a factor of the first, moves its phase, or its frequency.
+  /// The second one multiplies the first, or modulates its phase, or its frequency.
   case ring, phase, frequency
 
   @_noLocks static func == (a: Self, b: Self) -> Bool { a.rawValue == b.rawValue }
@@ -32,22 +32,22 @@ enum NoiseFilter: UInt8 {
   @_noLocks static func == (a: Self, b: Self) -> Bool { a.rawValue == b.rawValue }
 }
 
-/// How far a voice is with its `StagePlan`. Gains and depths go straight through a control period; all else changes
-/// where one begins, so that nothing depends on the split into blocks.
+/// State of a voice's `StagePlan`. Gains and depths are interpolated linearly over a control period;
+/// everything else changes at its start, so that nothing depends on the split into blocks.
 ///
-/// What noise and drive are in Cakewalk's players nobody has described: the meanings are ours.
+/// Noise and drive of Cakewalk's players are not documented anywhere: the meanings are ours.
 struct VoiceStage {
-  /// Gain of the noise, gain into the drive, how hard that is, depth of modulation: at the period's start, a frame's
-  /// change, and at its end.
+  /// Gain of the noise, gain into the drive, hardness of the drive, depth of modulation: at the period's
+  /// start, change per frame, and at its end.
   private var start = SIMD4<Float>(repeating: 0)
   private var change = SIMD4<Float>(repeating: 0)
   private var goal = SIMD4<Float>(repeating: 0)
   private var crusher = Crusher()
-  /// Of what is held of the noise, turns a frame (1: nothing is).
+  /// Fraction of the noise's hold time per frame (1: no hold).
   private var noiseTurn: Float = 1
-  /// Of the noise's filter: the tangent of half its angle, and its damping.
+  /// The noise filter's tangent of half the angle; damping is constant.
   private var tangent: Float = 0
-  /// Frequencies of the oscillators against the first's, and their phases in 2^-32 turns.
+  /// Frequencies of the oscillators relative to the first, and their phases in 2^-32 cycles.
   private var ratios = SIMD16<Float>(repeating: 1)
   private var phases = SIMD16<UInt32>(repeating: 0)
   private var oscillators: UInt8 = 0
@@ -57,7 +57,7 @@ struct VoiceStage {
   private var first = SIMD2<Float>(repeating: 0)
   private var second = SIMD2<Float>(repeating: 0)
 
-  /// `values` are those of a voice's slots. Audio thread.
+  /// `values`: by slot of the voice. Audio thread.
   @_noLocks mutating func begin(
     _ plan: StagePlan, _ values: UnsafePointer<Float>, seed: UInt32, rate: Float
   ) {
@@ -75,7 +75,7 @@ struct VoiceStage {
 
   @_noLocks init() {}
 
-  /// A control period begins; its end is what `values` say, where the voice moves. Audio thread.
+  /// Begins a control period; for a moving voice, `values` hold at its end. Audio thread.
   @_noLocks mutating func step(_ values: UnsafePointer<Float>, isMoving: Bool, rate: Float) {
     start = goal
     setGoal(values)
@@ -108,7 +108,7 @@ struct VoiceStage {
     }
   }
 
-  /// As Cakewalk's players have it (sfzformat.info): of nine oscillators, shares of the detuning.
+  /// Detuning of nine oscillators relative to the setting, as in Cakewalk's players (sfzformat.info).
   private static var spread: SIMD16<Float> {
     @_noLocks get { SIMD16(0, -1, 1, -0.25, 0.25, -0.5, 0.5, -0.75, 0.75, 0, 0, 0, 0, 0, 0, 0) }
   }
@@ -128,7 +128,8 @@ struct VoiceStage {
 
   // MARK: Sound
 
-  /// Treats so many frames of both sides in place; `frame` is the first one's in its control period. Audio thread.
+  /// Processes frames of both sides in place; `frame` is the first one's index in its control period. Audio
+  /// thread.
   @_noLocks mutating func process(
     _ plan: StagePlan, _ left: UnsafeMutablePointer<Float>, _ right: UnsafeMutablePointer<Float>?, frame: Int,
     _ count: Int
@@ -146,7 +147,7 @@ struct VoiceStage {
     }
   }
 
-  /// What is as loud as full scale stays so; `hardness` leads from a curve to a corner.
+  /// Waveshaper that keeps full scale at full scale; `hardness` blends from a soft curve to a hard corner.
   @_noLocks @inline(__always) private static func driven(_ x: Float, _ gain: Float, _ hardness: Float)
     -> Float
   {
@@ -173,7 +174,7 @@ struct VoiceStage {
       first = low + step
       return plan.noiseFilter == .lowpass1 ? low : noise - low
     }
-    // As `FilterPoles` has it, of no resonance.
+    // As in `FilterPoles`, without resonance.
     let damping: Float = 1.414_213_6
     let poles = FilterPoles(tangent: tangent, damping: damping, stretch: 1)
     let v = noise - second
@@ -189,12 +190,12 @@ struct VoiceStage {
 
   // MARK: Oscillators
 
-  /// One turn of a wave, in the memory of a sample.
+  /// One cycle of a wave, in the memory of a sample.
   struct Wave {
     var plane: SamplePlane
     var frames: Int
 
-    /// At so many 2^-32 turns, between four points. Audio thread.
+    /// Value at a phase in 2^-32 cycles, by four-point interpolation. Audio thread.
     @_noLocks @inline(__always) func value(_ phase: UInt32) -> Float {
       let place = UInt64(phase) &* UInt64(frames)
       let frame = Int(place &>> 32)
@@ -211,8 +212,8 @@ struct VoiceStage {
     }
   }
 
-  /// How fast the first oscillator turns: turns a frame, at the control period's start and by how much more each
-  /// frame, and what the sampler's tuning makes of them.
+  /// Frequency of the first oscillator: cycles per frame at the control period's start, their change per
+  /// frame, and the factor of the sampler's tuning.
   struct Speed {
     var turns: Double
     var change: Double
@@ -220,7 +221,7 @@ struct VoiceStage {
     var factors: UnsafePointer<Double>?
   }
 
-  /// Writes so many frames of the oscillators. Audio thread.
+  /// Writes frames of the oscillators. Audio thread.
   @_noLocks mutating func oscillate(
     _ plan: StagePlan, _ wave: Wave, _ left: UnsafeMutablePointer<Float>,
     _ right: UnsafeMutablePointer<Float>?,
@@ -261,7 +262,7 @@ struct VoiceStage {
     }
   }
 
-  /// 2^-32 turns, modulo one.
+  /// 2^-32 cycles, modulo one.
   @_noLocks @inline(__always) private static func fixed(_ turns: Double) -> UInt32 {
     guard turns < 1e6, turns > -1e6 else { return 0 }
     return UInt32(truncatingIfNeeded: Int64(turns * 4_294_967_296))

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The Fourier series of one turn of a wave: from the first harmonic on, without what stands still. Worker.
+/// The Fourier series of one cycle of a wave, from the first harmonic on, without its constant part. Worker.
 struct WaveSpectrum {
   var cosines: [Double]
   var sines: [Double]
@@ -10,10 +10,10 @@ struct WaveSpectrum {
     cosines = []
   }
 
-  /// More frames are a recording, and no turn of a wave.
+  /// More frames are a recording, not a cycle of a wave.
   static let mostFrames = 1 << 17
 
-  /// Of a turn's frames; the highest harmonics of a long one are left out.
+  /// Spectrum of the frames of one cycle; the highest harmonics of a long cycle are left out.
   init(_ frames: [Float]) {
     let count = max(1, min(GeneratedWave.mostHarmonics, (frames.count - 1) / 2))
     (cosines, sines) = ([], [])
@@ -31,13 +31,13 @@ struct WaveSpectrum {
     }
   }
 
-  /// One turn in so many frames, of so many harmonics at most.
+  /// One cycle with this many frames, and at most this many harmonics.
   func turn(frames: Int, harmonics: Int) -> [Float] {
     var sums = [Double](repeating: 0, count: frames)
     for index in 0..<min(harmonics, sines.count) {
       let (a, b) = (index < cosines.count ? cosines[index] : 0, sines[index])
       guard a != 0 || b != 0 else { continue }
-      // By turning a vector: one sine and one cosine a harmonic.
+      // By rotating a vector: one sine and one cosine per harmonic.
       let (cosine, sine) = Self.step(index + 1, frames)
       var (x, y) = (b, a)
       for frame in 0..<frames {
@@ -48,7 +48,7 @@ struct WaveSpectrum {
     return sums.map { Float($0) }
   }
 
-  /// How far the vector of a harmonic turns from frame to frame.
+  /// Rotation of a harmonic's vector from frame to frame.
   private static func step(_ number: Int, _ frames: Int) -> (cosine: Double, sine: Double) {
     let angle = 2 * Double.pi * Double(number) / Double(frames)
     return (cos(angle), sin(angle))

@@ -1,16 +1,24 @@
-/// The four lines that may leave a cell, each with its weight: what a box-drawing character says.
+/// The lines from a cell's centre to its four edges, each with a weight: the shape of a box-drawing
+/// character.
 public struct Arms: Hashable, Sendable {
+  /// Weight of one line.
   public enum Weight: UInt8, Hashable, Sendable, Comparable {
     case none, light, heavy, double
 
+    /// Lighter first.
     public static func < (a: Weight, b: Weight) -> Bool { a.rawValue < b.rawValue }
   }
 
+  /// Line to the upper edge.
   public var up: Weight
+  /// Line to the right edge.
   public var right: Weight
+  /// Line to the lower edge.
   public var down: Weight
+  /// Line to the left edge.
   public var left: Weight
 
+  /// Arms of the given weights.
   public init(up: Weight = .none, right: Weight = .none, down: Weight = .none, left: Weight = .none) {
     self.up = up
     self.right = right
@@ -18,28 +26,29 @@ public struct Arms: Hashable, Sendable {
     self.left = left
   }
 
+  /// True when there are no arms.
   public var isEmpty: Bool { self == Arms() }
 
-  /// How many arms there are, 0…4.
+  /// Number of arms, 0…4.
   public var count: Int {
     (up == .none ? 0 : 1) + (right == .none ? 0 : 1) + (down == .none ? 0 : 1) + (left == .none ? 0 : 1)
   }
 
-  /// Both together; where both have an arm, that of `other` (drawn later) counts.
+  /// The union; where both have an arm, `other` (drawn later) wins.
   public func joined(_ other: Arms) -> Arms {
     Arms(
       up: other.up == .none ? up : other.up, right: other.right == .none ? right : other.right,
       down: other.down == .none ? down : other.down, left: other.left == .none ? left : other.left)
   }
 
-  /// The arms of a box-drawing character, dashed and rounded ones included; nil for any other.
+  /// The arms of a box-drawing character, dashed and rounded ones included; nil for any other character.
   public init?(_ character: Character) {
     guard let arms = BoxTable.arms[character] else { return nil }
     self = arms
   }
 
-  /// The character for these arms. Two light arms around a corner are rounded if asked for.
-  /// Unicode lacks mixes with double lines at some corners; those are drawn heavy.
+  /// The character with these arms. A corner of two light arms is rounded on request. Unicode lacks mixes
+  /// with double lines at some corners; those are drawn heavy.
   public func character(rounded: Bool = false, dotted: Bool = false) -> Character {
     if dotted {
       if self == Arms(right: .light, left: .light) { return "┈" }
@@ -53,12 +62,13 @@ public struct Arms: Hashable, Sendable {
   }
 }
 
-/// A line's look.
+/// Style of a line.
 public enum Stroke: Hashable, Sendable {
   case light, heavy, double
-  /// Light, of dots: ┈ and ┊.
+  /// Light and dotted: ┈ and ┊.
   case dotted
 
+  /// Weight of its arms.
   public var weight: Arms.Weight {
     switch self {
     case .light, .dotted: .light
@@ -69,7 +79,7 @@ public enum Stroke: Hashable, Sendable {
 }
 
 private enum BoxTable {
-  /// Up, right, down, left: 0 none, 1 light, 2 heavy, 3 double; then the character.
+  /// Weights up, right, down, left (0 none, 1 light, 2 heavy, 3 double), then the character.
   static let listing = """
     0001╴ 0002╸ 0010╷ 0011┐ 0012┑ 0013╕ 0020╻ 0021┒ 0022┓ 0031╖ 0033╗ 0100╶ 0101─ 0102╾ 0110┌ 0111┬
     0112┭ 0120┎ 0121┰ 0122┱ 0130╓ 0131╥ 0200╺ 0201╼ 0202━ 0210┍ 0211┮ 0212┯ 0220┏ 0221┲ 0222┳ 0303═
@@ -79,7 +89,7 @@ private enum BoxTable {
     2102┹ 2110┞ 2111╀ 2112╃ 2120┠ 2121╂ 2122╉ 2200┗ 2201┺ 2202┻ 2210┡ 2211╄ 2212╇ 2220┣ 2221╊ 2222╋
     3001╜ 3003╝ 3030║ 3031╢ 3033╣ 3100╙ 3101╨ 3130╟ 3131╫ 3300╚ 3303╩ 3330╠ 3333╬
     """
-  /// Drawn the same way, but never chosen for their arms alone.
+  /// Variants with the same arms, never chosen by arms alone.
   static let variants =
     "0110╭ 0011╮ 1001╯ 1100╰ 0101┈ 1010┊ 0101┄ 1010┆ 0101╌ 1010╎ 0202┅ 2020┇ 0202┉ 2020┋ 0202╍ 2020╏"
 

@@ -1,18 +1,18 @@
-/// Ways for cables in the gaps between columns: the classic channel routing problem, solved as in
-/// Hashimoto and Stevens, "Wire Routing by Optimizing Channel Assignment" (1971), with doglegs where
-/// two trunks block each other (Deutsch, "A Dogleg Channel Router", 1976).
+/// Routes cables in the gaps between columns. This is the classic channel routing problem, solved as in
+/// Hashimoto and Stevens, "Wire Routing by Optimizing Channel Assignment" (1971), with doglegs where two
+/// trunks block each other (Deutsch, "A Dogleg Channel Router", 1976).
 ///
-/// Each trunk has one line up and down in a gap, its track. A trunk's lines never lie upon another's;
-/// where they must cross, one goes over the other. Only cables to the same input merge.
+/// Each trunk has one vertical line in a gap, its track. Lines of different trunks never overlap; at a
+/// crossing one goes over the other. Only cables to the same input merge.
 struct CableRouter {
-  /// A trunk in a gap, or a part of it between doglegs: rows where it comes in or leaves at each side.
-  /// Trunks that lead to one input and nowhere else share a piece: they merge into a trunk of their own.
+  /// A trunk in a gap, or a part of it between doglegs: the rows where it enters or leaves at each side.
+  /// Trunks that lead only to one common input share a piece, where they merge.
   struct Piece {
     var trunks: Set<Int>
     var lefts: Set<Int>
     var rights: Set<Int>
     var track = 0
-    /// Place in the chain of pieces that a dogleg makes of a trunk.
+    /// Index among the pieces of a trunk with doglegs.
     var part = 0
 
     var top: Int { min(lefts.min() ?? .max, rights.min() ?? .max) }
@@ -22,14 +22,14 @@ struct CableRouter {
 
     func overlaps(_ other: Piece) -> Bool { top <= other.bottom && other.top <= bottom }
 
-    /// Its line into the gap from the left would run into the other's line out to the right.
+    /// True when its line from the left would otherwise overlap the other's line to the right.
     func mustPrecede(_ other: Piece) -> Bool {
       if !trunks.isDisjoint(with: other.trunks) { return part < other.part }
       return lefts.contains { other.rights.contains($0) && !rights.contains($0) }
     }
 
-    /// Crossings between the two if this one's track is to the left. Merging where the other's
-    /// track goes on both ways is worse than crossing: it reads as if all led everywhere.
+    /// Number of crossings between the two if this one's track is to the left. A merge where the other's
+    /// track continues both ways counts double: it looks as if all lines led everywhere.
     func crossings(leftOf other: Piece) -> Int {
       rights.count { $0 >= other.top && $0 <= other.bottom && !other.rights.contains($0) }
         + 2 * rights.count { $0 > other.top && $0 < other.bottom && other.rights.contains($0) }
@@ -40,9 +40,9 @@ struct CableRouter {
   let layout: GraphLayout
   /// Gap 0 is left of the first column, gap n right of the last of n.
   private var gaps: [[Piece]]
-  /// Tracks of each gap.
+  /// Number of tracks of each gap.
   private var tracks: [Int]
-  /// Row of the lane that a trunk with backward cables has below all boxes.
+  /// Row of a trunk's lane below all boxes, for its backward cables.
   private var lanes: [Int: Int] = [:]
   /// Top row of each node's box.
   private var tops: [Int]
@@ -63,7 +63,8 @@ struct CableRouter {
 
   // MARK: Rows at which trunks enter and leave the gaps
 
-  /// Gives trunks with backward cables a row below all boxes; those that are apart share one.
+  /// Assigns a row below all boxes to each trunk with backward cables; trunks that do not overlap share a
+  /// row.
   mutating func assignLanes() {
     var taken: [[ClosedRange<Int>]] = []
     for (index, trunk) in layout.trunks.enumerated() {
@@ -93,7 +94,7 @@ struct CableRouter {
     }
   }
 
-  /// Joins the pieces that lead to one and the same input only.
+  /// Merges the pieces that lead to one common input only.
   private func merged(_ pieces: [Piece]) -> [Piece] {
     var result: [Piece] = []
     var single: [Int: Int] = [:]
@@ -113,7 +114,7 @@ struct CableRouter {
     return result
   }
 
-  /// Notes where a trunk enters and leaves each gap on its way.
+  /// Records the rows where a trunk enters and leaves each gap.
   private mutating func enter(_ index: Int) {
     let trunk = layout.trunks[index]
     let start = layout.column[trunk.node]
@@ -151,8 +152,8 @@ struct CableRouter {
 
   // MARK: Order of the tracks
 
-  /// Orders a gap's pieces from left to right so that none runs into another and few cross, cutting
-  /// those that block each other.
+  /// Orders a gap's pieces from left to right so that none overlaps another and few cross; cuts pieces that
+  /// block each other.
   private func schedule(_ pieces: [Piece], _ straight: [Piece]) -> [Piece] {
     var waiting = pieces
     var done: [Piece] = []
@@ -169,7 +170,7 @@ struct CableRouter {
     return done
   }
 
-  /// Crossings that taking this piece first makes, less those that it saves; then by place.
+  /// Crossings caused by taking this piece first, minus the crossings avoided; then its position.
   private func cost(_ index: Int, _ pieces: [Piece]) -> (Int, Int, Int) {
     let piece = pieces[index]
     let crossings = pieces.indices.reduce(0) { sum, other in
@@ -180,9 +181,9 @@ struct CableRouter {
     return (crossings, piece.top, piece.trunks.min() ?? 0)
   }
 
-  /// Cuts one piece of a circle of pieces that block each other in two, joined on a row of its own.
+  /// Cuts one piece of a cycle of mutually blocking pieces in two, joined on a row of its own.
   private func cut(_ pieces: inout [Piece], avoiding others: [Piece]) {
-    // The one that blocks most, and of those the shortest.
+    // The piece that blocks most; of several, the shortest.
     func blocked(_ piece: Piece) -> Int { pieces.count { piece.mustPrecede($0) } }
     guard
       let index = pieces.indices.min(by: {
@@ -232,7 +233,7 @@ struct CableRouter {
 
   private func pitch(_ gap: Int) -> Int { tracks[gap] > 16 ? 1 : max(1, layout.options.trackPitch) }
 
-  /// First columns of the boxes, of the gaps' tracks, and the width of it all.
+  /// First columns of the boxes and of the gaps' tracks, and the total width.
   private func columnPlaces() -> (boxes: [Int], tracks: [Int], width: Int) {
     let margin = max(1, layout.options.margin)
     var boxes: [Int] = []
@@ -276,7 +277,7 @@ struct CableRouter {
       if !fromLeft { chain = Array(chain.suffix(1)) }
       for (index, piece) in chain.enumerated() where !piece.isStraight {
         let column = trackStarts[gap] + piece.track * pitch(gap)
-        // A dogleg's two parts meet on the row that both have.
+        // The two parts of a dogleg meet on their common row.
         let leaves = index + 1 < chain.count ? piece.rights.first ?? next : next
         points += [Point(column, row), Point(column, leaves)]
         row = leaves
@@ -300,7 +301,7 @@ struct CableRouter {
       middleMark: middle(points), trunk: trunk, target: destination.node << 16 | destination.row)
   }
 
-  /// Without points on a straight line between others.
+  /// Removes points in the middle of straight lines.
   private func straightened(_ points: [Point]) -> [Point] {
     var result: [Point] = []
     for point in points where point != result.last {

@@ -1,10 +1,13 @@
-/// How a cable is drawn.
+/// Appearance of a cable.
 public struct CableLook: Hashable, Sendable {
+  /// Colours and attributes.
   public var style: Style
+  /// Kind of line.
   public var stroke: Stroke
-  /// On a trunk that several cables share the highest one shows.
+  /// On a trunk shared by several cables, the one with the highest priority is visible.
   public var priority: Int
 
+  /// A light line with the lowest priority by default.
   public init(_ style: Style, stroke: Stroke = .light, priority: Int = 0) {
     self.style = style
     self.stroke = stroke
@@ -13,9 +16,9 @@ public struct CableLook: Hashable, Sendable {
 }
 
 extension Canvas {
-  /// Draws a diagram's cables over its boxes, which are drawn already: ends join the frames, branches
-  /// of one output and merges into one input are junctions, and where strangers cross the upright
-  /// line runs over the other, which shows a gap.
+  /// Draws a diagram's cables over its boxes, which must be drawn already. Ends join the frames; branches of
+  /// one output and merges into one input become junctions. Where unrelated cables cross, the vertical line
+  /// is drawn over the other, which has a gap.
   public mutating func drawCables(of diagram: Diagram, looks: (Int) -> CableLook) {
     let area = visible.intersection(
       Rect(column: 0, row: 0, columns: diagram.size.columns, rows: diagram.size.rows))
@@ -47,14 +50,14 @@ extension Canvas {
     }
     let there = self[point]
     if let frame = Arms(there.character), there.character != " " {
-      // The end at a box: its frame keeps its looks.
+      // The end at a box: its frame keeps its appearance.
       set(frame.joined(arms).character(rounded: true), at: point, there.style)
     } else {
       set(arms.whole.character(rounded: true, dotted: isDotted), at: point, top.style)
     }
   }
 
-  /// Those of a cell's cables that show: all that belong together with the upright ones.
+  /// The visible ones of a cell's cables: those related to the vertical ones.
   private static func related(_ members: [Crossings.Member], _ diagram: Diagram) -> [Crossings.Member] {
     guard members.count > 1 else { return members }
     func isRelated(_ a: Int, _ b: Int) -> Bool {
@@ -77,7 +80,7 @@ extension Canvas {
 }
 
 extension Arms {
-  /// Both together, each arm as heavy as the heavier of the two.
+  /// The union; each arm has the heavier of the two weights.
   func heaviest(_ other: Arms) -> Arms {
     Arms(
       up: max(up, other.up), right: max(right, other.right), down: max(down, other.down),
@@ -85,17 +88,17 @@ extension Arms {
   }
 }
 
-/// Which cables run through each cell of an area, and how.
+/// The cables through each cell of an area.
 private struct Crossings {
   struct Member {
     var route: Int
     var arms: Arms
-    /// The cell's next member, or -1.
+    /// Index of the cell's next member, or -1.
     var next: Int
   }
 
   let area: Rect
-  /// First member of each cell of the area, or -1.
+  /// Index of the first member of each cell, or -1.
   private var first: [Int]
   private var members: [Member] = []
 
@@ -133,7 +136,7 @@ private struct Crossings {
 
   private mutating func add(_ arms: Arms, _ point: Point, _ route: Int) {
     let cell = (point.row - area.row) * area.columns + point.column - area.column
-    // The two sides of a corner are one.
+    // The two sides of a corner are combined.
     if first[cell] >= 0, members[first[cell]].route == route {
       members[first[cell]].arms = members[first[cell]].arms.heaviest(arms)
       return

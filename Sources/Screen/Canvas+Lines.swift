@@ -1,7 +1,7 @@
 extension Canvas {
-  /// A line along the points, each straight right, left, above or below the one before it; a slanting
-  /// step goes across first. It joins the lines that it meets: a line onto a box's edge gives ├, two
-  /// that cross give ┼. Corners are rounded unless the line joins another there.
+  /// Draws a line along the points. Segments are horizontal or vertical; a slanting step goes horizontally
+  /// first. The line joins the lines that it meets: a line at a box's edge gives ├, a crossing gives ┼.
+  /// Corners are rounded unless the line joins another there.
   public mutating func path(
     _ points: [Point], stroke: Stroke = .light, rounded: Bool = true, _ style: Style = Style(.frame)
   ) {
@@ -13,7 +13,7 @@ extension Canvas {
       if point != corners.last { corners.append(point) }
     }
     guard corners.count > 1 else { return }
-    // Within one path a cell's arms are added up before they are joined with what was there.
+    // Within one path a cell's arms are combined before they are joined with the existing line.
     for index in corners.indices {
       var arms = Arms()
       if index > 0 { arms = arms.joined(arm(from: corners[index], towards: corners[index - 1], stroke)) }
@@ -32,8 +32,8 @@ extension Canvas {
     }
   }
 
-  /// A frame; what is inside is cleared unless `filled` is false. A frame replaces what it covers,
-  /// or joins the lines there if asked to. Frames less than 2 cells wide or high are straight lines.
+  /// Draws a frame and clears its inside, unless `filled` is false. The frame replaces existing lines, or
+  /// joins them on request. A frame less than 2 cells wide or high is a straight line.
   public mutating func box(
     _ rect: Rect, stroke: Stroke = .light, rounded: Bool = false, joining: Bool = false, filled: Bool = true,
     _ style: Style = Style(.frame)
@@ -64,14 +64,14 @@ extension Canvas {
     }
   }
 
-  /// Adds arms to whatever line stands at the point.
+  /// Adds arms to an existing line.
   public mutating func join(
     _ arms: Arms, at point: Point, stroke: Stroke = .light, rounded: Bool = true, _ style: Style
   ) {
     guard visible.contains(point), !arms.isEmpty else { return }
     let old = self[point]
     guard let there = Arms(old.character) else {
-      // An end in the open is drawn as a whole line: a half one is hard to see.
+      // A free end is drawn as a whole line: a half line is hard to see.
       set(arms.whole.character(rounded: rounded, dotted: stroke == .dotted), at: point, style)
       return
     }
@@ -90,7 +90,7 @@ extension Canvas {
     return b.row > a.row ? Arms(down: weight) : Arms(up: weight)
   }
 
-  /// The places from `start` up to, not including, `end` that can be seen.
+  /// The visible points from `start` up to, not including, `end`.
   private func seen(from start: Point, to end: Point, step: Point) -> [Point] {
     let area = visible
     guard start != end, !area.isEmpty else { return [] }
@@ -108,7 +108,7 @@ extension Canvas {
 }
 
 extension Arms {
-  /// A single arm made into a line right through the cell.
+  /// Extends a single arm to a line through the whole cell.
   var whole: Arms {
     guard count == 1 else { return self }
     let horizontal = max(left, right)

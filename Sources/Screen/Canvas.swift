@@ -16,17 +16,19 @@
 public struct Canvas: Equatable, Sendable {
   /// The whole grid, row by row.
   public private(set) var cells: [Cell]
-  /// Size of the whole grid.
+  /// Width of the whole grid.
   public let columns: Int
+  /// Height of the whole grid.
   public let rows: Int
-  /// Where the hardware cursor stands, in coordinates of the whole grid; nil hides it.
+  /// Position of the hardware cursor in coordinates of the whole grid; nil hides it.
   public private(set) var cursor: Point?
 
-  /// The current region's origin on the grid, its size, and the part of the grid that may be touched.
+  /// The current region's origin on the grid, its size, and the clipping rectangle on the grid.
   private var origin = Point.zero
   private var region: Size
   private var clip: Rect
 
+  /// A blank grid.
   public init(columns: Int, rows: Int) {
     let size = Size(columns: columns, rows: rows)
     self.columns = size.columns
@@ -39,11 +41,11 @@ public struct Canvas: Equatable, Sendable {
   /// The current region, from 0, 0.
   public var bounds: Rect { Rect(column: 0, row: 0, columns: region.columns, rows: region.rows) }
 
-  /// What can be seen of the current region, in its own coordinates: what is outside need not be drawn.
+  /// The visible part of the current region, in its own coordinates; anything outside need not be drawn.
   public var visible: Rect { clip.offset(by: Point(-origin.column, -origin.row)) }
 
-  /// Lets `body` draw in a region with its own coordinates. `scrolled` is the point of the content
-  /// that comes to the region's upper left corner.
+  /// Calls `body` with a region that has its own coordinates. `scrolled`: the point of the content at the
+  /// region's upper left corner.
   public mutating func draw(
     in rect: Rect, scrolled: Point = .zero, _ body: (inout Canvas) -> Void
   ) {
@@ -56,31 +58,32 @@ public struct Canvas: Equatable, Sendable {
     (origin, region, clip) = saved
   }
 
-  /// Puts the hardware cursor here; where it cannot be seen it is hidden.
+  /// Places the hardware cursor; outside the visible part it is hidden.
   public mutating func placeCursor(at point: Point) {
     let place = point + origin
     cursor = clip.contains(place) ? place : nil
   }
 
+  /// Hides the hardware cursor.
   public mutating func hideCursor() {
     cursor = nil
   }
 
-  /// The cell in coordinates of the current region; a blank outside of the grid.
+  /// The cell in coordinates of the current region; a blank outside the grid.
   public subscript(point: Point) -> Cell {
     let place = point + origin
     guard place.column >= 0, place.column < columns, place.row >= 0, place.row < rows else { return .blank }
     return cells[place.row * columns + place.column]
   }
 
-  /// Writes one character of any width. Half of a wide character that is cut or overwritten becomes
-  /// a space, so that columns always agree.
+  /// Writes one character of any width. If half of a wide character is clipped or overwritten, the other half
+  /// becomes a space, so that columns always agree.
   public mutating func set(_ character: Character, at point: Point, _ style: Style = .text) {
     let shown = DisplayWidth.shown(character)
     write(shown.character, width: shown.width, at: point + origin, style)
   }
 
-  /// Writes text to the right from `point`; returns the columns that it takes, drawn or not.
+  /// Writes text to the right of `point`; returns its width in columns, visible or not.
   @discardableResult
   public mutating func put(_ text: some StringProtocol, at point: Point, _ style: Style = .text) -> Int {
     var place = point + origin
@@ -92,14 +95,15 @@ public struct Canvas: Equatable, Sendable {
     return place.column - origin.column - point.column
   }
 
-  /// Writes text that ends just before column `right` of the point's row.
+  /// Writes text that ends just before the point.
   public mutating func put(_ text: some StringProtocol, endingAt point: Point, _ style: Style = .text) {
     put(text, at: Point(point.column - DisplayWidth.of(text), point.row), style)
   }
 
+  /// Fills a rectangle with a character.
   public mutating func fill(_ rect: Rect, _ character: Character = " ", _ style: Style = Style(.background)) {
     let shown = DisplayWidth.shown(character)
-    // Only what can be seen, so that filling something huge costs little.
+    // Only the visible part, so that filling something huge costs little.
     let area = rect.offset(by: origin).intersection(clip)
     for row in area.row..<area.bottom {
       for column in stride(from: area.column, to: area.right, by: shown.width) {
@@ -108,7 +112,7 @@ public struct Canvas: Equatable, Sendable {
     }
   }
 
-  /// Changes the style of what stands there already: a selection, say.
+  /// Changes the style of existing cells: a selection, for example.
   public mutating func restyle(_ rect: Rect, _ change: (inout Style) -> Void) {
     let area = rect.offset(by: origin).intersection(clip)
     for row in area.row..<area.bottom {
@@ -116,7 +120,7 @@ public struct Canvas: Equatable, Sendable {
     }
   }
 
-  /// The whole grid as lines of plain text, without spaces at their ends.
+  /// The whole grid as lines of plain text, without trailing spaces.
   public var lines: [String] {
     (0..<rows).map { row in
       var line = ""
@@ -137,15 +141,15 @@ public struct Canvas: Equatable, Sendable {
   /// The whole grid as plain text: `lines` with a line feed after each.
   public var text: String { lines.map { $0 + "\n" }.joined() }
 
-  /// The arms of the line character at a place of the grid, if it is one.
+  /// The arms of the character at a point, if it is a line character.
   func arms(at point: Point) -> Arms? {
     Arms(self[point].character)
   }
 
-  /// `place` in coordinates of the grid.
+  /// `place`: in coordinates of the grid.
   private mutating func write(_ character: Character, width: Int, at place: Point, _ style: Style) {
     guard clip.contains(place) else {
-      // Its right half alone may be seen.
+      // Only its right half may be visible.
       let right = Point(place.column + 1, place.row)
       if width == 2, clip.contains(right) { write(" ", width: 1, at: right, style) }
       return
@@ -163,7 +167,7 @@ public struct Canvas: Equatable, Sendable {
     }
   }
 
-  /// Before the cell is overwritten: its other half, if it is one of a wide character, becomes a space.
+  /// Prepares overwriting of a cell: the other half of a wide character becomes a space.
   private mutating func mend(_ index: Int) {
     switch cells[index].width {
     case 0: cells[index - 1] = Cell(" ", cells[index - 1].style)

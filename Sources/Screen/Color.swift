@@ -1,9 +1,13 @@
-/// A colour of 24 bits.
+/// A 24-bit colour.
 public struct Color: Hashable, Sendable {
+  /// 0...255.
   public var red: UInt8
+  /// 0...255.
   public var green: UInt8
+  /// 0...255.
   public var blue: UInt8
 
+  /// A colour of three components.
   public init(red: UInt8, green: UInt8, blue: UInt8) {
     self.red = red
     self.green = green
@@ -25,6 +29,7 @@ public struct Color: Hashable, Sendable {
     self.init(value)
   }
 
+  /// 0xRRGGBB.
   public var value: UInt32 { UInt32(red) << 16 | UInt32(green) << 8 | UInt32(blue) }
 
   /// `#rrggbb`.
@@ -33,7 +38,7 @@ public struct Color: Hashable, Sendable {
     return "#" + String(repeating: "0", count: 6 - digits.utf8.count) + digits
   }
 
-  /// The nearest of a terminal's 256 colours, of those that users do not change: 16…255.
+  /// The nearest of a terminal's 256 colours, without the 16 that users redefine: 16…255.
   public var index256: Int {
     let steps = [0, 95, 135, 175, 215, 255]
     func nearest(_ value: UInt8) -> Int {
@@ -46,8 +51,8 @@ public struct Color: Hashable, Sendable {
     return distance(level, level, level) < cube ? 232 + grey : 16 + 36 * r + 6 * g + b
   }
 
-  /// The nearest in kind of the eight classic colours: black, red, green, yellow, blue, magenta,
-  /// cyan, white. Hue counts for more than brightness: a dark red is red rather than black.
+  /// The most similar of the eight classic colours: black, red, green, yellow, blue, magenta, cyan, white.
+  /// Hue counts more than brightness: a dark red becomes red, not black.
   public var index8: Int {
     let high = Int(max(red, green, blue))
     let low = Int(min(red, green, blue))
@@ -63,9 +68,10 @@ public struct Color: Hashable, Sendable {
   }
 }
 
-/// What a terminal can show.
+/// Number of colours of a terminal.
 public enum ColorDepth: Int, Hashable, Sendable, Comparable {
   case monochrome, colors8, colors256, trueColor
 
+  /// Fewer colours first.
   public static func < (a: ColorDepth, b: ColorDepth) -> Bool { a.rawValue < b.rawValue }
 }

@@ -2,15 +2,18 @@
 public struct DiagramNode: Hashable, Sendable {
   /// Unique among the nodes.
   public var name: String
+  /// Size of its box, with the frame.
   public var size: Size
-  /// Rows of the input ports on the left edge and of the output ports on the right one, counted from
-  /// the box's top row.
+  /// Rows of the input ports on the left edge and of the output ports on the right one, counted from the
+  /// box's top row.
   public var inputs: [Int]
+  /// Rows of the output ports on the right edge.
   public var outputs: [Int]
-  /// Where the user put it: a column of the layout, counted from the left, and a row of a grid as high
-  /// as `DiagramOptions.gridRows`. Only the differences between places count.
+  /// The user's position: a column of the layout, counted from the left, and a row of a grid with
+  /// `DiagramOptions.gridRows` rows per step. Only the differences between places count.
   public var place: Point?
 
+  /// A node of at least 1 x 1 cells.
   public init(_ name: String, size: Size, inputs: [Int] = [], outputs: [Int] = [], place: Point? = nil) {
     self.name = name
     self.size = Size(columns: max(1, size.columns), rows: max(1, size.rows))
@@ -22,13 +25,18 @@ public struct DiagramNode: Hashable, Sendable {
 
 /// A cable from an output port to an input port, by their indices in the nodes' lists.
 public struct DiagramCable: Hashable, Sendable {
+  /// Name of the source node.
   public var source: String
+  /// Index among its outputs.
   public var output: Int
+  /// Name of the destination node.
   public var destination: String
+  /// Index among its inputs.
   public var input: Int
-  /// Known to close a cycle: it does not pull its destination to the right.
+  /// Closes a cycle, so it does not move its destination to the right.
   public var isFeedback: Bool
 
+  /// A cable between the first ports by default.
   public init(
     _ source: String, _ output: Int = 0, to destination: String, _ input: Int = 0, isFeedback: Bool = false
   ) {
@@ -40,47 +48,53 @@ public struct DiagramCable: Hashable, Sendable {
   }
 }
 
+/// Distances of a diagram.
 public struct DiagramOptions: Hashable, Sendable {
   /// Blank rows between boxes in a column.
   public var rowGap = 1
-  /// Columns between a box's edge and the first or last line of cables beside it.
+  /// Columns between a box's edge and the nearest track.
   public var margin = 3
-  /// Columns from one such line to the next.
+  /// Columns between adjacent tracks.
   public var trackPitch = 2
-  /// Rows of the grid that users place nodes on.
+  /// Rows per step of the placement grid.
   public var gridRows = 5
 
+  /// The standard distances.
   public init() {}
 }
 
-/// Boxes and cables with their places.
+/// Boxes and cables with their positions.
 public struct Diagram: Hashable, Sendable {
-  /// A cable's way: points from the source's right edge to the destination's left edge, each straight
-  /// across from or above or below the one before.
+  /// Path of a cable: points from the source's right edge to the destination's left edge, connected by
+  /// horizontal and vertical lines.
   public struct Route: Hashable, Sendable {
+    /// The points.
     public var points: [Point]
     /// Runs below all boxes, back to an earlier column.
     public var isBackward: Bool
-    /// A cell of its own just before the destination, for a mark.
+    /// A cell used by this cable alone, just before the destination, for a mark.
     public var endMark: Point
-    /// A cell in the middle of its longest straight run across.
+    /// A cell in the middle of its longest horizontal line.
     public var middleMark: Point
     /// Cables with the same source share a trunk; those with the same destination merge.
     var trunk: Int
     var target: Int
   }
 
+  /// Frames of the boxes by node name.
   public internal(set) var frames: [String: Rect] = [:]
   /// One for each cable, in the order given. A cable of an unknown node has no points.
   public internal(set) var routes: [Route] = []
+  /// Size of the whole diagram.
   public internal(set) var size = Size(columns: 0, rows: 0)
   /// Names by column, from the top.
   public internal(set) var columns: [[String]] = []
 
+  /// An empty diagram.
   public init() {}
 
-  /// Lays out nodes and routes cables. The order of the nodes decides where nothing else does.
-  /// `keeping` is the diagram before a change: what was above stays above unless that crosses cables.
+  /// Lays out nodes and routes cables. Where nothing else decides, the order of the nodes does. `keeping`:
+  /// the diagram before a change; boxes keep their vertical order unless that causes crossings.
   public init(
     nodes: [DiagramNode], cables: [DiagramCable], options: DiagramOptions = DiagramOptions(),
     keeping previous: Diagram? = nil
@@ -111,9 +125,10 @@ public struct Diagram: Hashable, Sendable {
     }
   }
 
+  /// Direction of an arrow key.
   public enum Direction: Hashable, Sendable { case left, right, up, down }
 
-  /// The node that an arrow key leads to: the nearest in that direction, straight ahead before aside.
+  /// The next node for an arrow key: the nearest in that direction; straight ahead before diagonal.
   public func neighbor(of name: String, _ direction: Direction) -> String? {
     guard let here = frames[name] else { return nil }
     if direction == .up || direction == .down {

@@ -1,8 +1,8 @@
-/// How many columns text takes on a terminal.
+/// Width of text on a terminal, in columns.
 ///
-/// A terminal knows base characters and marks that combine with them, and little else. So that no
-/// terminal and no version of it puts later text in the wrong column, text is first reduced to that:
-/// joiners, variation selectors and emoji modifiers go, control characters become visible.
+/// Terminals agree on base characters and combining marks, and on little else. Text is therefore reduced to
+/// these, so that no terminal and no version of one puts later text in the wrong column. Joiners, variation
+/// selectors and emoji modifiers are dropped, and control characters become visible.
 public enum DisplayWidth {
   /// The character as every terminal can show it, and its width: 1 or 2.
   public static func shown(_ character: Character) -> (character: Character, width: Int) {
@@ -12,7 +12,7 @@ public enum DisplayWidth {
     }
     let scalars = character.unicodeScalars
     let first = scalars.first!
-    // A mark with nothing to stand on stands on a space.
+    // A combining mark without a base gets a space.
     if isZeroWidth(first) {
       return isMark(first) ? (Character("\u{20}\(first)"), 1) : ("\u{FFFD}", 1)
     }
@@ -35,12 +35,12 @@ public enum DisplayWidth {
     return (Character(reduced), width)
   }
 
-  /// Columns that `Canvas.put` takes for the text.
+  /// Columns that `Canvas.put` uses for the text.
   public static func of(_ text: some StringProtocol) -> Int {
     text.reduce(0) { $0 + shown($1).width }
   }
 
-  /// The longest beginning of `text` that fits, with `…` as its last column if it had to be cut.
+  /// The longest prefix of `text` that fits, with `…` as its last column if it had to be cut.
   public static func truncated(_ text: String, to columns: Int) -> String {
     guard columns > 0 else { return "" }
     var used = 0
@@ -56,7 +56,7 @@ public enum DisplayWidth {
     return result
   }
 
-  /// `text` cut or filled with spaces to exactly so many columns.
+  /// `text` cut or padded with spaces to exactly this width.
   public static func padded(_ text: String, to columns: Int, right: Bool = false) -> String {
     let cut = truncated(text, to: columns)
     let fill = String(repeating: " ", count: max(0, columns - of(cut)))
@@ -89,7 +89,7 @@ public enum DisplayWidth {
     return low < wideRanges.count && wideRanges[low].contains(value)
   }
 
-  /// Scalars whose East_Asian_Width is W or F (Unicode 15), gaps of unassigned ones closed.
+  /// Scalars with East_Asian_Width W or F (Unicode 15), with gaps of unassigned ones closed.
   private static let wideRanges: [ClosedRange<UInt32>] = [
     0x1100...0x115F, 0x231A...0x231B, 0x2329...0x232A, 0x23E9...0x23EC, 0x23F0...0x23F0, 0x23F3...0x23F3,
     0x25FD...0x25FE, 0x2614...0x2615, 0x2648...0x2653, 0x267F...0x267F, 0x2693...0x2693, 0x26A1...0x26A1,

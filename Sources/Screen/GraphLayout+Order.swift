@@ -1,5 +1,5 @@
 extension GraphLayout {
-  /// Orders each column so that few cables cross. An order is only changed for fewer crossings.
+  /// Orders each column so that few cables cross. The order changes only if that reduces crossings.
   mutating func order(keeping previous: Diagram?) {
     let links = links()
     arrangeFirst(links, keeping: previous)
@@ -23,7 +23,7 @@ extension GraphLayout {
     for index in items.indices { restorePlaces(index) }
   }
 
-  /// Nodes as they were or as given; passes beside what they come from.
+  /// Initial order: nodes as before, or as given; each pass beside its source.
   private mutating func arrangeFirst(_ links: [[Link]], keeping previous: Diagram?) {
     for index in items.indices {
       var nodesHere: [Int] = []
@@ -32,7 +32,7 @@ extension GraphLayout {
         if case .node(let node) = item { nodesHere.append(node) } else { passes.append(item) }
       }
       if let previous {
-        // Known nodes keep their order; new ones stay after the known one that they follow.
+        // Known nodes keep their order; each new one follows its known predecessor.
         let known = nodesHere.filter { previous.frames[nodes[$0].name] != nil }
           .sorted { middle($0, previous) < middle($1, previous) }
         var result = known
@@ -44,7 +44,7 @@ extension GraphLayout {
         nodesHere = result
       }
       var result = nodesHere.map { Item.node($0) }
-      // A pass starts where its source stands, relative to the rest of that column.
+      // A pass starts at the relative height of its source in the previous column.
       for pass in passes {
         guard index > 0, let link = links[index - 1].first(where: { $0.right == pass }),
           let row = items[index - 1].firstIndex(of: link.left)
@@ -63,7 +63,7 @@ extension GraphLayout {
     diagram.frames[nodes[node].name].map { $0.row * 2 + $0.rows } ?? 0
   }
 
-  /// Position of a port in its column: the item's index and how far down the item it is.
+  /// Position of a port in its column: the item's index plus the port's relative height.
   private func position(_ row: Int, of item: Item, at index: Int) -> Double {
     Double(index) + (Double(row) + 0.5) / Double(height(item))
   }
@@ -72,8 +72,8 @@ extension GraphLayout {
     Dictionary(uniqueKeysWithValues: column.enumerated().map { ($0.element, $0.offset) })
   }
 
-  /// Sorts a column by the medians of its neighbours in the one before or after; items without
-  /// neighbours stay where they are.
+  /// Sorts a column by the medians of its neighbours in the column before or after; items without neighbours
+  /// stay.
   private func sort(_ columns: inout [[Item]], _ column: Int, _ links: [[Link]], fromLeft: Bool) {
     let other = fromLeft ? column - 1 : column + 1
     guard columns.indices.contains(other) else { return }
@@ -94,8 +94,7 @@ extension GraphLayout {
     for (slot, entry) in zip(slots, sorted) { columns[column][slot] = entry.item }
   }
 
-  /// The middle value, or the two middle ones weighted towards the side where values are denser
-  /// (Gansner et al.).
+  /// The median; of an even number, the two middle values weighted towards the denser side (Gansner et al.).
   private func median(_ values: [Double]) -> Double {
     let middle = values.count / 2
     if values.count % 2 == 1 { return values[middle] }
@@ -106,7 +105,7 @@ extension GraphLayout {
     return (values[middle - 1] * right + values[middle] * left) / (left + right)
   }
 
-  /// Exchanges neighbours in a column while that makes fewer crossings.
+  /// Swaps neighbours in a column as long as that reduces crossings.
   private func exchange(_ columns: inout [[Item]], _ links: [[Link]]) {
     for _ in 0..<4 {
       var isBetter = false
@@ -129,7 +128,7 @@ extension GraphLayout {
     }
   }
 
-  /// Positions that each item of a column leads to in the neighbouring column.
+  /// Positions in the neighbouring column that each item of a column is connected to.
   private func ends(_ links: [Link], _ places: [Item: Int], atRight: Bool) -> [Item: [Double]] {
     var result: [Item: [Double]] = [:]
     for link in links {
@@ -140,7 +139,7 @@ extension GraphLayout {
     return result
   }
 
-  /// Crossings between the lines of two items if the first stands above the second.
+  /// Number of crossings between the lines of two items if the first stands above the second.
   private func crossings(_ above: [Double]?, _ below: [Double]?) -> Int {
     guard let above, let below else { return 0 }
     return above.reduce(0) { sum, a in sum + below.count { $0 < a } }
@@ -157,7 +156,7 @@ extension GraphLayout {
           position(line.rightRow, of: line.right, at: right[line.right] ?? 0)
         )
       }.sorted { $0 < $1 }
-      // Inversions, by insertion into a sorted list.
+      // Counts inversions by insertion into a sorted list.
       var seen: [Double] = []
       for (_, value) in ordered {
         var low = 0
@@ -173,7 +172,7 @@ extension GraphLayout {
     return total
   }
 
-  /// Placed nodes stand in the order of their rows, in the slots that the sweeps gave to them.
+  /// Sorts the placed nodes by their rows, within the slots that the sweeps gave them.
   private mutating func restorePlaces(_ column: Int) {
     func row(_ item: Item) -> Int? {
       if case .node(let node) = item { nodes[node].place?.row } else { nil }

@@ -1,5 +1,5 @@
 extension GraphLayout {
-  /// Gives every item its top row so that cables run straight where they can; the topmost is 0.
+  /// Assigns a top row to every item so that cables are straight where possible; the topmost row is 0.
   mutating func assignRows() {
     let links = links()
     rows = items.map { column in
@@ -13,7 +13,7 @@ extension GraphLayout {
       let isForward = pass % 2 == 0
       for step in items.indices {
         let column = isForward ? step : items.count - 1 - step
-        // The last two passes listen to both sides.
+        // The last two passes consider both sides.
         settle(column, links, left: isForward || pass >= 6, right: !isForward || pass >= 6)
       }
     }
@@ -21,14 +21,14 @@ extension GraphLayout {
     for index in rows.indices { rows[index] = rows[index].map { $0 - top } }
   }
 
-  /// Rows from the top of one item to the top of the next, at least.
+  /// Minimum distance between the tops of two adjacent items, in rows.
   private func separation(_ above: Item, _ below: Item) -> Int {
     if case .node = above, case .node = below { return height(above) + options.rowGap }
     return height(above)
   }
 
-  /// How much each item of a column insists on its row. A node that comes earlier in the patch
-  /// outweighs all later ones, so that adding a node does not move those that were there.
+  /// Weight of each item of a column for keeping its row. A node that comes earlier in the patch outweighs
+  /// all later ones, so that adding a node does not move existing ones.
   private func weights(_ column: [Item]) -> [Double] {
     let order = column.indices.sorted { a, b in
       switch (column[a], column[b]) {
@@ -40,18 +40,18 @@ extension GraphLayout {
     }
     var weights = Array(repeating: 0.0, count: column.count)
     for (rank, index) in order.enumerated() {
-      // The last ones of long columns are equals: smaller weights would vanish beside the first.
+      // The last items of long columns have equal weights: smaller ones would vanish beside the first.
       weights[index] = 1 / Double(1 << (6 * min(rank, 8)))
       if case .node(let node) = column[index], nodes[node].place != nil { weights[index] = 1e6 }
     }
     return weights
   }
 
-  /// Moves a column's items towards the rows where their cables are straight, without changing their
-  /// order: isotonic regression by pooling adjacent violators.
+  /// Moves a column's items towards the rows where their cables are straight, in unchanged order: isotonic
+  /// regression by pooling adjacent violators.
   private mutating func settle(_ column: Int, _ links: [[Link]], left: Bool, right: Bool) {
-    // Of several neighbours the one that comes earliest in the patch counts: the main line stays
-    // straight, and what is added later stands aside.
+    // Of several neighbours, the earliest in the patch counts: the main line stays straight, and later
+    // additions stand aside.
     var wishes: [Item: (rank: Int, row: Int)] = [:]
     func note(_ item: Item, _ neighbor: Item, _ row: Int) {
       let rank =

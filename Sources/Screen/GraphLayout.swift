@@ -1,19 +1,19 @@
-/// Columns, order and rows of boxes: layered drawing after Sugiyama, Tagawa and Toda, "Methods for
-/// Visual Understanding of Hierarchical System Structures" (1981). Columns by longest paths, crossings
-/// reduced by median sweeps with exchanges of neighbours (Gansner et al., "A Technique for Drawing
-/// Directed Graphs", 1993), rows by isotonic regression, so that cables run straight where they can.
+/// Columns, order and rows of boxes: layered drawing after Sugiyama, Tagawa and Toda, "Methods for Visual
+/// Understanding of Hierarchical System Structures" (1981). Columns follow from longest paths. Crossings are
+/// reduced by median sweeps with swaps of neighbours (Gansner et al., "A Technique for Drawing Directed
+/// Graphs", 1993). Rows follow from isotonic regression, so that cables are straight where possible.
 struct GraphLayout {
-  /// What takes up rows in a column: a box, or a trunk on its way to a later column.
+  /// An item of a column: a box, or a trunk that passes on its way to a later column.
   enum Item: Hashable {
     case node(Int)
     case pass(Int)
   }
 
-  /// Everything that leaves one port.
+  /// All cables that leave one port.
   struct Trunk {
     var node: Int
     var row: Int
-    /// Cables by index.
+    /// Indices of its cables.
     var cables: [Int] = []
   }
 
@@ -24,17 +24,17 @@ struct GraphLayout {
 
   let nodes: [DiagramNode]
   let options: DiagramOptions
-  /// Nil for a cable of an unknown node.
+  /// nil for a cable of an unknown node.
   var ends: [(source: End, destination: End, trunk: Int)?] = []
   var trunks: [Trunk] = []
-  /// Column of each node, from 0, without empty ones.
+  /// Column of each node, from 0, without empty columns.
   var column: [Int] = []
   /// Items by column, from the top.
   var items: [[Item]] = []
   /// Top row of each item, aligned with `items`.
   var rows: [[Int]] = []
 
-  /// Cables known to close a cycle.
+  /// Cables that close a cycle.
   private var feedback: Set<Int> = []
 
   init(nodes: [DiagramNode], cables: [DiagramCable], options: DiagramOptions) {
@@ -54,7 +54,7 @@ struct GraphLayout {
       }
       let source = End(node: from, row: row(nodes[from].outputs, cable.output, from))
       let destination = End(node: to, row: row(nodes[to].inputs, cable.input, to))
-      // Ports that share a row share their trunk: their lines could not be told apart anyway.
+      // Ports on a common row share a trunk, since their lines would coincide anyway.
       let key = Point(source.node, source.row)
       let trunk = trunkOf[key] ?? trunks.count
       if trunk == trunks.count {
@@ -91,7 +91,7 @@ struct GraphLayout {
         if waiting[successor] == 0 { order.append(successor) }
       }
     }
-    // What only feeds others stands right before them: a modulator beside what it modulates.
+    // A node without inputs stands right before the first node that it feeds: a modulator beside its target.
     for node in order.reversed() where !hasInput[node] && nodes[node].place == nil {
       if let nearest = successors[node].map({ column[$0] }).min() {
         column[node] = max(column[node], nearest - 1)
@@ -102,8 +102,8 @@ struct GraphLayout {
     column = column.map { compact[$0] ?? 0 }
   }
 
-  /// Finds the cables to reverse: those that lead back to a node on the way to themselves, walking
-  /// from the nodes without inputs in the order given.
+  /// Finds the cables to reverse: the back edges of a depth-first search from the nodes without inputs, in
+  /// the order given.
   private mutating func breakCycles() {
     var leaving = Array(repeating: [(cable: Int, to: Int)](), count: nodes.count)
     var isFed = Array(repeating: false, count: nodes.count)
@@ -115,7 +115,7 @@ struct GraphLayout {
     enum Mark { case fresh, onWay, done }
     var marks = Array(repeating: Mark.fresh, count: nodes.count)
     for start in nodes.indices.filter({ !isFed[$0] }) + Array(nodes.indices) where marks[start] == .fresh {
-      // A stack of its own: chains may be long.
+      // An explicit stack, since chains may be long.
       var way: [(node: Int, next: Int)] = [(start, 0)]
       marks[start] = .onWay
       while let (node, next) = way.last {
@@ -137,13 +137,13 @@ struct GraphLayout {
     }
   }
 
-  /// Whether the cable leads to its own or an earlier column.
+  /// True when the cable leads to its own or an earlier column.
   func isBackward(_ cable: Int) -> Bool {
     guard let end = ends[cable] else { return false }
     return column[end.destination.node] <= column[end.source.node]
   }
 
-  /// Gives every trunk a row in the columns that it passes on its way.
+  /// Gives every trunk a pass item in each column between its ends.
   mutating func insertPasses() {
     items = Array(repeating: [], count: (column.max() ?? -1) + 1)
     for node in nodes.indices { items[column[node]].append(.node(node)) }
@@ -163,7 +163,7 @@ struct GraphLayout {
 
   // MARK: Neighbours
 
-  /// A line from an item of one column to one of the next; rows within the items.
+  /// A line from an item of one column to one of the next; rows are relative to the items.
   struct Link {
     var left: Item
     var leftRow: Int

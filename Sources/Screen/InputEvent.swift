@@ -1,29 +1,33 @@
-/// What comes in from the terminal.
+/// An input event from the terminal.
 public enum InputEvent: Hashable, Sendable {
   case key(KeyStroke)
   /// Bracketed paste: text that was not typed; line ends are line feeds.
   case paste(String)
   case mouse(MouseEvent)
-  /// The terminal has another size, or its content must be drawn anew.
+  /// The terminal was resized, or must be redrawn.
   case resize(columns: Int, rows: Int)
-  /// The terminal's window gained or lost the keyboard.
+  /// The terminal's window gained or lost the keyboard focus.
   case focus(Bool)
-  /// SIGTERM, SIGINT, SIGHUP or SIGQUIT asks the program to end; if it has not ended the terminal's
-  /// session 0.65 s later, or a second signal comes, it is ended.
+  /// SIGTERM, SIGINT, SIGHUP or SIGQUIT asks the program to end. If it has not closed the terminal after 0.65
+  /// s, or on a second signal, it is killed.
   case terminate(signal: Int32)
 }
 
-/// A key going down, repeating or coming up.
+/// A key press, repeat or release.
 public struct KeyStroke: Hashable, Sendable {
+  /// Kind of key event.
   public enum Action: Hashable, Sendable { case press, `repeat`, release }
 
+  /// The key with its modifiers.
   public var key: Key
+  /// Press, repeat or release.
   public var action: Action
-  /// The key's place, as the character that it types unshifted on a US layout, if the terminal tells;
-  /// otherwise that of the user's own layout. A release has the same as its press, whatever modifiers
-  /// changed meanwhile.
+  /// Physical position of the key, as the unshifted character on a US layout if the terminal reports it;
+  /// otherwise on the user's own layout. A release has the same value as its press, even if modifiers changed
+  /// meanwhile.
   public var place: Character?
 
+  /// Without `place`, the key's own character counts.
   public init(_ key: Key, _ action: Action = .press, place: Character? = nil) {
     self.key = key
     self.action = action
@@ -34,19 +38,27 @@ public struct KeyStroke: Hashable, Sendable {
   }
 }
 
-/// A button, a movement with a button down, or the wheel, at a cell.
+/// A mouse button, a drag, a movement, or the wheel, at a cell.
 public struct MouseEvent: Hashable, Sendable {
+  /// Kind of mouse event.
   public enum Action: Hashable, Sendable { case press, release, drag, move, wheel }
+  /// A mouse button.
   public enum Button: Hashable, Sendable { case none, left, middle, right, other(Int) }
 
+  /// Kind of the event.
   public var action: Action
+  /// Button concerned.
   public var button: Button
+  /// Cell of the pointer.
   public var point: Point
-  /// The wheel: -1 up or left, 1 down or right; 0 otherwise.
+  /// Wheel: -1 up or left, 1 down or right; 0 otherwise.
   public var wheelRows: Int
+  /// Horizontal wheel, likewise.
   public var wheelColumns: Int
+  /// Modifier keys held.
   public var modifiers: Key.Modifiers
 
+  /// A mouse event at a cell.
   public init(
     _ action: Action, _ button: Button = .none, at point: Point, wheelRows: Int = 0, wheelColumns: Int = 0,
     modifiers: Key.Modifiers = []

@@ -1,8 +1,9 @@
 /// A key with its modifiers, named as in keymaps: `a`, `A`, `ctrl-r`, `alt-x`, `shift-tab`, `F2`, `space`.
 ///
-/// A character is the one that is typed, so shift is part of it (`A`, not `shift-a`), except with ctrl,
-/// where letters are small and shift is named: `ctrl-shift-r`.
+/// A character is the typed one, so shift is part of it (`A`, not `shift-a`). With ctrl, letters are lower
+/// case and shift is named: `ctrl-shift-r`.
 public struct Key: Hashable, Sendable {
+  /// A key without modifiers.
   public enum Code: Hashable, Sendable {
     case character(Character)
     case enter, tab, escape, backspace
@@ -10,19 +11,28 @@ public struct Key: Hashable, Sendable {
     case function(Int)
   }
 
+  /// Modifier keys.
   public struct Modifiers: OptionSet, Hashable, Sendable {
+    /// Bit mask.
     public var rawValue: UInt8
+    /// Modifiers of a bit mask.
     public init(rawValue: UInt8) { self.rawValue = rawValue }
+    /// Shift.
     public static let shift = Modifiers(rawValue: 1)
+    /// Alt or Meta.
     public static let alt = Modifiers(rawValue: 2)
+    /// Ctrl.
     public static let ctrl = Modifiers(rawValue: 4)
+    /// Super.
     public static let `super` = Modifiers(rawValue: 8)
   }
 
+  /// The key.
   public let code: Code
+  /// Modifiers held with the key.
   public let modifiers: Modifiers
 
-  /// In the form that the type's description gives, whatever mix of shift and capitals is asked for.
+  /// Normalised as described above, whatever mix of shift and capitals is given.
   public init(_ code: Code, _ modifiers: Modifiers = []) {
     guard case .character(let character) = code else {
       self.code = code
@@ -32,7 +42,7 @@ public struct Key: Hashable, Sendable {
     if modifiers.contains(.ctrl) {
       let small = character.lowercased()
       self.code = .character(small.count == 1 ? small.first ?? character : character)
-      // A terminal that cannot tell says neither; one that can says shift.
+      // Symbols with ctrl keep shift if the terminal reports it.
       self.modifiers = modifiers
     } else {
       let large = modifiers.contains(.shift) ? character.uppercased() : String(character)
@@ -41,7 +51,7 @@ public struct Key: Hashable, Sendable {
     }
   }
 
-  /// What the key types into a text field: nil for control keys.
+  /// The text that the key types: nil for control keys.
   public var text: Character? {
     guard case .character(let character) = code, modifiers.isEmpty else { return nil }
     return character
@@ -49,7 +59,7 @@ public struct Key: Hashable, Sendable {
 }
 
 extension Key: CustomStringConvertible, ExpressibleByStringLiteral {
-  /// The name, as keymaps have it.
+  /// The name in keymaps.
   public var description: String {
     var prefix = ""
     if modifiers.contains(.super) { prefix += "super-" }
@@ -68,7 +78,7 @@ extension Key: CustomStringConvertible, ExpressibleByStringLiteral {
   public init?(name: some StringProtocol) {
     var rest = Substring(name)
     var modifiers: Modifiers = []
-    // A lone "-" is the key; "ctrl--" is ctrl and that key.
+    // A lone "-" is the key itself; "ctrl--" is ctrl with that key.
     while rest.count > 1, let dash = rest.dropFirst().firstIndex(of: "-") {
       switch rest[..<dash].lowercased() {
       case "ctrl", "control": modifiers.insert(.ctrl)
@@ -83,7 +93,7 @@ extension Key: CustomStringConvertible, ExpressibleByStringLiteral {
     self.init(code, modifiers)
   }
 
-  /// For names written in the program; an unknown one becomes a key that nothing sends.
+  /// A literal name in the program; an unknown one becomes a key that nothing sends.
   public init(stringLiteral name: String) {
     self = Key(name: name) ?? Key(.function(0))
   }

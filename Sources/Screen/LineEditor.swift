@@ -1,20 +1,22 @@
-/// The state of a line of text that is being edited, with its history: the prompt without its looks.
+/// State of a line editor with history: the prompt without its appearance.
 public struct LineEditor: Hashable, Sendable {
+  /// The text, character by character.
   public private(set) var characters: [Character] = []
-  /// Characters before the cursor, 0…count.
+  /// Number of characters before the cursor, 0…count.
   public private(set) var cursor = 0
-  /// Lines entered before, oldest first, without neighbours that are equal.
+  /// Lines entered before, oldest first, without adjacent duplicates.
   public private(set) var history: [String]
-  /// Entries that are kept.
+  /// Maximum number of history entries.
   public var historyLimit = 1000
 
-  /// Where in the history the user stands; nil on the line itself.
+  /// Index of the history entry shown; nil: the new line.
   private var place: Int?
-  /// The line that was being typed when the user went into the history.
+  /// The new line, while a history entry is shown.
   private var draft: [Character] = []
-  /// What was deleted last by word or to an end of the line.
+  /// Text deleted last by word or to an end of the line.
   private var killed: [Character] = []
 
+  /// An editor with this text.
   public init(_ text: String = "", history: [String] = []) {
     self.history = history
     self.text = text
@@ -30,12 +32,14 @@ public struct LineEditor: Hashable, Sendable {
     }
   }
 
+  /// True when there is no text.
   public var isEmpty: Bool { characters.isEmpty }
+  /// The text before the cursor.
   public var textBeforeCursor: String { String(characters[..<cursor]) }
 
   // MARK: Editing
 
-  /// Line ends become spaces.
+  /// Inserts at the cursor; line ends become spaces.
   public mutating func insert(_ text: String) {
     let added = text.map { $0.isNewline ? " " : $0 }
     characters.insert(contentsOf: added, at: cursor)
@@ -43,7 +47,7 @@ public struct LineEditor: Hashable, Sendable {
     rejoin()
   }
 
-  /// A mark that came to stand after a base makes one character with it.
+  /// A combining mark inserted after a base joins it as one character.
   private mutating func rejoin() {
     let whole = Array(String(characters))
     guard whole.count != characters.count else { return }
@@ -51,7 +55,7 @@ public struct LineEditor: Hashable, Sendable {
     characters = whole
   }
 
-  /// Puts `text` in the place of the last `count` characters before the cursor: a completion.
+  /// Replaces the last `count` characters before the cursor: a completion.
   public mutating func replaceBeforeCursor(_ count: Int, with text: String) {
     let start = max(0, cursor - max(0, count))
     characters.removeSubrange(start..<cursor)
@@ -59,6 +63,7 @@ public struct LineEditor: Hashable, Sendable {
     insert(text)
   }
 
+  /// Deletes the character before the cursor.
   public mutating func deleteBackward() {
     guard cursor > 0 else { return }
     cursor -= 1
@@ -66,21 +71,26 @@ public struct LineEditor: Hashable, Sendable {
     rejoin()
   }
 
+  /// Deletes the character at the cursor.
   public mutating func deleteForward() {
     guard cursor < characters.count else { return }
     characters.remove(at: cursor)
     rejoin()
   }
 
+  /// Deletes to the start of the word.
   public mutating func deleteWordBackward() { kill(wordStart..<cursor) }
+  /// Deletes to the end of the word.
   public mutating func deleteWordForward() { kill(cursor..<wordEnd) }
+  /// Deletes to the start of the line.
   public mutating func deleteToStart() { kill(0..<cursor) }
+  /// Deletes to the end of the line.
   public mutating func deleteToEnd() { kill(cursor..<characters.count) }
 
-  /// Puts back what was deleted last by word or to an end.
+  /// Inserts the text deleted last by word or to an end.
   public mutating func yank() { insert(String(killed)) }
 
-  /// Exchanges the two characters around the cursor.
+  /// Swaps the two characters around the cursor.
   public mutating func transpose() {
     guard cursor > 0, characters.count > 1 else { return }
     if cursor == characters.count { cursor -= 1 }
@@ -99,11 +109,17 @@ public struct LineEditor: Hashable, Sendable {
 
   // MARK: Moving
 
+  /// Moves the cursor one character left.
   public mutating func moveLeft() { cursor = max(0, cursor - 1) }
+  /// Moves the cursor one character right.
   public mutating func moveRight() { cursor = min(characters.count, cursor + 1) }
+  /// Moves the cursor to the start.
   public mutating func moveToStart() { cursor = 0 }
+  /// Moves the cursor to the end.
   public mutating func moveToEnd() { cursor = characters.count }
+  /// Moves the cursor to the start of the word.
   public mutating func moveWordLeft() { cursor = wordStart }
+  /// Moves the cursor to the end of the word.
   public mutating func moveWordRight() { cursor = wordEnd }
 
   private static func isWord(_ character: Character) -> Bool { character.isLetter || character.isNumber }
@@ -124,7 +140,7 @@ public struct LineEditor: Hashable, Sendable {
 
   // MARK: History
 
-  /// The next older line that begins as the one being typed does.
+  /// Shows the next older line with the prefix typed so far.
   public mutating func historyUp() {
     if place == nil { draft = characters }
     let prefix = String(draft)
@@ -133,7 +149,7 @@ public struct LineEditor: Hashable, Sendable {
     show(found)
   }
 
-  /// The next newer such line, and at last the one being typed.
+  /// Shows the next newer such line, and finally the new line.
   public mutating func historyDown() {
     guard let place else { return }
     let prefix = String(draft)
@@ -160,8 +176,7 @@ public struct LineEditor: Hashable, Sendable {
 
   // MARK: Input
 
-  /// Does what lines of text everywhere do with this event; false if that is nothing. Enter, tab and
-  /// escape are the caller's.
+  /// Handles the usual editing keys; false for other events. Enter, tab and escape are left to the caller.
   @discardableResult
   public mutating func handle(_ event: InputEvent) -> Bool {
     switch event {
@@ -202,15 +217,15 @@ public struct LineEditor: Hashable, Sendable {
     return true
   }
 
-  /// A line from the history that is changed becomes the line being typed.
+  /// An edited history entry becomes the new line.
   private mutating func edited(_ change: (inout LineEditor) -> Void) {
     change(&self)
     place = nil
   }
 
-  // MARK: Looks
+  // MARK: Appearance
 
-  /// The part of the line to show in so many columns, and the column of the cursor in it, 0..<columns.
+  /// The part of the line that fits this width, and the cursor's column in it, 0..<columns.
   public func window(columns: Int) -> (text: String, cursor: Int) {
     guard columns > 0 else { return ("", 0) }
     var start = cursor

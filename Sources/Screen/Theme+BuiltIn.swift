@@ -1,5 +1,5 @@
 extension Theme {
-  /// Calm on black-blue: everything recedes but the focus (gold), what sounds (green) and trouble (red).
+  /// Dark: subdued on black-blue, except for the focus (gold), sounding nodes (green) and errors (red).
   public static let dark = colored(
     name: "dark",
     Palette(
@@ -21,7 +21,7 @@ extension Theme {
       selection: 0xD9E3EF,
       onStrong: 0xFFFFFF, keyWhite: 0xFFFFFF, keyBlack: 0x2B3038))
 
-  /// No colours: bold, underlined, reversed and dim say it all.
+  /// Without colours: bold, underlined, reversed and dim carry the meaning.
   public static let monochrome = Theme(
     name: "monochrome",
     paints: [

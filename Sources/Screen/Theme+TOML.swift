@@ -1,11 +1,15 @@
 import TOMLKit
 
-/// What is wrong with a theme file, and where: `line` counts from 1.
+/// An error in a theme file; `line` counts from 1.
 public struct ThemeProblem: Error, Hashable, Sendable, CustomStringConvertible {
+  /// Name of the file.
   public var file: String
+  /// Line, from 1.
   public var line: Int
+  /// Description of the error.
   public var message: String
 
+  /// `FILE:LINE: error: message`.
   public var description: String { "\(file):\(line): error: \(message)" }
 }
 
@@ -19,9 +23,9 @@ extension Theme {
   /// value = "gold"               # a foreground alone
   /// frame-focused = { fg = "gold", bg = "#101010", bold = true }    # also underline, reverse, dim
   /// ```
-  /// `inherited` finds the theme that another is built on; the built-in ones are always found.
-  /// All problems are reported, not just the first: unknown keys, missing keys, unknown colours. The
-  /// theme is as complete as what was right allows; nil if the file is not TOML at all.
+  /// `inherited` finds the theme that this one inherits from; the built-in ones are always found. All errors
+  /// are reported, not just the first: unknown keys, missing keys, unknown colours. Valid entries of a file
+  /// with errors are used; nil if the file is not TOML at all.
   public static func read(
     _ text: String, file: String, name: String, inherited: (String) -> Theme? = { _ in nil }
   ) -> (theme: Theme?, problems: [ThemeProblem]) {
@@ -37,7 +41,7 @@ extension Theme {
     )
   }
 
-  /// The theme as a file that `read` reads back to the same.
+  /// The theme as a file that `read` reads back unchanged.
   public var toml: String {
     func quoted(_ paint: Paint) -> String {
       let flags = ThemeReader.flags.filter { paint.attributes.contains($0.flag) }
@@ -157,7 +161,7 @@ private struct ThemeReader {
     return "; did you mean `\(near.0)`?"
   }
 
-  /// Edits that make one text from the other (Levenshtein).
+  /// Edit distance (Levenshtein).
   private static func distance(_ a: String, _ b: String) -> Int {
     let b = Array(b)
     var row = Array(0...b.count)
@@ -174,7 +178,7 @@ private struct ThemeReader {
   }
 }
 
-/// The lines on which keys of a TOML text stand: TOMLKit tells places of syntax errors only.
+/// Line numbers of the keys in a TOML text: TOMLKit reports places of syntax errors only.
 private struct KeyLines {
   private var lines: [String: Int] = [:]
 
@@ -192,7 +196,7 @@ private struct KeyLines {
     }
   }
 
-  /// The line of `a.b`, of `a` if that is nowhere (`styles = { … }` on one line, say), or the first.
+  /// Line of `a.b`; otherwise of `a` (for `styles = { … }` on one line, for example); otherwise 1.
   func line(of path: String) -> Int {
     if let line = lines[path] { return line }
     guard let dot = path.lastIndex(of: ".") else { return 1 }

@@ -1,10 +1,14 @@
-/// What a theme gives for one key; what it leaves out comes from `text` and `background`, and what
-/// those leave out from the terminal's own colours.
+/// Colours and attributes of one theme key. Missing colours come from `text` and `background`, and otherwise
+/// from the terminal's own colours.
 public struct Paint: Hashable, Sendable {
+  /// Foreground; nil: that of `text`.
   public var foreground: Color?
+  /// Background; nil: that of `background`.
   public var background: Color?
+  /// Text attributes.
   public var attributes: Style.Attributes
 
+  /// Colours and attributes; nil for inherited ones.
   public init(_ foreground: Color? = nil, on background: Color? = nil, _ attributes: Style.Attributes = []) {
     self.foreground = foreground
     self.background = background
@@ -14,24 +18,26 @@ public struct Paint: Hashable, Sendable {
 
 /// Colours and attributes for every theme key.
 public struct Theme: Hashable, Sendable {
+  /// Name of the theme.
   public var name: String
   /// Every key is present.
   public private(set) var paints: [ThemeKey: Paint]
 
-  /// Keys that `paints` lacks look like plain text.
+  /// Missing keys look like plain text.
   public init(name: String, paints: [ThemeKey: Paint]) {
     self.name = name
     self.paints = paints
     for key in ThemeKey.allCases where paints[key] == nil { self.paints[key] = Paint() }
   }
 
+  /// Appearance of a key.
   public subscript(key: ThemeKey) -> Paint {
     get { paints[key] ?? Paint() }
     set { paints[key] = newValue }
   }
 
-  /// What a style looks like on a terminal with so many colours. Without colours the monochrome theme
-  /// speaks, so that nothing is said by colour alone.
+  /// Appearance of a style on a terminal of this colour depth. Without colours the monochrome theme applies,
+  /// so that no meaning depends on colour alone.
   public func paint(for style: Style, depth: ColorDepth = .trueColor) -> Paint {
     if depth == .monochrome && !isMonochrome { return Theme.monochrome.paint(for: style, depth: depth) }
     let own = self[style.key]
@@ -40,11 +46,11 @@ public struct Theme: Hashable, Sendable {
       own.foreground ?? self[.text].foreground,
       on: ground?.background ?? own.background ?? self[.background].background,
       own.attributes.union(style.attributes)
-        // A ground that shows by being reversed or underlined still does.
+        // A background shown by reversing or underlining is kept.
         .union(ground?.attributes.intersection([.reverse, .underline]) ?? []))
   }
 
-  /// Whether it has no colours at all.
+  /// True when it has no colours at all.
   public var isMonochrome: Bool {
     paints.values.allSatisfy { $0.foreground == nil && $0.background == nil }
   }
@@ -52,5 +58,6 @@ public struct Theme: Hashable, Sendable {
   /// The themes that need no file.
   public static let builtIn: [Theme] = [.dark, .light, .monochrome]
 
+  /// The built-in theme of that name.
   public static func builtIn(named name: String) -> Theme? { builtIn.first { $0.name == name } }
 }

@@ -2,11 +2,11 @@
 public enum ThemeKey: String, Hashable, Sendable, CaseIterable {
   // Text
   case background, text, dim, header, title, value, unit, kind, hint, link
-  /// The focus.
+  /// The focused element.
   case accent
-  /// What sounds.
+  /// Sounding nodes.
   case sounding
-  /// What is wrong: faults, missing files, unknown kinds.
+  /// Errors: faults, missing files, unknown kinds.
   case trouble
   case warning
   case selection, match

@@ -1,14 +1,15 @@
 import TOMLKit
 
-/// Why a text is no TOML: `line` counts from 1.
+/// A syntax error in TOML; `line` counts from 1.
 package struct TomlFault: Error, CustomStringConvertible {
   package var line: Int
   package var description: String
 }
 
-/// TOML as the themes and keymaps of users have it.
+/// TOML as used in the user's themes and keymaps.
 package enum TomlText {
-  /// The table that the text is. What the library would end the program at, or pass over, is found first.
+  /// The parsed table. Input that would crash the library, or that it would accept silently, is rejected
+  /// first.
   package static func table(_ text: String) throws(TomlFault) -> TOMLTable {
     if let line = line(withNamelessTable: text) {
       throw TomlFault(line: line, description: "a table's name is missing after `[`")
@@ -30,8 +31,8 @@ package enum TomlText {
     }
   }
 
-  /// The first line with a `[` that neither a name nor `]` follows: toml++ 3.4 takes for granted that one does, and
-  /// aborts where it is wrong.
+  /// The first line with a `[` followed by neither a name nor `]`: toml++ 3.4 assumes one of them, and aborts
+  /// otherwise.
   private static func line(withNamelessTable text: String) -> Int? {
     var line = 1
     var isAtStart = true
@@ -50,8 +51,8 @@ package enum TomlText {
     return nil
   }
 
-  /// The first line with a `[` behind something else, or with three quotes: toml++ 3.4 aborts at `[}` as well, and
-  /// nothing here is a list.
+  /// The first line with a `[` after other text, or with three quotes: toml++ 3.4 aborts at `[}` too, and
+  /// themes and keymaps have no lists.
   private static func line(withList text: String) -> Int? {
     let bytes = Array(text.utf8)
     var line = 1

@@ -1,9 +1,9 @@
 import Engine
 
-// The log of edits, for people and for programs.
+// Formatting of the edit log, for people and for programs.
 
 extension Printout {
-  /// `residue -131.0 dBFS, step -48.2 dB`: what the edit added to the steady signal.
+  /// `residue -131.0 dBFS, step -48.2 dB`: the excess over the steady signal.
   public static func figures(of edit: EditEntry) -> String {
     guard edit.isMeasured else { return "not measured" }
     if edit.residue == 0, edit.step == 0 { return "nothing above the steady signal" }
@@ -11,8 +11,8 @@ extension Printout {
   }
 
   /// An array with an object for each edit: `line`, `time` (seconds), `fade` (seconds), `step` (dB of full
-  /// scale, largest difference of two successive samples beyond the steady signal's) and `residue` (dBFS,
-  /// peak above 5 kHz beyond the steady signal's), "-inf" for none, null where it was not measured.
+  /// scale: largest sample-to-sample difference beyond the steady signal's) and `residue` (dBFS: peak above 5
+  /// kHz beyond the steady signal's). "-inf" for none, null if not measured.
   public static func json(_ edits: [EditEntry], rate: Double) -> JSON {
     .array(
       edits.map { edit in

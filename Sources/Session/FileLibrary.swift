@@ -6,11 +6,11 @@ import Realtime
 import Sampler
 import Synchronization
 
-/// A file that a node wants to play.
+/// A file requested by a node.
 struct FileWish: Hashable, Sendable {
   enum Purpose: Hashable, Sendable {
     case instrument
-    /// Converted to so many frames a second.
+    /// Converted to this sample rate, Hz.
     case audio(rate: Double)
   }
 
@@ -18,21 +18,21 @@ struct FileWish: Hashable, Sendable {
   var purpose: Purpose
 }
 
-/// How a node wants its instrument tuned.
+/// A tuning requested by a node.
 struct TuningWish: Hashable, Sendable {
   var scale: String?
   var keyMap: String?
 }
 
-/// When and how large: whether a file is still what it was.
+/// Modification time and size of a file, to detect changes.
 struct FileStamp: Hashable, Sendable {
   var seconds: Int
   var nanoseconds: Int
   var size: Int
-  /// A file that was replaced as a whole is another one.
+  /// Changes when a file is replaced as a whole.
   var inode: UInt
 
-  /// Of no file.
+  /// Stamp of a missing file.
   static let none = FileStamp()
 
   private init() { (seconds, nanoseconds, size, inode) = (0, 0, -1, 0) }
@@ -48,39 +48,39 @@ struct FileStamp: Hashable, Sendable {
   }
 }
 
-/// What became of a wish.
+/// Result of a request.
 struct LoadedFile: Sendable {
   var wish: FileWish
-  /// nil when it could not be loaded.
+  /// nil if it could not be loaded.
   var resource: Resource?
-  /// Why not, or what was not understood in it.
+  /// Reasons of a failure, or unsupported parts of the file.
   var findings: [String]
 }
 
-/// Loads instruments and audio files, once each: nodes that want the same share it, and undo finds it
-/// again. In the background when live, so that loading disturbs neither sound nor screen; what nobody wants
-/// any more is given up half-way.
+/// Loads instruments and audio files, once each: nodes with the same request share one, and undo finds it
+/// again. In live use it loads in the background, so that loading disturbs neither sound nor screen. Loads
+/// that are no longer wanted are cancelled.
 @MainActor final class FileLibrary {
   private struct Entry {
     var stamp: FileStamp?
     var file: LoadedFile
-    /// When it was last wanted, by a count.
+    /// Counter value of its last use.
     var turn: Int
   }
 
   private struct Result: Sendable {
     var stamp: FileStamp?
     var file: LoadedFile
-    /// Of the load that it came from: there may be a later one for the same wish.
+    /// Identifies the load; there may be a later one for the same request.
     var progress: LoadProgress
   }
 
-  /// So many bytes of files that no node wants any more are kept, for undo.
+  /// Bytes of unused files that are kept for undo.
   static let mostSpare = 512 << 20
 
-  /// What is not in memory yet is waited for, since nobody listens.
+  /// Streams wait for data that is not in memory, since nobody listens live.
   private let isOffline: Bool
-  /// Something sounds by now, which loads are not to hold up.
+  /// Something sounds, so loads must be gentle.
   var isGentle = false
   private var entries: [FileWish: Entry] = [:]
   private var pending: [FileWish: LoadProgress] = [:]
@@ -88,7 +88,7 @@ struct LoadedFile: Sendable {
   /// One file after the other.
   let queue = DispatchQueue(label: "sostenuto.files", qos: .utility)
   private let finished = Finished()
-  /// What reads a file, on the queue; tests put something slow in its place.
+  /// Reads a file, on the queue; tests replace it by something slow.
   var reader: @Sendable (FileWish, LoadOptions) -> LoadedFile = { FileLibrary.read($0, $1) }
 
   /// Filled by the queue, emptied by `take`.
@@ -98,27 +98,27 @@ struct LoadedFile: Sendable {
 
   init(isOffline: Bool) { self.isOffline = isOffline }
 
-  /// What is being loaded.
+  /// Loads under way.
   var loading: [FileLoad] { pending.map { Self.load($0.key, $0.value) }.sorted { $0.name < $1.name } }
 
-  /// How far the load for a wish is, while it is under way.
+  /// Progress of the load for a request, while it is under way.
   func load(for wish: FileWish) -> FileLoad? { pending[wish].map { Self.load(wish, $0) } }
 
   private static func load(_ wish: FileWish, _ progress: LoadProgress) -> FileLoad {
     FileLoad(name: (wish.path as NSString).lastPathComponent, fraction: progress.fraction)
   }
 
-  /// In memory, wanted or not.
+  /// Bytes in memory, in use or not.
   var bytes: Int { entries.values.reduce(0) { $0 + ($1.file.resource?.bytes ?? 0) } }
   var underruns: Int { entries.values.reduce(0) { $0 + ($1.file.resource?.underruns ?? 0) } }
 
-  /// What is there already, if the file has not changed since.
+  /// The loaded file, if it has not changed on disk since.
   func known(_ wish: FileWish) -> LoadedFile? {
     guard let entry = entries[wish], entry.stamp == FileStamp(path: wish.path) else { return nil }
     return entry.file
   }
 
-  /// Loads it now. Worker; takes as long as it takes.
+  /// Loads it now. Worker; may take long.
   func load(_ wish: FileWish) -> LoadedFile {
     if let known = known(wish) { return known }
     let stamp = FileStamp(path: wish.path)
@@ -127,7 +127,7 @@ struct LoadedFile: Sendable {
     return file
   }
 
-  /// Loads it in the background; it comes out of `take`.
+  /// Loads it in the background; `take` returns it later.
   func begin(_ wish: FileWish) {
     guard pending[wish] == nil else { return }
     let options = options(LoadProgress())
@@ -136,7 +136,7 @@ struct LoadedFile: Sendable {
     let (finished, reader) = (finished, reader)
     queue.async {
       guard !progress.isCancelled else { return }
-      // Looked at first: what changes while it is read is read again.
+      // Stamped before reading: a file that changes meanwhile is read again.
       let stamp = FileStamp(path: wish.path)
       let file = reader(wish, options)
       finished.results.withLock { $0.append(Result(stamp: stamp, file: file, progress: progress)) }
@@ -151,7 +151,7 @@ struct LoadedFile: Sendable {
     return options
   }
 
-  /// Gives up what is not in `wishes`: loads at once, files as they get too many.
+  /// Drops everything that is not in `wishes`: loads at once, files when there are too many.
   func keep(_ wishes: Set<FileWish>) {
     turn += 1
     for (wish, progress) in pending where !wishes.contains(wish) {
@@ -166,15 +166,15 @@ struct LoadedFile: Sendable {
     }
   }
 
-  /// Gives up all loads.
+  /// Cancels all loads.
   func cancel() {
     for progress in pending.values { progress.cancel() }
     pending = [:]
   }
 
-  /// What has been loaded since.
+  /// Files loaded since the last call.
   func take() -> [LoadedFile] {
-    // Those too that nobody wants any more, or their memory stays.
+    // Including cancelled ones, so that their memory is freed.
     let results = finished.results.withLock { results in
       defer { results = [] }
       return results
@@ -205,7 +205,7 @@ struct LoadedFile: Sendable {
 }
 
 extension Session {
-  /// Paths in a patch are relative to its folder.
+  /// Resolves a path relative to the patch's folder.
   func absolute(_ path: String) -> String {
     if path.hasPrefix("/") { return path }
     if path.hasPrefix("~/") { return NSString(string: path).expandingTildeInPath }
@@ -235,10 +235,10 @@ extension Session {
     return wish.scale == nil && wish.keyMap == nil ? nil : wish
   }
 
-  /// Sees to it that each node gets the file that its settings name.
+  /// Requests the file of every node's settings.
   func wishForFiles() { wishForFiles(of: patch.nodes.keys + wishes.keys.filter { patch[$0] == nil }) }
 
-  /// The same for nodes that may want another one.
+  /// The same for nodes whose request may have changed.
   func wishForFiles(of nodes: some Sequence<NodeID>) {
     var isOther = false
     for id in nodes {
@@ -263,14 +263,14 @@ extension Session {
     showLoads()
   }
 
-  /// Tells the nodes how far their files are.
+  /// Shows the nodes the progress of their files.
   func showLoads() {
     for (node, wish) in wishes { engine.show(library.load(for: wish), for: node) }
   }
 
   private func fulfil(_ wish: FileWish, for node: NodeID) {
     if options.isOffline {
-      // Told once, however many nodes share the file.
+      // Reported once, however many nodes share the file.
       let isNew = library.known(wish) == nil
       let file = library.load(wish)
       give(file, to: node)
@@ -288,7 +288,7 @@ extension Session {
       engine.markPlaceholder(node, file.findings.first ?? "cannot be loaded")
       return
     }
-    // What cannot be read leaves the node in the tuning that it had.
+    // If the tuning cannot be read, the node keeps its old one.
     let fault = readTuning(of: node)
     engine.use(heardTunings[node].map { InstrumentLoader.tuned(resource, $0) } ?? resource, for: node)
     guard let fault else { return }
@@ -296,7 +296,7 @@ extension Session {
     notice("\(fault); `\(patch[node]?.name ?? "")` keeps the tuning that it had")
   }
 
-  /// Takes up the tuning that a node wants; says in words why that cannot be done, with file and line.
+  /// Reads the tuning requested by a node; returns a message with file and line if that fails.
   private func readTuning(of node: NodeID) -> String? {
     guard let wish = tunings[node] else { return nil }
     do {
@@ -312,7 +312,7 @@ extension Session {
       for finding in file.findings { notice(finding) }
       for (node, wish) in wishes where wish == file.wish { give(file, to: node) }
     }
-    // A driver of another rate: files are converted anew.
+    // The driver has another rate: files are converted again.
     for (node, wish) in wishes {
       if case .audio(let rate) = wish.purpose, rate != engine.rate {
         wishes[node] = FileWish(path: wish.path, purpose: .audio(rate: engine.rate))
@@ -322,6 +322,6 @@ extension Session {
     }
   }
 
-  /// Whether every file that the patch names has been loaded or refused.
+  /// True when every file of the patch has been loaded or has failed.
   public var isLoaded: Bool { library.loading.isEmpty }
 }

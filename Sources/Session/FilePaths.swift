@@ -2,10 +2,10 @@ import Engine
 import Glibc
 import Patch
 
-/// Paths in a patch are relative to its folder: what becomes of them when it moves.
+/// Adapts the paths in a patch, which are relative to its folder, when it moves.
 enum FilePaths {
-  /// The patch as it is to be in `new`'s folder, with the same files. `old` is where it was; nil: its paths
-  /// are relative to the working folder.
+  /// The patch for `new`'s folder, with the same files. `old`: its previous place; nil: paths are relative to
+  /// the working folder.
   static func rebased(_ patch: Patch, from old: String?, to new: String) -> Patch {
     let before = folder(of: old)
     let after = folder(of: new)
@@ -23,12 +23,12 @@ enum FilePaths {
     return patch
   }
 
-  /// From the root, without links.
+  /// Absolute, without symbolic links.
   private static func folder(of path: String?) -> String {
     PatchFile.absolute(path.map { PatchFile.split($0).folder } ?? ".")
   }
 
-  /// Without `.` and `..`. Where the file's folder is there, as the system finds it; else by the words.
+  /// Without `.` and `..`. Resolved by the file system if the file's folder exists, otherwise textually.
   private static func absolute(_ path: String, in folder: String) -> String {
     let full = PatchFile.absolute(folder + "/" + path)
     var parts: [Substring] = []
@@ -38,7 +38,7 @@ enum FilePaths {
     return "/" + parts.joined(separator: "/")
   }
 
-  /// `../samples/x.wav`; from the root where the two have nothing in common.
+  /// `../samples/x.wav`; absolute if the two have nothing in common.
   private static func relative(_ path: String, to folder: String) -> String {
     let parts = path.split(separator: "/")
     let base = folder.split(separator: "/")

@@ -3,9 +3,9 @@ import Glibc
 import Patch
 import Sampler
 
-/// Paths, looked at as text.
+/// Textual operations on paths.
 package enum FilePath {
-  /// Without `.`, `..` and needless slashes; from the root.
+  /// Absolute, without `.`, `..` and needless slashes.
   package static func plain(_ path: String) -> String {
     var parts: [Substring] = []
     for part in path.split(separator: "/") where part != "." {
@@ -14,8 +14,8 @@ package enum FilePath {
     return "/" + parts.joined(separator: "/")
   }
 
-  /// Where a path in a patch leads, from the working folder: it is relative to the folder of `file`, or to the
-  /// person's own where it begins with `~/`.
+  /// Resolves a path in a patch from the working folder. It is relative to the folder of `file`, or to the
+  /// home folder if it begins with `~/`.
   static func found(_ written: String, from file: String) -> String {
     var path = written
     if written.hasPrefix("~/"), let home = getenv("HOME") {
@@ -23,26 +23,26 @@ package enum FilePath {
     } else if !written.hasPrefix("/"), let slash = file.lastIndex(of: "/") {
       path = file[...slash] + written
     }
-    // As the loader builds the names of what it finds.
+    // In the form in which the loader builds names.
     return (path.hasPrefix("/") ? "/" : "") + path.split(separator: "/").joined(separator: "/")
   }
 
   static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-  /// The folder of a file as the system finds it, from the root; nil where it is not there.
+  /// The real absolute folder of a file; nil if it does not exist.
   static func realFolder(of file: String) -> String? {
     guard let path = realpath(PatchFile.split(file).folder, nil) else { return nil }
     defer { free(path) }
     return String(cString: path)
   }
 
-  /// `path` as seen from `folder`, in which it lies; both plain. nil: it lies elsewhere.
+  /// `path` relative to `folder`, both plain. nil: it lies elsewhere.
   static func relative(_ path: String, to folder: String) -> String? {
     if folder == "/" { return String(path.dropFirst()) }
     return path.hasPrefix(folder + "/") ? String(path.dropFirst(folder.count + 1)) : nil
   }
 
-  /// The lowest folder that holds them all; plain paths of files.
+  /// The lowest common folder; plain paths of files.
   static func commonFolder(of files: [String]) -> String {
     var common: [Substring]?
     for file in files {
@@ -57,23 +57,23 @@ package enum FilePath {
   }
 }
 
-/// A file that a setting of a patch names, and what it needs besides.
+/// A file named in a setting of a patch, with the other files that it needs.
 package struct PatchReference: Sendable {
   package var node: String
   package var path: ParameterPath
-  /// The setting.
+  /// The setting as written.
   package var written: String
-  /// As the setting leads there from the working folder.
+  /// The setting resolved from the working folder.
   package var found: String
-  /// From the root, plain; its own place first. Empty where it cannot be read.
+  /// Absolute, plain; the file itself first. Empty if it cannot be read.
   package var files: [(source: String, place: String)] = []
-  /// Why the copy of it would not sound the same elsewhere.
+  /// Reasons why a copy would not sound the same elsewhere.
   package var faults: [String] = []
 }
 
 extension Patch {
-  /// Every file that the patch names, in its order; `file`: where the patch stands. Instruments are looked
-  /// through for what they include and play. Worker.
+  /// Every file that the patch names, in order; `file`: path of the patch. Instruments are searched for their
+  /// includes and samples. Worker.
   package func references(from file: String) -> [PatchReference] {
     var references: [PatchReference] = []
     for node in nodes.values {
@@ -96,7 +96,8 @@ extension Patch {
       guard let folder = FilePath.realFolder(of: found) else {
         throw LoadError(path: found, "No such file or directory")
       }
-      // Named from its folder as the instrument names it: links on the way are folders in the copy.
+      // Named from its folder as the instrument names it: symbolic links on the way become folders in the
+      // copy.
       let named = found.lastIndex(of: "/").map { String(found[...$0]) } ?? ""
       for source in files.paths where source.hasPrefix(named) && (!named.isEmpty || !source.hasPrefix("/")) {
         reference.files.append((source, FilePath.plain(folder + "/" + source.dropFirst(named.count))))

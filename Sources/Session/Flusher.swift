@@ -1,16 +1,16 @@
 import Glibc
 
-/// Brings what was appended to journals to the disk, on a thread of its own: `fdatasync` begins within 2 ms,
-/// for whatever was appended by then. Any thread.
+/// Flushes journals to disk on a thread of its own: `fdatasync` begins within 2 ms, for everything appended
+/// until then. Any thread.
 final class Flusher: @unchecked Sendable {
   static let shared = Flusher()
 
-  /// Milliseconds in which appended records gather.
+  /// Milliseconds in which records are collected.
   private static let gathering = 2
 
   private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let change = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-  // What follows is guarded by `lock`.
+  // The following is guarded by `lock`.
   private var waiting: Set<Int32> = []
   private var busy: Int32?
   private var faults: [Int32: Int32] = [:]
@@ -19,7 +19,7 @@ final class Flusher: @unchecked Sendable {
   private init() {
     pthread_mutex_init(lock, nil)
     pthread_cond_init(change, nil)
-    // Signals are for the threads that wait for them.
+    // Signals go to the threads that wait for them.
     var all = sigset_t()
     var old = sigset_t()
     sigfillset(&all)
@@ -31,7 +31,7 @@ final class Flusher: @unchecked Sendable {
     pthread_sigmask(SIG_SETMASK, &old, nil)
   }
 
-  /// Has the file's content on the disk soon.
+  /// Requests a flush of the file.
   func flush(_ file: Int32) {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }
@@ -43,7 +43,7 @@ final class Flusher: @unchecked Sendable {
     pthread_cond_broadcast(change)
   }
 
-  /// The number may mean another file from now on. Waits for what is under way.
+  /// Forgets a descriptor, which may be reused for another file. Waits for a flush under way.
   func forget(_ file: Int32) {
     pthread_mutex_lock(lock)
     waiting.remove(file)
@@ -52,14 +52,14 @@ final class Flusher: @unchecked Sendable {
     pthread_mutex_unlock(lock)
   }
 
-  /// Waits until everything appended so far is on the disk, or could not be brought there.
+  /// Waits until everything appended so far is on disk, or could not be written.
   func finish(_ file: Int32) {
     pthread_mutex_lock(lock)
     while busy == file || waiting.contains(file) { pthread_cond_wait(change, lock) }
     pthread_mutex_unlock(lock)
   }
 
-  /// Why the file's content did not reach the disk, once.
+  /// Error of a failed flush, returned once.
   func takeFault(_ file: Int32) -> Int32? {
     pthread_mutex_lock(lock)
     defer { pthread_mutex_unlock(lock) }

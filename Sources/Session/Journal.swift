@@ -1,20 +1,20 @@
 import Glibc
 
-/// Edits that are not in the patch file yet, on disk before they are acknowledged: `write(2)` hands them
-/// to the kernel, so a killed program loses none, and a thread of its own brings them to the disk within
-/// milliseconds (`Flusher`). Beside the patch, `.NAME.journal`, and locked as long as a session has the patch
-/// open; in the state folder where the patch's folder takes no files. `JournalContent` has the format.
+/// Edits that are not in the patch file yet, written before they are acknowledged. `write(2)` hands them to
+/// the kernel, so a killed program loses none, and `Flusher` brings them to disk within milliseconds. The
+/// journal lies beside the patch as `.NAME.journal`, and is locked as long as a session has the patch open.
+/// If the patch's folder is not writable, it lies in the state folder. `JournalContent` has the format.
 ///
-/// Only a plain file that is ours and has the head of a journal is ever written to or emptied: anything else
-/// of that name (a link, another program's file, one that a power cut has filled with zeros) gets another
-/// name and stays as it is. Worker.
+/// Only a plain file that is ours and begins with a journal's first line is ever written or truncated.
+/// Anything else of that name (a link, another program's file, one that a power cut has filled with zeros) is
+/// renamed and stays as it is. Worker.
 final class Journal {
   private(set) var path: String
   private var file: Int32
   private(set) var isEmpty: Bool
-  /// Bytes that are whole records.
+  /// Bytes of complete records.
   private var size: Int
-  /// Records appended since it was opened or written anew, and the size that it had then.
+  /// Records appended since it was opened or rewritten, and its size at that time.
   private var appended = 0
   private var sizeAtStart = 0
 
@@ -26,19 +26,19 @@ final class Journal {
 
   // MARK: Places
 
-  /// Where a patch's journal lies first of all.
+  /// Preferred path of a patch's journal.
   static func besidePath(for file: String) -> String {
-    // Through links, so that a patch opened by two names has one journal.
+    // Follows symbolic links, so that a patch opened by two names has one journal.
     let (folder, name) = PatchFile.split(PatchFile.resolved(file))
     return folder + "/" + FileName.joined(name, before: ".", after: ".journal", reserving: FileName.reserve)
   }
 
-  /// Where it lies if the patch's folder takes no files.
+  /// Path of the journal if the patch's folder is not writable.
   static func statePath(for file: String) -> String {
     StateFolder.folder("journals") + "/" + StateFolder.name(for: file, after: ".journal")
   }
 
-  /// The journals of patches without a file, from 1.
+  /// Journals of patches without a file, from 1.
   static func untitledPath(_ number: Int) -> String {
     PatchFile.makeFolder(StateFolder.path)
     return StateFolder.path + (number == 1 ? "/untitled.journal" : "/untitled-\(number).journal")
@@ -46,7 +46,8 @@ final class Journal {
 
   // MARK: Opening
 
-  /// Opens it, or makes it. nil: another session holds it. `notices`: what was found in its place and set aside.
+  /// Opens or creates a journal. nil: another session holds it. `notices`: other files of that name that were
+  /// set aside.
   static func open(
     at path: String, creating: Bool = true, notices: inout [String]
   ) throws(FileError) -> Journal? {
@@ -78,7 +79,7 @@ final class Journal {
         close(file)
         return nil
       }
-      // Whoever held it before may have removed it between opening and locking.
+      // The previous owner may have removed it between opening and locking.
       var there = stat()
       guard lstat(path, &there) == 0, mine.st_ino == there.st_ino, mine.st_dev == there.st_dev else {
         close(file)
@@ -94,7 +95,7 @@ final class Journal {
         try setAside(path, "is no journal that this program can read", &notices)
         continue
       }
-      // A line that was being written when a program ended must not join with the next one.
+      // An incomplete last line must not join with the next one.
       if size < Int(mine.st_size) { ftruncate(file, off_t(size)) }
       return Journal(path: path, file: file, size: size)
     }
@@ -108,7 +109,7 @@ final class Journal {
     notices.append("\(PatchFile.split(path).name) \(reason): it is now called \(PatchFile.split(other).name)")
   }
 
-  /// Bytes up to the end of the last whole line; nil where the file does not begin as a journal does.
+  /// Bytes up to the end of the last complete line; nil if the file does not begin like a journal.
   private static func wholeSize(_ file: Int32, _ size: Int) -> Int? {
     if size == 0 { return 0 }
     let head = Array((JournalContent.heads[0] + "\n").utf8)
@@ -120,7 +121,7 @@ final class Journal {
     guard JournalContent.heads.contains(where: { ($0 + "\n").utf8.elementsEqual(start[..<count]) }) else {
       return nil
     }
-    // From the end: the last line may be long.
+    // From the end, since the last line may be long.
     var end = size
     var chunk = [UInt8](repeating: 0, count: 1 << 16)
     while end > 0 {
@@ -133,26 +134,26 @@ final class Journal {
     return 0
   }
 
-  /// Leaves edits for the next session, and no empty file.
+  /// Keeps unsaved edits for the next session; removes an empty file.
   deinit { release() }
 
   private func release() {
     Flusher.shared.forget(file)
     if isEmpty, namesThisFile { unlink(path) }
-    // A process that is just being started may hold a copy of the descriptor, and closing ours would
-    // leave the lock with it.
+    // A child process being started may hold a copy of the descriptor; closing ours alone would leave the
+    // lock with it.
     flock(file, LOCK_UN)
     close(file)
   }
 
-  /// The path still leads here: others may have taken the file away, or its folder.
+  /// True when the path still leads here: another program may have removed the file or its folder.
   private var namesThisFile: Bool {
     var (mine, there) = (stat(), stat())
     return fstat(file, &mine) == 0 && lstat(path, &there) == 0 && mine.st_ino == there.st_ino
       && mine.st_dev == there.st_dev
   }
 
-  /// The file has no name any more: what is written to it is lost.
+  /// True when the file has no name any more, so anything written to it is lost.
   var isGone: Bool {
     var mine = stat()
     return fstat(file, &mine) != 0 || mine.st_nlink == 0
@@ -160,7 +161,7 @@ final class Journal {
 
   // MARK: Content
 
-  /// What an earlier session left; nil where it left nothing.
+  /// Records of an earlier session; nil if there are none.
   func read() throws(FileError) -> JournalContent? {
     guard !isEmpty else { return nil }
     lseek(file, 0, SEEK_SET)
@@ -169,7 +170,7 @@ final class Journal {
     return isStart ? nil : content
   }
 
-  /// `start`: what comes before the first record of all.
+  /// `start`: the content before the very first record.
   func append(_ record: JournalContent.Record, start: @autoclosure () -> JournalContent) throws(FileError) {
     var text = isEmpty ? start().text : []
     text += record.line.utf8
@@ -189,28 +190,28 @@ final class Journal {
     Flusher.shared.flush(file)
   }
 
-  /// The system could not bring what was appended to the disk.
+  /// Error of a failed flush of appended records.
   func takeFault() -> FileError? {
     Flusher.shared.takeFault(file).map {
       FileError("\(path): \(String(cString: strerror($0)))", code: $0)
     }
   }
 
-  /// Everything appended so far is on the disk when this returns.
+  /// Returns when everything appended so far is on disk.
   func flush() { Flusher.shared.finish(file) }
 
-  /// It has grown by so much that writing it anew is worth the while.
+  /// True when it has grown enough to be worth rewriting.
   var isLong: Bool {
     appended > Self.mostRecords || size > sizeAtStart * 2 + Self.mostBytes
   }
   private static let mostRecords = 4000
   private static let mostBytes = 16 << 20
 
-  /// Not before it has grown by as much again.
+  /// Postpones rewriting until it has grown by as much again.
   func postponeRewriting() { (appended, sizeAtStart) = (0, size) }
 
-  /// Puts other content in its place, in one step: a program killed meanwhile, or a full disk, leave what was
-  /// there. The lock is held throughout.
+  /// Replaces the content atomically: if the program is killed or the disk is full, the old content stays.
+  /// The lock is held throughout.
   func rewrite(_ content: JournalContent) throws(FileError) {
     let temporary = path + ".\(getpid()).new"
     unlink(temporary)
@@ -221,7 +222,7 @@ final class Journal {
       guard flock(new, LOCK_EX | LOCK_NB) == 0 else { throw PatchFile.failure(path) }
       try PatchFile.write(text, to: new, path)
       guard fsync(new) == 0 else { throw PatchFile.failure(path) }
-      // Another session may have one there, after ours was taken away.
+      // Another session may have created one there, after ours was removed.
       guard namesThisFile else { throw FileError("\(path): is another file now", code: ESTALE) }
       guard rename(temporary, path) == 0 else { throw PatchFile.failure(path) }
     } catch {
@@ -239,7 +240,7 @@ final class Journal {
     postponeRewriting()
   }
 
-  /// Keeps a copy of it as it is, and says by what name.
+  /// Copies it as it is, and returns the copy's name.
   func keepCopy() throws(FileError) -> String {
     lseek(file, 0, SEEK_SET)
     let bytes = try PatchFile.read(file, path)
@@ -248,8 +249,8 @@ final class Journal {
     return PatchFile.split(copy).name
   }
 
-  /// Everything is in the patch file. On the disk at once: what came back after a power cut would be older
-  /// than the file.
+  /// Empties it, since everything is in the patch file. Flushed at once: old records that reappear after a
+  /// power cut would be older than the file.
   func clear() {
     guard !isEmpty else { return }
     ftruncate(file, 0)
@@ -259,7 +260,7 @@ final class Journal {
     postponeRewriting()
   }
 
-  /// Takes it off the disk, with the edits in it.
+  /// Deletes it with its edits.
   func remove() {
     clear()
     if namesThisFile { unlink(path) }

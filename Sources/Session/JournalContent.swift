@@ -1,14 +1,14 @@
-/// A journal's content. As a file:
+/// Content of a journal. As a file:
 ///
 /// ```
 /// sostenuto-journal 2
-/// of /home/me/song.patch   the patch file; not in the journal of one that was never saved
-/// > sostenuto 1            the text of that file, each line after "> "; left out where the base is the same
-/// | sostenuto 1            the text of the patch that the records start from, each line after "| "
+/// of /home/me/song.patch   path of the patch file; left out if the patch was never saved
+/// > sostenuto 1            text of that file, each line after "> "; left out if it equals the base
+/// | sostenuto 1            text of the patch that the records start from, each line after "| "
 /// edit replace dist equalizer
-/// amend set main[0,1] -6dB in the place of the newest edit: another step of its gesture
+/// amend set main[0,1] -6dB replaces the newest edit: another step of its gesture
 /// undo
-/// apply set main[0,1] 0dB  an undo or redo of what was saved before: not part of the history to recover
+/// apply set main[0,1] 0dB  an undo or redo across a save: not part of the recovered history
 /// ```
 /// Version 1 had neither `of` nor `>`.
 struct JournalContent: Hashable {
@@ -19,25 +19,24 @@ struct JournalContent: Hashable {
     case undo, redo
   }
 
-  /// The first line, of each version that is read; the first one is written.
+  /// First lines of all versions that can be read; the first one is written.
   static let heads = ["sostenuto-journal 2", "sostenuto-journal 1"]
 
   /// The path of the patch.
   var owner: String?
-  /// The text of the file that the edits belong to.
+  /// Text of the file that the edits belong to.
   var file: [UInt8] = []
-  /// The text of the patch that the records start from.
+  /// Text of the patch that the records start from.
   var base: [UInt8] = []
   var records: [Record] = []
-  /// Lines that were not understood.
+  /// Lines that could not be parsed.
   var broken: [String] = []
 
   init(owner: String?, file: [UInt8], base: [UInt8], records: [Record] = []) {
     (self.owner, self.file, self.base, self.records) = (owner, file, base, records)
   }
 
-  /// Reads the text of a journal. What follows the last line break was being written when the program ended:
-  /// never acknowledged.
+  /// Parses the text of a journal. An incomplete last line was never acknowledged, and is ignored.
   init(reading text: [UInt8]) {
     let newline = UInt8(ascii: "\n")
     var hasFile = false
@@ -83,10 +82,10 @@ struct JournalContent: Hashable {
     }
   }
 
-  /// As a file.
+  /// The text of the file.
   var text: [UInt8] {
     var text = Array((Self.heads[0] + "\n").utf8)
-    // A path of two lines would be none.
+    // A path with a line break cannot be written.
     if let owner, !owner.utf8.contains(UInt8(ascii: "\n")) { text += "of \(owner)\n".utf8 }
     if file != base {
       text += file.isEmpty ? Self.noFile + [UInt8(ascii: "\n")] : []
@@ -99,10 +98,10 @@ struct JournalContent: Hashable {
 
   private static let baseMark = Array("| ".utf8)
   private static let fileMark = Array("> ".utf8)
-  /// A file without a line, or none.
+  /// Marks a missing or empty file.
   private static let noFile = Array(">".utf8)
 
-  /// Its lines, each after the mark.
+  /// Appends lines, each after the mark.
   private static func append(_ lines: [UInt8], _ mark: [UInt8], to text: inout [UInt8]) {
     text.reserveCapacity(text.count + lines.count * 5 / 4)
     var rest = lines[...]
@@ -127,7 +126,7 @@ extension JournalContent.Record {
     }
   }
 
-  /// What it asks for, for people.
+  /// The edit for display.
   var words: String {
     switch self {
     case .edit(let line), .amend(let line), .apply(let line): line

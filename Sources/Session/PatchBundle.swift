@@ -3,22 +3,22 @@ import Glibc
 import Patch
 import PatchLanguage
 
-/// A patch with all that it needs, in a folder that sounds the same wherever it is.
+/// A patch with all its files, in a folder that sounds the same wherever it is.
 ///
-/// What lies below the patch's folder keeps its place; the rest goes below `files/`, a folder for each place
-/// that it comes from, such that what instruments name by relative paths is found as before.
+/// Files below the patch's folder keep their relative place. Others go below `files/`, with a folder for each
+/// place of origin, so that relative paths within instruments stay valid.
 package struct PatchBundle {
-  /// In the order of the patch: from where, and to where in the bundle.
+  /// Files in the order of the patch: source, and target in the bundle.
   package private(set) var files: [(source: String, target: String)] = []
-  /// The patch, with its settings as they have to be there.
+  /// The patch with adapted settings.
   package private(set) var text = ""
   package let name: String
-  /// What is missing, in words: the bundle does not sound where the patch does not, or not elsewhere.
+  /// Missing parts: the bundle does not sound where the patch does not, or not elsewhere.
   package private(set) var faults: [String] = []
-  /// Where files went whose folders have the same name as others.
+  /// Targets of files whose folders have equal names.
   package private(set) var notes: [String] = []
 
-  /// Plans it; nothing is written. `patch` was read from `file`. Worker.
+  /// Plans the bundle without writing anything. `patch` was read from `file`. Worker.
   package init(_ patch: Patch, file: String) throws {
     name = PatchFile.split(file).name
     guard let top = FilePath.realFolder(of: file) else { throw FileError("\(file): no such folder") }
@@ -51,7 +51,7 @@ package struct PatchBundle {
     FilePath.commonFolder(of: reference.files.map(\.place))
   }
 
-  /// The folders that go below `files/`: none lies in another.
+  /// The folders to be placed below `files/`; none lies within another.
   private static func roots(of references: [PatchReference], below top: String) -> [String] {
     var roots: [String] = []
     for reference in references where !reference.files.isEmpty {
@@ -66,7 +66,7 @@ package struct PatchBundle {
 
   private mutating func nameRoots(_ roots: [String], taken: [String]) -> [String: String] {
     var names: [String: String] = [:]
-    // What the patch's own folder has below `files/` keeps its place.
+    // Names below `files/` in the patch's own folder are taken.
     var used = Set(
       taken.compactMap { path -> String? in
         let parts = path.split(separator: "/")
@@ -76,7 +76,7 @@ package struct PatchBundle {
       let plain = root.split(separator: "/").last.map(String.init) ?? "root"
       var name = plain
       var count = 1
-      // Some systems do not tell the case of letters apart.
+      // Some file systems are case-insensitive.
       while !used.insert(name.lowercased()).inserted {
         count += 1
         name = "\(plain)-\(count)"
@@ -89,8 +89,8 @@ package struct PatchBundle {
 
   // MARK: Writing
 
-  /// Makes the folder, which must not be there yet or be empty. It appears under its name when it is whole.
-  /// Returns the bytes written. Worker.
+  /// Creates the folder, which must not exist or be empty. It gets its name when it is complete. Returns the
+  /// number of bytes written. Worker.
   package func write(to folder: String) throws -> Int {
     var info = stat()
     if lstat(folder, &info) == 0 {
@@ -121,7 +121,7 @@ package struct PatchBundle {
     }
   }
 
-  /// Everything that is found here is found there.
+  /// Checks that the bundle's patch finds every bundled file.
   private func check(in folder: String) throws {
     let patch = PatchReader.read(text, file: name, catalogue: Engine.catalogue).patch
     let references = patch.references(from: "\(folder)/\(name)")

@@ -1,9 +1,9 @@
 import Glibc
 
-/// Files that are written where they lie, copies of what is about to be lost, and what killed programs left.
+/// Overwriting in place, backup copies, and leftovers of killed programs.
 extension PatchFile {
-  /// Writes over a file that cannot be exchanged for another. What it was lies in the state folder until the
-  /// new content is on the disk.
+  /// Overwrites a file that cannot be replaced by renaming. A copy of the old content lies in the state
+  /// folder until the new content is on disk.
   static func overwrite(_ target: String, with bytes: [UInt8], _ path: String) throws(FileError) {
     let old = try read(target)
     let copy =
@@ -18,7 +18,7 @@ extension PatchFile {
     }
     defer { close(file) }
     do throws(FileError) {
-      // What is beyond the old end first: where the disk is full, nothing has changed.
+      // First the part beyond the old end: if the disk is full, nothing has changed.
       do throws(FileError) {
         try write(bytes, old.count..<max(old.count, bytes.count), to: file, path)
       } catch {
@@ -28,7 +28,7 @@ extension PatchFile {
       try write(bytes, 0..<min(old.count, bytes.count), to: file, path)
       guard ftruncate(file, off_t(bytes.count)) == 0, fsync(file) == 0 else { throw failure(path) }
     } catch {
-      // Over the same blocks; where that fails as well, the copy stays.
+      // Restores the old blocks; if that fails as well, the copy stays.
       if (try? write(old, old.indices, to: file, path)) != nil, ftruncate(file, off_t(old.count)) == 0,
         fsync(file) == 0
       {
@@ -58,8 +58,8 @@ extension PatchFile {
     }
   }
 
-  /// Keeps what a file held: as `NAME~` beside it, or `NAME~2` … where another thing has that name, or in the
-  /// state folder where the file's folder takes nothing. Returns where it is.
+  /// Keeps a copy of a file's content: as `NAME~` beside it, or `NAME~2` … if that name is taken, or in the
+  /// state folder if the file's folder is not writable. Returns its path.
   package static func keepOriginal(of path: String, _ bytes: [UInt8]) throws(FileError) -> String {
     let target = resolved(path)
     let (folder, name) = split(target)
@@ -82,7 +82,7 @@ extension PatchFile {
         return path
       } catch {
         guard error.code == EEXIST else { throw error }
-        // Links are not followed: what they lead to is not ours.
+        // Links are not followed, since their targets are not ours.
         var info = stat()
         if lstat(path, &info) == 0, info.st_mode & S_IFMT == S_IFREG, (try? read(path)) == bytes {
           return path
@@ -92,8 +92,8 @@ extension PatchFile {
     }
   }
 
-  /// Takes away what saves of programs that were killed left beside the file, and says where a file lies that
-  /// was being written over.
+  /// Removes temporary files of killed programs beside the file, and reports copies of files that were being
+  /// overwritten.
   static func clearLeftOvers(of path: String) -> [String] {
     let target = resolved(path)
     let (folder, name) = split(target)
@@ -122,7 +122,7 @@ extension PatchFile {
     return notices
   }
 
-  /// `.NAME.123.new`: 123.
+  /// Process number in a name: 123 for `.NAME.123.new`.
   private static func process(in name: String, after end: String) -> Int32? {
     guard name.hasSuffix(end) else { return nil }
     let rest = name.dropLast(end.count)
@@ -130,7 +130,7 @@ extension PatchFile {
     return Int32(rest[rest.index(after: dot)...]).flatMap { $0 > 0 ? $0 : nil }
   }
 
-  /// A plain file of ours that no living process holds.
+  /// True for a plain file of ours that no living process holds.
   private static func isDead(_ process: Int32, _ path: String) -> Bool {
     guard kill(process, 0) != 0, errno == ESRCH else { return false }
     let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
@@ -141,7 +141,7 @@ extension PatchFile {
       && info.st_nlink == 1 && flock(file, LOCK_EX | LOCK_NB) == 0
   }
 
-  /// Names in a folder, in order.
+  /// Names in a folder, sorted.
   static func names(in folder: String) -> [String] {
     guard let directory = opendir(folder) else { return [] }
     defer { closedir(directory) }

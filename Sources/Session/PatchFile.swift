@@ -3,10 +3,10 @@ import Sampler
 
 /// Reading and replacing whole files. Worker.
 package enum PatchFile {
-  /// Larger files are no patches, scripts, themes, journals or MIDI files.
+  /// Size limit in bytes for patches, scripts, themes, journals and MIDI files.
   private static let largest = 256 << 20
 
-  /// A whole plain file, or what comes through an open descriptor (see `descriptor`) until its end.
+  /// Contents of a plain file, or of an open descriptor (see `descriptor`) up to its end.
   package static func read(_ path: String) throws(FileError) -> [UInt8] {
     do throws(LoadError) {
       guard let descriptor = descriptor(of: path) else { return try PlainFile.read(path, most: largest) }
@@ -16,7 +16,7 @@ package enum PatchFile {
     }
   }
 
-  /// From where the file stands to its end.
+  /// Reads from the current position to the end.
   static func read(_ file: Int32, _ path: String) throws(FileError) -> [UInt8] {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 1 << 16)
@@ -31,8 +31,8 @@ package enum PatchFile {
     }
   }
 
-  /// The descriptor that a path names: `-` and `/dev/stdin` are standard input, `/dev/fd/63` is what a shell puts in
-  /// the place of `<(command)`; nil for all other paths.
+  /// The descriptor named by a path: `-` and `/dev/stdin` are standard input, `/dev/fd/63` is what a shell
+  /// substitutes for `<(command)`; nil for all other paths.
   package static func descriptor(of path: String) -> Int32? {
     if path == "-" || path == "/dev/stdin" { return STDIN_FILENO }
     for folder in ["/dev/fd/", "/proc/self/fd/"] where path.hasPrefix(folder) {
@@ -41,10 +41,10 @@ package enum PatchFile {
     return nil
   }
 
-  /// Puts `text` in the place of the file in one step: whoever reads sees the old or the new, also after
-  /// a power cut. Keeps the mode and the owner; a symbolic link goes on pointing where it did. A file of
-  /// several names, and one whose folder takes no new files, is written where it lies, while a copy of it
-  /// is kept in the state folder.
+  /// Replaces the file's content by `text` atomically: a reader sees the old or the new content, also after a
+  /// power cut. Keeps mode and owner; a symbolic link keeps its target. A file with several hard links, or in
+  /// a folder that is not writable, is overwritten in place, with a copy of the old content in the state
+  /// folder meanwhile.
   package static func replace(_ path: String, with text: String) throws(FileError) {
     let target = resolved(path)
     var old = stat()
@@ -61,13 +61,13 @@ package enum PatchFile {
     do throws(FileError) {
       try exchange(target, with: bytes, old: exists ? old : nil, path)
     } catch {
-      // Folders that take no new files, and files that are mounted one by one.
+      // Folders that are not writable, and files that are mount points.
       guard exists, [EACCES, EPERM, EROFS, EBUSY, EXDEV].contains(error.code) else { throw error }
       try overwrite(target, with: bytes, path)
     }
   }
 
-  /// A new file beside takes the old one's place when it is whole.
+  /// Writes a new file beside the old one and renames it when it is complete.
   private static func exchange(
     _ target: String, with bytes: [UInt8], old: stat?, _ path: String
   ) throws(FileError) {
@@ -77,11 +77,11 @@ package enum PatchFile {
     let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o666)
     guard file >= 0 else { throw failure(path) }
     defer { close(file) }
-    // Whoever clears away what killed programs left sees that this one lives.
+    // The lock shows cleaners of leftovers that this process is alive.
     flock(file, LOCK_EX | LOCK_NB)
     do throws(FileError) {
       if let old {
-        // Only root may give files away; then the mode is all that can be kept.
+        // Only root may change the owner; otherwise only the mode is kept.
         _ = fchown(file, old.st_uid, old.st_gid)
         guard fchmod(file, old.st_mode & 0o7777) == 0 else { throw failure(path) }
       }
@@ -92,7 +92,7 @@ package enum PatchFile {
       unlink(temporary)
       throw error
     }
-    // The new name has to reach the disk as well.
+    // The new name must reach the disk too.
     syncFolder(folder)
   }
 
@@ -100,7 +100,7 @@ package enum PatchFile {
     FileName.joined(name, before: ".", after: ".\(getpid()).new")
   }
 
-  /// Brings a folder's names to the disk, so that they outlast a power cut.
+  /// Flushes a folder's entries to disk, so that they survive a power cut.
   static func syncFolder(_ folder: String) {
     let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     if directory >= 0 {
@@ -109,7 +109,7 @@ package enum PatchFile {
     }
   }
 
-  /// All of it, however many writes it takes.
+  /// Writes all bytes, in as many calls as it takes.
   package static func write(_ bytes: [UInt8], to file: Int32, _ path: String) throws(FileError) {
     var done = 0
     while done < bytes.count {
@@ -124,7 +124,7 @@ package enum PatchFile {
     }
   }
 
-  /// Makes a new file of these bytes that is on the disk when this returns.
+  /// Creates a file with these bytes; it is on disk when this returns.
   static func create(_ path: String, _ bytes: [UInt8], mode: mode_t) throws(FileError) {
     let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard file >= 0 else { throw failure(path) }
@@ -140,7 +140,7 @@ package enum PatchFile {
     syncFolder(split(path).folder)
   }
 
-  /// Where a path leads, through symbolic links also to what does not exist yet.
+  /// Resolves symbolic links, including one to a missing file.
   package static func resolved(_ path: String) -> String {
     var path = path
     for _ in 0..<40 {
@@ -155,7 +155,7 @@ package enum PatchFile {
     return path
   }
 
-  /// Two paths of one file, by whatever names and links; also where it does not exist yet.
+  /// True when two paths lead to the same file, through any links; also for a missing file.
   static func isSame(_ a: String, _ b: String) -> Bool {
     if a == b { return true }
     var (first, second) = (stat(), stat())
@@ -170,14 +170,14 @@ package enum PatchFile {
     return stat(path, &info) == 0
   }
 
-  /// The folder ("." where none is named) and the last part.
+  /// The folder ("." if there is none) and the last component.
   package static func split(_ path: String) -> (folder: String, name: String) {
     guard let slash = path.lastIndex(of: "/") else { return (".", path) }
     let folder = path[..<slash]
     return (folder.isEmpty ? "/" : String(folder), String(path[path.index(after: slash)...]))
   }
 
-  /// The path from the root, its folder without links, as far as it exists.
+  /// The absolute path, with its folder resolved as far as it exists.
   static func absolute(_ path: String) -> String {
     let (folder, name) = split(path)
     if name == "." || name == ".." || name.isEmpty { return realPath(path) ?? path }
@@ -193,7 +193,7 @@ package enum PatchFile {
     return String(cString: real)
   }
 
-  /// The folder and all above it.
+  /// Creates the folder with its parents.
   package static func makeFolder(_ path: String) {
     var built = path.hasPrefix("/") ? "" : "."
     for part in path.split(separator: "/") {
@@ -202,7 +202,7 @@ package enum PatchFile {
     }
   }
 
-  /// What the last system call complained of.
+  /// The error of the last system call.
   package static func failure(_ path: String) -> FileError {
     let code = errno
     return FileError("\(path): \(String(cString: strerror(code)))", code: code)

@@ -1,17 +1,20 @@
 import Engine
 import Patch
 
-// What the patch itself says, for the printout as JSON.
+// Data from the patch itself, for the printout as JSON.
 
 extension Printout {
-  /// Goes up when a member of the JSON goes or changes its meaning; new members leave it as it is.
+  /// Increased when a member of the JSON is removed or changes its meaning; new members leave it unchanged.
   public static let jsonVersion = 1
 
-  /// The patch that a report is about, and the file that it was read from.
+  /// The patch of a report, and the file that it was read from.
   public struct Document: Sendable {
+    /// The patch.
     public var patch: Patch
+    /// Path of its file; nil if it has none.
     public var file: String?
 
+    /// A patch with its file.
     public init(patch: Patch, file: String?) {
       self.patch = patch
       self.file = file
@@ -26,7 +29,7 @@ extension Printout {
     ]
   }
 
-  /// Nothing of a node that has left the patch and is still heard.
+  /// Empty for a node that has left the patch and is still audible.
   static func members(of report: NodeReport, in document: Document) -> [(String, JSON)] {
     guard let node = document.patch[report.id] else { return [] }
     var members: [(String, JSON)] = [
@@ -56,8 +59,8 @@ extension Printout {
     return [("decibels", .number(cable.gain)), ("comments", json(cable.comments))]
   }
 
-  /// Plain parameters with their values, defaults included, in the kind's order; of those with indices the
-  /// elements that are set. Of a kind that nobody knows: its settings.
+  /// Plain parameters with their values, defaults included, in the kind's order; of indexed ones the elements
+  /// that are set. For an unknown kind: its settings.
   private static func parameters(of node: Node) -> [JSON] {
     let kind = Engine.catalogue[node.kind]
     var paths: [ParameterPath] = []

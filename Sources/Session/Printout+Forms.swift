@@ -64,11 +64,11 @@ extension Printout {
     Visible.text(text).map { "\"\\{}|<> ".contains($0) ? "\\\($0)" : String($0) }.joined()
   }
 
-  /// The whole report. Gains are linear, times in seconds, `time` and `startedAt` in frames; `docs/json.md` has
-  /// all members.
+  /// The whole report. Gains are linear, times in seconds, `time` and `startedAt` in frames; `docs/json.md`
+  /// has all members.
   public static func json(_ report: GraphReport) -> String { json(report, about: nil) }
 
-  /// With what the patch says of each node: its parameters, files and comments.
+  /// The report with data from the patch for each node: its parameters, files and comments.
   public static func json(_ report: GraphReport, document: Document) -> String {
     json(report, about: document)
   }
@@ -162,7 +162,7 @@ extension Printout {
   }
 }
 
-/// JSON as a value, members in the order given, so that output is stable and diffs well.
+/// A JSON value, with members in the order given, so that output is stable and diffs well.
 public enum JSON: Sendable {
   case null
   case bool(Bool)
@@ -173,7 +173,7 @@ public enum JSON: Sendable {
   case array([JSON])
   case object([(String, JSON)])
 
-  /// Two spaces a level; arrays and objects without members, and arrays of numbers, on one line.
+  /// Formatted with two spaces per level; empty arrays and objects, and arrays of numbers, on one line.
   public func text(indent: Int = 0) -> String {
     let inner = String(repeating: "  ", count: indent + 1)
     let outer = String(repeating: "  ", count: indent)
@@ -213,7 +213,7 @@ public enum JSON: Sendable {
       case "\n": result += "\\n"
       case "\t": result += "\\t"
       case "\r": result += "\\r"
-      // Not only those that JSON forbids: the text may end up in a terminal.
+      // More characters than JSON requires, since the text may end up in a terminal.
       case _ where Visible.isHidden(scalar):
         for unit in UTF16.encode(scalar)! {
           let digits = String(unit, radix: 16)

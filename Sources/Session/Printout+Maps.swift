@@ -1,12 +1,12 @@
 import Patch
 
-/// Channel maps as diagrams: the source's channels above, below them what each channel of the destination
-/// gets, and lines from one to the other. Where lines cross without touching, the one across is broken.
+/// Channel maps as diagrams: the source's channels above, the source of each destination channel below, and
+/// lines between them. Where lines cross without touching, the horizontal one is broken.
 ///
 /// ```
 /// [ 0,  1]             out of pair
-///   │   ╰───────╮
-///   ╰───────╮   │
+/// │   ╰───────╮
+/// ╰───────╮   │
 /// [-1, -1,  0,  1]     into out
 /// ```
 struct MapDiagram {
@@ -18,22 +18,22 @@ struct MapDiagram {
 
   init(_ map: ChannelMap, from count: Int) {
     self.map = map
-    // One that is not there is drawn none the less: nothing is above it.
+    // A missing source channel is drawn all the same, without a line from above.
     self.count = count
   }
 
-  /// A line across, from one column to others below.
+  /// A horizontal line, from one column to others below.
   private struct Net {
     var from: Int
     var to: [Int]
-    /// The row in which it runs across.
+    /// The row of its horizontal part.
     var row = 0
     var span: ClosedRange<Int> { min(from, to.min() ?? from)...max(from, to.max() ?? from) }
     /// It needs no row.
     var isStraight: Bool { to == [from] }
   }
 
-  /// From the top.
+  /// The lines of the diagram, from the top.
   func lines(from source: String, to destination: String) -> [String] {
     let top = Self.list(Array(0..<count))
     let bottom = Self.list(map.sources)
@@ -87,8 +87,8 @@ struct MapDiagram {
     }
   }
 
-  /// A row for each line across, such that no two lie on one another: one whose end stands below another's
-  /// start comes after it. Where they go round in a circle (a swap), one goes by way of a column between.
+  /// Assigns a row to each horizontal line without overlaps: a line that ends below the start of another
+  /// comes after it. In a cycle (a swap), one line is routed through a column between.
   private func routed() -> [Net] {
     var open: [Net] = []
     for source in 0..<count {
@@ -97,11 +97,11 @@ struct MapDiagram {
     }
     var done = open.filter(\.isStraight)
     open.removeAll(where: \.isStraight)
-    // Those to the right first: their lines go out of the others' way.
+    // Lines to the right first, since they move out of the others' way.
     open.reverse()
     var free = (0..<count).map { Self.column($0) + 2 }
     while !open.isEmpty {
-      // Whose ends nobody still has to leave from.
+      // A line whose ends are no longer the start of another.
       let next = open.firstIndex { net in
         !open.contains { $0.from != net.from && net.to.contains($0.from) }
       }
@@ -125,7 +125,7 @@ struct MapDiagram {
   private func row(for net: Net, after done: [Net]) -> Int {
     var row = 0
     for other in done where !other.isStraight {
-      // Its start comes down past what ends there, or it shares a part of the row.
+      // Its start passes the other's end, or they would share part of a row.
       let isBelow = net.to.contains(other.from) || other.to.contains(net.from)
       if isBelow || net.span.overlaps(other.span) { row = max(row, other.row + 1) }
     }

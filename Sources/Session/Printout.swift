@@ -2,18 +2,19 @@ import Engine
 import Glibc
 import Patch
 
-/// The graph printout: what the engine is running, as text for people, in the spirit of
-/// AVAudioEngine's `print(engine.description)`. From the driver's outputs upwards, each node once.
+/// The graph printout: the running graph as text for people, in the spirit of AVAudioEngine's
+/// `print(engine.description)`. From the driver's outputs upwards, each node once.
 ///
 /// ```
 /// graph  running yes   rate 48000 Hz   period 64   plan 42   nodes 3   steps 4   latency 0 frames
 /// ******** output chain ********
 /// out    {output}   inputs 1
-///          in 2ch      <- piano.out 2ch    gain 0.0 dB   active
+/// in 2ch      <- piano.out 2ch    gain 0.0 dB   active
 /// ```
 public enum Printout {
-  /// One line, and the node that it speaks of.
+  /// One line, with the node that it describes.
   public struct Line: Sendable, Equatable {
+    /// Type of a line.
     public enum Role: Sendable {
       /// The figures of the whole graph.
       case graph
@@ -27,12 +28,16 @@ public enum Printout {
       case cable
     }
 
+    /// The text, without a line break.
     public var text: String
+    /// Type of the line.
     public var role: Role
+    /// The node that it describes, if any.
     public var node: NodeID?
-    /// What the line speaks of fades or leaves.
+    /// Its subject fades or leaves.
     public var isFading = false
 
+    /// A line about `node`.
     public init(_ text: String, _ role: Role, node: NodeID? = nil, isFading: Bool = false) {
       self.text = text
       self.role = role
@@ -41,6 +46,7 @@ public enum Printout {
     }
   }
 
+  /// The lines of the printout.
   public static func lines(_ report: GraphReport) -> [Line] {
     var lines = [Line(graphLine(report), .graph)]
     let chain = outputChain(report)
@@ -73,8 +79,8 @@ public enum Printout {
     lines(report).map(\.text).joined(separator: "\n") + "\n"
   }
 
-  /// The printout that can be read back: the report as comments, then `patch` (the canonical text of
-  /// the same graph) as it is.
+  /// A printout that can be read back as a patch: the report as comments, then `patch`, the canonical text of
+  /// the same graph.
   public static func executable(_ report: GraphReport, patch: String) -> String {
     lines(report).map { $0.text.isEmpty ? "#\n" : "# \(Visible.text($0.text))\n" }.joined() + "\n" + patch
   }
@@ -89,10 +95,10 @@ public enum Printout {
       + (report.lostEvents > 0 ? "   events lost \(report.lostEvents)" : "")
   }
 
-  /// The nodes from which a path leads to an `output` node: those that output first, then by how many
-  /// cables lie between, those of one distance in the order of the report.
+  /// The nodes with a path to an `output` node: outputs first, then by distance in cables, then in the order
+  /// of the report.
   private static func outputChain(_ report: GraphReport) -> [NodeReport] {
-    // Where a node replaces one of the same name, both are meant by a cable's name.
+    // While a node replaces one of the same name, a cable's name matches both.
     let byName = Dictionary(grouping: report.nodes.indices, by: { report.nodes[$0].name })
     var distance = [Int?](repeating: nil, count: report.nodes.count)
     var open = report.nodes.indices.filter { report.nodes[$0].kind == "output" }
@@ -166,7 +172,7 @@ public enum Printout {
       : "\(cable.to).\(cable.toPort)"
   }
 
-  /// What is to be said of a node besides its ports.
+  /// Facts about a node besides its ports.
   static func facts(_ node: NodeReport, _ report: GraphReport) -> [String] {
     var facts: [String] = []
     if node.polyphony > 0 || node.voices > 0 {
@@ -198,7 +204,7 @@ public enum Printout {
     return facts
   }
 
-  /// In whole megabytes from ten up, tenths below.
+  /// Size in megabytes: whole numbers from ten up, tenths below.
   public static func megabytes(_ bytes: Int) -> String {
     let value = Double(bytes) / 1_048_576
     return "\(fixed(value, value < 10 ? 1 : 0)) MB"
@@ -247,7 +253,7 @@ public enum Printout {
 }
 
 extension NodeReport.State {
-  /// Comes or goes.
+  /// True while it fades in or out.
   public var isFading: Bool {
     switch self {
     case .entering, .leaving, .ringing: true
@@ -257,7 +263,7 @@ extension NodeReport.State {
 }
 
 extension CableReport.State {
-  /// Comes or goes.
+  /// True while it fades in or out.
   public var isFading: Bool {
     switch self {
     case .fadingIn, .fadingOut: true
@@ -269,7 +275,7 @@ extension CableReport.State {
 // MARK: - Figures
 
 extension Printout {
-  /// A linear gain in decibels with one digit: `-6.0`, `-inf`.
+  /// A linear gain in decibels with one decimal: `-6.0`, `-inf`.
   public static func decibels(_ gain: Float) -> String {
     gain <= 1e-9 ? "-inf" : fixed(20 * log10(Double(gain)), 1)
   }
@@ -283,7 +289,7 @@ extension Printout {
       ? "\(Int(limited: min(value.rounded(.up), 1e9))) ms" : "\(fixed(value, 1)) ms"
   }
 
-  /// So many digits after the point, without a locale; never `-0.0`.
+  /// Number with `digits` decimals, without a locale; never `-0.0`.
   public static func fixed(_ value: Double, _ digits: Int) -> String {
     guard value.isFinite, abs(value) < 1e15 else {
       return value.isNaN ? "nan" : value == .infinity ? "inf" : value == -.infinity ? "-inf" : "\(value)"

@@ -1,5 +1,6 @@
-/// An obstacle to a save, until the person has said what shall be done.
+/// An obstacle to a save, which the user must decide about.
 public struct SaveObstacle: Hashable, Sendable {
+  /// Kind of obstacle.
   public enum Reason: Hashable, Sendable {
     /// Others wrote the file since it was read.
     case changed
@@ -7,14 +8,16 @@ public struct SaveObstacle: Hashable, Sendable {
     case exists
     /// Another session has the file open.
     case openElsewhere
-    /// Saving would lose so many lines that were not understood; or bytes that are no text where there is none.
+    /// Saving would lose this many unreadable lines; 0: invalid UTF-8 only.
     case unread(lines: Int)
   }
 
+  /// Kind of obstacle.
   public var reason: Reason
+  /// Path of the file.
   public var path: String
 
-  /// The danger first, since the end may be cut off.
+  /// Description, with the danger first, since the end may be cut off.
   public var words: String {
     switch reason {
     case .changed: "others changed the file since it was read: \(path)"
@@ -27,14 +30,16 @@ public struct SaveObstacle: Hashable, Sendable {
   }
 }
 
-/// Why a file could not be opened or saved, with its name.
+/// Reason why a file could not be opened or saved, with its name.
 public struct FileError: Error, CustomStringConvertible, Sendable {
+  /// One line, with the file's name.
   public var description: String
-  /// The obstacle that the person can be asked about.
+  /// The obstacle that the user can be asked about.
   public var obstacle: SaveObstacle?
   /// `errno`, or 0.
   var code: Int32 = 0
 
+  /// An error with this description.
   public init(_ description: String) { self.description = description }
 
   init(_ description: String, code: Int32) {

@@ -3,14 +3,14 @@ import Patch
 import PatchLanguage
 
 extension Script {
-  /// Everything that is wrong with the lines when they are performed on `patch` in their order, without
-  /// performing them: a render that takes minutes is not to fail at its last line.
+  /// Errors of the lines when performed on `patch` in order, without sound: a render of minutes should not
+  /// fail at its last line.
   public static func check(_ lines: [ScriptLine], on patch: Patch, file: String) -> [Diagnostic] {
     rehearse(lines, Rehearsal(patch: patch), file: file).diagnostics
   }
 
-  /// The patch after the lines that can be performed on it, and what is wrong with the others. Notes, pedals and
-  /// the transport change nothing. Kinds that nobody knows become placeholders, as in a file.
+  /// The patch after the lines that can be performed on it, and the errors of the others. Notes, pedals and
+  /// the transport change nothing. Unknown kinds become placeholders, as in a file.
   public static func apply(
     _ lines: [ScriptLine], to patch: Patch, file: String
   ) -> (patch: Patch, diagnostics: [Diagnostic]) {
@@ -43,11 +43,11 @@ extension Script {
   }
 }
 
-/// Statements performed on the document alone: to see whether they can be, and to replay a journal.
+/// Performs statements on the document alone, to check them or to replay a journal.
 struct Rehearsal {
   var patch: Patch
   var history = History()
-  /// How many steps `history` can undo and redo.
+  /// Numbers of steps that `history` can undo and redo.
   private(set) var depth = (undo: 0, redo: 0)
   var acceptsUnknownKinds = false
 
@@ -73,7 +73,7 @@ struct Rehearsal {
       depth = (depth.undo + 1, depth.redo - 1)
       patch = step.change.patch
     case .sequence(let statements):
-      // All of it or nothing, as it is performed.
+      // All or nothing, as in a session.
       var whole = self
       for statement in statements { try whole.perform(statement) }
       self = whole
@@ -81,7 +81,7 @@ struct Rehearsal {
     }
   }
 
-  /// An edit in the place of the newest one.
+  /// Replaces the newest edit.
   mutating func amend(_ edit: Edit) throws(EditError) {
     guard
       let change = try history.amend(
@@ -91,7 +91,7 @@ struct Rehearsal {
     patch = change.patch
   }
 
-  /// An edit that is no part of the history.
+  /// Applies an edit that is not part of the history.
   mutating func apply(_ edit: Edit) throws(EditError) {
     patch = try patch.applying(
       edit, catalogue: Engine.catalogue, acceptsUnknownKinds: acceptsUnknownKinds

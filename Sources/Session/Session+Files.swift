@@ -5,9 +5,8 @@ import Patch
 import PatchLanguage
 
 extension Session {
-  /// Opens a patch, and takes up the edits that were made to it and never saved. Errors in it are in
-  /// `diagnostics`; its sound lines are in force all the same. A file that does not exist yet is an
-  /// empty patch that saving creates.
+  /// Opens a patch, and restores unsaved edits from its journal. Errors in it are in `diagnostics`; its valid
+  /// lines apply all the same. A missing file is an empty patch that saving creates.
   public func open(_ path: String) throws(FileError) {
     var bytes: [UInt8]?
     do throws(FileError) {
@@ -23,13 +22,13 @@ extension Session {
     begin()
   }
 
-  /// A new patch without a file; what was left of one that was never saved comes back.
+  /// Opens a new patch without a file; unsaved edits of an earlier one come back.
   public func openEmpty() {
     leave()
     begin()
   }
 
-  /// The patch that these bytes are, its errors in `diagnostics`.
+  /// Parses a patch; errors go to `diagnostics`.
   private func read(_ bytes: [UInt8]) -> Patch {
     diagnostics = []
     if bytes.isEmpty { return Patch() }
@@ -40,7 +39,7 @@ extension Session {
   }
 
   package nonisolated static func isText(_ bytes: [UInt8]) -> Bool {
-    // A character of three bytes takes the place of each fault.
+    // Valid UTF-8; otherwise each fault was replaced by a character of three bytes.
     String(validating: bytes, as: UTF8.self) != nil
   }
 
@@ -55,7 +54,7 @@ extension Session {
     wishForFiles()
   }
 
-  /// The patch that was open goes; its identities are not to be taken for those of the next.
+  /// Closes the open patch, so that its identities are not taken for those of the next.
   private func leave() {
     journal = nil
     patch = Patch()
@@ -68,10 +67,10 @@ extension Session {
 
   // MARK: Saving
 
-  /// Writes the patch to its file, or to `path` from now on: in canonical form, through a temporary
-  /// file that takes the old one's place only when it is whole. Refuses where that would lose what others
-  /// wrote or what was not understood (`FileError.obstacle`), but for the reasons in `accepted`. Returns what
-  /// was done, in words. A save that fails changes nothing.
+  /// Saves the patch to its file, or to `path` from now on: in canonical form, through a temporary file that
+  /// is renamed when it is complete. Throws if that would lose changes by others or unreadable lines
+  /// (`FileError.obstacle`), except for reasons in `accepted`. Returns a description. A save that fails
+  /// changes nothing.
   @discardableResult public func save(
     as path: String? = nil, despite accepted: Set<SaveObstacle.Reason> = []
   ) throws(FileError) -> String {
@@ -111,13 +110,13 @@ extension Session {
     isForeign = false
   }
 
-  /// The patch gets another file, with files that it names as seen from there; the old file's journal goes,
-  /// since all that is in it is saved.
+  /// Saves to another file, with adapted paths. The old file's journal is removed, since everything in it is
+  /// saved.
   private func saveElsewhere(_ target: String) throws(FileError) {
     let old = (journal, journalFault, isLocked)
     var other: Journal?
     if keepsJournal {
-      // Held before anything is written, so that no other session opens the file meanwhile.
+      // Locked before anything is written, so that no other session opens the file meanwhile.
       other = try? findJournal(for: target, telling: true)
       if let other, let left = try other.read(), !left.records.isEmpty {
         notice("unsaved edits of what \(target) was are kept as \(try other.keepCopy())")
@@ -144,7 +143,7 @@ extension Session {
     return reasons
   }
 
-  /// What speaks against saving over a file that is not the patch's own.
+  /// Obstacles to saving over another file.
   private func foreignObstacles(_ path: String) -> [SaveObstacle.Reason] {
     guard PatchFile.exists(path) else { return [] }
     return isOpenElsewhere(path) ? [.openElsewhere] : [.exists]
@@ -159,9 +158,9 @@ extension Session {
     }
   }
 
-  /// Everything since the file was saved is undone. What was undone can be redone.
+  /// Undoes all edits since the file was saved. They can be redone.
   public func revert() throws(FileError) {
-    // One that is refused would be refused for ever.
+    // A refused undo would be refused again for ever.
     while patch != saved, journaled.undo > 0, undo() != nil {}
     while patch != saved, history.canRedo, redo() != nil {}
     guard patch == saved else {
@@ -171,8 +170,8 @@ extension Session {
     journaled = (0, 0)
   }
 
-  /// Ends the session. Unsaved edits are forgotten, as the person wants it, or stay in the journal for
-  /// the next session (after a signal, say).
+  /// Ends the session. Unsaved edits are discarded, or, with `keepingEdits`, stay in the journal for the next
+  /// session (after a signal, for example).
   public func close(keepingEdits: Bool = false) {
     stop()
     library.cancel()

@@ -4,11 +4,12 @@ import Glibc
 import Patch
 import PatchLanguage
 
-/// What the session writes to its journal, and what it does while it cannot.
+/// Journaling of a session, and its behaviour when that fails.
 extension Session {
   var keepsJournal: Bool { options.keepsJournal && !options.isOffline }
 
-  /// On disk before the edit is acknowledged; or `journalFault` says why not, for as long as that lasts.
+  /// Writes a record before the edit is acknowledged. On failure `journalFault` has the reason, as long as it
+  /// lasts.
   func record(_ record: JournalContent.Record) {
     guard keepsJournal, journalFault == nil else { return }
     do throws(FileError) {
@@ -19,7 +20,7 @@ extension Session {
     }
   }
 
-  /// What comes before the first record after the file was read or written.
+  /// Content before the first record after reading or writing the file.
   private var journalStart: JournalContent {
     let text = commonBytes ?? savedBytes ?? []
     return JournalContent(
@@ -51,8 +52,8 @@ extension Session {
     }
   }
 
-  /// Undoing what was done before the file was saved: the journal does not know that edit, so it gets
-  /// what the step does (the inverse of its inverse).
+  /// Records an undo of an edit from before the last save. The journal does not have that edit, so it gets
+  /// the edit that the step makes (the inverse of its inverse).
   private func recordStep(_ change: Change) {
     guard let back = try? change.patch.applying(change.inverse, catalogue: Engine.catalogue) else {
       loseJournal(FileError("a step back cannot be written down"))
@@ -62,7 +63,7 @@ extension Session {
     journaled = (0, 0)
   }
 
-  /// Opens the journal of `file`. False: it cannot be had, and the person has been told why.
+  /// Opens the journal of `file`. False: not possible; the reason has been reported.
   func openJournal() -> Bool {
     journal = nil
     isLocked = false
@@ -81,13 +82,13 @@ extension Session {
     return false
   }
 
-  /// The journal beside the file, or that in the state folder where the file's folder takes none. nil: another
-  /// session holds it.
+  /// The journal beside the file, or the one in the state folder if the file's folder is not writable. nil:
+  /// another session holds it.
   func findJournal(for file: String?, telling: Bool) throws(FileError) -> Journal? {
     var found: [String] = []
     defer { if telling { for text in found { notice(text) } } }
     guard let file else {
-      // Patches without a file: the first journal that no other session holds.
+      // For patches without a file, the first journal that no other session holds.
       for number in 1...99 {
         if let journal = try Journal.open(at: Journal.untitledPath(number), notices: &found) {
           return journal
@@ -105,8 +106,7 @@ extension Session {
     }
   }
 
-  /// After each edit, and now and then: a journal that failed begins anew, one that has become long is
-  /// written shorter.
+  /// Called after each edit and periodically: restarts a failed journal, and shortens a long one.
   func tendJournal() {
     guard keepsJournal else { return }
     if journalFault == nil {
@@ -124,18 +124,18 @@ extension Session {
     do throws(FileError) {
       try rewriteJournal()
     } catch {
-      // It goes on as it is, and longer.
+      // It continues as it is, and grows.
       journal?.postponeRewriting()
     }
   }
 
-  /// With all that is not saved, where there is room again and nobody else holds it.
+  /// Starts a new journal with everything unsaved, once there is room again and no other session holds it.
   private func beginJournalAnew() {
     do throws(FileError) {
       if journal?.isGone ?? true {
         journal = nil
         guard let other = try findJournal(for: file, telling: true) else { return }
-        // Another session's edits are not ours to take.
+        // Another session's edits must stay.
         guard other.isEmpty else {
           if !isLocked { notice("edits of another session lie in \(other.path)") }
           return
@@ -151,7 +151,7 @@ extension Session {
     }
   }
 
-  /// Puts the whole state in the journal's place: what undo can go back to, and the way from there.
+  /// Replaces the journal by the whole state: the oldest undoable state, and the edits since.
   func rewriteJournal() throws(FileError) {
     guard let journal else { throw FileError("there is no journal") }
     if !isModified, !isForeign {
@@ -172,7 +172,7 @@ extension Session {
       content.base = Array(PatchWriter.write(origin, catalogue: Engine.catalogue).utf8)
       content.records = (history.undoList.reversed() + undone).map { .edit($0) }
       content.records += undone.map { _ in .undo }
-      // Only what has been seen to lead here is relied upon.
+      // Used only if a rehearsal leads to the present patch.
       var rehearsal = Rehearsal(
         patch: PatchReader.read(bytes: content.base, file: "", catalogue: Engine.catalogue).patch)
       rehearsal.acceptsUnknownKinds = true

@@ -3,10 +3,10 @@ import Glibc
 import Patch
 import PatchLanguage
 
-/// How a session takes up edits that an earlier one has left behind.
+/// Recovery of edits left by an earlier session.
 extension Session {
-  /// Opens the journal; edits in it that were never saved are made again, on the patch that they were
-  /// made to, with their undo history. What cannot be made again is named, and kept in a file.
+  /// Opens the journal and repeats its unsaved edits on the patch that they were made to, with their undo
+  /// history. Edits that cannot be repeated are reported, and kept in a file.
   func recover() {
     journaled = (0, 0)
     isLocked = false
@@ -29,7 +29,7 @@ extension Session {
     guard let content else { return }
     let isKept = take(content, from: source)
     if source !== own {
-      // Its place from now on is that of the patch.
+      // From now on it lies in the patch's usual place.
       do throws(FileError) {
         try rewriteJournal()
         source.remove()
@@ -37,7 +37,7 @@ extension Session {
         journal = source
       }
     } else if isKept || own.isLong {
-      // What could not be restored is not to be told again.
+      // Edits that could not be restored must not be reported again.
       tendRecovered()
     }
   }
@@ -46,7 +46,7 @@ extension Session {
     do throws(FileError) { try rewriteJournal() } catch { journal?.postponeRewriting() }
   }
 
-  /// Makes the edits again. True: some could not be, and the journal lies in a file of its own as well.
+  /// Repeats the edits. True: some failed, and a copy of the journal has been kept.
   private func take(_ content: JournalContent, from source: Journal) -> Bool {
     let catalogue = Engine.catalogue
     let text = PatchWriter.write(patch, catalogue: catalogue)
@@ -56,7 +56,7 @@ extension Session {
       content.base == content.file
       ? common : PatchReader.read(bytes: content.base, file: "", catalogue: catalogue).patch
     var rehearsal = Rehearsal(patch: base)
-    // What has been an edit before may name kinds that nobody knows.
+    // Edits that were valid before may name unknown kinds.
     rehearsal.acceptsUnknownKinds = true
     var refused = content.broken
     for record in content.records where !rehearsal.replay(record) { refused.append(record.words) }
@@ -85,7 +85,7 @@ extension Session {
     return isKept
   }
 
-  /// Says what could not be restored, and keeps it.
+  /// Reports edits that could not be restored, and keeps them.
   private func keep(_ refused: [String], _ source: Journal) -> Bool {
     let first = refused.prefix(3).map { "`\($0.count > 60 ? $0.prefix(60) + "…" : $0[...])`" }
     let names = first.joined(separator: ", ") + (refused.count > first.count ? ", …" : "")
@@ -99,8 +99,8 @@ extension Session {
     }
   }
 
-  /// A journal of this patch that lies elsewhere: in the state folder, since the patch's folder once took no
-  /// files; or beside under a name that the patch no longer has.
+  /// A journal of this patch in another place: in the state folder, since the patch's folder was not writable
+  /// then; or beside it under an old name of the patch.
   private func strayJournal(besides own: Journal) throws(FileError) -> (Journal, JournalContent)? {
     guard let file else { return nil }
     var notices: [String] = []
@@ -128,7 +128,7 @@ extension Session {
     return nil
   }
 
-  /// What a journal says whose patch may be gone: a plain file of ours, not held by anyone.
+  /// Content of a journal whose patch may be missing: a plain file of ours that nobody holds.
   private static func orphan(_ path: String) -> JournalContent? {
     let file = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard file >= 0 else { return nil }
@@ -145,7 +145,7 @@ extension Session {
 }
 
 extension Rehearsal {
-  /// False: the record makes no sense here.
+  /// False: the record cannot be applied here.
   mutating func replay(_ record: JournalContent.Record) -> Bool {
     do {
       switch record {

@@ -4,14 +4,16 @@ import Midi
 import Patch
 import PatchLanguage
 
-/// A port to record beside the output.
+/// A port to record to a file of its own.
 public struct TapRequest: Hashable, Sendable {
+  /// Name of the node.
   public var node: String
-  /// nil: its first audio output.
+  /// Name of the port; nil: the node's first audio output.
   public var port: String?
+  /// Path of the file.
   public var path: String
 
-  /// `NODE[.PORT]=FILE`; nil when it is not of that form.
+  /// Parses `NODE[.PORT]=FILE`; nil if the text has another form.
   public init?(_ text: String) {
     guard let equals = text.firstIndex(of: "=") else { return nil }
     path = String(text[text.index(after: equals)...])
@@ -24,32 +26,37 @@ public struct TapRequest: Hashable, Sendable {
   var name: String { port.map { "\(node).\($0)" } ?? node }
 }
 
-/// What the offline renderer is to make of a patch.
+/// Settings of an offline render.
 public struct RenderRequest: Sendable {
-  /// nil: to the end of the MIDI file, and on until all is silent.
+  /// Length; nil: to the end of the MIDI file, and on until everything is silent.
   public var seconds: Double?
-  /// What every `midi` node hears.
+  /// Played on every `midi` node.
   public var midi: MidiFile?
-  /// nil: only the taps are wanted.
+  /// Path of the output file; nil: only the taps are rendered.
   public var output: String?
+  /// Ports to record beside the output.
   public var taps: [TapRequest] = []
+  /// Lines of a script, in order of time.
   public var script: [ScriptLine] = []
+  /// Name of the script's file, for errors.
   public var scriptFile = ""
+  /// Sample format of all files.
   public var format = SampleFormat.float32
-  /// Measure what each edit does to the sound.
+  /// Measures the effect of each edit on the sound.
   public var watchesEdits = false
 
-  /// Seconds that a render goes on after the end of a MIDI file at most, and of silence that end it.
+  /// Maximum seconds after the end of a MIDI file, and seconds of silence that end a render.
   static let longestTail = 60.0
   static let silence = 0.5
 
+  /// A render of this length, without any file yet.
   public init(seconds: Double?) { self.seconds = seconds }
 }
 
 extension Session {
-  /// Renders the open patch into files, faster than real time; the script's lines take effect at their
-  /// exact frames. For sessions that are offline, right after `open`. `isInterrupted` is asked now and
-  /// then. Returns the frames made. Worker.
+  /// Renders the open patch into files, faster than real time; the script's lines take effect at their exact
+  /// frames. For offline sessions, right after `open`. `isInterrupted` is called now and then. Returns the
+  /// number of frames. Worker.
   ///
   /// Throws a `Diagnostic` for a line of the script, a `FileError` for a tap or a file.
   @discardableResult public func render(
@@ -58,7 +65,7 @@ extension Session {
   ) throws -> Int64 {
     let rate = engine.rate
     func frame(_ seconds: Double) -> Int64 { Int64(limited: min(seconds, Script.longest) * rate) }
-    // Behind its last event, which may stand at its end.
+    // One frame after the last event, which may be at the file's end.
     let end =
       request.midi.map { Int64(limited: (min($0.duration, Script.longest) * rate).rounded(.up)) + 1 } ?? 0
     let frames =
@@ -89,7 +96,7 @@ extension Session {
       silence: request.seconds == nil ? (end, Int64(RenderRequest.silence * rate)) : nil
     ) { frame in
       progress(Double(frame) / rate)
-      // A few times a second of sound.
+      // A few times per second of sound.
       guard frame >= nextLook else { return }
       nextLook = frame + Int64(rate / 4)
       if isInterrupted() { throw CancellationError() }
@@ -100,7 +107,7 @@ extension Session {
     return made
   }
 
-  /// Runs the plan for one block, so that there is something to report on.
+  /// Renders one block, so that there is a plan to report on.
   public func renderOneBlock() throws {
     try OfflineRenderer(engine: engine, rate: engine.rate, period: 64, tracks: []).render(frames: 64)
     refreshReport()

@@ -2,10 +2,10 @@ import Engine
 import Patch
 import PatchLanguage
 
-/// A file that others wrote while it was open here.
+/// A file that others changed while it was open here.
 extension Session {
-  /// Takes the file as it is now. One edit, that undo takes back; what stays goes on sounding. Returns what was
-  /// done, in words.
+  /// Loads the file's present version as one undoable edit; nodes that stay go on sounding. Returns a
+  /// description.
   public func reload() throws -> String {
     let (bytes, theirs, found) = try readAgain()
     try become(theirs)
@@ -17,8 +17,8 @@ extension Session {
     return "reloaded \(file ?? ""); undo brings your own edits back"
   }
 
-  /// Joins what others wrote with the edits made here: one edit, that undo takes back, and not saved yet.
-  /// Where both changed the same thing, what was made here stays. Returns what was done, in words.
+  /// Merges others' changes with the edits made here, as one undoable edit that is not saved yet. On a
+  /// conflict, our side wins. Returns a description.
   public func merge() throws -> String {
     let (bytes, theirs, found) = try readAgain()
     let merged = PatchMerge.merge(
@@ -44,7 +44,7 @@ extension Session {
     return (bytes, theirs, found)
   }
 
-  /// Edits the patch until it is `target`.
+  /// Edits the patch until it equals `target`.
   private func become(_ target: Patch) throws {
     let edits = try PatchDifference.edits(from: patch, to: target, catalogue: Engine.catalogue)
     guard !edits.isEmpty else { return }

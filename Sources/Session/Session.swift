@@ -5,67 +5,76 @@ import PatchLanguage
 import Realtime
 import Sampler
 
+/// Options of a session.
 public struct SessionOptions: Sendable {
+  /// Choice of the driver.
   public var driver = DriverOptions()
-  /// How many threads render together where a patch is worth it, 1 to 16; the sound is the same.
+  /// Rendering threads, 1 to 16, used where a patch gains from them; the sound is the same.
   public var threads = 1
-  /// How samples are read where the patch leaves it open.
+  /// Sample interpolation for nodes that do not set it.
   public var quality = SampleQuality.four
   /// Offline: files are loaded before anything else happens, and no driver is started.
   public var isOffline = false
   /// Edits are written to a journal before they are acknowledged.
   public var keepsJournal = true
 
+  /// A live session with a journal and an automatic driver.
   public init() {}
 }
 
-/// One open patch: its document, history and journal, the engine that sounds it and the driver that
-/// plays it. Everything that changes any of them goes through here, in the edit language.
+/// One open patch: its document, history and journal, its engine and its driver. All changes go through here,
+/// in the edit language.
 @MainActor public final class Session {
+  /// The options it was made with.
   public let options: SessionOptions
+  /// The engine that renders the patch.
   public let engine: Engine
+  /// The driver's supervisor.
   public let supervisor: Supervisor
+  /// The document.
   public internal(set) var patch = Patch()
+  /// Undo and redo stacks.
   public internal(set) var history = History()
-  /// nil until the patch has been saved or opened.
+  /// Path of the file; nil until the patch has been saved or opened.
   public internal(set) var file: String?
-  /// What was last read from or written to the file.
+  /// The patch last read from or written to the file.
   var saved = Patch()
-  /// The file's content when it was last read or written: others may write it too. nil: there was none.
+  /// The file's bytes when last read or written, since others may write it too. nil: there was none.
   var savedBytes: [UInt8]?
-  /// What the edits that are not saved yet start from.
+  /// The patch that the unsaved edits start from.
   var common = Patch()
   /// Its text; nil: `savedBytes`.
   var commonBytes: [UInt8]?
-  /// The file is not what the edits start from.
+  /// The file differs from the patch that the edits start from.
   var isForeign = false
   var journal: Journal?
-  /// Why edits are not journaled now; nil while they are.
+  /// Reason why edits are not journaled; nil while they are.
   public internal(set) var journalFault: String?
-  /// Monotonic time before which a journal that failed is not tried again.
+  /// Monotonic time before which a failed journal is not tried again.
   var nextMending: Int64 = 0
-  /// What a replay of the journal could undo and redo. Less than `history` can: saving empties it.
+  /// Numbers of undo and redo steps in the journal; fewer than in `history`, since saving empties the
+  /// journal.
   var journaled = (undo: 0, redo: 0)
-  /// Engine frame of what is being performed; nil: the next block.
+  /// Engine frame of the statement being performed; nil: the next block.
   private var due: Int64?
   /// Another session holds the file's journal.
   public internal(set) var isLocked = false
-  /// What was wrong with the file when it was opened.
+  /// Errors and warnings of the file when it was opened.
   public internal(set) var diagnostics: [Diagnostic] = []
-  /// Things to tell, oldest first, taken by whoever shows them.
+  /// Notices for the user, oldest first.
   private var notices: [String] = []
   let library: FileLibrary
-  /// What each node's file setting was when it was last looked at.
+  /// Last file request of each node.
   var wishes: [NodeID: FileWish] = [:]
   var tunings: [NodeID: TuningWish] = [:]
-  /// What each node is tuned to; of a wish that cannot be read, what it was tuned to before.
+  /// Effective tuning of each node; after a failed request, the one before.
   var heardTunings: [NodeID: Tuning] = [:]
   private var toldLostMidi = 0
   private var toldLostEvents = 0
   private var toldLostTrace = 0
-  /// The trace up to here has been looked through for what to tell.
+  /// First trace entry not yet searched for notices.
   private var nextTrace = 0
-  /// What ran when it was first asked for after a `tick` or `refreshReport`: nobody has to look.
+  /// Report of the running graph, made at the first access after `tick` or `refreshReport`.
   public var report: GraphReport {
     if let knownReport { return knownReport }
     let report = engine.report()
@@ -73,10 +82,12 @@ public struct SessionOptions: Sendable {
     return report
   }
   private var knownReport: GraphReport?
+  /// Number of edits in this session.
   public private(set) var editCount = 0
-  /// Seconds that the longest edit took from its line to the command ring.
+  /// Longest time of an edit in seconds, from its line to the command ring.
   public private(set) var longestEdit = 0.0
 
+  /// A session with an empty patch; no driver runs yet.
   public init(options: SessionOptions = SessionOptions()) {
     self.options = options
     library = FileLibrary(isOffline: options.isOffline)
@@ -86,7 +97,7 @@ public struct SessionOptions: Sendable {
     supervisor = Supervisor(engine: engine, options: options.driver)
   }
 
-  /// Something to show to the person, once each.
+  /// New notices for the user, oldest first.
   public func takeNotices() -> [String] {
     defer { notices = [] }
     return notices
@@ -96,7 +107,7 @@ public struct SessionOptions: Sendable {
 
   // MARK: Sound
 
-  /// Opens a driver; there is always one, the clock at worst.
+  /// Starts a driver. There is always one: the clock at worst.
   public func start() {
     engine.isMetering = true
     engine.isWatching = true
@@ -104,11 +115,11 @@ public struct SessionOptions: Sendable {
     supervisor.start()
   }
 
-  /// Ends the sound and gives the driver back.
+  /// Stops the driver.
   public func stop() { supervisor.stop() }
 
-  /// To be called 30 to 60 times a second: takes up what the audio thread did, what was loaded, and how
-  /// the driver fares.
+  /// Call this 30 to 60 times a second: processes the audio thread's results, loaded files, and the driver's
+  /// state.
   public func tick() {
     takeUpLoaded()
     showLoads()
@@ -124,8 +135,7 @@ public struct SessionOptions: Sendable {
     refreshReport()
   }
 
-  /// Tells of MIDI and events that came faster than they could be taken: notes are missing, and nobody would
-  /// know why.
+  /// Reports lost MIDI messages and events: otherwise nobody would know why notes are missing.
   func noticeLosses() {
     let lost = supervisor.status.lostMidi
     if lost > toldLostMidi {
@@ -145,7 +155,7 @@ public struct SessionOptions: Sendable {
     (toldLostEvents, toldLostTrace) = (events, entries)
   }
 
-  /// Tells of nodes that the blast shield has muted since last asked.
+  /// Reports nodes muted by the blast shield since the last call.
   func noticeBlasts() {
     for entry in engine.trace(since: nextTrace) {
       nextTrace = entry.id + 1
@@ -155,20 +165,22 @@ public struct SessionOptions: Sendable {
     }
   }
 
-  /// Has the next who asks take a fresh look at the running graph.
+  /// Makes the next access to `report` take a new snapshot.
   public func refreshReport() { knownReport = nil }
 
+  /// Entries of the lifecycle trace from serial number `id` on.
   public func trace(since id: Int) -> [TraceEntry] { engine.trace(since: id) }
 
-  /// What each edit did to the sound, the latest included although what follows them was not heard.
+  /// The complete edit log, including the latest edits, whose steady signal afterwards has not been measured.
   public func finishedEditLog() -> [EditEntry] {
     engine.closeEditLog()
     return engine.editLog()
   }
 
-  /// The share of the period that rendering takes.
+  /// DSP load: the share of the period used for rendering.
   public var load: Double { supervisor.status.load }
 
+  /// Figures for the status line.
   public var status: SessionStatus {
     var status = SessionStatus()
     let driver = supervisor.status
@@ -196,14 +208,16 @@ public struct SessionOptions: Sendable {
 
   // MARK: Edits
 
+  /// True when there are unsaved edits.
   public var isModified: Bool { patch != saved }
-  /// The latest first, as lines of the language.
+  /// Undoable edits, the latest first, as lines of the language.
   public var undoList: [String] { history.undoList }
+  /// Redoable edits, the next one first, as lines of the language.
   public var redoList: [String] { history.redoList }
 
-  /// One line of the language, from the prompt, a script, from afar. Returns what to answer; throws a
-  /// `Diagnostic` with the place in the line. A refused line changes nothing. `frame`: engine time at which
-  /// it is to be heard, nil: at the next block; what is performed later waits for it.
+  /// Performs one line of the language, from the prompt, a script or remote control. Returns an answer;
+  /// throws a `Diagnostic` with the place in the line. A refused line changes nothing. `frame`: engine time
+  /// of its effect; nil: the next block. Later lines wait for it.
   @discardableResult public func perform(
     _ line: String, file: String = "", line number: Int = 1, column: Int = 1, at frame: Int64? = nil
   ) throws(Diagnostic) -> String {
@@ -218,6 +232,7 @@ public struct SessionOptions: Sendable {
     }
   }
 
+  /// Performs a statement. Returns an answer.
   @discardableResult public func perform(_ statement: Statement) throws(EditError) -> String {
     switch statement {
     case .nothing: return ""
@@ -231,7 +246,7 @@ public struct SessionOptions: Sendable {
       play(performance)
       return performance.line
     case .sequence(let statements):
-      // Refused as a whole, so that a refused line changes nothing.
+      // Checked as a whole first, so that a refused line changes nothing.
       var rehearsal = Rehearsal(patch: patch, history: history)
       for statement in statements { try rehearsal.perform(statement) }
       var answers: [String] = []
@@ -240,12 +255,11 @@ public struct SessionOptions: Sendable {
     }
   }
 
-  /// The edit that undo would take back, by a number of its own; nil where there is none.
+  /// Number of the edit that undo would revert; nil if there is none.
   public var newestEdit: Int? { history.newest }
 
-  /// Performs an edit in its canonical form: the same wish is the same edit in history and journal, wherever
-  /// it was made. `step`: it takes the place of the newest edit if that has this number, so that what a
-  /// gesture does in many steps is undone at once.
+  /// Performs an edit in its canonical form, so that history and journal do not depend on its origin. `step`:
+  /// replaces the newest edit if it has this number, so that all steps of a gesture are undone together.
   @discardableResult public func perform(
     _ edit: Edit, amending step: Int? = nil
   ) throws(EditError) -> String {
@@ -259,7 +273,7 @@ public struct SessionOptions: Sendable {
     let edit = patch.canonical(edit, catalogue: Engine.catalogue)
     let line = edit.line
     let change: Change
-    // What the journal no longer knows, since the file was saved, it cannot take back.
+    // An edit that is no longer in the journal (after a save) cannot be replaced.
     if let step, step == history.newest, journal == nil || journaled.undo > 0,
       let amended = try history.amend(patch, by: edit, catalogue: Engine.catalogue)
     {
@@ -279,7 +293,7 @@ public struct SessionOptions: Sendable {
     return line
   }
 
-  /// The edit that was undone, as a line; nil when there is none.
+  /// Undoes the newest edit and returns it as a line; nil when there is none.
   @discardableResult public func undo() -> String? {
     guard let step = try? history.undo(patch, catalogue: Engine.catalogue) else { return nil }
     recordUndo(step.change)
@@ -287,6 +301,7 @@ public struct SessionOptions: Sendable {
     return step.description
   }
 
+  /// Repeats the edit that was undone last and returns it as a line; nil when there is none.
   @discardableResult public func redo() -> String? {
     guard let step = try? history.redo(patch, catalogue: Engine.catalogue) else { return nil }
     recordRedo(step.change)
@@ -300,7 +315,7 @@ public struct SessionOptions: Sendable {
     guard !change.isSilent else { return }
     engine.adopt(
       patch, touched: change.touched, ramps: change.ramps, tails: change.tails,
-      // Nobody renders meanwhile: the next block's frame is known.
+      // No audio thread runs offline, so the next block's frame is known.
       at: due ?? (options.isOffline ? engine.renderer.time : nil), describing: line)
     wishForFiles(of: change.touched.nodes)
     if !options.isOffline { supervisor.poll() }
@@ -308,6 +323,7 @@ public struct SessionOptions: Sendable {
 
   // MARK: Playing
 
+  /// Sends a note, pedal or transport event straight to a node.
   public func play(_ event: Event, on node: NodeID) { engine.perform(event, on: node) }
 
   private func play(_ performance: Performance) {
@@ -317,7 +333,7 @@ public struct SessionOptions: Sendable {
 }
 
 extension Event {
-  /// What the language calls it, as ports carry it.
+  /// An event of the language in the form of event ports.
   init(_ event: Performance.Event) {
     switch event {
     case .noteOn(let key, let velocity): self.init(.noteOn, key: UInt8(key), value: Float(velocity))

@@ -1,40 +1,46 @@
 import Engine
 
-/// What the status line says of the session: all of it measured, nothing wished for.
+/// Figures for the status line: all of them measured.
 public struct SessionStatus: Sendable, Equatable {
   /// "jack", "alsa", "clock", or "none".
   public var driver = "none"
+  /// Sample rate, Hz.
   public var rate = 48000.0
-  /// Frames.
+  /// Period, in frames.
   public var period = 256
-  /// Seconds from input to output, 0 when the driver cannot say.
+  /// Round-trip latency in seconds; 0 if unknown.
   public var roundTrip = 0.0
-  /// Share of the period that rendering takes, and its peak: 0...1.
+  /// DSP load and its peak: 0...1.
   public var load = 0.0
+  /// Highest load of any period.
   public var peakLoad = 0.0
+  /// Xruns since the start.
   public var xruns = 0
+  /// Sounding voices.
   public var voices = 0
+  /// Largest number of voices.
   public var polyphony = 0
-  /// What plays and why, or what went wrong and what is done about it.
+  /// The driver with the reason for its choice, or the latest trouble with the plan for it.
   public var driverMessage = ""
-  /// A fault that has not passed: the message takes the status line over.
+  /// A fault lasts: its message replaces the status line.
   public var isDisturbed = false
   /// Files being loaded.
   public var loading: [FileLoad] = []
-  /// Bytes of all instruments and files in memory, each once; those that undo would want again included.
+  /// Bytes of all instruments and files in memory, each once; including those kept for undo.
   public var memory = 0
-  /// How often parts of files were not read from disk in time and played as silence.
+  /// Number of reads that came too late and were replaced by silence.
   public var underruns = 0
-  /// MIDI messages that came in faster than they could be taken.
+  /// MIDI messages lost because they came too fast.
   public var lostMidi = 0
-  /// Why edits are not safe from a crash now; nil while they are.
+  /// Reason why edits are not safe from a crash; nil while they are.
   public var journalFault: String?
-  /// Events for which the queue of a node had no room.
+  /// Events dropped because a node's queue was full.
   public var lostEvents = 0
-  /// Lines that the lifecycle trace lacks.
+  /// Lost entries of the lifecycle trace.
   public var lostTraceEntries = 0
-  /// Nodes that the blast shield has muted, by name.
+  /// Names of nodes muted by the blast shield.
   public var muted: [String] = []
 
+  /// Status of a session without a driver.
   public init() {}
 }

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Where the program keeps what belongs to no folder of patches: `$XDG_STATE_HOME/sostenuto`, as the XDG base
-/// directory specification places it. Any thread.
+/// Folder for data outside the patches' folders: `$XDG_STATE_HOME/sostenuto`, by the XDG base directory
+/// specification. Any thread.
 enum StateFolder {
   static var path: String {
     func variable(_ name: String) -> String? {
@@ -12,14 +12,14 @@ enum StateFolder {
     return (variable("HOME") ?? "/tmp") + "/.local/state/sostenuto"
   }
 
-  /// A folder in it, made where it is missing.
+  /// A folder in it, created if it is missing.
   static func folder(_ name: String) -> String {
     let path = path + "/" + name
     PatchFile.makeFolder(path)
     return path
   }
 
-  /// What stands for a file in it: its name, and a hash of its whole path.
+  /// Name for a file's data in it: the file's name, and a hash of its whole path.
   static func name(for file: String, after: String) -> String {
     let full = PatchFile.absolute(PatchFile.resolved(file))
     return FileName.joined(
@@ -27,13 +27,13 @@ enum StateFolder {
   }
 }
 
-/// Names that are made from other names and stay within what file systems take.
+/// Derived file names within the limits of file systems.
 enum FileName {
   static let longest = 255
-  /// Room for what is appended to a name that was made: `.12`, `.4194304.new`.
+  /// Room for a suffix of a derived name: `.12`, `.4194304.new`.
   static let reserve = 16
 
-  /// `before`, `name` and `after`; a name that would be too long is cut, and marked by its hash.
+  /// `before`, `name` and `after`; a name that would be too long is cut and marked by its hash.
   static func joined(_ name: String, before: String = "", after: String, reserving room: Int = 0) -> String {
     let most = longest - before.utf8.count - after.utf8.count - room
     if name.utf8.count <= most { return before + name + after }
@@ -54,7 +54,7 @@ enum FileName {
     return String(repeating: "0", count: 16 - digits.count) + digits
   }
 
-  /// The path, else the path with the lowest number from `first` on that nothing has yet.
+  /// The path with the lowest unused number from `first` on.
   static func free(_ path: String, from first: Int = 1, separator: String = ".") -> String {
     var number = first
     while true {

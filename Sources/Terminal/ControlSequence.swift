@@ -1,14 +1,14 @@
 import Screen
 
-/// `CSI`, a private mark, numbers, intermediate bytes and a final byte, taken apart.
+/// A parsed control sequence: `CSI`, a private mark, numbers, intermediate bytes and a final byte.
 struct ControlSequence {
   var mark: UInt8?
-  /// Parameters, each with its sub-parameters; -1 where a number is left out.
+  /// Parameters, each with its sub-parameters; -1 for a missing number.
   var parameters: [[Int]]
   var intermediate: UInt8?
   var final: UInt8
 
-  /// Nil if it is no well-formed sequence.
+  /// nil if the sequence is malformed.
   init?(_ bytes: ArraySlice<UInt8>, final: UInt8) {
     self.final = final
     var rest = bytes
@@ -26,7 +26,7 @@ struct ControlSequence {
       let part = parameters[last].count - 1
       switch byte {
       case 0x30...0x39:
-        // Nothing has values this large; without the limit they would overflow.
+        // No real value is this large; the limit prevents an overflow.
         parameters[last][part] = min(max(0, parameters[last][part]) * 10 + Int(byte - 0x30), 0xFFFFFF)
       case UInt8(ascii: ":"): parameters[last].append(-1)
       case UInt8(ascii: ";"): parameters.append([-1])
@@ -79,7 +79,7 @@ struct ControlSequence {
       return stroke(arrows[letter], adding: .shift)
     case "M" where parameters.count >= 3:
       return MouseCodes.event(number(0) - 32, number(1), number(2), release: nil)
-    // `CSI row;column R` is where the cursor stands, not F3.
+    // `CSI row;column R` is a cursor position report, not F3.
     default: return number(0) == 1 ? stroke(KeyCodes.letter(final)) : []
     }
   }
@@ -116,7 +116,7 @@ struct ControlSequence {
     } else if modifiers.contains(.shift) {
       return stroke(.character(unshifted), place: place)
     }
-    // Shift has done its work on what is typed; with ctrl it stands for itself.
+    // Shift is already part of the typed character; with ctrl it stays a modifier.
     let key =
       modifiers.contains(.ctrl)
       ? Key(.character(unshifted), modifiers) : Key(.character(typed), modifiers.subtracting(.shift))

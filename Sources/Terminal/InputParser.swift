@@ -1,36 +1,36 @@
 import Screen
 
-/// Terminal bytes to events: UTF-8, CSI and SS3 sequences, the kitty keyboard protocol, bracketed
-/// paste, SGR, urxvt and X10 mouse reports, and the terminal's answers to questions.
+/// Parses terminal input: UTF-8, CSI and SS3 sequences, the kitty keyboard protocol, bracketed paste, SGR,
+/// urxvt and X10 mouse reports, and the terminal's answers to queries.
 ///
-/// Pure, and total: any bytes in any pieces are legal, nothing is held longer than `flush` allows, and
-/// what means nothing is skipped.
+/// Pure and total: any bytes in any pieces are legal, nothing is held longer than `flush` allows, and
+/// meaningless input is skipped.
 public struct InputParser: Sendable {
-  /// What the bytes meant.
+  /// A parsed item.
   public enum Item: Hashable, Sendable {
     case event(InputEvent)
-    /// `CSI ? flags u`: the kitty keyboard protocol is there.
+    /// `CSI ? flags u`: the terminal supports the kitty keyboard protocol.
     case keyboardFlags(Int)
-    /// `CSI ? … c`: every terminal answers this one.
+    /// `CSI ? … c`: every terminal answers this query.
     case deviceAttributes
     /// `CSI ? mode ; status $ y`: 1 set, 2 reset, 0 unknown, 3 and 4 fixed.
     case mode(Int, status: Int)
   }
 
   private var pending: [UInt8] = []
-  /// Bytes of a paste that has begun; nil outside of one.
+  /// Bytes of the current paste; nil outside a paste.
   private var pasted: [UInt8]?
 
-  /// Longer sequences than this mean nothing to anyone.
+  /// No valid sequence is longer.
   static let longestSequence = 256
-  /// Pastes are handed out in pieces of this size at most, so that none can eat the memory.
+  /// Pastes are delivered in pieces of this size at most, to limit memory.
   static let longestPaste = 1 << 20
 
   public init() {}
 
-  /// Whether a sequence has begun that is not complete: `flush` it if nothing follows for a while.
+  /// True when a sequence is incomplete: call `flush` if nothing follows for a while.
   public var isPending: Bool { !pending.isEmpty }
-  /// Whether a paste has begun: `flush(endingPaste: true)` it if nothing follows for seconds.
+  /// True during a paste: call `flush(endingPaste: true)` if nothing follows for seconds.
   public var isPasting: Bool { pasted != nil }
 
   public mutating func feed(_ bytes: some Sequence<UInt8>) -> [Item] {
@@ -53,7 +53,8 @@ public struct InputParser: Sendable {
     return items
   }
 
-  /// Nothing followed: a lone escape byte was the key, and what else had begun is taken as it is.
+  /// Ends a pending sequence because nothing followed: a lone escape byte is the key, and other bytes are
+  /// parsed as they are.
   public mutating func flush(endingPaste: Bool = false) -> [Item] {
     var items: [Item] = []
     if pasted != nil {
@@ -64,7 +65,7 @@ public struct InputParser: Sendable {
       return items
     }
     while !pending.isEmpty, pasted == nil {
-      // Complete as it stands: the parser then always takes at least a byte.
+      // Parsed as complete, so at least one byte is always consumed.
       let (length, found) = SequenceParser.parse(pending[...], isComplete: true) ?? (1, [])
       pending.removeFirst(max(1, length))
       accept(found, into: &items)
@@ -83,7 +84,7 @@ public struct InputParser: Sendable {
 
   private static let pasteEnd = Array("\u{1B}[201~".utf8)
 
-  /// Moves bytes into the paste, up to its end; returns how many of `pending` are done with.
+  /// Moves bytes into the paste, up to its end; returns the number of bytes of `pending` consumed.
   private mutating func takePaste(from start: Int, into items: inout [Item]) -> Int {
     let end = InputParser.pasteEnd
     var index = start
@@ -94,7 +95,7 @@ public struct InputParser: Sendable {
           endPaste(into: &items)
           return index + end.count - start
         }
-        // The end may follow in the next piece.
+        // The end marker may continue in the next piece.
         if index + matched == pending.count { break }
       }
       pasted?.append(pending[index])
@@ -111,7 +112,7 @@ public struct InputParser: Sendable {
     let bytes = pasted ?? []
     pasted = nil
     guard !bytes.isEmpty else { return }
-    // Terminals send carriage returns for line ends; control characters are not text.
+    // Terminals send carriage returns for line ends; other control characters are no text.
     let text = String(decoding: bytes, as: UTF8.self)
       .split(separator: "\r\n", omittingEmptySubsequences: false).joined(separator: "\n")
     let plain = String(

@@ -1,8 +1,8 @@
 import Screen
 
-/// The numbers and letters that stand for keys.
+/// Key codes of terminals.
 enum KeyCodes {
-  /// Modifiers as terminals send them: 1 + bits; locks do not count.
+  /// Modifiers as terminals send them: 1 + bits; lock keys are ignored.
   static func modifiers(_ value: Int) -> Key.Modifiers {
     Key.Modifiers(rawValue: UInt8(truncatingIfNeeded: max(0, value - 1) & 15))
   }
@@ -13,7 +13,7 @@ enum KeyCodes {
     return Unicode.Scalar(small).map { Character($0) }
   }
 
-  /// A code of the kitty protocol or of modifyOtherKeys; nil for keys of no use here (modifiers, media).
+  /// A code of the kitty protocol or of modifyOtherKeys; nil for unused keys (modifiers, media).
   static func character(_ code: Int) -> Key.Code? {
     switch code {
     case 9: return .tab
@@ -96,9 +96,9 @@ enum KeyCodes {
   }
 }
 
-/// Mouse reports: the button byte's bits are the same in all encodings.
+/// Mouse reports: the button bits are the same in all encodings.
 enum MouseCodes {
-  /// `column` and `row` count from 1. `release` is nil where the encoding says it by button 3.
+  /// `column` and `row` count from 1. `release` is nil for encodings that report it as button 3.
   static func event(_ bits: Int, _ column: Int, _ row: Int, release: Bool?) -> [SequenceParser.Found] {
     guard column >= 1, row >= 1, bits >= 0 else { return [] }
     var modifiers: Key.Modifiers = []
@@ -109,7 +109,7 @@ enum MouseCodes {
     let point = Point(column - 1, row - 1)
     func found(_ event: MouseEvent) -> [SequenceParser.Found] { [.item(.event(.mouse(event)))] }
     if (4...7).contains(number) {
-      // Wheels have no release; terminals that send one mean nothing by it.
+      // Wheels have no release; some terminals send one anyway.
       guard release != true else { return [] }
       let step = number & 1 == 0 ? -1 : 1
       return found(

@@ -2,15 +2,14 @@
 import Glibc
 import Screen
 
-/// Puts canvases into ncurses' window, cell by cell where they differ from the one before, and keeps
-/// its colour pairs.
+/// Writes canvases to the ncurses window, only the changed cells, and manages its colour pairs.
 @MainActor
 struct Painter {
   private(set) var depth = ColorDepth.monochrome
   private var shown: Canvas?
   private var theme: Theme?
   private var pairs: [PairKey: Int32] = [:]
-  /// Paints already looked up; cleared with the theme.
+  /// Cache of attributes by style; cleared with the theme.
   private var looks: [Style: Look] = [:]
 
   private struct PairKey: Hashable {
@@ -23,29 +22,29 @@ struct Painter {
     var pair: Int32
   }
 
-  /// Asks ncurses for colours. `NO_COLOR` in the environment refuses them (no-color.org).
+  /// Enables ncurses' colours. `NO_COLOR` in the environment disables them (no-color.org).
   mutating func start() {
     if let refused = getenv("NO_COLOR"), refused.pointee != 0 { return }
     guard has_colors(), start_color() == OK else { return }
     use_default_colors()
     let colors = sostenuto_colors()
-    // A description whose colours are red, green and blue themselves rather than numbers of them.
+    // A terminal description whose colour numbers are RGB values.
     let isDirect = tigetflag("RGB") > 0 && colors >= 1 << 24
     depth = isDirect ? .trueColor : colors >= 256 ? .colors256 : colors >= 8 ? .colors8 : .monochrome
   }
 
-  /// Everything is drawn anew by the next `stage`, from a blank terminal.
+  /// The next `stage` redraws everything, from a blank terminal.
   mutating func clear() {
     shown = nil
     sostenuto_redraw_all()
   }
 
-  /// What was drawn is no longer in ncurses' window.
+  /// The ncurses window no longer has the last drawing.
   mutating func forget() {
     shown = nil
   }
 
-  /// Puts what changed into the window; false if nothing did.
+  /// Writes the changes to the window; false if there are none.
   mutating func stage(_ canvas: Canvas, theme: Theme, columns: Int, rows: Int) -> Bool {
     if self.theme != theme {
       self.theme = theme
@@ -85,8 +84,8 @@ struct Painter {
   private mutating func put(_ cell: Cell, _ column: Int, _ row: Int, _ columns: Int, _ theme: Theme) {
     let look = look(cell.style, theme)
     var characters = cell.character.unicodeScalars.prefix(5).map { wchar_t($0.value) }
-    // Where the system's table of widths differs from ours, or the right half is cut off, later
-    // columns would shift.
+    // Where the system's character widths differ from ours, or the right half is cut off, later columns would
+    // shift.
     let fits = column + Int(cell.width) <= columns
     if characters.isEmpty || !fits || sostenuto_width(characters[0]) != Int32(cell.width) {
       characters = [fits ? 0x3F : 0x20]

@@ -1,14 +1,14 @@
 import Screen
 
-/// One key, report or character from the front of some bytes.
+/// Parses one key, report or character at the front of some bytes.
 enum SequenceParser {
   enum Found {
     case item(InputParser.Item)
     case pasteStart
   }
 
-  /// The length of what stands in front and what it means, perhaps nothing; nil if its end has not
-  /// come yet, which `isComplete` says it never will.
+  /// The length of the first item and its meaning, perhaps none; nil if it is incomplete. `isComplete`: no
+  /// more bytes will come.
   static func parse(_ bytes: ArraySlice<UInt8>, isComplete: Bool) -> (length: Int, found: [Found])? {
     guard let first = bytes.first else { return nil }
     if first == 0x1B { return escape(bytes, isComplete: isComplete) }
@@ -18,7 +18,7 @@ enum SequenceParser {
 
   private static func key(_ key: Key) -> [Found] { [.item(.event(.key(KeyStroke(key))))] }
 
-  /// A control byte's key: what a terminal without better protocols sends.
+  /// The key of a control byte, as terminals without newer protocols send it.
   private static func control(_ byte: UInt8, alt: Bool = false) -> Key {
     let modifiers: Key.Modifiers = alt ? .alt : []
     switch byte {
@@ -67,7 +67,7 @@ enum SequenceParser {
     return .item(.event(.key(KeyStroke(key, stroke.action, place: stroke.place))))
   }
 
-  /// A character in UTF-8; bytes that are none are skipped.
+  /// A character in UTF-8; invalid bytes are skipped.
   private static func character(_ bytes: ArraySlice<UInt8>, isComplete: Bool) -> (Int, [Found])? {
     guard let first = bytes.first else { return nil }
     let length: Int
@@ -92,7 +92,7 @@ enum SequenceParser {
     text.unicodeScalars.contains { (0x80...0x9F).contains($0.value) }
   }
 
-  /// `ESC O x`: keypad in application mode and F1…F4; some put a modifier before the letter.
+  /// `ESC O x`: keypad in application mode and F1…F4; some terminals put a modifier before the letter.
   private static func shifted3(_ bytes: ArraySlice<UInt8>, isComplete: Bool) -> (Int, [Found])? {
     var length = 2
     var modifier = 0
@@ -109,14 +109,14 @@ enum SequenceParser {
     return (length + 1, KeyCodes.keypad(final, modifiers: KeyCodes.modifiers(modifier)).map(key) ?? [])
   }
 
-  /// An operating-system, device-control or application string: an answer that nobody asked for.
+  /// An operating-system, device-control or application string: an unrequested answer.
   private static func string(_ bytes: ArraySlice<UInt8>, isComplete: Bool) -> (Int, [Found])? {
     let second = Character(Unicode.Scalar(bytes[bytes.startIndex + 1]))
     for (offset, byte) in bytes.enumerated().dropFirst(2) {
       if byte == 0x07 { return (offset + 1, []) }
       if byte == 0x1B {
         if offset + 1 == bytes.count { break }
-        // The string terminator `ESC \`; anything else cuts the string short.
+        // The string terminator `ESC \`; any other escape cuts the string short.
         return bytes[bytes.startIndex + offset + 1] == UInt8(ascii: "\\") ? (offset + 2, []) : (offset, [])
       }
       if byte < 0x20 || offset > InputParser.longestSequence { return (offset, []) }
@@ -151,7 +151,7 @@ enum SequenceParser {
       return nil
     }
     let final = bytes[index]
-    // A byte that cannot end a sequence cuts it short and is itself looked at again.
+    // A byte that cannot end a sequence cuts it short and is parsed again.
     guard (0x40...0x7E).contains(final) else { return (length, []) }
     guard let sequence = ControlSequence(bytes[start..<index], final: final) else { return (length + 1, []) }
     return (length + 1, sequence.found)

@@ -18,24 +18,23 @@ import Screen
 /// ```
 @MainActor
 public final class Terminal {
-  /// What this terminal turned out to be able to do. The answers to some questions arrive a moment
-  /// after the start.
+  /// Capabilities of this terminal. The answers to some queries arrive a moment after the start.
   public struct Capabilities: Hashable, Sendable {
-    /// Keys report that they come up: the kitty keyboard protocol, which tmux and others lack.
+    /// Key releases are reported: the kitty keyboard protocol, which tmux and others lack.
     public var hasKeyRelease = false
-    /// Screens appear whole (mode 2026).
+    /// Synchronised output: a screen appears as a whole (mode 2026).
     public var hasSynchronizedOutput = false
     /// Buttons, drags and the wheel are reported, if the terminal has a mouse at all.
     public var hasMouse = false
     public var colors = ColorDepth.monochrome
     /// `$TERM`
     public var name = ""
-    /// Whether the terminal has answered what it was asked at the start.
+    /// True when the terminal has answered the initial queries.
     public var isAnswered = false
   }
 
   public private(set) var capabilities = Capabilities()
-  /// Descriptors given to the last `poll` that have something to read, or have ended.
+  /// Descriptors of the last `poll` that are readable or at their end.
   public private(set) var readable: Set<Int32> = []
   public private(set) var columns = 0
   public private(set) var rows = 0
@@ -45,16 +44,16 @@ public final class Terminal {
   private let screen: OpaquePointer
   private var painter: Painter
   private var parser = InputParser()
-  /// When the parser last got a part of something without its end, in milliseconds.
+  /// Time at which the parser got an incomplete sequence, in milliseconds.
   private var heldSince: Int64?
   private var queued: [InputEvent] = []
   private var isClosed = false
   private var inputEnded = false
 
-  /// How long an escape byte may stand alone before it is the key, in milliseconds: longer than a slow
-  /// line takes to send the rest of a sequence, shorter than anyone notices.
+  /// Milliseconds after which a lone escape byte counts as the key: longer than a slow line takes for the
+  /// rest of a sequence, shorter than anyone notices.
   private static let escapeDelay: Int32 = 40
-  /// How long a paste may pause before it counts as ended, in milliseconds.
+  /// Milliseconds of pause after which a paste counts as ended.
   private static let pasteDelay: Int32 = 2000
 
   /// Takes over the terminal at standard input and output.
@@ -84,7 +83,7 @@ public final class Terminal {
     raw()
     noecho()
     nonl()
-    // Input never passes through ncurses: nothing may stop its output for a key that waits.
+    // Input bypasses ncurses, so it must not pause output for pending keys.
     typeahead(-1)
     painter.start()
     capabilities.name = name
@@ -96,8 +95,8 @@ public final class Terminal {
     enterModes()
   }
 
-  /// As much of the screen is used, whatever size the terminal or the environment says that it has: each cell costs
-  /// memory and time at each drawing.
+  /// Limit of the screen size, whatever the terminal or the environment reports: each cell costs memory and
+  /// time at each drawing.
   private static let (mostColumns, mostRows): (Int32, Int32) = (1000, 500)
 
   private func takeSize() {
@@ -105,8 +104,8 @@ public final class Terminal {
     rows = Int(min(sostenuto_rows(), Self.mostRows))
   }
 
-  /// The description with 24-bit colours that belongs to a terminal that says that it has them
-  /// (`COLORTERM`), where it is installed: `xterm-direct` for `xterm-256color`.
+  /// The 24-bit description for a terminal that claims 24-bit colours (`COLORTERM`), if it is installed:
+  /// `xterm-direct` for `xterm-256color`.
   private static func directDescription(of name: String) -> String {
     guard let claim = getenv("COLORTERM").map({ String(cString: $0) }),
       claim == "truecolor" || claim == "24bit"
@@ -117,8 +116,8 @@ public final class Terminal {
     return setupterm(direct, STDOUT_FILENO, &error) == OK ? direct : name
   }
 
-  /// The locale of the user's text, or at least one whose text is Unicode. Only the kind of characters
-  /// is set: decimal points stay points.
+  /// Sets the user's locale, or at least one with Unicode. Only the character type is set, so decimal points
+  /// stay points.
   private static func chooseLocale() {
     setlocale(LC_CTYPE, "")
     guard !String(cString: sostenuto_codeset()).uppercased().contains("UTF") else { return }
@@ -128,7 +127,7 @@ public final class Terminal {
   /// A string capability of the terminal's description.
   private static func string(_ name: String) -> String? {
     guard let value = tigetstr(name), Int(bitPattern: value) != -1 else { return nil }
-    // Delays ($<5>) are for terminals of wire and ink.
+    // Delays ($<5>) are for printing terminals.
     var text = String(cString: value)
     while let start = text.firstRange(of: "$<"), let end = text[start.upperBound...].firstIndex(of: ">") {
       text.removeSubrange(start.lowerBound...end)
@@ -144,13 +143,13 @@ public final class Terminal {
     + "\u{1B}[?1004h"  // focus
   private static let endModes =
     "\u{1B}[?2026l\u{1B}[?1006l\u{1B}[?1002l\u{1B}[?2004l\u{1B}[?1004l"
-  /// Flags 1, 2, 8: every key as a sequence, with releases; 4 and 16: with its place and its text,
-  /// which flag 8 would take away.
+  /// Flags 1, 2, 8: every key as a sequence, with releases; 4 and 16: with its physical position and its
+  /// text, which flag 8 would omit.
   private static let startKeyboard = "\u{1B}[>31u"
   private static let endKeyboard = "\u{1B}[<u"
 
   private func enterModes() {
-    // Questions last, so that their answers tell that the modes have been read; every terminal answers
+    // Queries come last, so that their answers imply that the modes have been read; every terminal answers
     // the last one.
     write(Terminal.startModes + "\u{1B}[?u\u{1B}[?2026$p\u{1B}[c")
     capabilities.hasMouse =
@@ -158,8 +157,8 @@ public final class Terminal {
       || capabilities.name.hasPrefix("screen")
   }
 
-  /// Tells the signal handlers what to write. The keyboard's flags belong to the alternate screen, so
-  /// they go before it does.
+  /// Tells the signal handlers which bytes to write. The keyboard flags belong to the alternate screen, so
+  /// they are reset before leaving it.
   private func prepareRestoring(keyboard: Bool) {
     let bytes =
       "\u{18}"  // cancels a sequence that was cut short
@@ -184,12 +183,12 @@ public final class Terminal {
     }
   }
 
-  /// Gives the terminal back. Afterwards nothing else may be called. May be called twice.
+  /// Restores the terminal. No other method may be called afterwards. May be called twice.
   public func close() {
     guard !isClosed else { return }
     isClosed = true
     cterminal_remove()
-    // ncurses has its own idea of what to put back; the terminal is past that, so it goes nowhere.
+    // ncurses would restore its own idea of the terminal, so its output goes nowhere.
     let null = open("/dev/null", O_WRONLY | O_CLOEXEC)
     let saved = fcntl(output, F_DUPFD_CLOEXEC, 3)
     if null >= 0, saved >= 0 {
@@ -201,13 +200,13 @@ public final class Terminal {
     if saved >= 0 { Glibc.close(saved) }
   }
 
-  /// Gives the terminal back and ends the process by the signal, as the parent expects.
+  /// Restores the terminal and ends the process by the signal, as the parent expects.
   public func end(by signalNumber: Int32) -> Never {
     close()
     cterminal_die(signalNumber)
   }
 
-  /// What ctrl-z does elsewhere: gives the terminal back and stops, until the shell continues us.
+  /// The effect of ctrl-z elsewhere: restores the terminal and stops until the shell continues the process.
   public func suspend() {
     cterminal_restore()
     cterminal_stop()
@@ -235,10 +234,10 @@ public final class Terminal {
     painter.forget()
   }
 
-  // MARK: Out
+  // MARK: Output
 
-  /// Shows the canvas; only what changed since the last one is sent. One of another size than the
-  /// terminal is cut, or leaves the rest blank.
+  /// Shows the canvas; only changes since the last one are sent. A canvas of another size is cut, or leaves
+  /// the rest blank.
   public func draw(_ canvas: Canvas, theme: Theme) {
     guard !isClosed else { return }
     guard painter.stage(canvas, theme: theme, columns: columns, rows: rows) else { return }
@@ -251,7 +250,7 @@ public final class Terminal {
     }
   }
 
-  /// Draws everything anew with the next canvas: something else wrote on the terminal.
+  /// Redraws everything with the next canvas, after another program wrote to the terminal.
   public func redraw() {
     painter.clear()
   }
@@ -260,11 +259,10 @@ public final class Terminal {
     beep()
   }
 
-  // MARK: In
+  // MARK: Input
 
-  /// Waits until something comes in, a signal arrives, one of the descriptors can be read (then
-  /// `readable` has it), the capabilities change or the time is over; negative: however long it takes. Several events come in
-  /// the order of the keys.
+  /// Waits for input, a signal, a readable descriptor (listed in `readable`), a change of capabilities, or
+  /// the timeout; negative: without limit. Several events come in the order of the keys.
   public func poll(timeoutMilliseconds: Int, descriptors: [Int32] = []) -> [InputEvent] {
     readable = []
     let known = capabilities
@@ -299,11 +297,11 @@ public final class Terminal {
     return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
   }
 
-  /// One wait; reads what there is. Returns how many descriptors had something.
+  /// One wait; reads available input. Returns the number of ready descriptors.
   private func pause(for milliseconds: Int32, _ others: [Int32]) -> Int32 {
     let events = Int16(POLLIN)
     var descriptors = [
-      // A terminal that is gone is ready for ever: it is asked no more.
+      // A terminal at its end is always ready, so it is no longer polled.
       pollfd(fd: inputEnded ? -1 : input, events: events, revents: 0),
       pollfd(fd: cterminal_wake_descriptor(), events: events, revents: 0),
     ]
@@ -339,7 +337,7 @@ public final class Terminal {
     if has(SIGTSTP) {
       suspend()
     } else if has(SIGCONT) {
-      // Stopped in a way that cannot be noticed: what the terminal shows and its modes are unknown.
+      // Stopped by a signal that cannot be caught: the terminal's contents and modes are unknown.
       cterminal_restore()
       resume()
     } else if has(SIGWINCH) {

@@ -1,10 +1,10 @@
-/// Why the terminal cannot be used, in words with the way out.
+/// Reason why the terminal cannot be used, with a suggestion.
 public enum TerminalError: Error, Hashable, CustomStringConvertible {
   /// Standard input or output is a file or a pipe.
   case notATerminal(String)
-  /// `$TERM` names nothing that is known here.
+  /// `$TERM` is not a known terminal.
   case unknownTerminal(String)
-  /// The terminal cannot place its cursor.
+  /// The terminal cannot move its cursor.
   case tooSimple(String)
   case system(String)
 

@@ -3,7 +3,7 @@ import Engine
 import PatchLanguage
 import Session
 
-/// `sostenuto apply`: edits made to a patch file without opening it.
+/// `sostenuto apply`: applies edits to a patch file.
 struct ApplyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "apply", abstract: "Apply a script's edits to a patch.",

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Session
 
-/// `sostenuto bundle`: a patch with its instruments and samples, to be given away.
+/// `sostenuto bundle`: collects a patch with its instruments and samples, to be given away.
 struct BundleCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "bundle", abstract: "Collect a patch and all files that it needs into a folder.",

@@ -6,7 +6,7 @@ import PatchLanguage
 import Sampler
 import Session
 
-/// `sostenuto check`: everything that is wrong with patch files, and what of instruments is left out.
+/// `sostenuto check`: reports errors of patch files, and unsupported parts of instruments.
 struct CheckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "check", abstract: "Say what is wrong with patches and instruments, line by line.",
@@ -59,8 +59,7 @@ struct CheckCommand: ParsableCommand {
     if isUnreadable || diagnostics.contains(where: { $0.severity == .error }) { throw ExitCode(1) }
   }
 
-  /// Files that nodes name and that are not there, at the place of the node's line; and tunings that cannot be
-  /// read, at theirs.
+  /// Missing files and unreadable tunings, at the place of the node's line.
   private func fileFaults(of patch: Patch, _ text: String, _ path: String) -> [Diagnostic] {
     let folder = (path as NSString).deletingLastPathComponent
     var found: [Diagnostic] = []
@@ -86,7 +85,7 @@ struct CheckCommand: ParsableCommand {
     return found
   }
 
-  /// What is wrong with a scale or a key map that is there.
+  /// Error of an existing scale or key map.
   private static func tuningFault(_ parameter: String, _ path: String) -> LoadError? {
     guard FileManager.default.fileExists(atPath: path) else { return nil }
     do {
@@ -102,7 +101,7 @@ struct CheckCommand: ParsableCommand {
   }
 
   private static func place(of word: String, in text: String) -> (line: Int, column: Int) {
-    // By bytes: to Swift a CRLF is one character, and no line feed.
+    // By bytes: in Swift a CRLF is one character, different from a line feed.
     for (number, bytes) in text.utf8.split(separator: 10, omittingEmptySubsequences: false).enumerated() {
       let line = Substring(bytes)
       if let range = line.range(of: word) {

@@ -7,19 +7,19 @@ import Realtime
 import Session
 import Synchronization
 
-/// Standard output for results, standard error for everything else. What a file, a name or a comment could make a
-/// terminal do is written out (`\u{1b}`) in whatever is for people.
+/// Standard output for results, standard error for everything else. Text for people is escaped (`\u{1b}`), so
+/// that no file, name or comment can control the terminal.
 enum Console {
-  /// What programs may read: exact where it goes to a file or a pipe, for people where it goes to a terminal.
+  /// Output for programs: exact in a file or a pipe, escaped on a terminal.
   static func result(_ text: String) {
     write(isatty(STDOUT_FILENO) == 1 ? Visible.text(text, keepingLines: true) : text, to: STDOUT_FILENO)
   }
-  /// What people read, wherever it goes: one of several lines.
+  /// Output for people, always escaped; may have several lines.
   static func show(_ text: String) { write(Visible.text(text, keepingLines: true), to: STDOUT_FILENO) }
   static func error(_ text: String) {
     write(Visible.text(text.hasSuffix("\n") ? text : text + "\n", keepingLines: true), to: STDERR_FILENO)
   }
-  /// A message in the program's own name.
+  /// A message with the program's name.
   static func complain(_ text: String) { error("sostenuto: \(Visible.text(text))") }
   static func warn(_ text: String) { error("warning: \(Visible.text(text))") }
 
@@ -31,31 +31,31 @@ enum Console {
         Glibc.write(file, $0.baseAddress! + done, bytes.count - done)
       }
       if count < 0, errno == EINTR { continue }
-      // A reader that has seen enough (`| head`) is no fault.
+      // A closed pipe (`| head`) is no error.
       guard count > 0 else { return }
       done += count
     }
   }
 }
 
-/// SIGINT, SIGTERM and SIGHUP, taken between two pieces of work rather than in the middle of one. A piece that does not
-/// end within 0.7 s, since it waits for a pipe, say, is ended with the process; so it is by a second signal.
+/// SIGINT, SIGTERM and SIGHUP, handled between two steps of the work. If a step does not end within 0.7 s
+/// (waiting for a pipe, for example), or on a second signal, the process is ended.
 enum Interruption {
   private static let arrived = Atomic<Bool>(false)
-  /// Wakes whoever waits for one of the others.
+  /// Wakes a thread that waits for one of the others.
   private static let waking = SIGUSR1
 
-  /// Whoever started the program may have had signals blocked, which is inherited.
+  /// Unblocks the signals, which a parent process may have left blocked.
   static func admit() { withSet { _ = pthread_sigmask(SIG_UNBLOCK, $0, nil) } }
 
-  /// To be called before any thread is started, as they inherit the mask.
+  /// Call this before any thread is started, since threads inherit the mask.
   static func hold() {
     withSet(and: waking) { _ = pthread_sigmask(SIG_BLOCK, $0, nil) }
     var thread = pthread_t()
     pthread_create(&thread, nil, { _ in Interruption.watch() }, nil)
   }
 
-  /// Waits so long for a signal; true when one came.
+  /// Waits up to `seconds` for a signal; true when one came.
   static func wait(seconds: Double) -> Bool {
     if arrived.load(ordering: .acquiring) { return true }
     guard seconds > 0 else { return false }
@@ -84,7 +84,7 @@ enum Interruption {
     }
   }
 
-  /// What was ignored from outside (nohup) stays ignored.
+  /// Signals ignored from outside (nohup) stay ignored.
   private static func withSet<Result>(
     and other: Int32? = nil, _ body: (UnsafePointer<sigset_t>) -> Result
   ) -> Result {
@@ -102,11 +102,11 @@ enum Interruption {
   }
 }
 
-/// Sessions that only read a patch stay until the process ends: the system takes the memory of thousands of
-/// nodes back at once, which taking them apart would not.
+/// Sessions of commands that only read a patch live until the process ends: the system frees the memory of
+/// thousands of nodes at once, faster than deallocation.
 @MainActor private var opened: [Session] = []
 
-/// How commands that only read a patch open it.
+/// Opens a patch for commands that only read it.
 @MainActor func openPatch(
   _ path: String, rate: Double = 48000, period: Int = 256, threads: Int = 1,
   quality: SampleQuality = .four
@@ -128,7 +128,7 @@ enum Interruption {
   return (session, session.diagnostics.map(\.description) + notices)
 }
 
-/// The lines of a script that can be performed on the session's patch; complains and exits otherwise.
+/// The valid lines of a script for the session's patch; prints errors and exits otherwise.
 @MainActor func readScript(_ path: String, for session: Session) throws -> [ScriptLine] {
   let (lines, faults) = Script.read(try readText(path), file: path)
   let diagnostics = faults + Script.check(lines, on: session.patch, file: path)
@@ -137,5 +137,5 @@ enum Interruption {
   return lines
 }
 
-/// A whole file as text; what is not UTF-8 is read as U+FFFD.
+/// A whole file as text; invalid UTF-8 is read as U+FFFD.
 func readText(_ path: String) throws -> String { String(decoding: try PatchFile.read(path), as: UTF8.self) }

@@ -2,7 +2,7 @@ import ArgumentParser
 import Engine
 import Patch
 
-/// `sostenuto diff`: two patches compared, in the edit language.
+/// `sostenuto diff`: compares two patches, in the edit language.
 struct DiffCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "diff", abstract: "Print the edits that lead from one patch to another.",

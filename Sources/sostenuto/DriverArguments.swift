@@ -2,7 +2,7 @@ import ArgumentParser
 import Drivers
 import PatchLanguage
 
-/// Which driver plays.
+/// Options for the choice of a driver.
 struct DriverArguments: ParsableArguments {
   @Option(help: "Play through jack, alsa or clock (default: the best that works).")
   var driver: Name?
@@ -41,7 +41,7 @@ struct DriverArguments: ParsableArguments {
   }
 }
 
-/// How many threads render.
+/// Option for the number of rendering threads.
 struct ThreadArguments: ParsableArguments {
   @Option(
     name: .customLong("threads"),
@@ -54,9 +54,9 @@ struct ThreadArguments: ParsableArguments {
   }
 }
 
-/// What the engine is made for.
+/// Limits of the engine.
 enum Limits {
-  /// A week.
+  /// Upper limit of a duration: one week.
   static let mostSeconds = Script.longest
 
   static func check(rate: Double) throws {

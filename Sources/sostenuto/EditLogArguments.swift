@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import Session
 
-/// Where the log of edits goes.
+/// Option for the file of the edit log.
 struct EditLogArguments: ParsableArguments {
   @Option(
     name: .customLong("edits"),
@@ -12,7 +12,7 @@ struct EditLogArguments: ParsableArguments {
 
   var isWanted: Bool { path != nil }
 
-  /// Once everything has been rendered.
+  /// Call this once everything has been rendered.
   @MainActor func write(_ session: Session) throws {
     guard let path else { return }
     let text = Printout.json(session.finishedEditLog(), rate: session.engine.rate).text() + "\n"

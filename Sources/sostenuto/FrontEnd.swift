@@ -5,9 +5,9 @@ import Screen
 import Session
 import Terminal
 
-/// The terminal front end's loop: events in, canvases out, at most about 30 a second.
+/// The terminal front end's loop: events in, canvases out, about 30 per second at most.
 enum FrontEnd {
-  /// Milliseconds between two looks at the session, and between two drawings.
+  /// Milliseconds between two ticks of the session, and between two drawings.
   private static let interval = 33
 
   @MainActor static func run(_ options: FrontEndOptions) throws {
@@ -33,14 +33,14 @@ enum FrontEnd {
     app.endNotes()
     writeHistory(app.promptHistory)
     if ending != 0 {
-      // Unsaved edits stay in the journal: the person did not choose to leave.
+      // Unsaved edits stay in the journal, since the user did not choose to quit.
       session.close(keepingEdits: true)
       terminal.end(by: ending)
     }
     session.close()
   }
 
-  /// The first error, else the first warning, and how many more there are.
+  /// The first error, or else the first warning, and the number of others.
   private static func summary(of diagnostics: [Diagnostic]) -> ViewState.Message? {
     let errors = diagnostics.filter { $0.severity == .error }
     guard let first = errors.first ?? diagnostics.first else { return nil }
@@ -84,9 +84,9 @@ enum FrontEnd {
     }
   }
 
-  // MARK: Files of the user's own
+  // MARK: The user's files
 
-  /// A built-in theme by name, a file, or the dark one.
+  /// A built-in theme by name, a file, or the dark theme.
   private static func theme(_ wanted: String?) throws -> Theme {
     guard let wanted else {
       return ProcessInfo.processInfo.environment["NO_COLOR"].map { $0.isEmpty ? .dark : .monochrome } ?? .dark
@@ -127,7 +127,7 @@ enum FrontEnd {
     return text.split(separator: "\n").map(String.init)
   }
 
-  /// Losing the history harms nothing, so that failing to write it is not said.
+  /// A failure is not reported, since losing the history is harmless.
   private static func writeHistory(_ lines: [String]) {
     guard let historyPath else { return }
     let file = URL(fileURLWithPath: historyPath)

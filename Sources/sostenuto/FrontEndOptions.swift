@@ -1,11 +1,11 @@
 import Drivers
 
-/// What the command line says about the front end.
+/// Command line options of the front end.
 struct FrontEndOptions: Sendable {
   /// nil: an empty patch.
   var patch: String?
   var driver: DriverOptions
-  /// How many render.
+  /// Rendering threads.
   var threads: Int
   /// The name of a built-in theme, or a TOML file.
   var theme: String?

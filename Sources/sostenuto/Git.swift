@@ -1,10 +1,10 @@
 import Glibc
 import Session
 
-/// git, as a program beside this one.
+/// Runs git as a separate program.
 enum Git {
-  /// What it printed, without the last line break, and its exit status. Its messages go to standard error.
-  /// Throws where there is no git.
+  /// Returns its output, without the last line break, and its exit status. Its messages go to standard error.
+  /// Throws if there is no git.
   static func run(_ arguments: [String], quiet: Bool = false) throws -> (output: String, status: Int32) {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw failure(errno) }
@@ -35,7 +35,7 @@ enum Git {
     return (String(decoding: bytes, as: UTF8.self), status & 0x7F == 0 ? status >> 8 & 0xFF : 128)
   }
 
-  /// git in the place of this program; comes back only where that fails, with the reason in `errno`.
+  /// Replaces this program by git; returns only on failure, with the reason in `errno`.
   static func become(_ arguments: [String]) {
     _ = withArguments(arguments) { execvp("git", $0) }
   }

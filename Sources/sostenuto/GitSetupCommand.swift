@@ -2,7 +2,7 @@ import ArgumentParser
 import Glibc
 import Session
 
-/// `sostenuto git-setup`: has git merge patches by their nodes.
+/// `sostenuto git-setup`: makes git merge patches by nodes.
 struct GitSetupCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "git-setup", abstract: "Have git merge patches with `sostenuto merge`.",
@@ -39,7 +39,7 @@ struct GitSetupCommand: ParsableCommand {
     try addAttributes(to: attributes)
   }
 
-  /// The name where the search path leads to this very program, else its place.
+  /// The plain name if the search path leads to this very program, otherwise its path.
   private static var program: String {
     var own = stat()
     guard stat("/proc/self/exe", &own) == 0 else { return "sostenuto" }
@@ -50,7 +50,7 @@ struct GitSetupCommand: ParsableCommand {
         break
       }
     }
-    // What git runs is a line of the shell.
+    // Git runs it as a shell command line.
     let path = PatchFile.resolved("/proc/self/exe")
     return "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
   }
@@ -63,7 +63,7 @@ struct GitSetupCommand: ParsableCommand {
     return folder
   }
 
-  /// The file that git reads for all repositories.
+  /// The attributes file that git reads for all repositories.
   private func globalAttributes() throws -> String {
     let (configured, status) = try Git.run(["config", "--global", "--type=path", "core.attributesFile"])
     if status == 0, !configured.isEmpty { return configured }

@@ -3,10 +3,10 @@ import Patch
 import Sampler
 import Session
 
-/// `sostenuto check instrument.sfz`: what of an instrument can be played, and what is left out.
+/// `sostenuto check instrument.sfz`: contents of an instrument, and unsupported parts.
 struct InstrumentCheck {
   let path: String
-  /// nil when nothing of it can be played; then `error` says why.
+  /// nil if nothing of it can be played; then `error` has the reason.
   private(set) var report: InstrumentReport?
   private(set) var error: LoadError?
 
@@ -23,7 +23,7 @@ struct InstrumentCheck {
     }
   }
 
-  /// FILE:LINE: warning: …, then what it is made of, then each opcode with its first place.
+  /// FILE:LINE: warning: …, then its contents, then each opcode with its first place.
   var text: String {
     guard let report else {
       guard let error else { return "" }

@@ -4,7 +4,7 @@ import Patch
 import Sampler
 import Session
 
-/// `sostenuto kinds`: the reference of node kinds, made from their descriptions.
+/// `sostenuto kinds`: the reference of node kinds, generated from their descriptions.
 struct KindsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "kinds", abstract: "List the kinds of nodes, their ports and parameters.")
@@ -32,7 +32,7 @@ struct KindsCommand: ParsableCommand {
 }
 
 extension KindsCommand {
-  /// Of a matrix: what sets many of its crosspoints.
+  /// Presets of a matrix: edits of many crosspoints.
   private func presets(of kind: KindDescription) -> String {
     guard kind.crosspoints != nil else { return "" }
     return """
@@ -51,7 +51,7 @@ extension KindsCommand {
       """
   }
 
-  /// Of the sampler: what it understands of SFZ.
+  /// Supported SFZ opcodes, for the sampler.
   private func opcodes(of kind: KindDescription) -> String {
     guard kind.name == "sampler" else { return "" }
     return "\nSFZ opcodes (N: a number; for _onccN also _ccN, _curveccN, _stepccN and _smoothccN)\n"
@@ -59,7 +59,7 @@ extension KindsCommand {
   }
 }
 
-/// Kinds in words.
+/// Descriptions of kinds as text.
 enum KindReference {
   static func list(_ kinds: [KindDescription]) -> String {
     var text = ""
@@ -131,7 +131,7 @@ enum KindReference {
     return text.isEmpty || text == "\"\"" ? "none" : text
   }
 
-  /// Columns two spaces apart, without blanks at the ends of lines.
+  /// Columns two spaces apart, without trailing blanks.
   private static func table(_ rows: [[String]]) -> String {
     var widths: [Int] = []
     for row in rows {

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Session
 
-/// The program: reads the command line, and turns whatever goes wrong into a message on standard error
-/// and an exit status: 0 done, 1 the input is wrong, 2 the command line is wrong.
+/// The program: parses the command line, and turns errors into a message on standard error and an exit
+/// status: 0 done, 1 the input is wrong, 2 the command line is wrong.
 @main
 enum Main {
   static func main() {

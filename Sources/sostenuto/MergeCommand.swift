@@ -5,7 +5,7 @@ import Patch
 import PatchLanguage
 import Session
 
-/// `sostenuto merge`: what two people made of one patch, joined; git's merge driver.
+/// `sostenuto merge`: merges two people's versions of a patch; git's merge driver.
 struct MergeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "merge", abstract: "Merge what two people made of one patch.",
@@ -43,7 +43,7 @@ struct MergeCommand: ParsableCommand {
 
   func run() throws {
     let inputs = try [base, ours, theirs].map { try PatchInput($0) }
-    // Lines that are not understood, no patch at all, or markers of an earlier merge.
+    // Unreadable lines, no patch at all, or markers of an earlier merge.
     if inputs.contains(where: \.hasErrors) { try mergeLines(inputs) }
     let result = PatchMerge.merge(
       base: inputs[0].patch, ours: inputs[1].patch, theirs: inputs[2].patch, catalogue: Engine.catalogue)
@@ -63,13 +63,13 @@ struct MergeCommand: ParsableCommand {
     if !result.conflicts.isEmpty { throw ExitCode(1) }
   }
 
-  /// An older git leaves the place-holder of a label as it is, and its files have no names of their own.
+  /// An older git leaves the placeholder of a label unexpanded, and its files have no names of their own.
   private func label(_ given: String?, _ side: String, _ file: String) -> String {
     if let given, !given.isEmpty, !given.hasPrefix("%") { return given }
     return path == nil ? file : side
   }
 
-  /// Never comes back: git takes over, or it is said what is wrong with the files.
+  /// Never returns: git takes over, or the errors of the files are reported.
   private func mergeLines(_ inputs: [PatchInput]) throws {
     var arguments = ["git", "merge-file"]
     if !inPlace { arguments.append("-p") }

@@ -3,16 +3,16 @@ import Drivers
 import Glibc
 import Session
 
-/// Keeps what a command writes away from what it reads, and its outputs from one another: by device and inode,
-/// so that links do not get around it.
+/// Prevents a command from overwriting its inputs, or one output by another. Files are compared by device and
+/// inode, so that links do not get around it.
 struct OutputGuard {
-  /// A file that is there, or a name in a folder that is.
+  /// An existing file, or a name in an existing folder.
   private struct Identity: Hashable {
     var device: UInt
     var inode: UInt
     var name = ""
 
-    /// nil: neither the file nor its folder is there.
+    /// nil: neither the file nor its folder exists.
     init?(_ path: String) {
       var info = stat()
       if stat(path, &info) == 0 {
@@ -27,20 +27,20 @@ struct OutputGuard {
 
   private var inputs: [Identity: String] = [:]
 
-  /// `what`: "the patch", "the script". Files that are not there are of no account.
+  /// `what`: "the patch", "the script". Missing files are ignored.
   mutating func reads(_ path: String, as what: String) {
     guard let identity = Identity(path), identity.name.isEmpty, inputs[identity] == nil else { return }
     inputs[identity] = what
   }
 
-  /// The files that a patch names, and those that its instruments are made of.
+  /// The files that a patch names, and the files of its instruments.
   mutating func reads(_ references: [PatchReference]) {
     for reference in references {
       for file in reference.files { reads(file.source, as: "read for `\(reference.node)`") }
     }
   }
 
-  /// Refuses with exit status 2. `outputs`: each with the option that names it.
+  /// Exits with status 2 on a conflict. `outputs`: each with the option that names it.
   func check(_ outputs: [(option: String, path: String)]) throws {
     var seen: [Identity: String] = [:]
     for (option, path) in outputs {
@@ -48,14 +48,14 @@ struct OutputGuard {
       if let input = inputs[identity] {
         throw ValidationError("\(option) \(path): is \(input), and would be overwritten")
       }
-      // Devices and pipes take what they get.
+      // Devices and pipes may be written to several times.
       if Self.isPlainOrNew(path), seen.updateValue(option, forKey: identity) != nil {
         throw ValidationError("\(option) \(path): two outputs cannot go to the same file")
       }
     }
   }
 
-  /// Refuses a name whose ending promises a format that is not written.
+  /// Refuses a file name extension of an unsupported format.
   static func checkSoundFile(_ option: String, _ path: String) throws {
     guard isPlainOrNew(path), let ending = SampleFormat.unknownEnding(of: path) else { return }
     throw ValidationError(

@@ -5,15 +5,15 @@ import Patch
 import PatchLanguage
 import Session
 
-/// A patch file as the commands that change or compare patches take it.
+/// A patch file as input of commands that change or compare patches.
 struct PatchInput {
   let path: String
   let text: String
   let patch: Patch
   let diagnostics: [Diagnostic]
 
-  /// Lines with errors are left out of the patch. Bytes that are not UTF-8 are an error too: written back, they
-  /// would be lost.
+  /// Lines with errors are left out of the patch. Invalid UTF-8 is an error too, since it would be lost when
+  /// written back.
   init(_ path: String) throws {
     self.path = path
     let bytes = try PatchFile.read(path)
@@ -36,7 +36,7 @@ struct PatchInput {
 
   var hasErrors: Bool { diagnostics.contains { $0.severity == .error } }
 
-  /// A patch all of whose lines are understood; else says what is wrong, and exits.
+  /// A patch without errors; otherwise prints the errors and exits.
   static func whole(_ path: String) throws -> PatchInput {
     let input = try PatchInput(path)
     for diagnostic in input.diagnostics { Console.error(diagnostic.description) }

@@ -74,7 +74,7 @@ struct PlayCommand: ParsableCommand {
   }
 }
 
-/// A script played in real time, and what it was like.
+/// Performance of a script in real time, with its measurements.
 @MainActor private struct LivePerformance {
   let session: Session
   let lines: [ScriptLine]
@@ -86,7 +86,7 @@ struct PlayCommand: ParsableCommand {
   private static let lead = 0.2
   private var loads = 0.0
   private var samples = 0
-  /// What each line took, and by how much the latest came after its time; in seconds.
+  /// Duration of each line, and the largest delay behind its time, in seconds.
   private var taken: [Double] = []
   private var lag = 0.0
   private var status = SessionStatus()
@@ -111,13 +111,13 @@ struct PlayCommand: ParsableCommand {
     var origin: Int64 = 0
     var nextTick = Int64.min
     let rate = session.engine.rate
-    // Nobody looks at the levels.
+    // No view shows levels.
     session.engine.isMetering = false
-    // A line a turn: what comes thick and fast ends between the lines, and so may the performance.
+    // One line per turn, so that an interruption takes effect between lines even if many are due.
     while true {
       let now = monotonicTime()
       if let start { elapsed = Double(now - start) * 1e-9 }
-      // A driver of another rate may have come: then lines are performed as soon as they are due.
+      // After a change of the driver's rate, lines are performed as soon as they are due.
       let isExact = start != nil && session.engine.rate == rate && !isLoose
       let nextTime = next < lines.count ? lines[next].time : .infinity
       if now >= nextTick {
@@ -146,7 +146,7 @@ struct PlayCommand: ParsableCommand {
         tick()
         return
       }
-      // The next line is due within this time, or nothing is.
+      // Until the next line is due, for 5 ms at most.
       let due = next < lines.count ? lines[next].time - elapsed : 0.005
       if Interruption.wait(seconds: max(0, min(0.005, due))) { return }
     }
@@ -186,7 +186,7 @@ struct PlayCommand: ParsableCommand {
     ])
   }
 
-  /// The edit that was heard most beyond what it was to bring.
+  /// The edit with the largest residue.
   private var worst: EditEntry? {
     session.finishedEditLog().filter(\.isMeasured).max { $0.residue < $1.residue }
   }

@@ -3,7 +3,7 @@ import Engine
 import PatchLanguage
 import Session
 
-/// `sostenuto print`: the graph printout, read from the plan that runs.
+/// `sostenuto print`: the graph printout, read from the running plan.
 struct PrintCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "print", abstract: "Print the graph that the engine runs for a patch.",

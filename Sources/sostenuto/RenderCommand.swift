@@ -5,7 +5,7 @@ import Patch
 import Realtime
 import Session
 
-/// `sostenuto render`: a patch into sound files, faster than real time.
+/// `sostenuto render`: renders a patch into sound files, faster than real time.
 struct RenderCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "render", abstract: "Render a patch into sound files, faster than real time.",
@@ -65,7 +65,7 @@ struct RenderCommand: ParsableCommand {
   private var outputs: [(option: String, path: String)] {
     recordings + (edits.path.map { [("--edits", $0)] } ?? [])
   }
-  /// What the command line names.
+  /// Input files named on the command line.
   private var inputs: OutputGuard {
     var inputs = OutputGuard()
     inputs.reads(patch, as: "the patch")

@@ -2,10 +2,10 @@ import Foundation
 import Sampler
 import Session
 
-/// `sostenuto check sound.wav`: what a sound file is, and whether it is whole.
+/// `sostenuto check sound.wav`: properties of a sound file, and whether it is complete.
 struct SoundFileCheck {
   let path: String
-  /// nil when it cannot be read; then `error` says why.
+  /// nil if it cannot be read; then `error` has the reason.
   private(set) var report: AudioFileReport?
   private(set) var error: LoadError?
 
@@ -23,7 +23,7 @@ struct SoundFileCheck {
     }
   }
 
-  /// FILE:LINE: warning: …, then what it is.
+  /// FILE:LINE: warning: …, then its properties.
   var text: String {
     guard let report else { return error.map { "\($0.path):1: error: \($0.message)\n" } ?? "" }
     var text = report.findings.map { "\($0.file):1: warning: \($0.message)\n" }.joined()

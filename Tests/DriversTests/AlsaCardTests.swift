@@ -8,7 +8,7 @@ import Testing
 @testable import Drivers
 
 extension fake_alsa_shape {
-  /// A card as most are, which takes floats.
+  /// A typical card; it takes floats.
   static func card(ppm: Int = 0, period: ClosedRange<Int> = 16...4096, formats: UInt32 = 1) -> Self {
     var shape = fake_alsa_shape()
     shape.is_card = true
@@ -30,13 +30,13 @@ extension fake_alsa_shape {
   }
 }
 
-/// Cards that are not there, whose clocks run as the tests want them to.
+/// Fake ALSA cards with controllable clocks.
 @Suite(.serialized) struct AlsaCardTests {
   private let seed: UInt64 = 12
   private var played: fake_alsa_fate { fake_alsa_look(false) }
   private var captured: fake_alsa_fate { fake_alsa_look(true) }
 
-  /// A driver on a fake card while it plays; stopped afterwards.
+  /// Runs a driver on a fake card until `isOver`, then stops it.
   private func play(
     _ graph: LiveGraph, on playback: fake_alsa_shape, capture: fake_alsa_shape = .absent, period: Int = 256,
     device: String = "fake", until isOver: (AlsaDriver) -> Bool
@@ -75,7 +75,7 @@ extension fake_alsa_shape {
     #expect(driver.status.failure == nil)
     #expect(driver.status.xruns == 0)
     #expect(played.late == 0)
-    // At the card's pace, whatever the system's clock says.
+    // Driven by the card's clock, whatever the system's clock says.
     let frames = Double(played.played) * 48 * (1 + Double(ppm) * 1e-6)
     #expect(abs(Double(played.transferred) - frames) <= Double(played.buffer) + 1024)
   }
@@ -105,8 +105,8 @@ extension fake_alsa_shape {
     }
   }
 
-  /// What was captured, from its first frame on: none twice, none left out; silence where it did not come in time,
-  /// which happens until enough is in reserve.
+  /// Checks that every captured frame arrives once, in order. Frames that come too late leave silence, until
+  /// enough is in reserve.
   private func expectWhole(_ sound: [Float], _ what: String) {
     var (next, gaps) = (0, 0)
     var wasSilent = true
@@ -215,7 +215,7 @@ extension fake_alsa_shape {
       let first = try play(graph, on: .card(), capture: .card()) { _ in captured.transferred > 1000 }
       #expect(played.opened == 1 && played.closed == 1)
       #expect(captured.opened == 1 && captured.closed == 1)
-      // The next one finds it free.
+      // The device is free for the next driver.
       let second = try AlsaDriver(renderer: graph.engine.renderer, device: "fake")
       second.stop()
       withExtendedLifetime(first) {}
@@ -236,11 +236,11 @@ extension fake_alsa_shape {
   }
 }
 
-/// ALSA's own devices that lead nowhere.
+/// ALSA's `null` and `file` devices.
 @Suite struct AlsaNowhereTests {
   @Test("what is captured from nowhere is silence, and not what memory held before")
   func silence() throws {
-    // What is allocated is full of something from now on.
+    // Fills every later allocation with a byte that is not zero.
     fake_memory(0x5a)
     defer { fake_memory(0) }
     for channels in [1, 2, 7] {
@@ -270,7 +270,7 @@ extension fake_alsa_shape {
     let elapsed = Double(monotonicTime() - start) / 1e9
     driver.stop()
     #expect(driver.status.failure == nil)
-    // What the device may hold ahead is not waited for.
+    // The driver does not wait for the frames that the device may buffer.
     #expect(elapsed >= 0.5 - driver.status.roundTrip - Double(2 * driver.period) / driver.rate - 0.01)
 
     let other = FileManager.default.temporaryDirectory.appending(path: "sostenuto-alsa-\(UUID()).wav").path
@@ -296,7 +296,7 @@ extension fake_alsa_shape {
     #expect(pace.isSwallowed)
     let frames = Double(now) * 48e-6
     #expect(abs(frames - (256_000 - 768 - 256)) < 2)
-    // A minute in which nobody ran: periods follow each other at the old pace.
+    // The process did not run for a minute: the pace goes on from now, one period after another.
     now += 60_000_000_000
     _ = pace.due(after: 256, now: now)
     let later = now
@@ -318,13 +318,13 @@ extension fake_alsa_shape {
       var (written, started) = (0, Int64(5))
       var now: Int64 = 5
       for count in 0..<5000 {
-        // A card takes what it has room for.
+        // A card takes as many frames as it has room for.
         let played = Double(written + period - buffer) / (rate * speed)
         now = max(now, started + Int64(played * 1e9))
         written += period
         let due = pace.due(after: period, now: now)
         #expect(due == nil)
-        // Not looked at for a while: it ran dry and begins anew.
+        // The test pauses for up to three seconds: the card runs dry and restarts.
         if count % 1000 == 999 {
           now += .random(in: 0...3_000_000_000, using: &random)
           pace.restart(now: now)
@@ -340,7 +340,7 @@ extension fake_alsa_shape {
 }
 
 enum AudioSamples {
-  /// The floats of a WAV file that the renderer wrote, interleaved.
+  /// Interleaved floats of a WAV file written by the renderer.
   static func read(_ path: String) throws -> [Float] {
     let data = try Data(contentsOf: URL(filePath: path))
     let mark = try #require(data.range(of: Data("data".utf8)))

@@ -15,7 +15,7 @@ import Testing
     #expect(wait { engine.renderer.time >= 48000 })
     let elapsed = Double(monotonicTime() - start) / 1e9
     driver.stop()
-    // What the device may hold ahead is not waited for.
+    // The driver does not wait for the frames that the device may buffer.
     let buffered = driver.status.roundTrip + Double(2 * driver.period) / driver.rate
     #expect(elapsed >= 1 - buffered - 0.01)
     #expect(driver.status.failure == nil)

@@ -11,7 +11,7 @@ import Testing
     let host = RenderHost(Engine(rate: 48000, period: 64).renderer)
     defer { _ = host.close() }
     let length: Int64 = 1_333_333
-    // During the period before, at its end, and too late for it.
+    // At the start of the period before, at its middle, at its end, and after it.
     for (key, time) in [(60, 10_000_000), (61, 10_666_667), (62, 11_333_332), (63, 11_333_334)] {
       host.arrive(Event(.noteOn, key: UInt8(key), value: 1), port: 3, at: Int64(time))
     }

@@ -2,9 +2,9 @@ import CAudit
 import CJack
 import Foundation
 
-/// Counts what callbacks do that an audio thread must not do.
+/// Counts operations forbidden on an audio thread (allocations, releases, locks, waits) in callbacks.
 final class Audit: @unchecked Sendable {
-  /// Stays for good: a render of another test that began while this one watched still counts at its end.
+  /// Never freed: a render of another test that began while this audit watched still writes to it at its end.
   private let counts: UnsafeMutablePointer<sostenuto_audit>
 
   /// `period`: frames at 48 kHz.
@@ -14,10 +14,10 @@ final class Audit: @unchecked Sendable {
     counts.pointee.period_nanoseconds = Int64(period) * 1_000_000_000 / 48000
   }
 
-  /// False under a sanitizer, which watches by itself: nothing is counted then.
+  /// False in sanitizer builds: the sanitizer intercepts the same functions, so nothing is counted.
   static var isBuiltIn: Bool { sostenuto_audit_is_built_in() }
 
-  /// One at a time: who watches, watches the whole process.
+  /// One audit at a time: it watches the whole process.
   private static let watching = NSLock()
 
   /// Counts in every render of every driver of this process while `body` runs.
@@ -29,7 +29,7 @@ final class Audit: @unchecked Sendable {
     return try body()
   }
 
-  /// As they are now; they move while callbacks run.
+  /// Counts so far. They change while callbacks run.
   var found: sostenuto_audit { counts.pointee }
 
   var words: String {
@@ -47,11 +47,11 @@ final class Audit: @unchecked Sendable {
 }
 
 extension sostenuto_audit {
-  /// What law 3 forbids, whatever the machine does.
+  /// Breaches of law 3, independent of the machine's load.
   var breaches: Int64 { allocations + releases + locks + with_denormals }
 }
 
-/// A client that does nothing but be counted: what the server and the machine do by themselves.
+/// A JACK client with an empty, audited callback: the baseline of server and machine.
 final class IdleClient {
   let audit: Audit
   private let client: TestClient

@@ -5,7 +5,7 @@ import Testing
 @testable import Drivers
 @testable import Engine
 
-/// The counters that other tests trust.
+/// Tests the counters that other tests rely on.
 @Suite(.enabled(if: Audit.isBuiltIn)) struct AuditTests {
   @Test(
     "an allocation, a lock, a wait and a first use of memory on an audio thread are counted, elsewhere not")
@@ -15,7 +15,8 @@ import Testing
     let page = mmap(nil, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)!
     let audit = Audit(period: 64)
     audit.begin()
-    // The C library calls its own functions by the way that all others do; the compiler leaves this be.
+    // `realpath` allocates inside the C library, through the same symbol as other code; the compiler cannot
+    // optimise this call away.
     free(realpath("/", nil))
     pthread_mutex_lock(&mutex)
     pthread_mutex_unlock(&mutex)
@@ -45,7 +46,7 @@ import Testing
       clock.stop()
     }
     #expect(audit.found.with_denormals == 0)
-    // As a driver would that did not go through `RenderHost`.
+    // As a driver would that bypasses `RenderHost`.
     let other = Audit(period: 64)
     other.watchRenders {
       enterRealtimeContext()

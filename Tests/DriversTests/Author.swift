@@ -4,9 +4,9 @@ import Foundation
 import Patch
 import TestSupport
 
-/// Lines of the language, many of which a patch refuses; those that it takes are what counts.
+/// Generates random lines of the patch language. The patch refuses many; the accepted ones are the test.
 struct Author {
-  /// What it starts from.
+  /// Initial patch.
   static let patch = """
     node keys keyboard
     node piano sampler
@@ -35,7 +35,7 @@ struct Author {
 
   var random: SeededGenerator
   var made = 0
-  /// What passes sound through, so that anything may stand anywhere.
+  /// Kinds with an audio path, so that any of them can be inserted anywhere.
   let kinds = Engine.catalogue.kinds
     .filter { $0.category == .effect || $0.category == .mixing || $0.category == .source }
     .map(\.name)
@@ -72,7 +72,7 @@ struct Author {
     return setting(parameter, of: name) ?? "main.master -1dB"
   }
 
-  /// Some value for a parameter, as `set` takes it; nil if it is a file or a text.
+  /// A random value for a parameter, in the syntax of `set`; nil for files and texts.
   mutating func setting(_ parameter: ParameterDescription, of name: String) -> String? {
     let indices = parameter.dimensions.isEmpty ? "" : "[0\(parameter.dimensions.count > 1 ? ",1" : "")]"
     switch parameter.form {

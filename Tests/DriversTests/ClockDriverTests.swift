@@ -16,7 +16,7 @@ import Testing
     #expect(end % 48 == 0)
     #expect(clock.status.failure == nil)
     #expect(clock.status.peakLoad > 0)
-    // Stopped for good: the next driver has the renderer for itself.
+    // Stopped for good: the next driver owns the renderer.
     let next = ClockDriver(renderer: engine.renderer, rate: 48000, period: 64)
     try next.start()
     #expect(wait { engine.renderer.time > end })
@@ -33,7 +33,7 @@ import Testing
     #expect(wait { engine.renderer.time >= 9600 })
     let elapsed = monotonicTime() - start
     clock.stop()
-    // Never early: 9600 frames are 200 ms. How late it may be is the machine's affair.
+    // Never early: 9600 frames are 200 ms. Lateness depends on the machine and is not tested.
     #expect(elapsed >= 200_000_000 - 2_000_000)
   }
 

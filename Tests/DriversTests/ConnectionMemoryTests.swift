@@ -9,7 +9,7 @@ import Testing
     #expect(memory.look(at: "out_1", connections: ["rec:in_1"]) { _ in true } == [])
     #expect(memory.look(at: "out_1", connections: []) { _ in false } == [])
     #expect(memory.look(at: "out_1", connections: []) { _ in true } == ["rec:in_1"])
-    // Until it has been connected it stays due.
+    // The connection stays due until it has been made.
     #expect(memory.look(at: "out_1", connections: []) { _ in true } == ["rec:in_1"])
     #expect(memory.look(at: "out_1", connections: ["rec:in_1"]) { _ in true } == [])
   }

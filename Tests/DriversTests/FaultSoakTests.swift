@@ -13,8 +13,8 @@ private let environment = ProcessInfo.processInfo.environment
 private let minutes = environment["SOSTENUTO_SOAK_MINUTES"].flatMap(Double.init) ?? 0
 private let hasFaults = !(environment["SOSTENUTO_SOAK_FAULTS"] ?? "").isEmpty
 
-/// `make soak FAULTS=1`: random edits in a session while all that it needs is taken from it now and then: the JACK
-/// server, the disk, the files that it plays. Nothing may pile up.
+/// `make soak FAULTS=1`: random edits in a session while faults hit its resources: the JACK server, the disk,
+/// the files it plays. Memory, descriptors and threads must not grow.
 @Suite(.serialized, .enabled(if: minutes > 0 && hasFaults)) @MainActor struct FaultSoakTests {
   @Test("servers die, stop and come back, disks fill, files change, clients come and go: nothing grows")
   func longRun() throws {
@@ -36,7 +36,7 @@ private let hasFaults = !(environment["SOSTENUTO_SOAK_FAULTS"] ?? "").isEmpty
   }
 }
 
-/// What happens to a session, and what it uses meanwhile.
+/// A session under faults, and its resource use over time.
 @MainActor private final class FaultSoak {
   private enum Fault: CaseIterable {
     case killed, killedWhileStill, still, restarted, diskFull, fileReplaced, clients, reopened
@@ -51,13 +51,13 @@ private let hasFaults = !(environment["SOSTENUTO_SOAK_FAULTS"] ?? "").isEmpty
   private let hasDisk: Bool
   private var random: SeededGenerator
   private var author: Author
-  /// Undoes the fault under way, at its time.
+  /// Ends the current fault, at its time.
   private var repair: (at: Int64, body: () throws -> Void)?
   private var counts: [Fault: Int] = [:]
   private var taken = 0
   private var notices = 0
   private var nextTick: Int64 = 0
-  /// At quiet moments: resident KiB, descriptors, threads, KiB of the heap in use.
+  /// Resident KiB, descriptors, threads and KiB of the heap in use, sampled between faults.
   private var samples: [[Int]] = []
 
   init(seed: UInt64) throws {
@@ -66,7 +66,7 @@ private let hasFaults = !(environment["SOSTENUTO_SOAK_FAULTS"] ?? "").isEmpty
     server = try JackTestServer()
     folder = FileManager.default.temporaryDirectory.appending(path: "sostenuto-soak-\(UUID())").path
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    // A disk of its own, where permitted: it can be filled without anybody else's harm.
+    // A file system of its own, where permitted, so that filling it harms nobody else.
     hasDisk = mount("tmpfs", folder, "tmpfs", 0, "size=48m") == 0
     signal(SIGXFSZ, SIG_IGN)
     patchPath = folder + "/soak.patch"
@@ -103,7 +103,7 @@ private let hasFaults = !(environment["SOSTENUTO_SOAK_FAULTS"] ?? "").isEmpty
     return try Data(contentsOf: URL(filePath: path))
   }
 
-  // MARK: The run
+  // MARK: Run
 
   func run(seconds: Double) throws {
     let start = monotonicTime()
@@ -119,7 +119,7 @@ private let hasFaults = !(environment["SOSTENUTO_SOAK_FAULTS"] ?? "").isEmpty
         repair = nil
         nextFault = now + .random(in: 2_000_000_000...6_000_000_000, using: &random)
       } else if repair == nil, now >= nextFault {
-        // Everything is as it was before the fault.
+        // Recovered from the fault before.
         if session.supervisor.driver?.name == "jack", session.isLoaded {
           measure()
           if now < end { try harm(now) }
@@ -169,7 +169,7 @@ private let hasFaults = !(environment["SOSTENUTO_SOAK_FAULTS"] ?? "").isEmpty
       after(seconds, now) { [self] in try server.restart(while: look) }
     case .diskFull:
       let undo = fillDisk()
-      // What is written meanwhile is refused; what was written before is not harmed.
+      // A write during the fault is refused; earlier files stay intact.
       _ = try? session.save()
       after(seconds, now, undo)
     case .fileReplaced: replaceFile(seconds, now)
@@ -193,10 +193,10 @@ private let hasFaults = !(environment["SOSTENUTO_SOAK_FAULTS"] ?? "").isEmpty
     repair = (now + Int64(seconds * 1e9), body)
   }
 
-  /// No more room for anybody; gives what makes room again.
+  /// Fills the disk. Returns a closure that frees the space again.
   private func fillDisk() -> () -> Void {
     guard hasDisk else {
-      // The nearest thing that everybody may do: files of this process may not become larger.
+      // Without a file system of its own: limit the size of files that this process may write.
       var limit = rlimit()
       getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
       let before = limit
@@ -216,7 +216,7 @@ private let hasFaults = !(environment["SOSTENUTO_SOAK_FAULTS"] ?? "").isEmpty
     return { unlink(path) }
   }
 
-  /// Has the sampler load the other file, and changes it under its hands.
+  /// Makes the sampler load the other file, and changes that file while it is read.
   private func replaceFile(_ seconds: Double, _ now: Int64) {
     let index = Int.random(in: 0..<instruments.count, using: &random)
     let (path, sound) = (instruments[index], sounds[index])
@@ -232,7 +232,7 @@ private let hasFaults = !(environment["SOSTENUTO_SOAK_FAULTS"] ?? "").isEmpty
     after(seconds, now) { try sound.write(to: url, options: .atomic) }
   }
 
-  // MARK: What it uses
+  // MARK: Resource use
 
   struct Figure {
     var name: String
@@ -249,7 +249,8 @@ private let hasFaults = !(environment["SOSTENUTO_SOAK_FAULTS"] ?? "").isEmpty
     ])
   }
 
-  /// Medians of a quarter after the first tenth, when everything has been used once, and of the last quarter.
+  /// Medians of the first quarter after a warm-up tenth (everything has been used once), and of the last
+  /// quarter.
   var figures: [Figure] {
     let names = [("memory in KiB", 48 << 10), ("descriptors", 3), ("threads", 4), ("heap in KiB", 24 << 10)]
     let rest = Array(samples.dropFirst(samples.count / 10))
@@ -264,7 +265,7 @@ private let hasFaults = !(environment["SOSTENUTO_SOAK_FAULTS"] ?? "").isEmpty
     }
   }
 
-  /// What is there when it is over: a patch that can be read, no process of ours, nothing on its way.
+  /// State at the end: a readable patch, no child process left, no plan in flight.
   func isWhole() -> Bool {
     guard isTrue({ session.supervisor.driver?.name == "jack" && session.engine.isSettled }) else {
       return false

@@ -6,7 +6,7 @@ import Testing
 @testable import Drivers
 @testable import Engine
 
-/// Against real servers, one at a time.
+/// Runs against real servers, one at a time.
 @Suite(.serialized) @MainActor struct JackDriverTests {
   private func endpoint(
     _ node: UInt64, _ name: String, first: Int, channels: Int, isInput: Bool = false
@@ -52,7 +52,7 @@ import Testing
     #expect(wait { probe.connections(of: "sostenuto:out_2") == ["system:playback_2"] })
     #expect(wait { engine.renderer.time > 640 })
 
-    // A mono output is heard on both sides; an input stays unconnected unless asked for.
+    // A mono output is connected to both speakers; an input stays unconnected unless asked for.
     driver.update([
       endpoint(1, "out", first: 0, channels: 2), endpoint(2, "click", first: 2, channels: 1),
       endpoint(3, "guitar", first: 0, channels: 1, isInput: true),
@@ -86,7 +86,7 @@ import Testing
     driver.update([endpoint(1, "main", first: 0, channels: 1)])
     #expect(wait { probe.ports(of: "sostenuto") == ["sostenuto:main_1"] })
     driver.update([endpoint(7, "main", first: 0, channels: 1)])
-    // A later change that is seen proves that the one before has been made.
+    // Changes are made in order: once the later one is seen, the earlier one has been made.
     driver.update([endpoint(7, "main", first: 0, channels: 1), endpoint(8, "mark", first: 5, channels: 1)])
     #expect(wait { probe.ports(of: "sostenuto").count == 2 })
     #expect(probe.connections(of: "sostenuto:main_1") == ["system:playback_2"])
@@ -134,7 +134,7 @@ import Testing
     defer { supervisor.stop() }
     #expect(supervisor.driver?.name == "jack")
     #expect(supervisor.message == "playing as JACK client sostenuto of server \(server.name)")
-    // The engine is tuned to the server.
+    // The engine takes the server's rate.
     #expect(engine.rate == 48000)
     #expect(wait { engine.renderer.time > 640 })
 

@@ -7,7 +7,7 @@ import Testing
 @testable import Drivers
 @testable import Engine
 
-/// Servers that answer nobody.
+/// Servers that hang.
 @Suite(.serialized) @MainActor struct JackHungTests {
   private let seed: UInt64 = 34
 
@@ -67,11 +67,11 @@ import Testing
         supervisor.poll()
         most = max(most, engine.pending.count)
       }
-      // As while a server drives it: what is sent is taken up with the next period or the one after.
+      // As under a running server: a plan is taken up within the next two periods.
       #expect(most < 20)
       #expect(threadCount() <= threads + 1)
 
-      // What has changed meanwhile is as it is to be when the server goes on.
+      // Edits made during the hang take effect when the server goes on.
       try graph.perform("node more\(round) output channels=1 ; connect a -> more\(round)")
       server.goOn()
       #expect(until(supervisor) { supervisor.driver?.name == "jack" })
@@ -116,7 +116,7 @@ import Testing
     #expect(until(supervisor) { probe.ports(of: "sostenuto").count == 2 })
     server.freeze()
     #expect(until(supervisor) { supervisor.driver?.name == "clock" })
-    // This returns, although the server does not go on.
+    // Returns although the server still hangs.
     supervisor.stop()
     #expect(supervisor.driver == nil)
     server.goOn()
@@ -149,7 +149,7 @@ import Testing
     #expect(supervisor.driver === driver)
   }
 
-  /// A driver whose beats the test makes.
+  /// A driver whose beats the test sets.
   private final class Puppet: Driver, @unchecked Sendable {
     let (name, place, rate, period) = ("puppet", "a puppet", 48000.0, 64)
     var beats = 0
@@ -175,14 +175,14 @@ import Testing
         now += Int64(gap * 1e9)
         still += gap
         if Double.random(in: 0...1, using: &random) < 0.2 || still > puppet.patience * 0.9 {
-          // Whatever happened in between: it is driven.
+          // A beat in the meantime resets the wait.
           puppet.beats += 1
           still = 0
         }
         let isStill = watch.isStill(puppet, now: now)
         #expect(!isStill)
       }
-      // At the program's pace it is found within a poll.
+      // Polled at the program's rate, a standstill is found within one poll.
       puppet.beats += 1
       _ = watch.isStill(puppet, now: now)
       var polls = 0

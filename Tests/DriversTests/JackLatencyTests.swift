@@ -7,15 +7,15 @@ import Testing
 @testable import Drivers
 @testable import Engine
 
-/// How late sound is: what other clients are told, and what they measure.
+/// Latency: the figures reported to JACK and the delay measured by other clients.
 @Suite(.serialized) @MainActor struct JackLatencyTests {
   private let seed: UInt64 = 27
 
-  /// A program, its clients on both sides of the server, and who looks after it.
+  /// Runs `body` with a patch on a server, a supervisor, and a probe client.
   private func run(
     _ text: String, period: Int, _ body: (LiveGraph, Supervisor, TestClient) throws -> Void
   ) throws {
-    // In step with its clients, so that a busy machine makes the server late instead of its clients.
+    // Synchronous server (`-S`): on a busy machine the server is late instead of its clients.
     let server = try JackTestServer(extra: ["-S"], period: period)
     defer { server.stop() }
     let graph = try LiveGraph(text, period: period)
@@ -38,7 +38,8 @@ import Testing
     }
   }
 
-  /// What is late, and what is not, from the input to an output of that name; and an edit that makes it later.
+  /// A random chain of nodes with and without latency, from the input to an output of that name, and an edit
+  /// that adds latency.
   private static func chain(_ name: String, _ random: inout SeededGenerator) -> (text: String, edit: String) {
     var lines = ["node \(name) output channels=1"]
     var last = "line"
@@ -146,7 +147,7 @@ import Testing
     var random = SeededGenerator(seed: seed)
     print("seed \(seed)")
     for round in 0..<40 {
-      // Nodes in order; each hears some before it.
+      // Nodes in order; each has inputs from earlier ones only.
       let count = Int.random(in: 3...10, using: &random)
       var text = "node i0 input channels=1\nnode i1 input channels=1"
       var names = ["i0", "i1"]
@@ -202,7 +203,7 @@ import Testing
 }
 
 extension TestClient {
-  /// The least and the most that a port is told.
+  /// Minimum and maximum latency reported at a port.
   func latency(of port: String, _ mode: jack_latency_callback_mode_t) -> [Int] {
     guard let port = jack_port_by_name(client, port) else { return [] }
     var range = jack_latency_range_t()
@@ -211,8 +212,8 @@ extension TestClient {
   }
 }
 
-/// Two clients: one gives a pulse now and then, as sound that is 100 to 120 frames old; the other hears when it
-/// comes, 30 to 40 frames before it is played.
+/// Two clients around the patch. The giver sends pulses and reports a capture latency of 100 to 120 frames.
+/// The taker receives them and reports a playback latency of 30 to 40 frames.
 private final class LoopMeter {
   static let source = "giver:out"
   static let target = "taker:in"
@@ -243,7 +244,7 @@ private final class LoopMeter {
     jack_deactivate(taker.client)
   }
 
-  /// Frames from pulse to pulse, when several in a row have been alike; nil when they never are.
+  /// Frames from a sent to a received pulse, once several in a row agree; nil if they never do.
   func measure(_ look: () -> Void) -> Int? {
     var (last, alike, seen) = (-1, 0, tape.pulses.load(ordering: .acquiring))
     let isFound = wait {
@@ -260,9 +261,9 @@ private final class LoopMeter {
   }
 }
 
-/// What the callbacks of both see.
+/// State shared by both clients' callbacks.
 private final class LoopTape: Sendable {
-  /// Frames between two pulses.
+  /// Frames from one pulse to the next.
   static let interval = 4800
   nonisolated(unsafe) let giver: OpaquePointer
   nonisolated(unsafe) let out: OpaquePointer
@@ -270,7 +271,7 @@ private final class LoopTape: Sendable {
   nonisolated(unsafe) let input: OpaquePointer
   let pulses = Atomic<Int>(0)
   let delay = Atomic<Int>(0)
-  /// The loudest since the last pulse was given, and when. The taker's callback alone.
+  /// Loudest sample since the last pulse was sent, and its frame. Only for the taker's callback.
   nonisolated(unsafe) var loudest: Float = 0
   nonisolated(unsafe) var loudestAt = 0
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Drivers
 
-/// What another JACK client plays, and hears of it.
+/// MIDI from another JACK client, and the sound that it receives in return.
 @Suite(.serialized) @MainActor struct JackMidiTests {
   private let instrument = StepInstrument()
 
@@ -22,7 +22,7 @@ import Testing
 
   @Test("a note sounds at the very frame at which another client sends it, channel by channel")
   func exactFrames() throws {
-    // In step with its clients, so that a busy machine makes the server late instead of deaf.
+    // Synchronous server (`-S`): on a busy machine the server is late, and its clients lose no events.
     let server = try JackTestServer(extra: ["-S"])
     defer { server.stop() }
     let graph = try LiveGraph(
@@ -38,7 +38,7 @@ import Testing
       connect b -> out map=[-1,1]
       """)
     for name in ["a", "b"] { try graph.load(instrument.path(), into: name) }
-    // One port, since both hear everybody.
+    // One port is enough: both nodes listen to all senders.
     #expect(graph.engine.midiPorts == [MidiPort(number: 0, sender: nil)])
     let driver = try driver(graph, server)
     defer { driver.stop() }
@@ -47,7 +47,7 @@ import Testing
     let left = try #require(SoundListener(server: server.name, source: "sostenuto:out_1", name: "left"))
     let right = try #require(SoundListener(server: server.name, source: "sostenuto:out_2", name: "right"))
 
-    // At the second frame of a period, its last, and two within one.
+    // At the second frame of a period, at its last one, and twice within one period.
     for (count, offset) in [1, 63, 17, 40].enumerated() {
       let channel: UInt8 = count % 2 == 0 ? 0 : 1
       let sent = player.play([0x90 | channel, 60, 100], at: UInt8(offset))
@@ -115,7 +115,7 @@ import Testing
       graph.engine.collect()
       return graph.engine.report().nodes.first { $0.name == "s" }?.voices ?? -1
     }
-    // Each finds its sender by a part of its name, however late that comes.
+    // Each port finds its sender by a part of its name, whenever that client appears.
     var player = try #require(MidiPlayer(server: server.name, name: "a-Player"))
     let other = try #require(MidiPlayer(server: server.name, name: "another"))
     #expect(wait { player.isConnected && other.isConnected })
@@ -127,14 +127,14 @@ import Testing
     player.close()
     #expect(wait { voices() == 1 })
 
-    // Back again under its name, it is connected as before.
+    // A client that returns under its name is connected again.
     player = try #require(MidiPlayer(server: server.name, name: "a-Player"))
     #expect(wait { player.isConnected })
     _ = player.play([0x90, 60, 100], at: 0)
     #expect(wait { voices() == 2 })
     player.disconnect(from: "sostenuto:midi player")
     #expect(wait { voices() == 1 })
-    // What a person takes away stays away.
+    // A connection removed by the user stays removed.
     #expect(!player.isConnected)
     try graph.perform("remove soft")
     #expect(wait { voices() == 0 })
@@ -162,7 +162,7 @@ import Testing
     try graph.perform("rename out main")
     driver.update(midi: graph.engine.midiPorts)
     driver.update(graph.engine.endpoints)
-    // With the name that came last, what came before has been tried.
+    // The rename came last: once it shows, the earlier ports have been tried.
     #expect(wait { probe.ports(of: "sostenuto").contains("sostenuto:main_1") })
     #expect(probe.ports(of: "sostenuto").count == 2)
     hog = nil
@@ -203,7 +203,8 @@ private final class MidiPlayer {
 
   var isConnected: Bool { !client!.connections(of: port).isEmpty }
 
-  /// Sends a message of at most six bytes at a frame of some period; gives JACK's time of that frame.
+  /// Sends a message of at most six bytes at a frame offset of the next period. Returns JACK's time of that
+  /// frame.
   func play(_ message: [UInt8], at offset: UInt8) -> UInt32 {
     let bytes = message + [UInt8](repeating: 0, count: 6 - message.count)
     let word = bytes.reduce(UInt64(offset)) { $0 << 8 | UInt64($1) } | UInt64(message.count) << 56 | 1 << 63
@@ -220,7 +221,7 @@ private final class MidiPlayer {
 private final class Desk: Sendable {
   nonisolated(unsafe) let client: OpaquePointer
   nonisolated(unsafe) let port: OpaquePointer
-  /// The number of bytes, the offset and six bytes, with the highest bit; 0: nothing to send.
+  /// Message for the callback: flag in the highest bit, byte count, offset, six bytes. 0: none.
   let message = Atomic<UInt64>(0)
   let sentAt = Atomic<UInt32>(0)
 
@@ -245,7 +246,7 @@ private func playPeriod(_ frames: UInt32, _ argument: UnsafeMutableRawPointer?) 
   return 0
 }
 
-/// A JACK client that notes when sound begins after silence.
+/// A JACK client that records when sound begins after silence.
 private final class SoundListener {
   private let client: TestClient
   private let ear: Ear

@@ -6,11 +6,11 @@ import Testing
 
 @testable import Drivers
 
-/// What another JACK client hears.
+/// Sound as another JACK client receives it.
 @Suite(.serialized) @MainActor struct JackSoundTests {
   @Test("while a chord sounds and everything behind it is rewired, a recording has no step and no gap")
   func rewiring() throws {
-    // In step with its clients, so that a busy machine makes the server late instead of deaf.
+    // Synchronous server (`-S`): on a busy machine the server is late, and its clients lose no frames.
     let server = try JackTestServer(extra: ["-S"])
     defer { server.stop() }
     let graph = try LiveGraph(
@@ -42,7 +42,7 @@ import Testing
           return recorder.count >= end
         })
     }
-    // From the connection on, not from the silence before.
+    // Measured from the connection on, not from the silence before.
     try record(0.1)
     let start = recorder.count
     try record(0.4)
@@ -54,7 +54,7 @@ import Testing
     ]
     for line in edits {
       try graph.perform(line)
-      // The next comes in mid-fade, which takes 10 ms.
+      // The next edit comes in the middle of the 10 ms fade.
       try record(0.007)
     }
     try record(0.1)
@@ -62,10 +62,10 @@ import Testing
 
     let steady = largestStep(sound[start..<steadyEnd])
     #expect(steady > 0.005)
-    // Twelve decibels below is what one of the edits adds on top.
+    // One of the edits adds a signal at -12 dB, so steps may grow by a quarter.
     let bound = steady * 1.26
     #expect(largestStep(sound[steadyEnd...]) <= bound)
-    // A period of the chord's beat is longer than the window, so its quietest is not silence.
+    // The chord beats more slowly than the window is long, but its quietest part is not silent.
     for window in stride(from: steadyEnd, to: sound.count - 1920, by: 480) {
       #expect(sound[window..<window + 1920].contains { abs($0) > 0.02 }, "silence at \(window)")
     }
@@ -76,7 +76,7 @@ import Testing
   }
 }
 
-/// A JACK client that keeps what it hears: up to 20 seconds.
+/// A JACK client that records its input, up to 20 seconds.
 private final class Recorder {
   private let client: TestClient
   private let tape: Tape

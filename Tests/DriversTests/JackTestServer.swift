@@ -6,8 +6,8 @@ import Testing
 
 @testable import Drivers
 
-/// A JACK server of the tests' own: the dummy back end, real-time where permitted, under a name that
-/// no other server has. Ended with the test, whatever its outcome.
+/// A JACK server for one test: dummy back end, real-time where permitted, unique name. It ends with the test,
+/// whatever the outcome.
 @MainActor final class JackTestServer {
   let name: String
   private(set) var server: JackServer
@@ -35,17 +35,17 @@ import Testing
     throw DriverError("no JACK server could be started")
   }
 
-  /// As `kill -9` does it.
+  /// Ends it as `kill -9` would.
   func crash() {
     kill(server.process, SIGKILL)
     var info = siginfo_t()
     while waitid(P_PID, id_t(server.process), &info, WEXITED | WNOWAIT) != 0, errno == EINTR {}
-    // Takes it away: another of its name may not start before.
+    // Reaps the process: a server of the same name cannot start before.
     _ = server.isRunning
   }
 
-  /// After a crash: as soon as no driver has a client any more, since libjack frees those that are left when it is
-  /// next asked for one. Nobody else may have any, either. `look` is called now and then meanwhile.
+  /// Starts the server again after a crash. Waits until no driver has an open client: libjack frees dead
+  /// clients when the next one opens. No other client may be open either. Calls `look` repeatedly meanwhile.
   func restart(while look: () -> Void = {}) throws {
     let isFree = wait {
       look()
@@ -55,14 +55,14 @@ import Testing
     server = try Self.start(name, extra, back)
   }
 
-  /// It stands still, and answers nobody, until it goes on. No call of a client returns meanwhile.
+  /// Stops the server process until `goOn()`. No client call returns meanwhile.
   func freeze() { kill(server.process, SIGSTOP) }
   func goOn() { kill(server.process, SIGCONT) }
 
   func stop() { server.stop() }
 }
 
-/// A plain client that looks at a server's graph from outside.
+/// A plain client that inspects a server's graph from outside.
 final class TestClient {
   let client: OpaquePointer
   let server: String
@@ -96,9 +96,8 @@ final class TestClient {
   }
 }
 
-/// Looks after each render of a driver of this process whether `condition` holds. Where nothing renders, as while a
-/// server starts, it looks now and then. False when it does not hold within `seconds`, which are many, since the machine
-/// may be busy.
+/// Tests `condition` after each render of any driver of this process, and at intervals while nothing renders.
+/// False if it does not hold within `seconds`; the default is generous, for busy machines.
 func wait(upTo seconds: Double = 20, until condition: () -> Bool) -> Bool {
   let deadline = monotonicTime() + Int64(seconds * 1e9)
   while true {

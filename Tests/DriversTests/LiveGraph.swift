@@ -5,7 +5,7 @@ import Realtime
 import Sampler
 import Testing
 
-/// An engine that is edited by lines of the language, as a session does it.
+/// An engine edited by lines of the patch language, as in a session.
 final class LiveGraph {
   let engine: Engine
   private(set) var patch: Patch
@@ -18,7 +18,7 @@ final class LiveGraph {
     engine.adopt(patch)
   }
 
-  /// Does an edit or plays a note; an edit that is refused throws and changes nothing.
+  /// Performs an edit or plays a note. A refused edit throws and changes nothing.
   func perform(_ line: String, at time: Int64? = nil, fade: Double = Engine.standardFade) throws {
     switch try StatementParser.parse(line, patch: patch, catalogue: Engine.catalogue) {
     case .edit(let edit):

@@ -16,7 +16,7 @@ private let repository = URL(fileURLWithPath: #filePath).deletingLastPathCompone
 private let soakMinutes =
   ProcessInfo.processInfo.environment["SOSTENUTO_SOAK_MINUTES"].flatMap(Double.init) ?? 0
 
-/// Loading never disturbs sound.
+/// Loading must never disturb the audio.
 @Suite(.serialized, .enabled(if: FileManager.default.fileExists(atPath: bank))) @MainActor
 struct LoadingTests {
   static let patch = """
@@ -46,19 +46,19 @@ struct LoadingTests {
       }
     }
 
-    /// Waits until it is whole, or has failed.
+    /// Waits until loading has finished or failed.
     func join() {
       end.wait()
       end.signal()
     }
   }
 
-  /// A held chord is bit for bit the same, whether a bank is loaded while it sounds or not, and whether that
-  /// goes to another node or to its own: there the notes that sound finish on what they began with.
+  /// A held chord renders bit for bit the same whether or not a bank loads meanwhile, for the same node or
+  /// for another. Sounding notes finish on the old instrument.
   @Test(arguments: ["other", "piano"]) func aChordThatSoundsWhileABankLoadsIsTheSame(_ name: String) throws {
     let folder = NSTemporaryDirectory() + "sostenuto-loading-\(UUID().uuidString)"
     defer { for suffix in ["0", "1"] { try? FileManager.default.removeItem(atPath: folder + suffix) } }
-    // Makes about as long as the load takes.
+    // Renders for about as long as the load takes.
     let frames: Int64 = 48000 * 40
     var outputs: [Data] = []
     for loads in [false, true] {
@@ -97,8 +97,8 @@ struct LoadingTests {
     #expect(sound[0] == sound[1])
   }
 
-  /// The audio thread neither waits, nor allocates, nor finds a page missing while a bank is loaded beside it,
-  /// and when it plays the bank's samples for the first time.
+  /// While a bank loads, and when its samples play for the first time, the audio thread does not wait,
+  /// allocate, or take a page fault.
   @Test func theAudioThreadIsNotDisturbed() throws {
     let found = try play(seconds: 2)
     print("audio thread: \(found.audit.words)\nidle client:  \(found.idle.words)")
@@ -109,8 +109,8 @@ struct LoadingTests {
     #expect(!ProcessMemory.isLocked || found.audit.found.page_faults == 0)
   }
 
-  /// `make soak`: loads one after the other, and callbacks no later than those of an idle client, and than
-  /// those of the same chord without loads.
+  /// `make soak`: banks load one after the other. Callbacks must not be later than those of an idle client,
+  /// or of the same chord without loads.
   @Test(.enabled(if: soakMinutes > 0)) func loadsOneAfterTheOther() throws {
     let seconds = min(soakMinutes, 10) * 30
     let alone = try play(seconds: seconds, isLoading: false)
@@ -129,7 +129,7 @@ struct LoadingTests {
     #expect(found.audit.found.late <= 2 * found.idle.found.late + 10)
   }
 
-  /// Holds a chord on a JACK server, and loads the bank into one sampler and the other by turns.
+  /// Holds a chord on a JACK server, and loads the bank into two samplers in turn.
   private func play(
     seconds: Double, isLoading: Bool = true
   ) throws -> (audit: Audit, idle: Audit, loads: Int) {
@@ -170,7 +170,7 @@ struct LoadingTests {
         for key in [40, 62, 79] { try graph.perform("note \(node.name) off \(key)") }
       } while Double(monotonicTime() - start) < seconds * 1e9
     }
-    // Before its server ends.
+    // Ended before its server.
     let idleAudit = try #require(idle?.audit)
     idle = nil
     return (audit, idleAudit, loads)

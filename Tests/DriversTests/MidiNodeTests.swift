@@ -8,7 +8,7 @@ import Testing
 
 @testable import Drivers
 
-/// An instrument that is at its level from its first frame on, for ten seconds.
+/// An instrument that is at full level from its first frame, for ten seconds.
 final class StepInstrument: Sendable {
   private let file = FileManager.default.temporaryDirectory
     .appending(path: "sostenuto-step-\(UUID().uuidString).wav").path
@@ -23,7 +23,7 @@ final class StepInstrument: Sendable {
   deinit { try? FileManager.default.removeItem(atPath: file) }
 }
 
-/// A `midi` node before a sampler, on drivers of the tests' own.
+/// A `midi` node before a sampler, driven by hand.
 @Suite struct MidiNodeTests {
   private let instrument = StepInstrument()
   private let graph: LiveGraph
@@ -42,7 +42,7 @@ final class StepInstrument: Sendable {
     try graph.load(instrument.path(), into: "s")
   }
 
-  /// Half a second in periods of 64, longer than any release.
+  /// Renders half a second in periods of 64 frames: longer than any release.
   private func go(_ host: RenderHost) {
     for _ in 0..<400 {
       let isDone = host.render(frames: 64, budget: 0)
@@ -98,7 +98,7 @@ final class StepInstrument: Sendable {
         Event(.noteOn, channel: 2, key: 64, value: 100),
       ] { host.midi[0].append(event) }
     }
-    // An octave down, the instrument lasts twice as long.
+    // An octave lower, the sample lasts twice as long.
     try graph.perform("note k on 48")
     for line in [
       "set m.channel 3", "set m.channel 2", "set m.channel all", "set m.port Launch", "disconnect m -> s",
@@ -168,10 +168,10 @@ final class StepInstrument: Sendable {
     func ports() -> [String?] { graph.engine.midiPorts.map(\.sender) }
     let host = RenderHost(graph.engine.renderer)
     go(host)
-    // `m` is one of the sixteen, so two wait.
+    // `m` takes one of the sixteen ports, so two nodes wait.
     let (first, second) = ("Sender\(MidiInput.ports)", "Sender\(MidiInput.ports + 1)")
     #expect(!ports().contains(first) && !ports().contains(second))
-    // Renamed: at once. Removed: when it is gone.
+    // A renamed port is free at once; a removed node's port is free when the node has gone.
     try graph.perform("set m3.port Sender4")
     #expect(ports().contains(first) && !ports().contains("Sender3"))
     try graph.perform("remove m5")
@@ -205,7 +205,7 @@ final class StepInstrument: Sendable {
         engine: graph.engine, rate: 48000, period: period, tracks: [.outputs(to: path)])
       let made = try renderer.render(
         frames: 96_000, midi: MidiPerformance(events: events, end: 5000), silence: (from: 5000, hold: 4800))
-      // The release of a tenth of a second is gone before -100 dB are asked for.
+      // The release of 0.1 s is over before the level falls to -100 dB.
       #expect((9800..<20_000).contains(made))
       let data = try Data(contentsOf: URL(filePath: path))
       #expect(first == nil || first == data, "period \(period)")

@@ -15,7 +15,7 @@ import Testing
 
   private func bytes(_ name: String) throws -> Data { try Data(contentsOf: URL(filePath: path(name))) }
 
-  /// The floats of a WAV file's data chunk.
+  /// Floats of a WAV file's data chunk.
   private func samples(_ name: String) throws -> [Float] {
     let data = try bytes(name)
     let start = try #require(data.firstRange(of: Data("data".utf8))).upperBound + 4

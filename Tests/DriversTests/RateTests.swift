@@ -9,7 +9,7 @@ import Testing
 
 /// A held chord while the driver's rate and period change.
 @Suite struct RateTests {
-  /// What a driver does, by hand: whole periods of any size, counted as those of drivers are.
+  /// A driver by hand: whole periods of any size, counted as a driver does.
   private final class Listener {
     let graph: LiveGraph
     private let host: RenderHost
@@ -39,12 +39,12 @@ import Testing
     }
   }
 
-  /// Sines and cosines that come closest to a signal: what they give at any time.
+  /// Least-squares fit of sines and cosines to a signal, evaluated at any time.
   private struct Tones {
     private let frequencies: [Double]
     private var weights: [Double]
 
-    /// `samples`, of which the last is at -1 / rate.
+    /// `samples` end at time -1 / rate.
     init(_ samples: ArraySlice<Float>, _ frequencies: [Double], rate: Double) {
       self.frequencies = frequencies
       let count = 2 * frequencies.count
@@ -56,7 +56,7 @@ import Testing
           rows[i][count] += basis[i] * Double(sample)
         }
       }
-      // Gauss and Jordan; the matrix is positive definite.
+      // Gauss-Jordan elimination; the matrix is positive definite.
       for i in 0..<count {
         let pivot = rows[i][i]
         for j in i...count { rows[i][j] /= pivot }
@@ -77,7 +77,7 @@ import Testing
     }
   }
 
-  /// Five chords that sound at once, each at a driver channel of its own.
+  /// Five chords at once, each on driver channels of its own.
   private static let patch = """
     node low oscillator freq=[220Hz,277.18Hz,329.63Hz] channels=3 level=-24dB
     node sum mix
@@ -97,7 +97,7 @@ import Testing
 
     """
 
-  /// A second of a sine of 1 kHz that goes round, as an instrument whose key C4 plays it as it is.
+  /// Instrument of a looped 1 kHz sine, one second long; key C4 plays it at its own pitch.
   private static func instrument() throws -> Resource {
     let folder = FileManager.default.temporaryDirectory.appending(path: "sostenuto-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -133,7 +133,7 @@ import Testing
 
     let low = [220, 277.18, 329.63]
     let keys = [48, 52, 55].map { 1000 * exp2(Double($0 - 60) / 12) }
-    // Pitch and phase: what the tones before give, goes on.
+    // Pitch and phase continue: the fit of the sound before the change predicts the sound after it.
     for (channel, tones, bound) in [
       (0, [low[0]], 3.2e-5), (1, keys, 1e-4), (2, [low[0]], 1e-4), (3, [low[1]], 3e-3),
     ] {
@@ -174,7 +174,7 @@ import Testing
     let done = Double(graph.engine.renderer.time - start) / from
     graph.engine.retune(rate: to, period: 64)
     let rest = listener.render(frames: Int(to * 1.2), period: 64)[0]
-    // A square wave: its level is the product of both moves, up to the pieces at its edges.
+    // A square wave: its level is the product of both ramps, up to the smoothing at its edges.
     func factor(_ time: Double) -> Double {
       let t = min(time / 2, 1)
       let fraction = t * t * t * (10 + t * (-15 + 6 * t))
@@ -228,13 +228,13 @@ import Testing
       """, rate: 44_100)
     let listener = Listener(graph, channels: 2)
     _ = listener.render(frames: 44_100, period: 64)
-    // Not rendered before the rate changes, twice.
+    // Retuned twice, with no render in between.
     try graph.perform("connect pair -> echo")
     graph.engine.retune(rate: 192_000, period: 64)
     try graph.perform("disconnect mono -> echo")
     graph.engine.retune(rate: 96_000, period: 64)
     let heard = listener.render(frames: Int(96_000 * 4.5), period: 2048)
-    // The second that was heard before comes back four seconds later, on both sides.
+    // The second heard before the change returns four seconds later, on both channels.
     let place = Int(96_000 * 3.2)..<Int(96_000 * 3.9)
     for channel in 0..<2 { #expect(heard[channel][place].contains { $0 > 0.2 }, "channel \(channel)") }
     #expect(heard[0][Int(96_000 * 4.2)...].allSatisfy { abs($0) < 1e-4 })

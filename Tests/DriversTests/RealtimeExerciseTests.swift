@@ -7,9 +7,9 @@ import Testing
 
 @testable import Drivers
 
-/// Every kind, edited at random while it sounds. `make rtsan` runs this under RealtimeSanitizer,
-/// which ends the program at the first call on the audio thread that allocates, locks or waits;
-/// SOSTENUTO_EDITS asks for a longer run.
+/// Every kind, edited at random while it sounds. `make rtsan` runs this under RealtimeSanitizer, which ends
+/// the program at the first allocation, lock or wait on the audio thread. SOSTENUTO_EDITS sets the number of
+/// edits.
 @Suite(.serialized) struct RealtimeExerciseTests {
   private static let edits =
     ProcessInfo.processInfo.environment["SOSTENUTO_EDITS"].flatMap { Int($0) } ?? 400
@@ -82,7 +82,7 @@ import Testing
       let graph = try LiveGraph(Self.patch(around: kind), threads: threads)
       if kind.parameters.contains(where: { $0.form == .file }) { try graph.load(instrument, into: "it") }
       let node = try #require(graph.patch[named: "it"])
-      // Sizes last: a smaller one leaves no room for what is set at an index.
+      // Sizes last: a smaller size would leave no element for a setting with an index.
       let parameters =
         kind.parameters.filter { $0.form != .integer } + kind.parameters.filter { $0.form == .integer }
       let settings = parameters.compactMap { author.setting($0, of: "it") }
@@ -95,7 +95,7 @@ import Testing
       ]
       for (index, setting) in settings.enumerated() {
         for (frame, line) in [(0, "set \(setting)"), (500, "set \(later[index]) over 5ms")] {
-          // Refused where a change is no matter of time.
+          // `over` is refused for parameters that cannot ramp.
           cues.append(
             Cue(frame: Int64(index * 1000 + frame)) { if (try? graph.perform(line)) != nil { taken += 1 } })
         }
@@ -116,7 +116,7 @@ import Testing
     }
   }
 
-  /// A node of the kind, fed with whatever it takes and heard where it gives sound.
+  /// A patch with one node of the kind: every input connected, every audio output audible.
   private static func patch(around kind: KindDescription) -> String {
     var lines = [
       "node keys keyboard", "node wind noise", "node slow oscillator freq=3Hz level=-20dB",

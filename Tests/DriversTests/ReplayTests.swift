@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A script that is played live sounds as it does in a file.
+/// A script sounds the same live and rendered to a file.
 @Suite struct ReplayTests {
   private static let start = """
     node tone oscillator shape=saw freq=220Hz
@@ -30,7 +30,8 @@ import Testing
     try expectLaw("live as offline", seed: seed, steps) { steps in
       let (offline, muted) = try Self.offline(steps)
       let live = try Self.live(steps, seed: seed)
-      // An edit that is prepared ahead does not know yet that it will find a node muted, to revive it.
+      // Compared up to the first mute: an edit prepared ahead cannot know that a node will be muted and need
+      // a revival.
       for channel in 0..<2 {
         for frame in 0..<muted where offline[channel][frame] != live[channel][frame] {
           return "channel \(channel), frame \(frame): \(offline[channel][frame]) and \(live[channel][frame])"
@@ -53,7 +54,7 @@ import Testing
       if case .edited(let change) = draft.perform("replace a \(edit % 2 == 0 ? "mix" : "gain")") {
         engine.adopt(change.patch)
       }
-      // The audio thread comes to it when it does.
+      // The audio thread renders up to here in its own time.
       thread.limit.store(4800 + edit * 48, ordering: .releasing)
       if edit % 16 == 0 {
         engine.collect()
@@ -69,8 +70,8 @@ import Testing
     #expect(mostNodes < 300, "what fades piles up: \(mostNodes) nodes")
   }
 
-  /// What leaves is let go of when it can't be heard again, although its fade begins anew with each edit:
-  /// not already when its gain passes through zero.
+  /// A leaving effect is removed once it can no longer be heard. Each edit restarts its fade, so its gain may
+  /// pass through zero before that.
   @Test("an effect that is replaced every so many frames is not heard", arguments: 20...120)
   func rhythm(interval: Int) throws {
     let (engine, tape) = (Engine(rate: 48000, period: 256), Tape())
@@ -92,7 +93,7 @@ import Testing
   private static let replaced =
     "node tone oscillator freq=50Hz\nnode a gain\nnode out output channels=1\nconnect tone -> a\nconnect a -> out"
 
-  /// What its tone is without an effect.
+  /// The tone without an effect.
   private static func untouched(_ frames: Int) throws -> [Float] {
     let (engine, tape) = (Engine(rate: 48000, period: 256), Tape())
     engine.adopt(
@@ -103,7 +104,7 @@ import Testing
 
   private static let end = 4800
 
-  /// What is heard, and the frame from which on the blast shield has a say in it.
+  /// The rendered sound, and the first frame at which the blast shield mutes a node.
   private static func offline(_ steps: [Step]) throws -> ([[Float]], muted: Int) {
     let (engine, tape) = (Engine(rate: 48000, period: 256), Tape())
     var draft = try Draft(start)
@@ -128,8 +129,8 @@ import Testing
     return (tape.heard, mutes.map { Int($0.time) }.min() ?? tape.heard[0].count)
   }
 
-  /// A thread renders periods of any length, as far as edits are prepared; this one edits and looks after
-  /// the engine whenever it comes to it.
+  /// Live render: a thread renders periods of random length, up to the frame for which edits are prepared.
+  /// The test's own thread makes edits and collects plans at random times.
   private static func live(_ steps: [Step], seed: UInt64) throws -> [[Float]] {
     let (engine, tape) = (Engine(rate: 48000, period: 256), Tape())
     var draft = try Draft(start)
@@ -144,7 +145,7 @@ import Testing
       if case .edited(let change) = draft.perform(step.line) {
         engine.adopt(change.patch, ramps: change.ramps, tails: change.tails, at: time)
       }
-      // Up to the frame of the edit it may be rendered, and is, while we go on.
+      // Rendered up to the frame of the edit, concurrently with this thread.
       thread.limit.store(Int(time), ordering: .releasing)
       if Int.random(in: 0..<3, using: &random) == 0 { engine.collect() }
     }
@@ -156,7 +157,7 @@ import Testing
   }
 }
 
-/// What the first two driver channels play.
+/// Output of the first two driver channels.
 private final class Tape: @unchecked Sendable {
   private let inputs: UnsafeMutablePointer<UnsafePointer<Float>?>
   private let outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>

@@ -2,9 +2,9 @@ import Engine
 import Patch
 import Testing
 
-/// A node that gives what is no sound is muted at that very frame, and nothing else is touched.
+/// A node whose output is NaN, infinite or too loud is muted at that very frame; other nodes are unaffected.
 @Suite struct BlastShieldTests {
-  /// in -> warm -> out, and beside it voice -> soft -> side; driver channels 0 and 1.
+  /// in -> warm -> out, and in parallel voice -> soft -> side; driver channels 0 and 1.
   private func start(period: Int = 64) throws -> Bench {
     let bench = Bench(period: period)
     bench.feed(0.5)
@@ -52,7 +52,7 @@ import Testing
     bench.edit(.set("soft", ParameterPath("gain"), .number(-6.5, .decibels), over: nil))
     bench.render(960)
     #expect(state(bench, "in") == .muted("not a number"), "an edit elsewhere is none of it")
-    // Still ill: it is tried, and muted again.
+    // Still faulty: revived, and muted again.
     bench.edit(.set("in", ParameterPath("port"), .text("left"), over: nil))
     bench.render(960)
     #expect(state(bench, "in") == .muted("not a number"))

@@ -3,8 +3,8 @@ import Patch
 import TestSupport
 import Testing
 
-/// Channel counts and maps that change while something sounds. The engine's log of edits measures what that
-/// adds to steady constants: at most -90 dBFS above 5 kHz.
+/// Channel counts and maps that change during sound. The engine's edit log measures the click: for steady
+/// constants, at most -90 dBFS above 5 kHz.
 @Suite struct ChannelChangeTests {
   private static let budget: Float = 3.162e-5
 
@@ -28,12 +28,12 @@ import Testing
       bench.feed(Self.levels[channel], channel: channel)
     }
     try bench.begin(text)
-    // The step with which the constants begin echoes for a while.
+    // Delays echo the constants' first step for a while.
     bench.render(96000)
     return bench
   }
 
-  /// Edits by lines, in the log of edits.
+  /// Performs an edit line, recorded in the edit log.
   private func edit(_ bench: Bench, _ line: String) throws {
     guard case .edited(let change) = bench.changing(line) else {
       Issue.record("`\(line)` was refused")
@@ -114,7 +114,7 @@ import Testing
       try edit(bench, line)
       bench.render(4800)
     }
-    // And all at once, in the middle of fades.
+    // All lines again, without waiting for the fades.
     for line in lines {
       try edit(bench, line)
       bench.render(100)
@@ -157,7 +157,7 @@ import Testing
         }
         expectInBudget(
           bench, edits: lines.count, "script \(index), \(from) and \(to) through \(kind), \(pause) frames")
-        // And what it then plays is what it would play if it were opened now.
+        // It sounds as a freshly opened engine does.
         let fresh = Bench()
         for channel in 0..<8 { fresh.feed(Self.levels[channel], channel: channel) }
         fresh.begin(bench.draft.patch)
@@ -194,7 +194,7 @@ import Testing
       changed.render(4800)
       still.render(4800)
     }
-    // The echo after it went on: what it gives is what it would have given.
+    // The echo behind it continued: its output is unchanged.
     for channel in 0..<2 { #expect(distance(changed.heard[channel], still.heard[channel]) < 1e-6) }
     let started = changed.engine.report().nodes.first { $0.name == "echo" }?.startedAt
     #expect(started == 0)

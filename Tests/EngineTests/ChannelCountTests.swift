@@ -3,8 +3,8 @@ import Patch
 import TestSupport
 import Testing
 
-/// Channel counts that follow the document, up and down: nothing steps, nothing is forgotten, and the way there is
-/// not heard in the end.
+/// Channel counts that follow the document, up and down: no step, no loss of state, and no trace of the
+/// history in the final sound.
 @Suite struct ChannelCountTests {
   private static let budget: Float = 3.162e-5
 
@@ -30,7 +30,7 @@ import Testing
     bench.render(frames)
   }
 
-  /// No click, and in the end what a new load of the same document gives.
+  /// No click, and the final sound equals a fresh load of the same document.
   private func expectUnheard(_ bench: Bench, _ what: String, tolerance: Float = 0) {
     bench.settle()
     bench.render(48000)
@@ -123,7 +123,8 @@ import Testing
       for bench in [edited, still] { bench.render(960) }
       edited.perform("connect quiet -> echo")
       for bench in [edited, still] { bench.render(9600) }
-      // Where the rules bring a mono echo elsewhere than a wide one, it goes there within the fade.
+      // For other counts the rules map a mono echo to other channels than a wide one: it moves there within
+      // the fade.
       guard to == 2, end == 2 || end == 4 else { continue }
       for channel in 0..<end {
         #expect(
@@ -247,7 +248,7 @@ import Testing
       return (0..<to).map { bench.heard[$0].last! }
     }
     let x: [Float] = [1, -0.5, 0.25, 0.75, -1, 0.5, 0.125, -0.25]
-    /// What comes in at the channels behind those of the modulation, times these.
+    /// Input from channel `first` on (behind the modulation's channels), times `factors`.
     func product(_ first: Int, _ factors: [Float]) -> [Float] {
       zip(x.dropFirst(first), factors).map { $0 * $1 }
     }

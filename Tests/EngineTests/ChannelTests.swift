@@ -5,14 +5,14 @@ import PatchLanguage
 import TestSupport
 import Testing
 
-/// How channels become channels: the Web Audio API's speaker rules, 1:1, and maps.
+/// Channel mapping between counts: the Web Audio API's speaker rules, 1:1, and maps.
 @Suite struct ChannelTests {
   private static let counts = [1, 2, 4, 6]
   private static let pairs = counts.flatMap { from in counts.map { (from, $0) } }
-  /// What each driver channel brings: no sums of some of them are sums of others.
+  /// Constant of each driver channel. All subsets have different sums.
   private static let sounds: [Float] = [0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015625]
 
-  /// What leaves at each output channel, once it is steady.
+  /// Steady value at each output channel.
   private func heard(_ from: Int, _ to: Int, _ attributes: String) throws -> [Float] {
     let bench = Bench()
     for (channel, sound) in Self.sounds.enumerated() { bench.feed(sound, channel: channel) }
@@ -26,8 +26,8 @@ import Testing
     return (0..<to).map { bench.heard[$0][100] }
   }
 
-  /// W3C, Web Audio API (Recommendation of 17 June 2021), 4.7: “Speaker Channel Layouts”, up- and down-mixing,
-  /// written out as there; 5.1 is L, R, C, LFE, SL, SR.
+  /// W3C, Web Audio API (Recommendation of 17 June 2021), 4.7 "Speaker Channel Layouts": up- and down-mixing,
+  /// written out as in the text. 5.1 is L, R, C, LFE, SL, SR.
   private func specified(_ x: [Double], _ to: Int) -> [Double] {
     let h = 0.5.squareRoot()
     switch (x.count, to) {
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  // MARK: The examples
+  // MARK: Examples
 
   private func example(_ name: String) throws -> Bench {
     let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -165,7 +165,7 @@ import Testing
     #expect(bench.heard[2] == high[0] && bench.heard[3] == high[1])
   }
 
-  // MARK: Several ends
+  // MARK: Several ports
 
   @Test func everyInputAndOutputHasPortsOfItsOwnName() throws {
     let bench = Bench()

@@ -3,12 +3,12 @@ import Patch
 import TestSupport
 import Testing
 
-/// What an edit adds to a full-scale constant, by the engine's own log of edits: at most -90 dBFS above
-/// 5 kHz, whatever the edit and whatever else is under way.
+/// Clicks of edits on a full-scale constant, measured by the engine's edit log: at most -90 dBFS above 5 kHz
+/// for any edit, during any other edits.
 @Suite struct ClickBudgetTests {
   private static let budget: Float = 3.162e-5
 
-  /// constant -> a -> main (a matrix) -> out, and b beside a.
+  /// constant -> a -> main (a matrix) -> out, and b in parallel to a.
   private func start(watched: Bool = true) throws -> Bench {
     let bench = Bench()
     bench.engine.isWatching = watched
@@ -22,8 +22,7 @@ import Testing
     return bench
   }
 
-  /// Every edit has its entry, and none is beyond the budget. `level`: the largest sample, 1 being full
-  /// scale.
+  /// Every edit has a log entry within the budget. `level`: the largest sample, 1 being full scale.
   private func expectInBudget(_ bench: Bench, edits: Int, _ what: String) {
     bench.settle()
     bench.render(24000)
@@ -112,7 +111,7 @@ import Testing
     .set(node, ParameterPath(parameter, indices), .number(value, unit), over: nil)
   }
 
-  /// Edits that a constant passes through as a constant.
+  /// A random edit with kinds that pass a constant as a constant: gain, mix, pan, matrix.
   private func randomEdit(
     _ patch: Patch, _ random: inout SeededGenerator, _ counter: inout Int
   ) -> Edit {
@@ -185,7 +184,7 @@ import Testing
     expectInBudget(bench, edits: 600, "seed \(seed)")
   }
 
-  /// Steady sounds at full scale: a constant, sines, silence, on one channel and on more.
+  /// Steady sounds at full scale: a constant, sines, silence; mono and multichannel.
   private static let sounds = """
     node one input channels=1
     node two input channels=2
@@ -200,7 +199,7 @@ import Testing
 
     """
 
-  /// What edits of every kind do to them.
+  /// Random edits of every kind during these sounds.
   @Test("random edits keep the budget", arguments: manyLawSeeds)
   func random(seed: UInt64) throws {
     print("seed \(seed)")
@@ -216,7 +215,7 @@ import Testing
       bench.engine.isWatching = true
       for channel in 0..<6 { bench.feed(channel % 2 == 0 ? 1 : -1, channel: channel) }
       guard (try? bench.begin(Self.sounds)) != nil else { return "it does not start" }
-      // The step with which the constants begin is over.
+      // The constants' first step has died away.
       bench.render(9600)
       for step in steps {
         bench.render(step.frames)
@@ -247,7 +246,7 @@ import Testing
     let log = bench.engine.editLog()
     try #require(log.count == 3)
     #expect(log.map(\.line) == ["set a.gain -20dB", "disconnect a -> main", "connect a -> main"])
-    // From 0.1 to nothing, in one frame.
+    // From 0.1 to silence in one frame.
     #expect(abs(log[1].stepLevel + 20) < 0.01)
     #expect(log[1].residueLevel > -32 && log[1].residueLevel < -20)
     #expect(log[0].residue < Self.budget && log[2].residue < Self.budget)

@@ -2,7 +2,7 @@ import Engine
 import Patch
 import Testing
 
-/// Edits that leave the ideal sound as it is must leave the output as it is: both sides of every
+/// An edit that leaves the ideal sound unchanged must leave the output unchanged. Both sides of every
 /// crossfade carry the same signal, so any dip, step or delay shows as a difference.
 @Suite struct CrossfadeTests {
   // tone -> a -> out
@@ -52,7 +52,7 @@ import Testing
       (0..<10).map { .replace("a", with: makeNode("a", $0 % 2 == 0 ? "mix" : "gain")) }, pauses: 48)
   }
 
-  // tone -> a -> b -> out becomes tone -> b -> a -> out, which in the union is a cycle.
+  // tone -> a -> b -> out becomes tone -> b -> a -> out; the union of both graphs is a cycle.
   @Test func reorderingEffectsIsNotHeardBeyondItsPassingDelay() throws {
     let bench = Bench()
     try bench.begin([

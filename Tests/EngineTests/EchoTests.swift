@@ -3,7 +3,7 @@ import Patch
 import TestSupport
 import Testing
 
-/// A fade of the new node hides how it begins, but an echo comes when that fade is over.
+/// A new node's fade-in hides its onset, but its echo comes after that fade.
 @Suite struct EchoTests {
   @Test(arguments: ["time=0.005", "time=0.05", "time=0.0005"])
   func theFirstEchoOfADelayThatComesInSteadySoundHasNoStep(
@@ -25,7 +25,7 @@ import Testing
     bench.render(9600)
     let sound = bench.heard[0]
     let step = zip(sound, sound.dropFirst()).map { abs($1 - $0) }.max() ?? 1
-    // A fade's own slope is at most 1.875 / 480; a few of them overlap.
+    // The slope of one fade is at most 1.875 / 480; a few fades overlap.
     #expect(step < 0.012, "\(time): \(step)")
   }
 

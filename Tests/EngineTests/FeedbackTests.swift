@@ -3,9 +3,9 @@ import Patch
 import TestSupport
 import Testing
 
-/// Cycles: which cable is delayed, what that sounds like, and who makes up for it.
+/// Cycles: which cable is delayed, how that sounds, and which delay nodes compensate.
 @Suite struct FeedbackTests {
-  /// The cables through the delay that closes cycles.
+  /// Cables through the feedback delay.
   static func delayed(_ bench: Bench) -> [String] {
     bench.engine.report().nodes.flatMap(\.inputs).flatMap(\.cables).filter(\.isFeedback)
       .map { "\($0.from).\($0.fromPort) -> \($0.to).\($0.toPort)" }.sorted()
@@ -18,7 +18,7 @@ import Testing
     return delayed(bench)
   }
 
-  /// Two loops that share a node, and two ways in.
+  /// Two loops that share a node, with two sources.
   private static let nodes =
     "node tone oscillator\nnode other oscillator freq=300Hz\nnode a gain\nnode b mix\nnode c gain\n"
     + "node d mix\nnode out output\nconnect a -> out\n"
@@ -38,7 +38,7 @@ import Testing
     for cable in Self.cables.shuffled(using: &random) {
       bench.perform("connect \(cable)")
       pause()
-      // There and back, at every stage of a fade.
+      // Undo and redo, at every stage of a fade.
       for _ in 0..<Int.random(in: 0...2, using: &random) {
         bench.perform("undo")
         pause()
@@ -78,7 +78,7 @@ import Testing
     #expect(cycles > 0)
   }
 
-  /// A constant through a loop. What an edit adds is at most -90 dB of the loudest.
+  /// A constant through a loop. An edit adds a click of at most -90 dB, relative to the peak.
   @Test func whatComesIntoALoopIsNotHeardToBeginWithAnEmptyDelay() throws {
     let allNew =
       "node x gain ; node y gain ; connect x -> y ; connect y -> x gain=-20dB ; connect in -> x gain=-20dB"
@@ -117,9 +117,9 @@ import Testing
     }
   }
 
-  // MARK: Delays that make up
+  // MARK: Delays that compensate
 
-  /// A delay in a loop as the formula has it: the tap in time, what is not echo 64 frames later.
+  /// Model of a delay node in a loop: its echo returns on time, its dry signal 64 frames late.
   private static func model(
     _ input: [Float], time: Int, mix: Float, feedback: Float, gain: Float
   ) -> [Float] {
@@ -131,7 +131,7 @@ import Testing
     for frame in input.indices {
       let tap = frame >= time ? line[frame - time] : 0
       let late = frame - 64
-      // What the cable brings left the delay 64 frames ago; the echo was known then.
+      // The cable's signal left the delay 64 frames ago; the echo was known then.
       let echo = frame - 64 + lead >= 0 ? (lead == 64 ? mix * tap : wet[max(late, 0)]) : 0
       let back = (late >= 0 ? dry[late] : 0) + (late >= 0 ? echo : 0)
       let x = input[frame] + gain * back
@@ -182,8 +182,8 @@ import Testing
     }
   }
 
-  /// A loop through a delay and the delay's own loop are the same, and are so again after the time changed: the
-  /// change itself goes round the loop 64 frames later.
+  /// A loop around a delay node sounds like the node's own feedback. After a change of its time both agree
+  /// again; only the change itself goes round the outer loop 64 frames later.
   @Test func aLoopAroundADelayIsItsFeedback() throws {
     let bench = Bench()
     bench.engine.isWatching = true

@@ -5,7 +5,7 @@ import Realtime
 import Sampler
 import Testing
 
-/// Held notes through everything that happens around them.
+/// Held notes through edits of the graph around them.
 @Suite struct HeldNoteTests {
   // keys -> piano -> dist -> main -> out
   private static let chain = [
@@ -85,7 +85,7 @@ import Testing
     #expect(abs(1200 * log2(before / 440)) < 10, "\(before) Hz")
   }
 
-  /// The fundamental, by the best lag of the autocorrelation, refined by a parabola.
+  /// Fundamental frequency: best lag of the autocorrelation, refined by a parabola.
   private func frequency(_ samples: [Float], rate: Double) -> Double {
     let range = Int(rate / 500)...Int(rate / 380)
     func correlation(_ lag: Int) -> Double {
@@ -104,7 +104,7 @@ import Testing
 }
 
 extension Bench {
-  /// The first driver channel of the one tap.
+  /// First driver channel of the only tap.
   func tapChannel() throws -> Int {
     let tap = engine.endpoints.first { $0.isTap }
     return try #require(tap).firstChannel

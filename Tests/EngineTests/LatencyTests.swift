@@ -3,11 +3,11 @@ import Patch
 import TestSupport
 import Testing
 
-/// Paths that meet are equally late, and making them so is not heard.
+/// Latency compensation: parallel paths are aligned, without an audible change.
 @Suite struct LatencyTests {
   private static let late = [1: 0, 2: 31, 4: 39]
 
-  /// What passes a distortion that lets everything by, beside a dry path.
+  /// A distortion at mix=0 (latency only), in parallel to a dry path.
   @Test(arguments: [1, 2, 4]) func aDryPathIsAsLateAsTheOneBesideIt(oversample: Int) throws {
     let bench = Bench()
     try bench.begin([
@@ -29,7 +29,7 @@ import Testing
     #expect(delays.allSatisfy { $0.compensation == late && $0.latency == late })
   }
 
-  /// Two filters of different length one after the other, beside a short path and a dry one.
+  /// Two filters of different latency in series, in parallel to a short path and a dry one.
   @Test func latenciesAddUpAlongAPath() throws {
     let bench = Bench()
     try bench.begin([
@@ -46,7 +46,7 @@ import Testing
     #expect(bench.engine.report().latency == 70)
   }
 
-  /// A full-scale constant through two paths, with effects that come and go in one of them.
+  /// A full-scale constant through two paths, with effects inserted into and removed from one of them.
   @Test func effectsThatAreLateComeAndGoUnheard() throws {
     let bench = Bench()
     bench.engine.isWatching = true
@@ -71,7 +71,7 @@ import Testing
       #expect(isAccepted, "\(edit)")
       bench.render(4800)
     }
-    // In mid-fade, and while delays still fill.
+    // During fades, and while delay lines fill.
     for frames in [40, 300, 10, 100, 500, 64, 1] {
       bench.edit(.insert(effect, into: CableName("b", "main")))
       bench.render(frames)
@@ -87,7 +87,7 @@ import Testing
     #expect(bench.engine.report().latency == 0)
     #expect(
       bench.engine.report().nodes.flatMap(\.inputs).flatMap(\.cables).allSatisfy { $0.compensation == 0 })
-    // A delayed path that takes the place of the other is as loud at every moment.
+    // A delayed path that replaces the other has the same level at every moment.
     let level = bench.heard[0][9000]
     let dry = Bench()
     dry.feed(1)

@@ -6,9 +6,10 @@ import Sampler
 import TestSupport
 import Testing
 
-/// The laws as properties over random edits. What breaks one is made smaller before it is shown.
+/// The laws of ARCHITECTURE.md as properties over random edits. A failing sequence is shrunk before it is
+/// reported.
 @Suite struct LawTests {
-  // A chord behind which everything is rewired, and a few things to rewire it with.
+  // A chord, a chain to rewire behind it, and spare nodes.
   private static let start = """
     node keys keyboard
     node piano sampler
@@ -29,7 +30,7 @@ import Testing
     return try InstrumentLoader.load(path: folder.path + "/Instruments/organ/organ.sfz").resource
   }
 
-  /// A chord that sounds, and a tap of it.
+  /// Starts the chord, with a tap on it.
   static func begin(_ organ: Resource, period: Int = 64) throws -> Bench {
     let bench = Bench(period: period)
     try bench.begin(start)
@@ -131,8 +132,8 @@ import Testing
     }
   }
 
-  /// What remembers nothing has to end where a fresh start begins, bit for bit; what remembers, as far as it has
-  /// forgotten.
+  /// Nodes without memory must end where a fresh start begins, bit for bit; nodes with memory, within a
+  /// tolerance.
   @Test(arguments: manyLawSeeds, [0, 2e-4] as [Float])
   func editingLeadsToTheSoundThatLoadingGives(seed: UInt64, tolerance: Float) throws {
     let kinds = ["gain", "mix", "matrix", "pan"] + (tolerance > 0 ? ["filter", "equalizer"] : [])
@@ -157,7 +158,7 @@ import Testing
       edited.settle()
       edited.render(48000)
       loaded.begin(edited.draft.patch)
-      // As long as the other, so that the tone is where it is there.
+      // As many frames as the edited one, so that oscillators have the same phase.
       loaded.render(edited.heard[0].count)
       for channel in 0..<2 {
         let a = Array(edited.heard[channel].suffix(640))
@@ -187,7 +188,7 @@ import Testing
         #expect(difference == nil, "channel \(channel)")
       }
       first = first ?? bench.heard
-      // What a cable joins stands before it, and outputs have their channels in the order of their lines.
+      // Nodes precede their cables, and output nodes keep their order, which decides their channels.
       let (nodes, cables) = (lines.filter { $0.hasPrefix("node") }, lines.filter { !$0.hasPrefix("node") })
       let outputs = nodes.filter { $0.hasSuffix("output") }
       lines = outputs + nodes.filter { !$0.hasSuffix("output") }.shuffled(using: &random)

@@ -3,9 +3,9 @@ import Patch
 import TestSupport
 import Testing
 
-/// Mute, solo and polarity as they are heard, and what becomes of gains meanwhile.
+/// Mute, solo and polarity of the matrix in sound, and their effect on gains.
 @Suite struct MatrixSwitchTests {
-  /// Two constants into a matrix of two inputs and outputs.
+  /// Two constants into a 2 x 2 matrix.
   private func start(_ settings: String = "") throws -> Bench {
     let bench = Bench(channels: 2)
     bench.feed(0.25)
@@ -65,7 +65,7 @@ import Testing
       #expect(abs(Double(bench.heard[1][640 + frame]) - wanted) < 1e-6, "frame \(frame)")
     }
     #expect(bench.heard[1][1120] == -0.5)
-    // Nothing else moves.
+    // The other channels do not move.
     #expect(bench.heard[0].allSatisfy { $0 == 0.25 })
   }
 

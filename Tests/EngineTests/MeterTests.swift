@@ -42,7 +42,7 @@ import Testing
       let nodes = bench.engine.report().nodes
       return Double(nodes.first { $0.name == "tone" }?.outputs.first?.means.first ?? -1)
     }
-    // 99 % of the power within 300 ms, whatever the period; then a sine's root of one half.
+    // 99 % of the power within 300 ms, whatever the period; then the RMS of a sine.
     let final = 0.5 * 0.5.squareRoot()
     bench.render(14400)
     #expect(abs(mean() - final * 0.99.squareRoot()) < 0.005 * final)

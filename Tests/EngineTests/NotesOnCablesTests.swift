@@ -5,9 +5,9 @@ import Sampler
 import TestSupport
 import Testing
 
-/// Notes that come by cable, while what they come through leaves and comes back.
+/// Notes on event cables, while the nodes in between are removed and restored.
 @Suite struct NotesOnCablesTests {
-  // keys -> piano, and keys -> through -> second; both to the output
+  // keys -> piano, and keys -> through -> second; both to the output.
   private static let start = """
     node keys keyboard
     node through keyboard
@@ -32,7 +32,7 @@ import Testing
     ] {
       bench.perform(line)
     }
-    // One that has ended, three that are held, and one that a pedal holds.
+    // One note has ended, three are held by keys, and one by a pedal.
     for key in [48, 64, 67] { bench.perform("note keys on \(key) 100") }
     bench.render(9600)
     bench.perform("pedal keys sustain on")
@@ -41,7 +41,7 @@ import Testing
     return bench
   }
 
-  /// Voices and held notes, by name.
+  /// Voices and held notes, by node name.
   private static func notes(_ bench: Bench) -> [String] {
     bench.engine.report().nodes.filter { $0.kind == "sampler" }
       .map { "\($0.name) \($0.voices) \($0.heldNotes)" }.sorted()
@@ -73,7 +73,7 @@ import Testing
           Array(still.heard[channel].suffix(4800)), Array(edited.heard[channel].suffix(4800)))
         #expect(difference == nil, "\(line), undone after \(frames) frames: as if nothing had happened")
       }
-      // What holds them is where it was: they can be let go.
+      // The keys and the pedal still hold the notes: they can be released.
       for key in [64, 67] { edited.perform("note keys off \(key)") }
       edited.perform("pedal keys sustain off")
       edited.render(4 * 48_000)
@@ -87,7 +87,7 @@ import Testing
       for period in [64, 17, 1000] {
         let bench = try Self.begin(organ, period: period)
         bench.perform(line)
-        // Nothing more begins, and what is let go meanwhile ends.
+        // No new note begins, and released notes end.
         bench.perform("note keys on 72 100")
         bench.render(4800)
         let piano = try #require(bench.engine.report().nodes.first { $0.name == "piano" })
@@ -107,7 +107,7 @@ import Testing
     bench.perform("note through on 76 100")
     bench.perform("note keys on 77 100")
     bench.render(4800)
-    // 64 and 67 by keys before, 77 by keys on both ways, 76 through the other.
+    // 64 and 67 were pressed before; 77 is held on both paths, 76 through `through`.
     bench.perform("disconnect keys -> piano")
     bench.perform("note through off 76")
     bench.perform("note through on 76 100")
@@ -122,8 +122,8 @@ import Testing
     #expect(piano?.voices == 1, "76, which the other cable brought")
   }
 
-  /// Removals of all that notes go through, some in mid-fade of others, each undone before its fade is over;
-  /// in between whatever else a restless musician does, with cycles.
+  /// Random removals of nodes that notes pass, some during fades of others, each undone before its fade is
+  /// over. Random edits in between, cycles included.
   @Test(arguments: lawSeeds) func heldNotesSurviveAStormOfRemovalsAndUndos(seed: UInt64) throws {
     print("seed \(seed)")
     var random = SeededGenerator(seed: seed)
@@ -146,7 +146,7 @@ import Testing
       }
       for _ in done { bench.perform("undo") }
       bench.render([0, 10, 300, 2400].randomElement(using: &random)!)
-      // The undone could be redone: what is random goes on from here.
+      // An undone edit could be redone: random lines continue from the current document.
       lines.draft = bench.draft
       for _ in 0..<Int.random(in: 0...2, using: &random) {
         let line = lines.next()
@@ -192,7 +192,7 @@ import Testing
     bench.render(4800)
     let held = bench.engine.report().nodes.first { $0.name == "s" }?.heldNotes
     #expect(held == keys.count)
-    // The ends come after, or amidst, more than a queue takes.
+    // Note-offs come after or among more events than a queue holds.
     let count = Int.random(in: 600...1500, using: &random)
     let owner = nodes.randomElement(using: &random)!
     for index in 0..<count {
@@ -203,7 +203,7 @@ import Testing
     let report = bench.engine.report()
     let sampler = report.nodes.first { $0.name == "s" }
     #expect(sampler?.voices == 0 && sampler?.heldNotes == 0, "\(count) controllers before the ends")
-    // What the first of the two ends takes room from what the second passes on.
+    // Note-offs from `a` come first, and take room from the events that `b` passes on.
     let rest = owner == nodes[0] ? 0 : keys.count
     #expect(report.lostEvents == count - EventQueue.capacity + rest, "and what was lost is told")
   }

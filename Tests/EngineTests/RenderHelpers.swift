@@ -3,19 +3,19 @@ import Patch
 import Realtime
 import TestSupport
 
-/// An engine that the test renders by itself: exact frames, no driver.
+/// An engine rendered by the test itself: exact frames, no driver.
 final class Bench {
   let engine: Engine
   let period: Int
   private(set) var patch = Patch()
-  /// The patch as lines of the language change it; `perform` and `edit` do not mix.
+  /// The patch as edited by lines of the language. `perform` and `edit` must not be mixed.
   private(set) lazy var draft = Draft(patch)
   private var history: [Edit] = []
   private var outputs: [UnsafeMutablePointer<Float>] = []
   private var inputs: [UnsafeMutablePointer<Float>] = []
   private let inputTable: UnsafeMutablePointer<UnsafePointer<Float>?>
   private let outputTable: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>
-  /// All that came out, by driver channel.
+  /// All output so far, by driver channel.
   private(set) var heard: [[Float]]
 
   init(rate: Double = 48000, period: Int = 64, channels: Int = 8, threads: Int = 1) {
@@ -39,7 +39,7 @@ final class Bench {
     outputTable.deallocate()
   }
 
-  /// From now on the driver's input channel brings a constant.
+  /// Feeds a constant into the driver's input channel from now on.
   func feed(_ value: Float, channel: Int = 0) {
     let samples = UnsafeMutablePointer<Float>.allocate(capacity: period)
     samples.initialize(repeating: value, count: period)
@@ -47,13 +47,13 @@ final class Bench {
     inputTable[channel] = UnsafePointer(samples)
   }
 
-  /// Builds the patch before anything sounds.
+  /// Builds the patch before the first render.
   func begin(_ edits: [Edit]) throws {
     for edit in edits { patch = try patch.applying(edit, catalogue: Engine.catalogue).patch }
     engine.adopt(patch)
   }
 
-  /// The text of a patch without its first line.
+  /// Builds the patch from its text, without the first line.
   func begin(_ text: String) throws { begin(try Draft(text).patch) }
 
   func begin(_ patch: Patch) {
@@ -61,7 +61,7 @@ final class Bench {
     engine.adopt(patch)
   }
 
-  /// One edit while it runs; false when it was refused.
+  /// Performs one edit while the engine runs; false if it is refused.
   @discardableResult func edit(_ edit: Edit, fade: Double = Engine.standardFade) -> Bool {
     guard let change = try? patch.applying(edit, catalogue: Engine.catalogue) else { return false }
     patch = change.patch
@@ -82,10 +82,10 @@ final class Bench {
     return true
   }
 
-  /// A line of the language on the draft alone.
+  /// Performs a line of the language on the draft alone.
   func changing(_ line: String) -> TestSupport.Draft.Outcome { draft.perform(line) }
 
-  /// A line of the language; false when it was refused.
+  /// Performs a line of the language; false if it is refused.
   @discardableResult func perform(_ line: String) -> Bool {
     switch draft.perform(line) {
     case .edited(let change):
@@ -114,7 +114,7 @@ final class Bench {
     while left > 0 {
       let toFadeEnd = engine.nextFadeEnd.map { Int($0 - engine.renderer.time) } ?? left
       let count = min(left, period, max(toFadeEnd, 1))
-      // As every driver does; the engine's helpers do as the thread that they help.
+      // As every driver does; the engine's helper threads set the same mode as the thread that they help.
       let denormals = flushDenormals()
       engine.renderer.render(frames: count, inputs: inputTable, outputs: outputTable)
       restoreDenormals(denormals)
@@ -161,7 +161,7 @@ func cable(_ from: String, _ to: String, gain: Double = 0, map: [Int]? = nil) ->
     CableName(port(from), port(to)), gain: gain, map: map.map(ChannelMap.init), mixing: .speakers)
 }
 
-/// The first frame at which the bits differ, with both values; nil when all are the same.
+/// First frame at which the bits differ, with both values; nil if all are equal.
 func firstDifference(_ a: [Float], _ b: [Float]) -> String? {
   guard a.count == b.count else { return "\(a.count) and \(b.count) frames" }
   for index in a.indices where a[index].bitPattern != b[index].bitPattern && !(a[index] == 0 && b[index] == 0)
@@ -171,7 +171,7 @@ func firstDifference(_ a: [Float], _ b: [Float]) -> String? {
   return nil
 }
 
-/// The largest difference of two recordings.
+/// Largest absolute difference of two recordings.
 func distance(_ a: [Float], _ b: [Float]) -> Float {
   zip(a, b).reduce(0) { max($0, abs($1.0 - $1.1)) }
 }

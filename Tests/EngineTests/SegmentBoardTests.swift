@@ -5,16 +5,17 @@ import Testing
 
 @testable import Engine
 
-/// A plan that grows while helpers still look at the one before: each segment runs once.
+/// A plan that grows while helper threads still look at the previous one: each segment runs exactly once.
 @Suite struct SegmentBoardTests {
-  /// What the thread does that gives the segments of a block out.
+  /// A step of the thread that publishes the segments of a block.
   private enum Move { case close, predecessors, count, undone, open }
   private static let order: [Move] = [.close, .predecessors, .count, .undone, .open]
-  /// As it was before boards were closed: the last word changed while the others had changed already.
+  /// The order before boards were closed: the last word changed after the others.
   private static let oldOrder: [Move] = [.predecessors, .count, .undone, .open]
 
-  /// A block of `before` segments is done; one of `after` begins, and a helper looks for work meanwhile:
-  /// `schedule` says whose turn it is. Gives how many segments run more than once, or not at all.
+  /// Runs one interleaving: a block of `before` segments is done, one of `after` begins, and a helper looks
+  /// for work meanwhile. `schedule` says whose turn it is. Returns how many segments run more than once, or
+  /// not at all.
   private func faults(_ moves: [Move], from before: Int, to after: Int, _ schedule: [Bool]) -> Int {
     let board = SegmentBoard()
     defer { board.deallocate() }
@@ -68,7 +69,7 @@ import Testing
     return runs.prefix(after).count { $0 != 1 }
   }
 
-  /// Every way in which the moves and the three steps of a look may follow each other.
+  /// Tries every interleaving of the moves and the three steps of a look.
   private func allFaults(_ moves: [Move]) -> Int {
     var count = 0
     for bits in 0..<(1 << (moves.count + 3)) where bits.nonzeroBitCount == 3 {
@@ -85,15 +86,15 @@ import Testing
     #expect(allFaults(Self.oldOrder) > 0, "the check would see it")
   }
 
-  /// Three threads at one board, as helpers and the driver's thread are. Segments that ran more than once, or
-  /// not at all, or before what they wait for.
+  /// Three threads on one board, as helpers and the driver's thread are. Counts segments that run more than
+  /// once, not at all, or before their predecessors.
   private final class Rehearsal: @unchecked Sendable {
     let board = SegmentBoard()
     let closes: Bool
     let runs: UnsafeMutablePointer<Atomic<Int>>
     let isOver = Atomic<Bool>(false)
     let faults = Atomic<Int>(0)
-    /// What a segment of the block does, in memory that is no atomic: written once, read by what waits for it.
+    /// Work of a segment in non-atomic memory: written once, and read by its successors.
     var made = [Int](repeating: 0, count: SegmentBoard.capacity)
     var block = 0
 

@@ -6,7 +6,7 @@ import Sampler
 import TestSupport
 import Testing
 
-/// A sampler's outputs besides the first, in a graph that is rewired while it plays.
+/// A sampler's effect sends, in a graph that is rewired during playback.
 @Suite struct SendTests {
   private static let start = """
     node keys keyboard
@@ -18,7 +18,7 @@ import Testing
     connect main -> out
     """
 
-  /// Two sines, one of them shaped, that send half of themselves to the reverb and a quarter to the chorus.
+  /// Two sines, one with an envelope; half of each goes to the reverb send and a quarter to the chorus send.
   private static func instrument() throws -> Resource {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -82,7 +82,7 @@ import Testing
   @Test func aSendThatClosesACycleIsHeard() throws {
     let bench = try Self.begin("chorus")
     let tap = try bench.tapChannel()
-    // The level of the sampler hears what comes out of its own send.
+    // The sampler's level is modulated by its own send.
     for line in ["node g gain gain=-60dB", "connect g -> piano.level", "connect piano.reverb -> g"] {
       #expect(bench.perform(line), "\(line)")
     }

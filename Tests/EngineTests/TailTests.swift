@@ -2,9 +2,9 @@ import Engine
 import Patch
 import Testing
 
-/// A node that is removed with its tail rings out; without, it fades.
+/// A node removed with its tail rings out; without, it fades.
 @Suite struct TailTests {
-  /// in -> echo -> out; an impulse, echoes every 50 ms, 0.7 of the one before.
+  /// in -> echo -> out: an impulse, and echoes every 50 ms at 0.7 of the one before.
   private func start(period: Int = 64) throws -> Bench {
     let bench = Bench(period: period)
     try bench.begin([

@@ -3,10 +3,9 @@ import Realtime
 import TestSupport
 import Testing
 
-/// Several threads render one plan: nobody may hear how many.
+/// Several threads render one plan, bit for bit as one thread does.
 @Suite struct ThreadTests {
-  /// Four branches of filters, delays and what mixes them, connected at random, some in cycles, to two
-  /// outputs.
+  /// Four branches of filters, delays and mixers, connected at random, some in cycles, to two outputs.
   static func randomPatch(seed: UInt64) -> String {
     let kinds = ["filter", "filter", "equalizer", "distortion", "delay", "gain", "pan", "mix"]
     var random = SeededGenerator(seed: seed)
@@ -31,7 +30,7 @@ import Testing
       }
       all += names.dropFirst(2)
     }
-    // From branch to branch and back.
+    // Cables between branches, both ways.
     lines += ["connect a20 -> b3 gain=-30dB", "connect b20 -> a3 gain=-30dB"]
     for end in ["out", "side"] {
       for name in all.shuffled(using: &random).prefix(12) {
@@ -41,7 +40,7 @@ import Testing
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// What comes out on one, two and four threads, or why not.
+  /// Renders on one, two and four threads; a text if they differ.
   private static func hear(_ text: String, _ steps: [Step], frames: Int) throws -> String? {
     var heard: [[[Float]]] = []
     for threads in [1, 2, 4] {
@@ -95,7 +94,7 @@ import Testing
     #expect(try segments(chain("a", 1) + chain("b", 1)) == 1, "not worth it")
   }
 
-  /// Notes on nodes of several threads are traced in one order.
+  /// Notes on nodes of several threads appear in the trace in one order.
   @Test func theTraceDoesNotDependOnThreads() throws {
     var traces: [[String]] = []
     for threads in [1, 2] {

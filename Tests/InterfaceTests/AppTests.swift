@@ -4,7 +4,7 @@ import Testing
 
 @testable import Interface
 
-/// What keys do to the patch, through the real session: each key must say the same edit as the prompt.
+/// Editing by key through a real session: each key makes the same edit as the prompt.
 @Suite("Editing by key") @MainActor struct AppTests {
   @Test("arrows and letters move through the graph as it is drawn")
   func moving() {
@@ -75,7 +75,7 @@ import Testing
       return
     }
     #expect(hints.count == 2)
-    // The second cable is the one that leaves.
+    // The second hint is the outgoing cable.
     stage.type(hints[1].letters)
     stage.press("=delay enter")
     #expect(stage.lastEdit == "insert delay delay into dist -> main")
@@ -102,7 +102,7 @@ import Testing
       Issue.record("no second hints")
       return
     }
-    // The keyboard's input takes events: it is not offered.
+    // The keyboard's input takes events, so it is not offered.
     #expect(second.count == 2)
     stage.type(second[1].letters)
     #expect(stage.lastEdit == "connect tone -> out")

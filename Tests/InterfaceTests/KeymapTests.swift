@@ -54,8 +54,8 @@ import Testing
   }
 }
 
-/// Files that are made from the action table. `SOSTENUTO_RECORD=1 swift test` writes them anew, and fails
-/// once so that nobody records by accident.
+/// Files generated from the action table. `SOSTENUTO_RECORD=1 swift test` rewrites them, and fails once so
+/// that nobody records by accident.
 @Suite("Generated files") struct GeneratedKeysTests {
   private func check(_ name: String, _ wanted: String) throws {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

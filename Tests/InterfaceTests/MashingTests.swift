@@ -15,7 +15,7 @@ import Testing
     let names =
       "left right up down pageup pagedown home end tab shift-tab enter esc backspace delete space F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 ctrl-r ctrl-l ctrl-u"
       .split(separator: " ").map(String.init)
-    // Without `!` and `:w`: nothing may be written.
+    // Without `!` and `:w`: no file may be written.
     let letters = Array("abcdefghijklmnoprstuwxyzRXMPL<>?/n0123456789+-=[].,")
     for step in 0..<3000 {
       switch Int.random(in: 0..<11, using: &random) {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Interface
 
-/// The matrix by mouse.
+/// The matrix view by mouse.
 extension MatrixTests {
   private func mouse(
     _ stage: Stage, _ action: MouseEvent.Action, _ point: Point, _ button: MouseEvent.Button = .left,
@@ -30,7 +30,7 @@ extension MatrixTests {
     mouse(stage, .release, cell + Point(0, -6))
     #expect(stage.lastEdit == "set main[0,1] -55dB")
     #expect(stage.session.undoList.count == start + 1)
-    // Another drag is another edit; down and left is softer.
+    // Another drag is another edit; down and left lower the gain.
     mouse(stage, .press, cell)
     mouse(stage, .drag, cell + Point(-1, 1))
     mouse(stage, .drag, cell + Point(-20, 10))
@@ -52,17 +52,17 @@ extension MatrixTests {
     mouse(stage, .release, Point(14 + 37, 8 + 5))
     #expect(stage.app.state.matrix.cell == GridCell(5, 37))
     #expect(stage.canvas.cursor == Point(14 + 37, 8 + 5))
-    // The column's meter, the row's number.
+    // The column's meter, and the row's number.
     mouse(stage, .press, Point(14 + 12, 5))
     #expect(stage.app.state.matrix.cell == GridCell(-1, 12))
     mouse(stage, .press, Point(2, 10))
     #expect(stage.app.state.matrix.cell == GridCell(2, -1))
-    // The cursor's way down scrolls the rows and leaves the heads.
+    // Moving the cursor down scrolls the rows; the column headers stay.
     stage.press("right pagedown pagedown pagedown pagedown pagedown pagedown")
     #expect(stage.app.state.matrix.row == 63)
     #expect(stage.screen.contains("rows 51…63 of 64"))
     #expect(stage.screen.contains("│0123456789"))
-    // What is seen stays until the cursor would leave it.
+    // The visible rows stay until the cursor would leave them.
     stage.press("up up up")
     #expect(stage.screen.contains("rows 51…63 of 64"))
     stage.press("down down down")
@@ -106,7 +106,7 @@ extension MatrixTests {
        crosspoint 1 → 1   -3.0 dB   set desk[1,1] -3dB   factor 0.708
        PATCH   Space on/off   0…9 type dB   + more   - less   m mute   s solo
       """
-    // The status line has the machine's figures.
+    // All lines but the status line, which shows figures of the machine.
     #expect(stage.canvas.lines.dropFirst().joined(separator: "\n") == expected)
   }
 
@@ -140,14 +140,14 @@ extension MatrixTests {
     }
     #expect(stage.lastEdit == "set main[0,0] -4dB")
     #expect(stage.session.undoList.count == start + 1)
-    // The other button spans a range.
+    // The other button selects a range.
     mouse(stage, .press, Point(30, 8), .right)
     mouse(stage, .drag, Point(40, 9), .right)
     mouse(stage, .release, Point(40, 9), .right)
     mouse(stage, .wheel, Point(30, 9), .none, wheel: -1)
     #expect(
       stage.lastEdit == "set main[0,0] -3dB ; set main[0,1] -60dB ; set main[1,0] -60dB ; set main[1,1] 1dB")
-    // Where it does not move, it toggles.
+    // Without a drag it toggles a crosspoint.
     stage.press("esc")
     mouse(stage, .press, Point(30, 10), .right)
     mouse(stage, .release, Point(30, 10), .right)

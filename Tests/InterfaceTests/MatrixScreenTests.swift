@@ -4,7 +4,7 @@ import Patch
 import Screen
 import Testing
 
-/// Whole screens of the matrix view. What is said is said without colour: the text alone is compared.
+/// Whole screens of the matrix view, compared as text: nothing is conveyed by colour alone.
 @Suite("The matrix on the screen")
 struct MatrixScreenTests {
   private func matrix(_ settings: String, _ change: (inout ViewState) -> Void = { _ in }) -> (
@@ -261,7 +261,7 @@ struct MatrixScreenTests {
       """)
   }
 
-  /// Muted, soloed and inverted inputs, outputs and crosspoints, some with names.
+  /// Muted, soloed and inverted inputs, outputs and crosspoints, some with labels.
   private func desk(_ change: (inout ViewState) -> Void = { _ in }) -> (Scene, ViewState) {
     matrix(
       """

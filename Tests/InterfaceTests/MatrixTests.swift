@@ -44,7 +44,7 @@ import Testing
     #expect(stage.lastEdit == "matrix main swap in 0 2")
     stage.press("esc i")
     #expect(stage.session.patch == before)
-    // All of them by name; those that want a number are finished at the prompt.
+    // All presets by name; those that take a number are completed at the prompt.
     stage.press("P =spre enter")
     #expect(stage.lastEdit == "matrix main spread")
     stage.press("P =diag enter")
@@ -121,10 +121,10 @@ import Testing
     stage.press("F4 minus 1 2 enter")
     #expect(stage.lastEdit == "set main[0,0] -12dB")
     #expect(stage.session.undoList.count == before + 1)
-    // Where there is silence already, and nothing to turn down.
+    // On a silent crosspoint `-` has nothing to turn down: it begins a negative number.
     stage.press("space minus 6 enter")
     #expect(stage.lastEdit == "set main[0,0] -6dB")
-    // Elsewhere, or later, it is a step and a number.
+    // Elsewhere, or after a pause, it is a step, and the digits are a number of their own.
     stage.press("minus right 3 enter")
     #expect(stage.lastEdit == "set main[0,1] 3dB")
     stage.press("minus")
@@ -138,7 +138,7 @@ import Testing
     let stage = Stage.demo()
     stage.press("F4 [ down right 6 minus enter")
     #expect(stage.lastEdit == "set main[0..1,0..1] -6dB")
-    // Closed: the cursor goes on, the range stays.
+    // The range is fixed: the cursor moves on, the range stays.
     stage.press("] down down minus")
     #expect(stage.lastEdit == "set main[0..1,0..1] -7dB")
     stage.press("space")
@@ -146,7 +146,7 @@ import Testing
     stage.press("u u u esc space")
     #expect(stage.lastEdit == "set main[3,1] 0dB")
     #expect(stage.app.state.view == .matrix)
-    // Gains of a side are a range of their own.
+    // Input or output gains form a range of their own.
     stage.press("u home home up up up up [ right right 3 minus enter")
     #expect(stage.lastEdit == "set main.master -3dB")
     stage.press("esc left [ right 3 minus enter")
@@ -177,7 +177,7 @@ import Testing
   @Test("cells that a gesture leaves as they are are no part of its edit, also where they came back")
   func untouched() {
     let stage = Stage.demo()
-    // Unity on the diagonal, silence beside it, one at its limit.
+    // Unity on the diagonal, silence beside it, one crosspoint at its limit.
     stage.press("F4 right 2 3 enter left [ right down minus")
     #expect(stage.lastEdit == "set main[0,0] -1dB ; set main[0,1] 22dB ; set main[1,1] -1dB")
     stage.press("u")
@@ -186,7 +186,7 @@ import Testing
       stage.lastEdit == "set main[0,0] 3dB ; set main[0,1] 24dB ; set main[1,0] -58dB ; set main[1,1] 3dB")
     stage.press("u u")
     #expect(stage.session.patch[named: "main"]?.settings.isEmpty == true)
-    // Up and back again: the gain is what it was.
+    // Up and down again: the gain is restored.
     stage.press("esc")
     let before = stage.session.patch
     for key in "++--" { stage.type(String(key)) }
@@ -221,7 +221,7 @@ import Testing
     #expect(abs(decibels(levels().row.peak) + 6) < 0.1)
     #expect(abs(decibels(levels().column.held) + 6) < 0.1)
     #expect(stage.app.state.matrix.meters.rows[0].peak == 0)
-    // The mean of a sine, which has come near in this time.
+    // RMS of a sine, nearly settled after this time.
     let mean = decibels(levels().row.mean ?? 0)
     #expect(mean < -8.5 && mean > -9.8)
     #expect(abs(decibels(levels().column.mean ?? 0) - mean) < 0.01)
@@ -233,7 +233,7 @@ import Testing
     #expect(abs(decibels(levels().row.held) + 6) < 0.1)
     stage.play(seconds: 1.5)
     #expect(decibels(levels().row.held) < -10)
-    // A silent screen comes to rest.
+    // A silent screen needs no further renders.
     stage.play(seconds: 6)
     _ = stage.screen
     stage.play(seconds: 0.1)
@@ -243,7 +243,7 @@ import Testing
 
   // MARK: Cables
 
-  /// A stereo source into a mono one and into four channels.
+  /// A stereo source into a mono node and into four channels.
   private func bundles() -> Stage {
     let stage = Stage(
       "node tone oscillator channels=2", "node mono matrix inputs=1 outputs=1", "node quad output channels=4",
@@ -260,12 +260,12 @@ import Testing
     #expect(stage.app.grid.map { [$0.rows, $0.columns] } == [2, 4])
     stage.press("right right space")
     #expect(stage.lastEdit == "connect tone -> quad gain=-3dB map=[0,1,0,-1]")
-    // A map gives a channel one source: another one takes its place.
+    // A map gives each channel one source: a new one replaces the old one.
     stage.press("down space")
     #expect(stage.lastEdit == "connect tone -> quad gain=-3dB map=[0,1,1,-1]")
     stage.press("space")
     #expect(stage.lastEdit == "connect tone -> quad gain=-3dB map=[0,1,-1,-1]")
-    // It is on or off, and knows no gains between.
+    // A map entry is on or off; it has no gain.
     stage.press("+")
     #expect(stage.lastEdit == "connect tone -> quad gain=-3dB map=[0,1,1,-1]")
     stage.press("minus")
@@ -276,7 +276,7 @@ import Testing
     #expect(stage.message.contains("a channel map has no mute"))
     stage.press("delete")
     #expect(stage.lastEdit == "connect tone -> quad gain=-3dB")
-    // Off its edge lies the cable's own gain.
+    // Beyond its edge is the cable's own gain.
     stage.press("up up minus")
     #expect(stage.lastEdit == "connect tone -> quad gain=-4dB")
     stage.press("tab")
@@ -308,7 +308,7 @@ import Testing
     stage.press("u u")
     #expect(stage.session.patch == before)
     #expect(stage.app.grid?.name == "tone -> mono")
-    // A map that is there goes into the matrix, and not behind it once more.
+    // An existing map becomes the matrix; it is not applied behind it again.
     stage.app.focus(stage.session.patch.id(named: "quad") ?? NodeID(raw: 0))
     stage.press("F2 m up right right space M")
     #expect(
@@ -317,7 +317,7 @@ import Testing
         """)
   }
 
-  // MARK: The same wish
+  // MARK: The same edit
 
   @Test("the same wish on the matrix screen, in the graph and at the prompt is the same edit")
   func sameWish() {
@@ -330,7 +330,7 @@ import Testing
       }
       return (stage.lastEdit, stage.session.patch)
     }
-    // On the matrix screen, in the graph (where it has the wish), and at the prompt in other words.
+    // On the matrix screen, in the graph (where possible), and at the prompt in other words.
     let wishes: [(screen: String, graph: String?, prompt: String)] = [
       ("F4 right 6 minus enter", nil, "set main[0,1] -6"),
       ("F4 down space", nil, "set main[1,0] 0"),
@@ -358,13 +358,13 @@ import Testing
         #expect(graph.patch == prompt.patch)
       }
     }
-    // A map, seen from the cable.
+    // A map, set from the cable.
     let stage = Stage.demo()
     stage.press("m =sa right right space")
     let prompt = edit("connect dist.out -> main.in gain=0 map=[0,1,0,-1]", prompt: true)
     #expect(stage.lastEdit == prompt.history)
     #expect(stage.session.patch == prompt.patch)
-    // A cable that is taken away in the graph, and by its ports' full names.
+    // A cable removed in the graph, and by its ports' full names.
     #expect(edit("right d =aa").history == edit("disconnect dist.out -> main.in", prompt: true).history)
   }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Interface
 
-/// Play mode, heard by the engine: its trace says which notes arrived.
+/// Play mode, checked at the engine: its trace shows which notes arrived.
 @Suite("Play mode") @MainActor struct PlayTests {
   private func notes(_ stage: Stage) -> [String] {
     stage.play(seconds: 0.05)

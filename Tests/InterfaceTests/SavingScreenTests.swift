@@ -6,7 +6,7 @@ import Testing
 @testable import Interface
 @testable import Session
 
-/// Questions and warnings about files, as they are seen on narrow screens too.
+/// Questions and warnings about files, on narrow screens too.
 @MainActor @Suite struct SavingScreenTests {
   private final class Place {
     let path = NSTemporaryDirectory() + "sostenuto-\(UUID().uuidString)"
@@ -18,7 +18,7 @@ import Testing
 
   private func read(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
 
-  /// All that stands on the screen, in one line.
+  /// All words on the screen, in one line.
   private func words(_ stage: Stage) -> String {
     stage.screen.split(whereSeparator: \.isWhitespace).joined(separator: " ")
   }
@@ -104,7 +104,7 @@ import Testing
       words(stage).contains("There is another file of that name: letter.txt o overwrite it esc do not save"))
     stage.press("esc")
     #expect(try read(letter) == "dear")
-    // And quitting waits for the answer.
+    // Quitting waits for the answer.
     let (other, path) = try changedStage("b.patch", in: place)
     other.press("q y")
     #expect(other.app.wish == .none)

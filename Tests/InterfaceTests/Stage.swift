@@ -6,7 +6,7 @@ import Testing
 
 @testable import Interface
 
-/// A whole front end without a terminal and without a driver: keys in as text, the screen out as text.
+/// A whole user interface without terminal and driver: keys in as text, the screen out as text.
 ///
 /// ```swift
 /// let stage = Stage("node piano sampler", "node out output", "connect piano -> out")
@@ -48,7 +48,7 @@ import Testing
     return stage
   }
 
-  /// Lets the engine run, as a driver would.
+  /// Renders `seconds` of audio, as a driver would.
   func play(seconds: Double) {
     let inputs = UnsafeMutablePointer<UnsafePointer<Float>?>.allocate(capacity: 256)
     let outputs = UnsafeMutablePointer<UnsafeMutablePointer<Float>?>.allocate(capacity: 256)
@@ -65,8 +65,8 @@ import Testing
     }
   }
 
-  /// Keys by name, with spaces between: "c a s", "ctrl-r", "enter". What begins with `=` is typed letter
-  /// by letter.
+  /// Presses keys by name, separated by spaces: "c a s", "ctrl-r", "enter". A word that begins with `=` is
+  /// typed letter by letter.
   func press(_ keys: String) {
     for name in keys.split(separator: " ") {
       clock.seconds += 0.5
@@ -94,6 +94,6 @@ import Testing
   var message: String { app.state.message?.text ?? "" }
   var focus: String { app.focusedNode?.name ?? "" }
   var names: [String] { session.patch.names }
-  /// The newest edit, as the undo list has it.
+  /// Newest entry of the undo list.
   var lastEdit: String { session.undoList.first ?? "" }
 }

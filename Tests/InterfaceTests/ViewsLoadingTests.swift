@@ -20,7 +20,7 @@ struct ViewsLoadingTests {
     let before = Views.draw(scene, state, columns: 110, rows: 30).lines
     #expect(before[2] == lines[2])
     #expect(lines[28].hasPrefix(" piano ▸ sampler   loading grand.sf2 45 %   "))
-    // Where there is less room, it stays as long as anything does.
+    // With less room, it stays as long as any other figure.
     #expect(Views.draw(scene, state, columns: 80, rows: 24).lines[0].contains("loading grand.sf2 45 %"))
   }
 

@@ -6,8 +6,8 @@ import Screen
 import Session
 import Testing
 
-/// A scene of a patch as the engine would report it once it runs and is silent; tests then say what
-/// sounds, fades or fails.
+/// A scene of a patch as the engine would report it, running and silent. Tests then add levels, fades and
+/// faults.
 func makeScene(_ text: String) -> Scene {
   var scene = Scene()
   scene.patch = PatchReader.read(text, file: "test.patch", catalogue: scene.catalogue).patch
@@ -25,7 +25,7 @@ func makeScene(_ text: String) -> Scene {
   for node in scene.patch.nodes.values.reversed() {
     scene.report.nodes.append(report(of: node, in: scene))
   }
-  // The cables once more at their sources.
+  // Lists each cable at its source as well.
   for index in scene.report.nodes.indices {
     for port in scene.report.nodes[index].outputs.indices {
       let node = scene.report.nodes[index]
@@ -86,7 +86,7 @@ private func report(of node: Node, in scene: Scene) -> NodeReport {
 extension Scene {
   func id(_ name: String) -> NodeID { patch.id(named: name) ?? NodeID(raw: 0) }
 
-  /// Changes what the engine reports of a node.
+  /// Changes the engine's report of a node.
   mutating func change(_ name: String, _ change: (inout NodeReport) -> Void) {
     for index in report.nodes.indices where report.nodes[index].name == name {
       change(&report.nodes[index])
@@ -100,7 +100,7 @@ extension Scene {
   }
 }
 
-/// Three notes are held while `dist` takes the place of `eq`, which fades out.
+/// Three held notes while `dist` replaces `eq`, which fades out.
 func reconnecting() -> (scene: Scene, state: ViewState) {
   var scene = makeScene(
     """
@@ -133,7 +133,7 @@ func reconnecting() -> (scene: Scene, state: ViewState) {
     $0.polyphony = 64
     $0.heldNotes = 3
   }
-  // The patch has no `eq` any more; the engine still does, for 4 ms.
+  // `eq` is no longer in the patch; the engine still fades it out, for 4 ms.
   scene.change("eq") { $0.state = .leaving(secondsLeft: 0.004) }
   for index in scene.report.nodes.indices {
     for port in scene.report.nodes[index].inputs.indices {
@@ -189,7 +189,7 @@ func feedback() -> (scene: Scene, state: ViewState) {
   return (scene, state)
 }
 
-/// A node of a kind that nobody knows, one without its file, and one that was muted.
+/// A node of an unknown kind, one without its file, and one that was muted.
 func broken() -> (scene: Scene, state: ViewState) {
   var scene = makeScene(
     """
@@ -209,7 +209,7 @@ func broken() -> (scene: Scene, state: ViewState) {
   return (scene, state)
 }
 
-/// `reconnecting` in the trace: a note, then `dist` for `eq`.
+/// `reconnecting` in the trace: a note, then `dist` replaces `eq`.
 func tracing() -> (scene: Scene, state: ViewState) {
   var (scene, state) = reconnecting()
   let eq = NodeID(raw: 4)
@@ -268,7 +268,7 @@ func hinting(_ scene: Scene, _ state: inout ViewState) {
   state.overlay = .hints(hints, typed: "", purpose: "connect from")
 }
 
-/// Compares the whole screen, as text, with what the test expects.
+/// Compares the whole screen, as text, with the expected one.
 func expectScreen(
   _ scene: Scene, _ state: ViewState, _ columns: Int, _ rows: Int, _ expected: String,
   at location: SourceLocation = #_sourceLocation

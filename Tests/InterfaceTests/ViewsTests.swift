@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Views: whatever is shown, at whatever size")
 struct ViewsTests {
-  /// A view state with everything that can stand on the screen, chosen at random.
+  /// A view state with random content of every sort.
   private func randomState(_ scene: Scene, _ generator: inout SeededGenerator) -> ViewState {
     var state = ViewState()
     state.view = ViewState.View.allCases.randomElement(using: &generator) ?? .graph
@@ -150,7 +150,7 @@ struct ViewsTests {
   }
 }
 
-/// So many nodes in a few chains.
+/// A patch of `count` nodes in a few chains.
 func manyNodes(_ count: Int) -> Scene {
   var text = "node out output\n"
   for index in 0..<count {

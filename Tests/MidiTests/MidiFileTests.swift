@@ -11,7 +11,7 @@ struct MidiFileTests {
 
   @Test("notes come at the seconds that tempo and division say, through changes of tempo in another track")
   func tempoMap() throws {
-    // 120 beats a minute to beat 2, then 60, then 240 from beat 3 on.
+    // 120 beats a minute up to beat 2, then 60, and 240 from beat 3.
     let conductor: [UInt8] =
       [0, 0xFF, 0x51, 3] + MidiWriter.tempo(500_000) + [0x87, 0x40, 0xFF, 0x51, 3]
       + MidiWriter.tempo(1_000_000) + [0x83, 0x60, 0xFF, 0x51, 3] + MidiWriter.tempo(250_000)
@@ -150,7 +150,7 @@ struct MidiFileTests {
     }
   }
 
-  /// Every kind of message, two tempi, two tracks.
+  /// Every kind of message, two tempos, two tracks.
   static let example = MidiWriter.file(
     format: 1, division: 480,
     tracks: [
@@ -163,6 +163,6 @@ struct MidiFileTests {
 }
 
 extension [Event] {
-  /// Events without a time have none that is equal to another.
+  /// Compared as text: times that are NaN (no time) then count as equal.
   fileprivate func isEqual(to other: [Event]) -> Bool { map { "\($0)" } == other.map { "\($0)" } }
 }

@@ -14,7 +14,7 @@ struct SystemExclusiveTests {
     }
   }
 
-  /// A GS message with its sum.
+  /// A Roland GS message with its checksum.
   private func roland(_ body: [UInt8]) -> [UInt8] {
     let sum = body.reduce(0) { $0 + Int($1) }
     return [0xF0, 0x41, 0x10, 0x42, 0x12] + body + [UInt8((128 - sum % 128) % 128), 0xF7]
@@ -46,7 +46,7 @@ struct SystemExclusiveTests {
     expect(roland([0x40, 0, 0x7F, 0]), [Event(.reset)])
     expect(roland([0, 0, 0x7F, 1]), [Event(.reset)])
     expect([0xF0, 0x43, 0x10, 0x4C, 0, 0, 0x7E, 0, 0xF7], [Event(.reset)])
-    // Its sum is wrong.
+    // Wrong checksum.
     expect([0xF0, 0x41, 0x10, 0x42, 0x12, 0x40, 0, 0x7F, 0, 0x40, 0xF7], [])
   }
 
@@ -67,7 +67,7 @@ struct SystemExclusiveTests {
     expect(
       [0xF0, 0x7E, 0, 8, 7, 0, 9, 1, 10, 11, 0, 0, 0xF7],
       [Event(.keyTuning, channel: 0, key: 10, value: 11, detail: 9)])
-    // Another bank than the one that there is; and one cut short.
+    // An unknown bank, and a truncated message.
     expect([0xF0, 0x7F, 0, 8, 7, 1, 9, 1, 10, 11, 0, 0, 0xF7], [])
     expect([0xF0, 0x7F, 0, 8, 2, 3, 2, 60, 60, 0x20, 0, 0xF7], [])
     let name = Array("A scale of sorts".utf8)
@@ -132,7 +132,7 @@ struct SystemExclusiveTests {
       for _ in 0..<Int.random(in: 0...3, using: &random) {
         bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
       }
-      // Memory of its own size, so that a sanitizer sees a byte too many.
+      // A heap block of the exact size, so that a sanitizer sees an overrun.
       let memory = UnsafeMutablePointer<UInt8>.allocate(capacity: bytes.count)
       defer { memory.deallocate() }
       memory.initialize(from: bytes, count: bytes.count)

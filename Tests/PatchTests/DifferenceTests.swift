@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The difference of two patches")
 struct DifferenceTests {
-  /// Both read from files of their own.
+  /// The patch written and read again, so that its identities are new.
   private func reread(_ patch: Patch) -> Patch {
     PatchReader.read(PatchWriter.write(patch, catalogue: catalogue), file: "", catalogue: catalogue).patch
   }
@@ -39,7 +39,7 @@ struct DifferenceTests {
       patch = change.patch
       if step % 10 == 0 { states.append(reread(patch)) }
     }
-    // Kinds that nobody knows come from files.
+    // Unknown kinds come from files.
     states.append(
       read(
         "node x wobble a=1 b=\"two words\"\n# why\nset x.c 3\nnode y wobbler\nconnect x -> y.side gain=-3dB",

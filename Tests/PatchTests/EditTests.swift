@@ -2,7 +2,8 @@ import Patch
 import PatchLanguage
 import Testing
 
-/// `patch` after a line of the language, undone once to see that nothing is left of it, and redone.
+/// `patch` after a line of the language. The edit is also undone, which must restore the patch exactly, and
+/// redone.
 @discardableResult
 func edited(_ patch: Patch, _ line: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> Patch
 {
@@ -29,7 +30,7 @@ func refusal(_ patch: Patch, _ line: String) -> String? {
   }
 }
 
-/// The cables in words: `piano.out -> dist.in -3dB [0,1]`.
+/// Cables as text: `piano.out -> dist.in -3dB [0,1]`.
 func cables(_ patch: Patch) -> [String] {
   patch.orderedCables(catalogue: catalogue).map { cable in
     let gain = cable.gain == 0 ? "" : " " + Value.number(cable.gain, .decibels).line
@@ -91,7 +92,7 @@ struct EditTests {
       connect d -> o map=[0,-1,1,7]
       """)
     #expect(cables(try edited(chain, "remove d bridge")) == ["a.out -> o.in [1,-1,0,-1]"])
-    // What stood between had a second channel; what is left has none.
+    // The removed distortion had a second channel; `a` has none.
     let widened = read(
       """
       node a oscillator
@@ -112,7 +113,7 @@ struct EditTests {
       "replace dist compressor ; connect piano -> dist.sidechain ; connect dist.reduction -> main gain=-1dB")
     #expect(start[named: "dist"]?.comments.before == ["the amp"])
     #expect(start[named: "dist"]?.place == Place(column: 3, row: 1))
-    // `drive` is gone: its cable would double `piano -> dist`, so it went.
+    // The cable at `drive` would have doubled `piano -> dist`, so it was dropped.
     #expect(
       cables(start).filter { $0.contains("dist") } == [
         "piano.out -> dist.in -3dB", "piano.out -> dist.sidechain", "dist.out -> main.in [0,1,-1,-1]",
@@ -125,7 +126,7 @@ struct EditTests {
       ])
     #expect(after.names == patch.names)
     #expect(after[named: "dist"]?.id != start[named: "dist"]?.id)
-    // A source in its place has no inputs at all.
+    // A source as the replacement has no inputs.
     #expect(cables(try edited(after, "replace dist oscillator")).filter { $0.contains("-> dist") } == [])
   }
 

@@ -40,7 +40,7 @@ struct FuzzTests {
     }
   }
 
-  /// Every reader takes the bytes; what the patch reader makes of them can be saved and read back.
+  /// Every reader takes the bytes; the resulting patch can be written and read again.
   private func survive(_ bytes: [UInt8]) {
     let (patch, diagnostics) = PatchReader.read(bytes: bytes, file: "f", catalogue: catalogue)
     let lines = bytes.split(separator: 10, omittingEmptySubsequences: false).count

@@ -2,7 +2,7 @@ import Patch
 import PatchLanguage
 import Testing
 
-/// A megabyte on one line, with a mistake at every turn: work that grows with the square of it would take hours.
+/// A megabyte on one line, with a mistake everywhere: quadratic work would take hours.
 @Suite("A long text costs what its length does", .timeLimit(.minutes(2))) struct LongLineTests {
   @Test("each of 40,000 mistakes on one line is at its own column")
   func mistakes() {

@@ -3,7 +3,7 @@ import PatchLanguage
 import Processors
 import Testing
 
-/// The matrix as a person works it: what a line does, what the file says afterwards, what undo brings back.
+/// The matrix by lines of the language: the effect of a line, the resulting file, and its undo.
 @Suite struct MatrixEditTests {
   private let catalogue = KindCatalogue(processorKinds)
 
@@ -13,7 +13,7 @@ import Testing
     return patch
   }
 
-  /// The patch after a line; undoing it has to give the patch before.
+  /// The patch after a line, whose undo must restore the patch before.
   private func after(_ line: String, _ patch: Patch) throws -> Patch {
     guard case .edit(let edit) = try StatementParser.parse(line, patch: patch, catalogue: catalogue) else {
       Issue.record("`\(line)` is no edit")
@@ -41,7 +41,7 @@ import Testing
     }
   }
 
-  /// The crosspoints in decibels, `.` for silence, a row a line.
+  /// Crosspoints in decibels, `.` for silence, one row per line.
   private func grid(_ patch: Patch) -> [String] {
     guard let node = patch[named: "main"], let kind = catalogue["matrix"],
       let gains = SwitchedGains("", of: node, description: kind)
@@ -96,7 +96,7 @@ import Testing
       let changed = try after("matrix main \(preset)", patch)
       #expect(grid(changed) == wanted, "\(preset)")
     }
-    // What is muted does not come through a preset; a copy takes the mute along.
+    // A preset clears mutes; a copy copies them.
     #expect(!settings(try after("matrix main identity", patch)).contains { $0.contains("mute") })
     #expect(settings(try after("matrix main copy out 1 3", patch)).contains("set main.mute[1,3] on"))
     #expect(settings(try after("matrix main identity", patch)) == [])
@@ -112,7 +112,7 @@ import Testing
       lines == [
         "set main.in[0] -1dB", "set main.in[1] -1dB", "set main.in[2] -1dB", "set main.mute.out[0] on",
       ])
-    // Also in a file, and of a node that the same line makes.
+    // Ranges also work in a file, and for a node created on the same line.
     let made = read("node main matrix inputs=3 outputs=2\nset main[..,1] -6dB\n")
     #expect(grid(made) == ["0 -6", ". -6", ". -6"])
     let both = try after("node big matrix inputs=2 outputs=1 ; set big.in[..] -3dB", patch)

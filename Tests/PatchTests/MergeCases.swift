@@ -1,13 +1,13 @@
 import Testing
 
-/// What two people did to one patch, and what is to come of it.
+/// Edits of two people to one patch, and the expected merge.
 struct MergeCase: Sendable, CustomTestStringConvertible {
   enum Outcome: Sendable {
-    /// Both edits, as when one is made after the other.
+    /// Both edits, as if one were made after the other.
     case both
-    /// Both wishes in another way: the edits of ours that lead there from the base.
+    /// Both intentions by other edits: our edits that lead from the base to the expected patch.
     case edits(String)
-    /// Nobody but a person can tell.
+    /// Only a person can decide.
     case conflict
   }
 

@@ -62,7 +62,7 @@ struct MergeTests {
   }
 }
 
-/// What git makes of the files by their lines alone.
+/// Git's merge of the files by lines alone.
 func mergeLines(base: Patch, ours: Patch, theirs: Patch) throws -> (text: String, conflicts: Int32) {
   let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
   try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

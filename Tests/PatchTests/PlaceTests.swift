@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Where a mistake is")
 struct PlaceTests {
-  /// The places of what is wrong, as line:column.
+  /// Positions of all diagnostics, as line:column.
   private func places(_ text: String) -> [String] {
     PatchReader.read(text, file: "", catalogue: catalogue).diagnostics.map { "\($0.line):\($0.column)" }
   }
@@ -48,7 +48,7 @@ struct PlaceTests {
     ] {
       #expect(throws: Diagnostic.self) { try parse(line) }
     }
-    // The edit is what is wrong then, and will be told.
+    // Only the edit is wrong here, and applying it will say so.
     _ = try parse("node piano player ; play piano")
   }
 
@@ -66,7 +66,7 @@ struct PlaceTests {
     for diagnostic in reading.diagnostics {
       #expect(!diagnostic.description.unicodeScalars.contains(where: Visible.isHidden))
     }
-    // A text may hold it, and shows it.
+    // A text value may contain the character, and shows it escaped.
     let patch = try edited(read("node p player"), "set p.file \"\(name).wav\"")
     let text = PatchWriter.write(patch, catalogue: catalogue)
     #expect(Visible.isPlain(text.filter { $0 != "\n" }))

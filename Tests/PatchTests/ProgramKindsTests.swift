@@ -3,7 +3,7 @@ import PatchLanguage
 import Processors
 import Testing
 
-/// The kinds that the program ships, as the language sees them.
+/// The kinds that the program ships, in the patch language.
 @Suite("The program's kinds in patch files")
 struct ProgramKindsTests {
   let kinds = KindCatalogue(processorKinds)

@@ -96,7 +96,7 @@ struct PropertyTests {
     for node in patch.nodes.values { #expect(patch[node.id] == node && node.id.raw < patch.nextID) }
   }
 
-  /// What the engine sees of a patch.
+  /// The part of a patch that the engine uses.
   private static func sounding(_ patch: Patch) -> [String] {
     patch.nodes.values.map { node in
       let values = catalogue[node.kind].map { EngineValues(of: node, description: $0).values }

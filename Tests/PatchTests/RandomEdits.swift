@@ -1,6 +1,6 @@
 import Patch
 
-/// Edits as a restless person makes them; some will be refused.
+/// Random edits; some will be refused.
 struct RandomEdits {
   var random: SeededGenerator
   private var counter = 0

@@ -2,7 +2,7 @@ import Patch
 import PatchLanguage
 import Testing
 
-/// The example of the design, ungrouped as a person writes it.
+/// The example of the design, unordered as a person types it.
 let example = """
   sostenuto 1
   node keys  keyboard
@@ -151,7 +151,7 @@ extension ReaderTests {
         == patch.withPlainIdentities)
     #expect(written.contains("amount=0440") && written.contains("connect magic.out2 -> main.master map=[1]"))
     #expect(patch.cables.count == 4)
-    // It can be rewired, removed and brought back like any other node.
+    // An unknown node can be rewired, removed and restored like any other.
     try edited(patch, "remove magic bridge")
     try edited(patch, "replace magic sampler")
     try edited(patch, "set magic.amount 3 ; disconnect keys -> magic")
@@ -186,12 +186,12 @@ extension ReaderTests {
     #expect(
       words("node a delay\nnote a on C4")[0].hasPrefix("f:2:1: error: `note` does not belong in a patch file")
     )
-    // One mistake is one message: what speaks of the broken node is not reported again.
+    // One mistake is one message: lines that name the broken node are not reported as well.
     #expect(
       words("node a delay time=\"x\nset a.time 1s\nconnect a -> a") == [
         "f:1:19: error: the quotes are not closed"
       ])
-    // Several mistakes in a line are several.
+    // Two mistakes on a line are two messages.
     #expect(words("node a delay time=99s tme=1").count == 2)
   }
 

@@ -6,7 +6,7 @@ import Testing
 struct StructuralMergeTests {
   private static let base = read(MergeCase.base)
 
-  /// The three documents as they are read from files, with identities of their own.
+  /// The three documents read from files, each with new identities.
   private func versions(_ test: MergeCase) throws -> (base: Patch, ours: Patch, theirs: Patch) {
     func reread(_ patch: Patch) -> Patch { read(PatchWriter.write(patch, catalogue: catalogue)) }
     return (
@@ -41,7 +41,7 @@ struct StructuralMergeTests {
         #expect(PatchReader.read(text, file: "", catalogue: catalogue).diagnostics == [])
       }
     }
-    // Nothing of it depends on who merges whom, but for the order of what both added.
+    // The merge is symmetric, except for the order of additions from both sides.
     let mirrored = PatchMerge.merge(base: base, ours: theirs, theirs: ours, catalogue: catalogue)
     #expect(mirrored.conflicts.count == result.conflicts.count)
     #expect(paragraphs(mirrored.patch) == paragraphs(result.theirs))
@@ -149,7 +149,7 @@ struct StructuralMergeTests {
     #expect(clean > 10)
   }
 
-  /// The paragraphs of a file in a fixed order.
+  /// Paragraphs of a file, sorted by node name.
   private func paragraphs(_ patch: Patch) -> [String] {
     var names = patch.names.sorted()[...]
     var patch = patch
@@ -161,7 +161,7 @@ struct StructuralMergeTests {
     return PatchWriter.write(patch, catalogue: catalogue).split(separator: "\n").map(String.init)
   }
 
-  /// What stands on either side of the markers.
+  /// Text on either side of the conflict markers.
   private func sides(of text: String) -> (String, String) {
     var (here, there): ([Substring], [Substring]) = ([], [])
     var side = 0

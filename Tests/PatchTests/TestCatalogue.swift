@@ -1,6 +1,6 @@
 import Patch
 
-/// A few kinds with every form of port and parameter.
+/// A few kinds that cover every form of port and parameter.
 let catalogue = KindCatalogue([
   KindDescription(
     name: "keyboard", summary: "typing keyboard", category: .control,

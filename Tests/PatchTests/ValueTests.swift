@@ -108,7 +108,7 @@ struct ValueTests {
     let minus6 = EngineValues.gain(decibels: -6)
     #expect(abs(minus6 - 0.50119) < 1e-5)
     #expect(matrix["inputs"] == [3] && matrix["in"] == [1, 0.1, 1] && matrix["out"] == [1, 1])
-    // Rows are inputs: unity on the diagonal where nothing else is said.
+    // Rows are inputs: unity on the diagonal by default.
     #expect(matrix[""] == [1, minus6, 0, 0, 0, 0])
     let oscillator = try values("o")
     #expect(oscillator["shape"] == [2] && oscillator["freq"] == [110, 220] && oscillator["level"] == [0.1])

@@ -5,8 +5,8 @@ import Testing
 
 @testable import Processors
 
-/// Responses of filter and equalizer against the formulas; the distortion's curves, delay and aliases;
-/// the matrix against double precision.
+/// Filter and equaliser responses against the formulas; the distortion's curves, latency and aliasing; the
+/// matrix against double precision.
 struct EffectTests {
   func impulse(_ frames: Int, at frame: Int = 0) -> [Float] {
     var signal = [Float](repeating: 0, count: frames)
@@ -14,7 +14,7 @@ struct EffectTests {
     return signal
   }
 
-  /// The bilinear transform of the analogue two-pole filter.
+  /// Magnitude of the analogue two-pole filter under the bilinear transform.
   func analogue(_ type: Int, _ freq: Double, _ q: Double, at f: Double, rate: Double = 48000) -> Double {
     let w = tan(.pi * f / rate) / tan(.pi * freq / rate)
     let denominator = ((1 - w * w) * (1 - w * w) + w * w / q / q).squareRoot()
@@ -49,7 +49,8 @@ struct EffectTests {
     moving.moves = [.init(frame: 5, parameter: Filter.freq, value: 2000, over: 300)]
     let out = moving.run(6000)[0][0]
     for frame in 4000..<6000 { #expect((out[frame] - steady[frame]).magnitude < 2e-5) }
-    // Frame by frame and by the table are one filter: a modulation of nothing changes nothing.
+    // The per-frame path and the table path give the same filter: a modulation of nearly zero changes
+    // nothing.
     let wobbled = bench(2000)
     wobbled.modulation[Filter.freq] = [(0..<6000).map { $0 % 2 == 0 ? 0.001 : 0 }]
     let same = wobbled.run(6000)[0][0]
@@ -116,7 +117,7 @@ struct EffectTests {
     expectKept(Gain.self, Gain.description)
   }
 
-  /// R. Bristow-Johnson's cookbook, evaluated on the unit circle.
+  /// Magnitude of R. Bristow-Johnson's cookbook filters, evaluated on the unit circle.
   func cookbook(_ type: Int, _ freq: Double, _ gain: Double, _ q: Double, at f: Double) -> Double {
     let a = pow(10, gain / 40)
     let w = 2 * Double.pi * freq / 48000
@@ -186,7 +187,7 @@ struct EffectTests {
   @Test(arguments: [(Float(1), 0), (2, 31), (4, 39)]) func theWetSoundIsAsLateAsItSays(
     oversample: Float, latency: Int
   ) {
-    // Quiet enough for every curve to be straight.
+    // Quiet enough for every curve to be linear.
     var quiet = impulse(500, at: 100)
     quiet[100] = 0.001
     let bench = KernelBench(
@@ -196,7 +197,7 @@ struct EffectTests {
     let out = bench.run(500)[0][0]
     let loudest = out.indices.max { out[$0].magnitude < out[$1].magnitude }!
     #expect(loudest == 100 + latency)
-    // Dry is delayed as much: half and half adds up to the whole.
+    // The dry path has the same delay: half dry and half wet add up to the whole.
     let both = KernelBench(
       Distortion.self, Distortion.description, inputs: [[quiet]], outputs: [1],
       [Distortion.oversample: [oversample], Distortion.drive: [1], Distortion.mix: [50]])
@@ -316,7 +317,7 @@ struct EffectTests {
     #expect(bench.sleptBlocks > 20)
   }
 
-  // MARK: Events and ends
+  // MARK: Events and outputs
 
   @Test func theKeyboardPassesEventsOn() {
     let bench = KernelBench(Keyboard.self, Keyboard.description, outputs: [])

@@ -4,10 +4,10 @@ import Realtime
 
 @testable import Processors
 
-/// Drives one kernel as the renderer does: blocks that never cross multiples of 64 frames, smoothed
-/// parameters, crossfades that settle at such multiples, sleep where the kernel allows it.
+/// Drives one kernel as the renderer does: blocks within 64-frame boundaries, smoothed parameters, crossfades
+/// that end at such boundaries, and sleep where the kernel allows it.
 final class KernelBench<K: Kernel> {
-  /// How the frames are cut into blocks: the lengths are taken in turn, over and over.
+  /// Block lengths, repeated in turn.
   struct Split {
     var lengths: [Int]
     static var whole: Self { Self(lengths: [64]) }
@@ -24,15 +24,15 @@ final class KernelBench<K: Kernel> {
   let description: KindDescription
   var rate: Double
   var time: Int64 = 0
-  /// Signals into the audio inputs, by port, channel and frame; frames behind the end are silence.
+  /// Signals at the audio inputs, by port, channel and frame; silent after their end.
   var inputs: [[[Float]]]
-  /// Signals added to parameters, by position: one an element, or one for all.
+  /// Signals added to parameters, by parameter index: one per element, or one for all.
   var modulation: [Int: [[Float]]] = [:]
   var moves: [Move] = []
   var events: [(frame: Int, event: Event)] = []
-  /// What the kernel sent on its events output.
+  /// Events that the kernel sent on its event output.
   private(set) var sentEvents: [(frame: Int, event: Event)] = []
-  /// Blocks in which it was left out.
+  /// Blocks that the kernel slept through.
   private(set) var sleptBlocks = 0
   var kernel: K
 
@@ -93,7 +93,7 @@ final class KernelBench<K: Kernel> {
     driverOutputs.deallocate()
   }
 
-  /// The default of a parameter as a kernel sees it.
+  /// Default of a parameter, in the kernel's unit.
   static func plain(_ parameter: ParameterDescription) -> Float {
     switch parameter.defaultValue {
     case .number(let number, .decibels): return linear(number)
@@ -114,14 +114,14 @@ final class KernelBench<K: Kernel> {
     return memory
   }
 
-  /// Whether the kernel stayed within the memory that it asked for.
+  /// No write went beyond the memory that the kernel asked for.
   var isMemoryIntact: Bool {
     (0..<Self.guardBytes).allSatisfy {
       memories.last!.load(fromByteOffset: memoryBytes + $0, as: UInt8.self) == 0xa5
     }
   }
 
-  /// More channels from now on.
+  /// Sets new channel counts.
   func widen(_ signals: [[Float]], outputs: Int) {
     let before = (inputs[0].count, widenedOutputs ?? outputCounts[0])
     var all = description.parameters.map { [Self.plain($0)] }
@@ -140,7 +140,7 @@ final class KernelBench<K: Kernel> {
   }
   private var widenedOutputs: Int?
 
-  /// Runs so many frames and returns what came out, by port, channel and frame.
+  /// Runs `frames` frames. Returns the output by port, channel and frame.
   func run(_ frames: Int, _ split: Split = .whole) -> [[[Float]]] {
     var result = outputCounts.map { count in
       [[Float]](repeating: [Float](repeating: 0, count: frames), count: widenedOutputs ?? count)
@@ -165,10 +165,10 @@ final class KernelBench<K: Kernel> {
     return result
   }
 
-  /// The signals begin anew; the kernel's time goes on.
+  /// Restarts the input signals; the kernel's time goes on.
   func rewind() { positionOfInputs = 0 }
 
-  /// Another rate, with memory for it.
+  /// Changes the sample rate, with new memory of the size for it.
   func retune(to new: Double) {
     var all = description.parameters.map { [Self.plain($0)] }
     for index in all.indices { all[index] = ramps[index].map(\.target) }
@@ -202,7 +202,7 @@ final class KernelBench<K: Kernel> {
     func floats(_ count: Int) -> UnsafeMutablePointer<Float> {
       let memory = UnsafeMutableRawPointer.allocate(byteCount: count * 4, alignment: 64)
       owned.append(memory)
-      // What a kernel must not use is NaN.
+      // Filled with NaN: memory that the kernel must not read.
       return memory.initializeMemory(as: Float.self, repeating: .nan, count: count)
     }
     var anySound = false
@@ -317,7 +317,7 @@ final class KernelBench<K: Kernel> {
 
 func linear(_ decibels: Double) -> Float { decibels == -.infinity ? 0 : Float(pow(10, decibels / 20)) }
 
-/// A generator for tests: the same numbers in every run.
+/// A deterministic random generator.
 struct Chance: RandomNumberGenerator {
   private var state: UInt64
   init(_ seed: UInt64) { state = seed }

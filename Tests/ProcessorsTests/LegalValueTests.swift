@@ -4,10 +4,10 @@ import Testing
 
 @testable import Processors
 
-/// Whatever legal value a parameter is given, and however it moves there, no NaN and no infinity comes
-/// out, and no split changes a bit.
+/// For any legal parameter value and any ramp to it: no NaN, no infinity, and the same bits for every split
+/// into blocks.
 struct LegalValueTests {
-  /// A legal value as a kernel sees it: the ends of the range now and then, else anything between.
+  /// A random legal value in the kernel's unit; sometimes an end of the range.
   func legal(_ parameter: ParameterDescription, _ chance: inout Chance) -> Float {
     let low = parameter.range.lowerBound
     let high = parameter.range.upperBound
@@ -94,7 +94,7 @@ struct LegalValueTests {
       #expect(Set(names).count == names.count, "\(kind.name)")
       let ports = kind.inputs.map(\.name)
       for parameter in kind.parameters {
-        // A parameter that moves is a port too: it must not have an input's name.
+        // A parameter with a ramp is also a port, so its name must differ from all inputs.
         if parameter.smoothing == .ramp { #expect(!ports.contains(parameter.name)) }
         #expect(!parameter.summary.isEmpty, "\(kind.name).\(parameter.name)")
         if case .number(let value, let unit) = parameter.defaultValue {

@@ -4,9 +4,9 @@ import Testing
 
 @testable import Processors
 
-/// The matrix against products in double precision: whatever is on, at rest and on the way.
+/// The matrix against products in double precision: any set of crosspoints, at rest and in motion.
 @Suite struct MatrixProductTests {
-  /// What a `Ramp` gives, frame by frame.
+  /// Values of a `Ramp`, frame by frame.
   private static func frames(_ from: Float, _ to: Float, start: Int = 0, over: Int, _ count: Int) -> [Double]
   {
     var ramp = Ramp(from)
@@ -21,8 +21,9 @@ import Testing
     return values
   }
 
-  /// One product in a sum, of an input and what it goes by now; and how large it may be on the way. As the
-  /// documentation of `MatrixTravels` has it, a crosspoint is its target and a fraction of its distance.
+  /// One product of the sum: an input and its current gain, and an upper bound of its magnitude during the
+  /// ramp. As the documentation of `MatrixTravels` states, the gain is the target plus a fraction of the
+  /// distance.
   private struct Term {
     var value: Double
     var size: Double
@@ -34,7 +35,7 @@ import Testing
     }
   }
 
-  /// How far `output` is from the sum, in terms of the sum of what is added.
+  /// Error of `output`, relative to the sum of the terms' magnitudes.
   private static func error(_ output: Float, _ terms: [Term]) -> Double {
     let sum = terms.reduce(0) { $0 + $1.value }
     return abs(Double(output) - sum) / max(terms.reduce(0) { $0 + $1.size }, 1e-30)
@@ -60,7 +61,7 @@ import Testing
     var worst = 0.0
     var seen = Set<Int>()
     for step in 0..<65536 {
-      // Neighbours in F. Gray's code (1953) differ by one crosspoint.
+      // Consecutive words of F. Gray's code (1953) differ by one crosspoint.
       let set = step ^ step >> 1
       seen.insert(set)
       let old = present

@@ -7,12 +7,12 @@ func amplitude(_ signal: ArraySlice<Float>, _ frequency: Double, rate: Double = 
   2 * magnitude(signal, frequency, rate) / Double(signal.count)
 }
 
-/// The response of a steady system to `frequency`, from its impulse response.
+/// Magnitude of a steady system's response at `frequency`, from its impulse response.
 func response(_ impulse: [Float], _ frequency: Double, rate: Double = 48000) -> Double {
   magnitude(impulse[...], frequency, rate)
 }
 
-/// One term of the Fourier transform, in double precision. The turning pointer is set right now and then.
+/// One bin of the Fourier transform, in double precision. The rotating phasor is recomputed at intervals.
 private func magnitude(_ signal: ArraySlice<Float>, _ frequency: Double, _ rate: Double) -> Double {
   let w = 2 * Double.pi * frequency / rate
   let turnRe = cos(w)
@@ -40,12 +40,12 @@ func decibels(_ amplitude: Double) -> Double { 20 * log10(max(amplitude, 1e-20))
 
 func peak(_ signal: [Float]) -> Float { signal.map(\.magnitude).max() ?? 0 }
 
-/// The largest step between neighbouring frames.
+/// Largest step between neighbouring frames.
 func largestStep(_ signal: [Float]) -> Float {
   zip(signal, signal.dropFirst()).map { ($1 - $0).magnitude }.max() ?? 0
 }
 
-/// Where two runs first differ in a bit, in words; nil when they are the same.
+/// First position at which the bits of two runs differ, as text; nil if all are equal.
 func firstDifference(_ a: [[[Float]]], _ b: [[[Float]]]) -> String? {
   for port in a.indices {
     for channel in a[port].indices {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Processors
 
-/// What each kind does to sound, against the formula.
+/// Sound of each kind against its formula.
 struct SoundTests {
   func impulse(_ frames: Int, at frame: Int = 0) -> [Float] {
     var signal = [Float](repeating: 0, count: frames)
@@ -13,7 +13,7 @@ struct SoundTests {
     return signal
   }
 
-  /// A block of one second and a bit of one oscillator.
+  /// One second and a little more of one oscillator.
   func wave(_ shape: Float, _ freq: Float, level: Float = 1, rate: Double = 48000) -> [Float] {
     let bench = KernelBench(
       Oscillator.self, Oscillator.description, outputs: [1],
@@ -79,13 +79,13 @@ struct SoundTests {
     for harmonic in 2...20 {
       #expect(decibels(amplitude(out[...], 1000 * Double(harmonic))) < -125)
     }
-    // In phase after a whole second: the frequency is exact to half a unit of 2^-32 cycles a frame.
+    // In phase after a whole second: the frequency is exact to half a unit of 2^-32 cycles per frame.
     for frame in 0..<100 {
       #expect(abs(Double(out[47_900 + frame]) - sin(2 * .pi * Double(47_900 + frame) / 48)) < 5e-5)
     }
   }
 
-  /// Amplitude of harmonic `k` of the perfect wave.
+  /// Amplitude of harmonic `k` of the ideal wave.
   func textbook(_ shape: Float, _ k: Int) -> Double {
     let k = Double(k)
     if shape == 1 { return 2 / (.pi * k) }
@@ -107,12 +107,12 @@ struct SoundTests {
     }
   }
 
-  /// The strongest component that is no harmonic, up to `highest`, relative to the fundamental.
+  /// Strongest inharmonic component up to `highest`, relative to the fundamental.
   func aliasing(_ signal: [Float], _ freq: Int, upTo highest: Int) -> Double {
     let fundamental = amplitude(signal[...], Double(freq))
     var worst = 0.0
-    // Aliases of a whole frequency lie on whole frequencies: those of the first 60 harmonics above
-    // the Nyquist frequency.
+    // An integer frequency has its aliases at integer frequencies. Checks those of the first 60 harmonics
+    // above the Nyquist frequency.
     for k in 24_000 / freq + 1..<24_000 / freq + 61 {
       let folded = k * freq % 48_000
       let alias = folded > 24_000 ? 48_000 - folded : folded
@@ -130,7 +130,7 @@ struct SoundTests {
       let good = aliasing(ours, freq, upTo: 8_000)
       #expect(good < -75)
       #expect(good < bad - 50)
-      // Higher up, aliases of the octave around the Nyquist frequency pass the kernel's slope.
+      // Higher up, aliases from around the Nyquist frequency fall into the kernel's transition band.
       #expect(aliasing(ours, freq, upTo: 16_000) < -45)
     }
   }
@@ -148,7 +148,7 @@ struct SoundTests {
       #expect(peak(wave(shape, Float(freq), rate: Double(rate))) == 0, "\(freq) Hz at \(rate)")
     }
     #expect(peak(wave(shape, 20_000, rate: 44_100)) > 0.2)
-    // However far, and backwards.
+    // Any distance beyond, and negative frequencies.
     for freq in [Float(30_000), 47_900, 48_100, 1e6, 1e20, -24_000, -48_100, -1e6] {
       let bench = KernelBench(
         Oscillator.self, Oscillator.description, outputs: [1],
@@ -158,7 +158,7 @@ struct SoundTests {
     }
   }
 
-  /// What is left below 12 kHz, by a windowed sinc.
+  /// The signal below 12 kHz, by a windowed-sinc low-pass.
   private func low(_ signal: [Float]) -> [Float] {
     let taps = (-100...100).map { n in
       let x = Double(n) * 0.5
@@ -186,7 +186,7 @@ struct SoundTests {
       let out = bench.run(20_000)[0][0]
       #expect(peak(Array(out[6000..<9000])) == 0)
       #expect(peak(Array(out[16_000...])) > 0.3)
-      // Corners leave aliases of their own this high up, at any steady frequency.
+      // Corners leave aliases of their own up here, even at a steady frequency.
       guard shape == 0 || shape == 3 else { continue }
       let residue = decibels(Double(peak(Array(low(out).dropFirst(200)))))
       #expect(residue < -60, "over \(over): \(residue) dB")
@@ -203,7 +203,7 @@ struct SoundTests {
       return bench.run(4800)[0][0]
     }
     let (up, down) = (run(1000), run(-1000))
-    // One cycle is 48 frames: the wave at -n is that at 48 - n.
+    // One cycle is 48 frames: the wave at -n equals the one at 48 - n.
     for frame in 48..<4752 {
       let other = up[frame / 48 * 48 + (48 - frame % 48) % 48]
       #expect(abs(down[frame] - other) < 1e-4, "frame \(frame)")
@@ -248,7 +248,7 @@ struct SoundTests {
         Noise.self, Noise.description, outputs: [1], [Noise.color: [color], Noise.level: [1]])
       let out = bench.run(48_000)[0][0]
       return [125, 250, 500, 1000, 2000, 4000, 8000].map { low in
-        // Mean power density of the octave, from many single frequencies.
+        // Mean power density of the octave, from 40 frequencies.
         var power = 0.0
         for index in 0..<40 {
           let a = amplitude(out[...], low * (1 + Double(index) / 40))
@@ -259,7 +259,7 @@ struct SoundTests {
     }
     let white = bands(0)
     let pink = bands(1)
-    // The slope over six octaves is seen well through the chance.
+    // Over six octaves the slope stands out from the randomness.
     #expect(abs((pink[6] - pink[0]) + 18) < 2)
     #expect(abs(white[6] - white[0]) < 2)
   }
@@ -327,7 +327,7 @@ struct SoundTests {
     bench.retune(to: 96_000)
     let out = bench.run(20_000)[0][0]
     let loudest = out.indices.max { out[$0].magnitude < out[$1].magnitude }!
-    // 1280 frames at 48 kHz have gone by since the impulse, of 4800.
+    // 1280 of the 4800 frames at 48 kHz have passed since the impulse.
     #expect(abs(loudest - (4800 - 1280) * 2) <= 2)
   }
 
@@ -344,7 +344,7 @@ struct SoundTests {
     bench.retune(to: new)
     let out = bench.run(Int(new * (seconds + 0.1)))[0][0]
     #expect(bench.isMemoryIntact)
-    // One was heard before the change, one after it; both echo four seconds later.
+    // One impulse before the change and one after it; both echo four seconds later.
     for wanted in [seconds - 1000 / old, seconds + 500 / new] {
       let place = Int((wanted * new).rounded())
       let loudest = (place - 20...place + 20).max { out[$0].magnitude < out[$1].magnitude }!

@@ -5,9 +5,10 @@ import Testing
 
 @testable import Processors
 
-/// The same frames cut otherwise must give the same bits: else a render would depend on the period.
+/// Any split of the same frames into blocks must give the same bits; otherwise a render would depend on the
+/// period.
 struct SplitTests {
-  /// Runs a kernel whole and under several random splits. `arrange` gives the bench its signals.
+  /// Runs a kernel whole and under several random splits. `arrange` adds signals and events to the bench.
   func expectSameBits<K: Kernel>(
     _ type: K.Type, _ description: KindDescription, inputs: [[[Float]]] = [], outputs: [Int],
     _ values: [Int: [Float]] = [:], frames: Int = 1500, modulation: [Int: [[Float]]] = [:],

@@ -38,7 +38,8 @@ import Testing
     let home = try Folder()
     let away = try Folder()
     let (a, b) = (home.path + "/project", home.path + "/library")
-    // Beside the patch, below it, beside an instrument, above it, in other letters, by a link, from the root.
+    // Samples in seven places: beside the patch, below it, beside an instrument, above it, with other letter
+    // case, behind a link, and by an absolute path.
     try tone(a + "/near.wav", 200)
     try tone(b + "/one/Samples/A.wav", 300)
     try tone(b + "/shared/B.wav", 400)
@@ -85,7 +86,7 @@ import Testing
         "files/library/one/inc/defs.txt", "files/library/one/inc/empty.txt", "files/library/shared/B.wav",
         "files/library/one/t.scl", "files/library-2/c.sfz", "files/library-2/C.wav",
       ])
-    // Elsewhere, where nothing of the old places is left.
+    // The bundle is moved, and the original folders are gone.
     try FileManager.default.moveItem(atPath: bundle, toPath: away.path + "/moved")
     for folder in ["project", "library", "other", "far"] {
       try FileManager.default.moveItem(
@@ -122,7 +123,7 @@ import Testing
     #expect(try Program.run(["bundle", "a.patch", "-o", "a.patch"], in: folder.path).status == 1)
     #expect(try Program.run(["bundle", "a.patch", "-o", "no/where"], in: folder.path).status == 1)
     #expect(try String(contentsOfFile: patch, encoding: .utf8) == "sostenuto 1\nnode other gain\n")
-    // No half of one is left.
+    // No partial bundle is left.
     let left = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
     #expect(left == ["a.bundle", "a.patch", "i.sfz"])
   }

@@ -56,7 +56,7 @@ import Testing
   @Test func soundFilesAreCheckedAsWhatTheyAre() throws {
     let folder = try Folder()
     func u32(_ value: UInt32) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * $0)) } }
-    // 16-bit mono, a second.
+    // 16-bit mono, one second.
     let head = Array("WAVEfmt ".utf8) + u32(16) + [1, 0, 1, 0] + u32(8000) + u32(16000) + [2, 0, 16, 0]
     let body = head + Array("data".utf8) + u32(16000) + [UInt8](repeating: 0, count: 16000)
     let path = folder.path + "/a.wav"
@@ -103,7 +103,7 @@ import Testing
       #expect(
         try Program.run("format", path).output == String(contentsOfFile: path, encoding: .utf8), "\(file)")
       let render = try Program.run("render", path, "--seconds", "0.05", "--output", folder.path + "/o.wav")
-      // Setups play banks that are not ours.
+      // Setups play sound banks that the repository does not contain.
       let isOurs = !file.hasPrefix("setups")
       #expect(render.status == 0, "\(file): \(render.errors)")
       #expect(!isOurs || !render.errors.contains("warning"), "\(file): \(render.errors)")
@@ -137,7 +137,7 @@ import Testing
       let printed = try Program.run("print", source)
       #expect(printed.status == 0)
       #expect(printed.output.contains("output chain"))
-      // Beside the original, as files are named relative to the folder.
+      // Beside the original: files are named relative to the folder.
       let copy = try folder.file("copy.patch", printed.output)
       let rebuilt = try Program.run("format", copy).output
       let nodes = rebuilt.split(separator: "\n").filter { !$0.hasPrefix("#") }

@@ -73,7 +73,7 @@ import Testing
       #expect(line.hasPrefix("\(script):\(place): error: "), "\(line)")
     }
     #expect(try String(contentsOfFile: patch, encoding: .utf8) == Self.new)
-    // Half of a refused line counts for nothing.
+    // A refused line is refused as a whole: none of its statements counts.
     let partial = try Program.run("apply", "-i", "--partial", script, patch)
     #expect(partial.status == 1)
     let text = try String(contentsOfFile: patch, encoding: .utf8)
@@ -110,7 +110,7 @@ import Testing
     #expect(
       try String(contentsOfFile: patch, encoding: .utf8)
         == Self.new.replacingOccurrences(of: "node out output", with: "node out output channels=4"))
-    // What is not text would be lost.
+    // Bytes that are not text would be lost.
     let latin = folder.path + "/l.patch"
     let bytes = Data("sostenuto 1\n# caf".utf8) + [0xE9] + Data("\nnode a gain\n".utf8)
     try bytes.write(to: URL(fileURLWithPath: latin))

@@ -2,11 +2,11 @@ import Foundation
 import Testing
 
 @Suite struct EscapeTests {
-  /// What a terminal would obey: the title, the colours, the clipboard, a bell, an eight-bit CSI; what hides or
-  /// turns round what stands beside it.
+  /// Characters that a terminal would obey (title, colours, bell, an eight-bit CSI), and ones that hide or
+  /// reorder text.
   static let nasty = "\u{1b}]0;x\u{7}\u{1b}[31m\u{9b}2J\u{202e}\u{200b}\u{7f}"
 
-  /// Characters that may not come out anywhere.
+  /// Control and direction characters that must never be printed.
   private func harmful(_ text: String) -> [Unicode.Scalar] {
     text.unicodeScalars.filter {
       $0.value < 32 && $0 != "\n" || (127..<160).contains($0.value) || $0.value == 0x202E
@@ -49,7 +49,7 @@ import Testing
     for command in commands {
       let outcome = try Program.run(command)
       #expect(harmful(outcome.errors).isEmpty, "\(command[0]): \(outcome.errors.debugDescription)")
-      // The patch itself, of which the printout is made, comes out of a pipe as it is.
+      // Commands that print the patch itself leave it unescaped in a pipe.
       let isExact =
         ["print", "format", "apply", "diff", "merge"].contains(command[0]) && !command.contains("--json")
         && !command.contains("dot")
@@ -72,7 +72,7 @@ import Testing
     for command in [["format", patch], ["print", patch], ["diff", empty, patch], ["apply", empty, patch]] {
       let shown = try Program.shown(command)
       #expect(shown.contains("\\u{1b}]0;x\\u{7}"), "\(command[0]): \(shown.debugDescription)")
-      // A terminal's own line ends.
+      // The terminal's own line ends.
       #expect(harmful(shown.replacingOccurrences(of: "\r\n", with: "\n")).isEmpty, "\(command[0])")
     }
     #expect(try Program.run("format", "-i", patch).status == 0)

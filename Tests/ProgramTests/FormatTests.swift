@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `sostenuto format -i` loses nothing that it does not understand.
+/// `sostenuto format -i` loses nothing that it cannot read.
 @Suite struct FormatTests {
   @Test func bytesThatAreNoTextAreKeptBesideAndToldWhenFormattedInPlace() throws {
     let folder = try Folder()
@@ -14,7 +14,7 @@ import Testing
     #expect(outcome.errors.contains("not UTF-8") && outcome.errors.contains("latin.patch~2"))
     #expect(try folder.bytes("latin.patch~2") == bytes)
     #expect(try folder.bytes("latin.patch~") == Data("of another day".utf8))
-    // What is text needs no copy.
+    // A valid text file needs no copy.
     #expect(try Program.run("format", "-i", path).errors.isEmpty)
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 3)
   }

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// The main job as a person does it: real keys in a real terminal, a real JACK server.
+/// The main workflow as a user performs it: real keys in a real terminal, a real JACK server.
 @Suite(.serialized, .enabled(if: Terminal.isInstalled)) struct FrontEndTests {
-  /// A copy, so that neither journal nor edits reach the repository.
+  /// A copy of the patch, so that neither journal nor edits reach the repository.
   private func patch(in folder: Folder) throws -> String {
     let text = try String(contentsOfFile: Program.repository + "/Patches/reconnect.patch", encoding: .utf8)
     return try folder.file(
@@ -17,7 +17,7 @@ import Testing
     let terminal = try Terminal(
       "XDG_STATE_HOME=\(folder.path) '\(Program.path)' '\(try patch(in: folder))' --jack-server \(server.name)"
     )
-    // The server may take its time; the front end goes over to it when it is there.
+    // The server may take its time to start; the program switches to it when it is there.
     try terminal.wait(for: "jack 48 kHz/1024", "voices  0/64")
     try terminal.press("F6", "Space", "z", "c", "b")
     let chord = "voices  3/64"
@@ -59,7 +59,7 @@ import Testing
       "sh -c 'echo $$ > \(folder.path)/process; exec env \(command.replacingOccurrences(of: "'", with: ""))'")
     try first.wait(for: "voices  0/64")
     try first.type("insert echo delay into piano -> dist")
-    // The box, not the line at the prompt.
+    // The box in the graph, and not only the line at the prompt.
     try first.wait(for: "insert echo delay into piano -> dist", "╭ echo ")
     let process = try String(contentsOfFile: folder.path + "/process", encoding: .utf8)
     let id = try #require(Int32(process.trimmingCharacters(in: .whitespacesAndNewlines)))
@@ -74,7 +74,7 @@ import Testing
     try second.wait(for: "left 0")
   }
 
-  /// A device that has two channels, and one that has as many as are asked for.
+  /// A device with two channels, and one with as many as are requested.
   @Test func channelsThatADeviceLacksAreMarkedAndSoundWhereTheyAre() throws {
     let folder = try Folder()
     let patch = try folder.file(

@@ -16,7 +16,7 @@ import Testing
 
     """
 
-  /// A repository with the driver, whose patch was changed on two branches; on `main` now.
+  /// A repository with the merge driver, and a patch changed on two branches; `main` is checked out.
   private func diverged(_ ours: String, _ theirs: String, base: String = base) throws -> Repository {
     let repository = try Repository()
     let setup = try repository.sostenuto("git-setup")
@@ -35,7 +35,7 @@ import Testing
     return repository
   }
 
-  /// A newer git says what the sides are called.
+  /// Newer versions of git label the sides differently.
   private func plain(_ text: String) -> String {
     text.replacingOccurrences(of: "<<<<<<< HEAD", with: "<<<<<<< ours").replacingOccurrences(
       of: ">>>>>>> other", with: ">>>>>>> theirs")
@@ -80,7 +80,7 @@ import Testing
         """))
     #expect(text.contains("node osc oscillator level=-10dB\n") && text.contains("\nlayout out 3,1\n"))
     #expect(try repository.git("status", "--porcelain").output.contains("UU a.patch"))
-    // Until somebody has chosen, it is no patch, and says why.
+    // The file with conflict markers is no valid patch, and the message says so.
     let check = try repository.sostenuto("check", "a.patch")
     #expect(check.status == 1)
     #expect(check.output.contains("a conflict of two versions"))

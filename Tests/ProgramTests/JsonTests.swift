@@ -7,7 +7,7 @@ import Testing
     var isAlways: Bool
   }
 
-  /// The rows of docs/json.md by member; `…` stands for both kinds of port.
+  /// Rows of docs/json.md by member; `…` stands for both kinds of port.
   private func documented() throws -> [String: Row] {
     let text = try String(contentsOfFile: Program.repository + "/docs/json.md", encoding: .utf8)
     var rows: [String: Row] = [:]
@@ -37,13 +37,13 @@ import Testing
     }
   }
 
-  /// Each member of it by its path, with its types; and which of them each object has.
+  /// Collects each member's types by its path, and checks which members each object has.
   private func walk(
     _ value: Any, _ path: String, _ types: inout [String: Set<String>], _ faults: inout [String],
     _ rows: [String: Row]
   ) {
     if let list = value as? [Any] {
-      // An array is what its elements are, unless it is a value among others.
+      // An array is documented by its elements, unless it is one of several types of a value.
       if rows[path] != nil { types[path, default: []].insert("array") }
       for element in list { walk(element, path + "[]", &types, &faults, rows) }
       return
@@ -120,7 +120,7 @@ import Testing
       // A list is documented by its elements.
       #expect(seen.subtracting(row.types).isEmpty, "\(path) is \(seen), not \(row.types)")
     }
-    // What cannot happen in a file that was just opened.
+    // These members cannot occur in a file that was just opened.
     let elsewhere = ["secondsLeft", "loading", "fault", "lackingChannels"]
     for path in rows.keys.sorted()
     where types[path] == nil && !elsewhere.contains(where: { path.contains($0) }) {

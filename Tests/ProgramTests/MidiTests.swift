@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite struct MidiFilesTests {
-  /// 120 beats a minute, 480 ticks a beat: channel, key, tick of its on and of its off.
+  /// A song at 120 beats a minute, 480 ticks a beat: channel, key, and the ticks of note-on and note-off.
   private func song(_ notes: [(channel: UInt8, key: UInt8, on: Int, off: Int)]) -> [UInt8] {
     func bytes(_ value: Int, _ count: Int) -> [UInt8] {
       (0..<count).reversed().map { UInt8(value >> (8 * $0) & 0xFF) }
@@ -13,7 +13,7 @@ import Testing
     var track: [UInt8] = []
     var now = 0
     for (tick, message) in events {
-      // Two bytes are enough for delta times here.
+      // Two bytes are enough for these delta times.
       track += [UInt8((tick - now) >> 7) | 0x80, UInt8((tick - now) & 0x7F)] + message
       now = tick
     }
@@ -36,7 +36,7 @@ import Testing
 
     """
 
-  /// Frames of 4 floats.
+  /// Frames of four floats.
   private func frames(_ data: Data) throws -> [SIMD4<Float>] {
     let start = try #require(data.firstRange(of: Data("data".utf8))).upperBound + 4
     return data[start...].withUnsafeBytes { Array($0.bindMemory(to: SIMD4<Float>.self)) }
@@ -57,7 +57,7 @@ import Testing
       #expect(try folder.bytes("\(period).wav") == folder.bytes("1024.wav"), "period \(period)")
     }
     let sound = try frames(folder.bytes("1024.wav"))
-    // A tenth of a second and half a second; the instrument's attack begins at nought.
+    // At 0.1 s and 0.5 s; the instrument's attack begins at zero.
     let first = try #require(sound.firstIndex { $0[0] != 0 })
     let second = try #require(sound.firstIndex { $0[2] != 0 })
     #expect((4800..<4816).contains(first))
@@ -69,7 +69,7 @@ import Testing
     }
     #expect(isSilent)
 
-    // A script acts on the same frames.
+    // A script acts at the same frames.
     let script = try folder.file("a.script", "at 0.25s disconnect all -> a\n")
     let cut = try Program.run(
       "render", path, "--midi", midi, "--script", script, "--seconds", "1", "--output", folder.path + "/c.wav"

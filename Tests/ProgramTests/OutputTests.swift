@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 @Suite struct OutputTests {
-  /// Every way to name a file that is read as one that is written, by its own name and by links.
+  /// No output file may overwrite an input file, by its own name or by a link.
   @Test func nothingThatIsReadIsOverwritten() throws {
     let folder = try Folder()
     try FileManager.default.createDirectory(atPath: folder.path + "/sub", withIntermediateDirectories: true)

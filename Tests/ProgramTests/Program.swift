@@ -6,12 +6,12 @@ enum Program {
   static let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().path
 
-  /// `SOSTENUTO` where it is set, else what lies beside the test program.
+  /// Path from `SOSTENUTO` if set, else the program beside the test binary.
   static var path: String {
     if let given = ProcessInfo.processInfo.environment["SOSTENUTO"] { return given }
     let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
     var folder = (own as NSString).deletingLastPathComponent
-    // The runner of Swift Testing lies elsewhere: then the tests' own bundle is named on its command line.
+    // Swift Testing's runner is elsewhere; its command line names the test bundle.
     if !FileManager.default.isExecutableFile(atPath: folder + "/sostenuto") {
       let bundle = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? ""
       folder = (bundle as NSString).deletingLastPathComponent
@@ -25,7 +25,7 @@ enum Program {
     var status: Int32
   }
 
-  /// Runs it in the repository's folder, to its end.
+  /// Runs the program in the repository's folder until it ends.
   static func run(_ arguments: String...) throws -> Outcome { try run(arguments) }
 
   static func run(_ arguments: [String], in directory: String = repository) throws -> Outcome {
@@ -33,7 +33,7 @@ enum Program {
     process.executableURL = URL(fileURLWithPath: path)
     process.arguments = arguments
     process.currentDirectoryURL = URL(fileURLWithPath: directory)
-    // Files rather than pipes: a full pipe would stop a program that says much.
+    // Files rather than pipes: a full pipe would block a program with much output.
     let folder = try Folder()
     let output = try folder.file("output", "")
     let errors = try folder.file("errors", "")
@@ -47,7 +47,7 @@ enum Program {
   }
 }
 
-/// A folder of its own for each test, gone at its end.
+/// A temporary folder for one test, removed at its end.
 final class Folder {
   let path: String
 

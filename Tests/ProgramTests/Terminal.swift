@@ -1,26 +1,26 @@
 import Foundation
 import Testing
 
-/// A real terminal to run the front end in: tmux with a server of its own, asked for what it shows.
+/// A real terminal for the program: tmux with a server of its own, queried for its screen.
 final class Terminal {
   private let server = "sostenuto-\(UUID().uuidString.prefix(8))"
   private let folder: Folder
-  /// What the program writes to the terminal: the screen is looked at when there is something new.
+  /// Pipe with the program's output to the terminal: the screen is read when there is news.
   private let news: Int32
 
   static let isInstalled = ["/usr/bin/tmux", "/usr/bin/jackd"].allSatisfy {
     FileManager.default.isExecutableFile(atPath: $0)
   }
 
-  /// `command` is a line for the shell; the terminal stays when it ends.
+  /// `command` is a line for the shell; the terminal stays open when it ends.
   init(_ command: String) throws {
     folder = try Folder()
     let pipe = folder.path + "/news"
     guard mkfifo(pipe, 0o600) == 0 else { throw CancellationError() }
-    // Open for writing too, so that it has no end while nobody writes yet.
+    // Opened for writing too, so that it has no end while there is no writer yet.
     news = open(pipe, O_RDWR | O_NONBLOCK)
-    // CAN ends a control sequence that a killed program left half written, and the line break what the
-    // shell said of it: "left 137" would be torn at the right edge otherwise.
+    // CAN ends a control sequence that a killed program left unfinished. The line break keeps "left 137" from
+    // being wrapped at the right edge after the shell's own message.
     let report = "printf '\\030\\r\\nleft %d\\n' $?"
     try tmux("-f", "/dev/null", "new-session", "-d", "-x", "130", "-y", "70", "\(command); \(report); cat")
     try tmux("pipe-pane", "exec cat > '\(pipe)'")
@@ -31,7 +31,7 @@ final class Terminal {
     close(news)
   }
 
-  /// By `posix_spawn`: Foundation's `Process` would wait for the server that the first call starts, too.
+  /// By `posix_spawn`: Foundation's `Process` would also wait for the tmux server that the first call starts.
   @discardableResult private func tmux(_ arguments: String...) throws -> String {
     let output = try folder.file("output", "")
     var actions = posix_spawn_file_actions_t()
@@ -43,7 +43,7 @@ final class Terminal {
     var words: [UnsafeMutablePointer<CChar>?] = (["tmux", "-L", server] + arguments).map { strdup($0) }
     words.append(nil)
     defer { for word in words { free(word) } }
-    // The threads of tests block signals; a server that inherited that could not be ended.
+    // Test threads block signals; a server with an inherited mask could not be ended.
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
@@ -62,18 +62,18 @@ final class Terminal {
 
   var screen: String { (try? tmux("capture-pane", "-p")) ?? "" }
 
-  /// By tmux's names: "F6", "Space", "z".
+  /// Presses keys by tmux's names: "F6", "Space", "z".
   func press(_ keys: String...) throws { for key in keys { try tmux("send-keys", key) } }
 
-  /// A line at the prompt.
+  /// Types a line at the prompt.
   func type(_ line: String) throws {
     try tmux("send-keys", ":")
     try tmux("send-keys", "-l", line)
     try tmux("send-keys", "Enter")
   }
 
-  /// The screen as soon as it is as it should be; a failure after two minutes. `always` has to hold on
-  /// every screen on the way.
+  /// Waits until the screen contains all `words`, and returns it; fails after two minutes. `always` must be
+  /// on every screen in between.
   @discardableResult func wait(
     for words: String..., always: String? = nil, sourceLocation: SourceLocation = #_sourceLocation
   ) throws -> String {
@@ -107,8 +107,8 @@ extension Terminal {
 
 /// A JACK server of its own, without a sound card.
 final class JackServer {
-  /// Always the same: JACK knows eight servers a machine, keeps the place of one that was killed, and
-  /// gives it back only to a server of that name.
+  /// Always the same name: JACK has eight server slots per machine. A killed server's slot is only freed by
+  /// another server of that name.
   let name = "sostenuto-front-end-test"
   private let process = Process()
 

@@ -1,14 +1,14 @@
 import Foundation
 
 extension Program {
-  /// Runs it in another folder, with more in its environment, and with something to read.
+  /// Runs it in another folder, with extra environment variables and standard input.
   static func run(
     _ arguments: [String], in folder: String, environment: [String: String] = [:], input: String = ""
   ) throws -> Outcome {
     try run(path, arguments, in: folder, environment: environment, input: input)
   }
 
-  /// Another program.
+  /// Runs another program.
   static func run(
     _ program: String, _ arguments: [String], in folder: String, environment: [String: String] = [:],
     input: String = ""
@@ -30,9 +30,9 @@ extension Program {
       errors: String(decoding: try scratch.bytes("errors"), as: UTF8.self), status: process.terminationStatus)
   }
 
-  /// What it writes to a terminal on standard output.
+  /// Output to a terminal on standard output.
   static func shown(_ arguments: [String]) throws -> String {
-    // Glibc's own functions for this are hidden from Swift by its feature macros.
+    // Swift does not see glibc's own functions for this, because of feature macros.
     let terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
     var locked: Int32 = 0
     var number: Int32 = 0
@@ -48,7 +48,7 @@ extension Program {
     process.standardError = FileHandle.nullDevice
     try process.run()
     process.waitUntilExit()
-    // All of it fits into the terminal's own memory.
+    // All of it fits into the terminal's buffer.
     var bytes = [UInt8](repeating: 0, count: 1 << 16)
     _ = fcntl(terminal, F_SETFL, O_NONBLOCK)
     let count = read(terminal, &bytes, bytes.count)
@@ -56,7 +56,7 @@ extension Program {
   }
 }
 
-/// A repository of its own, where nothing of the user's settings counts.
+/// A git repository of its own, without the user's settings.
 struct Repository {
   let folder: Folder
   let home: Folder
@@ -86,7 +86,7 @@ struct Repository {
   func write(_ name: String, _ text: String) throws { _ = try folder.file(name, text) }
   func read(_ name: String) throws -> String { String(decoding: try folder.bytes(name), as: UTF8.self) }
 
-  /// A commit of everything on a branch.
+  /// Commits everything on the current branch.
   func commit(_ message: String) throws {
     try git("add", "-A")
     try git("commit", "-q", "-m", message)

@@ -1,11 +1,11 @@
 import Foundation
 import Testing
 
-/// Files that are none: pipes that nobody writes to, devices without an end, folders, 100 GB of nothing.
+/// Special files: pipes without a writer, endless devices, folders, and a sparse file of 100 GB.
 @Suite("No file makes the program wait or fills its memory", .timeLimit(.minutes(3))) struct WaitingTests {
   enum Kind: String, CaseIterable { case pipe, zero, folder, sparse }
 
-  /// What names a file of `kind`, at the end of the line as a user writes it.
+  /// Command lines that name a file of `kind`, at `@`.
   static let uses: [(name: String, suffix: String, line: [String])] = [
     ("patch to check", ".patch", ["check", "@"]),
     ("patch to print", ".patch", ["print", "@"]),
@@ -41,7 +41,7 @@ import Testing
     #expect(!outcome.errors.contains("Success"))
   }
 
-  /// Settings of a node, and lines of an instrument.
+  /// Node settings and instrument lines that name a file.
   static let settings = [
     ("sampler instrument=@", ".sfz"), ("sampler instrument=@", ".sf2"), ("sampler instrument=@", ".wav"),
     ("sampler instrument=@", ".flac"), ("player file=@", ".wav"), ("player file=@", ".ogg"),
@@ -89,12 +89,12 @@ import Testing
   }
 }
 
-/// Whatever a command waits for, a signal ends it.
+/// A signal ends every command, whatever it waits for.
 @Suite("A signal ends every command", .serialized, .timeLimit(.minutes(3))) struct SignalTests {
   static let signals = [SIGINT, SIGTERM, SIGHUP]
   private static let patch = "sostenuto 1\nnode o oscillator\nnode out output\nconnect o -> out\n"
 
-  /// Those that read standard input, `-`, of which the end does not come.
+  /// Commands that read standard input, `-`, which never ends.
   static let readers: [[String]] = [
     ["check", "-"], ["format", "-"], ["print", "-"], ["check", "/dev/stdin"],
     ["render", "-", "--seconds", "1", "-o", "o.wav"],
@@ -109,7 +109,7 @@ import Testing
     try end(line, with: signal) { $0.isIn(.read) }
   }
 
-  /// Those that write to a pipe, `@`, which nobody reads.
+  /// Commands that write to a pipe, `@`, which has no reader.
   static let writers: [[String]] = [
     ["render", "p.patch", "--seconds", "1", "-o", "@"],
     ["render", "p.patch", "--seconds", "0.01", "-o", "o.wav", "--edits", "@"],
@@ -141,11 +141,11 @@ import Testing
     try end(["play", "p.patch", "--headless", "--driver", "clock"], with: signal) { $0.says("clock") }
   }
 
-  /// Starts it, waits until it does what `isReady` says, and sends the signal.
+  /// Starts the command, waits for `isReady`, and sends the signal.
   @discardableResult private func end(
     _ line: [String], with signal: Int32, when isReady: (Command) -> Bool
   ) throws -> Folder {
-    // A test run in the background may have been told to ignore these.
+    // A test run in the background may have inherited ignored signals.
     for one in Self.signals { Glibc.signal(one, SIG_DFL) }
     let folder = try Folder()
     _ = try folder.file("p.patch", Self.patch)
@@ -160,7 +160,7 @@ import Testing
     let status = command.process.terminationStatus
     switch command.process.terminationReason {
     case .uncaughtSignal: #expect(status == signal, "\(line)")
-    // What it had begun was brought to its end.
+    // It finished the work that it had begun.
     default: #expect(status == 130 || (line[0] == "play" && status == 0), "\(line): \(status)")
     }
     return folder
@@ -194,12 +194,12 @@ private final class Command {
   var errors: String { (try? String(contentsOfFile: errorsPath, encoding: .utf8)) ?? "" }
   func says(_ text: String) -> Bool { errors.contains(text) }
 
-  /// Whether its main thread waits in a call of the system: of a descriptor that the test holds, or of a pipe.
+  /// The main thread waits in this system call, on a descriptor held by the test or on a pipe.
   func isIn(_ call: Call) -> Bool {
     let path = "/proc/\(process.processIdentifier)/"
     guard let line = try? String(contentsOfFile: path + "syscall", encoding: .utf8) else { return false }
     let words = line.split(separator: " ")
-    // By the kernel's numbers, of x86-64 and of AArch64.
+    // System call numbers of x86-64 and AArch64.
     switch call {
     case .read: return words.count > 1 && ["0", "63"].contains(words[0]) && words[1] == "0x0"
     case .write: return words.count > 1 && ["1", "64"].contains(words[0]) && words[1] == "0x1"
@@ -207,7 +207,7 @@ private final class Command {
     }
   }
 
-  /// For the other end of a pipe, as the kernel calls it.
+  /// Waits for the other end of a pipe, by the kernel's name for it.
   private var waits: Bool {
     let path = "/proc/\(process.processIdentifier)/wchan"
     return (try? String(contentsOfFile: path, encoding: .utf8))?.contains("partner") == true

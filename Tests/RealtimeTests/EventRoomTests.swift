@@ -1,7 +1,7 @@
 import Realtime
 import Testing
 
-/// A queue of events that is full: what ends something has its place all the same.
+/// A full event queue still has room for endings (note-offs, pedals up, all-notes-off).
 @Suite struct EventRoomTests {
   private static func randomEvent(_ random: inout SeededGenerator) -> Event {
     let kinds: [Event.Kind] = [
@@ -20,7 +20,7 @@ import Testing
       value: Float(Int.random(in: 1...127, using: &random)), offset: Int32.random(in: 0..<64, using: &random))
   }
 
-  /// An ending, without what may be lost of it: how fast a key was let go, and its frame.
+  /// An ending without the parts that may be lost: release velocity and frame.
   private static func identity(_ event: Event) -> String {
     let key =
       event.kind == .control && event.key >= 123
@@ -65,7 +65,7 @@ import Testing
     let held = HeldNotes(memory: memory)
     for channel: UInt8 in 0..<16 {
       for key: UInt8 in 0..<128 { held.note(Event(.noteOn, channel: channel, key: key, value: 1)) }
-      // A pedal that is half down holds, too, where the instrument says so.
+      // A half-pressed pedal also holds, if the instrument says so.
       held.note(Event(.control, channel: channel, key: 64, value: channel == 3 ? 30 : 127))
       held.note(Event(.control, channel: channel, key: 66, value: 127))
     }

@@ -47,7 +47,7 @@ import Testing
     #expect(skipped.value == 1)
   }
 
-  /// Gains that add up to one and move together go on adding up to one, new targets in mid-move included.
+  /// Gains that add up to one and ramp together keep adding up to one, even with new targets during a ramp.
   @Test func fadesThatMoveTogetherAddUp() {
     var fades = [Ramp(1), Ramp(0), Ramp(0)]
     let targets: [[Float]] = [[0, 1, 0], [0, 0, 1], [1, 0, 0], [0, 1, 0]]
@@ -63,8 +63,8 @@ import Testing
     }
   }
 
-  /// The engine lets go of a cable whose gain can't be heard again. One that is sent to silence anew, again
-  /// and again, swings through it: its value is small then, its ceiling is not.
+  /// The engine drops a cable once its gain can no longer be heard. A gain sent to silence repeatedly swings
+  /// through zero: its value is small then, but its ceiling is not.
   @Test(arguments: 20...120) func itsCeilingBoundsAllThatIsToCome(interval: Int) {
     var ramp = Ramp(1)
     var (bounds, values): ([Float], [Float]) = ([], [])
@@ -87,8 +87,8 @@ import Testing
     #expect(ramp.ceiling == 0)
   }
 
-  /// What a fade adds to a constant signal above 5 kHz: the click that one would hear. The filter is
-  /// eight one-pole high-passes; the loudest sample behind it counts.
+  /// Click of a fade on a constant signal: its content above 5 kHz. The filter is eight one-pole high-passes;
+  /// the loudest sample behind it counts.
   @Test func aFadeOfTenMillisecondsHasNoClick() {
     func residue(_ make: (inout Ramp) -> [Float]) -> Float {
       var ramp = Ramp(1)

@@ -4,11 +4,11 @@ import Testing
 
 @testable import Sampler
 
-/// What generators and modulators of banks do, against the numbers of the SoundFont specification 2.04.
+/// Generators and modulators of SoundFont banks, against the numbers of the SoundFont specification 2.04.
 @Suite struct BankShapes {
   let folder = Folder()
 
-  /// A constant of 0.5 (or what is given), on the left side alone unless `pan` is stated.
+  /// A rig with one preset of a constant 0.5 (or the given samples), panned hard left unless `pan` is set.
   func rig(_ preset: BankWriter.Preset, volume: Float = 127) throws -> Rig<Sampler> {
     var preset = preset
     if !preset.instrument.contains(where: { $0.0 == 17 }) { preset.instrument.append((17, -500)) }
@@ -38,7 +38,7 @@ import Testing
     return preset
   }
 
-  /// Of a constant of 0.5, below what full velocity, volume and expression make of it.
+  /// Level in decibels relative to a constant 0.5 at full velocity, volume and expression.
   func decibels(_ value: Float) -> Double { 20 * log10(Double(value) / 0.5 / BankWriter.fullLevel) }
 
   func cents(_ output: ArraySlice<Float>) -> Double {
@@ -49,29 +49,29 @@ import Testing
     return 1200 * log2(48 / ((marks.last! - marks.first!) / Double(marks.count - 1)))
   }
 
-  /// Decibels by which a preset's own gain, the flat filter's, exceeds what its samples hold.
+  /// A bank without filter or attenuation sounds as loud as in other players.
   @Test func aFlatBankIsAsLoudAsOtherPlayersHaveIt() throws {
     let output = try rig(constant()).run(64, [(64, .on(60))])[0]
-    // 1.5 dB of the flat filter, less three controllers' 127 of 128.
+    // The flat filter's 1.5 dB, less 127/128 from each of three controllers.
     #expect(abs(20 * log10(Double(output[10]) / 0.5) - (1.505 + 3 * 40 * log10(127.0 / 128))) < 1e-3)
-    // A preset may take off what its instrument attenuates, and what controllers do.
+    // A preset may reduce the attenuation of its instrument and of controllers.
     let raised = try rig(constant(preset: [(48, -250)]), volume: 64).run(64, [(64, .on(60))])[0]
     #expect(abs(decibels(raised[10]) - (10 + 40 * log10(64.0 / 127))) < 1e-3)
   }
 
   @Test func theDefaultModulatorsAreAtWork() throws {
-    // Velocity, volume and expression: 40 dB for a tenth.
+    // Velocity, volume and expression: 40 dB per decade.
     let rig = try rig(constant())
     let soft = rig.run(64, [(64, .on(60, 64))])[0]
     #expect(abs(decibels(soft[10]) - 40 * log10(64.0 / 127)) < 0.01)
     let quiet = rig.run(9600, [(Int(rig.time), .control(7, 100)), (Int(rig.time), .control(11, 90))])[0]
     let expected = 40 * (log10(64.0 / 127) + log10(100.0 / 127) + log10(90.0 / 127))
     #expect(abs(decibels(quiet[9000]) - expected) < 0.01)
-    // Pan from the middle: all to the right, and a little to the left.
+    // Pan from the centre: hard right, and a little to the left.
     let panned = try self.rig(constant([(17, 0)]))
     let right = panned.run(9600, [(64, .control(10, 127)), (64, .on(60))])
     #expect(abs(right[0][9000]) < 1e-4 && abs(decibels(right[1][9000])) < 2e-3)
-    // The wheel: 50 cents of vibrato at 8.176 Hz; and bend by two semitones, then by twelve.
+    // Modulation wheel: 50 cents of vibrato at 8.176 Hz. Bend by two semitones, then by twelve.
     let wheel = try self.rig(sine([(24, -2400)]))
     let bent = wheel.run(24000, [(64, .on(60)), (64, Event(.bend, value: 1))])[0]
     #expect(abs(cents(bent[9600...]) - 200) < 0.2)
@@ -81,14 +81,14 @@ import Testing
     #expect(abs(cents(wide[9600...]) - 1200) < 0.5)
     let vibrato = try self.rig(sine([(24, -2400)]))
     let swinging = vibrato.run(48000, [(64, .on(60)), (64, .control(1, 127))])[0]
-    // 2.04 Hz: a quarter of a turn is 5871 frames.
+    // 2.04 Hz: a quarter of a cycle is 5871 frames.
     #expect(abs(cents(swinging[(5871 - 240)..<(5871 + 240)]) - 50) < 1.5)
     #expect(abs(cents(swinging[(17613 - 240)..<(17613 + 240)]) + 50) < 1.5)
   }
 
   @Test func modulatorsReplaceThoseOfTheInstrumentAndAddFromThePreset() throws {
     let velocity = [0x0502, 48, 0, 0, 0]
-    // An instrument that turns velocity off, and a preset that brings a half of it back.
+    // The instrument turns velocity off, and the preset brings half of it back.
     let flat = try rig(constant(modulators: [velocity]))
     #expect(abs(decibels(flat.run(64, [(64, .on(60, 20))])[0][10]) - 40 * log10(128.0 / 127)) < 1e-3)
     let half = try rig(constant(modulators: [velocity], presetModulators: [[0x0502, 48, 480, 0, 0]]))
@@ -101,7 +101,7 @@ import Testing
       abs(
         decibels(double.run(64, [(64, .on(60, 90))])[0][10]) - 80 * log10(90.0 / 128) + 40
           * log10(127.0 / 128)) < 0.01)
-    // A controller of the bank's own, to the pitch, by another.
+    // A controller of the bank's own to the pitch, scaled by a second controller.
     let own = try rig(sine([], modulators: [[0x0094, 52, 100, 0x0095, 0]]))
     let output = own.run(24000, [(64, .control(20, 127)), (64, .control(21, 127)), (64, .on(60))])[0]
     #expect(abs(cents(output[4800...]) - 100 * 127 * 127 / 128 / 128) < 0.2)
@@ -117,7 +117,7 @@ import Testing
     let output = rig.run(48000, [(64, .on(60)), (33664, .off(60))])[0]
     #expect(abs(decibels(output[2400]) + 6.02) < 0.04)
     #expect(abs(decibels(output[4800 + 1200])) < 1e-3)
-    // 96 dB in half a second: 20 dB are 5000 frames.
+    // 96 dB in half a second: 20 dB take 5000 frames.
     let decay = 4800 + 2400
     #expect(abs(decibels(output[decay + 5000]) + 20) < 0.1)
     #expect(abs(decibels(output[decay + 10000]) + 30) < 0.05)
@@ -126,7 +126,7 @@ import Testing
   }
 
   @Test func keysStretchEnvelopes() throws {
-    // Hold of 0.1 s at key 60, half of it an octave up.
+    // Hold of 0.1 s at key 60, and half of it an octave higher.
     let rig = try rig(constant([(35, -3986), (36, -12000), (37, 1000), (39, 100), (56, 0)]))
     let middle = rig.run(9600, [(64, .on(60))])[0]
     #expect(abs(middle.firstIndex { $0 == 0 }! - 4800) < 12)
@@ -144,7 +144,7 @@ import Testing
     let loud = tremolo.run(24000, [(64, .on(60))])[0]
     #expect(abs(decibels(loud[4000]) + 10) < 0.01)
     #expect(abs(decibels(loud[4800 + 5871]) + 4) < 0.05)
-    // Up by an octave in half a second, convexly: 1 + 400 / 960 log10 of the time.
+    // Up an octave in half a second, convexly: 1 + 400 / 960 log10 of the time.
     let rising = try rig(sine([(7, 1200), (26, -1200)]))
     let rise = rising.run(36000, [(64, .on(60))])[0]
     #expect(abs(cents(rise[(12000 - 200)..<(12000 + 200)]) - 1200 * (1 + 400.0 / 960 * log10(0.5))) < 3)
@@ -160,13 +160,13 @@ import Testing
       let power = output[12000...].reduce(0.0) { $0 + Double($1) * Double($1) } / 12000
       return 10 * log10(power / 0.125 / BankWriter.fullLevel / BankWriter.fullLevel)
     }
-    // 1000 Hz is 8322 cents. Without resonance: 3 dB less at the cutoff.
+    // 1000 Hz is 8322 cents. Without resonance the gain at the cutoff is -3 dB.
     #expect(abs(try gain([(8, 8322)], at: 1000) + 3) < 0.1)
     #expect(abs(try gain([(8, 8322)], at: 100)) < 0.1)
-    // 12 dB of resonance: the level falls by half of the peak's height above flat.
+    // 12 dB of resonance: the overall level falls by half of the peak's height.
     #expect(abs(try gain([(8, 8322), (9, 120)], at: 100) + 6) < 0.2)
     #expect(abs(try gain([(8, 8322), (9, 120)], at: 1000) - 3) < 0.2)
-    // The envelope opens it by two octaves.
+    // The envelope raises the cutoff by two octaves.
     #expect(abs(try gain([(8, 5922), (11, 2400)], at: 1000) + 3) < 0.2)
   }
 
@@ -184,7 +184,7 @@ import Testing
     _ = rig.run(4800, [(64, .on(60))])
     _ = rig.run(4800, [(Int(rig.time), .on(62))])
     #expect(rig.kernel.voices == 1)
-    // Two drummers on two channels have a hi-hat each.
+    // Two drummers on two channels each have a hi-hat.
     _ = rig.run(4800, [(Int(rig.time), Event(.noteOn, channel: 5, key: 64, value: 100))])
     #expect(rig.kernel.voices == 2)
   }
@@ -210,7 +210,7 @@ import Testing
   @Test func damageNamesItsByte() throws {
     let whole = BankWriter.bytes([constant()])
     var broken = whole
-    // The place of the first instrument's zone list.
+    // Position of the first instrument's zone list.
     let tag = Array("ibag".utf8)
     let at = (0..<whole.count - 4).first { Array(whole[$0..<$0 + 4]) == tag }! + 8
     broken[at + 4] = 0xFF

@@ -1,9 +1,9 @@
 import Glibc
 
-/// Writes small banks for the tests: one sample an instrument, one instrument a preset.
+/// Writes small SoundFont banks for tests: one sample per instrument, one instrument per preset.
 struct BankWriter {
-  /// What a bank makes of a sample at full velocity, volume and expression: 1.5 dB of the flat filter, and
-  /// of each of the three 127 of 128, as attenuation.
+  /// Gain of a bank at full velocity, volume and expression: the flat filter's 1.5 dB, less 127/128 of
+  /// attenuation from each of the three.
   static let fullLevel = pow(10, (5 * log10(2) + 3 * 40 * log10(127.0 / 128)) / 20)
 
   struct Preset {
@@ -13,15 +13,15 @@ struct BankWriter {
     var loop: Range<Int>
     var key = 60
     var rate = 48000
-    /// Generators of the instrument's and of the preset's zone, but for the last ones.
+    /// Generators of the instrument zone and of the preset zone, without the terminal ones.
     var instrument: [(Int, Int)] = []
     var preset: [(Int, Int)] = []
-    /// Modulators: source, destination, amount, source of the amount, transform.
+    /// Modulators: source, destination, amount, amount source, transform.
     var instrumentModulators: [[Int]] = []
     var presetModulators: [[Int]] = []
-    /// The low bytes of 24 bits.
+    /// Low bytes of 24-bit samples.
     var low: [UInt8] = []
-    /// A file of Vorbis that holds `samples`, for SoundFont 3.
+    /// An Ogg Vorbis file of `samples`, for SoundFont 3.
     var compressed: [UInt8] = []
   }
 

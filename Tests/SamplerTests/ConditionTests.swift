@@ -4,11 +4,11 @@ import Testing
 
 @testable import Sampler
 
-/// When regions sound: switches, pedals, controllers, groups.
+/// Conditions of regions: key switches, pedals, controllers, groups.
 @Suite struct Conditions {
   let folder = Folder()
 
-  /// Regions of which the heights tell which one sounds.
+  /// A rig whose regions have different amplitudes, so that the level identifies the region.
   func rig(_ sfz: String) throws -> Rig<Sampler> {
     folder.wav("one.wav", [[Float](repeating: 1, count: 4000)])
     let text = "<global> sample=one.wav amp_veltrack=0 end=31 loop_mode=one_shot\n" + sfz
@@ -19,7 +19,7 @@ import Testing
     return rig
   }
 
-  /// The height, in percent, of what sounds shortly after each of the events that begin a cell.
+  /// Level in percent shortly after each group of events.
   func heights(_ rig: Rig<Sampler>, _ cells: [[Event]]) -> [Float] {
     cells.map { events in
       let start = Int(rig.time)
@@ -82,7 +82,7 @@ import Testing
     #expect(heights(rig, [[.on(61)]]) == [20])
   }
 
-  /// The noise of a hand that leaves the keyboard, and a bend as a controller.
+  /// The noise of a hand leaving the keyboard, and pitch bend as a controller.
   @Test func whetherAnyKeyIsDownChoosesRegions() throws {
     let rig = try rig(
       """
@@ -95,7 +95,7 @@ import Testing
     #expect(heights(rig, [[.on(64)], [half, .on(64)], [Event(.bend, value: 0.4), .on(64)]]) == [0, 30, 0])
   }
 
-  /// At 120 beats a minute, from the first frame on: half a second is a beat.
+  /// At 120 beats a minute, counted from the first frame: a beat is half a second.
   @Test func regionsWaitForTheirBeat() throws {
     let rig = try rig(
       """
@@ -125,7 +125,7 @@ import Testing
     #expect(heights(rig, [[.control(1, 64)]]) == [30])
   }
 
-  /// A damper that falls on a string which has long been silent is not heard, unless `rt_dead` says so.
+  /// A damper on a string that is long silent makes no sound, unless `rt_dead` is set.
   @Test func releaseRegionsNeedWhatTheyRelease() throws {
     let rig = try rig(
       """
@@ -142,11 +142,11 @@ import Testing
     _ = rig.run(9600)
     // Under the pedal as well.
     #expect(heights(rig, [[.control(64, 127), .on(60)], [.off(60)], [.control(64, 0)]]) == [10, 0, 0])
-    // A region that releases nothing of this instrument plays.
+    // A release region plays if its key has no attack region.
     #expect(heights(rig, [[.on(63)], [.off(63)]]) == [0, 20])
   }
 
-  /// A release region waits for the pedal that it names, once, or for none.
+  /// A release region waits for its own pedal, once, or for no pedal.
   @Test func releaseRegionsKnowTheirPedals() throws {
     let rig = try rig(
       """
@@ -165,7 +165,7 @@ import Testing
     #expect(heights(rig, [[.control(20, 30), .on(62)], [.off(62)], [.control(20, 29)]]) == [0, 0, 40])
   }
 
-  /// What no note off would ever end ends with its sample.
+  /// Without a note-off to end them, release regions end with their sample.
   @Test func releaseRegionsDoNotLoopForEver() throws {
     let rig = try rig(
       "<region> trigger=release loop_mode=loop_continuous loop_start=0 loop_end=20 amplitude=20\n"

@@ -4,8 +4,7 @@ import Testing
 
 @testable import Sampler
 
-/// What fuzzing stumbled over, and whole files beside: whatever is in them, nothing crashes and what sounds is
-/// made of numbers.
+/// Files found by fuzzing, and whole files: no crash, and only finite samples.
 @Suite struct Corpus {
   static let root =
     URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -21,7 +20,7 @@ import Testing
 
   @Test(arguments: files, [false, true]) func aKeptFileIsReadAndPlayed(_ name: String, streams: Bool) throws {
     let options = streams ? Streams.small : LoadOptions()
-    // Texts may name what lies beside them.
+    // Texts may name the files beside them.
     let folder = Folder()
     folder.wav("a.wav", [noise(400), noise(400, seed: 2)], loop: 100...300, key: 62)
     let path = folder.path + "a." + (name.hasPrefix("audio") ? "wav" : String(name.prefix { $0 != "/" }))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sampler
 
-/// What the `<effect>` headers of an instrument make of all its voices.
+/// `<effect>` headers of an instrument, applied to the sum of its voices.
 @Suite struct InstrumentEffects {
   let folder = Folder()
 
@@ -13,7 +13,7 @@ import Testing
   }
 
   @Test func effectsAreForTheSumOfAllVoices() throws {
-    // Two voices of 0.5 that add up to one: as rounded as a whole, not each.
+    // Two voices of 0.5 add up to one: the bit reduction applies to the sum, not to each voice.
     let text = "<region> sample=one.wav pan=-100 loop_mode=loop_continuous volume=-3 "
     let plain = try rig(text).run(2000, [(0, .on(60)), (0, .on(60))])[0][1000]
     let crushed = try rig(text + "<effect> type=lofi bitred=97").run(2000, [(0, .on(60)), (0, .on(60))])[0][
@@ -35,7 +35,7 @@ import Testing
     #expect(
       abs(try level("<effect> type=eq eq_freq=2200 eq_gain=12 eq_bw=0.5", 2200) / plain.tenth - 3.98) < 0.1)
     #expect(try level("<effect> type=disto disto_depth=50", 220) > plain.first)
-    // One after the other.
+    // In series.
     let both = "<effect> type=gain gain=-6\n<effect> type=gain gain=-6"
     #expect(abs(try level(both, 220) / plain.first - 0.251) < 0.01)
   }
@@ -65,7 +65,8 @@ import Testing
     #expect(report.opcodes.first { $0.name == "<effect> reverb_size" }?.isUnderstood == false)
   }
 
-  /// A filter rings on after the voices, and then the sampler is silent; nothing depends on the split into blocks.
+  /// A filter rings after the voices end, and then the sampler is silent. The split into blocks changes
+  /// nothing.
   @Test func tailsAreWholeAndTheSplitChangesNothing() throws {
     let text =
       "<region> sample=*saw ampeg_release=0.01 effect2=100 <effect> type=filter filter_type=bpf_2p filter_cutoff=200 "
@@ -89,7 +90,7 @@ import Testing
     #expect(!isOver && isOverLater)
   }
 
-  /// The sound does not jump where another instrument with other effects is loaded while a note sounds.
+  /// Loading another instrument with other effects during a note makes no step.
   @Test func effectsComeInWithoutAClick() throws {
     folder.wav("low.wav", [sine(48000, period: 480)])
     let low = "<region> sample=low.wav loop_mode=loop_continuous "
@@ -107,7 +108,7 @@ import Testing
     rig.use(third)
     output += rig.run(5000)[0]
     let steps = zip(output[1000...], output[1001...]).map { abs($0 - $1) }
-    // As steep as the loud sine is, and what a fade of 10 ms adds.
+    // Slope of the loud sine, plus that of a 10 ms fade.
     #expect(steps.max()! < before * (2 * .pi / 480 + 2.0 / 480))
     #expect(output[6000..<9000].max()! < 0.1 * before)
   }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Sampler
 
-/// All opcodes of the first version of SFZ, in the order of its description at sfzformat.info.
+/// All opcodes of SFZ 1, in the order of its description at sfzformat.info.
 @Suite struct FirstVersion {
   let folder = Folder()
 

@@ -5,14 +5,14 @@ import Testing
 
 @testable import Sampler
 
-/// Files as people have them: any rate, depth and number of channels that libsndfile reads.
+/// Sound files of any rate, depth and channel count that libsndfile reads.
 @Suite struct Formats {
   let folder = Folder()
 
   struct Coding: CustomStringConvertible, Sendable {
     var name: String
     var format: Int
-    /// How far a sample may be from what was written, to scales that differ by one unit.
+    /// Largest error of a sample; includes full scales that differ by one unit.
     var tolerance: Float
     var description: String { name }
   }
@@ -48,7 +48,7 @@ import Testing
     sf_close(file)
   }
 
-  /// One second of a tone of 500 Hz, in each channel at a level of its own.
+  /// One second of a 500 Hz tone, at a different level in each channel.
   static func tones(_ channels: Int, rate: Int) -> [[Float]] {
     (1...channels).map { sine(rate, period: Double(rate) / 500, amplitude: 0.1 * Double($0)) }
   }
@@ -64,13 +64,13 @@ import Testing
       let rig = Rig<Player>(Player.description, channels: channels)
       rig.use(resource)
       let output = rig.run(9600, [(0, Event(.play))])
-      // Vorbis takes the last of six or eight channels for the one of low effects.
+      // In six or eight channels, Vorbis codes the last one as a low-frequency channel.
       let isLow = coding.name == "vorbis.ogg" && channels >= 6
       for channel in 0..<(isLow ? channels - 1 : channels) {
         let difference = zip(output[channel], planes[channel]).map { abs($0 - $1) }.max() ?? 1
         #expect(difference <= coding.tolerance, "\(channels) channels, number \(channel): \(difference)")
       }
-      // As an instrument: at its own pitch, of many channels in two.
+      // As an instrument: at its own pitch, and mixed to two channels.
       let sampler = Rig<Sampler>(Sampler.description)
       sampler.use(try InstrumentLoader.load(path: path).resource)
       let sides = sampler.run(4800, [(0, .on(60))])
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  /// The tone is the same whatever the file's rate, from a telephone's to eight times a disc's.
+  /// The tone is the same for every file rate, from 8 to 384 kHz.
   @Test(arguments: [8000, 11025, 16000, 22050, 32000, 44100, 48000, 88200, 96000, 176_400, 192_000, 384_000])
   func everyRate(_ rate: Int) throws {
     for coding in Self.codings.filter({
@@ -95,7 +95,7 @@ import Testing
       let expected = Self.tones(2, rate: 48000)
       let tolerance = max(coding.tolerance, 1e-4)
       for channel in 0..<2 {
-        // Beside the ends, where the converter's filter sees what is not there.
+        // Not at the ends, where the converter's filter reaches beyond the file.
         let range = 2000..<38_000
         let difference = range.map { abs(output[channel][$0] - expected[channel][$0]) }.max() ?? 1
         #expect(difference <= tolerance, "\(coding) at \(rate) Hz, channel \(channel): \(difference)")
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  /// A bank whose samples are compressed with Vorbis sounds as they did before.
+  /// A bank compressed with Vorbis sounds like the original.
   @Test func compressedBanksSound() throws {
     let tone = sine(24_000, period: 48000 / 500.0, amplitude: 0.5)
     try Self.write(folder.path + "t.ogg", SF_FORMAT_OGG | SF_FORMAT_VORBIS, [tone], rate: 48000)
@@ -117,13 +117,13 @@ import Testing
     let rig = Rig<Sampler>(Sampler.description)
     rig.use(resource)
     let output = rig.run(96_000, [(0, .on(60))])[0]
-    // A whole second beyond the sample's end, the loop's whole turns go on with the tone.
+    // For a second beyond the sample's end, the loop of whole cycles continues the tone.
     let expected = sine(96_000, period: 48000 / 500.0, amplitude: 0.5)
     let level = rms(output, 48_000..<90_000) / rms(expected, 48_000..<90_000)
     let error = (48_000..<90_000).map { output[$0] / level - expected[$0] }
     #expect(level > 0.3 && level < 1.5)
     #expect(rms(error, error.indices) < 0.01 * rms(expected, 48_000..<90_000))
-    // Garbage in place of the sound: named, and no crash.
+    // Corrupt audio data: reported, without a crash.
     preset.compressed = Array(preset.compressed.prefix(60)) + [UInt8](repeating: 9, count: 200)
     let broken = folder.write("b.sf3", BankWriter.bytes([preset]))
     #expect {
@@ -133,8 +133,8 @@ import Testing
     }
   }
 
-  /// A load asks the system for little at a time. Where a kernel is not preempted within a call, one for half a
-  /// megabyte would hold up sound for milliseconds.
+  /// A load reads small pieces per system call. On a kernel that does not preempt a system call, reading half
+  /// a megabyte could delay audio by milliseconds.
   @Test func loadsReadLittleAtATime() throws {
     let tone = sine(300_000, period: 100)
     let bank = BankWriter.Preset(bank: 0, program: 0, samples: tone, loop: 0..<300_000)

@@ -4,8 +4,8 @@ import Testing
 
 @testable import Sampler
 
-/// Envelopes of many points, LFOs that others move, and the ways in which controllers act, against what
-/// sfzformat.info and the arithmetic say.
+/// Multi-point envelopes, modulated LFOs, and all forms of controller modulation, against sfzformat.info and
+/// arithmetic.
 @Suite struct Generators {
   let folder = Folder()
 
@@ -15,14 +15,14 @@ import Testing
     )
   }
 
-  /// The cents by which a sine of 1 kHz sounds higher, from `range` on.
+  /// Cents above 1 kHz, measured over `output`.
   func cents(_ output: ArraySlice<Float>) -> Double {
     let marks = output.indices.dropFirst().filter { output[$0 - 1] < 0 && output[$0] >= 0 }
     return 1200 * log2(48 * Double(marks.count - 1) / Double(marks.last! - marks.first!))
   }
 
   @Test func controllersGoInStepsOfAUnit() throws {
-    // sfzformat.info's own example: five positions, 0 to 1200 cents.
+    // The example of sfzformat.info: five positions, 0 to 1200 cents.
     func tuned(_ control: Float) throws -> Double {
       let rig = try self.rig("<region> sample=sine.wav pitch_oncc16=1200 pitch_stepcc16=300")
       return cents(rig.run(24000, [(0, .control(16, control)), (64, .on(60))])[0][4800...])
@@ -50,7 +50,7 @@ import Testing
       let output = rig.run(640, [(0, .control(1, control)), (0, .on(61))])
       return (output[0][600] / 0.5, output[1][600] / 0.5)
     }
-    // What the key adds is added to the product.
+    // The key's pan is added to the product.
     for (control, pan) in [(Float(0), 10.0), (127, -40)] {
       let (left, right) = try sides(control)
       let angle = (pan + 100) / 200 * Double.pi / 2
@@ -68,7 +68,7 @@ import Testing
     _ = try self.rig("<region> wobble_mod=add", findings: 1)
   }
 
-  /// A factor of the frequency: a filter of two poles is 12 dB an octave down.
+  /// A factor on the cutoff. A one-pole low-pass shows the change by its gain.
   @Test func controllersMultiplyTheCutoff() throws {
     folder.wav("high.wav", [sine(4800, period: 12)])
     func decibels(_ control: Float) throws -> Double {
@@ -78,7 +78,8 @@ import Testing
       let output = rig.run(24000, [(0, .control(1, control)), (0, .on(60))])[0][12000...]
       return 10 * log10(output.reduce(0.0) { $0 + Double($1) * Double($1) } / 12000 / 0.125)
     }
-    // One pole: 3 dB at the cutoff, 10 log(1 + 4^2) two octaves above (the bilinear transform's tangents).
+    // One pole: -3 dB at the cutoff, and 10 log(1 + 4^2) two octaves above (with the bilinear transform's
+    // tangents).
     #expect(abs(try decibels(127) + 3.01) < 0.05)
     let ratio = tan(Double.pi * 4000 / 48000) / tan(Double.pi * 1000 / 48000)
     #expect(abs(try decibels(0) + 10 * log10(1 + ratio * ratio)) < 0.1)
@@ -116,18 +117,18 @@ import Testing
     }
     let endless = try output("eg1_loop=1")
     for turn in 0..<3 {
-      // Up from where it was to point 1, down to point 2.
+      // From the current level up to point 1, then down to point 2.
       let start = 9600 * turn
       #expect(near(endless[start + 2400], turn == 0 ? 0.5 : 0.75) && near(endless[start + 4800], 1))
       #expect(near(endless[start + 7200], 0.75) && near(endless[start + 9600], 0.5))
     }
-    // From where it stands when the note ends.
+    // The release starts at the current level.
     #expect(near(endless[33600], 1, 2e-3) && near(endless[33600 + 2400], 0.5, 2e-3))
     #expect(near(endless[33600 + 4900], 0, 1e-3))
     let once = try output("eg1_loop=1 eg1_loop_count=1 eg1_loop_shape=5")
     #expect(near(once[9600 + 2400], 0.5 + 0.5 * (exp(2.5) - 1) / (exp(5) - 1)))
     #expect(near(once[19200], 0.5) && near(once[24000], 0.5))
-    // One of no length rests.
+    // An envelope of zero length stays at its level.
     let none = try self.rig(
       "<region> eg1_amplitude=100 eg1_level1=0.5 eg1_level2=0.5 eg1_sustain=2 eg1_loop=1")
     #expect(near(none.run(4800, [(0, .on(60))])[0][4000] / 0.5, 0.5))
@@ -141,7 +142,7 @@ import Testing
     #expect(near(output[1200], 1.0 / 16, 2e-3) && near(output[2400], 0.25, 2e-3) && near(output[4800], 1))
   }
 
-  /// `egN_ampeg` takes the place of the amplifier's own envelope: the note ends when it does.
+  /// `egN_ampeg` replaces the amplifier envelope: the note ends with it.
   @Test(arguments: ["1", "100"]) func anEnvelopeTakesTheAmplifiersPlace(_ value: String) throws {
     let rig = try self.rig(
       "<region> ampeg_attack=9 ampeg_release_oncc5=9 eg01_ampeg=\(value) eg1_time1=0.1 eg1_level1=1 eg1_time2=0.1 eg1_level2=0.5 "
@@ -150,13 +151,13 @@ import Testing
     #expect(near(output[2400], 0.5) && near(output[4800], 1) && near(output[20000], 0.5))
     #expect(near(output[24000 + 12000], 0.25, 2e-3))
     #expect(rig.kernel.used == 0)
-    // One that ends above nothing fades when the note is over, and not before.
+    // An envelope that ends above zero fades out at the end of the note, and not before.
     let loud = try self.rig("<region> eg1_ampeg=1 eg1_level1=1 eg1_sustain=1")
     #expect(near(loud.run(48000, [(0, .on(60))])[0][47000] / 0.5, 1))
     let fading = loud.run(4800, [(48000, .off(60))])[0]
     let steepest = (1..<4800).map { (frame: Int) -> Float in abs(fading[frame] - fading[frame - 1]) }.max()!
     #expect(fading[4700] == 0 && steepest < 0.01 && loud.kernel.used == 0)
-    // One without a point to rest at is over when it comes to nothing.
+    // Without a sustain point, the note ends when the envelope reaches zero.
     let short = try self.rig("<region> eg1_ampeg=1 eg1_level1=1 eg1_time2=0.1 eg1_level2=0")
     _ = short.run(9600, [(0, .on(60))])
     #expect(short.kernel.used == 0)
@@ -170,7 +171,7 @@ import Testing
     }
     let still = try output("")
     #expect(near(still[24000], 0.5, 2e-3))
-    // A quarter of the way is over; the rest takes half of its time.
+    // A quarter of the segment is over; the rest takes half of its time.
     let moved = try output("eg1_dynamic=1")
     #expect(near(moved[12000], 0.25, 2e-3) && near(moved[24000], 0.75, 2e-3) && near(moved[30100], 1, 2e-3))
     let rig = try self.rig(
@@ -181,7 +182,7 @@ import Testing
   }
 
   @Test func lfosHaveBeatsAndPhases() throws {
-    // A square of half a beat: at 120 beats a minute 12000 frames.
+    // A square wave of half a beat: 12000 frames at 120 beats a minute.
     let rig = try self.rig("<region> lfo1_beats=0.5 lfo1_wave=3 lfo1_volume=6 lfo01_phase_oncc1=0.5")
     func high(_ control: Float) -> [Bool] {
       let start = Int(rig.time)
@@ -195,7 +196,7 @@ import Testing
   }
 
   @Test func generatorsMoveLfos() throws {
-    // From 2 Hz up to 10: in the last second ten turns.
+    // From 2 Hz up to 10 Hz: ten cycles in the last second.
     let faster = try self.rig(
       "<region> lfo1_freq=2 lfo1_volume=6 lfo1_wave=1 eg2_freq_lfo01=8 eg2_time1=1 eg2_level1=1 eg2_sustain=1"
     )
@@ -204,9 +205,9 @@ import Testing
       range.dropFirst().count { (frame: Int) -> Bool in output[frame - 1] < 0.5 && output[frame] >= 0.5 }
     }
     #expect((9...11).contains(turns(48000..<96000)))
-    // 2 t + 4 t^2 turns after t seconds: six after the first.
+    // 2 t + 4 t^2 cycles after t seconds: six in the first second.
     #expect((5...7).contains(turns(0..<48000)))
-    // An LFO's depth follows an envelope: none at first, all after half a second.
+    // LFO depth from an envelope: zero at first, full after half a second.
     let deeper = try self.rig(
       "<region> lfo1_freq=10 lfo1_volume=6 lfo1_wave=1 eg1_depth_lfo1=100 eg1_time1=0.5 eg1_level1=1 eg1_sustain=1"
     )
@@ -214,7 +215,7 @@ import Testing
     #expect(swinging[0..<480].map(abs).max()! < 0.2)
     #expect(abs(swinging[12000..<16800].max()! - 3.9) < 0.5)
     #expect(abs(swinging[36000..<43200].max()! - 6) < 0.1)
-    // An LFO by an LFO, and by a controller how much.
+    // An LFO modulates another LFO, with a depth set by a controller.
     let wild = try self.rig(
       "<region> lfo1_freq=4 lfo1_volume=6 lfo1_wave=3 lfo3_freq=0 lfo3_wave=3 lfo3_freq_lfo1_oncc9=4")
     let fast = wild.run(48000, [(0, .control(9, 127)), (0, .on(60))])[0]
@@ -222,7 +223,7 @@ import Testing
     #expect((7...8).contains(edges))
   }
 
-  /// Slopes of one pole on either side, and the same strength far from a notch.
+  /// One-pole slopes on either side; far from a notch the gain is one.
   @Test func filtersOfOnePole() throws {
     func gain(_ opcodes: String, at hertz: Double) throws -> Double {
       let length = Int((48000 / hertz * 48).rounded())

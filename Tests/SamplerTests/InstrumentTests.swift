@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sampler
 
-/// The instruments of this repository.
+/// The instruments in this repository.
 @Suite struct OwnInstruments {
   static let root = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined() + "/Instruments/"
 
@@ -24,7 +24,7 @@ import Testing
     }
   }
 
-  /// Where the loop comes round, the samples go on as they would have.
+  /// At the loop point, the waveform continues without a step.
   @Test(arguments: [
     "organ/loud-064.wav", "organ/soft-036.wav", "upright/hard-059.wav", "upright/soft-024.wav",
   ])
@@ -35,7 +35,8 @@ import Testing
     let plane = file.plane(0)
     let mean = (loop.start..<loop.end).reduce(0.0) { $0 + Double(plane[$1]) } / Double(loop.end - loop.start)
     #expect(abs(mean) < 1e-4, "DC \(mean)")
-    // The frame before the loop is followed by the loop's first; so is its last.
+    // The frames before the loop end resemble the frames before the loop start, since the loop's first frame
+    // follows both.
     for offset in 1...8 {
       let before = plane[loop.start - offset]
       let last = plane[loop.end - offset]

@@ -4,11 +4,11 @@ import Testing
 
 @testable import Sampler
 
-/// Modulators of banks whose source is the output of others. In every bank here the controllers 20 to 22 end at the
+/// Modulators whose source is another modulator's output. In each bank here, controllers 20 to 22 end at the
 /// pitch, in cents.
 @Suite struct LinkedModulators {
   let folder = Folder()
-  /// A source that others are linked to, linear and rising; and the pitch.
+  /// A modulator link as the source, linear and unipolar; and the pitch as the destination.
   let link = 0x007F
   let pitch = 52
 
@@ -30,7 +30,7 @@ import Testing
 
   func to(_ number: Int) -> Int { 0x8000 | number }
 
-  /// How far a note is from its pitch once the controllers 20, 21, 22 stand where they are to.
+  /// Detune of a note in cents, with controllers 20, 21 and 22 at the given positions.
   func cents(_ rig: Rig<Sampler>, _ controls: [Float], key: UInt8 = 60) -> Double {
     let start = Int(rig.time)
     let moves = controls.enumerated().map { (start, Event.control(UInt8(20 + $0.offset), $0.element)) }
@@ -47,7 +47,7 @@ import Testing
   @Test func aModulatorFeedsAnother() throws {
     let (rig, report) = try load([[0x0094, to(1), 127, 0, 0], [link, pitch, 100, 0, 0]])
     #expect(report.findings == [])
-    // 127 times n/128 is where the second one's source stands, again of 128.
+    // 127 * n/128 is the position of the second modulator's source, again out of 128.
     #expect(near(cents(rig, [127]), 100 * (127.0 * 127 / 128) / 128))
     #expect(near(cents(rig, [64]), 100 * 63.5 / 128))
     #expect(near(cents(rig, [0]), 0))
@@ -56,7 +56,7 @@ import Testing
   @Test func aHeldNoteFollowsWhatFeedsItsModulators() throws {
     let (rig, _) = try load([[link, pitch, 100, 0, 0], [0x0094, to(0), 127, 0, 0]])
     _ = rig.run(4800, [(0, .on(60))])
-    // No note begins here: the first one goes on.
+    // No new note: the first one continues.
     let start = Int(rig.time)
     let output = rig.run(24000, [(start, .control(20, 127))])[0]
     let marks = output.indices.dropFirst(4800).filter { output[$0 - 1] < 0 && output[$0] >= 0 }
@@ -71,34 +71,34 @@ import Testing
     #expect(report.findings == [])
     #expect(near(cents(rig, [64, 32, 127]), 100 * (32.0 + 24) / 128 * 127 / 128))
     #expect(near(cents(rig, [64, 32, 64]), 100 * (32.0 + 24) / 128 / 2))
-    // 63.5 and 95.25 are more than 127.
+    // 63.5 and 95.25 add up to more than 127.
     #expect(near(cents(rig, [127, 127, 127]), 100 * 127.0 / 128 * 127 / 128))
   }
 
   @Test func chainsHaveDirectionsCurvesAndSigns() throws {
-    // A falling link: all at rest is 127 of 128 and goes down.
+    // A falling link: at rest it gives 127 of 128.
     let falling = try load([[0x0094, to(1), 127, 0, 0], [0x017F, pitch, 100, 0, 0]]).rig
     #expect(near(cents(falling, [0]), 100))
     #expect(near(cents(falling, [64]), 100 * 64.5 / 128))
-    // From a switch through a chain of three to the pitch.
+    // From a switch through a chain of three modulators to the pitch.
     let chain = try load([
       [0x0C94, to(1), 127, 0, 0], [link, to(2), 64, 0, 0], [link, pitch, 200, 0, 0],
     ]).rig
     #expect(near(cents(chain, [63]), 0))
     #expect(near(cents(chain, [64]), 200 * (64 * 127.0 / 128) / 128))
-    // A bipolar controller without its sign: both ends are alike, the middle is nothing.
+    // A bipolar controller with the absolute-value transform: equal at both ends, zero in the middle.
     let absolute = try load([[0x0294, to(1), 127, 0, 2], [link, pitch, 100, 0, 0]]).rig
     #expect(near(cents(absolute, [0]), 100 * 127.0 / 128))
     #expect(near(cents(absolute, [127]), 100 * 127.0 / 128))
     #expect(near(cents(absolute, [64]), 0))
-    // A bipolar link: 64 is its middle.
+    // A bipolar link: zero at 64.
     let bipolar = try load([[0x0094, to(1), 127, 0, 0], [0x027F, pitch, 100, 0, 0]]).rig
     #expect(near(cents(bipolar, [0]), -100))
     #expect(near(cents(bipolar, [127]), 100 * (126.0 + 1.0 / 128 - 64) / 63))
   }
 
   @Test func linksOfOneZoneDoNotReachIntoAnother() throws {
-    // The preset's first modulator feeds its own second one; the instrument's second one is another.
+    // The preset's first modulator feeds the preset's second one, not the instrument's second one.
     let (rig, report) = try load(
       [[0x0096, pitch, 10, 0, 0], [0x0095, pitch, 20, 0, 0]],
       preset: [[0x0094, to(1), 127, 0, 0], [link, pitch, 100, 0, 0]])
@@ -108,7 +108,8 @@ import Testing
   }
 
   @Test func linksThatLeadNowhereAreToldAndDoNothing() throws {
-    // Round in a circle; to one that is not there; to one that does not listen; a link without anything.
+    // A cycle; a link to a missing modulator; to one whose source is no link; and a link as the amount
+    // source.
     let (circle, first) = try load([
       [0x0094, to(1), 127, 0, 0], [link, to(2), 127, 0, 0], [link, to(1), 127, 0, 0],
     ])
@@ -123,7 +124,7 @@ import Testing
     let (amount, fourth) = try load([[0x0094, to(1), 127, 0, 0], [0x0095, pitch, 100, link, 0]])
     #expect(fourth.notUnderstood.count == 2)
     #expect(near(cents(amount, [127, 127]), 0))
-    // A controller that sets something else is no source.
+    // A controller with another meaning is no legal source.
     let (illegal, sixth) = try load([[0x00E2, pitch, 100, 0, 0]])
     #expect(sixth.notUnderstood.count == 1)
     #expect(near(cents(illegal, []), 0))
@@ -135,7 +136,7 @@ import Testing
   }
 
   @Test func howFarKeysCountCanBeModulated() throws {
-    // Scale tuning by a controller: 100 cents a key become 150.
+    // Scale tuning by a controller: 100 cents per key become 150.
     let (rig, report) = try load([[0x0094, 56, 100, 0, 0]])
     #expect(report.findings == [])
     #expect(near(cents(rig, [0], key: 62), 200))

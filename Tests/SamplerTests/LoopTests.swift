@@ -4,10 +4,10 @@ import Testing
 
 @testable import Sampler
 
-/// The ways in which samples are played: which way their loops go, and when they begin and stop.
+/// Playback of samples: loop directions, and start and stop conditions.
 @Suite struct Loops {
   let folder = Folder()
-  /// Numbers that tell where they stand, so that a frame that is heard is known.
+  /// Each value tells its position, so that the output shows which frame is played.
   let ramp = (0..<100).map { Float($0) / 128 }
 
   func rig(_ opcodes: String, findings: Int = 0) throws -> Rig<Sampler> {
@@ -20,7 +20,7 @@ import Testing
     return rig
   }
 
-  /// The places of the frames that are heard.
+  /// Positions of the frames in the output.
   func places(_ rig: Rig<Sampler>, _ frames: Int, _ events: [(Int, Event)] = [(0, .on(60))]) -> [Int] {
     rig.run(frames, events)[0].map { Int(($0 * 128).rounded()) }
   }
@@ -35,7 +35,7 @@ import Testing
         == head + [23, 22, 21, 20, 21, 22, 23, 24, 23, 22, 21, 20, 21, 22, 23, 24, 23, 22])
   }
 
-  /// A loop that is left goes on where it is to what lies behind it, without a jump.
+  /// After the note-off, an alternating loop continues to the frames behind it without a jump.
   @Test func loopsToAndFroAreLeftForwards() throws {
     let rig = try rig(
       "<region> loop_mode=loop_sustain loop_start=20 loop_end=24 loop_type=alternate ampeg_release=9 "
@@ -43,13 +43,13 @@ import Testing
     let heard = places(rig, 130, [(0, .on(60)), (40, .off(60))])
     for frame in 1..<125 where heard[frame] > 0 { #expect(abs(heard[frame] - heard[frame - 1]) <= 1) }
     #expect(heard.contains(99))
-    // So often besides the first time: to and fro is once.
+    // `loop_count` repetitions after the first pass; there and back is one.
     let counted = try self.rig(
       "<region> loop_mode=loop_continuous loop_start=20 loop_end=24 loop_type=alternate loop_count=2")
     #expect(places(counted, 140).count { $0 == 22 } == 1 + 2 * 2 + 2)
   }
 
-  /// What a file says of its own loop, as samplers and editors write it.
+  /// The file's own loop direction, as samplers and editors write it.
   @Test func filesSayWhichWayTheirLoopsGo() throws {
     var bytes = folder.read(lastPart(folder.wav("own.wav", [ramp], loop: 20...24)))!
     let chunk = try #require((0..<bytes.count - 4).first { Array(bytes[$0..<$0 + 4]) == Array("smpl".utf8) })
@@ -85,7 +85,7 @@ import Testing
     #expect([0, 63, 64, 100, 101, 127].map { first($0) } == [10, 10, 89, 89, 10, 10])
   }
 
-  /// At 120 beats a minute a beat is 24000 frames.
+  /// At 120 beats a minute, a beat is 24000 frames.
   @Test func regionsBeginAndStopAfterSoManyBeats() throws {
     let rig = try rig(
       "<region> loop_mode=loop_continuous loop_start=90 loop_end=99 delay_beats=0.5 stop_beats=1 "
@@ -95,14 +95,14 @@ import Testing
       let output = rig.run(
         96000, [(start, .control(1, control)), (start + 100, .on(60)), (start + 101, .control(2, 9))],
         step: step)[0]
-      // The first frame of the sample is silent itself.
+      // The sample's first frame is itself silent.
       return (
         output.firstIndex { $0 != 0 }.map { $0 - 101 }, output.lastIndex { $0 != 0 }.map { $0 - 101 }
       )
     }
     let (first, last) = extent(0)
     #expect(first == 12000)
-    // A release of a millisecond is made ten, so that it does not click.
+    // A release of 1 ms is extended to 10 ms, so that it does not click.
     #expect((36000...36485).contains(last ?? 0), "\(last ?? 0)")
     let (_, later) = extent(127)
     #expect((60000...60485).contains(later ?? 0), "\(later ?? 0)")
@@ -124,7 +124,7 @@ import Testing
     #expect(abs(decibels(after: 144_000) + 12) < 0.01)
   }
 
-  /// Each of several controllers starts a region, and each of several ends it.
+  /// Several controllers, each of which starts or stops a region.
   @Test func severalControllersStartAndEndARegion() throws {
     let rig = try rig(
       "<region> hikey=-1 loop_mode=loop_continuous start_locc1=64 start_hicc1=127 start_locc2=64 start_hicc2=127 "

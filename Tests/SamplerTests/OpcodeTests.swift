@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sampler
 
-/// Opcodes of SFZ 2 and ARIA, against numbers that follow from what sfzformat.info says of them.
+/// Opcodes of SFZ 2 and ARIA, against numbers derived from sfzformat.info.
 @Suite struct Opcodes {
   let folder = Folder()
 
@@ -13,21 +13,21 @@ import Testing
   }
 
   @Test func loopsFadeIntoWhatLiesBeforeThem() throws {
-    // A ramp: what lies before the loop's start is 0.1 below it, and the loop would jump by 0.2.
+    // A ramp: the frames before the loop start are 0.1 lower, and the loop would step by 0.2.
     let ramp = (0..<4000).map { Float($0) / 10000 }
     folder.wav("ramp.wav", [ramp])
     let rig = try rig(
       "<region> sample=ramp.wav loop_mode=loop_continuous loop_start=1000 loop_end=2999 loop_crossfade=0.01")
     let output = rig.run(6000, [(0, .on(60))])[0]
     #expect(output[2500] == ramp[2500])
-    // 480 frames: half-way, half of 2760 and half of 760.
+    // 480 frames of crossfade: in its middle, half of frame 2760 and half of frame 760.
     let middle = (ramp[2759] + ramp[759]) / 2
     #expect(near(output[2759], Double(middle), 2.5e-4))
     var steepest: Float = 0
     for frame in 2400..<3100 { steepest = max(steepest, abs(output[frame + 1] - output[frame])) }
     #expect(steepest < 6e-4)
     #expect(near(output[3000], Double(ramp[1000])))
-    // Interpolation by many points takes the same loop.
+    // Sinc interpolation reads the same loop.
     rig.setParameter(6, 2)
     rig.kernel.set(6, element: 0, to: 2, over: 0)
     let start = Int(rig.time)
@@ -44,7 +44,7 @@ import Testing
     #expect(try length("loop_mode=one_shot") == 100)
     #expect(try length("count=3") == 300)
     #expect(try length("count=1") == 100)
-    // The loop of 50 frames comes round four times, then the rest.
+    // The loop of 50 frames repeats four times, then the rest plays.
     let loop = try rig(
       "<region> sample=short.wav loop_mode=loop_continuous loop_start=20 loop_end=69 loop_count=4")
     let output = loop.run(2000, [(0, .on(60))])[0]
@@ -78,7 +78,7 @@ import Testing
     #expect(try start("delay_samples=100 delay_samples_oncc1=27 delay=0.001") == 175)
   }
 
-  /// Backwards from the last frame on, with loops and offsets counted that way; on disk as in memory.
+  /// Reverse playback from the last frame, with loops and offsets counted in reverse; streamed and in memory.
   @Test(arguments: [false, true]) func samplesCanBePlayedBackwards(isStreamed: Bool) throws {
     let planes = [noise(70_000), noise(70_000, seed: 2)]
     folder.wav("a.wav", planes, loop: 1000...1999)
@@ -95,7 +95,7 @@ import Testing
     #expect(output[0] == planes[0].reversed())
     #expect(output[1] == planes[1].reversed())
     _ = rig.run(64)
-    // The loop of the file lies 68000 to 68999 frames from its end.
+    // The file's loop lies 68000 to 68999 frames from its end.
     let looped = rig.run(3000, [(Int(rig.time), .on(61))])[0]
     #expect(looped[0] == planes[0][70_000 - 1 - 67_990])
     #expect(looped[1009] == planes[0][1000] && looped[1010] == planes[0][1999])
@@ -111,12 +111,12 @@ import Testing
     let risen = try output("ampeg_attack=0.1 ampeg_attack_shape=5")
     #expect(near(risen[2400], bent(0.5, 5)) && near(risen[4800], 1))
     #expect(near(try output("ampeg_attack=0.1 ampeg_attack_shape=-3")[1200], bent(0.25, -3)))
-    // The way to nothing takes the decay's time, and stops at the sustain level ...
+    // The decay time spans the way to zero, and stops at the sustain level ...
     let straight = try output("ampeg_decay=0.1 ampeg_decay_shape=0 ampeg_sustain=50")
     #expect(near(straight[1200], 0.75) && near(straight[2400], 0.5) && near(straight[4800], 0.5))
     let slow = try output("ampeg_decay=0.1 ampeg_decay_shape=4 ampeg_sustain=20")
     #expect(near(slow[2400], 1 - bent(0.5, 4)) && near(slow[4700], 0.2))
-    // ... or the way to the sustain level takes it.
+    // ... or it spans the way to the sustain level.
     let whole = try output("ampeg_decay=0.1 ampeg_decay_shape=0 ampeg_decay_zero=0 ampeg_sustain=50")
     #expect(near(whole[2400], 0.75) && near(whole[4800], 0.5))
     let fast = try output("ampeg_decay=0.1 ampeg_decay_zero=0 ampeg_sustain=50")
@@ -126,7 +126,7 @@ import Testing
     let short = try output(
       "ampeg_release=0.1 ampeg_release_shape=0 ampeg_release_zero=1 ampeg_sustain=50")
     #expect(near(short[9600 + 1200], 0.25) && short[9600 + 2410] == 0)
-    // Envelopes of the pitch too: 1200 cents bent, an octave at the end of the attack.
+    // Pitch envelopes too: a curve of 1200 cents, an octave at the end of the attack.
     let rig = try rig(
       "<region> sample=sine.wav loop_mode=loop_continuous pitcheg_attack=0.2 pitcheg_attack_shape=8 "
         + "pitcheg_depth=1200 pitcheg_release_shape=-5 pitcheg_release=1")
@@ -171,7 +171,7 @@ import Testing
       "<region> sample=one.wav loop_mode=loop_continuous volume_oncc1=-20 volume_smoothcc1=100 "
         + "amplitude_oncc2=100\n<control> set_cc2=127")
     let output = rig.run(48000, [(0, .on(60)), (4800, .control(1, 127))])[0]
-    // A time constant of 0.1 s: after it, 1 - 1/e of 20 dB.
+    // A time constant of 0.1 s: by then 1 - 1/e of 20 dB.
     #expect(abs(20 * log10(Double(output[9600]) / 0.5) + 20 * (1 - exp(-1))) < 0.3)
     #expect(abs(20 * log10(Double(output[47000]) / 0.5) + 20) < 0.05)
   }
@@ -184,7 +184,7 @@ import Testing
       let output = rig.run(640, [(0, .control(1, one)), (0, .control(2, two)), (64, .on(60))])[0]
       return 20 * log10(Double(output[600]) / 0.5)
     }
-    // The second is turned round by its curve.
+    // The second controller is inverted by its curve.
     #expect(abs(try decibels("add", 127, 0) + 18) < 0.01)
     #expect(abs(try decibels("add", 127, 127) + 12) < 0.01)
     #expect(abs(try decibels("add", 0, 127)) < 0.01)
@@ -244,7 +244,7 @@ import Testing
     let output = rig.run(
       48000, [(0, .on(60)), (4800, .control(1, 127)), (9600, .control(2, 127)), (9700, .off(60))])[0]
     #expect(near(output[4700], 0.5) && near(output[9000], 0.25))
-    // Nine nepers in a second.
+    // Nine nepers in one second.
     #expect(near(output[9700 + 4800] / 0.25, exp(-0.9), 5e-3))
   }
 
@@ -257,11 +257,11 @@ import Testing
       let output = rig.run(24000, [(0, .on(60))])[0]
       return 10 * log10(output[12000...].reduce(0.0) { $0 + Double($1) * Double($1) } / 12000 / 0.125)
     }
-    // 36 dB an octave, far above.
+    // 36 dB per octave, far above the cutoff.
     let slope =
       try gain("fil_type=lpf_6p cutoff=500", at: 2000) - gain("fil_type=lpf_6p cutoff=500", at: 4000)
     #expect(abs(slope - 36) < 1.5)
-    // The same strength everywhere: only phases turn.
+    // Flat gain: only the phase changes.
     for hertz in [100.0, 1000, 8000] {
       #expect(abs(try gain("fil_type=apf_1p cutoff=1000", at: hertz)) < 0.05)
     }

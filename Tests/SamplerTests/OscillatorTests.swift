@@ -3,7 +3,7 @@ import Testing
 
 @testable import Sampler
 
-/// Sound files as one turn of a wave, and several oscillators of one.
+/// Sound files as single-cycle waves, and several oscillators of one.
 @Suite struct Oscillators {
   let folder = Folder()
 
@@ -15,12 +15,12 @@ import Testing
     return rig
   }
 
-  /// Level of a sine of so many hertz in some frames.
+  /// Level of a sine at `hertz` in `frames`.
   static func level(_ frames: some Collection<Float>, _ hertz: Double, rate: Double = 48000) -> Double {
     var (x, y, power) = (0.0, 0.0, 0.0)
     let count = Double(frames.count)
     for (index, value) in frames.enumerated() {
-      // Hann's window, so that neighbours do not count.
+      // Hann window, against leakage from neighbouring frequencies.
       let window = 1 - cos(2 * .pi * (Double(index) + 0.5) / count)
       x += Double(value) * window * cos(2 * .pi * hertz * Double(index) / rate)
       y += Double(value) * window * sin(2 * .pi * hertz * Double(index) / rate)
@@ -29,9 +29,9 @@ import Testing
     return 2 * (x * x + y * y).squareRoot() / power
   }
 
-  /// Of any length and any rate; nothing that folds back is in it.
+  /// Waves of any length and rate, without aliases.
   @Test(arguments: [64, 600, 2048, 100_000]) func aSoundFileIsOneTurnOfAWave(_ length: Int) throws {
-    // The first, the third and the twentieth harmonic.
+    // First, third and twentieth harmonic.
     let wave = (0..<length).map { frame -> Float in
       let angle = 2 * Double.pi * Double(frame) / Double(length)
       return Float(0.5 * sin(angle) + 0.25 * cos(3 * angle) + 0.125 * sin(20 * angle))
@@ -43,7 +43,7 @@ import Testing
       let hertz = 440 * exp2((Double(key) - 69) / 12)
       for (number, level) in [(1, 0.5), (2, 0), (3, 0.25), (20, 0.125)] {
         let found = Self.level(output, hertz * Double(number), rate: rate)
-        // What lies too high is left out, and does not come back from above.
+        // Harmonics that are too high are left out, and do not alias.
         let expected = hertz * Double(number) < 20000 ? level : 0
         let tolerance = hertz * Double(number) > 10000 ? 0.05 : 0.005
         #expect(abs(found - expected) < tolerance, "key \(key), harmonic \(number): \(found)")
@@ -61,7 +61,7 @@ import Testing
     let output = try rig(text + "90").run(48000, [(0, .on(60))])[0]
     #expect(near(output[1], 0.5, 0.01) && near(output[0], 0.5, 0.01))
     #expect(output[47000...].max()! > 0.4)
-    // By chance: no two notes begin alike.
+    // Random phase: no two notes begin alike.
     let rig = try rig(text + "-1")
     let starts = (0..<8).map { number in
       rig.run(4000, [(4000 * number, .on(60)), (4000 * number + 2000, .off(60))])[0][2]
@@ -83,7 +83,7 @@ import Testing
     #expect(Self.level(output, 880) > 0.15 && Self.level(output, 1100) < 0.005)
   }
 
-  /// Cakewalk's unison, as sfizz's authors have measured it: detunings and shares of both sides.
+  /// Cakewalk's unison as measured by sfizz's authors: detuning and level on each side.
   @Test func severalOscillatorsAreSpreadOverPitchAndSides() throws {
     for multi in [3, 5, 9] {
       let output = try rig(
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test func aSecondOscillatorIsAFactorOrMovesPhaseOrFrequency() throws {
-    // Ring: sum and difference alone, where the depth is whole; half, and the first is there as well.
+    // Ring modulation: at full depth only sum and difference; at half depth the carrier as well.
     for (depth, carrier) in [(100, 0.0), (50, 0.5)] {
       let text =
         "oscillator_multi=2 oscillator_detune=700 oscillator_mod_depth=\(depth) amp_veltrack=0"
@@ -122,7 +122,7 @@ import Testing
       #expect(abs(Self.level(ring, other - 440) - Double(depth) / 200) < 0.01)
       #expect(Self.level(ring, other) < 0.01)
     }
-    // Phase: Bessel's functions of the index, here of one.
+    // Phase modulation: Bessel functions of the index, here one.
     let index = 100 / (2 * Double.pi)
     let moved = try rig(
       "<region> sample=*sine oscillator_mode=1 oscillator_detune=700 oscillator_mod_depth=\(index) amp_veltrack=0"
@@ -132,7 +132,7 @@ import Testing
     #expect(abs(Self.level(moved, 880 + other) - j1(1)) < 0.01)
     #expect(abs(Self.level(moved, other - 880) - j1(1)) < 0.01)
     #expect(Self.level(moved, other) < 0.01)
-    // Frequency: the more, the more sidebands.
+    // Frequency modulation: more depth, more sidebands.
     let text = "<region> sample=*sine oscillator_mode=2 amp_veltrack=0 oscillator_mod_depth="
     let none = try rig(text + "0").run(40000, [(0, .on(69))])[0][2000...]
     let much = try rig(text + "200").run(40000, [(0, .on(69))])[0][2000...]
@@ -140,7 +140,7 @@ import Testing
     #expect(Self.level(much, 880) > 0.1)
   }
 
-  /// One voice a note, however many oscillators it has.
+  /// One voice per note, however many oscillators it has.
   @Test func oscillatorsOfANoteAreOneVoice() throws {
     let rig = try rig(
       "<region> sample=*saw oscillator_multi=9 oscillator_detune=20 note_polyphony=1 polyphony=2")

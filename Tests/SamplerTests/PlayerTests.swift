@@ -68,7 +68,7 @@ import Testing
       ])[0]
     let steady = 2 * Float.pi / 480
     for index in 1..<24000 {
-      // A crossfade of two sines and a fade of 10 ms add at most this.
+      // Upper bound of a crossfade of two sines and a 10 ms fade.
       #expect(abs(output[index] - output[index - 1]) < steady * 2)
     }
     #expect(output[5480..<9000].allSatisfy { $0 == 0 })
@@ -93,8 +93,8 @@ import Testing
     }
   }
 
-  /// Wherever it comes to stand, forwards or backwards, for however long: it stays there, silent, and goes on
-  /// from there.
+  /// At a rate of zero, wherever it stops and for however long, the player stays at its position, silent, and
+  /// continues from there.
   @Test(arguments: [1, 2, 3, 4, 5, 6] as [UInt64]) func aRateOfZeroHoldsThePlace(seed: UInt64) throws {
     print("seed \(seed)")
     var random = SeededGenerator(seed: seed)
@@ -165,8 +165,8 @@ import Testing
     #expect(new.header.pointee.uses == 2)
   }
 
-  /// A driver of another rate has the file converted anew: it sounds on from where it was, and one that is
-  /// stopped goes on from there.
+  /// A new driver rate means a new conversion of the file. Playback continues from its position; a stopped
+  /// player resumes from there.
   @Test(arguments: [false, true]) func theSameFileAtAnotherRateGoesOn(isStopped: Bool) throws {
     let path = folder.wav("p.wav", [sine(48000, period: 480, amplitude: 0.5)])
     let rig = Rig<Player>(Player.description, rate: 96000)
@@ -209,7 +209,7 @@ import Testing
     #expect(throws: LoadError.self) { try AudioFileLoader.load(path: folder.wav("e.wav", [[]]), rate: 48000) }
   }
 
-  /// Truncated and mutated files load or fail with words; they never crash.
+  /// Truncated and mutated files load, or fail with a message; they never crash.
   @Test func mutatedFilesNeverCrash() {
     let seed: UInt64 = 99
     print("seed \(seed)")

@@ -4,15 +4,15 @@ import Testing
 
 @testable import Sampler
 
-/// What instruments sound like when they are played, by the text of SFZ 1, SFZ 2 and ARIA: an instrument, what is
-/// played, and how loud its left side is after each.
+/// Instruments when played, by the text of SFZ 1, SFZ 2 and ARIA: an instrument, its events, and the left
+/// channel's level after each.
 @Suite struct Playing {
   let folder = Folder()
 
   struct Case: Sendable, CustomTestStringConvertible {
     var testDescription: String
     var sfz: String
-    /// What is played at the beginning of each stretch of 64 frames, and the height in percent soon after.
+    /// Events at the start of each 64-frame step, and the level in percent shortly after.
     var steps: [(events: [Event], height: Float)]
 
     init(_ name: String, _ sfz: String, _ steps: [([Event], Float)]) {
@@ -239,7 +239,7 @@ import Testing
     for (events, _) in example.steps {
       let start = Int(rig.time)
       heights.append((rig.run(64, events.map { (start, $0) })[0][8] * 100).rounded())
-      // What fades is gone, what is short is over.
+      // Fades and short samples have ended.
       if example.sfz.contains("loop_continuous") {
         heights[heights.count - 1] = (rig.run(1280)[0][1279] * 100).rounded()
       }
@@ -247,7 +247,8 @@ import Testing
     #expect(heights == example.steps.map(\.height))
   }
 
-  /// One number for all regions of a note: of two halves of its range always one sounds, and never both.
+  /// All regions of a note share one random number: of two regions for the halves of its range, exactly one
+  /// sounds.
   @Test func theRandomControllersAreOneNumberANote() throws {
     folder.wav("one.wav", [[Float](repeating: 1, count: 400)])
     var seen: Set<Float> = []
@@ -270,7 +271,7 @@ import Testing
     #expect(seen == [100, 200])
   }
 
-  /// Mono and stereo files with the same sound are as loud as each other, in the middle and at the sides.
+  /// Mono and stereo files of the same sound are equally loud, centred and panned.
   @Test func stereoSamplesAreAsLoudAsMonoOnes() throws {
     let one = [Float](repeating: 1, count: 400)
     folder.wav("mono.wav", [one])
@@ -284,12 +285,12 @@ import Testing
         let output = rig.run(64, [(0, .on(60))])
         sides.append([output[0][8], output[1][8]])
       }
-      // A panned stereo sample is lowered on one side and raised on the other by the law of panning.
+      // Panning lowers one side of a stereo sample and raises the other by the pan law.
       #expect(near(sides[0][0], Double(sides[1][0]), 1e-5) && near(sides[0][1], Double(sides[1][1]), 1e-5))
       if pan == 0 { #expect(sides[0] == [1, 1] && sides[1] == [1, 1]) }
       #expect(near(sides[0][0] * sides[0][0] + sides[0][1] * sides[0][1], 2, 1e-4))
     }
-    // A plain file plays at its own level, as it did, and its volume can be turned down.
+    // A plain sound file plays at its own level, and its volume can be turned down.
     for file in ["mono", "stereo"] {
       let rig = Rig<Sampler>(Sampler.description)
       rig.use(try InstrumentLoader.load(path: folder.path + "\(file).wav").resource, asLoaded: true)
@@ -302,7 +303,8 @@ import Testing
 
   // MARK: Half-pedalling
 
-  /// Decibels that a note loses a second, from 0.2 s after its key went up, with the pedal moved then.
+  /// Decay of a released note in decibels per second, measured over 0.2 s, after the pedal has moved to
+  /// `later`.
   private func loss(_ opcodes: String, pedal: Float, then later: Float? = nil) throws -> Double {
     folder.wav("long.wav", [[Float](repeating: 0.5, count: 200_000)])
     let text = "<control> set_cc7=127 <region> sample=long.wav amp_veltrack=0 \(opcodes)"
@@ -311,7 +313,7 @@ import Testing
     _ = rig.run(6400, [(0, .control(64, pedal)), (640, .on(60)), (3200, .off(60))])
     if let later {
       let output = rig.run(1280, [(6400, .control(64, later))])[0]
-      // The way may bend, but not jump.
+      // The slope may change, but the level must not jump.
       for frame in 1..<1280 { #expect(abs(output[frame] - output[frame - 1]) < 0.004) }
     }
     let output = rig.run(9600)[0]
@@ -319,7 +321,8 @@ import Testing
     return 20 * log10(Double(output[0] / output[9599])) * 5
   }
 
-  /// A damper that touches the strings: `sustain_cc` of another pedal leaves controller 64 to the release.
+  /// A damper that touches the strings: with `sustain_cc` on another pedal, controller 64 only sets the
+  /// release.
   @Test func halfPedallingDampsWhatIsBeingReleased() throws {
     let piano = "sustain_cc=90 ampeg_release=1 ampeg_releasecc64=9"
     let open = try loss(piano + " ampeg_dynamic=1", pedal: 127)
@@ -328,12 +331,12 @@ import Testing
     #expect(abs(half - 78.2 / 2) < 1, "\(half)")
     let closed = try loss(piano + " ampeg_dynamic=1", pedal: 127, then: 0)
     #expect(abs(closed - 78.2) < 1, "\(closed)")
-    // And lets go of them again.
+    // The damper is lifted again.
     let opened = try loss(piano + " ampeg_dynamic=1", pedal: 0, then: 127)
     #expect(abs(opened - 78.2 / 10) < 0.2, "\(opened)")
-    // Shut: no longer than a fade.
+    // Damper fully down: the sound ends within a fade.
     #expect(try loss("sustain_cc=90 ampeg_releasecc64=9 ampeg_dynamic=1", pedal: 127, then: 0) == .infinity)
-    // Without `ampeg_dynamic` the pedal counts where it stands when the release begins.
+    // Without `ampeg_dynamic`, the pedal's position at the start of the release counts.
     let fixed = try loss(piano, pedal: 127, then: 0)
     #expect(abs(fixed - 78.2 / 10) < 0.1, "\(fixed)")
     folder.wav("long.wav", [[Float](repeating: 0.5, count: 200_000)])
@@ -346,7 +349,7 @@ import Testing
     #expect(abs(20 * log10(Double(output[0] / output[9599])) * 5 - 78.2 / 10) < 0.1)
   }
 
-  /// Notes go on without a jump, wherever they are when a controller moves their times and levels.
+  /// Envelopes have no step when a controller moves their times and levels, at any stage.
   @Test(arguments: [41, 42, 43] as [UInt64]) func envelopesThatMoveNeverJump(seed: UInt64) throws {
     print("seed", seed)
     var random = SeededGenerator(seed: seed)
@@ -374,7 +377,7 @@ import Testing
           ))
       }
       let output = rig.run(48000, events.sorted { $0.0 < $1.0 })[0]
-      // An attack of no time begins with its first frame.
+      // An attack of zero length steps at its first frame.
       for frame in 102..<48000 {
         #expect(abs(output[frame] - output[frame - 1]) < 0.012, "\(frame): \(text)")
         if abs(output[frame] - output[frame - 1]) >= 0.012 { return }

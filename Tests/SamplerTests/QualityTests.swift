@@ -4,13 +4,11 @@ import Testing
 
 @testable import Sampler
 
-/// What interpolation adds to the sound, against sines computed where the ideal (a sinc of endless
-/// length) would have them.
+/// Noise of the interpolation, against sines computed at the ideal positions (a sinc of infinite length).
 @Suite struct Quality {
   let folder = Folder()
 
-  /// Decibels of what is wrong against what is right: a sine of `hertz` in the sample, played `cents`
-  /// higher.
+  /// Error in decibels relative to the signal: a sine of `hertz` in the sample, transposed up by `cents`.
   func error(quality: Int, hertz: Double, cents: Double) throws -> Double {
     let step = hertz / 48000
     let samples = (0..<60000).map { Float(0.5 * sin(2 * .pi * step * Double($0))) }
@@ -24,10 +22,10 @@ import Testing
     let pace = abs(ratio - exact) < 1e-6 ? exact : ratio
     var wrong = 0.0
     var right = 0.0
-    // Not behind the sample's end.
+    // Only up to the sample's end.
     for frame in 100..<min(24000, Int(59000 / pace)) {
       let place = Double(frame) * pace
-      // Above the Nyquist frequency nothing is right.
+      // Above the Nyquist frequency the ideal output is silence.
       let ideal = step * pace < 0.5 ? 0.5 * sin(2 * .pi * step * place) : 0
       wrong += (Double(output[frame]) - ideal) * (Double(output[frame]) - ideal)
       right += 0.125
@@ -35,7 +33,7 @@ import Testing
     return 10 * log10(wrong / right)
   }
 
-  /// The figures stand in ARCHITECTURE.md.
+  /// ARCHITECTURE.md gives these figures.
   @Test func interpolationNoiseStaysBelowItsFigures() throws {
     // By quality, then 1, 5, 10 and 15 kHz in a sample at 48 kHz, a fifth down.
     let limits: [[Double]] = [
@@ -62,13 +60,13 @@ import Testing
     }
   }
 
-  /// Ten cents less than an octave and two up (octaves themselves need no interpolation), where what comes to lie above the Nyquist frequency folds back. The figures stand in
-  /// ARCHITECTURE.md.
+  /// Ten cents below one and two octaves up (exact octaves need no interpolation): content above the Nyquist
+  /// frequency folds back. ARCHITECTURE.md gives these figures.
   @Test func aliasesStayBelowTheirFigures() throws {
     let limits: [[[Double]]] = [
       [[-80, -40, -20, 0.5], [-80, -40, 0.5, 0.5]],
       [[-75, -60, -70, 0.5], [-75, -60, 0.5, 0.5]],
-      // What comes out at 20 kHz is where the filter against aliases begins.
+      // An output near 20 kHz is in the transition band of the anti-aliasing filter.
       [[-75, -80, -10, -50], [-80, -8, -80, -80]],
     ]
     for (quality, rows) in limits.enumerated() {
@@ -82,7 +80,7 @@ import Testing
     }
   }
 
-  /// A render takes the best where the patch leaves it open, and what the patch says else.
+  /// If the patch leaves the quality open, a render uses the best; otherwise the patch decides.
   @Test func whatIsLeftOpenIsTheRenderersChoice() {
     func quality(_ said: Float, _ open: SampleQuality) -> UInt8 {
       let values: [[Float]] = (0..<Sampler.description.parameters.count).map { [$0 == 6 ? said : 0] }

@@ -4,13 +4,13 @@ import Testing
 
 @testable import Sampler
 
-/// What MIDI says of pitch and of parts: registered parameters, the MIDI Tuning Standard, portamento, drums.
+/// MIDI tuning and part messages: registered parameters, the MIDI Tuning Standard, portamento, drums.
 @Suite struct Retuning {
   let folder = Folder()
 
   enum Kind: CaseIterable { case sfz, bank }
 
-  /// A sine of 480 Hz on C4.
+  /// A 480 Hz sine on C4.
   func rig(_ kind: Kind) throws -> Rig<Sampler> {
     let rig = Rig<Sampler>(Sampler.description)
     switch kind {
@@ -31,7 +31,7 @@ import Testing
         [.init(bank: 0, program: 0, samples: samples, loop: 0..<4800, instrument: [(54, 1)])] + more))
   }
 
-  /// Cents above 480 Hz, from now on.
+  /// Cents above 480 Hz, over the next `frames` frames.
   func cents(_ rig: Rig<Sampler>, _ frames: Int = 9600) -> Double {
     let output = rig.run(frames)[0]
     let marks = output.indices.dropFirst().filter { output[$0 - 1] < 0 && output[$0] >= 0 }
@@ -47,7 +47,7 @@ import Testing
     _ = rig.run(frames, events.map { (now, $0) })
   }
 
-  /// A registered parameter and its data, coarse and fine.
+  /// A registered parameter with coarse and fine data.
   static func parameter(_ number: UInt8, _ coarse: Float, _ fine: Float? = nil, channel: UInt8 = 0) -> [Event]
   {
     var data: [(UInt8, Float)] = [(101, 0), (100, Float(number)), (6, coarse)]
@@ -68,13 +68,13 @@ import Testing
     play(rig, [.off(60), Event(.allSoundOff)])
     play(rig, [.on(62)])
     #expect(abs(cents(rig) - 550) < 0.3)
-    // Fine data counts in 8192 parts of a semitone: 64 is the middle, this one more.
+    // Fine data is in 1/8192 of a semitone, with 64 as the middle.
     play(rig, Self.parameter(1, 64, 127))
     #expect(abs(cents(rig) - 500 - 127 * 100 / 8192) < 0.3)
-    // Without a parameter nothing is moved.
+    // Data without a selected parameter has no effect.
     play(rig, [.control(101, 127), .control(100, 127), .control(6, 0), .control(38, 9), .control(96, 0)])
     #expect(abs(cents(rig) - 500 - 127 * 100 / 8192) < 0.3)
-    // Other channels have their own.
+    // Other channels have their own tuning.
     play(rig, [.off(62), Event(.allSoundOff)])
     play(rig, [Event(.noteOn, channel: 4, key: 60, value: 100)])
     #expect(abs(cents(rig)) < 0.3)
@@ -84,7 +84,7 @@ import Testing
     let rig = try rig(.bank)
     play(rig, [.on(60)] + Self.parameter(2, 64) + [.control(96, 0), .control(96, 0), .control(97, 0)])
     #expect(abs(cents(rig) - 100) < 0.3)
-    // The bend range: 3 semitones and 99 cents, two more cents, and one less.
+    // Bend range of 3 semitones and 99 cents, two cents up, and one down.
     play(rig, Self.parameter(2, 64) + Self.parameter(0, 3, 99) + [.control(96, 0), .control(96, 0)])
     play(rig, [Event(.bend, value: 8191 / 8192)])
     #expect(abs(cents(rig) - 401) < 0.6)
@@ -97,12 +97,12 @@ import Testing
 
   @Test(arguments: Kind.allCases) func keysAndOctavesAreTunedBySystemExclusiveMessages(_ kind: Kind) throws {
     let rig = try rig(kind)
-    // C4 a quarter of a semitone higher in tuning 5, D4 at its place.
+    // In tuning program 5, C4 is a quarter of a semitone higher and D4 unchanged.
     play(rig, [Event(.keyTuning, key: 60, value: 60.25, detail: 5), .on(60)])
     #expect(abs(cents(rig)) < 0.3)
     play(rig, Self.parameter(3, 5))
     #expect(abs(cents(rig) - 25) < 0.3)
-    // In real time notes that sound follow, otherwise those to come.
+    // Real-time messages retune sounding notes; others apply to new notes.
     play(rig, [Event(.keyTuning, channel: 1, key: 60, value: 59.5, detail: 5)])
     #expect(abs(cents(rig) + 50) < 0.3)
     play(
@@ -113,7 +113,7 @@ import Testing
     #expect(abs(cents(rig) - 100) < 0.3)
     play(rig, Self.parameter(3, 0))
     #expect(abs(cents(rig)) < 0.3)
-    // All Cs of channels 1 and 3.
+    // Every C on channels 1 and 3.
     play(rig, [Event(.octaveTuning, channel: 1, key: 0, value: -30, detail: 0b101)])
     #expect(abs(cents(rig) + 30) < 0.3)
     play(rig, [Event(.masterTuning, key: 0, value: 10), Event(.masterTuning, key: 1, value: -200)])
@@ -121,7 +121,7 @@ import Testing
     play(rig, [.off(60), Event(.allSoundOff)])
     play(rig, [Event(.noteOn, channel: 1, key: 60, value: 100)])
     #expect(abs(cents(rig) + 190) < 0.3)
-    // A reset of the module puts all of it back.
+    // A reset of the module restores all tunings.
     play(rig, [Event(.reset)])
     play(rig, [Event(.allSoundOff)])
     play(rig, [.on(60)])
@@ -132,7 +132,7 @@ import Testing
   @Test func portamentoSlidesFromTheNamedKeyOrFromTheLastOne() throws {
     let rig = try rig(.bank)
     let seconds = 0.002_87 * exp2(80 * 0.061_885) * 12
-    // From the key that is named, for one note.
+    // From the given key, for one note.
     play(rig, [.control(5, 80), .control(84, 48), .on(60)], settling: 64)
     #expect(cents(rig, 2400) < -1000)
     _ = rig.run(Int(seconds / 2 * 48000) - 64 - 2400 - 2400)
@@ -142,19 +142,19 @@ import Testing
     play(rig, [.off(60), Event(.allSoundOff)])
     play(rig, [.on(60)], settling: 64)
     #expect(abs(cents(rig, 4800)) < 0.5)
-    // From the last, while portamento is on.
+    // From the last key, while portamento is on.
     play(rig, [.off(60), Event(.allSoundOff)])
     play(rig, [.control(65, 127), .on(72)], settling: 64)
     #expect(cents(rig, 2400) < 200)
     _ = rig.run(48000 + 9600)
     #expect(abs(cents(rig) - 1200) < 0.3)
-    // At no time there is no way.
+    // At time zero there is no glide.
     play(rig, [.off(72), Event(.allSoundOff)])
     play(rig, [.control(5, 0), .on(60)], settling: 64)
     #expect(abs(cents(rig, 4800)) < 0.5)
   }
 
-  /// The same bits for every split of the blocks.
+  /// The same bits for every split into blocks.
   @Test func slidesDoNotDependOnBlocks() throws {
     var outputs: [[Float]] = []
     for step in [64, 17, 5] {
@@ -194,19 +194,19 @@ import Testing
     #expect(sounds(height(9), 0.25))
     #expect(sounds(height(9, [Event(.program, channel: 9, value: 5)]), 0.125))
     #expect(sounds(height(0, [Event(.program, channel: 0, value: 5)]), 0.5))
-    // GS gives channel 12 drums, and takes them from channel 10.
+    // GS assigns drums to channel 12, and removes them from channel 10.
     #expect(sounds(height(11, [Event(.rhythm, channel: 11, value: 1)]), 0.25))
     #expect(sounds(height(9, [Event(.rhythm, channel: 9, value: 0)]), 1))
-    // A reset puts them back, and programs and controllers with them.
+    // A reset restores them, and also programs and controllers.
     #expect(sounds(height(11, [.control(7, 30), Event(.reset)]), 1))
     #expect(sounds(height(9), 0.25))
     #expect(sounds(height(0), 1))
-    // General MIDI 2 and XG name banks of drums.
+    // General MIDI 2 and XG have banks for drums.
     let select = [Event(.control, channel: 2, key: 0, value: 127), Event(.program, channel: 2, value: 5)]
     #expect(sounds(height(2, select), 0.125))
     let melodic = [Event(.control, channel: 2, key: 0, value: 121), Event(.program, channel: 2, value: 5)]
     #expect(sounds(height(2, melodic), 0.5))
-    // A node that follows no changes plays what it says.
+    // A node that ignores program changes plays its own program.
     rig.setParameter(7, 0)
     rig.kernel.set(7, element: 0, to: 0, over: 0)
     #expect(sounds(height(9), 1))

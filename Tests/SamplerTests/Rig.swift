@@ -5,13 +5,13 @@ import Testing
 
 @testable import Sampler
 
-/// Runs one kernel as a renderer would: blocks of at most 64 frames that never cross a multiple of 64 of
-/// engine time, split where `splits` say.
+/// Runs one kernel as a renderer would: blocks of at most 64 frames, within multiples of 64 frames of engine
+/// time, split further by `step`.
 final class Rig<K: Kernel> {
   var kernel: K
   let rate: Double
   private(set) var time: Int64 = 0
-  /// The outputs that are read besides the first, by name; and what the last run gave there.
+  /// Names of the outputs read in addition to the first, and their sound in the last run.
   var read: Set<String> = []
   private(set) var heard: [String: [[Float]]] = [:]
   private let memory: UnsafeMutableRawPointer
@@ -24,7 +24,7 @@ final class Rig<K: Kernel> {
   private let count: Int
   private var queue = EventQueue()
   private var kept: [Resource] = []
-  /// Values by parameter and time, for those that move.
+  /// Parameter values by index and time, for parameters that move.
   var streams: [Int: (Int64) -> Float] = [:]
 
   init(_ description: KindDescription, rate: Double = 48000, channels: Int = 2, values: [Int: Float] = [:]) {
@@ -76,8 +76,8 @@ final class Rig<K: Kernel> {
     queue.deallocate()
   }
 
-  /// Hands the kernel something loaded, which lives as long as the rig. A sampler's volume controller is at its full
-  /// in SFZ instruments, where they would begin with 100, so that what is heard is what opcodes say.
+  /// Gives the kernel a resource, which lives as long as the rig. For SFZ instruments the volume controller
+  /// is set to 127 instead of the initial 100, so that levels are those of the opcodes.
   func use(_ resource: Resource?, asLoaded: Bool = false) {
     if let resource { kept.append(resource) }
     kernel.use(resource?.header)
@@ -88,7 +88,7 @@ final class Rig<K: Kernel> {
 
   func setParameter(_ index: Int, _ value: Float) { values[index] = value }
 
-  /// Renders `frames`; `events` by absolute time. `step` gives the next block's length (at most 64).
+  /// Renders `frames`; events are at absolute times. `step` returns the next block's length (at most 64).
   func run(
     _ frames: Int, _ events: [(Int, Event)] = [], step: () -> Int = { 64 }
   ) -> [[Float]] {
@@ -146,7 +146,7 @@ extension Event {
   static func control(_ number: UInt8, _ value: Float) -> Event { Event(.control, key: number, value: value) }
 }
 
-/// A folder that goes when the test ends.
+/// A temporary folder, removed at the end of the test.
 final class Folder {
   let path: String
   init() {
@@ -188,7 +188,7 @@ final class Folder {
     return fread(&bytes, 1, bytes.count, file) == bytes.count ? bytes : nil
   }
 
-  /// A WAV file of 32-bit floats; planes of equal length. `loop` (end inclusive) and `key` go into a
+  /// Writes a WAV file of 32-bit floats; planes of equal length. `loop` (end inclusive) and `key` go into a
   /// `smpl` chunk.
   @discardableResult func wav(
     _ name: String, _ planes: [[Float]], rate: UInt32 = 48000, loop: ClosedRange<Int>? = nil, key: Int? = nil
@@ -219,7 +219,8 @@ final class Folder {
 }
 
 extension Folder {
-  /// A sampler with an instrument of these opcodes, beside a sample of 0.5 (`one.wav`) and a sine of 1 kHz.
+  /// A sampler with an instrument of these opcodes. In its folder are a constant of 0.5 (`one.wav`) and a 1
+  /// kHz sine (`sine.wav`).
   func rig(_ global: String, _ opcodes: String, findings: Int) throws -> Rig<Sampler> {
     wav("one.wav", [[Float](repeating: 0.5, count: 4000)])
     wav("sine.wav", [sine(4800, period: 48)])
@@ -235,7 +236,7 @@ func near(_ value: Float, _ expected: Double, _ tolerance: Double = 1e-3) -> Boo
   abs(Double(value) - expected) < tolerance
 }
 
-/// Noise -1...1 that is the same each time.
+/// Noise in -1...1, the same for each seed.
 func noise(_ count: Int, seed: UInt64 = 1) -> [Float] {
   var random = SeededGenerator(seed: seed)
   return (0..<count).map { _ in Float.random(in: -1...1, using: &random) }

@@ -44,7 +44,7 @@ import Testing
     #expect(rig.kernel.voices == 1)
   }
 
-  /// The phase after a second tells the pitch far more finely than any ear.
+  /// The phase after one second measures the pitch far below the audible difference.
   @Test(arguments: [60, 61, 67, 72, 48, 91]) func keysSoundInTune(key: UInt8) throws {
     let period = 480.0
     let path = folder.wav("a.wav", [sine(4800, period: period)], loop: 0...4799, key: 60)
@@ -69,14 +69,14 @@ import Testing
     #expect((99...100).contains(crossings))
   }
 
-  /// A looped voice between the samples' frames must be as smooth at the seam as elsewhere.
+  /// A looped voice between the sample's frames must be as smooth at the loop point as elsewhere.
   @Test func theSeamOfALoopIsInaudible() throws {
     let path = folder.wav("a.wav", [sine(960, period: 96)], loop: 0...959, key: 60)
     let (rig, _) = try sampler(path)
     let output = rig.run(9600, [(0, .on(61))])[0]
     let step = 2 * Double.pi / 96 * pow(2, 1.0 / 12)
     for index in 2..<9600 {
-      // The second difference of a sine is -(2 sin(step/2))^2 times its middle.
+      // The second difference of a sine is -(2 sin(step/2))^2 times its middle value.
       let curve = Double(output[index] - 2 * output[index - 1] + output[index - 2])
       let expected = -pow(2 * sin(step / 2), 2) * Double(output[index - 1])
       #expect(abs(curve - expected) < 2e-4, "frame \(index)")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sampler
 
-/// What instruments play elsewhere than at `out`: what they send to a reverb and a chorus, and outputs of regions.
+/// Outputs of an instrument other than `out`: reverb and chorus sends, and outputs of regions.
 @Suite struct Sends {
   let folder = Folder()
 
@@ -54,7 +54,8 @@ import Testing
     #expect(out.allSatisfy { $0 == out[0] })
     #expect(abs(reverb[0] - 0.1) < 1e-3 && abs(reverb[9599] - 0.4) < 1e-4)
     #expect(abs(rig.heard["chorus"]![0][9599] - 0.25) < 1e-4)
-    // 5 ms: the first step of an exponential is a 240th of the way, what lies between control periods is straight.
+    // Time constant of 5 ms: the first step of the exponential is 1/240 of the distance, linear between
+    // control periods.
     let steepest = zip(reverb, reverb.dropFirst()).map { abs($1 - $0) }.max()!
     #expect(steepest > 0 && steepest < 0.3 / 240 * 1.1)
   }
@@ -67,7 +68,7 @@ import Testing
     #expect(rig.heard["chorus"]!.allSatisfy { $0[9599] == 0 })
   }
 
-  /// Voices at rest and voices with filters and LFOs, which are computed in different ways.
+  /// Idle voices and voices with filters and LFOs, which take different code paths.
   static let crowd = """
     <region> sample=one.wav key=60 effect1=50
     <region> sample=wide.wav key=61 effect1=10 effect1_oncc1=80 cutoff=900 cutoff_oncc1=2400
@@ -104,7 +105,7 @@ import Testing
     let changing = try rig(Self.crowd)
     let parts = Self.play(changing, reading: { [[], ["chorus"], ["reverb"]][$0 % 3] })
     #expect(parts[0] == deaf)
-    // What a send is does not depend on who listened before.
+    // A send does not depend on earlier connections.
     #expect(parts[1][0][..<500] == listening[1][0][1000..<1500])
     #expect(parts[2][1][500...] == listening[2][1][2000..<2500])
   }
@@ -136,7 +137,7 @@ import Testing
     for (name, level) in [("out2", 0.1), ("out3", 0.2), ("out4", 0.4)] as [(String, Float)] {
       #expect(abs(separate.heard[name]![0][320] - level) < 1e-6)
     }
-    // What nobody reads is silent, and the rest is as it was; what has ended leaves nothing behind.
+    // An unconnected output is silent, the others are unchanged, and ended voices leave nothing behind.
     separate.read = ["out3"]
     #expect(abs(separate.run(640)[0][320] - 0.05) < 1e-6)
     #expect(abs(separate.heard["out3"]![0][320] - 0.2) < 1e-6)
@@ -185,7 +186,7 @@ import Testing
     return rig
   }
 
-  /// What the sends are of the output, in percent, once all is at rest.
+  /// Sends in percent of the output, once settled.
   func percent(_ rig: Rig<Sampler>, _ events: [Event]) -> [Double] {
     let start = Int(rig.time)
     let out = rig.run(9600, events.map { (start, $0) })[0][9599]
@@ -197,20 +198,20 @@ import Testing
   }
 
   @Test func banksSendWhatGeneratorsAndControllersSay() throws {
-    // 30 % and 12.5 % in the instrument, 20 % more to the reverb from the preset.
+    // 30 % and 12.5 % in the instrument; the preset adds 20 % to the reverb.
     let rig = try bank([(16, 300), (15, 125)], preset: [(16, 200)])
     #expect(near(percent(rig, [.on(60)]), [50, 12.5]))
-    // Controllers 91 and 93: 20 % at most, of which 127 are 127 of 128.
+    // Controllers 91 and 93: 20 % at most; 127 gives 127/128 of it.
     #expect(near(percent(rig, [.control(91, 127)]), [50 + 20 * 127 / 128, 12.5]))
     #expect(near(percent(rig, [.control(91, 0), .control(93, 64)]), [50, 12.5 + 10]))
     let full = try bank([(16, 1000)])
     #expect(near(percent(full, [.on(60), .control(91, 127)]), [100, 0]))
-    // A reset leaves the depths of effects where they are.
+    // A reset of controllers keeps the effect depths.
     #expect(near(percent(rig, [.control(121, 0)]), [50, 22.5]))
   }
 
   @Test func modulatorsOfABankMoveItsSends() throws {
-    // The default one is turned off; velocity sends up to 40 %.
+    // The default modulator is turned off; velocity sends up to 40 %.
     let rig = try bank([], modulators: [[0x00DB, 16, 0, 0, 0], [0x0002, 16, 400, 0, 0]])
     #expect(near(percent(rig, [.control(91, 127), .on(60, 64)]), [20, 0]))
   }

@@ -94,7 +94,7 @@ import Testing
     #expect(reader.regions.count == 2)
   }
 
-  /// What is left out on purpose: filters and timers that nobody describes, rings and rectifiers.
+  /// Opcodes left out on purpose: undocumented filters and timers, ring modulation and rectifiers.
   @Test func whatIsLeftOutIsReportedWithItsPlace() {
     let names = """
       waveguide polyphony_stealing lotimer hitimer pan_law sample_fadeout
@@ -110,7 +110,7 @@ import Testing
     #expect(findings.count == 1 && findings[0].message.hasPrefix("fil_type=comb: one of apf_1p"))
   }
 
-  /// The reference lists what is understood, and nothing else.
+  /// The reference lists exactly the opcodes that are understood.
   @Test func allOpcodesOfTheReferenceAreUnderstood() {
     for (topic, names) in sfzOpcodes where topic != "headers" && topic != "effects of the whole" {
       for name in names {
@@ -174,7 +174,7 @@ import Testing
         == [1, 2].map {
           "\(folder.path)a.sfz:\($0): `a.sfz` includes itself; it is left out"
         })
-    // Round three corners, and deeper than any instrument.
+    // An inclusion cycle of three files, and one deeper than any instrument needs.
     folder.write("b.sfz", "#include \"c.sfz\"\n#include \"c.sfz\"\n<region> sample=a.wav\n")
     folder.write("c.sfz", "#include \"d.sfz\"\n#include \"b.sfz\"\n")
     folder.write("d.sfz", "#include \"./b.sfz\"\n#include \"b.sfz\"\n")
@@ -201,7 +201,7 @@ import Testing
     #expect(report.findings.map(\.line) == [2, 4])
   }
 
-  /// What a maker of instruments would otherwise look for by ear.
+  /// Mistakes that an instrument's author would otherwise look for by ear.
   @Test func slipsAreNamedInTheOrderOfTheFile() throws {
     folder.wav("a.wav", [noise(100)])
     let path = folder.write(
@@ -291,7 +291,7 @@ import Testing
     #expect(rig.kernel.voices == 1)
   }
 
-  /// Whatever is in the file, reading it ends, and what it gives can be played.
+  /// For any file content, reading terminates and the result can be played.
   @Test func mutatedInstrumentsNeverCrash() throws {
     let seed: UInt64 = 0x5F2
     print("seed \(seed)")
@@ -344,7 +344,7 @@ import Testing
     }
   }
 
-  /// A folder of real instruments' shapes: everything in one file has its effect on the voice.
+  /// An instrument shaped like real ones: every opcode in it reaches the voice.
   @Test func aRegionsNumbersReachTheVoice() throws {
     folder.wav("a.wav", [[Float](repeating: 1, count: 48000)])
     folder.write(
@@ -371,7 +371,7 @@ import Testing
     let shaped = play(61, 100, 9600)[0]
     #expect(abs(shaped[240] - 0.5) < 1e-6)
     #expect(abs(shaped[480 + 240] - 1) < 1e-6)
-    // A quarter is reached after ln 4 / 9 of the decay's time; half of it half-way.
+    // A quarter is reached after ln 4 / 9 of the decay time, half of it half-way.
     let quarter = 960 + Int(4800 * log(4.0) / 9)
     #expect(abs(shaped[(960 + quarter) / 2] - 0.5) < 2e-3)
     #expect(abs(shaped[quarter + 2] - 0.25) < 1e-6)

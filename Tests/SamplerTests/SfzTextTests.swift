@@ -3,7 +3,7 @@ import Testing
 
 @testable import Sampler
 
-/// The text of SFZ instruments as those who made them wrote it, for players that were not strict.
+/// SFZ texts as found in the wild, written for lenient players.
 @Suite struct SfzText {
   let folder = Folder()
 
@@ -37,7 +37,7 @@ import Testing
     #expect(reader.findings.map(\.line) == [6])
   }
 
-  /// As ARIA has it; and it is said, since whoever wrote it may have meant the other.
+  /// As in ARIA. It is reported, since the author may have meant the longer name.
   @Test func theShortestNameThatIsKnownIsMeant() {
     let reader = read("#define $KEY 6\n#define $KEYS 72\n<region> sample=a.wav key=$KEY0 lokey=$KEYS")
     #expect(reader.regions[0].highKey == 60)
@@ -78,7 +78,7 @@ import Testing
     #expect(read("<region> /* a */ sample=a.wav /* b\nc */ key=61").regions.map(\.lowKey) == [61])
   }
 
-  /// A second or two; were it quadratic, it would take hours.
+  /// A second or two; a quadratic reader would take hours.
   @Test(arguments: ["/* ", "x ", "/*a*/", "<", "a = ", "#", "#define ", "$", "= ", "x=", "  "])
   func oneLongLineIsReadInTheTimeOfItsLength(_ piece: String) {
     let text = "<region> " + String(repeating: piece, count: 1_000_000)
@@ -98,7 +98,7 @@ import Testing
     #expect(reader.findings.map(\.line) == [1, 1, 1, 1, 2, 2])
     #expect(reader.findings[0].message == "volume=3dB: `dB` is no part of a number and is left out")
     #expect(reader.findings[4].message.hasPrefix("volume=x3: a number is wanted"))
-    // As files that another player wrote have them.
+    // As written by another player.
     #expect(read("<region> ampeg_attack=6.02385e-009").findings == [])
   }
 
@@ -111,7 +111,7 @@ import Testing
       <region> sample=a.wav key=60
       """)
     #expect(reader.regions.map(\.sample) == ["one/a.wav", "a.wav"])
-    // The path alone.
+    // Only the path is reset.
     #expect(reader.regions.map(\.lowKey) == [61, 61])
     #expect(reader.controls == [1: 5, 2: 6])
   }
@@ -138,7 +138,7 @@ import Testing
       reader.regions[0].shape.modulations.first { Int($0.source) == control }?.curve.values
     }
     #expect(curve(1)?[64] == 0.25 && curve(2)?[64] == 0.5)
-    // The format's own stays: it falls.
+    // The built-in curve remains: it falls.
     #expect(curve(3)?[0] == 1 && curve(3)?[127] == 0)
     #expect(reader.findings.map(\.line) == [4])
   }
@@ -147,7 +147,7 @@ import Testing
 
   @Test func samplesAreFoundWhateverTheEncodingOfTheirNames() throws {
     let frames: [Float] = [0, 0.5, -0.5, 0.25]
-    // On the disk: UTF-8, decomposed, and bytes of Latin-1.
+    // On disk: UTF-8, decomposed UTF-8, and Latin-1 bytes.
     folder.wav("Flügel.wav", [frames])
     folder.wav("Bo\u{0308}hm.wav", [frames])
     folder.wav("plain.wav", [frames])
@@ -161,7 +161,7 @@ import Testing
       Array("<region> sample=Flügel.wav\n<region> sample=böhm.wav\n<region> sample=Été.wav".utf8),
       Array("<region> sample=Fl".utf8) + [0xFC] + Array("gel.wav\n<region> sample=B".utf8) + [0xF6]
         + Array("hm.wav\n<region> sample=".utf8) + [0xC9, 0x74, 0xE9] + Array(".wav".utf8),
-      // One line in each.
+      // One line per encoding.
       Array("<region> sample=Flügel.wav\n<region> sample=B".utf8) + [0xF6]
         + Array("hm.wav\n<region> sample=été.WAV".utf8),
     ]
@@ -180,9 +180,9 @@ import Testing
     #expect(throws: LoadError.self) { try AudioFileLoader.inspect(path: folder.path + "pipe.wav") }
   }
 
-  // MARK: Sound files in the text
+  // MARK: Embedded sound files
 
-  /// A sound file as Cakewalk's programs write it into the text.
+  /// A sound file embedded in the text, as Cakewalk's programs write it.
   static func rapture(_ bytes: [UInt8]) -> [UInt8] {
     var text: [UInt8] = []
     for (index, byte) in bytes.enumerated() {
@@ -208,7 +208,7 @@ import Testing
     let text = Array(head.utf8) + body + Array("\n<region> wobble=1 sample=*sine".utf8)
     let (resource, report) = try InstrumentLoader.load(path: folder.write("a.sfz", text))
     #expect(report.missingSamples == ["s/gone.wav"] && report.samples == 2)
-    // What follows has its place.
+    // Line numbers after it are right.
     let lines = 4 + body.count { $0 == 10 } + 1
     #expect(report.findings.map(\.line) == [3, lines])
     let beside = folder.wav("y.wav", [frames, frames.reversed()], loop: 20...90)
@@ -220,7 +220,7 @@ import Testing
       rig.use($0)
       return rig
     }
-    // The sine sounds as well: so much of the difference.
+    // The sine sounds as well: the difference is the embedded sample.
     let sine = Rig<Sampler>(Sampler.description)
     sine.use(try InstrumentLoader.load(path: folder.write("c.sfz", "<region> sample=*sine")).resource)
     let outputs = (rigs + [sine]).map { $0.run(2000, [(0, .on(60))]) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sampler
 
-/// Filters, envelopes, LFOs and controllers, against what SFZ's specification and the arithmetic say.
+/// Filters, envelopes, LFOs and controllers, against the SFZ specification and arithmetic.
 @Suite struct Shapes {
   let folder = Folder()
 
@@ -20,7 +20,7 @@ import Testing
     return rig
   }
 
-  /// Decibels by which a sine of `hertz` passes.
+  /// Gain in decibels at `hertz`.
   func gain(_ opcodes: String, at hertz: Double) throws -> Double {
     let period = 48000 / hertz
     let length = Int((period * 48).rounded())
@@ -30,16 +30,16 @@ import Testing
     return 10 * log10(power / 0.125)
   }
 
-  /// The gains of the analogue prototypes, which the bilinear transform keeps at the cutoff and near it.
+  /// Gains of the analogue prototypes, which the bilinear transform preserves at and near the cutoff.
   @Test func filtersHaveTheGainsOfTheirTypes() throws {
     func near(_ value: Double, _ expected: Double, _ tolerance: Double = 0.1) -> Bool {
       abs(value - expected) < tolerance
     }
-    // At the cutoff the gain of two poles is the resonance.
+    // The gain of two poles at the cutoff is the resonance.
     #expect(near(try gain("cutoff=1000 resonance=0", at: 1000), 0))
     #expect(near(try gain("cutoff=1000 resonance=12", at: 1000), 12))
     #expect(near(try gain("cutoff=1000 resonance=12", at: 50), 0))
-    // 12 dB an octave far above.
+    // -12 dB per octave, far above the cutoff.
     #expect(near(try gain("cutoff=500", at: 2000), -24, 0.5))
     #expect(near(try gain("cutoff=1000 fil_type=hpf_2p resonance=6", at: 1000), 6))
     #expect(near(try gain("cutoff=2000 fil_type=hpf_2p", at: 500), -24, 0.6))
@@ -91,7 +91,7 @@ import Testing
     let rig = try rig("<region> sample=sine.wav pitchlfo_freq=5 pitchlfo_depth=100 pitchlfo_delay=0.1")
     let output = rig.run(48000, [(0, .on(60))])[0]
     let marks = crossings(output[...])
-    // 1000 Hz unmoved for a tenth of a second, then 100 cents up after a quarter of 0.2 s, and down.
+    // 1000 Hz for a tenth of a second, then 100 cents higher after a quarter of 0.2 s, and down.
     func period(at frame: Double) -> Double {
       let index = marks.firstIndex { $0 > frame }!
       return (marks[index + 2] - marks[index - 2]) / 4
@@ -102,7 +102,8 @@ import Testing
     #expect(abs(1200 * log2(48 / period(at: 4800 + 9600 + 2400)) - 100) < 2)
   }
 
-  /// Waves of one LFO add up, each at its own pace; a random one has two values a turn; steps follow one another.
+  /// Waves of one LFO are added, each at its own rate. A random wave has two values per cycle. Steps follow
+  /// in order.
   @Test func anLfoHasSeveralWavesOrSteps() throws {
     func decibels(_ opcodes: String, at seconds: [Double]) throws -> [Double] {
       let rig = try rig("<region> sample=one.wav lfo1_freq=2 lfo1_volume=10 " + opcodes)
@@ -112,10 +113,10 @@ import Testing
     func expect(_ found: [Double], _ expected: [Double]) {
       for (a, b) in zip(found, expected) { #expect(abs(a - b) < 0.15, "\(found) for \(expected)") }
     }
-    // A triangle, if nothing is said: half-way up after an eighth of a turn.
+    // Default wave: a triangle, half-way up after an eighth of a cycle.
     expect(try decibels("", at: [0.0625, 0.125, 0.375]), [5, 10, -10])
     expect(try decibels("lfo1_wave=1", at: [0.0625, 0.125]), [7.07, 10])
-    // 10 sin(2 pi 2 t) + 3 sin(2 pi 8 t) + 1, of which the second stands at its top after 1/32 s.
+    // 10 sin(2 pi 2 t) + 3 sin(2 pi 8 t) + 1; the second term peaks at 1/32 s.
     expect(
       try decibels(
         "lfo1_wave=1 lfo1_wave2=1 lfo1_ratio2=4 lfo1_scale2=0.3 lfo1_offset2=0.1", at: [0.03125, 0.125]),
@@ -136,7 +137,7 @@ import Testing
     for (frame, decibels) in [(3000, 6.0), (6000, 0), (9000, -6)] {
       #expect(abs(20 * log10(Double(output[frame]) / 0.5) - decibels) < 0.05, "frame \(frame)")
     }
-    // As smooth as the sine that it is: no steps between control periods.
+    // As smooth as the sine: no steps between control periods.
     let steps = (1..<24000).map { (frame: Int) -> Float in abs(output[frame] - output[frame - 1]) }
     // 0.5 times the slope of 2^(sin(2 pi 4 t)), at most ln 2 * 2 * 2 pi 4 / 48000.
     let steepest: Float = 0.00073
@@ -154,7 +155,7 @@ import Testing
     }
     #expect(abs(cents(at: 12000) - 600) < 5)
     #expect(abs(cents(at: 18000) - 900) < 5)
-    // From 1200 down to 600, of which the half is passed after an eighth of a second.
+    // From 1200 down to 600; half of that is passed after an eighth of a second.
     #expect(abs(cents(at: 24000 + 6000) - 900) < 5)
     #expect(abs(cents(at: 60000) - 600) < 1)
   }
@@ -200,7 +201,7 @@ import Testing
       9600, [(before, .on(65)), (before + 1, Event(.keyPressure, key: 65, value: 127))])[0]
     #expect(abs(pressed[0] - 0.5) < 1e-6)
     #expect(abs(pressed[9500] - 0.5 * powf(10, -0.3)) < 1e-4)
-    // Of 661 cents the second step.
+    // 661 cents, lowered to the second step of 300.
     let start = Int(rig.time)
     let tuned = rig.run(24000, [(start, .control(23, 70)), (start, .on(62))])[0]
     let marks = crossings(tuned[12000...])
@@ -230,7 +231,7 @@ import Testing
     #expect(abs(output[4800] - 0.5) < 1e-3)
     #expect(abs(output[7200] - 0.375) < 1e-3)
     #expect(abs(output[19000] - 0.25) < 1e-4)
-    // Half of what the last way is, after the amplifier's own release began as well.
+    // Half of the last segment, after the amplifier's own release has begun.
     let fade = exp(-9 * 0.05)
     #expect(abs(Double(output[19200 + 2400]) - 0.125 * fade) < 3e-3)
     let slow = rig.run(9600, [(28800, .control(30, 127)), (28801, .on(60))])[0]
@@ -255,7 +256,8 @@ import Testing
     #expect(near(try run("position=-100"), [Float(0.5).squareRoot(), 0]))
   }
 
-  /// Nobody can hear how a sample lies in memory: at steady and at moving pitches, near loops' seams and the end.
+  /// The storage format of a sample is inaudible: at steady and moving pitches, near loop points and at the
+  /// end.
   @Test func sixteenBitsSoundAsTheSameFloatsDo() throws {
     let seed: UInt64 = 5
     print("seed \(seed)")

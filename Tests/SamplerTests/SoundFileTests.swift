@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sampler
 
-/// Sound files that are not whole.
+/// Truncated sound files.
 @Suite struct SoundFiles {
   let folder = Folder()
 
@@ -26,11 +26,11 @@ import Testing
     ("e.ogg", SF_FORMAT_OGG | SF_FORMAT_VORBIS), ("f.aiff", SF_FORMAT_AIFF | SF_FORMAT_PCM_16),
   ]
 
-  /// In an instrument and in a player, as a whole and as a stream.
+  /// In an instrument and in a player, whole and streamed.
   @Test(arguments: formats, [1, 2]) func aFileThatIsCutIsSaidToBe(_ kind: (String, Int), channels: Int) throws
   {
     let (name, format) = kind
-    // An Ogg stream is cut by whole pages.
+    // An Ogg stream is truncated in whole pages.
     let frames = name.hasSuffix("ogg") ? 300_000 : 30_000
     let path = write(name, format, frames: frames, channels: channels)
     let whole = try AudioFileLoader.inspect(path: path)

@@ -8,7 +8,7 @@ import Testing
 @Suite struct SoundFonts {
   let folder = Folder()
 
-  /// Samples that 16 bits hold exactly.
+  /// Samples that 16 bits represent exactly.
   func coarse(_ count: Int, seed: UInt64) -> [Float] {
     noise(count, seed: seed).map { ($0 * 16384).rounded() / 32768 }
   }
@@ -20,7 +20,7 @@ import Testing
     let (resource, report) = try InstrumentLoader.load(path: path)
     let rig = Rig<Sampler>(Sampler.description, values: values)
     rig.use(resource)
-    // Volume stands at 100 until it is moved.
+    // The volume controller is 100 initially.
     _ = rig.run(64, [(0, .control(7, 127))])
     return (rig, report)
   }
@@ -61,7 +61,7 @@ import Testing
     #expect(abs(height(Event(.program, value: 0)) - 0.125) < 1e-5)
     rig.kernel.set(2, element: 0, to: 128, over: 0)
     #expect(abs(height() - 0.25) < 1e-5)
-    // A program that the bank lacks: the first of the drums, or the first of all.
+    // A program that the bank lacks: falls back to the first drum preset, or the first preset of all.
     rig.kernel.set(1, element: 0, to: 77, over: 0)
     #expect(abs(height() - 0.25) < 1e-5)
     rig.kernel.set(2, element: 0, to: 0, over: 0)
@@ -94,7 +94,7 @@ import Testing
     #expect(height(3, [Event(.program, channel: 3, value: 5)]) == 8)
     #expect(height(4) == 16)
     #expect(height(3) == 8)
-    // Bank 8, by the one controller or the other; a bank that is not there falls back to the first.
+    // Bank 8, by either controller; a missing bank falls back to the first.
     let change = Event(.program, channel: 3, value: 5)
     func bank(_ number: UInt8, _ value: Float) -> Event {
       Event(.control, channel: 3, key: number, value: value)
@@ -109,7 +109,7 @@ import Testing
     #expect(height(3, [Event(.program, channel: 3, value: 99)]) == 2)
     rig.kernel.set(2, element: 0, to: 0, over: 0)
 
-    // What sounds, sounds on, and its release is that of its own program.
+    // A sounding note keeps its program, and its release.
     let start = Int(rig.time)
     let held = rig.run(
       384, [(start, .on(60)), (start + 100, Event(.program, value: 5)), (start + 200, .on(72))])[0]
@@ -117,7 +117,7 @@ import Testing
     #expect(steps(held[280]) == 24)
     _ = rig.run(64, [(Int(rig.time), Event(.allSoundOff))])
     _ = rig.run(960)
-    // A node whose program is its own.
+    // A node with a program of its own ignores changes.
     rig.kernel.set(7, element: 0, to: 0, over: 0)
     #expect(height(4, [Event(.program, channel: 4, value: 5)]) == 16)
   }
@@ -127,14 +127,14 @@ import Testing
     let (rig, report) = try rig([
       BankWriter.Preset(
         bank: 0, program: 0, samples: one, loop: 0..<20000,
-        // A sustain of 6 dB after a decay of a second, 10 dB softer by half from each, a filter.
+        // Decay of one second, sustain at -6 dB, 5 dB of attenuation each from instrument and preset.
         instrument: [(17, -500), (48, 125), (36, 0), (37, 60), (16, 300)], preset: [(48, 125)])
     ])
     #expect(report.notUnderstood == [])
     let output = rig.run(9600, [(64, .on(60))])[0]
     let loud = 0.5 * powf(10, -10 / 20) * Float(BankWriter.fullLevel)
     #expect(abs(output[0] - loud) < 1e-4)
-    // 96 dB a second: 3 dB after 1500 frames, and no deeper than 6.
+    // 96 dB per second: 3 dB after 1500 frames, and no deeper than 6 dB.
     #expect(abs(20 * log10(output[1500] / loud) + 3) < 0.05)
     #expect(abs(20 * log10(output[6000] / loud) + 6) < 0.05)
   }
@@ -142,7 +142,7 @@ import Testing
   @Test func aBankThatIsRefusedClosesItsFileOnce() throws {
     let path = folder.write("d.sf2", Array(BankWriter.bytes([]).prefix(60)))
     let other = folder.write("other.txt", "other")
-    // Beside the refusals, whoever opens a file keeps it.
+    // While loads are refused, files opened by other threads stay open.
     let watch = DescriptorWatch(path: other)
     watch.start()
     for _ in 0..<20_000 { #expect(throws: LoadError.self) { try InstrumentLoader.load(path: path) } }
@@ -183,7 +183,7 @@ import Testing
   }
 }
 
-/// Opens and closes a file on a thread of its own, and counts how often somebody else closed it.
+/// Opens and closes a file on a thread of its own. Counts how often another thread closed it.
 private final class DescriptorWatch: @unchecked Sendable {
   private let path: String
   private let isWanted = Atomic(true)
@@ -218,7 +218,7 @@ private final class DescriptorWatch: @unchecked Sendable {
     }
   }
 
-  /// How many descriptors of this process lead to a file.
+  /// Number of this process's descriptors for a file.
   static func open(to path: String) -> Int {
     (0..<4096).count { number in
       var target = [CChar](repeating: 0, count: 4096)

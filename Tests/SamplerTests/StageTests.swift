@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sampler
 
-/// Noise, fewer bits, fewer frames and drive, before a voice's filters; and the pink filter.
+/// Noise, bit reduction, decimation and drive before a voice's filters; and the pink-noise filter.
 @Suite struct VoiceStages {
   let folder = Folder()
 
@@ -23,10 +23,10 @@ import Testing
 
   @Test func fewerBitsAreSteps() throws {
     let output = try output("sample=sine.wav bitred=95")[0]
-    // Levels of 1/4.5.
+    // Steps of 1/4.5.
     let values = Set(output[500..<2000].map { ($0 * 4.5 * 1000).rounded() / 1000 })
     #expect(values == [-2, -1, 0, 1, 2])
-    // As a controller has it: from 0, where nothing is changed.
+    // By a controller, from 0 (no change) on.
     let moved = try self.output(
       "sample=sine.wav bitred_oncc1=95", [(0, .on(60)), (9600, .control(1, 127))])[0]
     #expect(Set(moved[500..<9000]).count > 40)
@@ -42,13 +42,13 @@ import Testing
   }
 
   @Test func noiseIsAddedAsLoudAsItsLevelSays() throws {
-    // Of noise -1...1.
+    // RMS of uniform noise in -1...1.
     let whole = (1.0 / 3).squareRoot()
     for (level, expected) in [(0.0, 1.0), (-12, 0.251_189), (-96, 0)] {
       let output = try output("sample=*silence noise_level=\(level)")[0]
       #expect(abs(power(output[1000...]) - whole * expected) < 0.01)
     }
-    // One noise for both sides, or two.
+    // One noise for both sides, or one per side.
     let one = try output("sample=*silence noise_level=0")
     #expect(one[0] == one[1])
     let two = try output("sample=*silence noise_level=0 noise_stereo=on")
@@ -56,7 +56,7 @@ import Testing
     #expect(
       abs(power(zip(two[0], two[1]).map { $0 - $1 }[1000...]) / power(one[0][1000...]) - 2.0.squareRoot())
         < 0.04)
-    // A controller brings it in from nothing.
+    // A controller fades it in from silence.
     let moved = try output(
       "sample=*silence noise_level_oncc1=96", [(0, .on(60)), (10000, .control(1, 127))])[0]
     #expect(power(moved[..<9900]) == 0 && abs(power(moved[15000...]) - whole) < 0.02)
@@ -97,7 +97,7 @@ import Testing
     #expect(halves.min()! < 10 && halves.max()! > 40)
   }
 
-  /// Chance, holding and filters move with the voice's own frames.
+  /// Noise, decimation and filters advance with the voice's own frames.
   @Test func theSplitIntoBlocksChangesNothing() throws {
     let opcodes =
       "<region> sample=sine.wav bitred_oncc1=60 decim=30 noise_level=-20 noise_tone=50 noise_stereo=on drive=20 lfo1_freq=7 "
@@ -138,7 +138,7 @@ import Testing
       let expected = middle - octave * 10 * log10(2)
       #expect(abs(decibels(632.455 * exp2(octave)) - expected) < 0.7, "octave \(octave)")
     }
-    // Nothing grows.
+    // No gain at low frequencies.
     #expect(decibels(5) < 0.01)
   }
 }

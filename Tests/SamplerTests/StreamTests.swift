@@ -10,14 +10,14 @@ import Testing
   /// A little more than six chunks.
   static let frames = 100_000
 
-  /// Everything streams, and offline readers wait.
+  /// Streams every file, and offline readers wait.
   static var small: LoadOptions {
     var options = LoadOptions()
     (options.largestSample, options.smallestStream, options.waits) = (0, 0, true)
     return options
   }
 
-  /// The same events on a file that is whole in memory and on one that streams.
+  /// Plays the same events on a file in memory and on a streamed one.
   func players(
     _ planes: [[Float]], rate: UInt32 = 48000, values: [Int: Float] = [:], _ events: [(Int, Event)],
     frames: Int = 48000
@@ -31,7 +31,7 @@ import Testing
     return (results[0], results[1])
   }
 
-  /// What is read ahead is the file: forwards, backwards, fast, round its loop, after jumps.
+  /// Streamed playback equals the file: forwards, backwards, fast, through its loop, after jumps.
   @Test(
     arguments: [[3: 1], [3: -1], [3: 3.7], [3: -0.31], [1: 1, 3: 4], [1: 1, 3: -2.3]] as [[Int: Float]])
   func aStreamedFileIsTheFile(_ values: [Int: Float]) throws {
@@ -47,8 +47,8 @@ import Testing
     #expect(whole[0].contains { $0 != 0 })
   }
 
-  /// A file at another rate is converted piece by piece: what a piece is does not depend on which was wanted
-  /// before it, and it differs from the whole conversion by less than 24 bits can say.
+  /// A file at another rate is converted in pieces. A piece does not depend on the order of requests, and
+  /// differs from the whole conversion by less than 24-bit resolution.
   @Test(arguments: [44100, 96000, 8000, 44101] as [UInt32]) func piecesOfAConversionFit(_ rate: UInt32) throws
   {
     let count = Int(rate) * 2
@@ -60,7 +60,7 @@ import Testing
     #expect(Array(later[0][1000...]) == Array(streamed[0][49_000..<68_000]))
   }
 
-  /// Voices on a sample that streams are bit for bit those on one in memory: other pitches, loops, offsets, a
+  /// Voices on a streamed sample equal those on one in memory, bit for bit: other pitches, loops, offsets, a
   /// bend, all three interpolations.
   @Test(arguments: [0, 1, 2] as [Float]) func streamedVoicesAreTheVoices(_ quality: Float) throws {
     let samples = noise(Self.frames)
@@ -87,7 +87,7 @@ import Testing
     #expect(results[0].0 == results[1].0)
   }
 
-  /// A long sample of a bank, of 16 and of 24 bits.
+  /// A long sample of a bank, in 16 and in 24 bits.
   @Test(arguments: [false, true]) func banksStream(isLong: Bool) throws {
     var preset = BankWriter.Preset(
       bank: 0, program: 0, samples: noise(60_000).map { $0 * 0.9 }, loop: 20_000..<59_000,
@@ -102,14 +102,14 @@ import Testing
     #expect(results[0] == results[1])
   }
 
-  /// The stream as a reader offline sees it.
+  /// The stream as seen by an offline reader.
   private func waiting(_ table: StreamTable) -> StreamTable {
     StreamTable(
       frames: table.frames, chunks: table.chunks, presence: table.presence, wishes: table.wishes,
       bell: table.bell, waits: true)
   }
 
-  /// Live, what is not there in time is silence and is counted; the sound comes back by itself.
+  /// Live, missing chunks are silence and counted as underruns; the sound resumes by itself.
   @Test func anUnderrunIsSilenceAndACount() throws {
     let samples = noise(Self.frames)
     let path = folder.wav("p.wav", [samples])
@@ -120,14 +120,14 @@ import Testing
     let patient = waiting(try #require(image.pointee.stream).pointee)
     let rig = Rig<Player>(Player.description, values: [1: 1])
     rig.use(resource)
-    // Far beyond the head.
+    // Far beyond the preloaded head.
     var position = 90_000
     var silent = 0
     var wasSilent = true
     _ = rig.run(64, [(0, Event(.play, time: Double(position) / 48000))])
     position += 64
     for _ in 0..<3000 {
-      // After the fade in, each block is the file or nothing.
+      // After the fade-in, each block is the file or silence.
       let block = rig.run(64)[0]
       let file = (0..<64).map { samples[(position + $0) % Self.frames] }
       position = (position + 64) % Self.frames
@@ -141,7 +141,7 @@ import Testing
     #expect(resource.underruns <= 3000)
   }
 
-  /// Live, a note that begins where nothing was read ahead comes late, with its attack, and is counted.
+  /// Live, a note that starts in a part not yet read begins late, with its attack, and is counted.
   @Test func aNoteThatBeginsBeyondTheHeadComesLateAndWhole() throws {
     let samples = noise(Self.frames)
     folder.wav("a.wav", [samples])
@@ -162,7 +162,7 @@ import Testing
     }
     #expect(block == Array(samples[90_000..<90_064]))
     #expect(resource.underruns > 0 || !isLate)
-    // One that is over before it could begin is not heard at all.
+    // A note that ends before it could begin is silent.
     let (again, _) = try InstrumentLoader.load(path: path, options: options)
     rig.use(again)
     let start = Int(rig.time) + 640
@@ -171,7 +171,7 @@ import Testing
     #expect(late.allSatisfy { $0 == 0 } == (rig.kernel.voices == 0))
   }
 
-  /// A loop that begins needs its last frames for the curve through its first: they are there.
+  /// At its first pass, a loop needs its last frames for the interpolation at its start: they are loaded.
   @Test(arguments: [1, 0.5] as [Float]) func aLoopBeginsWithoutAnUnderrun(rate: Float) throws {
     let path = folder.wav("p.wav", [noise(Self.frames)])
     var options = Self.small
@@ -184,7 +184,7 @@ import Testing
     #expect(resource.underruns == 0)
   }
 
-  /// What no one plays any more leaves memory, but for the heads; what is played stays.
+  /// Unused chunks leave memory, except for the heads; chunks in use stay.
   @Test func unusedChunksLeave() throws {
     final class Counter: FrameSource {
       var reads = 0
@@ -209,7 +209,7 @@ import Testing
     stream.fulfil(stream.urgency)
     #expect(has(5 * size) && plane[5 * size + 7] == Float(5 * size + 7))
     #expect(stream.urgency == StreamTable.Wish.none)
-    // Ahead of it, in the way it plays.
+    // Chunks ahead, in the direction of playback.
     stream.table.pointee.expect(7 * size, pace: -1)
     #expect(stream.urgency == StreamTable.Wish.next)
     while stream.urgency > 0 { stream.fulfil(stream.urgency) }
@@ -223,7 +223,7 @@ import Testing
     #expect(!has(7 * size))
     #expect(stream.bytes < full)
     #expect(plane[5 * size] == Float(5 * size))
-    // Where somebody stands, it stays until that one has gone.
+    // A chunk in use stays until its reader has left.
     stream.table.pointee.keep(8 * size, true)
     while stream.urgency > 0 { stream.fulfil(stream.urgency) }
     for _ in 0..<20 { stream.age() }
@@ -234,7 +234,7 @@ import Testing
     #expect(!has(8 * size) && !has(5 * size) && has(0))
   }
 
-  /// A file that is cut while it plays is silence from there on, and no crash.
+  /// A file truncated during playback is silent from there on, without a crash.
   @Test func aFileThatIsCutWhileItPlaysGoesSilent() throws {
     let path = folder.wav("p.wav", [noise(Self.frames)])
     let (resource, _) = try AudioFileLoader.load(path: path, rate: 48000, options: Self.small)
@@ -244,12 +244,12 @@ import Testing
     #expect(first.contains { $0 != 0 })
     truncate(path, 1000)
     let rest = rig.run(Self.frames)[0]
-    // Up to the last chunk, which is there for loops.
+    // Up to the last chunk, which is kept for loops.
     let lastChunk = (Self.frames - 1) / StreamTable.chunkFrames * StreamTable.chunkFrames - 1000
     #expect(rest[lastChunk - 8000..<lastChunk - 16].allSatisfy { $0 == 0 })
   }
 
-  /// A load that nobody wants any more ends with words.
+  /// A cancelled load ends with a message.
   @Test func aCancelledLoadEnds() throws {
     let path = folder.write(
       "a.sf2",

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Sampler
 
-/// Scales and key maps of the Scala archive's formats.
+/// Scales and key maps in the Scala formats.
 @Suite struct Tunings {
   let folder = Folder()
 
@@ -21,25 +21,25 @@ import Testing
 
   @Test func knownScalesHaveTheirPitches() throws {
     #expect(try tuning((1...12).map { "\($0 * 100).0" }).offsets == [Float](repeating: 0, count: 128))
-    // Nineteen steps an octave: C4 stays, nineteen keys above it is C5.
+    // 19 equal steps per octave: C4 is unchanged, and C5 is nineteen keys above it.
     let nineteen = try tuning((1...19).map { "\(Double($0) * 1200 / 19)" })
     #expect(abs(pitch(nineteen, 79) - 7200) < 0.01)
     #expect(abs(pitch(nineteen, 61) - 6000 - 1200 / 19) < 0.01)
     #expect(abs(pitch(nineteen, 59) - 6000 + 1200 / 19) < 0.01)
-    // Bohlen-Pierce: thirteen steps of a twelfth, as ratios.
+    // Bohlen-Pierce: thirteen steps in a twelfth, as ratios.
     let bohlen = try tuning([
       "27/25", "25/21", "9/7", "7/5", "75/49", "5/3", "9/5", "49/25", "15/7", "7/3", "63/25", "25/9", "3/1",
     ])
     #expect(abs(pitch(bohlen, 73) - 6000 - 1200 * log2(3)) < 0.01)
     #expect(abs(pitch(bohlen, 47) - 6000 + 1200 * log2(3)) < 0.01)
     #expect(abs(pitch(bohlen, 66) - 6000 - 1200 * log2(5.0 / 3)) < 0.01)
-    // Just intonation by whole numbers and comments behind them.
+    // Just intonation as ratios of integers, with trailing comments.
     let just = try tuning(["9/8 a tone", "5/4", "4/3", "3/2", "5/3", "15/8", "2 octave"])
     #expect(abs(pitch(just, 67) - 7200) < 0.01 && abs(pitch(just, 64) - 6000 - 1200 * log2(1.5)) < 0.01)
   }
 
   @Test func keyMapsChooseDegreesAndFrequency() throws {
-    // White keys have seven degrees, black ones none; A4 has 432 Hz.
+    // White keys have seven degrees, black keys none; A4 is 432 Hz.
     let seven = ["9/8", "5/4", "4/3", "3/2", "5/3", "15/8", "2/1"]
     let map = "! map\n12\n0\n127\n60\n69\n432.0\n7\n0\nx\n1\nx\n2\n3\nx\n4\nx\n5\nx\n6\n"
     let white = try tuning(seven, map)
@@ -47,11 +47,11 @@ import Testing
     #expect(abs(pitch(white, 72) - pitch(white, 60) - 1200) < 0.01)
     #expect(abs(pitch(white, 69) - pitch(white, 60) - 1200 * log2(5.0 / 3)) < 0.01)
     #expect(white.offsets[61].isNaN && white.offsets[70].isNaN)
-    // No pattern: only a frequency, and only for some keys.
+    // No key pattern: only a frequency, and only for some keys.
     let low = try tuning(nil, "0\n21\n108\n60\n69\n415.0\n12\n")
     #expect(abs(low.offsets[69] - Float(1200 * log2(415.0 / 440))) < 0.01)
     #expect(low.offsets[20] == 0 && abs(low.offsets[21] - low.offsets[69]) < 0.01)
-    // What the file leaves out does not sound.
+    // A key that the map leaves out is silent.
     #expect(try tuning(nil, "3\n0\n127\n60\n60\n261.6\n3\n0\n").offsets[61].isNaN)
   }
 
@@ -94,11 +94,11 @@ import Testing
       let marks = output.indices.dropFirst().filter { output[$0 - 1] < 0 && output[$0] >= 0 }
       return 48000 * Double(marks.count - 1) / Double(marks.last! - marks.first!)
     }
-    // The sample has 1 kHz at C4.
+    // The sample is 1 kHz at C4.
     let nineteen = try tuning((1...19).map { "\(Double($0) * 1200 / 19)" })
     #expect(abs(1200 * log2(hertz(rig(nineteen), 79) / 2000)) < 0.2)
     #expect(abs(1200 * log2(hertz(rig(nineteen), 70) / 1000) - 1200 * 10 / 19) < 0.2)
-    // Twelve equal steps are the same bits as none.
+    // Twelve equal steps render the same bits as no tuning.
     let twelve = try tuning((1...12).map { "\($0 * 100).0" })
     #expect(rig(twelve).run(4800, [(0, .on(67))]) == rig(nil).run(4800, [(0, .on(67))]))
     // A key without a degree is silent.
@@ -108,7 +108,7 @@ import Testing
   }
 }
 
-/// Degrees as large as numbers get.
+/// Degrees with extreme numbers.
 @Suite struct ExtremeTunings {
   @Test(arguments: [
     "-9223372036854775808", "9223372036854775807", "-9223372036854775807", "99999999999999999999",

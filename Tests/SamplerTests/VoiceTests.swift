@@ -25,7 +25,7 @@ import Testing
     let output = rig.run(9600, [(0, .on(60)), (1000, .off(60))])[0]
     let full = output[999]
     #expect(full > 0.3)
-    // A straight line in decibels: 9 nepers in 0.1 s.
+    // Linear in decibels: 9 nepers in 0.1 s.
     #expect(abs(output[1000 + 480] / full - exp(-0.9)) < 2e-3)
     #expect(abs(output[1000 + 2400] / full - exp(-4.5)) < 2e-3)
     #expect(output[5800...].allSatisfy { $0 == 0 })
@@ -60,7 +60,7 @@ import Testing
     #expect(rig.kernel.voices == 0)
   }
 
-  /// One MIDI channel's panic button is not another player's.
+  /// Controllers 120, 123 and 126, which end all notes, end those of their own MIDI channel only.
   @Test(arguments: [120, 123, 126] as [UInt8]) func aChannelsNotesEndAlone(_ control: UInt8) throws {
     let (rig, _) = try rig(looped)
     _ = rig.run(
@@ -72,7 +72,7 @@ import Testing
         (100, Event(.control, channel: 3, key: control, value: 0)),
       ])
     #expect(rig.kernel.voices == 1)
-    // Nothing of the other channel is held any more, and the first still hears its note off.
+    // The other channel has no held notes left, and the first still receives its note-off.
     _ = rig.run(9600, [(Int(rig.time), Event(.noteOn, channel: 3, key: 65, value: 100))])
     _ = rig.run(
       9600, [(Int(rig.time), Event(.noteOff, channel: 3, key: 65, value: 0)), (9600 * 2, .off(60))])
@@ -81,11 +81,11 @@ import Testing
 
   @Test func ofHeldVoicesTheQuietestIsStolen() throws {
     let sfz = looped.replacing("amp_veltrack=0", with: "amp_veltrack=100")
-    // The quiet one is neither the oldest nor the latest.
+    // The quiet one is neither the oldest nor the newest.
     let output = try rig(sfz, values: [3: 3]).0.run(
       4800, [(0, .on(60, 110)), (10, .on(62, 20)), (20, .on(64, 90)), (30, .on(65, 120))])[0]
     let others = try rig(sfz).0.run(4800, [(0, .on(60, 110)), (20, .on(64, 90)), (30, .on(65, 120))])[0]
-    // Once the stolen one has faded.
+    // After the stolen voice has faded.
     let difference = (300..<4800).map { abs(output[$0] - others[$0]) }.max() ?? 1
     #expect(difference < 1e-6)
   }
@@ -95,7 +95,7 @@ import Testing
     let output = try rig(sfz, values: [3: 2]).0.run(
       4800, [(0, .on(60, 20)), (10, .on(62, 127)), (20, .off(62)), (30, .on(64, 100))])[0]
     let others = try rig(sfz).0.run(4800, [(0, .on(60, 20)), (30, .on(64, 100))])[0]
-    // Once the stolen one has faded.
+    // After the stolen voice has faded.
     let difference = (300..<4800).map { abs(output[$0] - others[$0]) }.max() ?? 1
     #expect(difference < 1e-6)
   }
@@ -108,7 +108,7 @@ import Testing
     #expect(resource.header.pointee.uses == 3)
     var steps: Float = 0
     for index in 2881..<4000 { steps = max(steps, abs(output[index] - output[index - 1])) }
-    // Two voices and the new one, each of at most 2 pi / 480 * 0.354 a frame, and the fade.
+    // Slopes of two voices and the new one, each at most 2 pi / 480 * 0.354 per frame, and of the fade.
     #expect(steps < 3 * 0.0047 + 0.006)
     _ = rig.run(9600, [(Int(rig.time), .off(60)), (Int(rig.time) + 1, .off(62))])
     #expect(rig.kernel.voices == 1)
@@ -117,7 +117,7 @@ import Testing
   @Test func aReleasedVoiceIsStolenBeforeAHeldOne() throws {
     let (rig, _) = try rig(looped.replacing("0.05", with: "5"), values: [3: 2])
     _ = rig.run(640, [(0, .on(60)), (10, .on(62)), (20, .off(62)), (30, .on(64))])
-    // 60 and 64 are left: their note offs empty the house but for releases.
+    // 60 and 64 are left: after their note-offs only releases remain.
     _ = rig.run(6400, [(640, Event(.allSoundOff))])
     #expect(rig.kernel.voices == 0)
     let (other, _) = try self.rig(looped.replacing("0.05", with: "5"), values: [3: 2])
@@ -147,7 +147,7 @@ import Testing
     let (rig, _) = try rig("<region> sample=sine.wav loop_mode=loop_continuous")
     let output = rig.run(24000, [(0, Event(.bend, value: 1)), (0, .on(60))])[0]
     let crossings = (1..<24000).count { (index: Int) -> Bool in output[index - 1] < 0 && output[index] >= 0 }
-    // 100 Hz two semitones up is 112.25 Hz: 56 turns in half a second.
+    // 100 Hz two semitones up is 112.25 Hz: 56 cycles in half a second.
     #expect((55...56).contains(crossings))
   }
 
@@ -182,7 +182,7 @@ import Testing
     _ = player.run(64, [(0, .on(60))])
     rig.use(file)
     player.kernel.release()
-    // Another one goes on playing it.
+    // Another voice still plays it.
     #expect(file.header.pointee.isUsed)
   }
 

@@ -4,11 +4,11 @@ import Testing
 
 @testable import Sampler
 
-/// Waves that an instrument asks for by name instead of a file.
+/// Generated waves, which an instrument names instead of a file.
 @Suite struct GeneratedWaves {
   let folder = Folder()
 
-  /// Harmonics as the waves' Fourier series have them, and nothing else: none that folds back.
+  /// Harmonics of the waves' Fourier series, and no aliases.
   @Test(arguments: ["saw", "square", "triangle", "tri"]) func generatedWavesHaveTheirHarmonics(_ wave: String)
     throws
   {
@@ -19,12 +19,12 @@ import Testing
     for key in [UInt8(33), 69, 93, 105] {
       let rig = Rig<Sampler>(Sampler.description)
       rig.use(resource)
-      // Every other note of the region, whatever its key: this one is the third.
+      // Round robin of two: the region plays the first and the third note, and this is the third.
       let output = rig.run(
         48000, [(0, .on(20)), (0, .off(20)), (1, .on(21)), (1, .off(21)), (4800, .on(key))])[0]
       let hertz = 440 * exp2((Double(key) - 69) / 12)
       var rest = (9600..<48000).map { Double(output[$0]) }
-      // A whole number of turns of the first.
+      // A whole number of cycles of the fundamental.
       rest.removeLast(rest.count - Int((Double(Int(0.8 * hertz)) / hertz * 48000).rounded()))
       for number in 1...max(1, Int(20_500 / hertz)) {
         let level =
@@ -43,7 +43,7 @@ import Testing
         for frame in rest.indices {
           rest[frame] -= x * cos(step * Double(frame)) + y * sin(step * Double(frame))
         }
-        // Up to 16 kHz they are all there.
+        // All harmonics up to 16 kHz are present.
         if hertz * Double(number) < 16_000 {
           #expect(abs((x * x + y * y).squareRoot() - level) < 4e-3, "key \(key), \(number)")
         }
@@ -58,7 +58,7 @@ import Testing
     let rig = Rig<Sampler>(Sampler.description)
     rig.use(try InstrumentLoader.load(path: path).resource)
     let output = rig.run(48000, [(0, .on(60))])[0].map(Double.init)
-    // Of uniform numbers -1...1: a third of the power of a square, no mean, no likeness of neighbours.
+    // Uniform noise in -1...1: a third of a square wave's power, zero mean, uncorrelated neighbours.
     func mean(_ values: [Double]) -> Double { values.reduce(0, +) / Double(values.count) }
     let squares: [Double] = output.map { $0 * $0 }
     let neighbours: [Double] = zip(output, output.dropFirst()).map { $0 * $1 }

@@ -4,11 +4,11 @@ import Testing
 
 @testable import Sampler
 
-/// MPE: what is said on a member channel is for its note alone.
+/// MPE: messages on a member channel apply to its note only.
 @Suite struct MpeZones {
   let folder = Folder()
 
-  /// A sine at 1 kHz; `zones`: 1 lower, 2 upper.
+  /// A 1 kHz sine; `zones`: 1 lower, 2 upper.
   func rig(_ opcodes: String = "", zones: Float) throws -> Rig<Sampler> {
     folder.wav("sine.wav", [sine(4800, period: 48)])
     let (resource, _) = try InstrumentLoader.load(
@@ -26,7 +26,7 @@ import Testing
     return 1200 * log2(48 * Double(marks.count - 1) / Double(marks.last! - marks.first!))
   }
 
-  /// Cents above the sine's own, once what is played has settled.
+  /// Cents above the sine's own pitch, once settled.
   func pitch(zones: Float, _ events: (Int, Event)...) throws -> Double {
     let rig = try rig(zones: zones)
     _ = rig.run(64, events)
@@ -45,7 +45,7 @@ import Testing
   @Test func aMembersBendIsForItsNoteAndReachesFourOctaves() throws {
     #expect(try abs(pitch(zones: 1, on(3), bend(3, 0.25)) - 1200) < 3)
     #expect(try abs(pitch(zones: 1, on(3), bend(4, 0.25))) < 1)
-    // The master's bend comes on top, with a range of its own.
+    // The master channel's bend is added, with its own range.
     #expect(try abs(pitch(zones: 1, on(3), bend(3, 0.25), bend(0, 1)) - 1400) < 3)
     #expect(try abs(pitch(zones: 2, on(14), bend(14, -0.25), bend(15, 1)) + 1000) < 3)
     #expect(try abs(pitch(zones: 0, on(3), bend(3, 1), bend(0, 1)) - 200) < 1)
@@ -55,7 +55,7 @@ import Testing
     func control(_ channel: UInt8, _ number: UInt8, _ value: Float) -> (Int, Event) {
       (0, Event(.control, channel: channel, key: number, value: value))
     }
-    // The range of one member is that of all.
+    // A range set on one member applies to all members.
     let ranged = try pitch(
       zones: 1, control(1, 101, 0), control(1, 100, 0), control(1, 6, 24), on(3), bend(3, 0.5))
     #expect(abs(ranged - 1200) < 3)
@@ -63,7 +63,7 @@ import Testing
     let small = try pitch(
       zones: 1, control(0, 101, 0), control(0, 100, 6), control(0, 6, 2), on(3), bend(3, 1))
     #expect(abs(small - 200) < 1)
-    // Two zones: what the upper takes, the lower gives.
+    // Two zones: the upper takes members from the lower.
     var zones = Zones(1)
     zones.configure(master: 15, members: 5)
     #expect(zones.lower == 9 && zones.upper == 5)
@@ -88,7 +88,7 @@ import Testing
     #expect(try level(Event(.pressure, channel: 2, value: 127), note: 5) == 0)
     #expect(try level(Event(.control, channel: 0, key: 12, value: 127), note: 5) == -20)
     #expect(try level(Event(.pressure, channel: 0, value: 127), note: 5) == -20)
-    // The master's pedal holds notes of members, and lets them go.
+    // The master channel's pedal holds and releases notes of members.
     let held = try rig("ampeg_release=0.01", zones: 1)
     _ = held.run(
       4800,

@@ -98,13 +98,13 @@ import Testing
 
   @Test func wideCharactersKeepTheColumns() {
     expectDrawn(8, 1, "日本x\n") { $0.put("日本x", at: .zero) }
-    // Over the right half, over the left half: the other half becomes a space.
+    // Overwriting one half of a wide character turns the other half into a space.
     expectDrawn(8, 1, " ab\n") { canvas in
       canvas.put("日本", at: .zero)
       canvas.put("a", at: Point(1, 0))
       canvas.put("b", at: Point(2, 0))
     }
-    // Cut by the edge, on either side.
+    // Cut off at either edge.
     expectDrawn(3, 1, "日\n") { $0.put("日本", at: .zero) }
     expectDrawn(4, 1, " 本\n") { $0.put("日本", at: Point(-1, 0)) }
     var canvas = Canvas(columns: 6, rows: 1)
@@ -171,7 +171,7 @@ import Testing
         case 4: canvas.draw(in: rect, scrolled: point()) { $0.box($0.bounds) }
         default: canvas.restyle(rect) { $0.attributes.insert(.reverse) }
         }
-        // A left half always has its right half, and the other way round.
+        // A wide character always has both halves.
         for row in 0..<canvas.rows {
           let cells = canvas.cells[row * canvas.columns..<(row + 1) * canvas.columns]
           let widths = cells.map(\.width)
@@ -201,7 +201,7 @@ import Testing
         #expect(character == " ")
         continue
       }
-      // Where Unicode lacks the mix, the arms are the same but double ones are heavy.
+      // Where Unicode lacks the mixed character, the arms are the same, but double ones are drawn heavy.
       let said = Arms(character)
       #expect(said?.count == arms.count, "\(arms) \(character)")
       let hasDouble = [arms.up, arms.right, arms.down, arms.left].contains(.double)

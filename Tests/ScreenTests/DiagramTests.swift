@@ -8,7 +8,7 @@ import Testing
     DiagramNode(name, size: Size(columns: 9, rows: rows), inputs: inputs, outputs: outputs, place: place)
   }
 
-  /// `a -> b`, one a line; ports by number: `a.1 -> b.0`.
+  /// One cable `a -> b` per line; ports by number: `a.1 -> b.0`.
   private func cables(_ text: String) -> [DiagramCable] {
     text.split(separator: "\n").map { line in
       let ends = line.split(separator: " ").filter { $0 != "->" }.map { $0.split(separator: ".") }
@@ -223,7 +223,7 @@ import Testing
     #expect(diagram.neighbor(of: "a", .left) == nil && diagram.neighbor(of: "b", .up) == nil)
   }
 
-  // MARK: Promises
+  // MARK: Properties
 
   private func random(
     _ count: Int, edges: Int, feedback: Int, span: Int = .max, _ random: inout SeededGenerator
@@ -266,7 +266,7 @@ import Testing
         for column in frame.column..<frame.right { inside.insert(Point(column, row)) }
       }
     }
-    // Per cell the cables through it, and whether they go up or down there.
+    // For each cell, the cables through it, and whether they run horizontally or vertically there.
     var crossed: [Point: [(cable: Int, across: Bool, upright: Bool)]] = [:]
     for (index, route) in diagram.routes.enumerated() {
       guard let from = diagram.frames[cables[index].source],
@@ -305,7 +305,7 @@ import Testing
     for (point, members) in crossed where members.count > 1 {
       for (index, a) in members.enumerated() {
         for b in members[..<index] where !isRelated(a.cable, b.cable) {
-          // Through a merge both may be related to a third.
+          // Through a merge both may be related to a third cable.
           let isJoined = members.contains { isRelated($0.cable, a.cable) && isRelated($0.cable, b.cable) }
           let isCrossing = a.across != a.upright && b.across != b.upright && a.across != b.across
           #expect(
@@ -334,8 +334,8 @@ import Testing
     check(Diagram(nodes: nodes, cables: cables), nodes, cables, "200 nodes")
   }
 
-  /// After adding or removing a node those that stay in a column keep their order, as long as the user
-  /// sees the diagram that came before.
+  /// After a node is added or removed, the nodes that stay in a column keep their order, since the user sees
+  /// the previous diagram.
   @Test func aChangeKeepsWhatStays() {
     let nodes = ["keys", "piano", "a", "b", "c", "main", "out"].map { box($0) }
     let graph = cables(
@@ -356,7 +356,7 @@ import Testing
   }
 
   @Test func ordersLeaveNoNeedlessCrossing() {
-    // Drawn in the order given, every pair would cross.
+    // Drawn in the order given, every pair of cables would cross.
     let names = ["a", "b", "c", "d", "e"]
     let nodes = names.map { box($0) } + names.reversed().map { box($0.uppercased()) }
     let diagram = Diagram(nodes: nodes, cables: names.map { DiagramCable($0, to: $0.uppercased()) })

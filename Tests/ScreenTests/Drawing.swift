@@ -1,7 +1,7 @@
 import Screen
 import Testing
 
-/// Checks what drawing on a fresh canvas shows, as plain text.
+/// Compares a drawing on a fresh canvas, as plain text.
 func expectDrawn(
   _ columns: Int, _ rows: Int, _ expected: String, at location: SourceLocation = #_sourceLocation,
   _ draw: (inout Canvas) -> Void

@@ -3,7 +3,7 @@ import Terminal
 import Testing
 
 @Suite struct InputParserTests {
-  /// What bytes mean if nothing follows them, in words.
+  /// Meaning of bytes that nothing follows, as words.
   private func meaning(_ bytes: [UInt8]) -> String {
     var parser = InputParser()
     let items = parser.feed(bytes) + parser.flush()
@@ -88,7 +88,7 @@ import Testing
 
   @Test func releasesHaveThePlaceOfTheirPress() {
     var parser = InputParser()
-    // z down, shift down, z up: the release says shift, the place is the same.
+    // z down, shift down, z up: the release reports shift, at the same key position.
     let items = parser.feed(Array("\u{1B}[122;1;122u\u{1B}[122:90;2:3u\u{1B}[1103::122;1:3u".utf8))
     let places = items.map { item -> Character? in
       if case .event(.key(let stroke)) = item { stroke.place } else { nil }
@@ -110,7 +110,7 @@ import Testing
   }
 
   @Test(arguments: [
-    // Answers that nobody asked for, and noise.
+    // Unrequested answers, and noise.
     ("\u{1B}]11;rgb:0000/0000/0000\u{7}a", "a"), ("\u{1B}]11;x\u{1B}\\a", "a"),
     ("\u{1B}P1$r0m\u{1B}\\a", "a"),
     ("\u{1B}_Gi=1;OK\u{1B}\\a", "a"), ("\u{1B}[12;34R", ""), ("\u{1B}[99~a", "a"),
@@ -161,7 +161,7 @@ import Testing
     #expect(total == 2_500_000)
   }
 
-  /// Wherever a stream of keys is cut, the same keys come out.
+  /// A key stream cut at any byte yields the same keys.
   @Test func anyCutGivesTheSame() {
     let stream = Array(
       ("aé日😀\u{1B}[A\u{1B}[1;5C\u{1B}OP\u{1B}[97;1:3u\u{1B}[<0;10;10M\u{1B}[<0;10;10m\u{1B}[M !!\u{1B}[200~x\u{1B}[20"
@@ -179,7 +179,7 @@ import Testing
     }
   }
 
-  /// Random bytes, and sequences with random changes, in random pieces: nothing crashes, nothing stays.
+  /// Random bytes, and sequences with random changes, in random pieces: no crash, and nothing stays pending.
   @Test func anyBytesAreLegal() {
     let seeds = [
       "\u{1B}[97:65:97;2:1;65u", "\u{1B}[<32;10;10M", "\u{1B}[200~paste\u{1B}[201~", "\u{1B}[?2026;1$y",
@@ -212,7 +212,7 @@ import Testing
         }
       }
       _ = parser.flush(endingPaste: true)
-      // Whatever came before, keys typed now are keys.
+      // Keys typed afterwards are read as keys.
       let items = parser.feed(Array("ok".utf8))
       #expect(items.map(words) == ["o", "k"], "seed \(seed)")
     }

@@ -2,7 +2,7 @@ import Screen
 import Testing
 
 @Suite struct LineEditorTests {
-  /// Types keys by name, with spaces between; `|` in the result is the cursor.
+  /// Types keys by name, separated by spaces; `|` in the result is the cursor.
   private func edited(_ start: String, _ keys: String, history: [String] = []) -> String {
     var editor = LineEditor(start, history: history)
     for name in keys.split(separator: " ") {
@@ -42,10 +42,10 @@ import Testing
     #expect(edited("", "up up up up", history: history) == "connect a -> b|")
     #expect(edited("", "up up down", history: history) == "connect c -> d|")
     #expect(edited("", "up down", history: history) == "|")
-    // What is typed already is what it must begin with, and comes back below the newest.
+    // The typed text is the prefix to search for, and returns below the newest entry.
     #expect(edited("con", "up up", history: history) == "connect a -> b|")
     #expect(edited("con", "up up down down", history: history) == "con|")
-    // An old line that is changed is the line being typed.
+    // A changed history line becomes the line being typed.
     #expect(edited("", "up backspace down", history: history) == "connect c -> |")
   }
 

@@ -2,9 +2,9 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A terminal whose other side is the test: it keeps what is written to it and answers questions.
+/// A terminal played by the test: it keeps all output, and answers queries.
 final class PseudoTerminal: Sendable {
-  /// What stands for the terminal in another process.
+  /// Path of the terminal for another process.
   let path: String
   private let master: Int32
   private let slave: Int32
@@ -12,9 +12,9 @@ final class PseudoTerminal: Sendable {
   private let isRead = Atomic(false)
   private let written = Mutex<[UInt8]>([])
 
-  /// `answers` are sent for each question: when the first of a pair is written, the second comes back.
+  /// `answers`: pairs of a query and the answer sent back.
   init?(answers: [(String, String)]) {
-    // Glibc's own functions for this are hidden from Swift by its feature macros.
+    // Swift does not see glibc's own functions for this, because of feature macros.
     master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
     var locked: Int32 = 0
     var number: Int32 = 0
@@ -31,15 +31,15 @@ final class PseudoTerminal: Sendable {
     Thread.detachNewThread { [self] in pump(answers) }
   }
 
-  /// Ends the reading; what was written until now.
+  /// Ends the reading, and returns all output so far.
   func finish() -> String {
     close(stop.write)
-    // The reader empties the terminal before it notices.
+    // The reader empties the terminal before it sees the end.
     while !isRead.load(ordering: .acquiring) { sched_yield() }
     return written.withLock { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// The local modes that line input depends on.
+  /// Terminal modes: input, output and local flags.
   var modes: [tcflag_t] {
     var settings = termios()
     tcgetattr(slave, &settings)

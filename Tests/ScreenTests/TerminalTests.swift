@@ -3,15 +3,15 @@ import Screen
 import Terminal
 import Testing
 
-/// The whole terminal in a process of its own, on a terminal that the test plays.
+/// The whole terminal layer in a process of its own, on a terminal played by the test.
 @Suite(.serialized) struct TerminalTests {
   private static let question = "\u{1B}[c"
-  /// What a terminal with the kitty keyboard protocol and synchronized output answers, and what one
-  /// without them does.
+  /// Answers of a terminal with the kitty keyboard protocol and synchronised output, and of one without.
   private static let able = "\u{1B}[?0u\u{1B}[?2026;2$y\u{1B}[?62c"
   private static let plain = "\u{1B}[?2026;0$y\u{1B}[?1;2c"
 
-  /// In the child: a signal to this thread, at once. Its main actor runs on a thread that blocks signals.
+  /// In the child: sends a signal to this thread at once. The main actor runs on a thread that blocks
+  /// signals.
   private static func send(_ signal: Int32) {
     var set = sigset_t()
     sigemptyset(&set)
@@ -20,7 +20,7 @@ import Testing
     raise(signal)
   }
 
-  /// In the child: takes the terminal over and waits until it has answered.
+  /// In the child: takes over the terminal, and waits for its answers.
   @MainActor private static func open(_ path: String, term: String = "xterm-256color") throws -> Terminal {
     let descriptor = Glibc.open(path, O_RDWR)
     dup2(descriptor, 0)
@@ -28,7 +28,7 @@ import Testing
     setenv("TERM", term, 1)
     setenv("SWIFT_BACKTRACE", "enable=no", 1)
     unsetenv("NO_COLOR")
-    // A test run in the background may have been told to ignore these.
+    // A test run in the background may have inherited ignored signals.
     for ending in [SIGINT, SIGQUIT, SIGHUP, SIGTERM] { signal(ending, SIG_DFL) }
     let terminal = try Terminal()
     while !terminal.capabilities.isAnswered { _ = terminal.poll(timeoutMilliseconds: -1) }
@@ -38,7 +38,7 @@ import Testing
     return terminal
   }
 
-  /// What every way out must have written, in this order, and nothing after it.
+  /// Sequences that every exit must write, in this order, as the last output.
   private func expectRestored(_ text: String, keyboard: Bool, at location: SourceLocation = #_sourceLocation)
   {
     let ending = text.components(separatedBy: "\u{18}").last ?? ""
@@ -219,7 +219,8 @@ import Testing
           let events = terminal.poll(timeoutMilliseconds: -1)
           precondition(events.contains(.resize(columns: columns, rows: rows)))
           precondition(terminal.columns == columns && terminal.rows == rows)
-          // Of the size, and of others: the view may have been drawn before the size was known.
+          // Canvases of the terminal's size and of other sizes: the view may have been drawn before a resize
+          // was known.
           for (width, height) in [(columns, rows), (80, 24), (0, 0), (columns + 1, rows + 1)] {
             var canvas = Canvas(columns: width, rows: height)
             canvas.box(canvas.bounds)

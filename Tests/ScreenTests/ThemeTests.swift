@@ -89,7 +89,7 @@ import Testing
     #expect(theme?[.hint] == Paint(Color(0x123456)))
   }
 
-  /// What must be told apart is told apart without colour, whichever theme is chosen.
+  /// In every theme, all distinctions are visible without colour.
   @Test(arguments: Theme.builtIn)
   func nothingIsSaidByColourAlone(_ theme: Theme) {
     func look(_ key: ThemeKey) -> Style.Attributes {
@@ -108,7 +108,7 @@ import Testing
     }
   }
 
-  /// Text can be read: contrast by WCAG 2.1, 4.5 for what is read, 3 for what recedes.
+  /// Legibility: contrast by WCAG 2.1, 4.5 for text and 3 for receding elements.
   @Test(arguments: [Theme.dark, Theme.light])
   func textCanBeRead(_ theme: Theme) throws {
     let receding: Set<ThemeKey> = [
@@ -141,7 +141,7 @@ import Testing
     #expect(paint.foreground == Theme.dark[.cable].foreground)
     #expect(paint.background == Theme.dark[.selection].background)
     #expect(paint.attributes.contains(.bold))
-    // Without colours the selected row is reversed, whatever stands on it.
+    // Without colours the selected row is in reverse video, whatever its content.
     let plain = Theme.dark.paint(for: Style(.cable, on: .selection), depth: .monochrome)
     #expect(plain.attributes.contains(.reverse))
   }

@@ -10,11 +10,11 @@ import Testing
 
 @testable import Session
 
-/// How long edits of large patches take; figures to read, nothing to fail. By hand:
-/// `SOSTENUTO_TIMING=1 make test`, or with `--filter EditTimings`.
+/// Edit times of large patches, printed for reading; nothing fails. By hand: `SOSTENUTO_TIMING=1 make test`,
+/// or with `--filter EditTimings`.
 @Suite(.enabled(if: ProcessInfo.processInfo.environment["SOSTENUTO_TIMING"] != nil), .serialized)
 @MainActor struct EditTimings {
-  /// Of this thread alone: other programs do not count.
+  /// CPU time of this thread, so that other programs do not count.
   static func time() -> Int64 {
     var time = timespec()
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)

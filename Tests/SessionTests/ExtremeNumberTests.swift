@@ -6,7 +6,7 @@ import Testing
 
 @testable import Session
 
-/// Every form of the language with numbers at the ends of types: refused, or done and undone, and rendered.
+/// Every form of the language with extreme numbers: refused, or performed, undone and rendered.
 @Suite("A number of any size ends no program") @MainActor struct ExtremeNumberTests {
   nonisolated static let numbers = [
     "0", "-0", "1", "-1", "3", "63", "64", "65", "127", "128", "255", "256", "4096", "32768", "65536",
@@ -101,7 +101,7 @@ import Testing
     ] {
       try session.perform(line)
     }
-    // Nothing before this is undone.
+    // Earlier edits are not undone.
     session.history = History()
     return session
   }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Session
 
-/// A journal that cannot be written, and one that can again.
+/// A journal that cannot be written, and recovers.
 @Suite struct FullDiskTests {
   @Test func aJournalThatFailedBeginsAnewWhenThereIsRoom() throws {
     let home = try Folder()
@@ -18,7 +18,7 @@ import Testing
     #expect(try first.ask("limit 10") == "done")
     #expect(try first.ask("do node b gain") == "unsafe")
     #expect(try first.ask("do node c gain") == "unsafe")
-    // Still held: nobody else may save meanwhile.
+    // The lock is still held: no other session may save meanwhile.
     let other = try Worker(stateFolder: home.path + "/state")
     #expect(try other.ask("open \(path)") == "locked")
     other.kill()

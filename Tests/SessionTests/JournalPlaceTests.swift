@@ -4,7 +4,7 @@ import Testing
 
 @testable import Session
 
-/// What lies where a journal belongs, and where journals lie that belong to a patch.
+/// Other files in a journal's place, and the journals that belong to a patch.
 @MainActor @Suite struct JournalPlaceTests {
   private static let edit = "node extra gain"
 
@@ -61,7 +61,7 @@ import Testing
   }
 
   @Test func theFirstRecordThatWasCutOffIsNoJournal() throws {
-    // Nothing in it was acknowledged.
+    // No edit in it was acknowledged.
     for cut in ["s", "sostenuto-journal", "sostenuto-journal 2", "sostenuto-journal 2\n| sosten"] {
       let folder = try Folder()
       let path = try folder.file("a.patch", JournalTests.patch)
@@ -106,7 +106,7 @@ import Testing
     let edited = canonical(try #require(session))
     session = nil
     try FileManager.default.moveItem(atPath: path, toPath: folder.path + "/b.patch")
-    // Another patch is not taken for it.
+    // The journal is not used for another patch.
     session = try open(folder.path + "/other.patch")
     #expect(session?.isModified == false)
     #expect(session?.takeNotices().contains { $0.contains("`a.patch` is not there") } == true)
@@ -115,7 +115,7 @@ import Testing
     #expect(canonical(try #require(session)) == edited)
     #expect(session?.takeNotices().contains { $0.contains("edits of `a.patch`") } == true)
     #expect(folder.names == [".b.patch.journal", "b.patch", "other.patch"])
-    // From now on they are this patch's.
+    // From now on the journals belong to this patch.
     session = nil
     let next = try open(folder.path + "/b.patch")
     #expect(canonical(next) == edited)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Session
 
-/// A session that is let go without `close` is as one that was killed: nothing more reaches the disk.
+/// A session released without `close` acts like a killed one: it writes nothing more to disk.
 @MainActor @Suite struct JournalTests {
   nonisolated static let patch = """
     sostenuto 1
@@ -68,7 +68,7 @@ import Testing
     #expect(canonical(next) == Self.patch)
     #expect(next.redo() != nil && next.redo() != nil)
     #expect(canonical(next) == edited)
-    // An edit that is not the newest any more is not taken back.
+    // Only the newest edit can be amended.
     let old = next.newestEdit
     try next.perform("set tone.freq 200Hz")
     try next.perform(step, amending: old)
@@ -131,7 +131,7 @@ import Testing
     #expect(notices.count == 1 && notices[0].hasPrefix("recovered 2 unsaved edits"), "\(notices)")
     while session?.undo() != nil {}
     #expect(canonical(try #require(session)) == before)
-    // What is saved is what later edits start from.
+    // Later edits are based on the saved document.
     try session?.perform("node a gain")
     try session?.save()
     try session?.perform("node b gain")
@@ -171,7 +171,7 @@ import Testing
     #expect(next.takeNotices().contains { $0.contains("changed by others") })
     #expect(throws: FileError.self) { try next.save() }
     #expect(try text(path) == foreign)
-    // A second time changes nothing: it is to be said what shall become of the other version.
+    // A second attempt changes nothing: the user must decide about the other version.
     #expect(throws: FileError.self) { try next.save() }
     try next.save(despite: [.changed])
     #expect(try text(path) == edited)

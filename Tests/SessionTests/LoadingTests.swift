@@ -7,8 +7,7 @@ import Testing
 
 @testable import Session
 
-/// What becomes of a load that something comes between: the old instrument is heard until the new one is
-/// whole, and nobody waits.
+/// Interrupted loads: the old instrument sounds until the new one is complete, and nothing waits.
 @Suite(.serialized) @MainActor struct LoadingTests {
   let folder: Folder
   let session: Session
@@ -23,14 +22,14 @@ import Testing
     waitForLoads()
   }
 
-  /// Until all that was begun has been read, and taken up.
+  /// Waits until all loads have finished and are in use.
   private func waitForLoads() {
     session.library.queue.sync {}
     look()
     #expect(session.isLoaded)
   }
 
-  /// A block is made, and what there is to see is taken up.
+  /// Renders one block, and collects its results.
   private func look() {
     session.tick()
     try? session.renderOneBlock()
@@ -39,7 +38,7 @@ import Testing
 
   private var piano: NodeReport? { session.report.nodes.first { $0.name == "piano" } }
 
-  /// Reading `slow.wav` takes until this is opened.
+  /// Reading `slow.wav` blocks until the gate is opened.
   private final class Gate: Sendable {
     private let arrival = DispatchSemaphore(value: 0)
     private let opening = DispatchSemaphore(value: 0)
@@ -49,11 +48,11 @@ import Testing
       opening.signal()
     }
     func open() { opening.signal() }
-    /// Until somebody stands before it.
+    /// Waits until a reader has arrived at the gate.
     func meet() { arrival.wait() }
   }
 
-  /// Has the session read a file that takes long; it is being read.
+  /// Starts a load of a slow file, and waits until it is being read.
   private func beginSlow() throws -> Gate {
     let gate = Gate()
     session.library.reader = { wish, options in
@@ -61,7 +60,7 @@ import Testing
       return FileLibrary.read(wish, options)
     }
     try session.perform("set piano.instrument \(folder.path)/slow.wav")
-    // One that is overtaken before its turn comes is not read at all.
+    // A load that is superseded before its turn is not read at all.
     gate.meet()
     return gate
   }
@@ -79,7 +78,7 @@ import Testing
     session.close()
   }
 
-  /// Sixteen instruments of 90 MB come and go: what stays for undo is bounded, and is there for it.
+  /// Sixteen instruments of 90 MB come and go: memory kept for undo is limited, and undo uses it.
   @Test func filesOfRemovedNodesStayForUndoAsFarAsTheLimitAndNoFurther() throws {
     var options = SessionOptions()
     options.isOffline = true
@@ -97,7 +96,7 @@ import Testing
       #expect(session.report.nodes.first { $0.name == "s\(number)" }?.file == "i\(number).sfz")
       try session.perform("remove s\(number)")
       if number % 3 == 0 {
-        // In mid-fade, and back.
+        // During the fade, and back.
         session.undo()
         try session.render(RenderRequest(seconds: 0.005))
         session.redo()
@@ -106,7 +105,7 @@ import Testing
       #expect(living.bytes <= FileLibrary.mostSpare, "after \(number)")
     }
     #expect(living.bytes > FileLibrary.mostSpare - (90 << 20), "as much as there is room for")
-    // The newest comes back from memory, the oldest is read again.
+    // The newest comes from memory; the oldest is read again.
     for number in (1...16).reversed() {
       let loads = living.loads
       session.undo()
@@ -120,7 +119,7 @@ import Testing
     session.close()
   }
 
-  /// Resources that are in memory.
+  /// Tracks resources in memory.
   private final class Living: Sendable {
     private let counts = Mutex((bytes: 0, loads: 0))
     var bytes: Int { counts.withLock { $0.bytes } }
@@ -128,7 +127,7 @@ import Testing
 
     func resource(_ name: String, bytes: Int) -> Resource {
       counts.withLock { $0 = ($0.bytes + bytes, $0.loads + 1) }
-      // Of no type that a kernel knows: it plays nothing.
+      // A resource type that no kernel knows: it plays nothing.
       let header = UnsafeMutablePointer<ResourceHeader>.allocate(capacity: 1)
       header.initialize(to: ResourceHeader(type: 99))
       let address = UInt(bitPattern: header)
@@ -156,7 +155,7 @@ import Testing
   @Test func anUndoDuringALoadKeepsTheOldOne() throws {
     let gate = try beginSlow()
     session.undo()
-    // Nothing to wait for, although the other is still being read.
+    // No need to wait, although the other file is still being read.
     #expect(session.isLoaded)
     look()
     #expect(piano?.file == "organ.sfz" && piano?.loading == nil)
@@ -188,7 +187,7 @@ import Testing
     session.close()
   }
 
-  /// A slip in a scale does not throw a piece back to twelve equal steps.
+  /// An error in a scale file keeps the old tuning, instead of twelve equal steps.
   @Test func aTuningThatCannotBeReadLeavesTheOldOneAndSaysWhere() throws {
     let good = try folder.file("good.scl", "a scale\n 2\n 3/2\n 2/1\n")
     let bad = try folder.file("bad.scl", "a scale\n 2\n 3:2\n 2/1\n")
@@ -212,7 +211,7 @@ import Testing
     session.close()
   }
 
-  /// A patch that is saved elsewhere finds its tuning as well as its instrument.
+  /// A patch saved elsewhere still finds its tuning and its instrument.
   @Test func aPatchThatMovesFindsItsTuning() throws {
     _ = try folder.file("s.scl", "a scale\n 1\n 2/1\n")
     try session.perform("set piano.tuning s.scl")
@@ -229,7 +228,7 @@ import Testing
     #expect(piano?.memory == alone)
     look()
     for number in 0..<16 { try session.perform("node s\(number) sampler instrument=\(Self.organ)") }
-    // Known: nothing is read again.
+    // Known: no file is read again.
     #expect(session.isLoaded)
     #expect(session.status.memory == alone)
     session.close()

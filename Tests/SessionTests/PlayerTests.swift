@@ -5,8 +5,8 @@ import Testing
 
 @testable import Session
 
-/// A player does what its script says at the very frames, and keeps its place whatever is rewired behind it, in memory as
-/// from disk.
+/// A player follows its script frame by frame, and keeps its position through edits downstream, in memory and
+/// streamed.
 @MainActor @Suite struct PlayerTests {
   static let rate = 48000
   static let frames = 3 * rate
@@ -36,7 +36,7 @@ import Testing
     return (path, frames)
   }
 
-  /// What the player gives in four seconds.
+  /// Output of the player in four seconds.
   private func heard(_ folder: Folder, streams: Bool, edits: Bool) throws -> [SIMD2<Float>] {
     var options = SessionOptions()
     options.isOffline = true
@@ -82,7 +82,7 @@ import Testing
     let quiet = try heard(folder, streams: streams, edits: false)
     #expect(try heard(folder, streams: streams, edits: true) == quiet)
     func frame(_ seconds: Double) -> Int { Int((seconds * Double(Self.rate)).rounded()) }
-    /// From `start` to `end` the player is at `place` of the file; from the file's first frame on at once, elsewhere
+    /// From `start` to `end` the player is at `place` of the file: at once for the file's first frame, else
     /// after a fade of 10 ms.
     func expect(_ start: Double, _ end: Double, at place: Double, fade: Int = 480) {
       let (first, last, from) = (frame(start), frame(end), frame(place))
@@ -99,7 +99,7 @@ import Testing
     expect(2, 2.5, at: 1.4)
     expect(2.5, 3, at: 0.25)
     expect(3, 3.5, at: 1)
-    // Round its end.
+    // Across the file's end.
     expect(3.5, 4, at: 2.9)
   }
 }

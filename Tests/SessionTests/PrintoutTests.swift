@@ -4,8 +4,8 @@ import Testing
 
 @testable import Session
 
-/// The printout is drawn here as people see it; the graph is
-/// `osc -> filt -> mixer -> out`, with `mixer -> d -> mixer` as feedback and `lone` beside it.
+/// The expected printouts show the layout as users see it. The graph is `osc -> filt -> mixer -> out`, with
+/// `mixer -> d -> mixer` as feedback, and `lone` unconnected.
 @Suite("Graph printout") @MainActor struct PrintoutTests {
   private func session() throws -> Session {
     var options = SessionOptions()

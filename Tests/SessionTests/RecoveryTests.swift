@@ -7,9 +7,9 @@ import Testing
 
 @testable import Session
 
-/// Journals that cannot be followed to their end, and long ones.
+/// Journals that cannot be replayed to their end, and long ones.
 @MainActor @Suite struct RecoveryTests {
-  /// With a kind that nobody knows, and with words of the language as names.
+  /// A patch with an unknown kind, and with keywords as names.
   static let odd = """
     sostenuto 1
 
@@ -46,7 +46,7 @@ import Testing
       told.contains { $0.contains("set nobody.gain 1dB") && $0.contains(".a.patch.journal.1") }, "\(told)")
     #expect(session?.undoList == ["node b gain", "node a gain"])
     #expect(try text(journal + ".1") == written)
-    // Told once.
+    // Reported once.
     session = nil
     session = try open(path)
     #expect(session?.takeNotices() == ["recovered 2 unsaved edits; undo takes them back"])
@@ -120,13 +120,13 @@ import Testing
     var session: Session?
     let journal = folder.path + "/.a.patch.journal"
     var largest = 0
-    // Somebody listens, or what is to be played piles up.
+    // A driver must run: commands for the engine would pile up otherwise.
     var options = SessionOptions()
     options.driver.preference = .clock
     session = Session(options: options)
     try session?.open(path)
     session?.start()
-    // Of five edits two are steps of gestures, and one is of any kind.
+    // Two of five edits are steps of a gesture, one is an edit of any kind.
     let count = ProcessInfo.processInfo.environment["SOSTENUTO_WEEK"].flatMap(Int.init) ?? 20_000
     for step in 0..<count {
       let level = Value.number(-Double(step % 500) / 10, .decibels)

@@ -5,7 +5,7 @@ import Testing
 @testable import Engine
 @testable import Session
 
-/// Reports are put together once a plan and brought up to date at each look: nobody must see what was.
+/// Reports are built once per plan and updated at each request: they must never be out of date.
 @MainActor @Suite struct ReportTests {
   @Test func manyLooksShowWhatAFirstOneWould() throws {
     let seed: UInt64 = 2718
@@ -19,7 +19,7 @@ import Testing
     for number in 0..<400 {
       let line = edits.next()
       try session.perform(line)
-      // Fades begin, go on and end between two looks.
+      // Fades begin, continue and end between two requests.
       for _ in 0..<Int.random(in: 1...6, using: &random) { try session.renderOneBlock() }
       let seen = Printout.json(session.report)
       session.engine.picture = nil

@@ -26,7 +26,7 @@ import Testing
     #expect(
       obstacle { try session.save(as: folder.path + "/./other.patch", despite: [.exists]) } == .openElsewhere)
     other.close(keepingEdits: true)
-    // Its edits were never saved: they are not thrown away with it.
+    // Its edits were never saved: its journal is kept.
     try session.save(as: folder.path + "/other.patch", despite: [.exists])
     #expect(session.takeNotices().contains { $0.contains(".other.patch.journal.1") })
     #expect(try text(folder.path + "/.other.patch.journal.1").contains("node theirs gain"))
@@ -126,7 +126,7 @@ import Testing
     try FileManager.default.createDirectory(atPath: locked, withIntermediateDirectories: true)
     try FileManager.default.moveItem(atPath: path, toPath: locked + "/a.patch")
     try FileManager.default.createDirectory(atPath: home.path + "/state", withIntermediateDirectories: true)
-    // Root may write anywhere: so another user does it.
+    // Root may write anywhere, so another user does it.
     for name in ["", "/locked/a.patch", "/state"] { chmod(home.path + name, 0o777) }
     chmod(locked, 0o555)
     defer { chmod(locked, 0o755) }
@@ -162,7 +162,7 @@ import Testing
     dead.executableURL = URL(fileURLWithPath: "/bin/true")
     try dead.run()
     dead.waitUntilExit()
-    // As `overwrite` names it: the file's name and the hash of its path.
+    // The name that `overwrite` uses: the file's name and the hash of its path.
     let name = StateFolder.name(for: path, after: "") + ".\(dead.processIdentifier).save"
     try "what it was\n".write(toFile: saves + "/" + name, atomically: false, encoding: .utf8)
     #expect(try worker.ask("open \(path)") == "opened")

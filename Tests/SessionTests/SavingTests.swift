@@ -46,7 +46,7 @@ import Testing
     _ = try folder.file("a.patch", JournalTests.patch + "\n# someone else's\n")
     #expect(throws: FileError.self) { try session.save() }
     #expect(try text(path).contains("someone else's"))
-    // Again is not another wish.
+    // Trying again is not consent.
     #expect(throws: FileError.self) { try session.save() }
     #expect(try text(path).contains("someone else's"))
     try session.save(despite: [.changed])
@@ -63,7 +63,7 @@ import Testing
     #expect(throws: FileError.self) { try session.save() }
     #expect(throws: FileError.self) { try session.save() }
     #expect(try text(path) == broken)
-    // Whoever wants it keeps the original beside; what lies there already stays.
+    // With consent, the original is kept beside it; an existing copy stays.
     _ = try folder.file("a.patch~", "of another day")
     let said = try session.save(despite: [.unread(lines: 1)])
     #expect(said.contains("a.patch~2"), "\(said)")

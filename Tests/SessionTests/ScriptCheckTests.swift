@@ -23,7 +23,7 @@ import Testing
   @Test("half of a refused line counts for nothing, as when it is performed")
   func halves() throws {
     #expect(try check("note a on C4 ; remove b\nset b.gain -3dB") == ["1:6"])
-    // The second half is refused: `c` is not there afterwards, and `b` still is.
+    // The second half is refused: afterwards `c` does not exist, and `b` still does.
     #expect(
       try check("node c player ; play c ; remove b ; remove nobody\nplay c\nset b.gain -3dB") == [
         "1:44", "2:6",

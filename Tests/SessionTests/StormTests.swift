@@ -7,13 +7,13 @@ import Testing
 
 @testable import Session
 
-/// Sessions that are killed at any moment, whose disk fills up, whose folder goes, whose journal is torn, with a
-/// second session beside: what was acknowledged is there when the patch is opened again, and nothing older.
+/// Sessions killed at any moment, with full disks, vanished folders, torn journals, and a second session.
+/// After reopening, every acknowledged edit is there, and no older state.
 @Suite(.serialized) struct StormTests {
-  /// What the session was told, and what the document was to be after each command.
+  /// Commands sent to the session, and the expected document after each.
   private struct Model {
     var states: [String] = []
-    /// The last state that was acknowledged as safe, or saved.
+    /// Index of the last state acknowledged as safe, or saved.
     var safe = 0
     var saves = 0
     var midSaves = 0
@@ -66,7 +66,7 @@ import Testing
     #expect(model.failures > 0 && model.vanished > 0 && model.torn > 0 && model.seconds > 0)
   }
 
-  /// One session's life.
+  /// Runs one session from opening to its end.
   private func perform(
     _ worker: Worker, _ round: Int, _ lines: inout RandomLines, _ model: inout Model,
     _ random: inout SeededGenerator,
@@ -78,7 +78,7 @@ import Testing
         (try? FileManager.default.attributesOfItem(atPath: Journal.besidePath(for: path))[.size] as? Int) ?? 0
       try worker.ask("limit \(max(1, size) + Int.random(in: 0...150, using: &random))")
     }
-    // Without waiting for the answers, so that the kill meets it at work.
+    // Sent without waiting for answers, so that the kill hits the session at work.
     var sent: [String] = []
     for _ in 0..<Int.random(in: 1...25, using: &random) {
       if kind == 0 && Int.random(in: 0..<12, using: &random) == 0 {
@@ -99,7 +99,7 @@ import Testing
     }
     if kind == 1 { try second(path, home, &model) }
     for line in sent { try worker.send(line) }
-    // States count from 1: 0 is what was opened.
+    // States count from 1; 0 is the document as opened.
     var answered = 0
     var isSaving = false
     func take(_ answer: String) {
@@ -138,7 +138,7 @@ import Testing
     if kind == 3 { try tear(path, &random, &model) }
   }
 
-  /// The folder goes with all that is in it while the session is open: what it has goes to the state folder.
+  /// Removes the folder with all its files while the session is open: journals move to the state folder.
   private func vanish(_ worker: Worker, _ path: String) throws {
     let folder = (path as NSString).deletingLastPathComponent
     let file = try Data(contentsOf: URL(fileURLWithPath: path))
@@ -150,7 +150,7 @@ import Testing
     try file.write(to: URL(fileURLWithPath: path))
   }
 
-  /// Another session opens the patch: it is told, does not save, and takes nothing away.
+  /// A second session opens the patch: it is told about the lock, does not save, and removes nothing.
   private func second(_ path: String, _ home: Folder, _ model: inout Model) throws {
     let other = try Worker(stateFolder: home.path + "/state")
     #expect(try other.ask("open \(path)") == "locked")
@@ -161,7 +161,7 @@ import Testing
     model.seconds += 1
   }
 
-  /// The start of a record, as a write that was cut off leaves it.
+  /// Appends the start of a record, as an interrupted write leaves it.
   private func tear(_ path: String, _ random: inout SeededGenerator, _ model: inout Model) throws {
     let journal = Journal.besidePath(for: path)
     guard let handle = FileHandle(forWritingAtPath: journal) else { return }

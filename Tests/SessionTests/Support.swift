@@ -6,7 +6,7 @@ import Testing
 
 @testable import Session
 
-/// A folder of its own for each test, gone at its end.
+/// A temporary folder for one test, removed at its end.
 final class Folder {
   let path: String
 
@@ -28,11 +28,11 @@ final class Folder {
 
 func text(_ path: String) throws -> String { try String(contentsOfFile: path, encoding: .utf8) }
 
-/// The root of the repository.
+/// Root folder of the repository.
 let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
   .deletingLastPathComponent().path
 
-/// A session that is let go without `close` is as one that was killed: nothing more reaches the disk.
+/// Opens a session. Released without `close`, it acts like a killed one: it writes nothing more to disk.
 @MainActor func open(_ path: String) throws -> Session {
   let session = Session()
   try session.open(path)

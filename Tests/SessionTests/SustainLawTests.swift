@@ -6,7 +6,7 @@ import Testing
 
 @testable import Session
 
-/// The main law, on real instruments: whatever is edited elsewhere, a held voice is the same bit for bit.
+/// The main law, with real instruments: a held voice is the same bit for bit, whatever is edited elsewhere.
 @MainActor @Suite struct SustainLawTests {
   static let seconds = 8.0
   static let chord = [
@@ -27,7 +27,7 @@ import Testing
     var request = RenderRequest(seconds: Self.seconds)
     request.taps = [try #require(TapRequest("piano=\(path)"))]
     var script = Self.chord.map { "at 0.05s \($0)\n" }.joined()
-    // From 0.2 s on, spread evenly, so that many come while others still fade.
+    // Spread evenly from 0.2 s on, so that many edits come during the fades of others.
     for (index, text) in edits.enumerated() {
       let time = 0.2 + (Self.seconds - 0.4) * Double(index) / Double(edits.count)
       script += "at \(time)s \(text)\n"
@@ -55,7 +55,7 @@ import Testing
     #expect(edited.patch.withPlainIdentities == edits.draft.patch.withPlainIdentities)
     #expect(edited.engine.plansSent > 1000)
 
-    // The sampler was never touched: nothing but its notes.
+    // Nothing happened at the sampler except its notes.
     let trace = edited.trace(since: 0).filter { $0.name == "piano" && $0.time > 0 }
     for entry in trace {
       switch entry.happening {
@@ -72,8 +72,7 @@ import Testing
     for _ in 0..<(edited.redoList.count - redoable) { edited.redo() }
     #expect(edited.patch == last, "seed \(seed)")
 
-    // Fades and tails end, the longest after a minute, and every plan that was sent comes back but the one
-    // that runs.
+    // Fades and tails end, the longest after a minute. Every plan sent comes back, except the current one.
     let settle = RenderRequest(seconds: 3)
     for _ in 0..<22 where !edited.engine.isSettled { try edited.render(settle) }
     #expect(edited.engine.isSettled)

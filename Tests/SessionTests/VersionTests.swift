@@ -6,7 +6,7 @@ import Testing
 
 @testable import Session
 
-/// Files that others write while they are open.
+/// Patch files changed by other programs while open.
 @MainActor @Suite struct VersionTests {
   static let theirs = JournalTests.patch + "\nnode theirs gain\n"
 
@@ -36,7 +36,7 @@ import Testing
     _ = try folder.file("new.patch", Self.theirs)
     #expect(throws: FileError.self) { try session.save() }
     #expect(try text(path) == Self.theirs)
-    // And one that they took away is made again.
+    // A file that was deleted is created again.
     try FileManager.default.removeItem(atPath: path)
     try session.save()
     #expect(try text(path) == canonical(session))
@@ -57,7 +57,7 @@ import Testing
     #expect(session?.patch.id(named: "tone") == tone, "a node that stays was replaced")
     session?.undo()
     #expect(canonical(try #require(session)) == mine)
-    // What undo brought back is unsaved again, and safe.
+    // The state restored by undo is unsaved again, and in the journal.
     session = nil
     session = try open(path)
     #expect(canonical(try #require(session)) == mine)

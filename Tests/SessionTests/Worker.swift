@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A session in a process of its own, that can be killed; see `StormWorker` for what it is told.
+/// A session in a process of its own, which can be killed; `StormWorker` documents its commands.
 final class Worker {
   private let process = Process()
   private let input = Pipe()
@@ -11,7 +11,7 @@ final class Worker {
   private static var path: String {
     let own = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
     var folder = (own as NSString).deletingLastPathComponent
-    // The runner of Swift Testing lies elsewhere: then the tests' own bundle is named on its command line.
+    // Swift Testing's runner is elsewhere; its command line names the test bundle.
     if !FileManager.default.isExecutableFile(atPath: folder + "/StormWorker") {
       let bundle = CommandLine.arguments.first { $0.hasSuffix(".xctest") } ?? ""
       folder = (bundle as NSString).deletingLastPathComponent
@@ -35,7 +35,7 @@ final class Worker {
     try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
   }
 
-  /// The next line of what it says; nil when it has ended.
+  /// Next line of its output; nil when it has ended.
   func next() -> String? {
     while true {
       if let end = unread.firstIndex(of: 10) {
@@ -54,7 +54,7 @@ final class Worker {
     return next() ?? "ended"
   }
 
-  /// The same for answers of many lines.
+  /// The same for answers of several lines.
   func text(_ line: String) throws -> String {
     try JSONDecoder().decode(String.self, from: Data(try ask(line).utf8))
   }

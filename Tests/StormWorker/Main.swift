@@ -3,7 +3,7 @@ import Foundation
 import PatchLanguage
 import Session
 
-/// A session that a test can kill: commands come in one a line, each is answered when it is done.
+/// A session that a test can kill. It reads one command per line, and answers each when it is done.
 ///
 /// ```
 /// user 65534        becomes another user
@@ -12,7 +12,7 @@ import Session
 /// save              saving, then saved or unsaved
 /// text              the document, as one line of JSON
 /// tick              done or unsafe
-/// limit 2000        no file grows beyond so many bytes: as a full disk; 0 lifts it
+/// limit 2000        limits the size of files in bytes, like a full disk; 0 lifts the limit
 /// notices           as one line of JSON
 /// ```
 @main @MainActor enum StormWorker {
@@ -76,7 +76,7 @@ import Session
     }
   }
 
-  /// More lines than one, as one.
+  /// Prints a text of several lines as one line.
   private static func tell(_ text: String) throws {
     say(String(decoding: try JSONEncoder().encode(text), as: UTF8.self))
   }

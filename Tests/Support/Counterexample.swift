@@ -1,10 +1,10 @@
 import Testing
 
-/// Checks a law on a random sequence of steps; where it fails, records the smallest part of the sequence
-/// that still breaks it, with the seed.
+/// Checks a law on a random sequence of steps. If it fails, records the smallest subsequence that still
+/// breaks it, and the seed.
 ///
-/// `breaks` gets any part of the steps, in their order (steps that are not legal without others are left
-/// out by whoever performs them), and says how the law is broken, or nil.
+/// `breaks` gets any subsequence of the steps, in order. It returns how the law is broken, or nil. Steps that
+/// are not legal without earlier ones must be skipped by it.
 public func expectLaw(
   _ law: String, seed: UInt64, _ steps: [Step], sourceLocation: SourceLocation = #_sourceLocation,
   breaks: ([Step]) throws -> String?
@@ -19,8 +19,8 @@ public func expectLaw(
     """, sourceLocation: sourceLocation)
 }
 
-/// Leaves out ever smaller parts as long as the rest still breaks the law (A. Zeller and R. Hildebrandt,
-/// "Simplifying and isolating failure-inducing input", 2002). `mostTries` bounds the work.
+/// Removes ever smaller parts while the rest still breaks the law (A. Zeller and R. Hildebrandt, "Simplifying
+/// and isolating failure-inducing input", 2002). `mostTries` bounds the work.
 public func shrink(
   _ steps: [Step], reason: String, mostTries: Int = 3000, breaks: ([Step]) throws -> String?
 ) rethrows -> (steps: [Step], reason: String) {
@@ -33,7 +33,7 @@ public func shrink(
     var start = 0
     while start < steps.count, tries < mostTries {
       var rest = steps
-      // Time goes on as before for what follows.
+      // The next step keeps its time.
       let gone = rest[start..<min(start + size, rest.count)].reduce(0) { $0 + $1.frames }
       rest.removeSubrange(start..<min(start + size, rest.count))
       if start < rest.count { rest[start].frames += gone }

@@ -3,7 +3,7 @@ import Patch
 import PatchLanguage
 import Realtime
 
-/// A patch and its history, changed by lines of the language as a session changes its own.
+/// A patch and its undo history, edited by lines of the language as in a session.
 public struct Draft {
   public private(set) var patch: Patch
   public private(set) var history: History
@@ -12,7 +12,7 @@ public struct Draft {
     /// An edit, an undo or a redo.
     case edited(Change)
     case performed(Performance)
-    /// Not legal here, or without effect: nothing happened.
+    /// Not legal here, or without effect.
     case refused
   }
 
@@ -21,7 +21,7 @@ public struct Draft {
     self.history = history
   }
 
-  /// A patch file's text without its first line.
+  /// Reads a patch file's text without its first line.
   public init(_ text: String) throws {
     let read = PatchReader.read("sostenuto 1\n" + text, file: "draft", catalogue: Engine.catalogue)
     if let fault = read.diagnostics.first { throw fault }
@@ -58,7 +58,7 @@ public struct Draft {
 }
 
 extension Event {
-  /// The notes and pedals of the language; nil for what else it plays.
+  /// Notes and pedals of the language; nil for all other events.
   public init?(_ event: Performance.Event) {
     switch event {
     case .noteOn(let key, let velocity): self.init(.noteOn, key: UInt8(key), value: Float(velocity))

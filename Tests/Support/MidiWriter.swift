@@ -1,7 +1,7 @@
 /// Writes MIDI files for tests.
 public enum MidiWriter {
-  /// `tracks`: delta times and events, to which the end of the track is added where `ends`; `claims`: what
-  /// the header says of their number.
+  /// `tracks`: delta times and events; `ends` appends the end-of-track event. `claims`: track count in the
+  /// header, if not the true one.
   public static func file(
     format: Int, division: Int, tracks: [[UInt8]], claims: Int? = nil, ends: Bool = true
   ) -> [UInt8] {
@@ -14,10 +14,10 @@ public enum MidiWriter {
     return bytes
   }
 
-  /// Microseconds a quarter note, in three bytes.
+  /// A tempo in microseconds per quarter note, as three bytes.
   public static func tempo(_ microseconds: Int) -> [UInt8] { number(microseconds, 3) }
 
-  /// A delta time.
+  /// A delta time, as a variable-length quantity.
   public static func delta(_ ticks: Int) -> [UInt8] {
     var bytes = [UInt8(ticks & 0x7F)]
     var rest = ticks >> 7

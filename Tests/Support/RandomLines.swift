@@ -1,7 +1,7 @@
 import Engine
 import Patch
 
-/// A line of the language, and how many frames are made before it.
+/// A line of the language, and the number of frames rendered before it.
 public struct Step: CustomStringConvertible {
   public var frames: Int
   public var line: String
@@ -14,30 +14,30 @@ public struct Step: CustomStringConvertible {
   public var description: String { "+\(frames) \(line)" }
 }
 
-/// Lines that are legal one after the other, from a seed: what a restless musician does to a patch.
+/// Random lines that are legal in sequence, from a seed.
 public struct RandomLines {
   private var random: SeededGenerator
   /// The patch after the lines so far.
   public var draft: Draft
   private var count = 0
-  /// Kinds of the nodes that are made.
+  /// Kinds of new nodes.
   private let kinds: [String]
-  /// Nodes that stay as they are, but for cables away from them.
+  /// Nodes that stay as they are; only cables from them change.
   private let kept: Set<String>
-  /// Nodes that stay, with whatever cables.
+  /// Nodes that stay; their cables may change.
   private let standing: Set<String>
-  /// A node that is played.
+  /// Node that receives notes.
   private let played: String?
-  /// Whether cables may run in circles; if not, those that are gone count too, since they may still fade.
+  /// Allows cables in cycles. Otherwise removed cables count as well, since they may still fade.
   private let makesCycles: Bool
-  /// Moves that were asked for take so many milliseconds at least.
+  /// Minimum duration of an `over` move, in milliseconds.
   private let shortestMove: Int
-  /// Parameters whose change is a change of the sound itself are set and modulated, too; if not, gains and places.
+  /// Also sets and modulates parameters whose change alters the timbre; otherwise only gains and positions.
   private let turnsKnobs: Bool
   private var joined: Set<[NodeID]> = []
-  /// The node of the line before: people work at one place for a while.
+  /// Node of the previous line: people work on one node for a while.
   private var focus: String?
-  /// The node that was replaced last, and its kind before: people change their minds, too.
+  /// Node that was replaced last, and its kind before: people also change their minds.
   private var replaced: (node: String, kind: String)?
   private static let mostNodes = 14
 
@@ -62,7 +62,7 @@ public struct RandomLines {
     joined = Self.joined(by: patch)
   }
 
-  /// `count` of them, up to `mostFrames` frames apart.
+  /// `count` steps, up to `mostFrames` frames apart.
   public static func steps(_ count: Int, mostFrames: Int, from lines: RandomLines) -> [Step] {
     var lines = lines
     return (0..<count).map { _ in
@@ -71,7 +71,7 @@ public struct RandomLines {
     }
   }
 
-  /// The next line; one that changes the patch, or plays.
+  /// The next line: one that changes the patch, or plays.
   public mutating func next() -> String {
     while true {
       let line = candidate()
@@ -109,7 +109,7 @@ public struct RandomLines {
     let gain = Int.random(in: -30 ... -3, using: &random)
     count += 1
     if played != nil, Int.random(in: 0..<8, using: &random) == 0 { return playing() }
-    // A patch that has grown shrinks again.
+    // A large patch shrinks again.
     switch Int.random(in: free.count > Self.mostNodes ? 3...21 : 0...21, using: &random) {
     case 0: return "node n\(count) \(kind) ; connect \(source) -> n\(count) gain=\(gain)dB"
     case 1, 2: return "insert n\(count) \(kind) into \(cable)"
@@ -134,7 +134,7 @@ public struct RandomLines {
     }
   }
 
-  /// A node; or, every other time, one of those outputs that are there for whoever asks for them by name.
+  /// A node; every other time one of its optional outputs.
   private mutating func output(of name: String) -> String {
     let kind = draft.patch[named: name].flatMap { Engine.catalogue[$0.kind] }
     guard let outputs = kind?.outputs.filter(\.isOptional), !outputs.isEmpty, Bool.random(using: &random),
@@ -143,7 +143,7 @@ public struct RandomLines {
     return "\(name).\(output.name)"
   }
 
-  /// A kind, with a channel count where that is a setting.
+  /// A kind, with a random channel count where that is a setting.
   private mutating func sized(_ kind: String) -> String {
     switch kind {
     case "matrix" where Bool.random(using: &random):
@@ -153,8 +153,8 @@ public struct RandomLines {
     }
   }
 
-  /// How a cable spreads its channels: by the rules, by number, by a map that is shorter or longer, with
-  /// channels twice or not at all.
+  /// Channel mapping of a cable: by the speaker rules, 1:1, or by a map of any length, with channels repeated
+  /// or missing.
   private mutating func spreading() -> String {
     switch Int.random(in: 0..<4, using: &random) {
     case 0: return ""

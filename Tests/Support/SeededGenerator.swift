@@ -1,7 +1,7 @@
-/// Random numbers from a seed that a failing test prints: the same everywhere, always. SplitMix64 (Steele,
-/// Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
+/// Random numbers from a seed that a failing test prints: the same on every machine. SplitMix64 (Steele, Lea
+/// and Flood, "Fast splittable pseudorandom number generators", 2014).
 ///
-/// Test targets that do not use `TestSupport` have a link to this file.
+/// Test targets without `TestSupport` have a link to this file.
 public struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64
 

@@ -2,11 +2,11 @@ import Patch
 import Screen
 import Session
 
-/// The last two rows: what was done or what has the focus, and the mode with its keys.
+/// The last two rows: the message or the focus, and the mode with its keys.
 enum BottomLines {
   static func drawMessage(_ scene: Scene, _ state: ViewState, on canvas: inout Canvas, row: Int) {
     if let message = state.message {
-      // The end of what is said may be what matters.
+      // A long message is wrapped, since its end may matter.
       let words = Wrapping.words(said(message), look(message))
       let lines = Wrapping.lines([words], columns: canvas.columns - 2, gap: 1)
       if lines.count > 1 {
@@ -18,7 +18,7 @@ enum BottomLines {
       messageSpans(scene, state, columns: canvas.columns - 2), at: Point(1, row), columns: canvas.columns - 2)
   }
 
-  /// `isShared`: there is no row for messages, so that this one says them.
+  /// `isShared`: there is no message row, so this one shows messages.
   static func drawHints(
     _ scene: Scene, _ state: ViewState, on canvas: inout Canvas, row: Int, isShared: Bool
   ) {

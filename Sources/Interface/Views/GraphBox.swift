@@ -3,18 +3,18 @@ import Patch
 import Screen
 import Session
 
-/// A node's box: what stands in it, its size, and the rows of its ports.
+/// A node's box: its contents, its size, and the rows of its ports.
 struct GraphBox {
   struct Port {
     var name: String
-    /// From the box's top.
+    /// Row from the top of the box.
     var row: Int
   }
 
   enum Line {
     case setting(String, String)
     case meter(String, Float)
-    /// A channel that the driver does not have.
+    /// A channel that the driver lacks.
     case lacking(String)
     case text(String, ThemeKey)
     /// Names of ports at the left and the right edge.
@@ -23,18 +23,18 @@ struct GraphBox {
 
   let id: NodeID
   let name: String
-  /// Its first row.
+  /// Contents of its first row.
   var kind: String
   var lines: [Line] = []
-  /// What its lower edge says, at the left and at the right.
+  /// Text on its lower edge, at the left and at the right.
   var footer = ""
   var count = ""
   var state: NodeReport.State?
-  /// The last ones of an end of the patch that the driver does not have.
+  /// Number of an endpoint's channels, counted from the last, that the driver lacks.
   var lackingChannels = 0
-  /// Of the output, or of the input where there is none.
+  /// Peaks of the output, or of the input if there is none.
   var peaks: [Float] = []
-  /// Those beside the kind: none where the lines have meters already.
+  /// Meters beside the kind: none if the lines have meters already.
   var meters: ArraySlice<Float> = []
   var inputs: [Port] = []
   var outputs: [Port] = []
@@ -85,7 +85,7 @@ struct GraphBox {
     placePorts(facts, used, usedOutputs, detail)
     let hasMeters = lines.contains { if case .meter = $0 { true } else { false } }
     if !isLeaving, !hasMeters || shown.kind == "matrix" {
-      // Words before meters where there is little room.
+      // With little room, text takes precedence over meters.
       meters = peaks.prefix(detail == .full ? 4 : min(2, max(0, detail.columns - kind.count - 1)))
     }
     let content = lines.map { Self.width($0) }.max() ?? 0
@@ -112,7 +112,7 @@ struct GraphBox {
     }
   }
 
-  // MARK: What it says
+  // MARK: Contents
 
   private mutating func fillFooter(
     _ report: NodeReport?, _ facts: NodeFacts, _ detail: GraphPicture.Detail
@@ -120,7 +120,7 @@ struct GraphBox {
     if let report, report.polyphony > 0 || report.voices > 0 { count = "\(report.voices)" }
     footer = report?.file ?? ""
     if let load = report?.loading {
-      // As wide as what it stands for, so that boxes stay where they are.
+      // As wide as the text that it replaces, so that boxes do not move.
       let width = footer.count + 1 + count.count
       footer = (detail == .full ? "loading " : "") + load.percent
       footer += String(repeating: " ", count: max(0, width - footer.count))
@@ -212,7 +212,7 @@ struct GraphBox {
     return values.prefix(most).map { .setting($0.path.line, $0.value.display) }
   }
 
-  /// As many as fit, then how many more.
+  /// As many words as fit, then the number of the others.
   private static func joined(_ words: [String], columns: Int) -> String {
     let all = words.joined(separator: " ")
     if all.count <= columns { return all }
@@ -237,8 +237,8 @@ struct GraphBox {
 
   // MARK: Ports
 
-  /// The first ports are on the row below the kind; further ones get a line with their name, those of
-  /// modulated parameters the line of the parameter.
+  /// The first ports are on the row below the kind. Further ones get a line with their name; modulated
+  /// parameters use the parameter's line.
   private mutating func placePorts(
     _ facts: NodeFacts, _ used: Set<String>, _ usedOutputs: Set<String>, _ detail: GraphPicture.Detail
   ) {

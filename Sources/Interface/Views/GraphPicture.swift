@@ -3,18 +3,18 @@ import Patch
 import Screen
 import Synchronization
 
-/// The graph as boxes and wires with their places: what the graph view draws, and what the mouse and
-/// the arrow keys go by. Nodes and cables are those of the patch, and those still heard.
+/// The graph as boxes and wires with their positions, for the graph view, the mouse and the arrow keys. It
+/// has the nodes and cables of the patch, and those still audible.
 struct GraphPicture {
-  /// How much the boxes say.
+  /// Amount of detail in the boxes.
   enum Detail: Hashable {
     case full
-    /// Fewer lines, and at most so many columns of text.
+    /// Fewer lines, and at most this many columns of text.
     case compact(Int)
-    /// A name, a kind, and nothing else.
+    /// Name and kind only.
     case small
 
-    /// Columns of text in a box at most.
+    /// Maximum columns of text in a box.
     var columns: Int {
       switch self {
       case .full: 22
@@ -27,7 +27,7 @@ struct GraphPicture {
   struct Wire {
     var ends: Cable.Ends
     var report: CableReport?
-    /// Of the patch, where the engine does not run it (a placeholder's).
+    /// The patch's cable, if the engine does not run it (at a placeholder).
     var cable: Cable?
     var isEvents: Bool
     /// Loudest channel of its source.
@@ -38,11 +38,11 @@ struct GraphPicture {
   var wires: [Wire] = []
   var diagram = Diagram()
   private(set) var indexOf: [NodeID: Int] = [:]
-  /// Hints stand at the ports.
+  /// Ports show hints.
   private(set) var isHinting = false
 
   init(_ scene: Scene, _ state: ViewState, columns: Int, rows: Int) {
-    // The most detail that fits; in the end it scrolls.
+    // The most detail that fits; if nothing fits, it scrolls.
     guard rows >= 7, columns >= 30 else {
       self.init(scene, state, .small)
       return
@@ -52,7 +52,7 @@ struct GraphPicture {
     }
     self.init(scene, state, .full)
     guard !fits(self) else { return }
-    // Trying is not worth the time where it cannot help.
+    // Skips attempts that cannot help.
     let tries = boxes.count > 60 ? [13] : [13, 11, 10, 9]
     let compact = GraphPicture(scene, state, .compact(13))
     guard compact.diagram.size.columns < diagram.size.columns else { return }
@@ -99,7 +99,7 @@ struct GraphPicture {
   static func key(_ id: NodeID) -> String { String(id.raw) }
   static func id(_ key: String?) -> NodeID? { key.flatMap(UInt64.init).map(NodeID.init(raw:)) }
 
-  /// Where a port is, on its box's edge, in the diagram's coordinates.
+  /// Position of a port on its box's edge, in the diagram's coordinates.
   func place(ofInput port: PortReference) -> Point? {
     guard let index = indexOf[port.node], let frame = frame(of: port.node),
       let place = boxes[index].inputs.firstIndex(where: { $0.name == port.port })
@@ -144,8 +144,8 @@ struct GraphPicture {
     }
   }
 
-  /// The report names its sources. Where a node replaces one of the same name, the cables that fade
-  /// out come from the one that leaves.
+  /// The source of a cable, which the report gives by name. While a node replaces another of the same name,
+  /// cables that fade out belong to the leaving one.
   private static func source(of cable: CableReport, _ named: [NodeID], _ scene: Scene) -> NodeID? {
     guard named.count > 1 else { return named.first }
     let isLeaving: Bool
@@ -171,7 +171,7 @@ struct GraphPicture {
         isFeedback: wire.report?.isFeedback ?? false)
     }
     diagram = DiagramMemo.diagram(diagramNodes, cables, options)
-    // Boxes below each other are equally wide.
+    // Boxes in a column have equal width.
     var isRagged = false
     for column in diagram.columns {
       let indices = column.compactMap { Self.id($0).flatMap { indexOf[$0] } }
@@ -198,8 +198,8 @@ struct GraphPicture {
   }
 }
 
-/// Diagrams laid out lately: most frames show the graph of the one before, and the mouse and the arrow
-/// keys ask for it again. What is found is what laying out anew would give.
+/// Cache of recent diagrams: most frames show the graph of the frame before, and the mouse and the arrow keys
+/// need it again. A cached diagram equals a new one.
 private enum DiagramMemo {
   private struct Key: Hashable {
     var nodes: [DiagramNode]

@@ -3,7 +3,7 @@ import Patch
 import Screen
 import Session
 
-/// The graph: boxes with what they do, cables with what runs through them.
+/// The graph view: boxes with their state, cables with their levels.
 enum GraphView {
   static func draw(_ scene: Scene, _ state: ViewState, on canvas: inout Canvas) {
     let bounds = canvas.bounds
@@ -34,8 +34,8 @@ enum GraphView {
     drawEdges(picture, scrolled, on: &canvas)
   }
 
-  /// The point of the diagram that stands in the view's upper left corner: where the user scrolled
-  /// to, as far as there is anything, moved so that the focused box can be seen.
+  /// The point of the diagram at the view's upper left corner: the user's scroll position, clamped, and moved
+  /// so that the focused box is visible.
   static func offset(_ picture: GraphPicture, _ state: ViewState, _ view: Size) -> Point {
     let size = picture.diagram.size
     let wanted = state.scroll[.graph] ?? (row: 0, column: 0)
@@ -107,7 +107,7 @@ enum GraphView {
     }
   }
 
-  /// Text upon an edge, with a blank at each side.
+  /// Text on an edge, with a blank at each side.
   private static func edge(
     _ spans: [Span], at column: Int, _ row: Int, columns: Int, on canvas: inout Canvas
   ) {
@@ -169,7 +169,7 @@ enum GraphView {
       let isConverted =
         (wire.report?.map ?? wire.cable?.map) != nil || wire.report?.conversion != nil
         || wire.report?.isDiscrete ?? false
-      // On a stretch that is the cable's own, so that no other seems to be meant.
+      // On a section that belongs to this cable alone, so that the mark is unambiguous.
       if wire.report?.isFeedback ?? false {
         canvas.set("↺", at: route.middleMark, Style(.cableFeedback))
       }
@@ -183,7 +183,7 @@ enum GraphView {
     }
   }
 
-  /// In words what fades or how loud it is, where there is room.
+  /// Labels with fade or level, where there is room.
   private static func drawLabels(_ picture: GraphPicture, on canvas: inout Canvas) {
     for (index, wire) in picture.wires.enumerated() {
       let route = picture.diagram.routes[index]
@@ -202,8 +202,8 @@ enum GraphView {
     return gain.isFinite ? Printout.fixed(gain, 1) : "-inf"
   }
 
-  /// Upon the cable's own last run across, with a bit of the line seen on both sides; else beside its
-  /// way up or down.
+  /// On the cable's last horizontal section, with some line visible on both sides; otherwise beside a
+  /// vertical section.
   private static func place(_ label: String, _ route: Diagram.Route, _ canvas: Canvas) -> Point? {
     let points = route.points
     guard points.count > 1 else { return nil }
@@ -254,7 +254,7 @@ enum GraphView {
         guard let last = route.points.last else { continue }
         place = last + Point(-hint.letters.count - 1, 0)
       }
-      // One that would lie outside of the view stands on the box's edge.
+      // A hint outside the view moves to the box's edge.
       if var place {
         if place.column < canvas.visible.column { place.column = canvas.visible.column }
         canvas.put(letters, at: place, columns: hint.letters.count)
@@ -264,7 +264,7 @@ enum GraphView {
 
   // MARK: Scrolling
 
-  /// Arrows at the edges beyond which there is more.
+  /// Arrows at edges with more content beyond.
   private static func drawEdges(_ picture: GraphPicture, _ scrolled: Point, on canvas: inout Canvas) {
     let bounds = canvas.bounds
     let frames = picture.diagram.frames.values

@@ -1,6 +1,6 @@
 import Screen
 
-/// Every key with what it does, in as many columns as there is room for.
+/// Every key with its help, in as many columns as fit.
 enum HelpView {
   private enum Line {
     case title(String)

@@ -1,10 +1,10 @@
-/// What a key does, for the hints at the lower edge and the help screen.
+/// Help for a key, for the hints at the lower edge and the help screen.
 public struct KeyHelp: Sendable, Hashable {
-  /// As people read them: `c`, `Ctrl-R`, `F2 1`.
+  /// Keys for display: `c`, `Ctrl-R`, `F2 1`.
   public var keys: String
   /// One or two words: `connect`.
   public var name: String
-  /// A sentence.
+  /// Description of the action, as a sentence.
   public var help: String
 
   public init(keys: String, name: String, help: String = "") {
@@ -14,7 +14,7 @@ public struct KeyHelp: Sendable, Hashable {
   }
 }
 
-/// Keys that belong together on the help screen.
+/// A group of keys on the help screen.
 public struct HelpSection: Sendable, Hashable {
   public var title: String
   public var entries: [KeyHelp]

@@ -29,7 +29,7 @@ extension MatrixView {
     drawMore(on: &canvas)
   }
 
-  /// Between the heads, which stay, and the crosspoints, which scroll.
+  /// Lines between the fixed heads and the scrolling crosspoints.
   private func drawRules(on canvas: inout Canvas) {
     let column = headWidth - 1
     let right = headWidth + shownColumns * cellWidth
@@ -37,7 +37,7 @@ extension MatrixView {
     canvas.path([Point(1, headRows - 1), Point(right, headRows - 1)], Style(.rule))
     canvas.path(
       [Point(column, 2), Point(column, headRows - 1 + shownRows)], rounded: false, Style(.rule))
-    // Dots are too close for brackets: the rules point at the cursor.
+    // Dots are too close for brackets, so marks on the lines point at the cursor.
     guard cellWidth == 1 else { return }
     if cursor.column >= 0 {
       canvas.set("▾", at: Point(self.column(cursor.column), headRows - 1), Style(.accent))
@@ -56,7 +56,7 @@ extension MatrixView {
     if headRows >= 3 {
       if cellWidth >= 4 {
         let number = cellWidth >= 7 ? grid.columnName(index) : "\(index)"
-        // Where there is one row for both, the name says more.
+        // If both share one row, the label is more useful than the number.
         let name = isFull || label.isEmpty ? number : label
         put(name, key, endingAt: end, columns: cellWidth - 1, row: top, on: &canvas)
         if isFull, hasLabels { put(label, key, endingAt: end, columns: cellWidth - 1, row: 2, on: &canvas) }
@@ -120,14 +120,14 @@ extension MatrixView {
     let typed = isHere && width >= 7 ? cursor.typed.map { $0 + "▏" } : nil
     let shown = typed ?? text(cell, element)
     let key = isHere ? .accent : key(cell, element)
-    // The decimal points stand below each other.
+    // Decimal points are aligned.
     let cut = DisplayWidth.padded(shown, to: valueEnd(cell.column) + 1, right: true)
     canvas.put(cut, at: start, Style(key, on: isInRange ? .selection : nil))
     if width >= 7, let mark = element?.mark {
       canvas.put(
         mark, at: start + Point(valueEnd(cell.column) + 2, 0), Style(mark == "M" ? .warning : .sounding))
     }
-    // What is chosen is one piece.
+    // The selection is one continuous area.
     if isInRange, cell.column < range.columns.upperBound {
       let rest = width - valueEnd(cell.column) - 1
       canvas.restyle(
@@ -139,7 +139,7 @@ extension MatrixView {
     if isHere { canvas.placeCursor(at: start + Point(valueEnd(cell.column), 0)) }
   }
 
-  /// What does not sound recedes.
+  /// Silent cells are dimmed.
   private func key(_ cell: GridCell, _ element: SwitchedGains.Element?) -> ThemeKey {
     let level = element?.decibels ?? grid.gain(cell)
     guard level.isFinite else { return .meterEmpty }
@@ -147,7 +147,8 @@ extension MatrixView {
     return !cell.isCrosspoint || level <= -90 ? .dim : .value
   }
 
-  /// Around the cursor's cell, or each row of the range: so that it is seen without colours.
+  /// Brackets around the cursor's cell, or around each row of the range, so that it is visible without
+  /// colours.
   private func drawBrackets(on canvas: inout Canvas) {
     for row in range.rows where isShown(GridCell(row, range.columns.lowerBound)) {
       let first = GridCell(row, range.columns.lowerBound)

@@ -3,7 +3,7 @@ import Patch
 import Screen
 import Session
 
-/// What the matrix screen says in words: its title, and the cursor's cell in full.
+/// Text of the matrix screen: its title, and the cursor's cell in full.
 extension MatrixView {
   func drawTitle(on canvas: inout Canvas) {
     var groups = [[Span(grid.name, .title), Span("   \(grid.kindText)", .kind)]]
@@ -23,7 +23,7 @@ extension MatrixView {
     canvas.put([Span].fitting(groups, columns: max(room, groups[0].width)), at: Point(1, 0), columns: room)
   }
 
-  /// The cell in full, and the edit that it stands for; the range where there is one.
+  /// Description of the cell, or of the range, with the corresponding edit.
   static func cellSpans(_ scene: Scene, _ state: ViewState, columns: Int) -> [Span]? {
     guard let grid = Grid(scene, state), grid.contains(state.matrix.cell) else { return nil }
     let cell = state.matrix.cell

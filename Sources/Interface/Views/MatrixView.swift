@@ -2,18 +2,18 @@ import Patch
 import Screen
 import Session
 
-/// A matrix, or a cable's channel map, as a grid: rows down, columns across, each head with its meter and
-/// its gain. The heads stay while the crosspoints scroll.
+/// A matrix, or a cable's channel map, as a grid: rows down, columns across, each head with its meter and its
+/// gain. The heads stay fixed while the crosspoints scroll.
 struct MatrixView {
   let grid: Grid
   let cursor: ViewState.MatrixCursor
   let range: GridRange
   let size: Size
 
-  // Places of the view, in its own coordinates.
+  // Positions in the view's own coordinates.
   let cellWidth: Int
   let headWidth: Int
-  /// Columns for the names of rows beside their numbers; 0 where there is no room, or no name.
+  /// Columns for the labels of rows beside their numbers; 0 without room or labels.
   let labelWidth: Int
   /// Rows above the first crosspoint.
   let headRows: Int
@@ -22,7 +22,7 @@ struct MatrixView {
   let shownRows: Int
   let shownColumns: Int
 
-  /// Columns that a cell may take: dots, bars, whole decibels, tenths with less and with more air.
+  /// Possible cell widths: dots, bars, whole decibels, tenths with less and with more space.
   static let cellWidths = [1, 2, 4, 7, 10]
 
   init?(_ scene: Scene, _ state: ViewState, _ size: Size) {
@@ -36,7 +36,7 @@ struct MatrixView {
       if cell >= 7 { return size.columns < 26 ? 6 : isCompact ? 14 : 23 }
       return size.columns < 40 ? 6 : 14
     }
-    // The largest cells of which all columns are seen.
+    // The widest cells with which all columns are visible.
     let fitting = Self.cellWidths.last {
       ($0 < 10 || !isCompact) && head($0) + $0 * grid.columns < size.columns
     }
@@ -45,7 +45,7 @@ struct MatrixView {
     let longest = grid.rowLabels.map { DisplayWidth.of($0) }.max() ?? 0
     labelWidth = longest > 0 && room >= 5 && head(cellWidth) >= 14 ? min(longest + 1, room, 16) : 0
     headWidth = head(cellWidth) + labelWidth
-    // A title, the columns' names, meters, gains and a rule; less of them where there are few rows.
+    // A title, the columns' names, meters, gains and a line; fewer of them with few rows.
     headRows = size.rows >= 11 ? 6 : size.rows >= 5 ? 3 : 2
     shownRows = min(grid.rows, max(0, size.rows - headRows))
     shownColumns = min(grid.columns, max(0, (size.columns - 1 - headWidth) / cellWidth))
@@ -65,11 +65,11 @@ struct MatrixView {
 
   // MARK: Places
 
-  /// There is room for meters and rules.
+  /// True when there is room for meters and lines.
   var isFull: Bool { headRows >= 6 }
   var hasRowGains: Bool { headWidth >= 14 }
 
-  /// Column of a grid cell; the heads' own column is that of index -1.
+  /// Screen column of a grid cell; index -1 is the column of the row gains.
   func column(_ index: Int) -> Int {
     if index >= 0 { return headWidth + (index - firstColumn) * cellWidth }
     return cellWidth < 7 ? headWidth - 6 : headWidth - cellWidth - (isFull ? 1 : 0)
@@ -79,10 +79,10 @@ struct MatrixView {
     index < 0 ? headRows - (isFull ? 2 : 1) : headRows + index - firstRow
   }
 
-  /// Columns of a cell; gains of rows are written out also where crosspoints are not.
+  /// Width of a cell; gains of rows are written out even if crosspoints are not.
   func width(_ column: Int) -> Int { column < 0 ? max(4, cellWidth) : cellWidth }
 
-  /// The last column that a cell's value takes, from the cell's own first: beyond it stands a bracket.
+  /// Last column of a cell's value, relative to the cell; a bracket may follow.
   func valueEnd(_ column: Int) -> Int {
     let width = width(column)
     return width >= 7 ? width - 3 : width - 1
@@ -107,8 +107,8 @@ struct MatrixView {
 
   // MARK: Values
 
-  /// `-6.0`, `-6`, a bar or a dot, as there is room; `·` for silence. `Ø`: inverted. In small cells `M` and
-  /// `S` stand for the value.
+  /// `-6.0`, `-6`, a bar or a dot, depending on the room; `·` for silence. `Ø`: inverted. In small cells `M`
+  /// and `S` replace the value.
   func text(_ cell: GridCell) -> String { text(cell, grid.element(cell)) }
 
   func text(_ cell: GridCell, _ element: SwitchedGains.Element?) -> String {
@@ -118,7 +118,7 @@ struct MatrixView {
     if room <= 3, let mark = element?.mark { return mark }
     let sign = element?.isInverted == true ? "Ø" : ""
     guard level.isFinite else { return room == 1 && !sign.isEmpty ? sign : sign + "·" }
-    // A map has no gains: what it lets through is not a level.
+    // A map has no gains, so an open channel is not a level.
     if level == 0, grid.cable != nil, cell.isCrosspoint { return "●" }
     if room == 1 {
       let dot = level > 0 ? "◆" : level == 0 ? "●" : "•"
@@ -129,14 +129,14 @@ struct MatrixView {
     return fitting ?? (sign.isEmpty ? words[1] : sign)
   }
 
-  /// The taller the louder: 7 eighths are unity, 8 eighths more than that.
+  /// Taller is louder: 7 eighths are unity, 8 eighths are more.
   static func bar(_ decibels: Double) -> Character {
     let blocks: [Character] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
     if decibels > 0 { return blocks[7] }
     return blocks[decibels == 0 ? 6 : min(5, max(0, Int(limited: (6 + decibels / 8).rounded(.down))))]
   }
 
-  /// What the meter of a row or column shows.
+  /// Level for the meter of a row or column.
   func level(row: Int) -> MeterLevel { level(row, grid.rowLevels, cursor.meters.rows) }
   func level(column: Int) -> MeterLevel { level(column, grid.columnLevels, cursor.meters.columns) }
 
@@ -149,6 +149,6 @@ struct MatrixView {
 }
 
 extension SwitchedGains.Element {
-  /// `M` where it is muted, else `S` where it is soloed.
+  /// `M` if muted, otherwise `S` if soloed.
   var mark: String? { isMuted ? "M" : isSoloed ? "S" : nil }
 }

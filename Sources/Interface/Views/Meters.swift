@@ -3,9 +3,9 @@ import Patch
 import Screen
 import Session
 
-/// Levels as people read them.
+/// Levels for display.
 enum Meter {
-  /// What counts as silence.
+  /// Level that counts as silence, in dBFS.
   static let floor = -60.0
 
   static func decibels(_ peak: Float) -> Double {
@@ -23,11 +23,11 @@ enum Meter {
 
   static func isClipping(_ peak: Float) -> Bool { peak >= 1 }
 
-  /// A bar from left to right; its last cell is lower when it is filled in part.
+  /// A horizontal bar; a partially filled last cell is lower.
   static func bar(_ peak: Float, columns: Int) -> [Span] { bar(MeterLevel(peak: peak), columns: columns) }
 
-  /// A bar of the mean, a line from there to the peak, and a mark where the peak was highest; the last cell
-  /// says `!` when it clipped. A bar of the peak where there is no mean.
+  /// A bar of the mean, a line from there to the peak, and a mark at the held peak; the last cell is `!`
+  /// after clipping. Without a mean, a bar of the peak.
   static func bar(_ level: MeterLevel, columns: Int) -> [Span] {
     guard columns > 0 else { return [] }
     /// Sevenths of a cell.
@@ -50,10 +50,10 @@ enum Meter {
     }
   }
 
-  /// One cell for a channel, taller when louder; `!` when it clips.
+  /// One cell per channel, taller when louder; `!` when it clips.
   static func cell(_ peak: Float) -> Span { cell(MeterLevel(peak: peak)) }
 
-  /// By the peak; clipping is held.
+  /// One cell coloured by the peak; clipping is held.
   static func cell(_ meter: MeterLevel) -> Span {
     let peak = meter.peak
     if isClipping(meter.held) { return Span("!", .meterClip) }

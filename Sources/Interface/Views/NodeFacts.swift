@@ -1,7 +1,7 @@
 import Engine
 import Patch
 
-/// What there is to say of a node's settings.
+/// Displayed facts about a node's settings.
 struct NodeFacts {
   let node: Node
   let kind: KindDescription?
@@ -11,7 +11,7 @@ struct NodeFacts {
     kind = catalogue[node.kind]
   }
 
-  /// A whole number that a setting or its default gives.
+  /// A whole number from a setting or its default.
   func count(_ name: String) -> Int {
     guard case .number(let number, _)? = node.value(at: ParameterPath(name), description: kind),
       number.isFinite
@@ -19,13 +19,13 @@ struct NodeFacts {
     return Int(min(64, max(0, number)))
   }
 
-  /// A number that a setting or its default gives.
+  /// A number from a setting or its default.
   func number(_ path: ParameterPath) -> Double? {
     guard case .number(let number, _)? = node.value(at: path, description: kind) else { return nil }
     return number
   }
 
-  /// What the channels of a side are called, where any has a name.
+  /// Labels of a side's channels, if there are any.
   func labels(_ name: String) -> [String] {
     guard let dimension = kind?[parameter: name]?.dimensions.first,
       node.settings.keys.contains(where: { $0.name == name })
@@ -40,8 +40,8 @@ struct NodeFacts {
     node.kind == "matrix" ? "matrix \(count("inputs")) × \(count("outputs"))" : node.kind
   }
 
-  /// The settings that say most: those that differ from the defaults, in the kind's order, then the
-  /// first of the others.
+  /// The most informative settings: those that differ from the defaults, in the kind's order, then the first
+  /// of the others.
   func values(_ most: Int) -> [(path: ParameterPath, value: Value)] {
     guard let kind else {
       return node.settings.sorted { $0.key < $1.key }.prefix(most).map { ($0.key, $0.value) }
@@ -59,8 +59,8 @@ struct NodeFacts {
     }
   }
 
-  /// All that the parameter panel lists: plain parameters, then the elements of a matrix' sides.
-  /// Crosspoints are edited in the matrix view.
+  /// Lines of the parameter panel: plain parameters, then the elements of a matrix's sides. Crosspoints are
+  /// edited in the matrix view.
   var lines: [ParameterPath] {
     guard let kind else { return node.settings.keys.sorted() }
     var lines: [ParameterPath] = []
@@ -78,13 +78,13 @@ struct NodeFacts {
     return lines
   }
 
-  /// Shown by the kind's name, the file's name or the meters already.
+  /// True for settings already shown by the kind's name, the file's name or the meters.
   private static func isSaidElsewhere(_ parameter: ParameterDescription, of kind: String) -> Bool {
     if parameter.form == .file { return true }
     return ["inputs", "outputs", "channels", "polyphony"].contains(parameter.name)
   }
 
-  /// `band3.gain` counts where there are three bands or more.
+  /// `band3.gain` is used if there are three bands or more.
   private static func bandIsUsed(_ name: String, bands: Int) -> Bool {
     guard bands != .max, name.hasPrefix("band"), let number = name.dropFirst(4).first?.wholeNumberValue
     else { return true }
@@ -93,7 +93,7 @@ struct NodeFacts {
 }
 
 extension Views {
-  /// The parameters that the panel of a node lists, from the top.
+  /// The parameters in a node's panel, from the top.
   public static func parameterLines(of id: NodeID, _ scene: Scene) -> [ParameterPath] {
     scene.patch[id].map { NodeFacts($0, scene.catalogue).lines } ?? []
   }

@@ -1,8 +1,8 @@
 import Patch
 import Screen
 
-/// What stands over the view: the prompt with its completions, lists to choose from, the parameters
-/// of a node, a question.
+/// Overlays above the view: the prompt with its completions, lists to choose from, the parameters of a node,
+/// a question.
 enum Overlays {
   static func draw(_ scene: Scene, _ state: ViewState, _ frame: ViewFrame, on canvas: inout Canvas) {
     guard let row = frame.entryRow else { return }
@@ -50,7 +50,7 @@ enum Overlays {
     _ error: (text: String, column: Int), _ prompt: ViewState.Prompt, _ cursor: Int, start: Int, row: Int,
     _ frame: ViewFrame, on canvas: inout Canvas
   ) {
-    // The window may begin past the line's start; the cursor tells by how much.
+    // The window may begin past the line's start; the cursor gives the offset.
     let hidden = DisplayWidth.of(prompt.editor.textBeforeCursor) - cursor
     let before = DisplayWidth.of(String(prompt.editor.characters.prefix(max(0, error.column))))
     let column = start + before - hidden
@@ -88,15 +88,14 @@ enum Overlays {
     }
   }
 
-  /// First of the entries shown, so that the selected one is among them.
+  /// First visible entry, so that the selected one is visible.
   private static func first(_ selected: Int, shown: Int, of count: Int) -> Int {
     min(max(0, selected - shown / 2), max(0, count - shown))
   }
 
   // MARK: Popups
 
-  /// A frame over the view with a title, as large as asked for or as there is room for. Returns the
-  /// inside.
+  /// Draws a frame with a title over the view, as large as requested or as fits. Returns the inside.
   private static func popup(
     _ title: String, columns: Int, rows: Int, _ frame: ViewFrame, atRight: Bool, on canvas: inout Canvas
   ) -> Rect {
@@ -210,7 +209,7 @@ enum Overlays {
     facts.node.value(at: path, description: facts.kind)?.display
   }
 
-  /// What a parameter may be: `-inf … 24.0 dB`, `tanh fold hard`, `on off`.
+  /// Possible values of a parameter: `-inf … 24.0 dB`, `tanh fold hard`, `on off`.
   private static func range(_ path: ParameterPath, _ facts: NodeFacts) -> String {
     guard let parameter = facts.kind?[parameter: path.name] else { return "" }
     switch parameter.form {

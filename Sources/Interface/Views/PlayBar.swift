@@ -1,12 +1,12 @@
 import Patch
 import Screen
 
-/// The keyboard of play mode, at the lower edge: which keys sound, and what is played.
+/// The keyboard of play mode, at the lower edge: sounding keys, and play settings.
 enum PlayBar {
-  /// Of the long form: the facts, and four rows of keys.
+  /// Rows of the long form: the facts, and four rows of keys.
   static let rows = 5
 
-  /// The white keys of the bar from the left, as steps above the octave's C, two octaves of them.
+  /// White keys of the bar from the left, as steps above the octave's C.
   fileprivate static let whiteSteps = [0, 2, 4, 5, 7, 9, 11]
   fileprivate static let hasBlack = [true, true, false, true, true, true, false]
 
@@ -28,7 +28,7 @@ enum PlayBar {
       [Span("velocity ", .dim), Span("\(play.velocity)", .value)],
       [Span("pedal ", .dim), play.pedal ? Span("● down", .sounding) : Span("○ up", .value)],
     ]
-    // Without the drawing the held keys matter most.
+    // Without the drawing, the held keys matter most.
     if short { return [Span].fitting([keys] + settings, columns: max(columns, keys.width)) }
     let release = scene.hasKeyRelease ? "by the terminal" : "press again"
     let target = play.target.flatMap { scene.patch[$0]?.name }
@@ -39,7 +39,7 @@ enum PlayBar {
       ], columns: columns)
   }
 
-  /// Each white key is three columns with a line before it; a black one stands over that line.
+  /// Each white key is three columns after a line; a black key stands over that line.
   private static func drawKeys(_ state: ViewState, on canvas: inout Canvas) {
     let width = canvas.bounds.columns
     let lowest = min(9, max(-1, state.play.octave)) * 12 + 12
@@ -93,7 +93,7 @@ extension PlayBar {
     let place = (point.column - 2) % 4
     func white(_ index: Int) -> Int { lowest + index / 7 * 12 + whiteSteps[index % 7] }
     if point.row <= 2 {
-      // A black key covers the end of the white one before it and the beginning of the next.
+      // A black key covers the end of the white key before it and the beginning of the next.
       if place == 3, index + 1 < most, hasBlack[index % 7] { return UInt8(exactly: white(index) + 1) }
       if place < 2, index > 0, hasBlack[(index - 1) % 7] { return UInt8(exactly: white(index - 1) + 1) }
     }

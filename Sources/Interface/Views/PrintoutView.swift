@@ -1,7 +1,7 @@
 import Screen
 import Session
 
-/// The graph printout, as `sostenuto print` gives it, with a mark at the node that has the focus.
+/// The graph printout, as `sostenuto print` gives it, with a mark at the focused node.
 enum PrintoutView {
   static func draw(_ scene: Scene, _ state: ViewState, on canvas: inout Canvas) {
     let lines = Printout.lines(scene.report)
@@ -40,7 +40,7 @@ enum PrintoutView {
   private static func firstRow(_ lines: [Printout.Line], _ state: ViewState, rows: Int) -> Int {
     var first = state.scroll[.printout]?.row ?? 0
     let own = lines.indices.filter { lines[$0].node != nil && lines[$0].node == state.focus }
-    // The focused node's first line stays in sight, and as much below it as there is room for.
+    // The focused node's first line stays visible, with as much below it as fits.
     if let top = own.first, let bottom = own.last {
       first = max(first, bottom + 1 - rows)
       first = min(first, top)

@@ -1,10 +1,10 @@
 import Glibc
 import Patch
 
-/// What a filter or an equalizer does to each frequency, in one row of braille.
+/// Frequency response of a filter or an equalizer, in one row of braille.
 ///
-/// The sections are those of Robert Bristow-Johnson, "Cookbook formulae for audio equalizer biquad
-/// filter coefficients", evaluated on the unit circle.
+/// The sections are those of Robert Bristow-Johnson, "Cookbook formulae for audio equalizer biquad filter
+/// coefficients", evaluated on the unit circle.
 enum ResponseCurve {
   /// Decibels at the upper and the lower edge of the row.
   private static let span = 12.0
@@ -60,7 +60,7 @@ enum ResponseCurve {
     }
   }
 
-  /// From 20 Hz at the left to 20 kHz at the right, two dots a column; +12 dB at the top, -12 dB at
+  /// Curve from 20 Hz at the left to 20 kHz at the right, two dots per column; +12 dB at the top, -12 dB at
   /// the bottom.
   static func braille(_ facts: NodeFacts, columns: Int) -> String {
     let sections = sections(facts)

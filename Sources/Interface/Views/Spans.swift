@@ -1,6 +1,6 @@
 import Screen
 
-/// Text of one look.
+/// Text in one style.
 struct Span {
   var text: String
   var style: Style
@@ -18,8 +18,8 @@ struct Span {
 extension [Span] {
   var width: Int { reduce(0) { $0 + $1.width } }
 
-  /// The groups that fit beside each other with `gap` columns between them: the last ones go first,
-  /// since what matters most stands first. The order stays.
+  /// The groups that fit side by side with `gap` columns between them. The last ones are dropped first, since
+  /// the first ones matter most. The order stays.
   static func fitting(_ groups: [[Span]], columns: Int, gap: Int = 3) -> [Span] {
     var result: [Span] = []
     for group in groups where !group.isEmpty {
@@ -32,7 +32,7 @@ extension [Span] {
 }
 
 extension Canvas {
-  /// Writes the spans one after the other, cut with `…` at so many columns. Returns the columns taken.
+  /// Writes the spans one after the other, cut with `…` at this width. Returns the columns used.
   @discardableResult
   mutating func put(_ spans: [Span], at point: Point, columns: Int, on ground: ThemeKey? = nil) -> Int {
     var used = 0
@@ -41,7 +41,7 @@ extension Canvas {
       let room = columns - used
       var style = span.style
       if let ground, style.ground == nil { style.ground = ground }
-      // A span that fits alone is still cut when the next ones have no room at all.
+      // A span that just fits is still cut if the next ones have no room at all.
       let isCut = span.width > room || (span.width == room && Array(spans[(index + 1)...]).width > 0)
       let text = isCut ? DisplayWidth.truncated(span.text + " ", to: room) : span.text
       used += put(text, at: Point(point.column + used, point.row), style)
@@ -54,7 +54,7 @@ extension Canvas {
     put(spans, at: Point(right - spans.width, row), columns: spans.width, on: ground)
   }
 
-  /// A light line across, without joints.
+  /// A light horizontal line without junctions.
   mutating func rule(row: Int) {
     fill(Rect(column: 0, row: row, columns: bounds.columns, rows: 1), "─", Style(.rule))
   }

@@ -2,7 +2,7 @@ import Patch
 import Screen
 import Session
 
-/// The first row: the file, and how the driver does. A fault takes it over, in words.
+/// The first row: the file and the driver's state. A fault replaces the latter.
 enum StatusLine {
   static func draw(_ scene: Scene, on canvas: inout Canvas, row: Int) {
     let width = canvas.columns
@@ -17,13 +17,13 @@ enum StatusLine {
         columns: width - 2)
       return
     }
-    // What is dangerous comes first, since the end gives way.
+    // Dangers come first, since the end is cut.
     let name =
       (fault.map { [Span($0, .trouble), Span("  ")] } ?? []) + [Span(scene.fileName, .statusValue)]
       + (scene.isModified ? [Span(" •", .statusValue)] : [])
     let room = width - 2 - name.width - 3
     var groups = figures(status)
-    // Each group gives way where there is no room; they stand in reading order, not in that of weight.
+    // Groups are dropped by weight when there is no room; they stand in reading order.
     var weights = [0, 1, 3, 4, 2]
     func insert(_ group: [Span], weight: Int) {
       groups.insert(group, at: 0)

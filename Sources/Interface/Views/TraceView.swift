@@ -3,7 +3,7 @@ import Patch
 import Screen
 import Session
 
-/// The lifecycle trace: what the engine did to which node, and when.
+/// The lifecycle trace: what the engine did to each node, and when.
 enum TraceView {
   static func draw(_ scene: Scene, _ state: ViewState, on canvas: inout Canvas) {
     let bounds = canvas.bounds
@@ -143,8 +143,8 @@ enum TraceView {
     }
   }
 
-  /// `piano since 12.4 s: 1 note on, 0 prepares, 0 resets`: of the filtered or focused node, from its
-  /// first note, or from when it was made.
+  /// `piano since 12.4 s: 1 note on, 0 prepares, 0 resets`: for the filtered or focused node, since its first
+  /// note or its creation.
   static func summary(_ scene: Scene, _ state: ViewState) -> String {
     guard let id = state.trace.node ?? state.focus else { return "" }
     let own = scene.trace.filter { $0.node == id }

@@ -1,14 +1,15 @@
 import Patch
 import Screen
 
-/// What stands at a cell of the screen.
+/// The item at a cell of the screen.
 public enum Hit: Sendable, Hashable {
   case nothing
   case node(NodeID)
   case output(PortReference)
   case input(PortReference)
   case cable(Cable.Ends)
-  /// Of the matrix view: row -1 holds the outputs' gains, column -1 the inputs', both the master.
+  /// A cell of the matrix view: row -1 holds the outputs' gains, column -1 the inputs', and both together the
+  /// master.
   case crosspoint(row: Int, column: Int)
   case tab(ViewState.View)
   /// A key of the play bar, by its MIDI number.
@@ -16,7 +17,7 @@ public enum Hit: Sendable, Hashable {
 }
 
 extension Views {
-  /// What the mouse points at. `cell` is in coordinates of the whole screen.
+  /// The item under the mouse. `cell` is in coordinates of the whole screen.
   public static func hit(
     _ scene: Scene, _ state: ViewState, columns: Int, rows: Int, at cell: Point
   ) -> Hit {
@@ -53,7 +54,7 @@ extension Views {
     if let id = GraphPicture.id(picture.diagram.node(at: place)) {
       return port(picture, id, at: place) ?? .node(id)
     }
-    // A cell beside a port belongs to it: ports are small.
+    // Cells beside a port belong to it too, since ports are small.
     for step in [1, -1] {
       if let id = GraphPicture.id(picture.diagram.node(at: place + Point(step, 0))),
         let hit = port(picture, id, at: place + Point(step, 0))
@@ -79,7 +80,7 @@ extension Views {
     return nil
   }
 
-  /// The node that an arrow key leads to in the graph view, at this size of the screen.
+  /// The next node for an arrow key in the graph view, at this size of the screen.
   public static func neighbour(
     of node: NodeID, _ direction: Diagram.Direction, _ scene: Scene, _ state: ViewState = ViewState(),
     columns: Int = 110, rows: Int = 30
@@ -93,8 +94,8 @@ extension Views {
     picture(scene, state, columns: 110, rows: 30).diagram.columns.joined().compactMap { GraphPicture.id($0) }
   }
 
-  /// The ports that the graph view shows, in reading order, with their cells on the screen (outside of
-  /// it where the graph is scrolled). Those of parameters show where a cable or a hint needs them.
+  /// The ports shown in the graph view, in reading order, with their cells on the screen (outside it if the
+  /// graph is scrolled). Ports of parameters appear only if a cable or a hint needs them.
   public static func ports(_ scene: Scene, _ state: ViewState, columns: Int, rows: Int)
     -> [(target: ViewState.Hint.Target, place: Point)]
   {
@@ -113,13 +114,13 @@ extension Views {
     return found.sorted { $0.place < $1.place }
   }
 
-  /// Columns that a cell of the matrix grid takes at this size of the screen.
+  /// Width of a cell of the matrix grid at this size of the screen.
   static func gridCellWidth(_ scene: Scene, _ state: ViewState, columns: Int, rows: Int) -> Int {
     let size = ViewFrame(state, columns: columns, rows: rows).view.size
     return MatrixView(scene, state, size)?.cellWidth ?? 1
   }
 
-  /// The first row and column that the matrix grid shows.
+  /// The first visible row and column of the matrix grid.
   static func gridScroll(_ scene: Scene, _ state: ViewState, columns: Int, rows: Int) -> (
     row: Int, column: Int
   ) {

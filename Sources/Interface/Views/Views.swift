@@ -1,7 +1,7 @@
 import Patch
 import Screen
 
-/// The screen as a function of what is to be shown: a scene, what the user looks at, and a size.
+/// The screen as a function of a scene, the view state and a size.
 ///
 /// ```
 /// status line
@@ -9,10 +9,10 @@ import Screen
 /// the view
 /// (play mode: the keyboard)
 /// ──────────────────────────────────────────────
-/// message, prompt, or what has the focus
+/// message, prompt, or the focused node
 /// mode and key hints
 /// ```
-/// Lines give way where there are few rows: first the rules, then the message shares the last row.
+/// With few rows, the horizontal lines are dropped first, then the message shares the last row.
 public enum Views {
   /// Any size from 1 x 1 up.
   public static func draw(_ scene: Scene, _ state: ViewState, columns: Int, rows: Int) -> Canvas {
@@ -42,7 +42,7 @@ public enum Views {
   }
 }
 
-/// Which rows belong to what.
+/// Assignment of rows.
 struct ViewFrame {
   var columns: Int
   var rows: Int
@@ -89,11 +89,11 @@ struct ViewFrame {
     view = Rect(column: 0, row: top, columns: columns, rows: bottom - top)
   }
 
-  /// Where the prompt and questions are typed.
+  /// Row for the prompt and questions.
   var entryRow: Int? { message ?? hints ?? (rows > 0 ? 0 : nil) }
 }
 
-/// The names of the views, on the rule below the status line; brackets mark the one that is shown.
+/// The names of the views, on the line below the status line; brackets mark the current one.
 enum Tabs {
   static func places(_ state: ViewState, columns: Int) -> [(view: ViewState.View, text: String, column: Int)]
   {
@@ -101,7 +101,7 @@ enum Tabs {
     var column = 1
     for view in ViewState.View.allCases {
       let text = view == state.view ? "[\(view.rawValue)]" : " \(view.rawValue) "
-      // On a narrow screen only the shown one.
+      // On a narrow screen only the current one.
       if columns < 50, view != state.view { continue }
       places.append((view, text, column))
       column += text.count + 1

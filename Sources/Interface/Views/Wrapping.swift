@@ -1,13 +1,13 @@
 import Screen
 
-/// What is not to be cut off is broken into lines, which take rows from the view above.
+/// Wraps text that must not be cut; the lines take rows from the view above.
 enum Wrapping {
   /// The words of a text, each a group of its own.
   static func words(_ text: String, _ key: ThemeKey) -> [[Span]] {
     text.split(separator: " ").map { [Span(String($0), key)] }
   }
 
-  /// A name that leaves room for what is said of it: its middle gives way.
+  /// A name shortened in the middle, to leave room for other text.
   static func shortened(_ name: String, to columns: Int = 36) -> String {
     guard DisplayWidth.of(name) > columns else { return name }
     let half = columns / 2
@@ -16,8 +16,8 @@ enum Wrapping {
     return DisplayWidth.truncated(name, to: half) + end
   }
 
-  /// Lines of groups: those of the first part one blank apart, further parts `gap`. A group that is wider
-  /// than a line is cut into pieces.
+  /// Wraps groups into lines. Groups of the first part are one blank apart, further parts `gap`. A group
+  /// wider than a line is cut.
   static func lines(_ parts: [[[Span]]], columns: Int, gap: Int) -> [[Span]] {
     let columns = max(1, columns)
     var lines: [[Span]] = [[]]
@@ -55,8 +55,8 @@ enum Wrapping {
     return pieces
   }
 
-  /// Draws lines of which the last one stands at `row`; of more than there is room for, the first ones, where
-  /// the danger is said, and the last one. Returns the place behind the last one.
+  /// Draws lines, the last one at `row`. If there are too many, the first ones, which name the danger, and
+  /// the last one are shown. Returns the position after the last one.
   @discardableResult static func draw(_ lines: [[Span]], endingAt row: Int, on canvas: inout Canvas) -> Point
   {
     var lines = lines

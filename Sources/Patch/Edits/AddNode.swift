@@ -21,7 +21,7 @@ struct AddNode: EditVerbs {
     }
   }
 
-  /// The node with an identity that no other has.
+  /// The node, with a new identity if it has none.
   static func identified(_ node: Node, in draft: inout Draft) throws(EditError) -> Node {
     if node.id.raw == 0 { return node.with(id: draft.patch.freshID()) }
     if draft.patch[node.id] != nil {
@@ -38,7 +38,7 @@ struct AddNode: EditVerbs {
     return Self.joined(line, withRemarksOf: node)
   }
 
-  /// The line, and the edits that give the node its remarks and place.
+  /// The line, joined with the edits for the node's comments and place.
   static func joined(_ line: String, withRemarksOf node: Node) -> String {
     var lines = [line]
     if !node.comments.isEmpty { lines.append(Edit.comment(.node(node.name), node.comments).line) }
@@ -59,12 +59,12 @@ struct AddNode: EditVerbs {
     node.settings.sorted { $0.key < $1.key }.map { " \($0.key.line)=\($0.value.line)" }.joined()
   }
 
-  /// The node with its settings in the form in which they are kept.
+  /// The node with its settings checked and in stored form.
   static func checked(_ node: Node, in draft: Draft) throws(EditError) -> Node {
     var checked = node
     if !node.comments.isEmpty { checked.comments = node.comments.tidied }
     guard let kind = draft.catalogue[node.kind] else {
-      // A node that has an identity comes back by undo: what it was, it may be again.
+      // A node with an identity comes back by undo, so it may be of an unknown kind again.
       guard draft.acceptsUnknownKinds || node.id.raw != 0 else { throw draft.catalogue.unknown(node.kind) }
       checked.settings = node.settings.mapValues(\.unread)
       return checked
@@ -82,7 +82,7 @@ extension Draft {
     isSilent = false
   }
 
-  /// Adds a node whose settings are in the form in which they are kept.
+  /// Adds a node whose settings are checked and in stored form.
   package mutating func add(checked node: Node) throws(EditError) {
     try AddNode.checkName(node.name, in: self)
     attach(try AddNode.identified(node, in: &self), at: nil)
@@ -99,7 +99,7 @@ extension KindCatalogue {
 }
 
 extension Node.Line {
-  /// Settings by their path, then the layout.
+  /// Sort key: settings by their path, then the layout.
   var order: ParameterPath {
     switch self {
     case .setting(let path): path

@@ -1,28 +1,29 @@
 import Glibc
 
-/// What a matrix can be told by name. Crosspoints that are not spoken of become silent, but for `swap` and
-/// `copy`; switches of crosspoints are reset, the gains and switches of inputs and outputs stay.
+/// Presets and operations for a matrix. All other crosspoints become silent, except for `swap` and `copy`.
+/// Switches of crosspoints are reset; gains and switches of inputs and outputs stay.
 public enum MatrixChange: Hashable, Sendable {
   /// Input i to output i.
   case identity
-  /// Nothing to nowhere.
+  /// Silences every crosspoint.
   case clear
   /// Mono: every output gets the mean of the inputs.
   case fold
-  /// Every output gets an input: the one of its number, and from the first again when there are no more.
+  /// Every output gets the input of its number, wrapping around to the first.
   case spread
   /// Input i to output i + n.
   case diagonal(Int)
-  /// Indexed by output: which input it gets, or -1 for none.
+  /// Indexed by output: its input, or -1 for none.
   case map(ChannelMap)
-  /// The crosspoints of two inputs (rows) or two outputs (columns) change places.
+  /// Swaps the crosspoints of two inputs (rows) or two outputs (columns).
   case swap(Side, Int, Int)
-  /// The crosspoints of one become those of others too.
+  /// Copies the crosspoints of one input or output to others.
   case copy(Side, Int, to: ParameterRange.Span)
 
+  /// Inputs (rows) or outputs (columns).
   public enum Side: String, Hashable, Sendable, CaseIterable { case `in`, out }
 
-  /// The words that begin one.
+  /// First word of each form.
   package static let words = [
     "identity", "clear", "fold", "spread", "diagonal", "map", "swap", "copy",
   ]
@@ -54,7 +55,7 @@ struct ChangeMatrix: EditMacro {
     return line
   }
 
-  /// What is set at a crosspoint: its gain, then its switches.
+  /// Values of a crosspoint: its gain, then its switches.
   private typealias Crosspoint = [Value]
 
   func expanded(in draft: Draft) throws(EditError) -> Edit {
@@ -86,7 +87,7 @@ struct ChangeMatrix: EditMacro {
     return .joined(edits)
   }
 
-  /// What each crosspoint becomes, from what all are.
+  /// The new crosspoints as a function of row and column, given the present ones.
   private func crosspoints(
     _ rows: Int, _ columns: Int, _ parameters: [ParameterDescription],
     _ present: @escaping (Int, Int) -> Crosspoint

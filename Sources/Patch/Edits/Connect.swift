@@ -6,7 +6,7 @@ struct Connect: EditVerbs {
   var map: ChannelMap?
   var mixing: ChannelMixing
 
-  /// Decibels that a cable may add.
+  /// Largest gain of a cable, in decibels.
   static let loudest = 60.0
   static let mostChannels = 64
 
@@ -18,7 +18,7 @@ struct Connect: EditVerbs {
     draft.isSilent = false
   }
 
-  /// Refuses a gain or a map that a cable between these ports cannot have.
+  /// Throws for a gain or a map that a cable between these ports cannot have.
   func check(_ ends: Cable.Ends, in draft: Draft) throws(EditError) {
     guard gain <= Self.loudest else {
       let written = Value.number(gain, .decibels).line
@@ -62,7 +62,7 @@ struct Connect: EditVerbs {
     return line
   }
 
-  /// The edits that bring a cable back as it is now.
+  /// The edits that restore a cable to its present state.
   static func restoring(_ ends: Cable.Ends, in patch: Patch) -> [Edit] {
     guard let cable = patch.cables[ends] else { return [] }
     let name = patch.name(of: ends)
@@ -75,7 +75,7 @@ extension ChannelMap {
   /// `[0,1,-1,-1]`
   public var line: String { "[" + sources.map(String.init).joined(separator: ",") + "]" }
 
-  /// From a source of so many channels: what is beyond them is none. nil: it stays as it is.
+  /// Replaces sources beyond a channel count by none. nil: nothing to replace.
   func cut(to channels: Int?) -> ChannelMap? {
     guard let channels, sources.contains(where: { $0 >= channels }) else { return nil }
     return ChannelMap(sources.map { $0 < channels ? $0 : -1 })
@@ -83,7 +83,7 @@ extension ChannelMap {
 }
 
 extension Draft {
-  /// Channels of an output whose kind or settings say how many; nil where that depends on what is connected.
+  /// Channels of an output, if its kind or settings determine them; nil if they depend on the cables.
   func channels(of port: PortReference) -> Int? { patch[port.node].flatMap { channels(of: $0, port.port) } }
 
   func channels(of node: Node, _ port: String) -> Int? {
@@ -97,7 +97,7 @@ extension Draft {
     }
   }
 
-  /// Maps at a node's outputs whose sources are gone now, as edits that say none instead.
+  /// Edits that remove missing source channels from the maps at a node's outputs.
   func cuttingMaps(at id: NodeID) -> [Edit] {
     patch.cables(from: id, catalogue: catalogue).compactMap { cable in
       guard let map = cable.map?.cut(to: channels(of: cable.ends.source)) else { return nil }

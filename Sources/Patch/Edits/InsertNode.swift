@@ -20,8 +20,8 @@ struct InsertNode: EditVerbs {
     return AddNode.joined(line, withRemarksOf: node)
   }
 
-  /// The second cable carries on the gain, map and remarks of the one that it stands for, so that a new
-  /// node that passes sound as it is changes nothing.
+  /// The second cable keeps the gain, map and comments of the replaced one. A new node that passes sound
+  /// unchanged therefore changes nothing.
   private func steps(in draft: Draft) throws(EditError) -> [Edit] {
     let patch = draft.patch
     let old = try patch.existing(cable, catalogue: draft.catalogue)

@@ -1,7 +1,7 @@
-/// `move dist before main`, `move dist last`: where its paragraph stands in the file.
+/// `move dist before main`, `move dist last`: moves a node's paragraph in the file.
 struct MoveNode: EditVerbs {
   var name: String
-  /// The node that follows it then; nil: it is the last.
+  /// The node that will follow it; nil: none, it becomes the last.
   var before: String?
 
   func apply(to draft: inout Draft) throws(EditError) {

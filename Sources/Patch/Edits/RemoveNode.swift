@@ -30,9 +30,9 @@ struct RemoveNode: EditVerbs {
 
   func describe() -> String { "remove \(name)" + (bridge ? " bridge" : "") + (tail ? " tail" : "") }
 
-  /// The cables that would join the neighbours: each source of its inputs to each destination of its
-  /// outputs, audio to audio and events to events. Gains add up; maps follow one another. Side chains
-  /// and parameters are no part of the way through. Pairs that are joined already stay as they are.
+  /// The cables that join the neighbours of a removed node: each source of its inputs to each destination of
+  /// its outputs, audio to audio and events to events. Gains add up; maps are composed. Side chains and
+  /// parameters are left out. Pairs that are connected already stay as they are.
   static func bridges(over node: Node, in draft: Draft) -> [Cable] {
     let patch = draft.patch
     let kind = draft.catalogue[node.kind]
@@ -52,7 +52,7 @@ struct RemoveNode: EditVerbs {
         let ends = Cable.Ends(source.ends.source, destination.ends.destination)
         guard patch.cables[ends] == nil, joined.insert(ends).inserted else { continue }
         let isDiscrete = source.mixing == .discrete || destination.mixing == .discrete
-        // What it passed on may have had more channels than what it is made of.
+        // The node may have passed on more channels than its source has.
         let map = destination.map.after(source.map)
         bridges.append(
           Cable(
@@ -67,7 +67,7 @@ struct RemoveNode: EditVerbs {
 }
 
 extension Optional where Wrapped == ChannelMap {
-  /// The map that does what `first` and then this one do.
+  /// The composition: `first`, then this map.
   func after(_ first: ChannelMap?) -> ChannelMap? {
     guard let second = self else { return first }
     guard let first else { return second }
@@ -76,7 +76,7 @@ extension Optional where Wrapped == ChannelMap {
 }
 
 extension Draft {
-  /// Whether a cable carries events, as the first end of a known kind says.
+  /// True for a cable of events, judged by the first end with a known kind.
   func carriesEvents(_ ends: Cable.Ends) -> Bool {
     if let node = patch[ends.source.node], let kind = catalogue[node.kind],
       let isEvents = kind.outputIsEvents(ends.source.port)
@@ -89,7 +89,7 @@ extension Draft {
 }
 
 extension Patch {
-  /// The next in the order of the file.
+  /// The next node in file order.
   func node(after id: NodeID) -> Node? {
     guard let index = nodes.index(forKey: id), index + 1 < nodes.count else { return nil }
     return nodes.values[index + 1]

@@ -10,7 +10,7 @@ struct ReplaceNode: EditVerbs {
     new = try AddNode.checked(new, in: draft)
     if node.id.raw == 0 {
       new = new.with(id: draft.patch.freshID())
-      // Who replaces by hand means the sound; box and remarks stay.
+      // A user who replaces a node means its sound; box and comments stay.
       new.place = new.place ?? old.place
       if new.comments.isEmpty { new.comments = old.comments }
       if let layout = old.lineComments[.layout], new.place != nil, new.lineComments[.layout] == nil {
@@ -66,7 +66,7 @@ struct ReplaceNode: EditVerbs {
 
   private struct Move {
     var old: Cable
-    /// nil: the cable goes.
+    /// nil: the cable is removed.
     var new: Cable.Ends?
   }
 
@@ -74,7 +74,7 @@ struct ReplaceNode: EditVerbs {
     old.source.port == new.source.port && old.destination.port == new.destination.port
   }
 
-  /// Where each cable goes. Those whose ports the new kind has are placed first.
+  /// New ends of each cable. Cables whose ports the new kind has come first.
   private static func moves(from old: Node, to new: Node, in draft: Draft) -> [Move] {
     let patch = draft.patch
     let kind = draft.catalogue[new.kind]
@@ -93,7 +93,7 @@ struct ReplaceNode: EditVerbs {
       }
       if cable.ends.source.node == old.id {
         let name = cable.ends.source.port
-        // A send is not what the whole sound is: it has no likeness.
+        // A send is not the whole sound, so no other port stands in for it.
         let isSend = draft.catalogue[old.kind]?.outputs.contains { $0.name == name && $0.isOptional } == true
         let port =
           kind.map {
@@ -116,7 +116,7 @@ struct ReplaceNode: EditVerbs {
 }
 
 extension KindDescription {
-  /// The input of that name, else the first declared one that carries the same.
+  /// The input of that name, or else the first declared one of the same type.
   func input(like port: String, isEvents: Bool) -> String? {
     if inputIsEvents(port) == isEvents { return port }
     return inputs.first { $0.isEvents == isEvents }?.name

@@ -52,7 +52,7 @@ struct SetComment: EditVerbs {
   func describe() -> String {
     var line =
       switch subject {
-      // Bare it would be the word for a layout line's comment.
+      // Without quotes it would be the keyword for a layout line's comment.
       case .node("layout"): "comment \"layout\""
       case .node(let name): "comment \(name)"
       case .cable(let name): "comment \(name)"
@@ -68,7 +68,7 @@ struct SetComment: EditVerbs {
 }
 
 extension Comments {
-  /// As a file can hold them: no line breaks, no blanks at the ends of lines.
+  /// The comments in the form that a file can hold: no line breaks, no blanks at the ends of lines.
   package var tidied: Comments {
     if isEmpty { return self }
     var result = Comments()

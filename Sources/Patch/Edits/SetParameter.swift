@@ -27,15 +27,15 @@ struct SetParameter: EditVerbs {
     if work.isSize { for edit in draft.cuttingMaps(at: work.node) { try draft.apply(edit) } }
   }
 
-  /// What is to be done. It holds no copy of the node, whose settings would be copied by the change then:
-  /// a matrix may have thousands, and an edit may set them all.
+  /// The work to do. It holds no copy of the node, since the change would then copy the node's settings. A
+  /// matrix may have thousands, and one edit may set them all.
   private struct Work {
     var node: NodeID
     var value: Value?
-    /// nil: nobody knows the kind.
+    /// nil: unknown kind.
     var defaultValue: Value?
     var dropped: [ParameterPath] = []
-    /// It says how many channels an output has.
+    /// The parameter determines the number of channels of an output.
     var isSize = false
   }
 
@@ -83,7 +83,7 @@ struct SetParameter: EditVerbs {
     return line
   }
 
-  /// Refuses times that no change takes.
+  /// Throws for a duration out of range.
   static func check(over: Double?) throws(EditError) {
     guard let over, !(0...3600).contains(over) else { return }
     throw EditError("a change takes 0s to 3600s", token: Value.number(over, .seconds).line)
@@ -95,7 +95,7 @@ struct SetParameter: EditVerbs {
     return [set, .comment(.setting(name, path), comments)]
   }
 
-  /// The maps that lose sources when the size is `value`, as they are now.
+  /// Edits that restore the maps which lose sources when the size becomes `value`.
   private func restoringMaps(of node: Node, as value: Value, in draft: Draft) -> [Edit] {
     var node = node
     node.settings[path] = value
@@ -105,7 +105,7 @@ struct SetParameter: EditVerbs {
     }
   }
 
-  /// Settings whose indices are out of bounds once a size shrinks.
+  /// Settings whose indices are out of bounds after a size shrinks.
   private func dropped(
     by value: Value, parameter: ParameterDescription, of node: Node, kind: KindDescription
   ) -> [ParameterPath] {
@@ -120,7 +120,7 @@ struct SetParameter: EditVerbs {
 }
 
 extension Patch {
-  /// Keeps the value where it differs from the default or has a comment.
+  /// Stores the value if it differs from the default or has a comment.
   mutating func store(_ value: Value?, at path: ParameterPath, of id: NodeID, default defaultValue: Value) {
     update(id) { node in
       if let value {

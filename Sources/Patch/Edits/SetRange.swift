@@ -1,4 +1,4 @@
-/// An edit that stands for others, which depend on the patch it is applied to.
+/// An edit that expands to others, depending on the patch that it is applied to.
 protocol EditMacro: EditVerbs {
   func expanded(in draft: Draft) throws(EditError) -> Edit
 }
