@@ -1,50 +1,115 @@
 import Engine
 import Glibc
 import Patch
+import PatchLanguage
 
-/// Paths in a patch are relative to its folder: what becomes of them when it moves.
-enum FilePaths {
-  /// The patch as it is to be in `new`'s folder, with the same files. `old` is where it was; nil: its paths
-  /// are relative to the working folder.
-  static func rebased(_ patch: Patch, from old: String?, to new: String) -> Patch {
-    let before = folder(of: old)
-    let after = folder(of: new)
+/// Paths in a patch are relative to its folder: what becomes of them, in the patch and in its history, when it moves.
+struct FilePaths {
+  private let before: String
+  private let after: String
+
+  /// `old`: where the patch was; nil: its paths are relative to the working folder.
+  init(from old: String?, to new: String) {
+    before = Self.folder(of: old ?? "")
+    after = Self.folder(of: new)
+  }
+
+  /// The patch as it is to be in the new folder, with the same files.
+  func rebased(_ patch: Patch) -> Patch {
     guard before != after else { return patch }
     var patch = patch
     for node in patch.nodes.values {
-      guard let kind = Engine.catalogue[node.kind] else { continue }
-      for (path, value) in node.settings where kind[parameter: path.name]?.form == .file {
-        guard case .text(let file) = value, !file.isEmpty, !file.hasPrefix("/") else { continue }
-        let edit = Edit.set(
-          node.name, path, .text(relative(absolute(file, in: before), to: after)), over: nil)
+      for (path, value) in node.settings {
+        let there = rebased(value, at: path.name, of: node.kind)
+        guard there != value else { continue }
+        let edit = Edit.set(node.name, path, there, over: nil)
         if let change = try? patch.applying(edit, catalogue: Engine.catalogue) { patch = change.patch }
       }
     }
     return patch
   }
 
+  /// The history such that its steps lead to the same files. `patch`: where it stands, in the old folder.
+  func rebased(_ history: History, of patch: Patch) -> History {
+    guard before != after else { return history }
+    var history = history
+    history.rewrite(at: patch, catalogue: Engine.catalogue) { edit, patch in
+      rebased(edit, in: patch)
+    } line: { line, patch in
+      rebased(line, in: patch)
+    }
+    return history
+  }
+
+  // MARK: Edits
+
+  /// An edit of `patch`, which says of what kind its nodes are.
+  private func rebased(_ edit: Edit, in patch: Patch) -> Edit {
+    switch edit {
+    case .add(let node, let next): return .add(rebased(node), before: next)
+    case .replace(let name, let node): return .replace(name, with: rebased(node))
+    case .insert(let node, let cable): return .insert(rebased(node), into: cable)
+    case .set(let name, let path, let value?, let over):
+      return .set(name, path, rebased(value, at: path.name, of: patch[named: name]?.kind), over: over)
+    case .setRange(let name, let range, let value?, let over):
+      return .setRange(name, range, rebased(value, at: range.name, of: patch[named: name]?.kind), over: over)
+    case .all(let edits):
+      // Later edits may speak of what earlier ones make.
+      var draft = Draft(patch: patch, catalogue: Engine.catalogue)
+      draft.acceptsUnknownKinds = true
+      var result: [Edit] = []
+      for (number, edit) in edits.enumerated() {
+        result.append(rebased(edit, in: draft.patch))
+        do { try draft.apply(edit) } catch { return .all(result + edits[(number + 1)...]) }
+      }
+      return .all(result)
+    default: return edit
+    }
+  }
+
+  /// The same for the line of an edit; one that names no file stays to the letter.
+  private func rebased(_ line: String, in patch: Patch) -> String {
+    let statement = try? StatementParser.parse(line, patch: patch, catalogue: Engine.catalogue)
+    guard case .edit(let written)? = statement else { return line }
+    let edit = patch.canonical(written, catalogue: Engine.catalogue)
+    let there = rebased(edit, in: patch)
+    return there == edit ? line : there.line
+  }
+
+  private func rebased(_ node: Node) -> Node {
+    var node = node
+    for (path, value) in node.settings { node.settings[path] = rebased(value, at: path.name, of: node.kind) }
+    return node
+  }
+
+  private func rebased(_ value: Value, at parameter: String, of kind: String?) -> Value {
+    guard let kind, Engine.catalogue[kind]?[parameter: parameter]?.form == .file,
+      case .text(let file) = value, !file.isEmpty, !file.hasPrefix("/"), !file.hasPrefix("~/")
+    else { return value }
+    return .text(Self.relative(Self.absolute(file, in: before), to: after))
+  }
+
+  // MARK: Paths
+
   /// From the root, without links.
-  private static func folder(of path: String?) -> String {
-    PatchFile.absolute(path.map { PatchFile.split($0).folder } ?? ".")
+  private static func folder(of path: String) -> String {
+    FilePath.realFolder(of: path) ?? PatchFile.absolute(PatchFile.split(path).folder)
   }
 
   /// Without `.` and `..`. Where the file's folder is there, as the system finds it; else by the words.
   private static func absolute(_ path: String, in folder: String) -> String {
-    let full = PatchFile.absolute(folder + "/" + path)
-    var parts: [Substring] = []
-    for part in full.split(separator: "/") where part != "." {
-      if part == ".." { _ = parts.popLast() } else { parts.append(part) }
-    }
-    return "/" + parts.joined(separator: "/")
+    FilePath.plain(PatchFile.absolute(folder + "/" + path))
   }
 
   /// `../samples/x.wav`; from the root where the two have nothing in common.
-  private static func relative(_ path: String, to folder: String) -> String {
+  static func relative(_ path: String, to folder: String) -> String {
     let parts = path.split(separator: "/")
     let base = folder.split(separator: "/")
     let common = zip(parts, base).prefix { $0 == $1 }.count
     guard common > 0 else { return path }
     let up = base.dropFirst(common).map { _ in ".." }
-    return (up + parts.dropFirst(common).map(String.init)).joined(separator: "/")
+    let relative = (up + parts.dropFirst(common).map(String.init)).joined(separator: "/")
+    // A folder of that name is not the person's own.
+    return relative.hasPrefix("~/") ? "./" + relative : relative
   }
 }
