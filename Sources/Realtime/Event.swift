@@ -27,6 +27,8 @@ public struct Event: Sendable, Equatable, BitwiseCopyable {
     case rhythm
     /// The whole instrument's pitch: `value` cents, fine (`key` 0) or by semitones (`key` 1).
     case masterTuning
+    /// The whole instrument's volume: `value` 0...1 of the controller's way.
+    case masterVolume
     /// A key in one of the tunings that a channel can choose: `key`, `value` semitones above key 0, `detail` the
     /// tuning 0...127. `channel` 1: notes that sound follow.
     case keyTuning
@@ -64,7 +66,7 @@ public struct Event: Sendable, Equatable, BitwiseCopyable {
   @inlinable public var isForAllChannels: Bool {
     @_noLocks get {
       switch kind {
-      case .reset, .masterTuning, .keyTuning, .octaveTuning: true
+      case .reset, .masterTuning, .masterVolume, .keyTuning, .octaveTuning: true
       default: false
       }
     }

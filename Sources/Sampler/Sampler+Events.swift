@@ -51,6 +51,8 @@ extension Sampler {
     case .reset: resetModule(time: time)
     case .rhythm: setRhythm(channel, event.value > 0.5)
     case .masterTuning, .keyTuning, .octaveTuning: tune(event)
+    case .masterVolume:
+      volume.move(to: event.value, at: time, frame: Int(time &- blockTime), rate: rate)
     case .play, .stop, .cue: break
     }
   }

@@ -76,6 +76,7 @@ extension Sampler {
     findPrograms()
     resetBendRanges()
     resetTunings()
+    volume.move(to: 1, at: time, frame: Int(time &- blockTime), rate: rate)
   }
 
   /// The bank that controllers 0 and 32 name: senders put its number into the one or the other (GS, XG), or
