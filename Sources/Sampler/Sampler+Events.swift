@@ -202,7 +202,8 @@ extension Sampler {
     case _ where number >= Control.allNotesOff:
       for other in 0..<Self.channels where zones.reaches(channel, other) { endNotes(other, time: time) }
     case Control.resetAll: reset(channel, time: time)
-    case Control.unregistered, Control.unregisteredFine: parameterNumbers[channel] = -1
+    case Control.unregistered: parameterNumbers[channel] = -1
+    case Control.unregisteredFine: chooseUnregistered(channel, Int(value))
     case Control.registered, Control.registeredFine:
       let high = Int32(controlValue(channel, Control.registered, nil))
       parameterNumbers[channel] = high &* 128 &+ Int32(controlValue(channel, Control.registeredFine, nil))

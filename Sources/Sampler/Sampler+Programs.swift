@@ -76,6 +76,7 @@ extension Sampler {
     findPrograms()
     resetBendRanges()
     resetTunings()
+    offsets.clear(channels: Self.channels)
     volume.move(to: 1, at: time, frame: Int(time &- blockTime), rate: rate)
   }
 

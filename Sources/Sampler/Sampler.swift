@@ -49,6 +49,7 @@ public struct Sampler: Kernel {
   let octaveTunings: UnsafeMutablePointer<Float>
   var masterTuning: (fine: Float, coarse: Float) = (0, 0)
   var volume: MasterVolume
+  let offsets: GeneratorOffsets
   /// By channel (-1: none): the last key, and the one from which the next note slides.
   let portamentoKeys: UnsafeMutablePointer<Int16>
   let portamentoFrom: UnsafeMutablePointer<Int16>
@@ -143,7 +144,8 @@ public struct Sampler: Kernel {
     static let parameters = line(parameterNumbers + Sampler.channels * 4)
     static let keyTunings = line(parameters + Sampler.channels * Parameters.count * 4)
     static let octaveTunings = line(keyTunings + Sampler.tuningPlaces * 4)
-    static let volumes = line(octaveTunings + Sampler.channels * 12 * 4)
+    static let offsets = line(octaveTunings + Sampler.channels * 12 * 4)
+    static let volumes = line(offsets + GeneratorOffsets.memorySize(channels: Sampler.channels))
     static let portamentoKeys = line(volumes + blockFrames * 4)
     static let portamentoFrom = line(portamentoKeys + Sampler.channels * 2)
     static let facts = line(portamentoFrom + Sampler.channels * 2)
@@ -184,6 +186,7 @@ public struct Sampler: Kernel {
     parameters = place(Layout.parameters, Int32.self)
     keyTunings = place(Layout.keyTunings, Float.self)
     octaveTunings = place(Layout.octaveTunings, Float.self)
+    offsets = GeneratorOffsets(memory: memory + Layout.offsets, channels: Self.channels)
     volume = MasterVolume(gains: place(Layout.volumes, Float.self))
     portamentoKeys = place(Layout.portamentoKeys, Int16.self)
     portamentoFrom = place(Layout.portamentoFrom, Int16.self)
