@@ -4,9 +4,9 @@ import Realtime
 /// Specification" 2.01, chapter 9.6): controller 99 at 120, controller 98 the generator's number, data entry the
 /// offset, of which 64 * 128 is the middle.
 struct GeneratorOffsets: BitwiseCopyable {
-  /// What `Sampler.parameterNumbers` has for generator 0; those above follow.
+  /// The number in `Sampler.parameterNumbers` of generator 0; those above follow.
   static var first: Int { @_noLocks get { 1 << 16 } }
-  /// What it has while a number of hundreds has come, to which the next one is added: no bank has such generators.
+  /// The number there while hundreds have come, to which the next number is added: no bank has such generators.
   static var beyond: Int { @_noLocks get { -2 } }
   /// The value of controller 99 that speaks of generators.
   static var mark: Float { @_noLocks get { 120 } }

@@ -63,7 +63,7 @@ import Testing
       fake_sequencer_send(&event, nil, 0)
     }
 
-    /// What has come in since last asked.
+    /// Events that have come in since last asked.
     func heard() -> [Event] {
       // A note of another program: behind all that was sent.
       note(127, from: 99)

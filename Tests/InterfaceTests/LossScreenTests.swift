@@ -3,7 +3,7 @@ import Testing
 
 @testable import Interface
 
-/// What is lost in a flood is seen: notes are missing, and nobody would know why.
+/// Losses in a flood are seen: notes are missing, and nobody would know why.
 @MainActor @Suite("Lost events, on the screen") struct LossScreenTests {
   private func top(_ stage: Stage) -> String {
     stage.screen.split(separator: "\n", omittingEmptySubsequences: false).first.map(String.init) ?? ""

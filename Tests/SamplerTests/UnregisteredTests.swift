@@ -31,7 +31,7 @@ import Testing
     return rig
   }
 
-  /// What is heard of a note of 0.4 s, at all outputs.
+  /// A note of 0.4 s, and 0.2 s of its end, at all outputs.
   func note(_ rig: Rig<Sampler>, key: UInt8 = 48, after events: [Event] = []) -> [Float] {
     let start = Int(rig.time)
     var heard: [Float] = []
@@ -48,9 +48,9 @@ import Testing
     var testDescription: String
     var generator: Int
     var offset: Int
-    /// What that adds to the generator.
+    /// Units that the offset adds to the generator.
     var units: Int
-    /// What the bank states besides.
+    /// Generators that the bank states besides, and its own value of this one.
     var bank: [(Int, Int)]
     var base: Int
 
@@ -99,7 +99,7 @@ import Testing
     Case("semitones", 51, 3, 3), Case("cents", 52, 25, 25), Case("cents a key", 56, -50, -50, base: 100),
   ]
 
-  /// What a channel adds sounds as if the bank stated it.
+  /// A channel's offset sounds as if the bank stated it.
   @Test(arguments: cases) func anOffsetSoundsAsTheBankWould(_ example: Case) throws {
     func bank(_ value: Int) throws -> Rig<Sampler> {
       try rig(example.bank + [(example.generator, value)])
@@ -168,7 +168,7 @@ import Testing
     #expect(abs(cents(rig)) < 0.5)
   }
 
-  /// What is chosen by numbers that no generator of a bank has, and by others' parameters.
+  /// Numbers that no generator of a bank has, and others' parameters.
   static let strangers: [[Event]] = [
     choose(1, 8), choose(1, 0), choose(0, 0), choose(0, 1), choose(0, 2), choose(127, 127), choose(120),
     choose(120, 100, 0), choose(120, 101, 52), choose(120, 100, 100, 2), choose(120, 102, 1), choose(120, 63),

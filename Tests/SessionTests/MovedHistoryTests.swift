@@ -66,7 +66,7 @@ import Testing
 
     """
 
-  /// What is done before the patch is saved elsewhere; all of it is undone afterwards, and redone.
+  /// Edits before the patch is saved elsewhere; all of them are undone afterwards, and redone.
   static let scripts = [
     ["set old.instrument @two/y.sfz", "set old.tuning default", "set old.tuning @u.scl over 2s"],
     ["remove old", "node old player file=@one/z.wav"],
