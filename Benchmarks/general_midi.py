@@ -15,6 +15,7 @@ within the targets.
 - Layers that beat against each other have no one pitch, and where a beat stands hangs on the thousandth of a
   turn: such programs are measured layer by layer, each with the others' zones taken out of the bank.
   FluidSynth counts pitch in whole cents and cuts what is behind the point, so that it may be 1 cent low.
+- Some notes have offsets of a bank's generators before them, which unregistered parameters state.
 - Attack: by how much the envelope's rise delays it. Decay and release: the time until the energy that is
   still to come has fallen by 10 dB while the key is down, by 20 dB after it. What is too short or too shallow
   to tell is left out.
@@ -50,6 +51,15 @@ NOTES = [
     (6, 33, 36, 120), (7, 71, 67, 70), (8, 11, 60, 100), (9, 56, 65, 127), (11, 65, 58, 90), (12, 73, 79, 80),
     (13, 80, 69, 100), (14, 88, 55, 100), (15, 61, 62, 40), (16, 105, 50, 100),
     (10, 0, 36, 110), (10, 0, 38, 100), (10, 0, 42, 90), (10, 0, 49, 120),
+]  # fmt: skip
+# The same with offsets of generators, by number and steps of data entry (SoundFont 2.01, chapter 9.6), one a channel.
+# The last one speaks to another parameter, of which neither side knows anything.
+OFFSETS = [
+    ("cutoff", (1, 0, 60, 100), 120, 8, -1200), ("cutoff", (2, 80, 57, 100), 120, 8, -2500),
+    ("attenuation", (3, 19, 60, 100), 120, 48, 90), ("cents", (4, 73, 72, 100), 120, 52, 37),
+    ("semitones", (5, 71, 67, 90), 120, 51, -5), ("attack", (6, 19, 55, 100), 120, 34, 3800),
+    ("release", (7, 80, 64, 100), 120, 38, 1500), ("decay", (8, 0, 48, 100), 120, 36, -600),
+    ("another", (9, 56, 65, 110), 1, 33, 2000),
 ]  # fmt: skip
 # The same of programs of which the layers beat.
 LAYERED = [(1, 48, 60, 100), (1, 52, 60, 100)]
@@ -129,9 +139,13 @@ def midi_file(notes):
     """480 ticks a beat of half a second."""
     ticks = lambda seconds: round(seconds * 960)
     events = []
-    for index, (channel, program, key, velocity) in enumerate(notes):
+    for index, (channel, program, key, velocity, *parameters) in enumerate(notes):
         at = START + index * SLOT
         events.append((ticks(at - 0.2), bytes([0xC0 | channel - 1, program])))
+        for high, low, steps in parameters:
+            entry = steps + 8192
+            for controller, value in ((99, high), (98, low), (38, entry & 127), (6, entry >> 7)):
+                events.append((ticks(at - 0.1), bytes([0xB0 | channel - 1, controller, value])))
         events.append((ticks(at), bytes([0x90 | channel - 1, key, velocity])))
         events.append((ticks(at + HELD), bytes([0x80 | channel - 1, key, 64])))
     events.append((ticks(length(notes)), bytes([0xFF, 0x2F, 0])))
@@ -329,6 +343,11 @@ def sounds(arguments):
             at = START + index * SLOT
             name = f"drum {key}" if channel == 10 else f"{NAMES[program]} {program}, key {key}"
             yield name, channel, key, Note(ours, at), Note(theirs, at)
+        notes = [(*note, parameter) for _, note, *parameter in OFFSETS]
+        ours, theirs = render(sostenuto, arguments.bank, folder, notes)
+        for index, (name, (channel, program, key, _), *_) in enumerate(OFFSETS):
+            at = START + index * SLOT
+            yield f"{NAMES[program]} {program}, {name}", channel, key, Note(ours, at), Note(theirs, at)
         bank = Bank(arguments.bank)
         for note in LAYERED:
             channel, program, key, velocity = note

@@ -136,6 +136,8 @@ final class AlsaSequencer: @unchecked Sendable {
       // A lost event may have been a note-off.
       if error == -ENOSPC {
         for sender in Array(senders.keys) { end(sender) }
+        // Or a piece in the middle.
+        exclusives.removeAll()
         continue
       }
       guard error >= 0, let event = next?.pointee else { return }
@@ -152,6 +154,9 @@ final class AlsaSequencer: @unchecked Sendable {
       for sender in Array(senders.keys)
       where sender.client == Int32(gone.client) && (isClient || sender.clientPort == Int32(gone.port)) {
         end(sender)
+      }
+      exclusives = exclusives.filter { sender, _ in
+        sender.client != Int32(gone.client) || !isClient && sender.clientPort != Int32(gone.port)
       }
       memory.forgetOffers { $0.hasPrefix("\(gone.client):") }
       // A place may be free for a missing port now.
@@ -172,6 +177,8 @@ final class AlsaSequencer: @unchecked Sendable {
         return
       }
       guard let message = Event(sequencer: event) else { return }
+      // MIDI lets nothing but the clock's messages come in between: what was begun is broken off.
+      exclusives[sender] = nil
       let held = senders[sender] ?? HeldNotes.allocate()
       senders[sender] = held
       held.note(message)

@@ -3,9 +3,9 @@ import Realtime
 /// One MIDI 1.0 message as a sequence of events: one for a channel message, any number for a system exclusive
 /// one, none for types that no node uses.
 ///
-/// Supported system exclusive messages: General MIDI on; GS and XG reset; drum parts (GS, XG); master tuning
-/// (universal, GS); GS scale tuning; and of the MIDI Tuning Standard the single-note changes, the bulk dump,
-/// and octave tunings in both precisions.
+/// Supported system exclusive messages: General MIDI on; GS and XG reset; drum parts (GS, XG); master volume
+/// (universal, GS, XG); master tuning (universal, GS); GS scale tuning; and of the MIDI Tuning Standard the
+/// single-note changes, the bulk dump, and octave tunings in both precisions.
 ///
 /// Audio thread, and any other.
 public struct MidiMessage {
@@ -13,7 +13,7 @@ public struct MidiMessage {
   public static var longest: Int { @_noLocks get { 1024 } }
 
   private enum Form {
-    case none, channel, reset, part, fineTuning, coarseTuning, rolandTuning
+    case none, channel, reset, part, volume, fineTuning, coarseTuning, rolandTuning
     /// `keys`: key number and three bytes of pitch for each. `dump`: three bytes for each of all keys.
     case keys, dump
     /// A byte, or two, for each note of an octave.
@@ -44,8 +44,8 @@ public struct MidiMessage {
       return
     }
     self.bytes = bytes + 1
-    self.count = bytes[count &- 1] == 0xF7 ? count &- 2 : count &- 1
-    find()
+    self.count = count &- 2
+    if isWhole { find() }
   }
 
   /// True for a supported message.
@@ -69,6 +69,20 @@ public struct MidiMessage {
     self.data = data
   }
 
+  /// It has its end, and nothing else came in between: what is cut or damaged says nothing.
+  private var isWhole: Bool {
+    @_noLocks get {
+      guard count >= 0, bytes[count] == 0xF7 else { return false }
+      var bits: UInt8 = 0
+      var index = 0
+      while index < count {
+        bits |= bytes[index]
+        index &+= 1
+      }
+      return bits < 0x80
+    }
+  }
+
   @_noLocks private mutating func find() {
     guard count >= 4 else { return }
     switch bytes[0] {
@@ -84,6 +98,10 @@ public struct MidiMessage {
     switch (bytes[2], bytes[3]) {
     case (0x09, 0x01), (0x09, 0x03):
       if !isRealTime { set(.reset, events: 1) }
+    case (0x04, 0x01):
+      guard isRealTime, count >= 6 else { return }
+      value = Float(Int(bytes[4]) &+ Int(bytes[5]) &* 128) / 16383
+      set(.volume, events: 1)
     case (0x04, 0x03):
       if isRealTime, count >= 6 { set(.fineTuning, events: 1, data: 4) }
     case (0x04, 0x04):
@@ -133,7 +151,10 @@ public struct MidiMessage {
       return
     }
     guard high == 0x40 else { return }
-    if middle == 0, low == 0, count >= 12 {
+    if middle == 0, low == 4 {
+      value = Float(bytes[7]) / 127
+      set(.volume, events: 1)
+    } else if middle == 0, low == 0, count >= 12 {
       set(.rolandTuning, events: 1, data: 7)
     } else if middle == 0, low == 5 {
       set(.coarseTuning, events: 1, data: 7)
@@ -160,6 +181,9 @@ public struct MidiMessage {
     guard count >= 7, bytes[1] & 0xF0 == 0x10, bytes[2] == 0x4C else { return }
     if bytes[3] == 0, bytes[4] == 0, bytes[5] == 0x7E || bytes[5] == 0x7F {
       set(.reset, events: 1)
+    } else if bytes[3] == 0, bytes[4] == 0, bytes[5] == 0x04 {
+      value = Float(bytes[6]) / 127
+      set(.volume, events: 1)
     } else if bytes[3] == 0x08, bytes[4] < 16, bytes[5] == 0x07 {
       channel = bytes[4]
       value = bytes[6] == 0 ? 0 : 1
@@ -175,6 +199,7 @@ public struct MidiMessage {
     case .channel: return Event(midi: bytes, count: count, offset: offset)
     case .reset: return Event(.reset, offset: offset)
     case .part: return Event(.rhythm, channel: channel, value: value, offset: offset)
+    case .volume: return Event(.masterVolume, value: value, offset: offset)
     case .fineTuning:
       let bend = Int(bytes[data] & 0x7F) &+ Int(bytes[data &+ 1] & 0x7F) &* 128 &- 8192
       return Event(.masterTuning, key: 0, value: Float(bend) * (100 / 8192), offset: offset)

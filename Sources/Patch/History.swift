@@ -95,6 +95,29 @@ public struct History: Sendable {
     return step
   }
 
+  /// Every step as `edit` and its line as `line` say. Both are given the patch to which what they change is applied;
+  /// `patch` is where the history stands. Steps that cannot be made any more stay as they are.
+  package mutating func rewrite(
+    at patch: Patch, catalogue: KindCatalogue, edit: (Edit, Patch) -> Edit, line: (String, Patch) -> String
+  ) {
+    var here = patch
+    for index in undoable.indices.reversed() {
+      let entry = undoable[index]
+      guard let back = try? here.applying(entry.edit, catalogue: catalogue) else { break }
+      undoable[index].edit = edit(entry.edit, here)
+      undoable[index].description = line(entry.description, back.patch)
+      here = back.patch
+    }
+    here = patch
+    for index in redoable.indices.reversed() {
+      let entry = redoable[index]
+      guard let forth = try? here.applying(entry.edit, catalogue: catalogue) else { break }
+      redoable[index].edit = edit(entry.edit, here)
+      redoable[index].description = line(entry.description, here)
+      here = forth.patch
+    }
+  }
+
   private static func move(
     from: inout [Entry], to: inout [Entry], _ patch: Patch, _ catalogue: KindCatalogue
   ) throws(EditError) -> (change: Change, description: String)? {

@@ -28,6 +28,8 @@ public struct Event: Sendable, Equatable, BitwiseCopyable {
     case rhythm
     /// Master tuning of the instrument: `value` in cents (fine, `key` 0) or in semitones (coarse, `key` 1).
     case masterTuning
+    /// Master volume of the instrument: `value` 0...1, the position of the controller.
+    case masterVolume
     /// Single-note tuning change: `key`; `value` in semitones above key 0; `detail` the tuning program
     /// 0...127. `channel` 1: sounding notes follow.
     case keyTuning
@@ -69,7 +71,7 @@ public struct Event: Sendable, Equatable, BitwiseCopyable {
   @inlinable public var isForAllChannels: Bool {
     @_noLocks get {
       switch kind {
-      case .reset, .masterTuning, .keyTuning, .octaveTuning: true
+      case .reset, .masterTuning, .masterVolume, .keyTuning, .octaveTuning: true
       default: false
       }
     }

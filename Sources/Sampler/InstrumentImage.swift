@@ -273,6 +273,8 @@ struct Region {
   var routeCount: Int32
   var units: UnsafePointer<FilterUnit>
   var unitCount: Int32
+  /// Of the units, those that a voice has only where an offset of its channel's needs them.
+  var spareUnits: Int32
   var firstLfo: Int32
   var lfoCount: Int32
   var firstEnvelope: Int32

@@ -51,6 +51,8 @@ extension Sampler {
     case .reset: resetModule(time: time)
     case .rhythm: setRhythm(channel, event.value > 0.5)
     case .masterTuning, .keyTuning, .octaveTuning: tune(event)
+    case .masterVolume:
+      volume.move(to: event.value, at: time, frame: Int(time &- blockTime), rate: rate)
     case .play, .stop, .cue: break
     }
   }
@@ -200,7 +202,8 @@ extension Sampler {
     case _ where number >= Control.allNotesOff:
       for other in 0..<Self.channels where zones.reaches(channel, other) { endNotes(other, time: time) }
     case Control.resetAll: reset(channel, time: time)
-    case Control.unregistered, Control.unregisteredFine: parameterNumbers[channel] = -1
+    case Control.unregistered: parameterNumbers[channel] = -1
+    case Control.unregisteredFine: chooseUnregistered(channel, Int(value))
     case Control.registered, Control.registeredFine:
       let high = Int32(controlValue(channel, Control.registered, nil))
       parameterNumbers[channel] = high &* 128 &+ Int32(controlValue(channel, Control.registeredFine, nil))

@@ -77,6 +77,8 @@ extension Sampler {
     findPrograms()
     resetBendRanges()
     resetTunings()
+    offsets.clear(channels: Self.channels)
+    volume.move(to: 1, at: time, frame: Int(time &- blockTime), rate: rate)
   }
 
   /// The bank from controllers 0 and 32. Senders put its number into one or the other (GS, XG), or into both

@@ -84,7 +84,7 @@ extension Sampler {
       let slot = group &* 16 &+ lane
       bits &= bits &- 1
       let region = voicePool[slot].region
-      units = units > Int(region.pointee.unitCount) ? units : Int(region.pointee.unitCount)
+      units = units > Int(voicePool[slot].unitCount) ? units : Int(voicePool[slot].unitCount)
       if region.pointee.isStereo { stereo |= 1 &<< UInt64(lane) }
       outputs |= 1 &<< UInt64(voicePool[slot].output)
       if context.isSending, region.pointee.hasSends {
@@ -230,6 +230,8 @@ extension Sampler {
     let own = Int(voice.pointee.channel)
     goals[Slot.pitch] += memberBend(own) + channelTuning(own) + facts[slot].tuning
     if region.pointee.isBank {
+      let keys = Float(voice.pointee.soundKey) - region.pointee.keyCenter
+      offsets.add(zones.master(of: own), to: goals, keys: keys)
       // Attenuation is never negative.
       if goals[Slot.volume] > 0 { goals[Slot.volume] = 0 }
       let pan = goals[Slot.pan]
@@ -248,6 +250,10 @@ extension Sampler {
   @_noLocks func evaluateNoteOn(_ slot: Int) {
     let region = voicePool[slot].region
     setMemory(noteValues, 0, 192 &* 4)
+    if region.pointee.isBank {
+      let channel = zones.master(of: Int(voicePool[slot].channel))
+      offsets.addNoteOn(channel, to: noteValues, key: Int(voicePool[slot].soundKey))
+    }
     guard region.pointee.hasNoteModulations, let image = voicePool[slot].image else { return }
     for index in 0..<Int(region.pointee.modulationCount) {
       let modulation = region.pointee.modulations[index]
@@ -273,10 +279,10 @@ extension Sampler {
     }
   }
 
-  /// Recomputes the goals of a voice's values. Audio thread.
-  @_noLocks mutating func refresh(_ slot: Int) {
+  /// Recomputes the goals of a voice's values. `isTimed`: its envelopes' times may have changed. Audio thread.
+  @_noLocks mutating func refresh(_ slot: Int, isTimed: Bool = false) {
     evaluate(slot)
-    if voicePool[slot].region.pointee.hasMovedTimes {
+    if isTimed || voicePool[slot].region.pointee.hasMovedTimes {
       evaluateNoteOn(slot)
       voicePool[slot].changeTimes(added: noteValues)
       shapes[slot].change(voicePool[slot].core, noteValues, rate: rate)

@@ -26,7 +26,7 @@ extension Sampler {
     active[slot &>> 6] &= ~(1 &<< UInt64(slot & 63))
     used &-= 1
     if !voicePool[slot].isStolen { live &-= 1 }
-    for unit in 0..<Int(voicePool[slot].region.pointee.unitCount) { bank.reset(slot, unit) }
+    for unit in 0..<Int(voicePool[slot].unitCount) { bank.reset(slot, unit) }
     if let image = voicePool[slot].image { image.pointee.header.count(-1) }
     voicePool[slot].image = nil
   }

@@ -43,12 +43,24 @@ extension Sampler {
 
   // MARK: Registered parameters
 
+  /// Selects an unregistered parameter: only the generators of a bank are supported. Audio thread.
+  @_noLocks func chooseUnregistered(_ channel: Int, _ value: Int) {
+    let isKnown = controlValue(channel, Control.unregistered, nil) == GeneratorOffsets.mark
+    parameterNumbers[channel] =
+      isKnown ? Int32(GeneratorOffsets.parameter(value, after: Int(parameterNumbers[channel]))) : -1
+    offsets.choose(channel)
+  }
+
   /// Data entry, coarse or fine, and increments. The coarse half clears the fine one, as for all pairs of
   /// controllers. Audio thread.
   @_noLocks mutating func enterData(_ channel: Int, _ number: Int, _ value: Float, time: Int64) {
     let parameter = Int(parameterNumbers[channel])
     if parameter == Parameters.zone {
       if number == Control.dataEntry { configureZone(channel, members: value, time: time) }
+      return
+    }
+    if parameter >= GeneratorOffsets.first {
+      enterOffset(channel, parameter &- GeneratorOffsets.first, number, value)
       return
     }
     guard parameter >= 0, parameter < Parameters.count else { return }

@@ -197,6 +197,9 @@ extension Sampler {
     }
     if controlValue(note.channel, 67, image) >= 64, !region.pointee.hears(67) { gain *= Self.softPedal }
     voice.gain = gain
+    if voice.unitCount == 0, offsets.needFilter(zones.master(of: note.channel)) {
+      voice.unitCount = region.pointee.spareUnits
+    }
     var cents = (key - region.pointee.keyCenter) * region.pointee.keyTrack + region.pointee.tune
     if let tuning = image.pointee.tuning, !note.isByControl {
       cents += tuning[note.key] * (region.pointee.keyTrack * 0.01)

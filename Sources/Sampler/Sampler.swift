@@ -49,6 +49,8 @@ public struct Sampler: Kernel {
   let keyTunings: UnsafeMutablePointer<Float>
   let octaveTunings: UnsafeMutablePointer<Float>
   var masterTuning: (fine: Float, coarse: Float) = (0, 0)
+  var volume: MasterVolume
+  let offsets: GeneratorOffsets
   /// Last key, and start key of the next portamento, by channel (-1: none).
   let portamentoKeys: UnsafeMutablePointer<Int16>
   let portamentoFrom: UnsafeMutablePointer<Int16>
@@ -77,6 +79,8 @@ public struct Sampler: Kernel {
   var order: UInt64 = 0
   /// Engine frame of the event being handled.
   var eventTime: Int64 = 0
+  /// Engine frame of the block's first frame.
+  private(set) var blockTime: Int64 = 0
   var random: UInt64
   var switchLast: Int32 = -1
   /// Keys of the last two notes.
@@ -141,7 +145,9 @@ public struct Sampler: Kernel {
     static let parameters = line(parameterNumbers + Sampler.channels * 4)
     static let keyTunings = line(parameters + Sampler.channels * Parameters.count * 4)
     static let octaveTunings = line(keyTunings + Sampler.tuningPlaces * 4)
-    static let portamentoKeys = line(octaveTunings + Sampler.channels * 12 * 4)
+    static let offsets = line(octaveTunings + Sampler.channels * 12 * 4)
+    static let volumes = line(offsets + GeneratorOffsets.memorySize(channels: Sampler.channels))
+    static let portamentoKeys = line(volumes + blockFrames * 4)
     static let portamentoFrom = line(portamentoKeys + Sampler.channels * 2)
     static let facts = line(portamentoFrom + Sampler.channels * 2)
     static let choices = line(facts + Sampler.slots * MemoryLayout<NoteFacts>.stride)
@@ -181,6 +187,8 @@ public struct Sampler: Kernel {
     parameters = place(Layout.parameters, Int32.self)
     keyTunings = place(Layout.keyTunings, Float.self)
     octaveTunings = place(Layout.octaveTunings, Float.self)
+    offsets = GeneratorOffsets(memory: memory + Layout.offsets, channels: Self.channels)
+    volume = MasterVolume(gains: place(Layout.volumes, Float.self))
     portamentoKeys = place(Layout.portamentoKeys, Int16.self)
     portamentoFrom = place(Layout.portamentoFrom, Int16.self)
     facts = place(Layout.facts, NoteFacts.self)
@@ -286,6 +294,8 @@ public struct Sampler: Kernel {
     let count = block.events.pointee.count
     if loadTime < 0 { loadTime = block.time }
     if used == 0, block.time & Int64(blockFrames &- 1) == 0 { effects.settle() }
+    blockTime = block.time
+    volume.begin()
     if used == 0, count == 0, !effects.isRinging { return .silent }
     clearSums(block)
     prepareTuning(block)
@@ -304,6 +314,7 @@ public struct Sampler: Kernel {
       if used > 0 { sounded = true }
     }
     if frame < block.frames { play(from: frame, to: block.frames) }
+    volume.fill(to: block.frames, at: block.time &+ Int64(block.frames))
     guard sounded else { return .silent }
     if effects.isUsed { effects.process(context.sums, block.frames) }
     var number = 0
@@ -354,6 +365,7 @@ public struct Sampler: Kernel {
       } else {
         for index in 0..<block.frames { to[index] = sum[index] * steady }
       }
+      if volume.isUsed { for index in 0..<block.frames { to[index] *= volume[index] } }
     }
   }
 

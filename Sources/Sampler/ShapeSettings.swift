@@ -48,6 +48,8 @@ struct ShapeSettings {
   var envelopes: [Named<EnvelopeSettings>] = []
   var flexible: [Named<Flexible>] = []
   var units: [FilterUnit] = []
+  /// Behind them, those that a voice has only where an offset of its channel's needs them.
+  var spareUnits: [FilterUnit] = []
   private var linkCount = 0
 
   struct Named<Settings> {

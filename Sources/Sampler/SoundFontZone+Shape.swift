@@ -59,11 +59,9 @@ extension SoundFontZone {
     shape.envelopes = [
       .init(name: "0", settings: envelope(from: Generator.modEnvDelay, isLinear: true))
     ]
+    // All of them, also those that are nothing: a channel may give any generator an offset.
     for (number, route) in Self.routes {
-      let isModulated = modulators.contains { $0.destination == number && $0.amount != 0 }
-      guard self[number] != 0 || isModulated, let depth = shape.depth(route.generator, to: route.slot) else {
-        continue
-      }
+      guard let depth = shape.depth(route.generator, to: route.slot) else { continue }
       shape.base[depth] = Float(self[number]) * route.scale
     }
     for modulator in modulators where modulator.amount != 0 { add(modulator, center: center, &shape) }
@@ -73,13 +71,17 @@ extension SoundFontZone {
       shape.modulations.append(settings)
     }
     let cutoffMoves =
-      shape.routes.contains { Int($0.slot) == Slot.cutoff }
+      [Generator.modLfoToCutoff, Generator.modEnvToCutoff].contains { number in
+        self[number] != 0 || modulators.contains { $0.destination == number && $0.amount != 0 }
+      }
       || shape.modulations.contains { Int($0.slot) == Slot.cutoff || Int($0.slot) == Slot.resonance }
+    let filter = FilterUnit(
+      kind: .bankLowpass, frequency: UInt8(Slot.cutoff), level: UInt8(Slot.resonance))
     // Fully open and without resonance the filter has no effect.
     if shape.base[Slot.cutoff] < 13500 || shape.base[Slot.resonance] > 0 || cutoffMoves {
-      shape.units = [
-        FilterUnit(kind: .bankLowpass, frequency: UInt8(Slot.cutoff), level: UInt8(Slot.resonance))
-      ]
+      shape.units = [filter]
+    } else {
+      shape.spareUnits = [filter]
     }
     return shape
   }

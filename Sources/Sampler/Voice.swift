@@ -4,6 +4,8 @@ import Realtime
 struct Voice {
   var image: UnsafeMutablePointer<InstrumentImage>?
   var region: UnsafeMutablePointer<Region>
+  /// Number of the region's filters and bands in use.
+  var unitCount: Int32
   /// The next frame to read, 32.32 fixed point. It is wrapped into the loop only when it is read.
   var position: Int64 = 0
   /// Frames of the sample per frame of output, without and with modulation of the pitch.
@@ -72,12 +74,14 @@ struct Voice {
     self.image = image
     self.region = region
     self.rate = rate
+    unitCount = region.pointee.unitCount
   }
 
   /// The part needed by its `VoiceShape`.
   struct Core {
     var image: UnsafeMutablePointer<InstrumentImage>?
     var region: UnsafeMutablePointer<Region>
+    var unitCount: Int32
     var pitch: Double
     var gain: Float
     var age: Int64
@@ -85,7 +89,7 @@ struct Voice {
 
   var core: Core {
     @_noLocks @inline(__always) get {
-      Core(image: image, region: region, pitch: pitch, gain: gain, age: age)
+      Core(image: image, region: region, unitCount: unitCount, pitch: pitch, gain: gain, age: age)
     }
   }
 

@@ -46,7 +46,7 @@ extension VoiceShape {
     stepRight = isMoving ? (nextRight - gainRight) * share : 0
     if areSendsMoving { stepSends(isMoving ? share : 0) }
     if region.pointee.stage.isUsed { stage.pointee.step(totals, isMoving: isMoving, rate: rate) }
-    for index in 0..<Int(region.pointee.unitCount) {
+    for index in 0..<Int(voice.unitCount) {
       let unit = region.pointee.units[index]
       if !isMoving {
         bank.rest(slot, index, at: place)

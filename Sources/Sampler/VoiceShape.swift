@@ -163,7 +163,7 @@ struct VoiceShape {
     if region.pointee.stage.isUsed {
       stage.pointee.begin(region.pointee.stage, totals, seed: seed &+ 0x9E37_79B9, rate: rate)
     }
-    for index in 0..<Int(region.pointee.unitCount) {
+    for index in 0..<Int(voice.unitCount) {
       let unit = region.pointee.units[index]
       bank.set(
         slot, index, unit.kind, cents: totals[Int(unit.frequency)], level: totals[Int(unit.level)],
@@ -244,7 +244,7 @@ struct VoiceShape {
   /// 64-frame cell of engine time: the order in which voices are summed must not depend on the split into
   /// blocks. Audio thread.
   @_noLocks mutating func settle(_ voice: inout Voice) {
-    guard !isMoving, voice.region.pointee.unitCount == 0, voice.quality == 0, other == 0,
+    guard !isMoving, voice.unitCount == 0, voice.quality == 0, other == 0,
       !voice.region.pointee.stage.isUsed
     else {
       voice.isShaped = true

@@ -1,50 +1,116 @@
 import Engine
 import Glibc
 import Patch
+import PatchLanguage
 
-/// Adapts the paths in a patch, which are relative to its folder, when it moves.
-enum FilePaths {
-  /// The patch for `new`'s folder, with the same files. `old`: its previous place; nil: paths are relative to
-  /// the working folder.
-  static func rebased(_ patch: Patch, from old: String?, to new: String) -> Patch {
-    let before = folder(of: old)
-    let after = folder(of: new)
+/// Rewrites the paths in a patch and its history, which are relative to the patch's folder, when the patch moves.
+struct FilePaths {
+  private let before: String
+  private let after: String
+
+  /// `old`: the patch's previous place; nil: its paths are relative to the working folder.
+  init(from old: String?, to new: String) {
+    before = Self.folder(of: old ?? "")
+    after = Self.folder(of: new)
+  }
+
+  /// The patch for the new folder, with the same files.
+  func rebased(_ patch: Patch) -> Patch {
     guard before != after else { return patch }
     var patch = patch
     for node in patch.nodes.values {
-      guard let kind = Engine.catalogue[node.kind] else { continue }
-      for (path, value) in node.settings where kind[parameter: path.name]?.form == .file {
-        guard case .text(let file) = value, !file.isEmpty, !file.hasPrefix("/") else { continue }
-        let edit = Edit.set(
-          node.name, path, .text(relative(absolute(file, in: before), to: after)), over: nil)
+      for (path, value) in node.settings {
+        let there = rebased(value, at: path.name, of: node.kind)
+        guard there != value else { continue }
+        let edit = Edit.set(node.name, path, there, over: nil)
         if let change = try? patch.applying(edit, catalogue: Engine.catalogue) { patch = change.patch }
       }
     }
     return patch
   }
 
+  /// The history for the new folder: undo and redo lead to the same files. `patch`: the patch at which the history
+  /// stands, with paths for the old folder.
+  func rebased(_ history: History, of patch: Patch) -> History {
+    guard before != after else { return history }
+    var history = history
+    history.rewrite(at: patch, catalogue: Engine.catalogue) { edit, patch in
+      rebased(edit, in: patch)
+    } line: { line, patch in
+      rebased(line, in: patch)
+    }
+    return history
+  }
+
+  // MARK: Edits
+
+  /// The same for one edit of `patch`; the patch tells the kinds of its nodes.
+  private func rebased(_ edit: Edit, in patch: Patch) -> Edit {
+    switch edit {
+    case .add(let node, let next): return .add(rebased(node), before: next)
+    case .replace(let name, let node): return .replace(name, with: rebased(node))
+    case .insert(let node, let cable): return .insert(rebased(node), into: cable)
+    case .set(let name, let path, let value?, let over):
+      return .set(name, path, rebased(value, at: path.name, of: patch[named: name]?.kind), over: over)
+    case .setRange(let name, let range, let value?, let over):
+      return .setRange(name, range, rebased(value, at: range.name, of: patch[named: name]?.kind), over: over)
+    case .all(let edits):
+      // Later edits may refer to nodes that earlier ones add.
+      var draft = Draft(patch: patch, catalogue: Engine.catalogue)
+      draft.acceptsUnknownKinds = true
+      var result: [Edit] = []
+      for (number, edit) in edits.enumerated() {
+        result.append(rebased(edit, in: draft.patch))
+        do { try draft.apply(edit) } catch { return .all(result + edits[(number + 1)...]) }
+      }
+      return .all(result)
+    default: return edit
+    }
+  }
+
+  /// The same for the line of an edit. A line without a file keeps its exact text.
+  private func rebased(_ line: String, in patch: Patch) -> String {
+    let statement = try? StatementParser.parse(line, patch: patch, catalogue: Engine.catalogue)
+    guard case .edit(let written)? = statement else { return line }
+    let edit = patch.canonical(written, catalogue: Engine.catalogue)
+    let there = rebased(edit, in: patch)
+    return there == edit ? line : there.line
+  }
+
+  private func rebased(_ node: Node) -> Node {
+    var node = node
+    for (path, value) in node.settings { node.settings[path] = rebased(value, at: path.name, of: node.kind) }
+    return node
+  }
+
+  private func rebased(_ value: Value, at parameter: String, of kind: String?) -> Value {
+    guard let kind, Engine.catalogue[kind]?[parameter: parameter]?.form == .file,
+      case .text(let file) = value, !file.isEmpty, !file.hasPrefix("/"), !file.hasPrefix("~/")
+    else { return value }
+    return .text(Self.relative(Self.absolute(file, in: before), to: after))
+  }
+
+  // MARK: Paths
+
   /// Absolute, without symbolic links.
-  private static func folder(of path: String?) -> String {
-    PatchFile.absolute(path.map { PatchFile.split($0).folder } ?? ".")
+  private static func folder(of path: String) -> String {
+    FilePath.realFolder(of: path) ?? PatchFile.absolute(PatchFile.split(path).folder)
   }
 
   /// Without `.` and `..`. Resolved by the file system if the file's folder exists, otherwise textually.
   private static func absolute(_ path: String, in folder: String) -> String {
-    let full = PatchFile.absolute(folder + "/" + path)
-    var parts: [Substring] = []
-    for part in full.split(separator: "/") where part != "." {
-      if part == ".." { _ = parts.popLast() } else { parts.append(part) }
-    }
-    return "/" + parts.joined(separator: "/")
+    FilePath.plain(PatchFile.absolute(folder + "/" + path))
   }
 
   /// `../samples/x.wav`; absolute if the two have nothing in common.
-  private static func relative(_ path: String, to folder: String) -> String {
+  static func relative(_ path: String, to folder: String) -> String {
     let parts = path.split(separator: "/")
     let base = folder.split(separator: "/")
     let common = zip(parts, base).prefix { $0 == $1 }.count
     guard common > 0 else { return path }
     let up = base.dropFirst(common).map { _ in ".." }
-    return (up + parts.dropFirst(common).map(String.init)).joined(separator: "/")
+    let relative = (up + parts.dropFirst(common).map(String.init)).joined(separator: "/")
+    // A folder of that name is not the person's own.
+    return relative.hasPrefix("~/") ? "./" + relative : relative
   }
 }

@@ -122,7 +122,10 @@ extension Session {
         notice("unsaved edits of what \(target) was are kept as \(try other.keepCopy())")
       }
     }
-    try write(FilePaths.rebased(patch, from: file, to: target), to: target)
+    let paths = FilePaths(from: file, to: target)
+    let moved = paths.rebased(history, of: patch)
+    try write(paths.rebased(patch), to: target)
+    history = moved
     file = target
     old.0?.remove()
     journal = other

@@ -101,6 +101,69 @@ struct SystemExclusiveTests {
     expect(roland([0x40, 0, 5, 66]), [Event(.masterTuning, key: 1, value: 200)])
   }
 
+  @Test("the whole instrument's volume")
+  func volume() {
+    expect([0xF0, 0x7F, 0x7F, 4, 1, 0x7F, 0x7F, 0xF7], [Event(.masterVolume, value: 1)])
+    expect([0xF0, 0x7F, 3, 4, 1, 1, 0x40, 0xF7], [Event(.masterVolume, value: 8193 / 16383)])
+    expect([0xF0, 0x7F, 0x7F, 4, 1, 0, 0, 0xF7], [Event(.masterVolume, value: 0)])
+    // Not in real time: another message.
+    expect([0xF0, 0x7E, 0x7F, 4, 1, 0, 0, 0xF7], [])
+    expect(roland([0x40, 0, 4, 127]), [Event(.masterVolume, value: 1)])
+    expect(roland([0x40, 0, 4, 50]), [Event(.masterVolume, value: 50 / 127)])
+    expect([0xF0, 0x43, 0x10, 0x4C, 0, 0, 4, 100, 0xF7], [Event(.masterVolume, value: 100 / 127)])
+  }
+
+  /// One of each that is understood.
+  private var known: [[UInt8]] {
+    let name = Array("sixteen letters.".utf8)
+    let keys: [UInt8] = (0..<128).flatMap { [UInt8($0), 0x40, 0] as [UInt8] }
+    return [
+      [0xF0, 0x7E, 0x7F, 9, 1, 0xF7], [0xF0, 0x7F, 0x7F, 4, 1, 9, 0x40, 0xF7],
+      [0xF0, 0x7F, 0x7F, 4, 3, 0, 0x60, 0xF7], [0xF0, 0x7F, 0x7F, 4, 4, 0, 62, 0xF7],
+      [0xF0, 0x7F, 0, 8, 2, 3, 2, 60, 60, 0x20, 0, 61, 1, 2, 3, 0xF7],
+      [0xF0, 0x7E, 0, 8, 7, 0, 9, 1, 10, 11, 0, 0, 0xF7],
+      [0xF0, 0x7F, 0, 8, 8, 3, 0x7F, 0x41] + [UInt8](repeating: 9, count: 12) + [0xF7],
+      [0xF0, 0x7E, 0, 8, 9, 0, 0, 1] + [UInt8](repeating: 9, count: 24) + [0xF7],
+      [0xF0, 0x7E, 0, 8, 1, 4] + name + keys + [0, 0xF7],
+      [0xF0, 0x7E, 0, 8, 4, 0, 4] + name + keys + [0, 0xF7],
+      roland([0x40, 0x11, 0x40] + [UInt8](repeating: 70, count: 12)), roland([0x40, 0, 0x7F, 0]),
+      roland([0x40, 0x12, 0x15, 2]), roland([0x40, 0, 0, 0, 4, 0, 10]), roland([0x40, 0, 5, 66]),
+      roland([0x40, 0, 4, 66]), [0xF0, 0x43, 0x10, 0x4C, 0, 0, 0x7E, 0, 0xF7],
+      [0xF0, 0x43, 0x12, 0x4C, 8, 5, 7, 3, 0xF7], [0xF0, 0x43, 0x10, 0x4C, 0, 0, 4, 100, 0xF7],
+    ]
+  }
+
+  @Test("what is cut anywhere, or damaged by a status byte, changes nothing")
+  func cut() {
+    for bytes in known {
+      #expect(!events(bytes).isEmpty, "\(bytes)")
+      for count in 0..<bytes.count {
+        #expect(events(Array(bytes[..<count])).isEmpty, "\(count) bytes of \(bytes)")
+        // The next message comes on the heels of the first part.
+        #expect(events(Array(bytes[..<count]) + [0xF0, 0xF7]).isEmpty)
+      }
+      for place in 1..<bytes.count - 1 {
+        var damaged = bytes
+        damaged[place] |= 0x80
+        #expect(events(damaged).isEmpty, "\(damaged)")
+      }
+    }
+  }
+
+  @Test("random bytes are no more than events of what is known", arguments: [91, 92] as [UInt64])
+  func random(seed: UInt64) {
+    print("seed", seed)
+    var random = SeededGenerator(seed: seed)
+    for _ in 0..<40_000 {
+      // Half of them begin as one that is understood.
+      let head = Bool.random(using: &random) ? known.randomElement(using: &random)!.prefix(6) : [0xF0]
+      let count = Int.random(in: 0...(Bool.random(using: &random) ? 12 : 420), using: &random)
+      let bytes = head + (0..<count).map { _ in UInt8.random(in: 0...127, using: &random) } + [0xF7]
+      let found = events(Array(bytes))
+      #expect(found.count <= 128 && found.allSatisfy { $0.value.isFinite && $0.key < 128 && $0.channel < 16 })
+    }
+  }
+
   @Test("files bring them in their places, in one piece or in several; what means nothing is counted")
   func inFiles() throws {
     let track: [UInt8] =

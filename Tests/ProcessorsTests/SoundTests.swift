@@ -193,6 +193,43 @@ struct SoundTests {
     }
   }
 
+  /// Corners leave aliases this high up at any steady frequency: a sweep leaves no more than these.
+  @Test("corners that go through half the rate and back add nothing", arguments: [Float(1), 2])
+  func cornersThroughHalfTheRate(shape: Float) {
+    func residue(_ signal: [Float]) -> Double {
+      decibels(Double(peak(Array(low(signal).dropFirst(200).dropLast(200)))))
+    }
+    func steady(_ freq: Float) -> [Float] {
+      let bench = KernelBench(
+        Oscillator.self, Oscillator.description, outputs: [1],
+        [Oscillator.shape: [shape], Oscillator.freq: [0], Oscillator.level: [1]])
+      bench.modulation[Oscillator.freq] = [[Float](repeating: freq, count: 4800)]
+      return bench.run(4800)[0][0]
+    }
+    let loudest = stride(from: Float(21_000), to: 24_000, by: 100).map { residue(steady($0)) }.max() ?? 0
+    for over in [240, 480, 4800, 24_000] {
+      let bench = KernelBench(
+        Oscillator.self, Oscillator.description, outputs: [1],
+        [Oscillator.shape: [shape], Oscillator.freq: [21_000], Oscillator.level: [1]])
+      let back = 2000 + over + 1000
+      bench.moves = [
+        .init(frame: 2000, parameter: Oscillator.freq, value: 27_000, over: over),
+        .init(frame: back, parameter: Oscillator.freq, value: 21_000, over: over),
+      ]
+      let out = bench.run(back + over + 2000)[0][0]
+      let found = residue(out)
+      #expect(found < loudest + 0.5, "over \(over): \(found) dB, steady \(loudest) dB")
+      // It leaves and comes through next to nothing.
+      let silent = out.indices.filter { out[$0] == 0 && $0 > 2000 && $0 < out.count - 500 }
+      guard let first = silent.first, let last = silent.last else {
+        Issue.record("over \(over): never silent")
+        continue
+      }
+      #expect(last - first >= 999 && out[first...last].allSatisfy { $0 == 0 })
+      #expect(peak(Array(out[first - 3..<first] + out[last + 1...last + 3])) < 0.004, "over \(over)")
+    }
+  }
+
   @Test("a frequency below zero runs the wave backwards", arguments: [Float(0), 1, 2, 3])
   func backwards(shape: Float) {
     func run(_ freq: Float) -> [Float] {

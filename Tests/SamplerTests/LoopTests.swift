@@ -65,6 +65,90 @@ import Testing
     #expect(Array(places(plain, 30)[23...]) == [23, 24, 23, 22, 21, 20, 21])
   }
 
+  /// Which loop a region has, by the file's own (20...24 of `own.wav`), by opcodes, and by where the sample ends.
+  struct Points: Sendable, CustomTestStringConvertible {
+    var testDescription: String
+    var opcodes: String
+    /// Frames that come round, or none; the first frame, and the last one without a loop.
+    var loop: ClosedRange<Int>?
+    var first = 0
+    var last = 99
+    var findings = 0
+
+    init(
+      _ name: String, _ opcodes: String, loop: ClosedRange<Int>? = nil, first: Int = 0, last: Int = 99,
+      findings: Int = 0
+    ) {
+      testDescription = name
+      (self.opcodes, self.loop, self.first, self.last, self.findings) = (opcodes, loop, first, last, findings)
+    }
+
+    /// Places of so many frames, and then silence.
+    func places(_ count: Int) -> [Int] {
+      guard let loop else {
+        return Array((Array(first...last) + Array(repeating: 0, count: count)).prefix(count))
+      }
+      return (0..<count).map { frame in
+        let place = first + frame
+        return place <= loop.upperBound ? place : loop.lowerBound + (place - loop.lowerBound) % loop.count
+      }
+    }
+  }
+
+  static let points: [Points] = [
+    Points("a file's own loop is played", "sample=own.wav", loop: 20...24),
+    Points("loop_start moves the beginning of a file's loop", "sample=own.wav loop_start=22", loop: 22...24),
+    Points("loop_end moves its end", "sample=own.wav loop_end=22", loop: 20...22),
+    Points("both together are another loop", "sample=own.wav loop_start=30 loop_end=32", loop: 30...32),
+    Points("points alone make no loop", "sample=ramp.wav loop_start=30 loop_end=32"),
+    Points(
+      "points of a sample that is not looped have no effect", "sample=own.wav loop_mode=no_loop loop_end=22"),
+    Points("a one-shot leaves the file's loop out", "sample=own.wav loop_mode=one_shot"),
+    Points("a loop without points is the whole sample", "loop_mode=loop_continuous", loop: 0...99),
+    Points(
+      "a loop without an end goes to the sample's", "loop_mode=loop_continuous loop_start=90", loop: 90...99),
+    Points("a loop without a beginning has the sample's", "loop_mode=loop_sustain loop_end=9", loop: 0...9),
+    Points(
+      "with a loop mode the file's points count as well", "sample=own.wav loop_mode=loop_sustain",
+      loop: 20...24),
+    Points("`end` inside the file's loop shortens it", "sample=own.wav end=22", loop: 20...22),
+    Points("`end` at its first frame leaves one", "sample=own.wav end=20", loop: 20...20),
+    Points("`end` before the file's loop ends the sample there", "sample=own.wav end=10", last: 10),
+    Points("`end` behind the file's loop is never reached", "sample=own.wav end=60", loop: 20...24),
+    Points("`end` is the end of a loop that has none", "loop_mode=loop_continuous end=22", loop: 0...22),
+    Points(
+      "`end` inside a stated loop shortens it", "loop_mode=loop_sustain loop_start=5 loop_end=30 end=8",
+      loop: 5...8),
+    Points(
+      "a sample that begins within the file's loop goes on from there", "sample=own.wav offset=22",
+      loop: 20...24, first: 22),
+    Points("one that begins behind it plays to its end", "sample=own.wav offset=30", first: 30, findings: 1),
+    Points("a loop that would end before it begins is none", "sample=own.wav loop_start=30", findings: 1),
+    Points(
+      "a loop that ends behind the sample ends with it", "sample=own.wav loop_end=200", loop: 20...99,
+      findings: 1),
+  ]
+
+  @Test(arguments: points) func loopsAreWhereTheFileAndTheInstrumentSay(_ example: Points) throws {
+    folder.wav("own.wav", [ramp], loop: 20...24)
+    let rig = try rig("<region> " + example.opcodes, findings: example.findings)
+    #expect(places(rig, 250) == example.places(250))
+  }
+
+  /// A file's loop that `end` has shortened is left for what lies between it and `end`: nothing.
+  @Test func aShortenedLoopIsLeftAtItsEnd() throws {
+    folder.wav("own.wav", [ramp], loop: 20...24)
+    let release = "ampeg_release=9 ampeg_release_shape=40 "
+    let rig = try rig("<region> sample=own.wav loop_mode=loop_sustain end=22 " + release)
+    let heard = places(rig, 130, [(0, .on(60)), (40, .off(60))])
+    let round = (0..<41).map { frame in frame < 23 ? frame : 20 + (frame - 20) % 3 }
+    #expect(Array(heard[..<41]) == round)
+    #expect(heard.max() == 22 && heard[50...].allSatisfy { $0 == 0 })
+    let longer = try self.rig("<region> sample=own.wav loop_mode=loop_sustain end=40 " + release)
+    let rest = places(longer, 130, [(0, .on(60)), (40, .off(60))])
+    #expect(rest.max() == 40 && rest[70...].allSatisfy { $0 == 0 })
+  }
+
   private func lastPart(_ path: String) -> String { String(path.split(separator: "/").last!) }
 
   @Test func aLargeSampleSaysThatItsLoopGoesForwards() throws {

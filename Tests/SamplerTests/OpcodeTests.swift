@@ -269,4 +269,30 @@ import Testing
     #expect(abs(try gain("fil_type=lsh cutoff=1000 fil_gain=6", at: 50) - 6) < 0.1)
     #expect(abs(try gain("fil_type=hsh cutoff=500 fil_gain=-6", at: 8000) + 6) < 0.2)
   }
+  /// Cutoff, what velocity adds to it in cents, a velocity, and the cutoff that comes of it: instruments go beyond the
+  /// 9600 cents of SFZ 1, in both directions, by more than one second filter and by controllers.
+  static let tracking: [(opcodes: String, velocity: Float, cutoff: Double)] = [
+    ("cutoff=500 fil_veltrack=1200", 127, 1000), ("cutoff=4 fil_veltrack=9600", 127, 1024),
+    ("cutoff=1 fil_veltrack=12000", 127, 1024), ("cutoff=1 fil_veltrack=24000", 64, 1024 * 1.0682),
+    ("cutoff=20000 fil_veltrack=-9600", 127, 78.125), ("cutoff=20000 fil_veltrack=-13000", 127, 10.957),
+    ("cutoff=20000 fil_veltrack=-14400", 1, 20000 * exp2(-12.0 / 127)),
+    ("cutoff=1 fil_veltrack=9600 fil_veltrack_oncc1=2400", 127, 1024),
+  ]
+
+  @Test(arguments: tracking) func velocityMovesTheCutoffAsFarAsIsSaid(
+    opcodes: String, velocity: Float, cutoff: Double
+  ) throws {
+    for number in ["", "2"] {
+      let text = opcodes.split(separator: " ").map {
+        $0.hasPrefix("cutoff") ? "cutoff\(number)\($0.dropFirst(6))" : "fil\(number)\($0.dropFirst(3))"
+      }.joined(separator: " ")
+      let rig = try rig("<region> sample=sine.wav loop_mode=loop_continuous fil\(number)_type=lpf_1p " + text)
+      let output = rig.run(48000, [(0, .control(1, 127)), (0, .on(60, velocity))])[0]
+      let power = output[24000...].reduce(0.0) { $0 + Double($1) * Double($1) } / 24000 / 0.125
+      // The bilinear transform puts the cutoff where it is asked for, and bends what lies around it.
+      let ratio = tan(.pi / 48) / tan(.pi * min(cutoff, 23_000) / 48000)
+      let expected = -10 * log10(1 + ratio * ratio)
+      #expect(abs(10 * log10(power) - expected) < 0.3, "\(text)")
+    }
+  }
 }

@@ -62,4 +62,28 @@ import Testing
     #expect(report.loop == AudioFileReport.Loop(start: 100, end: 399, type: "forward"))
     #expect(report.key == 57 && report.rate == 22050 && report.frames == 500)
   }
+
+  /// Gigabytes of nothing behind the head of a sound are refused at once. A whole FLAC file says its own length: what
+  /// lies behind is not looked at.
+  @Test(arguments: formats.filter { $0.0.hasSuffix("ogg") || $0.0.hasSuffix("flac") }, [true, false])
+  func gigabytesOfNothingAreNotWaitedFor(_ kind: (String, Int), isWhole: Bool) throws {
+    let (name, format) = kind
+    let isOgg = name.hasSuffix("ogg")
+    let path = write(name, format)
+    if !isWhole { folder.write(name, Array(try #require(folder.read(name)).prefix(isOgg ? 58 : 42))) }
+    #expect(truncate(path, 3 << 30) == 0)
+    let start = ContinuousClock.now
+    let text = folder.write("a.sfz", "<region> key=60 sample=*sine\n<region> sample=\(name)")
+    let (_, instrument) = try InstrumentLoader.load(path: text)
+    if isWhole, !isOgg {
+      #expect(instrument.findings == [])
+      #expect(try AudioFileLoader.inspect(path: path).frames == 30000)
+    } else {
+      #expect(instrument.findings.map(\.line) == [2], "\(instrument.findings)")
+      #expect(throws: LoadError.self) { try InstrumentLoader.load(path: path) }
+      #expect(throws: LoadError.self) { try AudioFileLoader.load(path: path, rate: 44100) }
+      #expect(throws: LoadError.self) { try AudioFileLoader.inspect(path: path) }
+    }
+    #expect(ContinuousClock.now - start < .seconds(2))
+  }
 }

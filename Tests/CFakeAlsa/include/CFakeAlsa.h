@@ -55,5 +55,15 @@ struct fake_alsa_fate fake_alsa_look(bool is_capture);
    the value (n % 1000 + 1) / 1024, plus two for each channel after the first in units of 1/8192. */
 int64_t fake_alsa_heard(float *samples, int64_t count);
 
+/* A sequencer that is not there: while it is inserted, ALSA's functions open this one. What it is told to send comes in
+   from there on, in order. */
+void fake_sequencer_insert(bool is_inserted);
+/* How many ports the product has made on it. */
+int fake_sequencer_ports(void);
+/* An event, an `snd_seq_event_t`. With bytes: a piece of a system exclusive message, of which a copy is made. */
+void fake_sequencer_send(const void *event, const uint8_t *bytes, uint32_t count);
+/* More came in than ALSA had room for. */
+void fake_sequencer_overflow(void);
+
 /* Fill all memory that is allocated from now on with this byte; 0: leave it as it is. */
 void fake_memory(int byte);
