@@ -39,15 +39,12 @@ final class Transaction {
   /// When it was executed; valid once the renderer has counted it.
   var executedAt: Int64 { executed.pointee }
 
-  /// The longest of the fades that it starts. The commands know it, but for a feedback cable's, which
-  /// waits for its delay to fill.
-  func fadeFrames(_ cables: [EngineCable]) -> Int {
-    return commands.reduce(0) { longest, command in
+  /// The longest of the fades that it starts. `crossfade`: the longest of those of parameters, each of which may have to
+  /// wait for one under way.
+  func fadeFrames(crossfade: Int) -> Int {
+    commands.reduce(2 * crossfade) { longest, command in
       switch command {
-      case .ramp(let node, let parameter, _, _, let frames):
-        // A crossfade under way is waited for. The kind alone is nobody else's to change meanwhile.
-        max(longest, Int(frames) * (node.pointee.parameters[Int(parameter)].kind == .ramp ? 1 : 2))
-      case .kernel(_, _, _, _, let frames): max(longest, Int(frames))
+      case .ramp(_, _, _, _, let frames), .kernel(_, _, _, _, let frames): max(longest, Int(frames))
       case .gain(_, _, let frames, let wait):
         max(longest, Int(frames) + (wait > 0 ? Int(wait) + 63 : 0))
       default: longest
