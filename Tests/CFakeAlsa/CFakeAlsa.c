@@ -72,8 +72,12 @@ static struct side *side_with(const snd_pcm_hw_params_t *settings) {
 
 #define REAL(function, ...) \
   ({ \
-    static __typeof__(&function) found; \
-    if (!found) found = (__typeof__(&function))dlsym(RTLD_NEXT, #function); \
+    static _Atomic(__typeof__(&function)) known; \
+    __typeof__(&function) found = atomic_load_explicit(&known, memory_order_relaxed); \
+    if (!found) { \
+      found = (__typeof__(&function))dlsym(RTLD_NEXT, #function); \
+      atomic_store_explicit(&known, found, memory_order_relaxed); \
+    } \
     found(__VA_ARGS__); \
   })
 
