@@ -60,7 +60,9 @@ let package = Package(
 
     // Helpers shared by several test targets: random edits with shrinking, and exact frame positions.
     .target(
-      name: "TestSupport", dependencies: ["Engine", "PatchLanguage", "Realtime"], path: "Tests/Support"),
+      name: "TestSupport", dependencies: ["Engine", "PatchLanguage", "Realtime", "CUnseen"],
+      path: "Tests/Support"),
+    .target(name: "CUnseen", path: "Tests/CUnseen"),
     .testTarget(name: "MidiTests", dependencies: ["Midi", "TestSupport"]),
     .testTarget(name: "PatchTests", dependencies: ["Patch", "PatchLanguage", "Processors"]),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime"]),

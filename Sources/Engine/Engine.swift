@@ -145,7 +145,7 @@ public final class Engine {
     transaction.starting = work.started
     transaction.leaving = work.left
     transaction.edit = edit
-    transaction.fade = transaction.fadeFrames(work.fading)
+    transaction.fade = transaction.fadeFrames(crossfade: work.crossfade)
     if var compiler = work.compiler {
       let plan = compiler.makePlan(
         serial: plansSent + 1, threads: threads, arena: &arena, zeros: renderer.zeros)

@@ -37,10 +37,10 @@ extension Reconciler {
       node.preparedChannels = (node.inputChannels, node.outputChannels)
     }
     if let position = node.countPosition {
-      let count = Float(node.inputPort(0).count)
+      let (count, frames) = (Float(node.inputPort(0).count), Int32(clamping: fade))
+      work.crossfade = max(work.crossfade, Int(frames))
       work.commands.append(
-        .ramp(
-          node.slot, parameter: Int32(position), element: 0, value: count, frames: Int32(clamping: fade)))
+        .ramp(node.slot, parameter: Int32(position), element: 0, value: count, frames: frames))
     }
     for (index, parameter) in (node.type?.description.parameters ?? []).enumerated()
     where parameter.isPerChannel { send(index, of: node) { _ in fade } }
@@ -59,6 +59,7 @@ extension Reconciler {
       let (parameter, element) = (Int32(index), Int32(element))
       switch smoothing {
       case .ramp, .crossfade:
+        if smoothing == .crossfade { work.crossfade = max(work.crossfade, Int(frames)) }
         work.commands.append(
           .ramp(node.slot, parameter: parameter, element: element, value: value, frames: frames))
       case .kernel:

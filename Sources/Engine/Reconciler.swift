@@ -15,6 +15,9 @@ final class Reconciler {
   /// Result: everything to be sent.
   struct Work {
     var commands: [Command] = []
+    /// Frames of the longest of parameters' crossfades. What a parameter's state is, the audio thread's to change, is
+    /// not looked at from here.
+    var crossfade = 0
     var garbage: [Transaction.Garbage] = []
     var needsPlan = false
     var compiler: PlanCompiler?

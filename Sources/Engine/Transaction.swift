@@ -39,15 +39,12 @@ final class Transaction {
   /// Engine frame of its execution; valid once the renderer has counted it.
   var executedAt: Int64 { executed.pointee }
 
-  /// Length of the longest fade that it starts. The commands state it, except for a feedback cable's fade,
-  /// which waits for the delay to fill.
-  func fadeFrames(_ cables: [EngineCable]) -> Int {
-    return commands.reduce(0) { longest, command in
+  /// Length in frames of the longest fade that it starts. `crossfade`: the longest crossfade of a parameter, which may
+  /// have to wait for one under way.
+  func fadeFrames(crossfade: Int) -> Int {
+    commands.reduce(2 * crossfade) { longest, command in
       switch command {
-      case .ramp(let node, let parameter, _, _, let frames):
-        // A crossfade under way must finish first. `kind` is constant, so reading it here is safe.
-        max(longest, Int(frames) * (node.pointee.parameters[Int(parameter)].kind == .ramp ? 1 : 2))
-      case .kernel(_, _, _, _, let frames): max(longest, Int(frames))
+      case .ramp(_, _, _, _, let frames), .kernel(_, _, _, _, let frames): max(longest, Int(frames))
       case .gain(_, _, let frames, let wait):
         max(longest, Int(frames) + (wait > 0 ? Int(wait) + 63 : 0))
       default: longest

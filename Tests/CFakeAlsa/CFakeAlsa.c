@@ -57,8 +57,9 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int64_t render_time;
 static float heard[65536];
 static _Atomic int64_t heard_count;
-/* Settings of a fake device by the address of the object that holds a real one's. */
-static snd_pcm_hw_params_t *settings_of[2];
+/* Settings of a fake device by the address of the object that holds a real one's. Other tests open real devices
+   meanwhile, and compare it with theirs. */
+static _Atomic(snd_pcm_hw_params_t *) settings_of[2];
 
 static bool is_fake(const snd_pcm_t *pcm) {
   return (const void *)pcm == &sides[0] || (const void *)pcm == &sides[1];
@@ -66,14 +67,18 @@ static bool is_fake(const snd_pcm_t *pcm) {
 static struct side *side_of(snd_pcm_t *pcm) { return (struct side *)pcm; }
 static struct side *side_with(const snd_pcm_hw_params_t *settings) {
   for (int i = 0; i < 2; i++)
-    if (settings_of[i] == settings && settings) return &sides[i];
+    if (settings && atomic_load_explicit(&settings_of[i], memory_order_relaxed) == settings) return &sides[i];
   return NULL;
 }
 
 #define REAL(function, ...) \
   ({ \
-    static __typeof__(&function) found; \
-    if (!found) found = (__typeof__(&function))dlsym(RTLD_NEXT, #function); \
+    static _Atomic(__typeof__(&function)) known; \
+    __typeof__(&function) found = atomic_load_explicit(&known, memory_order_relaxed); \
+    if (!found) { \
+      found = (__typeof__(&function))dlsym(RTLD_NEXT, #function); \
+      atomic_store_explicit(&known, found, memory_order_relaxed); \
+    } \
     found(__VA_ARGS__); \
   })
 
@@ -213,10 +218,12 @@ snd_pcm_type_t snd_pcm_type(snd_pcm_t *pcm) {
 }
 
 int snd_pcm_hw_params_any(snd_pcm_t *pcm, snd_pcm_hw_params_t *settings) {
-  for (int i = 0; i < 2; i++)
-    if (settings_of[i] == settings) settings_of[i] = NULL;
+  for (int i = 0; i < 2; i++) {
+    snd_pcm_hw_params_t *old = settings;
+    atomic_compare_exchange_strong_explicit(&settings_of[i], &old, NULL, memory_order_relaxed, memory_order_relaxed);
+  }
   if (!is_fake(pcm)) return REAL(snd_pcm_hw_params_any, pcm, settings);
-  settings_of[side_of(pcm)->is_capture] = settings;
+  atomic_store_explicit(&settings_of[side_of(pcm)->is_capture], settings, memory_order_relaxed);
   return 0;
 }
 
