@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "CUnseen.h"
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -17,17 +18,26 @@ void AnnotateIgnoreWritesEnd(const char *file, int line);
 
 /* Swift's `Mutex` is taken and given back in the caller's code, but where somebody waits: there, in its library. */
 #define LOCK "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
+#define TRY "$s15Synchronization12_MutexHandleV12_tryLockSlowSbyF"
 #define UNLOCK "$s15Synchronization12_MutexHandleV11_unlockSlowyyF"
 #define HANDLE __attribute__((swift_context)) void *handle
 
 __attribute__((swiftcall)) void sostenuto_lock(uint32_t thread, HANDLE) __asm__(LOCK);
+__attribute__((swiftcall)) bool sostenuto_try(HANDLE) __asm__(TRY);
 __attribute__((swiftcall)) void sostenuto_unlock(HANDLE) __asm__(UNLOCK);
 typedef __attribute__((swiftcall)) void (*lock_function)(uint32_t thread, HANDLE);
+typedef __attribute__((swiftcall)) bool (*try_function)(HANDLE);
 typedef __attribute__((swiftcall)) void (*unlock_function)(HANDLE);
 
 __attribute__((swiftcall)) void sostenuto_lock(uint32_t thread, HANDLE) {
   ((lock_function)dlsym(RTLD_NEXT, LOCK))(thread, handle);
   __tsan_acquire(handle);
+}
+
+__attribute__((swiftcall)) bool sostenuto_try(HANDLE) {
+  bool is_taken = ((try_function)dlsym(RTLD_NEXT, TRY))(handle);
+  if (is_taken) __tsan_acquire(handle);
+  return is_taken;
 }
 
 __attribute__((swiftcall)) void sostenuto_unlock(HANDLE) {
