@@ -196,8 +196,15 @@ struct CableSlot: ~Copyable {
   /// A power of two.
   let ringFrames: Int
   var ringStride: Int { @_noLocks get { ringFrames &+ 80 } }
-  /// Frames of silence last written into the ring.
-  var quietFrames: Int
+  /// Engine frame from which on the ring holds silence; a multiple of 64, so that the end of silence does not
+  /// depend on where blocks begin.
+  private var silentSince = Int64.min
+
+  /// True if what leaves the ring from the engine frame `now` on is silent. Audio thread.
+  @_noLocks func isSilent(at now: Int64) -> Bool { silentSince <= now &- (Int64(delay &+ 63) & ~63) }
+
+  /// A block of sound that ends before the engine frame `end` was written into the ring. Audio thread.
+  @_noLocks mutating func noteSound(until end: Int64) { silentSince = (end &+ 63) & ~63 }
 
   /// Event cables only: notes and pedals that passed and have not ended.
   let held: HeldNotes?
@@ -213,7 +220,6 @@ struct CableSlot: ~Copyable {
     var frames = 128
     while frames < delay + 64 { frames *= 2 }
     ringFrames = frames
-    quietFrames = frames
     if channels > 0 {
       let count = channels * (frames + 80)
       let memory = UnsafeMutableRawPointer.allocate(byteCount: count * 4, alignment: 64)

@@ -16,7 +16,7 @@ extension StepRunner {
       if source.cable.pointee.nextStart <= now { source.cable.pointee.beginMove() }
       let ringFrames = source.cable.pointee.ringFrames
       let isSilent =
-        source.isDelayed ? source.cable.pointee.quietFrames >= ringFrames : source.silence.pointee
+        source.isDelayed ? source.cable.pointee.isSilent(at: now) : source.silence.pointee
       let isMoving = source.cable.pointee.gain.isMoving
       if isMoving || source.cable.pointee.isSilent.load(ordering: .relaxed) != isSilent {
         source.cable.pointee.isSilent.store(isSilent, ordering: .relaxed)
@@ -103,7 +103,6 @@ extension StepRunner {
       if position < blockCapacity { copyMemory(target + ringFrames, UnsafePointer(target), frames &* 4) }
       index &+= 1
     }
-    let quiet = source.cable.pointee.quietFrames
-    source.cable.pointee.quietFrames = isSilent ? (quiet < ringFrames ? quiet &+ frames : ringFrames) : 0
+    if !isSilent { source.cable.pointee.noteSound(until: now &+ Int64(frames)) }
   }
 }
