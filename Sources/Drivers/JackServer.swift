@@ -38,13 +38,14 @@ public final class JackServer {
     return !hasEnded
   }
 
-  /// Ends the server, after two seconds at the latest.
-  public func stop() {
+  /// Ends the server, by force if it takes longer than this many seconds. A server that is killed keeps its place in
+  /// JACK's registry, which has eight, until another of its name starts.
+  public func stop(within seconds: Double = 2) {
     guard isRunning else { return }
     kill(process, SIGTERM)
     // A stopped process receives the signal only after it continues.
     kill(process, SIGCONT)
-    let deadline = nanoseconds() + 2_000_000_000
+    let deadline = nanoseconds() + Int64(seconds * 1e9)
     while isRunning {
       if nanoseconds() > deadline { kill(process, SIGKILL) }
       sleep(until: nanoseconds() + 5_000_000)

@@ -59,7 +59,8 @@ import Testing
   func freeze() { kill(server.process, SIGSTOP) }
   func goOn() { kill(server.process, SIGCONT) }
 
-  func stop() { server.stop() }
+  /// Waits for as long as periods of a second and a busy machine may take: no place in JACK's registry is lost.
+  func stop() { server.stop(within: 20) }
 }
 
 /// A plain client that inspects a server's graph from outside.
