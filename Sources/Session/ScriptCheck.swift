@@ -90,13 +90,4 @@ struct Rehearsal {
     depth.redo = 0
     patch = change.patch
   }
-
-  /// Applies an edit that is not part of the history.
-  mutating func apply(_ edit: Edit) throws(EditError) {
-    patch = try patch.applying(
-      edit, catalogue: Engine.catalogue, acceptsUnknownKinds: acceptsUnknownKinds
-    ).patch
-    history = History()
-    depth = (0, 0)
-  }
 }

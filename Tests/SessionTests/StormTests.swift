@@ -83,7 +83,8 @@ import Testing
     // Sent without waiting for answers, so that the kill hits the session at work.
     var sent: [String] = []
     for _ in 0..<Int.random(in: 1...25, using: &random) {
-      if kind == 0 && Int.random(in: 0..<12, using: &random) == 0 {
+      // The disk is full for one edit at least.
+      if kind == 0, !sent.isEmpty, Int.random(in: 0..<12, using: &random) == 0 {
         sent.append(Bool.random(using: &random) ? "limit 0" : "tick")
       } else {
         sent.append("do \(lines.next())")
