@@ -96,7 +96,8 @@ extension Reconciler {
   func arrange() {
     var sources = graph.wishSources
     var destinations = graph.wishDestinations
-    var standings = graph.wishStandings
+    // Before the first frame no cable has sounded, so that none has to stay as it is.
+    var standings = isFirst ? graph.wishStandings.map { $0 == .events ? .events : .new } : graph.wishStandings
     var fading: [EngineCable] = []
     for cable in graph.unsettled where (cable.isLeaving || cable.isTail) && !cable.key.isFeedback {
       if cable.isGone || !cable.isTail && isFinished(cable) { continue }
@@ -333,6 +334,9 @@ extension Reconciler {
 
   /// True when a leaving cable is no longer audible.
   private func isFinished(_ cable: EngineCable) -> Bool {
+    // Before the first frame nothing fades. A cable that counted until the first block was over would decide
+    // which others are delayed, and for how long would depend on the driver's period.
+    if isFirst { return true }
     guard cable.settling == nil || isInaudible(cable) else { return false }
     // Its destination is back, and its fade has not begun yet.
     if !cable.carriesEvents, cable.target != 0, !cable.destination.isLeaving { return false }

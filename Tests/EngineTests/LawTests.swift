@@ -132,6 +132,46 @@ import Testing
     }
   }
 
+  @Test(arguments: manyLawSeeds) func editsBeforeTheFirstFrameSoundAsIfLoaded(seed: UInt64) throws {
+    let source = """
+      node tone oscillator freq=100Hz shape=saw
+      node echo delay time=2ms feedback=30%
+      node out output
+      connect tone -> echo
+      connect echo -> out
+
+      """
+    print("seed \(seed)")
+    let lines = RandomLines(seed: seed, of: try Draft(source).patch, keeping: ["tone"], turnsKnobs: false)
+    let steps = RandomLines.steps(40, mostFrames: 0, from: lines).filter { !$0.line.contains(" over ") }
+    expectLaw("before the first frame", seed: seed, steps) { steps in
+      var first: [[Float]]?
+      for period in [64, 17, 469, 1024] {
+        let bench = Bench(period: period)
+        guard (try? bench.begin(source)) != nil else { return "it does not start" }
+        bench.play(steps)
+        bench.render(9600)
+        for (channel, heard) in (first ?? bench.heard).enumerated() {
+          if let difference = firstDifference(bench.heard[channel], heard) {
+            return "period \(period), channel \(channel): \(difference)"
+          }
+        }
+        if first != nil { continue }
+        first = bench.heard
+        let loaded = Bench()
+        loaded.begin(bench.draft.patch)
+        loaded.render(9600)
+        // A kernel that was wide in between may round otherwise, and a loop at full gain adds that up.
+        for channel in 0..<2 {
+          let level = max(1, loaded.heard[channel].reduce(0) { max($0, abs($1)) })
+          let far = distance(bench.heard[channel], loaded.heard[channel])
+          if far > 1e-5 * level { return "channel \(channel): loaded it is \(far) apart, of \(level)" }
+        }
+      }
+      return nil
+    }
+  }
+
   /// Nodes without memory must end where a fresh start begins, bit for bit; nodes with memory, within a
   /// tolerance.
   @Test(arguments: manyLawSeeds, [0, 2e-4] as [Float])
