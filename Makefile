@@ -40,10 +40,7 @@ RTSAN := --configuration release --scratch-path .build-rtsan -Xcc -march=$(CPU) 
 # Addresses, and what threads do to each other, are watched by the compiler's instruments.
 WATCHED := --configuration release -Xcc -march=$(CPU) -Xswiftc -enable-testing
 ASAN := $(WATCHED) --scratch-path .build-asan --sanitize address
-# Accesses are watched byte by byte. Swift would have an in-out access count for the whole of a struct, where the audio
-# thread changes fields of a slot beside those that the worker may read since they never change.
-TSAN := $(WATCHED) --scratch-path .build-tsan --sanitize thread \
-  -Xswiftc -Xfrontend -Xswiftc -disable-tsan-inout-instrumentation
+TSAN := $(WATCHED) --scratch-path .build-tsan --sanitize thread
 # A program that crashes ends by its signal, as tests of the terminal ask. What grows is found by `make soak`.
 ASAN_RUN := detect_leaks=0:handle_segv=0:handle_sigbus=0:handle_sigfpe=0
 # What libraries do with memory is looked at as well, which Swift's ThreadSanitizer else leaves out: it does not survive

@@ -103,7 +103,13 @@ static bool may_lock_without_limit(void) {
   return syscall(SYS_capget, &header, data) == 0 && (data[0].effective & 1u << CAP_IPC_LOCK);
 }
 
+/* From this size on, blocks are mapped apart from the heap. */
+enum { large_block = 1 << 20 };
+
 bool sostenuto_lock_memory(void) {
+  /* Else the limit rises to the largest block that was ever freed: lines of delays would come and go within the heap, and
+     leave it full of holes with a few small objects in between. */
+  mallopt(M_MMAP_THRESHOLD, large_block);
   /* What is there by now, code included, is brought in; of what comes, only what somebody touches. */
   return may_lock_without_limit() && mlockall(MCL_CURRENT) == 0 &&
          mlockall(MCL_FUTURE | MCL_ONFAULT) == 0;
@@ -123,7 +129,7 @@ void sostenuto_grow_heap(size_t extent) {
   free(piece);
   /* Large blocks stay out of the heap, of which they would leave pieces. */
   mallopt(M_TOP_PAD, 1 << 17);
-  mallopt(M_MMAP_THRESHOLD, 1 << 20);
+  mallopt(M_MMAP_THRESHOLD, large_block);
 }
 
 void sostenuto_name_thread(const char *name) {

@@ -38,7 +38,7 @@ bool sostenuto_make_realtime(int priority);
 /* Touch the pages of the calling thread's stack that a render may use, so that none is first used there. */
 void sostenuto_touch_stack(void);
 
-/* Keep what the process has touched, and will touch, in memory. False where that is not permitted
+/* Keep what the process has touched, and will touch, in memory, and large blocks out of the heap. False where that is not permitted
    without a limit: a lock that counts against a limit would make later allocations fail. */
 bool sostenuto_lock_memory(void);
 
