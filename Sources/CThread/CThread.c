@@ -104,7 +104,7 @@ static bool may_lock_without_limit(void) {
 }
 
 /* From this size on, blocks are mapped apart from the heap. */
-enum { large_block = 1 << 20 };
+enum { large_block = 1 << 17 };
 
 bool sostenuto_lock_memory(void) {
   /* Else the limit rises to the largest block that was ever freed: lines of delays would come and go within the heap, and
