@@ -193,20 +193,23 @@ struct SoundTests {
     }
   }
 
+  /// A tenth of a second of a wave at a frequency that comes by a cable: it may be below zero or above half the rate.
+  private func modulatedWave(_ shape: Float, _ freq: Float) -> [Float] {
+    let bench = KernelBench(
+      Oscillator.self, Oscillator.description, outputs: [1],
+      [Oscillator.shape: [shape], Oscillator.freq: [0], Oscillator.level: [1]])
+    bench.modulation[Oscillator.freq] = [[Float](repeating: freq, count: 4800)]
+    return bench.run(4800)[0][0]
+  }
+
   /// Corners leave aliases this high up at any steady frequency: a sweep leaves no more than these.
   @Test("corners that go through half the rate and back add nothing", arguments: [Float(1), 2])
   func cornersThroughHalfTheRate(shape: Float) {
     func residue(_ signal: [Float]) -> Double {
       decibels(Double(peak(Array(low(signal).dropFirst(200).dropLast(200)))))
     }
-    func steady(_ freq: Float) -> [Float] {
-      let bench = KernelBench(
-        Oscillator.self, Oscillator.description, outputs: [1],
-        [Oscillator.shape: [shape], Oscillator.freq: [0], Oscillator.level: [1]])
-      bench.modulation[Oscillator.freq] = [[Float](repeating: freq, count: 4800)]
-      return bench.run(4800)[0][0]
-    }
-    let loudest = stride(from: Float(21_000), to: 24_000, by: 100).map { residue(steady($0)) }.max() ?? 0
+    let loudest =
+      stride(from: Float(21_000), to: 24_000, by: 100).map { residue(modulatedWave(shape, $0)) }.max() ?? 0
     for over in [240, 480, 4800, 24_000] {
       let bench = KernelBench(
         Oscillator.self, Oscillator.description, outputs: [1],
@@ -232,14 +235,7 @@ struct SoundTests {
 
   @Test("a frequency below zero runs the wave backwards", arguments: [Float(0), 1, 2, 3])
   func backwards(shape: Float) {
-    func run(_ freq: Float) -> [Float] {
-      let bench = KernelBench(
-        Oscillator.self, Oscillator.description, outputs: [1],
-        [Oscillator.shape: [shape], Oscillator.freq: [0], Oscillator.level: [1]])
-      bench.modulation[Oscillator.freq] = [[Float](repeating: freq, count: 4800)]
-      return bench.run(4800)[0][0]
-    }
-    let (up, down) = (run(1000), run(-1000))
+    let (up, down) = (modulatedWave(shape, 1000), modulatedWave(shape, -1000))
     // One cycle is 48 frames: the wave at -n equals the one at 48 - n.
     for frame in 48..<4752 {
       let other = up[frame / 48 * 48 + (48 - frame % 48) % 48]

@@ -153,7 +153,8 @@ import Testing
       "many.patch", "sostenuto 1\n" + (0..<6000).map { "node n\($0) oscillator\n" }.joined())
     #expect(mkfifo(folder.path + "/pipe", 0o600) == 0)
     let command = try Command(line.map { $0.replacingOccurrences(of: "@", with: "pipe") }, in: folder)
-    while !isReady(command), command.process.isRunning { usleep(2000) }
+    // The state of a blocked process sends no event: it is read again until it is there or the process ends.
+    while !isReady(command), !command.hasEnded(within: .milliseconds(2)) {}
     #expect(command.process.isRunning, "\(line) has ended by itself: \(command.errors)")
     kill(command.process.processIdentifier, signal)
     command.process.waitUntilExit()
@@ -176,6 +177,7 @@ private final class Command {
   private let input = Pipe()
   private let output = Pipe()
   private let errorsPath: String
+  private let hasEnded = DispatchSemaphore(value: 0)
 
   init(_ line: [String], in folder: Folder) throws {
     self.folder = folder
@@ -186,7 +188,16 @@ private final class Command {
     process.standardInput = input
     process.standardOutput = output
     process.standardError = FileHandle(forWritingAtPath: errorsPath)
+    let hasEnded = hasEnded
+    process.terminationHandler = { _ in hasEnded.signal() }
     try process.run()
+  }
+
+  /// Waits for the end of the process; false when it still runs after this time.
+  func hasEnded(within time: DispatchTimeInterval) -> Bool {
+    guard hasEnded.wait(timeout: .now() + time) == .success else { return false }
+    hasEnded.signal()
+    return true
   }
 
   deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }

@@ -23,6 +23,37 @@ import Testing
     var seconds = 0
   }
 
+  /// State of the files that a session writes.
+  private struct Traces: Equatable {
+    var inode: UInt64
+    var journalSize: Int64
+    var isWriting: Bool
+
+    init(of path: String) {
+      var info = stat()
+      inode = stat(path, &info) == 0 ? UInt64(info.st_ino) : 0
+      journalSize = stat(Journal.besidePath(for: path), &info) == 0 ? Int64(info.st_size) : 0
+      let folder = (path as NSString).deletingLastPathComponent
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+      isWriting = names.contains { $0.hasSuffix(".new") }
+    }
+  }
+
+  /// The moment in a session's work at which it is killed; at its end if that comes first.
+  private enum Moment: CaseIterable {
+    case atOnce, journalWritten, newFileBegun, fileReplaced, allDone
+
+    func hasCome(_ before: Traces, _ now: Traces) -> Bool {
+      switch self {
+      case .atOnce: true
+      case .journalWritten: now.journalSize != before.journalSize
+      case .newFileBegun: now.isWriting
+      case .fileReplaced: now.inode != before.inode
+      case .allDone: false
+      }
+    }
+  }
+
   private static func number(_ name: String) -> Int? {
     ProcessInfo.processInfo.environment[name].flatMap(Int.init)
   }
@@ -135,7 +166,13 @@ import Testing
       model.vanished += 1
     } else {
       if endsInSave { while !isSaving, answered < sent.count, let answer = worker.next() { take(answer) } }
-      usleep(UInt32.random(in: 0...(endsInSave ? 1500 : 700), using: &random))
+      let moment = Moment.allCases.randomElement(using: &random)!
+      let before = Traces(of: path)
+      while answered < sent.count, !moment.hasCome(before, Traces(of: path)) {
+        guard worker.hasAnswer else { continue }
+        guard let answer = worker.next() else { break }
+        take(answer)
+      }
     }
     worker.kill()
     while let answer = worker.next() { take(answer) }

@@ -35,6 +35,13 @@ final class Worker {
     try input.fileHandleForWriting.write(contentsOf: Data((line + "\n").utf8))
   }
 
+  /// True if `next` returns at once.
+  var hasAnswer: Bool {
+    if unread.contains(10) { return true }
+    var request = pollfd(fd: output.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&request, 1, 0) > 0
+  }
+
   /// Next line of its output; nil when it has ended.
   func next() -> String? {
     while true {
