@@ -96,7 +96,7 @@ final class EngineCable {
     didSet { row.pointee.slot = slot }
   }
 
-  init(key: Key, number: Int32, route: CableWish.Route, target: Float, rows: RowPool) {
+  init(key: Key, number: Int32, route: CableIntent.Route, target: Float, rows: RowPool) {
     self.key = key
     self.number = number
     source = route.source

@@ -1,22 +1,22 @@
 import Patch
 
-/// The running graph, leaving nodes and cables included, and the patch's wishes for it.
+/// The running graph, leaving nodes and cables included, and the patch's intents for it.
 ///
 /// All tables are updated incrementally. Only sorting and compiling grow with the patch. Worker.
 final class EngineGraph {
-  /// A node keeps its index in `nodes`, and a wish its index in `wishes`, as long as it lives; nil: free.
+  /// A node keeps its index in `nodes`, and an intent its index in `intents`, as long as it lives; nil: free.
   private(set) var nodes: [EngineNode?] = []
   /// Rows of the nodes, by the same indices.
   private(set) var rows: [NodeRow.Pointer?] = []
-  private(set) var wishes: [CableWish?] = []
-  /// Columns of the wishes by index, for passes over all of them; -1: free.
-  private(set) var wishSources: [Int32] = []
-  private(set) var wishDestinations: [Int32] = []
-  private(set) var wishStandings: [CycleBreaker.Standing] = []
-  /// Audio input that a wish goes to; -1: another kind of input.
-  private(set) var wishPorts: [Int32] = []
-  /// Latency compensation of each wish, in frames.
-  private(set) var wishCompensations: [Int32] = []
+  private(set) var intents: [CableIntent?] = []
+  /// Columns of the intents by index, for passes over all of them; -1: free.
+  private(set) var intentSources: [Int32] = []
+  private(set) var intentDestinations: [Int32] = []
+  private(set) var intentStandings: [CycleBreaker.Standing] = []
+  /// Audio input that an intent goes to; -1: another kind of input.
+  private(set) var intentPorts: [Int32] = []
+  /// Latency compensation of each intent, in frames.
+  private(set) var intentCompensations: [Int32] = []
   private var compensatedCount = 0
   /// Latency of each node, by index.
   private(set) var latencies: [Int32] = []
@@ -24,18 +24,18 @@ final class EngineGraph {
   /// True when latency compensation has anything to do.
   var isLatent: Bool { latentCount > 0 || compensatedCount > 0 }
   private var freeNodes: [Int32] = []
-  private var freeWishes: [Int32] = []
+  private var freeIntents: [Int32] = []
   private(set) var nodeCount = 0
 
   /// The current node of each identity.
   private(set) var current: [NodeID: EngineNode] = [:]
   private(set) var nodesByKey: [EngineNode.Key: EngineNode] = [:]
   private(set) var cables: [EngineCable.Key: EngineCable] = [:]
-  private var wishesByEnds: [Cable.Ends: CableWish] = [:]
+  private var intentsByEnds: [Cable.Ends: CableIntent] = [:]
   /// Number of renewals of cables between the same ports.
   private var eras: [Cable.Ends: Int32] = [:]
-  /// Wishes that go through the feedback delay.
-  private var feedback: [CableWish] = []
+  /// Intents that go through the feedback delay.
+  private var feedback: [CableIntent] = []
 
   /// Audio cables that go through a delay.
   private(set) var delayed: [EngineCable] = []
@@ -56,7 +56,7 @@ final class EngineGraph {
       node.outgoing = []
       node.free()
     }
-    for wish in wishes { wish?.cable = nil }
+    for intent in intents { intent?.cable = nil }
     cables = [:]
     nodesByKey = [:]
   }
@@ -69,13 +69,13 @@ final class EngineGraph {
     current.reserveCapacity(nodeCount)
     nodesByKey.reserveCapacity(nodeCount)
     cables.reserveCapacity(cableCount)
-    wishes.reserveCapacity(cableCount)
-    wishesByEnds.reserveCapacity(cableCount)
-    wishSources.reserveCapacity(cableCount)
-    wishDestinations.reserveCapacity(cableCount)
-    wishStandings.reserveCapacity(cableCount)
-    wishPorts.reserveCapacity(cableCount)
-    wishCompensations.reserveCapacity(cableCount)
+    intents.reserveCapacity(cableCount)
+    intentsByEnds.reserveCapacity(cableCount)
+    intentSources.reserveCapacity(cableCount)
+    intentDestinations.reserveCapacity(cableCount)
+    intentStandings.reserveCapacity(cableCount)
+    intentPorts.reserveCapacity(cableCount)
+    intentCompensations.reserveCapacity(cableCount)
   }
 
   // MARK: Nodes
@@ -233,84 +233,84 @@ final class EngineGraph {
     }
   }
 
-  // MARK: Wishes
+  // MARK: Intents
 
-  subscript(_ ends: Cable.Ends) -> CableWish? { wishesByEnds[ends] }
+  subscript(_ ends: Cable.Ends) -> CableIntent? { intentsByEnds[ends] }
 
-  /// Makes the next cable of the wish a new one, with another key.
-  func renew(_ wish: CableWish) {
-    wish.era = eras[wish.ends, default: 0] + 1
-    eras[wish.ends] = wish.era
+  /// Makes the next cable of the intent a new one, with another key.
+  func renew(_ intent: CableIntent) {
+    intent.era = eras[intent.ends, default: 0] + 1
+    eras[intent.ends] = intent.era
   }
 
-  func insert(_ wish: CableWish) {
-    wishesByEnds[wish.ends] = wish
-    wish.era = eras[wish.ends] ?? 0
-    let standing: CycleBreaker.Standing = wish.route.output == nil ? .events : .new
+  func insert(_ intent: CableIntent) {
+    intentsByEnds[intent.ends] = intent
+    intent.era = eras[intent.ends] ?? 0
+    let standing: CycleBreaker.Standing = intent.route.output == nil ? .events : .new
     var port: Int32 = -1
-    if case .audio(let input) = wish.route.input { port = Int32(input) }
-    if let index = freeWishes.popLast() {
-      wish.index = index
-      wishes[Int(index)] = wish
-      wishSources[Int(index)] = wish.route.source.index
-      wishDestinations[Int(index)] = wish.route.destination.index
-      wishStandings[Int(index)] = standing
-      wishPorts[Int(index)] = port
+    if case .audio(let input) = intent.route.input { port = Int32(input) }
+    if let index = freeIntents.popLast() {
+      intent.index = index
+      intents[Int(index)] = intent
+      intentSources[Int(index)] = intent.route.source.index
+      intentDestinations[Int(index)] = intent.route.destination.index
+      intentStandings[Int(index)] = standing
+      intentPorts[Int(index)] = port
     } else {
-      wish.index = Int32(wishes.count)
-      wishes.append(wish)
-      wishSources.append(wish.route.source.index)
-      wishDestinations.append(wish.route.destination.index)
-      wishStandings.append(standing)
-      wishPorts.append(port)
-      wishCompensations.append(0)
+      intent.index = Int32(intents.count)
+      intents.append(intent)
+      intentSources.append(intent.route.source.index)
+      intentDestinations.append(intent.route.destination.index)
+      intentStandings.append(standing)
+      intentPorts.append(port)
+      intentCompensations.append(0)
     }
   }
 
-  func remove(_ wish: CableWish) {
-    if wish.isFeedback { feedback.removeAll { $0 === wish } }
-    wishesByEnds[wish.ends] = nil
-    _ = setCompensation(0, at: Int(wish.index))
-    wishes[Int(wish.index)] = nil
-    wishSources[Int(wish.index)] = -1
-    wishDestinations[Int(wish.index)] = -1
-    freeWishes.append(wish.index)
+  func remove(_ intent: CableIntent) {
+    if intent.isFeedback { feedback.removeAll { $0 === intent } }
+    intentsByEnds[intent.ends] = nil
+    _ = setCompensation(0, at: Int(intent.index))
+    intents[Int(intent.index)] = nil
+    intentSources[Int(intent.index)] = -1
+    intentDestinations[Int(intent.index)] = -1
+    freeIntents.append(intent.index)
   }
 
-  /// Makes `cable` the one that realises the wish.
-  func setCable(_ cable: EngineCable, of wish: CableWish) {
-    wish.cable = cable
-    if !cable.carriesEvents { wishStandings[Int(wish.index)] = cable.key.isFeedback ? .delayed : .direct }
+  /// Makes `cable` the one that realises the intent.
+  func setCable(_ cable: EngineCable, of intent: CableIntent) {
+    intent.cable = cable
+    if !cable.carriesEvents { intentStandings[Int(intent.index)] = cable.key.isFeedback ? .delayed : .direct }
   }
 
-  /// Sets the latency compensation of a wish, in frames. Returns the wish if that is a change.
-  func setCompensation(_ frames: Int32, at place: Int) -> CableWish? {
-    let old = wishCompensations[place]
-    guard frames != old, let wish = wishes[place] else { return nil }
+  /// Sets the latency compensation of an intent, in frames. Returns the intent if that is a change.
+  func setCompensation(_ frames: Int32, at place: Int) -> CableIntent? {
+    let old = intentCompensations[place]
+    guard frames != old, let intent = intents[place] else { return nil }
     compensatedCount += (frames > 0 ? 1 : 0) - (old > 0 ? 1 : 0)
-    wishCompensations[place] = frames
-    wish.compensation = frames
-    return wish
+    intentCompensations[place] = frames
+    intent.compensation = frames
+    return intent
   }
 
-  /// Sends exactly the wishes at these indices through the feedback delay. Returns the wishes that changed.
-  func setFeedback(_ places: [Int]) -> [CableWish] {
+  /// Sends exactly the intents at these indices through the feedback delay. Returns the intents that changed.
+  func setFeedback(_ places: [Int]) -> [CableIntent] {
     if places.isEmpty, feedback.isEmpty { return [] }
     let old = feedback
-    feedback = places.compactMap { wishes[$0] }
+    feedback = places.compactMap { intents[$0] }
     let wanted = Set(places)
     var changed = old.filter { !wanted.contains(Int($0.index)) }
-    for wish in changed { wish.isFeedback = false }
-    for wish in feedback where !wish.isFeedback {
-      wish.isFeedback = true
-      changed.append(wish)
+    for intent in changed { intent.isFeedback = false }
+    for intent in feedback where !intent.isFeedback {
+      intent.isFeedback = true
+      changed.append(intent)
     }
     return changed
   }
 }
 
 /// The engine's view of a patch cable: its ports and its settings.
-final class CableWish {
+final class CableIntent {
   struct Route {
     var source: EngineNode
     /// Position among the source's audio outputs; nil for events.

@@ -1,12 +1,12 @@
 import Patch
 import Realtime
 
-// Cables: the patch's wishes, the choice of delayed cables, and the crossfades from running to wanted cables.
+// Cables: the patch's intents, the choice of delayed cables, and the crossfades from running to wanted cables.
 // Worker.
 
 extension Reconciler {
-  /// Updates the wishes from the patch and the taps.
-  func reconcileWishes() {
+  /// Updates the intents from the patch and the taps.
+  func reconcileIntents() {
     for ends in touchedCables {
       guard let cable = patch.cables[ends] else {
         withdraw(ends)
@@ -27,41 +27,41 @@ extension Reconciler {
   }
 
   private func update(
-    _ ends: Cable.Ends, _ route: CableWish.Route?, _ map: ChannelMap?, _ mixing: ChannelMixing,
+    _ ends: Cable.Ends, _ route: CableIntent.Route?, _ map: ChannelMap?, _ mixing: ChannelMixing,
     _ target: Float
   ) {
     guard let route else {
       withdraw(ends)
       return
     }
-    if let wish = graph[ends] {
-      if wish.route.source === route.source, wish.route.destination === route.destination {
-        guard wish.map != map || wish.mixing != mixing || wish.target != target else { return }
-        wish.map = map
-        wish.mixing = mixing
-        wish.target = target
-        changed.append(wish)
+    if let intent = graph[ends] {
+      if intent.route.source === route.source, intent.route.destination === route.destination {
+        guard intent.map != map || intent.mixing != mixing || intent.target != target else { return }
+        intent.map = map
+        intent.mixing = mixing
+        intent.target = target
+        changed.append(intent)
         return
       }
       withdraw(ends)
     }
-    let wish = CableWish(ends: ends, route: route, map: map, mixing: mixing, target: target)
-    graph.insert(wish)
-    changed.append(wish)
+    let intent = CableIntent(ends: ends, route: route, map: map, mixing: mixing, target: target)
+    graph.insert(intent)
+    changed.append(intent)
     isRewired = true
   }
 
   private func withdraw(_ ends: Cable.Ends) {
-    guard let wish = graph[ends] else { return }
-    if let cable = wish.cable {
+    guard let intent = graph[ends] else { return }
+    if let cable = intent.cable {
       if mayRing(cable) { ring(cable) } else { leave(cable) }
     }
-    graph.remove(wish)
+    graph.remove(intent)
     isRewired = true
   }
 
   /// The ports that the cable joins; nil where they do not fit (at a placeholder, for example).
-  private func route(_ ends: Cable.Ends) -> CableWish.Route? {
+  private func route(_ ends: Cable.Ends) -> CableIntent.Route? {
     guard let source = graph.current[ends.source.node],
       let destination = graph.current[ends.destination.node]
     else { return nil }
@@ -88,16 +88,16 @@ extension Reconciler {
     } else {
       return nil
     }
-    return CableWish.Route(
+    return CableIntent.Route(
       source: source, output: sendsEvents ? nil : output, destination: destination, input: input)
   }
 
-  /// Sorts the union of wanted and fading cables, and marks the wishes that need the feedback delay.
+  /// Sorts the union of wanted and fading cables, and marks the intents that need the feedback delay.
   func arrange() {
-    var sources = graph.wishSources
-    var destinations = graph.wishDestinations
+    var sources = graph.intentSources
+    var destinations = graph.intentDestinations
     // Before the first frame no cable has sounded, so that none has to stay as it is.
-    var standings = isFirst ? graph.wishStandings.map { $0 == .events ? .events : .new } : graph.wishStandings
+    var standings = isFirst ? graph.intentStandings.map { $0 == .events ? .events : .new } : graph.intentStandings
     var fading: [EngineCable] = []
     for cable in graph.unsettled where (cable.isLeaving || cable.isTail) && !cable.key.isFeedback {
       if cable.isGone || !cable.isTail && isFinished(cable) { continue }
@@ -106,15 +106,15 @@ extension Reconciler {
       standings.append(.leaving)
       fading.append(cable)
     }
-    let wishCount = graph.wishes.count
+    let intentCount = graph.intents.count
     func name(_ edge: Int) -> (String, String, String, String) {
-      if edge < wishCount, let wish = graph.wishes[edge] {
+      if edge < intentCount, let intent = graph.intents[edge] {
         return (
-          wish.route.destination.name, wish.ends.destination.port, wish.route.source.name,
-          wish.ends.source.port
+          intent.route.destination.name, intent.ends.destination.port, intent.route.source.name,
+          intent.ends.source.port
         )
       }
-      let cable = fading[edge - wishCount]
+      let cable = fading[edge - intentCount]
       return (cable.destination.name, cable.key.destinationPort, cable.source.name, cable.key.sourcePort)
     }
     let breaker = CycleBreaker(
@@ -130,46 +130,46 @@ extension Reconciler {
       },
       makesUp: { self.graph.nodes[$0]?.type?.aheadOutput != nil })
     order = breaker.order
-    changed += graph.setFeedback(breaker.feedback.filter { $0 < wishCount })
+    changed += graph.setFeedback(breaker.feedback.filter { $0 < intentCount })
     if graph.isLatent { compensate(breaker) }
   }
 
-  /// Realises each changed wish by a cable.
+  /// Realises each changed intent by a cable.
   func carryOut() {
-    for wish in changed {
-      var key = wish.key
-      if let cable = wish.cable, cable.key == key, !cable.isFixed {
-        retarget(cable, wish.target)
+    for intent in changed {
+      var key = intent.key
+      if let cable = intent.cable, cable.key == key, !cable.isFixed {
+        retarget(cable, intent.target)
         continue
       }
-      if let old = wish.cable { leave(old) }
+      if let old = intent.cable { leave(old) }
       // Whether an inaudible cable still exists depends on when the worker last ran, so it is replaced.
-      if let known = graph.cables[key], known !== wish.cable, known.isLeaving, isInaudible(known) {
+      if let known = graph.cables[key], known !== intent.cable, known.isLeaving, isInaudible(known) {
         graph.remove(known)
         drop(known)
       }
       // It keeps gains that the patch no longer implies.
       if graph.cables[key]?.isFixed == true {
-        graph.renew(wish)
-        key = wish.key
+        graph.renew(intent)
+        key = intent.key
       }
       if let known = graph.cables[key] {
         if known.isTail {
           known.isTail = false
           move(known)
         }
-        retarget(known, wish.target)
-        graph.setCable(known, of: wish)
+        retarget(known, intent.target)
+        graph.setCable(known, of: intent)
       } else {
         let cable = EngineCable(
-          key: key, number: engine.makeCableNumber(), route: wish.route, target: wish.target,
+          key: key, number: engine.makeCableNumber(), route: intent.route, target: intent.target,
           rows: engine.rows)
         if !isFirst {
           let place = Int(cable.source.index)
           cable.wait = key.delay + (place < readiness.count ? readiness[place] : 0)
         }
         graph.insert(cable)
-        graph.setCable(cable, of: wish)
+        graph.setCable(cable, of: intent)
         newCables.append(cable)
         work.needsPlan = true
       }

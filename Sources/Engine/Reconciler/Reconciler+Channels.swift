@@ -13,8 +13,8 @@ extension Reconciler {
       for cable in node.incoming + node.outgoing where cable.slot != nil && !cable.carriesEvents {
         guard seen.insert(ObjectIdentifier(cable)).inserted else { continue }
         let widths = cable.sourceWidth
-        if !cable.followEnds(), let wish = graph[cable.patchEnds], wish.cable === cable {
-          changed.append(wish)
+        if !cable.followEnds(), let intent = graph[cable.patchEnds], intent.cable === cable {
+          changed.append(intent)
         }
         guard cable.key.delay > 0, cable.sourceWidth > widths else { continue }
         work.commands.append(

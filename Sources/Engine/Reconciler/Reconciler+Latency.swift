@@ -10,20 +10,20 @@ extension Reconciler {
   /// the latency of the cycle's nodes.
   func compensate(_ breaker: CycleBreaker) {
     let count = graph.nodes.count
-    let wishCount = graph.wishes.count
-    let (sources, destinations, ports) = (graph.wishSources, graph.wishDestinations, graph.wishPorts)
-    var counts = [Bool](repeating: false, count: wishCount)
-    for wish in 0..<wishCount where sources[wish] >= 0 && ports[wish] >= 0 { counts[wish] = true }
-    for wish in breaker.feedback where wish < wishCount { counts[wish] = false }
-    // Wishes grouped by source.
+    let intentCount = graph.intents.count
+    let (sources, destinations, ports) = (graph.intentSources, graph.intentDestinations, graph.intentPorts)
+    var counts = [Bool](repeating: false, count: intentCount)
+    for intent in 0..<intentCount where sources[intent] >= 0 && ports[intent] >= 0 { counts[intent] = true }
+    for intent in breaker.feedback where intent < intentCount { counts[intent] = false }
+    // Intents grouped by source.
     var first = [Int](repeating: 0, count: count + 1)
-    for wish in 0..<wishCount where counts[wish] { first[Int(sources[wish]) + 1] += 1 }
+    for intent in 0..<intentCount where counts[intent] { first[Int(sources[intent]) + 1] += 1 }
     for node in 0..<count { first[node + 1] += first[node] }
     var next = first
     var bySource = [Int](repeating: 0, count: first[count])
-    for wish in 0..<wishCount where counts[wish] {
-      let source = Int(sources[wish])
-      bySource[next[source]] = wish
+    for intent in 0..<intentCount where counts[intent] {
+      let source = Int(sources[intent])
+      bySource[next[source]] = intent
       next[source] += 1
     }
 
@@ -42,26 +42,26 @@ extension Reconciler {
       // The node's own filters take as long again to fill. Its inputs may be delayed by everything upstream.
       readiness[node] = isNew[node] ? readiness[node] + latest[node] + 2 * own : 0
       for position in first[node]..<first[node + 1] {
-        let wish = bySource[position]
-        let destination = Int(destinations[wish])
-        if ports[wish] == 0 {
+        let intent = bySource[position]
+        let destination = Int(destinations[intent])
+        if ports[intent] == 0 {
           firstInput[destination] = max(firstInput[destination], output[node])
         } else {
-          let input = Input(node: destinations[wish], port: ports[wish])
+          let input = Input(node: destinations[intent], port: ports[intent])
           otherInputs[input] = max(otherInputs[input] ?? 0, output[node])
         }
         latest[destination] = max(latest[destination], output[node])
         readiness[destination] = max(readiness[destination], readiness[node])
       }
     }
-    for wish in 0..<wishCount where sources[wish] >= 0 {
+    for intent in 0..<intentCount where sources[intent] >= 0 {
       var delay: Int32 = 0
-      if counts[wish] {
-        let input = Input(node: destinations[wish], port: ports[wish])
-        let wanted = ports[wish] == 0 ? firstInput[Int(destinations[wish])] : otherInputs[input] ?? 0
-        delay = wanted - output[Int(sources[wish])]
+      if counts[intent] {
+        let input = Input(node: destinations[intent], port: ports[intent])
+        let wanted = ports[intent] == 0 ? firstInput[Int(destinations[intent])] : otherInputs[input] ?? 0
+        delay = wanted - output[Int(sources[intent])]
       }
-      if let wish = graph.setCompensation(delay, at: wish) { changed.append(wish) }
+      if let intent = graph.setCompensation(delay, at: intent) { changed.append(intent) }
     }
   }
 

@@ -47,8 +47,8 @@ final class Reconciler {
   var newCables: [EngineCable] = []
   /// Cables to examine.
   var touchedCables: OrderedSet<Cable.Ends> = []
-  /// Wishes whose cable may need a change.
-  var changed: [CableWish] = []
+  /// Intents whose cable may need a change.
+  var changed: [CableIntent] = []
   /// A cable was added, removed or moved to another port.
   var isRewired = false
   /// The graph was empty before, so every cable is touched.
@@ -91,7 +91,7 @@ final class Reconciler {
     graph.reserve(nodes: touched.nodes.count, cables: touched.cables.count)
     followSwitches()
     reconcileNodes(touched.nodes)
-    reconcileWishes()
+    reconcileIntents()
     if isTidying { endTails() }
     if isRewired || work.needsPlan { arrange() }
     carryOut()
