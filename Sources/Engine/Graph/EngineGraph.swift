@@ -123,9 +123,9 @@ final class EngineGraph {
   }
 
   /// Makes `node` the current one of its identity; returns the one before.
-  func appoint(_ node: EngineNode) -> EngineNode? { current.updateValue(node, forKey: node.id) }
+  func setCurrent(_ node: EngineNode) -> EngineNode? { current.updateValue(node, forKey: node.id) }
 
-  func dismiss(_ id: NodeID) -> EngineNode? { current.removeValue(forKey: id) }
+  func removeCurrent(_ id: NodeID) -> EngineNode? { current.removeValue(forKey: id) }
 
   func setLeaving(_ node: EngineNode, _ isLeaving: Bool) {
     node.isLeaving = isLeaving

@@ -149,7 +149,7 @@ final class Reconciler {
       }
     }
     for id in touched where patch[id] == nil {
-      if let old = graph.dismiss(id) { leave(old) }
+      if let old = graph.removeCurrent(id) { leave(old) }
     }
     for id in touched {
       guard let node = patch[id] else { continue }
@@ -157,14 +157,14 @@ final class Reconciler {
       let values = type.map { EngineValues(of: node, description: $0.description).values } ?? []
       let engineNode = take(node, type, values)
       update(engineNode, node, values)
-      appoint(engineNode)
+      makeCurrent(engineNode)
     }
-    for tap in engine.taps where graph.current[tap.id] == nil { appoint(make(tap)) }
+    for tap in engine.taps where graph.current[tap.id] == nil { makeCurrent(make(tap)) }
   }
 
   /// Makes it the current node of its identity, with all cables of that identity.
-  private func appoint(_ node: EngineNode) {
-    let old = graph.appoint(node)
+  private func makeCurrent(_ node: EngineNode) {
+    let old = graph.setCurrent(node)
     guard old !== node else { return }
     if let old { leave(old) }
     if !isFromNothing { touchedCables.append(contentsOf: patch.cables(at: node.id)) }

@@ -89,7 +89,7 @@ struct RenderTeam: ~Copyable {
   // MARK: The driver's thread
 
   /// Calls the helpers to a period. Audio thread.
-  @_noLocks func gather() {
+  @_noLocks func beginPeriod() {
     let state = flushDenormals()
     restoreDenormals(state)
     floatingPoint.store(state, ordering: .relaxed)
@@ -111,7 +111,7 @@ struct RenderTeam: ~Copyable {
   }
 
   /// Releases the helpers until the next period. Audio thread.
-  @_noLocks func dismiss() { isRendering.store(false, ordering: .relaxed) }
+  @_noLocks func endPeriod() { isRendering.store(false, ordering: .relaxed) }
 
   /// Renders one block. Audio thread.
   @_noLocks func render(_ next: RenderJob) {

@@ -90,7 +90,7 @@ public final class Renderer: @unchecked Sendable {
       channel &+= 1
     }
     let isShared = if let plan { plan.pointee.segmentCount > 1 } else { false }
-    if isShared { team.pointee.gather() }
+    if isShared { team.pointee.beginPeriod() }
     var done = 0
     while done < frames {
       let due = executeCommands()
@@ -103,7 +103,7 @@ public final class Renderer: @unchecked Sendable {
       now &+= Int64(count)
       done &+= count
     }
-    if isShared { team.pointee.dismiss() }
+    if isShared { team.pointee.endPeriod() }
     frameTime.store(now, ordering: .releasing)
   }
 
