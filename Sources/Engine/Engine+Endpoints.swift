@@ -66,11 +66,11 @@ extension Engine {
 
   /// Wanted MIDI ports of the driver.
   public var midiPorts: [MidiPort] {
-    let heard = Set(
+    let wanted = Set(
       graph.receivers.compactMap { node in
         node.midiPort.flatMap { $0 >= 0 ? MidiPort(number: $0, sender: node.portName) : nil }
       })
-    return heard.sorted { $0.number < $1.number }
+    return wanted.sorted { $0.number < $1.number }
   }
 }
 

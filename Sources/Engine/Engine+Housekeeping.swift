@@ -23,7 +23,7 @@ extension Engine {
     }
     readTrace()
     readWatch(until: watched)
-    for node in graph.leaving where node.isRinging && !node.hasRungOut { hearOut(node) }
+    for node in graph.leaving where node.isRinging && !node.hasRungOut { endSilentTail(node) }
     if let frame {
       endFades(inTurnUntil: frame)
     } else {

@@ -41,7 +41,7 @@ import Testing
   }
 
   /// Renders on one, two and four threads; a text if they differ.
-  private static func hear(_ text: String, _ steps: [Step], frames: Int) throws -> String? {
+  private static func render(_ text: String, _ steps: [Step], frames: Int) throws -> String? {
     var heard: [[[Float]]] = []
     for threads in [1, 2, 4] {
       let bench = Bench(period: 96, threads: threads)
@@ -73,7 +73,7 @@ import Testing
     let lines = RandomLines(
       seed: seed, of: try Draft(text).patch, keeping: ["voice", "out", "side"])
     expectLaw("threads", seed: seed, RandomLines.steps(150, mostFrames: 300, from: lines)) { steps in
-      (try? Self.hear(text, steps, frames: 960)) ?? nil
+      (try? Self.render(text, steps, frames: 960)) ?? nil
     }
   }
 

@@ -92,7 +92,7 @@ struct ChannelCounts {
     let isPrepared = row.pointee.slot != nil
     let narrows = (0..<ports).contains { row.implied[$0] < row.counts[$0] }
     // A node without any source upstream rings out with the channels that it had.
-    row.pointee.isKept = narrows && isPrepared && !hears(row)
+    row.pointee.isKept = narrows && isPrepared && !isFed(row)
     if row.pointee.isKept { return false }
     var isOther = false
     for port in 0..<ports where row.counts[port] != row.implied[port] {
@@ -106,7 +106,7 @@ struct ChannelCounts {
   }
 
   /// True when a path of patch cables leads here from a source node.
-  private static func hears(_ row: NodeRow.Pointer) -> Bool {
+  private static func isFed(_ row: NodeRow.Pointer) -> Bool {
     var seen: Set<NodeRow.Pointer> = [row]
     var next = [row]
     while let row = next.popLast() {

@@ -179,7 +179,7 @@ extension Reconciler {
 
   /// True when a change of this cable is heard downstream. In front of a node that is itself new or leaving
   /// it is not, since that node's outputs fade.
-  private func isHeard(_ cable: EngineCable) -> Bool {
+  private func isAudible(_ cable: EngineCable) -> Bool {
     if isFirst { return false }
     if cable.destination.isSink { return true }
     return !cable.destination.isLeaving && !arrived.contains(cable.destination.number)
@@ -189,7 +189,7 @@ extension Reconciler {
   func prepare(_ cable: EngineCable) {
     // A feedback cable begins with an empty delay; without a fade, a new node would receive a step when its
     // ring is full.
-    let fades = (isHeard(cable) || cable.key.isFeedback && !isFirst) && !cable.carriesEvents
+    let fades = (isAudible(cable) || cable.key.isFeedback && !isFirst) && !cable.carriesEvents
     cable.prepare(gain: fades ? 0 : cable.target)
     if fades { move(cable) }
   }
@@ -313,14 +313,14 @@ extension Reconciler {
     if graph.leaving.isEmpty { return }
     // Audible: feeding a node that stays, or fading. Nodes upstream of an audible leaving node are audible
     // through it.
-    var heard = graph.leaving.filter { node in
+    var audible = graph.leaving.filter { node in
       node.outgoing.contains { !$0.destination.isLeaving || $0.settling != nil && !$0.isTail }
         || node.incoming.contains { $0.settling != nil && !$0.isTail }
     }
-    var kept = Set(heard.map(\.number))
-    while let node = heard.popLast() {
+    var kept = Set(audible.map(\.number))
+    while let node = audible.popLast() {
       for cable in node.incoming where cable.source.isLeaving {
-        if kept.insert(cable.source.number).inserted { heard.append(cable.source) }
+        if kept.insert(cable.source.number).inserted { audible.append(cable.source) }
       }
     }
     for node in graph.leaving where !kept.contains(node.number) {

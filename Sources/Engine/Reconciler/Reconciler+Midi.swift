@@ -12,7 +12,7 @@ extension Reconciler {
   }
 
   /// Assigns a port. A node without one shows a fault.
-  func hear(_ port: Int, _ node: EngineNode) {
+  func listen(_ node: EngineNode, at port: Int) {
     node.midiPort = port
     node.fault =
       port < 0
@@ -27,7 +27,7 @@ extension Reconciler {
     // Its own port is free if no other node listens to it.
     target.midiPort = -1
     let port = engine.midiPort(for: sender)
-    hear(port, target)
+    listen(target, at: port)
     tell(target, port)
   }
 
@@ -40,11 +40,11 @@ extension Reconciler {
   }
 
   /// Assigns ports that became free to nodes without one, the oldest first.
-  func hearFreePorts() {
+  func assignFreePorts() {
     for node in graph.receivers where node.midiPort == -1 && !node.isLeaving {
       let port = engine.midiPort(for: node.portName)
       guard port >= 0 else { continue }
-      hear(port, node)
+      listen(node, at: port)
       tell(node, port)
     }
   }

@@ -67,7 +67,7 @@ extension Reconciler {
 extension Engine {
   /// Ends the tail of a ringing node half a second after it fell asleep. The worker knows of the sleep before
   /// that, so whether an undo finds the node does not depend on the driver's period.
-  func hearOut(_ node: EngineNode) {
+  func endSilentTail(_ node: EngineNode) {
     let since = node.slot.pointee.asleepSince.load(ordering: .relaxed)
     // Input through a fade, or from another ringing node, may still wake it.
     guard since >= 0, node.incoming.allSatisfy({ $0.isTail && ($0.source === node || $0.source.hasRungOut) })

@@ -98,7 +98,7 @@ final class Reconciler {
     for node in returned { endTails(of: node) }
     endCables(into: returned)
     removeFinished()
-    hearFreePorts()
+    assignFreePorts()
     guard work.needsPlan else {
       alignFades()
       return work
@@ -217,7 +217,7 @@ final class Reconciler {
       firstChannel: first, rows: engine.rows)
     if type?.tag == .midi {
       made.portName = Self.sender(of: node)
-      hear(engine.midiPort(for: made.portName), made)
+      listen(made, at: engine.midiPort(for: made.portName))
     }
     if let type { made.latency = Int32(type.latency(made.configuration(rate: engine.rate))) }
     add(made)
