@@ -47,9 +47,9 @@ final class RenderHost: Sendable {
     outputs = .allocate(capacity: DriverChannels.capacity)
     outputs.initialize(repeating: nil, count: DriverChannels.capacity)
     // A new value for each driver, so that notes held by another driver's ports end.
-    let era = RenderHost.made.wrappingAdd(1, ordering: .relaxed).newValue << 32
+    let generation = RenderHost.made.wrappingAdd(1, ordering: .relaxed).newValue << 32
     midi = .allocate(capacity: MidiInput.ports)
-    for port in 0..<MidiInput.ports { (midi + port).initialize(to: MidiInput(era: era)) }
+    for port in 0..<MidiInput.ports { (midi + port).initialize(to: MidiInput(generation: generation)) }
   }
 
   private static let made = Atomic<Int>(0)
@@ -108,7 +108,7 @@ final class RenderHost: Sendable {
     let closed = closedPorts.exchange(0, ordering: .relaxed)
     var port = 0
     while closed != 0, port < MidiInput.ports {
-      if closed >> UInt32(port) & 1 == 1 { midi[port].era &+= 1 }
+      if closed >> UInt32(port) & 1 == 1 { midi[port].generation &+= 1 }
       port &+= 1
     }
     borrowed._withUnsafeGuaranteedRef {

@@ -32,7 +32,7 @@ public struct MidiIn: Kernel {
   /// 0: all.
   private var channel: Int
   /// Connection generation of the port when last seen; 0: no port.
-  private var era = 0
+  private var generation = 0
   /// The port or channel has changed since its held notes began.
   private var hasMoved = false
 
@@ -55,10 +55,10 @@ public struct MidiIn: Kernel {
     guard let output = block.eventOutput else { return .silent }
     let driver = block.driver.pointee
     let isPort = port >= 0 && port < MidiInput.ports
-    let era = isPort && driver.midi != nil ? driver.midi![port].era : 0
-    if hasMoved || era != self.era {
+    let generation = isPort && driver.midi != nil ? driver.midi![port].generation : 0
+    if hasMoved || generation != self.generation {
       held.end(into: output)
-      self.era = era
+      self.generation = generation
       hasMoved = false
     }
     guard isPort, let input = driver.midi else { return passPlayed(block, output) }

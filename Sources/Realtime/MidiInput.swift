@@ -11,10 +11,10 @@ public struct MidiInput: BitwiseCopyable {
   public var dropped: Int { @_noLocks get { events.dropped } }
   /// Connection generation, from 1. It changes each time a connection is lost; notes held until then end
   /// before these events.
-  public var era: Int
+  public var generation: Int
 
   /// Allocates an empty input. Worker.
-  public init(era: Int) { self.era = era }
+  public init(generation: Int) { self.generation = generation }
 
   /// Frees the memory. Worker.
   public func deallocate() { events.deallocate() }

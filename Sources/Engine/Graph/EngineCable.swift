@@ -21,7 +21,7 @@ final class EngineCable {
     /// True when it closes a cycle.
     var isFeedback: Bool
     /// Counts the renewals of the cable by changes of channel counts.
-    var era: Int32
+    var generation: Int32
     /// Frames: `CableSlot.feedbackDelay` if it closes a cycle; otherwise the latency compensation of parallel
     /// paths.
     var delay: Int32

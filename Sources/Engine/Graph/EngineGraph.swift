@@ -33,7 +33,7 @@ final class EngineGraph {
   private(set) var cables: [EngineCable.Key: EngineCable] = [:]
   private var intentsByEnds: [Cable.Ends: CableIntent] = [:]
   /// Number of renewals of cables between the same ports.
-  private var eras: [Cable.Ends: Int32] = [:]
+  private var generations: [Cable.Ends: Int32] = [:]
   /// Intents that go through the feedback delay.
   private var feedback: [CableIntent] = []
 
@@ -239,13 +239,13 @@ final class EngineGraph {
 
   /// Makes the next cable of the intent a new one, with another key.
   func renew(_ intent: CableIntent) {
-    intent.era = eras[intent.ends, default: 0] + 1
-    eras[intent.ends] = intent.era
+    intent.generation = generations[intent.ends, default: 0] + 1
+    generations[intent.ends] = intent.generation
   }
 
   func insert(_ intent: CableIntent) {
     intentsByEnds[intent.ends] = intent
-    intent.era = eras[intent.ends] ?? 0
+    intent.generation = generations[intent.ends] ?? 0
     let standing: CycleBreaker.Standing = intent.route.output == nil ? .events : .new
     var port: Int32 = -1
     if case .audio(let input) = intent.route.input { port = Int32(input) }
@@ -330,7 +330,7 @@ final class CableIntent {
   /// Latency compensation, in frames.
   var compensation: Int32 = 0
   /// Number of renewals.
-  var era: Int32 = 0
+  var generation: Int32 = 0
   /// The cable that realises it.
   var cable: EngineCable?
   fileprivate(set) var index: Int32 = 0
@@ -346,7 +346,7 @@ final class CableIntent {
   var key: EngineCable.Key {
     EngineCable.Key(
       source: route.source.number, sourcePort: ends.source.port, destination: route.destination.number,
-      destinationPort: ends.destination.port, map: map, mixing: mixing, isFeedback: isFeedback, era: era,
+      destinationPort: ends.destination.port, map: map, mixing: mixing, isFeedback: isFeedback, generation: generation,
       delay: isFeedback ? Int32(CableSlot.feedbackDelay) : compensation)
   }
 }
