@@ -120,27 +120,27 @@ final class AlsaDevice {
   ) throws(DriverError) -> (Format, channels: Int, rate: Double, period: Int, buffer: Int) {
     var allocated: OpaquePointer?
     snd_pcm_hw_params_malloc(&allocated)
-    guard let wishes = allocated else { throw DriverError("no memory for the ALSA device \(name)") }
-    defer { snd_pcm_hw_params_free(wishes) }
-    snd_pcm_hw_params_any(device, wishes)
-    snd_pcm_hw_params_set_access(device, wishes, SND_PCM_ACCESS_RW_INTERLEAVED)
+    guard let parameters = allocated else { throw DriverError("no memory for the ALSA device \(name)") }
+    defer { snd_pcm_hw_params_free(parameters) }
+    snd_pcm_hw_params_any(device, parameters)
+    snd_pcm_hw_params_set_access(device, parameters, SND_PCM_ACCESS_RW_INTERLEAVED)
     guard
       let format = Format.allCases.first(where: {
-        snd_pcm_hw_params_set_format(device, wishes, $0.code) >= 0
+        snd_pcm_hw_params_set_format(device, parameters, $0.code) >= 0
       })
     else { throw DriverError("ALSA device \(name) has no sample format that we know") }
     var channels = UInt32(channels)
-    snd_pcm_hw_params_set_channels_near(device, wishes, &channels)
+    snd_pcm_hw_params_set_channels_near(device, parameters, &channels)
     var actualRate = UInt32(rate)
-    snd_pcm_hw_params_set_rate_near(device, wishes, &actualRate, nil)
+    snd_pcm_hw_params_set_rate_near(device, parameters, &actualRate, nil)
     var actualPeriod = snd_pcm_uframes_t(period)
-    snd_pcm_hw_params_set_period_size_near(device, wishes, &actualPeriod, nil)
+    snd_pcm_hw_params_set_period_size_near(device, parameters, &actualPeriod, nil)
     var buffer = max(actualPeriod * 3, snd_pcm_uframes_t(room))
-    snd_pcm_hw_params_set_buffer_size_near(device, wishes, &buffer)
-    let error = snd_pcm_hw_params(device, wishes)
+    snd_pcm_hw_params_set_buffer_size_near(device, parameters, &buffer)
+    let error = snd_pcm_hw_params(device, parameters)
     guard error >= 0 else { throw failure(name, "does not take our settings", error) }
     // The `null` plug-in may leave the period open.
-    snd_pcm_hw_params_get_period_size(wishes, &actualPeriod, nil)
+    snd_pcm_hw_params_get_period_size(parameters, &actualPeriod, nil)
     let frames = (1...8192).contains(actualPeriod) ? Int(actualPeriod) : period
     return (format, Int(channels), Double(actualRate), frames, Int(min(buffer, 65536)))
   }

@@ -15,15 +15,15 @@ final class AlsaSequencer: @unchecked Sendable {
   private let host: RenderHost
   private let memory: ConnectionMemory
   /// Ports last requested; the thread picks them up.
-  private let wanted = Mutex<[MidiPort]?>(nil)
+  private let requested = Mutex<[MidiPort]?>(nil)
   private let isStopping = Atomic<Bool>(false)
   private var thread: AudioThread?
   /// Written to in order to wake the thread.
   private let pipe: (read: Int32, write: Int32)
 
-  // Thread's own state: the sequencer port of each wish, and the notes held by each sender there.
-  private var ports: [(wish: MidiPort, port: Int32)] = []
-  private var wishes: [MidiPort] = []
+  // Thread's own state: the sequencer port of each wanted MIDI port, and the notes held by each sender there.
+  private var ports: [(wanted: MidiPort, port: Int32)] = []
+  private var wantedPorts: [MidiPort] = []
   private var senders: [Sender: HeldNotes] = [:]
   /// Incomplete system exclusive messages.
   private var exclusives: [Sender: [UInt8]] = [:]
@@ -84,7 +84,7 @@ final class AlsaSequencer: @unchecked Sendable {
 
   /// Sets the wanted ports. Returns at once.
   func update(_ ports: [MidiPort]) {
-    wanted.withLock { $0 = ports }
+    requested.withLock { $0 = ports }
     wake()
   }
 
@@ -120,8 +120,8 @@ final class AlsaSequencer: @unchecked Sendable {
       if descriptors[count].revents != 0 {
         var bytes: (UInt64, UInt64) = (0, 0)
         _ = read(pipe.read, &bytes, 16)
-        if let ports = wanted.withLock({ $0.take() }) {
-          wishes = ports
+        if let ports = requested.withLock({ $0.take() }) {
+          wantedPorts = ports
           makePorts()
         }
       }
@@ -160,7 +160,7 @@ final class AlsaSequencer: @unchecked Sendable {
       }
       memory.forgetOffers { $0.hasPrefix("\(gone.client):") }
       // A place may be free for a missing port now.
-      if ports.count < wishes.count { makePorts() }
+      if ports.count < wantedPorts.count { makePorts() }
     case SND_SEQ_EVENT_PORT_UNSUBSCRIBED:
       let ends = event.data.connect
       guard Int32(ends.dest.client) == snd_seq_client_id(sequencer) else { return }
@@ -207,7 +207,7 @@ final class AlsaSequencer: @unchecked Sendable {
   }
 
   private func pass(_ event: Event, from sender: Sender) {
-    guard let number = ports.first(where: { $0.port == sender.port })?.wish.number else { return }
+    guard let number = ports.first(where: { $0.port == sender.port })?.wanted.number else { return }
     host.arrive(event, port: number, at: nanoseconds())
   }
 
@@ -224,17 +224,17 @@ final class AlsaSequencer: @unchecked Sendable {
   // MARK: Ports
 
   private func makePorts() {
-    for (wish, port) in ports where !wishes.contains(wish) {
+    for (wanted, port) in ports where !wantedPorts.contains(wanted) {
       for sender in Array(senders.keys) where sender.port == port { end(sender) }
       snd_seq_delete_simple_port(sequencer, port)
     }
-    ports.removeAll { !wishes.contains($0.wish) }
-    for wish in wishes where !ports.contains(where: { $0.wish == wish }) {
+    ports.removeAll { !wantedPorts.contains($0.wanted) }
+    for wanted in wantedPorts where !ports.contains(where: { $0.wanted == wanted }) {
       let port = snd_seq_create_simple_port(
-        sequencer, wish.sender.map { "midi \($0)" } ?? "midi",
+        sequencer, wanted.sender.map { "midi \($0)" } ?? "midi",
         UInt32(SND_SEQ_PORT_CAP_WRITE | SND_SEQ_PORT_CAP_SUBS_WRITE),
         UInt32(SND_SEQ_PORT_TYPE_MIDI_GENERIC | SND_SEQ_PORT_TYPE_APPLICATION))
-      if port >= 0 { ports.append((wish, port)) }
+      if port >= 0 { ports.append((wanted, port)) }
     }
     connectAll()
   }
@@ -265,9 +265,9 @@ final class AlsaSequencer: @unchecked Sendable {
     let isHardware = snd_seq_port_info_get_type(port) & UInt32(SND_SEQ_PORT_TYPE_HARDWARE) != 0
     let names = "\(name) \(String(cString: snd_seq_port_info_get_name(port)))".lowercased()
     let number = snd_seq_port_info_get_port(port)
-    for (wish, ours) in ports {
-      guard wish.sender.map({ names.contains($0.lowercased()) }) ?? isHardware else { continue }
-      guard memory.isFirstOffer("alsa \(wish.sender ?? "")", "\(client):\(number)") else { continue }
+    for (wanted, ours) in ports {
+      guard wanted.sender.map({ names.contains($0.lowercased()) }) ?? isHardware else { continue }
+      guard memory.isFirstOffer("alsa \(wanted.sender ?? "")", "\(client):\(number)") else { continue }
       snd_seq_connect_from(sequencer, ours, client, number)
     }
   }

@@ -33,7 +33,7 @@ public struct DriverChoice {
   /// Reason for the status line: "no JACK server and no sound card: playing through the clock driver".
   public var explanation: String
   /// True for the preferred driver; otherwise a better one may appear later.
-  public var isWished: Bool
+  public var isPreferred: Bool
   /// A JACK server that was started for it.
   public var server: JackServer?
 }
@@ -57,18 +57,18 @@ public struct DriverChooser {
     switch options.preference {
     case .automatic: return best(renderer, rate, period, channels)
     case .clock:
-      return clock(renderer, rate, period, because: "as asked for", isWished: true)
+      return clock(renderer, rate, period, because: "as asked for", isPreferred: true)
     case .jack:
       do {
         return try jack(renderer)
       } catch {
-        return clock(renderer, rate, period, because: error.message, isWished: false)
+        return clock(renderer, rate, period, because: error.message, isPreferred: false)
       }
     case .alsa:
       do {
         return try alsa(renderer, rate, period, channels)
       } catch {
-        return clock(renderer, rate, period, because: error.message, isWished: false)
+        return clock(renderer, rate, period, because: error.message, isPreferred: false)
       }
     }
   }
@@ -84,7 +84,7 @@ public struct DriverChooser {
     }
     guard let card = firstCard() else {
       return clock(
-        renderer, rate, period, because: "\(noJack.message), and there is no sound card", isWished: false)
+        renderer, rate, period, because: "\(noJack.message), and there is no sound card", isPreferred: false)
     }
     if options.startsServer, let choice = startServer(on: card, renderer, rate, period) { return choice }
     do {
@@ -93,13 +93,13 @@ public struct DriverChooser {
       return choice
     } catch {
       return clock(
-        renderer, rate, period, because: "\(noJack.message), and \(error.message)", isWished: false)
+        renderer, rate, period, because: "\(noJack.message), and \(error.message)", isPreferred: false)
     }
   }
 
   private func jack(_ renderer: Renderer) throws(DriverError) -> DriverChoice {
     let driver = try JackDriver(renderer: renderer, options: options.jack)
-    return DriverChoice(driver: driver, explanation: "playing as \(driver.place)", isWished: true)
+    return DriverChoice(driver: driver, explanation: "playing as \(driver.place)", isPreferred: true)
   }
 
   private func alsa(
@@ -108,16 +108,16 @@ public struct DriverChooser {
     let driver = try AlsaDriver(
       renderer: renderer, device: options.alsaDevice, rate: rate, period: period, channels: channels,
       memory: options.jack.memory)
-    return DriverChoice(driver: driver, explanation: "playing through \(driver.place)", isWished: true)
+    return DriverChoice(driver: driver, explanation: "playing through \(driver.place)", isPreferred: true)
   }
 
   private func clock(
-    _ renderer: Renderer, _ rate: Double, _ period: Int, because reason: String, isWished: Bool
+    _ renderer: Renderer, _ rate: Double, _ period: Int, because reason: String, isPreferred: Bool
   ) -> DriverChoice {
     DriverChoice(
       driver: ClockDriver(
         renderer: renderer, rate: rate, period: period, memory: options.jack.memory),
-      explanation: "\(reason): playing through the clock driver, without sound", isWished: isWished)
+      explanation: "\(reason): playing through the clock driver, without sound", isPreferred: isPreferred)
   }
 
   /// Starts a JACK server on the card and waits until it serves, gives up, or five seconds have passed. Tries

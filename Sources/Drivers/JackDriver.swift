@@ -42,7 +42,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
   private var named: [UInt64: String] = [:]
   private let isLookDue: Latch
   /// Latest requests of the engine, not executed yet; the server may take long.
-  private let wishes = Mutex(Wishes())
+  private let requests = Mutex(Requests())
   private let isPaused = Atomic<Bool>(false)
   private let hasStopped = Atomic<Bool>(false)
   /// Bits of a Double, in seconds.
@@ -139,7 +139,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
     }
   }
 
-  private struct Wishes {
+  private struct Requests {
     var endpoints: [Endpoint]?
     var midi: [MidiPort]?
     var latencies: [PathLatency]?
@@ -147,28 +147,28 @@ public final class JackDriver: Driver, @unchecked Sendable {
   }
 
   /// Sets the endpoints; ports follow in the background.
-  public func update(_ endpoints: [Endpoint]) { wish { $0.endpoints = endpoints } }
+  public func update(_ endpoints: [Endpoint]) { request { $0.endpoints = endpoints } }
   /// Sets the wanted MIDI ports; they follow in the background.
-  public func update(midi wanted: [MidiPort]) { wish { $0.midi = wanted } }
+  public func update(midi wanted: [MidiPort]) { request { $0.midi = wanted } }
   /// True: the driver reports port latencies to JACK.
   public var tellsLatencies: Bool { true }
   /// Sets the latencies that JACK's other clients are told.
-  public func update(latencies: [PathLatency]) { wish { $0.latencies = latencies } }
+  public func update(latencies: [PathLatency]) { request { $0.latencies = latencies } }
 
-  private func wish(_ change: (inout Wishes) -> Void) {
-    let isFirst = wishes.withLock {
+  private func request(_ change: (inout Requests) -> Void) {
+    let isFirst = requests.withLock {
       change(&$0)
       let isFirst = !$0.isScheduled
       $0.isScheduled = true
       return isFirst
     }
-    if isFirst { queue.async { [self] in carryOut() } }
+    if isFirst { queue.async { [self] in applyRequests() } }
   }
 
-  private func carryOut() {
-    let wanted = wishes.withLock {
+  private func applyRequests() {
+    let wanted = requests.withLock {
       let wanted = $0
-      $0 = Wishes()
+      $0 = Requests()
       return wanted
     }
     guard isOpen else { return }

@@ -52,7 +52,7 @@ public final class Supervisor {
     server = choice.server
     message = choice.explanation
     if run(choice.driver) {
-      nextAttempt = choice.isWished ? nil : nanoseconds() + Self.pause
+      nextAttempt = choice.isPreferred ? nil : nanoseconds() + Self.pause
     } else {
       moveToClock()
       nextAttempt = nanoseconds() + Self.pause
@@ -258,7 +258,7 @@ public final class Supervisor {
       renderer: engine.renderer, rate: rate, period: driver.period, channels: channels)
     if run(choice.driver) {
       message = "\(reason): \(choice.explanation)"
-      nextAttempt = choice.isWished ? nil : now + Self.pause
+      nextAttempt = choice.isPreferred ? nil : now + Self.pause
     } else {
       moveToClock()
       nextAttempt = now + Self.pause

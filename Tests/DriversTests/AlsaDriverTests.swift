@@ -49,7 +49,7 @@ import Testing
     chooser.firstCard = { nil }
     let choice = chooser.open(renderer: engine.renderer)
     #expect(choice.driver.name == "clock")
-    #expect(!choice.isWished)
+    #expect(!choice.isPreferred)
     #expect(
       choice.explanation
         == "JACK server `sostenuto-test-nobody` is not running, and there is no sound card: "
@@ -66,7 +66,7 @@ import Testing
     #expect(alsa.driver.name == "clock")
     #expect(alsa.explanation.hasPrefix("ALSA device hw:31 cannot be opened"))
     let clock = DriverChooser(options(.clock)).open(renderer: engine.renderer)
-    #expect(clock.isWished)
+    #expect(clock.isPreferred)
   }
 
   @Test("a device by name is used when it is there")

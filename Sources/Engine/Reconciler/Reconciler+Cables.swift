@@ -135,7 +135,7 @@ extension Reconciler {
   }
 
   /// Realises each changed intent by a cable.
-  func carryOut() {
+  func realizeCables() {
     for intent in changed {
       var key = intent.key
       if let cable = intent.cable, cable.key == key, !cable.isFixed {

@@ -22,7 +22,7 @@ extension Reconciler {
       }
     }
     guard !changed.isEmpty else { return false }
-    carryOut()
+    realizeCables()
     return true
   }
 

@@ -94,7 +94,7 @@ final class Reconciler {
     reconcileIntents()
     if isTidying { endTails() }
     if isRewired || work.needsPlan { arrange() }
-    carryOut()
+    realizeCables()
     for node in returned { endTails(of: node) }
     endCables(into: returned)
     removeFinished()
@@ -105,7 +105,7 @@ final class Reconciler {
     }
     if order == nil {
       arrange()
-      carryOut()
+      realizeCables()
     }
     var rows: [NodeRow.Pointer] = []
     var sinks: [EngineNode] = []
