@@ -27,9 +27,9 @@ extension Engine {
     if let frame {
       endFades(inTurnUntil: frame)
     } else {
-      isUntidy = endFades(until: renderer.time) || isUntidy
+      needsRecompile = endFades(until: renderer.time) || needsRecompile
       // Edits in quick succession compile new plans anyway.
-      if isUntidy, renderer.time - plannedAt >= Int64(0.002 * rate) { tidy() }
+      if needsRecompile, renderer.time - plannedAt >= Int64(0.002 * rate) { recompile() }
     }
     graph.forgetSettled()
     oldResources.removeAll { !$0.header.pointee.isUsed && sent.isEmpty && unsent.isEmpty }
@@ -40,7 +40,7 @@ extension Engine {
   /// becomes direct by a crossfade that begins at that frame.
   func endFades(inTurnUntil time: Int64) {
     while let end = graph.unsettled.compactMap({ end(of: $0.settling) }).min(), end <= time {
-      if endFades(until: end) { tidy(at: end) }
+      if endFades(until: end) { recompile(at: end) }
     }
   }
 
@@ -159,7 +159,7 @@ extension Engine {
 
   /// True when every request has been executed and no fade is under way.
   public var isSettled: Bool {
-    unsent.isEmpty && sent.isEmpty && !isUntidy
+    unsent.isEmpty && sent.isEmpty && !needsRecompile
       && graph.unsettled.allSatisfy { $0.settling == nil && !$0.isLeaving }
   }
 }

@@ -59,7 +59,7 @@ public final class Engine {
 
   /// Engine frame at which the latest plan was compiled, and whether fades have ended since.
   var plannedAt: Int64 = 0
-  var isUntidy = false
+  var needsRecompile = false
 
   /// Plans sent to the audio thread, in total.
   public private(set) var plansSent = 0
@@ -124,7 +124,7 @@ public final class Engine {
   }
 
   /// Compiles a smaller plan after fades have ended.
-  func tidy(at time: Int64? = nil) {
+  func recompile(at time: Int64? = nil) {
     let reconciler = Reconciler(
       engine: self, patch: wanted, fade: Int((Engine.standardFade * rate).rounded()), isFirst: false,
       time: time)
@@ -153,7 +153,7 @@ public final class Engine {
       transaction.commands.append(.swap(plan.plan))
       transaction.plan = plan
       plannedAt = renderer.time
-      isUntidy = false
+      needsRecompile = false
     }
     for cable in work.fading {
       if case .unsent(let frames) = cable.settling {

@@ -344,10 +344,10 @@ extension Reconciler {
       || cable.isClosing
   }
 
-  /// Evaluated for edits only, since an edit's time is part of the script. The time of tidying depends on the
+  /// Evaluated for edits only, since an edit's time is part of the script. The time of a recompilation depends on the
   /// driver's period.
   private func isInaudible(_ cable: EngineCable) -> Bool {
-    !isTidying && cable.isInaudible(at: time, isExact: isExact)
+    !isRecompiling && cable.isInaudible(at: time, isExact: isExact)
   }
 
   private func drop(_ cable: EngineCable) {

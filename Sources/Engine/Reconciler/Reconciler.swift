@@ -54,7 +54,7 @@ final class Reconciler {
   /// The graph was empty before, so every cable is touched.
   private var isFromNothing = false
   /// Called because fades have ended, not for an edit.
-  var isTidying = false
+  var isRecompiling = false
   var newNodes: [EngineNode] = []
   /// Topological order of the running graph, by index; nil: not known yet.
   var order: [Int32]?
@@ -83,7 +83,7 @@ final class Reconciler {
 
   /// `mustCompile`: fades have ended, so the plan can be reduced.
   func run(_ touched: Touched, mustCompile: Bool = false) -> Work {
-    isTidying = mustCompile
+    isRecompiling = mustCompile
     work.needsPlan = mustCompile || isFirst
     isRewired = work.needsPlan
     touchedCables = touched.cables
@@ -92,7 +92,7 @@ final class Reconciler {
     followSwitches()
     reconcileNodes(touched.nodes)
     reconcileIntents()
-    if isTidying { endTails() }
+    if isRecompiling { endTails() }
     if isRewired || work.needsPlan { arrange() }
     realizeCables()
     for node in returned { endTails(of: node) }

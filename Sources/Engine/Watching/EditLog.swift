@@ -60,7 +60,7 @@ struct EditLog {
     var during: [Int32: Figures] = [:]
     var after: [Int32: Figures] = [:]
     /// The plan without the removed nodes runs.
-    var isTidied = false
+    var isReplanned = false
 
     func isUnder(_ time: Int64) -> Bool { time >= self.time & ~63 && time < end }
   }
@@ -92,7 +92,7 @@ struct EditLog {
 
   /// Opens a window for an edit that took effect at `time` and whose last fade ends `frames` later.
   mutating func begin(_ line: String, at time: Int64, frames: Int, isMeasured: Bool) {
-    markTidied(at: time)
+    markReplanned(at: time)
     let fadeEnd = time + Int64(frames)
     open.append(
       Open(line: line, time: time, fadeEnd: fadeEnd, end: fadeEnd + tail, isMeasured: isMeasured))
@@ -101,15 +101,15 @@ struct EditLog {
 
   /// Notes that a plan without the removed nodes took over at `time`.
   mutating func replan(at time: Int64) {
-    for index in open.indices where !open[index].isTidied && open[index].fadeEnd <= time {
+    for index in open.indices where !open[index].isReplanned && open[index].fadeEnd <= time {
       open[index].end = max(open[index].end, time + tail)
     }
-    markTidied(at: time)
+    markReplanned(at: time)
     keepBusy(from: time, to: time + tail)
   }
 
-  private mutating func markTidied(at time: Int64) {
-    for index in open.indices where open[index].fadeEnd <= time { open[index].isTidied = true }
+  private mutating func markReplanned(at time: Int64) {
+    for index in open.indices where open[index].fadeEnd <= time { open[index].isReplanned = true }
   }
 
   private mutating func keepBusy(from time: Int64, to end: Int64) {
@@ -159,7 +159,7 @@ struct EditLog {
     while index < open.count {
       let edit = open[index]
       let quiet = now - max(edit.end, busy.upperBound)
-      let isDone = quiet >= afterFrames && (edit.isTidied || isSettled)
+      let isDone = quiet >= afterFrames && (edit.isReplanned || isSettled)
       if isDone || now >= edit.end + patience { complete(index) } else { index += 1 }
     }
     return Array(entries.suffix(nextID - first))
