@@ -122,7 +122,7 @@ public struct Distortion: Kernel {
     var channel = 0
     while channel < channels {
       let row = DistortionRow(memory.row(channel))
-      takeIn(block, channel, row)
+      loadInput(block, channel, row)
       if oversampling == 1 {
         shape(block, row.input, row.wet, 0, block.frames)
       } else if oversampling == 2 {
@@ -133,7 +133,7 @@ public struct Distortion: Kernel {
       } else {
         fourfold(block, row)
       }
-      giveOut(block, channel, row)
+      mixOutput(block, channel, row)
       row.keep(block.frames)
       channel &+= 1
     }
@@ -141,7 +141,7 @@ public struct Distortion: Kernel {
   }
 
   /// Stores the driven input and the dry input.
-  @_noLocks private func takeIn(_ block: Block, _ channel: Int, _ row: DistortionRow) {
+  @_noLocks private func loadInput(_ block: Block, _ channel: Int, _ row: DistortionRow) {
     let input = block.inputs[0][channel]
     let drive = block.parameters[Self.drive]
     var frame = 0
@@ -154,7 +154,7 @@ public struct Distortion: Kernel {
   }
 
   /// Applies tone, and mixes with the dry sound.
-  @_noLocks private func giveOut(_ block: Block, _ channel: Int, _ row: DistortionRow) {
+  @_noLocks private func mixOutput(_ block: Block, _ channel: Int, _ row: DistortionRow) {
     let tone = block.parameters[Self.tone]
     let mix = block.parameters[Self.mix]
     let output = block.outputs[0][channel]
