@@ -2,7 +2,7 @@ import Realtime
 
 /// MPE (MIDI Polyphonic Expression, M1-100-UM 1.1): a zone has a master channel, whose messages apply to all
 /// its notes, and member channels, whose bend, pressure and controller 74 apply to their own notes.
-struct Zones {
+struct MPEZones {
   /// Numbers of member channels of the lower zone (master 0) and of the upper one (master 15).
   private(set) var lower = 0
   private(set) var upper = 0
@@ -51,13 +51,13 @@ struct Zones {
 extension Sampler {
   /// Sets the zones by the parameter `mpe`, and resets the bend ranges. Audio thread.
   @_noLocks mutating func setZones(_ choice: Int) {
-    zones = Zones(choice)
+    zones = MPEZones(choice)
     resetBendRanges()
   }
 
   @_noLocks func resetBendRanges() {
     for channel in 0..<Self.channels {
-      bendRanges[channel] = zones.isMember(channel) ? Zones.memberBend : 2
+      bendRanges[channel] = zones.isMember(channel) ? MPEZones.memberBend : 2
       parameters[channel &* Parameters.count] = Int32(bendRanges[channel]) &* 128
     }
   }

@@ -105,7 +105,7 @@ public struct Sampler: Kernel {
   /// Interpolation of new notes; and the default for nodes that do not set it.
   var quality: UInt8
   private let openQuality: UInt8
-  var zones: Zones
+  var zones: MPEZones
   /// Program of each channel for its next notes.
   let choices: UnsafeMutablePointer<ProgramChoice>
   /// Program changes are followed, channel by channel.
@@ -212,7 +212,7 @@ public struct Sampler: Kernel {
         program: Self.whole(configuration.value(Parameter.program)), isRhythm: channel == Self.drumChannel)
     }
     followsChanges = configuration.value(Parameter.changes) > 0.5
-    zones = Zones(Self.whole(configuration.value(Parameter.zones)))
+    zones = MPEZones(Self.whole(configuration.value(Parameter.zones)))
     isSeparate = configuration.value(Parameter.outputs) > 0.5
     openQuality = configuration.quality == .sinc ? 2 : (configuration.quality == .eight ? 1 : 0)
     quality = 0

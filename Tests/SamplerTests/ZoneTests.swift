@@ -64,7 +64,7 @@ import Testing
       zones: 1, control(0, 101, 0), control(0, 100, 6), control(0, 6, 2), on(3), bend(3, 1))
     #expect(abs(small - 200) < 1)
     // Two zones: the upper takes members from the lower.
-    var zones = Zones(1)
+    var zones = MPEZones(1)
     zones.configure(master: 15, members: 5)
     #expect(zones.lower == 9 && zones.upper == 5)
     #expect(
