@@ -177,8 +177,8 @@ public final class Engine {
 
   func flush() {
     while let transaction = unsent.first {
-      var envelope = transaction.seal()
-      guard renderer.commands.push(&envelope) else { return }
+      var sealed = transaction.seal()
+      guard renderer.commands.push(&sealed) else { return }
       transaction.isAhead = transaction.time > renderer.time
       sent.append(transaction)
       unsent.removeFirst()

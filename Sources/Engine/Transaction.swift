@@ -61,13 +61,13 @@ final class Transaction {
   }
 
   /// The transaction in the form for the ring.
-  func seal() -> Envelope {
+  func seal() -> SealedTransaction {
     if storage == nil {
       let place = UnsafeMutablePointer<Command>.allocate(capacity: max(commands.count, 1))
       place.initialize(from: commands, count: commands.count)
       storage = place
     }
-    return Envelope(time: time, commands: storage!, count: commands.count, executedAt: executed)
+    return SealedTransaction(time: time, commands: storage!, count: commands.count, executedAt: executed)
   }
 
   /// Frees its own storage and the memory that it made unused.

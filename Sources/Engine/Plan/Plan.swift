@@ -110,7 +110,7 @@ enum Command {
 }
 
 /// A transaction: its commands are executed together, at the start of one block.
-struct Envelope {
+struct SealedTransaction {
   /// Engine time of execution; the next block if it has passed.
   var time: Int64
   var commands: UnsafeMutablePointer<Command>

@@ -5,7 +5,7 @@ import Synchronization
 /// atomics and the runners' trace.
 public final class Renderer: @unchecked Sendable {
   /// Transactions, worker to audio thread.
-  let commands = Ring(capacity: 4096, of: Envelope.self)
+  let commands = Ring(capacity: 4096, of: SealedTransaction.self)
   /// Enables the level meters, while a view shows them.
   let isMetering = Atomic<Bool>(false)
   /// Measures the driver's outputs for the edit log.
@@ -110,14 +110,14 @@ public final class Renderer: @unchecked Sendable {
   /// Executes the transactions that are due. Returns the time of the next one, or a time far in the future.
   @_noLocks final func executeCommands() -> Int64 {
     while let raw = commands.peek() {
-      let envelope = raw.assumingMemoryBound(to: Envelope.self).pointee
-      if envelope.time > now { return envelope.time }
+      let sealed = raw.assumingMemoryBound(to: SealedTransaction.self).pointee
+      if sealed.time > now { return sealed.time }
       var index = 0
-      while index < envelope.count {
-        execute(envelope.commands[index])
+      while index < sealed.count {
+        execute(sealed.commands[index])
         index &+= 1
       }
-      envelope.executedAt.pointee = now
+      sealed.executedAt.pointee = now
       commands.pop()
       executed.store(executed.load(ordering: .relaxed) &+ 1, ordering: .releasing)
     }
