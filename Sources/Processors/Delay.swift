@@ -78,10 +78,10 @@ public struct Delay: Kernel {
     hasAhead = configuration.outputs.count > 1
     length = Self.length(configuration.rate)
     var arena = Arena(memory)
-    written = arena.take(Float.self, blockStride)
-    tap = arena.take(Float.self, blockStride)
-    oldTap = arena.take(Float.self, blockStride)
-    entries = arena.take(Float.self, blockStride)
+    written = arena.take(Float.self, blockCapacity)
+    tap = arena.take(Float.self, blockCapacity)
+    oldTap = arena.take(Float.self, blockCapacity)
+    entries = arena.take(Float.self, blockCapacity)
     lines = arena.take(Float.self, channels * length)
   }
 
@@ -90,10 +90,10 @@ public struct Delay: Kernel {
     in memory: UnsafeMutableRawPointer, lines count: Int
   ) -> UnsafeMutablePointer<Float> {
     var arena = Arena(memory)
-    written = arena.take(Float.self, blockStride)
-    tap = arena.take(Float.self, blockStride)
-    oldTap = arena.take(Float.self, blockStride)
-    entries = arena.take(Float.self, blockStride)
+    written = arena.take(Float.self, blockCapacity)
+    tap = arena.take(Float.self, blockCapacity)
+    oldTap = arena.take(Float.self, blockCapacity)
+    entries = arena.take(Float.self, blockCapacity)
     return arena.take(Float.self, count &* length)
   }
 

@@ -18,7 +18,7 @@ public struct Gain: Kernel {
     guard !input.isSilent else { return .silent }
     let output = block.outputs[0]
     let gain = block.parameters[Self.gain]
-    guard gain.isSteady, block.frames == blockStride else {
+    guard gain.isSteady, block.frames == blockCapacity else {
       multiply(input, gain, output, block.frames)
       return .sounding
     }

@@ -215,7 +215,7 @@ public struct Matrix: Kernel {
     var i = 0
     while i < rows {
       let from = input[i]
-      let to = scaled + i &* blockStride
+      let to = scaled + i &* blockCapacity
       if inRamps[i].isMoving {
         inRamps[i].fill(to, frames: frames)
         var frame = 0

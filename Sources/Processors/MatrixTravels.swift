@@ -108,7 +108,7 @@ struct MatrixTravels: BitwiseCopyable {
     var k = 0
     while k < Self.capacity {
       isActive[k] = fractions[k].isMoving
-      if isActive[k] { fractions[k].fill(frames + k &* blockStride, frames: count) }
+      if isActive[k] { fractions[k].fill(frames + k &* blockCapacity, frames: count) }
       k &+= 1
     }
   }
@@ -131,7 +131,7 @@ struct MatrixTravels: BitwiseCopyable {
     var k = 0
     while k < Self.capacity {
       if isActive[k], members[k &* columns &+ j] > 0 {
-        add(distances + (k &* columns &+ j) &* rows, frames + k &* blockStride, to, sources)
+        add(distances + (k &* columns &+ j) &* rows, frames + k &* blockCapacity, to, sources)
       }
       k &+= 1
     }

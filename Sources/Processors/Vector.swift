@@ -98,6 +98,3 @@ struct QuietCell {
 
 /// True below -200 dB: such state is inaudible, and a kernel drops it when it goes to sleep.
 @inline(__always) @_noLocks func isInaudible(_ x: Float) -> Bool { x < 1e-10 && x > -1e-10 }
-
-/// `blockCapacity` as a constant that the compiler can see, for the audio thread.
-var blockStride: Int { @inline(__always) @_noLocks get { 64 } }

@@ -1,5 +1,5 @@
 /// Maximum frames of a block, and the stride between the channels of a buffer.
-@inlinable public var blockCapacity: Int { @_noLocks get { 64 } }
+@inlinable public var blockCapacity: Int { @inline(__always) @_noLocks get { 64 } }
 
 /// An audio input of a node in one block. Silent channels point at a buffer of zeros.
 public struct InputPort: BitwiseCopyable {

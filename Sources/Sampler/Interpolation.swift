@@ -166,6 +166,3 @@ func fractions(position: Int64, increment: Int64, change: Int64) -> SIMD16<Float
   let limited = ratio < 4096 ? (ratio > -4096 ? ratio : -4096) : 4096
   return Int64(limited * 4_294_967_296)
 }
-
-/// `blockCapacity` as a constant that the compiler can see, for the audio thread.
-var blockFrames: Int { @_noLocks @inline(__always) get { 64 } }

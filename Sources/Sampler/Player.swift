@@ -113,7 +113,7 @@ public struct Player: Kernel {
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     for channel in 0..<block.outputs[0].count {
-      setMemory(block.outputs[0][channel], 0, blockFrames &* 4)
+      setMemory(block.outputs[0][channel], 0, blockCapacity &* 4)
     }
     var sounded = false
     var frame = 0

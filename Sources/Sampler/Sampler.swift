@@ -123,7 +123,7 @@ public struct Sampler: Kernel {
     static let bank = line(shapeMemory + Sampler.slots * VoiceShape.memorySize)
     static let active = line(bank + FilterBank.memorySize(groups: Sampler.slots / 16))
     static let factors = line(active + (Sampler.slots + 63) / 64 * 8)
-    static let sums = line(factors + (blockFrames + 16) * 8)
+    static let sums = line(factors + (blockCapacity + 16) * 8)
     static let rows = line(sums + Sum.place(Sum.count) * 4)
     static let rightRows = line(rows + 16 * FilterBank.stride * 4 + 64)
     static let gainRows = line(rightRows + 16 * FilterBank.stride * 4 + 64)
@@ -147,7 +147,7 @@ public struct Sampler: Kernel {
     static let octaveTunings = line(keyTunings + Sampler.tuningPlaces * 4)
     static let offsets = line(octaveTunings + Sampler.channels * 12 * 4)
     static let volumes = line(offsets + GeneratorOffsets.memorySize(channels: Sampler.channels))
-    static let portamentoKeys = line(volumes + blockFrames * 4)
+    static let portamentoKeys = line(volumes + blockCapacity * 4)
     static let portamentoFrom = line(portamentoKeys + Sampler.channels * 2)
     static let facts = line(portamentoFrom + Sampler.channels * 2)
     static let choices = line(facts + Sampler.slots * MemoryLayout<NoteFacts>.stride)
@@ -293,13 +293,13 @@ public struct Sampler: Kernel {
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let count = block.events.pointee.count
     if loadTime < 0 { loadTime = block.time }
-    if used == 0, block.time & Int64(blockFrames &- 1) == 0 { effects.settle() }
+    if used == 0, block.time & Int64(blockCapacity &- 1) == 0 { effects.settle() }
     blockTime = block.time
     volume.begin()
     if used == 0, count == 0, !effects.isRinging { return .silent }
     clearSums(block)
     prepareTuning(block)
-    if block.time & Int64(blockFrames &- 1) == 0 { settle() }
+    if block.time & Int64(blockCapacity &- 1) == 0 { settle() }
     var sounded = used > 0 || effects.isRinging
     var frame = 0
     for index in 0..<count {

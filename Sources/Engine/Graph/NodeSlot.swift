@@ -175,7 +175,7 @@ struct NodeSlot: ~Copyable {
 /// It follows the cable's identity as a node's state follows the node's.
 struct CableSlot: ~Copyable {
   /// Delay of feedback cables, in frames.
-  static var feedbackDelay: Int { @_noLocks get { 64 } }
+  static var feedbackDelay: Int { @_noLocks get { blockCapacity } }
 
   var gain: Ramp
   /// Linear gain at the last block, as the bit pattern of a float.
@@ -218,7 +218,7 @@ struct CableSlot: ~Copyable {
     ceilingNow = Atomic(abs(gain).bitPattern)
     self.delay = delay
     var frames = 128
-    while frames < delay + 64 { frames *= 2 }
+    while frames < delay + blockCapacity { frames *= 2 }
     ringFrames = frames
     if channels > 0 {
       let count = channels * (frames + 80)

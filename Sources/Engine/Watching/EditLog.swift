@@ -1,4 +1,5 @@
 import Glibc
+import Realtime
 
 /// Effect of an edit on the sound sent to the driver.
 public struct EditEntry: Sendable, Hashable, Identifiable {
@@ -132,7 +133,7 @@ struct EditLog {
       open[index].after[cell.channel, default: Figures()].take(cell)
     }
     steady[cell.channel, default: []].append(cell)
-    let most = Int(steadyFrames / 64) + 1
+    let most = Int(steadyFrames) / blockCapacity + 1
     if let count = steady[cell.channel]?.count, count > 2 * most {
       steady[cell.channel]?.removeFirst(count - most)
     }

@@ -1,4 +1,5 @@
 import Patch
+import Realtime
 
 // Effects of edits on the sound. Worker, all of it.
 
@@ -25,7 +26,7 @@ extension Engine {
     let cells = renderer.watch.cells
     while let raw = cells.peek() {
       let cell = raw.assumingMemoryBound(to: OutputWatch.Cell.self).pointee
-      guard cell.time + 64 <= now else { break }
+      guard cell.time + Int64(blockCapacity) <= now else { break }
       cells.pop()
       if !isTap(channel: Int(cell.channel)) { edits.take(cell) }
     }
