@@ -38,7 +38,7 @@ public struct Equalizer: Kernel {
   private let count: Int
   private var channels: Int
   private var memory: EqualizerMemory
-  private var cellTime: Int64 = -1
+  private var groupTime: Int64 = -1
   private var quiet = QuietCell()
   private var isAsleep = true
 
@@ -126,7 +126,7 @@ public struct Equalizer: Kernel {
       return isAsleep ? .silent : .sounding
     }
     var lane = Int(block.time & 15)
-    if lane != 0, block.time &- Int64(lane) != cellTime { beginMidway() }
+    if lane != 0, block.time &- Int64(lane) != groupTime { beginMidway() }
     var frame = 0
     while frame < block.frames {
       let have = lane &+ block.frames &- frame < 16 ? lane &+ block.frames &- frame : 16
@@ -135,8 +135,8 @@ public struct Equalizer: Kernel {
         noteBand(block, band, frame, lane, have)
         band &+= 1
       }
-      cells(block, frame, lane, have)
-      cellTime = block.time &+ Int64(frame &- lane)
+      filterGroup(block, frame, lane, have)
+      groupTime = block.time &+ Int64(frame &- lane)
       frame &+= have &- lane
       lane = 0
     }
@@ -164,7 +164,7 @@ public struct Equalizer: Kernel {
     return true
   }
 
-  /// The first block starts within a cell: the frames before it were silence.
+  /// The first block starts within a group: the frames before it were silence.
   @_noLocks private func beginMidway() {
     setMemory(memory.inputRows, 0, channels &* 128)
     var band = 0
@@ -174,7 +174,7 @@ public struct Equalizer: Kernel {
     }
   }
 
-  /// Sets a band's coefficients for frames `lane..<have` of a cell.
+  /// Sets a band's coefficients for frames `lane..<have` of a group.
   @_noLocks private func noteBand(_ block: Block, _ band: Int, _ frame: Int, _ lane: Int, _ have: Int) {
     let section = memory.sections + band
     let rows = memory.rows + band &* Section.rowSize
@@ -197,17 +197,17 @@ public struct Equalizer: Kernel {
     if rests, section.pointee.holds(c) { section.pointee.learn(parameters, block.rate) }
   }
 
-  /// Filters frames `lane..<have` of one cell, on all channels; they begin at `frame` of the block.
-  @_noLocks private func cells(_ block: Block, _ frame: Int, _ lane: Int, _ have: Int) {
+  /// Filters frames `lane..<have` of one group, on all channels; they begin at `frame` of the block.
+  @_noLocks private func filterGroup(_ block: Block, _ frame: Int, _ lane: Int, _ have: Int) {
     let input = block.inputs[0]
     let output = block.outputs[0]
-    let inputs = CellInputs(memory.inputRows)
+    let inputs = GroupInputs(memory.inputRows)
     var channel = 0
     while channel < channels {
       var x = inputs.note(channel, input[channel].vector(frame), lane: lane, have: have)
       var band = 0
       while band < count {
-        let y = memory.sections[band].cell(
+        let y = memory.sections[band].filterGroup(
           x, memory.states + (channel &* count &+ band), have, memory.rows + band &* Section.rowSize)
         x = memory.between
         x.store(y, 0)
@@ -267,7 +267,7 @@ private struct EqualizerMemory: BitwiseCopyable {
   let rows: UnsafeMutablePointer<Float>
   let states: UnsafeMutablePointer<SIMD2<Float>>
   let inputRows: UnsafeMutablePointer<Float>
-  /// One cell between two bands.
+  /// One group between two bands.
   let between: UnsafeMutablePointer<Float>
 
   @_noLocks init(_ channels: Int, _ bands: Int, _ arena: inout Arena) {

@@ -21,8 +21,8 @@ public struct Filter: Kernel {
   public static var q: Int { @_noLocks get { 2 } }
 
   private var channels: Int
-  private var bank: FilterBank
-  private var cellTime: Int64 = -1
+  private var memory: FilterMemory
+  private var groupTime: Int64 = -1
   private var quiet = QuietCell()
   private var isAsleep = true
   /// All channels use the first one's coefficients.
@@ -30,45 +30,45 @@ public struct Filter: Kernel {
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
     var arena = Arena(measuring: ())
-    _ = FilterBank(configuration.inputs[0], &arena)
+    _ = FilterMemory(configuration.inputs[0], &arena)
     return arena.bytes
   }
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
     channels = configuration.inputs[0]
     var arena = Arena(memory)
-    bank = FilterBank(channels, &arena)
+    self.memory = FilterMemory(channels, &arena)
     let freqs = configuration.values[Self.freq]
     let qs = configuration.values[Self.q]
     isShared = freqs.count == 1 && qs.count == 1
     let weights = Self.weights(configuration.value(Self.type))
     for channel in 0..<channels {
-      bank.sections[channel] = Section()
-      bank.sections[channel].build(
+      self.memory.sections[channel] = Section()
+      self.memory.sections[channel].build(
         Self.coefficients(
           Frames(repeating: freqs[min(channel, freqs.count - 1)]),
           Frames(repeating: qs[min(channel, qs.count - 1)]), Float(configuration.rate),
           weights, weights, nil, 0))
-      bank.states[channel] = .zero
+      self.memory.states[channel] = .zero
     }
   }
 
   @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {
     let inputs = widening.inputs[0]
     var arena = Arena(memory)
-    let wide = FilterBank(inputs, &arena)
+    let wide = FilterMemory(inputs, &arena)
     var channel = 0
     while channel < inputs {
       let from = Widening.source(of: channel, from: channels, to: inputs)
       if from >= 0 {
-        wide.copy(channel, bank, from)
+        wide.copy(channel, self.memory, from)
       } else {
-        wide.copy(channel, bank, 0)
+        wide.copy(channel, self.memory, 0)
         wide.clear(channel)
       }
       channel &+= 1
     }
-    bank = wide
+    self.memory = wide
     channels = inputs
   }
 
@@ -76,14 +76,14 @@ public struct Filter: Kernel {
     guard quiet.isQuiet else { return false }
     var channel = 0
     while channel < channels {
-      let s = bank.states[channel]
-      if bank.sections[isShared ? 0 : channel].isStale { return false }
+      let s = memory.states[channel]
+      if memory.sections[isShared ? 0 : channel].isStale { return false }
       if !isInaudible(s[0]) || !isInaudible(s[1]) { return false }
       channel &+= 1
     }
     channel = 0
     while channel < channels {
-      bank.states[channel] = .zero
+      memory.states[channel] = .zero
       channel &+= 1
     }
     isAsleep = true
@@ -97,11 +97,11 @@ public struct Filter: Kernel {
     let freq = block.parameters[Self.freq]
     let q = block.parameters[Self.q]
     var lane = Int(block.time & 15)
-    // Within a cell each channel keeps the coefficients that it had.
+    // Within a group each channel keeps the coefficients that it had.
     let isAlike = freq.elements == 1 && q.elements == 1
-    if isShared, !isAlike { bank.part(channels) }
+    if isShared, !isAlike { memory.part(channels) }
     isShared = isAlike && (isShared || lane == 0)
-    if lane != 0, block.time &- Int64(lane) != cellTime { bank.beginMidway(channels) }
+    if lane != 0, block.time &- Int64(lane) != groupTime { memory.beginMidway(channels) }
     var frame = 0
     while frame < block.frames {
       // Fast path for whole blocks at rest.
@@ -109,15 +109,15 @@ public struct Filter: Kernel {
         var channel = 0
         while channel < channels {
           Section.rest(
-            bank.sections + (isShared ? 0 : channel), input[channel], block.outputs[0][channel],
-            bank.states + channel)
+            memory.sections + (isShared ? 0 : channel), input[channel], block.outputs[0][channel],
+            memory.states + channel)
           channel &+= 1
         }
         break
       }
       let have = lane &+ block.frames &- frame < 16 ? lane &+ block.frames &- frame : 16
-      cells(block, frame, lane, have)
-      cellTime = block.time &+ Int64(frame &- lane)
+      filterGroup(block, frame, lane, have)
+      groupTime = block.time &+ Int64(frame &- lane)
       frame &+= have &- lane
       lane = 0
     }
@@ -133,14 +133,14 @@ public struct Filter: Kernel {
     var channel = 0
     while channel < (isShared ? 1 : channels) {
       let parameters = SIMD4<Float>(freq.value(channel), q.value(channel), 0, type.new)
-      if !bank.sections[channel].knows(parameters, block.rate) { return false }
+      if !memory.sections[channel].knows(parameters, block.rate) { return false }
       channel &+= 1
     }
     return true
   }
 
-  /// Filters frames `lane..<have` of one cell, on all channels; they begin at `frame` of the block.
-  @_noLocks private func cells(
+  /// Filters frames `lane..<have` of one group, on all channels; they begin at `frame` of the block.
+  @_noLocks private func filterGroup(
     _ block: Block, _ frame: Int, _ lane: Int, _ have: Int
   ) {
     let input = block.inputs[0]
@@ -153,8 +153,8 @@ public struct Filter: Kernel {
     let new = Self.weights(type.new)
     var channel = 0
     while channel < channels {
-      let section = bank.sections + (isShared ? 0 : channel)
-      let rows = bank.rows + (isShared ? 0 : channel) &* Section.rowSize
+      let section = memory.sections + (isShared ? 0 : channel)
+      let rows = memory.rows + (isShared ? 0 : channel) &* Section.rowSize
       if channel == 0 || !isShared {
         let parameters = SIMD4<Float>(freq.value(channel), q.value(channel), 0, type.new)
         if rests, section.pointee.knows(parameters, block.rate) {
@@ -167,8 +167,8 @@ public struct Filter: Kernel {
           if rests, section.pointee.holds(c) { section.pointee.learn(parameters, block.rate) }
         }
       }
-      let x = bank.inputs.note(channel, input[channel].vector(frame), lane: lane, have: have)
-      let y = section.pointee.cell(x, bank.states + channel, have, rows)
+      let x = memory.inputs.note(channel, input[channel].vector(frame), lane: lane, have: have)
+      let y = section.pointee.filterGroup(x, memory.states + channel, have, rows)
       let to = output[channel] + frame
       if lane == 0 {
         to.store(y, 0)
@@ -184,7 +184,7 @@ public struct Filter: Kernel {
     if have == 16 {
       channel = 0
       while channel < (isShared ? 1 : channels) {
-        bank.sections[channel].settle(bank.rows + channel &* Section.rowSize)
+        memory.sections[channel].settle(memory.rows + channel &* Section.rowSize)
         channel &+= 1
       }
     }
@@ -218,11 +218,11 @@ public struct Filter: Kernel {
 }
 
 /// Memory of a filter.
-private struct FilterBank: BitwiseCopyable {
+private struct FilterMemory: BitwiseCopyable {
   let sections: UnsafeMutablePointer<Section>
   let states: UnsafeMutablePointer<SIMD2<Float>>
   let rows: UnsafeMutablePointer<Float>
-  let inputs: CellInputs
+  let inputs: GroupInputs
   private let inputRows: UnsafeMutablePointer<Float>
 
   @_noLocks init(_ channels: Int, _ arena: inout Arena) {
@@ -230,10 +230,10 @@ private struct FilterBank: BitwiseCopyable {
     states = arena.reserve(channels &* 8).assumingMemoryBound(to: SIMD2<Float>.self)
     rows = arena.take(Float.self, channels &* Section.rowSize)
     inputRows = arena.take(Float.self, channels &* 32)
-    inputs = CellInputs(inputRows)
+    inputs = GroupInputs(inputRows)
   }
 
-  /// The first block starts within a cell: the frames before it were silence.
+  /// The first block starts within a group: the frames before it were silence.
   @_noLocks func beginMidway(_ channels: Int) {
     setMemory(inputRows, 0, channels &* 128)
     var channel = 0

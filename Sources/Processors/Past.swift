@@ -43,10 +43,10 @@ struct Past {
     var sum: Float = 0
     for index in max(first, 0)..<min(Int(place) + half + 1, frames.count) {
       let distance = abs(place - Double(index)) * Double(Self.phases)
-      let cell = Int(distance)
-      let part = Float(distance - Double(cell))
-      guard cell + 1 < kernel.count else { continue }
-      sum += frames[index] * (kernel[cell] + part * (kernel[cell + 1] - kernel[cell]))
+      let entry = Int(distance)
+      let part = Float(distance - Double(entry))
+      guard entry + 1 < kernel.count else { continue }
+      sum += frames[index] * (kernel[entry] + part * (kernel[entry + 1] - kernel[entry]))
     }
     return sum
   }

@@ -11,9 +11,9 @@ import Realtime
 // response times the inputs, plus what the two states contribute; a table holds these vectors. Where
 // a coefficient moves, the frames are computed one by one from the formulas above.
 //
-// Both work on cells of sixteen frames that begin at multiples of sixteen of engine time. A block that
-// ends within a cell leaves the cell's inputs and coefficients behind, and the next block computes the
-// cell again from its start: so each frame is the same function of the cell up to itself, however
+// Both work on groups of sixteen frames that begin at multiples of sixteen of engine time. A block that
+// ends within a group leaves the group's inputs and coefficients behind, and the next block computes the
+// group again from its start: so each frame is the same function of the group up to itself, however
 // the frames are split.
 
 /// The coefficients of sixteen frames.
@@ -43,14 +43,14 @@ struct SectionCoefficients {
   }
 }
 
-/// A section at rest: its table, and its state within the cell.
+/// A section at rest: its table, and its state within the group.
 struct Section: BitwiseCopyable {
   /// Zeros and the impulse response, adjacent: read from `16 - j` they are the response to frame j.
   private var zeros = Frames(repeating: 0)
   private var impulse = Frames(repeating: 0)
   private var fromFirst = Frames(repeating: 0)
   private var fromSecond = Frames(repeating: 0)
-  /// Contribution of each input to the states at the cell's end.
+  /// Contribution of each input to the states at the group's end.
   private var intoFirst = Frames(repeating: 0)
   private var intoSecond = Frames(repeating: 0)
   private var a11: Float = 1
@@ -66,12 +66,12 @@ struct Section: BitwiseCopyable {
   /// Parameters known to give these coefficients (frequency, q, gain, type), and their rate.
   private var known = SIMD4<Float>(repeating: .nan)
   private var knownRate: Float = .nan
-  /// The first frame of this cell whose coefficients differ from the table's; 16: none.
+  /// The first frame of this group whose coefficients differ from the table's; 16: none.
   private(set) var changedAt = 16
   /// The coefficients have settled on values that the table does not have yet.
   private(set) var isStale = false
 
-  /// Floats for the coefficients of an unfinished cell.
+  /// Floats for the coefficients of an unfinished group.
   static var rowSize: Int { @_noLocks get { 5 &* 32 } }
 
   @inline(__always) @_noLocks func knows(_ parameters: SIMD4<Float>, _ rate: Float) -> Bool {
@@ -137,7 +137,7 @@ struct Section: BitwiseCopyable {
     a22 = Float(second[1])
   }
 
-  /// Sets the coefficients of the cell's frames `from..<to`; `c` begins at `from`.
+  /// Sets the coefficients of the group's frames `from..<to`; `c` begins at `from`.
   @inline(__always) @_noLocks mutating func note(
     _ c: SectionCoefficients, from: Int, to: Int, rows: UnsafeMutablePointer<Float>
   ) {
@@ -160,7 +160,7 @@ struct Section: BitwiseCopyable {
 
   @_noLocks mutating func begin() { changedAt = 16 }
 
-  /// Ends a cell. If all of it had the same new coefficients, the table is rebuilt.
+  /// Ends a group. If all of it had the same new coefficients, the table is rebuilt.
   @inline(__always) @_noLocks mutating func settle(_ rows: UnsafeMutablePointer<Float>) {
     isStale = changedAt < 16
     guard isStale else { return }
@@ -180,9 +180,9 @@ struct Section: BitwiseCopyable {
       m2: rows.vector(128))
   }
 
-  /// Filters one cell of one channel up to frame `have`; `x` is zero beyond. The state advances when the cell
-  /// is complete.
-  @inline(__always) @_noLocks func cell(
+  /// Filters one group of one channel up to frame `have`; `x` is zero beyond. The state advances when the
+  /// group is complete.
+  @inline(__always) @_noLocks func filterGroup(
     _ x: UnsafeMutablePointer<Float>, _ state: UnsafeMutablePointer<SIMD2<Float>>, _ have: Int,
     _ rows: UnsafeMutablePointer<Float>
   ) -> Frames {
@@ -197,7 +197,7 @@ struct Section: BitwiseCopyable {
     return y + 0
   }
 
-  /// A whole cell from the table.
+  /// A whole group from the table.
   @inline(__always) @_noLocks private func resting(
     _ x: UnsafePointer<Float>, _ state: inout SIMD2<Float>
   ) -> Frames {
@@ -264,7 +264,7 @@ struct Section: BitwiseCopyable {
     return unsafeBitCast(low, to: Frames.self) + unsafeBitCast(high, to: Frames.self)
   }
 
-  /// Four whole cells of one channel at rest. `to` may be `from`.
+  /// Four whole groups of one channel at rest. `to` may be `from`.
   @inline(__always) @_noLocks static func rest(
     _ section: UnsafePointer<Section>, _ from: UnsafePointer<Float>, _ to: UnsafeMutablePointer<Float>,
     _ state: UnsafeMutablePointer<SIMD2<Float>>
@@ -303,7 +303,7 @@ struct Section: BitwiseCopyable {
     state.pointee = s
   }
 
-  /// The cell frame by frame; frames before `first` keep their value in `y`.
+  /// The group frame by frame; frames before `first` keep their value in `y`.
   @_noLocks private static func moving(
     _ x: UnsafeMutablePointer<Float>, _ state: inout SIMD2<Float>, _ have: Int,
     _ rows: UnsafeMutablePointer<Float>, _ y: Frames, _ first: Int
@@ -338,13 +338,13 @@ struct Section: BitwiseCopyable {
   return sineOfQuarters(quarters) / sineOfQuarters(1 - quarters)
 }
 
-/// Inputs of unfinished cells: 32 floats per channel.
-struct CellInputs: BitwiseCopyable {
+/// Inputs of unfinished groups: 32 floats per channel.
+struct GroupInputs: BitwiseCopyable {
   private let rows: UnsafeMutablePointer<Float>
 
   @_noLocks init(_ rows: UnsafeMutablePointer<Float>) { self.rows = rows }
 
-  /// Stores frames `lane..<have` of the cell of `channel`; the rest becomes zero.
+  /// Stores frames `lane..<have` of the group of `channel`; the rest becomes zero.
   @inline(__always) @_noLocks func note(
     _ channel: Int, _ x: Frames, lane: Int, have: Int
   ) -> UnsafeMutablePointer<Float> {
