@@ -141,11 +141,11 @@ final class AlsaSequencer: @unchecked Sendable {
         continue
       }
       guard error >= 0, let event = next?.pointee else { return }
-      take(event)
+      handle(event)
     }
   }
 
-  private func take(_ event: snd_seq_event_t) {
+  private func handle(_ event: snd_seq_event_t) {
     switch snd_seq_event_type(rawValue: UInt32(event.type)) {
     case SND_SEQ_EVENT_PORT_START, SND_SEQ_EVENT_CLIENT_START: connectAll()
     case SND_SEQ_EVENT_PORT_EXIT, SND_SEQ_EVENT_CLIENT_EXIT:
@@ -173,7 +173,7 @@ final class AlsaSequencer: @unchecked Sendable {
         port: Int32(event.dest.port), client: Int32(event.source.client),
         clientPort: Int32(event.source.port))
       if snd_seq_event_type(rawValue: UInt32(event.type)) == SND_SEQ_EVENT_SYSEX {
-        takeExclusive(event, from: sender)
+        handleExclusive(event, from: sender)
         return
       }
       guard let message = Event(sequencer: event) else { return }
@@ -187,7 +187,7 @@ final class AlsaSequencer: @unchecked Sendable {
   }
 
   /// Collects a system exclusive message, which arrives in pieces.
-  private func takeExclusive(_ event: snd_seq_event_t, from sender: Sender) {
+  private func handleExclusive(_ event: snd_seq_event_t, from sender: Sender) {
     let piece = UnsafeRawBufferPointer(start: event.data.ext.ptr, count: Int(event.data.ext.len))
     var bytes = piece.first == 0xF0 ? [] : exclusives[sender] ?? []
     bytes += piece

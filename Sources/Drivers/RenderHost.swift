@@ -72,7 +72,7 @@ final class RenderHost: Sendable {
   /// Schedules the messages of the last period in this one, each at its frame: all are late by one period,
   /// with no jitter. Call it before each render of `frames` in `length` nanoseconds, which begins at `now`.
   /// Audio thread.
-  @_noLocks func takeArrivals(frames: Int, length: Int64, now: Int64) {
+  @_noLocks func mergeArrivals(frames: Int, length: Int64, now: Int64) {
     let start = now &- length
     while let raw = arrivals.peek() {
       let arrival = raw.assumingMemoryBound(to: Arrival.self).pointee

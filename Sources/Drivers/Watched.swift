@@ -18,7 +18,7 @@ enum Watched {
       if outcome.deliver(result) { done.signal() } else { late(result) }
     }
     _ = done.wait(timeout: .now() + seconds)
-    return outcome.take()
+    return outcome.collect()
   }
 
   private final class Outcome<Result: Sendable>: Sendable {
@@ -32,7 +32,7 @@ enum Watched {
       }
     }
 
-    func take() -> Result? {
+    func collect() -> Result? {
       state.withLock {
         if $0.result == nil { $0.isAbandoned = true }
         return $0.result

@@ -54,13 +54,13 @@ struct JournalContent: Hashable {
       } else if line.elementsEqual(Self.noFile) {
         hasFile = true
       } else {
-        take(String(decoding: line, as: UTF8.self))
+        parse(String(decoding: line, as: UTF8.self))
       }
     }
     if !hasFile { file = base }
   }
 
-  private mutating func take(_ line: String) {
+  private mutating func parse(_ line: String) {
     func rest(_ word: String) -> String? { line.hasPrefix(word) ? String(line.dropFirst(word.count)) : nil }
     if line.utf8.contains(0) {
       // Blocks that never reached the disk.

@@ -27,7 +27,7 @@ extension Session {
       return
     }
     guard let content else { return }
-    let isKept = take(content, from: source)
+    let isKept = restore(content, from: source)
     if source !== own {
       // From now on it lies in the patch's usual place.
       do throws(FileError) {
@@ -47,7 +47,7 @@ extension Session {
   }
 
   /// Repeats the edits. True: some failed, and a copy of the journal has been kept.
-  private func take(_ content: JournalContent, from source: Journal) -> Bool {
+  private func restore(_ content: JournalContent, from source: Journal) -> Bool {
     let catalogue = Engine.catalogue
     let text = PatchWriter.write(patch, catalogue: catalogue)
     let common = PatchReader.read(bytes: content.file, file: "", catalogue: catalogue).patch

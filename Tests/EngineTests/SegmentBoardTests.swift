@@ -23,9 +23,9 @@ import Testing
     board.setCount(before)
     board.setUndone(first)
     board.open(first)
-    while let segment = board.take() { board.finish(segment) }
-    let isWhole = board.isWhole(first, before)
-    #expect(isWhole)
+    while let segment = board.claimNext() { board.finish(segment) }
+    let isComplete = board.isComplete(first, before)
+    #expect(isComplete)
 
     let number = first &+ (1 &<< 48)
     var runs = [Int](repeating: 0, count: SegmentBoard.capacity)
@@ -42,15 +42,15 @@ import Testing
       case nil: break
       }
     }
-    var glance: SegmentBoard.Glance?
+    var snapshot: SegmentBoard.Snapshot?
     var choice: Int?
     var step = 0
     func look() {
       switch step {
-      case 0: glance = board.glance()
-      case 1: choice = glance.flatMap { board.choose($0) }
+      case 0: snapshot = board.snapshot()
+      case 1: choice = snapshot.flatMap { board.nextReady($0) }
       default:
-        if let choice, let glance, board.claim(choice, glance) {
+        if let choice, let snapshot, board.claim(choice, snapshot) {
           runs[choice] += 1
           board.finish(choice)
         }
@@ -59,9 +59,9 @@ import Testing
     }
     for isHelper in schedule { if isHelper { look() } else { move() } }
     var rounds = 0
-    while !board.isWhole(number, after), rounds < 100 {
+    while !board.isComplete(number, after), rounds < 100 {
       rounds += 1
-      if let segment = board.take() {
+      if let segment = board.claimNext() {
         runs[segment] += 1
         board.finish(segment)
       }
@@ -119,7 +119,7 @@ import Testing
 
     func help() {
       while !isOver.load(ordering: .relaxed) {
-        if let segment = board.take() { run(segment) }
+        if let segment = board.claimNext() { run(segment) }
       }
     }
 
@@ -138,7 +138,7 @@ import Testing
         board.setCount(count)
         board.setUndone(number)
         board.open(number)
-        while !board.isWhole(number, count) { if let segment = board.take() { run(segment) } }
+        while !board.isComplete(number, count) { if let segment = board.claimNext() { run(segment) } }
         for index in 0..<count where runs[index].load(ordering: .relaxed) != 1 {
           faults.wrappingAdd(1, ordering: .relaxed)
         }

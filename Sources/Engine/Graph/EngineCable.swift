@@ -112,7 +112,7 @@ final class EngineCable {
       case .parameter(let parameter): -2 - Int32(parameter)
       }
     self.rows = rows
-    row = rows.take(MemoryLayout<CableRow>.stride).bindMemory(to: CableRow.self, capacity: 1)
+    row = rows.allocate(MemoryLayout<CableRow>.stride).bindMemory(to: CableRow.self, capacity: 1)
     row.initialize(
       to: CableRow(
         source: source.row, cable: .passUnretained(self), output: output.map(Int32.init) ?? -1, input: code,
@@ -120,7 +120,7 @@ final class EngineCable {
     refreshRow()
   }
 
-  deinit { rows.give(row, MemoryLayout<CableRow>.stride) }
+  deinit { rows.recycle(row, MemoryLayout<CableRow>.stride) }
 
   private func refreshRow() {
     var isSettled = false
@@ -243,7 +243,7 @@ final class EngineCable {
   }
 
   /// Adopts the present channel counts of its ends.
-  func takeSpread() {
+  func adoptSpread() {
     ends = endsNow
     fixed = nil
     refreshSpread()
@@ -286,7 +286,7 @@ final class EngineCable {
 
   func prepare(gain: Float) {
     mirror = Ramp(gain)
-    takeSpread()
+    adoptSpread()
     slot = .allocate(capacity: 1)
     slot.initialize(
       to: CableSlot(

@@ -106,16 +106,16 @@ final class EngineNode {
     inputChannels = inputs.map(channels)
     outputChannels = outputs.map(channels)
     self.rows = rows
-    row = rows.take(NodeRow.size(inputs: inputs.count, outputs: outputs.count))
+    row = rows.allocate(NodeRow.size(inputs: inputs.count, outputs: outputs.count))
       .bindMemory(to: NodeRow.self, capacity: 1)
     row.initialize(to: NodeRow(of: self))
     NodeRow.begin(row, inputChannels + outputChannels)
   }
 
-  deinit { rows.give(row, NodeRow.size(inputs: inputs.count, outputs: outputs.count)) }
+  deinit { rows.recycle(row, NodeRow.size(inputs: inputs.count, outputs: outputs.count)) }
 
   /// Adopts the channel counts of its row.
-  func takeChannels() {
+  func adoptChannels() {
     for index in inputChannels.indices { inputChannels[index] = Int(row.channels[index]) }
     for index in outputChannels.indices {
       outputChannels[index] = Int(row.outputChannels[index])
@@ -130,7 +130,7 @@ final class EngineNode {
     configuration.quality = quality
     let size = type?.memorySize(configuration) ?? 0
     bytes = size + (type?.size ?? 0)
-    let inner = pools.kernels.take(size)
+    let inner = pools.kernels.allocate(size)
     kernelMemory = inner
     let memory = NodeMemory(node: self, pools: pools)
     self.memory = memory

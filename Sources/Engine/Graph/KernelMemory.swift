@@ -5,10 +5,10 @@ struct KernelMemory {
   fileprivate let pool: KernelMemoryPool
 
   /// Call this after the audio thread has released it.
-  func deallocate() { pool.give(self) }
+  func deallocate() { pool.recycle(self) }
 
   /// Further memory from the same pool.
-  func another(_ size: Int) -> KernelMemory { pool.take(size) }
+  func another(_ size: Int) -> KernelMemory { pool.allocate(size) }
 }
 
 /// Memory pool for kernels. Large pieces are kept for reuse at the same size: mapping new pages costs a page
@@ -31,9 +31,9 @@ final class KernelMemoryPool {
   }
 
   /// Zeroed memory, cache-line aligned, every page touched.
-  func take(_ bytes: Int) -> KernelMemory {
+  func allocate(_ bytes: Int) -> KernelMemory {
     let size = max(bytes, 64)
-    if size < Self.largeSize { return KernelMemory(base: small.take(size), size: size, pool: self) }
+    if size < Self.largeSize { return KernelMemory(base: small.allocate(size), size: size, pool: self) }
     let base: UnsafeMutableRawPointer
     if let piece = spare[size]?.popLast() {
       kept -= size
@@ -45,9 +45,9 @@ final class KernelMemoryPool {
     return KernelMemory(base: base, size: size, pool: self)
   }
 
-  fileprivate func give(_ memory: KernelMemory) {
+  fileprivate func recycle(_ memory: KernelMemory) {
     if memory.size < Self.largeSize {
-      small.give(memory.base, memory.size)
+      small.recycle(memory.base, memory.size)
       return
     }
     guard kept + memory.size <= Self.most else {

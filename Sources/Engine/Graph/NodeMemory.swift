@@ -16,7 +16,7 @@ final class RowPool {
   deinit { chunks.forEach { $0.deallocate() } }
 
   /// Zeroed memory, cache-line aligned.
-  func take(_ bytes: Int) -> UnsafeMutableRawPointer {
+  func allocate(_ bytes: Int) -> UnsafeMutableRawPointer {
     let size = (bytes + 63) & ~63
     if let piece = free[size]?.popLast() {
       piece.initializeMemory(as: UInt8.self, repeating: 0, count: size)
@@ -39,7 +39,7 @@ final class RowPool {
   }
 
   /// Takes back a piece of `bytes`.
-  func give(_ piece: UnsafeMutableRawPointer, _ bytes: Int) {
+  func recycle(_ piece: UnsafeMutableRawPointer, _ bytes: Int) {
     free[(bytes + 63) & ~63, default: []].append(piece)
   }
 }
@@ -92,7 +92,7 @@ struct NodeMemory {
     let kernelAt = layout.place(node.type?.size ?? 1, alignment: node.type?.alignment ?? 1)
     let crossfadesAt = layout.place(CrossfadeStream.self, count)
     hotSize = layout.size
-    hot = pools.slots.take(hotSize)
+    hot = pools.slots.allocate(hotSize)
     slot = (hot + slotAt).bindMemory(to: NodeSlot.self, capacity: 1)
     streams = (hot + streamsAt).bindMemory(to: ParameterStream.self, capacity: count)
     singles = (hot + singlesAt).bindMemory(to: Float.self, capacity: count)
@@ -105,7 +105,7 @@ struct NodeMemory {
     let manyAt = layout.place(Float.self, 64 * count)
     let metersAt = layout.place(ChannelMeter.self, meterCount)
     coldSize = layout.size
-    let cold = pools.rest.take(coldSize)
+    let cold = pools.rest.allocate(coldSize)
     self.cold = cold
     parameters = (cold + parametersAt).bindMemory(to: ParameterState.self, capacity: count)
     ramps = zip(rampsAt, capacities).map { at, capacity in
@@ -130,8 +130,8 @@ struct NodeMemory {
   }
 
   func deallocate() {
-    pools.slots.give(hot, hotSize)
-    pools.rest.give(cold, coldSize)
+    pools.slots.recycle(hot, hotSize)
+    pools.rest.recycle(cold, coldSize)
   }
 
   /// Offsets of successive, aligned items.

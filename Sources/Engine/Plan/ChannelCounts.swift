@@ -101,7 +101,7 @@ struct ChannelCounts {
         isPrepared ? max(row.channels[port], Int32(row.counts[port])) : Int32(row.counts[port])
       isOther = true
     }
-    if isOther { row.pointee.node.takeUnretainedValue().takeChannels() }
+    if isOther { row.pointee.node.takeUnretainedValue().adoptChannels() }
     return isOther
   }
 

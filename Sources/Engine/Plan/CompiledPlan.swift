@@ -76,7 +76,7 @@ struct BufferAllocator {
 
   private static func shelf(_ count: Int, _ segment: Int) -> Int { segment * 65 + count }
 
-  mutating func take(_ count: Int, in segment: Int) -> Int {
+  mutating func allocate(_ count: Int, in segment: Int) -> Int {
     guard count > 0 else { return 0 }
     let shelf = Self.shelf(count, segment)
     if shelf < last.count, last[shelf] >= 0 {
@@ -88,7 +88,7 @@ struct BufferAllocator {
     return size - count
   }
 
-  mutating func give(_ run: Int, _ count: Int, in segment: Int) {
+  mutating func recycle(_ run: Int, _ count: Int, in segment: Int) {
     guard count > 0 else { return }
     let shelf = Self.shelf(count, segment)
     while last.count <= shelf { last.append(-1) }

@@ -4,7 +4,7 @@ extension Engine {
   /// Bytes kept for later plans, in addition to the memory of two plans.
   private static let spareBytes = 1 << 24
 
-  func takePlanMemory() -> PlanMemory { spareMemory.popLast() ?? PlanMemory() }
+  func planMemory() -> PlanMemory { spareMemory.popLast() ?? PlanMemory() }
 
   /// Keeps a plan's memory for another plan, enough for edits in quick succession. Allocating and freeing it
   /// with each edit would fragment the heap.

@@ -86,12 +86,12 @@ struct Inlets {
     wires.removeAll(keepingCapacity: true)
     for input in 0..<Int(row.pointee.inputCount) {
       list.append(
-        Inlet(wires: take(Int32(input), from: all), channels: max(Int(row.channels[input]), 1)))
+        Inlet(wires: collect(Int32(input), from: all), channels: max(Int(row.channels[input]), 1)))
     }
     for wire in all where wire.row.input < CableRow.events {
       let parameter = -2 - Int(wire.row.input)
       if list.contains(where: { $0.parameter == parameter }) { continue }
-      let range = take(wire.row.input, from: all)
+      let range = collect(wire.row.input, from: all)
       let isWide = wires[range].contains { !$0.row.isForAll }
       let node = row.pointee.node
       let channels = isWide ? node.takeUnretainedValue().parameterChannels(parameter).width : 1
@@ -99,7 +99,7 @@ struct Inlets {
     }
   }
 
-  private mutating func take(_ input: Int32, from all: ArraySlice<Wire>) -> Range<Int> {
+  private mutating func collect(_ input: Int32, from all: ArraySlice<Wire>) -> Range<Int> {
     let first = wires.count
     for wire in all where wire.row.input == input { wires.append(wire) }
     return first..<wires.count

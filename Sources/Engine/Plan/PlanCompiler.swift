@@ -76,7 +76,7 @@ struct PlanCompiler {
       for position in inlets.list.indices {
         let inlet = inlets.list[position]
         let isMixed = inlets.needsMix(inlet)
-        if isMixed { inlets.list[position].buffer = allocator.take(inlet.channels, in: segment) }
+        if isMixed { inlets.list[position].buffer = allocator.allocate(inlet.channels, in: segment) }
         for wire in inlets.wires[inlet.wires] where wire.row.isMixed != isMixed {
           wire.cable.pointee.isMixed = isMixed
         }
@@ -84,7 +84,7 @@ struct PlanCompiler {
       let first = Int(row.pointee.firstOutput)
       for output in 0..<Int(row.pointee.outputCount) {
         readers[first + output] = row.readers[output]
-        buffers[first + output] = Int32(allocator.take(Int(row.outputChannels[output]), in: segment))
+        buffers[first + output] = Int32(allocator.allocate(Int(row.outputChannels[output]), in: segment))
       }
       if allocator.size <= writer.arena.capacity {
         writer.write(row, entry, batch.wires[entry.wires], inlets, buffers)
@@ -93,14 +93,14 @@ struct PlanCompiler {
         if let segments, segments[Int(wire.row.source.pointee.mark)] != segment { continue }
         readers[wire.output] -= 1
         guard readers[wire.output] == 0 else { continue }
-        allocator.give(
+        allocator.recycle(
           Int(buffers[wire.output]), Int(wire.row.source.outputChannels[Int(wire.row.output)]), in: segment)
       }
       for inlet in inlets.list where inlet.buffer >= 0 {
-        allocator.give(inlet.buffer, inlet.channels, in: segment)
+        allocator.recycle(inlet.buffer, inlet.channels, in: segment)
       }
       for output in 0..<Int(row.pointee.outputCount) where readers[first + output] == 0 {
-        allocator.give(Int(buffers[first + output]), Int(row.outputChannels[output]), in: segment)
+        allocator.recycle(Int(buffers[first + output]), Int(row.outputChannels[output]), in: segment)
       }
     }
     return allocator.size

@@ -121,7 +121,7 @@ final class Reconciler {
     let counts = ChannelCounts(rows: rows)
     // Successor cables bring as many channels as their predecessors, so the counts are settled once more.
     if followCounts(counts.follow()) { _ = counts.follow() }
-    let compiler = PlanCompiler(rows: rows, graph: graph, memory: engine.takePlanMemory())
+    let compiler = PlanCompiler(rows: rows, graph: graph, memory: engine.planMemory())
     for node in newNodes {
       engine.prepare(node)
       if let resource = engine.resource(for: node.id), node.type != nil {

@@ -136,8 +136,8 @@ struct RenderTeam: ~Copyable {
     board.setUndone(number)
     board.open(number)
     var idle = 0
-    while !board.isWhole(number, count) {
-      if let segment = board.take() {
+    while !board.isComplete(number, count) {
+      if let segment = board.claimNext() {
         runners.pointee.run(plan.pointee.segments[segment])
         board.finish(segment)
         idle = 0
@@ -204,7 +204,7 @@ struct RenderTeam: ~Copyable {
       seen = period.load(ordering: .acquiring)
       let thread = driverThread.load(ordering: .relaxed)
       // Without the same priority it could hold up a more important thread, so it stays out.
-      if thread != followed, !Self.takePriority(of: thread) { continue }
+      if thread != followed, !Self.adoptPriority(of: thread) { continue }
       followed = thread
       restoreDenormals(floatingPoint.load(ordering: .relaxed))
       enterRealtimeContext()
@@ -217,7 +217,7 @@ struct RenderTeam: ~Copyable {
   @_noLocks private func helpOut(_ runner: UnsafeMutablePointer<StepRunner>, _ seen: UInt64) {
     var idle = 0
     while isRendering.load(ordering: .relaxed), period.load(ordering: .relaxed) == seen {
-      if let segment = board.take() {
+      if let segment = board.claimNext() {
         runner.pointee.begin(job.pointee)
         runner.pointee.run(job.pointee.plan.pointee.segments[segment])
         board.finish(segment)
@@ -240,7 +240,7 @@ struct RenderTeam: ~Copyable {
     while sem_wait(helpers[index].semaphore) != 0, errno == EINTR {}
   }
 
-  private static func takePriority(of thread: Int32) -> Bool {
+  private static func adoptPriority(of thread: Int32) -> Bool {
     var parameters = sched_param()
     let policy = sched_getscheduler(thread)
     guard policy >= 0, sched_getparam(thread, &parameters) == 0 else { return false }

@@ -11,7 +11,7 @@ import Synchronization
 /// Memory ordering: `count` is stored with release after the board was closed, and loaded with acquire before
 /// a compare-and-swap. A thread that sees the new block's count cannot swap the old block's word. The other
 /// fields are released by the word that opens the board. A thread's results are released by `finish`, and
-/// acquired in `glance` and `isWhole` by the threads that wait for them.
+/// acquired in `snapshot` and `isComplete` by the threads that wait for them.
 struct SegmentBoard: ~Copyable {
   /// Segment bits of a word, below the block's number.
   static var capacity: Int { @_noLocks get { 48 } }
@@ -69,32 +69,32 @@ struct SegmentBoard: ~Copyable {
   @_noLocks func open(_ number: UInt64) { taken.pointee.store(number, ordering: .releasing) }
 
   /// True when all of the block's segments are done. Audio thread.
-  @_noLocks func isWhole(_ number: UInt64, _ segments: Int) -> Bool {
+  @_noLocks func isComplete(_ number: UInt64, _ segments: Int) -> Bool {
     done.pointee.load(ordering: .acquiring) == number | (Self.bit(segments) &- 1)
   }
 
   // MARK: All threads
 
-  /// A consistent look at both words.
-  struct Glance {
+  /// Both words at one moment.
+  struct Snapshot {
     var taken: UInt64
     var done: UInt64
   }
 
   /// Audio thread.
-  @_noLocks func glance() -> Glance {
+  @_noLocks func snapshot() -> Snapshot {
     let known = taken.pointee.load(ordering: .acquiring)
-    return Glance(taken: known, done: done.pointee.load(ordering: .acquiring))
+    return Snapshot(taken: known, done: done.pointee.load(ordering: .acquiring))
   }
 
   /// The first free segment whose predecessors are done; nil: none, or another block has begun. Audio thread.
-  @_noLocks func choose(_ glance: Glance) -> Int? {
-    guard glance.done &>> 48 == glance.taken &>> 48 else { return nil }
+  @_noLocks func nextReady(_ snapshot: Snapshot) -> Int? {
+    guard snapshot.done &>> 48 == snapshot.taken &>> 48 else { return nil }
     let count = Int(truncatingIfNeeded: count.pointee.load(ordering: .acquiring))
     var segment = 0
     while segment < count {
-      if glance.taken & Self.bit(segment) == 0,
-        predecessors[segment].load(ordering: .relaxed) & ~glance.done == 0
+      if snapshot.taken & Self.bit(segment) == 0,
+        predecessors[segment].load(ordering: .relaxed) & ~snapshot.done == 0
       {
         return segment
       }
@@ -103,19 +103,19 @@ struct SegmentBoard: ~Copyable {
     return nil
   }
 
-  /// Takes a segment, unless another was taken since the glance. Audio thread.
-  @_noLocks func claim(_ segment: Int, _ glance: Glance) -> Bool {
+  /// Takes a segment, unless another was taken since the snapshot. Audio thread.
+  @_noLocks func claim(_ segment: Int, _ snapshot: Snapshot) -> Bool {
     taken.pointee.compareExchange(
-      expected: glance.taken, desired: glance.taken | Self.bit(segment), ordering: .acquiringAndReleasing
+      expected: snapshot.taken, desired: snapshot.taken | Self.bit(segment), ordering: .acquiringAndReleasing
     ).exchanged
   }
 
   /// Takes a segment for the caller; nil: none is ready. Audio thread.
-  @_noLocks func take() -> Int? {
+  @_noLocks func claimNext() -> Int? {
     while true {
-      let glance = glance()
-      guard let segment = choose(glance) else { return nil }
-      if claim(segment, glance) { return segment }
+      let snapshot = snapshot()
+      guard let segment = nextReady(snapshot) else { return nil }
+      if claim(segment, snapshot) { return segment }
     }
   }
 

@@ -7,7 +7,7 @@ extension StepRunner {
   /// sleeps.
   @inline(__always) @_noLocks mutating func runPlainNode(_ step: UnsafeMutablePointer<Step>) {
     let node = step.pointee.node
-    let isQuiet = takeInputs(step)
+    let isQuiet = bindInputs(step)
     guard !isQuiet, !node.pointee.isAsleep, !node.pointee.isMoving, !node.pointee.isModulated, !isMetering
     else {
       if !isQuiet || !node.pointee.isAsleep || node.pointee.isMoving || node.pointee.isMuted { runNode(step) }
@@ -24,7 +24,7 @@ extension StepRunner {
 
   @_noLocks mutating func runNode(_ step: UnsafeMutablePointer<Step>) {
     let node = step.pointee.node
-    let isQuiet = takeInputs(step)
+    let isQuiet = bindInputs(step)
     let hasEvents = step.pointee.takesEvents && gatherEvents(step, node)
     if let queue = step.pointee.context.eventOutput { queue.pointee.removeAll() }
     if node.pointee.isAsleep {
@@ -81,7 +81,7 @@ extension StepRunner {
 
   /// Points the node's ports at their inputs, or at zeros. Returns true if all are silent. Ports that did not
   /// change since the last block are left alone.
-  @inline(__always) @_noLocks private func takeInputs(_ step: UnsafeMutablePointer<Step>) -> Bool {
+  @inline(__always) @_noLocks private func bindInputs(_ step: UnsafeMutablePointer<Step>) -> Bool {
     var isQuiet = true
     var index = 0
     while index < Int(step.pointee.portCount) {
@@ -118,7 +118,7 @@ extension StepRunner {
     turn(to: time, frames: whole)
     if step.pointee.takesEvents { node.pointee.events.pointee = queued }
     step.pointee.context.eventOutput?.pointee.removeAll()
-    _ = takeInputs(step)
+    _ = bindInputs(step)
   }
 
   @inline(__always) @_noLocks private func process(

@@ -42,7 +42,7 @@ struct EditLog {
     var step: Float = 0
     var residue: Float = 0
 
-    mutating func take(_ cell: OutputWatch.Cell) {
+    mutating func include(_ cell: OutputWatch.Cell) {
       step = max(step, cell.step)
       residue = max(residue, cell.residue)
     }
@@ -119,18 +119,18 @@ struct EditLog {
   }
 
   /// Adds a cell. Cells come in time order, each after the edits that were executed before its end.
-  mutating func take(_ cell: OutputWatch.Cell) {
+  mutating func add(_ cell: OutputWatch.Cell) {
     lookBefore(cell.time)
     var isUnderWay = false
     for index in open.indices {
       if open[index].isUnder(cell.time) {
-        open[index].during[cell.channel, default: Figures()].take(cell)
+        open[index].during[cell.channel, default: Figures()].include(cell)
         isUnderWay = true
       }
     }
     guard !isUnderWay, !busy.contains(cell.time) else { return }
     for index in open.indices where open[index].end <= cell.time {
-      open[index].after[cell.channel, default: Figures()].take(cell)
+      open[index].after[cell.channel, default: Figures()].include(cell)
     }
     steady[cell.channel, default: []].append(cell)
     let most = Int(steadyFrames) / blockCapacity + 1
@@ -146,7 +146,7 @@ struct EditLog {
       let start = min(open[index].time & ~63, isFollowing ? busy.lowerBound : .max)
       let window = (start - steadyFrames)..<start
       open[index].before = steady.mapValues { cells in
-        cells.reduce(into: Figures()) { if window.contains($1.time) { $0.take($1) } }
+        cells.reduce(into: Figures()) { if window.contains($1.time) { $0.include($1) } }
       }
     }
   }

@@ -28,7 +28,7 @@ extension Engine {
       let cell = raw.assumingMemoryBound(to: OutputWatch.Cell.self).pointee
       guard cell.time + Int64(blockCapacity) <= now else { break }
       cells.pop()
-      if !isTap(channel: Int(cell.channel)) { edits.take(cell) }
+      if !isTap(channel: Int(cell.channel)) { edits.add(cell) }
     }
     note(edits.advance(to: now, isSettled: isSettled))
   }

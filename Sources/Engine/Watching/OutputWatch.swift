@@ -83,7 +83,7 @@ struct OutputWatch {
       if let output = driver.outputs[index] {
         if begins { channel.pointee.begin(at: output[driver.offset], state.pointee.filter) }
         channel.pointee.isPresent = true
-        channel.pointee.take(output + driver.offset, frames, state.pointee.filter)
+        channel.pointee.measure(output + driver.offset, frames, state.pointee.filter)
         if endsCell { finish(channel, Int32(truncatingIfNeeded: index), cell: time & ~63) }
       } else if channel.pointee.isPresent {
         // A channel that comes back begins after silence.
@@ -118,7 +118,7 @@ extension OutputWatch.Channel {
   }
 
   /// Audio thread.
-  @_noLocks fileprivate mutating func take(
+  @_noLocks fileprivate mutating func measure(
     _ samples: UnsafePointer<Float>, _ frames: Int, _ filter: HighPass
   ) {
     var frame = 0
