@@ -7,7 +7,7 @@ import Sampler
 import Synchronization
 
 /// A file requested by a node.
-struct FileWish: Hashable, Sendable {
+struct FileRequest: Hashable, Sendable {
   enum Purpose: Hashable, Sendable {
     case instrument
     /// Converted to this sample rate, Hz.
@@ -19,7 +19,7 @@ struct FileWish: Hashable, Sendable {
 }
 
 /// A tuning requested by a node.
-struct TuningWish: Hashable, Sendable {
+struct TuningRequest: Hashable, Sendable {
   var scale: String?
   var keyMap: String?
 }
@@ -50,7 +50,7 @@ struct FileStamp: Hashable, Sendable {
 
 /// Result of a request.
 struct LoadedFile: Sendable {
-  var wish: FileWish
+  var request: FileRequest
   /// nil if it could not be loaded.
   var resource: Resource?
   /// Reasons of a failure, or unsupported parts of the file.
@@ -82,14 +82,14 @@ struct LoadedFile: Sendable {
   private let isOffline: Bool
   /// Something sounds, so loads must be gentle.
   var isGentle = false
-  private var entries: [FileWish: Entry] = [:]
-  private var pending: [FileWish: LoadProgress] = [:]
+  private var entries: [FileRequest: Entry] = [:]
+  private var pending: [FileRequest: LoadProgress] = [:]
   private var turn = 0
   /// One file after the other.
   let queue = DispatchQueue(label: "sostenuto.files", qos: .utility)
   private let finished = Finished()
   /// Reads a file, on the queue; tests replace it by something slow.
-  var reader: @Sendable (FileWish, LoadOptions) -> LoadedFile = { FileLibrary.read($0, $1) }
+  var reader: @Sendable (FileRequest, LoadOptions) -> LoadedFile = { FileLibrary.read($0, $1) }
 
   /// Filled by the queue, emptied by `take`.
   private final class Finished: Sendable {
@@ -102,10 +102,10 @@ struct LoadedFile: Sendable {
   var loading: [FileLoad] { pending.map { Self.load($0.key, $0.value) }.sorted { $0.name < $1.name } }
 
   /// Progress of the load for a request, while it is under way.
-  func load(for wish: FileWish) -> FileLoad? { pending[wish].map { Self.load(wish, $0) } }
+  func load(for request: FileRequest) -> FileLoad? { pending[request].map { Self.load(request, $0) } }
 
-  private static func load(_ wish: FileWish, _ progress: LoadProgress) -> FileLoad {
-    FileLoad(name: (wish.path as NSString).lastPathComponent, fraction: progress.fraction)
+  private static func load(_ request: FileRequest, _ progress: LoadProgress) -> FileLoad {
+    FileLoad(name: (request.path as NSString).lastPathComponent, fraction: progress.fraction)
   }
 
   /// Bytes in memory, in use or not.
@@ -113,32 +113,32 @@ struct LoadedFile: Sendable {
   var underruns: Int { entries.values.reduce(0) { $0 + ($1.file.resource?.underruns ?? 0) } }
 
   /// The loaded file, if it has not changed on disk since.
-  func known(_ wish: FileWish) -> LoadedFile? {
-    guard let entry = entries[wish], entry.stamp == FileStamp(path: wish.path) else { return nil }
+  func known(_ request: FileRequest) -> LoadedFile? {
+    guard let entry = entries[request], entry.stamp == FileStamp(path: request.path) else { return nil }
     return entry.file
   }
 
   /// Loads it now. Worker; may take long.
-  func load(_ wish: FileWish) -> LoadedFile {
-    if let known = known(wish) { return known }
-    let stamp = FileStamp(path: wish.path)
-    let file = reader(wish, options(LoadProgress()))
-    entries[wish] = Entry(stamp: stamp, file: file, turn: turn)
+  func load(_ request: FileRequest) -> LoadedFile {
+    if let known = known(request) { return known }
+    let stamp = FileStamp(path: request.path)
+    let file = reader(request, options(LoadProgress()))
+    entries[request] = Entry(stamp: stamp, file: file, turn: turn)
     return file
   }
 
   /// Loads it in the background; `take` returns it later.
-  func begin(_ wish: FileWish) {
-    guard pending[wish] == nil else { return }
+  func begin(_ request: FileRequest) {
+    guard pending[request] == nil else { return }
     let options = options(LoadProgress())
     guard let progress = options.progress else { return }
-    pending[wish] = progress
+    pending[request] = progress
     let (finished, reader) = (finished, reader)
     queue.async {
       guard !progress.isCancelled else { return }
       // Stamped before reading: a file that changes meanwhile is read again.
-      let stamp = FileStamp(path: wish.path)
-      let file = reader(wish, options)
+      let stamp = FileStamp(path: request.path)
+      let file = reader(request, options)
       finished.results.withLock { $0.append(Result(stamp: stamp, file: file, progress: progress)) }
     }
   }
@@ -151,18 +151,18 @@ struct LoadedFile: Sendable {
     return options
   }
 
-  /// Drops everything that is not in `wishes`: loads at once, files when there are too many.
-  func keep(_ wishes: Set<FileWish>) {
+  /// Drops everything that is not in `requests`: loads at once, files when there are too many.
+  func keep(_ requests: Set<FileRequest>) {
     turn += 1
-    for (wish, progress) in pending where !wishes.contains(wish) {
+    for (request, progress) in pending where !requests.contains(request) {
       progress.cancel()
-      pending[wish] = nil
+      pending[request] = nil
     }
-    for wish in wishes { entries[wish]?.turn = turn }
+    for request in requests { entries[request]?.turn = turn }
     var spare = 0
-    for (wish, entry) in entries.sorted(by: { $0.value.turn > $1.value.turn }) where entry.turn < turn {
+    for (request, entry) in entries.sorted(by: { $0.value.turn > $1.value.turn }) where entry.turn < turn {
       spare += entry.file.resource?.bytes ?? 0
-      if spare > Self.mostSpare { entries[wish] = nil }
+      if spare > Self.mostSpare { entries[request] = nil }
     }
   }
 
@@ -173,33 +173,33 @@ struct LoadedFile: Sendable {
   }
 
   /// Files loaded since the last call.
-  func take() -> [LoadedFile] {
+  func collectLoaded() -> [LoadedFile] {
     // Including cancelled ones, so that their memory is freed.
     let results = finished.results.withLock { results in
       defer { results = [] }
       return results
     }
     var files: [LoadedFile] = []
-    for result in results where pending[result.file.wish] === result.progress {
-      pending[result.file.wish] = nil
-      entries[result.file.wish] = Entry(stamp: result.stamp, file: result.file, turn: turn)
+    for result in results where pending[result.file.request] === result.progress {
+      pending[result.file.request] = nil
+      entries[result.file.request] = Entry(stamp: result.stamp, file: result.file, turn: turn)
       files.append(result.file)
     }
     return files
   }
 
-  nonisolated static func read(_ wish: FileWish, _ options: LoadOptions) -> LoadedFile {
+  nonisolated static func read(_ request: FileRequest, _ options: LoadOptions) -> LoadedFile {
     do throws(LoadError) {
-      switch wish.purpose {
+      switch request.purpose {
       case .instrument:
-        let (resource, report) = try InstrumentLoader.load(path: wish.path, options: options)
-        return LoadedFile(wish: wish, resource: resource, findings: report.findings.map(\.description))
+        let (resource, report) = try InstrumentLoader.load(path: request.path, options: options)
+        return LoadedFile(request: request, resource: resource, findings: report.findings.map(\.description))
       case .audio(let rate):
-        let (resource, report) = try AudioFileLoader.load(path: wish.path, rate: rate, options: options)
-        return LoadedFile(wish: wish, resource: resource, findings: report.findings.map(\.description))
+        let (resource, report) = try AudioFileLoader.load(path: request.path, rate: rate, options: options)
+        return LoadedFile(request: request, resource: resource, findings: report.findings.map(\.description))
       }
     } catch {
-      return LoadedFile(wish: wish, resource: nil, findings: [error.description])
+      return LoadedFile(request: request, resource: nil, findings: [error.description])
     }
   }
 }
@@ -213,7 +213,7 @@ extension Session {
     return folder.isEmpty ? path : folder + "/" + path
   }
 
-  private func wish(of node: Node) -> FileWish? {
+  private func request(of node: Node) -> FileRequest? {
     let parameter: String
     switch node.kind {
     case "sampler": parameter = "instrument"
@@ -221,37 +221,37 @@ extension Session {
     default: return nil
     }
     guard case .text(let path) = node.settings[.init(parameter)], !path.isEmpty else { return nil }
-    return FileWish(
+    return FileRequest(
       path: absolute(path), purpose: node.kind == "sampler" ? .instrument : .audio(rate: engine.rate))
   }
 
-  private func tuning(of node: Node) -> TuningWish? {
+  private func tuning(of node: Node) -> TuningRequest? {
     guard node.kind == "sampler" else { return nil }
     func path(_ parameter: String) -> String? {
       guard case .text(let path) = node.settings[.init(parameter)], !path.isEmpty else { return nil }
       return absolute(path)
     }
-    let wish = TuningWish(scale: path("tuning"), keyMap: path("keymap"))
-    return wish.scale == nil && wish.keyMap == nil ? nil : wish
+    let request = TuningRequest(scale: path("tuning"), keyMap: path("keymap"))
+    return request.scale == nil && request.keyMap == nil ? nil : request
   }
 
   /// Requests the file of every node's settings.
-  func wishForFiles() { wishForFiles(of: patch.nodes.keys + wishes.keys.filter { patch[$0] == nil }) }
+  func requestFiles() { requestFiles(of: patch.nodes.keys + fileRequests.keys.filter { patch[$0] == nil }) }
 
   /// The same for nodes whose request may have changed.
-  func wishForFiles(of nodes: some Sequence<NodeID>) {
+  func requestFiles(of nodes: some Sequence<NodeID>) {
     var isOther = false
     for id in nodes {
       let node = patch[id]
-      let wish = node.flatMap { self.wish(of: $0) }
+      let request = node.flatMap { self.request(of: $0) }
       let tuning = node.flatMap { self.tuning(of: $0) }
-      guard wish != wishes[id] || tuning != tunings[id] else { continue }
+      guard request != fileRequests[id] || tuning != tunings[id] else { continue }
       tunings[id] = tuning
-      if tuning == nil { heardTunings[id] = nil }
+      if tuning == nil { tuningsInUse[id] = nil }
       isOther = true
-      wishes[id] = wish
-      if let wish {
-        fulfil(wish, for: id)
+      fileRequests[id] = request
+      if let request {
+        fulfil(request, for: id)
       } else if node != nil {
         engine.use(nil, for: id)
       } else {
@@ -259,27 +259,27 @@ extension Session {
       }
     }
     guard isOther else { return }
-    library.keep(Set(wishes.values))
+    library.keep(Set(fileRequests.values))
     showLoads()
   }
 
   /// Shows the nodes the progress of their files.
   func showLoads() {
-    for (node, wish) in wishes { engine.show(library.load(for: wish), for: node) }
+    for (node, request) in fileRequests { engine.show(library.load(for: request), for: node) }
   }
 
-  private func fulfil(_ wish: FileWish, for node: NodeID) {
+  private func fulfil(_ request: FileRequest, for node: NodeID) {
     if options.isOffline {
       // Reported once, however many nodes share the file.
-      let isNew = library.known(wish) == nil
-      let file = library.load(wish)
+      let isNew = library.known(request) == nil
+      let file = library.load(request)
       give(file, to: node)
       if isNew { for finding in file.findings { notice(finding) } }
-    } else if let known = library.known(wish) {
+    } else if let known = library.known(request) {
       give(known, to: node)
     } else {
       engine.markPlaceholder(node, nil)
-      library.begin(wish)
+      library.begin(request)
     }
   }
 
@@ -290,7 +290,7 @@ extension Session {
     }
     // If the tuning cannot be read, the node keeps its old one.
     let fault = readTuning(of: node)
-    engine.use(heardTunings[node].map { InstrumentLoader.tuned(resource, $0) } ?? resource, for: node)
+    engine.use(tuningsInUse[node].map { InstrumentLoader.tuned(resource, $0) } ?? resource, for: node)
     guard let fault else { return }
     engine.markPlaceholder(node, fault)
     notice("\(fault); `\(patch[node]?.name ?? "")` keeps the tuning that it had")
@@ -298,26 +298,26 @@ extension Session {
 
   /// Reads the tuning requested by a node; returns a message with file and line if that fails.
   private func readTuning(of node: NodeID) -> String? {
-    guard let wish = tunings[node] else { return nil }
+    guard let request = tunings[node] else { return nil }
     do {
-      heardTunings[node] = try Tuning(scale: wish.scale, keyMap: wish.keyMap)
+      tuningsInUse[node] = try Tuning(scale: request.scale, keyMap: request.keyMap)
       return nil
     } catch {
       return error.description
     }
   }
 
-  func takeUpLoaded() {
-    for file in library.take() {
+  func useLoadedFiles() {
+    for file in library.collectLoaded() {
       for finding in file.findings { notice(finding) }
-      for (node, wish) in wishes where wish == file.wish { give(file, to: node) }
+      for (node, request) in fileRequests where request == file.request { give(file, to: node) }
     }
     // The driver has another rate: files are converted again.
-    for (node, wish) in wishes {
-      if case .audio(let rate) = wish.purpose, rate != engine.rate {
-        wishes[node] = FileWish(path: wish.path, purpose: .audio(rate: engine.rate))
-        fulfil(wishes[node]!, for: node)
-        library.keep(Set(wishes.values))
+    for (node, request) in fileRequests {
+      if case .audio(let rate) = request.purpose, rate != engine.rate {
+        fileRequests[node] = FileRequest(path: request.path, purpose: .audio(rate: engine.rate))
+        fulfil(fileRequests[node]!, for: node)
+        library.keep(Set(fileRequests.values))
       }
     }
   }

@@ -51,7 +51,7 @@ extension Session {
     isForeign = false
     recover()
     engine.adopt(patch)
-    wishForFiles()
+    requestFiles()
   }
 
   /// Closes the open patch, so that its identities are not taken for those of the next.
@@ -62,7 +62,7 @@ extension Session {
     savedBytes = nil
     diagnostics = []
     engine.adopt(patch)
-    wishForFiles()
+    requestFiles()
   }
 
   // MARK: Saving
@@ -132,7 +132,7 @@ extension Session {
     isLocked = false
     journalFault = nil
     if keepsJournal, other == nil { _ = openJournal() }
-    wishForFiles()
+    requestFiles()
   }
 
   /// Obstacles to saving over the patch's own file.

@@ -65,10 +65,10 @@ public struct SessionOptions: Sendable {
   private var notices: [String] = []
   let library: FileLibrary
   /// Last file request of each node.
-  var wishes: [NodeID: FileWish] = [:]
-  var tunings: [NodeID: TuningWish] = [:]
+  var fileRequests: [NodeID: FileRequest] = [:]
+  var tunings: [NodeID: TuningRequest] = [:]
   /// Effective tuning of each node; after a failed request, the one before.
-  var heardTunings: [NodeID: Tuning] = [:]
+  var tuningsInUse: [NodeID: Tuning] = [:]
   private var toldLostMidi = 0
   private var toldLostEvents = 0
   private var toldLostTrace = 0
@@ -121,7 +121,7 @@ public struct SessionOptions: Sendable {
   /// Call this 30 to 60 times a second: processes the audio thread's results, loaded files, and the driver's
   /// state.
   public func tick() {
-    takeUpLoaded()
+    useLoadedFiles()
     showLoads()
     supervisor.poll()
     if let fault = supervisor.takeMidiFault() { notice(fault) }
@@ -317,7 +317,7 @@ public struct SessionOptions: Sendable {
       patch, touched: change.touched, ramps: change.ramps, tails: change.tails,
       // No audio thread runs offline, so the next block's frame is known.
       at: due ?? (options.isOffline ? engine.renderer.time : nil), describing: line)
-    wishForFiles(of: change.touched.nodes)
+    requestFiles(of: change.touched.nodes)
     if !options.isOffline { supervisor.poll() }
   }
 

@@ -55,9 +55,9 @@ import Testing
   /// Starts a load of a slow file, and waits until it is being read.
   private func beginSlow() throws -> Gate {
     let gate = Gate()
-    session.library.reader = { wish, options in
-      if wish.path.hasSuffix("slow.wav") { gate.pass() }
-      return FileLibrary.read(wish, options)
+    session.library.reader = { request, options in
+      if request.path.hasSuffix("slow.wav") { gate.pass() }
+      return FileLibrary.read(request, options)
     }
     try session.perform("set piano.instrument \(folder.path)/slow.wav")
     // A load that is superseded before its turn is not read at all.
@@ -84,8 +84,8 @@ import Testing
     options.isOffline = true
     let session = Session(options: options)
     let living = Living()
-    session.library.reader = { wish, _ in
-      LoadedFile(wish: wish, resource: living.resource(wish.path, bytes: 90 << 20), findings: [])
+    session.library.reader = { request, _ in
+      LoadedFile(request: request, resource: living.resource(request.path, bytes: 90 << 20), findings: [])
     }
     try session.perform("node out output")
     for number in 1...16 {
@@ -194,11 +194,11 @@ import Testing
     try session.perform("set piano.tuning \(good)")
     look()
     let piano = try #require(session.patch[named: "piano"]?.id)
-    let tuning = session.heardTunings[piano]
+    let tuning = session.tuningsInUse[piano]
     #expect(tuning != nil)
     try session.perform("set piano.tuning \(bad)")
     look()
-    #expect(session.heardTunings[piano] == tuning)
+    #expect(session.tuningsInUse[piano] == tuning)
     #expect(self.piano?.fault?.hasPrefix("\(bad):3: ") == true)
     #expect(self.piano?.file == "organ.sfz")
     #expect(session.takeNotices().contains { $0.hasPrefix("\(bad):3: ") })
@@ -207,7 +207,7 @@ import Testing
     #expect(self.piano?.fault == nil)
     try session.perform("set piano.tuning \"\"")
     look()
-    #expect(session.heardTunings[piano] == nil)
+    #expect(session.tuningsInUse[piano] == nil)
     session.close()
   }
 

@@ -42,10 +42,10 @@ import Testing
     options.isOffline = true
     options.driver.period = 256
     let session = Session(options: options)
-    session.library.reader = { wish, options in
+    session.library.reader = { request, options in
       var options = options
       if streams { (options.largestSample, options.smallestStream) = (0, 0) }
-      return FileLibrary.read(wish, options)
+      return FileLibrary.read(request, options)
     }
     let text = """
       sostenuto 1
