@@ -103,7 +103,7 @@ public final class AlsaDriver: Driver, @unchecked Sendable {
     while !isStopping.load(ordering: .relaxed) {
       readInputs()
       routing.lendOutputs(of: host, channels, period)
-      host.takeArrivals(frames: period, length: budget, now: nanoseconds())
+      host.mergeArrivals(frames: period, length: budget, now: nanoseconds())
       guard host.render(frames: period, budget: budget) else { return }
       mixOutputs()
       switch playback.write(mix, frames: period, isOver: { isStopping.load(ordering: .relaxed) }) {

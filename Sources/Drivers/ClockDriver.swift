@@ -57,7 +57,7 @@ public final class ClockDriver: Driver, @unchecked Sendable {
         origin = now
         periods = 0
       }
-      host.takeArrivals(frames: period, length: length, now: now)
+      host.mergeArrivals(frames: period, length: length, now: now)
       guard host.render(frames: period, budget: length) else { return }
     }
   }

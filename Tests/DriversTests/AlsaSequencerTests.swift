@@ -16,14 +16,14 @@ import Testing
       host.arrive(Event(.noteOn, key: UInt8(key), value: 1), port: 3, at: Int64(time))
     }
     host.arrive(Event(.noteOn, key: 64, value: 1), port: 1, at: 12_000_000)
-    host.takeArrivals(frames: 64, length: length, now: 11_333_333)
+    host.mergeArrivals(frames: 64, length: length, now: 11_333_333)
     let keys = (0..<host.midi[3].count).map { host.midi[3].events[$0].key }
     let offsets = (0..<host.midi[3].count).map { host.midi[3].events[$0].offset }
     #expect(keys == [60, 61, 62])
     #expect(offsets == [0, 32, 63])
     #expect(host.midi[1].count == 0)
     host.midi[3].removeAll()
-    host.takeArrivals(frames: 64, length: length, now: 11_333_333 + length)
+    host.mergeArrivals(frames: 64, length: length, now: 11_333_333 + length)
     #expect(host.midi[3].count == 1)
     #expect(host.midi[1].count == 1)
     #expect((31...33).contains(host.midi[1].events[0].offset))

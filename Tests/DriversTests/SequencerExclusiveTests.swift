@@ -70,7 +70,7 @@ import Testing
       var events: [Event] = []
       #expect(
         wait {
-          host.takeArrivals(frames: 64, length: 0, now: .max)
+          host.mergeArrivals(frames: 64, length: 0, now: .max)
           for index in 0..<host.midi[3].count { events.append(host.midi[3].events[index]) }
           host.midi[3].removeAll()
           return events.last?.key == 127 && events.last?.kind == .noteOn
