@@ -181,7 +181,7 @@ final class AlsaSequencer: @unchecked Sendable {
       exclusives[sender] = nil
       let held = senders[sender] ?? HeldNotes.allocate()
       senders[sender] = held
-      held.note(message)
+      held.track(message)
       pass(message, from: sender)
     }
   }

@@ -83,14 +83,14 @@ extension Engine {
         plansReturned += 1
         keepPlanMemory(running.memory)
         for node in transaction.leaving {
-          log.note(.retired(plan: running.serial), node.id, node.name, at: time)
+          log.record(.retired(plan: running.serial), node.id, node.name, at: time)
         }
       }
       running = plan
     }
     for node in transaction.starting {
       node.startedAt = time
-      log.note(.started, node.id, node.name, at: time)
+      log.record(.started, node.id, node.name, at: time)
     }
     for cable in transaction.opening {
       cable.opensAt = CableSlot.start(after: Int(cable.wait), from: time)
@@ -101,7 +101,7 @@ extension Engine {
         cable.settling = .at(time + Int64(frames))
       }
     }
-    for node in transaction.leaving { log.note(.freed, node.id, node.name, at: time) }
+    for node in transaction.leaving { log.record(.freed, node.id, node.name, at: time) }
     for item in transaction.garbage {
       if case .node(let node) = item { numbers[node.number] = nil }
     }
@@ -123,7 +123,7 @@ extension Engine {
     }
     for (_, record) in sorted {
       guard let node = numbers[record.node], let happening = TraceEntry.Happening(record) else { continue }
-      log.note(happening, node.id, node.name, at: record.time)
+      log.record(happening, node.id, node.name, at: record.time)
     }
   }
 

@@ -212,7 +212,7 @@ public final class Engine {
     guard node.resource !== resource else { return }
     node.resource = resource
     send(.use(node.slot, resource?.header), at: nil)
-    if let resource { log.note(.loaded(resource.name), node.id, node.name, at: renderer.time) }
+    if let resource { log.record(.loaded(resource.name), node.id, node.name, at: renderer.time) }
   }
 
   /// Drops the file of a node that the patch no longer has, as soon as its fade is over. If the node comes
@@ -237,7 +237,7 @@ public final class Engine {
     faults[id] = reason
     guard let node = graph.current[id] else { return }
     node.fault = reason
-    if let reason { log.note(.failed(reason), id, node.name, at: renderer.time) }
+    if let reason { log.record(.failed(reason), id, node.name, at: renderer.time) }
   }
 
   /// Enables the level meters of all outputs for `report`.
@@ -280,8 +280,8 @@ public final class Engine {
     node.prepare(rate: rate, quality: quality, noEvents: noEvents, pools: pools)
     if let fault = faults[node.id] { node.fault = fault }
     node.loading = loads[node.id]
-    log.note(.allocated(bytes: node.bytes), node.id, node.name, at: renderer.time)
-    log.note(.prepared, node.id, node.name, at: renderer.time)
+    log.record(.allocated(bytes: node.bytes), node.id, node.name, at: renderer.time)
+    log.record(.prepared, node.id, node.name, at: renderer.time)
   }
 
   func rename(_ node: EngineNode) {
@@ -289,8 +289,8 @@ public final class Engine {
     knownEndpoints = nil
   }
 
-  func note(_ happening: TraceEntry.Happening, _ node: EngineNode) {
-    log.note(happening, node.id, node.name, at: renderer.time)
+  func record(_ happening: TraceEntry.Happening, _ node: EngineNode) {
+    log.record(happening, node.id, node.name, at: renderer.time)
   }
 
   func resource(for id: NodeID) -> Resource? { resources[id] }

@@ -190,7 +190,7 @@ public struct Delay: Kernel {
       }
       channel &+= 1
     }
-    quiet.note(block, silent: inaudible)
+    quiet.update(block, silent: inaudible)
     if !inaudible { quietFrames = 0 }
     head = (head &+ block.frames) & (length &- 1)
     return .sounding

@@ -117,7 +117,7 @@ public struct Distortion: Kernel {
     let input = block.inputs[0]
     if input.isSilent && isAsleep { return .silent }
     isAsleep = false
-    quiet.note(block, silent: input.isSilent)
+    quiet.update(block, silent: input.isSilent)
     if !input.isSilent { quietCells = 0 }
     var channel = 0
     while channel < channels {

@@ -107,7 +107,7 @@ public struct Equalizer: Kernel {
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let input = block.inputs[0]
-    quiet.note(block, silent: input.isSilent)
+    quiet.update(block, silent: input.isSilent)
     if !input.isSilent { isAsleep = false }
     if block.frames == 64, restsWhole(block) {
       let output = block.outputs[0]
@@ -132,7 +132,7 @@ public struct Equalizer: Kernel {
       let have = lane &+ block.frames &- frame < 16 ? lane &+ block.frames &- frame : 16
       var band = 0
       while band < count {
-        noteBand(block, band, frame, lane, have)
+        setBand(block, band, frame, lane, have)
         band &+= 1
       }
       filterGroup(block, frame, lane, have)
@@ -175,13 +175,13 @@ public struct Equalizer: Kernel {
   }
 
   /// Sets a band's coefficients for frames `lane..<have` of a group.
-  @_noLocks private func noteBand(_ block: Block, _ band: Int, _ frame: Int, _ lane: Int, _ have: Int) {
+  @_noLocks private func setBand(_ block: Block, _ band: Int, _ frame: Int, _ lane: Int, _ have: Int) {
     let section = memory.sections + band
     let rows = memory.rows + band &* Section.rowSize
     let rests = rests(block, band)
     let parameters = parameters(block, band)
     if rests, section.pointee.knows(parameters, block.rate) {
-      section.pointee.note(section.pointee.coefficients, from: lane, to: have, rows: rows)
+      section.pointee.setCoefficients(section.pointee.coefficients, from: lane, to: have, rows: rows)
       return
     }
     let freq = block.parameters[Self.freq(band)].vector(0, frame)
@@ -193,7 +193,7 @@ public struct Equalizer: Kernel {
       let b = blend.vector(frame)
       c.fade(from: Self.coefficients(type.old, freq, gain, q, block.rate), b)
     }
-    section.pointee.note(c, from: lane, to: have, rows: rows)
+    section.pointee.setCoefficients(c, from: lane, to: have, rows: rows)
     if rests, section.pointee.holds(c) { section.pointee.learn(parameters, block.rate) }
   }
 
@@ -204,7 +204,7 @@ public struct Equalizer: Kernel {
     let inputs = GroupInputs(memory.inputRows)
     var channel = 0
     while channel < channels {
-      var x = inputs.note(channel, input[channel].vector(frame), lane: lane, have: have)
+      var x = inputs.store(channel, input[channel].vector(frame), lane: lane, have: have)
       var band = 0
       while band < count {
         let y = memory.sections[band].filterGroup(

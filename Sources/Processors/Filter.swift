@@ -92,7 +92,7 @@ public struct Filter: Kernel {
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let input = block.inputs[0]
-    quiet.note(block, silent: input.isSilent)
+    quiet.update(block, silent: input.isSilent)
     if !input.isSilent { isAsleep = false }
     let freq = block.parameters[Self.freq]
     let q = block.parameters[Self.q]
@@ -158,16 +158,16 @@ public struct Filter: Kernel {
       if channel == 0 || !isShared {
         let parameters = SIMD4<Float>(freq.value(channel), q.value(channel), 0, type.new)
         if rests, section.pointee.knows(parameters, block.rate) {
-          section.pointee.note(section.pointee.coefficients, from: lane, to: have, rows: rows)
+          section.pointee.setCoefficients(section.pointee.coefficients, from: lane, to: have, rows: rows)
         } else {
           let c = Self.coefficients(
             freq.vector(channel, frame), q.vector(channel, frame), block.rate, old, new, type.blend,
             frame)
-          section.pointee.note(c, from: lane, to: have, rows: rows)
+          section.pointee.setCoefficients(c, from: lane, to: have, rows: rows)
           if rests, section.pointee.holds(c) { section.pointee.learn(parameters, block.rate) }
         }
       }
-      let x = memory.inputs.note(channel, input[channel].vector(frame), lane: lane, have: have)
+      let x = memory.inputs.store(channel, input[channel].vector(frame), lane: lane, have: have)
       let y = section.pointee.filterGroup(x, memory.states + channel, have, rows)
       let to = output[channel] + frame
       if lane == 0 {

@@ -71,7 +71,7 @@ public struct MidiIn: Kernel {
         channel == 0 || channel == Int(event.channel) &+ 1 || event.isForAllChannels
       else { continue }
       event.offset &-= first
-      held.note(event)
+      held.track(event)
       output.pointee.append(event)
     }
     return passPlayed(block, output)
@@ -82,7 +82,7 @@ public struct MidiIn: Kernel {
     let events = block.events
     var index = 0
     while index < events.pointee.count {
-      held.note(events.pointee[index])
+      held.track(events.pointee[index])
       output.pointee.append(events.pointee[index])
       index &+= 1
     }

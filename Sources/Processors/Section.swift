@@ -138,7 +138,7 @@ struct Section: BitwiseCopyable {
   }
 
   /// Sets the coefficients of the group's frames `from..<to`; `c` begins at `from`.
-  @inline(__always) @_noLocks mutating func note(
+  @inline(__always) @_noLocks mutating func setCoefficients(
     _ c: SectionCoefficients, from: Int, to: Int, rows: UnsafeMutablePointer<Float>
   ) {
     if from == 0 { changedAt = 16 }
@@ -345,7 +345,7 @@ struct GroupInputs: BitwiseCopyable {
   @_noLocks init(_ rows: UnsafeMutablePointer<Float>) { self.rows = rows }
 
   /// Stores frames `lane..<have` of the group of `channel`; the rest becomes zero.
-  @inline(__always) @_noLocks func note(
+  @inline(__always) @_noLocks func store(
     _ channel: Int, _ x: Frames, lane: Int, have: Int
   ) -> UnsafeMutablePointer<Float> {
     let row = rows + channel &* 32

@@ -90,7 +90,7 @@ struct QuietCell {
   private(set) var isQuiet = false
 
   /// Audio thread.
-  @inline(__always) @_noLocks mutating func note(_ block: Block, silent: Bool) {
+  @inline(__always) @_noLocks mutating func update(_ block: Block, silent: Bool) {
     if block.time & 63 == 0 { isQuiet = true }
     if !silent { isQuiet = false }
   }

@@ -29,7 +29,7 @@ public struct HeldNotes: BitwiseCopyable {
   }
 
   /// Updates the ledger with a passing event. Audio thread.
-  @_noLocks public func note(_ event: Event) {
+  @_noLocks public func track(_ event: Event) {
     let channel = Int(event.channel & 15)
     let word = channel &* 2 &+ Int(event.key >> 6 & 1)
     let bit = UInt64(1) &<< UInt64(event.key & 63)

@@ -64,10 +64,10 @@ import Testing
     memory.initializeMemory(as: UInt8.self, repeating: 0, count: HeldNotes.size)
     let held = HeldNotes(memory: memory)
     for channel: UInt8 in 0..<16 {
-      for key: UInt8 in 0..<128 { held.note(Event(.noteOn, channel: channel, key: key, value: 1)) }
+      for key: UInt8 in 0..<128 { held.track(Event(.noteOn, channel: channel, key: key, value: 1)) }
       // A half-pressed pedal also holds, if the instrument says so.
-      held.note(Event(.control, channel: channel, key: 64, value: channel == 3 ? 30 : 127))
-      held.note(Event(.control, channel: channel, key: 66, value: 127))
+      held.track(Event(.control, channel: channel, key: 64, value: channel == 3 ? 30 : 127))
+      held.track(Event(.control, channel: channel, key: 66, value: 127))
     }
     let holds = held.holds(Event(.noteOff, channel: 15, key: 127))
     held.end(into: queue, offset: 7)

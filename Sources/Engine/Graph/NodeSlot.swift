@@ -204,7 +204,7 @@ struct CableSlot: ~Copyable {
   @_noLocks func isSilent(at now: Int64) -> Bool { silentSince <= now &- (Int64(delay &+ 63) & ~63) }
 
   /// A block of sound that ends before the engine frame `end` was written into the ring. Audio thread.
-  @_noLocks mutating func noteSound(until end: Int64) { silentSince = (end &+ 63) & ~63 }
+  @_noLocks mutating func markSound(until end: Int64) { silentSince = (end &+ 63) & ~63 }
 
   /// Event cables only: notes and pedals that passed and have not ended.
   let held: HeldNotes?

@@ -17,7 +17,7 @@ extension Reconciler {
     node.fault =
       port < 0
       ? "hears nobody: other nodes hear \(MidiInput.ports) different senders, and more there cannot be" : nil
-    if let fault = node.fault { engine.note(.failed(fault), node) }
+    if let fault = node.fault { engine.record(.failed(fault), node) }
   }
 
   func update(midiPortOf target: EngineNode, _ node: Node) {

@@ -14,7 +14,7 @@ extension Reconciler {
   /// Starts the tail of a node that was just removed. Its notes end when its inputs have faded.
   func ring(_ node: EngineNode) {
     node.isRinging = true
-    engine.note(.ringingOut, node)
+    engine.record(.ringingOut, node)
     if node.takesEvents { work.commands.append(.end(node.slot, after: Int32(clamping: fade))) }
   }
 
@@ -60,7 +60,7 @@ extension Reconciler {
     let source = cable.source
     guard source.isRinging, !source.outgoing.contains(where: \.isTail) else { return }
     source.isRinging = false
-    engine.note(.fadingOut(seconds: Double(fade) / engine.rate), source)
+    engine.record(.fadingOut(seconds: Double(fade) / engine.rate), source)
   }
 }
 

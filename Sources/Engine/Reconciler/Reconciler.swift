@@ -221,7 +221,7 @@ final class Reconciler {
     }
     if let type { made.latency = Int32(type.latency(made.configuration(rate: engine.rate))) }
     add(made)
-    if isRevived { engine.note(.revived, made) }
+    if isRevived { engine.record(.revived, made) }
     return made
   }
 
@@ -245,7 +245,7 @@ final class Reconciler {
     arrived.insert(node.number)
     work.needsPlan = true
     if !isFirst {
-      engine.note(.fadingIn(seconds: Double(fade) / engine.rate), node)
+      engine.record(.fadingIn(seconds: Double(fade) / engine.rate), node)
     }
   }
 
@@ -257,7 +257,7 @@ final class Reconciler {
       ring(node)
     } else {
       for cable in node.incoming where cable.isTail { endTail(cable) }
-      engine.note(.fadingOut(seconds: Double(fade) / engine.rate), node)
+      engine.record(.fadingOut(seconds: Double(fade) / engine.rate), node)
     }
   }
 

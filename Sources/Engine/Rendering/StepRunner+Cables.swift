@@ -103,6 +103,6 @@ extension StepRunner {
       if position < blockCapacity { copyMemory(target + ringFrames, UnsafePointer(target), frames &* 4) }
       index &+= 1
     }
-    if !isSilent { source.cable.pointee.noteSound(until: now &+ Int64(frames)) }
+    if !isSilent { source.cable.pointee.markSound(until: now &+ Int64(frames)) }
   }
 }

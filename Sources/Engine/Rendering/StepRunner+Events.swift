@@ -39,7 +39,7 @@ extension StepRunner {
       let event = source.pointee[position]
       position &+= 1
       if closing < .max, !passesClosing(event, cable, queue) { continue }
-      cable.pointee.held?.note(event)
+      cable.pointee.held?.track(event)
       queue.pointee.append(event)
     }
     if end < .max { cable.pointee.held?.end(into: queue, offset: end) }

@@ -16,7 +16,7 @@ extension Engine {
 
   /// Completes the entries of the latest edits with the measurements so far. For use when no more audio will
   /// be rendered.
-  public func closeEditLog() { note(edits.closeAll()) }
+  public func closeEditLog() { record(edits.closeAll()) }
 
   /// Measured cells lost because `collect` was not called in time.
   public var unseenCells: Int { renderer.watch.dropped.pointee.load(ordering: .relaxed) }
@@ -30,7 +30,7 @@ extension Engine {
       cells.pop()
       if !isTap(channel: Int(cell.channel)) { edits.add(cell) }
     }
-    note(edits.advance(to: now, isSettled: isSettled))
+    record(edits.advance(to: now, isSettled: isSettled))
   }
 
   /// A tap is no end of the patch: edits are not crossfaded for it.
@@ -41,7 +41,7 @@ extension Engine {
       }
   }
 
-  private func note(_ entries: [EditEntry]) {
-    for entry in entries { log.note(entry) }
+  private func record(_ entries: [EditEntry]) {
+    for entry in entries { log.record(entry) }
   }
 }

@@ -54,9 +54,9 @@ public struct TraceLog: Sendable {
 
   init() { entries.reserveCapacity(2 * Self.capacity + 1) }
 
-  mutating func note(_ edit: EditEntry) { note(.edited(edit), nil, "", at: edit.time) }
+  mutating func record(_ edit: EditEntry) { record(.edited(edit), nil, "", at: edit.time) }
 
-  mutating func note(_ happening: TraceEntry.Happening, _ node: NodeID?, _ name: String, at time: Int64) {
+  mutating func record(_ happening: TraceEntry.Happening, _ node: NodeID?, _ name: String, at time: Int64) {
     entries.append(TraceEntry(id: nextID, time: time, node: node, name: name, happening: happening))
     nextID += 1
     if entries.count > 2 * Self.capacity { entries.removeFirst(Self.capacity) }
