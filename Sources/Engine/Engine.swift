@@ -217,14 +217,14 @@ public final class Engine {
 
   /// Drops the file of a node that the patch no longer has, as soon as its fade is over. If the node comes
   /// back later, it needs its file again.
-  public func forget(_ id: NodeID) {
+  public func releaseResource(of id: NodeID) {
     if let resource = resources.removeValue(forKey: id) { oldResources.append(resource) }
     faults[id] = nil
     loads[id] = nil
   }
 
   /// Shows the progress of a file that a node will play; nil: none is loading.
-  public func show(_ load: FileLoad?, for id: NodeID) {
+  public func setLoading(_ load: FileLoad?, for id: NodeID) {
     guard loads[id] != load else { return }
     loads[id] = load
     graph.current[id]?.loading = load

@@ -255,7 +255,7 @@ extension Session {
       } else if node != nil {
         engine.use(nil, for: id)
       } else {
-        engine.forget(id)
+        engine.releaseResource(of: id)
       }
     }
     guard isOther else { return }
@@ -265,7 +265,7 @@ extension Session {
 
   /// Shows the nodes the progress of their files.
   func showLoads() {
-    for (node, request) in fileRequests { engine.show(library.load(for: request), for: node) }
+    for (node, request) in fileRequests { engine.setLoading(library.load(for: request), for: node) }
   }
 
   private func fulfil(_ request: FileRequest, for node: NodeID) {

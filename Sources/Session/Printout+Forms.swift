@@ -148,7 +148,7 @@ extension Printout {
     if cable.isDiscrete { members.append(("mix", .string("discrete"))) }
     if let conversion = cable.conversion { members.append(("conversion", .string(conversion))) }
     if cable.isFeedback { members.append(("feedback", .bool(true))) }
-    if cable.isMadeUp { members.append(("madeUp", .bool(true))) }
+    if cable.isCompensated { members.append(("madeUp", .bool(true))) }
     if cable.compensation > 0 { members.append(("compensation", .int(cable.compensation))) }
     if cable.latency > 0 { members.append(("latency", .int(cable.latency))) }
     if cable.splitter.count > 1 {

@@ -224,7 +224,7 @@ public enum Printout {
     if !isEvents, cable.map == nil || cable.target != 1 { facts.append("gain \(decibels(cable.target)) dB") }
     if cable.isFeedback {
       facts.append(
-        cable.isMadeUp ? "feedback, \(cable.from) makes up for 64 frames" : "feedback, 64 frames later")
+        cable.isCompensated ? "feedback, \(cable.from) makes up for 64 frames" : "feedback, 64 frames later")
     }
     if cable.compensation > 0 { facts.append("delayed \(frames(cable.compensation))") }
     if cable.latency > 0, !cable.isFeedback { facts.append("latency \(frames(cable.latency))") }

@@ -130,7 +130,7 @@ public struct SessionOptions: Sendable {
     // A JACK server may change its period at any time.
     if let driver = supervisor.driver { engine.period = driver.period }
     engine.collect()
-    engine.makeReady()
+    engine.prepareMemory()
     noticeBlasts()
     refreshReport()
   }

@@ -171,8 +171,8 @@ import Testing
       """)
     bench.render(20_000)
     #expect(Self.delayed(bench) == ["d.out -> g.in"])
-    let madeUp = bench.engine.report().nodes.flatMap(\.inputs).flatMap(\.cables).filter(\.isMadeUp)
-    #expect(madeUp.count == (frames >= 64 ? 1 : 0), "\(frames) frames")
+    let compensated = bench.engine.report().nodes.flatMap(\.inputs).flatMap(\.cables).filter(\.isCompensated)
+    #expect(compensated.count == (frames >= 64 ? 1 : 0), "\(frames) frames")
     for channel in 0..<channels {
       let expected = Self.model(
         bench.heard[channels + channel], time: frames, mix: Float(mix) / 100, feedback: Float(feedback) / 100,
@@ -219,16 +219,16 @@ import Testing
       "node in input channels=1\nnode d delay time=3ms mix=50% feedback=0%\nnode out output channels=1\n"
         + "connect in -> d\nconnect d -> d gain=-12dB\nconnect d -> out\n")
     bench.render(9600)
-    func isMadeUp() -> [Bool] {
-      bench.engine.report().nodes.flatMap(\.inputs).flatMap(\.cables).filter(\.isFeedback).map(\.isMadeUp)
+    func isCompensated() -> [Bool] {
+      bench.engine.report().nodes.flatMap(\.inputs).flatMap(\.cables).filter(\.isFeedback).map(\.isCompensated)
     }
-    #expect(isMadeUp() == [true])
+    #expect(isCompensated() == [true])
     bench.perform("set d.time 0.5ms")
     bench.render(4800)
-    #expect(isMadeUp() == [false])
+    #expect(isCompensated() == [false])
     bench.perform("undo")
     bench.render(9600)
-    #expect(isMadeUp() == [true])
+    #expect(isCompensated() == [true])
     bench.settle()
     for entry in bench.engine.editLog() where entry.residue > 3.162e-5 {
       Issue.record("\(entry.line): \(entry.residueLevel) dBFS")

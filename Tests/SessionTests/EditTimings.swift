@@ -55,7 +55,7 @@ import Testing
     let opened = Self.time()
     try session.renderOneBlock()
     let rendered = Self.time()
-    session.engine.makeReady()
+    session.engine.prepareMemory()
     print("\(shape) \(count): open \(ms(opened - opening)), first block and report \(ms(rendered - opened))")
     // The first edit writes the journal's base.
     try measure("first edit", session, ["set n5.gain -1dB"])

@@ -191,9 +191,9 @@ final class EngineCable {
   var carriesEvents: Bool { output == nil }
 
   /// True when its source compensates for the delay of this feedback cable.
-  func isMadeUp(rate: Double) -> Bool {
+  func isCompensated(rate: Double) -> Bool {
     guard key.isFeedback, let type = source.type, type.aheadOutput == output else { return false }
-    return type.makesUp(source.values, rate: rate)
+    return type.compensatesFeedback(source.values, rate: rate)
   }
 
   // MARK: Channels

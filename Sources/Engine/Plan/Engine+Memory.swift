@@ -15,7 +15,7 @@ extension Engine {
 
   /// Prepares memory for the next plan, so that no edit waits for page faults. Call it now and then in live
   /// use.
-  public func makeReady() {
+  public func prepareMemory() {
     guard spareMemory.isEmpty, isSettled, let running else { return }
     spareMemory.append(PlanMemory(like: running.memory))
   }

@@ -40,11 +40,11 @@ struct CycleBreaker {
   private(set) var order: [Int32] = []
 
   /// `count` nodes, numbered from 0. Edges with a negative end are ignored. `canonicalEdges` and
-  /// `canonicalNodes` sort indices into an order that depends on names alone. `makesUp` returns true for a
+  /// `canonicalNodes` sort indices into an order that depends on names alone. `compensatesFeedback` returns true for a
   /// node that compensates for the delay of a cable leaving it. All three are called for cycles only.
   init(
     count: Int, sources: [Int32], destinations: [Int32], standings: [Standing],
-    canonicalEdges: ([Int]) -> [Int], canonicalNodes: ([Int]) -> [Int], makesUp: (Int) -> Bool
+    canonicalEdges: ([Int]) -> [Int], canonicalNodes: ([Int]) -> [Int], compensatesFeedback: (Int) -> Bool
   ) {
     self.count = count
     self.sources = sources
@@ -64,7 +64,7 @@ struct CycleBreaker {
     var isDelayed = [Bool](repeating: false, count: sources.count)
     order = sorted(without: isDelayed)
     if order.count == count { return }
-    isDelayed = choose(canonicalEdges, canonicalNodes, makesUp)
+    isDelayed = choose(canonicalEdges, canonicalNodes, compensatesFeedback)
     // A cable that fades while its delayed successor fades in still orders the nodes.
     var isAbsent = isDelayed
     for edge in isDelayed.indices where isDelayed[edge] && standings[edge] == .direct {
@@ -136,7 +136,7 @@ struct CycleBreaker {
 
   /// The edges that close cycles of the wanted graph, whatever is running now.
   private func choose(
-    _ canonicalEdges: ([Int]) -> [Int], _ canonicalNodes: ([Int]) -> [Int], _ makesUp: (Int) -> Bool
+    _ canonicalEdges: ([Int]) -> [Int], _ canonicalNodes: ([Int]) -> [Int], _ compensatesFeedback: (Int) -> Bool
   ) -> [Bool] {
     var isDelayed = standings.map { $0 == .leaving }
     var isOnCycle = [Bool](repeating: true, count: count)
@@ -154,7 +154,7 @@ struct CycleBreaker {
     // last.
     func rank(_ edge: Int) -> Int {
       if standings[edge] == .events { return 0 }
-      return (isBackwards[edge] ? 2 : 1) + (makesUp(Int(sources[edge])) ? 2 : 0)
+      return (isBackwards[edge] ? 2 : 1) + (compensatesFeedback(Int(sources[edge])) ? 2 : 0)
     }
     let ranks = candidates.map { (edge: $0, rank: rank($0)) }
     for edge in candidates { isDelayed[edge] = true }

@@ -128,7 +128,7 @@ extension Reconciler {
         }
         .sorted { ($0.name, $0.number) < ($1.name, $1.number) }.map(\.node)
       },
-      makesUp: { self.graph.nodes[$0]?.type?.aheadOutput != nil })
+      compensatesFeedback: { self.graph.nodes[$0]?.type?.aheadOutput != nil })
     order = breaker.order
     changed += graph.setFeedback(breaker.feedback.filter { $0 < intentCount })
     if graph.isLatent { compensate(breaker) }

@@ -66,8 +66,8 @@ struct KernelType: Sendable {
   }
 
   /// True when the kernel, with these values, provides all of its output ahead of time.
-  func makesUp(_ values: [[Float]], rate: Double) -> Bool {
-    tag == .delay && Delay.makesUp(seconds: values[Delay.time][0], rate: Float(rate))
+  func compensatesFeedback(_ values: [[Float]], rate: Double) -> Bool {
+    tag == .delay && Delay.compensatesFeedback(seconds: values[Delay.time][0], rate: Float(rate))
   }
 
   /// Every kind, in the order of the reference.

@@ -33,7 +33,7 @@ extension StepRunner {
       if isQuiet, !hasEvents, !node.pointee.isMoving { return }
       node.pointee.isAsleep = false
       node.pointee.asleepSince.store(-1, ordering: .relaxed)
-      if now & 63 != 0 { makeUp(step, node) }
+      if now & 63 != 0 { runSilentStart(step, node) }
     }
     if node.pointee.isMoving || node.pointee.isModulated
       || step.pointee.portCount > step.pointee.inputCount
@@ -100,7 +100,7 @@ extension StepRunner {
 
   /// Runs a waking node over the silent start of this 64-frame cell, so that waking does not depend on block
   /// boundaries. The output is silence too, and is overwritten.
-  @_noLocks private mutating func makeUp(
+  @_noLocks private mutating func runSilentStart(
     _ step: UnsafeMutablePointer<Step>, _ node: UnsafeMutablePointer<NodeSlot>
   ) {
     var index = 0

@@ -166,7 +166,7 @@ public struct CableReport: Sendable {
   public var isFeedback: Bool
   /// The source node compensates for the feedback delay: a round through the cycle takes exactly the time of
   /// its nodes.
-  public var isMadeUp = false
+  public var isCompensated = false
   /// Latency compensation of parallel paths, in frames.
   public var compensation = 0
   /// Latency of its sound at the destination since it entered the graph, in frames; cycles left out.

@@ -177,8 +177,8 @@ struct PlanPicture {
           for cable in nodes[index][isInput][port].cables.indices {
             let (gain, target, state) = figures(index, position, now, rate)
             if nodes[index][isInput][port].cables[cable].isFeedback {
-              nodes[index][isInput][port].cables[cable].isMadeUp =
-                subjects[index].cables[position].isMadeUp(rate: rate)
+              nodes[index][isInput][port].cables[cable].isCompensated =
+                subjects[index].cables[position].isCompensated(rate: rate)
             }
             position += 1
             // Unchanged figures are shared with earlier reports (copy on write).
