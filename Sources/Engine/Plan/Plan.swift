@@ -33,7 +33,7 @@ struct Step: BitwiseCopyable {
     /// Runs a node with audio ports only, one output, and no modulated parameter.
     case processPlain
     /// Writes an output into the ring of a delayed cable.
-    case remember
+    case fillDelay
   }
 
   /// The kernel's view. It stands first, so that a step's address is its address. `mix` writes to outputs[0].
@@ -48,7 +48,7 @@ struct Step: BitwiseCopyable {
   var inputCount: UInt16
   /// Audio inputs, plus one per modulated parameter behind them.
   var portCount: UInt16
-  /// The node that it runs; for `remember` the source node; for `mix` the destination node.
+  /// The node that it runs; for `fillDelay` the source node; for `mix` the destination node.
   var node: UnsafeMutablePointer<NodeSlot>
   /// The ports, which point to zeros while silent.
   var ports: UnsafeMutablePointer<InputPort>
@@ -57,7 +57,7 @@ struct Step: BitwiseCopyable {
   /// Silence flag of each output in this block; other steps point here.
   var outputSilence: UnsafeMutablePointer<Bool>
   var eventSources: UnsafeMutablePointer<EventSource>
-  /// Sources of `mix` and `remember`.
+  /// Sources of `mix` and `fillDelay`.
   var sources: UnsafeMutablePointer<MixSource>
   var eventSourceCount: Int32
   var sourceCount: Int32

@@ -235,10 +235,10 @@ struct StepWriter {
       to: MixSource(
         cable: cable.slot!, silence: UnsafePointer(silences + output), taps: taps,
         tapCount: count, isDelayed: true))
-    var remember = Step(.remember, slot)
-    remember.sources = source
-    remember.sourceCount = 1
-    append(remember)
+    var fillDelay = Step(.fillDelay, slot)
+    fillDelay.sources = source
+    fillDelay.sourceCount = 1
+    append(fillDelay)
   }
 
   /// The finished plan, once every node has been written. `predecessors`: of each segment.

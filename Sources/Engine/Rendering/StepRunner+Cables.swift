@@ -83,7 +83,7 @@ extension StepRunner {
   }
 
   /// Writes a node's output into the ring of a delayed cable.
-  @_noLocks func remember(_ step: UnsafeMutablePointer<Step>) {
+  @_noLocks func fillDelay(_ step: UnsafeMutablePointer<Step>) {
     let frames = frames
     let source = step.pointee.sources[0]
     guard let ring = source.cable.pointee.ring else { return }

@@ -73,7 +73,7 @@ struct StepRunner: ~Copyable {
       case .processPlain: runPlainNode(step)
       case .process: runNode(step)
       case .mix: mix(step)
-      case .remember: remember(step)
+      case .fillDelay: fillDelay(step)
       }
       step += 1
     }
