@@ -142,16 +142,16 @@ struct RenderTeam: ~Copyable {
         board.finish(segment)
         idle = 0
       } else {
-        turn(&idle)
+        spin(&idle)
       }
     }
   }
 
   // MARK: All threads
 
-  /// One turn of a spin loop. Yields the processor now and then, in case there are more threads than
+  /// One round of a spin loop. Yields the processor now and then, in case there are more threads than
   /// processors. Audio thread.
-  @_noLocks private func turn(_ idle: inout Int) {
+  @_noLocks private func spin(_ idle: inout Int) {
     idle &+= 1
     if idle & 255 == 0 { _ = yieldProcessor() } else { pauseProcessor() }
   }
@@ -161,34 +161,34 @@ struct RenderTeam: ~Copyable {
   /// Starts the helpers; works without those that the system refuses. `team` is its own address. Worker.
   static func start(_ team: UnsafeMutablePointer<RenderTeam>) {
     for index in 1..<max(team.pointee.threadCount, 1) {
-      let place = UnsafeMutablePointer<Place>.allocate(capacity: 1)
-      place.initialize(to: Place(team: team, index: index))
+      let start = UnsafeMutablePointer<HelperStart>.allocate(capacity: 1)
+      start.initialize(to: HelperStart(team: team, index: index))
       let helper = team.pointee.helpers + index
-      helper.pointee.hasStarted = pthread_create(&helper.pointee.thread, nil, runHelper, place) == 0
-      if !helper.pointee.hasStarted { place.deallocate() }
+      helper.pointee.hasStarted = pthread_create(&helper.pointee.thread, nil, helperThread, start) == 0
+      if !helper.pointee.hasStarted { start.deallocate() }
     }
   }
 
-  private struct Place {
+  private struct HelperStart {
     let team: UnsafeMutablePointer<RenderTeam>
     let index: Int
   }
 
-  private static let runHelper: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = {
-    guard let place = $0?.assumingMemoryBound(to: Place.self) else { return nil }
-    let (team, index) = (place.pointee.team, place.pointee.index)
-    place.deallocate()
+  private static let helperThread: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = {
+    guard let start = $0?.assumingMemoryBound(to: HelperStart.self) else { return nil }
+    let (team, index) = (start.pointee.team, start.pointee.index)
+    start.deallocate()
     // Signals go to the main thread only.
     var signals = sigset_t()
     sigfillset(&signals)
     pthread_sigmask(SIG_SETMASK, &signals, nil)
     nameThread("sostenuto-\(index + 1)")
     touchStack()
-    team.pointee.help(index)
+    team.pointee.runHelper(index)
     return nil
   }
 
-  private func help(_ index: Int) {
+  private func runHelper(_ index: Int) {
     var seen: UInt64 = 0
     var followed: Int32 = 0
     while !isOver.load(ordering: .sequentiallyConsistent) {
@@ -208,13 +208,13 @@ struct RenderTeam: ~Copyable {
       followed = thread
       restoreDenormals(floatingPoint.load(ordering: .relaxed))
       enterRealtimeContext()
-      helpOut(runners + index, seen)
+      runSegments(runners + index, seen)
       leaveRealtimeContext()
     }
   }
 
   /// Runs segments until the period is over. Audio thread.
-  @_noLocks private func helpOut(_ runner: UnsafeMutablePointer<StepRunner>, _ seen: UInt64) {
+  @_noLocks private func runSegments(_ runner: UnsafeMutablePointer<StepRunner>, _ seen: UInt64) {
     var idle = 0
     while isRendering.load(ordering: .relaxed), period.load(ordering: .relaxed) == seen {
       if let segment = board.claimNext() {
@@ -223,7 +223,7 @@ struct RenderTeam: ~Copyable {
         board.finish(segment)
         idle = 0
       } else {
-        turn(&idle)
+        spin(&idle)
       }
     }
   }

@@ -86,14 +86,14 @@ extension StepRunner {
     var index = 0
     while index < Int(step.pointee.portCount) {
       let isSilent = step.pointee.bindings[index].silence.pointee
-      if step.pointee.ports[index].isSilent != isSilent { show(step, index, isSilent) }
+      if step.pointee.ports[index].isSilent != isSilent { bind(step, index, isSilent) }
       if !isSilent { isQuiet = false }
       index &+= 1
     }
     return isQuiet
   }
 
-  @_noLocks private func show(_ step: UnsafeMutablePointer<Step>, _ port: Int, _ isSilent: Bool) {
+  @_noLocks private func bind(_ step: UnsafeMutablePointer<Step>, _ port: Int, _ isSilent: Bool) {
     step.pointee.ports[port].isSilent = isSilent
     step.pointee.ports[port].channels = isSilent ? zeros : step.pointee.bindings[port].channels
   }
@@ -105,17 +105,17 @@ extension StepRunner {
   ) {
     var index = 0
     while index < Int(step.pointee.portCount) {
-      show(step, index, true)
+      bind(step, index, true)
       index &+= 1
     }
     // Nodes that take no events share one queue, which stays empty.
     let queued = node.pointee.events.pointee
     if step.pointee.takesEvents { node.pointee.events.pointee.removeAll() }
     let (whole, time) = (frames, now)
-    turn(to: time & ~63, frames: Int(time & 63))
+    setTime(to: time & ~63, frames: Int(time & 63))
     prepareParameters(step, node, restingOnly: true)
     _ = process(step, node)
-    turn(to: time, frames: whole)
+    setTime(to: time, frames: whole)
     if step.pointee.takesEvents { node.pointee.events.pointee = queued }
     step.pointee.context.eventOutput?.pointee.removeAll()
     _ = bindInputs(step)

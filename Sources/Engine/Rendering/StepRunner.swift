@@ -48,14 +48,14 @@ struct StepRunner: ~Copyable {
 
   /// Begins a block.
   @_noLocks mutating func begin(_ job: RenderJob) {
-    turn(to: job.time, frames: job.frames)
+    setTime(to: job.time, frames: job.frames)
     isMetering = job.isMetering
     scratch = job.plan.pointee.parameterScratch + index &* job.plan.pointee.scratchSize
     context.pointee.rate = job.rate
   }
 
   /// Sets the block's time and length.
-  @_noLocks mutating func turn(to time: Int64, frames: Int) {
+  @_noLocks mutating func setTime(to time: Int64, frames: Int) {
     self.frames = frames
     now = time
     endsCell = Int(time & 63) &+ frames == blockCapacity
