@@ -63,9 +63,9 @@ final class EngineNode {
   /// Removed from the graph.
   var isGone = false
   /// Index in the plan under inspection.
-  var place = 0
+  var inspectionIndex = 0
   /// Index in the plan being compiled.
-  var mark: Int { Int(row.pointee.mark) }
+  var planIndex: Int { Int(row.pointee.planIndex) }
 
   var id: NodeID { key.id }
   var kind: String { key.kind }

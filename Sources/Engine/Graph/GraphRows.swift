@@ -14,7 +14,7 @@ struct NodeRow: BitwiseCopyable {
   let inputCount: UInt16
   let outputCount: UInt16
   /// Index in the plan being compiled, and index of its first output among all outputs.
-  var mark: Int32 = 0
+  var planIndex: Int32 = 0
   var firstOutput: Int32 = 0
   /// Largest number of moving parameter values in one block.
   var parameterElements: Int32 = 0

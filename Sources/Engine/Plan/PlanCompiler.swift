@@ -27,7 +27,7 @@ struct PlanCompiler {
   private mutating func number() {
     outputCount = 0
     for (index, row) in rows.enumerated() {
-      row.pointee.mark = Int32(index)
+      row.pointee.planIndex = Int32(index)
       row.pointee.firstOutput = Int32(outputCount)
       outputCount += Int(row.pointee.outputCount)
     }
@@ -90,7 +90,7 @@ struct PlanCompiler {
         writer.write(row, entry, batch.wires[entry.wires], inlets, buffers)
       }
       for wire in inlets.wires where !wire.row.isDelayed {
-        if let segments, segments[Int(wire.row.source.pointee.mark)] != segment { continue }
+        if let segments, segments[Int(wire.row.source.pointee.planIndex)] != segment { continue }
         readers[wire.output] -= 1
         guard readers[wire.output] == 0 else { continue }
         allocator.recycle(

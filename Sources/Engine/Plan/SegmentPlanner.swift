@@ -60,12 +60,12 @@ struct SegmentPlanner {
 
   private static func findSources(_ nodes: [EngineNode]) -> [[Int]] {
     var sources = nodes.map { node in
-      node.incoming.filter { !$0.key.isFeedback }.map(\.source.mark)
+      node.incoming.filter { !$0.key.isFeedback }.map(\.source.planIndex)
     }
     // Writer and reader of a feedback ring share state about its silence, so they keep their order.
     for node in nodes {
       for cable in node.incoming where cable.key.isFeedback && cable.source !== node {
-        let pair = (cable.source.mark, node.mark)
+        let pair = (cable.source.planIndex, node.planIndex)
         sources[max(pair.0, pair.1)].append(min(pair.0, pair.1))
       }
     }
@@ -73,7 +73,7 @@ struct SegmentPlanner {
     let ends = nodes.filter { $0.isSink && $0.firstChannel != nil }
     for (position, node) in ends.enumerated() {
       for other in ends[..<position] where channels(node).overlaps(channels(other)) {
-        sources[node.mark].append(other.mark)
+        sources[node.planIndex].append(other.planIndex)
       }
     }
     return sources

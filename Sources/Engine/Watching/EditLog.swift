@@ -49,7 +49,7 @@ struct EditLog {
   }
 
   /// An edit whose figures are incomplete.
-  private struct Open {
+  private struct OpenEdit {
     var line: String
     var time: Int64
     var fadeEnd: Int64
@@ -63,12 +63,12 @@ struct EditLog {
     /// The plan without the removed nodes runs.
     var isReplanned = false
 
-    func isUnder(_ time: Int64) -> Bool { time >= self.time & ~63 && time < end }
+    func isInWindow(_ time: Int64) -> Bool { time >= self.time & ~63 && time < end }
   }
 
   private var entries: [EditEntry] = []
   private var nextID = 0
-  private var open: [Open] = []
+  private var open: [OpenEdit] = []
   /// Steady cells of each channel.
   private var steady: [Int32: [OutputWatch.Cell]] = [:]
   /// Time span with edits under way.
@@ -78,11 +78,11 @@ struct EditLog {
 
   private var steadyFrames: Int64 { Int64(rate / 10) }
   private var afterFrames: Int64 { Int64(rate / 20) }
-  private var patience: Int64 { Int64(rate / 4) }
+  private var longestWait: Int64 { Int64(rate / 4) }
 
   init(rate: Double) { setRate(rate) }
 
-  /// Changes the rate. Open windows are completed, since their times no longer mean anything.
+  /// Changes the rate. OpenEdit windows are completed, since their times no longer mean anything.
   mutating func setRate(_ rate: Double) {
     self.rate = rate
     tail = Int64((Double(HighPass.tail) * rate / 48000).rounded(.up)) + 64
@@ -96,8 +96,8 @@ struct EditLog {
     markReplanned(at: time)
     let fadeEnd = time + Int64(frames)
     open.append(
-      Open(line: line, time: time, fadeEnd: fadeEnd, end: fadeEnd + tail, isMeasured: isMeasured))
-    keepBusy(from: time, to: fadeEnd + tail)
+      OpenEdit(line: line, time: time, fadeEnd: fadeEnd, end: fadeEnd + tail, isMeasured: isMeasured))
+    extendBusy(from: time, to: fadeEnd + tail)
   }
 
   /// Notes that a plan without the removed nodes took over at `time`.
@@ -106,24 +106,24 @@ struct EditLog {
       open[index].end = max(open[index].end, time + tail)
     }
     markReplanned(at: time)
-    keepBusy(from: time, to: time + tail)
+    extendBusy(from: time, to: time + tail)
   }
 
   private mutating func markReplanned(at time: Int64) {
     for index in open.indices where open[index].fadeEnd <= time { open[index].isReplanned = true }
   }
 
-  private mutating func keepBusy(from time: Int64, to end: Int64) {
+  private mutating func extendBusy(from time: Int64, to end: Int64) {
     let start = time & ~63
     busy = start > busy.upperBound ? start..<end : busy.lowerBound..<max(busy.upperBound, end)
   }
 
   /// Adds a cell. Cells come in time order, each after the edits that were executed before its end.
   mutating func add(_ cell: OutputWatch.Cell) {
-    lookBefore(cell.time)
+    captureSteadyFigures(at: cell.time)
     var isUnderWay = false
     for index in open.indices {
-      if open[index].isUnder(cell.time) {
+      if open[index].isInWindow(cell.time) {
         open[index].during[cell.channel, default: Figures()].include(cell)
         isUnderWay = true
       }
@@ -140,7 +140,7 @@ struct EditLog {
   }
 
   /// Keeps the steady figures for edits whose window begins at `time` or earlier.
-  private mutating func lookBefore(_ time: Int64) {
+  private mutating func captureSteadyFigures(at time: Int64) {
     for index in open.indices where open[index].before == nil && open[index].time & ~63 <= time {
       let isFollowing = busy.contains(open[index].time)
       let start = min(open[index].time & ~63, isFollowing ? busy.lowerBound : .max)
@@ -154,14 +154,14 @@ struct EditLog {
   /// Returns the edits that are complete, once all cells before `now` are added. `isSettled`: no fade is
   /// under way and nothing waits to leave.
   mutating func advance(to now: Int64, isSettled: Bool) -> [EditEntry] {
-    lookBefore(now)
+    captureSteadyFigures(at: now)
     let first = nextID
     var index = 0
     while index < open.count {
       let edit = open[index]
       let quiet = now - max(edit.end, busy.upperBound)
       let isDone = quiet >= afterFrames && (edit.isReplanned || isSettled)
-      if isDone || now >= edit.end + patience { complete(index) } else { index += 1 }
+      if isDone || now >= edit.end + longestWait { complete(index) } else { index += 1 }
     }
     return Array(entries.suffix(nextID - first))
   }
@@ -169,7 +169,7 @@ struct EditLog {
   /// Closes all windows: no more measurements will come.
   mutating func closeAll() -> [EditEntry] {
     let first = nextID
-    lookBefore(.max)
+    captureSteadyFigures(at: .max)
     while !open.isEmpty { complete(0) }
     return Array(entries.suffix(nextID - first))
   }

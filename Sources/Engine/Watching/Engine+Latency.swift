@@ -46,31 +46,31 @@ extension CompiledPlan {
   fileprivate var pathLatencies: [PathLatency] {
     let nodes = nodes
     guard nodes.contains(where: { $0.latency > 0 || Self.origin(of: $0) != nil }) else { return [] }
-    for (place, node) in nodes.enumerated() { node.place = place }
+    for (place, node) in nodes.enumerated() { node.inspectionIndex = place }
     /// Paths to the outputs of each node, by origin.
-    var ways = [[Way]](repeating: [], count: nodes.count)
+    var arrivals = [[Arrival]](repeating: [], count: nodes.count)
     var result: Set<PathLatency> = []
     var rest = cables[...]
     for (place, node) in nodes.enumerated() {
-      var arriving: [Way] = []
+      var arriving: [Arrival] = []
       var isFed = false
       while let cable = rest.first, cable.destination === node {
         rest.removeFirst()
         if case .parameter = cable.input { continue }
         guard !cable.key.isFeedback, !cable.isLeaving else { continue }
         isFed = isFed || !cable.carriesEvents
-        for way in ways[cable.source.place] { Self.add(way.later(by: Int(cable.key.delay)), to: &arriving) }
+        for arrival in arrivals[cable.source.inspectionIndex] { Self.add(arrival.later(by: Int(cable.key.delay)), to: &arriving) }
       }
       if let origin = Self.origin(of: node) {
-        Self.add(Way(origin: origin, frames: 0...0), to: &arriving)
+        Self.add(Arrival(origin: origin, frames: 0...0), to: &arriving)
       } else if !isFed, arriving.isEmpty {
-        Self.add(Way(origin: .patch, frames: 0...0), to: &arriving)
+        Self.add(Arrival(origin: .patch, frames: 0...0), to: &arriving)
       }
-      ways[place] = arriving.map { $0.later(by: Int(node.latency)) }
+      arrivals[place] = arriving.map { $0.later(by: Int(node.latency)) }
       guard node.kind == "output", let first = node.firstChannel, !node.isLeaving else { continue }
       let channels = first..<first + node.inputChannels[0]
-      for way in ways[place] {
-        result.insert(PathLatency(origin: way.origin, channels: channels, frames: way.frames))
+      for arrival in arrivals[place] {
+        result.insert(PathLatency(origin: arrival.origin, channels: channels, frames: arrival.frames))
       }
     }
     return result.sorted {
@@ -80,19 +80,19 @@ extension CompiledPlan {
   }
 
   /// Sound on its way from one origin.
-  private struct Way {
+  private struct Arrival {
     var origin: PathLatency.Origin
     var frames: ClosedRange<Int>
 
-    func later(by delay: Int) -> Way {
-      Way(origin: origin, frames: frames.lowerBound + delay...frames.upperBound + delay)
+    func later(by delay: Int) -> Arrival {
+      Arrival(origin: origin, frames: frames.lowerBound + delay...frames.upperBound + delay)
     }
   }
 
-  private static func add(_ way: Way, to ways: inout [Way]) {
-    guard let known = ways.firstIndex(where: { $0.origin == way.origin }) else { return ways.append(way) }
-    let (one, other) = (ways[known].frames, way.frames)
-    ways[known].frames = min(one.lowerBound, other.lowerBound)...max(one.upperBound, other.upperBound)
+  private static func add(_ arrival: Arrival, to arrivals: inout [Arrival]) {
+    guard let known = arrivals.firstIndex(where: { $0.origin == arrival.origin }) else { return arrivals.append(arrival) }
+    let (one, other) = (arrivals[known].frames, arrival.frames)
+    arrivals[known].frames = min(one.lowerBound, other.lowerBound)...max(one.upperBound, other.upperBound)
   }
 
   private static func origin(of node: EngineNode) -> PathLatency.Origin? {

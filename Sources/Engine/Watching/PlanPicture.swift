@@ -36,16 +36,16 @@ struct PlanPicture {
   init(of plan: CompiledPlan, without taps: Set<NodeID>) {
     self.plan = plan
     let list = plan.nodes
-    for (place, node) in list.enumerated() { node.place = place }
+    for (place, node) in list.enumerated() { node.inspectionIndex = place }
     var wires: [Wire] = []
     // Cables are grouped by destination: those into a node are consecutive.
     var incoming = [Range<Int>](repeating: 0..<0, count: list.count)
     var counts = [Int](repeating: 0, count: list.count)
     for cable in plan.cables where cable.slot != nil && !taps.contains(cable.destination.id) {
-      let place = cable.destination.place
+      let place = cable.destination.inspectionIndex
       if incoming[place].isEmpty { incoming[place] = wires.count..<wires.count }
       incoming[place] = incoming[place].lowerBound..<wires.count + 1
-      counts[cable.source.place] += 1
+      counts[cable.source.inspectionIndex] += 1
       wires.append(Wire(cable: cable))
     }
     var outgoing = counts.map { count in
@@ -53,7 +53,7 @@ struct PlanPicture {
       list.reserveCapacity(count)
       return list
     }
-    for index in wires.indices { outgoing[wires[index].cable.source.place].append(index) }
+    for index in wires.indices { outgoing[wires[index].cable.source.inspectionIndex].append(index) }
     for together in incoming where together.count > 1 {
       Self.count(together, of: &wires, \.sum) { $0.key.destinationPort }
     }
