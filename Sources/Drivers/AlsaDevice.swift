@@ -189,7 +189,7 @@ extension AlsaDevice {
       if count > 0 {
         done += count
         (waited, idle) = (0, 0)
-      } else if Self.isPassing(count) {
+      } else if Self.isTransient(count) {
         idle += 1
         // The device reports room but accepts nothing, possibly for long.
         if idle > 3 { waited += pause() }
@@ -211,7 +211,7 @@ extension AlsaDevice {
       snd_pcm_start(device)
       ready = Int(snd_pcm_avail_update(device))
     }
-    if ready < 0 { return goOn(after: ready) }
+    if ready < 0 { return outcome(of: ready) }
     // Drops a backlog, which would otherwise be a lasting delay. The device delivers whole periods.
     let step = max(frames, period)
     if ready > frames + 2 * step { snd_pcm_forward(device, snd_pcm_uframes_t(ready - frames - step)) }
@@ -224,7 +224,7 @@ extension AlsaDevice {
       let start = bytes + done * channels * format.size
       let count = snd_pcm_readi(device, start, snd_pcm_uframes_t(frames - done))
       guard count > 0 else {
-        if count < 0 { result = goOn(after: count) }
+        if count < 0 { result = outcome(of: count) }
         break
       }
       done += count
@@ -234,12 +234,12 @@ extension AlsaDevice {
   }
 
   /// A result that is no fault: nothing for now.
-  private static func isPassing(_ result: Int) -> Bool {
+  private static func isTransient(_ result: Int) -> Bool {
     result == 0 || result == -Int(EAGAIN) || result == -Int(EINTR)
   }
 
-  private func goOn(after result: Int) -> Transfer {
-    if Self.isPassing(result) { return .done }
+  private func outcome(of result: Int) -> Transfer {
+    if Self.isTransient(result) { return .done }
     // A suspended device is tried again in the next period.
     let error = recover(from: Int32(result), isOver: { true })
     return error < 0 ? .failed(error) : .xrun

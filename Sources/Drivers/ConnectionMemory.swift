@@ -36,7 +36,7 @@ public final class ConnectionMemory: Sendable {
 
   /// Records the present connections of `port`. Returns the remembered connections that are due because the
   /// other port has come back.
-  func look(at port: String, connections: Set<String>, exists: (String) -> Bool) -> [String] {
+  func dueConnections(of port: String, connections: Set<String>, exists: (String) -> Bool) -> [String] {
     wanted.withLock { wanted in
       var memory: [String: Bool] = [:]
       var due: [String] = []
@@ -63,14 +63,14 @@ public final class ConnectionMemory: Sendable {
   }
 
   /// Records that a due connection has been made; if it vanishes from now on, the user removed it.
-  func made(_ port: String, _ other: String) { wanted.withLock { $0[port]?[other] = true } }
+  func recordConnection(_ port: String, _ other: String) { wanted.withLock { $0[port]?[other] = true } }
 
   /// True if the other port of a wanted connection existed at the last look; nil when not wanted.
   func remembers(_ port: String, _ other: String) -> Bool? { wanted.withLock { $0[port]?[other] } }
 
   /// Marks all ports as gone with the server; connections are due again as soon as a port of that name
   /// exists.
-  func loseAll() {
+  func markAllLost() {
     wanted.withLock { wanted in
       for port in wanted.keys { wanted[port] = wanted[port]?.mapValues { _ in false } }
     }

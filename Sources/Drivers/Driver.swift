@@ -31,7 +31,7 @@ public protocol Driver: AnyObject, Sendable {
   /// type would open them.
   var isOutgrown: Bool { get }
   /// True when it reports path latencies to other programs.
-  var tellsLatencies: Bool { get }
+  var reportsLatencies: Bool { get }
   /// Sets the path latencies to report. Returns at once.
   func update(latencies: [PathLatency])
   /// Number of periods requested by the server.
@@ -55,7 +55,7 @@ extension Driver {
   /// Never outgrown.
   public var isOutgrown: Bool { false }
   /// False.
-  public var tellsLatencies: Bool { false }
+  public var reportsLatencies: Bool { false }
   /// Does nothing.
   public func update(latencies: [PathLatency]) {}
   /// Always 0: it paces itself, and reports failures through `status`.

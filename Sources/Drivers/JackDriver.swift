@@ -40,7 +40,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
   private let ports: JackPorts
   /// Pretty names set so far; on `queue` alone.
   private var named: [UInt64: String] = [:]
-  private let isLookDue: Latch
+  private let isCheckDue: Latch
   /// Latest requests of the engine, not executed yet; the server may take long.
   private let requests = Mutex(Requests())
   private let isPaused = Atomic<Bool>(false)
@@ -61,13 +61,13 @@ public final class JackDriver: Driver, @unchecked Sendable {
     host = RenderHost(renderer)
     memory = options.memory
     let latch = Latch()
-    isLookDue = latch
+    isCheckDue = latch
     state = JackState(
       host: host, rate: rate, period: period, onChange: { latch.set() },
       onRename: { [memory] old, new in memory.renameOther(old, to: new) })
     ports = JackPorts(client: client.raw, state: state, host: host, options: options)
     setJackCallbacks(of: client.raw, to: state)
-    latch.action = { [weak self] in self?.scheduleLook() }
+    latch.action = { [weak self] in self?.scheduleCheck() }
   }
 
   private static func open(
@@ -89,12 +89,12 @@ public final class JackDriver: Driver, @unchecked Sendable {
     guard let client = opened.0 else {
       throw DriverError(JackMessages.describe(JackStatus(opened.1), server: server))
     }
-    unclosed.wrappingAdd(1, ordering: .relaxed)
+    openOrClosing.wrappingAdd(1, ordering: .relaxed)
     return client
   }
 
   /// Clients of this process that are open, and clients that are being closed.
-  static let unclosed = Atomic<Int>(0)
+  static let openOrClosing = Atomic<Int>(0)
   private static let closing = Atomic<Int>(0)
 
   /// Closes the client on a thread that may wait for ever.
@@ -107,7 +107,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
       first()
       jack_client_close(client.raw)
       closing.wrappingSubtract(1, ordering: .releasing)
-      unclosed.wrappingSubtract(1, ordering: .releasing)
+      openOrClosing.wrappingSubtract(1, ordering: .releasing)
       then()
     }
   }
@@ -151,7 +151,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
   /// Sets the wanted MIDI ports; they follow in the background.
   public func update(midi wanted: [MidiPort]) { request { $0.midi = wanted } }
   /// True: the driver reports port latencies to JACK.
-  public var tellsLatencies: Bool { true }
+  public var reportsLatencies: Bool { true }
   /// Sets the latencies that JACK's other clients are told.
   public func update(latencies: [PathLatency]) { request { $0.latencies = latencies } }
 
@@ -187,12 +187,12 @@ public final class JackDriver: Driver, @unchecked Sendable {
   private var isOpen: Bool { !hasStopped.load(ordering: .relaxed) && state.failure == nil }
 
   /// Checks the connections shortly after the last of a burst of changes.
-  private func scheduleLook() {
+  private func scheduleCheck() {
     queue.asyncAfter(deadline: .now() + 0.05) { [weak self] in
       guard let self else { return }
-      isLookDue.clear()
+      isCheckDue.clear()
       guard isOpen else { return }
-      ports.look()
+      ports.checkConnections()
       measureLatency()
     }
   }
@@ -259,7 +259,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
     if isAlive, !isPaused.load(ordering: .relaxed) {
       _ = closed.wait(timeout: .now() + 2)
     } else {
-      memory.loseAll()
+      memory.markAllLost()
     }
   }
 

@@ -25,7 +25,7 @@ extension JackPorts {
     }
     unregister(leaving)
     wantedMidi = wanted
-    if isActive { lookAtMidi() } else { registerMidi() }
+    if isActive { updateMidiConnections() } else { registerMidi() }
   }
 
   /// Registers missing ports: all at first, later those that JACK had no room for.
@@ -45,7 +45,7 @@ extension JackPorts {
   ///
   /// JACK merges the senders of a port, so the owner of a note is unknown. When one connection is lost, all
   /// notes of the port end.
-  func lookAtMidi() {
+  func updateMidiConnections() {
     registerMidi()
     for (number, known) in midiPorts {
       let connections = Set(strings(jack_port_get_all_connections(client, known.port)))
@@ -54,12 +54,12 @@ extension JackPorts {
       if options.connectsMidi {
         for sender in senders(known.sender) { options.memory.offer(known.name, sender) }
       }
-      let due = options.memory.look(at: known.name, connections: connections) {
+      let due = options.memory.dueConnections(of: known.name, connections: connections) {
         jack_port_by_name(client, $0) != nil
       }
       guard let ours = jack_port_name(known.port) else { continue }
       for sender in due where jack_connect(client, sender, ours) == 0 {
-        options.memory.made(known.name, sender)
+        options.memory.recordConnection(known.name, sender)
         midiPorts[number]?.connections.insert(sender)
       }
     }

@@ -52,8 +52,8 @@ final class JackPorts {
   /// Call this when ports can be connected.
   func activate() {
     isActive = true
-    for base in ports.values.sorted(by: { $0.slot < $1.slot }).map(\.base) { wantFirst(base) }
-    look()
+    for base in ports.values.sorted(by: { $0.slot < $1.slot }).map(\.base) { requestFirstConnections(base) }
+    checkConnections()
   }
 
   /// Registers and unregisters ports to match `endpoints`. Taps are written to files and get no ports.
@@ -89,15 +89,15 @@ final class JackPorts {
           known.base = base
         }
         ports[key] = known
-      } else if let heir = unused.first(where: { $0.key.isInput == key.isInput && $0.value.base == base }) {
+      } else if let predecessor = unused.first(where: { $0.key.isInput == key.isInput && $0.value.base == base }) {
         // A node that replaces another takes over its port, with all connections.
-        unused[heir.key] = nil
-        var taken = heir.value
+        unused[predecessor.key] = nil
+        var taken = predecessor.value
         taken.slot = slot
         ports[key] = taken
       } else if let port = register(freeName(base), isInput: key.isInput) {
         ports[key] = Registered(port: port, base: base, name: shortName(port), slot: slot)
-        if isActive { wantFirst(base) }
+        if isActive { requestFirstConnections(base) }
       }
       if let port = ports[key]?.port { state.setPort(port, input: key.isInput, channel: slot) }
     }
@@ -166,7 +166,7 @@ final class JackPorts {
 
   /// Connects a port that never existed before: outputs to the sound card, one side each, or both sides for a
   /// single channel; inputs only if configured.
-  private func wantFirst(_ base: String) {
+  private func requestFirstConnections(_ base: String) {
     guard !options.memory.knows(base) else { return }
     guard let (key, _) = ports.first(where: { $0.value.base == base }) else { return }
     guard key.isInput ? options.connectsInputs : options.connectsOutputs else {
@@ -186,20 +186,20 @@ final class JackPorts {
   }
 
   /// Call this after a change: registers ports that JACK had no room for, and makes due connections.
-  func look() {
+  func checkConnections() {
     if isActive, lacking > 0 { update(endpoints) } else { connect() }
   }
 
   /// Compares the connections with the wanted ones, and makes the due ones.
   private func connect() {
     guard isActive, state.failure == nil else { return }
-    lookAtMidi()
+    updateMidiConnections()
     for (base, group) in Dictionary(grouping: ports, by: { $0.value.base }) {
       var connections: Set<String> = []
       for (_, known) in group {
         connections.formUnion(strings(jack_port_get_all_connections(client, known.port)))
       }
-      let due = options.memory.look(at: base, connections: connections) {
+      let due = options.memory.dueConnections(of: base, connections: connections) {
         jack_port_by_name(client, $0) != nil
       }
       for (key, known) in group {
@@ -209,7 +209,7 @@ final class JackPorts {
         for other in others {
           let error =
             key.isInput ? jack_connect(client, other, ours) : jack_connect(client, ours, other)
-          if error == 0 || error == EEXIST { options.memory.made(base, other) }
+          if error == 0 || error == EEXIST { options.memory.recordConnection(base, other) }
         }
       }
     }

@@ -21,13 +21,13 @@ public final class Supervisor {
   private var server: JackServer?
   private var endpoints: [Endpoint] = []
   private var midiPorts: [MidiPort] = []
-  private var toldMidiFault: String?
+  private var reportedMidiFault: String?
   /// A stalled driver. It is kept, since its server may go on with all ports and connections.
   private var paused: (any Driver)?
   /// Time at which to look for another driver in its place.
   private var pausedUntil: Int64 = 0
   private var watch = Watch()
-  private var toldPlan: Int?
+  private var reportedPlan: Int?
   private var nextLatencies: Int64 = 0
   private var latencies: [PathLatency]?
   private var xrunsBefore = 0
@@ -74,8 +74,8 @@ public final class Supervisor {
 
   /// Reason why no MIDI arrives although a node listens; each reason is returned once.
   public func takeMidiFault() -> String? {
-    guard let fault = driver?.midiFault, fault != toldMidiFault else { return nil }
-    toldMidiFault = fault
+    guard let fault = driver?.midiFault, fault != reportedMidiFault else { return nil }
+    reportedMidiFault = fault
     return fault
   }
 
@@ -97,7 +97,7 @@ public final class Supervisor {
       isDisturbed = true
       message = "\(failure): playing on through the clock driver; trying again in 2 s"
       nextAttempt = now + Self.pause
-    } else if watch.isStill(driver, now: now) {
+    } else if watch.hasStalled(driver, now: now) {
       pause(driver, now: now)
     } else if driver.rate != engine.rate {
       follow(driver, "the rate is now \(Int(driver.rate)) Hz", now: now)
@@ -135,10 +135,10 @@ public final class Supervisor {
 
   /// Sends the running plan's path latencies, ten times a second at most, since the search costs time.
   private func sendLatencies(now: Int64) {
-    guard let driver, driver.tellsLatencies, now >= nextLatencies, engine.planNumber != toldPlan else {
+    guard let driver, driver.reportsLatencies, now >= nextLatencies, engine.planNumber != reportedPlan else {
       return
     }
-    toldPlan = engine.planNumber
+    reportedPlan = engine.planNumber
     nextLatencies = now + 100_000_000
     let found = engine.pathLatencies
     guard found != latencies else { return }
@@ -153,7 +153,7 @@ public final class Supervisor {
     new.update(endpoints)
     midiPorts = engine.midiPorts
     new.update(midi: midiPorts)
-    toldPlan = nil
+    reportedPlan = nil
     latencies = nil
     watch = Watch()
   }
@@ -194,11 +194,11 @@ public final class Supervisor {
     private var beats = -1
     private var still: Int64 = 0
     private var last: Int64?
-    private static let longestLook: Int64 = 250_000_000
+    private static let longestGap: Int64 = 250_000_000
 
-    mutating func isStill(_ driver: any Driver, now: Int64) -> Bool {
+    mutating func hasStalled(_ driver: any Driver, now: Int64) -> Bool {
       let beats = driver.beats
-      still = beats == self.beats ? still + min(now - (last ?? now), Self.longestLook) : 0
+      still = beats == self.beats ? still + min(now - (last ?? now), Self.longestGap) : 0
       (self.beats, last) = (beats, now)
       return Double(still) * 1e-9 > driver.patience
     }

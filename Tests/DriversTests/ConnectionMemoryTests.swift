@@ -6,21 +6,21 @@ import Testing
   @Test("a program that goes and comes back is connected again")
   func comesBack() {
     let memory = ConnectionMemory()
-    #expect(memory.look(at: "out_1", connections: ["rec:in_1"]) { _ in true } == [])
-    #expect(memory.look(at: "out_1", connections: []) { _ in false } == [])
-    #expect(memory.look(at: "out_1", connections: []) { _ in true } == ["rec:in_1"])
+    #expect(memory.dueConnections(of: "out_1", connections: ["rec:in_1"]) { _ in true } == [])
+    #expect(memory.dueConnections(of: "out_1", connections: []) { _ in false } == [])
+    #expect(memory.dueConnections(of: "out_1", connections: []) { _ in true } == ["rec:in_1"])
     // The connection stays due until it has been made.
-    #expect(memory.look(at: "out_1", connections: []) { _ in true } == ["rec:in_1"])
-    #expect(memory.look(at: "out_1", connections: ["rec:in_1"]) { _ in true } == [])
+    #expect(memory.dueConnections(of: "out_1", connections: []) { _ in true } == ["rec:in_1"])
+    #expect(memory.dueConnections(of: "out_1", connections: ["rec:in_1"]) { _ in true } == [])
   }
 
   @Test("what the user disconnects stays disconnected")
   func disconnected() {
     let memory = ConnectionMemory()
-    _ = memory.look(at: "out_1", connections: ["rec:in_1", "rec:in_2"]) { _ in true }
-    #expect(memory.look(at: "out_1", connections: ["rec:in_2"]) { _ in true } == [])
-    memory.loseAll()
-    #expect(memory.look(at: "out_1", connections: []) { _ in true } == ["rec:in_2"])
+    _ = memory.dueConnections(of: "out_1", connections: ["rec:in_1", "rec:in_2"]) { _ in true }
+    #expect(memory.dueConnections(of: "out_1", connections: ["rec:in_2"]) { _ in true } == [])
+    memory.markAllLost()
+    #expect(memory.dueConnections(of: "out_1", connections: []) { _ in true } == ["rec:in_2"])
   }
 
   @Test("after a server has gone, every connection is due again")
@@ -29,11 +29,11 @@ import Testing
     memory.want("out_1", ["system:playback_1"])
     #expect(memory.knows("out_1"))
     #expect(!memory.knows("out_2"))
-    #expect(memory.look(at: "out_1", connections: []) { _ in true } == ["system:playback_1"])
-    _ = memory.look(at: "out_1", connections: ["system:playback_1"]) { _ in true }
-    memory.loseAll()
-    #expect(memory.look(at: "out_1", connections: []) { $0 == "none" } == [])
-    #expect(memory.look(at: "out_1", connections: []) { _ in true } == ["system:playback_1"])
+    #expect(memory.dueConnections(of: "out_1", connections: []) { _ in true } == ["system:playback_1"])
+    _ = memory.dueConnections(of: "out_1", connections: ["system:playback_1"]) { _ in true }
+    memory.markAllLost()
+    #expect(memory.dueConnections(of: "out_1", connections: []) { $0 == "none" } == [])
+    #expect(memory.dueConnections(of: "out_1", connections: []) { _ in true } == ["system:playback_1"])
   }
 
   @Test("connections follow a rename, of our port and of the other")
@@ -43,6 +43,6 @@ import Testing
     memory.rename("out_1", to: "main_1")
     memory.renameOther("rec:in", to: "rec:left")
     #expect(!memory.knows("out_1"))
-    #expect(memory.look(at: "main_1", connections: []) { _ in true } == ["rec:left"])
+    #expect(memory.dueConnections(of: "main_1", connections: []) { _ in true } == ["rec:left"])
   }
 }

@@ -179,14 +179,14 @@ import Testing
           puppet.beats += 1
           still = 0
         }
-        let isStill = watch.isStill(puppet, now: now)
-        #expect(!isStill)
+        let hasStalled = watch.hasStalled(puppet, now: now)
+        #expect(!hasStalled)
       }
       // Polled at the program's rate, a standstill is found within one poll.
       puppet.beats += 1
-      _ = watch.isStill(puppet, now: now)
+      _ = watch.hasStalled(puppet, now: now)
       var polls = 0
-      while !watch.isStill(puppet, now: now), polls < 500 {
+      while !watch.hasStalled(puppet, now: now), polls < 500 {
         now += 16_000_000
         polls += 1
       }

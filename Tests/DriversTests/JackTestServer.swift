@@ -49,7 +49,7 @@ import Testing
   func restart(while look: () -> Void = {}) throws {
     let isFree = wait {
       look()
-      return JackDriver.unclosed.load(ordering: .acquiring) == 0
+      return JackDriver.openOrClosing.load(ordering: .acquiring) == 0
     }
     guard isFree else { throw DriverError("a client is left of a server that is gone") }
     server = try Self.start(name, extra, back)
