@@ -16,7 +16,7 @@ package enum FilePath {
 
   /// Resolves a path in a patch from the working folder. It is relative to the folder of `file`, or to the
   /// home folder if it begins with `~/`.
-  static func found(_ written: String, from file: String) -> String {
+  static func resolve(_ written: String, from file: String) -> String {
     var path = written
     if written.hasPrefix("~/"), let home = getenv("HOME") {
       path = String(cString: home) + written.dropFirst()
@@ -89,7 +89,7 @@ extension Patch {
   private static func reference(
     _ node: String, _ path: ParameterPath, _ written: String, _ file: String
   ) -> PatchReference {
-    let found = FilePath.found(written, from: file)
+    let found = FilePath.resolve(written, from: file)
     var reference = PatchReference(node: node, path: path, written: written, found: found)
     do throws(LoadError) {
       let files = try InstrumentFiles(path: found)

@@ -87,7 +87,7 @@ extension Printout {
       guard parameter.form == .file, case .text(let written)? = node.settings[ParameterPath(parameter.name)],
         !written.isEmpty
       else { return nil }
-      let found = FilePath.found(written, from: document.file ?? "")
+      let found = FilePath.resolve(written, from: document.file ?? "")
       return .object([
         ("parameter", .string(parameter.name)), ("path", .string(written)), ("found", .string(found)),
         ("exists", .bool(FilePath.exists(found))),

@@ -64,8 +64,8 @@ public enum Printout {
     let ports =
       report.nodes.flatMap { $0.inputs + $0.shownOutputs }.map { portText($0).count }.max() ?? 0
     let widths = Widths(name: names, kind: kinds, port: ports, end: ends)
-    let heard = Set(chain.map(\.id))
-    let rest = report.nodes.filter { !heard.contains($0.id) }
+    let audible = Set(chain.map(\.id))
+    let rest = report.nodes.filter { !audible.contains($0.id) }
     for (heading, nodes) in [("output chain", chain), ("not heard at any output", rest)] {
       if nodes.isEmpty, heading != "output chain" { continue }
       lines.append(Line("******** \(heading) ********", .heading))

@@ -15,7 +15,7 @@ extension Session {
       guard error.code == ENOENT, !options.isOffline else { throw error }
     }
     ProcessMemory.prepare(forText: bytes?.count ?? 0)
-    if file != nil || !patch.nodes.isEmpty { leave() }
+    if file != nil || !patch.nodes.isEmpty { closePatch() }
     file = path
     savedBytes = bytes
     patch = read(bytes ?? [])
@@ -24,7 +24,7 @@ extension Session {
 
   /// Opens a new patch without a file; unsaved edits of an earlier one come back.
   public func openEmpty() {
-    leave()
+    closePatch()
     begin()
   }
 
@@ -55,7 +55,7 @@ extension Session {
   }
 
   /// Closes the open patch, so that its identities are not taken for those of the next.
-  private func leave() {
+  private func closePatch() {
     journal = nil
     patch = Patch()
     file = nil

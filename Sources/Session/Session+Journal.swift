@@ -16,7 +16,7 @@ extension Session {
       guard let journal else { throw FileError("there is no journal") }
       try journal.append(record, start: journalStart)
     } catch {
-      loseJournal(error)
+      journalFailed(error)
     }
   }
 
@@ -27,7 +27,7 @@ extension Session {
       owner: file.map { PatchFile.absolute(PatchFile.resolved($0)) }, file: text, base: text)
   }
 
-  private func loseJournal(_ error: FileError) {
+  private func journalFailed(_ error: FileError) {
     guard journalFault == nil else { return }
     journalFault = error.code == 0 ? error.description : String(cString: strerror(error.code))
     nextMending = 0
@@ -56,7 +56,7 @@ extension Session {
   /// the edit that the step makes (the inverse of its inverse).
   private func recordStep(_ change: Change) {
     guard let back = try? change.patch.applying(change.inverse, catalogue: Engine.catalogue) else {
-      loseJournal(FileError("a step back cannot be written down"))
+      journalFailed(FileError("a step back cannot be written down"))
       return
     }
     record(.apply(back.inverse.line))
@@ -77,7 +77,7 @@ extension Session {
         "another session has this patch open: edits are kept in memory only, and it is asked before they are saved"
       )
     } catch {
-      loseJournal(error)
+      journalFailed(error)
     }
     return false
   }
@@ -107,11 +107,11 @@ extension Session {
   }
 
   /// Called after each edit and periodically: restarts a failed journal, and shortens a long one.
-  func tendJournal() {
+  func maintainJournal() {
     guard keepsJournal else { return }
     if journalFault == nil {
       if let journal {
-        if let error = journal.takeFault() { loseJournal(error) }
+        if let error = journal.takeFault() { journalFailed(error) }
         if journal.isLong { shortenJournal() }
       }
     }

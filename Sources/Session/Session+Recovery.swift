@@ -20,7 +20,7 @@ extension Session {
       content = try own.read()
       if content == nil {
         own.clear()
-        if let (other, left) = try strayJournal(besides: own) { (source, content) = (other, left) }
+        if let (other, left) = try journalElsewhere(besides: own) { (source, content) = (other, left) }
       }
     } catch {
       notice("the journal cannot be read: \(error.description)")
@@ -38,11 +38,11 @@ extension Session {
       }
     } else if isKept || own.isLong {
       // Edits that could not be restored must not be reported again.
-      tendRecovered()
+      rewriteRecovered()
     }
   }
 
-  private func tendRecovered() {
+  private func rewriteRecovered() {
     do throws(FileError) { try rewriteJournal() } catch { journal?.postponeRewriting() }
   }
 
@@ -101,7 +101,7 @@ extension Session {
 
   /// A journal of this patch in another place: in the state folder, since the patch's folder was not writable
   /// then; or beside it under an old name of the patch.
-  private func strayJournal(besides own: Journal) throws(FileError) -> (Journal, JournalContent)? {
+  private func journalElsewhere(besides own: Journal) throws(FileError) -> (Journal, JournalContent)? {
     guard let file else { return nil }
     var notices: [String] = []
     let statePath = Journal.statePath(for: file)
@@ -114,7 +114,7 @@ extension Session {
     let (folder, name) = PatchFile.split(PatchFile.resolved(file))
     for entry in PatchFile.names(in: folder) where entry.hasPrefix(".") && entry.hasSuffix(".journal") {
       let path = folder + "/" + entry
-      guard path != own.path, let content = Self.orphan(path), let owner = content.owner else { continue }
+      guard path != own.path, let content = Self.orphanedContent(path), let owner = content.owner else { continue }
       let oldName = PatchFile.split(owner).name
       guard oldName != name, !PatchFile.exists(folder + "/" + oldName) else { continue }
       guard content.file == savedBytes else {
@@ -129,7 +129,7 @@ extension Session {
   }
 
   /// Content of a journal whose patch may be missing: a plain file of ours that nobody holds.
-  private static func orphan(_ path: String) -> JournalContent? {
+  private static func orphanedContent(_ path: String) -> JournalContent? {
     let file = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard file >= 0 else { return nil }
     defer { Glibc.close(file) }

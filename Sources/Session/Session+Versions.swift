@@ -8,7 +8,7 @@ extension Session {
   /// description.
   public func reload() throws -> String {
     let (bytes, theirs, found) = try readAgain()
-    try become(theirs)
+    try edit(to: theirs)
     accept(bytes, as: patch)
     saved = patch
     diagnostics = found
@@ -23,7 +23,7 @@ extension Session {
     let (bytes, theirs, found) = try readAgain()
     let merged = PatchMerge.merge(
       base: common, ours: patch, theirs: theirs, catalogue: Engine.catalogue)
-    try become(merged.patch)
+    try edit(to: merged.patch)
     accept(bytes, as: theirs)
     let text = PatchWriter.write(patch, catalogue: Engine.catalogue)
     saved = text == PatchWriter.write(theirs, catalogue: Engine.catalogue) ? patch : theirs
@@ -45,7 +45,7 @@ extension Session {
   }
 
   /// Edits the patch until it equals `target`.
-  private func become(_ target: Patch) throws {
+  private func edit(to target: Patch) throws {
     let edits = try PatchDifference.edits(from: patch, to: target, catalogue: Engine.catalogue)
     guard !edits.isEmpty else { return }
     try perform(edits.count == 1 ? edits[0] : .all(edits), acceptsUnknownKinds: true)

@@ -69,9 +69,9 @@ public struct SessionOptions: Sendable {
   var tunings: [NodeID: TuningRequest] = [:]
   /// Effective tuning of each node; after a failed request, the one before.
   var tuningsInUse: [NodeID: Tuning] = [:]
-  private var toldLostMidi = 0
-  private var toldLostEvents = 0
-  private var toldLostTrace = 0
+  private var reportedLostMidi = 0
+  private var reportedLostEvents = 0
+  private var reportedLostTrace = 0
   /// First trace entry not yet searched for notices.
   private var nextTrace = 0
   /// Report of the running graph, made at the first access after `tick` or `refreshReport`.
@@ -125,7 +125,7 @@ public struct SessionOptions: Sendable {
     showLoads()
     supervisor.poll()
     if let fault = supervisor.takeMidiFault() { notice(fault) }
-    tendJournal()
+    maintainJournal()
     noticeLosses()
     // A JACK server may change its period at any time.
     if let driver = supervisor.driver { engine.period = driver.period }
@@ -138,21 +138,21 @@ public struct SessionOptions: Sendable {
   /// Reports lost MIDI messages and events: otherwise nobody would know why notes are missing.
   func noticeLosses() {
     let lost = supervisor.status.lostMidi
-    if lost > toldLostMidi {
+    if lost > reportedLostMidi {
       notice(
-        "\(lost - toldLostMidi) MIDI messages came in too fast and were lost; no note hangs for that")
+        "\(lost - reportedLostMidi) MIDI messages came in too fast and were lost; no note hangs for that")
     }
-    toldLostMidi = lost
+    reportedLostMidi = lost
     let (events, entries) = (engine.lostEvents, engine.lostTraceEntries)
-    if events > toldLostEvents {
+    if events > reportedLostEvents {
       notice(
-        "\(events - toldLostEvents) events were lost: more than \(EventQueue.capacity) came to a node at once"
+        "\(events - reportedLostEvents) events were lost: more than \(EventQueue.capacity) came to a node at once"
       )
     }
-    if entries > toldLostTrace {
-      notice("\(entries - toldLostTrace) lines of the trace were lost: too many came at once")
+    if entries > reportedLostTrace {
+      notice("\(entries - reportedLostTrace) lines of the trace were lost: too many came at once")
     }
-    (toldLostEvents, toldLostTrace) = (events, entries)
+    (reportedLostEvents, reportedLostTrace) = (events, entries)
   }
 
   /// Reports nodes muted by the blast shield since the last call.
@@ -311,7 +311,7 @@ public struct SessionOptions: Sendable {
 
   private func adopt(_ change: Change, describing line: String) {
     patch = change.patch
-    tendJournal()
+    maintainJournal()
     guard !change.isSilent else { return }
     engine.adopt(
       patch, touched: change.touched, ramps: change.ramps, tails: change.tails,
