@@ -89,10 +89,11 @@ final class JackPorts {
           known.base = base
         }
         ports[key] = known
-      } else if let predecessor = unused.first(where: { $0.key.isInput == key.isInput && $0.value.base == base }) {
+      } else if let inherited = unused.first(where: { $0.key.isInput == key.isInput && $0.value.base == base }
+      ) {
         // A node that replaces another takes over its port, with all connections.
-        unused[predecessor.key] = nil
-        var taken = predecessor.value
+        unused[inherited.key] = nil
+        var taken = inherited.value
         taken.slot = slot
         ports[key] = taken
       } else if let port = register(freeName(base), isInput: key.isInput) {

@@ -106,7 +106,7 @@ public final class Supervisor {
       sendLatencies(now: now)
       if driver.isOutgrown { follow(driver, "opened again for \(channels) channels", now: now) }
     }
-    if let paused { look(after: paused, now: now) }
+    if let paused { checkPaused(paused, now: now) }
     if let attempt {
       finish(attempt, now: now)
     } else if let due = nextAttempt, now >= due {
@@ -221,7 +221,7 @@ public final class Supervisor {
     nextAttempt = nil
   }
 
-  private func look(after old: any Driver, now: Int64) {
+  private func checkPaused(_ old: any Driver, now: Int64) {
     if let failure = old.status.failure {
       dropPaused()
       message = "\(failure): playing on through the clock driver; trying again in 2 s"

@@ -38,7 +38,9 @@ public struct Delay: Kernel {
   private static var lead: Int { @_noLocks get { blockCapacity } }
 
   /// True when a tap of this time can be read ahead of time.
-  public static func compensatesFeedback(seconds: Float, rate: Float) -> Bool { Int(seconds * rate + 0.5) >= lead }
+  public static func compensatesFeedback(seconds: Float, rate: Float) -> Bool {
+    Int(seconds * rate + 0.5) >= lead
+  }
 
   private let hasAhead: Bool
   private var channels: Int

@@ -114,7 +114,9 @@ extension Session {
     let (folder, name) = PatchFile.split(PatchFile.resolved(file))
     for entry in PatchFile.names(in: folder) where entry.hasPrefix(".") && entry.hasSuffix(".journal") {
       let path = folder + "/" + entry
-      guard path != own.path, let content = Self.orphanedContent(path), let owner = content.owner else { continue }
+      guard path != own.path, let content = Self.orphanedContent(path), let owner = content.owner else {
+        continue
+      }
       let oldName = PatchFile.split(owner).name
       guard oldName != name, !PatchFile.exists(folder + "/" + oldName) else { continue }
       guard content.file == savedBytes else {

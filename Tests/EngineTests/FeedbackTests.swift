@@ -220,7 +220,8 @@ import Testing
         + "connect in -> d\nconnect d -> d gain=-12dB\nconnect d -> out\n")
     bench.render(9600)
     func isCompensated() -> [Bool] {
-      bench.engine.report().nodes.flatMap(\.inputs).flatMap(\.cables).filter(\.isFeedback).map(\.isCompensated)
+      bench.engine.report().nodes.flatMap(\.inputs).flatMap(\.cables).filter(\.isFeedback).map(
+        \.isCompensated)
     }
     #expect(isCompensated() == [true])
     bench.perform("set d.time 0.5ms")

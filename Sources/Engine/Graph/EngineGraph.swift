@@ -346,7 +346,8 @@ final class CableIntent {
   var key: EngineCable.Key {
     EngineCable.Key(
       source: route.source.number, sourcePort: ends.source.port, destination: route.destination.number,
-      destinationPort: ends.destination.port, map: map, mixing: mixing, isFeedback: isFeedback, generation: generation,
+      destinationPort: ends.destination.port, map: map, mixing: mixing, isFeedback: isFeedback,
+      generation: generation,
       delay: isFeedback ? Int32(CableSlot.feedbackDelay) : compensation)
   }
 }

@@ -37,7 +37,9 @@ struct StepWriter {
     always = memory.allocate([true])
     silences = memory.reserve(compiler.outputCount)
     silences.initialize(repeating: true, count: compiler.outputCount)
-    delayed = compiler.delayed.sorted { $0.pointee.source.pointee.planIndex < $1.pointee.source.pointee.planIndex }
+    delayed = compiler.delayed.sorted {
+      $0.pointee.source.pointee.planIndex < $1.pointee.source.pointee.planIndex
+    }
   }
 
   private func channel(_ number: Int) -> UnsafeMutablePointer<Float> { arena.base + number * blockCapacity }

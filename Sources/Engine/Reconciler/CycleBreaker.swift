@@ -136,7 +136,8 @@ struct CycleBreaker {
 
   /// The edges that close cycles of the wanted graph, whatever is running now.
   private func choose(
-    _ canonicalEdges: ([Int]) -> [Int], _ canonicalNodes: ([Int]) -> [Int], _ compensatesFeedback: (Int) -> Bool
+    _ canonicalEdges: ([Int]) -> [Int], _ canonicalNodes: ([Int]) -> [Int],
+    _ compensatesFeedback: (Int) -> Bool
   ) -> [Bool] {
     var isDelayed = standings.map { $0 == .leaving }
     var isOnCycle = [Bool](repeating: true, count: count)

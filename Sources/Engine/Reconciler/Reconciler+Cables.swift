@@ -97,7 +97,8 @@ extension Reconciler {
     var sources = graph.intentSources
     var destinations = graph.intentDestinations
     // Before the first frame no cable has sounded, so that none has to stay as it is.
-    var standings = isFirst ? graph.intentStandings.map { $0 == .events ? .events : .new } : graph.intentStandings
+    var standings =
+      isFirst ? graph.intentStandings.map { $0 == .events ? .events : .new } : graph.intentStandings
     var fading: [EngineCable] = []
     for cable in graph.unsettled where (cable.isLeaving || cable.isTail) && !cable.key.isFeedback {
       if cable.isGone || !cable.isTail && isFinished(cable) { continue }

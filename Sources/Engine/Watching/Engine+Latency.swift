@@ -59,7 +59,9 @@ extension CompiledPlan {
         if case .parameter = cable.input { continue }
         guard !cable.key.isFeedback, !cable.isLeaving else { continue }
         isFed = isFed || !cable.carriesEvents
-        for arrival in arrivals[cable.source.inspectionIndex] { Self.add(arrival.later(by: Int(cable.key.delay)), to: &arriving) }
+        for arrival in arrivals[cable.source.inspectionIndex] {
+          Self.add(arrival.later(by: Int(cable.key.delay)), to: &arriving)
+        }
       }
       if let origin = Self.origin(of: node) {
         Self.add(Arrival(origin: origin, frames: 0...0), to: &arriving)
@@ -90,7 +92,9 @@ extension CompiledPlan {
   }
 
   private static func add(_ arrival: Arrival, to arrivals: inout [Arrival]) {
-    guard let known = arrivals.firstIndex(where: { $0.origin == arrival.origin }) else { return arrivals.append(arrival) }
+    guard let known = arrivals.firstIndex(where: { $0.origin == arrival.origin }) else {
+      return arrivals.append(arrival)
+    }
     let (one, other) = (arrivals[known].frames, arrival.frames)
     arrivals[known].frames = min(one.lowerBound, other.lowerBound)...max(one.upperBound, other.upperBound)
   }
