@@ -29,8 +29,6 @@ public final class Engine {
   private var resources: [NodeID: Resource] = [:]
   private var faults: [NodeID: String] = [:]
   private var loads: [NodeID: FileLoad] = [:]
-  /// Number of revivals of each node after the blast shield muted it.
-  var lives: [NodeID: Int] = [:]
   private(set) var wanted = Patch()
   var taps: [Tap] = []
   /// Replaced resources that voices may still play.
@@ -108,33 +106,29 @@ public final class Engine {
     if let time { endFades(inTurnUntil: time) }
     wanted = patch
     // Nothing sounds before the first frame, so nothing has to fade.
-    let begin = max(time ?? 0, renderer.time)
-    let isFirst = begin == 0
-    let frames = isFirst ? 0 : Int((fade * rate).rounded())
-    let reconciler = Reconciler(
-      engine: self, patch: patch, fade: frames, isFirst: isFirst, time: time)
-    reconciler.tails = Set(tails)
-    for ramp in ramps {
-      reconciler.ramps[Reconciler.RampKey(node: ramp.node, path: ramp.path)] = Int(
-        limited: ramp.seconds * rate)
-    }
+    let isFirst = max(time ?? 0, renderer.time) == 0
     var extent = touched ?? Touched(from: old, to: patch)
     if extent.since !== old.revision { extent = Touched(from: old, to: patch) }
-    send(reconciler.run(extent), at: time, describing: isFirst ? nil : edit)
+    let request = Reconciler.Request(
+      patch: patch, touched: extent, fade: isFirst ? 0 : frames(fade),
+      ramps: RampTimes(ramps, rate: rate, in: patch), tails: Set(tails), isFirst: isFirst, time: time)
+    send(Reconciler(engine: self, request).run(), at: time, describing: isFirst ? nil : edit)
   }
 
   /// Compiles a smaller plan after fades have ended.
   func recompile(at time: Int64? = nil) {
-    let reconciler = Reconciler(
-      engine: self, patch: wanted, fade: Int((Engine.standardFade * rate).rounded()), isFirst: false,
-      time: time)
-    send(reconciler.run(Touched(from: wanted, to: wanted), mustCompile: true), at: time)
+    let request = Reconciler.Request(
+      patch: wanted, touched: Touched(from: wanted, to: wanted), fade: frames(Engine.standardFade),
+      isRecompiling: true, time: time)
+    send(Reconciler(engine: self, request).run(), at: time)
   }
+
+  private func frames(_ seconds: Double) -> Int { Int((seconds * rate).rounded()) }
 
   /// Sends the reconciler's result as one transaction.
   private func send(_ work: Reconciler.Work, at time: Int64?, describing edit: String? = nil) {
-    if work.needsPlan { knownEndpoints = nil }
-    guard work.needsPlan || !work.commands.isEmpty || !work.garbage.isEmpty else {
+    if work.compiler != nil { knownEndpoints = nil }
+    guard work.compiler != nil || !work.commands.isEmpty || !work.garbage.isEmpty else {
       if let edit { edits.begin(edit, at: renderer.time, frames: 0, isMeasured: isWatching) }
       return
     }

@@ -1,6 +1,6 @@
 import Patch
 
-/// The running graph, leaving nodes and cables included, and the patch's intents for it.
+/// The running graph, leaving nodes and cables included, and the cables that the patch intends.
 ///
 /// All tables are updated incrementally. Only sorting and compiling grow with the patch. Worker.
 final class EngineGraph {
@@ -32,8 +32,12 @@ final class EngineGraph {
   private(set) var nodesByKey: [EngineNode.Key: EngineNode] = [:]
   private(set) var cables: [EngineCable.Key: EngineCable] = [:]
   private var intentsByEnds: [Cable.Ends: CableIntent] = [:]
-  /// Number of renewals of cables between the same ports.
-  private var generations: [Cable.Ends: Int32] = [:]
+  /// Number of renewals of the cables between two ports, as long as one of them exists or is intended.
+  private(set) var generations: [Cable.Ends: Int32] = [:]
+  /// Number of revivals of an identity after the blast shield muted its node, as long as it has a node.
+  private(set) var revivals: [NodeID: Int] = [:]
+  /// A part with renewals or revivals was removed.
+  private var hasForgettable = false
   /// Intents that go through the feedback delay.
   private var feedback: [CableIntent] = []
 
@@ -120,6 +124,13 @@ final class EngineGraph {
     leaving.removeAll { $0 === node }
     if node.firstChannel != nil { endpoints.removeAll { $0 === node } }
     if node.midiPort != nil { receivers.removeAll { $0 === node } }
+    if revivals[node.id] != nil { hasForgettable = true }
+  }
+
+  /// Counts a revival: the next node of this identity is a new one. Returns their number.
+  func revive(_ id: NodeID) -> Int {
+    revivals[id, default: 0] += 1
+    return revivals[id, default: 0]
   }
 
   /// Makes `node` the current one of its identity; returns the one before.
@@ -215,6 +226,7 @@ final class EngineGraph {
     }
     unlink(cable)
     cable.isGone = true
+    if !generations.isEmpty, generations[cable.patchEnds] != nil { hasForgettable = true }
   }
 
   /// Adds a cable that begins to fade or to leave.
@@ -231,6 +243,16 @@ final class EngineGraph {
       if isSettled { cable.isUnsettled = false }
       return isSettled
     }
+  }
+
+  /// Forgets the renewals and revivals of what has gone altogether. Call this after removals.
+  func forgetGone() {
+    guard hasForgettable else { return }
+    hasForgettable = false
+    let ends = Set(cables.values.lazy.map(\.patchEnds))
+    generations = generations.filter { intentsByEnds[$0.key] != nil || ends.contains($0.key) }
+    let ids = Set(nodesByKey.keys.lazy.map(\.id))
+    revivals = revivals.filter { ids.contains($0.key) }
   }
 
   // MARK: Intents

@@ -11,8 +11,8 @@ final class EngineNode {
     var id: NodeID
     var kind: String
     var shape: [Float]
-    /// Number of revivals.
-    var life = 0
+    /// Number of revivals before it.
+    var revival = 0
   }
 
   let key: Key

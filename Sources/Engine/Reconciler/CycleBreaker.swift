@@ -40,8 +40,9 @@ struct CycleBreaker {
   private(set) var order: [Int32] = []
 
   /// `count` nodes, numbered from 0. Edges with a negative end are ignored. `canonicalEdges` and
-  /// `canonicalNodes` sort indices into an order that depends on names alone. `compensatesFeedback` returns true for a
-  /// node that compensates for the delay of a cable leaving it. All three are called for cycles only.
+  /// `canonicalNodes` sort indices into an order that depends on names alone. `compensatesFeedback`
+  /// returns true for a node that compensates for the delay of a cable leaving it. All three are called
+  /// for cycles only.
   init(
     count: Int, sources: [Int32], destinations: [Int32], standings: [Standing],
     canonicalEdges: ([Int]) -> [Int], canonicalNodes: ([Int]) -> [Int], compensatesFeedback: (Int) -> Bool

@@ -1,198 +1,54 @@
 import Patch
 import Realtime
 
-// Cables: the patch's intents, the choice of delayed cables, and the crossfades from running to wanted cables.
-// Worker.
+// Cables: from the running ones to the intended ones, by crossfade. Worker.
 
 extension Reconciler {
-  /// Updates the intents from the patch and the taps.
-  func reconcileIntents() {
-    for ends in touchedCables {
-      guard let cable = patch.cables[ends] else {
-        withdraw(ends)
-        continue
-      }
-      update(
-        ends, route(ends), cable.map, cable.mixing, EngineValues.gain(decibels: cable.gain))
-    }
-    for index in engine.taps.indices {
-      let tap = engine.taps[index]
-      let ends = patch.id(named: tap.node).map {
-        Cable.Ends(PortReference($0, tap.port), PortReference(tap.id, "in"))
-      }
-      if let old = engine.taps[index].ends, old != ends { withdraw(old) }
-      if let ends { update(ends, route(ends), nil, .discrete, 1) }
-      engine.taps[index].ends = ends
-    }
+  /// True when realising the intent only moves a gain that the running plan applies.
+  func isGainMove(_ intent: CableIntent) -> Bool {
+    guard let cable = intent.cable, cable.key == intent.key, !cable.isFixed else { return false }
+    return cable.isMixed || !cable.isLeaving && cable.target == intent.target
   }
 
-  private func update(
-    _ ends: Cable.Ends, _ route: CableIntent.Route?, _ map: ChannelMap?, _ mixing: ChannelMixing,
-    _ target: Float
-  ) {
-    guard let route else {
-      withdraw(ends)
-      return
-    }
-    if let intent = graph[ends] {
-      if intent.route.source === route.source, intent.route.destination === route.destination {
-        guard intent.map != map || intent.mixing != mixing || intent.target != target else { return }
-        intent.map = map
-        intent.mixing = mixing
-        intent.target = target
-        changed.append(intent)
-        return
-      }
-      withdraw(ends)
-    }
-    let intent = CableIntent(ends: ends, route: route, map: map, mixing: mixing, target: target)
-    graph.insert(intent)
-    changed.append(intent)
-    isRewired = true
+  /// Realises each intent by a cable. Returns the new ones, not prepared yet.
+  func realize(_ intents: [CableIntent], _ arrangement: Arrangement?) -> [EngineCable] {
+    intents.compactMap { realize($0, arrangement) }
   }
 
-  private func withdraw(_ ends: Cable.Ends) {
-    guard let intent = graph[ends] else { return }
-    if let cable = intent.cable {
-      if mayRing(cable) { ring(cable) } else { leave(cable) }
-    }
-    graph.remove(intent)
-    isRewired = true
-  }
-
-  /// The ports that the cable joins; nil where they do not fit (at a placeholder, for example).
-  private func route(_ ends: Cable.Ends) -> CableIntent.Route? {
-    guard let source = graph.current[ends.source.node],
-      let destination = graph.current[ends.destination.node]
-    else { return nil }
-    let port = ends.destination.port
-    let output = source.outputs.firstIndex { $0.name == ends.source.port }
-    let sendsEvents =
-      source.type?.description.outputs.contains { $0.name == ends.source.port && $0.isEvents } == true
-    guard output != nil || sendsEvents else { return nil }
-    let input: EngineCable.Destination
-    if let index = destination.inputs.firstIndex(where: { $0.name == port }) {
-      if sendsEvents { return nil }
-      input = .audio(index)
-    } else if let description = destination.type?.description {
-      if description.inputs.contains(where: { $0.name == port && $0.isEvents }) {
-        guard sendsEvents else { return nil }
-        input = .events
-      } else if let index = description.parameters.firstIndex(where: {
-        $0.name == port && $0.smoothing == .ramp && $0.dimensions.isEmpty
-      }), !sendsEvents {
-        input = .parameter(index)
-      } else {
-        return nil
-      }
-    } else {
+  private func realize(_ intent: CableIntent, _ arrangement: Arrangement?) -> EngineCable? {
+    var key = intent.key
+    if let cable = intent.cable, cable.key == key, !cable.isFixed {
+      retarget(cable, intent.target)
       return nil
     }
-    return CableIntent.Route(
-      source: source, output: sendsEvents ? nil : output, destination: destination, input: input)
-  }
-
-  /// Sorts the union of wanted and fading cables, and marks the intents that need the feedback delay.
-  func arrange() {
-    var sources = graph.intentSources
-    var destinations = graph.intentDestinations
-    // Before the first frame no cable has sounded, so that none has to stay as it is.
-    var standings =
-      isFirst ? graph.intentStandings.map { $0 == .events ? .events : .new } : graph.intentStandings
-    var fading: [EngineCable] = []
-    for cable in graph.unsettled where (cable.isLeaving || cable.isTail) && !cable.key.isFeedback {
-      if cable.isGone || !cable.isTail && isFinished(cable) { continue }
-      sources.append(cable.source.index)
-      destinations.append(cable.destination.index)
-      standings.append(.leaving)
-      fading.append(cable)
+    if let old = intent.cable { fadeOut(old) }
+    // Whether an inaudible cable still exists depends on when the worker last ran, so it is replaced.
+    if let known = graph.cables[key], known !== intent.cable, known.isLeaving, isInaudible(known) {
+      graph.remove(known)
+      drop(known)
     }
-    let intentCount = graph.intents.count
-    func name(_ edge: Int) -> (String, String, String, String) {
-      if edge < intentCount, let intent = graph.intents[edge] {
-        return (
-          intent.route.destination.name, intent.ends.destination.port, intent.route.source.name,
-          intent.ends.source.port
-        )
-      }
-      let cable = fading[edge - intentCount]
-      return (cable.destination.name, cable.key.destinationPort, cable.source.name, cable.key.sourcePort)
+    // It keeps gains that the patch no longer implies.
+    if graph.cables[key]?.isFixed == true {
+      graph.renew(intent)
+      key = intent.key
     }
-    let breaker = CycleBreaker(
-      count: graph.nodes.count, sources: sources, destinations: destinations, standings: standings,
-      canonicalEdges: { edges in
-        edges.map { (edge: $0, name: name($0)) }.sorted { $0.name < $1.name }.map(\.edge)
-      },
-      canonicalNodes: { nodes in
-        nodes.map {
-          (node: $0, name: self.graph.nodes[$0]?.name ?? "", number: self.graph.nodes[$0]?.number ?? 0)
-        }
-        .sorted { ($0.name, $0.number) < ($1.name, $1.number) }.map(\.node)
-      },
-      compensatesFeedback: { self.graph.nodes[$0]?.type?.aheadOutput != nil })
-    order = breaker.order
-    changed += graph.setFeedback(breaker.feedback.filter { $0 < intentCount })
-    if graph.isLatent { compensate(breaker) }
-  }
-
-  /// Realises each changed intent by a cable.
-  func realizeCables() {
-    for intent in changed {
-      var key = intent.key
-      if let cable = intent.cable, cable.key == key, !cable.isFixed {
-        retarget(cable, intent.target)
-        continue
+    if let known = graph.cables[key] {
+      if known.isTail {
+        known.isTail = false
+        move(known)
       }
-      if let old = intent.cable { leave(old) }
-      // Whether an inaudible cable still exists depends on when the worker last ran, so it is replaced.
-      if let known = graph.cables[key], known !== intent.cable, known.isLeaving, isInaudible(known) {
-        graph.remove(known)
-        drop(known)
-      }
-      // It keeps gains that the patch no longer implies.
-      if graph.cables[key]?.isFixed == true {
-        graph.renew(intent)
-        key = intent.key
-      }
-      if let known = graph.cables[key] {
-        if known.isTail {
-          known.isTail = false
-          move(known)
-        }
-        retarget(known, intent.target)
-        graph.setCable(known, of: intent)
-      } else {
-        let cable = EngineCable(
-          key: key, number: engine.makeCableNumber(), route: intent.route, target: intent.target,
-          rows: engine.rows)
-        if !isFirst {
-          let place = Int(cable.source.index)
-          cable.wait = key.delay + (place < readiness.count ? readiness[place] : 0)
-        }
-        graph.insert(cable)
-        graph.setCable(cable, of: intent)
-        newCables.append(cable)
-        work.needsPlan = true
-      }
+      retarget(known, intent.target)
+      graph.setCable(known, of: intent)
+      return nil
     }
-    changed = []
-  }
-
-  /// True when a change of this cable is heard downstream. In front of a node that is itself new or leaving
-  /// it is not, since that node's outputs fade.
-  private func isAudible(_ cable: EngineCable) -> Bool {
-    if isFirst { return false }
-    if cable.destination.isSink { return true }
-    return !cable.destination.isLeaving && !arrived.contains(cable.destination.number)
-  }
-
-  /// Prepares its slot, and the fade in if it begins with one.
-  func prepare(_ cable: EngineCable) {
-    // A feedback cable begins with an empty delay; without a fade, a new node would receive a step when its
-    // ring is full.
-    let fades = (isAudible(cable) || cable.key.isFeedback && !isFirst) && !cable.carriesEvents
-    cable.prepare(gain: fades ? 0 : cable.target)
-    if fades { move(cable) }
+    let cable = EngineCable(
+      key: key, number: engine.makeCableNumber(), route: intent.route, target: intent.target,
+      rows: engine.rows)
+    if !isFirst { cable.wait = key.delay + (arrangement?.readiness(of: cable.source) ?? 0) }
+    graph.insert(cable)
+    graph.setCable(cable, of: intent)
+    work.needsPlan = true
+    return cable
   }
 
   private func retarget(_ cable: EngineCable, _ target: Float) {
@@ -213,7 +69,7 @@ extension Reconciler {
     }
   }
 
-  func leave(_ cable: EngineCable) {
+  func fadeOut(_ cable: EngineCable) {
     guard !cable.isLeaving else { return }
     cable.isLeaving = true
     graph.unsettle(cable)
@@ -240,15 +96,10 @@ extension Reconciler {
     settle(cable, after: fade + blockCapacity)
   }
 
-  private func settle(_ cable: EngineCable, after frames: Int) {
-    cable.settling = .unsent(frames: frames)
-    graph.unsettle(cable)
-    work.fading.append(cable)
-  }
-
-  /// Fades out leaving cables at nodes that came back without them. In front of a leaving node they had kept
-  /// their gain.
-  func endCables(into nodes: [EngineNode]) {
+  /// Fades out what the patch no longer has at nodes that came back: tails that they passed on, and cables
+  /// that had kept their gain in front of a leaving node.
+  func fadeOutOrphans(of nodes: [EngineNode]) {
+    for node in nodes { endTails(of: node) }
     for node in nodes {
       for cable in node.incoming where cable.isLeaving {
         if cable.carriesEvents {
@@ -261,48 +112,13 @@ extension Reconciler {
     }
   }
 
-  func move(_ cable: EngineCable) {
-    disturbed.insert(Junction(node: cable.key.destination, port: cable.key.destinationPort))
-    moving.append(cable)
-    cable.settling = .unsent(frames: fade)
-    graph.unsettle(cable)
-  }
-
-  /// Sends the gain moves, once all are known.
-  ///
-  /// Fades under way at the same junction restart together with a new one. A ramp is linear in its position,
-  /// speed and target. Gains that add up to one and start together therefore keep adding up to one, however
-  /// many edits arrive during a fade. All of them wait until the signals that fade in are complete.
-  func alignFades() {
-    for cable in newCables where cable.wait > 0 {
-      cable.opensAt = CableSlot.start(after: Int(cable.wait), from: time)
-      work.opening.append(cable)
-    }
-    guard !disturbed.isEmpty else { return }
-    var seen = Set(moving.map { ObjectIdentifier($0) })
-    for cable in graph.unsettled
-    where cable.settling != nil && !cable.carriesEvents && !cable.isTail
-      && disturbed.contains(Junction(node: cable.key.destination, port: cable.key.destinationPort))
-    {
-      if seen.insert(ObjectIdentifier(cable)).inserted { moving.append(cable) }
-    }
-    var waits: [Junction: Int32] = [:]
-    for cable in moving {
-      let junction = Junction(node: cable.key.destination, port: cable.key.destinationPort)
-      waits[junction] = max(waits[junction] ?? 0, cable.remainingWait(at: time))
-    }
-    seen = []
-    for cable in moving where seen.insert(ObjectIdentifier(cable)).inserted {
-      let junction = Junction(node: cable.key.destination, port: cable.key.destinationPort)
-      let wait = waits[junction] ?? 0
-      cable.mirrorMove(over: fade, after: Int(wait), at: time, isExact: isExact)
-      work.commands.append(.gain(cable.slot, value: cable.target, frames: Int32(fade), wait: wait))
-      cable.settling = .unsent(frames: fade + (wait > 0 ? Int(wait) + 63 : 0))
-      work.fading.append(cable)
-    }
-  }
-
   // MARK: Ends
+
+  /// True when a cable or a node can go.
+  var hasFinished: Bool {
+    graph.unsettled.contains { $0.isLeaving && !$0.isGone && isFinished($0) }
+      || !silentNodes().isEmpty
+  }
 
   /// Removes cables whose fade has ended, and leaving nodes that are no longer audible.
   func removeFinished() {
@@ -310,10 +126,20 @@ extension Reconciler {
       graph.remove(cable)
       drop(cable)
     }
+    for node in silentNodes() {
+      graph.remove(node) { drop($0) }
+      work.left.append(node)
+      work.needsPlan = true
+      if node.slot != nil { work.garbage.append(.node(node)) }
+    }
     graph.forgetSettled()
-    if graph.leaving.isEmpty { return }
-    // Audible: feeding a node that stays, or fading. Nodes upstream of an audible leaving node are audible
-    // through it.
+    graph.forgetGone()
+  }
+
+  /// Leaving nodes that are no longer audible: they feed no node that stays, and no fade, and no node that
+  /// does.
+  private func silentNodes() -> [EngineNode] {
+    if graph.leaving.isEmpty { return [] }
     var audible = graph.leaving.filter { node in
       node.outgoing.contains { !$0.destination.isLeaving || $0.settling != nil && !$0.isTail }
         || node.incoming.contains { $0.settling != nil && !$0.isTail }
@@ -324,17 +150,11 @@ extension Reconciler {
         if kept.insert(cable.source.number).inserted { audible.append(cable.source) }
       }
     }
-    for node in graph.leaving where !kept.contains(node.number) {
-      graph.remove(node) { drop($0) }
-      work.left.append(node)
-      work.needsPlan = true
-      if node.slot != nil { work.garbage.append(.node(node)) }
-    }
-    graph.forgetSettled()
+    return graph.leaving.filter { !kept.contains($0.number) }
   }
 
   /// True when a leaving cable is no longer audible.
-  private func isFinished(_ cable: EngineCable) -> Bool {
+  func isFinished(_ cable: EngineCable) -> Bool {
     // Before the first frame nothing fades. A cable that counted until the first block was over would decide
     // which others are delayed, and for how long would depend on the driver's period.
     if isFirst { return true }
@@ -345,10 +165,10 @@ extension Reconciler {
       || cable.isClosing
   }
 
-  /// Evaluated for edits only, since an edit's time is part of the script. The time of a recompilation depends on the
-  /// driver's period.
+  /// Evaluated for edits only, since an edit's time is part of the script. The time of a recompilation
+  /// depends on the driver's period.
   private func isInaudible(_ cable: EngineCable) -> Bool {
-    !isRecompiling && cable.isInaudible(at: time, isExact: isExact)
+    !request.isRecompiling && cable.isInaudible(at: time, isExact: isExact)
   }
 
   private func drop(_ cable: EngineCable) {

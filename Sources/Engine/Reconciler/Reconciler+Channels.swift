@@ -4,9 +4,22 @@ import Realtime
 // Nodes and cables whose channel counts change. Worker.
 
 extension Reconciler {
-  /// Moves nodes, in execution order, and their cables to the new channel counts. Returns true if some cables
-  /// got successors.
-  func followCounts(_ nodes: [EngineNode]) -> Bool {
+  /// Settles the channel counts along the cables. Returns the new cables that succeed those whose gains
+  /// would jump.
+  func settleChannelCounts(_ rows: [NodeRow.Pointer], _ arrangement: Arrangement) -> [EngineCable] {
+    let counts = ChannelCounts(rows: rows)
+    let outgrown = follow(counts.follow())
+    if outgrown.isEmpty { return [] }
+    let successors = realize(outgrown, arrangement)
+    // Successor cables bring as many channels as their predecessors, so the counts are settled once more.
+    _ = counts.follow()
+    return successors
+  }
+
+  /// Moves nodes, in execution order, and their cables to the new channel counts. Returns the intents
+  /// whose cables need a successor.
+  private func follow(_ nodes: [EngineNode]) -> [CableIntent] {
+    var outgrown: [CableIntent] = []
     for node in nodes { widen(node) }
     var seen: Set<ObjectIdentifier> = []
     for node in nodes {
@@ -14,16 +27,14 @@ extension Reconciler {
         guard seen.insert(ObjectIdentifier(cable)).inserted else { continue }
         let widths = cable.sourceWidth
         if !cable.followEnds(), let intent = graph[cable.patchEnds], intent.cable === cable {
-          changed.append(intent)
+          outgrown.append(intent)
         }
         guard cable.key.delay > 0, cable.sourceWidth > widths else { continue }
         work.commands.append(
           .widenRing(cable.slot, from: Int32(widths), to: Int32(cable.sourceWidth)))
       }
     }
-    guard !changed.isEmpty else { return false }
-    realizeCables()
-    return true
+    return outgrown
   }
 
   /// Widens its kernel to the new channels, and adapts its count parameter and its values.
@@ -44,29 +55,5 @@ extension Reconciler {
     }
     for (index, parameter) in (node.type?.description.parameters ?? []).enumerated()
     where parameter.isPerChannel { send(index, of: node) { _ in fade } }
-  }
-
-  /// Sends the targets of a parameter's changed elements. `frames`: duration of an element's move.
-  func send(_ index: Int, of node: EngineNode, frames: (Int) -> Int) {
-    let before = node.sentValues[index]
-    let elements = node.elements(of: index)
-    guard elements != before, let smoothing = node.type?.description.parameters[index].smoothing else {
-      return
-    }
-    node.sentValues[index] = elements
-    for (element, value) in elements.enumerated() where element >= before.count || before[element] != value {
-      let frames = Int32(clamping: frames(element))
-      let (parameter, element) = (Int32(index), Int32(element))
-      switch smoothing {
-      case .ramp, .crossfade:
-        if smoothing == .crossfade { work.crossfade = max(work.crossfade, Int(frames)) }
-        work.commands.append(
-          .ramp(node.slot, parameter: parameter, element: element, value: value, frames: frames))
-      case .kernel:
-        work.commands.append(
-          .kernel(node.slot, parameter: parameter, element: element, value: value, frames: frames))
-      case .gain, .structural, .none: break
-      }
-    }
   }
 }

@@ -8,13 +8,13 @@ extension Reconciler {
   /// A path's latency is the sum of its nodes' latencies, from its source. Cables into parameters and
   /// feedback cables are neither compensated nor counted. Sound on a cycle is late by the 64 frames and by
   /// the latency of the cycle's nodes.
-  func compensate(_ breaker: CycleBreaker) {
+  func alignPaths(_ arrangement: inout Arrangement, feedback: [Int], arriving: [EngineNode]) {
     let count = graph.nodes.count
     let intentCount = graph.intents.count
     let (sources, destinations, ports) = (graph.intentSources, graph.intentDestinations, graph.intentPorts)
     var counts = [Bool](repeating: false, count: intentCount)
     for intent in 0..<intentCount where sources[intent] >= 0 && ports[intent] >= 0 { counts[intent] = true }
-    for intent in breaker.feedback where intent < intentCount { counts[intent] = false }
+    for intent in feedback where intent < intentCount { counts[intent] = false }
     // Intents grouped by source.
     var first = [Int](repeating: 0, count: count + 1)
     for intent in 0..<intentCount where counts[intent] { first[Int(sources[intent]) + 1] += 1 }
@@ -28,14 +28,14 @@ extension Reconciler {
     }
 
     var isNew = [Bool](repeating: false, count: count)
-    if !isFirst { for node in newNodes { isNew[Int(node.index)] = true } }
+    if !isFirst { for node in arriving { isNew[Int(node.index)] = true } }
     /// Latency at the first audio input of each node, at its other inputs, and at its outputs.
     var firstInput = [Int32](repeating: 0, count: count)
     var otherInputs: [Input: Int32] = [:]
     var latest = [Int32](repeating: 0, count: count)
     var output = [Int32](repeating: 0, count: count)
-    readiness = [Int32](repeating: 0, count: count)
-    for place in breaker.order {
+    var readiness = [Int32](repeating: 0, count: count)
+    for place in arrangement.order {
       let node = Int(place)
       let own = graph.latencies[node]
       output[node] = latest[node] + own
@@ -61,8 +61,9 @@ extension Reconciler {
         let wanted = ports[intent] == 0 ? firstInput[Int(destinations[intent])] : otherInputs[input] ?? 0
         delay = wanted - output[Int(sources[intent])]
       }
-      if let intent = graph.setCompensation(delay, at: intent) { changed.append(intent) }
+      if let intent = graph.setCompensation(delay, at: intent) { arrangement.changed.append(intent) }
     }
+    arrangement.readiness = readiness
   }
 
   private struct Input: Hashable {

@@ -20,7 +20,7 @@ extension Reconciler {
     if let fault = node.fault { engine.record(.failed(fault), node) }
   }
 
-  func update(midiPortOf target: EngineNode, _ node: Node) {
+  func updateMidiPort(of target: EngineNode, _ node: Node) {
     let sender = Self.sender(of: node)
     guard target.portName != sender else { return }
     target.portName = sender
@@ -28,10 +28,10 @@ extension Reconciler {
     target.midiPort = -1
     let port = engine.midiPort(for: sender)
     listen(target, at: port)
-    tell(target, port)
+    sendPort(port, to: target)
   }
 
-  private func tell(_ node: EngineNode, _ port: Int) {
+  private func sendPort(_ port: Int, to node: EngineNode) {
     engine.rename(node)
     // An unprepared node starts with its port number.
     guard node.slot != nil else { return }
@@ -45,7 +45,7 @@ extension Reconciler {
       let port = engine.midiPort(for: node.portName)
       guard port >= 0 else { continue }
       listen(node, at: port)
-      tell(node, port)
+      sendPort(port, to: node)
     }
   }
 }

@@ -7,25 +7,25 @@ extension Reconciler {
 
   /// True when the node has a tail that can end. A node without inputs, such as an oscillator, would ring for
   /// ever.
-  func mayRing(_ node: EngineNode) -> Bool {
+  func mayRingOut(_ node: EngineNode) -> Bool {
     !isFirst && node.slot != nil && node.type?.description.inputs.isEmpty == false
   }
 
   /// Starts the tail of a node that was just removed. Its notes end when its inputs have faded.
-  func ring(_ node: EngineNode) {
+  func startTail(of node: EngineNode) {
     node.isRinging = true
     engine.record(.ringingOut, node)
     if node.takesEvents { work.commands.append(.end(node.slot, after: Int32(clamping: fade))) }
   }
 
   /// True when this cable passes its source's tail on.
-  func mayRing(_ cable: EngineCable) -> Bool {
+  func passesTail(_ cable: EngineCable) -> Bool {
     let destination = cable.destination
     return cable.source.isRinging && !cable.carriesEvents && !cable.isLeaving
       && (!destination.isLeaving || destination.isRinging)
   }
 
-  func ring(_ cable: EngineCable) {
+  func startTail(through cable: EngineCable) {
     cable.isTail = true
     cable.settling = .unsent(frames: Int((Self.longestTail * engine.rate).rounded()))
     graph.unsettle(cable)
@@ -55,7 +55,7 @@ extension Reconciler {
       cable.target = 0
       work.needsPlan = true
     } else {
-      leave(cable)
+      fadeOut(cable)
     }
     let source = cable.source
     guard source.isRinging, !source.outgoing.contains(where: \.isTail) else { return }

@@ -1,27 +1,46 @@
 import OrderedCollections
 import Patch
-import Processors
 import Realtime
 
-/// Finds the difference between the running graph and a patch: new, leaving and returning nodes and cables,
-/// and parameter changes. One instance per change; it looks only at the parts that the change touched.
-/// Worker.
+/// Changes the running graph into the one that a patch asks for: new, leaving and returning nodes and cables,
+/// and values of parameters. One instance per change; it looks only at the parts that the change touched.
+///
+/// `run` is the order of its phases. Each returns what the later ones need to know, and adds what must be
+/// sent to `work`. Worker.
 final class Reconciler {
-  struct RampKey: Hashable {
-    var node: NodeID
-    var path: ParameterPath
+  /// What to reconcile with, and how.
+  struct Request {
+    var patch: Patch
+    /// Parts of the patch that may differ from the running graph.
+    var touched: Touched
+    /// Frames of each crossfade.
+    var fade: Int
+    /// Frames of parameters that take another time than `fade`.
+    var ramps = RampTimes()
+    /// Nodes that ring out if they leave.
+    var tails: Set<NodeID> = []
+    /// Nothing sounds yet, so everything starts at its target.
+    var isFirst = false
+    /// Fades have ended, so the plan can be reduced; there is no edit.
+    var isRecompiling = false
+    /// Engine frame of execution, if it was requested exactly; nil: the start of a later block.
+    var time: Int64?
   }
 
-  /// Result: everything to be sent.
+  /// Everything to be sent.
   struct Work {
     var commands: [Command] = []
-    /// Frames of the longest of parameters' crossfades. What a parameter's state is, the audio thread's to change, is
-    /// not looked at from here.
+    /// Frames of the longest crossfade of a parameter. One under way is not counted, since it belongs to the
+    /// audio thread.
     var crossfade = 0
     var garbage: [Transaction.Garbage] = []
+    /// The audio thread needs another plan.
     var needsPlan = false
+    /// The plan, ready to be compiled; nil: the running one stays.
     var compiler: PlanCompiler?
+    /// Cables that fade or close.
     var fading: [EngineCable] = []
+    /// New cables whose signal is complete only after some frames.
     var opening: [EngineCable] = []
     var started: [EngineNode] = []
     var left: [EngineNode] = []
@@ -29,303 +48,83 @@ final class Reconciler {
 
   let engine: Engine
   let graph: EngineGraph
+  let request: Request
   let patch: Patch
   let fade: Int
-  /// Nothing sounds yet, so everything starts at its target.
   let isFirst: Bool
   /// Engine frame of execution, as far as known.
   let time: Int64
-  /// The frame was requested exactly. Otherwise execution is at the start of a later block.
-  let isExact: Bool
-  var ramps: [RampKey: Int] = [:]
-  /// Nodes that ring out when they leave.
-  var tails: Set<NodeID> = []
-  /// Nodes that were leaving and are back in the patch.
-  var returned: [EngineNode] = []
+  var isExact: Bool { request.time != nil }
   var work = Work()
-  var arrived: Set<Int32> = []
-  var newCables: [EngineCable] = []
-  /// Cables to examine.
-  var touchedCables: OrderedSet<Cable.Ends> = []
-  /// Intents whose cable may need a change.
-  var changed: [CableIntent] = []
-  /// A cable was added, removed or moved to another port.
-  var isRewired = false
-  /// The graph was empty before, so every cable is touched.
-  private var isFromNothing = false
-  /// Called because fades have ended, not for an edit.
-  var isRecompiling = false
-  var newNodes: [EngineNode] = []
-  /// Topological order of the running graph, by index; nil: not known yet.
-  var order: [Int32]?
-  /// Frames until a new node's output is complete, by index; empty: at once.
-  var readiness: [Int32] = []
   /// Cables whose gain starts to move.
   var moving: [EngineCable] = []
-  /// Places where fades begin.
-  var disturbed: Set<Junction> = []
 
-  /// An input of a node, where the gains of crossfading cables must keep adding up to one.
-  struct Junction: Hashable {
-    var node: Int32
-    var port: String
-  }
-
-  init(engine: Engine, patch: Patch, fade: Int, isFirst: Bool, time: Int64?) {
+  init(engine: Engine, _ request: Request) {
     self.engine = engine
+    self.request = request
+    patch = request.patch
+    fade = request.fade
+    isFirst = request.isFirst
     graph = engine.graph
-    self.patch = patch
-    self.fade = fade
-    self.isFirst = isFirst
-    self.time = max(time ?? 0, engine.renderer.time)
-    isExact = time != nil
+    time = max(request.time ?? 0, engine.renderer.time)
+    work.needsPlan = request.isFirst || request.isRecompiling
   }
 
-  /// `mustCompile`: fades have ended, so the plan can be reduced.
-  func run(_ touched: Touched, mustCompile: Bool = false) -> Work {
-    isRecompiling = mustCompile
-    work.needsPlan = mustCompile || isFirst
-    isRewired = work.needsPlan
-    touchedCables = touched.cables
-    isFromNothing = graph.nodeCount == 0
-    graph.reserve(nodes: touched.nodes.count, cables: touched.cables.count)
-    followSwitches()
-    reconcileNodes(touched.nodes)
-    reconcileIntents()
-    if isRecompiling { endTails() }
-    if isRewired || work.needsPlan { arrange() }
-    realizeCables()
-    for node in returned { endTails(of: node) }
-    endCables(into: returned)
-    removeFinished()
+  func run() -> Work {
+    let nodes = reconcileNodes()
+    let cables = reconcileIntents(at: nodes.cables)
+    if request.isRecompiling { endTails() }
+    let arrangement = mayNeedPlan(cables) ? arrange(arriving: nodes.arrived) : nil
+    let newCables = realize(cables.changed + (arrangement?.changed ?? []), arrangement)
+    fadeOutOrphans(of: nodes.returned)
+    if arrangement != nil { removeFinished() }
     assignFreePorts()
-    guard work.needsPlan else {
-      alignFades()
-      return work
-    }
-    if order == nil {
-      arrange()
-      realizeCables()
-    }
+    if let arrangement, work.needsPlan { work.compiler = makePlan(arrangement, nodes.arrived, newCables) }
+    start(alignedFades())
+    return work
+  }
+
+  /// True when the graph's order may change, or a part of it may go. A gain that the running plan applies
+  /// moves without a plan.
+  private func mayNeedPlan(_ cables: IntentChanges) -> Bool {
+    work.needsPlan || cables.areRewired || cables.changed.contains { !isGainMove($0) } || hasFinished
+  }
+
+  /// Fixes the order and the channel counts of the graph, and prepares what is new in it.
+  private func makePlan(
+    _ arrangement: Arrangement, _ newNodes: [EngineNode], _ newCables: [EngineCable]
+  ) -> PlanCompiler {
+    let rows = rows(in: arrangement.order)
+    let successors = settleChannelCounts(rows, arrangement)
+    let compiler = PlanCompiler(rows: rows, graph: graph, memory: engine.planMemory())
+    for node in newNodes { prepare(node) }
+    // Last, since cables point at their nodes' slots.
+    let arrived = Set(newNodes.map(\.number))
+    for cable in newCables + successors { prepare(cable, arrived: arrived) }
+    return compiler
+  }
+
+  /// The rows of the running nodes in execution order.
+  private func rows(in order: [Int32]) -> [NodeRow.Pointer] {
     var rows: [NodeRow.Pointer] = []
     var sinks: [EngineNode] = []
     rows.reserveCapacity(graph.nodeCount)
-    for place in order ?? [] {
+    for place in order {
       guard let row = graph.rows[Int(place)] else { continue }
       if row.pointee.isSink { sinks.append(row.pointee.node.takeUnretainedValue()) } else { rows.append(row) }
     }
     // Endpoints that share driver channels are summed there, so they run in an order of their own. The order
     // of the other nodes depends on which fades are under way.
     sinks.sort { $0.number < $1.number }
-    rows += sinks.map(\.row)
-    let counts = ChannelCounts(rows: rows)
-    // Successor cables bring as many channels as their predecessors, so the counts are settled once more.
-    if followCounts(counts.follow()) { _ = counts.follow() }
-    let compiler = PlanCompiler(rows: rows, graph: graph, memory: engine.planMemory())
-    for node in newNodes {
-      engine.prepare(node)
-      if let resource = engine.resource(for: node.id), node.type != nil {
-        node.resource = resource
-        work.commands.append(.use(node.slot, resource.header))
-      }
-      work.started.append(node)
-    }
-    // Last, since cables point at their nodes' slots.
-    for cable in newCables { prepare(cable) }
-    alignFades()
-    work.compiler = compiler
-    return work
+    return rows + sinks.map(\.row)
   }
 
-  // MARK: Nodes
-
-  private func reconcileNodes(_ touched: OrderedSet<NodeID>) {
-    var touched = touched
-    // A placeholder has the ports that its cables name. A muted node may have been muted because of a cable.
-    for ends in touchedCables {
-      for id in [ends.source.node, ends.destination.node] where !touched.contains(id) {
-        guard let node = patch[id] else { continue }
-        if KernelType.byName[node.kind] == nil || graph.current[id]?.isMuted == true { touched.append(id) }
-      }
+  private func prepare(_ node: EngineNode) {
+    engine.prepare(node)
+    if let resource = engine.resource(for: node.id), node.type != nil {
+      node.resource = resource
+      work.commands.append(.use(node.slot, resource.header))
     }
-    for id in touched where patch[id] == nil {
-      if let old = graph.removeCurrent(id) { leave(old) }
-    }
-    for id in touched {
-      guard let node = patch[id] else { continue }
-      let type = KernelType.byName[node.kind]
-      let values = type.map { EngineValues(of: node, description: $0.description).values } ?? []
-      let engineNode = take(node, type, values)
-      update(engineNode, node, values)
-      makeCurrent(engineNode)
-    }
-    for tap in engine.taps where graph.current[tap.id] == nil { makeCurrent(make(tap)) }
-  }
-
-  /// Makes it the current node of its identity, with all cables of that identity.
-  private func makeCurrent(_ node: EngineNode) {
-    let old = graph.setCurrent(node)
-    guard old !== node else { return }
-    if let old { leave(old) }
-    if !isFromNothing { touchedCables.append(contentsOf: patch.cables(at: node.id)) }
-  }
-
-  /// The running node with the same key, or a new one.
-  private func take(_ node: Node, _ type: KernelType?, _ values: [[Float]]) -> EngineNode {
-    let ports = type == nil ? placeholderPorts(node) : ([], [])
-    var shape: [Float] = []
-    if let description = type?.description {
-      for (index, parameter) in description.parameters.enumerated() where parameter.smoothing == .structural {
-        shape += values[index]
-      }
-    } else {
-      var hasher = Hasher()
-      hasher.combine(ports.0)
-      hasher.combine(ports.1)
-      shape = [Float(hasher.finalize() & 0xFFFFFF)]
-    }
-    var key = EngineNode.Key(id: node.id, kind: node.kind, shape: shape, life: engine.lives[node.id] ?? 0)
-    let isRevived = graph.nodesByKey[key]?.isMuted == true
-    if isRevived {
-      // A muted node's state may be corrupt: a new node takes over by crossfade.
-      key.life += 1
-      engine.lives[node.id] = key.life
-    }
-    if let known = graph.nodesByKey[key] {
-      if known.isLeaving {
-        graph.setLeaving(known, false)
-        returned.append(known)
-        if known.isRinging, known.takesEvents { work.commands.append(.end(known.slot, after: -1)) }
-        known.isRinging = false
-        known.hasRungOut = false
-        work.needsPlan = true
-      }
-      return known
-    }
-    var first: Int?
-    if let type, type.tag == .input || type.tag == .output {
-      if let old = graph.current[node.id] { leave(old) }
-      let count =
-        type.description.parameters.firstIndex { $0.name == "channels" }.map { Int(values[$0][0]) } ?? 2
-      // All 256 channels are taken: the node is silent.
-      first =
-        engine.driverChannels(count, isInput: type.tag == .input, name: node.name) ?? DriverChannels.capacity
-    }
-    let made = EngineNode(
-      key: key, number: engine.makeNumber(for: node.id, name: node.name), name: node.name, type: type,
-      inputs: type?.audioInputs ?? ports.0, outputs: type?.audioOutputs ?? ports.1, values: values,
-      firstChannel: first, rows: engine.rows)
-    if type?.tag == .midi {
-      made.portName = Self.sender(of: node)
-      listen(made, at: engine.midiPort(for: made.portName))
-    }
-    if let type { made.latency = Int32(type.latency(made.configuration(rate: engine.rate))) }
-    add(made)
-    if isRevived { engine.record(.revived, made) }
-    return made
-  }
-
-  private func make(_ tap: Tap) -> EngineNode {
-    let type = KernelType.byName["output"]!
-    var node = Node(id: tap.id, name: "tap of \(tap.node).\(tap.port)", kind: "output")
-    node.settings[ParameterPath("channels")] = .number(Double(tap.channels), .none)
-    let made = EngineNode(
-      key: EngineNode.Key(id: tap.id, kind: "output", shape: [Float(tap.channels)]),
-      number: engine.makeNumber(for: tap.id, name: node.name), name: node.name, type: type,
-      inputs: type.description.inputs, outputs: [],
-      values: EngineValues(of: node, description: type.description).values,
-      firstChannel: engine.driverChannels(tap.channels, isInput: false, name: node.name), rows: engine.rows)
-    add(made)
-    return made
-  }
-
-  private func add(_ node: EngineNode) {
-    graph.insert(node)
-    newNodes.append(node)
-    arrived.insert(node.number)
-    work.needsPlan = true
-    if !isFirst {
-      engine.record(.fadingIn(seconds: Double(fade) / engine.rate), node)
-    }
-  }
-
-  private func leave(_ node: EngineNode) {
-    guard !node.isLeaving else { return }
-    graph.setLeaving(node, true)
-    work.needsPlan = true
-    if tails.contains(node.id), mayRing(node) {
-      ring(node)
-    } else {
-      for cable in node.incoming where cable.isTail { endTail(cable) }
-      engine.record(.fadingOut(seconds: Double(fade) / engine.rate), node)
-    }
-  }
-
-  /// Ports of an unknown kind: those that its cables name.
-  private func placeholderPorts(_ node: Node) -> ([PortDescription], [PortDescription]) {
-    var inputs: Set<String> = []
-    var outputs: Set<String> = []
-    for cable in patch.cables(at: node.id) {
-      if cable.destination.node == node.id { inputs.insert(cable.destination.port) }
-      if cable.source.node == node.id { outputs.insert(cable.source.port) }
-    }
-    return (
-      inputs.sorted().map { PortDescription($0, .flexible) },
-      outputs.sorted().map { PortDescription($0, .flexible) }
-    )
-  }
-
-  // MARK: Parameters
-
-  private func update(_ target: EngineNode, _ node: Node, _ values: [[Float]]) {
-    if target.name != node.name {
-      target.name = node.name
-      engine.rename(target)
-      // Inputs are summed in name order. The change takes effect at this frame, not with some later plan.
-      work.needsPlan = true
-      graph.reorderCables(from: target)
-    }
-    if target.firstChannel != nil { update(portsOf: target, node) }
-    if target.midiPort != nil { update(midiPortOf: target, node) }
-    guard target.values != values, let description = target.type?.description else { return }
-    let old = target.values
-    target.values = values
-    for (index, parameter) in description.parameters.enumerated() where old[index] != values[index] {
-      send(index, of: target) { rampFrames(node.id, parameter, $0, description, values) }
-    }
-  }
-
-  /// Name of its ports at the driver.
-  private func update(portsOf target: EngineNode, _ node: Node) {
-    var name: String?
-    if case .text(let text)? = node.settings[ParameterPath("port")], !text.isEmpty { name = text }
-    guard target.portName != name else { return }
-    target.portName = name
-    engine.rename(target)
-  }
-
-  /// Gains controlled by a switch take the switch's ramp time.
-  private func followSwitches() {
-    for (key, frames) in ramps {
-      guard let kind = patch[key.node].flatMap({ KernelType.byName[$0.kind]?.description }) else { continue }
-      ramps[RampKey(node: key.node, path: kind.gains(movedBy: key.path))] = frames
-    }
-  }
-
-  private func rampFrames(
-    _ id: NodeID, _ parameter: ParameterDescription, _ element: Int, _ description: KindDescription,
-    _ values: [[Float]]
-  ) -> Int {
-    guard !ramps.isEmpty else { return fade }
-    if let frames = ramps[RampKey(node: id, path: ParameterPath(parameter.name))] { return frames }
-    var indices: [Int] = []
-    var rest = element
-    for dimension in parameter.dimensions.reversed() {
-      let size = description.parameters.firstIndex { $0.name == dimension }.map { Int(values[$0][0]) } ?? 1
-      indices.insert(rest % max(size, 1), at: 0)
-      rest /= max(size, 1)
-    }
-    if indices.isEmpty { indices = [element] }
-    return ramps[RampKey(node: id, path: ParameterPath(parameter.name, indices))] ?? fade
+    work.started.append(node)
   }
 }

@@ -1,0 +1,92 @@
+import Realtime
+
+// Fades of cables: which begin, and when. Worker.
+
+extension Reconciler {
+  /// A gain that starts to move to its cable's target.
+  struct Fade {
+    let cable: EngineCable
+    /// Frames until it begins.
+    let wait: Int32
+  }
+
+  /// An input of a node, where the gains of crossfading cables must keep adding up to one.
+  private struct Junction: Hashable {
+    let node: Int32
+    let port: String
+
+    init(of cable: EngineCable) {
+      node = cable.key.destination
+      port = cable.key.destinationPort
+    }
+  }
+
+  /// Prepares a new cable's slot, and its fade in if it begins with one. `arrived`: numbers of the new nodes.
+  func prepare(_ cable: EngineCable, arrived: Set<Int32>) {
+    // A feedback cable begins with an empty delay; without a fade, a new node would receive a step when its
+    // ring is full.
+    let fades =
+      !cable.carriesEvents && !isFirst && (cable.key.isFeedback || isAudible(cable, arrived: arrived))
+    cable.prepare(gain: fades ? 0 : cable.target)
+    if fades { move(cable) }
+    guard cable.wait > 0 else { return }
+    cable.opensAt = CableSlot.start(after: Int(cable.wait), from: time)
+    work.opening.append(cable)
+  }
+
+  /// True when a change of this cable is heard downstream. In front of a node that is itself new or leaving
+  /// it is not, since that node's outputs fade.
+  private func isAudible(_ cable: EngineCable, arrived: Set<Int32>) -> Bool {
+    cable.destination.isSink
+      || !cable.destination.isLeaving && !arrived.contains(cable.destination.number)
+  }
+
+  /// Lets a cable's gain move to its target.
+  func move(_ cable: EngineCable) {
+    moving.append(cable)
+    cable.settling = .unsent(frames: fade)
+    graph.unsettle(cable)
+  }
+
+  /// Lets a cable be under way for so many frames without a move of its gain.
+  func settle(_ cable: EngineCable, after frames: Int) {
+    cable.settling = .unsent(frames: frames)
+    graph.unsettle(cable)
+    work.fading.append(cable)
+  }
+
+  /// The fades that begin with this edit.
+  ///
+  /// Fades under way at the same junction restart together with a new one. A ramp is linear in its position,
+  /// speed and target. Gains that add up to one and start together therefore keep adding up to one, however
+  /// many edits arrive during a fade. All of them wait until the signals that fade in are complete.
+  func alignedFades() -> [Fade] {
+    if moving.isEmpty { return [] }
+    var seen: Set<ObjectIdentifier> = []
+    var cables = moving.filter { seen.insert(ObjectIdentifier($0)).inserted }
+    let disturbed = Set(cables.map(Junction.init(of:)))
+    for cable in graph.unsettled
+    where cable.settling != nil && !cable.carriesEvents && !cable.isTail
+      && disturbed.contains(Junction(of: cable))
+    {
+      if seen.insert(ObjectIdentifier(cable)).inserted { cables.append(cable) }
+    }
+    var waits: [Junction: Int32] = [:]
+    for cable in cables {
+      waits[Junction(of: cable), default: 0] = max(
+        waits[Junction(of: cable), default: 0], cable.remainingWait(at: time))
+    }
+    return cables.map { Fade(cable: $0, wait: waits[Junction(of: $0), default: 0]) }
+  }
+
+  /// Sends the gain moves.
+  func start(_ fades: [Fade]) {
+    for start in fades {
+      let (cable, wait) = (start.cable, start.wait)
+      cable.mirrorMove(over: fade, after: Int(wait), at: time, isExact: isExact)
+      work.commands.append(.gain(cable.slot, value: cable.target, frames: Int32(fade), wait: wait))
+      cable.settling = .unsent(frames: fade + (wait > 0 ? Int(wait) + blockCapacity - 1 : 0))
+      work.fading.append(cable)
+    }
+  }
+}

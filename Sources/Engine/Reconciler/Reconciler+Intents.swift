@@ -1,0 +1,102 @@
+import OrderedCollections
+import Patch
+
+// Cable intents: what the patch and the taps ask for. Worker.
+
+extension Reconciler {
+  /// What an edit changed in the cables that the patch asks for.
+  struct IntentChanges {
+    /// Intents that are new, or have another gain, map or mixing.
+    var changed: [CableIntent] = []
+    /// A cable was added, removed or moved to another port.
+    var areRewired = false
+  }
+
+  /// Updates the intents from the patch's cables at these ports, and from the taps.
+  func reconcileIntents(at touched: OrderedSet<Cable.Ends>) -> IntentChanges {
+    var changes = IntentChanges()
+    for ends in touched {
+      guard let cable = patch.cables[ends] else {
+        withdraw(ends, &changes)
+        continue
+      }
+      update(ends, cable.map, cable.mixing, EngineValues.gain(decibels: cable.gain), &changes)
+    }
+    for index in engine.taps.indices {
+      let tap = engine.taps[index]
+      let ends = patch.id(named: tap.node).map {
+        Cable.Ends(PortReference($0, tap.port), PortReference(tap.id, "in"))
+      }
+      if let old = engine.taps[index].ends, old != ends { withdraw(old, &changes) }
+      if let ends { update(ends, nil, .discrete, 1, &changes) }
+      engine.taps[index].ends = ends
+    }
+    return changes
+  }
+
+  private func update(
+    _ ends: Cable.Ends, _ map: ChannelMap?, _ mixing: ChannelMixing, _ target: Float,
+    _ changes: inout IntentChanges
+  ) {
+    guard let route = route(ends) else {
+      withdraw(ends, &changes)
+      return
+    }
+    if let intent = graph[ends] {
+      if intent.route.source === route.source, intent.route.destination === route.destination {
+        guard intent.map != map || intent.mixing != mixing || intent.target != target else { return }
+        intent.map = map
+        intent.mixing = mixing
+        intent.target = target
+        changes.changed.append(intent)
+        return
+      }
+      withdraw(ends, &changes)
+    }
+    let intent = CableIntent(ends: ends, route: route, map: map, mixing: mixing, target: target)
+    graph.insert(intent)
+    changes.changed.append(intent)
+    changes.areRewired = true
+  }
+
+  private func withdraw(_ ends: Cable.Ends, _ changes: inout IntentChanges) {
+    guard let intent = graph[ends] else { return }
+    if let cable = intent.cable {
+      if passesTail(cable) { startTail(through: cable) } else { fadeOut(cable) }
+    }
+    graph.remove(intent)
+    changes.areRewired = true
+  }
+
+  /// The ports that the cable joins; nil where they do not fit (at a placeholder, for example).
+  private func route(_ ends: Cable.Ends) -> CableIntent.Route? {
+    guard let source = graph.current[ends.source.node],
+      let destination = graph.current[ends.destination.node]
+    else { return nil }
+    let port = ends.destination.port
+    let output = source.outputs.firstIndex { $0.name == ends.source.port }
+    let sendsEvents =
+      source.type?.description.outputs.contains { $0.name == ends.source.port && $0.isEvents } == true
+    guard output != nil || sendsEvents else { return nil }
+    let input: EngineCable.Destination
+    if let index = destination.inputs.firstIndex(where: { $0.name == port }) {
+      if sendsEvents { return nil }
+      input = .audio(index)
+    } else if let description = destination.type?.description {
+      if description.inputs.contains(where: { $0.name == port && $0.isEvents }) {
+        guard sendsEvents else { return nil }
+        input = .events
+      } else if let index = description.parameters.firstIndex(where: {
+        $0.name == port && $0.smoothing == .ramp && $0.dimensions.isEmpty
+      }), !sendsEvents {
+        input = .parameter(index)
+      } else {
+        return nil
+      }
+    } else {
+      return nil
+    }
+    return CableIntent.Route(
+      source: source, output: sendsEvents ? nil : output, destination: destination, input: input)
+  }
+}

@@ -1,0 +1,102 @@
+import Patch
+import Processors
+import Realtime
+
+// Values of nodes that stay. Worker.
+
+extension Reconciler {
+  /// Updates the name, the driver's ports and the values of a node.
+  func update(_ target: EngineNode, _ node: Node, _ values: [[Float]]) {
+    if target.name != node.name {
+      target.name = node.name
+      engine.rename(target)
+      // Inputs are summed in name order. The change takes effect at this frame, not with some later plan.
+      work.needsPlan = true
+      graph.reorderCables(from: target)
+    }
+    if target.firstChannel != nil { updatePortName(of: target, node) }
+    if target.midiPort != nil { updateMidiPort(of: target, node) }
+    guard target.values != values, let description = target.type?.description else { return }
+    let old = target.values
+    target.values = values
+    for (index, parameter) in description.parameters.enumerated() where old[index] != values[index] {
+      send(index, of: target) { element in
+        request.ramps.frames(of: parameter, element: element, of: node, description, values) ?? fade
+      }
+    }
+  }
+
+  /// Name of its ports at the driver.
+  private func updatePortName(of target: EngineNode, _ node: Node) {
+    var name: String?
+    if case .text(let text)? = node.settings[ParameterPath("port")], !text.isEmpty { name = text }
+    guard target.portName != name else { return }
+    target.portName = name
+    engine.rename(target)
+  }
+
+  /// Sends the targets of a parameter's changed elements. `frames`: duration of an element's move.
+  func send(_ index: Int, of node: EngineNode, frames: (Int) -> Int) {
+    let before = node.sentValues[index]
+    let elements = node.elements(of: index)
+    guard elements != before, let smoothing = node.type?.description.parameters[index].smoothing else {
+      return
+    }
+    node.sentValues[index] = elements
+    for (element, value) in elements.enumerated() where element >= before.count || before[element] != value {
+      let frames = Int32(clamping: frames(element))
+      let (parameter, element) = (Int32(index), Int32(element))
+      switch smoothing {
+      case .ramp, .crossfade:
+        if smoothing == .crossfade { work.crossfade = max(work.crossfade, Int(frames)) }
+        work.commands.append(
+          .ramp(node.slot, parameter: parameter, element: element, value: value, frames: frames))
+      case .kernel:
+        work.commands.append(
+          .kernel(node.slot, parameter: parameter, element: element, value: value, frames: frames))
+      case .gain, .structural, .none: break
+      }
+    }
+  }
+}
+
+/// Frames of the parameters for which an edit states a time.
+struct RampTimes {
+  private struct Key: Hashable {
+    var node: NodeID
+    var path: ParameterPath
+  }
+
+  private var frames: [Key: Int] = [:]
+
+  init() {}
+
+  /// Times in seconds at `rate`. Gains that a switch controls take the switch's time.
+  init(_ ramps: [(node: NodeID, path: ParameterPath, seconds: Double)], rate: Double, in patch: Patch) {
+    for ramp in ramps {
+      frames[Key(node: ramp.node, path: ramp.path)] = Int(limited: ramp.seconds * rate)
+    }
+    for (key, frames) in frames {
+      guard let kind = patch[key.node].flatMap({ KernelType.byName[$0.kind]?.description }) else { continue }
+      self.frames[Key(node: key.node, path: kind.gains(movedBy: key.path))] = frames
+    }
+  }
+
+  /// Frames of an element's move; nil: the edit states no time for it.
+  func frames(
+    of parameter: ParameterDescription, element: Int, of node: Node, _ description: KindDescription,
+    _ values: [[Float]]
+  ) -> Int? {
+    if frames.isEmpty { return nil }
+    if let frames = frames[Key(node: node.id, path: ParameterPath(parameter.name))] { return frames }
+    var indices: [Int] = []
+    var rest = element
+    for dimension in parameter.dimensions.reversed() {
+      let size = description.parameters.firstIndex { $0.name == dimension }.map { Int(values[$0][0]) } ?? 1
+      indices.insert(rest % max(size, 1), at: 0)
+      rest /= max(size, 1)
+    }
+    if indices.isEmpty { indices = [element] }
+    return frames[Key(node: node.id, path: ParameterPath(parameter.name, indices))]
+  }
+}
