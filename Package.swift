@@ -41,51 +41,64 @@ let package = Package(
       ]),
     .target(
       name: "Drivers",
-      dependencies: ["Engine", "Midi", "Realtime", "CJack", "CAlsa", "CSndfile", "CThread"]),
+      dependencies: ["Engine", "Midi", "Patch", "Realtime", "CJack", "CAlsa", "CSndfile", "CThread"]),
     .target(
-      name: "Session", dependencies: ["Patch", "PatchLanguage", "Engine", "Drivers", "Midi", "Sampler"]),
+      name: "Session",
+      dependencies: ["Patch", "PatchLanguage", "Engine", "Drivers", "Midi", "Realtime", "Sampler"]),
 
     // User interface.
     .target(name: "Screen", dependencies: ["TOMLKit"]),
     .target(name: "CTerminal"),
     .target(name: "Terminal", dependencies: ["Screen", "CNcurses", "CTerminal"]),
-    .target(name: "Interface", dependencies: ["Session", "Screen", "TOMLKit"]),
+    .target(
+      name: "Interface",
+      dependencies: ["Session", "Engine", "Patch", "PatchLanguage", "Realtime", "Screen", "TOMLKit"]),
 
     .executableTarget(
       name: "sostenuto",
       dependencies: [
-        "Session", "Interface", "Terminal", "Sampler", "Midi",
+        "Session", "Interface", "Terminal", "Screen", "Drivers", "Engine", "Sampler", "Midi", "Patch",
+        "PatchLanguage", "Realtime",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
 
     // Helpers shared by several test targets: random edits with shrinking, and exact frame positions.
     .target(
-      name: "TestSupport", dependencies: ["Engine", "PatchLanguage", "Realtime", "CUnseen"],
+      name: "TestSupport", dependencies: ["Engine", "Patch", "PatchLanguage", "Realtime", "CUnseen"],
       path: "Tests/Support"),
     .target(name: "CUnseen", path: "Tests/CUnseen"),
-    .testTarget(name: "MidiTests", dependencies: ["Midi", "TestSupport"]),
+    .testTarget(name: "MidiTests", dependencies: ["Midi", "Realtime", "TestSupport"]),
     .testTarget(name: "PatchTests", dependencies: ["Patch", "PatchLanguage", "Processors"]),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime"]),
-    .testTarget(name: "ProcessorsTests", dependencies: ["Processors"]),
-    .testTarget(name: "SamplerTests", dependencies: ["Sampler", "CSndfile"]),
-    .testTarget(name: "EngineTests", dependencies: ["Engine", "PatchLanguage", "Sampler", "TestSupport"]),
+    .testTarget(name: "ProcessorsTests", dependencies: ["Processors", "Patch", "Realtime"]),
+    .testTarget(name: "SamplerTests", dependencies: ["Sampler", "Patch", "Realtime", "CSndfile"]),
+    .testTarget(
+      name: "EngineTests",
+      dependencies: ["Engine", "Patch", "PatchLanguage", "Realtime", "Sampler", "TestSupport"]),
     .target(name: "CAudit", path: "Tests/CAudit"),
     .target(name: "CFakeAlsa", path: "Tests/CFakeAlsa"),
     .testTarget(
       name: "DriversTests",
       dependencies: [
-        "Drivers", "Engine", "Midi", "PatchLanguage", "Sampler", "CJack", "CAlsa", "CAudit", "CFakeAlsa",
-        "Session", "TestSupport",
+        "Drivers", "Engine", "Midi", "Patch", "PatchLanguage", "Realtime", "Sampler", "CJack", "CAlsa",
+        "CAudit",
+        "CFakeAlsa", "Session", "TestSupport",
       ]),
     .testTarget(name: "ScreenTests", dependencies: ["Screen", "Terminal"]),
-    .testTarget(name: "InterfaceTests", dependencies: ["Interface"]),
+    .testTarget(
+      name: "InterfaceTests",
+      dependencies: ["Interface", "Engine", "Patch", "PatchLanguage", "Realtime", "Screen", "Session"]),
     // A session in a process of its own, which a test can kill.
     .executableTarget(
       name: "StormWorker", dependencies: ["Session", "Engine", "PatchLanguage"], path: "Tests/StormWorker"),
     .testTarget(
       name: "SessionTests",
-      dependencies: ["Session", "StormWorker", "Engine", "Patch", "PatchLanguage", "Drivers", "TestSupport"]),
-    .testTarget(name: "ProgramTests", dependencies: ["sostenuto"]),
+      dependencies: [
+        "Session", "StormWorker", "Engine", "Patch", "PatchLanguage", "Realtime", "Drivers", "TestSupport",
+      ]),
+    .testTarget(name: "ProgramTests", dependencies: ["sostenuto", "Interface", "PatchLanguage"]),
+    // What documents say about the sources, read as texts.
+    .testTarget(name: "RepositoryTests"),
   ],
   swiftLanguageModes: [.v6]
 )
@@ -117,15 +130,19 @@ if isFuzzing {
       ]))
 }
 
-// `make test FILTER=…` builds only the named test targets and their dependencies.
+// `make test FILTER=…` builds only the named test targets and what they depend on.
 let wanted = (ProcessInfo.processInfo.environment["SOSTENUTO_TESTS"] ?? "").split(separator: " ").map(
   String.init)
 if !wanted.isEmpty {
-  package.targets.removeAll { $0.type == .test && !wanted.contains($0.name) || $0.name.hasPrefix("Fuzz") }
-  if !wanted.contains("ProgramTests") { package.targets.removeAll { $0.name == "sostenuto" } }
-  if Set(wanted).isDisjoint(with: ["ProgramTests", "InterfaceTests"]) {
-    package.targets.removeAll { $0.name == "Interface" }
+  var needed: Set<String> = []
+  var waiting = wanted
+  while let name = waiting.popLast() {
+    guard needed.insert(name).inserted, let target = package.targets.first(where: { $0.name == name }) else {
+      continue
+    }
+    for case .byNameItem(let dependency, _) in target.dependencies { waiting.append(dependency) }
   }
+  package.targets.removeAll { !needed.contains($0.name) }
 }
 
 // `make test` and the other checks build with STRICT=1: warnings are errors.

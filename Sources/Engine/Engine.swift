@@ -93,6 +93,7 @@ public final class Engine {
   /// changes of parameters and gains as one transaction.
   ///
   /// - Parameters:
+  ///   - patch: the new document.
   ///   - touched: parts of the patch that may differ from the patch adopted last; nil: both are compared.
   ///   - ramps: duration in seconds for named parameters; the others take `fade`.
   ///   - tails: nodes that ring out if they leave.

@@ -34,6 +34,7 @@ public struct GraphReport: Sendable {
 public struct NodeReport: Sendable, Identifiable {
   /// State of a node.
   public enum State: Sendable, Hashable {
+    /// Renders.
     case active
     /// Silent input and no tail left: skipped.
     case silent
@@ -136,7 +137,9 @@ public struct PortReport: Sendable {
 public struct CableReport: Sendable {
   /// State of a cable.
   public enum State: Sendable, Hashable {
+    /// Carries a signal, or silence.
     case active, silent
+    /// In a fade that takes this much longer.
     case fadingIn(secondsLeft: Double), fadingOut(secondsLeft: Double)
   }
 

@@ -3,6 +3,7 @@
 public struct KindDescription: Sendable, Identifiable {
   /// Group of kinds in the reference.
   public enum Category: String, Sendable, CaseIterable {
+    /// A heading of the reference.
     case source, control, effect, mixing, modulation, endpoint
   }
 
@@ -40,6 +41,7 @@ public struct KindDescription: Sendable, Identifiable {
 public struct PortDescription: Sendable, Hashable {
   /// Signal type and channel count.
   public enum Format: Sendable, Hashable {
+    /// Notes, pedals, controllers and their times.
     case events
     /// A fixed number of channels.
     case channels(Int)
@@ -77,6 +79,7 @@ public struct ParameterDescription: Sendable {
   public enum Form: Sendable, Hashable {
     /// A number in `range`, in `unit`.
     case continuous
+    /// A whole number in `range`.
     case integer
     /// `on` or `off`.
     case toggle
@@ -84,6 +87,7 @@ public struct ParameterDescription: Sendable {
     case choice([String])
     /// A file, relative to the patch's folder.
     case file
+    /// Any text.
     case text
   }
 

@@ -39,12 +39,17 @@ public struct CableName: Hashable, Sendable, CustomStringConvertible {
 
 /// The line of the canonical file that a comment belongs to.
 public enum Subject: Hashable, Sendable {
+  /// First line of a node.
   case node(String)
+  /// Line of a cable.
   case cable(CableName)
+  /// Line of a setting of the node.
   case setting(String, ParameterPath)
+  /// Line of a node's place on the screen.
   case layout(String)
   /// The lines at the head of the file; only `Comments.before` is used.
   case header
+  /// The lines at the end of the file; only `Comments.before` is used.
   case footer
 }
 

@@ -3,7 +3,10 @@ import Patch
 /// An error or warning at a place in a text.
 public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
   /// Error or warning.
-  public enum Severity: String, Sendable { case error, warning }
+  public enum Severity: String, Sendable {
+    /// An error leaves the line out; a warning does not.
+    case error, warning
+  }
 
   /// Name of the file as given; empty at a prompt.
   public var file: String

@@ -266,8 +266,11 @@ public struct KernelConfiguration: Sendable {
 
 /// Interpolation between the frames of a sample, by number of points.
 public enum SampleQuality: String, CaseIterable, Sendable {
+  /// Hermite interpolation of the third order.
   case four = "4-point"
+  /// Windowed sinc of eight points.
   case eight = "8-point"
+  /// Windowed sinc of thirty-two points.
   case sinc
 }
 

@@ -18,7 +18,7 @@ struct CheckCommand: ParsableCommand {
       sound file (.wav, .flac, .ogg …) what it is, and whether it is whole.
       """)
 
-  @Argument(help: "The patches, instruments and sound files.")
+  @Argument(help: "The patches, instruments and sound files.", completion: .file())
   var patches: [String]
   @Flag(help: "A JSON array with a member for each mistake.")
   var json = false

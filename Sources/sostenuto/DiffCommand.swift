@@ -16,9 +16,9 @@ struct DiffCommand: ParsableCommand {
         sostenuto apply changes old.patch
       """)
 
-  @Argument(help: ArgumentHelp("The older patch.", valueName: "a"))
+  @Argument(help: ArgumentHelp("The older patch.", valueName: "a"), completion: .patch)
   var old: String
-  @Argument(help: ArgumentHelp("The newer patch.", valueName: "b"))
+  @Argument(help: ArgumentHelp("The newer patch.", valueName: "b"), completion: .patch)
   var new: String
 
   func run() throws {

@@ -9,7 +9,7 @@ struct FormatCommand: ParsableCommand {
     commandName: "format", abstract: "Print patches in their canonical form, comments kept.",
     discussion: "A patch with errors is left alone, since its wrong lines would be lost.")
 
-  @Argument(help: "The patches.")
+  @Argument(help: "The patches.", completion: .patch)
   var patches: [String]
   @Flag(name: [.customShort("i"), .long], help: "Write them back instead of printing them.")
   var inPlace = false

@@ -86,17 +86,18 @@ enum FrontEnd {
 
   // MARK: The user's files
 
-  /// A built-in theme by name, a file, or the dark theme.
+  /// A built-in theme by name, a file, one of the user's or of the installed themes by name, or the dark theme.
   private static func theme(_ wanted: String?) throws -> Theme {
     guard let wanted else {
       return ProcessInfo.processInfo.environment["NO_COLOR"].map { $0.isEmpty ? .dark : .monochrome } ?? .dark
     }
     if let theme = Theme.builtIn(named: wanted) { return theme }
-    let text = try read(wanted, "theme")
-    let name = URL(fileURLWithPath: wanted).deletingPathExtension().lastPathComponent
-    let (theme, problems) = Theme.read(text, file: wanted, name: name)
+    let file = DataFolder.theme(named: wanted) ?? wanted
+    let text = try read(file, "theme")
+    let name = URL(fileURLWithPath: file).deletingPathExtension().lastPathComponent
+    let (theme, problems) = Theme.read(text, file: file, name: name)
     for problem in problems { FileHandle.standardError.write(Data("\(problem)\n".utf8)) }
-    guard let theme else { throw FileError("\(wanted): no theme") }
+    guard let theme else { throw FileError("\(file): no theme") }
     return theme
   }
 

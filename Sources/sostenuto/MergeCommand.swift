@@ -20,11 +20,11 @@ struct MergeCommand: ParsableCommand {
         sostenuto merge -i base.patch mine.patch yours.patch
       """)
 
-  @Argument(help: "The patch that both began with.")
+  @Argument(help: "The patch that both began with.", completion: .patch)
   var base: String
-  @Argument(help: "The patch on our side.")
+  @Argument(help: "The patch on our side.", completion: .patch)
   var ours: String
-  @Argument(help: "The patch on their side.")
+  @Argument(help: "The patch on their side.", completion: .patch)
   var theirs: String
   @Flag(name: [.customShort("i"), .long], help: "Write the result to OURS instead of printing it.")
   var inPlace = false

@@ -12,9 +12,10 @@ struct PlayCommand: ParsableCommand {
     discussion:
       "Ends after --seconds, or when it gets SIGINT or SIGTERM. The script starts when all files are loaded.")
 
-  @Argument(help: "The patch.")
+  @Argument(help: "The patch.", completion: .patch)
   var patch: String
-  @Option(help: ArgumentHelp("Edits and notes with their times.", valueName: "script"))
+  @Option(
+    help: ArgumentHelp("Edits and notes with their times.", valueName: "script"), completion: .file())
   var script: String?
   @Option(help: ArgumentHelp("How long (default: until it is interrupted).", valueName: "n"))
   var seconds: Double?

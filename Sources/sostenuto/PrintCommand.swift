@@ -14,7 +14,7 @@ struct PrintCommand: ParsableCommand {
 
   enum Form: String, ExpressibleByArgument, CaseIterable { case text, dot, json }
 
-  @Argument(help: "The patch.")
+  @Argument(help: "The patch.", completion: .patch)
   var patch: String
   @Option(help: "text, dot (for Graphviz) or json.")
   var format: Form = .text

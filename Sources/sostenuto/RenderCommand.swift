@@ -17,16 +17,20 @@ struct RenderCommand: ParsableCommand {
       """
   )
 
-  @Argument(help: "The patch.")
+  @Argument(help: "The patch.", completion: .patch)
   var patch: String
-  @Option(help: ArgumentHelp("Edits and notes with their times.", valueName: "script"))
+  @Option(
+    help: ArgumentHelp("Edits and notes with their times.", valueName: "script"), completion: .file())
   var script: String?
-  @Option(help: ArgumentHelp("A MIDI file for the `midi` nodes.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("A MIDI file for the `midi` nodes.", valueName: "file"),
+    completion: .file(extensions: ["mid", "midi"]))
   var midi: String?
   @Option(help: ArgumentHelp("How long (default: the MIDI file and its tail).", valueName: "n"))
   var seconds: Double?
   @Option(
-    name: .shortAndLong, help: ArgumentHelp("Where the output goes (.wav, .flac, .ogg).", valueName: "file"))
+    name: .shortAndLong, help: ArgumentHelp("Where the output goes (.wav, .flac, .ogg).", valueName: "file"),
+    completion: .file())
   var output: String?
   @Option(help: ArgumentHelp("Record a port, too; may be repeated.", valueName: "node[.port]=file"))
   var tap: [String] = []

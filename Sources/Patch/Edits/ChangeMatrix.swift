@@ -21,7 +21,10 @@ public enum MatrixChange: Hashable, Sendable {
   case copy(Side, Int, to: ParameterRange.Span)
 
   /// Inputs (rows) or outputs (columns).
-  public enum Side: String, Hashable, Sendable, CaseIterable { case `in`, out }
+  public enum Side: String, Hashable, Sendable, CaseIterable {
+    /// Inputs or outputs.
+    case `in`, out
+  }
 
   /// First word of each form.
   package static let words = [
