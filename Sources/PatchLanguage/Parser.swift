@@ -53,27 +53,27 @@ struct Parser {
     case .layout: return .edit(try layout())
     case .disconnect: return .edit(.disconnect(try cable(verb)))
     case .remove:
-      let name = try name(verb, "a node")
+      let name = try self.name(verb, "a node")
       let bridge = accept("bridge")
       return .edit(.remove(name, bridge: bridge, tail: accept("tail")))
     case .replace:
-      let name = try name(verb, "a node")
+      let name = try self.name(verb, "a node")
       let kind = try kind(verb)
       return .edit(.replace(name, with: Node(name: name, kind: kind, settings: try settings(of: name))))
     case .insert:
-      let name = try name(verb, "a name")
+      let name = try self.name(verb, "a name")
       let kind = try kind(verb)
       let settings = try settings(of: name)
       guard accept("into") else { throw missing(verb, "`into`") }
       return .edit(.insert(Node(name: name, kind: kind, settings: settings), into: try cable(verb)))
     case .rename:
-      let name = try name(verb, "a node")
-      return .edit(.rename(name, to: try name(verb, "a new name")))
+      let name = try self.name(verb, "a node")
+      return .edit(.rename(name, to: try self.name(verb, "a new name")))
     case .move:
-      let name = try name(verb, "a node")
+      let name = try self.name(verb, "a node")
       if accept("last") { return .edit(.move(name, before: nil)) }
       guard accept("before") else { throw missing(verb, "`before` or `last`") }
-      return .edit(.move(name, before: try name(verb, "the node that follows")))
+      return .edit(.move(name, before: try self.name(verb, "the node that follows")))
     case .comment: return .edit(try comment())
     case .header: return .edit(.comment(.header, try commentText()))
     case .footer: return .edit(.comment(.footer, try commentText()))
@@ -87,10 +87,10 @@ struct Parser {
   // MARK: Statements
 
   private mutating func node() throws(Fault) -> Edit {
-    let name = try name(.node, "a name")
+    let name = try self.name(.node, "a name")
     let kind = try kind(.node)
     let settings = try settings(of: name)
-    let before = accept("before") ? try name(.node, "the node that follows") : nil
+    let before = accept("before") ? try self.name(.node, "the node that follows") : nil
     return .add(Node(name: name, kind: kind, settings: settings), before: before)
   }
 
@@ -155,7 +155,7 @@ struct Parser {
   }
 
   private mutating func matrix() throws(Fault) -> Edit {
-    let name = try name(.matrix, "a matrix")
+    let name = try self.name(.matrix, "a matrix")
     let token = try word(.matrix, "what it is to do")
     let change: MatrixChange
     switch source.string(token.range) {
@@ -204,7 +204,7 @@ struct Parser {
   }
 
   private mutating func layout() throws(Fault) -> Edit {
-    let name = try name(.layout, "a node")
+    let name = try self.name(.layout, "a node")
     if accept("auto") { return .place(name, nil) }
     var numbers: [Int] = []
     if position < end { mark(.place, tokens[position].start) }
@@ -228,7 +228,7 @@ struct Parser {
       source.bytes[tokens[position + 1].start] != UInt8(ascii: "\"")
     {
       position += 1
-      let name = try name(.comment, "a node")
+      let name = try self.name(.comment, "a node")
       return .comment(.layout(name), try commentText())
     }
     if position + 1 < end, tokens[position + 1].kind == .arrow {
@@ -315,7 +315,7 @@ struct Parser {
     var settings: [ParameterPath: Value] = [:]
     while position < end, tokens[position].kind == .word, tokens[position].equals > 0 {
       let token = tokens[position]
-      let value = try value(token.equals + 1..<token.end)
+      let value = try self.value(token.equals + 1..<token.end)
       for path in try Reference.paths(source, token.start..<token.equals) {
         mark(.setting(SettingName(name, path)), token.start)
         mark(.parameter(path.name), token.start)
