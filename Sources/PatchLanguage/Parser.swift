@@ -355,8 +355,9 @@ struct Parser {
 
   private mutating func kind(_ verb: Verb) throws(Fault) -> String {
     let token = try word(verb, "a kind")
-    mark(.kind(source.string(token.range)), token.start)
-    return try Reference.plain(source, token.range, "a kind")
+    let kind = try Reference.plain(source, token.range, "a kind")
+    mark(.kind(kind), token.start)
+    return kind
   }
 
   /// Name of a node.
