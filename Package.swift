@@ -8,7 +8,6 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
-    .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
   ],
   targets: [
     // Bindings to C libraries: one module map and one shim header each, no logic.
@@ -47,12 +46,11 @@ let package = Package(
       dependencies: ["Patch", "PatchLanguage", "Engine", "Drivers", "Midi", "Realtime", "Sampler"]),
 
     // User interface.
-    .target(name: "Screen", dependencies: ["TOMLKit"]),
+    .target(name: "Screen"),
     .target(name: "CTerminal"),
     .target(name: "Terminal", dependencies: ["Screen", "CNcurses", "CTerminal"]),
     .target(
-      name: "Interface",
-      dependencies: ["Session", "Engine", "Patch", "PatchLanguage", "Realtime", "Screen", "TOMLKit"]),
+      name: "Interface", dependencies: ["Session", "Engine", "Patch", "PatchLanguage", "Realtime", "Screen"]),
 
     .executableTarget(
       name: "sostenuto",

@@ -40,10 +40,10 @@ private let length = 0.04
   let sound = render(script, session)
   let (last, redoable) = (session.patch, session.redoList.count)
   checkText(last)
-  while session.undo() != nil {}
+  while (try? session.undo()) != nil {}
   precondition(session.patch == first, "undo leads elsewhere")
   try? session.renderOneBlock()
-  while session.redoList.count > redoable { session.redo() }
+  while session.redoList.count > redoable { _ = try? session.redo() }
   precondition(session.patch == last, "redo leads elsewhere")
   try? session.renderOneBlock()
   guard bytes.count % 2 == 0 else { return }

@@ -65,10 +65,10 @@ extension Grid {
     _ which: Switch, of range: GridRange, as lead: GridCell, _ catalogue: KindCatalogue
   ) throws(EditError) -> Edit {
     guard let node, let element = element(lead) else {
-      throw EditError("a channel map has no \(which)", hint: Self.wayOut)
+      throw .needsMatrix(.aSwitch("\(which)"))
     }
     let parameter = catalogue[node.kind]?[parameter: Self.path(range.first).name]
-    guard let switches = parameter?.switches else { throw EditError("the master has no \(which)") }
+    guard let switches = parameter?.switches else { throw .noMasterSwitch("\(which)") }
     return .setRange(
       node.name, Self.settings(range, of: which.name(switches)), .text(which.isOn(element) ? "off" : "on"),
       over: nil)
@@ -132,8 +132,6 @@ extension Grid {
 
   // MARK: Maps
 
-  private static let wayOut = "make it a matrix first"
-
   /// The cable's map after switching these cells on or off.
   private func map(with gains: [(cell: GridCell, gain: Double)]) throws(EditError) -> ChannelMap {
     var heard = (0..<columns).map { sources(of: $0) }
@@ -141,19 +139,19 @@ extension Grid {
     for (cell, gain) in gains where cell.isCrosspoint {
       if gain == 0 {
         guard taken.insert(cell.column).inserted else {
-          throw EditError("a channel map gives a channel one source, not a sum", hint: Self.wayOut)
+          throw .needsMatrix(.aSum)
         }
         heard[cell.column] = [(cell.row, 1)]
       } else if gain == -.infinity {
         heard[cell.column].removeAll { $0.row == cell.row }
       } else {
-        throw EditError("a channel map has no gains", hint: Self.wayOut)
+        throw .needsMatrix(.gains)
       }
     }
     var entries: [Int] = []
     for column in heard {
       guard column.count <= 1, column.allSatisfy({ $0.factor == 1 }) else {
-        throw EditError("`\(conversion ?? name)` sums, which a channel map cannot", hint: Self.wayOut)
+        throw .needsMatrix(.aSumOf(conversion ?? name))
       }
       entries.append(column.first?.row ?? -1)
     }

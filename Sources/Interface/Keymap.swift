@@ -1,5 +1,4 @@
 import Screen
-import TOMLKit
 
 /// Key bindings: the action table's defaults, with the changes of the user's file.
 public struct Keymap: Sendable {
@@ -52,9 +51,9 @@ public struct Keymap: Sendable {
   public static func read(_ text: String, file: String) -> (keymap: Keymap, problems: [String]) {
     var keymap = Keymap.standard
     var problems: [String] = []
-    let table: TOMLTable
+    let table: TomlTable
     do throws(TomlFault) {
-      table = try TomlText.table(text)
+      table = try TomlReader.table(text)
     } catch {
       return (keymap, ["\(file):\(error.line): error: \(error)"])
     }

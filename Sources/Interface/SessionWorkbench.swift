@@ -37,12 +37,12 @@ import Session
 
   public func undo() throws -> String? {
     defer { refreshDocument() }
-    return session.undo()
+    return try session.undo()
   }
 
   public func redo() throws -> String? {
     defer { refreshDocument() }
-    return session.redo()
+    return try session.redo()
   }
 
   @discardableResult public func save(

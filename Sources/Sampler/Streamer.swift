@@ -1,4 +1,3 @@
-import Foundation
 import Glibc
 import Realtime
 import Synchronization
@@ -30,13 +29,21 @@ final class Streamer: Sendable {
   func add(_ stream: SampleStream) {
     members.withLock { $0.append(Member(stream)) }
     guard !hasThread.exchange(true, ordering: .relaxed) else { return }
-    Thread.detachNewThread { [self] in
-      nameThread("streamer")
-      // Higher priority, where permitted, since sound waits for it. On Linux this affects the calling thread
-      // only.
-      setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, -10)
-      while true { turn() }
+    var thread = pthread_t()
+    if pthread_create(&thread, nil, { _ in Streamer.shared.run() }, nil) == 0 {
+      pthread_detach(thread)
+    } else {
+      // The next stream tries again.
+      hasThread.store(false, ordering: .relaxed)
     }
+  }
+
+  private func run() -> Never {
+    nameThread("streamer")
+    // Higher priority, where permitted, since sound waits for it. On Linux this affects the calling thread
+    // only.
+    setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, -10)
+    while true { turn() }
   }
 
   private func turn() {

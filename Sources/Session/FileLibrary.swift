@@ -1,6 +1,6 @@
 import Dispatch
-import Foundation
 import Engine
+import Glibc
 import Patch
 import Realtime
 import Sampler
@@ -105,7 +105,7 @@ struct LoadedFile: Sendable {
   func load(for wish: FileWish) -> FileLoad? { pending[wish].map { Self.load(wish, $0) } }
 
   private static func load(_ wish: FileWish, _ progress: LoadProgress) -> FileLoad {
-    FileLoad(name: (wish.path as NSString).lastPathComponent, fraction: progress.fraction)
+    FileLoad(name: PatchFile.split(wish.path).name, fraction: progress.fraction)
   }
 
   /// Bytes in memory, in use or not.
@@ -206,12 +206,7 @@ struct LoadedFile: Sendable {
 
 extension Session {
   /// Resolves a path relative to the patch's folder.
-  func absolute(_ path: String) -> String {
-    if path.hasPrefix("/") { return path }
-    if path.hasPrefix("~/") { return NSString(string: path).expandingTildeInPath }
-    let folder = file.map { ($0 as NSString).deletingLastPathComponent } ?? ""
-    return folder.isEmpty ? path : folder + "/" + path
-  }
+  func absolute(_ path: String) -> String { FilePath.resolved(path, from: file ?? "") }
 
   private func wish(of node: Node) -> FileWish? {
     let parameter: String

@@ -16,18 +16,25 @@ package enum FilePath {
 
   /// Resolves a path in a patch from the working folder. It is relative to the folder of `file`, or to the
   /// home folder if it begins with `~/`.
+  package static func resolved(_ written: String, from file: String) -> String {
+    if written.hasPrefix("/") { return written }
+    if written.hasPrefix("~/"), let home { return home + written.dropFirst() }
+    guard let slash = file.lastIndex(of: "/") else { return written }
+    return file[...slash] + written
+  }
+
+  private static var home: String? {
+    if let home = getenv("HOME") { return String(cString: home) }
+    return getpwuid(getuid()).map { String(cString: $0.pointee.pw_dir) }
+  }
+
+  /// The same in the form in which the loader builds names: without needless slashes.
   static func found(_ written: String, from file: String) -> String {
-    var path = written
-    if written.hasPrefix("~/"), let home = getenv("HOME") {
-      path = String(cString: home) + written.dropFirst()
-    } else if !written.hasPrefix("/"), let slash = file.lastIndex(of: "/") {
-      path = file[...slash] + written
-    }
-    // In the form in which the loader builds names.
+    let path = resolved(written, from: file)
     return (path.hasPrefix("/") ? "/" : "") + path.split(separator: "/").joined(separator: "/")
   }
 
-  static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+  package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
   /// The real absolute folder of a file; nil if it does not exist.
   static func realFolder(of file: String) -> String? {

@@ -163,9 +163,12 @@ extension Session {
 
   /// Undoes all edits since the file was saved. They can be redone.
   public func revert() throws(FileError) {
-    // A refused undo would be refused again for ever.
-    while patch != saved, journaled.undo > 0, undo() != nil {}
-    while patch != saved, history.canRedo, redo() != nil {}
+    do throws(EditError) {
+      while patch != saved, journaled.undo > 0, try undo() != nil {}
+      while patch != saved, history.canRedo, try redo() != nil {}
+    } catch {
+      throw FileError("\(error): open the file again instead")
+    }
     guard patch == saved else {
       throw FileError("the file is not what the edits began with: open it again instead")
     }

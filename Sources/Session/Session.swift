@@ -237,8 +237,8 @@ public struct SessionOptions: Sendable {
     switch statement {
     case .nothing: return ""
     case .edit(let edit): return try perform(edit)
-    case .undo: return undo().map { "undone: \($0)" } ?? "nothing to undo"
-    case .redo: return redo().map { "redone: \($0)" } ?? "nothing to redo"
+    case .undo: return try undo().map { "undone: \($0)" } ?? "nothing to undo"
+    case .redo: return try redo().map { "redone: \($0)" } ?? "nothing to redo"
     case .panic:
       engine.panic()
       return "all notes end"
@@ -294,16 +294,16 @@ public struct SessionOptions: Sendable {
   }
 
   /// Undoes the newest edit and returns it as a line; nil when there is none.
-  @discardableResult public func undo() -> String? {
-    guard let step = try? history.undo(patch, catalogue: Engine.catalogue) else { return nil }
+  @discardableResult public func undo() throws(EditError) -> String? {
+    guard let step = try history.undo(patch, catalogue: Engine.catalogue) else { return nil }
     recordUndo(step.change)
     adopt(step.change, describing: "undo: \(step.description)")
     return step.description
   }
 
   /// Repeats the edit that was undone last and returns it as a line; nil when there is none.
-  @discardableResult public func redo() -> String? {
-    guard let step = try? history.redo(patch, catalogue: Engine.catalogue) else { return nil }
+  @discardableResult public func redo() throws(EditError) -> String? {
+    guard let step = try history.redo(patch, catalogue: Engine.catalogue) else { return nil }
     recordRedo(step.change)
     adopt(step.change, describing: "redo: \(step.description)")
     return step.description

@@ -1,6 +1,5 @@
 import ArgumentParser
 import Engine
-import Foundation
 import Patch
 import PatchLanguage
 import Sampler
@@ -61,20 +60,19 @@ struct CheckCommand: ParsableCommand {
 
   /// Missing files and unreadable tunings, at the place of the node's line.
   private func fileFaults(of patch: Patch, _ text: String, _ path: String) -> [Diagnostic] {
-    let folder = (path as NSString).deletingLastPathComponent
     var found: [Diagnostic] = []
     for node in patch.nodes.values {
       for parameter in Engine.catalogue[node.kind]?.parameters ?? [] where parameter.form == .file {
         guard case .text(let file)? = node.settings[ParameterPath(parameter.name)], !file.isEmpty else {
           continue
         }
-        let full = file.hasPrefix("/") || folder.isEmpty ? file : folder + "/" + file
+        let full = FilePath.resolved(file, from: path)
         if let fault = Self.tuningFault(parameter.name, full) {
           found.append(
             Diagnostic(
               file: fault.path, line: fault.line ?? 1, column: 1, severity: .error, message: fault.message))
         }
-        guard !FileManager.default.fileExists(atPath: full) else { continue }
+        guard !FilePath.exists(full) else { continue }
         let place = Self.place(of: file, in: text)
         found.append(
           Diagnostic(
@@ -87,7 +85,7 @@ struct CheckCommand: ParsableCommand {
 
   /// Error of an existing scale or key map.
   private static func tuningFault(_ parameter: String, _ path: String) -> LoadError? {
-    guard FileManager.default.fileExists(atPath: path) else { return nil }
+    guard FilePath.exists(path) else { return nil }
     do {
       switch parameter {
       case "tuning": _ = try Scale(path: path)
@@ -104,7 +102,7 @@ struct CheckCommand: ParsableCommand {
     // By bytes: in Swift a CRLF is one character, different from a line feed.
     for (number, bytes) in text.utf8.split(separator: 10, omittingEmptySubsequences: false).enumerated() {
       let line = Substring(bytes)
-      if let range = line.range(of: word) {
+      if let range = line.firstRange(of: word) {
         return (number + 1, line.distance(from: line.startIndex, to: range.lowerBound) + 1)
       }
     }

@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 import Interface
 import PatchLanguage
 import Screen
@@ -89,22 +89,23 @@ enum FrontEnd {
   /// A built-in theme by name, a file, one of the user's or of the installed themes by name, or the dark theme.
   private static func theme(_ wanted: String?) throws -> Theme {
     guard let wanted else {
-      return ProcessInfo.processInfo.environment["NO_COLOR"].map { $0.isEmpty ? .dark : .monochrome } ?? .dark
+      return getenv("NO_COLOR").map { $0.pointee == 0 ? .dark : .monochrome } ?? .dark
     }
     if let theme = Theme.builtIn(named: wanted) { return theme }
-    let file = DataFolder.theme(named: wanted) ?? wanted
-    let text = try read(file, "theme")
-    let name = URL(fileURLWithPath: file).deletingPathExtension().lastPathComponent
-    let (theme, problems) = Theme.read(text, file: file, name: name)
-    for problem in problems { FileHandle.standardError.write(Data("\(problem)\n".utf8)) }
-    guard let theme else { throw FileError("\(file): no theme") }
+    let path = DataFolder.theme(named: wanted) ?? wanted
+    let text = try read(path, "theme")
+    let file = PatchFile.split(path).name
+    let name = file.lastIndex(of: ".").map { String(file[..<$0]) } ?? file
+    let (theme, problems) = Theme.read(text, file: path, name: name)
+    for problem in problems { Console.error("\(problem)") }
+    guard let theme else { throw FileError("\(path): no theme") }
     return theme
   }
 
   private static func keymap(_ wanted: String?) throws -> Keymap {
     guard let wanted else { return .standard }
     let (keymap, problems) = Keymap.read(try read(wanted, "keymap"), file: wanted)
-    for problem in problems { FileHandle.standardError.write(Data("\(problem)\n".utf8)) }
+    for problem in problems { Console.error("\(problem)") }
     return keymap
   }
 
@@ -116,24 +117,17 @@ enum FrontEnd {
     return try readText(path)
   }
 
-  /// `$XDG_STATE_HOME/sostenuto/history`: lines of the prompt, oldest first.
-  private static var historyPath: String? {
-    let environment = ProcessInfo.processInfo.environment
-    if let folder = environment["XDG_STATE_HOME"], !folder.isEmpty { return folder + "/sostenuto/history" }
-    return environment["HOME"].map { $0 + "/.local/state/sostenuto/history" }
-  }
+  /// Lines of the prompt, oldest first.
+  private static var historyPath: String { StateFolder.path + "/history" }
 
   private static func readHistory() -> [String] {
-    guard let historyPath, let text = try? readText(historyPath) else { return [] }
+    guard let text = try? readText(historyPath) else { return [] }
     return text.split(separator: "\n").map(String.init)
   }
 
   /// A failure is not reported, since losing the history is harmless.
   private static func writeHistory(_ lines: [String]) {
-    guard let historyPath else { return }
-    let file = URL(fileURLWithPath: historyPath)
-    try? FileManager.default.createDirectory(
-      at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-    try? Data(lines.suffix(500).map { $0 + "\n" }.joined().utf8).write(to: file, options: .atomic)
+    PatchFile.makeFolder(StateFolder.path)
+    try? PatchFile.replace(historyPath, with: lines.suffix(500).map { $0 + "\n" }.joined())
   }
 }

@@ -44,7 +44,7 @@ import Testing
       stage.app.wish = .none
     }
     #expect(stage.session.editCount > 40, "seed \(seed) edited little")
-    while stage.session.undoList.count > start { _ = stage.session.undo() }
+    while stage.session.undoList.count > start { _ = try stage.session.undo() }
     #expect(stage.session.patch == first, "seed \(seed)")
   }
 

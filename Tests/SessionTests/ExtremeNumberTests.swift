@@ -53,7 +53,7 @@ import Testing
         let again = PatchReader.read(text, file: "again", catalogue: Engine.catalogue)
         #expect(again.diagnostics.isEmpty, "\(line): \(again.diagnostics)")
         #expect(PatchWriter.write(again.patch, catalogue: Engine.catalogue) == text, "\(line)")
-        while session.undo() != nil {}
+        while try session.undo() != nil {}
         #expect(session.patch == first, "\(line) is not undone")
       }
     }
