@@ -32,7 +32,9 @@ let package = Package(
     .target(name: "Realtime", dependencies: ["CThread"]),
     .target(name: "Midi", dependencies: ["Realtime"]),
     .target(name: "Processors", dependencies: ["Patch", "Realtime"]),
-    .target(name: "Sampler", dependencies: ["Patch", "Realtime", "CSndfile", "CSamplerate", "CThread"]),
+    // Voices on the audio thread, and the instruments that they play; then the readers that make these.
+    .target(name: "Sampler", dependencies: ["Patch", "Realtime", "CThread"]),
+    .target(name: "Instruments", dependencies: ["Realtime", "Sampler", "CSndfile", "CSamplerate"]),
     .target(
       name: "Engine",
       dependencies: [
@@ -43,7 +45,7 @@ let package = Package(
       name: "Drivers",
       dependencies: ["Engine", "Midi", "Realtime", "CJack", "CAlsa", "CSndfile", "CThread"]),
     .target(
-      name: "Session", dependencies: ["Patch", "PatchLanguage", "Engine", "Drivers", "Midi", "Sampler"]),
+      name: "Session", dependencies: ["Patch", "PatchLanguage", "Engine", "Drivers", "Midi", "Instruments"]),
 
     // User interface.
     .target(name: "Screen", dependencies: ["TOMLKit"]),
@@ -54,7 +56,7 @@ let package = Package(
     .executableTarget(
       name: "sostenuto",
       dependencies: [
-        "Session", "Interface", "Terminal", "Sampler", "Midi",
+        "Session", "Interface", "Terminal", "Instruments", "Midi",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
 
@@ -67,14 +69,15 @@ let package = Package(
     .testTarget(name: "PatchTests", dependencies: ["Patch", "PatchLanguage", "Processors"]),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime"]),
     .testTarget(name: "ProcessorsTests", dependencies: ["Processors"]),
-    .testTarget(name: "SamplerTests", dependencies: ["Sampler", "CSndfile"]),
-    .testTarget(name: "EngineTests", dependencies: ["Engine", "PatchLanguage", "Sampler", "TestSupport"]),
+    .testTarget(name: "SamplerTests", dependencies: ["Instruments", "Sampler", "CSndfile"]),
+    .testTarget(
+      name: "EngineTests", dependencies: ["Engine", "Instruments", "PatchLanguage", "TestSupport"]),
     .target(name: "CAudit", path: "Tests/CAudit"),
     .target(name: "CFakeAlsa", path: "Tests/CFakeAlsa"),
     .testTarget(
       name: "DriversTests",
       dependencies: [
-        "Drivers", "Engine", "Midi", "PatchLanguage", "Sampler", "CJack", "CAlsa", "CAudit", "CFakeAlsa",
+        "Drivers", "Engine", "Instruments", "Midi", "PatchLanguage", "CJack", "CAlsa", "CAudit", "CFakeAlsa",
         "Session", "TestSupport",
       ]),
     .testTarget(name: "ScreenTests", dependencies: ["Screen", "Terminal"]),
@@ -111,7 +114,8 @@ if isFuzzing {
   // Plays what it reads as the tests do, of which it borrows two files.
   package.targets.append(
     .executableTarget(
-      name: "FuzzFiles", dependencies: ["FuzzDriver", "Patch", "Realtime", "Sampler"], path: ".",
+      name: "FuzzFiles", dependencies: ["FuzzDriver", "Instruments", "Patch", "Realtime", "Sampler"],
+      path: ".",
       sources: [
         "Fuzz/Files", "Tests/SamplerTests/Rig.swift", "Tests/SamplerTests/SeededGenerator.swift",
       ]))

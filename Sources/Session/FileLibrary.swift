@@ -1,9 +1,9 @@
 import Dispatch
-import Foundation
 import Engine
+import Foundation
+import Instruments
 import Patch
 import Realtime
-import Sampler
 import Synchronization
 
 /// A file requested by a node.

@@ -1,9 +1,9 @@
 import ArgumentParser
 import Engine
 import Foundation
+import Instruments
 import Patch
 import PatchLanguage
-import Sampler
 import Session
 
 /// `sostenuto check`: reports errors of patch files, and unsupported parts of instruments.

@@ -1,6 +1,6 @@
 import Foundation
+import Instruments
 import Patch
-import Sampler
 import Session
 
 /// `sostenuto check instrument.sfz`: contents of an instrument, and unsupported parts.

@@ -1,5 +1,5 @@
 import Foundation
-import Sampler
+import Instruments
 import Session
 
 /// `sostenuto check sound.wav`: properties of a sound file, and whether it is complete.
