@@ -15,13 +15,11 @@ struct EffectChains {
   private(set) var isRinging = false
 
   private static var perPlan: Int { @_noLocks get { EffectPlan.buses &* EffectPlan.most } }
-  static let memorySize = 2 * perPlan * MemoryLayout<EffectRunner>.stride + 64 + 5 * 80 * 4
 
   /// Worker.
-  init(memory: UnsafeMutableRawPointer) {
-    runners = memory.assumingMemoryBound(to: EffectRunner.self)
-    let place = (2 * Self.perPlan * MemoryLayout<EffectRunner>.stride + 63) & ~63
-    spare = (memory + place).assumingMemoryBound(to: Float.self)
+  init(_ arena: inout Arena) {
+    runners = arena.take(EffectRunner.self, 2 * Self.perPlan)
+    spare = arena.take(Float.self, 5 * 80)
   }
 
   /// True when a chain uses the voices' sends.

@@ -53,23 +53,20 @@ struct FilterBank {
   /// Some update changes more than a frequency.
   private var areMixed = false
 
-  static func memorySize(groups: Int) -> Int {
-    let unitBytes = groups * Most.units * rows * lanes * 4
-    return unitBytes + 3 * 64 * lanes * 4 + 64 * 8 + 4 * mostUpdates * 4
-      + mostUpdates * MemoryLayout<Update>.stride + Most.units * 64 * 2 + 192
+  /// The memory is zeroed; `open` completes it. Worker.
+  init(groups: Int, _ arena: inout Arena) {
+    units = arena.take(Float.self, groups * Most.units * Self.rows * Self.lanes)
+    left = arena.take(Float.self, 64 * Self.lanes)
+    right = arena.take(Float.self, 64 * Self.lanes)
+    spare = arena.take(Float.self, 64 * Self.lanes)
+    marks = arena.take(UInt64.self, 64)
+    wishes = arena.take(Float.self, 4 * Self.mostUpdates)
+    updates = arena.take(Update.self, Self.mostUpdates)
+    heads = arena.take(Int16.self, Most.units * 64)
   }
 
-  /// `memory` must be zeroed and 64-byte aligned. Worker.
-  init(memory: UnsafeMutableRawPointer, groups: Int) {
-    units = memory.assumingMemoryBound(to: Float.self)
-    left = units + groups * Most.units * Self.rows * Self.lanes
-    right = left + 64 * Self.lanes
-    spare = right + 64 * Self.lanes
-    marks = UnsafeMutableRawPointer(spare + 64 * Self.lanes).assumingMemoryBound(to: UInt64.self)
-    wishes = UnsafeMutableRawPointer(marks + 64).assumingMemoryBound(to: Float.self)
-    updates = UnsafeMutableRawPointer(wishes + 4 * Self.mostUpdates).assumingMemoryBound(to: Update.self)
-    heads = UnsafeMutableRawPointer(updates + Self.mostUpdates).assumingMemoryBound(to: Int16.self)
-    // A lane without a voice passes everything.
+  /// Lets a lane without a voice pass everything. Worker.
+  func open(groups: Int) {
     for number in 0..<groups * Most.units {
       store(
         SIMD16(repeating: 1),

@@ -17,8 +17,6 @@ struct SampleWindow {
   private let indices: UnsafeMutableRawPointer
   private let picked: UnsafeMutableRawPointer
 
-  static let memorySize = 256 + 64 + 4 * 64 + 2 * 4 * 128
-
   /// True when the processor has the instructions.
   static var isAtHand: Bool { @_noLocks @inline(__always) get { sostenuto_permutes_words != 0 } }
   /// Upper limit of the increment (32.32 fixed point): the last of sixteen positions must lie at most 28
@@ -27,13 +25,17 @@ struct SampleWindow {
   /// Maximum number of frames read from the last position on.
   static var reach: Int { @_noLocks @inline(__always) get { 31 } }
 
-  /// `memory` is 64-byte aligned. Worker.
-  init(memory: UnsafeMutableRawPointer) {
-    counts = memory.assumingMemoryBound(to: UInt64.self)
-    starts = (memory + 256).assumingMemoryBound(to: Int64.self)
-    fractionals = (memory + 320).assumingMemoryBound(to: Float.self)
-    indices = memory + 576
-    picked = memory + 1088
+  /// `open` completes it. Worker.
+  init(_ arena: inout Arena) {
+    counts = arena.take(UInt64.self, 32)
+    starts = arena.take(Int64.self, 4)
+    fractionals = arena.take(Float.self, 64)
+    indices = arena.reserve(512)
+    picked = arena.reserve(512)
+  }
+
+  /// Writes the constants. Worker.
+  func open() {
     for n in 0..<16 {
       counts[n] = UInt64(n)
       counts[16 + n] = UInt64(n * (n - 1) / 2)

@@ -19,18 +19,21 @@ struct GeneratorOffsets: BitwiseCopyable {
   private let fine: UnsafeMutablePointer<UInt8>
   private let hasCoarse: UnsafeMutablePointer<UInt8>
 
-  static func memorySize(channels: Int) -> Int { channels * (64 * 2 + 8 + 2) }
-
-  /// `memory` is zeroed. Worker.
-  init(memory: UnsafeMutableRawPointer, channels: Int) {
-    used = memory.assumingMemoryBound(to: UInt64.self)
-    data = (memory + channels * 8).assumingMemoryBound(to: Int16.self)
-    fine = (memory + channels * (8 + 128)).assumingMemoryBound(to: UInt8.self)
-    hasCoarse = fine + channels
+  /// The memory is zeroed. Worker.
+  init(channels: Int, _ arena: inout Arena) {
+    used = arena.take(UInt64.self, channels)
+    data = arena.take(Int16.self, channels * 64)
+    fine = arena.take(UInt8.self, channels)
+    hasCoarse = arena.take(UInt8.self, channels)
   }
 
   /// None of a number of channels has any. Audio thread.
-  @_noLocks func clear(channels: Int) { setMemory(used, 0, Self.memorySize(channels: channels)) }
+  @_noLocks func clear(channels: Int) {
+    setMemory(used, 0, channels &* 8)
+    setMemory(data, 0, channels &* 128)
+    setMemory(fine, 0, channels)
+    setMemory(hasCoarse, 0, channels)
+  }
 
   /// The parameter that a value of controller 98 chooses, behind the one that was chosen. Audio thread.
   @_noLocks static func parameter(_ value: Int, after chosen: Int) -> Int {

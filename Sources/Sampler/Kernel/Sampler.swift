@@ -27,8 +27,9 @@ public struct Sampler: Kernel {
   }
 
   let voicePool: UnsafeMutablePointer<Voice>
-  /// Modulation state by slot.
+  /// Modulation state by slot, and its memory.
   let shapes: UnsafeMutablePointer<VoiceShape>
+  private let shapeMemory: UnsafeMutableRawPointer
   var bank: FilterBank
   /// One bit per slot.
   let active: UnsafeMutablePointer<UInt64>
@@ -112,123 +113,72 @@ public struct Sampler: Kernel {
   private(set) var followsChanges: Bool
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
-    Layout.size
-  }
-
-  /// Offsets within `memory`, each cache-line aligned.
-  private struct Layout {
-    static var voices: Int { @_noLocks get { 0 } }
-    static let shapes = line(voices + Sampler.slots * MemoryLayout<Voice>.stride)
-    static let shapeMemory = line(shapes + Sampler.slots * MemoryLayout<VoiceShape>.stride)
-    static let bank = line(shapeMemory + Sampler.slots * VoiceShape.memorySize)
-    static let active = line(bank + FilterBank.memorySize(groups: Sampler.slots / 16))
-    static let factors = line(active + (Sampler.slots + 63) / 64 * 8)
-    static let sums = line(factors + (blockFrames + 16) * 8)
-    static let rows = line(sums + Sum.place(Sum.count) * 4)
-    static let rightRows = line(rows + 16 * FilterBank.stride * 4 + 64)
-    static let gainRows = line(rightRows + 16 * FilterBank.stride * 4 + 64)
-    static let rightGainRows = line(gainRows + 16 * FilterBank.stride * 4 + 64)
-    static let reverbRows = line(rightGainRows + 16 * FilterBank.stride * 4 + 64)
-    static let chorusRows = line(reverbRows + 16 * FilterBank.stride * 4 + 64)
-    static let gathered = line(chorusRows + 16 * FilterBank.stride * 4 + 64)
-    static let low = line(gathered + 128 * 4)
-    static let fade = line(low + 64 * 4)
-    static let steps = line(fade + 64 * 4)
-    static let numbers = line(steps + 16 * 8)
-    static let window = line(numbers + 16 * 4)
-    static let controls = line(window + SampleWindow.memorySize)
-    static let bends = line(controls + Sampler.channels * 128 * 4)
-    static let bendRanges = line(bends + Sampler.channels * 4)
-    static let pressures = line(bendRanges + Sampler.channels * 4)
-    static let keyPressures = line(pressures + Sampler.channels * 4)
-    static let parameterNumbers = line(keyPressures + Sampler.channels * 128 * 4)
-    static let parameters = line(parameterNumbers + Sampler.channels * 4)
-    static let keyTunings = line(parameters + Sampler.channels * Parameters.count * 4)
-    static let octaveTunings = line(keyTunings + Sampler.tuningPlaces * 4)
-    static let offsets = line(octaveTunings + Sampler.channels * 12 * 4)
-    static let volumes = line(offsets + GeneratorOffsets.memorySize(channels: Sampler.channels))
-    static let portamentoKeys = line(volumes + blockFrames * 4)
-    static let portamentoFrom = line(portamentoKeys + Sampler.channels * 2)
-    static let facts = line(portamentoFrom + Sampler.channels * 2)
-    static let choices = line(facts + Sampler.slots * MemoryLayout<NoteFacts>.stride)
-    static let noteValues = line(choices + Sampler.channels * MemoryLayout<ProgramChoice>.stride)
-    static let downVelocity = line(noteValues + 192 * 4)
-    static let downTime = line(downVelocity + Sampler.channels * 128)
-    static let began = line(downTime + Sampler.channels * 128 * 8)
-    static let pending = line(began + Sampler.channels * 128)
-    static let waiting = line(pending + Sampler.channels * 128)
-    static let caught = line(waiting + Sampler.channels * 128)
-    static let sequence = line(caught + Sampler.channels * 128)
-    static let effects = line(sequence + Sampler.counters * 4)
-    static let size = line(effects + EffectChains.memorySize)
-    static func line(_ place: Int) -> Int { (place + 63) & ~63 }
+    var arena = Arena(measuring: ())
+    _ = Self(configuration, &arena)
+    return arena.bytes
   }
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
-    func place<T>(_ offset: Int, _ type: T.Type) -> UnsafeMutablePointer<T> {
-      (memory + offset).assumingMemoryBound(to: type)
-    }
-    voicePool = place(Layout.voices, Voice.self)
-    shapes = place(Layout.shapes, VoiceShape.self)
+    var arena = Arena(memory)
+    self.init(configuration, &arena)
     for slot in 0..<Self.slots {
-      (shapes + slot).initialize(
-        to: VoiceShape(memory: memory + Layout.shapeMemory + slot * VoiceShape.memorySize))
+      var own = Arena(shapeMemory + slot * VoiceShape.memorySize)
+      (shapes + slot).initialize(to: VoiceShape(&own))
     }
-    bank = FilterBank(memory: memory + Layout.bank, groups: Self.slots / 16)
-    active = place(Layout.active, UInt64.self)
-    factors = place(Layout.factors, Double.self)
-    controls = place(Layout.controls, Float.self)
-    bends = place(Layout.bends, Float.self)
-    bendRanges = place(Layout.bendRanges, Float.self)
-    pressures = place(Layout.pressures, Float.self)
-    keyPressures = place(Layout.keyPressures, Float.self)
-    parameterNumbers = place(Layout.parameterNumbers, Int32.self)
+    bank.open(groups: Self.slots / FilterBank.lanes)
+    context.open()
     parameterNumbers.update(repeating: -1, count: Self.channels)
-    parameters = place(Layout.parameters, Int32.self)
-    keyTunings = place(Layout.keyTunings, Float.self)
-    octaveTunings = place(Layout.octaveTunings, Float.self)
-    offsets = GeneratorOffsets(memory: memory + Layout.offsets, channels: Self.channels)
-    volume = MasterVolume(gains: place(Layout.volumes, Float.self))
-    portamentoKeys = place(Layout.portamentoKeys, Int16.self)
-    portamentoFrom = place(Layout.portamentoFrom, Int16.self)
-    facts = place(Layout.facts, NoteFacts.self)
-    noteValues = place(Layout.noteValues, Float.self)
-    downVelocity = place(Layout.downVelocity, UInt8.self)
-    downTime = place(Layout.downTime, Int64.self)
-    began = place(Layout.began, UInt8.self)
-    pending = place(Layout.pending, UInt8.self)
-    waiting = place(Layout.waiting, UInt8.self)
-    caught = place(Layout.caught, UInt8.self)
-    sequence = place(Layout.sequence, UInt32.self)
     controls.update(repeating: -1, count: Self.channels * 128)
-    rate = Float(configuration.rate)
-    effects = EffectChains(memory: memory + Layout.effects)
-    random = configuration.seed &+ 0x9E37_79B9_7F4A_7C15
-    polyphony = Self.limited(configuration.value(Parameter.polyphony))
-    choices = place(Layout.choices, ProgramChoice.self)
     for channel in 0..<Self.channels {
       choices[channel] = ProgramChoice(
         bank: Self.whole(configuration.value(Parameter.bank)),
         program: Self.whole(configuration.value(Parameter.program)), isRhythm: channel == Self.drumChannel)
     }
+    resetBendRanges()
+    resetTunings()
+  }
+
+  /// Takes its memory without touching it.
+  private init(_ configuration: KernelConfiguration, _ arena: inout Arena) {
+    voicePool = arena.take(Voice.self, Self.slots)
+    shapes = arena.take(VoiceShape.self, Self.slots)
+    shapeMemory = arena.reserve(Self.slots * VoiceShape.memorySize)
+    bank = FilterBank(groups: Self.slots / FilterBank.lanes, &arena)
+    active = arena.take(UInt64.self, (Self.slots + 63) / 64)
+    factors = arena.take(Double.self, blockFrames + 16)
+    context = VoiceContext(&arena)
+    controls = arena.take(Float.self, Self.channels * 128)
+    bends = arena.take(Float.self, Self.channels)
+    bendRanges = arena.take(Float.self, Self.channels)
+    pressures = arena.take(Float.self, Self.channels)
+    keyPressures = arena.take(Float.self, Self.channels * 128)
+    parameterNumbers = arena.take(Int32.self, Self.channels)
+    parameters = arena.take(Int32.self, Self.channels * Parameters.count)
+    keyTunings = arena.take(Float.self, Self.tuningPlaces)
+    octaveTunings = arena.take(Float.self, Self.channels * 12)
+    offsets = GeneratorOffsets(channels: Self.channels, &arena)
+    volume = MasterVolume(gains: arena.take(Float.self, blockFrames))
+    portamentoKeys = arena.take(Int16.self, Self.channels)
+    portamentoFrom = arena.take(Int16.self, Self.channels)
+    facts = arena.take(NoteFacts.self, Self.slots)
+    choices = arena.take(ProgramChoice.self, Self.channels)
+    noteValues = arena.take(Float.self, 192)
+    downVelocity = arena.take(UInt8.self, Self.channels * 128)
+    downTime = arena.take(Int64.self, Self.channels * 128)
+    began = arena.take(UInt8.self, Self.channels * 128)
+    pending = arena.take(UInt8.self, Self.channels * 128)
+    waiting = arena.take(UInt8.self, Self.channels * 128)
+    caught = arena.take(UInt8.self, Self.channels * 128)
+    sequence = arena.take(UInt32.self, Self.counters)
+    effects = EffectChains(&arena)
+    rate = Float(configuration.rate)
+    random = configuration.seed &+ 0x9E37_79B9_7F4A_7C15
+    polyphony = Self.limited(configuration.value(Parameter.polyphony))
     followsChanges = configuration.value(Parameter.changes) > 0.5
     zones = Zones(Self.whole(configuration.value(Parameter.zones)))
     isSeparate = configuration.value(Parameter.outputs) > 0.5
     openQuality = configuration.quality == .sinc ? 2 : (configuration.quality == .eight ? 1 : 0)
     quality = 0
-    for number in 0..<16 { place(Layout.numbers, Float.self)[number] = Float(number) }
-    context = VoiceContext(
-      sums: place(Layout.sums, Float.self),
-      rows: place(Layout.rows, Float.self), rightRows: place(Layout.rightRows, Float.self),
-      gainRows: place(Layout.gainRows, Float.self), rightGainRows: place(Layout.rightGainRows, Float.self),
-      reverbRows: place(Layout.reverbRows, Float.self), chorusRows: place(Layout.chorusRows, Float.self),
-      numbers: place(Layout.numbers, Float.self), window: SampleWindow(memory: memory + Layout.window),
-      kernels: SincKernels.shared.tables,
-      gathered: place(Layout.gathered, Float.self), low: place(Layout.low, UInt32.self),
-      fade: place(Layout.fade, Float.self),
-      steps: place(Layout.steps, Int64.self), factor: 1, factors: nil)
-    resetBendRanges()
-    resetTunings()
     quality = quality(configuration.value(Parameter.quality))
   }
 

@@ -57,16 +57,22 @@ public struct Player: Kernel {
   private var cueSeconds: Double = 0
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
-    ((heads * MemoryLayout<PlayerHead>.stride + 63) & ~63) + 80 * 4 + 64 * 8
+    var arena = Arena(measuring: ())
+    _ = Self(configuration, &arena)
+    return arena.bytes
   }
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
-    let headBytes = (Self.heads * MemoryLayout<PlayerHead>.stride + 63) & ~63
-    pool = memory.assumingMemoryBound(to: PlayerHead.self)
+    var arena = Arena(memory)
+    self.init(configuration, &arena)
     pool.initialize(repeating: PlayerHead(), count: Self.heads)
+  }
+
+  /// Takes its memory without touching it.
+  private init(_ configuration: KernelConfiguration, _ arena: inout Arena) {
+    pool = arena.take(PlayerHead.self, Self.heads)
     scratch = PlayerHead.Scratch(
-      gains: (memory + headBytes).assumingMemoryBound(to: Float.self),
-      places: (memory + headBytes + 80 * 4).assumingMemoryBound(to: Int64.self))
+      gains: arena.take(Float.self, 80), places: arena.take(Int64.self, 64))
     sampleRate = configuration.rate
     isLooping = configuration.value(Parameter.loop) >= 0.5
     isAutoplay = configuration.value(Parameter.autoplay) >= 0.5

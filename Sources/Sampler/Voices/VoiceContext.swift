@@ -30,7 +30,7 @@ struct VoiceContext {
   var reverbRows: UnsafeMutablePointer<Float>
   var chorusRows: UnsafeMutablePointer<Float>
   /// Numbers from 0 to 15, in memory, since the compiler handles known constants worse.
-  var numbers: UnsafePointer<Float>
+  var numbers: UnsafeMutablePointer<Float>
   var window: SampleWindow
   /// Tables for interpolation by more than four points.
   var kernels: SincKernels.Tables
@@ -40,6 +40,31 @@ struct VoiceContext {
   var fade: UnsafeMutablePointer<Float>
   var steps: UnsafeMutablePointer<Int64>
   /// Pitch factor of the sampler's tuning: one for all frames, or one per frame.
-  var factor: Double
+  var factor: Double = 1
   var factors: UnsafePointer<Double>?
+
+  /// `open` completes it. Worker.
+  init(_ arena: inout Arena) {
+    func row() -> UnsafeMutablePointer<Float> { arena.take(Float.self, 16 * FilterBank.stride + 16) }
+    sums = arena.take(Float.self, Sum.place(Sum.count))
+    rows = row()
+    rightRows = row()
+    gainRows = row()
+    rightGainRows = row()
+    reverbRows = row()
+    chorusRows = row()
+    gathered = arena.take(Float.self, 128)
+    low = arena.take(UInt32.self, 64)
+    fade = arena.take(Float.self, 64)
+    steps = arena.take(Int64.self, 16)
+    numbers = arena.take(Float.self, 16)
+    window = SampleWindow(&arena)
+    kernels = SincKernels.shared.tables
+  }
+
+  /// Writes the constants. Worker.
+  func open() {
+    for number in 0..<16 { numbers[number] = Float(number) }
+    window.open()
+  }
 }

@@ -83,26 +83,21 @@ struct VoiceShape {
   var age: Int64 = 0
   var idleAge: Int64 = 0
 
-  private static var lfoPlace: Int { 176 * 4 }
-  private static var envelopePlace: Int { lfoPlace + Most.lfos * MemoryLayout<Lfo>.stride }
-  private static var flexiblePlace: Int { envelopePlace + Most.envelopes * MemoryLayout<Envelope>.stride }
-  private static var pointPlace: Int {
-    flexiblePlace + Most.flexible * MemoryLayout<FlexibleEnvelope>.stride
-  }
   /// Bytes of one voice besides the struct itself.
   static var memorySize: Int {
-    (stagePlace + MemoryLayout<VoiceStage>.stride + 63) & ~63
+    var arena = Arena(measuring: ())
+    _ = Self(&arena)
+    return arena.bytes
   }
-  private static var stagePlace: Int { (pointPlace + 128 * 4 + 63) & ~63 }
 
-  /// `memory` is zeroed and 64-byte aligned. Worker.
-  init(memory: UnsafeMutableRawPointer) {
-    values = memory.assumingMemoryBound(to: Float.self)
-    lfos = (memory + Self.lfoPlace).assumingMemoryBound(to: Lfo.self)
-    envelopes = (memory + Self.envelopePlace).assumingMemoryBound(to: Envelope.self)
-    flexible = (memory + Self.flexiblePlace).assumingMemoryBound(to: FlexibleEnvelope.self)
-    points = (memory + Self.pointPlace).assumingMemoryBound(to: Float.self)
-    stage = (memory + Self.stagePlace).assumingMemoryBound(to: VoiceStage.self)
+  /// The memory is zeroed. Worker.
+  init(_ arena: inout Arena) {
+    values = arena.take(Float.self, 176)
+    lfos = arena.take(Lfo.self, Most.lfos)
+    envelopes = arena.take(Envelope.self, Most.envelopes)
+    flexible = arena.take(FlexibleEnvelope.self, Most.flexible)
+    points = arena.take(Float.self, 128)
+    stage = arena.take(VoiceStage.self, 1)
   }
 
   /// Goals of the values, by slot. Audio thread.
