@@ -6,8 +6,8 @@ enum Curve: Hashable, Sendable {
   case linear, falling, bipolar
   /// The square of `linear`.
   case square
-  /// A SoundFont source's type (0 linear, 1 concave, 2 convex, 3 switch), direction and polarity.
-  case bank(type: UInt8, isNegative: Bool, isBipolar: Bool)
+  /// A controller's curve: type (0 linear, 1 concave, 2 convex, 3 switch), direction and polarity.
+  case controller(type: UInt8, isNegative: Bool, isBipolar: Bool)
   case custom([Float])
 
   /// 128 values.
@@ -16,15 +16,15 @@ enum Curve: Hashable, Sendable {
     case .linear: (0..<128).map { Float($0) / 127 }
     case .falling: (0..<128).map { 1 - Float($0) / 127 }
     case .bipolar: (0..<128).map { Float($0 - 64) / ($0 < 64 ? 64 : 63) }
-    case .bank(let type, let isNegative, let isBipolar):
-      (0..<128).map { Self.bankValue(isNegative ? 127 - $0 : $0, type, isNegative, isBipolar) }
+    case .controller(let type, let isNegative, let isBipolar):
+      (0..<128).map { Self.controllerValue(isNegative ? 127 - $0 : $0, type, isNegative, isBipolar) }
     case .square: (0..<128).map { Float($0 * $0) / (127 * 127) }
     case .custom(let values): values
     }
   }
 
   /// "SoundFont Technical Specification" 2.04, chapter 9.5.3; curves in decibels over 96 dB.
-  private static func bankValue(
+  private static func controllerValue(
     _ place: Int, _ type: UInt8, _ isNegative: Bool, _ isBipolar: Bool
   ) -> Float {
     if isBipolar {

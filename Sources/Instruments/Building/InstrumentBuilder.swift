@@ -12,8 +12,7 @@ struct InstrumentBuilder {
 
   /// Ordered by bank and number; empty for an instrument without programs.
   var programs: [Program] = []
-  /// Initial controller values: General MIDI's and ARIA's for volume, pan and expression, or those of
-  /// `set_ccN`.
+  /// Initial controller values: General MIDI's for volume, pan and expression, or those of the instrument.
   var controls: [Int: Float] = [7: 100, 10: 64, 11: 127]
   var switchDefault: Int?
   /// Effects on the sum of all voices.

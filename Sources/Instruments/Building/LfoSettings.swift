@@ -2,7 +2,7 @@ import Sampler
 
 /// Parameters of a low-frequency oscillator; its frequency is one of the voice's values.
 struct LfoSettings: Hashable {
-  /// Seconds (in a bank: timecents) until it begins, and seconds of its fade-in.
+  /// Seconds (if logarithmic: timecents) until it begins, and seconds of its fade-in.
   var delay: Float = 0
   var fade: Float = 0
   /// 0..<1 of a cycle.

@@ -56,7 +56,7 @@ struct RegionSettings {
   var envelope = EnvelopeSettings()
   var shape = ShapeSettings()
   var isInverted = false
-  /// A bank's region: see `Region`.
+  /// Logarithmic units: see `Region`.
   var isLogarithmic = false
   var fixedKey = -1
   var fixedVelocity = -1

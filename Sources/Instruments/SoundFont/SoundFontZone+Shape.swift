@@ -211,7 +211,7 @@ extension SoundFontZone {
     guard bits >> 10 < 4 else { return nil }
     return (
       number,
-      .bank(type: UInt8(bits >> 10), isNegative: bits & 0x100 != 0, isBipolar: bits & 0x200 != 0)
+      .controller(type: UInt8(bits >> 10), isNegative: bits & 0x100 != 0, isBipolar: bits & 0x200 != 0)
     )
   }
 }

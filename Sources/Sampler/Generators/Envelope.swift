@@ -3,9 +3,9 @@ import Realtime
 /// A running DAHDSR envelope: delay, attack (a straight line), hold, decay, sustain, release.
 ///
 /// By default, decay and release are straight lines in decibels that would fall by 9 nepers (78 dB) in their
-/// time, as in ARIA players of SFZ; the decay stops at the sustain level. A line that ends in silence is
-/// shifted to reach zero exactly at its end. Linear envelopes, for pitch and filters, fall linearly. A bank's
-/// times (chapter 8.1.3 of its specification) are for a fall from full to nothing: 96 dB.
+/// time; the decay stops at the sustain level. A line that ends in silence is shifted to reach zero exactly at
+/// its end. Linear envelopes, for pitch and filters, fall linearly. Logarithmic times ("SoundFont Technical
+/// Specification" 2.04, chapter 8.1.3) are for a fall from full to nothing: 96 dB.
 ///
 /// Every value is a function of the frames counted since its stage began, so splitting a block never changes
 /// a bit.
@@ -130,7 +130,7 @@ struct Envelope {
     releasesFromFull = settings.releasesFromFull
     attack = frames(settings.attack + added[1], rate)
     hold = frames(settings.hold + added[2], rate)
-    // An envelope that is linear in decibels falls by 9 nepers in its time, a bank's by 96 dB.
+    // An envelope that is linear in decibels falls by 9 nepers in its time, a logarithmic one by 96 dB.
     let share: Float = isLogarithmic && !isLinear ? 0.814_302 : 1
     decay = frames(settings.decay + added[3], rate, share)
     release = frames(settings.release + added[5], rate, share)
@@ -145,8 +145,7 @@ struct Envelope {
     sustain = sustain > 0 ? (sustain < 1 ? sustain : 1) : 0
   }
 
-  /// Frames for a time, an hour at most; NaN counts as 0. In a bank, -12000 timecents (1 ms) are no time at
-  /// all.
+  /// Frames for a time, an hour at most; NaN counts as 0. -12000 timecents (1 ms) are no time at all.
   @_noLocks private func frames(_ time: Float, _ rate: Float, _ share: Float = 1) -> Int32 {
     let limited = time < 8000 ? time : 8000
     let seconds = isLogarithmic ? (limited > -12000 ? exponential2(limited / 1200) : 0) : time
@@ -186,7 +185,7 @@ struct Envelope {
         enter(.done, length: 0)
       }
     } else if isLinear {
-      // A bank's release has a constant slope, others a constant time.
+      // A logarithmic release has a constant slope, another a constant time.
       let length = isLogarithmic ? Int32(Float(release) * level + 0.5) : release
       enter(.release, length: length)
       base = level
@@ -213,7 +212,7 @@ struct Envelope {
     shape == shape ? shape : (isLinear ? 0 : -9)
   }
 
-  /// Moves between two levels along (e^(s t) - 1) / (e^s - 1) for t in 0...1 (s: ARIA's shape), starting at t
+  /// Moves between two levels along (e^(s t) - 1) / (e^s - 1) for t in 0...1 (s: the shape), starting at t
   /// = `place`.
   @_noLocks private mutating func bend(
     from level: Float, to end: Float, _ shape: Float, over frames: Int32, beginningAt place: Float = 0
@@ -300,7 +299,7 @@ struct Envelope {
     @_noLocks get {
       if stage == .done || stage == .delay { return 0 }
       let t = Float(frame)
-      // A bank's modulation envelope has a convex attack (chapter 8.1.2): 1 + 400 / 960 log10(t).
+      // A logarithmic modulation envelope has a convex attack (chapter 8.1.2): 1 + 400 / 960 log10(t).
       if isLinear, isLogarithmic, stage == .attack {
         let risen = 1 + 0.125_429 * logarithm2(t * slope + base)
         return frame > 0 && risen > 0 ? risen : 0

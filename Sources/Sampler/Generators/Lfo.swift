@@ -108,7 +108,7 @@ struct Lfo {
     }
   }
 
-  /// `frequency` in Hz, in a bank in cents above 8.176 Hz. Audio thread.
+  /// `frequency` in Hz, if logarithmic in cents above 8.176 Hz. Audio thread.
   @_noLocks mutating func advance(_ frames: Int, frequency: Float, isLogarithmic: Bool, rate: Float) {
     if frequency != self.frequency {
       self.frequency = frequency

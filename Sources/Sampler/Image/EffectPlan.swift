@@ -1,5 +1,5 @@
 /// Effects on the sum of an instrument's voices: a chain each for the voices themselves and for their reverb
-/// and chorus sends (`bus=main`, `fx1` and `fx2`), and the level of each chain's output.
+/// and chorus sends, and the level of each chain's output.
 package struct EffectPlan: BitwiseCopyable {
   package static var most: Int { @_noLocks @inline(__always) get { 8 } }
   package static var buses: Int { @_noLocks @inline(__always) get { 3 } }
@@ -54,10 +54,10 @@ package struct EffectUnit: BitwiseCopyable {
 
   package var kind: Kind
   package var filter = FilterKind.lowpass
-  /// First value, by kind: gain; percent of width; percent of `bitred`; cents above 8.176 Hz; gain into the
-  /// curve.
+  /// First value, by kind: gain; percent of width; percent of bit reduction; cents above 8.176 Hz; gain into
+  /// the curve.
   package var first: Float = 0
-  /// Second value, by kind: percent of `decim`; decibels; cents of the tone.
+  /// Second value, by kind: percent of decimation; decibels; cents of the tone.
   package var second: Float = 0
   /// Third value, by kind: octaves; dry share.
   package var third: Float = 0

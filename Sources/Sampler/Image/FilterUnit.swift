@@ -12,10 +12,11 @@ package struct FilterUnit: Hashable, BitwiseCopyable {
   }
 }
 
-/// Type of a filter unit. The number after a name is the number of poles, as in SFZ's `fil_type`.
+/// Type of a filter unit. The number after a name is the number of poles.
 package enum FilterKind: UInt8, Hashable, Sendable, BitwiseCopyable {
   case lowpass1, highpass1, lowpass, highpass, bandpass, notch, peak, lowShelf, highShelf
-  /// A bank's low-pass: resonance counts from -3 dB, and half the peak's height is subtracted from the level.
+  /// A low-pass of steadier level: resonance counts from -3 dB, and half the peak's height is subtracted from
+  /// the level.
   case levelledLowpass
   /// A further two-pole stage without resonance of its own.
   case lowpassStage, highpassStage

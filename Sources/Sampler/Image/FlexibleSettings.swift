@@ -1,4 +1,4 @@
-/// Parameters of an envelope with any number of points (SFZ 2's `egN`).
+/// Parameters of an envelope with any number of points.
 package struct FlexibleSettings: BitwiseCopyable {
   package var firstPoint: Int32 = 0
   package var pointCount: Int32 = 0

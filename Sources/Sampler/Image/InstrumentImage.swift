@@ -4,7 +4,7 @@ import Realtime
 /// Immutable except for the header's use count.
 package struct InstrumentImage {
   package static var type: Int32 { @_noLocks get { 1 } }
-  /// Controllers that can have messages: those of MIDI and ARIA's.
+  /// Controllers that can have messages: those of MIDI and extended ones.
   package static var messages: Int { @_noLocks get { 160 } }
 
   /// First, so that a pointer to it is a pointer to the whole image.

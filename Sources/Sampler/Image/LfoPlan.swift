@@ -22,7 +22,7 @@ package struct LfoPlan: BitwiseCopyable {
 
 /// One waveform of an LFO: `offset + scale * shape`, at `ratio` cycles per cycle of the LFO.
 package struct LfoWave: Hashable, BitwiseCopyable {
-  /// The numbers of ARIA's `lfoN_wave`.
+  /// Numbered as instruments state them.
   package enum Shape: UInt8, Hashable, BitwiseCopyable {
     case triangle, sine, pulse75, square, pulse25, pulse12, sawUp, sawDown
     case random = 12

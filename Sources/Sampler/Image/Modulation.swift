@@ -1,7 +1,7 @@
 import Realtime
 
 /// Modulation sources, which also serve in conditions: a controller 0...511 by number (MIDI's below 128,
-/// ARIA's extended ones above: sfzformat.info, "Extended MIDI CCs"), or one of these.
+/// extended ones above: sfzformat.info, "Extended MIDI CCs"), or one of these.
 package enum Source {
   package static var controllers: Int { @_noLocks get { 512 } }
   package static var bend: UInt16 { @_noLocks get { 128 } }
@@ -17,7 +17,7 @@ package enum Source {
   package static var randomBipolar: UInt16 { @_noLocks get { 136 } }
   /// 127 and 0 alternating from note to note.
   package static var alternate: UInt16 { @_noLocks get { 137 } }
-  /// The velocity again, at ARIA's second number.
+  /// The velocity again, at its second number.
   package static var velocityAgain: UInt16 { @_noLocks get { 138 } }
   /// Signed distance from the previous note in keys, and its magnitude. From here on values are absolute, not
   /// fractions of 127.
@@ -84,8 +84,8 @@ package enum Slot {
   /// Percent of the voice sent to reverb and to chorus.
   package static var reverb: Int { @_noLocks get { 20 } }
   package static var chorus: Int { @_noLocks get { 21 } }
-  /// Values of `VoiceStage`, for SFZ regions: percent, percent; decibels, percent, percent; percent, percent;
-  /// cents, percent. Banks use these slots for links.
+  /// Values of `VoiceStage`: percent, percent; decibels, percent, percent; percent, percent; cents, percent.
+  /// Logarithmic regions have links here instead.
   package static var decimation: Int { @_noLocks get { 22 } }
   package static var bitReduction: Int { @_noLocks get { 23 } }
   package static var noiseLevel: Int { @_noLocks get { 24 } }
@@ -101,7 +101,7 @@ package enum Slot {
   package static var link: Int { @_noLocks get { 22 } }
   /// Depth of each route, in the unit of its target.
   package static var depth: Int { @_noLocks get { 32 } }
-  /// Frequency of each LFO in Hz (in a bank: cents above 8.176 Hz), and a factor of its effect. Routes may
+  /// Frequency of each LFO in Hz (if logarithmic: cents above 8.176 Hz), and a factor of its effect. Routes may
   /// target both, like the slots below `depth`.
   package static var frequency: Int { @_noLocks get { 48 } }
   package static var swing: Int { @_noLocks get { 56 } }
@@ -111,7 +111,7 @@ package enum Slot {
   package static var stage: Int { @_noLocks get { 64 } }
   /// True for stages and points of envelopes.
   package static func isTime(_ slot: Int) -> Bool { slot >= stage && slot < lfoDelay || slot >= pointTime }
-  /// Seconds (in a bank: timecents) of each LFO.
+  /// Seconds (if logarithmic: timecents) of each LFO.
   package static var lfoDelay: Int { @_noLocks get { 88 } }
   package static var lfoFade: Int { @_noLocks get { 96 } }
   /// Frames; seconds.
@@ -148,7 +148,7 @@ package struct Modulation: BitwiseCopyable {
   package var source: UInt16
   package var by: UInt16
   package var slot: UInt8
-  /// The magnitude of the product counts (SoundFont's absolute transform).
+  /// The magnitude of the product counts.
   package var isAbsolute: Bool
   package var isProduct: Bool
   package var amount: Float

@@ -19,7 +19,7 @@ package struct Region: BitwiseCopyable {
   /// Key at which it sounds at its own pitch, and cents per key.
   package var keyCenter: Float = 60
   package var keyTrack: Float = 100
-  /// Cents: tune and transpose together; at full bend up; at full bend down (in a bank: by modulation).
+  /// Cents: tune and transpose together; at full bend up; at full bend down (if logarithmic: by modulation).
   package var tune: Float = 0
   package var bendUp: Float = 0
   package var bendDown: Float = 0
@@ -99,7 +99,8 @@ package struct Region: BitwiseCopyable {
   package var pedals = Pedals()
   /// Index among the image's pedal sets.
   package var pedalSet: UInt8 = 0
-  /// Times are timecents, frequencies cents, attenuation never amplifies.
+  /// Times are timecents, frequencies cents, and volumes attenuation, which never amplifies. Choking stays
+  /// within a channel; offsets of a channel's parameters apply, and portamento.
   package var isLogarithmic = false
   /// Fixed key and velocity instead of the note's (-1: the note's).
   package var fixedKey: Int16 = -1
@@ -138,7 +139,7 @@ package struct Region: BitwiseCopyable {
   /// Stages of its voices before their filters.
   package var stage = StagePlan()
 
-  /// A region of a sample with tables that the image owns: gains by velocity, `smoothing`, `base` and the lists.
+  /// A region of a sample, with tables that the image owns.
   package init(
     left: SamplePlane, right: SamplePlane, velocityGains: UnsafePointer<Float>,
     smoothing: UnsafePointer<Float>,

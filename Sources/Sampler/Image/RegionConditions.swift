@@ -16,7 +16,7 @@ package struct ControlRange: BitwiseCopyable {
   }
 }
 
-/// Note priority of mutually exclusive notes (SFZ's `legato_high`, `legato_last`, `legato_low`).
+/// Note priority of mutually exclusive notes.
 package enum NotePriority: UInt8, BitwiseCopyable {
   case none, highest, last, lowest
 
@@ -59,8 +59,8 @@ package enum Trigger: UInt8, BitwiseCopyable {
   @_noLocks package static func == (a: Self, b: Self) -> Bool { a.rawValue == b.rawValue }
 }
 
-/// Controllers used as a region's pedals (255: none), and the values from which they are down. In SFZ, which
-/// supports half-pedalling, any value above 0.
+/// Controllers used as a region's pedals (255: none), and the values from which they are down: any
+/// value above 0, for half-pedalling.
 package struct Pedals: Hashable, BitwiseCopyable {
   package var sustain: UInt8 = 64
   package var sustainLow: Float = 0.5

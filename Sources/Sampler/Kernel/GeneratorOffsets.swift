@@ -1,12 +1,13 @@
 import Realtime
 
-/// Offsets of a bank's generators, channel by channel, as unregistered parameters state them ("SoundFont Technical
-/// Specification" 2.01, chapter 9.6): controller 99 at 120, controller 98 the generator's number, data entry the
-/// offset, of which 64 * 128 is the middle.
+/// Offsets of the parameters of logarithmic regions (the specification's "generators"), channel by channel,
+/// as unregistered parameters state them ("SoundFont Technical Specification" 2.01, chapter 9.6): controller
+/// 99 at 120, controller 98 the generator's number, data entry the offset, of which 64 * 128 is the middle.
 struct GeneratorOffsets: BitwiseCopyable {
   /// The number in `Sampler.parameterNumbers` of generator 0; those above follow.
   static var first: Int { @_noLocks get { 1 << 16 } }
-  /// The number there while hundreds have come, to which the next number is added: no bank has such generators.
+  /// The number there while hundreds have come, to which the next number is added: there are no such
+  /// generators.
   static var beyond: Int { @_noLocks get { -2 } }
   /// The value of controller 99 that speaks of generators.
   static var mark: Float { @_noLocks get { 120 } }
@@ -95,7 +96,7 @@ struct GeneratorOffsets: BitwiseCopyable {
         goals[slot] += value * scale
       }
     }
-    // As far as a bank may state them; where the rest leads to nothing it is limited anyway.
+    // As far as an instrument may state them; where the rest leads to nothing it is limited anyway.
     Self.limit(goals + Slot.reverb, 0, 100)
     Self.limit(goals + Slot.chorus, 0, 100)
     Self.limit(goals + Slot.resonance, 0, 96)
@@ -123,7 +124,7 @@ struct GeneratorOffsets: BitwiseCopyable {
   }
 
   /// The slot that a generator states, and what a step of data entry is there: one of the generator's units, or, as the
-  /// specification's table has it, two cents or timecents and four of a frequency. Routes stand as `SoundFontZone` makes
+  /// specification's table has it, two cents or timecents and four of a frequency. Routes stand as the reader makes
   /// them. -1: data entry does not reach it.
   @_noLocks private static func destination(_ generator: Int) -> (slot: Int, scale: Float) {
     switch generator {

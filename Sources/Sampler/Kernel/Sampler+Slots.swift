@@ -203,8 +203,8 @@ extension Sampler {
     return priority
   }
 
-  /// After a region has begun: ends the voices that its group turns off. A bank's exclusive classes apply
-  /// within a channel. Audio thread.
+  /// After a region has begun: ends the voices that its group turns off. Groups of logarithmic regions
+  /// choke within a channel. Audio thread.
   @_noLocks mutating func choke(_ new: UnsafeMutablePointer<Region>, _ channel: Int) {
     let group = new.pointee.group
     guard group != 0 else { return }

@@ -50,7 +50,7 @@ extension Sampler {
   /// Quarter notes per bar.
   private static var barBeats: Float { @_noLocks get { 4 } }
 
-  /// Values of ARIA's absolute controllers. Audio thread.
+  /// Values of the absolute controllers. Audio thread.
   @_noLocks private func plain(_ source: UInt16, _ facts: NoteFacts) -> Float {
     switch source {
     case Source.keyDelta: return facts.keyDelta

@@ -43,7 +43,7 @@ extension Sampler {
 
   // MARK: Registered parameters
 
-  /// Selects an unregistered parameter: only the generators of a bank are supported. Audio thread.
+  /// Selects an unregistered parameter: only those of `GeneratorOffsets` are supported. Audio thread.
   @_noLocks func chooseUnregistered(_ channel: Int, _ value: Int) {
     let isKnown = controlValue(channel, Control.unregistered, nil) == GeneratorOffsets.mark
     parameterNumbers[channel] =

@@ -37,7 +37,7 @@ public struct Sampler: Kernel {
   private(set) var context: VoiceContext
   /// 128 per channel; negative until moved.
   let controls: UnsafeMutablePointer<Float>
-  /// Channel state: bend -1...1; bend range of banks in semitones; pressure 0...127. Then key pressure
+  /// Channel state: bend -1...1; bend range of logarithmic regions in semitones; pressure 0...127. Then key pressure
   /// 0...127 by channel and key.
   let bends: UnsafeMutablePointer<Float>
   let bendRanges: UnsafeMutablePointer<Float>

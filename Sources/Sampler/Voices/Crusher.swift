@@ -1,6 +1,6 @@
 import Realtime
 
-/// Bit and sample rate reduction: `bitred` and `decim`, 0...100, as sfizz has measured them in Cakewalk's
+/// Bit and sample rate reduction, 0...100 each, as sfizz has measured them in Cakewalk's
 /// players.
 struct Crusher {
   /// `levels`: number of levels between 0 and 1 (0: no reduction). `turn`: fraction of the hold time per
