@@ -31,7 +31,9 @@ let package = Package(
     .target(name: "Realtime", dependencies: ["CThread"]),
     .target(name: "Midi", dependencies: ["Realtime"]),
     .target(name: "Processors", dependencies: ["Patch", "Realtime"]),
-    .target(name: "Sampler", dependencies: ["Patch", "Realtime", "CSndfile", "CSamplerate", "CThread"]),
+    // Voices on the audio thread, and the instruments that they play; then the readers that make these.
+    .target(name: "Sampler", dependencies: ["Patch", "Realtime", "CThread"]),
+    .target(name: "Instruments", dependencies: ["Realtime", "Sampler", "CSndfile", "CSamplerate"]),
     .target(
       name: "Engine",
       dependencies: [
@@ -43,7 +45,7 @@ let package = Package(
       dependencies: ["Engine", "Midi", "Patch", "Realtime", "CJack", "CAlsa", "CSndfile", "CThread"]),
     .target(
       name: "Session",
-      dependencies: ["Patch", "PatchLanguage", "Engine", "Drivers", "Midi", "Realtime", "Sampler"]),
+      dependencies: ["Patch", "PatchLanguage", "Engine", "Drivers", "Midi", "Realtime", "Instruments"]),
 
     // User interface.
     .target(name: "Screen"),
@@ -55,7 +57,7 @@ let package = Package(
     .executableTarget(
       name: "sostenuto",
       dependencies: [
-        "Session", "Interface", "Terminal", "Screen", "Drivers", "Engine", "Sampler", "Midi", "Patch",
+        "Session", "Interface", "Terminal", "Screen", "Drivers", "Engine", "Instruments", "Sampler", "Midi", "Patch",
         "PatchLanguage", "Realtime",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
@@ -69,16 +71,16 @@ let package = Package(
     .testTarget(name: "PatchTests", dependencies: ["Patch", "PatchLanguage", "Processors"]),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime"]),
     .testTarget(name: "ProcessorsTests", dependencies: ["Processors", "Patch", "Realtime"]),
-    .testTarget(name: "SamplerTests", dependencies: ["Sampler", "Patch", "Realtime", "CSndfile"]),
+    .testTarget(name: "SamplerTests", dependencies: ["Instruments", "Sampler", "Patch", "Realtime", "CSndfile"]),
     .testTarget(
       name: "EngineTests",
-      dependencies: ["Engine", "Patch", "PatchLanguage", "Realtime", "Sampler", "TestSupport"]),
+      dependencies: ["Engine", "Patch", "PatchLanguage", "Realtime", "Instruments", "Sampler", "TestSupport"]),
     .target(name: "CAudit", path: "Tests/CAudit"),
     .target(name: "CFakeAlsa", path: "Tests/CFakeAlsa"),
     .testTarget(
       name: "DriversTests",
       dependencies: [
-        "Drivers", "Engine", "Midi", "Patch", "PatchLanguage", "Realtime", "Sampler", "CJack", "CAlsa",
+        "Drivers", "Engine", "Midi", "Patch", "PatchLanguage", "Realtime", "Instruments", "Sampler", "CJack", "CAlsa",
         "CAudit",
         "CFakeAlsa", "Session", "TestSupport",
       ]),
@@ -122,7 +124,8 @@ if isFuzzing {
   // Plays what it reads as the tests do, of which it borrows two files.
   package.targets.append(
     .executableTarget(
-      name: "FuzzFiles", dependencies: ["FuzzDriver", "Patch", "Realtime", "Sampler"], path: ".",
+      name: "FuzzFiles", dependencies: ["FuzzDriver", "Instruments", "Patch", "Realtime", "Sampler"],
+      path: ".",
       sources: [
         "Fuzz/Files", "Tests/SamplerTests/Rig.swift", "Tests/SamplerTests/SeededGenerator.swift",
       ]))

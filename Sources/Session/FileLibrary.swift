@@ -1,9 +1,9 @@
 import Dispatch
 import Engine
 import Glibc
+import Instruments
 import Patch
 import Realtime
-import Sampler
 import Synchronization
 
 /// A file requested by a node.

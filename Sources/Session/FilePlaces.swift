@@ -1,7 +1,7 @@
 import Engine
 import Glibc
+import Instruments
 import Patch
-import Sampler
 
 /// Textual operations on paths.
 package enum FilePath {

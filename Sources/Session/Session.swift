@@ -1,9 +1,9 @@
 import Drivers
 import Engine
+import Instruments
 import Patch
 import PatchLanguage
 import Realtime
-import Sampler
 
 /// Options of a session.
 public struct SessionOptions: Sendable {

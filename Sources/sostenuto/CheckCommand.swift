@@ -1,8 +1,8 @@
 import ArgumentParser
 import Engine
+import Instruments
 import Patch
 import PatchLanguage
-import Sampler
 import Session
 
 /// `sostenuto check`: reports errors of patch files, and unsupported parts of instruments.

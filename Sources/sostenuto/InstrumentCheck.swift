@@ -1,5 +1,5 @@
+import Instruments
 import Patch
-import Sampler
 import Session
 
 /// `sostenuto check instrument.sfz`: contents of an instrument, and unsupported parts.

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Engine
+import Instruments
 import Patch
-import Sampler
 import Session
 
 /// `sostenuto kinds`: the reference of node kinds, generated from their descriptions.

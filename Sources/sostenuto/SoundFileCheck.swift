@@ -1,4 +1,4 @@
-import Sampler
+import Instruments
 import Session
 
 /// `sostenuto check sound.wav`: properties of a sound file, and whether it is complete.

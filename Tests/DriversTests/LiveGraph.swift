@@ -1,8 +1,8 @@
 import Engine
+import Instruments
 import Patch
 import PatchLanguage
 import Realtime
-import Sampler
 import Testing
 
 /// An engine edited by lines of the patch language, as in a session.
