@@ -69,6 +69,7 @@ final class EngineNode {
 
   var id: NodeID { key.id }
   var kind: String { key.kind }
+  var endpoint: KindDescription.Endpoint? { type?.description.endpoint }
   /// True if events reach it, by cable or directly.
   var takesEvents: Bool { type?.takesEvents == true }
   /// Its tail is over: it is asleep, and no input can wake it.

@@ -55,6 +55,10 @@ public struct NodeReport: Sendable, Identifiable {
   public var name: String
   /// Kind, as in `sostenuto kinds`.
   public var kind: String
+  /// Connection of the kind to the driver; nil: none.
+  public var endpoint: KindDescription.Endpoint?
+  /// The kind has a gain from every input to every output.
+  public var isMatrix = false
   /// State at the time of the report.
   public var state: State
   /// Input ports, in the description's order.

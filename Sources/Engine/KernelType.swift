@@ -28,6 +28,8 @@ struct KernelType: Sendable {
   let alignment: Int
   let memorySize: @Sendable (KernelConfiguration) -> Int
   let latency: @Sendable (KernelConfiguration) -> Int
+  /// True when the hidden output, with these values and at this rate in Hz, has all of the first one.
+  let isAhead: @Sendable ([[Float]], Double) -> Bool
   let initialize: @Sendable (UnsafeMutableRawPointer, KernelConfiguration, UnsafeMutableRawPointer) -> Void
   let retune: @Sendable (UnsafeMutableRawPointer, Double, Double, UnsafeMutableRawPointer?) -> Void
   let release: @Sendable (UnsafeMutableRawPointer) -> Void
@@ -37,16 +39,15 @@ struct KernelType: Sendable {
     self.description = description
     audioInputs = description.inputs.filter { !$0.isEvents }
     let outputs = description.outputs.filter { !$0.isEvents }
-    aheadOutput = tag == .delay ? outputs.count : nil
-    audioOutputs = outputs + (tag == .delay ? [PortDescription("ahead of time", .flexible)] : [])
-    takesEvents =
-      description.inputs.contains(where: \.isEvents) || description.outputs.contains(where: \.isEvents)
-      || tag == .player
+    aheadOutput = K.hasAheadOutput ? outputs.count : nil
+    audioOutputs = outputs + (K.hasAheadOutput ? [PortDescription("ahead of time", .flexible)] : [])
+    takesEvents = description.takesEvents
     followsCount = K.followsCount
     size = MemoryLayout<K>.stride
     alignment = MemoryLayout<K>.alignment
     memorySize = { K.memorySize($0) }
     latency = { K.latency($0) }
+    isAhead = { K.isAhead($0, rate: $1) }
     initialize = { place, configuration, memory in
       place.initializeMemory(as: K.self, to: K(configuration, memory: memory))
     }
@@ -58,16 +59,13 @@ struct KernelType: Sendable {
 
   /// True when the output may exceed the input, or full scale, with these parameter values and no modulation.
   func mayAmplify(_ values: [[Float]]) -> Bool {
-    switch tag {
-    case .none, .oscillator, .noise, .mix, .pan: false
-    case .gain: values[Gain.gain].contains { $0.magnitude > 1 }
-    default: true
+    switch description.amplification {
+    case .never: false
+    case .by(let name):
+      description.parameters.firstIndex { $0.name == name }.map { values[$0].contains { $0.magnitude > 1 } }
+        ?? true
+    case .possible: true
     }
-  }
-
-  /// True when the kernel, with these values, provides all of its output ahead of time.
-  func makesUp(_ values: [[Float]], rate: Double) -> Bool {
-    tag == .delay && Delay.makesUp(seconds: values[Delay.time][0], rate: Float(rate))
   }
 
   /// Every kind, in the order of the reference.

@@ -65,7 +65,7 @@ struct PlanPicture {
     for place in list.indices.reversed() {
       let node = list[place]
       guard node.slot != nil, !taps.contains(node.id) else { continue }
-      if node.kind == "output" { latency = max(latency, plan.latencies[node.number] ?? 0) }
+      if node.endpoint == .output { latency = max(latency, plan.latencies[node.number] ?? 0) }
       add(node, wires[incoming[place]], outgoing[place].map { wires[$0] })
     }
   }
@@ -94,6 +94,8 @@ struct PlanPicture {
     report.startedAt = node.startedAt
     report.latency = Int(node.latency)
     let description = node.type?.description
+    report.endpoint = description?.endpoint
+    report.isMatrix = description?.crosspoints != nil
     var cables: [EngineCable] = []
     func port(
       _ name: String, isEvents: Bool, _ channels: Int, _ wires: some Collection<Wire>,
@@ -193,7 +195,7 @@ struct PlanPicture {
   /// Number of an endpoint's channels that the driver lacks.
   private static func lackingChannels(of node: EngineNode, _ device: DeviceChannels) -> Int {
     guard node.firstChannel != nil else { return 0 }
-    let isInput = node.kind == "input"
+    let isInput = node.endpoint == .input
     let channels = isInput ? node.outputPort(0).count : node.inputPort(0).count
     return max(0, channels - (isInput ? device.inputs : device.outputs))
   }

@@ -203,19 +203,20 @@ final class Reconciler {
       return known
     }
     var first: Int?
-    if let type, type.tag == .input || type.tag == .output {
+    if let type, type.description.endpoint == .input || type.description.endpoint == .output {
       if let old = graph.current[node.id] { leave(old) }
       let count =
         type.description.parameters.firstIndex { $0.name == "channels" }.map { Int(values[$0][0]) } ?? 2
       // All 256 channels are taken: the node is silent.
       first =
-        engine.driverChannels(count, isInput: type.tag == .input, name: node.name) ?? DriverChannels.capacity
+        engine.driverChannels(count, isInput: type.description.endpoint == .input, name: node.name)
+        ?? DriverChannels.capacity
     }
     let made = EngineNode(
       key: key, number: engine.makeNumber(for: node.id, name: node.name), name: node.name, type: type,
       inputs: type?.audioInputs ?? ports.0, outputs: type?.audioOutputs ?? ports.1, values: values,
       firstChannel: first, rows: engine.rows)
-    if type?.tag == .midi {
+    if type?.description.endpoint == .midi {
       made.portName = Self.sender(of: node)
       hear(engine.midiPort(for: made.portName), made)
     }

@@ -308,6 +308,11 @@ public protocol Kernel: BitwiseCopyable, KernelMetatype {
   /// than the actual one. `crossfades` then has that count behind the last parameter, and it changes by
   /// crossfade.
   static var followsCount: Bool { get }
+  /// True when a hidden last output gives the first one 64 frames ahead of time, for cables of a cycle, which
+  /// are delayed by as many.
+  static var hasAheadOutput: Bool { get }
+  /// True when, with these values, the hidden output has all of the first one. `rate`: Hz. Worker.
+  static func isAhead(_ values: [[Float]], rate: Double) -> Bool
   /// Moves a parameter with `smoothing: .kernel` to `value` over `frames`. Audio thread.
   @_noLocks mutating func set(_ parameter: Int, element: Int, to value: Float, over frames: Int)
   /// Hands over an instrument or file (or nil) to play from now on. The kernel counts its uses in the
@@ -334,6 +339,10 @@ extension Kernel {
   @inlinable @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {}
   /// Independent of the document's channel count.
   public static var followsCount: Bool { false }
+  /// Without a hidden output.
+  public static var hasAheadOutput: Bool { false }
+  /// Nothing is ahead of time.
+  public static func isAhead(_ values: [[Float]], rate: Double) -> Bool { false }
   /// Ignores the parameter.
   @inlinable @_noLocks public mutating func set(
     _ parameter: Int, element: Int, to value: Float, over frames: Int

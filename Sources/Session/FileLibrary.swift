@@ -214,25 +214,21 @@ extension Session {
   }
 
   private func wish(of node: Node) -> FileWish? {
-    let parameter: String
-    switch node.kind {
-    case "sampler": parameter = "instrument"
-    case "player": parameter = "file"
-    default: return nil
-    }
-    guard case .text(let path) = node.settings[.init(parameter)], !path.isEmpty else { return nil }
-    return FileWish(
-      path: absolute(path), purpose: node.kind == "sampler" ? .instrument : .audio(rate: engine.rate))
+    if let path = path(of: .instrument, in: node) { return FileWish(path: path, purpose: .instrument) }
+    return path(of: .audio, in: node).map { FileWish(path: $0, purpose: .audio(rate: engine.rate)) }
   }
 
   private func tuning(of node: Node) -> TuningWish? {
-    guard node.kind == "sampler" else { return nil }
-    func path(_ parameter: String) -> String? {
-      guard case .text(let path) = node.settings[.init(parameter)], !path.isEmpty else { return nil }
-      return absolute(path)
-    }
-    let wish = TuningWish(scale: path("tuning"), keyMap: path("keymap"))
+    let wish = TuningWish(scale: path(of: .scale, in: node), keyMap: path(of: .keyMap, in: node))
     return wish.scale == nil && wish.keyMap == nil ? nil : wish
+  }
+
+  /// The file of this type that a node's settings name.
+  private func path(of type: ParameterDescription.FileType, in node: Node) -> String? {
+    guard let parameter = Engine.catalogue[node.kind]?.parameters.first(where: { $0.fileType == type }),
+      case .text(let path) = node.settings[.init(parameter.name)], !path.isEmpty
+    else { return nil }
+    return absolute(path)
   }
 
   /// Requests the file of every node's settings.

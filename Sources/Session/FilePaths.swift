@@ -84,7 +84,7 @@ struct FilePaths {
   }
 
   private func rebased(_ value: Value, at parameter: String, of kind: String?) -> Value {
-    guard let kind, Engine.catalogue[kind]?[parameter: parameter]?.form == .file,
+    guard let kind, Engine.catalogue[kind]?[parameter: parameter]?.fileType != nil,
       case .text(let file) = value, !file.isEmpty, !file.hasPrefix("/"), !file.hasPrefix("~/")
     else { return value }
     return .text(Self.relative(Self.absolute(file, in: before), to: after))

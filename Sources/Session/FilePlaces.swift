@@ -77,7 +77,7 @@ extension Patch {
   package func references(from file: String) -> [PatchReference] {
     var references: [PatchReference] = []
     for node in nodes.values {
-      for parameter in Engine.catalogue[node.kind]?.parameters ?? [] where parameter.form == .file {
+      for parameter in Engine.catalogue[node.kind]?.parameters ?? [] where parameter.fileType != nil {
         let path = ParameterPath(parameter.name)
         guard case .text(let written)? = node.settings[path], !written.isEmpty else { continue }
         references.append(Self.reference(node.name, path, written, file))

@@ -84,7 +84,8 @@ extension Printout {
   /// The settings that name files.
   private static func files(of node: Node, in document: Document) -> [JSON] {
     (Engine.catalogue[node.kind]?.parameters ?? []).compactMap { parameter in
-      guard parameter.form == .file, case .text(let written)? = node.settings[ParameterPath(parameter.name)],
+      guard parameter.fileType != nil,
+        case .text(let written)? = node.settings[ParameterPath(parameter.name)],
         !written.isEmpty
       else { return nil }
       let found = FilePath.found(written, from: document.file ?? "")

@@ -51,9 +51,9 @@ extension KindsCommand {
       """
   }
 
-  /// Supported SFZ opcodes, for the sampler.
+  /// Supported SFZ opcodes, for kinds that play instruments.
   private func opcodes(of kind: KindDescription) -> String {
-    guard kind.name == "sampler" else { return "" }
+    guard kind.parameters.contains(where: { $0.fileType == .instrument }) else { return "" }
     return "\nSFZ opcodes (N: a number; for _onccN also _ccN, _curveccN, _stepccN and _smoothccN)\n"
       + sfzOpcodes.map { "  \($0.topic): \($0.names.joined(separator: " "))\n" }.joined()
   }
