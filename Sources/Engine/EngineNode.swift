@@ -20,7 +20,7 @@ final class EngineNode {
   let number: Int32
   var name: String
   /// nil for a placeholder.
-  let type: KernelType?
+  let type: NodeKind?
   /// Audio inputs and outputs, in the description's order.
   let inputs: [PortDescription]
   let outputs: [PortDescription]
@@ -82,7 +82,7 @@ final class EngineNode {
   var latency: Int32 = 0
 
   init(
-    key: Key, number: Int32, name: String, type: KernelType?, inputs: [PortDescription],
+    key: Key, number: Int32, name: String, type: NodeKind?, inputs: [PortDescription],
     outputs: [PortDescription], values: [[Float]], firstChannel: Int?, rows: RowPool
   ) {
     self.key = key
@@ -157,7 +157,7 @@ final class EngineNode {
         parameters: memory.parameters, streams: memory.streams, crossfades: memory.crossfades,
         events: takesEvents ? Self.makeQueue() : noEvents, eventOutput: isSender ? Self.makeQueue() : nil,
         meters: memory.meters, parameterCount: Int32(parameterCount), number: number, kernel: memory.kernel,
-        tag: type?.tag ?? .none,
+        tag: type?.tag ?? .placeholder,
         tracesNotes: type?.description.inputs.contains(where: \.isEvents) == true && !outputs.isEmpty,
         amplifies: type?.mayAmplify(values) ?? false, meterCount: UInt16(clamping: memory.meterCount)))
     slot = memory.slot

@@ -22,7 +22,7 @@ struct NodeRow: BitwiseCopyable {
   let hasFlexiblePorts: Bool
   let takesEvents: Bool
   let isSink: Bool
-  /// The last of its outputs is `KernelType.aheadOutput`.
+  /// The last of its outputs is `NodeKind.aheadOutput`.
   let hasAhead: Bool
   /// Its inputs may have other channel counts; `mayNarrow`: smaller ones.
   var isPending = false

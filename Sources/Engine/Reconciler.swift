@@ -145,7 +145,7 @@ final class Reconciler {
     for ends in touchedCables {
       for id in [ends.source.node, ends.destination.node] where !touched.contains(id) {
         guard let node = patch[id] else { continue }
-        if KernelType.byName[node.kind] == nil || graph.current[id]?.isMuted == true { touched.append(id) }
+        if engine.kinds[node.kind] == nil || graph.current[id]?.isMuted == true { touched.append(id) }
       }
     }
     for id in touched where patch[id] == nil {
@@ -153,7 +153,7 @@ final class Reconciler {
     }
     for id in touched {
       guard let node = patch[id] else { continue }
-      let type = KernelType.byName[node.kind]
+      let type = engine.kinds[node.kind]
       let values = type.map { EngineValues(of: node, description: $0.description).values } ?? []
       let engineNode = take(node, type, values)
       update(engineNode, node, values)
@@ -171,7 +171,7 @@ final class Reconciler {
   }
 
   /// The running node with the same key, or a new one.
-  private func take(_ node: Node, _ type: KernelType?, _ values: [[Float]]) -> EngineNode {
+  private func take(_ node: Node, _ type: NodeKind?, _ values: [[Float]]) -> EngineNode {
     let ports = type == nil ? placeholderPorts(node) : ([], [])
     var shape: [Float] = []
     if let description = type?.description {
@@ -226,12 +226,16 @@ final class Reconciler {
     return made
   }
 
+  /// Taps are outputs that no patch has, whatever kinds the engine is given.
+  private static let tapKind = KindRegistry.builtIn[Output.description.name]!
+
   private func make(_ tap: Tap) -> EngineNode {
-    let type = KernelType.byName["output"]!
-    var node = Node(id: tap.id, name: "tap of \(tap.node).\(tap.port)", kind: "output")
+    let type = Self.tapKind
+    let kind = type.description.name
+    var node = Node(id: tap.id, name: "tap of \(tap.node).\(tap.port)", kind: kind)
     node.settings[ParameterPath("channels")] = .number(Double(tap.channels), .none)
     let made = EngineNode(
-      key: EngineNode.Key(id: tap.id, kind: "output", shape: [Float(tap.channels)]),
+      key: EngineNode.Key(id: tap.id, kind: kind, shape: [Float(tap.channels)]),
       number: engine.makeNumber(for: tap.id, name: node.name), name: node.name, type: type,
       inputs: type.description.inputs, outputs: [],
       values: EngineValues(of: node, description: type.description).values,
@@ -308,7 +312,7 @@ final class Reconciler {
   /// Gains controlled by a switch take the switch's ramp time.
   private func followSwitches() {
     for (key, frames) in ramps {
-      guard let kind = patch[key.node].flatMap({ KernelType.byName[$0.kind]?.description }) else { continue }
+      guard let kind = patch[key.node].flatMap({ engine.kinds[$0.kind]?.description }) else { continue }
       ramps[RampKey(node: key.node, path: kind.gains(movedBy: key.path))] = frames
     }
   }

@@ -287,6 +287,10 @@ public enum Activity: UInt8, Sendable {
 /// Every kernel gives the same bits however its frames are split into blocks. Vectors are computed whole, and
 /// control-rate code counts frames of its own.
 public protocol Kernel: BitwiseCopyable, KernelMetatype {
+  /// Type of `description`: `KindDescription`, which belongs to the document. This module does not import it.
+  associatedtype Description
+  /// Description of the kind, beside its kernel.
+  static var description: Description { get }
   /// Bytes of `memory` that such a kernel needs. Worker.
   static func memorySize(_ configuration: KernelConfiguration) -> Int
   /// Latency in frames, constant over the kernel's life; parallel paths are delayed by as much. Worker.

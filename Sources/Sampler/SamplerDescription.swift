@@ -1,8 +1,5 @@
 import Patch
 
-/// The node kinds of this module.
-public let samplerKinds: [KindDescription] = [Sampler.description, Player.description]
-
 extension Sampler {
   public static let description = KindDescription(
     name: "sampler",

@@ -225,7 +225,7 @@ extension Session {
 
   /// The file of this type that a node's settings name.
   private func path(of type: ParameterDescription.FileType, in node: Node) -> String? {
-    guard let parameter = Engine.catalogue[node.kind]?.parameters.first(where: { $0.fileType == type }),
+    guard let parameter = catalogue[node.kind]?.parameters.first(where: { $0.fileType == type }),
       case .text(let path) = node.settings[.init(parameter.name)], !path.isEmpty
     else { return nil }
     return absolute(path)

@@ -39,7 +39,7 @@ struct CheckCommand: ParsableCommand {
       }
       do {
         let text = try readText(path)
-        let (patch, found) = PatchReader.read(text, file: path, catalogue: Engine.catalogue)
+        let (patch, found) = PatchReader.read(text, file: path, catalogue: KindRegistry.builtIn.catalogue)
         diagnostics += found + fileFaults(of: patch, text, path)
       } catch {
         Console.complain("\(error)")
@@ -64,7 +64,8 @@ struct CheckCommand: ParsableCommand {
     let folder = (path as NSString).deletingLastPathComponent
     var found: [Diagnostic] = []
     for node in patch.nodes.values {
-      for parameter in Engine.catalogue[node.kind]?.parameters ?? [] where parameter.fileType != nil {
+      for parameter in KindRegistry.builtIn.catalogue[node.kind]?.parameters ?? []
+      where parameter.fileType != nil {
         guard case .text(let file)? = node.settings[ParameterPath(parameter.name)], !file.isEmpty else {
           continue
         }

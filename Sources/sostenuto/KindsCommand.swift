@@ -15,12 +15,12 @@ struct KindsCommand: ParsableCommand {
   var json = false
 
   func run() throws {
-    let all = Engine.catalogue.kinds
+    let all = KindRegistry.builtIn.catalogue.kinds
     guard let kind else {
       Console.result(json ? JSON.array(all.map(KindReference.json)).text() + "\n" : KindReference.list(all))
       return
     }
-    guard let found = Engine.catalogue[kind] else {
+    guard let found = KindRegistry.builtIn.catalogue[kind] else {
       let hint = Nearest.hint(for: kind, among: all.map(\.name)) ?? "`sostenuto kinds` lists them"
       throw FileError("no kind `\(kind)`; \(hint)")
     }

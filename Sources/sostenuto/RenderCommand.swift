@@ -102,7 +102,7 @@ struct RenderCommand: ParsableCommand {
     var request = RenderRequest(seconds: seconds)
     request.midi = try midi.map { try readMidi($0) }
     if request.midi != nil,
-      !session.patch.nodes.values.contains(where: { Engine.catalogue[$0.kind]?.endpoint == .midi })
+      !session.patch.nodes.values.contains(where: { session.catalogue[$0.kind]?.endpoint == .midi })
     {
       Console.warn("\(patch): no `midi` node hears \(midi ?? "")")
     }

@@ -78,7 +78,7 @@ import Testing
     let instrument = try Author.makeInstrument()
     defer { try? FileManager.default.removeItem(atPath: instrument) }
     var author = Author(random: SeededGenerator(seed: 3))
-    for kind in Engine.catalogue.kinds {
+    for kind in KindRegistry.builtIn.catalogue.kinds {
       let graph = try LiveGraph(Self.patch(around: kind), threads: threads)
       if kind.parameters.contains(where: { $0.fileType != nil }) { try graph.load(instrument, into: "it") }
       let node = try #require(graph.patch[named: "it"])

@@ -1,3 +1,4 @@
+import Engine
 import Patch
 import Realtime
 import Testing
@@ -87,8 +88,7 @@ struct LegalValueTests {
   }
 
   @Test func everyKindDescribesItselfWell() {
-    let catalogue = KindCatalogue(processorKinds)
-    for kind in catalogue.kinds {
+    for kind in KindRegistry.builtIn.catalogue.kinds {
       #expect(!kind.summary.isEmpty)
       let names = kind.parameters.map(\.name)
       #expect(Set(names).count == names.count, "\(kind.name)")

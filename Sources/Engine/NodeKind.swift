@@ -1,21 +1,11 @@
 import Patch
-import Processors
 import Realtime
-import Sampler
 
-/// Kernel type of a slot. The audio thread switches on it, since the compiler can check every branch of a
-/// switch but not a call through a table.
-enum KernelTag: UInt8, CaseIterable {
-  /// A placeholder: silent.
-  case none
-  case keyboard, midi, oscillator, noise, input, output, gain, pan, mix, matrix, filter, equalizer, distortion
-  case delay, sampler, player
-}
-
-/// Worker-side operations of a kernel type.
-struct KernelType: Sendable {
+/// A node kind that an engine can run: its description, and what the worker does with its kernels.
+public final class NodeKind: Sendable {
+  /// Description for the document and the views.
+  public let description: KindDescription
   let tag: KernelTag
-  let description: KindDescription
   let audioInputs: [PortDescription]
   let audioOutputs: [PortDescription]
   /// Index of the hidden output, the last one, if there is any: it gives the first output
@@ -67,26 +57,4 @@ struct KernelType: Sendable {
     case .possible: true
     }
   }
-
-  /// Every kind, in the order of the reference.
-  static let all: [KernelType] = [
-    KernelType(.keyboard, Keyboard.self, Keyboard.description),
-    KernelType(.midi, MidiIn.self, MidiIn.description),
-    KernelType(.sampler, Sampler.self, Sampler.description),
-    KernelType(.player, Player.self, Player.description),
-    KernelType(.oscillator, Oscillator.self, Oscillator.description),
-    KernelType(.noise, Noise.self, Noise.description),
-    KernelType(.input, Input.self, Input.description),
-    KernelType(.output, Output.self, Output.description),
-    KernelType(.gain, Gain.self, Gain.description),
-    KernelType(.pan, Pan.self, Pan.description),
-    KernelType(.mix, Mix.self, Mix.description),
-    KernelType(.matrix, Matrix.self, Matrix.description),
-    KernelType(.filter, Filter.self, Filter.description),
-    KernelType(.equalizer, Equalizer.self, Equalizer.description),
-    KernelType(.distortion, Distortion.self, Distortion.description),
-    KernelType(.delay, Delay.self, Delay.description),
-  ]
-
-  static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.description.name, $0) })
 }
