@@ -22,6 +22,8 @@ let package = Package(
     .systemLibrary(
       name: "CSamplerate", pkgConfig: "samplerate", providers: [.apt(["libsamplerate0-dev"])]),
     .target(name: "CThread"),
+    // Table of C functions of a node kind that is only known at run time.
+    .target(name: "CKind"),
 
     // The patch document and its text format.
     .target(
@@ -36,7 +38,7 @@ let package = Package(
     .target(
       name: "Engine",
       dependencies: [
-        "Patch", "Realtime", "Processors", "Sampler",
+        "Patch", "Realtime", "Processors", "Sampler", "CKind",
         .product(name: "OrderedCollections", package: "swift-collections"),
       ]),
     .target(
@@ -68,7 +70,10 @@ let package = Package(
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime"]),
     .testTarget(name: "ProcessorsTests", dependencies: ["Processors", "Engine"]),
     .testTarget(name: "SamplerTests", dependencies: ["Sampler", "CSndfile"]),
-    .testTarget(name: "EngineTests", dependencies: ["Engine", "PatchLanguage", "Sampler", "TestSupport"]),
+    // A kind in C, which tests add to a running engine.
+    .target(name: "CForeign", dependencies: ["CKind"], path: "Tests/CForeign"),
+    .testTarget(
+      name: "EngineTests", dependencies: ["Engine", "PatchLanguage", "Sampler", "TestSupport", "CForeign"]),
     .target(name: "CAudit", path: "Tests/CAudit"),
     .target(name: "CFakeAlsa", path: "Tests/CFakeAlsa"),
     .testTarget(

@@ -8,6 +8,8 @@ struct KernelTag: Sendable, Equatable {
   let number: UInt8
 
   static let placeholder = KernelTag(number: 0)
+  /// Kinds that are only known at run time.
+  static let foreign = KernelTag(number: 255)
 
   /// Calls `verb` with the kernel type of the tag. The numbers of the program's own kinds count from 1, in the
   /// order of the reference.
@@ -33,6 +35,7 @@ struct KernelTag: Sendable, Equatable {
     case 14: verb(Delay.self)
     case 15: verb(Sampler.self)
     case 16: verb(Player.self)
+    case 255: verb(ForeignKernel.self)
     default: verb(Placeholder.self)
     }
   }
@@ -96,6 +99,21 @@ private struct Voices: KernelVerb {
 
   @inline(__always) func callAsFunction<K: Kernel>(_ type: K.Type) -> Int {
     kernel.assumingMemoryBound(to: K.self).pointee.voices
+  }
+}
+
+/// A figure of the kind's report. Audio thread.
+@_noLocks func dispatchReading(_ tag: KernelTag, _ kernel: UnsafeMutableRawPointer, _ position: Int) -> Float
+{
+  tag.apply(Reading(kernel: kernel, position: position))
+}
+
+private struct Reading: KernelVerb {
+  let kernel: UnsafeMutableRawPointer
+  let position: Int
+
+  @inline(__always) func callAsFunction<K: Kernel>(_ type: K.Type) -> Float {
+    kernel.assumingMemoryBound(to: K.self).pointee.reading(position)
   }
 }
 

@@ -30,6 +30,9 @@ public final class Engine {
   /// Number of revivals of each node after the blast shield muted it.
   var lives: [NodeID: Int] = [:]
   private(set) var wanted = Patch()
+  /// Runs the preparation of nodes that takes long, on any thread. At once by default, so that everything is
+  /// ready with the edit.
+  public var background: (@escaping @Sendable () -> Void) -> Void = { $0() }
   var taps: [Tap] = []
   /// Replaced resources that voices may still play.
   var oldResources: [Resource] = []
@@ -170,10 +173,12 @@ public final class Engine {
     flush()
   }
 
-  private func send(_ command: Command, at time: Int64?) {
+  private func send(_ command: Command, at time: Int64?) { send([command], at: time) }
+
+  func send(_ commands: [Command], at time: Int64? = nil) {
     let transaction = Transaction(serial: nextTransaction, time: time ?? .min)
     nextTransaction += 1
-    transaction.commands = [command]
+    transaction.commands = commands
     unsent.append(transaction)
     flush()
   }

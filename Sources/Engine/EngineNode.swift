@@ -13,9 +13,13 @@ final class EngineNode {
     var shape: [Float]
     /// Number of revivals.
     var life = 0
+    /// Saved state of a kind that has one.
+    var state = ""
+    /// The kind was unknown when it was made.
+    var isPlaceholder = false
   }
 
-  let key: Key
+  var key: Key
   /// Unique over the engine's lifetime.
   let number: Int32
   var name: String
@@ -41,6 +45,9 @@ final class EngineNode {
   var kernelMemory: KernelMemory?
   private var memory: NodeMemory?
   var resource: Resource?
+  /// Instance of a kind that is only known at run time, and its preparation while that is under way.
+  var instance: ForeignInstance?
+  var preparation: Preparation?
   /// Reason why it passes nothing or plays its old file.
   var fault: String?
   var loading: FileLoad?
@@ -159,7 +166,8 @@ final class EngineNode {
         meters: memory.meters, parameterCount: Int32(parameterCount), number: number, kernel: memory.kernel,
         tag: type?.tag ?? .placeholder,
         tracesNotes: type?.description.inputs.contains(where: \.isEvents) == true && !outputs.isEmpty,
-        amplifies: type?.mayAmplify(values) ?? false, meterCount: UInt16(clamping: memory.meterCount)))
+        amplifies: type?.mayAmplify(values) ?? false, meterCount: UInt16(clamping: memory.meterCount),
+        readingCount: UInt8(memory.readingCount)))
     slot = memory.slot
     row.pointee.parameterElements = (0..<parameterCount).reduce(0) {
       $0 + Int32(memory.parameters[$1].capacity)
@@ -216,5 +224,6 @@ final class EngineNode {
     kernelMemory?.deallocate()
     self.slot = nil
     resource = nil
+    instance = nil
   }
 }

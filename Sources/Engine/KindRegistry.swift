@@ -26,6 +26,12 @@ public struct KindRegistry: Sendable {
     byName = Dictionary(uniqueKeysWithValues: kinds.map { ($0.description.name, $0) })
   }
 
+  /// Adds a kind with a name of its own, at the end.
+  public mutating func add(_ kind: NodeKind) throws(KindError) {
+    if byName[kind.description.name] != nil { throw .nameTaken(kind.description.name) }
+    self = KindRegistry(kinds + [kind])
+  }
+
   /// The kind of that name.
   public subscript(name: String) -> NodeKind? { byName[name] }
 }

@@ -14,6 +14,8 @@ public final class NodeKind: Sendable {
   /// True if events reach it, by cable or directly as `note`, `play` and the like.
   let takesEvents: Bool
   let followsCount: Bool
+  /// Functions of a kind that is only known at run time; nil for the program's own.
+  let program: ForeignProgram?
   let size: Int
   let alignment: Int
   let memorySize: @Sendable (KernelConfiguration) -> Int
@@ -24,8 +26,11 @@ public final class NodeKind: Sendable {
   let retune: @Sendable (UnsafeMutableRawPointer, Double, Double, UnsafeMutableRawPointer?) -> Void
   let release: @Sendable (UnsafeMutableRawPointer) -> Void
 
-  init<K: Kernel>(_ tag: KernelTag, _ kernel: K.Type, _ description: KindDescription) {
+  init<K: Kernel>(
+    _ tag: KernelTag, _ kernel: K.Type, _ description: KindDescription, program: ForeignProgram? = nil
+  ) {
     self.tag = tag
+    self.program = program
     self.description = description
     audioInputs = description.inputs.filter { !$0.isEvents }
     let outputs = description.outputs.filter { !$0.isEvents }

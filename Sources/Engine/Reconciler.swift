@@ -128,6 +128,7 @@ final class Reconciler {
         node.resource = resource
         work.commands.append(.use(node.slot, resource.header))
       }
+      if let instance = node.instance { work.commands += engine.handOver(instance, to: node) }
       work.started.append(node)
     }
     // Last, since cables point at their nodes' slots.
@@ -184,7 +185,14 @@ final class Reconciler {
       hasher.combine(ports.1)
       shape = [Float(hasher.finalize() & 0xFFFFFF)]
     }
-    var key = EngineNode.Key(id: node.id, kind: node.kind, shape: shape, life: engine.lives[node.id] ?? 0)
+    var key = EngineNode.Key(
+      id: node.id, kind: node.kind, shape: shape, life: engine.lives[node.id] ?? 0,
+      isPlaceholder: type == nil)
+    if let name = type?.description.stateParameter,
+      case .text(let state)? = node.settings[ParameterPath(name)]
+    {
+      key.state = state
+    }
     let isRevived = graph.nodesByKey[key]?.isMuted == true
     if isRevived {
       // A muted node's state may be corrupt: a new node takes over by crossfade.
@@ -221,6 +229,7 @@ final class Reconciler {
       hear(engine.midiPort(for: made.portName), made)
     }
     if let type { made.latency = Int32(type.latency(made.configuration(rate: engine.rate))) }
+    engine.beginPreparation(made)
     add(made)
     if isRevived { engine.note(.revived, made) }
     return made

@@ -103,3 +103,20 @@ extension ParameterDescription {
     }
   }
 }
+
+/// A figure that a node reports while it runs, shown in its box: a gain reduction, a position, a progress.
+public struct ReadingDescription: Sendable, Hashable {
+  /// Name in the box.
+  public var name: String
+  /// One sentence for the reference.
+  public var summary: String
+  /// Unit of the figure.
+  public var unit: Unit
+
+  /// A reading; kernels use its position in the description.
+  public init(_ name: String, _ summary: String, unit: Unit = .none) {
+    self.name = name
+    self.summary = summary
+    self.unit = unit
+  }
+}

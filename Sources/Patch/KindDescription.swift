@@ -28,6 +28,10 @@ public struct KindDescription: Sendable, Identifiable {
   public var amplification: Amplification
   /// Estimated time of a block.
   public var cost: Cost
+  /// Figures that a node reports while it runs.
+  public var readings: [ReadingDescription]
+  /// Text parameter that holds the saved state of a kind which has more than its settings; nil: none.
+  public var stateParameter: String?
   /// The output has the same bits however the frames are split into blocks.
   public var isSplitInvariant: Bool
   /// The latency may change while a node runs, with its parameters or its state.
@@ -41,7 +45,8 @@ public struct KindDescription: Sendable, Identifiable {
     name: String, summary: String, category: Category, inputs: [PortDescription] = [],
     outputs: [PortDescription] = [], parameters: [ParameterDescription] = [], endpoint: Endpoint? = nil,
     face: Face = .settings, isKeyboard: Bool = false, amplification: Amplification = .possible,
-    cost: Cost = Cost(20, perChannel: 150), isSplitInvariant: Bool = true, latencyVaries: Bool = false
+    cost: Cost = Cost(20, perChannel: 150), readings: [ReadingDescription] = [],
+    stateParameter: String? = nil, isSplitInvariant: Bool = true, latencyVaries: Bool = false
   ) {
     self.name = name
     self.summary = summary
@@ -54,6 +59,8 @@ public struct KindDescription: Sendable, Identifiable {
     self.isKeyboard = isKeyboard
     self.amplification = amplification
     self.cost = cost
+    self.readings = readings
+    self.stateParameter = stateParameter
     self.isSplitInvariant = isSplitInvariant
     self.latencyVaries = latencyVaries
   }

@@ -330,6 +330,9 @@ public protocol Kernel: BitwiseCopyable, KernelMetatype {
   mutating func release()
   /// Number of sounding voices, for the views. Audio thread.
   var voices: Int { @_noLocks get }
+  /// The figure at this position of the description's readings, for the views: a gain reduction, a position.
+  /// Asked after each block. Audio thread.
+  @_noLocks func reading(_ position: Int) -> Float
 }
 
 extension Kernel {
@@ -359,6 +362,8 @@ extension Kernel {
   public mutating func release() {}
   /// Default: a kernel without voices.
   @inlinable public var voices: Int { @_noLocks get { 0 } }
+  /// Default: nothing to report.
+  @inlinable @_noLocks public func reading(_ position: Int) -> Float { 0 }
 }
 
 /// Header of every resource that a worker loads and an audio thread plays (an instrument, a file). The data

@@ -87,6 +87,9 @@ struct LoadedFile: Sendable {
   private var turn = 0
   /// One file after the other.
   let queue = DispatchQueue(label: "sostenuto.files", qos: .utility)
+  /// Nodes that are prepared in the background, beside the files.
+  private let preparations = DispatchQueue(
+    label: "sostenuto.preparations", qos: .utility, attributes: .concurrent)
   private let finished = Finished()
   /// Reads a file, on the queue; tests replace it by something slow.
   var reader: @Sendable (FileWish, LoadOptions) -> LoadedFile = { FileLibrary.read($0, $1) }
@@ -149,6 +152,11 @@ struct LoadedFile: Sendable {
     options.isGentle = isGentle
     options.progress = progress
     return options
+  }
+
+  /// Runs the preparation of a node.
+  nonisolated func run(_ preparation: @escaping @Sendable () -> Void) {
+    preparations.async(execute: preparation)
   }
 
   /// Drops everything that is not in `wishes`: loads at once, files when there are too many.
@@ -319,5 +327,5 @@ extension Session {
   }
 
   /// True when every file of the patch has been loaded or has failed.
-  public var isLoaded: Bool { library.loading.isEmpty }
+  public var isLoaded: Bool { library.loading.isEmpty && !engine.isPreparing }
 }

@@ -87,6 +87,7 @@ extension Session {
       let kept = try PatchFile.keepOriginal(of: target, present)
       said += "; what was not understood is in \(PatchFile.split(kept).name)"
     }
+    do throws(EditError) { try storeStates() } catch { throw FileError(error.description) }
     if isOwn {
       try write(patch, to: target)
     } else {

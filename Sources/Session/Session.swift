@@ -98,6 +98,23 @@ public struct SessionOptions: Sendable {
       rate: options.driver.rate, period: options.driver.period, threads: options.threads,
       quality: options.quality, kinds: kinds)
     supervisor = Supervisor(engine: engine, options: options.driver)
+    guard !options.isOffline else { return }
+    engine.background = { [library] in library.run($0) }
+  }
+
+  /// Adds a node kind. Nodes of its name that were placeholders begin to sound.
+  public func add(_ kind: NodeKind) throws(KindError) {
+    try engine.add(kind)
+    wishForFiles()
+  }
+
+  /// Writes the states of nodes whose kinds have more than their settings into the patch, as edits.
+  public func storeStates() throws(EditError) {
+    for node in patch.nodes.values {
+      guard let name = catalogue[node.kind]?.stateParameter, let state = engine.captureState(of: node.id)
+      else { continue }
+      try perform(.set(node.name, ParameterPath(name), .text(state), over: nil))
+    }
   }
 
   /// New notices for the user, oldest first.

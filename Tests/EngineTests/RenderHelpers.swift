@@ -18,8 +18,11 @@ final class Bench {
   /// All output so far, by driver channel.
   private(set) var heard: [[Float]]
 
-  init(rate: Double = 48000, period: Int = 64, channels: Int = 8, threads: Int = 1) {
-    engine = Engine(rate: rate, period: period, threads: threads)
+  init(
+    rate: Double = 48000, period: Int = 64, channels: Int = 8, threads: Int = 1,
+    kinds: KindRegistry = .builtIn
+  ) {
+    engine = Engine(rate: rate, period: period, threads: threads, kinds: kinds)
     self.period = period
     inputTable = .allocate(capacity: DriverChannels.capacity)
     inputTable.initialize(repeating: nil, count: DriverChannels.capacity)
@@ -63,7 +66,7 @@ final class Bench {
 
   /// Performs one edit while the engine runs; false if it is refused.
   @discardableResult func edit(_ edit: Edit, fade: Double = Engine.standardFade) -> Bool {
-    guard let change = try? patch.applying(edit, catalogue: KindRegistry.builtIn.catalogue) else {
+    guard let change = try? patch.applying(edit, catalogue: engine.kinds.catalogue) else {
       return false
     }
     patch = change.patch
@@ -76,7 +79,7 @@ final class Bench {
 
   @discardableResult func undo() -> Bool {
     guard let inverse = history.popLast() else { return false }
-    guard let change = try? patch.applying(inverse, catalogue: KindRegistry.builtIn.catalogue) else {
+    guard let change = try? patch.applying(inverse, catalogue: engine.kinds.catalogue) else {
       return false
     }
     patch = change.patch

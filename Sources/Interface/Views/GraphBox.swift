@@ -207,6 +207,12 @@ struct GraphBox {
       if bands == nil { lines += Self.settings(facts, 1, ["freq"]) }
     case .settings, nil: lines = Self.settings(facts, detail == .full ? 2 : 1, [])
     }
+    let readings = (report?.readings ?? []).map { reading in
+      let tenths = (reading.value * 10).rounded() / 10
+      return Line.setting(
+        reading.description.name, Value.number(tenths, reading.description.unit).display)
+    }
+    lines.insert(contentsOf: readings.prefix(most), at: 0)
   }
 
   private static func settings(_ facts: NodeFacts, _ most: Int, _ names: [String]) -> [Line] {
