@@ -66,7 +66,7 @@ let package = Package(
       path: "Tests/Support"),
     .target(name: "CUnseen", path: "Tests/CUnseen"),
     .testTarget(name: "MidiTests", dependencies: ["Midi", "TestSupport"]),
-    .testTarget(name: "PatchTests", dependencies: ["Patch", "PatchLanguage", "Engine"]),
+    .testTarget(name: "PatchTests", dependencies: ["Patch", "PatchLanguage", "Engine", "Processors"]),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime"]),
     .testTarget(name: "ProcessorsTests", dependencies: ["Processors", "Engine"]),
     .testTarget(name: "SamplerTests", dependencies: ["Sampler", "CSndfile"]),
