@@ -193,19 +193,18 @@ final class EngineNode {
   }
 
   /// Allocates memory for its present channel counts, with the command that moves the state there. nil if
-  /// `inputs` and `outputs`, the counts before, are the same. Free the old memory after the command has been
+  /// `inputs` and `outputs`, the counts before, are the same. Free the garbage after the command has been
   /// executed.
-  func widen(inputs: [Int], outputs: [Int], rate: Double) -> (command: Command, old: KernelMemory)? {
+  func widen(inputs: [Int], outputs: [Int], rate: Double) -> (command: Command, garbage: [KernelMemory])? {
     guard let old = kernelMemory, inputs != inputChannels || outputs != outputChannels else { return nil }
     let size = type?.memorySize(configuration(rate: rate)) ?? 0
     let memory = old.another(size)
     kernelMemory = memory
     bytes = size + (type?.size ?? 0)
-    return (
-      .widen(
-        slot, memory: memory.base,
-        Widening(inputs: inputs, outputs: outputs, toInputs: inputChannels, outputs: outputChannels)), old
-    )
+    let counts = old.another(Widening.size(inputs: inputs.count, outputs: outputs.count))
+    let widening = Widening(
+      inputs: inputs, outputs: outputs, toInputs: inputChannels, outputs: outputChannels, at: counts.base)
+    return (.widen(slot, memory: memory.base, widening), [old, counts])
   }
 
   /// Call this after the audio thread has released it. Worker.

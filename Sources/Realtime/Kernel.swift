@@ -304,8 +304,8 @@ public protocol Kernel: BitwiseCopyable, KernelMetatype {
   /// sounds, an event comes or a parameter moves. Never true for a source that sounds. The kernel may zero
   /// inaudible state (below -200 dB) when it returns true. Audio thread.
   @_noLocks mutating func isFinished() -> Bool
-  /// Widens the kernel to more channels: moves its state into `memory`, sized for them. Each channel
-  /// continues the one that `Widening.source` gives. The worker frees the old memory afterwards. Audio
+  /// Widens the kernel to more channels: moves its state into `memory`, sized for them. `widening` has the
+  /// channels of every port. Each channel continues the one that `Widening.source` gives. The worker frees the old memory afterwards. Audio
   /// thread.
   @_noLocks mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer)
   /// True when the algorithm depends on the document's channel count of the first input, which may be smaller
