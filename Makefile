@@ -62,7 +62,7 @@ QUIETLY := | sed -u '/^◇/d'
 SOURCES := Package.swift Sources Tests Fuzz Benchmarks
 
 .DEFAULT_GOAL := build
-.PHONY: help build run test laws bench bench-edits bench-loading rtsan asan tsan soak storm fuzz lint format install \
+.PHONY: help build run test laws bench bench-edits bench-kinds bench-loading rtsan asan tsan soak storm fuzz lint format install \
   install-test
 
 help: ## List the targets
@@ -99,6 +99,9 @@ bench: build ## Our cost and other programs' on the same work (GENERIC=1, BENCH=
 
 bench-edits: build .build-bench/listen ## An effect replaced 100 and 1000 times a second under load, heard over JACK
 	@Benchmarks/edits.py .build-$(CPU)/release/sostenuto .build-bench/listen $(BENCH)
+
+bench-kinds: build ## What a node of each kind costs (BENCH="--only filter")
+	@Benchmarks/kinds.py .build-$(CPU)/release/sostenuto $(BENCH)
 
 bench-loading: build .build-bench/listen ## Banks of 140 MB load beside a chord, heard over JACK
 	@Benchmarks/loading.py .build-$(CPU)/release/sostenuto .build-bench/listen $(BENCH)

@@ -226,7 +226,7 @@ final class KernelBench<K: Kernel> {
       if silent { for channel in signals.indices { channels[channel] = UnsafePointer(zeros) } }
       if !silent { anySound = true }
       ports[index] = InputPort(
-        channels: channels, count: signals.count, isSilent: silent, isConnected: true)
+        channels: channels, count: signals.count, isSilent: silent, isConnected: !signals.isEmpty)
     }
     var moving = moved
     let streams = UnsafeMutablePointer<ParameterStream>.allocate(capacity: ramps.count + 1)
