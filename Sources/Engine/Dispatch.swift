@@ -35,6 +35,7 @@ struct KernelTag: Sendable, Equatable {
     case 14: verb(Delay.self)
     case 15: verb(Sampler.self)
     case 16: verb(Player.self)
+    case 17: verb(Ringmod.self)
     case 255: verb(ForeignKernel.self)
     default: verb(Placeholder.self)
     }

@@ -66,7 +66,8 @@ struct ForeignKernel: Kernel {
   }
 
   @_noLocks mutating func use(_ resource: UnsafeMutablePointer<ResourceHeader>?) {
-    handle = resource.map { UnsafeRawPointer($0).assumingMemoryBound(to: ForeignHandle.self) }
+    guard let resource else { return }
+    handle = UnsafeRawPointer(resource).assumingMemoryBound(to: ForeignHandle.self)
     isNew = hasRun
   }
 
@@ -131,7 +132,7 @@ struct ForeignKernel: Kernel {
     index = 0
     while index < count {
       let event = queue.pointee[index]
-      events[index].type = event.kind.rawValue
+      events[index].type = number(of: event.kind)
       events[index].channel = event.channel
       events[index].key = event.key
       events[index].value = event.value
@@ -149,7 +150,7 @@ struct ForeignKernel: Kernel {
     while index < count, index < Self.eventCapacity {
       let event = sent[index]
       index &+= 1
-      guard let kind = Event.Kind(rawValue: event.type) else { continue }
+      guard let kind = eventKind(event.type) else { continue }
       queue.pointee.append(
         Event(
           kind, channel: event.channel, key: event.key, value: event.value, offset: event.offset,

@@ -1,4 +1,5 @@
 import CKind
+import Realtime
 
 // Functions of kinds that are only known at run time. The compiler cannot look into them; CKind.h asks of each
 // that it neither locks nor allocates nor waits, as RealtimeSanitizer and the tests' audit check.
@@ -25,3 +26,15 @@ func callVoices(_ kind: UnsafePointer<sostenuto_kind>, _ instance: UnsafeMutable
 func callReading(
   _ kind: UnsafePointer<sostenuto_kind>, _ instance: UnsafeMutableRawPointer, _ position: Int32
 ) -> Float
+
+// An event's type as a number, and back: the raw values count the cases from 0, and so does memory. The
+// initialiser and `rawValue` are the same, but another module's code.
+
+/// The type's raw value.
+@_noLocks func number(of kind: Event.Kind) -> UInt8 { unsafeBitCast(kind, to: UInt8.self) }
+
+/// The type of this raw value; nil: there is none.
+@_noLocks func eventKind(_ number: UInt8) -> Event.Kind? {
+  number <= unsafeBitCast(Event.Kind.octaveTuning, to: UInt8.self)
+    ? unsafeBitCast(number, to: Event.Kind.self) : nil
+}

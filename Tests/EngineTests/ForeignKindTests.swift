@@ -1,9 +1,11 @@
 import CForeign
 import CKind
-import Engine
 import Patch
 import PatchLanguage
+import Realtime
 import Testing
+
+@testable import Engine
 
 /// A kind written in C, which the program learns of while it runs.
 @Suite(.serialized) struct ForeignKindTests {
@@ -23,9 +25,9 @@ import Testing
 
   private static let source = """
     sostenuto 1
-    node in input channels=1
+    node mic input channels=1
     node it times SETTINGS
-    connect in -> it
+    connect mic -> it
     node out output channels=1
     connect it -> out
 
@@ -116,13 +118,13 @@ import Testing
 
   @Test func aLatencyThatChangesIsCompensated() throws {
     let bench = try begin()
-    #expect(bench.edit(.connect(CableName("in", "out"))))
+    #expect(bench.edit(.connect(CableName("mic", "out"))))
     bench.render(4800)
     #expect(bench.edit(.set("it", ParameterPath("lag"), .number(30, .none), over: nil)))
     bench.render(9600)
     #expect(try report(bench).latency == 30)
     let out = try #require(bench.engine.report().nodes.first { $0.name == "out" })
-    let direct = out.inputs.flatMap(\.cables).first { $0.from == "in" }
+    let direct = out.inputs.flatMap(\.cables).first { $0.from == "mic" }
     #expect(direct?.compensation == 30)
     #expect(bench.heard[0].suffix(4800).allSatisfy { $0 == 0.75 })
   }
@@ -160,6 +162,14 @@ import Testing
       #expect(sostenuto_test_instances() == before + 1)
     }
     #expect(sostenuto_test_instances() == before)
+  }
+
+  @Test func numbersOfEventsAreTheirRawValues() {
+    for raw in UInt8.min...UInt8.max {
+      let kind = Event.Kind(rawValue: raw)
+      #expect(eventKind(raw) == kind)
+      if let kind { #expect(number(of: kind) == raw) }
+    }
   }
 
   @Test func aKindThatCannotRunIsRefused() {
