@@ -33,6 +33,7 @@ KINDS = {
     "delay": (200, ""),
     "sampler": (50, f"instrument={ROOT}/Instruments/organ/organ.sfz"),
     "player": (50, "file=sound.wav loop=on autoplay=on"),
+    "ringmod": (500, "freq=1kHz mix=1%"),
 }
 SOURCES = ("oscillator", "noise", "input", "sampler", "player")
 EVENTS = ("keyboard",)
