@@ -115,6 +115,6 @@ public struct Ringmod: Kernel {
 
   /// Phase increment per frame, half a cycle at most.
   @inline(__always) @_noLocks private static func step(_ freq: Float, _ scale: Float) -> Int32 {
-    Int32(limited(freq * scale, -2_147_483_000, 2_147_483_000))
+    Int32(limited(freq * scale, -2_147_483_520, 2_147_483_520))
   }
 }
