@@ -69,8 +69,8 @@ QUIETLY := | Tools/test-lines
 SOURCES := Package.swift Sources Tests Fuzz Benchmarks
 
 .DEFAULT_GOAL := build
-.PHONY: help build run debug test laws bench bench-edits bench-loading baseline compare rtsan asan tsan soak storm fuzz \
-  lint format docs map deps deps-test install uninstall deb
+.PHONY: help build run debug test laws bench bench-edits bench-kinds bench-loading baseline compare rtsan asan tsan soak \
+  storm fuzz lint format docs map deps deps-test install uninstall deb
 
 help: ## List the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1 \2/p' $(MAKEFILE_LIST) | while read -r name text; do \
@@ -112,6 +112,9 @@ bench: build ## Our cost and other programs' on the same work (GENERIC=1, BENCH=
 
 bench-edits: build .build-bench/listen ## An effect replaced 100 and 1000 times a second under load, heard over JACK
 	@Benchmarks/edits.py .build-$(CPU)/release/sostenuto .build-bench/listen $(BENCH)
+
+bench-kinds: build ## What a node of each kind costs (BENCH="--only filter")
+	@Benchmarks/kinds.py .build-$(CPU)/release/sostenuto $(BENCH)
 
 bench-loading: build .build-bench/listen ## Banks of 140 MB load beside a chord, heard over JACK
 	@Benchmarks/loading.py .build-$(CPU)/release/sostenuto .build-bench/listen $(BENCH)

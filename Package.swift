@@ -21,6 +21,8 @@ let package = Package(
     .systemLibrary(
       name: "CSamplerate", pkgConfig: "samplerate", providers: [.apt(["libsamplerate0-dev"])]),
     .target(name: "CThread"),
+    // Table of C functions of a node kind that is only known at run time.
+    .target(name: "CKind"),
 
     // The patch document and its text format.
     .target(
@@ -37,7 +39,7 @@ let package = Package(
     .target(
       name: "Engine",
       dependencies: [
-        "Patch", "Realtime", "Processors", "Sampler",
+        "Patch", "Realtime", "Processors", "Sampler", "CKind",
         .product(name: "OrderedCollections", package: "swift-collections"),
       ]),
     .target(
@@ -68,13 +70,17 @@ let package = Package(
       path: "Tests/Support"),
     .target(name: "CUnseen", path: "Tests/CUnseen"),
     .testTarget(name: "MidiTests", dependencies: ["Midi", "Realtime", "TestSupport"]),
-    .testTarget(name: "PatchTests", dependencies: ["Patch", "PatchLanguage", "Processors"]),
+    .testTarget(name: "PatchTests", dependencies: ["Patch", "PatchLanguage", "Engine", "Processors"]),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime"]),
-    .testTarget(name: "ProcessorsTests", dependencies: ["Processors", "Patch", "Realtime"]),
+    .testTarget(name: "ProcessorsTests", dependencies: ["Processors", "Engine", "Patch", "Realtime"]),
     .testTarget(name: "SamplerTests", dependencies: ["Instruments", "Sampler", "Patch", "Realtime", "CSndfile"]),
+    // A kind in C, which tests add to a running engine.
+    .target(name: "CForeign", dependencies: ["CKind"], path: "Tests/CForeign"),
     .testTarget(
       name: "EngineTests",
-      dependencies: ["Engine", "Patch", "PatchLanguage", "Realtime", "Instruments", "Sampler", "TestSupport"]),
+      dependencies: [
+        "Engine", "Patch", "PatchLanguage", "Realtime", "Instruments", "Sampler", "TestSupport", "CForeign",
+      ]),
     .target(name: "CAudit", path: "Tests/CAudit"),
     .target(name: "CFakeAlsa", path: "Tests/CFakeAlsa"),
     .testTarget(

@@ -78,10 +78,12 @@ private let lines = [
     try? session.renderOneBlock()
     app.tick()
   }
-  let text = PatchWriter.write(session.patch, catalogue: Engine.catalogue)
-  let again = PatchReader.read(text, file: "fuzz.patch", catalogue: Engine.catalogue)
+  let text = PatchWriter.write(session.patch, catalogue: KindRegistry.builtIn.catalogue)
+  let again = PatchReader.read(text, file: "fuzz.patch", catalogue: KindRegistry.builtIn.catalogue)
   precondition(!again.diagnostics.contains { $0.severity == .error }, "refuses what it wrote itself")
-  precondition(PatchWriter.write(again.patch, catalogue: Engine.catalogue) == text, "changes at each saving")
+  precondition(
+    PatchWriter.write(again.patch, catalogue: KindRegistry.builtIn.catalogue) == text,
+    "changes at each saving")
   while session.undoList.count > start.count { _ = try? session.undo() }
   // Not equal if the input undid past the start and then edited: the undo list has another branch.
   if session.undoList == start {

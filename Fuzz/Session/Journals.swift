@@ -58,7 +58,7 @@ private let saved = """
 }
 
 @MainActor private func text(_ session: Session) -> String {
-  PatchWriter.write(session.patch, catalogue: Engine.catalogue)
+  PatchWriter.write(session.patch, catalogue: KindRegistry.builtIn.catalogue)
 }
 
 /// Removes files that earlier runs set aside.

@@ -79,8 +79,10 @@ private func options(period: Int) -> SessionOptions {
 
 /// A written patch reads back unchanged.
 func checkText(_ patch: Patch) {
-  let text = PatchWriter.write(patch, catalogue: Engine.catalogue)
-  let again = PatchReader.read(text, file: "fuzz.patch", catalogue: Engine.catalogue)
+  let text = PatchWriter.write(patch, catalogue: KindRegistry.builtIn.catalogue)
+  let again = PatchReader.read(text, file: "fuzz.patch", catalogue: KindRegistry.builtIn.catalogue)
   precondition(!again.diagnostics.contains { $0.severity == .error }, "refuses what it wrote itself")
-  precondition(PatchWriter.write(again.patch, catalogue: Engine.catalogue) == text, "changes at each saving")
+  precondition(
+    PatchWriter.write(again.patch, catalogue: KindRegistry.builtIn.catalogue) == text,
+    "changes at each saving")
 }

@@ -24,6 +24,7 @@ extension Engine {
     readTrace()
     readWatch(until: watched)
     for node in graph.leaving where node.isRinging && !node.hasRungOut { hearOut(node) }
+    tendForeign()
     if let frame {
       endFades(inTurnUntil: frame)
     } else {

@@ -197,7 +197,7 @@ final class EngineCable {
   /// True when its source compensates for the delay of this feedback cable.
   func isMadeUp(rate: Double) -> Bool {
     guard key.isFeedback, let type = source.type, type.aheadOutput == output else { return false }
-    return type.makesUp(source.values, rate: rate)
+    return type.isAhead(source.values, rate)
   }
 
   // MARK: Channels

@@ -151,10 +151,19 @@ struct NodeSlot: ~Copyable {
   /// Read by the worker.
   let isSilent = Atomic<Bool>(false)
   let meterCount: UInt16
+  /// Figures that its kernel reports.
+  let readingCount: UInt8
   /// The output that made the blast shield mute it, as the bit pattern of a float; 0: not muted. A muted node
   /// sleeps, and nothing wakes it.
   let blast = Atomic<UInt32>(0)
   var isMuted: Bool { @_noLocks get { blast.load(ordering: .relaxed) != 0 } }
+
+  /// Latest figures of its kernel's report, as bit patterns of floats; they lie behind the meters.
+  var readings: UnsafeMutablePointer<Atomic<UInt32>> {
+    @_noLocks get {
+      UnsafeMutableRawPointer(meters + Int(meterCount)).assumingMemoryBound(to: Atomic<UInt32>.self)
+    }
+  }
 
   /// Widens the per-channel parameters with the kernel. Parameters at rest are filled in with the next block.
   /// Audio thread.

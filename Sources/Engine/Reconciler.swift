@@ -128,6 +128,7 @@ final class Reconciler {
         node.resource = resource
         work.commands.append(.use(node.slot, resource.header))
       }
+      if let instance = node.instance { work.commands += engine.handOver(instance, to: node) }
       work.started.append(node)
     }
     // Last, since cables point at their nodes' slots.
@@ -145,7 +146,7 @@ final class Reconciler {
     for ends in touchedCables {
       for id in [ends.source.node, ends.destination.node] where !touched.contains(id) {
         guard let node = patch[id] else { continue }
-        if KernelType.byName[node.kind] == nil || graph.current[id]?.isMuted == true { touched.append(id) }
+        if engine.kinds[node.kind] == nil || graph.current[id]?.isMuted == true { touched.append(id) }
       }
     }
     for id in touched where patch[id] == nil {
@@ -153,7 +154,7 @@ final class Reconciler {
     }
     for id in touched {
       guard let node = patch[id] else { continue }
-      let type = KernelType.byName[node.kind]
+      let type = engine.kinds[node.kind]
       let values = type.map { EngineValues(of: node, description: $0.description).values } ?? []
       let engineNode = take(node, type, values)
       update(engineNode, node, values)
@@ -171,7 +172,7 @@ final class Reconciler {
   }
 
   /// The running node with the same key, or a new one.
-  private func take(_ node: Node, _ type: KernelType?, _ values: [[Float]]) -> EngineNode {
+  private func take(_ node: Node, _ type: NodeKind?, _ values: [[Float]]) -> EngineNode {
     let ports = type == nil ? placeholderPorts(node) : ([], [])
     var shape: [Float] = []
     if let description = type?.description {
@@ -184,7 +185,14 @@ final class Reconciler {
       hasher.combine(ports.1)
       shape = [Float(hasher.finalize() & 0xFFFFFF)]
     }
-    var key = EngineNode.Key(id: node.id, kind: node.kind, shape: shape, life: engine.lives[node.id] ?? 0)
+    var key = EngineNode.Key(
+      id: node.id, kind: node.kind, shape: shape, life: engine.lives[node.id] ?? 0,
+      isPlaceholder: type == nil)
+    if let name = type?.description.stateParameter,
+      case .text(let state)? = node.settings[ParameterPath(name)]
+    {
+      key.state = state
+    }
     let isRevived = graph.nodesByKey[key]?.isMuted == true
     if isRevived {
       // A muted node's state may be corrupt: a new node takes over by crossfade.
@@ -203,34 +211,40 @@ final class Reconciler {
       return known
     }
     var first: Int?
-    if let type, type.tag == .input || type.tag == .output {
+    if let type, type.description.endpoint == .input || type.description.endpoint == .output {
       if let old = graph.current[node.id] { leave(old) }
       let count =
         type.description.parameters.firstIndex { $0.name == "channels" }.map { Int(values[$0][0]) } ?? 2
       // All 256 channels are taken: the node is silent.
       first =
-        engine.driverChannels(count, isInput: type.tag == .input, name: node.name) ?? DriverChannels.capacity
+        engine.driverChannels(count, isInput: type.description.endpoint == .input, name: node.name)
+        ?? DriverChannels.capacity
     }
     let made = EngineNode(
       key: key, number: engine.makeNumber(for: node.id, name: node.name), name: node.name, type: type,
       inputs: type?.audioInputs ?? ports.0, outputs: type?.audioOutputs ?? ports.1, values: values,
       firstChannel: first, rows: engine.rows)
-    if type?.tag == .midi {
+    if type?.description.endpoint == .midi {
       made.portName = Self.sender(of: node)
       hear(engine.midiPort(for: made.portName), made)
     }
     if let type { made.latency = Int32(type.latency(made.configuration(rate: engine.rate))) }
+    engine.beginPreparation(made)
     add(made)
     if isRevived { engine.note(.revived, made) }
     return made
   }
 
+  /// Taps are outputs that no patch has, whatever kinds the engine is given.
+  private static let tapKind = KindRegistry.builtIn[Output.description.name]!
+
   private func make(_ tap: Tap) -> EngineNode {
-    let type = KernelType.byName["output"]!
-    var node = Node(id: tap.id, name: "tap of \(tap.node).\(tap.port)", kind: "output")
+    let type = Self.tapKind
+    let kind = type.description.name
+    var node = Node(id: tap.id, name: "tap of \(tap.node).\(tap.port)", kind: kind)
     node.settings[ParameterPath("channels")] = .number(Double(tap.channels), .none)
     let made = EngineNode(
-      key: EngineNode.Key(id: tap.id, kind: "output", shape: [Float(tap.channels)]),
+      key: EngineNode.Key(id: tap.id, kind: kind, shape: [Float(tap.channels)]),
       number: engine.makeNumber(for: tap.id, name: node.name), name: node.name, type: type,
       inputs: type.description.inputs, outputs: [],
       values: EngineValues(of: node, description: type.description).values,
@@ -307,7 +321,7 @@ final class Reconciler {
   /// Gains controlled by a switch take the switch's ramp time.
   private func followSwitches() {
     for (key, frames) in ramps {
-      guard let kind = patch[key.node].flatMap({ KernelType.byName[$0.kind]?.description }) else { continue }
+      guard let kind = patch[key.node].flatMap({ engine.kinds[$0.kind]?.description }) else { continue }
       ramps[RampKey(node: key.node, path: kind.gains(movedBy: key.path))] = frames
     }
   }

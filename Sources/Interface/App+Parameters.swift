@@ -85,7 +85,7 @@ extension App {
   private func set(_ text: String, _ parameter: ParameterDescription, _ path: ParameterPath, of node: Node) {
     let trimmed = text.drop { $0 == " " }
     guard !trimmed.isEmpty else { return }
-    let isWord = parameter.form == .file || parameter.form == .text
+    let isWord = parameter.fileType != nil || parameter.form == .text
     let value = isWord ? Quoting.word(String(trimmed)) : String(trimmed)
     do {
       let said = try workbench.perform(line: "set \(node.name)\(path.suffix) \(value)")

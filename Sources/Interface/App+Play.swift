@@ -16,13 +16,15 @@ extension App {
   /// The focused keyboard; otherwise the first one; otherwise the first node with an events input.
   var playTarget: NodeID? {
     let nodes = scene.patch.nodes.values
-    if let node = focusedNode, node.kind == "keyboard" { return node.id }
-    if let target = state.play.target, scene.patch[target]?.kind == "keyboard" { return target }
-    if let keyboard = nodes.first(where: { $0.kind == "keyboard" }) { return keyboard.id }
+    if let node = focusedNode, isKeyboard(node) { return node.id }
+    if let target = state.play.target, let node = scene.patch[target], isKeyboard(node) { return target }
+    if let keyboard = nodes.first(where: isKeyboard) { return keyboard.id }
     return nodes.first { node in
       scene.catalogue[node.kind]?.inputs.contains(where: \.isEvents) ?? false
     }?.id
   }
+
+  private func isKeyboard(_ node: Node) -> Bool { scene.catalogue[node.kind]?.isKeyboard == true }
 
   func togglePlay() {
     if state.mode == .play {
@@ -40,7 +42,7 @@ extension App {
     state.mode = .play
     state.play.target = target
     state.message = nil
-    if state.play.held.isEmpty, node.kind == "keyboard" {
+    if state.play.held.isEmpty, isKeyboard(node) {
       func number(_ name: String) -> Int? {
         guard
           case .number(let value, _) = scene.patch.value(

@@ -6,7 +6,7 @@ import Session
 /// disturb anything.
 public struct Scene: Sendable {
   public var patch = Patch()
-  public var catalogue = Engine.catalogue
+  public var catalogue = KindRegistry.builtIn.catalogue
   /// The running graph, leaving nodes included.
   public var report = GraphReport()
   public var trace: [TraceEntry] = []

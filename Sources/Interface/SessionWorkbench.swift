@@ -91,6 +91,7 @@ import Session
   /// Updates the parts that an edit changes; the report follows with the next tick.
   private func refreshDocument() {
     scene.patch = session.patch
+    scene.catalogue = session.catalogue
     scene.isModified = session.isModified
     scene.fileName = session.file.map { $0.split(separator: "/").last.map(String.init) ?? $0 } ?? "untitled"
     scene.undo = session.undoList.first

@@ -87,6 +87,9 @@ struct LoadedFile: Sendable {
   private var turn = 0
   /// One file after the other.
   let queue = DispatchQueue(label: "sostenuto.files", qos: .utility)
+  /// Nodes that are prepared in the background, beside the files.
+  private let preparations = DispatchQueue(
+    label: "sostenuto.preparations", qos: .utility, attributes: .concurrent)
   private let finished = Finished()
   /// Reads a file, on the queue; tests replace it by something slow.
   var reader: @Sendable (FileWish, LoadOptions) -> LoadedFile = { FileLibrary.read($0, $1) }
@@ -151,6 +154,11 @@ struct LoadedFile: Sendable {
     return options
   }
 
+  /// Runs the preparation of a node.
+  nonisolated func run(_ preparation: @escaping @Sendable () -> Void) {
+    preparations.async(execute: preparation)
+  }
+
   /// Drops everything that is not in `wishes`: loads at once, files when there are too many.
   func keep(_ wishes: Set<FileWish>) {
     turn += 1
@@ -209,25 +217,21 @@ extension Session {
   func absolute(_ path: String) -> String { FilePath.resolved(path, from: file ?? "") }
 
   private func wish(of node: Node) -> FileWish? {
-    let parameter: String
-    switch node.kind {
-    case "sampler": parameter = "instrument"
-    case "player": parameter = "file"
-    default: return nil
-    }
-    guard case .text(let path) = node.settings[.init(parameter)], !path.isEmpty else { return nil }
-    return FileWish(
-      path: absolute(path), purpose: node.kind == "sampler" ? .instrument : .audio(rate: engine.rate))
+    if let path = path(of: .instrument, in: node) { return FileWish(path: path, purpose: .instrument) }
+    return path(of: .audio, in: node).map { FileWish(path: $0, purpose: .audio(rate: engine.rate)) }
   }
 
   private func tuning(of node: Node) -> TuningWish? {
-    guard node.kind == "sampler" else { return nil }
-    func path(_ parameter: String) -> String? {
-      guard case .text(let path) = node.settings[.init(parameter)], !path.isEmpty else { return nil }
-      return absolute(path)
-    }
-    let wish = TuningWish(scale: path("tuning"), keyMap: path("keymap"))
+    let wish = TuningWish(scale: path(of: .scale, in: node), keyMap: path(of: .keyMap, in: node))
     return wish.scale == nil && wish.keyMap == nil ? nil : wish
+  }
+
+  /// The file of this type that a node's settings name.
+  private func path(of type: ParameterDescription.FileType, in node: Node) -> String? {
+    guard let parameter = catalogue[node.kind]?.parameters.first(where: { $0.fileType == type }),
+      case .text(let path) = node.settings[.init(parameter.name)], !path.isEmpty
+    else { return nil }
+    return absolute(path)
   }
 
   /// Requests the file of every node's settings.
@@ -318,5 +322,5 @@ extension Session {
   }
 
   /// True when every file of the patch has been loaded or has failed.
-  public var isLoaded: Bool { library.loading.isEmpty }
+  public var isLoaded: Bool { library.loading.isEmpty && !engine.isPreparing }
 }

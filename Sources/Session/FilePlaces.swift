@@ -81,10 +81,12 @@ package struct PatchReference: Sendable {
 extension Patch {
   /// Every file that the patch names, in order; `file`: path of the patch. Instruments are searched for their
   /// includes and samples. Worker.
-  package func references(from file: String) -> [PatchReference] {
+  package func references(
+    from file: String, catalogue: KindCatalogue = KindRegistry.builtIn.catalogue
+  ) -> [PatchReference] {
     var references: [PatchReference] = []
     for node in nodes.values {
-      for parameter in Engine.catalogue[node.kind]?.parameters ?? [] where parameter.form == .file {
+      for parameter in catalogue[node.kind]?.parameters ?? [] where parameter.fileType != nil {
         let path = ParameterPath(parameter.name)
         guard case .text(let written)? = node.settings[path], !written.isEmpty else { continue }
         references.append(Self.reference(node.name, path, written, file))

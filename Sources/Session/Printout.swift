@@ -101,7 +101,7 @@ public enum Printout {
     // While a node replaces one of the same name, a cable's name matches both.
     let byName = Dictionary(grouping: report.nodes.indices, by: { report.nodes[$0].name })
     var distance = [Int?](repeating: nil, count: report.nodes.count)
-    var open = report.nodes.indices.filter { report.nodes[$0].kind == "output" }
+    var open = report.nodes.indices.filter { report.nodes[$0].endpoint == .output }
     for index in open { distance[index] = 0 }
     var next = 0
     while next < open.count {
@@ -156,10 +156,10 @@ public enum Printout {
 
   /// `{matrix 4x2}`, `{sampler}`.
   static func kindText(_ node: NodeReport) -> String {
-    guard node.kind == "matrix", let input = node.inputs.first(where: { !$0.isEvents }),
+    guard node.isMatrix, let input = node.inputs.first(where: { !$0.isEvents }),
       let output = node.outputs.first(where: { !$0.isEvents })
     else { return "{\(node.kind)}" }
-    return "{matrix \(input.channels)x\(output.channels)}"
+    return "{\(node.kind) \(input.channels)x\(output.channels)}"
   }
 
   private static func portText(_ port: PortReport) -> String {

@@ -35,7 +35,7 @@ struct ApplyCommand: ParsableCommand {
     for diagnostic in diagnostics { Console.error(diagnostic.description) }
     let isRefused = diagnostics.contains { $0.severity == .error }
     if isRefused, !partial { throw ExitCode(1) }
-    let text = PatchWriter.write(patch, catalogue: Engine.catalogue)
+    let text = PatchWriter.write(patch, catalogue: KindRegistry.builtIn.catalogue)
     if !inPlace {
       Console.result(text)
     } else if text != input.text {

@@ -38,7 +38,7 @@ struct CheckCommand: ParsableCommand {
       }
       do {
         let text = try readText(path)
-        let (patch, found) = PatchReader.read(text, file: path, catalogue: Engine.catalogue)
+        let (patch, found) = PatchReader.read(text, file: path, catalogue: KindRegistry.builtIn.catalogue)
         diagnostics += found + fileFaults(of: patch, text, path)
       } catch {
         Console.complain("\(error)")
@@ -62,12 +62,13 @@ struct CheckCommand: ParsableCommand {
   private func fileFaults(of patch: Patch, _ text: String, _ path: String) -> [Diagnostic] {
     var found: [Diagnostic] = []
     for node in patch.nodes.values {
-      for parameter in Engine.catalogue[node.kind]?.parameters ?? [] where parameter.form == .file {
+      for parameter in KindRegistry.builtIn.catalogue[node.kind]?.parameters ?? []
+      where parameter.fileType != nil {
         guard case .text(let file)? = node.settings[ParameterPath(parameter.name)], !file.isEmpty else {
           continue
         }
         let full = FilePath.resolved(file, from: path)
-        if let fault = Self.tuningFault(parameter.name, full) {
+        if let fault = Self.tuningFault(parameter.fileType, full) {
           found.append(
             Diagnostic(
               file: fault.path, line: fault.line ?? 1, column: 1, severity: .error, message: fault.message))
@@ -84,12 +85,12 @@ struct CheckCommand: ParsableCommand {
   }
 
   /// Error of an existing scale or key map.
-  private static func tuningFault(_ parameter: String, _ path: String) -> LoadError? {
+  private static func tuningFault(_ type: ParameterDescription.FileType?, _ path: String) -> LoadError? {
     guard FilePath.exists(path) else { return nil }
     do {
-      switch parameter {
-      case "tuning": _ = try Scale(path: path)
-      case "keymap": _ = try KeyMap(path: path)
+      switch type {
+      case .scale: _ = try Scale(path: path)
+      case .keyMap: _ = try KeyMap(path: path)
       default: break
       }
       return nil

@@ -131,7 +131,7 @@ enum Interruption {
 /// The valid lines of a script for the session's patch; prints errors and exits otherwise.
 @MainActor func readScript(_ path: String, for session: Session) throws -> [ScriptLine] {
   let (lines, faults) = Script.read(try readText(path), file: path)
-  let diagnostics = faults + Script.check(lines, on: session.patch, file: path)
+  let diagnostics = faults + Script.check(lines, on: session.patch, file: path, catalogue: session.catalogue)
   for diagnostic in diagnostics { Console.error(diagnostic.description) }
   if diagnostics.contains(where: { $0.severity == .error }) { throw ExitCode(1) }
   return lines

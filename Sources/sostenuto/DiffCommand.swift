@@ -23,7 +23,8 @@ struct DiffCommand: ParsableCommand {
 
   func run() throws {
     let (old, new) = (try PatchInput.whole(old), try PatchInput.whole(new))
-    let edits = try PatchDifference.edits(from: old.patch, to: new.patch, catalogue: Engine.catalogue)
+    let edits = try PatchDifference.edits(
+      from: old.patch, to: new.patch, catalogue: KindRegistry.builtIn.catalogue)
     Console.result(edits.map { $0.line + "\n" }.joined())
   }
 }

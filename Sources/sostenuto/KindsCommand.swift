@@ -15,12 +15,12 @@ struct KindsCommand: ParsableCommand {
   var json = false
 
   func run() throws {
-    let all = Engine.catalogue.kinds
+    let all = KindRegistry.builtIn.catalogue.kinds
     guard let kind else {
       Console.result(json ? JSON.array(all.map(KindReference.json)).text() + "\n" : KindReference.list(all))
       return
     }
-    guard let found = Engine.catalogue[kind] else {
+    guard let found = KindRegistry.builtIn.catalogue[kind] else {
       let hint = Nearest.hint(for: kind, among: all.map(\.name)) ?? "`sostenuto kinds` lists them"
       throw FileError("no kind `\(kind)`; \(hint)")
     }
@@ -39,9 +39,9 @@ extension KindsCommand {
     return "\nedits of many settings at once (each one undo; `over 2s` where it is to take time)\n" + lines
   }
 
-  /// Supported SFZ opcodes, for the sampler.
+  /// Supported SFZ opcodes, for kinds that play instruments.
   private func opcodes(of kind: KindDescription) -> String {
-    guard kind.name == "sampler" else { return "" }
+    guard kind.parameters.contains(where: { $0.fileType == .instrument }) else { return "" }
     return "\nSFZ opcodes (N: a number; for _onccN also _ccN, _curveccN, _stepccN and _smoothccN)\n"
       + sfzOpcodes.map { "  \($0.topic): \($0.names.joined(separator: " "))\n" }.joined()
   }

@@ -23,7 +23,7 @@ struct PatchInput {
     self.path = path
     let bytes = try PatchFile.read(path)
     text = String(decoding: bytes, as: UTF8.self)
-    let (patch, found) = PatchReader.read(text, file: path, catalogue: Engine.catalogue)
+    let (patch, found) = PatchReader.read(text, file: path, catalogue: KindRegistry.builtIn.catalogue)
     var diagnostics = found
     if let line = Self.lineOfBadBytes(bytes) {
       diagnostics.append(
@@ -49,5 +49,5 @@ struct PatchInput {
     return input
   }
 
-  var canonical: String { PatchWriter.write(patch, catalogue: Engine.catalogue) }
+  var canonical: String { PatchWriter.write(patch, catalogue: KindRegistry.builtIn.catalogue) }
 }

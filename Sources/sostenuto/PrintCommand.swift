@@ -27,7 +27,7 @@ struct PrintCommand: ParsableCommand {
       try session.renderOneBlock()
       switch json ? .json : format {
       case .text:
-        let text = PatchWriter.write(session.patch, catalogue: Engine.catalogue)
+        let text = PatchWriter.write(session.patch, catalogue: KindRegistry.builtIn.catalogue)
         Console.result(Printout.executable(session.report, patch: text))
       case .dot: Console.result(Printout.dot(session.report))
       case .json:

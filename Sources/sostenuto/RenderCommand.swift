@@ -105,7 +105,9 @@ struct RenderCommand: ParsableCommand {
     try inputs.check(outputs)
     var request = RenderRequest(seconds: seconds)
     request.midi = try midi.map { try readMidi($0) }
-    if request.midi != nil, !session.patch.nodes.values.contains(where: { $0.kind == "midi" }) {
+    if request.midi != nil,
+      !session.patch.nodes.values.contains(where: { session.catalogue[$0.kind]?.endpoint == .midi })
+    {
       Console.warn("\(patch): no `midi` node hears \(midi ?? "")")
     }
     let end = seconds ?? request.midi?.duration ?? 0

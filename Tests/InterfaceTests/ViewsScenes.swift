@@ -42,6 +42,8 @@ func makeScene(_ text: String) -> Scene {
 private func report(of node: Node, in scene: Scene) -> NodeReport {
   var report = NodeReport(id: node.id, name: node.name, kind: node.kind, state: .active)
   let kind = scene.catalogue[node.kind]
+  report.endpoint = kind?.endpoint
+  report.isMatrix = kind?.crosspoints != nil
   if kind == nil { report.state = .placeholder("unknown kind `\(node.kind)`") }
   func channels(_ port: PortDescription) -> Int {
     switch port.format {

@@ -181,6 +181,17 @@ extension SplitTests {
       ])
   }
 
+  /// With the sine of its own, and with a carrier that has fewer channels.
+  @Test(arguments: [0, 1]) func ringmod(carriers: Int) {
+    expectSameBits(
+      Ringmod.self, Ringmod.description, inputs: [signals(2), signals(carriers, 5)], outputs: [2],
+      modulation: [Ringmod.freq: [wobble(900)]],
+      moves: [
+        .init(frame: 70, parameter: Ringmod.freq, value: 4000, over: 100),
+        .init(frame: 900, parameter: Ringmod.mix, value: 30, over: 31),
+      ])
+  }
+
   @Test(arguments: [Float(0.0003), 0.005]) func delay(time: Float) {
     expectSameBits(
       Delay.self, Delay.description, inputs: [signals(2)], outputs: [2], [Delay.time: [time]],

@@ -84,7 +84,10 @@ struct GraphBox {
     }
     placePorts(facts, used, usedOutputs, detail)
     let hasMeters = lines.contains { if case .meter = $0 { true } else { false } }
-    if !isLeaving, !hasMeters || shown.kind == "matrix" {
+    // Where the lines show the inputs, the outputs stand beside the kind.
+    let hasSides =
+      facts.kind.map { !$0.inputs.isEmpty && !$0.outputs.isEmpty && $0.face.isOfChannels } ?? false
+    if !isLeaving, !hasMeters || hasSides {
       // With little room, text takes precedence over meters.
       meters = peaks.prefix(detail == .full ? 4 : min(2, max(0, detail.columns - kind.count - 1)))
     }
@@ -169,21 +172,20 @@ struct GraphBox {
       return
     }
     let most = detail == .full ? 4 : 2
-    switch facts.node.kind {
-    case "keyboard":
+    switch facts.kind?.face {
+    case .keys:
       let held = view.play.held.sorted().map { Value.noteName(Int($0)) }
       lines =
         held.isEmpty
         ? [.setting("octave", facts.count("octave").description)]
         : [.text(Self.joined(held, columns: min(18, detail.columns)), .sounding)]
-    case "sampler", "player":
+    case .level:
       lines = [.meter("", peaks.max() ?? 0)]
-    case "input", "output", "matrix":
-      let port = facts.node.kind == "input" ? report?.outputs.first : report?.inputs.first
+    case .channels(let labels):
+      let port = facts.kind?.inputs.isEmpty == true ? report?.outputs.first : report?.inputs.first
       let levels = port?.peaks ?? []
-      let channels = port?.channels ?? facts.count(facts.node.kind == "matrix" ? "inputs" : "channels")
-      let names =
-        facts.node.kind == "matrix" ? facts.labels("label.in") : channels == 2 ? ["L", "R"] : []
+      let channels = port?.channels ?? facts.firstPortChannels
+      let names = labels.map { facts.labels($0) } ?? (channels == 2 ? ["L", "R"] : [])
       let shown = channels > most ? most - 1 : channels
       let words = (0..<max(0, shown)).map { channel in
         let name = names.indices.contains(channel) ? names[channel] : ""
@@ -198,13 +200,19 @@ struct GraphBox {
             ? .meter(name, levels.indices.contains(channel) ? levels[channel] : 0) : .lacking(name))
       }
       if channels > shown { lines.append(.text("+\(channels - shown) more", .dim)) }
-    case "equalizer", "filter":
+    case .response(let bands):
       lines = [
         .text(ResponseCurve.braille(facts, columns: detail == .full ? 13 : min(9, detail.columns)), .value)
       ]
-      if facts.node.kind == "filter" { lines += Self.settings(facts, 1, ["freq"]) }
-    default: lines = Self.settings(facts, detail == .full ? 2 : 1, [])
+      if bands == nil { lines += Self.settings(facts, 1, ["freq"]) }
+    case .settings, nil: lines = Self.settings(facts, detail == .full ? 2 : 1, [])
     }
+    let readings = (report?.readings ?? []).map { reading in
+      let tenths = (reading.value * 10).rounded() / 10
+      return Line.setting(
+        reading.description.name, Value.number(tenths, reading.description.unit).display)
+    }
+    lines.insert(contentsOf: readings.prefix(most), at: 0)
   }
 
   private static func settings(_ facts: NodeFacts, _ most: Int, _ names: [String]) -> [Line] {
@@ -268,5 +276,11 @@ struct GraphBox {
       lines.append(.setting(name, value))
       inputs.append(Port(name: name, row: lines.count + 1))
     }
+  }
+}
+
+extension KindDescription.Face {
+  fileprivate var isOfChannels: Bool {
+    if case .channels = self { true } else { false }
   }
 }

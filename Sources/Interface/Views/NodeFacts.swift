@@ -19,6 +19,15 @@ struct NodeFacts {
     return Int(min(64, max(0, number)))
   }
 
+  /// Channels of the first input, or of the first output where there is no input, as the settings say.
+  var firstPortChannels: Int {
+    switch (kind?.inputs.first ?? kind?.outputs.first)?.format {
+    case .parameter(let name): count(name)
+    case .channels(let count): count
+    case .events, .flexible, nil: 0
+    }
+  }
+
   /// A number from a setting or its default.
   func number(_ path: ParameterPath) -> Double? {
     guard case .number(let number, _)? = node.value(at: path, description: kind) else { return nil }
@@ -37,7 +46,8 @@ struct NodeFacts {
 
   /// `matrix 4 × 2`, `sampler`.
   var kindText: String {
-    node.kind == "matrix" ? "matrix \(count("inputs")) × \(count("outputs"))" : node.kind
+    guard let sides = kind?.crosspoints?.dimensions else { return node.kind }
+    return "\(node.kind) \(sides.map { "\(count($0))" }.joined(separator: " × "))"
   }
 
   /// The most informative settings: those that differ from the defaults, in the kind's order, then the first
@@ -47,8 +57,7 @@ struct NodeFacts {
       return node.settings.sorted { $0.key < $1.key }.prefix(most).map { ($0.key, $0.value) }
     }
     let plain = kind.parameters.filter {
-      $0.dimensions.isEmpty && !Self.isSaidElsewhere($0, of: kind.name)
-        && Self.bandIsUsed($0.name, bands: node.kind == "equalizer" ? count("bands") : .max)
+      $0.dimensions.isEmpty && !Self.isSaidElsewhere($0) && isUsed($0)
     }
     let changed = plain.filter { node.settings[ParameterPath($0.name)] != nil }
     let names = (changed + plain.filter { node.settings[ParameterPath($0.name)] == nil }).prefix(most)
@@ -64,10 +73,9 @@ struct NodeFacts {
   var lines: [ParameterPath] {
     guard let kind else { return node.settings.keys.sorted() }
     var lines: [ParameterPath] = []
-    let bands = node.kind == "equalizer" ? count("bands") : .max
     for parameter in kind.parameters {
       switch parameter.dimensions.count {
-      case 0 where Self.bandIsUsed(parameter.name, bands: bands): lines.append(ParameterPath(parameter.name))
+      case 0 where isUsed(parameter): lines.append(ParameterPath(parameter.name))
       case 1:
         for index in 0..<count(parameter.dimensions[0]) {
           lines.append(ParameterPath(parameter.name, [index]))
@@ -79,16 +87,15 @@ struct NodeFacts {
   }
 
   /// True for settings already shown by the kind's name, the file's name or the meters.
-  private static func isSaidElsewhere(_ parameter: ParameterDescription, of kind: String) -> Bool {
-    if parameter.form == .file { return true }
+  private static func isSaidElsewhere(_ parameter: ParameterDescription) -> Bool {
+    if parameter.fileType != nil { return true }
     return ["inputs", "outputs", "channels", "polyphony"].contains(parameter.name)
   }
 
   /// `band3.gain` is used if there are three bands or more.
-  private static func bandIsUsed(_ name: String, bands: Int) -> Bool {
-    guard bands != .max, name.hasPrefix("band"), let number = name.dropFirst(4).first?.wholeNumberValue
-    else { return true }
-    return number <= bands
+  private func isUsed(_ parameter: ParameterDescription) -> Bool {
+    guard let requirement = parameter.requirement else { return true }
+    return count(requirement.parameter) >= requirement.least
   }
 }
 

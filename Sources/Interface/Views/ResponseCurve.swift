@@ -88,8 +88,8 @@ enum ResponseCurve {
         decibels: max(-60, facts.number(ParameterPath(prefix + "gain")) ?? 0),
         q: facts.number(ParameterPath(prefix + "q")) ?? 0.707)
     }
-    if facts.node.kind == "filter" { return [section("")].compactMap { $0 } }
-    let bands = facts.count("bands")
+    guard case .response(let name?)? = facts.kind?.face else { return [section("")].compactMap { $0 } }
+    let bands = facts.count(name)
     return bands > 0 ? (1...bands).compactMap { section("band\($0).") } : []
   }
 }

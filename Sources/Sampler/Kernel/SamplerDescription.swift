@@ -1,8 +1,5 @@
 import Patch
 
-/// The node kinds of this module.
-public let samplerKinds: [KindDescription] = [Sampler.description, Player.description]
-
 extension Sampler {
   public static let description = KindDescription(
     name: "sampler",
@@ -12,7 +9,8 @@ extension Sampler {
     outputs: outputs,
     parameters: [
       ParameterDescription(
-        "instrument", "The instrument's file; notes that sound finish on the old one.", form: .file,
+        "instrument", "The instrument's file; notes that sound finish on the old one.",
+        form: .file(.instrument),
         default: .text(""), smoothing: .none),
       ParameterDescription(
         "program", "Which program of a bank.", form: .integer, range: 0...127, default: .number(0, .none),
@@ -44,16 +42,16 @@ extension Sampler {
           + "notes, the others have one each; registered parameter 6 sets how many.",
         form: .choice(["off", "lower", "upper"]), range: 0...2, default: .text("off"), smoothing: .kernel),
       ParameterDescription(
-        "tuning", "A scale of the Scala archive (.scl); the next notes have it.", form: .file,
+        "tuning", "A scale of the Scala archive (.scl); the next notes have it.", form: .file(.scale),
         default: .text(""), smoothing: .none),
       ParameterDescription(
-        "keymap", "Which keys have which degrees of the scale (.kbm).", form: .file, default: .text(""),
-        smoothing: .none),
+        "keymap", "Which keys have which degrees of the scale (.kbm).", form: .file(.keyMap),
+        default: .text(""), smoothing: .none),
       ParameterDescription(
         "outputs",
         "Separate: regions that name an output play there; a change takes effect with the next note.",
         form: .choice(["together", "separate"]), range: 0...1, default: .text("together"), smoothing: .kernel),
-    ])
+    ], face: .level, cost: .init(6000))
 
   /// Outputs in the order of `Sum`.
   private static let outputs: [PortDescription] =

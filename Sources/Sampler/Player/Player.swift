@@ -16,7 +16,7 @@ public struct Player: Kernel {
     ],
     parameters: [
       ParameterDescription(
-        "file", "The audio file.", form: .file, default: .text(""), smoothing: .none),
+        "file", "The audio file.", form: .file(.audio), default: .text(""), smoothing: .none),
       ParameterDescription(
         "loop", "Starts again at the end.", form: .toggle, default: .text("off"), smoothing: .kernel),
       ParameterDescription(
@@ -29,7 +29,7 @@ public struct Player: Kernel {
       ParameterDescription(
         "channels", "Channels of the output.", form: .integer, range: 1...64, default: .number(2, .none),
         smoothing: .structural),
-    ])
+    ], face: .level, cost: .init(0, perChannel: 400))
 
   enum Parameter {
     static var loop: Int { @_noLocks get { 1 } }
