@@ -46,15 +46,17 @@ let package = Package(
       name: "Session", dependencies: ["Patch", "PatchLanguage", "Engine", "Drivers", "Midi", "Sampler"]),
 
     // User interface.
+    .target(name: "CLoop"),
+    .target(name: "Loop", dependencies: ["CLoop"]),
     .target(name: "Screen", dependencies: ["TOMLKit"]),
     .target(name: "CTerminal"),
-    .target(name: "Terminal", dependencies: ["Screen", "CNcurses", "CTerminal"]),
+    .target(name: "Terminal", dependencies: ["Loop", "Screen", "CNcurses", "CTerminal"]),
     .target(name: "Interface", dependencies: ["Session", "Screen", "TOMLKit"]),
 
     .executableTarget(
       name: "sostenuto",
       dependencies: [
-        "Session", "Interface", "Terminal", "Sampler", "Midi",
+        "Session", "Interface", "Loop", "Terminal", "Sampler", "Midi",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
 
@@ -77,7 +79,7 @@ let package = Package(
         "Drivers", "Engine", "Midi", "PatchLanguage", "Sampler", "CJack", "CAlsa", "CAudit", "CFakeAlsa",
         "Session", "TestSupport",
       ]),
-    .testTarget(name: "ScreenTests", dependencies: ["Screen", "Terminal"]),
+    .testTarget(name: "ScreenTests", dependencies: ["Loop", "Screen", "Terminal"]),
     .testTarget(name: "InterfaceTests", dependencies: ["Interface"]),
     // A session in a process of its own, which a test can kill.
     .executableTarget(
