@@ -50,17 +50,19 @@ let package = Package(
       dependencies: ["Patch", "PatchLanguage", "Engine", "Drivers", "Midi", "Realtime", "Instruments"]),
 
     // User interface.
+    .target(name: "CLoop"),
+    .target(name: "Loop", dependencies: ["CLoop"]),
     .target(name: "Screen"),
     .target(name: "CTerminal"),
-    .target(name: "Terminal", dependencies: ["Screen", "CNcurses", "CTerminal"]),
+    .target(name: "Terminal", dependencies: ["Loop", "Screen", "CNcurses", "CTerminal"]),
     .target(
       name: "Interface", dependencies: ["Session", "Engine", "Patch", "PatchLanguage", "Realtime", "Screen"]),
 
     .executableTarget(
       name: "sostenuto",
       dependencies: [
-        "Session", "Interface", "Terminal", "Screen", "Drivers", "Engine", "Instruments", "Sampler", "Midi", "Patch",
-        "PatchLanguage", "Realtime",
+        "Session", "Interface", "Loop", "Terminal", "Screen", "Drivers", "Engine", "Instruments", "Sampler", "Midi",
+        "Patch", "PatchLanguage", "Realtime",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
 
@@ -90,7 +92,7 @@ let package = Package(
         "CAudit",
         "CFakeAlsa", "Session", "TestSupport",
       ]),
-    .testTarget(name: "ScreenTests", dependencies: ["Screen", "Terminal"]),
+    .testTarget(name: "ScreenTests", dependencies: ["Loop", "Screen", "Terminal"]),
     .testTarget(
       name: "InterfaceTests",
       dependencies: ["Interface", "Engine", "Patch", "PatchLanguage", "Realtime", "Screen", "Session"]),

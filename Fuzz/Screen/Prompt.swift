@@ -63,7 +63,7 @@ private let lines = [
     }
   }
   for line in bytes.dropFirst().split(separator: 10) {
-    if mode & 1 == 1 { app.perform(.prompt) }
+    if mode & 1 == 1 { app.perform("prompt") }
     take(parser.feed(line) + parser.flush(endingPaste: true))
     if mode & 1 == 1 {
       app.handle(.key(KeyStroke("enter")))

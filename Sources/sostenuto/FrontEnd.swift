@@ -1,5 +1,6 @@
 import Glibc
 import Interface
+import Loop
 import PatchLanguage
 import Screen
 import Session
@@ -7,8 +8,8 @@ import Terminal
 
 /// The terminal front end's loop: events in, canvases out, about 30 per second at most.
 enum FrontEnd {
-  /// Milliseconds between two ticks of the session, and between two drawings.
-  private static let interval = 33
+  /// Nanoseconds between two ticks of the session, and between two drawings.
+  private static let interval: Int64 = 33_000_000
 
   @MainActor static func run(_ options: FrontEndOptions) throws {
     let theme = try theme(options.theme)
@@ -29,7 +30,7 @@ enum FrontEnd {
     } else if app.state.message == nil {
       app.state.message = .init(session.status.driverMessage)
     }
-    let ending = loop(app, workbench, terminal, theme)
+    let ending = try loop(app, workbench, terminal, theme)
     app.endNotes()
     writeHistory(app.promptHistory)
     if ending != 0 {
@@ -52,36 +53,42 @@ enum FrontEnd {
   /// Returns the signal that ended it, or 0.
   @MainActor private static func loop(
     _ app: App, _ workbench: SessionWorkbench, _ terminal: Terminal, _ theme: Theme
-  ) -> Int32 {
-    var nextTick = App.steadySeconds()
+  ) throws -> Int32 {
+    let loop = EventLoop()
+    var nextTick = EventLoop.now()
     var nextDrawing = nextTick
-    while true {
-      let now = App.steadySeconds()
-      if now >= nextTick {
-        workbench.hasKeyRelease = terminal.capabilities.hasKeyRelease
-        app.tick()
-        nextTick = max(nextTick + Double(interval) / 1000, now)
-        if app.needsRender, now >= nextDrawing {
-          let start = App.steadySeconds()
-          terminal.draw(app.render(columns: terminal.columns, rows: terminal.rows), theme: theme)
-          // A graph that is slow to draw is drawn less often, so that keys and the engine come first.
-          let end = App.steadySeconds()
-          nextDrawing = end + 2 * (end - start)
-        }
+    loop.timer(due: nextTick) { now in
+      workbench.hasKeyRelease = terminal.capabilities.hasKeyRelease
+      app.tick()
+      if app.needsRender, now >= nextDrawing {
+        let start = EventLoop.now()
+        terminal.draw(app.render(columns: terminal.columns, rows: terminal.rows), theme: theme)
+        // A graph that is slow to draw is drawn less often, so that keys and the engine come first.
+        let end = EventLoop.now()
+        nextDrawing = end + 2 * (end - start)
       }
-      let wait = max(0, Int(((nextTick - App.steadySeconds()) * 1000).rounded(.up)))
-      for event in terminal.poll(timeoutMilliseconds: wait) {
-        if case .terminate(let signal) = event { return signal }
+      nextTick = max(nextTick + interval, now)
+      return nextTick
+    }
+    var ending: Int32 = 0
+    terminal.listen(on: loop) { events in
+      for event in events {
+        if case .terminate(let signal) = event {
+          ending = signal
+          return loop.end()
+        }
         app.handle(event)
         switch app.wish {
         case .none: break
-        case .quit: return 0
+        case .quit: return loop.end()
         case .suspend: terminal.suspend()
         case .redraw: terminal.redraw()
         }
         app.wish = .none
       }
     }
+    try loop.run()
+    return ending
   }
 
   // MARK: The user's files

@@ -9,7 +9,7 @@ struct KindsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "kinds", abstract: "List the kinds of nodes, their ports and parameters.")
 
-  @Argument(help: "One kind, in full.", completion: .list(Engine.catalogue.kinds.map(\.name)))
+  @Argument(help: "One kind, in full.", completion: .list(KindRegistry.builtIn.catalogue.kinds.map(\.name)))
   var kind: String?
   @Flag(help: "Everything about them as JSON.")
   var json = false

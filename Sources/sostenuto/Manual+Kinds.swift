@@ -5,7 +5,7 @@ import Sampler
 extension ManualPage {
   /// `sostenuto-kinds(7)`: the kinds of nodes with their ports and parameters.
   static var kinds: ManualPage {
-    let all = Engine.catalogue.kinds
+    let all = KindRegistry.builtIn.catalogue.kinds
     var page = ManualPage(
       "sostenuto-kinds", section: 7, of: "Miscellaneous Information Manual",
       summary: "kinds of nodes in sostenuto patches")

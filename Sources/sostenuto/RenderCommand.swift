@@ -122,7 +122,7 @@ struct RenderCommand: ParsableCommand {
       if late > 0 { Console.warn("\(script): \(late) of its lines come after the end") }
     }
     var line = ProgressLine("rendering \(output ?? taps[0].path)", total: end)
-    let frames = try session.render(request, isInterrupted: { Interruption.wait(seconds: 0) }) {
+    let frames = try session.render(request, isInterrupted: { Interruption.hasCome }) {
       line.show($0)
     }
     let later = session.takeNotices()

@@ -243,15 +243,15 @@ func playing(_ state: inout ViewState) {
 }
 
 func prompting(_ state: inout ViewState) {
-  var prompt = ViewState.Prompt(sign: ":", editor: LineEditor("replace dist equ"))
+  var prompt = Prompt(LineEditor("replace dist equ"))
   prompt.completions = ["equalizer", "envelope"]
   prompt.selectedCompletion = 0
   prompt.error = ("no kind `equ`", 13)
-  state.overlay = .prompt(prompt)
+  state.overlay = prompt
 }
 
 func choosing(_ state: inout ViewState) {
-  var chooser = ViewState.Chooser(
+  var chooser = Chooser(
     title: "replace dist by",
     items: [
       ("gain", "Makes louder or softer."), ("filter", "A resonant two-pole filter."),
@@ -259,15 +259,15 @@ func choosing(_ state: inout ViewState) {
     ])
   chooser.filter = "l"
   chooser.selected = 1
-  state.overlay = .chooser(chooser)
+  state.overlay = chooser
 }
 
 func hinting(_ scene: Scene, _ state: inout ViewState) {
   let letters = "ASDFGHJKLQ"
-  let hints = zip(Views.ports(scene, state, columns: 110, rows: 14), letters).map { port, letter in
-    ViewState.Hint(letters: "A\(letter)", target: port.target)
+  let hints = zip(GraphPlaces.ports(scene, state, columns: 110, rows: 14), letters).map { port, letter in
+    PortHint(letters: "A\(letter)", target: port.target)
   }
-  state.overlay = .hints(hints, typed: "", purpose: "connect from")
+  state.overlay = PortHints(targets: hints, purpose: "connect from")
 }
 
 /// Compares the whole screen, as text, with the expected one.
