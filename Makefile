@@ -57,8 +57,8 @@ ALONE := $(if $(FILTER),,--skip SustainLawTests)
 FUZZ := --configuration release --disable-build-manifest-caching --scratch-path .build-fuzz -Xswiftc -sanitize=fuzzer -Xswiftc -parse-as-library \
   -Xswiftc -enable-testing -Xswiftc -use-ld=lld
 GENERIC_CPU := $(patsubst 1,x86-64-v3,$(GENERIC))
-# Tests that begin are not worth a line, those that end are; some name arguments of a page each.
-QUIETLY := | sed -u '/^◇/d'
+# Tests that begin are not worth a line, failures are worth two; some tests name arguments of a page each.
+QUIETLY := | Tools/test-lines
 SOURCES := Package.swift Sources Tests Fuzz Benchmarks
 
 .DEFAULT_GOAL := build
@@ -112,7 +112,7 @@ bench-loading: build .build-bench/listen ## Banks of 140 MB load beside a chord,
 
 rtsan: install-test ## Render and edit under RealtimeSanitizer
 	STRICT=1 SOSTENUTO_TESTS=DriversTests $(SWIFT) build $(RTSAN) --build-tests
-	STRICT=1 SOSTENUTO_TESTS=DriversTests SOSTENUTO_EDITS=$(EDITS) $(SWIFT) test $(RTSAN) --skip-build --disable-xctest --filter DriversTests
+	STRICT=1 SOSTENUTO_TESTS=DriversTests SOSTENUTO_EDITS=$(EDITS) $(SWIFT) test $(RTSAN) --skip-build --disable-xctest --filter DriversTests $(QUIETLY)
 
 asan: install-test ## Run the tests under AddressSanitizer (FILTER=…)
 	@export STRICT=1 ASAN_OPTIONS=$(ASAN_RUN) SOSTENUTO_TESTS="$$(Tools/test-targets '$(or $(FILTER),$(ADDRESSES))')"; \
