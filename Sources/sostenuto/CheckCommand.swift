@@ -62,13 +62,12 @@ struct CheckCommand: ParsableCommand {
   private func fileFaults(of patch: Patch, _ text: String, _ path: String) -> [Diagnostic] {
     var found: [Diagnostic] = []
     for node in patch.nodes.values {
-      for parameter in KindRegistry.builtIn.catalogue[node.kind]?.parameters ?? []
-      where parameter.fileType != nil {
-        guard case .text(let file)? = node.settings[ParameterPath(parameter.name)], !file.isEmpty else {
-          continue
-        }
+      for parameter in KindRegistry.builtIn.catalogue[node.kind]?.parameters ?? [] {
+        guard let type = parameter.fileType,
+          case .text(let file)? = node.settings[ParameterPath(parameter.name)], !file.isEmpty
+        else { continue }
         let full = FilePath.resolved(file, from: path)
-        if let fault = Self.tuningFault(parameter.fileType, full) {
+        if let fault = Self.tuningFault(type, full) {
           found.append(
             Diagnostic(
               file: fault.path, line: fault.line ?? 1, column: 1, severity: .error, message: fault.message))
@@ -85,13 +84,13 @@ struct CheckCommand: ParsableCommand {
   }
 
   /// Error of an existing scale or key map.
-  private static func tuningFault(_ type: ParameterDescription.FileType?, _ path: String) -> LoadError? {
+  private static func tuningFault(_ type: ParameterDescription.FileType, _ path: String) -> LoadError? {
     guard FilePath.exists(path) else { return nil }
     do {
       switch type {
       case .scale: _ = try Scale(path: path)
       case .keyMap: _ = try KeyMap(path: path)
-      default: break
+      case .instrument, .audio: break
       }
       return nil
     } catch {
