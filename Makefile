@@ -67,8 +67,8 @@ QUIETLY := | Tools/test-lines
 SOURCES := Package.swift Sources Tests Fuzz Benchmarks
 
 .DEFAULT_GOAL := build
-.PHONY: help build run debug test laws bench bench-edits bench-loading rtsan asan tsan soak storm fuzz lint format \
-  docs map deps deps-test install uninstall deb
+.PHONY: help build run debug test laws bench bench-edits bench-loading baseline compare rtsan asan tsan soak storm \
+  fuzz lint format docs map deps deps-test install uninstall deb
 
 help: ## List the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1 \2/p' $(MAKEFILE_LIST) | while read -r name text; do \
@@ -113,6 +113,12 @@ bench-edits: build .build-bench/listen ## An effect replaced 100 and 1000 times 
 
 bench-loading: build .build-bench/listen ## Banks of 140 MB load beside a chord, heard over JACK
 	@Benchmarks/loading.py .build-$(CPU)/release/sostenuto .build-bench/listen $(BENCH)
+
+baseline: build ## Keep this program with its renders and screens (outside git), for `make compare` after a restructuring
+	@Benchmarks/baseline.py record .build-$(CPU)/release/sostenuto .build-baseline
+
+compare: build ## Compare renders and screens with those that `make baseline` kept, to the last bit and cell
+	@Benchmarks/baseline.py compare .build-$(CPU)/release/sostenuto .build-baseline
 
 .build-bench/listen: Benchmarks/listen.swift
 	@mkdir -p .build-bench
