@@ -62,7 +62,7 @@ QUIETLY := | Tools/test-lines
 SOURCES := Package.swift Sources Tests Fuzz Benchmarks
 
 .DEFAULT_GOAL := build
-.PHONY: help build run test laws bench bench-edits bench-loading rtsan asan tsan soak storm fuzz lint format install \
+.PHONY: help build run test laws bench bench-edits bench-loading baseline compare rtsan asan tsan soak storm fuzz lint format install \
   install-test
 
 help: ## List the targets
@@ -102,6 +102,12 @@ bench-edits: build .build-bench/listen ## An effect replaced 100 and 1000 times 
 
 bench-loading: build .build-bench/listen ## Banks of 140 MB load beside a chord, heard over JACK
 	@Benchmarks/loading.py .build-$(CPU)/release/sostenuto .build-bench/listen $(BENCH)
+
+baseline: build ## Keep this program with its renders and screens (outside git), for `make compare` after a restructuring
+	@Benchmarks/baseline.py record .build-$(CPU)/release/sostenuto .build-baseline
+
+compare: build ## Compare renders and screens with those that `make baseline` kept, to the last bit and cell
+	@Benchmarks/baseline.py compare .build-$(CPU)/release/sostenuto .build-baseline
 
 .build-bench/listen: Benchmarks/listen.swift
 	@mkdir -p .build-bench

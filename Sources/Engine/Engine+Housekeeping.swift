@@ -33,7 +33,9 @@ extension Engine {
     }
     graph.forgetSettled()
     oldResources.removeAll { !$0.header.pointee.isUsed && sent.isEmpty && unsent.isEmpty }
-    pools.kernels.trim(now: watched, before: watched - Int64(Self.spareSeconds * rate))
+    for pool in [pools.kernels, pools.rings] {
+      pool.trim(now: watched, before: watched - Int64(Self.spareSeconds * rate))
+    }
   }
 
   /// Ends the fades that are over by `time`, each at its own frame. A cable that was delayed because of one

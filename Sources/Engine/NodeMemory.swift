@@ -44,13 +44,15 @@ final class RowPool {
   }
 }
 
-/// The pools of all node memory. Worker.
+/// The pools of the memory of nodes and cables. Worker.
 final class NodePools {
   /// Data touched in every block.
   let slots = RowPool()
   /// Data touched by parameter moves and reports only.
   let rest = RowPool()
-  let kernels = KernelMemoryPool()
+  let kernels = KernelMemoryPool(largeSize: 1 << 17)
+  /// Rings of delayed cables.
+  let rings = KernelMemoryPool(largeSize: 1 << 14)
 }
 
 /// Memory of one node's slot, in two pool pieces. One has the data touched in every block: the slot, the

@@ -211,22 +211,23 @@ struct CableSlot: ~Copyable {
   /// Engine frame at which it ends its held notes; until then it passes note-offs only. `.max`: open.
   var closesAt = Int64.max
 
-  /// Worker.
-  init(gain: Float, delay: Int, channels: Int, carriesEvents: Bool) {
+  private static func ringFrames(delay: Int) -> Int {
+    var frames = 128
+    while frames < delay + 64 { frames *= 2 }
+    return frames
+  }
+
+  /// Bytes of the ring of a delayed cable.
+  static func ringBytes(delay: Int, channels: Int) -> Int { channels * (ringFrames(delay: delay) + 80) * 4 }
+
+  /// `ring`: zeroed memory of `ringBytes` for a delayed cable, which outlives the slot. Worker.
+  init(gain: Float, delay: Int, ring: UnsafeMutableRawPointer?, carriesEvents: Bool) {
     self.gain = Ramp(gain)
     gainNow = Atomic(gain.bitPattern)
     ceilingNow = Atomic(abs(gain).bitPattern)
     self.delay = delay
-    var frames = 128
-    while frames < delay + 64 { frames *= 2 }
-    ringFrames = frames
-    if channels > 0 {
-      let count = channels * (frames + 80)
-      let memory = UnsafeMutableRawPointer.allocate(byteCount: count * 4, alignment: 64)
-      ring = memory.initializeMemory(as: Float.self, repeating: 0, count: count)
-    } else {
-      ring = nil
-    }
+    ringFrames = Self.ringFrames(delay: delay)
+    self.ring = ring?.assumingMemoryBound(to: Float.self)
     if carriesEvents {
       let memory = UnsafeMutableRawPointer.allocate(byteCount: HeldNotes.size, alignment: 8)
       memory.initializeMemory(as: UInt8.self, repeating: 0, count: HeldNotes.size)
@@ -277,8 +278,5 @@ struct CableSlot: ~Copyable {
   }
 
   /// Worker.
-  func deallocate() {
-    ring?.deallocate()
-    held?.deallocate()
-  }
+  func deallocate() { held?.deallocate() }
 }

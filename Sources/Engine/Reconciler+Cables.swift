@@ -163,7 +163,7 @@ extension Reconciler {
       } else {
         let cable = EngineCable(
           key: key, number: engine.makeCableNumber(), route: wish.route, target: wish.target,
-          rows: engine.rows)
+          rows: engine.rows, rings: engine.pools.rings)
         if !isFirst {
           let place = Int(cable.source.index)
           cable.wait = key.delay + (place < readiness.count ? readiness[place] : 0)

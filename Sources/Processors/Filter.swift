@@ -108,6 +108,7 @@ public struct Filter: Kernel {
       if frame == 0, block.frames == 64, restsWhole(block) {
         var channel = 0
         while channel < channels {
+          bank.sections[isShared ? 0 : channel].rest()
           Section.rest(
             bank.sections + (isShared ? 0 : channel), input[channel], block.outputs[0][channel],
             bank.states + channel)

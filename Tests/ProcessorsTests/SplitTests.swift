@@ -122,6 +122,27 @@ struct SplitTests {
       ], startingAt: start)
   }
 
+  /// The way back ends in the last quarter of a block, and the tail after it falls asleep at the same frame.
+  @Test(arguments: [Int64(0), 37]) func tailAfterAWayBack(start: Int64) {
+    var chance = Chance(5)
+    let sound = [Array(chance.signal(400))]
+    expectSameBits(
+      Filter.self, Filter.description, inputs: [sound], outputs: [1], [Filter.freq: [1200], Filter.q: [3]],
+      frames: 8000,
+      moves: [
+        .init(frame: 70, parameter: Filter.freq, value: 4000, over: 100),
+        .init(frame: 120, parameter: Filter.freq, value: 1200, over: 65 - Int(start)),
+      ], startingAt: start)
+    expectSameBits(
+      Equalizer.self, Equalizer.description, inputs: [sound], outputs: [1],
+      [Equalizer.bands: [1], Equalizer.freq(0): [1200], Equalizer.gain(0): [12], Equalizer.q(0): [3]],
+      frames: 8000,
+      moves: [
+        .init(frame: 70, parameter: Equalizer.freq(0), value: 4000, over: 100),
+        .init(frame: 120, parameter: Equalizer.freq(0), value: 1200, over: 65 - Int(start)),
+      ], startingAt: start)
+  }
+
   @Test func filterModulated() {
     expectSameBits(
       Filter.self, Filter.description, inputs: [signals(3)], outputs: [3],
