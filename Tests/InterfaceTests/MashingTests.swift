@@ -7,7 +7,7 @@ import Testing
 @Suite("Anything goes") @MainActor struct MashingTests {
   @Test(
     "random keys and clicks at random sizes never crash, and undo leads back to the start", arguments: [1, 2])
-  func mashing(seed: UInt64) {
+  func mashing(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let stage = Stage.demo()
     let first = stage.session.patch

@@ -76,7 +76,8 @@ import Testing
     "a line that is not TOML is refused",
     arguments: [
       "a", "a =", "a = b", "= 1", "a = \"\\q\"", "a = \"\\uD800\"", "a = \"x", "a = 1 b", "a = { b = 1",
-      "a = { b = 1, }", "[a", "[a]]", "é = 1", "a = 'x\u{1}'", "[b]", "b = 1", "b.c = 1", "[b.c]\n[b.c]",
+      "a = { b = 1, }", "[a", "[a]]", "é = 1", "a = 'x\u{1}'", "[b]", "x = 1\nx = 2", "x = 1\nx.y = 1",
+      "[b.c]\n[b.c]",
       "\r", String(repeating: "a = {", count: 1000), String(repeating: "a.", count: 1000),
     ])
   func refused(line: String) {

@@ -28,7 +28,8 @@ import Testing
   func exactDecimals(digits: Int) {
     var random = SeededGenerator(seed: UInt64(digits))
     var values = [
-      0, -0.0, 0.05, 0.25, 0.35, 1.005, 2.5, 0.0005, 0.99951, 0.9995, 999.9995, .leastNonzeroMagnitude, 9.2e18, 1e-20,
+      0, -0.0, 0.05, 0.25, 0.35, 1.005, 2.5, 0.0005, 0.99951, 0.9995, 999.9995, .leastNonzeroMagnitude,
+      9.2e18, 1e-20,
     ]
     for power in 0..<1100 { values.append(Double(sign: .plus, exponent: power % 63 - 60, significand: 1.5)) }
     for _ in 0..<20_000 {
