@@ -1,6 +1,6 @@
 import Engine
+import Instruments
 import Patch
-import Sampler
 
 extension ManualPage {
   /// `sostenuto-kinds(7)`: the kinds of nodes with their ports and parameters.

@@ -84,11 +84,9 @@ extension ManualPage {
   private mutating func keys() {
     section("Keys")
     paragraph("Keys of the front end; `--keys` `FILE` changes them, in the form of `keys/default.toml`.")
-    for context in KeyContext.allCases {
-      subsection(ActionTable.title(of: context))
-      for entry in ActionTable.entries where entry.context == context {
-        self.entry(entry.keys.joined(separator: "  "), entry.help + ".")
-      }
+    for section in Keymap.reference {
+      subsection(section.title)
+      for entry in section.entries { self.entry(entry.keys.joined(separator: "  "), entry.help + ".") }
     }
   }
 

@@ -57,7 +57,7 @@ import Testing
       #expect(options.contains("--help"))
       for option in options { #expect(page.contains(option), "\(option) of \(command) is missing") }
     }
-    for entry in ActionTable.entries {
+    for entry in Keymap.reference.flatMap(\.entries) {
       #expect(page.contains(entry.help.replacing("`", with: "")), "\(entry.help) is missing")
     }
     #expect(page.contains("/usr/local/share/sostenuto/"))

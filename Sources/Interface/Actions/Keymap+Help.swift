@@ -24,6 +24,14 @@ extension Keymap {
     }
   }
 
+  /// Built-in keys for the manual page, in the order of the help.
+  public static var reference: [(title: String, entries: [(keys: [String], help: String)])] {
+    ActionTable.contexts.map { context in
+      let entries = ActionTable.entries.filter { $0.context == context }
+      return (context.title, entries.map { ($0.keys, $0.help) })
+    }
+  }
+
   /// The first key of each action in these contexts, the most specific first; without actions that have none.
   func hints(_ hints: [ActionHint], in contexts: [KeyContext]) -> [KeyHelp] {
     hints.compactMap { name, word in
