@@ -61,7 +61,7 @@ let package = Package(
     .executableTarget(
       name: "sostenuto",
       dependencies: [
-        "Session", "Interface", "Loop", "Terminal", "Screen", "Drivers", "Engine", "Instruments", "Sampler", "Midi",
+        "Session", "Interface", "Loop", "Terminal", "Screen", "Drivers", "Engine", "Instruments", "Midi",
         "Patch", "PatchLanguage", "Realtime",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
@@ -75,20 +75,23 @@ let package = Package(
     .testTarget(name: "PatchTests", dependencies: ["Patch", "PatchLanguage", "Engine", "Processors"]),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime"]),
     .testTarget(name: "ProcessorsTests", dependencies: ["Processors", "Engine", "Patch", "Realtime"]),
-    .testTarget(name: "SamplerTests", dependencies: ["Instruments", "Sampler", "Patch", "Realtime", "CSndfile"]),
+    .testTarget(
+      name: "SamplerTests", dependencies: ["Instruments", "Sampler", "Patch", "Realtime", "CSndfile"]),
     // A kind in C, which tests add to a running engine.
     .target(name: "CForeign", dependencies: ["CKind"], path: "Tests/CForeign"),
     .testTarget(
       name: "EngineTests",
       dependencies: [
         "Engine", "Patch", "PatchLanguage", "Realtime", "Instruments", "Sampler", "TestSupport", "CForeign",
+        "CKind",
       ]),
     .target(name: "CAudit", path: "Tests/CAudit"),
     .target(name: "CFakeAlsa", path: "Tests/CFakeAlsa"),
     .testTarget(
       name: "DriversTests",
       dependencies: [
-        "Drivers", "Engine", "Midi", "Patch", "PatchLanguage", "Realtime", "Instruments", "Sampler", "CJack", "CAlsa",
+        "Drivers", "Engine", "Midi", "Patch", "PatchLanguage", "Realtime", "Instruments", "Sampler", "CJack",
+        "CAlsa",
         "CAudit",
         "CFakeAlsa", "Session", "TestSupport",
       ]),
