@@ -23,6 +23,11 @@ EDITS ?= 4000
 GENERIC ?=
 # How many sessions `make storm` kills and how many random scripts `make laws` tries.
 COUNT ?= 500
+# Where `make install` installs: PREFIX is where the program is when it runs, DESTDIR the folder of a package.
+PREFIX ?= /usr/local
+DESTDIR ?=
+# The processor that `make deb` builds for: the oldest that Debian runs on.
+DEB_CPU ?= x86-64
 # What else `make bench` is told, such as "--only W1 --repeat 3"; or `make bench-edits`, `make bench-loading`.
 BENCH ?=
 
@@ -31,7 +36,9 @@ SHELL := /bin/bash
 SWIFT := swift
 # The vectors of the C compiler's target are what Swift code uses as well.
 RELEASE := --configuration release --scratch-path .build-$(CPU) -Xcc -march=$(CPU)
-PRODUCT := $(RELEASE) --static-swift-stdlib -Xswiftc -use-ld=lld --product sostenuto
+# Without dynamic libraries of Swift; functions that nothing calls, and copies of the same code, are left out.
+PRODUCT := $(RELEASE) --static-swift-stdlib -Xswiftc -use-ld=lld -Xswiftc -Xfrontend -Xswiftc -function-sections \
+  -Xcc -ffunction-sections -Xlinker --gc-sections -Xlinker --icf=all -Xlinker --no-export-dynamic --product sostenuto
 # Tests run optimised, as the audio of a debug build takes a hundred times as long.
 TEST := --configuration release --scratch-path .build-test -Xcc -march=$(CPU) -Xswiftc -enable-testing
 # Functions that the audio thread may not call are watched; the linker puts the watch in.
@@ -57,37 +64,43 @@ ALONE := $(if $(FILTER),,--skip SustainLawTests)
 FUZZ := --configuration release --disable-build-manifest-caching --scratch-path .build-fuzz -Xswiftc -sanitize=fuzzer -Xswiftc -parse-as-library \
   -Xswiftc -enable-testing -Xswiftc -use-ld=lld
 GENERIC_CPU := $(patsubst 1,x86-64-v3,$(GENERIC))
-# Tests that begin are not worth a line, those that end are; some name arguments of a page each.
-QUIETLY := | sed -u '/^◇/d'
+# Tests that begin are not worth a line, failures are worth two; some tests name arguments of a page each.
+QUIETLY := | Tools/test-lines
 SOURCES := Package.swift Sources Tests Fuzz Benchmarks
 
 .DEFAULT_GOAL := build
-.PHONY: help build run test laws bench bench-edits bench-loading rtsan asan tsan soak storm fuzz lint format install \
-  install-test
+.PHONY: help build run debug test laws bench bench-edits bench-kinds bench-loading baseline compare rtsan asan tsan soak \
+  storm fuzz lint format docs map deps deps-test install uninstall deb
 
 help: ## List the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1 \2/p' $(MAKEFILE_LIST) | while read -r name text; do \
 	  printf '  make %-11s %s\n' "$$name" "$$text"; done
 	@printf '\n  CPU=%s builds for this processor; CPU=x86-64-v3 for one that runs elsewhere.\n' '$(CPU)'
 
-install:
-	@Tools/install run
+deps: ## Install the Debian packages that building and playing need
+	@Tools/deps run
 
-install-test:
-	@Tools/install test
+deps-test:
+	@Tools/deps test
 
-build: install ## Release build for this machine (or CPU=x86-64-v3 …)
+build: deps ## Release build for this machine (or CPU=x86-64-v3 …)
 	$(SWIFT) build $(PRODUCT)
 
 run: build ## Install what is missing, build, and open the front end (PATCH=…)
 	@exec "$$($(SWIFT) build $(PRODUCT) --show-bin-path)/sostenuto" $(PATCH)
 
-test: install-test ## Install what is missing and run every test (FILTER=…)
+debug: deps ## Build without optimisation, and say how lldb starts it (PATCH=…)
+	$(SWIFT) build
+	@program="$$($(SWIFT) build --show-bin-path)/sostenuto"; printf '%s\n' \
+	  "A render:        lldb -- $$program render $(PATCH) --seconds 2 --output /tmp/out.wav" \
+	  "The front end:   $$program $(PATCH), and in another terminal: lldb -p \$$(pgrep -n sostenuto)"
+
+test: deps-test ## Install what is missing and run every test (FILTER=…)
 	@export STRICT=1 SOSTENUTO_TESTS="$$(Tools/test-targets '$(FILTER)')"; set -x; \
 	$(SWIFT) build $(TEST) --build-tests; \
 	$(SWIFT) test $(TEST) --skip-build --disable-xctest $(if $(FILTER),--filter '$(FILTER)') $(QUIETLY)
 
-laws: install-test ## Try the laws and the click budget on many random scripts (COUNT=…)
+laws: deps-test ## Try the laws and the click budget on many random scripts (COUNT=…)
 	STRICT=1 $(SWIFT) build $(TEST) --build-tests
 	STRICT=1 SOSTENUTO_SEEDS=$(COUNT) $(SWIFT) test $(TEST) --skip-build --disable-xctest \
 	  --filter $(or $(FILTER),'LawTests|ClickBudgetTests|ThreadTests') $(QUIETLY)
@@ -100,39 +113,48 @@ bench: build ## Our cost and other programs' on the same work (GENERIC=1, BENCH=
 bench-edits: build .build-bench/listen ## An effect replaced 100 and 1000 times a second under load, heard over JACK
 	@Benchmarks/edits.py .build-$(CPU)/release/sostenuto .build-bench/listen $(BENCH)
 
+bench-kinds: build ## What a node of each kind costs (BENCH="--only filter")
+	@Benchmarks/kinds.py .build-$(CPU)/release/sostenuto $(BENCH)
+
 bench-loading: build .build-bench/listen ## Banks of 140 MB load beside a chord, heard over JACK
 	@Benchmarks/loading.py .build-$(CPU)/release/sostenuto .build-bench/listen $(BENCH)
+
+baseline: build ## Keep this program with its renders and screens (outside git), for `make compare` after a restructuring
+	@Benchmarks/baseline.py record .build-$(CPU)/release/sostenuto .build-baseline
+
+compare: build ## Compare renders and screens with those that `make baseline` kept, to the last bit and cell
+	@Benchmarks/baseline.py compare .build-$(CPU)/release/sostenuto .build-baseline
 
 .build-bench/listen: Benchmarks/listen.swift
 	@mkdir -p .build-bench
 	@swiftc -O -swift-version 6 -parse-as-library -I Sources/CJack $< -o $@
 
-rtsan: install-test ## Render and edit under RealtimeSanitizer
+rtsan: deps-test ## Render and edit under RealtimeSanitizer
 	STRICT=1 SOSTENUTO_TESTS=DriversTests $(SWIFT) build $(RTSAN) --build-tests
-	STRICT=1 SOSTENUTO_TESTS=DriversTests SOSTENUTO_EDITS=$(EDITS) $(SWIFT) test $(RTSAN) --skip-build --disable-xctest --filter DriversTests
+	STRICT=1 SOSTENUTO_TESTS=DriversTests SOSTENUTO_EDITS=$(EDITS) $(SWIFT) test $(RTSAN) --skip-build --disable-xctest --filter DriversTests $(QUIETLY)
 
-asan: install-test ## Run the tests under AddressSanitizer (FILTER=…)
+asan: deps-test ## Run the tests under AddressSanitizer (FILTER=…)
 	@export STRICT=1 ASAN_OPTIONS=$(ASAN_RUN) SOSTENUTO_TESTS="$$(Tools/test-targets '$(or $(FILTER),$(ADDRESSES))')"; \
 	set -x; \
 	$(SWIFT) build $(ASAN) --build-tests; \
 	$(SWIFT) test $(ASAN) --skip-build --disable-xctest --filter '$(or $(FILTER),$(ADDRESSES))' $(QUIETLY)
 
-tsan: install-test ## Run the tests that have threads under ThreadSanitizer (FILTER=…)
+tsan: deps-test ## Run the tests that have threads under ThreadSanitizer (FILTER=…)
 	@export STRICT=1 TSAN_OPTIONS="$(TSAN_RUN)" SOSTENUTO_TESTS="$$(Tools/test-targets '$(or $(FILTER),$(THREADS))')"; \
 	set -x; \
 	$(SWIFT) build $(TSAN) --build-tests; \
 	$(SWIFT) test $(TSAN) --skip-build --disable-xctest --filter '$(or $(FILTER),$(THREADS))' $(ALONE) $(QUIETLY)
 
-soak: install-test ## Edit at random on a JACK server for long, every render watched (MINUTES=… SEED=… FAULTS=1)
+soak: deps-test ## Edit at random on a JACK server for long, every render watched (MINUTES=… SEED=… FAULTS=1)
 	STRICT=1 $(SWIFT) build $(TEST) --build-tests
 	STRICT=1 SOSTENUTO_SOAK_MINUTES=$(MINUTES) SOSTENUTO_SOAK_SEED=$(SEED) SOSTENUTO_SOAK_FAULTS=$(FAULTS) \
 	  $(SWIFT) test $(TEST) --skip-build --disable-xctest --filter SoakTests
 
-storm: install-test ## Kill sessions at any moment, fill their disk, take their folder: no edit may be lost (COUNT=… SEED=…)
+storm: deps-test ## Kill sessions at any moment, fill their disk, take their folder: no edit may be lost (COUNT=… SEED=…)
 	STRICT=1 $(SWIFT) build $(TEST) --build-tests
 	STRICT=1 SOSTENUTO_STORM=$(COUNT) SOSTENUTO_STORM_SEED=$(SEED) $(SWIFT) test $(TEST) --skip-build --disable-xctest --filter StormTests
 
-fuzz: install ## Search for input that a reader or a running session stumbles over (MINUTES=… KIND=patch)
+fuzz: deps ## Search for input that a reader or a running session stumbles over (MINUTES=… KIND=patch)
 	for program in Reader Session Screen Files Midi; do FUZZ=1 $(SWIFT) build $(FUZZ) --product Fuzz$$program; done
 	@export SWIFT_BACKTRACE=enable=no; bin=$$(FUZZ=1 $(SWIFT) build $(FUZZ) --show-bin-path); \
 	for kind in $(KIND); do \
@@ -154,9 +176,27 @@ fuzz: install ## Search for input that a reader or a running session stumbles ov
 	    -artifact_prefix=.build-fuzz/$$kind- .build-fuzz/corpus/$$kind Fuzz/corpus/$$kind $$seeds; \
 	done
 
-lint: install-test ## Formatting, and a build in which a warning is an error
+lint: deps-test ## Formatting, doc lines, no Foundation, and a build in which a warning or an undeclared import is an error
 	$(SWIFT) format lint --strict --recursive --parallel $(SOURCES)
-	STRICT=1 $(SWIFT) build $(TEST) --build-tests
+	@! grep -rn '^import Foundation' Sources  # it brings 38 MB into the program
+	STRICT=1 $(SWIFT) build $(TEST) --build-tests --explicit-target-dependency-import-check error
+	@Tools/document check .build-test/release
 
 format: ## Format every source file
 	$(SWIFT) format --in-place --recursive --parallel $(SOURCES)
+
+docs: build ## The reference of the modules in .build-docs, by DocC
+	@Tools/document .build-$(CPU)/release
+
+map: ## Draw the picture of the modules in ARCHITECTURE.md anew
+	@SOSTENUTO_RECORD=1 $(MAKE) --no-print-directory test FILTER=RepositoryTests.MapTests
+
+install: ## Install the built program, its pages, completions and examples (PREFIX=/usr/local DESTDIR=)
+	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' Tools/install .build-$(CPU)/release/sostenuto
+
+uninstall: ## Remove them (PREFIX=/usr/local DESTDIR=)
+	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' Tools/install --remove
+
+deb: ## A Debian package in .build-deb (DEB_CPU=x86-64)
+	@$(MAKE) --no-print-directory build CPU=$(DEB_CPU)
+	@Tools/package .build-$(DEB_CPU)/release/sostenuto

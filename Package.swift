@@ -8,7 +8,6 @@ let package = Package(
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
-    .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
   ],
   targets: [
     // Bindings to C libraries: one module map and one shim header each, no logic.
@@ -22,6 +21,8 @@ let package = Package(
     .systemLibrary(
       name: "CSamplerate", pkgConfig: "samplerate", providers: [.apt(["libsamplerate0-dev"])]),
     .target(name: "CThread"),
+    // Table of C functions of a node kind that is only known at run time.
+    .target(name: "CKind"),
 
     // The patch document and its text format.
     .target(
@@ -32,60 +33,83 @@ let package = Package(
     .target(name: "Realtime", dependencies: ["CThread"]),
     .target(name: "Midi", dependencies: ["Realtime"]),
     .target(name: "Processors", dependencies: ["Patch", "Realtime"]),
-    .target(name: "Sampler", dependencies: ["Patch", "Realtime", "CSndfile", "CSamplerate", "CThread"]),
+    // Voices on the audio thread, and the instruments that they play; then the readers that make these.
+    .target(name: "Sampler", dependencies: ["Patch", "Realtime", "CThread"]),
+    .target(name: "Instruments", dependencies: ["Realtime", "Sampler", "CSndfile", "CSamplerate"]),
     .target(
       name: "Engine",
       dependencies: [
-        "Patch", "Realtime", "Processors", "Sampler",
+        "Patch", "Realtime", "Processors", "Sampler", "CKind",
         .product(name: "OrderedCollections", package: "swift-collections"),
       ]),
     .target(
       name: "Drivers",
-      dependencies: ["Engine", "Midi", "Realtime", "CJack", "CAlsa", "CSndfile", "CThread"]),
+      dependencies: ["Engine", "Midi", "Patch", "Realtime", "CJack", "CAlsa", "CSndfile", "CThread"]),
     .target(
-      name: "Session", dependencies: ["Patch", "PatchLanguage", "Engine", "Drivers", "Midi", "Sampler"]),
+      name: "Session",
+      dependencies: ["Patch", "PatchLanguage", "Engine", "Drivers", "Midi", "Realtime", "Instruments"]),
 
     // User interface.
-    .target(name: "Screen", dependencies: ["TOMLKit"]),
+    .target(name: "CLoop"),
+    .target(name: "Loop", dependencies: ["CLoop"]),
+    .target(name: "Screen"),
     .target(name: "CTerminal"),
-    .target(name: "Terminal", dependencies: ["Screen", "CNcurses", "CTerminal"]),
-    .target(name: "Interface", dependencies: ["Session", "Screen", "TOMLKit"]),
+    .target(name: "Terminal", dependencies: ["Loop", "Screen", "CNcurses", "CTerminal"]),
+    .target(
+      name: "Interface", dependencies: ["Session", "Engine", "Patch", "PatchLanguage", "Realtime", "Screen"]),
 
     .executableTarget(
       name: "sostenuto",
       dependencies: [
-        "Session", "Interface", "Terminal", "Sampler", "Midi",
+        "Session", "Interface", "Loop", "Terminal", "Screen", "Drivers", "Engine", "Instruments", "Midi",
+        "Patch", "PatchLanguage", "Realtime",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
 
     // Helpers shared by several test targets: random edits with shrinking, and exact frame positions.
     .target(
-      name: "TestSupport", dependencies: ["Engine", "PatchLanguage", "Realtime", "CUnseen"],
+      name: "TestSupport", dependencies: ["Engine", "Patch", "PatchLanguage", "Realtime", "CUnseen"],
       path: "Tests/Support"),
     .target(name: "CUnseen", path: "Tests/CUnseen"),
-    .testTarget(name: "MidiTests", dependencies: ["Midi", "TestSupport"]),
-    .testTarget(name: "PatchTests", dependencies: ["Patch", "PatchLanguage", "Processors"]),
+    .testTarget(name: "MidiTests", dependencies: ["Midi", "Realtime", "TestSupport"]),
+    .testTarget(name: "PatchTests", dependencies: ["Patch", "PatchLanguage", "Engine", "Processors"]),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime"]),
-    .testTarget(name: "ProcessorsTests", dependencies: ["Processors"]),
-    .testTarget(name: "SamplerTests", dependencies: ["Sampler", "CSndfile"]),
-    .testTarget(name: "EngineTests", dependencies: ["Engine", "PatchLanguage", "Sampler", "TestSupport"]),
+    .testTarget(name: "ProcessorsTests", dependencies: ["Processors", "Engine", "Patch", "Realtime"]),
+    .testTarget(
+      name: "SamplerTests", dependencies: ["Instruments", "Sampler", "Patch", "Realtime", "CSndfile"]),
+    // A kind in C, which tests add to a running engine.
+    .target(name: "CForeign", dependencies: ["CKind"], path: "Tests/CForeign"),
+    .testTarget(
+      name: "EngineTests",
+      dependencies: [
+        "Engine", "Patch", "PatchLanguage", "Realtime", "Instruments", "Sampler", "TestSupport", "CForeign",
+        "CKind",
+      ]),
     .target(name: "CAudit", path: "Tests/CAudit"),
     .target(name: "CFakeAlsa", path: "Tests/CFakeAlsa"),
     .testTarget(
       name: "DriversTests",
       dependencies: [
-        "Drivers", "Engine", "Midi", "PatchLanguage", "Sampler", "CJack", "CAlsa", "CAudit", "CFakeAlsa",
-        "Session", "TestSupport",
+        "Drivers", "Engine", "Midi", "Patch", "PatchLanguage", "Realtime", "Instruments", "Sampler", "CJack",
+        "CAlsa",
+        "CAudit",
+        "CFakeAlsa", "Session", "TestSupport",
       ]),
-    .testTarget(name: "ScreenTests", dependencies: ["Screen", "Terminal"]),
-    .testTarget(name: "InterfaceTests", dependencies: ["Interface"]),
+    .testTarget(name: "ScreenTests", dependencies: ["Loop", "Screen", "Terminal"]),
+    .testTarget(
+      name: "InterfaceTests",
+      dependencies: ["Interface", "Engine", "Patch", "PatchLanguage", "Realtime", "Screen", "Session"]),
     // A session in a process of its own, which a test can kill.
     .executableTarget(
       name: "StormWorker", dependencies: ["Session", "Engine", "PatchLanguage"], path: "Tests/StormWorker"),
     .testTarget(
       name: "SessionTests",
-      dependencies: ["Session", "StormWorker", "Engine", "Patch", "PatchLanguage", "Drivers", "TestSupport"]),
-    .testTarget(name: "ProgramTests", dependencies: ["sostenuto"]),
+      dependencies: [
+        "Session", "StormWorker", "Engine", "Patch", "PatchLanguage", "Realtime", "Drivers", "TestSupport",
+      ]),
+    .testTarget(name: "ProgramTests", dependencies: ["sostenuto", "Interface", "PatchLanguage"]),
+    // What documents say about the sources, read as texts.
+    .testTarget(name: "RepositoryTests"),
   ],
   swiftLanguageModes: [.v6]
 )
@@ -111,21 +135,26 @@ if isFuzzing {
   // Plays what it reads as the tests do, of which it borrows two files.
   package.targets.append(
     .executableTarget(
-      name: "FuzzFiles", dependencies: ["FuzzDriver", "Patch", "Realtime", "Sampler"], path: ".",
+      name: "FuzzFiles", dependencies: ["FuzzDriver", "Instruments", "Patch", "Realtime", "Sampler"],
+      path: ".",
       sources: [
         "Fuzz/Files", "Tests/SamplerTests/Rig.swift", "Tests/SamplerTests/SeededGenerator.swift",
       ]))
 }
 
-// `make test FILTER=…` builds only the named test targets and their dependencies.
+// `make test FILTER=…` builds only the named test targets and what they depend on.
 let wanted = (ProcessInfo.processInfo.environment["SOSTENUTO_TESTS"] ?? "").split(separator: " ").map(
   String.init)
 if !wanted.isEmpty {
-  package.targets.removeAll { $0.type == .test && !wanted.contains($0.name) || $0.name.hasPrefix("Fuzz") }
-  if !wanted.contains("ProgramTests") { package.targets.removeAll { $0.name == "sostenuto" } }
-  if Set(wanted).isDisjoint(with: ["ProgramTests", "InterfaceTests"]) {
-    package.targets.removeAll { $0.name == "Interface" }
+  var needed: Set<String> = []
+  var waiting = wanted
+  while let name = waiting.popLast() {
+    guard needed.insert(name).inserted, let target = package.targets.first(where: { $0.name == name }) else {
+      continue
+    }
+    for case .byNameItem(let dependency, _) in target.dependencies { waiting.append(dependency) }
   }
+  package.targets.removeAll { !needed.contains($0.name) }
 }
 
 // `make test` and the other checks build with STRICT=1: warnings are errors.

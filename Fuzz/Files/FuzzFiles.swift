@@ -2,6 +2,7 @@ import FuzzDriver
 import Glibc
 import Realtime
 
+@testable import Instruments
 @testable import Sampler
 
 /// Feeds arbitrary bytes from libFuzzer to the readers of instruments and sound files (`make fuzz`). The

@@ -7,11 +7,14 @@ import PatchLanguage
 /// no crash, a written patch reads back unchanged, and undo reverts every accepted edit exactly.
 private func test(_ bytes: UnsafeRawBufferPointer) {
   let input = Array(bytes)
-  let patch = PatchReader.read(bytes: input, file: "fuzz.patch", catalogue: Engine.catalogue).patch
-  let text = PatchWriter.write(patch, catalogue: Engine.catalogue)
-  let again = PatchReader.read(text, file: "fuzz.patch", catalogue: Engine.catalogue)
+  let patch = PatchReader.read(bytes: input, file: "fuzz.patch", catalogue: KindRegistry.builtIn.catalogue)
+    .patch
+  let text = PatchWriter.write(patch, catalogue: KindRegistry.builtIn.catalogue)
+  let again = PatchReader.read(text, file: "fuzz.patch", catalogue: KindRegistry.builtIn.catalogue)
   precondition(!again.diagnostics.contains { $0.severity == .error }, "refuses what it wrote itself")
-  precondition(PatchWriter.write(again.patch, catalogue: Engine.catalogue) == text, "changes at each saving")
+  precondition(
+    PatchWriter.write(again.patch, catalogue: KindRegistry.builtIn.catalogue) == text,
+    "changes at each saving")
   for line in String(decoding: input, as: UTF8.self).split(separator: "\n") {
     perform(String(line), on: patch)
   }
@@ -19,11 +22,12 @@ private func test(_ bytes: UnsafeRawBufferPointer) {
 
 private func perform(_ line: String, on patch: Patch) {
   guard
-    let statement = try? StatementParser.parse(line, patch: patch, catalogue: Engine.catalogue),
+    let statement = try? StatementParser.parse(line, patch: patch, catalogue: KindRegistry.builtIn.catalogue),
     case .edit(let edit) = statement,
-    let change = try? patch.applying(edit, catalogue: Engine.catalogue)
+    let change = try? patch.applying(edit, catalogue: KindRegistry.builtIn.catalogue)
   else { return }
-  guard let undone = try? change.patch.applying(change.inverse, catalogue: Engine.catalogue) else {
+  guard let undone = try? change.patch.applying(change.inverse, catalogue: KindRegistry.builtIn.catalogue)
+  else {
     preconditionFailure("cannot be undone: \(line)")
   }
   precondition(undone.patch == patch, "undone to something else: \(line)")

@@ -63,7 +63,7 @@ private let lines = [
     }
   }
   for line in bytes.dropFirst().split(separator: 10) {
-    if mode & 1 == 1 { app.perform(.prompt) }
+    if mode & 1 == 1 { app.perform("prompt") }
     take(parser.feed(line) + parser.flush(endingPaste: true))
     if mode & 1 == 1 {
       app.handle(.key(KeyStroke("enter")))
@@ -78,11 +78,13 @@ private let lines = [
     try? session.renderOneBlock()
     app.tick()
   }
-  let text = PatchWriter.write(session.patch, catalogue: Engine.catalogue)
-  let again = PatchReader.read(text, file: "fuzz.patch", catalogue: Engine.catalogue)
+  let text = PatchWriter.write(session.patch, catalogue: KindRegistry.builtIn.catalogue)
+  let again = PatchReader.read(text, file: "fuzz.patch", catalogue: KindRegistry.builtIn.catalogue)
   precondition(!again.diagnostics.contains { $0.severity == .error }, "refuses what it wrote itself")
-  precondition(PatchWriter.write(again.patch, catalogue: Engine.catalogue) == text, "changes at each saving")
-  while session.undoList.count > start.count { _ = session.undo() }
+  precondition(
+    PatchWriter.write(again.patch, catalogue: KindRegistry.builtIn.catalogue) == text,
+    "changes at each saving")
+  while session.undoList.count > start.count { _ = try? session.undo() }
   // Not equal if the input undid past the start and then edited: the undo list has another branch.
   if session.undoList == start {
     precondition(session.patch.withPlainIdentities == first.withPlainIdentities, "undo leads elsewhere")

@@ -2,6 +2,7 @@
 #include "CThread.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <linux/capability.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -106,13 +107,43 @@ static bool may_lock_without_limit(void) {
 /* From this size on, blocks are mapped apart from the heap. */
 enum { large_block = 1 << 17 };
 
+/* Lock what the audio thread runs, present or not: the program, and the libraries that it or a driver's thread calls. Of
+   the others (codecs, the terminal's) it locks what has been used, and the tables in which the first call of a function
+   is looked up. */
+static int lock_object(struct dl_phdr_info *object, size_t size, void *context) {
+  (void)size;
+  (void)context;
+  static const char *const called[] = {"libc.so", "libm.so", "libjack", "libasound.so", "libswiftCore.so"};
+  /* The program itself has no name. */
+  bool is_called = !object->dlpi_name[0];
+  for (size_t i = 0; i < sizeof called / sizeof *called; i++) is_called |= strstr(object->dlpi_name, called[i]) != NULL;
+  bool is_first = true;
+  for (int i = 0; i < object->dlpi_phnum; i++) {
+    const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+    if (part->p_type != PT_LOAD) continue;
+    if (is_called || is_first) mlock((void *)(object->dlpi_addr + part->p_vaddr), part->p_memsz);
+    is_first = false;
+  }
+  return 0;
+}
+
+/* Of a thread's stack; a thread that starts once memory is locked gets the whole of it at once, and the system's own size
+   is 8 MB. */
+enum { stack_size = 1 << 20 };
+
 bool sostenuto_lock_memory(void) {
   /* Else the limit rises to the largest block that was ever freed: lines of delays would come and go within the heap, and
      leave it full of holes with a few small objects in between. */
   mallopt(M_MMAP_THRESHOLD, large_block);
-  /* What is there by now, code included, is brought in; of what comes, only what somebody touches. */
-  return may_lock_without_limit() && mlockall(MCL_CURRENT) == 0 &&
-         mlockall(MCL_FUTURE | MCL_ONFAULT) == 0;
+  /* What has been touched by now, and what will be. Memory for the audio thread is touched where it is allocated. */
+  if (!may_lock_without_limit() || mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) != 0) return false;
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) == 0) {
+    if (pthread_attr_setstacksize(&attributes, stack_size) == 0) pthread_setattr_default_np(&attributes);
+    pthread_attr_destroy(&attributes);
+  }
+  dl_iterate_phdr(lock_object, NULL);
+  return true;
 }
 
 void sostenuto_grow_heap(size_t extent) {

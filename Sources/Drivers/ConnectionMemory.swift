@@ -62,6 +62,15 @@ public final class ConnectionMemory: Sendable {
     }
   }
 
+  /// Marks a port as gone: it was unregistered, or registered anew. A port that goes and comes back between two looks
+  /// takes its connections with it; without this, the second look would take them for removed by the user. JACK tells of
+  /// a new port only when its client becomes active, so that a look may see the port before.
+  func lose(_ other: String) {
+    wanted.withLock { wanted in
+      for port in wanted.keys where wanted[port]?[other] != nil { wanted[port]?[other] = false }
+    }
+  }
+
   /// Records that a due connection has been made; if it vanishes from now on, the user removed it.
   func recordConnection(_ port: String, _ other: String) { wanted.withLock { $0[port]?[other] = true } }
 

@@ -14,6 +14,7 @@ public protocol Driver: AnyObject, Sendable {
   var rate: Double { get }
   /// Frames of a period, or of the longest one where it varies; may change while it runs.
   var period: Int { get }
+  /// Opens the device or client, and begins to render.
   func start() throws(DriverError)
   /// Returns when the renderer is no longer in use, within a bounded time. The rest of the cleanup continues
   /// in the background.
@@ -24,6 +25,7 @@ public protocol Driver: AnyObject, Sendable {
   func update(midi ports: [MidiPort])
   /// Reason why no MIDI arrives although a node listens; nil while all is well.
   var midiFault: String? { get }
+  /// Counts and times since the start.
   var status: DriverStatus { get }
   /// Channels that it has for each `input` and `output`, as far as known.
   var device: DeviceChannels { get }

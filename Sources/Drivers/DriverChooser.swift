@@ -6,6 +6,7 @@ public struct DriverOptions: Sendable {
   public enum Preference: String, Sendable, CaseIterable {
     /// The first that works of: JACK, a JACK server of our own on a sound card, ALSA, the clock.
     case automatic
+    /// This one only.
     case jack, alsa, clock
   }
 

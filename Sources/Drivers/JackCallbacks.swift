@@ -34,7 +34,15 @@ func setJackCallbacks(of client: OpaquePointer, to state: JackState) {
       jackState(argument).isFreewheeling.store(starting != 0, ordering: .relaxed)
     }, argument)
   jack_on_info_shutdown(client, { _, reason, argument in jackState(argument).fail(reason) }, argument)
-  jack_set_port_registration_callback(client, { _, _, argument in jackState(argument).onChange() }, argument)
+  jack_set_port_registration_callback(
+    client,
+    { number, _, argument in
+      let state = jackState(argument)
+      if let port = jack_port_by_id(state.client.raw, number), let name = jack_port_name(port) {
+        state.onRegister(String(cString: name))
+      }
+      state.onChange()
+    }, argument)
   jack_set_port_connect_callback(client, { _, _, _, argument in jackState(argument).onChange() }, argument)
   jack_set_port_rename_callback(
     client,

@@ -41,6 +41,9 @@ public final class JackDriver: Driver, @unchecked Sendable {
   /// Pretty names set so far; on `queue` alone.
   private var named: [UInt64: String] = [:]
   private let isCheckDue: Latch
+  /// A refused connection is to be tried again after `retryDelay` seconds; on `queue` alone.
+  private var isRetryDue = false
+  private var retryDelay = 0.1
   /// Latest requests of the engine, not executed yet; the server may take long.
   private let requests = Mutex(Requests())
   private let isPaused = Atomic<Bool>(false)
@@ -63,8 +66,9 @@ public final class JackDriver: Driver, @unchecked Sendable {
     let latch = Latch()
     isCheckDue = latch
     state = JackState(
-      host: host, rate: rate, period: period, onChange: { latch.set() },
-      onRename: { [memory] old, new in memory.renameOther(old, to: new) })
+      host: host, client: client, rate: rate, period: period, onChange: { latch.set() },
+      onRename: { [memory] old, new in memory.renameOther(old, to: new) },
+      onRegister: { [memory] name in memory.lose(name) })
     ports = JackPorts(client: client.raw, state: state, host: host, options: options)
     setJackCallbacks(of: client.raw, to: state)
     latch.action = { [weak self] in self?.scheduleCheck() }
@@ -130,6 +134,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
       jack_recompute_total_latencies(client.raw)
       measureLatency()
       namePorts()
+      retryRefused()
     }
     _ = done.wait(timeout: .now() + 3)
     switch result.withLock({ $0 }) {
@@ -182,6 +187,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
       measureLatency()
       namePorts()
     }
+    retryRefused()
   }
 
   private var isOpen: Bool { !hasStopped.load(ordering: .relaxed) && state.failure == nil }
@@ -191,9 +197,27 @@ public final class JackDriver: Driver, @unchecked Sendable {
     queue.asyncAfter(deadline: .now() + 0.05) { [weak self] in
       guard let self else { return }
       isCheckDue.clear()
-      guard isOpen else { return }
-      ports.checkConnections()
-      measureLatency()
+      retryDelay = 0.1
+      checkConnections()
+    }
+  }
+
+  private func checkConnections() {
+    guard isOpen else { return }
+    ports.checkConnections()
+    measureLatency()
+    retryRefused()
+  }
+
+  /// Tries refused connections again after a while, and less and less often.
+  private func retryRefused() {
+    guard ports.isRefused, !isRetryDue else { return }
+    isRetryDue = true
+    queue.asyncAfter(deadline: .now() + retryDelay) { [weak self] in
+      guard let self else { return }
+      isRetryDue = false
+      retryDelay = min(2 * retryDelay, 5)
+      checkConnections()
     }
   }
 

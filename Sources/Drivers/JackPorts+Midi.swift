@@ -58,7 +58,8 @@ extension JackPorts {
         jack_port_by_name(client, $0) != nil
       }
       guard let ours = jack_port_name(known.port) else { continue }
-      for sender in due where jack_connect(client, sender, ours) == 0 {
+      for sender in due {
+        guard connect(sender, to: ours) else { continue }
         options.memory.recordConnection(known.name, sender)
         midiPorts[number]?.connections.insert(sender)
       }

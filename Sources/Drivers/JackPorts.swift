@@ -40,6 +40,8 @@ final class JackPorts {
   /// Wanted audio endpoints, and number of their ports that JACK had no room for.
   private var endpoints: [Endpoint] = []
   private var lacking = 0
+  /// JACK refused a due connection at the last look.
+  private(set) var isRefused = false
   private(set) var isActive = false
 
   init(client: OpaquePointer, state: JackState, host: RenderHost, options: JackClientOptions) {
@@ -188,7 +190,17 @@ final class JackPorts {
 
   /// Call this after a change: registers ports that JACK had no room for, and makes due connections.
   func checkConnections() {
+    isRefused = false
     if isActive, lacking > 0 { update(endpoints) } else { connect() }
+  }
+
+  /// Connects an output to an input; true if they are connected now. JACK refuses a port whose client is not active
+  /// yet, and tells nobody when that client becomes active.
+  func connect(_ output: UnsafePointer<CChar>, to input: UnsafePointer<CChar>) -> Bool {
+    let error = jack_connect(client, output, input)
+    let isMade = error == 0 || error == EEXIST
+    if !isMade { isRefused = true }
+    return isMade
   }
 
   /// Compares the connections with the wanted ones, and makes the due ones.
@@ -208,9 +220,8 @@ final class JackPorts {
         // A second port of the same name exists for a crossfade, and needs the same connections.
         let others = group.count > 1 ? Array(Set(due).union(connections)) : due
         for other in others {
-          let error =
-            key.isInput ? jack_connect(client, other, ours) : jack_connect(client, ours, other)
-          if error == 0 || error == EEXIST { options.memory.recordConnection(base, other) }
+          let isMade = other.withCString { key.isInput ? connect($0, to: ours) : connect(ours, to: $0) }
+          if isMade { options.memory.recordConnection(base, other) }
         }
       }
     }

@@ -6,7 +6,7 @@ import Synchronization
 
 /// State shared with JACK's callbacks. It outlives the client, since JACK holds a pointer to it.
 final class JackState: Sendable {
-
+  let client: JackPointer
   let rate: Atomic<Int>
   let period: Atomic<Int>
   let isFreewheeling = Atomic<Bool>(false)
@@ -19,6 +19,8 @@ final class JackState: Sendable {
   let onChange: @Sendable () -> Void
   /// Called when any port was renamed: the old name, the new name. The same thread.
   let onRename: @Sendable (String, String) -> Void
+  /// Called when any port was registered or unregistered, with its full name. The same thread.
+  let onRegister: @Sendable (String) -> Void
 
   /// Path latencies through the engine.
   let latencies = Mutex<[PathLatency]>([])
@@ -34,15 +36,18 @@ final class JackState: Sendable {
   private static let reasonSize = 256
 
   init(
-    host: RenderHost, rate: Int, period: Int, onChange: @escaping @Sendable () -> Void,
-    onRename: @escaping @Sendable (String, String) -> Void
+    host: RenderHost, client: JackPointer, rate: Int, period: Int, onChange: @escaping @Sendable () -> Void,
+    onRename: @escaping @Sendable (String, String) -> Void,
+    onRegister: @escaping @Sendable (String) -> Void
   ) {
     self.host = host
+    self.client = client
     borrowed = .passUnretained(host)
     self.rate = Atomic(rate)
     self.period = Atomic(period)
     self.onChange = onChange
     self.onRename = onRename
+    self.onRegister = onRegister
     ports = .allocate(capacity: 2 * channelCapacity)
     for slot in 0..<2 * channelCapacity { (ports + slot).initialize(to: Atomic(0)) }
     midiPorts = .allocate(capacity: MidiInput.ports)

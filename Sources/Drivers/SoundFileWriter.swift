@@ -86,6 +86,7 @@ public enum UnfinishedFiles {
 
 /// Sample format of a file.
 public enum SampleFormat: String, Sendable, CaseIterable {
+  /// Floating point or whole numbers of that many bits.
   case float32, pcm24, pcm16
 
   /// Supported file name extensions.

@@ -11,7 +11,7 @@ extension Engine {
     }
     for node in ends {
       guard let first = node.firstChannel else { continue }
-      let isInput = node.kind == "input"
+      let isInput = node.endpoint == .input
       let channels = isInput ? node.outputPort(0).count : node.inputPort(0).count
       let isTap = taps.contains { $0.id == node.id }
       let name = node.portName ?? node.name
@@ -35,7 +35,7 @@ extension Engine {
     var taken = Set<Int>()
     var predecessors: [EngineNode] = []
     for node in graph.endpoints {
-      guard let first = node.firstChannel, (node.kind == "input") == isInput else { continue }
+      guard let first = node.firstChannel, (node.endpoint == .input) == isInput else { continue }
       if node.isLeaving, node.name == name {
         predecessors.append(node)
         continue

@@ -24,6 +24,7 @@ extension Engine {
     readTrace()
     readWatch(until: watched)
     for node in graph.leaving where node.isRinging && !node.hasRungOut { endSilentTail(node) }
+    maintainForeign()
     if let frame {
       endFades(inTurnUntil: frame)
     } else {
@@ -33,7 +34,9 @@ extension Engine {
     }
     graph.forgetSettled()
     oldResources.removeAll { !$0.header.pointee.isUsed && sent.isEmpty && unsent.isEmpty }
-    pools.kernels.trim(now: watched, before: watched - Int64(Self.spareSeconds * rate))
+    for pool in [pools.kernels, pools.rings] {
+      pool.trim(now: watched, before: watched - Int64(Self.spareSeconds * rate))
+    }
   }
 
   /// Ends the fades that are over by `time`, each at its own frame. A cable that was delayed because of one

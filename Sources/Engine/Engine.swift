@@ -1,17 +1,15 @@
 import Patch
-import Processors
 import Realtime
-import Sampler
 
 /// Makes the sound follow the patch without disturbing nodes that stay.
 ///
 /// All methods: Worker, one thread at a time. The audio thread sees `renderer` only.
 public final class Engine {
-  /// Every node kind that the engine can run.
-  public static let catalogue = KindCatalogue(processorKinds + samplerKinds)
   /// Seconds of a crossfade unless an edit asks for another length.
   public static let standardFade = 0.010
 
+  /// The node kinds that the engine can run.
+  public internal(set) var kinds: KindRegistry
   /// The audio thread's side of the engine.
   public let renderer: Renderer
   /// Sample rate, Hz.
@@ -30,6 +28,9 @@ public final class Engine {
   private var faults: [NodeID: String] = [:]
   private var loads: [NodeID: FileLoad] = [:]
   private(set) var wanted = Patch()
+  /// Runs the preparation of nodes that takes long, on any thread. At once by default, so that everything is
+  /// ready with the edit.
+  public var background: (@escaping @Sendable () -> Void) -> Void = { $0() }
   var taps: [Tap] = []
   /// Replaced resources that voices may still play.
   var oldResources: [Resource] = []
@@ -65,8 +66,13 @@ public final class Engine {
   public internal(set) var plansReturned = 0
 
   /// `threads`: rendering threads, 1...16, used where a patch gains from them; the output is the same, bit
-  /// for bit. `quality`: sample interpolation for nodes that do not set it.
-  public init(rate: Double, period: Int, threads: Int = 1, quality: SampleQuality = .four) {
+  /// for bit. `quality`: sample interpolation for nodes that do not set it. `kinds`: the node kinds that it
+  /// can run.
+  public init(
+    rate: Double, period: Int, threads: Int = 1, quality: SampleQuality = .four,
+    kinds: KindRegistry = .builtIn
+  ) {
+    self.kinds = kinds
     self.rate = rate
     self.quality = quality
     self.period = period
@@ -91,6 +97,7 @@ public final class Engine {
   /// changes of parameters and gains as one transaction.
   ///
   /// - Parameters:
+  ///   - patch: the new document.
   ///   - touched: parts of the patch that may differ from the patch adopted last; nil: both are compared.
   ///   - ramps: duration in seconds for named parameters; the others take `fade`.
   ///   - tails: nodes that ring out if they leave.
@@ -111,7 +118,7 @@ public final class Engine {
     if extent.since !== old.revision { extent = Touched(from: old, to: patch) }
     let request = Reconciler.Request(
       patch: patch, touched: extent, fade: isFirst ? 0 : frames(fade),
-      ramps: RampTimes(ramps, rate: rate, in: patch), tails: Set(tails), isFirst: isFirst, time: time)
+      ramps: RampTimes(ramps, rate: rate, in: patch, kinds), tails: Set(tails), isFirst: isFirst, time: time)
     send(Reconciler(engine: self, request).run(), at: time, describing: isFirst ? nil : edit)
   }
 
@@ -161,10 +168,12 @@ public final class Engine {
     flush()
   }
 
-  private func send(_ command: Command, at time: Int64?) {
+  private func send(_ command: Command, at time: Int64?) { send([command], at: time) }
+
+  func send(_ commands: [Command], at time: Int64? = nil) {
     let transaction = Transaction(serial: nextTransaction, time: time ?? .min)
     nextTransaction += 1
-    transaction.commands = [command]
+    transaction.commands = commands
     unsent.append(transaction)
     flush()
   }

@@ -11,11 +11,13 @@ public indirect enum Edit: Hashable, Sendable {
   case replace(String, with: Node)
   /// Inserts a new node into a cable.
   case insert(Node, into: CableName)
+  /// Gives a node another name; cables and settings keep it.
   case rename(String, to: String)
   /// Moves a node in the file to the place before the node `before`; nil: to the end.
   case move(String, before: String?)
   /// Connects two ports; for an existing cable, changes its gain (decibels), map and mixing.
   case connect(CableName, gain: Double, map: ChannelMap?, mixing: ChannelMixing)
+  /// Removes a cable.
   case disconnect(CableName)
   /// nil: back to the default. `over`: duration of the change in seconds.
   case set(String, ParameterPath, Value?, over: Double?)
@@ -23,6 +25,7 @@ public indirect enum Edit: Hashable, Sendable {
   case setRange(String, ParameterRange, Value?, over: Double?)
   /// Applies a named preset to the crosspoints of a matrix.
   case matrix(String, MatrixChange, over: Double?)
+  /// Sets the comments of a line; empty ones remove them.
   case comment(Subject, Comments)
   /// Position of the box on the screen; never reaches the engine.
   case place(String, Place?)

@@ -1,73 +1,183 @@
-/// Reason of a refused edit, as text. A refused edit changes nothing.
-public struct EditError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The reason.
-  public var message: String
-  /// A suggestion: "did you mean `piano`?"
-  public var hint: String?
-  /// The wrong word as the edit has it, for marking its place in a line.
-  public var token: String?
+/// Reason why an edit is refused. `EditError+Words.swift` has the words for it.
+public enum EditError: Error, Hashable, Sendable {
+  // MARK: Nodes
 
-  /// An error with an optional hint and the wrong word.
-  public init(_ message: String, hint: String? = nil, token: String? = nil) {
-    self.message = message
-    self.hint = hint
-    self.token = token
+  /// No node has that name; `near` is one that may be meant.
+  case noNode(String, near: String? = nil)
+  case noKind(String, near: String? = nil)
+  /// A warning: the node stays in the patch without sound.
+  case placeholder(String, kind: String, near: String? = nil)
+  case invalidName(String, NodeName.Fault)
+  /// Another node has that name; `isNew`: a node was to be added.
+  case nodeExists(String, isNew: Bool)
+  case identityTaken(String)
+  case beforeItself(String)
+  case noMatrix(String, kind: String)
+  case noPlayer(String, kind: String)
+  case noInstrument(String, kind: String)
+  /// It has no line for its place in the file.
+  case noPlace(String)
+  case placeOutOfRange(Place)
+
+  // MARK: Cables
+
+  case noCable(CableName)
+  case severalCables(CableName, count: Int)
+  /// A warning: the cable has several lines in the file.
+  case connectedAlready(CableName)
+  case noPort(PortName, Side, known: [String])
+  /// No ports of that side but parameters.
+  case noPorts(String, kind: String, Side, parameters: [String])
+  /// Audio to events, or events to audio; the ports are named as far as they are certain.
+  case mismatch(CableName, from: PortName, sends: Set<Signal>, to: PortName, takes: Set<Signal>)
+  case cannotStand(kind: String, in: CableName, Signal)
+  /// Decibels.
+  case gainOutOfRange(Double)
+  case mapOutOfRange(ChannelMap)
+  /// The output has this many channels, and the map names another.
+  case noChannel(Int, of: PortName, count: Int)
+  /// A cable of events with a gain, a map or a mix.
+  case carriesEvents(CableName)
+
+  // MARK: Settings
+
+  case noParameter(SettingName, kind: String, known: [String])
+  /// The setting wants another number of indices, as many as `example` has.
+  case indexCount(SettingName, example: SettingName)
+  case indexOutOfRange(SettingName, dimension: String, count: Int)
+  /// A range without an end, of a node whose kind is unknown.
+  case openRange(SettingName, kind: String)
+  case invalidValue(Value, SettingName, ValueFault)
+  case notSet(SettingName)
+  case noChangeOverTime(SettingName)
+  /// Seconds.
+  case durationOutOfRange(Double)
+  /// So many more settings of one node are wrong.
+  case moreSettings(Int)
+  /// `before` in a file.
+  case orderInFile
+
+  // MARK: Matrices and channel maps
+
+  case diagonalOutOfRange(Int, rows: Int, columns: Int)
+  case mapTooLong(ChannelMap, outputs: Int)
+  /// The map of a matrix names an input that it does not have.
+  case noMapInput(Int, of: String, count: Int)
+  case noMatrixPort(Int, of: String, Side, count: Int)
+  /// A channel map, edited as a grid, cannot hold that.
+  case needsMatrix(MatrixNeed)
+  /// The master of a matrix has no such switch.
+  case noMasterSwitch(String)
+
+  /// Direction of a port.
+  public enum Side: String, Hashable, Sendable { case input, output }
+
+  /// Type of a signal.
+  public enum Signal: String, Hashable, Sendable { case audio, events }
+
+  /// Reason why a parameter does not take a value.
+  public enum ValueFault: Hashable, Sendable {
+    case isList
+    case isTextList
+    case isListTooLong
+    case isNoNumber(Unit)
+    case isFraction
+    case isNoToggle
+    case isNoChoice([String])
+    /// Written in a unit from which there is no conversion; `range` in words.
+    case isInUnit(Unit, wanted: Unit, range: String)
+    /// `range` in words.
+    case isOutOfRange(String)
   }
 
-  /// The message with its hint, on one line.
-  public var description: String { Visible.text(hint.map { "\(message); \($0)" } ?? message) }
+  /// What a channel map lacks.
+  public enum MatrixNeed: Hashable, Sendable {
+    case aSwitch(String)
+    case aSum
+    case gains
+    /// The node sums its inputs.
+    case aSumOf(String)
+  }
 }
 
-/// Search for the word that the user probably meant.
-public enum Nearest {
-  private static let longest = 128
+/// One or several settings of a node by name: `dist.drive`, `main[0..3,0]`.
+public struct SettingName: Hashable, Sendable, CustomStringConvertible {
+  /// Name of the node.
+  public var node: String
+  /// The settings.
+  public var range: ParameterRange
 
-  /// "did you mean `piano`?", if one of `candidates` is near.
-  public static func hint(for word: String, among candidates: some Sequence<String>) -> String? {
-    match(for: word, among: candidates).map { "did you mean `\($0)`?" }
+  /// The settings `range` of the node.
+  public init(_ node: String, _ range: ParameterRange) {
+    self.node = node
+    self.range = range
   }
 
-  /// The candidate with the smallest edit distance, the first of equals; nil if none is near.
-  public static func match(for word: String, among candidates: some Sequence<String>) -> String? {
-    // Nobody mistypes a word of this length, and a comparison costs the product of both lengths.
-    guard word.utf8.count <= longest else { return nil }
-    let limit = max(1, word.count / 3 + 1)
-    let letters = Array(word.lowercased().unicodeScalars)
-    var best: String?
-    var bestDistance = limit + 1
-    for candidate in candidates where candidate != word && !candidate.isEmpty {
-      let other = Array(candidate.lowercased().unicodeScalars)
-      // An unfinished word counts as near, however much is missing.
-      let isBegun = letters.count >= 2 && other.starts(with: letters)
-      guard isBegun || abs(other.count - letters.count) < bestDistance else { continue }
-      let effective = isBegun ? 1 : distance(letters, other)
-      if effective < bestDistance, effective < max(other.count, letters.count) {
-        best = candidate
-        bestDistance = effective
+  /// A single setting.
+  public init(_ node: String, _ path: ParameterPath) { self.init(node, ParameterRange(path)) }
+
+  /// The name in the language.
+  public var description: String { node + range.suffix }
+}
+
+extension EditError {
+  /// The part of a line that an error is about, for marking its place.
+  public enum Part: Hashable, Sendable {
+    case node(String)
+    case kind(String)
+    case port(PortName)
+    case setting(SettingName)
+    /// The parameter's name within a setting.
+    case parameter(String)
+    /// As written.
+    case value(String)
+    case gain
+    case map
+    /// A channel of a map, an input or output of a matrix, or its diagonal.
+    case number(Int)
+    case place
+    /// The time after `over`.
+    case duration
+    /// A word of the language.
+    case word(String)
+
+    /// True when the error is about this part or within it.
+    package func covers(_ other: Part) -> Bool {
+      if case .setting(let ours) = self, case .setting(let theirs) = other {
+        return ours.node == theirs.node && ours.range.covers(theirs.range)
       }
+      return self == other
     }
-    return best
   }
 
-  /// Edit distance of two words: insertions, deletions, changes, and swaps of neighbours (optimal string
-  /// alignment: Damerau, "A technique for computer detection and correction of spelling errors", 1964).
-  static func distance(_ a: [Unicode.Scalar], _ b: [Unicode.Scalar]) -> Int {
-    if a.isEmpty { return b.count }
-    if b.isEmpty { return a.count }
-    var beforeLast = [Int](repeating: 0, count: b.count + 1)
-    var last = Array(0...b.count)
-    var row = last
-    for i in 1...a.count {
-      row[0] = i
-      for j in 1...b.count {
-        let change = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)
-        row[j] = min(change, last[j] + 1, row[j - 1] + 1)
-        if i > 1, j > 1, a[i - 1] == b[j - 2], a[i - 2] == b[j - 1] {
-          row[j] = min(row[j], beforeLast[j - 2] + 1)
-        }
-      }
-      (beforeLast, last, row) = (last, row, beforeLast)
+  /// The part of the edit's line that is wrong; nil: all of it.
+  public var part: Part? {
+    switch self {
+    case .noNode(let name, _), .invalidName(let name, _), .nodeExists(let name, _), .identityTaken(let name),
+      .beforeItself(let name), .noMatrix(let name, _), .noPlayer(let name, _), .noInstrument(let name, _),
+      .noPlace(let name), .noPorts(let name, _, _, _):
+      .node(name)
+    case .noKind(let kind, _), .placeholder(_, let kind, _), .cannotStand(let kind, _, _): .kind(kind)
+    case .noCable(let name): .port(name.destination)
+    case .severalCables(let name, _): .port(name.source)
+    case .noPort(let port, _, _): .port(port)
+    case .mismatch(let name, _, _, _, _): .port(name.destination)
+    case .noParameter(let name, _, _): .parameter(name.range.name)
+    case .indexCount(let name, _), .indexOutOfRange(let name, _, _), .openRange(let name, _),
+      .notSet(let name):
+      .setting(name)
+    case .invalidValue(let value, _, _): .value(value.line)
+    case .gainOutOfRange: .gain
+    case .mapOutOfRange, .mapTooLong: .map
+    case .noChannel(let number, _, _), .diagonalOutOfRange(let number, _, _), .noMapInput(let number, _, _),
+      .noMatrixPort(let number, _, _, _):
+      .number(number)
+    case .placeOutOfRange: .place
+    case .durationOutOfRange: .duration
+    case .carriesEvents: .word("connect")
+    case .noChangeOverTime: .word("over")
+    case .orderInFile: .word("before")
+    case .connectedAlready, .moreSettings, .needsMatrix, .noMasterSwitch: nil
     }
-    return last[b.count]
   }
 }

@@ -3,6 +3,7 @@
 public struct KindDescription: Sendable, Identifiable {
   /// Group of kinds in the reference.
   public enum Category: String, Sendable, CaseIterable {
+    /// A heading of the reference.
     case source, control, effect, mixing, modulation, endpoint
   }
 
@@ -18,6 +19,24 @@ public struct KindDescription: Sendable, Identifiable {
   public var outputs: [PortDescription]
   /// Parameters in order; kernels use these positions.
   public var parameters: [ParameterDescription]
+  /// Connection to the driver; nil: none.
+  public var endpoint: Endpoint?
+  /// Contents of a node's box in the graph.
+  public var face: Face
+  /// The computer keyboard plays it in play mode.
+  public var isKeyboard: Bool
+  /// Loudness of the output beside that of the input.
+  public var amplification: Amplification
+  /// Estimated time of a block.
+  public var cost: Cost
+  /// Figures that a node reports while it runs.
+  public var readings: [ReadingDescription]
+  /// Text parameter that holds the saved state of a kind which has more than its settings; nil: none.
+  public var stateParameter: String?
+  /// The output has the same bits however the frames are split into blocks.
+  public var isSplitInvariant: Bool
+  /// The latency may change while a node runs, with its parameters or its state.
+  public var latencyVaries: Bool
 
   /// The name.
   public var id: String { name }
@@ -25,7 +44,10 @@ public struct KindDescription: Sendable, Identifiable {
   /// A description; ports and parameters in the order of the reference.
   public init(
     name: String, summary: String, category: Category, inputs: [PortDescription] = [],
-    outputs: [PortDescription] = [], parameters: [ParameterDescription] = []
+    outputs: [PortDescription] = [], parameters: [ParameterDescription] = [], endpoint: Endpoint? = nil,
+    face: Face = .settings, isKeyboard: Bool = false, amplification: Amplification = .possible,
+    cost: Cost = Cost(20, perChannel: 150), readings: [ReadingDescription] = [],
+    stateParameter: String? = nil, isSplitInvariant: Bool = true, latencyVaries: Bool = false
   ) {
     self.name = name
     self.summary = summary
@@ -33,6 +55,15 @@ public struct KindDescription: Sendable, Identifiable {
     self.inputs = inputs
     self.outputs = outputs
     self.parameters = parameters
+    self.endpoint = endpoint
+    self.face = face
+    self.isKeyboard = isKeyboard
+    self.amplification = amplification
+    self.cost = cost
+    self.readings = readings
+    self.stateParameter = stateParameter
+    self.isSplitInvariant = isSplitInvariant
+    self.latencyVaries = latencyVaries
   }
 }
 
@@ -40,6 +71,7 @@ public struct KindDescription: Sendable, Identifiable {
 public struct PortDescription: Sendable, Hashable {
   /// Signal type and channel count.
   public enum Format: Sendable, Hashable {
+    /// Notes, pedals, controllers and their times.
     case events
     /// A fixed number of channels.
     case channels(Int)
@@ -58,13 +90,18 @@ public struct PortDescription: Sendable, Hashable {
   public var summary: String
   /// True for an output that most patches leave unconnected: views show it only with a cable.
   public var isOptional: Bool
+  /// Part that its signal plays.
+  public var role: Role
 
   /// A port with its format.
-  public init(_ name: String, _ format: Format, _ summary: String = "", isOptional: Bool = false) {
+  public init(
+    _ name: String, _ format: Format, _ summary: String = "", isOptional: Bool = false, role: Role = .main
+  ) {
     self.name = name
     self.format = format
     self.summary = summary
     self.isOptional = isOptional
+    self.role = role
   }
 
   /// True for events, false for audio.
@@ -77,13 +114,15 @@ public struct ParameterDescription: Sendable {
   public enum Form: Sendable, Hashable {
     /// A number in `range`, in `unit`.
     case continuous
+    /// A whole number in `range`.
     case integer
     /// `on` or `off`.
     case toggle
     /// One of these words; the kernel sees its index.
     case choice([String])
-    /// A file, relative to the patch's folder.
-    case file
+    /// A file of this type, relative to the patch's folder.
+    case file(FileType)
+    /// Any text.
     case text
   }
 
@@ -127,6 +166,13 @@ public struct ParameterDescription: Sendable {
   public var isPerChannel: Bool
   /// The toggles that act on this gain, element by element.
   public var switches: GainSwitches?
+  /// Condition of use; nil: always in use.
+  public var requirement: Requirement?
+
+  /// Type of the file that it names; nil: it names none.
+  public var fileType: FileType? {
+    if case .file(let type) = form { type } else { nil }
+  }
 
   /// The default of the element at `indices`.
   public func defaultValue(at indices: [Int]) -> Value {
@@ -139,7 +185,7 @@ public struct ParameterDescription: Sendable {
     _ name: String, _ summary: String, form: Form = .continuous, unit: Unit = .none,
     range: ClosedRange<Double> = 0...1, default defaultValue: Value, smoothing: Smoothing = .ramp,
     dimensions: [String] = [], isPerChannel: Bool = false, diagonal diagonalValue: Value? = nil,
-    switches: GainSwitches? = nil
+    switches: GainSwitches? = nil, requirement: Requirement? = nil
   ) {
     self.name = name
     self.summary = summary
@@ -152,6 +198,7 @@ public struct ParameterDescription: Sendable {
     self.isPerChannel = isPerChannel
     self.diagonalValue = diagonalValue
     self.switches = switches
+    self.requirement = requirement
   }
 }
 

@@ -39,12 +39,17 @@ public struct CableName: Hashable, Sendable, CustomStringConvertible {
 
 /// The line of the canonical file that a comment belongs to.
 public enum Subject: Hashable, Sendable {
+  /// First line of a node.
   case node(String)
+  /// Line of a cable.
   case cable(CableName)
+  /// Line of a setting of the node.
   case setting(String, ParameterPath)
+  /// Line of a node's place on the screen.
   case layout(String)
   /// The lines at the head of the file; only `Comments.before` is used.
   case header
+  /// The lines at the end of the file; only `Comments.before` is used.
   case footer
 }
 
@@ -53,9 +58,14 @@ public enum NodeName {
   /// Maximum length in characters.
   public static let longest = 64
 
+  /// Reason why a name is invalid.
+  public enum Fault: Hashable, Sendable {
+    case isEmpty, hasOtherCharacters, isHidden, hasHyphenAtEnd, isTooLong
+  }
+
   /// Reason why `name` is invalid; nil if it is valid.
-  public static func fault(in name: String) -> String? {
-    if name.isEmpty { return "a node needs a name" }
+  public static func fault(in name: String) -> Fault? {
+    if name.isEmpty { return .isEmpty }
     var count = 0
     var isPlain = true
     for byte in name.utf8 {
@@ -63,14 +73,14 @@ public enum NodeName {
       switch byte {
       case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"), UInt8(ascii: "-"): continue
       case 0x80...: isPlain = false
-      default: return "`\(name)` cannot be a name: letters, digits, `_` and `-` can"
+      default: return .hasOtherCharacters
       }
     }
     if !isPlain, name.unicodeScalars.contains(where: { $0.properties.isWhitespace || Visible.isHidden($0) }) {
-      return "`\(Visible.text(name))` cannot be a name: all of it has to be seen"
+      return .isHidden
     }
-    if name.hasPrefix("-") || name.hasSuffix("-") { return "a name cannot begin or end with `-`" }
-    if count > longest { return "a name has at most \(longest) bytes" }
+    if name.hasPrefix("-") || name.hasSuffix("-") { return .hasHyphenAtEnd }
+    if count > longest { return .isTooLong }
     return nil
   }
 }

@@ -28,7 +28,9 @@ public struct Node: Hashable, Sendable, Identifiable {
 
   /// A line of a node's paragraph in a file, other than the first.
   public enum Line: Hashable, Sendable {
+    /// A setting on a line of its own.
     case setting(ParameterPath)
+    /// The place on the screen.
     case layout
   }
 

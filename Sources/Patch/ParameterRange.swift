@@ -54,6 +54,12 @@ public struct ParameterRange: Hashable, Sendable {
       + (spans.isEmpty ? "" : "[" + spans.map(\.line).joined(separator: ",") + "]")
   }
 
+  /// True when every setting of `other` is one of this range.
+  package func covers(_ other: ParameterRange) -> Bool {
+    name == other.name && spans.count == other.spans.count
+      && zip(spans, other.spans).allSatisfy { $0.first <= $1.first && ($0.last ?? .max) >= ($1.last ?? .max) }
+  }
+
   /// Every setting of a range without open ends.
   package var closedPaths: [ParameterPath] { paths(sizes: []) }
 
@@ -72,9 +78,7 @@ public struct ParameterRange: Hashable, Sendable {
   package func paths(of node: Node, _ kind: KindDescription?) throws(EditError) -> [ParameterPath] {
     guard let kind else {
       guard spans.allSatisfy({ $0.last != nil }) else {
-        throw EditError(
-          "nobody knows how far `\(node.name)\(suffix)` goes (no kind `\(node.kind)`)",
-          hint: "write both ends of the range", token: node.name + suffix)
+        throw .openRange(SettingName(node.name, self), kind: node.kind)
       }
       return paths(sizes: [])
     }
@@ -82,14 +86,7 @@ public struct ParameterRange: Hashable, Sendable {
     // If the corners are within bounds, so is everything between.
     let corner = zip(spans, sizes).map { $0.last ?? max($1 - 1, $0.first) }
     for path in [first, ParameterPath(name, spans.count == sizes.count ? corner : spans.map(\.first))] {
-      do throws(EditError) {
-        _ = try kind.parameter(at: path, of: node)
-      } catch {
-        var refusal = error
-        // The line has the range, not the single path, so the error must name the range.
-        if refusal.token == node.name + path.suffix { refusal.token = node.name + suffix }
-        throw refusal
-      }
+      _ = try kind.parameter(at: path, of: node)
     }
     return paths(sizes: sizes)
   }

@@ -186,6 +186,12 @@ public struct Touched: Sendable {
 
   init(since: Revision) { self.since = since }
 
+  /// Nodes to be looked at again although the patch is the same: their kind has changed.
+  package init(again nodes: [NodeID], in patch: Patch) {
+    since = patch.revision
+    self.nodes = OrderedSet(nodes)
+  }
+
   /// The difference between two patches; nodes in file order of the newer one.
   package init(from old: Patch, to new: Patch) {
     since = old.revision

@@ -30,13 +30,10 @@ extension Patch {
     }
     if candidates.count == 1, let cable = cables[candidates[0]] { return cable }
     if candidates.isEmpty {
-      throw EditError(
-        "no cable from `\(name.source)` to `\(name.destination)`", token: name.destination.description)
+      throw .noCable(name)
     }
     if let ends = try? fitting(name, catalogue: catalogue), let cable = cables[ends] { return cable }
-    throw EditError(
-      "\(candidates.count) cables go from `\(name.source)` to `\(name.destination)`",
-      hint: "name their ports", token: name.source.description)
+    throw .severalCables(name, count: candidates.count)
   }
 
   /// The part of a node needed for resolution; cheaper than a copy of the node.
@@ -58,8 +55,7 @@ extension Patch {
   }
 
   private func missing(_ name: String) -> EditError {
-    EditError(
-      "no node `\(name)`", hint: Nearest.hint(for: name, among: nodes.values.lazy.map(\.name)), token: name)
+    .noNode(name, near: Nearest.match(for: name, among: nodes.values.lazy.map(\.name)))
   }
 
   private struct Candidate {
@@ -74,15 +70,12 @@ extension Patch {
     guard let kind else { return [Candidate(name: port ?? "out")] }
     guard let port else {
       if kind.outputs.isEmpty {
-        throw EditError("`\(node.name)` has no outputs (a node of kind `\(kind.name)`)", token: node.name)
+        throw .noPorts(node.name, kind: kind.name, .output, parameters: [])
       }
       return kind.outputs.map { Candidate(name: $0.name, isEvents: $0.isEvents) }
     }
     if let isEvents = kind.outputIsEvents(port) { return [Candidate(name: port, isEvents: isEvents)] }
-    throw EditError(
-      "`\(node.name)` has no output `\(port)`",
-      hint: Nearest.hint(for: port, among: kind.outputNames) ?? Self.listing("outputs", kind.outputNames),
-      token: "\(node.name).\(port)")
+    throw .noPort(PortName(node.name, port), .output, known: kind.outputNames)
   }
 
   private static func inputs(of node: End, kind: KindDescription?, named port: String?) throws(EditError)
@@ -91,39 +84,25 @@ extension Patch {
     guard let kind else { return [Candidate(name: port ?? "in")] }
     guard let port else {
       if kind.inputs.isEmpty {
-        let names = kind.inputNames
-        throw EditError(
-          "`\(node.name)` has no inputs (a node of kind `\(kind.name)`)",
-          hint: names.isEmpty ? nil : "its parameters are ports by name: \(names.joined(separator: ", "))",
-          token: node.name)
+        throw .noPorts(node.name, kind: kind.name, .input, parameters: kind.inputNames)
       }
       return kind.inputs.map { Candidate(name: $0.name, isEvents: $0.isEvents) }
     }
     if let isEvents = kind.inputIsEvents(port) { return [Candidate(name: port, isEvents: isEvents)] }
-    throw EditError(
-      "`\(node.name)` has no input `\(port)`",
-      hint: Nearest.hint(for: port, among: kind.inputNames) ?? Self.listing("inputs", kind.inputNames),
-      token: "\(node.name).\(port)")
-  }
-
-  private static func listing(_ what: String, _ names: [String]) -> String {
-    names.isEmpty ? "it has no \(what)" : "its \(what): \(names.joined(separator: ", "))"
+    throw .noPort(PortName(node.name, port), .input, known: kind.inputNames)
   }
 
   private static func mismatch(
     _ name: CableName, source: End, outputs: [Candidate], destination: End, inputs: [Candidate]
   ) -> EditError {
-    func words(_ candidates: [Candidate]) -> String {
-      let hasEvents = candidates.contains { $0.isEvents == true }
-      let hasAudio = candidates.contains { $0.isEvents == false }
-      return hasEvents && hasAudio ? "audio and events" : hasEvents ? "events" : "audio"
+    func signals(_ candidates: [Candidate]) -> Set<EditError.Signal> {
+      Set(candidates.compactMap { $0.isEvents.map { $0 ? .events : .audio } })
     }
-    func port(_ node: End, _ candidates: [Candidate]) -> String {
-      candidates.count == 1 ? "\(node.name).\(candidates[0].name)" : node.name
+    func port(_ node: End, _ candidates: [Candidate]) -> PortName {
+      PortName(node.name, candidates.count == 1 ? candidates[0].name : nil)
     }
-    return EditError(
-      "`\(port(source, outputs))` sends \(words(outputs)), `\(port(destination, inputs))` takes \(words(inputs))",
-      hint: words(outputs) == "events" ? "events go to nodes that play notes" : nil,
-      token: name.destination.description)
+    return .mismatch(
+      name, from: port(source, outputs), sends: signals(outputs), to: port(destination, inputs),
+      takes: signals(inputs))
   }
 }

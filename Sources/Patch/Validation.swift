@@ -5,27 +5,17 @@ extension KindDescription {
   /// The parameter that `path` names on `node`, with its indices within bounds.
   package func parameter(at path: ParameterPath, of node: Node) throws(EditError) -> ParameterDescription {
     guard let parameter = self[parameter: path.name] else {
-      let what = path.name.isEmpty ? "crosspoints" : "parameter `\(path.name)`"
-      let names = parameters.map(\.name).filter { !$0.isEmpty }
-      var hint = Nearest.hint(for: path.name, among: names)
-      if hint == nil, !names.isEmpty { hint = "kind `\(name)` has \(names.joined(separator: ", "))" }
-      throw EditError(
-        "`\(node.name)` has no \(what)", hint: hint, token: path.name.isEmpty ? path.line : path.name)
+      throw .noParameter(
+        SettingName(node.name, path), kind: name, known: parameters.map(\.name).filter { !$0.isEmpty })
     }
     guard parameter.dimensions.count == path.indices.count else {
-      let example = ParameterPath(path.name, parameter.dimensions.map { _ in 0 }).suffix
-      let message =
-        parameter.dimensions.isEmpty
-        ? "`\(node.name)\(path.suffix)` takes no index"
-        : "`\(node.name)\(path.suffix)` wants \(parameter.dimensions.count == 1 ? "an index" : "two indices")"
-      throw EditError(message, hint: "write `\(node.name)\(example)`", token: node.name + path.suffix)
+      let example = ParameterPath(path.name, parameter.dimensions.map { _ in 0 })
+      throw .indexCount(SettingName(node.name, path), example: SettingName(node.name, example))
     }
     for (index, dimension) in zip(path.indices, parameter.dimensions) {
       let count = count(dimension, of: node)
       if index < 0 || index >= count {
-        throw EditError(
-          "no `\(node.name)\(path.suffix)`: `\(dimension)` is \(count)",
-          hint: count > 0 ? "indices go from 0 to \(count - 1)" : nil, token: node.name + path.suffix)
+        throw .indexOutOfRange(SettingName(node.name, path), dimension: dimension, count: count)
       }
     }
     return parameter
@@ -82,16 +72,14 @@ extension ParameterDescription {
 
   /// `value` in stored form (in `unit`, a choice as its word); throws the reason if it is invalid.
   package func checked(_ value: Value, of node: String, at path: ParameterPath) throws(EditError) -> Value {
+    func refusal(_ fault: EditError.ValueFault) -> EditError {
+      .invalidValue(value, SettingName(node, path), fault)
+    }
     switch form {
     case .continuous:
       if case .list(let values) = value {
-        guard isPerChannel else {
-          throw EditError("`\(node)\(path.suffix)` takes one value, not a list", token: value.line)
-        }
-        guard (1...64).contains(values.count) else {
-          throw EditError(
-            "`\(node)\(path.suffix)` takes a list of 1 to 64 values, one a channel", token: value.line)
-        }
+        guard isPerChannel else { throw refusal(.isList) }
+        guard (1...64).contains(values.count) else { throw refusal(.isListTooLong) }
         var checked: [Value] = []
         checked.reserveCapacity(values.count)
         for value in values { checked.append(try number(value, of: node, at: path)) }
@@ -101,15 +89,14 @@ extension ParameterDescription {
     case .integer:
       let checked = try number(value, of: node, at: path)
       if case .number(let number, _) = checked, number != number.rounded() {
-        throw EditError("`\(node)\(path.suffix)` takes a whole number, not \(value.line)", token: value.line)
+        throw refusal(.isFraction)
       }
       return checked
     case .toggle:
       switch value {
       case .text("on"), .text("yes"), .text("true"), .text("1"), .number(1, .none): return .text("on")
       case .text("off"), .text("no"), .text("false"), .text("0"), .number(0, .none): return .text("off")
-      default:
-        throw EditError("`\(node)\(path.suffix)` is `on` or `off`, not \(value.line)", token: value.line)
+      default: throw refusal(.isNoToggle)
       }
     case .choice(let words):
       // `channel=1`: a word may look like a number.
@@ -119,41 +106,34 @@ extension ParameterDescription {
         if words.contains(word) { return .text(word) }
         if let same = words.first(where: { $0.lowercased() == word.lowercased() }) { return .text(same) }
       }
-      throw EditError(
-        "`\(node)\(path.suffix)` cannot be \(value.line)",
-        hint: Nearest.hint(for: value.line, among: words) ?? "it is one of \(words.joined(separator: ", "))",
-        token: value.line)
+      throw refusal(.isNoChoice(words))
     case .file, .text:
       switch value {
       case .text: return value
       case .number: return .text(value.line)
-      case .list: throw EditError("`\(node)\(path.suffix)` takes one text, not a list", token: value.line)
+      case .list: throw refusal(.isTextList)
       }
     }
   }
 
   private func number(_ value: Value, of node: String, at path: ParameterPath) throws(EditError) -> Value {
+    func refusal(_ fault: EditError.ValueFault) -> EditError {
+      .invalidValue(value, SettingName(node, path), fault)
+    }
     var read = value
     if case .text(let text) = value {
-      guard let number = Value(number: text) else {
-        throw EditError(
-          "`\(node)\(path.suffix)` takes a number\(unitWords), not \(value.line)", token: value.line)
-      }
+      guard let number = Value(number: text) else { throw refusal(.isNoNumber(unit)) }
       read = number
     }
     guard case .number(let written, let writtenUnit) = read, !written.isNaN else {
-      throw EditError(
-        "`\(node)\(path.suffix)` takes a number\(unitWords), not \(value.line)", token: value.line)
+      throw refusal(.isNoNumber(unit))
     }
     guard let number = converted(written, from: writtenUnit) else {
-      let wanted = unit == .none ? "a plain number" : unit == .key ? "a note" : unit.rawValue
-      throw EditError(
-        "`\(node)\(path.suffix)` is counted in \(wanted), not \(writtenUnit == .key ? "notes" : writtenUnit.rawValue)",
-        hint: "it takes \(rangeWords)", token: value.line)
+      throw refusal(.isInUnit(writtenUnit, wanted: unit, range: rangeWords))
     }
     let isSilence = number == -.infinity && unit == .decibels && range.lowerBound <= -60
     guard range.contains(number) || isSilence, number.isFinite || isSilence else {
-      throw EditError("`\(node)\(path.suffix)` takes \(rangeWords), not \(value.line)", token: value.line)
+      throw refusal(.isOutOfRange(rangeWords))
     }
     return .number(number == 0 ? 0 : number, unit)
   }
@@ -170,8 +150,6 @@ extension ParameterDescription {
     default: return nil
     }
   }
-
-  private var unitWords: String { unit == .none || unit == .key ? "" : " in \(unit.rawValue)" }
 
   /// `0dB to 40dB`.
   public var rangeWords: String {

@@ -1,11 +1,18 @@
 /// Unit of a number.
 public enum Unit: String, Hashable, Sendable, CaseIterable {
+  /// A plain number.
   case none = ""
+  /// Gain or level; `-inf` is silence.
   case decibels = "dB"
+  /// Frequency; written in kHz too.
   case hertz = "Hz"
+  /// Time; written in ms and µs too.
   case seconds = "s"
+  /// Hundredths, 0...100.
   case percent = "%"
+  /// Hundredths of a semitone.
   case cents = "cents"
+  /// Twelfths of an octave.
   case semitones = "st"
   /// A MIDI key, written as a note name (`C#4`, 60 is `C4`).
   case key = "note"
@@ -16,9 +23,11 @@ public enum Unit: String, Hashable, Sendable, CaseIterable {
 /// A number is stored in its unit's base (seconds, hertz, decibels, percent as 0...100), so that `250ms` and
 /// `0.25s` are equal. Silence is `-inf` decibels.
 public indirect enum Value: Hashable, Sendable {
+  /// A number in its unit's base.
   case number(Double, Unit)
   /// A word or quoted text: a choice, a file, a name.
   case text(String)
+  /// Values in brackets: one for each channel, or a channel map.
   case list([Value])
 }
 

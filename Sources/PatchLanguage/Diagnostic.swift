@@ -3,7 +3,10 @@ import Patch
 /// An error or warning at a place in a text.
 public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
   /// Error or warning.
-  public enum Severity: String, Sendable { case error, warning }
+  public enum Severity: String, Sendable {
+    /// An error leaves the line out; a warning does not.
+    case error, warning
+  }
 
   /// Name of the file as given; empty at a prompt.
   public var file: String
@@ -61,6 +64,12 @@ private final class ColumnCount {
   var characters = 0
 }
 
+/// The marks of the last line with an error, which may have thousands.
+private final class MarkedLine {
+  var line = -1 ..< -1
+  var marks: [Parser.Mark] = []
+}
+
 /// The bytes of a text, and conversion from offsets to places.
 struct Source {
   let bytes: [UInt8]
@@ -69,6 +78,7 @@ struct Source {
   var firstLine = 1
   var firstColumn = 1
   private let counted = ColumnCount()
+  private let marked = MarkedLine()
 
   init(_ text: String, file: String) {
     bytes = Array(text.utf8)
@@ -109,35 +119,21 @@ struct Source {
     return characters
   }
 
-  /// Offset of `token` in the bytes, as a word of its own; otherwise of its part after the node's name;
-  /// otherwise of the first word.
-  func offset(of token: String?, in range: Range<Int>) -> Int {
-    guard let token, !token.isEmpty else { return range.lowerBound }
-    if let offset = exactOffset(of: token, in: range) { return offset }
-    guard let split = token.firstIndex(where: { $0 == "." || $0 == "[" }) else { return range.lowerBound }
-    let rest = token[split] == "." ? token[split...].dropFirst() : token[split...]
-    return exactOffset(of: String(rest), in: range) ?? range.lowerBound
+  /// Offset of the part that an error is about in a line; the line's first word if it is none of its parts.
+  func offset(of part: EditError.Part?, in line: Range<Int>) -> Int {
+    guard let part else { return line.lowerBound }
+    if marked.line != line { (marked.line, marked.marks) = (line, marks(in: line)) }
+    return marked.marks.first { $0.part.covers(part) }?.offset ?? line.lowerBound
   }
 
-  private func exactOffset(of token: String, in range: Range<Int>) -> Int? {
-    let wanted = Array(token.utf8)
-    guard !wanted.isEmpty, wanted.count <= range.count else { return nil }
-    var verbEnd = range.lowerBound
-    while verbEnd < range.upperBound, bytes[verbEnd] > 32 { verbEnd += 1 }
-    for start in [verbEnd, range.lowerBound] {
-      var index = start
-      while index + wanted.count <= range.upperBound {
-        if bytes[index..<index + wanted.count].elementsEqual(wanted),
-          index == range.lowerBound || !Self.isNameByte(bytes[index - 1]) || !Self.isNameByte(wanted[0]),
-          index + wanted.count == range.upperBound || !Self.isNameByte(bytes[index + wanted.count])
-            || !Self.isNameByte(wanted[wanted.count - 1])
-        {
-          return index
-        }
-        index += 1
-      }
+  private func marks(in line: Range<Int>) -> [Parser.Mark] {
+    var tokens: [Token] = []
+    _ = try? Lexer.split(bytes, line, into: &tokens)
+    return StatementParser.clauses(tokens).flatMap { clause in
+      var parser = Parser(self, tokens, clause, isMarking: true)
+      _ = try? parser.statement()
+      return parser.marks ?? []
     }
-    return nil
   }
 
   static func isNameByte(_ byte: UInt8) -> Bool {

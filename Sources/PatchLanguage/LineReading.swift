@@ -175,7 +175,8 @@ extension Reading {
       }
       if over != nil {
         throw Fault(
-          source.offset(of: "over", in: item.range), "`over` has no meaning in a file", hint: "leave it out")
+          source.offset(of: .word("over"), in: item.range), "`over` has no meaning in a file",
+          hint: "leave it out")
       }
       if isIndexed { indexedSettings.append(item) } else { settings.append(item) }
     }

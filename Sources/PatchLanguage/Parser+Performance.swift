@@ -3,7 +3,7 @@ import Patch
 /// Notes, pedals, controllers and the transport.
 extension Parser {
   mutating func performance(_ verb: Verb) throws(Fault) -> Performance {
-    let node = try text(verb, "a node")
+    let node = try name(verb, "a node")
     switch verb {
     case .note:
       let isOn = try onOrOff(verb)

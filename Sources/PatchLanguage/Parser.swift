@@ -6,12 +6,18 @@ struct Parser {
   let tokens: [Token]
   private(set) var position: Int
   let end: Int
+  /// Places of the statement's parts, in their order; nil: not wanted.
+  private(set) var marks: [Mark]?
 
-  init(_ source: Source, _ tokens: [Token], _ range: Range<Int>) {
+  /// Place of a part, as an offset.
+  typealias Mark = (part: EditError.Part, offset: Int)
+
+  init(_ source: Source, _ tokens: [Token], _ range: Range<Int>, isMarking: Bool = false) {
     self.source = source
     self.tokens = tokens
     position = range.lowerBound
     end = range.upperBound
+    marks = isMarking ? [] : nil
   }
 
   /// The verb and its statement. Values are still texts: their meaning depends on the kind.
@@ -28,6 +34,7 @@ struct Parser {
         first.start, "no verb `\(name)`",
         hint: Nearest.hint(for: name, among: Verb.allCases.lazy.map(\.rawValue)))
     }
+    mark(.word(name), first.start)
     let statement = try body(of: verb)
     if position < end {
       throw Fault(
@@ -46,27 +53,27 @@ struct Parser {
     case .layout: return .edit(try layout())
     case .disconnect: return .edit(.disconnect(try cable(verb)))
     case .remove:
-      let name = try text(verb, "a node")
+      let name = try self.name(verb, "a node")
       let bridge = accept("bridge")
       return .edit(.remove(name, bridge: bridge, tail: accept("tail")))
     case .replace:
-      let name = try text(verb, "a node")
+      let name = try self.name(verb, "a node")
       let kind = try kind(verb)
-      return .edit(.replace(name, with: Node(name: name, kind: kind, settings: try settings())))
+      return .edit(.replace(name, with: Node(name: name, kind: kind, settings: try settings(of: name))))
     case .insert:
-      let name = try text(verb, "a name")
+      let name = try self.name(verb, "a name")
       let kind = try kind(verb)
-      let settings = try settings()
+      let settings = try settings(of: name)
       guard accept("into") else { throw missing(verb, "`into`") }
       return .edit(.insert(Node(name: name, kind: kind, settings: settings), into: try cable(verb)))
     case .rename:
-      let name = try text(verb, "a node")
-      return .edit(.rename(name, to: try text(verb, "a new name")))
+      let name = try self.name(verb, "a node")
+      return .edit(.rename(name, to: try self.name(verb, "a new name")))
     case .move:
-      let name = try text(verb, "a node")
+      let name = try self.name(verb, "a node")
       if accept("last") { return .edit(.move(name, before: nil)) }
       guard accept("before") else { throw missing(verb, "`before` or `last`") }
-      return .edit(.move(name, before: try text(verb, "the node that follows")))
+      return .edit(.move(name, before: try self.name(verb, "the node that follows")))
     case .comment: return .edit(try comment())
     case .header: return .edit(.comment(.header, try commentText()))
     case .footer: return .edit(.comment(.footer, try commentText()))
@@ -80,10 +87,10 @@ struct Parser {
   // MARK: Statements
 
   private mutating func node() throws(Fault) -> Edit {
-    let name = try text(.node, "a name")
+    let name = try self.name(.node, "a name")
     let kind = try kind(.node)
-    let settings = try settings()
-    let before = accept("before") ? try text(.node, "the node that follows") : nil
+    let settings = try settings(of: name)
+    let before = accept("before") ? try self.name(.node, "the node that follows") : nil
     return .add(Node(name: name, kind: kind, settings: settings), before: before)
   }
 
@@ -98,7 +105,9 @@ struct Parser {
       let key = source.string(token.start..<token.equals)
       let range = token.equals + 1..<token.end
       switch key {
-      case "gain": gain = try number(range, in: .decibels, "a gain in dB")
+      case "gain":
+        mark(.gain, range.lowerBound)
+        gain = try number(range, in: .decibels, "a gain in dB")
       case "map": map = ChannelMap(try integers(range))
       case "mix":
         let word = source.string(range)
@@ -121,15 +130,15 @@ struct Parser {
     position += 1
     // `set dist.drive=18dB` means the same as with a blank.
     let target = token.equals > 0 ? token.start..<token.equals : token.range
-    let (name, range) = try Reference.settings(source, target)
+    let (name, range) = try setting(target)
     var value: Value?
     if token.equals > 0 {
-      value = try Words.value(source, token.equals + 1..<token.end)
+      value = try self.value(token.equals + 1..<token.end)
     } else {
       guard position < end, tokens[position].kind == .word else { throw missing(.set, "a value") }
       let range = tokens[position].range
       position += 1
-      if source.string(range) != "default" { value = try Words.value(source, range) }
+      if source.string(range) != "default" { value = try self.value(range) }
     }
     let over = try duration(.set)
     if let path = range.single { return .set(name, path, value, over: over) }
@@ -141,11 +150,12 @@ struct Parser {
     guard accept("over") else { return nil }
     guard position < end else { throw missing(verb, "a time") }
     defer { position += 1 }
+    mark(.duration, tokens[position].start)
     return try number(tokens[position].range, in: .seconds, "a time")
   }
 
   private mutating func matrix() throws(Fault) -> Edit {
-    let name = try text(.matrix, "a matrix")
+    let name = try self.name(.matrix, "a matrix")
     let token = try word(.matrix, "what it is to do")
     let change: MatrixChange
     switch source.string(token.range) {
@@ -165,6 +175,8 @@ struct Parser {
       guard let span = Reference.span(source.string(to.range)) else {
         throw Fault(to.start, "`\(source.string(to.range))` is not an index", hint: "write `3` or `0..3`")
       }
+      mark(.number(span.first), to.start)
+      if let last = span.last { mark(.number(last), to.end - String(last).utf8.count) }
       change = .copy(side, from, to: span)
     case let other:
       throw Fault(
@@ -187,13 +199,15 @@ struct Parser {
     guard let index = Int(source.string(token.range)), index.magnitude < Reference.mostPaths else {
       throw Fault(token.start, "`\(source.string(token.range))` is not \(what)", hint: "they count from 0")
     }
+    mark(.number(index), token.start)
     return index
   }
 
   private mutating func layout() throws(Fault) -> Edit {
-    let name = try text(.layout, "a node")
+    let name = try self.name(.layout, "a node")
     if accept("auto") { return .place(name, nil) }
     var numbers: [Int] = []
+    if position < end { mark(.place, tokens[position].start) }
     while position < end, numbers.count < 2 {
       for part in source.bytes[tokens[position].range].split(separator: UInt8(ascii: ",")) {
         guard let number = Int(source.string(part.startIndex..<part.endIndex)) else {
@@ -214,7 +228,7 @@ struct Parser {
       source.bytes[tokens[position + 1].start] != UInt8(ascii: "\"")
     {
       position += 1
-      let name = try text(.comment, "a node")
+      let name = try self.name(.comment, "a node")
       return .comment(.layout(name), try commentText())
     }
     if position + 1 < end, tokens[position + 1].kind == .arrow {
@@ -224,7 +238,7 @@ struct Parser {
     let range = tokens[position].range
     position += 1
     if source.bytes[range].contains(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "[") }) {
-      let (name, settings) = try Reference.settings(source, range)
+      let (name, settings) = try setting(range)
       guard settings.spans.allSatisfy({ $0.last != nil }) else {
         throw Fault(range.lowerBound, "a comment is about one line")
       }
@@ -233,7 +247,9 @@ struct Parser {
       return paths.count == 1
         ? .comment(.setting(name, paths[0]), text) : .all(paths.map { .comment(.setting(name, $0), text) })
     }
-    return .comment(.node(try Words.text(source, range)), try commentText())
+    let name = try Words.text(source, range)
+    mark(.node(name), range.lowerBound)
+    return .comment(.node(name), try commentText())
   }
 
   private mutating func commentText() throws(Fault) -> Comments {
@@ -259,16 +275,50 @@ struct Parser {
     guard position < end, tokens[position].kind == .arrow else { throw missing(verb, "`->`") }
     position += 1
     let to = try word(verb, "a node or port")
-    return CableName(try Reference.port(source, from.range), try Reference.port(source, to.range))
+    return CableName(try port(from.range), try port(to.range))
+  }
+
+  private mutating func port(_ range: Range<Int>) throws(Fault) -> PortName {
+    let port = try Reference.port(source, range)
+    mark(.node(port.node), range.lowerBound)
+    mark(.port(port), range.lowerBound)
+    return port
+  }
+
+  /// `node.parameter`
+  private mutating func setting(_ range: Range<Int>) throws(Fault) -> (String, ParameterRange) {
+    let (name, settings) = try Reference.settings(source, range)
+    mark(.node(name), range.lowerBound)
+    mark(.setting(SettingName(name, settings)), range.lowerBound)
+    let split = range.lowerBound + name.utf8.count
+    mark(.parameter(settings.name), source.bytes[split] == UInt8(ascii: ".") ? split + 1 : split)
+    return (name, settings)
+  }
+
+  private mutating func value(_ range: Range<Int>) throws(Fault) -> Value {
+    let value = try Words.value(source, range)
+    mark(.value(value.line), range.lowerBound)
+    if marks != nil, case .list(let values) = value {
+      for (value, place) in zip(values, try Words.elements(source, range)) {
+        mark(.value(value.line), place.lowerBound)
+      }
+    }
+    return value
+  }
+
+  private mutating func mark(_ part: @autoclosure () -> EditError.Part, _ offset: Int) {
+    if marks != nil { marks?.append((part(), offset)) }
   }
 
   /// `key=value…`
-  private mutating func settings() throws(Fault) -> [ParameterPath: Value] {
+  private mutating func settings(of name: String) throws(Fault) -> [ParameterPath: Value] {
     var settings: [ParameterPath: Value] = [:]
     while position < end, tokens[position].kind == .word, tokens[position].equals > 0 {
       let token = tokens[position]
-      let value = try Words.value(source, token.equals + 1..<token.end)
+      let value = try self.value(token.equals + 1..<token.end)
       for path in try Reference.paths(source, token.start..<token.equals) {
+        mark(.setting(SettingName(name, path)), token.start)
+        mark(.parameter(path.name), token.start)
         if settings.updateValue(value, forKey: path) != nil {
           throw Fault(token.start, "`\(path.line)` is set twice")
         }
@@ -286,7 +336,8 @@ struct Parser {
     return number
   }
 
-  private func integers(_ range: Range<Int>) throws(Fault) -> [Int] {
+  private mutating func integers(_ range: Range<Int>) throws(Fault) -> [Int] {
+    mark(.map, range.lowerBound)
     guard case .list(let values) = try Words.value(source, range) else {
       throw Fault(range.lowerBound, "a map is a list such as `[0,1]`")
     }
@@ -296,6 +347,7 @@ struct Parser {
       guard case .text(let text) = value, let number = Int(text) else {
         throw Fault(place.lowerBound, "a map holds channel numbers and -1, not `\(value.line)`")
       }
+      mark(.number(number), place.lowerBound)
       result.append(number)
     }
     return result
@@ -303,12 +355,17 @@ struct Parser {
 
   private mutating func kind(_ verb: Verb) throws(Fault) -> String {
     let token = try word(verb, "a kind")
-    return try Reference.plain(source, token.range, "a kind")
+    let kind = try Reference.plain(source, token.range, "a kind")
+    mark(.kind(kind), token.start)
+    return kind
   }
 
-  mutating func text(_ verb: Verb, _ what: String) throws(Fault) -> String {
+  /// Name of a node.
+  mutating func name(_ verb: Verb, _ what: String) throws(Fault) -> String {
     let token = try word(verb, what)
-    return source.string(token.range)
+    let name = source.string(token.range)
+    mark(.node(name), token.start)
+    return name
   }
 
   mutating func word(_ verb: Verb, _ what: String) throws(Fault) -> Token {
@@ -339,6 +396,7 @@ struct Parser {
 
   mutating func accept(_ word: String) -> Bool {
     guard peek(word) else { return false }
+    mark(.word(word), tokens[position].start)
     position += 1
     return true
   }

@@ -78,23 +78,15 @@ struct Reading {
       let (settings, refusals) = kind.checked(node)
       for refusal in refusals.prefix(Self.mostRefusals) { report(refusal, item) }
       if refusals.count > Self.mostRefusals {
-        report(EditError("\(refusals.count - Self.mostRefusals) more of its settings are wrong"), item)
+        report(.moreSettings(refusals.count - Self.mostRefusals), item)
       }
       node.settings = settings
     } else {
       node.settings = node.settings.mapValues(\.unread)
-      let unknown = draft.catalogue.unknown(node.kind)
-      report(
-        EditError(
-          "\(unknown.message): `\(node.name)` is a placeholder", hint: unknown.hint, token: node.kind), item,
-        .warning)
+      let near = draft.catalogue.nearest(node.kind)
+      report(.placeholder(node.name, kind: node.kind, near: near), item, .warning)
     }
-    if before != nil {
-      report(
-        EditError(
-          "`before` has no meaning in a file", hint: "nodes stand in the order of their lines",
-          token: "before"), item)
-    }
+    if before != nil { report(.orderInFile, item) }
     do throws(EditError) {
       try draft.add(checked: node)
     } catch {
@@ -126,12 +118,12 @@ struct Reading {
   private func refuseMissing(_ item: Item) throws(EditError) {
     guard diagnostics.count >= Self.mostHints else { return }
     for name in Self.names(in: item.edit) where draft.patch.id(named: name) == nil {
-      throw EditError("no node `\(name)`", token: name)
+      throw .noNode(name)
     }
   }
 
   private static let mostHints = 200
-  /// Limit per line, since each error is located by a search through the line.
+  /// Limit per line.
   private static let mostRefusals = 100
 
   private static func names(in edit: Edit) -> [String] {
@@ -149,17 +141,15 @@ struct Reading {
       let cable = try? draft.patch.existing(name, catalogue: draft.catalogue)
     {
       let name = draft.patch.shortName(of: cable.ends, catalogue: draft.catalogue)
-      report(EditError("`\(name)` is connected already", hint: "the last line counts"), item, .warning)
+      report(.connectedAlready(name), item, .warning)
     }
   }
 
   private mutating func report(_ error: EditError, _ item: Item, _ severity: Diagnostic.Severity = .error) {
-    if !broken.isEmpty, let token = error.token, error.message.hasPrefix("no node"), broken.contains(token) {
-      return
-    }
+    if case .noNode(let name, _) = error, broken.contains(name) { return }
     diagnostics.append(
       source.diagnostic(
-        source.offset(of: error.token, in: item.range), line: item.line, start: item.lineStart,
+        source.offset(of: error.part, in: item.range), line: item.line, start: item.lineStart,
         error.message, hint: error.hint, severity: severity))
   }
 

@@ -2,9 +2,13 @@ import Patch
 
 /// Meaning of one line of the language.
 public enum Statement: Hashable, Sendable {
+  /// A change of the document.
   case edit(Edit)
+  /// A note or the like, which changes nothing in the document.
   case perform(Performance)
+  /// A step in the history.
   case undo, redo
+  /// A fade of every voice.
   case panic
   /// Several statements joined by `;`, not all of them edits: executed in order at the same time.
   case sequence([Statement])
@@ -15,13 +19,18 @@ public enum Statement: Hashable, Sendable {
 /// An action that plays a node. It changes nothing in the document, so it is not undone.
 public struct Performance: Hashable, Sendable {
   /// The three pedals of a piano.
-  public enum Pedal: String, Hashable, Sendable, CaseIterable { case sustain, sostenuto, soft }
+  public enum Pedal: String, Hashable, Sendable, CaseIterable {
+    /// MIDI controller 64, 66 or 67.
+    case sustain, sostenuto, soft
+  }
 
   /// Type of the action.
   public enum Event: Hashable, Sendable {
     /// MIDI key 0...127, velocity 1...127.
     case noteOn(key: Int, velocity: Int)
+    /// MIDI key 0...127.
     case noteOff(key: Int)
+    /// True: down.
     case pedal(Pedal, Bool)
     /// Controller 0...127, value 0...127.
     case control(Int, Int)
@@ -29,6 +38,7 @@ public struct Performance: Hashable, Sendable {
     case bend(Double)
     /// Starts at a position in seconds; nil: at the present one.
     case play(at: Double?)
+    /// Stops a player.
     case stop
     /// Moves to a position in seconds.
     case cue(Double)
@@ -78,9 +88,13 @@ extension Statement {
 
 /// First words of statements.
 public enum Verb: String, CaseIterable, Sendable {
+  /// Verbs of patch files, and of a matrix's presets.
   case node, connect, set, matrix, layout
+  /// Verbs of other edits.
   case disconnect, remove, replace, insert, rename, move, comment, header, footer
+  /// Verbs of performances.
   case note, pedal, control, bend, play, stop, cue
+  /// Verbs of the session.
   case panic, undo, redo
 
   /// Syntax, for help.
@@ -115,10 +129,5 @@ public enum Verb: String, CaseIterable, Sendable {
   }
 
   /// True for verbs of patch files.
-  var belongsInFiles: Bool {
-    switch self {
-    case .node, .connect, .set, .layout: true
-    default: false
-    }
-  }
+  var belongsInFiles: Bool { topic == .file }
 }

@@ -27,7 +27,7 @@ public enum StatementParser {
     source.firstColumn = column
     var start = 0
     while start < source.bytes.count, Lexer.isBlank(source.bytes[start]) { start += 1 }
-    let offset = source.offset(of: error.token, in: start..<source.bytes.count)
+    let offset = source.offset(of: error.part, in: start..<source.bytes.count)
     return source.diagnostic(offset, line: 0, start: 0, error.message, hint: error.hint)
   }
 
@@ -52,7 +52,7 @@ public enum StatementParser {
           if let present { try performance.check(present, catalogue) }
         } catch {
           let place = tokens[range.lowerBound].start..<tokens[range.upperBound - 1].end
-          throw Fault(source.offset(of: error.token, in: place), error.message, hint: error.hint)
+          throw Fault(source.offset(of: error.part, in: place), error.message, hint: error.hint)
         }
       }
       statements.append(statement)
@@ -86,11 +86,11 @@ extension Performance {
     switch event {
     case .play, .stop, .cue:
       if kind[parameter: "file"] == nil {
-        throw EditError("`\(node)` is no player (it is of kind `\(kind.name)`)", token: node)
+        throw .noPlayer(node, kind: kind.name)
       }
     default:
       if !kind.inputs.contains(where: \.isEvents) && !kind.outputs.contains(where: \.isEvents) {
-        throw EditError("`\(node)` plays no notes (it is of kind `\(kind.name)`)", token: node)
+        throw .noInstrument(node, kind: kind.name)
       }
     }
   }

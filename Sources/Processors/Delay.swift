@@ -37,9 +37,11 @@ public struct Delay: Kernel {
   /// Lead of the second output, in frames.
   private static var lead: Int { @_noLocks get { blockCapacity } }
 
-  /// True when a tap of this time can be read ahead of time.
-  public static func compensatesFeedback(seconds: Float, rate: Float) -> Bool {
-    Int(seconds * rate + 0.5) >= lead
+  public static var hasAheadOutput: Bool { true }
+
+  /// A tap of this time can be read ahead of time.
+  public static func compensatesFeedback(_ values: [[Float]], rate: Double) -> Bool {
+    Int(values[time][0] * Float(rate) + 0.5) >= lead
   }
 
   private let hasAhead: Bool

@@ -87,7 +87,7 @@ public struct Distortion: Kernel {
     while channel < inputs {
       let from = Widening.source(of: channel, from: channels, to: inputs)
       if from >= 0 {
-        copyMemory(wide.row(channel), self.memory.row(from), DistortionMemory.rowSize &* 4)
+        copyMemory(wide.row(channel).tone, self.memory.row(from).tone, DistortionRow.size)
       }
       channel &+= 1
     }
@@ -101,12 +101,12 @@ public struct Distortion: Kernel {
     guard quietCells > 3 else { return false }
     var channel = 0
     while channel < channels {
-      if !isInaudible(memory.row(channel)[0]) { return false }
+      if !isInaudible(memory.row(channel).tone[0]) { return false }
       channel &+= 1
     }
     channel = 0
     while channel < channels {
-      memory.row(channel)[0] = 0
+      memory.row(channel).tone[0] = 0
       channel &+= 1
     }
     isAsleep = true
@@ -121,7 +121,7 @@ public struct Distortion: Kernel {
     if !input.isSilent { quietCells = 0 }
     var channel = 0
     while channel < channels {
-      let row = DistortionRow(memory.row(channel))
+      let row = memory.row(channel)
       loadInput(block, channel, row)
       if oversampling == 1 {
         shape(block, row.input, row.wet, 0, block.frames)
@@ -281,17 +281,26 @@ private struct DistortionRow {
   let innerOdd: UnsafeMutablePointer<Float>
   let halved: UnsafeMutablePointer<Float>
 
-  @_noLocks init(_ row: UnsafeMutablePointer<Float>) {
-    tone = row
-    wet = row + 16
-    dry = row + 128
-    input = row + 224
-    even = row + 320
-    odd = row + 416
-    double = row + 496
-    innerEven = row + 656
-    innerOdd = row + 816
-    halved = row + 960
+  @_noLocks init(_ arena: inout Arena) {
+    tone = arena.take(Float.self, 16)
+    wet = arena.take(Float.self, 64)
+    dry = arena.take(Float.self, 64, after: 48)
+    input = arena.take(Float.self, 64, after: 32)
+    even = arena.take(Float.self, 64, after: 32)
+    odd = arena.take(Float.self, 64, after: 16)
+    double = arena.take(Float.self, 128, after: 16)
+    innerEven = arena.take(Float.self, 128, after: 16)
+    innerOdd = arena.take(Float.self, 128, after: 16)
+    halved = arena.take(Float.self, 1 &+ 128)
+  }
+
+  /// Bytes of a row, which begins with `tone`.
+  static var size: Int {
+    @_noLocks get {
+      var arena = Arena(measuring: ())
+      _ = Self(&arena)
+      return arena.bytes
+    }
   }
 
   @_noLocks func keep(_ frames: Int) {
@@ -311,15 +320,16 @@ private struct DistortionMemory: BitwiseCopyable {
   /// rate.
   let outer: HalfBand
   let inner: HalfBand
-  private let rows: UnsafeMutablePointer<Float>
-
-  static var rowSize: Int { @_noLocks get { 1120 } }
+  private let rows: UnsafeMutableRawPointer
 
   @_noLocks init(_ channels: Int, _ arena: inout Arena) {
     outer = HalfBand(half: 16, &arena)
     inner = HalfBand(half: 8, &arena)
-    rows = arena.take(Float.self, channels &* Self.rowSize)
+    rows = arena.reserve(channels &* DistortionRow.size)
   }
 
-  @_noLocks func row(_ channel: Int) -> UnsafeMutablePointer<Float> { rows + channel &* Self.rowSize }
+  @_noLocks func row(_ channel: Int) -> DistortionRow {
+    var arena = Arena(rows + channel &* DistortionRow.size)
+    return DistortionRow(&arena)
+  }
 }

@@ -23,7 +23,7 @@ public struct Input: Kernel {
   public static let description = KindDescription(
     name: "input", summary: "Sound from the driver: capture ports of its own.", category: .endpoint,
     outputs: [PortDescription("out", .parameter("channels"), "What the driver captured.")],
-    parameters: Endpoint.parameters)
+    parameters: Endpoint.parameters, endpoint: .input, face: .channels(), cost: .init(4, perChannel: 2))
 
   private let first: Int
 
@@ -55,7 +55,7 @@ public struct Output: Kernel {
   public static let description = KindDescription(
     name: "output", summary: "Sound to the driver: playback ports of its own.", category: .endpoint,
     inputs: [PortDescription("in", .parameter("channels"), "What the driver is to play.")],
-    parameters: Endpoint.parameters)
+    parameters: Endpoint.parameters, endpoint: .output, face: .channels(), cost: .init(4, perChannel: 2))
 
   private let first: Int
 

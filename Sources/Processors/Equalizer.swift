@@ -11,11 +11,12 @@ public struct Equalizer: Kernel {
     name: "equalizer", summary: "Up to eight parametric bands in series.", category: .effect,
     inputs: [PortDescription("in", .flexible)], outputs: [PortDescription("out", .flexible)],
     parameters: [.count("bands", "How many bands are in use.", default: 4, range: 1...8)]
-      + (1...maximumBands).flatMap(band))
+      + (1...maximumBands).flatMap(band), face: .response(bands: "bands"),
+    cost: .init(20, perChannel: 120))
 
   private static func band(_ number: Int) -> [ParameterDescription] {
     let frequencies = [100.0, 400, 1600, 6400, 200, 800, 3200, 12_800]
-    return [
+    let parameters: [ParameterDescription] = [
       .choice(
         "band\(number).type", "What band \(number) does.",
         ["peak", "lowshelf", "highshelf", "lowpass", "highpass", "notch", "bandpass"]),
@@ -26,6 +27,11 @@ public struct Equalizer: Kernel {
         unit: .decibels),
       .number("band\(number).q", "Its narrowness.", default: 0.707, range: 0.1...40),
     ]
+    return parameters.map {
+      var parameter = $0
+      parameter.requirement = .init("bands", atLeast: number)
+      return parameter
+    }
   }
 
   /// Positions in `description.parameters`; bands count from 0.
@@ -116,6 +122,7 @@ public struct Equalizer: Kernel {
         var from = input[channel]
         var band = 0
         while band < count {
+          memory.sections[band].rest()
           Section.rest(
             memory.sections + band, from, output[channel], memory.states + (channel &* count &+ band))
           from = UnsafePointer(output[channel])

@@ -13,7 +13,7 @@ public struct Filter: Kernel {
         "freq", "Cutoff or centre; a list gives one a channel.", default: 1000, isPerChannel: true),
       .number(
         "q", "Resonance; 0.707 is flattest.", default: 0.707, range: 0.1...100, isPerChannel: true),
-    ])
+    ], face: .response(), cost: .init(8, perChannel: 28))
 
   /// Positions in `description.parameters`.
   public static var type: Int { @_noLocks get { 0 } }
@@ -108,6 +108,7 @@ public struct Filter: Kernel {
       if frame == 0, block.frames == 64, restsWhole(block) {
         var channel = 0
         while channel < channels {
+          memory.sections[isShared ? 0 : channel].rest()
           Section.rest(
             memory.sections + (isShared ? 0 : channel), input[channel], block.outputs[0][channel],
             memory.states + channel)

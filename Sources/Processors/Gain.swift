@@ -6,7 +6,8 @@ public struct Gain: Kernel {
   public static let description = KindDescription(
     name: "gain", summary: "Makes louder or softer.", category: .mixing,
     inputs: [PortDescription("in", .flexible)], outputs: [PortDescription("out", .flexible)],
-    parameters: [.gain("gain", "Its gain; a list gives one a channel.", isPerChannel: true)])
+    parameters: [.gain("gain", "Its gain; a list gives one a channel.", isPerChannel: true)],
+    amplification: .by("gain"), cost: .init(4, perChannel: 2))
 
   /// Position in `description.parameters`.
   public static var gain: Int { @_noLocks get { 0 } }

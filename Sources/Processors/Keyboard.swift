@@ -11,7 +11,7 @@ public struct Keyboard: Kernel {
       .count(
         "octave", "Octave of the lower row's first key.", default: 4, range: -1...9, smoothing: .none),
       .count("velocity", "Velocity of its notes.", default: 100, range: 1...127, smoothing: .none),
-    ])
+    ], face: .keys, isKeyboard: true, cost: .init(3))
 
   /// Positions in `description.parameters`.
   public static var octave: Int { @_noLocks get { 0 } }

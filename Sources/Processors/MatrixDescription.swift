@@ -22,7 +22,7 @@ extension Matrix {
       + [
         .label("label.in", "Name of an input.", "inputs"),
         .label("label.out", "Name of an output.", "outputs"),
-      ])
+      ], face: .channels(labels: "label.in"), cost: .init(20, perCrosspoint: 1))
 
   private static let inputSwitches = GainSwitches(mute: "mute.in", solo: "solo.in", invert: "invert.in")
   private static let outputSwitches = GainSwitches(mute: "mute.out", solo: "solo.out", invert: "invert.out")

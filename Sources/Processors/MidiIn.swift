@@ -18,7 +18,7 @@ public struct MidiIn: Kernel {
         "channel", "Which channel; a change ends what it holds.",
         form: .choice(["all"] + (1...16).map(String.init)), range: 0...16, default: .text("all"),
         smoothing: .kernel),
-    ])
+    ], endpoint: .midi, cost: .init(3))
 
   /// Setting that stands for every sender.
   public static let any = "any"

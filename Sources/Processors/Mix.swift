@@ -6,7 +6,8 @@ public struct Mix: Kernel {
   public static let description = KindDescription(
     name: "mix", summary: "The sum of all that is connected to it.", category: .mixing,
     inputs: [PortDescription("in", .flexible, "Any number of cables.")],
-    outputs: [PortDescription("out", .flexible)])
+    outputs: [PortDescription("out", .flexible)], amplification: .never,
+    cost: .init(4, perChannel: 2))
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {}
 

@@ -11,7 +11,7 @@ public struct Noise: Kernel {
       .choice("color", "White: all frequencies alike. Pink: each octave alike.", ["white", "pink"]),
       .gain("level", "White: its peak; pink: as loud (RMS) as such white noise.", default: -12),
       .count("channels", "How many channels.", default: 1),
-    ])
+    ], amplification: .never, cost: .init(8, perChannel: 28))
 
   /// Positions in `description.parameters`.
   public static var color: Int { @_noLocks get { 0 } }

@@ -18,7 +18,7 @@ public struct Oscillator: Kernel {
         default: 440, range: 0...24_000, isPerChannel: true),
       .gain("level", "Its peak.", default: -12, isPerChannel: true),
       .count("channels", "How many oscillators, one a channel.", default: 1),
-    ])
+    ], amplification: .never, cost: .init(8, perChannel: 28))
 
   /// Positions in `description.parameters`.
   public static var shape: Int { @_noLocks get { 0 } }

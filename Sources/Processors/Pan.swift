@@ -13,7 +13,8 @@ public struct Pan: Kernel {
     summary: "Between left and right: mono by equal power (-3 dB in the middle), stereo by "
       + "balance.", category: .mixing, inputs: [PortDescription("in", .flexible)],
     outputs: [PortDescription("out", .channels(2))],
-    parameters: [.number("pan", "-1 is left, 1 is right.", default: 0, range: -1...1)])
+    parameters: [.number("pan", "-1 is left, 1 is right.", default: 0, range: -1...1)],
+    amplification: .never, cost: .init(20))
 
   /// Position in `description.parameters`.
   public static var pan: Int { @_noLocks get { 0 } }

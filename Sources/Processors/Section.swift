@@ -160,6 +160,10 @@ struct Section: BitwiseCopyable {
 
   @_noLocks mutating func begin() { changedAt = 16 }
 
+  /// The table stood for a whole block: no other coefficients are left to settle on. A block that does not end within a
+  /// group never comes to `settle`, and would leave the kernel awake for ever.
+  @inline(__always) @_noLocks mutating func rest() { isStale = false }
+
   /// Ends a group. If all of it had the same new coefficients, the table is rebuilt.
   @inline(__always) @_noLocks mutating func settle(_ rows: UnsafeMutablePointer<Float>) {
     isStale = changedAt < 16

@@ -266,8 +266,11 @@ public struct KernelConfiguration: Sendable {
 
 /// Interpolation between the frames of a sample, by number of points.
 public enum SampleQuality: String, CaseIterable, Sendable {
+  /// Hermite interpolation of the third order.
   case four = "4-point"
+  /// Windowed sinc of eight points.
   case eight = "8-point"
+  /// Windowed sinc of thirty-two points.
   case sinc
 }
 
@@ -287,6 +290,10 @@ public enum Activity: UInt8, Sendable {
 /// Every kernel gives the same bits however its frames are split into blocks. Vectors are computed whole, and
 /// control-rate code counts frames of its own.
 public protocol Kernel: BitwiseCopyable, KernelMetatype {
+  /// Type of `description`: `KindDescription`, which belongs to the document. This module does not import it.
+  associatedtype Description
+  /// Description of the kind, beside its kernel.
+  static var description: Description { get }
   /// Bytes of `memory` that such a kernel needs. Worker.
   static func memorySize(_ configuration: KernelConfiguration) -> Int
   /// Latency in frames, constant over the kernel's life; parallel paths are delayed by as much. Worker.
@@ -300,14 +307,19 @@ public protocol Kernel: BitwiseCopyable, KernelMetatype {
   /// sounds, an event comes or a parameter moves. Never true for a source that sounds. The kernel may zero
   /// inaudible state (below -200 dB) when it returns true. Audio thread.
   @_noLocks mutating func isFinished() -> Bool
-  /// Widens the kernel to more channels: moves its state into `memory`, sized for them. Each channel
-  /// continues the one that `Widening.source` gives. The worker frees the old memory afterwards. Audio
+  /// Widens the kernel to more channels: moves its state into `memory`, sized for them. `widening` has the
+  /// channels of every port. Each channel continues the one that `Widening.source` gives. The worker frees the old memory afterwards. Audio
   /// thread.
   @_noLocks mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer)
   /// True when the algorithm depends on the document's channel count of the first input, which may be smaller
   /// than the actual one. `crossfades` then has that count behind the last parameter, and it changes by
   /// crossfade.
   static var followsCount: Bool { get }
+  /// True when a hidden last output gives the first one 64 frames ahead of time, for cables of a cycle, which
+  /// are delayed by as many.
+  static var hasAheadOutput: Bool { get }
+  /// True when, with these values, the hidden output has all of the first one. `rate`: Hz. Worker.
+  static func compensatesFeedback(_ values: [[Float]], rate: Double) -> Bool
   /// Moves a parameter with `smoothing: .kernel` to `value` over `frames`. Audio thread.
   @_noLocks mutating func set(_ parameter: Int, element: Int, to value: Float, over frames: Int)
   /// Hands over an instrument or file (or nil) to play from now on. The kernel counts its uses in the
@@ -321,6 +333,9 @@ public protocol Kernel: BitwiseCopyable, KernelMetatype {
   mutating func release()
   /// Number of sounding voices, for the views. Audio thread.
   var voices: Int { @_noLocks get }
+  /// The figure at this position of the description's readings, for the views: a gain reduction, a position.
+  /// Asked after each block. Audio thread.
+  @_noLocks func reading(_ position: Int) -> Float
 }
 
 extension Kernel {
@@ -334,6 +349,10 @@ extension Kernel {
   @inlinable @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {}
   /// Independent of the document's channel count.
   public static var followsCount: Bool { false }
+  /// Without a hidden output.
+  public static var hasAheadOutput: Bool { false }
+  /// Nothing is ahead of time.
+  public static func compensatesFeedback(_ values: [[Float]], rate: Double) -> Bool { false }
   /// Ignores the parameter.
   @inlinable @_noLocks public mutating func set(
     _ parameter: Int, element: Int, to value: Float, over frames: Int
@@ -346,6 +365,8 @@ extension Kernel {
   public mutating func release() {}
   /// Default: a kernel without voices.
   @inlinable public var voices: Int { @_noLocks get { 0 } }
+  /// Default: nothing to report.
+  @inlinable @_noLocks public func reading(_ position: Int) -> Float { 0 }
 }
 
 /// Header of every resource that a worker loads and an audio thread plays (an instrument, a file). The data

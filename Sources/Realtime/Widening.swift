@@ -1,37 +1,55 @@
-/// Channel counts of up to eight audio ports.
-public struct PortCounts: BitwiseCopyable, Sendable, Equatable {
-  private let counts: UInt64
-
-  /// Channel counts, at most 255 per port; ports beyond the eighth are left out. Worker.
-  public init(_ list: [Int]) {
-    counts = list.prefix(8).reversed().reduce(0) { $0 << 8 | UInt64(UInt8(clamping: $1)) }
-  }
+/// Channel counts of audio ports, in the description's order.
+public struct PortCounts: BitwiseCopyable {
+  fileprivate let counts: UnsafePointer<UInt8>
+  /// Number of ports.
+  public let count: Int
 
   /// 0 where there is no such port.
-  public subscript(port: Int) -> Int {
-    @_noLocks get { port < 8 ? Int((counts &>> UInt64(port &* 8)) & 0xff) : 0 }
-  }
+  public subscript(port: Int) -> Int { @_noLocks get { port < count ? Int(counts[port]) : 0 } }
 }
 
-/// A change of a kernel's audio ports to more channels, in the description's order.
-public struct Widening: BitwiseCopyable, Sendable {
-  /// Channels of each input before.
-  public let oldInputs: PortCounts
-  /// Channels of each output before.
-  public let oldOutputs: PortCounts
-  /// Channels of each input afterwards.
-  public let inputs: PortCounts
-  /// Channels of each output afterwards.
-  public let outputs: PortCounts
+/// A change of a kernel's audio ports to more channels. Every port has its counts.
+public struct Widening: BitwiseCopyable {
+  /// The counts before, inputs first, and those afterwards.
+  private let counts: UnsafePointer<UInt8>
+  private let inputCount: Int32
+  private let outputCount: Int32
 
-  /// A change between two lists of counts. Worker.
+  /// Channels of each input before.
+  public var oldInputs: PortCounts { @_noLocks get { PortCounts(counts: counts, count: Int(inputCount)) } }
+  /// Channels of each output before.
+  public var oldOutputs: PortCounts {
+    @_noLocks get { PortCounts(counts: counts + Int(inputCount), count: Int(outputCount)) }
+  }
+  /// Channels of each input afterwards.
+  public var inputs: PortCounts {
+    @_noLocks get {
+      PortCounts(counts: counts + Int(inputCount) + Int(outputCount), count: Int(inputCount))
+    }
+  }
+  /// Channels of each output afterwards.
+  public var outputs: PortCounts {
+    @_noLocks get {
+      PortCounts(counts: counts + 2 * Int(inputCount) + Int(outputCount), count: Int(outputCount))
+    }
+  }
+
+  /// Bytes that the counts of a kernel's ports take.
+  public static func size(inputs: Int, outputs: Int) -> Int { 2 * (inputs + outputs) }
+
+  /// A change between two lists of counts, at most 255 channels each. `place`: memory for the counts, of
+  /// `size` bytes, in use as long as the widening. Worker.
   public init(
-    inputs oldInputs: [Int], outputs oldOutputs: [Int], toInputs inputs: [Int], outputs: [Int]
+    inputs oldInputs: [Int], outputs oldOutputs: [Int], toInputs inputs: [Int], outputs: [Int],
+    at place: UnsafeMutableRawPointer
   ) {
-    self.oldInputs = PortCounts(oldInputs)
-    self.oldOutputs = PortCounts(oldOutputs)
-    self.inputs = PortCounts(inputs)
-    self.outputs = PortCounts(outputs)
+    let bytes = place.assumingMemoryBound(to: UInt8.self)
+    for (index, count) in (oldInputs + oldOutputs + inputs + outputs).enumerated() {
+      bytes[index] = UInt8(clamping: count)
+    }
+    counts = UnsafePointer(bytes)
+    inputCount = Int32(inputs.count)
+    outputCount = Int32(outputs.count)
   }
 
   /// The channel of `from` that channel `channel` of `to` continues: by the "speakers" rules of the Web Audio

@@ -3,6 +3,7 @@
 public struct Arms: Hashable, Sendable {
   /// Weight of one line.
   public enum Weight: UInt8, Hashable, Sendable, Comparable {
+    /// No line, or the weight of one as Unicode's box characters have it.
     case none, light, heavy, double
 
     /// Lighter first.
@@ -64,6 +65,7 @@ public struct Arms: Hashable, Sendable {
 
 /// Style of a line.
 public enum Stroke: Hashable, Sendable {
+  /// Solid: ─, ━ and ═.
   case light, heavy, double
   /// Light and dotted: ┈ and ┊.
   case dotted

@@ -70,6 +70,7 @@ public struct Color: Hashable, Sendable {
 
 /// Number of colours of a terminal.
 public enum ColorDepth: Int, Hashable, Sendable, Comparable {
+  /// None, the eight of ANSI, the palette of xterm, or 24 bits.
   case monochrome, colors8, colors256, trueColor
 
   /// Fewer colours first.

@@ -126,7 +126,10 @@ public struct Diagram: Hashable, Sendable {
   }
 
   /// Direction of an arrow key.
-  public enum Direction: Hashable, Sendable { case left, right, up, down }
+  public enum Direction: Hashable, Sendable {
+    /// Towards that edge of the screen.
+    case left, right, up, down
+  }
 
   /// The next node for an arrow key: the nearest in that direction; straight ahead before diagonal.
   public func neighbor(of name: String, _ direction: Direction) -> String? {

@@ -1,8 +1,10 @@
 /// An input event from the terminal.
 public enum InputEvent: Hashable, Sendable {
+  /// A key was pressed, repeated or released.
   case key(KeyStroke)
   /// Bracketed paste: text that was not typed; line ends are line feeds.
   case paste(String)
+  /// A button, the wheel or a movement.
   case mouse(MouseEvent)
   /// The terminal was resized, or must be redrawn.
   case resize(columns: Int, rows: Int)
@@ -16,7 +18,10 @@ public enum InputEvent: Hashable, Sendable {
 /// A key press, repeat or release.
 public struct KeyStroke: Hashable, Sendable {
   /// Kind of key event.
-  public enum Action: Hashable, Sendable { case press, `repeat`, release }
+  public enum Action: Hashable, Sendable {
+    /// Begin, repetition or end of a stroke.
+    case press, `repeat`, release
+  }
 
   /// The key with its modifiers.
   public var key: Key
@@ -41,9 +46,15 @@ public struct KeyStroke: Hashable, Sendable {
 /// A mouse button, a drag, a movement, or the wheel, at a cell.
 public struct MouseEvent: Hashable, Sendable {
   /// Kind of mouse event.
-  public enum Action: Hashable, Sendable { case press, release, drag, move, wheel }
+  public enum Action: Hashable, Sendable {
+    /// A drag is a movement with a button down.
+    case press, release, drag, move, wheel
+  }
   /// A mouse button.
-  public enum Button: Hashable, Sendable { case none, left, middle, right, other(Int) }
+  public enum Button: Hashable, Sendable {
+    /// The number of another button is the terminal's; `none` in a movement.
+    case none, left, middle, right, other(Int)
+  }
 
   /// Kind of the event.
   public var action: Action

@@ -5,9 +5,13 @@
 public struct Key: Hashable, Sendable {
   /// A key without modifiers.
   public enum Code: Hashable, Sendable {
+    /// A key that types a character.
     case character(Character)
+    /// A key of the main block that types none.
     case enter, tab, escape, backspace
+    /// A key of the cursor block.
     case up, down, left, right, home, end, pageUp, pageDown, insert, delete
+    /// F1, F2 and so on.
     case function(Int)
   }
 

@@ -1,5 +1,3 @@
-import TOMLKit
-
 /// An error in a theme file; `line` counts from 1.
 public struct ThemeProblem: Error, Hashable, Sendable, CustomStringConvertible {
   /// Name of the file.
@@ -29,13 +27,13 @@ extension Theme {
   public static func read(
     _ text: String, file: String, name: String, inherited: (String) -> Theme? = { _ in nil }
   ) -> (theme: Theme?, problems: [ThemeProblem]) {
-    let table: TOMLTable
+    let table: TomlTable
     do throws(TomlFault) {
-      table = try TomlText.table(text)
+      table = try TomlReader.table(text)
     } catch {
       return (nil, [ThemeProblem(file: file, line: error.line, message: error.description)])
     }
-    var reader = ThemeReader(lines: KeyLines(text), file: file)
+    var reader = ThemeReader(file: file, root: table)
     return (
       reader.theme(table, name: name, inherited: inherited), reader.problems.sorted { $0.line < $1.line }
     )
@@ -65,59 +63,59 @@ private struct ThemeReader {
     ("bold", .bold), ("underline", .underline), ("reverse", .reverse), ("dim", .dim),
   ]
 
-  let lines: KeyLines
   let file: String
+  let root: TomlTable
   var palette: [String: Color] = [:]
   var problems: [ThemeProblem] = []
 
-  mutating func theme(_ table: TOMLTable, name: String, inherited: (String) -> Theme?) -> Theme {
+  mutating func theme(_ table: TomlTable, name: String, inherited: (String) -> Theme?) -> Theme {
     var base: Theme?
-    var styles: TOMLTable?
+    var styles: TomlTable?
     for key in table.keys {
       let value = table[key]
       switch key {
       case "inherits":
         guard let parent = value?.string else {
-          report(key, "`inherits` is the name of a theme, in quotes")
+          report([key], "`inherits` is the name of a theme, in quotes")
           continue
         }
         base = Theme.builtIn(named: parent) ?? inherited(parent)
-        if base == nil { report(key, "no theme `\(parent)` to inherit") }
+        if base == nil { report([key], "no theme `\(parent)` to inherit") }
       case "palette":
-        if let colors = value?.table { readPalette(colors) } else { report(key, "[palette] is a table") }
+        if let colors = value?.table { readPalette(colors) } else { report([key], "[palette] is a table") }
       case "styles":
         styles = value?.table
-        if styles == nil { report(key, "[styles] is a table") }
-      default: report(key, "unknown key `\(key)`; a theme has inherits, [palette] and [styles]")
+        if styles == nil { report([key], "[styles] is a table") }
+      default: report([key], "unknown key `\(key)`; a theme has inherits, [palette] and [styles]")
       }
     }
     var paints = base?.paints ?? [:]
     for key in styles?.keys ?? [] {
       guard let themeKey = ThemeKey(rawValue: key) else {
-        report("styles." + key, "unknown theme key `\(key)`" + Self.suggestion(for: key))
+        report(["styles", key], "unknown theme key `\(key)`" + Self.suggestion(for: key))
         continue
       }
-      if let paint = paint(styles?[key], at: "styles." + key) { paints[themeKey] = paint }
+      if let paint = paint(styles?[key], at: ["styles", key]) { paints[themeKey] = paint }
     }
     if base == nil {
       for key in ThemeKey.allCases where styles?[key.rawValue] == nil {
-        report("styles", "missing theme key `\(key.rawValue)`")
+        report(["styles"], "missing theme key `\(key.rawValue)`")
       }
     }
     return Theme(name: name, paints: paints)
   }
 
-  private mutating func readPalette(_ colors: TOMLTable) {
+  private mutating func readPalette(_ colors: TomlTable) {
     for key in colors.keys {
       if let text = colors[key]?.string, let color = Color(text) {
         palette[key] = color
       } else {
-        report("palette." + key, "palette colour `\(key)` is not of the form \"#rrggbb\"")
+        report(["palette", key], "palette colour `\(key)` is not of the form \"#rrggbb\"")
       }
     }
   }
 
-  private mutating func paint(_ value: (any TOMLValueConvertible)?, at path: String) -> Paint? {
+  private mutating func paint(_ value: TomlValue?, at path: [String]) -> Paint? {
     if let name = value?.string { return color(name, at: path).map { Paint($0) } }
     guard let table = value?.table else {
       report(path, "a style is a colour, or { fg, bg, bold, underline, reverse, dim }")
@@ -144,14 +142,14 @@ private struct ThemeReader {
     return paint
   }
 
-  private mutating func color(_ name: String, at path: String) -> Color? {
+  private mutating func color(_ name: String, at path: [String]) -> Color? {
     if let color = palette[name] ?? Color(name) { return color }
     report(path, "no colour `\(name)` in [palette]; a colour without a name is \"#rrggbb\"")
     return nil
   }
 
-  private mutating func report(_ path: String, _ message: String) {
-    problems.append(ThemeProblem(file: file, line: lines.line(of: path), message: message))
+  private mutating func report(_ path: [String], _ message: String) {
+    problems.append(ThemeProblem(file: file, line: root.line(of: path), message: message))
   }
 
   private static func suggestion(for name: String) -> String {
@@ -175,35 +173,5 @@ private struct ThemeReader {
       }
     }
     return row[b.count]
-  }
-}
-
-/// Line numbers of the keys in a TOML text: TOMLKit reports places of syntax errors only.
-private struct KeyLines {
-  private var lines: [String: Int] = [:]
-
-  init(_ text: String) {
-    var table = ""
-    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-      let start = line.drop { $0.isWhitespace }
-      if start.hasPrefix("["), let end = start.firstIndex(of: "]") {
-        table = Self.plain(start[start.index(after: start.startIndex)..<end])
-        lines[table] = lines[table] ?? index + 1
-      } else if !start.hasPrefix("#"), let equals = start.firstIndex(of: "=") {
-        let path = (table.isEmpty ? "" : table + ".") + Self.plain(start[..<equals])
-        lines[path] = lines[path] ?? index + 1
-      }
-    }
-  }
-
-  /// Line of `a.b`; otherwise of `a` (for `styles = { … }` on one line, for example); otherwise 1.
-  func line(of path: String) -> Int {
-    if let line = lines[path] { return line }
-    guard let dot = path.lastIndex(of: ".") else { return 1 }
-    return line(of: String(path[..<dot]))
-  }
-
-  private static func plain(_ key: Substring) -> String {
-    key.filter { !$0.isWhitespace && $0 != "\"" && $0 != "'" }
   }
 }

@@ -1,9 +1,9 @@
 import Dispatch
-import Foundation
 import Engine
+import Glibc
+import Instruments
 import Patch
 import Realtime
-import Sampler
 import Synchronization
 
 /// A file requested by a node.
@@ -87,11 +87,14 @@ struct LoadedFile: Sendable {
   private var turn = 0
   /// One file after the other.
   let queue = DispatchQueue(label: "sostenuto.files", qos: .utility)
+  /// Nodes that are prepared in the background, beside the files.
+  private let preparations = DispatchQueue(
+    label: "sostenuto.preparations", qos: .utility, attributes: .concurrent)
   private let finished = Finished()
   /// Reads a file, on the queue; tests replace it by something slow.
   var reader: @Sendable (FileRequest, LoadOptions) -> LoadedFile = { FileLibrary.read($0, $1) }
 
-  /// Filled by the queue, emptied by `take`.
+  /// Filled by the queue, emptied by `collectLoaded`.
   private final class Finished: Sendable {
     let results = Mutex<[Result]>([])
   }
@@ -105,7 +108,7 @@ struct LoadedFile: Sendable {
   func load(for request: FileRequest) -> FileLoad? { pending[request].map { Self.load(request, $0) } }
 
   private static func load(_ request: FileRequest, _ progress: LoadProgress) -> FileLoad {
-    FileLoad(name: (request.path as NSString).lastPathComponent, fraction: progress.fraction)
+    FileLoad(name: PatchFile.split(request.path).name, fraction: progress.fraction)
   }
 
   /// Bytes in memory, in use or not.
@@ -127,7 +130,7 @@ struct LoadedFile: Sendable {
     return file
   }
 
-  /// Loads it in the background; `take` returns it later.
+  /// Loads it in the background; `collectLoaded` returns it later.
   func begin(_ request: FileRequest) {
     guard pending[request] == nil else { return }
     let options = options(LoadProgress())
@@ -149,6 +152,11 @@ struct LoadedFile: Sendable {
     options.isGentle = isGentle
     options.progress = progress
     return options
+  }
+
+  /// Runs the preparation of a node.
+  nonisolated func run(_ preparation: @escaping @Sendable () -> Void) {
+    preparations.async(execute: preparation)
   }
 
   /// Drops everything that is not in `requests`: loads at once, files when there are too many.
@@ -206,33 +214,24 @@ struct LoadedFile: Sendable {
 
 extension Session {
   /// Resolves a path relative to the patch's folder.
-  func absolute(_ path: String) -> String {
-    if path.hasPrefix("/") { return path }
-    if path.hasPrefix("~/") { return NSString(string: path).expandingTildeInPath }
-    let folder = file.map { ($0 as NSString).deletingLastPathComponent } ?? ""
-    return folder.isEmpty ? path : folder + "/" + path
-  }
+  func absolute(_ path: String) -> String { FilePath.resolved(path, from: file ?? "") }
 
   private func request(of node: Node) -> FileRequest? {
-    let parameter: String
-    switch node.kind {
-    case "sampler": parameter = "instrument"
-    case "player": parameter = "file"
-    default: return nil
-    }
-    guard case .text(let path) = node.settings[.init(parameter)], !path.isEmpty else { return nil }
-    return FileRequest(
-      path: absolute(path), purpose: node.kind == "sampler" ? .instrument : .audio(rate: engine.rate))
+    if let path = path(of: .instrument, in: node) { return FileRequest(path: path, purpose: .instrument) }
+    return path(of: .audio, in: node).map { FileRequest(path: $0, purpose: .audio(rate: engine.rate)) }
   }
 
   private func tuning(of node: Node) -> TuningRequest? {
-    guard node.kind == "sampler" else { return nil }
-    func path(_ parameter: String) -> String? {
-      guard case .text(let path) = node.settings[.init(parameter)], !path.isEmpty else { return nil }
-      return absolute(path)
-    }
-    let request = TuningRequest(scale: path("tuning"), keyMap: path("keymap"))
+    let request = TuningRequest(scale: path(of: .scale, in: node), keyMap: path(of: .keyMap, in: node))
     return request.scale == nil && request.keyMap == nil ? nil : request
+  }
+
+  /// The file of this type that a node's settings name.
+  private func path(of type: ParameterDescription.FileType, in node: Node) -> String? {
+    guard let parameter = catalogue[node.kind]?.parameters.first(where: { $0.fileType == type }),
+      case .text(let path) = node.settings[.init(parameter.name)], !path.isEmpty
+    else { return nil }
+    return absolute(path)
   }
 
   /// Requests the file of every node's settings.
@@ -323,5 +322,5 @@ extension Session {
   }
 
   /// True when every file of the patch has been loaded or has failed.
-  public var isLoaded: Bool { library.loading.isEmpty }
+  public var isLoaded: Bool { library.loading.isEmpty && !engine.isPreparing }
 }

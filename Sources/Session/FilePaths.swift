@@ -7,9 +7,11 @@ import PatchLanguage
 struct FilePaths {
   private let before: String
   private let after: String
+  private let catalogue: KindCatalogue
 
   /// `old`: the patch's previous place; nil: its paths are relative to the working folder.
-  init(from old: String?, to new: String) {
+  init(from old: String?, to new: String, catalogue: KindCatalogue) {
+    self.catalogue = catalogue
     before = Self.folder(of: old ?? "")
     after = Self.folder(of: new)
   }
@@ -23,7 +25,7 @@ struct FilePaths {
         let there = rebased(value, at: path.name, of: node.kind)
         guard there != value else { continue }
         let edit = Edit.set(node.name, path, there, over: nil)
-        if let change = try? patch.applying(edit, catalogue: Engine.catalogue) { patch = change.patch }
+        if let change = try? patch.applying(edit, catalogue: catalogue) { patch = change.patch }
       }
     }
     return patch
@@ -34,7 +36,7 @@ struct FilePaths {
   func rebased(_ history: History, of patch: Patch) -> History {
     guard before != after else { return history }
     var history = history
-    history.rewrite(at: patch, catalogue: Engine.catalogue) { edit, patch in
+    history.rewrite(at: patch, catalogue: catalogue) { edit, patch in
       rebased(edit, in: patch)
     } line: { line, patch in
       rebased(line, in: patch)
@@ -56,7 +58,7 @@ struct FilePaths {
       return .setRange(name, range, rebased(value, at: range.name, of: patch[named: name]?.kind), over: over)
     case .all(let edits):
       // Later edits may refer to nodes that earlier ones add.
-      var draft = Draft(patch: patch, catalogue: Engine.catalogue)
+      var draft = Draft(patch: patch, catalogue: catalogue)
       draft.acceptsUnknownKinds = true
       var result: [Edit] = []
       for (number, edit) in edits.enumerated() {
@@ -70,9 +72,9 @@ struct FilePaths {
 
   /// The same for the line of an edit. A line without a file keeps its exact text.
   private func rebased(_ line: String, in patch: Patch) -> String {
-    let statement = try? StatementParser.parse(line, patch: patch, catalogue: Engine.catalogue)
+    let statement = try? StatementParser.parse(line, patch: patch, catalogue: catalogue)
     guard case .edit(let written)? = statement else { return line }
-    let edit = patch.canonical(written, catalogue: Engine.catalogue)
+    let edit = patch.canonical(written, catalogue: catalogue)
     let there = rebased(edit, in: patch)
     return there == edit ? line : there.line
   }
@@ -84,7 +86,7 @@ struct FilePaths {
   }
 
   private func rebased(_ value: Value, at parameter: String, of kind: String?) -> Value {
-    guard let kind, Engine.catalogue[kind]?[parameter: parameter]?.form == .file,
+    guard let kind, catalogue[kind]?[parameter: parameter]?.fileType != nil,
       case .text(let file) = value, !file.isEmpty, !file.hasPrefix("/"), !file.hasPrefix("~/")
     else { return value }
     return .text(Self.relative(Self.absolute(file, in: before), to: after))

@@ -1,7 +1,7 @@
 import Engine
 import Glibc
+import Instruments
 import Patch
-import Sampler
 
 /// Textual operations on paths.
 package enum FilePath {
@@ -16,18 +16,25 @@ package enum FilePath {
 
   /// Resolves a path in a patch from the working folder. It is relative to the folder of `file`, or to the
   /// home folder if it begins with `~/`.
-  static func resolve(_ written: String, from file: String) -> String {
-    var path = written
-    if written.hasPrefix("~/"), let home = getenv("HOME") {
-      path = String(cString: home) + written.dropFirst()
-    } else if !written.hasPrefix("/"), let slash = file.lastIndex(of: "/") {
-      path = file[...slash] + written
-    }
-    // In the form in which the loader builds names.
+  package static func resolved(_ written: String, from file: String) -> String {
+    if written.hasPrefix("/") { return written }
+    if written.hasPrefix("~/"), let home { return home + written.dropFirst() }
+    guard let slash = file.lastIndex(of: "/") else { return written }
+    return file[...slash] + written
+  }
+
+  private static var home: String? {
+    if let home = getenv("HOME") { return String(cString: home) }
+    return getpwuid(getuid()).map { String(cString: $0.pointee.pw_dir) }
+  }
+
+  /// The same in the form in which the loader builds names: without needless slashes.
+  static func loaderPath(_ written: String, from file: String) -> String {
+    let path = resolved(written, from: file)
     return (path.hasPrefix("/") ? "/" : "") + path.split(separator: "/").joined(separator: "/")
   }
 
-  static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+  package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
   /// The real absolute folder of a file; nil if it does not exist.
   static func realFolder(of file: String) -> String? {
@@ -74,10 +81,12 @@ package struct PatchReference: Sendable {
 extension Patch {
   /// Every file that the patch names, in order; `file`: path of the patch. Instruments are searched for their
   /// includes and samples. Worker.
-  package func references(from file: String) -> [PatchReference] {
+  package func references(
+    from file: String, catalogue: KindCatalogue = KindRegistry.builtIn.catalogue
+  ) -> [PatchReference] {
     var references: [PatchReference] = []
     for node in nodes.values {
-      for parameter in Engine.catalogue[node.kind]?.parameters ?? [] where parameter.form == .file {
+      for parameter in catalogue[node.kind]?.parameters ?? [] where parameter.fileType != nil {
         let path = ParameterPath(parameter.name)
         guard case .text(let written)? = node.settings[path], !written.isEmpty else { continue }
         references.append(Self.reference(node.name, path, written, file))
@@ -89,7 +98,7 @@ extension Patch {
   private static func reference(
     _ node: String, _ path: ParameterPath, _ written: String, _ file: String
   ) -> PatchReference {
-    let found = FilePath.resolve(written, from: file)
+    let found = FilePath.loaderPath(written, from: file)
     var reference = PatchReference(node: node, path: path, written: written, found: found)
     do throws(LoadError) {
       let files = try InstrumentFiles(path: found)

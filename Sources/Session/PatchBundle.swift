@@ -13,16 +13,20 @@ package struct PatchBundle {
   /// The patch with adapted settings.
   package private(set) var text = ""
   package let name: String
+  private let catalogue: KindCatalogue
   /// Missing parts: the bundle does not sound where the patch does not, or not elsewhere.
   package private(set) var faults: [String] = []
   /// Targets of files whose folders have equal names.
   package private(set) var notes: [String] = []
 
   /// Plans the bundle without writing anything. `patch` was read from `file`. Worker.
-  package init(_ patch: Patch, file: String) throws {
+  package init(
+    _ patch: Patch, file: String, catalogue: KindCatalogue = KindRegistry.builtIn.catalogue
+  ) throws {
+    self.catalogue = catalogue
     name = PatchFile.split(file).name
     guard let top = FilePath.realFolder(of: file) else { throw FileError("\(file): no such folder") }
-    let references = patch.references(from: file)
+    let references = patch.references(from: file, catalogue: catalogue)
     var draft = patch
     let roots = Self.roots(of: references, below: top)
     let names = nameRoots(
@@ -40,11 +44,11 @@ package struct PatchBundle {
         if targets.updateValue(file.source, forKey: target) == nil { files.append((file.source, target)) }
         if index == 0, target != reference.written {
           let edit = Edit.set(reference.node, reference.path, .text(target), over: nil)
-          draft = try draft.applying(edit, catalogue: Engine.catalogue).patch
+          draft = try draft.applying(edit, catalogue: catalogue).patch
         }
       }
     }
-    text = PatchWriter.write(draft, catalogue: Engine.catalogue)
+    text = PatchWriter.write(draft, catalogue: catalogue)
   }
 
   private static func root(of reference: PatchReference) -> String {
@@ -123,8 +127,8 @@ package struct PatchBundle {
 
   /// Checks that the bundle's patch finds every bundled file.
   private func check(in folder: String) throws {
-    let patch = PatchReader.read(text, file: name, catalogue: Engine.catalogue).patch
-    let references = patch.references(from: "\(folder)/\(name)")
+    let patch = PatchReader.read(text, file: name, catalogue: catalogue).patch
+    let references = patch.references(from: "\(folder)/\(name)", catalogue: catalogue)
     let found = Set(references.flatMap { $0.files.map(\.place) })
     guard let top = FilePath.realFolder(of: "\(folder)/\(name)") else { throw PatchFile.failure(folder) }
     for file in files where !found.contains("\(top)/\(file.target)") {

@@ -1,5 +1,5 @@
 import Glibc
-import Sampler
+import Instruments
 
 /// Reading and replacing whole files. Worker.
 package enum PatchFile {

@@ -13,11 +13,16 @@ extension Printout {
     public var patch: Patch
     /// Path of its file; nil if it has none.
     public var file: String?
+    /// The kinds of its nodes.
+    public var catalogue: KindCatalogue
 
     /// A patch with its file.
-    public init(patch: Patch, file: String?) {
+    public init(
+      patch: Patch, file: String?, catalogue: KindCatalogue = KindRegistry.builtIn.catalogue
+    ) {
       self.patch = patch
       self.file = file
+      self.catalogue = catalogue
     }
   }
 
@@ -34,7 +39,7 @@ extension Printout {
     guard let node = document.patch[report.id] else { return [] }
     var members: [(String, JSON)] = [
       ("comments", json(node.comments)),
-      ("parameters", .array(parameters(of: node))),
+      ("parameters", .array(parameters(of: node, in: document))),
       ("files", .array(files(of: node, in: document))),
     ]
     if let place = node.place {
@@ -61,8 +66,8 @@ extension Printout {
 
   /// Plain parameters with their values, defaults included, in the kind's order; of indexed ones the elements
   /// that are set. For an unknown kind: its settings.
-  private static func parameters(of node: Node) -> [JSON] {
-    let kind = Engine.catalogue[node.kind]
+  private static func parameters(of node: Node, in document: Document) -> [JSON] {
+    let kind = document.catalogue[node.kind]
     var paths: [ParameterPath] = []
     for parameter in kind?.parameters ?? [] {
       if parameter.dimensions.isEmpty { paths.append(ParameterPath(parameter.name)) }
@@ -83,11 +88,12 @@ extension Printout {
 
   /// The settings that name files.
   private static func files(of node: Node, in document: Document) -> [JSON] {
-    (Engine.catalogue[node.kind]?.parameters ?? []).compactMap { parameter in
-      guard parameter.form == .file, case .text(let written)? = node.settings[ParameterPath(parameter.name)],
+    (document.catalogue[node.kind]?.parameters ?? []).compactMap { parameter in
+      guard parameter.fileType != nil,
+        case .text(let written)? = node.settings[ParameterPath(parameter.name)],
         !written.isEmpty
       else { return nil }
-      let found = FilePath.resolve(written, from: document.file ?? "")
+      let found = FilePath.loaderPath(written, from: document.file ?? "")
       return .object([
         ("parameter", .string(parameter.name)), ("path", .string(written)), ("found", .string(found)),
         ("exists", .bool(FilePath.exists(found))),

@@ -164,13 +164,19 @@ extension Printout {
 
 /// A JSON value, with members in the order given, so that output is stable and diffs well.
 public enum JSON: Sendable {
+  /// `null`.
   case null
+  /// `true` or `false`.
   case bool(Bool)
+  /// A whole number.
   case int(Int)
   /// Infinities and NaN, which JSON lacks, are written as strings.
   case number(Double)
+  /// A text.
   case string(String)
+  /// Values in order.
   case array([JSON])
+  /// Members in order.
   case object([(String, JSON)])
 
   /// Formatted with two spaces per level; empty arrays and objects, and arrays of numbers, on one line.

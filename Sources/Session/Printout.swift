@@ -101,7 +101,7 @@ public enum Printout {
     // While a node replaces one of the same name, a cable's name matches both.
     let byName = Dictionary(grouping: report.nodes.indices, by: { report.nodes[$0].name })
     var distance = [Int?](repeating: nil, count: report.nodes.count)
-    var open = report.nodes.indices.filter { report.nodes[$0].kind == "output" }
+    var open = report.nodes.indices.filter { report.nodes[$0].endpoint == .output }
     for index in open { distance[index] = 0 }
     var next = 0
     while next < open.count {
@@ -156,10 +156,10 @@ public enum Printout {
 
   /// `{matrix 4x2}`, `{sampler}`.
   static func kindText(_ node: NodeReport) -> String {
-    guard node.kind == "matrix", let input = node.inputs.first(where: { !$0.isEvents }),
+    guard node.isMatrix, let input = node.inputs.first(where: { !$0.isEvents }),
       let output = node.outputs.first(where: { !$0.isEvents })
     else { return "{\(node.kind)}" }
-    return "{matrix \(input.channels)x\(output.channels)}"
+    return "{\(node.kind) \(input.channels)x\(output.channels)}"
   }
 
   private static func portText(_ port: PortReport) -> String {
@@ -303,12 +303,30 @@ extension Printout {
       + fraction
   }
 
+  /// Number with `digits` decimals (1 to 15), rounded as C's `printf` rounds: by the exact value, ties to even.
+  package static func exact(_ value: Double, _ digits: Int) -> String {
+    guard value.magnitude < 0x1p64 else { return "\(value)" }
+    var whole = UInt64(value.magnitude)
+    let fraction = value.magnitude - Double(whole)
+    let scale = pow(10, Double(digits))
+    let product = fraction * scale
+    // The product's own rounding error decides what looks like a tie.
+    let error = (-product).addingProduct(fraction, scale)
+    var steps = UInt64(product)
+    let rest = product - Double(steps)
+    if rest > 0.5 || rest == 0.5 && (error > 0 || error == 0 && steps % 2 == 1) { steps += 1 }
+    if Double(steps) == scale { (whole, steps) = (whole + 1, 0) }
+    let decimals = String(steps)
+    return (value.sign == .minus ? "-" : "") + "\(whole)."
+      + String(repeating: "0", count: digits - decimals.count) + decimals
+  }
+
   /// A number without a needless fraction: `48000`, `44100.5`.
   static func number(_ value: Double) -> String {
     value == value.rounded() && abs(value) < 1e15 ? "\(Int64(value))" : "\(value)"
   }
 
-  static func pad(_ text: String, _ width: Int) -> String {
+  package static func pad(_ text: String, _ width: Int) -> String {
     text + String(repeating: " ", count: max(0, width - text.count))
   }
 

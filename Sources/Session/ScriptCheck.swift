@@ -5,16 +5,20 @@ import PatchLanguage
 extension Script {
   /// Errors of the lines when performed on `patch` in order, without sound: a render of minutes should not
   /// fail at its last line.
-  public static func check(_ lines: [ScriptLine], on patch: Patch, file: String) -> [Diagnostic] {
-    rehearse(lines, Rehearsal(patch: patch), file: file).diagnostics
+  public static func check(
+    _ lines: [ScriptLine], on patch: Patch, file: String,
+    catalogue: KindCatalogue = KindRegistry.builtIn.catalogue
+  ) -> [Diagnostic] {
+    rehearse(lines, Rehearsal(patch: patch, catalogue: catalogue), file: file).diagnostics
   }
 
   /// The patch after the lines that can be performed on it, and the errors of the others. Notes, pedals and
   /// the transport change nothing. Unknown kinds become placeholders, as in a file.
   public static func apply(
-    _ lines: [ScriptLine], to patch: Patch, file: String
+    _ lines: [ScriptLine], to patch: Patch, file: String,
+    catalogue: KindCatalogue = KindRegistry.builtIn.catalogue
   ) -> (patch: Patch, diagnostics: [Diagnostic]) {
-    var rehearsal = Rehearsal(patch: patch)
+    var rehearsal = Rehearsal(patch: patch, catalogue: catalogue)
     rehearsal.acceptsUnknownKinds = true
     return rehearse(lines, rehearsal, file: file)
   }
@@ -27,7 +31,7 @@ extension Script {
     for line in lines {
       do throws(Diagnostic) {
         let statement = try StatementParser.parse(
-          line.text, patch: rehearsal.patch, catalogue: Engine.catalogue, file: file, line: line.line,
+          line.text, patch: rehearsal.patch, catalogue: rehearsal.catalogue, file: file, line: line.line,
           column: line.column)
         do throws(EditError) {
           try rehearsal.perform(statement)
@@ -50,8 +54,10 @@ struct Rehearsal {
   /// Numbers of steps that `history` can undo and redo.
   private(set) var depth = (undo: 0, redo: 0)
   var acceptsUnknownKinds = false
+  let catalogue: KindCatalogue
 
-  init(patch: Patch, history: History = History()) {
+  init(patch: Patch, history: History = History(), catalogue: KindCatalogue) {
+    self.catalogue = catalogue
     self.patch = patch
     self.history = history
   }
@@ -60,16 +66,16 @@ struct Rehearsal {
     switch statement {
     case .edit(let edit):
       let change = try patch.applying(
-        edit, catalogue: Engine.catalogue, acceptsUnknownKinds: acceptsUnknownKinds)
+        edit, catalogue: catalogue, acceptsUnknownKinds: acceptsUnknownKinds)
       history.record(change, describing: edit.line)
       depth = (depth.undo + 1, 0)
       patch = change.patch
     case .undo:
-      guard let step = try history.undo(patch, catalogue: Engine.catalogue) else { return }
+      guard let step = try history.undo(patch, catalogue: catalogue) else { return }
       depth = (depth.undo - 1, depth.redo + 1)
       patch = step.change.patch
     case .redo:
-      guard let step = try history.redo(patch, catalogue: Engine.catalogue) else { return }
+      guard let step = try history.redo(patch, catalogue: catalogue) else { return }
       depth = (depth.undo + 1, depth.redo - 1)
       patch = step.change.patch
     case .sequence(let statements):
@@ -85,7 +91,7 @@ struct Rehearsal {
   mutating func amend(_ edit: Edit) throws(EditError) {
     guard
       let change = try history.amend(
-        patch, by: edit, catalogue: Engine.catalogue, acceptsUnknownKinds: acceptsUnknownKinds)
+        patch, by: edit, catalogue: catalogue, acceptsUnknownKinds: acceptsUnknownKinds)
     else { return }
     depth.redo = 0
     patch = change.patch

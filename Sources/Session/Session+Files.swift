@@ -32,7 +32,7 @@ extension Session {
   private func read(_ bytes: [UInt8]) -> Patch {
     diagnostics = []
     if bytes.isEmpty { return Patch() }
-    let result = PatchReader.read(bytes: bytes, file: file ?? "", catalogue: Engine.catalogue)
+    let result = PatchReader.read(bytes: bytes, file: file ?? "", catalogue: catalogue)
     diagnostics = result.diagnostics
     if !options.isOffline, !Self.isText(bytes) { notice("bytes that are not UTF-8 are read as `\u{FFFD}`") }
     return result.patch
@@ -87,6 +87,7 @@ extension Session {
       let kept = try PatchFile.keepOriginal(of: target, present)
       said += "; what was not understood is in \(PatchFile.split(kept).name)"
     }
+    do throws(EditError) { try storeStates() } catch { throw FileError(error.description) }
     if isOwn {
       try write(patch, to: target)
     } else {
@@ -100,7 +101,7 @@ extension Session {
   }
 
   private func write(_ patch: Patch, to target: String) throws(FileError) {
-    let text = PatchWriter.write(patch, catalogue: Engine.catalogue)
+    let text = PatchWriter.write(patch, catalogue: catalogue)
     try PatchFile.replace(target, with: text)
     self.patch = patch
     saved = patch
@@ -122,7 +123,7 @@ extension Session {
         notice("unsaved edits of what \(target) was are kept as \(try other.keepCopy())")
       }
     }
-    let paths = FilePaths(from: file, to: target)
+    let paths = FilePaths(from: file, to: target, catalogue: catalogue)
     let moved = paths.rebased(history, of: patch)
     try write(paths.rebased(patch), to: target)
     history = moved
@@ -163,9 +164,12 @@ extension Session {
 
   /// Undoes all edits since the file was saved. They can be redone.
   public func revert() throws(FileError) {
-    // A refused undo would be refused again for ever.
-    while patch != saved, journaled.undo > 0, undo() != nil {}
-    while patch != saved, history.canRedo, redo() != nil {}
+    do throws(EditError) {
+      while patch != saved, journaled.undo > 0, try undo() != nil {}
+      while patch != saved, history.canRedo, try redo() != nil {}
+    } catch {
+      throw FileError("\(error): open the file again instead")
+    }
     guard patch == saved else {
       throw FileError("the file is not what the edits began with: open it again instead")
     }

@@ -55,7 +55,7 @@ extension Session {
   /// Records an undo of an edit from before the last save. The journal does not have that edit, so it gets
   /// the edit that the step makes (the inverse of its inverse).
   private func recordStep(_ change: Change) {
-    guard let back = try? change.patch.applying(change.inverse, catalogue: Engine.catalogue) else {
+    guard let back = try? change.patch.applying(change.inverse, catalogue: catalogue) else {
       journalFailed(FileError("a step back cannot be written down"))
       return
     }
@@ -165,19 +165,20 @@ extension Session {
   }
 
   private var journalContent: (JournalContent, depth: (undo: Int, redo: Int)) {
-    let text = PatchWriter.write(patch, catalogue: Engine.catalogue)
+    let text = PatchWriter.write(patch, catalogue: catalogue)
     var content = journalStart
-    if let origin = try? history.origin(of: patch, catalogue: Engine.catalogue) {
+    if let origin = try? history.origin(of: patch, catalogue: catalogue) {
       let undone = history.redoList
-      content.base = Array(PatchWriter.write(origin, catalogue: Engine.catalogue).utf8)
+      content.base = Array(PatchWriter.write(origin, catalogue: catalogue).utf8)
       content.records = (history.undoList.reversed() + undone).map { .edit($0) }
       content.records += undone.map { _ in .undo }
       // Used only if a rehearsal leads to the present patch.
       var rehearsal = Rehearsal(
-        patch: PatchReader.read(bytes: content.base, file: "", catalogue: Engine.catalogue).patch)
+        patch: PatchReader.read(bytes: content.base, file: "", catalogue: catalogue).patch,
+        catalogue: catalogue)
       rehearsal.acceptsUnknownKinds = true
       let isWhole = content.records.allSatisfy { rehearsal.replay($0) }
-      if isWhole, PatchWriter.write(rehearsal.patch, catalogue: Engine.catalogue) == text {
+      if isWhole, PatchWriter.write(rehearsal.patch, catalogue: catalogue) == text {
         return (content, rehearsal.depth)
       }
     }

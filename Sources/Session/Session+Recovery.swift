@@ -48,14 +48,13 @@ extension Session {
 
   /// Repeats the edits. True: some failed, and a copy of the journal has been kept.
   private func restore(_ content: JournalContent, from source: Journal) -> Bool {
-    let catalogue = Engine.catalogue
     let text = PatchWriter.write(patch, catalogue: catalogue)
     let common = PatchReader.read(bytes: content.file, file: "", catalogue: catalogue).patch
     let isSame = PatchWriter.write(common, catalogue: catalogue) == text
     let base =
       content.base == content.file
       ? common : PatchReader.read(bytes: content.base, file: "", catalogue: catalogue).patch
-    var rehearsal = Rehearsal(patch: base)
+    var rehearsal = Rehearsal(patch: base, catalogue: catalogue)
     // Edits that were valid before may name unknown kinds.
     rehearsal.acceptsUnknownKinds = true
     var refused = content.broken
@@ -170,6 +169,6 @@ extension Rehearsal {
   }
 
   private func statement(_ line: String) throws(Diagnostic) -> Statement {
-    try StatementParser.parse(line, patch: patch, catalogue: Engine.catalogue)
+    try StatementParser.parse(line, patch: patch, catalogue: catalogue)
   }
 }

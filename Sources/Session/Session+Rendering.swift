@@ -118,7 +118,7 @@ extension Session {
       let hint = Nearest.hint(for: tap.node, among: patch.names).map { "; \($0)" } ?? ""
       return "--tap \(tap.name): no node `\(tap.node)`\(hint)"
     }
-    let ports = Engine.catalogue[node.kind]?.outputs.filter { !$0.isEvents }.map(\.name) ?? []
+    let ports = catalogue[node.kind]?.outputs.filter { !$0.isEvents }.map(\.name) ?? []
     if ports.isEmpty { return "--tap \(tap.name): `\(tap.node)` (\(node.kind)) has no audio output" }
     return "--tap \(tap.name): `\(tap.node)` has the audio outputs \(ports.joined(separator: ", "))"
   }

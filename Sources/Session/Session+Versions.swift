@@ -22,11 +22,11 @@ extension Session {
   public func merge() throws -> String {
     let (bytes, theirs, found) = try readAgain()
     let merged = PatchMerge.merge(
-      base: common, ours: patch, theirs: theirs, catalogue: Engine.catalogue)
+      base: common, ours: patch, theirs: theirs, catalogue: catalogue)
     try edit(to: merged.patch)
     accept(bytes, as: theirs)
-    let text = PatchWriter.write(patch, catalogue: Engine.catalogue)
-    saved = text == PatchWriter.write(theirs, catalogue: Engine.catalogue) ? patch : theirs
+    let text = PatchWriter.write(patch, catalogue: catalogue)
+    saved = text == PatchWriter.write(theirs, catalogue: catalogue) ? patch : theirs
     diagnostics = found
     if keepsJournal, journalFault == nil {
       do { try rewriteJournal() } catch { journal?.postponeRewriting() }
@@ -40,13 +40,13 @@ extension Session {
   private func readAgain() throws -> ([UInt8], Patch, [Diagnostic]) {
     guard let file else { throw FileError("the patch has no file yet") }
     let bytes = try PatchFile.read(file)
-    let (theirs, found) = PatchReader.read(bytes: bytes, file: file, catalogue: Engine.catalogue)
+    let (theirs, found) = PatchReader.read(bytes: bytes, file: file, catalogue: catalogue)
     return (bytes, theirs, found)
   }
 
   /// Edits the patch until it equals `target`.
   private func edit(to target: Patch) throws {
-    let edits = try PatchDifference.edits(from: patch, to: target, catalogue: Engine.catalogue)
+    let edits = try PatchDifference.edits(from: patch, to: target, catalogue: catalogue)
     guard !edits.isEmpty else { return }
     try perform(edits.count == 1 ? edits[0] : .all(edits), acceptsUnknownKinds: true)
   }

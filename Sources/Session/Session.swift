@@ -1,9 +1,9 @@
 import Drivers
 import Engine
+import Instruments
 import Patch
 import PatchLanguage
 import Realtime
-import Sampler
 
 /// Options of a session.
 public struct SessionOptions: Sendable {
@@ -87,14 +87,34 @@ public struct SessionOptions: Sendable {
   /// Longest time of an edit in seconds, from its line to the command ring.
   public private(set) var longestEdit = 0.0
 
-  /// A session with an empty patch; no driver runs yet.
-  public init(options: SessionOptions = SessionOptions()) {
+  /// Descriptions of the node kinds that it can open, edit and run.
+  public var catalogue: KindCatalogue { engine.kinds.catalogue }
+
+  /// A session with an empty patch; no driver runs yet. `kinds`: the node kinds that its engine can run.
+  public init(options: SessionOptions = SessionOptions(), kinds: KindRegistry = .builtIn) {
     self.options = options
     library = FileLibrary(isOffline: options.isOffline)
     engine = Engine(
       rate: options.driver.rate, period: options.driver.period, threads: options.threads,
-      quality: options.quality)
+      quality: options.quality, kinds: kinds)
     supervisor = Supervisor(engine: engine, options: options.driver)
+    guard !options.isOffline else { return }
+    engine.background = { [library] in library.run($0) }
+  }
+
+  /// Adds a node kind. Nodes of its name that were placeholders begin to sound.
+  public func add(_ kind: NodeKind) throws(KindError) {
+    try engine.add(kind)
+    requestFiles()
+  }
+
+  /// Writes the states of nodes whose kinds have more than their settings into the patch, as edits.
+  public func storeStates() throws(EditError) {
+    for node in patch.nodes.values {
+      guard let name = catalogue[node.kind]?.stateParameter, let state = engine.captureState(of: node.id)
+      else { continue }
+      try perform(.set(node.name, ParameterPath(name), .text(state), over: nil))
+    }
   }
 
   /// New notices for the user, oldest first.
@@ -224,7 +244,7 @@ public struct SessionOptions: Sendable {
     due = frame
     defer { due = nil }
     let statement = try StatementParser.parse(
-      line, patch: patch, catalogue: Engine.catalogue, file: file, line: number, column: column)
+      line, patch: patch, catalogue: catalogue, file: file, line: number, column: column)
     do throws(EditError) {
       return try perform(statement)
     } catch {
@@ -237,8 +257,8 @@ public struct SessionOptions: Sendable {
     switch statement {
     case .nothing: return ""
     case .edit(let edit): return try perform(edit)
-    case .undo: return undo().map { "undone: \($0)" } ?? "nothing to undo"
-    case .redo: return redo().map { "redone: \($0)" } ?? "nothing to redo"
+    case .undo: return try undo().map { "undone: \($0)" } ?? "nothing to undo"
+    case .redo: return try redo().map { "redone: \($0)" } ?? "nothing to redo"
     case .panic:
       engine.panic()
       return "all notes end"
@@ -247,7 +267,7 @@ public struct SessionOptions: Sendable {
       return performance.line
     case .sequence(let statements):
       // Checked as a whole first, so that a refused line changes nothing.
-      var rehearsal = Rehearsal(patch: patch, history: history)
+      var rehearsal = Rehearsal(patch: patch, history: history, catalogue: catalogue)
       for statement in statements { try rehearsal.perform(statement) }
       var answers: [String] = []
       for statement in statements { answers.append(try perform(statement)) }
@@ -270,19 +290,19 @@ public struct SessionOptions: Sendable {
     _ edit: Edit, amending step: Int? = nil, acceptsUnknownKinds: Bool
   ) throws(EditError) -> String {
     let start = monotonicTime()
-    let edit = patch.canonical(edit, catalogue: Engine.catalogue)
+    let edit = patch.canonical(edit, catalogue: catalogue)
     let line = edit.line
     let change: Change
     // An edit that is no longer in the journal (after a save) cannot be replaced.
     if let step, step == history.newest, journal == nil || journaled.undo > 0,
-      let amended = try history.amend(patch, by: edit, catalogue: Engine.catalogue)
+      let amended = try history.amend(patch, by: edit, catalogue: catalogue)
     {
       change = amended
       record(.amend(line))
       journaled.redo = 0
     } else {
       change = try patch.applying(
-        edit, catalogue: Engine.catalogue, acceptsUnknownKinds: acceptsUnknownKinds)
+        edit, catalogue: catalogue, acceptsUnknownKinds: acceptsUnknownKinds)
       record(.edit(line))
       journaled = (journaled.undo + 1, 0)
       history.record(change, describing: line)
@@ -294,16 +314,16 @@ public struct SessionOptions: Sendable {
   }
 
   /// Undoes the newest edit and returns it as a line; nil when there is none.
-  @discardableResult public func undo() -> String? {
-    guard let step = try? history.undo(patch, catalogue: Engine.catalogue) else { return nil }
+  @discardableResult public func undo() throws(EditError) -> String? {
+    guard let step = try history.undo(patch, catalogue: catalogue) else { return nil }
     recordUndo(step.change)
     adopt(step.change, describing: "undo: \(step.description)")
     return step.description
   }
 
   /// Repeats the edit that was undone last and returns it as a line; nil when there is none.
-  @discardableResult public func redo() -> String? {
-    guard let step = try? history.redo(patch, catalogue: Engine.catalogue) else { return nil }
+  @discardableResult public func redo() throws(EditError) -> String? {
+    guard let step = try history.redo(patch, catalogue: catalogue) else { return nil }
     recordRedo(step.change)
     adopt(step.change, describing: "redo: \(step.description)")
     return step.description

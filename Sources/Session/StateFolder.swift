@@ -2,8 +2,8 @@ import Glibc
 
 /// Folder for data outside the patches' folders: `$XDG_STATE_HOME/sostenuto`, by the XDG base directory
 /// specification. Any thread.
-enum StateFolder {
-  static var path: String {
+package enum StateFolder {
+  package static var path: String {
     func variable(_ name: String) -> String? {
       guard let value = getenv(name), value.pointee != 0 else { return nil }
       return String(cString: value)

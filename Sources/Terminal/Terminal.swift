@@ -1,6 +1,7 @@
 import CTerminal
 @preconcurrency import CNcurses
 import Glibc
+import Loop
 import Screen
 
 /// The terminal: canvases out; keys, mouse and sizes in.
@@ -11,10 +12,11 @@ import Screen
 /// ```swift
 /// let terminal = try Terminal()
 /// defer { terminal.close() }
-/// while isRunning {
+/// terminal.listen(on: loop) { events in
+///   for event in events { handle(event) }
 ///   terminal.draw(view(terminal.columns, terminal.rows), theme: .dark)
-///   for event in terminal.poll(timeoutMilliseconds: 33) { handle(event) }
 /// }
+/// try loop.run()
 /// ```
 @MainActor
 public final class Terminal {
@@ -34,8 +36,6 @@ public final class Terminal {
   }
 
   public private(set) var capabilities = Capabilities()
-  /// Descriptors of the last `poll` that are readable or at their end.
-  public private(set) var readable: Set<Int32> = []
   public private(set) var columns = 0
   public private(set) var rows = 0
 
@@ -44,17 +44,16 @@ public final class Terminal {
   private let screen: OpaquePointer
   private var painter: Painter
   private var parser = InputParser()
-  /// Time at which the parser got an incomplete sequence, in milliseconds.
-  private var heldSince: Int64?
+  /// Ends the wait for the rest of an incomplete sequence.
+  private var patience: EventLoop.Timer?
   private var queued: [InputEvent] = []
   private var isClosed = false
-  private var inputEnded = false
 
-  /// Milliseconds after which a lone escape byte counts as the key: longer than a slow line takes for the
+  /// Nanoseconds after which a lone escape byte counts as the key: longer than a slow line takes for the
   /// rest of a sequence, shorter than anyone notices.
-  private static let escapeDelay: Int32 = 40
-  /// Milliseconds of pause after which a paste counts as ended.
-  private static let pasteDelay: Int32 = 2000
+  private static let escapeDelay: Int64 = 40_000_000
+  /// Nanoseconds of pause after which a paste counts as ended.
+  private static let pasteDelay: Int64 = 2_000_000_000
 
   /// Takes over the terminal at standard input and output.
   public init() throws(TerminalError) {
@@ -216,7 +215,7 @@ public final class Terminal {
   private func resume() {
     capabilities.hasKeyRelease = false
     parser = InputParser()
-    heldSince = nil
+    patience?.due = nil
     endwin()
     prepareRestoring(keyboard: false)
     cterminal_set_active(1)
@@ -261,71 +260,46 @@ public final class Terminal {
 
   // MARK: Input
 
-  /// Waits for input, a signal, a readable descriptor (listed in `readable`), a change of capabilities, or
-  /// the timeout; negative: without limit. Several events come in the order of the keys.
-  public func poll(timeoutMilliseconds: Int, descriptors: [Int32] = []) -> [InputEvent] {
-    readable = []
-    let known = capabilities
-    let patience = Int32(clamping: queued.isEmpty ? timeoutMilliseconds : 0)
-    let deadline = patience < 0 ? nil : Terminal.now() + Int64(patience)
-    var wait = patience
-    while true {
-      var hold: Int32?
-      if let heldSince {
-        let delay = parser.isPasting ? Terminal.pasteDelay : Terminal.escapeDelay
-        hold = Int32(clamping: max(0, heldSince + Int64(delay) - Terminal.now()))
-      }
-      let count = pause(for: hold.map { wait < 0 ? $0 : min($0, wait) } ?? wait, descriptors)
-      if count == 0, let hold, wait < 0 || hold <= wait {
-        accept(parser.flush(endingPaste: parser.isPasting))
-        heldSince = nil
-      }
-      if !queued.isEmpty || !readable.isEmpty || capabilities != known { break }
-      if let deadline {
-        let left = deadline - Terminal.now()
-        if left <= 0 { break }
-        wait = Int32(clamping: left)
+  /// Hands over what the user does, whenever `loop` runs: several events in the order of the keys.
+  public func listen(on loop: EventLoop, _ take: @escaping ([InputEvent]) -> Void) {
+    func handOver() {
+      // Suspending within `take` queues a further event.
+      while !queued.isEmpty {
+        let events = queued
+        queued = []
+        take(events)
       }
     }
-    defer { queued = [] }
-    return queued
-  }
-
-  private static func now() -> Int64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
-  }
-
-  /// One wait; reads available input. Returns the number of ready descriptors.
-  private func pause(for milliseconds: Int32, _ others: [Int32]) -> Int32 {
-    let events = Int16(POLLIN)
-    var descriptors = [
-      // A terminal at its end is always ready, so it is no longer polled.
-      pollfd(fd: inputEnded ? -1 : input, events: events, revents: 0),
-      pollfd(fd: cterminal_wake_descriptor(), events: events, revents: 0),
-    ]
-    descriptors += others.map { pollfd(fd: $0, events: events, revents: 0) }
-    let count = Glibc.poll(&descriptors, nfds_t(descriptors.count), milliseconds)
-    guard count > 0 else {
-      return count < 0 && errno == EINTR ? 1 : max(0, count)
+    let patience = loop.timer { [self] _ in
+      accept(parser.flush(endingPaste: parser.isPasting))
+      handOver()
+      return nil
     }
-    for entry in descriptors.dropFirst(2) where entry.revents != 0 { readable.insert(entry.fd) }
-    if descriptors[0].revents != 0 { readInput() }
-    if descriptors[1].revents != 0 { takeSignals() }
-    return count
+    self.patience = patience
+    loop.watch(input) { [self] in
+      // A terminal at its end is always ready.
+      if !readInput() { loop.forget(input) }
+      handOver()
+    }
+    loop.watch(cterminal_wake_descriptor()) { [self] in
+      takeSignals()
+      handOver()
+    }
   }
 
-  private func readInput() {
+  /// Reads available input; false at its end.
+  private func readInput() -> Bool {
     var buffer = [UInt8](repeating: 0, count: 4096)
     let count = read(input, &buffer, buffer.count)
     if count > 0 {
       accept(parser.feed(buffer[..<count]))
-      heldSince = parser.isPending || parser.isPasting ? Terminal.now() : nil
+      let delay = parser.isPasting ? Terminal.pasteDelay : Terminal.escapeDelay
+      patience?.due = parser.isPending || parser.isPasting ? EventLoop.now() + delay : nil
     } else if count == 0 || (errno != EINTR && errno != EAGAIN) {
-      inputEnded = true
       queued.append(.terminate(signal: SIGHUP))
+      return false
     }
+    return true
   }
 
   private func takeSignals() {

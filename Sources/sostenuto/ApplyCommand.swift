@@ -17,9 +17,9 @@ struct ApplyCommand: ParsableCommand {
         sostenuto diff a.patch b.patch | sostenuto apply -i - c.patch
       """)
 
-  @Argument(help: "The edits, one a line.")
+  @Argument(help: "The edits, one a line.", completion: .file())
   var script: String
-  @Argument(help: "The patch.")
+  @Argument(help: "The patch.", completion: .patch)
   var patch: String
   @Flag(name: [.customShort("i"), .long], help: "Write the patch back instead of printing it.")
   var inPlace = false
@@ -35,7 +35,7 @@ struct ApplyCommand: ParsableCommand {
     for diagnostic in diagnostics { Console.error(diagnostic.description) }
     let isRefused = diagnostics.contains { $0.severity == .error }
     if isRefused, !partial { throw ExitCode(1) }
-    let text = PatchWriter.write(patch, catalogue: Engine.catalogue)
+    let text = PatchWriter.write(patch, catalogue: KindRegistry.builtIn.catalogue)
     if !inPlace {
       Console.result(text)
     } else if text != input.text {

@@ -16,11 +16,12 @@ struct BundleCommand: ParsableCommand {
         sostenuto bundle song.patch --output /tmp/song && tar -C /tmp -czf song.tar.gz song
       """)
 
-  @Argument(help: "The patch.")
+  @Argument(help: "The patch.", completion: .patch)
   var patch: String
   @Option(
     name: .shortAndLong,
-    help: ArgumentHelp("The folder to make (default: the patch's name with .bundle).", valueName: "folder"))
+    help: ArgumentHelp("The folder to make (default: the patch's name with .bundle).", valueName: "folder"),
+    completion: .directory)
   var output: String?
 
   func run() throws {

@@ -1,9 +1,8 @@
 import ArgumentParser
 import Engine
-import Foundation
+import Instruments
 import Patch
 import PatchLanguage
-import Sampler
 import Session
 
 /// `sostenuto check`: reports errors of patch files, and unsupported parts of instruments.
@@ -18,7 +17,7 @@ struct CheckCommand: ParsableCommand {
       sound file (.wav, .flac, .ogg …) what it is, and whether it is whole.
       """)
 
-  @Argument(help: "The patches, instruments and sound files.")
+  @Argument(help: "The patches, instruments and sound files.", completion: .file())
   var patches: [String]
   @Flag(help: "A JSON array with a member for each mistake.")
   var json = false
@@ -39,7 +38,7 @@ struct CheckCommand: ParsableCommand {
       }
       do {
         let text = try readText(path)
-        let (patch, found) = PatchReader.read(text, file: path, catalogue: Engine.catalogue)
+        let (patch, found) = PatchReader.read(text, file: path, catalogue: KindRegistry.builtIn.catalogue)
         diagnostics += found + fileFaults(of: patch, text, path)
       } catch {
         Console.complain("\(error)")
@@ -61,20 +60,19 @@ struct CheckCommand: ParsableCommand {
 
   /// Missing files and unreadable tunings, at the place of the node's line.
   private func fileFaults(of patch: Patch, _ text: String, _ path: String) -> [Diagnostic] {
-    let folder = (path as NSString).deletingLastPathComponent
     var found: [Diagnostic] = []
     for node in patch.nodes.values {
-      for parameter in Engine.catalogue[node.kind]?.parameters ?? [] where parameter.form == .file {
-        guard case .text(let file)? = node.settings[ParameterPath(parameter.name)], !file.isEmpty else {
-          continue
-        }
-        let full = file.hasPrefix("/") || folder.isEmpty ? file : folder + "/" + file
-        if let fault = Self.tuningFault(parameter.name, full) {
+      for parameter in KindRegistry.builtIn.catalogue[node.kind]?.parameters ?? [] {
+        guard let type = parameter.fileType,
+          case .text(let file)? = node.settings[ParameterPath(parameter.name)], !file.isEmpty
+        else { continue }
+        let full = FilePath.resolved(file, from: path)
+        if let fault = Self.tuningFault(type, full) {
           found.append(
             Diagnostic(
               file: fault.path, line: fault.line ?? 1, column: 1, severity: .error, message: fault.message))
         }
-        guard !FileManager.default.fileExists(atPath: full) else { continue }
+        guard !FilePath.exists(full) else { continue }
         let place = Self.place(of: file, in: text)
         found.append(
           Diagnostic(
@@ -86,13 +84,13 @@ struct CheckCommand: ParsableCommand {
   }
 
   /// Error of an existing scale or key map.
-  private static func tuningFault(_ parameter: String, _ path: String) -> LoadError? {
-    guard FileManager.default.fileExists(atPath: path) else { return nil }
+  private static func tuningFault(_ type: ParameterDescription.FileType, _ path: String) -> LoadError? {
+    guard FilePath.exists(path) else { return nil }
     do {
-      switch parameter {
-      case "tuning": _ = try Scale(path: path)
-      case "keymap": _ = try KeyMap(path: path)
-      default: break
+      switch type {
+      case .scale: _ = try Scale(path: path)
+      case .keyMap: _ = try KeyMap(path: path)
+      case .instrument, .audio: break
       }
       return nil
     } catch {
@@ -104,7 +102,7 @@ struct CheckCommand: ParsableCommand {
     // By bytes: in Swift a CRLF is one character, different from a line feed.
     for (number, bytes) in text.utf8.split(separator: 10, omittingEmptySubsequences: false).enumerated() {
       let line = Substring(bytes)
-      if let range = line.range(of: word) {
+      if let range = line.firstRange(of: word) {
         return (number + 1, line.distance(from: line.startIndex, to: range.lowerBound) + 1)
       }
     }

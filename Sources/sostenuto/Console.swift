@@ -1,6 +1,7 @@
 import ArgumentParser
 import Drivers
 import Glibc
+import Loop
 import Patch
 import PatchLanguage
 import Realtime
@@ -42,37 +43,36 @@ enum Console {
 /// (waiting for a pipe, for example), or on a second signal, the process is ended.
 enum Interruption {
   private static let arrived = Atomic<Bool>(false)
-  /// Wakes a thread that waits for one of the others.
-  private static let waking = SIGUSR1
+  /// Readable when one has come.
+  private static let pipe: (read: Int32, write: Int32) = {
+    var ends: [Int32] = [-1, -1]
+    _ = Glibc.pipe(&ends)
+    return (ends[0], ends[1])
+  }()
 
   /// Unblocks the signals, which a parent process may have left blocked.
   static func admit() { withSet { _ = pthread_sigmask(SIG_UNBLOCK, $0, nil) } }
 
   /// Call this before any thread is started, since threads inherit the mask.
   static func hold() {
-    withSet(and: waking) { _ = pthread_sigmask(SIG_BLOCK, $0, nil) }
+    withSet { _ = pthread_sigmask(SIG_BLOCK, $0, nil) }
+    _ = pipe
     var thread = pthread_t()
     pthread_create(&thread, nil, { _ in Interruption.watch() }, nil)
   }
 
-  /// Waits up to `seconds` for a signal; true when one came.
-  static func wait(seconds: Double) -> Bool {
-    if arrived.load(ordering: .acquiring) { return true }
-    guard seconds > 0 else { return false }
-    let whole = seconds.rounded(.down)
-    var limit = timespec(tv_sec: Int(whole), tv_nsec: Int((seconds - whole) * 1e9))
-    var set = sigset_t()
-    sigemptyset(&set)
-    sigaddset(&set, waking)
-    return sigtimedwait(&set, nil, &limit) > 0
-  }
+  /// True when one has come.
+  static var hasCome: Bool { arrived.load(ordering: .acquiring) }
+
+  /// Ends the loop when one comes.
+  static func end(_ loop: EventLoop) { loop.watch(pipe.read) { [unowned loop] in loop.end() } }
 
   private static func watch() -> Never {
     withSet { signals in
       var signal: Int32 = 0
       while sigwait(signals, &signal) != 0 {}
       arrived.store(true, ordering: .releasing)
-      kill(getpid(), waking)
+      write(pipe.write, [0], 1)
       var limit = timespec(tv_sec: 0, tv_nsec: 700_000_000)
       let second = sigtimedwait(signals, nil, &limit)
       if second > 0 { signal = second }
@@ -85,12 +85,9 @@ enum Interruption {
   }
 
   /// Signals ignored from outside (nohup) stay ignored.
-  private static func withSet<Result>(
-    and other: Int32? = nil, _ body: (UnsafePointer<sigset_t>) -> Result
-  ) -> Result {
+  private static func withSet<Result>(_ body: (UnsafePointer<sigset_t>) -> Result) -> Result {
     var set = sigset_t()
     sigemptyset(&set)
-    if let other { sigaddset(&set, other) }
     for signal in [SIGINT, SIGTERM, SIGHUP] {
       var action = sigaction()
       sigaction(signal, nil, &action)
@@ -131,7 +128,7 @@ enum Interruption {
 /// The valid lines of a script for the session's patch; prints errors and exits otherwise.
 @MainActor func readScript(_ path: String, for session: Session) throws -> [ScriptLine] {
   let (lines, faults) = Script.read(try readText(path), file: path)
-  let diagnostics = faults + Script.check(lines, on: session.patch, file: path)
+  let diagnostics = faults + Script.check(lines, on: session.patch, file: path, catalogue: session.catalogue)
   for diagnostic in diagnostics { Console.error(diagnostic.description) }
   if diagnostics.contains(where: { $0.severity == .error }) { throw ExitCode(1) }
   return lines

@@ -16,14 +16,15 @@ struct DiffCommand: ParsableCommand {
         sostenuto apply changes old.patch
       """)
 
-  @Argument(help: ArgumentHelp("The older patch.", valueName: "a"))
+  @Argument(help: ArgumentHelp("The older patch.", valueName: "a"), completion: .patch)
   var old: String
-  @Argument(help: ArgumentHelp("The newer patch.", valueName: "b"))
+  @Argument(help: ArgumentHelp("The newer patch.", valueName: "b"), completion: .patch)
   var new: String
 
   func run() throws {
     let (old, new) = (try PatchInput.whole(old), try PatchInput.whole(new))
-    let edits = try PatchDifference.edits(from: old.patch, to: new.patch, catalogue: Engine.catalogue)
+    let edits = try PatchDifference.edits(
+      from: old.patch, to: new.patch, catalogue: KindRegistry.builtIn.catalogue)
     Console.result(edits.map { $0.line + "\n" }.joined())
   }
 }

@@ -6,12 +6,17 @@ struct EditCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "edit", abstract: "Open the terminal front end (what a patch alone does, too).")
 
-  @Argument(help: "The patch to open; it is made when it does not exist.")
+  @Argument(help: "The patch to open; it is made when it does not exist.", completion: .patch)
   var patch: String?
   @OptionGroup var driver: DriverArguments
-  @Option(help: ArgumentHelp("dark, light, monochrome, or a TOML file.", valueName: "theme"))
+  @Option(
+    help: ArgumentHelp(
+      "dark, light, monochrome, one of your own by name, or a TOML file.", valueName: "theme"),
+    completion: .file(extensions: ["toml"]))
   var theme: String?
-  @Option(help: ArgumentHelp("A TOML file of keys.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("A TOML file of keys.", valueName: "file"),
+    completion: .file(extensions: ["toml"]))
   var keys: String?
 
   func validate() throws {

@@ -7,7 +7,8 @@ struct EditLogArguments: ParsableArguments {
   @Option(
     name: .customLong("edits"),
     help: ArgumentHelp(
-      "Write what each edit did to the sound, as JSON: step and residue above 5 kHz.", valueName: "file"))
+      "Write what each edit did to the sound, as JSON: step and residue above 5 kHz.", valueName: "file"),
+    completion: .file())
   var path: String?
 
   var isWanted: Bool { path != nil }

@@ -9,7 +9,7 @@ struct FormatCommand: ParsableCommand {
     commandName: "format", abstract: "Print patches in their canonical form, comments kept.",
     discussion: "A patch with errors is left alone, since its wrong lines would be lost.")
 
-  @Argument(help: "The patches.")
+  @Argument(help: "The patches.", completion: .patch)
   var patches: [String]
   @Flag(name: [.customShort("i"), .long], help: "Write them back instead of printing them.")
   var inPlace = false
@@ -22,13 +22,14 @@ struct FormatCommand: ParsableCommand {
           throw FileError("\(path): only a file can be written back")
         }
         let bytes = try PatchFile.read(path)
-        let (patch, diagnostics) = PatchReader.read(bytes: bytes, file: path, catalogue: Engine.catalogue)
+        let (patch, diagnostics) = PatchReader.read(
+          bytes: bytes, file: path, catalogue: KindRegistry.builtIn.catalogue)
         for diagnostic in diagnostics { Console.error(diagnostic.description) }
         if diagnostics.contains(where: { $0.severity == .error }) {
           isWrong = true
           continue
         }
-        let canonical = PatchWriter.write(patch, catalogue: Engine.catalogue)
+        let canonical = PatchWriter.write(patch, catalogue: KindRegistry.builtIn.catalogue)
         if !inPlace {
           Console.result(canonical)
         } else if !canonical.utf8.elementsEqual(bytes) {

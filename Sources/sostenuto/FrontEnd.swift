@@ -1,5 +1,6 @@
-import Foundation
+import Glibc
 import Interface
+import Loop
 import PatchLanguage
 import Screen
 import Session
@@ -7,8 +8,8 @@ import Terminal
 
 /// The terminal front end's loop: events in, canvases out, about 30 per second at most.
 enum FrontEnd {
-  /// Milliseconds between two ticks of the session, and between two drawings.
-  private static let interval = 33
+  /// Nanoseconds between two ticks of the session, and between two drawings.
+  private static let interval: Int64 = 33_000_000
 
   @MainActor static func run(_ options: FrontEndOptions) throws {
     let theme = try theme(options.theme)
@@ -29,7 +30,7 @@ enum FrontEnd {
     } else if app.state.message == nil {
       app.state.message = .init(session.status.driverMessage)
     }
-    let ending = loop(app, workbench, terminal, theme)
+    let ending = try loop(app, workbench, terminal, theme)
     app.endNotes()
     writeHistory(app.promptHistory)
     if ending != 0 {
@@ -52,58 +53,66 @@ enum FrontEnd {
   /// Returns the signal that ended it, or 0.
   @MainActor private static func loop(
     _ app: App, _ workbench: SessionWorkbench, _ terminal: Terminal, _ theme: Theme
-  ) -> Int32 {
-    var nextTick = App.steadySeconds()
+  ) throws -> Int32 {
+    let loop = EventLoop()
+    var nextTick = EventLoop.now()
     var nextDrawing = nextTick
-    while true {
-      let now = App.steadySeconds()
-      if now >= nextTick {
-        workbench.hasKeyRelease = terminal.capabilities.hasKeyRelease
-        app.tick()
-        nextTick = max(nextTick + Double(interval) / 1000, now)
-        if app.needsRender, now >= nextDrawing {
-          let start = App.steadySeconds()
-          terminal.draw(app.render(columns: terminal.columns, rows: terminal.rows), theme: theme)
-          // A graph that is slow to draw is drawn less often, so that keys and the engine come first.
-          let end = App.steadySeconds()
-          nextDrawing = end + 2 * (end - start)
-        }
+    loop.timer(due: nextTick) { now in
+      workbench.hasKeyRelease = terminal.capabilities.hasKeyRelease
+      app.tick()
+      if app.needsRender, now >= nextDrawing {
+        let start = EventLoop.now()
+        terminal.draw(app.render(columns: terminal.columns, rows: terminal.rows), theme: theme)
+        // A graph that is slow to draw is drawn less often, so that keys and the engine come first.
+        let end = EventLoop.now()
+        nextDrawing = end + 2 * (end - start)
       }
-      let wait = max(0, Int(((nextTick - App.steadySeconds()) * 1000).rounded(.up)))
-      for event in terminal.poll(timeoutMilliseconds: wait) {
-        if case .terminate(let signal) = event { return signal }
+      nextTick = max(nextTick + interval, now)
+      return nextTick
+    }
+    var ending: Int32 = 0
+    terminal.listen(on: loop) { events in
+      for event in events {
+        if case .terminate(let signal) = event {
+          ending = signal
+          return loop.end()
+        }
         app.handle(event)
         switch app.wish {
         case .none: break
-        case .quit: return 0
+        case .quit: return loop.end()
         case .suspend: terminal.suspend()
         case .redraw: terminal.redraw()
         }
         app.wish = .none
       }
     }
+    try loop.run()
+    return ending
   }
 
   // MARK: The user's files
 
-  /// A built-in theme by name, a file, or the dark theme.
+  /// A built-in theme by name, a file, one of the user's or of the installed themes by name, or the dark theme.
   private static func theme(_ wanted: String?) throws -> Theme {
     guard let wanted else {
-      return ProcessInfo.processInfo.environment["NO_COLOR"].map { $0.isEmpty ? .dark : .monochrome } ?? .dark
+      return getenv("NO_COLOR").map { $0.pointee == 0 ? .dark : .monochrome } ?? .dark
     }
     if let theme = Theme.builtIn(named: wanted) { return theme }
-    let text = try read(wanted, "theme")
-    let name = URL(fileURLWithPath: wanted).deletingPathExtension().lastPathComponent
-    let (theme, problems) = Theme.read(text, file: wanted, name: name)
-    for problem in problems { FileHandle.standardError.write(Data("\(problem)\n".utf8)) }
-    guard let theme else { throw FileError("\(wanted): no theme") }
+    let path = DataFolder.theme(named: wanted) ?? wanted
+    let text = try read(path, "theme")
+    let file = PatchFile.split(path).name
+    let name = file.lastIndex(of: ".").map { String(file[..<$0]) } ?? file
+    let (theme, problems) = Theme.read(text, file: path, name: name)
+    for problem in problems { Console.error("\(problem)") }
+    guard let theme else { throw FileError("\(path): no theme") }
     return theme
   }
 
   private static func keymap(_ wanted: String?) throws -> Keymap {
     guard let wanted else { return .standard }
     let (keymap, problems) = Keymap.read(try read(wanted, "keymap"), file: wanted)
-    for problem in problems { FileHandle.standardError.write(Data("\(problem)\n".utf8)) }
+    for problem in problems { Console.error("\(problem)") }
     return keymap
   }
 
@@ -115,24 +124,17 @@ enum FrontEnd {
     return try readText(path)
   }
 
-  /// `$XDG_STATE_HOME/sostenuto/history`: lines of the prompt, oldest first.
-  private static var historyPath: String? {
-    let environment = ProcessInfo.processInfo.environment
-    if let folder = environment["XDG_STATE_HOME"], !folder.isEmpty { return folder + "/sostenuto/history" }
-    return environment["HOME"].map { $0 + "/.local/state/sostenuto/history" }
-  }
+  /// Lines of the prompt, oldest first.
+  private static var historyPath: String { StateFolder.path + "/history" }
 
   private static func readHistory() -> [String] {
-    guard let historyPath, let text = try? readText(historyPath) else { return [] }
+    guard let text = try? readText(historyPath) else { return [] }
     return text.split(separator: "\n").map(String.init)
   }
 
   /// A failure is not reported, since losing the history is harmless.
   private static func writeHistory(_ lines: [String]) {
-    guard let historyPath else { return }
-    let file = URL(fileURLWithPath: historyPath)
-    try? FileManager.default.createDirectory(
-      at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-    try? Data(lines.suffix(500).map { $0 + "\n" }.joined().utf8).write(to: file, options: .atomic)
+    PatchFile.makeFolder(StateFolder.path)
+    try? PatchFile.replace(historyPath, with: lines.suffix(500).map { $0 + "\n" }.joined())
   }
 }

@@ -1,6 +1,5 @@
-import Foundation
+import Instruments
 import Patch
-import Sampler
 import Session
 
 /// `sostenuto check instrument.sfz`: contents of an instrument, and unsupported parts.
@@ -30,7 +29,7 @@ struct InstrumentCheck {
       return "\(error.path):\(error.line ?? 1): error: \(error.message)\n" + Self.lines(error.findings)
     }
     var text = Self.lines(report.findings)
-    let megabytes = String(format: "%.1f", Double(report.bytes) / 1_048_576)
+    let megabytes = Printout.exact(Double(report.bytes) / 1_048_576, 1)
     text += "\(path): \(report.format), \(Self.count(report.regions, "region")), "
     text += "\(Self.count(report.samples, "sample")), "
     text += "\(megabytes) MB, keys \(report.keys.lowerBound) to \(report.keys.upperBound)\n"
@@ -40,7 +39,7 @@ struct InstrumentCheck {
     text += "\(report.opcodes.count - ignored) understood, \(ignored) ignored\n"
     let width = report.opcodes.map(\.name.count).max() ?? 0
     for opcode in report.opcodes {
-      let name = opcode.name.padding(toLength: width, withPad: " ", startingAt: 0)
+      let name = Printout.pad(opcode.name, width)
       let word = opcode.isUnderstood ? "understood" : "ignored   "
       text += "  \(word)  \(name)  \(opcode.count) x  \(opcode.file):\(opcode.line)\n"
     }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Engine
+import Instruments
 import Patch
-import Sampler
 import Session
 
 /// `sostenuto kinds`: the reference of node kinds, generated from their descriptions.
@@ -9,18 +9,18 @@ struct KindsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "kinds", abstract: "List the kinds of nodes, their ports and parameters.")
 
-  @Argument(help: "One kind, in full.")
+  @Argument(help: "One kind, in full.", completion: .list(KindRegistry.builtIn.catalogue.kinds.map(\.name)))
   var kind: String?
   @Flag(help: "Everything about them as JSON.")
   var json = false
 
   func run() throws {
-    let all = Engine.catalogue.kinds
+    let all = KindRegistry.builtIn.catalogue.kinds
     guard let kind else {
       Console.result(json ? JSON.array(all.map(KindReference.json)).text() + "\n" : KindReference.list(all))
       return
     }
-    guard let found = Engine.catalogue[kind] else {
+    guard let found = KindRegistry.builtIn.catalogue[kind] else {
       let hint = Nearest.hint(for: kind, among: all.map(\.name)) ?? "`sostenuto kinds` lists them"
       throw FileError("no kind `\(kind)`; \(hint)")
     }
@@ -35,25 +35,13 @@ extension KindsCommand {
   /// Presets of a matrix: edits of many crosspoints.
   private func presets(of kind: KindDescription) -> String {
     guard kind.crosspoints != nil else { return "" }
-    return """
-
-      edits of many settings at once (each one undo; `over 2s` where it is to take time)
-        set NODE[0..3,0] -6dB        ranges, also in[2..], mute.out[..], solo[..,1]
-        matrix NODE identity         input i to output i
-        matrix NODE clear            nothing to nowhere
-        matrix NODE fold             mono: the mean of the inputs to every output
-        matrix NODE spread           an input to every output, in turn
-        matrix NODE diagonal 2       input i to output i + 2
-        matrix NODE map [-1,-1,0,1]  which input each output gets, -1 for none
-        matrix NODE swap 0 1         the crosspoints of two outputs; of inputs: swap in 0 1
-        matrix NODE copy in 0 1..3   the crosspoints of an input to others; of an output: copy out
-
-      """
+    let lines = KindReference.table(KindReference.matrixPresets.map { ["  " + $0.line, $0.meaning] })
+    return "\nedits of many settings at once (each one undo; `over 2s` where it is to take time)\n" + lines
   }
 
-  /// Supported SFZ opcodes, for the sampler.
+  /// Supported SFZ opcodes, for kinds that play instruments.
   private func opcodes(of kind: KindDescription) -> String {
-    guard kind.name == "sampler" else { return "" }
+    guard kind.parameters.contains(where: { $0.fileType == .instrument }) else { return "" }
     return "\nSFZ opcodes (N: a number; for _onccN also _ccN, _curveccN, _stepccN and _smoothccN)\n"
       + sfzOpcodes.map { "  \($0.topic): \($0.names.joined(separator: " "))\n" }.joined()
   }
@@ -61,6 +49,19 @@ extension KindsCommand {
 
 /// Descriptions of kinds as text.
 enum KindReference {
+  /// Edits of many crosspoints of a matrix.
+  static let matrixPresets: [(line: String, meaning: String)] = [
+    ("set NODE[0..3,0] -6dB", "ranges, also in[2..], mute.out[..], solo[..,1]"),
+    ("matrix NODE identity", "input i to output i"),
+    ("matrix NODE clear", "nothing to nowhere"),
+    ("matrix NODE fold", "mono: the mean of the inputs to every output"),
+    ("matrix NODE spread", "an input to every output, in turn"),
+    ("matrix NODE diagonal 2", "input i to output i + 2"),
+    ("matrix NODE map [-1,-1,0,1]", "which input each output gets, -1 for none"),
+    ("matrix NODE swap 0 1", "the crosspoints of two outputs; of inputs: swap in 0 1"),
+    ("matrix NODE copy in 0 1..3", "the crosspoints of an input to others; of an output: copy out"),
+  ]
+
   static func list(_ kinds: [KindDescription]) -> String {
     var text = ""
     for category in KindDescription.Category.allCases {
@@ -98,7 +99,7 @@ enum KindReference {
     return "\(side(kind.inputs)) → \(side(kind.outputs.filter { !$0.isOptional }))"
   }
 
-  private static func format(_ format: PortDescription.Format) -> String {
+  static func format(_ format: PortDescription.Format) -> String {
     switch format {
     case .events: "events"
     case .channels(let count): "\(count) ch"
@@ -108,12 +109,12 @@ enum KindReference {
   }
 
   /// `in[inputs]`, `[inputs,outputs]`, `drive`.
-  private static func name(_ parameter: ParameterDescription) -> String {
+  static func name(_ parameter: ParameterDescription) -> String {
     if parameter.dimensions.isEmpty { return parameter.name }
     return parameter.name + "[" + parameter.dimensions.joined(separator: ",") + "]"
   }
 
-  private static func range(_ parameter: ParameterDescription) -> String {
+  static func range(_ parameter: ParameterDescription) -> String {
     switch parameter.form {
     case .continuous, .integer: parameter.rangeWords
     case .toggle: "on, off"
@@ -123,7 +124,7 @@ enum KindReference {
     }
   }
 
-  private static func defaultText(_ parameter: ParameterDescription) -> String {
+  static func defaultText(_ parameter: ParameterDescription) -> String {
     let text = parameter.defaultValue.line
     if let diagonal = parameter.diagonalValue {
       return "\(text), \(diagonal.line) where the indices are equal"
@@ -132,7 +133,7 @@ enum KindReference {
   }
 
   /// Columns two spaces apart, without trailing blanks.
-  private static func table(_ rows: [[String]]) -> String {
+  static func table(_ rows: [[String]]) -> String {
     var widths: [Int] = []
     for row in rows {
       for (column, text) in row.enumerated() {

@@ -36,10 +36,11 @@ struct Sostenuto: ParsableCommand {
       `sostenuto PATCH` opens the front end. Results go to standard output, messages to standard error; \
       the exit status is 0 when done, 1 when the input is wrong, 2 when the command line is.
       """,
+    version: Version.number,
     subcommands: [
       EditCommand.self, RenderCommand.self, PlayCommand.self, PrintCommand.self, CheckCommand.self,
       FormatCommand.self, KindsCommand.self, DiffCommand.self, ApplyCommand.self, MergeCommand.self,
-      BundleCommand.self, GitSetupCommand.self,
+      BundleCommand.self, GitSetupCommand.self, ManualCommand.self,
     ],
     defaultSubcommand: EditCommand.self)
 }

@@ -20,11 +20,11 @@ struct MergeCommand: ParsableCommand {
         sostenuto merge -i base.patch mine.patch yours.patch
       """)
 
-  @Argument(help: "The patch that both began with.")
+  @Argument(help: "The patch that both began with.", completion: .patch)
   var base: String
-  @Argument(help: "The patch on our side.")
+  @Argument(help: "The patch on our side.", completion: .patch)
   var ours: String
-  @Argument(help: "The patch on their side.")
+  @Argument(help: "The patch on their side.", completion: .patch)
   var theirs: String
   @Flag(name: [.customShort("i"), .long], help: "Write the result to OURS instead of printing it.")
   var inPlace = false
@@ -46,16 +46,17 @@ struct MergeCommand: ParsableCommand {
     // Unreadable lines, no patch at all, or markers of an earlier merge.
     if inputs.contains(where: \.hasErrors) { try mergeLines(inputs) }
     let result = PatchMerge.merge(
-      base: inputs[0].patch, ours: inputs[1].patch, theirs: inputs[2].patch, catalogue: Engine.catalogue)
+      base: inputs[0].patch, ours: inputs[1].patch, theirs: inputs[2].patch,
+      catalogue: KindRegistry.builtIn.catalogue)
     let text = MergeText.write(
-      result, catalogue: Engine.catalogue,
+      result, catalogue: KindRegistry.builtIn.catalogue,
       labels: MergeText.Labels(
         ours: label(labelOurs, "ours", ours), theirs: label(labelTheirs, "theirs", theirs),
         markerSize: markerSize))
     let name = path ?? ours
     for conflict in result.conflicts { Console.warn("\(name): conflict: \(conflict)") }
     if result.conflicts.isEmpty {
-      let faults = PatchReader.read(text, file: name, catalogue: Engine.catalogue).diagnostics
+      let faults = PatchReader.read(text, file: name, catalogue: KindRegistry.builtIn.catalogue).diagnostics
       for fault in faults where fault.severity == .error { Console.error(fault.description) }
       if faults.contains(where: { $0.severity == .error }) { throw ExitCode(1) }
     }

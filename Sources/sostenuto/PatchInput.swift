@@ -5,6 +5,11 @@ import Patch
 import PatchLanguage
 import Session
 
+extension CompletionKind {
+  /// A patch file, in the completions of the shell.
+  static var patch: CompletionKind { .file(extensions: ["patch"]) }
+}
+
 /// A patch file as input of commands that change or compare patches.
 struct PatchInput {
   let path: String
@@ -18,7 +23,7 @@ struct PatchInput {
     self.path = path
     let bytes = try PatchFile.read(path)
     text = String(decoding: bytes, as: UTF8.self)
-    let (patch, found) = PatchReader.read(text, file: path, catalogue: Engine.catalogue)
+    let (patch, found) = PatchReader.read(text, file: path, catalogue: KindRegistry.builtIn.catalogue)
     var diagnostics = found
     if let line = Self.lineOfBadBytes(bytes) {
       diagnostics.append(
@@ -44,5 +49,5 @@ struct PatchInput {
     return input
   }
 
-  var canonical: String { PatchWriter.write(patch, catalogue: Engine.catalogue) }
+  var canonical: String { PatchWriter.write(patch, catalogue: KindRegistry.builtIn.catalogue) }
 }

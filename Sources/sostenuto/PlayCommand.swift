@@ -1,6 +1,7 @@
 import ArgumentParser
 import Drivers
 import Engine
+import Loop
 import Patch
 import PatchLanguage
 import Session
@@ -12,9 +13,10 @@ struct PlayCommand: ParsableCommand {
     discussion:
       "Ends after --seconds, or when it gets SIGINT or SIGTERM. The script starts when all files are loaded.")
 
-  @Argument(help: "The patch.")
+  @Argument(help: "The patch.", completion: .patch)
   var patch: String
-  @Option(help: ArgumentHelp("Edits and notes with their times.", valueName: "script"))
+  @Option(
+    help: ArgumentHelp("Edits and notes with their times.", valueName: "script"), completion: .file())
   var script: String?
   @Option(help: ArgumentHelp("How long (default: until it is interrupted).", valueName: "n"))
   var seconds: Double?
@@ -66,7 +68,7 @@ struct PlayCommand: ParsableCommand {
     let lines = try script.map { try readScript($0, for: session) } ?? []
     session.start()
     defer { session.stop() }
-    var performance = LivePerformance(
+    let performance = LivePerformance(
       session: session, lines: lines, file: script ?? "", seconds: seconds, isLoose: loose)
     try performance.run()
     try edits.write(session)
@@ -75,7 +77,7 @@ struct PlayCommand: ParsableCommand {
 }
 
 /// Performance of a script in real time, with its measurements.
-@MainActor private struct LivePerformance {
+@MainActor private final class LivePerformance {
   let session: Session
   let lines: [ScriptLine]
   let file: String
@@ -91,6 +93,14 @@ struct PlayCommand: ParsableCommand {
   private var lag = 0.0
   private var status = SessionStatus()
   private var message = ""
+  /// Index of the next line.
+  private var next = 0
+  /// When the script started, and the engine's frame then.
+  private var start: Int64?
+  private var origin: Int64 = 0
+  /// The engine's rate when the session opened.
+  private let rate: Double
+  private var nextTick = Int64.min
 
   init(session: Session, lines: [ScriptLine], file: String, seconds: Double?, isLoose: Bool) {
     self.session = session
@@ -98,68 +108,69 @@ struct PlayCommand: ParsableCommand {
     self.file = file
     self.seconds = seconds
     self.isLoose = isLoose
+    rate = session.engine.rate
   }
 
-  mutating func run() throws {
-    try perform()
+  func run() throws {
+    // No view shows levels.
+    session.engine.isMetering = false
+    let loop = EventLoop()
+    Interruption.end(loop)
+    loop.timer(due: EventLoop.now()) { [self, unowned loop] now in
+      if let wait = try step(now) { return EventLoop.now() + wait }
+      loop.end()
+      return nil
+    }
+    try loop.run()
     status = session.status
   }
 
-  private mutating func perform() throws {
-    var next = 0
-    var start: Int64?
-    var origin: Int64 = 0
-    var nextTick = Int64.min
-    let rate = session.engine.rate
-    // No view shows levels.
-    session.engine.isMetering = false
-    // One line per turn, so that an interruption takes effect between lines even if many are due.
-    while true {
-      let now = monotonicTime()
-      if let start { elapsed = Double(now - start) * 1e-9 }
-      // After a change of the driver's rate, lines are performed as soon as they are due.
-      let isExact = start != nil && session.engine.rate == rate && !isLoose
-      let nextTime = next < lines.count ? lines[next].time : .infinity
-      if now >= nextTick {
-        tick()
-        nextTick = now + 16_000_000
-      } else {
-        session.engine.collect(
-          expectingNothingBefore: isExact
-            ? origin + Int64(limited: (min(elapsed, nextTime) * rate).rounded(.down)) : nil)
-      }
-      if start == nil, session.isLoaded {
-        start = now
-        origin = session.engine.renderer.time + Int64(Self.lead * rate)
-      }
-      if let start, nextTime <= elapsed {
-        let line = lines[next]
-        let frame = isExact ? origin + Int64(limited: line.time * rate) : nil
-        let began = monotonicTime()
-        try session.perform(line.text, file: file, line: line.line, column: line.column, at: frame)
-        let done = monotonicTime()
-        taken.append(Double(done - began) * 1e-9)
-        lag = max(lag, Double(done - start) * 1e-9 - line.time)
-        next += 1
-      }
-      if let seconds, elapsed >= seconds {
-        tick()
-        return
-      }
-      // Until the next line is due, for 5 ms at most.
-      let due = next < lines.count ? lines[next].time - elapsed : 0.005
-      if Interruption.wait(seconds: max(0, min(0.005, due))) { return }
+  /// Lets the session work and performs a line that is due: one a turn, so that an interruption takes effect
+  /// between lines even if many are due. Returns the nanoseconds until the next turn; nil at the end.
+  private func step(_ now: Int64) throws -> Int64? {
+    if let start { elapsed = Double(now - start) * 1e-9 }
+    // After a change of the driver's rate, lines are performed as soon as they are due.
+    let isExact = start != nil && session.engine.rate == rate && !isLoose
+    let nextTime = next < lines.count ? lines[next].time : .infinity
+    if now >= nextTick {
+      tick()
+      nextTick = now + 16_000_000
+    } else {
+      session.engine.collect(
+        expectingNothingBefore: isExact
+          ? origin + Int64(limited: (min(elapsed, nextTime) * rate).rounded(.down)) : nil)
     }
+    if start == nil, session.isLoaded {
+      start = now
+      origin = session.engine.renderer.time + Int64(Self.lead * rate)
+    }
+    if let start, nextTime <= elapsed {
+      let line = lines[next]
+      let frame = isExact ? origin + Int64(limited: line.time * rate) : nil
+      let began = EventLoop.now()
+      try session.perform(line.text, file: file, line: line.line, column: line.column, at: frame)
+      let done = EventLoop.now()
+      taken.append(Double(done - began) * 1e-9)
+      lag = max(lag, Double(done - start) * 1e-9 - line.time)
+      next += 1
+    }
+    if let seconds, elapsed >= seconds {
+      tick()
+      return nil
+    }
+    // Until the next line is due, for 5 ms at most.
+    let due = next < lines.count ? lines[next].time - elapsed : 0.005
+    return Int64(max(0, min(0.005, due)) * 1e9)
   }
 
-  private mutating func tick() {
+  private func tick() {
     session.tick()
     show()
     loads += session.load
     samples += 1
   }
 
-  private mutating func show() {
+  private func show() {
     for notice in session.takeNotices() { Console.warn(notice) }
     let now = session.supervisor.message
     if now != message {

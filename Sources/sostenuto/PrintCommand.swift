@@ -14,7 +14,7 @@ struct PrintCommand: ParsableCommand {
 
   enum Form: String, ExpressibleByArgument, CaseIterable { case text, dot, json }
 
-  @Argument(help: "The patch.")
+  @Argument(help: "The patch.", completion: .patch)
   var patch: String
   @Option(help: "text, dot (for Graphviz) or json.")
   var format: Form = .text
@@ -27,7 +27,7 @@ struct PrintCommand: ParsableCommand {
       try session.renderOneBlock()
       switch json ? .json : format {
       case .text:
-        let text = PatchWriter.write(session.patch, catalogue: Engine.catalogue)
+        let text = PatchWriter.write(session.patch, catalogue: KindRegistry.builtIn.catalogue)
         Console.result(Printout.executable(session.report, patch: text))
       case .dot: Console.result(Printout.dot(session.report))
       case .json:

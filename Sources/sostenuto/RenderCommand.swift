@@ -17,16 +17,20 @@ struct RenderCommand: ParsableCommand {
       """
   )
 
-  @Argument(help: "The patch.")
+  @Argument(help: "The patch.", completion: .patch)
   var patch: String
-  @Option(help: ArgumentHelp("Edits and notes with their times.", valueName: "script"))
+  @Option(
+    help: ArgumentHelp("Edits and notes with their times.", valueName: "script"), completion: .file())
   var script: String?
-  @Option(help: ArgumentHelp("A MIDI file for the `midi` nodes.", valueName: "file"))
+  @Option(
+    help: ArgumentHelp("A MIDI file for the `midi` nodes.", valueName: "file"),
+    completion: .file(extensions: ["mid", "midi"]))
   var midi: String?
   @Option(help: ArgumentHelp("How long (default: the MIDI file and its tail).", valueName: "n"))
   var seconds: Double?
   @Option(
-    name: .shortAndLong, help: ArgumentHelp("Where the output goes (.wav, .flac, .ogg).", valueName: "file"))
+    name: .shortAndLong, help: ArgumentHelp("Where the output goes (.wav, .flac, .ogg).", valueName: "file"),
+    completion: .file())
   var output: String?
   @Option(help: ArgumentHelp("Record a port, too; may be repeated.", valueName: "node[.port]=file"))
   var tap: [String] = []
@@ -101,7 +105,9 @@ struct RenderCommand: ParsableCommand {
     try inputs.check(outputs)
     var request = RenderRequest(seconds: seconds)
     request.midi = try midi.map { try readMidi($0) }
-    if request.midi != nil, !session.patch.nodes.values.contains(where: { $0.kind == "midi" }) {
+    if request.midi != nil,
+      !session.patch.nodes.values.contains(where: { session.catalogue[$0.kind]?.endpoint == .midi })
+    {
       Console.warn("\(patch): no `midi` node hears \(midi ?? "")")
     }
     let end = seconds ?? request.midi?.duration ?? 0
@@ -116,7 +122,7 @@ struct RenderCommand: ParsableCommand {
       if late > 0 { Console.warn("\(script): \(late) of its lines come after the end") }
     }
     var line = ProgressLine("rendering \(output ?? taps[0].path)", total: end)
-    let frames = try session.render(request, isInterrupted: { Interruption.wait(seconds: 0) }) {
+    let frames = try session.render(request, isInterrupted: { Interruption.hasCome }) {
       line.show($0)
     }
     let later = session.takeNotices()

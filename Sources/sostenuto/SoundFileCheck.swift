@@ -1,5 +1,4 @@
-import Foundation
-import Sampler
+import Instruments
 import Session
 
 /// `sostenuto check sound.wav`: properties of a sound file, and whether it is complete.
@@ -29,7 +28,7 @@ struct SoundFileCheck {
     var text = report.findings.map { "\($0.file):1: warning: \($0.message)\n" }.joined()
     text += "\(path): \(report.format), \(report.channels) channel\(report.channels == 1 ? "" : "s"), "
     text += "\(Self.plain(report.rate)) Hz, \(report.frames) frame\(report.frames == 1 ? "" : "s") "
-    text += "(\(String(format: "%.3f", report.seconds)) s)"
+    text += "(\(Printout.exact(report.seconds, 3)) s)"
     if let loop = report.loop {
       text += ", loop \(loop.start) to \(loop.end)\(loop.type == "forward" ? "" : " \(loop.type)")"
     }

@@ -36,7 +36,7 @@ struct Author {
   var random: SeededGenerator
   var made = 0
   /// Kinds with an audio path, so that any of them can be inserted anywhere.
-  let kinds = Engine.catalogue.kinds
+  let kinds = KindRegistry.builtIn.catalogue.kinds
     .filter { $0.category == .effect || $0.category == .mixing || $0.category == .source }
     .map(\.name)
 
@@ -66,7 +66,7 @@ struct Author {
   }
 
   private mutating func parameter(of name: String, in patch: Patch) -> String {
-    guard let node = patch[named: name], let kind = Engine.catalogue[node.kind],
+    guard let node = patch[named: name], let kind = KindRegistry.builtIn.catalogue[node.kind],
       let parameter = kind.parameters.randomElement(using: &random)
     else { return "main.master -3dB" }
     return setting(parameter, of: name) ?? "main.master -1dB"

@@ -23,6 +23,19 @@ import Testing
     #expect(memory.dueConnections(of: "out_1", connections: []) { _ in true } == ["rec:in_2"])
   }
 
+  @Test("a program that goes and comes back between two looks is connected again")
+  func comesBackQuickly() {
+    let memory = ConnectionMemory()
+    _ = memory.dueConnections(of: "out_1", connections: ["rec:in_1", "rec:in_2"]) { _ in true }
+    memory.lose("rec:in_1")
+    memory.lose("other:in_1")
+    #expect(memory.dueConnections(of: "out_1", connections: ["rec:in_2"]) { _ in true } == ["rec:in_1"])
+    // Only what was wanted: the user removed this one before its program went.
+    _ = memory.dueConnections(of: "out_1", connections: ["rec:in_1"]) { _ in true }
+    memory.lose("rec:in_2")
+    #expect(memory.dueConnections(of: "out_1", connections: ["rec:in_1"]) { _ in true } == [])
+  }
+
   @Test("after a server has gone, every connection is due again")
   func newServer() {
     let memory = ConnectionMemory()

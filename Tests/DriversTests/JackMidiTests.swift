@@ -140,6 +140,30 @@ import Testing
     #expect(wait { voices() == 0 })
   }
 
+  @Test("a keyboard's program that is restarted at once is connected again, and the notes it held end")
+  func restartedAtOnce() throws {
+    let server = try JackTestServer()
+    defer { server.stop() }
+    let graph = try LiveGraph(
+      "node hard midi port=player\nnode s sampler\nnode out output\nconnect hard -> s\nconnect s -> out")
+    try graph.load(instrument.path(), into: "s")
+    let driver = try driver(graph, server)
+    defer { driver.stop() }
+    func voices() -> Int {
+      graph.engine.collect()
+      return graph.engine.report().nodes.first { $0.name == "s" }?.voices ?? -1
+    }
+    var player = try #require(MidiPlayer(server: server.name, name: "a-Player"))
+    for _ in 0..<8 {
+      #expect(wait { player.isConnected })
+      _ = player.play([0x90, 60, 100], at: 0)
+      #expect(wait { voices() == 1 })
+      player.close()
+      player = try #require(MidiPlayer(server: server.name, name: "a-Player"))
+      #expect(wait { voices() == 0 })
+    }
+  }
+
   @Test("a port for which JACK has no place is there as soon as another client leaves it one")
   func laterPort() throws {
     let server = try JackTestServer(extra: ["-p", "64"])

@@ -1,8 +1,8 @@
 import Engine
+import Instruments
 import Patch
 import PatchLanguage
 import Realtime
-import Sampler
 import Testing
 
 /// An engine edited by lines of the patch language, as in a session.
@@ -12,7 +12,8 @@ final class LiveGraph {
 
   init(_ text: String, rate: Double = 48000, period: Int = 64, threads: Int = 1) throws {
     engine = Engine(rate: rate, period: period, threads: threads)
-    let read = PatchReader.read("sostenuto 1\n" + text, file: "test.patch", catalogue: Engine.catalogue)
+    let read = PatchReader.read(
+      "sostenuto 1\n" + text, file: "test.patch", catalogue: KindRegistry.builtIn.catalogue)
     try #require(read.diagnostics.isEmpty, "\(read.diagnostics)")
     patch = read.patch
     engine.adopt(patch)
@@ -20,9 +21,9 @@ final class LiveGraph {
 
   /// Performs an edit or plays a note. A refused edit throws and changes nothing.
   func perform(_ line: String, at time: Int64? = nil, fade: Double = Engine.standardFade) throws {
-    switch try StatementParser.parse(line, patch: patch, catalogue: Engine.catalogue) {
+    switch try StatementParser.parse(line, patch: patch, catalogue: KindRegistry.builtIn.catalogue) {
     case .edit(let edit):
-      let change = try patch.applying(edit, catalogue: Engine.catalogue)
+      let change = try patch.applying(edit, catalogue: KindRegistry.builtIn.catalogue)
       patch = change.patch
       engine.adopt(patch, ramps: change.ramps, tails: change.tails, fade: fade, at: time)
     case .perform(let performance):

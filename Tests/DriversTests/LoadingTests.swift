@@ -1,9 +1,9 @@
 import Foundation
+import Instruments
 import Patch
 import Realtime
-import Sampler
-import TestSupport
 import Testing
+import TestSupport
 
 @testable import Drivers
 @testable import Engine

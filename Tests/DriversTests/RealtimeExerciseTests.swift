@@ -78,9 +78,9 @@ import Testing
     let instrument = try Author.makeInstrument()
     defer { try? FileManager.default.removeItem(atPath: instrument) }
     var author = Author(random: SeededGenerator(seed: 3))
-    for kind in Engine.catalogue.kinds {
+    for kind in KindRegistry.builtIn.catalogue.kinds {
       let graph = try LiveGraph(Self.patch(around: kind), threads: threads)
-      if kind.parameters.contains(where: { $0.form == .file }) { try graph.load(instrument, into: "it") }
+      if kind.parameters.contains(where: { $0.fileType != nil }) { try graph.load(instrument, into: "it") }
       let node = try #require(graph.patch[named: "it"])
       // Sizes last: a smaller size would leave no element for a setting with an index.
       let parameters =

@@ -82,7 +82,7 @@ import Testing
       node out output channels=4
       connect pair -> out map=[0,1,2,-1]
       """
-    let read = PatchReader.read(text, file: "a.patch", catalogue: Engine.catalogue)
+    let read = PatchReader.read(text, file: "a.patch", catalogue: KindRegistry.builtIn.catalogue)
     #expect(
       read.diagnostics.map(\.description) == [
         "a.patch:4:30: error: `pair.out` has no channel 2; channels go from 0 to 1, -1 is none"
@@ -90,7 +90,7 @@ import Testing
     var draft = try Draft(
       "node pair oscillator channels=2\nnode out output\nconnect pair -> out gain=-3dB map=[1,0]\n")
     let before = draft.patch
-    func lines() -> String { PatchWriter.write(draft.patch, catalogue: Engine.catalogue) }
+    func lines() -> String { PatchWriter.write(draft.patch, catalogue: KindRegistry.builtIn.catalogue) }
     for line in ["set pair.channels 1", "replace pair noise"] {
       _ = draft.perform(line)
       #expect(lines().contains("map=[-1,0]"), "\(line): \(lines())")

@@ -1,8 +1,8 @@
 import Engine
 import Foundation
+import Instruments
 import Patch
 import Realtime
-import Sampler
 import Testing
 
 /// Held notes through edits of the graph around them.

@@ -1,10 +1,10 @@
 import Engine
 import Foundation
+import Instruments
 import Patch
 import Realtime
-import Sampler
-import TestSupport
 import Testing
+import TestSupport
 
 /// The laws of ARCHITECTURE.md as properties over random edits. A failing sequence is shrunk before it is
 /// reported.

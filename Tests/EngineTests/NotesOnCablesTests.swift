@@ -1,9 +1,9 @@
 import Engine
+import Instruments
 import Patch
 import Realtime
-import Sampler
-import TestSupport
 import Testing
+import TestSupport
 
 /// Notes on event cables, while the nodes in between are removed and restored.
 @Suite struct NotesOnCablesTests {

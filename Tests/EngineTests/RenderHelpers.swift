@@ -18,8 +18,11 @@ final class Bench {
   /// All output so far, by driver channel.
   private(set) var heard: [[Float]]
 
-  init(rate: Double = 48000, period: Int = 64, channels: Int = 8, threads: Int = 1) {
-    engine = Engine(rate: rate, period: period, threads: threads)
+  init(
+    rate: Double = 48000, period: Int = 64, channels: Int = 8, threads: Int = 1,
+    kinds: KindRegistry = .builtIn
+  ) {
+    engine = Engine(rate: rate, period: period, threads: threads, kinds: kinds)
     self.period = period
     inputTable = .allocate(capacity: DriverChannels.capacity)
     inputTable.initialize(repeating: nil, count: DriverChannels.capacity)
@@ -49,7 +52,7 @@ final class Bench {
 
   /// Builds the patch before the first render.
   func begin(_ edits: [Edit]) throws {
-    for edit in edits { patch = try patch.applying(edit, catalogue: Engine.catalogue).patch }
+    for edit in edits { patch = try patch.applying(edit, catalogue: KindRegistry.builtIn.catalogue).patch }
     engine.adopt(patch)
   }
 
@@ -63,7 +66,9 @@ final class Bench {
 
   /// Performs one edit while the engine runs; false if it is refused.
   @discardableResult func edit(_ edit: Edit, fade: Double = Engine.standardFade) -> Bool {
-    guard let change = try? patch.applying(edit, catalogue: Engine.catalogue) else { return false }
+    guard let change = try? patch.applying(edit, catalogue: engine.kinds.catalogue) else {
+      return false
+    }
     patch = change.patch
     history.append(change.inverse)
     engine.adopt(
@@ -74,7 +79,9 @@ final class Bench {
 
   @discardableResult func undo() -> Bool {
     guard let inverse = history.popLast() else { return false }
-    guard let change = try? patch.applying(inverse, catalogue: Engine.catalogue) else { return false }
+    guard let change = try? patch.applying(inverse, catalogue: engine.kinds.catalogue) else {
+      return false
+    }
     patch = change.patch
     engine.adopt(
       patch, touched: change.touched, ramps: change.ramps, tails: change.tails, at: engine.renderer.time,
@@ -145,7 +152,7 @@ func makeNode(_ name: String, _ kind: String, _ settings: [String] = []) -> Node
   var result = Node(id: NodeID(raw: 0), name: name, kind: kind)
   for setting in settings {
     let parts = setting.split(separator: "=", maxSplits: 1).map(String.init)
-    let unit = Engine.catalogue[kind]?.parameters.first { $0.name == parts[0] }?.unit ?? .none
+    let unit = KindRegistry.builtIn.catalogue[kind]?.parameters.first { $0.name == parts[0] }?.unit ?? .none
     result.settings[ParameterPath(parts[0])] = Double(parts[1]).map { .number($0, unit) } ?? .text(parts[1])
   }
   return result

@@ -1,10 +1,10 @@
 import Engine
 import Foundation
+import Instruments
 import Patch
 import Realtime
-import Sampler
-import TestSupport
 import Testing
+import TestSupport
 
 /// A sampler's effect sends, in a graph that is rewired during playback.
 @Suite struct SendTests {

@@ -22,4 +22,29 @@ import Testing
     bench.render(11 * 48000)
     #expect(pool.kept == 0)
   }
+
+  @Test("the ring of a delayed cable that was removed serves the next one, and is freed when none comes")
+  func cableMemory() throws {
+    let bench = Bench()
+    try bench.begin(
+      """
+      node in input channels=1
+      node dist distortion
+      node out output channels=1
+      connect in -> dist
+      connect dist -> out
+      """)
+    let pool = bench.engine.pools.rings
+    for round in 0..<3 {
+      #expect(bench.perform("connect in -> out"))
+      bench.render(4800)
+      #expect(pool.kept == 0, "round \(round): the cable has what was kept")
+      #expect(bench.perform("disconnect in -> out"))
+      bench.settle()
+      bench.render(4800)
+      #expect(pool.kept > 50_000, "round \(round): nothing is kept")
+    }
+    bench.render(11 * 48000)
+    #expect(pool.kept == 0)
+  }
 }

@@ -7,7 +7,7 @@ import Testing
 @Suite struct ThreadTests {
   /// Four branches of filters, delays and mixers, connected at random, some in cycles, to two outputs.
   static func randomPatch(seed: UInt64) -> String {
-    let kinds = ["filter", "filter", "equalizer", "distortion", "delay", "gain", "pan", "mix"]
+    let kinds = RandomLines.effects + ["filter"]
     var random = SeededGenerator(seed: seed)
     var lines = [
       "node voice oscillator shape=saw freq=220Hz", "node hiss noise channels=2", "node out output",

@@ -70,7 +70,7 @@ import Testing
   func inserting() {
     let stage = Stage.demo()
     stage.press("i")
-    guard case .hints(let hints, _, _) = stage.app.state.overlay else {
+    guard let hints = (stage.app.state.overlay as? PortHints)?.targets else {
       Issue.record("no hints")
       return
     }
@@ -86,7 +86,7 @@ import Testing
   func connecting() {
     let stage = Stage("node tone oscillator", "node keys keyboard", "node dry gain", "node out output")
     stage.press("c")
-    guard case .hints(let first, _, _) = stage.app.state.overlay else {
+    guard let first = (stage.app.state.overlay as? PortHints)?.targets else {
       Issue.record("no hints")
       return
     }
@@ -98,7 +98,7 @@ import Testing
       return
     }
     stage.type(source.letters)
-    guard case .hints(let second, _, _) = stage.app.state.overlay else {
+    guard let second = (stage.app.state.overlay as? PortHints)?.targets else {
       Issue.record("no second hints")
       return
     }
@@ -115,14 +115,14 @@ import Testing
   func optionalOutputs() {
     let stage = Stage("node piano sampler", "node room delay", "node out output", "connect piano -> out")
     let (piano, room) = (stage.session.patch.id(named: "piano"), stage.session.patch.id(named: "room"))
-    stage.app.focus(room ?? NodeID(raw: 0))
+    stage.app.desk.focus(room ?? NodeID(raw: 0))
     stage.press("c")
     #expect(!stage.screen.contains("reverb"))
     stage.press("esc")
-    stage.app.focus(piano ?? NodeID(raw: 0))
+    stage.app.desk.focus(piano ?? NodeID(raw: 0))
     stage.press("c")
     #expect(stage.screen.contains("reverb") && stage.screen.contains("out4"))
-    guard case .hints(let hints, _, _) = stage.app.state.overlay,
+    guard let hints = (stage.app.state.overlay as? PortHints)?.targets,
       let hint = hints.first(where: {
         $0.target == .output(PortReference(piano ?? NodeID(raw: 0), "reverb"))
       })
@@ -131,7 +131,7 @@ import Testing
       return
     }
     stage.type(hint.letters)
-    guard case .hints(let inputs, _, _) = stage.app.state.overlay else { return }
+    guard let inputs = (stage.app.state.overlay as? PortHints)?.targets else { return }
     stage.type(inputs[0].letters)
     #expect(stage.lastEdit == "connect piano.reverb -> room")
     stage.play(seconds: 0.1)
@@ -188,7 +188,7 @@ import Testing
     stage.press(":")
     stage.type("connect pian -> dist")
     stage.press("enter")
-    guard case .prompt(let prompt) = stage.app.state.overlay, let error = prompt.error else {
+    guard let prompt = stage.app.state.overlay as? Prompt, let error = prompt.error else {
       Issue.record("the prompt closed")
       return
     }
@@ -238,7 +238,7 @@ import Testing
   func mouse() {
     let stage = Stage("node tone oscillator", "node out output")
     _ = stage.screen
-    let ports = Views.ports(stage.app.scene, stage.app.state, columns: 110, rows: 30)
+    let ports = GraphPlaces.ports(stage.app.scene, stage.app.state, columns: 110, rows: 30)
     guard
       let source = ports.first(where: { if case .output = $0.target { true } else { false } }),
       let destination = ports.first(where: { if case .input = $0.target { true } else { false } })

@@ -7,7 +7,7 @@ import Testing
 @Suite("Anything goes") @MainActor struct MashingTests {
   @Test(
     "random keys and clicks at random sizes never crash, and undo leads back to the start", arguments: [1, 2])
-  func mashing(seed: UInt64) {
+  func mashing(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let stage = Stage.demo()
     let first = stage.session.patch
@@ -44,7 +44,7 @@ import Testing
       stage.app.wish = .none
     }
     #expect(stage.session.editCount > 40, "seed \(seed) edited little")
-    while stage.session.undoList.count > start { _ = stage.session.undo() }
+    while stage.session.undoList.count > start { _ = try stage.session.undo() }
     #expect(stage.session.patch == first, "seed \(seed)")
   }
 

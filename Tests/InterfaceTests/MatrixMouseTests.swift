@@ -38,7 +38,7 @@ extension MatrixTests {
     #expect(stage.lastEdit == "set main[0,1] -inf")
     #expect(stage.session.undoList.count == start + 2)
     stage.press("u u")
-    #expect(stage.app.grid?.gain(GridCell(0, 1)) == -.infinity)
+    #expect(stage.grid?.gain(GridCell(0, 1)) == -.infinity)
     #expect(stage.session.undoList.count == start)
   }
 
@@ -124,7 +124,7 @@ extension MatrixTests {
     }
     mouse(stage, .press, cable ?? .zero, .right)
     #expect(stage.app.state.view == .matrix)
-    #expect(stage.app.grid?.name == "dist -> main")
+    #expect(stage.grid?.name == "dist -> main")
     #expect(stage.screen.contains("map [0,1,-1,-1]"))
   }
 

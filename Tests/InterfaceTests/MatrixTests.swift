@@ -62,7 +62,7 @@ import Testing
     let stage = Stage.demo()
     stage.press("F4 m")
     #expect(stage.lastEdit == "set main.mute[0,0] on")
-    #expect(stage.app.grid?.element(GridCell(0, 0))?.isHeard == false)
+    #expect(stage.grid?.element(GridCell(0, 0))?.isHeard == false)
     stage.press("m")
     #expect(stage.lastEdit == "set main.mute[0,0] off")
     stage.press("down s")
@@ -97,11 +97,11 @@ import Testing
     #expect(stage.screen.contains("in 0  Kick"))
     #expect(stage.screen.contains("Left ear"))
     stage.press("down L")
-    guard case .prompt(let prompt) = stage.app.state.overlay else {
+    guard let prompt = stage.app.state.overlay as? Prompt else {
       Issue.record("no prompt")
       return
     }
-    #expect(prompt.editor.text == "set main.label.in[0] Kick")
+    #expect(prompt.line.text == "set main.label.in[0] Kick")
   }
 
   @Test("a digit starts a value instead of changing the view")
@@ -167,11 +167,11 @@ import Testing
     stage.press("minus")
     #expect(stage.session.undoList.count == start + 2)
     stage.press("u")
-    #expect(stage.app.grid?.gain(GridCell(0, 0)) == -6)
+    #expect(stage.grid?.gain(GridCell(0, 0)) == -6)
     stage.press("u")
-    #expect(stage.app.grid?.gain(GridCell(0, 0)) == 0)
+    #expect(stage.grid?.gain(GridCell(0, 0)) == 0)
     stage.press("ctrl-r")
-    #expect(stage.app.grid?.gain(GridCell(0, 0)) == -6)
+    #expect(stage.grid?.gain(GridCell(0, 0)) == -6)
   }
 
   @Test("cells that a gesture leaves as they are are no part of its edit, also where they came back")
@@ -190,7 +190,7 @@ import Testing
     stage.press("esc")
     let before = stage.session.patch
     for key in "++--" { stage.type(String(key)) }
-    #expect(stage.app.grid?.gain(GridCell(1, 1)) == 0)
+    #expect(stage.grid?.gain(GridCell(1, 1)) == 0)
     stage.press("u")
     #expect(stage.session.patch == before)
   }
@@ -248,7 +248,7 @@ import Testing
     let stage = Stage(
       "node tone oscillator channels=2", "node mono matrix inputs=1 outputs=1", "node quad output channels=4",
       "connect tone -> mono", "connect tone -> quad gain=-3dB")
-    stage.app.focus(stage.session.patch.id(named: "quad") ?? NodeID(raw: 0))
+    stage.app.desk.focus(stage.session.patch.id(named: "quad") ?? NodeID(raw: 0))
     return stage
   }
 
@@ -256,8 +256,8 @@ import Testing
   func maps() {
     let stage = bundles()
     stage.press("m")
-    #expect(stage.app.grid?.name == "tone -> quad")
-    #expect(stage.app.grid.map { [$0.rows, $0.columns] } == [2, 4])
+    #expect(stage.grid?.name == "tone -> quad")
+    #expect(stage.grid.map { [$0.rows, $0.columns] } == [2, 4])
     stage.press("right right space")
     #expect(stage.lastEdit == "connect tone -> quad gain=-3dB map=[0,1,0,-1]")
     // A map gives each channel one source: a new one replaces the old one.
@@ -280,14 +280,14 @@ import Testing
     stage.press("up up minus")
     #expect(stage.lastEdit == "connect tone -> quad gain=-4dB")
     stage.press("tab")
-    #expect(stage.app.grid?.name == "tone -> mono")
+    #expect(stage.grid?.name == "tone -> mono")
   }
 
   @Test("a cable that sums becomes a matrix by one key, which one undo takes back; nothing sounds different")
   func summing() {
     let stage = bundles()
     stage.press("m tab")
-    #expect(stage.app.grid?.conversion == "stereo to mono")
+    #expect(stage.grid?.conversion == "stereo to mono")
     let before = stage.session.patch
     stage.session.engine.isMetering = true
     func level() -> Float {
@@ -301,15 +301,15 @@ import Testing
     #expect(
       stage.lastEdit
         == "insert matrix matrix [0,0]=-6.0206dB [1,0]=-6.0206dB inputs=2 outputs=1 into tone -> mono")
-    #expect(stage.app.grid?.name == "matrix")
+    #expect(stage.grid?.name == "matrix")
     stage.play(seconds: 0.02)
     stage.press("down 0 enter")
     #expect(stage.lastEdit == "set matrix[1,0] 0dB")
     stage.press("u u")
     #expect(stage.session.patch == before)
-    #expect(stage.app.grid?.name == "tone -> mono")
+    #expect(stage.grid?.name == "tone -> mono")
     // An existing map becomes the matrix; it is not applied behind it again.
-    stage.app.focus(stage.session.patch.id(named: "quad") ?? NodeID(raw: 0))
+    stage.app.desk.focus(stage.session.patch.id(named: "quad") ?? NodeID(raw: 0))
     stage.press("F2 m up right right space M")
     #expect(
       stage.lastEdit == """

@@ -44,7 +44,7 @@ import Testing
       "node main matrix inputs=4 outputs=2", "node out output", "connect keys -> piano",
       "connect piano -> dist", "connect dist -> main map=[0,1,-1,-1]", "connect main -> out",
       hasKeyRelease: hasKeyRelease)
-    stage.app.focus(stage.session.patch.id(named: "dist") ?? NodeID(raw: 0))
+    stage.app.desk.focus(stage.session.patch.id(named: "dist") ?? NodeID(raw: 0))
     return stage
   }
 
@@ -92,8 +92,10 @@ import Testing
   var screen: String { app.render(columns: columns, rows: rows).text }
   var canvas: Canvas { app.render(columns: columns, rows: rows) }
   var message: String { app.state.message?.text ?? "" }
-  var focus: String { app.focusedNode?.name ?? "" }
+  var focus: String { app.desk.focusedNode?.name ?? "" }
   var names: [String] { session.patch.names }
+  /// Contents of the matrix screen.
+  var grid: Grid? { Grid(app.scene, app.state) }
   /// Newest entry of the undo list.
   var lastEdit: String { session.undoList.first ?? "" }
 }

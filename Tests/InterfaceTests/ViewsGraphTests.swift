@@ -1,8 +1,9 @@
 import Engine
-import Interface
 import Patch
 import Screen
 import Testing
+
+@testable import Interface
 
 @Suite("The graph on the screen")
 struct ViewsGraphTests {

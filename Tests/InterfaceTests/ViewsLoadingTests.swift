@@ -1,7 +1,8 @@
 import Engine
-import Interface
 import Patch
 import Testing
+
+@testable import Interface
 
 @Suite("Files that load, on the screen")
 struct ViewsLoadingTests {

@@ -42,6 +42,8 @@ func makeScene(_ text: String) -> Scene {
 private func report(of node: Node, in scene: Scene) -> NodeReport {
   var report = NodeReport(id: node.id, name: node.name, kind: node.kind, state: .active)
   let kind = scene.catalogue[node.kind]
+  report.endpoint = kind?.endpoint
+  report.isMatrix = kind?.crosspoints != nil
   if kind == nil { report.state = .placeholder("unknown kind `\(node.kind)`") }
   func channels(_ port: PortDescription) -> Int {
     switch port.format {
@@ -241,15 +243,15 @@ func playing(_ state: inout ViewState) {
 }
 
 func prompting(_ state: inout ViewState) {
-  var prompt = ViewState.Prompt(sign: ":", editor: LineEditor("replace dist equ"))
+  var prompt = Prompt(LineEditor("replace dist equ"))
   prompt.completions = ["equalizer", "envelope"]
   prompt.selectedCompletion = 0
   prompt.error = ("no kind `equ`", 13)
-  state.overlay = .prompt(prompt)
+  state.overlay = prompt
 }
 
 func choosing(_ state: inout ViewState) {
-  var chooser = ViewState.Chooser(
+  var chooser = Chooser(
     title: "replace dist by",
     items: [
       ("gain", "Makes louder or softer."), ("filter", "A resonant two-pole filter."),
@@ -257,15 +259,15 @@ func choosing(_ state: inout ViewState) {
     ])
   chooser.filter = "l"
   chooser.selected = 1
-  state.overlay = .chooser(chooser)
+  state.overlay = chooser
 }
 
 func hinting(_ scene: Scene, _ state: inout ViewState) {
   let letters = "ASDFGHJKLQ"
-  let hints = zip(Views.ports(scene, state, columns: 110, rows: 14), letters).map { port, letter in
-    ViewState.Hint(letters: "A\(letter)", target: port.target)
+  let hints = zip(GraphPlaces.ports(scene, state, columns: 110, rows: 14), letters).map { port, letter in
+    PortHint(letters: "A\(letter)", target: port.target)
   }
-  state.overlay = .hints(hints, typed: "", purpose: "connect from")
+  state.overlay = PortHints(targets: hints, purpose: "connect from")
 }
 
 /// Compares the whole screen, as text, with the expected one.

@@ -1,8 +1,9 @@
 import Engine
-import Interface
 import Patch
 import Screen
 import Testing
+
+@testable import Interface
 
 @Suite("The other views on the screen")
 struct ViewsScreenTests {
@@ -158,7 +159,7 @@ struct ViewsScreenTests {
     let scene: Scene
     var state: ViewState
     (scene, state) = reconnecting()
-    state.overlay = .parameters(ViewState.ParameterPanel(node: scene.id("dist")))
+    state.overlay = ParameterPanel(scene.id("dist"))
     expectScreen(
       scene, state, 80, 14,
       """
@@ -208,7 +209,8 @@ struct ViewsScreenTests {
     let scene: Scene
     var state: ViewState
     (scene, state) = reconnecting()
-    state.overlay = .question("save reconnect.patch before leaving?", keys: [("y", "yes"), ("n", "no")])
+    state.overlay = Question(
+      text: "save reconnect.patch before leaving?", keys: [("y", "yes"), ("n", "no")])
     expectScreen(
       scene, state, 60, 10,
       """

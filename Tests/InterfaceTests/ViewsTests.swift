@@ -1,5 +1,5 @@
 @testable import Engine
-import Interface
+@testable import Interface
 import Patch
 import Screen
 import Testing
@@ -9,11 +9,11 @@ struct ViewsTests {
   /// A view state with random content of every sort.
   private func randomState(_ scene: Scene, _ generator: inout SeededGenerator) -> ViewState {
     var state = ViewState()
-    state.view = ViewState.View.allCases.randomElement(using: &generator) ?? .graph
+    state.view = Views.all.map(\.name).randomElement(using: &generator) ?? .graph
     state.mode = Bool.random(using: &generator) ? .patch : .play
     let ids = scene.report.nodes.map(\.id) + scene.patch.nodes.keys
     state.focus = Bool.random(using: &generator) ? ids.randomElement(using: &generator) : NodeID(raw: 999)
-    for view in ViewState.View.allCases {
+    for view in Views.all.map(\.name) {
       state.scroll[view] = (.random(in: -5...50, using: &generator), .random(in: -5...200, using: &generator))
     }
     state.play.held = Set((0..<6).map { _ in UInt8.random(in: 0...127, using: &generator) })
@@ -26,24 +26,24 @@ struct ViewsTests {
     state.keyHints = [KeyHelp(keys: "c", name: "connect"), KeyHelp(keys: "Ctrl-Ü", name: "長い")]
     state.help = [HelpSection(title: "Keys", entries: state.keyHints)]
     if Bool.random(using: &generator) { state.message = ViewState.Message("no node `長`", isError: true) }
-    var prompt = ViewState.Prompt(sign: ":", editor: LineEditor("replace dist 長い名前 equalizer band1.gain=6dB"))
+    var prompt = Prompt(LineEditor("replace dist 長い名前 equalizer band1.gain=6dB"))
     prompt.completions = (0..<Int.random(in: 0...20, using: &generator)).map { "completion\($0)" }
     prompt.selectedCompletion = .random(in: -1...25, using: &generator)
     prompt.error = ("wrong", .random(in: -3...90, using: &generator))
-    var chooser = ViewState.Chooser(
+    var chooser = Chooser(
       title: "kinds", items: scene.catalogue.kinds.map { ($0.name, $0.summary) })
     chooser.selected = .random(in: -3...40, using: &generator)
-    var panel = ViewState.ParameterPanel(node: ids.randomElement(using: &generator) ?? NodeID(raw: 1))
+    var panel = ParameterPanel(ids.randomElement(using: &generator) ?? NodeID(raw: 1))
     panel.selected = .random(in: -3...40, using: &generator)
     panel.typed = Bool.random(using: &generator) ? "12" : nil
-    let hints = Views.ports(scene, state, columns: 80, rows: 24).map {
-      ViewState.Hint(letters: "AS", target: $0.target)
+    let hints = GraphPlaces.ports(scene, state, columns: 80, rows: 24).map {
+      PortHint(letters: "AS", target: $0.target)
     }
-    let overlays: [ViewState.Overlay] = [
-      .none, .prompt(prompt), .chooser(chooser), .parameters(panel),
-      .hints(hints, typed: "A", purpose: "connect"), .question("leave?", keys: [("y", "yes"), ("n", "no")]),
+    let overlays: [(any Overlay)?] = [
+      nil, prompt, chooser, panel, PortHints(targets: hints, typed: "A", purpose: "connect"),
+      Question(text: "leave?", keys: [("y", "yes"), ("n", "no")]),
     ]
-    state.overlay = overlays.randomElement(using: &generator) ?? .none
+    state.overlay = overlays.randomElement(using: &generator) ?? nil
     return state
   }
 
@@ -95,7 +95,7 @@ struct ViewsTests {
   func hitPorts() {
     let (scene, state) = reconnecting()
     for (columns, rows) in [(110, 30), (80, 24)] {
-      let ports = Views.ports(scene, state, columns: columns, rows: rows)
+      let ports = GraphPlaces.ports(scene, state, columns: columns, rows: rows)
       #expect(ports.count == 11)
       for port in ports {
         let expected: Hit
@@ -138,7 +138,7 @@ struct ViewsTests {
   func neighbours() {
     let (scene, state) = reconnecting()
     func next(_ name: String, _ direction: Diagram.Direction) -> String? {
-      Views.neighbour(of: scene.id(name), direction, scene, state).flatMap { id in
+      GraphPlaces.neighbour(of: scene.id(name), direction, scene, state).flatMap { id in
         scene.report.nodes.first { $0.id == id }?.name
       }
     }

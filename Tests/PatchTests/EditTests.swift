@@ -221,7 +221,7 @@ struct EditTests {
   func ramps() throws {
     func change(_ line: String) throws -> Change {
       guard case .edit(let edit) = try StatementParser.parse(line, patch: patch, catalogue: catalogue) else {
-        throw EditError("no edit")
+        throw EditError.noNode(line)
       }
       return try patch.applying(edit, catalogue: catalogue)
     }

@@ -1,3 +1,4 @@
+import Engine
 import Patch
 import PatchLanguage
 import Processors
@@ -5,7 +6,7 @@ import Testing
 
 /// The matrix by lines of the language: the effect of a line, the resulting file, and its undo.
 @Suite struct MatrixEditTests {
-  private let catalogue = KindCatalogue(processorKinds)
+  private let catalogue = KindRegistry.builtIn.catalogue
 
   private func read(_ text: String) -> Patch {
     let (patch, diagnostics) = PatchReader.read("sostenuto 1\n" + text, file: "", catalogue: catalogue)

@@ -1,12 +1,12 @@
+import Engine
 import Patch
 import PatchLanguage
-import Processors
 import Testing
 
 /// The kinds that the program ships, in the patch language.
 @Suite("The program's kinds in patch files")
 struct ProgramKindsTests {
-  let kinds = KindCatalogue(processorKinds)
+  let kinds = KindRegistry.builtIn.catalogue
 
   @Test("Every default is in its range, and can be written and read")
   func defaults() throws {

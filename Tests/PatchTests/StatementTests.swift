@@ -88,7 +88,7 @@ struct StatementTests {
 
   @Test("A refusal is placed in its line, counted in characters")
   func places() {
-    let error = EditError("no node `pian`", token: "pian")
+    let error = EditError.noNode("pian")
     let place = StatementParser.diagnostic(
       for: error, in: "connect é -> pian", file: "s.script", line: 7, column: 10)
     #expect(place.description == "s.script:7:23: error: no node `pian`")

@@ -15,7 +15,8 @@ let catalogue = KindCatalogue([
     inputs: [PortDescription("in", .events)],
     outputs: [PortDescription("out", .channels(2))],
     parameters: [
-      ParameterDescription("instrument", "file", form: .file, default: .text(""), smoothing: .none),
+      ParameterDescription(
+        "instrument", "file", form: .file(.instrument), default: .text(""), smoothing: .none),
       ParameterDescription(
         "polyphony", "voices", form: .integer, range: 1...256, default: .number(64, .none),
         smoothing: .structural),
@@ -43,7 +44,7 @@ let catalogue = KindCatalogue([
     name: "player", summary: "plays a file", category: .source,
     outputs: [PortDescription("out", .channels(2))],
     parameters: [
-      ParameterDescription("file", "file", form: .file, default: .text(""), smoothing: .none),
+      ParameterDescription("file", "file", form: .file(.audio), default: .text(""), smoothing: .none),
       ParameterDescription("loop", "repeat", form: .toggle, default: .text("off"), smoothing: .none),
     ]),
   KindDescription(
@@ -61,7 +62,7 @@ let catalogue = KindCatalogue([
     ]),
   KindDescription(
     name: "compressor", summary: "dynamics", category: .effect,
-    inputs: [PortDescription("in", .flexible), PortDescription("sidechain", .flexible)],
+    inputs: [PortDescription("in", .flexible), PortDescription("sidechain", .flexible, role: .sidechain)],
     outputs: [PortDescription("out", .flexible), PortDescription("reduction", .channels(1))],
     parameters: [
       ParameterDescription(

@@ -348,3 +348,36 @@ struct EffectTests {
     }
   }
 }
+
+/// The ring modulator against products of sines.
+extension EffectTests {
+  private func sine(_ frequency: Double, _ frames: Int = 4800) -> [Float] {
+    (0..<frames).map { Float(sin(2 * Double.pi * frequency * Double($0) / 48000)) }
+  }
+
+  @Test func aRingModulatorGivesTheSumAndTheDifference() {
+    let out = KernelBench(
+      Ringmod.self, Ringmod.description, inputs: [[sine(1000)], []], outputs: [1],
+      [Ringmod.freq: [300], Ringmod.mix: [100]]
+    ).run(4800)[0][0]
+    for (frequency, expected) in [(700.0, 0.5), (1300, 0.5), (1000, 0), (300, 0)] {
+      #expect(abs(amplitude(out[...], frequency) - expected) < 1e-4, "\(frequency) Hz")
+    }
+  }
+
+  @Test func aConnectedCarrierTakesTheSinesPlace() {
+    let (voice, carrier) = (sine(1000), sine(200))
+    let out = KernelBench(
+      Ringmod.self, Ringmod.description, inputs: [[voice, voice], [carrier]], outputs: [2]
+    ).run(4800)[0]
+    for channel in out {
+      for frame in 0..<4800 { #expect(abs(channel[frame] - voice[frame] * carrier[frame]) < 1e-6) }
+    }
+    let half = KernelBench(
+      Ringmod.self, Ringmod.description, inputs: [[voice], [carrier]], outputs: [1], [Ringmod.mix: [50]]
+    ).run(4800)[0][0]
+    for frame in 0..<4800 {
+      #expect(abs(half[frame] - voice[frame] * (1 + carrier[frame]) / 2) < 1e-6)
+    }
+  }
+}

@@ -123,7 +123,7 @@ final class KernelBench<K: Kernel> {
 
   /// Sets new channel counts.
   func widen(_ signals: [[Float]], outputs: Int) {
-    let before = (inputs[0].count, widenedOutputs ?? outputCounts[0])
+    let before = (inputs.map(\.count), [widenedOutputs ?? outputCounts[0]])
     var all = description.parameters.map { [Self.plain($0)] }
     for index in all.indices { all[index] = ramps[index].map(\.target) }
     inputs[0] = signals
@@ -131,8 +131,11 @@ final class KernelBench<K: Kernel> {
       rate: rate, inputs: inputs.map(\.count), outputs: [outputs], values: all)
     let bytes = K.memorySize(configuration)
     let memory = Self.memory(bytes)
+    let counts = Self.memory(Widening.size(inputs: inputs.count, outputs: 1))
+    defer { counts.deallocate() }
     kernel.widen(
-      Widening(inputs: [before.0], outputs: [before.1], toInputs: [signals.count], outputs: [outputs]),
+      Widening(
+        inputs: before.0, outputs: before.1, toInputs: inputs.map(\.count), outputs: [outputs], at: counts),
       memory: memory)
     memories.append(memory)
     memoryBytes = bytes
@@ -223,7 +226,7 @@ final class KernelBench<K: Kernel> {
       if silent { for channel in signals.indices { channels[channel] = UnsafePointer(zeros) } }
       if !silent { anySound = true }
       ports[index] = InputPort(
-        channels: channels, count: signals.count, isSilent: silent, isConnected: true)
+        channels: channels, count: signals.count, isSilent: silent, isConnected: !signals.isEmpty)
     }
     var moving = moved
     let streams = UnsafeMutablePointer<ParameterStream>.allocate(capacity: ramps.count + 1)

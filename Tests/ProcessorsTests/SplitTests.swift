@@ -122,6 +122,27 @@ struct SplitTests {
       ], startingAt: start)
   }
 
+  /// The way back ends in the last quarter of a block, and the tail after it falls asleep at the same frame.
+  @Test(arguments: [Int64(0), 37]) func tailAfterAWayBack(start: Int64) {
+    var chance = Chance(5)
+    let sound = [Array(chance.signal(400))]
+    expectSameBits(
+      Filter.self, Filter.description, inputs: [sound], outputs: [1], [Filter.freq: [1200], Filter.q: [3]],
+      frames: 8000,
+      moves: [
+        .init(frame: 70, parameter: Filter.freq, value: 4000, over: 100),
+        .init(frame: 120, parameter: Filter.freq, value: 1200, over: 65 - Int(start)),
+      ], startingAt: start)
+    expectSameBits(
+      Equalizer.self, Equalizer.description, inputs: [sound], outputs: [1],
+      [Equalizer.bands: [1], Equalizer.freq(0): [1200], Equalizer.gain(0): [12], Equalizer.q(0): [3]],
+      frames: 8000,
+      moves: [
+        .init(frame: 70, parameter: Equalizer.freq(0), value: 4000, over: 100),
+        .init(frame: 120, parameter: Equalizer.freq(0), value: 1200, over: 65 - Int(start)),
+      ], startingAt: start)
+  }
+
   @Test func filterModulated() {
     expectSameBits(
       Filter.self, Filter.description, inputs: [signals(3)], outputs: [3],
@@ -157,6 +178,17 @@ extension SplitTests {
         .init(frame: 333, parameter: Distortion.shape, value: 2, over: 100),
         .init(frame: 340, parameter: Distortion.tone, value: -1, over: 100),
         .init(frame: 900, parameter: Distortion.mix, value: 9, over: 31),
+      ])
+  }
+
+  /// With the sine of its own, and with a carrier that has fewer channels.
+  @Test(arguments: [0, 1]) func ringmod(carriers: Int) {
+    expectSameBits(
+      Ringmod.self, Ringmod.description, inputs: [signals(2), signals(carriers, 5)], outputs: [2],
+      modulation: [Ringmod.freq: [wobble(900)]],
+      moves: [
+        .init(frame: 70, parameter: Ringmod.freq, value: 4000, over: 100),
+        .init(frame: 900, parameter: Ringmod.mix, value: 30, over: 31),
       ])
   }
 

@@ -2,6 +2,7 @@ import Glibc
 import Realtime
 import Testing
 
+@testable import Instruments
 @testable import Sampler
 
 /// Generators and modulators of SoundFont banks, against the numbers of the SoundFont specification 2.04.

@@ -2,6 +2,7 @@ import Glibc
 import Realtime
 import Testing
 
+@testable import Instruments
 @testable import Sampler
 
 /// Conditions of regions: key switches, pedals, controllers, groups.

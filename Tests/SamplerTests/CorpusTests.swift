@@ -2,6 +2,7 @@ import Foundation
 import Realtime
 import Testing
 
+@testable import Instruments
 @testable import Sampler
 
 /// Files found by fuzzing, and whole files: no crash, and only finite samples.

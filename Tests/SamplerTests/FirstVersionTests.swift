@@ -1,5 +1,6 @@
 import Testing
 
+@testable import Instruments
 @testable import Sampler
 
 /// All opcodes of SFZ 1, in the order of its description at sfzformat.info.

@@ -3,6 +3,7 @@ import Glibc
 import Realtime
 import Testing
 
+@testable import Instruments
 @testable import Sampler
 
 /// Sound files of any rate, depth and channel count that libsndfile reads.

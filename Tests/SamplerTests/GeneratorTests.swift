@@ -2,6 +2,7 @@ import Glibc
 import Realtime
 import Testing
 
+@testable import Instruments
 @testable import Sampler
 
 /// Multi-point envelopes, modulated LFOs, and all forms of controller modulation, against sfzformat.info and

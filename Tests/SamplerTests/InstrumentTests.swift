@@ -2,6 +2,7 @@ import Glibc
 import Realtime
 import Testing
 
+@testable import Instruments
 @testable import Sampler
 
 /// The instruments in this repository.

@@ -2,6 +2,7 @@ import Glibc
 import Realtime
 import Testing
 
+@testable import Instruments
 @testable import Sampler
 
 /// Modulators whose source is another modulator's output. In each bank here, controllers 20 to 22 end at the

@@ -2,6 +2,7 @@ import Glibc
 import Realtime
 import Testing
 
+@testable import Instruments
 @testable import Sampler
 
 /// Playback of samples: loop directions, and start and stop conditions.

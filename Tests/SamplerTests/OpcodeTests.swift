@@ -2,6 +2,7 @@ import Glibc
 import Realtime
 import Testing
 
+@testable import Instruments
 @testable import Sampler
 
 /// Opcodes of SFZ 2 and ARIA, against numbers derived from sfzformat.info.

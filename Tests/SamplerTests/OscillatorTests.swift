@@ -1,6 +1,7 @@
 import Glibc
 import Testing
 
+@testable import Instruments
 @testable import Sampler
 
 /// Sound files as single-cycle waves, and several oscillators of one.

@@ -2,6 +2,7 @@ import Glibc
 import Realtime
 import Testing
 
+@testable import Instruments
 @testable import Sampler
 
 /// Instruments when played, by the text of SFZ 1, SFZ 2 and ARIA: an instrument, its events, and the left

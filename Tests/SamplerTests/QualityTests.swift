@@ -2,6 +2,7 @@ import Glibc
 import Realtime
 import Testing
 
+@testable import Instruments
 @testable import Sampler
 
 /// Noise of the interpolation, against sines computed at the ideal positions (a sinc of infinite length).

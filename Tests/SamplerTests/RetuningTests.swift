@@ -2,6 +2,7 @@ import Glibc
 import Realtime
 import Testing
 
+@testable import Instruments
 @testable import Sampler
 
 /// MIDI tuning and part messages: registered parameters, the MIDI Tuning Standard, portamento, drums.

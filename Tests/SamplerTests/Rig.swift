@@ -3,6 +3,7 @@ import Patch
 import Realtime
 import Testing
 
+@testable import Instruments
 @testable import Sampler
 
 /// Runs one kernel as a renderer would: blocks of at most 64 frames, within multiples of 64 frames of engine
@@ -82,7 +83,7 @@ final class Rig<K: Kernel> {
     if let resource { kept.append(resource) }
     kernel.use(resource?.header)
     guard let sampler = kernel as? Sampler, let image = sampler.image else { return }
-    guard !asLoaded, !image.pointee.regions[0].isBank else { return }
+    guard !asLoaded, !image.pointee.regions[0].isLogarithmic else { return }
     for channel in 0..<16 { sampler.controls[channel * 128 + 7] = 127 }
   }
 

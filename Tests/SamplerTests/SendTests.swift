@@ -2,6 +2,7 @@ import Glibc
 import Realtime
 import Testing
 
+@testable import Instruments
 @testable import Sampler
 
 /// Outputs of an instrument other than `out`: reverb and chorus sends, and outputs of regions.

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import Instruments
 @testable import Sampler
 
 /// SFZ texts as found in the wild, written for lenient players.

@@ -2,6 +2,7 @@ import CSndfile
 import Foundation
 import Testing
 
+@testable import Instruments
 @testable import Sampler
 
 /// Truncated sound files.

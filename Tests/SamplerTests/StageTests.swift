@@ -2,6 +2,7 @@ import Glibc
 import Realtime
 import Testing
 
+@testable import Instruments
 @testable import Sampler
 
 /// Noise, bit reduction, decimation and drive before a voice's filters; and the pink-noise filter.

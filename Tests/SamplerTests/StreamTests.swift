@@ -3,6 +3,7 @@ import Realtime
 import Synchronization
 import Testing
 
+@testable import Instruments
 @testable import Sampler
 
 @Suite struct Streams {

@@ -2,6 +2,7 @@ import Glibc
 import Realtime
 import Testing
 
+@testable import Instruments
 @testable import Sampler
 
 /// Unregistered parameters: those of a bank's generators are offsets to what the bank states, all others are left

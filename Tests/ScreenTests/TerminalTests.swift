@@ -1,7 +1,23 @@
 import Glibc
+import Loop
 import Screen
 import Terminal
 import Testing
+
+/// A loop that hears the terminal.
+@MainActor private final class Ear {
+  let loop = EventLoop()
+  private var events: [InputEvent] = []
+
+  init(_ terminal: Terminal) { terminal.listen(on: loop) { [unowned self] in events += $0 } }
+
+  /// What comes in one turn of the loop.
+  func hear(atMost nanoseconds: Int64? = nil) throws -> [InputEvent] {
+    try loop.turn(atMost: nanoseconds)
+    defer { events = [] }
+    return events
+  }
+}
 
 /// The whole terminal layer in a process of its own, on a terminal played by the test.
 @Suite(.serialized) struct TerminalTests {
@@ -31,7 +47,8 @@ import Testing
     // A test run in the background may have inherited ignored signals.
     for ending in [SIGINT, SIGQUIT, SIGHUP, SIGTERM] { signal(ending, SIG_DFL) }
     let terminal = try Terminal()
-    while !terminal.capabilities.isAnswered { _ = terminal.poll(timeoutMilliseconds: -1) }
+    let ear = Ear(terminal)
+    while !terminal.capabilities.isAnswered { _ = try ear.hear() }
     var canvas = Canvas(columns: terminal.columns, rows: terminal.rows)
     canvas.put("hello 日本", at: Point(1, 1))
     terminal.draw(canvas, theme: .dark)
@@ -127,9 +144,10 @@ import Testing
       [path = outside.path as String, signal = signal as Int32] in
       try await MainActor.run {
         let terminal = try Self.open(path)
+        let ear = Ear(terminal)
         Self.send(signal)
         while true {
-          for case .terminate(let heard) in terminal.poll(timeoutMilliseconds: -1) { terminal.end(by: heard) }
+          for case .terminate(let heard) in try ear.hear() { terminal.end(by: heard) }
         }
       }
     }
@@ -180,7 +198,8 @@ import Testing
           .mouse(MouseEvent(.press, .left, at: Point(2, 3))), .key(KeyStroke("esc")),
         ]
         var heard: [InputEvent] = []
-        while heard.count < wanted.count { heard += terminal.poll(timeoutMilliseconds: 5) }
+        let ear = Ear(terminal)
+        while heard.count < wanted.count { heard += try ear.hear(atMost: 5_000_000) }
         terminal.close()
         exit(heard == wanted ? 0 : 1)
       }
@@ -195,11 +214,13 @@ import Testing
         let terminal = try Self.open(path)
         var ends: [Int32] = [0, 0]
         precondition(pipe(&ends) == 0)
-        let early = terminal.poll(timeoutMilliseconds: 0, descriptors: [ends[0]])
-        precondition(early.isEmpty && terminal.readable.isEmpty)
+        let ear = Ear(terminal)
+        var isReadable = false
+        ear.loop.watch(ends[0]) { isReadable = true }
+        let early = try ear.hear(atMost: 0)
+        precondition(early.isEmpty && !isReadable)
         write(ends[1], "x", 1)
-        _ = terminal.poll(timeoutMilliseconds: -1, descriptors: [ends[0]])
-        precondition(terminal.readable == [ends[0]])
+        while !isReadable { _ = try ear.hear() }
         terminal.close()
         exit(0)
       }
@@ -212,11 +233,12 @@ import Testing
     await #expect(processExitsWith: .exitCode(0)) { [path = outside.path as String] in
       try await MainActor.run {
         let terminal = try Self.open(path)
+        let ear = Ear(terminal)
         for (columns, rows) in [(1, 1), (300, 2), (2, 100), (20, 5), (1, 50), (500, 200), (1, 1), (80, 24)] {
           var size = winsize(ws_row: UInt16(rows), ws_col: UInt16(columns), ws_xpixel: 0, ws_ypixel: 0)
           _ = ioctl(0, UInt(TIOCSWINSZ), &size)
           Self.send(SIGWINCH)
-          let events = terminal.poll(timeoutMilliseconds: -1)
+          let events = try ear.hear()
           precondition(events.contains(.resize(columns: columns, rows: rows)))
           precondition(terminal.columns == columns && terminal.rows == rows)
           // Canvases of the terminal's size and of other sizes: the view may have been drawn before a resize

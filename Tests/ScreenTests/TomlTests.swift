@@ -2,7 +2,7 @@ import Testing
 
 @testable import Screen
 
-@Suite("TOML that the library stumbles over is refused with its line") struct TomlTests {
+@Suite("TOML") struct TomlTests {
   @Test(
     "a table without a name",
     arguments: [
@@ -47,5 +47,40 @@ import Testing
       "inherits = \"dark\"\n\(head)\ntext = \"#010203\"", file: "t", name: "t")
     #expect(problems.isEmpty, "\(problems)")
     #expect(theme?[.text].foreground == Color(0x010203))
+  }
+
+  @Test("keys with dots, tables on a line and escapes are read; each entry knows its line")
+  func values() throws {
+    let table = try TomlReader.table(
+      """
+      \u{FEFF}a = 1  # a number
+      [ x . "y z" ]
+      c.d = true
+      c.e = { f = "g\\u00E9\\t", 'h' = 'i\\', j = {} }
+      [x]
+      q = 1979-05-27T07:32:00Z
+      """)
+    #expect(table.keys == ["a", "x"])
+    let inner = table["x"]?.table?["y z"]?.table?["c"]?.table
+    #expect(inner?["d"]?.bool == true)
+    #expect(inner?["e"]?.table?["f"]?.string == "gé\t")
+    #expect(inner?["e"]?.table?["h"]?.string == "i\\")
+    #expect(inner?["e"]?.table?["j"]?.table?.keys == [])
+    #expect(table.line(of: ["x"]) == 2)
+    #expect(table.line(of: ["x", "y z", "c", "e", "f"]) == 4)
+    #expect(table.line(of: ["x", "q"]) == 6)
+    #expect(table.line(of: ["y"]) == 1)
+  }
+
+  @Test(
+    "a line that is not TOML is refused",
+    arguments: [
+      "a", "a =", "a = b", "= 1", "a = \"\\q\"", "a = \"\\uD800\"", "a = \"x", "a = 1 b", "a = { b = 1",
+      "a = { b = 1, }", "[a", "[a]]", "é = 1", "a = 'x\u{1}'", "[b]", "x = 1\nx = 2", "x = 1\nx.y = 1",
+      "[b.c]\n[b.c]",
+      "\r", String(repeating: "a = {", count: 1000), String(repeating: "a.", count: 1000),
+    ])
+  func refused(line: String) {
+    #expect(throws: TomlFault.self) { try TomlReader.table("[b]\nc = 1\n[d]\n[b.e]\n" + line) }
   }
 }

@@ -31,14 +31,14 @@ import Testing
     try session.perform("insert dist distortion into tone -> out ; set dist.drive 30dB")
     try session.perform("replace dist equalizer")
     let last = session.patch
-    #expect(session.undo() == "replace dist equalizer")
-    #expect(session.undo() != nil)
-    #expect(session.undo() == nil)
+    #expect(try session.undo() == "replace dist equalizer")
+    #expect(try session.undo() != nil)
+    #expect(try session.undo() == nil)
     #expect(session.patch == first)
     #expect(!session.isModified)
-    #expect(session.redo() != nil)
-    #expect(session.redo() != nil)
-    #expect(session.redo() == nil)
+    #expect(try session.redo() != nil)
+    #expect(try session.redo() != nil)
+    #expect(try session.redo() == nil)
     #expect(session.patch == last)
     session.close()
   }
@@ -85,8 +85,8 @@ import Testing
       session.trace(since: 0).compactMap { if case .loaded = $0.happening { $0.name } else { nil } }
     }
     #expect(loads().sorted() == ["one", "two"])
-    session.undo()
-    session.redo()
+    try session.undo()
+    try session.redo()
     // Known already: nothing to wait for.
     #expect(session.isLoaded)
     session.close()

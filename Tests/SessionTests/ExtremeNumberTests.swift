@@ -50,10 +50,10 @@ import Testing
         }
         try session.renderOneBlock()
         let text = canonical(session)
-        let again = PatchReader.read(text, file: "again", catalogue: Engine.catalogue)
+        let again = PatchReader.read(text, file: "again", catalogue: KindRegistry.builtIn.catalogue)
         #expect(again.diagnostics.isEmpty, "\(line): \(again.diagnostics)")
-        #expect(PatchWriter.write(again.patch, catalogue: Engine.catalogue) == text, "\(line)")
-        while session.undo() != nil {}
+        #expect(PatchWriter.write(again.patch, catalogue: KindRegistry.builtIn.catalogue) == text, "\(line)")
+        while try session.undo() != nil {}
         #expect(session.patch == first, "\(line) is not undone")
       }
     }

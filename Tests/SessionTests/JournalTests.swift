@@ -27,7 +27,7 @@ import Testing
     try session?.perform("set dist.drive 3dB over 2s ; layout dist 3,4")
     try session?.perform("comment dist \"warm\"")
     try session?.perform("remove tone")
-    session?.undo()
+    try session?.undo()
     let edited = canonical(try #require(session))
     let undoList = session?.undoList
     session = nil
@@ -38,7 +38,7 @@ import Testing
     #expect(next.undoList == undoList)
     #expect(next.redoList == ["remove tone"])
     #expect(next.takeNotices().contains { $0.hasPrefix("recovered 5 unsaved edits") })
-    while next.undo() != nil {}
+    while try next.undo() != nil {}
     #expect(canonical(next) == Self.patch)
     #expect(try text(path) == Self.patch)
     next.close()
@@ -63,10 +63,10 @@ import Testing
     let next = try open(path)
     #expect(canonical(next) == edited)
     #expect(next.takeNotices().contains { $0.hasPrefix("recovered 2 unsaved edits") })
-    #expect(next.undo() == "set tone.level -23dB")
-    #expect(next.undo() == "set tone.freq 300Hz")
+    #expect(try next.undo() == "set tone.level -23dB")
+    #expect(try next.undo() == "set tone.freq 300Hz")
     #expect(canonical(next) == Self.patch)
-    #expect(next.redo() != nil && next.redo() != nil)
+    #expect(try next.redo() != nil && next.redo() != nil)
     #expect(canonical(next) == edited)
     // Only the newest edit can be amended.
     let old = next.newestEdit
@@ -100,11 +100,11 @@ import Testing
     try session?.perform("node a gain")
     try session?.perform("node b gain")
     try session?.save()
-    session?.undo()
-    session?.undo()
-    session?.redo()
+    try session?.undo()
+    try session?.undo()
+    try session?.redo()
     try session?.perform("node c gain")
-    session?.undo()
+    try session?.undo()
     let edited = canonical(try #require(session))
     session = nil
     let next = try open(path)
@@ -129,7 +129,7 @@ import Testing
     #expect(canonical(try #require(session)) == edited)
     let notices = session?.takeNotices() ?? []
     #expect(notices.count == 1 && notices[0].hasPrefix("recovered 2 unsaved edits"), "\(notices)")
-    while session?.undo() != nil {}
+    while try session?.undo() != nil {}
     #expect(canonical(try #require(session)) == before)
     // Later edits are based on the saved document.
     try session?.perform("node a gain")

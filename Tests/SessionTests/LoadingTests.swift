@@ -97,9 +97,9 @@ import Testing
       try session.perform("remove s\(number)")
       if number % 3 == 0 {
         // During the fade, and back.
-        session.undo()
+        try session.undo()
         try session.render(RenderRequest(seconds: 0.005))
-        session.redo()
+        try session.redo()
       }
       try session.render(RenderRequest(seconds: 0.1))
       #expect(living.bytes <= FileLibrary.mostSpare, "after \(number)")
@@ -108,11 +108,11 @@ import Testing
     // The newest comes from memory; the oldest is read again.
     for number in (1...16).reversed() {
       let loads = living.loads
-      session.undo()
+      try session.undo()
       try session.render(RenderRequest(seconds: 0.1))
       #expect(session.report.nodes.first { $0.name == "s\(number)" }?.file == "i\(number).sfz")
       #expect(living.loads == loads + (number > 11 ? 0 : 1))
-      session.undo()
+      try session.undo()
       try session.render(RenderRequest(seconds: 0.1))
     }
     #expect(living.bytes <= FileLibrary.mostSpare)
@@ -154,7 +154,7 @@ import Testing
 
   @Test func anUndoDuringALoadKeepsTheOldOne() throws {
     let gate = try beginSlow()
-    session.undo()
+    try session.undo()
     // No need to wait, although the other file is still being read.
     #expect(session.isLoaded)
     look()
@@ -181,7 +181,7 @@ import Testing
     #expect(piano?.fault?.hasPrefix("\(broken):2: ") == true)
     #expect(session.takeNotices().contains { $0.hasPrefix("\(broken):2: ") && $0.contains("gone.wav") })
     #expect(Printout.text(session.report).contains("plays on, since \(broken):2: "))
-    session.undo()
+    try session.undo()
     look()
     #expect(piano?.fault == nil)
     session.close()
@@ -202,7 +202,7 @@ import Testing
     #expect(self.piano?.fault?.hasPrefix("\(bad):3: ") == true)
     #expect(self.piano?.file == "organ.sfz")
     #expect(session.takeNotices().contains { $0.hasPrefix("\(bad):3: ") })
-    session.undo()
+    try session.undo()
     look()
     #expect(self.piano?.fault == nil)
     try session.perform("set piano.tuning \"\"")

@@ -93,19 +93,19 @@ import Testing
       }
       try #require(seen.count > 2, "\(script)")
       // Some of it is undone before: it can be redone afterwards.
-      session.undo()
+      try session.undo()
       try session.save(as: folder.path + "/" + place)
       #expect(files(session) == seen[seen.count - 2], "\(script)")
       for step in (0..<seen.count - 2).reversed() {
-        session.undo()
+        try session.undo()
         #expect(files(session) == seen[step], "undo \(step) of \(script)")
       }
-      #expect(session.undo() == nil)
+      #expect(try session.undo() == nil)
       for step in 1..<seen.count {
-        session.redo()
+        try session.redo()
         #expect(files(session) == seen[step], "redo \(step) of \(script)")
       }
-      #expect(session.redo() == nil)
+      #expect(try session.redo() == nil)
       session.close()
     }
   }
@@ -116,7 +116,7 @@ import Testing
     try session.perform("set old.instrument samples/y.sfz ; layout out 3,4")
     try session.perform("node far player file=/usr/share/far.wav")
     try session.perform("set old.instrument ../z.sfz")
-    session.undo()
+    try session.undo()
     try session.save(as: folder.path + "/two/deep/a.patch")
     #expect(
       session.undoList == [
@@ -137,7 +137,7 @@ import Testing
       try session?.save(as: target)
       for _ in 0..<3 {
         // One step at a time beyond the save, and killed.
-        session?.undo()
+        try session?.undo()
         let before = try files(now())
         session = nil
         session = try open(target)
@@ -171,7 +171,7 @@ import Testing
     #expect(session?.undoList == lists.0)
     #expect(session?.undoList.count == 3)
     #expect(files(try #require(session)) == lists.1)
-    for _ in 0..<3 { session?.undo() }
+    for _ in 0..<3 { try session?.undo() }
     #expect(files(try #require(session))["old.instrument"]?.hasSuffix("/one/samples/x.sfz") == true)
     session?.close()
   }

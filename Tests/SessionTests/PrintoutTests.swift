@@ -1,5 +1,7 @@
 import Engine
+import Foundation
 import Patch
+import TestSupport
 import Testing
 
 @testable import Session
@@ -20,6 +22,27 @@ import Testing
     )
     for _ in 0..<20 { try session.renderOneBlock() }
     return session
+  }
+
+  @Test("numbers are rounded as printf rounds them, ties and all", arguments: [1, 2, 3, 9])
+  func exactDecimals(digits: Int) {
+    var random = SeededGenerator(seed: UInt64(digits))
+    var values = [
+      0, -0.0, 0.05, 0.25, 0.35, 1.005, 2.5, 0.0005, 0.99951, 0.9995, 999.9995, .leastNonzeroMagnitude,
+      9.2e18, 1e-20,
+    ]
+    for power in 0..<1100 { values.append(Double(sign: .plus, exponent: power % 63 - 60, significand: 1.5)) }
+    for _ in 0..<20_000 {
+      let quarters = Double(Int.random(in: 0..<1 << 40, using: &random))
+      values += [quarters / 4, quarters / 48000, quarters / 1_048_576, quarters / 1000, quarters / 2000]
+      values.append(
+        Double(
+          sign: .minus, exponent: Int.random(in: -70..<63, using: &random), significand: 1 + quarters / 0x1p40
+        ))
+    }
+    for value in values {
+      #expect(Printout.exact(value, digits) == String(format: "%.\(digits)f", value))
+    }
   }
 
   @Test("a channel map is drawn: what a source has, what a destination gets, and lines between them")

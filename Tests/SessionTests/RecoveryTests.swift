@@ -93,17 +93,17 @@ import Testing
       try session?.perform(line)
       let after = canonical(try #require(session))
       try session?.save()
-      session?.undo()
+      try session?.undo()
       #expect(canonical(try #require(session)) == before)
       session = nil
       session = try open(path)
       #expect(canonical(try #require(session)) == before, "\(line)")
       #expect(session?.takeNotices() == ["recovered 1 unsaved edit; undo takes them back"])
       // As it says: what was saved, and there and back again after another crash.
-      session?.undo()
+      try session?.undo()
       #expect(canonical(try #require(session)) == after, "\(line)")
-      session?.redo()
-      session?.undo()
+      try session?.redo()
+      try session?.undo()
       session = nil
       session = try open(path)
       #expect(canonical(try #require(session)) == after, "\(line)")
@@ -112,8 +112,8 @@ import Testing
       session = try open(path)
       #expect(canonical(try #require(session)) == after)
       try session?.perform("node layout3 gain ; comment layout3 after \"x\"")
-      session?.undo()
-      session?.redo()
+      try session?.undo()
+      try session?.redo()
       let edited = canonical(try #require(session))
       session = nil
       session = try open(path)
@@ -151,8 +151,8 @@ import Testing
     session?.stop()
     #expect(largest < 300_000)
     #expect((session?.undoList.count ?? 0) <= History.depth + 250)
-    session?.undo()
-    session?.undo()
+    try session?.undo()
+    try session?.undo()
     let edited = canonical(try #require(session))
     let undoList = session?.undoList ?? []
     session = nil

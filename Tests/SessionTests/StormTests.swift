@@ -69,7 +69,8 @@ import Testing
     let path = place + "/a.patch"
     try JournalTests.patch.write(toFile: path, atomically: false, encoding: .utf8)
     var random = SeededGenerator(seed: seed)
-    let start = PatchReader.read(JournalTests.patch, file: "", catalogue: Engine.catalogue).patch
+    let start = PatchReader.read(JournalTests.patch, file: "", catalogue: KindRegistry.builtIn.catalogue)
+      .patch
     var lines = RandomLines(seed: seed, of: start, standing: ["out"])
     var model = Model(states: [JournalTests.patch])
 
@@ -85,7 +86,7 @@ import Testing
         )
         return
       }
-      lines.draft = Draft(PatchReader.read(found, file: "", catalogue: Engine.catalogue).patch)
+      lines.draft = Draft(PatchReader.read(found, file: "", catalogue: KindRegistry.builtIn.catalogue).patch)
       model.states = [found]
       model.safe = 0
       try perform(worker, round, &lines, &model, &random, path: path, home: home)
@@ -216,5 +217,7 @@ import Testing
     try handle.close()
   }
 
-  private func canonical(_ patch: Patch) -> String { PatchWriter.write(patch, catalogue: Engine.catalogue) }
+  private func canonical(_ patch: Patch) -> String {
+    PatchWriter.write(patch, catalogue: KindRegistry.builtIn.catalogue)
+  }
 }

@@ -40,5 +40,5 @@ let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().del
 }
 
 @MainActor func canonical(_ session: Session) -> String {
-  PatchWriter.write(session.patch, catalogue: Engine.catalogue)
+  PatchWriter.write(session.patch, catalogue: KindRegistry.builtIn.catalogue)
 }

@@ -67,9 +67,9 @@ import Testing
     let last = edited.patch
     let redoable = edited.redoList.count
     var undone = 0
-    while edited.undo() != nil { undone += 1 }
+    while try edited.undo() != nil { undone += 1 }
     #expect(undone >= 1000, "the history goes back over a thousand edits at least")
-    for _ in 0..<(edited.redoList.count - redoable) { edited.redo() }
+    for _ in 0..<(edited.redoList.count - redoable) { try edited.redo() }
     #expect(edited.patch == last, "seed \(seed)")
 
     // Fades and tails end, the longest after a minute. Every plan sent comes back, except the current one.

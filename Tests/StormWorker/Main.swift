@@ -48,7 +48,7 @@ import Session
         } catch {
           say("unsaved \(error)")
         }
-      case "text": try tell(PatchWriter.write(session.patch, catalogue: Engine.catalogue))
+      case "text": try tell(PatchWriter.write(session.patch, catalogue: KindRegistry.builtIn.catalogue))
       case "tick":
         session.tick()
         say(session.journalFault == nil ? "done" : "unsafe")

@@ -23,17 +23,20 @@ public struct Draft {
 
   /// Reads a patch file's text without its first line.
   public init(_ text: String) throws {
-    let read = PatchReader.read("sostenuto 1\n" + text, file: "draft", catalogue: Engine.catalogue)
+    let read = PatchReader.read(
+      "sostenuto 1\n" + text, file: "draft", catalogue: KindRegistry.builtIn.catalogue)
     if let fault = read.diagnostics.first { throw fault }
     self.init(read.patch)
   }
 
   public mutating func perform(_ line: String) -> Outcome {
-    guard let statement = try? StatementParser.parse(line, patch: patch, catalogue: Engine.catalogue),
+    guard
+      let statement = try? StatementParser.parse(
+        line, patch: patch, catalogue: KindRegistry.builtIn.catalogue),
       let change = try? change(statement)
     else {
       if case .perform(let performance)? = try? StatementParser.parse(
-        line, patch: patch, catalogue: Engine.catalogue)
+        line, patch: patch, catalogue: KindRegistry.builtIn.catalogue)
       {
         return .performed(performance)
       }
@@ -46,12 +49,12 @@ public struct Draft {
   private mutating func change(_ statement: Statement) throws -> Change? {
     switch statement {
     case .edit(let edit):
-      let change = try patch.applying(edit, catalogue: Engine.catalogue)
+      let change = try patch.applying(edit, catalogue: KindRegistry.builtIn.catalogue)
       guard change.patch != patch else { return nil }
       history.record(change, describing: edit.line)
       return change
-    case .undo: return try history.undo(patch, catalogue: Engine.catalogue)?.change
-    case .redo: return try history.redo(patch, catalogue: Engine.catalogue)?.change
+    case .undo: return try history.undo(patch, catalogue: KindRegistry.builtIn.catalogue)?.change
+    case .redo: return try history.redo(patch, catalogue: KindRegistry.builtIn.catalogue)?.change
     default: return nil
     }
   }

@@ -41,7 +41,7 @@ public struct RandomLines {
   private var replaced: (node: String, kind: String)?
   private static let mostNodes = 14
 
-  public static let effects = Engine.catalogue.kinds
+  public static let effects = KindRegistry.builtIn.catalogue.kinds
     .filter { $0.category == .effect || $0.category == .mixing }.map(\.name)
   public static let sounding = effects + ["oscillator", "noise"]
 
@@ -136,7 +136,7 @@ public struct RandomLines {
 
   /// A node; every other time one of its optional outputs.
   private mutating func output(of name: String) -> String {
-    let kind = draft.patch[named: name].flatMap { Engine.catalogue[$0.kind] }
+    let kind = draft.patch[named: name].flatMap { KindRegistry.builtIn.catalogue[$0.kind] }
     guard let outputs = kind?.outputs.filter(\.isOptional), !outputs.isEmpty, Bool.random(using: &random),
       let output = pick(outputs)
     else { return name }
@@ -171,7 +171,7 @@ public struct RandomLines {
 
   /// A parameter's port.
   private mutating func modulated(of name: String) -> String {
-    let kind = draft.patch[named: name].flatMap { Engine.catalogue[$0.kind] }
+    let kind = draft.patch[named: name].flatMap { KindRegistry.builtIn.catalogue[$0.kind] }
     let ports =
       kind?.parameters.filter {
         $0.smoothing == .ramp && $0.dimensions.isEmpty && (turnsKnobs || $0.unit == .decibels)
@@ -191,7 +191,7 @@ public struct RandomLines {
 
   /// A legal value for some parameter of a node.
   private mutating func setting(of name: String) -> String {
-    guard let node = draft.patch[named: name], let kind = Engine.catalogue[node.kind],
+    guard let node = draft.patch[named: name], let kind = KindRegistry.builtIn.catalogue[node.kind],
       let parameter = pick(kind.parameters.filter(isTurned))
     else { return "none.none 0" }
     let place = parameter.dimensions.isEmpty ? "" : parameter.dimensions.count > 1 ? "[0,1]" : "[0]"

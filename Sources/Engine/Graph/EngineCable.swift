@@ -81,6 +81,8 @@ final class EngineCable {
   var settling: Settling? { didSet { refreshRow() } }
   let row: CableRow.Pointer
   private let rows: RowPool
+  private let rings: KernelMemoryPool
+  private var ring: KernelMemory?
   /// Copy of the audio thread's ramp. The worker uses it to tell when a fade is practically over although
   /// edits keep restarting it.
   private var mirror: Ramp
@@ -96,7 +98,9 @@ final class EngineCable {
     didSet { row.pointee.slot = slot }
   }
 
-  init(key: Key, number: Int32, route: CableIntent.Route, target: Float, rows: RowPool) {
+  init(
+    key: Key, number: Int32, route: CableIntent.Route, target: Float, rows: RowPool, rings: KernelMemoryPool
+  ) {
     self.key = key
     self.number = number
     source = route.source
@@ -112,6 +116,7 @@ final class EngineCable {
       case .parameter(let parameter): -2 - Int32(parameter)
       }
     self.rows = rows
+    self.rings = rings
     row = rows.allocate(MemoryLayout<CableRow>.stride).bindMemory(to: CableRow.self, capacity: 1)
     row.initialize(
       to: CableRow(
@@ -193,7 +198,7 @@ final class EngineCable {
   /// True when its source compensates for the delay of this feedback cable.
   func isCompensated(rate: Double) -> Bool {
     guard key.isFeedback, let type = source.type, type.aheadOutput == output else { return false }
-    return type.compensatesFeedback(source.values, rate: rate)
+    return type.compensatesFeedback(source.values, rate)
   }
 
   // MARK: Channels
@@ -287,10 +292,10 @@ final class EngineCable {
   func prepare(gain: Float) {
     mirror = Ramp(gain)
     adoptSpread()
+    let delay = Int(key.delay)
+    if delay > 0 { ring = rings.allocate(CableSlot.ringBytes(delay: delay, channels: 64)) }
     slot = .allocate(capacity: 1)
-    slot.initialize(
-      to: CableSlot(
-        gain: gain, delay: Int(key.delay), channels: key.delay > 0 ? 64 : 0, carriesEvents: carriesEvents))
+    slot.initialize(to: CableSlot(gain: gain, delay: delay, ring: ring?.base, carriesEvents: carriesEvents))
   }
 
   func free() {
@@ -298,6 +303,7 @@ final class EngineCable {
     slot.pointee.deallocate()
     slot.deinitialize(count: 1)
     slot.deallocate()
+    ring?.deallocate()
     self.slot = nil
   }
 }

@@ -51,6 +51,8 @@ final class EngineGraph {
   private(set) var endpoints: [EngineNode] = []
   /// Nodes that listen to a MIDI port of the driver.
   private(set) var receivers: [EngineNode] = []
+  /// Nodes of kinds that are only known at run time.
+  private(set) var foreign: [EngineNode] = []
 
   /// Breaks the reference cycles and frees all memory.
   func removeAll() {
@@ -102,6 +104,21 @@ final class EngineGraph {
     nodeCount += 1
     if node.firstChannel != nil { endpoints.append(node) }
     if node.midiPort != nil { receivers.append(node) }
+    if node.type?.program != nil { foreign.append(node) }
+  }
+
+  /// Notes that a node's latency has changed, in frames.
+  func setLatency(_ frames: Int32, of node: EngineNode) {
+    latentCount += (frames > 0 ? 1 : 0) - (node.latency > 0 ? 1 : 0)
+    node.latency = frames
+    latencies[Int(node.index)] = frames
+  }
+
+  /// Gives a node another saved state, which is the one that it has reached.
+  func setState(_ state: String, of node: EngineNode) {
+    nodesByKey[node.key] = nil
+    node.key.state = state
+    nodesByKey[node.key] = node
   }
 
   /// Removes a node and its cables; calls `dropped` for each cable.
@@ -124,6 +141,10 @@ final class EngineGraph {
     leaving.removeAll { $0 === node }
     if node.firstChannel != nil { endpoints.removeAll { $0 === node } }
     if node.midiPort != nil { receivers.removeAll { $0 === node } }
+    if node.type?.program != nil {
+      node.preparation?.cancel()
+      foreign.removeAll { $0 === node }
+    }
     if revivals[node.id] != nil { hasForgettable = true }
   }
 

@@ -13,14 +13,18 @@ final class EngineNode {
     var shape: [Float]
     /// Number of revivals before it.
     var revival = 0
+    /// Saved state of a kind that has one.
+    var state = ""
+    /// The kind was unknown when it was made.
+    var isPlaceholder = false
   }
 
-  let key: Key
+  var key: Key
   /// Unique over the engine's lifetime.
   let number: Int32
   var name: String
   /// nil for a placeholder.
-  let type: KernelType?
+  let type: NodeKind?
   /// Audio inputs and outputs, in the description's order.
   let inputs: [PortDescription]
   let outputs: [PortDescription]
@@ -41,6 +45,9 @@ final class EngineNode {
   var kernelMemory: KernelMemory?
   private var memory: NodeMemory?
   var resource: Resource?
+  /// Instance of a kind that is only known at run time, and its preparation while that is under way.
+  var instance: ForeignInstance?
+  var preparation: Preparation?
   /// Reason why it passes nothing or plays its old file.
   var fault: String?
   var loading: FileLoad?
@@ -69,6 +76,7 @@ final class EngineNode {
 
   var id: NodeID { key.id }
   var kind: String { key.kind }
+  var endpoint: KindDescription.Endpoint? { type?.description.endpoint }
   /// True if events reach it, by cable or directly.
   var takesEvents: Bool { type?.takesEvents == true }
   /// Its tail is over: it is asleep, and no input can wake it.
@@ -81,7 +89,7 @@ final class EngineNode {
   var latency: Int32 = 0
 
   init(
-    key: Key, number: Int32, name: String, type: KernelType?, inputs: [PortDescription],
+    key: Key, number: Int32, name: String, type: NodeKind?, inputs: [PortDescription],
     outputs: [PortDescription], values: [[Float]], firstChannel: Int?, rows: RowPool
   ) {
     self.key = key
@@ -156,9 +164,10 @@ final class EngineNode {
         parameters: memory.parameters, streams: memory.streams, crossfades: memory.crossfades,
         events: takesEvents ? Self.makeQueue() : noEvents, eventOutput: isSender ? Self.makeQueue() : nil,
         meters: memory.meters, parameterCount: Int32(parameterCount), number: number, kernel: memory.kernel,
-        tag: type?.tag ?? .none,
+        tag: type?.tag ?? .placeholder,
         tracesNotes: type?.description.inputs.contains(where: \.isEvents) == true && !outputs.isEmpty,
-        amplifies: type?.mayAmplify(values) ?? false, meterCount: UInt16(clamping: memory.meterCount)))
+        amplifies: type?.mayAmplify(values) ?? false, meterCount: UInt16(clamping: memory.meterCount),
+        readingCount: UInt8(memory.readingCount)))
     slot = memory.slot
     row.pointee.parameterElements = (0..<parameterCount).reduce(0) {
       $0 + Int32(memory.parameters[$1].capacity)
@@ -184,19 +193,18 @@ final class EngineNode {
   }
 
   /// Allocates memory for its present channel counts, with the command that moves the state there. nil if
-  /// `inputs` and `outputs`, the counts before, are the same. Free the old memory after the command has been
+  /// `inputs` and `outputs`, the counts before, are the same. Free the garbage after the command has been
   /// executed.
-  func widen(inputs: [Int], outputs: [Int], rate: Double) -> (command: Command, old: KernelMemory)? {
+  func widen(inputs: [Int], outputs: [Int], rate: Double) -> (command: Command, garbage: [KernelMemory])? {
     guard let old = kernelMemory, inputs != inputChannels || outputs != outputChannels else { return nil }
     let size = type?.memorySize(configuration(rate: rate)) ?? 0
     let memory = old.another(size)
     kernelMemory = memory
     bytes = size + (type?.size ?? 0)
-    return (
-      .widen(
-        slot, memory: memory.base,
-        Widening(inputs: inputs, outputs: outputs, toInputs: inputChannels, outputs: outputChannels)), old
-    )
+    let counts = old.another(Widening.size(inputs: inputs.count, outputs: outputs.count))
+    let widening = Widening(
+      inputs: inputs, outputs: outputs, toInputs: inputChannels, outputs: outputChannels, at: counts.base)
+    return (.widen(slot, memory: memory.base, widening), [old, counts])
   }
 
   /// Call this after the audio thread has released it. Worker.
@@ -215,5 +223,6 @@ final class EngineNode {
     kernelMemory?.deallocate()
     self.slot = nil
     resource = nil
+    instance = nil
   }
 }

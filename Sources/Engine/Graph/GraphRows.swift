@@ -22,8 +22,10 @@ struct NodeRow: BitwiseCopyable {
   let hasFlexiblePorts: Bool
   let takesEvents: Bool
   let isSink: Bool
-  /// The last of its outputs is `KernelType.aheadOutput`.
+  /// The last of its outputs is `NodeKind.aheadOutput`.
   let hasAhead: Bool
+  /// Its kernel reports figures.
+  let hasReadings: Bool
   /// Its inputs may have other channel counts; `mayNarrow`: smaller ones.
   var isPending = false
   var mayNarrow = false
@@ -41,6 +43,7 @@ struct NodeRow: BitwiseCopyable {
     takesEvents = node.takesEvents
     isSink = node.isSink
     hasAhead = node.type?.aheadOutput != nil
+    hasReadings = node.type?.description.readings.isEmpty == false
   }
 
   /// Initial channel counts.

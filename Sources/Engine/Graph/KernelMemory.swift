@@ -1,4 +1,6 @@
-/// Memory of a kernel beside its slot: delay lines, tables, filter states. Worker.
+import Glibc
+
+/// Memory of a kernel beside its slot (delay lines, tables, filter states), or of a delayed cable. Worker.
 struct KernelMemory {
   let base: UnsafeMutableRawPointer
   let size: Int
@@ -11,11 +13,14 @@ struct KernelMemory {
   func another(_ size: Int) -> KernelMemory { pool.allocate(size) }
 }
 
-/// Memory pool for kernels. Large pieces are kept for reuse at the same size: mapping new pages costs a page
-/// fault per 4 KiB, and unmapping interrupts the threads on every processor. Pieces that stay unused are freed
-/// after a while: a long session would otherwise collect one of every size that it ever needed. Worker.
+/// Memory pool for kernels or cables. Large pieces are mapped apart from the heap, where they would leave holes between
+/// small objects: edits pile up by the hundred while a server stands still. They are kept for reuse at the same size:
+/// mapping new pages costs a page fault per 4 KiB, and unmapping interrupts the threads on every processor. Pieces that
+/// stay unused are freed after a while: a long session would otherwise collect one of every size that it ever needed.
+/// Worker.
 final class KernelMemoryPool {
-  private static let largeSize = 1 << 17
+  /// Bytes from which on a piece is large.
+  private let largeSize: Int
   /// Limit of bytes in kept large pieces.
   private static let most = 1 << 26
   private let small = RowPool()
@@ -26,32 +31,35 @@ final class KernelMemoryPool {
   /// Engine frame of the latest `trim`.
   private var now: Int64 = 0
 
+  init(largeSize: Int) { self.largeSize = largeSize }
+
   deinit {
-    for pieces in spare.values { for piece in pieces { piece.base.deallocate() } }
+    for (size, pieces) in spare { for piece in pieces { munmap(piece.base, size) } }
   }
 
   /// Zeroed memory, cache-line aligned, every page touched.
   func allocate(_ bytes: Int) -> KernelMemory {
     let size = max(bytes, 64)
-    if size < Self.largeSize { return KernelMemory(base: small.allocate(size), size: size, pool: self) }
+    if size < largeSize { return KernelMemory(base: small.allocate(size), size: size, pool: self) }
     let base: UnsafeMutableRawPointer
     if let piece = spare[size]?.popLast() {
       kept -= size
       base = piece.base
     } else {
-      base = .allocate(byteCount: size, alignment: 64)
+      base = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+      precondition(Int(bitPattern: base) != -1, "no memory for \(size) bytes")
     }
     base.initializeMemory(as: UInt8.self, repeating: 0, count: size)
     return KernelMemory(base: base, size: size, pool: self)
   }
 
   fileprivate func recycle(_ memory: KernelMemory) {
-    if memory.size < Self.largeSize {
+    if memory.size < largeSize {
       small.recycle(memory.base, memory.size)
       return
     }
     guard kept + memory.size <= Self.most else {
-      memory.base.deallocate()
+      munmap(memory.base, memory.size)
       return
     }
     kept += memory.size
@@ -64,7 +72,7 @@ final class KernelMemoryPool {
     for (size, pieces) in spare {
       let old = pieces.prefix { $0.since < first }
       guard !old.isEmpty else { continue }
-      for piece in old { piece.base.deallocate() }
+      for piece in old { munmap(piece.base, size) }
       kept -= size * old.count
       spare[size] = old.count == pieces.count ? nil : Array(pieces.dropFirst(old.count))
     }

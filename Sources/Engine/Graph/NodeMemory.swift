@@ -44,13 +44,15 @@ final class RowPool {
   }
 }
 
-/// The pools of all node memory. Worker.
+/// The pools of the memory of nodes and cables. Worker.
 final class NodePools {
   /// Data touched in every block.
   let slots = RowPool()
   /// Data touched by parameter moves and reports only.
   let rest = RowPool()
-  let kernels = KernelMemoryPool()
+  let kernels = KernelMemoryPool(largeSize: 1 << 17)
+  /// Rings of delayed cables.
+  let rings = KernelMemoryPool(largeSize: 1 << 14)
 }
 
 /// Memory of one node's slot, in two pool pieces. One has the data touched in every block: the slot, the
@@ -63,6 +65,7 @@ struct NodeMemory {
   let parameters: UnsafeMutablePointer<ParameterState>
   let meters: UnsafeMutablePointer<ChannelMeter>
   let meterCount: Int
+  let readingCount: Int
   private let singles: UnsafeMutablePointer<Float>
   private let ramps: [(first: UnsafeMutablePointer<Ramp>, capacity: Int)]
   private let many: UnsafeMutablePointer<Float>
@@ -84,6 +87,7 @@ struct NodeMemory {
         values: node.values[index].count)
     }
     meterCount = 64 * node.outputChannels.count
+    readingCount = min(node.type?.description.readings.count ?? 0, 255)
 
     var layout = Layout()
     let slotAt = layout.place(NodeSlot.self, 1)
@@ -104,6 +108,8 @@ struct NodeMemory {
     let rampsAt = capacities.map { layout.place(Ramp.self, $0) }
     let manyAt = layout.place(Float.self, 64 * count)
     let metersAt = layout.place(ChannelMeter.self, meterCount)
+    // Behind the meters, where `NodeSlot.readings` looks; zeroed memory is what they begin with.
+    _ = layout.place(Atomic<UInt32>.self, readingCount)
     coldSize = layout.size
     let cold = pools.rest.allocate(coldSize)
     self.cold = cold

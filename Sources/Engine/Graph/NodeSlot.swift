@@ -151,10 +151,19 @@ struct NodeSlot: ~Copyable {
   /// Read by the worker.
   let isSilent = Atomic<Bool>(false)
   let meterCount: UInt16
+  /// Figures that its kernel reports.
+  let readingCount: UInt8
   /// The output that made the blast shield mute it, as the bit pattern of a float; 0: not muted. A muted node
   /// sleeps, and nothing wakes it.
   let blast = Atomic<UInt32>(0)
   var isMuted: Bool { @_noLocks get { blast.load(ordering: .relaxed) != 0 } }
+
+  /// Latest figures of its kernel's report, as bit patterns of floats; they lie behind the meters.
+  var readings: UnsafeMutablePointer<Atomic<UInt32>> {
+    @_noLocks get {
+      UnsafeMutableRawPointer(meters + Int(meterCount)).assumingMemoryBound(to: Atomic<UInt32>.self)
+    }
+  }
 
   /// Widens the per-channel parameters with the kernel. Parameters at rest are filled in with the next block.
   /// Audio thread.
@@ -211,22 +220,23 @@ struct CableSlot: ~Copyable {
   /// Engine frame at which it ends its held notes; until then it passes note-offs only. `.max`: open.
   var closesAt = Int64.max
 
-  /// Worker.
-  init(gain: Float, delay: Int, channels: Int, carriesEvents: Bool) {
+  private static func ringFrames(delay: Int) -> Int {
+    var frames = 128
+    while frames < delay + blockCapacity { frames *= 2 }
+    return frames
+  }
+
+  /// Bytes of the ring of a delayed cable.
+  static func ringBytes(delay: Int, channels: Int) -> Int { channels * (ringFrames(delay: delay) + 80) * 4 }
+
+  /// `ring`: zeroed memory of `ringBytes` for a delayed cable, which outlives the slot. Worker.
+  init(gain: Float, delay: Int, ring: UnsafeMutableRawPointer?, carriesEvents: Bool) {
     self.gain = Ramp(gain)
     gainNow = Atomic(gain.bitPattern)
     ceilingNow = Atomic(abs(gain).bitPattern)
     self.delay = delay
-    var frames = 128
-    while frames < delay + blockCapacity { frames *= 2 }
-    ringFrames = frames
-    if channels > 0 {
-      let count = channels * (frames + 80)
-      let memory = UnsafeMutableRawPointer.allocate(byteCount: count * 4, alignment: 64)
-      ring = memory.initializeMemory(as: Float.self, repeating: 0, count: count)
-    } else {
-      ring = nil
-    }
+    ringFrames = Self.ringFrames(delay: delay)
+    self.ring = ring?.assumingMemoryBound(to: Float.self)
     if carriesEvents {
       let memory = UnsafeMutableRawPointer.allocate(byteCount: HeldNotes.size, alignment: 8)
       memory.initializeMemory(as: UInt8.self, repeating: 0, count: HeldNotes.size)
@@ -277,8 +287,5 @@ struct CableSlot: ~Copyable {
   }
 
   /// Worker.
-  func deallocate() {
-    ring?.deallocate()
-    held?.deallocate()
-  }
+  func deallocate() { held?.deallocate() }
 }

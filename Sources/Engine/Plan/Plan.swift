@@ -30,7 +30,7 @@ struct Step: BitwiseCopyable {
     case mix
     /// Runs a node.
     case process
-    /// Runs a node with audio ports only, one output, and no modulated parameter.
+    /// Runs a node with audio ports only, one output, no modulated parameter, and nothing to report.
     case processPlain
     /// Writes an output into the ring of a delayed cable.
     case fillDelay

@@ -89,19 +89,8 @@ struct SegmentPlanner {
     let width = Double(max(node.outputChannels.max() ?? 0, node.inputChannels.max() ?? 0, 1))
     let audio = node.incoming.filter { !$0.carriesEvents }
     let mixing = audio.count > 1 ? Double(audio.count) * (10 + 3 * width) : 0
-    let own: Double =
-      switch node.type?.tag {
-      case nil, .some(.none), .keyboard, .midi: 3
-      case .gain, .mix, .input, .output: 4 + 2 * width
-      case .pan: 20
-      case .oscillator, .noise, .filter: 8 + 28 * width
-      case .matrix: 20 + Double(node.inputChannels[0]) * Double(node.outputChannels[0])
-      case .equalizer: 20 + 120 * width
-      case .sampler: 6000
-      case .player: 400 * width
-      default: 20 + 150 * width
-      }
-    return own + mixing
+    let cost = node.type?.description.cost ?? .init(3)
+    return cost.nanoseconds(inputs: node.inputChannels, outputs: node.outputChannels) + mixing
   }
 
   // MARK: Bands

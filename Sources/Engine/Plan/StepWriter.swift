@@ -113,7 +113,7 @@ struct StepWriter {
     step.outputSilence = silences + firstOutput
     if step.takesEvents { addEvents(wires, to: &step) }
     if !step.takesEvents, step.context.eventOutput == nil, step.portCount == step.inputCount,
-      step.outputCount == 1
+      step.outputCount == 1, !row.pointee.hasReadings
     {
       step.operation = .processPlain
     }

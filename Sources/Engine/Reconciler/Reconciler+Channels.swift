@@ -40,9 +40,9 @@ extension Reconciler {
   /// Widens its kernel to the new channels, and adapts its count parameter and its values.
   private func widen(_ node: EngineNode) {
     let (inputs, outputs) = node.preparedChannels
-    if let (command, old) = node.widen(inputs: inputs, outputs: outputs, rate: engine.rate) {
+    if let (command, garbage) = node.widen(inputs: inputs, outputs: outputs, rate: engine.rate) {
       work.commands.append(command)
-      work.garbage.append(.memory(old))
+      work.garbage += garbage.map { .memory($0) }
       let before = inputs.first ?? outputs.first ?? 0
       node.widenValues(from: before, to: node.inputChannels.first ?? node.outputChannels.first ?? 0)
       node.preparedChannels = (node.inputChannels, node.outputChannels)

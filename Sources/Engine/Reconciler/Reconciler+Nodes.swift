@@ -28,7 +28,7 @@ extension Reconciler {
     }
     for id in ids {
       guard let node = patch[id] else { continue }
-      let type = KernelType.byName[node.kind]
+      let type = engine.kinds[node.kind]
       let values = type.map { EngineValues(of: node, description: $0.description).values } ?? []
       let engineNode = findOrMake(node, type, values, &changes)
       update(engineNode, node, values)
@@ -45,7 +45,7 @@ extension Reconciler {
     for ends in request.touched.cables {
       for id in [ends.source.node, ends.destination.node] where !ids.contains(id) {
         guard let node = patch[id] else { continue }
-        if KernelType.byName[node.kind] == nil || graph.current[id]?.isMuted == true { ids.append(id) }
+        if engine.kinds[node.kind] == nil || graph.current[id]?.isMuted == true { ids.append(id) }
       }
     }
     return ids
@@ -61,12 +61,12 @@ extension Reconciler {
 
   /// The running node with the same key, or a new one.
   private func findOrMake(
-    _ node: Node, _ type: KernelType?, _ values: [[Float]], _ changes: inout NodeChanges
+    _ node: Node, _ type: NodeKind?, _ values: [[Float]], _ changes: inout NodeChanges
   ) -> EngineNode {
     let ports = type == nil ? placeholderPorts(node) : ([], [])
     var key = EngineNode.Key(
       id: node.id, kind: node.kind, shape: shape(type, values, ports),
-      revival: graph.revivals[node.id] ?? 0)
+      revival: graph.revivals[node.id] ?? 0, state: savedState(of: node, type), isPlaceholder: type == nil)
     let isRevived = graph.nodesByKey[key]?.isMuted == true
     // A muted node's state may be corrupt: a new node takes over by crossfade.
     if isRevived { key.revival = graph.revive(node.id) }
@@ -81,11 +81,12 @@ extension Reconciler {
       key: key, number: engine.makeNumber(for: node.id, name: node.name), name: node.name, type: type,
       inputs: type?.audioInputs ?? ports.0, outputs: type?.audioOutputs ?? ports.1, values: values,
       firstChannel: firstChannel(of: node, type, values), rows: engine.rows)
-    if type?.tag == .midi {
+    if type?.description.endpoint == .midi {
       made.portName = Self.sender(of: node)
       listen(made, at: engine.midiPort(for: made.portName))
     }
     if let type { made.latency = Int32(type.latency(made.configuration(rate: engine.rate))) }
+    engine.beginPreparation(made)
     add(made, &changes)
     if isRevived { engine.record(.revived, made) }
     return made
@@ -93,7 +94,7 @@ extension Reconciler {
 
   /// The part of a node's identity besides its kind: its structural settings, or a placeholder's ports.
   private func shape(
-    _ type: KernelType?, _ values: [[Float]], _ ports: ([PortDescription], [PortDescription])
+    _ type: NodeKind?, _ values: [[Float]], _ ports: ([PortDescription], [PortDescription])
   ) -> [Float] {
     guard let description = type?.description else {
       var hasher = Hasher()
@@ -108,24 +109,36 @@ extension Reconciler {
     return shape
   }
 
+  /// Saved state in the settings of a kind that has one.
+  private func savedState(of node: Node, _ type: NodeKind?) -> String {
+    guard let name = type?.description.stateParameter,
+      case .text(let state)? = node.settings[ParameterPath(name)]
+    else { return "" }
+    return state
+  }
+
   /// First driver channel of an endpoint; nil for other nodes. The node that it replaces gives its
   /// channels up.
-  private func firstChannel(of node: Node, _ type: KernelType?, _ values: [[Float]]) -> Int? {
-    guard let type, type.tag == .input || type.tag == .output else { return nil }
+  private func firstChannel(of node: Node, _ type: NodeKind?, _ values: [[Float]]) -> Int? {
+    guard let type, let endpoint = type.description.endpoint, endpoint != .midi else { return nil }
     if let old = graph.current[node.id] { startLeaving(old) }
     let count =
       type.description.parameters.firstIndex { $0.name == "channels" }.map { Int(values[$0][0]) } ?? 2
     // When all 256 channels are taken, the node is silent.
-    return engine.driverChannels(count, isInput: type.tag == .input, name: node.name)
+    return engine.driverChannels(count, isInput: endpoint == .input, name: node.name)
       ?? DriverChannels.capacity
   }
 
+  /// Taps are outputs that no patch has, whatever kinds the engine is given.
+  private static let tapKind = KindRegistry.builtIn[Output.description.name]!
+
   private func make(_ tap: Tap, _ changes: inout NodeChanges) -> EngineNode {
-    let type = KernelType.byName["output"]!
-    var node = Node(id: tap.id, name: "tap of \(tap.node).\(tap.port)", kind: "output")
+    let type = Self.tapKind
+    let kind = type.description.name
+    var node = Node(id: tap.id, name: "tap of \(tap.node).\(tap.port)", kind: kind)
     node.settings[ParameterPath("channels")] = .number(Double(tap.channels), .none)
     let made = EngineNode(
-      key: EngineNode.Key(id: tap.id, kind: "output", shape: [Float(tap.channels)]),
+      key: EngineNode.Key(id: tap.id, kind: kind, shape: [Float(tap.channels)]),
       number: engine.makeNumber(for: tap.id, name: node.name), name: node.name, type: type,
       inputs: type.description.inputs, outputs: [],
       values: EngineValues(of: node, description: type.description).values,

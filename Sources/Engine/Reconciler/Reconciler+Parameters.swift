@@ -72,12 +72,15 @@ struct RampTimes {
   init() {}
 
   /// Times in seconds at `rate`. Gains that a switch controls take the switch's time.
-  init(_ ramps: [(node: NodeID, path: ParameterPath, seconds: Double)], rate: Double, in patch: Patch) {
+  init(
+    _ ramps: [(node: NodeID, path: ParameterPath, seconds: Double)], rate: Double, in patch: Patch,
+    _ kinds: KindRegistry
+  ) {
     for ramp in ramps {
       frames[Key(node: ramp.node, path: ramp.path)] = Int(limited: ramp.seconds * rate)
     }
     for (key, frames) in frames {
-      guard let kind = patch[key.node].flatMap({ KernelType.byName[$0.kind]?.description }) else { continue }
+      guard let kind = patch[key.node].flatMap({ kinds[$0.kind]?.description }) else { continue }
       self.frames[Key(node: key.node, path: kind.gains(movedBy: key.path))] = frames
     }
   }

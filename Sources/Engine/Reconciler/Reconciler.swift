@@ -125,6 +125,7 @@ final class Reconciler {
       node.resource = resource
       work.commands.append(.use(node.slot, resource.header))
     }
+    if let instance = node.instance { work.commands += engine.handOver(instance, to: node) }
     work.started.append(node)
   }
 }

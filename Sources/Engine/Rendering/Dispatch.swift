@@ -1,82 +1,120 @@
+import Patch
 import Processors
 import Realtime
 import Sampler
 
-// One switch per kernel verb. The compiler can check every branch for real-time safety, but not a call
-// through a table.
+/// Kernel type of a slot, by its number in the switch below.
+struct KernelTag: Sendable, Equatable {
+  let number: UInt8
+
+  static let placeholder = KernelTag(number: 0)
+  /// Kinds that are only known at run time.
+  static let foreign = KernelTag(number: 255)
+
+  /// Calls `verb` with the kernel type of the tag. The numbers of the program's own kinds count from 1, in the
+  /// order of the reference.
+  ///
+  /// Not marked `@_noLocks`, since it serves the worker too. The audio thread's entry points below are marked,
+  /// and through them the compiler checks the methods of every kind; it could not check a call through a
+  /// table.
+  @inline(__always) func apply<V: KernelVerb>(_ verb: V) -> V.Result {
+    switch number {
+    case 1: verb(Keyboard.self)
+    case 2: verb(MidiIn.self)
+    case 3: verb(Oscillator.self)
+    case 4: verb(Noise.self)
+    case 5: verb(Input.self)
+    case 6: verb(Output.self)
+    case 7: verb(Gain.self)
+    case 8: verb(Pan.self)
+    case 9: verb(Mix.self)
+    case 10: verb(Matrix.self)
+    case 11: verb(Filter.self)
+    case 12: verb(Equalizer.self)
+    case 13: verb(Distortion.self)
+    case 14: verb(Delay.self)
+    case 15: verb(Sampler.self)
+    case 16: verb(Player.self)
+    case 17: verb(Ringmod.self)
+    case 255: verb(ForeignKernel.self)
+    default: verb(Placeholder.self)
+    }
+  }
+}
+
+/// An operation on a kernel of any type.
+protocol KernelVerb {
+  associatedtype Result
+
+  func callAsFunction<K: Kernel>(_ type: K.Type) -> Result
+}
+
+/// Kernel of a node whose kind is unknown: silent.
+struct Placeholder: Kernel {
+  static var description: Void { () }
+
+  init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {}
+
+  @_noLocks func process(_ block: Block) -> Activity { .silent }
+  @_noLocks func isFinished() -> Bool { true }
+}
+
+// MARK: Audio thread
 
 /// Renders one block. Audio thread.
 @_noLocks func dispatchProcess(
   _ tag: KernelTag, _ kernel: UnsafeMutableRawPointer, _ block: Block
 ) -> Activity {
-  switch tag {
-  case .none: return .silent
-  case .keyboard: return kernel.assumingMemoryBound(to: Keyboard.self).pointee.process(block)
-  case .midi: return kernel.assumingMemoryBound(to: MidiIn.self).pointee.process(block)
-  case .oscillator: return kernel.assumingMemoryBound(to: Oscillator.self).pointee.process(block)
-  case .noise: return kernel.assumingMemoryBound(to: Noise.self).pointee.process(block)
-  case .input: return kernel.assumingMemoryBound(to: Input.self).pointee.process(block)
-  case .output: return kernel.assumingMemoryBound(to: Output.self).pointee.process(block)
-  case .gain: return kernel.assumingMemoryBound(to: Gain.self).pointee.process(block)
-  case .pan: return kernel.assumingMemoryBound(to: Pan.self).pointee.process(block)
-  case .mix: return kernel.assumingMemoryBound(to: Mix.self).pointee.process(block)
-  case .matrix: return kernel.assumingMemoryBound(to: Matrix.self).pointee.process(block)
-  case .filter: return kernel.assumingMemoryBound(to: Filter.self).pointee.process(block)
-  case .equalizer: return kernel.assumingMemoryBound(to: Equalizer.self).pointee.process(block)
-  case .distortion: return kernel.assumingMemoryBound(to: Distortion.self).pointee.process(block)
-  case .delay: return kernel.assumingMemoryBound(to: Delay.self).pointee.process(block)
-  case .sampler: return kernel.assumingMemoryBound(to: Sampler.self).pointee.process(block)
-  case .player: return kernel.assumingMemoryBound(to: Player.self).pointee.process(block)
+  tag.apply(Process(kernel: kernel, block: block))
+}
+
+private struct Process: KernelVerb {
+  let kernel: UnsafeMutableRawPointer
+  let block: Block
+
+  @inline(__always) func callAsFunction<K: Kernel>(_ type: K.Type) -> Activity {
+    kernel.assumingMemoryBound(to: K.self).pointee.process(block)
   }
 }
 
 /// True when the kernel would stay silent without input. Audio thread.
-@_noLocks func dispatchIsFinished(
-  _ tag: KernelTag, _ kernel: UnsafeMutableRawPointer
-) -> Bool {
-  switch tag {
-  case .none: return true
-  case .keyboard: return kernel.assumingMemoryBound(to: Keyboard.self).pointee.isFinished()
-  case .midi: return kernel.assumingMemoryBound(to: MidiIn.self).pointee.isFinished()
-  case .oscillator: return kernel.assumingMemoryBound(to: Oscillator.self).pointee.isFinished()
-  case .noise: return kernel.assumingMemoryBound(to: Noise.self).pointee.isFinished()
-  case .input: return kernel.assumingMemoryBound(to: Input.self).pointee.isFinished()
-  case .output: return kernel.assumingMemoryBound(to: Output.self).pointee.isFinished()
-  case .gain: return kernel.assumingMemoryBound(to: Gain.self).pointee.isFinished()
-  case .pan: return kernel.assumingMemoryBound(to: Pan.self).pointee.isFinished()
-  case .mix: return kernel.assumingMemoryBound(to: Mix.self).pointee.isFinished()
-  case .matrix: return kernel.assumingMemoryBound(to: Matrix.self).pointee.isFinished()
-  case .filter: return kernel.assumingMemoryBound(to: Filter.self).pointee.isFinished()
-  case .equalizer: return kernel.assumingMemoryBound(to: Equalizer.self).pointee.isFinished()
-  case .distortion: return kernel.assumingMemoryBound(to: Distortion.self).pointee.isFinished()
-  case .delay: return kernel.assumingMemoryBound(to: Delay.self).pointee.isFinished()
-  case .sampler: return kernel.assumingMemoryBound(to: Sampler.self).pointee.isFinished()
-  case .player: return kernel.assumingMemoryBound(to: Player.self).pointee.isFinished()
+@_noLocks func dispatchIsFinished(_ tag: KernelTag, _ kernel: UnsafeMutableRawPointer) -> Bool {
+  tag.apply(IsFinished(kernel: kernel))
+}
+
+private struct IsFinished: KernelVerb {
+  let kernel: UnsafeMutableRawPointer
+
+  @inline(__always) func callAsFunction<K: Kernel>(_ type: K.Type) -> Bool {
+    kernel.assumingMemoryBound(to: K.self).pointee.isFinished()
   }
 }
 
 /// Number of sounding voices. Audio thread.
-@_noLocks func dispatchVoices(
-  _ tag: KernelTag, _ kernel: UnsafeMutableRawPointer
-) -> Int {
-  switch tag {
-  case .none: return 0
-  case .keyboard: return kernel.assumingMemoryBound(to: Keyboard.self).pointee.voices
-  case .midi: return kernel.assumingMemoryBound(to: MidiIn.self).pointee.voices
-  case .oscillator: return kernel.assumingMemoryBound(to: Oscillator.self).pointee.voices
-  case .noise: return kernel.assumingMemoryBound(to: Noise.self).pointee.voices
-  case .input: return kernel.assumingMemoryBound(to: Input.self).pointee.voices
-  case .output: return kernel.assumingMemoryBound(to: Output.self).pointee.voices
-  case .gain: return kernel.assumingMemoryBound(to: Gain.self).pointee.voices
-  case .pan: return kernel.assumingMemoryBound(to: Pan.self).pointee.voices
-  case .mix: return kernel.assumingMemoryBound(to: Mix.self).pointee.voices
-  case .matrix: return kernel.assumingMemoryBound(to: Matrix.self).pointee.voices
-  case .filter: return kernel.assumingMemoryBound(to: Filter.self).pointee.voices
-  case .equalizer: return kernel.assumingMemoryBound(to: Equalizer.self).pointee.voices
-  case .distortion: return kernel.assumingMemoryBound(to: Distortion.self).pointee.voices
-  case .delay: return kernel.assumingMemoryBound(to: Delay.self).pointee.voices
-  case .sampler: return kernel.assumingMemoryBound(to: Sampler.self).pointee.voices
-  case .player: return kernel.assumingMemoryBound(to: Player.self).pointee.voices
+@_noLocks func dispatchVoices(_ tag: KernelTag, _ kernel: UnsafeMutableRawPointer) -> Int {
+  tag.apply(Voices(kernel: kernel))
+}
+
+private struct Voices: KernelVerb {
+  let kernel: UnsafeMutableRawPointer
+
+  @inline(__always) func callAsFunction<K: Kernel>(_ type: K.Type) -> Int {
+    kernel.assumingMemoryBound(to: K.self).pointee.voices
+  }
+}
+
+/// A figure of the kind's report. Audio thread.
+@_noLocks func dispatchReading(_ tag: KernelTag, _ kernel: UnsafeMutableRawPointer, _ position: Int) -> Float
+{
+  tag.apply(Reading(kernel: kernel, position: position))
+}
+
+private struct Reading: KernelVerb {
+  let kernel: UnsafeMutableRawPointer
+  let position: Int
+
+  @inline(__always) func callAsFunction<K: Kernel>(_ type: K.Type) -> Float {
+    kernel.assumingMemoryBound(to: K.self).pointee.reading(position)
   }
 }
 
@@ -85,54 +123,19 @@ import Sampler
   _ tag: KernelTag, _ kernel: UnsafeMutableRawPointer, _ parameter: Int, _ element: Int, _ value: Float,
   _ frames: Int
 ) {
-  switch tag {
-  case .none: return
-  case .keyboard:
-    kernel.assumingMemoryBound(to: Keyboard.self).pointee.set(
-      parameter, element: element, to: value, over: frames)
-  case .midi:
-    kernel.assumingMemoryBound(to: MidiIn.self).pointee.set(
-      parameter, element: element, to: value, over: frames)
-  case .oscillator:
-    kernel.assumingMemoryBound(to: Oscillator.self).pointee.set(
-      parameter, element: element, to: value, over: frames)
-  case .noise:
-    kernel.assumingMemoryBound(to: Noise.self).pointee.set(
-      parameter, element: element, to: value, over: frames)
-  case .input:
-    kernel.assumingMemoryBound(to: Input.self).pointee.set(
-      parameter, element: element, to: value, over: frames)
-  case .output:
-    kernel.assumingMemoryBound(to: Output.self).pointee.set(
-      parameter, element: element, to: value, over: frames)
-  case .gain:
-    kernel.assumingMemoryBound(to: Gain.self).pointee.set(
-      parameter, element: element, to: value, over: frames)
-  case .pan:
-    kernel.assumingMemoryBound(to: Pan.self).pointee.set(parameter, element: element, to: value, over: frames)
-  case .mix:
-    kernel.assumingMemoryBound(to: Mix.self).pointee.set(parameter, element: element, to: value, over: frames)
-  case .matrix:
-    kernel.assumingMemoryBound(to: Matrix.self).pointee.set(
-      parameter, element: element, to: value, over: frames)
-  case .filter:
-    kernel.assumingMemoryBound(to: Filter.self).pointee.set(
-      parameter, element: element, to: value, over: frames)
-  case .equalizer:
-    kernel.assumingMemoryBound(to: Equalizer.self).pointee.set(
-      parameter, element: element, to: value, over: frames)
-  case .distortion:
-    kernel.assumingMemoryBound(to: Distortion.self).pointee.set(
-      parameter, element: element, to: value, over: frames)
-  case .delay:
-    kernel.assumingMemoryBound(to: Delay.self).pointee.set(
-      parameter, element: element, to: value, over: frames)
-  case .sampler:
-    kernel.assumingMemoryBound(to: Sampler.self).pointee.set(
-      parameter, element: element, to: value, over: frames)
-  case .player:
-    kernel.assumingMemoryBound(to: Player.self).pointee.set(
-      parameter, element: element, to: value, over: frames)
+  tag.apply(
+    SetParameter(kernel: kernel, parameter: parameter, element: element, value: value, frames: frames))
+}
+
+private struct SetParameter: KernelVerb {
+  let kernel: UnsafeMutableRawPointer
+  let parameter: Int
+  let element: Int
+  let value: Float
+  let frames: Int
+
+  @inline(__always) func callAsFunction<K: Kernel>(_ type: K.Type) {
+    kernel.assumingMemoryBound(to: K.self).pointee.set(parameter, element: element, to: value, over: frames)
   }
 }
 
@@ -140,24 +143,15 @@ import Sampler
 @_noLocks func dispatchUse(
   _ tag: KernelTag, _ kernel: UnsafeMutableRawPointer, _ resource: UnsafeMutablePointer<ResourceHeader>?
 ) {
-  switch tag {
-  case .none: return
-  case .keyboard: kernel.assumingMemoryBound(to: Keyboard.self).pointee.use(resource)
-  case .midi: kernel.assumingMemoryBound(to: MidiIn.self).pointee.use(resource)
-  case .oscillator: kernel.assumingMemoryBound(to: Oscillator.self).pointee.use(resource)
-  case .noise: kernel.assumingMemoryBound(to: Noise.self).pointee.use(resource)
-  case .input: kernel.assumingMemoryBound(to: Input.self).pointee.use(resource)
-  case .output: kernel.assumingMemoryBound(to: Output.self).pointee.use(resource)
-  case .gain: kernel.assumingMemoryBound(to: Gain.self).pointee.use(resource)
-  case .pan: kernel.assumingMemoryBound(to: Pan.self).pointee.use(resource)
-  case .mix: kernel.assumingMemoryBound(to: Mix.self).pointee.use(resource)
-  case .matrix: kernel.assumingMemoryBound(to: Matrix.self).pointee.use(resource)
-  case .filter: kernel.assumingMemoryBound(to: Filter.self).pointee.use(resource)
-  case .equalizer: kernel.assumingMemoryBound(to: Equalizer.self).pointee.use(resource)
-  case .distortion: kernel.assumingMemoryBound(to: Distortion.self).pointee.use(resource)
-  case .delay: kernel.assumingMemoryBound(to: Delay.self).pointee.use(resource)
-  case .sampler: kernel.assumingMemoryBound(to: Sampler.self).pointee.use(resource)
-  case .player: kernel.assumingMemoryBound(to: Player.self).pointee.use(resource)
+  tag.apply(Use(kernel: kernel, resource: resource))
+}
+
+private struct Use: KernelVerb {
+  let kernel: UnsafeMutableRawPointer
+  let resource: UnsafeMutablePointer<ResourceHeader>?
+
+  @inline(__always) func callAsFunction<K: Kernel>(_ type: K.Type) {
+    kernel.assumingMemoryBound(to: K.self).pointee.use(resource)
   }
 }
 
@@ -166,39 +160,15 @@ import Sampler
   _ tag: KernelTag, _ kernel: UnsafeMutableRawPointer, _ widening: Widening,
   _ memory: UnsafeMutableRawPointer
 ) {
-  switch tag {
-  case .none: return
-  case .keyboard:
-    kernel.assumingMemoryBound(to: Keyboard.self).pointee.widen(widening, memory: memory)
-  case .midi:
-    kernel.assumingMemoryBound(to: MidiIn.self).pointee.widen(widening, memory: memory)
-  case .oscillator:
-    kernel.assumingMemoryBound(to: Oscillator.self).pointee.widen(widening, memory: memory)
-  case .noise:
-    kernel.assumingMemoryBound(to: Noise.self).pointee.widen(widening, memory: memory)
-  case .input:
-    kernel.assumingMemoryBound(to: Input.self).pointee.widen(widening, memory: memory)
-  case .output:
-    kernel.assumingMemoryBound(to: Output.self).pointee.widen(widening, memory: memory)
-  case .gain:
-    kernel.assumingMemoryBound(to: Gain.self).pointee.widen(widening, memory: memory)
-  case .pan:
-    kernel.assumingMemoryBound(to: Pan.self).pointee.widen(widening, memory: memory)
-  case .mix:
-    kernel.assumingMemoryBound(to: Mix.self).pointee.widen(widening, memory: memory)
-  case .matrix:
-    kernel.assumingMemoryBound(to: Matrix.self).pointee.widen(widening, memory: memory)
-  case .filter:
-    kernel.assumingMemoryBound(to: Filter.self).pointee.widen(widening, memory: memory)
-  case .equalizer:
-    kernel.assumingMemoryBound(to: Equalizer.self).pointee.widen(widening, memory: memory)
-  case .distortion:
-    kernel.assumingMemoryBound(to: Distortion.self).pointee.widen(widening, memory: memory)
-  case .delay:
-    kernel.assumingMemoryBound(to: Delay.self).pointee.widen(widening, memory: memory)
-  case .sampler:
-    kernel.assumingMemoryBound(to: Sampler.self).pointee.widen(widening, memory: memory)
-  case .player:
-    kernel.assumingMemoryBound(to: Player.self).pointee.widen(widening, memory: memory)
+  tag.apply(Widen(kernel: kernel, widening: widening, memory: memory))
+}
+
+private struct Widen: KernelVerb {
+  let kernel: UnsafeMutableRawPointer
+  let widening: Widening
+  let memory: UnsafeMutableRawPointer
+
+  @inline(__always) func callAsFunction<K: Kernel>(_ type: K.Type) {
+    kernel.assumingMemoryBound(to: K.self).pointee.widen(widening, memory: memory)
   }
 }

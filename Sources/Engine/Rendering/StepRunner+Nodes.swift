@@ -61,6 +61,7 @@ extension StepRunner {
       let voices = dispatchVoices(node.pointee.tag, node.pointee.kernel)
       node.pointee.voices.store(Int32(truncatingIfNeeded: voices), ordering: .relaxed)
     }
+    if node.pointee.readingCount > 0 { publishReadings(node) }
 
     let isCellSilent = node.pointee.isCellSilent && isQuiet && !hasEvents
     if endsCell {
@@ -76,6 +77,16 @@ extension StepRunner {
     // Rarely changes, so the write is avoided.
     if node.pointee.isCellSilent != (isCellSilent || endsCell) {
       node.pointee.isCellSilent = isCellSilent || endsCell
+    }
+  }
+
+  /// Publishes the figures of the kernel's report.
+  @_noLocks private func publishReadings(_ node: UnsafeMutablePointer<NodeSlot>) {
+    var position = 0
+    while position < Int(node.pointee.readingCount) {
+      let figure = dispatchReading(node.pointee.tag, node.pointee.kernel, position)
+      node.pointee.readings[position].store(figure.bitPattern, ordering: .relaxed)
+      position &+= 1
     }
   }
 

@@ -69,7 +69,7 @@ extension CompiledPlan {
         Self.add(Arrival(origin: .patch, frames: 0...0), to: &arriving)
       }
       arrivals[place] = arriving.map { $0.later(by: Int(node.latency)) }
-      guard node.kind == "output", let first = node.firstChannel, !node.isLeaving else { continue }
+      guard node.endpoint == .output, let first = node.firstChannel, !node.isLeaving else { continue }
       let channels = first..<first + node.inputChannels[0]
       for arrival in arrivals[place] {
         result.insert(PathLatency(origin: arrival.origin, channels: channels, frames: arrival.frames))
@@ -100,7 +100,7 @@ extension CompiledPlan {
   }
 
   private static func origin(of node: EngineNode) -> PathLatency.Origin? {
-    if node.kind == "input", let first = node.firstChannel {
+    if node.endpoint == .input, let first = node.firstChannel {
       return .input(first..<first + node.outputChannels[0])
     }
     if let port = node.midiPort, port >= 0 { return .midi(port: port) }

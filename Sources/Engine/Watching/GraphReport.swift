@@ -34,6 +34,7 @@ public struct GraphReport: Sendable {
 public struct NodeReport: Sendable, Identifiable {
   /// State of a node.
   public enum State: Sendable, Hashable {
+    /// Renders.
     case active
     /// Silent input and no tail left: skipped.
     case silent
@@ -55,6 +56,10 @@ public struct NodeReport: Sendable, Identifiable {
   public var name: String
   /// Kind, as in `sostenuto kinds`.
   public var kind: String
+  /// Connection of the kind to the driver; nil: none.
+  public var endpoint: KindDescription.Endpoint?
+  /// The kind has a gain from every input to every output.
+  public var isMatrix = false
   /// State at the time of the report.
   public var state: State
   /// Input ports, in the description's order.
@@ -67,6 +72,8 @@ public struct NodeReport: Sendable, Identifiable {
   public var voices = 0
   /// Largest number of voices, for kinds that have them.
   public var polyphony = 0
+  /// Figures that it reports, in the description's order, for kinds that have them.
+  public var readings: [ReadingReport] = []
   /// Short name of the file that it plays.
   public var file: String?
   /// Bytes of the file in memory now, shared with other nodes or not.
@@ -94,7 +101,15 @@ public struct NodeReport: Sendable, Identifiable {
   public var shownOutputs: [PortReport] { outputs.filter { !$0.isOptional || !$0.cables.isEmpty } }
 }
 
-/// A file being loaded.
+/// A figure that a node reports.
+public struct ReadingReport: Sendable, Hashable {
+  /// Name and unit.
+  public var description: ReadingDescription
+  /// The figure after the latest block in which the node ran.
+  public var value: Double
+}
+
+/// A file being loaded, or a node being prepared.
 public struct FileLoad: Sendable, Hashable {
   /// Short name.
   public var name: String
@@ -136,7 +151,9 @@ public struct PortReport: Sendable {
 public struct CableReport: Sendable {
   /// State of a cable.
   public enum State: Sendable, Hashable {
+    /// Carries a signal, or silence.
     case active, silent
+    /// In a fade that takes this much longer.
     case fadingIn(secondsLeft: Double), fadingOut(secondsLeft: Double)
   }
 

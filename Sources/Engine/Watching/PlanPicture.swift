@@ -65,7 +65,7 @@ struct PlanPicture {
     for place in list.indices.reversed() {
       let node = list[place]
       guard node.slot != nil, !taps.contains(node.id) else { continue }
-      if node.kind == "output" { latency = max(latency, plan.latencies[node.number] ?? 0) }
+      if node.endpoint == .output { latency = max(latency, plan.latencies[node.number] ?? 0) }
       add(node, wires[incoming[place]], outgoing[place].map { wires[$0] })
     }
   }
@@ -94,6 +94,9 @@ struct PlanPicture {
     report.startedAt = node.startedAt
     report.latency = Int(node.latency)
     let description = node.type?.description
+    report.endpoint = description?.endpoint
+    report.isMatrix = description?.crosspoints != nil
+    report.readings = (description?.readings ?? []).map { ReadingReport(description: $0, value: 0) }
     var cables: [EngineCable] = []
     func port(
       _ name: String, isEvents: Bool, _ channels: Int, _ wires: some Collection<Wire>,
@@ -193,7 +196,7 @@ struct PlanPicture {
   /// Number of an endpoint's channels that the driver lacks.
   private static func lackingChannels(of node: EngineNode, _ device: DeviceChannels) -> Int {
     guard node.firstChannel != nil else { return 0 }
-    let isInput = node.kind == "input"
+    let isInput = node.endpoint == .input
     let channels = isInput ? node.outputPort(0).count : node.inputPort(0).count
     return max(0, channels - (isInput ? device.inputs : device.outputs))
   }
@@ -207,6 +210,11 @@ struct PlanPicture {
     if nodes[index].voices != voices { nodes[index].voices = voices }
     let held = Int(slot.pointee.held.load(ordering: .relaxed))
     if nodes[index].heldNotes != held { nodes[index].heldNotes = held }
+    for place in nodes[index].readings.indices.prefix(Int(slot.pointee.readingCount)) {
+      let bits = slot.pointee.readings[place].load(ordering: .relaxed)
+      let value = Double(Float(bitPattern: bits))
+      if nodes[index].readings[place].value != value { nodes[index].readings[place].value = value }
+    }
     let polyphony = subjects[index].polyphony.map { Int(node.values[$0][0]) } ?? 0
     if nodes[index].polyphony != polyphony { nodes[index].polyphony = polyphony }
     refreshFile(index, node)
@@ -248,7 +256,7 @@ struct PlanPicture {
     if node.isLeaving { return .leaving(secondsLeft: left) }
     let blast = node.slot.pointee.blast.load(ordering: .relaxed)
     if blast != 0 { return .muted(Blast.words(Float(bitPattern: blast))) }
-    if let fault = node.fault, node.resource == nil { return .placeholder(fault) }
+    if let fault = node.fault, node.resource == nil, node.instance == nil { return .placeholder(fault) }
     if node.type == nil { return .placeholder("unknown kind \(node.kind)") }
     if now < node.startedAt + Int64(Engine.standardFade * rate),
       boundary.contains(where: { $0.target > 0 && secondsLeft($0, now, rate) != nil })

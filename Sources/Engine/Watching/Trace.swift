@@ -5,21 +5,37 @@ import Patch
 public struct TraceEntry: Sendable, Identifiable {
   /// An event of a node's life.
   public enum Happening: Sendable, Hashable {
+    /// Memory for its state was taken.
     case allocated(bytes: Int)
+    /// Its kernel was made.
     case prepared
+    /// Its first block was rendered.
     case started
+    /// A note began.
     case noteOn(key: UInt8, velocity: Int)
+    /// A key was released.
     case noteOff(key: UInt8)
+    /// The sustain pedal went down or up.
     case pedal(Bool)
+    /// It fades in.
     case fadingIn(seconds: Double)
+    /// It fades out, to be removed.
     case fadingOut(seconds: Double)
+    /// It left the patch and is heard until it is silent.
     case ringingOut
+    /// No plan from this one on has it.
     case retired(plan: Int)
+    /// Its memory was freed.
     case freed
+    /// It plays another file.
     case loaded(String)
+    /// The blast shield muted it, for this reason.
     case muted(String)
+    /// An edit ended its muting.
     case revived
+    /// Its state began anew.
     case reset
+    /// A file or a port could not be had, for this reason.
     case failed(String)
     /// An edit, with its effect on the sound.
     case edited(EditEntry)

@@ -1,21 +1,30 @@
 import Screen
 
-/// Every key with its help, in as many columns as fit.
-enum HelpView {
-  private enum Line {
-    case title(String)
-    case entry(KeyHelp)
-    case blank
+extension ViewName {
+  static let help = ViewName(rawValue: "help")
+}
+
+/// Every key with its help, by context.
+struct HelpView: View {
+  let name = ViewName.help
+  let help = "This help"
+  let keys: KeyValuePairs<KeyContext, String> = [.anywhere: "F1", .patch: "?"]
+  let isGlance = true
+
+  func hints(_ state: ViewState) -> [ActionHint] { [("move-down", "scroll"), ("leave", "graph")] }
+
+  func extent(_ scene: Scene, _ state: ViewState) -> Int {
+    state.help.reduce(0) { $0 + $1.entries.count + 2 }
   }
 
-  static func draw(_ state: ViewState, on canvas: inout Canvas) {
+  func draw(_ scene: Scene, _ state: ViewState, on canvas: inout Canvas) {
     let bounds = canvas.bounds
     guard !bounds.isEmpty else { return }
     canvas.placeCursor(at: .zero)
     let lines = self.lines(state)
     let keys = min(max(3, state.help.flatMap(\.entries).map { DisplayWidth.of($0.keys) }.max() ?? 3), 14)
     let names = min(max(4, state.help.flatMap(\.entries).map(\.name.count).max() ?? 4), 22)
-    let first = min(max(0, state.scroll[.help]?.row ?? 0), max(0, lines.count - bounds.rows))
+    let first = min(max(0, state.scroll[name]?.row ?? 0), max(0, lines.count - bounds.rows))
     for row in 0..<bounds.rows where first + row < lines.count {
       switch lines[first + row] {
       case .title(let title):
@@ -36,7 +45,13 @@ enum HelpView {
     }
   }
 
-  private static func lines(_ state: ViewState) -> [Line] {
+  private enum Line {
+    case title(String)
+    case entry(KeyHelp)
+    case blank
+  }
+
+  private func lines(_ state: ViewState) -> [Line] {
     var lines: [Line] = []
     for section in state.help where !section.entries.isEmpty {
       if !lines.isEmpty { lines.append(.blank) }

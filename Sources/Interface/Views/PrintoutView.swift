@@ -1,9 +1,51 @@
 import Screen
 import Session
 
+extension ViewName {
+  static let printout = ViewName(rawValue: "printout")
+}
+
 /// The graph printout, as `sostenuto print` gives it, with a mark at the focused node.
-enum PrintoutView {
-  static func draw(_ scene: Scene, _ state: ViewState, on canvas: inout Canvas) {
+struct PrintoutView: View {
+  let name = ViewName.printout
+  let help = "The graph printout"
+  let keys: KeyValuePairs<KeyContext, String> = [.anywhere: "F3", .patch: "2"]
+
+  func hints(_ state: ViewState) -> [ActionHint] {
+    [("show-help", "help"), ("next-node", "next node"), ("prompt", "prompt"), ("leave", "graph")]
+  }
+
+  let movesFocus = true
+
+  /// Moves the focus from node to node in the printout's order.
+  func move(_ motion: Motion, _ desk: Desk) {
+    let ids = desk.scene.report.nodes.map(\.id).filter { desk.scene.patch[$0] != nil }
+    guard !ids.isEmpty else { return }
+    let index = desk.state.focus.flatMap { ids.firstIndex(of: $0) } ?? 0
+    var column = desk.state.scroll[name]?.column ?? 0
+    var next = index
+    switch motion {
+    case .up: next -= 1
+    case .down: next += 1
+    case .pageUp: next -= 5
+    case .pageDown: next += 5
+    case .home: (next, column) = (0, 0)
+    case .end: next = ids.count - 1
+    case .left: column = max(0, column - 8)
+    case .right: column = min(column + 8, 200)
+    }
+    desk.state.scroll[name] = (0, column)
+    desk.focus(ids[min(max(0, next), ids.count - 1)])
+  }
+
+  func hit(_ scene: Scene, _ state: ViewState, _ size: Size, at place: Point) -> Hit {
+    let lines = Printout.lines(scene.report)
+    let index = firstRow(lines, state, rows: size.rows) + place.row
+    guard lines.indices.contains(index) else { return .nothing }
+    return lines[index].node.map { .node($0) } ?? .nothing
+  }
+
+  func draw(_ scene: Scene, _ state: ViewState, on canvas: inout Canvas) {
     let lines = Printout.lines(scene.report)
     let bounds = canvas.bounds
     let first = firstRow(lines, state, rows: bounds.rows)
@@ -30,15 +72,8 @@ enum PrintoutView {
     drawMore(lines.count, first, on: &canvas)
   }
 
-  /// The line at a row of the view.
-  static func line(_ scene: Scene, _ state: ViewState, row: Int, rows: Int) -> Printout.Line? {
-    let lines = Printout.lines(scene.report)
-    let index = firstRow(lines, state, rows: rows) + row
-    return lines.indices.contains(index) ? lines[index] : nil
-  }
-
-  private static func firstRow(_ lines: [Printout.Line], _ state: ViewState, rows: Int) -> Int {
-    var first = state.scroll[.printout]?.row ?? 0
+  private func firstRow(_ lines: [Printout.Line], _ state: ViewState, rows: Int) -> Int {
+    var first = state.scroll[name]?.row ?? 0
     let own = lines.indices.filter { lines[$0].node != nil && lines[$0].node == state.focus }
     // The focused node's first line stays visible, with as much below it as fits.
     if let top = own.first, let bottom = own.last {
@@ -48,12 +83,12 @@ enum PrintoutView {
     return min(max(0, first), max(0, lines.count - rows))
   }
 
-  private static func firstColumn(_ lines: [Printout.Line], _ state: ViewState, columns: Int) -> Int {
+  private func firstColumn(_ lines: [Printout.Line], _ state: ViewState, columns: Int) -> Int {
     let longest = lines.map { DisplayWidth.of($0.text) }.max() ?? 0
-    return min(max(0, state.scroll[.printout]?.column ?? 0), max(0, longest - columns + 1))
+    return min(max(0, state.scroll[name]?.column ?? 0), max(0, longest - columns + 1))
   }
 
-  private static func drawMore(_ count: Int, _ first: Int, on canvas: inout Canvas) {
+  private func drawMore(_ count: Int, _ first: Int, on canvas: inout Canvas) {
     let bounds = canvas.bounds
     guard bounds.columns > 0, bounds.rows > 0 else { return }
     if first > 0 { canvas.set("↑", at: Point(bounds.columns - 1, 0), Style(.accent)) }

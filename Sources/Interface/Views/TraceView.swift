@@ -3,9 +3,61 @@ import Patch
 import Screen
 import Session
 
+extension ViewName {
+  static let trace = ViewName(rawValue: "trace")
+}
+
+extension KeyContext {
+  static let trace = KeyContext(name: "trace", title: "In the trace")
+}
+
 /// The lifecycle trace: what the engine did to each node, and when.
-enum TraceView {
-  static func draw(_ scene: Scene, _ state: ViewState, on canvas: inout Canvas) {
+struct TraceView: View {
+  let name = ViewName.trace
+  let help = "The lifecycle trace"
+  let keys: KeyValuePairs<KeyContext, String> = [.anywhere: "F5", .patch: "4"]
+  let context: KeyContext? = .trace
+  let actions = [
+    Action("filter-trace", "The focused node alone, or all", [.trace: "n"]) {
+      $0.state.trace.node = $0.state.trace.node == nil ? $0.state.focus : nil
+    },
+    Action("follow-trace", "Follow the newest line, or stay", [.trace: "f"]) {
+      $0.state.trace.isFollowing.toggle()
+    },
+  ]
+
+  func hints(_ state: ViewState) -> [ActionHint] {
+    [("filter-trace", "filter"), ("follow-trace", "follow"), ("show-help", "help"), ("leave", "graph")]
+  }
+
+  func extent(_ scene: Scene, _ state: ViewState) -> Int {
+    scene.trace.count { state.trace.node == nil || $0.node == state.trace.node }
+  }
+
+  func settle(_ desk: Desk) {
+    if let id = desk.state.trace.node, desk.scene.patch[id] == nil { desk.state.trace.node = nil }
+  }
+
+  /// Moving up stops following the end; reaching the end resumes it.
+  func move(_ motion: Motion, _ desk: Desk) {
+    let (page, lastRow) = (page(desk), lastRow(desk))
+    var place = ScrollPlace(desk.state.scroll[name])
+    place.move(motion, page: page)
+    if desk.state.trace.isFollowing, [.up, .pageUp, .home].contains(motion) {
+      desk.state.trace.isFollowing = false
+      if motion != .home { place.row = lastRow - (motion == .pageUp ? page : 1) }
+    } else if place.row >= lastRow {
+      desk.state.trace.isFollowing = true
+    }
+    desk.state.scroll[name] = place.clamped(lastRow: lastRow)
+  }
+
+  func hit(_ scene: Scene, _ state: ViewState, _ size: Size, at place: Point) -> Hit {
+    let entry = entry(scene, state, row: place.row, rows: size.rows)
+    return entry?.node.map { .node($0) } ?? .nothing
+  }
+
+  func draw(_ scene: Scene, _ state: ViewState, on canvas: inout Canvas) {
     let bounds = canvas.bounds
     guard !bounds.isEmpty else { return }
     let entries = filtered(scene, state)
@@ -49,7 +101,7 @@ enum TraceView {
     }
   }
 
-  private static func draw(
+  private func draw(
     _ entry: TraceEntry, _ scene: Scene, _ state: ViewState, _ columns: Columns, row: Int,
     on canvas: inout Canvas
   ) {
@@ -69,13 +121,13 @@ enum TraceView {
   }
 
   /// Seconds with six digits, grouped: `   12.402 341`.
-  static func time(_ frames: Int64, rate: Double) -> String {
+  private func time(_ frames: Int64, rate: Double) -> String {
     let text = Printout.fixed(rate > 0 ? Double(frames) / rate : 0, 6)
     let grouped = String(text.dropLast(3)) + " " + String(text.suffix(3))
     return String(repeating: " ", count: max(0, 12 - grouped.count)) + grouped
   }
 
-  static func words(_ happening: TraceEntry.Happening) -> (event: String, detail: String, key: ThemeKey) {
+  private func words(_ happening: TraceEntry.Happening) -> (event: String, detail: String, key: ThemeKey) {
     switch happening {
     case .allocated(let bytes): ("allocated", self.bytes(bytes), .text)
     case .prepared: ("prepared", "", .text)
@@ -98,25 +150,25 @@ enum TraceView {
     }
   }
 
-  private static func bytes(_ count: Int) -> String {
+  private func bytes(_ count: Int) -> String {
     count < 1000
       ? "\(count) bytes"
       : count < 1_000_000
         ? Printout.fixed(Double(count) / 1000, 1) + " kB" : Printout.fixed(Double(count) / 1e6, 1) + " MB"
   }
 
-  static func filtered(_ scene: Scene, _ state: ViewState) -> [TraceEntry] {
+  private func filtered(_ scene: Scene, _ state: ViewState) -> [TraceEntry] {
     guard let node = state.trace.node else { return scene.trace }
     return scene.trace.filter { $0.node == node }
   }
 
-  static func first(_ count: Int, _ state: ViewState, rows: Int) -> Int {
+  private func first(_ count: Int, _ state: ViewState, rows: Int) -> Int {
     let last = max(0, count - rows)
-    return state.trace.isFollowing ? last : min(max(0, state.scroll[.trace]?.row ?? 0), last)
+    return state.trace.isFollowing ? last : min(max(0, state.scroll[name]?.row ?? 0), last)
   }
 
   /// The entry at a row of the view.
-  static func entry(_ scene: Scene, _ state: ViewState, row: Int, rows: Int) -> TraceEntry? {
+  private func entry(_ scene: Scene, _ state: ViewState, row: Int, rows: Int) -> TraceEntry? {
     let head = rows >= 5 ? 1 : 0
     let entries = filtered(scene, state)
     let shown = max(0, rows - head - (rows >= 3 ? 1 : 0))
@@ -127,7 +179,7 @@ enum TraceView {
 
   // MARK: The summary
 
-  private static func drawFooter(_ scene: Scene, _ state: ViewState, row: Int, on canvas: inout Canvas) {
+  private func drawFooter(_ scene: Scene, _ state: ViewState, row: Int, on canvas: inout Canvas) {
     let width = canvas.bounds.columns
     let name = state.trace.node.flatMap { scene.patch[$0]?.name } ?? "all nodes"
     let right = [
@@ -145,7 +197,7 @@ enum TraceView {
 
   /// `piano since 12.4 s: 1 note on, 0 prepares, 0 resets`: for the filtered or focused node, since its first
   /// note or its creation.
-  static func summary(_ scene: Scene, _ state: ViewState) -> String {
+  private func summary(_ scene: Scene, _ state: ViewState) -> String {
     guard let id = state.trace.node ?? state.focus else { return "" }
     let own = scene.trace.filter { $0.node == id }
     let report = scene.report.nodes.first { $0.id == id }
@@ -163,7 +215,7 @@ enum TraceView {
       + "\(plural(prepares, "prepare")), \(plural(resets, "reset"))"
   }
 
-  private static func plural(_ count: Int, _ word: String) -> String {
+  private func plural(_ count: Int, _ word: String) -> String {
     "\(count) \(word)" + (count == 1 ? "" : "s")
   }
 }

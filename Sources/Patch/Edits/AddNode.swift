@@ -14,19 +14,14 @@ struct AddNode: EditVerbs {
   }
 
   static func checkName(_ name: String, in draft: Draft) throws(EditError) {
-    if let fault = NodeName.fault(in: name) { throw EditError(fault, token: name) }
-    if draft.patch.idsByName[name] != nil {
-      throw EditError(
-        "there is a node `\(name)` already", hint: "choose another name, or `replace` it", token: name)
-    }
+    if let fault = NodeName.fault(in: name) { throw .invalidName(name, fault) }
+    if draft.patch.idsByName[name] != nil { throw .nodeExists(name, isNew: true) }
   }
 
   /// The node, with a new identity if it has none.
   static func identified(_ node: Node, in draft: inout Draft) throws(EditError) -> Node {
     if node.id.raw == 0 { return node.with(id: draft.patch.freshID()) }
-    if draft.patch[node.id] != nil {
-      throw EditError("the identity of `\(node.name)` is taken", token: node.name)
-    }
+    if draft.patch[node.id] != nil { throw .identityTaken(node.name) }
     return node
   }
 
@@ -65,7 +60,9 @@ struct AddNode: EditVerbs {
     if !node.comments.isEmpty { checked.comments = node.comments.tidied }
     guard let kind = draft.catalogue[node.kind] else {
       // A node with an identity comes back by undo, so it may be of an unknown kind again.
-      guard draft.acceptsUnknownKinds || node.id.raw != 0 else { throw draft.catalogue.unknown(node.kind) }
+      guard draft.acceptsUnknownKinds || node.id.raw != 0 else {
+        throw .noKind(node.kind, near: draft.catalogue.nearest(node.kind))
+      }
       checked.settings = node.settings.mapValues(\.unread)
       return checked
     }
@@ -90,11 +87,9 @@ extension Draft {
 }
 
 extension KindCatalogue {
-  package func unknown(_ kind: String) -> EditError {
-    EditError(
-      "no kind `\(kind)`",
-      hint: Nearest.hint(for: kind, among: kinds.lazy.map(\.name)) ?? "`sostenuto kinds` lists them",
-      token: kind)
+  /// The kind that is probably meant.
+  package func nearest(_ kind: String) -> String? {
+    Nearest.match(for: kind, among: kinds.lazy.map(\.name))
   }
 }
 

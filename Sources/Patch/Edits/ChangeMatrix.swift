@@ -21,7 +21,10 @@ public enum MatrixChange: Hashable, Sendable {
   case copy(Side, Int, to: ParameterRange.Span)
 
   /// Inputs (rows) or outputs (columns).
-  public enum Side: String, Hashable, Sendable, CaseIterable { case `in`, out }
+  public enum Side: String, Hashable, Sendable, CaseIterable {
+    /// Inputs or outputs.
+    case `in`, out
+  }
 
   /// First word of each form.
   package static let words = [
@@ -61,7 +64,7 @@ struct ChangeMatrix: EditMacro {
   func expanded(in draft: Draft) throws(EditError) -> Edit {
     let node = try draft.patch.node(named: name)
     guard let kind = draft.catalogue[node.kind], let gain = kind.crosspoints else {
-      throw EditError("`\(name)` is no matrix (it is of kind `\(node.kind)`)", token: name)
+      throw .noMatrix(name, kind: node.kind)
     }
     try SetParameter.check(over: over)
     let rows = kind.count(gain.dimensions[0], of: node)
@@ -106,21 +109,15 @@ struct ChangeMatrix: EditMacro {
     case .spread: return { $0 == $1 % rows ? unity : silent }
     case .diagonal(let offset):
       guard offset > -rows, offset < columns else {
-        throw EditError(
-          "diagonal \(offset) leaves a matrix of \(rows) x \(columns)",
-          hint: "it goes from \(1 - rows) to \(columns - 1)", token: "\(offset)")
+        throw .diagonalOutOfRange(offset, rows: rows, columns: columns)
       }
       return { $0 + offset == $1 ? unity : silent }
     case .map(let map):
       guard map.sources.count <= columns else {
-        throw EditError(
-          "a map of \(map.sources.count) outputs for a matrix of \(columns)",
-          hint: "it has a value for each output", token: map.line)
+        throw .mapTooLong(map, outputs: columns)
       }
       for source in map.sources where source < -1 || source >= rows {
-        throw EditError(
-          "`\(name)` has no input \(source)", hint: "inputs go from 0 to \(rows - 1), -1 is none",
-          token: "\(source)")
+        throw .noMapInput(source, of: name, count: rows)
       }
       return { map.sources.indices.contains($1) && map.sources[$1] == $0 ? unity : silent }
     case .swap(let side, let one, let other):
@@ -141,9 +138,7 @@ struct ChangeMatrix: EditMacro {
   {
     let count = side == .in ? rows : columns
     for index in indices where index < 0 || index >= count {
-      throw EditError(
-        "`\(name)` has no \(side == .in ? "input" : "output") \(index)",
-        hint: "they go from 0 to \(count - 1)", token: "\(index)")
+      throw .noMatrixPort(index, of: name, side == .in ? .input : .output, count: count)
     }
   }
 }

@@ -20,30 +20,20 @@ struct Connect: EditVerbs {
 
   /// Throws for a gain or a map that a cable between these ports cannot have.
   func check(_ ends: Cable.Ends, in draft: Draft) throws(EditError) {
-    guard gain <= Self.loudest else {
-      let written = Value.number(gain, .decibels).line
-      throw EditError("a cable's gain is -inf to \(Int(Self.loudest))dB, not \(written)", token: written)
-    }
+    guard gain <= Self.loudest else { throw .gainOutOfRange(gain) }
     if let map {
       guard (1...Self.mostChannels).contains(map.sources.count),
         map.sources.allSatisfy({ (-1..<Self.mostChannels).contains($0) })
       else {
-        throw EditError(
-          "a channel map has 1 to \(Self.mostChannels) entries, each -1 (none) or a channel from 0 to \(Self.mostChannels - 1)",
-          token: map.line)
+        throw .mapOutOfRange(map)
       }
       if let missing = map.sources.first(where: { $0 >= draft.channels(of: ends.source) ?? .max }) {
-        let count = draft.channels(of: ends.source) ?? 0
-        throw EditError(
-          "`\(draft.patch.name(of: ends).source)` has no channel \(missing)",
-          hint: count == 1
-            ? "it has channel 0; -1 is none" : "channels go from 0 to \(count - 1), -1 is none",
-          token: "\(missing)")
+        throw .noChannel(
+          missing, of: draft.patch.name(of: ends).source, count: draft.channels(of: ends.source) ?? 0)
       }
     }
     if gain != 0 || map != nil || mixing != .speakers, draft.carriesEvents(ends) {
-      throw EditError(
-        "`\(draft.patch.name(of: ends))` carries events: it has no gain, map or mix", token: "connect")
+      throw .carriesEvents(draft.patch.name(of: ends))
     }
   }
 

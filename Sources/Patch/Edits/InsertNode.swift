@@ -30,13 +30,10 @@ struct InsertNode: EditVerbs {
     var first = CableName(name.source, PortName(node.name))
     var second = CableName(PortName(node.name), name.destination)
     if let kind = draft.catalogue[node.kind] {
-      let what = isEvents ? "events" : "audio"
       guard let input = kind.inputs.first(where: { $0.isEvents == isEvents }),
         let output = kind.outputs.first(where: { $0.isEvents == isEvents })
       else {
-        throw EditError(
-          "`\(node.kind)` cannot stand in `\(name)`: it does not take \(what) and send \(what)",
-          token: node.kind)
+        throw .cannotStand(kind: node.kind, in: name, isEvents ? .events : .audio)
       }
       first.destination.port = input.name
       second.source.port = output.name

@@ -7,7 +7,7 @@ struct MoveNode: EditVerbs {
   func apply(to draft: inout Draft) throws(EditError) {
     let node = try draft.patch.node(named: name)
     let next = try before.map { name throws(EditError) in try draft.patch.node(named: name) }
-    if next?.id == node.id { throw EditError("`\(name)` cannot stand before itself", token: name) }
+    if next?.id == node.id { throw .beforeItself(name) }
     draft.patch.move(node.id, before: next?.id)
     draft.isSilent = false
   }

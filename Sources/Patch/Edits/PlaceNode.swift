@@ -6,8 +6,7 @@ struct PlaceNode: EditVerbs {
   func apply(to draft: inout Draft) throws(EditError) {
     let node = try draft.patch.node(named: name)
     if let place, !(-9999...9999).contains(place.column) || !(-9999...9999).contains(place.row) {
-      throw EditError(
-        "a place is a column and a row between -9999 and 9999", token: "\(place.column),\(place.row)")
+      throw .placeOutOfRange(place)
     }
     draft.patch.update(node.id) { node in
       node.place = place

@@ -38,8 +38,8 @@ struct RemoveNode: EditVerbs {
     let kind = draft.catalogue[node.kind]
     let sources = patch.cables(into: node.id, catalogue: draft.catalogue).filter {
       let port = $0.ends.destination.port
-      return $0.ends.source.node != node.id && port != "sidechain"
-        && (kind == nil || kind?.inputs.contains { $0.name == port } == true)
+      return $0.ends.source.node != node.id
+        && (kind == nil || kind?.inputs.contains { $0.name == port && $0.role == .main } == true)
     }
     let destinations = patch.cables(from: node.id, catalogue: draft.catalogue).filter {
       $0.ends.destination.node != node.id

@@ -6,9 +6,9 @@ struct RenameNode: EditVerbs {
   func apply(to draft: inout Draft) throws(EditError) {
     let node = try draft.patch.node(named: name)
     if newName == name { return }
-    if let fault = NodeName.fault(in: newName) { throw EditError(fault, token: newName) }
+    if let fault = NodeName.fault(in: newName) { throw .invalidName(newName, fault) }
     if draft.patch[named: newName] != nil {
-      throw EditError("there is a node `\(newName)` already", hint: "choose another name", token: newName)
+      throw .nodeExists(newName, isNew: false)
     }
     draft.patch.rename(node.id, to: newName)
     draft.isSilent = false

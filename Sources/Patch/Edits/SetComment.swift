@@ -16,9 +16,7 @@ struct SetComment: EditVerbs {
     case .setting(let name, let path):
       let node = try draft.patch.node(named: name)
       guard let kind = draft.catalogue[node.kind] else {
-        guard node.settings[path] != nil else {
-          throw EditError("`\(name)\(path.suffix)` is not set", token: name + path.suffix)
-        }
+        guard node.settings[path] != nil else { throw .notSet(SettingName(name, path)) }
         draft.patch.update(node.id) { $0.lineComments[.setting(path)] = kept }
         return
       }
@@ -27,7 +25,7 @@ struct SetComment: EditVerbs {
       draft.patch.store(node.settings[path] ?? defaultValue, at: path, of: node.id, default: defaultValue)
     case .layout(let name):
       let node = try draft.patch.node(named: name)
-      guard node.place != nil else { throw EditError("`\(name)` has no place of its own", token: name) }
+      guard node.place != nil else { throw .noPlace(name) }
       draft.patch.update(node.id) { $0.lineComments[.layout] = kept }
     case .header: draft.patch.header = comments.before
     case .footer: draft.patch.footer = comments.before

@@ -50,8 +50,7 @@ struct SetParameter: EditVerbs {
       switch parameter.smoothing {
       case .ramp, .kernel, .crossfade, .gain: break
       case .structural, .none:
-        throw EditError(
-          "`\(name)\(path.suffix)` cannot change over time", hint: "leave `over` out", token: "over")
+        throw .noChangeOverTime(SettingName(name, path))
       }
     }
     return Work(
@@ -86,7 +85,7 @@ struct SetParameter: EditVerbs {
   /// Throws for a duration out of range.
   static func check(over: Double?) throws(EditError) {
     guard let over, !(0...3600).contains(over) else { return }
-    throw EditError("a change takes 0s to 3600s", token: Value.number(over, .seconds).line)
+    throw .durationOutOfRange(over)
   }
 
   private func restoring(_ path: ParameterPath, of node: Node) -> [Edit] {

@@ -1,0 +1,65 @@
+import Patch
+import Realtime
+
+/// A node kind that an engine can run: its description, and what the worker does with its kernels.
+public final class NodeKind: Sendable {
+  /// Description for the document and the views.
+  public let description: KindDescription
+  let tag: KernelTag
+  let audioInputs: [PortDescription]
+  let audioOutputs: [PortDescription]
+  /// Index of the hidden output, the last one, if there is any: it gives the first output
+  /// `CableSlot.feedbackDelay` frames ahead of time, for cables that are delayed by as many.
+  let aheadOutput: Int?
+  /// True if events reach it, by cable or directly as `note`, `play` and the like.
+  let takesEvents: Bool
+  let followsCount: Bool
+  /// Functions of a kind that is only known at run time; nil for the program's own.
+  let program: ForeignProgram?
+  let size: Int
+  let alignment: Int
+  let memorySize: @Sendable (KernelConfiguration) -> Int
+  let latency: @Sendable (KernelConfiguration) -> Int
+  /// True when the hidden output, with these values and at this rate in Hz, has all of the first one.
+  let compensatesFeedback: @Sendable ([[Float]], Double) -> Bool
+  let initialize: @Sendable (UnsafeMutableRawPointer, KernelConfiguration, UnsafeMutableRawPointer) -> Void
+  let retune: @Sendable (UnsafeMutableRawPointer, Double, Double, UnsafeMutableRawPointer?) -> Void
+  let release: @Sendable (UnsafeMutableRawPointer) -> Void
+
+  init<K: Kernel>(
+    _ tag: KernelTag, _ kernel: K.Type, _ description: KindDescription, program: ForeignProgram? = nil
+  ) {
+    self.tag = tag
+    self.program = program
+    self.description = description
+    audioInputs = description.inputs.filter { !$0.isEvents }
+    let outputs = description.outputs.filter { !$0.isEvents }
+    aheadOutput = K.hasAheadOutput ? outputs.count : nil
+    audioOutputs = outputs + (K.hasAheadOutput ? [PortDescription("ahead of time", .flexible)] : [])
+    takesEvents = description.takesEvents
+    followsCount = K.followsCount
+    size = MemoryLayout<K>.stride
+    alignment = MemoryLayout<K>.alignment
+    memorySize = { K.memorySize($0) }
+    latency = { K.latency($0) }
+    compensatesFeedback = { K.compensatesFeedback($0, rate: $1) }
+    initialize = { place, configuration, memory in
+      place.initializeMemory(as: K.self, to: K(configuration, memory: memory))
+    }
+    retune = { kernel, old, new, memory in
+      kernel.assumingMemoryBound(to: K.self).pointee.retune(from: old, to: new, memory: memory)
+    }
+    release = { $0.assumingMemoryBound(to: K.self).pointee.release() }
+  }
+
+  /// True when the output may exceed the input, or full scale, with these parameter values and no modulation.
+  func mayAmplify(_ values: [[Float]]) -> Bool {
+    switch description.amplification {
+    case .never: false
+    case .by(let name):
+      description.parameters.firstIndex { $0.name == name }.map { values[$0].contains { $0.magnitude > 1 } }
+        ?? true
+    case .possible: true
+    }
+  }
+}

@@ -1,0 +1,224 @@
+import CSamplerate
+import CSndfile
+import Glibc
+import Sampler
+
+/// Reading of audio files through libsndfile. Worker.
+extension AudioFile {
+  /// Reads a whole file, converted to `rate` if that is given and differs. `folded`: more than two channels
+  /// become two. `isReversed`: the last frame comes first. Worker.
+  static func read(
+    _ path: String, rate wanted: Double? = nil, folded: Bool = false, isReversed: Bool = false,
+    in pool: SamplePool = SamplePool(),
+    showing progress: LoadProgress? = nil
+  ) throws(LoadError) -> AudioFile {
+    try read(
+      SoundFile(path: path), rate: wanted, folded: folded, isReversed: isReversed, mayStream: true, in: pool,
+      showing: progress)
+  }
+
+  /// Reads a whole open file; a file in memory cannot stream. Worker.
+  static func read(
+    _ sound: SoundFile, rate wanted: Double? = nil, folded: Bool, isReversed: Bool, mayStream: Bool = false,
+    in pool: SamplePool, showing progress: LoadProgress? = nil
+  ) throws(LoadError) -> AudioFile {
+    defer { withExtendedLifetime(sound) {} }
+    let (path, info, file) = (sound.path, sound.info, sound.handle)
+    var channels = Int(info.channels)
+    var facts = Facts(
+      path: path, format: formatName(info.format), rate: Double(info.samplerate),
+      originalRate: Double(info.samplerate), originalFrames: 0, missingBytes: sound.missingBytes)
+    facts.isCut = sound.lacksEnd
+    // A damaged header may promise more than the disk holds, so only actual frames count.
+    let promised = Int(info.frames)
+    let isFolded = folded && channels > 2
+    let isShort = hasShorts(info.format) && !isFolded && (wanted == nil || wanted == facts.rate)
+    if mayStream,
+      let stream = try streamed(
+        facts, sound, rate: wanted, isFolded: isFolded, isReversed: isReversed, isShort, pool)
+    {
+      return stream
+    }
+    progress?.expect(promised)
+    if isShort {
+      var samples = try decode(file, channels, promised, path, progress, as: Int16.self, sf_readf_short)
+      facts.setFrames(samples.count / channels, promised: sound.promised)
+      (facts.loop, facts.key) = instrument(of: file, frames: facts.originalFrames)
+      if isReversed { reverse(&samples, channels: channels, &facts) }
+      return try AudioFile(facts, channels: channels, shorts: samples, in: pool)
+    }
+    var samples = try decode(file, channels, promised, path, progress, as: Float.self, sf_readf_float)
+    facts.setFrames(samples.count / channels, promised: sound.promised)
+    samples.withUnsafeMutableBufferPointer { samples in
+      for index in 0..<samples.count where !isSound(samples[index]) {
+        samples[index] = 0
+        facts.badSamples += 1
+      }
+    }
+    if isFolded {
+      samples = fold(samples, channels: channels)
+      channels = 2
+    }
+    if let wanted, wanted != facts.rate {
+      samples = try convert(samples, channels: channels, ratio: wanted / facts.rate, path: path)
+      facts.rate = wanted
+    } else {
+      (facts.loop, facts.key) = instrument(of: file, frames: facts.originalFrames)
+    }
+    if isReversed { reverse(&samples, channels: channels, &facts) }
+    return try AudioFile(facts, channels: channels, floats: samples, in: pool)
+  }
+
+  /// The file as a stream, if it is large enough for that; nil otherwise.
+  private static func streamed(
+    _ facts: Facts, _ sound: SoundFile, rate wanted: Double?, isFolded: Bool, isReversed: Bool,
+    _ isShort: Bool, _ pool: SamplePool
+  ) throws(LoadError) -> AudioFile? {
+    var facts = facts
+    let (info, file) = (sound.info, sound.handle)
+    var frames = Int(info.frames)
+    var conversion: SoundFileSource.Conversion?
+    if let wanted, wanted != facts.rate {
+      guard wanted == wanted.rounded(), wanted < 1e7, src_is_valid_ratio(wanted / facts.rate) != 0 else {
+        return nil
+      }
+      conversion = SoundFileSource.Conversion(from: Int(info.samplerate), to: Int(wanted))
+    }
+    facts.originalFrames = frames
+    guard info.seekable != 0, frames <= largestFile else { return nil }
+    if let conversion { frames = conversion.frames(of: frames) }
+    let channels = isFolded ? 2 : Int(info.channels)
+    guard pool.streams(frames * channels * (isShort ? 2 : 4)) else { return nil }
+    facts.isCut = facts.isCut || !sound.hasLastFrame()
+    if let wanted, conversion != nil {
+      facts.rate = wanted
+    } else {
+      (facts.loop, facts.key) = instrument(of: file, frames: frames)
+    }
+    let source = SoundFileSource(
+      path: facts.path, channels: Int(info.channels), frames: facts.originalFrames, isFolded: isFolded,
+      isShort: isShort, conversion: conversion)
+    if isReversed { facts.loop = facts.loop?.reversed(frames) }
+    return try AudioFile(
+      facts, channels: channels, frames: frames, isShort: isShort,
+      source: isReversed
+        ? ReversedSource(source, channels: channels, frames: frames, isShort: isShort) : source,
+      waits: pool.options.waits)
+  }
+
+  /// True for a valid float sample: not NaN, and at most 120 dB above full scale.
+  static func isSound(_ value: Float) -> Bool { value.magnitude <= 1e6 }
+
+  /// True when 16 bits hold everything in a file of this format.
+  private static func hasShorts(_ format: Int32) -> Bool {
+    switch Int(format) & SF_FORMAT_SUBMASK {
+    case SF_FORMAT_PCM_16, SF_FORMAT_PCM_S8, SF_FORMAT_PCM_U8: true
+    default: false
+    }
+  }
+
+  /// All frames, interleaved, at least one.
+  static func decode<Sample: Numeric>(
+    _ file: OpaquePointer, _ channels: Int, _ promised: Int, _ path: String, _ progress: LoadProgress?,
+    as type: Sample.Type,
+    _ read: (OpaquePointer?, UnsafeMutablePointer<Sample>?, sf_count_t) -> sf_count_t
+  ) throws(LoadError) -> [Sample] {
+    let piece = max(1, longestRead / (channels * MemoryLayout<Sample>.size))
+    var samples: [Sample] = []
+    samples.reserveCapacity((min(promised, 1 << 24) + piece) * channels)
+    while true {
+      let before = samples.count
+      guard before / channels < largestFile else { throw LoadError(path: path, "it is too long") }
+      samples.append(contentsOf: repeatElement(0, count: piece * channels))
+      let got = samples.withUnsafeMutableBufferPointer {
+        read(file, $0.baseAddress! + before, sf_count_t(piece))
+      }
+      samples.removeLast((piece - max(0, Int(got))) * channels)
+      guard progress?.isCancelled != true else { throw LoadError(path: path, "no longer wanted") }
+      progress?.advance(max(0, Int(got)))
+      if got > 0 { continue }
+      guard !samples.isEmpty else { throw LoadError(path: path, "it holds no audio that can be read") }
+      return samples
+    }
+  }
+
+  /// Mixes more than two channels down to stereo: 4 and 6 by the Web Audio rules for quad and 5.1, others
+  /// alternately to the left and the right.
+  static func fold(_ samples: [Float], channels: Int) -> [Float] {
+    let half = Float(0.5).squareRoot()
+    let sides: [(Float, Float)] =
+      switch channels {
+      case 4: [(0.5, 0), (0, 0.5), (0.5, 0), (0, 0.5)]
+      case 6: [(1, 0), (0, 1), (half, half), (0, 0), (half, 0), (0, half)]
+      default:
+        (0..<channels).map { $0 % 2 == 0 ? (2 / Float(channels + 1), 0) : (0, 2 / Float(channels + 1)) }
+      }
+    let frames = samples.count / channels
+    var result = [Float](repeating: 0, count: frames * 2)
+    for frame in 0..<frames {
+      for channel in 0..<channels {
+        let value = samples[frame * channels + channel]
+        result[2 * frame] += value * sides[channel].0
+        result[2 * frame + 1] += value * sides[channel].1
+      }
+    }
+    return result
+  }
+
+  private static func instrument(of file: OpaquePointer, frames: Int) -> (Loop?, Int?) {
+    var chunk = SF_INSTRUMENT()
+    let size = Int32(MemoryLayout<SF_INSTRUMENT>.size)
+    guard sf_command(file, Int32(SFC_GET_INSTRUMENT), &chunk, size) == SF_TRUE else { return (nil, nil) }
+    // Writers that do not know the base note write 0.
+    let key = (1...127).contains(chunk.basenote) ? Int(chunk.basenote) : nil
+    guard chunk.loop_count > 0, let place = MemoryLayout<SF_INSTRUMENT>.offset(of: \.loop_count) else {
+      return (nil, key)
+    }
+    // Swift does not import the array of nameless structs (mode, start, end, count) behind the count.
+    let (mode, start, end) = withUnsafeBytes(of: &chunk) { bytes in
+      let at = place + MemoryLayout<Int32>.size
+      return (
+        bytes.load(fromByteOffset: at, as: Int32.self),
+        Int(bytes.load(fromByteOffset: at + 4, as: UInt32.self)),
+        // Exclusive: libsndfile adds one to the chunk's value.
+        min(Int(bytes.load(fromByteOffset: at + 8, as: UInt32.self)), frames)
+      )
+    }
+    guard mode != Int32(SF_LOOP_NONE) else { return (nil, key) }
+    let type: LoopType =
+      switch mode {
+      case Int32(SF_LOOP_BACKWARD): .backward
+      case Int32(SF_LOOP_ALTERNATING): .alternate
+      default: .forward
+      }
+    return (end > start ? Loop(start: start, end: end, type: type) : nil, key)
+  }
+
+  private static func formatName(_ format: Int32) -> String {
+    var major = SF_FORMAT_INFO()
+    major.format = format & Int32(SF_FORMAT_TYPEMASK)
+    let size = Int32(MemoryLayout<SF_FORMAT_INFO>.size)
+    let container =
+      switch Int(major.format) {
+      case SF_FORMAT_WAV, SF_FORMAT_WAVEX: "WAV"
+      case SF_FORMAT_FLAC: "FLAC"
+      case SF_FORMAT_OGG: "OGG"
+      case SF_FORMAT_AIFF: "AIFF"
+      default:
+        sf_command(nil, Int32(SFC_GET_FORMAT_INFO), &major, size) == 0 && major.name != nil
+          ? String(cString: major.name) : "audio"
+      }
+    let coding =
+      switch Int(format) & SF_FORMAT_SUBMASK {
+      case SF_FORMAT_PCM_S8, SF_FORMAT_PCM_U8: "8-bit"
+      case SF_FORMAT_PCM_16: "16-bit"
+      case SF_FORMAT_PCM_24: "24-bit"
+      case SF_FORMAT_PCM_32: "32-bit"
+      case SF_FORMAT_FLOAT: "float"
+      case SF_FORMAT_DOUBLE: "double"
+      case SF_FORMAT_VORBIS: "Vorbis"
+      default: "compressed"
+      }
+    return "\(container), \(coding)"
+  }
+}

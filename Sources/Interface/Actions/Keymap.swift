@@ -1,0 +1,88 @@
+import Screen
+
+/// Key bindings: the action table's defaults, with the changes of the user's file.
+public struct Keymap: Sendable {
+  /// Names of actions.
+  private var names: [KeyContext: [Key: String]] = [:]
+
+  public static let standard = Keymap()
+
+  private init() {
+    for entry in ActionTable.entries {
+      for key in entry.keys {
+        names[entry.context, default: [:]][Key(stringLiteral: key)] = entry.action.name
+      }
+    }
+  }
+
+  /// The action of `key` in `contexts`, the most specific first.
+  func action(for key: Key, in contexts: [KeyContext]) -> Action? {
+    for context in contexts {
+      if let name = names[context]?[key] { return ActionTable[name] }
+    }
+    return nil
+  }
+
+  /// The keys of an action in a context, by name.
+  func keys(for action: String, in context: KeyContext) -> [String] {
+    (names[context] ?? [:]).filter { $0.value == action }.map { $0.key.description }
+      .sorted { ($0.count, $0) < ($1.count, $1) }
+  }
+
+  /// The defaults as a file that `read` accepts: the contents of `keys/default.toml`.
+  public static var standardFile: String {
+    var text =
+      "# The default keys, made from the action table. Copy what you want to change, and start with\n"
+    text +=
+      "# `sostenuto --keys FILE`. \"none\" takes a key away. [matrix] and [trace] hold in those views only.\n"
+    for context in ActionTable.contexts {
+      text += "\n[\(context.name)]\n"
+      for entry in ActionTable.entries where entry.context == context {
+        for key in entry.keys { text += "\"\(key)\" = \"\(entry.action.name)\"  # \(entry.help)\n" }
+      }
+    }
+    return text
+  }
+
+  /// Reads a file of changes:
+  /// ```toml
+  /// [patch]
+  /// "ctrl-g" = "connect"
+  /// c = "none"              # takes a default away
+  /// ```
+  /// All errors are returned, as `FILE: error: …`; valid lines still apply.
+  public static func read(_ text: String, file: String) -> (keymap: Keymap, problems: [String]) {
+    var keymap = Keymap.standard
+    var problems: [String] = []
+    let table: TomlTable
+    do throws(TomlFault) {
+      table = try TomlReader.table(text)
+    } catch {
+      return (keymap, ["\(file):\(error.line): error: \(error)"])
+    }
+    for section in table.keys {
+      guard let context = ActionTable.contexts.first(where: { $0.name == section }),
+        let keys = table[section]?.table
+      else {
+        let known = ActionTable.contexts.map { "[\($0.name)]" }.joined(separator: ", ")
+        problems.append("\(file): error: unknown section [\(section)]; there are \(known)")
+        continue
+      }
+      for name in keys.keys {
+        guard let key = Key(name: name) else {
+          problems.append("\(file): error: [\(section)] `\(name)` is no key")
+          continue
+        }
+        let wanted = keys[name]?.string ?? ""
+        if wanted == "none" {
+          keymap.names[context]?[key] = nil
+        } else if ActionTable[wanted] != nil {
+          keymap.names[context, default: [:]][key] = wanted
+        } else {
+          problems.append("\(file): error: [\(section)] `\(name)`: unknown action `\(wanted)`")
+        }
+      }
+    }
+    return (keymap, problems)
+  }
+}

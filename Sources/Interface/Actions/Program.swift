@@ -1,0 +1,50 @@
+/// Editing by the language, the history, the file, and the program as a whole.
+enum Program {
+  static let actions: [Action] = [
+    Action("prompt", "The prompt: any line of the edit language; tab completes", [.patch: ":"]) {
+      Prompt.open("", $0)
+    },
+    Action("find", "Find a node by its name or kind", [.patch: "/"]) {
+      $0.state.overlay = Finder(origin: $0.state.focus)
+    },
+    Action("find-next", "The next node found", [.patch: "n"], repeats: true) { Finder.findNext($0) },
+    Action("edit", "Edit the parameters of the focused node", [.patch: "enter"]) {
+      if !Views[$0.state.view].edit($0) { ParameterPanel.open($0) }
+    },
+    Action("undo", "Undo", [.anywhere: "F10", .patch: "u"], repeats: true) { $0.undo() },
+    Action("redo", "Redo", [.anywhere: "F11 ctrl-r"], repeats: true) { $0.redo() },
+    Action("save", "Save", [.anywhere: "ctrl-s"], save),
+    Action(
+      "quit", "Quit; asks when something is not saved", [.anywhere: "ctrl-q ctrl-c", .patch: "q"], quit),
+    Action("redraw", "Draw the screen anew", [.anywhere: "ctrl-l"]) { $0.wish = .redraw },
+    Action("suspend", "Back to the shell until `fg`; the sound stops meanwhile", [.anywhere: "ctrl-z"]) {
+      $0.wish = .suspend
+    },
+  ]
+
+  @MainActor private static func save(_ desk: Desk) {
+    if desk.workbench.file == nil { Prompt.open("save ", desk) } else { Saving(desk).save(as: nil) }
+  }
+
+  @MainActor private static func quit(_ desk: Desk) {
+    guard desk.scene.isModified else {
+      desk.wish = .quit
+      return
+    }
+    desk.state.overlay = Question(
+      text: "Not saved: \(Wrapping.shortened(desk.scene.fileName))",
+      keys: [("y", "save and quit"), ("n", "quit without saving"), ("esc", "stay")]
+    ) { answer, desk in
+      switch answer {
+      case "y":
+        if desk.workbench.file == nil {
+          Prompt.open("save ", desk)
+        } else {
+          Saving(desk).save(as: nil) { $0.wish = .quit }
+        }
+      case "n": desk.wish = .quit
+      default: break
+      }
+    }
+  }
+}

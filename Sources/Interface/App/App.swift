@@ -1,0 +1,137 @@
+import Patch
+import Screen
+
+/// The front end without a terminal: events in, canvases out. Actions become edits of the session; the views
+/// show the session's scene. Main thread.
+@MainActor public final class App {
+  let desk: Desk
+  public var keymap: Keymap
+  /// The screen may have changed since the last `render`.
+  public private(set) var needsRender = true
+  private var lastSight: Sight?
+
+  public init(
+    workbench: any Workbench, keymap: Keymap = .standard, history: [String] = [],
+    now: @escaping () -> Double = App.steadySeconds
+  ) {
+    self.keymap = keymap
+    desk = Desk(workbench: workbench, history: history, now: now)
+    tick()
+    if let first = preferredFocus { desk.focus(first) }
+  }
+
+  public var state: ViewState {
+    get { desk.state }
+    _modify { yield &desk.state }
+  }
+  public var scene: Scene { desk.scene }
+  /// Request of the user beyond the screen; the caller carries it out and resets it.
+  public var wish: Wish {
+    get { desk.wish }
+    set { desk.wish = newValue }
+  }
+  /// Lines of the prompt, oldest first.
+  public var promptHistory: [String] { desk.promptHistory }
+
+  /// Initial focus: the first effect, otherwise the first node.
+  private var preferredFocus: NodeID? {
+    let nodes = scene.patch.nodes.values
+    return (nodes.first { scene.catalogue[$0.kind]?.category == .effect } ?? nodes.first)?.id
+  }
+
+  // MARK: Events
+
+  /// Takes a new scene. Call it about 30 times a second.
+  public func tick() {
+    desk.workbench.tick()
+    let notices = desk.workbench.takeNotices()
+    if !notices.isEmpty { desk.say(notices.joined(separator: "; ")) }
+    desk.state.play.target = Piano(desk).target
+    settle()
+    for view in Views.all where view.tick(desk) { needsRender = true }
+    let sight = Sight(scene)
+    if sight != lastSight || sight.isMoving {
+      lastSight = sight
+      needsRender = true
+    }
+  }
+
+  public func handle(_ event: InputEvent) {
+    needsRender = true
+    switch event {
+    case .key(let stroke): handle(stroke)
+    case .paste(let text): (desk.state.overlay as? any Overlay)?.paste(text, desk)
+    case .mouse(let mouse): Mouse(desk).handle(mouse)
+    case .resize(let columns, let rows): desk.size = Size(columns: columns, rows: rows)
+    case .focus(false): Piano(desk).releaseHeldKeys()
+    case .focus(true): wish = .redraw
+    case .terminate: wish = .quit
+    }
+    while !desk.requests.isEmpty { perform(desk.requests.removeFirst()) }
+    settle()
+  }
+
+  private func handle(_ stroke: KeyStroke) {
+    if stroke.action == .release { return Piano(desk).release(stroke) }
+    // A key press clears the old message.
+    desk.state.message = nil
+    if let overlay = desk.state.overlay as? any Overlay { return overlay.handle(stroke, desk) }
+    if desk.state.mode == .play, Piano(desk).press(stroke) { return }
+    if Views[desk.state.view].type(stroke.key, desk) { return }
+    guard let action = keymap.action(for: stroke.key, in: contexts) else { return }
+    if stroke.action == .repeat, !action.repeats { return }
+    action.effect(desk, stroke.key)
+  }
+
+  /// Performs an action by its name; does nothing for a name that no action has.
+  public func perform(_ name: String) {
+    needsRender = true
+    ActionTable[name]?.effect(desk, nil)
+  }
+
+  /// After a change, keeps what is focused and shown on what exists.
+  private func settle() {
+    desk.keepFocus()
+    if let node = (desk.state.overlay as? any Overlay)?.node, scene.patch[node] == nil {
+      desk.state.overlay = nil
+    }
+    for view in Views.all { view.settle(desk) }
+  }
+
+  /// Ends everything played through the keyboard, before the program ends.
+  public func endNotes() { Piano(desk).endAll() }
+
+  // MARK: The screen
+
+  /// Renders the whole screen. Main thread.
+  public func render(columns: Int, rows: Int) -> Canvas {
+    desk.size = Size(columns: columns, rows: rows)
+    needsRender = false
+    desk.state.keyHints = keyHints
+    if desk.state.help.isEmpty { desk.state.help = keymap.helpSections() }
+    if desk.state.mode == .play { desk.state.play.labels = Piano(desk).labels }
+    return Views.draw(scene, desk.state, columns: columns, rows: rows)
+  }
+
+  /// Contexts of the keys, the most specific first.
+  private var contexts: [KeyContext] {
+    if desk.state.mode == .play { return [.playing, .anywhere] }
+    return [Views[desk.state.view].context, .patch, .anywhere].compactMap(\.self)
+  }
+
+  /// Keys for the present situation, the most useful first.
+  private var keyHints: [KeyHelp] {
+    if let overlay = desk.state.overlay { return overlay.hints }
+    let view = Views[desk.state.view]
+    return keymap.hints(desk.state.mode == .play ? Piano.hints : view.hints(desk.state), in: contexts)
+  }
+}
+
+extension App {
+  /// Monotonic time in seconds.
+  public nonisolated static func steadySeconds() -> Double {
+    let time = ContinuousClock.now - startOfTime
+    return Double(time.components.seconds) + Double(time.components.attoseconds) * 1e-18
+  }
+  private nonisolated static let startOfTime = ContinuousClock.now
+}

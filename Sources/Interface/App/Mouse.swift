@@ -1,0 +1,44 @@
+import Screen
+
+/// The mouse: tabs, the drawn keyboard and overlays; everything else is the view's.
+@MainActor struct Mouse {
+  private let desk: Desk
+
+  init(_ desk: Desk) { self.desk = desk }
+
+  private var view: any View { Views[desk.state.view] }
+
+  private func hit(_ point: Point) -> Hit {
+    Views.hit(desk.scene, desk.state, columns: desk.size.columns, rows: desk.size.rows, at: point)
+  }
+
+  func handle(_ mouse: MouseEvent) {
+    switch (mouse.action, mouse.button) {
+    case (.wheel, _): turnWheel(mouse)
+    case (.press, .left): press(mouse.point)
+    case (.press, .right): view.press(.right, hit(mouse.point), at: mouse.point, desk)
+    case (.drag, _): view.drag(to: mouse.point, hit(mouse.point), desk)
+    case (.release, _):
+      view.release(hit(mouse.point), desk)
+      desk.drag = nil
+    default: break
+    }
+  }
+
+  private func press(_ point: Point) {
+    if let overlay = desk.state.overlay as? any Overlay {
+      if overlay.closesOnClick { desk.state.overlay = nil }
+      return
+    }
+    switch hit(point) {
+    case .tab(let name): Views.show(Views[name], desk)
+    case .key(let key): Piano(desk).click(key)
+    case let hit: view.press(.left, hit, at: point, desk)
+    }
+  }
+
+  private func turnWheel(_ mouse: MouseEvent) {
+    if let overlay = desk.state.overlay as? any Overlay, overlay.turnWheel(mouse.wheelRows, desk) { return }
+    view.turnWheel(mouse, hit(mouse.point), desk)
+  }
+}

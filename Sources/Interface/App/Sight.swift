@@ -1,0 +1,39 @@
+import Engine
+import Session
+
+/// Summary of a scene's appearance: an equal one need not be redrawn.
+struct Sight: Equatable {
+  private var status: SessionStatus
+  private var plan: Int
+  private var trace: Int
+  private var undo: String?
+  private var redo: String?
+  private var isModified: Bool
+  private var fileName: String
+  private var nodes: Int
+  private var hasKeyRelease: Bool
+  private var states: [NodeReport.State]
+  /// Something sounds or fades.
+  let isMoving: Bool
+
+  init(_ scene: Scene) {
+    status = scene.status
+    plan = scene.report.plan
+    trace = scene.trace.last?.id ?? -1
+    undo = scene.undo
+    redo = scene.redo
+    isModified = scene.isModified
+    fileName = scene.fileName
+    nodes = scene.patch.nodes.count
+    hasKeyRelease = scene.hasKeyRelease
+    states = scene.report.nodes.map(\.state)
+    // Its change triggers one more drawing, so that a meter can fall to nothing.
+    isMoving = scene.report.nodes.contains { node in
+      node.state.isFading || node.voices > 0 || node.outputs.contains { $0.peaks.contains { $0 > 0 } }
+        || (node.inputs + node.outputs).contains { $0.cables.contains { $0.state.isFading } }
+    }
+    // The digits of the load that are not shown.
+    status.load = (status.load * 100).rounded()
+    status.peakLoad = (status.peakLoad * 100).rounded()
+  }
+}

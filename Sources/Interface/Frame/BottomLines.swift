@@ -1,0 +1,75 @@
+import Patch
+import Screen
+import Session
+
+/// The last two rows: the message or the focus, and the mode with its keys.
+enum BottomLines {
+  static func drawMessage(_ scene: Scene, _ state: ViewState, on canvas: inout Canvas, row: Int) {
+    if let message = state.message {
+      // A long message is wrapped, since its end may matter.
+      let words = Wrapping.words(said(message), look(message))
+      let lines = Wrapping.lines([words], columns: canvas.columns - 2, gap: 1)
+      if lines.count > 1 {
+        Wrapping.draw(lines, endingAt: row, on: &canvas)
+        return
+      }
+    }
+    canvas.put(
+      messageSpans(scene, state, columns: canvas.columns - 2), at: Point(1, row), columns: canvas.columns - 2)
+  }
+
+  /// `isShared`: there is no message row, so this one shows messages.
+  static func drawHints(
+    _ scene: Scene, _ state: ViewState, on canvas: inout Canvas, row: Int, isShared: Bool
+  ) {
+    let isPlaying = state.mode == .play
+    let mode = Span(isPlaying ? " PLAY " : " PATCH ", isPlaying ? .modePlay : .modePatch)
+    canvas.put([mode], at: Point(0, row), columns: canvas.columns)
+    let start = mode.width + 2
+    let room = canvas.columns - start - 1
+    if isShared {
+      canvas.put(
+        messageSpans(scene, state, columns: room), at: Point(mode.width + 1, row), columns: room + 1)
+      return
+    }
+    let hints = state.keyHints.map { [Span($0.keys, .keyName), Span(" " + $0.name, .hint)] }
+    canvas.put([Span].fitting(hints, columns: room), at: Point(start, row), columns: room)
+  }
+
+  private static func said(_ message: ViewState.Message) -> String {
+    (message.isError ? "! " : "") + message.text
+  }
+
+  private static func look(_ message: ViewState.Message) -> ThemeKey { message.isError ? .trouble : .text }
+
+  private static func messageSpans(_ scene: Scene, _ state: ViewState, columns: Int) -> [Span] {
+    if let message = state.message { return [Span(said(message), look(message))] }
+    return Views[state.view].footer(scene, state, columns: columns)
+      ?? focusSpans(scene, state, columns: columns)
+  }
+
+  /// `dist ▸ distortion   drive 18.0 dB   shape tanh`
+  private static func focusSpans(_ scene: Scene, _ state: ViewState, columns: Int) -> [Span] {
+    guard let focus = state.focus else { return [] }
+    guard let node = scene.patch[focus] else {
+      guard let leaving = scene.report.nodes.first(where: { $0.id == focus }) else { return [] }
+      return [Span(leaving.name, .accent), Span(" ▸ \(leaving.kind), leaving", .dim)]
+    }
+    var spans = [Span(node.name, .accent), Span(" ▸ ", .dim), Span(node.kind, .kind)]
+    if let report = scene.report.nodes.first(where: { $0.id == focus }) {
+      switch report.state {
+      case .placeholder(let reason): spans += [Span("   placeholder: \(reason)", .trouble)]
+      case .muted(let reason): spans += [Span("   muted: \(reason)", .trouble)]
+      default: break
+      }
+      if let load = report.loading { spans.append(Span("   loading \(load.words)", .accent)) }
+      if let fault = report.fault { spans.append(Span("   plays on, since \(fault)", .trouble)) }
+      if report.underruns > 0 { spans.append(Span("   under-runs \(report.underruns)", .warning)) }
+      if report.memory > 0 { spans.append(Span("   \(Printout.megabytes(report.memory))", .dim)) }
+    }
+    let values = NodeFacts(node, scene.catalogue).values(8).map { path, value in
+      [Span("\(path.line) ", .dim), Span(value.display, .value)]
+    }
+    return [Span].fitting([spans] + values, columns: max(columns, spans.width))
+  }
+}

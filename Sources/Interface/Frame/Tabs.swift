@@ -1,0 +1,25 @@
+import Screen
+
+/// The names of the views, on the line below the status line; brackets mark the current one.
+enum Tabs {
+  static func places(_ state: ViewState, columns: Int) -> [(view: ViewName, text: String, column: Int)] {
+    var places: [(ViewName, String, Int)] = []
+    var column = 1
+    for view in Views.all.map(\.name) {
+      let text = view == state.view ? "[\(view.rawValue)]" : " \(view.rawValue) "
+      // On a narrow screen only the current one.
+      if columns < 50, view != state.view { continue }
+      places.append((view, text, column))
+      column += text.count + 1
+    }
+    return places
+  }
+
+  static func draw(_ state: ViewState, on canvas: inout Canvas, row: Int) {
+    canvas.rule(row: row)
+    for place in places(state, columns: canvas.columns) {
+      canvas.put(
+        place.text, at: Point(place.column, row), Style(place.view == state.view ? .title : .dim))
+    }
+  }
+}

@@ -1,0 +1,55 @@
+import Screen
+
+/// The screen as a function of a scene, the view state and a size.
+///
+/// ```
+/// status line
+/// ─[graph]─ printout ─ matrix ─ trace ─ help ───
+/// the view
+/// (play mode: the keyboard)
+/// ──────────────────────────────────────────────
+/// message, prompt, or the focused node
+/// mode and key hints
+/// ```
+/// With few rows, the horizontal lines are dropped first, then the message shares the last row.
+extension Views {
+  /// Any size from 1 x 1 up.
+  static func draw(_ scene: Scene, _ state: ViewState, columns: Int, rows: Int) -> Canvas {
+    var canvas = Canvas(columns: columns, rows: rows)
+    let frame = ViewFrame(columns: canvas.columns, rows: canvas.rows, isPlaying: state.mode == .play)
+    if let row = frame.status { StatusLine.draw(scene, on: &canvas, row: row) }
+    if let row = frame.tabs { Tabs.draw(state, on: &canvas, row: row) }
+    canvas.draw(in: frame.view) { canvas in
+      Views[state.view].draw(scene, state, on: &canvas)
+    }
+    if let rect = frame.playBar {
+      canvas.draw(in: rect) { PlayBar.draw(scene, state, on: &$0) }
+    }
+    if let row = frame.rule { canvas.rule(row: row) }
+    if let row = frame.message { BottomLines.drawMessage(scene, state, on: &canvas, row: row) }
+    if let row = frame.hints {
+      BottomLines.drawHints(scene, state, on: &canvas, row: row, isShared: frame.message == nil)
+    }
+    if let row = frame.entryRow { state.overlay?.draw(scene, frame, row: row, on: &canvas) }
+    return canvas
+  }
+
+  /// The item under the mouse. `cell` is in coordinates of the whole screen.
+  static func hit(
+    _ scene: Scene, _ state: ViewState, columns: Int, rows: Int, at cell: Point
+  ) -> Hit {
+    let frame = ViewFrame(columns: columns, rows: rows, isPlaying: state.mode == .play)
+    if let row = frame.tabs, cell.row == row {
+      let tab = Tabs.places(state, columns: columns).first {
+        (($0.column)..<($0.column + $0.text.count)).contains(cell.column)
+      }
+      return tab.map { .tab($0.view) } ?? .nothing
+    }
+    if let bar = frame.playBar, bar.contains(cell) {
+      return PlayBar.key(at: cell - bar.origin, state, bar.size).map { .key($0) } ?? .nothing
+    }
+    guard frame.view.contains(cell) else { return .nothing }
+    let place = cell - frame.view.origin
+    return Views[state.view].hit(scene, state, frame.view.size, at: place)
+  }
+}

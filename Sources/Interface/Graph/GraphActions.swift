@@ -1,0 +1,31 @@
+extension GraphView {
+  static let table: [Action] = [
+    Action("next-node", "Next node", [.anywhere: "tab"], repeats: true) { cycleFocus(1, $0) },
+    Action("previous-node", "Previous node", [.anywhere: "shift-tab"], repeats: true) { cycleFocus(-1, $0) },
+    Action("connect", "Connect: two letters for one port, two for the other", [.patch: "c"]) {
+      Wiring($0).startConnecting()
+    },
+    Action("disconnect", "Disconnect a cable of the focused node", [.patch: "d"]) {
+      Wiring($0).startDisconnecting()
+    },
+    Action("remove", "Remove the focused node", [.patch: "x"]) { Rewiring($0).removeFocused(bridge: false) },
+    Action(
+      "remove-bridge", "Remove the focused node and join its neighbours", [.anywhere: "F9", .patch: "X"],
+      otherHelp: [.patch: "Remove it and join its neighbours"]
+    ) { Rewiring($0).removeFocused(bridge: true) },
+    Action("replace", "Replace it by another kind; its cables stay", [.patch: "r"]) {
+      Rewiring($0).startReplacing()
+    },
+    Action("insert", "Insert a node into one of its cables", [.patch: "i"]) { Rewiring($0).startInserting() },
+    Action("add", "Add a node", [.patch: "a"]) { Rewiring($0).startAdding() },
+    Action("rename", "Rename the focused node", [.patch: "R"]) {
+      Prompt.open("rename \($0.focusedNode?.name ?? "") ", $0)
+    },
+    Action("swap-effect", "Replace the focused effect by the last other kind, at once", [.anywhere: "F7"]) {
+      Rewiring($0).swapEffect()
+    },
+    Action(
+      "insert-effect", "Insert the last used kind after the focused node, at once", [.anywhere: "F8"]
+    ) { Rewiring($0).insertEffect() },
+  ]
+}

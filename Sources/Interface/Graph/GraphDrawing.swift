@@ -1,0 +1,286 @@
+import Engine
+import Patch
+import Screen
+import Session
+
+/// The graph as cells: boxes with their state, cables with their levels.
+enum GraphDrawing {
+  static func draw(_ scene: Scene, _ state: ViewState, on canvas: inout Canvas) {
+    let bounds = canvas.bounds
+    guard !bounds.isEmpty else { return }
+    let picture = GraphPicture(scene, state, columns: bounds.columns, rows: bounds.rows)
+    if picture.boxes.isEmpty {
+      drawEmpty(on: &canvas)
+      return
+    }
+    let scrolled = offset(picture, state, bounds.size)
+    canvas.draw(in: bounds, scrolled: scrolled) { canvas in
+      for box in picture.boxes {
+        guard let frame = picture.diagram.frames[GraphPicture.key(box.id)] else { continue }
+        if frame.intersects(canvas.visible) {
+          draw(box, frame, isFocused: box.id == state.focus, on: &canvas)
+        }
+      }
+      canvas.drawCables(of: picture.diagram) { look(picture.wires[$0], state) }
+      drawMarks(picture, on: &canvas)
+      if !picture.isHinting { drawLabels(picture, on: &canvas) }
+      if let hints = state.overlay as? PortHints {
+        drawHints(hints.targets, hints.typed, picture, on: &canvas)
+      }
+      if let focus = state.focus, let frame = picture.frame(of: focus) {
+        canvas.placeCursor(at: Point(frame.column + 2, frame.row))
+      }
+    }
+    drawEdges(picture, scrolled, on: &canvas)
+  }
+
+  /// The point of the diagram at the view's upper left corner: the user's scroll position, clamped, and moved
+  /// so that the focused box is visible.
+  static func offset(_ picture: GraphPicture, _ state: ViewState, _ view: Size) -> Point {
+    let size = picture.diagram.size
+    let wanted = state.scroll[.graph] ?? (row: 0, column: 0)
+    let focus = state.focus.flatMap(picture.frame)
+    // Hints stand beside the boxes.
+    let margin = state.overlay is PortHints ? 3 : 1
+    return Point(
+      offset(
+        wanted.column, size.columns, view.columns, margin: margin, focus.map { ($0.column, $0.right) }),
+      offset(wanted.row, size.rows, view.rows, margin: 0, focus.map { ($0.row, $0.bottom) }))
+  }
+
+  private static func offset(
+    _ wanted: Int, _ size: Int, _ view: Int, margin: Int, _ focus: (start: Int, end: Int)?
+  ) -> Int {
+    if size <= view { return -min(margin, view - size) }
+    var place = min(max(wanted, 0), size + margin - view)
+    if let focus {
+      place = max(place, focus.end + margin - view)
+      place = min(place, focus.start - margin)
+    }
+    return place
+  }
+
+  private static func drawEmpty(on canvas: inout Canvas) {
+    let text = "an empty patch: add a node, or open a file"
+    let point = Point(max(1, (canvas.bounds.columns - text.count) / 2), canvas.bounds.rows / 3)
+    canvas.put([Span(text, .dim)], at: point, columns: canvas.bounds.columns - point.column)
+    canvas.placeCursor(at: Point(0, 0))
+  }
+
+  // MARK: Boxes
+
+  private static func draw(_ box: GraphBox, _ frame: Rect, isFocused: Bool, on canvas: inout Canvas) {
+    let key: ThemeKey =
+      isFocused
+      ? .frameFocused
+      : box.isTroubled
+        ? .frameTrouble : box.isLeaving ? .frameLeaving : box.isSounding ? .frameSounding : .frame
+    let style = Style(key)
+    canvas.box(
+      frame, stroke: isFocused ? .heavy : box.isLeaving ? .dotted : .light, rounded: !isFocused, style)
+    let inner = frame.columns - 4
+    let text = box.isLeaving ? ThemeKey.dim : .text
+    edge(
+      [Span(box.name, isFocused ? .accent : box.isLeaving ? .dim : .title)], at: frame.column + 1, frame.row,
+      columns: inner, on: &canvas)
+    let kindKey: ThemeKey = box.isTroubled ? .trouble : box.isLeaving ? .dim : .kind
+    let meters = box.meters.map(Meter.cell)
+    let left = Point(frame.column + 2, frame.row + 1)
+    canvas.put([Span(box.kind, kindKey)], at: left, columns: inner - (meters.isEmpty ? 0 : meters.width + 1))
+    canvas.put(meters, endingAt: left.column + inner, row: left.row)
+    for (index, line) in box.lines.enumerated() {
+      draw(line, at: Point(left.column, left.row + 1 + index), columns: inner, text, on: &canvas)
+    }
+    let bottom = frame.bottom - 1
+    if !box.footer.isEmpty {
+      let room = inner - (box.count.isEmpty ? 0 : box.count.count + 1)
+      edge(
+        [Span(box.footer, box.isTroubled ? .trouble : box.lackingChannels > 0 ? .warning : .dim)],
+        at: frame.column + 1, bottom, columns: room,
+        on: &canvas)
+    }
+    if !box.count.isEmpty {
+      edge(
+        [Span(box.count, box.count == "0" ? .dim : .sounding)],
+        at: frame.right - 3 - box.count.count, bottom, columns: box.count.count, on: &canvas)
+    }
+  }
+
+  /// Text on an edge, with a blank at each side.
+  private static func edge(
+    _ spans: [Span], at column: Int, _ row: Int, columns: Int, on canvas: inout Canvas
+  ) {
+    let used = canvas.put(spans, at: Point(column + 1, row), columns: columns)
+    guard used > 0 else { return }
+    canvas.set(" ", at: Point(column, row))
+    canvas.set(" ", at: Point(column + 1 + used, row))
+  }
+
+  private static func draw(
+    _ line: GraphBox.Line, at point: Point, columns: Int, _ text: ThemeKey, on canvas: inout Canvas
+  ) {
+    switch line {
+    case .setting(let name, let value):
+      let right = [Span(value, .value)]
+      let room = max(0, columns - right.width - 1)
+      canvas.put([Span(name, .dim)], at: point, columns: room)
+      if right.width <= columns {
+        canvas.put(right, endingAt: point.column + columns, row: point.row)
+      } else {
+        canvas.put(right, at: point, columns: columns)
+      }
+    case .meter(let name, let peak):
+      let level = Meter.text(peak)
+      var start = point.column
+      if !name.isEmpty { start += canvas.put([Span(name + " ", .dim)], at: point, columns: columns) }
+      let room = columns - (start - point.column) - 4
+      canvas.put(Meter.bar(peak, columns: room), at: Point(start, point.row), columns: max(0, room))
+      canvas.put(
+        [Span(level, level == "·" ? .dim : .value)], endingAt: point.column + columns, row: point.row)
+    case .lacking(let name):
+      canvas.put([Span(name, .dim)], at: point, columns: columns)
+      canvas.put([Span("silent", .warning)], endingAt: point.column + columns, row: point.row)
+    case .text(let words, let key):
+      canvas.put([Span(words, text == .dim ? .dim : key)], at: point, columns: columns)
+    case .ports(let left, let right):
+      canvas.put([Span(left, .port)], at: point, columns: columns)
+      canvas.put([Span(right, .port)], endingAt: point.column + columns, row: point.row)
+    }
+  }
+
+  // MARK: Cables
+
+  private static func look(_ wire: GraphPicture.Wire, _ state: ViewState) -> CableLook {
+    guard let report = wire.report else { return CableLook(Style(.cable), stroke: .dotted) }
+    if report.state.isFading { return CableLook(Style(.cableFading), stroke: .dotted) }
+    if wire.isEvents { return CableLook(Style(.cableEvents), priority: 3) }
+    let level = Meter.decibels(wire.peak * report.gain)
+    let priority = level < -90 ? 1 : level < -40 ? 4 : level < -20 ? 5 : level < -6 ? 6 : 7
+    if report.isFeedback { return CableLook(Style(.cableFeedback), priority: 2) }
+    return CableLook(Style(.cable(level: level)), priority: priority)
+  }
+
+  /// `↺` on feedback, `⇄` on a map or a conversion.
+  private static func drawMarks(_ picture: GraphPicture, on canvas: inout Canvas) {
+    for (index, wire) in picture.wires.enumerated() {
+      let route = picture.diagram.routes[index]
+      guard route.points.count > 1 else { continue }
+      let isConverted =
+        (wire.report?.map ?? wire.cable?.map) != nil || wire.report?.conversion != nil
+        || wire.report?.isDiscrete ?? false
+      // On a section that belongs to this cable alone, so that the mark is unambiguous.
+      if wire.report?.isFeedback ?? false {
+        canvas.set("↺", at: route.middleMark, Style(.cableFeedback))
+      }
+      guard isConverted else { continue }
+      let sharesEnd = picture.wires.count { $0.ends.destination == wire.ends.destination } > 1
+      let sharesStart = picture.wires.count { $0.ends.source == wire.ends.source } > 1
+      let place =
+        !sharesEnd
+        ? route.endMark : !sharesStart ? route.points[0] + Point(1, 0) : route.middleMark + Point(1, 0)
+      canvas.set("⇄", at: place, Style(.value))
+    }
+  }
+
+  /// Labels with fade or level, where there is room.
+  private static func drawLabels(_ picture: GraphPicture, on canvas: inout Canvas) {
+    for (index, wire) in picture.wires.enumerated() {
+      let route = picture.diagram.routes[index]
+      guard let label = label(wire), let place = place(label, route, canvas) else { continue }
+      canvas.put(label, at: place, Style(.dim))
+    }
+  }
+
+  private static func label(_ wire: GraphPicture.Wire) -> String? {
+    switch wire.report?.state {
+    case .fadingOut(let left)?, .fadingIn(let left)?:
+      return Printout.milliseconds(left).filter { $0 != " " }
+    default: break
+    }
+    guard !wire.isEvents, let gain = wire.cable?.gain, gain != 0 else { return nil }
+    return gain.isFinite ? Printout.fixed(gain, 1) : "-inf"
+  }
+
+  /// On the cable's last horizontal section, with some line visible on both sides; otherwise beside a
+  /// vertical section.
+  private static func place(_ label: String, _ route: Diagram.Route, _ canvas: Canvas) -> Point? {
+    let points = route.points
+    guard points.count > 1 else { return nil }
+    let columns = label.count
+    let (a, b) = (points[points.count - 2], points[points.count - 1])
+    if a.row == b.row {
+      // From the right, since others may join or leave further left.
+      var end = b.column
+      while end > a.column {
+        var start = end
+        while start > a.column, "─┈".contains(canvas[Point(start - 1, a.row)].character) { start -= 1 }
+        if end - start >= columns + 2 { return Point(start + (end - start - columns) / 2, a.row) }
+        end = start - 1
+      }
+    }
+    for (a, b) in zip(points, points.dropFirst()) where a.column == b.column {
+      let middle = (a.row + b.row) / 2
+      guard abs(a.row - b.row) > 1 else { continue }
+      for start in [a.column + 1, a.column - columns] {
+        let isFree = (-1...columns).allSatisfy { step in
+          let there = canvas[Point(start + step, middle)].character
+          return there == " " || !(0..<columns).contains(step)
+        }
+        if isFree { return Point(start, middle) }
+      }
+    }
+    return nil
+  }
+
+  // MARK: Hints
+
+  /// Two letters beside each port, or on each cable.
+  private static func drawHints(
+    _ hints: [PortHint], _ typed: String, _ picture: GraphPicture, on canvas: inout Canvas
+  ) {
+    for hint in hints where hint.letters.lowercased().hasPrefix(typed.lowercased()) {
+      let letters = [
+        Span(String(hint.letters.prefix(typed.count)), .dim, on: .portHint),
+        Span(String(hint.letters.dropFirst(typed.count)), .portHint),
+      ]
+      var place: Point?
+      switch hint.target {
+      case .output(let port): place = picture.place(ofOutput: port).map { $0 + Point(1, 0) }
+      case .input(let port): place = picture.place(ofInput: port).map { $0 + Point(-hint.letters.count, 0) }
+      case .cable(let ends):
+        guard let index = picture.wires.firstIndex(where: { $0.ends == ends }) else { continue }
+        let route = picture.diagram.routes[index]
+        guard let last = route.points.last else { continue }
+        place = last + Point(-hint.letters.count - 1, 0)
+      }
+      // A hint outside the view moves to the box's edge.
+      if var place {
+        if place.column < canvas.visible.column { place.column = canvas.visible.column }
+        canvas.put(letters, at: place, columns: hint.letters.count)
+      }
+    }
+  }
+
+  // MARK: Scrolling
+
+  /// Arrows at edges with more content beyond.
+  private static func drawEdges(_ picture: GraphPicture, _ scrolled: Point, on canvas: inout Canvas) {
+    let bounds = canvas.bounds
+    let frames = picture.diagram.frames.values
+    let middle = bounds.rows / 2
+    if frames.contains(where: { $0.column < scrolled.column }) {
+      canvas.set("‹", at: Point(0, middle), Style(.accent))
+    }
+    if frames.contains(where: { $0.right > scrolled.column + bounds.columns }) {
+      canvas.set("›", at: Point(bounds.columns - 1, middle), Style(.accent))
+    }
+    // In the last column, so that no name is hidden.
+    let right = bounds.columns - 1
+    if frames.contains(where: { $0.row < scrolled.row }) {
+      canvas.set("↑", at: Point(right, 0), Style(.accent))
+    }
+    if frames.contains(where: { $0.bottom > scrolled.row + bounds.rows }) {
+      canvas.set("↓", at: Point(right, bounds.rows - 1), Style(.accent))
+    }
+  }
+}

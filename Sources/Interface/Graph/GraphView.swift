@@ -1,0 +1,106 @@
+import Patch
+import Screen
+
+/// The node graph: boxes and cables. It is the view that leaving the others leads to.
+struct GraphView: View {
+  let name = ViewName.graph
+  let help = "The node graph"
+  let keys: KeyValuePairs<KeyContext, String> = [.anywhere: "F2", .patch: "1"]
+  let actions = GraphView.table
+
+  func hints(_ state: ViewState) -> [ActionHint] {
+    [
+      ("show-help", "help"), ("play", "play"), ("connect", "connect"), ("replace", "replace"),
+      ("insert", "insert"), ("remove", "remove"), ("edit", "edit"), ("add", "add"), ("undo", "undo"),
+      ("prompt", "prompt"), ("quit", "quit"),
+    ]
+  }
+
+  func draw(_ scene: Scene, _ state: ViewState, on canvas: inout Canvas) {
+    GraphDrawing.draw(scene, state, on: &canvas)
+  }
+
+  func hit(_ scene: Scene, _ state: ViewState, _ size: Size, at place: Point) -> Hit {
+    GraphPlaces.hit(scene, state, size, at: place)
+  }
+
+  // MARK: The focus
+
+  let movesFocus = true
+
+  func move(_ motion: Motion, _ desk: Desk) {
+    let ids = GraphPlaces.order(desk.scene, desk.state).filter { desk.scene.patch[$0] != nil }
+    guard let node = desk.focusedNode else { return }
+    switch motion {
+    case .home: if let first = ids.first { desk.focus(first) }
+    case .end: if let last = ids.last { desk.focus(last) }
+    case .pageUp: for _ in 0..<4 { move(.up, desk) }
+    case .pageDown: for _ in 0..<4 { move(.down, desk) }
+    case .left: moveFocus(.left, from: node.id, desk)
+    case .right: moveFocus(.right, from: node.id, desk)
+    case .up: moveFocus(.up, from: node.id, desk)
+    case .down: moveFocus(.down, from: node.id, desk)
+    }
+  }
+
+  /// Skips boxes of leaving nodes, which cannot be edited.
+  @MainActor private func moveFocus(_ direction: Diagram.Direction, from node: NodeID, _ desk: Desk) {
+    var here = node
+    for _ in 0..<8 {
+      let found = GraphPlaces.neighbour(
+        of: here, direction, desk.scene, desk.state, columns: desk.size.columns, rows: desk.size.rows)
+      guard let next = found else { return }
+      if desk.scene.patch[next] != nil { return desk.focus(next) }
+      here = next
+    }
+  }
+
+  /// The next node in reading order, or the one before.
+  @MainActor static func cycleFocus(_ step: Int, _ desk: Desk) {
+    let ids = GraphPlaces.order(desk.scene).filter { desk.scene.patch[$0] != nil }
+    guard !ids.isEmpty else { return }
+    let index = desk.state.focus.flatMap { ids.firstIndex(of: $0) } ?? 0
+    desk.focus(ids[(index + step + ids.count) % ids.count])
+  }
+
+  // MARK: The mouse
+
+  func press(_ button: MouseEvent.Button, _ hit: Hit, at point: Point, _ desk: Desk) {
+    switch hit {
+    case .node(let id):
+      desk.focus(id)
+      if button == .right { ParameterPanel.open(desk) }
+    case .cable(let ends):
+      if button == .left {
+        desk.focus(ends.destination.node)
+      } else if desk.scene.isEvents(output: ends.source) != true {
+        desk.focus(ends.destination.node)
+        GridChoice(desk).show(ends)
+      }
+    case .output(let port) where button == .left:
+      desk.focus(port.node)
+      desk.drag = .port(.output(port))
+    case .input(let port) where button == .left:
+      desk.focus(port.node)
+      desk.drag = .port(.input(port))
+    default: break
+    }
+  }
+
+  func release(_ hit: Hit, _ desk: Desk) {
+    guard case .port(let from) = desk.drag else { return }
+    switch (from, hit) {
+    case (.output(let source), .input(let destination)), (.input(let destination), .output(let source)):
+      Wiring(desk).connect(source, destination)
+    case (.output(let source), .node(let id)) where id != source.node:
+      Wiring(desk).connect(source, with: id, isSource: true)
+    case (.input(let destination), .node(let id)) where id != destination.node:
+      Wiring(desk).connect(destination, with: id, isSource: false)
+    default: break
+    }
+  }
+
+  func turnWheel(_ mouse: MouseEvent, _ hit: Hit, _ desk: Desk) {
+    if mouse.wheelRows != 0 { GraphView.cycleFocus(mouse.wheelRows, desk) }
+  }
+}

@@ -1,0 +1,127 @@
+import Patch
+
+/// Adding, inserting, replacing and removing of nodes.
+@MainActor struct Rewiring {
+  private let desk: Desk
+
+  init(_ desk: Desk) { self.desk = desk }
+
+  private var scene: Scene { desk.scene }
+
+  // MARK: Removing
+
+  func removeFocused(bridge: Bool) {
+    guard let node = desk.focusedNode else { return }
+    // The focus moves along the signal path, to where the gap closes.
+    let next =
+      scene.patch.cables(from: node.id, catalogue: scene.catalogue).first?.ends.destination.node
+      ?? scene.patch.cables(into: node.id, catalogue: scene.catalogue).first?.ends.source.node
+    if desk.perform(.remove(node.name, bridge: bridge)) { desk.focus(besideRemoved: next) }
+  }
+
+  // MARK: Kinds
+
+  func startReplacing() {
+    guard let node = desk.focusedNode else { return }
+    choose("replace \(node.name) by", kinds(near: node.kind)) { kind, desk in
+      Rewiring(desk).replaceFocused(with: Node(name: node.name, kind: kind))
+    }
+  }
+
+  private func replaceFocused(with replacement: Node) {
+    guard let node = desk.focusedNode else { return }
+    if desk.perform(.replace(node.name, with: replacement)) {
+      // Kind and settings without the identity.
+      desk.rewiring.otherKinds[node.name] = Node(name: node.name, kind: node.kind, settings: node.settings)
+    }
+  }
+
+  func startInserting() {
+    guard let node = desk.focusedNode else { return }
+    let cables = scene.cables(of: node.id)
+    switch cables.count {
+    case 0: desk.complain("\(node.name) has no cable to insert into")
+    case 1: chooseInsertion(cables[0].ends)
+    default:
+      PortHints.show(
+        cables.map { .cable($0.ends) }, purpose: "insert into which cable of \(node.name)?", desk
+      ) { target, desk in
+        if case .cable(let ends) = target { Rewiring(desk).chooseInsertion(ends) }
+      }
+    }
+  }
+
+  private func chooseInsertion(_ ends: Cable.Ends) {
+    choose("insert into \(scene.name(of: ends))", kinds(near: nil, passing: true)) { kind, desk in
+      Rewiring(desk).insert(kind, into: ends)
+    }
+  }
+
+  private func insert(_ kind: String, into ends: Cable.Ends) {
+    let name = scene.freshName(kind)
+    if desk.perform(.insert(Node(name: name, kind: kind), into: scene.name(of: ends))) {
+      desk.rewiring.insertedKind = kind
+      if let id = scene.patch.id(named: name) { desk.focus(id) }
+    }
+  }
+
+  func startAdding() {
+    choose("add a node of kind", kinds(near: nil)) { kind, desk in
+      let name = desk.scene.freshName(kind)
+      if desk.perform(.add(Node(name: name, kind: kind), before: nil)),
+        let id = desk.scene.patch.id(named: name)
+      {
+        desk.focus(id)
+      }
+    }
+  }
+
+  private func choose(
+    _ title: String, _ items: [(name: String, detail: String)],
+    then: @escaping @MainActor (String, Desk) -> Void
+  ) {
+    desk.state.overlay = Chooser(title: title, items: items, then: then)
+  }
+
+  /// All kinds, those in the category of `kind` first. `passing`: only kinds with inputs and outputs.
+  private func kinds(near kind: String?, passing: Bool = false) -> [(name: String, detail: String)] {
+    let category = kind.flatMap { scene.catalogue[$0]?.category } ?? .effect
+    let kinds = scene.catalogue.kinds.filter {
+      $0.name != kind && (!passing || (!$0.inputs.isEmpty && !$0.outputs.isEmpty))
+    }
+    let near = kinds.filter { $0.category == category }
+    return (near + kinds.filter { $0.category != category }).map { ($0.name, $0.summary) }
+  }
+
+  // MARK: While playing
+
+  /// Target of the function keys: the focused node if it is an effect, otherwise the first effect of the
+  /// patch.
+  private var effect: Node? {
+    func isEffect(_ node: Node) -> Bool { scene.catalogue[node.kind]?.category == .effect }
+    if let node = desk.focusedNode, isEffect(node) { return node }
+    return scene.patch.nodes.values.first(where: isEffect)
+  }
+
+  /// Replaces the effect by the one that it replaced before, with its settings. The first time, by an
+  /// equalizer, or for an equalizer by a distortion.
+  func swapEffect() {
+    guard let node = effect else { return desk.complain("no effect to swap: F8 inserts one") }
+    desk.focus(node.id)
+    let fallback = node.kind == "equalizer" ? "distortion" : "equalizer"
+    var other = desk.rewiring.otherKinds[node.name] ?? Node(name: node.name, kind: fallback)
+    if other.kind == node.kind { other = Node(name: node.name, kind: fallback) }
+    replaceFocused(with: other)
+  }
+
+  /// Inserts the last inserted kind into the focused node's first output cable, or otherwise input cable.
+  func insertEffect() {
+    guard let node = desk.focusedNode else { return }
+    let out = scene.patch.cables(from: node.id, catalogue: scene.catalogue)
+    let audio = (out + scene.patch.cables(into: node.id, catalogue: scene.catalogue)).first {
+      scene.isEvents(output: $0.ends.source) != true
+    }
+    guard let audio else { return desk.complain("\(node.name) has no cable to insert into") }
+    insert(desk.rewiring.insertedKind, into: audio.ends)
+  }
+}

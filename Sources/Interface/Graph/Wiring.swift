@@ -1,0 +1,109 @@
+import Patch
+
+/// Connecting and disconnecting by hints on ports and cables.
+@MainActor struct Wiring {
+  private let desk: Desk
+
+  init(_ desk: Desk) { self.desk = desk }
+
+  private var scene: Scene { desk.scene }
+
+  // MARK: Connecting
+
+  /// Shows hints on every port, and after the first choice on the fitting ones.
+  func startConnecting() {
+    let ports = ports
+    guard !ports.outputs.isEmpty, !ports.inputs.isEmpty else {
+      return desk.complain("nothing to connect: there must be an output and an input")
+    }
+    let targets =
+      ports.outputs.map { PortHint.Target.output($0) } + ports.inputs.map { .input($0) }
+    PortHints.show(targets, purpose: "connect: from or to which port?", desk) {
+      Wiring($1).continueConnecting(from: $0)
+    }
+  }
+
+  private func continueConnecting(from first: PortHint.Target) {
+    switch first {
+    case .output(let source):
+      let fitting = ports.inputs.filter { scene.isEvents(input: $0) == scene.isEvents(output: source) }
+      PortHints.show(
+        fitting.map { .input($0) }, purpose: "connect \(text(source)) to which input?", desk
+      ) { target, desk in
+        if case .input(let destination) = target { Wiring(desk).connect(source, destination) }
+      }
+    case .input(let destination):
+      let fitting = ports.outputs.filter { scene.isEvents(output: $0) == scene.isEvents(input: destination) }
+      PortHints.show(
+        fitting.map { .output($0) }, purpose: "connect which output to \(text(destination))?", desk
+      ) { target, desk in
+        if case .output(let source) = target { Wiring(desk).connect(source, destination) }
+      }
+    case .cable: break
+    }
+  }
+
+  func connect(_ source: PortReference, _ destination: PortReference) {
+    let ends = Cable.Ends(source, destination)
+    guard scene.patch.cables[ends] == nil else {
+      return desk.say("\(scene.name(of: ends)) is connected already")
+    }
+    desk.perform(.connect(scene.name(of: ends)))
+    desk.focus(destination.node)
+  }
+
+  /// Connects the port with another node's first fitting port.
+  func connect(_ port: PortReference, with other: NodeID, isSource: Bool) {
+    guard let own = scene.patch[port.node]?.name, let name = scene.patch[other]?.name else { return }
+    let end = PortName(own, port.port)
+    let cable = isSource ? CableName(end, PortName(name)) : CableName(PortName(name), end)
+    desk.perform(.connect(cable))
+  }
+
+  /// Declared ports and modulated parameters. Optional ports only for the focused node: elsewhere they would
+  /// crowd out the others.
+  private var ports: (outputs: [PortReference], inputs: [PortReference]) {
+    var outputs: [PortReference] = []
+    var inputs: [PortReference] = []
+    for node in scene.patch.nodes.values {
+      // The ports of a placeholder are those named by its cables.
+      let kind = scene.catalogue[node.kind]
+      let used = (
+        inputs: scene.patch.cables(into: node.id, catalogue: scene.catalogue).map(\.ends.destination.port),
+        outputs: scene.patch.cables(from: node.id, catalogue: scene.catalogue).map(\.ends.source.port)
+      )
+      let declared = kind?.outputs.filter { !$0.isOptional || node.id == desk.focusedNode?.id }.map(\.name)
+      for name in unique((declared ?? []) + used.outputs) { outputs.append(PortReference(node.id, name)) }
+      for name in unique((kind?.inputs.map(\.name) ?? []) + used.inputs) {
+        inputs.append(PortReference(node.id, name))
+      }
+    }
+    return (outputs, inputs)
+  }
+
+  private func unique(_ names: [String]) -> [String] {
+    var seen: Set<String> = []
+    return names.filter { seen.insert($0).inserted }
+  }
+
+  private func text(_ port: PortReference) -> String { "\(scene.patch[port.node]?.name ?? "?").\(port.port)" }
+
+  // MARK: Disconnecting
+
+  func startDisconnecting() {
+    guard let node = desk.focusedNode else { return }
+    let cables = scene.cables(of: node.id)
+    switch cables.count {
+    case 0: desk.say("\(node.name) has no cables")
+    case 1: disconnect(cables[0].ends)
+    default:
+      PortHints.show(
+        cables.map { .cable($0.ends) }, purpose: "disconnect which cable of \(node.name)?", desk
+      ) { target, desk in
+        if case .cable(let ends) = target { Wiring(desk).disconnect(ends) }
+      }
+    }
+  }
+
+  private func disconnect(_ ends: Cable.Ends) { desk.perform(.disconnect(scene.name(of: ends))) }
+}

@@ -1,0 +1,95 @@
+import Screen
+
+/// A list to choose from, filtered by typing: kinds, cables, presets.
+struct Chooser: Overlay {
+  var title: String
+  var items: [(name: String, detail: String)]
+  var filter: String = ""
+  /// Index among the items that match the filter.
+  var selected = 0
+  /// Called with the chosen name.
+  var then: @MainActor (String, Desk) -> Void = { _, _ in }
+
+  var matching: [(name: String, detail: String)] {
+    filter.isEmpty ? items : items.filter { $0.name.contains(filter) }
+  }
+
+  let hints = [
+    KeyHelp(keys: "↑ ↓", name: "choose"), KeyHelp(keys: "letters", name: "filter"),
+    KeyHelp(keys: "Enter", name: "take"), KeyHelp(keys: "Esc", name: "leave"),
+  ]
+
+  @MainActor func handle(_ stroke: KeyStroke, _ desk: Desk) { handle(stroke.key, desk) }
+
+  @MainActor func turnWheel(_ rows: Int, _ desk: Desk) -> Bool {
+    handle(rows < 0 ? "up" : "down", desk)
+    return true
+  }
+
+  @MainActor private func handle(_ key: Key, _ desk: Desk) {
+    var chooser = self
+    let last = max(0, matching.count - 1)
+    switch key {
+    case "esc", "ctrl-c":
+      desk.state.overlay = nil
+      return
+    case "enter":
+      guard matching.indices.contains(selected) else { return }
+      desk.state.overlay = nil
+      then(matching[selected].name, desk)
+      return
+    case "up", "ctrl-p", "shift-tab": chooser.selected = max(0, selected - 1)
+    case "down", "ctrl-n", "tab": chooser.selected = min(last, selected + 1)
+    case "pageup": chooser.selected = max(0, selected - 8)
+    case "pagedown": chooser.selected = min(last, selected + 8)
+    case "home": chooser.selected = 0
+    case "end": chooser.selected = last
+    case "backspace":
+      chooser.filter = String(filter.dropLast())
+      chooser.selected = 0
+    case "ctrl-u":
+      chooser.filter = ""
+      chooser.selected = 0
+    default:
+      guard let letter = key.text else { return }
+      chooser.filter += letter.lowercased()
+      chooser.selected = 0
+    }
+    desk.state.overlay = chooser
+  }
+
+  func draw(_ scene: Scene, _ frame: ViewFrame, row: Int, on canvas: inout Canvas) {
+    let items = matching
+    let names = min(self.items.map { DisplayWidth.of($0.name) }.max() ?? 0, 30)
+    let details = self.items.map { DisplayWidth.of($0.detail) }.max() ?? 0
+    let inside = Popup.draw(
+      title, columns: max(30, min(names + 4 + details, 76)), rows: self.items.count + 1, frame,
+      atRight: false, on: &canvas)
+    guard !inside.isEmpty else { return }
+    canvas.put([Span("/", .prompt, on: .popup)], at: inside.origin, columns: inside.columns)
+    canvas.put(
+      [Span(filter, .promptText, on: .popup)], at: inside.origin + Point(1, 0), columns: inside.columns - 1)
+    canvas.placeCursor(
+      at: inside.origin + Point(min(inside.columns - 1, 1 + DisplayWidth.of(filter)), 0))
+    let rows = inside.rows - 1
+    guard rows > 0 else { return }
+    if items.isEmpty {
+      canvas.put(
+        [Span("nothing fits", .dim, on: .popup)], at: inside.origin + Point(0, 1), columns: inside.columns)
+    }
+    let first = Popup.first(selected, shown: rows, of: items.count)
+    for row in 0..<rows where first + row < items.count {
+      let item = items[first + row]
+      let isSelected = first + row == selected
+      let ground: ThemeKey = isSelected ? .selection : .popup
+      let place = inside.origin + Point(0, 1 + row)
+      canvas.fill(
+        Rect(column: place.column, row: place.row, columns: inside.columns, rows: 1), " ", Style(ground))
+      canvas.put(
+        [
+          Span(isSelected ? "▸ " : "  ", .accent), Span(DisplayWidth.padded(item.name, to: names), .value),
+          Span("  "), Span(item.detail, .dim),
+        ], at: place, columns: inside.columns, on: ground)
+    }
+  }
+}

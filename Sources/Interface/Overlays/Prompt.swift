@@ -1,0 +1,174 @@
+import Patch
+import PatchLanguage
+import Screen
+
+/// The `:` prompt: a line of the edit language, or a command of the program.
+struct Prompt: Overlay {
+  var line: LineEditor
+  var completions: [String] = []
+  var selectedCompletion: Int?
+  /// The error in the line, with its column (from 0).
+  var error: (text: String, column: Int)?
+
+  init(_ line: LineEditor) { self.line = line }
+
+  let hints = [
+    KeyHelp(keys: "Tab", name: "complete"), KeyHelp(keys: "↑ ↓", name: "history"),
+    KeyHelp(keys: "Enter", name: "do it"), KeyHelp(keys: "Esc", name: "leave"),
+  ]
+  let closesOnClick = false
+
+  func draw(_ scene: Scene, _ frame: ViewFrame, row: Int, on canvas: inout Canvas) {
+    let place = EntryLine.draw(":", line, row: row, on: &canvas)
+    if let error { draw(error, place, row: row, frame, on: &canvas) }
+    drawCompletions(above: row, start: place.start, on: &canvas)
+    EntryLine.placeCursor(place, row: row, on: &canvas)
+  }
+
+  private func draw(
+    _ error: (text: String, column: Int), _ place: (start: Int, cursor: Int), row: Int, _ frame: ViewFrame,
+    on canvas: inout Canvas
+  ) {
+    // The window may begin past the line's start; the cursor gives the offset.
+    let hidden = DisplayWidth.of(line.textBeforeCursor) - place.cursor
+    let before = DisplayWidth.of(String(line.characters.prefix(max(0, error.column))))
+    let column = place.start + before - hidden
+    let isSeen = column >= place.start && column < canvas.columns
+    if isSeen {
+      canvas.restyle(Rect(column: column, row: row, columns: 1, rows: 1)) {
+        $0 = Style(.promptError, on: $0.ground, .underline)
+      }
+    }
+    guard let hints = frame.hints, hints != row else { return }
+    EntryLine.clear(hints, on: &canvas)
+    let text = [Span("^ ", .promptError), Span(error.text, .promptError)]
+    let left = isSeen ? min(column, max(0, canvas.columns - text.width - 1)) : 0
+    canvas.put(text, at: Point(left, hints), columns: canvas.columns - left)
+  }
+
+  private func drawCompletions(above row: Int, start: Int, on canvas: inout Canvas) {
+    let most = min(8, row - 1)
+    guard !completions.isEmpty, most > 0 else { return }
+    let selected = selectedCompletion ?? -1
+    let first = Popup.first(selected, shown: most, of: completions.count)
+    let shown = Array(completions.dropFirst(first).prefix(most))
+    let rest = completions.count - first - shown.count
+    let width = min(
+      canvas.columns - start, max(shown.map { DisplayWidth.of($0) }.max() ?? 0, rest > 0 ? 10 : 0) + 3)
+    for (index, text) in shown.enumerated() {
+      let isSelected = first + index == selected
+      let place = Point(start, row - shown.count + index)
+      let key: ThemeKey = isSelected ? .completionSelected : .completion
+      let mark = isSelected ? "▸" : " "
+      let more = rest > 0 && index == shown.count - 1 ? "  +\(rest)" : ""
+      canvas.put(DisplayWidth.padded(mark + text + more, to: width), at: place, Style(key))
+    }
+  }
+}
+
+@MainActor extension Prompt {
+  /// Opens it with the beginning of a line.
+  static func open(_ text: String = "", _ desk: Desk) {
+    show(Prompt(LineEditor(text, history: desk.promptHistory)), desk)
+  }
+
+  // MARK: Keys
+
+  func handle(_ stroke: KeyStroke, _ desk: Desk) {
+    switch stroke.key {
+    case "esc", "ctrl-c", "ctrl-g": desk.state.overlay = nil
+    case "enter", "ctrl-j": submit(desk)
+    case "tab": takeCompletion(1, desk)
+    case "shift-tab": takeCompletion(-1, desk)
+    case "backspace" where line.isEmpty: desk.state.overlay = nil
+    default:
+      var prompt = self
+      guard prompt.line.handle(.key(stroke)) else { return }
+      prompt.error = nil
+      Prompt.show(prompt, desk)
+    }
+  }
+
+  func paste(_ text: String, _ desk: Desk) {
+    var prompt = self
+    prompt.line.handle(.paste(text))
+    prompt.error = nil
+    Prompt.show(prompt, desk)
+  }
+
+  private func submit(_ desk: Desk) {
+    let text = line.text
+    do {
+      desk.state.overlay = nil
+      try run(text, desk)
+      if !text.allSatisfy(\.isWhitespace), desk.promptHistory.last != text { desk.promptHistory.append(text) }
+    } catch {
+      var prompt = self
+      let diagnostic = error as? Diagnostic
+      let refusal = (error as? EditError).map { StatementParser.diagnostic(for: $0, in: text) }
+      let place = diagnostic ?? refusal
+      prompt.error = (place?.words ?? Desk.words(error), max(0, (place?.column ?? 1) - 1))
+      prompt.completions = []
+      prompt.selectedCompletion = nil
+      desk.state.overlay = prompt
+    }
+  }
+
+  /// Executes a line of the language, or a command of the program.
+  private func run(_ line: String, _ desk: Desk) throws {
+    let words = line.split(separator: " ", maxSplits: 1).map(String.init)
+    switch words.first {
+    case "save", "w":
+      if words.count > 1 { Saving(desk).save(as: unquoted(words[1])) } else { desk.requests.append("save") }
+    case "quit", "q": desk.requests.append("quit")
+    case "quit!", "q!": desk.wish = .quit
+    case "help": desk.requests.append("show-help")
+    // Releases the keys held here too.
+    case "panic" where words.count == 1: desk.requests.append("panic")
+    default:
+      let said = try desk.workbench.perform(line: line)
+      desk.say(said.isEmpty ? line : said)
+    }
+  }
+
+  private func unquoted(_ text: String) -> String {
+    text.count >= 2 && text.hasPrefix("\"") && text.hasSuffix("\"")
+      ? String(text.dropFirst().dropLast()) : text
+  }
+
+  // MARK: Completion
+
+  /// Shows the prompt with the completions at its cursor.
+  private static func show(_ prompt: Prompt, _ desk: Desk) {
+    var prompt = prompt
+    prompt.completions = prompt.found(desk).candidates.map(\.text)
+    prompt.selectedCompletion = nil
+    desk.state.overlay = prompt
+  }
+
+  private func found(_ desk: Desk) -> Completion {
+    Completion.candidates(
+      line.text, cursor: line.cursor, patch: desk.scene.patch, catalogue: desk.scene.catalogue)
+  }
+
+  /// Inserts the next candidate; the list stays until something else is typed.
+  private func takeCompletion(_ step: Int, _ desk: Desk) {
+    guard !completions.isEmpty else { return }
+    var prompt = self
+    let count = completions.count
+    let old = selectedCompletion
+    let next = old.map { ($0 + step + count) % count } ?? (step > 0 ? 0 : count - 1)
+    // Before the cursor stands the typed word, or the candidate inserted last.
+    let replaced = old.map { completions[$0].count } ?? found(desk).range.count
+    prompt.line.replaceBeforeCursor(replaced, with: completions[next])
+    prompt.selectedCompletion = next
+    prompt.error = nil
+    if count == 1 {
+      // An unfinished word, such as `dist.` or `gain=`, gets no space.
+      if let last = completions[next].last, !".=[,".contains(last) { prompt.line.insert(" ") }
+      Prompt.show(prompt, desk)
+    } else {
+      desk.state.overlay = prompt
+    }
+  }
+}

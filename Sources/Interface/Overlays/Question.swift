@@ -1,0 +1,26 @@
+import Screen
+
+/// A question answered by one key.
+struct Question: Overlay {
+  var text: String
+  var keys: [(key: String, meaning: String)]
+  /// Called with the key of the answer.
+  var then: @MainActor (String, Desk) -> Void = { _, _ in }
+
+  let hints: [KeyHelp] = []
+
+  @MainActor func handle(_ stroke: KeyStroke, _ desk: Desk) {
+    let name = stroke.key == "ctrl-c" ? "esc" : stroke.key.description.lowercased()
+    guard keys.contains(where: { $0.key == name }) else { return }
+    desk.state.overlay = nil
+    then(name, desk)
+  }
+
+  func draw(_ scene: Scene, _ frame: ViewFrame, row: Int, on canvas: inout Canvas) {
+    let answers = keys.map { [Span($0.key, .keyName), Span(" " + $0.meaning, .text)] }
+    let lines = Wrapping.lines(
+      [Wrapping.words(text, .prompt), answers], columns: canvas.columns - 2, gap: 3)
+    let place = Wrapping.draw(lines, endingAt: row, on: &canvas)
+    canvas.placeCursor(at: place)
+  }
+}

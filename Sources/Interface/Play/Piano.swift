@@ -1,0 +1,170 @@
+import Patch
+import Realtime
+import Screen
+
+/// Play mode: the computer keyboard as a piano.
+@MainActor struct Piano {
+  /// Semitones above C of the lower row's octave, by the key's position on a US keyboard.
+  static let keys: [Character: Int] = [
+    "z": 0, "s": 1, "x": 2, "d": 3, "c": 4, "v": 5, "g": 6, "b": 7, "h": 8, "n": 9, "j": 10, "m": 11,
+    "q": 12, "2": 13, "w": 14, "3": 15, "e": 16, "r": 17, "5": 18, "t": 19, "6": 20, "y": 21, "7": 22,
+    "u": 23,
+  ]
+  /// Upper limit of the key repeat interval, in seconds, for terminals that do not report releases.
+  private static let repeatInterval = 0.12
+
+  private let desk: Desk
+
+  init(_ desk: Desk) { self.desk = desk }
+
+  private var scene: Scene { desk.scene }
+  private var playing: [Character: PianoMemory.Key] {
+    get { desk.piano.playing }
+    nonmutating set { desk.piano.playing = newValue }
+  }
+
+  // MARK: The mode
+
+  /// The focused keyboard; otherwise the first one; otherwise the first node with an events input.
+  var target: NodeID? {
+    let nodes = scene.patch.nodes.values
+    if let node = desk.focusedNode, isKeyboard(node) { return node.id }
+    if let target = desk.state.play.target, let node = scene.patch[target], isKeyboard(node) { return target }
+    if let keyboard = nodes.first(where: isKeyboard) { return keyboard.id }
+    return nodes.first { node in
+      scene.catalogue[node.kind]?.inputs.contains(where: \.isEvents) ?? false
+    }?.id
+  }
+
+  private func isKeyboard(_ node: Node) -> Bool { scene.catalogue[node.kind]?.isKeyboard == true }
+
+  private var presentTarget: NodeID? { desk.state.play.target ?? target }
+
+  func toggleMode() {
+    if desk.state.mode == .play {
+      desk.state.mode = .patch
+      if !desk.state.play.held.isEmpty {
+        let count = desk.state.play.held.count
+        desk.say("\(count) note\(count == 1 ? "" : "s") held on; p to play on, ! for silence")
+      }
+      return
+    }
+    guard let target, let node = scene.patch[target] else {
+      return desk.complain("nothing to play: add a keyboard or a sampler")
+    }
+    desk.state.mode = .play
+    desk.state.play.target = target
+    desk.state.message = nil
+    if desk.state.play.held.isEmpty, isKeyboard(node), !desk.piano.hasPlayed {
+      desk.state.play.octave = min(max(number("octave", of: node) ?? 4, -1), 8)
+      desk.state.play.velocity = min(max(number("velocity", of: node) ?? 100, 1), 127)
+      desk.piano.hasPlayed = true
+    }
+    if desk.state.view == .help { desk.state.view = .graph }
+  }
+
+  private func number(_ name: String, of node: Node) -> Int? {
+    guard
+      case .number(let value, _) = scene.patch.value(
+        of: node.name, ParameterPath(name), catalogue: scene.catalogue)
+    else { return nil }
+    return Int(value)
+  }
+
+  /// The letters that play each MIDI key.
+  var labels: [UInt8: String] {
+    var labels: [UInt8: String] = [:]
+    for (place, step) in Piano.keys {
+      let key = (desk.state.play.octave + 1) * 12 + step
+      if (0...127).contains(key) { labels[UInt8(key)] = String(place) }
+    }
+    return labels
+  }
+
+  // MARK: Notes
+
+  /// Handles a piano key; false for other keys.
+  func press(_ stroke: KeyStroke) -> Bool {
+    guard stroke.key.modifiers.isEmpty, case .character = stroke.key.code, let place = stroke.place,
+      let semitone = Piano.keys[place]
+    else { return false }
+    guard stroke.action == .press else { return true }
+    let pressedAt = desk.now()
+    if var played = playing[place] {
+      // If releases are reported, a second press means that a release was lost. Otherwise the same key ends
+      // the note, except for key repeats.
+      let isRepeat = pressedAt - played.pressedAt < Piano.repeatInterval
+      played.pressedAt = pressedAt
+      playing[place] = played
+      if scene.hasKeyRelease { return true }
+      if !isRepeat { end(place) }
+      return true
+    }
+    let key = (desk.state.play.octave + 1) * 12 + semitone
+    guard (0...127).contains(key), let target = presentTarget else { return true }
+    start(UInt8(key), at: place, on: target)
+    return true
+  }
+
+  func release(_ stroke: KeyStroke) {
+    guard let place = stroke.place, playing[place] != nil, scene.hasKeyRelease else { return }
+    end(place)
+  }
+
+  /// A click on the drawn keyboard starts a note; another one ends it.
+  func click(_ key: UInt8) {
+    guard let target = presentTarget else { return }
+    if let place = playing.first(where: { $0.value.key == key })?.key { return end(place) }
+    // A position that no key of the keyboard has.
+    guard let place = Unicode.Scalar(0xE000 + UInt32(key)).map(Character.init) else { return }
+    start(key, at: place, on: target)
+  }
+
+  private func start(_ key: UInt8, at place: Character, on target: NodeID) {
+    playing[place] = PianoMemory.Key(key: key, node: target, pressedAt: desk.now())
+    desk.workbench.play(Event(.noteOn, key: key, value: Float(desk.state.play.velocity)), on: target)
+    showHeld()
+  }
+
+  private func end(_ place: Character) {
+    guard let played = playing.removeValue(forKey: place) else { return }
+    // Two physical keys may play the same note; it ends with the last of them.
+    if !playing.values.contains(where: { $0.key == played.key && $0.node == played.node }) {
+      desk.workbench.play(Event(.noteOff, key: played.key, value: 64), on: played.node)
+    }
+    showHeld()
+  }
+
+  private func showHeld() { desk.state.play.held = Set(playing.values.map(\.key)) }
+
+  func togglePedal() {
+    guard let target = presentTarget else { return }
+    desk.state.play.pedal.toggle()
+    desk.workbench.play(Event(.control, key: 64, value: desk.state.play.pedal ? 127 : 0), on: target)
+  }
+
+  // MARK: Ends
+
+  /// The terminal lost the keyboard focus, so it will not report releases.
+  func releaseHeldKeys() {
+    if scene.hasKeyRelease { endKeys() }
+  }
+
+  /// Ends everything played through the keyboard, before the program ends.
+  func endAll() {
+    endKeys()
+    if desk.state.play.pedal { togglePedal() }
+  }
+
+  private func endKeys() {
+    for place in playing.keys.sorted() { end(place) }
+  }
+
+  func panic() {
+    desk.workbench.panic()
+    playing = [:]
+    desk.state.play.held = []
+    desk.state.play.pedal = false
+    desk.say("panic: every voice fades out")
+  }
+}

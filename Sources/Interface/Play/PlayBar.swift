@@ -1,0 +1,101 @@
+import Patch
+import Screen
+
+/// The keyboard of play mode, at the lower edge: sounding keys, and play settings.
+enum PlayBar {
+  private static let rows = ViewFrame.keyboardRows
+
+  /// White keys of the bar from the left, as steps above the octave's C.
+  fileprivate static let whiteSteps = [0, 2, 4, 5, 7, 9, 11]
+  fileprivate static let hasBlack = [true, true, false, true, true, true, false]
+
+  static func draw(_ scene: Scene, _ state: ViewState, on canvas: inout Canvas) {
+    let bounds = canvas.bounds
+    guard !bounds.isEmpty else { return }
+    let columns = bounds.columns - 2
+    canvas.put(
+      facts(scene, state, short: bounds.rows < rows, columns: columns), at: Point(1, 0), columns: columns)
+    if bounds.rows >= rows { drawKeys(state, on: &canvas) }
+  }
+
+  private static func facts(_ scene: Scene, _ state: ViewState, short: Bool, columns: Int) -> [Span] {
+    let play = state.play
+    let held = play.held.sorted().map { Value.noteName(Int($0)) }.joined(separator: " ")
+    let keys = [Span("keys ", .dim), held.isEmpty ? Span("none", .value) : Span(held, .sounding)]
+    let settings = [
+      [Span("octave ", .dim), Span("\(play.octave)", .value)],
+      [Span("velocity ", .dim), Span("\(play.velocity)", .value)],
+      [Span("pedal ", .dim), play.pedal ? Span("● down", .sounding) : Span("○ up", .value)],
+    ]
+    // Without the drawing, the held keys matter most.
+    if short { return [Span].fitting([keys] + settings, columns: max(columns, keys.width)) }
+    let release = scene.hasKeyRelease ? "by the terminal" : "press again"
+    let target = play.target.flatMap { scene.patch[$0]?.name }
+    return [Span].fitting(
+      settings + [
+        keys, [Span("release: ", .dim), Span(release, .value)],
+        target.map { [Span("to ", .dim), Span($0, .value)] } ?? [],
+      ], columns: columns)
+  }
+
+  /// Each white key is three columns after a line; a black key stands over that line.
+  private static func drawKeys(_ state: ViewState, on canvas: inout Canvas) {
+    let width = canvas.bounds.columns
+    let lowest = min(9, max(-1, state.play.octave)) * 12 + 12
+    let most = min(15, max(0, (width - 3) / 4))
+    let start = 2
+    for index in 0..<most {
+      let key = lowest + index / 7 * 12 + whiteSteps[index % 7]
+      let left = start + index * 4
+      let ground = style(key, state, .keyWhite)
+      for row in 1...4 {
+        canvas.set("│", at: Point(left, row), Style(.rule))
+        canvas.put("   ", at: Point(left + 1, row), ground)
+      }
+      canvas.set(Character(label(key, state)), at: Point(left + 2, 4), ground)
+      if isHeld(key, state) { canvas.set("●", at: Point(left + 2, 3), ground) }
+    }
+    for row in 1...4 { canvas.set("│", at: Point(start + most * 4, row), Style(.rule)) }
+    for index in 0..<most where hasBlack[index % 7] && index + 1 < most {
+      let key = lowest + index / 7 * 12 + whiteSteps[index % 7] + 1
+      let left = start + index * 4 + 3
+      let ground = style(key, state, .keyBlack)
+      canvas.put(isHeld(key, state) ? "┃●┃" : "┃ ┃", at: Point(left, 1), ground)
+      canvas.put("┗\(label(key, state, empty: "━"))┛", at: Point(left, 2), ground)
+    }
+  }
+
+  private static func isHeld(_ key: Int, _ state: ViewState) -> Bool {
+    UInt8(exactly: key).map(state.play.held.contains) ?? false
+  }
+
+  private static func style(_ key: Int, _ state: ViewState, _ plain: ThemeKey) -> Style {
+    Style(isHeld(key, state) ? .keyDown : plain)
+  }
+
+  private static func label(_ key: Int, _ state: ViewState, empty: String = " ") -> String {
+    guard let label = UInt8(exactly: key).flatMap({ state.play.labels[$0] })?.first else { return empty }
+    return String(label)
+  }
+}
+
+extension PlayBar {
+  /// The MIDI key at a point of the bar.
+  static func key(at point: Point, _ state: ViewState, _ size: Size) -> UInt8? {
+    let most = min(15, max(0, (size.columns - 3) / 4))
+    guard size.rows >= rows, (1...4).contains(point.row), point.column >= 2, point.column < 2 + most * 4
+    else {
+      return nil
+    }
+    let lowest = min(9, max(-1, state.play.octave)) * 12 + 12
+    let index = (point.column - 2) / 4
+    let place = (point.column - 2) % 4
+    func white(_ index: Int) -> Int { lowest + index / 7 * 12 + whiteSteps[index % 7] }
+    if point.row <= 2 {
+      // A black key covers the end of the white key before it and the beginning of the next.
+      if place == 3, index + 1 < most, hasBlack[index % 7] { return UInt8(exactly: white(index) + 1) }
+      if place < 2, index > 0, hasBlack[(index - 1) % 7] { return UInt8(exactly: white(index - 1) + 1) }
+    }
+    return UInt8(exactly: white(index)).flatMap { $0 < 128 ? $0 : nil }
+  }
+}

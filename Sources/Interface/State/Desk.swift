@@ -1,0 +1,142 @@
+import Patch
+import PatchLanguage
+import Screen
+
+/// Request of the user beyond the screen; the caller carries it out and resets it.
+public enum Wish: Sendable { case none, quit, suspend, redraw }
+
+/// The user's desk: the session, the view state and the focus. Actions, views and overlays work on it, and it
+/// knows none of them. Main thread.
+@MainActor final class Desk {
+  var state = ViewState()
+  let workbench: any Workbench
+  var wish = Wish.none
+  /// Names of actions to perform after the present event: requests of an overlay.
+  var requests: [String] = []
+  /// Size at the last rendering, which defines a page.
+  var size = Size(columns: 80, rows: 24)
+  /// Monotonic clock, in seconds.
+  let now: () -> Double
+
+  /// Lines of the prompt, oldest first.
+  var promptHistory: [String]
+  var lastSearch = ""
+  var rewiring = RewiringMemory()
+  var typing = TypingMemory()
+  var piano = PianoMemory()
+  var drag: Drag?
+  /// The current or last gesture.
+  var gesture: Gesture?
+
+  /// Name of the focused node: a replacement has another identity, but keeps the focus.
+  private var focusName: String?
+  /// Index of the focused node, for when it is removed.
+  private var focusIndex = 0
+
+  init(workbench: any Workbench, history: [String], now: @escaping () -> Double) {
+    self.workbench = workbench
+    self.now = now
+    promptHistory = history
+  }
+
+  var scene: Scene { workbench.scene }
+
+  /// Size of the view within the screen.
+  var viewSize: Size {
+    ViewFrame(columns: size.columns, rows: size.rows, isPlaying: state.mode == .play).view.size
+  }
+
+  // MARK: Messages
+
+  func say(_ text: String) { state.message = .init(text) }
+
+  func complain(_ text: String) { state.message = .init(text, isError: true) }
+
+  /// Shows the reason of a refusal in the message row.
+  func attempt(_ body: () throws -> Void) {
+    do { try body() } catch { complain(Desk.words(error)) }
+  }
+
+  /// An error as text for people.
+  static func words(_ error: any Error) -> String {
+    if let diagnostic = error as? Diagnostic { return diagnostic.words }
+    if let refusal = error as? EditError { return refusal.description }
+    return "\(error)"
+  }
+
+  // MARK: Edits
+
+  /// Performs an edit and shows it in the message row, in the words of the language. `step`: replaces the
+  /// newest edit if it has this number.
+  @discardableResult
+  func perform(_ edit: Edit, amending step: Int? = nil) -> Bool {
+    do {
+      let said = try workbench.perform(edit, amending: step)
+      say(said.isEmpty ? edit.line : said)
+      return true
+    } catch {
+      complain(Desk.words(error))
+      return false
+    }
+  }
+
+  func undo() {
+    attempt { say(try workbench.undo().map { "undone: \($0)" } ?? "nothing to undo") }
+  }
+
+  func redo() {
+    attempt { say(try workbench.redo().map { "redone: \($0)" } ?? "nothing to redo") }
+  }
+
+  // MARK: Gestures
+
+  /// Seconds without a step after which a new gesture starts.
+  private static let gestureTime = 0.4
+
+  /// The current gesture, if it is of this kind and made the newest edit.
+  func ongoing(_ kind: Gesture.Kind) -> Gesture? {
+    guard let gesture, gesture.kind == kind, gesture.edit == workbench.newestEdit else { return nil }
+    if case .dragCells = kind { return gesture }
+    return now() - gesture.time < Desk.gestureTime ? gesture : nil
+  }
+
+  /// Performs the next step of a gesture, replacing the ones before.
+  func perform(_ edit: Edit, as kind: Gesture.Kind, from base: [Double] = []) {
+    guard perform(edit, amending: ongoing(kind)?.edit) else { return }
+    gesture = Gesture(kind: kind, edit: workbench.newestEdit, time: now(), base: base)
+  }
+
+  // MARK: Focus
+
+  var focusedNode: Node? { state.focus.flatMap { scene.patch[$0] } }
+
+  func focus(_ id: NodeID) {
+    guard let node = scene.patch[id] else { return }
+    state.focus = id
+    focusName = node.name
+    focusIndex = scene.patch.nodes.index(forKey: id) ?? 0
+    if scene.isMatrix(node) { state.matrix.node = id }
+  }
+
+  /// Focuses the node if it exists; else the one that takes its place in the file.
+  func focus(besideRemoved id: NodeID?) {
+    focusName = id.flatMap { scene.patch[$0]?.name }
+    state.focus = id
+    keepFocus()
+  }
+
+  /// After a change, keeps the focus on its node, on the node that took its name, or nearby.
+  func keepFocus() {
+    let patch = scene.patch
+    if let id = state.focus, let node = patch[id] {
+      focusName = node.name
+      focusIndex = patch.nodes.index(forKey: id) ?? focusIndex
+    } else if let name = focusName, let id = patch.id(named: name) {
+      focus(id)
+    } else if !patch.nodes.isEmpty {
+      focus(patch.nodes.keys[min(focusIndex, patch.nodes.count - 1)])
+    } else {
+      state.focus = nil
+    }
+  }
+}

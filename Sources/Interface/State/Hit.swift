@@ -1,0 +1,16 @@
+import Patch
+
+/// The item at a cell of the screen.
+enum Hit: Sendable, Hashable {
+  case nothing
+  case node(NodeID)
+  case output(PortReference)
+  case input(PortReference)
+  case cable(Cable.Ends)
+  /// A cell of the matrix view: row -1 holds the outputs' gains, column -1 the inputs', and both together the
+  /// master.
+  case crosspoint(row: Int, column: Int)
+  case tab(ViewName)
+  /// A key of the play bar, by its MIDI number.
+  case key(UInt8)
+}

@@ -1,0 +1,58 @@
+import Patch
+import Screen
+
+/// A movement of the hand that is one edit in the history, however many steps it has.
+struct Gesture {
+  /// Kind and target; a change of either starts a new gesture.
+  enum Kind: Hashable {
+    case step(String)
+    case stepCells(String, GridRange)
+    case dragCells(String, GridRange)
+  }
+  var kind: Kind
+  /// Number of its edit in the history.
+  var edit: Int?
+  /// Time of its last step.
+  var time: Double
+  /// Gains of its cells before it.
+  var base: [Double]
+}
+
+/// State between press and release of a mouse button.
+enum Drag {
+  case port(PortHint.Target)
+  /// Gains follow the movement from their start values.
+  case gains([(cell: GridCell, gain: Double)], range: GridRange, start: Point)
+  /// The right button spans a range of the grid; without movement it toggles.
+  case range(from: GridCell, hasMoved: Bool)
+}
+
+/// The last choices of rewiring, which a single key repeats.
+struct RewiringMemory {
+  /// The effect before it was swapped, by name.
+  var otherKinds: [String: Node] = [:]
+  /// The kind inserted last.
+  var insertedKind = "delay"
+}
+
+/// State of typing a gain into the matrix.
+struct TypingMemory {
+  /// Range and time of the last `-` key.
+  var minus: (range: GridRange, time: Double)?
+  /// The edit that a typed gain replaces.
+  var replacedEdit: Int?
+}
+
+/// The keys that are played through the keyboard.
+struct PianoMemory {
+  struct Key {
+    var key: UInt8
+    var node: NodeID
+    var pressedAt: Double
+  }
+
+  /// Sounding keys, by position, with the time of their last press.
+  var playing: [Character: Key] = [:]
+  /// Octave and velocity have been taken from the keyboard node.
+  var hasPlayed = false
+}

@@ -1,0 +1,9 @@
+import Screen
+
+/// An overlay above the view as values and cells; `Overlay` adds the effect of its keys.
+protocol OverlayPicture: Sendable {
+  /// `row`: the row of the prompt and of questions.
+  func draw(_ scene: Scene, _ frame: ViewFrame, row: Int, on canvas: inout Canvas)
+  /// Its keys, for the last row.
+  var hints: [KeyHelp] { get }
+}

@@ -1,0 +1,24 @@
+import Engine
+import Patch
+import Session
+
+/// Snapshot of the session for the views: a plain value, so that a test can construct one and a view cannot
+/// disturb anything.
+public struct Scene: Sendable {
+  public var patch = Patch()
+  public var catalogue = KindRegistry.builtIn.catalogue
+  /// The running graph, leaving nodes included.
+  public var report = GraphReport()
+  public var trace: [TraceEntry] = []
+  public var status = SessionStatus()
+  /// Last part of the file's path, or "untitled".
+  public var fileName = "untitled"
+  public var isModified = false
+  /// The newest undoable and redoable edits, as lines of the language.
+  public var undo: String?
+  public var redo: String?
+  /// The terminal reports key releases.
+  public var hasKeyRelease = false
+
+  public init() {}
+}

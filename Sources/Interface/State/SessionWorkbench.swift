@@ -1,0 +1,100 @@
+import Engine
+import Patch
+import PatchLanguage
+import Realtime
+import Session
+
+/// A session as the front end sees it. Main thread.
+@MainActor public final class SessionWorkbench: Workbench {
+  public let session: Session
+  public private(set) var scene = Scene()
+  /// The terminal reports key releases; set by the owner of the terminal.
+  public var hasKeyRelease = false {
+    didSet { scene.hasKeyRelease = hasKeyRelease }
+  }
+  /// Number of trace entries kept for the view.
+  private static let traceLimit = 5000
+  private var nextTrace = 0
+
+  public init(session: Session) {
+    self.session = session
+    refresh()
+  }
+
+  public var file: String? { session.file }
+
+  @discardableResult public func perform(_ edit: Edit, amending step: Int?) throws -> String {
+    defer { refreshDocument() }
+    return try session.perform(edit, amending: step)
+  }
+
+  public var newestEdit: Int? { session.newestEdit }
+
+  @discardableResult public func perform(line: String) throws -> String {
+    defer { refreshDocument() }
+    return try session.perform(line)
+  }
+
+  public func undo() throws -> String? {
+    defer { refreshDocument() }
+    return try session.undo()
+  }
+
+  public func redo() throws -> String? {
+    defer { refreshDocument() }
+    return try session.redo()
+  }
+
+  @discardableResult public func save(
+    as path: String?, despite accepted: Set<SaveObstacle.Reason>
+  ) throws -> String {
+    defer { refreshDocument() }
+    return try session.save(as: path, despite: accepted)
+  }
+
+  public func reload() throws -> String {
+    defer { refreshDocument() }
+    return try session.reload()
+  }
+
+  public func merge() throws -> String {
+    defer { refreshDocument() }
+    return try session.merge()
+  }
+
+  public func play(_ event: Event, on node: NodeID) { session.play(event, on: node) }
+
+  public func panic() { _ = try? session.perform("panic") }
+
+  public func takeNotices() -> [String] { session.takeNotices() }
+
+  public func tick() {
+    session.tick()
+    refresh()
+  }
+
+  private func refresh() {
+    refreshDocument()
+    scene.report = session.report
+    scene.report.fillInputLevels()
+    scene.status = session.status
+    let fresh = session.trace(since: nextTrace)
+    guard let last = fresh.last else { return }
+    nextTrace = last.id + 1
+    scene.trace += fresh
+    // Removed in batches, so that a tick costs little.
+    if scene.trace.count > Self.traceLimit + 1000 {
+      scene.trace.removeFirst(scene.trace.count - Self.traceLimit)
+    }
+  }
+
+  /// Updates the parts that an edit changes; the report follows with the next tick.
+  private func refreshDocument() {
+    scene.patch = session.patch
+    scene.catalogue = session.catalogue
+    scene.isModified = session.isModified
+    scene.fileName = session.file.map { $0.split(separator: "/").last.map(String.init) ?? $0 } ?? "untitled"
+    scene.undo = session.undoList.first
+    scene.redo = session.redoList.first
+  }
+}

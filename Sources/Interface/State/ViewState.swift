@@ -1,0 +1,54 @@
+import Patch
+
+/// View state of the front end. The views are functions of it, the scene and the theme.
+public struct ViewState: Sendable {
+  public enum Mode: Sendable { case patch, play }
+
+  public var view = ViewName.graph
+  public var mode = Mode.patch
+  public var focus: NodeID?
+  /// First visible row and column of each scrolling view; the view clamps it.
+  public var scroll: [ViewName: (row: Int, column: Int)] = [:]
+  /// Overlay above the view; it gets the keys first.
+  var overlay: (any OverlayPicture)?
+  /// The line above the key hints: the last action, or an error.
+  public var message: Message?
+  public var matrix = MatrixCursor()
+  public var trace = TraceFilter()
+  public var play = PlayState()
+  /// The keys shown in the last row, the most useful first.
+  public var keyHints: [KeyHelp] = []
+  /// All keys, for the help view.
+  public var help: [HelpSection] = []
+
+  public init() {}
+
+  public struct TraceFilter: Sendable {
+    /// nil: all nodes.
+    public var node: NodeID?
+    public var isFollowing = true
+    public init() {}
+  }
+
+  public struct PlayState: Sendable {
+    public var octave = 4
+    public var velocity = 100
+    public var pedal = false
+    /// MIDI keys that sound through the keyboard.
+    public var held: Set<UInt8> = []
+    /// The node that receives the notes.
+    public var target: NodeID?
+    /// The letter of each MIDI key, for the drawn keyboard.
+    public var labels: [UInt8: String] = [:]
+    public init() {}
+  }
+
+  public struct Message: Sendable {
+    public var text: String
+    public var isError: Bool
+    public init(_ text: String, isError: Bool = false) {
+      self.text = text
+      self.isError = isError
+    }
+  }
+}

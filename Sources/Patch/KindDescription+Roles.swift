@@ -1,0 +1,122 @@
+// What other modules ask about a kind, so that none of them knows kinds by name.
+
+extension KindDescription {
+  /// Connection of a kind to the driver.
+  public enum Endpoint: Sendable, Hashable {
+    /// Audio from the driver.
+    case input
+    /// Audio to the driver.
+    case output
+    /// Events from a MIDI port of the driver.
+    case midi
+  }
+
+  /// Contents of a node's box in the graph.
+  public enum Face: Sendable, Hashable {
+    /// The settings that differ from the defaults, then others.
+    case settings
+    /// The held keys; the octave while none is held.
+    case keys
+    /// One meter: the loudest channel.
+    case level
+    /// A meter per channel of the first input, or of the first output where there is no input. `labels`:
+    /// parameter with the names of the channels.
+    case channels(labels: String? = nil)
+    /// Frequency response. `bands`: parameter with the number of bands, whose settings begin with `band1.`,
+    /// `band2.` and so on; nil: one band, and its frequency below the curve.
+    case response(bands: String? = nil)
+  }
+
+  /// Loudness of an output beside that of the input, or beside full scale for a source.
+  public enum Amplification: Sendable, Hashable {
+    /// Never louder, without modulation.
+    case never
+    /// Louder where a value of this parameter exceeds 1 (0 dB).
+    case by(String)
+    case possible
+  }
+
+  /// Estimated time of a block of 64 frames in nanoseconds, as measured on one processor. Only the ratios
+  /// between kinds matter: nodes are distributed to threads by them.
+  public struct Cost: Sendable, Hashable {
+    /// Part that does not depend on channels.
+    public var base: Double
+    /// Part for each channel of the widest port.
+    public var perChannel: Double
+    /// Part for each pair of an input channel and an output channel.
+    public var perCrosspoint: Double
+
+    /// A cost in nanoseconds per block.
+    public init(_ base: Double, perChannel: Double = 0, perCrosspoint: Double = 0) {
+      self.base = base
+      self.perChannel = perChannel
+      self.perCrosspoint = perCrosspoint
+    }
+
+    /// Nanoseconds per block of a node with these channels of its ports.
+    public func nanoseconds(inputs: [Int], outputs: [Int]) -> Double {
+      let width = max(outputs.max() ?? 0, inputs.max() ?? 0, 1)
+      let crosspoints = (inputs.first ?? 0) * (outputs.first ?? 0)
+      return base + perChannel * Double(width) + perCrosspoint * Double(crosspoints)
+    }
+  }
+
+  /// True when events reach a node, by cable or directly as `note`, `play` and the like.
+  public var takesEvents: Bool { inputs.contains(where: \.isEvents) || outputs.contains(where: \.isEvents) }
+}
+
+extension PortDescription {
+  /// Part that the signal of a port plays.
+  public enum Role: Sendable, Hashable {
+    /// Signal that the node passes on or makes.
+    case main
+    /// Signal that only controls others, or that is multiplied with them. A bridge over a removed node leaves
+    /// it out.
+    case sidechain
+  }
+}
+
+extension ParameterDescription {
+  /// Type of a file that a parameter names.
+  public enum FileType: Sendable, Hashable {
+    /// An instrument or bank.
+    case instrument
+    /// An audio file, converted to the engine's rate.
+    case audio
+    /// A scale of the Scala archive.
+    case scale
+    /// A key map for a scale.
+    case keyMap
+  }
+
+  /// Condition of a parameter's use: another parameter has at least this value.
+  public struct Requirement: Sendable, Hashable {
+    /// Name of the other parameter, an integer.
+    public var parameter: String
+    /// Smallest value with which the parameter is used.
+    public var least: Int
+
+    /// `parameter` must be `least` or more.
+    public init(_ parameter: String, atLeast least: Int) {
+      self.parameter = parameter
+      self.least = least
+    }
+  }
+}
+
+/// A figure that a node reports while it runs, shown in its box: a gain reduction, a position, a progress.
+public struct ReadingDescription: Sendable, Hashable {
+  /// Name in the box.
+  public var name: String
+  /// One sentence for the reference.
+  public var summary: String
+  /// Unit of the figure.
+  public var unit: Unit
+
+  /// A reading; kernels use its position in the description.
+  public init(_ name: String, _ summary: String, unit: Unit = .none) {
+    self.name = name
+    self.summary = summary
+    self.unit = unit
+  }
+}

@@ -1,0 +1,120 @@
+import Patch
+import Realtime
+
+/// Multiplies sound with a carrier.
+///
+/// The carrier is what is connected to `carrier`; without a cable there it is a sine of the kernel's own, as a
+/// plug in a jack takes an internal oscillator's place. While the engine fades such a cable in or out, the
+/// sine fades the other way. The sine's phase goes on while the input is silent.
+public struct Ringmod: Kernel {
+  public static let description = KindDescription(
+    name: "ringmod", summary: "A ring modulator: multiplies sound with a sine, or with another sound.",
+    category: .effect,
+    inputs: [
+      PortDescription("in", .flexible),
+      PortDescription(
+        "carrier", .flexible, "Takes the sine's place; its channels repeat where `in` has more.",
+        role: .sidechain),
+    ],
+    outputs: [PortDescription("out", .flexible)],
+    parameters: [
+      .frequency("freq", "Frequency of the sine.", default: 440, range: 0.1...20_000),
+      .percent("mix", "How much of it is multiplied.", default: 100),
+    ], cost: .init(60, perChannel: 8))
+
+  /// Positions in `description.parameters`.
+  public static var freq: Int { @_noLocks get { 0 } }
+  public static var mix: Int { @_noLocks get { 1 } }
+
+  /// Seconds in which the sine fades when a carrier comes or goes, as long as the engine's own fades.
+  private static var fade: Float { @_noLocks get { 0.01 } }
+
+  private let moving: MovingPhases
+  private let sine: UnsafeMutablePointer<Float>
+  private let shares: UnsafeMutablePointer<Float>
+  /// Phase of the sine; 2^32 is a whole cycle.
+  private var phase: Int32 = 0
+  /// Gain of the sine.
+  private var share = Ramp(1)
+  private var isNew = true
+
+  public static func memorySize(_ configuration: KernelConfiguration) -> Int { 4 * blockCapacity * 4 }
+
+  public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
+    var arena = Arena(memory)
+    moving = MovingPhases(&arena)
+    sine = arena.take(Float.self, blockCapacity)
+    shares = arena.take(Float.self, blockCapacity)
+  }
+
+  @_noLocks public mutating func process(_ block: Block) -> Activity {
+    let input = block.inputs[0]
+    let carrier = block.inputs[1]
+    followCable(carrier.isConnected, block.rate)
+    let hasSine = share.isMoving || share.target > 0
+    advance(block, makes: hasSine && !input.isSilent)
+    if hasSine { share.fill(shares, frames: block.frames) }
+    guard !input.isSilent else { return .silent }
+    let output = block.outputs[0]
+    let mix = block.parameters[Self.mix]
+    let channels = output.count < input.count ? output.count : input.count
+    var channel = 0
+    var other = 0
+    while channel < channels {
+      var frame = 0
+      while frame < block.frames {
+        let x = input[channel].vector(frame)
+        var c = Frames(repeating: 0)
+        if hasSine { c = sine.vector(frame) * shares.vector(frame) }
+        if carrier.isConnected { c += carrier[other].vector(frame) }
+        let m = limited(mix.vector(channel, frame) * 0.01, 0, 1)
+        output[channel].store(x * (1 - m + c * m) + 0, frame)
+        frame &+= 16
+      }
+      channel &+= 1
+      other = other &+ 1 < carrier.count ? other &+ 1 : 0
+    }
+    return .sounding
+  }
+
+  public mutating func retune(from old: Double, to new: Double, memory: UnsafeMutableRawPointer?) {
+    share.stretch(by: new / old)
+  }
+
+  @_noLocks public mutating func isFinished() -> Bool { !share.isMoving }
+
+  /// Begins to fade the sine when a cable came or went.
+  @_noLocks private mutating func followCable(_ isConnected: Bool, _ rate: Float) {
+    let target: Float = isConnected ? 0 : 1
+    if isNew {
+      share = Ramp(target)
+      isNew = false
+    } else if share.target != target {
+      share.move(to: target, over: Int(Self.fade * rate))
+    }
+  }
+
+  /// Advances the phase by the block, and writes the sine if that is asked for.
+  @_noLocks private mutating func advance(_ block: Block, makes: Bool) {
+    let freq = block.parameters[Self.freq]
+    let scale = 4_294_967_296 / block.rate
+    if let frequencies = freq.frames(0) {
+      var frame = 0
+      while frame < block.frames {
+        moving.phases[frame] = phase
+        phase &+= Self.step(frequencies[frame], scale)
+        frame &+= 1
+      }
+      if makes { Wave(moving, largest: 1).make(0, sine, block.frames) }
+    } else {
+      let step = Self.step(freq.value(0), scale)
+      if makes { Wave(from: phase, step: step, size: 1).make(0, sine, block.frames) }
+      phase &+= step &* Int32(truncatingIfNeeded: block.frames)
+    }
+  }
+
+  /// Phase increment per frame, half a cycle at most.
+  @inline(__always) @_noLocks private static func step(_ freq: Float, _ scale: Float) -> Int32 {
+    Int32(limited(freq * scale, -2_147_483_520, 2_147_483_520))
+  }
+}

@@ -1,0 +1,299 @@
+import Realtime
+
+/// Sample reading of a voice, sixteen frames at a time.
+extension Voice {
+  /// Sixteen frames of both sides; equal for a mono sample.
+  struct Sides {
+    var left: SIMD16<Float>
+    var right: SIMD16<Float>
+
+    static var silent: Sides {
+      @_noLocks get { Sides(left: SIMD16(repeating: 0), right: SIMD16(repeating: 0)) }
+    }
+  }
+
+  /// Writes the next `count` frames of the sample into the rows at `place`. Returns the number of frames,
+  /// fewer at the sample's end, which sets `hasEnded`. `ratio` has grown by `ratioStep` per frame since `age`
+  /// frames ago; `frame` is the block's next frame. Audio thread.
+  @_noLocks mutating func read(
+    _ context: VoiceContext, _ ratio: Double, _ ratioStep: Double, _ age: Int, at place: Int, _ frame: Int,
+    _ count: Int
+  ) -> Int {
+    let isEven = context.factors == nil && quality == 0
+    let change = ratioStep == 0 ? 0 : fixedPoint(ratioStep * context.factor)
+    var increment = fixedPoint(ratio * context.factor) &+ change &* Int64(age)
+    if isEven, readNear(context, at: place, count, increment, change) { return count }
+    var done = 0
+    while done < count, !hasEnded {
+      let some = count &- done < 16 ? count &- done : 16
+      let sound: Sides
+      if isEven {
+        sound = steady(context, some, increment, change)
+        increment = increment &+ change &* Int64(some)
+      } else {
+        setSteps(context, ratio, ratioStep, age &+ done, frame &+ done, some)
+        sound = quality > 0 ? wide(context, some) : moving(context, some)
+      }
+      store(sound.left, context.rows + place + done)
+      if region.pointee.isStereo { store(sound.right, context.rightRows + place + done) }
+      done &+= some
+    }
+    return done
+  }
+
+  /// Sets the increment of each frame; never negative, which would lead out of the sample.
+  @_noLocks private func setSteps(
+    _ context: VoiceContext, _ ratio: Double, _ ratioStep: Double, _ place: Int, _ frame: Int, _ count: Int
+  ) {
+    for index in 0..<count {
+      let factor = context.factors?[frame &+ index] ?? context.factor
+      let change = fixedPoint(ratioStep * factor)
+      let step = fixedPoint(ratio * factor) &+ change &* (Int64(place) &+ Int64(index))
+      context.steps[index] = step > 0 ? step : 0
+    }
+    for index in count..<16 { context.steps[index] = 0 }
+  }
+
+  /// Reads in windows, if these contain everything needed; otherwise false, with no effect.
+  @_noLocks private mutating func readNear(
+    _ context: VoiceContext, at place: Int, _ count: Int, _ increment: Int64, _ change: Int64
+  ) -> Bool {
+    let sixteens = (count &+ 15) &>> 4
+    let steps = Int64(sixteens &* 16 &- 1)
+    let final = increment &+ change &* steps
+    let last = position &+ increment &* steps &+ change &* (steps &* (steps &- 1) / 2)
+    guard SampleWindow.isAtHand, region.pointee.left.isShort, region.pointee.stream == nil,
+      increment >= 0, final >= 0, increment < SampleWindow.largestStep, final < SampleWindow.largestStep,
+      isPlain(last), Int(last >> 32) &+ SampleWindow.reach <= region.pointee.end &+ SamplePlane.margin
+    else { return false }
+    context.window.place(sixteens, position, increment, change)
+    context.window.read(region.pointee.left, sixteens, to: context.rows + place)
+    if region.pointee.isStereo {
+      context.window.read(region.pointee.right, sixteens, to: context.rightRows + place)
+    }
+    position = position &+ increment &* Int64(count) &+ change &* Int64(count &* (count &- 1) / 2)
+    return true
+  }
+
+  /// True when sixteen frames can be read without checking each. Audio thread.
+  @_noLocks @inline(__always) private func isPlain(_ last: Int64) -> Bool {
+    let first = Int(position >> 32)
+    let final = Int(last >> 32)
+    if isLooping {
+      return final &+ 2 < region.pointee.loopEnd &- region.pointee.crossfade
+        && (!hasLooped || first &- 1 >= region.pointee.loopStart)
+    }
+    return final < region.pointee.end
+  }
+
+  @_noLocks @inline(__always) private mutating func steady(
+    _ context: VoiceContext, _ count: Int, _ increment: Int64, _ change: Int64
+  ) -> Sides {
+    let length = increment &* 15 &+ change &* 105
+    let isThere = region.pointee.stream == nil || isRead(length)
+    // Increments that fall below zero would lead out of the sample.
+    guard isThere, increment >= 0, increment &+ change &* 15 >= 0, isPlain(position &+ length) else {
+      for index in 0..<16 {
+        let step = increment &+ change &* Int64(index)
+        context.steps[index] = step > 0 ? step : 0
+      }
+      return isThere ? gathered(context, count) : skipped(context, count)
+    }
+    if change != 0 { return changing(count, increment, change) }
+    let fraction = fractions(position: position, increment: increment)
+    let left = Taps(region.pointee.left, position: position, increment: increment).interpolated(fraction)
+    var right = left
+    if region.pointee.isStereo {
+      right = Taps(region.pointee.right, position: position, increment: increment).interpolated(fraction)
+    }
+    position = position &+ increment &* Int64(count)
+    return Sides(left: left, right: right)
+  }
+
+  /// The increment grows linearly, within a control period of moving pitch.
+  @_noLocks @inline(__always) private mutating func changing(
+    _ count: Int, _ increment: Int64, _ change: Int64
+  ) -> Sides {
+    let fraction = fractions(position: position, increment: increment, change: change)
+    let left = Taps(region.pointee.left, position: position, increment: increment, change: change)
+      .interpolated(fraction)
+    var right = left
+    if region.pointee.isStereo {
+      right = Taps(region.pointee.right, position: position, increment: increment, change: change)
+        .interpolated(fraction)
+    }
+    position = position &+ increment &* Int64(count) &+ change &* Int64((count &* (count &- 1)) / 2)
+    return Sides(left: left, right: right)
+  }
+
+  /// Every frame has its own increment, while the sampler's tuning moves.
+  @_noLocks @inline(never) private mutating func moving(_ context: VoiceContext, _ count: Int) -> Sides {
+    var last = position
+    var end = position
+    for index in 0..<16 {
+      last = end
+      context.low[index] = UInt32(truncatingIfNeeded: end)
+      end = end &+ context.steps[index]
+    }
+    if region.pointee.stream != nil, !isRead(last &- position) { return skipped(context, count) }
+    guard isPlain(last) else { return gathered(context, count) }
+    // Replaces the increments by their positions.
+    var place = position
+    for index in 0..<16 {
+      let step = context.steps[index]
+      context.steps[index] = place
+      place = place &+ step
+    }
+    let fraction = fractions(UnsafeRawPointer(context.low).loadUnaligned(as: SIMD16<UInt32>.self))
+    let left = Taps(region.pointee.left, positions: context.steps).interpolated(fraction)
+    var right = left
+    if region.pointee.isStereo {
+      right = Taps(region.pointee.right, positions: context.steps).interpolated(fraction)
+    }
+    position = end
+    return Sides(left: left, right: right)
+  }
+
+  // MARK: Streams
+
+  /// True when the data for the frames from the position on, over `length`, is in memory. Requests the data
+  /// needed next. Audio thread.
+  @_noLocks @inline(never) mutating func isRead(_ length: Int64) -> Bool {
+    guard let stream = region.pointee.stream, let image, wrap() else { return true }
+    let header = UnsafeMutableRawPointer(image).assumingMemoryBound(to: ResourceHeader.self)
+    let reach = SamplePlane.margin &+ 1
+    let first = Int(position >> 32) &- reach
+    let last = Int((position &+ length) >> 32) &+ reach
+    stream.pointee.expect(last, pace: Double(length) / (15 * 4_294_967_296))
+    guard isLooping else { return stream.pointee.has(first, last, header) }
+    let (start, end) = (region.pointee.loopStart, region.pointee.loopEnd)
+    var isThere = stream.pointee.has(first, last < end ? last : end, header)
+    if last &+ StreamTable.chunkFrames >= end { stream.pointee.expect(start, pace: 0) }
+    if last >= end, !stream.pointee.has(start &- reach, start &+ (last &- end) &+ reach, header) {
+      isThere = false
+    }
+    // The end of the loop is crossfaded with the frames before its start.
+    let fade = region.pointee.crossfade
+    if fade > 0, last &+ StreamTable.chunkFrames >= end &- fade {
+      stream.pointee.expect(start &- fade, pace: 0)
+      let back = end &- start
+      if last >= end &- fade, !stream.pointee.has(first &- back, last &- back, header) { isThere = false }
+    }
+    if hasLooped, first < start, !stream.pointee.has(end &- 2 &* reach, end, header) { isThere = false }
+    return isThere
+  }
+
+  /// Missing frames: writes silence and advances.
+  @_noLocks private mutating func skipped(_ context: VoiceContext, _ count: Int) -> Sides {
+    for index in 0..<count { position = position &+ context.steps[index] }
+    return Sides.silent
+  }
+
+  /// Wraps the position into the loop, and ends a voice without further frames; false then.
+  @_noLocks @inline(__always) private mutating func wrap() -> Bool {
+    if isLooping, Int(position >> 32) >= region.pointee.loopEnd {
+      let start = Int64(region.pointee.loopStart) &<< 32
+      let length = Int64(region.pointee.loopEnd &- region.pointee.loopStart) &<< 32
+      if turns >= 0 {
+        // After its last pass the loop continues behind its end.
+        let passed = (position &- start) / length
+        turns = Int64(turns) > passed ? turns &- Int32(truncatingIfNeeded: passed) : 0
+        isLooping = turns > 0
+      }
+      position = start &+ (position &- start) % length
+      hasLooped = true
+    }
+    if !isLooping, Int(position >> 32) >= region.pointee.end {
+      hasEnded = true
+      return false
+    }
+    return true
+  }
+
+  /// Position of the frame `place`, wrapped into the loop.
+  @_noLocks @inline(__always) private func folded(_ place: Int) -> Int {
+    guard isLooping else { return place }
+    let length = region.pointee.loopEnd &- region.pointee.loopStart
+    if place >= region.pointee.loopEnd {
+      return region.pointee.loopStart &+ (place &- region.pointee.loopStart) % length
+    }
+    if hasLooped, place < region.pointee.loopStart {
+      let below = (region.pointee.loopStart &- 1 &- place) % length
+      return region.pointee.loopEnd &- 1 &- below
+    }
+    return place
+  }
+
+  /// The frame heard at `place`: wrapped, and near the loop's end crossfaded with the frames before its
+  /// start.
+  @_noLocks @inline(__always) private func heard(_ plane: SamplePlane, _ place: Int) -> Float {
+    let at = folded(place)
+    let fade = region.pointee.crossfade
+    let into = at &- (region.pointee.loopEnd &- fade)
+    guard fade > 0, isLooping, into >= 0, into < fade else { return plane[at] }
+    let t = Float(into &+ 1) / Float(fade &+ 1)
+    let before = plane[at &- (region.pointee.loopEnd &- region.pointee.loopStart)]
+    return plane[at] + t * (before - plane[at])
+  }
+
+  /// Slow path near a loop's seam and near the end. The neighbours of every frame are looked up one by one,
+  /// with the same arithmetic as elsewhere, so the choice of path is inaudible.
+  @_noLocks @inline(never) private mutating func gathered(_ context: VoiceContext, _ count: Int) -> Sides {
+    let leftTaps = context.gathered
+    let rightTaps = context.gathered + 64
+    setMemory(leftTaps, 0, 512)
+    setMemory(context.low, 0, 64)
+    for index in 0..<count {
+      guard wrap() else { break }
+      let at = Int(position >> 32)
+      context.low[index] = UInt32(truncatingIfNeeded: position)
+      for tap in 0..<4 {
+        let place = at &- 1 &+ tap
+        leftTaps[index &* 4 &+ tap] = heard(region.pointee.left, place)
+        rightTaps[index &* 4 &+ tap] = heard(region.pointee.right, place)
+      }
+      position = position &+ context.steps[index]
+    }
+    let fraction = fractions(UnsafeRawPointer(context.low).loadUnaligned(as: SIMD16<UInt32>.self))
+    return Sides(
+      left: Taps(gathered: leftTaps).interpolated(fraction),
+      right: Taps(gathered: rightTaps).interpolated(fraction))
+  }
+
+  /// Interpolation by more than four points, a frame at a time. Audio thread.
+  @_noLocks @inline(never) private mutating func wide(_ context: VoiceContext, _ count: Int) -> Sides {
+    if region.pointee.stream != nil {
+      var length: Int64 = 0
+      for index in 0..<count { length = length &+ context.steps[index] }
+      if !isRead(length) { return skipped(context, count) }
+    }
+    var left = SIMD16<Float>(repeating: 0)
+    var right = SIMD16<Float>(repeating: 0)
+    let table = context.kernels.table(quality, kernel)
+    for index in 0..<count {
+      guard wrap() else { break }
+      let first = Int(position >> 32) &- table.before
+      let fraction = UInt32(truncatingIfNeeded: position)
+      var fits = true
+      if isLooping {
+        fits =
+          first &+ table.taps <= region.pointee.loopEnd &- region.pointee.crossfade
+          && (!hasLooped || first >= region.pointee.loopStart)
+      }
+      if fits {
+        left[index] = table.value(region.pointee.left, first, fraction)
+        right[index] =
+          region.pointee.isStereo ? table.value(region.pointee.right, first, fraction) : left[index]
+      } else {
+        for tap in 0..<table.taps {
+          context.gathered[tap] = heard(region.pointee.left, first &+ tap)
+          context.gathered[64 &+ tap] = heard(region.pointee.right, first &+ tap)
+        }
+        left[index] = table.value(SamplePlane(base: context.gathered, isShort: false), 0, fraction)
+        right[index] = table.value(SamplePlane(base: context.gathered + 64, isShort: false), 0, fraction)
+      }
+      position = position &+ context.steps[index]
+    }
+    return Sides(left: left, right: right)
+  }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import Testing
+
+/// The picture of the modules in ARCHITECTURE.md is drawn from the sources (`make map`).
+@Suite struct MapTests {
+  private static let file = "ARCHITECTURE.md"
+  private static let marks = (begin: "<!-- made by `make map` -->\n", end: "<!-- end of the map -->")
+
+  /// The text before the picture, the picture, and the text after it.
+  private func parts() throws -> (before: Substring, picture: Substring, after: Substring) {
+    let text = try Repository.text(Self.file)
+    let begin = try #require(text.range(of: Self.marks.begin))
+    let end = try #require(text.range(of: Self.marks.end))
+    return (text[..<begin.upperBound], text[begin.upperBound..<end.lowerBound], text[end.lowerBound...])
+  }
+
+  /// Circles that the picture names, each on a line of its own.
+  private func admitted(_ picture: Substring) -> [String] {
+    picture.split(separator: "\n").filter { $0.hasPrefix("circle  ") }.map { String($0.dropFirst(8)) }
+  }
+
+  @Test func thePictureOfModulesAndFoldersIsThatOfTheSources() throws {
+    let map = ModuleMap()
+    var (before, picture, after) = try parts()
+    // A circle that is gone is struck from the picture; none is added by a record.
+    let circles = map.circles.filter(admitted(picture).contains)
+    let wanted = map.picture(admitting: circles)
+    if Repository.isRecording, picture != wanted {
+      picture = Substring(wanted)
+      try (before + picture + after).write(
+        toFile: "\(Repository.root)/\(Self.file)", atomically: true, encoding: .utf8)
+    }
+    #expect(picture == wanted, "the map is stale: `make map` draws it anew")
+  }
+
+  /// A module never imports itself by a way around, and a folder does not use one that uses it. A circle of folders
+  /// that has to stay is named in the picture by hand, as `circle  Module: A, B`.
+  @Test func thereIsNoCircleThatThePictureDoesNotName() throws {
+    let map = ModuleMap()
+    #expect(ModuleMap.circles(in: map.modules).isEmpty)
+    let known = admitted(try parts().picture)
+    let new = map.circles.filter { !known.contains($0) }
+    #expect(new.isEmpty, "circles: \(new.joined(separator: "; "))")
+  }
+
+  @Test func everyModuleHasARowInTheTable() throws {
+    let text = try Repository.text(Self.file)
+    let rows = text.split(separator: "\n").filter { $0.hasPrefix("| `") }
+    let named = Set(rows.flatMap { $0.split(separator: "|")[0].split(separator: "`") }.map(String.init))
+    for module in ModuleMap().modules.keys.sorted() {
+      #expect(named.contains(module), "\(module) is missing in the table of modules")
+    }
+  }
+
+  @Test func circlesAndWhatFollowsFromOtherArrowsAreFound() {
+    #expect(ModuleMap.circles(in: ["a": ["b"], "b": ["c"], "c": []]) == [])
+    #expect(ModuleMap.circles(in: ["a": ["b"], "b": ["c"], "c": ["b"], "d": ["d"]]) == [["b", "c"], ["d"]])
+    let files = [
+      SourceFile(path: "Sources/Top/A.swift", text: "import Low\nimport Middle // import Other\nstruct A {}"),
+      SourceFile(path: "Sources/Middle/Shown/B.swift", text: "public import Low\nlet b = C.self, s = \"D\""),
+      SourceFile(path: "Sources/Middle/Kept/C.swift", text: "enum C { case b }"),
+      SourceFile(path: "Sources/Low/D.swift", text: "import Glibc\nstruct D {}"),
+    ]
+    let map = ModuleMap(files)
+    #expect(map.modules == ["Top": ["Low", "Middle"], "Middle": ["Low"], "Low": []])
+    #expect(map.folders == ["Middle": ["Shown": ["Kept"], "Kept": []]])
+    #expect(
+      map.picture(admitting: []) == """
+        ```
+        Top     → Middle
+        Middle  → Low
+        Low
+
+        Middle/
+          Shown  → Kept
+          Kept
+        ```
+
+        """)
+  }
+}
