@@ -77,9 +77,9 @@ struct ModuleMap {
     var heights: [String: Int] = [:]
     func height(_ name: String) -> Int {
       if let known = heights[name] { return known }
-      // Names in a circle are as high as if the circle ended here.
+      // Names in a circle are as high as if the circle ended here, which depends on the order of the calls.
       heights[name] = 0
-      let result = 1 + ((graph[name] ?? []).map(height).max() ?? 0)
+      let result = 1 + ((graph[name] ?? []).sorted().map(height).max() ?? 0)
       heights[name] = result
       return result
     }
