@@ -156,10 +156,15 @@ def tmux(server, *words):
 
 
 def still(screen):
-    """Without what moves by itself: levels, times, loads, counts of plans."""
+    """Without what moves by itself: the status line's figures, bars and levels of meters (and colours beside them)."""
     lines = screen.split("\n")
-    lines[0] = re.sub(r"\d+", "0", re.sub(r" +", " ", lines[0]))
-    return "\n".join(re.sub(r"[▁▂▃▄▅▆▇█▏▎▍▌▋▊▉·]", "·", line) for line in lines)
+    lines[0] = re.sub(r"\x1b\[[0-9;]*m", "", lines[0]).split("  ")[0]
+    meter = re.compile(r"[▁▂▃▄▅▆▇█▏▎▍▌▋▊▉·╌]")
+    for number, line in enumerate(lines):
+        if meter.search(line):
+            plain = re.sub(r"\x1b\[[0-9;]*m", "", line)
+            lines[number] = re.sub(r"[▁▂▃▄▅▆▇█▏▎▍▌▋▊▉·╌]+ *(-?\d+)? *", "·", plain)
+    return "\n".join(lines)
 
 
 def settled(server):

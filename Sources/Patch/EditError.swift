@@ -4,35 +4,48 @@ public enum EditError: Error, Hashable, Sendable {
 
   /// No node has that name; `near` is one that may be meant.
   case noNode(String, near: String? = nil)
+  /// No kind has that name; `near` is one that may be meant.
   case noKind(String, near: String? = nil)
   /// A warning: the node stays in the patch without sound.
   case placeholder(String, kind: String, near: String? = nil)
+  /// A name that the language does not allow.
   case invalidName(String, NodeName.Fault)
   /// Another node has that name; `isNew`: a node was to be added.
   case nodeExists(String, isNew: Bool)
+  /// Another node has the identity of that node.
   case identityTaken(String)
+  /// A node was to be moved before itself.
   case beforeItself(String)
+  /// A matrix edit of a node that is no matrix.
   case noMatrix(String, kind: String)
+  /// A player edit of a node of another kind.
   case noPlayer(String, kind: String)
+  /// Notes for a node that plays none.
   case noInstrument(String, kind: String)
   /// It has no line for its place in the file.
   case noPlace(String)
+  /// A place outside of the graph view.
   case placeOutOfRange(Place)
 
   // MARK: Cables
 
+  /// No cable joins these two ports.
   case noCable(CableName)
+  /// Several cables join these nodes, so their ports must be named.
   case severalCables(CableName, count: Int)
   /// A warning: the cable has several lines in the file.
   case connectedAlready(CableName)
+  /// The node has no such port on that side; `known`: those that it has.
   case noPort(PortName, Side, known: [String])
   /// No ports of that side but parameters.
   case noPorts(String, kind: String, Side, parameters: [String])
   /// Audio to events, or events to audio; the ports are named as far as they are certain.
   case mismatch(CableName, from: PortName, sends: Set<Signal>, to: PortName, takes: Set<Signal>)
+  /// A node of that kind cannot stand in the cable, which carries that signal.
   case cannotStand(kind: String, in: CableName, Signal)
   /// Decibels.
   case gainOutOfRange(Double)
+  /// A channel map that is too long, or names a channel beyond the 64.
   case mapOutOfRange(ChannelMap)
   /// The output has this many channels, and the map names another.
   case noChannel(Int, of: PortName, count: Int)
@@ -41,14 +54,19 @@ public enum EditError: Error, Hashable, Sendable {
 
   // MARK: Settings
 
+  /// The kind has no such parameter; `known`: those that it has.
   case noParameter(SettingName, kind: String, known: [String])
   /// The setting wants another number of indices, as many as `example` has.
   case indexCount(SettingName, example: SettingName)
+  /// An index beyond the size of its dimension.
   case indexOutOfRange(SettingName, dimension: String, count: Int)
   /// A range without an end, of a node whose kind is unknown.
   case openRange(SettingName, kind: String)
+  /// The setting does not take the value.
   case invalidValue(Value, SettingName, ValueFault)
+  /// The setting has its default, so there is nothing to remove.
   case notSet(SettingName)
+  /// The setting cannot change over time.
   case noChangeOverTime(SettingName)
   /// Seconds.
   case durationOutOfRange(Double)
@@ -59,10 +77,13 @@ public enum EditError: Error, Hashable, Sendable {
 
   // MARK: Matrices and channel maps
 
+  /// A diagonal outside of the matrix.
   case diagonalOutOfRange(Int, rows: Int, columns: Int)
+  /// The map has more entries than the matrix has outputs.
   case mapTooLong(ChannelMap, outputs: Int)
   /// The map of a matrix names an input that it does not have.
   case noMapInput(Int, of: String, count: Int)
+  /// The matrix has no input or output of that number.
   case noMatrixPort(Int, of: String, Side, count: Int)
   /// A channel map, edited as a grid, cannot hold that.
   case needsMatrix(MatrixNeed)
@@ -70,19 +91,32 @@ public enum EditError: Error, Hashable, Sendable {
   case noMasterSwitch(String)
 
   /// Direction of a port.
-  public enum Side: String, Hashable, Sendable { case input, output }
+  public enum Side: String, Hashable, Sendable {
+    /// Direction.
+    case input, output
+  }
 
   /// Type of a signal.
-  public enum Signal: String, Hashable, Sendable { case audio, events }
+  public enum Signal: String, Hashable, Sendable {
+    /// Type.
+    case audio, events
+  }
 
   /// Reason why a parameter does not take a value.
   public enum ValueFault: Hashable, Sendable {
+    /// One value is wanted.
     case isList
+    /// Lists hold numbers only.
     case isTextList
+    /// At most 64 values.
     case isListTooLong
+    /// A number in this unit is wanted.
     case isNoNumber(Unit)
+    /// A whole number is wanted.
     case isFraction
+    /// `on` or `off` is wanted.
     case isNoToggle
+    /// One of these words is wanted.
     case isNoChoice([String])
     /// Written in a unit from which there is no conversion; `range` in words.
     case isInUnit(Unit, wanted: Unit, range: String)
@@ -92,8 +126,11 @@ public enum EditError: Error, Hashable, Sendable {
 
   /// What a channel map lacks.
   public enum MatrixNeed: Hashable, Sendable {
+    /// Mute, solo or polarity, by that name.
     case aSwitch(String)
+    /// An output that sums several inputs.
     case aSum
+    /// A gain for each crosspoint.
     case gains
     /// The node sums its inputs.
     case aSumOf(String)
@@ -123,18 +160,25 @@ public struct SettingName: Hashable, Sendable, CustomStringConvertible {
 extension EditError {
   /// The part of a line that an error is about, for marking its place.
   public enum Part: Hashable, Sendable {
+    /// A node by name.
     case node(String)
+    /// A kind by name.
     case kind(String)
+    /// A port.
     case port(PortName)
+    /// A setting, with its node and indices.
     case setting(SettingName)
     /// The parameter's name within a setting.
     case parameter(String)
     /// As written.
     case value(String)
+    /// The gain of a cable.
     case gain
+    /// A channel map.
     case map
     /// A channel of a map, an input or output of a matrix, or its diagonal.
     case number(Int)
+    /// A place in the graph view.
     case place
     /// The time after `over`.
     case duration

@@ -33,6 +33,7 @@ extension KindDescription {
     case never
     /// Louder where a value of this parameter exceeds 1 (0 dB).
     case by(String)
+    /// Louder with some values or inputs.
     case possible
   }
 

@@ -60,6 +60,7 @@ public enum NodeName {
 
   /// Reason why a name is invalid.
   public enum Fault: Hashable, Sendable {
+    /// It has no characters, others than letters, digits, `_` and `-`, invisible ones, a hyphen at an end, or too many.
     case isEmpty, hasOtherCharacters, isHidden, hasHyphenAtEnd, isTooLong
   }
 
