@@ -11,14 +11,21 @@ import Testing
     )
   }
 
-  @Test func aHeldChordOutlivesEveryRewiringAndTheServer() throws {
+  /// On the main actor, as all tests with JACK servers are: servers of one user share a database, and are not made
+  /// to begin and end at the same time.
+  @MainActor @Test func aHeldChordOutlivesEveryRewiringAndTheServer() throws {
     let folder = try Folder()
     let server = try JackServer()
     let terminal = try Terminal(
       "XDG_STATE_HOME=\(folder.path) '\(Program.path)' '\(try patch(in: folder))' --jack-server \(server.name)"
     )
     // The server may take its time to start; the program switches to it when it is there.
-    try terminal.wait(for: "jack 48 kHz/1024", "voices  0/64")
+    do {
+      try terminal.wait(for: "jack 48 kHz/1024", "voices  0/64")
+    } catch {
+      Issue.record("\(server.report)")
+      throw error
+    }
     try terminal.press("F6", "Space", "z", "c", "b")
     let chord = "voices  3/64"
     try terminal.wait(for: chord)

@@ -111,13 +111,23 @@ final class JackServer {
   /// another server of that name.
   let name = "sostenuto-front-end-test"
   private let process = Process()
+  private let log: FileHandle
+  private let folder: Folder
 
   init() throws {
+    folder = try Folder()
+    log = try FileHandle(forUpdating: URL(fileURLWithPath: try folder.file("jackd.log", "")))
     process.executableURL = URL(fileURLWithPath: "/usr/bin/jackd")
     process.arguments = ["-n", name, "--no-realtime", "-d", "dummy", "-r", "48000", "-p", "1024"]
-    process.standardOutput = FileHandle.nullDevice
-    process.standardError = FileHandle.nullDevice
+    process.standardOutput = log
+    process.standardError = log
     try process.run()
+  }
+
+  /// Its state and its messages, for the report of a test that fails.
+  var report: String {
+    let messages = (try? String(contentsOfFile: folder.path + "/jackd.log", encoding: .utf8)) ?? ""
+    return "jackd \(process.isRunning ? "runs" : "ended with \(process.terminationStatus)"):\n\(messages)"
   }
 
   /// As `kill -9`.
