@@ -103,7 +103,7 @@ def our_sides(program, name, samples):
     return {
         "groups": side("W1", kept("W1.patch"), sounds=saws),
         "nodes": side("W1 nodes", "W1-nodes.patch", sounds=saws),
-        "voices": side("W2", "W2.patch", "W2.script", sounds=voices_rms(samples)),
+        "voices": side("W2", "W2.patch", "W2.script", sounds=AT_REST * voices_rms(samples)),
         "still": side("W2 filters", "W2-still.sf2.patch", "W2-filtered.script", sounds=STILL),
         "cutoffs": side("W2 cutoffs", "W2-moving.sf2.patch", "W2-filtered.script", sounds=MOVING),
         "many": side("W2 many", "W2-many.patch", "W2-many.script", short=0.25),
@@ -158,7 +158,7 @@ FLUIDSYNTH = 0.97
 # What 128 voices with filters come to, of which FluidSynth is asked for a tenth.
 STILL, MOVING = 0.729, 0.729
 # What 20,000 short notes a second come to.
-NOTES = 0.048
+NOTES = 0.042
 GAIN = 0.1
 
 

@@ -93,6 +93,11 @@ def saws_rms():
     return math.sqrt(0.5 * power) * 2 / math.pi
 
 
+# An SFZ voice's gain while nobody has moved a controller: volume is at 100 of 127, squared, and the pan law is 0 dB in
+# the centre.
+AT_REST = (100 / 127) ** 2 * math.sqrt(2)
+
+
 def voices_rms(samples):
     power = sum(x * x for x in samples) / len(samples)
     return math.sqrt(power * sum(gain**2 for i in range(VOICES) for gain in sides(i, VOICES)))
