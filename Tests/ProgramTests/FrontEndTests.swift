@@ -19,7 +19,6 @@ import Testing
     let terminal = try Terminal(
       "XDG_STATE_HOME=\(folder.path) '\(Program.path)' '\(try patch(in: folder))' --jack-server \(server.name)"
     )
-    // The server may take its time to start; the program switches to it when it is there.
     do {
       try terminal.wait(for: "jack 48 kHz/1024", "voices  0/64")
     } catch {

@@ -105,18 +105,27 @@ extension Terminal {
   }
 }
 
-/// A JACK server of its own, without a sound card.
+/// A JACK server of its own, without a sound card, that serves.
 final class JackServer {
-  /// Always the same name: JACK has eight server slots per machine. A killed server's slot is only freed by
-  /// another server of that name.
-  let name = "sostenuto-front-end-test"
-  private let process = Process()
-  private let log: FileHandle
+  /// One of a few: JACK has eight server slots per machine, and a killed server's slot is only freed by another
+  /// server of that name. JACK takes the name for used if the killed one's number is another process' now.
+  private(set) var name = ""
+  private var process = Process()
   private let folder: Folder
 
   init() throws {
     folder = try Folder()
-    log = try FileHandle(forUpdating: URL(fileURLWithPath: try folder.file("jackd.log", "")))
+    for number in 1...4 {
+      name = "sostenuto-front-end-test-\(number)"
+      try start()
+      if isServing { return }
+    }
+    throw JackServerFailure(report: report)
+  }
+
+  private func start() throws {
+    let log = try FileHandle(forUpdating: URL(fileURLWithPath: try folder.file("jackd.log", "")))
+    process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/jackd")
     process.arguments = ["-n", name, "--no-realtime", "-d", "dummy", "-r", "48000", "-p", "1024"]
     process.standardOutput = log
@@ -124,10 +133,33 @@ final class JackServer {
     try process.run()
   }
 
+  /// Waits until a client could connect to it, or it has ended.
+  private var isServing: Bool {
+    while process.isRunning {
+      if isListening { return true }
+      usleep(10_000)
+    }
+    return false
+  }
+
+  private var isListening: Bool {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let path = "/dev/shm/jack_\(name)_\(getuid())_0"
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(descriptor) }
+    return withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+      }
+    }
+  }
+
   /// Its state and its messages, for the report of a test that fails.
   var report: String {
     let messages = (try? String(contentsOfFile: folder.path + "/jackd.log", encoding: .utf8)) ?? ""
-    return "jackd \(process.isRunning ? "runs" : "ended with \(process.terminationStatus)"):\n\(messages)"
+    return "\(name) \(process.isRunning ? "runs" : "ended with \(process.terminationStatus)"):\n\(messages)"
   }
 
   /// As `kill -9`.
@@ -142,4 +174,9 @@ final class JackServer {
     process.terminate()
     process.waitUntilExit()
   }
+}
+
+struct JackServerFailure: Error, CustomStringConvertible {
+  let report: String
+  var description: String { "no JACK server could be started: \(report)" }
 }
