@@ -187,9 +187,9 @@ private struct Magnitudes {
 
   var largest: UInt32 { @inline(__always) @_noLocks get { lanes.max() } }
 
-  /// True when a magnitude exceeds the limit. Comparing with a scalar is one instruction; for a vector on the
-  /// right the compiler goes lane by lane.
+  /// True when a magnitude exceeds the limit. By the maximum: for a comparison of all lanes the compiler goes lane by
+  /// lane through memory.
   var areUnfit: Bool {
-    @inline(__always) @_noLocks get { any(lanes .> blastLimit) }
+    @inline(__always) @_noLocks get { largest > blastLimit }
   }
 }
