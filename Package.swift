@@ -74,7 +74,8 @@ let package = Package(
     .testTarget(name: "MidiTests", dependencies: ["Midi", "Realtime", "TestSupport"]),
     .testTarget(name: "PatchTests", dependencies: ["Patch", "PatchLanguage", "Engine", "Processors"]),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime"]),
-    .testTarget(name: "ProcessorsTests", dependencies: ["Processors", "Engine", "Patch", "Realtime"]),
+    .testTarget(
+      name: "ProcessorsTests", dependencies: ["Processors", "Engine", "Patch", "Realtime", "TestSupport"]),
     .testTarget(
       name: "SamplerTests", dependencies: ["Instruments", "Sampler", "Patch", "Realtime", "CSndfile"]),
     // A kind in C, which tests add to a running engine.
