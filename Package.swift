@@ -44,7 +44,7 @@ let package = Package(
       ]),
     .target(
       name: "Drivers",
-      dependencies: ["Engine", "Midi", "Patch", "Realtime", "CJack", "CAlsa", "CSndfile", "CThread"]),
+      dependencies: ["Engine", "Loop", "Midi", "Patch", "Realtime", "CJack", "CAlsa", "CSndfile", "CThread"]),
     .target(
       name: "Session",
       dependencies: ["Patch", "PatchLanguage", "Engine", "Drivers", "Midi", "Realtime", "Instruments"]),
