@@ -42,6 +42,8 @@ final class KernelBench<K: Kernel> {
   private var fades: [Crossfade]
   private var memories: [UnsafeMutableRawPointer] = []
   private var memoryBytes = 0
+  /// Memory that the kernel has left, filled with NaN, and its bytes.
+  private var left: [(memory: UnsafeMutableRawPointer, bytes: Int)] = []
   private var isAsleep = false
   /// Nothing has come in since the 64-frame cell began.
   private var isCellQuiet = true
@@ -117,11 +119,20 @@ final class KernelBench<K: Kernel> {
     return memory
   }
 
-  /// No write went beyond the memory that the kernel asked for.
+  /// No write went beyond the memory that the kernel asked for, nor to memory that it has left.
   var isMemoryIntact: Bool {
-    (0..<Self.guardBytes).allSatisfy {
-      memories.last!.load(fromByteOffset: memoryBytes + $0, as: UInt8.self) == 0xa5
+    left.allSatisfy { memory, bytes in
+      (0..<bytes).allSatisfy { memory.load(fromByteOffset: $0, as: UInt8.self) == 0xff }
     }
+      && (0..<Self.guardBytes).allSatisfy {
+        memories.last!.load(fromByteOffset: memoryBytes + $0, as: UInt8.self) == 0xa5
+      }
+  }
+
+  /// The worker frees memory that a kernel has left: another one may write to it.
+  private func leaveMemory() {
+    memories.last!.initializeMemory(as: UInt8.self, repeating: 0xff, count: memoryBytes)
+    left.append((memories.last!, memoryBytes))
   }
 
   /// Sets new channel counts.
@@ -140,6 +151,7 @@ final class KernelBench<K: Kernel> {
       Widening(
         inputs: before.0, outputs: before.1, toInputs: inputs.map(\.count), outputs: [outputs], at: counts),
       memory: memory)
+    leaveMemory()
     memories.append(memory)
     memoryBytes = bytes
     widenedOutputs = outputs
@@ -182,13 +194,13 @@ final class KernelBench<K: Kernel> {
     let configuration = KernelConfiguration(
       rate: new, inputs: inputs.map(\.count), outputs: outputCounts, values: all)
     let bytes = K.memorySize(configuration)
-    var memory: UnsafeMutableRawPointer?
-    if bytes != memoryBytes {
-      memory = Self.memory(bytes)
-      memories.append(memory!)
+    let memory = bytes != memoryBytes ? Self.memory(bytes) : nil
+    kernel.retune(from: rate, to: new, memory: memory)
+    if let memory {
+      leaveMemory()
+      memories.append(memory)
       memoryBytes = bytes
     }
-    kernel.retune(from: rate, to: new, memory: memory)
     rate = new
   }
 

@@ -112,6 +112,35 @@ struct LegalValueTests {
     kind.tag.apply(Tame(tests: self, description: kind.description))
   }
 
+  /// Widens a kernel of a kind from one channel to two.
+  private struct Widened: KernelVerb {
+    let description: KindDescription
+
+    func callAsFunction<K: Kernel>(_ type: K.Type) {
+      var chance = Chance(3)
+      func channels(_ port: PortDescription, _ flexible: Int) -> Int {
+        if case .channels(let count) = port.format { count } else { flexible }
+      }
+      let bench = KernelBench(
+        type, description, inputs: description.inputs.map { $0.role == .main ? [chance.signal(600)] : [] },
+        outputs: description.outputs.map { channels($0, 1) })
+      _ = bench.run(300)
+      bench.widen([chance.signal(600), chance.signal(600)], outputs: channels(description.outputs[0], 2))
+      let out = bench.run(300)
+      #expect(out.allSatisfy { $0.allSatisfy { $0.allSatisfy(\.isFinite) } }, "it reads its old memory")
+      #expect(bench.isMemoryIntact, "it writes to its old memory")
+    }
+  }
+
+  private static let flexible = KindRegistry.builtIn.catalogue.kinds.filter {
+    $0.inputs.first?.format == .flexible
+  }
+
+  @Test(arguments: flexible.map(\.name)) func everyKindThatWidensLeavesItsOldMemory(name: String) throws {
+    let kind = try #require(KindRegistry.builtIn[name])
+    kind.tag.apply(Widened(description: kind.description))
+  }
+
   @Test func everyKindDescribesItselfWell() {
     for kind in KindRegistry.builtIn.catalogue.kinds {
       #expect(!kind.summary.isEmpty)
