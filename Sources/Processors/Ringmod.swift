@@ -20,7 +20,7 @@ public struct Ringmod: Kernel {
     parameters: [
       .frequency("freq", "Frequency of the sine.", default: 440, range: 0.1...20_000),
       .percent("mix", "How much of it is multiplied.", default: 100),
-    ], cost: .init(60, perChannel: 8))
+    ], cost: .init(40, perChannel: 4))
 
   /// Positions in `description.parameters`.
   public static var freq: Int { @_noLocks get { 0 } }
