@@ -44,7 +44,7 @@ let package = Package(
       ]),
     .target(
       name: "Drivers",
-      dependencies: ["Engine", "Midi", "Patch", "Realtime", "CJack", "CAlsa", "CSndfile", "CThread"]),
+      dependencies: ["Engine", "Loop", "Midi", "Patch", "Realtime", "CJack", "CAlsa", "CSndfile", "CThread"]),
     .target(
       name: "Session",
       dependencies: ["Patch", "PatchLanguage", "Engine", "Drivers", "Midi", "Realtime", "Instruments"]),
@@ -74,7 +74,8 @@ let package = Package(
     .testTarget(name: "MidiTests", dependencies: ["Midi", "Realtime", "TestSupport"]),
     .testTarget(name: "PatchTests", dependencies: ["Patch", "PatchLanguage", "Engine", "Processors"]),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime"]),
-    .testTarget(name: "ProcessorsTests", dependencies: ["Processors", "Engine", "Patch", "Realtime"]),
+    .testTarget(
+      name: "ProcessorsTests", dependencies: ["Processors", "Engine", "Patch", "Realtime", "TestSupport"]),
     .testTarget(
       name: "SamplerTests", dependencies: ["Instruments", "Sampler", "Patch", "Realtime", "CSndfile"]),
     // A kind in C, which tests add to a running engine.

@@ -1,6 +1,7 @@
 import CAlsa
 import Engine
 import Glibc
+import Loop
 import Midi
 import Realtime
 import Synchronization
@@ -110,23 +111,27 @@ final class AlsaSequencer: @unchecked Sendable {
       snd_seq_connect_from(
         sequencer, announcements, Int32(SND_SEQ_CLIENT_SYSTEM), Int32(SND_SEQ_PORT_SYSTEM_ANNOUNCE))
     }
-    let count = Int(snd_seq_poll_descriptors_count(sequencer, Int16(POLLIN)))
-    var descriptors = [pollfd](repeating: pollfd(), count: count + 1)
-    snd_seq_poll_descriptors(sequencer, &descriptors, UInt32(count), Int16(POLLIN))
-    descriptors[count] = pollfd(fd: pipe.read, events: Int16(POLLIN), revents: 0)
-    while true {
-      poll(&descriptors, UInt(count + 1), -1)
-      if isStopping.load(ordering: .relaxed) { return }
-      if descriptors[count].revents != 0 {
-        var bytes: (UInt64, UInt64) = (0, 0)
-        _ = read(pipe.read, &bytes, 16)
-        if let ports = requested.withLock({ $0.take() }) {
-          wantedPorts = ports
-          makePorts()
-        }
+    let loop = EventLoop()
+    loop.watch(pipe.read) { [self] in
+      var bytes: (UInt64, UInt64) = (0, 0)
+      _ = read(pipe.read, &bytes, 16)
+      if isStopping.load(ordering: .relaxed) { return loop.end() }
+      if let ports = requested.withLock({ $0.take() }) {
+        wantedPorts = ports
+        makePorts()
       }
-      readEvents()
     }
+    for descriptor in descriptors { loop.watch(descriptor) { [self] in readEvents() } }
+    // None of the calls fails.
+    try? loop.run()
+  }
+
+  /// Descriptors that are readable when events have come.
+  private var descriptors: [Int32] {
+    let count = snd_seq_poll_descriptors_count(sequencer, Int16(POLLIN))
+    var entries = [pollfd](repeating: pollfd(), count: Int(max(count, 0)))
+    snd_seq_poll_descriptors(sequencer, &entries, UInt32(entries.count), Int16(POLLIN))
+    return entries.map(\.fd)
   }
 
   private func readEvents() {

@@ -84,6 +84,9 @@ public struct PortReference: Hashable, Sendable {
   public var node: NodeID
   /// Name of the port; always resolved ("in", "out", "sidechain", "freq").
   public var port: String
+  /// Input of a node of an unknown kind, for a cable that names none.
+  static let unknownInput = "in"
+
   /// A port of `node`.
   public init(_ node: NodeID, _ port: String) {
     self.node = node

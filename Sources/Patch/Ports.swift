@@ -81,7 +81,7 @@ extension Patch {
   private static func inputs(of node: End, kind: KindDescription?, named port: String?) throws(EditError)
     -> [Candidate]
   {
-    guard let kind else { return [Candidate(name: port ?? "in")] }
+    guard let kind else { return [Candidate(name: port ?? PortReference.unknownInput)] }
     guard let port else {
       if kind.inputs.isEmpty {
         throw .noPorts(node.name, kind: kind.name, .input, parameters: kind.inputNames)

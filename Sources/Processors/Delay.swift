@@ -60,7 +60,8 @@ public struct Delay: Kernel {
   private var entryTime: Int64 = -1
   /// Position of the next frame to write.
   private var head = 0
-  /// Largest delay read in the last block, in frames.
+  /// Largest delay read in the present 64-frame cell, in frames. (Where the last block in it began depends on the
+  /// period.)
   private var reach = 0
   private var quiet = QuietCell()
   private var quietFrames = 0
@@ -171,7 +172,8 @@ public struct Delay: Kernel {
     let old = time.blend == nil ? new : frames(time.old, block.rate)
     let nearest = old < new ? old : new
     let moves = !shift.isSteady || shift.value(0) != 0
-    reach = moves ? length &- 64 : (old > new ? old : new)
+    let farthest = moves ? length &- 64 : (old > new ? old : new)
+    reach = block.time & 63 != 0 && reach > farthest ? reach : farthest
     var inaudible = input.isSilent
     var channel = 0
     while channel < channels {

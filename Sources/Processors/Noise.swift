@@ -21,7 +21,7 @@ public struct Noise: Kernel {
   private let count: Int
   private let seed: UInt64
   private var frame: UInt32 = 0
-  private var isMute = false
+  private var mute = QuietCell()
   private var pink: PinkFilter
   /// Eight poles per channel.
   private let states: UnsafeMutablePointer<SIMD8<Float>>
@@ -50,11 +50,14 @@ public struct Noise: Kernel {
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let level = block.parameters[Self.level]
     let color = block.crossfades[Self.color]
-    isMute = level.isSteady && level.value(0) == 0
+    // The noise and its filters go on while it is mute, until it sleeps at the end of a whole mute cell: where blocks end
+    // within the cell, at which the level falls to zero, depends on the period.
+    let isMute = level.isSteady && level.value(0) == 0
+    mute.update(block, silent: isMute)
     let output = block.outputs[0]
     let isPink = color.old == 1 || color.new == 1
     var channel = 0
-    while channel < count, !isMute {
+    while channel < count {
       makeWhite(channel, block.frames)
       if isPink { makePink(channel, block.frames) }
       let old = UnsafePointer(color.old == 1 ? filtered : white)
@@ -75,7 +78,7 @@ public struct Noise: Kernel {
     return isMute ? .silent : .sounding
   }
 
-  @_noLocks public mutating func isFinished() -> Bool { isMute }
+  @_noLocks public mutating func isFinished() -> Bool { mute.isQuiet }
 
   /// Each frame is a hash of its own number, so that any split gives the same noise. The hash is the mixer
   /// from M. O'Neill's and C. Wellons' searches for 32-bit hashes with low bias, used twice with two keys.

@@ -20,7 +20,7 @@ public struct Ringmod: Kernel {
     parameters: [
       .frequency("freq", "Frequency of the sine.", default: 440, range: 0.1...20_000),
       .percent("mix", "How much of it is multiplied.", default: 100),
-    ], cost: .init(60, perChannel: 8))
+    ], cost: .init(40, perChannel: 4))
 
   /// Positions in `description.parameters`.
   public static var freq: Int { @_noLocks get { 0 } }
@@ -29,9 +29,10 @@ public struct Ringmod: Kernel {
   /// Seconds in which the sine fades when a carrier comes or goes, as long as the engine's own fades.
   private static var fade: Float { @_noLocks get { 0.01 } }
 
-  private let moving: MovingPhases
-  private let sine: UnsafeMutablePointer<Float>
-  private let shares: UnsafeMutablePointer<Float>
+  // Scratch of a block.
+  private var moving: MovingPhases
+  private var sine: UnsafeMutablePointer<Float>
+  private var shares: UnsafeMutablePointer<Float>
   /// Phase of the sine; 2^32 is a whole cycle.
   private var phase: Int32 = 0
   /// Gain of the sine.
@@ -41,6 +42,13 @@ public struct Ringmod: Kernel {
   public static func memorySize(_ configuration: KernelConfiguration) -> Int { 4 * blockCapacity * 4 }
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
+    var arena = Arena(memory)
+    moving = MovingPhases(&arena)
+    sine = arena.take(Float.self, blockCapacity)
+    shares = arena.take(Float.self, blockCapacity)
+  }
+
+  @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {
     var arena = Arena(memory)
     moving = MovingPhases(&arena)
     sine = arena.take(Float.self, blockCapacity)

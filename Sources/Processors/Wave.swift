@@ -8,8 +8,7 @@ struct MovingPhases: BitwiseCopyable {
   /// Frames per unit of phase.
   let perPhase: UnsafeMutablePointer<Float>
 
-  /// Worker.
-  init(_ arena: inout Arena) {
+  @_noLocks init(_ arena: inout Arena) {
     phases = arena.take(Int32.self, blockCapacity)
     perPhase = arena.take(Float.self, blockCapacity)
   }

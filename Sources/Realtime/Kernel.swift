@@ -308,8 +308,8 @@ public protocol Kernel: BitwiseCopyable, KernelMetatype {
   /// inaudible state (below -200 dB) when it returns true. Audio thread.
   @_noLocks mutating func isFinished() -> Bool
   /// Widens the kernel to more channels: moves its state into `memory`, sized for them. `widening` has the
-  /// channels of every port. Each channel continues the one that `Widening.source` gives. The worker frees the old memory afterwards. Audio
-  /// thread.
+  /// channels of every port. Each channel continues the one that `Widening.source` gives. The worker frees the old
+  /// memory afterwards, also that of a kernel whose memory is the same for any channels. Audio thread.
   @_noLocks mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer)
   /// True when the algorithm depends on the document's channel count of the first input, which may be smaller
   /// than the actual one. `crossfades` then has that count behind the last parameter, and it changes by
@@ -345,7 +345,7 @@ extension Kernel {
   public static func latency(_ configuration: KernelConfiguration) -> Int { 0 }
   /// Default: never finished, so the renderer never skips it.
   @inlinable @_noLocks public mutating func isFinished() -> Bool { false }
-  /// Keeps no state per channel.
+  /// Default: no memory of its own, and no state per channel.
   @inlinable @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {}
   /// Independent of the document's channel count.
   public static var followsCount: Bool { false }

@@ -8,6 +8,8 @@ struct DriverArguments: ParsableArguments {
   var driver: Name?
   @Option(help: ArgumentHelp("The JACK server of this name.", valueName: "name"))
   var jackServer: String?
+  @Option(help: ArgumentHelp("The JACK client's name; the status line has the real one.", valueName: "name"))
+  var jackName: String?
   @Option(
     help: ArgumentHelp("The ALSA device of this name, as `aplay -L` lists them.", valueName: "name"))
   var alsaDevice: String?
@@ -22,6 +24,7 @@ struct DriverArguments: ParsableArguments {
   func validate() throws {
     try Limits.check(rate: rate)
     try Limits.check(period: period)
+    if let jackName { try Limits.check(jackName: jackName) }
   }
 
   var options: DriverOptions {
@@ -34,6 +37,7 @@ struct DriverArguments: ParsableArguments {
       case nil: .automatic
       }
     options.jack.server = jackServer
+    if let jackName { options.jack.clientName = jackName }
     if let alsaDevice { options.alsaDevice = alsaDevice }
     options.rate = rate
     options.period = period
@@ -66,6 +70,13 @@ enum Limits {
   }
   static func check(period: Int) throws {
     guard (1...8192).contains(period) else { throw ValidationError("--period is 1 to 8192 frames") }
+  }
+  static func check(jackName: String) throws {
+    // JACK separates a client's name from a port's by a colon.
+    let longest = JackClientOptions.longestName
+    guard (1...longest).contains(jackName.utf8.count), !jackName.contains(":") else {
+      throw ValidationError("--jack-name is 1 to \(longest) bytes without a colon")
+    }
   }
   static func check(seconds: Double) throws {
     guard seconds > 0, seconds <= mostSeconds else {

@@ -35,6 +35,34 @@ import Testing
     }
   }
 
+  @Test("a client has the name that was asked for, with a number when it is taken, and its place says so")
+  func clientName() throws {
+    let server = try JackTestServer()
+    defer { server.stop() }
+    var options = options(server)
+    var kept: [JackDriver] = []
+    defer { for driver in kept { driver.stop() } }
+    let longest = String(repeating: "n", count: JackClientOptions.longestName)
+    options.clientName = longest
+    for name in [longest, longest + "-01"] {
+      let driver = try JackDriver(renderer: Engine(rate: 48000, period: 64).renderer, options: options)
+      kept.append(driver)
+      #expect(driver.place == "JACK client \(name) of server \(server.name)")
+    }
+    options.clientName = "organ"
+    let first = try JackDriver(renderer: Engine(rate: 48000, period: 64).renderer, options: options)
+    defer { first.stop() }
+    let engine = Engine(rate: 48000, period: 64)
+    let second = try JackDriver(renderer: engine.renderer, options: options)
+    defer { second.stop() }
+    #expect(first.place == "JACK client organ of server \(server.name)")
+    #expect(second.place == "JACK client organ-01 of server \(server.name)")
+    second.update([endpoint(1, "out", first: 0, channels: 1)])
+    try second.start()
+    let probe = try #require(TestClient(server: server.name))
+    #expect(wait { probe.ports(of: "organ-01") == ["organ-01:out_1"] })
+  }
+
   @Test("ports are named after their node, connected to the sound card, and come and go while it runs")
   func ports() throws {
     let server = try JackTestServer()

@@ -81,6 +81,23 @@ struct EditTests {
     #expect(cables(try edited(events, "remove a bridge")) == ["k.out -> s.in"])
   }
 
+  @Test("A bridge over an unknown kind leaves out all inputs but the unnamed one")
+  func unknownBridge() throws {
+    let (unknown, _) = PatchReader.read(
+      """
+      node a oscillator
+      node b oscillator
+      node lfo oscillator
+      node c squeezer
+      node o output
+      connect a -> c gain=-1dB
+      connect b -> c.sidechain
+      connect lfo -> c.threshold
+      connect c -> o gain=-10dB
+      """, file: "test.patch", catalogue: catalogue)
+    #expect(cables(try edited(unknown, "remove c bridge")) == ["a.out -> o.in -11dB"])
+  }
+
   @Test("Two maps in a row become one")
   func maps() throws {
     let chain = read(

@@ -5,7 +5,8 @@ import Realtime
 @testable import Processors
 
 /// Drives one kernel as the renderer does: blocks within 64-frame boundaries, smoothed parameters, crossfades
-/// that end at such boundaries, and sleep where the kernel allows it.
+/// that end at such boundaries, and sleep where the kernel allows it: after a quiet 64-frame cell, until the
+/// start of the cell in which something comes.
 final class KernelBench<K: Kernel> {
   /// Block lengths, repeated in turn.
   struct Split {
@@ -41,7 +42,11 @@ final class KernelBench<K: Kernel> {
   private var fades: [Crossfade]
   private var memories: [UnsafeMutableRawPointer] = []
   private var memoryBytes = 0
+  /// Memory that the kernel has left, filled with NaN, and its bytes.
+  private var left: [(memory: UnsafeMutableRawPointer, bytes: Int)] = []
   private var isAsleep = false
+  /// Nothing has come in since the 64-frame cell began.
+  private var isCellQuiet = true
   private let zeros: UnsafeMutablePointer<Float>
   private let eventsIn: UnsafeMutablePointer<EventQueue>
   private let eventsOut: UnsafeMutablePointer<EventQueue>
@@ -114,11 +119,20 @@ final class KernelBench<K: Kernel> {
     return memory
   }
 
-  /// No write went beyond the memory that the kernel asked for.
+  /// No write went beyond the memory that the kernel asked for, nor to memory that it has left.
   var isMemoryIntact: Bool {
-    (0..<Self.guardBytes).allSatisfy {
-      memories.last!.load(fromByteOffset: memoryBytes + $0, as: UInt8.self) == 0xa5
+    left.allSatisfy { memory, bytes in
+      (0..<bytes).allSatisfy { memory.load(fromByteOffset: $0, as: UInt8.self) == 0xff }
     }
+      && (0..<Self.guardBytes).allSatisfy {
+        memories.last!.load(fromByteOffset: memoryBytes + $0, as: UInt8.self) == 0xa5
+      }
+  }
+
+  /// The worker frees memory that a kernel has left: another one may write to it.
+  private func leaveMemory() {
+    memories.last!.initializeMemory(as: UInt8.self, repeating: 0xff, count: memoryBytes)
+    left.append((memories.last!, memoryBytes))
   }
 
   /// Sets new channel counts.
@@ -137,6 +151,7 @@ final class KernelBench<K: Kernel> {
       Widening(
         inputs: before.0, outputs: before.1, toInputs: inputs.map(\.count), outputs: [outputs], at: counts),
       memory: memory)
+    leaveMemory()
     memories.append(memory)
     memoryBytes = bytes
     widenedOutputs = outputs
@@ -158,8 +173,9 @@ final class KernelBench<K: Kernel> {
         length = min(length, move.frame - start - done)
       }
       let moved = moves.filter { $0.frame == start + done }
+      if !moved.isEmpty { wake() }
       for move in moved { apply(move) }
-      step(length, start + done, moved: !moved.isEmpty) { port, channel, samples in
+      step(length, start + done) { port, channel, samples in
         for frame in 0..<length { result[port][channel][done + frame] = samples[frame] }
       }
       done += length
@@ -178,14 +194,26 @@ final class KernelBench<K: Kernel> {
     let configuration = KernelConfiguration(
       rate: new, inputs: inputs.map(\.count), outputs: outputCounts, values: all)
     let bytes = K.memorySize(configuration)
-    var memory: UnsafeMutableRawPointer?
-    if bytes != memoryBytes {
-      memory = Self.memory(bytes)
-      memories.append(memory!)
+    let memory = bytes != memoryBytes ? Self.memory(bytes) : nil
+    kernel.retune(from: rate, to: new, memory: memory)
+    if let memory {
+      leaveMemory()
+      memories.append(memory)
       memoryBytes = bytes
     }
-    kernel.retune(from: rate, to: new, memory: memory)
     rate = new
+  }
+
+  /// Wakes the kernel, and runs it over the silent start of the cell.
+  private func wake() {
+    guard isAsleep else { return }
+    isAsleep = false
+    let now = time
+    guard now & 63 != 0 else { return }
+    time = now & ~63
+    // All signals have ended there.
+    step(Int(now & 63), 1 << 40) { _, _, _ in }
+    precondition(time == now)
   }
 
   private func apply(_ move: Move) {
@@ -197,9 +225,15 @@ final class KernelBench<K: Kernel> {
   }
 
   private func step(
-    _ length: Int, _ position: Int, moved: Bool,
+    _ length: Int, _ position: Int,
     _ take: (_ port: Int, _ channel: Int, _ samples: UnsafePointer<Float>) -> Void
   ) {
+    let sounds = inputs.contains { $0.contains { Self.sounds($0, position, length) } }
+    let isModulated = modulation.values.contains { $0.contains { Self.sounds($0, position, length) } }
+    let hasEvents = events.contains { $0.frame >= position && $0.frame < position + length }
+    if sounds || isModulated || hasEvents || ramps.contains(where: { $0.contains(where: \.isMoving) }) {
+      wake()
+    }
     var owned: [UnsafeMutableRawPointer] = []
     defer { owned.forEach { $0.deallocate() } }
     func floats(_ count: Int) -> UnsafeMutablePointer<Float> {
@@ -208,7 +242,6 @@ final class KernelBench<K: Kernel> {
       // Filled with NaN: memory that the kernel must not read.
       return memory.initializeMemory(as: Float.self, repeating: .nan, count: count)
     }
-    var anySound = false
     let ports = UnsafeMutablePointer<InputPort>.allocate(capacity: max(inputs.count, 1))
     owned.append(UnsafeMutableRawPointer(ports))
     for (index, signals) in inputs.enumerated() {
@@ -224,24 +257,26 @@ final class KernelBench<K: Kernel> {
         channels[channel] = UnsafePointer(buffer)
       }
       if silent { for channel in signals.indices { channels[channel] = UnsafePointer(zeros) } }
-      if !silent { anySound = true }
       ports[index] = InputPort(
         channels: channels, count: signals.count, isSilent: silent, isConnected: !signals.isEmpty)
     }
-    var moving = moved
     let streams = UnsafeMutablePointer<ParameterStream>.allocate(capacity: ramps.count + 1)
     let crosses = UnsafeMutablePointer<CrossfadeStream>.allocate(capacity: ramps.count + 1)
     owned += [UnsafeMutableRawPointer(streams), UnsafeMutableRawPointer(crosses)]
     for index in description.parameters.indices {
-      let elements = max(ramps[index].count, modulation[index]?.count ?? 0)
+      // A cable that is silent in a block modulates nothing in it.
+      let modulation = self.modulation[index].flatMap { signals in
+        signals.contains { Self.sounds($0, position, length) } ? signals : nil
+      }
+      let elements = max(ramps[index].count, modulation?.count ?? 0)
       let values = floats(elements + 16)
       let stream = floats(elements * 64)
-      let isMoving = ramps[index].contains(where: \.isMoving) || modulation[index] != nil
+      let isMoving = ramps[index].contains(where: \.isMoving) || modulation != nil
       for element in 0..<elements {
         let ramp = min(element, ramps[index].count - 1)
         var copy = ramps[index][ramp]
         copy.fill(stream + 64 * element, frames: length)
-        if let added = modulation[index] {
+        if let added = modulation {
           let signal = added[min(element, added.count - 1)]
           for frame in 0..<length where position + frame < signal.count {
             stream[64 * element + frame] += signal[position + frame]
@@ -261,7 +296,6 @@ final class KernelBench<K: Kernel> {
         blend = UnsafePointer(buffer)
       }
       crosses[index] = CrossfadeStream(old: fades.old, new: fades.new, blend: blend)
-      if isMoving || blend != nil { moving = true }
     }
     if K.followsCount {
       let count = Float(inputs[0].count)
@@ -289,7 +323,7 @@ final class KernelBench<K: Kernel> {
       inputs: ports, outputs: outputs, parameters: streams, crossfades: crosses, events: eventsIn,
       eventOutput: eventsOut)
 
-    if anySound || moving || eventsIn.pointee.count > 0 { isAsleep = false }
+    if sounds || isModulated || hasEvents { isCellQuiet = false }
     if isAsleep {
       sleptBlocks += 1
       for (index, count) in outputCounts.enumerated() {
@@ -313,8 +347,15 @@ final class KernelBench<K: Kernel> {
     time += Int64(length)
     if time & 63 == 0 {
       for index in fades.indices { fades[index].settle() }
-      if !anySound, !isAsleep { isAsleep = kernel.isFinished() }
+      let isMoving =
+        ramps.contains { $0.contains(where: \.isMoving) } || fades.contains { $0.old != $0.new }
+      if isCellQuiet, !isMoving, !isAsleep { isAsleep = kernel.isFinished() }
+      isCellQuiet = true
     }
+  }
+
+  private static func sounds(_ signal: [Float], _ position: Int, _ length: Int) -> Bool {
+    position < signal.count && signal[position..<min(position + length, signal.count)].contains { $0 != 0 }
   }
 }
 

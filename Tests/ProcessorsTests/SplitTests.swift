@@ -122,27 +122,6 @@ struct SplitTests {
       ], startingAt: start)
   }
 
-  /// The way back ends in the last quarter of a block, and the tail after it falls asleep at the same frame.
-  @Test(arguments: [Int64(0), 37]) func tailAfterAWayBack(start: Int64) {
-    var chance = Chance(5)
-    let sound = [Array(chance.signal(400))]
-    expectSameBits(
-      Filter.self, Filter.description, inputs: [sound], outputs: [1], [Filter.freq: [1200], Filter.q: [3]],
-      frames: 8000,
-      moves: [
-        .init(frame: 70, parameter: Filter.freq, value: 4000, over: 100),
-        .init(frame: 120, parameter: Filter.freq, value: 1200, over: 65 - Int(start)),
-      ], startingAt: start)
-    expectSameBits(
-      Equalizer.self, Equalizer.description, inputs: [sound], outputs: [1],
-      [Equalizer.bands: [1], Equalizer.freq(0): [1200], Equalizer.gain(0): [12], Equalizer.q(0): [3]],
-      frames: 8000,
-      moves: [
-        .init(frame: 70, parameter: Equalizer.freq(0), value: 4000, over: 100),
-        .init(frame: 120, parameter: Equalizer.freq(0), value: 1200, over: 65 - Int(start)),
-      ], startingAt: start)
-  }
-
   @Test func filterModulated() {
     expectSameBits(
       Filter.self, Filter.description, inputs: [signals(3)], outputs: [3],
@@ -202,6 +181,40 @@ extension SplitTests {
         .init(frame: 640, parameter: Delay.shift, value: 0, over: 100),
         .init(frame: 900, parameter: Delay.mix, value: 9, over: 31),
         .init(frame: 910, parameter: Delay.feedback, value: 90, over: 31),
+      ])
+  }
+
+  /// What a delay line keeps when it gets a second channel does not depend on where blocks ended before.
+  @Test func delayWidened() {
+    func run(_ split: KernelBench<Delay>.Split) -> [[[Float]]] {
+      var chance = Chance(9)
+      let bench = KernelBench(
+        Delay.self, Delay.description, inputs: [[chance.signal(8000)]], outputs: [1], [Delay.time: [0.002]])
+      bench.moves = [
+        .init(frame: 6470, parameter: Delay.shift, value: 0.001, over: 10),
+        .init(frame: 6485, parameter: Delay.shift, value: 0, over: 10),
+        .init(frame: 6520, parameter: Delay.time, value: 0.05, over: 100),
+      ]
+      _ = bench.run(6510, split)
+      bench.widen([bench.inputs[0][0], chance.signal(8000)], outputs: 2)
+      return bench.run(1400, split)
+    }
+    let expected = run(.whole)
+    for lengths in [[5], [17], [16], [5, 64, 30]] {
+      let difference = firstDifference(expected, run(.init(lengths: lengths)))
+      #expect(difference == nil, "split \(lengths)")
+    }
+  }
+
+  /// Noise that becomes mute in mid-cell and sounds again.
+  @Test(arguments: [Float(0), 1]) func noise(color: Float) {
+    expectSameBits(
+      Noise.self, Noise.description, outputs: [2], [Noise.color: [color]],
+      moves: [
+        .init(frame: 70, parameter: Noise.level, value: 0, over: 41),
+        .init(frame: 120, parameter: Noise.level, value: 1, over: 20),
+        .init(frame: 300, parameter: Noise.level, value: 0, over: 100),
+        .init(frame: 777, parameter: Noise.level, value: 1, over: 20),
       ])
   }
 }

@@ -81,6 +81,10 @@ import Testing
     #expect(try Program.run("render", "--no-such-option").status == 2)
     #expect(try Program.run("render", "a.patch", "--seconds", "1").status == 2)
     #expect(try Program.run("play", "a.patch").status == 2)
+    for name in ["", "a:b", String(repeating: "n", count: 300)] {
+      let refused = try Program.run("edit", "--jack-name", name)
+      #expect(refused.status == 2 && refused.errors.contains("--jack-name is 1 to 6"))
+    }
     #expect(try Program.run("print", "/no/such.patch").status == 1)
     #expect(try Program.run("kinds", "oscilator").status == 1)
     #expect(try Program.run("kinds", "oscilator").errors.contains("did you mean `oscillator`?"))

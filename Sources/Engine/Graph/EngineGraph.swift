@@ -33,7 +33,7 @@ final class EngineGraph {
   private(set) var cables: [EngineCable.Key: EngineCable] = [:]
   private var intentsByEnds: [Cable.Ends: CableIntent] = [:]
   /// Number of renewals of the cables between two ports, as long as one of them exists or is intended.
-  private var generations: [Cable.Ends: Int32] = [:]
+  private(set) var generations: [Cable.Ends: Int32] = [:]
   /// Number of revivals of an identity after the blast shield muted its node, as long as it has a node.
   private(set) var revivals: [NodeID: Int] = [:]
   /// A part with renewals or revivals was removed.

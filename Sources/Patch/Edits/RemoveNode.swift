@@ -33,13 +33,18 @@ struct RemoveNode: EditVerbs {
   /// The cables that join the neighbours of a removed node: each source of its inputs to each destination of
   /// its outputs, audio to audio and events to events. Gains add up; maps are composed. Side chains and
   /// parameters are left out. Pairs that are connected already stay as they are.
+  ///
+  /// Any port of an unknown kind may be a side chain or a parameter, except the one that a cable goes to
+  /// when it names none: only that one is bridged, so that no control signal becomes audible.
   static func bridges(over node: Node, in draft: Draft) -> [Cable] {
     let patch = draft.patch
     let kind = draft.catalogue[node.kind]
     let sources = patch.cables(into: node.id, catalogue: draft.catalogue).filter {
       let port = $0.ends.destination.port
-      return $0.ends.source.node != node.id
-        && (kind == nil || kind?.inputs.contains { $0.name == port && $0.role == .main } == true)
+      let isMain =
+        kind.map { $0.inputs.contains { $0.name == port && $0.role == .main } }
+        ?? (port == PortReference.unknownInput)
+      return $0.ends.source.node != node.id && isMain
     }
     let destinations = patch.cables(from: node.id, catalogue: draft.catalogue).filter {
       $0.ends.destination.node != node.id
