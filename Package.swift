@@ -6,8 +6,7 @@ import PackageDescription
 let package = Package(
   name: "Sostenuto",
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
-    .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
+    .package(url: "https://github.com/apple/swift-collections", from: "1.1.0")
   ],
   targets: [
     // Bindings to C libraries: one module map and one shim header each, no logic.
@@ -35,7 +34,7 @@ let package = Package(
     .target(name: "Processors", dependencies: ["Patch", "Realtime"]),
     // Voices on the audio thread, and the instruments that they play; then the readers that make these.
     .target(name: "Sampler", dependencies: ["Patch", "Realtime", "CThread"]),
-    .target(name: "Instruments", dependencies: ["Realtime", "Sampler", "CSndfile", "CSamplerate"]),
+    .target(name: "Instruments", dependencies: ["Patch", "Realtime", "Sampler", "CSndfile", "CSamplerate"]),
     .target(
       name: "Engine",
       dependencies: [
@@ -63,7 +62,6 @@ let package = Package(
       dependencies: [
         "Session", "Interface", "Loop", "Terminal", "Screen", "Drivers", "Engine", "Instruments", "Midi",
         "Patch", "PatchLanguage", "Realtime",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ]),
 
     // Helpers shared by several test targets: random edits with shrinking, and exact frame positions.
@@ -108,7 +106,8 @@ let package = Package(
       dependencies: [
         "Session", "StormWorker", "Engine", "Patch", "PatchLanguage", "Realtime", "Drivers", "TestSupport",
       ]),
-    .testTarget(name: "ProgramTests", dependencies: ["sostenuto", "Interface", "PatchLanguage"]),
+    .testTarget(
+      name: "ProgramTests", dependencies: ["sostenuto", "Interface", "PatchLanguage", "TestSupport"]),
     // What documents say about the sources, read as texts.
     .testTarget(name: "RepositoryTests"),
   ],

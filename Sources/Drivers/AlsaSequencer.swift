@@ -3,6 +3,7 @@ import Engine
 import Glibc
 import Loop
 import Midi
+import Patch
 import Realtime
 import Synchronization
 
@@ -271,7 +272,7 @@ final class AlsaSequencer: @unchecked Sendable {
     let names = "\(name) \(String(cString: snd_seq_port_info_get_name(port)))".lowercased()
     let number = snd_seq_port_info_get_port(port)
     for (wanted, ours) in ports {
-      guard wanted.sender.map({ names.contains($0.lowercased()) }) ?? isHardware else { continue }
+      guard wanted.sender.map({ names.includes($0.lowercased()) }) ?? isHardware else { continue }
       guard memory.isFirstOffer("alsa \(wanted.sender ?? "")", "\(client):\(number)") else { continue }
       snd_seq_connect_from(sequencer, ours, client, number)
     }

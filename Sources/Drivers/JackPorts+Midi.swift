@@ -1,5 +1,6 @@
 import CJack
 import Engine
+import Patch
 import Realtime
 
 /// One of our MIDI ports. There is one per named sender, so that all nodes with the same sender share one
@@ -74,8 +75,8 @@ extension JackPorts {
         return false
       }
       let names = ([name] + aliases(of: port)).map { $0.lowercased() }
-      guard let part else { return !names.contains { $0.contains("through") } }
-      return names.contains { $0.contains(part.lowercased()) }
+      guard let part else { return !names.contains { $0.includes("through") } }
+      return names.contains { $0.includes(part.lowercased()) }
     }
   }
 

@@ -116,7 +116,7 @@ final class JackPorts {
   static func fitting(_ name: String, _ suffix: String = "") -> String {
     // The size includes the client's name, a colon and the final zero.
     let room = Int(jack_port_name_size()) - Int(jack_client_name_size()) - 8
-    return String(name.replacing(":", with: "-").prefix(max(room - suffix.count, 8))) + suffix
+    return String(name.substituting(":", with: "-").prefix(max(room - suffix.count, 8))) + suffix
   }
 
   private func freeName(_ base: String) -> String {
@@ -260,11 +260,18 @@ final class JackPorts {
     return result
   }
 
+  /// `drums` for `drums_3`.
+  private static func withoutNumber(_ name: String) -> String {
+    let digits = name.reversed().prefix { $0.isASCII && $0.isNumber }.count
+    let rest = name.dropLast(digits)
+    return digits > 0 && rest.last == "_" ? String(rest.dropLast()) : name
+  }
+
   /// Port names for programs that draw JACK's graph: "out left", "drums 3".
   var prettyNames: [(uuid: UInt64, name: String)] {
     ports.map { key, known in
       let siblings = ports.keys.count { $0.node == key.node && $0.isInput == key.isInput }
-      let title = known.base.replacing(/_[0-9]+$/, with: "")
+      let title = Self.withoutNumber(known.base)
       let side = siblings == 2 ? ["left", "right"][key.channel % 2] : "\(key.channel + 1)"
       return (jack_port_uuid(known.port), siblings == 1 ? title : "\(title) \(side)")
     }

@@ -38,7 +38,7 @@ public struct Completion: Sendable {
     let all = context.candidates()
     let lowered = word.lowercased()
     var fitting = all.filter { $0.text.lowercased().hasPrefix(lowered) }
-    if fitting.isEmpty { fitting = all.filter { $0.text.lowercased().contains(lowered) } }
+    if fitting.isEmpty { fitting = all.filter { $0.text.lowercased().includes(lowered) } }
     if fitting.count == 1, fitting[0].text == word { fitting = [] }
     return Completion(range: start..<before.count, candidates: fitting)
   }

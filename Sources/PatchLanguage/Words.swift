@@ -195,7 +195,7 @@ enum Reference {
   /// `3`, `0..7`, `2..`, `..7`, `..`.
   static func span(_ text: String) -> ParameterRange.Span? {
     if let index = Int(text), (0..<mostPaths).contains(index) { return ParameterRange.Span(index) }
-    guard let dots = text.firstRange(of: "..") else { return nil }
+    guard let dots = text.place(of: "..") else { return nil }
     let (low, high) = (text[..<dots.lowerBound], text[dots.upperBound...])
     guard let first = low.isEmpty ? 0 : Int(low), (0..<mostPaths).contains(first) else { return nil }
     if high.isEmpty { return ParameterRange.Span(first, nil) }

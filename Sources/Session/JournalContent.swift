@@ -64,7 +64,7 @@ struct JournalContent: Hashable {
     func rest(_ word: String) -> String? { line.hasPrefix(word) ? String(line.dropFirst(word.count)) : nil }
     if line.utf8.contains(0) {
       // Blocks that never reached the disk.
-      broken.append(line.replacing("\0", with: ""))
+      broken.append(line.filter { $0 != "\0" })
     } else if let text = rest("edit ") {
       records.append(.edit(text))
     } else if let text = rest("amend ") {

@@ -119,7 +119,7 @@ public final class Terminal {
   /// stay points.
   private static func chooseLocale() {
     setlocale(LC_CTYPE, "")
-    guard !String(cString: sostenuto_codeset()).uppercased().contains("UTF") else { return }
+    guard !String(cString: sostenuto_codeset()).uppercased().hasPrefix("UTF") else { return }
     for name in ["C.UTF-8", "C.utf8", "en_US.UTF-8"] where setlocale(LC_CTYPE, name) != nil { return }
   }
 
@@ -128,8 +128,10 @@ public final class Terminal {
     guard let value = tigetstr(name), Int(bitPattern: value) != -1 else { return nil }
     // Delays ($<5>) are for printing terminals.
     var text = String(cString: value)
-    while let start = text.firstRange(of: "$<"), let end = text[start.upperBound...].firstIndex(of: ">") {
-      text.removeSubrange(start.lowerBound...end)
+    while let start = text.indices.first(where: { text[$0...].hasPrefix("$<") }),
+      let end = text[start...].firstIndex(of: ">")
+    {
+      text.removeSubrange(start...end)
     }
     return text
   }

@@ -1,12 +1,11 @@
-import ArgumentParser
 import Engine
 import PatchLanguage
 import Session
 
 /// `sostenuto apply`: applies edits to a patch file.
-struct ApplyCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "apply", abstract: "Apply a script's edits to a patch.",
+struct ApplyCommand: Command {
+  static let table = CommandTable<Self>(
+    "apply", "Apply a script's edits to a patch.",
     discussion: """
       Prints the patch in its canonical form, or writes it back with -i. Each refused edit is named with file, \
       line and column; then nothing is written, and the exit status is 1. Times put the lines in order; notes and \
@@ -15,15 +14,19 @@ struct ApplyCommand: ParsableCommand {
       Examples:
         sostenuto apply louder.script song.patch
         sostenuto diff a.patch b.patch | sostenuto apply -i - c.patch
-      """)
+      """,
+    [
+      .argument("script", \.script, completion: .files([]), "The edits, one a line."),
+      .argument("patch", \.patch, completion: .patches, "The patch."),
+      .flag("in-place", short: "i", \.inPlace, "Write the patch back instead of printing it."),
+      .flag(
+        "partial", \.partial,
+        "Write what the other edits give when some are refused; the exit status stays 1."),
+    ])
 
-  @Argument(help: "The edits, one a line.", completion: .file())
-  var script: String
-  @Argument(help: "The patch.", completion: .patch)
-  var patch: String
-  @Flag(name: [.customShort("i"), .long], help: "Write the patch back instead of printing it.")
+  var script = ""
+  var patch = ""
   var inPlace = false
-  @Flag(help: "Write what the other edits give when some are refused; the exit status stays 1.")
   var partial = false
 
   func run() throws {

@@ -1,10 +1,9 @@
-import ArgumentParser
 import Session
 
 /// `sostenuto bundle`: collects a patch with its instruments and samples, to be given away.
-struct BundleCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "bundle", abstract: "Collect a patch and all files that it needs into a folder.",
+struct BundleCommand: Command {
+  static let table = CommandTable<Self>(
+    "bundle", "Collect a patch and all files that it needs into a folder.",
     discussion: """
       Copies instruments with their samples and includes, banks, sound files, tunings and key maps, and makes the \
       patch's paths relative: the folder renders the same bits wherever it is, and can be put into an archive. \
@@ -14,14 +13,15 @@ struct BundleCommand: ParsableCommand {
       Examples:
         sostenuto bundle song.patch
         sostenuto bundle song.patch --output /tmp/song && tar -C /tmp -czf song.tar.gz song
-      """)
+      """,
+    [
+      .argument("patch", \.patch, completion: .patches, "The patch."),
+      .option(
+        "output", short: "o", \.output, "folder", completion: .folders,
+        "The folder to make (default: the patch's name with .bundle)."),
+    ])
 
-  @Argument(help: "The patch.", completion: .patch)
-  var patch: String
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp("The folder to make (default: the patch's name with .bundle).", valueName: "folder"),
-    completion: .directory)
+  var patch = ""
   var output: String?
 
   func run() throws {

@@ -1,4 +1,3 @@
-import ArgumentParser
 import Engine
 import Instruments
 import Patch
@@ -6,20 +5,22 @@ import PatchLanguage
 import Session
 
 /// `sostenuto check`: reports errors of patch files, and unsupported parts of instruments.
-struct CheckCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "check", abstract: "Say what is wrong with patches and instruments, line by line.",
+struct CheckCommand: Command {
+  static let table = CommandTable<Self>(
+    "check", "Say what is wrong with patches and instruments, line by line.",
     discussion: """
       Prints FILE:LINE:COLUMN: error: … for each mistake; the exit status is 1 when there is one. Unknown \
       kinds and missing files are warnings, since such nodes stay in the patch as placeholders.
 
       Of an instrument (.sfz, .sf2) it says what is missing or not understood, and lists the opcodes; of a \
       sound file (.wav, .flac, .ogg …) what it is, and whether it is whole.
-      """)
+      """,
+    [
+      .arguments("patches", \.patches, completion: .files([]), "The patches, instruments and sound files."),
+      .flag("json", \.json, "A JSON array with a member for each mistake."),
+    ])
 
-  @Argument(help: "The patches, instruments and sound files.", completion: .file())
-  var patches: [String]
-  @Flag(help: "A JSON array with a member for each mistake.")
+  var patches: [String] = []
   var json = false
 
   func run() throws {
@@ -102,7 +103,7 @@ struct CheckCommand: ParsableCommand {
     // By bytes: in Swift a CRLF is one character, different from a line feed.
     for (number, bytes) in text.utf8.split(separator: 10, omittingEmptySubsequences: false).enumerated() {
       let line = Substring(bytes)
-      if let range = line.firstRange(of: word) {
+      if let range = line.place(of: word) {
         return (number + 1, line.distance(from: line.startIndex, to: range.lowerBound) + 1)
       }
     }

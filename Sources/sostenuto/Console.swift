@@ -1,4 +1,3 @@
-import ArgumentParser
 import Drivers
 import Glibc
 import Loop

@@ -1,11 +1,10 @@
-import ArgumentParser
 import Engine
 import Patch
 
 /// `sostenuto diff`: compares two patches, in the edit language.
-struct DiffCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "diff", abstract: "Print the edits that lead from one patch to another.",
+struct DiffCommand: Command {
+  static let table = CommandTable<Self>(
+    "diff", "Print the edits that lead from one patch to another.",
     discussion: """
       One edit a line, none where both are the same document. `sostenuto apply` makes B of A with them, comments \
       and order included; they can be typed at the prompt, too. Nodes are matched by name; one that was renamed \
@@ -14,12 +13,14 @@ struct DiffCommand: ParsableCommand {
       Example:
         sostenuto diff old.patch new.patch > changes
         sostenuto apply changes old.patch
-      """)
+      """,
+    [
+      .argument("a", \.old, completion: .patches, "The older patch."),
+      .argument("b", \.new, completion: .patches, "The newer patch."),
+    ])
 
-  @Argument(help: ArgumentHelp("The older patch.", valueName: "a"), completion: .patch)
-  var old: String
-  @Argument(help: ArgumentHelp("The newer patch.", valueName: "b"), completion: .patch)
-  var new: String
+  var old = ""
+  var new = ""
 
   func run() throws {
     let (old, new) = (try PatchInput.whole(old), try PatchInput.whole(new))

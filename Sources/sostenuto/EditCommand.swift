@@ -1,27 +1,27 @@
-import ArgumentParser
 import Session
 
 /// `sostenuto [PATCH]`: the terminal front end.
-struct EditCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "edit", abstract: "Open the terminal front end (what a patch alone does, too).")
+struct EditCommand: Command {
+  static let table = CommandTable<Self>(
+    "edit", "Open the terminal front end (what a patch alone does, too).",
+    [
+      .argument(
+        "patch", \.patch, completion: .patches, "The patch to open; it is made when it does not exist."),
+      .group(\.driver),
+      .option(
+        "theme", \.theme, "theme", completion: .files(["toml"]),
+        "dark, light, monochrome, one of your own by name, or a TOML file."),
+      .option("keys", \.keys, "file", completion: .files(["toml"]), "A TOML file of keys."),
+    ])
 
-  @Argument(help: "The patch to open; it is made when it does not exist.", completion: .patch)
   var patch: String?
-  @OptionGroup var driver: DriverArguments
-  @Option(
-    help: ArgumentHelp(
-      "dark, light, monochrome, one of your own by name, or a TOML file.", valueName: "theme"),
-    completion: .file(extensions: ["toml"]))
+  var driver = DriverArguments()
   var theme: String?
-  @Option(
-    help: ArgumentHelp("A TOML file of keys.", valueName: "file"),
-    completion: .file(extensions: ["toml"]))
   var keys: String?
 
   func validate() throws {
     guard patch.flatMap({ PatchFile.descriptor(of: $0) }) == nil else {
-      throw ValidationError("The front end takes its keys from there: name a file")
+      throw UsageError("The front end takes its keys from there: name a file")
     }
   }
 

@@ -1,14 +1,14 @@
-import ArgumentParser
 import Glibc
 import Session
 
 /// Option for the file of the edit log.
-struct EditLogArguments: ParsableArguments {
-  @Option(
-    name: .customLong("edits"),
-    help: ArgumentHelp(
-      "Write what each edit did to the sound, as JSON: step and residue above 5 kHz.", valueName: "file"),
-    completion: .file())
+struct EditLogArguments: ParameterGroup {
+  static let rows: [CommandRow<Self>] = [
+    .option(
+      "edits", \.path, "file", completion: .files([]),
+      "Write what each edit did to the sound, as JSON: step and residue above 5 kHz.")
+  ]
+
   var path: String?
 
   var isWanted: Bool { path != nil }

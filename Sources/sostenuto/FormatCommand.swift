@@ -1,17 +1,18 @@
-import ArgumentParser
 import Engine
 import PatchLanguage
 import Session
 
 /// `sostenuto format`: patches in their canonical form.
-struct FormatCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "format", abstract: "Print patches in their canonical form, comments kept.",
-    discussion: "A patch with errors is left alone, since its wrong lines would be lost.")
+struct FormatCommand: Command {
+  static let table = CommandTable<Self>(
+    "format", "Print patches in their canonical form, comments kept.",
+    discussion: "A patch with errors is left alone, since its wrong lines would be lost.",
+    [
+      .arguments("patches", \.patches, completion: .patches, "The patches."),
+      .flag("in-place", short: "i", \.inPlace, "Write them back instead of printing them."),
+    ])
 
-  @Argument(help: "The patches.", completion: .patch)
-  var patches: [String]
-  @Flag(name: [.customShort("i"), .long], help: "Write them back instead of printing them.")
+  var patches: [String] = []
   var inPlace = false
 
   func run() throws {

@@ -1,11 +1,10 @@
-import ArgumentParser
 import Glibc
 import Session
 
 /// `sostenuto git-setup`: makes git merge patches by nodes.
-struct GitSetupCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "git-setup", abstract: "Have git merge patches with `sostenuto merge`.",
+struct GitSetupCommand: Command {
+  static let table = CommandTable<Self>(
+    "git-setup", "Have git merge patches with `sostenuto merge`.",
     discussion: """
       Adds a line to the repository's .gitattributes (to be committed: it says which files are meant) and the \
       driver to its configuration (which is not shared: everybody who merges runs this once). Done twice it \
@@ -14,18 +13,19 @@ struct GitSetupCommand: ParsableCommand {
       Examples:
         sostenuto git-setup
         sostenuto git-setup --global
-      """)
+      """,
+    [
+      .flag("global", \.global, "For all repositories of this user."),
+      .option(
+        "pattern", \.pattern, "pattern",
+        limit: Limit("a pattern without blanks, quotes and `#`") { pattern in
+          !pattern.isEmpty && !pattern.contains { $0.isWhitespace || $0 == "\"" || $0 == "#" }
+        },
+        "Which files are patches."),
+    ])
 
-  @Flag(help: "For all repositories of this user.")
   var global = false
-  @Option(help: ArgumentHelp("Which files are patches.", valueName: "pattern"))
   var pattern = "*.patch"
-
-  func validate() throws {
-    guard !pattern.isEmpty, !pattern.contains(where: { $0.isWhitespace || $0 == "\"" || $0 == "#" }) else {
-      throw ValidationError("--pattern \(pattern): a pattern has no blanks, quotes or `#`")
-    }
-  }
 
   private var scope: String { global ? "--global" : "--local" }
 

@@ -1,17 +1,20 @@
-import ArgumentParser
 import Engine
 import Instruments
 import Patch
 import Session
 
 /// `sostenuto kinds`: the reference of node kinds, generated from their descriptions.
-struct KindsCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "kinds", abstract: "List the kinds of nodes, their ports and parameters.")
+struct KindsCommand: Command {
+  static let table = CommandTable<Self>(
+    "kinds", "List the kinds of nodes, their ports and parameters.",
+    [
+      .argument(
+        "kind", \.kind, completion: .words(KindRegistry.builtIn.catalogue.kinds.map(\.name)),
+        "One kind, in full."),
+      .flag("json", \.json, "Everything about them as JSON."),
+    ])
 
-  @Argument(help: "One kind, in full.", completion: .list(KindRegistry.builtIn.catalogue.kinds.map(\.name)))
   var kind: String?
-  @Flag(help: "Everything about them as JSON.")
   var json = false
 
   func run() throws {

@@ -1,4 +1,4 @@
-import ArgumentParser
+import Glibc
 import Session
 
 /// The program: parses the command line, and turns errors into a message on standard error and an exit
@@ -7,40 +7,49 @@ import Session
 enum Main {
   static func main() {
     Interruption.admit()
+    var running: CommandDescription?
     do {
-      var command = try Sostenuto.parseAsRoot()
-      try command.run()
+      switch try Sostenuto.commands.read(Array(CommandLine.arguments.dropFirst())) {
+      case .text(let text): Console.result(text)
+      case .command(let command):
+        running = type(of: command).description
+        try command.run()
+      }
     } catch {
-      finish(error)
+      exit(status(of: error, running))
     }
   }
 
-  private static func finish(_ error: any Error) -> Never {
-    if error is CancellationError { Sostenuto.exit(withError: ExitCode(130)) }
-    if let code = error as? ExitCode { Sostenuto.exit(withError: code) }
-    if Sostenuto.exitCode(for: error) == .validationFailure {
-      Console.error(Sostenuto.fullMessage(for: error))
-      Sostenuto.exit(withError: ExitCode(2))
+  /// The exit status for an error, after its message.
+  private static func status(of error: any Error, _ command: CommandDescription?) -> Int32 {
+    switch error {
+    case is CancellationError: return 130
+    case let code as ExitCode: return code.status
+    case let error as UsageError:
+      Console.error(Sostenuto.commands.message(for: command.map(error.of) ?? error))
+      return 2
+    default:
+      Console.complain("\(error)")
+      return 1
     }
-    if Sostenuto.exitCode(for: error) == .success { Sostenuto.exit(withError: error) }
-    Console.complain("\(error)")
-    Sostenuto.exit(withError: ExitCode(1))
   }
 }
 
-struct Sostenuto: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "sostenuto",
+enum Sostenuto {
+  static let commands = CommandSet(
+    name: "sostenuto",
     abstract: "A modular audio patching environment for the terminal: play, and rewire while it sounds.",
     discussion: """
       `sostenuto PATCH` opens the front end. Results go to standard output, messages to standard error; \
       the exit status is 0 when done, 1 when the input is wrong, 2 when the command line is.
       """,
     version: Version.number,
-    subcommands: [
+    commands: [
       EditCommand.self, RenderCommand.self, PlayCommand.self, PrintCommand.self, CheckCommand.self,
       FormatCommand.self, KindsCommand.self, DiffCommand.self, ApplyCommand.self, MergeCommand.self,
       BundleCommand.self, GitSetupCommand.self, ManualCommand.self,
     ],
-    defaultSubcommand: EditCommand.self)
+    standard: EditCommand.self,
+    shell: getenv("SHELL").map { PatchFile.split(String(cString: $0)).name },
+    isFile: { access($0, F_OK) == 0 })
 }

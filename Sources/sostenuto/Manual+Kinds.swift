@@ -39,7 +39,7 @@ extension ManualPage {
     for (title, ports) in [("input", kind.inputs), ("output", kind.outputs)] {
       for port in ports {
         entry(
-          "\(port.name) (\(title), \(KindReference.format(port.format).replacing("`", with: "")))",
+          "\(port.name) (\(title), \(KindReference.format(port.format).filter { $0 != "`" }))",
           Self.sentence(port.summary))
       }
     }

@@ -1,85 +1,73 @@
-import ArgumentParser
 import Interface
 
 extension ManualPage {
   /// `sostenuto(1)`: the commands with their options, and the keys of the front end; `prefix`: where the program is
   /// installed.
   static func program(prefix: String) -> ManualPage {
-    let root = HelpText(Sostenuto.self)
-    let types = Sostenuto.configuration.subcommands.filter { $0.configuration.shouldDisplay }
-    let commands = types.map { HelpText($0) }
+    let program = Sostenuto.commands
+    let commands = program.shown
     var page = ManualPage(
       "sostenuto", section: 1, of: "User Commands",
       summary: "a modular audio patching environment for the terminal")
     page.section("Synopsis")
-    page.synopsis(["sostenuto [<patch>] [<options>]"] + commands.map(\.usage))
+    page.example(
+      (["sostenuto [<patch>] [<options>]"] + commands.map(program.usage)).map(Self.plain).joined(
+        separator: "\n"))
     page.section("Description")
     page.paragraph(
       """
       Sostenuto plays a sampler from the computer's keyboard or from MIDI, through a graph of nodes and cables: a \
       patch. The graph can be changed while it sounds; held notes go on, and nothing clicks.
       """)
-    for paragraph in root.discussion { page.paragraph(paragraph) }
+    page.discuss(program.discussion)
     page.paragraph(
       "`sostenuto-patch`(5) has the language of patches, `sostenuto-kinds`(7) the kinds of nodes.")
     page.section("Commands")
-    for (command, type) in zip(commands, types) {
-      page.subsection("sostenuto \(type.configuration.commandName ?? "")")
-      page.describe(command)
+    for command in commands {
+      page.subsection("sostenuto \(command.name)")
+      page.paragraph(command.abstract)
+      page.discuss(command.discussion)
+      for parameter in command.parameters { page.entry(parameter) }
     }
     page.section("Options")
     page.paragraph("Besides the options of each command:")
-    for option in root.options { page.entry(option) }
-    page.entry(
-      "--generate-completion-script SHELL", "Print the completions for a shell: `bash`, `zsh` or `fish`.")
+    for option in program.options { page.entry(option) }
     page.keys()
     page.surroundings(prefix)
     page.references([("sostenuto-patch", 5), ("sostenuto-kinds", 7), ("jackd", 1), ("aplay", 1)])
     return page
   }
 
-  /// A command's help.
-  private mutating func describe(_ command: HelpText) {
-    paragraph(command.abstract)
-    for part in command.discussion {
-      guard part.contains("\n  ") else {
-        paragraph(part)
-        continue
+  /// Paragraphs of a help text; indented lines are examples.
+  private mutating func discuss(_ text: String) {
+    var lines = text.split(separator: "\n", omittingEmptySubsequences: false)[...]
+    while let first = lines.first {
+      let isExample = first.hasPrefix("  ")
+      let part = lines.prefix { !$0.isEmpty && $0.hasPrefix("  ") == isExample }
+      if part.isEmpty {
+        lines.removeFirst()
+      } else if isExample {
+        example(part.map { $0.dropFirst(2) }.joined(separator: "\n"))
+      } else {
+        paragraph(part.joined(separator: " "))
       }
-      let lines = part.split(separator: "\n")
-      paragraph(lines.filter { !$0.hasPrefix("  ") }.joined(separator: " "))
-      example(lines.filter { $0.hasPrefix("  ") }.map { String($0.dropFirst(2)) }.joined(separator: "\n"))
-    }
-    let general = ["-h, --help", "--version"]
-    for entry in command.arguments + command.options where !general.contains(entry.label) {
-      self.entry(entry)
+      lines = lines.dropFirst(part.count)
     }
   }
 
-  private mutating func entry(_ entry: HelpText.Entry) {
-    self.entry(marked: Self.optionLabel(entry.label), entry.meaning)
+  /// The spellings bold, the value slanted.
+  private mutating func entry(_ parameter: Parameter) {
+    func slanted(_ word: String) -> String { "\\fI\(Self.escaped(word))\\fR" }
+    var term = slanted(parameter.name)
+    if parameter.form != .argument {
+      term = parameter.spellings.map { "\\fB\(Self.escaped($0))\\fR" }.joined(separator: ", ")
+      if parameter.form == .option { term += " " + slanted(parameter.value) }
+    }
+    entry(marked: term, parameter.meaning)
   }
 
-  /// Options bold, their values slanted: `<file>` is a value.
-  private static func optionLabel(_ label: String) -> String {
-    label.split(separator: " ").map { word in
-      let (name, comma) = word.hasSuffix(",") ? (word.dropLast(), ",") : (word, "")
-      if name.hasPrefix("<"), name.hasSuffix(">") {
-        return "\\fI\(escaped(String(name.dropFirst().dropLast())))\\fR" + comma
-      }
-      return "\\fB\(escaped(String(name)))\\fR" + comma
-    }
-    .joined(separator: " ")
-  }
-
-  /// One command line a line; many options are told as `[options]`.
-  private mutating func synopsis(_ lines: [String]) {
-    let short = lines.map { line in
-      guard line.count > 72, let options = line.firstRange(of: " [--") else { return line }
-      return line[..<options.lowerBound] + " [options]"
-    }
-    example(short.map { $0.replacing("<", with: "").replacing(">", with: "") }.joined(separator: "\n"))
-  }
+  /// A usage without the brackets around words.
+  private static func plain(_ usage: String) -> String { usage.filter { $0 != "<" && $0 != ">" } }
 
   private mutating func keys() {
     section("Keys")

@@ -1,16 +1,16 @@
-import ArgumentParser
-
 /// `sostenuto manual`: the manual pages, for `make install`. Hidden, since readers have `man`.
-struct ManualCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "manual", abstract: "Print a manual page in the language of man(7).", shouldDisplay: false)
-
+struct ManualCommand: Command {
   /// A page by the topic in its name.
-  enum Page: String, ExpressibleByArgument, CaseIterable { case program, patch, kinds }
+  enum Page: String, ParameterValue, CaseIterable { case program, patch, kinds }
 
-  @Argument(help: "program, patch or kinds.")
-  var page: Page
-  @Option(help: ArgumentHelp("Where the program is installed.", valueName: "folder"))
+  static let table = CommandTable<Self>(
+    "manual", "Print a manual page in the language of man(7).", isHidden: true,
+    [
+      .argument("page", \.page, "program, patch or kinds."),
+      .option("prefix", \.prefix, "folder", completion: .folders, "Where the program is installed."),
+    ])
+
+  var page = Page.program
   var prefix = "/usr/local"
 
   func run() {

@@ -1,4 +1,3 @@
-import ArgumentParser
 import Engine
 import Glibc
 import Patch
@@ -6,9 +5,9 @@ import PatchLanguage
 import Session
 
 /// `sostenuto merge`: merges two people's versions of a patch; git's merge driver.
-struct MergeCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "merge", abstract: "Merge what two people made of one patch.",
+struct MergeCommand: Command {
+  static let table = CommandTable<Self>(
+    "merge", "Merge what two people made of one patch.",
     discussion: """
       Matches nodes by name (renamed ones by what they have kept), and merges setting by setting and cable by \
       cable; what comes out is checked. Conflicts are named, stand between the markers that git uses, and make the \
@@ -18,28 +17,26 @@ struct MergeCommand: ParsableCommand {
       Examples:
         sostenuto merge base.patch mine.patch yours.patch > merged.patch
         sostenuto merge -i base.patch mine.patch yours.patch
-      """)
+      """,
+    [
+      .argument("base", \.base, completion: .patches, "The patch that both began with."),
+      .argument("ours", \.ours, completion: .patches, "The patch on our side."),
+      .argument("theirs", \.theirs, completion: .patches, "The patch on their side."),
+      .flag("in-place", short: "i", \.inPlace, "Write the result to OURS instead of printing it."),
+      .option("marker-size", \.markerSize, "n", limit: Limit(1...1000), "Characters of a conflict marker."),
+      .option("label-ours", \.labelOurs, "name", "What our side is called at conflicts."),
+      .option("label-theirs", \.labelTheirs, "name", "What their side is called at conflicts."),
+      .option("path", \.path, "path", "The file's name in messages."),
+    ])
 
-  @Argument(help: "The patch that both began with.", completion: .patch)
-  var base: String
-  @Argument(help: "The patch on our side.", completion: .patch)
-  var ours: String
-  @Argument(help: "The patch on their side.", completion: .patch)
-  var theirs: String
-  @Flag(name: [.customShort("i"), .long], help: "Write the result to OURS instead of printing it.")
+  var base = ""
+  var ours = ""
+  var theirs = ""
   var inPlace = false
-  @Option(help: ArgumentHelp("Characters of a conflict marker.", valueName: "n"))
   var markerSize = 7
-  @Option(help: ArgumentHelp("What our side is called at conflicts.", valueName: "name"))
   var labelOurs: String?
-  @Option(help: ArgumentHelp("What their side is called at conflicts.", valueName: "name"))
   var labelTheirs: String?
-  @Option(help: ArgumentHelp("The file's name in messages.", valueName: "path"))
   var path: String?
-
-  func validate() throws {
-    guard (1...1000).contains(markerSize) else { throw ValidationError("--marker-size goes from 1 to 1000") }
-  }
 
   func run() throws {
     let inputs = try [base, ours, theirs].map { try PatchInput($0) }

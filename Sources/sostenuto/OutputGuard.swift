@@ -1,4 +1,3 @@
-import ArgumentParser
 import Drivers
 import Glibc
 import Session
@@ -46,11 +45,11 @@ struct OutputGuard {
     for (option, path) in outputs {
       guard let identity = Identity(path) else { continue }
       if let input = inputs[identity] {
-        throw ValidationError("\(option) \(path): is \(input), and would be overwritten")
+        throw UsageError("\(option) \(path): is \(input), and would be overwritten")
       }
       // Devices and pipes may be written to several times.
       if Self.isPlainOrNew(path), seen.updateValue(option, forKey: identity) != nil {
-        throw ValidationError("\(option) \(path): two outputs cannot go to the same file")
+        throw UsageError("\(option) \(path): two outputs cannot go to the same file")
       }
     }
   }
@@ -58,7 +57,7 @@ struct OutputGuard {
   /// Refuses a file name extension of an unsupported format.
   static func checkSoundFile(_ option: String, _ path: String) throws {
     guard isPlainOrNew(path), let ending = SampleFormat.unknownEnding(of: path) else { return }
-    throw ValidationError(
+    throw UsageError(
       "\(option) \(path): cannot write .\(ending); there are \(SampleFormat.endings.map { "." + $0 }.joined(separator: ", "))"
     )
   }

@@ -1,14 +1,8 @@
-import ArgumentParser
 import Engine
 import Glibc
 import Patch
 import PatchLanguage
 import Session
-
-extension CompletionKind {
-  /// A patch file, in the completions of the shell.
-  static var patch: CompletionKind { .file(extensions: ["patch"]) }
-}
 
 /// A patch file as input of commands that change or compare patches.
 struct PatchInput {

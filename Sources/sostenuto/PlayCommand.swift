@@ -1,4 +1,3 @@
-import ArgumentParser
 import Drivers
 import Engine
 import Loop
@@ -7,35 +6,40 @@ import PatchLanguage
 import Session
 
 /// `sostenuto play --headless`: real time without a terminal, for services, soaks and measurements.
-struct PlayCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "play", abstract: "Play a patch without the front end, and say how it went.",
+struct PlayCommand: Command {
+  static let table = CommandTable<Self>(
+    "play", "Play a patch without the front end, and say how it went.",
     discussion:
-      "Ends after --seconds, or when it gets SIGINT or SIGTERM. The script starts when all files are loaded.")
+      "Ends after --seconds, or when it gets SIGINT or SIGTERM. The script starts when all files are loaded.",
+    [
+      .argument("patch", \.patch, completion: .patches, "The patch."),
+      .option("script", \.script, "script", completion: .files([]), "Edits and notes with their times."),
+      .option(
+        "seconds", \.seconds, "n", limit: Limits.seconds, "How long (default: until it is interrupted)."),
+      .group(\.driver),
+      .group(\.edits),
+      .flag("headless", \.headless, "Without the front end."),
+      .flag(
+        "loose", \.loose,
+        """
+        Each line takes effect in the block after its time, as a live edit does, not at its exact frame; the \
+        sound then differs from a file's by fractions of a block.
+        """),
+      .flag("json", \.json, "The summary as JSON."),
+    ])
 
-  @Argument(help: "The patch.", completion: .patch)
-  var patch: String
-  @Option(
-    help: ArgumentHelp("Edits and notes with their times.", valueName: "script"), completion: .file())
+  var patch = ""
   var script: String?
-  @Option(help: ArgumentHelp("How long (default: until it is interrupted).", valueName: "n"))
   var seconds: Double?
-  @OptionGroup var driver: DriverArguments
-  @OptionGroup var edits: EditLogArguments
-  @Flag(help: "Without the front end.")
+  var driver = DriverArguments()
+  var edits = EditLogArguments()
   var headless = false
-  @Flag(
-    help: ArgumentHelp(
-      "Each line takes effect in the block after its time, as a live edit does, not at its exact frame.",
-      discussion: "The sound then differs from a file's by fractions of a block."))
   var loose = false
-  @Flag(help: "The summary as JSON.")
   var json = false
 
   func validate() throws {
-    if let seconds { try Limits.check(seconds: seconds) }
     guard headless else {
-      throw ValidationError("`play` needs --headless; the front end is `sostenuto \(patch)`")
+      throw UsageError("`play` needs --headless; the front end is `sostenuto \(patch)`")
     }
     try inputs.check(outputs)
   }

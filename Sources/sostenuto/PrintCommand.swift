@@ -1,24 +1,25 @@
-import ArgumentParser
 import Engine
 import PatchLanguage
 import Session
 
 /// `sostenuto print`: the graph printout, read from the running plan.
-struct PrintCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "print", abstract: "Print the graph that the engine runs for a patch.",
+struct PrintCommand: Command {
+  enum Form: String, ParameterValue, CaseIterable { case text, dot, json }
+
+  static let table = CommandTable<Self>(
+    "print", "Print the graph that the engine runs for a patch.",
     discussion: """
       As text it can be read back: the printout is comments, and the patch follows it. As JSON it has the patch's \
       parameters, files and comments, too; docs/json.md describes the members.
-      """)
+      """,
+    [
+      .argument("patch", \.patch, completion: .patches, "The patch."),
+      .option("format", \.format, "format", "text, dot (for Graphviz) or json."),
+      .flag("json", \.json, "The same as --format json."),
+    ])
 
-  enum Form: String, ExpressibleByArgument, CaseIterable { case text, dot, json }
-
-  @Argument(help: "The patch.", completion: .patch)
-  var patch: String
-  @Option(help: "text, dot (for Graphviz) or json.")
-  var format: Form = .text
-  @Flag(help: "The same as --format json.")
+  var patch = ""
+  var format = Form.text
   var json = false
 
   func run() throws {

@@ -1,4 +1,3 @@
-import ArgumentParser
 import Drivers
 import Midi
 import Patch
@@ -6,59 +5,59 @@ import Realtime
 import Session
 
 /// `sostenuto render`: renders a patch into sound files, faster than real time.
-struct RenderCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "render", abstract: "Render a patch into sound files, faster than real time.",
+struct RenderCommand: Command {
+  static let table = CommandTable<Self>(
+    "render", "Render a patch into sound files, faster than real time.",
     discussion:
       """
       The same patch, script and MIDI file give the same bytes for every period, any number of threads and on \
       every run. A MIDI file (format 0 or 1) plays every `midi` node, each those of its channel, at exact \
       frames; without --seconds the render ends when all is silent after its end, a minute later at most.
-      """
-  )
+      """,
+    [
+      .argument("patch", \.patch, completion: .patches, "The patch."),
+      .option("script", \.script, "script", completion: .files([]), "Edits and notes with their times."),
+      .option(
+        "midi", \.midi, "file", completion: .files(["mid", "midi"]), "A MIDI file for the `midi` nodes."),
+      .option(
+        "seconds", \.seconds, "n", limit: Limits.seconds, "How long (default: the MIDI file and its tail)."),
+      .option(
+        "output", short: "o", \.output, "file", completion: .files([]),
+        "Where the output goes (.wav, .flac, .ogg)."),
+      .options(
+        "tap", \.tap, "node[.port]=file",
+        limit: Limit("written as NODE=FILE or NODE.PORT=FILE") { TapRequest($0) != nil },
+        "Record a port, too; may be repeated."),
+      .option("rate", \.rate, "rate", limit: Limits.rate, "Frames a second."),
+      .option(
+        "period", \.period, "frames", limit: Limits.period,
+        "Frames a period, 1 to 8192; changes nothing but the speed."),
+      .group(\.rendering),
+      .option(
+        "quality", \.quality, "points",
+        "How samples are read where the patch leaves it open: 4-point, 8-point or sinc."),
+      .option("format", \.format, "format", "float32, pcm24 or pcm16."),
+      .group(\.edits),
+      .flag("json", \.json, "Say as JSON what was made."),
+    ])
 
-  @Argument(help: "The patch.", completion: .patch)
-  var patch: String
-  @Option(
-    help: ArgumentHelp("Edits and notes with their times.", valueName: "script"), completion: .file())
+  var patch = ""
   var script: String?
-  @Option(
-    help: ArgumentHelp("A MIDI file for the `midi` nodes.", valueName: "file"),
-    completion: .file(extensions: ["mid", "midi"]))
   var midi: String?
-  @Option(help: ArgumentHelp("How long (default: the MIDI file and its tail).", valueName: "n"))
   var seconds: Double?
-  @Option(
-    name: .shortAndLong, help: ArgumentHelp("Where the output goes (.wav, .flac, .ogg).", valueName: "file"),
-    completion: .file())
   var output: String?
-  @Option(help: ArgumentHelp("Record a port, too; may be repeated.", valueName: "node[.port]=file"))
   var tap: [String] = []
-  @Option(help: ArgumentHelp("Frames a second.", valueName: "rate"))
-  var rate: Double = 48000
-  @Option(
-    help: ArgumentHelp("Frames a period, 1 to 8192; changes nothing but the speed.", valueName: "frames"))
-  var period: Int = 1024
-  @OptionGroup var rendering: ThreadArguments
-  @Option(
-    help: ArgumentHelp(
-      "How samples are read where the patch leaves it open: 4-point, 8-point or sinc.", valueName: "points"))
-  var quality: SampleQuality = .sinc
-  @Option(help: "float32, pcm24 or pcm16.")
-  var format: SampleFormat = .float32
-  @OptionGroup var edits: EditLogArguments
-  @Flag(help: "Say as JSON what was made.")
+  var rate = 48000.0
+  var period = 1024
+  var rendering = ThreadArguments()
+  var quality = SampleQuality.sinc
+  var format = SampleFormat.float32
+  var edits = EditLogArguments()
   var json = false
 
   func validate() throws {
-    if let seconds { try Limits.check(seconds: seconds) }
-    if seconds == nil, midi == nil { throw ValidationError("How long? Give --seconds or --midi") }
-    try Limits.check(rate: rate)
-    try Limits.check(period: period)
-    for text in tap where TapRequest(text) == nil {
-      throw ValidationError("--tap \(text): write NODE=FILE or NODE.PORT=FILE")
-    }
-    if output == nil && tap.isEmpty { throw ValidationError("Nothing to make: give --output or --tap") }
+    if seconds == nil, midi == nil { throw UsageError("How long? Give --seconds or --midi") }
+    if output == nil && tap.isEmpty { throw UsageError("Nothing to make: give --output or --tap") }
     for (option, path) in recordings { try OutputGuard.checkSoundFile(option, path) }
     try inputs.check(outputs)
   }
@@ -148,5 +147,5 @@ struct RenderCommand: ParsableCommand {
   }
 }
 
-extension SampleFormat: ExpressibleByArgument {}
-extension SampleQuality: ExpressibleByArgument {}
+extension SampleFormat: ParameterValue {}
+extension SampleQuality: ParameterValue {}

@@ -1,3 +1,4 @@
+import Patch
 import Sampler
 
 /// Supported opcodes.
@@ -19,9 +20,9 @@ extension SfzReader {
   private mutating func setFine(
     _ name: String, _ value: String, in region: inout SfzRegion, _ place: SourceLine
   ) -> Bool {
-    guard let word = ["hdcc", "realcc"].first(where: { name.contains($0) }) else { return false }
+    guard let word = ["hdcc", "realcc"].first(where: { name.includes($0) }) else { return false }
     guard let number = real(name, value, 0...1, place) else { return true }
-    return set(name.replacing(word, with: "cc"), String(number * 127), in: &region, place)
+    return set(name.substituting(word, with: "cc"), String(number * 127), in: &region, place)
   }
 
   private mutating func setKeys(
@@ -78,7 +79,7 @@ extension SfzReader {
   ) -> Bool {
     switch name {
     case "sample":
-      region.sample = value.hasPrefix("*") ? value : defaultPath + value.replacing("\\", with: "/")
+      region.sample = value.hasPrefix("*") ? value : defaultPath + value.substituting("\\", with: "/")
       region.sampleLine = place
     case "pitch_keytrack": region.keyTrack = real(name, value, -2400...2400, place) ?? region.keyTrack
     case "tune", "pitch": region.tune = real(name, value, -9600...9600, place) ?? region.tune

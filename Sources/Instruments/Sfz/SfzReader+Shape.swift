@@ -1,4 +1,5 @@
 import Glibc
+import Patch
 import Realtime
 import Sampler
 
@@ -174,7 +175,8 @@ extension SfzReader {
       (slot, scale) = (stageSlots[(part.hasPrefix("noise") ? "noise_" : "drive_") + part.dropFirst(5)]!, 1)
     default:
       if let lfo = generatorName(part, "freq_lfo") ?? generatorName(part, "depth_lfo") {
-        guard let number = shape.lfo(lfo.replacing("freq_", with: "").replacing("depth_", with: "")) else {
+        guard let number = shape.lfo(lfo.substituting("freq_", with: "").substituting("depth_", with: ""))
+        else {
           return nil
         }
         (slot, scale) = part.hasPrefix("freq") ? (Slot.frequency + number, 1) : (Slot.swing + number, 0.01)

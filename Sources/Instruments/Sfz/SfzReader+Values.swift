@@ -1,3 +1,5 @@
+import Patch
+
 /// Values of opcodes.
 extension SfzReader {
   /// The number 0...127 (or to `last`) after `prefix`, if nothing else follows.
@@ -63,8 +65,8 @@ extension SfzReader {
     }
     let text = String(decoding: bytes[..<end], as: UTF8.self)
     // Swift does not parse numbers that begin or end with their point.
-    let isBare = text.hasSuffix(".") || text.contains(".e") || text.contains(".E")
-    let whole = isBare ? text.replacing(".", with: ".0") : text
+    let isBare = text.hasSuffix(".") || text.includes(".e") || text.includes(".E")
+    let whole = isBare ? text.substituting(".", with: ".0") : text
     let sign = whole.hasPrefix("-") ? "-" : ""
     let plain = whole.drop { $0 == "-" || $0 == "+" }
     guard let number = Double(sign + (plain.hasPrefix(".") ? "0" : "") + plain), number.isFinite else {

@@ -1,3 +1,4 @@
+import Patch
 import Sampler
 
 /// Interprets an SFZ instrument: headers, inheritance and opcodes.
@@ -108,7 +109,7 @@ struct SfzReader {
         case .unknown: ignore("<\(header)> \(name)")
         case .sample:
           if name == "name" {
-            embeddedName = value.replacing("\\", with: "/")
+            embeddedName = value.substituting("\\", with: "/")
           } else if name != "encoding" || value != "base64" {
             notUnderstoodOpcode(name, place)
           }
@@ -249,7 +250,7 @@ struct SfzReader {
   /// False for opcodes that do not belong to the header.
   private mutating func control(_ name: String, _ value: String, _ place: SourceLine) -> Bool {
     switch name {
-    case "default_path": defaultPath = value.replacing("\\", with: "/")
+    case "default_path": defaultPath = value.substituting("\\", with: "/")
     case "note_offset": noteOffset = integer(name, value, -127...127, place) ?? noteOffset
     case "octave_offset": octaveOffset = integer(name, value, -10...10, place) ?? octaveOffset
     case "sw_note_offset":

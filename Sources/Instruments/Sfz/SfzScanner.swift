@@ -1,3 +1,5 @@
+import Patch
+
 /// Turns the text of an SFZ instrument, with all its includes and defines, into headers and opcodes. It works
 /// on bytes, since texts contain file names in several encodings, and looks at each byte a fixed number of
 /// times.
@@ -162,7 +164,7 @@ struct SfzScanner {
       find("#include wants a file name in quotes", place)
       return code.count
     }
-    let name = TextFile.text(expanded(code[(open + 1)..<end], place)).replacing("\\", with: "/")
+    let name = TextFile.text(expanded(code[(open + 1)..<end], place)).substituting("\\", with: "/")
     includes += 1
     guard others.count < Self.deepest, includes <= Self.mostIncludes else {
       let isFirst = !findings.contains { $0.message.hasPrefix("#include goes") }

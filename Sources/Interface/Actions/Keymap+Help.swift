@@ -1,3 +1,5 @@
+import Patch
+
 /// Keys as people read them, in the help and in the hints of the last row.
 extension Keymap {
   /// Everything for the help view.
@@ -11,7 +13,7 @@ extension Keymap {
         entries.append(
           KeyHelp(
             keys: action.shownKeys ?? keys.joined(separator: " "),
-            name: action.name.replacing("-", with: " "), help: entry.help))
+            name: action.name.substituting("-", with: " "), help: entry.help))
       }
       if context == .playing {
         entries.insert(

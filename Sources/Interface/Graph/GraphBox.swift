@@ -82,7 +82,7 @@ struct GraphBox {
     name = node?.name ?? report?.name ?? ""
     let shown = node ?? Node(id: id, name: name, kind: report?.kind ?? "")
     let facts = NodeFacts(shown, scene.catalogue)
-    kind = detail == .full ? facts.kindText : facts.kindText.replacing(" × ", with: "×")
+    kind = detail == .full ? facts.kindText : facts.kindText.substituting(" × ", with: "×")
     state = report?.state
     lackingChannels = report?.lackingChannels ?? 0
     place = node?.place
@@ -97,7 +97,7 @@ struct GraphBox {
     if detail != .full {
       lines = lines.map { line in
         guard case .setting(let name, let value) = line else { return line }
-        return .setting(name, value.replacing(".0 ", with: " "))
+        return .setting(name, value.substituting(".0 ", with: " "))
       }
     }
     placePorts(facts, used, usedOutputs, detail)

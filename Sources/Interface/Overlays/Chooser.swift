@@ -1,3 +1,4 @@
+import Patch
 import Screen
 
 /// A list to choose from, filtered by typing: kinds, cables, presets.
@@ -11,7 +12,7 @@ struct Chooser: Overlay {
   var then: @MainActor (String, Desk) -> Void = { _, _ in }
 
   var matching: [(name: String, detail: String)] {
-    filter.isEmpty ? items : items.filter { $0.name.contains(filter) }
+    filter.isEmpty ? items : items.filter { $0.name.includes(filter) }
   }
 
   let hints = [

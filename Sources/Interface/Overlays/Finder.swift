@@ -67,9 +67,9 @@ struct Finder: Overlay {
     let wanted = text.lowercased()
     let nodes = desk.scene.patch.nodes.values
     let starts = nodes.filter { $0.name.lowercased().hasPrefix(wanted) }
-    let names = nodes.filter { $0.name.lowercased().contains(wanted) && !starts.contains($0) }
+    let names = nodes.filter { $0.name.lowercased().includes(wanted) && !starts.contains($0) }
     let kinds = nodes.filter {
-      $0.kind.lowercased().contains(wanted) && !starts.contains($0) && !names.contains($0)
+      $0.kind.lowercased().includes(wanted) && !starts.contains($0) && !names.contains($0)
     }
     return (starts + names + kinds).map(\.id)
   }
