@@ -55,6 +55,17 @@ public struct Change: Sendable {
 }
 
 extension Change {
+  /// The change that a draft went through since the revision `since`.
+  init(_ draft: Draft, inverse: Edit, since: Revision) {
+    patch = draft.patch
+    patch.touched = nil
+    self.inverse = inverse
+    ramps = draft.ramps
+    tails = draft.tails
+    isSilent = draft.isSilent
+    touched = draft.patch.touched ?? Touched(since: since)
+  }
+
   /// Combines both changes into one, with this one's inverse.
   func following(_ earlier: Change) -> Change {
     var both = self
@@ -82,11 +93,7 @@ extension Patch {
     draft.acceptsUnknownKinds = acceptsUnknownKinds
     draft.patch.touched = Touched(since: revision)
     let inverse = try draft.perform(edit)
-    let touched = draft.patch.touched ?? Touched(since: revision)
-    draft.patch.touched = nil
-    return Change(
-      patch: draft.patch, inverse: inverse, ramps: draft.ramps, tails: draft.tails,
-      isSilent: draft.isSilent, touched: touched)
+    return Change(draft, inverse: inverse, since: revision)
   }
 }
 

@@ -290,19 +290,18 @@ public struct SessionOptions: Sendable {
     _ edit: Edit, amending step: Int? = nil, acceptsUnknownKinds: Bool
   ) throws(EditError) -> String {
     let start = monotonicTime()
-    let edit = patch.canonical(edit, catalogue: catalogue)
-    let line = edit.line
-    let change: Change
+    let (change, line): (Change, String)
     // An edit that is no longer in the journal (after a save) cannot be replaced.
     if let step, step == history.newest, journal == nil || journaled.undo > 0,
       let amended = try history.amend(patch, by: edit, catalogue: catalogue)
     {
-      change = amended
+      (change, line) = amended
       record(.amend(line))
       journaled.redo = 0
     } else {
-      change = try patch.applying(
+      let applied = try patch.applyingCanonically(
         edit, catalogue: catalogue, acceptsUnknownKinds: acceptsUnknownKinds)
+      (change, line) = (applied.change, applied.edit.line)
       record(.edit(line))
       journaled = (journaled.undo + 1, 0)
       history.record(change, describing: line)
