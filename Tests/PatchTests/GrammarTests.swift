@@ -69,4 +69,23 @@ import Testing
       return error.reason
     }
   }
+
+  @Test func placesOfValuesAreThoseOfTheLinesThatCount() {
+    let text = """
+      sostenuto 1
+      set tape.file "b c.wav"
+      node tape player loop=on file=a.wav ; node b player file=a.wav
+      node é player file=a.wav
+      set main[0,1] -6dB ; set é.file x
+      """
+    let places = PatchReader.places(in: text)
+    func place(_ node: String, _ parameter: String) -> String? {
+      places[SettingName(node, ParameterPath(parameter))].map { "\($0.line):\($0.column)" }
+    }
+    #expect(place("tape", "file") == "2:15")
+    #expect(place("tape", "loop") == "3:23")
+    #expect(place("b", "file") == "3:58")
+    #expect(place("é", "file") == "5:33")
+    #expect(place("é", "loop") == nil)
+  }
 }
