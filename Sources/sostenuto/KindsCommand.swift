@@ -23,7 +23,7 @@ struct KindsCommand: ParsableCommand {
     }
     guard let found = KindRegistry.builtIn.catalogue[kind] else {
       let hint = Nearest.hint(for: kind, among: all.map(\.name)) ?? "`sostenuto kinds` lists them"
-      throw FileError("no kind `\(kind)`; \(hint)")
+      throw CommandError("no kind `\(kind)`; \(hint)")
     }
     Console.result(
       json
