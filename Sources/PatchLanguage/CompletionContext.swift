@@ -14,7 +14,7 @@ struct CompletionContext {
   /// Index of the next finished word.
   private var position = 1
   private var candidates: [Candidate] = []
-  /// What the finished words say, as far as later parts depend on it.
+  /// Facts from the finished words, on which later parts depend.
   private var node: Node?
   private var kind: KindDescription?
   private var parameter: ParameterDescription?

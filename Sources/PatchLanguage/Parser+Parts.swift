@@ -185,7 +185,7 @@ extension Parser {
 
   // MARK: Comments
 
-  /// What a comment is about: several settings if the range has several.
+  /// Subjects of a comment: several settings if its range has several.
   mutating func subjects(_ verb: Verb) throws(Fault) -> [Subject] {
     guard position < end else { throw missing("what it is about", verb) }
     if position + 1 < end, peek("layout"), tokens[position + 1].kind == .word,
