@@ -106,6 +106,7 @@ let package = Package(
       name: "SessionTests",
       dependencies: [
         "Session", "StormWorker", "Engine", "Patch", "PatchLanguage", "Realtime", "Drivers", "TestSupport",
+        "CForeign", "CKind",
       ]),
     .testTarget(name: "ProgramTests", dependencies: ["sostenuto", "Interface", "PatchLanguage"]),
     // What documents say about the sources, read as texts.

@@ -117,6 +117,19 @@ public struct SessionOptions: Sendable {
     }
   }
 
+  /// The edit, in which states of copied nodes follow as settings: only the engine knows them.
+  private func withStates(_ edit: Edit) -> Edit {
+    switch edit {
+    case .all(let edits): return .all(edits.map(withStates))
+    case .copy(let name, let newName):
+      guard let node = patch[named: name], let parameter = catalogue[node.kind]?.stateParameter,
+        let state = engine.state(of: node.id)
+      else { return edit }
+      return .all([edit, .set(newName, ParameterPath(parameter), .text(state), over: nil)])
+    default: return edit
+    }
+  }
+
   /// New notices for the user, oldest first.
   public func takeNotices() -> [String] {
     defer { notices = [] }
@@ -300,7 +313,7 @@ public struct SessionOptions: Sendable {
       journaled.redo = 0
     } else {
       let applied = try patch.applyingCanonically(
-        edit, catalogue: catalogue, acceptsUnknownKinds: acceptsUnknownKinds)
+        withStates(edit), catalogue: catalogue, acceptsUnknownKinds: acceptsUnknownKinds)
       (change, line) = (applied.change, applied.edit.line)
       record(.edit(line))
       journaled = (journaled.undo + 1, 0)

@@ -60,6 +60,10 @@ extension Verb {
       [.newName(noun: "a name"), .kind, .settings, .word(.into), .cable(isNew: false)],
       "Inserts a new node into a cable."
     ) { .edit(.insert($0.node, into: $0.cable)) },
+    Verb(
+      "copy", .edit, [.node(), .newName(noun: "a name for the copy")],
+      "A new node with the kind and the settings of another one, without its cables."
+    ) { .edit(.copy($0.name, to: $0.other ?? "")) },
     Verb("rename", .edit, [.node(), .newName(noun: "a new name")], "Renames a node.") {
       .edit(.rename($0.name, to: $0.other ?? ""))
     },
