@@ -175,6 +175,7 @@ fuzz: deps ## Search for input that a reader or a running session stumbles over 
 	  esac; \
 	  mkdir -p .build-fuzz/corpus/$$kind; \
 	  cat Fuzz/words/numbers.dict $${words:+$$(printf 'Fuzz/words/%s.dict ' $$words)} > .build-fuzz/$$kind.dict; \
+  case $$words in language*) "$$bin/FuzzReader" words >> .build-fuzz/$$kind.dict;; esac; \
 	  "$$bin/$$program" $$kind -max_total_time=$$(($(MINUTES) * 60 / $(words $(KIND)))) -print_final_stats=1 \
 	    -max_len=4000 -timeout=20 -rss_limit_mb=3000 -dict=.build-fuzz/$$kind.dict \
 	    -artifact_prefix=.build-fuzz/$$kind- .build-fuzz/corpus/$$kind Fuzz/corpus/$$kind $$seeds; \

@@ -105,6 +105,7 @@ let package = Package(
       name: "SessionTests",
       dependencies: [
         "Session", "StormWorker", "Engine", "Patch", "PatchLanguage", "Realtime", "Drivers", "TestSupport",
+        "CForeign", "CKind",
       ]),
     .testTarget(
       name: "ProgramTests", dependencies: ["sostenuto", "Interface", "PatchLanguage", "TestSupport"]),

@@ -37,7 +37,12 @@ private func perform(_ line: String, on patch: Patch) {
 public func fuzzReaderMain(
   _ count: CInt, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
 ) -> CInt {
-  fuzz(count, arguments) { bytes, count in
+  // The words of the grammar, for a dictionary.
+  if fuzzedKind == "words" {
+    for word in Verb.dictionary { print("\"\(word)\"") }
+    return 0
+  }
+  return fuzz(count, arguments) { bytes, count in
     test(UnsafeRawBufferPointer(start: bytes, count: count))
     return 0
   }

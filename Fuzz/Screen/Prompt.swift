@@ -23,15 +23,17 @@ import Terminal
   func undo() throws -> String? { try inner.undo() }
   func redo() throws -> String? { try inner.redo() }
   func save(as path: String?, despite accepted: Set<SaveObstacle.Reason>) throws -> String {
-    throw FileError("saves nothing")
+    throw NoFiles()
   }
-  func reload() throws -> String { throw FileError("reads nothing") }
-  func merge() throws -> String { throw FileError("reads nothing") }
+  func reload() throws -> String { throw NoFiles() }
+  func merge() throws -> String { throw NoFiles() }
   func play(_ event: Event, on node: NodeID) { inner.play(event, on: node) }
   func panic() { inner.panic() }
   func takeNotices() -> [String] { inner.takeNotices() }
   func tick() { inner.tick() }
 }
+
+private struct NoFiles: Error {}
 
 private let lines = [
   "node keys keyboard", "node piano sampler", "node dist distortion drive=18dB",

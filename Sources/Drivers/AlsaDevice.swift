@@ -55,7 +55,7 @@ final class AlsaDevice {
       let (format, channels, actualRate, actualPeriod, buffer) = try Self.configure(
         device, name, rate: rate, period: period, channels: count, room: isCapture ? 4 * period : 0)
       guard !isCapture || buffer >= 2 * period else {
-        throw DriverError("ALSA device \(name) holds no more than \(buffer) frames")
+        throw DriverError.smallBuffer(device: name, frames: buffer)
       }
       self.format = format
       self.channels = channels
@@ -94,7 +94,7 @@ final class AlsaDevice {
     let stream = isCapture ? SND_PCM_STREAM_CAPTURE : SND_PCM_STREAM_PLAYBACK
     // A device held by another program is refused at once instead of waited for.
     let error = snd_pcm_open(&opened, name, stream, Int32(SND_PCM_NONBLOCK) | mode)
-    guard error >= 0, let device = opened else { throw failure(name, "cannot be opened", error) }
+    guard error >= 0, let device = opened else { throw .device(name, .open, code: error) }
     return device
   }
 
@@ -111,16 +111,12 @@ final class AlsaDevice {
     return min(Int(most), channelCapacity)
   }
 
-  private static func failure(_ name: String, _ what: String, _ error: Int32) -> DriverError {
-    DriverError("ALSA device \(name) \(what): \(String(cString: snd_strerror(error)))")
-  }
-
   private static func configure(
     _ device: OpaquePointer, _ name: String, rate: Double, period: Int, channels: Int, room: Int
   ) throws(DriverError) -> (Format, channels: Int, rate: Double, period: Int, buffer: Int) {
     var allocated: OpaquePointer?
     snd_pcm_hw_params_malloc(&allocated)
-    guard let parameters = allocated else { throw DriverError("no memory for the ALSA device \(name)") }
+    guard let parameters = allocated else { throw DriverError.noMemory(device: name) }
     defer { snd_pcm_hw_params_free(parameters) }
     snd_pcm_hw_params_any(device, parameters)
     snd_pcm_hw_params_set_access(device, parameters, SND_PCM_ACCESS_RW_INTERLEAVED)
@@ -128,7 +124,7 @@ final class AlsaDevice {
       let format = Format.allCases.first(where: {
         snd_pcm_hw_params_set_format(device, parameters, $0.code) >= 0
       })
-    else { throw DriverError("ALSA device \(name) has no sample format that we know") }
+    else { throw DriverError.noFormat(device: name) }
     var channels = UInt32(channels)
     snd_pcm_hw_params_set_channels_near(device, parameters, &channels)
     var actualRate = UInt32(rate)
@@ -138,7 +134,7 @@ final class AlsaDevice {
     var buffer = max(actualPeriod * 3, snd_pcm_uframes_t(room))
     snd_pcm_hw_params_set_buffer_size_near(device, parameters, &buffer)
     let error = snd_pcm_hw_params(device, parameters)
-    guard error >= 0 else { throw failure(name, "does not take our settings", error) }
+    guard error >= 0 else { throw .device(name, .settings, code: error) }
     // The `null` plug-in may leave the period open.
     snd_pcm_hw_params_get_period_size(parameters, &actualPeriod, nil)
     let frames = (1...8192).contains(actualPeriod) ? Int(actualPeriod) : period

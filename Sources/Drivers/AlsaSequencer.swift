@@ -42,15 +42,12 @@ final class AlsaSequencer: @unchecked Sendable {
     sostenuto_alsa_be_quiet()
     var opened: OpaquePointer?
     let error = snd_seq_open(&opened, "default", Int32(SND_SEQ_OPEN_DUPLEX), Int32(SND_SEQ_NONBLOCK))
-    guard error >= 0, let sequencer = opened else {
-      let reason = error == -ENOENT ? "/dev/snd/seq is missing" : AlsaDevice.describe(error)
-      return .failure(
-        DriverError("no ALSA sequencer (\(reason)): MIDI keyboards are heard through JACK only"))
-    }
+    guard error >= 0, let sequencer = opened else { return .failure(.noSequencer(code: error)) }
     var ends: [Int32] = [-1, -1]
     guard Glibc.pipe(&ends) == 0 else {
+      let code = errno
       snd_seq_close(sequencer)
-      return .failure(DriverError("no ALSA sequencer: \(String(cString: strerror(errno)))"))
+      return .failure(.noSequencerPipe(code: code))
     }
     return .success(AlsaSequencer(sequencer, host, memory, (ends[0], ends[1])))
   }

@@ -15,7 +15,7 @@ final class AudioThread {
     let error = pthread_create(&thread, nil, Self.runWork, work.toOpaque())
     if error != 0 {
       work.release()
-      throw DriverError("no thread for the \(name) driver: \(String(cString: strerror(error)))")
+      throw DriverError.noThread(driver: name, code: error)
     }
   }
 

@@ -90,14 +90,3 @@ public struct DriverStatus: Sendable, Equatable {
   /// Status of a driver that has not run.
   public init() {}
 }
-
-/// A driver that could not be opened or started.
-public struct DriverError: Error, Sendable, CustomStringConvertible {
-  /// One line for people: "JACK server `studio` is not running".
-  public var message: String
-  /// The message.
-  public var description: String { message }
-
-  /// An error with this message.
-  public init(_ message: String) { self.message = message }
-}

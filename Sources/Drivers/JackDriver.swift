@@ -92,9 +92,9 @@ public final class JackDriver: Driver, @unchecked Sendable {
     } late: { client, _ in
       if let client { jack_client_close(client.raw) }
     }
-    guard let opened else { throw DriverError("the JACK server does not answer") }
+    guard let opened else { throw DriverError.silentServer }
     guard let client = opened.0 else {
-      throw DriverError(JackMessages.describe(JackStatus(opened.1), server: server))
+      throw .refused(JackMessages.refusal(JackStatus(opened.1)), server: server)
     }
     openOrClosing.wrappingAdd(1, ordering: .relaxed)
     return client
@@ -142,8 +142,8 @@ public final class JackDriver: Driver, @unchecked Sendable {
     _ = done.wait(timeout: .now() + 3)
     switch result.withLock({ $0 }) {
     case 0: return
-    case nil: throw DriverError("the JACK server does not answer")
-    default: throw DriverError("JACK refused to start the client")
+    case nil: throw DriverError.silentServer
+    default: throw DriverError.clientNotStarted
     }
   }
 

@@ -12,18 +12,14 @@ enum JackMessages {
   /// The last error that libjack reported, or nil. Any thread.
   static var last: String? { lastJackError.withLock { $0 } }
 
-  /// Description of a failure to open.
-  static func describe(_ status: jack_status_t, server: String?) -> String {
-    let named = server.map { "JACK server `\($0)`" } ?? "JACK server"
+  /// Reason of a failure to open.
+  static func refusal(_ status: jack_status_t) -> DriverError.JackRefusal {
     func has(_ flag: JackStatus) -> Bool { status.rawValue & flag.rawValue != 0 }
-    if has(JackVersionError) { return "\(named) speaks another version of the protocol" }
-    if has(JackShmFailure) { return "\(named): no access to its shared memory" }
-    if has(JackNameNotUnique) { return "\(named): the client's name is taken" }
-    if has(JackServerError) { return "\(named): communication failed" }
-    if has(JackServerFailed) {
-      return server == nil ? "no JACK server is running" : "\(named) is not running"
-    }
-    return last.map { "\(named): \($0)" } ?? "\(named) refused the client"
+    if has(JackVersionError) { return .version }
+    if has(JackShmFailure) { return .sharedMemory }
+    if has(JackNameNotUnique) { return .nameTaken }
+    if has(JackServerError) { return .communication }
+    return has(JackServerFailed) ? .notRunning : .other(last)
   }
 }
 

@@ -16,9 +16,7 @@ public final class JackServer {
     process = sostenuto_spawn_dependent(pointers)
     let error = errno
     for pointer in pointers { free(UnsafeMutableRawPointer(mutating: pointer)) }
-    guard process > 0 else {
-      throw DriverError("jackd cannot be started: \(String(cString: strerror(error)))")
-    }
+    guard process > 0 else { throw .serverNotStarted(code: error) }
   }
 
   /// Starts a server for a sound card, by number; real-time where permitted.

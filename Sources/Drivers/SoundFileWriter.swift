@@ -28,7 +28,7 @@ final class SoundFileWriter {
     partial = replaces ? path + ".part" : nil
     if let partial { UnfinishedFiles.add(partial) }
     guard let opened = sf_open(partial ?? path, Int32(SFM_WRITE), &info) else {
-      throw DriverError("\(path): \(String(cString: sf_strerror(nil)))")
+      throw DriverError.soundFile(path: path, String(cString: sf_strerror(nil)))
     }
     file = opened
     // The PEAK chunk holds the time of day, but a render must always give the same bytes.
@@ -46,7 +46,7 @@ final class SoundFileWriter {
   private func writePending() throws(DriverError) {
     let frames = sf_count_t(pending.count / channels)
     guard sf_writef_float(file, pending, frames) == frames else {
-      throw DriverError("\(path): \(String(cString: sf_strerror(file)))")
+      throw DriverError.soundFile(path: path, String(cString: sf_strerror(file)))
     }
     pending.removeAll(keepingCapacity: true)
   }
@@ -56,11 +56,9 @@ final class SoundFileWriter {
     guard let file else { return }
     try writePending()
     self.file = nil
-    guard sf_close(file) == 0 else { throw DriverError("\(path): could not be completed") }
+    guard sf_close(file) == 0 else { throw DriverError.incomplete(path: path) }
     guard let partial else { return }
-    guard rename(partial, path) == 0 else {
-      throw DriverError("\(path): \(String(cString: strerror(errno)))")
-    }
+    guard rename(partial, path) == 0 else { throw .notRenamed(path: path, code: errno) }
     UnfinishedFiles.forget(partial)
   }
 

@@ -52,12 +52,13 @@ extension Engine {
   /// True while instances of nodes are being prepared.
   public var isPreparing: Bool { graph.foreign.contains { $0.preparation != nil } }
 
+  /// State of a node as text, if its kind saves one.
+  public func state(of id: NodeID) -> String? { graph.current[id]?.instance?.save() }
+
   /// State of a node as text, if its kind saves one and it differs from the state in the node's settings. The
   /// caller puts it there with its next edit; the node then goes on as it is.
   public func captureState(of id: NodeID) -> String? {
-    guard let node = graph.current[id], let text = node.instance?.save(), text != node.key.state else {
-      return nil
-    }
+    guard let node = graph.current[id], let text = state(of: id), text != node.key.state else { return nil }
     graph.setState(text, of: node)
     return text
   }

@@ -48,17 +48,11 @@ extension Patch {
     case .insert(let node, let name): return .insert(node, into: short(name, catalogue))
     case .comment(.cable(let name), let comments): return .comment(.cable(short(name, catalogue)), comments)
     // Settings name no ports.
-    case .all(let edits) where edits.allSatisfy({ if case .set = $0 { true } else { false } }):
+    case .all(let edits) where Edit.areSettings(edits):
       return Self.range(of: edits) ?? .joined(edits)
     case .all(let edits):
-      // Later edits may refer to results of earlier ones.
       var draft = Draft(patch: self, catalogue: catalogue)
-      var result: [Edit] = []
-      for edit in edits {
-        result.append(draft.patch.canonical(edit, catalogue: catalogue))
-        do { try draft.apply(edit) } catch { return .all(edits) }
-      }
-      return .joined(result)
+      return (try? draft.performCanonically(edit).edit) ?? .all(edits)
     case let other: return other
     }
   }
@@ -86,5 +80,46 @@ extension Patch {
   private func short(_ name: CableName, _ catalogue: KindCatalogue) -> CableName {
     guard let cable = try? existing(name, catalogue: catalogue) else { return name }
     return shortName(of: cable.ends, catalogue: catalogue)
+  }
+}
+
+extension Patch {
+  /// The patch after `edit`, and the edit's canonical form; throws the reason if it is refused.
+  /// `acceptsUnknownKinds`: nodes of unknown kinds may become placeholders, as in a file.
+  public func applyingCanonically(
+    _ edit: Edit, catalogue: KindCatalogue, acceptsUnknownKinds: Bool = false
+  ) throws(EditError) -> (edit: Edit, change: Change) {
+    var draft = Draft(patch: self, catalogue: catalogue)
+    draft.acceptsUnknownKinds = acceptsUnknownKinds
+    draft.patch.touched = Touched(since: revision)
+    let (edit, inverse) = try draft.performCanonically(edit)
+    return (edit, Change(draft, inverse: inverse, since: revision))
+  }
+}
+
+extension Draft {
+  /// Applies the edit in its canonical form. Returns that form and its inverse.
+  fileprivate mutating func performCanonically(_ edit: Edit) throws(EditError) -> (edit: Edit, inverse: Edit)
+  {
+    guard case .all(let edits) = patch.typed(edit, catalogue: catalogue), !Edit.areSettings(edits) else {
+      let edit = patch.canonical(edit, catalogue: catalogue)
+      return (edit, try perform(edit))
+    }
+    var forms: [Edit] = []
+    var inverses: [Edit] = []
+    // One after the other, since later edits may refer to results of earlier ones.
+    for edit in edits {
+      let step = try performCanonically(edit)
+      forms.append(step.edit)
+      inverses.append(step.inverse)
+    }
+    return (.joined(forms), .joined(inverses.reversed()))
+  }
+}
+
+extension Edit {
+  /// True when all of them set single values.
+  fileprivate static func areSettings(_ edits: [Edit]) -> Bool {
+    edits.allSatisfy { if case .set = $0 { true } else { false } }
   }
 }

@@ -11,6 +11,8 @@ public indirect enum Edit: Hashable, Sendable {
   case replace(String, with: Node)
   /// Inserts a new node into a cable.
   case insert(Node, into: CableName)
+  /// Adds a node with the kind and settings of another one, without its cables.
+  case copy(String, to: String)
   /// Gives a node another name; cables and settings keep it.
   case rename(String, to: String)
   /// Moves a node in the file to the place before the node `before`; nil: to the end.
@@ -55,6 +57,17 @@ public struct Change: Sendable {
 }
 
 extension Change {
+  /// The change that a draft went through since the revision `since`.
+  init(_ draft: Draft, inverse: Edit, since: Revision) {
+    patch = draft.patch
+    patch.touched = nil
+    self.inverse = inverse
+    ramps = draft.ramps
+    tails = draft.tails
+    isSilent = draft.isSilent
+    touched = draft.patch.touched ?? Touched(since: since)
+  }
+
   /// Combines both changes into one, with this one's inverse.
   func following(_ earlier: Change) -> Change {
     var both = self
@@ -82,11 +95,7 @@ extension Patch {
     draft.acceptsUnknownKinds = acceptsUnknownKinds
     draft.patch.touched = Touched(since: revision)
     let inverse = try draft.perform(edit)
-    let touched = draft.patch.touched ?? Touched(since: revision)
-    draft.patch.touched = nil
-    return Change(
-      patch: draft.patch, inverse: inverse, ramps: draft.ramps, tails: draft.tails,
-      isSilent: draft.isSilent, touched: touched)
+    return Change(draft, inverse: inverse, since: revision)
   }
 }
 
@@ -139,6 +148,7 @@ extension Edit {
     case .remove(let name, let bridge, let tail): RemoveNode(name: name, bridge: bridge, tail: tail)
     case .replace(let name, let node): ReplaceNode(name: name, node: node)
     case .insert(let node, let cable): InsertNode(node: node, cable: cable)
+    case .copy(let name, let newName): CopyNode(name: name, newName: newName)
     case .rename(let name, let newName): RenameNode(name: name, newName: newName)
     case .move(let name, let before): MoveNode(name: name, before: before)
     case .connect(let name, let gain, let map, let mixing):

@@ -172,6 +172,8 @@ extension EditError {
     case parameter(String)
     /// As written.
     case value(String)
+    /// The value of that setting.
+    case valueOf(SettingName)
     /// The gain of a cable.
     case gain
     /// A channel map.

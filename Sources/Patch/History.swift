@@ -61,19 +61,20 @@ public struct History: Sendable {
   }
 
   /// Replaces the newest edit by `edit`, keeping its serial number: the steps of a gesture are one edit.
-  /// Returns the change from `patch` to the result. A refused edit changes nothing. nil: there is no edit.
+  /// Returns the change from `patch` to the result, and the edit's line. A refused edit changes nothing. nil:
+  /// there is no edit.
   public mutating func amend(
     _ patch: Patch, by edit: Edit, catalogue: KindCatalogue, acceptsUnknownKinds: Bool = false
-  ) throws(EditError) -> Change? {
+  ) throws(EditError) -> (change: Change, description: String)? {
     guard let entry = undoable.last else { return nil }
     let back = try patch.applying(entry.edit, catalogue: catalogue)
-    let change = try back.patch.applying(
-      edit, catalogue: catalogue, acceptsUnknownKinds: acceptsUnknownKinds
-    ).following(back)
-    undoable[undoable.count - 1] = Entry(
-      inverseOf: change, describing: edit.line, serial: entry.serial)
+    let step = try back.patch.applyingCanonically(
+      edit, catalogue: catalogue, acceptsUnknownKinds: acceptsUnknownKinds)
+    let change = step.change.following(back)
+    let line = step.edit.line
+    undoable[undoable.count - 1] = Entry(inverseOf: change, describing: line, serial: entry.serial)
     redoable.removeAll()
-    return change
+    return (change, line)
   }
 
   /// Reverts the latest edit; returns its description too. nil if there is none.

@@ -8,7 +8,7 @@ public enum Nearest {
   }
 
   /// "did you mean `piano`?"
-  static func question(_ word: String) -> String { "did you mean `\(word)`?" }
+  package static func question(_ word: String) -> String { "did you mean `\(word)`?" }
 
   /// The candidate with the smallest edit distance, the first of equals; nil if none is near.
   public static func match(for word: String, among candidates: some Sequence<String>) -> String? {

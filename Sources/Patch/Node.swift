@@ -103,7 +103,7 @@ public struct ChannelMap: Hashable, Sendable {
 }
 
 /// Channel mixing of a cable without a map.
-public enum ChannelMixing: String, Hashable, Sendable {
+public enum ChannelMixing: String, Hashable, Sendable, CaseIterable {
   /// Up- and down-mixing by the Web Audio rules between 1, 2, 4 and 6 channels, otherwise 1:1.
   case speakers
   /// Always 1:1.

@@ -43,19 +43,6 @@ public struct Diagnostic: Error, Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-/// An error at a byte of the source.
-struct Fault: Error {
-  var offset: Int
-  var message: String
-  var hint: String?
-
-  init(_ offset: Int, _ message: String, hint: String? = nil) {
-    self.offset = offset
-    self.message = message
-    self.hint = hint
-  }
-}
-
 /// Cache of the last column computed. Errors are found from left to right, and a line of a megabyte may hold
 /// thousands, so counting continues from the last one.
 private final class ColumnCount {
@@ -101,10 +88,20 @@ struct Source {
     _ offset: Int, line: Int, start: Int, _ message: String, hint: String?,
     severity: Diagnostic.Severity = .error
   ) -> Diagnostic {
-    let column = characters(from: start, to: max(start, min(offset, bytes.count)))
+    let place = place(offset, line: line, start: start)
     return Diagnostic(
-      file: file, line: firstLine + line, column: column + (line == 0 ? firstColumn : 1), severity: severity,
-      message: message, hint: hint)
+      file: file, line: place.line, column: place.column, severity: severity, message: message, hint: hint)
+  }
+
+  /// Place of a byte. `line` counts from 0 and begins at byte `start`.
+  func place(_ offset: Int, line: Int, start: Int) -> TextPlace {
+    let column = characters(from: start, to: max(start, min(offset, bytes.count)))
+    return TextPlace(line: firstLine + line, column: column + (line == 0 ? firstColumn : 1))
+  }
+
+  /// The same for a fault, in words.
+  func diagnostic(_ fault: Fault, line: Int, start: Int) -> Diagnostic {
+    diagnostic(fault.offset, line: line, start: start, fault.reason.message, hint: fault.reason.hint)
   }
 
   private func characters(from start: Int, to offset: Int) -> Int {

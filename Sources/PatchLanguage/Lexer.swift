@@ -66,7 +66,7 @@ struct Lexer {
         openBrackets += 1
       case UInt8(ascii: "]"):
         openBrackets -= 1
-        if openBrackets < 0 { throw Fault(index, "`]` without `[`") }
+        if openBrackets < 0 { throw Fault(index, .unopenedBracket) }
       case UInt8(ascii: "=") where openBrackets == 0 && token.equals < 0: token.equals = index
       case UInt8(ascii: ";") where openBrackets == 0: break scan
       case UInt8(ascii: "-") where openBrackets == 0 && token.equals < 0 && isArrow(bytes, index, end):
@@ -75,7 +75,7 @@ struct Lexer {
       }
       index += 1
     }
-    if openBrackets > 0 { throw Fault(firstBracket, "`[` without `]`") }
+    if openBrackets > 0 { throw Fault(firstBracket, .unclosedBracket) }
     token.end = index
     return token
   }
@@ -92,7 +92,7 @@ struct Lexer {
         index += 1
       }
     }
-    throw Fault(open, "the quotes are not closed")
+    throw Fault(open, .unclosedQuotes)
   }
 
   static func isBlank(_ byte: UInt8) -> Bool {

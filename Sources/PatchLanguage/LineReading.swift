@@ -85,17 +85,13 @@ struct LineReading {
 
   private mutating func version(_ comment: String?, _ number: Int, _ start: Int, _ reading: inout Reading) {
     if isInBody || hasVersion {
-      reading.report(Fault(tokens[0].start, "`sostenuto 1` is the first line of a file"), number, start)
+      reading.report(Fault(tokens[0].start, .lateVersion), number, start)
       return
     }
     let words = tokens.dropFirst().map { reading.source.string($0.range) }
     if words != ["1"] {
       let place = tokens.count > 1 ? tokens[1].start : tokens[0].end
-      reading.report(
-        Fault(
-          place,
-          "this program reads version 1, not \(words.isEmpty ? "none" : "`\(words.joined(separator: " "))`")",
-          hint: "the first line is `sostenuto 1`"), number, start)
+      reading.report(Fault(place, .wrongVersion(words)), number, start)
     }
     addToHeader(waiting + (comment.map { $0.isEmpty ? [] : [$0] } ?? []))
     waiting = []
@@ -149,16 +145,13 @@ extension Reading {
   mutating func setFooter(_ lines: [String]) { try? draft.apply(.comment(.footer, Comments(before: lines))) }
 
   mutating func report(_ fault: Fault, _ line: Int, _ start: Int) {
-    diagnostics.append(
-      source.diagnostic(fault.offset, line: line, start: start, fault.message, hint: fault.hint))
+    diagnostics.append(source.diagnostic(fault, line: line, start: start))
   }
 
   /// Sorts a statement by type.
   mutating func take(_ verb: Verb, _ statement: Statement, _ item: Item) throws(Fault) {
     guard verb.belongsInFiles, case .edit(let edit) = statement else {
-      throw Fault(
-        item.range.lowerBound, "`\(verb.rawValue)` does not belong in a patch file",
-        hint: "a file holds node, connect, set and layout lines; scripts hold the rest")
+      throw Fault(item.range.lowerBound, .notInFile(verb))
     }
     var item = item
     item.edit = edit
@@ -174,9 +167,7 @@ extension Reading {
       default: return
       }
       if over != nil {
-        throw Fault(
-          source.offset(of: .word("over"), in: item.range), "`over` has no meaning in a file",
-          hint: "leave it out")
+        throw Fault(source.offset(of: .word("over"), in: item.range), .durationInFile)
       }
       if isIndexed { indexedSettings.append(item) } else { settings.append(item) }
     }

@@ -32,7 +32,7 @@ public enum Script {
         if let line = try read(source, start..<end, number: number, time: &time) { lines.append(line) }
       } catch {
         diagnostics.append(
-          source.diagnostic(error.offset, line: number, start: start, error.message, hint: error.hint))
+          source.diagnostic(error, line: number, start: start))
       }
       start = end + 1
       number += 1
@@ -49,13 +49,13 @@ public enum Script {
     guard let first = tokens.first else { return nil }
     var begin = first.start
     if source.string(first.range) == "at" {
-      guard tokens.count > 1 else { throw Fault(first.end, "a time is missing", hint: "write `at 1.5s …`") }
+      guard tokens.count > 1 else { throw Fault(first.end, .noTime(nil)) }
       let text = source.string(tokens[1].range)
       guard let value = Value(number: text), case .number(let seconds, let unit) = value,
         unit == .seconds || unit == .none, seconds >= 0, seconds.isFinite
-      else { throw Fault(tokens[1].start, "`\(text)` is not a time", hint: "write `at 1.5s …`") }
+      else { throw Fault(tokens[1].start, .noTime(text)) }
       guard seconds <= longest else {
-        throw Fault(tokens[1].start, "`\(text)` is too late", hint: "a script lasts a week at most, 604800s")
+        throw Fault(tokens[1].start, .tooLate(text))
       }
       time = seconds
       guard tokens.count > 2 else { return nil }

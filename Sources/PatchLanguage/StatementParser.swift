@@ -14,7 +14,7 @@ public enum StatementParser {
     do throws(Fault) {
       return try statement(source, patch: patch, catalogue: catalogue)
     } catch {
-      throw source.diagnostic(error.offset, line: 0, start: 0, error.message, hint: error.hint)
+      throw source.diagnostic(error, line: 0, start: 0)
     }
   }
 
@@ -52,7 +52,7 @@ public enum StatementParser {
           if let present { try performance.check(present, catalogue) }
         } catch {
           let place = tokens[range.lowerBound].start..<tokens[range.upperBound - 1].end
-          throw Fault(source.offset(of: error.part, in: place), error.message, hint: error.hint)
+          throw Fault(source.offset(of: error.part, in: place), .refused(error))
         }
       }
       statements.append(statement)

@@ -7,11 +7,11 @@ enum Words {
   }
 
   private static func value(_ source: Source, _ range: Range<Int>, depth: Int) throws(Fault) -> Value {
-    guard let first = range.first else { throw Fault(range.lowerBound, "a value is missing") }
+    guard let first = range.first else { throw Fault(range.lowerBound, .missing("a value", nil)) }
     switch source.bytes[first] {
     case UInt8(ascii: "\""): return .text(try text(source, range))
     case UInt8(ascii: "["):
-      guard depth < 2 else { throw Fault(first, "a list cannot be this deep") }
+      guard depth < 2 else { throw Fault(first, .listTooDeep) }
       return .list(try list(source, range, depth: depth))
     default: return .text(try text(source, range))
     }
@@ -21,12 +21,12 @@ enum Words {
   static func text(_ source: Source, _ range: Range<Int>) throws(Fault) -> String {
     guard let first = range.first, source.bytes[first] == UInt8(ascii: "\"") else {
       if let quote = source.bytes[range].firstIndex(of: UInt8(ascii: "\"")) {
-        throw Fault(quote, "quotes go around the whole value")
+        throw Fault(quote, .quotedPart)
       }
       return source.string(range)
     }
     let end = try Lexer.afterQuotes(source.bytes, from: first, to: range.upperBound)
-    guard end == range.upperBound else { throw Fault(end, "quotes go around the whole value") }
+    guard end == range.upperBound else { throw Fault(end, .quotedPart) }
     let inner = first + 1..<end - 1
     guard source.bytes[inner].contains(UInt8(ascii: "\\")) else { return source.string(inner) }
     return try unescaped(source, inner)
@@ -52,14 +52,12 @@ enum Words {
           source.bytes[index + 2] == UInt8(ascii: "{"),
           let code = UInt32(source.string(index + 3..<max(index + 3, close)), radix: 16),
           let scalar = Unicode.Scalar(code)
-        else { throw Fault(index, "a code is written `\\u{1F3B9}`") }
+        else { throw Fault(index, .noCode) }
         result += Array(Character(scalar).utf8)
         index = close + 1
         continue
       default:
-        throw Fault(
-          index, "`\\\(source.string(index + 1..<index + 2))` means nothing",
-          hint: "write `\\\\` for a backslash")
+        throw Fault(index, .noEscape(source.string(index + 1..<index + 2)))
       }
       index += 2
     }
@@ -76,7 +74,7 @@ enum Words {
   static func elements(_ source: Source, _ range: Range<Int>) throws(Fault) -> [Range<Int>] {
     let bytes = source.bytes
     guard range.count >= 2, bytes[range.upperBound - 1] == UInt8(ascii: "]") else {
-      throw Fault(range.lowerBound, "a list is written `[a,b]`")
+      throw Fault(range.lowerBound, .noList)
     }
     let end = range.upperBound - 1
     var elements: [Range<Int>] = []
@@ -97,7 +95,7 @@ enum Words {
       case UInt8(ascii: "["): openBrackets += 1
       case UInt8(ascii: "]"):
         openBrackets -= 1
-        if openBrackets < 0 { throw Fault(index, "a list is written `[a,b]`") }
+        if openBrackets < 0 { throw Fault(index, .noList) }
       case UInt8(ascii: ",") where openBrackets == 0:
         elements.append(element(start, index))
         start = index + 1
@@ -119,25 +117,24 @@ enum Reference {
 
   static func port(_ source: Source, _ range: Range<Int>) throws(Fault) -> PortName {
     if let bracket = source.bytes[range].firstIndex(of: UInt8(ascii: "[")) {
-      throw Fault(bracket, "a port has no index", hint: "channels are chosen by `map=[…]`")
+      throw Fault(bracket, .portIndex)
     }
     guard let dot = source.bytes[range].firstIndex(of: UInt8(ascii: ".")) else {
       return PortName(source.string(range))
     }
     guard dot > range.lowerBound, dot + 1 < range.upperBound else {
-      throw Fault(
-        range.lowerBound, "`\(source.string(range))` is not a port", hint: "write `node` or `node.port`")
+      throw Fault(range.lowerBound, .noPort(source.string(range)))
     }
     return PortName(
       source.string(range.lowerBound..<dot), try plain(source, dot + 1..<range.upperBound, "a port"))
   }
 
   /// A name of letters, digits, `_`, `-` and `.`.
-  static func plain(_ source: Source, _ range: Range<Int>, _ what: String) throws(Fault) -> String {
+  static func plain(_ source: Source, _ range: Range<Int>, _ noun: String) throws(Fault) -> String {
     for index in range {
       let byte = source.bytes[index]
       guard Source.isNameByte(byte) || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".") else {
-        throw Fault(range.lowerBound, "`\(source.string(range))` cannot be \(what)")
+        throw Fault(range.lowerBound, .invalidName(source.string(range), of: noun))
       }
     }
     return source.string(range)
@@ -150,8 +147,7 @@ enum Reference {
       ),
       split > range.lowerBound
     else {
-      throw Fault(
-        range.lowerBound, "`\(source.string(range))` names no parameter", hint: "write `node.parameter`")
+      throw Fault(range.lowerBound, .noParameter(source.string(range)))
     }
     let name = source.string(range.lowerBound..<split)
     let rest = source.bytes[split] == UInt8(ascii: ".") ? split + 1 : split
@@ -163,18 +159,17 @@ enum Reference {
   static func paths(_ source: Source, _ range: Range<Int>) throws(Fault) -> [ParameterPath] {
     let settings = try settingRange(source, range)
     guard let open = settings.spans.first(where: { $0.last == nil }) else { return settings.closedPaths }
-    throw Fault(
-      range.lowerBound, "`\(open.line)` has no end here", hint: "write both, or a line `set NODE[..] VALUE`")
+    throw Fault(range.lowerBound, .openRange(open))
   }
 
   /// `drive`, `in[0]`, `[0,1]`, `[0..3,0]`, `in[..]`, `[2..,0]`.
   static func settingRange(_ source: Source, _ range: Range<Int>) throws(Fault) -> ParameterRange {
     guard let open = source.bytes[range].firstIndex(of: UInt8(ascii: "[")) else {
-      if range.isEmpty { throw Fault(range.lowerBound, "a parameter is missing") }
+      if range.isEmpty { throw Fault(range.lowerBound, .missing("a parameter", nil)) }
       return ParameterRange(try plain(source, range, "a parameter"))
     }
     guard source.bytes[range.upperBound - 1] == UInt8(ascii: "]"), open + 2 < range.upperBound else {
-      throw Fault(open, "an index is written `[0]` or `[0,1]`")
+      throw Fault(open, .noIndex)
     }
     let name = try plain(source, range.lowerBound..<open, "a parameter")
     var spans: [ParameterRange.Span] = []
@@ -182,11 +177,10 @@ enum Reference {
     for element in try Words.elements(source, open..<range.upperBound) {
       let part = source.string(element)
       guard let span = span(part) else {
-        throw Fault(
-          element.lowerBound, "`\(part)` is not an index", hint: "indices count from 0; a range is `0..3`")
+        throw Fault(element.lowerBound, .notIndex(part, .setting))
       }
       count *= span.last.map { $0 - span.first + 1 } ?? 1
-      guard count <= mostPaths else { throw Fault(element.lowerBound, "`\(part)` is too many") }
+      guard count <= mostPaths else { throw Fault(element.lowerBound, .tooManySettings(part)) }
       spans.append(span)
     }
     return ParameterRange(name, spans)

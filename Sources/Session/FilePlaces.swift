@@ -103,7 +103,7 @@ extension Patch {
     do throws(LoadError) {
       let files = try InstrumentFiles(path: found)
       guard let folder = FilePath.realFolder(of: found) else {
-        throw LoadError(path: found, "No such file or directory")
+        throw LoadError(path: found, .system(ENOENT))
       }
       // Named from its folder as the instrument names it: symbolic links on the way become folders in the
       // copy.

@@ -73,7 +73,7 @@ final class Journal {
       }
       guard mine.st_uid == geteuid() else {
         close(file)
-        throw FileError("\(path): belongs to another user", code: EACCES)
+        throw FileError.otherOwner(path: path)
       }
       guard flock(file, LOCK_EX | LOCK_NB) == 0 else {
         close(file)
@@ -99,7 +99,7 @@ final class Journal {
       if size < Int(mine.st_size) { ftruncate(file, off_t(size)) }
       return Journal(path: path, file: file, size: size)
     }
-    throw FileError("\(path): changes all the time")
+    throw FileError.unstable(path: path)
   }
 
   private static func setAside(_ path: String, _ reason: String, _ notices: inout [String]) throws(FileError)
@@ -174,7 +174,7 @@ final class Journal {
   func append(_ record: JournalContent.Record, start: @autoclosure () -> JournalContent) throws(FileError) {
     var text = isEmpty ? start().text : []
     text += record.line.utf8
-    if isGone { throw FileError("\(path): \(String(cString: strerror(ENOENT)))", code: ENOENT) }
+    if isGone { throw FileError.system(path: path, code: ENOENT) }
     lseek(file, off_t(size), SEEK_SET)
     do throws(FileError) {
       try PatchFile.write(text, to: file, path)
@@ -192,9 +192,7 @@ final class Journal {
 
   /// Error of a failed flush of appended records.
   func takeFault() -> FileError? {
-    Flusher.shared.takeFault(file).map {
-      FileError("\(path): \(String(cString: strerror($0)))", code: $0)
-    }
+    Flusher.shared.takeFault(file).map { .system(path: path, code: $0) }
   }
 
   /// Returns when everything appended so far is on disk.
@@ -223,7 +221,7 @@ final class Journal {
       try PatchFile.write(text, to: new, path)
       guard fsync(new) == 0 else { throw PatchFile.failure(path) }
       // Another session may have created one there, after ours was removed.
-      guard namesThisFile else { throw FileError("\(path): is another file now", code: ESTALE) }
+      guard namesThisFile else { throw FileError.replaced(path: path) }
       guard rename(temporary, path) == 0 else { throw PatchFile.failure(path) }
     } catch {
       unlink(temporary)

@@ -25,7 +25,7 @@ package struct PatchBundle {
   ) throws {
     self.catalogue = catalogue
     name = PatchFile.split(file).name
-    guard let top = FilePath.realFolder(of: file) else { throw FileError("\(file): no such folder") }
+    guard let top = FilePath.realFolder(of: file) else { throw FileError.noFolder(path: file) }
     let references = patch.references(from: file, catalogue: catalogue)
     var draft = patch
     let roots = Self.roots(of: references, below: top)
@@ -99,7 +99,7 @@ package struct PatchBundle {
     var info = stat()
     if lstat(folder, &info) == 0 {
       guard info.st_mode & S_IFMT == S_IFDIR, Self.isEmpty(folder) else {
-        throw FileError("\(folder): is there already")
+        throw FileError.folderExists(path: folder)
       }
     }
     let (parent, last) = PatchFile.split(folder)
@@ -132,7 +132,7 @@ package struct PatchBundle {
     let found = Set(references.flatMap { $0.files.map(\.place) })
     guard let top = FilePath.realFolder(of: "\(folder)/\(name)") else { throw PatchFile.failure(folder) }
     for file in files where !found.contains("\(top)/\(file.target)") {
-      throw FileError("\(file.source): would not be found in the bundle (a link on the way there?)")
+      throw FileError.notFoundInBundle(path: file.source)
     }
   }
 
@@ -162,7 +162,7 @@ package struct PatchBundle {
     defer { close(input) }
     var info = stat()
     guard fstat(input, &info) == 0 else { throw PatchFile.failure(source) }
-    guard info.st_mode & S_IFMT == S_IFREG else { throw FileError("\(source): not a plain file") }
+    guard info.st_mode & S_IFMT == S_IFREG else { throw FileError.notPlain(path: source) }
     let output = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
     guard output >= 0 else { throw PatchFile.failure(target) }
     defer { close(output) }

@@ -35,7 +35,7 @@ extension PatchFile {
         unlink(copy)
         throw error
       }
-      throw FileError("\(error.description); what it was is kept as \(copy)", code: error.code)
+      throw FileError.incomplete(error, copy: copy)
     }
     unlink(copy)
   }

@@ -12,7 +12,7 @@ package enum PatchFile {
       guard let descriptor = descriptor(of: path) else { return try PlainFile.read(path, most: largest) }
       return try PlainFile.readInput(descriptor, path, most: largest)
     } catch {
-      throw FileError(error.description, code: error.code)
+      throw FileError.unreadable(error)
     }
   }
 
@@ -50,7 +50,7 @@ package enum PatchFile {
     var old = stat()
     let exists = stat(target, &old) == 0
     if exists, old.st_mode & S_IFMT != S_IFREG {
-      throw FileError("\(path): not a plain file")
+      throw FileError.notPlain(path: path)
     }
     if exists, access(target, W_OK) != 0 { throw failure(path) }
     let bytes = Array(text.utf8)
@@ -204,7 +204,6 @@ package enum PatchFile {
 
   /// The error of the last system call.
   package static func failure(_ path: String) -> FileError {
-    let code = errno
-    return FileError("\(path): \(String(cString: strerror(code)))", code: code)
+    .system(path: path, code: errno)
   }
 }

@@ -29,26 +29,3 @@ public struct SaveObstacle: Hashable, Sendable {
     }
   }
 }
-
-/// Reason why a file could not be opened or saved, with its name.
-public struct FileError: Error, CustomStringConvertible, Sendable {
-  /// One line, with the file's name.
-  public var description: String
-  /// The obstacle that the user can be asked about.
-  public var obstacle: SaveObstacle?
-  /// `errno`, or 0.
-  var code: Int32 = 0
-
-  /// An error with this description.
-  public init(_ description: String) { self.description = description }
-
-  init(_ description: String, code: Int32) {
-    self.description = description
-    self.code = code
-  }
-
-  init(_ obstacle: SaveObstacle) {
-    description = obstacle.words
-    self.obstacle = obstacle
-  }
-}

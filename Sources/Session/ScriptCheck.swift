@@ -90,10 +90,10 @@ struct Rehearsal {
   /// Replaces the newest edit.
   mutating func amend(_ edit: Edit) throws(EditError) {
     guard
-      let change = try history.amend(
+      let step = try history.amend(
         patch, by: edit, catalogue: catalogue, acceptsUnknownKinds: acceptsUnknownKinds)
     else { return }
     depth.redo = 0
-    patch = change.patch
+    patch = step.change.patch
   }
 }

@@ -74,20 +74,20 @@ extension Session {
   @discardableResult public func save(
     as path: String? = nil, despite accepted: Set<SaveObstacle.Reason> = []
   ) throws(FileError) -> String {
-    guard let wanted = path ?? file else { throw FileError("the patch has no file yet: give a name") }
+    guard let wanted = path ?? file else { throw FileError.noFile(isSaving: true) }
     let isOwn = file.map { PatchFile.isSame($0, wanted) } ?? false
     let target = isOwn ? file ?? wanted : wanted
     let present = try? PatchFile.read(target)
     let obstacles = isOwn ? try ownObstacles(target, present) : foreignObstacles(target)
     for reason in obstacles where !accepted.contains(reason) {
-      throw FileError(SaveObstacle(reason: reason, path: target))
+      throw FileError.obstacle(SaveObstacle(reason: reason, path: target))
     }
     var said = "saved \(target)"
     if isOwn, let present, obstacles.contains(where: { if case .unread = $0 { true } else { false } }) {
       let kept = try PatchFile.keepOriginal(of: target, present)
       said += "; what was not understood is in \(PatchFile.split(kept).name)"
     }
-    do throws(EditError) { try storeStates() } catch { throw FileError(error.description) }
+    do throws(EditError) { try storeStates() } catch { throw FileError.statesRefused(error) }
     if isOwn {
       try write(patch, to: target)
     } else {
@@ -168,10 +168,10 @@ extension Session {
       while patch != saved, journaled.undo > 0, try undo() != nil {}
       while patch != saved, history.canRedo, try redo() != nil {}
     } catch {
-      throw FileError("\(error): open the file again instead")
+      throw FileError.revertRefused(error)
     }
     guard patch == saved else {
-      throw FileError("the file is not what the edits began with: open it again instead")
+      throw FileError.revertedElsewhere
     }
     journal?.clear()
     journaled = (0, 0)

@@ -13,7 +13,7 @@ extension Session {
   func record(_ record: JournalContent.Record) {
     guard keepsJournal, journalFault == nil else { return }
     do throws(FileError) {
-      guard let journal else { throw FileError("there is no journal") }
+      guard let journal else { throw FileError.noJournal }
       try journal.append(record, start: journalStart)
     } catch {
       journalFailed(error)
@@ -56,7 +56,7 @@ extension Session {
   /// the edit that the step makes (the inverse of its inverse).
   private func recordStep(_ change: Change) {
     guard let back = try? change.patch.applying(change.inverse, catalogue: catalogue) else {
-      journalFailed(FileError("a step back cannot be written down"))
+      journalFailed(.stepNotRecorded)
       return
     }
     record(.apply(back.inverse.line))
@@ -153,7 +153,7 @@ extension Session {
 
   /// Replaces the journal by the whole state: the oldest undoable state, and the edits since.
   func rewriteJournal() throws(FileError) {
-    guard let journal else { throw FileError("there is no journal") }
+    guard let journal else { throw FileError.noJournal }
     if !isModified, !isForeign {
       journal.clear()
       journaled = (0, 0)

@@ -77,7 +77,7 @@ extension Session {
     var tracks: [Track] = request.output.map { [.outputs(to: $0)] } ?? []
     for tap in request.taps {
       guard let endpoint = engine.addTap(node: tap.node, port: tap.port) else {
-        throw FileError(tapFault(tap))
+        throw FileError.noTap(tap.name, tapFault(tap))
       }
       tracks.append(.tap(endpoint, to: tap.path))
     }
@@ -113,13 +113,11 @@ extension Session {
     refreshReport()
   }
 
-  private func tapFault(_ tap: TapRequest) -> String {
+  private func tapFault(_ tap: TapRequest) -> FileError.TapFault {
     guard let node = patch[named: tap.node] else {
-      let hint = Nearest.hint(for: tap.node, among: patch.names).map { "; \($0)" } ?? ""
-      return "--tap \(tap.name): no node `\(tap.node)`\(hint)"
+      return .noNode(tap.node, near: Nearest.match(for: tap.node, among: patch.names))
     }
     let ports = catalogue[node.kind]?.outputs.filter { !$0.isEvents }.map(\.name) ?? []
-    if ports.isEmpty { return "--tap \(tap.name): `\(tap.node)` (\(node.kind)) has no audio output" }
-    return "--tap \(tap.name): `\(tap.node)` has the audio outputs \(ports.joined(separator: ", "))"
+    return ports.isEmpty ? .noAudio(tap.node, kind: node.kind) : .noPort(tap.node, known: ports)
   }
 }

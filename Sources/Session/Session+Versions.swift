@@ -38,7 +38,7 @@ extension Session {
   }
 
   private func readAgain() throws -> ([UInt8], Patch, [Diagnostic]) {
-    guard let file else { throw FileError("the patch has no file yet") }
+    guard let file else { throw FileError.noFile(isSaving: false) }
     let bytes = try PatchFile.read(file)
     let (theirs, found) = PatchReader.read(bytes: bytes, file: file, catalogue: catalogue)
     return (bytes, theirs, found)

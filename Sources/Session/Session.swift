@@ -117,6 +117,19 @@ public struct SessionOptions: Sendable {
     }
   }
 
+  /// The edit, in which states of copied nodes follow as settings: only the engine knows them.
+  private func withStates(_ edit: Edit) -> Edit {
+    switch edit {
+    case .all(let edits): return .all(edits.map(withStates))
+    case .copy(let name, let newName):
+      guard let node = patch[named: name], let parameter = catalogue[node.kind]?.stateParameter,
+        let state = engine.state(of: node.id)
+      else { return edit }
+      return .all([edit, .set(newName, ParameterPath(parameter), .text(state), over: nil)])
+    default: return edit
+    }
+  }
+
   /// New notices for the user, oldest first.
   public func takeNotices() -> [String] {
     defer { notices = [] }
@@ -290,19 +303,18 @@ public struct SessionOptions: Sendable {
     _ edit: Edit, amending step: Int? = nil, acceptsUnknownKinds: Bool
   ) throws(EditError) -> String {
     let start = monotonicTime()
-    let edit = patch.canonical(edit, catalogue: catalogue)
-    let line = edit.line
-    let change: Change
+    let (change, line): (Change, String)
     // An edit that is no longer in the journal (after a save) cannot be replaced.
     if let step, step == history.newest, journal == nil || journaled.undo > 0,
       let amended = try history.amend(patch, by: edit, catalogue: catalogue)
     {
-      change = amended
+      (change, line) = amended
       record(.amend(line))
       journaled.redo = 0
     } else {
-      change = try patch.applying(
-        edit, catalogue: catalogue, acceptsUnknownKinds: acceptsUnknownKinds)
+      let applied = try patch.applyingCanonically(
+        withStates(edit), catalogue: catalogue, acceptsUnknownKinds: acceptsUnknownKinds)
+      (change, line) = (applied.change, applied.edit.line)
       record(.edit(line))
       journaled = (journaled.undo + 1, 0)
       history.record(change, describing: line)

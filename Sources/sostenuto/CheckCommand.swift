@@ -62,6 +62,7 @@ struct CheckCommand: Command {
   /// Missing files and unreadable tunings, at the place of the node's line.
   private func fileFaults(of patch: Patch, _ text: String, _ path: String) -> [Diagnostic] {
     var found: [Diagnostic] = []
+    lazy var places = PatchReader.places(in: text)
     for node in patch.nodes.values {
       for parameter in KindRegistry.builtIn.catalogue[node.kind]?.parameters ?? [] {
         guard let type = parameter.fileType,
@@ -74,10 +75,10 @@ struct CheckCommand: Command {
               file: fault.path, line: fault.line ?? 1, column: 1, severity: .error, message: fault.message))
         }
         guard !FilePath.exists(full) else { continue }
-        let place = Self.place(of: file, in: text)
+        let place = places[SettingName(node.name, ParameterPath(parameter.name))]
         found.append(
           Diagnostic(
-            file: path, line: place.line, column: place.column, severity: .warning,
+            file: path, line: place?.line ?? 1, column: place?.column ?? 1, severity: .warning,
             message: "no file `\(full)`: `\(node.name)` is a placeholder"))
       }
     }
@@ -97,17 +98,6 @@ struct CheckCommand: Command {
     } catch {
       return error
     }
-  }
-
-  private static func place(of word: String, in text: String) -> (line: Int, column: Int) {
-    // By bytes: in Swift a CRLF is one character, different from a line feed.
-    for (number, bytes) in text.utf8.split(separator: 10, omittingEmptySubsequences: false).enumerated() {
-      let line = Substring(bytes)
-      if let range = line.place(of: word) {
-        return (number + 1, line.distance(from: line.startIndex, to: range.lowerBound) + 1)
-      }
-    }
-    return (1, 1)
   }
 
   private static func json(_ diagnostic: Diagnostic) -> JSON {

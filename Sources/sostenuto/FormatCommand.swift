@@ -20,7 +20,7 @@ struct FormatCommand: Command {
     for path in patches {
       do {
         if inPlace, PatchFile.descriptor(of: path) != nil {
-          throw FileError("\(path): only a file can be written back")
+          throw CommandError("\(path): only a file can be written back")
         }
         let bytes = try PatchFile.read(path)
         let (patch, diagnostics) = PatchReader.read(

@@ -105,7 +105,7 @@ enum FrontEnd {
     let name = file.lastIndex(of: ".").map { String(file[..<$0]) } ?? file
     let (theme, problems) = Theme.read(text, file: path, name: name)
     for problem in problems { Console.error("\(problem)") }
-    guard let theme else { throw FileError("\(path): no theme") }
+    guard let theme else { throw CommandError("\(path): no theme") }
     return theme
   }
 
@@ -119,7 +119,7 @@ enum FrontEnd {
   private static func read(_ path: String, _ what: String) throws -> String {
     if what == "theme", access(path, F_OK) != 0 {
       let names = Theme.builtIn.map(\.name).joined(separator: ", ")
-      throw FileError("no theme `\(path)`: there are \(names), or name a file")
+      throw CommandError("no theme `\(path)`: there are \(names), or name a file")
     }
     return try readText(path)
   }

@@ -48,7 +48,7 @@ enum Git {
     return pointers.withUnsafeMutableBufferPointer { body($0.baseAddress!) }
   }
 
-  private static func failure(_ code: Int32) -> FileError {
-    FileError("git: \(String(cString: strerror(code)))")
+  private static func failure(_ code: Int32) -> CommandError {
+    CommandError("git: \(String(cString: strerror(code)))")
   }
 }

@@ -58,7 +58,7 @@ struct GitSetupCommand: Command {
   private func topFolder() throws -> String {
     let (folder, status) = try Git.run(["rev-parse", "--show-toplevel"], quiet: true)
     guard status == 0, !folder.isEmpty else {
-      throw FileError("no git repository here; --global is for all repositories")
+      throw CommandError("no git repository here; --global is for all repositories")
     }
     return folder
   }
@@ -71,7 +71,7 @@ struct GitSetupCommand: Command {
       getenv(name).map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 }
     }
     if let folder = variable("XDG_CONFIG_HOME") { return folder + "/git/attributes" }
-    guard let home = variable("HOME") else { throw FileError("HOME is not set") }
+    guard let home = variable("HOME") else { throw CommandError("HOME is not set") }
     return home + "/.config/git/attributes"
   }
 
@@ -82,7 +82,7 @@ struct GitSetupCommand: Command {
       return
     }
     guard try Git.run(["config", scope, key, value]).status == 0 else {
-      throw FileError("git config \(key) failed")
+      throw CommandError("git config \(key) failed")
     }
     Console.result("\(key) = \(value)\n")
   }

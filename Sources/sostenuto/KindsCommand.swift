@@ -1,6 +1,7 @@
 import Engine
 import Instruments
 import Patch
+import PatchLanguage
 import Session
 
 /// `sostenuto kinds`: the reference of node kinds, generated from their descriptions.
@@ -25,7 +26,7 @@ struct KindsCommand: Command {
     }
     guard let found = KindRegistry.builtIn.catalogue[kind] else {
       let hint = Nearest.hint(for: kind, among: all.map(\.name)) ?? "`sostenuto kinds` lists them"
-      throw FileError("no kind `\(kind)`; \(hint)")
+      throw CommandError("no kind `\(kind)`; \(hint)")
     }
     Console.result(
       json
@@ -53,17 +54,10 @@ extension KindsCommand {
 /// Descriptions of kinds as text.
 enum KindReference {
   /// Edits of many crosspoints of a matrix.
-  static let matrixPresets: [(line: String, meaning: String)] = [
-    ("set NODE[0..3,0] -6dB", "ranges, also in[2..], mute.out[..], solo[..,1]"),
-    ("matrix NODE identity", "input i to output i"),
-    ("matrix NODE clear", "nothing to nowhere"),
-    ("matrix NODE fold", "mono: the mean of the inputs to every output"),
-    ("matrix NODE spread", "an input to every output, in turn"),
-    ("matrix NODE diagonal 2", "input i to output i + 2"),
-    ("matrix NODE map [-1,-1,0,1]", "which input each output gets, -1 for none"),
-    ("matrix NODE swap 0 1", "the crosspoints of two outputs; of inputs: swap in 0 1"),
-    ("matrix NODE copy in 0 1..3", "the crosspoints of an input to others; of an output: copy out"),
-  ]
+  static let matrixPresets: [(line: String, meaning: String)] =
+    [
+      ("set NODE[0..3,0] -6dB", "ranges, also in[2..], mute.out[..], solo[..,1]")
+    ] + Verb.matrixReference
 
   static func list(_ kinds: [KindDescription]) -> String {
     var text = ""

@@ -56,7 +56,7 @@ extension ManualPage {
     for topic in Verb.Topic.allCases {
       page.section(topic.title)
       page.paragraph(topic.manual)
-      for verb in Verb.allCases where verb.topic == topic { page.entry(verb.usage, verb.summary) }
+      for verb in Verb.all where verb.topic == topic { page.entry(verb.usage, verb.summary) }
     }
     page.section("Presets of a matrix")
     for preset in KindReference.matrixPresets { page.entry(preset.line, preset.meaning + ".") }

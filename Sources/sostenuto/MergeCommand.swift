@@ -80,6 +80,6 @@ struct MergeCommand: Command {
     let reason = faults.first.map { " (line \($0.line): \($0.message))" } ?? ""
     Console.warn("\(path ?? ours): merged line by line, since not all lines are understood\(reason)")
     Git.become(arguments)
-    throw FileError("git: \(String(cString: strerror(errno)))")
+    throw CommandError("git: \(String(cString: strerror(errno)))")
   }
 }

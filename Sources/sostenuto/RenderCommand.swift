@@ -88,11 +88,11 @@ struct RenderCommand: Command {
     do {
       let file = try MidiFile(bytes: PatchFile.read(path))
       guard file.duration <= Limits.mostSeconds else {
-        throw FileError("\(path): lasts \(Int(limited: file.duration / 86400)) days; a week is the most")
+        throw CommandError("\(path): lasts \(Int(limited: file.duration / 86400)) days; a week is the most")
       }
       return file
     } catch let error as MidiFileError {
-      throw FileError("\(path): \(error)")
+      throw CommandError("\(path): \(error)")
     }
   }
 

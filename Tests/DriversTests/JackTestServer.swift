@@ -32,7 +32,7 @@ import Testing
       }
       server.stop()
     }
-    throw DriverError("no JACK server could be started")
+    throw NoTestServer.notStarted
   }
 
   /// Ends it as `kill -9` would.
@@ -51,7 +51,7 @@ import Testing
       look()
       return JackDriver.openOrClosing.load(ordering: .acquiring) == 0
     }
-    guard isFree else { throw DriverError("a client is left of a server that is gone") }
+    guard isFree else { throw NoTestServer.clientIsLeft }
     server = try Self.start(name, extra, back)
   }
 
@@ -107,4 +107,11 @@ func wait(upTo seconds: Double = 20, until condition: () -> Bool) -> Bool {
     if monotonicTime() > deadline { return false }
     sostenuto_await_beat(beat, 20_000_000)
   }
+}
+
+/// Reason why a test has no JACK server.
+private enum NoTestServer: Error {
+  case notStarted
+  /// A client is left of a server that is gone.
+  case clientIsLeft
 }

@@ -42,6 +42,30 @@ func cables(_ patch: Patch) -> [String] {
 struct EditTests {
   let patch = read(example)
 
+  @Test("A copy has kind and settings of its original, without its cables, its place and its comments")
+  func copy() throws {
+    let placed = try edited(
+      patch,
+      "layout main 3,1 ; comment main \"the mixer\" ; comment main[0,1] after loud ; set main[2,1] -6dB")
+    let after = try edited(placed, "copy main second")
+    let (original, copy) = (try #require(after[named: "main"]), try #require(after[named: "second"]))
+    #expect(copy.kind == "matrix" && copy.id != original.id)
+    let kind = try #require(catalogue["matrix"])
+    #expect(
+      EngineValues(of: copy, description: kind).values == EngineValues(of: original, description: kind).values
+    )
+    #expect(copy.place == nil && copy.comments.isEmpty && copy.lineComments.isEmpty)
+    #expect(cables(after) == cables(placed) && after.names.last == "second")
+    #expect(after[named: "main"] == placed[named: "main"])
+    #expect(
+      refusal(after, "copy main second")
+        == "there is a node `second` already; choose another name, or `replace` it")
+    #expect(refusal(after, "copy man third") == "no node `man`; did you mean `main`?")
+    #expect(refusal(after, "copy main a.b")?.contains("cannot be a name") == true)
+    #expect(
+      refusal(after, "copy main") == "a name for the copy is missing; write `copy NODE NAME`")
+  }
+
   @Test("Removing with a bridge joins the neighbours at the level and with the map that they had")
   func bridge() throws {
     let after = try edited(patch, "remove dist bridge")

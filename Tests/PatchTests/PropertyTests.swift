@@ -76,6 +76,11 @@ struct PropertyTests {
       let other = try patch.applying(parsed, catalogue: catalogue)
       let canonical = try patch.applying(patch.canonical(edit, catalogue: catalogue), catalogue: catalogue)
       #expect(canonical.patch.withPlainIdentities == change.patch.withPlainIdentities, "\(edit)")
+      let once = try patch.applyingCanonically(edit, catalogue: catalogue)
+      #expect(once.edit == patch.canonical(edit, catalogue: catalogue), "\(edit)")
+      #expect(once.change.patch.withPlainIdentities == change.patch.withPlainIdentities, "\(edit)")
+      #expect(
+        try once.change.patch.applying(once.change.inverse, catalogue: catalogue).patch == patch, "\(edit)")
       #expect(other.patch.withPlainIdentities == change.patch.withPlainIdentities, "\(edit)")
       patch = change.patch
     }

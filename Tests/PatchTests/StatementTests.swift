@@ -47,6 +47,7 @@ struct StatementTests {
         == .edit(.set("main", ParameterPath("", [0, 1]), .number(-6, .decibels), over: nil)))
     #expect(try parse("connect piano->main") == .edit(.connect(CableName("piano", "main"))))
     #expect(try parse("remove dist bridge") == .edit(.remove("dist", bridge: true)))
+    #expect(try parse("copy dist twin") == .edit(.copy("dist", to: "twin")))
     #expect(try parse("undo ; redo") == .sequence([.undo, .redo]))
     #expect(
       try parse("note piano on C4 ; remove dist")
@@ -148,7 +149,8 @@ struct StatementTests {
       ("note ", "keys piano"), ("play ", "tape"),
       ("pedal piano s", "sustain sostenuto soft"),
       ("undo ; rem", "remove"), ("insert e delay into d", "dist"), ("connect piano -> main g", "gain="),
-      ("nonsense ", ""), ("set dist.drive 3dB ", "over"),
+      ("copy di", "dist"), ("copy dist ", ""), ("cop", "copy"), ("nonsense ", ""),
+      ("set dist.drive 3dB ", "over"),
     ])
   func completion(line: String, expected: String) {
     let completion = Completion.candidates(line, cursor: line.count, patch: patch, catalogue: catalogue)

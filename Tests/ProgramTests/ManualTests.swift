@@ -67,7 +67,7 @@ import Testing
 
   @Test func thePageOfTheLanguageHasEveryVerb() throws {
     let page = try Self.rendered("patch")
-    for verb in Verb.allCases {
+    for verb in Verb.all {
       #expect(page.contains(" \(verb.usage) "), "\(verb.usage) is missing")
       #expect(verb.summary.hasSuffix("."), "\(verb)")
     }

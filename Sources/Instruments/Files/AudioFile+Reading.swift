@@ -128,16 +128,16 @@ extension AudioFile {
     samples.reserveCapacity((min(promised, 1 << 24) + piece) * channels)
     while true {
       let before = samples.count
-      guard before / channels < largestFile else { throw LoadError(path: path, "it is too long") }
+      guard before / channels < largestFile else { throw LoadError(path: path, .tooLong) }
       samples.append(contentsOf: repeatElement(0, count: piece * channels))
       let got = samples.withUnsafeMutableBufferPointer {
         read(file, $0.baseAddress! + before, sf_count_t(piece))
       }
       samples.removeLast((piece - max(0, Int(got))) * channels)
-      guard progress?.isCancelled != true else { throw LoadError(path: path, "no longer wanted") }
+      guard progress?.isCancelled != true else { throw LoadError(path: path, .cancelled) }
       progress?.advance(max(0, Int(got)))
       if got > 0 { continue }
-      guard !samples.isEmpty else { throw LoadError(path: path, "it holds no audio that can be read") }
+      guard !samples.isEmpty else { throw LoadError(path: path, .noReadableAudio) }
       return samples
     }
   }

@@ -7,16 +7,16 @@ package enum PlainFile {
   package static func open(_ path: String, most: Int = .max) throws(LoadError) -> (file: Int32, size: Int) {
     // Without O_NONBLOCK, opening a pipe would wait for a writer.
     let file = Glibc.open(TextFile.cName(path), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-    guard file >= 0 else { throw LoadError(path: path, code: errno) }
+    guard file >= 0 else { throw LoadError(path: path, .system(errno)) }
     do throws(LoadError) {
       var status = stat()
-      guard fstat(file, &status) == 0 else { throw LoadError(path: path, code: errno) }
+      guard fstat(file, &status) == 0 else { throw LoadError(path: path, .system(errno)) }
       switch status.st_mode & S_IFMT {
       case S_IFREG: break
-      case S_IFDIR: throw LoadError(path: path, "a folder, not a file")
-      default: throw LoadError(path: path, "not a plain file")
+      case S_IFDIR: throw LoadError(path: path, .folder)
+      default: throw LoadError(path: path, .notPlain)
       }
-      guard status.st_size <= most else { throw LoadError(path: path, tooLarge(status.st_size, most)) }
+      guard status.st_size <= most else { throw LoadError(path: path, .tooLarge(status.st_size, most: most)) }
       return (file, Int(status.st_size))
     } catch {
       close(file)
@@ -46,13 +46,9 @@ package enum PlainFile {
       if count > 0 {
         bytes.append(contentsOf: piece[..<count])
       } else if errno != EINTR {
-        throw LoadError(path: path, code: errno)
+        throw LoadError(path: path, .system(errno))
       }
-      guard bytes.count <= most else { throw LoadError(path: path, tooLarge(bytes.count, most)) }
+      guard bytes.count <= most else { throw LoadError(path: path, .tooLarge(bytes.count, most: most)) }
     }
-  }
-
-  private static func tooLarge(_ size: Int, _ most: Int) -> String {
-    "too large: it has \((size + 1_048_575) >> 20) MB, and \(most >> 20) MB are the most that is read"
   }
 }

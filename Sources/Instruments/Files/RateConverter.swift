@@ -8,11 +8,11 @@ func convert(
   _ samples: [Float], channels: Int, ratio: Double, path: String
 ) throws(LoadError) -> [Float] {
   guard src_is_valid_ratio(ratio) != 0, channels <= 1024 else {
-    throw LoadError(path: path, "its rate cannot be converted by a factor of \(ratio)")
+    throw LoadError(path: path, .invalidRatio(ratio))
   }
   var fault: Int32 = 0
   guard let state = src_new(Int32(SRC_SINC_BEST_QUALITY), Int32(channels), &fault) else {
-    throw LoadError(path: path, String(cString: src_strerror(fault)))
+    throw LoadError(path: path, .notConverted(String(cString: src_strerror(fault))))
   }
   defer { src_delete(state) }
   let frames = samples.count / channels
@@ -34,7 +34,9 @@ func convert(
         return src_process(state, &data)
       }
     }
-    guard code == 0 else { throw LoadError(path: path, String(cString: src_strerror(code))) }
+    guard code == 0 else {
+      throw LoadError(path: path, .notConverted(String(cString: src_strerror(code))))
+    }
     used += data.input_frames_used
     result.append(contentsOf: room[..<(data.output_frames_gen * channels)])
     if data.end_of_input != 0, data.output_frames_gen == 0 { return result }

@@ -52,7 +52,7 @@ final class SamplePool {
 
   /// Zeroed memory, cache-line aligned, and its owner.
   func take(_ count: Int, for path: String) throws(LoadError) -> (SampleMemory, UnsafeMutableRawPointer) {
-    guard options.progress?.isCancelled != true else { throw LoadError(path: path, "no longer wanted") }
+    guard options.progress?.isCancelled != true else { throw LoadError(path: path, .cancelled) }
     let count = (max(count, 1) + 63) & ~63
     if memory == nil || size - used < count {
       // Few pieces for a large instrument, little memory for a small one.
@@ -61,7 +61,7 @@ final class SamplePool {
       memory = SampleMemory(bytes: size, isLarge: !options.isGentle)
     }
     guard let memory else {
-      throw LoadError(path: path, "there is no memory for its \(count >> 20) MB of samples")
+      throw LoadError(path: path, .noMemory(bytes: count))
     }
     defer { used += count }
     bytes += count

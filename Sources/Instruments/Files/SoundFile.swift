@@ -21,7 +21,7 @@ final class SoundFile {
     var info = SF_INFO()
     let file = try Self.open(path)
     guard let handle = sf_open_fd(file.descriptor, Int32(SFM_READ), &info, Int32(SF_TRUE)) else {
-      throw LoadError(path: path, Self.openingFault)
+      throw LoadError(path: path, .noSoundFile(Self.lastFault))
     }
     self.path = path
     self.handle = handle
@@ -50,7 +50,7 @@ final class SoundFile {
     guard let handle = sf_open_virtual(&access, Int32(SFM_READ), &info, memory) else {
       copy.deallocate()
       memory.deallocate()
-      throw LoadError(path: path, "it cannot be decoded: \(Self.lastFault)")
+      throw LoadError(path: path, .notDecoded(Self.lastFault))
     }
     self.path = path
     self.handle = handle
@@ -76,7 +76,7 @@ final class SoundFile {
       return (file, size)
     }
     close(file)
-    throw LoadError(path: path, "too large for a sound of this format: 1024 MB are the most")
+    throw LoadError(path: path, .tooLargeToSearch)
   }
   deinit {
     sf_close(handle)
@@ -85,9 +85,9 @@ final class SoundFile {
   }
 
   private func check() throws(LoadError) {
-    guard info.samplerate > 0 else { throw LoadError(path: path, "its sample rate is 0 Hz") }
-    guard info.channels > 0 else { throw LoadError(path: path, "it has no channels") }
-    guard info.frames > 0 else { throw LoadError(path: path, "it holds no audio") }
+    guard info.samplerate > 0 else { throw LoadError(path: path, .noRate) }
+    guard info.channels > 0 else { throw LoadError(path: path, .noChannels) }
+    guard info.frames > 0 else { throw LoadError(path: path, .noAudio) }
   }
 
   /// Number of frames in the header, if stated.
@@ -102,8 +102,6 @@ final class SoundFile {
       && sf_readf_float(handle, &frame, 1) == 1
     return sf_seek(handle, 0, SEEK_SET) == 0 && isThere
   }
-
-  private static var openingFault: String { "not a readable audio file: \(lastFault)" }
 
   /// Reason why the last file could not be opened, without the full stop.
   private static var lastFault: String {

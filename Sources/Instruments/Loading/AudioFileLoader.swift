@@ -10,7 +10,7 @@ public enum AudioFileLoader {
   public static func load(
     path: String, rate: Double, options: LoadOptions = LoadOptions()
   ) throws(LoadError) -> (resource: Resource, report: AudioFileReport) {
-    guard rate.isFinite, rate > 0 else { throw LoadError(path: path, "cannot be played at \(rate) Hz") }
+    guard rate.isFinite, rate > 0 else { throw LoadError(path: path, .invalidRate(rate)) }
     let file = try AudioFile.read(path, rate: rate, in: SamplePool(options), showing: options.progress)
     file.stream?.pin(0)
     // For the frames before the first frame of a loop.

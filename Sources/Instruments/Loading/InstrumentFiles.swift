@@ -13,14 +13,14 @@ public struct InstrumentFiles: Sendable {
   /// instrument itself cannot be read. Worker.
   public init(path: String) throws(LoadError) {
     guard path.lowercased().hasSuffix(".sfz") else {
-      guard access(path, R_OK) == 0 else { throw LoadError(path: path, String(cString: strerror(errno))) }
+      guard access(path, R_OK) == 0 else { throw LoadError(path: path, .system(errno)) }
       paths = [path]
       return
     }
     let scanner = try SfzScanner(path: path)
     let reader = SfzReader(scanner)
     paths = scanner.files
-    missing = scanner.findings.filter { $0.message.hasPrefix("cannot include") }
+    missing = scanner.findings.filter { if case .missingInclude = $0.kind { true } else { false } }
     var seen: Set<String> = []
     for region in reader.regions where region.end != -1 {
       guard let name = region.sample, !name.hasPrefix("*"), seen.insert(name).inserted else { continue }

@@ -52,8 +52,7 @@ public enum InstrumentLoader {
     let reader = SfzReader(try SfzScanner(path: path))
     guard !reader.regions.isEmpty else {
       throw LoadError(
-        path: path, line: reader.findings.first?.line,
-        "no <region> in it: \(reader.findings.first?.message ?? "it is empty or not an SFZ instrument")")
+        path: path, line: reader.findings.first?.line, .noRegions(reader.findings.first))
     }
     var library = SampleLibrary(folder: TextFile.folder(path), options)
     library.embedded = reader.embedded
@@ -78,7 +77,7 @@ public enum InstrumentLoader {
             "the region has no sample; it is left out"))
         continue
       }
-      guard options.progress?.isCancelled != true else { throw LoadError(path: path, "no longer wanted") }
+      guard options.progress?.isCancelled != true else { throw LoadError(path: path, .cancelled) }
       guard var sample = library.sample(name, settings, &findings) else { continue }
       settings.turnWave(of: sample)
       var faults = settings.clamp(to: sample)
@@ -101,9 +100,7 @@ public enum InstrumentLoader {
     guard builder.count > 0 else {
       let first =
         findings.first { if case .missingSample = $0.kind { true } else { false } } ?? findings.last
-      var error = LoadError(
-        path: path, line: first?.line,
-        first.map { "nothing in it can be played: \($0.message)" } ?? "nothing in it can be played")
+      var error = LoadError(path: path, line: first?.line, .noPlayableRegions(first))
       error.findings = ordered(findings.filter { $0 != first })
       throw error
     }

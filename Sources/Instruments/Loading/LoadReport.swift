@@ -1,33 +1,3 @@
-import Glibc
-
-/// Reason why an instrument or an audio file cannot be played.
-public struct LoadError: Error, Hashable, Sendable, CustomStringConvertible {
-  public var path: String
-  /// Line number, from 1, if the error has one.
-  public var line: Int?
-  public var message: String
-  /// Other findings before the error.
-  public var findings: [Finding] = []
-  /// `errno` of the failed system call, or 0.
-  package var code: Int32 = 0
-
-  public init(path: String, line: Int? = nil, _ message: String) {
-    self.path = path
-    self.line = line
-    self.message = message
-  }
-
-  /// A failed system call.
-  init(path: String, code: Int32) {
-    self.init(path: path, String(cString: strerror(code)))
-    self.code = code
-  }
-
-  public var description: String {
-    line.map { "\(path):\($0): \(message)" } ?? "\(path): \(message)"
-  }
-}
-
 /// A message about a file that did load.
 public struct Finding: Hashable, Sendable, CustomStringConvertible {
   public enum Kind: Hashable, Sendable {
@@ -35,6 +5,8 @@ public struct Finding: Hashable, Sendable, CustomStringConvertible {
     case notUnderstood(String)
     /// A sample that could not be loaded; its regions are left out.
     case missingSample(String)
+    /// An include that could not be read; its lines are left out.
+    case missingInclude(String)
     /// A value that was out of range or unreadable, with its replacement.
     case corrected
     /// Information, no error.

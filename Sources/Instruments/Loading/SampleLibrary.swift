@@ -1,3 +1,5 @@
+import Glibc
+
 /// The samples of one instrument, each loaded once.
 struct SampleLibrary {
   private struct Wish: Hashable {
@@ -53,7 +55,7 @@ struct SampleLibrary {
     of sample: AudioFile, _ name: String, harmonics: Int
   ) throws(LoadError) -> AudioFile {
     guard sample.frames <= WaveSpectrum.mostFrames, sample.stream == nil else {
-      throw LoadError(path: name, "\(sample.frames) frames are no turn of a wave (oscillator=on)")
+      throw LoadError(path: name, .noTurn(frames: sample.frames))
     }
     var frames = [Float](repeating: 0, count: sample.frames)
     for channel in 0..<sample.channels {
@@ -103,7 +105,7 @@ struct SampleLibrary {
       } else if let path = TextFile.find(name, in: folder) {
         sample = try AudioFile.read(path, folded: true, isReversed: isReversed, in: pool)
       } else {
-        throw LoadError(path: name, "No such file or directory")
+        throw LoadError(path: name, .system(ENOENT))
       }
       findings += sample.findings(file: place.file, line: place.line)
       if settings.oscillator.isOn { sample = try wave(of: sample, name, harmonics: settings.harmonics) }

@@ -26,6 +26,8 @@ struct SfzScanner {
   private var defines = SfzDefines()
   private let root: String
   private var includes = 0
+  /// True when an include was left out since it goes too deep.
+  private var isTooDeep = false
   private var bytes = 0
   private var header = ""
 
@@ -41,9 +43,9 @@ struct SfzScanner {
     scan(Array(text.utf8), file: file, within: [])
   }
 
-  mutating func find(_ message: String, _ place: SourceLine) {
+  mutating func find(_ message: String, _ place: SourceLine, as kind: Finding.Kind = .corrected) {
     guard findings.count < Self.mostFindings else { return }
-    findings.append(Finding(.corrected, file: place.file, line: place.line, message))
+    findings.append(Finding(kind, file: place.file, line: place.line, message))
   }
 
   /// Counts the bytes read and expanded; false when the limit is exceeded.
@@ -167,13 +169,13 @@ struct SfzScanner {
     let name = TextFile.text(expanded(code[(open + 1)..<end], place)).substituting("\\", with: "/")
     includes += 1
     guard others.count < Self.deepest, includes <= Self.mostIncludes else {
-      let isFirst = !findings.contains { $0.message.hasPrefix("#include goes") }
-      if isFirst { find("#include goes too deep (does `\(name)` include itself?); it is left out", place) }
+      if !isTooDeep { find("#include goes too deep (does `\(name)` include itself?); it is left out", place) }
+      isTooDeep = true
       return end + 1
     }
     let folder = TextFile.folder(place.file)
     guard let path = TextFile.find(name, in: root) ?? TextFile.find(name, in: folder) else {
-      find("cannot include `\(name)`: no such file", place)
+      find("cannot include `\(name)`: no such file", place, as: .missingInclude(name))
       return end + 1
     }
     // There are no conditionals, so a recursive include would never end.
@@ -184,7 +186,7 @@ struct SfzScanner {
     do {
       scan(try TextFile.bytes(path), file: path, within: others + [place.file])
     } catch {
-      find("cannot include `\(name)`: \(error.message)", place)
+      find("cannot include `\(name)`: \(error.message)", place, as: .missingInclude(name))
     }
     return end + 1
   }

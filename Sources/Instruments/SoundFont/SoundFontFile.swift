@@ -88,11 +88,11 @@ final class SoundFontFile {
     (file, size) = try PlainFile.open(path)
     // From here on errors end in `deinit`, which closes the file.
     guard size >= 12 else {
-      throw LoadError(path: path, "not a SoundFont bank: it is too short")
+      throw LoadError(path: path, .noBank(.tooShort))
     }
     let head = try read(0..<12)
     guard head.starts(with: "RIFF".utf8), head[8...].elementsEqual("sfbk".utf8) else {
-      throw LoadError(path: path, "not a SoundFont bank: it does not begin with RIFF and sfbk")
+      throw LoadError(path: path, .noBank(.header))
     }
     try readChunks()
   }
@@ -145,9 +145,9 @@ final class SoundFontFile {
     while done < range.count {
       let got = pread(file, memory + done, min(longestRead, range.count - done), range.lowerBound + done)
       if got < 0, errno == EINTR { continue }
-      guard got >= 0 else { throw LoadError(path: path, String(cString: strerror(errno))) }
+      guard got >= 0 else { throw LoadError(path: path, .system(errno)) }
       guard got > 0 else {
-        throw LoadError(path: path, "the file ends at byte \(range.lowerBound + done)")
+        throw LoadError(path: path, .endsEarly(byte: range.lowerBound + done))
       }
       done += got
     }
@@ -171,7 +171,7 @@ final class SoundFontFile {
       let end = min(at + 8 + count, range.upperBound)
       found.append((String(decoding: head[..<4], as: UTF8.self), at + 8..<end))
       // A file with nothing but chunk headers is damaged.
-      guard found.count < 4096 else { throw LoadError(path: path, "it has too many chunks (byte \(at))") }
+      guard found.count < 4096 else { throw LoadError(path: path, .tooManyChunks(byte: at)) }
       at = end + (end - at) % 2
     }
     return found
@@ -185,7 +185,7 @@ final class SoundFontFile {
       guard type == "sdta" || type == "pdta" else { continue }
       if type == "pdta" {
         guard inner.count <= Self.largestTables else {
-          throw LoadError(path: path, "the bank's tables are too large (byte \(inner.lowerBound))")
+          throw LoadError(path: path, .largeTables(byte: inner.lowerBound))
         }
         tables = try read(inner)
         tablesStart = inner.lowerBound
@@ -197,10 +197,10 @@ final class SoundFontFile {
     places = places.filter { $0.key.hasPrefix("sdta") || known.contains($0.value) }
     func table(_ name: String, _ size: Int, atLeast count: Int) throws(LoadError) -> Range<Int> {
       guard let body = places["pdta" + name] else {
-        throw LoadError(path: path, "the bank has no \(name) table up to its end (byte \(self.size))")
+        throw LoadError(path: path, .noTable(name, size: self.size))
       }
       guard body.count % size == 0, body.count / size >= count else {
-        throw LoadError(path: path, "the bank's \(name) table has a wrong size (byte \(body.lowerBound))")
+        throw LoadError(path: path, .tableSize(name, byte: body.lowerBound))
       }
       return body
     }
@@ -238,11 +238,11 @@ final class SoundFontFile {
       let places = (Int(word(at)), Int(word(at + 4)))
       let modulatorPlaces = (Int(word(at + 2)), Int(word(at + 6)))
       guard places.0 <= places.1, places.1 <= generators.count / 4 else {
-        throw LoadError(path: path, "the bank's \(table) table is damaged (byte \(at))")
+        throw LoadError(path: path, .damagedTable(table, byte: at))
       }
       guard
         modulatorPlaces.0 <= modulatorPlaces.1, modulatorPlaces.1 <= max(modulators.count / 10, 1)
-      else { throw LoadError(path: path, "the bank's \(table) table is damaged (byte \(at + 2))") }
+      else { throw LoadError(path: path, .damagedTable(table, byte: at + 2)) }
       result.append(
         Zone(
           generators: (places.0..<places.1).map {
@@ -268,7 +268,7 @@ final class SoundFontFile {
       let first = Int(word(at + zonesAt))
       let end = Int(word(at + size + zonesAt))
       guard first <= end, end <= zones else {
-        throw LoadError(path: path, "the bank's \(table) table is damaged (byte \(at))")
+        throw LoadError(path: path, .damagedTable(table, byte: at))
       }
       var head = Head(name: name(at), zones: first..<end)
       if table == "phdr" {

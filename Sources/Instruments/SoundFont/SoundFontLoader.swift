@@ -46,11 +46,11 @@ struct SoundFontLoader {
     for index in order {
       addPreset(file.presets[index])
       guard pool.options.progress?.isCancelled != true else {
-        throw LoadError(path: file.path, "no longer wanted")
+        throw LoadError(path: file.path, .cancelled)
       }
     }
     guard builder.count > 0 else {
-      throw LoadError(path: file.path, findings.first?.message ?? "nothing in the bank can be played")
+      throw LoadError(path: file.path, .noPlayablePresets(findings.first))
     }
     let resource = builder.build(name: lastComponent(file.path))
     let report = InstrumentReport(
@@ -140,11 +140,11 @@ struct SoundFontLoader {
   }
 
   private func read(_ header: SoundFontFile.Sample) throws(LoadError) -> AudioFile {
-    if header.isInRom { throw LoadError(path: file.path, "it lies in a ROM") }
-    guard header.rate > 0 else { throw LoadError(path: file.path, "its sample rate is 0 Hz") }
+    if header.isInRom { throw LoadError(path: file.path, .inRom) }
+    guard header.rate > 0 else { throw LoadError(path: file.path, .noRate) }
     if header.isCompressed {
       guard header.start < header.end, header.end <= file.sampleBytes else {
-        throw LoadError(path: file.path, "it lies outside the bank's samples")
+        throw LoadError(path: file.path, .outsideSamples)
       }
       let bytes = try file.compressed(header)
       return try bytes.withUnsafeBufferPointer { bytes throws(LoadError) in
@@ -152,11 +152,11 @@ struct SoundFontLoader {
       }
     }
     let end = min(header.end, file.frames)
-    guard header.start < end else { throw LoadError(path: file.path, "it lies outside the bank's samples") }
+    guard header.start < end else { throw LoadError(path: file.path, .outsideSamples) }
     let count = end - header.start
     // Samples may overlap, but a bank in which all do is damaged, and would fill the memory.
     guard pool.bytes + 2 * count <= 8 * file.sampleBytes + 1 << 20 else {
-      throw LoadError(path: file.path, "the samples lie in one another too often")
+      throw LoadError(path: file.path, .overlap)
     }
     let rate = Double(min(header.rate, 1_000_000))
     let facts = AudioFile.Facts(

@@ -59,7 +59,7 @@ final class SampleStream: @unchecked Sendable {
       let memory = mmap(
         nil, mappedSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0),
       memory != MAP_FAILED
-    else { throw LoadError(path: path, "there is no room for its \(mappedSize >> 20) MB") }
+    else { throw LoadError(path: path, .noRoom(bytes: mappedSize)) }
     mapped = memory
     state = Mutex(
       State(

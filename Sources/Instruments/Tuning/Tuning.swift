@@ -16,7 +16,7 @@ public struct Scale: Sendable, Equatable {
       let text = try lines.next("note \(number) of \(count)")
       let word = String(text.split(whereSeparator: \.isWhitespace).first ?? "")
       guard let value = Self.cents(of: word) else {
-        throw lines.fault("`\(word)` is neither cents, with a point, nor a ratio such as 3/2")
+        throw lines.fault(.noInterval(String(word)))
       }
       cents.append(value)
     }
@@ -68,7 +68,7 @@ public struct KeyMap: Sendable, Equatable {
     let size = try lines.count("the size of the pattern", 0...ScalaLines.mostNotes)
     let first = try lines.count("the first key", 0...127)
     let last = try lines.count("the last key", 0...127)
-    guard first <= last else { throw lines.fault("the last key \(last) lies below the first, \(first)") }
+    guard first <= last else { throw lines.fault(.keyOrder(first: first, last: last)) }
     keys = first...last
     middle = try lines.count("the middle key", 0...127)
     reference = try lines.count("the key of which the frequency is given", 0...127)
@@ -76,7 +76,7 @@ public struct KeyMap: Sendable, Equatable {
     guard let value = text.split(whereSeparator: \.isWhitespace).first.flatMap({ Double($0) }),
       value >= 0.001,
       value < 1e6
-    else { throw lines.fault("`\(text)` is not a frequency in hertz") }
+    else { throw lines.fault(.noFrequency(text)) }
     hertz = value
     period = try lines.count("the degree of the octave", 0...ScalaLines.mostNotes)
     for number in 0..<size {
@@ -91,11 +91,11 @@ public struct KeyMap: Sendable, Equatable {
       } else if let degree = Int(word), degree.magnitude <= ScalaLines.mostNotes {
         pattern.append(degree)
       } else {
-        throw lines.fault("`\(word)` is neither a degree nor x")
+        throw lines.fault(.noDegree(String(word)))
       }
     }
     if pitch(reference, .twelve) == nil {
-      throw LoadError(path: path, "key \(reference), of which the frequency is given, has no degree")
+      throw LoadError(path: path, .silentReference(key: reference))
     }
   }
 
@@ -162,7 +162,7 @@ private struct ScalaLines {
 
   mutating func next(_ wanted: String) throws(LoadError) -> String {
     guard let text = nextIfAny() else {
-      throw LoadError(path: path, line: max(1, lines.count), "the file ends before \(wanted)")
+      throw LoadError(path: path, line: max(1, lines.count), .missing(wanted))
     }
     return text
   }
@@ -171,11 +171,11 @@ private struct ScalaLines {
     let text = try next(wanted)
     guard let number = text.split(whereSeparator: \.isWhitespace).first.flatMap({ Int($0) }),
       range.contains(number)
-    else { throw fault("`\(text.prefix(60))` is not \(wanted), \(range.lowerBound) to \(range.upperBound)") }
+    else { throw fault(.notInRange(text, wanted, range)) }
     return number
   }
 
-  func fault(_ message: String) -> LoadError { LoadError(path: path, line: line, message) }
+  func fault(_ reason: LoadError.Reason) -> LoadError { LoadError(path: path, line: line, reason) }
 }
 
 extension Substring {

@@ -66,7 +66,7 @@ extension AudioFile {
     _ name: String, harmonics: Int, in pool: SamplePool
   ) throws(LoadError) -> AudioFile {
     guard let wave = GeneratedWave(sample: name) else {
-      throw LoadError(path: name, "of the generated waves there are \(GeneratedWave.names)")
+      throw LoadError(path: name, .noWave)
     }
     switch wave {
     case .silence: return try turn([Float](repeating: 0, count: 48000), name, rate: 48000, in: pool)

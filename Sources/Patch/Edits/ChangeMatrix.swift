@@ -26,11 +26,6 @@ public enum MatrixChange: Hashable, Sendable {
     case `in`, out
   }
 
-  /// First word of each form.
-  package static let words = [
-    "identity", "clear", "fold", "spread", "diagonal", "map", "swap", "copy",
-  ]
-
   var line: String {
     switch self {
     case .identity: "identity"

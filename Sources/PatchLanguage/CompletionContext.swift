@@ -1,0 +1,334 @@
+import Patch
+
+/// The way along a verb's form to the word at the cursor.
+struct CompletionContext {
+  typealias Candidate = Completion.Candidate
+
+  /// The finished words of the statement, the verb first.
+  let words: [String]
+  /// The unfinished word.
+  let word: String
+  let patch: Patch
+  let catalogue: KindCatalogue
+
+  /// Index of the next finished word.
+  private var position = 1
+  private var candidates: [Candidate] = []
+  /// Facts from the finished words, on which later parts depend.
+  private var node: Node?
+  private var kind: KindDescription?
+  private var parameter: ParameterDescription?
+  private var side = MatrixChange.Side.out
+
+  init(words: [String], word: String, patch: Patch, catalogue: KindCatalogue) {
+    self.words = words
+    self.word = word
+    self.patch = patch
+    self.catalogue = catalogue
+  }
+
+  mutating func all() -> [Candidate] {
+    guard let first = words.first else { return Verb.all.map { Candidate($0.name, $0.usage) } }
+    guard let verb = Verb.named(first) else { return [] }
+    _ = follow(verb.form)
+    return candidates
+  }
+
+  /// State after a part.
+  private enum Step {
+    /// The finished words go on behind it, or the cursor may be behind it too.
+    case on
+    /// The cursor is here, or the words fit no form.
+    case end
+  }
+
+  private var isAtCursor: Bool { position >= words.count }
+
+  private mutating func follow(_ form: [Part]) -> Step {
+    for part in form {
+      if case .end = step(part) { return .end }
+    }
+    return .on
+  }
+
+  private mutating func step(_ part: Part) -> Step {
+    switch part {
+    case .node(let nodes, _):
+      return take {
+        $0.names(nodes)
+      } then: { context, name in
+        context.node = context.patch[named: name]
+        context.kind = context.node.flatMap { context.catalogue[$0.kind] }
+      }
+    case .newName, .key, .bend, .number, .duration, .position: return take { _ in [] }
+    case .kind:
+      return take { context in
+        context.catalogue.kinds.map { Candidate($0.name, $0.summary) }
+      } then: {
+        $0.kind = $0.catalogue[$1]
+      }
+    case .settings: return settings()
+    case .cable(let isNew): return cable(isNew: isNew)
+    case .attributes: return attributes()
+    case .setting:
+      return take {
+        $0.targets()
+      } then: {
+        $0.choose($1)
+      }
+    case .value:
+      if words[position - 1].contains("=") { return .on }
+      return take { context in
+        context.node == nil
+          ? [] : context.values(of: context.parameter) + [Candidate(Word.default.text, Word.default.help)]
+      }
+    case .side:
+      if isAtCursor {
+        candidates += [Candidate("in", "rows"), Candidate("out", "columns")]
+      } else if let side = MatrixChange.Side(rawValue: words[position]) {
+        self.side = side
+        position += 1
+      }
+      return .on
+    case .index, .span: return take { $0.indices() }
+    case .map: return take { _ in [Candidate("[", "an input for each output, -1 for none")] }
+    case .place: return take { _ in [Candidate(Word.auto.text, Word.auto.help)] }
+    case .subject: return subject()
+    case .texts:
+      position = words.count
+      return .on
+    case .velocity:
+      if !isAtCursor { position += 1 }
+      return .on
+    case .word(let word):
+      guard !isAtCursor, words[position] == word.text else { return offer([word]) }
+      position += 1
+      return .on
+    case .option(let word, let form):
+      if isAtCursor {
+        if !self.word.contains("=") { candidates.append(Candidate(word.text, word.help)) }
+        return .on
+      }
+      guard words[position] == word.text else { return .on }
+      position += 1
+      return follow(form)
+    case .either(let choice):
+      guard !isAtCursor, let branch = choice.branches.first(where: { $0.word.text == words[position] }) else {
+        return offer(choice.branches.map(\.word))
+      }
+      position += 1
+      return follow(branch.form)
+    }
+  }
+
+  /// Offers the words if the cursor is here.
+  private mutating func offer(_ words: [Word]) -> Step {
+    if isAtCursor, !word.contains("=") { candidates += words.map { Candidate($0.text, $0.help) } }
+    return .end
+  }
+
+  /// Skips a finished word, or offers candidates for the unfinished one.
+  private mutating func take(
+    _ offers: (Self) -> [Candidate], then finish: (inout Self, String) -> Void = { _, _ in }
+  ) -> Step {
+    guard !isAtCursor else {
+      candidates += offers(self)
+      return .end
+    }
+    finish(&self, words[position])
+    position += 1
+    return .on
+  }
+
+  private mutating func subject() -> Step {
+    guard !isAtCursor else { return take { $0.names(.all) } }
+    if position + 1 < words.count, words[position + 1] == "->" { return cable(isNew: false) }
+    position += 1
+    return .on
+  }
+
+  // MARK: Nodes
+
+  private func names(_ nodes: Part.Nodes) -> [Candidate] {
+    patch.nodes.values.filter { isAmong(nodes, catalogue[$0.kind]) }.map { Candidate($0.name, $0.kind) }
+  }
+
+  private func isAmong(_ nodes: Part.Nodes, _ kind: KindDescription?) -> Bool {
+    switch nodes {
+    case .all: true
+    case .matrices: kind?.crosspoints != nil
+    case .transports: kind.map { $0[parameter: "file"] != nil } ?? true
+    case .players:
+      kind.map { $0.inputs.contains(where: \.isEvents) || $0.outputs.contains(where: \.isEvents) } ?? true
+    }
+  }
+
+  private func indices() -> [Candidate] {
+    guard let node, let kind, let gain = kind.crosspoints else { return [] }
+    return (0..<kind.count(gain.dimensions[side == .in ? 0 : 1], of: node)).map { Candidate("\($0)") }
+  }
+
+  // MARK: Settings
+
+  private mutating func settings() -> Step {
+    let start = position
+    while !isAtCursor, words[position].contains("=") { position += 1 }
+    guard isAtCursor, let kind else { return .on }
+    if let equals = word.firstIndex(of: "=") {
+      let key = word[..<equals]
+      candidates += values(of: kind[parameter: String(key.prefix { $0 != "[" })]).map {
+        Candidate("\(key)=\($0.text)", $0.detail)
+      }
+    } else {
+      let taken = Set(words[start...].map { String($0.prefix { $0 != "=" }) })
+      candidates += kind.parameters.filter { !taken.contains($0.name) }.map {
+        Candidate($0.name + ($0.dimensions.isEmpty ? "=" : "["), Self.detail($0))
+      }
+    }
+    return .on
+  }
+
+  /// Notes node and parameter of a finished target of `set`.
+  private mutating func choose(_ target: String) {
+    guard let split = target.firstIndex(where: { $0 == "." || $0 == "[" }) else { return }
+    node = patch[named: String(target[..<split])]
+    kind = node.flatMap { catalogue[$0.kind] }
+    if kind == nil { node = nil }
+    let rest = target[split] == "." ? target[target.index(after: split)...] : target[split...]
+    parameter = kind?[parameter: String(rest.prefix { $0 != "[" && $0 != "=" })]
+  }
+
+  /// Settings of the node in the unfinished word, or nodes with a following `.` or, for crosspoints, `[`.
+  private func targets() -> [Candidate] {
+    guard let split = word.firstIndex(where: { $0 == "." || $0 == "[" }) else {
+      return patch.nodes.values.flatMap { node -> [Candidate] in
+        let parameters = catalogue[node.kind]?.parameters ?? []
+        let isPlain = parameters.isEmpty || parameters.contains { !$0.name.isEmpty }
+        return (parameters.contains { $0.name.isEmpty } ? [Candidate(node.name + "[", node.kind)] : [])
+          + (isPlain ? [Candidate(node.name + ".", node.kind)] : [])
+      }
+    }
+    let name = String(word[..<split])
+    guard let node = patch[named: name], let kind = catalogue[node.kind] else { return [] }
+    return kind.parameters.flatMap { parameter -> [Candidate] in
+      let stem = name + ParameterPath(parameter.name).suffix
+      let detail = Self.detail(parameter)
+      guard !parameter.dimensions.isEmpty else { return [Candidate(stem, detail)] }
+      let base = parameter.name.isEmpty ? name : stem
+      guard word.hasPrefix(base + "[") else { return [Candidate(base + "[", detail)] }
+      return indexed(base, parameter, node, kind).map { Candidate($0, detail) }
+    }
+  }
+
+  /// `main.in[0]`, `main[0,1]`: proposes the next index.
+  private func indexed(
+    _ base: String, _ parameter: ParameterDescription, _ node: Node, _ kind: KindDescription
+  ) -> [String] {
+    let written = word.dropFirst(base.count + 1)
+    let done = written.split(separator: ",", omittingEmptySubsequences: false).dropLast()
+    guard done.count < parameter.dimensions.count else { return [] }
+    let size = kind.count(parameter.dimensions[done.count], of: node)
+    let head = base + "[" + done.map { $0 + "," }.joined()
+    return ((0..<size).map { "\($0)" } + [".."]).map {
+      head + $0 + (done.count + 1 == parameter.dimensions.count ? "]" : ",")
+    }
+  }
+
+  private func values(of parameter: ParameterDescription?) -> [Candidate] {
+    guard let parameter else { return [] }
+    switch parameter.form {
+    case .choice(let choices): return choices.map { Candidate($0) }
+    case .toggle: return [Candidate("on"), Candidate("off")]
+    case .continuous, .integer: return [Candidate(parameter.defaultValue.line, Self.detail(parameter))]
+    case .file, .text: return []
+    }
+  }
+
+  private static func detail(_ parameter: ParameterDescription) -> String {
+    switch parameter.form {
+    case .continuous, .integer: "\(parameter.summary), \(parameter.rangeWords)"
+    case .choice(let words): "\(parameter.summary): \(words.joined(separator: ", "))"
+    default: parameter.summary
+    }
+  }
+
+  // MARK: Cables
+
+  /// Source, arrow and destination.
+  private mutating func cable(isNew: Bool) -> Step {
+    let rest = words.dropFirst(position)
+    if rest.count > 1, rest[rest.startIndex + 1] != "->" { return .end }
+    switch rest.count {
+    case 0: candidates += isNew ? ports(isInput: false, source: nil) : sources()
+    case 1: candidates.append(Candidate("->"))
+    case 2:
+      let source = words[position]
+      candidates += isNew ? ports(isInput: true, source: source) : destinations(of: source)
+    default:
+      position += 3
+      return .on
+    }
+    return .end
+  }
+
+  private mutating func attributes() -> Step {
+    let start = position
+    while !isAtCursor, words[position].contains("=") { position += 1 }
+    guard isAtCursor else { return .on }
+    let taken = Set(words[start...].map { String($0.prefix { $0 != "=" }) })
+    for attribute in Attribute.all where !taken.contains(attribute.name) {
+      let stem = attribute.name + "="
+      if word.hasPrefix(stem), !attribute.choices.isEmpty {
+        candidates += attribute.choices.map { Candidate(stem + $0) }
+      } else {
+        candidates.append(Candidate(stem + attribute.opening, attribute.help))
+      }
+    }
+    return .on
+  }
+
+  /// Nodes, or after a `.` their ports. For inputs: those that fit the output `source`.
+  private func ports(isInput: Bool, source: String?) -> [Candidate] {
+    if let dot = word.firstIndex(of: ".") {
+      guard let node = patch[named: String(word[..<dot])], let kind = catalogue[node.kind] else { return [] }
+      return (isInput ? kind.inputNames : kind.outputNames)
+        .filter { !isInput || fits(source, "\(node.name).\($0)") }
+        .map { Candidate("\(node.name).\($0)", kind.name) }
+    }
+    return patch.nodes.values.filter { node in
+      guard let kind = catalogue[node.kind] else { return true }
+      guard isInput else { return !kind.outputs.isEmpty }
+      return fits(source, node.name) || kind.inputNames.contains { fits(source, "\(node.name).\($0)") }
+    }
+    .map { Candidate($0.name, $0.kind) }
+  }
+
+  private func fits(_ source: String?, _ destination: String) -> Bool {
+    guard let source else { return true }
+    return (try? patch.fitting(CableName(Self.port(source), Self.port(destination)), catalogue: catalogue))
+      != nil
+  }
+
+  private static func port(_ text: String) -> PortName {
+    guard let dot = text.firstIndex(of: ".") else { return PortName(text) }
+    return PortName(String(text[..<dot]), String(text[text.index(after: dot)...]))
+  }
+
+  /// Short names of the cables that exist.
+  private var cables: [CableName] {
+    patch.orderedCables(catalogue: catalogue).map { patch.shortName(of: $0.ends, catalogue: catalogue) }
+  }
+
+  private func sources() -> [Candidate] {
+    var seen: Set<String> = []
+    return cables.map(\.source.description).filter { seen.insert($0).inserted }
+      .map { Candidate($0, "source") }
+  }
+
+  private func destinations(of source: String) -> [Candidate] {
+    var seen: Set<String> = []
+    return cables.filter { $0.source.description == source || $0.source.node == source }
+      .map(\.destination.description).filter { seen.insert($0).inserted }
+      .map { Candidate($0, "destination") }
+  }
+}

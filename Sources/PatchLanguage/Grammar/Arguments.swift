@@ -1,0 +1,51 @@
+import Patch
+
+/// Arguments of a statement, collected by the parts of its verb's form.
+struct Arguments {
+  /// The node that it is about, or the name of a new one.
+  var name = ""
+  /// A second name, as the form has it: a new name, or the node that follows.
+  var other: String?
+  var kind = ""
+  var settings: [ParameterPath: Value] = [:]
+  var cable = CableName("", "")
+  /// Decibels.
+  var gain = 0.0
+  var map: ChannelMap?
+  var mixing = ChannelMixing.speakers
+  var range = ParameterRange("")
+  var value: Value?
+  /// True when the setting was written with `=`.
+  var hasValue = false
+  /// Duration of a change, or position in a file.
+  var seconds: Double?
+  var side = MatrixChange.Side.out
+  /// Indices, MIDI numbers, or a key.
+  var numbers: [Int] = []
+  var span = ParameterRange.Span(0)
+  var change = MatrixChange.identity
+  var place: Place?
+  var subjects: [Subject] = []
+  var comments = Comments()
+  var isOn = false
+  var velocity = 100
+  var bend = 0.0
+  var pedal = Performance.Pedal.sustain
+  private var options: [Word] = []
+
+  init() {}
+
+  /// The first name, or else the second one.
+  mutating func take(name new: String) {
+    if name.isEmpty { name = new } else { other = new }
+  }
+
+  mutating func take(option: Word) { options.append(option) }
+
+  func has(_ option: Word) -> Bool { options.contains(option) }
+
+  /// The new node.
+  var node: Node { Node(name: name, kind: kind, settings: settings) }
+
+  func perform(_ event: Performance.Event) -> Statement { .perform(Performance(name, event)) }
+}

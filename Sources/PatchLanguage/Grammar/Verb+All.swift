@@ -1,0 +1,132 @@
+import Patch
+
+extension Verb {
+  /// The grammar, in the order of help and completion.
+  public static let all: [Verb] =
+    edits + performances + [
+      Verb("panic", .session, [], "Fades out every voice.") { _ in .panic },
+      Verb("undo", .session, [], "Takes back the last edit.") { _ in .undo },
+      Verb("redo", .session, [], "Makes the edit again that was taken back last.") { _ in .redo },
+    ]
+
+  private static let edits: [Verb] = [
+    Verb(
+      "node", .file,
+      [.newName(noun: "a name"), .kind, .settings, .option(.before, [.node(noun: "the node that follows")])],
+      "A new node of a kind, with its settings; at the end of the patch, or `before` another node."
+    ) { .edit(.add($0.node, before: $0.other)) },
+    Verb(
+      "connect", .file, [.cable(isNew: true), .attributes],
+      """
+      A cable from an output to an input, or a change of the cable that is there. `gain` is in dB; `map` has the \
+      source channel of each destination channel, -1 for none; `mix` is `speakers` or `discrete`.
+      """
+    ) { .edit(.connect($0.cable, gain: $0.gain, map: $0.map, mixing: $0.mixing)) },
+    Verb(
+      "set", .file, [.setting, .value, .option(.over, [.duration])],
+      """
+      Sets a parameter, or a range of them (`in[0..3]`, `[0..7,1]`, `out[..]`); the word `default` resets it. With \
+      `over` it moves there in that time.
+      """
+    ) {
+      guard let path = $0.range.single else {
+        return .edit(.setRange($0.name, $0.range, $0.value, over: $0.seconds))
+      }
+      return .edit(.set($0.name, path, $0.value, over: $0.seconds))
+    },
+    Verb(
+      "matrix", .edit,
+      [.node(.matrices, noun: "a matrix"), .either(matrixPresets), .option(.over, [.duration])],
+      "A preset of all crosspoints of a matrix, as one edit."
+    ) { .edit(.matrix($0.name, $0.change, over: $0.seconds)) },
+    Verb(
+      "layout", .file, [.node(), .place],
+      "The place of a node in the graph screen; `auto` leaves it to the program."
+    ) { .edit(.place($0.name, $0.place)) },
+    Verb("disconnect", .edit, [.cable(isNew: false)], "Removes a cable.") { .edit(.disconnect($0.cable)) },
+    Verb(
+      "remove", .edit, [.node(), .option(.bridge), .option(.tail)],
+      """
+      Removes a node and its cables. `bridge` joins its neighbours; `tail` lets what it still has to give ring out, \
+      for a minute at most.
+      """
+    ) { .edit(.remove($0.name, bridge: $0.has(.bridge), tail: $0.has(.tail))) },
+    Verb(
+      "replace", .edit, [.node(), .kind, .settings],
+      "Replaces a node by one of another kind; its cables stay."
+    ) { .edit(.replace($0.name, with: $0.node)) },
+    Verb(
+      "insert", .edit,
+      [.newName(noun: "a name"), .kind, .settings, .word(.into), .cable(isNew: false)],
+      "Inserts a new node into a cable."
+    ) { .edit(.insert($0.node, into: $0.cable)) },
+    Verb(
+      "copy", .edit, [.node(), .newName(noun: "a name for the copy")],
+      "A new node with the kind and the settings of another one, without its cables."
+    ) { .edit(.copy($0.name, to: $0.other ?? "")) },
+    Verb("rename", .edit, [.node(), .newName(noun: "a new name")], "Renames a node.") {
+      .edit(.rename($0.name, to: $0.other ?? ""))
+    },
+    Verb(
+      "move", .edit,
+      [
+        .node(),
+        .either(
+          Choice(
+            "`before` or `last`",
+            [
+              .init(.before, [.node(noun: "the node that follows")]), .init(Word("last", "to the end")),
+            ])),
+      ], "Moves a node in the order of the file, before another one or to the end."
+    ) { .edit(.move($0.name, before: $0.other)) },
+    Verb(
+      "comment", .edit, [.subject, .texts],
+      """
+      The comment of a node, a cable (`comment A -> B`) or a setting (`comment main.out[1]`): a text for each line \
+      above it, and one `after` it on its line. Without texts it is removed.
+      """
+    ) { arguments in
+      let edits = arguments.subjects.map { Edit.comment($0, arguments.comments) }
+      return .edit(edits.count == 1 ? edits[0] : .all(edits))
+    },
+    Verb("header", .edit, [.texts], "The comment at the head of the file.") {
+      .edit(.comment(.header, $0.comments))
+    },
+    Verb("footer", .edit, [.texts], "The comment at the end of the file.") {
+      .edit(.comment(.footer, $0.comments))
+    },
+  ]
+
+  /// The presets of the verb `matrix`.
+  static let matrixPresets = Choice(
+    "what it is to do", refusal: "a matrix has no preset",
+    [
+      .init(Word("identity", "input i to output i")) { $0.change = .identity },
+      .init(Word("clear", "nothing to nowhere")) { $0.change = .clear },
+      .init(Word("fold", "mono: the mean of the inputs to every output")) { $0.change = .fold },
+      .init(Word("spread", "an input to every output, in turn")) { $0.change = .spread },
+      .init(
+        Word("diagonal", "input i to output i + n"), [.index(noun: "a diagonal", example: "2")],
+        meaning: "input i to output i + 2"
+      ) { $0.change = $0.numbers[0] == 0 ? .identity : .diagonal($0.numbers[0]) },
+      .init(
+        Word("map", "which input each output gets"), [.map],
+        meaning: "which input each output gets, -1 for none"
+      ) { $0.change = .map($0.map ?? ChannelMap([])) },
+      .init(
+        Word("swap", "two inputs or outputs change places"),
+        [.side, .index(noun: "an input or output", example: "0"), .index(noun: "another", example: "1")],
+        meaning: "the crosspoints of two inputs; of outputs: swap 0 1"
+      ) { $0.change = .swap($0.side, $0.numbers[0], $0.numbers[1]) },
+      .init(
+        Word("copy", "the crosspoints of one to others"),
+        [.side, .index(noun: "an input or output", example: "0"), .span],
+        meaning: "the crosspoints of an input to others; of an output: copy out"
+      ) { $0.change = .copy($0.side, $0.numbers[0], to: $0.span) },
+    ])
+
+  /// Lines of the matrix's presets, with their meaning, for the reference.
+  public static let matrixReference: [(line: String, meaning: String)] = matrixPresets.branches.map {
+    ("matrix NODE \($0.usage)", $0.meaning)
+  }
+}

@@ -1,0 +1,45 @@
+import Patch
+
+extension Verb {
+  /// Verbs that play a node.
+  static let performances: [Verb] = [
+    Verb(
+      "note", .performance, [.node(.players), .either(onOrOff), .key, .velocity],
+      "Begins or ends a note of a keyboard or sampler. Velocities go from 1 to 127."
+    ) {
+      $0.perform(
+        $0.isOn ? .noteOn(key: $0.numbers[0], velocity: $0.velocity) : .noteOff(key: $0.numbers[0]))
+    },
+    Verb(
+      "pedal", .performance, [.node(.players), .either(pedals), .either(onOrOff)],
+      "Presses or releases a pedal."
+    ) { $0.perform(.pedal($0.pedal, $0.isOn)) },
+    Verb(
+      "control", .performance,
+      [
+        .node(.players), .number(noun: "a controller", usage: "NUMBER"),
+        .number(noun: "a value", usage: "VALUE"),
+      ], "Moves a MIDI controller to a value from 0 to 127."
+    ) { $0.perform(.control($0.numbers[0], $0.numbers[1])) },
+    Verb(
+      "bend", .performance, [.node(.players), .bend], "Moves the pitch wheel, from -1 to 1 of its range."
+    ) { $0.perform(.bend($0.bend)) },
+    Verb(
+      "play", .performance,
+      [.node(.transports), .option(Word("at", "a position in seconds"), [.position])],
+      "Starts a player, from a position where one is given."
+    ) { $0.perform(.play(at: $0.seconds)) },
+    Verb("stop", .performance, [.node(.transports)], "Stops a player.") { $0.perform(.stop) },
+    Verb("cue", .performance, [.node(.transports), .position], "Moves a player to a position.") {
+      $0.perform(.cue($0.seconds ?? 0))
+    },
+  ]
+
+  private static let onOrOff = Choice(
+    "`on` or `off`",
+    [.init(Word("on")) { $0.isOn = true }, .init(Word("off")) { $0.isOn = false }])
+
+  private static let pedals = Choice(
+    "a pedal", refusal: "no pedal",
+    Performance.Pedal.allCases.map { pedal in .init(Word(pedal.rawValue)) { $0.pedal = pedal } })
+}
