@@ -119,7 +119,8 @@ public final class Engine: ReconcilerHost {
     let request = Reconciler.Request(
       patch: patch, touched: extent, fade: isFirst ? 0 : frames(fade),
       ramps: RampTimes(ramps, rate: rate, in: patch, kinds), tails: Set(tails), isFirst: isFirst, time: time)
-    send(Reconciler(engine: self, request, now: renderer.time).run(), at: time, describing: isFirst ? nil : edit)
+    send(
+      Reconciler(engine: self, request, now: renderer.time).run(), at: time, describing: isFirst ? nil : edit)
   }
 
   /// Compiles a smaller plan after fades have ended.

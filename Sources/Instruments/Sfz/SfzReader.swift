@@ -47,7 +47,9 @@ struct SfzReader {
       if level == .curve { reader.closeCurve() }
       if level == .sample { reader.closeSample() }
       if level == .effect { reader.closeEffect() }
-      if level == .region, reader.regions.count < InstrumentBuilder.mostRegions { reader.regions.append(region) }
+      if level == .region, reader.regions.count < InstrumentBuilder.mostRegions {
+        reader.regions.append(region)
+      }
     }
     for (token, place) in scanner.tokens {
       switch token {

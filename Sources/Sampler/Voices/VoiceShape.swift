@@ -82,11 +82,7 @@ struct VoiceShape {
   var idleAge: Int64 = 0
 
   /// Bytes of one voice besides the struct itself.
-  static var memorySize: Int {
-    var arena = Arena(measuring: ())
-    _ = Self(&arena)
-    return arena.bytes
-  }
+  static var memorySize: Int { Arena.bytes { Self(&$0) } }
 
   /// The memory is zeroed. Worker.
   init(_ arena: inout Arena) {
