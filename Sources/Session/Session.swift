@@ -295,7 +295,7 @@ public struct SessionOptions: Sendable {
     let change: Change
     // An edit that is no longer in the journal (after a save) cannot be replaced.
     if let step, step == history.newest, journal == nil || journaled.undo > 0,
-      let amended = try history.amend(patch, by: edit, catalogue: catalogue)
+      let amended = try history.amend(patch, by: edit, catalogue: catalogue, at: .now)
     {
       change = amended
       record(.amend(line))
@@ -305,7 +305,7 @@ public struct SessionOptions: Sendable {
         edit, catalogue: catalogue, acceptsUnknownKinds: acceptsUnknownKinds)
       record(.edit(line))
       journaled = (journaled.undo + 1, 0)
-      history.record(change, describing: line)
+      history.record(change, describing: line, at: .now)
     }
     adopt(change, describing: line)
     editCount += 1

@@ -82,7 +82,7 @@ extension MatrixTests {
     stage.press("F4 down right")
     stage.play(seconds: 1)
     let expected = """
-      ─ graph ─ printout ─[matrix]─ trace ─ help ─────────────────────────────────────
+      ─ graph ─ printout ─[matrix]─ trace ─ history ─ help ───────────────────────────
        desk   matrix 3 × 2
 
                                  │    out 0     out 1

@@ -24,7 +24,7 @@ struct MatrixSwitchesTests {
       scene, state, 110, 18,
       """
        reconnect.patch                      jack 48 kHz/64  1.3 ms   load  7 %   peak 11 %   xruns 0   voices  6/64
-      ─ graph ─ printout ─[matrix]─ trace ─ help ───────────────────────────────────────────────────────────────────
+      ─ graph ─ printout ─[matrix]─ trace ─ history ─ help ─────────────────────────────────────────────────────────
        main   matrix 4 × 2
                                                out 0     out 1
                                           │     Left Right mo…
@@ -76,7 +76,7 @@ struct MatrixSwitchesTests {
       scene, state, 80, 16,
       """
        reconnect.patch    jack 48 kHz/64  1.3 ms   load  7 %   xruns 0   voices  6/64
-      ─ graph ─ printout ─[matrix]─ trace ─ help ─────────────────────────────────────
+      ─ graph ─ printout ─[matrix]─ trace ─ history ─ help ───────────────────────────
        main   matrix 4 × 2
                                      0   1
                                  │ Le… Ri…
@@ -101,7 +101,7 @@ struct MatrixSwitchesTests {
       scene, state, 80, 16,
       """
        reconnect.patch    jack 48 kHz/64  1.3 ms   load  7 %   xruns 0   voices  6/64
-      ─ graph ─ printout ─[matrix]─ trace ─ help ─────────────────────────────────────
+      ─ graph ─ printout ─[matrix]─ trace ─ history ─ help ───────────────────────────
        main   matrix 4 × 2
 
                                  │ 0 1
@@ -126,7 +126,7 @@ struct MatrixSwitchesTests {
       scene, state, 80, 16,
       """
        reconnect.patch    jack 48 kHz/64  1.3 ms   load  7 %   xruns 0   voices  6/64
-      ─ graph ─ printout ─[matrix]─ trace ─ help ─────────────────────────────────────
+      ─ graph ─ printout ─[matrix]─ trace ─ history ─ help ───────────────────────────
        main   matrix 4 × 2
 
                                  │01

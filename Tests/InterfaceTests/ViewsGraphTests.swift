@@ -14,7 +14,7 @@ struct ViewsGraphTests {
       scene, state, 110, 30,
       """
        reconnect.patch •                    jack 48 kHz/64  1.3 ms   load  7 %   peak 11 %   xruns 0   voices  6/64
-      ─[graph]─ printout ─ matrix ─ trace ─ help ───────────────────────────────────────────────────────────────────
+      ─[graph]─ printout ─ matrix ─ trace ─ history ─ help ─────────────────────────────────────────────────────────
        ╭ keys ─────────╮   ╭ piano ────────╮      ┏ dist ━━━━━━━━━━━┓      ╭ main ───────────╮   ╭ out ──────────╮
        │ keyboard      │   │ sampler       │      ┃ distortion   ▇▇ ┃      │ matrix 4 × 2 ▆▆ │   │ output        │
        │ C4 E4 G4      ├───┤ ▇▇▇▇▇▇▇▇▁  -6 ├──┬───┨ drive   18.0 dB ┠──┬───┤ 0 ▇▇▇▇▇▇▇▇▃  -4 ├───┤ L ▇▇▇▇▇▇   -9 │
@@ -53,7 +53,7 @@ struct ViewsGraphTests {
       scene, state, 80, 24,
       """
        reconnect.patch •     jack 48 kHz/64  1.3 ms  load  7 %  xruns 0  voices  6/64
-      ─[graph]─ printout ─ matrix ─ trace ─ help ─────────────────────────────────────
+      ─[graph]─ printout ─ matrix ─ trace ─ history ─ help ───────────────────────────
       ╭ keys ────╮  ╭ piano ─────╮    ┏ dist ━━━━━━┓    ╭ main ──────╮  ╭ out ───────╮
       │ keyboard │  │ sampler    │    ┃ distortion ┃    │ matrix 4×2 │  │ output     │
       │ C4 E4 G4 ├──┤ ▇▇▇▇▇▃  -6 ├─┬──┨ dri… 18 dB ┠─┬──┤ 0 ▇▇▇▅  -4 ├──┤ L ▇▇▇▃  -9 │
@@ -119,7 +119,7 @@ struct ViewsGraphTests {
       scene, state, 100, 20,
       """
        reconnect.patch            jack 48 kHz/64  1.3 ms   load  7 %   peak 11 %   xruns 0   voices  6/64
-      ─[graph]─ printout ─ matrix ─ trace ─ help ─────────────────────────────────────────────────────────
+      ─[graph]─ printout ─ matrix ─ trace ─ history ─ help ───────────────────────────────────────────────
                                                      ╭ echo ─────────╮
                               ╭ wobble ───────╮      │ filter        │
                               │ oscillator    │  ╭───┤ ⠤⠤⠤⠤⠤⠤⠤⠤⣀⣀⣀⣀⣀ ├⇄─╮
@@ -148,7 +148,7 @@ struct ViewsGraphTests {
       scene, state, 110, 12,
       """
        reconnect.patch                      jack 48 kHz/64  1.3 ms   load  7 %   peak 11 %   xruns 0   voices  6/64
-      ─[graph]─ printout ─ matrix ─ trace ─ help ───────────────────────────────────────────────────────────────────
+      ─[graph]─ printout ─ matrix ─ trace ─ history ─ help ─────────────────────────────────────────────────────────
        ┏ piano ━━━━━━━━━━━┓   ╭ space ────────╮   ╭ loud ─────────────╮   ╭ out ──────────╮
        ┃ sampler          ┃   │ shimmer       │   │ filter            │   │ output        │
        ┃ no file gone.sfz ┠───┤ unknown kind  ├───┤ sent NaN at 3.2 s ├───┤ L           · │
@@ -172,7 +172,7 @@ struct ViewsGraphTests {
       scene, state, 80, 24,
       """
        reconnect.patch •     jack 48 kHz/64  1.3 ms  load  7 %  xruns 0  voices  6/64
-      ─[graph]─ printout ─ matrix ─ trace ─ help ─────────────────────────────────────
+      ─[graph]─ printout ─ matrix ─ trace ─ history ─ help ───────────────────────────
       ╭ keys ────╮  ╭ piano ─────╮    ┏ dist ━━━━━━┓    ╭ main ──────╮  ╭ out ───────╮
       │ keyboard │  │ sampler    │    ┃ distortion ┃    │ matrix 4×2 │  │ output     │
       │ C4 E4 G4 ├──┤ ▇▇▇▇▇▃  -6 ├─┬──┨ dri… 18 dB ┠─┬──┤ 0 ▇▇▇▅  -4 ├──┤ L ▇▇▇▃  -9 │
@@ -230,7 +230,7 @@ struct ViewsGraphTests {
       scene, state, 110, 14,
       """
        reconnect.patch •                    jack 48 kHz/64  1.3 ms   load  7 %   peak 11 %   xruns 0   voices  6/64
-      ─[graph]─ printout ─ matrix ─ trace ─ help ───────────────────────────────────────────────────────────────────
+      ─[graph]─ printout ─ matrix ─ trace ─ history ─ help ─────────────────────────────────────────────────────────
          ╭ keys ────╮     ╭ piano ────────╮          ┏ dist ━━━━━━━━━┓          ╭ main ─────────╮     ╭ out ───────╮
          │ keyboard │     │ sampler       │          ┃ distortion ▇▇ ┃          │ matrix 4×2 ▆▆ │     │ output     │
        AA│ C4 E4 G4 ├AS─AD┤ ▇▇▇▇▇▇▇▇▁  -6 ├AF──┬───AG┨ drive   18 dB ┠AH──┬───AJ┤ 0 ▇▇▇▇▇▇▄  -4 ├AK─AL┤ L ▇▇▇▃  -9 │
@@ -282,7 +282,7 @@ struct ViewsGraphTests {
       scene, ViewState(), 60, 12,
       """
        reconnect.patch         jack 48 kHz/64  1.3 ms   load  7 %
-      ─[graph]─ printout ─ matrix ─ trace ─ help ─────────────────
+      ─[graph]─ printout ─ matrix ─ trace ─ history ─ help ───────
        ╭ tone ─────────╮   ╭ out ──────────────╮
        │ oscillator    │   │ output            │
        │ shape    sine ├───┤ 0 ▇▇▇▇▇▇▇▇▆   -12 │
