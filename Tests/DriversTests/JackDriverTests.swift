@@ -22,8 +22,7 @@ import Testing
     return options
   }
 
-  @Test("without a server the driver says so, and starts none")
-  func noServer() {
+  @Test func withoutAServerTheDriverSaysSoAndStartsNone() {
     var options = JackClientOptions()
     options.server = "sostenuto-test-nobody"
     let engine = Engine(rate: 48000, period: 64)
@@ -35,8 +34,8 @@ import Testing
     }
   }
 
-  @Test("ports are named after their node, connected to the sound card, and come and go while it runs")
-  func ports() throws {
+  /// Ports are named after their node, connected to the sound card, and come and go while it runs.
+  @Test func portsAreNamedAfterTheirNodeConnectedToTheSoundCard() throws {
     let server = try JackTestServer()
     defer { server.stop() }
     let engine = Engine(rate: 48000, period: 64)
@@ -70,8 +69,7 @@ import Testing
     #expect(wait { engine.renderer.time > time })
   }
 
-  @Test("a renamed node's port, and that of a node which replaces another, keep their connections")
-  func renamedPorts() throws {
+  @Test func aRenamedNodesPortAndThatOfANodeWhichReplacesAnotherKeepTheirConnections() throws {
     let server = try JackTestServer()
     defer { server.stop() }
     let engine = Engine(rate: 48000, period: 64)
@@ -92,8 +90,7 @@ import Testing
     #expect(probe.connections(of: "sostenuto:main_1") == ["system:playback_2"])
   }
 
-  @Test("a client of another program that comes back gets its connections back")
-  func ghost() throws {
+  @Test func aClientOfAnotherProgramThatComesBackGetsItsConnectionsBack() throws {
     let server = try JackTestServer()
     defer { server.stop() }
     let engine = Engine(rate: 48000, period: 64)
@@ -121,8 +118,8 @@ import Testing
     }
   }
 
-  @Test("when the server is killed, the supervisor goes on with the clock and comes back with the server")
-  func killedServer() throws {
+  /// When the server is killed, the supervisor goes on with the clock and comes back with the server.
+  @Test func whenTheServerIsKilled() throws {
     let server = try JackTestServer()
     defer { server.stop() }
     let engine = Engine(rate: 44100, period: 256)

@@ -6,7 +6,7 @@ import Testing
 
 /// Counts of revivals last no longer than what they count.
 @Suite struct RevivalTests {
-  @Test("revivals of a node are forgotten with its last node") func revivals() throws {
+  @Test func revivalsOfANodeAreForgottenWithItsLastNode() throws {
     let bench = Bench()
     bench.feed(.nan)
     try bench.begin(

@@ -5,10 +5,8 @@ import Screen
 import Testing
 
 /// Whole screens of the matrix view, compared as text: nothing is conveyed by colour alone.
-@Suite("The matrix on the screen")
-struct MatrixScreenTests {
-  @Test("64 x 64 at 80 x 24: a dot a crosspoint, every column seen, heads that stay, rules that point")
-  func dots() {
+@Suite struct MatrixScreenTests {
+  @Test func aMatrixOf64x64At80x24ADotACrosspointEveryColumnSeenHeadsThatStayRulesThatPoint() {
     let (scene, state) = matrixScene("inputs=64 outputs=64 [20,10]=-6dB [21,11]=3dB [22,22]=-inf") {
       ($0.matrix.row, $0.matrix.column) = (20, 10)
     }
@@ -42,8 +40,7 @@ struct MatrixScreenTests {
       """)
   }
 
-  @Test("32 x 32 at 80 x 24: bars, the cursor in brackets")
-  func bars() {
+  @Test func aMatrixOf32x32At80x24BarsTheCursorInBrackets() {
     let (scene, state) = matrixScene("inputs=32 outputs=32 [1,2]=-6dB [2,1]=-30dB [3,3]=6dB") {
       ($0.matrix.row, $0.matrix.column) = (1, 2)
     }
@@ -77,8 +74,7 @@ struct MatrixScreenTests {
       """)
   }
 
-  @Test("16 x 16 at 80 x 24: whole decibels")
-  func wholes() {
+  @Test func aMatrixOf16x16At80x24WholeDecibels() {
     let (scene, state) = matrixScene("inputs=16 outputs=16 [1,2]=-6dB [2,1]=-30.4dB in[3]=-12dB") {
       ($0.matrix.row, $0.matrix.column) = (2, 1)
     }
@@ -112,8 +108,7 @@ struct MatrixScreenTests {
       """)
   }
 
-  @Test("A range at 110 x 18: brackets around its rows, and how much it is")
-  func range() {
+  @Test func aRangeAt110x18BracketsAroundItsRowsAndHowMuchItIs() {
     let (scene, state) = matrixScene("inputs=8 outputs=6 [1,2]=-6dB") {
       $0.matrix.rangeStart = GridCell(1, 1)
       ($0.matrix.row, $0.matrix.column) = (3, 2)
@@ -142,8 +137,7 @@ struct MatrixScreenTests {
       """)
   }
 
-  @Test("64 x 64 with cells made larger by hand at 80 x 20 scrolls both ways")
-  func zoomed() {
+  @Test func aMatrixOf64x64WithCellsMadeLargerByHandAt80x20ScrollsBothWays() {
     let (scene, state) = matrixScene("inputs=64 outputs=64 [40,40]=-6.5dB") {
       ($0.matrix.row, $0.matrix.column) = (40, 40)
       $0.matrix.cellWidth = 7
@@ -174,8 +168,7 @@ struct MatrixScreenTests {
       """)
   }
 
-  @Test("Meters at 80 x 16: the mean as a bar, the peak as a line beyond it, the highest peak held")
-  func meters() {
+  @Test func metersAt80x16TheMeanAsABarThePeakAsALineBeyondItTheHighestPeakHeld() {
     let (scene, state) = matrixScene("inputs=2 outputs=2") {
       $0.matrix.meters.name = "main"
       $0.matrix.meters.rows = [
@@ -205,8 +198,7 @@ struct MatrixScreenTests {
       """)
   }
 
-  @Test("A cable at 80 x 16: its channel map as the grid that it is")
-  func cable() {
+  @Test func aCableAt80x16ItsChannelMapAsTheGridThatItIs() {
     var (scene, state) = reconnecting()
     _ =
       try? scene.patch =

@@ -5,8 +5,7 @@ import Screen
 import Testing
 
 /// Whole screens of a matrix with mutes, solos, inverted signals and names: nothing is conveyed by colour alone.
-@Suite("Switches and names of the matrix on the screen")
-struct MatrixSwitchesTests {
+@Suite struct MatrixSwitchesTests {
   /// Muted, soloed and inverted inputs, outputs and crosspoints, some with labels.
   private func desk(_ change: (inout ViewState) -> Void = { _ in }) -> (Scene, ViewState) {
     matrixScene(
@@ -17,8 +16,7 @@ struct MatrixSwitchesTests {
       """.replacing("\n", with: ""), change)
   }
 
-  @Test("Mutes, solos, polarity and names at 110 x 18, without a colour")
-  func switches() {
+  @Test func mutesSolosPolarityAndNamesAt110x18WithoutAColour() {
     let (scene, state) = desk { ($0.matrix.row, $0.matrix.column) = (1, 0) }
     expectScreen(
       scene, state, 110, 18,
@@ -44,8 +42,7 @@ struct MatrixSwitchesTests {
       """)
   }
 
-  @Test("Mutes, solos, polarity and names at 40 x 16")
-  func switchesNarrow() {
+  @Test func mutesSolosPolarityAndNamesAt40x16() {
     let (scene, state) = desk { ($0.matrix.row, $0.matrix.column) = (0, 0) }
     expectScreen(
       scene, state, 40, 16,
@@ -69,8 +66,7 @@ struct MatrixSwitchesTests {
       """)
   }
 
-  @Test("Mutes, solos, polarity and names in whole decibels at 80 x 16")
-  func switchesInWholes() {
+  @Test func mutesSolosPolarityAndNamesInWholeDecibelsAt80x16() {
     let (scene, state) = desk { $0.matrix.cellWidth = 4 }
     expectScreen(
       scene, state, 80, 16,
@@ -94,8 +90,7 @@ struct MatrixSwitchesTests {
       """)
   }
 
-  @Test("Mutes, solos, polarity and names in bars at 80 x 16")
-  func switchesInBars() {
+  @Test func mutesSolosPolarityAndNamesInBarsAt80x16() {
     let (scene, state) = desk { $0.matrix.cellWidth = 2 }
     expectScreen(
       scene, state, 80, 16,
@@ -119,8 +114,7 @@ struct MatrixSwitchesTests {
       """)
   }
 
-  @Test("Mutes, solos, polarity and names in dots at 80 x 16")
-  func switchesInDots() {
+  @Test func mutesSolosPolarityAndNamesInDotsAt80x16() {
     let (scene, state) = desk { $0.matrix.cellWidth = 1 }
     expectScreen(
       scene, state, 80, 16,
@@ -144,8 +138,7 @@ struct MatrixSwitchesTests {
       """)
   }
 
-  @Test("Without colours the range is reversed and the cursor bold; letters say the rest")
-  func monochrome() {
+  @Test func withoutColoursTheRangeIsReversedAndTheCursorBoldLettersSayTheRest() {
     let (scene, state) = desk {
       $0.matrix.rangeStart = GridCell(1, 0)
       ($0.matrix.row, $0.matrix.column) = (2, 1)

@@ -5,10 +5,9 @@ import Testing
 
 @testable import Interface
 
-@Suite("The graph on the screen")
-struct ViewsGraphTests {
-  @Test("The graph at 110 x 30: three notes sound while eq fades out under dist")
-  func graph110() {
+/// The graph on the screen.
+@Suite struct ViewsGraphTests {
+  @Test func theGraphAt110x30ThreeNotesSoundWhileEqFadesOutUnderDist() {
     let (scene, state) = reconnecting()
     expectScreen(
       scene, state, 110, 30,
@@ -46,8 +45,7 @@ struct ViewsGraphTests {
       """)
   }
 
-  @Test("The graph at 80 x 24: narrower boxes, so that all five fit")
-  func graph80() {
+  @Test func theGraphAt80x24NarrowerBoxesSoThatAllFiveFit() {
     let (scene, state) = reconnecting()
     expectScreen(
       scene, state, 80, 24,
@@ -79,8 +77,7 @@ struct ViewsGraphTests {
       """)
   }
 
-  @Test("The graph at 40 x 10: small boxes around the focused one")
-  func graph40() {
+  @Test func theGraphAt40x10SmallBoxesAroundTheFocusedOne() {
     let (scene, state) = reconnecting()
     expectScreen(
       scene, state, 40, 10,
@@ -98,8 +95,7 @@ struct ViewsGraphTests {
       """)
   }
 
-  @Test("The graph at 20 x 5: the focused node, its neighbours out of sight, and the mode")
-  func graph20() {
+  @Test func theGraphAt20x5TheFocusedNodeItsNeighboursOutOfSightAndTheMode() {
     let (scene, state) = reconnecting()
     expectScreen(
       scene, state, 20, 5,
@@ -112,8 +108,7 @@ struct ViewsGraphTests {
       """)
   }
 
-  @Test("Feedback, a channel map, modulation and clipping have marks of their own")
-  func feedbackMarks() {
+  @Test func feedbackAChannelMapModulationAndClippingHaveMarksOfTheirOwn() {
     let (scene, state) = feedback()
     expectScreen(
       scene, state, 100, 20,
@@ -141,8 +136,7 @@ struct ViewsGraphTests {
       """)
   }
 
-  @Test("A missing file, an unknown kind and a muted node say so in words")
-  func trouble() {
+  @Test func aMissingFileAnUnknownKindAndAMutedNodeSaySoInWords() {
     let (scene, state) = broken()
     expectScreen(
       scene, state, 110, 12,
@@ -162,8 +156,7 @@ struct ViewsGraphTests {
       """)
   }
 
-  @Test("The keyboard of play mode at 80 x 24 shows the held keys and their letters")
-  func play80() {
+  @Test func theKeyboardOfPlayModeAt80x24ShowsTheHeldKeysAndTheirLetters() {
     let scene: Scene
     var state: ViewState
     (scene, state) = reconnecting()
@@ -198,8 +191,7 @@ struct ViewsGraphTests {
       """)
   }
 
-  @Test("Play mode at 40 x 10 names the held keys")
-  func play40() {
+  @Test func playModeAt40x10NamesTheHeldKeys() {
     let scene: Scene
     var state: ViewState
     (scene, state) = reconnecting()
@@ -220,8 +212,7 @@ struct ViewsGraphTests {
       """)
   }
 
-  @Test("Two letters at every port while connecting")
-  func hints110() {
+  @Test func twoLettersAtEveryPortWhileConnecting() {
     let scene: Scene
     var state: ViewState
     (scene, state) = reconnecting()
@@ -246,8 +237,7 @@ struct ViewsGraphTests {
       """)
   }
 
-  @Test("A fault of the driver takes the status line over")
-  func fault80() {
+  @Test func aFaultOfTheDriverTakesTheStatusLineOver() {
     var scene: Scene
     let state: ViewState
     (scene, state) = reconnecting()
@@ -266,8 +256,7 @@ struct ViewsGraphTests {
       """)
   }
 
-  @Test("Channels that the driver lacks are not metered but marked")
-  func lackingChannels() {
+  @Test func channelsThatTheDriverLacksAreNotMeteredButMarked() {
     var scene = makeScene(
       """
       sostenuto 1

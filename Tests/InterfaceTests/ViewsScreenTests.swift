@@ -5,10 +5,9 @@ import Testing
 
 @testable import Interface
 
-@Suite("The other views on the screen")
-struct ViewsScreenTests {
-  @Test("The matrix at 80 x 16: heads, levels, and a bracket around the cursor's cell")
-  func matrix80() {
+/// The other views on the screen.
+@Suite struct ViewsScreenTests {
+  @Test func theMatrixAt80x16HeadsLevelsAndABracketAroundTheCursorsCell() {
     let scene: Scene
     var state: ViewState
     (scene, state) = reconnecting()
@@ -35,8 +34,7 @@ struct ViewsScreenTests {
       """)
   }
 
-  @Test("The matrix at 40 x 10 keeps its heads and scrolls to the cursor")
-  func matrix40() {
+  @Test func theMatrixAt40x10KeepsItsHeadsAndScrollsToTheCursor() {
     let scene: Scene
     var state: ViewState
     (scene, state) = reconnecting()
@@ -59,8 +57,7 @@ struct ViewsScreenTests {
       """)
   }
 
-  @Test("The printout at 80 x 14 marks the focused node")
-  func printout80() {
+  @Test func thePrintoutAt80x14MarksTheFocusedNode() {
     let scene: Scene
     var state: ViewState
     (scene, state) = reconnecting()
@@ -85,8 +82,7 @@ struct ViewsScreenTests {
       """)
   }
 
-  @Test("The trace at 110 x 14 follows, and sums up what happened to the focused node")
-  func trace110() {
+  @Test func theTraceAt110x14FollowsAndSumsUpWhatHappenedToTheFocusedNode() {
     let (scene, state) = tracing()
     expectScreen(
       scene, state, 110, 14,
@@ -108,8 +104,7 @@ struct ViewsScreenTests {
       """)
   }
 
-  @Test("The trace at 40 x 10, of one node")
-  func trace40() {
+  @Test func theTraceAt40x10OfOneNode() {
     let scene: Scene
     var state: ViewState
     (scene, state) = tracing()
@@ -130,8 +125,7 @@ struct ViewsScreenTests {
       """)
   }
 
-  @Test("The prompt at 60 x 12: completions above it, the error below its place")
-  func prompt60() {
+  @Test func thePromptAt60x12CompletionsAboveItTheErrorBelowItsPlace() {
     let scene: Scene
     var state: ViewState
     (scene, state) = reconnecting()
@@ -154,8 +148,7 @@ struct ViewsScreenTests {
       """)
   }
 
-  @Test("The parameters of the focused node at 80 x 14")
-  func parameters80() {
+  @Test func theParametersOfTheFocusedNodeAt80x14() {
     let scene: Scene
     var state: ViewState
     (scene, state) = reconnecting()
@@ -180,8 +173,7 @@ struct ViewsScreenTests {
       """)
   }
 
-  @Test("Choosing among what matches at 60 x 12")
-  func chooser60() {
+  @Test func choosingAmongWhatMatchesAt60x12() {
     let scene: Scene
     var state: ViewState
     (scene, state) = reconnecting()
@@ -204,8 +196,7 @@ struct ViewsScreenTests {
       """)
   }
 
-  @Test("A question takes the message's row")
-  func question60() {
+  @Test func aQuestionTakesTheMessagesRow() {
     let scene: Scene
     var state: ViewState
     (scene, state) = reconnecting()
@@ -227,8 +218,7 @@ struct ViewsScreenTests {
       """)
   }
 
-  @Test("Help at 60 x 12 lists the keys it is given")
-  func help60() {
+  @Test func helpAt60x12ListsTheKeysItIsGiven() {
     let scene: Scene
     var state: ViewState
     (scene, state) = reconnecting()

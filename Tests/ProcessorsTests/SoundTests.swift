@@ -136,8 +136,8 @@ struct SoundTests {
     }
   }
 
-  @Test("an oscillator above half the rate is silent", arguments: [Float(0), 1, 2, 3])
-  func aboveHalfTheRate(shape: Float) {
+  @Test(arguments: [Float(0), 1, 2, 3])
+  func anOscillatorAboveHalfTheRateIsSilent(shape: Float) {
     for (freq, rate) in [(24_000, 48_000), (23_000, 44_100), (22_050, 44_100), (5_000, 8_000)] {
       #expect(peak(wave(shape, Float(freq), rate: Double(rate))) == 0, "\(freq) Hz at \(rate)")
     }
@@ -165,10 +165,8 @@ struct SoundTests {
     }
   }
 
-  @Test(
-    "a frequency that goes through half the rate and back leaves and comes without a click",
-    arguments: [Float(0), 1, 2, 3])
-  func sweepThroughHalfTheRate(shape: Float) {
+  @Test(arguments: [Float(0), 1, 2, 3])
+  func aFrequencyThatGoesThroughHalfTheRateAndBackLeavesAndComesWithoutAClick(shape: Float) {
     for over in [480, 4800] {
       let bench = KernelBench(
         Oscillator.self, Oscillator.description, outputs: [1],
@@ -197,8 +195,8 @@ struct SoundTests {
   }
 
   /// Corners leave aliases this high up at any steady frequency: a sweep leaves no more than these.
-  @Test("corners that go through half the rate and back add nothing", arguments: [Float(1), 2])
-  func cornersThroughHalfTheRate(shape: Float) {
+  @Test(arguments: [Float(1), 2])
+  func cornersThatGoThroughHalfTheRateAndBackAddNothing(shape: Float) {
     func residue(_ signal: [Float]) -> Double {
       decibels(Double(peak(Array(low(signal).dropFirst(200).dropLast(200)))))
     }
@@ -227,8 +225,8 @@ struct SoundTests {
     }
   }
 
-  @Test("a frequency below zero runs the wave backwards", arguments: [Float(0), 1, 2, 3])
-  func backwards(shape: Float) {
+  @Test(arguments: [Float(0), 1, 2, 3])
+  func aFrequencyBelowZeroRunsTheWaveBackwards(shape: Float) {
     let (up, down) = (modulatedWave(shape, 1000), modulatedWave(shape, -1000))
     // One cycle is 48 frames: the wave at -n equals the one at 48 - n.
     for frame in 48..<4752 {
