@@ -21,6 +21,8 @@ FAULTS ?=
 EDITS ?= 4000
 # Measure a build for no particular processor beside the native one: 1 is x86-64-v3.
 GENERIC ?=
+# Which faults `make mutants` tries; all by default.
+ONLY ?=
 # How many sessions `make storm` kills and how many random scripts `make laws` tries.
 COUNT ?= 500
 # Where `make install` installs: PREFIX is where the program is when it runs, DESTDIR the folder of a package.
@@ -71,7 +73,7 @@ QUIETLY := | Tools/test-lines
 SOURCES := Package.swift Sources Tests Fuzz Benchmarks
 
 .DEFAULT_GOAL := build
-.PHONY: help build run debug test laws bench bench-edits bench-kinds bench-loading baseline compare rtsan asan tsan soak \
+.PHONY: help build run debug test laws mutants bench bench-edits bench-kinds bench-loading baseline compare rtsan asan tsan soak \
   storm fuzz lint format docs map deps deps-test install uninstall deb
 
 help: ## List the targets
@@ -108,6 +110,9 @@ laws: deps-test ## Try the laws and the click budget on many random scripts (COU
 	STRICT=1 $(SWIFT) build $(TEST) --build-tests
 	STRICT=1 SOSTENUTO_SEEDS=$(COUNT) $(SWIFT) test $(TEST) --skip-build --disable-xctest \
 	  --filter $(or $(FILTER),'LawTests|ClickBudgetTests|ThreadTests') $(QUIETLY)
+
+mutants: deps-test ## Break kernels and the engine on purpose, and list the tests that notice (ONLY="gain delay")
+	@Tools/mutants $(ONLY)
 
 bench: build ## Our cost and other programs' on the same work (GENERIC=1, BENCH="--only W1")
 	$(if $(GENERIC),@$(MAKE) --no-print-directory build CPU=$(GENERIC_CPU))

@@ -4,9 +4,9 @@ import Realtime
 /// Makes the sound follow the patch without disturbing nodes that stay.
 ///
 /// All methods: Worker, one thread at a time. The audio thread sees `renderer` only.
-public final class Engine {
+public final class Engine: ReconcilerHost {
   /// Seconds of a crossfade unless an edit asks for another length.
-  public static let standardFade = 0.010
+  public static let standardFade = EngineCable.standardFade
 
   /// The node kinds that the engine can run.
   public internal(set) var kinds: KindRegistry
@@ -119,7 +119,8 @@ public final class Engine {
     let request = Reconciler.Request(
       patch: patch, touched: extent, fade: isFirst ? 0 : frames(fade),
       ramps: RampTimes(ramps, rate: rate, in: patch, kinds), tails: Set(tails), isFirst: isFirst, time: time)
-    send(Reconciler(engine: self, request).run(), at: time, describing: isFirst ? nil : edit)
+    send(
+      Reconciler(engine: self, request, now: renderer.time).run(), at: time, describing: isFirst ? nil : edit)
   }
 
   /// Compiles a smaller plan after fades have ended.
@@ -127,7 +128,7 @@ public final class Engine {
     let request = Reconciler.Request(
       patch: wanted, touched: Touched(from: wanted, to: wanted), fade: frames(Engine.standardFade),
       isRecompiling: true, time: time)
-    send(Reconciler(engine: self, request).run(), at: time)
+    send(Reconciler(engine: self, request, now: renderer.time).run(), at: time)
   }
 
   private func frames(_ seconds: Double) -> Int { Int((seconds * rate).rounded()) }

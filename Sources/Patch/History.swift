@@ -10,14 +10,16 @@ public struct History: Sendable {
     var description: String
     /// Unique per edit.
     var serial: Int
+    var time: TimeOfDay?
     /// Ramps and tails of the original edit, which redo repeats.
     var ramps: [(node: NodeID, path: ParameterPath, seconds: Double)]
     var tails: [NodeID]
 
-    init(inverseOf change: Change, describing edit: String, serial: Int) {
+    init(inverseOf change: Change, describing edit: String, serial: Int, at time: TimeOfDay?) {
       self.edit = change.inverse
       description = edit
       self.serial = serial
+      self.time = time
       ramps = change.ramps
       tails = change.tails
     }
@@ -39,12 +41,18 @@ public struct History: Sendable {
   /// Descriptions of redoable edits, the next one first.
   public var redoList: [String] { redoable.reversed().map(\.description) }
 
+  /// All edits, the oldest first: those that can be undone, then those that can be redone.
+  public var steps: [HistoryStep] {
+    undoable.map { HistoryStep(line: $0.description, time: $0.time) }
+      + redoable.reversed().map { HistoryStep(line: $0.description, time: $0.time, isUndone: true) }
+  }
+
   /// Serial number of the edit that undo would revert; nil if there is none.
   public var newest: Int? { undoable.last?.serial }
 
   /// Records an applied edit, and clears the redo stack.
-  public mutating func record(_ change: Change, describing edit: String) {
-    undoable.append(Entry(inverseOf: change, describing: edit, serial: nextSerial))
+  public mutating func record(_ change: Change, describing edit: String, at time: TimeOfDay? = nil) {
+    undoable.append(Entry(inverseOf: change, describing: edit, serial: nextSerial, at: time))
     nextSerial += 1
     redoable.removeAll()
     if undoable.count > Self.depth + Self.slack { undoable.removeFirst(Self.slack) }
@@ -64,7 +72,8 @@ public struct History: Sendable {
   /// Returns the change from `patch` to the result, and the edit's line. A refused edit changes nothing. nil:
   /// there is no edit.
   public mutating func amend(
-    _ patch: Patch, by edit: Edit, catalogue: KindCatalogue, acceptsUnknownKinds: Bool = false
+    _ patch: Patch, by edit: Edit, catalogue: KindCatalogue, acceptsUnknownKinds: Bool = false,
+    at time: TimeOfDay? = nil
   ) throws(EditError) -> (change: Change, description: String)? {
     guard let entry = undoable.last else { return nil }
     let back = try patch.applying(entry.edit, catalogue: catalogue)
@@ -72,7 +81,7 @@ public struct History: Sendable {
       edit, catalogue: catalogue, acceptsUnknownKinds: acceptsUnknownKinds)
     let change = step.change.following(back)
     let line = step.edit.line
-    undoable[undoable.count - 1] = Entry(inverseOf: change, describing: line, serial: entry.serial)
+    undoable[undoable.count - 1] = Entry(inverseOf: change, describing: line, serial: entry.serial, at: time)
     redoable.removeAll()
     return (change, line)
   }

@@ -52,9 +52,7 @@ public struct Distortion: Kernel {
   }
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
-    var arena = Arena(measuring: ())
-    _ = DistortionMemory(configuration.inputs[0], &arena)
-    return arena.bytes
+    Arena.bytes { DistortionMemory(configuration.inputs[0], &$0) }
   }
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {

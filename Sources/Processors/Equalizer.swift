@@ -49,9 +49,7 @@ public struct Equalizer: Kernel {
   private var isAsleep = true
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
-    var arena = Arena(measuring: ())
-    _ = EqualizerMemory(configuration.inputs[0], Int(configuration.value(Self.bands)), &arena)
-    return arena.bytes
+    Arena.bytes { EqualizerMemory(configuration.inputs[0], Int(configuration.value(Self.bands)), &$0) }
   }
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {

@@ -29,9 +29,7 @@ public struct Filter: Kernel {
   private var isShared: Bool
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
-    var arena = Arena(measuring: ())
-    _ = FilterMemory(configuration.inputs[0], &arena)
-    return arena.bytes
+    Arena.bytes { FilterMemory(configuration.inputs[0], &$0) }
   }
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {

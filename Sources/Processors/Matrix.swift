@@ -26,9 +26,7 @@ public struct Matrix: Kernel {
   private var isStale = true
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
-    var arena = Arena(measuring: ())
-    _ = Self(configuration, arena: &arena)
-    return arena.bytes
+    Arena.bytes { Self(configuration, arena: &$0) }
   }
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {

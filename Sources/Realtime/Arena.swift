@@ -13,6 +13,13 @@ public struct Arena {
   /// Only counts bytes: the memory that it hands out must not be touched. Audio thread.
   @inlinable @_noLocks public init(measuring: Void) { base = UnsafeMutableRawPointer(bitPattern: 4096)! }
 
+  /// Bytes that a layout takes; it must not touch its memory. Worker.
+  @inlinable public static func bytes<T>(of layout: (inout Arena) -> T) -> Int {
+    var arena = Arena(measuring: ())
+    _ = layout(&arena)
+    return arena.bytes
+  }
+
   /// Memory for some floats. Audio thread.
   @inlinable @_noLocks
   public mutating func take(_ type: Float.Type, _ count: Int) -> UnsafeMutablePointer<Float> {

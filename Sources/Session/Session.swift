@@ -306,7 +306,7 @@ public struct SessionOptions: Sendable {
     let (change, line): (Change, String)
     // An edit that is no longer in the journal (after a save) cannot be replaced.
     if let step, step == history.newest, journal == nil || journaled.undo > 0,
-      let amended = try history.amend(patch, by: edit, catalogue: catalogue)
+      let amended = try history.amend(patch, by: edit, catalogue: catalogue, at: .now)
     {
       (change, line) = amended
       record(.amend(line))
@@ -317,7 +317,7 @@ public struct SessionOptions: Sendable {
       (change, line) = (applied.change, applied.edit.line)
       record(.edit(line))
       journaled = (journaled.undo + 1, 0)
-      history.record(change, describing: line)
+      history.record(change, describing: line, at: .now)
     }
     adopt(change, describing: line)
     editCount += 1

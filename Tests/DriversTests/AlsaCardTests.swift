@@ -65,10 +65,9 @@ extension fake_alsa_shape {
     [Float](unsafeUninitializedCapacity: count) { $1 = Int(fake_alsa_heard($0.baseAddress!, Int64(count))) }
   }
 
-  @Test(
-    "a card that is faster or slower than the system's clock plays without an xrun, for an hour too",
-    arguments: [(500, 3600), (-500, 600), (0, 600), (50_000, 600), (-50_000, 600), (13, 600)])
-  func drift(ppm: Int, seconds: Int) throws {
+  /// A card that is faster or slower than the system's clock plays without an xrun, for an hour too.
+  @Test(arguments: [(500, 3600), (-500, 600), (0, 600), (50_000, 600), (-50_000, 600), (13, 600)])
+  func aCardThatIsFasterOrSlowerThanTheSystemsClockPlaysWithoutAnXrun(ppm: Int, seconds: Int) throws {
     let driver = try play(try LiveGraph("node out output"), on: .card(ppm: ppm), period: 1024) { _ in
       played.played >= seconds * 1000
     }
@@ -80,8 +79,8 @@ extension fake_alsa_shape {
     #expect(abs(Double(played.transferred) - frames) <= Double(played.buffer) + 1024)
   }
 
-  @Test("what is played has a period of its own, what is captured another: nothing is lost, and no memory is")
-  func periods() throws {
+  /// What is played has a period of its own, what is captured another: nothing is lost, and no memory is.
+  @Test func whatIsPlayedHasAPeriodOfItsOwnWhatIsCapturedAnotherNothingIsLost() throws {
     var random = SeededGenerator(seed: seed)
     print("seed \(seed)")
     var pairs = [
@@ -128,10 +127,10 @@ extension fake_alsa_shape {
     #expect(gaps <= 6, "\(what)")
   }
 
-  @Test(
-    "transfers that take a part, or nothing, or are interrupted lose and repeat no frame, in any sample format",
-    arguments: [1, 2, 4] as [UInt32])
-  func hesitations(formats: UInt32) throws {
+  /// Transfers that take a part, or nothing, or are interrupted lose and repeat no frame, in any sample
+  /// format.
+  @Test(arguments: [1, 2, 4] as [UInt32])
+  func transfersThatTakeAPartOrNothingOrAreInterruptedLoseAndRepeatNoFrame(formats: UInt32) throws {
     var random = SeededGenerator(seed: seed + UInt64(formats))
     print("seed \(seed)")
     for period in [256, .random(in: 33...2000, using: &random), .random(in: 33...2000, using: &random)] {
@@ -157,8 +156,7 @@ extension fake_alsa_shape {
     #expect(worst <= tolerance)
   }
 
-  @Test("a card that runs dry now and then, or that the machine's sleep stopped, plays on where it was")
-  func recoveries() throws {
+  @Test func aCardThatRunsDryNowAndThenOrThatTheMachinesSleepStoppedPlaysOnWhereItWas() throws {
     var random = SeededGenerator(seed: seed)
     print("seed \(seed)")
     for _ in 0..<6 {
@@ -178,8 +176,7 @@ extension fake_alsa_shape {
     }
   }
 
-  @Test("a card that is pulled out is named as such, and given back")
-  func unplugged() throws {
+  @Test func aCardThatIsPulledOutIsNamedAsSuchAndGivenBack() throws {
     var card = fake_alsa_shape.card()
     card.vanishes_at = 50
     let driver = try play(try tone(), on: card) { _ in false }
@@ -187,8 +184,7 @@ extension fake_alsa_shape {
     #expect(played.opened == 1 && played.closed == 1)
   }
 
-  @Test("when what is captured from is pulled out, its inputs are silent and the rest plays on")
-  func unpluggedInput() throws {
+  @Test func whenWhatIsCapturedFromIsPulledOutItsInputsAreSilentAndTheRestPlaysOn() throws {
     var capture = fake_alsa_shape.card()
     capture.vanishes_at = 50
     let driver = try play(try through(), on: .card(), capture: capture) { _ in played.transferred > 60_000 }
@@ -198,8 +194,7 @@ extension fake_alsa_shape {
     #expect(sound[20_000...].allSatisfy { $0 == 0 })
   }
 
-  @Test("a card that takes nothing more is left after a while, and does not keep a processor busy")
-  func stalled() throws {
+  @Test func aCardThatTakesNothingMoreIsLeftAfterAWhileAndDoesNotKeepAProcessorBusy() throws {
     var card = fake_alsa_shape.card()
     card.stalls_at = 50
     let driver = try play(try tone(), on: card) { _ in false }
@@ -208,8 +203,8 @@ extension fake_alsa_shape {
     #expect(played.played >= 500)
   }
 
-  @Test("a card that only one may have is free again when its driver has stopped, whoever still holds that")
-  func closed() throws {
+  /// A card that only one may have is free again when its driver has stopped, whoever still holds that.
+  @Test func aCardThatOnlyOneMayHaveIsFreeAgainWhenItsDriverHasStopped() throws {
     let graph = try through()
     for _ in 0..<3 {
       let first = try play(graph, on: .card(), capture: .card()) { _ in captured.transferred > 1000 }
@@ -222,8 +217,7 @@ extension fake_alsa_shape {
     }
   }
 
-  @Test("a capture device that holds less than two periods of what is played is not used")
-  func shortCapture() throws {
+  @Test func aCaptureDeviceThatHoldsLessThanTwoPeriodsOfWhatIsPlayedIsNotUsed() throws {
     var capture = fake_alsa_shape.card()
     capture.period_max = 64
     capture.buffer_max = 256
@@ -238,8 +232,7 @@ extension fake_alsa_shape {
 
 /// ALSA's `null` and `file` devices.
 @Suite struct AlsaNowhereTests {
-  @Test("what is captured from nowhere is silence, and not what memory held before")
-  func silence() throws {
+  @Test func whatIsCapturedFromNowhereIsSilenceAndNotWhatMemoryHeldBefore() throws {
     // Fills every later allocation with a byte that is not zero.
     fake_memory(0x5a)
     defer { fake_memory(0) }
@@ -255,8 +248,7 @@ extension fake_alsa_shape {
     }
   }
 
-  @Test("a file takes what is played, frame by frame, at the pace of its rate")
-  func file() throws {
+  @Test func aFileTakesWhatIsPlayedFrameByFrameAtThePaceOfItsRate() throws {
     let path = FileManager.default.temporaryDirectory.appending(path: "sostenuto-alsa-\(UUID()).raw").path
     defer { try? FileManager.default.removeItem(atPath: path) }
     let text = "node tone oscillator freq=997Hz\nnode out output channels=2\nconnect tone -> out"
@@ -286,10 +278,9 @@ extension fake_alsa_shape {
 }
 
 @Suite struct PaceTests {
-  @Test(
-    "a device that swallows everything is paced from the first buffer on, and late periods are not made up for"
-  )
-  func swallowing() throws {
+  /// A device that swallows everything is paced from the first buffer on, and late periods are not made
+  /// up for.
+  @Test func aDeviceThatSwallowsEverythingIsPacedFromTheFirstBufferOn() throws {
     var pace = Pace(rate: 48000, buffer: 768, now: 0)
     var now: Int64 = 0
     for _ in 0..<1000 { if let due = pace.due(after: 256, now: now) { now = due } }
@@ -304,9 +295,9 @@ extension fake_alsa_shape {
     #expect(Double(now - later) * 48e-6 > 256_000 - 2048)
   }
 
-  @Test(
-    "a card is never made to wait, be it up to a third too fast; one that turns out to swallow is noticed")
-  func cards() {
+  /// A card is never made to wait, be it up to a third too fast; one that turns out to swallow is
+  /// noticed.
+  @Test func aCardIsNeverMadeToWaitBeItUpToAThirdTooFast() {
     var random = SeededGenerator(seed: 3)
     print("seed 3")
     for _ in 0..<200 {

@@ -5,8 +5,7 @@ import Testing
 @testable import Drivers
 
 @Suite struct AlsaDriverTests {
-  @Test("a device that swallows everything is fed at the pace of its rate")
-  func nullDevice() throws {
+  @Test func aDeviceThatSwallowsEverythingIsFedAtThePaceOfItsRate() throws {
     let engine = Engine(rate: 48000, period: 256)
     let driver = try AlsaDriver(renderer: engine.renderer, device: "null", rate: 48000, period: 256)
     #expect(driver.rate == 48000)
@@ -21,8 +20,7 @@ import Testing
     #expect(driver.status.failure == nil)
   }
 
-  @Test("a device that is not there is refused with its name and the reason")
-  func missingDevice() {
+  @Test func aDeviceThatIsNotThereIsRefusedWithItsNameAndTheReason() {
     let engine = Engine(rate: 48000, period: 256)
     do {
       _ = try AlsaDriver(renderer: engine.renderer, device: "hw:31")
@@ -42,8 +40,7 @@ import Testing
     return options
   }
 
-  @Test("with neither server nor sound card it is the clock, and the words say why")
-  func nothingThere() {
+  @Test func withNeitherServerNorSoundCardItIsTheClockAndTheWordsSayWhy() {
     let engine = Engine(rate: 48000, period: 64)
     var chooser = DriverChooser(options(.automatic))
     chooser.firstCard = { nil }
@@ -56,8 +53,7 @@ import Testing
         + "playing through the clock driver, without sound")
   }
 
-  @Test("a driver that was asked for by name and is not there gives way to the clock, and says so")
-  func wishes() {
+  @Test func aDriverThatWasAskedForByNameAndIsNotThereGivesWayToTheClockAndSaysSo() {
     let engine = Engine(rate: 48000, period: 64)
     let jack = DriverChooser(options(.jack)).open(renderer: engine.renderer)
     #expect(jack.driver.name == "clock")
@@ -69,8 +65,7 @@ import Testing
     #expect(clock.isPreferred)
   }
 
-  @Test("a device by name is used when it is there")
-  func namedDevice() {
+  @Test func aDeviceByNameIsUsedWhenItIsThere() {
     let engine = Engine(rate: 48000, period: 64)
     var options = options(.alsa)
     options.alsaDevice = "null"

@@ -6,8 +6,8 @@ import Testing
 @testable import Drivers
 
 @Suite @MainActor struct AlsaSequencerTests {
-  @Test("what comes in between two renders is heard one period later, each at its place and on its port")
-  func arrivals() throws {
+  /// What comes in between two renders is heard one period later, each at its place and on its port.
+  @Test func whatComesInBetweenTwoRendersIsHeardOnePeriodLater() throws {
     let host = RenderHost(Engine(rate: 48000, period: 64).renderer)
     defer { _ = host.close() }
     let length: Int64 = 1_333_333
@@ -29,8 +29,7 @@ import Testing
     #expect((31...33).contains(host.midi[1].events[0].offset))
   }
 
-  @Test("what the sequencer says is what MIDI says")
-  func events() {
+  @Test func whatTheSequencerSaysIsWhatMIDISays() {
     func note(_ type: snd_seq_event_type, _ velocity: UInt8) -> Event? {
       var event = snd_seq_event_t()
       event.type = UInt8(type.rawValue)
@@ -58,8 +57,8 @@ import Testing
     #expect(control(SND_SEQ_EVENT_CLOCK, 0, 0) == nil)
   }
 
-  @Test("where there is no sequencer, that is told once, with every driver that follows, and sound goes on")
-  func missing() throws {
+  /// Where there is no sequencer, that is told once, with every driver that follows, and sound goes on.
+  @Test func whereThereIsNoSequencerThatIsToldOnceWithEveryDriverThatFollows() throws {
     let graph = try LiveGraph(
       "node m midi\nnode s sampler\nnode out output\nconnect m -> s\nconnect s -> out")
     var options = DriverOptions()

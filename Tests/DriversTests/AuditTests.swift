@@ -7,9 +7,9 @@ import Testing
 
 /// Tests the counters that other tests rely on.
 @Suite(.enabled(if: Audit.isBuiltIn)) struct AuditTests {
-  @Test(
-    "an allocation, a lock, a wait and a first use of memory on an audio thread are counted, elsewhere not")
-  func seen() throws {
+  /// An allocation, a lock, a wait and a first use of memory on an audio thread are counted, elsewhere
+  /// not.
+  @Test func anAllocationALockAWaitAndAFirstUseOfMemoryOnAnAudioThreadAreCounted() throws {
     var mutex = pthread_mutex_t()
     pthread_mutex_init(&mutex, nil)
     let page = mmap(nil, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)!
@@ -35,8 +35,8 @@ import Testing
     #expect(found.overruns == 1)
   }
 
-  @Test("a driver's renders are counted, and a driver that leaves denormals as they are is found out")
-  func drivers() throws {
+  /// A driver's renders are counted, and a driver that leaves denormals as they are is found out.
+  @Test func aDriversRendersAreCounted() throws {
     let engine = Engine(rate: 48000, period: 64)
     let clock = ClockDriver(renderer: engine.renderer, rate: 48000, period: 64)
     let audit = Audit(period: 64)

@@ -4,8 +4,8 @@ import Testing
 @testable import Drivers
 
 @Suite struct ClockDriverTests {
-  @Test("without sound hardware the engine's time goes on, by whole periods, until the driver stops")
-  func timeGoesOn() throws {
+  /// Without sound hardware the engine's time goes on, by whole periods, until the driver stops.
+  @Test func withoutSoundHardwareTheEnginesTimeGoesOnByWholePeriods() throws {
     let engine = Engine(rate: 48000, period: 48)
     let clock = ClockDriver(renderer: engine.renderer, rate: 48000, period: 48)
     #expect(engine.renderer.time == 0)
@@ -24,8 +24,7 @@ import Testing
     #expect((engine.renderer.time - end) % 64 == 0)
   }
 
-  @Test("the clock neither races nor stands still: a second of sound takes about a second")
-  func pace() throws {
+  @Test func theClockNeitherRacesNorStandsStillASecondOfSoundTakesAboutASecond() throws {
     let engine = Engine(rate: 48000, period: 64)
     let clock = ClockDriver(renderer: engine.renderer, rate: 48000, period: 64)
     let start = monotonicTime()
@@ -37,8 +36,7 @@ import Testing
     #expect(elapsed >= 200_000_000 - 2_000_000)
   }
 
-  @Test("a renderer that was taken from a driver is not entered again")
-  func closedHost() {
+  @Test func aRendererThatWasTakenFromADriverIsNotEnteredAgain() {
     let engine = Engine(rate: 48000, period: 64)
     let host = RenderHost(engine.renderer)
     #expect(host.render(frames: 64, budget: 1000))
@@ -48,8 +46,7 @@ import Testing
     #expect(host.close())
   }
 
-  @Test("periods and rates out of range are brought into it")
-  func range() {
+  @Test func periodsAndRatesOutOfRangeAreBroughtIntoIt() {
     let engine = Engine(rate: 48000, period: 64)
     #expect(ClockDriver(renderer: engine.renderer, rate: 0, period: 0).period == 1)
     #expect(ClockDriver(renderer: engine.renderer, rate: 1e9, period: 100_000).period == 8192)

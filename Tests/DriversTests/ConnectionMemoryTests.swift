@@ -3,8 +3,7 @@ import Testing
 @testable import Drivers
 
 @Suite struct ConnectionMemoryTests {
-  @Test("a program that goes and comes back is connected again")
-  func comesBack() {
+  @Test func aProgramThatGoesAndComesBackIsConnectedAgain() {
     let memory = ConnectionMemory()
     #expect(memory.dueConnections(of: "out_1", connections: ["rec:in_1"]) { _ in true } == [])
     #expect(memory.dueConnections(of: "out_1", connections: []) { _ in false } == [])
@@ -14,8 +13,7 @@ import Testing
     #expect(memory.dueConnections(of: "out_1", connections: ["rec:in_1"]) { _ in true } == [])
   }
 
-  @Test("what the user disconnects stays disconnected")
-  func disconnected() {
+  @Test func whatTheUserDisconnectsStaysDisconnected() {
     let memory = ConnectionMemory()
     _ = memory.dueConnections(of: "out_1", connections: ["rec:in_1", "rec:in_2"]) { _ in true }
     #expect(memory.dueConnections(of: "out_1", connections: ["rec:in_2"]) { _ in true } == [])
@@ -23,8 +21,7 @@ import Testing
     #expect(memory.dueConnections(of: "out_1", connections: []) { _ in true } == ["rec:in_2"])
   }
 
-  @Test("a program that goes and comes back between two looks is connected again")
-  func comesBackQuickly() {
+  @Test func aProgramThatGoesAndComesBackBetweenTwoLooksIsConnectedAgain() {
     let memory = ConnectionMemory()
     _ = memory.dueConnections(of: "out_1", connections: ["rec:in_1", "rec:in_2"]) { _ in true }
     memory.lose("rec:in_1")
@@ -36,8 +33,7 @@ import Testing
     #expect(memory.dueConnections(of: "out_1", connections: ["rec:in_1"]) { _ in true } == [])
   }
 
-  @Test("after a server has gone, every connection is due again")
-  func newServer() {
+  @Test func afterAServerHasGoneEveryConnectionIsDueAgain() {
     let memory = ConnectionMemory()
     memory.want("out_1", ["system:playback_1"])
     #expect(memory.knows("out_1"))
@@ -49,8 +45,7 @@ import Testing
     #expect(memory.dueConnections(of: "out_1", connections: []) { _ in true } == ["system:playback_1"])
   }
 
-  @Test("connections follow a rename, of our port and of the other")
-  func renamed() {
+  @Test func connectionsFollowARenameOfOurPortAndOfTheOther() {
     let memory = ConnectionMemory()
     memory.want("out_1", ["rec:in"])
     memory.rename("out_1", to: "main_1")

@@ -16,8 +16,8 @@ private let hasFaults = !(environment["SOSTENUTO_SOAK_FAULTS"] ?? "").isEmpty
 /// `make soak FAULTS=1`: random edits in a session while faults hit its resources: the JACK server, the disk,
 /// the files it plays. Memory, descriptors and threads must not grow.
 @Suite(.serialized, .enabled(if: minutes > 0 && hasFaults)) @MainActor struct FaultSoakTests {
-  @Test("servers die, stop and come back, disks fill, files change, clients come and go: nothing grows")
-  func longRun() throws {
+  /// Servers die, stop and come back, disks fill, files change, clients come and go: nothing grows.
+  @Test func serversDieStopAndComeBackDisksFillFilesChangeClientsComeAndGo() throws {
     let seed = environment["SOSTENUTO_SOAK_SEED"].flatMap { UInt64($0) } ?? .random(in: 0..<1_000_000)
     print("seed \(seed)")
     let soak = try FaultSoak(seed: seed)

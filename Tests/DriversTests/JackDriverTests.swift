@@ -22,8 +22,7 @@ import Testing
     return options
   }
 
-  @Test("without a server the driver says so, and starts none")
-  func noServer() {
+  @Test func withoutAServerTheDriverSaysSoAndStartsNone() {
     var options = JackClientOptions()
     options.server = "sostenuto-test-nobody"
     let engine = Engine(rate: 48000, period: 64)
@@ -35,8 +34,8 @@ import Testing
     }
   }
 
-  @Test("a client has the name that was asked for, with a number when it is taken, and its place says so")
-  func clientName() throws {
+  /// A client has the name that was asked for, with a number when it is taken, and its place says so.
+  @Test func aClientHasTheNameThatWasAskedForWithANumberWhenItIsTaken() throws {
     let server = try JackTestServer()
     defer { server.stop() }
     var options = options(server)
@@ -63,8 +62,8 @@ import Testing
     #expect(wait { probe.ports(of: "organ-01") == ["organ-01:out_1"] })
   }
 
-  @Test("ports are named after their node, connected to the sound card, and come and go while it runs")
-  func ports() throws {
+  /// Ports are named after their node, connected to the sound card, and come and go while it runs.
+  @Test func portsAreNamedAfterTheirNodeConnectedToTheSoundCard() throws {
     let server = try JackTestServer()
     defer { server.stop() }
     let engine = Engine(rate: 48000, period: 64)
@@ -98,8 +97,7 @@ import Testing
     #expect(wait { engine.renderer.time > time })
   }
 
-  @Test("a renamed node's port, and that of a node which replaces another, keep their connections")
-  func renamedPorts() throws {
+  @Test func aRenamedNodesPortAndThatOfANodeWhichReplacesAnotherKeepTheirConnections() throws {
     let server = try JackTestServer()
     defer { server.stop() }
     let engine = Engine(rate: 48000, period: 64)
@@ -120,8 +118,7 @@ import Testing
     #expect(probe.connections(of: "sostenuto:main_1") == ["system:playback_2"])
   }
 
-  @Test("a client of another program that comes back gets its connections back")
-  func ghost() throws {
+  @Test func aClientOfAnotherProgramThatComesBackGetsItsConnectionsBack() throws {
     let server = try JackTestServer()
     defer { server.stop() }
     let engine = Engine(rate: 48000, period: 64)
@@ -149,8 +146,8 @@ import Testing
     }
   }
 
-  @Test("when the server is killed, the supervisor goes on with the clock and comes back with the server")
-  func killedServer() throws {
+  /// When the server is killed, the supervisor goes on with the clock and comes back with the server.
+  @Test func whenTheServerIsKilled() throws {
     let server = try JackTestServer()
     defer { server.stop() }
     let engine = Engine(rate: 44100, period: 256)

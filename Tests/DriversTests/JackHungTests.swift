@@ -33,8 +33,7 @@ import Testing
     }
   }
 
-  @Test("while the server stands still, the clock plays on and nothing piles up; then it is as it was")
-  func standsStill() throws {
+  @Test func whileTheServerStandsStillTheClockPlaysOnAndNothingPilesUpThenItIsAsItWas() throws {
     let server = try JackTestServer()
     defer { server.stop() }
     let graph = try LiveGraph(text)
@@ -86,8 +85,7 @@ import Testing
     }
   }
 
-  @Test("a server that is killed while it stands still, and started anew, is found")
-  func killed() throws {
+  @Test func aServerThatIsKilledWhileItStandsStillAndStartedAnewIsFound() throws {
     let server = try JackTestServer()
     defer { server.stop() }
     let graph = try LiveGraph(text)
@@ -105,8 +103,7 @@ import Testing
     #expect(wait { graph.engine.renderer.time > back + 640 })
   }
 
-  @Test("who stops while the server stands still does not wait for it, and leaves no client behind")
-  func stopping() throws {
+  @Test func whoStopsWhileTheServerStandsStillDoesNotWaitForItAndLeavesNoClientBehind() throws {
     let server = try JackTestServer()
     defer { server.stop() }
     let graph = try LiveGraph(text)
@@ -123,8 +120,7 @@ import Testing
     #expect(wait { probe.ports(of: "sostenuto").isEmpty })
   }
 
-  @Test("a period of a second is no standstill, nor is freewheeling")
-  func slow() throws {
+  @Test func aPeriodOfASecondIsNoStandstillNorIsFreewheeling() throws {
     let server = try JackTestServer(rate: 8000, period: 8192)
     defer { server.stop() }
     let graph = try LiveGraph(text)
@@ -160,8 +156,7 @@ import Testing
     var status: DriverStatus { DriverStatus() }
   }
 
-  @Test("a standstill counts as long as it is looked at: not while the whole program stood still")
-  func looks() {
+  @Test func aStandstillCountsAsLongAsItIsLookedAtNotWhileTheWholeProgramStoodStill() {
     var random = SeededGenerator(seed: seed)
     print("seed \(seed)")
     for _ in 0..<500 {

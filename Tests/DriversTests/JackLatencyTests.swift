@@ -53,8 +53,8 @@ import Testing
     return (lines.joined(separator: "\n"), "insert \(name)new distortion drive=0dB into \(last) -> \(name)")
   }
 
-  @Test("a loop through the patch measures for each port what is reported for it", arguments: [16, 64, 1024])
-  func measured(period: Int) throws {
+  @Test(arguments: [16, 64, 1024])
+  func aLoopThroughThePatchMeasuresForEachPortWhatIsReportedForIt(period: Int) throws {
     var random = SeededGenerator(seed: seed + UInt64(period))
     print("seed \(seed)")
     let (wet, dry) = (Self.chain("wet", &random), Self.chain("dry", &random))
@@ -88,8 +88,7 @@ import Testing
     }
   }
 
-  @Test("a review's 31 frames through a distortion are told, and are none when it is removed")
-  func distortion() throws {
+  @Test func aReviews31FramesThroughADistortionAreToldAndAreNoneWhenItIsRemoved() throws {
     let text = """
       node line input channels=1
       node d distortion
@@ -110,8 +109,7 @@ import Testing
     }
   }
 
-  @Test("sound of the patch's own, and what MIDI plays, is told as late as it is made")
-  func sources() throws {
+  @Test func soundOfThePatchsOwnAndWhatMIDIPlaysIsToldAsLateAsItIsMade() throws {
     let text = """
       node tone oscillator
       node d distortion
@@ -140,10 +138,9 @@ import Testing
     }
   }
 
-  @Test(
-    "of parallel ways, the report has the shortest and the longest: random patches against a walk of all ways"
-  )
-  func randomPatches() throws {
+  /// Of parallel ways, the report has the shortest and the longest: random patches against a walk of all
+  /// ways.
+  @Test func ofParallelWaysTheReportHasTheShortestAndTheLongest() throws {
     var random = SeededGenerator(seed: seed)
     print("seed \(seed)")
     for round in 0..<40 {

@@ -20,8 +20,7 @@ import Testing
     return driver
   }
 
-  @Test("a note sounds at the very frame at which another client sends it, channel by channel")
-  func exactFrames() throws {
+  @Test func aNoteSoundsAtTheVeryFrameAtWhichAnotherClientSendsItChannelByChannel() throws {
     // Synchronous server (`-S`): on a busy machine the server is late, and its clients lose no events.
     let server = try JackTestServer(extra: ["-S"])
     defer { server.stop() }
@@ -64,8 +63,7 @@ import Testing
     }
   }
 
-  @Test("a system exclusive message of another client is heard: General MIDI on ends every note")
-  func systemExclusive() throws {
+  @Test func aSystemExclusiveMessageOfAnotherClientIsHeardGeneralMIDIOnEndsEveryNote() throws {
     let server = try JackTestServer(extra: ["-S"])
     defer { server.stop() }
     let graph = try LiveGraph(
@@ -94,8 +92,7 @@ import Testing
     #expect(wait { listener.isSilent })
   }
 
-  @Test("when the other side disconnects or crashes, the notes end that it held, and no others")
-  func gone() throws {
+  @Test func whenTheOtherSideDisconnectsOrCrashesTheNotesEndThatItHeldAndNoOthers() throws {
     let server = try JackTestServer()
     defer { server.stop() }
     let graph = try LiveGraph(
@@ -140,8 +137,8 @@ import Testing
     #expect(wait { voices() == 0 })
   }
 
-  @Test("a keyboard's program that is restarted at once is connected again, and the notes it held end")
-  func restartedAtOnce() throws {
+  /// A keyboard's program that is restarted at once is connected again, and the notes it held end.
+  @Test func aKeyboardsProgramThatIsRestartedAtOnceIsConnectedAgain() throws {
     let server = try JackTestServer()
     defer { server.stop() }
     let graph = try LiveGraph(
@@ -164,8 +161,7 @@ import Testing
     }
   }
 
-  @Test("a port for which JACK has no place is there as soon as another client leaves it one")
-  func laterPort() throws {
+  @Test func aPortForWhichJACKHasNoPlaceIsThereAsSoonAsAnotherClientLeavesItOne() throws {
     let server = try JackTestServer(extra: ["-p", "64"])
     defer { server.stop() }
     let graph = try LiveGraph("node s sampler\nnode out output\nconnect s -> out")

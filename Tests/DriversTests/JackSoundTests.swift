@@ -8,8 +8,8 @@ import Testing
 
 /// Sound as another JACK client receives it.
 @Suite(.serialized) @MainActor struct JackSoundTests {
-  @Test("while a chord sounds and everything behind it is rewired, a recording has no step and no gap")
-  func rewiring() throws {
+  /// While a chord sounds and everything behind it is rewired, a recording has no step and no gap.
+  @Test func whileAChordSoundsAndEverythingBehindItIsRewired() throws {
     // Synchronous server (`-S`): on a busy machine the server is late, and its clients lose no frames.
     let server = try JackTestServer(extra: ["-S"])
     defer { server.stop() }

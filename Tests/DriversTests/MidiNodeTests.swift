@@ -53,8 +53,7 @@ final class StepInstrument: Sendable {
 
   private var voices: Int { graph.engine.report().nodes.first { $0.name == "s" }?.voices ?? -1 }
 
-  @Test("a driver that dies leaves no note hanging; what cables and the next driver hold stays")
-  func driverGone() throws {
+  @Test func aDriverThatDiesLeavesNoNoteHangingWhatCablesAndTheNextDriverHoldStays() throws {
     let first = RenderHost(graph.engine.renderer)
     first.midi[0].append(Event(.noteOn, key: 60, value: 100, offset: 5))
     try graph.perform("note k on 72")
@@ -71,8 +70,7 @@ final class StepInstrument: Sendable {
     #expect(voices == 1)
   }
 
-  @Test("what is for all channels reaches a node that listens to one")
-  func forAllChannels() throws {
+  @Test func whatIsForAllChannelsReachesANodeThatListensToOne() throws {
     try graph.perform("set m.channel 3")
     let host = RenderHost(graph.engine.renderer)
     host.midi[0].append(Event(.noteOn, channel: 2, key: 60, value: 100, offset: 5))
@@ -87,8 +85,8 @@ final class StepInstrument: Sendable {
     #expect(voices == 0)
   }
 
-  @Test("another channel or port, and a cable that goes, end what is held, pedals too, and nothing else")
-  func moved() throws {
+  /// Another channel or port, and a cable that goes, end what is held, pedals too, and nothing else.
+  @Test func anotherChannelOrPortAndACableThatGoesEndWhatIsHeldPedalsToo() throws {
     let host = RenderHost(graph.engine.renderer)
     func hold() {
       for event in [
@@ -112,8 +110,7 @@ final class StepInstrument: Sendable {
     }
   }
 
-  @Test("what comes in faster than it can be taken is counted")
-  func flood() throws {
+  @Test func whatComesInFasterThanItCanBeTakenIsCounted() throws {
     let host = RenderHost(graph.engine.renderer)
     for index in 0..<EventQueue.capacity + 88 {
       host.midi[0].append(Event(.control, key: 1, value: Float(index & 127)))
@@ -124,8 +121,7 @@ final class StepInstrument: Sendable {
     #expect(host.status.lostMidi > 88)
   }
 
-  @Test("a flood of MIDI loses no end of a note, on the way to the audio thread and behind it")
-  func floodedEnds() throws {
+  @Test func aFloodOfMIDILosesNoEndOfANoteOnTheWayToTheAudioThreadAndBehindIt() throws {
     let host = RenderHost(graph.engine.renderer)
     for key: UInt8 in 60...63 { host.midi[0].append(Event(.noteOn, key: key, value: 100)) }
     go(host)
@@ -140,8 +136,7 @@ final class StepInstrument: Sendable {
     #expect(voices == 0, "which note was to end is not known any more: all of the port's do")
   }
 
-  @Test("a node for which no port is left says so, and hears when it is given another's")
-  func seventeenthSender() throws {
+  @Test func aNodeForWhichNoPortIsLeftSaysSoAndHearsWhenItIsGivenAnothers() throws {
     func state(_ name: String) -> NodeReport.State? {
       graph.engine.report().nodes.first { $0.name == name }?.state
     }
@@ -159,8 +154,7 @@ final class StepInstrument: Sendable {
     if case .placeholder? = state(last) { Issue.record("it shares a port") }
   }
 
-  @Test("a node for which no port was left hears as soon as another gives its port up")
-  func laterPort() throws {
+  @Test func aNodeForWhichNoPortWasLeftHearsAsSoonAsAnotherGivesItsPortUp() throws {
     for number in 1...MidiInput.ports + 1 {
       try graph.perform("node m\(number) midi port=Sender\(number)")
       try graph.perform("connect m\(number) -> s")
@@ -185,8 +179,8 @@ final class StepInstrument: Sendable {
     #expect(voices == before + 1)
   }
 
-  @Test("a MIDI file is the same sound for every period, though it has more in one frame than a block takes")
-  func anyPeriod() throws {
+  /// A MIDI file is the same sound for every period, though it has more in one frame than a block takes.
+  @Test func aMIDIFileIsTheSameSoundForEveryPeriod() throws {
     let events = (0..<3000).map { index -> (frame: Int64, event: Event) in
       let key = UInt8(index % 90 + 20)
       return (

@@ -52,8 +52,7 @@ import Testing
     try renderer.render(frames: frames, cues: cues)
   }
 
-  @Test("files are the same, bit for bit, whatever the period, with edits in between and without end")
-  func anyPeriod() throws {
+  @Test func filesAreTheSameBitForBitWhateverThePeriodWithEditsInBetweenAndWithoutEnd() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     try render("a", period: 64)
     let (sound, tap) = (try bytes("a.wav"), try bytes("a-tap.wav"))
@@ -66,8 +65,7 @@ import Testing
     }
   }
 
-  @Test("an edit of a script happens at its frame and not before")
-  func exactFrame() throws {
+  @Test func anEditOfAScriptHappensAtItsFrameAndNotBefore() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let graph = try LiveGraph(
       """
@@ -87,8 +85,7 @@ import Testing
     #expect(progress == [1024, 1500, 1980, 2048, 3000])
   }
 
-  @Test("a single channel is heard on both sides of a stereo file, and silence has no sign")
-  func mono() throws {
+  @Test func aSingleChannelIsHeardOnBothSidesOfAStereoFileAndSilenceHasNoSign() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let graph = try LiveGraph(
       """
@@ -110,8 +107,7 @@ import Testing
     #expect(stereo.allSatisfy { $0 != 0 || $0.sign == .plus })
   }
 
-  @Test("a render that fails leaves the file of the one before, and no half of its own")
-  func failure() throws {
+  @Test func aRenderThatFailsLeavesTheFileOfTheOneBeforeAndNoHalfOfItsOwn() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     struct Refused: Error {}
     try Data("before".utf8).write(to: URL(filePath: path("f.wav")))
@@ -125,8 +121,7 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["f.wav"])
   }
 
-  @Test("the name's ending chooses the container")
-  func containers() throws {
+  @Test func theNamesEndingChoosesTheContainer() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     for (name, magic) in [("a.wav", "RIFF"), ("b.FLAC", "fLaC"), ("c.ogg", "OggS"), ("d", "RIFF")] {
       let graph = try LiveGraph("node tone oscillator\nnode out output channels=2\nconnect tone -> out")
@@ -137,8 +132,7 @@ import Testing
     }
   }
 
-  @Test("a file that cannot be written is named")
-  func unwritable() throws {
+  @Test func aFileThatCannotBeWrittenIsNamed() throws {
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let graph = try LiveGraph("node out output channels=1")
     let renderer = OfflineRenderer(

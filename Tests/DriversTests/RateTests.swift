@@ -113,10 +113,10 @@ import Testing
     return try InstrumentLoader.load(path: file.path).resource
   }
 
-  @Test(
-    "a held chord keeps pitch and phase from the first frame, and nothing is allocated",
-    arguments: [(44_100.0, 32, 96_000.0, 2048), (96_000, 2048, 44_100, 32), (48_000, 64, 48_000, 2048)])
-  func heldChord(_ from: Double, _ period: Int, _ to: Double, _ otherPeriod: Int) throws {
+  @Test(arguments: [(44_100.0, 32, 96_000.0, 2048), (96_000, 2048, 44_100, 32), (48_000, 64, 48_000, 2048)])
+  func aHeldChordKeepsPitchAndPhaseFromTheFirstFrameAndNothingIsAllocated(
+    _ from: Double, _ period: Int, _ to: Double, _ otherPeriod: Int
+  ) throws {
     let graph = try LiveGraph(Self.patch, rate: from, period: period)
     let piano = try #require(graph.patch[named: "piano"])
     graph.engine.use(try Self.instrument(), for: piano.id)
@@ -151,10 +151,8 @@ import Testing
     #expect(graph.engine.report().nodes.first { $0.name == "piano" }?.voices == 3)
   }
 
-  @Test(
-    "what moves over time keeps its time at another rate",
-    arguments: [(44_100.0, 96_000.0), (96_000, 44_100)])
-  func moves(_ from: Double, _ to: Double) throws {
+  @Test(arguments: [(44_100.0, 96_000.0), (96_000, 44_100)])
+  func whatMovesOverTimeKeepsItsTimeAtAnotherRate(_ from: Double, _ to: Double) throws {
     let graph = try LiveGraph(
       """
       node high oscillator freq=2Hz shape=square level=0dB
@@ -188,10 +186,8 @@ import Testing
     #expect(rest[Int((2 - done - 0.05) * to)] != 0)
   }
 
-  @Test(
-    "a cable that fades keeps its time at another rate",
-    arguments: [(44_100.0, 96_000.0), (96_000, 44_100)])
-  func fades(_ from: Double, _ to: Double) throws {
+  @Test(arguments: [(44_100.0, 96_000.0), (96_000, 44_100)])
+  func aCableThatFadesKeepsItsTimeAtAnotherRate(_ from: Double, _ to: Double) throws {
     let graph = try LiveGraph(
       """
       node high oscillator freq=2Hz shape=square level=0dB
@@ -215,8 +211,7 @@ import Testing
     #expect(rest[Int((2 - done + 0.001) * to)] == 0)
   }
 
-  @Test("a rate change between a delay's widening and its memory's arrival spoils neither")
-  func widening() throws {
+  @Test func aRateChangeBetweenADelaysWideningAndItsMemorysArrivalSpoilsNeither() throws {
     let graph = try LiveGraph(
       """
       node mono oscillator freq=300Hz

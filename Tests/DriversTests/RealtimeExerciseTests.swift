@@ -14,8 +14,7 @@ import Testing
   private static let edits =
     ProcessInfo.processInfo.environment["SOSTENUTO_EDITS"].flatMap { Int($0) } ?? 400
 
-  @Test("edits, notes and parameters at random, offline")
-  func offline() throws {
+  @Test func editsNotesAndParametersAtRandomOffline() throws {
     let seed: UInt64 = 7
     print("seed \(seed), \(Self.edits) edits")
     let instrument = try Author.makeInstrument()
@@ -43,8 +42,7 @@ import Testing
     #expect(graph.engine.plansSent - graph.engine.plansReturned <= 1)
   }
 
-  @Test("the same while another thread renders at the clock's pace")
-  func live() throws {
+  @Test func theSameWhileAnotherThreadRendersAtTheClocksPace() throws {
     let seed: UInt64 = 11
     print("seed \(seed), \(Self.edits) edits")
     let instrument = try Author.makeInstrument()
@@ -73,8 +71,8 @@ import Testing
     #expect(clock.status.failure == nil)
   }
 
-  @Test("each kind: every parameter set, moved and modulated; put to sleep and woken", arguments: [1, 2])
-  func everyKind(threads: Int) throws {
+  @Test(arguments: [1, 2])
+  func eachKindEveryParameterSetMovedAndModulatedPutToSleepAndWoken(threads: Int) throws {
     let instrument = try Author.makeInstrument()
     defer { try? FileManager.default.removeItem(atPath: instrument) }
     var author = Author(random: SeededGenerator(seed: 3))

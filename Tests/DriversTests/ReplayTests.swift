@@ -21,8 +21,8 @@ import Testing
     connect main -> out
     """
 
-  @Test("live and from a file, a script gives the same bits", arguments: lawSeeds)
-  func replays(seed: UInt64) throws {
+  @Test(arguments: lawSeeds)
+  func liveAndFromAFileAScriptGivesTheSameBits(seed: UInt64) throws {
     print("seed \(seed)")
     let lines = RandomLines(
       seed: seed, of: try Draft(Self.start).patch, kinds: RandomLines.sounding, keeping: ["tone", "wind"])
@@ -41,8 +41,7 @@ import Testing
     }
   }
 
-  @Test("an effect that is replaced a thousand times a second, as soon as may be, is not heard")
-  func hurry() throws {
+  @Test func anEffectThatIsReplacedAThousandTimesASecondAsSoonAsMayBeIsNotHeard() throws {
     let (engine, tape) = (Engine(rate: 48000, period: 256), Tape())
     var draft = try Draft(Self.replaced)
     engine.adopt(draft.patch)
@@ -72,8 +71,8 @@ import Testing
 
   /// A leaving effect is removed once it can no longer be heard. Each edit restarts its fade, so its gain may
   /// pass through zero before that.
-  @Test("an effect that is replaced every so many frames is not heard", arguments: 20...120)
-  func rhythm(interval: Int) throws {
+  @Test(arguments: 20...120)
+  func anEffectThatIsReplacedEverySoManyFramesIsNotHeard(interval: Int) throws {
     let (engine, tape) = (Engine(rate: 48000, period: 256), Tape())
     var draft = try Draft(Self.replaced)
     engine.adopt(draft.patch)

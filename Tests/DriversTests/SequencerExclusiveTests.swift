@@ -104,8 +104,8 @@ import Testing
     #expect(heard.map { "\($0)" } == expected.map { "\($0)" }, sourceLocation: sourceLocation)
   }
 
-  @Test("in pieces of any length", arguments: [1, 2, 12, 256, 404, 1000])
-  func pieces(length: Int) throws {
+  @Test(arguments: [1, 2, 12, 256, 404, 1000])
+  func inPiecesOfAnyLength(length: Int) throws {
     try bench { bench in
       for start in stride(from: 0, to: Self.dump.count, by: length) {
         bench.send(Array(Self.dump[start..<min(start + length, Self.dump.count)]))
@@ -117,8 +117,7 @@ import Testing
     }
   }
 
-  @Test("two programs at once")
-  func together() throws {
+  @Test func twoProgramsAtOnce() throws {
     try bench { bench in
       for start in stride(from: 0, to: Self.dump.count, by: 100) {
         let piece = Array(Self.dump[start..<min(start + 100, Self.dump.count)])
@@ -131,8 +130,7 @@ import Testing
     }
   }
 
-  @Test("one that is broken off says nothing, and its rest neither")
-  func interrupted() throws {
+  @Test func oneThatIsBrokenOffSaysNothingAndItsRestNeither() throws {
     let (first, rest) = (Array(Self.dump[..<200]), Array(Self.dump[200...]))
     let note = Event(.noteOn, key: 60, value: 100)
     try bench { bench in
@@ -169,8 +167,8 @@ import Testing
     }
   }
 
-  @Test("cut anywhere and begun anew", arguments: [61, 62] as [UInt64])
-  func random(seed: UInt64) throws {
+  @Test(arguments: [61, 62] as [UInt64])
+  func cutAnywhereAndBegunAnew(seed: UInt64) throws {
     print("seed \(seed)")
     var random = SeededGenerator(seed: seed)
     try bench { bench in

@@ -13,8 +13,8 @@ private let hasFaults = !(environment["SOSTENUTO_SOAK_FAULTS"] ?? "").isEmpty
 /// `make soak`: hours of random edits on a real JACK server. Every render is audited, no plan is lost, and
 /// memory does not grow.
 @Suite(.serialized, .enabled(if: minutes > 0 && !hasFaults)) @MainActor struct SoakTests {
-  @Test("random edits for a long time: no leak, every plan back, nothing that an audio thread must not do")
-  func longRun() throws {
+  /// Random edits for a long time: no leak, every plan back, nothing that an audio thread must not do.
+  @Test func randomEditsForALongTimeNoLeakEveryPlanBack() throws {
     let server = try JackTestServer()
     defer { server.stop() }
     let instrument = try Author.makeInstrument()

@@ -44,8 +44,8 @@ import Testing
 
   private static let counts = [1, 2, 4, 6]
 
-  @Test("a node widens to what comes later, and nobody hears a step", arguments: counts, counts)
-  func widening(from: Int, to: Int) throws {
+  @Test(arguments: counts, counts)
+  func aNodeWidensToWhatComesLaterAndNobodyHearsAStep(from: Int, to: Int) throws {
     for (kind, end) in [
       ("gain", 1), ("gain", 2), ("gain", 4), ("gain", 6), ("delay time=20ms feedback=0%", 2), ("filter", 2),
     ] {
@@ -70,8 +70,8 @@ import Testing
     }
   }
 
-  @Test("sources, outputs and matrices of other channel counts take over by crossfade", arguments: counts)
-  func sizes(count: Int) throws {
+  @Test(arguments: counts)
+  func sourcesOutputsAndMatricesOfOtherChannelCountsTakeOverByCrossfade(count: Int) throws {
     for other in Self.counts where other != count {
       let bench = try start(
         """
@@ -94,8 +94,8 @@ import Testing
     }
   }
 
-  @Test("maps and mixing change by crossfade", arguments: counts)
-  func maps(count: Int) throws {
+  @Test(arguments: counts)
+  func mapsAndMixingChangeByCrossfade(count: Int) throws {
     let bench = try start(
       """
       node mic input channels=\(count)
@@ -123,9 +123,9 @@ import Testing
   }
 
   @Test(
-    "a node is back in the midst of changes to its cables, and nobody hears a step", arguments: counts, counts
+    arguments: counts, counts
   )
-  func returning(from: Int, to: Int) throws {
+  func aNodeIsBackInTheMidstOfChangesToItsCablesAndNobodyHearsAStep(from: Int, to: Int) throws {
     let scripts = [
       ["connect first -> way map=[0,0]", "connect second -> way gain=-5dB", "remove way", "undo"],
       ["connect second -> way map=[0,0,-1]", "connect second -> way", "remove way", "undo", "undo", "undo"],
@@ -172,8 +172,7 @@ import Testing
     }
   }
 
-  @Test("a larger matrix takes over every gain and every sound")
-  func larger() throws {
+  @Test func aLargerMatrixTakesOverEveryGainAndEverySound() throws {
     let text = """
       node mic input channels=2
       node main matrix inputs=2 outputs=2

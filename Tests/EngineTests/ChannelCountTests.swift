@@ -59,10 +59,8 @@ import Testing
     }
   }
 
-  @Test(
-    "a silent wide cable into a node that a map or a discrete cable feeds is no step",
-    arguments: ["map=[0]", "mix=discrete", "map=[0,0]", ""], [2, 4, 6, 3])
-  func silentWidening(attributes: String, to: Int) throws {
+  @Test(arguments: ["map=[0]", "mix=discrete", "map=[0,0]", ""], [2, 4, 6, 3])
+  func aSilentWideCableIntoANodeThatAMapOrADiscreteCableFeedsIsNoStep(attributes: String, to: Int) throws {
     for kind in ["gain", "mix", "pan", "filter", "equalizer", "delay time=20ms feedback=0%", "distortion"] {
       for end in [1, 2, 4, 6] {
         let bench = try start(
@@ -84,8 +82,7 @@ import Testing
     }
   }
 
-  @Test("a pan that gets a stereo source changes its law by crossfade, and back")
-  func panLaw() throws {
+  @Test func aPanThatGetsAStereoSourceChangesItsLawByCrossfadeAndBack() throws {
     let bench = try start(
       """
       node mic input channels=1
@@ -103,8 +100,8 @@ import Testing
     expectUnheard(bench, "pan")
   }
 
-  @Test("an echo goes on where it was when its node widens", arguments: [2, 4, 6])
-  func echoes(to: Int) throws {
+  @Test(arguments: [2, 4, 6])
+  func anEchoGoesOnWhereItWasWhenItsNodeWidens(to: Int) throws {
     for end in [2, 4, 6] {
       let text = """
         node tone oscillator freq=300Hz
@@ -133,8 +130,7 @@ import Testing
     }
   }
 
-  @Test("a stereo echo rings on in stereo after its only source is unplugged")
-  func ringing() throws {
+  @Test func aStereoEchoRingsOnInStereoAfterItsOnlySourceIsUnplugged() throws {
     let bench = try start(
       """
       node pair input channels=2
@@ -149,8 +145,7 @@ import Testing
     #expect(abs(bench.heard[0].last! - 1) < 1e-5 && abs(bench.heard[1].last! + 0.5) < 1e-5)
   }
 
-  @Test("a list that becomes one value, a shorter list, its default or undone is so on all channels")
-  func lists() throws {
+  @Test func aListThatBecomesOneValueAShorterListItsDefaultOrUndoneIsSoOnAllChannels() throws {
     let bench = try start(
       """
       node pair input channels=4
@@ -181,8 +176,7 @@ import Testing
     expectUnheard(bench, "lists")
   }
 
-  @Test("a list keeps to its channels while counts change")
-  func listsAndCounts() throws {
+  @Test func aListKeepsToItsChannelsWhileCountsChange() throws {
     for line in ["set g.gain [-3dB,-30dB]", "set g.gain [-30dB,-3dB,-12dB]"] {
       let bench = try start(
         """
@@ -203,8 +197,7 @@ import Testing
     }
   }
 
-  @Test("a modulation comes through the conversion that is printed")
-  func modulations() throws {
+  @Test func aModulationComesThroughTheConversionThatIsPrinted() throws {
     for (from, to) in [1, 2, 4, 6].flatMap({ from in [1, 2, 4, 6].map { (from, $0) } }) {
       for attributes in ["", "mix=discrete", "map=[\(from - 1)]", "map=[-1,0,0,\(from - 1)]"] {
         for kind in ["gain", "pan"] {
@@ -232,8 +225,8 @@ import Testing
     }
   }
 
-  @Test("a stereo modulation of a mono node is mixed down, that of a stereo node goes channel by channel")
-  func modulationSound() throws {
+  /// A stereo modulation of a mono node is mixed down, that of a stereo node goes channel by channel.
+  @Test func aStereoModulationOfAMonoNodeIsMixedDown() throws {
     func heard(_ from: Int, _ to: Int, _ attributes: String) throws -> [Float] {
       let bench = try start(
         """
@@ -267,8 +260,7 @@ import Testing
     #expect(try heard(4, 2, "mix=discrete") == product(4, [1, -0.5]))
   }
 
-  @Test("modulations change by crossfade when counts do")
-  func modulationChanges() throws {
+  @Test func modulationsChangeByCrossfadeWhenCountsDo() throws {
     for kind in ["gain", "filter freq=2kHz"] {
       let port = kind == "gain" ? "gain" : "q"
       let bench = try start(
@@ -296,8 +288,7 @@ import Testing
     }
   }
 
-  @Test("counts go down around a cycle, as a new load finds them")
-  func cycles() throws {
+  @Test func countsGoDownAroundACycleAsANewLoadFindsThem() throws {
     let bench = try start(
       """
       node mic input channels=1

@@ -47,8 +47,8 @@ import Testing
     }
   }
 
-  @Test("all sixteen pairs of 1, 2, 4 and 6 channels are as the Web Audio API specifies", arguments: pairs)
-  func speakers(from: Int, to: Int) throws {
+  @Test(arguments: pairs)
+  func allSixteenPairsOf124And6ChannelsAreAsTheWebAudioAPISpecifies(from: Int, to: Int) throws {
     let sound = try heard(from, to, "")
     let wanted = specified(Self.sounds.prefix(from).map(Double.init), to)
     #expect(wanted.count == to)
@@ -57,14 +57,13 @@ import Testing
     }
   }
 
-  @Test("`mix=discrete` brings each channel to the one of its number", arguments: pairs)
-  func discrete(from: Int, to: Int) throws {
+  @Test(arguments: pairs)
+  func mixDiscreteBringsEachChannelToTheOneOfItsNumber(from: Int, to: Int) throws {
     let sound = try heard(from, to, "mix=discrete")
     #expect(sound == (0..<to).map { $0 < from ? Self.sounds[$0] : 0 })
   }
 
-  @Test("a channel of a map is any of the source's, or none")
-  func maps() throws {
+  @Test func aChannelOfAMapIsAnyOfTheSourcesOrNone() throws {
     for code in 0..<64 {
       let map = (0..<3).map { code >> (2 * $0) & 3 - 1 }
       let sound = try heard(3, 3, "map=[\(map.map(String.init).joined(separator: ","))]")
@@ -74,8 +73,7 @@ import Testing
     #expect(try heard(2, 1, "map=[1,0]") == [0.25])
   }
 
-  @Test("a map's source that is not there is an error with its place; one that goes becomes none")
-  func missing() throws {
+  @Test func aMapsSourceThatIsNotThereIsAnErrorWithItsPlaceOneThatGoesBecomesNone() throws {
     let text = """
       sostenuto 1
       node pair oscillator channels=2

@@ -200,8 +200,8 @@ import Testing
     """
 
   /// Random edits of every kind during these sounds.
-  @Test("random edits keep the budget", arguments: manyLawSeeds)
-  func random(seed: UInt64) throws {
+  @Test(arguments: manyLawSeeds)
+  func randomEditsKeepTheBudget(seed: UInt64) throws {
     print("seed \(seed)")
     let makesCycles = seed / 2 % 2 == 0
     let lines = RandomLines(

@@ -12,7 +12,7 @@ import Testing
     connect in -> out
     """
 
-  @Test("revivals of a node are forgotten with its last node") func revivals() throws {
+  @Test func revivalsOfANodeAreForgottenWithItsLastNode() throws {
     let bench = Bench()
     bench.feed(.nan)
     try bench.begin(Self.capture)

@@ -4,8 +4,7 @@ import Testing
 
 /// Memory that nodes have given back.
 @Suite struct SpareMemoryTests {
-  @Test("the memory of a delay that was removed serves the next one, and is freed when none comes")
-  func delayMemory() throws {
+  @Test func theMemoryOfADelayThatWasRemovedServesTheNextOneAndIsFreedWhenNoneComes() throws {
     let bench = Bench()
     try bench.begin("node in input channels=1\nnode out output channels=1\nconnect in -> out")
     let pool = bench.engine.pools.kernels
@@ -23,8 +22,8 @@ import Testing
     #expect(pool.kept == 0)
   }
 
-  @Test("the ring of a delayed cable that was removed serves the next one, and is freed when none comes")
-  func cableMemory() throws {
+  /// The ring of a delayed cable that was removed serves the next one, and is freed when none comes.
+  @Test func theRingOfADelayedCableThatWasRemovedServesTheNextOne() throws {
     let bench = Bench()
     try bench.begin(
       """

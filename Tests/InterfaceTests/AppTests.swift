@@ -5,9 +5,8 @@ import Testing
 @testable import Interface
 
 /// Editing by key through a real session: each key makes the same edit as the prompt.
-@Suite("Editing by key") @MainActor struct AppTests {
-  @Test("arrows and letters move through the graph as it is drawn")
-  func moving() {
+@Suite @MainActor struct AppTests {
+  @Test func arrowsAndLettersMoveThroughTheGraphAsItIsDrawn() {
     let stage = Stage.demo()
     stage.press("right")
     #expect(stage.focus == "main")
@@ -25,8 +24,7 @@ import Testing
     #expect(stage.focus == "out")
   }
 
-  @Test("the hardware cursor stands on the focused node's name")
-  func cursor() {
+  @Test func theHardwareCursorStandsOnTheFocusedNodesName() {
     let stage = Stage.demo()
     let canvas = stage.canvas
     guard let cursor = canvas.cursor else {
@@ -37,8 +35,7 @@ import Testing
     #expect(String(line[cursor.column..<cursor.column + 4]).contains("dist"))
   }
 
-  @Test("x removes the node, X joins its neighbours, u brings back the very same node")
-  func removing() {
+  @Test func xRemovesTheNodeXJoinsItsNeighboursUBringsBackTheVerySameNode() {
     let stage = Stage.demo()
     let before = stage.session.patch
     stage.press("x")
@@ -56,8 +53,7 @@ import Testing
     #expect(stage.session.patch.cables.count == 3)
   }
 
-  @Test("r replaces by the kind that is chosen from the list, found by its letters")
-  func replacing() {
+  @Test func rReplacesByTheKindThatIsChosenFromTheListFoundByItsLetters() {
     let stage = Stage.demo()
     stage.press("r =equal enter")
     #expect(stage.lastEdit == "replace dist equalizer")
@@ -66,8 +62,7 @@ import Testing
     #expect(stage.session.patch.cables.count == 4)
   }
 
-  @Test("i inserts into the cable that the letters choose")
-  func inserting() {
+  @Test func iInsertsIntoTheCableThatTheLettersChoose() {
     let stage = Stage.demo()
     stage.press("i")
     guard let hints = (stage.app.state.overlay as? PortHints)?.targets else {
@@ -82,8 +77,7 @@ import Testing
     #expect(stage.focus == "delay")
   }
 
-  @Test("c connects: after the first port only those that fit can be chosen")
-  func connecting() {
+  @Test func cConnectsAfterTheFirstPortOnlyThoseThatFitCanBeChosen() {
     let stage = Stage("node tone oscillator", "node keys keyboard", "node dry gain", "node out output")
     stage.press("c")
     guard let first = (stage.app.state.overlay as? PortHints)?.targets else {
@@ -111,8 +105,8 @@ import Testing
     #expect(stage.session.patch.cables.isEmpty)
   }
 
-  @Test("outputs that most leave alone are drawn where a cable leaves them, and offered on the node in focus")
-  func optionalOutputs() {
+  /// Outputs that most leave alone are drawn where a cable leaves them, and offered on the node in focus.
+  @Test func outputsThatMostLeaveAloneAreDrawnWhereACableLeavesThem() {
     let stage = Stage("node piano sampler", "node room delay", "node out output", "connect piano -> out")
     let (piano, room) = (stage.session.patch.id(named: "piano"), stage.session.patch.id(named: "room"))
     stage.app.desk.focus(room ?? NodeID(raw: 0))
@@ -142,16 +136,14 @@ import Testing
     #expect(!stage.screen.contains("reverb"))
   }
 
-  @Test("a adds a node with a name that is free, and focuses it")
-  func adding() {
+  @Test func aAddsANodeWithANameThatIsFreeAndFocusesIt() {
     let stage = Stage.demo()
     stage.press("a =delay enter a =delay enter")
     #expect(stage.names.suffix(2) == ["delay", "delay2"])
     #expect(stage.focus == "delay2")
   }
 
-  @Test("parameters step, take typed values with units, and go back to the default")
-  func parameters() {
+  @Test func parametersStepTakeTypedValuesWithUnitsAndGoBackToTheDefault() {
     let stage = Stage.demo()
     stage.press("enter right")
     #expect(stage.lastEdit == "set dist.drive 19dB")
@@ -168,8 +160,7 @@ import Testing
     #expect(stage.lastEdit == "remove dist")
   }
 
-  @Test("a parameter that is stepped by a held key is one edit")
-  func heldParameter() {
+  @Test func aParameterThatIsSteppedByAHeldKeyIsOneEdit() {
     let stage = Stage.demo()
     let start = stage.session.undoList.count
     stage.press("enter")
@@ -181,8 +172,7 @@ import Testing
     #expect(stage.session.undoList.count == start + 1)
   }
 
-  @Test("a refused edit changes nothing and says why, at its place")
-  func refusing() {
+  @Test func aRefusedEditChangesNothingAndSaysWhyAtItsPlace() {
     let stage = Stage.demo()
     let before = stage.session.patch
     stage.press(":")
@@ -200,8 +190,7 @@ import Testing
     #expect(stage.screen.contains("PATCH"))
   }
 
-  @Test("the prompt completes and remembers")
-  func prompting() {
+  @Test func thePromptCompletesAndRemembers() {
     let stage = Stage.demo()
     stage.press(": =rem tab")
     stage.type("di")
@@ -211,8 +200,7 @@ import Testing
     #expect(stage.lastEdit == "remove dist")
   }
 
-  @Test("/ finds by part of the name, n goes on, escape goes back")
-  func finding() {
+  @Test func findsByPartOfTheNameNGoesOnEscapeGoesBack() {
     let stage = Stage.demo()
     stage.press("/ =ma enter")
     #expect(stage.focus == "main")
@@ -222,8 +210,7 @@ import Testing
     #expect(stage.focus != "out")
   }
 
-  @Test("q leaves at once when all is saved, and asks otherwise")
-  func quitting() {
+  @Test func qLeavesAtOnceWhenAllIsSavedAndAsksOtherwise() {
     let stage = Stage.demo()
     stage.press("q")
     #expect(stage.app.wish == .none)
@@ -234,8 +221,7 @@ import Testing
     #expect(stage.app.wish == .quit)
   }
 
-  @Test("a click focuses, a drag from port to port connects")
-  func mouse() {
+  @Test func aClickFocusesADragFromPortToPortConnects() {
     let stage = Stage("node tone oscillator", "node out output")
     _ = stage.screen
     let ports = GraphPlaces.ports(stage.app.scene, stage.app.state, columns: 110, rows: 30)

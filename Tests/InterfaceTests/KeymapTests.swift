@@ -5,9 +5,9 @@ import Testing
 
 @testable import Interface
 
-@Suite("Keys") struct KeymapTests {
-  @Test("every default key exists, has one meaning a context, and every action has a key and help")
-  func table() {
+/// Keys.
+@Suite struct KeymapTests {
+  @Test func everyDefaultKeyExistsHasOneMeaningAContextAndEveryActionHasAKeyAndHelp() {
     var seen: Set<String> = []
     for entry in ActionTable.entries {
       #expect(!entry.help.isEmpty)
@@ -21,8 +21,7 @@ import Testing
     }
   }
 
-  @Test("names of actions are unique, and hints and the reading order name actions that exist")
-  func namesOfActions() {
+  @Test func namesOfActionsAreUniqueAndHintsAndTheReadingOrderNameActionsThatExist() {
     #expect(Set(ActionTable.all.map(\.name)).count == ActionTable.all.count)
     var matrix = ViewState()
     matrix.matrix.cable = Cable.Ends(
@@ -40,15 +39,13 @@ import Testing
     }
   }
 
-  @Test("no key of play mode shadows the piano")
-  func piano() {
+  @Test func noKeyOfPlayModeShadowsThePiano() {
     for entry in ActionTable.entries where [.playing, .anywhere].contains(entry.context) {
       for name in entry.keys { #expect(name.count > 1 || !"zsxdcvgbhnjmq2w3er5t6y7u".contains(name)) }
     }
   }
 
-  @Test("a file changes keys, takes some away, and is told what it has wrong")
-  func files() {
+  @Test func aFileChangesKeysTakesSomeAwayAndIsToldWhatItHasWrong() {
     let (keymap, problems) = Keymap.read(
       """
       [patch]
@@ -67,8 +64,7 @@ import Testing
     #expect(Keymap.read("=", file: "k").problems.count == 1)
   }
 
-  @Test("the README's tables name every key")
-  func markdown() {
+  @Test func theREADMEsTablesNameEveryKey() {
     let text = ActionTable.markdown
     for entry in ActionTable.entries { #expect(text.contains(entry.help)) }
   }
@@ -76,7 +72,7 @@ import Testing
 
 /// Files generated from the action table. `SOSTENUTO_RECORD=1 swift test` rewrites them, and fails once so
 /// that nobody records by accident.
-@Suite("Generated files") struct GeneratedKeysTests {
+@Suite struct GeneratedKeysTests {
   private func check(_ name: String, _ wanted: String) throws {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
@@ -91,8 +87,7 @@ import Testing
     #expect(found == wanted, "\(name) is stale: SOSTENUTO_RECORD=1 swift test --filter GeneratedKeys")
   }
 
-  @Test("keys/default.toml is the built-in keymap")
-  func keymap() throws {
+  @Test func keysDefaultTomlIsTheBuiltInKeymap() throws {
     try check("keys/default.toml", Keymap.standardFile)
     let (keymap, problems) = Keymap.read(Keymap.standardFile, file: "default.toml")
     #expect(problems.isEmpty)
@@ -104,8 +99,7 @@ import Testing
     }
   }
 
-  @Test("keys/README.md lists every key")
-  func reference() throws {
+  @Test func keysREADMEMdListsEveryKey() throws {
     try check("keys/README.md", "# Keys\n\nMade from the action table.\n\n" + ActionTable.markdown)
   }
 }

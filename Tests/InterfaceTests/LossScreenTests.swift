@@ -4,13 +4,12 @@ import Testing
 @testable import Interface
 
 /// Losses in a flood are seen: notes are missing, and nobody would know why.
-@MainActor @Suite("Lost events, on the screen") struct LossScreenTests {
+@MainActor @Suite struct LossScreenTests {
   private func top(_ stage: Stage) -> String {
     stage.screen.split(separator: "\n", omittingEmptySubsequences: false).first.map(String.init) ?? ""
   }
 
-  @Test("More events at once than a node takes are counted in the status line, and told once")
-  func flood() throws {
+  @Test func moreEventsAtOnceThanANodeTakesAreCountedInTheStatusLineAndToldOnce() throws {
     let stage = Stage("node piano sampler", "node out output", "connect piano -> out")
     let piano = try #require(stage.session.patch.id(named: "piano"))
     #expect(!top(stage).contains("lost"))

@@ -4,10 +4,10 @@ import Testing
 
 @testable import Interface
 
-@Suite("Anything goes") @MainActor struct MashingTests {
-  @Test(
-    "random keys and clicks at random sizes never crash, and undo leads back to the start", arguments: [1, 2])
-  func mashing(seed: UInt64) throws {
+/// Anything goes.
+@Suite @MainActor struct MashingTests {
+  @Test(arguments: [1, 2])
+  func randomKeysAndClicksAtRandomSizesNeverCrashAndUndoLeadsBackToTheStart(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     let stage = Stage.demo()
     let first = stage.session.patch
@@ -48,8 +48,7 @@ import Testing
     #expect(stage.session.patch == first, "seed \(seed)")
   }
 
-  @Test("every view and overlay draws at every size from 1x1 up")
-  func sizes() {
+  @Test func everyViewAndOverlayDrawsAtEverySizeFrom1x1Up() {
     for keys in [
       "F1", "F2", "F3", "F4", "F4 < < <", "m =sa", "F5", "p", "c", "r", "enter", ": = =set", "q", "/", "i",
     ] {

@@ -13,8 +13,7 @@ extension MatrixTests {
     stage.app.handle(.mouse(MouseEvent(action, button, at: point, wheelRows: wheel)))
   }
 
-  @Test("dragging a crosspoint moves its gain step by step, and is one edit")
-  func dragging() {
+  @Test func draggingACrosspointMovesItsGainStepByStepAndIsOneEdit() {
     let stage = Stage.demo()
     stage.press("F4")
     _ = stage.screen
@@ -42,8 +41,7 @@ extension MatrixTests {
     #expect(stage.session.undoList.count == start)
   }
 
-  @Test("a cell of a zoomed matrix is where the mouse finds it; a click on a head is for its gain")
-  func places() {
+  @Test func aCellOfAZoomedMatrixIsWhereTheMouseFindsItAClickOnAHeadIsForItsGain() {
     let stage = Stage("node big matrix inputs=64 outputs=64", "node out output", "connect big -> out")
     (stage.columns, stage.rows) = (80, 24)
     stage.press("F4")
@@ -72,8 +70,7 @@ extension MatrixTests {
     #expect(!stage.screen.contains("columns"))
   }
 
-  @Test("the whole screen at 80 x 24 as one meets it, with the keys that count there")
-  func screen() {
+  @Test func theWholeScreenAt80x24AsOneMeetsItWithTheKeysThatCountThere() {
     let stage = Stage(
       "node kick oscillator level=-6dB freq=55Hz", "node desk matrix inputs=3 outputs=2", "node out output",
       "connect kick -> desk", "connect desk -> out", "set desk.label.in[0] Kick", "set desk[1,1] -3dB")
@@ -82,7 +79,7 @@ extension MatrixTests {
     stage.press("F4 down right")
     stage.play(seconds: 1)
     let expected = """
-      ─ graph ─ printout ─[matrix]─ trace ─ help ─────────────────────────────────────
+      ─ graph ─ printout ─[matrix]─ trace ─ history ─ help ───────────────────────────
        desk   matrix 3 × 2
 
                                  │    out 0     out 1
@@ -110,8 +107,7 @@ extension MatrixTests {
     #expect(stage.canvas.lines.dropFirst().joined(separator: "\n") == expected)
   }
 
-  @Test("the other button on a cable of the graph opens it as a matrix")
-  func openingByMouse() {
+  @Test func theOtherButtonOnACableOfTheGraphOpensItAsAMatrix() {
     let stage = Stage.demo()
     let canvas = stage.canvas
     let scene = stage.app.scene
@@ -128,8 +124,7 @@ extension MatrixTests {
     #expect(stage.screen.contains("map [0,1,-1,-1]"))
   }
 
-  @Test("the wheel steps a gain, turned at once it is one edit; over a range it steps all of it")
-  func wheel() {
+  @Test func theWheelStepsAGainTurnedAtOnceItIsOneEditOverARangeItStepsAllOfIt() {
     let stage = Stage.demo()
     stage.press("F4")
     _ = stage.screen

@@ -5,39 +5,16 @@ import Screen
 import Testing
 
 /// Whole screens of the matrix view, compared as text: nothing is conveyed by colour alone.
-@Suite("The matrix on the screen")
-struct MatrixScreenTests {
-  private func matrix(_ settings: String, _ change: (inout ViewState) -> Void = { _ in }) -> (
-    Scene, ViewState
-  ) {
-    var scene = makeScene(
-      """
-      sostenuto 1
-      node desk input channels=2
-      node main matrix \(settings)
-      connect desk -> main
-      node out output channels=2
-      connect main -> out
-      """)
-    scene.sound("desk", 0.5, 0.01)
-    scene.sound("main", 0.25)
-    scene.report.fillInputLevels()
-    var state = ViewState()
-    state.view = .matrix
-    change(&state)
-    return (scene, state)
-  }
-
-  @Test("64 x 64 at 80 x 24: a dot a crosspoint, every column seen, heads that stay, rules that point")
-  func dots() {
-    let (scene, state) = matrix("inputs=64 outputs=64 [20,10]=-6dB [21,11]=3dB [22,22]=-inf") {
+@Suite struct MatrixScreenTests {
+  @Test func aMatrixOf64x64At80x24ADotACrosspointEveryColumnSeenHeadsThatStayRulesThatPoint() {
+    let (scene, state) = matrixScene("inputs=64 outputs=64 [20,10]=-6dB [21,11]=3dB [22,22]=-inf") {
       ($0.matrix.row, $0.matrix.column) = (20, 10)
     }
     expectScreen(
       scene, state, 80, 24,
       """
        reconnect.patch    jack 48 kHz/64  1.3 ms   load  7 %   xruns 0   voices  6/64
-      ─ graph ─ printout ─[matrix]─ trace ─ help ─────────────────────────────────────
+      ─ graph ─ printout ─[matrix]─ trace ─ history ─ help ───────────────────────────
        main   matrix 64 × 64   rows 8…20 of 64
                     0         1         2         3         4         5         6
                    │0123456789012345678901234567890123456789012345678901234567890123
@@ -63,16 +40,15 @@ struct MatrixScreenTests {
       """)
   }
 
-  @Test("32 x 32 at 80 x 24: bars, the cursor in brackets")
-  func bars() {
-    let (scene, state) = matrix("inputs=32 outputs=32 [1,2]=-6dB [2,1]=-30dB [3,3]=6dB") {
+  @Test func aMatrixOf32x32At80x24BarsTheCursorInBrackets() {
+    let (scene, state) = matrixScene("inputs=32 outputs=32 [1,2]=-6dB [2,1]=-30dB [3,3]=6dB") {
       ($0.matrix.row, $0.matrix.column) = (1, 2)
     }
     expectScreen(
       scene, state, 80, 24,
       """
        reconnect.patch    jack 48 kHz/64  1.3 ms   load  7 %   xruns 0   voices  6/64
-      ─ graph ─ printout ─[matrix]─ trace ─ help ─────────────────────────────────────
+      ─ graph ─ printout ─[matrix]─ trace ─ history ─ help ───────────────────────────
        main   matrix 32 × 32   rows 0…12 of 32
                      0                   1                   2                   3
                    │ 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1
@@ -98,16 +74,15 @@ struct MatrixScreenTests {
       """)
   }
 
-  @Test("16 x 16 at 80 x 24: whole decibels")
-  func wholes() {
-    let (scene, state) = matrix("inputs=16 outputs=16 [1,2]=-6dB [2,1]=-30.4dB in[3]=-12dB") {
+  @Test func aMatrixOf16x16At80x24WholeDecibels() {
+    let (scene, state) = matrixScene("inputs=16 outputs=16 [1,2]=-6dB [2,1]=-30.4dB in[3]=-12dB") {
       ($0.matrix.row, $0.matrix.column) = (2, 1)
     }
     expectScreen(
       scene, state, 80, 24,
       """
        reconnect.patch    jack 48 kHz/64  1.3 ms   load  7 %   xruns 0   voices  6/64
-      ─ graph ─ printout ─[matrix]─ trace ─ help ─────────────────────────────────────
+      ─ graph ─ printout ─[matrix]─ trace ─ history ─ help ───────────────────────────
        main   matrix 16 × 16   rows 0…12 of 16
 
                    │   0   1   2   3   4   5   6   7   8   9  10  11  12  13  14  15
@@ -133,9 +108,8 @@ struct MatrixScreenTests {
       """)
   }
 
-  @Test("A range at 110 x 18: brackets around its rows, and how much it is")
-  func range() {
-    let (scene, state) = matrix("inputs=8 outputs=6 [1,2]=-6dB") {
+  @Test func aRangeAt110x18BracketsAroundItsRowsAndHowMuchItIs() {
+    let (scene, state) = matrixScene("inputs=8 outputs=6 [1,2]=-6dB") {
       $0.matrix.rangeStart = GridCell(1, 1)
       ($0.matrix.row, $0.matrix.column) = (3, 2)
     }
@@ -143,7 +117,7 @@ struct MatrixScreenTests {
       scene, state, 110, 18,
       """
        reconnect.patch                      jack 48 kHz/64  1.3 ms   load  7 %   peak 11 %   xruns 0   voices  6/64
-      ─ graph ─ printout ─[matrix]─ trace ─ help ───────────────────────────────────────────────────────────────────
+      ─ graph ─ printout ─[matrix]─ trace ─ history ─ help ─────────────────────────────────────────────────────────
        main   matrix 8 × 6   rows 0…6 of 8
 
                             │    out 0     out 1     out 2     out 3     out 4     out 5
@@ -163,9 +137,8 @@ struct MatrixScreenTests {
       """)
   }
 
-  @Test("64 x 64 with cells made larger by hand at 80 x 20 scrolls both ways")
-  func zoomed() {
-    let (scene, state) = matrix("inputs=64 outputs=64 [40,40]=-6.5dB") {
+  @Test func aMatrixOf64x64WithCellsMadeLargerByHandAt80x20ScrollsBothWays() {
+    let (scene, state) = matrixScene("inputs=64 outputs=64 [40,40]=-6.5dB") {
       ($0.matrix.row, $0.matrix.column) = (40, 40)
       $0.matrix.cellWidth = 7
     }
@@ -173,7 +146,7 @@ struct MatrixScreenTests {
       scene, state, 80, 20,
       """
        reconnect.patch    jack 48 kHz/64  1.3 ms   load  7 %   xruns 0   voices  6/64
-      ─ graph ─ printout ─[matrix]─ trace ─ help ─────────────────────────────────────
+      ─ graph ─ printout ─[matrix]─ trace ─ history ─ help ───────────────────────────
        main   matrix 64 × 64   rows 32…40 of 64   columns 33…40 of 64
 
                             │out 33 out 34 out 35 out 36 out 37 out 38 out 39 out 40
@@ -195,9 +168,8 @@ struct MatrixScreenTests {
       """)
   }
 
-  @Test("Meters at 80 x 16: the mean as a bar, the peak as a line beyond it, the highest peak held")
-  func meters() {
-    let (scene, state) = matrix("inputs=2 outputs=2") {
+  @Test func metersAt80x16TheMeanAsABarThePeakAsALineBeyondItTheHighestPeakHeld() {
+    let (scene, state) = matrixScene("inputs=2 outputs=2") {
       $0.matrix.meters.name = "main"
       $0.matrix.meters.rows = [
         MeterLevel(peak: 0.2, mean: 0.05, held: 0.8), MeterLevel(peak: 0.01, mean: 0.001, held: 1.2),
@@ -208,7 +180,7 @@ struct MatrixScreenTests {
       scene, state, 80, 16,
       """
        reconnect.patch    jack 48 kHz/64  1.3 ms   load  7 %   xruns 0   voices  6/64
-      ─ graph ─ printout ─[matrix]─ trace ─ help ─────────────────────────────────────
+      ─ graph ─ printout ─[matrix]─ trace ─ history ─ help ───────────────────────────
        main   matrix 2 × 2
 
                             │    out 0     out 1
@@ -226,8 +198,7 @@ struct MatrixScreenTests {
       """)
   }
 
-  @Test("A cable at 80 x 16: its channel map as the grid that it is")
-  func cable() {
+  @Test func aCableAt80x16ItsChannelMapAsTheGridThatItIs() {
     var (scene, state) = reconnecting()
     _ =
       try? scene.patch =
@@ -243,7 +214,7 @@ struct MatrixScreenTests {
       scene, state, 80, 16,
       """
        reconnect.patch •     jack 48 kHz/64  1.3 ms  load  7 %  xruns 0  voices  6/64
-      ─ graph ─ printout ─[matrix]─ trace ─ help ─────────────────────────────────────
+      ─ graph ─ printout ─[matrix]─ trace ─ history ─ help ───────────────────────────
        dist -> main   cable 2 → 4   map [1,0,0,-1]
 
                             │     in 0      in 1      in 2      in 3
@@ -259,158 +230,5 @@ struct MatrixScreenTests {
        channel 0 → 2   on   connect dist -> main gain=-3dB map=[1,0,0,-1]
        PATCH   ? help   : prompt   c connect   d disconnect   r replace   i insert
       """)
-  }
-
-  /// Muted, soloed and inverted inputs, outputs and crosspoints, some with labels.
-  private func desk(_ change: (inout ViewState) -> Void = { _ in }) -> (Scene, ViewState) {
-    matrix(
-      """
-      label.in[0]=Kick label.in[2]="Overhead left" label.out[0]=Left label.out[1]="Right monitor" \
-      [0,0]=-12.5dB mute[0,0]=on [1,0]=-6dB invert[1,0]=on solo[1,1]=on invert.in[2]=on mute.in[3]=on \
-      in[3]=-3dB solo.out[1]=on
-      """.replacing("\n", with: ""), change)
-  }
-
-  @Test("Mutes, solos, polarity and names at 110 x 18, without a colour")
-  func switches() {
-    let (scene, state) = desk { ($0.matrix.row, $0.matrix.column) = (1, 0) }
-    expectScreen(
-      scene, state, 110, 18,
-      """
-       reconnect.patch                      jack 48 kHz/64  1.3 ms   load  7 %   peak 11 %   xruns 0   voices  6/64
-      ─ graph ─ printout ─[matrix]─ trace ─ help ───────────────────────────────────────────────────────────────────
-       main   matrix 4 × 2
-                                               out 0     out 1
-                                          │     Left Right mo…
-                                          │  ▇▇▇▇▇▄
-       master                        0.0  │     0.0       0.0 S
-       ───────────────────────────────────┼─────────────────────
-       in 0  Kick          ▇▇▇▇▃     0.0  │   -12.5 M       ·
-       in 1                ▇▅        0.0  │  [Ø-6.0]      0.0 S
-       in 2  Overhead left          Ø0.0  │       ·         ·
-       in 3                         -3.0 M│       ·         ·
-
-
-
-      ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
-       crosspoint 1 → 0 Left   -6.0 dB   inverted, silent while others are soloed   set main[1,0] -6dB
-       PATCH
-      """)
-  }
-
-  @Test("Mutes, solos, polarity and names at 40 x 16")
-  func switchesNarrow() {
-    let (scene, state) = desk { ($0.matrix.row, $0.matrix.column) = (0, 0) }
-    expectScreen(
-      scene, state, 40, 16,
-      """
-       reconnect.patch
-      ─[matrix]───────────────────────────────
-       main   matrix 4 × 2
-                                out 0  out 1
-                              │  Left Right…
-                              │  ▇▇▇▁
-       master            0.0  │  0.0    0.0 S
-       ───────────────────────┼───────────────
-       in 0  Kick        0.0  [-12.5]M    ·
-       in 1              0.0  │Ø-6.0    0.0 S
-       in 2  Overhead … Ø0.0  │    ·      ·
-       in 3             -3.0 M│    ·      ·
-
-      ────────────────────────────────────────
-       0 Kick → 0 Left   -12.5 dB   muted
-       PATCH
-      """)
-  }
-
-  @Test("Mutes, solos, polarity and names in whole decibels at 80 x 16")
-  func switchesInWholes() {
-    let (scene, state) = desk { $0.matrix.cellWidth = 4 }
-    expectScreen(
-      scene, state, 80, 16,
-      """
-       reconnect.patch    jack 48 kHz/64  1.3 ms   load  7 %   xruns 0   voices  6/64
-      ─ graph ─ printout ─[matrix]─ trace ─ help ─────────────────────────────────────
-       main   matrix 4 × 2
-                                     0   1
-                                 │ Le… Ri…
-                                 │ ▇▇▃
-       master                  0 │   0   S
-       ──────────────────────────┼─────────
-        0 Kick          ▇▇▇▄   0 │  [M]  ·
-        1               ▇▂     0 │ Ø-6   S
-        2 Overhead left       Ø0 │   ·   ·
-        3                      M │   ·   ·
-
-      ────────────────────────────────────────────────────────────────────────────────
-       crosspoint 0 Kick → 0 Left   -12.5 dB   muted   set main[0,0] -12.5dB
-       PATCH
-      """)
-  }
-
-  @Test("Mutes, solos, polarity and names in bars at 80 x 16")
-  func switchesInBars() {
-    let (scene, state) = desk { $0.matrix.cellWidth = 2 }
-    expectScreen(
-      scene, state, 80, 16,
-      """
-       reconnect.patch    jack 48 kHz/64  1.3 ms   load  7 %   xruns 0   voices  6/64
-      ─ graph ─ printout ─[matrix]─ trace ─ help ─────────────────────────────────────
-       main   matrix 4 × 2
-
-                                 │ 0 1
-                                 │ ▆
-       master                  0 │ ▇ S
-       ──────────────────────────┼─────
-        0 Kick          ▇▇▇▄   0 │[M]·
-        1               ▇▂     0 │ Ø S
-        2 Overhead left       Ø0 │ · ·
-        3                      M │ · ·
-
-      ────────────────────────────────────────────────────────────────────────────────
-       crosspoint 0 Kick → 0 Left   -12.5 dB   muted   set main[0,0] -12.5dB
-       PATCH
-      """)
-  }
-
-  @Test("Mutes, solos, polarity and names in dots at 80 x 16")
-  func switchesInDots() {
-    let (scene, state) = desk { $0.matrix.cellWidth = 1 }
-    expectScreen(
-      scene, state, 80, 16,
-      """
-       reconnect.patch    jack 48 kHz/64  1.3 ms   load  7 %   xruns 0   voices  6/64
-      ─ graph ─ printout ─[matrix]─ trace ─ help ─────────────────────────────────────
-       main   matrix 4 × 2
-
-                                 │01
-                                 │▆
-       master                  0 │●S
-       ──────────────────────────┼▾──
-        0 Kick          ▇▇▇▄   0 ▸M·
-        1               ▇▂     0 │ØS
-        2 Overhead left       Ø0 │··
-        3                      M │··
-
-      ────────────────────────────────────────────────────────────────────────────────
-       crosspoint 0 Kick → 0 Left   -12.5 dB   muted   set main[0,0] -12.5dB
-       PATCH
-      """)
-  }
-
-  @Test("Without colours the range is reversed and the cursor bold; letters say the rest")
-  func monochrome() {
-    let (scene, state) = desk {
-      $0.matrix.rangeStart = GridCell(1, 0)
-      ($0.matrix.row, $0.matrix.column) = (2, 1)
-    }
-    let canvas = Views.draw(scene, state, columns: 80, rows: 16)
-    let cursor = canvas.cursor ?? .zero
-    let here = Theme.monochrome.paint(for: canvas[cursor].style)
-    #expect(here.attributes.contains([.reverse, .bold]))
-    let above = Theme.monochrome.paint(for: canvas[cursor + Point(0, -1)].style)
-    #expect(above.attributes.contains(.reverse))
-    let outside = Theme.monochrome.paint(for: canvas[cursor + Point(0, 1)].style)
-    #expect(!outside.attributes.contains(.reverse))
   }
 }

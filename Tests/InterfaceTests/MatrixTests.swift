@@ -4,9 +4,9 @@ import Testing
 
 @testable import Interface
 
-@Suite("The matrix by key") @MainActor struct MatrixTests {
-  @Test("space, steps and digits set the gain under the cursor")
-  func gains() {
+/// The matrix by key.
+@Suite @MainActor struct MatrixTests {
+  @Test func spaceStepsAndDigitsSetTheGainUnderTheCursor() {
     let stage = Stage.demo()
     stage.press("F4")
     #expect(stage.app.state.matrix.row == 0 && stage.app.state.matrix.column == 0)
@@ -28,8 +28,7 @@ import Testing
     #expect(stage.lastEdit == "set main.out[0] default")
   }
 
-  @Test("presets are one edit each, so that one undo takes them back")
-  func presets() {
+  @Test func presetsAreOneEditEachSoThatOneUndoTakesThemBack() {
     let stage = Stage.demo()
     let before = stage.session.patch
     stage.press("F4 z")
@@ -57,8 +56,7 @@ import Testing
     #expect(stage.lastEdit == "matrix main copy out 0 1")
   }
 
-  @Test("m, s and ! mute, solo and invert crosspoints, inputs, outputs, and ranges of them")
-  func switches() {
+  @Test func mSAndMuteSoloAndInvertCrosspointsInputsOutputsAndRangesOfThem() {
     let stage = Stage.demo()
     stage.press("F4 m")
     #expect(stage.lastEdit == "set main.mute[0,0] on")
@@ -83,8 +81,7 @@ import Testing
     #expect(stage.session.patch[named: "main"]?.settings.isEmpty == true)
   }
 
-  @Test("L names the input or output under the cursor, and the heads show it")
-  func labels() {
+  @Test func lNamesTheInputOrOutputUnderTheCursorAndTheHeadsShowIt() {
     let stage = Stage.demo()
     stage.press("F4 L")
     stage.type("Kick")
@@ -104,8 +101,7 @@ import Testing
     #expect(prompt.line.text == "set main.label.in[0] Kick")
   }
 
-  @Test("a digit starts a value instead of changing the view")
-  func digits() {
+  @Test func aDigitStartsAValueInsteadOfChangingTheView() {
     let stage = Stage.demo()
     stage.press("F4 1")
     #expect(stage.app.state.view == .matrix)
@@ -114,8 +110,7 @@ import Testing
     #expect(stage.app.state.view == .graph)
   }
 
-  @Test("a minus in front of a digit is the number's sign, and no step of its own")
-  func signs() {
+  @Test func aMinusInFrontOfADigitIsTheNumbersSignAndNoStepOfItsOwn() {
     let stage = Stage.demo()
     let before = stage.session.undoList.count
     stage.press("F4 minus 1 2 enter")
@@ -133,8 +128,7 @@ import Testing
     #expect(stage.lastEdit == "set main[0,1] 4dB")
   }
 
-  @Test("a range is set, stepped and toggled as one edit, and escape drops it")
-  func ranges() {
+  @Test func aRangeIsSetSteppedAndToggledAsOneEditAndEscapeDropsIt() {
     let stage = Stage.demo()
     stage.press("F4 [ down right 6 minus enter")
     #expect(stage.lastEdit == "set main[0..1,0..1] -6dB")
@@ -153,8 +147,7 @@ import Testing
     #expect(stage.lastEdit == "set main.out[0..1] -3dB")
   }
 
-  @Test("keys that follow each other at once are one edit; later ones are another")
-  func held() {
+  @Test func keysThatFollowEachOtherAtOnceAreOneEditLaterOnesAreAnother() {
     let stage = Stage.demo()
     let start = stage.session.undoList.count
     stage.press("F4 minus")
@@ -174,8 +167,7 @@ import Testing
     #expect(stage.grid?.gain(GridCell(0, 0)) == -6)
   }
 
-  @Test("cells that a gesture leaves as they are are no part of its edit, also where they came back")
-  func untouched() {
+  @Test func cellsThatAGestureLeavesAsTheyAreAreNoPartOfItsEditAlsoWhereTheyCameBack() {
     let stage = Stage.demo()
     // Unity on the diagonal, silence beside it, one crosspoint at its limit.
     stage.press("F4 right 2 3 enter left [ right down minus")
@@ -195,8 +187,7 @@ import Testing
     #expect(stage.session.patch == before)
   }
 
-  @Test("a chord of edits in between ends a gesture: what others did is not taken back with it")
-  func interrupted() {
+  @Test func aChordOfEditsInBetweenEndsAGestureWhatOthersDidIsNotTakenBackWithIt() {
     let stage = Stage.demo()
     stage.press("F4")
     stage.type("-")
@@ -206,8 +197,7 @@ import Testing
       stage.session.undoList.prefix(3) == ["set main[0,0] -2dB", "set dist.drive 3dB", "set main[0,0] -1dB"])
   }
 
-  @Test("meters rise at once, fall by 20 dB in 1.7 s, and hold the highest peak for 1.5 s")
-  func meters() throws {
+  @Test func metersRiseAtOnceFallBy20DBIn17SAndHoldTheHighestPeakFor15S() throws {
     let stage = Stage(
       "node tone oscillator level=-6dB", "node main matrix inputs=2 outputs=2", "node out output",
       "connect tone -> main map=[-1,0]", "connect main -> out")
@@ -252,8 +242,7 @@ import Testing
     return stage
   }
 
-  @Test("a cable opens as a grid: what is toggled is its channel map")
-  func maps() {
+  @Test func aCableOpensAsAGridWhatIsToggledIsItsChannelMap() {
     let stage = bundles()
     stage.press("m")
     #expect(stage.grid?.name == "tone -> quad")
@@ -283,8 +272,8 @@ import Testing
     #expect(stage.grid?.name == "tone -> mono")
   }
 
-  @Test("a cable that sums becomes a matrix by one key, which one undo takes back; nothing sounds different")
-  func summing() {
+  /// A cable that sums becomes a matrix by one key, which one undo takes back; nothing sounds different.
+  @Test func aCableThatSumsBecomesAMatrixByOneKeyWhichOneUndoTakesBack() {
     let stage = bundles()
     stage.press("m tab")
     #expect(stage.grid?.conversion == "stereo to mono")
@@ -319,8 +308,7 @@ import Testing
 
   // MARK: The same edit
 
-  @Test("the same wish on the matrix screen, in the graph and at the prompt is the same edit")
-  func sameWish() {
+  @Test func theSameWishOnTheMatrixScreenInTheGraphAndAtThePromptIsTheSameEdit() {
     func edit(_ keys: String, prompt: Bool = false) -> (history: String, patch: Patch) {
       let stage = Stage.demo()
       stage.press(prompt ? ":" : keys)

@@ -6,7 +6,7 @@ import Testing
 @testable import Interface
 
 /// Play mode, checked at the engine: its trace shows which notes arrived.
-@Suite("Play mode") @MainActor struct PlayTests {
+@Suite @MainActor struct PlayTests {
   private func notes(_ stage: Stage) -> [String] {
     stage.play(seconds: 0.05)
     return stage.session.trace(since: 0).filter { $0.name == "piano" }.compactMap {
@@ -19,8 +19,7 @@ import Testing
     }
   }
 
-  @Test("without key releases a key sounds until it is pressed again")
-  func latching() {
+  @Test func withoutKeyReleasesAKeySoundsUntilItIsPressedAgain() {
     let stage = Stage.demo()
     stage.press("p z")
     #expect(notes(stage) == ["on 60"])
@@ -30,8 +29,7 @@ import Testing
     #expect(notes(stage) == ["on 60", "on 72", "off 60"])
   }
 
-  @Test("after a panic from the prompt no key counts as held: the next press sounds")
-  func panicAtThePrompt() {
+  @Test func afterAPanicFromThePromptNoKeyCountsAsHeldTheNextPressSounds() {
     let stage = Stage.demo()
     stage.press("p z space esc : =panic enter")
     #expect(stage.app.state.play.held.isEmpty)
@@ -40,8 +38,7 @@ import Testing
     #expect(notes(stage).last == "on 60")
   }
 
-  @Test("a terminal that repeats a held key does not end its note")
-  func repeats() {
+  @Test func aTerminalThatRepeatsAHeldKeyDoesNotEndItsNote() {
     let stage = Stage.demo()
     stage.press("p z")
     for _ in 0..<20 {
@@ -51,8 +48,7 @@ import Testing
     #expect(notes(stage) == ["on 60"])
   }
 
-  @Test("with key releases a note lasts as long as its key is down, in any mode")
-  func releases() {
+  @Test func withKeyReleasesANoteLastsAsLongAsItsKeyIsDownInAnyMode() {
     let stage = Stage.demo(hasKeyRelease: true)
     stage.press("F6 z c")
     stage.release("c")
@@ -62,15 +58,14 @@ import Testing
     #expect(notes(stage) == ["on 60", "on 64", "off 64", "off 60"])
   }
 
-  @Test("octaves, velocity and the pedal")
-  func controls() {
+  @Test func octavesVelocityAndThePedal() {
     let stage = Stage.demo()
     stage.press("p [ z ] s space space")
     #expect(notes(stage) == ["on 48", "on 61", "pedal down", "pedal up"])
   }
 
-  @Test("function keys rewire while notes sound, and the trace shows the sampler nothing but its notes")
-  func rewiring() {
+  /// Function keys rewire while notes sound, and the trace shows the sampler nothing but its notes.
+  @Test func functionKeysRewireWhileNotesSound() {
     let stage = Stage.demo()
     stage.press("p z c b space")
     stage.play(seconds: 0.1)
@@ -94,8 +89,7 @@ import Testing
     #expect(events.isEmpty, "the sampler was touched: \(events)")
   }
 
-  @Test("views change by function keys without leaving play mode")
-  func views() {
+  @Test func viewsChangeByFunctionKeysWithoutLeavingPlayMode() {
     let stage = Stage.demo()
     stage.press("p F3")
     #expect(stage.app.state.view == .printout && stage.app.state.mode == .play)

@@ -5,16 +5,15 @@ import Testing
 
 @testable import Interface
 
-@Suite("The graph on the screen")
-struct ViewsGraphTests {
-  @Test("The graph at 110 x 30: three notes sound while eq fades out under dist")
-  func graph110() {
+/// The graph on the screen.
+@Suite struct ViewsGraphTests {
+  @Test func theGraphAt110x30ThreeNotesSoundWhileEqFadesOutUnderDist() {
     let (scene, state) = reconnecting()
     expectScreen(
       scene, state, 110, 30,
       """
        reconnect.patch •                    jack 48 kHz/64  1.3 ms   load  7 %   peak 11 %   xruns 0   voices  6/64
-      ─[graph]─ printout ─ matrix ─ trace ─ help ───────────────────────────────────────────────────────────────────
+      ─[graph]─ printout ─ matrix ─ trace ─ history ─ help ─────────────────────────────────────────────────────────
        ╭ keys ─────────╮   ╭ piano ────────╮      ┏ dist ━━━━━━━━━━━┓      ╭ main ───────────╮   ╭ out ──────────╮
        │ keyboard      │   │ sampler       │      ┃ distortion   ▇▇ ┃      │ matrix 4 × 2 ▆▆ │   │ output        │
        │ C4 E4 G4      ├───┤ ▇▇▇▇▇▇▇▇▁  -6 ├──┬───┨ drive   18.0 dB ┠──┬───┤ 0 ▇▇▇▇▇▇▇▇▃  -4 ├───┤ L ▇▇▇▇▇▇   -9 │
@@ -46,14 +45,13 @@ struct ViewsGraphTests {
       """)
   }
 
-  @Test("The graph at 80 x 24: narrower boxes, so that all five fit")
-  func graph80() {
+  @Test func theGraphAt80x24NarrowerBoxesSoThatAllFiveFit() {
     let (scene, state) = reconnecting()
     expectScreen(
       scene, state, 80, 24,
       """
        reconnect.patch •     jack 48 kHz/64  1.3 ms  load  7 %  xruns 0  voices  6/64
-      ─[graph]─ printout ─ matrix ─ trace ─ help ─────────────────────────────────────
+      ─[graph]─ printout ─ matrix ─ trace ─ history ─ help ───────────────────────────
       ╭ keys ────╮  ╭ piano ─────╮    ┏ dist ━━━━━━┓    ╭ main ──────╮  ╭ out ───────╮
       │ keyboard │  │ sampler    │    ┃ distortion ┃    │ matrix 4×2 │  │ output     │
       │ C4 E4 G4 ├──┤ ▇▇▇▇▇▃  -6 ├─┬──┨ dri… 18 dB ┠─┬──┤ 0 ▇▇▇▅  -4 ├──┤ L ▇▇▇▃  -9 │
@@ -79,8 +77,7 @@ struct ViewsGraphTests {
       """)
   }
 
-  @Test("The graph at 40 x 10: small boxes around the focused one")
-  func graph40() {
+  @Test func theGraphAt40x10SmallBoxesAroundTheFocusedOne() {
     let (scene, state) = reconnecting()
     expectScreen(
       scene, state, 40, 10,
@@ -98,8 +95,7 @@ struct ViewsGraphTests {
       """)
   }
 
-  @Test("The graph at 20 x 5: the focused node, its neighbours out of sight, and the mode")
-  func graph20() {
+  @Test func theGraphAt20x5TheFocusedNodeItsNeighboursOutOfSightAndTheMode() {
     let (scene, state) = reconnecting()
     expectScreen(
       scene, state, 20, 5,
@@ -112,14 +108,13 @@ struct ViewsGraphTests {
       """)
   }
 
-  @Test("Feedback, a channel map, modulation and clipping have marks of their own")
-  func feedbackMarks() {
+  @Test func feedbackAChannelMapModulationAndClippingHaveMarksOfTheirOwn() {
     let (scene, state) = feedback()
     expectScreen(
       scene, state, 100, 20,
       """
        reconnect.patch            jack 48 kHz/64  1.3 ms   load  7 %   peak 11 %   xruns 0   voices  6/64
-      ─[graph]─ printout ─ matrix ─ trace ─ help ─────────────────────────────────────────────────────────
+      ─[graph]─ printout ─ matrix ─ trace ─ history ─ help ───────────────────────────────────────────────
                                                      ╭ echo ─────────╮
                               ╭ wobble ───────╮      │ filter        │
                               │ oscillator    │  ╭───┤ ⠤⠤⠤⠤⠤⠤⠤⠤⣀⣀⣀⣀⣀ ├⇄─╮
@@ -141,14 +136,13 @@ struct ViewsGraphTests {
       """)
   }
 
-  @Test("A missing file, an unknown kind and a muted node say so in words")
-  func trouble() {
+  @Test func aMissingFileAnUnknownKindAndAMutedNodeSaySoInWords() {
     let (scene, state) = broken()
     expectScreen(
       scene, state, 110, 12,
       """
        reconnect.patch                      jack 48 kHz/64  1.3 ms   load  7 %   peak 11 %   xruns 0   voices  6/64
-      ─[graph]─ printout ─ matrix ─ trace ─ help ───────────────────────────────────────────────────────────────────
+      ─[graph]─ printout ─ matrix ─ trace ─ history ─ help ─────────────────────────────────────────────────────────
        ┏ piano ━━━━━━━━━━━┓   ╭ space ────────╮   ╭ loud ─────────────╮   ╭ out ──────────╮
        ┃ sampler          ┃   │ shimmer       │   │ filter            │   │ output        │
        ┃ no file gone.sfz ┠───┤ unknown kind  ├───┤ sent NaN at 3.2 s ├───┤ L           · │
@@ -162,8 +156,7 @@ struct ViewsGraphTests {
       """)
   }
 
-  @Test("The keyboard of play mode at 80 x 24 shows the held keys and their letters")
-  func play80() {
+  @Test func theKeyboardOfPlayModeAt80x24ShowsTheHeldKeysAndTheirLetters() {
     let scene: Scene
     var state: ViewState
     (scene, state) = reconnecting()
@@ -172,7 +165,7 @@ struct ViewsGraphTests {
       scene, state, 80, 24,
       """
        reconnect.patch •     jack 48 kHz/64  1.3 ms  load  7 %  xruns 0  voices  6/64
-      ─[graph]─ printout ─ matrix ─ trace ─ help ─────────────────────────────────────
+      ─[graph]─ printout ─ matrix ─ trace ─ history ─ help ───────────────────────────
       ╭ keys ────╮  ╭ piano ─────╮    ┏ dist ━━━━━━┓    ╭ main ──────╮  ╭ out ───────╮
       │ keyboard │  │ sampler    │    ┃ distortion ┃    │ matrix 4×2 │  │ output     │
       │ C4 E4 G4 ├──┤ ▇▇▇▇▇▃  -6 ├─┬──┨ dri… 18 dB ┠─┬──┤ 0 ▇▇▇▅  -4 ├──┤ L ▇▇▇▃  -9 │
@@ -198,8 +191,7 @@ struct ViewsGraphTests {
       """)
   }
 
-  @Test("Play mode at 40 x 10 names the held keys")
-  func play40() {
+  @Test func playModeAt40x10NamesTheHeldKeys() {
     let scene: Scene
     var state: ViewState
     (scene, state) = reconnecting()
@@ -220,8 +212,7 @@ struct ViewsGraphTests {
       """)
   }
 
-  @Test("Two letters at every port while connecting")
-  func hints110() {
+  @Test func twoLettersAtEveryPortWhileConnecting() {
     let scene: Scene
     var state: ViewState
     (scene, state) = reconnecting()
@@ -230,7 +221,7 @@ struct ViewsGraphTests {
       scene, state, 110, 14,
       """
        reconnect.patch •                    jack 48 kHz/64  1.3 ms   load  7 %   peak 11 %   xruns 0   voices  6/64
-      ─[graph]─ printout ─ matrix ─ trace ─ help ───────────────────────────────────────────────────────────────────
+      ─[graph]─ printout ─ matrix ─ trace ─ history ─ help ─────────────────────────────────────────────────────────
          ╭ keys ────╮     ╭ piano ────────╮          ┏ dist ━━━━━━━━━┓          ╭ main ─────────╮     ╭ out ───────╮
          │ keyboard │     │ sampler       │          ┃ distortion ▇▇ ┃          │ matrix 4×2 ▆▆ │     │ output     │
        AA│ C4 E4 G4 ├AS─AD┤ ▇▇▇▇▇▇▇▇▁  -6 ├AF──┬───AG┨ drive   18 dB ┠AH──┬───AJ┤ 0 ▇▇▇▇▇▇▄  -4 ├AK─AL┤ L ▇▇▇▃  -9 │
@@ -246,8 +237,7 @@ struct ViewsGraphTests {
       """)
   }
 
-  @Test("A fault of the driver takes the status line over")
-  func fault80() {
+  @Test func aFaultOfTheDriverTakesTheStatusLineOver() {
     var scene: Scene
     let state: ViewState
     (scene, state) = reconnecting()
@@ -266,8 +256,7 @@ struct ViewsGraphTests {
       """)
   }
 
-  @Test("Channels that the driver lacks are not metered but marked")
-  func lackingChannels() {
+  @Test func channelsThatTheDriverLacksAreNotMeteredButMarked() {
     var scene = makeScene(
       """
       sostenuto 1
@@ -282,7 +271,7 @@ struct ViewsGraphTests {
       scene, ViewState(), 60, 12,
       """
        reconnect.patch         jack 48 kHz/64  1.3 ms   load  7 %
-      ─[graph]─ printout ─ matrix ─ trace ─ help ─────────────────
+      ─[graph]─ printout ─ matrix ─ trace ─ history ─ help ───────
        ╭ tone ─────────╮   ╭ out ──────────────╮
        │ oscillator    │   │ output            │
        │ shape    sine ├───┤ 0 ▇▇▇▇▇▇▇▇▆   -12 │

@@ -4,10 +4,9 @@ import Testing
 
 @testable import Interface
 
-@Suite("Files that load, on the screen")
-struct ViewsLoadingTests {
-  @Test("How far a file is stands in the status line, on its node and in the node's line")
-  func loading() {
+/// Files that load, on the screen.
+@Suite struct ViewsLoadingTests {
+  @Test func howFarAFileIsStandsInTheStatusLineOnItsNodeAndInTheNodesLine() {
     var (scene, state) = reconnecting()
     let load = FileLoad(name: "grand.sf2", fraction: 0.456)
     scene.status.loading = [load]
@@ -25,8 +24,7 @@ struct ViewsLoadingTests {
     #expect(Views.draw(scene, state, columns: 80, rows: 24).lines[0].contains("loading grand.sf2 45 %"))
   }
 
-  @Test("What a file takes, what came too late, and why another cannot be had")
-  func memory() {
+  @Test func whatAFileTakesWhatCameTooLateAndWhyAnotherCannotBeHad() {
     var (scene, state) = reconnecting()
     scene.status.underruns = 2
     scene.change("piano") {

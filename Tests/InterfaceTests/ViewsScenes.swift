@@ -270,6 +270,26 @@ func hinting(_ scene: Scene, _ state: inout ViewState) {
   state.overlay = PortHints(targets: hints, purpose: "connect from")
 }
 
+/// The matrix view of a matrix with these settings between two channels.
+func matrixScene(_ settings: String, _ change: (inout ViewState) -> Void = { _ in }) -> (Scene, ViewState) {
+  var scene = makeScene(
+    """
+    sostenuto 1
+    node desk input channels=2
+    node main matrix \(settings)
+    connect desk -> main
+    node out output channels=2
+    connect main -> out
+    """)
+  scene.sound("desk", 0.5, 0.01)
+  scene.sound("main", 0.25)
+  scene.report.fillInputLevels()
+  var state = ViewState()
+  state.view = .matrix
+  change(&state)
+  return (scene, state)
+}
+
 /// Compares the whole screen, as text, with the expected one.
 func expectScreen(
   _ scene: Scene, _ state: ViewState, _ columns: Int, _ rows: Int, _ expected: String,

@@ -5,10 +5,9 @@ import Testing
 
 @testable import Interface
 
-@Suite("The other views on the screen")
-struct ViewsScreenTests {
-  @Test("The matrix at 80 x 16: heads, levels, and a bracket around the cursor's cell")
-  func matrix80() {
+/// The other views on the screen.
+@Suite struct ViewsScreenTests {
+  @Test func theMatrixAt80x16HeadsLevelsAndABracketAroundTheCursorsCell() {
     let scene: Scene
     var state: ViewState
     (scene, state) = reconnecting()
@@ -17,7 +16,7 @@ struct ViewsScreenTests {
       scene, state, 80, 16,
       """
        reconnect.patch •     jack 48 kHz/64  1.3 ms  load  7 %  xruns 0  voices  6/64
-      ─ graph ─ printout ─[matrix]─ trace ─ help ─────────────────────────────────────
+      ─ graph ─ printout ─[matrix]─ trace ─ history ─ help ───────────────────────────
        main   matrix 4 × 2
 
                             │    out 0     out 1
@@ -35,8 +34,7 @@ struct ViewsScreenTests {
       """)
   }
 
-  @Test("The matrix at 40 x 10 keeps its heads and scrolls to the cursor")
-  func matrix40() {
+  @Test func theMatrixAt40x10KeepsItsHeadsAndScrollsToTheCursor() {
     let scene: Scene
     var state: ViewState
     (scene, state) = reconnecting()
@@ -59,8 +57,7 @@ struct ViewsScreenTests {
       """)
   }
 
-  @Test("The printout at 80 x 14 marks the focused node")
-  func printout80() {
+  @Test func thePrintoutAt80x14MarksTheFocusedNode() {
     let scene: Scene
     var state: ViewState
     (scene, state) = reconnecting()
@@ -69,7 +66,7 @@ struct ViewsScreenTests {
       scene, state, 80, 14,
       """
        reconnect.patch •     jack 48 kHz/64  1.3 ms  load  7 %  xruns 0  voices  6/64
-      ─ graph ─[printout]─ matrix ─ trace ─ help ─────────────────────────────────────
+      ─ graph ─[printout]─ matrix ─ trace ─ history ─ help ───────────────────────────
               in 4ch      <- dist.out 2ch   sum 1/2   gain 0.0 dB   active           ↑
                           <- eq.out 2ch     sum 2/2   gain 0.0 dB   fading out at -11…
               out 2ch     -> out.in
@@ -85,14 +82,13 @@ struct ViewsScreenTests {
       """)
   }
 
-  @Test("The trace at 110 x 14 follows, and sums up what happened to the focused node")
-  func trace110() {
+  @Test func theTraceAt110x14FollowsAndSumsUpWhatHappenedToTheFocusedNode() {
     let (scene, state) = tracing()
     expectScreen(
       scene, state, 110, 14,
       """
        reconnect.patch •                    jack 48 kHz/64  1.3 ms   load  7 %   peak 11 %   xruns 0   voices  6/64
-      ─ graph ─ printout ─ matrix ─[trace]─ help ───────────────────────────────────────────────────────────────────
+      ─ graph ─ printout ─ matrix ─[trace]─ history ─ help ─────────────────────────────────────────────────────────
        time          node   event            detail
       ▎   0.000 000  piano  prepared                                                                               ↑
       ▎  12.402 333  piano  note on          C4 velocity 100
@@ -108,8 +104,7 @@ struct ViewsScreenTests {
       """)
   }
 
-  @Test("The trace at 40 x 10, of one node")
-  func trace40() {
+  @Test func theTraceAt40x10OfOneNode() {
     let scene: Scene
     var state: ViewState
     (scene, state) = tracing()
@@ -130,8 +125,7 @@ struct ViewsScreenTests {
       """)
   }
 
-  @Test("The prompt at 60 x 12: completions above it, the error below its place")
-  func prompt60() {
+  @Test func thePromptAt60x12CompletionsAboveItTheErrorBelowItsPlace() {
     let scene: Scene
     var state: ViewState
     (scene, state) = reconnecting()
@@ -140,7 +134,7 @@ struct ViewsScreenTests {
       scene, state, 60, 12,
       """
        reconnect.patch •       jack 48 kHz/64  1.3 ms   load  7 %
-      ─[graph]─ printout ─ matrix ─ trace ─ help ─────────────────
+      ─[graph]─ printout ─ matrix ─ trace ─ history ─ help ───────
       ╭ keys ────╮  ╭ piano ────────╮    ┏ dist ━━━━━━━━━┓    ╭ ma
       │ keyboard │  │ sampler       │    ┃ distortion ▇▇ ┃    │ ma
       │ C4 E4 G4 ├──┤ ▇▇▇▇▇▇▇▇▁  -6 ├─┬──┨ drive   18 dB ┠─┬──┤ 0
@@ -154,8 +148,7 @@ struct ViewsScreenTests {
       """)
   }
 
-  @Test("The parameters of the focused node at 80 x 14")
-  func parameters80() {
+  @Test func theParametersOfTheFocusedNodeAt80x14() {
     let scene: Scene
     var state: ViewState
     (scene, state) = reconnecting()
@@ -164,7 +157,7 @@ struct ViewsScreenTests {
       scene, state, 80, 14,
       """
        reconnect.patch •     jack 48 kHz/64  1.3 ms  load  7 %  xruns 0  voices  6/64
-      ─[graph]─ printout ─ matrix ─ trace ─ help ─────────────────────────────────────
+      ─[graph]─ printout ─ matrix ─ trace ─ history ─ help ───────────────────────────
       ╭ keys ────╮  ╭ piano ─────╮  ╭─ dist ▸ distortion ────────────────────────────╮
       │ keyboard │  │ sampler    │  │ ▸ drive          18.0 dB  -inf dB … 60.0 dB    │
       │ C4 E4 G4 ├──┤ ▇▇▇▇▇▃  -6 ├─┬│   shape             tanh  tanh fold hard       │
@@ -180,8 +173,7 @@ struct ViewsScreenTests {
       """)
   }
 
-  @Test("Choosing among what matches at 60 x 12")
-  func chooser60() {
+  @Test func choosingAmongWhatMatchesAt60x12() {
     let scene: Scene
     var state: ViewState
     (scene, state) = reconnecting()
@@ -190,7 +182,7 @@ struct ViewsScreenTests {
       scene, state, 60, 12,
       """
        reconnect.patch •       jack 48 kHz/64  1.3 ms   load  7 %
-      ─[graph]─ printout ─ matrix ─ trace ─ help ─────────────────
+      ─[graph]─ printout ─ matrix ─ trace ─ history ─ help ───────
       ╭ keys ╭─ replace dist by ──────────────────────────╮   ╭ ma
       │ keybo│ /l                                         │   │ ma
       │ C4 E4│   filter     A resonant two-pole filter.   │┬──┤ 0
@@ -204,8 +196,7 @@ struct ViewsScreenTests {
       """)
   }
 
-  @Test("A question takes the message's row")
-  func question60() {
+  @Test func aQuestionTakesTheMessagesRow() {
     let scene: Scene
     var state: ViewState
     (scene, state) = reconnecting()
@@ -215,7 +206,7 @@ struct ViewsScreenTests {
       scene, state, 60, 10,
       """
        reconnect.patch •       jack 48 kHz/64  1.3 ms   load  7 %
-      ─[graph]─ printout ─ matrix ─ trace ─ help ─────────────────
+      ─[graph]─ printout ─ matrix ─ trace ─ history ─ help ───────
       ╭ keys ────╮  ╭ piano ───────╮    ┏ dist ━━━━━━━━┓    ╭ main
       │ keyboard ├──┤ sampler   ▇▆ ├─┬──┨ distortion ▇ ┠─┬──┤ matr
       ╰──────────╯  ╰ upright.s… 6 ╯ ┊  ┗━━━━━━━━━━━━━━┛ ┊  ╰────›
@@ -227,8 +218,7 @@ struct ViewsScreenTests {
       """)
   }
 
-  @Test("Help at 60 x 12 lists the keys it is given")
-  func help60() {
+  @Test func helpAt60x12ListsTheKeysItIsGiven() {
     let scene: Scene
     var state: ViewState
     (scene, state) = reconnecting()
@@ -238,7 +228,7 @@ struct ViewsScreenTests {
       scene, state, 60, 12,
       """
        reconnect.patch •       jack 48 kHz/64  1.3 ms   load  7 %
-      ─ graph ─ printout ─ matrix ─ trace ─[help]─────────────────
+      ─ graph ─ printout ─ matrix ─ trace ─ history ─[help]───────
        Editing
           ?  help
           :  prompt

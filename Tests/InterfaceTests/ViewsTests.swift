@@ -4,8 +4,8 @@ import Patch
 import Screen
 import Testing
 
-@Suite("Views: whatever is shown, at whatever size")
-struct ViewsTests {
+/// Views: whatever is shown, at whatever size.
+@Suite struct ViewsTests {
   /// A view state with random content of every sort.
   private func randomState(_ scene: Scene, _ generator: inout SeededGenerator) -> ViewState {
     var state = ViewState()
@@ -47,8 +47,7 @@ struct ViewsTests {
     return state
   }
 
-  @Test("Any size down to one cell draws, and the mouse may be anywhere (seed 7)")
-  func anySize() {
+  @Test func anySizeDownToOneCellDrawsAndTheMouseMayBeAnywhereSeed7() {
     var generator = SeededGenerator(seed: 7)
     let scenes = [
       reconnecting().scene, Scene(), feedback().scene, broken().scene,
@@ -73,8 +72,8 @@ struct ViewsTests {
     }
   }
 
-  @Test("The hardware cursor stands on the name of the focused node, however the graph is scrolled")
-  func cursorOnFocus() {
+  /// The hardware cursor stands on the name of the focused node, however the graph is scrolled.
+  @Test func theHardwareCursorStandsOnTheNameOfTheFocusedNode() {
     let scene = manyNodes(40)
     for (columns, rows) in [(110, 30), (80, 24), (40, 10), (20, 5)] {
       for node in scene.patch.nodes.values {
@@ -91,8 +90,7 @@ struct ViewsTests {
     }
   }
 
-  @Test("Every port that is shown answers to the mouse, on its cell and beside it")
-  func hitPorts() {
+  @Test func everyPortThatIsShownAnswersToTheMouseOnItsCellAndBesideIt() {
     let (scene, state) = reconnecting()
     for (columns, rows) in [(110, 30), (80, 24)] {
       let ports = GraphPlaces.ports(scene, state, columns: columns, rows: rows)
@@ -112,8 +110,7 @@ struct ViewsTests {
     }
   }
 
-  @Test("A click finds boxes, cables, tabs, crosspoints and the keys of the keyboard")
-  func hits() {
+  @Test func aClickFindsBoxesCablesTabsCrosspointsAndTheKeysOfTheKeyboard() {
     var (scene, state) = reconnecting()
     func hit(_ column: Int, _ row: Int) -> Hit {
       Views.hit(scene, state, columns: 110, rows: 30, at: Point(column, row))
@@ -134,8 +131,7 @@ struct ViewsTests {
     #expect(hit(5, 6) == .crosspoint(row: -1, column: -1))
   }
 
-  @Test("Arrows lead from box to box as they stand on the screen")
-  func neighbours() {
+  @Test func arrowsLeadFromBoxToBoxAsTheyStandOnTheScreen() {
     let (scene, state) = reconnecting()
     func next(_ name: String, _ direction: Diagram.Direction) -> String? {
       GraphPlaces.neighbour(of: scene.id(name), direction, scene, state).flatMap { id in

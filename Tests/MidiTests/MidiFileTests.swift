@@ -3,14 +3,14 @@ import Realtime
 import TestSupport
 import Testing
 
-@Suite("MIDI files")
-struct MidiFileTests {
+/// MIDI files.
+@Suite struct MidiFileTests {
   private func events(_ bytes: [UInt8]) throws -> [MidiFile.TimedEvent] {
     try MidiFile(bytes: bytes).events
   }
 
-  @Test("notes come at the seconds that tempo and division say, through changes of tempo in another track")
-  func tempoMap() throws {
+  /// Notes come at the seconds that tempo and division say, through changes of tempo in another track.
+  @Test func notesComeAtTheSecondsThatTempoAndDivisionSay() throws {
     // 120 beats a minute up to beat 2, then 60, and 240 from beat 3.
     let conductor: [UInt8] =
       [0, 0xFF, 0x51, 3] + MidiWriter.tempo(500_000) + [0x87, 0x40, 0xFF, 0x51, 3]
@@ -26,8 +26,7 @@ struct MidiFileTests {
     #expect(file.duration == 2.25)
   }
 
-  @Test("SMPTE time counts frames and ticks, whatever tempo the file states; 29 is drop-frame")
-  func smpte() throws {
+  @Test func smpteTimeCountsFramesAndTicksWhateverTempoTheFileStates29IsDropFrame() throws {
     let track: [UInt8] = [0, 0xFF, 0x51, 3, 1, 0, 0, 0x87, 0x68, 0x90, 60, 1]
     for (code, rate) in [(0xE7, 25.0), (0xE8, 24), (0xE2, 30), (0xE3, 30_000.0 / 1001)] {
       let file = try MidiFile(
@@ -36,8 +35,8 @@ struct MidiFileTests {
     }
   }
 
-  @Test("every channel message arrives with its channel; running status goes on past what is skipped")
-  func messages() throws {
+  /// Every channel message arrives with its channel; running status goes on past what is skipped.
+  @Test func everyChannelMessageArrivesWithItsChannel() throws {
     let track: [UInt8] = [
       0, 0x92, 60, 100, 0, 64, 90, 0, 0xF0, 3, 1, 2, 0xF7, 0, 67, 80, 0, 0xFF, 0x01, 2, 65, 66, 0, 0xA2, 60,
       33, 0, 0xB2, 7, 90, 0, 0xC2, 19, 0, 0xD2, 44, 0, 0xE2, 0, 96, 0, 0x82, 60, 11, 0, 0xF7, 1, 0x7E,
@@ -54,15 +53,13 @@ struct MidiFileTests {
     #expect(file.skipped == 4)
   }
 
-  @Test("events of one time are in the order of their tracks, so that a program precedes its note")
-  func order() throws {
+  @Test func eventsOfOneTimeAreInTheOrderOfTheirTracksSoThatAProgramPrecedesItsNote() throws {
     let bytes = MidiWriter.file(
       format: 1, division: 96, tracks: [[0, 0xC0, 5], [0, 0xB0, 7, 1], [0, 0x90, 60, 1]])
     #expect(try events(bytes).map(\.event.kind) == [.program, .control, .noteOn])
   }
 
-  @Test("chunks of other programs and a RIFF wrapper are passed over")
-  func wrapped() throws {
+  @Test func chunksOfOtherProgramsAndARIFFWrapperArePassedOver() throws {
     let track: [UInt8] = [0, 0x90, 60, 1]
     var bytes = MidiWriter.file(format: 0, division: 96, tracks: [track])
     bytes.insert(contentsOf: Array("XFIH".utf8) + [0, 0, 0, 2, 9, 9], at: 14)
@@ -71,7 +68,6 @@ struct MidiFileTests {
   }
 
   @Test(
-    "what is wrong is told with its byte",
     arguments: [
       ("no MIDI file", Array("RIFFxxxxWAVE".utf8) + [0, 0, 0, 0], 0),
       ("ends within a chunk's header", [], 0),
@@ -102,14 +98,13 @@ struct MidiFileTests {
         "no time at all", MidiWriter.file(format: 0, division: 96, tracks: [[0, 0xFF, 0x51, 3, 0, 0, 0]]), 26
       ),
     ] as [(String, [UInt8], Int)])
-  func faults(_ words: String, _ bytes: [UInt8], _ offset: Int) {
+  func whatIsWrongIsToldWithItsByte(_ words: String, _ bytes: [UInt8], _ offset: Int) {
     let error = #expect(throws: MidiFileError.self) { try MidiFile(bytes: bytes) }
     #expect(error?.reason.contains(words) == true, "\(error?.reason ?? "")")
     #expect(error?.offset == offset)
   }
 
-  @Test("a file cut off anywhere is refused at a byte that it has, or just behind it")
-  func truncated() {
+  @Test func aFileCutOffAnywhereIsRefusedAtAByteThatItHasOrJustBehindIt() {
     let whole = Self.example
     for count in 0..<whole.count {
       let error = #expect(throws: MidiFileError.self, "\(count) bytes") {
@@ -119,10 +114,8 @@ struct MidiFileTests {
     }
   }
 
-  @Test(
-    "damaged files never crash the reader, and what it makes of them is in order",
-    arguments: [31, 32, 33] as [UInt64])
-  func mutated(seed: UInt64) {
+  @Test(arguments: [31, 32, 33] as [UInt64])
+  func damagedFilesNeverCrashTheReaderAndWhatItMakesOfThemIsInOrder(seed: UInt64) {
     print("seed", seed)
     var random = SeededGenerator(seed: seed)
     for _ in 0..<20_000 {

@@ -3,8 +3,8 @@ import Realtime
 import TestSupport
 import Testing
 
-@Suite("system exclusive messages")
-struct SystemExclusiveTests {
+/// System exclusive messages.
+@Suite struct SystemExclusiveTests {
   private func events(_ bytes: [UInt8]) -> [Event] {
     bytes.withUnsafeBufferPointer { bytes in
       var message = MidiMessage(bytes.baseAddress!, count: bytes.count, offset: 7)
@@ -31,15 +31,13 @@ struct SystemExclusiveTests {
     #expect(events(bytes).map { "\($0)" } == wanted.map { "\($0)" }, sourceLocation: sourceLocation)
   }
 
-  @Test("a channel message is one event")
-  func channel() {
+  @Test func aChannelMessageIsOneEvent() {
     expect([0x93, 60, 100], [Event(.noteOn, channel: 3, key: 60, value: 100)])
     expect([0x93, 60], [])
     expect([0xF8], [])
   }
 
-  @Test("General MIDI, GS and XG begin anew")
-  func resets() {
+  @Test func generalMIDIGSAndXGBeginAnew() {
     expect([0xF0, 0x7E, 0x7F, 9, 1, 0xF7], [Event(.reset)])
     expect([0xF0, 0x7E, 0x10, 9, 3, 0xF7], [Event(.reset)])
     expect([0xF0, 0x7E, 0x7F, 9, 2, 0xF7], [])
@@ -50,8 +48,7 @@ struct SystemExclusiveTests {
     expect([0xF0, 0x41, 0x10, 0x42, 0x12, 0x40, 0, 0x7F, 0, 0x40, 0xF7], [])
   }
 
-  @Test("GS counts part 10 first; XG counts from 0")
-  func rhythm() {
+  @Test func gsCountsPart10FirstXGCountsFrom0() {
     for (block, channel) in [(0, 9), (1, 0), (9, 8), (10, 10), (15, 15)] as [(UInt8, UInt8)] {
       expect(roland([0x40, 0x10 | block, 0x15, 2]), [Event(.rhythm, channel: channel, value: 1)])
       expect(roland([0x40, 0x10 | block, 0x15, 0]), [Event(.rhythm, channel: channel, value: 0)])
@@ -59,8 +56,7 @@ struct SystemExclusiveTests {
     expect([0xF0, 0x43, 0x12, 0x4C, 8, 5, 7, 3, 0xF7], [Event(.rhythm, channel: 5, value: 1)])
   }
 
-  @Test("single keys, bulk dumps and octaves of the MIDI Tuning Standard")
-  func tunings() {
+  @Test func singleKeysBulkDumpsAndOctavesOfTheMIDITuningStandard() {
     expect(
       [0xF0, 0x7F, 0, 8, 2, 3, 2, 60, 60, 0x20, 0, 61, 127, 127, 127, 0xF7],
       [Event(.keyTuning, channel: 1, key: 60, value: 60.25, detail: 3)])
@@ -93,16 +89,14 @@ struct SystemExclusiveTests {
       roland([0x40, 0x10, 0x4B, 54]), [Event(.octaveTuning, channel: 1, key: 11, value: -10, detail: 512)])
   }
 
-  @Test("the whole instrument's tuning")
-  func master() {
+  @Test func theWholeInstrumentsTuning() {
     expect([0xF0, 0x7F, 0x7F, 4, 3, 0, 0x60, 0xF7], [Event(.masterTuning, key: 0, value: 50)])
     expect([0xF0, 0x7F, 0x7F, 4, 4, 0, 62, 0xF7], [Event(.masterTuning, key: 1, value: -200)])
     expect(roland([0x40, 0, 0, 0, 4, 0, 10]), [Event(.masterTuning, key: 0, value: 10 * 0.1)])
     expect(roland([0x40, 0, 5, 66]), [Event(.masterTuning, key: 1, value: 200)])
   }
 
-  @Test("the whole instrument's volume")
-  func volume() {
+  @Test func theWholeInstrumentsVolume() {
     expect([0xF0, 0x7F, 0x7F, 4, 1, 0x7F, 0x7F, 0xF7], [Event(.masterVolume, value: 1)])
     expect([0xF0, 0x7F, 3, 4, 1, 1, 0x40, 0xF7], [Event(.masterVolume, value: 8193 / 16383)])
     expect([0xF0, 0x7F, 0x7F, 4, 1, 0, 0, 0xF7], [Event(.masterVolume, value: 0)])
@@ -133,8 +127,7 @@ struct SystemExclusiveTests {
     ]
   }
 
-  @Test("what is cut anywhere, or damaged by a status byte, changes nothing")
-  func cut() {
+  @Test func whatIsCutAnywhereOrDamagedByAStatusByteChangesNothing() {
     for bytes in known {
       #expect(!events(bytes).isEmpty, "\(bytes)")
       for count in 0..<bytes.count {
@@ -150,8 +143,8 @@ struct SystemExclusiveTests {
     }
   }
 
-  @Test("random bytes are no more than events of what is known", arguments: [91, 92] as [UInt64])
-  func random(seed: UInt64) {
+  @Test(arguments: [91, 92] as [UInt64])
+  func randomBytesAreNoMoreThanEventsOfWhatIsKnown(seed: UInt64) {
     print("seed", seed)
     var random = SeededGenerator(seed: seed)
     for _ in 0..<40_000 {
@@ -164,8 +157,8 @@ struct SystemExclusiveTests {
     }
   }
 
-  @Test("files bring them in their places, in one piece or in several; what means nothing is counted")
-  func inFiles() throws {
+  /// Files bring them in their places, in one piece or in several; what means nothing is counted.
+  @Test func filesBringThemInTheirPlacesInOnePieceOrInSeveral() throws {
     let track: [UInt8] =
       [0, 0xF0, 5, 0x7E, 0x7F, 9, 1, 0xF7, 0x60, 0x90, 60, 1]
       + [0, 0xF0, 4, 0x7F, 0x7F, 4, 4, 10, 0xF7, 3, 0, 70, 0xF7, 0, 0xF0, 3, 1, 2, 0xF7, 0, 0xF7, 2, 1, 0xF7]
@@ -179,8 +172,8 @@ struct SystemExclusiveTests {
     #expect(file.skipped == 5)
   }
 
-  @Test("damaged ones never read beyond their end", arguments: [51, 52] as [UInt64])
-  func mutated(seed: UInt64) {
+  @Test(arguments: [51, 52] as [UInt64])
+  func damagedOnesNeverReadBeyondTheirEnd(seed: UInt64) {
     print("seed", seed)
     var random = SeededGenerator(seed: seed)
     let whole: [[UInt8]] = [

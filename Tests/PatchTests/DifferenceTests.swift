@@ -3,15 +3,14 @@ import Testing
 
 @testable import Patch
 
-@Suite("The difference of two patches")
-struct DifferenceTests {
+/// The difference of two patches.
+@Suite struct DifferenceTests {
   /// The patch written and read again, so that its identities are new.
   private func reread(_ patch: Patch) -> Patch {
     PatchReader.read(PatchWriter.write(patch, catalogue: catalogue), file: "", catalogue: catalogue).patch
   }
 
-  @Test("It is what was done, as one would have typed it")
-  func lines() throws {
+  @Test func itIsWhatWasDoneAsOneWouldHaveTypedIt() throws {
     let old = read(MergeCase.base)
     for line in [
       "rename dist fuzz", "remove osc", "set main[0,2] -3dB", "disconnect osc -> dist", "layout main auto",
@@ -26,10 +25,8 @@ struct DifferenceTests {
     #expect(try PatchDifference.edits(from: old, to: reread(old), catalogue: catalogue) == [])
   }
 
-  @Test(
-    "Its lines lead exactly to the other patch, comments and order included",
-    arguments: [51, 52, 53, 54, 55] as [UInt64])
-  func anyPair(seed: UInt64) throws {
+  @Test(arguments: [51, 52, 53, 54, 55] as [UInt64])
+  func itsLinesLeadExactlyToTheOtherPatchCommentsAndOrderIncluded(seed: UInt64) throws {
     print("seed", seed)
     var random = RandomEdits(seed: seed)
     var states: [Patch] = [Patch(), read(example)]

@@ -38,12 +38,12 @@ func cables(_ patch: Patch) -> [String] {
   }
 }
 
-@Suite("Edits")
-struct EditTests {
+/// Edits.
+@Suite struct EditTests {
   let patch = read(example)
 
-  @Test("A copy has kind and settings of its original, without its cables, its place and its comments")
-  func copy() throws {
+  /// A copy has kind and settings of its original, without its cables, its place and its comments.
+  @Test func aCopyHasKindAndSettingsOfItsOriginalWithoutItsCables() throws {
     let placed = try edited(
       patch,
       "layout main 3,1 ; comment main \"the mixer\" ; comment main[0,1] after loud ; set main[2,1] -6dB")
@@ -66,8 +66,7 @@ struct EditTests {
       refusal(after, "copy main") == "a name for the copy is missing; write `copy NODE NAME`")
   }
 
-  @Test("Removing with a bridge joins the neighbours at the level and with the map that they had")
-  func bridge() throws {
+  @Test func removingWithABridgeJoinsTheNeighboursAtTheLevelAndWithTheMapThatTheyHad() throws {
     let after = try edited(patch, "remove dist bridge")
     #expect(
       cables(after) == [
@@ -77,8 +76,8 @@ struct EditTests {
     #expect(cables(without) == ["keys.out -> piano.in", "main.out -> out.in"])
   }
 
-  @Test("A bridge joins every source to every destination, but neither side chain nor modulation")
-  func wideBridge() throws {
+  /// A bridge joins every source to every destination, but neither side chain nor modulation.
+  @Test func aBridgeJoinsEverySourceToEveryDestination() throws {
     // a -> \           / -> m
     //       c (c.sidechain <- b, c.threshold <- b)
     // b -> /           \ -> o
@@ -105,8 +104,7 @@ struct EditTests {
     #expect(cables(try edited(events, "remove a bridge")) == ["k.out -> s.in"])
   }
 
-  @Test("A bridge over an unknown kind leaves out all inputs but the unnamed one")
-  func unknownBridge() throws {
+  @Test func aBridgeOverAnUnknownKindLeavesOutAllInputsButTheUnnamedOne() throws {
     let (unknown, _) = PatchReader.read(
       """
       node a oscillator
@@ -122,8 +120,7 @@ struct EditTests {
     #expect(cables(try edited(unknown, "remove c bridge")) == ["a.out -> o.in -11dB"])
   }
 
-  @Test("Two maps in a row become one")
-  func maps() throws {
+  @Test func twoMapsInARowBecomeOne() throws {
     let chain = read(
       """
       node a oscillator channels=2
@@ -145,8 +142,8 @@ struct EditTests {
     #expect(cables(try edited(widened, "remove d bridge")) == ["a.out -> o.in [-1,0]"])
   }
 
-  @Test("Replacing keeps name, place, remarks and cables; what lacks its port goes to the first that fits")
-  func replace() throws {
+  /// Replacing keeps name, place, remarks and cables; what lacks its port goes to the first that fits.
+  @Test func replacingKeepsNamePlaceRemarksAndCables() throws {
     var start = try edited(
       patch, "comment dist \"the amp\"; layout dist 3,1; connect piano -> dist.drive gain=-9dB")
     start = try edited(
@@ -171,8 +168,7 @@ struct EditTests {
     #expect(cables(try edited(after, "replace dist oscillator")).filter { $0.contains("-> dist") } == [])
   }
 
-  @Test("Inserting stands in the cable, and carries its gain and map on")
-  func insert() throws {
+  @Test func insertingStandsInTheCableAndCarriesItsGainAndMapOn() throws {
     let after = try edited(patch, "insert eq delay time=1ms into dist -> main")
     #expect(after.names == ["keys", "piano", "dist", "eq", "main", "out"])
     #expect(cables(after).contains("dist.out -> eq.in"))
@@ -185,8 +181,7 @@ struct EditTests {
     #expect(refusal(patch, "insert eq delay into keys -> main") == "no cable from `keys` to `main`")
   }
 
-  @Test("Cables find the first ports that fit; parameters are ports by name")
-  func fitting() throws {
+  @Test func cablesFindTheFirstPortsThatFitParametersArePortsByName() throws {
     #expect(
       cables(try edited(patch, "connect piano -> dist.mix gain=-20dB")).contains(
         "piano.out -> dist.mix -20dB"))
@@ -208,8 +203,7 @@ struct EditTests {
     #expect(refusal(patch, "connect piano -> dist gain=90dB") == "a cable's gain is -inf to 60dB, not 90dB")
   }
 
-  @Test("What an edit gets wrong is said in words, with the word that was meant")
-  func refusals() {
+  @Test func whatAnEditGetsWrongIsSaidInWordsWithTheWordThatWasMeant() {
     #expect(refusal(patch, "remove pian") == "no node `pian`; did you mean `piano`?")
     #expect(refusal(patch, "node x distorton") == "no kind `distorton`; did you mean `distortion`?")
     #expect(refusal(patch, "set dist.drvie 3dB") == "`dist` has no parameter `drvie`; did you mean `drive`?")
@@ -234,15 +228,13 @@ struct EditTests {
         == "`osc.shape` cannot be 7; it is one of sine, saw, square, triangle")
   }
 
-  @Test("`;` is all or nothing")
-  func all() throws {
+  @Test func isAllOrNothing() throws {
     #expect(refusal(patch, "remove dist ; remove nobody") != nil)
     let after = try edited(patch, "remove dist ; node d delay ; connect piano -> d ; connect d -> main")
     #expect(after.names == ["keys", "piano", "main", "out", "d"])
   }
 
-  @Test("A smaller matrix loses the crosspoints that it no longer has, and undo brings them back")
-  func shrinking() throws {
+  @Test func aSmallerMatrixLosesTheCrosspointsThatItNoLongerHasAndUndoBringsThemBack() throws {
     let wide = try edited(
       patch, "set main[3,1] -6dB ; set main.in[3] -2dB ; comment main[3,1] \"far corner\"")
     let narrow = try edited(wide, "set main.inputs 2")
@@ -250,16 +242,14 @@ struct EditTests {
     #expect(narrow[named: "main"]?.settings.keys.contains(ParameterPath("", [0, 1])) == true)
   }
 
-  @Test("A range of indices sets each of them in one edit")
-  func ranges() throws {
+  @Test func aRangeOfIndicesSetsEachOfThemInOneEdit() throws {
     let after = try edited(patch, "set main[0..3,0..1] -12dB")
     let crosspoints = after[named: "main"]?.settings.filter { $0.key.name.isEmpty }
     #expect(crosspoints?.count == 8)
     #expect(crosspoints?.values.allSatisfy { $0 == .number(-12, .decibels) } == true)
   }
 
-  @Test("A value over time is handed on as a ramp; places and remarks are silent")
-  func ramps() throws {
+  @Test func aValueOverTimeIsHandedOnAsARampPlacesAndRemarksAreSilent() throws {
     func change(_ line: String) throws -> Change {
       guard case .edit(let edit) = try StatementParser.parse(line, patch: patch, catalogue: catalogue) else {
         throw EditError.noNode(line)
@@ -273,8 +263,7 @@ struct EditTests {
     #expect(try !change("layout dist 1,1 ; set dist.drive 1dB").isSilent)
   }
 
-  @Test("A node removed with its tail is gone from the patch, and handed on to ring out")
-  func tails() throws {
+  @Test func aNodeRemovedWithItsTailIsGoneFromThePatchAndHandedOnToRingOut() throws {
     let plain = try patch.applying(.remove("dist", bridge: true), catalogue: catalogue)
     let edit = Edit.remove("dist", bridge: true, tail: true)
     #expect(edit.line == "remove dist bridge tail")
@@ -284,8 +273,7 @@ struct EditTests {
     #expect(try ringing.patch.applying(ringing.inverse, catalogue: catalogue).patch == patch)
   }
 
-  @Test("An identity that was undone is not given to another node, which would inherit its sound")
-  func freshIdentities() throws {
+  @Test func anIdentityThatWasUndoneIsNotGivenToAnotherNodeWhichWouldInheritItsSound() throws {
     let added = try patch.applying(.add(Node(name: "a", kind: "delay"), before: nil), catalogue: catalogue)
     let undone = try added.patch.applying(added.inverse, catalogue: catalogue)
     #expect(undone.patch == patch)
@@ -296,8 +284,7 @@ struct EditTests {
     #expect(redone.patch == added.patch)
   }
 
-  @Test("Cables are listed by port, then by source, whatever the order in which they came")
-  func order() {
+  @Test func cablesAreListedByPortThenBySourceWhateverTheOrderInWhichTheyCame() {
     let lines = [
       "connect b -> c", "connect a -> c", "connect b -> c.sidechain", "connect a -> c.threshold",
       "connect a -> c.sidechain",
@@ -313,8 +300,7 @@ struct EditTests {
     }
   }
 
-  @Test("The same wish is the same edit, typed in short, in full, or made by a view")
-  func canonical() throws {
+  @Test func theSameWishIsTheSameEditTypedInShortInFullOrMadeByAView() throws {
     func canonical(_ line: String) throws -> String {
       guard case .edit(let edit) = try StatementParser.parse(line, patch: patch, catalogue: catalogue) else {
         return ""

@@ -2,9 +2,9 @@ import Patch
 import PatchLanguage
 import Testing
 
-@Suite("Bad input never crashes the reader")
-struct FuzzTests {
-  @Test("Random bytes", arguments: [11, 12, 13] as [UInt64])
+/// Bad input never crashes the reader.
+@Suite struct FuzzTests {
+  @Test(arguments: [11, 12, 13] as [UInt64])
   func randomBytes(seed: UInt64) {
     print("seed", seed)
     var random = SeededGenerator(seed: seed)
@@ -18,7 +18,7 @@ struct FuzzTests {
     }
   }
 
-  @Test("Mutated patches", arguments: [21, 22, 23] as [UInt64])
+  @Test(arguments: [21, 22, 23] as [UInt64])
   func mutatedPatches(seed: UInt64) {
     print("seed", seed)
     var random = SeededGenerator(seed: seed)

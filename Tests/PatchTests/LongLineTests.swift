@@ -3,9 +3,8 @@ import PatchLanguage
 import Testing
 
 /// A megabyte on one line, with a mistake everywhere: quadratic work would take hours.
-@Suite("A long text costs what its length does", .timeLimit(.minutes(2))) struct LongLineTests {
-  @Test("each of 40,000 mistakes on one line is at its own column")
-  func mistakes() {
+@Suite(.timeLimit(.minutes(2))) struct LongLineTests {
+  @Test func eachOf40000MistakesOnOneLineIsAtItsOwnColumn() {
     let clause = "connect näh -> out"
     let text =
       "sostenuto 1\nnode out output\n" + Array(repeating: clause, count: 40_000).joined(separator: " ; ")
@@ -19,8 +18,7 @@ import Testing
     }
   }
 
-  @Test("mistakes that are found by turns: nodes, settings and cables of one line")
-  func turns() {
+  @Test func mistakesThatAreFoundByTurnsNodesSettingsAndCablesOfOneLine() {
     let text = (0..<10_000).map {
       "set gone.a\($0) 1 ; connect x\($0) -> out ; node n\($0) distortion wrong=1"
     }
@@ -31,8 +29,8 @@ import Testing
     #expect(Set(diagnostics.map(\.column)).count == 30_000)
   }
 
-  @Test("a node with 60,000 settings that do not exist says so a hundred times, and how many more there are")
-  func settings() {
+  /// A node with 60,000 settings that do not exist says so a hundred times, and how many more there are.
+  @Test func aNodeWith60000SettingsThatDoNotExistSaysSoAHundredTimes() {
     let text = "node g distortion " + (0..<60_000).map { "x\($0)=1" }.joined(separator: " ")
     let (patch, diagnostics) = PatchReader.read(text, file: "long", catalogue: catalogue)
     #expect(patch.names == ["g"])
@@ -40,24 +38,21 @@ import Testing
     #expect(diagnostics.contains { $0.message == "59900 more of its settings are wrong" })
   }
 
-  @Test("a header of 200,000 paragraphs")
-  func header() {
+  @Test func aHeaderOf200000Paragraphs() {
     let text = "sostenuto 1\n" + String(repeating: "# a\n\n", count: 200_000) + "node g distortion\n"
     let (patch, diagnostics) = PatchReader.read(text, file: "long", catalogue: catalogue)
     #expect(diagnostics.isEmpty)
     #expect(patch.header.count == 399_999)
   }
 
-  @Test("the same setting 50,000 times, each with a comment")
-  func comments() {
+  @Test func theSameSetting50000TimesEachWithAComment() {
     let text =
       "sostenuto 1\nnode g distortion\n" + String(repeating: "set g.drive 3dB # a\n", count: 50_000)
     let (patch, diagnostics) = PatchReader.read(text, file: "long", catalogue: catalogue)
     #expect(diagnostics.isEmpty && patch.nodes.count == 1)
   }
 
-  @Test("words, quotes, brackets, lists and units of 300,000 bytes")
-  func words() {
+  @Test func wordsQuotesBracketsListsAndUnitsOf300000Bytes() {
     let long = 300_000
     for line in [
       String(repeating: "a", count: long), "node " + String(repeating: "a", count: long) + " gain",

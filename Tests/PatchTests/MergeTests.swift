@@ -3,10 +3,9 @@ import Patch
 import PatchLanguage
 import Testing
 
-@Suite("Patch files in git")
-struct MergeTests {
-  @Test("Edits of different nodes merge without a conflict, and the merged file is canonical")
-  func merge() throws {
+/// Patch files in git.
+@Suite struct MergeTests {
+  @Test func editsOfDifferentNodesMergeWithoutAConflictAndTheMergedFileIsCanonical() throws {
     let base = read(example)
     let ours = try edited(
       base,
@@ -21,8 +20,8 @@ struct MergeTests {
     #expect(merged == PatchWriter.write(expected, catalogue: catalogue))
   }
 
-  @Test("Random edits that leave a paragraph between them merge", arguments: [31, 32] as [UInt64])
-  func randomMerges(seed: UInt64) throws {
+  @Test(arguments: [31, 32] as [UInt64])
+  func randomEditsThatLeaveAParagraphBetweenThemMerge(seed: UInt64) throws {
     print("seed", seed)
     var random = SeededGenerator(seed: seed)
     let lines = (0..<12).map { "node n\($0) distortion" } + (1..<12).map { "connect n\($0 - 1) -> n\($0)" }
@@ -45,8 +44,7 @@ struct MergeTests {
     }
   }
 
-  @Test("Moving a box changes its layout line alone")
-  func layout() throws {
+  @Test func movingABoxChangesItsLayoutLineAlone() throws {
     let base = try edited(read(example), "layout main 1,1")
     let moved = try edited(base, "layout main 2,5")
     let before = PatchWriter.write(base, catalogue: catalogue).split(separator: "\n")

@@ -4,12 +4,10 @@ import PatchLanguage
 import Testing
 
 /// The kinds that the program ships, in the patch language.
-@Suite("The program's kinds in patch files")
-struct ProgramKindsTests {
+@Suite struct ProgramKindsTests {
   let kinds = KindRegistry.builtIn.catalogue
 
-  @Test("Every default is in its range, and can be written and read")
-  func defaults() throws {
+  @Test func everyDefaultIsInItsRangeAndCanBeWrittenAndRead() throws {
     for kind in kinds.kinds {
       let node = Node(name: "n", kind: kind.name)
       let patch = try Patch().applying(.add(node, before: nil), catalogue: kinds).patch
@@ -27,8 +25,7 @@ struct ProgramKindsTests {
     }
   }
 
-  @Test("Every kind can be added, replaced by every other, and undone, with its cables")
-  func replacing() throws {
+  @Test func everyKindCanBeAddedReplacedByEveryOtherAndUndoneWithItsCables() throws {
     var patch = try Patch().applying(.add(Node(name: "k", kind: "keyboard"), before: nil), catalogue: kinds)
       .patch
     for edit in [
@@ -53,8 +50,7 @@ struct ProgramKindsTests {
     }
   }
 
-  @Test("A new matrix passes input i to output i at unity and nothing else")
-  func matrix() throws {
+  @Test func aNewMatrixPassesInputIToOutputIAtUnityAndNothingElse() throws {
     let patch = PatchReader.read("node m matrix inputs=3 outputs=2", file: "", catalogue: kinds).patch
     let node = try #require(patch[named: "m"])
     let kind = try #require(kinds["matrix"])

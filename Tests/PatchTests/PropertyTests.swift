@@ -3,12 +3,12 @@ import Testing
 
 @testable import Patch
 
-@Suite("Thousands of random edits")
-struct PropertyTests {
+/// Thousands of random edits.
+@Suite struct PropertyTests {
   static let seeds: [UInt64] = [1, 2, 3, 20261121]
 
-  @Test("Undoing everything gives the first patch exactly, redoing everything the last", arguments: seeds)
-  func undoAndRedo(seed: UInt64) throws {
+  @Test(arguments: seeds)
+  func undoingEverythingGivesTheFirstPatchExactlyRedoingEverythingTheLast(seed: UInt64) throws {
     print("seed", seed)
     var edits = RandomEdits(seed: seed)
     var patch = read(example)
@@ -43,8 +43,8 @@ struct PropertyTests {
     #expect(!history.canRedo)
   }
 
-  @Test("A saved patch reads back as the same document, and saves as the same bytes", arguments: seeds)
-  func roundTrip(seed: UInt64) throws {
+  @Test(arguments: seeds)
+  func aSavedPatchReadsBackAsTheSameDocumentAndSavesAsTheSameBytes(seed: UInt64) throws {
     print("seed", seed)
     var edits = RandomEdits(seed: seed &+ 100)
     var patch = Patch()
@@ -60,8 +60,8 @@ struct PropertyTests {
     }
   }
 
-  @Test("The line that describes an edit does the same as the edit", arguments: seeds)
-  func describing(seed: UInt64) throws {
+  @Test(arguments: seeds)
+  func theLineThatDescribesAnEditDoesTheSameAsTheEdit(seed: UInt64) throws {
     print("seed", seed)
     var edits = RandomEdits(seed: seed &+ 200)
     var patch = read(example)

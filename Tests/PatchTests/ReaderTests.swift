@@ -24,10 +24,9 @@ func read(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) -> 
   return patch
 }
 
-@Suite("Reading and writing patch files")
-struct ReaderTests {
-  @Test("The design's example is saved as one paragraph a node, without defaults")
-  func canonicalForm() {
+/// Reading and writing patch files.
+@Suite struct ReaderTests {
+  @Test func theDesignsExampleIsSavedAsOneParagraphANodeWithoutDefaults() {
     let text = PatchWriter.write(read(example), catalogue: catalogue)
     #expect(
       text == """
@@ -55,8 +54,7 @@ struct ReaderTests {
     #expect(read(text).withPlainIdentities == read(example).withPlainIdentities)
   }
 
-  @Test("Ten errors on ten lines are all reported, each with its place and a hint")
-  func tenErrors() {
+  @Test func tenErrorsOnTenLinesAreAllReportedEachWithItsPlaceAndAHint() {
     let text = """
       sostenuto 1
       nod keys keyboard
@@ -89,8 +87,7 @@ struct ReaderTests {
 }
 
 extension ReaderTests {
-  @Test("Comments stay with what they are about")
-  func comments() throws {
+  @Test func commentsStayWithWhatTheyAreAbout() throws {
     let text = """
       # My patch
       # in two lines
@@ -123,8 +120,7 @@ extension ReaderTests {
     #expect(read(written).withPlainIdentities == patch.withPlainIdentities)
   }
 
-  @Test("A node of an unknown kind is kept with its settings and cables, and saving keeps it")
-  func placeholders() throws {
+  @Test func aNodeOfAnUnknownKindIsKeptWithItsSettingsAndCablesAndSavingKeepsIt() throws {
     let text = """
       sostenuto 1
 
@@ -158,16 +154,14 @@ extension ReaderTests {
     try edited(patch, "rename magic wand")
   }
 
-  @Test("A file is read whatever its line ends, order and byte order mark")
-  func tolerance() {
+  @Test func aFileIsReadWhateverItsLineEndsOrderAndByteOrderMark() {
     let patch = read(
       "\u{FEFF}sostenuto 1\r\nconnect a -> b\r\nset b.drive 3dB\r\nnode a oscillator\r\nnode b distortion\r\n"
     )
     #expect(patch.cables.count == 1 && patch[named: "b"]?.settings.count == 1)
   }
 
-  @Test("What a file cannot hold, or says twice, is reported")
-  func oddities() {
+  @Test func whatAFileCannotHoldOrSaysTwiceIsReported() {
     func words(_ text: String) -> [String] {
       PatchReader.read(text, file: "f", catalogue: catalogue).diagnostics.map(\.description)
     }
@@ -195,8 +189,7 @@ extension ReaderTests {
     #expect(words("node a delay time=99s tme=1").count == 2)
   }
 
-  @Test("A thousand errors are a thousand messages, in order")
-  func manyErrors() {
+  @Test func aThousandErrorsAreAThousandMessagesInOrder() {
     let text = "node a delay\n" + (0..<1000).map { "connect a -> missing\($0)\n" }.joined()
     let (_, diagnostics) = PatchReader.read(text, file: "f", catalogue: catalogue)
     #expect(diagnostics.count == 1000)
@@ -204,8 +197,7 @@ extension ReaderTests {
     #expect(diagnostics.allSatisfy { $0.message == "no node `missing\($0.line - 2)`" && $0.column == 14 })
   }
 
-  @Test("A mix of a thousand cables is removed, bridged and brought back")
-  func manyCables() throws {
+  @Test func aMixOfAThousandCablesIsRemovedBridgedAndBroughtBack() throws {
     let nodes = (0..<1000).map { "node o\($0) oscillator\nconnect o\($0) -> sum\n" }.joined()
     let patch = read("node sum distortion\nnode out output\nconnect sum -> out gain=-6dB\n" + nodes)
     #expect(patch.cables.count == 1001)

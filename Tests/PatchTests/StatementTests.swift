@@ -2,8 +2,8 @@ import Patch
 import PatchLanguage
 import Testing
 
-@Suite("Statements, scripts and completion")
-struct StatementTests {
+/// Statements, scripts and completion.
+@Suite struct StatementTests {
   let patch = read(example + "\nnode tape player file=x.wav")
 
   private func parse(_ line: String) throws -> Statement {
@@ -19,8 +19,7 @@ struct StatementTests {
     }
   }
 
-  @Test("Every line reads as what it says")
-  func lines() throws {
+  @Test func everyLineReadsAsWhatItSays() throws {
     #expect(try parse("") == .nothing)
     #expect(try parse("   # remark") == .nothing)
     #expect(try parse("undo") == .undo)
@@ -57,8 +56,7 @@ struct StatementTests {
         ]))
   }
 
-  @Test("A performance is written as it is read")
-  func performances() throws {
+  @Test func aPerformanceIsWrittenAsItIsRead() throws {
     for line in [
       "note piano on C#4 64", "note piano off C-1", "pedal piano sostenuto off", "control piano 64 127",
       "bend piano 0.25",
@@ -68,8 +66,7 @@ struct StatementTests {
     }
   }
 
-  @Test("Mistakes are placed and explained")
-  func faults() {
+  @Test func mistakesArePlacedAndExplained() {
     #expect(fault("remvoe dist") == "1: error: no verb `remvoe`; did you mean `remove`?")
     #expect(fault("note pian on C4") == "6: error: no node `pian`; did you mean `piano`?")
     #expect(fault("note dist on C4") == "6: error: `dist` plays no notes (it is of kind `distortion`)")
@@ -87,16 +84,14 @@ struct StatementTests {
     #expect(fault("pedal piano sustian on") == "13: error: no pedal `sustian`; did you mean `sustain`?")
   }
 
-  @Test("A refusal is placed in its line, counted in characters")
-  func places() {
+  @Test func aRefusalIsPlacedInItsLineCountedInCharacters() {
     let error = EditError.noNode("pian")
     let place = StatementParser.diagnostic(
       for: error, in: "connect é -> pian", file: "s.script", line: 7, column: 10)
     #expect(place.description == "s.script:7:23: error: no node `pian`")
   }
 
-  @Test("Texts with blanks, quotes, `#` and `;` survive")
-  func quoting() throws {
+  @Test func textsWithBlanksQuotesAndSurvive() throws {
     for text in [
       "a b", "a;b", "say \"hi\"", "back\\slash", "C#4", "# no remark", "", "tab\tnew\nline", "[x]", "a,b",
       "ümlaut", "a -> b", "default",
@@ -109,8 +104,7 @@ struct StatementTests {
         == .edit(.set("piano", ParameterPath("instrument"), .text("C#4"), over: nil)))
   }
 
-  @Test("Script lines carry their times; one without follows the line before")
-  func scripts() {
+  @Test func scriptLinesCarryTheirTimesOneWithoutFollowsTheLineBefore() {
     let (lines, diagnostics) = Script.read(
       """
       # the demo
@@ -132,34 +126,31 @@ struct StatementTests {
       ])
   }
 
-  @Test(
-    "The prompt offers what may come next",
-    arguments: [
-      ("rep", "replace"), ("set di", "dist."), ("set ma", "main[ main."),
-      ("set dist.", "dist.drive dist.mix"),
-      ("set main[", "main[0, main[1, main[2, main[3, main[..,"),
-      ("set main[1,", "main[1,0] main[1,1] main[1,..]"),
-      ("set main.in[", "main.in[0] main.in[1] main.in[2] main.in[3] main.in[..]"),
-      ("set tape.loop ", "on off default"), ("node x dis", "distortion"),
-      ("node o oscillator shape=s", "shape=sine shape=saw shape=square"),
-      ("replace dist delay t", "time="), ("connect keys -> ", "piano"),
-      ("connect piano -> dist.", "dist.in dist.drive dist.mix"),
-      ("connect piano ", "->"), ("disconnect ", "keys piano dist main"), ("disconnect piano -> ", "dist"),
-      ("remove dist b", "bridge"), ("remove dist ", "bridge tail"), ("remove dist bridge ", "tail"),
-      ("note ", "keys piano"), ("play ", "tape"),
-      ("pedal piano s", "sustain sostenuto soft"),
-      ("undo ; rem", "remove"), ("insert e delay into d", "dist"), ("connect piano -> main g", "gain="),
-      ("copy di", "dist"), ("copy dist ", ""), ("cop", "copy"), ("nonsense ", ""),
-      ("set dist.drive 3dB ", "over"),
-    ])
-  func completion(line: String, expected: String) {
+  @Test(arguments: [
+    ("rep", "replace"), ("set di", "dist."), ("set ma", "main[ main."),
+    ("set dist.", "dist.drive dist.mix"),
+    ("set main[", "main[0, main[1, main[2, main[3, main[..,"),
+    ("set main[1,", "main[1,0] main[1,1] main[1,..]"),
+    ("set main.in[", "main.in[0] main.in[1] main.in[2] main.in[3] main.in[..]"),
+    ("set tape.loop ", "on off default"), ("node x dis", "distortion"),
+    ("node o oscillator shape=s", "shape=sine shape=saw shape=square"),
+    ("replace dist delay t", "time="), ("connect keys -> ", "piano"),
+    ("connect piano -> dist.", "dist.in dist.drive dist.mix"),
+    ("connect piano ", "->"), ("disconnect ", "keys piano dist main"), ("disconnect piano -> ", "dist"),
+    ("remove dist b", "bridge"), ("remove dist ", "bridge tail"), ("remove dist bridge ", "tail"),
+    ("note ", "keys piano"), ("play ", "tape"),
+    ("pedal piano s", "sustain sostenuto soft"),
+    ("undo ; rem", "remove"), ("insert e delay into d", "dist"), ("connect piano -> main g", "gain="),
+    ("copy di", "dist"), ("copy dist ", ""), ("cop", "copy"), ("nonsense ", ""),
+    ("set dist.drive 3dB ", "over"),
+  ])
+  func thePromptOffersWhatMayComeNext(line: String, expected: String) {
     let completion = Completion.candidates(line, cursor: line.count, patch: patch, catalogue: catalogue)
     #expect(completion.candidates.map(\.text).joined(separator: " ") == expected)
     #expect(completion.range.upperBound == line.count)
   }
 
-  @Test("What is completed is the word at the cursor, not the rest of the line")
-  func completionRange() {
+  @Test func whatIsCompletedIsTheWordAtTheCursorNotTheRestOfTheLine() {
     let completion = Completion.candidates("remove di bridge", cursor: 9, patch: patch, catalogue: catalogue)
     #expect(completion.range == 7..<9)
     #expect(completion.candidates == [Completion.Candidate("dist", "distortion")])

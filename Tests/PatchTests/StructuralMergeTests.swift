@@ -2,8 +2,8 @@ import Patch
 import PatchLanguage
 import Testing
 
-@Suite("Merging by nodes, settings and cables")
-struct StructuralMergeTests {
+/// Merging by nodes, settings and cables.
+@Suite struct StructuralMergeTests {
   private static let base = read(MergeCase.base)
 
   /// The three documents read from files, each with new identities.
@@ -22,8 +22,8 @@ struct StructuralMergeTests {
     }
   }
 
-  @Test("What two people did is joined, or is a conflict that shows both", arguments: MergeCase.all)
-  func cases(test: MergeCase) throws {
+  @Test(arguments: MergeCase.all)
+  func whatTwoPeopleDidIsJoinedOrIsAConflictThatShowsBoth(test: MergeCase) throws {
     let (base, ours, theirs) = try versions(test)
     let result = PatchMerge.merge(base: base, ours: ours, theirs: theirs, catalogue: catalogue)
     let text = MergeText.write(result, catalogue: catalogue)
@@ -47,8 +47,7 @@ struct StructuralMergeTests {
     #expect(paragraphs(mirrored.patch) == paragraphs(result.theirs))
   }
 
-  @Test("More cases merge rightly than by lines, and none wrongly")
-  func table() throws {
+  @Test func moreCasesMergeRightlyThanByLinesAndNoneWrongly() throws {
     var rows: [String] = []
     var right = (git: 0, ours: 0)
     for test in MergeCase.all {
@@ -81,8 +80,7 @@ struct StructuralMergeTests {
     return PatchWriter.write(patch, catalogue: catalogue) == wanted ? "right" : "wrong"
   }
 
-  @Test("Nobody's node loses its identity, so that an open session goes on")
-  func identities() throws {
+  @Test func nobodysNodeLosesItsIdentitySoThatAnOpenSessionGoesOn() throws {
     let ours = try edited(Self.base, "rename dist fuzz ; set osc.level -20dB ; move keys last")
     let theirs = read(
       PatchWriter.write(
@@ -103,8 +101,8 @@ struct StructuralMergeTests {
     }
   }
 
-  @Test("Random edits on both sides give a patch that holds", arguments: [41, 42, 43, 44] as [UInt64])
-  func randomMerges(seed: UInt64) throws {
+  @Test(arguments: [41, 42, 43, 44] as [UInt64])
+  func randomEditsOnBothSidesGiveAPatchThatHolds(seed: UInt64) throws {
     print("seed", seed)
     var edits = RandomEdits(seed: seed)
     var base = read(example)

@@ -1,10 +1,9 @@
 import Patch
 import Testing
 
-@Suite("Values")
-struct ValueTests {
+/// Values.
+@Suite struct ValueTests {
   @Test(
-    "Numbers are read with their units",
     arguments: [
       ("-6dB", -6.0, Unit.decibels), ("-inf", -.infinity, .decibels), ("-INFdb", -.infinity, .decibels),
       ("80%", 80, .percent),
@@ -17,21 +16,18 @@ struct ValueTests {
       ("+3dB", 3, .decibels), ("60note", 60, .key), ("0.1ms", 0.0001, .seconds),
       ("12345678901234567000", 1.2345678901234567e19, .none),
     ] as [(String, Double, Unit)])
-  func reading(text: String, number: Double, unit: Unit) {
+  func numbersAreReadWithTheirUnits(text: String, number: Double, unit: Unit) {
     #expect(Value(number: text) == .number(number, unit))
   }
 
-  @Test(
-    "What is no number is not taken for one",
-    arguments: [
-      "", "-", "dB", "3 dB", "inf", "1e999", "C10", "H4", "C##", "1.2.3", "0x10", "nan", "--3", "3dBs", "A-2",
-    ])
-  func refusing(text: String) {
+  @Test(arguments: [
+    "", "-", "dB", "3 dB", "inf", "1e999", "C10", "H4", "C##", "1.2.3", "0x10", "nan", "--3", "3dBs", "A-2",
+  ])
+  func whatIsNoNumberIsNotTakenForOne(text: String) {
     #expect(Value(number: text) == nil)
   }
 
-  @Test("A written number reads back as the same bits")
-  func exactness() {
+  @Test func aWrittenNumberReadsBackAsTheSameBits() {
     var random = SeededGenerator(seed: 7)
     print("seed 7")
     for _ in 0..<20_000 {
@@ -48,8 +44,7 @@ struct ValueTests {
     }
   }
 
-  @Test("Numbers are written short, in the unit that people use")
-  func writing() {
+  @Test func numbersAreWrittenShortInTheUnitThatPeopleUse() {
     #expect(Value.number(1200, .hertz).line == "1.2kHz")
     #expect(Value.number(440, .hertz).line == "440Hz")
     #expect(Value.number(0.25, .seconds).line == "250ms")
@@ -66,8 +61,7 @@ struct ValueTests {
     #expect(Value.number(80, .percent).display == "80 %")
   }
 
-  @Test("Notes, percent and semitones mean something where hertz, decibels and cents are wanted")
-  func conversions() throws {
+  @Test func notesPercentAndSemitonesMeanSomethingWhereHertzDecibelsAndCentsAreWanted() throws {
     let patch = read("node o oscillator freq=A4\nnode s sampler tune=1st level=50%")
     #expect(patch[named: "o"]?.settings == [:])  // A4 is the default, 440 Hz
     #expect(patch[named: "s"]?.settings[ParameterPath("tune")] == .number(100, .cents))
@@ -78,8 +72,7 @@ struct ValueTests {
     #expect(abs(level + 6.0206) < 0.0001)
   }
 
-  @Test("The nearest word is found through slips of the finger, and nonsense finds none")
-  func nearest() {
+  @Test func theNearestWordIsFoundThroughSlipsOfTheFingerAndNonsenseFindsNone() {
     let kinds = catalogue.kinds.map(\.name)
     #expect(Nearest.match(for: "distorsion", among: kinds) == "distortion")
     #expect(Nearest.match(for: "smapler", among: kinds) == "sampler")
@@ -88,8 +81,8 @@ struct ValueTests {
     #expect(Nearest.match(for: "xyzzy", among: kinds) == nil)
   }
 
-  @Test("The engine gets gains as factors, percent as they are, choices as positions, matrices row by row")
-  func engineValues() throws {
+  /// The engine gets gains as factors, percent as they are, choices as positions, matrices row by row.
+  @Test func theEngineGetsGainsAsFactorsPercentAsTheyAreChoicesAsPositions() throws {
     let patch = read(
       """
       node m matrix inputs=3 outputs=2 in[1]=-20dB [0,1]=-6dB [1,1]=-inf master=6dB

@@ -8,12 +8,6 @@ import Testing
 /// Filter and equaliser responses against the formulas; the distortion's curves, latency and aliasing; the
 /// matrix against double precision.
 struct EffectTests {
-  func impulse(_ frames: Int, at frame: Int = 0) -> [Float] {
-    var signal = [Float](repeating: 0, count: frames)
-    signal[frame] = 1
-    return signal
-  }
-
   /// Magnitude of the analogue two-pole filter under the bilinear transform.
   func analogue(_ type: Int, _ freq: Double, _ q: Double, at f: Double, rate: Double = 48000) -> Double {
     let w = tan(.pi * f / rate) / tan(.pi * freq / rate)

@@ -41,8 +41,8 @@ import Testing
     return abs(Double(output) - sum) / max(terms.reduce(0) { $0 + $1.size }, 1e-30)
   }
 
-  @Test("every on/off set of a 4 x 4, one crosspoint after the other, with the documented ramp between")
-  func everySet() {
+  /// Every on/off set of a 4 x 4, one crosspoint after the other, with the documented ramp between.
+  @Test func everyOnOffSetOfA4x4OneCrosspointAfterTheOther() {
     let seed: UInt64 = 20
     print("seed", seed)
     var chance = Chance(seed)
@@ -87,8 +87,8 @@ import Testing
     #expect(worst < 1e-6)
   }
 
-  @Test("64 x 64 random gains, at rest, and while every gain moves", arguments: [0, 480, 4800])
-  func large(over: Int) {
+  @Test(arguments: [0, 480, 4800])
+  func aMatrixOf64x64RandomGainsAtRestAndWhileEveryGainMoves(over: Int) {
     let seed: UInt64 = 21
     print("seed", seed)
     var chance = Chance(seed)
@@ -130,8 +130,7 @@ import Testing
     #expect(worst < 1e-6)
   }
 
-  @Test("gains of inputs, outputs and the master move along the documented ramp")
-  func sides() {
+  @Test func gainsOfInputsOutputsAndTheMasterMoveAlongTheDocumentedRamp() {
     let inputs = [[Float](repeating: 1, count: 960), [Float](repeating: 0.5, count: 960)]
     let bench = KernelBench(
       Matrix.self, Matrix.description, inputs: [inputs], outputs: [2],

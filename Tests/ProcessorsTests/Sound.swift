@@ -58,3 +58,10 @@ func firstDifference(_ a: [[[Float]]], _ b: [[[Float]]]) -> String? {
   }
   return nil
 }
+
+/// Silence with a one at a frame.
+func impulse(_ frames: Int, at frame: Int = 0) -> [Float] {
+  var signal = [Float](repeating: 0, count: frames)
+  signal[frame] = 1
+  return signal
+}

@@ -10,22 +10,10 @@ import Testing
 
   /// Runs a tool; its output, and its errors with the status.
   private static func run(_ tool: String, _ arguments: [String]) throws -> Program.Outcome {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-    process.arguments = [tool] + arguments
     // Wide enough that no term is broken.
-    process.environment = ProcessInfo.processInfo.environment.merging(
-      ["LC_ALL": "C.UTF-8", "MANWIDTH": "400", "MANPAGER": "cat", "MANROFFOPT": ""]) { $1 }
-    let folder = try Folder()
-    let output = try folder.file("output", "")
-    let errors = try folder.file("errors", "")
-    process.standardOutput = FileHandle(forWritingAtPath: output)
-    process.standardError = FileHandle(forWritingAtPath: errors)
-    try process.run()
-    process.waitUntilExit()
-    return Program.Outcome(
-      output: try String(contentsOfFile: output, encoding: .utf8),
-      errors: try String(contentsOfFile: errors, encoding: .utf8), status: process.terminationStatus)
+    try Program.run(
+      tool: "/usr/bin/env", [tool] + arguments,
+      ["LC_ALL": "C.UTF-8", "MANWIDTH": "400", "MANPAGER": "cat", "MANROFFOPT": ""])
   }
 
   /// The page as it is read, with single blanks.

@@ -42,10 +42,9 @@ import Testing
     return data[start...].withUnsafeBytes { Array($0.bindMemory(to: SIMD4<Float>.self)) }
   }
 
-  @Test(
-    "a MIDI file plays each node its channel at the exact frame, ends when all is silent, and no bit depends on periods"
-  )
-  func plays() throws {
+  /// A MIDI file plays each node its channel at the exact frame, ends when all is silent, and no bit
+  /// depends on periods.
+  @Test func aMIDIFilePlaysEachNodeItsChannelAtTheExactFrameEndsWhenAllIsSilent() throws {
     let folder = try Folder()
     let path = try folder.file("a.patch", patch)
     let midi = folder.path + "/a.mid"
@@ -82,8 +81,7 @@ import Testing
     #expect(rest[40000...].contains { $0[2] != 0 })
   }
 
-  @Test("a file that is no MIDI file, or half of one, is named with the byte, and nothing is rendered")
-  func faults() throws {
+  @Test func aFileThatIsNoMIDIFileOrHalfOfOneIsNamedWithTheByteAndNothingIsRendered() throws {
     let folder = try Folder()
     let path = try folder.file("a.patch", patch)
     let midi = folder.path + "/a.mid"
@@ -100,8 +98,7 @@ import Testing
     #expect(try Program.run("render", path, "--output", "o.wav").status == 2)
   }
 
-  @Test("a General MIDI file sounds as it does in FluidSynth: when, how high, how loud, how long")
-  func fluidsynth() throws {
+  @Test func aGeneralMIDIFileSoundsAsItDoesInFluidSynthWhenHowHighHowLoudHowLong() throws {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
     process.arguments = [

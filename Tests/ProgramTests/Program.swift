@@ -29,10 +29,19 @@ enum Program {
   static func run(_ arguments: String...) throws -> Outcome { try run(arguments) }
 
   static func run(_ arguments: [String], in directory: String = repository) throws -> Outcome {
+    try run(tool: path, arguments, in: directory)
+  }
+
+  /// Runs any program until it ends, with these variables beside the environment's own.
+  static func run(
+    tool: String, _ arguments: [String], in directory: String = repository,
+    _ variables: [String: String] = [:]
+  ) throws -> Outcome {
     let process = Process()
-    process.executableURL = URL(fileURLWithPath: path)
+    process.executableURL = URL(fileURLWithPath: tool)
     process.arguments = arguments
     process.currentDirectoryURL = URL(fileURLWithPath: directory)
+    process.environment = ProcessInfo.processInfo.environment.merging(variables) { $1 }
     // Files rather than pipes: a full pipe would block a program with much output.
     let folder = try Folder()
     let output = try folder.file("output", "")

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Special files: pipes without a writer, endless devices, folders, and a sparse file of 100 GB.
-@Suite("No file makes the program wait or fills its memory", .timeLimit(.minutes(3))) struct WaitingTests {
+@Suite(.timeLimit(.minutes(3))) struct WaitingTests {
   enum Kind: String, CaseIterable { case pipe, zero, folder, sparse }
 
   /// Command lines that name a file of `kind`, at `@`.
@@ -29,8 +29,8 @@ import Testing
     ("keys", ".toml", ["edit", "p.patch", "--keys", "@"]),
   ]
 
-  @Test("as an argument: a message that names it, and status 1", arguments: uses.indices, Kind.allCases)
-  func arguments(use: Int, kind: Kind) throws {
+  @Test(arguments: uses.indices, Kind.allCases)
+  func asAnArgumentAMessageThatNamesItAndStatus1(use: Int, kind: Kind) throws {
     let folder = try Folder()
     let (_, suffix, line) = Self.uses[use]
     let path = try file(kind, "strange" + suffix, in: folder)
@@ -48,8 +48,8 @@ import Testing
     ("sampler instrument=ok.sfz tuning=@", ".scl"), ("sampler instrument=ok.sfz keymap=@", ".kbm"),
   ]
 
-  @Test("in a patch: the rest renders", arguments: settings.indices, Kind.allCases)
-  func nodes(setting: Int, kind: Kind) throws {
+  @Test(arguments: settings.indices, Kind.allCases)
+  func inAPatchTheRestRenders(setting: Int, kind: Kind) throws {
     let folder = try Folder()
     let (node, suffix) = Self.settings[setting]
     let path = try file(kind, "strange" + suffix, in: folder)
@@ -64,8 +64,8 @@ import Testing
     #expect(FileManager.default.fileExists(atPath: folder.path + "/o.wav"))
   }
 
-  @Test("in an instrument", arguments: ["#include \"@.sfz\"", "<region> sample=@.wav"], Kind.allCases)
-  func instruments(line: String, kind: Kind) throws {
+  @Test(arguments: ["#include \"@.sfz\"", "<region> sample=@.wav"], Kind.allCases)
+  func inAnInstrument(line: String, kind: Kind) throws {
     let folder = try Folder()
     for suffix in [".sfz", ".wav"] { _ = try file(kind, "strange" + suffix, in: folder) }
     let path = try folder.file(
@@ -90,7 +90,7 @@ import Testing
 }
 
 /// A signal ends every command, whatever it waits for.
-@Suite("A signal ends every command", .serialized, .timeLimit(.minutes(3))) struct SignalTests {
+@Suite(.serialized, .timeLimit(.minutes(3))) struct SignalTests {
   static let signals = [SIGINT, SIGTERM, SIGHUP]
   private static let patch = "sostenuto 1\nnode o oscillator\nnode out output\nconnect o -> out\n"
 
@@ -104,8 +104,8 @@ import Testing
     ["play", "p.patch", "--script", "-", "--headless", "--driver", "clock"],
   ]
 
-  @Test("while it reads what does not come", arguments: readers, signals)
-  func reading(line: [String], signal: Int32) throws {
+  @Test(arguments: readers, signals)
+  func whileItReadsWhatDoesNotCome(line: [String], signal: Int32) throws {
     try end(line, with: signal) { $0.isIn(.read) }
   }
 
@@ -117,22 +117,22 @@ import Testing
     ["play", "p.patch", "--seconds", "0.01", "--headless", "--driver", "clock", "--edits", "@"],
   ]
 
-  @Test("while it opens what nobody reads", arguments: writers, signals)
-  func opening(line: [String], signal: Int32) throws {
+  @Test(arguments: writers, signals)
+  func whileItOpensWhatNobodyReads(line: [String], signal: Int32) throws {
     let folder = try end(line, with: signal) { $0.isIn(.open) }
     #expect(
       try FileManager.default.contentsOfDirectory(atPath: folder.path).allSatisfy { !$0.hasSuffix(".part") })
   }
 
   @Test(
-    "while nobody takes what it prints", arguments: [["format", "many.patch"], ["print", "many.patch"]],
+    arguments: [["format", "many.patch"], ["print", "many.patch"]],
     signals)
-  func printing(line: [String], signal: Int32) throws {
+  func whileNobodyTakesWhatItPrints(line: [String], signal: Int32) throws {
     try end(line, with: signal) { $0.isIn(.write) }
   }
 
-  @Test("while it renders or plays", arguments: signals)
-  func working(signal: Int32) throws {
+  @Test(arguments: signals)
+  func whileItRendersOrPlays(signal: Int32) throws {
     let folder = try end(["render", "p.patch", "--seconds", "604800", "-o", "o.wav"], with: signal) {
       FileManager.default.fileExists(atPath: $0.folder.path + "/o.wav.part")
     }

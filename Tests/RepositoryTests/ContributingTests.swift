@@ -77,6 +77,7 @@ import Testing
   /// Words of the language, and attributes and types of libraries.
   private let keywords: Set<Substring> = [
     "struct", "enum", "class", "static", "func", "let", "var", "case", "init", "inout", "on", "_", "_noLocks",
+    "Suite", "Test",
   ]
 
   /// A name, or a signature; not a path, a command or a line of the patch language.

@@ -8,7 +8,7 @@ struct ModuleMap {
   /// Imports among the modules in `Sources`, bindings to C left out.
   let modules: Graph
   /// Folders of each module that has several, and the folders whose declarations they use. Files beside the folders
-  /// belong to none: they are the module's top, or its ground.
+  /// count as one more, with the module's name.
   let folders: [String: Graph]
 
   init(_ sources: [SourceFile] = Repository.sources) {
@@ -19,8 +19,8 @@ struct ModuleMap {
     }
     var folders: [String: Graph] = [:]
     for (module, files) in byModule {
-      let rooms = Dictionary(grouping: files.filter { $0.folder.count > 2 }) { $0.folder[2] }
-      if rooms.count > 1 { folders[module] = Self.uses(rooms) }
+      let rooms = Dictionary(grouping: files) { $0.folder.count > 2 ? $0.folder[2] : module }
+      if rooms.keys.count(where: { $0 != module }) > 1 { folders[module] = Self.uses(rooms) }
     }
     self.folders = folders
   }
@@ -77,7 +77,7 @@ struct ModuleMap {
     var heights: [String: Int] = [:]
     func height(_ name: String) -> Int {
       if let known = heights[name] { return known }
-      // Names in a circle are as high as if the circle ended here, which depends on the order of the calls.
+      // A circle, which another test reports, ends here.
       heights[name] = 0
       let result = 1 + ((graph[name] ?? []).sorted().map(height).max() ?? 0)
       heights[name] = result
@@ -90,12 +90,8 @@ struct ModuleMap {
       let others = uses.filter { use in
         !uses.contains { $0 != use && reachable(from: $0, in: graph).contains(use) }
       }
-      return (name, (isInCircle(name, graph) ? uses : others).sorted())
+      return (name, others.sorted())
     }
-  }
-
-  private static func isInCircle(_ name: String, _ graph: Graph) -> Bool {
-    reachable(from: name, in: graph).contains(name)
   }
 
   private static func lines(_ graph: Graph, indented indent: String = "") -> String {
@@ -108,13 +104,12 @@ struct ModuleMap {
     .joined()
   }
 
-  /// The picture for ARCHITECTURE.md; `circles`: those that are admitted.
-  func picture(admitting circles: [String]) -> String {
+  /// The picture for ARCHITECTURE.md.
+  var picture: String {
     var text = "```\n" + Self.lines(modules)
     for module in folders.keys.sorted() {
       text += "\n\(module)/\n" + Self.lines(folders[module]!, indented: "  ")
     }
-    if !circles.isEmpty { text += "\n" + circles.map { "circle  \($0)\n" }.joined() }
     return text + "```\n"
   }
 }

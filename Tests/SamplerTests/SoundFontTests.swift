@@ -69,8 +69,8 @@ import Testing
     #expect(abs(height() - 0.125) < 1e-5)
   }
 
-  @Test("a program change is for its channel and for notes to come, and finds the bank that was selected")
-  func programsOfChannels() throws {
+  /// A program change is for its channel and for notes to come, and finds the bank that was selected.
+  @Test func aProgramChangeIsForItsChannelAndForNotesToCome() throws {
     func preset(_ bank: Int, _ program: Int, _ value: Float) -> BankWriter.Preset {
       BankWriter.Preset(
         bank: bank, program: program, samples: [Float](repeating: value, count: 300), loop: 0..<300,

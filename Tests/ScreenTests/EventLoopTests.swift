@@ -2,9 +2,9 @@ import Glibc
 import Loop
 import Testing
 
-@Suite("The loop of events") struct EventLoopTests {
-  @Test("timers call in the order of their times; one that gives no further time calls once")
-  func timers() throws {
+/// The loop of events.
+@Suite struct EventLoopTests {
+  @Test func timersCallInTheOrderOfTheirTimesOneThatGivesNoFurtherTimeCallsOnce() throws {
     let loop = EventLoop()
     let start = EventLoop.now()
     var calls: [String] = []
@@ -27,8 +27,7 @@ import Testing
     #expect(calls == ["first", "second", "again", "again", "again"])
   }
 
-  @Test("a timer can be set and taken back from outside")
-  func setting() throws {
+  @Test func aTimerCanBeSetAndTakenBackFromOutside() throws {
     let loop = EventLoop()
     var count = 0
     let timer = loop.timer { _ in
@@ -44,8 +43,7 @@ import Testing
     #expect(count == 1)
   }
 
-  @Test("a descriptor calls while it is readable and watched, before the timers")
-  func descriptors() throws {
+  @Test func aDescriptorCallsWhileItIsReadableAndWatchedBeforeTheTimers() throws {
     var ends: [Int32] = [0, 0]
     #expect(pipe(&ends) == 0)
     defer { for end in ends { close(end) } }
@@ -64,8 +62,7 @@ import Testing
     #expect(calls == ["readable", "timer"])
   }
 
-  @Test("the end, or an error, lets nothing else be called")
-  func ends() throws {
+  @Test func theEndOrAnErrorLetsNothingElseBeCalled() throws {
     struct Failure: Error {}
     let loop = EventLoop()
     let start = EventLoop.now()

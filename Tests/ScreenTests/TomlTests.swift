@@ -2,15 +2,14 @@ import Testing
 
 @testable import Screen
 
-@Suite("TOML") struct TomlTests {
-  @Test(
-    "a table without a name",
-    arguments: [
-      "[./", "[", "[[", "[ ", "[[ ", "[\n", "[.a]", "[=]", "[[.]]", "[\u{A0}a]", "[é]", "[{}]", "[ [ # ]",
-      "\u{FEFF}[.]",
-      "\u{2003}[.", "[#", "[\\", "[]]", "[,",
-    ])
-  func nameless(head: String) {
+/// TOML.
+@Suite struct TomlTests {
+  @Test(arguments: [
+    "[./", "[", "[[", "[ ", "[[ ", "[\n", "[.a]", "[=]", "[[.]]", "[\u{A0}a]", "[é]", "[{}]", "[ [ # ]",
+    "\u{FEFF}[.]",
+    "\u{2003}[.", "[#", "[\\", "[]]", "[,",
+  ])
+  func aTableWithoutAName(head: String) {
     for before in ["", "# a theme\n\n", "inherits = \"dark\"\r\n", "[styles] # [\n\n\t"] {
       let text = before + head
       let (theme, problems) = Theme.read(text, file: "t.toml", name: "t")
@@ -21,12 +20,10 @@ import Testing
     }
   }
 
-  @Test(
-    "a list, or a text of several lines",
-    arguments: [
-      "a = [}", "a = [1,2]", "\"x\" = { b = [ } }", "a = \"\"\"x", "b = \"\\\"[\"; c = [", "d = '\\' [}",
-    ])
-  func list(text: String) {
+  @Test(arguments: [
+    "a = [}", "a = [1,2]", "\"x\" = { b = [ } }", "a = \"\"\"x", "b = \"\\\"[\"; c = [", "d = '\\' [}",
+  ])
+  func aListOrATextOfSeveralLines(text: String) {
     for before in ["", "inherits = \"dark\"\n[styles] # [}\n"] {
       let (theme, problems) = Theme.read(before + text, file: "t.toml", name: "t")
       #expect(theme == nil)
@@ -34,23 +31,21 @@ import Testing
     }
   }
 
-  @Test("what stands behind a null character is not passed over")
-  func null() {
+  @Test func whatStandsBehindANullCharacterIsNotPassedOver() {
     let (theme, problems) = Theme.read("inherits = \"dark\"\n\n\u{0}nonsense", file: "t.toml", name: "t")
     #expect(theme == nil)
     #expect(problems.map(\.description) == ["t.toml:3: error: a null character, which no text has"])
   }
 
-  @Test("tables with names are read", arguments: ["[styles]", "[ styles ]", "[\"styles\"]", "['styles']"])
-  func named(head: String) {
+  @Test(arguments: ["[styles]", "[ styles ]", "[\"styles\"]", "['styles']"])
+  func tablesWithNamesAreRead(head: String) {
     let (theme, problems) = Theme.read(
       "inherits = \"dark\"\n\(head)\ntext = \"#010203\"", file: "t", name: "t")
     #expect(problems.isEmpty, "\(problems)")
     #expect(theme?[.text].foreground == Color(0x010203))
   }
 
-  @Test("keys with dots, tables on a line and escapes are read; each entry knows its line")
-  func values() throws {
+  @Test func keysWithDotsTablesOnALineAndEscapesAreReadEachEntryKnowsItsLine() throws {
     let table = try TomlReader.table(
       """
       \u{FEFF}a = 1  # a number
@@ -72,15 +67,13 @@ import Testing
     #expect(table.line(of: ["y"]) == 1)
   }
 
-  @Test(
-    "a line that is not TOML is refused",
-    arguments: [
-      "a", "a =", "a = b", "= 1", "a = \"\\q\"", "a = \"\\uD800\"", "a = \"x", "a = 1 b", "a = { b = 1",
-      "a = { b = 1, }", "[a", "[a]]", "é = 1", "a = 'x\u{1}'", "[b]", "x = 1\nx = 2", "x = 1\nx.y = 1",
-      "[b.c]\n[b.c]",
-      "\r", String(repeating: "a = {", count: 1000), String(repeating: "a.", count: 1000),
-    ])
-  func refused(line: String) {
+  @Test(arguments: [
+    "a", "a =", "a = b", "= 1", "a = \"\\q\"", "a = \"\\uD800\"", "a = \"x", "a = 1 b", "a = { b = 1",
+    "a = { b = 1, }", "[a", "[a]]", "é = 1", "a = 'x\u{1}'", "[b]", "x = 1\nx = 2", "x = 1\nx.y = 1",
+    "[b.c]\n[b.c]",
+    "\r", String(repeating: "a = {", count: 1000), String(repeating: "a.", count: 1000),
+  ])
+  func aLineThatIsNotTOMLIsRefused(line: String) {
     #expect(throws: TomlFault.self) { try TomlReader.table("[b]\nc = 1\n[d]\n[b.e]\n" + line) }
   }
 }

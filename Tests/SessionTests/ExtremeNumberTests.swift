@@ -7,7 +7,7 @@ import Testing
 @testable import Session
 
 /// Every form of the language with extreme numbers: refused, or performed, undone and rendered.
-@Suite("A number of any size ends no program") @MainActor struct ExtremeNumberTests {
+@Suite @MainActor struct ExtremeNumberTests {
   nonisolated static let numbers = [
     "0", "-0", "1", "-1", "3", "63", "64", "65", "127", "128", "255", "256", "4096", "32768", "65536",
     "2147483647", "2147483648", "-2147483648", "-2147483649", "4294967296", "9007199254740993",
@@ -37,8 +37,8 @@ import Testing
       "comment dist \"#\"",
     ]
 
-  @Test("every form of statement, refused or done, undone and rendered", arguments: forms)
-  func statements(form: String) throws {
+  @Test(arguments: forms)
+  func everyFormOfStatementRefusedOrDoneUndoneAndRendered(form: String) throws {
     let session = try self.session()
     let first = session.patch
     for number in Self.numbers {
@@ -59,8 +59,8 @@ import Testing
     }
   }
 
-  @Test("times of a script: too late, or in time", arguments: numbers)
-  func times(number: String) throws {
+  @Test(arguments: numbers)
+  func timesOfAScriptTooLateOrInTime(number: String) throws {
     for unit in ["", "s", "ms", "us", "Hz"] {
       let (lines, faults) = Script.read("at \(number)\(unit) undo\nat 1ms undo\n", file: "s")
       #expect(lines.allSatisfy { $0.time >= 0 && $0.time <= Script.longest })
@@ -73,8 +73,7 @@ import Testing
     }
   }
 
-  @Test("the error of a number that is too large names its place")
-  func places() throws {
+  @Test func theErrorOfANumberThatIsTooLargeNamesItsPlace() throws {
     let (_, faults) = Script.read("undo\n  at 1e300s undo\n", file: "late.script")
     #expect(
       faults.map(\.description) == [

@@ -112,8 +112,7 @@ import Testing
     next.close()
   }
 
-  @Test("Edits come back whatever the lines of the file end with, and however it is written")
-  func editsOfAFileThatIsNotCanonical() throws {
+  @Test func editsComeBackWhateverTheLinesOfTheFileEndWithAndHoweverItIsWritten() throws {
     let folder = try Folder()
     let written =
       "sostenuto 1\r\n# of old\r\n\r\nnode out output\r\nnode tone  oscillator freq=300\r\n connect tone->out"

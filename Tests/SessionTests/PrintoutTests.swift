@@ -8,7 +8,7 @@ import Testing
 
 /// The expected printouts show the layout as users see it. The graph is `osc -> filt -> mixer -> out`, with
 /// `mixer -> d -> mixer` as feedback, and `lone` unconnected.
-@Suite("Graph printout") @MainActor struct PrintoutTests {
+@Suite @MainActor struct PrintoutTests {
   private func session() throws -> Session {
     var options = SessionOptions()
     options.isOffline = true
@@ -24,8 +24,8 @@ import Testing
     return session
   }
 
-  @Test("numbers are rounded as printf rounds them, ties and all", arguments: [1, 2, 3, 9])
-  func exactDecimals(digits: Int) {
+  @Test(arguments: [1, 2, 3, 9])
+  func numbersAreRoundedAsPrintfRoundsThemTiesAndAll(digits: Int) {
     var random = SeededGenerator(seed: UInt64(digits))
     var values = [
       0, -0.0, 0.05, 0.25, 0.35, 1.005, 2.5, 0.0005, 0.99951, 0.9995, 999.9995, .leastNonzeroMagnitude,
@@ -45,8 +45,7 @@ import Testing
     }
   }
 
-  @Test("a channel map is drawn: what a source has, what a destination gets, and lines between them")
-  func maps() {
+  @Test func aChannelMapIsDrawnWhatASourceHasWhatADestinationGetsAndLinesBetweenThem() {
     let drawings: [([Int], Int, String)] = [
       (
         [-1, -1, 0, 1], 2,
@@ -82,8 +81,7 @@ import Testing
     }
   }
 
-  @Test("it begins at the outputs and goes upwards, and what nobody hears stands apart")
-  func order() throws {
+  @Test func itBeginsAtTheOutputsAndGoesUpwardsAndWhatNobodyHearsStandsApart() throws {
     let lines = Printout.lines(try session().report)
     let heads = lines.filter { $0.role == .node || $0.role == .heading }.map {
       $0.role == .heading ? $0.text : String($0.text.prefix { $0 != " " })
@@ -99,8 +97,7 @@ import Testing
         ])
   }
 
-  @Test("it names gains, maps, sums, splitters and the feedback that the engine put in")
-  func facts() throws {
+  @Test func itNamesGainsMapsSumsSplittersAndTheFeedbackThatTheEnginePutIn() throws {
     let session = try session()
     let text = Printout.text(session.report)
     #expect(text.contains("<- osc.out 1ch") && text.contains("gain -6.0 dB"))
@@ -114,8 +111,7 @@ import Testing
     #expect(Printout.text(session.report).contains("feedback, 64 frames later"))
   }
 
-  @Test("an output that most leave alone is printed where something is connected to it")
-  func optionalOutputs() throws {
+  @Test func anOutputThatMostLeaveAloneIsPrintedWhereSomethingIsConnectedToIt() throws {
     var options = SessionOptions()
     options.isOffline = true
     options.keepsJournal = false
@@ -133,16 +129,14 @@ import Testing
     }
   }
 
-  @Test("what cannot be read back is a comment")
-  func executable() throws {
+  @Test func whatCannotBeReadBackIsAComment() throws {
     let report = try session().report
     let text = Printout.executable(report, patch: "sostenuto 1\nnode out output\n")
     let language = text.split(separator: "\n").filter { !$0.hasPrefix("#") }
     #expect(language == ["sostenuto 1", "node out output"])
   }
 
-  @Test("JSON and dot hold every node and cable, whatever their names")
-  func forms() throws {
+  @Test func jsonAndDotHoldEveryNodeAndCableWhateverTheirNames() throws {
     let report = try session().report
     let dot = Printout.dot(report)
     for node in report.nodes { #expect(dot.contains("\"\(node.name)\" [label=")) }
@@ -153,17 +147,14 @@ import Testing
     #expect(JSON.number(-.infinity).text() == "\"-inf\"")
   }
 
-  @Test(
-    "figures for people",
-    arguments: [
-      (-0.04, 1, "0.0"), (-0.06, 1, "-0.1"), (12.345, 2, "12.35"), (3, 0, "3"), (.infinity, 1, "inf"),
-    ])
-  func figures(value: Double, digits: Int, text: String) {
+  @Test(arguments: [
+    (-0.04, 1, "0.0"), (-0.06, 1, "-0.1"), (12.345, 2, "12.35"), (3, 0, "3"), (.infinity, 1, "inf"),
+  ])
+  func figuresForPeople(value: Double, digits: Int, text: String) {
     #expect(Printout.fixed(value, digits) == text)
   }
 
-  @Test("it names the latency of nodes and cables, and what the engine delays for it")
-  func latency() throws {
+  @Test func itNamesTheLatencyOfNodesAndCablesAndWhatTheEngineDelaysForIt() throws {
     var options = SessionOptions()
     options.isOffline = true
     options.keepsJournal = false

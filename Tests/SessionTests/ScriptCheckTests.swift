@@ -4,7 +4,8 @@ import Testing
 
 @testable import Session
 
-@Suite("Scripts are looked through before they are performed") @MainActor struct ScriptCheckTests {
+/// Scripts are looked through before they are performed.
+@Suite @MainActor struct ScriptCheckTests {
   private func session() throws -> Session {
     var options = SessionOptions()
     options.isOffline = true
@@ -20,8 +21,7 @@ import Testing
     }
   }
 
-  @Test("half of a refused line counts for nothing, as when it is performed")
-  func halves() throws {
+  @Test func halfOfARefusedLineCountsForNothingAsWhenItIsPerformed() throws {
     #expect(try check("note a on C4 ; remove b\nset b.gain -3dB") == ["1:6"])
     // The second half is refused: afterwards `c` does not exist, and `b` still does.
     #expect(
@@ -31,8 +31,7 @@ import Testing
     #expect(try check("node c player ; play c ; undo ; remove b\nset b.gain -3dB") == ["2:5"])
   }
 
-  @Test("a player made in a line is played by that line")
-  func playing() throws {
+  @Test func aPlayerMadeInALineIsPlayedByThatLine() throws {
     #expect(try check("node q player ; connect q -> a ; play q at 1s ; stop q") == [])
     let session = try session()
     #expect(try session.perform("node q player ; play q") == "node q player ; play q")
@@ -41,8 +40,7 @@ import Testing
     #expect(session.patch[named: "r"] == nil)
   }
 
-  @Test("nobody waits for a revert that cannot succeed")
-  func revert() throws {
+  @Test func nobodyWaitsForARevertThatCannotSucceed() throws {
     let session = try session()
     session.journaled.undo = 3
     session.history = History()

@@ -3,6 +3,9 @@ import Realtime
 
 /// Worker-side object of a running cable.
 final class EngineCable {
+  /// Seconds of a crossfade unless an edit asks for another length.
+  static let standardFade = 0.010
+
   enum Destination: Hashable {
     case audio(Int)
     /// Added to the parameter at this position.

@@ -58,7 +58,7 @@ final class BufferArena {
 
   init(capacity: Int) {
     self.capacity = capacity
-    base = Renderer.aligned(capacity * blockCapacity)
+    base = .zeroed(capacity * blockCapacity)
   }
 
   deinit { base.deallocate() }

@@ -51,7 +51,7 @@ struct SegmentPlanner {
     while true {
       let bands = makeBands(price)
       if let result = pack(bands, total), result.predecessors.count > 1 { return result }
-      if bands.count * threads <= RenderTeam.mostSegments { return nil }
+      if bands.count * threads <= Segment.most { return nil }
       price *= 4
     }
   }
@@ -144,7 +144,7 @@ struct SegmentPlanner {
         .sorted { (-parts.cost($0), $0) < (-parts.cost($1), $1) }
       // More segments than threads, so that wrong estimates even out.
       let useful = Int(parts.total / (4 * Self.handover))
-      let room = bands.count * 2 * threads <= RenderTeam.mostSegments ? 2 * threads : threads
+      let room = bands.count * 2 * threads <= Segment.most ? 2 * threads : threads
       let bins = max(1, min(room, roots.count, max(useful, min(threads, roots.count))))
       var loads = Array(repeating: 0.0, count: bins)
       var place: [Int: Int] = [:]
@@ -160,7 +160,7 @@ struct SegmentPlanner {
       for index in members { segments[index] = count + rank[place[parts.root(index)]!] }
       count += bins
       length += span(parts) + Self.handover
-      guard count <= RenderTeam.mostSegments else { return nil }
+      guard count <= Segment.most else { return nil }
     }
     guard length < 0.85 * total else { return nil }
     var predecessors = Array(repeating: UInt64(0), count: count)

@@ -63,20 +63,3 @@ extension Reconciler {
     engine.record(.fadingOut(seconds: Double(fade) / engine.rate), source)
   }
 }
-
-extension Engine {
-  /// Ends the tail of a ringing node half a second after it fell asleep. The worker knows of the sleep before
-  /// that, so whether an undo finds the node does not depend on the driver's period.
-  func endSilentTail(_ node: EngineNode) {
-    let since = node.slot.pointee.asleepSince.load(ordering: .relaxed)
-    // Input through a fade, or from another ringing node, may still wake it.
-    guard since >= 0, node.incoming.allSatisfy({ $0.isTail && ($0.source === node || $0.source.hasRungOut) })
-    else { return }
-    let longest = Int64((Reconciler.longestTail * rate).rounded())
-    for cable in node.outgoing where cable.isTail {
-      guard case .at(let end) = cable.settling else { return }
-      cable.settling = .at(min(end, max(since, end - longest) + Int64(rate / 2)))
-    }
-    node.hasRungOut = true
-  }
-}

@@ -46,7 +46,7 @@ final class Reconciler {
     var left: [EngineNode] = []
   }
 
-  let engine: Engine
+  let engine: any ReconcilerHost
   let graph: EngineGraph
   let request: Request
   let patch: Patch
@@ -59,14 +59,15 @@ final class Reconciler {
   /// Cables whose gain starts to move.
   var moving: [EngineCable] = []
 
-  init(engine: Engine, _ request: Request) {
+  /// `now`: engine frame at present.
+  init(engine: any ReconcilerHost, _ request: Request, now: Int64) {
     self.engine = engine
     self.request = request
     patch = request.patch
     fade = request.fade
     isFirst = request.isFirst
     graph = engine.graph
-    time = max(request.time ?? 0, engine.renderer.time)
+    time = max(request.time ?? 0, now)
     work.needsPlan = request.isFirst || request.isRecompiling
   }
 

@@ -19,7 +19,6 @@ struct RenderJob: BitwiseCopyable {
 ///
 /// Helpers spin for some 20 microseconds while they wait for the next period, then wait on a semaphore.
 struct RenderTeam: ~Copyable {
-  static var mostSegments: Int { @_noLocks get { SegmentBoard.capacity } }
   static let mostThreads = 16
 
   /// Including the driver's thread, which is number 0.

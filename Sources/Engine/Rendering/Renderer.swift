@@ -29,7 +29,7 @@ public final class Renderer: @unchecked Sendable {
   init(rate: Double, threads: Int) {
     self.rate = Float(rate)
     watch = OutputWatch(rate: rate)
-    let silence = Self.aligned(3 * blockCapacity)
+    let silence = UnsafeMutablePointer<Float>.zeroed(3 * blockCapacity)
     let channels: UnsafeMutablePointer<UnsafePointer<Float>> = .allocate(capacity: blockCapacity)
     channels.initialize(repeating: UnsafePointer(silence), count: blockCapacity)
     zeros = UnsafePointer(channels)
@@ -60,12 +60,6 @@ public final class Renderer: @unchecked Sendable {
     scaffold()
     commands.deallocate()
     watch.deallocate()
-  }
-
-  /// Zeroed floats, cache-line aligned. Worker.
-  static func aligned(_ count: Int) -> UnsafeMutablePointer<Float> {
-    let memory = UnsafeMutableRawPointer.allocate(byteCount: max(count, 1) * 4, alignment: 64)
-    return memory.initializeMemory(as: Float.self, repeating: 0, count: max(count, 1))
   }
 
   /// Engine time of the next frame. Any thread.

@@ -14,7 +14,7 @@ import Synchronization
 /// acquired in `snapshot` and `isComplete` by the threads that wait for them.
 struct SegmentBoard: ~Copyable {
   /// Segment bits of a word, below the block's number.
-  static var capacity: Int { @_noLocks get { 48 } }
+  static var capacity: Int { @_noLocks get { Segment.most } }
   private static var segments: UInt64 { @_noLocks get { 0xFFFF_FFFF_FFFF } }
 
   // Each on a cache line of its own.

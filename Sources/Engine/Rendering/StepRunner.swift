@@ -34,7 +34,7 @@ struct StepRunner: ~Copyable {
     self.index = index
     context = .allocate(capacity: 1)
     context.initialize(to: BlockContext(rate: 0, driver: driver))
-    gains = Renderer.aligned(blockCapacity)
+    gains = .zeroed(blockCapacity)
     scratch = gains
     self.zeros = zeros
   }

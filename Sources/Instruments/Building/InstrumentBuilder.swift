@@ -5,6 +5,9 @@ import Sampler
 /// Lays out an instrument in the memory that the audio thread plays from, region by region. A region's
 /// settings are discarded once it is part of the image, since a bank has tens of thousands. Worker.
 struct InstrumentBuilder {
+  /// Regions of an instrument; a file may ask for more.
+  static let mostRegions = 200_000
+
   struct Program {
     var bank: Int
     var program: Int

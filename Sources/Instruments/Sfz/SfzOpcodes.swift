@@ -1,14 +1,3 @@
-/// Use of one opcode in an instrument's text.
-public struct OpcodeUse: Hashable, Sendable {
-  /// Name with N for numbers: `pan_onccN`.
-  public var name: String
-  public var count: Int
-  public var isUnderstood: Bool
-  /// Its first place; `line` counts from 1.
-  public var file: String
-  public var line: Int
-}
-
 private func words(_ text: String) -> [String] { text.split(whereSeparator: \.isWhitespace).map(String.init) }
 
 /// The supported opcodes by topic, for the reference. Wherever `_onccN` is listed, `_ccN` (and for SFZ 1's

@@ -33,8 +33,6 @@ struct SfzReader {
   private var embeddedName: String?
   private var embeddedBytes: [UInt8]?
 
-  static let mostRegions = 200_000
-
   /// Processes all tokens. Worker.
   init(_ scanner: SfzScanner) {
     findings = scanner.findings
@@ -50,7 +48,9 @@ struct SfzReader {
       if level == .curve { reader.closeCurve() }
       if level == .sample { reader.closeSample() }
       if level == .effect { reader.closeEffect() }
-      if level == .region, reader.regions.count < Self.mostRegions { reader.regions.append(region) }
+      if level == .region, reader.regions.count < InstrumentBuilder.mostRegions {
+        reader.regions.append(region)
+      }
     }
     for (token, place) in scanner.tokens {
       switch token {

@@ -23,7 +23,7 @@ struct SoundFontLoader {
   private init(file: SoundFontFile, pool: SamplePool) {
     self.file = file
     self.pool = pool
-    builder = InstrumentBuilder(capacity: min(Self.mostRegions(of: file), SfzReader.mostRegions))
+    builder = InstrumentBuilder(capacity: min(Self.mostRegions(of: file), InstrumentBuilder.mostRegions))
   }
 
   /// Maximum number of regions: each zone of each instrument of each preset's zones.
@@ -94,7 +94,7 @@ struct SoundFontLoader {
         continue
       }
       // Every instrument of every preset: a small damaged file could ask for millions.
-      guard builder.count < SfzReader.mostRegions else {
+      guard builder.count < InstrumentBuilder.mostRegions else {
         note("regions", "the bank has too many regions; the rest is left out")
         return
       }

@@ -94,7 +94,7 @@ final class SampleStream: @unchecked Sendable {
 
   /// Reads and keeps the frames that a note starting at `frame` needs until more arrive.
   func pin(_ frame: Int) {
-    let chunk = max(0, min(frame, table.pointee.frames - 1) - AudioFile.margin) >> StreamTable.shift
+    let chunk = max(0, min(frame, table.pointee.frames - 1) - SamplePlane.margin) >> StreamTable.shift
     for chunk in chunk..<min(chunk + 3, chunks) {
       bring(chunk)
       state.withLock { $0.isPinned[chunk] = true }
@@ -110,7 +110,7 @@ final class SampleStream: @unchecked Sendable {
       source.read(chunk * StreamTable.chunkFrames, count, into: place, stride: stride)
       // The silence behind the last frame comes with it.
       if count < StreamTable.chunkFrames {
-        let rest = min(StreamTable.chunkFrames - count, AudioFile.margin * 2) * width
+        let rest = min(StreamTable.chunkFrames - count, SamplePlane.margin * 2) * width
         for channel in 0..<channels { memset(place + channel * stride + count * width, 0, rest) }
       }
       // Locks the chunk where permitted, so that the system does not evict it while it is played.

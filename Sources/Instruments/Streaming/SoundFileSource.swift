@@ -73,8 +73,8 @@ final class SoundFileSource: FrameSource {
   }
 
   private func finish(_ samples: inout [Float]) {
-    for index in samples.indices where !AudioFile.isSound(samples[index]) { samples[index] = 0 }
-    if isFolded { samples = AudioFile.fold(samples, channels: fileChannels) }
+    for index in samples.indices where !SoundFile.isSound(samples[index]) { samples[index] = 0 }
+    if isFolded { samples = SoundFile.fold(samples, channels: fileChannels) }
   }
 
   /// Interleaved frames of the file, as far as they exist.

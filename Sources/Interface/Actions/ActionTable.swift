@@ -41,12 +41,12 @@ enum ActionTable {
   /// Reading order where it is not the order of the table; actions that are not named follow.
   static let order: [KeyContext: String] = [
     .anywhere: """
-    show-help show-graph show-printout show-matrix show-trace play swap-effect insert-effect remove-bridge \
+    show-help show-graph show-printout show-matrix show-trace show-history play swap-effect insert-effect remove-bridge \
     undo redo save quit redraw suspend move-left move-right move-up move-down page-up page-down move-home \
     move-end next-node previous-node
     """,
     .patch: """
-    show-help show-graph show-printout show-matrix show-trace prompt find find-next move-left move-down \
+    show-help show-graph show-printout show-matrix show-trace show-history prompt find find-next move-left move-down \
     move-up move-right edit connect disconnect remove remove-bridge replace insert add rename open-cable \
     undo play panic quit leave
     """,

@@ -7,12 +7,12 @@ enum Tabs {
     var column = 1
     for view in Views.all.map(\.name) {
       let text = view == state.view ? "[\(view.rawValue)]" : " \(view.rawValue) "
-      // On a narrow screen only the current one.
-      if columns < 50, view != state.view { continue }
       places.append((view, text, column))
       column += text.count + 1
     }
-    return places
+    if column <= columns { return places }
+    // Only the current one where not all have room.
+    return places.filter { $0.0 == state.view }.map { ($0.0, $0.1, 1) }
   }
 
   static func draw(_ state: ViewState, on canvas: inout Canvas, row: Int) {

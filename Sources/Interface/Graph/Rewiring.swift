@@ -38,17 +38,10 @@ import Patch
 
   func startInserting() {
     guard let node = desk.focusedNode else { return }
-    let cables = scene.cables(of: node.id)
-    switch cables.count {
-    case 0: desk.complain("\(node.name) has no cable to insert into")
-    case 1: chooseInsertion(cables[0].ends)
-    default:
-      PortHints.show(
-        cables.map { .cable($0.ends) }, purpose: "insert into which cable of \(node.name)?", desk
-      ) { target, desk in
-        if case .cable(let ends) = target { Rewiring(desk).chooseInsertion(ends) }
-      }
-    }
+    let hasCable = PortHints.chooseCable(
+      of: node, purpose: "insert into which cable of \(node.name)?", desk
+    ) { Rewiring($1).chooseInsertion($0) }
+    if !hasCable { desk.complain("\(node.name) has no cable to insert into") }
   }
 
   private func chooseInsertion(_ ends: Cable.Ends) {

@@ -92,18 +92,9 @@ import Patch
 
   func startDisconnecting() {
     guard let node = desk.focusedNode else { return }
-    let cables = scene.cables(of: node.id)
-    switch cables.count {
-    case 0: desk.say("\(node.name) has no cables")
-    case 1: disconnect(cables[0].ends)
-    default:
-      PortHints.show(
-        cables.map { .cable($0.ends) }, purpose: "disconnect which cable of \(node.name)?", desk
-      ) { target, desk in
-        if case .cable(let ends) = target { Wiring(desk).disconnect(ends) }
-      }
-    }
+    let hasCable = PortHints.chooseCable(
+      of: node, purpose: "disconnect which cable of \(node.name)?", desk
+    ) { ends, desk in desk.perform(.disconnect(desk.scene.name(of: ends))) }
+    if !hasCable { desk.say("\(node.name) has no cables") }
   }
-
-  private func disconnect(_ ends: Cable.Ends) { desk.perform(.disconnect(scene.name(of: ends))) }
 }

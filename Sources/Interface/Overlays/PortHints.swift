@@ -33,6 +33,21 @@ struct PortHints: Overlay {
     desk.state.overlay = PortHints(targets: hints, purpose: purpose, then: then)
   }
 
+  /// Chooses a cable of a node: the only one at once, one of several by hints. Returns false if it has none.
+  @MainActor static func chooseCable(
+    of node: Node, purpose: String, _ desk: Desk, then: @escaping @MainActor (Cable.Ends, Desk) -> Void
+  ) -> Bool {
+    let cables = desk.scene.cables(of: node.id).map(\.ends)
+    if cables.count == 1 {
+      then(cables[0], desk)
+    } else if !cables.isEmpty {
+      show(cables.map { .cable($0) }, purpose: purpose, desk) { target, desk in
+        if case .cable(let ends) = target { then(ends, desk) }
+      }
+    }
+    return !cables.isEmpty
+  }
+
   @MainActor func handle(_ stroke: KeyStroke, _ desk: Desk) {
     var changed = self
     switch stroke.key {

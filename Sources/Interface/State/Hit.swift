@@ -10,6 +10,8 @@ enum Hit: Sendable, Hashable {
   /// A cell of the matrix view: row -1 holds the outputs' gains, column -1 the inputs', and both together the
   /// master.
   case crosspoint(row: Int, column: Int)
+  /// A point of the history, as the number of edits before it.
+  case point(Int)
   case tab(ViewName)
   /// A key of the play bar, by its MIDI number.
   case key(UInt8)

@@ -17,6 +17,8 @@ public struct Scene: Sendable {
   /// The newest undoable and redoable edits, as lines of the language.
   public var undo: String?
   public var redo: String?
+  /// Edits that can be undone, then those that can be redone, the oldest first.
+  public var history: [HistoryStep] = []
   /// The terminal reports key releases.
   public var hasKeyRelease = false
 

@@ -94,7 +94,8 @@ import Session
     scene.catalogue = session.catalogue
     scene.isModified = session.isModified
     scene.fileName = session.file.map { $0.split(separator: "/").last.map(String.init) ?? $0 } ?? "untitled"
-    scene.undo = session.undoList.first
-    scene.redo = session.redoList.first
+    scene.history = session.history.steps
+    scene.undo = scene.history.last { !$0.isUndone }?.line
+    scene.redo = scene.history.first { $0.isUndone }?.line
   }
 }

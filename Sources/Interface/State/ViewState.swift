@@ -15,6 +15,7 @@ public struct ViewState: Sendable {
   public var message: Message?
   public var matrix = MatrixCursor()
   public var trace = TraceFilter()
+  public var history = HistoryCursor()
   public var play = PlayState()
   /// The keys shown in the last row, the most useful first.
   public var keyHints: [KeyHelp] = []
@@ -27,6 +28,12 @@ public struct ViewState: Sendable {
     /// nil: all nodes.
     public var node: NodeID?
     public var isFollowing = true
+    public init() {}
+  }
+
+  public struct HistoryCursor: Sendable {
+    /// Number of edits before the cursor; nil: it stays where the patch is.
+    public var point: Int?
     public init() {}
   }
 

@@ -147,7 +147,7 @@ struct FilterBank {
     let place = lane + row &* lanes
     let before = place[toGoal &* lanes]
     place[0] = before
-    place[toChange &* lanes] = (goal - before) * (1 / Float(VoiceShape.period))
+    place[toChange &* lanes] = (goal - before) * (1 / Float(ControlPeriod.frames))
     place[toGoal &* lanes] = goal
   }
 

@@ -113,9 +113,7 @@ public struct Sampler: Kernel {
   private(set) var followsChanges: Bool
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
-    var arena = Arena(measuring: ())
-    _ = Self(configuration, &arena)
-    return arena.bytes
+    Arena.bytes { Self(configuration, &$0) }
   }
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {

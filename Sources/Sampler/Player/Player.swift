@@ -57,9 +57,7 @@ public struct Player: Kernel {
   private var cueSeconds: Double = 0
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
-    var arena = Arena(measuring: ())
-    _ = Self(configuration, &arena)
-    return arena.bytes
+    Arena.bytes { Self(configuration, &$0) }
   }
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {

@@ -291,12 +291,12 @@ struct Voice {
     while frame < to, !hasEnded || frame < heard {
       var count = to &- frame
       if shape.isMoving {
-        if shape.frame == 0 || Int(shape.frame) == VoiceShape.period {
+        if shape.frame == 0 || Int(shape.frame) == ControlPeriod.frames {
           shape.step(core, at: frame &- from, &bank, slot: slot, rate: rate)
           if shape.wasOver { fadeOut(shape.gainLeft == 0 && shape.gainRight == 0 ? 1 : Int(0.010 * rate)) }
         }
         if shape.isMoving {
-          let left = VoiceShape.period &- Int(shape.frame)
+          let left = ControlPeriod.frames &- Int(shape.frame)
           count = count < left ? count : left
         }
       }

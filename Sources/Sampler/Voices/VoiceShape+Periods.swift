@@ -33,14 +33,14 @@ extension VoiceShape {
     }
     isMoving = isAll || hasLiveGenerators
     if isMoving {
-      advance(voice, isAll ? .max : generators, Self.period, rate)
-      age = age &+ Int64(Self.period)
+      advance(voice, isAll ? .max : generators, ControlPeriod.frames, rate)
+      age = age &+ Int64(ControlPeriod.frames)
       if isAll { idleAge = age }
     } else {
       age = voice.age
     }
     let moved = compute(voice, all: isAll)
-    let share = 1 / Float(Self.period)
+    let share = 1 / Float(ControlPeriod.frames)
     ratioStep = isMoving ? (nextRatio - ratio) * Double(share) : 0
     stepLeft = isMoving ? (nextLeft - gainLeft) * share : 0
     stepRight = isMoving ? (nextRight - gainRight) * share : 0
@@ -68,7 +68,7 @@ extension VoiceShape {
   /// Moves the values towards their goals with their time constants; false when all have arrived.
   @_noLocks private mutating func glide(_ smoothing: UnsafePointer<Float>, _ rate: Float) -> Bool {
     // log2(e)
-    let octaves = -1.442_695 * Float(Self.period) / rate
+    let octaves = -1.442_695 * Float(ControlPeriod.frames) / rate
     // Gains are factors, the others are decibels, cents and percent.
     var near = SIMD16<Float>(repeating: 0.005)
     near[Slot.amplitude] = 0.00002

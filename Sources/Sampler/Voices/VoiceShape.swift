@@ -9,7 +9,7 @@ struct Slide: BitwiseCopyable {
   @_noLocks init() {}
 
   @_noLocks init(from cents: Float, over seconds: Float, rate: Float) {
-    let periods = seconds * rate / Float(VoiceShape.period)
+    let periods = seconds * rate / Float(ControlPeriod.frames)
     guard periods >= 1 else { return }
     self.cents = cents
     step = cents / periods
@@ -31,8 +31,6 @@ struct Slide: BitwiseCopyable {
 /// It is computed once per control period of 32 frames, counted from the voice's own start (or from the event
 /// that set it in motion again), with linear interpolation between. A voice at rest has no control periods.
 struct VoiceShape {
-  static var period: Int { @_noLocks @inline(__always) get { 32 } }
-
   /// 64 values by slot, 64 goals, 32 totals with the generators' contributions, and `sends`.
   let values: UnsafeMutablePointer<Float>
   let lfos: UnsafeMutablePointer<Lfo>
@@ -84,11 +82,7 @@ struct VoiceShape {
   var idleAge: Int64 = 0
 
   /// Bytes of one voice besides the struct itself.
-  static var memorySize: Int {
-    var arena = Arena(measuring: ())
-    _ = Self(&arena)
-    return arena.bytes
-  }
+  static var memorySize: Int { Arena.bytes { Self(&$0) } }
 
   /// The memory is zeroed. Worker.
   init(_ arena: inout Arena) {

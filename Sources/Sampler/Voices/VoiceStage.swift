@@ -47,7 +47,7 @@ struct VoiceStage {
   @_noLocks mutating func step(_ values: UnsafePointer<Float>, isMoving: Bool, rate: Float) {
     start = goal
     setGoal(values)
-    change = isMoving ? (goal - start) * (1 / Float(VoiceShape.period)) : SIMD4(repeating: 0)
+    change = isMoving ? (goal - start) * (1 / Float(ControlPeriod.frames)) : SIMD4(repeating: 0)
     if !isMoving { start = goal }
     setPeriod(values, rate)
   }

@@ -32,18 +32,9 @@ public struct PathLatency: Sendable, Hashable {
   }
 }
 
-extension Engine {
-  /// Serial number of the running plan. Anything derived from the plan alone stays valid while it does not
-  /// change.
-  public var planNumber: Int { running?.serial ?? 0 }
-
-  /// Latency of each output after each input that leads to it, in the running plan. As in the report, the 64
-  /// frames of a cycle do not count, nor do leaving cables and cables into parameters.
-  public var pathLatencies: [PathLatency] { running?.pathLatencies ?? [] }
-}
-
 extension CompiledPlan {
-  fileprivate var pathLatencies: [PathLatency] {
+  /// Latency of each output after each input that leads to it.
+  var pathLatencies: [PathLatency] {
     let nodes = nodes
     guard nodes.contains(where: { $0.latency > 0 || Self.origin(of: $0) != nil }) else { return [] }
     for (place, node) in nodes.enumerated() { node.inspectionIndex = place }

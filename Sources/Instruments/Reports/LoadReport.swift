@@ -59,6 +59,17 @@ public struct InstrumentReport: Sendable {
   }
 }
 
+/// Use of one opcode in an instrument's text.
+public struct OpcodeUse: Hashable, Sendable {
+  /// Name with N for numbers: `pan_onccN`.
+  public var name: String
+  public var count: Int
+  public var isUnderstood: Bool
+  /// Its first place; `line` counts from 1.
+  public var file: String
+  public var line: Int
+}
+
 /// Properties of an audio file for a `player`.
 public struct AudioFileReport: Sendable {
   public var path: String

@@ -1,6 +1,8 @@
 /// The views, in the order of their tabs.
 enum Views {
-  static let all: [any View] = [GraphView(), PrintoutView(), MatrixView(), TraceView(), HelpView()]
+  static let all: [any View] = [
+    GraphView(), PrintoutView(), MatrixView(), TraceView(), HistoryView(), HelpView(),
+  ]
 
   /// The view of a name; the graph for a name that no view has.
   static subscript(name: ViewName) -> any View { all.first { $0.name == name } ?? all[0] }

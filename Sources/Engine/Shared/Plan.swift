@@ -16,6 +16,9 @@ struct Plan: BitwiseCopyable {
 
 /// Steps that run in order on one thread.
 struct Segment: BitwiseCopyable {
+  /// Maximum number in a plan: the bits that `SegmentBoard` has for them.
+  static var most: Int { @_noLocks get { 48 } }
+
   var steps: UnsafeMutablePointer<Step>
   var count: Int
   /// Segments that must be done before, as a bit mask.
@@ -88,62 +91,4 @@ struct MixTap: BitwiseCopyable {
   var destination: Int
   var source: UnsafePointer<Float>
   var coefficient: Float
-}
-
-/// A command to the audio thread.
-enum Command {
-  case swap(UnsafeMutablePointer<Plan>)
-  case ramp(UnsafeMutablePointer<NodeSlot>, parameter: Int32, element: Int32, value: Float, frames: Int32)
-  case kernel(UnsafeMutablePointer<NodeSlot>, parameter: Int32, element: Int32, value: Float, frames: Int32)
-  /// `wait`: frames until it begins, rounded up to a multiple of 64 of engine time.
-  case gain(UnsafeMutablePointer<CableSlot>, value: Float, frames: Int32, wait: Int32)
-  /// An event cable passes note-offs only, and ends its held notes after this many frames; negative: it opens
-  /// again.
-  case close(UnsafeMutablePointer<CableSlot>, after: Int32)
-  /// All notes of a node end after this many frames; negative: cancelled.
-  case end(UnsafeMutablePointer<NodeSlot>, after: Int32)
-  case event(UnsafeMutablePointer<NodeSlot>, Event)
-  case use(UnsafeMutablePointer<NodeSlot>, UnsafeMutablePointer<ResourceHeader>?)
-  case widen(UnsafeMutablePointer<NodeSlot>, memory: UnsafeMutableRawPointer, Widening)
-  /// The source of a delayed cable has widened.
-  case widenRing(UnsafeMutablePointer<CableSlot>, from: Int32, to: Int32)
-}
-
-/// A transaction: its commands are executed together, at the start of one block.
-struct SealedTransaction {
-  /// Engine time of execution; the next block if it has passed.
-  var time: Int64
-  var commands: UnsafeMutablePointer<Command>
-  var count: Int
-  /// Engine time of its execution. The audio thread writes it before the transaction counts as executed.
-  var executedAt: UnsafeMutablePointer<Int64>
-}
-
-/// A trace record from the audio thread.
-struct TraceRecord {
-  var time: Int64
-  var node: Int32
-  var kind: Event.Kind
-  var key: UInt8
-  var value: Float
-  /// No event: the blast shield muted the node for emitting `value`.
-  var isBlast = false
-
-  /// Record of a muted node.
-  @_noLocks init(time: Int64, node: Int32, blast: Float) {
-    self.time = time
-    self.node = node
-    kind = .stop
-    key = 0
-    value = blast
-    isBlast = true
-  }
-
-  @_noLocks init(time: Int64, node: Int32, event: Event) {
-    self.time = time
-    self.node = node
-    kind = event.kind
-    key = event.key
-    value = event.value
-  }
 }

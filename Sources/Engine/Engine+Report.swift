@@ -20,4 +20,12 @@ extension Engine {
     report.nodes = picture?.nodes ?? []
     return report
   }
+
+  /// Serial number of the running plan. Anything derived from the plan alone stays valid while it does not
+  /// change.
+  public var planNumber: Int { running?.serial ?? 0 }
+
+  /// Latency of each output after each input that leads to it, in the running plan. As in the report, the 64
+  /// frames of a cycle do not count, nor do leaving cables and cables into parameters.
+  public var pathLatencies: [PathLatency] { running?.pathLatencies ?? [] }
 }

@@ -50,13 +50,13 @@ extension AudioFile {
     var samples = try decode(file, channels, promised, path, progress, as: Float.self, sf_readf_float)
     facts.setFrames(samples.count / channels, promised: sound.promised)
     samples.withUnsafeMutableBufferPointer { samples in
-      for index in 0..<samples.count where !isSound(samples[index]) {
+      for index in 0..<samples.count where !SoundFile.isSound(samples[index]) {
         samples[index] = 0
         facts.badSamples += 1
       }
     }
     if isFolded {
-      samples = fold(samples, channels: channels)
+      samples = SoundFile.fold(samples, channels: channels)
       channels = 2
     }
     if let wanted, wanted != facts.rate {
@@ -106,9 +106,6 @@ extension AudioFile {
       waits: pool.options.waits)
   }
 
-  /// True for a valid float sample: not NaN, and at most 120 dB above full scale.
-  static func isSound(_ value: Float) -> Bool { value.magnitude <= 1e6 }
-
   /// True when 16 bits hold everything in a file of this format.
   private static func hasShorts(_ format: Int32) -> Bool {
     switch Int(format) & SF_FORMAT_SUBMASK {
@@ -140,29 +137,6 @@ extension AudioFile {
       guard !samples.isEmpty else { throw LoadError(path: path, .noReadableAudio) }
       return samples
     }
-  }
-
-  /// Mixes more than two channels down to stereo: 4 and 6 by the Web Audio rules for quad and 5.1, others
-  /// alternately to the left and the right.
-  static func fold(_ samples: [Float], channels: Int) -> [Float] {
-    let half = Float(0.5).squareRoot()
-    let sides: [(Float, Float)] =
-      switch channels {
-      case 4: [(0.5, 0), (0, 0.5), (0.5, 0), (0, 0.5)]
-      case 6: [(1, 0), (0, 1), (half, half), (0, 0), (half, 0), (0, half)]
-      default:
-        (0..<channels).map { $0 % 2 == 0 ? (2 / Float(channels + 1), 0) : (0, 2 / Float(channels + 1)) }
-      }
-    let frames = samples.count / channels
-    var result = [Float](repeating: 0, count: frames * 2)
-    for frame in 0..<frames {
-      for channel in 0..<channels {
-        let value = samples[frame * channels + channel]
-        result[2 * frame] += value * sides[channel].0
-        result[2 * frame + 1] += value * sides[channel].1
-      }
-    }
-    return result
   }
 
   private static func instrument(of file: OpaquePointer, frames: Int) -> (Loop?, Int?) {

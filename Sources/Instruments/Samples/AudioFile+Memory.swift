@@ -11,7 +11,9 @@ extension AudioFile {
     let channels = Int(sound.info.channels)
     let all = try decode(
       sound.handle, channels, Int(sound.info.frames), path, nil, as: Float.self, sf_readf_float)
-    let samples = (0..<all.count / channels).map { isSound(all[$0 * channels]) ? all[$0 * channels] : 0 }
+    let samples = (0..<all.count / channels).map {
+      SoundFile.isSound(all[$0 * channels]) ? all[$0 * channels] : 0
+    }
     let facts = Facts(
       path: path, format: "SoundFont 3", rate: Double(sound.info.samplerate),
       originalRate: Double(sound.info.samplerate), originalFrames: samples.count)

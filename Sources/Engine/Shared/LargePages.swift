@@ -14,3 +14,11 @@ enum LargePages {
     return memory
   }
 }
+
+extension UnsafeMutablePointer<Float> {
+  /// Zeroed floats, cache-line aligned. Worker.
+  static func zeroed(_ count: Int) -> UnsafeMutablePointer<Float> {
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: max(count, 1) * 4, alignment: 64)
+    return memory.initializeMemory(as: Float.self, repeating: 0, count: max(count, 1))
+  }
+}

@@ -1,0 +1,56 @@
+import Patch
+
+/// A wanted MIDI port of the driver, shared by all `midi` nodes that listen to the same sender.
+public struct MidiPort: Sendable, Hashable {
+  /// Index among the `MidiInput`s of a render.
+  public var number: Int
+  /// Substring of the names of the ports to connect to; nil: all hardware.
+  public var sender: String?
+
+  /// A port for `sender`; nil: all hardware.
+  public init(number: Int, sender: String?) {
+    self.number = number
+    self.sender = sender
+  }
+}
+
+/// Channels that a driver can route for one `input` or `output`. Unlimited where the driver creates ports on
+/// demand, as JACK does.
+public struct DeviceChannels: Sendable, Hashable {
+  /// Channels of an `input`.
+  public var inputs: Int
+  /// Channels of an `output`.
+  public var outputs: Int
+
+  /// Unlimited by default.
+  public init(inputs: Int = .max, outputs: Int = .max) {
+    self.inputs = inputs
+    self.outputs = outputs
+  }
+}
+
+/// Driver channels of a node.
+public struct Endpoint: Sendable, Hashable {
+  /// The node, or the tap's own identity.
+  public var node: NodeID
+  /// The name of its ports at the driver.
+  public var name: String
+  /// True for an `input`, false for an `output` or a tap.
+  public var isInput: Bool
+  /// The first of its driver channels.
+  public var firstChannel: Int
+  /// The number of its driver channels.
+  public var channels: Int
+  /// A tap: a monitored port, not a node of the patch.
+  public var isTap: Bool
+}
+
+/// A port monitored from outside the patch.
+struct Tap {
+  var id: NodeID
+  var node: String
+  var port: String
+  var channels: Int
+  /// The cable that feeds it, from the node that has the name at present.
+  var ends: Cable.Ends?
+}

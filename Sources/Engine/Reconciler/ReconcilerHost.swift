@@ -1,0 +1,37 @@
+import Patch
+import Realtime
+
+/// The engine as the reconciler needs it: the running graph, and what new nodes and cables are made of.
+/// `Engine` conforms; the reconciler does not know its top. Worker.
+protocol ReconcilerHost: AnyObject {
+  var graph: EngineGraph { get }
+  var kinds: KindRegistry { get }
+  /// Sample rate, Hz.
+  var rate: Double { get }
+  var taps: [Tap] { get set }
+  var rows: RowPool { get }
+  var pools: NodePools { get }
+
+  /// A number for a new node.
+  func makeNumber(for id: NodeID, name: String) -> Int32
+  /// A number for a new cable.
+  func makeCableNumber() -> Int32
+  /// Driver channels for an endpoint; nil: none are left.
+  func driverChannels(_ count: Int, isInput: Bool, name: String) -> Int?
+  /// The driver's MIDI port for nodes that listen to `sender`; -1: none is left.
+  func midiPort(for sender: String?) -> Int
+  /// Begins to prepare the instance of a node whose kind is only known at run time.
+  func beginPreparation(_ node: EngineNode)
+  /// Commands that hand a node its instance.
+  func handOver(_ instance: ForeignInstance, to node: EngineNode) -> [Command]
+  /// Allocates a new node's state.
+  func prepare(_ node: EngineNode)
+  /// Instrument or file of a node.
+  func resource(for id: NodeID) -> Resource?
+  /// Memory for the next plan.
+  func planMemory() -> PlanMemory
+  /// Adopts a node's new name.
+  func rename(_ node: EngineNode)
+  /// Writes a line of the lifecycle trace.
+  func record(_ happening: TraceEntry.Happening, _ node: EngineNode)
+}
