@@ -112,9 +112,15 @@ final class JackServer {
   private(set) var name = ""
   private var process = Process()
   private let folder: Folder
+  /// Readable when a server has ended.
+  private let ended = Pipe()
+  /// Readable when a file was made where servers have their sockets and semaphores: the latter follow the former.
+  private let made: Int32
 
   init() throws {
     folder = try Folder()
+    made = inotify_init1(Int32(IN_CLOEXEC))
+    inotify_add_watch(made, "/dev/shm", UInt32(IN_CREATE))
     for number in 1...4 {
       name = "sostenuto-front-end-test-\(number)"
       try start()
@@ -124,8 +130,10 @@ final class JackServer {
   }
 
   private func start() throws {
-    let log = try FileHandle(forUpdating: URL(fileURLWithPath: try folder.file("jackd.log", "")))
+    let ended = self.ended.fileHandleForWriting
     process = Process()
+    process.terminationHandler = { _ in ended.write(Data([0])) }
+    let log = try FileHandle(forUpdating: URL(fileURLWithPath: try folder.file("jackd.log", "")))
     process.executableURL = URL(fileURLWithPath: "/usr/bin/jackd")
     process.arguments = ["-n", name, "--no-realtime", "-d", "dummy", "-r", "48000", "-p", "1024"]
     process.standardOutput = log
@@ -135,11 +143,16 @@ final class JackServer {
 
   /// Waits until a client could connect to it, or it has ended.
   private var isServing: Bool {
-    while process.isRunning {
-      if isListening { return true }
-      usleep(10_000)
+    var requests = [made, ended.fileHandleForReading.fileDescriptor].map {
+      pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
     }
-    return false
+    var bytes = [UInt8](repeating: 0, count: 4096)
+    while !isListening {
+      poll(&requests, 2, -1)
+      for request in requests where request.revents != 0 { read(request.fd, &bytes, bytes.count) }
+      if requests[1].revents != 0 { return false }
+    }
+    return true
   }
 
   private var isListening: Bool {
@@ -170,6 +183,7 @@ final class JackServer {
   }
 
   deinit {
+    close(made)
     guard process.isRunning else { return }
     process.terminate()
     process.waitUntilExit()
