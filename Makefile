@@ -70,6 +70,8 @@ FUZZ := --configuration release --disable-build-manifest-caching --scratch-path 
 GENERIC_CPU := $(patsubst 1,x86-64-v3,$(GENERIC))
 # Tests that begin are not worth a line, failures are worth two; some tests name arguments of a page each.
 QUIETLY := | Tools/test-lines
+# A test that hangs is named after this time, which is ten times what all of them take.
+IN_TIME := timeout --foreground --signal INT --kill-after 20 1500
 SOURCES := Package.swift Sources Tests Fuzz Benchmarks
 
 .DEFAULT_GOAL := build
@@ -104,7 +106,7 @@ debug: deps ## Build without optimisation, and say how lldb starts it (PATCH=…
 test: deps-test ## Install what is missing and run every test (FILTER=…)
 	@export STRICT=1 SOSTENUTO_TESTS="$$(Tools/test-targets '$(FILTER)')"; set -x; \
 	$(SWIFT) build $(TEST) --build-tests; \
-	$(SWIFT) test $(TEST) --skip-build --disable-xctest $(if $(FILTER),--filter '$(FILTER)') $(QUIETLY)
+	$(IN_TIME) $(SWIFT) test $(TEST) --skip-build --disable-xctest $(if $(FILTER),--filter '$(FILTER)') $(QUIETLY)
 
 laws: deps-test ## Try the laws and the click budget on many random scripts (COUNT=…)
 	STRICT=1 $(SWIFT) build $(TEST) --build-tests
@@ -140,7 +142,7 @@ compare: build ## Compare renders and screens with those that `make baseline` ke
 
 rtsan: deps-test ## Render and edit under RealtimeSanitizer
 	STRICT=1 SOSTENUTO_TESTS=DriversTests $(SWIFT) build $(RTSAN) --build-tests
-	STRICT=1 SOSTENUTO_TESTS=DriversTests SOSTENUTO_EDITS=$(EDITS) $(SWIFT) test $(RTSAN) --skip-build --disable-xctest --filter DriversTests $(QUIETLY)
+	STRICT=1 SOSTENUTO_TESTS=DriversTests SOSTENUTO_EDITS=$(EDITS) $(IN_TIME) $(SWIFT) test $(RTSAN) --skip-build --disable-xctest --filter DriversTests $(QUIETLY)
 
 asan: deps-test ## Run the tests under AddressSanitizer (FILTER=…)
 	@export STRICT=1 ASAN_OPTIONS=$(ASAN_RUN) SOSTENUTO_TESTS="$$(Tools/test-targets '$(or $(FILTER),$(ADDRESSES))')"; \

@@ -112,24 +112,22 @@ final class JackServer {
   private(set) var name = ""
   private var process = Process()
   private let folder: Folder
-  /// Readable when a server has ended.
-  private let ended = Pipe()
-  /// Readable when a file was made where servers have their sockets and semaphores: the latter follow the former.
-  private let made: Int32
+  /// Readable when the server has ended.
+  private var ended = Pipe()
 
   init() throws {
     folder = try Folder()
-    made = inotify_init1(Int32(IN_CLOEXEC))
-    inotify_add_watch(made, "/dev/shm", UInt32(IN_CREATE))
     for number in 1...4 {
       name = "sostenuto-front-end-test-\(number)"
       try start()
-      if isServing { return }
+      if isServing() { return }
+      kill()
     }
     throw JackServerFailure(report: report)
   }
 
   private func start() throws {
+    self.ended = Pipe()
     let ended = self.ended.fileHandleForWriting
     process = Process()
     process.terminationHandler = { _ in ended.write(Data([0])) }
@@ -141,16 +139,19 @@ final class JackServer {
     try process.run()
   }
 
-  /// Waits until a client could connect to it, or it has ended.
-  private var isServing: Bool {
-    var requests = [made, ended.fileHandleForReading.fileDescriptor].map {
-      pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
-    }
-    var bytes = [UInt8](repeating: 0, count: 4096)
+  /// Waits until a client could connect to it. False if it has ended, or does not serve within half a minute.
+  private func isServing() -> Bool {
+    let deadline = Date().addingTimeInterval(30)
+    var request = pollfd(fd: ended.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
     while !isListening {
-      poll(&requests, 2, -1)
-      for request in requests where request.revents != 0 { read(request.fd, &bytes, bytes.count) }
-      if requests[1].revents != 0 { return false }
+      // Nothing tells that a socket listens: the files of a killed server of this name are there before, and the
+      // socket's own is there a moment too early.
+      if poll(&request, 1, 10) > 0 {
+        var byte: UInt8 = 0
+        read(request.fd, &byte, 1)
+        return false
+      }
+      if Date() > deadline { return false }
     }
     return true
   }
@@ -183,7 +184,6 @@ final class JackServer {
   }
 
   deinit {
-    close(made)
     guard process.isRunning else { return }
     process.terminate()
     process.waitUntilExit()
