@@ -28,8 +28,8 @@ COUNT ?= 500
 # Where `make install` installs: PREFIX is where the program is when it runs, DESTDIR the folder of a package.
 PREFIX ?= /usr/local
 DESTDIR ?=
-# The processor that `make deb` builds for: the oldest that Debian runs on.
-DEB_CPU ?= x86-64
+# The processors that `make portable` and `make deb` build for. The first is the oldest that Debian runs on.
+LEVELS ?= $(if $(filter x86_64,$(shell uname -m)),x86-64 x86-64-v3 x86-64-v4,armv8-a)
 # What else `make bench` is told, such as "--only W1 --repeat 3"; or `make bench-edits`, `make bench-loading`.
 BENCH ?=
 
@@ -42,7 +42,7 @@ RELEASE := --configuration release --scratch-path .build-$(CPU) -Xcc -march=$(CP
 # addresses that are adjusted at the start are noted in a bit each (ARCHITECTURE.md has the sizes).
 PRODUCT := $(RELEASE) --static-swift-stdlib -Xswiftc -use-ld=lld -Xswiftc -Xfrontend -Xswiftc -function-sections \
   -Xcc -ffunction-sections -Xlinker --gc-sections -Xlinker --icf=all -Xlinker --no-export-dynamic \
-  -Xlinker -z -Xlinker pack-relative-relocs --product sostenuto
+  -Xlinker -z -Xlinker pack-relative-relocs
 # Tests run optimised, as the audio of a debug build takes a hundred times as long.
 TEST := --configuration release --scratch-path .build-test -Xcc -march=$(CPU) -Xswiftc -enable-testing
 # Functions that the audio thread may not call are watched; the linker puts the watch in.
@@ -72,11 +72,13 @@ GENERIC_CPU := $(patsubst 1,x86-64-v3,$(GENERIC))
 QUIETLY := | Tools/test-lines
 # A test that hangs is named after this time, which is ten times what all of them take.
 IN_TIME := timeout --foreground --signal INT --kill-after 20 1500
+# What `make portable` builds, as Tools/install takes it.
+PROGRAMS := --launcher .build-launcher/sostenuto $(LEVELS:%=.build-%/release/sostenuto)
 SOURCES := Package.swift Sources Tests Fuzz Benchmarks
 
 .DEFAULT_GOAL := build
 .PHONY: help build run debug test laws mutants bench bench-edits bench-kinds bench-loading baseline compare rtsan asan tsan soak \
-  storm fuzz lint format docs map deps deps-test install uninstall deb
+  storm fuzz lint format docs map deps deps-test install uninstall portable install-portable deb
 
 help: ## List the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1 \2/p' $(MAKEFILE_LIST) | while read -r name text; do \
@@ -90,7 +92,7 @@ deps-test:
 	@Tools/deps test
 
 build: deps ## Release build for this machine (or CPU=x86-64-v3 …)
-	$(SWIFT) build $(PRODUCT)
+	$(SWIFT) build $(PRODUCT) --product sostenuto
 	@if nm "$$($(SWIFT) build $(PRODUCT) --show-bin-path)/sostenuto" | grep RegexParser >/dev/null; then \
 	  echo "Swift's own search in texts brings in regular expressions (1.3 MB): use TextSearch" >&2; exit 1; fi
 
@@ -209,6 +211,16 @@ install: ## Install the built program, its pages, completions and examples (PREF
 uninstall: ## Remove them (PREFIX=/usr/local DESTDIR=)
 	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' Tools/install --remove
 
-deb: ## A Debian package in .build-deb (DEB_CPU=x86-64)
-	@$(MAKE) --no-print-directory build CPU=$(DEB_CPU)
-	@Tools/package .build-$(DEB_CPU)/release/sostenuto
+portable: .build-launcher/sostenuto ## Build a program for each of several processors, and what starts the fitting one (LEVELS=…)
+	@for level in $(LEVELS); do $(MAKE) --no-print-directory build CPU=$$level; done
+
+# By Swift's own compiler of C: no other is needed to build.
+.build-launcher/sostenuto: Tools/launcher.c
+	@mkdir -p $(@D)
+	@clang -O2 -Wall -Wextra -Werror -march=$(firstword $(LEVELS)) $< -o $@
+
+install-portable: ## Install these programs, for any processor (PREFIX=/usr/local DESTDIR=)
+	@PREFIX='$(PREFIX)' DESTDIR='$(DESTDIR)' Tools/install $(PROGRAMS)
+
+deb: portable ## A Debian package in .build-deb, for any processor (LEVELS=…)
+	@Tools/package $(PROGRAMS)

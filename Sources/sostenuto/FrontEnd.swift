@@ -99,7 +99,7 @@ enum FrontEnd {
       return getenv("NO_COLOR").map { $0.pointee == 0 ? .dark : .monochrome } ?? .dark
     }
     if let theme = Theme.builtIn(named: wanted) { return theme }
-    let path = DataFolder.theme(named: wanted) ?? wanted
+    let path = Installation.theme(named: wanted) ?? wanted
     let text = try read(path, "theme")
     let file = PatchFile.split(path).name
     let name = file.lastIndex(of: ".").map { String(file[..<$0]) } ?? file

@@ -42,7 +42,7 @@ struct GitSetupCommand: Command {
   /// The plain name if the search path leads to this very program, otherwise its path.
   private static var program: String {
     var own = stat()
-    guard stat("/proc/self/exe", &own) == 0 else { return "sostenuto" }
+    guard stat(Installation.program, &own) == 0 else { return "sostenuto" }
     for folder in (getenv("PATH").map { String(cString: $0) } ?? "").split(separator: ":") {
       var info = stat()
       if stat("\(folder)/sostenuto", &info) == 0 {
@@ -51,8 +51,8 @@ struct GitSetupCommand: Command {
       }
     }
     // Git runs it as a shell command line.
-    let path = PatchFile.resolved("/proc/self/exe")
-    return "'" + path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    let parts = Installation.program.split(separator: "'", omittingEmptySubsequences: false)
+    return "'" + parts.joined(separator: "'\\''") + "'"
   }
 
   private func topFolder() throws -> String {

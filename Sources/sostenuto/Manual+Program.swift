@@ -86,6 +86,10 @@ extension ManualPage {
     section("Environment")
     entry("NO_COLOR", "If it is set to anything, the front end uses the theme `monochrome`.")
     entry("JACK_DEFAULT_SERVER", "Name of the JACK server, unless `--jack-server` names one.")
+    entry(
+      "SOSTENUTO_CPU",
+      "Of a package with programs for several processors: the one to start, `x86-64`, `x86-64-v3` or `x86-64-v4`. "
+        + "Otherwise it is the one that fits the processor.")
     entry("XDG_CONFIG_HOME", "Folder of the user's own themes; `~/.config` if it is not set.")
     entry(
       "XDG_STATE_HOME",
