@@ -66,7 +66,8 @@ let package = Package(
 
     // Helpers shared by several test targets: random edits with shrinking, and exact frame positions.
     .target(
-      name: "TestSupport", dependencies: ["Engine", "Patch", "PatchLanguage", "Realtime", "CUnseen"],
+      name: "TestSupport",
+      dependencies: ["Engine", "Patch", "PatchLanguage", "Realtime", "CForeign", "CUnseen"],
       path: "Tests/Support"),
     .target(name: "CUnseen", path: "Tests/CUnseen"),
     .testTarget(name: "MidiTests", dependencies: ["Midi", "Realtime", "TestSupport"]),
@@ -105,7 +106,6 @@ let package = Package(
       name: "SessionTests",
       dependencies: [
         "Session", "StormWorker", "Engine", "Patch", "PatchLanguage", "Realtime", "Drivers", "TestSupport",
-        "CForeign", "CKind",
       ]),
     .testTarget(
       name: "ProgramTests", dependencies: ["sostenuto", "Interface", "PatchLanguage", "TestSupport"]),

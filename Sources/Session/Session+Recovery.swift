@@ -74,7 +74,9 @@ extension Session {
     notice(
       content.records.isEmpty
         ? "recovered what was not saved"
-        : "recovered \(count) unsaved edit\(count == 1 ? "" : "s"); undo takes them back")
+        : count == 1
+          ? "recovered 1 unsaved edit; undo takes it back"
+          : "recovered \(count) unsaved edits; undo takes them back")
     if !isSame {
       notice("the file was changed by others after those edits began")
       isForeign = true

@@ -3,26 +3,13 @@ import CKind
 import Patch
 import PatchLanguage
 import Realtime
+import TestSupport
 import Testing
 
 @testable import Engine
 
 /// A kind written in C, which the program learns of while it runs.
 @Suite(.serialized) struct ForeignKindTests {
-  private static let description = KindDescription(
-    name: "times", summary: "Multiplies.", category: .effect,
-    inputs: [PortDescription("in", .channels(1))], outputs: [PortDescription("out", .channels(1))],
-    parameters: [
-      ParameterDescription("factor", "Its factor.", range: 0...8, default: .number(2, .none)),
-      ParameterDescription(
-        "lag", "Its latency in frames.", form: .integer, range: 0...64, default: .number(0, .none),
-        smoothing: .kernel),
-      ParameterDescription(
-        "broken", "Not to be prepared.", form: .toggle, default: .text("off"), smoothing: .structural),
-      ParameterDescription("state", "Saved.", form: .text, default: .text(""), smoothing: .none),
-    ], readings: [ReadingDescription("rendered", "Frames so far.")], stateParameter: "state",
-    latencyVaries: true)
-
   private static let source = """
     sostenuto 1
     node mic input channels=1
@@ -33,7 +20,7 @@ import Testing
 
     """
 
-  private func kind() throws -> NodeKind { try NodeKind(Self.description, functions: sostenuto_test_kind()) }
+  private func kind() throws -> NodeKind { try .times() }
 
   /// A patch of the kind, as its text is read without knowing it.
   private func patch(_ settings: String = "", _ kinds: KindRegistry = .builtIn) -> Patch {
@@ -173,12 +160,12 @@ import Testing
   }
 
   @Test func aKindThatCannotRunIsRefused() {
-    var flexible = Self.description
+    var flexible = NodeKind.timesDescription
     flexible.inputs[0].format = .flexible
     #expect(throws: KindError.flexiblePort("in")) {
       try NodeKind(flexible, functions: sostenuto_test_kind())
     }
-    var crossfaded = Self.description
+    var crossfaded = NodeKind.timesDescription
     crossfaded.parameters[0].smoothing = .crossfade
     #expect(throws: KindError.crossfade("factor")) {
       try NodeKind(crossfaded, functions: sostenuto_test_kind())

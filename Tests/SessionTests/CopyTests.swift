@@ -1,5 +1,3 @@
-import CForeign
-import CKind
 import Engine
 import Foundation
 import PatchLanguage
@@ -147,20 +145,7 @@ import Testing
     var options = SessionOptions()
     options.isOffline = true
     let session = Session(options: options)
-    let description = KindDescription(
-      name: "times", summary: "Multiplies.", category: .effect,
-      inputs: [PortDescription("in", .channels(1))], outputs: [PortDescription("out", .channels(1))],
-      parameters: [
-        ParameterDescription("factor", "Its factor.", range: 0...8, default: .number(2, .none)),
-        ParameterDescription(
-          "lag", "Its latency in frames.", form: .integer, range: 0...64, default: .number(0, .none),
-          smoothing: .kernel),
-        ParameterDescription(
-          "broken", "Not to be prepared.", form: .toggle, default: .text("off"), smoothing: .structural),
-        ParameterDescription("state", "Saved.", form: .text, default: .text(""), smoothing: .none),
-      ], readings: [ReadingDescription("rendered", "Frames so far.")], stateParameter: "state",
-      latencyVaries: true)
-    try session.add(NodeKind(description, functions: sostenuto_test_kind()))
+    try session.add(.times())
     try session.perform("node it times factor=3 ; node out output channels=1 ; connect it -> out")
     try session.render(RenderRequest(seconds: 0.1))
     let line = try session.perform("copy it twin")

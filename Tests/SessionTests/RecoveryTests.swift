@@ -98,7 +98,7 @@ import Testing
       session = nil
       session = try open(path)
       #expect(canonical(try #require(session)) == before, "\(line)")
-      #expect(session?.takeNotices() == ["recovered 1 unsaved edit; undo takes them back"])
+      #expect(session?.takeNotices() == ["recovered 1 unsaved edit; undo takes it back"])
       // As it says: what was saved, and there and back again after another crash.
       try session?.undo()
       #expect(canonical(try #require(session)) == after, "\(line)")
