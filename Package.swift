@@ -20,6 +20,8 @@ let package = Package(
     .systemLibrary(
       name: "CSamplerate", pkgConfig: "samplerate", providers: [.apt(["libsamplerate0-dev"])]),
     .target(name: "CThread"),
+    // Vector instructions by name, compiled into their callers.
+    .target(name: "CVector"),
     // Table of C functions of a node kind that is only known at run time.
     .target(name: "CKind"),
 
@@ -31,7 +33,7 @@ let package = Package(
     // Audio.
     .target(name: "Realtime", dependencies: ["CThread"]),
     .target(name: "Midi", dependencies: ["Realtime"]),
-    .target(name: "Processors", dependencies: ["Patch", "Realtime"]),
+    .target(name: "Processors", dependencies: ["Patch", "Realtime", "CVector"]),
     // Voices on the audio thread, and the instruments that they play; then the readers that make these.
     .target(name: "Sampler", dependencies: ["Patch", "Realtime", "CThread"]),
     .target(name: "Instruments", dependencies: ["Patch", "Realtime", "Sampler", "CSndfile", "CSamplerate"]),

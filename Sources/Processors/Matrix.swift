@@ -21,6 +21,7 @@ public struct Matrix: Kernel {
   private let heardCounts: UnsafeMutablePointer<Int32>
   private let scaled: UnsafeMutablePointer<Float>
   private let sources: UnsafeMutablePointer<UnsafePointer<Float>>
+  private let spare: UnsafeMutablePointer<Float>
   private let travels: MatrixTravels
   /// `heard` must be rebuilt.
   private var isStale = true
@@ -60,6 +61,7 @@ public struct Matrix: Kernel {
     heard = arena.take(Int32.self, rows * columns)
     heardCounts = arena.take(Int32.self, columns)
     sources = arena.take(UnsafePointer<Float>.self, rows)
+    spare = arena.take(Float.self, blockCapacity)
     travels = MatrixTravels(rows, columns, &arena)
   }
 
@@ -117,21 +119,28 @@ public struct Matrix: Kernel {
     var masterFrames = MovingGain(masterRamp.target)
     if masterRamp.isMoving { masterFrames.fill(&masterRamp, block.frames) }
     let output = block.outputs[0]
-    var j = 0
-    while j < columns {
-      if movingCounts[j] > 0 {
-        sumMoving(j, output[j], block.frames)
-      } else if Int(heardCounts[j]) < rows &- (rows &>> 2) || block.frames <= 16 {
-        sumHeard(j, output[j], block.frames)
-      } else if j &+ 1 < columns, movingCounts[j &+ 1] == 0 {
-        sumTwo(j, output[j], output[j &+ 1])
-        finish(j, output[j], masterFrames, block.frames)
+    var sums = MatrixSums(sources, inputs: rows, frames: block.frames, spare: spare)
+    var first = 0
+    while first < columns {
+      let end = min(first &+ MatrixTravels.together, columns)
+      var j = first
+      while j < end {
+        if movingCounts[j] > 0 {
+          sumMoving(j, output[j], block.frames)
+        } else if Int(heardCounts[j]) < rows &- (rows &>> 2) {
+          sumHeard(j, output[j], block.frames)
+        } else {
+          sums.append(gains + j &* rows, output[j])
+        }
+        travels.append(j, to: &sums)
         j &+= 1
-      } else {
-        sumHeard(j, output[j], block.frames)
       }
-      finish(j, output[j], masterFrames, block.frames)
-      j &+= 1
+      sums.flush()
+      while first < end {
+        travels.add(first, output[first])
+        finish(first, output[first], masterFrames, block.frames)
+        first &+= 1
+      }
     }
     travels.end()
     return .sounding
@@ -237,49 +246,6 @@ public struct Matrix: Kernel {
     }
   }
 
-  /// Two whole outputs at rest: eight sums at once hide the latency of the additions.
-  @_noLocks private func sumTwo(
-    _ j: Int, _ to: UnsafeMutablePointer<Float>, _ next: UnsafeMutablePointer<Float>
-  ) {
-    var a0 = Frames(repeating: 0)
-    var a1 = a0
-    var a2 = a0
-    var a3 = a0
-    var b0 = a0
-    var b1 = a0
-    var b2 = a0
-    var b3 = a0
-    let a = gains + j &* rows
-    let b = a + rows
-    var i = 0
-    while i < rows {
-      let x = sources[i]
-      let x0 = x.vector(0)
-      let x1 = x.vector(16)
-      let x2 = x.vector(32)
-      let x3 = x.vector(48)
-      let p = a[i]
-      let q = b[i]
-      a0 += x0 * p
-      a1 += x1 * p
-      a2 += x2 * p
-      a3 += x3 * p
-      b0 += x0 * q
-      b1 += x1 * q
-      b2 += x2 * q
-      b3 += x3 * q
-      i &+= 1
-    }
-    to.store(a0, 0)
-    to.store(a1, 16)
-    to.store(a2, 32)
-    to.store(a3, 48)
-    next.store(b0, 0)
-    next.store(b1, 16)
-    next.store(b2, 32)
-    next.store(b3, 48)
-  }
-
   /// One output at rest, from its nonzero inputs. Leaving out a gain of zero changes no bit.
   @_noLocks private func sumHeard(_ j: Int, _ to: UnsafeMutablePointer<Float>, _ frames: Int) {
     let list = heard + j &* rows
@@ -292,8 +258,8 @@ public struct Matrix: Kernel {
       var k = 0
       while k < count {
         let i = Int(list[k])
-        sum += sources[i].vector(frame) * row[i]
-        next += sources[i].vector(frame &+ 16) * row[i]
+        sum = addProduct(sum, sources[i].vector(frame), row[i])
+        next = addProduct(next, sources[i].vector(frame &+ 16), row[i])
         k &+= 1
       }
       to.store(sum, frame)
@@ -319,16 +285,16 @@ public struct Matrix: Kernel {
       if moving[crosspoint] {
         gain.fill(&crossRamps[crosspoint], frames)
         settle(crosspoint, j)
-        s0 += x.vector(0) * gain.first
-        s1 += x.vector(16) * gain.second
-        s2 += x.vector(32) * gain.third
-        s3 += x.vector(48) * gain.fourth
+        s0 = addProduct(s0, x.vector(0), gain.first)
+        s1 = addProduct(s1, x.vector(16), gain.second)
+        s2 = addProduct(s2, x.vector(32), gain.third)
+        s3 = addProduct(s3, x.vector(48), gain.fourth)
       } else {
         let steady = gains[crosspoint]
-        s0 += x.vector(0) * steady
-        s1 += x.vector(16) * steady
-        s2 += x.vector(32) * steady
-        s3 += x.vector(48) * steady
+        s0 = addProduct(s0, x.vector(0), steady)
+        s1 = addProduct(s1, x.vector(16), steady)
+        s2 = addProduct(s2, x.vector(32), steady)
+        s3 = addProduct(s3, x.vector(48), steady)
       }
       k &+= 1
     }
@@ -342,13 +308,20 @@ public struct Matrix: Kernel {
   @_noLocks private func finish(
     _ j: Int, _ to: UnsafeMutablePointer<Float>, _ master: MovingGain, _ frames: Int
   ) {
-    travels.add(j, to, sources)
-    var gain = MovingGain(outRamps[j].target)
-    if outRamps[j].isMoving { gain.fill(&outRamps[j], frames) }
-    to.store(to.vector(0) * gain.first * master.first + 0, 0)
-    to.store(to.vector(16) * gain.second * master.second + 0, 16)
-    to.store(to.vector(32) * gain.third * master.third + 0, 32)
-    to.store(to.vector(48) * gain.fourth * master.fourth + 0, 48)
+    if outRamps[j].isMoving || outRamps[j].target != 1 || !master.isUnity {
+      var gain = MovingGain(outRamps[j].target)
+      if outRamps[j].isMoving { gain.fill(&outRamps[j], frames) }
+      to.store(to.vector(0) * gain.first * master.first, 0)
+      to.store(to.vector(16) * gain.second * master.second, 16)
+      to.store(to.vector(32) * gain.third * master.third, 32)
+      to.store(to.vector(48) * gain.fourth * master.fourth, 48)
+    }
+    // Zeros have no sign, whatever they were multiplied by.
+    var frame = 0
+    while frame < frames {
+      to.store(to.vector(frame) + 0, frame)
+      frame &+= 16
+    }
   }
 }
 
@@ -358,15 +331,19 @@ private struct MovingGain {
   var second: Frames
   var third: Frames
   var fourth: Frames
+  /// 1 in every frame of the block.
+  private(set) var isUnity: Bool
 
   @inline(__always) @_noLocks init(_ steady: Float) {
     first = Frames(repeating: steady)
     second = first
     third = first
     fourth = first
+    isUnity = steady == 1
   }
 
   @inline(__always) @_noLocks mutating func fill(_ ramp: inout Ramp, _ frames: Int) {
+    isUnity = false
     withUnsafeMutablePointer(to: &self) {
       ramp.fill(UnsafeMutableRawPointer($0).assumingMemoryBound(to: Float.self), frames: frames)
     }

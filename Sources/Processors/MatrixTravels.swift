@@ -20,8 +20,12 @@ struct MatrixTravels: BitwiseCopyable {
   private let travel: UnsafeMutablePointer<UInt8>
   private let frames: UnsafeMutablePointer<Float>
   private let isActive: UnsafeMutablePointer<Bool>
+  /// Sum over the distances of travel k for output j, from `(k * together + j % together) * blockCapacity`.
+  private let products: UnsafeMutablePointer<Float>
 
   private static var capacity: Int { @_noLocks get { 4 } }
+  /// Number of outputs that are calculated together; a power of two.
+  static var together: Int { @_noLocks get { 4 } }
 
   /// Worker.
   init(_ rows: Int, _ columns: Int, _ arena: inout Arena) {
@@ -34,6 +38,7 @@ struct MatrixTravels: BitwiseCopyable {
     travel = arena.take(UInt8.self, rows * columns)
     frames = arena.take(Float.self, Self.capacity * blockCapacity)
     isActive = arena.take(Bool.self, Self.capacity)
+    products = arena.take(Float.self, Self.capacity * Self.together * blockCapacity)
   }
 
   /// Initialises the fractions in zeroed memory. Worker.
@@ -124,41 +129,34 @@ struct MatrixTravels: BitwiseCopyable {
     end()
   }
 
-  /// Adds the remaining distances to output `j`. Audio thread.
-  @_noLocks func add(
-    _ j: Int, _ to: UnsafeMutablePointer<Float>, _ sources: UnsafeMutablePointer<UnsafePointer<Float>>
-  ) {
+  /// Appends the sums for output `j` that are to be added to it: a row of distances for each travel. Audio thread.
+  @_noLocks func append(_ j: Int, to sums: inout MatrixSums) {
     var k = 0
     while k < Self.capacity {
       if isActive[k], members[k &* columns &+ j] > 0 {
-        add(distances + (k &* columns &+ j) &* rows, frames + k &* blockCapacity, to, sources)
+        sums.append(
+          distances + (k &* columns &+ j) &* rows,
+          products + (k &* Self.together &+ j & (Self.together &- 1)) &* blockCapacity)
       }
       k &+= 1
     }
   }
 
-  @_noLocks private func add(
-    _ row: UnsafeMutablePointer<Float>, _ fraction: UnsafeMutablePointer<Float>,
-    _ to: UnsafeMutablePointer<Float>, _ sources: UnsafeMutablePointer<UnsafePointer<Float>>
-  ) {
-    var s0 = Frames(repeating: 0)
-    var s1 = s0
-    var s2 = s0
-    var s3 = s0
-    var i = 0
-    while i < rows {
-      let x = sources[i]
-      let distance = row[i]
-      s0 += x.vector(0) * distance
-      s1 += x.vector(16) * distance
-      s2 += x.vector(32) * distance
-      s3 += x.vector(48) * distance
-      i &+= 1
+  /// Adds these sums, when they are done, to output `j`. Audio thread.
+  @_noLocks func add(_ j: Int, _ to: UnsafeMutablePointer<Float>) {
+    var k = 0
+    while k < Self.capacity {
+      if isActive[k], members[k &* columns &+ j] > 0 {
+        let fraction = frames + k &* blockCapacity
+        let sum = products + (k &* Self.together &+ j & (Self.together &- 1)) &* blockCapacity
+        var frame = 0
+        while frame < blockCapacity {
+          to.store(addProduct(to.vector(frame), sum.vector(frame), fraction.vector(frame)), frame)
+          frame &+= 16
+        }
+      }
+      k &+= 1
     }
-    to.store(to.vector(0) + s0 * fraction.vector(0), 0)
-    to.store(to.vector(16) + s1 * fraction.vector(16), 16)
-    to.store(to.vector(32) + s2 * fraction.vector(32), 32)
-    to.store(to.vector(48) + s3 * fraction.vector(48), 48)
   }
 
   /// Removes the travels that arrived in this block. Audio thread.

@@ -1,3 +1,4 @@
+import CVector
 import Realtime
 
 /// Sixteen frames of one channel: four such vectors are a full block.
@@ -20,6 +21,17 @@ extension UnsafeMutablePointer where Pointee == Float {
   }
 }
 
+/// sum + a * b, in one instruction where there is one. Its rounding is the processor's, so that a kernel which has it in
+/// one loop has it in all loops that calculate the same number.
+@inline(__always) @_noLocks func addProduct(_ sum: Frames, _ a: Frames, _ b: Frames) -> Frames {
+  sostenuto_add_product(sum, a, b)
+}
+
+/// `addProduct` with the same factor for all frames.
+@inline(__always) @_noLocks func addProduct(_ sum: Frames, _ a: Frames, _ b: Float) -> Frames {
+  sostenuto_add_product(sum, a, Frames(repeating: b))
+}
+
 extension ParameterStream {
   /// The sixteen frames from `frame` for `channel`, moving or at rest.
   @inline(__always) @_noLocks func vector(_ channel: Int, _ frame: Int) -> Frames {
@@ -27,6 +39,9 @@ extension ParameterStream {
     return moving.vector(frame)
   }
 }
+
+/// True where a register holds sixteen floats, and there are 32 registers.
+var hasWideVectors: Bool { @inline(__always) @_noLocks get { sostenuto_has_wide_vectors != 0 } }
 
 /// Converts each lane. Written lane by lane because the standard library's conversion is a call.
 @inline(__always) @_noLocks func converted(_ v: SIMD16<Int32>) -> Frames {

@@ -1,0 +1,21 @@
+#pragma once
+
+/* Vector instructions that Swift has no name for, or does not reliably choose for its own operators. Each function is
+   pure arithmetic on registers, which is what its attribute promises to Swift's check of the audio thread, and is
+   compiled into its caller. */
+#define SOSTENUTO_VECTOR static inline __attribute__((always_inline, swift_attr("@_noLocks")))
+
+/* Swift's SIMD16<Float>. */
+typedef float sostenuto_frames __attribute__((ext_vector_type(16)));
+
+/* Whether the registers that are built for hold sixteen floats each, and there are 32 of them. */
+#ifdef __AVX512F__
+enum { sostenuto_has_wide_vectors = 1 };
+#else
+enum { sostenuto_has_wide_vectors = 0 };
+#endif
+
+/* sum + a * b, rounded once where the processor does this in one instruction, vfmadd231ps; else twice. */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_add_product(sostenuto_frames sum, sostenuto_frames a, sostenuto_frames b) {
+  return a * b + sum;
+}
