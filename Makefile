@@ -126,7 +126,7 @@ bench: build ## Our cost and other programs' on the same work (GENERIC=1, BENCH=
 bench-edits: build .build-bench/listen ## An effect replaced 100 and 1000 times a second under load, heard over JACK
 	@Benchmarks/edits.py .build-$(CPU)/release/sostenuto .build-bench/listen $(BENCH)
 
-bench-kinds: build ## What a node of each kind costs (BENCH="--only filter")
+bench-kinds: build ## Every kind in many forms beside other programs (BENCH="--only filter --quick")
 	@Benchmarks/kinds.py .build-$(CPU)/release/sostenuto $(BENCH)
 
 bench-loading: build .build-bench/listen ## Banks of 140 MB load beside a chord, heard over JACK

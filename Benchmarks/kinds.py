@@ -1,104 +1,197 @@
 #!/usr/bin/env python3
-"""What a node of each kind costs: nanoseconds for a block of 64 frames at two channels, at 48 kHz.
+"""Every kind in many forms, beside the nearest that scsynth, Csound and Pd have, in the same run.
 
-    kinds.py PROGRAM [--only KIND] [--repeat 5] [--seconds 10]
+    kinds.py PROGRAM [--only KIND]… [--quick] [--repeat 5] [--seconds 8] [--table FILE]
 
-The figure is user CPU time of a render with many nodes of the kind less that of one without them. A kind that has a
-`cost` in its description, by which nodes are given to threads, has it from here.
+The figure is nanoseconds of user CPU for a block of 64 frames and channel at 48 kHz, offline, on one thread: of a
+render less a short one, so that the start is not in it. `ratio` is ours over the best peer's; what is above 1 is marked.
+`--quick` takes one short turn. `--table` keeps the figures as tab-separated values, to be compared with another run's.
 """
 import argparse
+import json
 import os
+import shutil
+import subprocess
+import sys
 import tempfile
 
-from measure import Failure, median, run
+from forms import BLOCK, PARALLEL, PROGRAMS, RATE, WRITERS, Work, write_ours
+from measure import Failure, median, read_wav, run
+from patches import instrument
+from works import *
+from workloads import sample, write_wav
 
-ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-BLOCK, RATE = 64, 48000
+OURS = "ours"
+SHORT = 0.5
 
-# Each kind: how many nodes are measured, and what is set at each. A test reads the names.
+# Each kind has its works (`works.py`); a test reads the names.
 KINDS = {
-    "keyboard": (200, ""),
-    "midi": (100, ""),
-    "oscillator": (200, "shape=saw channels=2"),
-    "noise": (200, "channels=2"),
-    "input": (100, ""),
-    "output": (100, ""),
-    "gain": (500, "gain=-0.01dB"),
-    "pan": (500, ""),
-    "mix": (500, ""),
-    "matrix": (500, "inputs=2 outputs=2"),
-    "filter": (500, "freq=20kHz q=0.5"),
-    "equalizer": (200, ""),
-    "distortion": (200, ""),
-    "delay": (200, ""),
-    "sampler": (50, f"instrument={ROOT}/Instruments/organ/organ.sfz"),
-    "player": (50, "file=sound.wav loop=on autoplay=on"),
-    "ringmod": (500, "freq=1kHz mix=1%"),
+    "keyboard": (Work("at rest", forms=SIDE_BY_SIDE, widths=(1,), sources=0, channels=-1, total=200),),
+    "midi": (Work("at rest", forms=SIDE_BY_SIDE, widths=(1,), sources=0, channels=-1, total=100),),
+    "oscillator": (*waves(),),
+    "noise": (*noises(),),
+    "input": (Work("at rest", lambda n, c: f"channels={c}", forms=SIDE_BY_SIDE, widths=(1, 2), sources=0, total=200),),
+    "output": (Work("of a tone", lambda n, c: f"channels={c}", forms=SIDE_BY_SIDE, channels=-1, widths=(1, 2), total=200),),
+    "gain": (*GAINS,),
+    "pan": (*PANS,),
+    "mix": (*MIXES,),
+    "matrix": (*MATRICES,),
+    "filter": (*FILTERS,),
+    "equalizer": (*EQUALIZERS,),
+    "distortion": (*DISTORTIONS,),
+    "delay": (*DELAYS,),
+    "sampler": (*SAMPLERS,),
+    "player": (*PLAYERS,),
+    "ringmod": (*RINGS,),
 }
-SOURCES = ("oscillator", "noise", "input", "sampler", "player")
-EVENTS = ("keyboard",)
 
 
-def patch(kind, count, settings):
-    """The nodes side by side for sources, sinks and what has events only; otherwise in series."""
-    lines = ["sostenuto 1", "node tone oscillator channels=2 level=-40dB", "node keys keyboard"]
-    last = "tone"
-    for i in range(count):
-        name = f"n{i}"
-        lines.append(f"node {name} {kind} {settings}".rstrip())
-        if kind == "output":
-            lines.append(f"connect tone -> {name}")
-        elif kind in EVENTS or kind == "sampler":
-            lines.append(f"connect keys -> {name}")
-        elif kind not in SOURCES and kind != "midi":
-            lines.append(f"connect {last} -> {name}")
-            last = name
-    lines.append("node end output")
-    lines.append(f"connect {last} -> end")
-    if kind in SOURCES:
-        lines += [f"connect n{i} -> end gain=-60dB" for i in range(count)]
-    return "\n".join(lines) + "\n"
+class Row:
+    """A work in one form, and what each program's nodes cost at it."""
+
+    def __init__(self, kind, work, width, form):
+        self.kind, self.work, self.width, self.form = kind, work, width, form
+        self.nodes = work.count(width)
+        self.units = work.events or self.nodes * width
+        self.commands, self.figures, self.fault = {}, {}, None
+
+    @property
+    def name(self):
+        return f"{self.kind}: {self.work.title}"
+
+    def write(self, program, folder, installed):
+        form = self.work, self.width, self.form, self.nodes
+        self.commands[OURS] = write_ours(program, folder, self.kind, "ours", *form)
+        for peer, side in self.work.peers.items():
+            if side and peer in installed:
+                self.commands[peer] = WRITERS[peer](folder, peer.lower(), side, *form)
+
+    def measure(self, folder, seconds):
+        """One turn. A peer that is silent, or fails, is left out with a word."""
+        for side, command in list(self.commands.items()):
+            output = f"{folder}/{side.lower()}.wav"
+            try:
+                short = run(command(SHORT, output), folder)[0]
+                if not self.figures.get(side) and self.work.outputs(self.width) > 0 and self.kind != "input":
+                    listen(output)
+                long = run(command(SHORT + seconds, output), folder)[0]
+            except (Failure, OSError) as failure:
+                del self.commands[side]
+                self.fault = f"{side}: {failure}"
+                continue
+            self.figures.setdefault(side, []).append((long - short) * 1e9 * BLOCK / RATE / seconds / self.units)
+
+    def figure(self, side):
+        return median(self.figures[side]) if self.figures.get(side) else None
+
+    @property
+    def best(self):
+        """The cheapest peer, by name."""
+        return min((side for side in self.figures if side != OURS), key=self.figure, default=None)
+
+    @property
+    def ratio(self):
+        if self.best and self.figures.get(OURS):
+            return self.figure(OURS) / max(self.figure(self.best), 1e-3)
 
 
-def cost(program, folder, kind, count, settings, seconds, repeat):
-    """Median nanoseconds of a node and block."""
-    for name, number in (("with", count), ("without", 0)):
-        with open(os.path.join(folder, f"{name}.patch"), "w") as file:
-            file.write(patch(kind, number, settings))
-    with open(os.path.join(folder, "notes.script"), "w") as file:
-        file.write("at 0s note keys on 60 90\n")
+def listen(path):
+    """Refuses silence, and numbers that are none."""
+    ends = [channel[len(channel) // 2 :] for channel in read_wav(path)]
+    if not any(abs(x) > 1e-9 for end in ends for x in end) or any(x != x for end in ends for x in end):
+        raise Failure("silent, or no sound")
 
-    def seconds_of(name):
-        command = [program, "render", f"{name}.patch", "--seconds", str(seconds), "--period", str(BLOCK),
-                   "--script", "notes.script", "--output", f"{name}.wav"]  # fmt: skip
-        return run(command, folder)[0]
 
-    # In turns, so that what else runs on the machine meets both.
-    figures = [seconds_of("with") - seconds_of("without") for _ in range(repeat)]
-    return median(figures) * 1e9 / count / (seconds * RATE / BLOCK)
+def write_sounds(folder):
+    """What samplers and players play."""
+    samples = sample()
+    write_wav(f"{folder}/sample.wav", samples)
+    write_wav(f"{folder}/stereo.wav", samples, samples[1000:] + samples[:1000])
+    with open(f"{folder}/voices.sfz", "w") as file:
+        file.write(instrument())
+
+
+def rows(options):
+    for kind, works in KINDS.items():
+        if options.only and kind not in options.only:
+            continue
+        for work in works:
+            for width in work.widths:
+                for form in work.forms:
+                    row = Row(kind, work, width, form)
+                    # One node of 64 channels is both.
+                    if row.nodes > 1 or form == PARALLEL:
+                        yield row
+
+
+def without_row(program):
+    """Kinds of the program that nobody measures."""
+    listed = json.loads(subprocess.run([program, "kinds", "--json"], capture_output=True, check=True).stdout)
+    return [kind["name"] for kind in listed if kind["name"] not in KINDS]
+
+
+LAYOUT = "{:46} {:>4} {:8} {:>8} {:>9} {:>9} {:>9}  {}"
+
+
+def line(row):
+    def cell(side):
+        return f"{row.figure(side):.2f}" if row.figure(side) is not None else "-"
+
+    verdict = f"{row.ratio:5.2f}{' over' if row.ratio > 1 else ''}" if row.ratio is not None else "    -"
+    return LAYOUT.format(row.name, row.width, row.form, *map(cell, (OURS, *PROGRAMS)), verdict + (f"  ({row.fault})" if row.fault else ""))
+
+
+def summary(measured):
+    ratios = [row.ratio for row in measured if row.ratio is not None]
+    if ratios:
+        over = sum(ratio > 1 for ratio in ratios)
+        return f"{len(ratios)} rows beside a peer: median {median(ratios):.2f}, highest {max(ratios):.2f}, {over} over 1"
+    return "no row has a peer"
+
+
+def keep(path, measured):
+    with open(path, "w") as file:
+        print("work", "channels", "form", OURS, *PROGRAMS, "ratio", sep="\t", file=file)
+        for row in measured:
+            figures = [row.figure(side) for side in (OURS, *PROGRAMS)] + [row.ratio]
+            print(row.name, row.width, row.form, *("" if f is None else f"{f:.4g}" for f in figures), sep="\t", file=file)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program")
     parser.add_argument("--only", action="append", default=[], help="a kind, such as filter")
+    parser.add_argument("--quick", action="store_true", help="one short turn")
     parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=10)
+    parser.add_argument("--seconds", type=float, default=8)
+    parser.add_argument("--table", help="the figures, to this file")
     options = parser.parse_args()
+    if options.quick:
+        options.repeat, options.seconds = 1, 3
     program = os.path.realpath(options.program)
+    if missing := without_row(program):
+        sys.exit(f"no row in kinds.py: {', '.join(missing)}")
+    installed = [peer for peer, command in PROGRAMS.items() if shutil.which(command)]
+    for peer in PROGRAMS:
+        if peer not in installed:
+            print(f"left out: {peer} is not installed", file=sys.stderr)
+
+    print(f"medians of {options.repeat} turns of {options.seconds:g} s at {RATE} Hz; nanoseconds a block of {BLOCK} frames and channel, or voice")
+    print(LAYOUT.format("work", "ch", "form", OURS, *PROGRAMS, "ours / best"))
+    measured = []
     with tempfile.TemporaryDirectory() as folder:
-        # What the player plays.
-        with open(os.path.join(folder, "tone.patch"), "w") as file:
-            file.write("sostenuto 1\nnode tone oscillator channels=2\nnode end output\nconnect tone -> end\n")
-        run([program, "render", "tone.patch", "--seconds", "2", "--output", "sound.wav"], folder)
-        for kind, (count, settings) in KINDS.items():
-            if options.only and kind not in options.only:
-                continue
-            try:
-                figure = cost(program, folder, kind, count, settings, options.seconds, options.repeat)
-                print(f"{kind:12} {figure:8.1f} ns a node and block, of {count}")
-            except Failure as failure:
-                print(f"{kind:12} {failure}")
+        write_sounds(folder)
+        for row in rows(options):
+            row.write(program, folder, installed)
+            # In turns, so that what else runs on the machine meets all of them.
+            for _ in range(options.repeat):
+                row.measure(folder, options.seconds)
+            measured.append(row)
+            print(line(row), flush=True)
+    print(summary(measured))
+    print(f"{os.cpu_count()} processors, load {' '.join(f'{x:.1f}' for x in os.getloadavg())}")
+    if options.table:
+        keep(options.table, measured)
 
 
 if __name__ == "__main__":

@@ -60,10 +60,11 @@ def sample():
     ]
 
 
-def write_wav(path, samples):
-    """A mono file of 32-bit floats."""
-    data = struct.pack(f"<{len(samples)}f", *samples)
-    form = struct.pack("<HHIIHH", 3, 1, RATE, RATE * 4, 4, 32)
+def write_wav(path, *channels):
+    """A file of 32-bit floats."""
+    frames = [sample for frame in zip(*channels) for sample in frame]
+    data, width = struct.pack(f"<{len(frames)}f", *frames), len(channels)
+    form = struct.pack("<HHIIHH", 3, width, RATE, RATE * 4 * width, 4 * width, 32)
     body = b"WAVEfmt " + struct.pack("<I", len(form)) + form + b"data" + struct.pack("<I", len(data)) + data
     with open(path, "wb") as file:
         file.write(b"RIFF" + struct.pack("<I", len(body)) + body)
