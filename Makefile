@@ -77,8 +77,9 @@ PROGRAMS := --launcher .build-launcher/sostenuto $(LEVELS:%=.build-%/release/sos
 SOURCES := Package.swift Sources Tests Fuzz Benchmarks
 
 .DEFAULT_GOAL := build
-.PHONY: help build run debug test laws mutants bench bench-edits bench-kinds bench-loading baseline compare rtsan asan tsan soak \
-  storm fuzz lint format docs map deps deps-test install uninstall portable install-portable deb
+.PHONY: help build run debug test laws mutants bench bench-edits bench-kinds bench-loading baseline compare rtsan \
+  asan tsan soak storm fuzz lint format docs map deps deps-test install uninstall portable install-portable deb \
+  bench-scale
 
 help: ## List the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1 \2/p' $(MAKEFILE_LIST) | while read -r name text; do \
@@ -131,6 +132,10 @@ bench-kinds: build ## Every kind in many forms beside other programs (BENCH="--o
 
 bench-loading: build .build-bench/listen ## Banks of 140 MB load beside a chord, heard over JACK
 	@Benchmarks/loading.py .build-$(CPU)/release/sostenuto .build-bench/listen $(BENCH)
+
+bench-scale: deps ## How costs grow from 100 to 100,000 nodes (BENCH="--repeat 1 --sizes 1000,10000")
+	$(SWIFT) build $(PRODUCT) --product Scale
+	@Benchmarks/scale.py .build-$(CPU)/release/Scale $(BENCH)
 
 baseline: build ## Keep this program with its renders and screens (outside git), for `make compare` after a restructuring
 	@Benchmarks/baseline.py record .build-$(CPU)/release/sostenuto .build-baseline

@@ -79,10 +79,16 @@ class Row:
 
 
 def sostenuto(program, patch, script=None, tap=None, threads=1, midi=None):
+    """`midi`: a file, or a function that makes one of so many seconds."""
     def command(folder, seconds, output):
+        music = midi
+        if callable(midi):
+            music = f"{patch}-{seconds:g}.mid"
+            with open(os.path.join(folder, music), "wb") as file:
+                file.write(midi(seconds))
         return [program, "render", os.path.join(folder, patch), "--seconds", f"{seconds:.9f}", "--period",
                 str(BLOCK), "--threads", str(threads), *(["--script", script] if script else []),
-                *(["--midi", midi] if midi else []),
+                *(["--midi", music] if music else []),
                 *(["--tap", f"{tap}={output}"] if tap else ["--output", output])]  # fmt: skip
 
     return command
@@ -104,6 +110,12 @@ def our_sides(program, name, samples):
         "groups": side("W1", kept("W1.patch"), sounds=saws),
         "nodes": side("W1 nodes", "W1-nodes.patch", sounds=saws),
         "voices": side("W2", "W2.patch", "W2.script", sounds=AT_REST * voices_rms(samples)),
+        "sinc": side("W2 sinc", "W2-sinc.patch", "W2.script", sounds=AT_REST * voices_rms(samples)),
+        "stereo": side("W2 stereo", "W2-stereo.patch", "W2.script", sounds=STEREO),
+        "fades": side("W2 fades", "W2-fades.patch", "W2.script", sounds=FADES),
+        "release": side("W2 release", "W2-release.patch", midi=peers.released_notes, short=0.75, sounds=RELEASES),
+        "layers": side("GM 4-point", "GM-4-point.patch", midi=peers.chord_of_layers, short=0.75, sounds=LAYERS),
+        "layers, sinc": side("GM sinc", "GM-sinc.patch", midi=peers.chord_of_layers, short=0.75, sounds=LAYERS),
         "still": side("W2 filters", "W2-still.sf2.patch", "W2-filtered.script", sounds=STILL),
         "cutoffs": side("W2 cutoffs", "W2-moving.sf2.patch", "W2-filtered.script", sounds=MOVING),
         "many": side("W2 many", "W2-many.patch", "W2-many.script", short=0.25),
@@ -112,14 +124,14 @@ def our_sides(program, name, samples):
         "steady": side("W3", kept("W3.patch"), tap="ear", sounds=matrix, less=without, times=4),
         # The gains are mirrored in the end, and their mean stays.
         "moving": side("W3 moving", kept("W3.patch"), "moves.script", tap="ear", sounds=matrix, less=without, times=4),
-        "gains": side("W4a", kept("W4a.patch"), sounds=chain_rms(CHAIN_GAIN)),
-        "low-passes": side("W4b", kept("W4b.patch"), sounds=chain_rms(1)),
+        "gains": side("W4a", kept("W4a.patch"), sounds=chain_rms()),
+        "low-passes": side("W4b", kept("W4b.patch"), sounds=chain_rms()),
         "start": side("W6 groups", kept("W1.patch"), sounds=saws, is_start=True),
         "start nodes": side("W6 nodes", "W1-nodes.patch", sounds=saws, is_start=True),
         "start many": side("W6", "W6.patch", sounds=matrix, is_start=True),
         "bank": side("SF2", "SF2.patch", "SF2.script", is_start=True),
-        "two": side("two threads", "W7.patch", sounds=chain_rms(1), threads=2, is_wall=True),
-        "one": side("one thread", "W7.patch", sounds=chain_rms(1), is_wall=True),
+        "two": side("two threads", "W7.patch", sounds=chain_rms(), threads=2, is_wall=True),
+        "one": side("one thread", "W7.patch", sounds=chain_rms(), is_wall=True),
     }  # fmt: skip
 
 
@@ -133,21 +145,24 @@ def peer_sides(folder, samples):
         else:
             sides.update((side.name, side) for side in added)
 
-    add("scsynth", Side("scsynth Saw", peers.scsynth, SCSYNTH_SAW * saws_rms()),
-        because=shutil.which("scsynth") and peers.prepare_scsynth(folder))  # fmt: skip
+    add("scsynth", Side("scsynth Saw", peers.scsynth, SCSYNTH_SAW * saws_rms()))  # fmt: skip
+    peers.prepare_scsynth(folder)
     peers.prepare_fluidsynth(folder, samples)
     # It renders the notes' ends after the last of them: the shorter render has them too.
     add("fluidsynth",
         Side("FluidSynth", peers.fluidsynth("tone.sf2", peers.spread_notes(), 60), FLUIDSYNTH * voices_rms(samples), short=0.75),
         Side("FluidSynth filters", peers.filtered("still.sf2"), GAIN * STILL, short=0.75),
-        Side("FluidSynth cutoffs", peers.filtered("moving.sf2"), GAIN * MOVING, short=0.75))  # fmt: skip
+        Side("FluidSynth cutoffs", peers.filtered("moving.sf2"), GAIN * MOVING, short=0.75),
+        Side("FluidSynth stereo", peers.fluidsynth("stereo.sf2", peers.spread_notes(), 60), GAIN * STEREO_BANK, short=0.75),
+        Side("FluidSynth release", peers.fluidsynth_plays("released.sf2", peers.released_notes), GAIN * RELEASES, short=0.75))  # fmt: skip
     add("fluidsynth", Side("FluidSynth start", peers.fluidsynth(BANK, [(0, 60)], 100), is_start=True),
+        Side("FluidSynth layers", peers.fluidsynth_plays(BANK, peers.chord_of_layers), GAIN * LAYERS, short=0.75),
         because=None if os.path.exists(BANK) else f"{BANK} is not there (apt-get install fluid-soundfont-gm)")  # fmt: skip
     python = peers.find_blas()
     add("sgemm", Side("sgemm", peers.sgemm(python), times=4),
         because=None if python else f"no numpy with OpenBLAS (apt-get install {peers.PACKAGES['sgemm']})")  # fmt: skip
-    add("pd", Side("Pd gains", peers.pd_gains, chain_rms(CHAIN_GAIN)),
-        Side("Pd low-passes", peers.pd_low_passes, chain_rms(1)))  # fmt: skip
+    add("pd", Side("Pd gains", peers.pd_gains, chain_rms()),
+        Side("Pd low-passes", peers.pd_low_passes, chain_rms()))  # fmt: skip
     add("csound", Side("Csound start", peers.csound, saws_rms(), is_start=True))
     return sides, absent
 
@@ -157,6 +172,8 @@ SCSYNTH_SAW = 0.508
 FLUIDSYNTH = 0.97
 # What 128 voices with filters come to, of which FluidSynth is asked for a tenth.
 STILL, MOVING = 0.729, 0.729
+# The stereo voices, ours and the bank's; loops with fades; notes in their release; the chord of layers.
+STEREO, STEREO_BANK, FADES, RELEASES, LAYERS = 0.0594, 0.932, 0.0593, 0.0383, 0.2441
 # What 20,000 short notes a second come to.
 NOTES = 0.042
 GAIN = 0.1
@@ -167,16 +184,22 @@ def rows(ours, peer, generic):
         return Row(work, title, ours[key], peer.get(peer_name), target, generic.get(key))
 
     return [
-        row("W1", "256 saws, low-passes, gains: 4 groups", "groups", "scsynth Saw", 0.25),
-        row("W1", "the same as 768 nodes", "nodes", "scsynth Saw", 0.25),
+        row("W1", "256 saws, low-passes, gains: 768 nodes", "nodes", "scsynth Saw", 0.25),
+        row("W1", "the same as 4 groups of 64 channels", "groups", "scsynth Saw", 0.25),
         row("W2", "128 sampled voices", "voices", "FluidSynth", 0.4),
+        row("W2", "the same by sinc, beside 4 points", "sinc", "FluidSynth", 1),
+        row("W2", "the same of a stereo sample", "stereo", "FluidSynth stereo", 0.4),
+        row("W2", "the same, loops with fades", "fades", "FluidSynth", 0.4),
+        row("W2", "240 notes a second, released", "release", "FluidSynth release", 0.4),
+        *([row("W2", "General MIDI chord of layers", "layers", "FluidSynth layers", 0.4),
+           row("W2", "the same by sinc, beside 4 points", "layers, sinc", "FluidSynth layers", 1)] if os.path.exists(BANK) else []),
         row("W2", "the same, each with a filter", "still", "FluidSynth filters", 0.4),
         row("W2", "the same, each cutoff moves", "cutoffs", "FluidSynth cutoffs", 0.4),
         Row("W2", "1000 voices with filters", ours["many"], None, 1, generic.get("many")),
         Row("W2", "20,000 note-ons: 4992 regions, and 20", ours["note-ons of many"], ours["note-ons"], 2, generic.get("note-ons of many")),
         row("W3", "64x64 matrix, steady", "steady", "sgemm", 1.3),
         row("W3", "the same, every gain moves", "moving", "sgemm", 2),
-        row("W4", "1000 gains in series", "gains", "Pd gains", 1),
+        row("W4", "1000 gains around 0 dB in series", "gains", "Pd gains", 1),
         row("W4", "1000 low-passes in series", "low-passes", "Pd low-passes", 1),
         row("W6", "start: W1's patch, 4 groups", "start", "Csound start", 1),
         row("W6", "the same as 768 nodes", "start nodes", "Csound start", 1),

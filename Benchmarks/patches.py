@@ -74,23 +74,23 @@ def saw_nodes():
     return patch("W1 as 768 nodes.", *nodes, output(*(f"pan{i}" for i in range(SAWS))))
 
 
-def voices(instrument, polyphony=VOICES):
+def voices(instrument, polyphony=VOICES, quality="4-point"):
     return patch(
         f"W2: {polyphony} voices of a looped sample; `make bench` makes the instrument.",
         node("keys keyboard"),
         node(
-            f"voices sampler instrument={instrument} polyphony={polyphony} quality=4-point",
+            f"voices sampler instrument={instrument} polyphony={polyphony} quality={quality}",
             "connect keys -> voices",
         ),
         output("voices"),
     )
 
 
-def instrument():
+def instrument(sound="sample.wav", loop=f"loop_start=0 loop_end={SAMPLE_FRAMES - 1}"):
     """A key for each voice. `pan` has constant power; so the volume is what it makes of both sides."""
     lines = [
-        "<global> sample=sample.wav amp_veltrack=0 ampeg_attack=0.005 ampeg_release=0.2",
-        f"<group> loop_mode=loop_continuous loop_start=0 loop_end={SAMPLE_FRAMES - 1}",
+        f"<global> sample={sound} amp_veltrack=0 ampeg_attack=0.005 ampeg_release=0.2",
+        f"<group> loop_mode=loop_continuous {loop}",
     ]
     for i, rate in enumerate(VOICE_RATES):
         left, right = sides(i, VOICES)
@@ -125,11 +125,11 @@ def regions(keys, layers):
     return "\n".join(lines) + "\n"
 
 
-def played(instrument):
+def played(instrument, comment=f"{NOTES} note-ons a second.", polyphony=64, quality="4-point", more=""):
     return patch(
-        f"W2: {NOTES} note-ons a second.",
+        "W2: " + comment,
         node("keys midi"),
-        node(f"voices sampler instrument={instrument} polyphony=64 quality=4-point", "connect keys -> voices"),
+        node(f"voices sampler instrument={instrument} polyphony={polyphony} quality={quality}{more}", "connect keys -> voices"),
         output("voices"),
     )
 
@@ -190,18 +190,19 @@ def matrix_moves(seconds):
     return "at 0s " + " ; ".join(sets) + "\n"
 
 
-def chain(kind, comment):
+def chain(kinds, comment):
+    """The kinds in turns."""
     nodes = [oscillators("n0", CHAIN_FREQS, shape="", level=decibels(CHAIN_LEVEL))]
-    nodes += [node(f"n{i} {kind}", f"connect n{i - 1} -> n{i}") for i in range(1, CHAIN + 1)]
+    nodes += [node(f"n{i} {kinds[i % len(kinds)]}", f"connect n{i - 1} -> n{i}") for i in range(1, CHAIN + 1)]
     return patch(comment, *nodes, output(f"n{CHAIN}"))
 
 
 def gains():
-    return chain(f"gain gain={decibels(CHAIN_GAIN)}", "W4a: 1000 stereo gains in series.")
+    return chain([f"gain gain={decibels(gain)}" for gain in CHAIN_GAINS], "W4a: 1000 stereo gains around 0 dB in series.")
 
 
 def low_passes():
-    return chain("filter freq=20kHz q=0.5", "W4b: 1000 stereo low-passes in series.")
+    return chain(["filter freq=20kHz q=0.5"], "W4b: 1000 stereo low-passes in series.")
 
 
 def branches():
@@ -279,6 +280,18 @@ def write_others(folder, travel=60):
         put(folder, f"W2-{name}.patch", played(f"{name}.sfz"))
     with open(os.path.join(folder, "notes.mid"), "wb") as file:
         file.write(note_ons(travel))
+    put(folder, "W2-sinc.patch", voices("voices.sfz", quality="sinc"))
+    write_wav(os.path.join(folder, "stereo.wav"), samples, samples[1000:] + samples[:1000])
+    put(folder, "stereo.sfz", instrument("stereo.wav"))
+    put(folder, "W2-stereo.patch", voices("stereo.sfz"))
+    # A loop of a tenth of a second, nearly half of it faded.
+    put(folder, "fades.sfz", instrument(loop="loop_start=4800 loop_end=9599 loop_crossfade=0.045"))
+    put(folder, "W2-fades.patch", voices("fades.sfz"))
+    put(folder, "W2-release.patch", played("released.sf2", "notes that are released, most voices in their release.", 256))
+    peers.write_bank(folder, "released.sf2", samples, peers.RELEASED)
+    peers.write_bank(folder, "stereo.sf2", samples, peers.LEFT, peers.RIGHT)
+    for quality in ("sinc", "4-point"):
+        put(folder, f"GM-{quality}.patch", played(BANK, "a General MIDI chord of layers.", 256, quality, " changes=on"))
     put(folder, "W1-nodes.patch", saw_nodes())
     put(folder, "W3-without.patch", matrix_without())
     put(folder, "moves.script", matrix_moves(travel))

@@ -9,26 +9,18 @@ import struct
 import subprocess
 import sys
 
+from synthdef import SynthDef
 from workloads import *
 
 PACKAGES = {
-    "scsynth": "supercollider-server supercollider-language",
+    "scsynth": "supercollider-server",
     "pd": "puredata-core",
     "csound": "csound",
     "fluidsynth": "fluidsynth",
     "sgemm": "python3-numpy libopenblas0-pthread",
 }
 
-# --- scsynth: a definition that its language compiles, and a score of OSC messages.
-
-DEFINITION = f"""
-SynthDef(\\saws, {{ |freq, left, right|
-  var sound = RLPF.ar(Saw.ar(freq), {CUTOFF}, {1 / Q});
-  Out.ar(0, [sound * left, sound * right])
-}}).writeDefFile(thisProcess.argv[0]);
-0.exit;
-"""
-
+# --- scsynth: a definition, and a score of OSC messages.
 
 def osc(address, *arguments):
     def padded(text):
@@ -60,20 +52,11 @@ def saw_score(folder):
 
 
 def prepare_scsynth(folder):
-    source = f"{folder}/saws.scd"
-    with open(source, "w") as file:
-        file.write(DEFINITION)
-    if not shutil.which("sclang"):
-        return "sclang is missing, which compiles the definition"
-    environment = dict(
-        os.environ, HOME=folder, QT_QPA_PLATFORM="offscreen", QTWEBENGINE_DISABLE_SANDBOX="1"
-    )
-    subprocess.run(
-        ["sclang", source, folder],
-        env=environment, stdin=subprocess.DEVNULL, capture_output=True, timeout=120,
-    )  # fmt: skip
-    if not os.path.exists(f"{folder}/saws.scsyndef"):
-        return "sclang did not compile the definition"
+    definition = SynthDef("saws", freq=100, left=0.1, right=0.1)
+    freq, left, right = map(definition.control, ("freq", "left", "right"))
+    sound = definition.unit("RLPF", definition.unit("Saw", freq), CUTOFF, 1 / Q)
+    definition.unit("Out", 0, *(definition.binary("*", sound, gain) for gain in (left, right)), outputs=0)
+    definition.write(f"{folder}/saws.scsyndef")
 
 
 def scsynth(folder, seconds, output):
@@ -104,16 +87,16 @@ class PdPatch:
         return "\n".join(["#N canvas 0 0 100 100 10;", *self.lines, *self.cords, ""])
 
 
-def pd_chain(effect, output):
-    """Two chains to a file. The message `go` brings the milliseconds: then recording ends, and 2 s later Pd
+def pd_chain(effects, output):
+    """Two chains of the effects in turns to a file. The message `go` brings the milliseconds: then recording ends, and 2 s later Pd
     quits: it does not wait for the thread that writes."""
     patch = PdPatch()
     last = []
     for freq in CHAIN_FREQS:
         sine = patch.add(f"osc~ {freq}")
         node = patch.add(f"*~ {CHAIN_LEVEL}", (sine, 0, 0))
-        for _ in range(CHAIN):
-            node = patch.add(effect, (node, 0, 0))
+        for i in range(1, CHAIN + 1):
+            node = patch.add(effects[i % len(effects)], (node, 0, 0))
         last.append(node)
     start = patch.add("t f b", (patch.add("r go"), 0, 0))
     end = patch.add("t b b", (patch.add("delay", (start, 0, 0)), 0, 0))
@@ -125,19 +108,19 @@ def pd_chain(effect, output):
     return patch.text()
 
 
-def pd(effect):
+def pd(*effects):
     def command(folder, seconds, output):
         path = f"{folder}/{os.path.basename(output)}.pd"
         if not os.path.exists(path):
             with open(path, "w") as file:
-                file.write(pd_chain(effect, output))
+                file.write(pd_chain(effects, output))
         return ["pd", "-nogui", "-batch", "-noprefs", "-nomidi", "-r", str(RATE), "-open", path,
                 "-send", f"go {seconds * 1000:g}"]  # fmt: skip
 
     return command
 
 
-pd_gains = pd(f"*~ {CHAIN_GAIN}")
+pd_gains = pd(*(f"*~ {gain:.8f}" for gain in CHAIN_GAINS))
 # Its coefficient of the pole is 1 - 2 pi f / rate: next to all passes.
 pd_low_passes = pd("lop~ 7630")
 
@@ -170,8 +153,9 @@ def chunk(name, data):
     return name + struct.pack("<I", len(data)) + data + bytes(len(data) & 1)
 
 
-def sound_font(samples, stated=()):
-    """A bank of one looped sample; `stated` are further generators of its zone."""
+def sound_font(samples, *zones):
+    """A bank of one looped sample; each zone has further generators. Without zones it has one that states nothing."""
+    zones = zones or ((),)
     def named(text):
         return text.encode().ljust(20, b"\0")
 
@@ -191,10 +175,10 @@ def sound_font(samples, stated=()):
         (b"pbag", bags(0, 1)),
         (b"pmod", bytes(10)),
         (b"pgen", generators(instrument, (0, 0))),
-        (b"inst", named("tone") + struct.pack("<H", 0) + named("EOI") + struct.pack("<H", 1)),
-        (b"ibag", bags(0, 2 + len(stated))),
+        (b"inst", named("tone") + struct.pack("<H", 0) + named("EOI") + struct.pack("<H", len(zones))),
+        (b"ibag", bags(*(sum(2 + len(zone) for zone in zones[:i]) for i in range(len(zones) + 1)))),
         (b"imod", bytes(10)),
-        (b"igen", generators(loops, *stated, sample, (0, 0))),
+        (b"igen", b"".join(generators(loops, *zone, sample) for zone in zones) + bytes(4)),
         (b"shdr", named("tone") + header + named("EOS") + bytes(26)),
     ]  # fmt: skip
     info = chunk(b"ifil", struct.pack("<HH", 2, 1)) + chunk(b"isng", b"EMU8000\0") + chunk(b"INAM", b"tone\0\0")
@@ -213,24 +197,11 @@ def spread_notes():
 
 
 def midi_file(seconds, notes, volume):
-
-    def length(ticks):
-        bytes_ = [ticks & 127]
-        while ticks := ticks >> 7:
-            bytes_.insert(0, ticks & 127 | 128)
-        return bytes(bytes_)
-
-    # A quarter of a second has 240 ticks.
-    track = b"\0\xff\x51\x03" + (1_000_000).to_bytes(3, "big")
-    for channel in sorted({channel for channel, _ in notes}):
-        track += bytes([0, 0xC0 | channel, 0, 0, 0xB0 | channel, 7, volume])
-    for channel, key in notes:
-        track += bytes([0, 0x90 | channel, key, 90])
-    for index, (channel, key) in enumerate(notes):
-        track += length(0 if index else round(seconds * 960)) + bytes([0x80 | channel, key, 0])
-    track += b"\0\xff\x2f\0"
-    return (b"MThd" + struct.pack(">IHHH", 6, 0, 1, 960)
-            + b"MTrk" + struct.pack(">I", len(track)) + track)  # fmt: skip
+    """Notes (channel, key) that are held to the end."""
+    channels = sorted({channel for channel, _ in notes})
+    events = [(0, *event) for channel in channels for event in ((0xC0 | channel, 0), (0xB0 | channel, 7, volume))]
+    events += [(0, 0x90 | channel, key, 90) for channel, key in notes]
+    return midi_track(events + [(round(seconds * 960), 0x80 | channel, key, 0) for channel, key in notes])
 
 
 def prepare_fluidsynth(folder, samples):
@@ -244,10 +215,59 @@ FILTERED = ((56, 19), (8, 8000), (9, 60))
 BANKS = {"still.sf2": FILTERED, "moving.sf2": (*FILTERED, (10, 1200), (22, -600))}
 
 
+# A release of half a second; and both sides of a stereo sample, hard left and right.
+RELEASED = ((38, -1200),)
+LEFT, RIGHT = ((17, -500),), ((17, 500),)
+
+
+def write_bank(folder, name, samples, *zones):
+    with open(f"{folder}/{name}", "wb") as file:
+        file.write(sound_font(samples, *zones))
+
+
 def write_banks(folder, samples):
     for name, stated in BANKS.items():
-        with open(f"{folder}/{name}", "wb") as file:
-            file.write(sound_font(samples, stated))
+        write_bank(folder, name, samples, stated)
+
+
+def released_notes(seconds):
+    """240 notes a second of 20 ms: about 120 voices, nearly all of them in their release. Ours read the same file."""
+    events = []
+    for i in range(int(240 * seconds)):
+        events.append((i * 4, 0x90, 36 + i % 60, 90))
+        events.append((i * 4 + 19, 0x80, 36 + i % 60, 0))
+    return midi_track([(0, 0xB0, 7, 40), *events])
+
+
+# Programs of several layers in FluidR3 that sound as long as they are held.
+LAYERED = (48, 50, 61, 63, 88, 89, 92, 94)
+
+
+def chord_of_layers(seconds):
+    """Six notes of each program."""
+    events = [(0, 0xC0 | channel, program) for channel, program in enumerate(LAYERED)]
+    events += [(0, 0xB0 | channel, 7, 60) for channel in range(len(LAYERED))]
+    keys = [(channel, 40 + 5 * i) for channel in range(len(LAYERED)) for i in range(6)]
+    events += [(0, 0x90 | channel, key, 90) for channel, key in keys]
+    events += [(round(seconds * 960), 0x80 | channel, key, 0) for channel, key in keys]
+    return midi_track(events)
+
+
+def midi_track(events):
+    """A MIDI file of events at ticks, of which a second has 960."""
+    track, now = bytearray(b"\0\xff\x51\x03" + (1_000_000).to_bytes(3, "big")), 0
+    for tick, *data in sorted(events, key=lambda event: event[0]):
+        track += variable_length(tick - now) + bytes(data)
+        now = tick
+    track += b"\0\xff\x2f\0"
+    return b"MThd" + struct.pack(">IHHH", 6, 0, 1, 960) + b"MTrk" + struct.pack(">I", len(track)) + bytes(track)
+
+
+def variable_length(ticks):
+    data = [ticks & 127]
+    while ticks := ticks >> 7:
+        data.insert(0, ticks & 127 | 128)
+    return bytes(data)
 
 
 def filtered(bank):
@@ -255,10 +275,15 @@ def filtered(bank):
 
 
 def fluidsynth(bank, notes, volume):
+    return fluidsynth_plays(bank, lambda seconds: midi_file(seconds, notes, volume))
+
+
+def fluidsynth_plays(bank, music):
+    """`music`: the MIDI file of so many seconds."""
     def command(folder, seconds, output):
         path = f"{folder}/{os.path.basename(bank)}-{seconds:g}.mid"
         with open(path, "wb") as file:
-            file.write(midi_file(seconds, notes, volume))
+            file.write(music(seconds))
         return fluidsynth_command(os.path.join(folder, bank), path, output)
 
     return command
