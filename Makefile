@@ -79,11 +79,11 @@ SOURCES := Package.swift Sources Tests Fuzz Benchmarks
 .DEFAULT_GOAL := build
 .PHONY: help build run debug test laws mutants bench bench-edits bench-kinds bench-loading baseline compare rtsan \
   asan tsan soak storm fuzz lint format docs map deps deps-test install uninstall portable install-portable deb \
-  bench-scale
+  bench-scale check-vectors
 
 help: ## List the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1 \2/p' $(MAKEFILE_LIST) | while read -r name text; do \
-	  printf '  make %-11s %s\n' "$$name" "$$text"; done
+	  printf '  make %-13s %s\n' "$$name" "$$text"; done
 	@printf '\n  CPU=%s builds for this processor; CPU=x86-64-v3 for one that runs elsewhere.\n' '$(CPU)'
 
 deps: ## Install the Debian packages that building and playing need
@@ -194,6 +194,15 @@ fuzz: deps ## Search for input that a reader or a running session stumbles over 
 	    -max_len=4000 -timeout=20 -rss_limit_mb=3000 -dict=.build-fuzz/$$kind.dict \
 	    -artifact_prefix=.build-fuzz/$$kind- .build-fuzz/corpus/$$kind Fuzz/corpus/$$kind $$seeds; \
 	done
+
+check-vectors: deps ## Look for single lanes, calls and spills in the machine code of hot loops, for two processors
+	@Tools/vectors --self
+	for cpu in x86-64-v3 x86-64-v4; do \
+	  $(SWIFT) build --configuration release --scratch-path .build-vectors-$$cpu -Xcc -march=$$cpu --target Engine; \
+	done
+	@well=0; for cpu in x86-64-v3 x86-64-v4; do \
+	  Tools/vectors $$cpu .build-vectors-$$cpu/release/{Realtime,Processors,Sampler,Engine}.build/*.o || well=1; \
+	done; exit $$well
 
 lint: deps-test ## Formatting, doc lines, no Foundation, and a build in which a warning or an undeclared import is an error
 	$(SWIFT) format lint --strict --recursive --parallel $(SOURCES)
