@@ -79,7 +79,7 @@ SOURCES := Package.swift Sources Tests Fuzz Benchmarks
 .DEFAULT_GOAL := build
 .PHONY: help build run debug test laws mutants bench bench-edits bench-kinds bench-loading baseline compare rtsan \
   asan tsan soak storm fuzz lint format docs map deps deps-test install uninstall portable install-portable deb \
-  bench-scale check-vectors
+  bench-scale check-vectors bench-keys
 
 help: ## List the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1 \2/p' $(MAKEFILE_LIST) | while read -r name text; do \
@@ -133,6 +133,9 @@ bench-kinds: build ## Every kind in many forms beside other programs (BENCH="--o
 bench-loading: build .build-bench/listen ## Banks of 140 MB load beside a chord, heard over JACK
 	@Benchmarks/loading.py .build-$(CPU)/release/sostenuto .build-bench/listen $(BENCH)
 
+bench-keys: build .build-bench/listen .build-bench/onset ## From a key to the first sample, under load, over JACK
+	@Benchmarks/keys.py .build-$(CPU)/release/sostenuto .build-bench/listen .build-bench/onset $(BENCH)
+
 bench-scale: deps ## How costs grow from 100 to 100,000 nodes (BENCH="--repeat 1 --sizes 1000,10000")
 	$(SWIFT) build $(PRODUCT) --product Scale
 	@Benchmarks/scale.py .build-$(CPU)/release/Scale $(BENCH)
@@ -143,7 +146,7 @@ baseline: build ## Keep this program with its renders and screens (outside git),
 compare: build ## Compare renders and screens with those that `make baseline` kept, to the last bit and cell
 	@Benchmarks/baseline.py compare .build-$(CPU)/release/sostenuto .build-baseline
 
-.build-bench/listen: Benchmarks/listen.swift
+.build-bench/%: Benchmarks/%.swift
 	@mkdir -p .build-bench
 	@swiftc -O -swift-version 6 -parse-as-library -I Sources/CJack $< -o $@
 

@@ -5,7 +5,7 @@
 
 The figure is user CPU seconds per rendered second: of a long render less a short one, over the
 difference of their lengths, so that the start is not in it. W6 and SF2 are the start: wall seconds of a
-process that renders one block. W7 is two threads beside one: wall seconds. Peers that are not installed are left out. All sides must sound as the work does
+process that renders one block. W7 is two and four threads beside one: wall seconds, and the processor time of all threads. Peers that are not installed are left out. All sides must sound as the work does
 before any is timed.
 """
 import argparse
@@ -130,9 +130,18 @@ def our_sides(program, name, samples):
         "start nodes": side("W6 nodes", "W1-nodes.patch", sounds=saws, is_start=True),
         "start many": side("W6", "W6.patch", sounds=matrix, is_start=True),
         "bank": side("SF2", "SF2.patch", "SF2.script", is_start=True),
-        "two": side("two threads", "W7.patch", sounds=chain_rms(), threads=2, is_wall=True),
-        "one": side("one thread", "W7.patch", sounds=chain_rms(), is_wall=True),
+        **threads("W7", "W7.patch", chain_rms(), side),
+        **threads("W1", "W1-nodes.patch", saws, side),
     }  # fmt: skip
+
+
+def threads(work, patch, sounds, side):
+    """On one, two and four threads: what the clock on the wall says, and the time of all processors together."""
+    return {
+        f"{work} {what} {count}": side(f"{work} {count} threads, {what}", patch, sounds=sounds, threads=count, is_wall=what == "wall")
+        for count in (1, 2, 4)
+        for what in ("wall", "sum")
+    }
 
 
 def peer_sides(folder, samples):
@@ -205,7 +214,13 @@ def rows(ours, peer, generic):
         row("W6", "the same as 768 nodes", "start nodes", "Csound start", 1),
         Row("W6", "start: 12,500 nodes", ours["start many"], None, 0.25, generic.get("start many")),
         *([row("SF2", "start: a bank of 140 MB", "bank", "FluidSynth start", 1)] if os.path.exists(BANK) else []),
-        Row("W7", "two branches, two threads", ours["two"], ours["one"], 0.6, generic.get("two")),
+        *(Row("W7", f"{title}, {count} threads", ours[f"{work} {what} {count}"], ours[f"{work} {what} 1"], target,
+              generic.get(f"{work} {what} {count}"))
+          for work, title, count, what, target in (
+              ("W7", "two branches", 2, "wall", 0.6), ("W7", "two branches", 4, "wall", 0.6),
+              ("W7", "processor time of two branches", 2, "sum", 1.2), ("W7", "processor time of two branches", 4, "sum", 1.4),
+              ("W1", "W1 as nodes", 2, "wall", 1.03), ("W1", "W1 as nodes", 4, "wall", 1.03),
+              ("W1", "processor time of W1 as nodes", 2, "sum", 1.2), ("W1", "processor time of W1 as nodes", 4, "sum", 1.4))),
     ]
 
 

@@ -76,9 +76,13 @@ import Session
       for i in 0..<size {
         let name = "g\(group)_\(i)"
         switch i % 6 {
-        case 0: text += "\nnode \(name) oscillator shape=saw freq=\(55 + (group * 7 + i) % 400)Hz level=-60dB\n"
-        case 1: text += "\nnode \(name) filter freq=\(900 + i)Hz q=1.3\nconnect g\(group)_\(i - 1) -> \(name)\n"
-        default: text += "\nnode \(name) gain gain=\(i % 2 == 0 ? 0.5 : -0.5)dB\nconnect g\(group)_\(i - 1) -> \(name)\n"
+        case 0:
+          text += "\nnode \(name) oscillator shape=saw freq=\(55 + (group * 7 + i) % 400)Hz level=-60dB\n"
+        case 1:
+          text += "\nnode \(name) filter freq=\(900 + i)Hz q=1.3\nconnect g\(group)_\(i - 1) -> \(name)\n"
+        default:
+          text +=
+            "\nnode \(name) gain gain=\(i % 2 == 0 ? 0.5 : -0.5)dB\nconnect g\(group)_\(i - 1) -> \(name)\n"
         }
         if i % 6 == 5 || i == size - 1 { ends.append(name) }
       }
@@ -113,7 +117,8 @@ import Session
     defer { fclose(file) }
     var text = [CChar](repeating: 0, count: 200)
     guard fgets(&text, 200, file) != nil else { return 0 }
-    let pages = String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self).split(separator: " ")[1]
+    let pages = String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self).split(
+      separator: " ")[1]
     return (Int(pages) ?? 0) * 4096
   }
 
