@@ -49,6 +49,12 @@ def each(function):
     return lambda graph, inputs, moving, number: [function(graph, x, moving, number) for x in inputs]
 
 
+def alone(side):
+    """A peer's side of which a series ends in silence."""
+    side.forms = (PARALLEL,)
+    return side
+
+
 # --- Ours
 
 

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-from forms import BLOCK, PARALLEL, PROGRAMS, RATE, WRITERS, Work, write_ours
+from forms import BLOCK, PARALLEL, PROGRAMS, RATE, SERIES, WRITERS, Work, write_ours
 from measure import Failure, median, read_wav, run
 from patches import instrument
 from works import *
@@ -63,7 +63,7 @@ class Row:
         form = self.work, self.width, self.form, self.nodes
         self.commands[OURS] = write_ours(program, folder, self.kind, "ours", *form)
         for peer, side in self.work.peers.items():
-            if side and peer in installed:
+            if side and peer in installed and self.form in getattr(side, "forms", (SERIES, PARALLEL)):
                 self.commands[peer] = WRITERS[peer](folder, peer.lower(), side, *form)
 
     def measure(self, folder, seconds):
@@ -87,12 +87,13 @@ class Row:
     @property
     def best(self):
         """The cheapest peer, by name."""
-        return min((side for side in self.figures if side != OURS), key=self.figure, default=None)
+        # What is next to nothing beside a long start may come out below it.
+        return min((side for side in self.figures if side != OURS and self.figure(side) > 0), key=self.figure, default=None)
 
     @property
     def ratio(self):
         if self.best and self.figures.get(OURS):
-            return self.figure(OURS) / max(self.figure(self.best), 1e-3)
+            return self.figure(OURS) / self.figure(self.best)
 
 
 def listen(path):
