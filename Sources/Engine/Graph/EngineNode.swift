@@ -169,8 +169,13 @@ final class EngineNode {
         amplifies: type?.mayAmplify(values) ?? false, meterCount: UInt16(clamping: memory.meterCount),
         readingCount: UInt8(memory.readingCount)))
     slot = memory.slot
-    row.pointee.parameterElements = (0..<parameterCount).reduce(0) {
-      $0 + Int32(memory.parameters[$1].capacity)
+    row.pointee.parameterElements = Int32(memory.mostRamps)
+  }
+
+  /// The command that gives a parameter memory for so many elements; nil if it has that. Worker.
+  func makeRoom(for elements: Int, of parameter: Int) -> Command? {
+    memory?.makeRoom(for: elements, of: parameter).map {
+      .makeRoom(slot, parameter: Int32(parameter), ramps: $0.ramps, capacity: Int32($0.capacity))
     }
   }
 

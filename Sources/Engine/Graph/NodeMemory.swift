@@ -67,24 +67,36 @@ struct NodeMemory {
   let meterCount: Int
   let readingCount: Int
   private let singles: UnsafeMutablePointer<Float>
-  private let ramps: [(first: UnsafeMutablePointer<Ramp>, capacity: Int)]
-  private let many: UnsafeMutablePointer<Float>
+  private var elements: [Elements]
+  /// Ramps of parameters that came to have several elements.
+  private var rooms: [(base: UnsafeMutableRawPointer, size: Int)] = []
   private let cold: UnsafeMutableRawPointer
   private let hot: UnsafeMutableRawPointer
   private let hotSize: Int
   private let coldSize: Int
   private let pools: NodePools
 
+  /// Memory of a parameter's elements. Most have one value all their life: a ramp for each channel would be most of a
+  /// node, so those come when they are needed.
+  private struct Elements {
+    var ramps: UnsafeMutablePointer<Ramp>
+    var capacity: Int
+    /// How many ramps it may come to have.
+    let most: Int
+    /// Values of ramps; nothing else has several, or is modulated.
+    let many: UnsafeMutablePointer<Float>?
+  }
+
   /// Memory for a node whose channel counts are known.
   init(node: EngineNode, pools: NodePools) {
     self.pools = pools
     let count = node.parameterCount
-    let capacities = (0..<count).map { index in
+    let sizes = (0..<count).map { index -> (values: Int, most: Int, isRamp: Bool) in
       // The hidden parameter behind the others has one value.
-      guard index < node.values.count else { return 1 }
-      return ParameterState.capacity(
-        isPerChannel: node.type?.description.parameters[index].isPerChannel == true,
-        values: node.values[index].count)
+      guard index < node.values.count else { return (1, 1, false) }
+      let (description, values) = (node.type?.description.parameters[index], node.values[index].count)
+      let most = ParameterState.capacity(isPerChannel: description?.isPerChannel == true, values: values)
+      return (values, most, description?.smoothing == .ramp)
     }
     meterCount = 64 * node.outputChannels.count
     readingCount = min(node.type?.description.readings.count ?? 0, 255)
@@ -105,8 +117,12 @@ struct NodeMemory {
 
     layout = Layout()
     let parametersAt = layout.place(ParameterState.self, count)
-    let rampsAt = capacities.map { layout.place(Ramp.self, $0) }
-    let manyAt = layout.place(Float.self, 64 * count)
+    let places = sizes.map { size in
+      let capacity = size.isRamp && size.values > 1 ? size.most : 1
+      let ramps = layout.place(Ramp.self, capacity)
+      let many = size.isRamp || size.values > 1 ? layout.place(Float.self, 64) : nil
+      return (ramps: ramps, capacity: capacity, many: many)
+    }
     let metersAt = layout.place(ChannelMeter.self, meterCount)
     // Behind the meters, where `NodeSlot.readings` looks; zeroed memory is what they begin with.
     _ = layout.place(Atomic<UInt32>.self, readingCount)
@@ -114,10 +130,12 @@ struct NodeMemory {
     let cold = pools.rest.allocate(coldSize)
     self.cold = cold
     parameters = (cold + parametersAt).bindMemory(to: ParameterState.self, capacity: count)
-    ramps = zip(rampsAt, capacities).map { at, capacity in
-      ((cold + at).bindMemory(to: Ramp.self, capacity: capacity), capacity)
+    elements = zip(places, sizes).map { place, size in
+      Elements(
+        ramps: (cold + place.ramps).bindMemory(to: Ramp.self, capacity: place.capacity),
+        capacity: place.capacity, most: size.isRamp ? size.most : 1,
+        many: place.many.map { (cold + $0).bindMemory(to: Float.self, capacity: 64) })
     }
-    many = (cold + manyAt).bindMemory(to: Float.self, capacity: 64 * count)
     meters = (cold + metersAt).bindMemory(to: ChannelMeter.self, capacity: meterCount)
     for index in 0..<meterCount { (meters + index).initialize(to: ChannelMeter()) }
   }
@@ -125,8 +143,8 @@ struct NodeMemory {
   /// Initialises one parameter, at rest at `values`.
   func initialize(_ index: Int, kind: ParameterState.Kind, values: [Float]) {
     let state = ParameterState(
-      kind: kind, values: values, capacity: ramps[index].capacity, ramps: ramps[index].first,
-      single: singles + index, many: many + 64 * index)
+      kind: kind, values: values, capacity: elements[index].capacity, ramps: elements[index].ramps,
+      single: singles + index, many: elements[index].many)
     (parameters + index).initialize(to: state)
     (streams + index).initialize(
       to: ParameterStream(
@@ -135,7 +153,24 @@ struct NodeMemory {
     (crossfades + index).initialize(to: CrossfadeStream(old: value, new: value, blend: nil))
   }
 
+  /// Largest number of ramps that move in one block.
+  var mostRamps: Int { elements.reduce(0) { $0 + $1.most } }
+
+  /// Ramps for so many elements of a parameter; nil: it has them.
+  mutating func makeRoom(for count: Int, of index: Int) -> (ramps: UnsafeMutablePointer<Ramp>, capacity: Int)?
+  {
+    let most = elements[index].most
+    guard count > elements[index].capacity, most > elements[index].capacity else { return nil }
+    let size = most * MemoryLayout<Ramp>.stride
+    let base = pools.rest.allocate(size)
+    rooms.append((base, size))
+    elements[index].ramps = base.bindMemory(to: Ramp.self, capacity: most)
+    elements[index].capacity = most
+    return (elements[index].ramps, most)
+  }
+
   func deallocate() {
+    for room in rooms { pools.rest.recycle(room.base, room.size) }
     pools.slots.recycle(hot, hotSize)
     pools.rest.recycle(cold, coldSize)
   }

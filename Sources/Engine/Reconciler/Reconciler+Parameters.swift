@@ -43,6 +43,9 @@ extension Reconciler {
       return
     }
     node.sentValues[index] = elements
+    if smoothing == .ramp, let room = node.makeRoom(for: elements.count, of: index) {
+      work.commands.append(room)
+    }
     for (element, value) in elements.enumerated() where element >= before.count || before[element] != value {
       let frames = Int32(clamping: frames(element))
       let (parameter, element) = (Int32(index), Int32(element))

@@ -4,6 +4,9 @@ import Realtime
 enum Command {
   case swap(UnsafeMutablePointer<Plan>)
   case ramp(UnsafeMutablePointer<NodeSlot>, parameter: Int32, element: Int32, value: Float, frames: Int32)
+  /// A parameter gets memory for more elements.
+  case makeRoom(
+    UnsafeMutablePointer<NodeSlot>, parameter: Int32, ramps: UnsafeMutablePointer<Ramp>, capacity: Int32)
   case kernel(UnsafeMutablePointer<NodeSlot>, parameter: Int32, element: Int32, value: Float, frames: Int32)
   /// `wait`: frames until it begins, rounded up to a multiple of 64 of engine time.
   case gain(UnsafeMutablePointer<CableSlot>, value: Float, frames: Int32, wait: Int32)

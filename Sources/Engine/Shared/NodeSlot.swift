@@ -22,24 +22,36 @@ struct ParameterState {
   }
   /// Elements in use: 1, or one per channel.
   var elements: Int
-  /// Capacity of `ramps`: 1, or 64 for one per channel.
-  let capacity: Int
-  let ramps: UnsafeMutablePointer<Ramp>
+  /// Capacity of `ramps`: 1, or 64 once there has been one per channel.
+  private(set) var capacity: Int
+  private(set) var ramps: UnsafeMutablePointer<Ramp>
   /// Storage of a single value, beside the slot.
   let single: UnsafeMutablePointer<Float>
-  /// Storage of several values. Room for 64, since a modulator may have more channels than the parameter has
-  /// elements.
-  let many: UnsafeMutablePointer<Float>
+  /// Storage of several values, for ramps. Room for 64, since a modulator may have more channels than the parameter
+  /// has elements.
+  let many: UnsafeMutablePointer<Float>?
   var crossfade: Crossfade
 
+  /// Largest capacity that a parameter can come to.
   static func capacity(isPerChannel: Bool, values: Int) -> Int {
     min(max(isPerChannel ? 64 : 1, values, 1), 64)
   }
 
-  /// `ramps` has room for `capacity`, `many` for 64. Worker.
+  /// Moves its ramps into memory for more of them. Audio thread.
+  @_noLocks mutating func moveRamps(to memory: UnsafeMutablePointer<Ramp>, capacity: Int) {
+    var element = 0
+    while element < elements {
+      memory[element] = ramps[element]
+      element &+= 1
+    }
+    ramps = memory
+    self.capacity = capacity
+  }
+
+  /// `ramps` has room for `capacity`, `many` for 64, if there is any. Worker.
   init(
     kind: Kind, values initial: [Float], capacity: Int, ramps: UnsafeMutablePointer<Ramp>,
-    single: UnsafeMutablePointer<Float>, many: UnsafeMutablePointer<Float>
+    single: UnsafeMutablePointer<Float>, many: UnsafeMutablePointer<Float>?
   ) {
     self.kind = kind
     self.capacity = capacity
@@ -50,14 +62,16 @@ struct ParameterState {
     for element in 0..<64 {
       let value = initial.isEmpty ? 0 : initial[min(element, initial.count - 1)]
       if element < capacity { (ramps + element).initialize(to: Ramp(value)) }
-      (many + element).initialize(to: value)
+      if let many { (many + element).initialize(to: value) }
     }
     single.initialize(to: initial.first ?? 0)
     crossfade = Crossfade(initial.first ?? 0)
   }
 
   /// Storage for `elements` values at a block's first frame.
-  @_noLocks func values(_ elements: Int) -> UnsafeMutablePointer<Float> { elements == 1 ? single : many }
+  @_noLocks func values(_ elements: Int) -> UnsafeMutablePointer<Float> {
+    elements == 1 ? single : many ?? single
+  }
 
   /// Audio thread.
   @_noLocks mutating func move(element: Int, to value: Float, over frames: Int) {
