@@ -1,3 +1,4 @@
+import Engine
 import Patch
 import TestSupport
 import Testing
@@ -62,5 +63,36 @@ import Testing
       let difference = firstDifference(heard[0], other)
       #expect(difference == nil, "period \(period)")
     }
+  }
+
+  /// A burst goes round a loop of a mixer and a filter until it is inaudible; then both sleep, at the same frame whatever
+  /// the period, and wake for the next burst.
+  @Test func aLoopFallsAsleep() throws {
+    let source = """
+      node tone oscillator freq=300Hz level=-6dB
+      node sum mix
+      connect tone -> sum
+      node round filter freq=2kHz q=0.8
+      connect sum -> round
+      connect round -> sum gain=-3dB
+      node out output
+      connect round -> out
+      """
+    func states(_ bench: Bench) -> [NodeReport.State] {
+      bench.engine.report().nodes.filter { ["sum", "round"].contains($0.name) }.map(\.state)
+    }
+    let heard = try [64, 17, 100, 1024].map { period -> [Float] in
+      let bench = Bench(rate: 48_000, period: period)
+      try bench.begin(source)
+      play(bench, to: 4800)
+      #expect(bench.perform("remove tone"))
+      play(bench, to: 4800 + 3 * 48_000)
+      #expect(states(bench) == [.silent, .silent], "period \(period)")
+      #expect(bench.perform("node tone oscillator freq=500Hz ; connect tone -> sum"))
+      play(bench, to: 4800 + 4 * 48_000)
+      #expect(bench.heard[0].suffix(1000).contains { abs($0) > 0.1 }, "period \(period)")
+      return bench.heard[0]
+    }
+    for other in heard.dropFirst() { #expect(firstDifference(heard[0], other) == nil) }
   }
 }

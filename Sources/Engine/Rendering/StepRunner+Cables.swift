@@ -91,6 +91,7 @@ extension StepRunner {
     let ringFrames = source.cable.pointee.ringFrames
     let stride = source.cable.pointee.ringStride
     let position = Int(truncatingIfNeeded: now) & (ringFrames &- 1)
+    var magnitudes = Magnitudes()
     var index = 0
     while index < source.tapCount {
       let target = ring + (index &* stride &+ position)
@@ -98,11 +99,27 @@ extension StepRunner {
         setMemory(target, 0, frames &* 4)
       } else {
         copyMemory(target, source.taps[index].source, frames &* 4)
+        magnitudes.add(source.taps[index].source, frames)
       }
       // A block never crosses a multiple of 64, so it lies either in the first cell or beyond it.
       if position < blockCapacity { copyMemory(target + ringFrames, UnsafePointer(target), frames &* 4) }
       index &+= 1
     }
-    if !isSilent { source.cable.pointee.markSound(until: now &+ Int64(frames)) }
+    // In a loop each node waits for the others to fall silent: what still goes round is dropped when it is inaudible, as
+    // kernels drop it. It is read whole cells later, so the split into blocks does not decide; a shorter delay may be read
+    // in the cell that is being written.
+    let isWhole = source.cable.pointee.delay & (blockCapacity &- 1) == 0
+    let end = now &+ Int64(frames)
+    if !isSilent, !isWhole || !magnitudes.areInaudible { source.cable.pointee.markSound(until: end) }
+    guard isWhole, endsCell, source.cable.pointee.isSilentCell(endingAt: end) else { return }
+    // What is dropped is read as zeros where the next cell sounds before its own end.
+    let cell = position &+ frames &- blockCapacity
+    index = 0
+    while index < source.tapCount {
+      let target = ring + (index &* stride &+ cell)
+      setMemory(target, 0, blockCapacity &* 4)
+      if cell == 0 { setMemory(target + ringFrames, 0, blockCapacity &* 4) }
+      index &+= 1
+    }
   }
 }

@@ -164,7 +164,7 @@ extension StepRunner {
 }
 
 /// Maximum of magnitudes, as bit patterns. These are ordered as the magnitudes are, with NaN above infinity.
-private struct Magnitudes {
+struct Magnitudes {
   private var lanes = SIMD16<UInt32>(repeating: 0)
 
   @inline(__always) @_noLocks init() {}
@@ -183,6 +183,11 @@ private struct Magnitudes {
       if size > lanes[0] { lanes[0] = size }
       frame &+= 1
     }
+  }
+
+  /// True below -200 dB, what a kernel drops when it goes to sleep (`Kernel.isFinished`).
+  var areInaudible: Bool {
+    @inline(__always) @_noLocks get { largest < Float(1e-10).bitPattern }
   }
 
   var largest: UInt32 { @inline(__always) @_noLocks get { lanes.max() } }

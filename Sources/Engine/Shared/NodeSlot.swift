@@ -229,6 +229,9 @@ struct CableSlot: ~Copyable {
   /// A block of sound that ends before the engine frame `end` was written into the ring. Audio thread.
   @_noLocks mutating func markSound(until end: Int64) { silentSince = (end &+ 63) & ~63 }
 
+  /// True if no sound was written into the cell that ends at `end`. Audio thread.
+  @_noLocks func isSilentCell(endingAt end: Int64) -> Bool { silentSince < end }
+
   /// Event cables only: notes and pedals that passed and have not ended.
   let held: HeldNotes?
   /// Engine frame at which it ends its held notes; until then it passes note-offs only. `.max`: open.
