@@ -110,7 +110,8 @@ let package = Package(
         "Session", "StormWorker", "Engine", "Patch", "PatchLanguage", "Realtime", "Drivers", "TestSupport",
       ]),
     // A session with many nodes, timed (`make bench-scale`).
-    .executableTarget(name: "Scale", dependencies: ["Session", "Engine", "Drivers"], path: "Benchmarks/Scale"),
+    .executableTarget(
+      name: "Scale", dependencies: ["Session", "Engine", "Drivers"], path: "Benchmarks/Scale"),
     .testTarget(
       name: "ProgramTests", dependencies: ["sostenuto", "Interface", "PatchLanguage", "TestSupport"]),
     // What documents say about the sources, read as texts.
