@@ -43,7 +43,7 @@ public final class Engine: ReconcilerHost {
   var executedCount = 0
   private var arena = BufferArena(capacity: 64)
   private let noEvents: UnsafeMutablePointer<EventQueue>
-  private let quality: SampleQuality
+  private let quality: SampleQuality?
   let pools = NodePools()
   let rows = RowPool()
   /// Cached: drivers ask in every period, and the answer changes with plans and names only.
@@ -69,7 +69,7 @@ public final class Engine: ReconcilerHost {
   /// for bit. `quality`: sample interpolation for nodes that do not set it. `kinds`: the node kinds that it
   /// can run.
   public init(
-    rate: Double, period: Int, threads: Int = 1, quality: SampleQuality = .four,
+    rate: Double, period: Int, threads: Int = 1, quality: SampleQuality? = .four,
     kinds: KindRegistry = .builtIn
   ) {
     self.kinds = kinds

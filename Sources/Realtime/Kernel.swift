@@ -144,6 +144,8 @@ public struct BlockContext: BitwiseCopyable {
   public var time: Int64
   /// Sample rate, Hz.
   public var rate: Float
+  /// Load of the driver, smoothed; 1 is a whole period, 0 without a deadline.
+  public var load: Float = 0
   /// The driver's channels in this period.
   public var driver: UnsafePointer<DriverChannels>
 
@@ -209,6 +211,8 @@ public struct Block: BitwiseCopyable {
   @inlinable public var time: Int64 { @_noLocks get { context.pointee.time } }
   /// Sample rate, Hz.
   @inlinable public var rate: Float { @_noLocks get { context.pointee.rate } }
+  /// Load of the driver, smoothed; 1 is a whole period, 0 without a deadline.
+  @inlinable public var load: Float { @_noLocks get { context.pointee.load } }
   /// The driver's channels in this period.
   @inlinable public var driver: UnsafePointer<DriverChannels> { @_noLocks get { context.pointee.driver } }
   /// Audio inputs, in the order of the kind's description.
@@ -244,13 +248,13 @@ public struct KernelConfiguration: Sendable {
   public var values: [[Float]]
   /// Seed of the node's random numbers. The same node of the same file always has the same seed.
   public var seed: UInt64
-  /// Sample interpolation for nodes that do not set it.
-  public var quality: SampleQuality
+  /// Sample interpolation for nodes that do not set it; nil: as the load allows (`SampleQuality.fitting`).
+  public var quality: SampleQuality?
 
   /// A configuration; `rate` in Hz.
   public init(
     rate: Double, inputs: [Int], outputs: [Int], values: [[Float]], seed: UInt64 = 0,
-    quality: SampleQuality = .four
+    quality: SampleQuality? = .four
   ) {
     self.rate = rate
     self.inputs = inputs
@@ -272,6 +276,10 @@ public enum SampleQuality: String, CaseIterable, Sendable {
   case eight = "8-point"
   /// Windowed sinc of thirty-two points.
   case sinc
+
+  /// The quality of a voice that begins while the driver has this load: thirty-two points as long as half of
+  /// the period is left, eight beyond. A voice keeps its quality, so that none of this is heard as a step.
+  @_noLocks public static func fitting(load: Float) -> SampleQuality { load < 0.5 ? .sinc : .eight }
 }
 
 /// Result of a block.

@@ -11,8 +11,8 @@ public struct SessionOptions: Sendable {
   public var driver = DriverOptions()
   /// Rendering threads, 1 to 16, used where a patch gains from them; the sound is the same.
   public var threads = 1
-  /// Sample interpolation for nodes that do not set it.
-  public var quality = SampleQuality.four
+  /// Sample interpolation for nodes that do not set it; nil: as the load allows.
+  public var quality: SampleQuality? = .four
   /// Offline: files are loaded before anything else happens, and no driver is started.
   public var isOffline = false
   /// Edits are written to a journal before they are acknowledged.

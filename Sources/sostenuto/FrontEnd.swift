@@ -17,6 +17,7 @@ enum FrontEnd {
     var sessionOptions = SessionOptions()
     sessionOptions.driver = options.driver
     sessionOptions.threads = options.threads
+    sessionOptions.quality = nil
     let session = Session(options: sessionOptions)
     if let patch = options.patch { try session.open(patch) } else { session.openEmpty() }
     let terminal = try Terminal()

@@ -61,6 +61,7 @@ struct PlayCommand: Command {
     var options = SessionOptions()
     options.driver = driver.options
     options.threads = driver.rendering.count
+    options.quality = nil
     options.keepsJournal = false
     let session = Session(options: options)
     try session.open(patch)

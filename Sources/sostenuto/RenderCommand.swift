@@ -35,7 +35,7 @@ struct RenderCommand: Command {
       .group(\.rendering),
       .option(
         "quality", \.quality, "points",
-        "How samples are read where the patch leaves it open: 4-point, 8-point or sinc."),
+        "How samples and files are read where the patch leaves it open: 4-point, 8-point or sinc."),
       .option("format", \.format, "format", "float32, pcm24 or pcm16."),
       .group(\.edits),
       .flag("json", \.json, "Say as JSON what was made."),

@@ -83,7 +83,7 @@ import Testing
 
   /// If the patch leaves the quality open, a render uses the best; otherwise the patch decides.
   @Test func whatIsLeftOpenIsTheRenderersChoice() {
-    func quality(_ said: Float, _ open: SampleQuality) -> UInt8 {
+    func quality(_ said: Float, _ open: SampleQuality?, load: Float = 0) -> UInt8 {
       let values: [[Float]] = (0..<Sampler.description.parameters.count).map { [$0 == 6 ? said : 0] }
       let configuration = KernelConfiguration(
         rate: 48000, inputs: [], outputs: [2], values: values, quality: open)
@@ -91,9 +91,11 @@ import Testing
       let memory = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 64)
       defer { memory.deallocate() }
       memory.initializeMemory(as: UInt8.self, repeating: 0, count: size)
-      return Sampler(configuration, memory: memory).quality
+      return Sampler(configuration, memory: memory).quality.points(load: load)
     }
     #expect(quality(3, .four) == 0 && quality(3, .sinc) == 2 && quality(3, .eight) == 1)
+    #expect(quality(3, nil) == 2 && quality(3, nil, load: 0.4) == 2 && quality(3, nil, load: 0.6) == 1)
+    #expect(quality(3, .sinc, load: 0.9) == 2 && quality(0, nil, load: 0.9) == 0)
     #expect(quality(0, .sinc) == 0 && quality(1, .sinc) == 1 && quality(2, .four) == 2)
   }
 }

@@ -28,7 +28,10 @@ final class Rig<K: Kernel> {
   /// Parameter values by index and time, for parameters that move.
   var streams: [Int: (Int64) -> Float] = [:]
 
-  init(_ description: KindDescription, rate: Double = 48000, channels: Int = 2, values: [Int: Float] = [:]) {
+  init(
+    _ description: KindDescription, rate: Double = 48000, channels: Int = 2, values: [Int: Float] = [:],
+    quality: SampleQuality = .four
+  ) {
     self.rate = rate
     names = description.outputs.map(\.name)
     let widths = description.outputs.map {
@@ -43,7 +46,8 @@ final class Rig<K: Kernel> {
       if case .text("on") = parameter.defaultValue { all[index] = [1] }
       if let value = values[index] { all[index] = [value] }
     }
-    let configuration = KernelConfiguration(rate: rate, inputs: [], outputs: widths, values: all)
+    let configuration = KernelConfiguration(
+      rate: rate, inputs: [], outputs: widths, values: all, quality: quality)
     let size = max(64, K.memorySize(configuration))
     memory = .allocate(byteCount: size, alignment: 64)
     memory.initializeMemory(as: UInt8.self, repeating: 0, count: size)

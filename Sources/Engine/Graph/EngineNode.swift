@@ -132,7 +132,7 @@ final class EngineNode {
 
   /// Allocates its state for its present channel counts. Worker.
   func prepare(
-    rate: Double, quality: SampleQuality, noEvents: UnsafeMutablePointer<EventQueue>, pools: NodePools
+    rate: Double, quality: SampleQuality?, noEvents: UnsafeMutablePointer<EventQueue>, pools: NodePools
   ) {
     var configuration = configuration(rate: rate)
     configuration.quality = quality

@@ -8,6 +8,7 @@ struct RenderJob: BitwiseCopyable {
   var frames: Int
   var time: Int64
   var rate: Float
+  var load: Float
   var isMetering: Bool
 }
 

@@ -19,6 +19,8 @@ public final class Renderer: @unchecked Sendable {
   private var plan: UnsafeMutablePointer<Plan>?
   private var now: Int64 = 0
   private var rate: Float
+  /// Load of the driver in this period.
+  private var load: Float = 0
   private let driver: UnsafeMutablePointer<DriverChannels>
   let team: UnsafeMutablePointer<RenderTeam>
 
@@ -73,11 +75,13 @@ public final class Renderer: @unchecked Sendable {
 
   /// Renders `frames` frames (any number from 1). `inputs` and `outputs` have `DriverChannels.capacity`
   /// entries of `frames` floats each, nil where the driver has no such channel; outputs are overwritten.
-  /// `midi` has `MidiInput.ports` entries. Audio thread.
+  /// `midi` has `MidiInput.ports` entries. `load`: the driver's, smoothed; 0 without a deadline. Audio thread.
   @_noLocks public final func render(
     frames: Int, inputs: UnsafeMutablePointer<UnsafePointer<Float>?>,
-    outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>, midi: UnsafePointer<MidiInput>? = nil
+    outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>, midi: UnsafePointer<MidiInput>? = nil,
+    load: Float = 0
   ) {
+    self.load = load
     var channel = 0
     while channel < DriverChannels.capacity {
       if let output = outputs[channel] { setMemory(output, 0, frames &* 4) }
@@ -165,7 +169,7 @@ public final class Renderer: @unchecked Sendable {
     guard let plan else { return }
     team.pointee.render(
       RenderJob(
-        plan: plan, frames: frames, time: now, rate: rate,
+        plan: plan, frames: frames, time: now, rate: rate, load: load,
         isMetering: isMetering.load(ordering: .relaxed)))
   }
 }

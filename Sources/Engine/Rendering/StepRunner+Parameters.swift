@@ -40,8 +40,18 @@ extension StepRunner {
     }
     var index = Int(step.pointee.inputCount)
     let end = Int(step.pointee.portCount)
-    if node.pointee.isModulated { restUnmoved(node) }
+    // Mostly the same parameters as before are modulated, and the others need not be looked at.
+    let before = node.pointee.modulated
+    var modulated: UInt64 = 0
+    var port = index
+    while port < end {
+      let parameter = step.pointee.bindings[port].parameter
+      modulated |= 1 &<< UInt64(parameter < 63 ? parameter : 63)
+      port &+= 1
+    }
+    if before & ~(modulated & (.max >> 1)) != 0 { restUnmoved(node) }
     node.pointee.isModulated = index < end
+    node.pointee.modulated = modulated
     while index < end {
       modulate(step.pointee.ports[index], node, step.pointee.bindings[index].parameter, &room, frames)
       index &+= 1

@@ -52,6 +52,7 @@ struct StepRunner: ~Copyable {
     isMetering = job.isMetering
     scratch = job.plan.pointee.parameterScratch + index &* job.plan.pointee.scratchSize
     context.pointee.rate = job.rate
+    context.pointee.load = job.load
   }
 
   /// Sets the block's time and length.

@@ -157,6 +157,8 @@ struct NodeSlot: ~Copyable {
   var isMoving = false
   /// A parameter was modulated in its last block.
   var isModulated = false
+  /// A bit for each parameter modulated in the last block; the last bit is for all from the 64th on.
+  var modulated: UInt64 = 0
   var isAsleep = false
   /// Every block of this 64-frame cell had silent inputs.
   var isCellSilent = true

@@ -1,3 +1,5 @@
+import Realtime
+
 /// The frames of one channel for the audio thread: floats, or the integers of a 16-bit file in half the
 /// memory. Both give the same bits, since an integer differs from its float by a power of two only.
 package struct SamplePlane: BitwiseCopyable {
@@ -55,12 +57,13 @@ package struct SamplePlane: BitwiseCopyable {
     unsafeBitCast((pairs &>> 16) ^ 0x4B00_8000, to: SIMD16<Float>.self) - 8_421_376
   }
 
-  /// Eight successive frames; integers are unscaled. Audio thread.
-  @_noLocks @inline(__always)
-  static func eight(_ base: UnsafeRawPointer, isShort: Bool, _ frame: Int) -> SIMD8<Float> {
-    guard isShort else { return base.loadUnaligned(fromByteOffset: frame &<< 2, as: SIMD8<Float>.self) }
-    let s = base.loadUnaligned(fromByteOffset: frame &<< 1, as: SIMD8<Int16>.self)
-    return SIMD8(
-      Float(s[0]), Float(s[1]), Float(s[2]), Float(s[3]), Float(s[4]), Float(s[5]), Float(s[6]), Float(s[7]))
+  /// Copies frames. Audio thread.
+  @_noLocks func copy(_ first: Int, _ count: Int, to: UnsafeMutablePointer<Float>) {
+    if isShort {
+      let from = base.assumingMemoryBound(to: Int16.self) + first
+      for index in 0..<count { to[index] = Float(from[index]) * Self.scale }
+    } else {
+      copyMemory(to, base + first &<< 2, count &* 4)
+    }
   }
 }

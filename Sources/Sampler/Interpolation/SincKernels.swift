@@ -1,17 +1,16 @@
 import Glibc
 import Realtime
 
-/// Windowed sinc kernels for interpolation by 8 and by 32 points: the weights at 512 positions between two
-/// frames, with linear interpolation between positions.
+/// Windowed sinc kernels for interpolation by 8 and by 32 points.
 ///
 /// Kaiser's window (J. Kaiser, "Nonrecursive digital filter design using the I0-sinh window function", 1974).
-/// There is a long kernel for each half octave of upward transposition, with a lower cutoff that suppresses
+/// There is a long kernel for each semitone of upward transposition, with a lower cutoff that suppresses
 /// aliasing.
 struct SincKernels: @unchecked Sendable {
-  static var places: Int { @_noLocks @inline(__always) get { 512 } }
-  static var octaveHalves: Int { @_noLocks get { 7 } }
+  /// Long kernels: their cutoffs fall by a semitone each, from the Nyquist frequency on.
+  static var count: Int { @_noLocks get { 38 } }
 
-  /// Made once for all samplers, never freed.
+  /// Made once for all samplers and players, never freed.
   static let shared = SincKernels()
 
   let tables: Tables
@@ -22,102 +21,95 @@ struct SincKernels: @unchecked Sendable {
     var long: UnsafePointer<Float>
 
     /// `quality` 1: eight points, 2: 32 points. Audio thread.
-    @_noLocks func table(_ quality: UInt8, _ kernel: UInt8) -> Table {
-      if quality < 2 { return Table(weights: eight, taps: 8, before: 3) }
-      let place = Int(kernel) &* (SincKernels.places &+ 1) &* 32
-      return Table(weights: long + place, taps: 32, before: 15)
-    }
-  }
-
-  struct Table {
-    var weights: UnsafePointer<Float>
-    var taps: Int
-    /// Frames before the one at the position.
-    var before: Int
-
-    @_noLocks init(weights: UnsafePointer<Float>, taps: Int, before: Int) {
-      self.weights = weights
-      self.taps = taps
-      self.before = before
-    }
-
-    /// The value after the frame `first + before` of a plane, at a fraction of 2^32. Audio thread.
-    @_noLocks @inline(__always)
-    func value(_ plane: SamplePlane, _ first: Int, _ fraction: UInt32) -> Float {
-      plane.isShort
-        ? sum(true, plane.base, first, fraction) * SamplePlane.scale
-        : sum(false, plane.base, first, fraction)
-    }
-
-    @_noLocks @inline(__always)
-    private func sum(_ isShort: Bool, _ base: UnsafeRawPointer, _ first: Int, _ fraction: UInt32) -> Float {
-      let place = Int(fraction &>> 23)
-      let between = Float(fraction & 0x7F_FFFF) / 8_388_608
-      let row = weights + place &* taps
-      var sum = SIMD8<Float>(repeating: 0)
-      var tap = 0
-      while tap < taps {
-        let one = UnsafeRawPointer(row + tap).loadUnaligned(as: SIMD8<Float>.self)
-        let two = UnsafeRawPointer(row + taps + tap).loadUnaligned(as: SIMD8<Float>.self)
-        let frames = SamplePlane.eight(base, isShort: isShort, first &+ tap)
-        sum += frames * (one + (two - one) * between)
-        tap &+= 8
-      }
-      let four = sum.lowHalf + sum.highHalf
-      return (four[0] + four[2]) + (four[1] + four[3])
+    @_noLocks func table(_ quality: UInt8, _ kernel: UInt8) -> SincTable {
+      quality < 2
+        ? SincTable(rows: eight, taps: 8)
+        : SincTable(rows: long + Int(kernel) &* SincTable.size(32), taps: 32)
     }
   }
 
   /// Number of the long kernel for a pitch of `ratio` frames per frame. Audio thread.
   @_noLocks static func kernel(_ ratio: Double) -> UInt8 {
-    var kernel: UInt8 = 0
+    var kernel: UInt8 = 1
     var limit = 1.02
-    while ratio > limit, Int(kernel) < octaveHalves &- 1 {
+    while ratio > limit, Int(kernel) < count &- 1 {
       kernel &+= 1
-      limit *= 1.414_213_562
+      limit *= 1.059_463_094_359_295
     }
     return kernel
   }
 
   private init() {
-    let eight = UnsafeMutablePointer<Float>.allocate(capacity: (Self.places + 1) * 8)
-    Self.fill(eight, taps: 8, cutoff: 1, beta: 7)
-    let size = (Self.places + 1) * 32
-    let long = UnsafeMutablePointer<Float>.allocate(capacity: size * Self.octaveHalves)
-    for kernel in 0..<Self.octaveHalves {
-      Self.fill(long + kernel * size, taps: 32, cutoff: 0.94 * pow(2, -0.5 * Double(kernel)), beta: 9)
+    let eight = UnsafeMutablePointer<Float>.allocate(capacity: SincTable.size(8))
+    Self.fill(eight, Self.window(taps: 8, beta: 7), taps: 8, cutoff: 1)
+    let size = SincTable.size(32)
+    let long = UnsafeMutablePointer<Float>.allocate(capacity: size * Self.count)
+    let window = Self.window(taps: 32, beta: 9)
+    for kernel in 0..<Self.count {
+      Self.fill(long + kernel * size, window, taps: 32, cutoff: exp2(Double(-kernel) / 12))
     }
     tables = Tables(eight: UnsafePointer(eight), long: UnsafePointer(long))
   }
 
-  private static func fill(
-    _ table: UnsafeMutablePointer<Float>, taps: Int, cutoff: Double, beta: Double
-  ) {
+  /// Nodes of the polynomials: both ends and the middle of each phase.
+  private static var nodes: Int { 2 * SincTable.phases + 1 }
+
+  /// The window at each tap, node by node.
+  private static func window(taps: Int, beta: Double) -> [Double] {
     let half = Double(taps / 2)
-    for place in 0...places {
-      let fraction = Double(place) / Double(places)
-      var weights = (0..<taps).map { (tap: Int) -> Double in
-        let x = Double(tap - (taps / 2 - 1)) - fraction
-        let window =
-          abs(x) < half ? bessel(beta * (1 - x * x / (half * half)).squareRoot()) / bessel(beta) : 0
-        let angle = Double.pi * cutoff * x
-        return window * cutoff * (angle == 0 ? 1 : sin(angle) / angle)
+    let top = bessel(beta)
+    return (0..<nodes * taps).map { (index: Int) -> Double in
+      let x = (distance(index, taps)) / half
+      return abs(x) < 1 ? bessel(beta * (1 - x * x).squareRoot()) / top : 0
+    }
+  }
+
+  /// Frames from the position to a tap.
+  private static func distance(_ index: Int, _ taps: Int) -> Double {
+    Double(index % taps - (taps / 2 - 1)) - Double(index / taps) / Double(nodes - 1)
+  }
+
+  private static func fill(
+    _ table: UnsafeMutablePointer<Float>, _ window: [Double], taps: Int, cutoff: Double
+  ) {
+    var weights = [Double](repeating: 0, count: nodes * taps)
+    let (turn, step) = (Double.pi * cutoff, (cosine(.pi * cutoff), sine(.pi * cutoff)))
+    for node in 0..<nodes {
+      let first = node * taps
+      // The sine of each tap from that of the tap before.
+      let start = turn * distance(first, taps)
+      var (real, imaginary) = (cosine(start), sine(start))
+      var sum = 0.0
+      for index in first..<first + taps {
+        let x = distance(index, taps)
+        let isWhole = cutoff == 1 && x == x.rounded()
+        weights[index] = window[index] * (x == 0 ? cutoff : isWhole ? 0 : imaginary / (.pi * x))
+        sum += weights[index]
+        (real, imaginary) = (real * step.0 - imaginary * step.1, imaginary * step.0 + real * step.1)
       }
       // Normalised, so that a constant is preserved.
-      let sum = weights.reduce(0, +)
+      for index in first..<first + taps { weights[index] /= sum }
+    }
+    for phase in 0..<SincTable.phases {
       for tap in 0..<taps {
-        weights[tap] /= sum
-        table[place * taps + tap] = Float(weights[tap])
+        let node = 2 * phase * taps + tap
+        let (start, middle, end) = (weights[node], weights[node + taps], weights[node + 2 * taps])
+        // The taps with even numbers come first.
+        let row = table + 3 * taps * phase + tap / 2 + tap % 2 * (taps / 2)
+        row[0] = Float(start)
+        row[taps] = Float(4 * middle - 3 * start - end)
+        row[2 * taps] = Float(2 * start - 4 * middle + 2 * end)
       }
     }
   }
 
   /// The modified Bessel function of order 0, by its series.
   private static func bessel(_ x: Double) -> Double {
+    let square = x * x / 4
     var sum = 1.0
     var term = 1.0
-    for index in 1...40 {
-      term *= (x / 2 / Double(index)) * (x / 2 / Double(index))
+    for index in 1...30 {
+      term *= square / Double(index * index)
       sum += term
     }
     return sum

@@ -206,7 +206,7 @@ extension Sampler {
     }
     if region.pointee.randomPitch != 0 { cents += (2 * nextRandom() - 1) * region.pointee.randomPitch }
     voice.pitch = exponential2(Double(cents) / 1200) * region.pointee.rate / Double(rate)
-    voice.quality = quality
+    voice.quality = quality.points(load: load)
     voice.kernel = SincKernels.kernel(voice.pitch)
     voice.position = Int64(start(of: region)) &<< 32
     voice.turns = region.pointee.turns > 0 ? region.pointee.turns : -1

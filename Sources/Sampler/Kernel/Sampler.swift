@@ -104,8 +104,10 @@ public struct Sampler: Kernel {
   /// Some voice may have used an output other than the first.
   private var isSpread = false
   /// Interpolation of new notes; and the default for nodes that do not set it.
-  var quality: UInt8
-  private let openQuality: UInt8
+  var quality: QualityChoice
+  private let openQuality: QualityChoice
+  /// Load of the driver in this block.
+  private(set) var load: Float = 0
   var zones: MPEZones
   /// Program of each channel for its next notes.
   let choices: UnsafeMutablePointer<ProgramChoice>
@@ -175,13 +177,14 @@ public struct Sampler: Kernel {
     followsChanges = configuration.value(Parameter.changes) > 0.5
     zones = MPEZones(Self.whole(configuration.value(Parameter.zones)))
     isSeparate = configuration.value(Parameter.outputs) > 0.5
-    openQuality = configuration.quality == .sinc ? 2 : (configuration.quality == .eight ? 1 : 0)
-    quality = 0
+    openQuality = QualityChoice(configuration.quality)
+    quality = openQuality
     quality = quality(configuration.value(Parameter.quality))
   }
 
-  @_noLocks private func quality(_ choice: Float) -> UInt8 {
-    choice < 2.5 ? UInt8(truncatingIfNeeded: Self.whole(choice + 0.5)) : openQuality
+  @_noLocks private func quality(_ choice: Float) -> QualityChoice {
+    if choice > 2.5 { return openQuality }
+    return QualityChoice(choice < 0.5 ? .four : (choice < 1.5 ? .eight : .sinc))
   }
 
   @_noLocks private static func limited(_ polyphony: Float) -> Int {
@@ -243,6 +246,7 @@ public struct Sampler: Kernel {
     if loadTime < 0 { loadTime = block.time }
     if used == 0, block.time & Int64(blockCapacity &- 1) == 0 { effects.settle() }
     blockTime = block.time
+    load = block.load
     volume.begin()
     if used == 0, count == 0, !effects.isRinging { return .silent }
     clearSums(block)

@@ -28,7 +28,8 @@ extension Sampler {
         default: .number(0, .cents)),
       ParameterDescription(
         "quality",
-        "Points of interpolation; a change takes effect with the next note (auto: 4-point; `render` takes sinc).",
+        "Points of interpolation; a change takes effect with the next note. auto: sinc, and 8-point for notes that begin "
+          + "above a load of 50 %; `render` takes sinc.",
         form: .choice(["4-point", "8-point", "sinc", "auto"]), range: 0...3, default: .text("auto"),
         smoothing: .kernel),
       ParameterDescription(

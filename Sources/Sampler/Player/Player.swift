@@ -43,6 +43,9 @@ public struct Player: Kernel {
 
   let pool: UnsafeMutablePointer<PlayerHead>
   private let scratch: PlayerHead.Scratch
+  private let quality: QualityChoice
+  /// Load of the driver in this block.
+  private var load: Float = 0
   var image: UnsafeMutablePointer<AudioImage>?
   var sampleRate: Double
   var isLooping: Bool
@@ -63,14 +66,14 @@ public struct Player: Kernel {
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
     var arena = Arena(memory)
     self.init(configuration, &arena)
-    pool.initialize(repeating: PlayerHead(), count: Self.heads)
+    pool.initialize(repeating: PlayerHead(quality: 0), count: Self.heads)
   }
 
   /// Takes its memory without touching it.
   private init(_ configuration: KernelConfiguration, _ arena: inout Arena) {
     pool = arena.take(PlayerHead.self, Self.heads)
-    scratch = PlayerHead.Scratch(
-      gains: arena.take(Float.self, 80), places: arena.take(Int64.self, 64))
+    scratch = PlayerHead.Scratch(&arena)
+    quality = QualityChoice(configuration.quality)
     sampleRate = configuration.rate
     isLooping = configuration.value(Parameter.loop) >= 0.5
     isAutoplay = configuration.value(Parameter.autoplay) >= 0.5
@@ -116,6 +119,7 @@ public struct Player: Kernel {
   }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
+    load = block.load
     for channel in 0..<block.outputs[0].count {
       setMemory(block.outputs[0][channel], 0, blockCapacity &* 4)
     }
@@ -197,7 +201,7 @@ public struct Player: Kernel {
   /// Starts a head at the cue point: at once at the file's start, otherwise with a fade.
   @_noLocks private mutating func startHead() {
     guard let image else { return }
-    var head = PlayerHead()
+    var head = PlayerHead(quality: quality.points(load: load))
     head.image = image
     head.position = cuePosition
     image.pointee.header.count(1)

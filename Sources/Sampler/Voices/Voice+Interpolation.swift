@@ -19,16 +19,21 @@ extension Voice {
     _ context: VoiceContext, _ ratio: Double, _ ratioStep: Double, _ age: Int, at place: Int, _ frame: Int,
     _ count: Int
   ) -> Int {
-    let isEven = context.factors == nil && quality == 0
+    let isEven = context.factors == nil
     let change = ratioStep == 0 ? 0 : fixedPoint(ratioStep * context.factor)
     var increment = fixedPoint(ratio * context.factor) &+ change &* Int64(age)
-    if isEven, readNear(context, at: place, count, increment, change) { return count }
+    if isEven, quality == 0, readNear(context, at: place, count, increment, change) { return count }
     var done = 0
     while done < count, !hasEnded {
       let some = count &- done < 16 ? count &- done : 16
       let sound: Sides
       if isEven {
-        sound = steady(context, some, increment, change)
+        if quality > 0 {
+          setSteps(context, increment, change)
+          sound = wide(context, some)
+        } else {
+          sound = steady(context, some, increment, change)
+        }
         increment = increment &+ change &* Int64(some)
       } else {
         setSteps(context, ratio, ratioStep, age &+ done, frame &+ done, some)
@@ -39,6 +44,16 @@ extension Voice {
       done &+= some
     }
     return done
+  }
+
+  /// Sets the increments of sixteen frames; never negative.
+  @_noLocks @inline(__always)
+  private func setSteps(_ context: VoiceContext, _ increment: Int64, _ change: Int64) {
+    var step = increment
+    for index in 0..<16 {
+      context.steps[index] = step > 0 ? step : 0
+      step = step &+ change
+    }
   }
 
   /// Sets the increment of each frame; never negative, which would lead out of the sample.
@@ -93,10 +108,7 @@ extension Voice {
     let isThere = region.pointee.stream == nil || isRead(length)
     // Increments that fall below zero would lead out of the sample.
     guard isThere, increment >= 0, increment &+ change &* 15 >= 0, isPlain(position &+ length) else {
-      for index in 0..<16 {
-        let step = increment &+ change &* Int64(index)
-        context.steps[index] = step > 0 ? step : 0
-      }
+      setSteps(context, increment, change)
       return isThere ? gathered(context, count) : skipped(context, count)
     }
     if change != 0 { return changing(count, increment, change) }
@@ -184,13 +196,13 @@ extension Voice {
   }
 
   /// Missing frames: writes silence and advances.
-  @_noLocks private mutating func skipped(_ context: VoiceContext, _ count: Int) -> Sides {
+  @_noLocks mutating func skipped(_ context: VoiceContext, _ count: Int) -> Sides {
     for index in 0..<count { position = position &+ context.steps[index] }
     return Sides.silent
   }
 
   /// Wraps the position into the loop, and ends a voice without further frames; false then.
-  @_noLocks @inline(__always) private mutating func wrap() -> Bool {
+  @_noLocks @inline(__always) mutating func wrap() -> Bool {
     if isLooping, Int(position >> 32) >= region.pointee.loopEnd {
       let start = Int64(region.pointee.loopStart) &<< 32
       let length = Int64(region.pointee.loopEnd &- region.pointee.loopStart) &<< 32
@@ -211,7 +223,7 @@ extension Voice {
   }
 
   /// Position of the frame `place`, wrapped into the loop.
-  @_noLocks @inline(__always) private func folded(_ place: Int) -> Int {
+  @_noLocks @inline(__always) func folded(_ place: Int) -> Int {
     guard isLooping else { return place }
     let length = region.pointee.loopEnd &- region.pointee.loopStart
     if place >= region.pointee.loopEnd {
@@ -258,42 +270,5 @@ extension Voice {
     return Sides(
       left: Taps(gathered: leftTaps).interpolated(fraction),
       right: Taps(gathered: rightTaps).interpolated(fraction))
-  }
-
-  /// Interpolation by more than four points, a frame at a time. Audio thread.
-  @_noLocks @inline(never) private mutating func wide(_ context: VoiceContext, _ count: Int) -> Sides {
-    if region.pointee.stream != nil {
-      var length: Int64 = 0
-      for index in 0..<count { length = length &+ context.steps[index] }
-      if !isRead(length) { return skipped(context, count) }
-    }
-    var left = SIMD16<Float>(repeating: 0)
-    var right = SIMD16<Float>(repeating: 0)
-    let table = context.kernels.table(quality, kernel)
-    for index in 0..<count {
-      guard wrap() else { break }
-      let first = Int(position >> 32) &- table.before
-      let fraction = UInt32(truncatingIfNeeded: position)
-      var fits = true
-      if isLooping {
-        fits =
-          first &+ table.taps <= region.pointee.loopEnd &- region.pointee.crossfade
-          && (!hasLooped || first >= region.pointee.loopStart)
-      }
-      if fits {
-        left[index] = table.value(region.pointee.left, first, fraction)
-        right[index] =
-          region.pointee.isStereo ? table.value(region.pointee.right, first, fraction) : left[index]
-      } else {
-        for tap in 0..<table.taps {
-          context.gathered[tap] = heard(region.pointee.left, first &+ tap)
-          context.gathered[64 &+ tap] = heard(region.pointee.right, first &+ tap)
-        }
-        left[index] = table.value(SamplePlane(base: context.gathered, isShort: false), 0, fraction)
-        right[index] = table.value(SamplePlane(base: context.gathered + 64, isShort: false), 0, fraction)
-      }
-      position = position &+ context.steps[index]
-    }
-    return Sides(left: left, right: right)
   }
 }

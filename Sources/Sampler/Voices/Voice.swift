@@ -37,7 +37,7 @@ struct Voice {
   var isOdd = false
   /// Number of its output.
   var output: UInt8 = 0
-  /// 0: four points, 1: eight, 2: 32; and the kernel for this pitch.
+  /// 0: four points, 1: eight, 2: 32; and the kernel of 32 for this pitch.
   var quality: UInt8 = 0
   var kernel: UInt8 = 0
   /// It has an active `VoiceShape`.

@@ -34,6 +34,9 @@ struct VoiceContext {
   var window: SampleWindow
   /// Tables for interpolation by more than four points.
   var kernels: SincKernels.Tables
+  /// Partial sums of sixteen frames; and a strip of successive frames for each side, near a loop's seam.
+  var partials: UnsafeMutablePointer<Float>
+  var strips: UnsafeMutablePointer<Float>
   /// Scratch of the slow path: 16 x 4 taps of each side, and 16 low halves of positions.
   var gathered: UnsafeMutablePointer<Float>
   var low: UnsafeMutablePointer<UInt32>
@@ -42,6 +45,9 @@ struct VoiceContext {
   /// Pitch factor of the sampler's tuning: one for all frames, or one per frame.
   var factor: Double = 1
   var factors: UnsafePointer<Double>?
+
+  /// Floats of a strip.
+  static var strip: Int { @_noLocks @inline(__always) get { 256 } }
 
   /// `open` completes it. Worker.
   init(_ arena: inout Arena) {
@@ -59,6 +65,8 @@ struct VoiceContext {
     steps = arena.take(Int64.self, 16)
     numbers = arena.take(Float.self, 16)
     window = SampleWindow(&arena)
+    partials = arena.take(Float.self, SincTable.partials)
+    strips = arena.take(Float.self, 2 * Self.strip)
     kernels = SincKernels.shared.tables
   }
 

@@ -233,7 +233,7 @@ struct VoiceShape {
   /// 64-frame cell of engine time: the order in which voices are summed must not depend on the split into
   /// blocks. Audio thread.
   @_noLocks mutating func settle(_ voice: inout Voice) {
-    guard !isMoving, voice.unitCount == 0, voice.quality == 0, other == 0,
+    guard !isMoving, voice.unitCount == 0, other == 0,
       !voice.region.pointee.stage.isUsed
     else {
       voice.isShaped = true
