@@ -3,7 +3,9 @@ import Realtime
 /// A command to the audio thread.
 enum Command {
   case swap(UnsafeMutablePointer<Plan>)
-  case ramp(UnsafeMutablePointer<NodeSlot>, parameter: Int32, element: Int32, value: Float, frames: Int32)
+  case ramp(
+    UnsafeMutablePointer<NodeSlot>, parameter: Int32, element: Int32, value: Float, frames: Int32,
+    law: Ramp.Law = .even)
   case kernel(UnsafeMutablePointer<NodeSlot>, parameter: Int32, element: Int32, value: Float, frames: Int32)
   /// `wait`: frames until it begins, rounded up to a multiple of 64 of engine time.
   case gain(UnsafeMutablePointer<CableSlot>, value: Float, frames: Int32, wait: Int32)
