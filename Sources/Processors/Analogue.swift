@@ -48,6 +48,11 @@ struct Warp {
   }
 }
 
+/// A response that filters and equalizers share: a part of 1, k s and s^2 over their sum, with k = 1 / Q.
+enum Pass {
+  case low, high, band, notch
+}
+
 /// An analogue response: the quotient of two quadratics in s, which is 1j at the section's frequency.
 struct Analogue {
   /// Coefficients of 1, s and s^2.
@@ -66,34 +71,13 @@ struct Analogue {
     self.warp = warp
   }
 
-  // Responses that filters and equalizers share; `k` is one divided by Q.
-
-  @inline(__always) @_noLocks static func lowpass(_ k: Frames) -> Self {
-    Self(over: (one, zero, zero), under: (one, k, one), low: one, warp: .lowpass)
-  }
-
-  @inline(__always) @_noLocks static func highpass(_ k: Frames) -> Self {
-    Self(over: (zero, zero, one), under: (one, k, one), low: zero, warp: .highpass)
-  }
-
-  @inline(__always) @_noLocks static func bandpass(_ k: Frames) -> Self {
-    Self(over: (zero, k, zero), under: (one, k, one), low: zero, warp: .width)
-  }
-
-  @inline(__always) @_noLocks static func notch(_ k: Frames) -> Self {
-    Self(over: (one, zero, one), under: (one, k, one), low: one, warp: .width)
-  }
-
-  static var zero: Frames { @inline(__always) @_noLocks get { Frames(repeating: 0) } }
   static var one: Frames { @inline(__always) @_noLocks get { Frames(repeating: 1) } }
 }
 
 extension SectionCoefficients {
   /// The section with an analogue response at `freq` Hz, limited to 0.000001...0.49 of the rate.
   @inline(__always) @_noLocks init(_ analogue: Analogue, _ freq: Frames, _ rate: Float) {
-    let quarters = limited(freq * (2 / rate), 0.000_002, 0.98)
-    let t = sineOfQuarters(quarters) / sineOfQuarters(1 - quarters)
-    let square = quarters * quarters * 0.25
+    let (t, square) = Self.tangents(freq, rate)
     let u = analogue.warp.beta(square) * t * t
     let wider = analogue.warp.widening(square)
     let (over, under) = (analogue.over, analogue.under)
@@ -104,6 +88,49 @@ extension SectionCoefficients {
     self.init(
       g: t * under.0 * r, k: d.plain * r, m0: high, m1: (n.plain - high * d.plain) * r,
       m2: analogue.low - high)
+  }
+
+  /// The same for a pass, whose numerators need fewer roots.
+  @inline(__always) @_noLocks init(_ pass: Pass, _ k: Frames, _ freq: Frames, _ rate: Float) {
+    let warp: Warp
+    switch pass {
+    case .low: warp = .lowpass
+    case .high: warp = .highpass
+    case .band, .notch: warp = .width
+    }
+    let (t, square) = Self.tangents(freq, rate)
+    let u = warp.beta(square) * t * t
+    let v = u + 1
+    let wide = k * warp.widening(square)
+    let width = v * wide * wide
+    // `matched` of 1, `wide` and 1.
+    let squared = squareRoots(1 + u * width)
+    let plain = squareRoots(width + 2 * (u * width / (squared + 1)))
+    let r = reciprocalRoots(squared)
+    let g = t * r
+    let inverse = r * r
+    let rest = plain * r
+    switch pass {
+    case .low:
+      let high = u * inverse
+      self.init(g: g, k: rest, m0: high, m1: (2 * squareRoots(u) - high * plain) * r, m2: 1 - high)
+    case .high:
+      let high = v * inverse
+      self.init(g: g, k: rest, m0: high, m1: 0 - high * rest, m2: 0 - high)
+    case .band:
+      let side = wide * squareRoots(v)
+      let high = side * squareRoots(u) * inverse
+      self.init(g: g, k: rest, m0: high, m1: (side - high * plain) * r, m2: 0 - high)
+    case .notch:
+      self.init(g: g, k: rest, m0: inverse, m1: 0 - inverse * rest, m2: 1 - inverse)
+    }
+  }
+
+  /// tan(pi * freq / rate), and the square of freq / rate.
+  @inline(__always) @_noLocks private static func tangents(_ freq: Frames, _ rate: Float) -> (Frames, Frames)
+  {
+    let quarters = limited(freq * (2 / rate), 0.000_002, 0.98)
+    return (sineOfQuarters(quarters) / sineOfQuarters(1 - quarters), quarters * quarters * 0.25)
   }
 
   /// Coefficients of s and s^2 of the quadratic in tan(w / 2) / tan(w0 / 2) with the magnitude of `q` at the

@@ -240,16 +240,18 @@ public struct Equalizer: Kernel {
   @_noLocks private static func coefficients(
     _ type: Float, _ freq: Frames, _ gain: Frames, _ q: Frames, _ rate: Float
   ) -> SectionCoefficients {
-    SectionCoefficients(analogue(type, gain, 1 / limited(q, 0.05, 200)), freq, rate)
+    let k = 1 / limited(q, 0.05, 200)
+    if type > 2 {
+      let pass: Pass = type == 3 ? .low : type == 4 ? .high : type == 5 ? .notch : .band
+      return SectionCoefficients(pass, k, freq, rate)
+    }
+    return SectionCoefficients(analogue(type, gain, k), freq, rate)
   }
 
+  /// A peak or a shelf.
   @inline(__always) @_noLocks private static func analogue(
     _ type: Float, _ gain: Frames, _ k: Frames
   ) -> Analogue {
-    if type == 3 { return .lowpass(k) }
-    if type == 4 { return .highpass(k) }
-    if type == 5 { return .notch(k) }
-    if type > 5 { return .bandpass(k) }
     // Limited to 60 dB either way, whatever the modulation; `root` is the cookbook's A.
     let squared = limited(gain, 0.001, 1000)
     let root = squareRoots(squared)

@@ -191,18 +191,15 @@ public struct Filter: Kernel {
     _ freq: Frames, _ q: Frames, _ rate: Float, _ type: CrossfadeStream, _ frame: Int
   ) -> SectionCoefficients {
     let k = 1 / limited(q, 0.05, 200)
-    var c = SectionCoefficients(analogue(type.new, k), freq, rate)
+    var c = SectionCoefficients(pass(type.new), k, freq, rate)
     if let blend = type.blend {
-      c.fade(from: SectionCoefficients(analogue(type.old, k), freq, rate), blend.vector(frame))
+      c.fade(from: SectionCoefficients(pass(type.old), k, freq, rate), blend.vector(frame))
     }
     return c
   }
 
-  @inline(__always) @_noLocks private static func analogue(_ type: Float, _ k: Frames) -> Analogue {
-    if type == 0 { return .lowpass(k) }
-    if type == 1 { return .highpass(k) }
-    if type == 2 { return .bandpass(k) }
-    return .notch(k)
+  @inline(__always) @_noLocks private static func pass(_ type: Float) -> Pass {
+    type == 0 ? .low : type == 1 ? .high : type == 2 ? .band : .notch
   }
 }
 
