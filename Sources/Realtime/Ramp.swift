@@ -55,10 +55,14 @@ public struct Ramp: Sendable, BitwiseCopyable {
 
   /// Values at frames of the move.
   @inline(__always) @_noLocks private func values(at frames: SIMD16<Float>) -> SIMD16<Float> {
-    // The part of the time that is left: near the end the course keeps its digits.
+    // Computed from the nearer end, where the course keeps its digits.
+    let done = frames / Float(length)
     let left = (Float(length) - frames) / Float(length)
-    let inner = left * (6 * left - 15) + 10
-    let remaining = left * left * left * inner
+    let isEarly = done .< left
+    let t = left.replacing(with: done, where: isEarly)
+    let inner = t * (6 * t - 15) + 10
+    let travelled = t * t * t * inner
+    let remaining = travelled.replacing(with: 1 - travelled, where: isEarly)
     var place = remaining * distance + end
     if speed != 0 || acceleration != 0 {
       let one = SIMD16<Float>(repeating: 1)
