@@ -4,9 +4,9 @@ import Realtime
 
 /// A waveshaper on every channel.
 ///
-/// Signal path: input * drive, upsampling (by two or four), curve, downsampling, tone, mix with the dry
-/// input. The half-band filters have linear phase: the wet sound is `latency` frames late (0, 31 or 39 for
-/// oversampling by 1, 2, 4), and the dry path is delayed by as much.
+/// Signal path: input * drive, upsampling (by two or four), curve (`Curve`), downsampling, tone, mix with the dry
+/// input. The half-band filters have linear phase: the wet sound is `latency` frames late (3, 32 or 39 for
+/// oversampling by 1, 2, 4, of which the curve takes 3, 1 and a half), and the dry path is delayed by as much.
 public struct Distortion: Kernel {
   public static let description = KindDescription(
     name: "distortion", summary: "Drives sound through a curve, oversampled.", category: .effect,
@@ -32,6 +32,8 @@ public struct Distortion: Kernel {
   private var memory: DistortionMemory
   /// Coefficient of the low-pass that splits the tone.
   private var pole: Float
+  /// Its decay over 64 frames.
+  private var decay: Float
   private var quiet = QuietCell()
   private var quietCells = 0
   private var isAsleep = true
@@ -44,7 +46,7 @@ public struct Distortion: Kernel {
   /// Latency, in frames.
   public var latency: Int { @_noLocks get { Self.latency(oversampling) } }
   @_noLocks private static func latency(_ oversampling: Int) -> Int {
-    oversampling == 1 ? 0 : oversampling == 2 ? 31 : 39
+    oversampling == 1 ? 3 : oversampling == 2 ? 32 : 39
   }
 
   public static func latency(_ configuration: KernelConfiguration) -> Int {
@@ -58,21 +60,26 @@ public struct Distortion: Kernel {
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
     oversampling = Self.oversampling(configuration)
     channels = configuration.inputs[0]
-    pole = Self.pole(configuration.rate)
+    pole = 0
+    decay = 0
     var arena = Arena(memory)
     self.memory = DistortionMemory(channels, &arena)
     self.memory.outer.design(beta: 8)
     self.memory.inner.design(beta: 10)
+    tune(configuration.rate)
   }
 
-  /// A one-pole low-pass at 1 kHz, by the trapezoidal rule.
-  private static func pole(_ rate: Double) -> Float {
+  /// Tunes the tone's one-pole low-pass to 1 kHz, by the trapezoidal rule. Worker.
+  private mutating func tune(_ rate: Double) {
     let g = tan(.pi * min(1000 / rate, 0.45))
-    return Float(g / (1 + g))
+    pole = Float(g / (1 + g))
+    let remains = (1 - g) / (1 + g)
+    decay = Float(pow(remains, 64))
+    for frame in 0..<64 { memory.decays[frame] = Float(2 * g / (1 + g) * pow(remains, Double(63 - frame))) }
   }
 
   public mutating func retune(from old: Double, to new: Double, memory: UnsafeMutableRawPointer?) {
-    pole = Self.pole(new)
+    tune(new)
   }
 
   @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {
@@ -81,6 +88,7 @@ public struct Distortion: Kernel {
     let wide = DistortionMemory(inputs, &arena)
     wide.outer.copy(from: self.memory.outer)
     wide.inner.copy(from: self.memory.inner)
+    copyMemory(wide.decays, self.memory.decays, 256)
     var channel = 0
     while channel < inputs {
       let from = Widening.source(of: channel, from: channels, to: inputs)
@@ -99,12 +107,12 @@ public struct Distortion: Kernel {
     guard quietCells > 3 else { return false }
     var channel = 0
     while channel < channels {
-      if !isInaudible(memory.row(channel).tone[0]) { return false }
+      if !isInaudible(memory.row(channel).tone.pointee.low) { return false }
       channel &+= 1
     }
     channel = 0
     while channel < channels {
-      memory.row(channel).tone[0] = 0
+      memory.row(channel).tone.pointee.low = 0
       channel &+= 1
     }
     isAsleep = true
@@ -122,17 +130,17 @@ public struct Distortion: Kernel {
       let row = memory.row(channel)
       loadInput(block, channel, row)
       if oversampling == 1 {
-        shape(block, row.input, row.wet, 0, block.frames)
+        shape(block, row, row.input, row.wet)
       } else if oversampling == 2 {
-        memory.outer.up(row.input, even: row.even, odd: row.odd, block.frames)
-        shape(block, row.even, row.even, 0, block.frames)
-        shape(block, row.odd, row.odd, 0, block.frames)
+        memory.outer.up(row.input, even: row.driven, block.frames)
+        shape(
+          block, row, row.driven, memory.outer.odd(row.input), even: row.even, odd: row.odd, doubling: 0)
         memory.outer.down(even: row.even, odd: row.odd, row.wet, block.frames)
       } else {
         fourfold(block, row)
       }
       mixOutput(block, channel, row)
-      row.keep(block.frames)
+      row.keep(block.frames, oversampling)
       channel &+= 1
     }
     return .sounding
@@ -151,107 +159,168 @@ public struct Distortion: Kernel {
     }
   }
 
+  /// Upsamples and downsamples twice.
+  @_noLocks private func fourfold(_ block: Block, _ row: DistortionRow) {
+    let frames = block.frames
+    memory.outer.up(row.input, even: row.wet, frames)
+    let odd = memory.outer.odd(row.input)
+    var frame = 0
+    while frame < frames {
+      let both = interleaved(row.wet.vector(frame), odd.vector(frame))
+      row.double.store(both.lowHalf, 2 &* frame)
+      row.double.store(both.highHalf, 2 &* frame &+ 16)
+      frame &+= 16
+    }
+    memory.inner.up(row.double, even: row.driven, 2 &* frames)
+    shape(
+      block, row, row.driven, memory.inner.odd(row.double), even: row.innerEven, odd: row.innerOdd,
+      doubling: 1)
+    memory.inner.down(even: row.innerEven, odd: row.innerOdd, row.halved, 2 &* frames)
+    frame = 0
+    while frame < frames {
+      let both = SIMD32(
+        lowHalf: row.halved.vector(2 &* frame), highHalf: row.halved.vector(2 &* frame &+ 16))
+      row.even.store(both.evenHalf, frame)
+      row.odd.store(both.oddHalf, frame)
+      frame &+= 16
+    }
+    memory.outer.down(even: row.even, odd: row.odd, row.wet, frames)
+  }
+
+  /// Applies the curve at the node's rate, or crossfades two curves.
+  @_noLocks private func shape(
+    _ block: Block, _ row: DistortionRow, _ from: UnsafeMutablePointer<Float>,
+    _ to: UnsafeMutablePointer<Float>
+  ) {
+    let shape = block.crossfades[Self.shape]
+    row.curves.apply(shape.new, from, to, block.frames)
+    guard let blend = shape.blend else { return }
+    row.curves.apply(shape.old, from, row.oldEven, block.frames)
+    Self.fade(row.oldEven, to, blend, 0, block.frames)
+  }
+
+  /// Applies the curve to two phases, or crossfades two curves. `doubling` is 1 when a phase has two frames for
+  /// each of the block's.
+  @_noLocks private func shape(
+    _ block: Block, _ row: DistortionRow, _ fromEven: UnsafeMutablePointer<Float>,
+    _ fromOdd: UnsafeMutablePointer<Float>, even: UnsafeMutablePointer<Float>,
+    odd: UnsafeMutablePointer<Float>, doubling: Int
+  ) {
+    let shape = block.crossfades[Self.shape]
+    let frames = block.frames &<< doubling
+    row.curves.apply(shape.new, fromEven, fromOdd, toEven: even, toOdd: odd, frames)
+    guard let blend = shape.blend else { return }
+    row.curves.apply(shape.old, fromEven, fromOdd, toEven: row.oldEven, toOdd: row.oldOdd, frames)
+    Self.fade(row.oldEven, even, blend, doubling, frames)
+    Self.fade(row.oldOdd, odd, blend, doubling, frames)
+  }
+
+  /// Fades from `old` to what `new` holds.
+  @_noLocks private static func fade(
+    _ old: UnsafeMutablePointer<Float>, _ new: UnsafeMutablePointer<Float>, _ blend: UnsafePointer<Float>,
+    _ doubling: Int, _ frames: Int
+  ) {
+    var frame = 0
+    while frame < frames {
+      var b = blend.vector(frame &>> doubling)
+      if doubling == 1 {
+        let eight = b.lowHalf
+        b.evenHalf = eight
+        b.oddHalf = eight
+      }
+      new.store(old.vector(frame) * (1 - b) + new.vector(frame) * b, frame)
+      frame &+= 16
+    }
+  }
+
+  // MARK: Tone and mix
+
   /// Applies tone, and mixes with the dry sound.
   @_noLocks private func mixOutput(_ block: Block, _ channel: Int, _ row: DistortionRow) {
     let tone = block.parameters[Self.tone]
     let mix = block.parameters[Self.mix]
     let output = block.outputs[0][channel]
     let dry = row.dry - latency
-    var state = row.tone.pointee
+    let isTilted = followTone(block, tone, channel, row)
+    let isWet = mix.isSteady && mix.value(channel) >= 100
     var frame = 0
     while frame < block.frames {
-      let v = (row.wet[frame] - state) * pole
-      let low = v + state
-      state = low + v
-      output[frame] = low
-      frame &+= 1
-    }
-    row.tone.pointee = state
-    frame = 0
-    while frame < block.frames {
-      let t = limited(tone.vector(channel, frame), -1, 1)
-      let high = powerOfTwo(t)
-      let wet = row.wet.vector(frame)
-      let y = wet * high + output.vector(frame) * (powerOfTwo(0 - t) - high)
-      let m = limited(mix.vector(channel, frame) / 100, 0, 1)
-      output.store(dry.vector(frame) * (1 - m) + y * m + 0, frame)
-      frame &+= 16
-    }
-  }
-
-  /// Upsamples and downsamples twice. One extra frame at the doubled rate makes the delay a whole number.
-  @_noLocks private func fourfold(_ block: Block, _ row: DistortionRow) {
-    let frames = block.frames
-    memory.outer.up(row.input, even: row.wet, odd: row.odd, frames)
-    var frame = 0
-    while frame < frames {
-      row.double[2 &* frame] = row.wet[frame]
-      row.double[2 &* frame &+ 1] = row.odd[frame]
-      frame &+= 1
-    }
-    memory.inner.up(row.double, even: row.innerEven, odd: row.innerOdd, 2 &* frames)
-    shape(block, row.innerEven, row.innerEven, 1, 2 &* frames)
-    shape(block, row.innerOdd, row.innerOdd, 1, 2 &* frames)
-    memory.inner.down(even: row.innerEven, odd: row.innerOdd, row.halved + 1, 2 &* frames)
-    frame = 0
-    while frame < frames {
-      row.even[frame] = row.halved[2 &* frame]
-      row.odd[frame] = row.halved[2 &* frame &+ 1]
-      frame &+= 1
-    }
-    row.halved[0] = row.halved[2 &* frames]
-    memory.outer.down(even: row.even, odd: row.odd, row.wet, frames)
-  }
-
-  /// Applies the curve, or crossfades two curves. `doubling` is 1 when there are two frames for each of the
-  /// block's.
-  @_noLocks private func shape(
-    _ block: Block, _ from: UnsafeMutablePointer<Float>, _ to: UnsafeMutablePointer<Float>,
-    _ doubling: Int, _ frames: Int
-  ) {
-    let shape = block.crossfades[Self.shape]
-    var frame = 0
-    while frame < frames {
-      let x = from.vector(frame)
-      var y = Self.curve(shape.new, x)
-      if let blend = shape.blend {
-        var b = blend.vector(frame &>> doubling)
-        if doubling == 1 {
-          let eight = b.lowHalf
-          b.evenHalf = eight
-          b.oddHalf = eight
-        }
-        y = Self.curve(shape.old, x) * (1 - b) + y * b
+      var y = row.wet.vector(frame)
+      if isTilted {
+        let t = limited(tone.vector(channel, frame), -1, 1)
+        let high = powerOfTwo(t)
+        let before = row.low.vector(frame)
+        let low = before + (y - before) * pole
+        y = y * high + low * (powerOfTwo(0 - t) - high)
       }
-      to.store(y, frame)
+      if !isWet {
+        let m = limited(mix.vector(channel, frame) * 0.01, 0, 1)
+        y = dry.vector(frame) * (1 - m) + y * m
+      }
+      output.store(y + 0, frame)
       frame &+= 16
     }
   }
 
-  @inline(__always) @_noLocks private static func curve(_ shape: Float, _ x: Frames) -> Frames {
-    if shape == 0 { return hyperbolicTangents(x) }
-    if shape == 1 { return foldings(x) }
-    return limited(x, -1, 1)
+  /// Advances the low-pass of the tone. False: the tone is 0 throughout the block, and tilts nothing.
+  ///
+  /// In a 64-frame cell of engine time whose tone is 0 throughout, the low-pass goes from the cell's start to its
+  /// end in one step; its input is kept until then. Where the tone begins in mid-cell it catches up frame by frame
+  /// from the start, so that its state does not depend on where blocks end.
+  @_noLocks private func followTone(
+    _ block: Block, _ tone: ParameterStream, _ channel: Int, _ row: DistortionRow
+  ) -> Bool {
+    let frames = block.frames
+    let start = Int(block.time & 63)
+    let state = row.tone
+    if start == 0 { state.pointee.isFollowed = false }
+    if !state.pointee.isFollowed {
+      guard !isFlat(tone, channel, frames) else {
+        let cell = start == 0 && frames == 64 ? row.wet : row.cell
+        if cell != row.wet { copyMemory(row.cell + start, row.wet, frames &* 4) }
+        if start &+ frames == 64 {
+          let sum =
+            (cell.vector(0) * memory.decays.vector(0) + cell.vector(16) * memory.decays.vector(16))
+            + (cell.vector(32) * memory.decays.vector(32) + cell.vector(48) * memory.decays.vector(48))
+          state.pointee.low = state.pointee.low * decay + total(sum)
+        }
+        return false
+      }
+      follow(row.cell, row, start)
+      state.pointee.isFollowed = true
+    }
+    follow(row.wet, row, frames)
+    return true
   }
-}
 
-/// tanh by Lambert's continued fraction to seven terms, within 0.0001, limited to -1...1.
-@_noLocks func hyperbolicTangents(_ x: Frames) -> Frames {
-  let held = limited(x, -5, 5)
-  let s = held * held
-  let above = ((s + 378) * s + 17_325) * s + 135_135
-  let below = ((28 * s + 3_150) * s + 62_370) * s + 135_135
-  return limited(held * above / below, -1, 1)
-}
+  /// The tone is 0 in every frame.
+  @_noLocks private func isFlat(_ tone: ParameterStream, _ channel: Int, _ frames: Int) -> Bool {
+    guard let moving = tone.frames(channel) else { return tone.value(channel) == 0 }
+    var frame = 0
+    while frame &+ 16 <= frames {
+      if !areZero(moving.vector(frame)) { return false }
+      frame &+= 16
+    }
+    while frame < frames {
+      if moving[frame] != 0 { return false }
+      frame &+= 1
+    }
+    return true
+  }
 
-/// sin x: values beyond -1...1 fold back.
-@_noLocks func foldings(_ x: Frames) -> Frames {
-  let quarters = limited(x, -100_000, 100_000) * (2 / Float.pi)
-  // Adding and subtracting a large number rounds to the nearest whole cycle.
-  let cycles = (quarters * 0.25 + 12_582_912) - 12_582_912
-  let inner = quarters - 4 * cycles
-  let folded = copySign(pointwiseMin(magnitude(inner), 2 - magnitude(inner)), inner)
-  return sineOfQuarters(folded)
+  /// Runs the low-pass over `input`, and stores its state before each frame.
+  @_noLocks private func follow(_ input: UnsafeMutablePointer<Float>, _ row: DistortionRow, _ frames: Int) {
+    var state = row.tone.pointee.low
+    let gain = 2 * pole
+    let remains = 1 - gain
+    var frame = 0
+    while frame < frames {
+      row.low[frame] = state
+      state = state * remains + input[frame] * gain
+      frame &+= 1
+    }
+    row.tone.pointee.low = state
+  }
 }
 
 /// 2^x for x in -1...1, by its Taylor series; exactly 1 at 0.
@@ -264,70 +333,4 @@ public struct Distortion: Kernel {
   sum = sum * y + 0.166_666_67
   sum = sum * y + 0.5
   return sum * y * y + y + 1
-}
-
-/// One channel's buffers, each with room for its history before the block.
-private struct DistortionRow {
-  let tone: UnsafeMutablePointer<Float>
-  let wet: UnsafeMutablePointer<Float>
-  let dry: UnsafeMutablePointer<Float>
-  let input: UnsafeMutablePointer<Float>
-  let even: UnsafeMutablePointer<Float>
-  let odd: UnsafeMutablePointer<Float>
-  let double: UnsafeMutablePointer<Float>
-  let innerEven: UnsafeMutablePointer<Float>
-  let innerOdd: UnsafeMutablePointer<Float>
-  let halved: UnsafeMutablePointer<Float>
-
-  @_noLocks init(_ arena: inout Arena) {
-    tone = arena.take(Float.self, 16)
-    wet = arena.take(Float.self, 64)
-    dry = arena.take(Float.self, 64, after: 48)
-    input = arena.take(Float.self, 64, after: 32)
-    even = arena.take(Float.self, 64, after: 32)
-    odd = arena.take(Float.self, 64, after: 16)
-    double = arena.take(Float.self, 128, after: 16)
-    innerEven = arena.take(Float.self, 128, after: 16)
-    innerOdd = arena.take(Float.self, 128, after: 16)
-    halved = arena.take(Float.self, 1 &+ 128)
-  }
-
-  /// Bytes of a row, which begins with `tone`.
-  static var size: Int {
-    @_noLocks get {
-      var arena = Arena(measuring: ())
-      _ = Self(&arena)
-      return arena.bytes
-    }
-  }
-
-  @_noLocks func keep(_ frames: Int) {
-    keepHistory(dry - 48, 48, frames)
-    keepHistory(input - 32, 32, frames)
-    keepHistory(even - 32, 32, frames)
-    keepHistory(odd - 16, 16, frames)
-    keepHistory(double - 16, 16, 2 &* frames)
-    keepHistory(innerEven - 16, 16, 2 &* frames)
-    keepHistory(innerOdd - 16, 16, 2 &* frames)
-  }
-}
-
-/// Memory of a distortion.
-private struct DistortionMemory: BitwiseCopyable {
-  /// `outer`: 63 taps, between the node's rate and twice it. `inner`: 31 taps, between two and four times the
-  /// rate.
-  let outer: HalfBand
-  let inner: HalfBand
-  private let rows: UnsafeMutableRawPointer
-
-  @_noLocks init(_ channels: Int, _ arena: inout Arena) {
-    outer = HalfBand(half: 16, &arena)
-    inner = HalfBand(half: 8, &arena)
-    rows = arena.reserve(channels &* DistortionRow.size)
-  }
-
-  @_noLocks func row(_ channel: Int) -> DistortionRow {
-    var arena = Arena(rows + channel &* DistortionRow.size)
-    return DistortionRow(&arena)
-  }
 }

@@ -1,9 +1,9 @@
 import Patch
 import Realtime
 
-/// Up to eight bands in series, each a two-pole section with the responses of R. Bristow-Johnson's "Cookbook
-/// formulae for audio equalizer biquad filter coefficients" (1998), in the form of A. Simper's state variable
-/// filter (2013). A change of type crossfades the section's output weights.
+/// Up to eight bands in series, each a two-pole section with the analogue responses of R. Bristow-Johnson's "Cookbook
+/// formulae for audio equalizer biquad filter coefficients" (1998). A change of type fades from the old type's
+/// coefficients to the new one's.
 public struct Equalizer: Kernel {
   public static let maximumBands = 8
 
@@ -240,29 +240,32 @@ public struct Equalizer: Kernel {
   @_noLocks private static func coefficients(
     _ type: Float, _ freq: Frames, _ gain: Frames, _ q: Frames, _ rate: Float
   ) -> SectionCoefficients {
-    let g = prewarped(freq, rate)
     let k = 1 / limited(q, 0.05, 200)
-    let zero = Frames(repeating: 0)
-    let one = Frames(repeating: 1)
+    if type > 2 {
+      let pass: Pass = type == 3 ? .low : type == 4 ? .high : type == 5 ? .notch : .band
+      return SectionCoefficients(pass, k, freq, rate)
+    }
+    return SectionCoefficients(analogue(type, gain, k), freq, rate)
+  }
+
+  /// A peak or a shelf.
+  @inline(__always) @_noLocks private static func analogue(
+    _ type: Float, _ gain: Frames, _ k: Frames
+  ) -> Analogue {
     // Limited to 60 dB either way, whatever the modulation; `root` is the cookbook's A.
     let squared = limited(gain, 0.001, 1000)
     let root = squareRoots(squared)
+    let one = Analogue.one
     if type == 0 {
       let bell = k / root
-      return SectionCoefficients(g: g, k: bell, m0: one, m1: bell * (squared - 1), m2: zero)
+      return Analogue(over: (one, bell * squared, one), under: (one, bell, one), low: one, warp: .width)
     }
+    let slope = k * squareRoots(root)
     if type == 1 {
-      return SectionCoefficients(
-        g: g / squareRoots(root), k: k, m0: one, m1: k * (root - 1), m2: squared - 1)
+      return Analogue(
+        over: (squared, slope * root, root), under: (one, slope, root), low: squared, warp: .shelf)
     }
-    if type == 2 {
-      return SectionCoefficients(
-        g: g * squareRoots(root), k: k, m0: squared, m1: k * (1 - root) * root, m2: 1 - squared)
-    }
-    if type == 3 { return SectionCoefficients(g: g, k: k, m0: zero, m1: zero, m2: one) }
-    if type == 4 { return SectionCoefficients(g: g, k: k, m0: one, m1: zero - k, m2: zero - 1) }
-    if type == 5 { return SectionCoefficients(g: g, k: k, m0: one, m1: zero - k, m2: zero) }
-    return SectionCoefficients(g: g, k: k, m0: zero, m1: k, m2: zero)
+    return Analogue(over: (root, slope * root, squared), under: (root, slope, one), low: one, warp: .shelf)
   }
 }
 

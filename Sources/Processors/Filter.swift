@@ -39,14 +39,14 @@ public struct Filter: Kernel {
     let freqs = configuration.values[Self.freq]
     let qs = configuration.values[Self.q]
     isShared = freqs.count == 1 && qs.count == 1
-    let weights = Self.weights(configuration.value(Self.type))
+    let type = configuration.value(Self.type)
     for channel in 0..<channels {
       self.memory.sections[channel] = Section()
       self.memory.sections[channel].build(
         Self.coefficients(
           Frames(repeating: freqs[min(channel, freqs.count - 1)]),
           Frames(repeating: qs[min(channel, qs.count - 1)]), Float(configuration.rate),
-          weights, weights, nil, 0))
+          CrossfadeStream(old: type, new: type, blend: nil), 0))
       self.memory.states[channel] = .zero
     }
   }
@@ -148,8 +148,6 @@ public struct Filter: Kernel {
     let q = block.parameters[Self.q]
     let type = block.crossfades[Self.type]
     let rests = freq.isSteady && q.isSteady && type.blend == nil
-    let old = Self.weights(type.old)
-    let new = Self.weights(type.new)
     var channel = 0
     while channel < channels {
       let section = memory.sections + (isShared ? 0 : channel)
@@ -160,8 +158,7 @@ public struct Filter: Kernel {
           section.pointee.setCoefficients(section.pointee.coefficients, from: lane, to: have, rows: rows)
         } else {
           let c = Self.coefficients(
-            freq.vector(channel, frame), q.vector(channel, frame), block.rate, old, new, type.blend,
-            frame)
+            freq.vector(channel, frame), q.vector(channel, frame), block.rate, type, frame)
           section.pointee.setCoefficients(c, from: lane, to: have, rows: rows)
           if rests, section.pointee.holds(c) { section.pointee.learn(parameters, block.rate) }
         }
@@ -189,30 +186,20 @@ public struct Filter: Kernel {
     }
   }
 
-  /// Weights of input, band (times k) and low for each type.
-  @inline(__always) @_noLocks private static func weights(_ type: Float) -> SIMD4<Float> {
-    if type == 0 { return SIMD4(0, 0, 1, 0) }
-    if type == 1 { return SIMD4(1, -1, -1, 0) }
-    if type == 2 { return SIMD4(0, 1, 0, 0) }
-    return SIMD4(1, -1, 0, 0)
+  /// A change of type fades from the old type's coefficients to the new one's.
+  @_noLocks private static func coefficients(
+    _ freq: Frames, _ q: Frames, _ rate: Float, _ type: CrossfadeStream, _ frame: Int
+  ) -> SectionCoefficients {
+    let k = 1 / limited(q, 0.05, 200)
+    var c = SectionCoefficients(pass(type.new), k, freq, rate)
+    if let blend = type.blend {
+      c.fade(from: SectionCoefficients(pass(type.old), k, freq, rate), blend.vector(frame))
+    }
+    return c
   }
 
-  /// A change of type is a change of the three weights: all types share the states.
-  @inline(__always) @_noLocks private static func coefficients(
-    _ freq: Frames, _ q: Frames, _ rate: Float, _ old: SIMD4<Float>, _ new: SIMD4<Float>,
-    _ blend: UnsafePointer<Float>?, _ frame: Int
-  ) -> SectionCoefficients {
-    let g = prewarped(freq, rate)
-    let k = 1 / limited(q, 0.05, 200)
-    guard let blend else {
-      return SectionCoefficients(
-        g: g, k: k, m0: Frames(repeating: new[0]), m1: new[1] * k, m2: Frames(repeating: new[2]))
-    }
-    let b = blend.vector(frame)
-    let a = 1 - b
-    return SectionCoefficients(
-      g: g, k: k, m0: old[0] * a + new[0] * b, m1: (old[1] * a + new[1] * b) * k,
-      m2: old[2] * a + new[2] * b)
+  @inline(__always) @_noLocks private static func pass(_ type: Float) -> Pass {
+    type == 0 ? .low : type == 1 ? .high : type == 2 ? .band : .notch
   }
 }
 

@@ -48,17 +48,19 @@ struct HalfBand: BitwiseCopyable {
     return sum
   }
 
-  /// Upsamples by two: `x` has `2 * half - 1` frames of history before it. Audio thread.
-  @_noLocks func up(
-    _ x: UnsafeMutablePointer<Float>, even: UnsafeMutablePointer<Float>,
-    odd: UnsafeMutablePointer<Float>, _ frames: Int
-  ) {
+  /// Upsamples by two: computes the even phase of `x`, which has `2 * half - 1` frames of history before it. The odd
+  /// phase is `odd(x)`. Audio thread.
+  @_noLocks func up(_ x: UnsafeMutablePointer<Float>, even: UnsafeMutablePointer<Float>, _ frames: Int) {
     var frame = 0
     while frame < frames {
       even.store(2 * sum(x, frame), frame)
-      odd.store(x.vector(frame &+ 1 &- half), frame)
       frame &+= 16
     }
+  }
+
+  /// The odd phase of the upsampled `x`, which is `x` itself, later.
+  @inline(__always) @_noLocks func odd(_ x: UnsafeMutablePointer<Float>) -> UnsafeMutablePointer<Float> {
+    x + (1 &- half)
   }
 
   /// Downsamples by two: `even` has `2 * half - 1` frames of history before it, `odd` has `half`. Audio

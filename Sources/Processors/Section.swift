@@ -5,11 +5,11 @@ import Realtime
 //
 //   v1 = a1 s1 + a2 (x - s2)            a1 = 1 / (1 + g (g + k)), a2 = g a1, a3 = g a2
 //   v2 = s2 + a2 s1 + a3 (x - s2)       s1' = 2 v1 - s1, s2' = 2 v2 - s2
-//   y  = m0 x + m1 v1 + m2 v2           g = tan(pi freq / rate)
+//   y  = m0 x + m1 v1 + m2 v2
 //
 // While the coefficients rest, sixteen frames are computed at once: the output is the impulse
 // response times the inputs, plus what the two states contribute; a table holds these vectors. Where
-// a coefficient moves, the frames are computed one by one from the formulas above.
+// a coefficient moves, the states go in steps of two frames.
 //
 // Both work on groups of sixteen frames that begin at multiples of sixteen of engine time. A block that
 // ends within a group leaves the group's inputs and coefficients behind, and the next block computes the
@@ -71,15 +71,15 @@ struct Section: BitwiseCopyable {
   /// The coefficients have settled on values that the table does not have yet.
   private(set) var isStale = false
 
-  /// Floats for the coefficients of an unfinished group.
-  static var rowSize: Int { @_noLocks get { 5 &* 32 } }
+  /// Floats for the coefficients of an unfinished group, and for the steps of a moving one.
+  static var rowSize: Int { @_noLocks get { 5 &* 32 &+ 64 } }
 
   @inline(__always) @_noLocks func knows(_ parameters: SIMD4<Float>, _ rate: Float) -> Bool {
     known == parameters && knownRate == rate
   }
 
   @inline(__always) @_noLocks func holds(_ c: SectionCoefficients) -> Bool {
-    all(c.g .== g) && all(c.k .== k) && all(c.m0 .== m0) && all(c.m1 .== m1) && all(c.m2 .== m2)
+    areZero(c.g - g) && areZero(c.k - k) && areZero(c.m0 - m0) && areZero(c.m1 - m1) && areZero(c.m2 - m2)
   }
 
   /// Stores the resting parameters that the table stands for.
@@ -169,8 +169,8 @@ struct Section: BitwiseCopyable {
     isStale = changedAt < 16
     guard isStale else { return }
     let c = Self.coefficients(rows)
-    if all(c.g .== c.g[0]), all(c.k .== c.k[0]), all(c.m0 .== c.m0[0]), all(c.m1 .== c.m1[0]),
-      all(c.m2 .== c.m2[0])
+    if areZero(c.g - c.g[0]), areZero(c.k - c.k[0]), areZero(c.m0 - c.m0[0]), areZero(c.m1 - c.m1[0]),
+      areZero(c.m2 - c.m2[0])
     {
       build(c)
     }
@@ -195,7 +195,7 @@ struct Section: BitwiseCopyable {
     if changedAt > 0 { y = resting(UnsafePointer(x), &next) }
     if changedAt < have {
       next = state.pointee
-      y = Self.moving(x, &next, have, rows, y, changedAt)
+      y = Self.moving(x, &next, rows, y, changedAt)
     }
     if have == 16 { state.pointee = next }
     return y + 0
@@ -214,7 +214,7 @@ struct Section: BitwiseCopyable {
         j &+= 1
       }
       let x = x.vector(0)
-      return finish(sum, Self.total(intoFirst * x), Self.total(intoSecond * x), &state)
+      return finish(sum, total(intoFirst * x), total(intoSecond * x), &state)
     }
   }
 
@@ -228,13 +228,6 @@ struct Section: BitwiseCopyable {
     state[0] = (first + a11 * s1) + a12 * s2
     state[1] = (second + a21 * s1) + a22 * s2
     return (sum + fromFirst * s1) + fromSecond * s2
-  }
-
-  @inline(__always) @_noLocks private static func total(_ v: Frames) -> Float {
-    let eight = v.lowHalf + v.highHalf
-    let four = eight.lowHalf + eight.highHalf
-    let two = four.lowHalf + four.highHalf
-    return two[0] + two[1]
   }
 
   /// Sums of eight vectors, each in the order of `total`, in a quarter of the steps: each halving turns two
@@ -307,39 +300,62 @@ struct Section: BitwiseCopyable {
     state.pointee = s
   }
 
-  /// The group frame by frame; frames before `first` keep their value in `y`.
+  /// A group whose coefficients move; frames before `first` keep their value in `y`.
+  ///
+  /// With the coefficients of a frame the states step as s' = P s + b x. Two steps in one halve the chain of frames
+  /// that wait for each other; the frames between are computed from those before them, all at once.
   @_noLocks private static func moving(
-    _ x: UnsafeMutablePointer<Float>, _ state: inout SIMD2<Float>, _ have: Int,
-    _ rows: UnsafeMutablePointer<Float>, _ y: Frames, _ first: Int
+    _ x: UnsafeMutablePointer<Float>, _ state: inout SIMD2<Float>, _ rows: UnsafeMutablePointer<Float>,
+    _ y: Frames, _ first: Int
   ) -> Frames {
     let c = coefficients(rows)
+    let input = x.vector(0)
     let a1 = 1 / (1 + c.g * (c.g + c.k))
     let a2 = c.g * a1
     let a3 = c.g * a2
+    let cross = a2 + a2
+    let (p11, p22) = (a1 + a1 - 1, 1 - (a3 + a3))
+    let (b1, b2) = (cross * input, (a3 + a3) * input)
+    // The even frame's step, then the odd one's: the products of their matrices. Beside the diagonal P has -cross
+    // above and cross below.
+    let (e11, e12, e22, e1, e2) = (p11.evenHalf, cross.evenHalf, p22.evenHalf, b1.evenHalf, b2.evenHalf)
+    let (o11, o12, o22) = (p11.oddHalf, cross.oddHalf, p22.oddHalf)
+    let step = rows + 160
+    let steps = UnsafeMutableRawPointer(step)
+    steps.storeBytes(of: o11 * e11 - o12 * e12, as: SIMD8<Float>.self)
+    steps.storeBytes(of: o11 * e12 + o12 * e22, toByteOffset: 32, as: SIMD8<Float>.self)
+    steps.storeBytes(of: o12 * e11 + o22 * e12, toByteOffset: 64, as: SIMD8<Float>.self)
+    steps.storeBytes(of: o22 * e22 - o12 * e12, toByteOffset: 96, as: SIMD8<Float>.self)
+    steps.storeBytes(of: (o11 * e1 - o12 * e2) + b1.oddHalf, toByteOffset: 128, as: SIMD8<Float>.self)
+    steps.storeBytes(of: (o12 * e1 + o22 * e2) + b2.oddHalf, toByteOffset: 160, as: SIMD8<Float>.self)
     var s1 = state[0]
     var s2 = state[1]
-    var result = y
-    var frame = 0
-    while frame < have {
-      let v3 = x[frame] - s2
-      let v1 = a1[frame] * s1 + a2[frame] * v3
-      let v2 = s2 + a2[frame] * s1 + a3[frame] * v3
-      s1 = 2 * v1 - s1
-      s2 = 2 * v2 - s2
-      if frame >= first {
-        result[frame] = c.m0[frame] * x[frame] + c.m1[frame] * v1 + c.m2[frame] * v2
-      }
-      frame &+= 1
+    var pair = 0
+    while pair < 8 {
+      let (t1, t2) = (s1, s2)
+      s1 = (step[pair] * t1 + step[32 &+ pair]) - step[8 &+ pair] * t2
+      s2 = (step[16 &+ pair] * t1 + step[40 &+ pair]) + step[24 &+ pair] * t2
+      // The states before the pair take the place of what they came from.
+      step[pair] = t1
+      step[8 &+ pair] = t2
+      pair &+= 1
     }
     state = SIMD2(s1, s2)
-    return result
+    let before1 = steps.loadUnaligned(as: SIMD8<Float>.self)
+    let before2 = steps.loadUnaligned(fromByteOffset: 32, as: SIMD8<Float>.self)
+    var firsts = Frames(repeating: 0)
+    var seconds = firsts
+    firsts.evenHalf = before1
+    firsts.oddHalf = (e11 * before1 + e1) - e12 * before2
+    seconds.evenHalf = before2
+    seconds.oddHalf = (e12 * before1 + e2) + e22 * before2
+    let v3 = input - seconds
+    let v1 = a1 * firsts + a2 * v3
+    let v2 = seconds + a2 * firsts + a3 * v3
+    let moved = c.m0 * input + c.m1 * v1 + c.m2 * v2
+    let lanes = SIMD16<Int32>(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+    return y.replacing(with: moved, where: lanes .>= SIMD16(repeating: Int32(truncatingIfNeeded: first)))
   }
-}
-
-/// tan(pi * freq / rate), with the frequency limited to 0.000001...0.49 of the rate.
-@inline(__always) @_noLocks func prewarped(_ freq: Frames, _ rate: Float) -> Frames {
-  let quarters = limited(freq * (2 / rate), 0.000_002, 0.98)
-  return sineOfQuarters(quarters) / sineOfQuarters(1 - quarters)
 }
 
 /// Inputs of unfinished groups: 32 floats per channel.

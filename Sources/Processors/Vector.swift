@@ -63,17 +63,19 @@ var hasWideVectors: Bool { @inline(__always) @_noLocks get { sostenuto_has_wide_
 }
 
 /// `v` where it is above `floor`, else `floor` (for NaN too).
-@inline(__always) @_noLocks func atLeast(_ floor: Float, _ v: Frames) -> Frames {
-  Frames(repeating: floor).replacing(with: v, where: v .> floor)
+@_transparent @_noLocks func atLeast(_ floor: Float, _ v: Frames) -> Frames {
+  let floors = Frames(repeating: floor)
+  return floors.replacing(with: v, where: v .> floors)
 }
 
 /// `v` where it is below `ceiling`, else `ceiling` (for NaN too).
-@inline(__always) @_noLocks func atMost(_ ceiling: Float, _ v: Frames) -> Frames {
-  Frames(repeating: ceiling).replacing(with: v, where: v .< ceiling)
+@_transparent @_noLocks func atMost(_ ceiling: Float, _ v: Frames) -> Frames {
+  let ceilings = Frames(repeating: ceiling)
+  return ceilings.replacing(with: v, where: v .< ceilings)
 }
 
 /// `v` limited to a range; NaN becomes the lower limit.
-@inline(__always) @_noLocks func limited(_ v: Frames, _ low: Float, _ high: Float) -> Frames {
+@_transparent @_noLocks func limited(_ v: Frames, _ low: Float, _ high: Float) -> Frames {
   atMost(high, atLeast(low, v))
 }
 
@@ -82,14 +84,43 @@ var hasWideVectors: Bool { @inline(__always) @_noLocks get { sostenuto_has_wide_
   v > low ? (v < high ? v : high) : low
 }
 
-/// Square roots of numbers between 1e-30 and 1e30: Newton's method from a guess by halving the exponent. (The
-/// standard library's is sixteen calls.)
-@inline(__always) @_noLocks func squareRoots(_ x: Frames) -> Frames {
+/// One divided by the square roots of numbers from 0 to 1e30, within 3e-7; for 0 some large number. Newton's method
+/// from a guess by halving the exponent, without a division. (The standard library's roots are sixteen calls.)
+@inline(__always) @_noLocks func reciprocalRoots(_ x: Frames) -> Frames {
   let bits = unsafeBitCast(x, to: SIMD16<UInt32>.self)
-  var root = unsafeBitCast((bits &>> 1) &+ 0x1fbb_4f2e, to: Frames.self)
-  root = 0.5 * (root + x / root)
-  root = 0.5 * (root + x / root)
-  return 0.5 * (root + x / root)
+  let half = 0.5 * x
+  var root = unsafeBitCast(0x5f37_59df &- (bits &>> 1), to: Frames.self)
+  root *= 1.5 - half * root * root
+  root *= 1.5 - half * root * root
+  return root * (1.5 - half * root * root)
+}
+
+/// Square roots of numbers from 0 to 1e30, within 3e-7.
+@inline(__always) @_noLocks func squareRoots(_ x: Frames) -> Frames { x * reciprocalRoots(x) }
+
+/// Sum of the lanes.
+@inline(__always) @_noLocks func total(_ v: Frames) -> Float {
+  let eight = v.lowHalf + v.highHalf
+  let four = eight.lowHalf + eight.highHalf
+  let two = four.lowHalf + four.highHalf
+  return two[0] + two[1]
+}
+
+/// True when every lane is zero. A comparison that ends in one flag goes lane by lane.
+@inline(__always) @_noLocks func areZero(_ v: Frames) -> Bool {
+  let bits = unsafeBitCast(v, to: SIMD16<UInt32>.self) & 0x7fff_ffff
+  let eight = bits.lowHalf | bits.highHalf
+  let four = eight.lowHalf | eight.highHalf
+  let two = unsafeBitCast(four.lowHalf | four.highHalf, to: UInt64.self)
+  return two == 0
+}
+
+/// The frames of two phases in turn: `even` first.
+@inline(__always) @_noLocks func interleaved(_ even: Frames, _ odd: Frames) -> SIMD32<Float> {
+  var both = SIMD32<Float>(repeating: 0)
+  both.evenHalf = even
+  both.oddHalf = odd
+  return both
 }
 
 /// sin(pi/2 * x) for x in -1...1: the Taylor series to degree 13, whose error there is below 1e-9.

@@ -5,23 +5,42 @@
 /// complementary: a fade in and a fade out that start together sum to one. Its residue above 5 kHz over 10 ms
 /// lies below -110 dB. A new target in mid-move joins without a kink.
 ///
+/// What moves is the value or, in a glide by ratio, its logarithm: a gain in decibels, a frequency in octaves.
+///
 /// The value is a function of the frames counted since the move began, so splitting a block never changes a
 /// bit.
 public struct Ramp: Sendable, BitwiseCopyable {
+  /// The course of a move.
+  public enum Law: UInt8, Sendable {
+    /// Evenly in the value.
+    case even
+    /// Evenly in the logarithm. Where a move begins or ends below -80 dB (0.0001), in silence for instance, 0.0001 is added
+    /// before the logarithm is taken: it goes in decibels down to about -80 dB, and evenly from there. Between
+    /// values of which one is negative it goes evenly.
+    case ratio
+  }
+
   /// Final value.
   public private(set) var target: Float
   private var frame: Int32 = 0
   private var length: Int32 = 0
-  /// Polynomial coefficients of the distance from the target, by powers 0...5 of normalised time.
-  private var c0: Float = 0
-  private var c1: Float = 0
-  private var c2: Float = 0
-  private var c3: Float = 0
-  private var c4: Float = 0
-  private var c5: Float = 0
+  /// Frames in which the speed at the move's start is lost.
+  private var braking: Int32 = 0
+  /// What is added before the logarithm is taken; negative: the value itself moves.
+  private var floor: Float = -1
+  /// Place of the target: the value or its logarithm (base 2).
+  private var end: Float
+  /// Distance of the start from `end`.
+  private var distance: Float = 0
+  /// Speed and acceleration at the start, in units of `braking`.
+  private var speed: Float = 0
+  private var acceleration: Float = 0
 
   /// A ramp at rest at `value`.
-  @_noLocks public init(_ value: Float) { target = value }
+  @_noLocks public init(_ value: Float) {
+    target = value
+    end = value
+  }
 
   /// True until the target is reached.
   public var isMoving: Bool { @_noLocks get { frame < length } }
@@ -30,56 +49,139 @@ public struct Ramp: Sendable, BitwiseCopyable {
   public var framesLeft: Int { @_noLocks get { Int(length &- frame) } }
 
   /// The value of the next frame.
-  public var value: Float { @_noLocks get { isMoving ? value(at: Float(frame) / Float(length)) : target } }
-
-  @_noLocks private func value(at t: Float) -> Float {
-    target + (c0 + t * (c1 + t * (c2 + t * (c3 + t * (c4 + t * c5)))))
+  public var value: Float {
+    @_noLocks get { isMoving ? values(at: SIMD16(repeating: Float(frame)))[0] : target }
   }
 
-  /// State at the next frame: distance from the target, and its first and second derivative in normalised
-  /// time.
-  private var motion: (distance: Float, speed: Float, acceleration: Float) {
+  /// Values at frames of the move.
+  @inline(__always) @_noLocks private func values(at frames: SIMD16<Float>) -> SIMD16<Float> {
+    // Computed from the nearer end, where the course keeps its digits.
+    let done = frames / Float(length)
+    let left = (Float(length) - frames) / Float(length)
+    let isEarly = done .< left
+    let t = left.replacing(with: done, where: isEarly)
+    let inner = t * (6 * t - 15) + 10
+    let travelled = t * t * t * inner
+    let remaining = travelled.replacing(with: 1 - travelled, where: isEarly)
+    var place = remaining * distance + end
+    if speed != 0 || acceleration != 0 {
+      let one = SIMD16<Float>(repeating: 1)
+      let all = frames / Float(braking)
+      let u = all.replacing(with: one, where: all .> one)
+      let squared = u * u
+      let bySpeed = u * (8 - 3 * u) - 6
+      let byAcceleration = u * (1.5 - 0.5 * u) - 1.5
+      place += u * (squared * bySpeed + 1) * speed
+      place += squared * (u * byAcceleration + 0.5) * acceleration
+    }
+    return floor < 0 ? place : exponentials2(place) - floor
+  }
+
+  /// Place at the next frame, and its first and second derivative by frames.
+  private var motion: (place: Float, speed: Float, acceleration: Float) {
     @_noLocks get {
-      guard isMoving else { return (0, 0, 0) }
-      let t = Float(frame) / Float(length)
+      guard isMoving else { return (end, 0, 0) }
+      let (all, brake) = (Float(length), Float(braking))
+      let t = Float(frame) / all
+      let s = Float(frame) / brake
+      let u: Float = s > 1 ? 1 : s
+      let course = Self.derivatives(t, SIMD4(-10, 15, -6, 0), 1, 0)
+      let ofSpeed = Self.derivatives(u, SIMD4(-6, 8, -3, 0), 0, 1)
+      let ofAcceleration = Self.derivatives(u, SIMD4(-1.5, 1.5, -0.5, 0.5), 0, 0)
+      let brakes = ofSpeed * speed + ofAcceleration * acceleration
+      let far = course * distance
       return (
-        c0 + t * (c1 + t * (c2 + t * (c3 + t * (c4 + t * c5)))),
-        c1 + t * (2 * c2 + t * (3 * c3 + t * (4 * c4 + t * 5 * c5))),
-        2 * c2 + t * (6 * c3 + t * (12 * c4 + t * 20 * c5))
+        end + far[0] + brakes[0], far[1] / all + brakes[1] / brake,
+        far[2] / all / all + brakes[2] / brake / brake
       )
     }
+  }
+
+  /// A polynomial and its first two derivatives: `a` + `b` t + c[3] t^2 + c[0] t^3 + c[1] t^4 + c[2] t^5.
+  @_noLocks private static func derivatives(_ t: Float, _ c: SIMD4<Float>, _ a: Float, _ b: Float)
+    -> SIMD4<Float>
+  {
+    let inner: Float = c[0] + t * (c[1] + t * c[2])
+    let value: Float = a + t * (b + t * (c[3] + t * inner))
+    let innerSlope: Float = 3 * c[0] + t * (4 * c[1] + t * 5 * c[2])
+    let slope: Float = b + t * (2 * c[3] + t * innerSlope)
+    let innerBend: Float = 6 * c[0] + t * (12 * c[1] + t * 20 * c[2])
+    let bend: Float = 2 * c[3] + t * innerBend
+    return SIMD4(value, slope, bend, 0)
   }
 
   /// Upper bound of the absolute value from here on, even if the same target is set again any number of times
   /// at the same pace. The value alone gives no such bound: a ramp with a new target in mid-move overshoots.
   public var ceiling: Float {
     @_noLocks get {
+      guard isMoving else { return abs(target) }
       let motion = motion
-      return abs(target) + abs(motion.distance) + abs(motion.speed) + abs(motion.acceleration)
+      let all = Float(length)
+      let reach = abs(motion.place - end) + abs(motion.speed * all) + abs(motion.acceleration * all * all)
+      return floor < 0 ? abs(target) + reach : exponential2(end + reach)
     }
   }
 
   /// Starts a move to `newTarget` over `frames` (0: at once). Audio thread.
-  @_noLocks public mutating func move(to newTarget: Float, over frames: Int) {
+  @_noLocks public mutating func move(to newTarget: Float, over frames: Int, law: Law = .even) {
     guard frames > 0 else {
       self = Ramp(newTarget)
       return
     }
     guard isMoving || newTarget != target else { return }
+    take(Self.floor(law, value, newTarget))
     let motion = motion
-    let distance = motion.distance + target - newTarget
-    let stretch = isMoving ? Float(frames) / Float(length) : 0
-    let speed = stretch * motion.speed
-    let acceleration = stretch * stretch * motion.acceleration
+    // The speed of a glide in mid-move would carry it far in a long time: it is lost within the old time.
+    let brake = isMoving && floor >= 0 && Int(length) < frames ? length : Int32(truncatingIfNeeded: frames)
     target = newTarget
+    end = floor < 0 ? newTarget : logarithm2(newTarget + floor)
     frame = 0
     length = Int32(truncatingIfNeeded: frames)
-    c0 = distance
-    c1 = speed
-    c2 = 0.5 * acceleration
-    c3 = -10 * distance - 6 * speed - 1.5 * acceleration
-    c4 = 15 * distance + 8 * speed + 1.5 * acceleration
-    c5 = -6 * distance - 3 * speed - 0.5 * acceleration
+    braking = brake
+    distance = motion.place - end
+    speed = motion.speed * Float(brake)
+    acceleration = motion.acceleration * Float(brake) * Float(brake)
+  }
+
+  @_noLocks private static func floor(_ law: Law, _ a: Float, _ b: Float) -> Float {
+    switch law {
+    case .even: return -1
+    case .ratio:
+      let least: Float = 0.0001
+      guard a >= 0, b >= 0 else { return -1 }
+      return a >= least && b >= least ? 0 : least
+    }
+  }
+
+  /// Expresses the motion in another logarithm, or in the value itself: the same value, speed and acceleration.
+  @_noLocks private mutating func take(_ newFloor: Float) {
+    guard newFloor != floor else { return }
+    var (place, speed, acceleration) = motion
+    if floor >= 0 {
+      let value = exponential2(place)
+      let rate = 0.693_147_2 * speed
+      acceleration = value * (0.693_147_2 * acceleration + rate * rate)
+      speed = value * rate
+      place = value - floor
+    }
+    if !isMoving { place = target }
+    if newFloor >= 0 {
+      let value = place + newFloor
+      let rate = speed / value
+      acceleration = (acceleration / value - rate * rate) * 1.442_695
+      speed = rate * 1.442_695
+      place = logarithm2(value)
+    }
+    floor = newFloor
+    // A motion that begins here, with all of its place in `end`.
+    end = place
+    distance = 0
+    guard isMoving else { return }
+    length = length &- frame
+    braking = length
+    frame = 0
+    self.speed = speed * Float(length)
+    self.acceleration = acceleration * Float(length) * Float(length)
   }
 
   /// Writes the values of the next `frames` frames (at most 64) and advances. Audio thread.
@@ -90,13 +192,10 @@ public struct Ramp: Sendable, BitwiseCopyable {
     let moving = left < frames ? left : frames
     if moving > 0 {
       let first = Float(frame)
-      let all = Float(length)
       let lanes = SIMD16<Float>(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
       var index = 0
       while index < moving {
-        let t = (lanes + (first + Float(index))) / all
-        let u = c3 + t * (c4 + t * c5)
-        let y = target + (c0 + t * (c1 + t * (c2 + t * u)))
+        let y = values(at: lanes + (first + Float(index)))
         UnsafeMutableRawPointer(output + index).storeBytes(of: y, as: SIMD16<Float>.self)
         index &+= 16
       }
@@ -120,8 +219,27 @@ public struct Ramp: Sendable, BitwiseCopyable {
     guard isMoving else { return }
     let part = Double(frame) / Double(length)
     length = Int32(clamping: Int64(max(1, (Double(length) * factor).rounded())))
+    braking = Int32(clamping: Int64(max(1, (Double(braking) * factor).rounded())))
     frame = min(Int32((part * Double(length)).rounded()), length - 1)
   }
+}
+
+/// 2^x for x in -120...120, within 2e-7 of the value: the Taylor series around the nearest whole number.
+@inline(__always) @_noLocks func exponentials2(_ x: SIMD16<Float>) -> SIMD16<Float> {
+  let (low, high) = (SIMD16<Float>(repeating: -120), SIMD16<Float>(repeating: 120))
+  let above = low.replacing(with: x, where: x .> low)
+  let held = high.replacing(with: above, where: above .< high)
+  // Adding a large number rounds to a whole number, which then stands in the lowest bits.
+  let large = held + 12_582_912
+  let y = (held - (large - 12_582_912)) * 0.693_147_2
+  var sum = y * 1.984_127e-4 + 1.388_888_9e-3
+  sum = sum * y + 8.333_333e-3
+  sum = sum * y + 4.166_666_8e-2
+  sum = sum * y + 0.166_666_67
+  sum = sum * y + 0.5
+  sum = sum * y * y + y + 1
+  let exponents = unsafeBitCast(large, to: SIMD16<Int32>.self) &<< 23
+  return unsafeBitCast(unsafeBitCast(sum, to: SIMD16<Int32>.self) &+ exponents, to: SIMD16<Float>.self)
 }
 
 /// A setting that cannot glide, such as a waveform or a delay time: the old and the new setting are both

@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test func aReviews31FramesThroughADistortionAreToldAndAreNoneWhenItIsRemoved() throws {
+  @Test func aReviews32FramesThroughADistortionAreToldAndAreNoneWhenItIsRemoved() throws {
     let text = """
       node line input channels=1
       node d distortion
@@ -98,9 +98,9 @@ import Testing
       """
     try run(text, period: 64) { graph, supervisor, probe in
       #expect(
-        until(graph, supervisor) { probe.latency(of: "sostenuto:out_1", JackCaptureLatency) == [31, 31] })
+        until(graph, supervisor) { probe.latency(of: "sostenuto:out_1", JackCaptureLatency) == [32, 32] })
       #expect(
-        until(graph, supervisor) { probe.latency(of: "sostenuto:line_1", JackPlaybackLatency) == [31, 31] })
+        until(graph, supervisor) { probe.latency(of: "sostenuto:line_1", JackPlaybackLatency) == [32, 32] })
       try graph.perform("remove d bridge")
       #expect(
         until(graph, supervisor) { probe.latency(of: "sostenuto:out_1", JackCaptureLatency) == [0, 0] })
@@ -128,11 +128,11 @@ import Testing
       """
     try run(text, period: 256) { graph, supervisor, probe in
       #expect(
-        until(graph, supervisor) { probe.latency(of: "sostenuto:two_2", JackCaptureLatency) == [31, 31] })
+        until(graph, supervisor) { probe.latency(of: "sostenuto:two_2", JackCaptureLatency) == [32, 32] })
       #expect(
-        until(graph, supervisor) { probe.latency(of: "sostenuto:midi", JackPlaybackLatency) == [31, 31] })
+        until(graph, supervisor) { probe.latency(of: "sostenuto:midi", JackPlaybackLatency) == [32, 32] })
       #expect(
-        until(graph, supervisor) { probe.latency(of: "sostenuto:one_1", JackCaptureLatency) == [31, 31] })
+        until(graph, supervisor) { probe.latency(of: "sostenuto:one_1", JackCaptureLatency) == [32, 32] })
       #expect(
         until(graph, supervisor) { probe.latency(of: "sostenuto:three_1", JackCaptureLatency) == [0, 0] })
     }

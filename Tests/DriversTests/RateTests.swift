@@ -176,7 +176,8 @@ import Testing
     func factor(_ time: Double) -> Double {
       let t = min(time / 2, 1)
       let fraction = t * t * t * (10 + t * (-15 + 6 * t))
-      return (1 - fraction) * (1 - 0.5 * fraction)
+      // A gain goes in decibels, with silence at -80 dB; a matrix evenly.
+      return (pow(1.0001, 1 - fraction) * pow(0.0001, fraction) - 0.0001) * (1 - 0.5 * fraction)
     }
     for time in [0.05, 0.3, 0.6, 0.8] {
       let level = abs(Double(rest[Int(time * to)]))

@@ -5,31 +5,8 @@ import Testing
 
 @testable import Processors
 
-/// Filter and equaliser responses against the formulas; the distortion's curves, latency and aliasing; the
-/// matrix against double precision.
+/// Filters and equalizers that move, sleep and widen; the matrix against double precision.
 struct EffectTests {
-  /// Magnitude of the analogue two-pole filter under the bilinear transform.
-  func analogue(_ type: Int, _ freq: Double, _ q: Double, at f: Double, rate: Double = 48000) -> Double {
-    let w = tan(.pi * f / rate) / tan(.pi * freq / rate)
-    let denominator = ((1 - w * w) * (1 - w * w) + w * w / q / q).squareRoot()
-    let numerator = [1, w * w, w / q, abs(1 - w * w)][type]
-    return numerator / denominator
-  }
-
-  @Test(arguments: [0, 1, 2, 3]) func filterMatchesTheFormula(type: Int) {
-    for (freq, q) in [(1000.0, 0.707), (100, 4), (20, 0.5), (15_000, 10)] {
-      let bench = KernelBench(
-        Filter.self, Filter.description, inputs: [[impulse(40_000)]], outputs: [1],
-        [Filter.type: [Float(type)], Filter.freq: [Float(freq)], Filter.q: [Float(q)]])
-      let out = bench.run(40_000)[0][0]
-      for f in [20.0, 50, 100, 300, 1000, 2000, 5000, 10_000, 15_000, 20_000] {
-        let expected = analogue(type, freq, q, at: f)
-        guard expected > 0.001 else { continue }
-        #expect(abs(decibels(response(out, f) / expected)) < 0.1, "\(freq) Hz, q \(q), at \(f) Hz")
-      }
-    }
-  }
-
   @Test func aMovingFilterMatchesTheSameFilterAtRest() {
     var chance = Chance(4)
     let signal = chance.signal(6000)
@@ -111,55 +88,6 @@ struct EffectTests {
     expectKept(Gain.self, Gain.description)
   }
 
-  /// Magnitude of R. Bristow-Johnson's cookbook filters, evaluated on the unit circle.
-  func cookbook(_ type: Int, _ freq: Double, _ gain: Double, _ q: Double, at f: Double) -> Double {
-    let a = pow(10, gain / 40)
-    let w = 2 * Double.pi * freq / 48000
-    let c = cos(w)
-    let alpha = sin(w) / 2 / q
-    let s = 2 * a.squareRoot() * alpha
-    let (b, d): ([Double], [Double])
-    switch type {
-    case 0: (b, d) = ([1 + alpha * a, -2 * c, 1 - alpha * a], [1 + alpha / a, -2 * c, 1 - alpha / a])
-    case 1:
-      b = [a * ((a + 1) - (a - 1) * c + s), 2 * a * ((a - 1) - (a + 1) * c), a * ((a + 1) - (a - 1) * c - s)]
-      d = [(a + 1) + (a - 1) * c + s, -2 * ((a - 1) + (a + 1) * c), (a + 1) + (a - 1) * c - s]
-    case 2:
-      b = [
-        a * ((a + 1) + (a - 1) * c + s), -2 * a * ((a - 1) + (a + 1) * c), a * ((a + 1) + (a - 1) * c - s),
-      ]
-      d = [(a + 1) - (a - 1) * c + s, 2 * ((a - 1) - (a + 1) * c), (a + 1) - (a - 1) * c - s]
-    case 3: (b, d) = ([(1 - c) / 2, 1 - c, (1 - c) / 2], [1 + alpha, -2 * c, 1 - alpha])
-    case 4: (b, d) = ([(1 + c) / 2, -(1 + c), (1 + c) / 2], [1 + alpha, -2 * c, 1 - alpha])
-    case 5: (b, d) = ([1, -2 * c, 1], [1 + alpha, -2 * c, 1 - alpha])
-    default: (b, d) = ([alpha, 0, -alpha], [1 + alpha, -2 * c, 1 - alpha])
-    }
-    func size(_ p: [Double]) -> Double {
-      let v = 2 * Double.pi * f / 48000
-      let re = p[0] + p[1] * cos(v) + p[2] * cos(2 * v)
-      let im = p[1] * sin(v) + p[2] * sin(2 * v)
-      return (re * re + im * im).squareRoot()
-    }
-    return size(b) / size(d)
-  }
-
-  @Test(arguments: [0, 1, 2, 3, 4, 5, 6]) func equalizerBandsMatchTheCookbook(type: Int) {
-    for (freq, gain, q) in [(1000.0, 6.0, 0.707), (100, -18, 3), (8000, 24, 1), (40, 12, 0.5)] {
-      let bench = KernelBench(
-        Equalizer.self, Equalizer.description, inputs: [[impulse(30_000)]], outputs: [1],
-        [
-          Equalizer.bands: [1], Equalizer.type(0): [Float(type)], Equalizer.freq(0): [Float(freq)],
-          Equalizer.gain(0): [linear(gain)], Equalizer.q(0): [Float(q)],
-        ])
-      let out = bench.run(30_000)[0][0]
-      for f in [20.0, 100, 500, 1000, 3000, 8000, 15_000, 20_000] {
-        let expected = cookbook(type, freq, gain, q, at: f)
-        guard expected > 0.001 else { continue }
-        #expect(abs(decibels(response(out, f) / expected)) < 0.1, "\(freq) Hz, \(gain) dB, at \(f) Hz")
-      }
-    }
-  }
-
   @Test func aFlatEqualizerPassesEverything() {
     var chance = Chance(10)
     let signal = chance.signal(1000)
@@ -167,80 +95,6 @@ struct EffectTests {
       Equalizer.self, Equalizer.description, inputs: [[signal]], outputs: [1])
     let out = bench.run(1000)[0][0]
     for frame in 0..<1000 { #expect((out[frame] - signal[frame]).magnitude < 1e-5) }
-  }
-
-  // MARK: Distortion
-
-  @Test func curvesAreWhatTheyAreCalled() {
-    for x in stride(from: Float(-12), through: 12, by: 0.37) {
-      #expect((hyperbolicTangents(Frames(repeating: x))[3] - tanhf(x)).magnitude < 2e-4)
-      #expect((foldings(Frames(repeating: x))[3] - sinf(x)).magnitude < 1e-5)
-    }
-  }
-
-  @Test(arguments: [(Float(1), 0), (2, 31), (4, 39)]) func theWetSoundIsAsLateAsItSays(
-    oversample: Float, latency: Int
-  ) {
-    // Quiet enough for every curve to be linear.
-    var quiet = impulse(500, at: 100)
-    quiet[100] = 0.001
-    let bench = KernelBench(
-      Distortion.self, Distortion.description, inputs: [[quiet]], outputs: [1],
-      [Distortion.oversample: [oversample], Distortion.drive: [1]])
-    #expect(bench.kernel.latency == latency)
-    let out = bench.run(500)[0][0]
-    let loudest = out.indices.max { out[$0].magnitude < out[$1].magnitude }!
-    #expect(loudest == 100 + latency)
-    // The dry path has the same delay: half dry and half wet add up to the whole.
-    let both = KernelBench(
-      Distortion.self, Distortion.description, inputs: [[quiet]], outputs: [1],
-      [Distortion.oversample: [oversample], Distortion.drive: [1], Distortion.mix: [50]])
-    let mixed = both.run(500)[0][0]
-    for f in [100.0, 1000, 8000, 18_000] {
-      #expect(abs(decibels(response(mixed, f) / 0.001)) < 0.1, "at \(f) Hz")
-      #expect(abs(decibels(response(out, f) / 0.001)) < 0.1, "at \(f) Hz")
-    }
-    let dry = KernelBench(
-      Distortion.self, Distortion.description, inputs: [[quiet]], outputs: [1],
-      [Distortion.oversample: [oversample], Distortion.mix: [0]])
-    #expect(dry.run(500)[0][0][100 + latency] == 0.001)
-  }
-
-  @Test func oversamplingLowersAliases() {
-    func aliases(_ oversample: Float) -> Double {
-      let tone = (0..<48_000).map { Float(sin(2 * .pi * 5003 * Double($0) / 48_000)) }
-      let bench = KernelBench(
-        Distortion.self, Distortion.description, inputs: [[tone]], outputs: [1],
-        [Distortion.oversample: [oversample], Distortion.drive: [linear(12)]])
-      let out = bench.run(49_000)[0][0]
-      var worst = 0.0
-      for k in [5, 7, 9, 11, 13, 15] {
-        let folded = k * 5003 % 48_000
-        let alias = folded > 24_000 ? 48_000 - folded : folded
-        if alias < 20_000 { worst = max(worst, amplitude(out[1000...], Double(alias))) }
-      }
-      return decibels(worst)
-    }
-    #expect(aliases(1) > -45)
-    #expect(aliases(2) < -85)
-    #expect(aliases(4) < -70)
-  }
-
-  @Test func toneTiltsAroundOneKilohertz() {
-    func level(_ tone: Float, _ f: Double) -> Double {
-      var quiet = impulse(8000)
-      quiet[0] = 0.001
-      let bench = KernelBench(
-        Distortion.self, Distortion.description, inputs: [[quiet]], outputs: [1],
-        [Distortion.drive: [1], Distortion.tone: [tone], Distortion.oversample: [1]])
-      return decibels(response(bench.run(8000)[0][0], f) / 0.001)
-    }
-    #expect(abs(level(0, 50)) < 0.01)
-    #expect(abs(level(0, 15_000)) < 0.01)
-    #expect(abs(level(1, 30) + 6) < 0.2)
-    #expect(abs(level(1, 18_000) - 6) < 0.2)
-    #expect(abs(level(-1, 30) - 6) < 0.2)
-    #expect(abs(level(-1, 18_000) + 6) < 0.2)
   }
 
   // MARK: Matrix

@@ -1,3 +1,4 @@
+import Glibc
 import Realtime
 import Testing
 
@@ -143,5 +144,81 @@ import Testing
     }
     #expect(!choice.isMoving)
     #expect(choice.new == 2)
+  }
+}
+
+/// Glides by ratio: gains in decibels, frequencies in octaves.
+extension RampTests {
+  @Test(arguments: [(Float(1), Float(0.001)), (0.01, 4), (440, 7040), (20_000, 20)])
+  func aGlideByRatioIsEvenInTheLogarithm(from: Float, to: Float) {
+    var ramp = Ramp(from)
+    ramp.move(to: to, over: 4800, law: .ratio)
+    let values = run(&ramp, 4801)
+    #expect(abs(values[0] / from - 1) < 1e-6)
+    #expect(values[4800] == to, "exact at the end")
+    for frame in stride(from: 0, to: 4800, by: 100) {
+      let t = Float(frame) / 4800
+      let part: Float = t * t * t * (10 + t * (6 * t - 15))
+      let expected: Float = from * powf(to / from, part)
+      #expect(abs(values[frame] / expected - 1) < 2e-5, "frame \(frame)")
+    }
+  }
+
+  /// Silence counts as -80 dB, without a step there.
+  @Test(arguments: [(Float(0), Float(1)), (1, 0), (0.5, 0.000_03)]) func silenceIsReachedWithoutAStep(
+    from: Float, to: Float
+  ) {
+    var ramp = Ramp(from)
+    ramp.move(to: to, over: 4800, law: .ratio)
+    let values = run(&ramp, 4801)
+    #expect(abs(values[0] - from) < 1e-6 && values[4800] == to)
+    let product: Float = (from + 1e-4) * (to + 1e-4)
+    let middle: Float = product.squareRoot() - 1e-4
+    #expect(abs(values[2400] - middle) < 1e-5)
+    let steps: [Float] = zip(values, values.dropFirst()).map { abs($1 - $0) }
+    #expect(steps.max()! < 0.003 && abs(values[4799] - to) < max(to, 0.01) * 1e-6)
+    let isDown = from > to
+    #expect(zip(values, values.dropFirst()).allSatisfy { isDown ? $1 <= $0 + 2e-6 : $1 >= $0 - 2e-6 })
+  }
+
+  @Test func splittingAGlideChangesNoBit() {
+    for splits in [[1], [17], [5, 64, 3], [63, 1]] {
+      func run(_ splits: [Int]) -> [UInt32] {
+        var ramp = Ramp(0.02)
+        ramp.move(to: 1.7, over: 333, law: .ratio)
+        var values = self.run(&ramp, 100, splits: splits)
+        values.append(ramp.value)
+        ramp.move(to: 0, over: 777, law: .ratio)
+        values += self.run(&ramp, 300, splits: splits)
+        ramp.move(to: 1, over: 200)
+        return (values + self.run(&ramp, 300, splits: splits)).map(\.bitPattern)
+      }
+      #expect(run(splits) == run([64]))
+    }
+  }
+
+  /// Turned in mid-move, to a longer one too, and with the other course: no kink, and no swing far beyond the targets.
+  @Test(arguments: [(Ramp.Law.ratio, 100_000), (.ratio, 3000), (.even, 4800)])
+  func aTurnInMidGlideHasNoKinkAndNoWideSwing(law: Ramp.Law, frames: Int) {
+    var ramp = Ramp(0.001)
+    ramp.move(to: 1, over: 4800, law: .ratio)
+    var values = run(&ramp, 2600)
+    ramp.move(to: 0.5, over: frames, law: law)
+    values += run(&ramp, frames + 1)
+    #expect(values.last == 0.5)
+    #expect(values.max()! < 1.5 && values.min()! > 0)
+    // Second differences of a smooth course are tiny beside those of a kink.
+    let bends: [Float] = (2590..<2610).map { (frame: Int) -> Float in
+      let mean: Float = 0.5 * (values[frame - 1] + values[frame + 1])
+      return 2 * abs(mean - values[frame])
+    }
+    #expect(bends.allSatisfy { $0 < 3e-6 }, "\(bends)")
+  }
+
+  @Test func aGlideWithANegativeEndIsEven() {
+    var ramp = Ramp(1)
+    ramp.move(to: -1, over: 480, law: .ratio)
+    let values = run(&ramp, 481)
+    #expect(abs(values[240]) < 1e-6 && values[480] == -1)
   }
 }

@@ -164,10 +164,10 @@ import Testing
     )
     try session.renderOneBlock()
     let text = Printout.text(session.report)
-    #expect(text.contains("latency 31 frames\n") && text.contains("delayed 31 frames   latency 31 frames"))
+    #expect(text.contains("latency 32 frames\n") && text.contains("delayed 32 frames   latency 32 frames"))
     let dist = text.split(separator: "\n").first { $0.hasPrefix("dist ") }
-    #expect(dist?.contains("latency 31 frames") == true)
+    #expect(dist?.contains("latency 32 frames") == true)
     let json = Printout.json(session.report)
-    #expect(json.contains("\"compensation\": 31") && json.contains("\"latency\": 31"))
+    #expect(json.contains("\"compensation\": 32") && json.contains("\"latency\": 32"))
   }
 }

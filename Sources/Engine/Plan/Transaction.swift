@@ -44,7 +44,7 @@ final class Transaction {
   func fadeFrames(crossfade: Int) -> Int {
     commands.reduce(2 * crossfade) { longest, command in
       switch command {
-      case .ramp(_, _, _, _, let frames), .kernel(_, _, _, _, let frames): max(longest, Int(frames))
+      case .ramp(_, _, _, _, let frames, _), .kernel(_, _, _, _, let frames): max(longest, Int(frames))
       case .gain(_, _, let frames, let wait):
         max(longest, Int(frames) + (wait > 0 ? Int(wait) + 63 : 0))
       default: longest

@@ -54,6 +54,6 @@ extension Reconciler {
         .ramp(node.slot, parameter: Int32(position), element: 0, value: count, frames: frames))
     }
     for (index, parameter) in (node.type?.description.parameters ?? []).enumerated()
-    where parameter.isPerChannel { send(index, of: node) { _ in fade } }
+    where parameter.isPerChannel { send(index, of: node) { _ in (fade, .even) } }
   }
 }

@@ -21,10 +21,20 @@ extension Reconciler {
     target.values = values
     for (index, parameter) in description.parameters.enumerated() where old[index] != values[index] {
       send(index, of: target) { element in
-        request.ramps.frames(of: parameter, element: element, of: node, description, values) ?? fade
+        let frames = request.ramps.frames(of: parameter, element: element, of: node, description, values)
+        return (frames ?? fade, law(of: parameter, over: frames))
       }
     }
   }
+
+  /// The course of a move of which an edit states the frames. A shorter one is smoothing: nobody hears its course.
+  private func law(of parameter: ParameterDescription, over frames: Int?) -> Ramp.Law {
+    guard let frames, Double(frames) >= Self.shortestGlide * engine.rate else { return .even }
+    return parameter.unit == .decibels || parameter.unit == .hertz ? .ratio : .even
+  }
+
+  /// Seconds.
+  private static var shortestGlide: Double { 0.1 }
 
   /// Name of its ports at the driver.
   private func updatePortName(of target: EngineNode, _ node: Node) {
@@ -35,8 +45,8 @@ extension Reconciler {
     engine.rename(target)
   }
 
-  /// Sends the targets of a parameter's changed elements. `frames`: duration of an element's move.
-  func send(_ index: Int, of node: EngineNode, frames: (Int) -> Int) {
+  /// Sends the targets of a parameter's changed elements. `move`: duration and course of an element's move.
+  func send(_ index: Int, of node: EngineNode, move: (Int) -> (frames: Int, law: Ramp.Law)) {
     let before = node.sentValues[index]
     let elements = node.elements(of: index)
     guard elements != before, let smoothing = node.type?.description.parameters[index].smoothing else {
@@ -47,13 +57,15 @@ extension Reconciler {
       work.commands.append(room)
     }
     for (element, value) in elements.enumerated() where element >= before.count || before[element] != value {
-      let frames = Int32(clamping: frames(element))
+      let move = move(element)
+      let frames = Int32(clamping: move.frames)
       let (parameter, element) = (Int32(index), Int32(element))
       switch smoothing {
       case .ramp, .crossfade:
         if smoothing == .crossfade { work.crossfade = max(work.crossfade, Int(frames)) }
         work.commands.append(
-          .ramp(node.slot, parameter: parameter, element: element, value: value, frames: frames))
+          .ramp(
+            node.slot, parameter: parameter, element: element, value: value, frames: frames, law: move.law))
       case .kernel:
         work.commands.append(
           .kernel(node.slot, parameter: parameter, element: element, value: value, frames: frames))

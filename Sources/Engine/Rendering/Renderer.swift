@@ -126,9 +126,9 @@ public final class Renderer: @unchecked Sendable {
     switch command {
     case .swap(let next):
       plan = next
-    case .ramp(let node, let parameter, let element, let value, let frames):
+    case .ramp(let node, let parameter, let element, let value, let frames, let law):
       node.pointee.parameters[Int(parameter)].move(
-        element: Int(element), to: value, over: Int(frames))
+        element: Int(element), to: value, over: Int(frames), law: law)
       node.pointee.isMoving = true
       if value.magnitude > 1 { node.pointee.amplifies = true }
     case .makeRoom(let node, let parameter, let ramps, let capacity):

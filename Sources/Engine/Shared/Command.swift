@@ -3,7 +3,9 @@ import Realtime
 /// A command to the audio thread.
 enum Command {
   case swap(UnsafeMutablePointer<Plan>)
-  case ramp(UnsafeMutablePointer<NodeSlot>, parameter: Int32, element: Int32, value: Float, frames: Int32)
+  case ramp(
+    UnsafeMutablePointer<NodeSlot>, parameter: Int32, element: Int32, value: Float, frames: Int32,
+    law: Ramp.Law = .even)
   /// A parameter gets memory for more elements.
   case makeRoom(
     UnsafeMutablePointer<NodeSlot>, parameter: Int32, ramps: UnsafeMutablePointer<Ramp>, capacity: Int32)

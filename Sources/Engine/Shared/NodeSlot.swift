@@ -74,7 +74,7 @@ struct ParameterState {
   }
 
   /// Audio thread.
-  @_noLocks mutating func move(element: Int, to value: Float, over frames: Int) {
+  @_noLocks mutating func move(element: Int, to value: Float, over frames: Int, law: Ramp.Law) {
     switch kind {
     case .none: return
     case .crossfade:
@@ -82,7 +82,7 @@ struct ParameterState {
     case .ramp:
       guard element < capacity else { return }
       if element >= elements { spread(element &+ 1) }
-      ramps[element].move(to: value, over: frames)
+      ramps[element].move(to: value, over: frames, law: law)
     }
     isMoving = true
   }

@@ -3,58 +3,39 @@ import Patch
 
 /// Frequency response of a filter or an equalizer, in one row of braille.
 ///
-/// The sections are those of Robert Bristow-Johnson, "Cookbook formulae for audio equalizer biquad filter
-/// coefficients", evaluated on the unit circle.
+/// The sections are the analogue ones of Robert Bristow-Johnson, "Cookbook formulae for audio equalizer biquad filter
+/// coefficients", to which the kernels keep.
 enum ResponseCurve {
   /// Decibels at the upper and the lower edge of the row.
   private static let span = 12.0
-  private static let rate = 48000.0
 
   private struct Section {
-    var b: (Double, Double, Double)
-    var a: (Double, Double, Double)
+    private let frequency: Double
+    /// Coefficients of 1, s and s^2; s is 1j at `frequency`.
+    private let over: (Double, Double, Double)
+    private let under: (Double, Double, Double)
 
     func decibels(at frequency: Double) -> Double {
-      let w = 2 * Double.pi * frequency / rate
-      let (c1, s1, c2, s2) = (cos(w), sin(w), cos(2 * w), sin(2 * w))
-      let top = hypot(b.0 + b.1 * c1 + b.2 * c2, b.1 * s1 + b.2 * s2)
-      let bottom = hypot(a.0 + a.1 * c1 + a.2 * c2, a.1 * s1 + a.2 * s2)
+      let x = frequency / self.frequency
+      let top = hypot(over.0 - over.2 * x * x, over.1 * x)
+      let bottom = hypot(under.0 - under.2 * x * x, under.1 * x)
       guard top > 1e-9, bottom > 1e-12 else { return -180 }
       return 20 * log10(top / bottom)
     }
 
     init?(_ type: String, frequency: Double, decibels: Double, q: Double) {
-      let w = 2 * Double.pi * min(max(frequency, 1), 0.49 * rate) / rate
-      let (c, s) = (cos(w), sin(w))
-      let alpha = s / (2 * max(q, 0.01))
+      self.frequency = max(frequency, 1)
+      let k = 1 / max(q, 0.01)
       let g = pow(10, decibels / 40)
+      let slope = g.squareRoot() * k
       switch type {
-      case "peak":
-        b = (1 + alpha * g, -2 * c, 1 - alpha * g)
-        a = (1 + alpha / g, -2 * c, 1 - alpha / g)
-      case "lowshelf", "highshelf":
-        let sign = type == "lowshelf" ? 1.0 : -1.0
-        let root = 2 * g.squareRoot() * alpha
-        b = (
-          g * ((g + 1) - sign * (g - 1) * c + root), sign * 2 * g * ((g - 1) - sign * (g + 1) * c),
-          g * ((g + 1) - sign * (g - 1) * c - root)
-        )
-        a = (
-          (g + 1) + sign * (g - 1) * c + root, -sign * 2 * ((g - 1) + sign * (g + 1) * c),
-          (g + 1) + sign * (g - 1) * c - root
-        )
-      case "lowpass":
-        b = ((1 - c) / 2, 1 - c, (1 - c) / 2)
-        a = (1 + alpha, -2 * c, 1 - alpha)
-      case "highpass":
-        b = ((1 + c) / 2, -(1 + c), (1 + c) / 2)
-        a = (1 + alpha, -2 * c, 1 - alpha)
-      case "bandpass":
-        b = (alpha, 0, -alpha)
-        a = (1 + alpha, -2 * c, 1 - alpha)
-      case "notch":
-        b = (1, -2 * c, 1)
-        a = (1 + alpha, -2 * c, 1 - alpha)
+      case "peak": (over, under) = ((1, g * k, 1), (1, k / g, 1))
+      case "lowshelf": (over, under) = ((g * g, g * slope, g), (1, slope, g))
+      case "highshelf": (over, under) = ((g, g * slope, g * g), (g, slope, 1))
+      case "lowpass": (over, under) = ((1, 0, 0), (1, k, 1))
+      case "highpass": (over, under) = ((0, 0, 1), (1, k, 1))
+      case "bandpass": (over, under) = ((0, k, 0), (1, k, 1))
+      case "notch": (over, under) = ((1, 0, 1), (1, k, 1))
       default: return nil
       }
     }

@@ -26,7 +26,8 @@ extension Verb {
       "set", .file, [.setting, .value, .option(.over, [.duration])],
       """
       Sets a parameter, or a range of them (`in[0..3]`, `[0..7,1]`, `out[..]`); the word `default` resets it. With \
-      `over` it moves there in that time.
+      `over` it moves there in that time: a gain of a node in decibels and a frequency in octaves if that takes 100 ms \
+      or more (silence counts as about -80 dB), everything else, cables and matrices too, evenly.
       """
     ) {
       guard let path = $0.range.single else {

@@ -1,0 +1,163 @@
+import Glibc
+import Patch
+import Realtime
+import Testing
+
+@testable import Processors
+
+/// The distortion's curves, latency, aliases and tone.
+struct DistortionTests {
+  @Test func curvesAreWhatTheyAreCalled() {
+    for x in stride(from: Float(-12), through: 12, by: 0.37) {
+      #expect((hyperbolicTangents(Frames(repeating: x))[3] - tanhf(x)).magnitude < 2e-4)
+      let (sine, cosine) = sinesAndCosines(Frames(repeating: x))
+      #expect((sine[3] - sinf(x)).magnitude < 1e-5)
+      #expect((cosine[3] - cosf(x)).magnitude < 1e-5)
+    }
+  }
+
+  @Test(arguments: [(Float(1), 3), (2, 32), (4, 39)], [Float(0), 1, 2]) func theWetSoundIsAsLateAsItSays(
+    oversampling: (factor: Float, latency: Int), shape: Float
+  ) {
+    let (oversample, latency) = oversampling
+    // Quiet enough for every curve to be linear.
+    var quiet = impulse(500, at: 100)
+    quiet[100] = 0.001
+    let bench = KernelBench(
+      Distortion.self, Distortion.description, inputs: [[quiet]], outputs: [1],
+      [Distortion.oversample: [oversample], Distortion.shape: [shape], Distortion.drive: [1]])
+    #expect(bench.kernel.latency == latency)
+    let out = bench.run(500)[0][0]
+    let loudest = out.indices.max { out[$0].magnitude < out[$1].magnitude }!
+    #expect(loudest == 100 + latency)
+    // The dry path has the same delay: half dry and half wet add up to the whole.
+    let both = KernelBench(
+      Distortion.self, Distortion.description, inputs: [[quiet]], outputs: [1],
+      [
+        Distortion.oversample: [oversample], Distortion.shape: [shape], Distortion.drive: [1],
+        Distortion.mix: [50],
+      ])
+    let mixed = both.run(500)[0][0]
+    for f in [100.0, 1000, 8000, 18_000] {
+      // The filter against the droop of the curves with corners is short.
+      let tolerance = shape == 0 ? 0.1 : 0.3
+      #expect(abs(decibels(response(mixed, f) / 0.001)) < tolerance, "at \(f) Hz")
+      #expect(abs(decibels(response(out, f) / 0.001)) < tolerance, "at \(f) Hz")
+    }
+    let dry = KernelBench(
+      Distortion.self, Distortion.description, inputs: [[quiet]], outputs: [1],
+      [Distortion.oversample: [oversample], Distortion.mix: [0]])
+    #expect(dry.run(500)[0][0][100 + latency] == 0.001)
+  }
+
+  @Test func oversamplingLowersAliases() {
+    func aliases(_ oversample: Float) -> Double {
+      let tone = (0..<48_000).map { Float(sin(2 * .pi * 5003 * Double($0) / 48_000)) }
+      let bench = KernelBench(
+        Distortion.self, Distortion.description, inputs: [[tone]], outputs: [1],
+        [Distortion.oversample: [oversample], Distortion.drive: [linear(12)]])
+      let out = bench.run(49_000)[0][0]
+      var worst = 0.0
+      for k in [5, 7, 9, 11, 13, 15] {
+        let folded = k * 5003 % 48_000
+        let alias = folded > 24_000 ? 48_000 - folded : folded
+        if alias < 20_000 { worst = max(worst, amplitude(out[1000...], Double(alias))) }
+      }
+      return decibels(worst)
+    }
+    #expect(aliases(1) > -45)
+    #expect(aliases(2) < -85)
+    #expect(aliases(4) < -70)
+  }
+
+  @Test func toneTiltsAroundOneKilohertz() {
+    func level(_ tone: Float, _ f: Double) -> Double {
+      var quiet = impulse(8000)
+      quiet[0] = 0.001
+      let bench = KernelBench(
+        Distortion.self, Distortion.description, inputs: [[quiet]], outputs: [1],
+        [Distortion.drive: [1], Distortion.tone: [tone], Distortion.oversample: [1]])
+      return decibels(response(bench.run(8000)[0][0], f) / 0.001)
+    }
+    #expect(abs(level(0, 50)) < 0.01)
+    #expect(abs(level(0, 15_000)) < 0.01)
+    #expect(abs(level(1, 30) + 6) < 0.2)
+    #expect(abs(level(1, 18_000) - 6) < 0.2)
+    #expect(abs(level(-1, 30) - 6) < 0.2)
+    #expect(abs(level(-1, 18_000) + 6) < 0.2)
+  }
+
+  // MARK: Aliases
+
+  /// The loudest alias below 20 kHz of a sine of 5003 Hz driven by 24 dB, in dB against the fundamental.
+  func loudestAlias(_ shape: Float, _ oversample: Float) -> Double {
+    let tone = (0..<49_000).map { Float(sin(2 * .pi * 5003 * Double($0) / 48_000)) }
+    let bench = KernelBench(
+      Distortion.self, Distortion.description, inputs: [[tone]], outputs: [1],
+      [Distortion.oversample: [oversample], Distortion.shape: [shape], Distortion.drive: [linear(24)]])
+    let out = bench.run(49_000)[0][0][1000...]
+    var worst = 0.0
+    for k in stride(from: 5, through: 61, by: 2) {
+      let folded = k * 5003 % 48_000
+      let alias = folded > 24_000 ? 48_000 - folded : folded
+      if alias < 20_000 { worst = max(worst, amplitude(out, Double(alias))) }
+    }
+    return decibels(worst / amplitude(out, 5003))
+  }
+
+  /// Without the antiderivatives these are -17, -26 and -40 dB for clipping, and +7, -1 and -72 dB for folding.
+  @Test func cornersAliasLittle() {
+    for (shape, oversample, limit) in [
+      (Float(2), Float(1), -30.0), (2, 2, -55), (2, 4, -70), (1, 1, -10), (1, 2, -28), (1, 4, -68),
+    ] {
+      let alias = loudestAlias(shape, oversample)
+      #expect(alias < limit, "shape \(shape) at \(oversample) times: \(alias) dB")
+    }
+  }
+
+  /// Neighbours that are equal, nearly so or far apart, small or huge: a line's curve lies between the limits, and where
+  /// the sound rests it is the curve itself.
+  @Test(arguments: [Float(1), 2]) func theCurvesAreSafeForAnyNeighbours(shape: Float) {
+    var chance = Chance(21)
+    let sizes: [Float] = [0, 1e-38, 1e-20, 1e-7, 0.001, 0.5, 1, 1 + 1e-7, 3, 1000, 1e6, 1e20]
+    let steps: [Float] = [0, 1e-30, 1e-8, 1e-6, 0.01, 1, 100]
+    var signal: [Float] = []
+    for _ in 0..<6000 {
+      let sign: Float = Bool.random(using: &chance) ? 1 : -1
+      signal.append(
+        sign * sizes.randomElement(using: &chance)! + steps.randomElement(using: &chance)!
+          * Float.random(in: -1...1, using: &chance))
+    }
+    let bench = KernelBench(
+      Distortion.self, Distortion.description, inputs: [[signal]], outputs: [1],
+      [Distortion.oversample: [1], Distortion.shape: [shape], Distortion.drive: [1]])
+    // The filter against the droop has gains of up to 2.76 together.
+    for y in bench.run(6000)[0][0] { #expect(y.magnitude < 2.8) }
+    for level in [Float(0.3), 0.999_999_9, 1, 1.5, 40] {
+      let rest = KernelBench(
+        Distortion.self, Distortion.description, inputs: [[[Float](repeating: level, count: 200)]],
+        outputs: [1],
+        [Distortion.oversample: [1], Distortion.shape: [shape], Distortion.drive: [1]])
+      let expected = shape == 1 ? sinf(level) : min(level, 1)
+      #expect((rest.run(200)[0][0][150] - expected).magnitude < 2e-5, "\(level)")
+    }
+  }
+
+  /// The tone's low-pass rests while the tone is 0, and has the right state when it comes on.
+  @Test func toneThatComesOnSoundsAsIfItHadAlwaysBeen() {
+    var chance = Chance(22)
+    let signal = chance.signal(4000)
+    func bench(_ tone: Float) -> KernelBench<Distortion> {
+      KernelBench(
+        Distortion.self, Distortion.description, inputs: [[signal]], outputs: [1], [Distortion.tone: [tone]])
+    }
+    let always = bench(1)
+    let expected = always.run(4000)[0][0]
+    for frame in [2000, 2048, 2111] {
+      let late = bench(0)
+      late.moves = [.init(frame: frame, parameter: Distortion.tone, value: 1, over: 0)]
+      let out = late.run(4000)[0][0]
+      for index in frame..<4000 { #expect((out[index] - expected[index]).magnitude < 1e-5, "frame \(index)") }
+    }
+  }
+}
