@@ -74,12 +74,22 @@ var hasWideVectors: Bool { @inline(__always) @_noLocks get { sostenuto_has_wide_
 
 /// `v` limited to a range; NaN becomes the lower limit.
 @inline(__always) @_noLocks func limited(_ v: Frames, _ low: Float, _ high: Float) -> Frames {
-  atMost(high, atLeast(low, v))
+  let floored = Frames(repeating: low).replacing(with: v, where: v .> low)
+  return floored.replacing(with: high, where: floored .> high)
 }
 
 /// `v` limited to a range; NaN becomes the lower limit.
 @inline(__always) @_noLocks func limited(_ v: Float, _ low: Float, _ high: Float) -> Float {
   v > low ? (v < high ? v : high) : low
+}
+
+/// Sums of neighbouring lanes: those of `a`, then those of `b`.
+@inline(__always) @_noLocks func pairSums(_ a: Frames, _ b: Frames) -> Frames {
+  let evens = Frames(
+    a[0], a[2], a[4], a[6], a[8], a[10], a[12], a[14], b[0], b[2], b[4], b[6], b[8], b[10], b[12], b[14])
+  let odds = Frames(
+    a[1], a[3], a[5], a[7], a[9], a[11], a[13], a[15], b[1], b[3], b[5], b[7], b[9], b[11], b[13], b[15])
+  return evens + odds
 }
 
 /// Square roots of numbers between 1e-30 and 1e30: Newton's method from a guess by halving the exponent. (The
