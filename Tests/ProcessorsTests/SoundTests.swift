@@ -1,5 +1,6 @@
 import Glibc
 import Patch
+import Realtime
 import Testing
 
 @testable import Processors
@@ -329,6 +330,29 @@ struct SoundTests {
     // Over six octaves the slope stands out from the randomness.
     #expect(abs((pink[6] - pink[0]) + 18) < 2)
     #expect(abs(white[6] - white[0]) < 2)
+  }
+
+  @Test(arguments: [44_100.0, 48_000, 96_000, 192_000])
+  func pinkNoiseFallsByThreeDecibelsAnOctaveFromTwentyHertzToTwentyKilohertz(rate: Double) {
+    let count = 1 << 17
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: 4096, alignment: 64)
+    defer { memory.deallocate() }
+    var arena = Arena(memory)
+    let pink = PinkFilter(&arena)
+    pink.prepare()
+    var input = [Float](repeating: 0, count: count)
+    var output = input
+    input[0] = 1
+    input.withUnsafeMutableBufferPointer { x in
+      output.withUnsafeMutableBufferPointer { y in
+        _ = pink.filter(x.baseAddress!, y.baseAddress!, count, .zero)
+      }
+    }
+    let levels = [20.0, 50, 200, 1000, 5000, 10_000, 16_000, 20_000].map {
+      decibels(response(output, $0, rate: rate)) + 10 * log10($0)
+    }
+    let spread = levels.max()! - levels.min()!
+    #expect(spread < 0.15, "\(rate) Hz: \(spread) dB")
   }
 
   @Test func noiseOfEachChannelAndNodeIsItsOwn() {
