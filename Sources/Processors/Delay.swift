@@ -5,7 +5,7 @@ import Realtime
 ///
 /// The line is fed the input plus `feedback` times the tap. The output is the input times 1 - mix plus the
 /// tap times mix. A change of `time` crossfades from the old tap to the new one. `shift` moves the tap like a
-/// tape head, with cubic Hermite interpolation between frames.
+/// tape head, also to places between frames (`Interpolator`).
 ///
 /// An optional second output runs 64 frames ahead of the first, for feedback cables that are delayed by as
 /// many. With it, a round through the cycle takes exactly `time`. This works for the tap if `time` is at
@@ -49,10 +49,11 @@ public struct Delay: Kernel {
   /// Frames of a line, a power of two.
   private var length: Int
   private var lines: UnsafeMutablePointer<Float>
-  /// Signal written to the line, and taps, of one channel in one block.
-  private var written: UnsafeMutablePointer<Float>
-  private var tap: UnsafeMutablePointer<Float>
-  private var oldTap: UnsafeMutablePointer<Float>
+  /// Frames from one line to the next.
+  private var stride: Int { @inline(__always) @_noLocks get { length &+ DelayLine.margin } }
+  private var newTap: DelayTap
+  /// The tap that a change of time fades out.
+  private var oldTap: DelayTap
   /// Gain of the input into the line, and its values in a block where it moves.
   private var entry = Ramp(1)
   private var entries: UnsafeMutablePointer<Float>
@@ -75,7 +76,7 @@ public struct Delay: Kernel {
   }
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
-    (configuration.inputs[0] * length(configuration.rate) + 4 * blockCapacity) * 4
+    (configuration.inputs[0] * (length(configuration.rate) + DelayLine.margin) + 10 * blockCapacity) * 4
   }
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
@@ -83,11 +84,10 @@ public struct Delay: Kernel {
     hasAhead = configuration.outputs.count > 1
     length = Self.length(configuration.rate)
     var arena = Arena(memory)
-    written = arena.take(Float.self, blockCapacity)
-    tap = arena.take(Float.self, blockCapacity)
-    oldTap = arena.take(Float.self, blockCapacity)
+    newTap = DelayTap(&arena)
+    oldTap = DelayTap(&arena)
     entries = arena.take(Float.self, blockCapacity)
-    lines = arena.take(Float.self, channels * length)
+    lines = arena.take(Float.self, channels * (length + DelayLine.margin))
   }
 
   /// Lays out new memory for this many lines, and returns the address of the lines.
@@ -95,11 +95,10 @@ public struct Delay: Kernel {
     in memory: UnsafeMutableRawPointer, lines count: Int
   ) -> UnsafeMutablePointer<Float> {
     var arena = Arena(memory)
-    written = arena.take(Float.self, blockCapacity)
-    tap = arena.take(Float.self, blockCapacity)
-    oldTap = arena.take(Float.self, blockCapacity)
+    newTap = DelayTap(&arena)
+    oldTap = DelayTap(&arena)
     entries = arena.take(Float.self, blockCapacity)
-    return arena.take(Float.self, count &* length)
+    return arena.take(Float.self, count &* stride)
   }
 
   @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {
@@ -114,8 +113,8 @@ public struct Delay: Kernel {
     while channel < inputs {
       let source = Widening.source(of: channel, from: channels, to: inputs)
       if source >= 0 {
-        let from = lines + source &* length
-        let to = wide + channel &* length
+        let from = lines + source &* stride
+        let to = wide + channel &* stride
         let start = (head &- needed) & (length &- 1)
         let first = length &- start < needed ? length &- start : needed
         copyMemory(to + start, from + start, first &* 4)
@@ -126,6 +125,7 @@ public struct Delay: Kernel {
           to[(start &+ frame) & (length &- 1)] *= t * t * t * (10 - t * (15 - 6 * t))
           frame &+= 1
         }
+        DelayLine(to, length: length).closeRing()
       }
       channel &+= 1
     }
@@ -137,7 +137,7 @@ public struct Delay: Kernel {
   public mutating func retune(from old: Double, to new: Double, memory: UnsafeMutableRawPointer?) {
     let (oldLines, oldLength, oldHead) = (lines, length, head)
     let pasts = (0..<channels).map { channel in
-      let line = oldLines + channel * oldLength
+      let line = oldLines + channel * (oldLength + DelayLine.margin)
       return Past((1...oldLength).map { line[(oldHead - $0) & (oldLength - 1)] }, step: old / new)
     }
     if let memory {
@@ -146,8 +146,9 @@ public struct Delay: Kernel {
       lines = settle(in: memory, lines: channels)
     }
     for (channel, past) in pasts.enumerated() {
-      let line = lines + channel * length
+      let line = lines + channel * stride
       for age in 1...length { line[(head - age) & (length - 1)] = past.value(Double(age) * old / new) }
+      DelayLine(line, length: length).closeRing()
     }
     reach = min(Int((Double(reach) * new / old).rounded(.up)), length - 64)
     entry.stretch(by: new / old)
@@ -170,34 +171,27 @@ public struct Delay: Kernel {
     let shift = block.parameters[Self.shift]
     let new = frames(time.new, block.rate)
     let old = time.blend == nil ? new : frames(time.old, block.rate)
-    let nearest = old < new ? old : new
     let moves = !shift.isSteady || shift.value(0) != 0
     let farthest = moves ? length &- 64 : (old > new ? old : new)
     reach = block.time & 63 != 0 && reach > farthest ? reach : farthest
-    var inaudible = input.isSilent
+    aim(block, old, new, moves)
+    var isInaudible = input.isSilent
     var channel = 0
     while channel < channels {
-      let line = lines + channel &* length
-      if moves || nearest < 64 {
-        processFrames(block, channel, line, old, new, entry)
-      } else {
-        read(line, new, tap, block.frames)
-        if time.blend != nil { read(line, old, oldTap, block.frames) }
-        processBlock(block, channel, time.blend, entry)
-        write(line, block.frames)
-      }
-      if hasAhead, block.outputs[1].isRead {
-        giveAhead(block, channel, line, Self.ahead(old), Self.ahead(new), moves: moves)
-      }
-      var frame = 0
-      while inaudible, frame < block.frames {
-        if !isInaudible(written[frame]) { inaudible = false }
-        frame &+= 1
-      }
+      render(block, channel, entry)
+      if isInaudible { isInaudible = hasFaded(channel, block.frames) }
       channel &+= 1
     }
-    quiet.update(block, silent: inaudible)
-    if !inaudible { quietFrames = 0 }
+    if hasAhead, block.outputs[1].isRead {
+      aim(block, Self.ahead(old), Self.ahead(new), moves)
+      channel = 0
+      while channel < channels {
+        giveAhead(block, channel)
+        channel &+= 1
+      }
+    }
+    quiet.update(block, silent: isInaudible)
+    if !isInaudible { quietFrames = 0 }
     head = (head &+ block.frames) & (length &- 1)
     return .sounding
   }
@@ -220,144 +214,124 @@ public struct Delay: Kernel {
   /// Delay of the ahead-of-time tap, in frames.
   @_noLocks private static func ahead(_ frames: Int) -> Int { frames >= lead ? frames &- lead : frames }
 
-  /// Writes the second output of a channel whose line has been written. It may read frames of this block.
-  @_noLocks private func giveAhead(
-    _ block: Block, _ channel: Int, _ line: UnsafeMutablePointer<Float>, _ old: Int, _ new: Int, moves: Bool
-  ) {
-    let blend = block.crossfades[Self.time].blend
-    if moves {
-      let shift = block.parameters[Self.shift]
-      var frame = 0
-      while frame < block.frames {
-        let glide = shift.value(channel, at: frame) * block.rate
-        tap[frame] = interpolated(line, head &+ frame, new, glide)
-        if blend != nil { oldTap[frame] = interpolated(line, head &+ frame, old, glide) }
-        frame &+= 1
-      }
-    } else {
-      read(line, new, tap, block.frames)
-      if blend != nil { read(line, old, oldTap, block.frames) }
-    }
-    let input = block.inputs[0][channel]
-    let output = block.outputs[1][channel]
-    let mix = block.parameters[Self.mix]
-    var frame = 0
-    while frame < block.frames {
-      var t = tap.vector(frame)
-      if let blend {
-        let b = blend.vector(frame)
-        t = oldTap.vector(frame) * (1 - b) + t * b
-      }
-      let m = limited(mix.vector(channel, frame) / 100, 0, 1)
-      output.store(input.vector(frame) * (1 - m) + t * m + 0, frame)
-      frame &+= 16
-    }
-  }
-
   @inline(__always) @_noLocks private func frames(_ seconds: Float, _ rate: Float) -> Int {
     Int(limited(seconds * rate + 0.5, 1, Float(length &- 64)))
   }
 
-  @_noLocks private func read(
-    _ line: UnsafeMutablePointer<Float>, _ delay: Int, _ to: UnsafeMutablePointer<Float>, _ frames: Int
-  ) {
-    let start = (head &- delay) & (length &- 1)
-    let first = length &- start < frames ? length &- start : frames
-    copyMemory(to, line + start, first &* 4)
-    copyMemory(to + first, line, (frames &- first) &* 4)
+  /// Sets the places of the taps in this block.
+  @_noLocks private mutating func aim(_ block: Block, _ old: Int, _ new: Int, _ moves: Bool) {
+    let blend = block.crossfades[Self.time].blend
+    newTap.delay = new
+    oldTap.delay = old
+    newTap.isGliding = moves
+    oldTap.isGliding = moves
+    guard moves else { return }
+    let shift = block.parameters[Self.shift]
+    newTap.glide(shift, block.rate, block.frames, within: length)
+    if blend != nil { oldTap.glide(shift, block.rate, block.frames, within: length) }
   }
 
-  @_noLocks private func write(_ line: UnsafeMutablePointer<Float>, _ frames: Int) {
-    let first = length &- head < frames ? length &- head : frames
-    copyMemory(line + head, written, first &* 4)
-    copyMemory(line, written + first, (frames &- first) &* 4)
-  }
-
-  /// A block whose taps all lie before it.
-  @_noLocks private func processBlock(
-    _ block: Block, _ channel: Int, _ blend: UnsafePointer<Float>?, _ entry: UnsafePointer<Float>?
-  ) {
+  /// One channel, sixteen frames at a time where its taps do not read any of them.
+  @_noLocks private func render(_ block: Block, _ channel: Int, _ entry: UnsafePointer<Float>?) {
     let input = block.inputs[0][channel]
     let output = block.outputs[0][channel]
     let feedback = block.parameters[Self.feedback]
     let mix = block.parameters[Self.mix]
+    let blend = block.crossfades[Self.time].blend
+    let line = DelayLine(lines + channel &* stride, length: length)
+    let (new, old) = (newTap, oldTap)
+    // Without feedback the line does not wait for the tap.
+    let isOpen = feedback.isSteady && feedback.value(channel) == 0
+    var amount = limited(feedback.vector(channel, 0) * 0.01, -1, 1)
+    var m = limited(mix.vector(channel, 0) * 0.01, 0, 1)
     var frame = 0
     while frame < block.frames {
+      let position = head &+ frame
+      let count = block.frames &- frame < 16 ? block.frames &- frame : 16
       let x = input.vector(frame)
-      var t = tap.vector(frame)
-      if let blend {
-        let b = blend.vector(frame)
-        t = oldTap.vector(frame) * (1 - b) + t * b
+      var inflow = x
+      if let entry { inflow *= entry.vector(frame) }
+      if !feedback.isSteady { amount = limited(feedback.vector(channel, frame) * 0.01, -1, 1) }
+      if !mix.isSteady { m = limited(mix.vector(channel, frame) * 0.01, 0, 1) }
+      let reaches = new.isBehind(frame, isOpen) && (blend == nil || old.isBehind(frame, isOpen))
+      if reaches {
+        if isOpen { line.write(Self.flushed(inflow), count, at: position) }
+        var t = new.vector(line, position, frame)
+        if let blend {
+          let b = blend.vector(frame)
+          t = old.vector(line, position, frame) * (1 - b) + t * b
+        }
+        if !isOpen { line.write(Self.flushed(inflow + amount * t), count, at: position) }
+        output.store(x * (1 - m) + t * m + 0, frame)
+      } else {
+        renderFrames(block, channel, line, frame, count, entry)
       }
-      let amount = limited(feedback.vector(channel, frame) / 100, -1, 1)
-      var w = x + amount * t
-      if let entry { w = x * entry.vector(frame) + amount * t }
-      // Echoes end at -300 dB instead of in denormals.
-      written.store(w.replacing(with: 0, where: magnitude(w) .< 1e-15), frame)
-      let m = limited(mix.vector(channel, frame) / 100, 0, 1)
-      output.store(x * (1 - m) + t * m + 0, frame)
       frame &+= 16
     }
   }
 
-  /// The same frame by frame, for taps that read frames of this block, or glide.
-  @_noLocks private func processFrames(
-    _ block: Block, _ channel: Int, _ line: UnsafeMutablePointer<Float>, _ old: Int, _ new: Int,
+  /// What was written to the line in this block is inaudible.
+  @_noLocks private func hasFaded(_ channel: Int, _ frames: Int) -> Bool {
+    let line = DelayLine(lines + channel &* stride, length: length)
+    var frame = 0
+    while frame < frames {
+      if !isInaudible(line[head &+ frame]) { return false }
+      frame &+= 1
+    }
+    return true
+  }
+
+  /// The same frame by frame, for taps that read frames just written, to the same bits.
+  @inline(never) @_noLocks private func renderFrames(
+    _ block: Block, _ channel: Int, _ line: DelayLine, _ first: Int, _ count: Int,
     _ entry: UnsafePointer<Float>?
   ) {
     let input = block.inputs[0][channel]
     let output = block.outputs[0][channel]
     let feedback = block.parameters[Self.feedback]
     let mix = block.parameters[Self.mix]
-    let shift = block.parameters[Self.shift]
     let blend = block.crossfades[Self.time].blend
-    var frame = 0
-    while frame < block.frames {
+    let (new, old) = (newTap, oldTap)
+    var frame = first
+    while frame < first &+ count {
       let x = input[frame]
-      let glide = shift.value(channel, at: frame) * block.rate
-      let position = head &+ frame
-      var t = interpolated(line, position, new, glide)
+      var t = new.value(line, head &+ frame, frame)
       if let blend {
         let b = blend[frame]
-        t = interpolated(line, position, old, glide) * (1 - b) + t * b
+        t = old.value(line, head &+ frame, frame) * (1 - b) + t * b
       }
-      let amount = limited(feedback.value(channel, at: frame) / 100, -1, 1)
+      let amount = limited(feedback.value(channel, at: frame) * 0.01, -1, 1)
       var w = (entry.map { $0[frame] * x } ?? x) + amount * t
       if w < 1e-15 && w > -1e-15 { w = 0 }
-      line[position & (length &- 1)] = w
-      written[frame] = w
-      let m = limited(mix.value(channel, at: frame) / 100, 0, 1)
+      line.write(w, at: head &+ frame)
+      let m = limited(mix.value(channel, at: frame) * 0.01, 0, 1)
       output[frame] = x * (1 - m) + t * m + 0
       frame &+= 1
     }
   }
 
-  /// The line `delay + glide` frames before `position`; an exact frame where that is whole.
-  @inline(__always) @_noLocks private func interpolated(
-    _ line: UnsafeMutablePointer<Float>, _ position: Int, _ delay: Int, _ glide: Float
-  ) -> Float {
-    let mask = length &- 1
-    if glide == 0 { return line[(position &- delay) & mask] }
-    let held = limited(glide, -4_000_000, 4_000_000)
-    var whole = Int(held)
-    if Float(whole) > held { whole &-= 1 }
-    var part = held - Float(whole)
-    whole &+= delay
-    if whole < 2 {
-      whole = 2
-      part = 0
+  /// Echoes end at -300 dB instead of in denormals.
+  @inline(__always) @_noLocks private static func flushed(_ w: Frames) -> Frames {
+    w.replacing(with: 0, where: magnitude(w) .< 1e-15)
+  }
+
+  /// Writes the second output of a channel whose line has been written. It may read frames of this block.
+  @_noLocks private func giveAhead(_ block: Block, _ channel: Int) {
+    let blend = block.crossfades[Self.time].blend
+    let input = block.inputs[0][channel]
+    let output = block.outputs[1][channel]
+    let mix = block.parameters[Self.mix]
+    let line = DelayLine(lines + channel &* stride, length: length)
+    var frame = 0
+    while frame < block.frames {
+      var t = newTap.written(line, head &+ frame, frame, block.frames)
+      if let blend {
+        let b = blend.vector(frame)
+        t = oldTap.written(line, head &+ frame, frame, block.frames) * (1 - b) + t * b
+      }
+      let m = limited(mix.vector(channel, frame) * 0.01, 0, 1)
+      output.store(input.vector(frame) * (1 - m) + t * m + 0, frame)
+      frame &+= 16
     }
-    if whole > length &- 66 {
-      whole = length &- 66
-      part = 0
-    }
-    let a = line[(position &- whole &+ 1) & mask]
-    let b = line[(position &- whole) & mask]
-    let c = line[(position &- whole &- 1) & mask]
-    let d = line[(position &- whole &- 2) & mask]
-    let slope = 0.5 * (c - a)
-    let curve = a - 2.5 * b + 2 * c - 0.5 * d
-    let bend = 0.5 * (d - a) + 1.5 * (b - c)
-    return b + part * (slope + part * (curve + part * bend))
   }
 }

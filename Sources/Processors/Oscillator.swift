@@ -71,26 +71,29 @@ public struct Oscillator: Kernel {
       let voice = states + channel
       let to = output[channel]
       if let frequencies = freq.frames(channel) {
-        let (wave, largest) = advance(voice, frequencies, scale, block.frames)
-        if !isMute { make(wave, shape, to, block.frames) }
+        let (end, largest) = moving.fill(
+          from: voice.pointee.phase, frequencies, scale, limit: Self.limit, block.frames)
+        voice.pointee = Voice(
+          phase: end, step: MovingPhases.step(frequencies[block.frames &- 1], scale, limit: Self.limit))
+        if !isMute { make(Wave(moving), shape, to, block.frames) }
         if largest > Self.highest, !isMute {
           var frame = 0
           while frame < block.frames {
-            to.store(to.vector(frame) * Self.gain(1 / moving.perPhase.vector(frame)), frame)
+            to.store(to.vector(frame) * Self.gain(moving.sizes.vector(frame)), frame)
             frame &+= 16
           }
         }
       } else {
-        let exact = Self.exactStep(freq.value(channel), scale)
-        let step = Self.step(exact)
-        let size = Self.size(exact)
+        let frequency = freq.value(channel)
+        let step = MovingPhases.step(frequency, scale, limit: Self.limit)
+        let size = MovingPhases.size(frequency, scale)
         let wave = Wave(from: voice.pointee.phase, step: step, size: size)
         voice.pointee = Voice(
           phase: voice.pointee.phase &+ step &* Int32(truncatingIfNeeded: block.frames), step: step)
         if !isMute { make(wave, shape, to, block.frames) }
         if size > Self.highest, !isMute {
           // Same computation as for a moving frequency, to the bit.
-          let gain = Self.gain(1 / Frames(repeating: 1 / size))
+          let gain = Self.gain(Frames(repeating: size))
           var frame = 0
           while frame < block.frames {
             to.store(to.vector(frame) * gain, frame)
@@ -122,22 +125,8 @@ public struct Oscillator: Kernel {
     return true
   }
 
-  /// Phase increment per frame, which may be many cycles.
-  @inline(__always) @_noLocks private static func exactStep(_ freq: Float, _ scale: Double) -> Double {
-    let exact = Double(freq) * scale
-    return exact > -1e15 ? (exact < 1e15 ? exact : 1e15) : -1e15
-  }
-
-  /// The increment without whole cycles.
-  @inline(__always) @_noLocks private static func step(_ exact: Double) -> Int32 {
-    Int32(truncatingIfNeeded: Int64(exact < 0 ? exact - 0.5 : exact + 0.5))
-  }
-
-  /// Magnitude of the increment: at least one unit, and a little more than half a cycle at most.
-  @inline(__always) @_noLocks private static func size(_ exact: Double) -> Float {
-    let size = Float(exact < 0 ? 0 - exact : exact)
-    return size > 1 ? (size < 2_200_000_000 ? size : 2_200_000_000) : 1
-  }
+  /// Magnitude of frequencies, Hz.
+  private static var limit: Float { @inline(__always) @_noLocks get { 2e9 } }
 
   /// Increment above which the oscillator fades: a sixteenth below half a cycle.
   private static var highest: Float { @inline(__always) @_noLocks get { 2_013_265_920 } }
@@ -146,28 +135,6 @@ public struct Oscillator: Kernel {
   @inline(__always) @_noLocks private static func gain(_ size: Frames) -> Frames {
     let t = limited((2_147_483_648 - size) * (1 / 134_217_728), 0, 1)
     return t * t * t * (10 - t * (15 - 6 * t))
-  }
-
-  /// Writes the phases of one channel with a moving frequency. Returns the largest increment too.
-  @_noLocks private func advance(
-    _ voice: UnsafeMutablePointer<Voice>, _ freq: UnsafePointer<Float>, _ scale: Double, _ frames: Int
-  ) -> (Wave, largest: Float) {
-    var phase = voice.pointee.phase
-    var step: Int32 = 0
-    var largest: Float = 1
-    var frame = 0
-    while frame < frames {
-      let exact = Self.exactStep(freq[frame], scale)
-      step = Self.step(exact)
-      let size = Self.size(exact)
-      largest = size > largest ? size : largest
-      moving.phases[frame] = phase
-      moving.perPhase[frame] = 1 / size
-      phase &+= step
-      frame &+= 1
-    }
-    voice.pointee = Voice(phase: phase, step: step)
-    return (Wave(moving, largest: largest), largest)
   }
 
   /// One channel at full level, with the crossfade between shapes.

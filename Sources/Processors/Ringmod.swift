@@ -105,24 +105,17 @@ public struct Ringmod: Kernel {
   /// Advances the phase by the block, and writes the sine if that is asked for.
   @_noLocks private mutating func advance(_ block: Block, makes: Bool) {
     let freq = block.parameters[Self.freq]
-    let scale = 4_294_967_296 / block.rate
+    let scale = 4_294_967_296 / Double(block.rate)
+    // Just below half a cycle.
+    let limit = block.rate * 0.499_999
     if let frequencies = freq.frames(0) {
-      var frame = 0
-      while frame < block.frames {
-        moving.phases[frame] = phase
-        phase &+= Self.step(frequencies[frame], scale)
-        frame &+= 1
-      }
-      if makes { Wave(moving, largest: 1).make(0, sine, block.frames) }
+      let (end, _) = moving.fill(from: phase, frequencies, scale, limit: limit, block.frames)
+      phase = end
+      if makes { Wave(moving).make(0, sine, block.frames) }
     } else {
-      let step = Self.step(freq.value(0), scale)
+      let step = MovingPhases.step(freq.value(0), scale, limit: limit)
       if makes { Wave(from: phase, step: step, size: 1).make(0, sine, block.frames) }
       phase &+= step &* Int32(truncatingIfNeeded: block.frames)
     }
-  }
-
-  /// Phase increment per frame, half a cycle at most.
-  @inline(__always) @_noLocks private static func step(_ freq: Float, _ scale: Float) -> Int32 {
-    Int32(limited(freq * scale, -2_147_483_520, 2_147_483_520))
   }
 }

@@ -1,52 +1,37 @@
 import Realtime
 
-@inline(__always) @_noLocks private func isDenseSize(_ size: Float) -> Bool { size > 715_827_904 }
-
-/// Memory for one channel's phases in a block.
-struct MovingPhases: BitwiseCopyable {
-  let phases: UnsafeMutablePointer<Int32>
-  /// Frames per unit of phase.
-  let perPhase: UnsafeMutablePointer<Float>
-
-  @_noLocks init(_ arena: inout Arena) {
-    phases = arena.take(Int32.self, blockCapacity)
-    perPhase = arena.take(Float.self, blockCapacity)
-  }
-}
-
 /// Waves of one channel in one block, computed from their phases.
 ///
-/// Saw, square and triangle are the naive waves plus polynomial corrections around each corner (V. Välimäki,
-/// J. Pekonen and J. Nam, "Perceptually informed synthesis of bandlimited classical waveforms using
-/// integrated polynomial interpolation", 2012). The kernel is a cubic B-spline, sharpened by the filter
-/// (-1/6, 4/3, -1/6) so that its droop starts at the fourth order. It reaches three frames to either side of
-/// a corner.
+/// Saw, square and triangle have their harmonics weighted by one curve over frequency: flat (-0.5 dB at 3/8 of the
+/// sample rate, 18 kHz of 48), and below -75 dB from 2/3 on, beyond which aliases would fold below a third (16 kHz).
+/// It is the transform of a kernel that reaches six frames to either side of a corner (E. Brandt, "Hard sync without
+/// aliasing", 2001), found by linear programming for the least overshoot. Peaks are at one.
+///
+/// The kernel is a sum of cosines over its twelve frames. A step that it rounds is therefore a line and eight sines,
+/// and these a polynomial: no table is read. Where corners are closer than twelve frames, their kernels would overlap;
+/// there are at most eight harmonics then, which are added up. Both give the same wave: a frequency may go from one to the
+/// other in any frame.
 struct Wave: BitwiseCopyable {
-  // Phases are signed fractions of a cycle: 2^32 is a whole cycle.
   /// Phases of the first sixteen frames, and the increment per frame, for a steady frequency.
   private let first: SIMD16<Int32>
   private let step: Int32
-  private let steadyPerPhase: Float
-  /// Phases of each frame, with the frames per unit of phase, for a moving frequency.
+  private let steadySize: Float
+  /// Phases and increments of each frame, for a moving frequency.
   private let moving: MovingPhases?
-  /// Corrections of adjacent corners overlap: fewer than six frames per cycle.
-  private let isDense: Bool
 
   /// Phases of a steady frequency. `size`: magnitude of the increment, at least one unit.
   @inline(__always) @_noLocks init(from start: Int32, step: Int32, size: Float) {
     first = SIMD16<Int32>(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15) &* step &+ start
     self.step = step
-    steadyPerPhase = 1 / size
-    isDense = isDenseSize(size)
+    steadySize = size
     moving = nil
   }
 
-  /// Phases of a moving frequency. `largest`: magnitude of the block's largest increment.
-  @inline(__always) @_noLocks init(_ moving: MovingPhases, largest: Float) {
+  /// Phases of a moving frequency.
+  @inline(__always) @_noLocks init(_ moving: MovingPhases) {
     first = SIMD16(repeating: 0)
     step = 0
-    steadyPerPhase = 0
-    isDense = isDenseSize(largest)
+    steadySize = 1
     self.moving = moving
   }
 
@@ -55,137 +40,109 @@ struct Wave: BitwiseCopyable {
     return UnsafeRawPointer(moving.phases + frame).loadUnaligned(as: SIMD16<Int32>.self)
   }
 
-  @inline(__always) @_noLocks private func perPhase(_ frame: Int) -> Frames {
-    guard let moving else { return Frames(repeating: steadyPerPhase) }
-    return moving.perPhase.vector(frame)
-  }
-
   /// `shape`: index among the oscillator's choices. Audio thread.
-  @inline(__always) @_noLocks func make(
-    _ shape: Float, _ to: UnsafeMutablePointer<Float>, _ frames: Int
-  ) {
-    if isDense { makeDense(shape, to, frames) } else { makeSparse(shape, to, frames) }
-  }
-
-  // Two functions, so that no loop has to test `isDense`.
-  @inline(never) @_noLocks private func makeDense(
-    _ shape: Float, _ to: UnsafeMutablePointer<Float>, _ frames: Int
-  ) {
-    make(shape, to, frames, isDense: true)
-  }
-
-  @inline(never) @_noLocks private func makeSparse(
-    _ shape: Float, _ to: UnsafeMutablePointer<Float>, _ frames: Int
-  ) {
-    make(shape, to, frames, isDense: false)
-  }
-
-  @inline(__always) @_noLocks private func make(
-    _ shape: Float, _ to: UnsafeMutablePointer<Float>, _ frames: Int, isDense: Bool
-  ) {
+  @_noLocks func make(_ shape: Float, _ to: UnsafeMutablePointer<Float>, _ frames: Int) {
     if shape == 0 {
       makeSine(to, frames)
     } else if shape == 1 {
-      makeSaw(to, frames, isDense)
+      makeSaw(to, frames)
     } else if shape == 2 {
-      makeSquare(to, frames, isDense)
+      makeSquare(to, frames)
     } else {
-      makeTriangle(to, frames, isDense)
+      makeTriangle(to, frames)
     }
   }
 
   @_noLocks private func makeSine(_ to: UnsafeMutablePointer<Float>, _ frames: Int) {
     var frame = 0
     while frame < frames {
-      // The outer quarters are folded onto the inner ones in integers, which loses no bit.
-      let p = phase(frame)
-      let isOuter = (p ^ (p &<< 1)) &>> 31
-      let folded = p ^ ((p ^ (Int32.min &- p)) & isOuter)
-      to.store(sineOfQuarters(converted(folded) * (1 / 1_073_741_824)), frame)
+      to.store(Corners.sine(phase(frame)), frame)
       frame &+= 16
     }
   }
 
-  @inline(__always) @_noLocks private func makeSaw(
-    _ to: UnsafeMutablePointer<Float>, _ frames: Int, _ isDense: Bool
-  ) {
-    var frame = 0
-    while frame < frames {
-      to.store(Self.saw(converted(phase(frame)), perPhase(frame), isDense), frame)
-      frame &+= 16
-    }
+  @inline(never) @_noLocks private func makeSaw(_ to: UnsafeMutablePointer<Float>, _ frames: Int) {
+    make(to, frames, .saw)
   }
 
-  /// A square is the difference of two saws half a cycle apart; it starts high.
-  @inline(__always) @_noLocks private func makeSquare(
-    _ to: UnsafeMutablePointer<Float>, _ frames: Int, _ isDense: Bool
-  ) {
-    var frame = 0
-    while frame < frames {
-      let p = phase(frame)
-      let scale = perPhase(frame)
-      to.store(
-        Self.saw(converted(p &+ Int32.min), scale, isDense) - Self.saw(converted(p), scale, isDense), frame)
-      frame &+= 16
-    }
+  @inline(never) @_noLocks private func makeSquare(_ to: UnsafeMutablePointer<Float>, _ frames: Int) {
+    make(to, frames, .square)
   }
 
-  /// Triangle in phase with the sine.
-  @inline(__always) @_noLocks private func makeTriangle(
-    _ to: UnsafeMutablePointer<Float>, _ frames: Int, _ isDense: Bool
+  @inline(never) @_noLocks private func makeTriangle(_ to: UnsafeMutablePointer<Float>, _ frames: Int) {
+    make(to, frames, .triangle)
+  }
+
+  @inline(__always) @_noLocks private func make(
+    _ to: UnsafeMutablePointer<Float>, _ frames: Int, _ shape: CornerShape
   ) {
     var frame = 0
-    while frame < frames {
-      let scale = perPhase(frame)
-      let peak = converted(phase(frame) &- 0x4000_0000)
-      let trough = converted(phase(frame) &+ 0x4000_0000)
-      var bend = Self.corner(trough * scale) - Self.corner(peak * scale)
-      let period = scale * 4_294_967_296
-      if isDense {
-        bend += Self.corner(trough * scale - period) - Self.corner(peak * scale - period)
-        bend += Self.corner(trough * scale + period) - Self.corner(peak * scale + period)
+    guard let moving else {
+      if steadySize <= shape.densest {
+        let perPhase = Frames(repeating: 1 / steadySize)
+        while frame < frames {
+          to.store(shape.sparse(phase(frame), perPhase), frame)
+          frame &+= 16
+        }
+        return
       }
-      to.store(1 - magnitude(peak) * (1 / 1_073_741_824) + bend * (8 / period), frame)
+      let weights = HarmonicWeights(steadySize * (1 / 4_294_967_296), shape.numbers, shape.strengths)
+      while frame < frames {
+        to.store(shape.sum(phase(frame), weights), frame)
+        frame &+= 16
+      }
+      return
+    }
+    while frame < frames {
+      let size = moving.sizes.vector(frame)
+      let bits = unsafeBitCast(size, to: SIMD16<UInt32>.self)
+      let p = phase(frame)
+      var y = Frames(repeating: 0)
+      let least = Float(bitPattern: bits.min())
+      if least <= shape.densest { y = shape.sparse(p, 1 / size) }
+      if Float(bitPattern: bits.max()) > shape.densest {
+        let increment = size * (1 / 4_294_967_296)
+        let weights = HarmonicWeights(
+          increment, least: least * (1 / 4_294_967_296), shape.numbers, shape.strengths)
+        y = shape.sum(p, weights).replacing(with: y, where: size .<= shape.densest)
+      }
+      to.store(y, frame)
       frame &+= 16
     }
   }
+}
 
-  /// Rises from -1 to 1 and falls at phase 0.
-  @inline(__always) @_noLocks private static func saw(
-    _ phase: Frames, _ perPhase: Frames, _ isDense: Bool
+/// Weights of eight harmonics in sixteen frames.
+struct HarmonicWeights: BitwiseCopyable {
+  let (a, b, c, d, e, f, g, h): (Frames, Frames, Frames, Frames, Frames, Frames, Frames, Frames)
+
+  /// Weights for a steady frequency, as a fraction of the sample rate.
+  @inline(__always) @_noLocks init(_ frequency: Float, _ numbers: SIMD8<Float>, _ strengths: SIMD8<Float>) {
+    // All harmonics in one vector.
+    let w = Corners.curve(Frames(lowHalf: numbers, highHalf: numbers) * frequency).lowHalf * strengths
+    (a, b) = (Frames(repeating: w[0]), Frames(repeating: w[1]))
+    (c, d) = (Frames(repeating: w[2]), Frames(repeating: w[3]))
+    (e, f) = (Frames(repeating: w[4]), Frames(repeating: w[5]))
+    (g, h) = (Frames(repeating: w[6]), Frames(repeating: w[7]))
+  }
+
+  /// Weights for sixteen frequencies, of which `least` is the lowest: harmonics that are zero in all are left out.
+  @inline(__always) @_noLocks init(
+    _ frequency: Frames, least: Float, _ numbers: SIMD8<Float>, _ strengths: SIMD8<Float>
+  ) {
+    a = Self.weight(frequency, least, numbers[0], strengths[0])
+    b = Self.weight(frequency, least, numbers[1], strengths[1])
+    c = Self.weight(frequency, least, numbers[2], strengths[2])
+    d = Self.weight(frequency, least, numbers[3], strengths[3])
+    e = Self.weight(frequency, least, numbers[4], strengths[4])
+    f = Self.weight(frequency, least, numbers[5], strengths[5])
+    g = Self.weight(frequency, least, numbers[6], strengths[6])
+    h = Self.weight(frequency, least, numbers[7], strengths[7])
+  }
+
+  @inline(__always) @_noLocks private static func weight(
+    _ frequency: Frames, _ least: Float, _ number: Float, _ strength: Float
   ) -> Frames {
-    let step = copySign(1 - step(magnitude(phase * perPhase)), phase)
-    var y = phase * (1 / 2_147_483_648) - step
-    if isDense {
-      let period = perPhase * 4_294_967_296
-      let before = phase * perPhase - period
-      let after = phase * perPhase + period
-      y += copySign(Self.step(magnitude(before)), before)
-      y += copySign(Self.step(magnitude(after)), after)
-    }
-    return y
-  }
-
-  /// Difference between the naive and the band-limited step of height two, `x` frames from the step.
-  @inline(__always) @_noLocks private static func step(_ x: Frames) -> Frames {
-    let a = pointwiseMax(3 - x, Frames(repeating: 0))
-    let b = pointwiseMax(2 - x, Frames(repeating: 0))
-    let c = pointwiseMax(1 - x, Frames(repeating: 0))
-    let aa = a * a
-    let bb = b * b
-    let cc = c * c
-    return bb * bb * (1.0 / 6) - aa * aa * (1.0 / 72) - cc * cc * (6.5 / 12)
-  }
-
-  /// The integral of half of it: the rounding of a corner of slope one, `x` frames from the corner.
-  @inline(__always) @_noLocks private static func corner(_ x: Frames) -> Frames {
-    let distance = magnitude(x)
-    let a = pointwiseMax(3 - distance, Frames(repeating: 0))
-    let b = pointwiseMax(2 - distance, Frames(repeating: 0))
-    let c = pointwiseMax(1 - distance, Frames(repeating: 0))
-    let aa = a * a
-    let bb = b * b
-    let cc = c * c
-    return bb * bb * b * (1.0 / 60) - aa * aa * a * (1.0 / 720) - cc * cc * c * (6.5 / 120)
+    least * number > 0.69 ? Frames(repeating: 0) : Corners.curve(frequency * number) * strength
   }
 }

@@ -37,6 +37,43 @@ struct DelayTests {
     #expect(largestStep(Array(out[20_000...])) < 1.3 * before)
   }
 
+  /// Level of a tone after a delay of `frames` beside a whole number of them.
+  private func level(_ freq: Double, _ frames: Float, time: Float = 0.01) -> Double {
+    let tone = (0..<9600).map { Float(sin(2 * .pi * freq * Double($0) / 48_000)) }
+    let bench = KernelBench(
+      Delay.self, Delay.description, inputs: [[tone]], outputs: [1],
+      [Delay.time: [time], Delay.feedback: [0], Delay.mix: [100], Delay.shift: [frames / 48_000]])
+    return decibels(amplitude(bench.run(9600)[0][0][4800...], freq))
+  }
+
+  @Test(arguments: [Float(0.25), 0.5, 0.75]) func aFractionOfAFrameKeepsTheTreble(part: Float) {
+    for freq in stride(from: 1000.0, through: 15_000, by: 1000) {
+      let found = level(freq, part)
+      #expect(found < 0.001 && found > -0.2, "\(freq) Hz: \(found) dB")
+    }
+  }
+
+  /// Where the tap comes close to the present, fewer frames lie between.
+  @Test func aTapNearThePresentLosesNoMoreThanALine() {
+    for frames in [Float(0.5), 1.5, 2.5, 3.5] {
+      let found = level(5000, frames - 4, time: 5 / 48_000)
+      #expect(found < 0.001 && found > -0.5, "\(frames + 1) frames: \(found) dB")
+    }
+  }
+
+  @Test func fullFeedbackBetweenFramesStaysBounded() {
+    var chance = Chance(3)
+    for shift in [Float(0.1), 0.37, 0.5, 0.81] {
+      let bench = KernelBench(
+        Delay.self, Delay.description, inputs: [[chance.signal(480)]], outputs: [1],
+        [
+          Delay.time: [0.01], Delay.feedback: [100], Delay.mix: [100], Delay.shift: [shift / 48_000],
+        ])
+      let out = bench.run(480_000)[0][0]
+      #expect(peak(Array(out[470_000...])) < peak(Array(out[480..<1440])), "a shift of \(shift) frames")
+    }
+  }
+
   @Test func theDelayFallsAsleepWhenItsTailHasGone() {
     let bench = KernelBench(
       Delay.self, Delay.description, inputs: [[impulse(100)]], outputs: [1],
