@@ -4,7 +4,7 @@ import Realtime
 /// memory. Both give the same bits, since an integer differs from its float by a power of two only.
 package struct SamplePlane: BitwiseCopyable {
   /// Silent frames before the first and after the last frame of every channel.
-  package static let margin = 16
+  package static var margin: Int { @_noLocks @inline(__always) get { 16 } }
 
   /// The first frame; `margin` silent frames lie before it and after the last.
   package let base: UnsafeRawPointer

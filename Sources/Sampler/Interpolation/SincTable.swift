@@ -4,12 +4,13 @@ import Realtime
 /// frames, so that a kernel of 32 taps takes 12 KB, which stay in the first cache. The polynomials are off by
 /// at most -102 dB at the Nyquist frequency.
 ///
-/// A frame's products are summed in two steps: `write` leaves a row of partial sums for each frame, and `sums`
-/// adds up sixteen rows at once.
+/// A frame's products are summed in two steps: `write` leaves a row of eight partial sums for each frame, and
+/// `sums` adds up sixteen rows at once.
 struct SincTable {
   static var phases: Int { @_noLocks @inline(__always) get { 32 } }
   /// Floats of partial sums: sixteen rows for each side.
-  static var partials: Int { @_noLocks get { 512 } }
+  static var partials: Int { @_noLocks @inline(__always) get { 2 &* side } }
+  private static var side: Int { @_noLocks @inline(__always) get { 128 } }
 
   let rows: UnsafePointer<Float>
   let taps: Int
@@ -69,8 +70,12 @@ struct SincTable {
         let fraction = UInt32(truncatingIfNeeded: positions[index])
         let place = Int(positions[index] >> 32)
         let weights = mixes.map { mixed(fraction, $0[index]) } ?? long(rows, fraction)
-        store(weights.product(isShort, left, place), partials + index &* 16)
-        if isStereo { store(weights.product(isShort, right, place), partials + (256 &+ index &* 16)) }
+        let row = UnsafeMutableRawPointer(partials + index &* 8)
+        row.storeBytes(of: weights.product(isShort, left, place), as: SIMD8<Float>.self)
+        if isStereo {
+          row.storeBytes(
+            of: weights.product(isShort, right, place), toByteOffset: 4 &* Self.side, as: SIMD8<Float>.self)
+        }
         index &+= 1
       }
     } else {
@@ -82,40 +87,49 @@ struct SincTable {
         row.storeBytes(of: weights * Self.eight(isShort, left, place), as: SIMD8<Float>.self)
         if isStereo {
           row.storeBytes(
-            of: weights * Self.eight(isShort, right, place), toByteOffset: 1024, as: SIMD8<Float>.self)
+            of: weights * Self.eight(isShort, right, place), toByteOffset: 4 &* Self.side,
+            as: SIMD8<Float>.self)
         }
         index &+= 1
       }
     }
   }
 
-  /// The sums of sixteen frames of a side (0 left, 1 right). Audio thread.
+  /// The sums of sixteen frames of a side (0 left, 1 right): halves of rows, then quarters, then pairs. (Sums
+  /// of neighbours from the start on are compiled to narrow vectors.) Audio thread.
   @_noLocks @inline(__always)
   func sums(_ partials: UnsafePointer<Float>, side: Int) -> SIMD16<Float> {
-    let rows = partials + side &* 256
-    if taps == 32 {
-      return fold(
-        fold(fold(pair(rows, 0), pair(rows, 2)), fold(pair(rows, 4), pair(rows, 6))),
-        fold(fold(pair(rows, 8), pair(rows, 10)), fold(pair(rows, 12), pair(rows, 14))))
-    }
-    return fold(fold(pair(rows, 0), pair(rows, 2)), fold(pair(rows, 4), pair(rows, 6)))
+    let rows = partials + side &* Self.side
+    let first = pairs(quarters(rows, 0), quarters(rows, 2))
+    let last = pairs(quarters(rows, 4), quarters(rows, 6))
+    return evens(first, last) + odds(first, last)
   }
 
   /// Leaves silence for the frames from `from` on. Audio thread.
   @_noLocks func clear(_ partials: UnsafeMutablePointer<Float>, from: Int) {
-    let row = taps == 32 ? 16 : 8
-    setMemory(partials + from &* row, 0, (16 &- from) &* row &* 4)
-    setMemory(partials + (256 &+ from &* row), 0, (16 &- from) &* row &* 4)
+    setMemory(partials + from &* 8, 0, (16 &- from) &* 32)
+    setMemory(partials + (Self.side &+ from &* 8), 0, (16 &- from) &* 32)
   }
 
+  /// Four sums for each of the four rows from two vectors on.
   @_noLocks @inline(__always)
-  private func pair(_ rows: UnsafePointer<Float>, _ row: Int) -> SIMD16<Float> {
-    fold(vector(rows + row &* 16), vector(rows + (row &* 16 &+ 16)))
+  private func quarters(_ rows: UnsafePointer<Float>, _ number: Int) -> SIMD16<Float> {
+    let a = unsafeBitCast(vector(rows + number &* 16), to: SIMD8<Double>.self)
+    let b = unsafeBitCast(vector(rows + (number &* 16 &+ 16)), to: SIMD8<Double>.self)
+    let low = SIMD8(a[0], a[1], a[4], a[5], b[0], b[1], b[4], b[5])
+    let high = SIMD8(a[2], a[3], a[6], a[7], b[2], b[3], b[6], b[7])
+    return unsafeBitCast(low, to: SIMD16<Float>.self) + unsafeBitCast(high, to: SIMD16<Float>.self)
   }
 
-  /// Sums of neighbours: those of the first vector, then those of the second.
+  /// Two sums for each of eight rows.
   @_noLocks @inline(__always)
-  private func fold(_ a: SIMD16<Float>, _ b: SIMD16<Float>) -> SIMD16<Float> { evens(a, b) + odds(a, b) }
+  private func pairs(_ first: SIMD16<Float>, _ last: SIMD16<Float>) -> SIMD16<Float> {
+    let a = unsafeBitCast(first, to: SIMD8<Double>.self)
+    let b = unsafeBitCast(last, to: SIMD8<Double>.self)
+    let low = SIMD8(a[0], a[2], a[4], a[6], b[0], b[2], b[4], b[6])
+    let high = SIMD8(a[1], a[3], a[5], a[7], b[1], b[3], b[5], b[7])
+    return unsafeBitCast(low, to: SIMD16<Float>.self) + unsafeBitCast(high, to: SIMD16<Float>.self)
+  }
 
   // MARK: Weights
 
@@ -126,14 +140,18 @@ struct SincTable {
 
     /// Partial sums of the products with the frames from `place` on; integers are unscaled. Audio thread.
     @_noLocks @inline(__always)
-    func product(_ isShort: Bool, _ base: UnsafeRawPointer, _ place: Int) -> SIMD16<Float> {
+    func product(_ isShort: Bool, _ base: UnsafeRawPointer, _ place: Int) -> SIMD8<Float> {
       if isShort {
         let pairs = base.loadUnaligned(fromByteOffset: place &<< 1, as: SIMD16<UInt32>.self)
-        return SamplePlane.lower(pairs) * even + SamplePlane.upper(pairs) * odd
+        return folded(SamplePlane.lower(pairs) * even + SamplePlane.upper(pairs) * odd)
       }
       let first = base.loadUnaligned(fromByteOffset: place &<< 2, as: SIMD16<Float>.self)
       let last = base.loadUnaligned(fromByteOffset: place &<< 2 &+ 64, as: SIMD16<Float>.self)
-      return evens(first, last) * even + odds(first, last) * odd
+      return folded(evens(first, last) * even + odds(first, last) * odd)
+    }
+
+    @_noLocks @inline(__always) private func folded(_ v: SIMD16<Float>) -> SIMD8<Float> {
+      v.lowHalf + v.highHalf
     }
   }
 
@@ -147,22 +165,24 @@ struct SincTable {
   private func long(_ rows: UnsafePointer<Float>, _ fraction: UInt32) -> Long {
     let row = UnsafeRawPointer(rows + Int(fraction &>> 27) &* 96)
     let t = SIMD16(repeating: within(fraction))
-    let first = row.loadUnaligned(fromByteOffset: 256, as: SIMD16<Float>.self) * t
-    let second = row.loadUnaligned(fromByteOffset: 320, as: SIMD16<Float>.self) * t
     return Long(
-      even: (first + row.loadUnaligned(fromByteOffset: 128, as: SIMD16<Float>.self)) * t
-        + row.loadUnaligned(as: SIMD16<Float>.self),
-      odd: (second + row.loadUnaligned(fromByteOffset: 192, as: SIMD16<Float>.self)) * t
-        + row.loadUnaligned(fromByteOffset: 64, as: SIMD16<Float>.self))
+      even: (part(row, 4) * t + part(row, 2)) * t + part(row, 0),
+      odd: (part(row, 5) * t + part(row, 3)) * t + part(row, 1))
+  }
+
+  @_noLocks @inline(__always)
+  private func part(_ row: UnsafeRawPointer, _ number: Int) -> SIMD16<Float> {
+    row.loadUnaligned(fromByteOffset: number &* 64, as: SIMD16<Float>.self)
   }
 
   /// The weights between two kernels.
   @_noLocks @inline(__always) private func mixed(_ fraction: UInt32, _ kernel: Float) -> Long {
     let first = rows + Int(kernel) &* Self.size(32)
-    let part = SIMD16(repeating: kernel - Float(Int(kernel)))
+    let share = SIMD16(repeating: kernel - Float(Int(kernel)))
     let (one, two) = (long(first, fraction), long(first + Self.size(32), fraction))
     return Long(
-      even: one.even + (two.even - one.even) * part, odd: one.odd + (two.odd - one.odd) * part)
+      even: one.even + (two.even - one.even) * share,
+      odd: one.odd + (two.odd - one.odd) * share)
   }
 
   @_noLocks @inline(__always) private func short(_ fraction: UInt32) -> SIMD8<Float> {

@@ -22,11 +22,12 @@ extension PlayerHead {
     let isNear = isLooping && (least < SamplePlane.margin || most &+ SamplePlane.margin >= length)
     // Of a loop of which the seam is near, otherwise 0.
     let turn = isNear ? length : 0
+    let isFast = isFast(frames, scratch)
     var frame = 0
     while frame < frames {
       let count = frames &- frame < 16 ? frames &- frame : 16
       let isPlain = isWhole(frame, count, scratch)
-      if !isPlain, quality > 1 { setKernels(frame, scratch) }
+      if isFast, !isPlain, quality > 1 { setKernels(frame, scratch) }
       var channel = 0
       while channel < used {
         let next = channel &+ 1 < used ? channel &+ 1 : channel
@@ -35,7 +36,7 @@ extension PlayerHead {
           isPlain
           ? copied(left, right, frame, count, scratch)
           : quality > 0
-            ? wide(left, next > channel ? right : nil, frame, count, turn, quality, scratch)
+            ? wide(left, next > channel ? right : nil, frame, count, turn, isFast, quality, scratch)
             : narrow(left, right, frame, turn, scratch)
         let gains = vector(scratch.gains + frame)
         if channels == 1 {
@@ -70,6 +71,13 @@ extension PlayerHead {
       most = place > most ? place : most
     }
     return (Int(least >> 32), Int(most >> 32))
+  }
+
+  /// True when some pace is above 1, so that kernels have to be mixed.
+  @_noLocks private func isFast(_ frames: Int, _ scratch: Scratch) -> Bool {
+    var most: Float = 0
+    for index in 0..<frames { most = scratch.paces[index] > most ? scratch.paces[index] : most }
+    return most > 1
   }
 
   /// True when the positions are successive frames of the file.
@@ -124,11 +132,11 @@ extension PlayerHead {
 
   /// By eight or 32 points. `length`: of a loop of which the seam may be near, otherwise 0.
   @_noLocks @inline(never) private func wide(
-    _ left: SamplePlane, _ right: SamplePlane?, _ frame: Int, _ count: Int, _ length: Int, _ quality: UInt8,
-    _ scratch: Scratch
+    _ left: SamplePlane, _ right: SamplePlane?, _ frame: Int, _ count: Int, _ length: Int, _ isFast: Bool,
+    _ quality: UInt8, _ scratch: Scratch
   ) -> Voice.Sides {
     var table = scratch.kernels.table(quality, 0)
-    table.mixes = UnsafePointer(scratch.mixes + frame)
+    if isFast { table.mixes = UnsafePointer(scratch.mixes + frame) }
     let places = UnsafePointer(scratch.places + frame)
     var done = 0
     while done < count {
