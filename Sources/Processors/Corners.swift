@@ -26,7 +26,7 @@ enum CornerShape {
     }
   }
 
-  @inline(__always) @_noLocks func sparse(_ phase: SIMD16<Int32>, _ perPhase: Frames) -> Frames {
+  @_transparent @_noLocks func sparse(_ phase: SIMD16<Int32>, _ perPhase: Frames) -> Frames {
     switch self {
     case .saw: Saw.sparse(phase, perPhase)
     case .square: Square.sparse(phase, perPhase)
@@ -34,7 +34,7 @@ enum CornerShape {
     }
   }
 
-  @inline(__always) @_noLocks func sum(_ phase: SIMD16<Int32>, _ weights: HarmonicWeights) -> Frames {
+  @_transparent @_noLocks func sum(_ phase: SIMD16<Int32>, _ weights: HarmonicWeights) -> Frames {
     if self == .saw { return Saw.sum(phase, weights) }
     let (a, b) = Corners.odd(phase, weights)
     return (a + b) * Corners.sine(phase)
@@ -43,13 +43,13 @@ enum CornerShape {
 
 /// Rises from -1 to 1 and falls at phase 0.
 enum Saw {
-  @inline(__always) @_noLocks static func sparse(_ phase: SIMD16<Int32>, _ perPhase: Frames) -> Frames {
+  @_transparent @_noLocks static func sparse(_ phase: SIMD16<Int32>, _ perPhase: Frames) -> Frames {
     let p = converted(phase)
     return (p * (1 / 2_147_483_648) - Corners.step(p * perPhase * (1 / Corners.reach))) * Corners.peak
   }
 
   /// By C. W. Clenshaw's recurrence ("A note on the summation of Chebyshev series", 1955).
-  @inline(__always) @_noLocks static func sum(_ phase: SIMD16<Int32>, _ w: HarmonicWeights) -> Frames {
+  @_transparent @_noLocks static func sum(_ phase: SIMD16<Int32>, _ w: HarmonicWeights) -> Frames {
     let c = 2 * Corners.sine(phase &+ 0x4000_0000)
     let g = w.g + c * w.h
     let f = w.f + c * g - w.h
@@ -64,7 +64,7 @@ enum Saw {
 
 /// High in the first half of the cycle.
 enum Square {
-  @inline(__always) @_noLocks static func sparse(_ phase: SIMD16<Int32>, _ perPhase: Frames) -> Frames {
+  @_transparent @_noLocks static func sparse(_ phase: SIMD16<Int32>, _ perPhase: Frames) -> Frames {
     // From the nearest of the two steps, of which the one in mid-cycle falls.
     let doubled = phase &<< 1
     let x = converted(doubled) * (perPhase * (0.5 / Corners.reach))
@@ -76,7 +76,7 @@ enum Square {
 
 /// In phase with the sine.
 enum Triangle {
-  @inline(__always) @_noLocks static func sparse(_ phase: SIMD16<Int32>, _ perPhase: Frames) -> Frames {
+  @_transparent @_noLocks static func sparse(_ phase: SIMD16<Int32>, _ perPhase: Frames) -> Frames {
     // From the nearest of the two corners, of which the one in mid-cycle is the trough.
     let fromPeak = phase &- 0x4000_0000
     let doubled = fromPeak &<< 1
@@ -98,19 +98,19 @@ enum Corners {
   static var peak: Float { @inline(__always) @_noLocks get { 0.865_299_13 } }
 
   /// Sine of a phase. The outer quarters are folded onto the inner ones in integers, which loses no bit.
-  @inline(__always) @_noLocks static func sine(_ phase: SIMD16<Int32>) -> Frames {
+  @_transparent @_noLocks static func sine(_ phase: SIMD16<Int32>) -> Frames {
     let isOuter = (phase ^ (phase &<< 1)) &>> 31
     let folded = phase ^ ((phase ^ (Int32.min &- phase)) & isOuter)
     return sineOfQuarters(converted(folded) * (1 / 1_073_741_824))
   }
 
   /// No frame is within reach of a corner. (What is left out would not change a bit.)
-  @inline(__always) @_noLocks private static func isFar(_ x: Frames) -> Bool {
-    unsafeBitCast(magnitude(x), to: SIMD16<UInt32>.self).min() >= 0x3f80_0000
+  @_transparent @_noLocks private static func isFar(_ x: Frames) -> Bool {
+    least(unsafeBitCast(magnitude(x), to: SIMD16<UInt32>.self)) >= 0x3f80_0000
   }
 
   /// From -1 to 1; `x` from the middle of the step, in reaches.
-  @inline(__always) @_noLocks static func step(_ x: Frames) -> Frames {
+  @_transparent @_noLocks static func step(_ x: Frames) -> Frames {
     if isFar(x) { return copySign(Frames(repeating: 1), x) }
     let u = limited(x, -1, 1)
     let m = magnitude(u)
@@ -118,28 +118,28 @@ enum Corners {
     let s = copySign(sineOfQuarters(folded * 2), u)
     let c = sineOfQuarters(1 - m * 2)
     var sum = c * 0.001_679_84 + 0.307_756_15
-    sum = sum * c + 1.202_972_45
-    sum = sum * c + 1.271_023_72
-    sum = sum * c + 0.062_795_52
-    sum = sum * c - 0.294_342_07
-    sum = sum * c + 0.225_598_41
-    sum = sum * c + 0.526_918_3
-    return u + s * sum
+    sum = addProduct(1.202_972_45, sum, c)
+    sum = addProduct(1.271_023_72, sum, c)
+    sum = addProduct(0.062_795_52, sum, c)
+    sum = addProduct(-0.294_342_07, sum, c)
+    sum = addProduct(0.225_598_41, sum, c)
+    sum = addProduct(0.526_918_3, sum, c)
+    return addProduct(u, s, sum)
   }
 
   /// The integral of the step: the magnitude of `x` with its corner rounded, all in reaches.
-  @inline(__always) @_noLocks static func corner(_ x: Frames) -> Frames {
+  @_transparent @_noLocks static func corner(_ x: Frames) -> Frames {
     if isFar(x) { return x }
     let m = limited(x, 0, 1)
     let c = sineOfQuarters(1 - m * 2)
     var sum = c * -6.683_861_71e-5 - 0.013_994_546_5
-    sum = sum * c - 0.063_819_669_8
-    sum = sum * c - 0.080_915_883_4
-    sum = sum * c - 0.004_997_108_32
-    sum = sum * c + 0.031_230_663_8
-    sum = sum * c - 0.035_905_102_2
-    sum = sum * c - 0.167_723_304
-    sum = sum * c + 0.373_385_65
+    sum = addProduct(-0.063_819_669_8, sum, c)
+    sum = addProduct(-0.080_915_883_4, sum, c)
+    sum = addProduct(-0.004_997_108_32, sum, c)
+    sum = addProduct(0.031_230_663_8, sum, c)
+    sum = addProduct(-0.035_905_102_2, sum, c)
+    sum = addProduct(-0.167_723_304, sum, c)
+    sum = addProduct(0.373_385_65, sum, c)
     return (m * m * 0.5 + sum).replacing(with: x, where: x .>= 1)
   }
 
@@ -148,24 +148,24 @@ enum Corners {
     let f = frequency * (1 / 0.68)
     let y = f * f * 2 - 1
     var sum = y * 0.461_124 - 0.843_233_6
-    sum = sum * y - 0.221_704_8
-    sum = sum * y + 1.118_469
-    sum = sum * y - 0.883_087_6
-    sum = sum * y + 1.284_76
-    sum = sum * y - 0.800_629_9
-    sum = sum * y - 2.057_211
-    sum = sum * y + 3.470_539
-    sum = sum * y - 0.662_581
-    sum = sum * y - 2.679_939
-    sum = sum * y + 2.054_748
-    sum = sum * y + 0.690_721_6
-    sum = sum * y - 1.395_001
-    sum = sum * y + 0.462_918_6
+    sum = addProduct(-0.221_704_8, sum, y)
+    sum = addProduct(1.118_469, sum, y)
+    sum = addProduct(-0.883_087_6, sum, y)
+    sum = addProduct(1.284_76, sum, y)
+    sum = addProduct(-0.800_629_9, sum, y)
+    sum = addProduct(-2.057_211, sum, y)
+    sum = addProduct(3.470_539, sum, y)
+    sum = addProduct(-0.662_581, sum, y)
+    sum = addProduct(-2.679_939, sum, y)
+    sum = addProduct(2.054_748, sum, y)
+    sum = addProduct(0.690_721_6, sum, y)
+    sum = addProduct(-1.395_001, sum, y)
+    sum = addProduct(0.462_918_6, sum, y)
     return sum.replacing(with: 0, where: f .> 1)
   }
 
   /// Clenshaw's recurrence for odd harmonics: its last two terms.
-  @inline(__always) @_noLocks static func odd(
+  @_transparent @_noLocks static func odd(
     _ phase: SIMD16<Int32>, _ w: HarmonicWeights
   ) -> (Frames, Frames) {
     let c = 2 * sine((phase &<< 1) &+ 0x4000_0000)

@@ -39,7 +39,7 @@ struct DelayTap: BitwiseCopyable {
       whole = whole.replacing(with: farthest, where: whole .> farthest)
       UnsafeMutableRawPointer(wholes + frame).storeBytes(of: whole, as: SIMD16<Int32>.self)
       parts.store(part, frame)
-      nearest[frame &>> 4] = whole.min()
+      nearest[frame &>> 4] = Int32(truncatingIfNeeded: least(unsafeBitCast(whole, to: SIMD16<UInt32>.self)))
       frame &+= 16
     }
   }

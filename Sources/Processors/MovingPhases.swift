@@ -32,7 +32,7 @@ struct MovingPhases: BitwiseCopyable {
     from start: Int32, _ freq: UnsafePointer<Float>, _ scale: Double, limit: Float, _ frames: Int
   ) -> (end: Int32, largest: Float) {
     var phase = start
-    var largest = SIMD16<UInt32>(repeating: 0)
+    var most = SIMD16<UInt32>(repeating: 0)
     var frame = 0
     while frame < frames {
       let f = limited(freq.vector(frame), 0 - limit, limit)
@@ -56,11 +56,11 @@ struct MovingPhases: BitwiseCopyable {
       UnsafeMutableRawPointer(phases + frame).storeBytes(
         of: s &- steps &+ phase, as: SIMD16<Int32>.self)
       sizes.store(size, frame)
-      largest = pointwiseMax(largest, unsafeBitCast(size, to: SIMD16<UInt32>.self))
+      most = pointwiseMax(most, unsafeBitCast(size, to: SIMD16<UInt32>.self))
       phase &+= s[15]
       frame &+= 16
     }
-    return (frame == frames ? phase : phases[frames], Float(bitPattern: largest.max()))
+    return (frame == frames ? phase : phases[frames], Float(bitPattern: largest(most)))
   }
 
   @inline(__always) @_noLocks private static func doubles(_ v: SIMD8<Float>) -> SIMD8<Double> {

@@ -23,12 +23,12 @@ extension UnsafeMutablePointer where Pointee == Float {
 
 /// sum + a * b, in one instruction where there is one. Its rounding is the processor's, so that a kernel which has it in
 /// one loop has it in all loops that calculate the same number.
-@inline(__always) @_noLocks func addProduct(_ sum: Frames, _ a: Frames, _ b: Frames) -> Frames {
+@_transparent @_noLocks func addProduct(_ sum: Frames, _ a: Frames, _ b: Frames) -> Frames {
   sostenuto_add_product(sum, a, b)
 }
 
 /// `addProduct` with the same factor for all frames.
-@inline(__always) @_noLocks func addProduct(_ sum: Frames, _ a: Frames, _ b: Float) -> Frames {
+@_transparent @_noLocks func addProduct(_ sum: Frames, _ a: Frames, _ b: Float) -> Frames {
   sostenuto_add_product(sum, a, Frames(repeating: b))
 }
 
@@ -39,6 +39,17 @@ extension ParameterStream {
     return moving.vector(frame)
   }
 }
+
+/// `addProduct` with the same number for all frames: a step of Horner's rule.
+@_transparent @_noLocks func addProduct(_ sum: Float, _ a: Frames, _ b: Frames) -> Frames {
+  sostenuto_add_product(Frames(repeating: sum), a, b)
+}
+
+/// The least lane.
+@_transparent @_noLocks func least(_ v: SIMD16<UInt32>) -> UInt32 { sostenuto_least(v) }
+
+/// The largest lane.
+@_transparent @_noLocks func largest(_ v: SIMD16<UInt32>) -> UInt32 { sostenuto_largest(v) }
 
 /// True where a register holds sixteen floats, and there are 32 registers.
 var hasWideVectors: Bool { @inline(__always) @_noLocks get { sostenuto_has_wide_vectors != 0 } }
@@ -135,8 +146,12 @@ var hasWideVectors: Bool { @inline(__always) @_noLocks get { sostenuto_has_wide_
 /// sin(pi/2 * x) for x in -1...1: the Taylor series to degree 13, whose error there is below 1e-9.
 @inline(__always) @_noLocks func sineOfQuarters(_ x: Frames) -> Frames {
   let s = x * x
-  let high = ((s * 5.692_173e-8 - 3.598_843_2e-6) * s + 1.604_411_8e-4) * s - 4.681_754_1e-3
-  return x * (((high * s + 7.969_262_6e-2) * s - 0.645_964_1) * s + 1.570_796_3)
+  var sum = addProduct(-3.598_843_2e-6, s, Frames(repeating: 5.692_173e-8))
+  sum = addProduct(1.604_411_8e-4, sum, s)
+  sum = addProduct(-4.681_754_1e-3, sum, s)
+  sum = addProduct(7.969_262_6e-2, sum, s)
+  sum = addProduct(-0.645_964_1, sum, s)
+  return x * addProduct(1.570_796_3, sum, s)
 }
 
 /// Detects silent input over a whole 64-frame cell of engine time, so that the result does not depend on the

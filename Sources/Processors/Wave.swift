@@ -73,7 +73,7 @@ struct Wave: BitwiseCopyable {
     make(to, frames, .triangle)
   }
 
-  @inline(__always) @_noLocks private func make(
+  @_transparent @_noLocks private func make(
     _ to: UnsafeMutablePointer<Float>, _ frames: Int, _ shape: CornerShape
   ) {
     var frame = 0
@@ -98,12 +98,12 @@ struct Wave: BitwiseCopyable {
       let bits = unsafeBitCast(size, to: SIMD16<UInt32>.self)
       let p = phase(frame)
       var y = Frames(repeating: 0)
-      let least = Float(bitPattern: bits.min())
-      if least <= shape.densest { y = shape.sparse(p, 1 / size) }
-      if Float(bitPattern: bits.max()) > shape.densest {
+      let smallest = Float(bitPattern: least(bits))
+      if smallest <= shape.densest { y = shape.sparse(p, 1 / size) }
+      if Float(bitPattern: largest(bits)) > shape.densest {
         let increment = size * (1 / 4_294_967_296)
         let weights = HarmonicWeights(
-          increment, least: least * (1 / 4_294_967_296), shape.numbers, shape.strengths)
+          increment, least: smallest * (1 / 4_294_967_296), shape.numbers, shape.strengths)
         y = shape.sum(p, weights).replacing(with: y, where: size .<= shape.densest)
       }
       to.store(y, frame)

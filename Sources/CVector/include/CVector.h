@@ -8,6 +8,9 @@
 /* Swift's SIMD16<Float>. */
 typedef float sostenuto_frames __attribute__((ext_vector_type(16)));
 
+/* Swift's SIMD16<UInt32>. */
+typedef unsigned sostenuto_bits __attribute__((ext_vector_type(16)));
+
 /* Whether the registers that are built for hold sixteen floats each, and there are 32 of them. */
 #ifdef __AVX512F__
 enum { sostenuto_has_wide_vectors = 1 };
@@ -19,3 +22,8 @@ enum { sostenuto_has_wide_vectors = 0 };
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_add_product(sostenuto_frames sum, sostenuto_frames a, sostenuto_frames b) {
   return a * b + sum;
 }
+
+/* The least and the largest of the lanes: vpminud and vpmaxud on halves of halves, where Swift's min() and max() go lane
+   by lane. */
+SOSTENUTO_VECTOR unsigned sostenuto_least(sostenuto_bits v) { return __builtin_reduce_min(v); }
+SOSTENUTO_VECTOR unsigned sostenuto_largest(sostenuto_bits v) { return __builtin_reduce_max(v); }
