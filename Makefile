@@ -79,7 +79,7 @@ SOURCES := Package.swift Sources Tests Fuzz Benchmarks
 .DEFAULT_GOAL := build
 .PHONY: help build run debug test laws mutants bench bench-edits bench-kinds bench-loading baseline compare rtsan \
   asan tsan soak storm fuzz lint format docs map deps deps-test install uninstall portable install-portable deb \
-  bench-scale check-vectors bench-keys
+  bench-scale check-vectors bench-keys bench-threads
 
 help: ## List the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1 \2/p' $(MAKEFILE_LIST) | while read -r name text; do \
@@ -135,6 +135,9 @@ bench-loading: build .build-bench/listen ## Banks of 140 MB load beside a chord,
 
 bench-keys: build .build-bench/listen .build-bench/onset ## From a key to the first sample, under load, over JACK
 	@Benchmarks/keys.py .build-$(CPU)/release/sostenuto .build-bench/listen .build-bench/onset $(BENCH)
+
+bench-threads: build .build-bench/listen ## Many nodes live on one, two and four threads (BENCH="--busy 1")
+	@Benchmarks/threads.py .build-$(CPU)/release/sostenuto .build-bench/listen $(BENCH)
 
 bench-scale: deps ## How costs grow from 100 to 100,000 nodes (BENCH="--repeat 1 --sizes 1000,10000")
 	$(SWIFT) build $(PRODUCT) --product Scale
