@@ -35,14 +35,14 @@ public final class AlsaDriver: Driver, @unchecked Sendable {
   /// refuses the settings.
   public init(
     renderer: Renderer, device: String = "default", rate: Double = 48000, period: Int = 256,
-    channels wanted: Int = 2, memory: ConnectionMemory = ConnectionMemory()
+    channels wanted: Int = 2, wishes: ConnectionWishes = ConnectionWishes()
   ) throws(DriverError) {
     playback = try AlsaDevice(device, isCapture: false, rate: rate, period: period, channels: wanted)
     self.rate = playback.rate
     self.period = playback.period
     place = "ALSA device \(device)"
     host = RenderHost(renderer)
-    sequencer = SequencerUse(host, memory: memory)
+    sequencer = SequencerUse(host, wishes: wishes)
     routing = Routing()
     channels = .allocate(capacity: 2 * channelCapacity * self.period)
     channels.initialize(repeating: 0, count: 2 * channelCapacity * self.period)

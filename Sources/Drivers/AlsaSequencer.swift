@@ -15,7 +15,7 @@ import Synchronization
 final class AlsaSequencer: @unchecked Sendable {
   private let sequencer: OpaquePointer
   private let host: RenderHost
-  private let memory: ConnectionMemory
+  private let wishes: ConnectionWishes
   /// Ports last requested; the thread picks them up.
   private let requested = Mutex<[MidiPort]?>(nil)
   private let isStopping = Atomic<Bool>(false)
@@ -38,7 +38,7 @@ final class AlsaSequencer: @unchecked Sendable {
   }
 
   /// Opens a client without ports, or returns the reason why there is no sequencer.
-  static func open(host: RenderHost, memory: ConnectionMemory) -> Result<AlsaSequencer, DriverError> {
+  static func open(host: RenderHost, wishes: ConnectionWishes) -> Result<AlsaSequencer, DriverError> {
     sostenuto_alsa_be_quiet()
     var opened: OpaquePointer?
     let error = snd_seq_open(&opened, "default", Int32(SND_SEQ_OPEN_DUPLEX), Int32(SND_SEQ_NONBLOCK))
@@ -49,16 +49,16 @@ final class AlsaSequencer: @unchecked Sendable {
       snd_seq_close(sequencer)
       return .failure(.noSequencerPipe(code: code))
     }
-    return .success(AlsaSequencer(sequencer, host, memory, (ends[0], ends[1])))
+    return .success(AlsaSequencer(sequencer, host, wishes, (ends[0], ends[1])))
   }
 
   private init(
-    _ sequencer: OpaquePointer, _ host: RenderHost, _ memory: ConnectionMemory,
+    _ sequencer: OpaquePointer, _ host: RenderHost, _ wishes: ConnectionWishes,
     _ pipe: (read: Int32, write: Int32)
   ) {
     self.sequencer = sequencer
     self.host = host
-    self.memory = memory
+    self.wishes = wishes
     self.pipe = pipe
     ends = .allocate(capacity: 1)
     ends.initialize(to: EventQueue())
@@ -161,7 +161,7 @@ final class AlsaSequencer: @unchecked Sendable {
       exclusives = exclusives.filter { sender, _ in
         sender.client != Int32(gone.client) || !isClient && sender.clientPort != Int32(gone.port)
       }
-      memory.forgetOffers { $0.hasPrefix("\(gone.client):") }
+      wishes.forgetOffers { $0.hasPrefix("\(gone.client):") }
       // A place may be free for a missing port now.
       if ports.count < wantedPorts.count { makePorts() }
     case SND_SEQ_EVENT_PORT_UNSUBSCRIBED:
@@ -270,7 +270,7 @@ final class AlsaSequencer: @unchecked Sendable {
     let number = snd_seq_port_info_get_port(port)
     for (wanted, ours) in ports {
       guard wanted.sender.map({ names.includes($0.lowercased()) }) ?? isHardware else { continue }
-      guard memory.isFirstOffer("alsa \(wanted.sender ?? "")", "\(client):\(number)") else { continue }
+      guard wishes.isFirstOffer("alsa \(wanted.sender ?? "")", "\(client):\(number)") else { continue }
       snd_seq_connect_from(sequencer, ours, client, number)
     }
   }

@@ -21,10 +21,10 @@ public final class ClockDriver: Driver, @unchecked Sendable {
 
   /// `rate` 1000...768000 Hz, `period` 1...8192 frames.
   public init(
-    renderer: Renderer, rate: Double = 48000, period: Int = 64, memory: ConnectionMemory = ConnectionMemory()
+    renderer: Renderer, rate: Double = 48000, period: Int = 64, wishes: ConnectionWishes = ConnectionWishes()
   ) {
     host = RenderHost(renderer)
-    sequencer = SequencerUse(host, memory: memory)
+    sequencer = SequencerUse(host, wishes: wishes)
     self.rate = min(max(rate, 1000), 768_000)
     self.period = min(max(period, 1), 8192)
   }

@@ -84,6 +84,8 @@ public struct DriverStatus: Sendable, Equatable {
   public var roundTrip = 0.0
   /// Load of all the JACK server's clients together; nil elsewhere.
   public var serverLoad: Double?
+  /// The JACK server freewheels: it goes as fast as its clients, and nothing is heard.
+  public var isFreewheeling = false
   /// Reason why it stopped by itself; nil while all is well.
   public var failure: String?
 

@@ -108,7 +108,7 @@ public struct DriverChooser {
   ) throws(DriverError) -> DriverChoice {
     let driver = try AlsaDriver(
       renderer: renderer, device: options.alsaDevice, rate: rate, period: period, channels: channels,
-      memory: options.jack.memory)
+      wishes: options.jack.wishes)
     return DriverChoice(driver: driver, explanation: "playing through \(driver.place)", isPreferred: true)
   }
 
@@ -117,7 +117,7 @@ public struct DriverChooser {
   ) -> DriverChoice {
     DriverChoice(
       driver: ClockDriver(
-        renderer: renderer, rate: rate, period: period, memory: options.jack.memory),
+        renderer: renderer, rate: rate, period: period, wishes: options.jack.wishes),
       explanation: "\(reason): playing through the clock driver, without sound", isPreferred: isPreferred)
   }
 

@@ -34,21 +34,36 @@ func setJackCallbacks(of client: OpaquePointer, to state: JackState) {
       jackState(argument).isFreewheeling.store(starting != 0, ordering: .relaxed)
     }, argument)
   jack_on_info_shutdown(client, { _, reason, argument in jackState(argument).fail(reason) }, argument)
+  jack_set_client_registration_callback(
+    client,
+    { _, isThere, argument in
+      if isThere != 0 { jackState(argument).wishes.noteClient(at: nanoseconds()) }
+    }, argument)
   jack_set_port_registration_callback(
     client,
-    { number, _, argument in
+    { number, isThere, argument in
       let state = jackState(argument)
-      if let port = jack_port_by_id(state.client.raw, number), let name = jack_port_name(port) {
-        state.onRegister(String(cString: name))
+      if let name = portName(number, state) {
+        state.wishes.lose(name)
+        state.wishes.note(port: name, isThere: isThere != 0, at: nanoseconds())
       }
       state.onChange()
     }, argument)
-  jack_set_port_connect_callback(client, { _, _, _, argument in jackState(argument).onChange() }, argument)
+  jack_set_port_connect_callback(
+    client,
+    { source, target, isMade, argument in
+      let state = jackState(argument)
+      if isMade != 0 {
+        noteConnection(source, target, state)
+        noteConnection(target, source, state)
+      }
+      state.onChange()
+    }, argument)
   jack_set_port_rename_callback(
     client,
     { _, old, new, argument in
       guard let old, let new else { return }
-      jackState(argument).onRename(String(cString: old), String(cString: new))
+      jackState(argument).wishes.renameOther(String(cString: old), to: String(cString: new))
     }, argument)
   jack_set_graph_order_callback(
     client,
@@ -57,6 +72,18 @@ func setJackCallbacks(of client: OpaquePointer, to state: JackState) {
       return 0
     }, argument)
   jack_set_latency_callback(client, { mode, argument in jackState(argument).passLatencies(mode) }, argument)
+}
+
+private func portName(_ number: jack_port_id_t, _ state: JackState) -> String? {
+  jack_port_by_id(state.client.raw, number).flatMap { jack_port_name($0) }.map { String(cString: $0) }
+}
+
+/// Notes a connection if `ours` is a port of this client.
+private func noteConnection(_ ours: jack_port_id_t, _ other: jack_port_id_t, _ state: JackState) {
+  guard let port = jack_port_by_id(state.client.raw, ours), jack_port_is_mine(state.client.raw, port) != 0,
+    let short = jack_port_short_name(port), let name = portName(other, state)
+  else { return }
+  state.wishes.note(connection: String(cString: short), to: name, at: nanoseconds())
 }
 
 private func jackState(_ argument: UnsafeMutableRawPointer?) -> JackState {

@@ -19,7 +19,7 @@ public struct JackClientOptions: Sendable {
   /// Connects MIDI ports to the senders that they name.
   public var connectsMidi = true
   /// Shared by successive drivers.
-  public var memory = ConnectionMemory()
+  public var wishes = ConnectionWishes()
 
   /// The default settings.
   public init() {}
@@ -38,7 +38,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
   private let state: JackState
   private let queue = DispatchQueue(label: "sostenuto.jack")
   private let naming = DispatchQueue(label: "sostenuto.jack.names")
-  private let memory: ConnectionMemory
+  private let wishes: ConnectionWishes
   /// On `queue` alone, as is every request to the server: libjack mixes up the replies to two threads.
   private let ports: JackPorts
   /// Pretty names set so far; on `queue` alone.
@@ -53,6 +53,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
   private let hasStopped = Atomic<Bool>(false)
   /// Bits of a Double, in seconds.
   private let roundTrip = Atomic<UInt64>(0)
+  private let knownDevice = Mutex(DeviceChannels())
 
   /// Opens the client; throws when no server runs or it does not answer within `seconds`.
   public init(
@@ -65,13 +66,12 @@ public final class JackDriver: Driver, @unchecked Sendable {
     let name = String(cString: jack_get_client_name(client.raw))
     place = "JACK client \(name)" + (options.server.map { " of server \($0)" } ?? "")
     host = RenderHost(renderer)
-    memory = options.memory
+    wishes = options.wishes
     let latch = Latch()
     isCheckDue = latch
-    state = JackState(
-      host: host, client: client, rate: rate, period: period, onChange: { latch.set() },
-      onRename: { [memory] old, new in memory.renameOther(old, to: new) },
-      onRegister: { [memory] name in memory.lose(name) })
+    // The ports of an earlier client have gone with it.
+    wishes.markAllLost()
+    state = JackState(host: host, client: client, rate: rate, period: period, wishes: wishes) { latch.set() }
     ports = JackPorts(client: client.raw, state: state, host: host, options: options)
     setJackCallbacks(of: client.raw, to: state)
     latch.action = { [weak self] in self?.scheduleCheck() }
@@ -224,7 +224,12 @@ public final class JackDriver: Driver, @unchecked Sendable {
     }
   }
 
+  /// Channels that JACK has no room for, and outputs that nobody hears, as last seen.
+  public var device: DeviceChannels { knownDevice.withLock { $0 } }
+
   private func measureLatency() {
+    let device = ports.device
+    knownDevice.withLock { $0 = device }
     let seconds = ports.roundTrip(rate: state.rate.load(ordering: .relaxed))
     roundTrip.store(seconds.bitPattern, ordering: .relaxed)
   }
@@ -285,8 +290,6 @@ public final class JackDriver: Driver, @unchecked Sendable {
     }
     if isAlive, !isPaused.load(ordering: .relaxed) {
       _ = closed.wait(timeout: .now() + 2)
-    } else {
-      memory.markAllLost()
     }
   }
 
@@ -303,6 +306,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
   public var status: DriverStatus {
     var status = host.status
     status.roundTrip = Double(bitPattern: roundTrip.load(ordering: .relaxed))
+    status.isFreewheeling = state.isFreewheeling.load(ordering: .relaxed)
     status.failure = state.failure.map { $0.isEmpty ? "JACK server gone" : "JACK server gone: \($0)" }
     if status.failure == nil, !hasStopped.load(ordering: .relaxed) {
       status.serverLoad = Double(jack_cpu_load(client.raw)) / 100

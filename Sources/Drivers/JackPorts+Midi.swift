@@ -52,16 +52,13 @@ extension JackPorts {
       let connections = Set(strings(jack_port_get_all_connections(client, known.port)))
       if !known.connections.isSubset(of: connections) { host.closeMidi(number) }
       midiPorts[number]?.connections = connections
-      if options.connectsMidi {
-        for sender in senders(known.sender) { options.memory.offer(known.name, sender) }
-      }
-      let due = options.memory.dueConnections(of: known.name, connections: connections) {
-        jack_port_by_name(client, $0) != nil
-      }
+      let changes = options.wishes.look(
+        at: known.name, connections: connections, asked: options.connectsMidi ? senders(known.sender) : [],
+        words: known.sender ?? ""
+      ) { jack_port_by_name(client, $0) != nil }
       guard let ours = jack_port_name(known.port) else { continue }
-      for sender in due {
-        guard connect(sender, to: ours) else { continue }
-        options.memory.recordConnection(known.name, sender)
+      for sender in changes.make where connect(sender, to: ours) {
+        options.wishes.recordConnection(known.name, sender)
         midiPorts[number]?.connections.insert(sender)
       }
     }
@@ -80,7 +77,7 @@ extension JackPorts {
     }
   }
 
-  private func aliases(of port: OpaquePointer) -> [String] {
+  func aliases(of port: OpaquePointer) -> [String] {
     let size = Int(jack_port_name_size())
     let memory = UnsafeMutablePointer<CChar>.allocate(capacity: 2 * size)
     memory.initialize(repeating: 0, count: 2 * size)

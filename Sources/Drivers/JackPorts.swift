@@ -13,13 +13,17 @@ struct JackPointer: @unchecked Sendable {
 /// The ports of one JACK client: registers and unregisters them as endpoints come and go, and keeps their
 /// connections. Runs on the driver's queue only, since calls to the server may take long.
 final class JackPorts {
-  private struct Key: Hashable {
+  struct Key: Hashable {
     var node: NodeID
     var isInput: Bool
     var channel: Int
+
+    init(_ endpoint: Endpoint, _ channel: Int) {
+      (node, isInput, self.channel) = (endpoint.node, endpoint.isInput, channel)
+    }
   }
 
-  private struct Registered {
+  struct Registered {
     var port: OpaquePointer
     /// The wanted name; two nodes may want the same one during a crossfade.
     var base: String
@@ -32,16 +36,15 @@ final class JackPorts {
   let state: JackState
   let host: RenderHost
   let options: JackClientOptions
-  private var ports: [Key: Registered] = [:]
+  private(set) var ports: [Key: Registered] = [:]
   /// MIDI ports by the engine's port number.
   var midiPorts: [Int: RegisteredMidi] = [:]
   /// Wanted MIDI ports.
   var wantedMidi: [MidiPort] = []
-  /// Wanted audio endpoints, and number of their ports that JACK had no room for.
-  private var endpoints: [Endpoint] = []
-  private var lacking = 0
+  /// Wanted audio endpoints.
+  private(set) var endpoints: [Endpoint] = []
   /// JACK refused a due connection at the last look.
-  private(set) var isRefused = false
+  var isRefused = false
   private(set) var isActive = false
 
   init(client: OpaquePointer, state: JackState, host: RenderHost, options: JackClientOptions) {
@@ -54,7 +57,6 @@ final class JackPorts {
   /// Call this when ports can be connected.
   func activate() {
     isActive = true
-    for base in ports.values.sorted(by: { $0.slot < $1.slot }).map(\.base) { requestFirstConnections(base) }
     checkConnections()
   }
 
@@ -65,10 +67,7 @@ final class JackPorts {
     for endpoint in endpoints where !endpoint.isTap {
       for channel in 0..<endpoint.channels where endpoint.firstChannel + channel < channelCapacity {
         wanted.append(
-          (
-            Key(node: endpoint.node, isInput: endpoint.isInput, channel: channel),
-            portName(endpoint.name, channel), endpoint.firstChannel + channel
-          ))
+          (Key(endpoint, channel), portName(endpoint.name, channel), endpoint.firstChannel + channel))
       }
     }
     let keys = Set(wanted.map(\.key))
@@ -87,7 +86,7 @@ final class JackPorts {
           known.slot = slot
         }
         if known.base != base {
-          options.memory.rename(known.base, to: base)
+          options.wishes.rename(known.base, to: base)
           known.base = base
         }
         ports[key] = known
@@ -100,13 +99,13 @@ final class JackPorts {
         ports[key] = taken
       } else if let port = register(freeName(base), isInput: key.isInput) {
         ports[key] = Registered(port: port, base: base, name: shortName(port), slot: slot)
-        if isActive { requestFirstConnections(base) }
       }
       if let port = ports[key]?.port { state.setPort(port, input: key.isInput, channel: slot) }
     }
+    // A name that stays belongs to the node that has taken it.
+    for base in Set(unused.values.map(\.base)).subtracting(ports.values.map(\.base)) { options.wishes.loseOwn(base) }
     unregister(unused.values.map(\.port))
     settleNames()
-    lacking = wanted.count - ports.count
     if isActive { connect() }
   }
 
@@ -163,68 +162,6 @@ final class JackPorts {
       sleep(until: nanoseconds() + 1_000_000)
     }
     for port in leaving { jack_port_unregister(client, port) }
-  }
-
-  // MARK: Connections
-
-  /// Connects a port that never existed before: outputs to the sound card, one side each, or both sides for a
-  /// single channel; inputs only if configured.
-  private func requestFirstConnections(_ base: String) {
-    guard !options.memory.knows(base) else { return }
-    guard let (key, _) = ports.first(where: { $0.value.base == base }) else { return }
-    guard key.isInput ? options.connectsInputs : options.connectsOutputs else {
-      options.memory.want(base, [])
-      return
-    }
-    let physical = physicalPorts(key.isInput ? JackPortIsOutput : JackPortIsInput)
-    let isMono = !ports.keys.contains { $0.node == key.node && $0.isInput == key.isInput && $0.channel == 1 }
-    let partners = isMono && !key.isInput ? physical.prefix(2) : physical.dropFirst(key.channel).prefix(1)
-    options.memory.want(base, Array(partners))
-  }
-
-  private func physicalPorts(_ direction: JackPortFlags) -> [String] {
-    strings(
-      jack_get_ports(
-        client, nil, JACK_DEFAULT_AUDIO_TYPE, UInt(JackPortIsPhysical.rawValue | direction.rawValue)))
-  }
-
-  /// Call this after a change: registers ports that JACK had no room for, and makes due connections.
-  func checkConnections() {
-    isRefused = false
-    if isActive, lacking > 0 { update(endpoints) } else { connect() }
-  }
-
-  /// Connects an output to an input; true if they are connected now. JACK refuses a port whose client is not active
-  /// yet, and tells nobody when that client becomes active.
-  func connect(_ output: UnsafePointer<CChar>, to input: UnsafePointer<CChar>) -> Bool {
-    let error = jack_connect(client, output, input)
-    let isMade = error == 0 || error == EEXIST
-    if !isMade { isRefused = true }
-    return isMade
-  }
-
-  /// Compares the connections with the wanted ones, and makes the due ones.
-  private func connect() {
-    guard isActive, state.failure == nil else { return }
-    updateMidiConnections()
-    for (base, group) in Dictionary(grouping: ports, by: { $0.value.base }) {
-      var connections: Set<String> = []
-      for (_, known) in group {
-        connections.formUnion(strings(jack_port_get_all_connections(client, known.port)))
-      }
-      let due = options.memory.dueConnections(of: base, connections: connections) {
-        jack_port_by_name(client, $0) != nil
-      }
-      for (key, known) in group {
-        guard let ours = jack_port_name(known.port) else { continue }
-        // A second port of the same name exists for a crossfade, and needs the same connections.
-        let others = group.count > 1 ? Array(Set(due).union(connections)) : due
-        for other in others {
-          let isMade = other.withCString { key.isInput ? connect($0, to: ours) : connect(ours, to: $0) }
-          if isMade { options.memory.recordConnection(base, other) }
-        }
-      }
-    }
   }
 
   /// Round-trip latency from the sound card's input to its output through this client, in seconds; 0 when

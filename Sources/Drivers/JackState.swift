@@ -17,10 +17,8 @@ final class JackState: Sendable {
   /// Called when ports, connections or latencies have changed; must return at once. JACK's notification
   /// thread, which may lock.
   let onChange: @Sendable () -> Void
-  /// Called when any port was renamed: the old name, the new name. The same thread.
-  let onRename: @Sendable (String, String) -> Void
-  /// Called when any port was registered or unregistered, with its full name. The same thread.
-  let onRegister: @Sendable (String) -> Void
+  /// Told of other programs' ports as they go and come. The same thread.
+  let wishes: ConnectionWishes
 
   /// Path latencies through the engine.
   let latencies = Mutex<[PathLatency]>([])
@@ -36,18 +34,16 @@ final class JackState: Sendable {
   private static let reasonSize = 256
 
   init(
-    host: RenderHost, client: JackPointer, rate: Int, period: Int, onChange: @escaping @Sendable () -> Void,
-    onRename: @escaping @Sendable (String, String) -> Void,
-    onRegister: @escaping @Sendable (String) -> Void
+    host: RenderHost, client: JackPointer, rate: Int, period: Int, wishes: ConnectionWishes,
+    onChange: @escaping @Sendable () -> Void
   ) {
     self.host = host
     self.client = client
     borrowed = .passUnretained(host)
     self.rate = Atomic(rate)
     self.period = Atomic(period)
+    self.wishes = wishes
     self.onChange = onChange
-    self.onRename = onRename
-    self.onRegister = onRegister
     ports = .allocate(capacity: 2 * channelCapacity)
     for slot in 0..<2 * channelCapacity { (ports + slot).initialize(to: Atomic(0)) }
     midiPorts = .allocate(capacity: MidiInput.ports)

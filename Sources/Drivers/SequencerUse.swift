@@ -12,11 +12,11 @@ final class SequencerUse: Sendable {
 
   private let state = Mutex(State.unused)
   private let host: RenderHost
-  private let memory: ConnectionMemory
+  private let wishes: ConnectionWishes
 
-  init(_ host: RenderHost, memory: ConnectionMemory) {
+  init(_ host: RenderHost, wishes: ConnectionWishes) {
     self.host = host
-    self.memory = memory
+    self.wishes = wishes
   }
 
   func update(_ ports: [MidiPort]) {
@@ -30,7 +30,7 @@ final class SequencerUse: Sendable {
   }
 
   private func open() -> State {
-    switch AlsaSequencer.open(host: host, memory: memory) {
+    switch AlsaSequencer.open(host: host, wishes: wishes) {
     case .failure(let error): return .missing(error.message)
     case .success(let sequencer):
       do throws(DriverError) {

@@ -104,6 +104,8 @@ public final class Supervisor {
     } else {
       sendEndpoints()
       sendLatencies(now: now)
+      let device = driver.device
+      if engine.device != device { engine.device = device }
       if driver.isOutgrown { follow(driver, "opened again for \(channels) channels", now: now) }
     }
     if let paused { checkPaused(paused, now: now) }
@@ -130,7 +132,6 @@ public final class Supervisor {
     guard wanted != endpoints else { return }
     endpoints = wanted
     driver?.update(wanted)
-    if let driver { engine.device = driver.device }
   }
 
   /// Sends the running plan's path latencies, ten times a second at most, since the search costs time.
@@ -182,7 +183,7 @@ public final class Supervisor {
 
   private func moveToClock() {
     let clock = ClockDriver(
-      renderer: engine.renderer, rate: engine.rate, period: engine.period, memory: options.jack.memory)
+      renderer: engine.renderer, rate: engine.rate, period: engine.period, wishes: options.jack.wishes)
     if !run(clock) { message = "no sound: \(message)" }
   }
 
@@ -333,7 +334,7 @@ public final class Supervisor {
       else { return nil }
       return try? AlsaDriver(
         renderer: renderer, device: options.alsaDevice, rate: options.rate, period: options.period,
-        channels: channels, memory: options.jack.memory)
+        channels: channels, wishes: options.jack.wishes)
     }
 
     var outcome: Outcome { state.withLock { $0.outcome } }

@@ -22,7 +22,7 @@ extension Engine {
       } else {
         result.append(
           Endpoint(
-            node: node.id, name: name, isInput: isInput, firstChannel: first, channels: channels,
+            node: node.id, name: name, connections: node.connections, isInput: isInput, firstChannel: first, channels: channels,
             isTap: isTap))
       }
     }

@@ -11,6 +11,10 @@ private enum Endpoint {
     ParameterDescription(
       "port", "Name of its ports; the node's name when empty.", form: .text, default: .text(""),
       smoothing: .none),
+    ParameterDescription(
+      "connect",
+      "Ports of other programs that they lead to: names or patterns such as system:playback_*, with commas between; auto is the sound card.",
+      form: .text, default: .text("auto"), smoothing: .none),
   ]
 
   static func firstChannel(_ configuration: KernelConfiguration) -> Int {

@@ -107,6 +107,7 @@ extension Printout {
     ]
     if node.latency > 0 { members.append(("latency", .int(node.latency))) }
     if node.lackingChannels > 0 { members.append(("lackingChannels", .int(node.lackingChannels))) }
+    if node.isUnheard { members.append(("isUnheard", .bool(true))) }
     if let file = node.file {
       members += [
         ("file", .string(file)), ("memory", .int(node.memory)), ("underruns", .int(node.underruns)),

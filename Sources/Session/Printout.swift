@@ -199,6 +199,7 @@ public enum Printout {
       let count = node.lackingChannels
       facts.append("the driver lacks its last \(count == 1 ? "channel" : "\(count) channels")")
     }
+    if node.isUnheard { facts.append("connected to nothing") }
     if node.latency > 0 { facts.append("latency \(frames(node.latency))") }
     facts.append("since \(fixed(Double(node.startedAt) / report.rate, 3)) s")
     return facts

@@ -221,6 +221,7 @@ public struct SessionOptions: Sendable {
     status.rate = engine.rate
     status.period = engine.period
     status.roundTrip = driver.roundTrip
+    status.isFreewheeling = driver.isFreewheeling
     status.load = driver.load
     status.peakLoad = driver.peakLoad
     status.xruns = driver.xruns

@@ -10,6 +10,8 @@ public struct SessionStatus: Sendable, Equatable {
   public var period = 256
   /// Round-trip latency in seconds; 0 if unknown.
   public var roundTrip = 0.0
+  /// The JACK server freewheels: it goes as fast as its clients, and nothing is heard.
+  public var isFreewheeling = false
   /// DSP load and its peak: 0...1.
   public var load = 0.0
   /// Highest load of any period.

@@ -79,20 +79,19 @@ import Testing
     #expect(wait { probe.connections(of: "sostenuto:out_2") == ["system:playback_2"] })
     #expect(wait { engine.renderer.time > 640 })
 
-    // A mono output is connected to both speakers; an input stays unconnected unless asked for.
+    // An input stays unconnected unless asked for; a mono output is connected to both speakers when it has them.
     driver.update([
       endpoint(1, "out", first: 0, channels: 2), endpoint(2, "click", first: 2, channels: 1),
       endpoint(3, "guitar", first: 0, channels: 1, isInput: true),
     ])
     #expect(wait { probe.ports(of: "sostenuto").count == 4 })
+    #expect(probe.connections(of: "sostenuto:guitar_1") == [])
+    driver.update([endpoint(2, "click", first: 2, channels: 1)])
+    #expect(wait { probe.ports(of: "sostenuto") == ["sostenuto:click_1"] })
     #expect(
       wait {
         Set(probe.connections(of: "sostenuto:click_1")) == ["system:playback_1", "system:playback_2"]
       })
-    #expect(probe.connections(of: "sostenuto:guitar_1") == [])
-
-    driver.update([endpoint(2, "click", first: 2, channels: 1)])
-    #expect(wait { probe.ports(of: "sostenuto") == ["sostenuto:click_1"] })
     let time = engine.renderer.time
     #expect(wait { engine.renderer.time > time })
   }
@@ -134,16 +133,167 @@ import Testing
       let recorder = try #require(TestClient(server: server.name, name: "recorder"))
       jack_port_register(recorder.client, "in", JACK_DEFAULT_AUDIO_TYPE, UInt(JackPortIsInput.rawValue), 0)
       jack_activate(recorder.client)
+      // What comes after the recorder's port may be the one that connects it.
+      let patchBay = TestClient(server: server.name, name: "patch bay")
+      defer { withExtendedLifetime(patchBay) {} }
       try body(recorder)
     }
     try withRecorder { _ in
       #expect(jack_connect(probe.client, "sostenuto:out_1", "recorder:in") == 0)
-      #expect(wait { options.memory.remembers("out_1", "recorder:in") == true })
+      #expect(wait { options.wishes.remembers("out_1", "recorder:in") == true })
     }
-    #expect(wait { options.memory.remembers("out_1", "recorder:in") == false })
+    #expect(wait { options.wishes.remembers("out_1", "recorder:in") == false })
     try withRecorder { _ in
       #expect(wait { probe.connections(of: "sostenuto:out_1").contains("recorder:in") })
     }
+  }
+
+  /// A node that is removed and comes back, channels that go and come back, and our own new client on the same server
+  /// (after a change of rate) find their connections as they were.
+  @Test func ourOwnPortsThatComeBackAreConnectedAsTheyWere() throws {
+    let server = try JackTestServer()
+    defer { server.stop() }
+    let engine = Engine(rate: 48000, period: 64)
+    let options = options(server)
+    let first = try JackDriver(renderer: engine.renderer, options: options)
+    let probe = try #require(TestClient(server: server.name))
+    jack_port_register(probe.client, "in", JACK_DEFAULT_AUDIO_TYPE, UInt(JackPortIsInput.rawValue), 0)
+    jack_activate(probe.client)
+    let stereo = [endpoint(1, "out", first: 0, channels: 2)]
+    first.update(stereo)
+    try first.start()
+    #expect(wait { probe.connections(of: "sostenuto:out_2") == ["system:playback_2"] })
+    #expect(jack_connect(probe.client, "sostenuto:out_2", "probe:in") == 0)
+    #expect(jack_disconnect(probe.client, "sostenuto:out_1", "system:playback_1") == 0)
+    func isAsBefore() -> Bool {
+      Set(probe.connections(of: "sostenuto:out_2")) == ["system:playback_2", "probe:in"]
+        && probe.connections(of: "sostenuto:out_1") == []
+    }
+    #expect(wait { options.wishes.remembers("out_2", "probe:in") == true && options.wishes.remembers("out_1", "system:playback_1") == nil })
+    for between in [[], [endpoint(1, "out", first: 0, channels: 1)], [endpoint(5, "other", first: 0, channels: 2)]] {
+      first.update(between)
+      #expect(wait { !probe.ports(of: "sostenuto").contains("sostenuto:out_2") })
+      first.update(stereo)
+      #expect(wait { isAsBefore() })
+    }
+    first.stop()
+    let second = try JackDriver(renderer: engine.renderer, options: options)
+    defer { second.stop() }
+    second.update(stereo)
+    try second.start()
+    #expect(wait { isAsBefore() })
+  }
+
+  /// Outputs have the card's channels for themselves; a stereo output that is added while it plays has its left on one
+  /// of them; an output with no channel left is told as unheard.
+  @Test func everyOutputHasItsOwnChannelsOfTheCard() throws {
+    let server = try JackTestServer(back: ["-P", "5"])
+    defer { server.stop() }
+    let engine = Engine(rate: 48000, period: 64)
+    let driver = try JackDriver(renderer: engine.renderer, options: options(server))
+    defer { driver.stop() }
+    driver.update([endpoint(1, "mains", first: 0, channels: 2)])
+    try driver.start()
+    let probe = try #require(TestClient(server: server.name))
+    #expect(wait { probe.connections(of: "sostenuto:mains_2") == ["system:playback_2"] })
+    driver.update([
+      endpoint(1, "mains", first: 0, channels: 2), endpoint(2, "phones", first: 2, channels: 2),
+      endpoint(3, "click", first: 4, channels: 1), endpoint(4, "more", first: 5, channels: 2),
+    ])
+    #expect(wait { probe.connections(of: "sostenuto:phones_1") == ["system:playback_3"] })
+    #expect(wait { probe.connections(of: "sostenuto:phones_2") == ["system:playback_4"] })
+    #expect(wait { probe.connections(of: "sostenuto:click_1") == ["system:playback_5"] })
+    #expect(probe.connections(of: "sostenuto:mains_1") == ["system:playback_1"])
+    #expect(wait { driver.device.unheard == [NodeID(raw: 4)] })
+    #expect(driver.device.lacking == [:])
+  }
+
+  @Test func anOutputBecomesMonoAndStereoAgainOnBothSpeakers() throws {
+    let server = try JackTestServer()
+    defer { server.stop() }
+    let engine = Engine(rate: 48000, period: 64)
+    let driver = try JackDriver(renderer: engine.renderer, options: options(server))
+    defer { driver.stop() }
+    driver.update([endpoint(1, "out", first: 0, channels: 1)])
+    try driver.start()
+    let probe = try #require(TestClient(server: server.name))
+    let both: Set = ["system:playback_1", "system:playback_2"]
+    for _ in 0..<2 {
+      #expect(wait { Set(probe.connections(of: "sostenuto:out_1")) == both })
+      driver.update([endpoint(1, "out", first: 0, channels: 2)])
+      #expect(wait { probe.connections(of: "sostenuto:out_1") == ["system:playback_1"] })
+      #expect(wait { probe.connections(of: "sostenuto:out_2") == ["system:playback_2"] })
+      driver.update([endpoint(1, "out", first: 0, channels: 1)])
+    }
+  }
+
+  @Test func aSinkThatAppearsLaterIsConnected() throws {
+    let server = try JackTestServer(back: ["-P", "0", "-C", "0"])
+    defer { server.stop() }
+    let engine = Engine(rate: 48000, period: 64)
+    let driver = try JackDriver(renderer: engine.renderer, options: options(server))
+    defer { driver.stop() }
+    driver.update([endpoint(1, "out", first: 0, channels: 2)])
+    try driver.start()
+    let probe = try #require(TestClient(server: server.name))
+    #expect(wait { probe.ports(of: "sostenuto").count == 2 && driver.device.unheard == [NodeID(raw: 1)] })
+    for name in ["usb", "built-in"] {
+      let sink = try #require(TestClient(server: server.name, name: name))
+      for channel in 1...2 {
+        jack_port_register(
+          sink.client, "playback_\(channel)", JACK_DEFAULT_AUDIO_TYPE,
+          UInt(JackPortIsInput.rawValue | JackPortIsPhysical.rawValue), 0)
+      }
+      jack_activate(sink.client)
+      #expect(wait { probe.connections(of: "sostenuto:out_2") == ["\(name):playback_2"] })
+      #expect(wait { driver.device.unheard.isEmpty })
+    }
+  }
+
+  /// `connect` of an output names other programs' ports, by patterns; what it no longer names is disconnected.
+  @Test func aPatchConnectsItsOutputsToWhatItNames() throws {
+    let server = try JackTestServer(back: ["-P", "12"])
+    defer { server.stop() }
+    let engine = Engine(rate: 48000, period: 64)
+    let driver = try JackDriver(renderer: engine.renderer, options: options(server))
+    defer { driver.stop() }
+    let probe = try #require(TestClient(server: server.name))
+    for name in ["left", "right"] {
+      jack_port_register(probe.client, name, JACK_DEFAULT_AUDIO_TYPE, UInt(JackPortIsInput.rawValue), 0)
+    }
+    jack_activate(probe.client)
+    func ask(_ words: String, channels: Int = 2) {
+      var out = endpoint(1, "out", first: 0, channels: channels)
+      out.connections = words
+      driver.update([out])
+    }
+    func connections(_ channel: Int) -> Set<String> { Set(probe.connections(of: "sostenuto:out_\(channel)")) }
+    ask("probe:*, system:playback_*")
+    try driver.start()
+    #expect(wait { connections(1) == ["probe:left", "system:playback_1"] })
+    #expect(wait { connections(2) == ["probe:right", "system:playback_2"] })
+    ask("system:playback_1?")
+    #expect(wait { connections(1) == ["system:playback_10"] })
+    #expect(wait { connections(2) == ["system:playback_11"] })
+    ask("probe:right")
+    #expect(wait { connections(1) == ["probe:right"] && connections(2) == ["probe:right"] })
+    ask("none")
+    #expect(wait { connections(1).isEmpty && connections(2).isEmpty })
+    ask("", channels: 1)
+    #expect(wait { connections(1) == ["system:playback_1", "system:playback_2"] })
+  }
+
+  @Test func portsThatTheServerHasNoRoomForAreTold() throws {
+    let server = try JackTestServer(extra: ["-p", "128"])
+    defer { server.stop() }
+    let engine = Engine(rate: 48000, period: 64)
+    let driver = try JackDriver(renderer: engine.renderer, options: options(server))
+    defer { driver.stop() }
+    driver.update([endpoint(1, "out", first: 0, channels: 200)])
+    try driver.start()
+    let probe = try #require(TestClient(server: server.name))
+    #expect(wait { driver.device.lacking != [:] })
+    #expect(wait { driver.device.lacking == [NodeID(raw: 1): 200 - probe.ports(of: "sostenuto").count] })
   }
 
   /// When the server is killed, the supervisor goes on with the clock and comes back with the server.

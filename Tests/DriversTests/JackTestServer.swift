@@ -16,9 +16,9 @@ import Testing
   private let extra: [String]
   private let back: [String]
 
-  init(extra: [String] = [], rate: Int = 48000, period: Int = 64) throws {
+  init(extra: [String] = [], rate: Int = 48000, period: Int = 64, back more: [String] = []) throws {
     self.extra = extra
-    back = ["-d", "dummy", "-r", "\(rate)", "-p", "\(period)"]
+    back = ["-d", "dummy", "-r", "\(rate)", "-p", "\(period)"] + more
     Self.count += 1
     name = "sostenuto-test-\(getpid())-\(Self.count)"
     server = try Self.start(name, extra, back)

@@ -17,7 +17,7 @@ import Testing
 
     init() throws {
       fake_sequencer_insert(true)
-      sequencer = try AlsaSequencer.open(host: host, memory: ConnectionMemory()).get()
+      sequencer = try AlsaSequencer.open(host: host, wishes: ConnectionWishes()).get()
       try sequencer.start()
       sequencer.update([MidiPort(number: 3, sender: nil)])
       // The first hears of programs that come and go.

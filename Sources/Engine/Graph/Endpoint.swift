@@ -21,6 +21,10 @@ public struct DeviceChannels: Sendable, Hashable {
   public var inputs: Int
   /// Channels of an `output`.
   public var outputs: Int
+  /// Channels of a node, counted from the last, that the driver had no room for.
+  public var lacking: [NodeID: Int] = [:]
+  /// Outputs of which no channel is connected to anything. Empty where the driver connects them all.
+  public var unheard: Set<NodeID> = []
 
   /// Unlimited by default.
   public init(inputs: Int = .max, outputs: Int = .max) {
@@ -35,6 +39,8 @@ public struct Endpoint: Sendable, Hashable {
   public var node: NodeID
   /// The name of its ports at the driver.
   public var name: String
+  /// Patterns of other programs' ports to connect them to, with commas between; empty: the driver's choice.
+  public var connections = ""
   /// True for an `input`, false for an `output` or a tap.
   public var isInput: Bool
   /// The first of its driver channels.

@@ -59,6 +59,8 @@ final class EngineNode {
   var firstChannel: Int?
   /// Name of its ports at the driver, if not the node's own. For `midi`: the sender that it listens to.
   var portName: String?
+  /// Patterns of what its ports are connected to; empty: the driver's choice.
+  var connections = ""
   /// Number of the driver's MIDI port of a `midi` node; -1: no port is left.
   var midiPort: Int?
   var bytes = 0

@@ -14,7 +14,7 @@ extension Reconciler {
       work.needsPlan = true
       graph.reorderCables(from: target)
     }
-    if target.firstChannel != nil { updatePortName(of: target, node) }
+    if target.firstChannel != nil { updatePorts(of: target, node) }
     if target.midiPort != nil { updateMidiPort(of: target, node) }
     guard target.values != values, let description = target.type?.description else { return }
     let old = target.values
@@ -36,12 +36,17 @@ extension Reconciler {
   /// Seconds.
   private static var shortestGlide: Double { 0.1 }
 
-  /// Name of its ports at the driver.
-  private func updatePortName(of target: EngineNode, _ node: Node) {
-    var name: String?
-    if case .text(let text)? = node.settings[ParameterPath("port")], !text.isEmpty { name = text }
-    guard target.portName != name else { return }
-    target.portName = name
+  /// Name and connections of its ports at the driver.
+  private func updatePorts(of target: EngineNode, _ node: Node) {
+    func text(_ name: String, unless usual: String) -> String? {
+      guard case .text(let text)? = node.settings[ParameterPath(name)], !text.isEmpty, text != usual else {
+        return nil
+      }
+      return text
+    }
+    let (name, connections) = (text("port", unless: "none"), text("connect", unless: "auto") ?? "")
+    guard (target.portName, target.connections) != (name, connections) else { return }
+    (target.portName, target.connections) = (name, connections)
     engine.rename(target)
   }
 

@@ -89,6 +89,8 @@ public struct NodeReport: Sendable, Identifiable {
   /// Number of channels of an `input` or `output`, counted from the last, that the driver lacks. They are
   /// silent until the driver has them.
   public var lackingChannels = 0
+  /// An `output` of which no port is connected to another program or to a sound card.
+  public var isUnheard = false
   /// Notes that it holds: begun and not yet ended.
   public var heldNotes = 0
 

@@ -174,6 +174,8 @@ struct PlanPicture {
       refresh(index, now, rate)
       let lacking = Self.lackingChannels(of: subjects[index].node, device)
       if nodes[index].lackingChannels != lacking { nodes[index].lackingChannels = lacking }
+      let isUnheard = device.unheard.contains(subjects[index].node.id)
+      if nodes[index].isUnheard != isUnheard { nodes[index].isUnheard = isUnheard }
       var position = 0
       for isInput in [true, false] {
         for port in nodes[index][isInput].indices {
@@ -195,10 +197,12 @@ struct PlanPicture {
 
   /// Number of an endpoint's channels that the driver lacks.
   private static func lackingChannels(of node: EngineNode, _ device: DeviceChannels) -> Int {
-    guard node.firstChannel != nil else { return 0 }
+    guard node.endpoint == .input || node.endpoint == .output else { return 0 }
     let isInput = node.endpoint == .input
     let channels = isInput ? node.outputPort(0).count : node.inputPort(0).count
-    return max(0, channels - (isInput ? device.inputs : device.outputs))
+    // Without a driver channel all of them are taken by others.
+    guard node.firstChannel != nil else { return channels }
+    return max(0, channels - (isInput ? device.inputs : device.outputs), device.lacking[node.id] ?? 0)
   }
 
   private mutating func refresh(_ index: Int, _ now: Int64, _ rate: Double) {

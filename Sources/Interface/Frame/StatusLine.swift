@@ -33,6 +33,7 @@ enum StatusLine {
     if let load = status.loading.first {
       insert([Span("loading ", .statusBar), Span(load.words, .statusValue)], weight: 1)
     }
+    if status.isFreewheeling { insert([Span("freewheeling", .warning)], weight: 1) }
     if status.underruns > 0 {
       insert([Span("under-runs ", .statusBar), Span("\(status.underruns)", .warning)], weight: 1)
     }

@@ -50,6 +50,7 @@ struct GraphBox {
   var state: NodeReport.State?
   /// Number of an endpoint's channels, counted from the last, that the driver lacks.
   var lackingChannels = 0
+  var isUnheard = false
   /// Peaks of the output, or of the input if there is none.
   var peaks: [Float] = []
   /// Meters beside the kind: none if the lines have meters already.
@@ -85,6 +86,7 @@ struct GraphBox {
     kind = detail == .full ? facts.kindText : facts.kindText.substituting(" × ", with: "×")
     state = report?.state
     lackingChannels = report?.lackingChannels ?? 0
+    isUnheard = report?.isUnheard ?? false
     place = node?.place
     peaks = Self.peaks(report).dropLast(lackingChannels)
     fillFooter(report, facts, detail)
@@ -173,6 +175,8 @@ struct GraphBox {
         detail == .full
         ? "driver has \(channels - lackingChannels) of \(channels)"
         : "\(channels - lackingChannels) of \(channels)"
+    } else if isUnheard, footer.isEmpty {
+      footer = detail == .full ? "not connected" : "unheard"
     }
   }
 
