@@ -284,16 +284,16 @@ import Testing
   }
 
   @Test func portsThatTheServerHasNoRoomForAreTold() throws {
-    let server = try JackTestServer(extra: ["-p", "128"])
+    let server = try JackTestServer(extra: ["-p", "16"])
     defer { server.stop() }
     let engine = Engine(rate: 48000, period: 64)
     let driver = try JackDriver(renderer: engine.renderer, options: options(server))
     defer { driver.stop() }
-    driver.update([endpoint(1, "out", first: 0, channels: 200)])
+    driver.update([endpoint(1, "out", first: 0, channels: 40)])
     try driver.start()
     let probe = try #require(TestClient(server: server.name))
     #expect(wait { driver.device.lacking != [:] })
-    #expect(wait { driver.device.lacking == [NodeID(raw: 1): 200 - probe.ports(of: "sostenuto").count] })
+    #expect(wait { driver.device.lacking == [NodeID(raw: 1): 40 - probe.ports(of: "sostenuto").count] })
   }
 
   /// When the server is killed, the supervisor goes on with the clock and comes back with the server.
