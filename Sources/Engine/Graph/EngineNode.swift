@@ -66,12 +66,15 @@ final class EngineNode {
   var incoming: [EngineCable] = []
   var outgoing: [EngineCable] = []
   /// Index in the graph.
-  var index: Int32 = 0
+  var index: Int32 {
+    get { row.pointee.index }
+    set { row.pointee.index = newValue }
+  }
   /// Removed from the graph.
   var isGone = false
   /// Index in the plan under inspection.
   var inspectionIndex = 0
-  /// Index in the plan being compiled.
+  /// Index in a pass over the execution order.
   var planIndex: Int { Int(row.pointee.planIndex) }
 
   var id: NodeID { key.id }
@@ -128,6 +131,7 @@ final class EngineNode {
     for index in outputChannels.indices {
       outputChannels[index] = Int(row.outputChannels[index])
     }
+    row.markStale()
   }
 
   /// Allocates its state for its present channel counts. Worker.

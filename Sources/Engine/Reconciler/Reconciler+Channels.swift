@@ -6,8 +6,8 @@ import Realtime
 extension Reconciler {
   /// Settles the channel counts along the cables. Returns the new cables that succeed those whose gains
   /// would jump.
-  func settleChannelCounts(_ rows: [NodeRow.Pointer], _ arrangement: Arrangement) -> [EngineCable] {
-    let counts = ChannelCounts(rows: rows)
+  func settleChannelCounts(_ arrangement: Arrangement) -> [EngineCable] {
+    let counts = ChannelCounts(order: graph.order)
     let outgrown = follow(counts.follow())
     if outgrown.isEmpty { return [] }
     let successors = realize(outgrown, arrangement)

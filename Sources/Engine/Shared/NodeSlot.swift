@@ -224,12 +224,33 @@ struct CableSlot: ~Copyable {
   /// Engine frame from which on the ring holds silence; a multiple of 64, so that the end of silence does not
   /// depend on where blocks begin.
   private var silentSince = Int64.min
+  /// `silentSince` before the latest cell of sound.
+  private var silentBefore = Int64.min
+  /// Engine frame from which on nothing but zeros has been written.
+  private var zerosSince = Int64.min
 
   /// True if what leaves the ring from the engine frame `now` on is silent. Audio thread.
-  @_noLocks func isSilent(at now: Int64) -> Bool { silentSince <= now &- (Int64(delay &+ 63) & ~63) }
+  @_noLocks func isSilent(at now: Int64) -> Bool {
+    // In a cycle the cell that is read has ended, and whether the present one has begun to be written depends on the
+    // order of the nodes, which nothing may depend on.
+    guard delay == Self.feedbackDelay else { return silentSince <= now &- (Int64(delay &+ 63) & ~63) }
+    let end = now & ~63
+    return silentSince != end && silentBefore != end
+  }
 
   /// A block of sound that ends before the engine frame `end` was written into the ring. Audio thread.
-  @_noLocks mutating func markSound(until end: Int64) { silentSince = (end &+ 63) & ~63 }
+  @_noLocks mutating func markSound(until end: Int64) {
+    let since = (end &+ 63) & ~63
+    guard since != silentSince else { return }
+    silentBefore = silentSince
+    silentSince = since
+  }
+
+  /// True if the ring holds zeros only, so that no more have to be written before the engine frame `now`. Audio thread.
+  @_noLocks func holdsZeros(at now: Int64) -> Bool { zerosSince <= now &- Int64(ringFrames) }
+
+  /// What was written last ends before the engine frame `end`, and is not zeros. Audio thread.
+  @_noLocks mutating func markWritten(until end: Int64) { zerosSince = end }
 
   /// True if no sound was written into the cell that ends at `end`. Audio thread.
   @_noLocks func isSilentCell(endingAt end: Int64) -> Bool { silentSince < end }
