@@ -36,7 +36,7 @@ import Testing
     return nil
   }
 
-  private static func difference(_ text: String, _ steps: [Step], length: Int, threads: Int = 1) -> String? {
+  private static func difference(_ text: String, _ steps: [TestSupport.Step], length: Int, threads: Int = 1) -> String? {
     guard let benches = try? benches(text, length: length, period: 96, threads: threads) else {
       return "it does not start"
     }
@@ -79,16 +79,16 @@ import Testing
       node out output channels=2
       connect voice -> a gain=-12dB
       connect a -> b
-      connect b -> c map=1,2,1
+      connect b -> c map=[0,1,0]
       connect c -> out
       connect wide -> a gain=-20dB
       """
     var random = SeededGenerator(seed: seed)
     let lines = RandomLines(seed: seed, of: try Draft(text).patch, kinds: RandomLines.sounding)
-    let steps = RandomLines.steps(lawLength(300), mostFrames: 400, from: lines).flatMap { step -> [Step] in
+    let steps = RandomLines.steps(lawLength(300), mostFrames: 400, from: lines).flatMap { step -> [TestSupport.Step] in
       guard Int.random(in: 0..<3, using: &random) == 0 else { return [step] }
       let frames = Int.random(in: 0...700, using: &random)
-      return [step, Step(frames: frames, line: "undo"), Step(frames: frames / 2, line: "redo")]
+      return [step, .init(frames: frames, line: "undo"), .init(frames: frames / 2, line: "redo")]
     }
     expectLaw("pieces of cycles", seed: seed, steps) { Self.difference(text, $0, length: length) }
   }

@@ -176,10 +176,11 @@ final class EngineNode {
     row.pointee.parameterElements = Int32(memory.mostRamps)
   }
 
-  /// The command that gives a parameter memory for so many elements; nil if it has that. Worker.
+  /// The command that gives a parameter memory for so many elements, and for the node's channels; nil if it has that.
+  /// Worker.
   func makeRoom(for elements: Int, of parameter: Int) -> Command? {
-    memory?.makeRoom(for: elements, of: parameter).map {
-      .makeRoom(slot, parameter: Int32(parameter), ramps: $0.ramps, capacity: Int32($0.capacity))
+    memory?.makeRoom(for: elements, channels: mainChannels.width, of: parameter).map {
+      .makeRoom(slot, parameter: Int32(parameter), $0)
     }
   }
 

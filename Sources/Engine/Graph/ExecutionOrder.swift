@@ -38,7 +38,7 @@ final class ExecutionOrder {
       var end = others.count
       if end - start > length + length / 4 {
         // Where the fewest cables are cut.
-        end = (start + length / 2..<start + length).reversed().min { crossed[$0] < crossed[$1] }!
+        end = (start + (length + 1) / 2...start + length).reversed().min { crossed[$0] < crossed[$1] }!
       }
       stretches.append(Stretch(others[start..<end]))
       start = end

@@ -27,9 +27,9 @@ struct ParameterState {
   private(set) var ramps: UnsafeMutablePointer<Ramp>
   /// Storage of a single value, beside the slot.
   let single: UnsafeMutablePointer<Float>
-  /// Storage of several values, for ramps. Room for 64, since a modulator may have more channels than the parameter
+  /// Storage of several values, for ramps; nil where there can be none. Room for 64, since a modulator may have more channels than the parameter
   /// has elements.
-  let many: UnsafeMutablePointer<Float>?
+  private(set) var many: UnsafeMutablePointer<Float>?
   var crossfade: Crossfade
 
   /// Largest capacity that a parameter can come to.
@@ -37,15 +37,17 @@ struct ParameterState {
     min(max(isPerChannel ? 64 : 1, values, 1), 64)
   }
 
-  /// Moves its ramps into memory for more of them. Audio thread.
-  @_noLocks mutating func moveRamps(to memory: UnsafeMutablePointer<Ramp>, capacity: Int) {
+  /// Moves into memory for more elements. Audio thread.
+  @_noLocks mutating func move(into room: ParameterRoom) {
+    if let values = room.many { many = values }
+    guard let memory = room.ramps else { return }
     var element = 0
     while element < elements {
       memory[element] = ramps[element]
       element &+= 1
     }
     ramps = memory
-    self.capacity = capacity
+    capacity = Int(room.capacity)
   }
 
   /// `ramps` has room for `capacity`, `many` for 64, if there is any. Worker.
@@ -110,6 +112,14 @@ struct ParameterState {
     }
     elements = count
   }
+}
+
+/// Memory for more elements of a parameter; nil: what it has will do.
+struct ParameterRoom: BitwiseCopyable {
+  var ramps: UnsafeMutablePointer<Ramp>?
+  /// Number of the ramps.
+  var capacity: Int32 = 0
+  var many: UnsafeMutablePointer<Float>?
 }
 
 /// Level meter of a channel, read by the worker as bit patterns of floats.
