@@ -69,10 +69,18 @@ import Session
     return [
       ("set", lines { ["set n\($0).gain -1dB", "set n\($0).gain 0.5dB"] }),
       ("connect, disconnect", lines { ["connect n\($0) -> out", "disconnect n\($0) -> out"] }),
-      ("connect to a far node", lines { ["connect lone\($0 % 2) -> n\($0)", "disconnect lone\($0 % 2) -> n\($0)"] }),
+      (
+        "connect to a far node",
+        lines { ["connect lone\($0 % 2) -> n\($0)", "disconnect lone\($0 % 2) -> n\($0)"] }
+      ),
       ("map", lines { ["connect n\($0) -> \(hub == "n\($0 + 1)" ? "out" : hub).in map=[0]", "undo"] }),
       ("add, remove", lines { ["node more gain ; connect n\($0) -> more", "remove more"] }),
-      ("insert", lines { ["insert between gain into \(form == "sum" ? "n\($0) -> sum" : "n\($0) -> n\($0 + 1)")", "undo"] }),
+      (
+        "insert",
+        lines {
+          ["insert between gain into \(form == "sum" ? "n\($0) -> sum" : "n\($0) -> n\($0 + 1)")", "undo"]
+        }
+      ),
       ("remove, undo", lines { ["remove n\($0) bridge", "undo"] }),
       ("replace", lines { ["replace n\($0) filter", "replace n\($0) gain"] }),
       ("undo, redo", ["undo", "redo"]),
@@ -89,11 +97,14 @@ import Session
       return Int(random >> 33) % bound
     }
     for i in 0..<count - 5 {
-      text += "\nnode n\(i) gain gain=\(i % 2 == 0 ? 0.5 : -0.5)dB\nconnect \(i == 0 || form == "sum" ? "tone" : "n\(i - 1)") -> n\(i)\n"
+      text +=
+        "\nnode n\(i) gain gain=\(i % 2 == 0 ? 0.5 : -0.5)dB\nconnect \(i == 0 || form == "sum" ? "tone" : "n\(i - 1)") -> n\(i)\n"
       if form == "web", i > 1 { text += "connect n\(i - 2 - next(min(i - 1, 2000))) -> n\(i) gain=-20dB\n" }
       if form == "loops", i % 50 == 49 { text += "connect n\(i) -> n\(i - 4) gain=-40dB\n" }
     }
-    if form == "sum" { text += "\nnode sum mix\n" + (0..<count - 5).map { "connect n\($0) -> sum\n" }.joined() }
+    if form == "sum" {
+      text += "\nnode sum mix\n" + (0..<count - 5).map { "connect n\($0) -> sum\n" }.joined()
+    }
     return text + "\nnode out output\nconnect \(form == "sum" ? "sum" : "n\(count - 6)") -> out gain=-20dB\n"
   }
 

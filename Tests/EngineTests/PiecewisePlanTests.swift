@@ -36,7 +36,9 @@ import Testing
     return nil
   }
 
-  private static func difference(_ text: String, _ steps: [TestSupport.Step], length: Int, threads: Int = 1) -> String? {
+  private static func difference(_ text: String, _ steps: [TestSupport.Step], length: Int, threads: Int = 1)
+    -> String?
+  {
     guard let benches = try? benches(text, length: length, period: 96, threads: threads) else {
       return "it does not start"
     }
@@ -47,7 +49,9 @@ import Testing
       }
       if let fault = fault(of: benches[0].engine.graph) { return "\(step.line): \(fault)" }
       let counts = benches.map { $0.engine.report().steps }
-      if threads == 1, counts[0] != counts[1] { return "\(step.line): \(counts[0]) steps instead of \(counts[1])" }
+      if threads == 1, counts[0] != counts[1] {
+        return "\(step.line): \(counts[0]) steps instead of \(counts[1])"
+      }
     }
     for bench in benches { bench.render(4800) }
     for channel in 0..<4 {
@@ -58,17 +62,22 @@ import Testing
     return benches[0].heard[0].contains { abs($0) > 0.001 } ? nil : "silence"
   }
 
-  @Test(arguments: lawSeeds, [1, 4]) func anEditCompilesWhatACompilationOfTheWholeWould(seed: UInt64, length: Int) throws {
+  @Test(arguments: lawSeeds, [1, 4]) func anEditCompilesWhatACompilationOfTheWholeWould(
+    seed: UInt64, length: Int
+  ) throws {
     print("seed \(seed)")
     let text = ThreadTests.randomPatch(seed: seed)
     let lines = RandomLines(seed: seed, of: try Draft(text).patch, keeping: ["voice", "out", "side"])
-    expectLaw("pieces", seed: seed, RandomLines.steps(lawLength(120), mostFrames: 300, from: lines)) { steps in
+    expectLaw("pieces", seed: seed, RandomLines.steps(lawLength(120), mostFrames: 300, from: lines)) {
+      steps in
       Self.difference(text, steps, length: length)
     }
   }
 
   /// A small patch, where most edits make or break cycles, and which is undone as often as not.
-  @Test(arguments: lawSeeds, [1, 3]) func cyclesAndUndoesAreCompiledAsAWholeWouldBe(seed: UInt64, length: Int) throws {
+  @Test(arguments: lawSeeds, [1, 3]) func cyclesAndUndoesAreCompiledAsAWholeWouldBe(seed: UInt64, length: Int)
+    throws
+  {
     print("seed \(seed)")
     let text = """
       node voice oscillator shape=saw freq=220Hz
@@ -85,7 +94,8 @@ import Testing
       """
     var random = SeededGenerator(seed: seed)
     let lines = RandomLines(seed: seed, of: try Draft(text).patch, kinds: RandomLines.sounding)
-    let steps = RandomLines.steps(lawLength(300), mostFrames: 400, from: lines).flatMap { step -> [TestSupport.Step] in
+    let steps = RandomLines.steps(lawLength(300), mostFrames: 400, from: lines).flatMap {
+      step -> [TestSupport.Step] in
       guard Int.random(in: 0..<3, using: &random) == 0 else { return [step] }
       let frames = Int.random(in: 0...700, using: &random)
       return [step, .init(frames: frames, line: "undo"), .init(frames: frames / 2, line: "redo")]

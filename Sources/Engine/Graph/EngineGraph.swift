@@ -281,7 +281,9 @@ final class EngineGraph {
   func forgetGone() {
     guard hasForgettable else { return }
     hasForgettable = false
-    func nodes(of id: NodeID) -> [EngineNode] { leaving.filter { $0.id == id } + (current[id].map { [$0] } ?? []) }
+    func nodes(of id: NodeID) -> [EngineNode] {
+      leaving.filter { $0.id == id } + (current[id].map { [$0] } ?? [])
+    }
     generations = generations.filter { ends, _ in
       intentsByEnds[ends] != nil
         || nodes(of: ends.source.node).contains { $0.outgoing.contains { $0.patchEnds == ends } }

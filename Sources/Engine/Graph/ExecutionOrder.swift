@@ -29,7 +29,9 @@ final class ExecutionOrder {
   func rebuild(_ rows: [NodeRow.Pointer]) {
     let sinks = rows.filter(\.pointee.isSink)
     ends = Stretch(
-      sinks.sorted { $0.pointee.node.takeUnretainedValue().number < $1.pointee.node.takeUnretainedValue().number })
+      sinks.sorted {
+        $0.pointee.node.takeUnretainedValue().number < $1.pointee.node.takeUnretainedValue().number
+      })
     let others = rows.filter { !$0.pointee.isSink }
     let crossed = countCrossings(others)
     stretches = []
@@ -86,7 +88,8 @@ final class ExecutionOrder {
 
   /// Adds a node: behind the last of `sources`, or else before the first of `destinations`, or else at the end. Nodes
   /// that have no place yet do not count.
-  func place(_ row: NodeRow.Pointer, after sources: [NodeRow.Pointer], before destinations: [NodeRow.Pointer]) {
+  func place(_ row: NodeRow.Pointer, after sources: [NodeRow.Pointer], before destinations: [NodeRow.Pointer])
+  {
     if row.pointee.isSink {
       let number = row.pointee.node.takeUnretainedValue().number
       let place = ends.rows.firstIndex { $0.pointee.node.takeUnretainedValue().number > number }
@@ -262,7 +265,9 @@ final class ExecutionOrder {
       if stretch.rows.count > 2 * length {
         hasChanged = true
         result.append(stretch)
-        while let last = result.last, last.rows.count > 2 * length { result.append(Stretch(last.cut(at: length))) }
+        while let last = result.last, last.rows.count > 2 * length {
+          result.append(Stretch(last.cut(at: length)))
+        }
         continue
       }
       if let before = result.last, min(before.rows.count, stretch.rows.count) <= length / 4,

@@ -114,7 +114,8 @@ struct Crossing: BitwiseCopyable {
 /// The memory of crossings. Worker.
 final class CrossingPool {
   private static let most = 1 << 13
-  private var slabs: [(base: UnsafeMutablePointer<Float>, flags: UnsafeMutablePointer<Bool>, capacity: Int)] = []
+  private var slabs: [(base: UnsafeMutablePointer<Float>, flags: UnsafeMutablePointer<Bool>, capacity: Int)] =
+    []
   /// Channels taken of the latest slab.
   private var taken = 0
   private var free: [Int: [Crossing]] = [:]

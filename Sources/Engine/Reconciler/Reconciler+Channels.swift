@@ -43,7 +43,9 @@ extension Reconciler {
     if let (command, garbage) = node.widen(inputs: inputs, outputs: outputs, rate: engine.rate) {
       work.commands.append(command)
       for index in node.sentValues.indices {
-        if let room = node.makeRoom(for: node.sentValues[index].count, of: index) { work.commands.append(room) }
+        if let room = node.makeRoom(for: node.sentValues[index].count, of: index) {
+          work.commands.append(room)
+        }
       }
       work.garbage += garbage.map { .memory($0) }
       let before = inputs.first ?? outputs.first ?? 0

@@ -51,7 +51,9 @@ extension Reconciler {
     var future = FutureCables()
     for intent in intents {
       let (source, destination) = (intent.route.source.row, intent.route.destination.row)
-      guard graph.order.run(source, before: destination, with: future, except: { isOver($0) }) else { return false }
+      guard graph.order.run(source, before: destination, with: future, except: { isOver($0) }) else {
+        return false
+      }
       future.insert(source, destination)
     }
     return true
