@@ -4,14 +4,16 @@ import Glibc
 import Session
 
 /// Times one session with a patch of many nodes (`make bench-scale`): prints a name, a tab and milliseconds of processor time
-/// a line. The arguments are the number of nodes and a path for the patch.
+/// a line. The arguments are the number of nodes, a path for the patch, and its form: `groups` by default, `chain`, `sum`,
+/// `web`, `loops`.
 @main @MainActor enum Scale {
   static func main() throws {
-    guard CommandLine.arguments.count == 3, let count = Int(CommandLine.arguments[1]) else {
-      fatalError("Scale NODES PATH")
+    guard CommandLine.arguments.count >= 3, let count = Int(CommandLine.arguments[1]) else {
+      fatalError("Scale NODES PATH [FORM]")
     }
     let path = CommandLine.arguments[2]
-    write(patch(of: count), to: path)
+    let form = CommandLine.arguments.count > 3 ? CommandLine.arguments[3] : "groups"
+    write(form == "groups" ? patch(of: count) : patch(of: count, form), to: path)
     let before = memory()
     var options = SessionOptions()
     options.isOffline = true
@@ -30,7 +32,7 @@ import Session
       }
     }
 
-    for (name, lines) in edits(in: count) {
+    for (name, lines) in form == "groups" ? edits(in: count) : edits(in: count, form) {
       var sum = 0.0
       let rounds = 5
       for round in 0..<rounds * lines.count {
@@ -43,7 +45,7 @@ import Session
       }
       print("\(name)\t\(sum / Double(rounds * lines.count) * 1000)")
     }
-    try undoes(session, edits: 1000)
+    if form == "groups" { try undoes(session, edits: 1000) }
     unlink(path)
   }
 
@@ -57,6 +59,53 @@ import Session
       ("replace", ["replace g0_3 filter", "replace g0_3 gain"]),
       ("undo, redo", ["undo", "redo"]),
     ]
+  }
+
+  /// The same for the other forms, at several places.
+  private static func edits(in count: Int, _ form: String) -> [(String, [String])] {
+    let places = [count / 2, 7, count - 9, count / 3].map { $0 / 3 * 3 + 1 }
+    func lines(_ body: (Int) -> [String]) -> [String] { places.flatMap(body) }
+    let hub = form == "sum" ? "sum" : "n\(count / 2 + 2)"
+    return [
+      ("set", lines { ["set n\($0).gain -1dB", "set n\($0).gain 0.5dB"] }),
+      ("connect, disconnect", lines { ["connect n\($0) -> out", "disconnect n\($0) -> out"] }),
+      (
+        "connect to a far node",
+        lines { ["connect lone\($0 % 2) -> n\($0)", "disconnect lone\($0 % 2) -> n\($0)"] }
+      ),
+      ("map", lines { ["connect n\($0) -> \(hub == "n\($0 + 1)" ? "out" : hub).in map=[0]", "undo"] }),
+      ("add, remove", lines { ["node more gain ; connect n\($0) -> more", "remove more"] }),
+      (
+        "insert",
+        lines {
+          ["insert between gain into \(form == "sum" ? "n\($0) -> sum" : "n\($0) -> n\($0 + 1)")", "undo"]
+        }
+      ),
+      ("remove, undo", lines { ["remove n\($0) bridge", "undo"] }),
+      ("replace", lines { ["replace n\($0) filter", "replace n\($0) gain"] }),
+      ("undo, redo", ["undo", "redo"]),
+    ]
+  }
+
+  /// Gains in one chain; gains into one mixer; a web of gains with two cables each; or short loops in a chain of gains.
+  private static func patch(of count: Int, _ form: String) -> String {
+    var text = "sostenuto 1\n\nnode tone oscillator freq=220Hz level=-60dB\n"
+    for i in 0..<2 { text += "\nnode lone\(i) oscillator freq=\(300 + i)Hz level=-60dB\n" }
+    var random: UInt64 = 88_172_645_463_325_252
+    func next(_ bound: Int) -> Int {
+      random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return Int(random >> 33) % bound
+    }
+    for i in 0..<count - 5 {
+      text +=
+        "\nnode n\(i) gain gain=\(i % 2 == 0 ? 0.5 : -0.5)dB\nconnect \(i == 0 || form == "sum" ? "tone" : "n\(i - 1)") -> n\(i)\n"
+      if form == "web", i > 1 { text += "connect n\(i - 2 - next(min(i - 1, 2000))) -> n\(i) gain=-20dB\n" }
+      if form == "loops", i % 50 == 49 { text += "connect n\(i) -> n\(i - 4) gain=-40dB\n" }
+    }
+    if form == "sum" {
+      text += "\nnode sum mix\n" + (0..<count - 5).map { "connect n\($0) -> sum\n" }.joined()
+    }
+    return text + "\nnode out output\nconnect \(form == "sum" ? "sum" : "n\(count - 6)") -> out gain=-20dB\n"
   }
 
   private static func undoes(_ session: Session, edits count: Int) throws {

@@ -99,7 +99,6 @@ extension Engine {
     if let plan = transaction.plan {
       if let running {
         plansReturned += 1
-        keepPlanMemory(running.memory)
         for node in transaction.leaving {
           log.record(.retired(plan: running.serial), node.id, node.name, at: time)
         }

@@ -12,7 +12,7 @@ extension Engine {
     guard let running else { return report }
     report.isRunning = true
     report.plan = running.serial
-    report.steps = running.plan.pointee.stepCount
+    report.steps = running.stepCount
     report.segments = running.plan.pointee.segmentCount
     if picture?.plan !== running { picture = PlanPicture(of: running, without: Set(taps.map(\.id))) }
     picture?.refresh(at: report.time, rate: rate, device: device)

@@ -41,7 +41,6 @@ public final class Engine: ReconcilerHost {
   var unsent: [Transaction] = []
   var sent: [Transaction] = []
   var executedCount = 0
-  private var arena = BufferArena(capacity: 64)
   private let noEvents: UnsafeMutablePointer<EventQueue>
   private let quality: SampleQuality?
   let pools = NodePools()
@@ -52,8 +51,9 @@ public final class Engine: ReconcilerHost {
   var running: CompiledPlan?
   /// Structure of the running plan for reports, made at the first report.
   var picture: PlanPicture?
-  /// Memory of unused plans for the next ones; its pages are mapped already.
-  var spareMemory: [PlanMemory] = []
+  let planMemory = PlanCompiler.PlanMemory()
+  /// The plan that has been running when memory was last prepared for the next one.
+  var preparedPlan = 0
   var numbers: [Int32: (id: NodeID, name: String)] = [:]
 
   /// Engine frame at which the latest plan was compiled, and whether fades have ended since.
@@ -148,9 +148,9 @@ public final class Engine: ReconcilerHost {
     transaction.leaving = work.left
     transaction.edit = edit
     transaction.fade = transaction.fadeFrames(crossfade: work.crossfade)
-    if var compiler = work.compiler {
-      let plan = compiler.makePlan(
-        serial: plansSent + 1, threads: threads, arena: &arena, zeros: renderer.zeros)
+    if let compiler = work.compiler {
+      let plan = compiler.makePlan(serial: plansSent + 1, threads: threads, zeros: renderer.zeros)
+      transaction.garbage.append(.crossings(compiler.takeRetired(), planMemory.crossings))
       plansSent += 1
       transaction.commands.append(.swap(plan.plan))
       transaction.plan = plan

@@ -199,6 +199,11 @@ public struct Touched: Sendable {
     if old.nodes.isEmpty {
       nodes.reserveCapacity(new.nodes.count)
       cables.reserveCapacity(new.cables.count)
+      for node in new.nodes.values {
+        nodes.append(node.id)
+        for ends in new.incoming[node.id] ?? [] { cables.append(ends) }
+      }
+      return
     }
     for node in new.nodes.values {
       if old.nodes[node.id] != node { nodes.append(node.id) }

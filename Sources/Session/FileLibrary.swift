@@ -242,8 +242,9 @@ extension Session {
     var isOther = false
     for id in nodes {
       let node = patch[id]
-      let request = node.flatMap { self.request(of: $0) }
-      let tuning = node.flatMap { self.tuning(of: $0) }
+      let hasText = node?.settings.values.contains { if case .text = $0 { true } else { false } } == true
+      let request = hasText ? node.flatMap { self.request(of: $0) } : nil
+      let tuning = hasText ? node.flatMap { self.tuning(of: $0) } : nil
       guard request != fileRequests[id] || tuning != tunings[id] else { continue }
       tunings[id] = tuning
       if tuning == nil { tuningsInUse[id] = nil }

@@ -124,7 +124,7 @@ final class EngineCable {
     row.initialize(
       to: CableRow(
         source: source.row, cable: .passUnretained(self), output: output.map(Int32.init) ?? -1, input: code,
-        mapCount: Int32(key.map?.sources.count ?? 0), isDelayed: key.delay > 0))
+        mapCount: Int32(key.map?.sources.count ?? 0), isDelayed: key.delay > 0, isFeedback: key.isFeedback))
     refreshRow()
   }
 
@@ -135,7 +135,10 @@ final class EngineCable {
     if case nil = settling { isSettled = true }
     row.pointee.target = target
     row.pointee.isSettled = isSettled
-    row.pointee.isDirect = target == 1 && isSettled && !isLeaving && key.delay == 0
+    let isDirect = target == 1 && isSettled && !isLeaving && key.delay == 0
+    guard row.pointee.isDirect != isDirect else { return }
+    row.pointee.isDirect = isDirect
+    destination.row.markStale()
   }
 
   /// Marks the destination, since channel counts follow the cables of the patch.
@@ -143,7 +146,7 @@ final class EngineCable {
     let isWanted = !isLeaving && !isTail
     guard row.pointee.isWanted != isWanted else { return }
     row.pointee.isWanted = isWanted
-    destination.row.pointee.isPending = true
+    destination.row.markPending()
     if !isWanted { destination.row.pointee.mayNarrow = true }
   }
 
@@ -260,6 +263,7 @@ final class EngineCable {
   private func refreshSpread() {
     row.pointee.isForAll = fixed == nil && isForAll(ends)
     row.pointee.isStraight = fixed == nil && key.map == nil && ends.from == ends.to
+    destination.row.markStale()
   }
 
   /// Adopts the present channel counts of its ends if that causes no audible step. Otherwise keeps the old

@@ -2,7 +2,7 @@ import Patch
 
 /// The running graph, leaving nodes and cables included, and the cables that the patch intends.
 ///
-/// All tables are updated incrementally. Only sorting and compiling grow with the patch. Worker.
+/// All tables are updated incrementally. Worker.
 final class EngineGraph {
   /// A node keeps its index in `nodes`, and an intent its index in `intents`, as long as it lives; nil: free.
   private(set) var nodes: [EngineNode?] = []
@@ -26,6 +26,7 @@ final class EngineGraph {
   private var freeNodes: [Int32] = []
   private var freeIntents: [Int32] = []
   private(set) var nodeCount = 0
+  let order = ExecutionOrder()
 
   /// The current node of each identity.
   private(set) var current: [NodeID: EngineNode] = [:]
@@ -39,10 +40,8 @@ final class EngineGraph {
   /// A part with renewals or revivals was removed.
   private var hasForgettable = false
   /// Intents that go through the feedback delay.
-  private var feedback: [CableIntent] = []
+  private(set) var feedback: [CableIntent] = []
 
-  /// Audio cables that go through a delay.
-  private(set) var delayed: [EngineCable] = []
   /// Nodes that are still audible but no longer in the patch.
   private(set) var leaving: [EngineNode] = []
   /// Cables that fade or leave.
@@ -99,7 +98,7 @@ final class EngineGraph {
       rows.append(node.row)
       latencies.append(node.latency)
     }
-    node.row.pointee.isPending = true
+    node.row.markPending()
     if node.latency > 0 { latentCount += 1 }
     nodeCount += 1
     if node.firstChannel != nil { endpoints.append(node) }
@@ -132,6 +131,7 @@ final class EngineGraph {
     }
     nodesByKey[node.key] = nil
     node.isGone = true
+    order.remove(node.row)
     if node.latency > 0 { latentCount -= 1 }
     latencies[Int(node.index)] = 0
     nodes[Int(node.index)] = nil
@@ -165,7 +165,7 @@ final class EngineGraph {
       leaving.append(node)
     } else {
       leaving.removeAll { $0 === node }
-      node.row.pointee.isPending = true
+      node.row.markPending()
       node.row.pointee.mayNarrow = true
     }
   }
@@ -206,8 +206,8 @@ final class EngineGraph {
     cables[cable.key] = cable
     cable.source.outgoing.append(cable)
     link(cable)
-    cable.destination.row.pointee.isPending = true
-    if cable.row.pointee.isDelayed { delayed.append(cable) } else { countReader(1, of: cable) }
+    cable.destination.row.markPending()
+    countReader(1, of: cable)
   }
 
   /// Inserts the cable at its place among the destination's inputs.
@@ -221,6 +221,7 @@ final class EngineGraph {
       cable.destination.row.pointee.incoming = cable.row
     }
     cable.destination.incoming.insert(cable, at: place)
+    cable.destination.row.markStale()
   }
 
   private func unlink(_ cable: EngineCable) {
@@ -233,15 +234,25 @@ final class EngineGraph {
       cable.destination.row.pointee.incoming = next
     }
     cable.destination.incoming.remove(at: place)
+    cable.destination.row.markStale()
   }
 
   private func countReader(_ change: Int32, of cable: EngineCable) {
-    if let output = cable.output { cable.source.row.readers[output] += change }
+    guard let output = cable.output else { return }
+    let row = cable.source.row
+    if cable.row.pointee.isDelayed {
+      row.pointee.delayedReaders += change
+      row.markStale()
+    } else {
+      row.readers[output] += change
+      // A kernel need not write outputs but the first that nobody reads.
+      if output > 0, row.readers[output] <= 1 { row.markStale() }
+    }
   }
 
   func remove(_ cable: EngineCable) {
     cables[cable.key] = nil
-    if cable.row.pointee.isDelayed { delayed.removeAll { $0 === cable } } else { countReader(-1, of: cable) }
+    countReader(-1, of: cable)
     if let index = cable.source.outgoing.lastIndex(where: { $0 === cable }) {
       cable.source.outgoing.remove(at: index)
     }
@@ -270,10 +281,14 @@ final class EngineGraph {
   func forgetGone() {
     guard hasForgettable else { return }
     hasForgettable = false
-    let ends = Set(cables.values.lazy.map(\.patchEnds))
-    generations = generations.filter { intentsByEnds[$0.key] != nil || ends.contains($0.key) }
-    let ids = Set(nodesByKey.keys.lazy.map(\.id))
-    revivals = revivals.filter { ids.contains($0.key) }
+    func nodes(of id: NodeID) -> [EngineNode] {
+      leaving.filter { $0.id == id } + (current[id].map { [$0] } ?? [])
+    }
+    generations = generations.filter { ends, _ in
+      intentsByEnds[ends] != nil
+        || nodes(of: ends.source.node).contains { $0.outgoing.contains { $0.patchEnds == ends } }
+    }
+    revivals = revivals.filter { !nodes(of: $0.key).isEmpty }
   }
 
   // MARK: Intents

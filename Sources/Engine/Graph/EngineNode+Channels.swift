@@ -14,7 +14,7 @@ extension EngineNode {
   }
 
   /// Channels for per-channel parameters: those of the first input, or else of the first output.
-  private var mainChannels: PortChannels {
+  var mainChannels: PortChannels {
     if !inputs.isEmpty { return inputPort(0) }
     return outputs.isEmpty ? .one : outputPort(0)
   }

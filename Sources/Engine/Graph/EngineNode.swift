@@ -68,12 +68,15 @@ final class EngineNode {
   var incoming: [EngineCable] = []
   var outgoing: [EngineCable] = []
   /// Index in the graph.
-  var index: Int32 = 0
+  var index: Int32 {
+    get { row.pointee.index }
+    set { row.pointee.index = newValue }
+  }
   /// Removed from the graph.
   var isGone = false
   /// Index in the plan under inspection.
   var inspectionIndex = 0
-  /// Index in the plan being compiled.
+  /// Index in a pass over the execution order.
   var planIndex: Int { Int(row.pointee.planIndex) }
 
   var id: NodeID { key.id }
@@ -130,6 +133,7 @@ final class EngineNode {
     for index in outputChannels.indices {
       outputChannels[index] = Int(row.outputChannels[index])
     }
+    row.markStale()
   }
 
   /// Allocates its state for its present channel counts. Worker.
@@ -174,10 +178,11 @@ final class EngineNode {
     row.pointee.parameterElements = Int32(memory.mostRamps)
   }
 
-  /// The command that gives a parameter memory for so many elements; nil if it has that. Worker.
+  /// The command that gives a parameter memory for so many elements, and for the node's channels; nil if it has that.
+  /// Worker.
   func makeRoom(for elements: Int, of parameter: Int) -> Command? {
-    memory?.makeRoom(for: elements, of: parameter).map {
-      .makeRoom(slot, parameter: Int32(parameter), ramps: $0.ramps, capacity: Int32($0.capacity))
+    memory?.makeRoom(for: elements, channels: mainChannels.width, of: parameter).map {
+      .makeRoom(slot, parameter: Int32(parameter), $0)
     }
   }
 

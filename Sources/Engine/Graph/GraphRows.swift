@@ -13,9 +13,20 @@ struct NodeRow: BitwiseCopyable {
   var incoming: CableRow.Pointer?
   let inputCount: UInt16
   let outputCount: UInt16
-  /// Index in the plan being compiled, and index of its first output among all outputs.
+  /// Index in the graph.
+  var index: Int32 = 0
+  /// Index in a pass over the execution order.
   var planIndex: Int32 = 0
+  /// Number of its piece of the plan, and index of its first output among all outputs there.
+  var piece: Int32 = 0
   var firstOutput: Int32 = 0
+  /// Place in the execution order; nil: none yet.
+  var stretch: UnsafeMutablePointer<StretchHead>?
+  var place: Int32 = 0
+  /// Delayed cables that leave it.
+  var delayedReaders: Int32 = 0
+  /// Buffers of its outputs, if other pieces of the plan read them.
+  var crossing: Crossing?
   /// Largest number of moving parameter values in one block.
   var parameterElements: Int32 = 0
   /// True when its channel counts follow its cables.
@@ -96,6 +107,8 @@ struct CableRow: BitwiseCopyable {
   var target: Float = 1
   /// Goes through a delay.
   let isDelayed: Bool
+  /// Closes a cycle.
+  let isFeedback: Bool
   /// Does not fade.
   var isSettled = true
   /// Connects each channel to the one of the same number, with no channels left over.

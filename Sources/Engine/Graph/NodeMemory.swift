@@ -83,20 +83,21 @@ struct NodeMemory {
     var capacity: Int
     /// How many ramps it may come to have.
     let most: Int
-    /// Values of ramps; nothing else has several, or is modulated.
-    let many: UnsafeMutablePointer<Float>?
+    /// Values of ramps that may have several; nothing else has, or is modulated.
+    var many: UnsafeMutablePointer<Float>?
+    let isPerChannel: Bool
   }
 
   /// Memory for a node whose channel counts are known.
   init(node: EngineNode, pools: NodePools) {
     self.pools = pools
     let count = node.parameterCount
-    let sizes = (0..<count).map { index -> (values: Int, most: Int, isRamp: Bool) in
+    let sizes = (0..<count).map { index -> (values: Int, most: Int, isRamp: Bool, isPerChannel: Bool) in
       // The hidden parameter behind the others has one value.
-      guard index < node.values.count else { return (1, 1, false) }
+      guard index < node.values.count else { return (1, 1, false, false) }
       let (description, values) = (node.type?.description.parameters[index], node.values[index].count)
       let most = ParameterState.capacity(isPerChannel: description?.isPerChannel == true, values: values)
-      return (values, most, description?.smoothing == .ramp)
+      return (values, most, description?.smoothing == .ramp, description?.isPerChannel == true)
     }
     meterCount = 64 * node.outputChannels.count
     readingCount = min(node.type?.description.readings.count ?? 0, 255)
@@ -120,7 +121,8 @@ struct NodeMemory {
     let places = sizes.map { size in
       let capacity = size.isRamp && size.values > 1 ? size.most : 1
       let ramps = layout.place(Ramp.self, capacity)
-      let many = size.isRamp || size.values > 1 ? layout.place(Float.self, 64) : nil
+      let isWide = size.isRamp && size.isPerChannel && node.mainChannels.width > 1
+      let many = isWide || size.values > 1 ? layout.place(Float.self, 64) : nil
       return (ramps: ramps, capacity: capacity, many: many)
     }
     let metersAt = layout.place(ChannelMeter.self, meterCount)
@@ -134,7 +136,8 @@ struct NodeMemory {
       Elements(
         ramps: (cold + place.ramps).bindMemory(to: Ramp.self, capacity: place.capacity),
         capacity: place.capacity, most: size.isRamp ? size.most : 1,
-        many: place.many.map { (cold + $0).bindMemory(to: Float.self, capacity: 64) })
+        many: place.many.map { (cold + $0).bindMemory(to: Float.self, capacity: 64) },
+        isPerChannel: size.isPerChannel)
     }
     meters = (cold + metersAt).bindMemory(to: ChannelMeter.self, capacity: meterCount)
     for index in 0..<meterCount { (meters + index).initialize(to: ChannelMeter()) }
@@ -156,17 +159,28 @@ struct NodeMemory {
   /// Largest number of ramps that move in one block.
   var mostRamps: Int { elements.reduce(0) { $0 + $1.most } }
 
-  /// Ramps for so many elements of a parameter; nil: it has them.
-  mutating func makeRoom(for count: Int, of index: Int) -> (ramps: UnsafeMutablePointer<Ramp>, capacity: Int)?
-  {
+  /// Memory for so many elements of a parameter, and for a modulation of so many channels; nil: it has that.
+  mutating func makeRoom(for count: Int, channels: Int, of index: Int) -> ParameterRoom? {
+    var room = ParameterRoom()
     let most = elements[index].most
-    guard count > elements[index].capacity, most > elements[index].capacity else { return nil }
-    let size = most * MemoryLayout<Ramp>.stride
+    if count > elements[index].capacity, most > elements[index].capacity {
+      room.ramps = allocate(most)
+      room.capacity = Int32(most)
+      elements[index].ramps = room.ramps!
+      elements[index].capacity = most
+    }
+    if elements[index].many == nil, most > 1, max(count, elements[index].isPerChannel ? channels : 1) > 1 {
+      room.many = allocate(64)
+      elements[index].many = room.many
+    }
+    return room.ramps == nil && room.many == nil ? nil : room
+  }
+
+  private mutating func allocate<T>(_ count: Int) -> UnsafeMutablePointer<T> {
+    let size = count * MemoryLayout<T>.stride
     let base = pools.rest.allocate(size)
     rooms.append((base, size))
-    elements[index].ramps = base.bindMemory(to: Ramp.self, capacity: most)
-    elements[index].capacity = most
-    return (elements[index].ramps, most)
+    return base.bindMemory(to: T.self, capacity: count)
   }
 
   func deallocate() {

@@ -6,12 +6,23 @@
 /// brings. Outputs have as many as the first input. A fresh load of the same document gives the same counts,
 /// around cycles too. Leaving cables do not count.
 struct ChannelCounts {
-  /// Rows in execution order.
-  let rows: [NodeRow.Pointer]
+  let order: ExecutionOrder
+
+  /// The nodes of which a mark is set, in execution order. Only stretches that have the mark are looked at.
+  private func take(
+    _ hasAny: WritableKeyPath<StretchHead, Bool>, where isMarked: (NodeRow) -> Bool
+  ) -> [NodeRow.Pointer] {
+    var result: [NodeRow.Pointer] = []
+    for stretch in order.all where stretch.head.pointee[keyPath: hasAny] {
+      stretch.head.pointee[keyPath: hasAny] = false
+      for row in stretch.rows where isMarked(row.pointee) { result.append(row) }
+    }
+    return result
+  }
 
   /// Returns the prepared nodes whose channel counts changed.
   func follow() -> [EngineNode] {
-    var pending = rows.filter { $0.pointee.isPending }
+    var pending = take(\.hasPending) { $0.isPending }
     if pending.isEmpty { return [] }
     forget(downstreamOf: &pending)
     while !pending.isEmpty {
@@ -19,7 +30,7 @@ struct ChannelCounts {
       for row in pending {
         row.pointee.isPending = false
         guard row.pointee.hasFlexiblePorts, Self.widen(row) else { continue }
-        row.pointee.isTouched = true
+        row.markTouched()
         for cable in row.pointee.node.takeUnretainedValue().outgoing where cable.row.pointee.isWanted {
           let row = cable.destination.row
           if !row.pointee.isPending { next.append(row) }
@@ -28,9 +39,8 @@ struct ChannelCounts {
       }
       pending = next
     }
-    for row in rows where row.pointee.isKept { row.pointee.isTouched = true }
-    return rows.filter { row in
-      guard row.pointee.isTouched else { return false }
+    for row in take(\.hasKept, where: { $0.isKept }) { row.markTouched() }
+    return take(\.hasTouched, where: { $0.isTouched }).filter { row in
       row.pointee.isTouched = false
       return Self.settle(row) && row.pointee.slot != nil
     }.map { $0.pointee.node.takeUnretainedValue() }
@@ -43,7 +53,7 @@ struct ChannelCounts {
     while let row = next.popLast() {
       let node = row.pointee.node.takeUnretainedValue()
       guard row.pointee.hasFlexiblePorts, !node.isLeaving, Self.forget(row, node) else { continue }
-      row.pointee.isTouched = true
+      row.markTouched()
       if !row.pointee.isPending { pending.append(row) }
       row.pointee.isPending = true
       for cable in node.outgoing where cable.row.pointee.isWanted { next.append(cable.destination.row) }
@@ -92,7 +102,7 @@ struct ChannelCounts {
     let isPrepared = row.pointee.slot != nil
     let narrows = (0..<ports).contains { row.implied[$0] < row.counts[$0] }
     // A node without any source upstream rings out with the channels that it had.
-    row.pointee.isKept = narrows && isPrepared && !isFed(row)
+    row.markKept(narrows && isPrepared && !isFed(row))
     if row.pointee.isKept { return false }
     var isOther = false
     for port in 0..<ports where row.counts[port] != row.implied[port] {

@@ -6,13 +6,15 @@ import Realtime
 struct Wire: BitwiseCopyable {
   let cable: CableRow.Pointer
   let row: CableRow
-  /// Index of the output that it reads, among all; -1: events.
+  /// Index of the output that it reads, among all of the piece; negative: events, or a node of another piece.
   let output: Int
 
-  init(_ cable: CableRow.Pointer) {
+  /// `piece`: number of the piece that it leads into.
+  init(_ cable: CableRow.Pointer, piece: Int32) {
     self.cable = cable
     row = cable.pointee
-    output = row.output < 0 ? -1 : Int(row.source.pointee.firstOutput + row.output)
+    let isNear = row.output >= 0 && row.source.pointee.piece == piece
+    output = isNear ? Int(row.source.pointee.firstOutput + row.output) : -1
   }
 }
 
@@ -30,7 +32,7 @@ struct PlanBatch {
   private(set) var entries: [Entry] = []
   private(set) var wires: [Wire] = []
 
-  mutating func read(_ rows: ArraySlice<NodeRow.Pointer>) {
+  mutating func read(_ rows: ArraySlice<NodeRow.Pointer>, piece: Int32) {
     entries.removeAll(keepingCapacity: true)
     wires.removeAll(keepingCapacity: true)
     fetch(rows)
@@ -38,7 +40,7 @@ struct PlanBatch {
       let first = wires.count
       var next = row.pointee.incoming
       while let cable = next {
-        wires.append(Wire(cable))
+        wires.append(Wire(cable, piece: piece))
         next = wires[wires.count - 1].row.next
       }
       entries.append(Entry(step: row.pointee.slot.map { Step(.process, $0) }, wires: first..<wires.count))

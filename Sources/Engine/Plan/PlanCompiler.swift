@@ -2,105 +2,211 @@ import Realtime
 
 /// Compiles nodes and cables into a plan. Worker.
 ///
-/// One pass over the rows in execution order assigns buffers by liveness and writes the steps. The compiler
-/// knows nothing of patches or of earlier plans. It hashes nothing and compares no names, and it touches
-/// objects in rare cases only.
+/// The execution order is cut into stretches. A stretch that an edit touched is compiled into a new piece: one pass over
+/// its rows assigns buffers by liveness and writes the steps. The others keep their pieces, so that an edit costs what
+/// it touches, and a list of the pieces. What nodes of several pieces read has buffers of its own (`Crossing`). The
+/// compiler knows nothing of patches. It hashes nothing and compares no names, and it touches objects in rare cases
+/// only.
 struct PlanCompiler {
-  /// Rows in execution order.
-  private(set) var rows: [NodeRow.Pointer]
-  /// Memory of the plan.
+  let order: ExecutionOrder
   let memory: PlanMemory
-  let cableCount: Int
-  /// Cables that go through a delay.
-  let delayed: [CableRow.Pointer]
-  private(set) var outputCount = 0
 
-  /// `rows`: in topological order.
-  init(rows: [NodeRow.Pointer], graph: EngineGraph, memory: PlanMemory) {
-    self.rows = rows
-    self.memory = memory
-    cableCount = graph.cables.count
-    delayed = graph.delayed.map(\.row)
-    number()
-  }
+  /// What the pieces of plans are made of. Worker.
+  final class PlanMemory {
+    let pieces = RowPool()
+    let crossings = CrossingPool()
+    /// Buffers that all pieces share, or those of each segment.
+    fileprivate var arenas: [BufferArena] = []
+    fileprivate var scratch = ParameterScratch(size: 0, threads: 1)
+    fileprivate var lastNumber: Int32 = 0
+    /// The latest plan has several segments.
+    fileprivate var isCut = false
 
-  private mutating func number() {
-    outputCount = 0
-    for (index, row) in rows.enumerated() {
-      row.pointee.planIndex = Int32(index)
-      row.pointee.firstOutput = Int32(outputCount)
-      outputCount += Int(row.pointee.outputCount)
+    fileprivate func nextNumber() -> Int32 {
+      lastNumber &+= 1
+      return lastNumber
     }
   }
 
-  // MARK: Buffers
+  /// A piece to be compiled.
+  private struct Job {
+    var number: Int32
+    var rows: [NodeRow.Pointer]
+    /// Index among the arenas.
+    var arena = 0
+    var stretch: Stretch?
+  }
 
-  /// Assigns buffers by liveness and writes the steps. All nodes must be prepared. `zeros`: 64 silent
-  /// channels.
-  mutating func makePlan(
-    serial: Int, threads: Int, arena: inout BufferArena, zeros: UnsafePointer<UnsafePointer<Float>>
-  ) -> CompiledPlan {
-    let cut =
-      threads > 1
-      ? SegmentPlanner(rows.map { $0.pointee.node.takeUnretainedValue() }, threads: threads).run() : nil
+  /// All nodes must be prepared. `zeros`: 64 silent channels.
+  func makePlan(serial: Int, threads: Int, zeros: UnsafePointer<UnsafePointer<Float>>) -> CompiledPlan {
+    order.tidy()
+    let cut = threads > 1 ? SegmentPlanner(numberedNodes(), threads: threads).run() : nil
+    if memory.isCut || cut != nil { for stretch in order.all { stretch.head.pointee.isStale = true } }
+    memory.isCut = cut != nil
+    var pieces: [PlanPiece] = []
     if let cut {
-      // Segment by segment is an execution order too.
-      rows = cut.order.map { rows[$0] }
-      number()
+      let rows = order.rows
+      var jobs = cut.predecessors.indices.map { Job(number: memory.nextNumber(), rows: [], arena: $0) }
+      for (place, segment) in zip(cut.order, cut.segments) { jobs[segment].rows.append(rows[place]) }
+      settle(&jobs)
+      pieces = jobs.map { write($0, zeros) }
+      for stretch in order.all { stretch.piece = nil }
+    } else {
+      var jobs: [Job] = []
+      for stretch in order.all where stretch.head.pointee.isStale { jobs.append(job(stretch)) }
+      settle(&jobs)
+      for job in jobs { job.stretch?.piece = write(job, zeros) }
+      pieces = order.all.compactMap(\.piece)
     }
-    while true {
-      memory.clear()
-      var writer = StepWriter(self, threads: threads, arena: arena, zeros: zeros)
-      let size = placeBuffers(&writer, cut?.segments)
-      if size <= arena.capacity { return writer.finish(serial: serial, cut?.predecessors ?? [0]) }
-      arena = BufferArena(capacity: size * 2)
+    let scratch = pieces.reduce(64) { max($0, $1.scratch) }
+    if scratch > memory.scratch.size {
+      memory.scratch = ParameterScratch(size: scratch, threads: threads)
+    }
+    return CompiledPlan(serial: serial, pieces, predecessors: cut?.predecessors ?? [0], memory.scratch)
+  }
+
+  /// Buffers that are free once the plan runs.
+  func takeRetired() -> [Crossing] {
+    defer { order.retired = [] }
+    return order.retired
+  }
+
+  /// The nodes in execution order, each marked with its index.
+  private func numberedNodes() -> [EngineNode] {
+    order.rows.enumerated().map { index, row in
+      row.pointee.planIndex = Int32(index)
+      return row.pointee.node.takeUnretainedValue()
     }
   }
 
-  /// Returns the number of buffers needed; the steps are valid if the arena has as many. `segments`: segment
-  /// of each node; nil: one for all.
-  private func placeBuffers(_ writer: inout StepWriter, _ segments: [Int]?) -> Int {
-    // Readers of each output that run after its node; a delayed cable keeps its own copy. A reader in another
-    // segment never counts as done.
-    let readers: UnsafeMutablePointer<Int32> = memory.reserve(outputCount)
-    let buffers: UnsafeMutablePointer<Int32> = memory.reserve(outputCount)
+  private func job(_ stretch: Stretch) -> Job {
+    stretch.head.pointee.isStale = false
+    let job = Job(number: memory.nextNumber(), rows: stretch.rows, stretch: stretch)
+    number(job)
+    return job
+  }
+
+  private func number(_ job: Job) {
+    var outputs: Int32 = 0
+    for row in job.rows {
+      row.pointee.piece = job.number
+      row.pointee.firstOutput = outputs
+      outputs += Int32(row.pointee.outputCount)
+    }
+  }
+
+  // MARK: Outputs that other pieces read
+
+  /// Gives outputs that other pieces read buffers of their own. Adds the pieces that have to be compiled because of that.
+  private func settle(_ jobs: inout [Job]) {
+    if memory.isCut { for job in jobs { number(job) } }
+    var known = Set(jobs.compactMap { $0.stretch?.head })
+    var others: [Stretch] = []
+    func add(_ row: NodeRow.Pointer) {
+      guard !memory.isCut, let head = row.pointee.stretch, known.insert(head).inserted else { return }
+      others.append(head.pointee.stretch.takeUnretainedValue())
+    }
+    var local: [Int32] = []
+    var next = 0
+    while next < jobs.count {
+      let job = jobs[next]
+      next += 1
+      local.removeAll(keepingCapacity: true)
+      for row in job.rows { for _ in 0..<row.pointee.outputCount { local.append(0) } }
+      for row in job.rows {
+        var wire = row.pointee.incoming
+        while let cable = wire {
+          wire = cable.pointee.next
+          guard cable.pointee.output >= 0, !cable.pointee.isDelayed else { continue }
+          let source = cable.pointee.source
+          if source.pointee.piece == job.number {
+            local[Int(source.pointee.firstOutput + cable.pointee.output)] += 1
+          } else if source.pointee.crossing == nil {
+            add(source)
+          }
+        }
+      }
+      for row in job.rows where cross(row, local) {
+        for cable in row.pointee.node.takeUnretainedValue().outgoing
+        where cable.output != nil && !cable.row.pointee.isDelayed { add(cable.destination.row) }
+      }
+      jobs += others.map(self.job)
+      others = []
+    }
+  }
+
+  /// Gives a node's outputs buffers of their own, or takes them back. True if other pieces have to read other buffers than
+  /// before. `local`: readers in its own piece, of all outputs.
+  private func cross(_ row: NodeRow.Pointer, _ local: [Int32]) -> Bool {
+    let first = Int(row.pointee.firstOutput)
+    var (isCrossing, channels) = (false, 0)
+    for output in 0..<Int(row.pointee.outputCount) {
+      if local[first + output] < row.readers[output] { isCrossing = true }
+      channels += max(Int(row.outputChannels[output]), 1)
+    }
+    let old = row.pointee.crossing
+    if isCrossing, let old, old.channels == channels { return false }
+    if let old { order.retired.append(old) }
+    row.pointee.crossing = isCrossing ? memory.crossings.allocate(channels: channels) : nil
+    return isCrossing
+  }
+
+  // MARK: Steps
+
+  /// Assigns buffers by liveness and writes the steps.
+  private func write(_ job: Job, _ zeros: UnsafePointer<UnsafePointer<Float>>) -> PlanPiece {
+    while memory.arenas.count <= job.arena { memory.arenas.append(BufferArena(capacity: 64)) }
+    while true {
+      var writer = StepWriter(
+        outputCount: job.rows.reduce(0) { $0 + Int($1.pointee.outputCount) },
+        memory: PieceMemory(pool: memory.pieces), arena: memory.arenas[job.arena], zeros: zeros)
+      let size = placeBuffers(job, &writer)
+      if size <= writer.arena.capacity { return writer.finish(job.rows) }
+      memory.arenas[job.arena] = BufferArena(capacity: size * 2)
+    }
+  }
+
+  /// Returns the number of buffers needed; the steps are valid if the arena has as many.
+  private func placeBuffers(_ job: Job, _ writer: inout StepWriter) -> Int {
+    // Readers of each output that run after its node; a delayed cable keeps its own copy.
+    var readers: [Int32] = []
+    /// First channel of each output; negative: buffers of its own.
+    var buffers: [Int32] = []
     var allocator = BufferAllocator()
     var batch = PlanBatch()
     var inlets = Inlets()
-    for (index, row) in rows.enumerated() {
-      if index % PlanBatch.size == 0 { batch.read(rows[index..<min(index + PlanBatch.size, rows.count)]) }
+    for (index, row) in job.rows.enumerated() {
+      if index % PlanBatch.size == 0 {
+        batch.read(job.rows[index..<min(index + PlanBatch.size, job.rows.count)], piece: job.number)
+      }
       let entry = batch.entries[index % PlanBatch.size]
-      let segment = segments?[index] ?? 0
-      writer.begin(segment)
       inlets.find(row, batch.wires[entry.wires])
       for position in inlets.list.indices {
         let inlet = inlets.list[position]
         let isMixed = inlets.needsMix(inlet)
-        if isMixed { inlets.list[position].buffer = allocator.allocate(inlet.channels, in: segment) }
+        if isMixed { inlets.list[position].buffer = allocator.allocate(inlet.channels) }
         for wire in inlets.wires[inlet.wires] where wire.row.isMixed != isMixed {
           wire.cable.pointee.isMixed = isMixed
         }
       }
-      let first = Int(row.pointee.firstOutput)
+      let first = buffers.count
+      let isCrossing = row.pointee.crossing != nil
       for output in 0..<Int(row.pointee.outputCount) {
-        readers[first + output] = row.readers[output]
-        buffers[first + output] = Int32(allocator.allocate(Int(row.outputChannels[output]), in: segment))
+        readers.append(row.readers[output])
+        buffers.append(isCrossing ? -1 : Int32(allocator.allocate(Int(row.outputChannels[output]))))
       }
       if allocator.size <= writer.arena.capacity {
-        writer.write(row, entry, batch.wires[entry.wires], inlets, buffers)
+        writer.write(row, entry, batch.wires[entry.wires], inlets, buffers[first...])
       }
-      for wire in inlets.wires where !wire.row.isDelayed {
-        if let segments, segments[Int(wire.row.source.pointee.planIndex)] != segment { continue }
+      for wire in inlets.wires where !wire.row.isDelayed && wire.output >= 0 {
         readers[wire.output] -= 1
-        guard readers[wire.output] == 0 else { continue }
+        guard readers[wire.output] == 0, buffers[wire.output] >= 0 else { continue }
         allocator.recycle(
-          Int(buffers[wire.output]), Int(wire.row.source.outputChannels[Int(wire.row.output)]), in: segment)
+          Int(buffers[wire.output]), Int(wire.row.source.outputChannels[Int(wire.row.output)]))
       }
-      for inlet in inlets.list where inlet.buffer >= 0 {
-        allocator.recycle(inlet.buffer, inlet.channels, in: segment)
-      }
-      for output in 0..<Int(row.pointee.outputCount) where readers[first + output] == 0 {
-        allocator.recycle(Int(buffers[first + output]), Int(row.outputChannels[output]), in: segment)
+      for inlet in inlets.list where inlet.buffer >= 0 { allocator.recycle(inlet.buffer, inlet.channels) }
+      for output in first..<buffers.count where readers[output] == 0 && buffers[output] >= 0 {
+        allocator.recycle(Int(buffers[output]), Int(row.outputChannels[output - first]))
       }
     }
     return allocator.size

@@ -1,69 +1,52 @@
 import Realtime
 
-/// Writes the renderer's steps from nodes, inlets and buffers. Worker.
+/// Writes the steps of one piece of a plan from nodes, inlets and buffers. Worker.
 struct StepWriter {
   let arena: BufferArena
-  private let compiler: PlanCompiler
-  private let memory: PlanMemory
+  private let memory: PieceMemory
   private let zeros: UnsafePointer<UnsafePointer<Float>>
   private let always: UnsafeMutablePointer<Bool>
-  /// Silence flags of all outputs in a row.
+  /// Silence flags of all outputs in a row, of nodes without a crossing.
   private let silences: UnsafeMutablePointer<Bool>
-  private let steps: UnsafeMutablePointer<Step>
-  private var stepCount = 0
+  /// First channel of each output so far.
+  private var outputs: [UnsafeMutablePointer<Float>] = []
+  private var steps: [Step] = []
   /// All cables into the nodes so far.
-  private let cables: UnsafeMutablePointer<CableRow.Pointer>
-  private var cableCount = 0
+  private var cables: [CableRow.Pointer] = []
   private var scratch = 64
-  /// First step of each segment.
-  private var starts: [Int] = []
-  private let threads: Int
-  /// Delayed cables, sorted by the index of their source node; and the number already written.
-  private let delayed: [CableRow.Pointer]
-  private var nextDelayed = 0
 
-  /// `zeros`: 64 silent channels.
+  /// `outputCount`: of all nodes of the piece. `zeros`: 64 silent channels.
   init(
-    _ compiler: PlanCompiler, threads: Int, arena: BufferArena, zeros: UnsafePointer<UnsafePointer<Float>>
+    outputCount: Int, memory: PieceMemory, arena: BufferArena, zeros: UnsafePointer<UnsafePointer<Float>>
   ) {
-    self.compiler = compiler
-    self.threads = threads
+    self.memory = memory
     self.arena = arena
     self.zeros = zeros
-    memory = compiler.memory
-    // One step per node, and at most one more for each cable and each delay.
-    steps = memory.reserve(compiler.rows.count + compiler.cableCount + compiler.delayed.count)
-    cables = memory.reserve(compiler.cableCount)
     always = memory.allocate([true])
-    silences = memory.reserve(compiler.outputCount)
-    silences.initialize(repeating: true, count: compiler.outputCount)
-    delayed = compiler.delayed.sorted {
-      $0.pointee.source.pointee.planIndex < $1.pointee.source.pointee.planIndex
-    }
+    silences = memory.reserve(outputCount)
+    silences.initialize(repeating: true, count: outputCount)
   }
 
   private func channel(_ number: Int) -> UnsafeMutablePointer<Float> { arena.base + number * blockCapacity }
 
-  /// Starts a segment, or continues it.
-  mutating func begin(_ segment: Int) {
-    while starts.count <= segment { starts.append(stepCount) }
+  /// First channel of the output that a cable reads.
+  private func base(of wire: Wire) -> UnsafeMutablePointer<Float> {
+    if wire.output >= 0 { return outputs[wire.output] }
+    return wire.row.source.crossingBase(of: Int(wire.row.output))
   }
 
-  private mutating func append(_ step: Step) {
-    (steps + stepCount).initialize(to: step)
-    stepCount += 1
-  }
+  private mutating func append(_ step: Step) { steps.append(step) }
 
   /// Writes the steps of one node: mixes of its inlets, the node itself, and copies of its outputs for
-  /// delayed cables. `wires`: all cables into it. `buffers`: first channel of each output, up to those of
-  /// this node.
+  /// delayed cables. `wires`: all cables into it. `buffers`: first channel of each of its outputs; negative: they
+  /// have a crossing.
   mutating func write(
     _ row: NodeRow.Pointer, _ entry: PlanBatch.Entry, _ wires: ArraySlice<Wire>, _ inlets: Inlets,
-    _ buffers: UnsafeMutablePointer<Int32>
+    _ buffers: ArraySlice<Int32>
   ) {
-    for wire in wires {
-      (cables + cableCount).initialize(to: wire.cable)
-      cableCount += 1
+    for wire in wires { cables.append(wire.cable) }
+    for (output, buffer) in buffers.enumerated() {
+      outputs.append(buffer < 0 ? row.crossingBase(of: output) : channel(Int(buffer)))
     }
     guard var step = entry.step else { return }
     let ports: UnsafeMutablePointer<InputPort> = memory.reserve(inlets.list.count)
@@ -77,11 +60,11 @@ struct StepWriter {
         for number in 0..<inlet.channels {
           (channels + number).initialize(to: UnsafePointer(channel(inlet.buffer + number)))
         }
-        flag = writeMix(inlet, inlets.wires[inlet.wires], step.node, buffers)
+        flag = writeMix(inlet, inlets.wires[inlet.wires], step.node)
       } else {
         channels.initialize(repeating: zeros[0], count: inlet.channels)
         if let wire = inlets.wires[inlet.wires].first {
-          flag = point(channels, to: wire, inlet.channels, buffers)
+          flag = point(channels, to: wire, inlet.channels)
         }
       }
       (ports + position).initialize(
@@ -97,7 +80,7 @@ struct StepWriter {
     for output in 0..<outputCount {
       (outputs + output).initialize(
         to: OutputPort(
-          base: channel(Int(buffers[firstOutput + output])), count: Int(row.outputChannels[output]),
+          base: self.outputs[firstOutput + output], count: Int(row.outputChannels[output]),
           isRead: isRead(output, of: row)))
     }
     step.takesEvents = row.pointee.takesEvents
@@ -110,7 +93,7 @@ struct StepWriter {
     step.portCount = UInt16(inlets.list.count)
     let isTrimmed = row.pointee.hasAhead && !isRead(outputCount - 1, of: row)
     step.outputCount = UInt16(isTrimmed ? outputCount - 1 : outputCount)
-    step.outputSilence = silences + firstOutput
+    step.outputSilence = row.pointee.crossing?.flags ?? silences + firstOutput
     if step.takesEvents { addEvents(wires, to: &step) }
     if !step.takesEvents, step.context.eventOutput == nil, step.portCount == step.inputCount,
       step.outputCount == 1, !row.pointee.hasReadings
@@ -118,10 +101,7 @@ struct StepWriter {
       step.operation = .processPlain
     }
     append(step)
-    while nextDelayed < delayed.count, delayed[nextDelayed].pointee.source == row {
-      writeRemember(delayed[nextDelayed].pointee, step.node, buffers)
-      nextDelayed += 1
-    }
+    for cable in delayed(from: row) { writeRemember(cable.pointee, step) }
     scratch = max(
       scratch, ((inlets.list.count - inputCount) * 64 + Int(row.pointee.parameterElements)) * blockCapacity)
   }
@@ -129,27 +109,36 @@ struct StepWriter {
   /// True when a kernel must write this output; see `OutputPort`.
   private func isRead(_ output: Int, of row: NodeRow.Pointer) -> Bool {
     if output == 0 || row.readers[output] > 0 { return true }
-    return delayed[nextDelayed...].prefix { $0.pointee.source == row }.contains {
-      $0.pointee.output == output
+    return delayed(from: row).contains { $0.pointee.output == output }
+  }
+
+  /// The delayed cables that leave a node.
+  private func delayed(from row: NodeRow.Pointer) -> [CableRow.Pointer] {
+    guard row.pointee.delayedReaders > 0 else { return [] }
+    return row.pointee.node.takeUnretainedValue().outgoing.map(\.row).filter {
+      $0.pointee.isDelayed && $0.pointee.output >= 0
     }
   }
 
   /// Silence flag of a cable's source. A delayed cable's ring is never taken for silent.
   private func silence(_ wire: Wire) -> UnsafePointer<Bool> {
-    UnsafePointer(wire.row.isDelayed ? always : silences + wire.output)
+    if wire.row.isDelayed { return UnsafePointer(always) }
+    if let crossing = wire.row.source.pointee.crossing {
+      return UnsafePointer(crossing.flags + Int(wire.row.output))
+    }
+    return UnsafePointer(silences + wire.output)
   }
 
   /// Points an input at its source's buffer.
   private func point(
-    _ channels: UnsafeMutablePointer<UnsafePointer<Float>>, to wire: Wire, _ count: Int,
-    _ buffers: UnsafeMutablePointer<Int32>
+    _ channels: UnsafeMutablePointer<UnsafePointer<Float>>, to wire: Wire, _ count: Int
   ) -> UnsafePointer<Bool> {
-    let first = Int(buffers[wire.output])
+    let first = base(of: wire)
     if wire.row.isStraight {
-      for number in 0..<count { channels[number] = UnsafePointer(channel(first + number)) }
+      for number in 0..<count { channels[number] = UnsafePointer(first + number * blockCapacity) }
     } else {
       for gain in wire.row.gains(to: count) {
-        channels[gain.destination] = UnsafePointer(channel(first + gain.source))
+        channels[gain.destination] = UnsafePointer(first + gain.source * blockCapacity)
       }
     }
     return silence(wire)
@@ -157,8 +146,7 @@ struct StepWriter {
 
   /// Writes the mix of an inlet's cables. Returns the address of the sum's silence flag.
   private mutating func writeMix(
-    _ inlet: Inlet, _ wires: ArraySlice<Wire>, _ slot: UnsafeMutablePointer<NodeSlot>,
-    _ buffers: UnsafeMutablePointer<Int32>
+    _ inlet: Inlet, _ wires: ArraySlice<Wire>, _ slot: UnsafeMutablePointer<NodeSlot>
   ) -> UnsafePointer<Bool> {
     let output: UnsafeMutablePointer<OutputPort> = memory.reserve(1)
     output.initialize(to: OutputPort(base: channel(inlet.buffer), count: inlet.channels))
@@ -166,7 +154,7 @@ struct StepWriter {
     isSilent.initialize(to: true)
     let sources: UnsafeMutablePointer<MixSource> = memory.reserve(wires.count)
     for (position, wire) in wires.enumerated() {
-      (sources + position).initialize(to: source(wire, to: inlet.channels, buffers))
+      (sources + position).initialize(to: source(wire, to: inlet.channels))
     }
     var mix = Step(.mix, slot)
     mix.context.outputs = UnsafePointer(output)
@@ -178,13 +166,11 @@ struct StepWriter {
     return UnsafePointer(isSilent)
   }
 
-  private func source(
-    _ wire: Wire, to channels: Int, _ buffers: UnsafeMutablePointer<Int32>
-  ) -> MixSource {
+  private func source(_ wire: Wire, to channels: Int) -> MixSource {
     let cable = wire.row
     let slot = cable.slot!
     // A channel of the source's buffer, or of the cable's delay ring.
-    let base = cable.isDelayed ? slot.pointee.ring! : channel(Int(buffers[wire.output]))
+    let base = cable.isDelayed ? slot.pointee.ring! : base(of: wire)
     let stride = cable.isDelayed ? slot.pointee.ringStride : blockCapacity
     let taps: UnsafeMutablePointer<MixTap>
     var count = channels
@@ -221,45 +207,39 @@ struct StepWriter {
   }
 
   /// Writes the copy of an output into a cable's delay ring.
-  private mutating func writeRemember(
-    _ cable: CableRow, _ slot: UnsafeMutablePointer<NodeSlot>, _ buffers: UnsafeMutablePointer<Int32>
-  ) {
-    let output = Int(cable.source.pointee.firstOutput + cable.output)
+  private mutating func writeRemember(_ cable: CableRow, _ step: Step) {
+    let base = outputs[Int(cable.source.pointee.firstOutput + cable.output)]
     let count = Int(cable.source.outputChannels[Int(cable.output)])
     let taps: UnsafeMutablePointer<MixTap> = memory.reserve(count)
     for number in 0..<count {
       (taps + number).initialize(
         to: MixTap(
-          destination: number, source: UnsafePointer(channel(Int(buffers[output]) + number)), coefficient: 1))
+          destination: number, source: UnsafePointer(base + number * blockCapacity), coefficient: 1))
     }
     let source: UnsafeMutablePointer<MixSource> = memory.reserve(1)
     source.initialize(
       to: MixSource(
-        cable: cable.slot!, silence: UnsafePointer(silences + output), taps: taps,
+        cable: cable.slot!, silence: UnsafePointer(step.outputSilence + Int(cable.output)), taps: taps,
         tapCount: count, isDelayed: true))
-    var fillDelay = Step(.fillDelay, slot)
+    var fillDelay = Step(.fillDelay, step.node)
     fillDelay.sources = source
     fillDelay.sourceCount = 1
     append(fillDelay)
   }
 
-  /// The finished plan, once every node has been written. `predecessors`: of each segment.
-  func finish(serial: Int, _ predecessors: [UInt64]) -> CompiledPlan {
-    let segments = starts.indices.map { index in
-      let end = index + 1 < starts.count ? starts[index + 1] : stepCount
-      return Segment(
-        steps: steps + starts[index], count: end - starts[index], predecessors: predecessors[index])
-    }
-    let plan: UnsafeMutablePointer<Plan> = memory.allocate([
-      Plan(
-        serial: serial, steps: steps, stepCount: stepCount, segments: memory.allocate(segments),
-        segmentCount: segments.count, parameterScratch: memory.allocateFloats(scratch * threads),
-        scratchSize: scratch)
-    ])
-    return CompiledPlan(
-      serial: serial, plan: plan, memory: memory, arena: arena,
-      nodes: UnsafeBufferPointer(start: memory.allocate(compiler.rows), count: compiler.rows.count),
-      cables: UnsafeBufferPointer(start: cables, count: cableCount))
+  /// The finished piece, once every node has been written.
+  func finish(_ rows: [NodeRow.Pointer]) -> PlanPiece {
+    PlanPiece(
+      run: StepRun(steps: memory.allocate(steps), count: steps.count), nodes: rows, cables: cables,
+      scratch: scratch, memory: memory, arena: arena)
+  }
+}
+
+extension NodeRow.Pointer {
+  /// First channel of an output of a node that has a crossing.
+  fileprivate func crossingBase(of output: Int) -> UnsafeMutablePointer<Float> {
+    let channels = (0..<output).reduce(0) { $0 + max(Int(outputChannels[$1]), 1) }
+    return pointee.crossing!.base + channels * blockCapacity
   }
 }
 
@@ -268,14 +248,14 @@ extension Step {
   /// lives.
   init(_ operation: Operation, _ node: UnsafeMutablePointer<NodeSlot>) {
     let context = NodeContext(
-      inputs: UnsafePointer(PlanMemory.none()), outputs: UnsafePointer(PlanMemory.none()),
+      inputs: UnsafePointer(PieceMemory.none()), outputs: UnsafePointer(PieceMemory.none()),
       parameters: UnsafePointer(node.pointee.streams),
       crossfades: UnsafePointer(node.pointee.crossfades), events: UnsafePointer(node.pointee.events),
       eventOutput: node.pointee.eventOutput)
     self.init(
       context: context, operation: operation, takesEvents: false, mayGrow: false, outputCount: 0,
-      inputCount: 0, portCount: 0, node: node, ports: PlanMemory.none(), bindings: PlanMemory.none(),
-      outputSilence: PlanMemory.none(), eventSources: PlanMemory.none(), sources: PlanMemory.none(),
+      inputCount: 0, portCount: 0, node: node, ports: PieceMemory.none(), bindings: PieceMemory.none(),
+      outputSilence: PieceMemory.none(), eventSources: PieceMemory.none(), sources: PieceMemory.none(),
       eventSourceCount: 0,
       sourceCount: 0)
   }

@@ -6,6 +6,7 @@ final class Transaction {
     case node(EngineNode)
     case cable(EngineCable)
     case memory(KernelMemory)
+    case crossings([Crossing], CrossingPool)
   }
 
   let serial: Int
@@ -80,6 +81,7 @@ final class Transaction {
       case .node(let node): node.free()
       case .cable(let cable): cable.free()
       case .memory(let memory): memory.deallocate()
+      case .crossings(let list, let pool): list.forEach(pool.recycle)
       }
     }
     garbage = []

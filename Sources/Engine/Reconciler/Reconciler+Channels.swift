@@ -6,8 +6,8 @@ import Realtime
 extension Reconciler {
   /// Settles the channel counts along the cables. Returns the new cables that succeed those whose gains
   /// would jump.
-  func settleChannelCounts(_ rows: [NodeRow.Pointer], _ arrangement: Arrangement) -> [EngineCable] {
-    let counts = ChannelCounts(rows: rows)
+  func settleChannelCounts(_ arrangement: Arrangement) -> [EngineCable] {
+    let counts = ChannelCounts(order: graph.order)
     let outgrown = follow(counts.follow())
     if outgrown.isEmpty { return [] }
     let successors = realize(outgrown, arrangement)
@@ -42,6 +42,11 @@ extension Reconciler {
     let (inputs, outputs) = node.preparedChannels
     if let (command, garbage) = node.widen(inputs: inputs, outputs: outputs, rate: engine.rate) {
       work.commands.append(command)
+      for index in node.sentValues.indices {
+        if let room = node.makeRoom(for: node.sentValues[index].count, of: index) {
+          work.commands.append(room)
+        }
+      }
       work.garbage += garbage.map { .memory($0) }
       let before = inputs.first ?? outputs.first ?? 0
       node.widenValues(from: before, to: node.inputChannels.first ?? node.outputChannels.first ?? 0)

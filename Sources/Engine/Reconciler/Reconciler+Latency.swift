@@ -8,13 +8,13 @@ extension Reconciler {
   /// A path's latency is the sum of its nodes' latencies, from its source. Cables into parameters and
   /// feedback cables are neither compensated nor counted. Sound on a cycle is late by the 64 frames and by
   /// the latency of the cycle's nodes.
-  func alignPaths(_ arrangement: inout Arrangement, feedback: [Int], arriving: [EngineNode]) {
+  func alignPaths(_ arrangement: inout Arrangement, arriving: [EngineNode]) {
     let count = graph.nodes.count
     let intentCount = graph.intents.count
     let (sources, destinations, ports) = (graph.intentSources, graph.intentDestinations, graph.intentPorts)
     var counts = [Bool](repeating: false, count: intentCount)
     for intent in 0..<intentCount where sources[intent] >= 0 && ports[intent] >= 0 { counts[intent] = true }
-    for intent in feedback where intent < intentCount { counts[intent] = false }
+    for intent in graph.feedback { counts[Int(intent.index)] = false }
     // Intents grouped by source.
     var first = [Int](repeating: 0, count: count + 1)
     for intent in 0..<intentCount where counts[intent] { first[Int(sources[intent]) + 1] += 1 }
@@ -35,8 +35,8 @@ extension Reconciler {
     var latest = [Int32](repeating: 0, count: count)
     var output = [Int32](repeating: 0, count: count)
     var readiness = [Int32](repeating: 0, count: count)
-    for place in arrangement.order {
-      let node = Int(place)
+    for row in graph.order.rows {
+      let node = Int(row.pointee.index)
       let own = graph.latencies[node]
       output[node] = latest[node] + own
       // The node's own filters take as long again to fill. Its inputs may be delayed by everything upstream.

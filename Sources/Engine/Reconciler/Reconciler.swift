@@ -75,7 +75,7 @@ final class Reconciler {
     let nodes = reconcileNodes()
     let cables = reconcileIntents(at: nodes.cables)
     if request.isRecompiling { endTails() }
-    let arrangement = mayNeedPlan(cables) ? arrange(arriving: nodes.arrived) : nil
+    let arrangement = mayNeedPlan(cables) ? arrange(arriving: nodes.arrived, changed: cables.changed) : nil
     let newCables = realize(cables.changed + (arrangement?.changed ?? []), arrangement)
     fadeOutOrphans(of: nodes.returned)
     if arrangement != nil { removeFinished() }
@@ -91,33 +91,16 @@ final class Reconciler {
     work.needsPlan || cables.areRewired || cables.changed.contains { !isGainMove($0) } || hasFinished
   }
 
-  /// Fixes the order and the channel counts of the graph, and prepares what is new in it.
+  /// Fixes the channel counts of the graph, and prepares what is new in it.
   private func makePlan(
     _ arrangement: Arrangement, _ newNodes: [EngineNode], _ newCables: [EngineCable]
   ) -> PlanCompiler {
-    let rows = rows(in: arrangement.order)
-    let successors = settleChannelCounts(rows, arrangement)
-    let compiler = PlanCompiler(rows: rows, graph: graph, memory: engine.planMemory())
+    let successors = settleChannelCounts(arrangement)
     for node in newNodes { prepare(node) }
     // Last, since cables point at their nodes' slots.
     let arrived = Set(newNodes.map(\.number))
     for cable in newCables + successors { prepare(cable, arrived: arrived) }
-    return compiler
-  }
-
-  /// The rows of the running nodes in execution order.
-  private func rows(in order: [Int32]) -> [NodeRow.Pointer] {
-    var rows: [NodeRow.Pointer] = []
-    var sinks: [EngineNode] = []
-    rows.reserveCapacity(graph.nodeCount)
-    for place in order {
-      guard let row = graph.rows[Int(place)] else { continue }
-      if row.pointee.isSink { sinks.append(row.pointee.node.takeUnretainedValue()) } else { rows.append(row) }
-    }
-    // Endpoints that share driver channels are summed there, so they run in an order of their own. The order
-    // of the other nodes depends on which fades are under way.
-    sinks.sort { $0.number < $1.number }
-    return rows + sinks.map(\.row)
+    return PlanCompiler(order: graph.order, memory: engine.planMemory)
   }
 
   private func prepare(_ node: EngineNode) {

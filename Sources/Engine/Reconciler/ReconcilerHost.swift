@@ -28,8 +28,8 @@ protocol ReconcilerHost: AnyObject {
   func prepare(_ node: EngineNode)
   /// Instrument or file of a node.
   func resource(for id: NodeID) -> Resource?
-  /// Memory for the next plan.
-  func planMemory() -> PlanMemory
+  /// Memory of plans.
+  var planMemory: PlanCompiler.PlanMemory { get }
   /// Adopts a node's new name.
   func rename(_ node: EngineNode)
   /// Writes a line of the lifecycle trace.

@@ -121,7 +121,7 @@ struct RenderTeam: ~Copyable {
     runners.pointee.begin(next)
     let count = plan.pointee.segmentCount
     guard count > 1 else {
-      runners.pointee.run(plan.pointee.steps, plan.pointee.stepCount)
+      runners.pointee.run(plan.pointee.segments[0])
       return
     }
     // No thread may use its knowledge of the old plan on the new one.

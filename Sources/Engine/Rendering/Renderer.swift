@@ -131,8 +131,8 @@ public final class Renderer: @unchecked Sendable {
         element: Int(element), to: value, over: Int(frames), law: law)
       node.pointee.isMoving = true
       if value.magnitude > 1 { node.pointee.amplifies = true }
-    case .makeRoom(let node, let parameter, let ramps, let capacity):
-      node.pointee.parameters[Int(parameter)].moveRamps(to: ramps, capacity: Int(capacity))
+    case .makeRoom(let node, let parameter, let room):
+      node.pointee.parameters[Int(parameter)].move(into: room)
     case .kernel(let node, let parameter, let element, let value, let frames):
       dispatchSet(node.pointee.tag, node.pointee.kernel, Int(parameter), Int(element), value, Int(frames))
       wake(node)

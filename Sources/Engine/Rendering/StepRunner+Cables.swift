@@ -88,6 +88,9 @@ extension StepRunner {
     let source = step.pointee.sources[0]
     guard let ring = source.cable.pointee.ring else { return }
     let isSilent = source.silence.pointee
+    if isSilent, source.cable.pointee.holdsZeros(at: now) { return }
+    let end = now &+ Int64(frames)
+    if !isSilent { source.cable.pointee.markWritten(until: end) }
     let ringFrames = source.cable.pointee.ringFrames
     let stride = source.cable.pointee.ringStride
     let position = Int(truncatingIfNeeded: now) & (ringFrames &- 1)
@@ -109,7 +112,6 @@ extension StepRunner {
     // kernels drop it. It is read whole cells later, so the split into blocks does not decide; a shorter delay may be read
     // in the cell that is being written.
     let isWhole = source.cable.pointee.delay & (blockCapacity &- 1) == 0
-    let end = now &+ Int64(frames)
     if !isSilent, !isWhole || !magnitudes.areInaudible { source.cable.pointee.markSound(until: end) }
     guard isWhole, endsCell, source.cable.pointee.isSilentCell(endingAt: end) else { return }
     // What is dropped is read as zeros where the next cell sounds before its own end.

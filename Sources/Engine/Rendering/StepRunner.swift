@@ -64,9 +64,16 @@ struct StepRunner: ~Copyable {
     context.pointee.time = time
   }
 
-  @_noLocks mutating func run(_ segment: Segment) { run(segment.steps, segment.count) }
+  @_noLocks mutating func run(_ segment: Segment) {
+    var run = segment.runs
+    let end = run + segment.count
+    while run != end {
+      self.run(run.pointee.steps, run.pointee.count)
+      run += 1
+    }
+  }
 
-  @_noLocks mutating func run(_ steps: UnsafeMutablePointer<Step>, _ count: Int) {
+  @_noLocks private mutating func run(_ steps: UnsafeMutablePointer<Step>, _ count: Int) {
     var step = steps
     let end = steps + count
     while step != end {

@@ -7,8 +7,7 @@ enum Command {
     UnsafeMutablePointer<NodeSlot>, parameter: Int32, element: Int32, value: Float, frames: Int32,
     law: Ramp.Law = .even)
   /// A parameter gets memory for more elements.
-  case makeRoom(
-    UnsafeMutablePointer<NodeSlot>, parameter: Int32, ramps: UnsafeMutablePointer<Ramp>, capacity: Int32)
+  case makeRoom(UnsafeMutablePointer<NodeSlot>, parameter: Int32, ParameterRoom)
   case kernel(UnsafeMutablePointer<NodeSlot>, parameter: Int32, element: Int32, value: Float, frames: Int32)
   /// `wait`: frames until it begins, rounded up to a multiple of 64 of engine time.
   case gain(UnsafeMutablePointer<CableSlot>, value: Float, frames: Int32, wait: Int32)

@@ -27,9 +27,9 @@ struct ParameterState {
   private(set) var ramps: UnsafeMutablePointer<Ramp>
   /// Storage of a single value, beside the slot.
   let single: UnsafeMutablePointer<Float>
-  /// Storage of several values, for ramps. Room for 64, since a modulator may have more channels than the parameter
+  /// Storage of several values, for ramps; nil where there can be none. Room for 64, since a modulator may have more channels than the parameter
   /// has elements.
-  let many: UnsafeMutablePointer<Float>?
+  private(set) var many: UnsafeMutablePointer<Float>?
   var crossfade: Crossfade
 
   /// Largest capacity that a parameter can come to.
@@ -37,15 +37,17 @@ struct ParameterState {
     min(max(isPerChannel ? 64 : 1, values, 1), 64)
   }
 
-  /// Moves its ramps into memory for more of them. Audio thread.
-  @_noLocks mutating func moveRamps(to memory: UnsafeMutablePointer<Ramp>, capacity: Int) {
+  /// Moves into memory for more elements. Audio thread.
+  @_noLocks mutating func move(into room: ParameterRoom) {
+    if let values = room.many { many = values }
+    guard let memory = room.ramps else { return }
     var element = 0
     while element < elements {
       memory[element] = ramps[element]
       element &+= 1
     }
     ramps = memory
-    self.capacity = capacity
+    capacity = Int(room.capacity)
   }
 
   /// `ramps` has room for `capacity`, `many` for 64, if there is any. Worker.
@@ -110,6 +112,14 @@ struct ParameterState {
     }
     elements = count
   }
+}
+
+/// Memory for more elements of a parameter; nil: what it has will do.
+struct ParameterRoom: BitwiseCopyable {
+  var ramps: UnsafeMutablePointer<Ramp>?
+  /// Number of the ramps.
+  var capacity: Int32 = 0
+  var many: UnsafeMutablePointer<Float>?
 }
 
 /// Level meter of a channel, read by the worker as bit patterns of floats.
@@ -224,12 +234,33 @@ struct CableSlot: ~Copyable {
   /// Engine frame from which on the ring holds silence; a multiple of 64, so that the end of silence does not
   /// depend on where blocks begin.
   private var silentSince = Int64.min
+  /// `silentSince` before the latest cell of sound.
+  private var silentBefore = Int64.min
+  /// Engine frame from which on nothing but zeros has been written.
+  private var zerosSince = Int64.min
 
   /// True if what leaves the ring from the engine frame `now` on is silent. Audio thread.
-  @_noLocks func isSilent(at now: Int64) -> Bool { silentSince <= now &- (Int64(delay &+ 63) & ~63) }
+  @_noLocks func isSilent(at now: Int64) -> Bool {
+    // In a cycle the cell that is read has ended, and whether the present one has begun to be written depends on the
+    // order of the nodes, which nothing may depend on.
+    guard delay == Self.feedbackDelay else { return silentSince <= now &- (Int64(delay &+ 63) & ~63) }
+    let end = now & ~63
+    return silentSince != end && silentBefore != end
+  }
 
   /// A block of sound that ends before the engine frame `end` was written into the ring. Audio thread.
-  @_noLocks mutating func markSound(until end: Int64) { silentSince = (end &+ 63) & ~63 }
+  @_noLocks mutating func markSound(until end: Int64) {
+    let since = (end &+ 63) & ~63
+    guard since != silentSince else { return }
+    silentBefore = silentSince
+    silentSince = since
+  }
+
+  /// True if the ring holds zeros only, so that no more have to be written before the engine frame `now`. Audio thread.
+  @_noLocks func holdsZeros(at now: Int64) -> Bool { zerosSince <= now &- Int64(ringFrames) }
+
+  /// What was written last ends before the engine frame `end`, and is not zeros. Audio thread.
+  @_noLocks mutating func markWritten(until end: Int64) { zerosSince = end }
 
   /// True if no sound was written into the cell that ends at `end`. Audio thread.
   @_noLocks func isSilentCell(endingAt end: Int64) -> Bool { silentSince < end }

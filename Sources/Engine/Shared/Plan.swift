@@ -4,8 +4,6 @@ import Realtime
 /// buffers and addresses of slots, never state; any plan can be replaced by another.
 struct Plan: BitwiseCopyable {
   var serial: Int
-  var steps: UnsafeMutablePointer<Step>
-  var stepCount: Int
   /// Segments that may run on different threads; 1: all steps in order.
   var segments: UnsafeMutablePointer<Segment>
   var segmentCount: Int
@@ -14,19 +12,25 @@ struct Plan: BitwiseCopyable {
   var scratchSize: Int
 }
 
-/// Steps that run in order on one thread.
+/// Steps in a row. Successive plans share the runs that no edit has touched.
+struct StepRun: BitwiseCopyable {
+  var steps: UnsafeMutablePointer<Step>
+  var count: Int
+}
+
+/// Runs of steps that follow each other on one thread.
 struct Segment: BitwiseCopyable {
   /// Maximum number in a plan: the bits that `SegmentBoard` has for them.
   static var most: Int { @_noLocks get { 48 } }
 
-  var steps: UnsafeMutablePointer<Step>
+  var runs: UnsafeMutablePointer<StepRun>
   var count: Int
   /// Segments that must be done before, as a bit mask.
   var predecessors: UInt64
 }
 
-/// One operation of each block. Its data lies behind the plan's steps in the same order, so that a plan is
-/// read from one end of memory to the other.
+/// One operation of each block. Its data lies together with that of its run, in the same order, so that a
+/// run is read from one end of memory to the other.
 struct Step: BitwiseCopyable {
   enum Operation: UInt8 {
     /// Sums cables into a buffer, or applies a gain, a map or a conversion.

@@ -1,0 +1,113 @@
+import Patch
+import Realtime
+import TestSupport
+import Testing
+
+@testable import Engine
+
+/// Plans that are compiled piece by piece, as edits touch them, are those that would be compiled as a whole.
+@Suite struct PiecewisePlanTests {
+  /// An engine whose stretches have few nodes, and one that compiles everything with every edit.
+  private static func benches(_ text: String, length: Int, period: Int, threads: Int = 1) throws -> [Bench] {
+    try [false, true].map { forgets in
+      let bench = Bench(period: period, threads: threads)
+      bench.engine.graph.order.forgets = forgets
+      if !forgets { bench.engine.graph.order.length = length }
+      try bench.begin(text)
+      return bench
+    }
+  }
+
+  /// A fault of the order, or nil.
+  private static func fault(of graph: EngineGraph) -> String? {
+    let rows = graph.order.rows
+    if rows.count != graph.nodeCount { return "\(rows.count) of \(graph.nodeCount) nodes have a place" }
+    for cable in graph.cables.values where !cable.key.isFeedback {
+      if !cable.source.row.isBefore(cable.destination.row) {
+        return "\(cable.source.name) comes after \(cable.destination.name)"
+      }
+    }
+    for stretch in graph.order.all {
+      for (place, row) in stretch.rows.enumerated()
+      where row.pointee.stretch != stretch.head || Int(row.pointee.place) != place {
+        return "a node does not know its place"
+      }
+    }
+    return nil
+  }
+
+  private static func difference(_ text: String, _ steps: [TestSupport.Step], length: Int, threads: Int = 1)
+    -> String?
+  {
+    guard let benches = try? benches(text, length: length, period: 96, threads: threads) else {
+      return "it does not start"
+    }
+    for step in steps {
+      for bench in benches {
+        bench.render(step.frames)
+        bench.perform(step.line)
+      }
+      if let fault = fault(of: benches[0].engine.graph) { return "\(step.line): \(fault)" }
+      let counts = benches.map { $0.engine.report().steps }
+      if threads == 1, counts[0] != counts[1] {
+        return "\(step.line): \(counts[0]) steps instead of \(counts[1])"
+      }
+    }
+    for bench in benches { bench.render(4800) }
+    for channel in 0..<4 {
+      if let difference = firstDifference(benches[0].heard[channel], benches[1].heard[channel]) {
+        return "channel \(channel): \(difference)"
+      }
+    }
+    return benches[0].heard[0].contains { abs($0) > 0.001 } ? nil : "silence"
+  }
+
+  @Test(arguments: lawSeeds, [1, 4]) func anEditCompilesWhatACompilationOfTheWholeWould(
+    seed: UInt64, length: Int
+  ) throws {
+    print("seed \(seed)")
+    let text = ThreadTests.randomPatch(seed: seed)
+    let lines = RandomLines(seed: seed, of: try Draft(text).patch, keeping: ["voice", "out", "side"])
+    expectLaw("pieces", seed: seed, RandomLines.steps(lawLength(120), mostFrames: 300, from: lines)) {
+      steps in
+      Self.difference(text, steps, length: length)
+    }
+  }
+
+  /// A small patch, where most edits make or break cycles, and which is undone as often as not.
+  @Test(arguments: lawSeeds, [1, 3]) func cyclesAndUndoesAreCompiledAsAWholeWouldBe(seed: UInt64, length: Int)
+    throws
+  {
+    print("seed \(seed)")
+    let text = """
+      node voice oscillator shape=saw freq=220Hz
+      node wide noise channels=2
+      node a distortion
+      node b delay time=3ms
+      node c matrix inputs=3 outputs=2
+      node out output channels=2
+      connect voice -> a gain=-12dB
+      connect a -> b
+      connect b -> c map=[0,1,0]
+      connect c -> out
+      connect wide -> a gain=-20dB
+      """
+    var random = SeededGenerator(seed: seed)
+    let lines = RandomLines(seed: seed, of: try Draft(text).patch, kinds: RandomLines.sounding)
+    let steps = RandomLines.steps(lawLength(300), mostFrames: 400, from: lines).flatMap {
+      step -> [TestSupport.Step] in
+      guard Int.random(in: 0..<3, using: &random) == 0 else { return [step] }
+      let frames = Int.random(in: 0...700, using: &random)
+      return [step, .init(frames: frames, line: "undo"), .init(frames: frames / 2, line: "redo")]
+    }
+    expectLaw("pieces of cycles", seed: seed, steps) { Self.difference(text, $0, length: length) }
+  }
+
+  @Test(arguments: [7, 8] as [UInt64]) func severalThreadsHaveTheSameOrderOfEdits(seed: UInt64) throws {
+    let text = ThreadTests.randomPatch(seed: seed)
+    let lines = RandomLines(seed: seed, of: try Draft(text).patch, keeping: ["voice", "out", "side"])
+    expectLaw("pieces on threads", seed: seed, RandomLines.steps(80, mostFrames: 300, from: lines)) { steps in
+      Self.difference(text, steps, length: 4, threads: 2)
+    }
+  }
+}
