@@ -329,7 +329,11 @@ struct Envelope {
   /// The values of the next 16 frames, of which `frames` are valid; advances by these. Audio thread.
   @_noLocks @inline(__always) mutating func next(_ frames: Int) -> SIMD16<Float> {
     if stage == .sustain { return SIMD16(repeating: sustain) }
-    return moving(frames)
+    // Most of the time no stage ends.
+    guard Int(length &- frame) > frames, stage != .done else { return moving(frames) }
+    let values = next(lanes: lanes16)
+    frame &+= Int32(truncatingIfNeeded: frames)
+    return values
   }
 
   @_noLocks @inline(never) private mutating func moving(_ frames: Int) -> SIMD16<Float> {
