@@ -82,5 +82,50 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_sum_rows(const float *rows) {
   return __builtin_shufflevector(sums, sums, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
 }
 
+/* Swift's SIMD16<Int32>. */
+typedef int sostenuto_integers __attribute__((ext_vector_type(16)));
+
+/* Integers limited to a range: vpmaxsd and vpminsd. */
+SOSTENUTO_VECTOR sostenuto_integers sostenuto_limit(sostenuto_integers v, int low, int high) {
+  return __builtin_elementwise_min(__builtin_elementwise_max(v, (sostenuto_integers)low), (sostenuto_integers)high);
+}
+
+/* `v` where two integers are equal, else zero. */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_where_equal(sostenuto_integers a, sostenuto_integers b, sostenuto_frames v) {
+  return (sostenuto_frames)((sostenuto_integers)v & (a == b));
+}
+
+/* The lesser of two numbers in each lane. */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_lesser(sostenuto_frames a, sostenuto_frames b) { return __builtin_elementwise_min(a, b); }
+
+/* Swift's SIMD8<Int64>. */
+typedef long long sostenuto_places __attribute__((ext_vector_type(8)));
+
+/* Eight factors times `base`, limited to 4096, as numbers with 32 bits after the point: vcvttpd2qq. */
+SOSTENUTO_VECTOR sostenuto_places sostenuto_fixed_points(const float *factors, double base) {
+  typedef float factors_of_memory __attribute__((ext_vector_type(8), aligned(4)));
+  typedef double doubles __attribute__((ext_vector_type(8)));
+  doubles v = __builtin_convertvector(*(const factors_of_memory *)factors, doubles) * base;
+  v = __builtin_elementwise_max(__builtin_elementwise_min(v, (doubles)4096.0), (doubles)-4096.0);
+  return __builtin_convertvector(v * 4294967296.0, sostenuto_places);
+}
+
+/* Their magnitudes as floats. */
+SOSTENUTO_VECTOR sostenuto_eight sostenuto_magnitudes(sostenuto_places v) {
+  return __builtin_convertvector(__builtin_elementwise_abs(v), sostenuto_eight) * 0x1p-32f;
+}
+
+/* The sum of the lanes before each. */
+SOSTENUTO_VECTOR sostenuto_places sostenuto_sums_before(sostenuto_places v) {
+  sostenuto_places none = 0, sum = __builtin_shufflevector(none, v, 0, 8, 9, 10, 11, 12, 13, 14);
+  sum += __builtin_shufflevector(none, sum, 0, 8, 9, 10, 11, 12, 13, 14);
+  sum += __builtin_shufflevector(none, sum, 0, 1, 8, 9, 10, 11, 12, 13);
+  return sum + __builtin_shufflevector(none, sum, 0, 1, 2, 3, 8, 9, 10, 11);
+}
+
+SOSTENUTO_VECTOR long long sostenuto_least_place(sostenuto_places v) { return __builtin_reduce_min(v); }
+SOSTENUTO_VECTOR long long sostenuto_largest_place(sostenuto_places v) { return __builtin_reduce_max(v); }
+SOSTENUTO_VECTOR float sostenuto_largest_of_eight(sostenuto_eight v) { return __builtin_reduce_max(v); }
+
 /* A number without its fraction: cvttss2si, of which Swift checks the range. */
 SOSTENUTO_VECTOR int sostenuto_whole(float number) { return (int)number; }

@@ -72,7 +72,8 @@ package struct LoopSeam: BitwiseCopyable {
   /// has come round reads what is before the loop's start behind its end. `isShort`: the sample has integers. Audio
   /// thread.
   @_noLocks @inline(__always)
-  func planes(_ first: Int, _ last: Int, of loop: SampleLoop, hasLooped: Bool, isShort: Bool) -> HeardPlanes? {
+  func planes(_ first: Int, _ last: Int, of loop: SampleLoop, hasLooped: Bool, isShort: Bool) -> HeardPlanes?
+  {
     let turn = loop.end &- loop.start
     var place = start
     if first < start || last > end || !(hasLooped || first >= loop.start) {

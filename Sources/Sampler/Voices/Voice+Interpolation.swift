@@ -134,7 +134,8 @@ extension Voice {
     let length = increment &* 15 &+ change &* 105
     let isThere = region.pointee.stream == nil || isRead(length)
     // Increments that fall below zero would lead out of the sample.
-    guard isThere, increment >= 0, increment &+ change &* 15 >= 0, let planes = planes(around: position &+ length)
+    guard isThere, increment >= 0, increment &+ change &* 15 >= 0,
+      let planes = planes(around: position &+ length)
     else {
       setSteps(context, increment, change)
       return isThere ? gathered(context, count) : skipped(context, count)
@@ -150,11 +151,13 @@ extension Voice {
 
   @_noLocks @inline(__always) private func even(_ planes: HeardPlanes, _ increment: Int64) -> Sides {
     let fraction = fractions(position: position, increment: increment)
-    let left = Taps(planes.left, position: position, increment: increment).interpolated(fraction) * planes.scale
+    let left =
+      Taps(planes.left, position: position, increment: increment).interpolated(fraction) * planes.scale
     guard region.pointee.isStereo else { return Sides(left: left, right: left) }
     return Sides(
       left: left,
-      right: Taps(planes.right, position: position, increment: increment).interpolated(fraction) * planes.scale)
+      right: Taps(planes.right, position: position, increment: increment).interpolated(fraction)
+        * planes.scale)
   }
 
   /// The increment grows linearly, within a control period of moving pitch.

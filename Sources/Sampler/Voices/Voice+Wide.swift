@@ -50,7 +50,9 @@ extension Voice {
     _ context: VoiceContext, _ first: Int, _ end: Int
   ) -> SincTable.Planes {
     let isStereo = region.pointee.isStereo
-    if let planes = self.planes(first, end) { return SincTable.Planes(planes.left, isStereo ? planes.right : nil) }
+    if let planes = self.planes(first, end) {
+      return SincTable.Planes(planes.left, isStereo ? planes.right : nil)
+    }
     return unrolled(context, first, end)
   }
 
