@@ -67,7 +67,9 @@ public struct Delay: Kernel {
 
   /// Frames from one line to the next.
   private var stride: Int { @inline(__always) @_noLocks get { length &+ DelayLine.margin } }
-  private var lines: UnsafeMutablePointer<Float> { @inline(__always) @_noLocks get { memory + Self.linesPlace } }
+  private var lines: UnsafeMutablePointer<Float> {
+    @inline(__always) @_noLocks get { memory + Self.linesPlace }
+  }
   private static var newTapPlace: Int { @inline(__always) @_noLocks get { blockCapacity } }
   private static var oldTapPlace: Int { @inline(__always) @_noLocks get { newTapPlace &+ DelayTap.size } }
   private static var linesPlace: Int { @inline(__always) @_noLocks get { oldTapPlace &+ DelayTap.size } }
@@ -251,7 +253,8 @@ public struct Delay: Kernel {
   private typealias Taps = (new: DelayTap, old: DelayTap)
 
   /// The taps of this block; the old one is that which a change of time fades out.
-  @inline(__always) @_noLocks private func aim(_ block: Block, _ old: Int, _ new: Int, _ moves: Bool) -> Taps {
+  @inline(__always) @_noLocks private func aim(_ block: Block, _ old: Int, _ new: Int, _ moves: Bool) -> Taps
+  {
     var taps = (
       new: DelayTap(memory + Self.newTapPlace, new), old: DelayTap(memory + Self.oldTapPlace, old)
     )

@@ -10,7 +10,8 @@ struct DelayMemoryTests {
   private static let spacing = 30_000
 
   /// A delay of many times, one after the other. `isLarge`: its lines are the longest from the start.
-  private func bench(_ times: [Float], _ inputs: [[Float]], shift: Float, isLarge: Bool) -> KernelBench<Delay> {
+  private func bench(_ times: [Float], _ inputs: [[Float]], shift: Float, isLarge: Bool) -> KernelBench<Delay>
+  {
     let bench = KernelBench(
       Delay.self, Delay.description, inputs: [inputs], outputs: [inputs.count],
       [Delay.time: [times[0]], Delay.feedback: [0], Delay.mix: [100], Delay.shift: [shift]])

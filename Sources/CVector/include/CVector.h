@@ -127,5 +127,10 @@ SOSTENUTO_VECTOR long long sostenuto_least_place(sostenuto_places v) { return __
 SOSTENUTO_VECTOR long long sostenuto_largest_place(sostenuto_places v) { return __builtin_reduce_max(v); }
 SOSTENUTO_VECTOR float sostenuto_largest_of_eight(sostenuto_eight v) { return __builtin_reduce_max(v); }
 
+/* Asks for the lines of the cache from an address on, all at once. */
+SOSTENUTO_VECTOR void sostenuto_fetch(const void *address, long long bytes) {
+  for (long long byte = 0; byte < bytes; byte += 64) __builtin_prefetch((const char *)address + byte);
+}
+
 /* A number without its fraction: cvttss2si, of which Swift checks the range. */
 SOSTENUTO_VECTOR int sostenuto_whole(float number) { return (int)number; }

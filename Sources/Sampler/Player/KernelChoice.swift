@@ -33,6 +33,11 @@ struct KernelChoice: BitwiseCopyable {
       setNumbers(frame, scratch)
       frame &+= 16
     }
+    if excess == 0, pace >= 0, movesThroughout(frames, scratch.paces) {
+      pace = scratch.paces[frames &- 1]
+      resting = -1
+      return -1
+    }
     let first = move(to: scratch.paces[0], scratch.mixes)
     var isEven = first >= 0
     frame = 1
@@ -42,6 +47,21 @@ struct KernelChoice: BitwiseCopyable {
       frame &+= 1
     }
     return isEven ? first : -1
+  }
+
+  /// True when no frame has the pace of the frame before.
+  @_noLocks private func movesThroughout(_ frames: Int, _ paces: UnsafeMutablePointer<Float>) -> Bool {
+    guard paces[0] != pace else { return false }
+    // Behind the last.
+    paces[frames] = -1
+    var frame = 1
+    while frame < frames {
+      let these = unsafeBitCast(vector(paces + frame), to: SIMD16<UInt32>.self)
+      let before = unsafeBitCast(vector(paces + frame &- 1), to: SIMD16<UInt32>.self)
+      if sostenuto_least(these ^ before) == 0 { return false }
+      frame &+= 16
+    }
+    return true
   }
 
   /// One frame at `pace`: turns the number of kernels that it asks for into that of its mixture, and returns the kernel
@@ -83,6 +103,7 @@ struct KernelChoice: BitwiseCopyable {
     let semitones = 12 * (octave + part * (1.3465 - 0.3465 * part))
     let numbers = sostenuto_lesser(semitones * 2, semitones + 1)
     let last = SIMD16(repeating: Float(SincKernels.count &- 2))
-    store(0 - sostenuto_lesser(0 - sostenuto_lesser(numbers, last), SIMD16(repeating: 0)), scratch.mixes + frame)
+    store(
+      0 - sostenuto_lesser(0 - sostenuto_lesser(numbers, last), SIMD16(repeating: 0)), scratch.mixes + frame)
   }
 }
