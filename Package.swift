@@ -35,7 +35,7 @@ let package = Package(
     .target(name: "Midi", dependencies: ["Realtime"]),
     .target(name: "Processors", dependencies: ["Patch", "Realtime", "CVector"]),
     // Voices on the audio thread, and the instruments that they play; then the readers that make these.
-    .target(name: "Sampler", dependencies: ["Patch", "Realtime", "CThread"]),
+    .target(name: "Sampler", dependencies: ["Patch", "Realtime", "CThread", "CVector"]),
     .target(name: "Instruments", dependencies: ["Patch", "Realtime", "Sampler", "CSndfile", "CSamplerate"]),
     .target(
       name: "Engine",

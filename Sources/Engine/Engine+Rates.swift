@@ -27,8 +27,8 @@ extension EngineNode {
     for index in 0..<Int(slot.pointee.parameterCount) {
       slot.pointee.parameters[index].stretch(by: new / old)
     }
-    let size = type.memorySize(configuration(rate: new))
-    guard size != type.memorySize(configuration(rate: old)) else {
+    let size = type.memorySize(largestConfiguration(rate: new))
+    guard size != type.memorySize(largestConfiguration(rate: old)) else {
       type.retune(slot.pointee.kernel, old, new, nil)
       return
     }
@@ -51,7 +51,8 @@ extension Transaction {
   ) -> KernelMemory {
     var newest = memory
     change { command in
-      guard case .widen(slot, _, let widening) = command else { return }
+      guard case .widen(slot, _, var widening) = command else { return }
+      widening.bytes = size
       garbage.append(.memory(newest))
       newest = newest.another(size)
       command = .widen(slot, memory: newest.base, widening)

@@ -44,106 +44,132 @@ public struct Delay: Kernel {
     Int(values[time][0] * Float(rate) + 0.5) >= lead
   }
 
-  private let hasAhead: Bool
+  /// The values of `entry` in a block where it moves, memory of both taps, and the lines.
+  private var memory: UnsafeMutablePointer<Float>
   private var channels: Int
   /// Frames of a line, a power of two.
   private var length: Int
-  private var lines: UnsafeMutablePointer<Float>
-  /// Frames from one line to the next.
-  private var stride: Int { @inline(__always) @_noLocks get { length &+ DelayLine.margin } }
-  private var newTap: DelayTap
-  /// The tap that a change of time fades out.
-  private var oldTap: DelayTap
-  /// Gain of the input into the line, and its values in a block where it moves.
-  private var entry = Ramp(1)
-  private var entries: UnsafeMutablePointer<Float>
-  /// Engine time up to which `entry` has advanced; negative before the first block.
-  private var entryTime: Int64 = -1
   /// Position of the next frame to write.
   private var head = 0
   /// Largest delay read in the present 64-frame cell, in frames. (Where the last block in it began depends on the
   /// period.)
   private var reach = 0
-  private var quiet = QuietCell()
+  /// Engine time up to which `entry` has advanced; negative before the first block.
+  private var entryTime: Int64 = -1
   private var quietFrames = 0
+  private var quiet = QuietCell()
+  private let hasAhead: Bool
   private var isAsleep = true
+  /// Gain of the input into the line.
+  private var entry = Ramp(1)
+  /// Frames of the longest line at this rate.
+  private var longest: Int
 
-  /// Frames of the delay line: a power of two, at least five seconds.
-  private static func length(_ rate: Double) -> Int {
+  /// Frames from one line to the next.
+  private var stride: Int { @inline(__always) @_noLocks get { length &+ DelayLine.margin } }
+  private var lines: UnsafeMutablePointer<Float> {
+    @inline(__always) @_noLocks get { memory + Self.linesPlace }
+  }
+  private static var newTapPlace: Int { @inline(__always) @_noLocks get { blockCapacity } }
+  private static var oldTapPlace: Int { @inline(__always) @_noLocks get { newTapPlace &+ DelayTap.size } }
+  private static var linesPlace: Int { @inline(__always) @_noLocks get { oldTapPlace &+ DelayTap.size } }
+
+  // MARK: Memory
+
+  /// Frames of the longest line: a power of two, at least five seconds.
+  private static func longest(_ rate: Double) -> Int {
     var length = 1024
     while Double(length) < 5 * max(rate, 48_000) + 128 { length *= 2 }
     return length
   }
 
+  /// Seconds beyond those of the tap: what is read around it and written before it, and the edge of `widen`; and by how
+  /// many powers of two a line may be shorter than the longest.
+  private static var spare: (seconds: Float, halvings: Int) { (0.0134, 8) }
+
+  /// Frames of a line: the longest one, halved as long as it reaches the tap. By seconds, so that it is the same share
+  /// at any rate. A tap that moves may go anywhere.
+  private static func length(_ configuration: KernelConfiguration) -> Int {
+    let longest = longest(configuration.rate)
+    guard configuration.moving.isDisjoint(with: [time, shift]) else { return longest }
+    let needed = configuration.value(time) + max(0, configuration.value(shift)) + spare.seconds
+    var (halvings, seconds) = (0, Float(2.5))
+    while halvings < spare.halvings, seconds >= needed {
+      halvings += 1
+      seconds /= 2
+    }
+    return longest >> halvings
+  }
+
+  public static var memoryFollowsValues: Bool { true }
+
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
-    (configuration.inputs[0] * (length(configuration.rate) + DelayLine.margin) + 10 * blockCapacity) * 4
+    bytes(lines: configuration.inputs[0], of: length(configuration))
+  }
+
+  @_noLocks private static func bytes(lines count: Int, of length: Int) -> Int {
+    (linesPlace &+ count &* (length &+ DelayLine.margin)) &* 4
   }
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
+    self.memory = memory.assumingMemoryBound(to: Float.self)
     channels = configuration.inputs[0]
     hasAhead = configuration.outputs.count > 1
-    length = Self.length(configuration.rate)
-    var arena = Arena(memory)
-    newTap = DelayTap(&arena)
-    oldTap = DelayTap(&arena)
-    entries = arena.take(Float.self, blockCapacity)
-    lines = arena.take(Float.self, channels * (length + DelayLine.margin))
-  }
-
-  /// Lays out new memory for this many lines, and returns the address of the lines.
-  @_noLocks private mutating func settle(
-    in memory: UnsafeMutableRawPointer, lines count: Int
-  ) -> UnsafeMutablePointer<Float> {
-    var arena = Arena(memory)
-    newTap = DelayTap(&arena)
-    oldTap = DelayTap(&arena)
-    entries = arena.take(Float.self, blockCapacity)
-    return arena.take(Float.self, count &* stride)
+    length = Self.length(configuration)
+    longest = Self.longest(configuration.rate)
   }
 
   @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {
     let inputs = widening.inputs[0]
-    let wide = settle(in: memory, lines: inputs)
-    // Copies only what the taps can reach: copying whole lines would take too long here. After a change of
-    // time, the tap fades in beyond that reach.
+    let (old, oldStride) = (DelayLine(lines, length: length), stride)
+    self.memory = memory.assumingMemoryBound(to: Float.self)
+    // Copies what the taps can reach: copying long lines would take too long here. After a change of time, the tap
+    // fades in beyond that reach.
     let edge = 512
-    let isWhole = reach &+ 64 &+ edge >= length
+    let isWhole = reach &+ 64 &+ edge >= length || inputs &* length <= 1 << 16
     let needed = isWhole ? length : reach &+ 64 &+ edge
+    let isLonger = grow(to: widening.bytes, lines: inputs)
+    let isFading = !isWhole || isLonger
     var channel = 0
     while channel < inputs {
       let source = Widening.source(of: channel, from: channels, to: inputs)
       if source >= 0 {
-        let from = lines + source &* stride
-        let to = wide + channel &* stride
-        let start = (head &- needed) & (length &- 1)
-        let first = length &- start < needed ? length &- start : needed
-        copyMemory(to + start, from + start, first &* 4)
-        copyMemory(to, from, (needed &- first) &* 4)
+        let line = DelayLine(lines + channel &* stride, length: length)
+        line.copy(old.beside(source &* oldStride), from: head &- needed, to: head)
         var frame = 0
-        while !isWhole, frame < edge {
+        while isFading, frame < edge {
           let t = Float(frame) / Float(edge)
-          to[(start &+ frame) & (length &- 1)] *= t * t * t * (10 - t * (15 - 6 * t))
+          let place = head &- needed &+ frame
+          line.write(line[place] * (t * t * t * (10 - t * (15 - 6 * t))), at: place)
           frame &+= 1
         }
-        DelayLine(to, length: length).closeRing()
+        line.closeRing()
       }
       channel &+= 1
     }
-    lines = wide
     channels = inputs
+  }
+
+  /// Takes the longest lines that fit into so many bytes; true if they become longer.
+  @_noLocks private mutating func grow(to bytes: Int, lines count: Int) -> Bool {
+    let before = length
+    while length < longest, Self.bytes(lines: count, of: 2 &* length) <= bytes { length &*= 2 }
+    return length > before
   }
 
   /// Resamples the lines to the new rate, so that echoes keep pitch and time.
   public mutating func retune(from old: Double, to new: Double, memory: UnsafeMutableRawPointer?) {
     let (oldLines, oldLength, oldHead) = (lines, length, head)
+    let share = longest / length
+    longest = Self.longest(new)
     let pasts = (0..<channels).map { channel in
       let line = oldLines + channel * (oldLength + DelayLine.margin)
       return Past((1...oldLength).map { line[(oldHead - $0) & (oldLength - 1)] }, step: old / new)
     }
     if let memory {
-      length = Self.length(new)
+      length = longest / share
       head = 0
-      lines = settle(in: memory, lines: channels)
+      self.memory = memory.assumingMemoryBound(to: Float.self)
     }
     for (channel, past) in pasts.enumerated() {
       let line = lines + channel * stride
@@ -172,21 +198,21 @@ public struct Delay: Kernel {
     let new = frames(time.new, block.rate)
     let old = time.blend == nil ? new : frames(time.old, block.rate)
     let moves = !shift.isSteady || shift.value(0) != 0
-    let farthest = moves ? length &- 64 : (old > new ? old : new)
+    var taps = aim(block, old, new, moves)
+    let farthest = taps.new.farthest > taps.old.farthest ? taps.new.farthest : taps.old.farthest
     reach = block.time & 63 != 0 && reach > farthest ? reach : farthest
-    aim(block, old, new, moves)
     var isInaudible = input.isSilent
     var channel = 0
     while channel < channels {
-      render(block, channel, entry)
+      render(block, channel, entry, taps)
       if isInaudible { isInaudible = hasFaded(channel, block.frames) }
       channel &+= 1
     }
     if hasAhead, block.outputs[1].isRead {
-      aim(block, Self.ahead(old), Self.ahead(new), moves)
+      taps = aim(block, Self.ahead(old), Self.ahead(new), moves)
       channel = 0
       while channel < channels {
-        giveAhead(block, channel)
+        giveAhead(block, channel, taps)
         channel &+= 1
       }
     }
@@ -197,18 +223,24 @@ public struct Delay: Kernel {
   }
 
   /// The values of `entry` in this block; nil while it rests at one.
-  @_noLocks private mutating func follow(_ block: Block) -> UnsafePointer<Float>? {
+  @inline(__always) @_noLocks private mutating func follow(_ block: Block) -> UnsafePointer<Float>? {
+    let time = entryTime
+    entryTime = block.time &+ Int64(block.frames)
+    return time >= 0 && !entry.isMoving ? nil : enter(block, since: time)
+  }
+
+  @inline(never) @_noLocks
+  private mutating func enter(_ block: Block, since time: Int64) -> UnsafePointer<Float>? {
     // A delay that starts with the engine has no sound before it.
-    if entryTime < 0, block.time > 0 {
+    if time < 0, block.time > 0 {
       entry = Ramp(0)
       entry.move(to: 1, over: Int(block.rate * 0.01))
-    } else if block.time > entryTime, entry.isMoving {
-      entry.skip(Int(block.time &- entryTime))
+    } else if block.time > time, entry.isMoving {
+      entry.skip(Int(block.time &- time))
     }
-    entryTime = block.time &+ Int64(block.frames)
     guard entry.isMoving else { return nil }
-    entry.fill(entries, frames: block.frames)
-    return UnsafePointer(entries)
+    entry.fill(memory, frames: block.frames)
+    return UnsafePointer(memory)
   }
 
   /// Delay of the ahead-of-time tap, in frames.
@@ -218,28 +250,34 @@ public struct Delay: Kernel {
     Int(limited(seconds * rate + 0.5, 1, Float(length &- 64)))
   }
 
-  /// Sets the places of the taps in this block.
-  @_noLocks private mutating func aim(_ block: Block, _ old: Int, _ new: Int, _ moves: Bool) {
-    let blend = block.crossfades[Self.time].blend
-    newTap.delay = new
-    oldTap.delay = old
-    newTap.isGliding = moves
-    oldTap.isGliding = moves
-    guard moves else { return }
+  private typealias Taps = (new: DelayTap, old: DelayTap)
+
+  /// The taps of this block; the old one is that which a change of time fades out.
+  @inline(__always) @_noLocks private func aim(_ block: Block, _ old: Int, _ new: Int, _ moves: Bool) -> Taps
+  {
+    var taps = (
+      new: DelayTap(memory + Self.newTapPlace, new), old: DelayTap(memory + Self.oldTapPlace, old)
+    )
+    guard moves else { return taps }
     let shift = block.parameters[Self.shift]
-    newTap.glide(shift, block.rate, block.frames, within: length)
-    if blend != nil { oldTap.glide(shift, block.rate, block.frames, within: length) }
+    taps.new.follow(shift, block.rate, block.frames, within: length)
+    if block.crossfades[Self.time].blend != nil {
+      taps.old.follow(shift, block.rate, block.frames, within: length)
+    }
+    return taps
   }
 
   /// One channel, sixteen frames at a time where its taps do not read any of them.
-  @_noLocks private func render(_ block: Block, _ channel: Int, _ entry: UnsafePointer<Float>?) {
+  @_noLocks private func render(
+    _ block: Block, _ channel: Int, _ entry: UnsafePointer<Float>?, _ taps: Taps
+  ) {
     let input = block.inputs[0][channel]
     let output = block.outputs[0][channel]
     let feedback = block.parameters[Self.feedback]
     let mix = block.parameters[Self.mix]
     let blend = block.crossfades[Self.time].blend
     let line = DelayLine(lines + channel &* stride, length: length)
-    let (new, old) = (newTap, oldTap)
+    let (new, old) = taps
     // Without feedback the line does not wait for the tap.
     let isOpen = feedback.isSteady && feedback.value(channel) == 0
     var amount = limited(feedback.vector(channel, 0) * 0.01, -1, 1)
@@ -255,16 +293,16 @@ public struct Delay: Kernel {
       if !mix.isSteady { m = limited(mix.vector(channel, frame) * 0.01, 0, 1) }
       let reaches = new.isBehind(frame, isOpen) && (blend == nil || old.isBehind(frame, isOpen))
       if reaches {
-        if isOpen { line.write(Self.flushed(inflow), count, at: position) }
+        if isOpen { line.write(Self.flushed(inflow), count, at: position, new.scratch) }
         var t = new.vector(line, position, frame)
         if let blend {
           let b = blend.vector(frame)
           t = old.vector(line, position, frame) * (1 - b) + t * b
         }
-        if !isOpen { line.write(Self.flushed(inflow + amount * t), count, at: position) }
+        if !isOpen { line.write(Self.flushed(inflow + amount * t), count, at: position, new.scratch) }
         output.store(x * (1 - m) + t * m + 0, frame)
       } else {
-        renderFrames(block, channel, line, frame, count, entry)
+        renderFrames(block, channel, line, frame, count, entry, taps)
       }
       frame &+= 16
     }
@@ -284,14 +322,14 @@ public struct Delay: Kernel {
   /// The same frame by frame, for taps that read frames just written, to the same bits.
   @inline(never) @_noLocks private func renderFrames(
     _ block: Block, _ channel: Int, _ line: DelayLine, _ first: Int, _ count: Int,
-    _ entry: UnsafePointer<Float>?
+    _ entry: UnsafePointer<Float>?, _ taps: Taps
   ) {
     let input = block.inputs[0][channel]
     let output = block.outputs[0][channel]
     let feedback = block.parameters[Self.feedback]
     let mix = block.parameters[Self.mix]
     let blend = block.crossfades[Self.time].blend
-    let (new, old) = (newTap, oldTap)
+    let (new, old) = taps
     var frame = first
     while frame < first &+ count {
       let x = input[frame]
@@ -316,7 +354,7 @@ public struct Delay: Kernel {
   }
 
   /// Writes the second output of a channel whose line has been written. It may read frames of this block.
-  @_noLocks private func giveAhead(_ block: Block, _ channel: Int) {
+  @_noLocks private func giveAhead(_ block: Block, _ channel: Int, _ taps: Taps) {
     let blend = block.crossfades[Self.time].blend
     let input = block.inputs[0][channel]
     let output = block.outputs[1][channel]
@@ -324,10 +362,10 @@ public struct Delay: Kernel {
     let line = DelayLine(lines + channel &* stride, length: length)
     var frame = 0
     while frame < block.frames {
-      var t = newTap.written(line, head &+ frame, frame, block.frames)
+      var t = taps.new.written(line, head &+ frame, frame, block.frames)
       if let blend {
         let b = blend.vector(frame)
-        t = oldTap.written(line, head &+ frame, frame, block.frames) * (1 - b) + t * b
+        t = taps.old.written(line, head &+ frame, frame, block.frames) * (1 - b) + t * b
       }
       let m = limited(mix.vector(channel, frame) * 0.01, 0, 1)
       output.store(input.vector(frame) * (1 - m) + t * m + 0, frame)

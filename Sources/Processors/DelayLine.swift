@@ -1,10 +1,11 @@
+import CVector
 import Realtime
 
 /// Past sound of one channel: a ring of frames. The first sixteen are repeated behind the end, so that a vector
-/// may begin at any frame.
+/// may begin at any frame. As many again are there for what is written beyond them.
 struct DelayLine: BitwiseCopyable {
   /// Frames behind the end.
-  static var margin: Int { @inline(__always) @_noLocks get { 16 } }
+  static var margin: Int { @inline(__always) @_noLocks get { 32 } }
 
   private let frames: UnsafeMutablePointer<Float>
   /// A power of two.
@@ -31,34 +32,52 @@ struct DelayLine: BitwiseCopyable {
   @inline(__always) @_noLocks func write(_ value: Float, at position: Int) {
     let place = position & (length &- 1)
     frames[place] = value
-    if place < Self.margin { frames[length &+ place] = value }
+    if place < 16 { frames[length &+ place] = value }
   }
 
-  /// Writes the first `count` lanes.
-  @inline(__always) @_noLocks func write(_ values: Frames, _ count: Int, at position: Int) {
+  /// Writes the first `count` lanes. `scratch`: memory for a vector.
+  @inline(__always) @_noLocks
+  func write(_ values: Frames, _ count: Int, at position: Int, _ scratch: UnsafeMutablePointer<Float>) {
     let place = position & (length &- 1)
-    if count == 16, place >= Self.margin, place &+ 16 <= length {
+    if count == 16, place &+ 16 <= length {
       frames.store(values, place)
+      if place < 16 { frames.store(values, length &+ place) }
     } else {
-      writeAtEdge(values, count, at: position)
+      scratch.store(values, 0)
+      writeAtEdge(scratch, count, at: position)
     }
   }
 
-  @inline(never) @_noLocks private func writeAtEdge(_ values: Frames, _ count: Int, at position: Int) {
-    withUnsafeBytes(of: values) { bytes in
-      var frame = 0
-      while frame < count {
-        write(bytes.loadUnaligned(fromByteOffset: frame &* 4, as: Float.self), at: position &+ frame)
-        frame &+= 1
-      }
+  @inline(never) @_noLocks
+  private func writeAtEdge(_ values: UnsafePointer<Float>, _ count: Int, at position: Int) {
+    var frame = 0
+    while frame < count {
+      write(values[frame], at: position &+ frame)
+      frame &+= 1
     }
   }
 
   /// Repeats the first frames behind the end.
-  @_noLocks func closeRing() { copyMemory(frames + length, frames, Self.margin &* 4) }
+  @_noLocks func closeRing() { copyMemory(frames + length, frames, 64) }
+
+  /// The line of another channel, so many floats further.
+  @_noLocks func beside(_ distance: Int) -> DelayLine { DelayLine(frames + distance, length: length) }
+
+  /// Copies the frames `first..<end` of a line that is not longer to the same positions; `closeRing` completes it.
+  @_noLocks func copy(_ other: DelayLine, from first: Int, to end: Int) {
+    var position = first
+    while position < end {
+      let (place, source) = (position & (length &- 1), position & (other.length &- 1))
+      var count = end &- position
+      count = count < length &- place ? count : length &- place
+      count = count < other.length &- source ? count : other.length &- source
+      copyMemory(frames + place, other.frames + source, count &* 4)
+      position = position &+ count
+    }
+  }
 
   /// The frames from `position`, each `whole + part` frames earlier, for wholes of at least four. `products`: scratch for
-  /// eight vectors. (Through memory, since otherwise the compiler takes the products apart lane by lane.)
+  /// eight vectors.
   @inline(__always) @_noLocks func taps(
     _ position: Int, _ wholes: UnsafePointer<Int32>, _ parts: UnsafePointer<Float>,
     _ products: UnsafeMutablePointer<Float>
@@ -72,31 +91,25 @@ struct DelayLine: BitwiseCopyable {
       products.store(Interpolator.weights(d) * Frames(lowHalf: first, highHalf: second), frame &* 8)
       frame &+= 2
     }
-    let low = pairSums(pairs(products, 0), pairs(products, 2))
-    let high = pairSums(pairs(products, 4), pairs(products, 6))
-    return pairSums(low, high)
+    return sostenuto_sum_rows(products)
   }
 
-  @inline(__always) @_noLocks private func pairs(
-    _ products: UnsafeMutablePointer<Float>, _ row: Int
-  ) -> Frames {
-    pairSums(products.vector(row &* 16), products.vector(row &* 16 &+ 16))
+  /// The same for a delay that is the same for all frames, by its `weights`, to the same bits.
+  @inline(__always) @_noLocks
+  func taps(_ position: Int, _ whole: Int, _ weights: UnsafePointer<Float>) -> Frames {
+    let first = position &- whole &- 4
+    let a = vector(first) * weights[0] + vector(first &+ 4) * weights[4]
+    let b = vector(first &+ 1) * weights[1] + vector(first &+ 5) * weights[5]
+    let c = vector(first &+ 2) * weights[2] + vector(first &+ 6) * weights[6]
+    let d = vector(first &+ 3) * weights[3] + vector(first &+ 7) * weights[7]
+    return (a + b) + (c + d)
   }
 
   /// One such frame, to the same bits, for wholes of at least one. Closer to the present there are fewer frames:
   /// below four a cubic through four of them, below two a line between two. (All agree at whole frames.)
   @inline(__always) @_noLocks func tap(_ position: Int, _ whole: Int, _ part: Float) -> Float {
-    let d = SIMD8<Float>(repeating: part)
-    let weights: SIMD8<Float>
-    if whole >= 4 {
-      weights = Interpolator.weights(d)
-    } else if whole >= 2 {
-      weights = Interpolator.cubic(d)
-    } else {
-      weights = Interpolator.line(d)
-    }
-    let products = weights * eight(position &- whole &- 4)
-    let four = products.evenHalf + products.oddHalf
+    let products = Interpolator.weights(whole, part) * eight(position &- whole &- 4)
+    let four = products.lowHalf + products.highHalf
     let two = four.evenHalf + four.oddHalf
     return two[0] + two[1]
   }
@@ -111,19 +124,18 @@ struct DelayLine: BitwiseCopyable {
 /// at 15 kHz of 48, where a cubic costs 2.5 dB.
 enum Interpolator {
   @inline(__always) @_noLocks static func weights(_ d: Frames) -> Frames {
-    var w = d * twice(a5) + twice(a4)
-    w = w * d + twice(a3)
-    w = w * d + twice(a2)
-    w = w * d + twice(a1)
-    return w * d + twice(a0)
+    var w = addProduct(twice(a4), d, twice(a5))
+    w = addProduct(twice(a3), w, d)
+    w = addProduct(twice(a2), w, d)
+    w = addProduct(twice(a1), w, d)
+    return addProduct(twice(a0), w, d)
   }
 
-  @inline(__always) @_noLocks static func weights(_ d: SIMD8<Float>) -> SIMD8<Float> {
-    var w = d * a5 + a4
-    w = w * d + a3
-    w = w * d + a2
-    w = w * d + a1
-    return w * d + a0
+  /// The weights for a delay of `whole` frames and a part of one.
+  @inline(__always) @_noLocks static func weights(_ whole: Int, _ part: Float) -> SIMD8<Float> {
+    if whole >= 4 { return weights(Frames(repeating: part)).lowHalf }
+    let d = SIMD8<Float>(repeating: part)
+    return whole >= 2 ? cubic(d) : line(d)
   }
 
   /// Cubic Hermite interpolation through the four middle frames.

@@ -95,15 +95,6 @@ var hasWideVectors: Bool { @inline(__always) @_noLocks get { sostenuto_has_wide_
   v > low ? (v < high ? v : high) : low
 }
 
-/// Sums of neighbouring lanes: those of `a`, then those of `b`.
-@inline(__always) @_noLocks func pairSums(_ a: Frames, _ b: Frames) -> Frames {
-  let evens = Frames(
-    a[0], a[2], a[4], a[6], a[8], a[10], a[12], a[14], b[0], b[2], b[4], b[6], b[8], b[10], b[12], b[14])
-  let odds = Frames(
-    a[1], a[3], a[5], a[7], a[9], a[11], a[13], a[15], b[1], b[3], b[5], b[7], b[9], b[11], b[13], b[15])
-  return evens + odds
-}
-
 /// One divided by the square roots of numbers from 0 to 1e30, within 3e-7; for 0 some large number. Newton's method
 /// from a guess by halving the exponent, without a division. (The standard library's roots are sixteen calls.)
 @inline(__always) @_noLocks func reciprocalRoots(_ x: Frames) -> Frames {

@@ -250,6 +250,9 @@ public struct KernelConfiguration: Sendable {
   public var seed: UInt64
   /// Sample interpolation for nodes that do not set it; nil: as the load allows (`SampleQuality.fitting`).
   public var quality: SampleQuality?
+  /// Positions of the parameters that may go beyond their initial values without being announced: cables move them, or
+  /// they are on their way.
+  public var moving: Set<Int> = []
 
   /// A configuration; `rate` in Hz.
   public init(
@@ -304,6 +307,9 @@ public protocol Kernel: BitwiseCopyable, KernelMetatype {
   static var description: Description { get }
   /// Bytes of `memory` that such a kernel needs. Worker.
   static func memorySize(_ configuration: KernelConfiguration) -> Int
+  /// True when `memorySize` follows values that may change: before a change that asks for more memory, the kernel moves
+  /// into it (`widen`, with the same channels). Memory never becomes smaller.
+  static var memoryFollowsValues: Bool { get }
   /// Latency in frames, constant over the kernel's life; parallel paths are delayed by as much. Worker.
   static func latency(_ configuration: KernelConfiguration) -> Int
   /// Creates a kernel that uses `memory`, of `memorySize` bytes. Worker.
@@ -315,8 +321,8 @@ public protocol Kernel: BitwiseCopyable, KernelMetatype {
   /// sounds, an event comes or a parameter moves. Never true for a source that sounds. The kernel may zero
   /// inaudible state (below -200 dB) when it returns true. Audio thread.
   @_noLocks mutating func isFinished() -> Bool
-  /// Widens the kernel to more channels: moves its state into `memory`, sized for them. `widening` has the
-  /// channels of every port. Each channel continues the one that `Widening.source` gives. The worker frees the old
+  /// Widens the kernel to more channels, or lets it grow: moves its state into `memory`, sized for them. `widening` has
+  /// the channels of every port. Each channel continues the one that `Widening.source` gives. The worker frees the old
   /// memory afterwards, also that of a kernel whose memory is the same for any channels. Audio thread.
   @_noLocks mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer)
   /// True when the algorithm depends on the document's channel count of the first input, which may be smaller
@@ -349,6 +355,8 @@ public protocol Kernel: BitwiseCopyable, KernelMetatype {
 extension Kernel {
   /// Default: a kernel without memory of its own, in bytes.
   public static func memorySize(_ configuration: KernelConfiguration) -> Int { 0 }
+  /// Default: its memory is the same for any values.
+  public static var memoryFollowsValues: Bool { false }
   /// Default: no latency, in frames.
   public static func latency(_ configuration: KernelConfiguration) -> Int { 0 }
   /// Default: never finished, so the renderer never skips it.

@@ -8,12 +8,14 @@ public struct PortCounts: BitwiseCopyable {
   public subscript(port: Int) -> Int { @_noLocks get { port < count ? Int(counts[port]) : 0 } }
 }
 
-/// A change of a kernel's audio ports to more channels. Every port has its counts.
+/// A change of a kernel's audio ports to more channels, or of its memory to more bytes. Every port has its counts.
 public struct Widening: BitwiseCopyable {
   /// The counts before, inputs first, and those afterwards.
   private let counts: UnsafePointer<UInt8>
   private let inputCount: Int32
   private let outputCount: Int32
+  /// Bytes of the memory into which the kernel moves.
+  public var bytes: Int
 
   /// Channels of each input before.
   public var oldInputs: PortCounts { @_noLocks get { PortCounts(counts: counts, count: Int(inputCount)) } }
@@ -37,17 +39,18 @@ public struct Widening: BitwiseCopyable {
   /// Bytes that the counts of a kernel's ports take.
   public static func size(inputs: Int, outputs: Int) -> Int { 2 * (inputs + outputs) }
 
-  /// A change between two lists of counts, at most 255 channels each. `place`: memory for the counts, of
-  /// `size` bytes, in use as long as the widening. Worker.
+  /// A change between two lists of counts, at most 255 channels each, into memory of `bytes`. `place`: memory for the
+  /// counts, of `size` bytes, in use as long as the widening. Worker.
   public init(
     inputs oldInputs: [Int], outputs oldOutputs: [Int], toInputs inputs: [Int], outputs: [Int],
-    at place: UnsafeMutableRawPointer
+    bytes: Int, at place: UnsafeMutableRawPointer
   ) {
-    let bytes = place.assumingMemoryBound(to: UInt8.self)
+    let all = place.assumingMemoryBound(to: UInt8.self)
     for (index, count) in (oldInputs + oldOutputs + inputs + outputs).enumerated() {
-      bytes[index] = UInt8(clamping: count)
+      all[index] = UInt8(clamping: count)
     }
-    counts = UnsafePointer(bytes)
+    counts = UnsafePointer(place.assumingMemoryBound(to: UInt8.self))
+    self.bytes = bytes
     inputCount = Int32(inputs.count)
     outputCount = Int32(outputs.count)
   }

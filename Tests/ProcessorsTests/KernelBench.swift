@@ -41,7 +41,9 @@ final class KernelBench<K: Kernel> {
   private var ramps: [[Ramp]]
   private var fades: [Crossfade]
   private var memories: [UnsafeMutableRawPointer] = []
-  private var memoryBytes = 0
+  private(set) var memoryBytes = 0
+  /// Values and moving parameters for which the memory is large enough.
+  private var reserve: (values: [[Float]], moving: Set<Int>)
   /// Memory that the kernel has left, filled with NaN, and its bytes.
   private var left: [(memory: UnsafeMutableRawPointer, bytes: Int)] = []
   private var isAsleep = false
@@ -68,6 +70,7 @@ final class KernelBench<K: Kernel> {
     if let extra { all.append([extra]) }
     let configuration = KernelConfiguration(
       rate: rate, inputs: inputs.map(\.count), outputs: outputs, values: all, seed: seed)
+    reserve = (all, [])
     ramps = all.map { $0.map { Ramp($0) } }
     fades = all.map { Crossfade($0[0]) }
     let bytes = K.memorySize(configuration)
@@ -138,30 +141,62 @@ final class KernelBench<K: Kernel> {
   /// Sets new channel counts.
   func widen(_ signals: [[Float]], outputs: Int) {
     let before = (inputs.map(\.count), [widenedOutputs ?? outputCounts[0]])
+    inputs[0] = signals
+    move(from: before, outputs: [outputs])
+    widenedOutputs = outputs
+  }
+  private var widenedOutputs: Int?
+
+  /// What the memory is sized for.
+  private func configuration(outputs: [Int], rate: Double) -> KernelConfiguration {
     var all = description.parameters.map { [Self.plain($0)] }
     for index in all.indices { all[index] = ramps[index].map(\.target) }
-    inputs[0] = signals
-    let configuration = KernelConfiguration(
-      rate: rate, inputs: inputs.map(\.count), outputs: [outputs], values: all)
-    let bytes = K.memorySize(configuration)
+    var configuration = KernelConfiguration(
+      rate: rate, inputs: inputs.map(\.count), outputs: outputs,
+      values: K.memoryFollowsValues ? reserve.values : all)
+    configuration.moving = reserve.moving
+    return configuration
+  }
+
+  /// Moves into more memory where a value, or parameters that move, ask for it.
+  private func grow(_ change: (inout (values: [[Float]], moving: Set<Int>)) -> Void) {
+    guard K.memoryFollowsValues else { return }
+    let outputs = widenedOutputs.map { [$0] } ?? outputCounts
+    let before = reserve
+    change(&reserve)
+    if K.memorySize(configuration(outputs: outputs, rate: rate)) > memoryBytes {
+      move(from: (inputs.map(\.count), outputs), outputs: outputs)
+    } else {
+      reserve.values = before.values
+    }
+  }
+
+  /// Moves into memory for any values.
+  func growFully() { grow { $0.moving.formUnion(description.parameters.indices) } }
+
+  private func move(from before: ([Int], [Int]), outputs: [Int]) {
+    let bytes = K.memorySize(configuration(outputs: outputs, rate: rate))
     let memory = Self.memory(bytes)
-    let counts = Self.memory(Widening.size(inputs: inputs.count, outputs: 1))
+    let counts = Self.memory(Widening.size(inputs: inputs.count, outputs: outputs.count))
     defer { counts.deallocate() }
     kernel.widen(
       Widening(
-        inputs: before.0, outputs: before.1, toInputs: inputs.map(\.count), outputs: [outputs], at: counts),
+        inputs: before.0, outputs: before.1, toInputs: inputs.map(\.count), outputs: outputs, bytes: bytes,
+        at: counts),
       memory: memory)
     leaveMemory()
     memories.append(memory)
     memoryBytes = bytes
-    widenedOutputs = outputs
   }
-  private var widenedOutputs: Int?
 
   /// Runs `frames` frames. Returns the output by port, channel and frame.
   func run(_ frames: Int, _ split: Split = .whole) -> [[[Float]]] {
     var result = outputCounts.map { count in
       [[Float]](repeating: [Float](repeating: 0, count: frames), count: widenedOutputs ?? count)
+    }
+    grow {
+      $0.moving.formUnion(modulation.keys)
+      $0.moving.formUnion(moves.map(\.parameter).filter { description.parameters[$0].smoothing == .ramp })
     }
     let start = positionOfInputs
     var done = 0
@@ -189,11 +224,7 @@ final class KernelBench<K: Kernel> {
 
   /// Changes the sample rate, with new memory of the size for it.
   func retune(to new: Double) {
-    var all = description.parameters.map { [Self.plain($0)] }
-    for index in all.indices { all[index] = ramps[index].map(\.target) }
-    let configuration = KernelConfiguration(
-      rate: new, inputs: inputs.map(\.count), outputs: outputCounts, values: all)
-    let bytes = K.memorySize(configuration)
+    let bytes = K.memorySize(configuration(outputs: outputCounts, rate: new))
     let memory = bytes != memoryBytes ? Self.memory(bytes) : nil
     kernel.retune(from: rate, to: new, memory: memory)
     if let memory {
@@ -219,7 +250,9 @@ final class KernelBench<K: Kernel> {
   private func apply(_ move: Move) {
     switch description.parameters[move.parameter].smoothing {
     case .ramp: ramps[move.parameter][move.element].move(to: move.value, over: move.over)
-    case .crossfade: fades[move.parameter].move(to: move.value, over: move.over)
+    case .crossfade:
+      grow { $0.values[move.parameter][move.element] = move.value }
+      fades[move.parameter].move(to: move.value, over: move.over)
     default: kernel.set(move.parameter, element: move.element, to: move.value, over: move.over)
     }
   }

@@ -43,6 +43,8 @@ final class EngineNode {
   let row: NodeRow.Pointer
   private let rows: RowPool
   var kernelMemory: KernelMemory?
+  /// What the memory of a kernel of which it follows the values is large enough for.
+  private var reserve: (values: [[Float]], moving: Set<Int>)?
   private var memory: NodeMemory?
   var resource: Resource?
   /// Instance of a kind that is only known at run time, and its preparation while that is under way.
@@ -140,8 +142,10 @@ final class EngineNode {
   func prepare(
     rate: Double, quality: SampleQuality?, noEvents: UnsafeMutablePointer<EventQueue>, pools: NodePools
   ) {
+    if type?.memoryFollowsValues == true { reserve = (values, modulated) }
     var configuration = configuration(rate: rate)
     configuration.quality = quality
+    configuration.moving = reserve?.moving ?? []
     let size = type?.memorySize(configuration) ?? 0
     bytes = size + (type?.size ?? 0)
     let inner = pools.kernels.allocate(size)
@@ -208,14 +212,50 @@ final class EngineNode {
   /// `inputs` and `outputs`, the counts before, are the same. Free the garbage after the command has been
   /// executed.
   func widen(inputs: [Int], outputs: [Int], rate: Double) -> (command: Command, garbage: [KernelMemory])? {
-    guard let old = kernelMemory, inputs != inputChannels || outputs != outputChannels else { return nil }
-    let size = type?.memorySize(configuration(rate: rate)) ?? 0
+    guard inputs != inputChannels || outputs != outputChannels else { return nil }
+    return move(from: inputs, outputs, rate: rate)
+  }
+
+  /// The same for values that its memory is too small for, or for parameters that begin to move; call it before they
+  /// do, and before its channels change. nil if the memory is large enough.
+  func grow(rate: Double) -> (command: Command, garbage: [KernelMemory])? {
+    guard slot != nil, let type, let reserve else { return nil }
+    let before = type.memorySize(largestConfiguration(rate: rate))
+    let moved = values.indices.filter {
+      type.description.parameters[$0].smoothing == .ramp && values[$0] != reserve.values[$0]
+    }
+    self.reserve = (values, reserve.moving.union(modulated).union(moved))
+    if type.memorySize(largestConfiguration(rate: rate)) > before {
+      return move(from: inputChannels, outputChannels, rate: rate)
+    }
+    self.reserve?.values = reserve.values
+    return nil
+  }
+
+  /// Positions of the parameters into which cables lead.
+  private var modulated: Set<Int> {
+    Set(incoming.compactMap { if case .parameter(let position) = $0.input { position } else { nil } })
+  }
+
+  /// What its memory is sized for.
+  func largestConfiguration(rate: Double) -> KernelConfiguration {
+    var configuration = configuration(rate: rate)
+    if let reserve { (configuration.values, configuration.moving) = reserve }
+    return configuration
+  }
+
+  private func move(
+    from inputs: [Int], _ outputs: [Int], rate: Double
+  ) -> (command: Command, garbage: [KernelMemory])? {
+    guard let old = kernelMemory else { return nil }
+    let size = type?.memorySize(largestConfiguration(rate: rate)) ?? 0
     let memory = old.another(size)
     kernelMemory = memory
     bytes = size + (type?.size ?? 0)
     let counts = old.another(Widening.size(inputs: inputs.count, outputs: outputs.count))
     let widening = Widening(
-      inputs: inputs, outputs: outputs, toInputs: inputChannels, outputs: outputChannels, at: counts.base)
+      inputs: inputs, outputs: outputs, toInputs: inputChannels, outputs: outputChannels, bytes: size,
+      at: counts.base)
     return (.widen(slot, memory: memory.base, widening), [old, counts])
   }
 

@@ -19,6 +19,7 @@ public final class NodeKind: Sendable {
   let size: Int
   let alignment: Int
   let memorySize: @Sendable (KernelConfiguration) -> Int
+  let memoryFollowsValues: Bool
   let latency: @Sendable (KernelConfiguration) -> Int
   /// True when the hidden output, with these values and at this rate in Hz, has all of the first one.
   let compensatesFeedback: @Sendable ([[Float]], Double) -> Bool
@@ -41,6 +42,7 @@ public final class NodeKind: Sendable {
     size = MemoryLayout<K>.stride
     alignment = MemoryLayout<K>.alignment
     memorySize = { K.memorySize($0) }
+    memoryFollowsValues = K.memoryFollowsValues
     latency = { K.latency($0) }
     compensatesFeedback = { K.compensatesFeedback($0, rate: $1) }
     initialize = { place, configuration, memory in

@@ -19,12 +19,20 @@ extension Reconciler {
     guard target.values != values, let description = target.type?.description else { return }
     let old = target.values
     target.values = values
+    grow(target)
     for (index, parameter) in description.parameters.enumerated() where old[index] != values[index] {
       send(index, of: target) { element in
         let frames = request.ramps.frames(of: parameter, element: element, of: node, description, values)
         return (frames ?? fade, law(of: parameter, over: frames))
       }
     }
+  }
+
+  /// Moves a kernel into more memory where its values or its cables ask for it.
+  func grow(_ node: EngineNode) {
+    guard let (command, garbage) = node.grow(rate: engine.rate) else { return }
+    work.commands.append(command)
+    work.garbage += garbage.map { .memory($0) }
   }
 
   /// The course of a move of which an edit states the frames. A shorter one is smoothing: nobody hears its course.

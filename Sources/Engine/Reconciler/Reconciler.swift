@@ -77,6 +77,7 @@ final class Reconciler {
     if request.isRecompiling { endTails() }
     let arrangement = mayNeedPlan(cables) ? arrange(arriving: nodes.arrived, changed: cables.changed) : nil
     let newCables = realize(cables.changed + (arrangement?.changed ?? []), arrangement)
+    for cable in newCables { if case .parameter = cable.input { grow(cable.destination) } }
     fadeOutOrphans(of: nodes.returned)
     if arrangement != nil { removeFinished() }
     assignFreePorts()

@@ -57,6 +57,7 @@ struct InstrumentBuilder {
     var samples: [ObjectIdentifier: AudioFile] = [:]
     var velocityGains: [UnsafeMutablePointer<Float>] = []
     var tables = ShapeTables()
+    var seams = LoopSeams()
 
     init(_ regions: UnsafeMutableBufferPointer<Region>) { self.regions = regions }
 
@@ -64,6 +65,7 @@ struct InstrumentBuilder {
       regions.deallocate()
       for table in velocityGains { table.deallocate() }
       tables.free()
+      seams.free()
       guard let image else { return }
       image.pointee.free()
       image.deallocate()
@@ -94,6 +96,7 @@ struct InstrumentBuilder {
         sample: sample, velocityGains: gains, firstCondition: conditions.count,
         counter: settings.sequenceLength > 1 ? sequence(of: settings.origin) : 0, pedalSet: pedalSet,
         tables: &owner.tables))
+    owner.seams.close(&regions[count], isStereo: sample.channels > 1)
     count += 1
     conditions += settings.allConditions
     let isRelease = settings.trigger == .release || settings.trigger == .releaseKey
@@ -146,7 +149,7 @@ struct InstrumentBuilder {
     image.pointee.effects = effects
     owner.image = image
     let tableBytes =
-      count * MemoryLayout<Region>.stride + (keys.count + rows.count + lists.count) * 4
+      count * MemoryLayout<Region>.stride + (keys.count + rows.count + lists.count) * 4 + owner.seams.bytes
     let wholeBytes = owner.samples.values.reduce(tableBytes) { $0 + ($1.stream == nil ? $1.bytes : 0) }
     let streamed = owner.samples.values.filter { $0.stream != nil }
     return Resource(

@@ -326,14 +326,24 @@ struct Envelope {
     return speed == 0 ? t * slope + base : exponential2(t * speed) * slope + base
   }
 
-  /// The values of the next 16 frames, of which `frames` are valid; advances by these. Audio thread.
-  @_noLocks @inline(__always) mutating func next(_ frames: Int) -> SIMD16<Float> {
+  /// The values of the next 16 frames, of which `frames` are valid; advances by these. `scratch`: memory for a
+  /// vector. Audio thread.
+  @_noLocks @inline(__always)
+  mutating func next(_ frames: Int, _ scratch: UnsafeMutablePointer<Float>) -> SIMD16<Float> {
     if stage == .sustain { return SIMD16(repeating: sustain) }
-    return moving(frames)
+    // A vector does not come back from a call in one piece.
+    move(frames, scratch)
+    return vector(scratch)
   }
 
-  @_noLocks @inline(never) private mutating func moving(_ frames: Int) -> SIMD16<Float> {
-    let lanes = SIMD16<Float>(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+  @_noLocks @inline(never) private mutating func move(_ frames: Int, _ target: UnsafeMutablePointer<Float>) {
+    let lanes = lanes16
+    // Most of the time no stage ends.
+    if Int(length &- frame) > frames, stage != .done {
+      store(next(lanes: lanes), target)
+      frame &+= Int32(truncatingIfNeeded: frames)
+      return
+    }
     var values = SIMD16<Float>(repeating: 0)
     var from = 0
     while from < frames {
@@ -345,7 +355,7 @@ struct Envelope {
       from &+= stage == .done ? frames : count
       while frame >= length, stage != .sustain, stage != .done { enterNext() }
     }
-    return values
+    store(values, target)
   }
 
   /// Adapts to a new rate: the same times in seconds. Worker.

@@ -80,6 +80,8 @@ package struct Region: BitwiseCopyable {
   package var hasMovedTimes = false
   /// Frames before the loop's end that are crossfaded with those before its start.
   package var crossfade: Int = 0
+  /// The frames around the loop's end as they are heard.
+  package var seam: LoopSeam
   /// Number of loop passes (0: unlimited).
   package var turns: Int32 = 0
   package var trigger = Trigger.attack
@@ -149,6 +151,11 @@ package struct Region: BitwiseCopyable {
     (self.left, self.right) = (left, right)
     (self.velocityGains, self.smoothing, self.base) = (velocityGains, smoothing, base)
     (self.modulations, self.routes, self.units) = (modulations, routes, units)
+    seam = LoopSeam(none: base)
+  }
+
+  var loop: SampleLoop {
+    @_noLocks @inline(__always) get { SampleLoop(start: loopStart, end: loopEnd, crossfade: crossfade) }
   }
 
   /// Attenuation in decibels of a release sample after a note of this length. Audio thread.

@@ -20,6 +20,12 @@ struct Taps {
     return (((c3 * f + c2) * f + c1) * f + at) * scale
   }
 
+  /// Neighbours by their places. Audio thread.
+  @_noLocks @inline(__always)
+  init(before: SIMD16<Float>, at: SIMD16<Float>, after: SIMD16<Float>, second: SIMD16<Float>) {
+    (self.before, self.at, self.after, self.second) = (before, at, after, second)
+  }
+
   /// Neighbours from four vectors of four positions each; every position has its four neighbours side by
   /// side.
   @_noLocks @inline(__always)

@@ -40,15 +40,21 @@ struct SincKernels: @unchecked Sendable {
   }
 
   private init() {
-    let eight = UnsafeMutablePointer<Float>.allocate(capacity: SincTable.size(8))
+    let eight = Self.allocate(SincTable.size(8))
     Self.fill(eight, Self.window(taps: 8, beta: 7), taps: 8, cutoff: 1)
     let size = SincTable.size(32)
-    let long = UnsafeMutablePointer<Float>.allocate(capacity: size * Self.count)
+    let long = Self.allocate(size * Self.count)
     let window = Self.window(taps: 32, beta: 9)
     for kernel in 0..<Self.count {
       Self.fill(long + kernel * size, window, taps: 32, cutoff: exp2(Double(-kernel) / 12))
     }
     tables = Tables(eight: UnsafePointer(eight), long: UnsafePointer(long))
+  }
+
+  /// Memory in which a vector of sixteen is a line of the cache.
+  private static func allocate(_ count: Int) -> UnsafeMutablePointer<Float> {
+    UnsafeMutableRawPointer.allocate(byteCount: count * 4, alignment: 64)
+      .bindMemory(to: Float.self, capacity: count)
   }
 
   /// Nodes of the polynomials: both ends and the middle of each phase.
@@ -94,8 +100,7 @@ struct SincKernels: @unchecked Sendable {
       for tap in 0..<taps {
         let node = 2 * phase * taps + tap
         let (start, middle, end) = (weights[node], weights[node + taps], weights[node + 2 * taps])
-        // The taps with even numbers come first.
-        let row = table + 3 * taps * phase + tap / 2 + tap % 2 * (taps / 2)
+        let row = table + 3 * taps * phase + tap
         row[0] = Float(start)
         row[taps] = Float(4 * middle - 3 * start - end)
         row[2 * taps] = Float(2 * start - 4 * middle + 2 * end)

@@ -1,3 +1,4 @@
+import CVector
 import Realtime
 
 /// One kernel of interpolation: a polynomial of second degree for each tap and each of 32 phases between two
@@ -14,7 +15,8 @@ struct SincTable {
 
   let rows: UnsafePointer<Float>
   let taps: Int
-  /// The number of each frame's kernel, with a fraction, for a pace that moves: `rows` are those of kernel 0.
+  /// The number of each frame's kernel, with a fraction, for paces between two kernels: `rows` are those of kernel
+  /// 0.
   var mixes: UnsafePointer<Float>?
 
   @_noLocks @inline(__always) init(rows: UnsafePointer<Float>, taps: Int) {
@@ -64,22 +66,8 @@ struct SincTable {
     isShort: Bool, isStereo: Bool, _ left: UnsafeRawPointer, _ right: UnsafeRawPointer,
     _ positions: UnsafePointer<Int64>, _ from: Int, _ to: Int, _ partials: UnsafeMutablePointer<Float>
   ) {
-    if taps == 32 {
-      var index = from
-      while index < to {
-        let fraction = UInt32(truncatingIfNeeded: positions[index])
-        let place = Int(positions[index] >> 32)
-        let weights = mixes.map { mixed(fraction, $0[index]) } ?? long(rows, fraction)
-        let row = UnsafeMutableRawPointer(partials + index &* 8)
-        row.storeBytes(of: weights.product(isShort, left, place), as: SIMD8<Float>.self)
-        if isStereo {
-          row.storeBytes(
-            of: weights.product(isShort, right, place), toByteOffset: 4 &* Self.side, as: SIMD8<Float>.self)
-        }
-        index &+= 1
-      }
-    } else {
-      var index = from
+    var index = from
+    if taps < 32 {
       while index < to {
         let weights = short(UInt32(truncatingIfNeeded: positions[index]))
         let place = Int(positions[index] >> 32)
@@ -92,17 +80,25 @@ struct SincTable {
         }
         index &+= 1
       }
+    } else if let mixes {
+      while index < to {
+        let weights = mixed(UInt32(truncatingIfNeeded: positions[index]), mixes[index])
+        weights.write(isShort, isStereo, left, right, positions[index], partials + index &* 8)
+        index &+= 1
+      }
+    } else {
+      while index < to {
+        let weights = long(rows, UInt32(truncatingIfNeeded: positions[index]))
+        weights.write(isShort, isStereo, left, right, positions[index], partials + index &* 8)
+        index &+= 1
+      }
     }
   }
 
-  /// The sums of sixteen frames of a side (0 left, 1 right): halves of rows, then quarters, then pairs. (Sums
-  /// of neighbours from the start on are compiled to narrow vectors.) Audio thread.
+  /// The sums of sixteen frames of a side (0 left, 1 right). Audio thread.
   @_noLocks @inline(__always)
   func sums(_ partials: UnsafePointer<Float>, side: Int) -> SIMD16<Float> {
-    let rows = partials + side &* Self.side
-    let first = pairs(quarters(rows, 0), quarters(rows, 2))
-    let last = pairs(quarters(rows, 4), quarters(rows, 6))
-    return evens(first, last) + odds(first, last)
+    sostenuto_sum_rows(partials + side &* Self.side)
   }
 
   /// Leaves silence for the frames from `from` on. Audio thread.
@@ -111,47 +107,41 @@ struct SincTable {
     setMemory(partials + (Self.side &+ from &* 8), 0, (16 &- from) &* 32)
   }
 
-  /// Four sums for each of the four rows from two vectors on.
-  @_noLocks @inline(__always)
-  private func quarters(_ rows: UnsafePointer<Float>, _ number: Int) -> SIMD16<Float> {
-    let a = unsafeBitCast(vector(rows + number &* 16), to: SIMD8<Double>.self)
-    let b = unsafeBitCast(vector(rows + (number &* 16 &+ 16)), to: SIMD8<Double>.self)
-    let low = SIMD8(a[0], a[1], a[4], a[5], b[0], b[1], b[4], b[5])
-    let high = SIMD8(a[2], a[3], a[6], a[7], b[2], b[3], b[6], b[7])
-    return unsafeBitCast(low, to: SIMD16<Float>.self) + unsafeBitCast(high, to: SIMD16<Float>.self)
-  }
-
-  /// Two sums for each of eight rows.
-  @_noLocks @inline(__always)
-  private func pairs(_ first: SIMD16<Float>, _ last: SIMD16<Float>) -> SIMD16<Float> {
-    let a = unsafeBitCast(first, to: SIMD8<Double>.self)
-    let b = unsafeBitCast(last, to: SIMD8<Double>.self)
-    let low = SIMD8(a[0], a[2], a[4], a[6], b[0], b[2], b[4], b[6])
-    let high = SIMD8(a[1], a[3], a[5], a[7], b[1], b[3], b[5], b[7])
-    return unsafeBitCast(low, to: SIMD16<Float>.self) + unsafeBitCast(high, to: SIMD16<Float>.self)
-  }
-
   // MARK: Weights
 
   /// The weights of 32 taps.
   struct Long {
-    var even: SIMD16<Float>
-    var odd: SIMD16<Float>
+    var first: SIMD16<Float>
+    var last: SIMD16<Float>
+
+    /// Writes the partial sums of a frame.
+    @_noLocks @inline(__always) func write(
+      _ isShort: Bool, _ isStereo: Bool, _ left: UnsafeRawPointer, _ right: UnsafeRawPointer,
+      _ position: Int64, _ sums: UnsafeMutablePointer<Float>
+    ) {
+      let place = Int(position >> 32)
+      let row = UnsafeMutableRawPointer(sums)
+      row.storeBytes(of: product(isShort, left, place), as: SIMD8<Float>.self)
+      if isStereo {
+        row.storeBytes(of: product(isShort, right, place), toByteOffset: 4 &* side, as: SIMD8<Float>.self)
+      }
+    }
 
     /// Partial sums of the products with the frames from `place` on; integers are unscaled. Audio thread.
     @_noLocks @inline(__always)
-    func product(_ isShort: Bool, _ base: UnsafeRawPointer, _ place: Int) -> SIMD8<Float> {
+    private func product(_ isShort: Bool, _ base: UnsafeRawPointer, _ place: Int) -> SIMD8<Float> {
+      let sum: SIMD16<Float>
       if isShort {
-        let pairs = base.loadUnaligned(fromByteOffset: place &<< 1, as: SIMD16<UInt32>.self)
-        return folded(SamplePlane.lower(pairs) * even + SamplePlane.upper(pairs) * odd)
+        let words = base + place &<< 1
+        sum = sostenuto_add_product(
+          sostenuto_load_words(words) * first, sostenuto_load_words(words + 32), last)
+      } else {
+        let floats = base + place &<< 2
+        sum = sostenuto_add_product(
+          floats.loadUnaligned(as: SIMD16<Float>.self) * first,
+          floats.loadUnaligned(fromByteOffset: 64, as: SIMD16<Float>.self), last)
       }
-      let first = base.loadUnaligned(fromByteOffset: place &<< 2, as: SIMD16<Float>.self)
-      let last = base.loadUnaligned(fromByteOffset: place &<< 2 &+ 64, as: SIMD16<Float>.self)
-      return folded(evens(first, last) * even + odds(first, last) * odd)
-    }
-
-    @_noLocks @inline(__always) private func folded(_ v: SIMD16<Float>) -> SIMD8<Float> {
-      v.lowHalf + v.highHalf
+      return sum.lowHalf + sum.highHalf
     }
   }
 
@@ -166,8 +156,10 @@ struct SincTable {
     let row = UnsafeRawPointer(rows + Int(fraction &>> 27) &* 96)
     let t = SIMD16(repeating: within(fraction))
     return Long(
-      even: (part(row, 4) * t + part(row, 2)) * t + part(row, 0),
-      odd: (part(row, 5) * t + part(row, 3)) * t + part(row, 1))
+      first: sostenuto_add_product(
+        part(row, 0), sostenuto_add_product(part(row, 2), part(row, 4), t), t),
+      last: sostenuto_add_product(
+        part(row, 1), sostenuto_add_product(part(row, 3), part(row, 5), t), t))
   }
 
   @_noLocks @inline(__always)
@@ -177,32 +169,30 @@ struct SincTable {
 
   /// The weights between two kernels.
   @_noLocks @inline(__always) private func mixed(_ fraction: UInt32, _ kernel: Float) -> Long {
-    let first = rows + Int(kernel) &* Self.size(32)
-    let share = SIMD16(repeating: kernel - Float(Int(kernel)))
+    let whole = sostenuto_whole(kernel)
+    let first = rows + Int(whole) &* Self.size(32)
+    let share = SIMD16(repeating: kernel - Float(whole))
     let (one, two) = (long(first, fraction), long(first + Self.size(32), fraction))
     return Long(
-      even: one.even + (two.even - one.even) * share,
-      odd: one.odd + (two.odd - one.odd) * share)
+      first: sostenuto_add_product(one.first, two.first - one.first, share),
+      last: sostenuto_add_product(one.last, two.last - one.last, share))
   }
 
   @_noLocks @inline(__always) private func short(_ fraction: UInt32) -> SIMD8<Float> {
     let row = UnsafeRawPointer(rows + Int(fraction &>> 27) &* 24)
     let t = SIMD8(repeating: within(fraction))
-    let last = row.loadUnaligned(fromByteOffset: 64, as: SIMD8<Float>.self) * t
-    return (last + row.loadUnaligned(fromByteOffset: 32, as: SIMD8<Float>.self)) * t
-      + row.loadUnaligned(as: SIMD8<Float>.self)
+    let slope = sostenuto_add_product_of_eight(
+      row.loadUnaligned(fromByteOffset: 32, as: SIMD8<Float>.self),
+      row.loadUnaligned(fromByteOffset: 64, as: SIMD8<Float>.self), t)
+    return sostenuto_add_product_of_eight(row.loadUnaligned(as: SIMD8<Float>.self), slope, t)
   }
 
-  /// Eight frames, those with even numbers first; integers are unscaled.
+  /// Eight frames; integers are unscaled.
   @_noLocks @inline(__always) private static func eight(
     _ isShort: Bool, _ base: UnsafeRawPointer, _ place: Int
   ) -> SIMD8<Float> {
-    if isShort {
-      let pairs = base.loadUnaligned(fromByteOffset: place &<< 1, as: SIMD4<UInt32>.self)
-      let words = SIMD8(lowHalf: pairs & 0xFFFF, highHalf: pairs &>> 16) ^ 0x4B00_8000
-      return unsafeBitCast(words, to: SIMD8<Float>.self) - 8_421_376
-    }
-    let v = base.loadUnaligned(fromByteOffset: place &<< 2, as: SIMD8<Float>.self)
-    return SIMD8(v[0], v[2], v[4], v[6], v[1], v[3], v[5], v[7])
+    isShort
+      ? sostenuto_load_eight_words(base + place &<< 1)
+      : (base + place &<< 2).loadUnaligned(as: SIMD8<Float>.self)
   }
 }

@@ -6,7 +6,7 @@ struct MasterVolume: BitwiseCopyable {
   /// Seconds of a move.
   private static var time: Float { @_noLocks get { 0.005 } }
 
-  /// Gains of the block's frames, where any is not 1.
+  /// Gains of the block's frames, where any is not 1; with room for a vector behind them.
   private let gains: UnsafeMutablePointer<Float>
   private var start: Float = 1
   private var goal: Float = 1
@@ -41,16 +41,20 @@ struct MasterVolume: BitwiseCopyable {
   }
 
   @_noLocks private func gain(_ time: Int64) -> Float {
-    let t = Float(time &- startTime) / length
-    return t < 1 ? start + (goal - start) * t : goal
+    let since = Float(time &- startTime)
+    return since < length ? start + since * ((goal - start) / length) : goal
   }
 
   /// The gains of the block's frames before `end`, which is at `time`. Audio thread.
   @_noLocks mutating func fill(to end: Int, at time: Int64) {
     guard isUsed else { return }
+    let scale = (goal - start) / length
     while filled < end {
-      gains[filled] = gain(time &- Int64(end &- filled))
-      filled &+= 1
+      let since = lanes16 + Float(time &- Int64(end &- filled) &- startTime)
+      var values = start + since * scale
+      values.replace(with: goal, where: since .>= SIMD16(repeating: length))
+      store(values, gains + filled)
+      filled = filled &+ 16 < end ? filled &+ 16 : end
     }
     if time &- startTime >= Int64(length) { start = goal }
   }

@@ -1,3 +1,4 @@
+import CVector
 import Realtime
 
 /// A note event for which regions are searched.
@@ -49,7 +50,13 @@ extension Sampler {
       velocity: note.velocity)
     let count = Int(list[0])
     var hasBegun = false
+    // The regions lie anywhere in memory: waiting for one line of each after the other is most of a note's start.
     var index = 1
+    while index <= count, index < 8 {
+      sostenuto_fetch(image.pointee.regions + Int(list[index]), Int64(MemoryLayout<Region>.stride))
+      index &+= 1
+    }
+    index = 1
     while index <= count {
       let region = image.pointee.regions + Int(list[index])
       if fits(region, note, image, chance), sound(region, note, image) { hasBegun = true }

@@ -157,7 +157,7 @@ public struct Sampler: Kernel {
     keyTunings = arena.take(Float.self, Self.tuningPlaces)
     octaveTunings = arena.take(Float.self, Self.channels * 12)
     offsets = GeneratorOffsets(channels: Self.channels, &arena)
-    volume = MasterVolume(gains: arena.take(Float.self, blockCapacity))
+    volume = MasterVolume(gains: arena.take(Float.self, blockCapacity + 16))
     portamentoKeys = arena.take(Int16.self, Self.channels)
     portamentoFrom = arena.take(Int16.self, Self.channels)
     facts = arena.take(NoteFacts.self, Self.slots)

@@ -42,6 +42,8 @@ public struct Player: Kernel {
   static var heads: Int { @_noLocks get { 8 } }
 
   let pool: UnsafeMutablePointer<PlayerHead>
+  /// Slots of the pool up to the last that may be in use.
+  private var used = 0
   private let scratch: PlayerHead.Scratch
   private let quality: QualityChoice
   /// Load of the driver in this block.
@@ -121,7 +123,11 @@ public struct Player: Kernel {
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     load = block.load
     for channel in 0..<block.outputs[0].count {
-      setMemory(block.outputs[0][channel], 0, blockCapacity &* 4)
+      var frame = 0
+      while frame < blockCapacity {
+        store(SIMD16(repeating: 0), block.outputs[0][channel] + frame)
+        frame &+= 16
+      }
     }
     var sounded = false
     var frame = 0
@@ -210,6 +216,7 @@ public struct Player: Kernel {
       head.fade.move(to: 1, over: Int(0.010 * sampleRate))
     }
     pool[0] = head
+    used = used > 1 ? used : 1
   }
 
   /// Fades the sounding head out and frees slot 0.
@@ -225,6 +232,7 @@ public struct Player: Kernel {
       if pool[index].fade.framesLeft < pool[slot].fade.framesLeft { slot = index }
     }
     end(slot)
+    used = used > slot ? used : slot &+ 1
     pool[slot] = pool[0]
     pool[0].image = nil
     pool[slot].fade.move(to: 0, over: Int(0.010 * sampleRate))
@@ -240,7 +248,8 @@ public struct Player: Kernel {
 
   @_noLocks private mutating func render(_ block: Block, from: Int, to: Int) -> Bool {
     var sounded = false
-    for slot in 0..<Self.heads where pool[slot].image != nil {
+    while used > 0, pool[used &- 1].image == nil { used &-= 1 }
+    for slot in 0..<used where pool[slot].image != nil {
       sounded = true
       pool[slot].render(block, from: from, to: to, isLooping: isLooping, rate: sampleRate, scratch)
       if pool[slot].hasEnded || (pool[slot].isLeaving && !pool[slot].fade.isMoving) {

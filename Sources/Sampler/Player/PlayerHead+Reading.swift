@@ -2,43 +2,43 @@ import Realtime
 
 /// Reading of a file at the positions in the scratch memory, sixteen frames and two channels at a time.
 extension PlayerHead {
-  /// Adds `frames` frames to the outputs, from the frame `from` on. Audio thread.
+  /// Adds the frames of the course to the outputs, from the frame `from` on. `kernel`: the long one, or -1 for the mixtures
+  /// in the scratch memory. Audio thread.
   @_noLocks func read(
-    _ image: UnsafeMutablePointer<AudioImage>, _ outputs: OutputPort, _ from: Int, _ frames: Int,
-    _ isLooping: Bool, _ quality: UInt8, _ scratch: Scratch
+    _ image: UnsafeMutablePointer<AudioImage>, _ outputs: OutputPort, _ from: Int, _ course: Course,
+    _ isLooping: Bool, _ quality: UInt8, _ kernel: Int, _ scratch: Scratch
   ) {
     let channels = image.pointee.channels
+    let frames = course.frames
     // Both sides of a stereo file go into one output at half gain each, as for a cable.
     let isFolded = outputs.count == 1 && channels == 2
-    if isFolded { for index in 0..<frames { scratch.gains[index] *= 0.5 } }
+    let share: Float = isFolded ? 0.5 : 1
     let used = channels == 1 || isFolded ? channels : (channels < outputs.count ? channels : outputs.count)
     let end = (frames &+ 15) & ~15
     for index in frames..<end {
       scratch.places[index] = scratch.places[frames &- 1]
       scratch.paces[index] = 1
     }
-    let (least, most) = bounds(frames, scratch)
     let length = image.pointee.frames
-    let isNear = isLooping && (least < SamplePlane.margin || most &+ SamplePlane.margin >= length)
+    let isNear =
+      isLooping && (course.least < SamplePlane.margin || course.most &+ SamplePlane.margin >= length)
     // Of a loop of which the seam is near, otherwise 0.
     let turn = isNear ? length : 0
-    let isFast = isFast(frames, scratch)
     var frame = 0
     while frame < frames {
       let count = frames &- frame < 16 ? frames &- frame : 16
       let isPlain = isWhole(frame, count, scratch)
-      if isFast, !isPlain, quality > 1 { setKernels(frame, scratch) }
+      let gains = vector(scratch.gains + frame) * share
       var channel = 0
       while channel < used {
         let next = channel &+ 1 < used ? channel &+ 1 : channel
         let (left, right) = (plane(image, channel), plane(image, next))
         let sides =
           isPlain
-          ? copied(left, right, frame, count, scratch)
+          ? copied(left, right, frame, scratch)
           : quality > 0
-            ? wide(left, next > channel ? right : nil, frame, count, turn, isFast, quality, scratch)
+            ? wide(left, next > channel ? right : nil, frame, count, turn, quality, kernel, scratch)
             : narrow(left, right, frame, turn, scratch)
-        let gains = vector(scratch.gains + frame)
         if channels == 1 {
           for output in 0..<outputs.count {
             mix(sides.left * gains, to: outputs[output] + (from &+ frame), count, scratch)
@@ -61,33 +61,14 @@ extension PlayerHead {
     return SamplePlane(base: first.base + image.pointee.stride &* channel, isShort: first.isShort)
   }
 
-  /// The first and the last frame at a position.
-  @_noLocks private func bounds(_ frames: Int, _ scratch: Scratch) -> (Int, Int) {
-    var least = scratch.places[0]
-    var most = least
-    for index in 0..<frames {
-      let place = scratch.places[index]
-      least = place < least ? place : least
-      most = place > most ? place : most
-    }
-    return (Int(least >> 32), Int(most >> 32))
-  }
-
-  /// True when some pace is above 1, so that kernels have to be mixed.
-  @_noLocks private func isFast(_ frames: Int, _ scratch: Scratch) -> Bool {
-    var most: Float = 0
-    for index in 0..<frames { most = scratch.paces[index] > most ? scratch.paces[index] : most }
-    return most > 1
-  }
-
   /// True when the positions are successive frames of the file.
-  @_noLocks private func isWhole(_ frame: Int, _ count: Int, _ scratch: Scratch) -> Bool {
-    let first = scratch.places[frame]
-    var difference = Int64(UInt32(truncatingIfNeeded: first))
-    for index in 0..<count {
-      difference |= scratch.places[frame &+ index] &- first &- Int64(index) &<< 32
-    }
-    return difference == 0
+  @_noLocks @inline(__always) private func isWhole(_ frame: Int, _ count: Int, _ scratch: Scratch) -> Bool {
+    let places = scratch.places + frame
+    let first = places[0]
+    guard UInt32(truncatingIfNeeded: first) == 0 else { return false }
+    var index = 1
+    while index < count, places[index] &- first == Int64(index) &<< 32 { index &+= 1 }
+    return index >= count
   }
 
   /// Adds the first `count` values to an output, behind which there may be no memory.
@@ -102,45 +83,25 @@ extension PlayerHead {
     }
   }
 
-  /// Successive frames as they are.
+  /// Successive frames as they are; behind the last of a file lies silence.
   @_noLocks @inline(__always) private func copied(
-    _ left: SamplePlane, _ right: SamplePlane, _ frame: Int, _ count: Int, _ scratch: Scratch
+    _ left: SamplePlane, _ right: SamplePlane, _ frame: Int, _ scratch: Scratch
   ) -> Voice.Sides {
     let first = Int(scratch.places[frame] >> 32)
-    left.copy(first, count, to: scratch.fades)
-    let values = vector(scratch.fades)
-    right.copy(first, count, to: scratch.fades)
-    return Voice.Sides(left: values, right: vector(scratch.fades))
-  }
-
-  /// The kernels for the paces: that for no transposition up to a pace of 1. From there on the cutoff falls
-  /// twice as fast as the pace rises, for a semitone, and then as fast.
-  @_noLocks @inline(__always) private func setKernels(_ frame: Int, _ scratch: Scratch) {
-    let pace = vector(scratch.paces + frame)
-    let bits = unsafeBitCast(pace, to: SIMD16<UInt32>.self)
-    let octave = unsafeBitCast(bits &>> 23 | 0x4B00_0000, to: SIMD16<Float>.self) - (8_388_608 + 127)
-    let part = unsafeBitCast(bits & 0x7F_FFFF | 0x3F80_0000, to: SIMD16<Float>.self) - 1
-    // The logarithm to 0.008; what counts is that the kernels follow each other without a step.
-    let semitones = 12 * (octave + part * (1.3465 - 0.3465 * part))
-    var kernel = semitones * 2
-    kernel.replace(with: semitones + 1, where: semitones .> SIMD16(repeating: 1))
-    kernel.replace(with: 0, where: pace .<= SIMD16(repeating: 1))
-    let last = SIMD16(repeating: Float(SincKernels.count &- 1) - 0.001)
-    kernel.replace(with: last, where: kernel .> last)
-    store(kernel, scratch.mixes + frame)
+    return Voice.Sides(left: left.vector(first), right: right.vector(first))
   }
 
   /// By eight or 32 points. `length`: of a loop of which the seam may be near, otherwise 0.
   @_noLocks @inline(never) private func wide(
-    _ left: SamplePlane, _ right: SamplePlane?, _ frame: Int, _ count: Int, _ length: Int, _ isFast: Bool,
-    _ quality: UInt8, _ scratch: Scratch
+    _ left: SamplePlane, _ right: SamplePlane?, _ frame: Int, _ count: Int, _ length: Int,
+    _ quality: UInt8, _ kernel: Int, _ scratch: Scratch
   ) -> Voice.Sides {
-    var table = scratch.kernels.table(quality, 0)
-    if isFast { table.mixes = UnsafePointer(scratch.mixes + frame) }
+    var table = scratch.kernels.table(quality, UInt8(truncatingIfNeeded: kernel > 0 ? kernel : 0))
+    if kernel < 0 { table.mixes = UnsafePointer(scratch.mixes + frame) }
     let places = UnsafePointer(scratch.places + frame)
     var done = 0
     while done < count {
-      var end = done
+      var end = length > 0 ? done : count
       while end < count, !isNearSeam(places[end], length) { end &+= 1 }
       if end > done {
         table.write(SincTable.Planes(left, right), places, done, end, scratch.partials)

@@ -1,3 +1,4 @@
+import CVector
 import Realtime
 
 /// A playing position in a file.
@@ -46,6 +47,7 @@ struct PlayerHead {
 
   /// 0: four points, 1: eight, 2: 32.
   private let quality: UInt8
+  private var choice = KernelChoice()
 
   @_noLocks init(quality: UInt8) { self.quality = quality }
 
@@ -56,57 +58,173 @@ struct PlayerHead {
     guard let image else { return }
     let speed = block.parameters[Player.Parameter.rate]
     let base = image.pointee.rate / rate
-    fade.fill(scratch.gains, frames: to &- from)
     let step = fixedPoint(Double(speed.value(0)) * base)
-    let frames =
-      speed.frames(0).map { advance(image, to &- from, isLooping, $0 + from, base, step, scratch) }
-      ?? advance(image, to &- from, isLooping, nil, base, step, scratch)
+    let course =
+      speed.frames(0).map { advance(image, to &- from, isLooping, $0 + from, base, scratch) }
+      ?? advance(image, to &- from, isLooping, step, scratch)
+    let frames = course.frames
     guard frames > 0 else { return }
-    follow(frames, rate, scratch)
     let level = block.parameters[Player.Parameter.level]
-    if let levels = level.frames(0) {
-      for index in 0..<frames { scratch.gains[index] *= levels[from &+ index] }
-    } else {
-      let steady = level.value(0)
-      for index in 0..<frames { scratch.gains[index] *= steady }
-    }
+    setGains(to &- from, level, from, scratch)
+    follow(course, rate, scratch)
     if let stream = image.pointee.stream,
       !isRead(stream, image, frames, isLooping, pace: Double(speed.value(0)) * base, scratch)
     {
       return
     }
-    read(image, block.outputs[0], from, frames, isLooping, quality, scratch)
+    let kernel = quality > 1 ? choice.follow(course, scratch) : 0
+    read(image, block.outputs[0], from, course, isLooping, quality, kernel, scratch)
   }
 
-  /// Writes the next positions and paces. Returns their number, fewer at the end of the file.
+  /// The frames for which positions and paces have been written.
+  struct Course {
+    /// Fewer at the end of the file.
+    var frames: Int
+    /// The first and the last frame of the file at a position.
+    var least: Int
+    var most: Int
+    /// Some pace is above 1, so that kernels have to be mixed.
+    var isFast = false
+    /// All paces are the same.
+    var isEven = false
+  }
+
+  /// Writes the next positions and paces, with `step` (32.32) from frame to frame.
   @_noLocks @inline(__always) private mutating func advance(
-    _ image: UnsafeMutablePointer<AudioImage>, _ count: Int, _ isLooping: Bool,
-    _ speeds: UnsafePointer<Float>?, _ base: Double, _ steady: Int64, _ scratch: Scratch
-  ) -> Int {
-    let length = Int64(image.pointee.frames) &<< 32
-    var step = steady
-    var place = position
-    for index in 0..<count {
-      if UInt64(bitPattern: place) >= UInt64(bitPattern: length) {
-        guard isLooping else {
-          hasEnded = true
-          position = place
-          return index
-        }
-        place = place % length
-        if place < 0 { place = place &+ length }
+    _ image: UnsafeMutablePointer<AudioImage>, _ count: Int, _ isLooping: Bool, _ step: Int64,
+    _ scratch: Scratch
+  ) -> Course {
+    let length = UInt64(image.pointee.frames) &<< 32
+    let last = position &+ step &* Int64(count &- 1)
+    let pace = Self.pace(step)
+    setPaces(pace, count, scratch)
+    var course: Course
+    if UInt64(bitPattern: position) < length, UInt64(bitPattern: last) < length {
+      var places =
+        SIMD8(repeating: position) &+ SIMD8(repeating: step) &* SIMD8<Int64>(0, 1, 2, 3, 4, 5, 6, 7)
+      let stride = SIMD8(repeating: step &* 8)
+      var index = 0
+      while index < count {
+        UnsafeMutableRawPointer(scratch.places + index).storeBytes(of: places, as: SIMD8<Int64>.self)
+        places &+= stride
+        index &+= 8
       }
-      scratch.places[index] = place
-      if let speeds { step = fixedPoint(Double(speeds[index]) * base) }
-      scratch.paces[index] = Float(step < 0 ? 0 &- step : step) * (1 / 4_294_967_296)
-      place = place &+ step
+      let (first, final) = (Int(position >> 32), Int(last >> 32))
+      course = Course(
+        frames: count, least: first < final ? first : final, most: first < final ? final : first)
+      position = last &+ step
+    } else {
+      course = Course(frames: 0, least: .max, most: 0)
+      while course.frames < count, wrap(image, isLooping) { take(position, step, &course, scratch) }
     }
-    position = place
-    return count
+    course.isFast = pace > 1
+    course.isEven = true
+    return course
+  }
+
+  /// The same with a speed of each frame's own.
+  @_noLocks @inline(never) private mutating func advance(
+    _ image: UnsafeMutablePointer<AudioImage>, _ count: Int, _ isLooping: Bool,
+    _ speeds: UnsafePointer<Float>, _ base: Double, _ scratch: Scratch
+  ) -> Course {
+    let length = Int64(image.pointee.frames) &<< 32
+    var course = Course(frames: 0, least: .max, most: 0)
+    var most: Float = 0
+    while course.frames &+ 8 <= count {
+      let steps = sostenuto_fixed_points(speeds + course.frames, base)
+      let places = sostenuto_sums_before(steps) &+ position
+      let (first, last) = (sostenuto_least_place(places), sostenuto_largest_place(places))
+      guard first >= 0, last < length else { break }
+      let paces = sostenuto_magnitudes(steps)
+      let highest = sostenuto_largest_of_eight(paces)
+      most = highest > most ? highest : most
+      UnsafeMutableRawPointer(scratch.paces + course.frames).storeBytes(of: paces, as: SIMD8<Float>.self)
+      UnsafeMutableRawPointer(scratch.places + course.frames).storeBytes(of: places, as: SIMD8<Int64>.self)
+      course.least = Int(first >> 32) < course.least ? Int(first >> 32) : course.least
+      course.most = Int(last >> 32) > course.most ? Int(last >> 32) : course.most
+      position = places[7] &+ steps[7]
+      course.frames &+= 8
+    }
+    while course.frames < count, wrap(image, isLooping) {
+      let step = fixedPoint(Double(speeds[course.frames]) * base)
+      let pace = Self.pace(step)
+      scratch.paces[course.frames] = pace
+      most = pace > most ? pace : most
+      take(position, step, &course, scratch)
+    }
+    course.isFast = most > 1
+    return course
+  }
+
+  @_noLocks @inline(__always) private static func pace(_ step: Int64) -> Float {
+    Float(step < 0 ? 0 &- step : step) * (1 / 4_294_967_296)
+  }
+
+  @_noLocks @inline(__always) private func setPaces(_ pace: Float, _ count: Int, _ scratch: Scratch) {
+    var index = 0
+    while index < count {
+      store(SIMD16(repeating: pace), scratch.paces + index)
+      index &+= 16
+    }
+  }
+
+  /// One frame more, at `place`.
+  @_noLocks @inline(__always)
+  private mutating func take(_ place: Int64, _ step: Int64, _ course: inout Course, _ scratch: Scratch) {
+    let at = Int(place >> 32)
+    scratch.places[course.frames] = place
+    course.least = at < course.least ? at : course.least
+    course.most = at > course.most ? at : course.most
+    course.frames &+= 1
+    position = place &+ step
+  }
+
+  /// Brings the position of a loop back into the file; false, and the head has ended, where there is none.
+  @_noLocks @inline(__always)
+  private mutating func wrap(_ image: UnsafeMutablePointer<AudioImage>, _ isLooping: Bool) -> Bool {
+    let length = Int64(image.pointee.frames) &<< 32
+    guard UInt64(bitPattern: position) >= UInt64(bitPattern: length) else { return true }
+    guard isLooping else {
+      hasEnded = true
+      return false
+    }
+    position = position % length
+    if position < 0 { position = position &+ length }
+    return true
+  }
+
+  /// The gains of the fade and of the level.
+  @_noLocks @inline(__always) private mutating func setGains(
+    _ frames: Int, _ level: ParameterStream, _ from: Int, _ scratch: Scratch
+  ) {
+    if level.isSteady, !fade.isMoving {
+      let gain = SIMD16(repeating: fade.target * level.value(0))
+      var index = 0
+      while index < frames {
+        store(gain, scratch.gains + index)
+        index &+= 16
+      }
+      return
+    }
+    fade.fill(scratch.gains, frames: frames)
+    var index = 0
+    if let levels = level.frames(0) {
+      while index < frames {
+        scratch.gains[index] *= levels[from &+ index]
+        index &+= 1
+      }
+    } else {
+      let steady = level.value(0)
+      while index < frames {
+        store(vector(scratch.gains + index) * steady, scratch.gains + index)
+        index &+= 16
+      }
+    }
   }
 
   /// Multiplies the gains by the presence.
-  @_noLocks private mutating func follow(_ frames: Int, _ rate: Double, _ scratch: Scratch) {
+  @_noLocks private mutating func follow(_ course: Course, _ rate: Double, _ scratch: Scratch) {
+    let frames = course.frames
     var index = 0
     while index < frames {
       let moves = scratch.paces[index] >= Self.slowest
@@ -118,7 +236,7 @@ struct PlayerHead {
       }
       isNew = false
       isMoving = moves
-      var end = index &+ 1
+      var end = course.isEven ? frames : index &+ 1
       while end < frames, (scratch.paces[end] >= Self.slowest) == moves { end &+= 1 }
       if presence.isMoving || !moves {
         presence.fill(scratch.fades, frames: end &- index)

@@ -76,29 +76,56 @@ extension Voice {
     let sixteens = (count &+ 15) &>> 4
     let steps = Int64(sixteens &* 16 &- 1)
     let final = increment &+ change &* steps
+    guard SampleWindow.isAtHand, region.pointee.stream == nil, increment >= 0, final >= 0,
+      increment < SampleWindow.largestStep, final < SampleWindow.largestStep, wrap()
+    else { return false }
     let last = position &+ increment &* steps &+ change &* (steps &* (steps &- 1) / 2)
-    guard SampleWindow.isAtHand, region.pointee.left.isShort, region.pointee.stream == nil,
-      increment >= 0, final >= 0, increment < SampleWindow.largestStep, final < SampleWindow.largestStep,
-      isPlain(last), Int(last >> 32) &+ SampleWindow.reach <= region.pointee.end &+ SamplePlane.margin
+    guard let planes = planes(around: last),
+      planes.isSeam || Int(last >> 32) &+ SampleWindow.reach <= region.pointee.end &+ SamplePlane.margin
     else { return false }
     context.window.place(sixteens, position, increment, change)
-    context.window.read(region.pointee.left, sixteens, to: context.rows + place)
+    context.window.read(planes.left, sixteens, scale: planes.scale, to: context.rows + place)
     if region.pointee.isStereo {
-      context.window.read(region.pointee.right, sixteens, to: context.rightRows + place)
+      context.window.read(planes.right, sixteens, scale: planes.scale, to: context.rightRows + place)
     }
-    position = position &+ increment &* Int64(count) &+ change &* Int64(count &* (count &- 1) / 2)
+    let done = Int64(count &- 1)
+    advance(
+      from: position &+ increment &* done &+ change &* (done &* (done &- 1) / 2),
+      by: increment &+ change &* done)
     return true
   }
 
-  /// True when sixteen frames can be read without checking each. Audio thread.
-  @_noLocks @inline(__always) private func isPlain(_ last: Int64) -> Bool {
-    let first = Int(position >> 32)
+  /// Planes in which the frames `first..<end` are those that are heard: the sample's, or those of its loop's seam. nil:
+  /// they have to be looked up one by one. Audio thread.
+  @_noLocks @inline(__always) func planes(_ first: Int, _ end: Int) -> HeardPlanes? {
+    if !isLooping
+      || (end <= region.pointee.loopEnd &- region.pointee.crossfade
+        && (!hasLooped || first >= region.pointee.loopStart))
+    {
+      return HeardPlanes(left: region.pointee.left, right: region.pointee.right, isSeam: false, scale: 1)
+    }
+    return region.pointee.seam.planes(
+      first, end, of: region.pointee.loop, hasLooped: hasLooped, isShort: region.pointee.left.isShort)
+  }
+
+  /// The same for four points around every position up to `last`. A voice that has to end, or that leaves its loop
+  /// meanwhile, is looked after frame by frame.
+  @_noLocks @inline(__always) private func planes(around last: Int64) -> HeardPlanes? {
     let final = Int(last >> 32)
     if isLooping {
-      return final &+ 2 < region.pointee.loopEnd &- region.pointee.crossfade
-        && (!hasLooped || first &- 1 >= region.pointee.loopStart)
+      guard final < region.pointee.loopEnd || turns < 0 else { return nil }
+    } else if final >= region.pointee.end {
+      return nil
     }
-    return final < region.pointee.end
+    return planes(Int(position >> 32) &- 1, final &+ 3)
+  }
+
+  /// Moves on from the position `last`, which has been read, by `step`. What has gone past the loop's end is on its
+  /// next pass.
+  @_noLocks @inline(__always) private mutating func advance(from last: Int64, by step: Int64) {
+    position = last
+    if isLooping, Int(last >> 32) >= region.pointee.loopEnd { _ = wrap() }
+    position = position &+ step
   }
 
   @_noLocks @inline(__always) private mutating func steady(
@@ -107,35 +134,42 @@ extension Voice {
     let length = increment &* 15 &+ change &* 105
     let isThere = region.pointee.stream == nil || isRead(length)
     // Increments that fall below zero would lead out of the sample.
-    guard isThere, increment >= 0, increment &+ change &* 15 >= 0, isPlain(position &+ length) else {
+    guard isThere, increment >= 0, increment &+ change &* 15 >= 0,
+      let planes = planes(around: position &+ length)
+    else {
       setSteps(context, increment, change)
       return isThere ? gathered(context, count) : skipped(context, count)
     }
-    if change != 0 { return changing(count, increment, change) }
+    let sides =
+      change == 0 ? even(planes, increment) : changing(planes, increment, change)
+    let done = Int64(count &- 1)
+    advance(
+      from: position &+ increment &* done &+ change &* (done &* (done &- 1) / 2),
+      by: increment &+ change &* done)
+    return sides
+  }
+
+  @_noLocks @inline(__always) private func even(_ planes: HeardPlanes, _ increment: Int64) -> Sides {
     let fraction = fractions(position: position, increment: increment)
-    let left = Taps(region.pointee.left, position: position, increment: increment).interpolated(fraction)
-    var right = left
-    if region.pointee.isStereo {
-      right = Taps(region.pointee.right, position: position, increment: increment).interpolated(fraction)
-    }
-    position = position &+ increment &* Int64(count)
-    return Sides(left: left, right: right)
+    let left =
+      Taps(planes.left, position: position, increment: increment).interpolated(fraction) * planes.scale
+    guard region.pointee.isStereo else { return Sides(left: left, right: left) }
+    return Sides(
+      left: left,
+      right: Taps(planes.right, position: position, increment: increment).interpolated(fraction)
+        * planes.scale)
   }
 
   /// The increment grows linearly, within a control period of moving pitch.
-  @_noLocks @inline(__always) private mutating func changing(
-    _ count: Int, _ increment: Int64, _ change: Int64
+  @_noLocks @inline(__always) private func changing(
+    _ planes: HeardPlanes, _ increment: Int64, _ change: Int64
   ) -> Sides {
     let fraction = fractions(position: position, increment: increment, change: change)
-    let left = Taps(region.pointee.left, position: position, increment: increment, change: change)
-      .interpolated(fraction)
-    var right = left
-    if region.pointee.isStereo {
-      right = Taps(region.pointee.right, position: position, increment: increment, change: change)
-        .interpolated(fraction)
-    }
-    position = position &+ increment &* Int64(count) &+ change &* Int64((count &* (count &- 1)) / 2)
-    return Sides(left: left, right: right)
+    let taps = Taps(planes.left, position: position, increment: increment, change: change)
+    let left = taps.interpolated(fraction) * planes.scale
+    guard region.pointee.isStereo else { return Sides(left: left, right: left) }
+    let others = Taps(planes.right, position: position, increment: increment, change: change)
+    return Sides(left: left, right: others.interpolated(fraction) * planes.scale)
   }
 
   /// Every frame has its own increment, while the sampler's tuning moves.
@@ -148,7 +182,8 @@ extension Voice {
       end = end &+ context.steps[index]
     }
     if region.pointee.stream != nil, !isRead(last &- position) { return skipped(context, count) }
-    guard isPlain(last) else { return gathered(context, count) }
+    guard let planes = planes(around: last) else { return gathered(context, count) }
+    let step = context.steps[count &- 1]
     // Replaces the increments by their positions.
     var place = position
     for index in 0..<16 {
@@ -157,12 +192,12 @@ extension Voice {
       place = place &+ step
     }
     let fraction = fractions(UnsafeRawPointer(context.low).loadUnaligned(as: SIMD16<UInt32>.self))
-    let left = Taps(region.pointee.left, positions: context.steps).interpolated(fraction)
+    let left = Taps(planes.left, positions: context.steps).interpolated(fraction) * planes.scale
     var right = left
     if region.pointee.isStereo {
-      right = Taps(region.pointee.right, positions: context.steps).interpolated(fraction)
+      right = Taps(planes.right, positions: context.steps).interpolated(fraction) * planes.scale
     }
-    position = end
+    advance(from: end &- step, by: step)
     return Sides(left: left, right: right)
   }
 
@@ -222,30 +257,12 @@ extension Voice {
     return true
   }
 
-  /// Position of the frame `place`, wrapped into the loop.
-  @_noLocks @inline(__always) func folded(_ place: Int) -> Int {
-    guard isLooping else { return place }
-    let length = region.pointee.loopEnd &- region.pointee.loopStart
-    if place >= region.pointee.loopEnd {
-      return region.pointee.loopStart &+ (place &- region.pointee.loopStart) % length
-    }
-    if hasLooped, place < region.pointee.loopStart {
-      let below = (region.pointee.loopStart &- 1 &- place) % length
-      return region.pointee.loopEnd &- 1 &- below
-    }
-    return place
-  }
-
   /// The frame heard at `place`: wrapped, and near the loop's end crossfaded with the frames before its
   /// start.
-  @_noLocks @inline(__always) private func heard(_ plane: SamplePlane, _ place: Int) -> Float {
-    let at = folded(place)
-    let fade = region.pointee.crossfade
-    let into = at &- (region.pointee.loopEnd &- fade)
-    guard fade > 0, isLooping, into >= 0, into < fade else { return plane[at] }
-    let t = Float(into &+ 1) / Float(fade &+ 1)
-    let before = plane[at &- (region.pointee.loopEnd &- region.pointee.loopStart)]
-    return plane[at] + t * (before - plane[at])
+  @_noLocks @inline(__always) func heard(_ plane: SamplePlane, _ place: Int) -> Float {
+    guard isLooping else { return plane[place] }
+    let loop = region.pointee.loop
+    return loop.heard(plane, hasLooped || place >= loop.end ? loop.folded(place) : place)
   }
 
   /// Slow path near a loop's seam and near the end. The neighbours of every frame are looked up one by one,

@@ -16,11 +16,7 @@ extension Voice {
       let first = Int(position >> 32) &- table.before
       let next = place(context, done, count, table.taps)
       let end = Int(context.steps[next &- 1] >> 32) &- table.before &+ table.taps
-      let planes =
-        isPlain(first, end)
-        ? SincTable.Planes(region.pointee.left, isStereo ? region.pointee.right : nil)
-        : unrolled(context, first, end)
-      table.write(planes, context.steps, done, next, context.partials)
+      table.write(planes(context, first, end), context.steps, done, next, context.partials)
       done = next
     }
     if done < 16 { table.clear(context.partials, from: done) }
@@ -49,14 +45,17 @@ extension Voice {
     return index
   }
 
-  /// True when the frames `first..<end` are heard as they are in the sample.
-  @_noLocks @inline(__always) private func isPlain(_ first: Int, _ end: Int) -> Bool {
-    !isLooping
-      || (end <= region.pointee.loopEnd &- region.pointee.crossfade
-        && (!hasLooped || first >= region.pointee.loopStart))
+  /// The frames `first..<end` as they are heard, side by side: of the sample, of its loop's seam, or copied.
+  @_noLocks @inline(__always) private func planes(
+    _ context: VoiceContext, _ first: Int, _ end: Int
+  ) -> SincTable.Planes {
+    let isStereo = region.pointee.isStereo
+    if let planes = self.planes(first, end) {
+      return SincTable.Planes(planes.left, isStereo ? planes.right : nil)
+    }
+    return unrolled(context, first, end)
   }
 
-  /// The frames `first..<end` as they are heard, side by side.
   @_noLocks @inline(never) private func unrolled(
     _ context: VoiceContext, _ first: Int, _ end: Int
   ) -> SincTable.Planes {
@@ -72,31 +71,11 @@ extension Voice {
     SamplePlane(base: UnsafeRawPointer(strip) - first &<< 2, isShort: false)
   }
 
-  /// Copies runs of frames: each ends at the loop's end.
+  /// Copies the frames one by one, as large as those of the sample, since all are scaled together.
   @_noLocks private func unroll(
     _ plane: SamplePlane, _ first: Int, _ end: Int, to strip: UnsafeMutablePointer<Float>
   ) {
-    let (loopEnd, fade) = (region.pointee.loopEnd, region.pointee.crossfade)
-    let length = loopEnd &- region.pointee.loopStart
-    // The frames are as large as those of the sample, since all are scaled together.
     let scale: Float = plane.isShort ? 1 / SamplePlane.scale : 1
-    var place = first
-    while place < end {
-      let from = folded(place)
-      let run = loopEnd &- from < end &- place ? loopEnd &- from : end &- place
-      let to = strip + (place &- first)
-      plane.copy(from, run, to: to)
-      // The loop's end is crossfaded with the frames before its start.
-      var index = loopEnd &- fade &- from
-      index = index > 0 ? index : 0
-      while index < run {
-        let into = from &+ index &- (loopEnd &- fade)
-        let t = Float(into &+ 1) / Float(fade &+ 1)
-        to[index] += t * (plane[from &+ index &- length] - to[index])
-        index &+= 1
-      }
-      if plane.isShort { for index in 0..<run { to[index] *= scale } }
-      place = place &+ run
-    }
+    for index in 0..<end &- first { strip[index] = heard(plane, first &+ index) * scale }
   }
 }

@@ -126,21 +126,22 @@ struct Voice {
 
   /// Gains of the fade started by `turnOff`: 1 - (e^(s t) - 1) / (e^s - 1); a straight line for the shape s =
   /// 0.
-  @_noLocks @inline(never) private mutating func turningOff(_ count: Int) -> SIMD16<Float> {
+  @_noLocks @inline(never)
+  private mutating func turnOff(_ count: Int, _ gains: UnsafeMutablePointer<Float>) {
     let length = Float(offLength)
     var t = (lanes16 + Float(offFrame)) / length
     t.replace(with: 1, where: t .> 1)
     offFrame = offLength &- offFrame > Int32(count) ? offFrame &+ Int32(count) : offLength
     let shape = region.pointee.offShape
     if region.pointee.offCurve >= 0, let image {
-      var gains = SIMD16<Float>(repeating: 0)
-      for lane in 0..<16 {
-        gains[lane] = 1 - curveValue(image.pointee.curves + Int(region.pointee.offCurve), t[lane] * 127)
-      }
-      return gains
+      store(t * 127, gains)
+      let values = image.pointee.curves + Int(region.pointee.offCurve)
+      for lane in 0..<16 { gains[lane] = 1 - curveValue(values, gains[lane]) }
+    } else if shape < 0.001, shape > -0.001 {
+      store(1 - t, gains)
+    } else {
+      store(1 - (exponential2(t * (shape * 1.442_695)) - 1) / (exponential(shape) - 1), gains)
     }
-    if shape < 0.001, shape > -0.001 { return 1 - t }
-    return 1 - (exponential2(t * (shape * 1.442_695)) - 1) / (exponential(shape) - 1)
   }
 
   /// Fades it out regardless of keys and pedals. Audio thread.
@@ -366,8 +367,11 @@ struct Voice {
   @_noLocks @inline(__always) private mutating func gain(
     _ context: VoiceContext, _ count: Int
   ) -> SIMD16<Float> {
-    var gain = envelope.next(count)
-    if offLength > 0 { gain *= turningOff(count) }
+    var gain = envelope.next(count, context.levels)
+    if offLength > 0 {
+      turnOff(count, context.levels)
+      gain *= vector(context.levels)
+    }
     if isFading {
       fade.fill(context.fade, frames: count)
       gain *= vector(context.fade)

@@ -41,6 +41,8 @@ struct VoiceContext {
   var gathered: UnsafeMutablePointer<Float>
   var low: UnsafeMutablePointer<UInt32>
   var fade: UnsafeMutablePointer<Float>
+  /// The envelope's values of sixteen frames.
+  var levels: UnsafeMutablePointer<Float>
   var steps: UnsafeMutablePointer<Int64>
   /// Pitch factor of the sampler's tuning: one for all frames, or one per frame.
   var factor: Double = 1
@@ -62,6 +64,7 @@ struct VoiceContext {
     gathered = arena.take(Float.self, 128)
     low = arena.take(UInt32.self, 64)
     fade = arena.take(Float.self, 64)
+    levels = arena.take(Float.self, 16)
     steps = arena.take(Int64.self, 16)
     numbers = arena.take(Float.self, 16)
     window = SampleWindow(&arena)
