@@ -82,9 +82,14 @@ struct PlanCompiler {
         }
       }
       let first = Int(row.pointee.firstOutput)
+      let isInPlace =
+        row.pointee.worksInPlace && inlets.list[0].buffer >= 0
+        && inlets.list[0].channels == Int(row.outputChannels[0])
       for output in 0..<Int(row.pointee.outputCount) {
         readers[first + output] = row.readers[output]
-        buffers[first + output] = Int32(allocator.allocate(Int(row.outputChannels[output]), in: segment))
+        buffers[first + output] = Int32(
+          isInPlace && output == 0
+            ? inlets.list[0].buffer : allocator.allocate(Int(row.outputChannels[output]), in: segment))
       }
       if allocator.size <= writer.arena.capacity {
         writer.write(row, entry, batch.wires[entry.wires], inlets, buffers)
@@ -96,7 +101,7 @@ struct PlanCompiler {
         allocator.recycle(
           Int(buffers[wire.output]), Int(wire.row.source.outputChannels[Int(wire.row.output)]), in: segment)
       }
-      for inlet in inlets.list where inlet.buffer >= 0 {
+      for inlet in inlets.list[(isInPlace ? 1 : 0)...] where inlet.buffer >= 0 {
         allocator.recycle(inlet.buffer, inlet.channels, in: segment)
       }
       for output in 0..<Int(row.pointee.outputCount) where readers[first + output] == 0 {
