@@ -21,6 +21,8 @@ public final class Renderer: @unchecked Sendable {
   private var rate: Float
   /// Load of the driver in this period.
   private var load: Float = 0
+  /// See `RenderJob.gainMoves`.
+  private var gainMoves: UInt32 = 1
   private let driver: UnsafeMutablePointer<DriverChannels>
   let team: UnsafeMutablePointer<RenderTeam>
 
@@ -138,6 +140,7 @@ public final class Renderer: @unchecked Sendable {
       wake(node)
     case .gain(let cable, let value, let frames, let wait):
       cable.pointee.move(to: value, over: Int(frames), after: Int(wait), at: now)
+      gainMoves = gainMoves == .max ? 1 : gainMoves &+ 1
     case .close(let cable, let frames):
       cable.pointee.closesAt = frames < 0 ? .max : now &+ Int64(frames)
     case .end(let node, let frames):
@@ -170,6 +173,6 @@ public final class Renderer: @unchecked Sendable {
     team.pointee.render(
       RenderJob(
         plan: plan, frames: frames, time: now, rate: rate, load: load,
-        isMetering: isMetering.load(ordering: .relaxed)))
+        isMetering: isMetering.load(ordering: .relaxed), gainMoves: gainMoves))
   }
 }
