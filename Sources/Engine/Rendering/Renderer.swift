@@ -89,8 +89,7 @@ public final class Renderer: @unchecked Sendable {
       if let output = outputs[channel] { setMemory(output, 0, frames &* 4) }
       channel &+= 1
     }
-    let isShared = if let plan { plan.pointee.segmentCount > 1 } else { false }
-    if isShared { team.pointee.beginPeriod() }
+    team.pointee.beginPeriod(plan)
     var done = 0
     while done < frames {
       let due = executeCommands()
@@ -98,12 +97,12 @@ public final class Renderer: @unchecked Sendable {
       if count > frames &- done { count = frames &- done }
       if due > now, due &- now < Int64(count) { count = Int(due &- now) }
       driver.pointee = DriverChannels(inputs: inputs, outputs: outputs, offset: done, midi: midi)
-      runPlan(count)
+      runPlan(count, isLast: done &+ count == frames)
       watch.measure(driver.pointee, frames: count, time: now)
       now &+= Int64(count)
       done &+= count
     }
-    if isShared { team.pointee.endPeriod() }
+    team.pointee.endPeriod(frames: frames, load: load)
     frameTime.store(now, ordering: .releasing)
   }
 
@@ -168,11 +167,11 @@ public final class Renderer: @unchecked Sendable {
     node.pointee.asleepSince.store(-1, ordering: .relaxed)
   }
 
-  @_noLocks private final func runPlan(_ frames: Int) {
+  @_noLocks private final func runPlan(_ frames: Int, isLast: Bool) {
     guard let plan else { return }
     team.pointee.render(
       RenderJob(
         plan: plan, frames: frames, time: now, rate: rate, load: load,
-        isMetering: isMetering.load(ordering: .relaxed), gainMoves: gainMoves))
+        isMetering: isMetering.load(ordering: .relaxed), gainMoves: gainMoves), isLast: isLast)
   }
 }
