@@ -40,7 +40,7 @@ let package = Package(
     .target(
       name: "Engine",
       dependencies: [
-        "Patch", "Realtime", "Processors", "Sampler", "CKind",
+        "Patch", "Realtime", "Processors", "Sampler", "CKind", "CVector",
         .product(name: "OrderedCollections", package: "swift-collections"),
       ]),
     .target(

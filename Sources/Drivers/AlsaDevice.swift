@@ -1,5 +1,6 @@
 import CAlsa
 import Glibc
+import Realtime
 
 /// One direction of an ALSA device, with float samples on our side. A worker opens it, the audio thread alone
 /// uses it, and a worker closes it after that thread has ended.

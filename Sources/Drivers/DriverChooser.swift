@@ -1,4 +1,5 @@
 import Engine
+import Realtime
 
 /// Choice of a driver, and its settings.
 public struct DriverOptions: Sendable {

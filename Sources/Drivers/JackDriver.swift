@@ -1,6 +1,7 @@
 import CJack
 import Dispatch
 import Engine
+import Realtime
 import Synchronization
 
 /// Settings of a JACK client.

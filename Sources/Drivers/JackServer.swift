@@ -1,5 +1,6 @@
 import CThread
 import Glibc
+import Realtime
 
 /// A JACK server that this program started, and that ends with it in any case. Worker, on the main thread:
 /// the system ends the server when the thread that started it ends.

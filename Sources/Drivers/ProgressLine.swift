@@ -1,5 +1,6 @@
 import Glibc
 import Patch
+import Realtime
 
 /// Progress of a long job on standard error: a single line that is overwritten on a terminal, otherwise a
 /// line for each tenth. Worker.

@@ -1,5 +1,6 @@
 import Dispatch
 import Engine
+import Realtime
 import Synchronization
 
 /// Keeps an engine playing, whatever happens to servers and sound cards. It chooses a driver, moves to the

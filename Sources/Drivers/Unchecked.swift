@@ -2,9 +2,6 @@
 // they neither lock nor allocate. Each stands here once, with the reason why it is safe.
 import CJack
 
-// The monotonic clock, which Linux reads in user space (vDSO).
-@_silgen_name("sostenuto_nanoseconds") @_noLocks func nanoseconds() -> Int64
-
 // Looks up an address in memory shared by client and server; documented as callable from the process callback
 // only.
 @_silgen_name("jack_port_get_buffer") @_noLocks

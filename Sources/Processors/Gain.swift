@@ -14,16 +14,18 @@ public struct Gain: Kernel {
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {}
 
+  public static var worksInPlace: Bool { true }
+
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let input = block.inputs[0]
     guard !input.isSilent else { return .silent }
     let output = block.outputs[0]
     let gain = block.parameters[Self.gain]
+    let channels = output.count < input.count ? output.count : input.count
     guard gain.isSteady, block.frames == blockCapacity else {
-      multiply(input, gain, output, block.frames)
+      multiply(input, gain, output, channels, block.frames)
       return .sounding
     }
-    let channels = output.count < input.count ? output.count : input.count
     var channel = 0
     while channel < channels {
       let steady = gain.value(channel)
@@ -45,15 +47,25 @@ public struct Gain: Kernel {
 
   /// A moving gain, or a partial block.
   @inline(never) @_noLocks private func multiply(
-    _ input: InputPort, _ gain: ParameterStream, _ output: OutputPort, _ frames: Int
+    _ input: InputPort, _ gain: ParameterStream, _ output: OutputPort, _ channels: Int, _ frames: Int
   ) {
-    let channels = output.count < input.count ? output.count : input.count
     var channel = 0
     while channel < channels {
+      let steady = gain.value(channel)
+      let moving = gain.frames(channel)
+      let from = input[channel]
+      let to = output[channel]
       var frame = 0
-      while frame < frames {
-        output[channel].store(input[channel].vector(frame) * gain.vector(channel, frame) + 0, frame)
-        frame &+= 16
+      if let moving {
+        while frame < frames {
+          to.store(from.vector(frame) * moving.vector(frame) + 0, frame)
+          frame &+= 16
+        }
+      } else {
+        while frame < frames {
+          to.store(from.vector(frame) * steady + 0, frame)
+          frame &+= 16
+        }
       }
       channel &+= 1
     }

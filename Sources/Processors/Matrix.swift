@@ -25,6 +25,8 @@ public struct Matrix: Kernel {
   private let travels: MatrixTravels
   /// `heard` must be rebuilt.
   private var isStale = true
+  /// No gain moves.
+  private var isResting = true
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
     Arena.bytes { Self(configuration, arena: &$0) }
@@ -77,6 +79,7 @@ public struct Matrix: Kernel {
   @_noLocks public mutating func set(
     _ parameter: Int, element: Int, to value: Float, over frames: Int
   ) {
+    isResting = false
     if parameter == Self.in {
       inRamps[element].move(to: value, over: frames)
     } else if parameter == Self.out {
@@ -110,11 +113,34 @@ public struct Matrix: Kernel {
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let input = block.inputs[0]
     guard !input.isSilent else {
-      skip(block.frames)
+      if !isResting { skip(block.frames) }
       return .silent
     }
     if isStale { listHeard() }
     scaleInputs(input, block.frames)
+    if isResting { rest(block) } else { move(block) }
+    return .sounding
+  }
+
+  /// A block in which no gain moves.
+  @_noLocks private func rest(_ block: Block) {
+    let output = block.outputs[0]
+    let master = masterRamp.target
+    var sums = MatrixSums(sources, inputs: rows, frames: block.frames, spare: spare, master: master)
+    var j = 0
+    while j < columns {
+      let gain = outRamps[j].target
+      if Int(heardCounts[j]) < rows &- (rows &>> 2) {
+        sumHeard(j, output[j], block.frames, gain, master)
+      } else {
+        sums.append(gains + j &* rows, output[j], times: gain)
+      }
+      j &+= 1
+    }
+    sums.flush()
+  }
+
+  @_noLocks private mutating func move(_ block: Block) {
     travels.begin(block.frames)
     var masterFrames = MovingGain(masterRamp.target)
     if masterRamp.isMoving { masterFrames.fill(&masterRamp, block.frames) }
@@ -128,7 +154,7 @@ public struct Matrix: Kernel {
         if movingCounts[j] > 0 {
           sumMoving(j, output[j], block.frames)
         } else if Int(heardCounts[j]) < rows &- (rows &>> 2) {
-          sumHeard(j, output[j], block.frames)
+          sumHeard(j, output[j], block.frames, 1, 1)
         } else {
           sums.append(gains + j &* rows, output[j])
         }
@@ -143,7 +169,7 @@ public struct Matrix: Kernel {
       }
     }
     travels.end()
-    return .sounding
+    isResting = !isMoving
   }
 
   @_noLocks public mutating func isFinished() -> Bool { !isMoving }
@@ -167,6 +193,7 @@ public struct Matrix: Kernel {
 
   /// Advances every ramp during silence.
   @_noLocks private mutating func skip(_ frames: Int) {
+    defer { isResting = !isMoving }
     masterRamp.skip(frames)
     travels.skip(frames)
     var index = 0
@@ -247,7 +274,9 @@ public struct Matrix: Kernel {
   }
 
   /// One output at rest, from its nonzero inputs. Leaving out a gain of zero changes no bit.
-  @_noLocks private func sumHeard(_ j: Int, _ to: UnsafeMutablePointer<Float>, _ frames: Int) {
+  @_noLocks private func sumHeard(
+    _ j: Int, _ to: UnsafeMutablePointer<Float>, _ frames: Int, _ gain: Float, _ master: Float
+  ) {
     let list = heard + j &* rows
     let count = Int(heardCounts[j])
     let row = gains + j &* rows
@@ -262,8 +291,8 @@ public struct Matrix: Kernel {
         next = addProduct(next, sources[i].vector(frame &+ 16), row[i])
         k &+= 1
       }
-      to.store(sum, frame)
-      to.store(next, frame &+ 16)
+      to.store(sum * gain * master + 0, frame)
+      to.store(next * gain * master + 0, frame &+ 16)
       frame &+= 32
     }
   }

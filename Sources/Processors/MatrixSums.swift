@@ -11,26 +11,27 @@ struct MatrixSums {
   private let sources: UnsafeMutablePointer<UnsafePointer<Float>>
   private let inputs: Int
   private let frames: Int
+  private let master: Float
   private var rows: LastFour
-  private var outputs: LastFour
   private var count = 0
 
-  /// Sums over `inputs` sources, which have room for a whole block. `spare` is written over. Audio thread.
+  /// Sums over `inputs` sources, which have room for a whole block, times `master`. `spare` is written over. Audio thread.
   @_noLocks init(
     _ sources: UnsafeMutablePointer<UnsafePointer<Float>>, inputs: Int, frames: Int,
-    spare: UnsafeMutablePointer<Float>
+    spare: UnsafeMutablePointer<Float>, master: Float = 1
   ) {
     self.sources = sources
     self.inputs = inputs
     self.frames = frames
-    rows = LastFour(spare)
-    outputs = LastFour(spare)
+    self.master = master
+    rows = LastFour(Row(gains: spare, output: spare, gain: 1))
   }
 
-  /// Notes that `output` is to have the sum of the inputs by `row`. Audio thread.
-  @_noLocks mutating func append(_ row: UnsafeMutablePointer<Float>, _ output: UnsafeMutablePointer<Float>) {
-    rows.push(row)
-    outputs.push(output)
+  /// Notes that `output` is to have the sum of the inputs by `row`, times `gain`. Audio thread.
+  @inline(__always) @_noLocks mutating func append(
+    _ row: UnsafeMutablePointer<Float>, _ output: UnsafeMutablePointer<Float>, times gain: Float = 1
+  ) {
+    rows.push(Row(gains: row, output: output, gain: gain))
     count &+= 1
     if count == 4 { flush() }
   }
@@ -39,16 +40,10 @@ struct MatrixSums {
   @_noLocks mutating func flush() {
     if count > 2 {
       // A missing fourth is the first one again.
-      if count == 3 {
-        rows.push(rows.b)
-        outputs.push(outputs.b)
-      }
+      if count == 3 { rows.push(rows.b) }
       sumFour()
     } else if count > 0 {
-      if count == 1 {
-        rows.push(rows.d)
-        outputs.push(outputs.d)
-      }
+      if count == 1 { rows.push(rows.d) }
       sumTwo()
     }
     count = 0
@@ -67,10 +62,10 @@ struct MatrixSums {
       var d1 = a
       var i = 0
       while i < inputs {
-        let p = rows.a[i]
-        let q = rows.b[i]
-        let r = rows.c[i]
-        let s = rows.d[i]
+        let p = rows.a.gains[i]
+        let q = rows.b.gains[i]
+        let r = rows.c.gains[i]
+        let s = rows.d.gains[i]
         let x = sources[i].vector(frame)
         a = addProduct(a, x, p)
         b = addProduct(b, x, q)
@@ -85,18 +80,23 @@ struct MatrixSums {
         }
         i &+= 1
       }
-      outputs.a.store(a, frame)
-      outputs.b.store(b, frame)
-      outputs.c.store(c, frame)
-      outputs.d.store(d, frame)
+      rows.a.output.store(finished(a, rows.a.gain), frame)
+      rows.b.output.store(finished(b, rows.b.gain), frame)
+      rows.c.output.store(finished(c, rows.c.gain), frame)
+      rows.d.output.store(finished(d, rows.d.gain), frame)
       if hasWideVectors {
-        outputs.a.store(a1, frame &+ 16)
-        outputs.b.store(b1, frame &+ 16)
-        outputs.c.store(c1, frame &+ 16)
-        outputs.d.store(d1, frame &+ 16)
+        rows.a.output.store(finished(a1, rows.a.gain), frame &+ 16)
+        rows.b.output.store(finished(b1, rows.b.gain), frame &+ 16)
+        rows.c.output.store(finished(c1, rows.c.gain), frame &+ 16)
+        rows.d.output.store(finished(d1, rows.d.gain), frame &+ 16)
       }
       frame &+= hasWideVectors ? 32 : 16
     }
+  }
+
+  /// A sum times its gains. Zeros have no sign, whatever they were multiplied by.
+  @inline(__always) @_noLocks private func finished(_ sum: Frames, _ gain: Float) -> Frames {
+    sum * gain * master + 0
   }
 
   /// The last two of the four.
@@ -113,8 +113,8 @@ struct MatrixSums {
       var b3 = a
       var i = 0
       while i < inputs {
-        let p = rows.c[i]
-        let q = rows.d[i]
+        let p = rows.c.gains[i]
+        let q = rows.d.gains[i]
         let x = sources[i].vector(frame)
         let x1 = sources[i].vector(frame &+ 16)
         a = addProduct(a, x, p)
@@ -131,39 +131,46 @@ struct MatrixSums {
         }
         i &+= 1
       }
-      outputs.c.store(a, frame)
-      outputs.d.store(b, frame)
-      outputs.c.store(a1, frame &+ 16)
-      outputs.d.store(b1, frame &+ 16)
+      rows.c.output.store(finished(a, rows.c.gain), frame)
+      rows.d.output.store(finished(b, rows.d.gain), frame)
+      rows.c.output.store(finished(a1, rows.c.gain), frame &+ 16)
+      rows.d.output.store(finished(b1, rows.d.gain), frame &+ 16)
       if hasWideVectors {
-        outputs.c.store(a2, frame &+ 32)
-        outputs.d.store(b2, frame &+ 32)
-        outputs.c.store(a3, frame &+ 48)
-        outputs.d.store(b3, frame &+ 48)
+        rows.c.output.store(finished(a2, rows.c.gain), frame &+ 32)
+        rows.d.output.store(finished(b2, rows.d.gain), frame &+ 32)
+        rows.c.output.store(finished(a3, rows.c.gain), frame &+ 48)
+        rows.d.output.store(finished(b3, rows.d.gain), frame &+ 48)
       }
       frame &+= hasWideVectors ? 64 : 32
     }
   }
 }
 
-/// The last four rows, or outputs, that were pushed.
-private struct LastFour {
-  private(set) var a: UnsafeMutablePointer<Float>
-  private(set) var b: UnsafeMutablePointer<Float>
-  private(set) var c: UnsafeMutablePointer<Float>
-  private(set) var d: UnsafeMutablePointer<Float>
+/// A row of gains, and where its sum goes, times what.
+private struct Row {
+  let gains: UnsafeMutablePointer<Float>
+  let output: UnsafeMutablePointer<Float>
+  let gain: Float
+}
 
-  @inline(__always) @_noLocks init(_ value: UnsafeMutablePointer<Float>) {
-    a = value
-    b = value
-    c = value
-    d = value
+/// The last four rows that were pushed.
+private struct LastFour {
+  private(set) var a: Row
+  private(set) var b: Row
+  private(set) var c: Row
+  private(set) var d: Row
+
+  @inline(__always) @_noLocks init(_ row: Row) {
+    a = row
+    b = row
+    c = row
+    d = row
   }
 
-  @inline(__always) @_noLocks mutating func push(_ value: UnsafeMutablePointer<Float>) {
+  @inline(__always) @_noLocks mutating func push(_ row: Row) {
     a = b
     b = c
     c = d
-    d = value
+    d = row
   }
 }

@@ -11,13 +11,16 @@ public struct Mix: Kernel {
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {}
 
+  public static var worksInPlace: Bool { true }
+
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let input = block.inputs[0]
     guard !input.isSilent else { return .silent }
     let output = block.outputs[0]
     let channels = output.count < input.count ? output.count : input.count
     var channel = 0
-    while channel < channels {
+    // Where the engine has put the sum in the output's own memory, there is nothing to do.
+    while channel < channels, UnsafePointer(output[channel]) != input[channel] {
       copyMemory(output[channel], input[channel], block.frames &* 4)
       channel &+= 1
     }

@@ -66,6 +66,7 @@ public struct Noise: Kernel {
     let isMute = level.isSteady && level.value(0) == 0
     mute.update(block, silent: isMute)
     let output = block.outputs[0]
+    let (steady, moving) = (level.value(0), level.frames(0))
     let isPink = color.old == 1 || color.new == 1
     // Whole groups of sixteen frames by the noise's own count, so that any split gives the same bits.
     let start = isPink ? Int(frame & 15) : 0
@@ -73,17 +74,29 @@ public struct Noise: Kernel {
     while channel < count {
       makeWhite(channel, from: frame &- UInt32(truncatingIfNeeded: start), start &+ block.frames)
       if isPink { states[channel] = pink.filter(white, filtered, start &+ block.frames, states[channel]) }
-      let old = UnsafePointer(color.old == 1 ? filtered : white) + start
-      let new = UnsafePointer(color.new == 1 ? filtered : white) + start
+      let to = output[channel]
+      var from = UnsafePointer(color.new == 1 ? filtered : white) + start
       var index = 0
-      while index < block.frames {
-        var y = new.vector(index)
-        if let blend = color.blend {
+      if let blend = color.blend {
+        let old = UnsafePointer(color.old == 1 ? filtered : white) + start
+        while index < block.frames {
           let b = blend.vector(index)
-          y = old.vector(index) * (1 - b) + y * b
+          to.store(old.vector(index) * (1 - b) + from.vector(index) * b, index)
+          index &+= 16
         }
-        output[channel].store(y * level.vector(0, index) + 0, index)
-        index &+= 16
+        from = UnsafePointer(to)
+      }
+      index = 0
+      if let moving {
+        while index < block.frames {
+          to.store(from.vector(index) * moving.vector(index) + 0, index)
+          index &+= 16
+        }
+      } else {
+        while index < block.frames {
+          to.store(from.vector(index) * steady + 0, index)
+          index &+= 16
+        }
       }
       channel &+= 1
     }

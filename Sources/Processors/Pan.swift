@@ -19,25 +19,72 @@ public struct Pan: Kernel {
   /// Position in `description.parameters`.
   public static var pan: Int { @_noLocks get { 0 } }
 
+  /// The place and the channel count that `left` and `right` are for.
+  private var place = Float.nan
+  private var count = 0
+  private var left: Float = 0
+  private var right: Float = 0
+
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {}
 
   /// Index behind the last parameter: the document's channel count of the input.
-  private static var count: Int { @_noLocks get { 1 } }
+  private static var countPosition: Int { @_noLocks get { 1 } }
 
   public static var followsCount: Bool { true }
+  public static var worksInPlace: Bool { true }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let input = block.inputs[0]
     guard !input.isSilent else { return .silent }
-    let left = block.outputs[0][0]
-    let right = block.outputs[0][1]
     let pan = block.parameters[Self.pan]
-    let count = block.crossfades[Self.count]
-    let (old, new) = (Int(count.old), Int(count.new))
-    var gains = Self.gains(pan.vector(0, 0), new)
+    let count = block.crossfades[Self.countPosition]
+    if pan.isSteady, count.blend == nil {
+      settle(pan.value(0), Int(count.new))
+      balance(input, block.outputs[0], block.frames)
+    } else {
+      move(input, pan, count, block.outputs[0], block.frames)
+    }
+    return .sounding
+  }
+
+  /// Calculates the gains of a place that stays. They are those of a moving one, to the bit.
+  @inline(__always) @_noLocks private mutating func settle(_ pan: Float, _ channels: Int) {
+    guard pan != place || channels != count else { return }
+    let gains = Self.gains(Frames(repeating: pan), channels)
+    (left, right) = (gains.left[0], gains.right[0])
+    (place, count) = (pan, channels)
+  }
+
+  @inline(__always) @_noLocks private func balance(_ input: InputPort, _ output: OutputPort, _ frames: Int) {
+    let (l, r) = (output[0], output[1])
     var frame = 0
-    while frame < block.frames {
-      if !pan.isSteady { gains = Self.gains(pan.vector(0, frame), new) }
+    if count <= 2, input.count >= count {
+      let (first, second) = (input[0], input[count == 2 ? 1 : 0])
+      while frame < frames {
+        let (x, y) = (first.vector(frame), second.vector(frame))
+        l.store(x * left + 0, frame)
+        r.store(y * right + 0, frame)
+        frame &+= 16
+      }
+    } else {
+      while frame < frames {
+        let sides = Self.sides(input, count, frame)
+        l.store(sides.left * left + 0, frame)
+        r.store(sides.right * right + 0, frame)
+        frame &+= 16
+      }
+    }
+  }
+
+  /// The place moves, or the input's channels change.
+  @_noLocks private func move(
+    _ input: InputPort, _ pan: ParameterStream, _ count: CrossfadeStream, _ output: OutputPort, _ frames: Int
+  ) {
+    let (left, right) = (output[0], output[1])
+    let (old, new) = (Int(count.old), Int(count.new))
+    var frame = 0
+    while frame < frames {
+      let gains = Self.gains(pan.vector(0, frame), new)
       var (l, r) = Self.sides(input, new, frame)
       l *= gains.left
       r *= gains.right
@@ -52,7 +99,6 @@ public struct Pan: Kernel {
       right.store(r + 0, frame)
       frame &+= 16
     }
-    return .sounding
   }
 
   /// Sums of the first `count` channels for the left side and for the right side.

@@ -28,7 +28,7 @@ public struct InputPort: BitwiseCopyable {
 }
 
 /// An audio output of a node: `count` channels of 64 floats each, channel c at `base + 64 * c`. 64-byte
-/// aligned; never the memory of an input. The kernel must write the block's frames of every channel of an
+/// aligned; never the memory of an input, unless the kernel works in place. The kernel must write the block's frames of every channel of an
 /// output that is read unless it returns `.silent`, and may write all 64.
 public struct OutputPort: BitwiseCopyable {
   /// First float of channel 0.
@@ -329,6 +329,9 @@ public protocol Kernel: BitwiseCopyable, KernelMetatype {
   /// than the actual one. `crossfades` then has that count behind the last parameter, and it changes by
   /// crossfade.
   static var followsCount: Bool { get }
+  /// True when the first output may be the memory of the first input, if both have as many channels: the kernel reads a
+  /// frame of every channel before it writes that frame of any, or is done with a channel before it writes it.
+  static var worksInPlace: Bool { get }
   /// True when a hidden last output gives the first one 64 frames ahead of time, for cables of a cycle, which
   /// are delayed by as many.
   static var hasAheadOutput: Bool { get }
@@ -365,6 +368,8 @@ extension Kernel {
   @inlinable @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {}
   /// Independent of the document's channel count.
   public static var followsCount: Bool { false }
+  /// In memory of its own.
+  public static var worksInPlace: Bool { false }
   /// Without a hidden output.
   public static var hasAheadOutput: Bool { false }
   /// Nothing is ahead of time.

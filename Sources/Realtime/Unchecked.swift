@@ -64,6 +64,10 @@ public func pickWords(
 /// Ends the real-time code.
 @_silgen_name("sostenuto_rtsan_exit") @_noLocks public func leaveRealtimeContext()
 
+// The monotonic clock, which Linux reads in user space (vDSO).
+/// Time of the monotonic clock.
+@_silgen_name("sostenuto_nanoseconds") @_noLocks public func nanoseconds() -> Int64
+
 // For the threads of a render team: a hint to the processor that the thread spins; a system call that lets
 // threads of the same priority run and returns; one that wakes a thread and does not wait; one that returns
 // the thread's number.

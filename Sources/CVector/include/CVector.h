@@ -11,6 +11,9 @@ typedef float sostenuto_frames __attribute__((ext_vector_type(16)));
 /* Swift's SIMD16<UInt32>. */
 typedef unsigned sostenuto_bits __attribute__((ext_vector_type(16)));
 
+/* Swift's SIMD16<Int32>. */
+typedef int sostenuto_integers __attribute__((ext_vector_type(16)));
+
 /* Whether the registers that are built for hold sixteen floats each, and there are 32 of them. */
 #ifdef __AVX512F__
 enum { sostenuto_has_wide_vectors = 1 };
@@ -21,6 +24,17 @@ enum { sostenuto_has_wide_vectors = 0 };
 /* sum + a * b, rounded once where the processor does this in one instruction, vfmadd231ps; else twice. */
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_add_product(sostenuto_frames sum, sostenuto_frames a, sostenuto_frames b) {
   return a * b + sum;
+}
+
+/* True when a lane exceeds the limit; none has its highest bit set. A comparison of all lanes and a test of its mask,
+   where Swift's any() goes lane by lane: vpcmpgtd and kortestw, or vpmovmskb. */
+SOSTENUTO_VECTOR _Bool sostenuto_exceed(sostenuto_bits v, unsigned limit) {
+  return __builtin_reduce_or((sostenuto_integers)v > (int)limit) != 0;
+}
+
+/* The larger of each pair of lanes, vpmaxud. Swift's pointwiseMax() may be a call. */
+SOSTENUTO_VECTOR sostenuto_bits sostenuto_larger(sostenuto_bits a, sostenuto_bits b) {
+  return __builtin_elementwise_max(a, b);
 }
 
 /* The least and the largest of the lanes: vpminud and vpmaxud on halves of halves, where Swift's min() and max() go lane

@@ -84,7 +84,7 @@ final class EngineCable {
   var settling: Settling? { didSet { refreshRow() } }
   let row: CableRow.Pointer
   private let rows: RowPool
-  private let rings: KernelMemoryPool
+  private let pools: NodePools
   private var ring: KernelMemory?
   /// Copy of the audio thread's ramp. The worker uses it to tell when a fade is practically over although
   /// edits keep restarting it.
@@ -102,7 +102,7 @@ final class EngineCable {
   }
 
   init(
-    key: Key, number: Int32, route: CableIntent.Route, target: Float, rows: RowPool, rings: KernelMemoryPool
+    key: Key, number: Int32, route: CableIntent.Route, target: Float, rows: RowPool, pools: NodePools
   ) {
     self.key = key
     self.number = number
@@ -119,7 +119,7 @@ final class EngineCable {
       case .parameter(let parameter): -2 - Int32(parameter)
       }
     self.rows = rows
-    self.rings = rings
+    self.pools = pools
     row = rows.allocate(MemoryLayout<CableRow>.stride).bindMemory(to: CableRow.self, capacity: 1)
     row.initialize(
       to: CableRow(
@@ -300,8 +300,8 @@ final class EngineCable {
     mirror = Ramp(gain)
     adoptSpread()
     let delay = Int(key.delay)
-    if delay > 0 { ring = rings.allocate(CableSlot.ringBytes(delay: delay, channels: 64)) }
-    slot = .allocate(capacity: 1)
+    if delay > 0 { ring = pools.rings.allocate(CableSlot.ringBytes(delay: delay, channels: 64)) }
+    slot = pools.slots.allocate(MemoryLayout<CableSlot>.stride).bindMemory(to: CableSlot.self, capacity: 1)
     slot.initialize(to: CableSlot(gain: gain, delay: delay, ring: ring?.base, carriesEvents: carriesEvents))
   }
 
@@ -309,7 +309,7 @@ final class EngineCable {
     guard let slot else { return }
     slot.pointee.deallocate()
     slot.deinitialize(count: 1)
-    slot.deallocate()
+    pools.slots.recycle(slot, MemoryLayout<CableSlot>.stride)
     ring?.deallocate()
     self.slot = nil
   }

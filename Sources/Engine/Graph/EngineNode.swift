@@ -176,8 +176,8 @@ final class EngineNode {
         meters: memory.meters, parameterCount: Int32(parameterCount), number: number, kernel: memory.kernel,
         tag: type?.tag ?? .placeholder,
         tracesNotes: type?.description.inputs.contains(where: \.isEvents) == true && !outputs.isEmpty,
-        amplifies: type?.mayAmplify(values) ?? false, meterCount: UInt16(clamping: memory.meterCount),
-        readingCount: UInt8(memory.readingCount)))
+        amplifies: type?.mayAmplify(values) ?? false, readingCount: UInt8(memory.readingCount),
+        meterCount: UInt16(clamping: memory.meterCount)))
     slot = memory.slot
     row.pointee.parameterElements = Int32(memory.mostRamps)
   }

@@ -37,6 +37,8 @@ struct NodeRow: BitwiseCopyable {
   let hasAhead: Bool
   /// Its kernel reports figures.
   let hasReadings: Bool
+  /// Its first output may take the place of the sum at its first input.
+  let worksInPlace: Bool
   /// Its inputs may have other channel counts; `mayNarrow`: smaller ones.
   var isPending = false
   var mayNarrow = false
@@ -54,6 +56,7 @@ struct NodeRow: BitwiseCopyable {
     takesEvents = node.takesEvents
     isSink = node.isSink
     hasAhead = node.type?.aheadOutput != nil
+    worksInPlace = node.type?.worksInPlace == true && inputCount > 0 && outputCount > 0
     hasReadings = node.type?.description.readings.isEmpty == false
   }
 

@@ -14,6 +14,7 @@ public final class NodeKind: Sendable {
   /// True if events reach it, by cable or directly as `note`, `play` and the like.
   let takesEvents: Bool
   let followsCount: Bool
+  let worksInPlace: Bool
   /// Functions of a kind that is only known at run time; nil for the program's own.
   let program: ForeignProgram?
   let size: Int
@@ -39,6 +40,7 @@ public final class NodeKind: Sendable {
     audioOutputs = outputs + (K.hasAheadOutput ? [PortDescription("ahead of time", .flexible)] : [])
     takesEvents = description.takesEvents
     followsCount = K.followsCount
+    worksInPlace = K.worksInPlace
     size = MemoryLayout<K>.stride
     alignment = MemoryLayout<K>.alignment
     memorySize = { K.memorySize($0) }

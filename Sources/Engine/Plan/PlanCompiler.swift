@@ -191,9 +191,18 @@ struct PlanCompiler {
       }
       let first = buffers.count
       let isCrossing = row.pointee.crossing != nil
+      let isInPlace =
+        !isCrossing && row.pointee.worksInPlace && inlets.list[0].buffer >= 0
+        && inlets.list[0].channels == Int(row.outputChannels[0])
       for output in 0..<Int(row.pointee.outputCount) {
         readers.append(row.readers[output])
-        buffers.append(isCrossing ? -1 : Int32(allocator.allocate(Int(row.outputChannels[output]))))
+        if isCrossing {
+          buffers.append(-1)
+        } else if isInPlace, output == 0 {
+          buffers.append(Int32(inlets.list[0].buffer))
+        } else {
+          buffers.append(Int32(allocator.allocate(Int(row.outputChannels[output]))))
+        }
       }
       if allocator.size <= writer.arena.capacity {
         writer.write(row, entry, batch.wires[entry.wires], inlets, buffers[first...])
@@ -204,7 +213,9 @@ struct PlanCompiler {
         allocator.recycle(
           Int(buffers[wire.output]), Int(wire.row.source.outputChannels[Int(wire.row.output)]))
       }
-      for inlet in inlets.list where inlet.buffer >= 0 { allocator.recycle(inlet.buffer, inlet.channels) }
+      for inlet in inlets.list[(isInPlace ? 1 : 0)...] where inlet.buffer >= 0 {
+        allocator.recycle(inlet.buffer, inlet.channels)
+      }
       for output in first..<buffers.count where readers[output] == 0 && buffers[output] >= 0 {
         allocator.recycle(Int(buffers[output]), Int(row.outputChannels[output - first]))
       }

@@ -60,7 +60,7 @@ struct StepWriter {
         for number in 0..<inlet.channels {
           (channels + number).initialize(to: UnsafePointer(channel(inlet.buffer + number)))
         }
-        flag = writeMix(inlet, inlets.wires[inlet.wires], step.node)
+        flag = writeMix(inlet, inlets.wires[inlet.wires], step.node, bindings + position)
       } else {
         channels.initialize(repeating: zeros[0], count: inlet.channels)
         if let wire = inlets.wires[inlet.wires].first {
@@ -71,7 +71,7 @@ struct StepWriter {
         to: InputPort(
           channels: zeros, count: inlet.channels, isSilent: true, isConnected: !inlet.wires.isEmpty))
       (bindings + position).initialize(
-        to: InputBinding(channels: UnsafePointer(channels), silence: flag, parameter: inlet.parameter))
+        to: InputBinding(channels: UnsafePointer(channels), silence: flag, parameter: Int32(inlet.parameter)))
     }
 
     let firstOutput = Int(row.pointee.firstOutput)
@@ -95,8 +95,11 @@ struct StepWriter {
     step.outputCount = UInt16(isTrimmed ? outputCount - 1 : outputCount)
     step.outputSilence = row.pointee.crossing?.flags ?? silences + firstOutput
     if step.takesEvents { addEvents(wires, to: &step) }
-    if !step.takesEvents, step.context.eventOutput == nil, step.portCount == step.inputCount,
-      step.outputCount == 1, !row.pointee.hasReadings
+    for inlet in inlets.list where inlet.parameter >= 0 {
+      step.modulated |= NodeSlot.bit(ofParameter: inlet.parameter)
+    }
+    if !step.takesEvents, step.context.eventOutput == nil, step.outputCount == 1, !row.pointee.hasReadings,
+      step.modulated & NodeSlot.lateParameters == 0
     {
       step.operation = .processPlain
     }
@@ -146,7 +149,8 @@ struct StepWriter {
 
   /// Writes the mix of an inlet's cables. Returns the address of the sum's silence flag.
   private mutating func writeMix(
-    _ inlet: Inlet, _ wires: ArraySlice<Wire>, _ slot: UnsafeMutablePointer<NodeSlot>
+    _ inlet: Inlet, _ wires: ArraySlice<Wire>, _ slot: UnsafeMutablePointer<NodeSlot>,
+    _ binding: UnsafeMutablePointer<InputBinding>
   ) -> UnsafePointer<Bool> {
     let output: UnsafeMutablePointer<OutputPort> = memory.reserve(1)
     output.initialize(to: OutputPort(base: channel(inlet.buffer), count: inlet.channels))
@@ -162,6 +166,10 @@ struct StepWriter {
     mix.outputSilence = isSilent
     mix.sources = sources
     mix.sourceCount = Int32(wires.count)
+    if inlet.parameter >= 0, inlet.channels == 1 {
+      mix.portCount = 1
+      mix.bindings = binding
+    }
     append(mix)
     return UnsafePointer(isSilent)
   }
@@ -172,27 +180,40 @@ struct StepWriter {
     // A channel of the source's buffer, or of the cable's delay ring.
     let base = cable.isDelayed ? slot.pointee.ring! : base(of: wire)
     let stride = cable.isDelayed ? slot.pointee.ringStride : blockCapacity
-    let taps: UnsafeMutablePointer<MixTap>
-    var count = channels
-    if cable.isStraight {
-      taps = memory.reserve(count)
-      for number in 0..<count {
-        (taps + number).initialize(
-          to: MixTap(destination: number, source: UnsafePointer(base + number * stride), coefficient: 1))
-      }
-    } else {
-      let gains = cable.gains(to: channels)
-      count = gains.count
-      taps = memory.reserve(count)
-      for (number, gain) in gains.enumerated() {
-        (taps + number).initialize(
-          to: MixTap(
-            destination: gain.destination, source: UnsafePointer(base + gain.source * stride),
-            coefficient: gain.gain))
-      }
+    var source = MixSource(
+      base: UnsafePointer(base), silence: silence(wire), cable: slot, stride: Int32(stride), coefficient: 1,
+      count: UInt16(channels), isDelayed: cable.isDelayed)
+    guard !cable.isStraight else { return source }
+    let gains = cable.gains(to: channels)
+    if let first = gains.first, let step = Self.step(gains, to: channels) {
+      source.base += first.source * stride
+      source.stride *= Int32(step)
+      source.coefficient = first.gain
+      return source
     }
-    return MixSource(
-      cable: slot, silence: silence(wire), taps: taps, tapCount: count, isDelayed: cable.isDelayed)
+    let taps: UnsafeMutablePointer<MixTap> = memory.reserve(gains.count)
+    source.taps = taps
+    source.count = UInt16(gains.count)
+    for (number, gain) in gains.enumerated() {
+      (taps + number).initialize(
+        to: MixTap(
+          destination: gain.destination, source: UnsafePointer(base + gain.source * stride),
+          coefficient: gain.gain))
+    }
+    return source
+  }
+
+  /// The distance between the source channels of successive destinations, if each has one and all have the same gain and
+  /// the same distance; otherwise nil.
+  private static func step(_ gains: [ChannelGain], to channels: Int) -> Int? {
+    guard gains.count == channels else { return nil }
+    let step = channels > 1 ? gains[1].source - gains[0].source : 0
+    for (number, gain) in gains.enumerated() {
+      guard gain.destination == number, gain.gain == gains[0].gain,
+        gain.source == gains[0].source + number * step
+      else { return nil }
+    }
+    return step
   }
 
   private func addEvents(_ wires: ArraySlice<Wire>, to step: inout Step) {
@@ -210,17 +231,12 @@ struct StepWriter {
   private mutating func writeRemember(_ cable: CableRow, _ step: Step) {
     let base = outputs[Int(cable.source.pointee.firstOutput + cable.output)]
     let count = Int(cable.source.outputChannels[Int(cable.output)])
-    let taps: UnsafeMutablePointer<MixTap> = memory.reserve(count)
-    for number in 0..<count {
-      (taps + number).initialize(
-        to: MixTap(
-          destination: number, source: UnsafePointer(base + number * blockCapacity), coefficient: 1))
-    }
     let source: UnsafeMutablePointer<MixSource> = memory.reserve(1)
     source.initialize(
       to: MixSource(
-        cable: cable.slot!, silence: UnsafePointer(step.outputSilence + Int(cable.output)), taps: taps,
-        tapCount: count, isDelayed: true))
+        base: UnsafePointer(base), silence: UnsafePointer(step.outputSilence + Int(cable.output)),
+        cable: cable.slot!, stride: Int32(blockCapacity), coefficient: 1, count: UInt16(count),
+        isDelayed: true))
     var fillDelay = Step(.fillDelay, step.node)
     fillDelay.sources = source
     fillDelay.sourceCount = 1
@@ -254,9 +270,9 @@ extension Step {
       eventOutput: node.pointee.eventOutput)
     self.init(
       context: context, operation: operation, takesEvents: false, mayGrow: false, outputCount: 0,
-      inputCount: 0, portCount: 0, node: node, ports: PieceMemory.none(), bindings: PieceMemory.none(),
+      inputCount: 0, portCount: 0, settledAt: 0, node: node, ports: PieceMemory.none(),
+      bindings: PieceMemory.none(),
       outputSilence: PieceMemory.none(), eventSources: PieceMemory.none(), sources: PieceMemory.none(),
-      eventSourceCount: 0,
-      sourceCount: 0)
+      eventSourceCount: 0, sourceCount: 0, modulated: 0)
   }
 }

@@ -43,7 +43,7 @@ extension Reconciler {
     }
     let cable = EngineCable(
       key: key, number: engine.makeCableNumber(), route: intent.route, target: intent.target,
-      rows: engine.rows, rings: engine.pools.rings)
+      rows: engine.rows, pools: engine.pools)
     if !isFirst { cable.wait = key.delay + (arrangement?.readiness(of: cable.source) ?? 0) }
     graph.insert(cable)
     graph.setCable(cable, of: intent)

@@ -10,13 +10,16 @@ struct RenderJob: BitwiseCopyable {
   var rate: Float
   var load: Float
   var isMetering: Bool
+  /// Number of cable gains that have begun to move since the start, or are to; from 1.
+  var gainMoves: UInt32
 }
 
 /// Renders a plan's segments on several threads: the driver's, and helpers that live as long as the team. No
 /// locks, and no segment is bound to a thread.
 ///
 /// A segment may run when its predecessors are done, and a free thread takes the first such segment from the
-/// board. A helper that sleeps or comes late delays nobody: the driver's thread does the work itself.
+/// board. A helper that sleeps or comes late delays nobody: the driver's thread does the work itself. Helpers are
+/// called to periods in which that saves time (`Teamwork`), and leave when the last segments have been taken.
 ///
 /// Helpers spin for some 20 microseconds while they wait for the next period, then wait on a semaphore.
 struct RenderTeam: ~Copyable {
@@ -24,15 +27,21 @@ struct RenderTeam: ~Copyable {
 
   /// Including the driver's thread, which is number 0.
   let threadCount: Int
+  /// Those that are called: no more than there are processors, where they would only wait for each other.
+  private let calledCount: Int
   /// One per thread.
   let runners: UnsafeMutablePointer<StepRunner>
   private let helpers: UnsafeMutablePointer<Helper>
   /// Valid for a thread that has taken a segment, until the segment is done.
   private let job: UnsafeMutablePointer<RenderJob>
   private let board = SegmentBoard()
+  /// Audio thread only.
+  private let teamwork: UnsafeMutablePointer<Teamwork>
+  private let isShared: UnsafeMutablePointer<Bool>
 
   /// Number of periods that helpers were called to.
   private let period = Atomic<UInt64>(0)
+  /// Blocks of the period are still to come.
   private let isRendering = Atomic<Bool>(false)
   private let isOver = Atomic<Bool>(false)
   /// The driver's thread in this period, whose priority helpers take, and its denormal mode.
@@ -57,6 +66,7 @@ struct RenderTeam: ~Copyable {
     threads: Int, driver: UnsafePointer<DriverChannels>, zeros: UnsafePointer<UnsafePointer<Float>>
   ) {
     threadCount = min(max(threads, 1), Self.mostThreads)
+    calledCount = min(threadCount, max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1))
     runners = .allocate(capacity: threadCount)
     helpers = .allocate(capacity: threadCount)
     for index in 0..<threadCount {
@@ -64,6 +74,10 @@ struct RenderTeam: ~Copyable {
       (helpers + index).initialize(to: Helper())
     }
     job = .allocate(capacity: 1)
+    teamwork = .allocate(capacity: 1)
+    teamwork.initialize(to: Teamwork(threads: calledCount))
+    isShared = .allocate(capacity: 1)
+    isShared.initialize(to: false)
   }
 
   /// Call this when no thread renders any more. Worker.
@@ -83,13 +97,24 @@ struct RenderTeam: ~Copyable {
     helpers.deinitialize(count: threadCount)
     helpers.deallocate()
     job.deallocate()
+    teamwork.pointee.deallocate()
+    teamwork.deinitialize(count: 1)
+    teamwork.deallocate()
+    isShared.deallocate()
     board.deallocate()
   }
 
   // MARK: The driver's thread
 
-  /// Calls the helpers to a period. Audio thread.
-  @_noLocks func beginPeriod() {
+  /// Begins a period. Calls the helpers if that saves time. Audio thread.
+  @_noLocks func beginPeriod(_ plan: UnsafeMutablePointer<Plan>?) {
+    isShared.pointee = false
+    guard let plan, plan.pointee.segmentCount > 1, calledCount > 1 else { return }
+    isShared.pointee = teamwork.pointee.begin(plan, at: nanoseconds())
+    if isShared.pointee { callHelpers() }
+  }
+
+  @_noLocks private func callHelpers() {
     let state = flushDenormals()
     restoreDenormals(state)
     floatingPoint.store(state, ordering: .relaxed)
@@ -97,7 +122,7 @@ struct RenderTeam: ~Copyable {
     isRendering.store(true, ordering: .relaxed)
     period.store(period.load(ordering: .relaxed) &+ 1, ordering: .sequentiallyConsistent)
     var index = 1
-    while index < threadCount {
+    while index < calledCount {
       wake(index)
       index &+= 1
     }
@@ -110,18 +135,26 @@ struct RenderTeam: ~Copyable {
     _ = postSemaphore(helpers[index].semaphore)
   }
 
-  /// Releases the helpers until the next period. Audio thread.
-  @_noLocks func endPeriod() { isRendering.store(false, ordering: .relaxed) }
+  /// Ends a period of `frames`. `load`: the driver's. Audio thread.
+  @_noLocks func endPeriod(frames: Int, load: Float) {
+    guard teamwork.pointee.isTiming else { return }
+    isRendering.store(false, ordering: .relaxed)
+    teamwork.pointee.end(frames: frames, at: nanoseconds(), load: load)
+  }
 
-  /// Renders one block. Audio thread.
-  @_noLocks func render(_ next: RenderJob) {
+  /// Renders one block. `isLast`: of the period. Audio thread.
+  @_noLocks func render(_ next: RenderJob, isLast: Bool) {
     let plan = next.plan
     // A copy: ThreadSanitizer takes a write through a constant pointer for a write to the constant.
     let runners = runners
     runners.pointee.begin(next)
     let count = plan.pointee.segmentCount
-    guard count > 1 else {
-      runners.pointee.run(plan.pointee.segments[0])
+    guard count > 1, isShared.pointee else {
+      var index = 0
+      while index < count {
+        runners.pointee.run(plan.pointee.segments[index])
+        index &+= 1
+      }
       return
     }
     // No thread may use its knowledge of the old plan on the new one.
@@ -135,6 +168,8 @@ struct RenderTeam: ~Copyable {
     board.setCount(count)
     board.setUndone(number)
     board.open(number)
+    // A helper that finds the board empty afterwards knows that nothing follows.
+    if isLast { isRendering.store(false, ordering: .releasing) }
     var idle = 0
     while !board.isComplete(number, count) {
       if let segment = board.claimNext() {
@@ -213,10 +248,13 @@ struct RenderTeam: ~Copyable {
     }
   }
 
-  /// Runs segments until the period is over. Audio thread.
+  /// Runs segments until all of the period have been taken. Audio thread.
   @_noLocks private func runSegments(_ runner: UnsafeMutablePointer<StepRunner>, _ seen: UInt64) {
     var idle = 0
-    while isRendering.load(ordering: .relaxed), period.load(ordering: .relaxed) == seen {
+    while period.load(ordering: .relaxed) == seen {
+      // In this order: once the last block's board is open, what has been taken stays taken.
+      let isLast = !isRendering.load(ordering: .acquiring)
+      if isLast, board.isTaken { return }
       if let segment = board.claimNext() {
         runner.pointee.begin(job.pointee)
         runner.pointee.run(job.pointee.plan.pointee.segments[segment])

@@ -21,6 +21,8 @@ public final class Renderer: @unchecked Sendable {
   private var rate: Float
   /// Load of the driver in this period.
   private var load: Float = 0
+  /// See `RenderJob.gainMoves`.
+  private var gainMoves: UInt32 = 1
   private let driver: UnsafeMutablePointer<DriverChannels>
   let team: UnsafeMutablePointer<RenderTeam>
 
@@ -87,8 +89,7 @@ public final class Renderer: @unchecked Sendable {
       if let output = outputs[channel] { setMemory(output, 0, frames &* 4) }
       channel &+= 1
     }
-    let isShared = if let plan { plan.pointee.segmentCount > 1 } else { false }
-    if isShared { team.pointee.beginPeriod() }
+    team.pointee.beginPeriod(plan)
     var done = 0
     while done < frames {
       let due = executeCommands()
@@ -96,12 +97,12 @@ public final class Renderer: @unchecked Sendable {
       if count > frames &- done { count = frames &- done }
       if due > now, due &- now < Int64(count) { count = Int(due &- now) }
       driver.pointee = DriverChannels(inputs: inputs, outputs: outputs, offset: done, midi: midi)
-      runPlan(count)
+      runPlan(count, isLast: done &+ count == frames)
       watch.measure(driver.pointee, frames: count, time: now)
       now &+= Int64(count)
       done &+= count
     }
-    if isShared { team.pointee.endPeriod() }
+    team.pointee.endPeriod(frames: frames, load: load)
     frameTime.store(now, ordering: .releasing)
   }
 
@@ -138,6 +139,7 @@ public final class Renderer: @unchecked Sendable {
       wake(node)
     case .gain(let cable, let value, let frames, let wait):
       cable.pointee.move(to: value, over: Int(frames), after: Int(wait), at: now)
+      gainMoves = gainMoves == .max ? 1 : gainMoves &+ 1
     case .close(let cable, let frames):
       cable.pointee.closesAt = frames < 0 ? .max : now &+ Int64(frames)
     case .end(let node, let frames):
@@ -165,11 +167,11 @@ public final class Renderer: @unchecked Sendable {
     node.pointee.asleepSince.store(-1, ordering: .relaxed)
   }
 
-  @_noLocks private final func runPlan(_ frames: Int) {
+  @_noLocks private final func runPlan(_ frames: Int, isLast: Bool) {
     guard let plan else { return }
     team.pointee.render(
       RenderJob(
         plan: plan, frames: frames, time: now, rate: rate, load: load,
-        isMetering: isMetering.load(ordering: .relaxed)))
+        isMetering: isMetering.load(ordering: .relaxed), gainMoves: gainMoves), isLast: isLast)
   }
 }

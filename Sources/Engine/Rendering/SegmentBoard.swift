@@ -75,6 +75,14 @@ struct SegmentBoard: ~Copyable {
 
   // MARK: All threads
 
+  /// True when every segment of the block has been taken, or the board is closed. Audio thread.
+  var isTaken: Bool {
+    @_noLocks get {
+      let all = Self.bit(Int(truncatingIfNeeded: count.pointee.load(ordering: .acquiring))) &- 1
+      return taken.pointee.load(ordering: .acquiring) & all == all
+    }
+  }
+
   /// Both words at one moment.
   struct Snapshot {
     var taken: UInt64

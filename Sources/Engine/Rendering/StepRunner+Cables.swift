@@ -5,81 +5,127 @@ import Realtime
 extension StepRunner {
   /// Sums the sources into the step's one output, in the plan's order.
   @_noLocks func mix(_ step: UnsafeMutablePointer<Step>) {
-    let frames = frames
-    let output = step.pointee.context.outputs[0]
-    /// Channels written so far: the first writer stores, the others add.
-    var written: UInt64 = 0
-    var index = 0
-    while index < Int(step.pointee.sourceCount) {
-      let source = step.pointee.sources[index]
-      index &+= 1
-      if source.cable.pointee.nextStart <= now { source.cable.pointee.beginMove() }
-      let ringFrames = source.cable.pointee.ringFrames
-      let isSilent =
-        source.isDelayed ? source.cable.pointee.isSilent(at: now) : source.silence.pointee
-      let isMoving = source.cable.pointee.gain.isMoving
-      if isMoving || source.cable.pointee.isSilent.load(ordering: .relaxed) != isSilent {
-        source.cable.pointee.isSilent.store(isSilent, ordering: .relaxed)
-        let gain = source.cable.pointee.gain
-        source.cable.pointee.gainNow.store(gain.value.bitPattern, ordering: .relaxed)
-        source.cable.pointee.ceilingNow.store(gain.ceiling.bitPattern, ordering: .relaxed)
-      }
-      if isSilent {
-        source.cable.pointee.gain.skip(frames)
-        continue
-      }
-      let steady = source.cable.pointee.gain.target
-      if isMoving {
-        source.cable.pointee.gain.fill(gains, frames: frames)
-        if !source.cable.pointee.gain.isMoving {
-          source.cable.pointee.gainNow.store(steady.bitPattern, ordering: .relaxed)
-          source.cable.pointee.ceilingNow.store(abs(steady).bitPattern, ordering: .relaxed)
-        }
-      } else if steady == 0 {
-        continue
-      }
-      let offset =
-        source.isDelayed
-        ? (Int(truncatingIfNeeded: now) &- source.cable.pointee.delay) & (ringFrames &- 1) : 0
-      var tapIndex = 0
-      while tapIndex < source.tapCount {
-        let tap = source.taps[tapIndex]
-        let bit = UInt64(1) << UInt64(tap.destination)
-        let isFirst = written & bit == 0
-        written |= bit
-        add(
-          tap.source + offset, to: output[tap.destination], tap.coefficient, steady, isMoving: isMoving,
-          isFirst: isFirst, frames)
-        tapIndex &+= 1
-      }
+    if step.pointee.portCount > 0, passDirectly(step) { return }
+    var sum = MixSum(step.pointee.context.outputs[0], frames: frames, room: summands)
+    if step.pointee.settledAt == gainMoves { addSettled(step, to: &sum) } else { addAll(step, to: &sum) }
+    step.pointee.outputSilence[0] = !sum.finish()
+  }
+
+  /// Leaves a modulation by one cable to the node, which adds it to the parameter's own value.
+  @inline(__always) @_noLocks private func passDirectly(_ step: UnsafeMutablePointer<Step>) -> Bool {
+    let (source, binding) = (step.pointee.sources, step.pointee.bindings)
+    guard step.pointee.settledAt == gainMoves, step.pointee.isSimple, step.pointee.sourceCount == 1,
+      areSounding(source, source + 1)
+    else {
+      binding.pointee.direct = nil
+      return false
     }
-    step.pointee.outputSilence[0] = written == 0
-    if written != 0 {
-      var channel = 0
-      while channel < output.count {
-        if written & (UInt64(1) << UInt64(channel)) == 0 { setMemory(output[channel], 0, frames &* 4) }
-        channel &+= 1
+    binding.pointee.direct = source.pointee.base
+    binding.pointee.gain = source.pointee.gain
+    step.pointee.outputSilence[0] = false
+    return true
+  }
+
+  /// Adds the sources while all gains are at rest.
+  @inline(__always) @_noLocks private func addSettled(
+    _ step: UnsafeMutablePointer<Step>, to sum: inout MixSum
+  ) {
+    let isSimple = step.pointee.isSimple
+    var source = step.pointee.sources
+    let end = source + Int(step.pointee.sourceCount)
+    while source != end {
+      let rest = end - source
+      let next = source + (rest < MixSum.most ? rest : MixSum.most)
+      if isSimple, areSounding(source, next) {
+        sum.add(source, next - source)
+        source = next
+        continue
+      }
+      while source != next {
+        let isSilent = isSilent(source)
+        if isSilent != source.pointee.wasSilent { publish(source, isSilent: isSilent) }
+        if !isSilent, source.pointee.gain != 0 { sum.add(source, offset: offset(of: source)) }
+        source += 1
       }
     }
   }
 
-  @_noLocks func add(
-    _ source: UnsafePointer<Float>, to target: UnsafeMutablePointer<Float>, _ coefficient: Float,
-    _ steady: Float, isMoving: Bool, isFirst: Bool, _ frames: Int
-  ) {
-    let from = UnsafeRawPointer(source)
-    let to = UnsafeMutableRawPointer(target)
-    let moving = UnsafeRawPointer(gains)
-    let constant = SIMD16<Float>(repeating: coefficient * steady)
-    let factor = SIMD16<Float>(repeating: coefficient)
-    var byte = 0
-    while byte < frames &* 4 {
-      let gain = isMoving ? factor * moving.load(fromByteOffset: byte, as: SIMD16<Float>.self) : constant
-      var y = from.loadUnaligned(fromByteOffset: byte, as: SIMD16<Float>.self) * gain
-      if !isFirst { y += to.load(fromByteOffset: byte, as: SIMD16<Float>.self) }
-      to.storeBytes(of: y, toByteOffset: byte, as: SIMD16<Float>.self)
-      byte &+= 64
+  /// True if all of these cables bring sound, as in their last block.
+  @inline(__always) @_noLocks private func areSounding(
+    _ start: UnsafeMutablePointer<MixSource>, _ end: UnsafeMutablePointer<MixSource>
+  ) -> Bool {
+    var source = start
+    while source != end {
+      if source.pointee.wasSilent || source.pointee.silence.pointee { return false }
+      source += 1
     }
+    return true
+  }
+
+  /// Adds the sources, and looks how each gain moves.
+  @_noLocks private func addAll(_ step: UnsafeMutablePointer<Step>, to sum: inout MixSum) {
+    var isSettled = true
+    var isSimple = true
+    var source = step.pointee.sources
+    let end = source + Int(step.pointee.sourceCount)
+    while source != end {
+      let cable = source.pointee.cable
+      if cable.pointee.nextStart <= now { cable.pointee.beginMove() }
+      let isSilent = isSilent(source)
+      let isMoving = cable.pointee.gain.isMoving
+      if isMoving || cable.pointee.isSilent.load(ordering: .relaxed) != isSilent {
+        publish(source, isSilent: isSilent)
+      }
+      source.pointee.wasSilent = isSilent
+      source.pointee.gain = source.pointee.coefficient * cable.pointee.gain.target
+      if isSilent {
+        cable.pointee.gain.skip(frames)
+      } else if isMoving {
+        addMoving(source, to: &sum)
+      } else if source.pointee.gain != 0 {
+        sum.add(source, offset: offset(of: source))
+      }
+      if cable.pointee.gain.isMoving || cable.pointee.nextStart < .max { isSettled = false }
+      if source.pointee.taps != nil || source.pointee.isDelayed || source.pointee.gain == 0 {
+        isSimple = false
+      }
+      source += 1
+    }
+    step.pointee.isSimple = isSimple
+    if isSettled { step.pointee.settledAt = gainMoves }
+  }
+
+  @inline(__always) @_noLocks private func isSilent(_ source: UnsafeMutablePointer<MixSource>) -> Bool {
+    source.pointee.isDelayed
+      ? source.pointee.cable.pointee.isSilent(at: now) : source.pointee.silence.pointee
+  }
+
+  /// Place in a delayed cable's ring.
+  @inline(__always) @_noLocks private func offset(of source: UnsafeMutablePointer<MixSource>) -> Int {
+    guard source.pointee.isDelayed else { return 0 }
+    let cable = source.pointee.cable
+    return (Int(truncatingIfNeeded: now) &- cable.pointee.delay) & (cable.pointee.ringFrames &- 1)
+  }
+
+  /// Tells the worker.
+  @_noLocks private func publish(_ source: UnsafeMutablePointer<MixSource>, isSilent: Bool) {
+    source.pointee.wasSilent = isSilent
+    let cable = source.pointee.cable
+    cable.pointee.isSilent.store(isSilent, ordering: .relaxed)
+    let gain = cable.pointee.gain
+    cable.pointee.gainNow.store(gain.value.bitPattern, ordering: .relaxed)
+    cable.pointee.ceilingNow.store(gain.ceiling.bitPattern, ordering: .relaxed)
+  }
+
+  @_noLocks private func addMoving(_ source: UnsafeMutablePointer<MixSource>, to sum: inout MixSum) {
+    let cable = source.pointee.cable
+    cable.pointee.gain.fill(gains, frames: frames)
+    if !cable.pointee.gain.isMoving {
+      let steady = cable.pointee.gain.target
+      cable.pointee.gainNow.store(steady.bitPattern, ordering: .relaxed)
+      cable.pointee.ceilingNow.store(abs(steady).bitPattern, ordering: .relaxed)
+    }
+    sum.add(source, offset: offset(of: source), times: gains)
   }
 
   /// Writes a node's output into the ring of a delayed cable.
@@ -96,13 +142,14 @@ extension StepRunner {
     let position = Int(truncatingIfNeeded: now) & (ringFrames &- 1)
     var magnitudes = Magnitudes()
     var index = 0
-    while index < source.tapCount {
+    while index < Int(source.count) {
       let target = ring + (index &* stride &+ position)
       if isSilent {
         setMemory(target, 0, frames &* 4)
       } else {
-        copyMemory(target, source.taps[index].source, frames &* 4)
-        magnitudes.add(source.taps[index].source, frames)
+        let channel = source.base + index &* Int(source.stride)
+        copyMemory(target, channel, frames &* 4)
+        magnitudes.add(channel, frames)
       }
       // A block never crosses a multiple of 64, so it lies either in the first cell or beyond it.
       if position < blockCapacity { copyMemory(target + ringFrames, UnsafePointer(target), frames &* 4) }
@@ -117,7 +164,7 @@ extension StepRunner {
     // What is dropped is read as zeros where the next cell sounds before its own end.
     let cell = position &+ frames &- blockCapacity
     index = 0
-    while index < source.tapCount {
+    while index < Int(source.count) {
       let target = ring + (index &* stride &+ cell)
       setMemory(target, 0, blockCapacity &* 4)
       if cell == 0 { setMemory(target + ringFrames, 0, blockCapacity &* 4) }

@@ -3,23 +3,30 @@ import Realtime
 // Nodes: silence, sleep, processing, levels. Audio thread, all of it.
 
 extension StepRunner {
-  /// Fast path for most nodes in most blocks: audio comes in, no parameter moves, no meter runs; or the node
-  /// sleeps.
+  /// Fast path for most nodes in most blocks: something comes in or the node is a source, no parameter moves by itself,
+  /// the same ones are modulated as before, no meter runs; or the node sleeps.
   @inline(__always) @_noLocks mutating func runPlainNode(_ step: UnsafeMutablePointer<Step>) {
     let node = step.pointee.node
     let isQuiet = bindInputs(step)
-    guard !isQuiet, !node.pointee.isAsleep, !node.pointee.isMoving, !node.pointee.isModulated, !isMetering
+    let isSource = step.pointee.portCount == 0
+    guard isQuiet == isSource, !node.pointee.isAsleep, !node.pointee.isMoving,
+      node.pointee.modulated == step.pointee.modulated, !isMetering
     else {
       if !isQuiet || !node.pointee.isAsleep || node.pointee.isMoving || node.pointee.isMuted { runNode(step) }
       return
     }
+    if step.pointee.modulated != 0 { modulateAll(step, node) }
     var isSilent = process(step, node) == .silent
-    if !isSilent, step.pointee.mayGrow || node.pointee.amplifies { isSilent = inspect(step, node) }
+    if isSource, isSilent { return conclude(step, node, isSilent: true, isQuiet: true, hasEvents: false) }
+    if !isSilent, step.pointee.mayGrow || node.pointee.amplifies, isUnfit(step.pointee.context.outputs[0]) {
+      isSilent = mute(step, node)
+    }
     step.pointee.outputSilence[0] = isSilent
     if node.pointee.isSilent.load(ordering: .relaxed) {
       node.pointee.isSilent.store(false, ordering: .relaxed)
     }
-    if node.pointee.isCellSilent != endsCell { node.pointee.isCellSilent = endsCell }
+    // A source's cell is silent until an event or a sounding input comes, which it has none of.
+    if !isSource, node.pointee.isCellSilent != endsCell { node.pointee.isCellSilent = endsCell }
   }
 
   @_noLocks mutating func runNode(_ step: UnsafeMutablePointer<Step>) {
@@ -35,7 +42,7 @@ extension StepRunner {
       node.pointee.asleepSince.store(-1, ordering: .relaxed)
       if now & 63 != 0 { runSilentStart(step, node) }
     }
-    if node.pointee.isMoving || node.pointee.isModulated
+    if node.pointee.isMoving || node.pointee.modulated != 0
       || step.pointee.portCount > step.pointee.inputCount
     {
       prepareParameters(step, node, restingOnly: false)
@@ -49,6 +56,14 @@ extension StepRunner {
     if !isSilent, step.pointee.mayGrow || node.pointee.amplifies || isMetering {
       isSilent = inspect(step, node)
     }
+    conclude(step, node, isSilent: isSilent, isQuiet: isQuiet, hasEvents: hasEvents)
+  }
+
+  /// Tells what the block was, and lets the node sleep after a silent cell.
+  @_noLocks private func conclude(
+    _ step: UnsafeMutablePointer<Step>, _ node: UnsafeMutablePointer<NodeSlot>, isSilent: Bool,
+    isQuiet: Bool, hasEvents: Bool
+  ) {
     var index = 0
     while index < Int(step.pointee.outputCount) {
       step.pointee.outputSilence[index] = isSilent

@@ -38,22 +38,48 @@ extension StepRunner {
       }
       node.pointee.isMoving = isStillMoving
     }
-    var index = Int(step.pointee.inputCount)
-    let end = Int(step.pointee.portCount)
     // Mostly the same parameters as before are modulated, and the others need not be looked at.
-    let before = node.pointee.modulated
-    var modulated: UInt64 = 0
-    var port = index
-    while port < end {
-      let parameter = step.pointee.bindings[port].parameter
-      modulated |= 1 &<< UInt64(parameter < 63 ? parameter : 63)
+    let modulated = step.pointee.modulated
+    if node.pointee.modulated & ~(modulated & ~NodeSlot.lateParameters) != 0 { restUnmoved(node) }
+    node.pointee.modulated = modulated
+    var port = Int(step.pointee.inputCount)
+    while port < Int(step.pointee.portCount) {
+      modulate(step.pointee.ports + port, step.pointee.bindings + port, node, &room)
       port &+= 1
     }
-    if before & ~(modulated & (.max >> 1)) != 0 { restUnmoved(node) }
-    node.pointee.isModulated = index < end
-    node.pointee.modulated = modulated
-    while index < end {
-      modulate(step.pointee.ports[index], node, step.pointee.bindings[index].parameter, &room, frames)
+  }
+
+  /// Adds all modulations, of a node none of whose parameters moves by itself.
+  @inline(__always) @_noLocks func modulateAll(
+    _ step: UnsafeMutablePointer<Step>, _ node: UnsafeMutablePointer<NodeSlot>
+  ) {
+    var room = scratch
+    var index = Int(step.pointee.inputCount)
+    while index < Int(step.pointee.portCount) {
+      let (port, binding) = (step.pointee.ports + index, step.pointee.bindings + index)
+      if binding.pointee.isSingle, !port.pointee.isSilent {
+        let base = binding.pointee.base
+        var frame = 0
+        if let direct = binding.pointee.direct {
+          let gain = binding.pointee.gain
+          while frame < frames {
+            room.store(base + direct.vector(frame) * gain, frame)
+            frame &+= 16
+          }
+        } else {
+          let source = port.pointee[0]
+          while frame < frames {
+            room.store(base + source.vector(frame), frame)
+            frame &+= 16
+          }
+        }
+        let stream = node.pointee.streams + Int(binding.pointee.parameter)
+        UnsafeMutablePointer(mutating: stream.pointee.values).pointee = room.pointee
+        stream.pointee.stream = UnsafePointer(room)
+        room += blockCapacity
+      } else {
+        modulate(port, binding, node, &room)
+      }
       index &+= 1
     }
   }
@@ -79,40 +105,46 @@ extension StepRunner {
   }
 
   /// Adds the modulation at a parameter's port to the parameter's own value.
-  @_noLocks func modulate(
-    _ input: InputPort, _ node: UnsafeMutablePointer<NodeSlot>, _ parameter: Int,
-    _ room: inout UnsafeMutablePointer<Float>, _ frames: Int
+  @_noLocks private func modulate(
+    _ port: UnsafeMutablePointer<InputPort>, _ binding: UnsafeMutablePointer<InputBinding>,
+    _ node: UnsafeMutablePointer<NodeSlot>, _ room: inout UnsafeMutablePointer<Float>
   ) {
+    let parameter = Int(binding.pointee.parameter)
     let state = node.pointee.parameters + parameter
     let stream = node.pointee.streams + parameter
     let moving = state.pointee.isMoving ? stream.pointee.stream : nil
-    if input.isSilent {
-      if moving == nil {
-        rest(state, stream)
-      }
+    let own = state.pointee.elements
+    let inputs = port.pointee.count
+    binding.pointee.isSingle = !state.pointee.isMoving && own == 1 && inputs == 1
+    binding.pointee.base = state.pointee.ramps[0].target
+    if port.pointee.isSilent {
+      if moving == nil, state.pointee.isMoving || stream.pointee.stream != nil { rest(state, stream) }
       return
     }
-    let own = state.pointee.elements
-    let elements = own > input.count ? own : input.count
+    if let direct = binding.pointee.direct {
+      writeSum(direct, binding.pointee.gain, to: UnsafeMutablePointer(mutating: port.pointee[0]))
+      binding.pointee.direct = nil
+    }
+    let elements = own > inputs ? own : inputs
     let values = state.pointee.values(elements)
     var element = 0
     while element < elements {
       let target = room + element &* blockCapacity
-      let source = input[element < input.count ? element : input.count &- 1]
+      let source = port.pointee[element < inputs ? element : inputs &- 1]
       let ownElement = element < own ? element : own &- 1
       if let moving {
         let base = moving + ownElement &* blockCapacity
         var frame = 0
         while frame < frames {
-          target[frame] = base[frame] + source[frame]
-          frame &+= 1
+          target.store(base.vector(frame) + source.vector(frame), frame)
+          frame &+= 16
         }
       } else {
         let base = state.pointee.ramps[ownElement].target
         var frame = 0
         while frame < frames {
-          target[frame] = base + source[frame]
-          frame &+= 1
+          target.store(base + source.vector(frame), frame)
+          frame &+= 16
         }
       }
       values[element] = target[0]
@@ -121,6 +153,17 @@ extension StepRunner {
     stream.pointee = ParameterStream(
       values: UnsafePointer(values), stream: UnsafePointer(room), elements: elements)
     room += elements &* blockCapacity
+  }
+
+  /// Writes a sum of one cable, which was left to the node.
+  @_noLocks private func writeSum(
+    _ source: UnsafePointer<Float>, _ gain: Float, to sum: UnsafeMutablePointer<Float>
+  ) {
+    var frame = 0
+    while frame < frames {
+      sum.store(source.vector(frame) * gain, frame)
+      frame &+= 16
+    }
   }
 
   /// Restores the own values of parameters at rest, since their modulation may have ended.

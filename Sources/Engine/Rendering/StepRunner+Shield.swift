@@ -1,3 +1,4 @@
+import CVector
 import Realtime
 import Synchronization
 
@@ -14,21 +15,38 @@ extension StepRunner {
   @_noLocks mutating func inspect(
     _ step: UnsafeMutablePointer<Step>, _ node: UnsafeMutablePointer<NodeSlot>
   ) -> Bool {
-    guard isMetering ? measure(step, node) : isUnfit(step) else { return false }
+    guard isMetering ? measure(step, node) : isAnyUnfit(step) else { return false }
     return mute(step, node)
   }
 
-  @_noLocks private func isUnfit(_ step: UnsafeMutablePointer<Step>) -> Bool {
-    var magnitudes = Magnitudes()
+  @_noLocks private func isAnyUnfit(_ step: UnsafeMutablePointer<Step>) -> Bool {
     var port = 0
     while port < Int(step.pointee.outputCount) {
       let output = step.pointee.context.outputs[port]
-      var channel = output.isRead ? 0 : output.count
-      while channel < output.count {
-        magnitudes.add(output[channel], frames)
-        channel &+= 1
-      }
+      if output.isRead, isUnfit(output) { return true }
       port &+= 1
+    }
+    return false
+  }
+
+  /// True when a frame of an output that is read exceeds the limit.
+  @inline(__always) @_noLocks func isUnfit(_ output: OutputPort) -> Bool {
+    guard frames == blockCapacity else { return isPartUnfit(output) }
+    var magnitudes = Magnitudes()
+    var channel = 0
+    while channel < output.count {
+      magnitudes.addWhole(output[channel])
+      channel &+= 1
+    }
+    return magnitudes.areUnfit
+  }
+
+  @inline(never) @_noLocks private func isPartUnfit(_ output: OutputPort) -> Bool {
+    var magnitudes = Magnitudes()
+    var channel = 0
+    while channel < output.count {
+      magnitudes.add(output[channel], frames)
+      channel &+= 1
     }
     return magnitudes.areUnfit
   }
@@ -105,7 +123,7 @@ extension StepRunner {
   /// Silences a node from the first invalid frame of any of its channels on, so that the split into blocks
   /// changes nothing. Its state may be corrupt, so it does not run again. Returns true if the whole block is
   /// silent.
-  @_noLocks private mutating func mute(
+  @_noLocks mutating func mute(
     _ step: UnsafeMutablePointer<Step>, _ node: UnsafeMutablePointer<NodeSlot>
   ) -> Bool {
     var first = frames
@@ -175,7 +193,7 @@ struct Magnitudes {
     var frame = 0
     while frame &+ 16 <= frames {
       let bits = bytes.loadUnaligned(fromByteOffset: frame &* 4, as: SIMD16<UInt32>.self)
-      lanes = pointwiseMax(lanes, bits & mask)
+      lanes = sostenuto_larger(lanes, bits & mask)
       frame &+= 16
     }
     while frame < frames {
@@ -185,6 +203,17 @@ struct Magnitudes {
     }
   }
 
+  /// The same of a whole block, with two chains of maxima.
+  @inline(__always) @_noLocks mutating func addWhole(_ samples: UnsafePointer<Float>) {
+    let bytes = UnsafeRawPointer(samples)
+    let mask = SIMD16<UInt32>(repeating: magnitudeMask)
+    let a = bytes.loadUnaligned(fromByteOffset: 0, as: SIMD16<UInt32>.self) & mask
+    let b = bytes.loadUnaligned(fromByteOffset: 64, as: SIMD16<UInt32>.self) & mask
+    let c = bytes.loadUnaligned(fromByteOffset: 128, as: SIMD16<UInt32>.self) & mask
+    let d = bytes.loadUnaligned(fromByteOffset: 192, as: SIMD16<UInt32>.self) & mask
+    lanes = sostenuto_larger(lanes, sostenuto_larger(sostenuto_larger(a, b), sostenuto_larger(c, d)))
+  }
+
   /// True below -200 dB, what a kernel drops when it goes to sleep (`Kernel.isFinished`).
   var areInaudible: Bool {
     @inline(__always) @_noLocks get { largest < Float(1e-10).bitPattern }
@@ -192,9 +221,8 @@ struct Magnitudes {
 
   var largest: UInt32 { @inline(__always) @_noLocks get { lanes.max() } }
 
-  /// True when a magnitude exceeds the limit. By the maximum: for a comparison of all lanes the compiler goes lane by
-  /// lane through memory.
+  /// True when a magnitude exceeds the limit.
   var areUnfit: Bool {
-    @inline(__always) @_noLocks get { largest > blastLimit }
+    @inline(__always) @_noLocks get { sostenuto_exceed(lanes, blastLimit) }
   }
 }

@@ -9,6 +9,8 @@ struct StepRunner: ~Copyable {
   let context: UnsafeMutablePointer<BlockContext>
   /// Scratch for one cable's moving gain.
   let gains: UnsafeMutablePointer<Float>
+  /// Scratch for the cables of one sum.
+  let summands: UnsafeMutablePointer<MixSum.Summand>
   /// Trace records, to the worker; records that do not fit are counted.
   let trace = Ring(capacity: 8192, of: TraceRecord.self)
   let traceDropped = Atomic<Int>(0)
@@ -20,6 +22,7 @@ struct StepRunner: ~Copyable {
   private(set) var now: Int64 = 0
   /// The block ends where a 64-frame cell of engine time ends.
   private(set) var endsCell = false
+  private(set) var gainMoves: UInt32 = 0
   /// Level meters are enabled.
   private(set) var isMetering = false
   /// Scratch for one node's moving parameters, from the plan.
@@ -35,6 +38,9 @@ struct StepRunner: ~Copyable {
     context = .allocate(capacity: 1)
     context.initialize(to: BlockContext(rate: 0, driver: driver))
     gains = .zeroed(blockCapacity)
+    summands = .allocate(capacity: MixSum.most)
+    summands.initialize(
+      repeating: MixSum.Summand(base: UnsafePointer(gains), stride: 0, gain: 0), count: MixSum.most)
     scratch = gains
     self.zeros = zeros
   }
@@ -43,6 +49,7 @@ struct StepRunner: ~Copyable {
   func deallocate() {
     context.deallocate()
     gains.deallocate()
+    summands.deallocate()
     trace.deallocate()
   }
 
@@ -50,6 +57,7 @@ struct StepRunner: ~Copyable {
   @_noLocks mutating func begin(_ job: RenderJob) {
     setTime(to: job.time, frames: job.frames)
     isMetering = job.isMetering
+    gainMoves = job.gainMoves
     scratch = job.plan.pointee.parameterScratch + index &* job.plan.pointee.scratchSize
     context.pointee.rate = job.rate
     context.pointee.load = job.load

@@ -136,9 +136,9 @@ struct ChannelMeter: ~Copyable {
 /// Audio-thread state of a node. It stays at one address from preparation until it is freed, whatever plans
 /// come and go: rewiring cannot touch it.
 ///
-/// It fills one and a third cache lines: first the data for changes and reports, then the data of every
-/// block. The parameter streams, single values, crossfades and the kernel lie behind it, so that a small node
-/// at rest takes one cache line per block.
+/// It fills one and a half cache lines: first the data for changes and reports, then the data of every block. The
+/// parameter streams, single values, crossfades and the kernel lie behind it, so that a small node at rest, such as a
+/// gain, takes one cache line per block.
 struct NodeSlot: ~Copyable {
   let parameters: UnsafeMutablePointer<ParameterState>
   let streams: UnsafeMutablePointer<ParameterStream>
@@ -161,14 +161,12 @@ struct NodeSlot: ~Copyable {
 
   // A new cache line.
   let kernel: UnsafeMutableRawPointer
+  /// A bit for each parameter modulated in the last block; see `bit(ofParameter:)`.
+  var modulated: UInt64 = 0
   let tag: KernelTag
   let tracesNotes: Bool
   /// True while at least one parameter moves.
   var isMoving = false
-  /// A parameter was modulated in its last block.
-  var isModulated = false
-  /// A bit for each parameter modulated in the last block; the last bit is for all from the 64th on.
-  var modulated: UInt64 = 0
   var isAsleep = false
   /// Every block of this 64-frame cell had silent inputs.
   var isCellSilent = true
@@ -176,13 +174,20 @@ struct NodeSlot: ~Copyable {
   var amplifies: Bool
   /// Read by the worker.
   let isSilent = Atomic<Bool>(false)
-  let meterCount: UInt16
   /// Figures that its kernel reports.
   let readingCount: UInt8
+  let meterCount: UInt16
   /// The output that made the blast shield mute it, as the bit pattern of a float; 0: not muted. A muted node
   /// sleeps, and nothing wakes it.
   let blast = Atomic<UInt32>(0)
   var isMuted: Bool { @_noLocks get { blast.load(ordering: .relaxed) != 0 } }
+
+  /// The bit of a parameter in a set: the last bit is for all from the 64th on.
+  @_noLocks static func bit(ofParameter parameter: Int) -> UInt64 {
+    parameter < 63 ? 1 &<< UInt64(truncatingIfNeeded: parameter) : lateParameters
+  }
+  /// The bit that several parameters share.
+  static var lateParameters: UInt64 { @_noLocks get { 1 &<< 63 } }
 
   /// Latest figures of its kernel's report, as bit patterns of floats; they lie behind the meters.
   var readings: UnsafeMutablePointer<Atomic<UInt32>> {

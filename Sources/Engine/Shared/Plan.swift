@@ -37,7 +37,7 @@ struct Step: BitwiseCopyable {
     case mix
     /// Runs a node.
     case process
-    /// Runs a node with audio ports only, one output, no modulated parameter, and nothing to report.
+    /// Runs a node without events, with one output and nothing to report.
     case processPlain
     /// Writes an output into the ring of a delayed cable.
     case fillDelay
@@ -50,16 +50,21 @@ struct Step: BitwiseCopyable {
   var takesEvents: Bool
   /// The input may be louder than any one node's output: it is a sum, or a parameter is modulated.
   var mayGrow: Bool
+  /// Of a mix that is settled: no cable has taps, a delay or a gain of zero.
+  var isSimple = false
   var outputCount: UInt16
   /// Audio inputs.
   var inputCount: UInt16
-  /// Audio inputs, plus one per modulated parameter behind them.
+  /// Audio inputs, plus one per modulated parameter behind them. Of a mix: 1 if its sum modulates a parameter and has
+  /// one channel.
   var portCount: UInt16
+  /// Of a mix: the number of gain moves (`RenderJob.gainMoves`) with which all of its gains were at rest; 0: none.
+  var settledAt: UInt32
   /// The node that it runs; for `fillDelay` the source node; for `mix` the destination node.
   var node: UnsafeMutablePointer<NodeSlot>
   /// The ports, which point to zeros while silent.
   var ports: UnsafeMutablePointer<InputPort>
-  /// Buffers behind the ports.
+  /// Buffers behind the ports. Of a mix with a port: the destination's binding.
   var bindings: UnsafeMutablePointer<InputBinding>
   /// Silence flag of each output in this block; other steps point here.
   var outputSilence: UnsafeMutablePointer<Bool>
@@ -68,13 +73,21 @@ struct Step: BitwiseCopyable {
   var sources: UnsafeMutablePointer<MixSource>
   var eventSourceCount: Int32
   var sourceCount: Int32
+  /// A bit for each modulated parameter, as in `NodeSlot.modulated`.
+  var modulated: UInt64
 }
 
 struct InputBinding: BitwiseCopyable {
   var channels: UnsafePointer<UnsafePointer<Float>>
   var silence: UnsafePointer<Bool>
   /// Parameter that a modulation is added to.
-  var parameter: Int
+  var parameter: Int32
+  /// The parameter's own value, if it is a single one at rest and is modulated by a single channel.
+  var base: Float = 0
+  var isSingle = false
+  /// A modulation by one cable: not written to `channels`, but these frames times `gain`.
+  var direct: UnsafePointer<Float>?
+  var gain: Float = 0
 }
 
 struct EventSource: BitwiseCopyable {
@@ -82,12 +95,24 @@ struct EventSource: BitwiseCopyable {
   var cable: UnsafeMutablePointer<CableSlot>
 }
 
+/// A cable into a mix: each destination channel gets a channel of the source times `coefficient` times the cable's gain.
+/// Destination d's is at `base + stride * d`, unless there are taps.
 struct MixSource: BitwiseCopyable {
-  var cable: UnsafeMutablePointer<CableSlot>
+  /// In the source's buffer, or in the cable's delay ring.
+  var base: UnsafePointer<Float>
   var silence: UnsafePointer<Bool>
-  var taps: UnsafeMutablePointer<MixTap>
-  var tapCount: Int
+  var cable: UnsafeMutablePointer<CableSlot>
+  var taps: UnsafeMutablePointer<MixTap>?
+  /// Floats; 0: every destination gets the same channel.
+  var stride: Int32
+  var coefficient: Float
+  /// The cable's gain times `coefficient`, as long as the step is settled: most blocks need not look at the cable.
+  var gain: Float = 0
+  /// Taps or else destinations, which count from 0.
+  var count: UInt16
   var isDelayed: Bool
+  /// As the worker has been told.
+  var wasSilent = false
 }
 
 /// `destination` channel gets `source` times `coefficient` times the cable's gain.
