@@ -23,6 +23,7 @@ final class Bench {
     kinds: KindRegistry = .builtIn
   ) {
     engine = Engine(rate: rate, period: period, threads: threads, kinds: kinds)
+    engine.callHelpersAlways()
     self.period = period
     inputTable = .allocate(capacity: DriverChannels.capacity)
     inputTable.initialize(repeating: nil, count: DriverChannels.capacity)

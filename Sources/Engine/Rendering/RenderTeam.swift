@@ -44,6 +44,8 @@ struct RenderTeam: ~Copyable {
   /// Blocks of the period are still to come.
   private let isRendering = Atomic<Bool>(false)
   private let isOver = Atomic<Bool>(false)
+  /// All helpers are called to every period: tests of threads want them whatever the processors do.
+  let callsAlways = Atomic<Bool>(false)
   /// The driver's thread in this period, whose priority helpers take, and its denormal mode.
   private let driverThread = Atomic<Int32>(0)
   private let floatingPoint = Atomic<UInt>(0)
@@ -109,12 +111,18 @@ struct RenderTeam: ~Copyable {
   /// Begins a period. Calls the helpers if that saves time. Audio thread.
   @_noLocks func beginPeriod(_ plan: UnsafeMutablePointer<Plan>?) {
     isShared.pointee = false
-    guard let plan, plan.pointee.segmentCount > 1, calledCount > 1 else { return }
-    isShared.pointee = teamwork.pointee.begin(plan, at: nanoseconds())
-    if isShared.pointee { callHelpers() }
+    guard let plan, plan.pointee.segmentCount > 1 else { return }
+    if callsAlways.load(ordering: .relaxed) {
+      isShared.pointee = true
+      callHelpers(threadCount)
+    } else if calledCount > 1 {
+      isShared.pointee = teamwork.pointee.begin(plan, at: nanoseconds())
+      if isShared.pointee { callHelpers(calledCount) }
+    }
   }
 
-  @_noLocks private func callHelpers() {
+  /// Calls helpers until there are so many threads.
+  @_noLocks private func callHelpers(_ count: Int) {
     let state = flushDenormals()
     restoreDenormals(state)
     floatingPoint.store(state, ordering: .relaxed)
@@ -122,7 +130,7 @@ struct RenderTeam: ~Copyable {
     isRendering.store(true, ordering: .relaxed)
     period.store(period.load(ordering: .relaxed) &+ 1, ordering: .sequentiallyConsistent)
     var index = 1
-    while index < calledCount {
+    while index < count {
       wake(index)
       index &+= 1
     }
@@ -137,8 +145,8 @@ struct RenderTeam: ~Copyable {
 
   /// Ends a period of `frames`. `load`: the driver's. Audio thread.
   @_noLocks func endPeriod(frames: Int, load: Float) {
-    guard teamwork.pointee.isTiming else { return }
     isRendering.store(false, ordering: .relaxed)
+    guard teamwork.pointee.isTiming else { return }
     teamwork.pointee.end(frames: frames, at: nanoseconds(), load: load)
   }
 
