@@ -57,7 +57,7 @@ struct KernelChoice: BitwiseCopyable {
     var frame = 1
     while frame < frames {
       let these = unsafeBitCast(vector(paces + frame), to: SIMD16<UInt32>.self)
-      let before = unsafeBitCast(vector(paces + frame &- 1), to: SIMD16<UInt32>.self)
+      let before = unsafeBitCast(vector(paces + (frame &- 1)), to: SIMD16<UInt32>.self)
       if sostenuto_least(these ^ before) == 0 { return false }
       frame &+= 16
     }
