@@ -271,7 +271,7 @@ struct Section: BitwiseCopyable {
       var sum = Frames(repeating: 0)
       var j = 0
       while j < 16 {
-        sum += response.vector(16 &- j) * x[j]
+        sum = addProduct(sum, response.vector(16 &- j), x[j])
         j &+= 1
       }
       let x = x.vector(0)
@@ -288,7 +288,7 @@ struct Section: BitwiseCopyable {
     let s2 = state[1]
     state[0] = (first + a11 * s1) + a12 * s2
     state[1] = (second + a21 * s1) + a22 * s2
-    return (sum + fromFirst * s1) + fromSecond * s2
+    return addProduct(addProduct(sum, fromFirst, s1), fromSecond, s2)
   }
 
   /// Sums of eight vectors, each in the order of `total`, in a quarter of the steps: each halving turns two
@@ -335,10 +335,10 @@ struct Section: BitwiseCopyable {
     var j = 0
     while j < 16 {
       let h = response.vector(16 &- j)
-      y0 += h * from[j]
-      y1 += h * from[16 &+ j]
-      y2 += h * from[32 &+ j]
-      y3 += h * from[48 &+ j]
+      y0 = addProduct(y0, h, from[j])
+      y1 = addProduct(y1, h, from[16 &+ j])
+      y2 = addProduct(y2, h, from[32 &+ j])
+      y3 = addProduct(y3, h, from[48 &+ j])
       j &+= 1
     }
     let x0 = from.vector(0)
