@@ -38,23 +38,26 @@ struct Warp {
     self.widest = widest
   }
 
-  @inline(__always) @_noLocks func beta(_ square: Frames) -> Frames {
-    start + square * (first + square * second)
+  @_transparent @_noLocks func beta(_ square: Frames) -> Frames {
+    addProduct(start, square, addProduct(first, square, Frames(repeating: second)))
   }
 
   /// Factor of the width.
-  @inline(__always) @_noLocks func widening(_ square: Frames) -> Frames {
-    1 + square * (wider + square * widest)
+  @_transparent @_noLocks func widening(_ square: Frames) -> Frames {
+    addProduct(1, square, addProduct(wider, square, Frames(repeating: widest)))
   }
 }
 
-/// A response that filters and equalizers share: a part of 1, k s and s^2 over their sum, with k = 1 / Q.
-enum Pass {
-  case low, high, band, notch
+/// A response of a section.
+enum Response: UInt8 {
+  case peak, lowShelf, highShelf, low, high, notch, band
+
+  /// It depends on the gain, other than the passes and the notch: parts of 1, k s and s^2 over their sum, with k = 1 / Q.
+  var hasGain: Bool { @inline(__always) @_noLocks get { rawValue < Response.low.rawValue } }
 }
 
 /// An analogue response: the quotient of two quadratics in s, which is 1j at the section's frequency.
-struct Analogue {
+private struct Analogue {
   /// Coefficients of 1, s and s^2.
   typealias Quadratic = (Frames, Frames, Frames)
 
@@ -62,53 +65,101 @@ struct Analogue {
   let under: Quadratic
   /// Gain at 0.
   let low: Frames
-  let warp: Warp
 
-  @inline(__always) @_noLocks init(over: Quadratic, under: Quadratic, low: Frames, warp: Warp) {
+  @inline(__always) @_noLocks init(over: Quadratic, under: Quadratic, low: Frames) {
     self.over = over
     self.under = under
     self.low = low
-    self.warp = warp
   }
+}
 
-  static var one: Frames { @inline(__always) @_noLocks get { Frames(repeating: 1) } }
+/// What a response is apart from its frequency.
+struct SectionShape: BitwiseCopyable {
+  /// 1 / Q; for responses with gain, its root (the cookbook's A), and the widths of a peak and of a shelf.
+  let k: Frames
+  let root: Frames
+  let bell: Frames
+  let slope: Frames
+
+  /// Limited to a Q of 0.05 to 200 and to 60 dB either way, whatever the modulation.
+  @inline(__always) @_noLocks init(_ q: Frames, _ gain: Frames, hasGain: Bool) {
+    k = 1 / limited(q, 0.05, 200)
+    if hasGain {
+      root = squareRoots(limited(gain, 0.001, 1000))
+      bell = k / root
+      slope = k * squareRoots(root)
+    } else {
+      root = k
+      bell = k
+      slope = k
+    }
+  }
 }
 
 extension SectionCoefficients {
-  /// The section with an analogue response at `freq` Hz, limited to 0.000001...0.49 of the rate.
-  @inline(__always) @_noLocks init(_ analogue: Analogue, _ freq: Frames, _ rate: Float) {
-    let (t, square) = Self.tangents(freq, rate)
-    let u = analogue.warp.beta(square) * t * t
-    let wider = analogue.warp.widening(square)
+  /// Coefficients at `freq` Hz, limited to 0.000001...0.49 of the rate.
+  @_transparent @_noLocks init(
+    _ response: Response, _ freq: Frames, _ shape: SectionShape, _ rate: Float
+  ) {
+    let quarters = limited(freq * (2 / rate), 0.000_002, 0.98)
+    let t = sineOfQuarters(quarters) / sineOfQuarters(1 - quarters)
+    let square = quarters * quarters * 0.25
+    switch response {
+    case .peak: self.init(peak: shape, t, square)
+    case .lowShelf, .highShelf: self.init(shelf: shape, isLow: response == .lowShelf, t, square)
+    case .low, .high, .band, .notch: self.init(pass: response, shape.k, t, square)
+    }
+  }
+
+  /// Both quadratics are 1 at 0 and at the top: `matched` of 1, their width and 1.
+  @_transparent @_noLocks private init(peak shape: SectionShape, _ t: Frames, _ square: Frames) {
+    let warp = Warp.width
+    let u = warp.beta(square) * t * t
+    let v = u + 1
+    let wide = shape.bell * warp.widening(square)
+    let under = v * wide * wide
+    let gain = shape.root * shape.root
+    let over = under * (gain * gain)
+    let (squared, plain) = Self.matched(over, u)
+    let (poles, rest) = Self.matched(under, u)
+    let inverse = 1 / poles
+    let r = squareRoots(inverse)
+    let high = squared * inverse
+    self.init(g: t * r, k: rest * r, m0: high, m1: (plain - high * rest) * r, m2: 1 - high)
+  }
+
+  @_transparent @_noLocks private init(
+    shelf shape: SectionShape, isLow: Bool, _ t: Frames, _ square: Frames
+  ) {
+    let (root, slope) = (shape.root, shape.slope)
+    let gain = root * root
+    let one = Frames(repeating: 1)
+    let analogue =
+      isLow
+      ? Analogue(over: (gain, slope * root, root), under: (one, slope, root), low: gain)
+      : Analogue(over: (root, slope * root, gain), under: (root, slope, one), low: one)
+    let warp = Warp.shelf
+    let u = warp.beta(square) * t * t
+    let wider = warp.widening(square)
     let (over, under) = (analogue.over, analogue.under)
     let n = Self.matched((over.0, over.1 * wider, over.2), u)
     let d = Self.matched((under.0, under.1 * wider, under.2), u)
-    let r = reciprocalRoots(under.0 * d.squared)
+    let r = 1 / squareRoots(under.0 * d.squared)
     let high = n.squared / d.squared
     self.init(
       g: t * under.0 * r, k: d.plain * r, m0: high, m1: (n.plain - high * d.plain) * r,
       m2: analogue.low - high)
   }
 
-  /// The same for a pass, whose numerators need fewer roots.
-  @inline(__always) @_noLocks init(_ pass: Pass, _ k: Frames, _ freq: Frames, _ rate: Float) {
-    let warp: Warp
-    switch pass {
-    case .low: warp = .lowpass
-    case .high: warp = .highpass
-    case .band, .notch: warp = .width
-    }
-    let (t, square) = Self.tangents(freq, rate)
+  @_transparent @_noLocks private init(pass: Response, _ k: Frames, _ t: Frames, _ square: Frames) {
+    let warp: Warp = pass == .low ? .lowpass : pass == .high ? .highpass : .width
     let u = warp.beta(square) * t * t
     let v = u + 1
     let wide = k * warp.widening(square)
-    let width = v * wide * wide
-    // `matched` of 1, `wide` and 1.
-    let squared = squareRoots(1 + u * width)
-    let plain = squareRoots(width + 2 * (u * width / (squared + 1)))
-    let r = reciprocalRoots(squared)
+    let (squared, plain) = Self.matched(v * wide * wide, u)
+    let inverse = 1 / squared
+    let r = squareRoots(inverse)
     let g = t * r
-    let inverse = r * r
     let rest = plain * r
     switch pass {
     case .low:
@@ -121,22 +172,25 @@ extension SectionCoefficients {
       let side = wide * squareRoots(v)
       let high = side * squareRoots(u) * inverse
       self.init(g: g, k: rest, m0: high, m1: (side - high * plain) * r, m2: 0 - high)
-    case .notch:
+    default:
       self.init(g: g, k: rest, m0: inverse, m1: 0 - inverse * rest, m2: 1 - inverse)
     }
   }
 
-  /// tan(pi * freq / rate), and the square of freq / rate.
-  @inline(__always) @_noLocks private static func tangents(_ freq: Frames, _ rate: Float) -> (Frames, Frames)
-  {
-    let quarters = limited(freq * (2 / rate), 0.000_002, 0.98)
-    return (sineOfQuarters(quarters) / sineOfQuarters(1 - quarters), quarters * quarters * 0.25)
+  /// Coefficients of s^2 and s of the quadratic in tan(w / 2) / tan(w0 / 2) with the magnitude of 1, w and 1 at the
+  /// warped frequency; `width` is (1 + u) w^2. That of 1 stays as it is.
+  @_transparent @_noLocks private static func matched(_ width: Frames, _ u: Frames) -> (
+    squared: Frames, plain: Frames
+  ) {
+    let more = u * width
+    let squared = squareRoots(more + 1)
+    // The root less one, without cancelling digits.
+    return (squared, squareRoots(width + 2 * (more / (squared + 1))))
   }
 
-  /// Coefficients of s and s^2 of the quadratic in tan(w / 2) / tan(w0 / 2) with the magnitude of `q` at the
-  /// warped frequency. That of 1 stays as it is.
+  /// The same of any quadratic `q`.
   @_transparent @_noLocks private static func matched(_ q: Analogue.Quadratic, _ u: Frames) -> (
-    plain: Frames, squared: Frames
+    squared: Frames, plain: Frames
   ) {
     let v = u + 1
     let difference = v * q.2 - u * q.0
@@ -145,6 +199,6 @@ extension SectionCoefficients {
     // squared - difference, without cancelling digits.
     let rest = (squared - difference).replacing(
       with: u * width / (squared + difference), where: difference .> Frames(repeating: 0))
-    return (squareRoots(width + 2 * q.0 * rest), squared)
+    return (squared, squareRoots(width + 2 * q.0 * rest))
   }
 }

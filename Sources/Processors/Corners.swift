@@ -36,7 +36,8 @@ enum CornerShape {
 
   @_transparent @_noLocks func sum(_ phase: SIMD16<Int32>, _ weights: HarmonicWeights) -> Frames {
     if self == .saw { return Saw.sum(phase, weights) }
-    let (a, b) = Corners.odd(phase, weights)
+    // Odd harmonics are even ones of twice the angle.
+    let (a, b) = Corners.harmonics(2 * Corners.sine((phase &<< 1) &+ 0x4000_0000), weights)
     return (a + b) * Corners.sine(phase)
   }
 }
@@ -48,17 +49,8 @@ enum Saw {
     return (p * (1 / 2_147_483_648) - Corners.step(p * perPhase * (1 / Corners.reach))) * Corners.peak
   }
 
-  /// By C. W. Clenshaw's recurrence ("A note on the summation of Chebyshev series", 1955).
-  @_transparent @_noLocks static func sum(_ phase: SIMD16<Int32>, _ w: HarmonicWeights) -> Frames {
-    let c = 2 * Corners.sine(phase &+ 0x4000_0000)
-    let g = w.g + c * w.h
-    let f = w.f + c * g - w.h
-    let e = w.e + c * f - g
-    let d = w.d + c * e - f
-    let cc = w.c + c * d - e
-    let b = w.b + c * cc - d
-    let a = w.a + c * b - cc
-    return a * Corners.sine(phase)
+  @_transparent @_noLocks static func sum(_ phase: SIMD16<Int32>, _ weights: HarmonicWeights) -> Frames {
+    Corners.harmonics(2 * Corners.sine(phase &+ 0x4000_0000), weights).0 * Corners.sine(phase)
   }
 }
 
@@ -164,17 +156,14 @@ enum Corners {
     return sum.replacing(with: 0, where: f .> 1)
   }
 
-  /// Clenshaw's recurrence for odd harmonics: its last two terms.
-  @_transparent @_noLocks static func odd(
-    _ phase: SIMD16<Int32>, _ w: HarmonicWeights
-  ) -> (Frames, Frames) {
-    let c = 2 * sine((phase &<< 1) &+ 0x4000_0000)
-    let g = w.g + c * w.h
-    let f = w.f + c * g - w.h
-    let e = w.e + c * f - g
-    let d = w.d + c * e - f
-    let cc = w.c + c * d - e
-    let b = w.b + c * cc - d
-    return (w.a + c * b - cc, b)
+  /// By C. W. Clenshaw's recurrence ("A note on the summation of Chebyshev series", 1955): its last two terms.
+  @_transparent @_noLocks static func harmonics(_ c: Frames, _ w: HarmonicWeights) -> (Frames, Frames) {
+    let g = addProduct(w.g, c, w.h)
+    let f = addProduct(w.f - w.h, c, g)
+    let e = addProduct(w.e - g, c, f)
+    let d = addProduct(w.d - f, c, e)
+    let cc = addProduct(w.c - e, c, d)
+    let b = addProduct(w.b - d, c, cc)
+    return (addProduct(w.a - cc, c, b), b)
   }
 }

@@ -58,13 +58,10 @@ public struct Equalizer: Kernel {
     var arena = Arena(memory)
     self.memory = EqualizerMemory(channels, count, &arena)
     for band in 0..<count {
-      self.memory.sections[band] = Section()
-      let type = configuration.value(Self.type(band))
-      self.memory.sections[band].build(
-        Self.coefficients(
-          type, Frames(repeating: configuration.value(Self.freq(band))),
-          Frames(repeating: configuration.value(Self.gain(band))),
-          Frames(repeating: configuration.value(Self.q(band))), Float(configuration.rate)))
+      self.memory.sections[band] = Section(
+        Self.response(configuration.value(Self.type(band))), freq: configuration.value(Self.freq(band)),
+        q: configuration.value(Self.q(band)), gain: configuration.value(Self.gain(band)),
+        rate: Float(configuration.rate))
     }
     for index in 0..<channels * count { self.memory.states[index] = .zero }
   }
@@ -74,15 +71,14 @@ public struct Equalizer: Kernel {
     var arena = Arena(memory)
     let wide = EqualizerMemory(inputs, count, &arena)
     copyMemory(wide.sections, self.memory.sections, count &* MemoryLayout<Section>.stride)
-    copyMemory(wide.rows, self.memory.rows, count &* Section.rowSize &* 4)
     var channel = 0
     while channel < inputs {
       let from = Widening.source(of: channel, from: channels, to: inputs)
       if from >= 0 {
-        copyMemory(wide.inputRows + channel &* 32, self.memory.inputRows + from &* 32, 128)
+        wide.inputs.copy(channel, self.memory.inputs, from)
         copyMemory(wide.states + channel &* count, self.memory.states + from &* count, count &* 8)
       } else {
-        setMemory(wide.inputRows + channel &* 32, 0, 128)
+        wide.inputs.clear(channel)
         setMemory(wide.states + channel &* count, 0, count &* 8)
       }
       channel &+= 1
@@ -113,176 +109,90 @@ public struct Equalizer: Kernel {
     let input = block.inputs[0]
     quiet.update(block, silent: input.isSilent)
     if !input.isSilent { isAsleep = false }
-    if block.frames == 64, restsWhole(block) {
-      let output = block.outputs[0]
-      var channel = 0
-      while channel < channels {
-        var from = input[channel]
-        var band = 0
-        while band < count {
-          memory.sections[band].rest()
-          Section.rest(
-            memory.sections + band, from, output[channel], memory.states + (channel &* count &+ band))
-          from = UnsafePointer(output[channel])
-          band &+= 1
-        }
-        channel &+= 1
-      }
+    let output = block.outputs[0]
+    let span = SectionSpan(block)
+    if span.isWhole, rests(block) {
+      restWhole(input, output)
       return isAsleep ? .silent : .sounding
     }
-    var lane = Int(block.time & 15)
-    if lane != 0, block.time &- Int64(lane) != groupTime { beginMidway() }
-    var frame = 0
-    while frame < block.frames {
-      let have = lane &+ block.frames &- frame < 16 ? lane &+ block.frames &- frame : 16
-      var band = 0
-      while band < count {
-        setBand(block, band, frame, lane, have)
-        band &+= 1
-      }
-      filterGroup(block, frame, lane, have)
-      groupTime = block.time &+ Int64(frame &- lane)
-      frame &+= have &- lane
-      lane = 0
+    if !span.isWhole {
+      if span.lane != 0, block.time &- Int64(span.lane) != groupTime { beginMidway() }
+      memory.inputs.write(input, output, span)
+      groupTime = block.time &- Int64(span.lane) &+ Int64(span.end & ~15)
     }
+    var band = 0
+    while band < count {
+      memory.sections[band].process(
+        parameters(block, band), span,
+        SectionChannels(
+          span.isWhole && band == 0 ? input : nil, output, first: 0, count: channels, memory.states + band,
+          stride: count))
+      band &+= 1
+    }
+    memory.inputs.align(output, span)
     return isAsleep ? .silent : .sounding
   }
 
-  @inline(__always) @_noLocks private func rests(_ block: Block, _ band: Int) -> Bool {
-    block.parameters[Self.freq(band)].isSteady && block.parameters[Self.gain(band)].isSteady
-      && block.parameters[Self.q(band)].isSteady && block.crossfades[Self.type(band)].blend == nil
+  @inline(__always) @_noLocks private func parameters(_ block: Block, _ band: Int) -> SectionParameters {
+    let type = block.crossfades[Self.type(band)]
+    return SectionParameters(
+      freq: SectionStream(block.parameters[Self.freq(band)], 0),
+      q: SectionStream(block.parameters[Self.q(band)], 0),
+      gain: SectionStream(block.parameters[Self.gain(band)], 0),
+      blend: type.blend.map(SectionStream.init) ?? SectionStream(1), old: Self.response(type.old),
+      new: Self.response(type.new), rate: block.rate)
   }
 
-  @inline(__always) @_noLocks private func parameters(_ block: Block, _ band: Int) -> SIMD4<Float> {
-    SIMD4(
-      block.parameters[Self.freq(band)].value(0), block.parameters[Self.q(band)].value(0),
-      block.parameters[Self.gain(band)].value(0), block.crossfades[Self.type(band)].new)
+  @inline(__always) @_noLocks private static func response(_ type: Float) -> Response {
+    Response(rawValue: UInt8(type)) ?? .peak
   }
 
-  @_noLocks private func restsWhole(_ block: Block) -> Bool {
+  @_noLocks private func rests(_ block: Block) -> Bool {
     var band = 0
     while band < count {
-      if !rests(block, band) { return false }
-      if !memory.sections[band].knows(parameters(block, band), block.rate) { return false }
+      if !memory.sections[band].knows(parameters(block, band)) { return false }
       band &+= 1
     }
     return true
   }
 
+  /// A whole block from the tables, one channel after the other.
+  @_noLocks private func restWhole(_ input: InputPort, _ output: OutputPort) {
+    var channel = 0
+    while channel < channels {
+      var from = input[channel]
+      var band = 0
+      while band < count {
+        memory.sections[band].rest()
+        Section.rest(
+          memory.sections + band, from, output[channel], memory.states + (channel &* count &+ band))
+        from = UnsafePointer(output[channel])
+        band &+= 1
+      }
+      channel &+= 1
+    }
+  }
+
   /// The first block starts within a group: the frames before it were silence.
   @_noLocks private func beginMidway() {
-    setMemory(memory.inputRows, 0, channels &* 128)
+    memory.inputs.clear()
     var band = 0
     while band < count {
       memory.sections[band].begin()
       band &+= 1
     }
   }
-
-  /// Sets a band's coefficients for frames `lane..<have` of a group.
-  @_noLocks private func setBand(_ block: Block, _ band: Int, _ frame: Int, _ lane: Int, _ have: Int) {
-    let section = memory.sections + band
-    let rows = memory.rows + band &* Section.rowSize
-    let rests = rests(block, band)
-    let parameters = parameters(block, band)
-    if rests, section.pointee.knows(parameters, block.rate) {
-      section.pointee.setCoefficients(section.pointee.coefficients, from: lane, to: have, rows: rows)
-      return
-    }
-    let freq = block.parameters[Self.freq(band)].vector(0, frame)
-    let gain = block.parameters[Self.gain(band)].vector(0, frame)
-    let q = block.parameters[Self.q(band)].vector(0, frame)
-    let type = block.crossfades[Self.type(band)]
-    var c = Self.coefficients(type.new, freq, gain, q, block.rate)
-    if let blend = type.blend {
-      let b = blend.vector(frame)
-      c.fade(from: Self.coefficients(type.old, freq, gain, q, block.rate), b)
-    }
-    section.pointee.setCoefficients(c, from: lane, to: have, rows: rows)
-    if rests, section.pointee.holds(c) { section.pointee.learn(parameters, block.rate) }
-  }
-
-  /// Filters frames `lane..<have` of one group, on all channels; they begin at `frame` of the block.
-  @_noLocks private func filterGroup(_ block: Block, _ frame: Int, _ lane: Int, _ have: Int) {
-    let input = block.inputs[0]
-    let output = block.outputs[0]
-    let inputs = GroupInputs(memory.inputRows)
-    var channel = 0
-    while channel < channels {
-      var x = inputs.store(channel, input[channel].vector(frame), lane: lane, have: have)
-      var band = 0
-      while band < count {
-        let y = memory.sections[band].filterGroup(
-          x, memory.states + (channel &* count &+ band), have, memory.rows + band &* Section.rowSize)
-        x = memory.between
-        x.store(y, 0)
-        // Frames still to come must not reach the next band.
-        var behind = have
-        while behind < 16 {
-          x[behind] = 0
-          behind &+= 1
-        }
-        band &+= 1
-      }
-      copyMemory(output[channel] + frame, x + lane, (have &- lane) &* 4)
-      channel &+= 1
-    }
-    if have == 16 {
-      var band = 0
-      while band < count {
-        memory.sections[band].settle(memory.rows + band &* Section.rowSize)
-        band &+= 1
-      }
-    }
-  }
-
-  /// `gain` is linear.
-  @_noLocks private static func coefficients(
-    _ type: Float, _ freq: Frames, _ gain: Frames, _ q: Frames, _ rate: Float
-  ) -> SectionCoefficients {
-    let k = 1 / limited(q, 0.05, 200)
-    if type > 2 {
-      let pass: Pass = type == 3 ? .low : type == 4 ? .high : type == 5 ? .notch : .band
-      return SectionCoefficients(pass, k, freq, rate)
-    }
-    return SectionCoefficients(analogue(type, gain, k), freq, rate)
-  }
-
-  /// A peak or a shelf.
-  @inline(__always) @_noLocks private static func analogue(
-    _ type: Float, _ gain: Frames, _ k: Frames
-  ) -> Analogue {
-    // Limited to 60 dB either way, whatever the modulation; `root` is the cookbook's A.
-    let squared = limited(gain, 0.001, 1000)
-    let root = squareRoots(squared)
-    let one = Analogue.one
-    if type == 0 {
-      let bell = k / root
-      return Analogue(over: (one, bell * squared, one), under: (one, bell, one), low: one, warp: .width)
-    }
-    let slope = k * squareRoots(root)
-    if type == 1 {
-      return Analogue(
-        over: (squared, slope * root, root), under: (one, slope, root), low: squared, warp: .shelf)
-    }
-    return Analogue(over: (root, slope * root, squared), under: (root, slope, one), low: one, warp: .shelf)
-  }
 }
 
 /// Memory of an equalizer. Band b of channel c has the state `c * bands + b`.
 private struct EqualizerMemory: BitwiseCopyable {
   let sections: UnsafeMutablePointer<Section>
-  let rows: UnsafeMutablePointer<Float>
   let states: UnsafeMutablePointer<SIMD2<Float>>
-  let inputRows: UnsafeMutablePointer<Float>
-  /// One group between two bands.
-  let between: UnsafeMutablePointer<Float>
+  let inputs: SectionInputs
 
   @_noLocks init(_ channels: Int, _ bands: Int, _ arena: inout Arena) {
     sections = arena.reserve(bands &* MemoryLayout<Section>.stride).assumingMemoryBound(to: Section.self)
-    rows = arena.take(Float.self, bands &* Section.rowSize)
     states = arena.reserve(channels &* bands &* 8).assumingMemoryBound(to: SIMD2<Float>.self)
-    inputRows = arena.take(Float.self, channels &* 32)
-    between = arena.take(Float.self, 32)
+    inputs = SectionInputs(channels, &arena)
   }
 }

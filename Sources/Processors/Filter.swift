@@ -41,12 +41,9 @@ public struct Filter: Kernel {
     isShared = freqs.count == 1 && qs.count == 1
     let type = configuration.value(Self.type)
     for channel in 0..<channels {
-      self.memory.sections[channel] = Section()
-      self.memory.sections[channel].build(
-        Self.coefficients(
-          Frames(repeating: freqs[min(channel, freqs.count - 1)]),
-          Frames(repeating: qs[min(channel, qs.count - 1)]), Float(configuration.rate),
-          CrossfadeStream(old: type, new: type, blend: nil), 0))
+      self.memory.sections[channel] = Section(
+        Self.response(type), freq: freqs[min(channel, freqs.count - 1)], q: qs[min(channel, qs.count - 1)],
+        gain: 1, rate: Float(configuration.rate))
       self.memory.states[channel] = .zero
     }
   }
@@ -92,113 +89,64 @@ public struct Filter: Kernel {
     let input = block.inputs[0]
     quiet.update(block, silent: input.isSilent)
     if !input.isSilent { isAsleep = false }
-    let freq = block.parameters[Self.freq]
-    let q = block.parameters[Self.q]
-    var lane = Int(block.time & 15)
+    let isAlike = block.parameters[Self.freq].elements == 1 && block.parameters[Self.q].elements == 1
+    let span = SectionSpan(block)
     // Within a group each channel keeps the coefficients that it had.
-    let isAlike = freq.elements == 1 && q.elements == 1
     if isShared, !isAlike { memory.part(channels) }
-    isShared = isAlike && (isShared || lane == 0)
-    if lane != 0, block.time &- Int64(lane) != groupTime { memory.beginMidway(channels) }
-    var frame = 0
-    while frame < block.frames {
-      // Fast path for whole blocks at rest.
-      if frame == 0, block.frames == 64, restsWhole(block) {
-        var channel = 0
-        while channel < channels {
-          memory.sections[isShared ? 0 : channel].rest()
-          Section.rest(
-            memory.sections + (isShared ? 0 : channel), input[channel], block.outputs[0][channel],
-            memory.states + channel)
-          channel &+= 1
-        }
-        break
-      }
-      let have = lane &+ block.frames &- frame < 16 ? lane &+ block.frames &- frame : 16
-      filterGroup(block, frame, lane, have)
-      groupTime = block.time &+ Int64(frame &- lane)
-      frame &+= have &- lane
-      lane = 0
+    isShared = isAlike && (isShared || span.lane == 0)
+    let output = block.outputs[0]
+    if span.isWhole, rests(block) {
+      restWhole(input, output)
+      return isAsleep ? .silent : .sounding
     }
+    if !span.isWhole {
+      if span.lane != 0, block.time &- Int64(span.lane) != groupTime { memory.beginMidway(channels) }
+      memory.inputs.write(input, output, span)
+      groupTime = block.time &- Int64(span.lane) &+ Int64(span.end & ~15)
+    }
+    let from = span.isWhole ? input : nil
+    var channel = 0
+    while channel < channels {
+      let count = isShared ? channels : 1
+      memory.sections[channel].process(
+        parameters(block, channel), span,
+        SectionChannels(from, output, first: channel, count: count, memory.states + channel, stride: 1))
+      channel &+= count
+    }
+    memory.inputs.align(output, span)
     return isAsleep ? .silent : .sounding
   }
 
-  /// True when every table matches the parameters, and these are at rest.
-  @inline(__always) @_noLocks private func restsWhole(_ block: Block) -> Bool {
-    let freq = block.parameters[Self.freq]
-    let q = block.parameters[Self.q]
-    let type = block.crossfades[Self.type]
-    guard freq.isSteady, q.isSteady, type.blend == nil else { return false }
+  @inline(__always) @_noLocks private func rests(_ block: Block) -> Bool {
     var channel = 0
     while channel < (isShared ? 1 : channels) {
-      let parameters = SIMD4<Float>(freq.value(channel), q.value(channel), 0, type.new)
-      if !memory.sections[channel].knows(parameters, block.rate) { return false }
+      if !memory.sections[channel].knows(parameters(block, channel)) { return false }
       channel &+= 1
     }
     return true
   }
 
-  /// Filters frames `lane..<have` of one group, on all channels; they begin at `frame` of the block.
-  @_noLocks private func filterGroup(
-    _ block: Block, _ frame: Int, _ lane: Int, _ have: Int
-  ) {
-    let input = block.inputs[0]
-    let output = block.outputs[0]
-    let freq = block.parameters[Self.freq]
-    let q = block.parameters[Self.q]
-    let type = block.crossfades[Self.type]
-    let rests = freq.isSteady && q.isSteady && type.blend == nil
+  /// A whole block from the tables.
+  @inline(__always) @_noLocks private func restWhole(_ input: InputPort, _ output: OutputPort) {
     var channel = 0
     while channel < channels {
       let section = memory.sections + (isShared ? 0 : channel)
-      let rows = memory.rows + (isShared ? 0 : channel) &* Section.rowSize
-      if channel == 0 || !isShared {
-        let parameters = SIMD4<Float>(freq.value(channel), q.value(channel), 0, type.new)
-        if rests, section.pointee.knows(parameters, block.rate) {
-          section.pointee.setCoefficients(section.pointee.coefficients, from: lane, to: have, rows: rows)
-        } else {
-          let c = Self.coefficients(
-            freq.vector(channel, frame), q.vector(channel, frame), block.rate, type, frame)
-          section.pointee.setCoefficients(c, from: lane, to: have, rows: rows)
-          if rests, section.pointee.holds(c) { section.pointee.learn(parameters, block.rate) }
-        }
-      }
-      let x = memory.inputs.store(channel, input[channel].vector(frame), lane: lane, have: have)
-      let y = section.pointee.filterGroup(x, memory.states + channel, have, rows)
-      let to = output[channel] + frame
-      if lane == 0 {
-        to.store(y, 0)
-      } else {
-        var index = lane
-        while index < have {
-          to[index &- lane] = y[index]
-          index &+= 1
-        }
-      }
+      section.pointee.rest()
+      Section.rest(section, input[channel], output[channel], memory.states + channel)
       channel &+= 1
     }
-    if have == 16 {
-      channel = 0
-      while channel < (isShared ? 1 : channels) {
-        memory.sections[channel].settle(memory.rows + channel &* Section.rowSize)
-        channel &+= 1
-      }
-    }
   }
 
-  /// A change of type fades from the old type's coefficients to the new one's.
-  @_noLocks private static func coefficients(
-    _ freq: Frames, _ q: Frames, _ rate: Float, _ type: CrossfadeStream, _ frame: Int
-  ) -> SectionCoefficients {
-    let k = 1 / limited(q, 0.05, 200)
-    var c = SectionCoefficients(pass(type.new), k, freq, rate)
-    if let blend = type.blend {
-      c.fade(from: SectionCoefficients(pass(type.old), k, freq, rate), blend.vector(frame))
-    }
-    return c
+  @inline(__always) @_noLocks private func parameters(_ block: Block, _ channel: Int) -> SectionParameters {
+    let type = block.crossfades[Self.type]
+    return SectionParameters(
+      freq: SectionStream(block.parameters[Self.freq], channel),
+      q: SectionStream(block.parameters[Self.q], channel), gain: SectionStream(1),
+      blend: type.blend.map(SectionStream.init) ?? SectionStream(1), old: Self.response(type.old),
+      new: Self.response(type.new), rate: block.rate)
   }
 
-  @inline(__always) @_noLocks private static func pass(_ type: Float) -> Pass {
+  @inline(__always) @_noLocks private static func response(_ type: Float) -> Response {
     type == 0 ? .low : type == 1 ? .high : type == 2 ? .band : .notch
   }
 }
@@ -207,21 +155,17 @@ public struct Filter: Kernel {
 private struct FilterMemory: BitwiseCopyable {
   let sections: UnsafeMutablePointer<Section>
   let states: UnsafeMutablePointer<SIMD2<Float>>
-  let rows: UnsafeMutablePointer<Float>
-  let inputs: GroupInputs
-  private let inputRows: UnsafeMutablePointer<Float>
+  let inputs: SectionInputs
 
   @_noLocks init(_ channels: Int, _ arena: inout Arena) {
     sections = arena.reserve(channels &* MemoryLayout<Section>.stride).assumingMemoryBound(to: Section.self)
     states = arena.reserve(channels &* 8).assumingMemoryBound(to: SIMD2<Float>.self)
-    rows = arena.take(Float.self, channels &* Section.rowSize)
-    inputRows = arena.take(Float.self, channels &* 32)
-    inputs = GroupInputs(inputRows)
+    inputs = SectionInputs(channels, &arena)
   }
 
   /// The first block starts within a group: the frames before it were silence.
   @_noLocks func beginMidway(_ channels: Int) {
-    setMemory(inputRows, 0, channels &* 128)
+    inputs.clear()
     var channel = 0
     while channel < channels {
       sections[channel].begin()
@@ -234,7 +178,6 @@ private struct FilterMemory: BitwiseCopyable {
     var channel = 1
     while channel < channels {
       sections[channel] = sections[0]
-      copyMemory(rows + channel &* Section.rowSize, rows, Section.rowSize &* 4)
       channel &+= 1
     }
   }
@@ -242,14 +185,12 @@ private struct FilterMemory: BitwiseCopyable {
   @_noLocks func copy(_ channel: Int, _ other: Self, _ from: Int) {
     sections[channel] = other.sections[from]
     states[channel] = other.states[from]
-    copyMemory(
-      rows + channel &* Section.rowSize, other.rows + from &* Section.rowSize, Section.rowSize &* 4)
-    copyMemory(inputRows + channel &* 32, other.inputRows + from &* 32, 128)
+    inputs.copy(channel, other.inputs, from)
   }
 
   /// Clears a new channel.
   @_noLocks func clear(_ channel: Int) {
     states[channel] = .zero
-    setMemory(inputRows + channel &* 32, 0, 128)
+    inputs.clear(channel)
   }
 }

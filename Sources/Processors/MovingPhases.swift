@@ -1,3 +1,4 @@
+import CVector
 import Realtime
 
 /// Phases of one channel in a block, for a moving frequency. Phases are signed fractions of a cycle: 2^32 is a whole
@@ -26,46 +27,26 @@ struct MovingPhases: BitwiseCopyable {
   /// Added to a double, it leaves the nearest whole number in the low bits.
   private static var rounding: Double { @inline(__always) @_noLocks get { 6_755_399_441_055_744 } }
 
-  /// Writes the phases of a block that begins at `start`, by a prefix sum of the increments. Returns the phase after it,
-  /// and the largest increment.
+  /// Writes the phases of a block that begins at zero, by running sums of the increments. Returns the phase after it, and
+  /// the largest increment.
   @_noLocks func fill(
-    from start: Int32, _ freq: UnsafePointer<Float>, _ scale: Double, limit: Float, _ frames: Int
+    _ freq: UnsafePointer<Float>, _ scale: Double, limit: Float, _ frames: Int
   ) -> (end: Int32, largest: Float) {
-    var phase = start
+    var phase = SIMD16<Int32>(repeating: 0)
     var most = SIMD16<UInt32>(repeating: 0)
     var frame = 0
     while frame < frames {
       let f = limited(freq.vector(frame), 0 - limit, limit)
       let size = limited(magnitude(f) * Float(scale), 1, 2_200_000_000)
-      let low = unsafeBitCast(Self.doubles(f.lowHalf) * scale + Self.rounding, to: SIMD16<Int32>.self)
-      let high = unsafeBitCast(Self.doubles(f.highHalf) * scale + Self.rounding, to: SIMD16<Int32>.self)
-      let steps = SIMD16<Int32>(
-        low[0], low[2], low[4], low[6], low[8], low[10], low[12], low[14],
-        high[0], high[2], high[4], high[6], high[8], high[10], high[12], high[14])
-      var s = steps
-      s =
-        s
-        &+ SIMD16(
-          0, s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], s[8], s[9], s[10], s[11], s[12], s[13], s[14])
-      s =
-        s
-        &+ SIMD16(
-          0, 0, s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], s[8], s[9], s[10], s[11], s[12], s[13])
-      s = s &+ SIMD16(0, 0, 0, 0, s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], s[8], s[9], s[10], s[11])
-      s = s &+ SIMD16(0, 0, 0, 0, 0, 0, 0, 0, s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7])
+      let steps = sostenuto_low_bits(f, scale, Self.rounding)
+      let sums = sostenuto_running_sums(steps)
       UnsafeMutableRawPointer(phases + frame).storeBytes(
-        of: s &- steps &+ phase, as: SIMD16<Int32>.self)
+        of: sums &- steps &+ phase, as: SIMD16<Int32>.self)
       sizes.store(size, frame)
-      most = pointwiseMax(most, unsafeBitCast(size, to: SIMD16<UInt32>.self))
-      phase &+= s[15]
+      most = sostenuto_larger(most, unsafeBitCast(size, to: SIMD16<UInt32>.self))
+      phase = phase &+ sostenuto_last(sums)
       frame &+= 16
     }
-    return (frame == frames ? phase : phases[frames], Float(bitPattern: largest(most)))
-  }
-
-  @inline(__always) @_noLocks private static func doubles(_ v: SIMD8<Float>) -> SIMD8<Double> {
-    SIMD8(
-      Double(v[0]), Double(v[1]), Double(v[2]), Double(v[3]), Double(v[4]), Double(v[5]), Double(v[6]),
-      Double(v[7]))
+    return (frame == frames ? phase[0] : phases[frames], Float(bitPattern: largest(most)))
   }
 }

@@ -111,14 +111,15 @@ public struct Noise: Kernel {
   @_noLocks private func makeWhite(_ channel: Int, from frame: UInt32, _ frames: Int) {
     let low = UInt32(truncatingIfNeeded: seed) &+ UInt32(truncatingIfNeeded: channel) &* 0x9e37_79b9
     let high = UInt32(truncatingIfNeeded: seed &>> 32) ^ UInt32(truncatingIfNeeded: channel &* 0x85eb_ca6b)
-    let lanes = SIMD16<UInt32>(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+    var number =
+      SIMD16<UInt32>(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15) &+ SIMD16(repeating: frame)
     var index = 0
     while index < frames {
-      var h = lanes &+ (frame &+ UInt32(truncatingIfNeeded: index))
-      h = Self.mixed(h ^ low)
+      var h = Self.mixed(number ^ low)
       h = Self.mixed(h &+ high)
       let signed = SIMD16<Int32>(truncatingIfNeeded: h)
       white.store(converted(signed) * (1 / 2_147_483_648), index)
+      number = number &+ SIMD16(repeating: 16)
       index &+= 16
     }
   }

@@ -66,16 +66,20 @@ public struct Oscillator: Kernel {
     let scale = 4_294_967_296 / Double(block.rate)
     isMute = Self.isZero(level)
     let output = block.outputs[0]
+    var (end, largest): (Int32, Float) = (0, 0)
     var channel = 0
     while channel < count {
       let voice = states + channel
       let to = output[channel]
       if let frequencies = freq.frames(channel) {
-        let (end, largest) = moving.fill(
-          from: voice.pointee.phase, frequencies, scale, limit: Self.limit, block.frames)
+        // Channels that share their frequency share the increments.
+        if channel == 0 || freq.elements > 1 {
+          (end, largest) = moving.fill(frequencies, scale, limit: Self.limit, block.frames)
+        }
+        if !isMute { make(Wave(moving, from: voice.pointee.phase), shape, to, block.frames) }
         voice.pointee = Voice(
-          phase: end, step: MovingPhases.step(frequencies[block.frames &- 1], scale, limit: Self.limit))
-        if !isMute { make(Wave(moving), shape, to, block.frames) }
+          phase: voice.pointee.phase &+ end,
+          step: MovingPhases.step(frequencies[block.frames &- 1], scale, limit: Self.limit))
         if largest > Self.highest, !isMute {
           var frame = 0
           while frame < block.frames {

@@ -9,15 +9,15 @@ import Realtime
 //
 // While the coefficients rest, sixteen frames are computed at once: the output is the impulse
 // response times the inputs, plus what the two states contribute; a table holds these vectors. Where
-// a coefficient moves, the states go in steps of two frames.
+// a coefficient moves, `SectionSteps` has the coefficients of every frame.
 //
 // Both work on groups of sixteen frames that begin at multiples of sixteen of engine time. A block that
-// ends within a group leaves the group's inputs and coefficients behind, and the next block computes the
+// ends within a group leaves the group's inputs and parameters behind, and the next block computes the
 // group again from its start: so each frame is the same function of the group up to itself, however
 // the frames are split.
 
 /// The coefficients of sixteen frames.
-struct SectionCoefficients {
+struct SectionCoefficients: BitwiseCopyable {
   var g: Frames
   var k: Frames
   var m0: Frames
@@ -43,7 +43,7 @@ struct SectionCoefficients {
   }
 }
 
-/// A section at rest: its table, and its state within the group.
+/// A section: its table for coefficients at rest.
 struct Section: BitwiseCopyable {
   /// Zeros and the impulse response, adjacent: read from `16 - j` they are the response to frame j.
   private var zeros = Frames(repeating: 0)
@@ -57,58 +57,35 @@ struct Section: BitwiseCopyable {
   private var a12: Float = 0
   private var a21: Float = 0
   private var a22: Float = 1
-  /// Coefficients of the table.
-  private var g: Float = 0
-  private var k: Float = 0
-  private var m0: Float = 0
-  private var m1: Float = 0
-  private var m2: Float = 0
-  /// Parameters known to give these coefficients (frequency, q, gain, type), and their rate.
+  /// What the table is for: frequency, q and gain.
   private var known = SIMD4<Float>(repeating: .nan)
-  private var knownRate: Float = .nan
-  /// The first frame of this group whose coefficients differ from the table's; 16: none.
-  private(set) var changedAt = 16
-  /// The coefficients have settled on values that the table does not have yet.
+  private var knownResponse = Response.peak
+  private var knownRate: Float = 0
+  /// The parameters have settled on values that the table does not have yet.
   private(set) var isStale = false
+  private var past = SectionPast()
 
-  /// Floats for the coefficients of an unfinished group, and for the steps of a moving one.
-  static var rowSize: Int { @_noLocks get { 5 &* 32 &+ 64 } }
-
-  @inline(__always) @_noLocks func knows(_ parameters: SIMD4<Float>, _ rate: Float) -> Bool {
-    known == parameters && knownRate == rate
+  /// A section with the table for these parameters; `gain` is linear, and one where the response has none. Worker.
+  init(_ response: Response, freq: Float, q: Float, gain: Float, rate: Float) {
+    build(response, freq, q, gain, rate)
   }
 
-  @inline(__always) @_noLocks func holds(_ c: SectionCoefficients) -> Bool {
-    areZero(c.g - g) && areZero(c.k - k) && areZero(c.m0 - m0) && areZero(c.m1 - m1) && areZero(c.m2 - m2)
-  }
-
-  /// Stores the resting parameters that the table stands for.
-  @inline(__always) @_noLocks mutating func learn(_ parameters: SIMD4<Float>, _ rate: Float) {
-    known = parameters
+  /// Computes the table.
+  @inline(never) @_noLocks private mutating func build(
+    _ response: Response, _ freq: Float, _ q: Float, _ gain: Float, _ rate: Float
+  ) {
+    known = SIMD4(freq, q, gain, 0)
+    knownResponse = response
     knownRate = rate
-  }
-
-  /// Coefficients of the table.
-  var coefficients: SectionCoefficients {
-    @inline(__always) @_noLocks get {
-      SectionCoefficients(
-        g: Frames(repeating: g), k: Frames(repeating: k), m0: Frames(repeating: m0),
-        m1: Frames(repeating: m1), m2: Frames(repeating: m2))
-    }
-  }
-
-  /// Computes the table for the first lane of `c`. Worker, and audio thread.
-  @_noLocks mutating func build(_ c: SectionCoefficients) {
-    g = c.g[0]
-    k = c.k[0]
-    m0 = c.m0[0]
-    m1 = c.m1[0]
-    m2 = c.m2[0]
-    known = SIMD4(repeating: .nan)
     isStale = false
-    let e1 = 1 / (1 + Double(g) * (Double(g) + Double(k)))
-    let e2 = Double(g) * e1
-    let e3 = Double(g) * e2
+    let c = SectionCoefficients(
+      response, Frames(repeating: freq),
+      SectionShape(Frames(repeating: q), Frames(repeating: gain), hasGain: response.hasGain), rate)
+    let (g, k) = (Double(c.g[0]), Double(c.k[0]))
+    let (m0, m1, m2) = (Double(c.m0[0]), Double(c.m1[0]), Double(c.m2[0]))
+    let e1 = 1 / (1 + g * (g + k))
+    let e2 = g * e1
+    let e3 = g * e2
     var first = SIMD3<Double>(1, 0, 0)
     var second = SIMD3<Double>(0, 1, 0)
     withUnsafeMutablePointer(to: &self) { table in
@@ -122,7 +99,7 @@ struct Section: BitwiseCopyable {
         let v2 = second + e2 * first + e3 * v3
         first = 2 * v1 - first
         second = 2 * v2 - second
-        let y = Double(table.pointee.m0) * x + Double(table.pointee.m1) * v1 + Double(table.pointee.m2) * v2
+        let y = m0 * x + m1 * v1 + m2 * v2
         floats[32 &+ frame] = Float(y[0])
         floats[48 &+ frame] = Float(y[1])
         floats[16 &+ frame] = Float(y[2])
@@ -137,68 +114,152 @@ struct Section: BitwiseCopyable {
     a22 = Float(second[1])
   }
 
-  /// Sets the coefficients of the group's frames `from..<to`; `c` begins at `from`.
-  @inline(__always) @_noLocks mutating func setCoefficients(
-    _ c: SectionCoefficients, from: Int, to: Int, rows: UnsafeMutablePointer<Float>
-  ) {
-    if from == 0 { changedAt = 16 }
-    rows.store(c.g, from)
-    rows.store(c.k, 32 &+ from)
-    rows.store(c.m0, 64 &+ from)
-    rows.store(c.m1, 96 &+ from)
-    rows.store(c.m2, 128 &+ from)
-    var lane = from
-    while lane < to, changedAt == 16 {
-      if rows[lane] != g || rows[32 &+ lane] != k || rows[64 &+ lane] != m0
-        || rows[96 &+ lane] != m1 || rows[128 &+ lane] != m2
-      {
-        changedAt = lane
-      }
-      lane &+= 1
-    }
+  /// True when the table is for all frames of these parameters, as far as a glance tells.
+  @inline(__always) @_noLocks func knows(_ p: SectionParameters) -> Bool { p.isSteady && fits(p, 0) }
+
+  /// True when the table is for this frame.
+  @inline(__always) @_noLocks private func fits(_ p: SectionParameters, _ frame: Int) -> Bool {
+    p.freq[frame] == known[0] && p.q[frame] == known[1] && p.gain[frame] == known[2]
+      && knownRate == p.rate
+      && (knownResponse == p.new && p.blend[frame] == 1 || knownResponse == p.old && p.blend[frame] == 0)
   }
 
-  @_noLocks mutating func begin() { changedAt = 16 }
+  /// The first of the `have` frames from `frame` on that the table is not for; 16: none.
+  @_noLocks private func change(_ p: SectionParameters, _ frame: Int, _ have: Int) -> Int {
+    if p.isSteady { return fits(p, 0) ? 16 : 0 }
+    guard knownRate == p.rate, knownResponse == p.new || knownResponse == p.old else { return 0 }
+    let share = Frames(repeating: knownResponse == p.new ? 1 : 0)
+    var isOther = p.freq.vector(frame) .!= Frames(repeating: known[0])
+    isOther = isOther .| (p.q.vector(frame) .!= Frames(repeating: known[1]))
+    isOther = isOther .| (p.gain.vector(frame) .!= Frames(repeating: known[2]))
+    isOther = isOther .| (p.blend.vector(frame) .!= share)
+    let places = SIMD16<UInt32>(repeating: 16).replacing(with: Self.places, where: isOther)
+    let first = Int(least(places))
+    return first < have ? first : 16
+  }
 
-  /// The table stood for a whole block: no other coefficients are left to settle on. A block that does not end within a
-  /// group never comes to `settle`, and would leave the kernel awake for ever.
+  private static var places: SIMD16<UInt32> {
+    @inline(__always) @_noLocks get { SIMD16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15) }
+  }
+
+  /// The first block starts within a group: the frames before it were silence.
+  @_noLocks mutating func begin() { past.fill(known[0], known[1], known[2], knownResponse) }
+
+  /// The table stood for a whole block: no other parameters are left to settle on.
   @inline(__always) @_noLocks mutating func rest() { isStale = false }
 
-  /// Ends a group. If all of it had the same new coefficients, the table is rebuilt.
-  @inline(__always) @_noLocks mutating func settle(_ rows: UnsafeMutablePointer<Float>) {
-    isStale = changedAt < 16
-    guard isStale else { return }
-    let c = Self.coefficients(rows)
-    if areZero(c.g - c.g[0]), areZero(c.k - c.k[0]), areZero(c.m0 - c.m0[0]), areZero(c.m1 - c.m1[0]),
-      areZero(c.m2 - c.m2[0])
-    {
-      build(c)
+  /// Filters a block on some channels. Audio thread.
+  @_noLocks mutating func process(_ p: SectionParameters, _ span: SectionSpan, _ channels: SectionChannels) {
+    guard !span.isWhole else { return filter(p, 64, channels) }
+    if p.isSteady, span.lane == 0 || past.equals(p) {
+      filter(p, span.end, channels)
+      past.fill(p.freq[0], p.q[0], p.gain[0], p.new)
+    } else {
+      var window = SectionWindow()
+      withUnsafeMutablePointer(to: &window) {
+        let rows = UnsafeMutableRawPointer($0).assumingMemoryBound(to: Float.self)
+        past.write(p, span.lane, rows)
+        filter(p.with(UnsafePointer(rows), apart: SectionWindow.apart), span.end, channels)
+        past.keep(UnsafePointer(rows), span.end & ~15, p.new)
+      }
+    }
+    // Frames still to come must not reach another section.
+    var channel = 0
+    while channel < channels.count {
+      var behind = span.end
+      while behind & 15 != 0 {
+        channels.to(channel)[behind] = 0
+        behind &+= 1
+      }
+      channel &+= 1
     }
   }
 
-  @inline(__always) @_noLocks private static func coefficients(_ rows: UnsafeMutablePointer<Float>)
-    -> SectionCoefficients
-  {
-    SectionCoefficients(
-      g: rows.vector(0), k: rows.vector(32), m0: rows.vector(64), m1: rows.vector(96),
-      m2: rows.vector(128))
+  /// Filters `end` frames from the start of a group on.
+  @_noLocks private mutating func filter(_ p: SectionParameters, _ end: Int, _ channels: SectionChannels) {
+    if moves(p, end) {
+      let steps = SectionSteps(p)
+      var channel = 0
+      while channel < channels.count {
+        steps.run(channels.from(channel), channels.to(channel), channels.state(channel), complete: end &>> 4)
+        channel &+= 1
+      }
+      isStale = end >= 16 || isStale
+    } else if end == 64, knows(p) {
+      rest()
+      var channel = 0
+      while channel < channels.count {
+        Self.rest(&self, channels.from(channel), channels.to(channel), channels.state(channel))
+        channel &+= 1
+      }
+    } else {
+      var frame = 0
+      while frame < end {
+        filterGroup(p, frame, end &- frame < 16 ? end &- frame : 16, channels)
+        frame &+= 16
+      }
+    }
   }
 
-  /// Filters one group of one channel up to frame `have`; `x` is zero beyond. The state advances when the
-  /// group is complete.
-  @inline(__always) @_noLocks func filterGroup(
-    _ x: UnsafeMutablePointer<Float>, _ state: UnsafeMutablePointer<SIMD2<Float>>, _ have: Int,
-    _ rows: UnsafeMutablePointer<Float>
-  ) -> Frames {
-    var next = state.pointee
-    var y = Frames(repeating: 0)
-    if changedAt > 0 { y = resting(UnsafePointer(x), &next) }
-    if changedAt < have {
-      next = state.pointee
-      y = Self.moving(x, &next, rows, y, changedAt)
+  /// True when every group moves from its first frame on, and none ends with parameters for a table.
+  @inline(__always) @_noLocks private func moves(_ p: SectionParameters, _ end: Int) -> Bool {
+    guard !p.isSteady else { return false }
+    var frame = 0
+    while frame < end {
+      if fits(p, frame) || (end &- frame >= 16 && !p.clearlyMove(frame)) { return false }
+      frame &+= 16
     }
-    if have == 16 { state.pointee = next }
-    return y + 0
+    return true
+  }
+
+  /// Filters the group at `frame`, of which `have` frames are there; `x` is zero beyond. The states advance when it is
+  /// complete. If all of it had the same new parameters, the table is rebuilt.
+  @inline(never) @_noLocks private mutating func filterGroup(
+    _ p: SectionParameters, _ frame: Int, _ have: Int, _ channels: SectionChannels
+  ) {
+    let change = change(p, frame, have)
+    if change == 16 {
+      var channel = 0
+      while channel < channels.count {
+        var next = channels.state(channel).pointee
+        let y = resting(channels.from(channel) + frame, &next)
+        channels.to(channel).store(y + 0, frame)
+        if have == 16 { channels.state(channel).pointee = next }
+        channel &+= 1
+      }
+      if have == 16 { isStale = false }
+      return
+    }
+    // The group alone, in a window of four.
+    var window = SectionWindow()
+    var signal = Quads(repeating: 0)
+    withUnsafeMutablePointer(to: &window) { window in
+      withUnsafeMutablePointer(to: &signal) { signal in
+        let rows = UnsafeMutableRawPointer(window).assumingMemoryBound(to: Float.self)
+        let x = UnsafeMutableRawPointer(signal).assumingMemoryBound(to: Float.self)
+        rows.store(p.freq.vector(frame), 0)
+        rows.store(p.q.vector(frame), SectionWindow.apart)
+        rows.store(p.gain.vector(frame), 2 &* SectionWindow.apart)
+        rows.store(p.blend.vector(frame), 3 &* SectionWindow.apart)
+        let steps = SectionSteps(p.with(UnsafePointer(rows), apart: SectionWindow.apart))
+        let isMoved = Self.places .>= SIMD16(repeating: UInt32(truncatingIfNeeded: change))
+        var channel = 0
+        while channel < channels.count {
+          let from = channels.from(channel) + frame
+          var next = channels.state(channel).pointee
+          let y = resting(from, &next)
+          x.store(from.vector(0), 0)
+          steps.run(
+            UnsafePointer(x), x, channels.state(channel), complete: have == 16 ? 1 : 0)
+          channels.to(channel).store(
+            (y + 0).replacing(with: x.vector(0), where: isMoved), frame)
+          channel &+= 1
+        }
+      }
+    }
+    guard have == 16 else { return }
+    isStale = true
+    if p.areLevel(frame) { build(p.new, p.freq[frame], p.q[frame], p.gain[frame], p.rate) }
   }
 
   /// A whole group from the table.
@@ -210,7 +271,7 @@ struct Section: BitwiseCopyable {
       var sum = Frames(repeating: 0)
       var j = 0
       while j < 16 {
-        sum += response.vector(16 &- j) * x[j]
+        sum = addProduct(sum, response.vector(16 &- j), x[j])
         j &+= 1
       }
       let x = x.vector(0)
@@ -227,7 +288,7 @@ struct Section: BitwiseCopyable {
     let s2 = state[1]
     state[0] = (first + a11 * s1) + a12 * s2
     state[1] = (second + a21 * s1) + a22 * s2
-    return (sum + fromFirst * s1) + fromSecond * s2
+    return addProduct(addProduct(sum, fromFirst, s1), fromSecond, s2)
   }
 
   /// Sums of eight vectors, each in the order of `total`, in a quarter of the steps: each halving turns two
@@ -274,10 +335,10 @@ struct Section: BitwiseCopyable {
     var j = 0
     while j < 16 {
       let h = response.vector(16 &- j)
-      y0 += h * from[j]
-      y1 += h * from[16 &+ j]
-      y2 += h * from[32 &+ j]
-      y3 += h * from[48 &+ j]
+      y0 = addProduct(y0, h, from[j])
+      y1 = addProduct(y1, h, from[16 &+ j])
+      y2 = addProduct(y2, h, from[32 &+ j])
+      y3 = addProduct(y3, h, from[48 &+ j])
       j &+= 1
     }
     let x0 = from.vector(0)
@@ -298,83 +359,5 @@ struct Section: BitwiseCopyable {
     to.store(y2 + 0, 32)
     to.store(y3 + 0, 48)
     state.pointee = s
-  }
-
-  /// A group whose coefficients move; frames before `first` keep their value in `y`.
-  ///
-  /// With the coefficients of a frame the states step as s' = P s + b x. Two steps in one halve the chain of frames
-  /// that wait for each other; the frames between are computed from those before them, all at once.
-  @_noLocks private static func moving(
-    _ x: UnsafeMutablePointer<Float>, _ state: inout SIMD2<Float>, _ rows: UnsafeMutablePointer<Float>,
-    _ y: Frames, _ first: Int
-  ) -> Frames {
-    let c = coefficients(rows)
-    let input = x.vector(0)
-    let a1 = 1 / (1 + c.g * (c.g + c.k))
-    let a2 = c.g * a1
-    let a3 = c.g * a2
-    let cross = a2 + a2
-    let (p11, p22) = (a1 + a1 - 1, 1 - (a3 + a3))
-    let (b1, b2) = (cross * input, (a3 + a3) * input)
-    // The even frame's step, then the odd one's: the products of their matrices. Beside the diagonal P has -cross
-    // above and cross below.
-    let (e11, e12, e22, e1, e2) = (p11.evenHalf, cross.evenHalf, p22.evenHalf, b1.evenHalf, b2.evenHalf)
-    let (o11, o12, o22) = (p11.oddHalf, cross.oddHalf, p22.oddHalf)
-    let step = rows + 160
-    let steps = UnsafeMutableRawPointer(step)
-    steps.storeBytes(of: o11 * e11 - o12 * e12, as: SIMD8<Float>.self)
-    steps.storeBytes(of: o11 * e12 + o12 * e22, toByteOffset: 32, as: SIMD8<Float>.self)
-    steps.storeBytes(of: o12 * e11 + o22 * e12, toByteOffset: 64, as: SIMD8<Float>.self)
-    steps.storeBytes(of: o22 * e22 - o12 * e12, toByteOffset: 96, as: SIMD8<Float>.self)
-    steps.storeBytes(of: (o11 * e1 - o12 * e2) + b1.oddHalf, toByteOffset: 128, as: SIMD8<Float>.self)
-    steps.storeBytes(of: (o12 * e1 + o22 * e2) + b2.oddHalf, toByteOffset: 160, as: SIMD8<Float>.self)
-    var s1 = state[0]
-    var s2 = state[1]
-    var pair = 0
-    while pair < 8 {
-      let (t1, t2) = (s1, s2)
-      s1 = (step[pair] * t1 + step[32 &+ pair]) - step[8 &+ pair] * t2
-      s2 = (step[16 &+ pair] * t1 + step[40 &+ pair]) + step[24 &+ pair] * t2
-      // The states before the pair take the place of what they came from.
-      step[pair] = t1
-      step[8 &+ pair] = t2
-      pair &+= 1
-    }
-    state = SIMD2(s1, s2)
-    let before1 = steps.loadUnaligned(as: SIMD8<Float>.self)
-    let before2 = steps.loadUnaligned(fromByteOffset: 32, as: SIMD8<Float>.self)
-    var firsts = Frames(repeating: 0)
-    var seconds = firsts
-    firsts.evenHalf = before1
-    firsts.oddHalf = (e11 * before1 + e1) - e12 * before2
-    seconds.evenHalf = before2
-    seconds.oddHalf = (e12 * before1 + e2) + e22 * before2
-    let v3 = input - seconds
-    let v1 = a1 * firsts + a2 * v3
-    let v2 = seconds + a2 * firsts + a3 * v3
-    let moved = c.m0 * input + c.m1 * v1 + c.m2 * v2
-    let lanes = SIMD16<Int32>(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
-    return y.replacing(with: moved, where: lanes .>= SIMD16(repeating: Int32(truncatingIfNeeded: first)))
-  }
-}
-
-/// Inputs of unfinished groups: 32 floats per channel.
-struct GroupInputs: BitwiseCopyable {
-  private let rows: UnsafeMutablePointer<Float>
-
-  @_noLocks init(_ rows: UnsafeMutablePointer<Float>) { self.rows = rows }
-
-  /// Stores frames `lane..<have` of the group of `channel`; the rest becomes zero.
-  @inline(__always) @_noLocks func store(
-    _ channel: Int, _ x: Frames, lane: Int, have: Int
-  ) -> UnsafeMutablePointer<Float> {
-    let row = rows + channel &* 32
-    row.store(x, lane)
-    var behind = have
-    while behind < 16 {
-      row[behind] = 0
-      behind &+= 1
-    }
-    return row
   }
 }

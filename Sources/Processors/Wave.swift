@@ -12,7 +12,8 @@ import Realtime
 /// there are at most eight harmonics then, which are added up. Both give the same wave: a frequency may go from one to the
 /// other in any frame.
 struct Wave: BitwiseCopyable {
-  /// Phases of the first sixteen frames, and the increment per frame, for a steady frequency.
+  /// Phases of the first sixteen frames, and the increment per frame, for a steady frequency. For a moving one, the
+  /// phase of the first frame.
   private let first: SIMD16<Int32>
   private let step: Int32
   private let steadySize: Float
@@ -27,9 +28,9 @@ struct Wave: BitwiseCopyable {
     moving = nil
   }
 
-  /// Phases of a moving frequency.
-  @inline(__always) @_noLocks init(_ moving: MovingPhases) {
-    first = SIMD16(repeating: 0)
+  /// Phases of a moving frequency, from `start` on.
+  @inline(__always) @_noLocks init(_ moving: MovingPhases, from start: Int32) {
+    first = SIMD16(repeating: start)
     step = 0
     steadySize = 1
     self.moving = moving
@@ -37,7 +38,7 @@ struct Wave: BitwiseCopyable {
 
   @inline(__always) @_noLocks private func phase(_ frame: Int) -> SIMD16<Int32> {
     guard let moving else { return first &+ step &* Int32(truncatingIfNeeded: frame) }
-    return UnsafeRawPointer(moving.phases + frame).loadUnaligned(as: SIMD16<Int32>.self)
+    return first &+ UnsafeRawPointer(moving.phases + frame).loadUnaligned(as: SIMD16<Int32>.self)
   }
 
   /// `shape`: index among the oscillator's choices. Audio thread.

@@ -1,0 +1,105 @@
+import Realtime
+
+/// The frames that a section filters at once, counted from the start of a group: up to 64, of which `lane` were filtered
+/// before, and are again.
+struct SectionSpan: BitwiseCopyable {
+  let lane: Int
+  let end: Int
+
+  @inline(__always) @_noLocks init(_ block: Block) {
+    lane = Int(block.time & 15)
+    end = lane &+ block.frames
+  }
+
+  /// Nothing of the past, nothing left over.
+  var isWhole: Bool { @inline(__always) @_noLocks get { lane == 0 && end == 64 } }
+}
+
+/// Channels of which each has a state of its own.
+struct SectionChannels: BitwiseCopyable {
+  /// nil: the outputs are filtered in their place.
+  let input: InputPort?
+  let output: OutputPort
+  let first: Int
+  let count: Int
+  private let states: UnsafeMutablePointer<SIMD2<Float>>
+  private let stride: Int
+
+  @inline(__always) @_noLocks init(
+    _ input: InputPort?, _ output: OutputPort, first: Int, count: Int,
+    _ states: UnsafeMutablePointer<SIMD2<Float>>, stride: Int
+  ) {
+    self.input = input
+    self.output = output
+    self.first = first
+    self.count = count
+    self.states = states
+    self.stride = stride
+  }
+
+  /// Channels count from 0 here.
+  @inline(__always) @_noLocks func from(_ channel: Int) -> UnsafePointer<Float> {
+    guard let input else { return UnsafePointer(output[first &+ channel]) }
+    return input[first &+ channel]
+  }
+
+  @inline(__always) @_noLocks func to(_ channel: Int) -> UnsafeMutablePointer<Float> {
+    output[first &+ channel]
+  }
+
+  @inline(__always) @_noLocks func state(_ channel: Int) -> UnsafeMutablePointer<SIMD2<Float>> {
+    states + channel &* stride
+  }
+}
+
+/// Inputs of unfinished groups: sixteen frames a channel.
+struct SectionInputs: BitwiseCopyable {
+  private let rows: UnsafeMutablePointer<Float>
+  private let channels: Int
+
+  @_noLocks init(_ channels: Int, _ arena: inout Arena) {
+    rows = arena.take(Float.self, channels &* 16)
+    self.channels = channels
+  }
+
+  /// The frames before the first block were silence.
+  @_noLocks func clear() { setMemory(rows, 0, channels &* 64) }
+  @_noLocks func clear(_ channel: Int) { setMemory(rows + channel &* 16, 0, 64) }
+
+  @_noLocks func copy(_ channel: Int, _ other: Self, _ from: Int) {
+    copyMemory(rows + channel &* 16, other.rows + from &* 16, 64)
+  }
+
+  /// Writes what a span filters to the outputs: the frames of its first group that were filtered before, those of the
+  /// block, and zeros to the end of its last group.
+  @_noLocks func write(_ input: InputPort, _ output: OutputPort, _ span: SectionSpan) {
+    var channel = 0
+    while channel < channels {
+      let to = output[channel]
+      copyMemory(to, rows + channel &* 16, span.lane &* 4)
+      copyMemory(to + span.lane, input[channel], (span.end &- span.lane) &* 4)
+      var behind = span.end
+      while behind & 15 != 0 {
+        to[behind] = 0
+        behind &+= 1
+      }
+      if span.end & 15 != 0 { (rows + channel &* 16).store(to.vector(span.end & ~15), 0) }
+      channel &+= 1
+    }
+  }
+
+  /// Moves the outputs of a span to the start of the block.
+  @_noLocks func align(_ output: OutputPort, _ span: SectionSpan) {
+    guard span.lane > 0 else { return }
+    var channel = 0
+    while channel < channels {
+      let to = output[channel]
+      var frame = span.lane
+      while frame < span.end {
+        to[frame &- span.lane] = to[frame]
+        frame &+= 1
+      }
+      channel &+= 1
+    }
+  }
+}

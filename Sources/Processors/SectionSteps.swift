@@ -1,0 +1,282 @@
+import CVector
+
+// A section whose coefficients move, for up to four groups of sixteen frames. With d = x - s2, one frame is
+//
+//   s1' = p s1 + c d           p = 2 a1 - 1, c = 2 a2, t = 2 a3
+//   s2' = s2 + c s1 + t d      y = m0 x + m1 / 2 (s1 + s1') + m2 / 2 (s2 + s2')
+//
+// since the states mirror v1 and v2: v = (s + s') / 2. Frames wait for each other only through the two states, which each
+// frame turns by a matrix and adds to. Turning is associative, so that the frames of a group need not wait: four frames are
+// one matrix, in all lanes at once; the four matrices of a group are multiplied up in two steps (W. Hillis and G. Steele,
+// "Data parallel algorithms", 1986), from what silence before the group gives; and only the groups take their turn.
+// A group is calculated alike whether others follow it or not, and no lane depends on later ones.
+
+/// States of a section in sixteen places at once.
+struct SectionStates: BitwiseCopyable {
+  var first: Frames
+  var second: Frames
+
+  @inline(__always) @_noLocks init(_ first: Frames, _ second: Frames) {
+    self.first = first
+    self.second = second
+  }
+
+  /// Within each group: those of one lane before, and of two; zero before the group.
+  var laterByOne: Self {
+    @inline(__always) @_noLocks get {
+      let zero = Frames(repeating: 0)
+      return Self(sostenuto_later_by_one(first, zero), sostenuto_later_by_one(second, zero))
+    }
+  }
+  var laterByTwo: Self {
+    @inline(__always) @_noLocks get {
+      let zero = Frames(repeating: 0)
+      return Self(sostenuto_later_by_two(first, zero), sostenuto_later_by_two(second, zero))
+    }
+  }
+}
+
+/// A 2x2 matrix in sixteen places at once: it turns the states.
+struct SectionMatrix: BitwiseCopyable {
+  let a11: Frames
+  let a12: Frames
+  let a21: Frames
+  let a22: Frames
+
+  @inline(__always) @_noLocks init(_ a11: Frames, _ a12: Frames, _ a21: Frames, _ a22: Frames) {
+    self.a11 = a11
+    self.a12 = a12
+    self.a21 = a21
+    self.a22 = a22
+  }
+
+  /// This matrix after `earlier`.
+  @inline(__always) @_noLocks func after(_ earlier: Self) -> Self {
+    Self(
+      addProduct(a12 * earlier.a21, a11, earlier.a11), addProduct(a12 * earlier.a22, a11, earlier.a12),
+      addProduct(a22 * earlier.a21, a21, earlier.a11), addProduct(a22 * earlier.a22, a21, earlier.a12))
+  }
+
+  /// Turned states, and `more`.
+  @inline(__always) @_noLocks func turned(_ states: SectionStates, plus more: SectionStates) -> SectionStates
+  {
+    SectionStates(
+      addProduct(addProduct(more.first, a12, states.second), a11, states.first),
+      addProduct(addProduct(more.second, a22, states.second), a21, states.first))
+  }
+
+  /// Within each group: those of one lane before, and of two; one before the group.
+  var laterByOne: Self {
+    @inline(__always) @_noLocks get {
+      let (zero, one) = (Frames(repeating: 0), Frames(repeating: 1))
+      return Self(
+        sostenuto_later_by_one(a11, one), sostenuto_later_by_one(a12, zero),
+        sostenuto_later_by_one(a21, zero), sostenuto_later_by_one(a22, one))
+    }
+  }
+  var laterByTwo: Self {
+    @inline(__always) @_noLocks get {
+      let (zero, one) = (Frames(repeating: 0), Frames(repeating: 1))
+      return Self(
+        sostenuto_later_by_two(a11, one), sostenuto_later_by_two(a12, zero),
+        sostenuto_later_by_two(a21, zero), sostenuto_later_by_two(a22, one))
+    }
+  }
+  /// In each four lanes the two columns of the last one.
+  var columnsOfGroup: Frames {
+    @inline(__always) @_noLocks get {
+      sostenuto_halves(sostenuto_last_pairs(a11, a21), sostenuto_last_pairs(a12, a22))
+    }
+  }
+}
+
+/// Parameters of one frame of each four; a step takes their place.
+private struct SectionPoint: BitwiseCopyable {
+  let freq: Frames
+  let shape: SectionShape
+  /// Share of the new response.
+  let blend: Frames
+
+  @inline(__always) @_noLocks init(_ freq: Frames, _ shape: SectionShape, _ blend: Frames) {
+    self.freq = freq
+    self.shape = shape
+    self.blend = blend
+  }
+}
+
+/// The step of one frame of each four.
+private struct SectionStep: BitwiseCopyable {
+  private let kept: Frames
+  private let cross: Frames
+  private let turn: Frames
+  private let through: Frames
+  private let first: Frames
+  private let second: Frames
+
+  @_transparent @_noLocks init(_ c: SectionCoefficients) {
+    let a1 = 1 / addProduct(1, c.g, c.g + c.k)
+    cross = 2 * c.g * a1
+    kept = 2 * a1 - 1
+    turn = c.g * cross
+    through = c.m0
+    first = 0.5 * c.m1
+    second = 0.5 * c.m2
+  }
+
+  @inline(__always) @_noLocks func matrix() -> SectionMatrix {
+    SectionMatrix(kept, 0 - cross, cross, 1 - turn)
+  }
+
+  /// States after a frame of silence.
+  @inline(__always) @_noLocks func start(_ x: Frames) -> SectionStates { SectionStates(cross * x, turn * x) }
+
+  @inline(__always) @_noLocks func states(_ x: Frames, _ s: SectionStates) -> SectionStates {
+    let d = x - s.second
+    return SectionStates(
+      addProduct(kept * s.first, cross, d), addProduct(addProduct(s.second, cross, s.first), turn, d))
+  }
+
+  /// The frame's output, and its states.
+  @inline(__always) @_noLocks func output(_ x: Frames, _ s: inout SectionStates) -> Frames {
+    let next = states(x, s)
+    let y = addProduct(through * x, first, s.first + next.first)
+    let sum = addProduct(y, second, s.second + next.second)
+    s = next
+    return sum + 0
+  }
+}
+
+/// Steps of a section through up to four groups, for all channels that share its coefficients.
+struct SectionSteps: BitwiseCopyable {
+  private var steps: (a: SectionStep, b: SectionStep, c: SectionStep, d: SectionStep)
+  /// Of each four frames; then of these and the four before them in the group.
+  private let four: SectionMatrix
+  private let eight: SectionMatrix
+  /// Of all frames of the group before the four; and of all its frames:
+  private let before: SectionMatrix
+  /// In each four lanes the group's two columns.
+  private let group: Frames
+
+  @inline(never) @_noLocks init(_ p: SectionParameters) {
+    steps = unsafeBitCast(
+      Self.points(p), to: (a: SectionStep, b: SectionStep, c: SectionStep, d: SectionStep).self)
+    withUnsafeMutablePointer(to: &steps) {
+      let points = UnsafeMutableRawPointer($0)
+      if p.old == p.new {
+        Self.calculate(points, p.new, p.rate)
+      } else {
+        Self.fade(points, p)
+      }
+    }
+    four = steps.d.matrix().after(steps.c.matrix()).after(steps.b.matrix().after(steps.a.matrix()))
+    eight = four.after(four.laterByOne)
+    let sixteen = eight.after(eight.laterByTwo)
+    before = sixteen.laterByOne
+    group = sixteen.columnsOfGroup
+  }
+
+  @inline(__always) @_noLocks private static func points(_ p: SectionParameters) -> (
+    SectionPoint, SectionPoint, SectionPoint, SectionPoint
+  ) {
+    let hasGain = p.new.hasGain || p.old.hasGain
+    let (freq, q, gain, blend) = (p.freq.quads, p.q.quads, p.gain.quads, p.blend.quads)
+    let shape = SectionShape(q.a, gain.a, hasGain: hasGain)
+    if p.q.frames == nil, p.gain.frames == nil {
+      return (
+        SectionPoint(freq.a, shape, blend.a), SectionPoint(freq.b, shape, blend.b),
+        SectionPoint(freq.c, shape, blend.c), SectionPoint(freq.d, shape, blend.d)
+      )
+    }
+    return (
+      SectionPoint(freq.a, shape, blend.a),
+      SectionPoint(freq.b, SectionShape(q.b, gain.b, hasGain: hasGain), blend.b),
+      SectionPoint(freq.c, SectionShape(q.c, gain.c, hasGain: hasGain), blend.c),
+      SectionPoint(freq.d, SectionShape(q.d, gain.d, hasGain: hasGain), blend.d)
+    )
+  }
+
+  /// Turns points into steps.
+  @inline(never) @_noLocks private static func calculate(
+    _ points: UnsafeMutableRawPointer, _ response: Response, _ rate: Float
+  ) {
+    // A loop for each: the compiler is to see a constant.
+    switch response {
+    case .peak: calculateAll(points, .peak, rate)
+    case .lowShelf: calculateAll(points, .lowShelf, rate)
+    case .highShelf: calculateAll(points, .highShelf, rate)
+    case .low: calculateAll(points, .low, rate)
+    case .high: calculateAll(points, .high, rate)
+    case .notch: calculateAll(points, .notch, rate)
+    case .band: calculateAll(points, .band, rate)
+    }
+  }
+
+  @_transparent @_noLocks private static func calculateAll(
+    _ points: UnsafeMutableRawPointer, _ response: Response, _ rate: Float
+  ) {
+    var place = points
+    while place < points + 4 &* MemoryLayout<SectionPoint>.stride {
+      let point = place.load(as: SectionPoint.self)
+      let c = SectionCoefficients(response, point.freq, point.shape, rate)
+      place.storeBytes(of: SectionStep(c), as: SectionStep.self)
+      place += MemoryLayout<SectionPoint>.stride
+    }
+  }
+
+  /// Turns points into steps while one response fades into another.
+  @inline(never) @_noLocks private static func fade(_ points: UnsafeMutableRawPointer, _ p: SectionParameters)
+  {
+    var place = points
+    while place < points + 4 &* MemoryLayout<SectionPoint>.stride {
+      var c = coefficients(place, p.new, p.rate)
+      c.fade(from: coefficients(place, p.old, p.rate), place.load(as: SectionPoint.self).blend)
+      place.storeBytes(of: SectionStep(c), as: SectionStep.self)
+      place += MemoryLayout<SectionPoint>.stride
+    }
+  }
+
+  @inline(never) @_noLocks private static func coefficients(
+    _ place: UnsafeMutableRawPointer, _ response: Response, _ rate: Float
+  ) -> SectionCoefficients {
+    let point = place.load(as: SectionPoint.self)
+    return SectionCoefficients(response, point.freq, point.shape, rate)
+  }
+
+  /// Filters 64 frames of one channel, and advances its state by the groups that are complete; `to` may be `from`.
+  /// Frames are read to the end, and may be anything behind those that are wanted.
+  @inline(never) @_noLocks func run(
+    _ from: UnsafePointer<Float>, _ to: UnsafeMutablePointer<Float>,
+    _ state: UnsafeMutablePointer<SIMD2<Float>>, complete: Int
+  ) {
+    let x = Quads(from)
+    // Each group from silence before it.
+    var added = steps.d.states(
+      x.d, steps.c.states(x.c, steps.b.states(x.b, steps.a.start(x.a))))
+    added = four.turned(added.laterByOne, plus: added)
+    added = eight.turned(added.laterByTwo, plus: added)
+    // One group after the other: both states, twice.
+    let more = sostenuto_halves(sostenuto_last_pairs(added.first, added.second), Frames(repeating: 0))
+    let s0 = sostenuto_twice(state.pointee)
+    let s1 = sostenuto_turned(s0, group.lowHalf.lowHalf, more.lowHalf.lowHalf)
+    let s2 = sostenuto_turned(s1, group.lowHalf.highHalf, more.lowHalf.highHalf)
+    let s3 = sostenuto_turned(s2, group.highHalf.lowHalf, more.highHalf.lowHalf)
+    switch complete {
+    case 0: break
+    case 1: state.pointee = s1.lowHalf
+    case 2: state.pointee = s2.lowHalf
+    case 3: state.pointee = s3.lowHalf
+    default:
+      state.pointee = sostenuto_turned(s3, group.highHalf.highHalf, more.highHalf.highHalf).lowHalf
+    }
+    let pairs = Frames(
+      lowHalf: SIMD8(lowHalf: s0, highHalf: s1), highHalf: SIMD8(lowHalf: s2, highHalf: s3))
+    let starts = SectionStates(sostenuto_firsts_of_four(pairs), sostenuto_seconds_of_four(pairs))
+    var s = before.turned(starts, plus: added.laterByOne)
+    var y = x
+    y.a = steps.a.output(x.a, &s)
+    y.b = steps.b.output(x.b, &s)
+    y.c = steps.c.output(x.c, &s)
+    y.d = steps.d.output(x.d, &s)
+    y.store(to)
+  }
+}
