@@ -11,7 +11,7 @@ struct Teamwork: ~Copyable {
   private static var trial: Int { @_noLocks get { 16 } }
   private static var warming: Int { @_noLocks get { 4 } }
   /// Periods until a trial. They double whenever it confirms the present way.
-  private static var shortest: Int { @_noLocks get { 64 } }
+  private static var shortest: Int { @_noLocks get { 128 } }
   private static var longestTogether: Int { @_noLocks get { 2048 } }
   private static var longestAlone: Int { @_noLocks get { 16384 } }
   /// What the time together must be of the time alone. Two processors then do at most half as much again as one.
@@ -77,12 +77,18 @@ struct Teamwork: ~Copyable {
     left &-= 1
     // Help may be needed.
     if !isShared, load > 0.5, left > Self.longestTogether { left = Self.longestTogether }
-    guard left == 0 else { return }
+    guard left == 0 || isLost(taken) else { return }
     if isShared, !isTrial, load * threads > Self.safe {
       left = Self.longestTogether
     } else {
       decide()
     }
+  }
+
+  /// True when a trial together needs no more periods: they are too long already, or one of them was very long.
+  @_noLocks private func isLost(_ taken: Float) -> Bool {
+    guard isTrial, isShared else { return false }
+    return sum > Self.worthwhile * alone * Float(Self.trial &- Self.warming) || taken > 16 * alone
   }
 
   @_noLocks private mutating func decide() {
