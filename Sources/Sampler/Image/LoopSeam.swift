@@ -48,7 +48,7 @@ package struct LoopSeam: BitwiseCopyable {
 
   /// Floats for so many sides, with a window behind the last. Worker.
   package static func size(_ loop: SampleLoop, sides: Int) -> Int {
-    sides * (loop.crossfade + 2 * reach) + SampleWindow.reach + 1
+    sides * (loop.crossfade + 2 * reach) + SamplePlane.window
   }
 
   /// Writes the frames into zeroed memory of `size` floats. Worker.

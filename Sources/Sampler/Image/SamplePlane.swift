@@ -7,6 +7,9 @@ package struct SamplePlane: BitwiseCopyable {
   /// Silent frames before the first and after the last frame of every channel.
   package static var margin: Int { @_noLocks @inline(__always) get { 16 } }
 
+  /// Frames that a window has from its first position on.
+  package static var window: Int { @_noLocks @inline(__always) get { 32 } }
+
   /// The first frame; `margin` silent frames lie before it and after the last.
   package let base: UnsafeRawPointer
   package let isShort: Bool

@@ -24,7 +24,7 @@ struct SampleWindow {
   /// frames after the first.
   static var largestStep: Int64 { @_noLocks @inline(__always) get { (28 &<< 32) / 15 } }
   /// Maximum number of frames read from the last position on.
-  static var reach: Int { @_noLocks @inline(__always) get { 31 } }
+  static var reach: Int { @_noLocks @inline(__always) get { SamplePlane.window &- 1 } }
 
   /// `open` completes it. Worker.
   init(_ arena: inout Arena) {
