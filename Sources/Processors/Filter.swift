@@ -118,9 +118,17 @@ public struct Filter: Kernel {
   }
 
   @inline(__always) @_noLocks private func rests(_ block: Block) -> Bool {
+    let freq = block.parameters[Self.freq]
+    let q = block.parameters[Self.q]
+    let type = block.crossfades[Self.type]
+    guard freq.isSteady, q.isSteady, type.blend == nil else { return false }
+    let response = Self.response(type.new)
     var channel = 0
     while channel < (isShared ? 1 : channels) {
-      if !memory.sections[channel].knows(parameters(block, channel)) { return false }
+      let section = memory.sections + channel
+      guard section.pointee.knows(freq.value(channel), q.value(channel), 1, response, block.rate) else {
+        return false
+      }
       channel &+= 1
     }
     return true

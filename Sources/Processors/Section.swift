@@ -117,6 +117,15 @@ struct Section: BitwiseCopyable {
   /// True when the table is for all frames of these parameters, as far as a glance tells.
   @inline(__always) @_noLocks func knows(_ p: SectionParameters) -> Bool { p.isSteady && fits(p, 0) }
 
+  /// True when the table is for these parameters.
+  @inline(__always) @_noLocks func knows(
+    _ freq: Float, _ q: Float, _ gain: Float, _ response: Response, _ rate: Float
+  )
+    -> Bool
+  {
+    known[0] == freq && known[1] == q && known[2] == gain && knownResponse == response && knownRate == rate
+  }
+
   /// True when the table is for this frame.
   @inline(__always) @_noLocks private func fits(_ p: SectionParameters, _ frame: Int) -> Bool {
     p.freq[frame] == known[0] && p.q[frame] == known[1] && p.gain[frame] == known[2]
