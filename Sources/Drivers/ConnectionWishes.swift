@@ -156,7 +156,9 @@ public final class ConnectionWishes: Sendable {
   func renameOther(_ old: String, to new: String) {
     state.withLock { state in
       for port in state.ports.keys {
-        if let wish = state.ports[port]?.wishes.removeValue(forKey: old) { state.ports[port]?.wishes[new] = wish }
+        if let wish = state.ports[port]?.wishes.removeValue(forKey: old) {
+          state.ports[port]?.wishes[new] = wish
+        }
       }
     }
   }
@@ -182,7 +184,8 @@ public final class ConnectionWishes: Sendable {
   /// Records that `port` of ours was connected to another.
   func note(connection port: String, to other: String, at time: Int64) {
     state.withLock { state in
-      guard let arrival = state.arrivals[other], time - arrival < Self.handshake, state.latestClient < arrival else {
+      guard let arrival = state.arrivals[other], time - arrival < Self.handshake, state.latestClient < arrival
+      else {
         return
       }
       state.passing.insert([port, other])

@@ -1,5 +1,6 @@
 import CJack
 import CThread
+import Realtime
 
 // The callbacks of JACK. They are formed here, outside of any actor: a closure formed on the main actor would
 // be checked for its actor on JACK's threads, and trap.

@@ -51,7 +51,8 @@ extension JackPorts {
         }
         // A second port of the same name exists for a crossfade, and needs the same connections.
         let due =
-          group.count > 1 ? Array(Set(changes.make).union(connections).subtracting(changes.end)) : changes.make
+          group.count > 1
+          ? Array(Set(changes.make).union(connections).subtracting(changes.end)) : changes.make
         for other in due {
           let isMade = other.withCString { key.isInput ? connect($0, to: ours) : connect(ours, to: $0) }
           if isMade { options.wishes.recordConnection(base, other) }
@@ -110,8 +111,10 @@ extension JackPorts {
   /// The patterns of a list with commas.
   static func patterns(_ words: String) -> [String] {
     guard words != "none" else { return [] }
-    return words.split(separator: ",").map { String($0.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()) }
-      .filter { !$0.isEmpty }
+    return words.split(separator: ",").map {
+      String($0.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+    }
+    .filter { !$0.isEmpty }
   }
 
   /// `playback_2` is before `playback_10`.

@@ -103,7 +103,9 @@ final class JackPorts {
       if let port = ports[key]?.port { state.setPort(port, input: key.isInput, channel: slot) }
     }
     // A name that stays belongs to the node that has taken it.
-    for base in Set(unused.values.map(\.base)).subtracting(ports.values.map(\.base)) { options.wishes.loseOwn(base) }
+    for base in Set(unused.values.map(\.base)).subtracting(ports.values.map(\.base)) {
+      options.wishes.loseOwn(base)
+    }
     unregister(unused.values.map(\.port))
     settleNames()
     if isActive { connect() }

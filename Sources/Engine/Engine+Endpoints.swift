@@ -22,7 +22,8 @@ extension Engine {
       } else {
         result.append(
           Endpoint(
-            node: node.id, name: name, connections: node.connections, isInput: isInput, firstChannel: first, channels: channels,
+            node: node.id, name: name, connections: node.connections, isInput: isInput, firstChannel: first,
+            channels: channels,
             isTap: isTap))
       }
     }

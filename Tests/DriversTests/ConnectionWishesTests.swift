@@ -10,7 +10,8 @@ import Testing
     _ wishes: ConnectionWishes, _ connections: Set<String>, asked: [String] = [], words: String = "",
     exists: (String) -> Bool = { _ in true }
   ) -> [String] {
-    let changes = wishes.look(at: "out_1", connections: connections, asked: asked, words: words, exists: exists)
+    let changes = wishes.look(
+      at: "out_1", connections: connections, asked: asked, words: words, exists: exists)
     return changes.make + changes.end.map { "-" + $0 }
   }
 
@@ -94,7 +95,8 @@ import Testing
 
   /// A recorder connects itself: the next one may record something else. What a patch bay connects comes back.
   @Test(arguments: [(1_000_000, nil, false), (1_000_000, 500_000, true), (150_000_000, nil, true)])
-  func aRecordersOwnConnectionIsNotMadeForTheNextOne(_ connected: Int64, _ client: Int64?, _ comesBack: Bool) {
+  func aRecordersOwnConnectionIsNotMadeForTheNextOne(_ connected: Int64, _ client: Int64?, _ comesBack: Bool)
+  {
     let wishes = ConnectionWishes()
     let start: Int64 = 5_000_000_000
     wishes.noteClient(at: start - 1)

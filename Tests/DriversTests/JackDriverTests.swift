@@ -169,8 +169,14 @@ import Testing
       Set(probe.connections(of: "sostenuto:out_2")) == ["system:playback_2", "probe:in"]
         && probe.connections(of: "sostenuto:out_1") == []
     }
-    #expect(wait { options.wishes.remembers("out_2", "probe:in") == true && options.wishes.remembers("out_1", "system:playback_1") == nil })
-    for between in [[], [endpoint(1, "out", first: 0, channels: 1)], [endpoint(5, "other", first: 0, channels: 2)]] {
+    #expect(
+      wait {
+        options.wishes.remembers("out_2", "probe:in") == true
+          && options.wishes.remembers("out_1", "system:playback_1") == nil
+      })
+    for between in [
+      [], [endpoint(1, "out", first: 0, channels: 1)], [endpoint(5, "other", first: 0, channels: 2)],
+    ] {
       first.update(between)
       #expect(wait { !probe.ports(of: "sostenuto").contains("sostenuto:out_2") })
       first.update(stereo)

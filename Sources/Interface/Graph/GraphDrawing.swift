@@ -95,7 +95,11 @@ enum GraphDrawing {
     if !box.footer.isEmpty {
       let room = inner - (box.count.isEmpty ? 0 : box.count.count + 1)
       edge(
-        [Span(box.footer, box.isTroubled ? .trouble : box.lackingChannels > 0 || box.isUnheard ? .warning : .dim)],
+        [
+          Span(
+            box.footer, box.isTroubled ? .trouble : box.lackingChannels > 0 || box.isUnheard ? .warning : .dim
+          )
+        ],
         at: frame.column + 1, bottom, columns: room,
         on: &canvas)
     }
