@@ -58,15 +58,16 @@ enum FrontEnd {
     let loop = EventLoop()
     var nextTick = EventLoop.now()
     var nextDrawing = nextTick
+    let drawing = DrawingThread(loop) { canvas, nanoseconds in
+      terminal.draw(canvas, theme: theme)
+      // A graph that is slow to draw is drawn less often, so that the engine comes first.
+      nextDrawing = EventLoop.now() + 2 * nanoseconds
+    }
     loop.timer(due: nextTick) { now in
       workbench.hasKeyRelease = terminal.capabilities.hasKeyRelease
       app.tick()
-      if app.needsRender, now >= nextDrawing {
-        let start = EventLoop.now()
-        terminal.draw(app.render(columns: terminal.columns, rows: terminal.rows), theme: theme)
-        // A graph that is slow to draw is drawn less often, so that keys and the engine come first.
-        let end = EventLoop.now()
-        nextDrawing = end + 2 * (end - start)
+      if app.needsRender, !drawing.isBusy, now >= nextDrawing {
+        drawing.draw(app.picture(columns: terminal.columns, rows: terminal.rows))
       }
       nextTick = max(nextTick + interval, now)
       return nextTick

@@ -104,13 +104,16 @@ import Screen
   // MARK: The screen
 
   /// Renders the whole screen. Main thread.
-  public func render(columns: Int, rows: Int) -> Canvas {
+  public func render(columns: Int, rows: Int) -> Canvas { picture(columns: columns, rows: rows)() }
+
+  /// The whole screen as it is now, to be drawn on any thread. Main thread.
+  public func picture(columns: Int, rows: Int) -> @Sendable () -> Canvas {
     desk.size = Size(columns: columns, rows: rows)
     needsRender = false
     desk.state.keyHints = keyHints
     if desk.state.help.isEmpty { desk.state.help = keymap.helpSections() }
     if desk.state.mode == .play { desk.state.play.labels = Piano(desk).labels }
-    return Views.draw(scene, desk.state, columns: columns, rows: rows)
+    return { [scene, state = desk.state] in Views.draw(scene, state, columns: columns, rows: rows) }
   }
 
   /// Contexts of the keys, the most specific first.
