@@ -22,6 +22,21 @@ import Testing
     return options
   }
 
+  /// Plays these endpoints on a server of its own, while another client looks on.
+  private func play(
+    extra: [String] = [], back: [String] = [], _ endpoints: [Endpoint],
+    _ look: (JackDriver, TestClient) throws -> Void
+  ) throws {
+    let server = try JackTestServer(extra: extra, back: back)
+    defer { server.stop() }
+    let driver = try JackDriver(
+      renderer: Engine(rate: 48000, period: 64).renderer, options: options(server))
+    defer { driver.stop() }
+    driver.update(endpoints)
+    try driver.start()
+    try look(driver, #require(TestClient(server: server.name)))
+  }
+
   @Test func withoutAServerTheDriverSaysSoAndStartsNone() {
     var options = JackClientOptions()
     options.server = "sostenuto-test-nobody"
@@ -193,66 +208,48 @@ import Testing
   /// Outputs have the card's channels for themselves; a stereo output that is added while it plays has its left on one
   /// of them; an output with no channel left is told as unheard.
   @Test func everyOutputHasItsOwnChannelsOfTheCard() throws {
-    let server = try JackTestServer(back: ["-P", "5"])
-    defer { server.stop() }
-    let engine = Engine(rate: 48000, period: 64)
-    let driver = try JackDriver(renderer: engine.renderer, options: options(server))
-    defer { driver.stop() }
-    driver.update([endpoint(1, "mains", first: 0, channels: 2)])
-    try driver.start()
-    let probe = try #require(TestClient(server: server.name))
-    #expect(wait { probe.connections(of: "sostenuto:mains_2") == ["system:playback_2"] })
-    driver.update([
-      endpoint(1, "mains", first: 0, channels: 2), endpoint(2, "phones", first: 2, channels: 2),
-      endpoint(3, "click", first: 4, channels: 1), endpoint(4, "more", first: 5, channels: 2),
-    ])
-    #expect(wait { probe.connections(of: "sostenuto:phones_1") == ["system:playback_3"] })
-    #expect(wait { probe.connections(of: "sostenuto:phones_2") == ["system:playback_4"] })
-    #expect(wait { probe.connections(of: "sostenuto:click_1") == ["system:playback_5"] })
-    #expect(probe.connections(of: "sostenuto:mains_1") == ["system:playback_1"])
-    #expect(wait { driver.device.unheard == [NodeID(raw: 4)] })
-    #expect(driver.device.lacking == [:])
+    try play(back: ["-P", "5"], [endpoint(1, "mains", first: 0, channels: 2)]) { driver, probe in
+      #expect(wait { probe.connections(of: "sostenuto:mains_2") == ["system:playback_2"] })
+      driver.update([
+        endpoint(1, "mains", first: 0, channels: 2), endpoint(2, "phones", first: 2, channels: 2),
+        endpoint(3, "click", first: 4, channels: 1), endpoint(4, "more", first: 5, channels: 2),
+      ])
+      #expect(wait { probe.connections(of: "sostenuto:phones_1") == ["system:playback_3"] })
+      #expect(wait { probe.connections(of: "sostenuto:phones_2") == ["system:playback_4"] })
+      #expect(wait { probe.connections(of: "sostenuto:click_1") == ["system:playback_5"] })
+      #expect(probe.connections(of: "sostenuto:mains_1") == ["system:playback_1"])
+      #expect(wait { driver.device.unheard == [NodeID(raw: 4)] })
+      #expect(driver.device.lacking == [:])
+    }
   }
 
   @Test func anOutputBecomesMonoAndStereoAgainOnBothSpeakers() throws {
-    let server = try JackTestServer()
-    defer { server.stop() }
-    let engine = Engine(rate: 48000, period: 64)
-    let driver = try JackDriver(renderer: engine.renderer, options: options(server))
-    defer { driver.stop() }
-    driver.update([endpoint(1, "out", first: 0, channels: 1)])
-    try driver.start()
-    let probe = try #require(TestClient(server: server.name))
-    let both: Set = ["system:playback_1", "system:playback_2"]
-    for _ in 0..<2 {
-      #expect(wait { Set(probe.connections(of: "sostenuto:out_1")) == both })
-      driver.update([endpoint(1, "out", first: 0, channels: 2)])
-      #expect(wait { probe.connections(of: "sostenuto:out_1") == ["system:playback_1"] })
-      #expect(wait { probe.connections(of: "sostenuto:out_2") == ["system:playback_2"] })
-      driver.update([endpoint(1, "out", first: 0, channels: 1)])
+    try play([endpoint(1, "out", first: 0, channels: 1)]) { driver, probe in
+      let both: Set = ["system:playback_1", "system:playback_2"]
+      for _ in 0..<2 {
+        #expect(wait { Set(probe.connections(of: "sostenuto:out_1")) == both })
+        driver.update([endpoint(1, "out", first: 0, channels: 2)])
+        #expect(wait { probe.connections(of: "sostenuto:out_1") == ["system:playback_1"] })
+        #expect(wait { probe.connections(of: "sostenuto:out_2") == ["system:playback_2"] })
+        driver.update([endpoint(1, "out", first: 0, channels: 1)])
+      }
     }
   }
 
   @Test func aSinkThatAppearsLaterIsConnected() throws {
-    let server = try JackTestServer(back: ["-P", "0", "-C", "0"])
-    defer { server.stop() }
-    let engine = Engine(rate: 48000, period: 64)
-    let driver = try JackDriver(renderer: engine.renderer, options: options(server))
-    defer { driver.stop() }
-    driver.update([endpoint(1, "out", first: 0, channels: 2)])
-    try driver.start()
-    let probe = try #require(TestClient(server: server.name))
-    #expect(wait { probe.ports(of: "sostenuto").count == 2 && driver.device.unheard == [NodeID(raw: 1)] })
-    for name in ["usb", "built-in"] {
-      let sink = try #require(TestClient(server: server.name, name: name))
-      for channel in 1...2 {
-        jack_port_register(
-          sink.client, "playback_\(channel)", JACK_DEFAULT_AUDIO_TYPE,
-          UInt(JackPortIsInput.rawValue | JackPortIsPhysical.rawValue), 0)
+    try play(back: ["-P", "0", "-C", "0"], [endpoint(1, "out", first: 0, channels: 2)]) { driver, probe in
+      #expect(wait { probe.ports(of: "sostenuto").count == 2 && driver.device.unheard == [NodeID(raw: 1)] })
+      for name in ["usb", "built-in"] {
+        let sink = try #require(TestClient(server: probe.server, name: name))
+        for channel in 1...2 {
+          jack_port_register(
+            sink.client, "playback_\(channel)", JACK_DEFAULT_AUDIO_TYPE,
+            UInt(JackPortIsInput.rawValue | JackPortIsPhysical.rawValue), 0)
+        }
+        jack_activate(sink.client)
+        #expect(wait { probe.connections(of: "sostenuto:out_2") == ["\(name):playback_2"] })
+        #expect(wait { driver.device.unheard.isEmpty })
       }
-      jack_activate(sink.client)
-      #expect(wait { probe.connections(of: "sostenuto:out_2") == ["\(name):playback_2"] })
-      #expect(wait { driver.device.unheard.isEmpty })
     }
   }
 
@@ -290,16 +287,10 @@ import Testing
   }
 
   @Test func portsThatTheServerHasNoRoomForAreTold() throws {
-    let server = try JackTestServer(extra: ["-p", "16"])
-    defer { server.stop() }
-    let engine = Engine(rate: 48000, period: 64)
-    let driver = try JackDriver(renderer: engine.renderer, options: options(server))
-    defer { driver.stop() }
-    driver.update([endpoint(1, "out", first: 0, channels: 40)])
-    try driver.start()
-    let probe = try #require(TestClient(server: server.name))
-    #expect(wait { driver.device.lacking != [:] })
-    #expect(wait { driver.device.lacking == [NodeID(raw: 1): 40 - probe.ports(of: "sostenuto").count] })
+    try play(extra: ["-p", "16"], [endpoint(1, "out", first: 0, channels: 40)]) { driver, probe in
+      #expect(wait { driver.device.lacking != [:] })
+      #expect(wait { driver.device.lacking == [NodeID(raw: 1): 40 - probe.ports(of: "sostenuto").count] })
+    }
   }
 
   /// When the server is killed, the supervisor goes on with the clock and comes back with the server.
