@@ -28,6 +28,7 @@ SHORT = 0.5
 KINDS = {
     "keyboard": (Work("at rest", forms=SIDE_BY_SIDE, widths=(1,), sources=0, channels=-1, total=200),),
     "midi": (Work("at rest", forms=SIDE_BY_SIDE, widths=(1,), sources=0, channels=-1, total=100),),
+    "midiout": (Work("at rest", forms=SIDE_BY_SIDE, widths=(1,), sources=0, channels=-1, total=16),),
     "oscillator": (*waves(),),
     "noise": (*noises(),),
     "input": (Work("at rest", lambda n, c: f"channels={c}", forms=SIDE_BY_SIDE, widths=(1, 2), sources=0, total=200),),

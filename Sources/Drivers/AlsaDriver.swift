@@ -103,8 +103,10 @@ public final class AlsaDriver: Driver, @unchecked Sendable {
     while !isStopping.load(ordering: .relaxed) {
       readInputs()
       routing.lendOutputs(of: host, channels, period)
-      host.mergeArrivals(frames: period, length: budget, now: nanoseconds())
+      let now = nanoseconds()
+      host.midi.mergeArrivals(frames: period, length: budget, now: now)
       guard host.render(frames: period, budget: budget) else { return }
+      host.midi.depart(frames: period, length: budget, now: now)
       mixOutputs()
       switch playback.write(mix, frames: period, isOver: { isStopping.load(ordering: .relaxed) }) {
       case .done: break

@@ -2,7 +2,6 @@ import CAlsa
 import Engine
 import Glibc
 import Loop
-import Midi
 import Patch
 import Realtime
 import Synchronization
@@ -30,6 +29,8 @@ final class AlsaSequencer: @unchecked Sendable {
   /// Incomplete system exclusive messages.
   private var exclusives: [Sender: [UInt8]] = [:]
   private let ends: UnsafeMutablePointer<EventQueue>
+  private var sender: AlsaSender?
+  private var sending: EventLoop.Timer?
 
   private struct Sender: Hashable {
     var port: Int32
@@ -110,10 +111,17 @@ final class AlsaSequencer: @unchecked Sendable {
         sequencer, announcements, Int32(SND_SEQ_CLIENT_SYSTEM), Int32(SND_SEQ_PORT_SYSTEM_ANNOUNCE))
     }
     let loop = EventLoop()
+    let sender = AlsaSender(sequencer, host)
+    self.sender = sender
+    sending = loop.timer { sender.sendDue($0) }
+    defer { (self.sender, sending) = (nil, nil) }
     loop.watch(pipe.read) { [self] in
       var bytes: (UInt64, UInt64) = (0, 0)
       _ = read(pipe.read, &bytes, 16)
-      if isStopping.load(ordering: .relaxed) { return loop.end() }
+      if isStopping.load(ordering: .relaxed) {
+        for (wanted, _) in ports where wanted.outlet != nil { sender.remove(wanted.number) }
+        return loop.end()
+      }
       if let ports = requested.withLock({ $0.take() }) {
         wantedPorts = ports
         makePorts()
@@ -180,8 +188,8 @@ final class AlsaSequencer: @unchecked Sendable {
         return
       }
       guard let message = Event(sequencer: event) else { return }
-      // MIDI lets nothing but the clock's messages come in between: what was begun is broken off.
-      exclusives[sender] = nil
+      // MIDI lets nothing but messages of real time come in between: what was begun is broken off.
+      if message.kind != .system || message.key < 8 { exclusives[sender] = nil }
       let held = senders[sender] ?? HeldNotes.allocate()
       senders[sender] = held
       held.track(message)
@@ -194,7 +202,7 @@ final class AlsaSequencer: @unchecked Sendable {
     let piece = UnsafeRawBufferPointer(start: event.data.ext.ptr, count: Int(event.data.ext.len))
     var bytes = piece.first == 0xF0 ? [] : exclusives[sender] ?? []
     bytes += piece
-    guard bytes.first == 0xF0, bytes.count <= MidiMessage.longest else {
+    guard bytes.first == 0xF0, bytes.count <= ExclusiveStore.longest else {
       exclusives[sender] = nil
       return
     }
@@ -203,15 +211,17 @@ final class AlsaSequencer: @unchecked Sendable {
       return
     }
     exclusives[sender] = nil
-    bytes.withUnsafeBufferPointer { bytes in
-      var events = MidiMessage(bytes.baseAddress!, count: bytes.count)
-      while let event = events.next() { pass(event, from: sender) }
-    }
+    guard let number = number(of: sender) else { return }
+    host.midi.arrive(exclusive: bytes, port: number, at: nanoseconds())
+  }
+
+  private func number(of sender: Sender) -> Int? {
+    ports.first { $0.port == sender.port && $0.wanted.outlet == nil }?.wanted.number
   }
 
   private func pass(_ event: Event, from sender: Sender) {
-    guard let number = ports.first(where: { $0.port == sender.port })?.wanted.number else { return }
-    host.arrive(event, port: number, at: nanoseconds())
+    guard let number = number(of: sender) else { return }
+    host.midi.arrive(event, port: number, at: nanoseconds())
   }
 
   /// Ends the notes held by one sender, and no others.
@@ -227,18 +237,32 @@ final class AlsaSequencer: @unchecked Sendable {
   // MARK: Ports
 
   private func makePorts() {
-    for (wanted, port) in ports where !wantedPorts.contains(wanted) {
+    let keys = Set(wantedPorts.map(RegisteredMidi.Key.init))
+    for (wanted, port) in ports where !keys.contains(RegisteredMidi.Key(wanted)) {
       for sender in Array(senders.keys) where sender.port == port { end(sender) }
+      if wanted.outlet != nil { sender?.remove(wanted.number) }
       snd_seq_delete_simple_port(sequencer, port)
     }
-    ports.removeAll { !wantedPorts.contains($0.wanted) }
-    for wanted in wantedPorts where !ports.contains(where: { $0.wanted == wanted }) {
+    ports.removeAll { !keys.contains(RegisteredMidi.Key($0.wanted)) }
+    for wanted in wantedPorts {
+      if let known = ports.firstIndex(where: { RegisteredMidi.Key($0.wanted) == RegisteredMidi.Key(wanted) })
+      {
+        ports[known].wanted = wanted
+        continue
+      }
+      let isInput = wanted.outlet == nil
       let port = snd_seq_create_simple_port(
-        sequencer, wanted.sender.map { "midi \($0)" } ?? "midi",
-        UInt32(SND_SEQ_PORT_CAP_WRITE | SND_SEQ_PORT_CAP_SUBS_WRITE),
+        sequencer, wanted.outlet?.name ?? wanted.sender.map { "midi \($0)" } ?? "midi",
+        UInt32(
+          isInput
+            ? SND_SEQ_PORT_CAP_WRITE | SND_SEQ_PORT_CAP_SUBS_WRITE
+            : SND_SEQ_PORT_CAP_READ | SND_SEQ_PORT_CAP_SUBS_READ),
         UInt32(SND_SEQ_PORT_TYPE_MIDI_GENERIC | SND_SEQ_PORT_TYPE_APPLICATION))
-      if port >= 0 { ports.append((wanted, port)) }
+      guard port >= 0 else { continue }
+      ports.append((wanted, port))
+      if !isInput { sender?.add(wanted.number, port: port) }
     }
+    sending?.due = EventLoop.now()
     connectAll()
   }
 
@@ -263,21 +287,32 @@ final class AlsaSequencer: @unchecked Sendable {
   }
 
   private func connect(_ port: OpaquePointer, of client: Int32, _ name: String) {
-    let needed = UInt32(SND_SEQ_PORT_CAP_READ | SND_SEQ_PORT_CAP_SUBS_READ)
-    guard snd_seq_port_info_get_capability(port) & needed == needed else { return }
+    let abilities = snd_seq_port_info_get_capability(port)
     let isHardware = snd_seq_port_info_get_type(port) & UInt32(SND_SEQ_PORT_TYPE_HARDWARE) != 0
     let names = "\(name) \(String(cString: snd_seq_port_info_get_name(port)))".lowercased()
     let number = snd_seq_port_info_get_port(port)
     for (wanted, ours) in ports {
-      guard wanted.sender.map({ names.includes($0.lowercased()) }) ?? isHardware else { continue }
-      guard wishes.isFirstOffer("alsa \(wanted.sender ?? "")", "\(client):\(number)") else { continue }
-      snd_seq_connect_from(sequencer, ours, client, number)
+      let needed = UInt32(
+        wanted.outlet == nil
+          ? SND_SEQ_PORT_CAP_READ | SND_SEQ_PORT_CAP_SUBS_READ
+          : SND_SEQ_PORT_CAP_WRITE | SND_SEQ_PORT_CAP_SUBS_WRITE)
+      let words = wanted.outlet.map(\.receivers) ?? wanted.sender
+      let patterns = words.map { JackPorts.patterns($0.lowercased()) }
+      guard abilities & needed == needed,
+        patterns?.contains(where: { JackPorts.fits(names, $0) }) ?? isHardware,
+        wishes.isFirstOffer("alsa \(wanted.outlet?.name ?? "") \(words ?? "")", "\(client):\(number)")
+      else { continue }
+      if wanted.outlet == nil {
+        snd_seq_connect_from(sequencer, ours, client, number)
+      } else {
+        snd_seq_connect_to(sequencer, ours, client, number)
+      }
     }
   }
 }
 
 extension HeldNotes {
-  fileprivate static func allocate() -> HeldNotes {
+  static func allocate() -> HeldNotes {
     let memory = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 8)
     memory.initializeMemory(as: UInt8.self, repeating: 0, count: size)
     return HeldNotes(memory: memory)
@@ -308,6 +343,16 @@ extension Event {
     case SND_SEQ_EVENT_CHANPRESS: self.init(.pressure, channel: channel, value: value(control.value))
     case SND_SEQ_EVENT_PITCHBEND:
       self.init(.bend, channel: channel, value: Float(min(max(control.value, -8192), 8191)) / 8192)
+    case SND_SEQ_EVENT_QFRAME: self.init(.system, key: 0x1, detail: control.value & 0x7F)
+    case SND_SEQ_EVENT_SONGPOS: self.init(.system, key: 0x2, detail: control.value & 0x3FFF)
+    case SND_SEQ_EVENT_SONGSEL: self.init(.system, key: 0x3, detail: control.value & 0x7F)
+    case SND_SEQ_EVENT_TUNE_REQUEST: self.init(.system, key: 0x6)
+    case SND_SEQ_EVENT_CLOCK: self.init(.system, key: 0x8)
+    case SND_SEQ_EVENT_START: self.init(.system, key: 0xA)
+    case SND_SEQ_EVENT_CONTINUE: self.init(.system, key: 0xB)
+    case SND_SEQ_EVENT_STOP: self.init(.system, key: 0xC)
+    case SND_SEQ_EVENT_SENSING: self.init(.system, key: 0xE)
+    case SND_SEQ_EVENT_RESET: self.init(.system, key: 0xF)
     default: return nil
     }
   }

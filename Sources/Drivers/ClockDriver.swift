@@ -57,8 +57,9 @@ public final class ClockDriver: Driver, @unchecked Sendable {
         origin = now
         periods = 0
       }
-      host.mergeArrivals(frames: period, length: length, now: now)
+      host.midi.mergeArrivals(frames: period, length: length, now: now)
       guard host.render(frames: period, budget: length) else { return }
+      host.midi.depart(frames: period, length: length, now: now)
     }
   }
 

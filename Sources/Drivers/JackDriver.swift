@@ -285,12 +285,23 @@ public final class JackDriver: Driver, @unchecked Sendable {
     // server that may take for ever.
     let closed = DispatchSemaphore(value: 0)
     Self.close(client, on: queue) { [self] in
-      if isAlive { jack_deactivate(client.raw) }
+      guard isAlive else { return }
+      if ports.hasMidiOutput { waitForBeat() }
+      jack_deactivate(client.raw)
     } then: { [self] in
       withExtendedLifetime(self) { _ = closed.signal() }
     }
     if isAlive, !isPaused.load(ordering: .relaxed) {
       _ = closed.wait(timeout: .now() + 2)
+    }
+  }
+
+  /// Waits until the server has asked for one more period, in which the receivers of MIDI outputs end their notes.
+  private func waitForBeat() {
+    let seen = beats
+    let deadline = nanoseconds() + 200_000_000
+    while state.failure == nil, beats < seen + 2, nanoseconds() < deadline {
+      sleep(until: nanoseconds() + 1_000_000)
     }
   }
 

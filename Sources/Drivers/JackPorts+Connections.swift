@@ -142,6 +142,11 @@ extension JackPorts {
         device.unheard.insert(endpoint.node)
       }
     }
+    for known in midiPorts.values {
+      if let outlet = known.wanted.outlet, jack_port_connected(known.port) == 0 {
+        device.unheard.insert(outlet.node)
+      }
+    }
     return device
   }
 }

@@ -1,45 +1,81 @@
 import CJack
 import Engine
+import Glibc
 import Patch
 import Realtime
 
-/// One of our MIDI ports. There is one per named sender, so that all nodes with the same sender share one
-/// connection.
+/// One of our MIDI ports. There is one input per named sender, so that all nodes with the same sender share one
+/// connection, and one output per node.
 struct RegisteredMidi {
+  var wanted: MidiPort
   var port: OpaquePointer
   var name: String
-  /// Substring of the names to connect to; nil: all hardware.
-  var sender: String?
   /// Connections as last seen.
   var connections: Set<String> = []
+
+  /// Identifies a port as long as it exists.
+  struct Key: Hashable {
+    var number: Int
+    var isInput: Bool
+    /// Sender of an input; an output keeps its port when its name or its receivers change.
+    var sender: String?
+    var node: NodeID?
+
+    init(_ port: MidiPort) {
+      (number, isInput, sender, node) = (port.number, port.outlet == nil, port.sender, port.outlet?.node)
+    }
+  }
 }
 
 extension JackPorts {
   /// Registers and unregisters MIDI ports to match the engine's wanted ports.
   func update(midi wanted: [MidiPort]) {
-    var leaving: [OpaquePointer] = []
-    for (number, known) in midiPorts where !wanted.contains(MidiPort(number: number, sender: known.sender)) {
-      state.setMidiPort(nil, number: number)
-      host.closeMidi(number)
-      midiPorts[number] = nil
-      leaving.append(known.port)
-    }
-    unregister(leaving)
     wantedMidi = wanted
+    let keys = Set(wanted.map(RegisteredMidi.Key.init))
+    let leaving = midiPorts.filter { !keys.contains($0.key) }
+    for key in leaving.keys where !key.isInput { host.midi.endOutput(key.number) }
+    // The receivers' notes end first, while the port is still there.
+    if leaving.keys.contains(where: { !$0.isInput }) { waitForPeriods() }
+    for (key, known) in leaving {
+      state.setMidiPort(nil, number: key.number, isInput: key.isInput)
+      if key.isInput { host.midi.close(key.number) }
+      midiPorts[key] = nil
+      options.wishes.loseOwn(known.name)
+    }
+    unregister(leaving.values.map(\.port))
+    for port in wanted {
+      let key = RegisteredMidi.Key(port)
+      guard let known = midiPorts[key] else { continue }
+      midiPorts[key]?.wanted = port
+      guard known.wanted.outlet?.name != port.outlet?.name else { continue }
+      jack_port_rename(client, known.port, freeName(for: port))
+      let name = shortName(known.port)
+      options.wishes.rename(known.name, to: name)
+      midiPorts[key]?.name = name
+    }
     if isActive { updateMidiConnections() } else { registerMidi() }
   }
 
+  /// True if there is a MIDI output.
+  var hasMidiOutput: Bool { midiPorts.keys.contains { !$0.isInput } }
+
   /// Registers missing ports: all at first, later those that JACK had no room for.
   private func registerMidi() {
-    for port in wantedMidi where midiPorts[port.number] == nil {
-      let name = Self.fitting(port.sender.map { "midi \($0)" } ?? "midi")
+    for port in wantedMidi where midiPorts[RegisteredMidi.Key(port)] == nil {
+      let direction = port.outlet == nil ? JackPortIsInput : JackPortIsOutput
       guard
         let made = jack_port_register(
-          client, name, JACK_DEFAULT_MIDI_TYPE, UInt(JackPortIsInput.rawValue), 0)
+          client, freeName(for: port), JACK_DEFAULT_MIDI_TYPE, UInt(direction.rawValue), 0)
       else { continue }
-      midiPorts[port.number] = RegisteredMidi(port: made, name: shortName(made), sender: port.sender)
-      state.setMidiPort(made, number: port.number)
+      midiPorts[RegisteredMidi.Key(port)] = RegisteredMidi(wanted: port, port: made, name: shortName(made))
+      state.setMidiPort(made, number: port.number, isInput: port.outlet == nil)
     }
+  }
+
+  private func freeName(for port: MidiPort) -> String {
+    let base = Self.fitting(port.outlet?.name ?? port.sender.map { "midi \($0)" } ?? "midi")
+    let others = midiPorts.filter { $0.key != RegisteredMidi.Key(port) }.values.map(\.name)
+    return freeName(base, besides: others)
   }
 
   /// Ends notes held through lost connections, and makes due connections.
@@ -48,33 +84,51 @@ extension JackPorts {
   /// notes of the port end.
   func updateMidiConnections() {
     registerMidi()
-    for (number, known) in midiPorts {
+    for (key, known) in midiPorts {
       let connections = Set(strings(jack_port_get_all_connections(client, known.port)))
-      if !known.connections.isSubset(of: connections) { host.closeMidi(number) }
-      midiPorts[number]?.connections = connections
+      if key.isInput, !known.connections.isSubset(of: connections) { host.midi.close(key.number) }
+      midiPorts[key]?.connections = connections
+      let words = known.wanted.outlet.map(\.receivers) ?? known.wanted.sender
       let changes = options.wishes.look(
-        at: known.name, connections: connections, asked: options.connectsMidi ? senders(known.sender) : [],
-        words: known.sender ?? ""
+        at: known.name, connections: connections,
+        asked: options.connectsMidi ? midiPorts(words, isInput: !key.isInput) : [], words: words ?? ""
       ) { jack_port_by_name(client, $0) != nil }
       guard let ours = jack_port_name(known.port) else { continue }
-      for sender in changes.make where connect(sender, to: ours) {
-        options.wishes.recordConnection(known.name, sender)
-        midiPorts[number]?.connections.insert(sender)
+      for other in changes.end {
+        _ = other.withCString {
+          key.isInput ? jack_disconnect(client, $0, ours) : jack_disconnect(client, ours, $0)
+        }
+      }
+      for other in changes.make {
+        guard other.withCString({ key.isInput ? connect($0, to: ours) : connect(ours, to: $0) }) else {
+          continue
+        }
+        options.wishes.recordConnection(known.name, other)
+        midiPorts[key]?.connections.insert(other)
       }
     }
   }
 
-  /// MIDI sources with `part` in one of their names; or, for nil, all hardware except ALSA's "Midi Through".
-  private func senders(_ part: String?) -> [String] {
-    let flags = JackPortIsOutput.rawValue | (part == nil ? JackPortIsPhysical.rawValue : 0)
+  /// Other clients' MIDI inputs, or outputs: those that one of the words stands for, each a part of a name or a
+  /// pattern; or, for nil, all hardware except ALSA's "Midi Through".
+  private func midiPorts(_ words: String?, isInput: Bool) -> [String] {
+    let direction = (isInput ? JackPortIsInput : JackPortIsOutput).rawValue
+    let flags = direction | (words == nil ? JackPortIsPhysical.rawValue : 0)
+    let patterns = words.map { Self.patterns($0.lowercased()) }
     return strings(jack_get_ports(client, nil, JACK_DEFAULT_MIDI_TYPE, UInt(flags))).filter { name in
       guard let port = jack_port_by_name(client, name), jack_port_is_mine(client, port) == 0 else {
         return false
       }
       let names = ([name] + aliases(of: port)).map { $0.lowercased() }
-      guard let part else { return !names.contains { $0.includes("through") } }
-      return names.contains { $0.includes(part.lowercased()) }
+      guard let patterns else { return !names.contains { $0.includes("through") } }
+      return patterns.contains { pattern in names.contains { Self.fits($0, pattern) } }
     }
+  }
+
+  /// True for a name that fits a pattern with `*` or `?`, or has the pattern as a part.
+  static func fits(_ name: String, _ pattern: String) -> Bool {
+    pattern.contains { $0 == "*" || $0 == "?" }
+      ? fnmatch(pattern, name, FNM_NOESCAPE) == 0 : name.includes(pattern)
   }
 
   func aliases(of port: OpaquePointer) -> [String] {

@@ -37,8 +37,7 @@ final class JackPorts {
   let host: RenderHost
   let options: JackClientOptions
   private(set) var ports: [Key: Registered] = [:]
-  /// MIDI ports by the engine's port number.
-  var midiPorts: [Int: RegisteredMidi] = [:]
+  var midiPorts: [RegisteredMidi.Key: RegisteredMidi] = [:]
   /// Wanted MIDI ports.
   var wantedMidi: [MidiPort] = []
   /// Wanted audio endpoints.
@@ -120,8 +119,9 @@ final class JackPorts {
     return String(name.substituting(":", with: "-").prefix(max(room - suffix.count, 8))) + suffix
   }
 
-  private func freeName(_ base: String) -> String {
-    let taken = Set(ports.values.map(\.name))
+  /// `base`, or with a number behind it that makes it differ from all of our audio ports and from the others given.
+  func freeName(_ base: String, besides others: [String] = []) -> String {
+    let taken = Set(ports.values.map(\.name) + others)
     var name = base
     var number = 2
     while taken.contains(name) {
@@ -156,6 +156,12 @@ final class JackPorts {
   /// it is clear that none will follow.
   func unregister(_ leaving: [OpaquePointer]) {
     guard !leaving.isEmpty else { return }
+    waitForPeriods()
+    for port in leaving { jack_port_unregister(client, port) }
+  }
+
+  /// Waits until the audio thread has rendered a whole period, or will not.
+  func waitForPeriods() {
     let seen = host.cycles.load(ordering: .acquiring)
     let deadline = nanoseconds() + 500_000_000
     while isActive, state.failure == nil, host.cycles.load(ordering: .acquiring) < seen + 2,
@@ -163,7 +169,6 @@ final class JackPorts {
     {
       sleep(until: nanoseconds() + 1_000_000)
     }
-    for port in leaving { jack_port_unregister(client, port) }
   }
 
   /// Round-trip latency from the sound card's input to its output through this client, in seconds; 0 when

@@ -1,6 +1,5 @@
 import CJack
 import Engine
-import Midi
 import Realtime
 import Synchronization
 
@@ -30,6 +29,8 @@ final class JackState: Sendable {
   nonisolated(unsafe) let ports: UnsafeMutablePointer<Atomic<UInt>>
   /// Port of each MIDI input, likewise.
   nonisolated(unsafe) let midiPorts: UnsafeMutablePointer<Atomic<UInt>>
+  /// Port of each MIDI output, likewise.
+  nonisolated(unsafe) private let midiOutputPorts: UnsafeMutablePointer<Atomic<UInt>>
   nonisolated(unsafe) private let reasonText: UnsafeMutablePointer<CChar>
   private static let reasonSize = 256
 
@@ -48,6 +49,8 @@ final class JackState: Sendable {
     for slot in 0..<2 * channelCapacity { (ports + slot).initialize(to: Atomic(0)) }
     midiPorts = .allocate(capacity: MidiInput.ports)
     for number in 0..<MidiInput.ports { (midiPorts + number).initialize(to: Atomic(0)) }
+    midiOutputPorts = .allocate(capacity: MidiOutput.ports)
+    for number in 0..<MidiOutput.ports { (midiOutputPorts + number).initialize(to: Atomic(0)) }
     reasonText = .allocate(capacity: Self.reasonSize)
     reasonText.initialize(repeating: 0, count: Self.reasonSize)
   }
@@ -55,6 +58,7 @@ final class JackState: Sendable {
   deinit {
     ports.deallocate()
     midiPorts.deallocate()
+    midiOutputPorts.deallocate()
     reasonText.deallocate()
   }
 
@@ -65,13 +69,13 @@ final class JackState: Sendable {
   }
 
   /// Assigns a MIDI port. Worker.
-  func setMidiPort(_ port: OpaquePointer?, number: Int) {
-    midiPorts[number].store(UInt(bitPattern: port), ordering: .releasing)
+  func setMidiPort(_ port: OpaquePointer?, number: Int, isInput: Bool) {
+    (isInput ? midiPorts : midiOutputPorts)[number].store(UInt(bitPattern: port), ordering: .releasing)
   }
 
   /// Renders one period between JACK's buffers. Audio thread.
   @_noLocks func process(_ frames: UInt32) {
-    let (ports, midiPorts) = (ports, midiPorts)
+    let (ports, midiPorts, midiOutputPorts) = (ports, midiPorts, midiOutputPorts)
     let count = Int(frames)
     // Freewheeling has no deadline, so no load is measured.
     let length =
@@ -80,7 +84,9 @@ final class JackState: Sendable {
     borrowed._withUnsafeGuaranteedRef {
       gather($0, ports, frames)
       gatherMidi($0, midiPorts, frames)
-      if !$0.render(frames: count, budget: Int64(length)) { silence($0, count) }
+      let isOpen = $0.render(frames: count, budget: Int64(length))
+      if !isOpen { silence($0, count) }
+      sendMidi($0, midiOutputPorts, frames, isLast: !isOpen)
     }
     beats.store(beats.load(ordering: .relaxed) &+ 1, ordering: .releasing)
   }
@@ -126,32 +132,6 @@ final class JackState: Sendable {
       inputs[channel] = nil
     }
     channel &+= 1
-  }
-}
-
-@_noLocks private func gatherMidi(
-  _ host: RenderHost, _ ports: UnsafeMutablePointer<Atomic<UInt>>, _ frames: UInt32
-) {
-  let midi = host.midi
-  var number = 0
-  while number < MidiInput.ports {
-    if let port = OpaquePointer(bitPattern: ports[number].load(ordering: .acquiring)),
-      let buffer = portBuffer(port, frames)
-    {
-      let count = midiEventCount(buffer)
-      var message = jack_midi_event_t()
-      var index: UInt32 = 0
-      while index < count {
-        let isThere = withUnsafeMutablePointer(to: &message) { midiEvent($0, buffer, index) } == 0
-        let time = message.time < frames ? message.time : frames &- 1
-        if isThere, let bytes = message.buffer {
-          var events = MidiMessage(bytes, count: message.size, offset: Int32(time))
-          while let event = events.next() { midi[number].append(event) }
-        }
-        index &+= 1
-      }
-    }
-    number &+= 1
   }
 }
 

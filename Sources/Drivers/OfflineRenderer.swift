@@ -151,7 +151,7 @@ public final class OfflineRenderer {
         end = min(end, fadeEnd)
       }
       if position < midi.end { end = min(end, midi.end) }
-      if position == midi.end, position > 0 { for port in 0..<MidiInput.ports { host.closeMidi(port) } }
+      if position == midi.end, position > 0 { for port in 0..<MidiInput.ports { host.midi.close(port) } }
       end = play(midi, from: position, to: end, &nextEvent)
       try renderPeriod(Int(end - position), at: position)
       position = end
@@ -181,7 +181,7 @@ public final class OfflineRenderer {
     }
     for (frame, var event) in midi.events[next..<last] {
       event.offset = Int32(max(frame, start) - start)
-      for port in 0..<MidiInput.ports { host.midi[port].append(event) }
+      for port in 0..<MidiInput.ports { host.midi.inputs[port].append(event) }
     }
     next = last
     return end

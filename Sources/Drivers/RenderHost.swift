@@ -15,17 +15,11 @@ final class RenderHost: Sendable {
   /// 256 each, nil where the driver has no such channel. Audio thread.
   nonisolated(unsafe) let inputs: UnsafeMutablePointer<UnsafePointer<Float>?>
   nonisolated(unsafe) let outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>
-  /// `MidiInput.ports` entries with the events for the next render; empty after it. Audio thread.
-  nonisolated(unsafe) let midi: UnsafeMutablePointer<MidiInput>
-  /// A bit for each MIDI port that lost a connection.
-  private let closedPorts = Atomic<UInt32>(0)
-  /// Events that arrived between renders, from a thread of its own: `Arrival`s.
-  private let arrivals = Ring(capacity: 2048, of: Arrival.self)
+  /// MIDI in both directions.
+  let midi = MidiTraffic()
   /// Number of completed renders.
   let cycles = Atomic<Int>(0)
   let xruns = Atomic<Int>(0)
-  /// MIDI messages lost because the ring was full.
-  private let lostMidi = Atomic<Int>(0)
 
   private let renderer: Renderer
   /// The same reference for the audio thread, without reference counting.
@@ -46,51 +40,11 @@ final class RenderHost: Sendable {
     inputs.initialize(repeating: nil, count: DriverChannels.capacity)
     outputs = .allocate(capacity: DriverChannels.capacity)
     outputs.initialize(repeating: nil, count: DriverChannels.capacity)
-    // A new value for each driver, so that notes held by another driver's ports end.
-    let generation = RenderHost.made.wrappingAdd(1, ordering: .relaxed).newValue << 32
-    midi = .allocate(capacity: MidiInput.ports)
-    for port in 0..<MidiInput.ports { (midi + port).initialize(to: MidiInput(generation: generation)) }
-  }
-
-  private static let made = Atomic<Int>(0)
-
-  private struct Arrival: BitwiseCopyable {
-    var event: Event
-    var port: Int
-    var time: Int64
-  }
-
-  /// Adds a message that arrived at a time of the monotonic clock. If the ring is full, it counts as lost; a
-  /// lost ending ends all notes of its port. One thread.
-  func arrive(_ event: Event, port: Int, at time: Int64) {
-    var arrival = Arrival(event: event, port: port, time: time)
-    guard !arrivals.push(&arrival) else { return }
-    lostMidi.wrappingAdd(1, ordering: .relaxed)
-    if event.isEnding { closeMidi(port) }
-  }
-
-  /// Schedules the messages of the last period in this one, each at its frame: all are late by one period,
-  /// with no jitter. Call it before each render of `frames` in `length` nanoseconds, which begins at `now`.
-  /// Audio thread.
-  @_noLocks func mergeArrivals(frames: Int, length: Int64, now: Int64) {
-    let start = now &- length
-    while let raw = arrivals.peek() {
-      let arrival = raw.assumingMemoryBound(to: Arrival.self).pointee
-      guard arrival.time < now else { return }
-      arrivals.pop()
-      var event = arrival.event
-      let place = length > 0 ? (arrival.time &- start) &* Int64(frames) / length : 0
-      event.offset = Int32(truncatingIfNeeded: place > 0 ? (place < frames ? place : Int64(frames &- 1)) : 0)
-      midi[arrival.port].append(event)
-    }
   }
 
   deinit {
     inputs.deallocate()
     outputs.deallocate()
-    for port in 0..<MidiInput.ports { midi[port].deallocate() }
-    midi.deallocate()
-    arrivals.deallocate()
   }
 
   /// Renders one period into the channels of the table. `budget`: duration of the period in nanoseconds, or 0
@@ -104,24 +58,17 @@ final class RenderHost: Sendable {
     let start = nanoseconds()
     let denormals = flushDenormals()
     enterRealtimeContext()
-    let (inputs, outputs, midi) = (inputs, outputs, midi)
-    let closed = closedPorts.exchange(0, ordering: .relaxed)
-    var port = 0
-    while closed != 0, port < MidiInput.ports {
-      if closed >> UInt32(port) & 1 == 1 { midi[port].generation &+= 1 }
-      port &+= 1
-    }
+    let (inputs, outputs) = (inputs, outputs)
+    let (midiInputs, midiOutputs) = (midi.inputs, midi.outputs)
+    midi.begin(budget)
     // Without a deadline, as when JACK freewheels, there is room for everything.
     let load = budget > 0 ? Float(bitPattern: load.load(ordering: .relaxed)) : 0
     borrowed._withUnsafeGuaranteedRef {
-      $0.render(frames: frames, inputs: inputs, outputs: outputs, midi: midi, load: load)
+      $0.render(
+        frames: frames, inputs: inputs, outputs: outputs, midi: midiInputs, midiOutputs: midiOutputs,
+        load: load)
     }
-    port = 0
-    while port < MidiInput.ports {
-      if midi[port].dropped > 0 { lostMidi.wrappingAdd(midi[port].dropped, ordering: .relaxed) }
-      midi[port].removeAll()
-      port &+= 1
-    }
+    midi.end()
     leaveRealtimeContext()
     restoreDenormals(denormals)
     if budget > 0 { measure(nanoseconds() &- start, of: budget) }
@@ -140,11 +87,6 @@ final class RenderHost: Sendable {
     if share > Float(bitPattern: peakLoad.load(ordering: .relaxed)) {
       peakLoad.store(share.bitPattern, ordering: .relaxed)
     }
-  }
-
-  /// Ends the notes that a MIDI port holds, in the next period, after a lost connection. Any thread.
-  func closeMidi(_ port: Int) {
-    _ = closedPorts.bitwiseOr(1 << UInt32(port), ordering: .relaxed)
   }
 
   /// Counts a period that came late or not at all. Audio thread, or any other.
@@ -178,7 +120,7 @@ final class RenderHost: Sendable {
     status.load = Double(Float(bitPattern: load.load(ordering: .relaxed)))
     status.peakLoad = Double(Float(bitPattern: peakLoad.load(ordering: .relaxed)))
     status.xruns = xruns.load(ordering: .relaxed)
-    status.lostMidi = lostMidi.load(ordering: .relaxed)
+    status.lostMidi = midi.lost
     return status
   }
 }

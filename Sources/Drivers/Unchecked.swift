@@ -14,6 +14,12 @@ func midiEventCount(_ buffer: UnsafeMutableRawPointer) -> UInt32
 func midiEvent(
   _ event: UnsafeMutablePointer<jack_midi_event_t>, _ buffer: UnsafeMutableRawPointer, _ index: UInt32
 ) -> Int32
+// Empty the buffer of a MIDI output, and make room in it for a message; the same. None (nil) when it is full.
+@_silgen_name("jack_midi_clear_buffer") @_noLocks func clearMidi(_ buffer: UnsafeMutableRawPointer)
+@_silgen_name("jack_midi_event_reserve") @_noLocks
+func reserveMidi(_ buffer: UnsafeMutableRawPointer, _ time: UInt32, _ count: Int) -> UnsafeMutablePointer<
+  UInt8
+>?
 
 // Sleeps between renders: for threads that pace themselves.
 @_silgen_name("sostenuto_sleep_until") @_noLocks func sleep(until nanoseconds: Int64)

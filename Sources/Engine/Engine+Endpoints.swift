@@ -59,18 +59,30 @@ extension Engine {
   /// The driver's MIDI port for nodes that listen to `sender` (nil: everybody): the port that they share
   /// already, or the first free one. -1 when all are taken.
   func midiPort(for sender: String?) -> Int {
-    let known = graph.receivers.filter { ($0.midiPort ?? -1) >= 0 }
+    let known = graph.receivers.filter { $0.endpoint == .midi && ($0.midiPort ?? -1) >= 0 }
     if let same = known.first(where: { $0.portName == sender }) { return same.midiPort ?? -1 }
     let taken = Set(known.map(\.midiPort))
     return (0..<MidiInput.ports).first { !taken.contains($0) } ?? -1
   }
 
-  /// Wanted MIDI ports of the driver.
+  /// The first MIDI output of the driver that no node has; -1 when all are taken.
+  func freeMidiOutput() -> Int {
+    let taken = Set(graph.receivers.filter { $0.endpoint == .midiOutput }.map(\.midiPort))
+    return (0..<MidiOutput.ports).first { !taken.contains($0) } ?? -1
+  }
+
+  /// Wanted MIDI ports of the driver: inputs, then outputs, by their numbers.
   public var midiPorts: [MidiPort] {
     let wanted = Set(
-      graph.receivers.compactMap { node in
-        node.midiPort.flatMap { $0 >= 0 ? MidiPort(number: $0, sender: node.portName) : nil }
+      graph.receivers.compactMap { node -> MidiPort? in
+        guard let number = node.midiPort, number >= 0 else { return nil }
+        guard node.endpoint == .midiOutput else { return MidiPort(number: number, sender: node.portName) }
+        return MidiPort(
+          number: number,
+          outlet: MidiPort.Outlet(
+            node: node.id, name: node.portName ?? node.name,
+            receivers: node.connections.isEmpty ? nil : node.connections))
       })
-    return wanted.sorted { $0.number < $1.number }
+    return wanted.sorted { ($0.outlet == nil ? 0 : 1, $0.number) < ($1.outlet == nil ? 0 : 1, $1.number) }
   }
 }

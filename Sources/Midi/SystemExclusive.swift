@@ -45,7 +45,7 @@ public struct MidiMessage {
     }
     self.bytes = bytes + 1
     self.count = count &- 2
-    if isWhole { find() }
+    if count <= Self.longest, isWhole { find() }
   }
 
   /// True for a supported message.

@@ -9,6 +9,11 @@ extension KindDescription {
     case output
     /// Events from a MIDI port of the driver.
     case midi
+    /// Events to a MIDI port of the driver.
+    case midiOutput
+
+    /// True when it has audio channels of the driver.
+    public var hasChannels: Bool { self == .input || self == .output }
   }
 
   /// Contents of a node's box in the graph.

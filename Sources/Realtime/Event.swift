@@ -36,6 +36,11 @@ public struct Event: Sendable, Equatable, BitwiseCopyable {
     /// Octave tuning: `key` 0...11 within each octave; `value` in cents; `detail` a bit mask of channels.
     /// `channel` 1: sounding notes follow.
     case octaveTuning
+    /// MIDI system message other than an exclusive one, such as the clock: `key` is the lower half of
+    /// its status byte, `detail` its data, the lower 7 bits first.
+    case system
+    /// Whole system exclusive message: `detail` bytes that an `ExclusiveStore` has under the number in `time`'s bits.
+    case exclusive
   }
 
   /// Type of the event.
@@ -71,7 +76,7 @@ public struct Event: Sendable, Equatable, BitwiseCopyable {
   @inlinable public var isForAllChannels: Bool {
     @_noLocks get {
       switch kind {
-      case .reset, .masterTuning, .masterVolume, .keyTuning, .octaveTuning: true
+      case .reset, .masterTuning, .masterVolume, .keyTuning, .octaveTuning, .system, .exclusive: true
       default: false
       }
     }

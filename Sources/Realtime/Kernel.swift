@@ -122,17 +122,26 @@ public struct DriverChannels {
   public var offset: Int
   /// The period's events on each of `MidiInput.ports` ports; nil where the driver has no MIDI.
   public var midi: UnsafePointer<MidiInput>?
+  /// The `MidiOutput.ports` outputs; nil where the driver has no MIDI.
+  public var midiOutputs: UnsafePointer<MidiOutput>?
 
   /// Channels of a period; `inputs` and `outputs` have `capacity` entries.
   @_noLocks public init(
     inputs: UnsafeMutablePointer<UnsafePointer<Float>?>,
     outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>, offset: Int,
-    midi: UnsafePointer<MidiInput>? = nil
+    midi: UnsafePointer<MidiInput>? = nil, midiOutputs: UnsafePointer<MidiOutput>? = nil
   ) {
     self.inputs = inputs
     self.outputs = outputs
     self.offset = offset
     self.midi = midi
+    self.midiOutputs = midiOutputs
+  }
+
+  /// Queue of a MIDI output, with offsets from the period's start; nil where there is none of that number.
+  @_noLocks public func midiOutput(_ number: Int) -> UnsafeMutablePointer<EventQueue>? {
+    guard let midiOutputs, number >= 0, number < MidiOutput.ports else { return nil }
+    return midiOutputs[number].events
   }
 }
 

@@ -16,6 +16,11 @@ struct message {
 static struct {
   bool is_inserted;
   int ports, pipe[2];
+  /* Events that the product has sent: the port and the length of each, then its bytes; see `fake_sequencer_sent`. */
+  uint8_t sent[1 << 16];
+  uint32_t sent_count;
+  /* Calls that find no room, before one finds some. */
+  int full;
   struct message *first, *last, *given;
 } fake;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -42,6 +47,8 @@ void fake_sequencer_insert(bool is_inserted) {
   forget(fake.first);
   fake.first = fake.last = NULL;
   fake.ports = 0;
+  fake.sent_count = 0;
+  fake.full = 0;
   fake.is_inserted = is_inserted;
   pthread_mutex_unlock(&lock);
 }
@@ -77,6 +84,20 @@ void fake_sequencer_overflow(void) {
   struct message *message = calloc(1, sizeof *message);
   message->error = -ENOSPC;
   queue(message);
+}
+
+void fake_sequencer_fill(int calls) {
+  pthread_mutex_lock(&lock);
+  fake.full = calls;
+  pthread_mutex_unlock(&lock);
+}
+
+uint32_t fake_sequencer_sent(uint8_t *bytes, uint32_t room) {
+  pthread_mutex_lock(&lock);
+  uint32_t count = fake.sent_count < room ? fake.sent_count : room;
+  memcpy(bytes, fake.sent, count);
+  pthread_mutex_unlock(&lock);
+  return count;
 }
 
 /* ALSA's functions, those that the product uses. */
@@ -117,6 +138,41 @@ int snd_seq_delete_simple_port(snd_seq_t *seq, int port) {
 
 int snd_seq_connect_from(snd_seq_t *seq, int port, int client, int their_port) {
   return is_fake(seq) ? 0 : REAL(snd_seq_connect_from, seq, port, client, their_port);
+}
+
+int snd_seq_connect_to(snd_seq_t *seq, int port, int client, int their_port) {
+  return is_fake(seq) ? 0 : REAL(snd_seq_connect_to, seq, port, client, their_port);
+}
+
+int snd_seq_event_output_direct(snd_seq_t *seq, snd_seq_event_t *event) {
+  if (!is_fake(seq)) return REAL(snd_seq_event_output_direct, seq, event);
+  uint8_t bytes[512];
+  long count = 0;
+  if (event->type == SND_SEQ_EVENT_SYSEX) {
+    count = event->data.ext.len;
+    if (count > (long)sizeof bytes) return -EINVAL;
+    memcpy(bytes, event->data.ext.ptr, count);
+  } else {
+    snd_midi_event_t *decoder;
+    if (snd_midi_event_new(sizeof bytes, &decoder) < 0) return -ENOMEM;
+    snd_midi_event_no_status(decoder, 1);
+    count = snd_midi_event_decode(decoder, bytes, sizeof bytes, event);
+    snd_midi_event_free(decoder);
+    if (count < 0) return count;
+  }
+  pthread_mutex_lock(&lock);
+  int error = fake.full > 0 || fake.sent_count + 3 + count > sizeof fake.sent ? -EAGAIN : 0;
+  if (fake.full > 0) fake.full--;
+  if (!error) {
+    uint8_t *to = fake.sent + fake.sent_count;
+    to[0] = event->source.port;
+    to[1] = count & 0xFF;
+    to[2] = count >> 8;
+    memcpy(to + 3, bytes, count);
+    fake.sent_count += 3 + count;
+  }
+  pthread_mutex_unlock(&lock);
+  return error;
 }
 
 int snd_seq_query_next_client(snd_seq_t *seq, snd_seq_client_info_t *info) {

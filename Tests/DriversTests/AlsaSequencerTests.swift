@@ -13,20 +13,20 @@ import Testing
     let length: Int64 = 1_333_333
     // At the start of the period before, at its middle, at its end, and after it.
     for (key, time) in [(60, 10_000_000), (61, 10_666_667), (62, 11_333_332), (63, 11_333_334)] {
-      host.arrive(Event(.noteOn, key: UInt8(key), value: 1), port: 3, at: Int64(time))
+      host.midi.arrive(Event(.noteOn, key: UInt8(key), value: 1), port: 3, at: Int64(time))
     }
-    host.arrive(Event(.noteOn, key: 64, value: 1), port: 1, at: 12_000_000)
-    host.mergeArrivals(frames: 64, length: length, now: 11_333_333)
-    let keys = (0..<host.midi[3].count).map { host.midi[3].events[$0].key }
-    let offsets = (0..<host.midi[3].count).map { host.midi[3].events[$0].offset }
+    host.midi.arrive(Event(.noteOn, key: 64, value: 1), port: 1, at: 12_000_000)
+    host.midi.mergeArrivals(frames: 64, length: length, now: 11_333_333)
+    let keys = (0..<host.midi.inputs[3].count).map { host.midi.inputs[3].events[$0].key }
+    let offsets = (0..<host.midi.inputs[3].count).map { host.midi.inputs[3].events[$0].offset }
     #expect(keys == [60, 61, 62])
     #expect(offsets == [0, 32, 63])
-    #expect(host.midi[1].count == 0)
-    host.midi[3].removeAll()
-    host.mergeArrivals(frames: 64, length: length, now: 11_333_333 + length)
-    #expect(host.midi[3].count == 1)
-    #expect(host.midi[1].count == 1)
-    #expect((31...33).contains(host.midi[1].events[0].offset))
+    #expect(host.midi.inputs[1].count == 0)
+    host.midi.inputs[3].removeAll()
+    host.midi.mergeArrivals(frames: 64, length: length, now: 11_333_333 + length)
+    #expect(host.midi.inputs[3].count == 1)
+    #expect(host.midi.inputs[1].count == 1)
+    #expect((31...33).contains(host.midi.inputs[1].events[0].offset))
   }
 
   @Test func whatTheSequencerSaysIsWhatMIDISays() {
@@ -54,7 +54,9 @@ import Testing
     expect(control(SND_SEQ_EVENT_PGMCHANGE, 0, 5), Event(.program, channel: 9, value: 5))
     expect(control(SND_SEQ_EVENT_CHANPRESS, 0, 5), Event(.pressure, channel: 9, value: 5))
     expect(control(SND_SEQ_EVENT_PITCHBEND, 0, -4096), Event(.bend, channel: 9, value: -0.5))
-    #expect(control(SND_SEQ_EVENT_CLOCK, 0, 0) == nil)
+    expect(control(SND_SEQ_EVENT_CLOCK, 0, 0), Event(.system, key: 8))
+    expect(control(SND_SEQ_EVENT_SONGPOS, 0, 389), Event(.system, key: 2, detail: 389))
+    #expect(control(SND_SEQ_EVENT_TEMPO, 0, 0) == nil)
   }
 
   /// Where there is no sequencer, that is told once, with every driver that follows, and sound goes on.

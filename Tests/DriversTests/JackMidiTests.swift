@@ -197,7 +197,7 @@ import Testing
 }
 
 /// A JACK client with a MIDI output.
-private final class MidiPlayer {
+final class MidiPlayer {
   private var client: TestClient?
   private let desk: Desk
   private let port: String

@@ -42,6 +42,12 @@ final class LiveGraph {
     }
   }
 
+  /// Returns to an earlier state of the patch, as an undo does.
+  func restore(_ earlier: Patch) {
+    patch = earlier
+    engine.adopt(patch)
+  }
+
   func load(_ path: String, into name: String) throws {
     let node = try #require(patch[named: name])
     let resource =

@@ -55,17 +55,17 @@ final class StepInstrument: Sendable {
 
   @Test func aDriverThatDiesLeavesNoNoteHangingWhatCablesAndTheNextDriverHoldStays() throws {
     let first = RenderHost(graph.engine.renderer)
-    first.midi[0].append(Event(.noteOn, key: 60, value: 100, offset: 5))
+    first.midi.inputs[0].append(Event(.noteOn, key: 60, value: 100, offset: 5))
     try graph.perform("note k on 72")
     go(first)
     #expect(voices == 2)
     let isClosed = first.close()
     #expect(isClosed)
     let second = RenderHost(graph.engine.renderer)
-    second.midi[0].append(Event(.noteOn, key: 62, value: 100))
+    second.midi.inputs[0].append(Event(.noteOn, key: 62, value: 100))
     go(second)
     #expect(voices == 2)
-    second.closeMidi(0)
+    second.midi.close(0)
     go(second)
     #expect(voices == 1)
   }
@@ -73,14 +73,14 @@ final class StepInstrument: Sendable {
   @Test func whatIsForAllChannelsReachesANodeThatListensToOne() throws {
     try graph.perform("set m.channel 3")
     let host = RenderHost(graph.engine.renderer)
-    host.midi[0].append(Event(.noteOn, channel: 2, key: 60, value: 100, offset: 5))
+    host.midi.inputs[0].append(Event(.noteOn, channel: 2, key: 60, value: 100, offset: 5))
     go(host)
     #expect(voices == 1)
-    host.midi[0].append(Event(.rhythm, channel: 5, value: 1))
-    host.midi[0].append(Event(.noteOff, channel: 5, key: 60))
+    host.midi.inputs[0].append(Event(.rhythm, channel: 5, value: 1))
+    host.midi.inputs[0].append(Event(.noteOff, channel: 5, key: 60))
     go(host)
     #expect(voices == 1)
-    host.midi[0].append(Event(.reset))
+    host.midi.inputs[0].append(Event(.reset))
     go(host)
     #expect(voices == 0)
   }
@@ -94,7 +94,7 @@ final class StepInstrument: Sendable {
         Event(.noteOff, channel: 2, key: 60), Event(.noteOn, channel: 2, key: 62, value: 100),
         Event(.control, channel: 2, key: 64, value: 127), Event(.noteOff, channel: 2, key: 62),
         Event(.noteOn, channel: 2, key: 64, value: 100),
-      ] { host.midi[0].append(event) }
+      ] { host.midi.inputs[0].append(event) }
     }
     // An octave lower, the sample lasts twice as long.
     try graph.perform("note k on 48")
@@ -113,25 +113,25 @@ final class StepInstrument: Sendable {
   @Test func whatComesInFasterThanItCanBeTakenIsCounted() throws {
     let host = RenderHost(graph.engine.renderer)
     for index in 0..<EventQueue.capacity + 88 {
-      host.midi[0].append(Event(.control, key: 1, value: Float(index & 127)))
+      host.midi.inputs[0].append(Event(.control, key: 1, value: Float(index & 127)))
     }
     go(host)
     #expect(host.status.lostMidi == 88)
-    for _ in 0..<3000 { host.arrive(Event(.pressure, value: 1), port: 0, at: 0) }
+    for _ in 0..<3000 { host.midi.arrive(Event(.pressure, value: 1), port: 0, at: 0) }
     #expect(host.status.lostMidi > 88)
   }
 
   @Test func aFloodOfMIDILosesNoEndOfANoteOnTheWayToTheAudioThreadAndBehindIt() throws {
     let host = RenderHost(graph.engine.renderer)
-    for key: UInt8 in 60...63 { host.midi[0].append(Event(.noteOn, key: key, value: 100)) }
+    for key: UInt8 in 60...63 { host.midi.inputs[0].append(Event(.noteOn, key: key, value: 100)) }
     go(host)
     #expect(voices == 4)
-    for _ in 0..<2000 { host.midi[0].append(Event(.pressure, value: 1)) }
-    for key: UInt8 in 60...61 { host.midi[0].append(Event(.noteOff, key: key, offset: 3)) }
+    for _ in 0..<2000 { host.midi.inputs[0].append(Event(.pressure, value: 1)) }
+    for key: UInt8 in 60...61 { host.midi.inputs[0].append(Event(.noteOff, key: key, offset: 3)) }
     go(host)
     #expect(voices == 2)
-    for _ in 0..<3000 { host.arrive(Event(.pressure, value: 1), port: 0, at: 0) }
-    host.arrive(Event(.noteOff, key: 62), port: 0, at: 0)
+    for _ in 0..<3000 { host.midi.arrive(Event(.pressure, value: 1), port: 0, at: 0) }
+    host.midi.arrive(Event(.noteOff, key: 62), port: 0, at: 0)
     go(host)
     #expect(voices == 0, "which note was to end is not known any more: all of the port's do")
   }
@@ -174,7 +174,7 @@ final class StepInstrument: Sendable {
     #expect(ports().contains(second) && !ports().contains("Sender5"))
     let number = try #require(graph.engine.midiPorts.first { $0.sender == second }?.number)
     let before = voices
-    host.midi[number].append(Event(.noteOn, key: 60, value: 100, offset: 5))
+    host.midi.inputs[number].append(Event(.noteOn, key: 60, value: 100, offset: 5))
     go(host)
     #expect(voices == before + 1)
   }

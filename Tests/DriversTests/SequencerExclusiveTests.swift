@@ -63,16 +63,19 @@ import Testing
       fake_sequencer_send(&event, nil, 0)
     }
 
+    /// Events that the product understands, of those that have come in since last asked.
+    func heard() -> [Event] { all().filter { $0.kind != .exclusive && $0.kind != .system } }
+
     /// Events that have come in since last asked.
-    func heard() -> [Event] {
+    func all() -> [Event] {
       // A note of another program: behind all that was sent.
       note(127, from: 99)
       var events: [Event] = []
       #expect(
         wait {
-          host.mergeArrivals(frames: 64, length: 0, now: .max)
-          for index in 0..<host.midi[3].count { events.append(host.midi[3].events[index]) }
-          host.midi[3].removeAll()
+          host.midi.mergeArrivals(frames: 64, length: 0, now: .max)
+          for index in 0..<host.midi.inputs[3].count { events.append(host.midi.inputs[3].events[index]) }
+          host.midi.inputs[3].removeAll()
           return events.last?.key == 127 && events.last?.kind == .noteOn
         })
       return events.dropLast().map {
@@ -114,6 +117,22 @@ import Testing
       }
       bench.send(Self.reset)
       expect(bench.heard(), Self.keys + [Event(.reset)])
+    }
+  }
+
+  @Test func itsBytesPassWholeAlsoWhenNobodyUnderstandsThem() throws {
+    let bytes: [UInt8] = [0xF0, 0x7D] + (0..<20_000).map { UInt8($0 * 5 % 128) } + [0xF7]
+    try bench { bench in
+      for start in stride(from: 0, to: bytes.count, by: 256) {
+        bench.send(Array(bytes[start..<min(start + 256, bytes.count)]))
+        if start % 1024 == 0 { bench.clock() }
+      }
+      let events = bench.all()
+      #expect(events.filter { $0.kind == .system && $0.key == 8 }.count == 20)
+      let whole = try #require(events.first { $0.kind == .exclusive })
+      var copy = [UInt8](repeating: 0, count: Int(whole.detail))
+      #expect(bench.host.midi.exclusives.copy(whole, to: &copy))
+      #expect(copy == bytes)
     }
   }
 

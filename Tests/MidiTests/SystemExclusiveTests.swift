@@ -34,7 +34,10 @@ import Testing
   @Test func aChannelMessageIsOneEvent() {
     expect([0x93, 60, 100], [Event(.noteOn, channel: 3, key: 60, value: 100)])
     expect([0x93, 60], [])
-    expect([0xF8], [])
+    expect([0xF8], [Event(.system, key: 8)])
+    expect([0xF2, 5, 3], [Event(.system, key: 2, detail: 389)])
+    expect([0xF2, 5], [])
+    expect([0xF9], [])
   }
 
   @Test func generalMIDIGSAndXGBeginAnew() {

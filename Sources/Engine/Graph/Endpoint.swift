@@ -1,16 +1,42 @@
 import Patch
 
-/// A wanted MIDI port of the driver, shared by all `midi` nodes that listen to the same sender.
+/// A wanted MIDI port of the driver: an input, shared by all `midi` nodes that listen to the same senders, or the output
+/// of a `midiout`.
 public struct MidiPort: Sendable, Hashable {
-  /// Index among the `MidiInput`s of a render.
+  /// Index among the `MidiInput`s of a render, or among its `MidiOutput`s.
   public var number: Int
-  /// Substring of the names of the ports to connect to; nil: all hardware.
+  /// Senders to connect an input to: names, parts of names, or patterns, with commas between; nil: all hardware.
   public var sender: String?
+  /// The output; nil for an input.
+  public var outlet: Outlet?
 
-  /// A port for `sender`; nil: all hardware.
+  /// A MIDI output.
+  public struct Outlet: Sendable, Hashable {
+    /// Its node.
+    public var node: NodeID
+    /// Name of the port at the driver.
+    public var name: String
+    /// Receivers: names, parts of names, or patterns, with commas between; nil: all hardware. `none` is none.
+    public var receivers: String?
+
+    /// An output of a node.
+    public init(node: NodeID, name: String, receivers: String?) {
+      self.node = node
+      self.name = name
+      self.receivers = receivers
+    }
+  }
+
+  /// An input for `sender`; nil: all hardware.
   public init(number: Int, sender: String?) {
     self.number = number
     self.sender = sender
+  }
+
+  /// An output.
+  public init(number: Int, outlet: Outlet) {
+    self.number = number
+    self.outlet = outlet
   }
 }
 

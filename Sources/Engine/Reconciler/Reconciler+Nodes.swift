@@ -81,10 +81,7 @@ extension Reconciler {
       key: key, number: engine.makeNumber(for: node.id, name: node.name), name: node.name, type: type,
       inputs: type?.audioInputs ?? ports.0, outputs: type?.audioOutputs ?? ports.1, values: values,
       firstChannel: firstChannel(of: node, type, values), rows: engine.rows)
-    if type?.description.endpoint == .midi {
-      made.portName = Self.sender(of: node)
-      listen(made, at: engine.midiPort(for: made.portName))
-    }
+    beginMidi(of: made, node)
     if let type { made.latency = Int32(type.latency(made.configuration(rate: engine.rate))) }
     engine.beginPreparation(made)
     add(made, &changes)
@@ -120,7 +117,7 @@ extension Reconciler {
   /// First driver channel of an endpoint; nil for other nodes. The node that it replaces gives its
   /// channels up.
   private func firstChannel(of node: Node, _ type: NodeKind?, _ values: [[Float]]) -> Int? {
-    guard let type, let endpoint = type.description.endpoint, endpoint != .midi else { return nil }
+    guard let type, let endpoint = type.description.endpoint, endpoint.hasChannels else { return nil }
     if let old = graph.current[node.id] { startLeaving(old) }
     let count =
       type.description.parameters.firstIndex { $0.name == "channels" }.map { Int(values[$0][0]) } ?? 2

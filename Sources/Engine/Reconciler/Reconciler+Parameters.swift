@@ -44,18 +44,25 @@ extension Reconciler {
   /// Seconds.
   private static var shortestGlide: Double { 0.1 }
 
-  /// Name and connections of its ports at the driver.
-  private func updatePorts(of target: EngineNode, _ node: Node) {
-    func text(_ name: String, unless usual: String) -> String? {
-      guard case .text(let text)? = node.settings[ParameterPath(name)], !text.isEmpty, text != usual else {
-        return nil
-      }
-      return text
-    }
-    let (name, connections) = (text("port", unless: "none"), text("connect", unless: "auto") ?? "")
+  /// Updates the name and the connections of its ports at the driver.
+  func updatePorts(of target: EngineNode, _ node: Node) {
+    let (name, connections) = Self.portWords(of: node, target)
     guard (target.portName, target.connections) != (name, connections) else { return }
     (target.portName, target.connections) = (name, connections)
     engine.rename(target)
+  }
+
+  /// Name of a node's ports, nil for the node's own, and the patterns of what they are connected to, empty for the
+  /// driver's choice.
+  static func portWords(of node: Node, _ target: EngineNode) -> (name: String?, connections: String) {
+    func text(_ name: String, unless usual: String) -> String? {
+      let value =
+        node.settings[ParameterPath(name)]
+        ?? target.type?.description.parameters.first { $0.name == name }?.defaultValue
+      guard case .text(let text)? = value, !text.isEmpty, text != usual else { return nil }
+      return text
+    }
+    return (text("port", unless: "none"), text("connect", unless: "auto") ?? "")
   }
 
   /// Sends the targets of a parameter's changed elements. `move`: duration and course of an element's move.

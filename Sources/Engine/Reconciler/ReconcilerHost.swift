@@ -20,6 +20,8 @@ protocol ReconcilerHost: AnyObject {
   func driverChannels(_ count: Int, isInput: Bool, name: String) -> Int?
   /// The driver's MIDI port for nodes that listen to `sender`; -1: none is left.
   func midiPort(for sender: String?) -> Int
+  /// The first MIDI output of the driver that no node has; -1: none is left.
+  func freeMidiOutput() -> Int
   /// Begins to prepare the instance of a node whose kind is only known at run time.
   func beginPreparation(_ node: EngineNode)
   /// Commands that hand a node its instance.

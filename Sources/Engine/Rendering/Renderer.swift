@@ -77,11 +77,11 @@ public final class Renderer: @unchecked Sendable {
 
   /// Renders `frames` frames (any number from 1). `inputs` and `outputs` have `DriverChannels.capacity`
   /// entries of `frames` floats each, nil where the driver has no such channel; outputs are overwritten.
-  /// `midi` has `MidiInput.ports` entries. `load`: the driver's, smoothed; 0 without a deadline. Audio thread.
+  /// `midi` has `MidiInput.ports` entries, `midiOutputs` `MidiOutput.ports`. `load`: the driver's, smoothed; 0 without a deadline. Audio thread.
   @_noLocks public final func render(
     frames: Int, inputs: UnsafeMutablePointer<UnsafePointer<Float>?>,
     outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>, midi: UnsafePointer<MidiInput>? = nil,
-    load: Float = 0
+    midiOutputs: UnsafePointer<MidiOutput>? = nil, load: Float = 0
   ) {
     self.load = load
     var channel = 0
@@ -96,7 +96,8 @@ public final class Renderer: @unchecked Sendable {
       var count = blockCapacity &- Int(now & 63)
       if count > frames &- done { count = frames &- done }
       if due > now, due &- now < Int64(count) { count = Int(due &- now) }
-      driver.pointee = DriverChannels(inputs: inputs, outputs: outputs, offset: done, midi: midi)
+      driver.pointee = DriverChannels(
+        inputs: inputs, outputs: outputs, offset: done, midi: midi, midiOutputs: midiOutputs)
       runPlan(count, isLast: done &+ count == frames)
       watch.measure(driver.pointee, frames: count, time: now)
       now &+= Int64(count)

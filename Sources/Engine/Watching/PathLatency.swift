@@ -94,7 +94,7 @@ extension CompiledPlan {
     if node.endpoint == .input, let first = node.firstChannel {
       return .input(first..<first + node.outputChannels[0])
     }
-    if let port = node.midiPort, port >= 0 { return .midi(port: port) }
+    if node.endpoint == .midi, let port = node.midiPort, port >= 0 { return .midi(port: port) }
     return nil
   }
 }

@@ -53,7 +53,7 @@ extension Sampler {
     case .masterTuning, .keyTuning, .octaveTuning: tune(event)
     case .masterVolume:
       volume.move(to: event.value, at: time, frame: Int(time &- blockTime), rate: rate)
-    case .play, .stop, .cue: break
+    case .play, .stop, .cue, .system, .exclusive: break
     }
   }
 

@@ -64,6 +64,11 @@ int fake_sequencer_ports(void);
 void fake_sequencer_send(const void *event, const uint8_t *bytes, uint32_t count);
 /* More came in than ALSA had room for. */
 void fake_sequencer_overflow(void);
+/* What the product has sent: for each event its port, the number of its bytes, the lower eight bits first, and the
+   bytes, as they are on a wire. Returns the number of all bytes. */
+uint32_t fake_sequencer_sent(uint8_t *bytes, uint32_t room);
+/* So many calls of the product find no room for an event. */
+void fake_sequencer_fill(int calls);
 
 /* Fill all memory that is allocated from now on with this byte; 0: leave it as it is. */
 void fake_memory(int byte);
