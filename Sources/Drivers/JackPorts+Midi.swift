@@ -32,7 +32,7 @@ extension JackPorts {
   /// Registers missing ports: all at first, later those that JACK had no room for.
   private func registerMidi() {
     for port in wantedMidi where midiPorts[port.number] == nil {
-      let name = Self.fitting(port.sender.map { "midi \($0)" } ?? "midi")
+      let name = Self.portName(of: port)
       guard
         let made = jack_port_register(
           client, name, JACK_DEFAULT_MIDI_TYPE, UInt(JackPortIsInput.rawValue), 0)
@@ -41,6 +41,9 @@ extension JackPorts {
       state.setMidiPort(made, number: port.number)
     }
   }
+
+  /// Name of a MIDI port.
+  static func portName(of port: MidiPort) -> String { fitting(port.sender.map { "midi \($0)" } ?? "midi") }
 
   /// Ends notes held through lost connections, and makes due connections.
   ///

@@ -9,6 +9,8 @@ extension KindDescription {
     case output
     /// Events from a MIDI port of the driver.
     case midi
+    /// Another program on the driver's server. Its ports are whatever it has, and nothing is rendered.
+    case client
   }
 
   /// Contents of a node's box in the graph.
@@ -61,6 +63,9 @@ extension KindDescription {
       return base + perChannel * Double(width) + perCrosspoint * Double(crosspoints)
     }
   }
+
+  /// True for other programs, whose cables the driver connects.
+  public var isClient: Bool { endpoint == .client }
 
   /// True when events reach a node, by cable or directly as `note`, `play` and the like.
   public var takesEvents: Bool { inputs.contains(where: \.isEvents) || outputs.contains(where: \.isEvents) }

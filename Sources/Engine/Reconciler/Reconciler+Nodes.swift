@@ -120,7 +120,8 @@ extension Reconciler {
   /// First driver channel of an endpoint; nil for other nodes. The node that it replaces gives its
   /// channels up.
   private func firstChannel(of node: Node, _ type: NodeKind?, _ values: [[Float]]) -> Int? {
-    guard let type, let endpoint = type.description.endpoint, endpoint != .midi else { return nil }
+    guard let type, let endpoint = type.description.endpoint, endpoint == .input || endpoint == .output
+    else { return nil }
     if let old = graph.current[node.id] { startLeaving(old) }
     let count =
       type.description.parameters.firstIndex { $0.name == "channels" }.map { Int(values[$0][0]) } ?? 2
