@@ -152,6 +152,14 @@ public final class JackDriver: Driver, @unchecked Sendable {
     }
   }
 
+  /// Name of the port for a channel of an endpoint.
+  public static func portName(of endpoint: Endpoint, _ channel: Int) -> String {
+    JackPorts.portName(endpoint.name, channel)
+  }
+
+  /// Name of a MIDI port.
+  public static func portName(of port: MidiPort) -> String { JackPorts.portName(of: port) }
+
   private struct Requests {
     var endpoints: [Endpoint]?
     var midi: [MidiPort]?

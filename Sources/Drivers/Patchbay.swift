@@ -89,6 +89,25 @@ public final class Patchbay: @unchecked Sendable {
     }
   }
 
+  /// Waits until the server has been looked at, or was looked for in vain; true if it runs.
+  public func awaitServer(seconds: Double) -> Bool {
+    let done = DispatchSemaphore(value: 0)
+    queue.async { done.signal() }
+    _ = done.wait(timeout: .now() + seconds)
+    return picture.graph.isRunning
+  }
+
+  /// The server as it is now; nil when none answers. Waits for the server, some seconds at most.
+  public static func look(_ options: JackClientOptions) -> Picture? {
+    JackMessages.capture()
+    guard let client = try? JackDriver.open(options, within: 3) else { return nil }
+    let picture = Picture(graph: ServerGraph(reading: client.raw))
+    let closed = DispatchSemaphore(value: 0)
+    JackDriver.close(client, on: DispatchQueue(label: "sostenuto.patchbay.look")) { closed.signal() }
+    _ = closed.wait(timeout: .now() + 2)
+    return picture
+  }
+
   // MARK: The client
 
   private func open() {

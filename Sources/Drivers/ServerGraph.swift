@@ -121,9 +121,13 @@ public struct ConnectionWish: Sendable, Hashable {
       self.ports = ports
     }
 
+    /// True for a port that one of the names or patterns fits.
+    public func names(_ port: String) -> Bool {
+      ports.contains { $0 == port || Pattern.matches($0, port) }
+    }
+
     func holds(program name: String, port: String) -> Bool {
-      (program == name || Pattern.matches(program, name))
-        && ports.contains { $0 == port || Pattern.matches($0, port) }
+      (program == name || Pattern.matches(program, name)) && names(port)
     }
   }
 

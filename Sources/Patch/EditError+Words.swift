@@ -87,6 +87,7 @@ extension EditError: CustomStringConvertible {
     case .noParameter(let name, let kind, let known):
       Nearest.hint(for: name.range.name, among: known)
         ?? (known.isEmpty ? nil : "kind `\(kind)` has \(known.joined(separator: ", "))")
+    case .leadsOutside: "an `output` sends to other programs, an `input` or `midi` takes from them"
     case .indexCount(_, let example): "write `\(example)`"
     case .indexOutOfRange(_, _, let count): count > 0 ? "indices go from 0 to \(count - 1)" : nil
     case .openRange: "write both ends of the range"

@@ -38,6 +38,12 @@ extension Patch {
     nodes.values.filter { catalogue[$0.kind]?.isClient ?? false }
   }
 
+  /// True if any node is another program.
+  package func hasClients(catalogue: KindCatalogue) -> Bool {
+    let kinds = Set(catalogue.kinds.lazy.filter(\.isClient).map(\.name))
+    return nodes.contains(ofKind: kinds.contains)
+  }
+
   /// The cable's name with the nodes of programs that were named as the server does.
   func resolved(_ name: CableName, catalogue: KindCatalogue) -> CableName {
     CableName(resolved(name.source, catalogue), resolved(name.destination, catalogue))
