@@ -15,6 +15,13 @@ public final class Patchbay: @unchecked Sendable {
     public var declined: Set<ServerGraph.Link> = []
     /// Differs after each change.
     public var number = 0
+
+    /// A server with these ports and connections; by default none.
+    public init(
+      graph: ServerGraph = ServerGraph(), declined: Set<ServerGraph.Link> = [], number: Int = 0
+    ) {
+      (self.graph, self.declined, self.number) = (graph, declined, number)
+    }
   }
 
   private let options: JackClientOptions
@@ -114,7 +121,7 @@ public final class Patchbay: @unchecked Sendable {
     guard !hasStopped.load(ordering: .relaxed), opened == nil else { return }
     JackMessages.capture()
     guard let client = try? JackDriver.open(options, within: 1e6) else { return openLater() }
-    let events = PatchbayEvents { [weak self] in self?.queue.async { self?.lookSoon() } }
+    let events = PatchbayEvents { [weak self, queue] in queue.async { [weak self] in self?.lookSoon() } }
     opened = (client, events)
     setPatchbayCallbacks(of: client.raw, to: events)
     guard jack_activate(client.raw) == 0 else {
@@ -205,9 +212,10 @@ final class PatchbayEvents: Sendable {
 
   /// Ports that have come or gone since the last call.
   func takeLost() -> Set<String> {
-    lost.withLock {
-      defer { $0 = [] }
-      return $0
+    lost.withLock { lost in
+      let taken = lost
+      lost = []
+      return taken
     }
   }
 }

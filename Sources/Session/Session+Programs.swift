@@ -216,19 +216,18 @@ private struct ProgramNaming {
     } else if let source = around.patch.id(named: name.source.node),
       let destination = around.patch.id(named: name.destination.node)
     {
-      meant = around.patch.cables(at: source).filter {
-        $0.source.node == source && $0.destination.node == destination
-          && around.patch.isOutside($0, catalogue: catalogue)
+      meant = around.patch.cables(from: source, catalogue: catalogue).map(\.ends).filter {
+        $0.destination.node == destination && around.patch.isOutside($0, catalogue: catalogue)
           && Self.fits(name.source.port, $0.source.port) && Self.fits(name.destination.port, $0.destination.port)
       }
     }
     guard !meant.isEmpty else { return .disconnect(name) }
-    let names = meant.map { around.patch.name(of: $0) }.sorted { $0.description < $1.description }
-    for (ends, name) in zip(meant, meant.map { around.patch.name(of: $0) }) where around.cables[ends] == .found {
+    let names = meant.map { around.patch.name(of: $0) }
+    for (ends, name) in zip(meant, names) where around.cables[ends] == .found {
       _ = (end(name.source, isNew: false), end(name.destination, isNew: false))
       foundCables.append(name)
     }
-    return meant.count == 1 ? .disconnect(name) : .joined(names.map { .disconnect($0) })
+    return .joined(names.map { .disconnect($0) })
   }
 
   private static func fits(_ pattern: String?, _ port: String) -> Bool {

@@ -26,7 +26,10 @@ enum FrontEnd {
     session.start()
     defer { session.stop() }
     let workbench = SessionWorkbench(session: session)
-    if options.isPatchbay { workbench.showPrograms(true) }
+    if options.isPatchbay {
+      workbench.showPrograms(true)
+      _ = session.awaitPrograms(seconds: 1)
+    }
     let app = App(workbench: workbench, keymap: keymap, history: readHistory())
     if let message = summary(of: session.diagnostics) {
       app.state.message = message

@@ -60,7 +60,7 @@ extension PrintCommand {
     guard let found = Patchbay.look(options.jack) else {
       throw CommandError("no JACK server" + (jackServer.map { " `\($0)`" } ?? "") + " runs")
     }
-    let session = try patch.map { try openPatch($0).0 } ?? Session(options: .offline)
+    let (session, _) = try openPatch(patch)
     try session.renderOneBlock()
     let around = session.surroundings(found)
     switch json ? .json : format {
