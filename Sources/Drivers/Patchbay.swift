@@ -86,12 +86,10 @@ public final class Patchbay: @unchecked Sendable {
   /// The driver's own wishes are not to bring back what the patch no longer has.
   private func forget(_ removed: [ConnectionWish]) {
     guard !own.isEmpty else { return }
-    options.wishes.forget { port, other in
-      guard let colon = other.firstIndex(of: ":") else { return false }
-      let (program, name) = (String(other[..<colon]), String(other[other.index(after: colon)...]))
+    options.wishes.forget { [own] port, other in
+      let full = own + ":" + port
       return removed.contains {
-        $0.source.holds(program: own, port: port) && $0.destination.holds(program: program, port: name)
-          || $0.destination.holds(program: own, port: port) && $0.source.holds(program: program, port: name)
+        $0.holds(ServerGraph.Link(full, other)) || $0.holds(ServerGraph.Link(other, full))
       }
     }
   }

@@ -126,6 +126,11 @@ public struct ConnectionWish: Sendable, Hashable {
       ports.contains { $0 == port || Pattern.matches($0, port) }
     }
 
+    func holds(full name: String) -> Bool {
+      guard let colon = name.firstIndex(of: ":") else { return false }
+      return holds(program: String(name[..<colon]), port: String(name[name.index(after: colon)...]))
+    }
+
     func holds(program name: String, port: String) -> Bool {
       (program == name || Pattern.matches(program, name)) && names(port)
     }
@@ -146,6 +151,11 @@ public struct ConnectionWish: Sendable, Hashable {
     self.destination = destination
     self.map = map
     self.isDiscrete = isDiscrete
+  }
+
+  /// True for a connection between ports that its names and patterns fit.
+  func holds(_ link: ServerGraph.Link) -> Bool {
+    source.holds(full: link.source) && destination.holds(full: link.destination)
   }
 
   func pairs<Port>(_ from: [Port], _ to: [Port], isEvents: Bool) -> [(Port, Port)] {

@@ -40,7 +40,8 @@ struct WishKeeper {
     if wishes != looked {
       let before = Set(looked.flatMap(graph.links))
       end = before.subtracting(wished).intersection(graph.links)
-      declined.subtract(before.symmetricDifference(wished))
+      let changed = Set(looked).symmetricDifference(wishes)
+      declined = declined.filter { link in !changed.contains { $0.holds(link) } }
       looked = wishes
     }
     made.formIntersection(wished)

@@ -14,6 +14,8 @@ struct ProgramsState {
   var ids: [String: NodeID] = [:]
   var wishes: [ConnectionWish] = []
   var wishesClient = ""
+  /// What a test shows in place of a server, with the program's own client.
+  var given: (picture: Patchbay.Picture, client: String)?
 
   struct Key {
     var revision: Revision
@@ -77,9 +79,14 @@ extension Session {
     return builder.build(isShown: true)
   }
 
+  /// Takes this for what the server shows, without one. For tests.
+  package func see(_ picture: Patchbay.Picture, as client: String = "") {
+    programs.given = (picture, client)
+  }
+
   private func updateSurroundings() {
-    let picture = programs.patchbay?.picture ?? Patchbay.Picture()
-    let own = programs.patchbay == nil ? OwnPorts() : ownPorts
+    let picture = programs.given?.picture ?? programs.patchbay?.picture ?? Patchbay.Picture()
+    let own = programs.patchbay == nil && programs.given == nil ? OwnPorts() : ownPorts
     if let key = programs.key, key.revision === patch.revision, key.picture == picture.number, key.own == own,
       key.isShown == programs.isShown
     {
@@ -101,7 +108,9 @@ extension Session {
   /// The ports that the driver registers for the patch.
   private var ownPorts: OwnPorts {
     var own = OwnPorts()
-    guard let client = supervisor.driver?.clientName else { return own }
+    guard let client = supervisor.driver?.clientName ?? programs.given?.client, !client.isEmpty else {
+      return own
+    }
     own.client = client
     for endpoint in engine.endpoints where !endpoint.isTap && patch[endpoint.node] != nil {
       for channel in 0..<endpoint.channels {
@@ -129,6 +138,7 @@ extension Session {
   /// The edit with the found programs that it names added to the patch, and programs named as the server does. A found
   /// connection that it ends becomes part of the patch first, so that undo brings it back.
   func withFoundPrograms(_ edit: Edit) throws(EditError) -> Edit {
+    guard programs.isShown || programs.patchbay != nil || edit.namesPrograms else { return edit }
     updateSurroundings()
     var naming = ProgramNaming(patch, programs.surroundings, catalogue)
     let named = naming.named(edit)
@@ -233,6 +243,18 @@ private struct ProgramNaming {
   private static func fits(_ pattern: String?, _ port: String) -> Bool {
     guard let pattern, pattern.contains(where: { $0 == "*" || $0 == "?" }) else { return pattern == port }
     return ConnectionWish.End("", [pattern]).names(port)
+  }
+}
+
+extension Edit {
+  /// True if it names a program as the server does.
+  fileprivate var namesPrograms: Bool {
+    switch self {
+    case .connect(let name, _, _, _), .disconnect(let name):
+      name.source.program != nil || name.destination.program != nil
+    case .all(let edits): edits.contains(where: \.namesPrograms)
+    default: false
+    }
   }
 }
 

@@ -327,7 +327,7 @@ public struct SessionOptions: Sendable {
     _ edit: Edit, amending step: Int? = nil, acceptsUnknownKinds: Bool
   ) throws(EditError) -> String {
     let start = monotonicTime()
-    let edit = hasStarted ? try withFoundPrograms(edit) : edit
+    let edit = try withFoundPrograms(edit)
     let (change, line): (Change, String)
     // An edit that is no longer in the journal (after a save) cannot be replaced.
     if let step, step == history.newest, journal == nil || journaled.undo > 0,
