@@ -7,7 +7,7 @@ import Synchronization
 /// connections, and keeps the connections that a patch wishes for. It finds the server whenever there is one. Its calls
 /// to the server run on a queue of its own, so no method waits. Any thread.
 public final class Patchbay: @unchecked Sendable {
-  /// What it knows.
+  /// Its knowledge of the server.
   public struct Picture: Sendable {
     /// The server's ports and connections.
     public var graph = ServerGraph()
@@ -194,7 +194,7 @@ public final class Patchbay: @unchecked Sendable {
   }
 }
 
-/// What JACK tells a patchbay, on its notification thread.
+/// Notifications for a patchbay, on JACK's thread.
 final class PatchbayEvents: Sendable {
   let hasFailed = Atomic<Bool>(false)
   /// Bits of the client's pointer.
@@ -234,7 +234,9 @@ extension ServerGraph {
           String(full[..<colon]), String(full[full.index(after: colon)...]), isInput: isInput,
           isEvents: type == JACK_DEFAULT_MIDI_TYPE))
       if isInput { continue }
-      for other in Self.strings(jack_port_get_all_connections(client, port)) { links.insert(Link(full, other)) }
+      for other in Self.strings(jack_port_get_all_connections(client, port)) {
+        links.insert(Link(full, other))
+      }
     }
     self.init(ports, links: links)
   }

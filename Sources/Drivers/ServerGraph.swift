@@ -101,7 +101,9 @@ public struct ServerGraph: Sendable, Hashable {
     let all = (ports[program] ?? []).filter { $0.isInput == isInput && $0.isEvents == isEvents }
     var seen: Set<String> = []
     return end.ports.flatMap { pattern in
-      all.filter { ($0.name == pattern || Pattern.matches(pattern, $0.name)) && seen.insert($0.name).inserted }
+      all.filter {
+        ($0.name == pattern || Pattern.matches(pattern, $0.name)) && seen.insert($0.name).inserted
+      }
     }
   }
 }
@@ -160,7 +162,8 @@ public struct ConnectionWish: Sendable, Hashable {
 
   func pairs<Port>(_ from: [Port], _ to: [Port], isEvents: Bool) -> [(Port, Port)] {
     if let map {
-      return zip(map, to).compactMap { number, to in from.indices.contains(number) ? (from[number], to) : nil }
+      return zip(map, to).compactMap { number, to in from.indices.contains(number) ? (from[number], to) : nil
+      }
     }
     if isDiscrete { return Array(zip(from, to)) }
     if from.count == 1 { return (isEvents ? to[...] : to.prefix(2)).map { (from[0], $0) } }

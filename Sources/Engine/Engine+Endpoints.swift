@@ -65,6 +65,13 @@ extension Engine {
     return (0..<MidiInput.ports).first { !taken.contains($0) } ?? -1
   }
 
+  /// Nodes that listen to a MIDI port of the driver, with the port, in the order of their identities.
+  public var midiListeners: [(node: NodeID, port: MidiPort)] {
+    graph.receivers.filter { !$0.isLeaving && ($0.midiPort ?? -1) >= 0 }
+      .map { ($0.id, MidiPort(number: $0.midiPort ?? -1, sender: $0.portName)) }
+      .sorted { $0.node < $1.node }
+  }
+
   /// Wanted MIDI ports of the driver.
   public var midiPorts: [MidiPort] {
     let wanted = Set(

@@ -37,7 +37,9 @@ public struct NodeTable: Sendable {
 
   /// True if the kind of any node is such.
   func contains(ofKind isSuch: (String) -> Bool) -> Bool {
-    order.contains { pieces[Int($0) / Self.pieceSize][Int($0) % Self.pieceSize].map { isSuch($0.kind) } ?? false }
+    order.contains {
+      pieces[Int($0) / Self.pieceSize][Int($0) % Self.pieceSize].map { isSuch($0.kind) } ?? false
+    }
   }
 
   mutating func reserveCapacity(_ count: Int) {

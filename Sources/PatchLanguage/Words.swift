@@ -136,7 +136,8 @@ enum Reference {
   /// `"system:playback_*"`: a port of another program, as the server names it.
   private static func serverPort(_ source: Source, _ range: Range<Int>) throws(Fault) -> PortName {
     let text = try Words.text(source, range)
-    guard let colon = text.firstIndex(of: ":"), colon > text.startIndex, text.index(after: colon) < text.endIndex
+    guard let colon = text.firstIndex(of: ":"), colon > text.startIndex,
+      text.index(after: colon) < text.endIndex
     else { throw Fault(range.lowerBound, .noPort(source.string(range))) }
     return PortName(program: String(text[..<colon]), port: String(text[text.index(after: colon)...]))
   }
@@ -145,7 +146,9 @@ enum Reference {
   private static func pattern(_ source: Source, _ range: Range<Int>) throws(Fault) -> String {
     let isStar = { (byte: UInt8) in byte == UInt8(ascii: "*") || byte == UInt8(ascii: "?") }
     guard source.bytes[range].contains(where: isStar) else { return try plain(source, range, "a port") }
-    for index in range where !isStar(source.bytes[index]) { _ = try plain(source, index..<index + 1, "a port") }
+    for index in range where !isStar(source.bytes[index]) {
+      _ = try plain(source, index..<index + 1, "a port")
+    }
     return source.string(range)
   }
 

@@ -5,7 +5,10 @@ import Patch
 
 extension Printout {
   /// A Graphviz digraph: `sostenuto print --format dot | dot -Tsvg`.
-  public static func dot(_ report: GraphReport, _ around: Surroundings? = nil) -> String {
+  public static func dot(_ report: GraphReport) -> String { dot(report, around: nil) }
+
+  /// The digraph with the other programs of the server.
+  public static func dot(_ report: GraphReport, around: Surroundings?) -> String {
     var text = "digraph sostenuto {\n  rankdir=LR\n  node [shape=record fontname=\"monospace\"]\n"
     for node in report.nodes where around?.programs[node.id] == nil {
       let inputs = node.inputs.map { "<in_\(plain($0.name))> \(recordText($0.name))" }.joined(separator: "|")
@@ -28,7 +31,7 @@ extension Printout {
         for cable in port.cables { text += "  \(edge(cable, isEvents: port.isEvents))\n" }
       }
     }
-    if let around { text += dot(around) }
+    if let around { text += programs(forGraphviz: around) }
     return text + "}\n"
   }
 

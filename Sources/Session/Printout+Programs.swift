@@ -39,7 +39,7 @@ extension Printout {
     return port.name + count
   }
 
-  static func dot(_ around: Surroundings) -> String {
+  static func programs(forGraphviz around: Surroundings) -> String {
     var text = ""
     for node in around.patch.nodes.values {
       guard let program = around.programs[node.id] else { continue }

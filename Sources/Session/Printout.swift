@@ -85,7 +85,9 @@ public enum Printout {
   public static func executable(
     _ report: GraphReport, patch: String, _ around: Surroundings? = nil
   ) -> String {
-    (lines(report) + (around.map { lines($0) } ?? [])).map { $0.text.isEmpty ? "#\n" : "# \(Visible.text($0.text))\n" }.joined() + "\n" + patch
+    (lines(report) + (around.map { lines($0) } ?? [])).map {
+      $0.text.isEmpty ? "#\n" : "# \(Visible.text($0.text))\n"
+    }.joined() + "\n" + patch
   }
 
   private struct Widths { var name, kind, port, end: Int }

@@ -1,20 +1,19 @@
 import Drivers
 import Engine
 import Patch
-import Processors
 
-/// What a session knows of the other programs on the server.
+/// A session's knowledge of the other programs on the server.
 struct ProgramsState {
   var isShown = false
   var patchbay: Patchbay?
-  /// What the surroundings were made of.
+  /// Sources of the surroundings.
   var key: Key?
   var surroundings = Surroundings(Patch())
   /// Identities of found programs.
   var ids: [String: NodeID] = [:]
   var wishes: [ConnectionWish] = []
   var wishesClient = ""
-  /// What a test shows in place of a server, with the program's own client.
+  /// A test's picture in place of a server's, with the program's own client.
   var given: (picture: Patchbay.Picture, client: String)?
 
   struct Key {
@@ -121,14 +120,8 @@ extension Session {
             isEvents: false))
       }
     }
-    let ports = engine.midiPorts
-    guard !ports.isEmpty else { return own }
-    for node in patch.nodes.values where catalogue[node.kind]?.endpoint == .midi {
-      var sender: String?
-      if case .text(let text)? = node.settings[ParameterPath("port")], text != MidiIn.any { sender = text }
-      guard let port = ports.first(where: { $0.sender == sender }) else { continue }
-      own.add(
-        JackDriver.portName(of: port), OwnPorts.Place(node: node.id, isInput: true, isEvents: true))
+    for (node, port) in engine.midiListeners where patch[node] != nil {
+      own.add(JackDriver.portName(of: port), OwnPorts.Place(node: node, isInput: true, isEvents: true))
     }
     return own
   }
@@ -228,7 +221,8 @@ private struct ProgramNaming {
     {
       meant = around.patch.cables(from: source, catalogue: catalogue).map(\.ends).filter {
         $0.destination.node == destination && around.patch.isOutside($0, catalogue: catalogue)
-          && Self.fits(name.source.port, $0.source.port) && Self.fits(name.destination.port, $0.destination.port)
+          && Self.fits(name.source.port, $0.source.port)
+          && Self.fits(name.destination.port, $0.destination.port)
       }
     }
     guard !meant.isEmpty else { return .disconnect(name) }

@@ -116,7 +116,8 @@ struct SurroundingsBuilder {
     guard let kind = catalogue.kinds.first(where: \.isClient)?.name else { return result }
     let clients = document.clients(catalogue: catalogue)
     for node in clients.sorted(by: { !Self.isPattern($0) && Self.isPattern($1) }) {
-      for program in graph.programs(like: node.program) where owners[program] == nil && program != own.client {
+      for program in graph.programs(like: node.program) where owners[program] == nil && program != own.client
+      {
         owners[program] = node.id
       }
     }
@@ -146,7 +147,8 @@ struct SurroundingsBuilder {
   }
 
   /// A node for a program, with a name that the patch has not yet.
-  static func node(for program: String, _ kind: String, in patch: Patch, id: NodeID = NodeID(raw: 0)) -> Node {
+  static func node(for program: String, _ kind: String, in patch: Patch, id: NodeID = NodeID(raw: 0)) -> Node
+  {
     var base = String(program.map { $0.isLetter || $0.isNumber || $0 == "_" ? $0 : "-" }.prefix(40))
     while base.first == "-" { base.removeFirst() }
     while base.last == "-" { base.removeLast() }

@@ -67,7 +67,7 @@ extension PrintCommand {
     case .text:
       let text = PatchWriter.write(session.patch, catalogue: session.catalogue)
       Console.result(Printout.executable(session.report, patch: text, around))
-    case .dot: Console.result(Printout.dot(session.report, around))
+    case .dot: Console.result(Printout.dot(session.report, around: around))
     case .json:
       Console.result(
         Printout.json(session.report, document: .init(patch: session.patch, file: patch), around))

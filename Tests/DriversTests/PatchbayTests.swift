@@ -74,11 +74,13 @@ import Testing
     #expect(ports.filter(\.isEvents).map(\.name).sorted() == ["midi in", "midi out"])
     #expect(ports.filter(\.isInput).map(\.name).sorted() == ["in_1", "in_2", "midi in"])
     #expect(a.connect("a:out_1", "b:in_2") && a.connect("a:midi out", "b:midi in"))
-    #expect(wait { patchbay.picture.graph.links == [Link("a:out_1", "b:in_2"), Link("a:midi out", "b:midi in")] })
+    #expect(
+      wait { patchbay.picture.graph.links == [Link("a:out_1", "b:in_2"), Link("a:midi out", "b:midi in")] })
     #expect(a.disconnect("a:out_1", "b:in_2"))
     #expect(wait { patchbay.picture.graph.links == [Link("a:midi out", "b:midi in")] })
     b = nil
-    #expect(wait { patchbay.picture.graph.programs == ["a", "system"] && patchbay.picture.graph.links.isEmpty })
+    #expect(
+      wait { patchbay.picture.graph.programs == ["a", "system"] && patchbay.picture.graph.links.isEmpty })
     // It has no ports, and leaves what is found as it is.
     b = Program("b", on: server)
     #expect(wait { patchbay.picture.graph.programs == ["a", "b", "system"] })
@@ -106,7 +108,8 @@ import Testing
     // Under another name too, while the old one is there no longer.
     b = nil
     b = Program("b-01", on: server)
-    #expect(wait { patchbay.picture.graph.links == [Link("a:out_1", "b-01:in_1"), Link("a:out_2", "b-01:in_2")] })
+    #expect(
+      wait { patchbay.picture.graph.links == [Link("a:out_1", "b-01:in_1"), Link("a:out_2", "b-01:in_2")] })
     b = Program("b", on: server)
     #expect(wait { patchbay.picture.graph.links == Set(pair) }, "\(patchbay.picture.graph.links)")
     // Somebody else ends one of the two.

@@ -16,13 +16,15 @@ import Testing
 
   private let graph = ServerGraph(
     ports("card", ["play_10", "play_1", "play_2", "play_3"], isInput: true)
-      + ports("card", ["capture_1"], isInput: false) + ports("card", ["midi_in"], isInput: true, isEvents: true)
+      + ports("card", ["capture_1"], isInput: false)
+      + ports("card", ["midi_in"], isInput: true, isEvents: true)
       + ports("web", ["out_L", "out_R"], isInput: false) + ports("web-2", ["out_L", "out_R"], isInput: false)
       + ports("mono", ["out"], isInput: false) + ports("keys", ["out"], isInput: false, isEvents: true)
       + ports("rec-01", ["in"], isInput: true))
 
   private func links(
-    _ source: (String, [String]), _ destination: (String, [String]), map: [Int]? = nil, isDiscrete: Bool = false
+    _ source: (String, [String]), _ destination: (String, [String]), map: [Int]? = nil,
+    isDiscrete: Bool = false
   ) -> [String] {
     graph.links(
       of: ConnectionWish(
@@ -32,22 +34,25 @@ import Testing
 
   @Test func portsAreJoinedInTheirOrder() {
     #expect(links(("web", ["*"]), ("card", ["*"])) == ["web:out_L>card:play_1", "web:out_R>card:play_2"])
-    #expect(links(("web", ["out_R", "out_L"]), ("card", ["play_3", "play_10"])) == [
-      "web:out_R>card:play_3", "web:out_L>card:play_10",
-    ])
+    #expect(
+      links(("web", ["out_R", "out_L"]), ("card", ["play_3", "play_10"])) == [
+        "web:out_R>card:play_3", "web:out_L>card:play_10",
+      ])
   }
 
   @Test func aSinglePortIsSentToTwoAndTakesAll() {
     #expect(links(("mono", ["*"]), ("card", ["play_*"])) == ["mono:out>card:play_1", "mono:out>card:play_2"])
     #expect(links(("mono", ["*"]), ("card", ["play_*"]), isDiscrete: true) == ["mono:out>card:play_1"])
-    #expect(links(("web", ["*"]), ("card", ["play_3"])) == ["web:out_L>card:play_3", "web:out_R>card:play_3"])
+    #expect(
+      links(("web", ["*"]), ("card", ["play_3"])) == ["web:out_L>card:play_3", "web:out_R>card:play_3"])
     #expect(links(("web", ["*"]), ("card", ["play_3"]), isDiscrete: true) == ["web:out_L>card:play_3"])
   }
 
   @Test func aMapNamesTheSourceOfEachPort() {
-    #expect(links(("web", ["*"]), ("card", ["*"]), map: [1, -1, 0, 7]) == [
-      "web:out_R>card:play_1", "web:out_L>card:play_3",
-    ])
+    #expect(
+      links(("web", ["*"]), ("card", ["*"]), map: [1, -1, 0, 7]) == [
+        "web:out_R>card:play_1", "web:out_L>card:play_3",
+      ])
   }
 
   @Test func midiIsJoinedWithMidiAlone() {
@@ -56,9 +61,10 @@ import Testing
   }
 
   @Test func patternsStandForProgramsAndANumberForOneThatCameBack() {
-    #expect(links(("web*", ["out_L"]), ("card", ["play_1"])) == [
-      "web:out_L>card:play_1", "web-2:out_L>card:play_1",
-    ])
+    #expect(
+      links(("web*", ["out_L"]), ("card", ["play_1"])) == [
+        "web:out_L>card:play_1", "web-2:out_L>card:play_1",
+      ])
     #expect(links(("mono", ["*"]), ("rec", ["in"])) == ["mono:out>rec-01:in"])
     #expect(links(("nobody", ["*"]), ("card", ["*"])) == [])
     #expect(links(("", ["*"]), ("card", ["*"])) == [])
@@ -67,7 +73,8 @@ import Testing
   @Test func starsAndQuestionMarksFitAsInAShell() {
     for (pattern, name, fits) in [
       ("*", "", true), ("a*c", "abbc", true), ("a*c", "abcd", false), ("?", "é", false), ("??", "é", true),
-      ("a?c", "abc", true), ("[a]", "a", false), ("[a]", "[a]", true), ("*a*b*", "xaxbx", true), ("", "a", false),
+      ("a?c", "abc", true), ("[a]", "a", false), ("[a]", "[a]", true), ("*a*b*", "xaxbx", true),
+      ("", "a", false),
     ] {
       #expect(Pattern.matches(pattern, name) == fits, "\(pattern) \(name)")
     }
@@ -90,7 +97,8 @@ import Testing
     func graph() -> ServerGraph {
       ServerGraph(
         alive.flatMap {
-          Self.ports($0, ["out_1", "out_2"], isInput: false) + Self.ports($0, ["in_1", "in_2"], isInput: true)
+          Self.ports($0, ["out_1", "out_2"], isInput: false)
+            + Self.ports($0, ["in_1", "in_2"], isInput: true)
         }, links: links)
     }
     func wished() -> Set<Link> { Set(wishes.flatMap(graph().links)) }
@@ -104,7 +112,9 @@ import Testing
         for link in changes.make { links.insert(link) }
       }
     }
-    func full(_ name: String, _ direction: String) -> [String] { (1...2).map { "\(name):\(direction)_\($0)" } }
+    func full(_ name: String, _ direction: String) -> [String] {
+      (1...2).map { "\(name):\(direction)_\($0)" }
+    }
     for _ in 0..<120 {
       let (one, other) = (names.randomElement(using: &random)!, names.randomElement(using: &random)!)
       switch Int.random(in: 0..<8, using: &random) {
@@ -137,7 +147,8 @@ import Testing
         _ = keeper.wish(wishes)
       default:
         guard one != other else { continue }
-        let wish = ConnectionWish(End(one, ["out_*"]), End(other, [["in_*"], ["in_2"]].randomElement(using: &random)!))
+        let wish = ConnectionWish(
+          End(one, ["out_*"]), End(other, [["in_*"], ["in_2"]].randomElement(using: &random)!))
         guard !wishes.contains(wish) else { continue }
         log += " wish \(wish)"
         wishes.append(wish)

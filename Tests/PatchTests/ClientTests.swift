@@ -59,12 +59,15 @@ import Testing
   }
 
   @Test func aPortIsNamedAsTheServerNamesIt() throws {
-    let patch = patch("node main output\nnode web client client=\"Web Player\"\nnode card client client=system")
+    let patch = patch(
+      "node main output\nnode web client client=\"Web Player\"\nnode card client client=system")
     for line in [
       #"connect "Web Player:out_*" -> "system:play back:1""#, #"connect web.out_* -> system:"play back:1""#,
     ].prefix(1) {
       let statement = try StatementParser.parse(line, patch: patch, catalogue: catalogue)
-      guard case .edit(let edit) = statement else { throw EditError.notSet(SettingName("", ParameterPath(""))) }
+      guard case .edit(let edit) = statement else {
+        throw EditError.notSet(SettingName("", ParameterPath("")))
+      }
       let applied = try patch.applyingCanonically(edit, catalogue: catalogue)
       #expect(applied.edit.line == #"connect web.out_* -> card."play back:1""#)
       #expect(applied.change.patch.cables.count == 1)
@@ -94,7 +97,8 @@ import Testing
       ("connect line -> a", "`line` has no port there for other programs"),
       ("connect keys -> a", "`keys` has no port there for other programs"),
       ("connect main.left -> a", "`main` has no output `left`"),
-      ("connect main.0 -> a", "`main` has no output `0`"), ("connect main.065 -> a", "`main` has no output `065`"),
+      ("connect main.0 -> a", "`main` has no output `0`"),
+      ("connect main.065 -> a", "`main` has no output `065`"),
       ("connect a -> keys.1", "`keys` has no input `1`"),
       ("connect main -> a gain=-3dB", "`main.* -> a.*` is a connection of the server's: it has no gain"),
       ("connect main -> line", "`main` has no outputs (a node of kind `output`)"),
@@ -149,12 +153,13 @@ import Testing
       default: line = "connect \(from) -> \(to)"
       }
       guard case .edit(let edit)? = try? StatementParser.parse(line, patch: patch, catalogue: catalogue),
-        let (change, canonical) = try? patch.applyingCanonically(edit, catalogue: catalogue)
+        let (canonical, change) = try? patch.applyingCanonically(edit, catalogue: catalogue)
       else { continue }
       accepted += 1
       let back = try change.patch.applying(change.inverse, catalogue: catalogue).patch
       #expect(back.withPlainIdentities == patch.withPlainIdentities, "\(line)")
-      guard case .edit(let again) = try StatementParser.parse(canonical.line, patch: patch, catalogue: catalogue)
+      guard
+        case .edit(let again) = try StatementParser.parse(canonical.line, patch: patch, catalogue: catalogue)
       else { continue }
       #expect(
         try patch.applying(again, catalogue: catalogue).patch.withPlainIdentities

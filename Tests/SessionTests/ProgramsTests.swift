@@ -24,12 +24,17 @@ import Testing
     (1...4).map { Port("system", "playback_\($0)", isInput: true) }
     + (1...2).map { Port("system", "capture_\($0)", isInput: false) }
     + ["output_FL", "output_FR"].map { Port("Web Player", $0, isInput: false) }
-    + [Port("keys", "out", isInput: false, isEvents: true), Port("synth", "midi in", isInput: true, isEvents: true)]
+    + [
+      Port("keys", "out", isInput: false, isEvents: true),
+      Port("synth", "midi in", isInput: true, isEvents: true),
+    ]
 
-  private func show(_ session: Session, _ ports: [Port]? = nil, _ links: [Link] = [], as client: String = "") {
+  private func show(_ session: Session, _ ports: [Port]? = nil, _ links: [Link] = [], as client: String = "")
+  {
     let last = session.surroundings.number
     session.see(
-      Patchbay.Picture(graph: ServerGraph(ports ?? self.ports, links: Set(links)), number: last + 1), as: client)
+      Patchbay.Picture(graph: ServerGraph(ports ?? self.ports, links: Set(links)), number: last + 1),
+      as: client)
   }
 
   private func cables(_ session: Session) -> [String] {
@@ -44,13 +49,18 @@ import Testing
     #expect(around.patch.names == ["Web-Player", "keys", "synth", "system"])
     #expect(session.patch.names == [])
     let groups = around.patch.nodes.values.map { node in
-      (around.programs[node.id]?.ports ?? []).map { "\($0.isInput ? "<" : ">")\($0.name)" }.joined(separator: " ")
+      (around.programs[node.id]?.ports ?? []).map { "\($0.isInput ? "<" : ">")\($0.name)" }.joined(
+        separator: " ")
     }
     #expect(groups == [">output_*", ">out", "<midi in", "<playback_* >capture_*"])
     // A pattern that would stand for other ports too is no group.
-    let odd = ["in1", "in2", "inside", "out_L", "out_R", "out_R2", "7", "8"].map { Port("x", $0, isInput: true) }
+    let odd = ["in1", "in2", "inside", "out_L", "out_R", "out_R2", "7", "8"].map {
+      Port("x", $0, isInput: true)
+    }
     #expect(
-      PortGroups.groups(odd).map(\.name).sorted() == ["7", "8", "in1", "in2", "inside", "out_L", "out_R", "out_R2"])
+      PortGroups.groups(odd).map(\.name).sorted() == [
+        "7", "8", "in1", "in2", "inside", "out_L", "out_R", "out_R2",
+      ])
   }
 
   @Test func foundConnectionsAreCablesOfGroupsOrOfSinglePorts() {
@@ -61,29 +71,34 @@ import Testing
         Link("Web Player:output_FL", "system:playback_1"), Link("Web Player:output_FR", "system:playback_2"),
         Link("system:capture_1", "system:playback_4"), Link("keys:out", "synth:midi in"),
       ])
-    #expect(cables(session) == [
-      "Web-Player.output_* -> system.playback_* found", "keys.out -> synth.\"midi in\" found",
-      "system.capture_1 -> system.playback_4 found",
-    ])
+    #expect(
+      cables(session) == [
+        "Web-Player.output_* -> system.playback_* found", "keys.out -> synth.\"midi in\" found",
+        "system.capture_1 -> system.playback_4 found",
+      ])
   }
 
   @Test func theProgramsOwnPortsAreThoseOfItsNodes() throws {
-    let session = session("node main output channels=2", "node mic input channels=1", "node in midi port=keys")
+    let session = session(
+      "node main output channels=2", "node mic input channels=1", "node in midi port=keys")
     try session.renderOneBlock()
     show(
       session, nil,
       [
         Link("me:main_1", "system:playback_1"), Link("me:main_2", "system:playback_2"),
-        Link("system:capture_2", "me:mic_1"), Link("keys:out", "me:midi keys"), Link("me:main_1", "system:playback_3"),
+        Link("system:capture_2", "me:mic_1"), Link("keys:out", "me:midi keys"),
+        Link("me:main_1", "system:playback_3"),
       ], as: "me")
-    #expect(cables(session) == [
-      "keys.out -> in.* found", "main.1 -> system.playback_1 found", "main.1 -> system.playback_3 found",
-      "main.2 -> system.playback_2 found", "system.capture_2 -> mic.* found",
-    ])
+    #expect(
+      cables(session) == [
+        "keys.out -> in.* found", "main.1 -> system.playback_1 found", "main.1 -> system.playback_3 found",
+        "main.2 -> system.playback_2 found", "system.capture_2 -> mic.* found",
+      ])
     try session.perform("connect main -> system.playback_*")
-    #expect(cables(session).filter { $0.hasPrefix("main") } == [
-      "main.* -> system.playback_* made", "main.1 -> system.playback_3 found",
-    ])
+    #expect(
+      cables(session).filter { $0.hasPrefix("main") } == [
+        "main.* -> system.playback_* made", "main.1 -> system.playback_3 found",
+      ])
   }
 
   @Test func anEditTakesFoundProgramsIntoThePatch() throws {
@@ -101,7 +116,9 @@ import Testing
     // The names of the nodes serve as well; a program that does not run gets a node of its own.
     try session.perform("connect Web-Player.output_FL -> system.playback_3")
     try session.perform(#"connect "Web Player:output_FL" -> "recorder*:in""#)
-    #expect(session.undoList.first == "node recorder client client=recorder* ; connect Web-Player.output_FL -> recorder.in")
+    #expect(
+      session.undoList.first
+        == "node recorder client client=recorder* ; connect Web-Player.output_FL -> recorder.in")
     try session.perform("layout keys 3,4")
     #expect(session.undoList.first == "node keys client ; layout keys 3,4")
     #expect(throws: (any Error).self) { try session.perform(#"disconnect "nobody:a" -> "system:b""#) }
@@ -125,7 +142,8 @@ import Testing
   }
 
   @Test func aProgramThatDiesStaysWithItsCables() throws {
-    let session = session("node system client", "node web client client=Web*", "connect web.output_* -> system.playback_*")
+    let session = session(
+      "node system client", "node web client client=Web*", "connect web.output_* -> system.playback_*")
     let made = [
       Link("Web Player:output_FL", "system:playback_1"), Link("Web Player:output_FR", "system:playback_2"),
     ]
@@ -155,21 +173,22 @@ import Testing
     let text = Printout.executable(session.report, patch: "sostenuto 1\n", around)
     let lines = text.split(separator: "\n").map(String.init)
     let start = try #require(lines.firstIndex { $0.contains("other programs") })
-    #expect(lines[start...].joined(separator: "\n") == """
-      # ******** other programs ********
-      # web     {client}  running, named Web*
-      #         output_*  2ch    -> nothing
-      #         *                -> system.playback_*  waiting
-      # system  {client}  running
-      #         playback_*  4ch  <- web  waiting
-      #         capture_*  2ch   -> nothing
-      # keys    {client}  running, found
-      #         out  MIDI        -> synth."midi in"  found
-      # synth   {client}  running, found
-      #         midi in  MIDI    <- keys.out  found
-      sostenuto 1
-      """)
-    let dot = Printout.dot(session.report, around)
+    #expect(
+      lines[start...].joined(separator: "\n") == """
+        # ******** other programs ********
+        # web     {client}  running, named Web*
+        #         output_*  2ch    -> nothing
+        #         *                -> system.playback_*  waiting
+        # system  {client}  running
+        #         playback_*  4ch  <- web  waiting
+        #         capture_*  2ch   -> nothing
+        # keys    {client}  running, found
+        #         out  MIDI        -> synth."midi in"  found
+        # synth   {client}  running, found
+        #         midi in  MIDI    <- keys.out  found
+        sostenuto 1
+        """)
+    let dot = Printout.dot(session.report, around: around)
     #expect(dot.contains("\"keys\":out_out -> \"synth\":in_midi_in [color=gray]"))
     #expect(dot.contains("\"web\":out__ -> \"system\":in_playback__ [style=dotted]"))
     let json = Printout.json(session.report, document: .init(patch: session.patch, file: nil), around)

@@ -74,7 +74,8 @@ enum GraphDrawing {
       isFocused
       ? .frameFocused
       : box.isTroubled
-        ? .frameTrouble : box.isLeaving || box.isGhost ? .frameLeaving : box.isSounding ? .frameSounding : .frame
+        ? .frameTrouble
+        : box.isLeaving || box.isGhost ? .frameLeaving : box.isSounding ? .frameSounding : .frame
     let style = Style(key)
     canvas.box(
       frame, stroke: isFocused ? .heavy : box.isLeaving || box.isGhost ? .dotted : .light,
@@ -82,7 +83,8 @@ enum GraphDrawing {
     let inner = frame.columns - 4
     let text = box.isLeaving || box.isGhost ? ThemeKey.dim : .text
     edge(
-      [Span(box.name, isFocused ? .accent : box.isLeaving || box.isGhost || box.isFound ? .dim : .title)], at: frame.column + 1, frame.row,
+      [Span(box.name, isFocused ? .accent : box.isLeaving || box.isGhost || box.isFound ? .dim : .title)],
+      at: frame.column + 1, frame.row,
       columns: inner, on: &canvas)
     let kindKey: ThemeKey = box.isTroubled ? .trouble : box.isLeaving ? .dim : .kind
     let meters = box.meters.map(Meter.cell)
