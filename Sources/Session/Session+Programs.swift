@@ -133,7 +133,10 @@ extension Session {
   func withFoundPrograms(_ edit: Edit) throws(EditError) -> Edit {
     guard programs.isShown || programs.patchbay != nil || edit.namesPrograms else { return edit }
     updateSurroundings()
-    var naming = ProgramNaming(patch, programs.surroundings, catalogue)
+    var around = programs.surroundings
+    // While programs are hidden, those of the patch are still meant.
+    if !programs.isShown { around.patch = patch }
+    var naming = ProgramNaming(patch, around, catalogue)
     let named = naming.named(edit)
     if !naming.foundCables.isEmpty {
       let cables = naming.foundCables.map { Edit.connect($0) }

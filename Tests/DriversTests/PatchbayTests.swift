@@ -133,10 +133,11 @@ import Testing
     do {
       let programs = [Program("a", on: server), Program("b", on: server)]
       #expect(wait { patchbay.picture.graph.links == Set(pair) })
-      server.crash()
-      #expect(wait { !patchbay.picture.graph.isRunning })
       withExtendedLifetime(programs) {}
     }
+    // Closed before: libjack frees what is left of a dead server when a client is opened.
+    server.crash()
+    #expect(wait { !patchbay.picture.graph.isRunning })
     try server.restart()
     #expect(wait { patchbay.picture.graph.isRunning })
     let programs = [Program("b", on: server), Program("a", on: server)]

@@ -125,6 +125,19 @@ import Testing
     #expect(session.patch.names == ["main", "Web-Player", "system", "recorder", "keys"])
   }
 
+  @Test func hiddenProgramsAreMeantByTheirNamesToo() throws {
+    let session = session("node main output", "node card client client=system")
+    show(session)
+    session.showsPrograms = false
+    #expect(
+      try session.perform(#"connect main -> "system:playback_*""#) == "connect main -> card.playback_*")
+    #expect(
+      try session.perform(#"connect main -> "synth:audio in""#)
+        == #"node synth client ; connect main -> synth."audio in""#)
+    #expect(try session.perform(#"disconnect main -> "system:*""#) == "disconnect main -> card.playback_*")
+    #expect(session.surroundings.patch.names == ["main"])
+  }
+
   @Test func whatIsEndedComesBackWithUndo() throws {
     let session = session()
     let found = [
