@@ -100,7 +100,9 @@ let package = Package(
     .testTarget(name: "ScreenTests", dependencies: ["Loop", "Screen", "Terminal"]),
     .testTarget(
       name: "InterfaceTests",
-      dependencies: ["Interface", "Engine", "Patch", "PatchLanguage", "Realtime", "Screen", "Session"]),
+      dependencies: [
+        "Interface", "Drivers", "Engine", "Patch", "PatchLanguage", "Realtime", "Screen", "Session",
+      ]),
     // A session in a process of its own, which a test can kill.
     .executableTarget(
       name: "StormWorker", dependencies: ["Session", "Engine", "PatchLanguage"], path: "Tests/StormWorker"),

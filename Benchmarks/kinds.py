@@ -33,6 +33,7 @@ KINDS = {
     "noise": (*noises(),),
     "input": (Work("at rest", lambda n, c: f"channels={c}", forms=SIDE_BY_SIDE, widths=(1, 2), sources=0, total=200),),
     "output": (Work("of a tone", lambda n, c: f"channels={c}", forms=SIDE_BY_SIDE, channels=-1, widths=(1, 2), total=200),),
+    "client": (Work("at rest", forms=SIDE_BY_SIDE, widths=(1,), sources=0, channels=-1, total=100),),
     "gain": (*GAINS,),
     "pan": (*PANS,),
     "mix": (*MIXES,),

@@ -145,6 +145,16 @@ public final class ConnectionWishes: Sendable {
     }
   }
 
+  /// Forgets connections, by our port and the other, that were made elsewhere.
+  func forget(where isMeant: (String, String) -> Bool) {
+    state.withLock { state in
+      for port in state.ports.keys {
+        guard let wishes = state.ports[port]?.wishes else { continue }
+        state.ports[port]?.wishes = wishes.filter { $0.value.isAsked || !isMeant(port, $0.key) }
+      }
+    }
+  }
+
   /// Follows a renaming of our own port.
   func rename(_ old: String, to new: String) {
     state.withLock {

@@ -7,6 +7,8 @@ import Engine
 public protocol Driver: AnyObject, Sendable {
   /// "jack", "alsa" or "clock".
   var name: String { get }
+  /// Its client's name on a JACK server; nil elsewhere.
+  var clientName: String? { get }
   /// The client or device, for people: "JACK client sostenuto", "ALSA device hw:0".
   var place: String { get }
   /// Sample rate, Hz. It may change while the driver runs; the sound is then out of tune until the supervisor
@@ -48,6 +50,8 @@ public protocol Driver: AnyObject, Sendable {
 }
 
 extension Driver {
+  /// No client.
+  public var clientName: String? { nil }
   /// Does nothing: no MIDI.
   public func update(midi ports: [MidiPort]) {}
   /// No fault.

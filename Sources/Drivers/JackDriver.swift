@@ -33,6 +33,8 @@ public final class JackDriver: Driver, @unchecked Sendable {
   public let name = "jack"
   /// Client and server, for messages.
   public let place: String
+  /// Name that the server has given to the client.
+  public let clientName: String?
 
   private let client: JackPointer
   private let host: RenderHost
@@ -65,6 +67,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
     let rate = Int(jack_get_sample_rate(client.raw))
     let period = Int(jack_get_buffer_size(client.raw))
     let name = String(cString: jack_get_client_name(client.raw))
+    clientName = name
     place = "JACK client \(name)" + (options.server.map { " of server \($0)" } ?? "")
     host = RenderHost(renderer)
     wishes = options.wishes
@@ -78,7 +81,8 @@ public final class JackDriver: Driver, @unchecked Sendable {
     latch.action = { [weak self] in self?.scheduleCheck() }
   }
 
-  private static func open(
+  /// Opens a client; waits while one is being closed.
+  static func open(
     _ options: JackClientOptions, within seconds: Double
   ) throws(DriverError) -> JackPointer {
     let (name, server) = (options.clientName, options.server)
@@ -106,7 +110,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
   private static let closing = Atomic<Int>(0)
 
   /// Closes the client on a thread that may wait for ever.
-  private static func close(
+  static func close(
     _ client: JackPointer, on queue: DispatchQueue, first: @escaping @Sendable () -> Void = {},
     then: @escaping @Sendable () -> Void
   ) {
@@ -147,6 +151,14 @@ public final class JackDriver: Driver, @unchecked Sendable {
     default: throw DriverError.clientNotStarted
     }
   }
+
+  /// Name of the port for a channel of an endpoint.
+  public static func portName(of endpoint: Endpoint, _ channel: Int) -> String {
+    JackPorts.portName(endpoint.name, channel)
+  }
+
+  /// Name of a MIDI port.
+  public static func portName(of port: MidiPort) -> String { JackPorts.portName(of: port) }
 
   private struct Requests {
     var endpoints: [Endpoint]?

@@ -73,9 +73,13 @@ extension JackPorts {
   }
 
   private func freeName(for port: MidiPort) -> String {
-    let base = Self.fitting(port.outlet?.name ?? port.sender.map { "midi \($0)" } ?? "midi")
     let others = midiPorts.filter { $0.key != RegisteredMidi.Key(port) }.values.map(\.name)
-    return freeName(base, besides: others)
+    return freeName(Self.portName(of: port), besides: others)
+  }
+
+  /// Name of a MIDI port, if no other port has it.
+  static func portName(of port: MidiPort) -> String {
+    fitting(port.outlet?.name ?? port.sender.map { "midi \($0)" } ?? "midi")
   }
 
   /// Ends notes held through lost connections, and makes due connections.

@@ -110,7 +110,10 @@ final class JackPorts {
     if isActive { connect() }
   }
 
-  private func portName(_ name: String, _ channel: Int) -> String { Self.fitting(name, "_\(channel + 1)") }
+  private func portName(_ name: String, _ channel: Int) -> String { Self.portName(name, channel) }
+
+  /// Name of an endpoint's port for a channel.
+  static func portName(_ name: String, _ channel: Int) -> String { fitting(name, "_\(channel + 1)") }
 
   /// A name that fits JACK's limits.
   static func fitting(_ name: String, _ suffix: String = "") -> String {

@@ -71,18 +71,27 @@ extension Engine {
     return (0..<MidiOutput.ports).first { !taken.contains($0) } ?? -1
   }
 
+  /// Nodes that have a MIDI port of the driver, with the port, in the order of their identities.
+  public var midiNodes: [(node: NodeID, port: MidiPort)] {
+    graph.receivers.compactMap { node in
+      node.isLeaving ? nil : wantedPort(of: node).map { (node.id, $0) }
+    }.sorted { $0.node < $1.node }
+  }
+
+  private func wantedPort(of node: EngineNode) -> MidiPort? {
+    guard let number = node.midiPort, number >= 0 else { return nil }
+    guard node.endpoint == .midiOutput else { return MidiPort(number: number, sender: node.portName) }
+    return MidiPort(
+      number: number,
+      outlet: MidiPort.Outlet(
+        node: node.id, name: node.portName ?? node.name,
+        receivers: node.connections.isEmpty ? nil : node.connections))
+  }
+
   /// Wanted MIDI ports of the driver: inputs, then outputs, by their numbers.
   public var midiPorts: [MidiPort] {
-    let wanted = Set(
-      graph.receivers.compactMap { node -> MidiPort? in
-        guard let number = node.midiPort, number >= 0 else { return nil }
-        guard node.endpoint == .midiOutput else { return MidiPort(number: number, sender: node.portName) }
-        return MidiPort(
-          number: number,
-          outlet: MidiPort.Outlet(
-            node: node.id, name: node.portName ?? node.name,
-            receivers: node.connections.isEmpty ? nil : node.connections))
-      })
-    return wanted.sorted { ($0.outlet == nil ? 0 : 1, $0.number) < ($1.outlet == nil ? 0 : 1, $1.number) }
+    Set(graph.receivers.compactMap(wantedPort)).sorted {
+      ($0.outlet == nil ? 0 : 1, $0.number) < ($1.outlet == nil ? 0 : 1, $1.number)
+    }
   }
 }

@@ -168,7 +168,7 @@ extension Edit {
   /// The edit as one line of the edit language; parsing it gives an equivalent edit.
   public var line: String { verbs.describe() }
 
-  static func joined(_ edits: [Edit]) -> Edit { edits.count == 1 ? edits[0] : .all(edits) }
+  package static func joined(_ edits: [Edit]) -> Edit { edits.count == 1 ? edits[0] : .all(edits) }
 }
 
 extension Edit: CustomStringConvertible {

@@ -38,6 +38,8 @@ extension EditError: CustomStringConvertible {
       """
     case .noChannel(let channel, let port, _): "`\(port)` has no channel \(channel)"
     case .carriesEvents(let name): "`\(name)` carries events: it has no gain, map or mix"
+    case .leadsOutside(_, let inner): "`\(inner)` has no port there for other programs"
+    case .hasNoGain(let name): "`\(name)` is a connection of the server's: it has no gain"
     case .noParameter(let name, _, _):
       "`\(name.node)` has no \(name.range.name.isEmpty ? "crosspoints" : "parameter `\(name.range.name)`")"
     case .indexCount(let name, let example):
@@ -85,6 +87,7 @@ extension EditError: CustomStringConvertible {
     case .noParameter(let name, let kind, let known):
       Nearest.hint(for: name.range.name, among: known)
         ?? (known.isEmpty ? nil : "kind `\(kind)` has \(known.joined(separator: ", "))")
+    case .leadsOutside: "an `output` sends to other programs, an `input` or `midi` takes from them"
     case .indexCount(_, let example): "write `\(example)`"
     case .indexOutOfRange(_, _, let count): count > 0 ? "indices go from 0 to \(count - 1)" : nil
     case .openRange: "write both ends of the range"
@@ -99,7 +102,7 @@ extension EditError: CustomStringConvertible {
     case .noMatrixPort(_, _, _, let count): "they go from 0 to \(count - 1)"
     case .needsMatrix: "make it a matrix first"
     case .invalidName, .identityTaken, .beforeItself, .noMatrix, .noPlayer, .noInstrument, .noPlace,
-      .placeOutOfRange, .noCable, .cannotStand, .gainOutOfRange, .mapOutOfRange, .carriesEvents,
+      .placeOutOfRange, .noCable, .cannotStand, .gainOutOfRange, .mapOutOfRange, .carriesEvents, .hasNoGain,
       .invalidValue,
       .notSet, .durationOutOfRange, .moreSettings, .noMasterSwitch:
       nil

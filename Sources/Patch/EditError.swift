@@ -51,6 +51,10 @@ public enum EditError: Error, Hashable, Sendable {
   case noChannel(Int, of: PortName, count: Int)
   /// A cable of events with a gain, a map or a mix.
   case carriesEvents(CableName)
+  /// A cable to or from another program at a node that has no ports towards other programs there.
+  case leadsOutside(CableName, inner: String)
+  /// A connection of two programs with a gain.
+  case hasNoGain(CableName)
 
   // MARK: Settings
 
@@ -221,6 +225,8 @@ extension EditError {
     case .placeOutOfRange: .place
     case .durationOutOfRange: .duration
     case .carriesEvents: .word("connect")
+    case .leadsOutside(_, let inner): .node(inner)
+    case .hasNoGain: .gain
     case .noChangeOverTime: .word("over")
     case .orderInFile: .word("before")
     case .connectedAlready, .moreSettings, .needsMatrix, .noMasterSwitch: nil

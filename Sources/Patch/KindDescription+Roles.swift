@@ -11,9 +11,13 @@ extension KindDescription {
     case midi
     /// Events to a MIDI port of the driver.
     case midiOutput
+    /// Another program on the driver's server. Its ports are whatever it has, and nothing is rendered.
+    case client
 
     /// True when it has audio channels of the driver.
     public var hasChannels: Bool { self == .input || self == .output }
+    /// True when it sends to the driver.
+    public var isOutput: Bool { self == .output || self == .midiOutput }
   }
 
   /// Contents of a node's box in the graph.
@@ -66,6 +70,9 @@ extension KindDescription {
       return base + perChannel * Double(width) + perCrosspoint * Double(crosspoints)
     }
   }
+
+  /// True for other programs, whose cables the driver connects.
+  public var isClient: Bool { endpoint == .client }
 
   /// True when events reach a node, by cable or directly as `note`, `play` and the like.
   public var takesEvents: Bool { inputs.contains(where: \.isEvents) || outputs.contains(where: \.isEvents) }

@@ -12,7 +12,24 @@ public struct PortName: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// The name in the language.
-  public var description: String { port.map { node + "." + $0 } ?? node }
+  public var description: String {
+    guard let port else { return node }
+    if let program { return Quoting.quoted(program + ":" + port) }
+    return node + "." + (Self.isPlain(port) ? port : Quoting.quoted(port))
+  }
+
+  /// True for a port that needs no quotes: its name has letters, digits, `_`, `-`, `.`, `*` and `?` only.
+  private static func isPlain(_ port: String) -> Bool {
+    !port.isEmpty
+      && port.utf8.allSatisfy {
+        switch $0 {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."),
+          UInt8(ascii: "*"), UInt8(ascii: "?"):
+          true
+        default: false
+        }
+      }
+  }
 }
 
 /// A cable by the names of its ports: `piano -> dist`.

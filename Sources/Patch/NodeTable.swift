@@ -35,6 +35,13 @@ public struct NodeTable: Sendable {
     pieces[Int(place) / Self.pieceSize][Int(place) % Self.pieceSize]!
   }
 
+  /// True if the kind of any node is such.
+  func contains(ofKind isSuch: (String) -> Bool) -> Bool {
+    order.contains {
+      pieces[Int($0) / Self.pieceSize][Int($0) % Self.pieceSize].map { isSuch($0.kind) } ?? false
+    }
+  }
+
   mutating func reserveCapacity(_ count: Int) {
     places.reserveCapacity(count)
     order.reserveCapacity(count)

@@ -3,8 +3,14 @@ extension Patch {
   /// The ports that a cable of this name joins: named ports as given, otherwise the first pair of the same
   /// type (both audio or both events). Parameters are ports only by name.
   public func fitting(_ name: CableName, catalogue: KindCatalogue) throws(EditError) -> Cable.Ends {
+    let name = resolved(name, catalogue: catalogue)
     let source = try end(name.source.node, catalogue)
     let destination = try end(name.destination.node, catalogue)
+    if source.kind?.isClient == true || destination.kind?.isClient == true {
+      return try outside(
+        name, from: OutsideEnd(id: source.id, name: source.name, kind: source.kind, isSource: true),
+        to: OutsideEnd(id: destination.id, name: destination.name, kind: destination.kind, isSource: false))
+    }
 
     let outputs = try Self.outputs(of: source, kind: source.kind, named: name.source.port)
     let inputs = try Self.inputs(of: destination, kind: destination.kind, named: name.destination.port)
@@ -20,6 +26,7 @@ extension Patch {
 
   /// The existing cable of this name.
   public func existing(_ name: CableName, catalogue: KindCatalogue) throws(EditError) -> Cable {
+    let name = resolved(name, catalogue: catalogue)
     let source = try node(named: name.source.node)
     let destination = try node(named: name.destination.node)
     let few = (outgoing[source.id]?.count ?? 0) <= (incoming[destination.id]?.count ?? 0)

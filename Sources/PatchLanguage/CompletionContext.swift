@@ -291,13 +291,27 @@ struct CompletionContext {
   private func ports(isInput: Bool, source: String?) -> [Candidate] {
     if let dot = word.firstIndex(of: ".") {
       guard let node = patch[named: String(word[..<dot])], let kind = catalogue[node.kind] else { return [] }
-      return (isInput ? kind.inputNames : kind.outputNames)
+      // A program's ports are those that cables name.
+      let names =
+        kind.isClient
+        ? Set(
+          patch.cables(at: node.id).compactMap { ends in
+            let end = isInput ? ends.destination : ends.source
+            return end.node == node.id ? PortName(node.name, end.port).description : nil
+          }
+        ).sorted().map { String($0.dropFirst(node.name.count + 1)) }
+        : isInput ? kind.inputNames : kind.outputNames
+      return
+        names
         .filter { !isInput || fits(source, "\(node.name).\($0)") }
         .map { Candidate("\(node.name).\($0)", kind.name) }
     }
+    let hasClients = patch.hasClients(catalogue: catalogue)
     return patch.nodes.values.filter { node in
       guard let kind = catalogue[node.kind] else { return true }
-      guard isInput else { return !kind.outputs.isEmpty }
+      guard isInput else {
+        return !kind.outputs.isEmpty || kind.isClient || hasClients && kind.endpoint?.isOutput == true
+      }
       return fits(source, node.name) || kind.inputNames.contains { fits(source, "\(node.name).\($0)") }
     }
     .map { Candidate($0.name, $0.kind) }

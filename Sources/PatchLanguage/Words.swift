@@ -116,17 +116,40 @@ enum Reference {
   static let mostPaths = 4096
 
   static func port(_ source: Source, _ range: Range<Int>) throws(Fault) -> PortName {
-    if let bracket = source.bytes[range].firstIndex(of: UInt8(ascii: "[")) {
+    let quotes = source.bytes[range].firstIndex(of: UInt8(ascii: "\""))
+    if quotes == range.lowerBound { return try serverPort(source, range) }
+    let bare = range.lowerBound..<(quotes ?? range.upperBound)
+    if let bracket = source.bytes[bare].firstIndex(of: UInt8(ascii: "[")) {
       throw Fault(bracket, .portIndex)
     }
-    guard let dot = source.bytes[range].firstIndex(of: UInt8(ascii: ".")) else {
-      return PortName(source.string(range))
-    }
-    guard dot > range.lowerBound, dot + 1 < range.upperBound else {
+    let split = source.bytes[bare].firstIndex { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: ":") }
+    guard let split else { return PortName(source.string(range)) }
+    if source.bytes[split] == UInt8(ascii: ":") { return try serverPort(source, range) }
+    guard split > range.lowerBound, split + 1 < range.upperBound else {
       throw Fault(range.lowerBound, .noPort(source.string(range)))
     }
+    let (node, rest) = (source.string(range.lowerBound..<split), split + 1..<range.upperBound)
     return PortName(
-      source.string(range.lowerBound..<dot), try plain(source, dot + 1..<range.upperBound, "a port"))
+      node, quotes == rest.lowerBound ? try Words.text(source, rest) : try pattern(source, rest))
+  }
+
+  /// `"system:playback_*"`: a port of another program, as the server names it.
+  private static func serverPort(_ source: Source, _ range: Range<Int>) throws(Fault) -> PortName {
+    let text = try Words.text(source, range)
+    guard let colon = text.firstIndex(of: ":"), colon > text.startIndex,
+      text.index(after: colon) < text.endIndex
+    else { throw Fault(range.lowerBound, .noPort(source.string(range))) }
+    return PortName(program: String(text[..<colon]), port: String(text[text.index(after: colon)...]))
+  }
+
+  /// A port's name, or a pattern of names of another program's ports.
+  private static func pattern(_ source: Source, _ range: Range<Int>) throws(Fault) -> String {
+    let isStar = { (byte: UInt8) in byte == UInt8(ascii: "*") || byte == UInt8(ascii: "?") }
+    guard source.bytes[range].contains(where: isStar) else { return try plain(source, range, "a port") }
+    for index in range where !isStar(source.bytes[index]) {
+      _ = try plain(source, index..<index + 1, "a port")
+    }
+    return source.string(range)
   }
 
   /// A name of letters, digits, `_`, `-` and `.`.

@@ -5,9 +5,12 @@ import Patch
 
 extension Printout {
   /// A Graphviz digraph: `sostenuto print --format dot | dot -Tsvg`.
-  public static func dot(_ report: GraphReport) -> String {
+  public static func dot(_ report: GraphReport) -> String { dot(report, around: nil) }
+
+  /// The digraph with the other programs of the server.
+  public static func dot(_ report: GraphReport, around: Surroundings?) -> String {
     var text = "digraph sostenuto {\n  rankdir=LR\n  node [shape=record fontname=\"monospace\"]\n"
-    for node in report.nodes {
+    for node in report.nodes where around?.programs[node.id] == nil {
       let inputs = node.inputs.map { "<in_\(plain($0.name))> \(recordText($0.name))" }.joined(separator: "|")
       let outputs = node.shownOutputs.map { "<out_\(plain($0.name))> \(recordText($0.name))" }.joined(
         separator: "|")
@@ -28,6 +31,7 @@ extension Printout {
         for cable in port.cables { text += "  \(edge(cable, isEvents: port.isEvents))\n" }
       }
     }
+    if let around { text += programs(forGraphviz: around) }
     return text + "}\n"
   }
 
@@ -52,15 +56,15 @@ extension Printout {
   }
 
   /// A port's name as a Graphviz identifier.
-  private static func plain(_ name: String) -> String {
+  static func plain(_ name: String) -> String {
     String(name.map { $0.isLetter || $0.isNumber ? $0 : "_" })
   }
 
-  private static func quoted(_ text: String) -> String {
+  static func quoted(_ text: String) -> String {
     "\"" + Visible.text(text).map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : String($0) }.joined() + "\""
   }
 
-  private static func recordText(_ text: String) -> String {
+  static func recordText(_ text: String) -> String {
     Visible.text(text).map { "\"\\{}|<> ".contains($0) ? "\\\($0)" : String($0) }.joined()
   }
 
@@ -69,11 +73,15 @@ extension Printout {
   public static func json(_ report: GraphReport) -> String { json(report, about: nil) }
 
   /// The report with data from the patch for each node: its parameters, files and comments.
-  public static func json(_ report: GraphReport, document: Document) -> String {
-    json(report, about: document)
+  public static func json(
+    _ report: GraphReport, document: Document, _ around: Surroundings? = nil
+  ) -> String {
+    json(report, about: document, around)
   }
 
-  private static func json(_ report: GraphReport, about document: Document?) -> String {
+  private static func json(
+    _ report: GraphReport, about document: Document?, _ around: Surroundings? = nil
+  ) -> String {
     var members: [(String, JSON)] = [("schema", .string("sostenuto graph")), ("version", .int(jsonVersion))]
     if let document { members += Self.members(of: document) }
     members += [
@@ -84,6 +92,7 @@ extension Printout {
       ("time", .int(Int(report.time))),
       ("nodes", .array(report.nodes.map { json($0, document) })),
     ]
+    if let around { members += Self.members(of: around) }
     return JSON.object(members).text() + "\n"
   }
 
@@ -211,7 +220,7 @@ public enum JSON: Sendable {
     }
   }
 
-  private static func quoted(_ text: String) -> String {
+  static func quoted(_ text: String) -> String {
     var result = "\""
     for scalar in text.unicodeScalars {
       switch scalar {

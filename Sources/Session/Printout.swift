@@ -81,8 +81,13 @@ public enum Printout {
 
   /// A printout that can be read back as a patch: the report as comments, then `patch`, the canonical text of
   /// the same graph.
-  public static func executable(_ report: GraphReport, patch: String) -> String {
-    lines(report).map { $0.text.isEmpty ? "#\n" : "# \(Visible.text($0.text))\n" }.joined() + "\n" + patch
+  /// `around`: the other programs of the server, too.
+  public static func executable(
+    _ report: GraphReport, patch: String, _ around: Surroundings? = nil
+  ) -> String {
+    (lines(report) + (around.map { lines($0) } ?? [])).map {
+      $0.text.isEmpty ? "#\n" : "# \(Visible.text($0.text))\n"
+    }.joined() + "\n" + patch
   }
 
   private struct Widths { var name, kind, port, end: Int }

@@ -15,6 +15,8 @@ public struct SessionOptions: Sendable {
   public var quality: SampleQuality? = .four
   /// Offline: files are loaded before anything else happens, and no driver is started.
   public var isOffline = false
+  /// The session shows and makes the connections of a JACK server, and plays nothing: no driver is started.
+  public var isPatchbay = false
   /// Edits are written to a journal before they are acknowledged.
   public var keepsJournal = true
 
@@ -64,6 +66,9 @@ public struct SessionOptions: Sendable {
   /// Notices for the user, oldest first.
   private var notices: [String] = []
   let library: FileLibrary
+  /// Other programs on the server.
+  var programs = ProgramsState()
+  private(set) var hasStarted = false
   /// Last file request of each node.
   var fileRequests: [NodeID: FileRequest] = [:]
   var tunings: [NodeID: TuningRequest] = [:]
@@ -145,11 +150,16 @@ public struct SessionOptions: Sendable {
     engine.isMetering = true
     engine.isWatching = true
     library.isGentle = true
-    supervisor.start()
+    if !options.isPatchbay { supervisor.start() }
+    hasStarted = true
+    findPrograms()
   }
 
   /// Stops the driver.
-  public func stop() { supervisor.stop() }
+  public func stop() {
+    stopFindingPrograms()
+    supervisor.stop()
+  }
 
   /// Call this 30 to 60 times a second: processes the audio thread's results, loaded files, and the driver's
   /// state.
@@ -162,8 +172,11 @@ public struct SessionOptions: Sendable {
     noticeLosses()
     // A JACK server may change its period at any time.
     if let driver = supervisor.driver { engine.period = driver.period }
+    // Nobody else takes the engine's transactions.
+    if options.isPatchbay { try? renderOneBlock() }
     engine.collect()
     engine.prepareMemory()
+    findPrograms()
     noticeBlasts()
     refreshReport()
   }
@@ -218,6 +231,7 @@ public struct SessionOptions: Sendable {
     var status = SessionStatus()
     let driver = supervisor.status
     status.driver = supervisor.driver?.name ?? "none"
+    status.isPatchbay = options.isPatchbay
     status.rate = engine.rate
     status.period = engine.period
     status.roundTrip = driver.roundTrip
@@ -236,6 +250,15 @@ public struct SessionOptions: Sendable {
     status.journalFault = journalFault
     status.lostEvents = engine.lostEvents
     status.lostTraceEntries = engine.lostTraceEntries
+    if options.isPatchbay {
+      let graph = programs.patchbay?.picture.graph ?? ServerGraph()
+      let server = options.driver.jack.server.map { "JACK server \($0)" } ?? "JACK server"
+      status.driverMessage =
+        graph.isRunning ? "connections of the \(server)" : "no \(server): looking for one"
+      status.programs = graph.ports.count
+      status.connections = graph.links.count
+      status.isDisturbed = !graph.isRunning
+    }
     status.muted = report.nodes.filter(\.isMuted).map(\.name)
     return status
   }
@@ -304,6 +327,7 @@ public struct SessionOptions: Sendable {
     _ edit: Edit, amending step: Int? = nil, acceptsUnknownKinds: Bool
   ) throws(EditError) -> String {
     let start = monotonicTime()
+    let edit = try withFoundPrograms(edit)
     let (change, line): (Change, String)
     // An edit that is no longer in the journal (after a save) cannot be replaced.
     if let step, step == history.newest, journal == nil || journaled.undo > 0,

@@ -4,6 +4,12 @@ import Engine
 public struct SessionStatus: Sendable, Equatable {
   /// "jack", "alsa", "clock", or "none".
   public var driver = "none"
+  /// The session shows connections, and plays nothing.
+  public var isPatchbay = false
+  /// Programs with ports on the server, and their connections; of a patchbay.
+  public var programs = 0
+  /// Connections on the server; of a patchbay.
+  public var connections = 0
   /// Sample rate, Hz.
   public var rate = 48000.0
   /// Period, in frames.

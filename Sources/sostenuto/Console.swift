@@ -104,7 +104,7 @@ enum Interruption {
 
 /// Opens a patch for commands that only read it.
 @MainActor func openPatch(
-  _ path: String, rate: Double = 48000, period: Int = 256, threads: Int = 1,
+  _ path: String?, rate: Double = 48000, period: Int = 256, threads: Int = 1,
   quality: SampleQuality = .four
 ) throws -> (session: Session, warnings: [String]) {
   var options = SessionOptions()
@@ -116,6 +116,10 @@ enum Interruption {
   options.quality = quality
   let session = Session(options: options)
   opened.append(session)
+  guard let path else {
+    session.openEmpty()
+    return (session, [])
+  }
   try session.open(path)
   for diagnostic in session.diagnostics { Console.error(diagnostic.description) }
   if session.diagnostics.contains(where: { $0.severity == .error }) { throw ExitCode(1) }

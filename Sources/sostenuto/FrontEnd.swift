@@ -18,6 +18,7 @@ enum FrontEnd {
     sessionOptions.driver = options.driver
     sessionOptions.threads = options.threads
     sessionOptions.quality = nil
+    sessionOptions.isPatchbay = options.isPatchbay
     let session = Session(options: sessionOptions)
     if let patch = options.patch { try session.open(patch) } else { session.openEmpty() }
     let terminal = try Terminal()
@@ -25,6 +26,10 @@ enum FrontEnd {
     session.start()
     defer { session.stop() }
     let workbench = SessionWorkbench(session: session)
+    if options.isPatchbay {
+      workbench.showPrograms(true)
+      _ = session.awaitPrograms(seconds: 1)
+    }
     let app = App(workbench: workbench, keymap: keymap, history: readHistory())
     if let message = summary(of: session.diagnostics) {
       app.state.message = message

@@ -5,6 +5,8 @@ struct FrontEndOptions: Sendable {
   /// nil: an empty patch.
   var patch: String?
   var driver: DriverOptions
+  /// The connections of a JACK server, without sound.
+  var isPatchbay = false
   /// Rendering threads.
   var threads: Int
   /// The name of a built-in theme, or a TOML file.

@@ -1,3 +1,4 @@
+import Drivers
 import Engine
 import PatchLanguage
 import Session
@@ -16,13 +17,26 @@ struct PrintCommand: Command {
       .argument("patch", \.patch, completion: .patches, "The patch."),
       .option("format", \.format, "format", "text, dot (for Graphviz) or json."),
       .flag("json", \.json, "The same as --format json."),
+      .flag(
+        "clients", \.clients,
+        "With the programs of the JACK server and their connections; without a patch, these alone."),
+      .option("jack-server", \.jackServer, "name", "The JACK server of this name, for --clients."),
     ])
 
-  var patch = ""
+  var patch: String?
   var format = Form.text
   var json = false
+  var clients = false
+  var jackServer: String?
+
+  func validate() throws {
+    guard patch != nil || clients else { throw UsageError("Missing expected argument '<patch>'") }
+    guard jackServer == nil || clients else { throw UsageError("--jack-server is for --clients") }
+  }
 
   func run() throws {
+    if clients { return try MainActor.assumeIsolated { try printClients() } }
+    guard let patch else { return }
     try MainActor.assumeIsolated {
       let (session, _) = try openPatch(patch)
       try session.renderOneBlock()
@@ -34,6 +48,29 @@ struct PrintCommand: Command {
       case .json:
         Console.result(Printout.json(session.report, document: .init(patch: session.patch, file: patch)))
       }
+    }
+  }
+}
+
+extension PrintCommand {
+  /// The printout with the programs of the server as they are now; nothing is connected.
+  @MainActor private func printClients() throws {
+    var options = DriverOptions()
+    options.jack.server = jackServer
+    guard let found = Patchbay.look(options.jack) else {
+      throw CommandError("no JACK server" + (jackServer.map { " `\($0)`" } ?? "") + " runs")
+    }
+    let (session, _) = try openPatch(patch)
+    try session.renderOneBlock()
+    let around = session.surroundings(found)
+    switch json ? .json : format {
+    case .text:
+      let text = PatchWriter.write(session.patch, catalogue: session.catalogue)
+      Console.result(Printout.executable(session.report, patch: text, around))
+    case .dot: Console.result(Printout.dot(session.report, around: around))
+    case .json:
+      Console.result(
+        Printout.json(session.report, document: .init(patch: session.patch, file: patch), around))
     }
   }
 }

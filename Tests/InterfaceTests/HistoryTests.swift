@@ -245,6 +245,7 @@ import Testing
   func merge() throws -> String { try inner.merge() }
   func play(_ event: Event, on node: NodeID) { inner.play(event, on: node) }
   func panic() { inner.panic() }
+  func showPrograms(_ isShown: Bool) {}
   func takeNotices() -> [String] { inner.takeNotices() }
   func tick() { inner.tick() }
 }

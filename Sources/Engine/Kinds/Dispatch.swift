@@ -37,6 +37,7 @@ struct KernelTag: Sendable, Equatable {
     case 16: verb(Player.self)
     case 17: verb(Ringmod.self)
     case 18: verb(MidiOut.self)
+    case 19: verb(Client.self)
     case 255: verb(ForeignKernel.self)
     default: verb(Placeholder.self)
     }

@@ -11,6 +11,7 @@ struct Sight: Equatable {
   private var isModified: Bool
   private var fileName: String
   private var nodes: Int
+  private var surroundings: Int
   private var hasKeyRelease: Bool
   private var states: [NodeReport.State]
   /// Something sounds or fades.
@@ -25,6 +26,7 @@ struct Sight: Equatable {
     isModified = scene.isModified
     fileName = scene.fileName
     nodes = scene.patch.nodes.count
+    surroundings = scene.surroundings
     hasKeyRelease = scene.hasKeyRelease
     states = scene.report.nodes.map(\.state)
     // Its change triggers one more drawing, so that a meter can fall to nothing.

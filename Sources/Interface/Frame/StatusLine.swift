@@ -64,6 +64,12 @@ enum StatusLine {
   }
 
   private static func figures(_ status: SessionStatus) -> [[Span]] {
+    if status.isPatchbay {
+      return [
+        [Span("programs ", .statusBar), Span("\(status.programs)", .statusValue)],
+        [Span("connections ", .statusBar), Span("\(status.connections)", .statusValue)],
+      ]
+    }
     let rate = status.rate / 1000
     let digits = rate == rate.rounded() ? 0 : 1
     var driver = [

@@ -21,6 +21,14 @@ extension GraphView {
     Action("rename", "Rename the focused node", [.patch: "R"]) {
       Prompt.open("rename \($0.focusedNode?.name ?? "") ", $0)
     },
+    Action("show-programs", "Show or hide the other programs of the JACK server", [.patch: "o"]) { desk in
+      let isShown = !desk.scene.showsPrograms
+      desk.workbench.showPrograms(isShown)
+      desk.say(isShown ? "other programs are shown" : "other programs are hidden")
+    },
+    Action("keep-cables", "Keep the found cables of the focused program in the patch", [.patch: "K"]) {
+      Wiring($0).keepFoundCables()
+    },
     Action("swap-effect", "Replace the focused effect by the last other kind, at once", [.anywhere: "F7"]) {
       Rewiring($0).swapEffect()
     },

@@ -51,6 +51,10 @@ struct GraphBox {
   /// Number of an endpoint's channels, counted from the last, that the driver lacks.
   var lackingChannels = 0
   var isUnheard = false
+  /// Another program that does not run.
+  var isGhost = false
+  /// Another program that is no part of the patch.
+  var isFound = false
   /// Peaks of the output, or of the input if there is none.
   var peaks: [Float] = []
   /// Meters beside the kind: none if the lines have meters already.
@@ -90,7 +94,9 @@ struct GraphBox {
     place = node?.place
     peaks = Self.peaks(report).dropLast(lackingChannels)
     fillFooter(report, facts, detail)
-    if node != nil {
+    if let program = scene.programs[id] {
+      fill(program, shown, used, usedOutputs, view, detail)
+    } else if node != nil {
       fillLines(report, facts, view, detail)
     } else if let gain = report?.inputs.flatMap(\.cables).map(\.gain).max() {
       lines = [.text("\(detail == .full ? "now " : "")\(Printout.decibels(gain)) dB", .dim)]
@@ -102,7 +108,7 @@ struct GraphBox {
         return .setting(name, value.substituting(".0 ", with: " "))
       }
     }
-    placePorts(facts, used, usedOutputs, detail)
+    if scene.programs[id] == nil { placePorts(facts, used, usedOutputs, detail) }
     let hasMeters = lines.contains { if case .meter = $0 { true } else { false } }
     // Where the lines show the inputs, the outputs stand beside the kind.
     let hasSides =

@@ -74,14 +74,17 @@ enum GraphDrawing {
       isFocused
       ? .frameFocused
       : box.isTroubled
-        ? .frameTrouble : box.isLeaving ? .frameLeaving : box.isSounding ? .frameSounding : .frame
+        ? .frameTrouble
+        : box.isLeaving || box.isGhost ? .frameLeaving : box.isSounding ? .frameSounding : .frame
     let style = Style(key)
     canvas.box(
-      frame, stroke: isFocused ? .heavy : box.isLeaving ? .dotted : .light, rounded: !isFocused, style)
+      frame, stroke: isFocused ? .heavy : box.isLeaving || box.isGhost ? .dotted : .light,
+      rounded: !isFocused, style)
     let inner = frame.columns - 4
-    let text = box.isLeaving ? ThemeKey.dim : .text
+    let text = box.isLeaving || box.isGhost ? ThemeKey.dim : .text
     edge(
-      [Span(box.name, isFocused ? .accent : box.isLeaving ? .dim : .title)], at: frame.column + 1, frame.row,
+      [Span(box.name, isFocused ? .accent : box.isLeaving || box.isGhost || box.isFound ? .dim : .title)],
+      at: frame.column + 1, frame.row,
       columns: inner, on: &canvas)
     let kindKey: ThemeKey = box.isTroubled ? .trouble : box.isLeaving ? .dim : .kind
     let meters = box.meters.map(Meter.cell)
@@ -147,14 +150,22 @@ enum GraphDrawing {
     case .text(let words, let key):
       canvas.put([Span(words, text == .dim ? .dim : key)], at: point, columns: columns)
     case .ports(let left, let right):
-      canvas.put([Span(left, .port)], at: point, columns: columns)
-      canvas.put([Span(right, .port)], endingAt: point.column + columns, row: point.row)
+      let key: ThemeKey = text == .dim ? .dim : .port
+      canvas.put([Span(left, key)], at: point, columns: columns)
+      canvas.put([Span(right, key)], endingAt: point.column + columns, row: point.row)
     }
   }
 
   // MARK: Cables
 
   private static func look(_ wire: GraphPicture.Wire, _ state: ViewState) -> CableLook {
+    switch wire.outside {
+    case .made?: return CableLook(Style(wire.isEvents ? .cableEvents : .cable), priority: 3)
+    case .partly?: return CableLook(Style(.warning), priority: 4)
+    case .found?: return CableLook(Style(.dim), priority: 2)
+    case .waiting?, .ended?: return CableLook(Style(.cableFading), stroke: .dotted, priority: 1)
+    case nil: break
+    }
     guard let report = wire.report else { return CableLook(Style(.cable), stroke: .dotted) }
     if report.state.isFading { return CableLook(Style(.cableFading), stroke: .dotted) }
     if wire.isEvents { return CableLook(Style(.cableEvents), priority: 3) }
@@ -196,6 +207,11 @@ enum GraphDrawing {
   }
 
   private static func label(_ wire: GraphPicture.Wire) -> String? {
+    switch wire.outside {
+    case .ended?: return "ended"
+    case .partly(let made, let of)?: return "\(made)/\(of)"
+    default: break
+    }
     switch wire.report?.state {
     case .fadingOut(let left)?, .fadingIn(let left)?:
       return Printout.milliseconds(left).filter { $0 != " " }

@@ -1,6 +1,7 @@
 import Engine
 import Patch
 import Screen
+import Session
 import Synchronization
 
 /// The graph as boxes and wires with their positions, for the graph view, the mouse and the arrow keys. It
@@ -12,6 +13,8 @@ struct GraphPicture {
     /// The patch's cable, if the engine does not run it (at a placeholder).
     var cable: Cable?
     var isEvents: Bool
+    /// State of a cable at another program.
+    var outside: Surroundings.CableState?
     /// Loudest channel of its source.
     var peak: Float
   }
@@ -117,11 +120,13 @@ struct GraphPicture {
       }
     }
     for cable in scene.patch.orderedCables(catalogue: scene.catalogue) where !seen.contains(cable.ends) {
-      let kind = scene.patch[cable.ends.source.node].flatMap { scene.catalogue[$0.kind] }
-      let isEvents = kind?.outputs.first { $0.name == cable.ends.source.port }?.isEvents ?? false
+      let outside = scene.outsideCables[cable.ends]
+      let isEvents =
+        scene.isEvents(output: cable.ends.source)
+        ?? (outside == nil ? nil : scene.isEvents(input: cable.ends.destination))
       wires.append(
         Wire(
-          ends: cable.ends, report: nil, cable: cable, isEvents: isEvents,
+          ends: cable.ends, report: nil, cable: cable, isEvents: isEvents ?? false, outside: outside,
           peak: Self.peak(cable.ends.source, reports)))
     }
   }

@@ -73,7 +73,7 @@ struct GraphView: View {
     case .cable(let ends):
       if button == .left {
         desk.focus(ends.destination.node)
-      } else if desk.scene.isEvents(output: ends.source) != true {
+      } else if desk.scene.outsideCables[ends] == nil, desk.scene.isEvents(output: ends.source) != true {
         desk.focus(ends.destination.node)
         GridChoice(desk).show(ends)
       }

@@ -1,4 +1,5 @@
 import Patch
+import Session
 
 /// Connecting and disconnecting by hints on ports and cables.
 @MainActor struct Wiring {
@@ -26,14 +27,14 @@ import Patch
   private func continueConnecting(from first: PortHint.Target) {
     switch first {
     case .output(let source):
-      let fitting = ports.inputs.filter { scene.isEvents(input: $0) == scene.isEvents(output: source) }
+      let fitting = ports.inputs.filter { scene.canJoin(source, $0) }
       PortHints.show(
         fitting.map { .input($0) }, purpose: "connect \(text(source)) to which input?", desk
       ) { target, desk in
         if case .input(let destination) = target { Wiring(desk).connect(source, destination) }
       }
     case .input(let destination):
-      let fitting = ports.outputs.filter { scene.isEvents(output: $0) == scene.isEvents(input: destination) }
+      let fitting = ports.outputs.filter { scene.canJoin($0, destination) }
       PortHints.show(
         fitting.map { .output($0) }, purpose: "connect which output to \(text(destination))?", desk
       ) { target, desk in
@@ -66,6 +67,13 @@ import Patch
     var outputs: [PortReference] = []
     var inputs: [PortReference] = []
     for node in scene.patch.nodes.values {
+      if let program = scene.programs[node.id] {
+        add(program, node, &outputs, &inputs)
+        continue
+      }
+      if let (port, isInput) = scene.outsidePort(of: node) {
+        if isInput { inputs.append(port) } else { outputs.append(port) }
+      }
       // The ports of a placeholder are those named by its cables.
       let kind = scene.catalogue[node.kind]
       let used = (
@@ -73,12 +81,35 @@ import Patch
         outputs: scene.patch.cables(from: node.id, catalogue: scene.catalogue).map(\.ends.source.port)
       )
       let declared = kind?.outputs.filter { !$0.isOptional || node.id == desk.focusedNode?.id }.map(\.name)
-      for name in unique((declared ?? []) + used.outputs) { outputs.append(PortReference(node.id, name)) }
-      for name in unique((kind?.inputs.map(\.name) ?? []) + used.inputs) {
-        inputs.append(PortReference(node.id, name))
-      }
+      for port in unique((declared ?? []) + used.outputs).map({ PortReference(node.id, $0) })
+      where !outputs.contains(port) { outputs.append(port) }
+      for port in unique((kind?.inputs.map(\.name) ?? []) + used.inputs).map({ PortReference(node.id, $0) })
+      where !inputs.contains(port) { inputs.append(port) }
     }
     return (outputs, inputs)
+  }
+
+  /// The groups of a program's ports; of the focused one the single ports too.
+  private func add(
+    _ program: Surroundings.Program, _ node: Node, _ outputs: inout [PortReference],
+    _ inputs: inout [PortReference]
+  ) {
+    for port in program.ports {
+      let isUnfolded = node.id == desk.focusedNode?.id && port.members.count > 1
+      for name in [port.name] + (isUnfolded ? port.members : []) {
+        let reference = PortReference(node.id, name)
+        if port.isInput { inputs.append(reference) } else { outputs.append(reference) }
+      }
+    }
+    // A program that does not run has the ports that its cables name.
+    for cable in scene.cables(of: node.id) {
+      if cable.ends.source.node == node.id, !outputs.contains(cable.ends.source) {
+        outputs.append(cable.ends.source)
+      }
+      if cable.ends.destination.node == node.id, !inputs.contains(cable.ends.destination) {
+        inputs.append(cable.ends.destination)
+      }
+    }
   }
 
   private func unique(_ names: [String]) -> [String] {
@@ -87,6 +118,16 @@ import Patch
   }
 
   private func text(_ port: PortReference) -> String { "\(scene.patch[port.node]?.name ?? "?").\(port.port)" }
+
+  // MARK: Other programs
+
+  /// Makes connections that were made elsewhere part of the patch, so that they come back with it.
+  func keepFoundCables() {
+    guard let node = desk.focusedNode else { return }
+    let found = scene.cables(of: node.id).map(\.ends).filter { scene.outsideCables[$0] == .found }
+    guard !found.isEmpty else { return desk.say("\(node.name) has no cables that were made elsewhere") }
+    desk.perform(.all(found.map { .connect(scene.name(of: $0)) }))
+  }
 
   // MARK: Disconnecting
 

@@ -5,7 +5,15 @@ import Session
 /// Snapshot of the session for the views: a plain value, so that a test can construct one and a view cannot
 /// disturb anything.
 public struct Scene: Sendable {
+  /// With the other programs of the server while they are shown, without any otherwise.
   public var patch = Patch()
+  /// Those programs, by node.
+  public var programs: [NodeID: Surroundings.Program] = [:]
+  /// The cables at them.
+  public var outsideCables: [Cable.Ends: Surroundings.CableState] = [:]
+  /// Differs after each change of the programs and of their cables.
+  public var surroundings = 0
+  public var showsPrograms = false
   public var catalogue = KindRegistry.builtIn.catalogue
   /// The running graph, leaving nodes included.
   public var report = GraphReport()

@@ -64,6 +64,11 @@ import Session
 
   public func play(_ event: Event, on node: NodeID) { session.play(event, on: node) }
 
+  public func showPrograms(_ isShown: Bool) {
+    session.showsPrograms = isShown
+    refreshDocument()
+  }
+
   public func panic() { _ = try? session.perform("panic") }
 
   public func takeNotices() -> [String] { session.takeNotices() }
@@ -90,7 +95,12 @@ import Session
 
   /// Updates the parts that an edit changes; the report follows with the next tick.
   private func refreshDocument() {
-    scene.patch = session.patch
+    let around = session.surroundings
+    scene.patch = around.patch
+    scene.programs = around.programs
+    scene.outsideCables = around.cables
+    scene.surroundings = around.number
+    scene.showsPrograms = session.showsPrograms
     scene.catalogue = session.catalogue
     scene.isModified = session.isModified
     scene.fileName = session.file.map { $0.split(separator: "/").last.map(String.init) ?? $0 } ?? "untitled"

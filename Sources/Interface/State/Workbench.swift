@@ -29,6 +29,8 @@ import Session
   /// Sends a note or pedal straight to the node.
   func play(_ event: Event, on node: NodeID)
   func panic()
+  /// Shows or hides the other programs of the server.
+  func showPrograms(_ isShown: Bool)
   /// New notices for the user, oldest first.
   func takeNotices() -> [String]
   /// Lets the engine work and takes a new scene; call it about 30 to 60 times a second.

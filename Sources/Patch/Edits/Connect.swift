@@ -32,7 +32,9 @@ struct Connect: EditVerbs {
           missing, of: draft.patch.name(of: ends).source, count: draft.channels(of: ends.source) ?? 0)
       }
     }
-    if gain != 0 || map != nil || mixing != .speakers, draft.carriesEvents(ends) {
+    if draft.patch.isOutside(ends, catalogue: draft.catalogue) {
+      if gain != 0 { throw .hasNoGain(draft.patch.name(of: ends)) }
+    } else if gain != 0 || map != nil || mixing != .speakers, draft.carriesEvents(ends) {
       throw .carriesEvents(draft.patch.name(of: ends))
     }
   }

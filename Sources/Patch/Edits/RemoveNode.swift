@@ -53,7 +53,11 @@ struct RemoveNode: EditVerbs {
     var joined: Set<Cable.Ends> = []
     for source in sources {
       let sourceIsEvents = draft.carriesEvents(source.ends)
-      for destination in destinations where draft.carriesEvents(destination.ends) == sourceIsEvents {
+      let isOutside = patch.isOutside(source.ends, catalogue: draft.catalogue)
+      for destination in destinations
+      where draft.carriesEvents(destination.ends) == sourceIsEvents
+        && patch.isOutside(destination.ends, catalogue: draft.catalogue) == isOutside
+      {
         let ends = Cable.Ends(source.ends.source, destination.ends.destination)
         guard patch.cables[ends] == nil, joined.insert(ends).inserted else { continue }
         let isDiscrete = source.mixing == .discrete || destination.mixing == .discrete

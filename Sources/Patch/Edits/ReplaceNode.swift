@@ -83,6 +83,12 @@ struct ReplaceNode: EditVerbs {
     }
     var moves: [Move] = []
     for cable in patch.cables(into: old.id, catalogue: draft.catalogue) + outgoing {
+      if patch.isOutside(cable.ends, catalogue: draft.catalogue) {
+        moves.append(
+          Move(
+            old: cable, new: Self.movedOutside(cable.ends, from: old, to: new, kind, in: draft)))
+        continue
+      }
       let isEvents = draft.carriesEvents(cable.ends)
       var ends: Cable.Ends? = cable.ends
       if cable.ends.destination.node == old.id {
@@ -103,6 +109,23 @@ struct ReplaceNode: EditVerbs {
       }
       moves.append(Move(old: cable, new: ends))
     }
+    return withoutDoubles(moves)
+  }
+
+  /// A cable to or from another program stays with a node that is as near to it: a program, or the same kind of
+  /// endpoint.
+  private static func movedOutside(
+    _ ends: Cable.Ends, from old: Node, to new: Node, _ kind: KindDescription?, in draft: Draft
+  ) -> Cable.Ends? {
+    guard kind == nil || kind?.endpoint == draft.catalogue[old.kind]?.endpoint else { return nil }
+    var ends = ends
+    if ends.source.node == old.id { ends.source.node = new.id }
+    if ends.destination.node == old.id { ends.destination.node = new.id }
+    return ends
+  }
+
+  private static func withoutDoubles(_ moves: [Move]) -> [Move] {
+    var moves = moves
     var taken: Set<Cable.Ends> = []
     for index in moves.indices {
       if let ends = moves[index].new, keepsPorts(moves[index].old.ends, ends) { taken.insert(ends) }

@@ -1,0 +1,251 @@
+import CJack
+import Dispatch
+import Glibc
+import Synchronization
+
+/// A JACK client without ports and without a process callback: it shows all programs of a server with their
+/// connections, and keeps the connections that a patch wishes for. It finds the server whenever there is one. Its calls
+/// to the server run on a queue of its own, so no method waits. Any thread.
+public final class Patchbay: @unchecked Sendable {
+  /// Its knowledge of the server.
+  public struct Picture: Sendable {
+    /// The server's ports and connections.
+    public var graph = ServerGraph()
+    /// Connections that the patch wishes for, and that somebody ended elsewhere.
+    public var declined: Set<ServerGraph.Link> = []
+    /// Differs after each change.
+    public var number = 0
+
+    /// A server with these ports and connections; by default none.
+    public init(
+      graph: ServerGraph = ServerGraph(), declined: Set<ServerGraph.Link> = [], number: Int = 0
+    ) {
+      (self.graph, self.declined, self.number) = (graph, declined, number)
+    }
+  }
+
+  private let options: JackClientOptions
+  private let queue = DispatchQueue(label: "sostenuto.patchbay")
+  private let known = Mutex(Picture())
+  private let hasStopped = Atomic<Bool>(false)
+  /// The client with its events; on `queue` alone, as is all below.
+  private var opened: (client: JackPointer, events: PatchbayEvents)?
+  private var keeper = WishKeeper()
+  private var isLookDue = false
+  private var retryDelay = firstRetry
+  /// The program's own client, whose driver has wishes of its own.
+  private var own = ""
+
+  private static let firstRetry = 0.1
+  /// Seconds between two looks for a server.
+  private static let pause = 1.0
+  /// Seconds for the changes of a burst to come together.
+  private static let burst = 0.03
+  /// Seconds in which the ports of a program that ends follow its connections.
+  private static let patience = 0.25
+
+  /// A patchbay of the server that the options name; nothing happens before `start`.
+  public init(_ options: JackClientOptions) {
+    var options = options
+    options.clientName =
+      String(options.clientName.prefix(max(0, JackClientOptions.longestName - Self.suffix.count)))
+      + Self.suffix
+    self.options = options
+  }
+
+  private static let suffix = "-patchbay"
+
+  /// Begins to look for the server.
+  public func start() { queue.async { [self] in open() } }
+
+  /// Ends it; connections stay.
+  public func stop() {
+    hasStopped.store(true, ordering: .relaxed)
+    let closed = DispatchSemaphore(value: 0)
+    queue.async { [self] in
+      close()
+      closed.signal()
+    }
+    // A server that hangs may never answer.
+    _ = closed.wait(timeout: .now() + 1)
+  }
+
+  /// The latest picture.
+  public var picture: Picture { known.withLock { $0 } }
+
+  /// Sets the cables that the patch wishes for. `own`: name of the program's own client, empty without one.
+  public func wish(_ wishes: [ConnectionWish], own: String) {
+    queue.async { [self] in
+      self.own = own
+      let removed = keeper.wish(wishes)
+      if !removed.isEmpty { forget(removed) }
+      look()
+    }
+  }
+
+  /// The driver's own wishes are not to bring back what the patch no longer has.
+  private func forget(_ removed: [ConnectionWish]) {
+    guard !own.isEmpty else { return }
+    options.wishes.forget { [own] port, other in
+      let full = own + ":" + port
+      return removed.contains {
+        $0.holds(ServerGraph.Link(full, other)) || $0.holds(ServerGraph.Link(other, full))
+      }
+    }
+  }
+
+  /// Waits until the server has been looked at, or was looked for in vain; true if it runs.
+  public func awaitServer(seconds: Double) -> Bool {
+    let done = DispatchSemaphore(value: 0)
+    queue.async { done.signal() }
+    _ = done.wait(timeout: .now() + seconds)
+    return picture.graph.isRunning
+  }
+
+  /// The server as it is now; nil when none answers. Waits for the server, some seconds at most.
+  public static func look(_ options: JackClientOptions) -> Picture? {
+    JackMessages.capture()
+    guard let client = try? JackDriver.open(options, within: 3) else { return nil }
+    let picture = Picture(graph: ServerGraph(reading: client.raw))
+    let closed = DispatchSemaphore(value: 0)
+    JackDriver.close(client, on: DispatchQueue(label: "sostenuto.patchbay.look")) { closed.signal() }
+    _ = closed.wait(timeout: .now() + 2)
+    return picture
+  }
+
+  // MARK: The client
+
+  private func open() {
+    guard !hasStopped.load(ordering: .relaxed), opened == nil else { return }
+    JackMessages.capture()
+    guard let client = try? JackDriver.open(options, within: 1e6) else { return openLater() }
+    let events = PatchbayEvents { [weak self, queue] in queue.async { [weak self] in self?.lookSoon() } }
+    opened = (client, events)
+    setPatchbayCallbacks(of: client.raw, to: events)
+    guard jack_activate(client.raw) == 0 else {
+      close()
+      return openLater()
+    }
+    look()
+  }
+
+  private func openLater() {
+    queue.asyncAfter(deadline: .now() + Self.pause) { [weak self] in self?.open() }
+  }
+
+  private func close() {
+    guard let (client, events) = opened else { return }
+    opened = nil
+    keeper.loseAll()
+    JackDriver.close(client, on: DispatchQueue(label: "sostenuto.patchbay.close")) {
+      if !events.hasFailed.load(ordering: .acquiring) { jack_deactivate(client.raw) }
+    } then: {
+      // JACK holds a pointer to them until then.
+      withExtendedLifetime(events) {}
+    }
+    publish(ServerGraph())
+  }
+
+  private func publish(_ graph: ServerGraph) {
+    known.withLock {
+      guard $0.graph != graph || $0.declined != keeper.declined else { return }
+      $0 = Picture(graph: graph, declined: keeper.declined, number: $0.number + 1)
+    }
+  }
+
+  // MARK: Looks
+
+  private func lookSoon(after seconds: Double = burst) {
+    guard !isLookDue else { return }
+    isLookDue = true
+    queue.asyncAfter(deadline: .now() + seconds) { [weak self] in
+      self?.isLookDue = false
+      self?.look()
+    }
+  }
+
+  /// Compares the server's connections with the wishes, and makes and ends those that are due.
+  private func look() {
+    guard let (client, events) = opened else { return publish(ServerGraph()) }
+    guard !events.hasFailed.load(ordering: .acquiring) else {
+      close()
+      return openLater()
+    }
+    for port in events.takeLost() { keeper.lose(port) }
+    var graph = ServerGraph(reading: client.raw)
+    let changes = keeper.look(graph)
+    var isRefused = false
+    for link in changes.end where jack_disconnect(client.raw, link.source, link.destination) == 0 {
+      graph.links.remove(link)
+    }
+    for link in changes.make {
+      let error = jack_connect(client.raw, link.source, link.destination)
+      // JACK refuses a port whose client is not active yet, and tells nobody when that client becomes active.
+      if error == 0 || error == EEXIST { graph.links.insert(link) } else { isRefused = true }
+    }
+    publish(graph)
+    if isRefused {
+      lookSoon(after: retryDelay)
+      retryDelay = min(2 * retryDelay, 5)
+    } else {
+      retryDelay = Self.firstRetry
+      if keeper.isUncertain { lookSoon(after: Self.patience) }
+    }
+  }
+}
+
+/// Notifications for a patchbay, on JACK's thread.
+final class PatchbayEvents: Sendable {
+  let hasFailed = Atomic<Bool>(false)
+  /// Bits of the client's pointer.
+  let client = Atomic<UInt>(0)
+  /// Called when something has changed; returns at once.
+  let onChange: @Sendable () -> Void
+  private let lost = Mutex<Set<String>>([])
+
+  init(onChange: @escaping @Sendable () -> Void) { self.onChange = onChange }
+
+  /// Records that a port has come or gone.
+  func lose(_ port: String) { lost.withLock { _ = $0.insert(port) } }
+
+  /// Ports that have come or gone since the last call.
+  func takeLost() -> Set<String> {
+    lost.withLock { lost in
+      let taken = lost
+      lost = []
+      return taken
+    }
+  }
+}
+
+extension ServerGraph {
+  /// The server's present state. Waits for the server.
+  init(reading client: OpaquePointer) {
+    var ports: [Port] = []
+    var links: Set<Link> = []
+    for full in Self.strings(jack_get_ports(client, nil, nil, 0)) {
+      guard let port = jack_port_by_name(client, full), let colon = full.firstIndex(of: ":"),
+        let type = jack_port_type(port).map({ String(cString: $0) }),
+        type == JACK_DEFAULT_AUDIO_TYPE || type == JACK_DEFAULT_MIDI_TYPE
+      else { continue }
+      let isInput = UInt32(jack_port_flags(port)) & JackPortIsInput.rawValue != 0
+      ports.append(
+        Port(
+          String(full[..<colon]), String(full[full.index(after: colon)...]), isInput: isInput,
+          isEvents: type == JACK_DEFAULT_MIDI_TYPE))
+      if isInput { continue }
+      for other in Self.strings(jack_port_get_all_connections(client, port)) {
+        links.insert(Link(full, other))
+      }
+    }
+    self.init(ports, links: links)
+  }
+
+  private static func strings(_ list: UnsafeMutablePointer<UnsafePointer<CChar>?>?) -> [String] {
+    guard let list else { return [] }
+    defer { jack_free(list) }
+    var result: [String] = []
+    while let text = list[result.count] { result.append(String(cString: text)) }
+    return result
+  }
+}

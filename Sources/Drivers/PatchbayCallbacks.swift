@@ -1,0 +1,45 @@
+import CJack
+import Synchronization
+
+// Callbacks of the patchbay's client, formed outside of any actor, as those of `JackCallbacks.swift`.
+
+/// Sets all callbacks. Call it before activation.
+func setPatchbayCallbacks(of client: OpaquePointer, to events: PatchbayEvents) {
+  let argument = Unmanaged.passUnretained(events).toOpaque()
+  events.client.store(UInt(bitPattern: client), ordering: .releasing)
+  jack_on_info_shutdown(
+    client,
+    { _, _, argument in
+      patchbayEvents(argument).hasFailed.store(true, ordering: .releasing)
+      patchbayEvents(argument).onChange()
+    }, argument)
+  jack_set_port_registration_callback(
+    client,
+    { number, _, argument in
+      let events = patchbayEvents(argument)
+      if let client = OpaquePointer(bitPattern: events.client.load(ordering: .acquiring)),
+        let port = jack_port_by_id(client, number), let name = jack_port_name(port)
+      {
+        events.lose(String(cString: name))
+      }
+      events.onChange()
+    }, argument)
+  jack_set_port_connect_callback(
+    client, { _, _, _, argument in patchbayEvents(argument).onChange() }, argument)
+  jack_set_port_rename_callback(
+    client,
+    { _, old, new, argument in
+      for name in [old, new] { if let name { patchbayEvents(argument).lose(String(cString: name)) } }
+      patchbayEvents(argument).onChange()
+    }, argument)
+  jack_set_graph_order_callback(
+    client,
+    { argument in
+      patchbayEvents(argument).onChange()
+      return 0
+    }, argument)
+}
+
+private func patchbayEvents(_ argument: UnsafeMutableRawPointer?) -> PatchbayEvents {
+  Unmanaged.fromOpaque(argument!).takeUnretainedValue()
+}

@@ -1,0 +1,65 @@
+/// Compares the connections of a server with those that a patch wishes for, and says which are to be made and ended. A
+/// connection that somebody ends elsewhere stays ended until its cable is removed or made anew; one that vanishes with
+/// a port comes back with it.
+struct WishKeeper {
+  typealias Link = ServerGraph.Link
+
+  private(set) var wishes: [ConnectionWish] = []
+  /// Ended elsewhere.
+  private(set) var declined: Set<Link> = []
+  /// Wished for, and made since both ports exist.
+  private var made: Set<Link> = []
+  /// Missing at the last look for the first time. A program that ends loses its connections before its ports.
+  private var missing: Set<Link> = []
+  /// The wishes of the last look.
+  private var looked: [ConnectionWish] = []
+
+  /// True when the next look may find that somebody has ended a connection.
+  var isUncertain: Bool { !missing.isEmpty }
+
+  /// Sets the patch's wishes; returns those that it no longer has.
+  mutating func wish(_ new: [ConnectionWish]) -> [ConnectionWish] {
+    let removed = Set(wishes).subtracting(new)
+    wishes = new
+    return Array(removed)
+  }
+
+  /// Records that a port was registered, or unregistered: it has no connections that anybody could have ended.
+  mutating func lose(_ port: String) {
+    made = made.filter { $0.source != port && $0.destination != port }
+    missing = missing.filter { $0.source != port && $0.destination != port }
+  }
+
+  /// Records that the server has gone.
+  mutating func loseAll() { (made, missing) = ([], []) }
+
+  /// Changes that are due, in order.
+  mutating func look(_ graph: ServerGraph) -> (make: [Link], end: [Link]) {
+    let wished = Set(wishes.flatMap(graph.links))
+    var end: Set<Link> = []
+    if wishes != looked {
+      let before = Set(looked.flatMap(graph.links))
+      end = before.subtracting(wished).intersection(graph.links)
+      let changed = Set(looked).symmetricDifference(wishes)
+      declined = declined.filter { link in !changed.contains { $0.holds(link) } }
+      looked = wishes
+    }
+    made.formIntersection(wished)
+    var stillMissing: Set<Link> = []
+    var make: [Link] = []
+    for link in wished {
+      if graph.links.contains(link) {
+        made.insert(link)
+        declined.remove(link)
+      } else if missing.contains(link) {
+        declined.insert(link)
+      } else if made.remove(link) != nil {
+        stillMissing.insert(link)
+      } else if !declined.contains(link) {
+        make.append(link)
+      }
+    }
+    missing = stillMissing
+    return (make.sorted(), end.sorted())
+  }
+}

@@ -1,0 +1,205 @@
+import TestSupport
+import Testing
+
+@testable import Drivers
+
+/// Which connections a wish stands for, and which are due.
+@Suite struct ServerGraphTests {
+  private typealias Link = ServerGraph.Link
+  private typealias End = ConnectionWish.End
+
+  private static func ports(
+    _ program: String, _ names: [String], isInput: Bool, isEvents: Bool = false
+  ) -> [ServerGraph.Port] {
+    names.map { ServerGraph.Port(program, $0, isInput: isInput, isEvents: isEvents) }
+  }
+
+  private let graph = ServerGraph(
+    ports("card", ["play_10", "play_1", "play_2", "play_3"], isInput: true)
+      + ports("card", ["capture_1"], isInput: false)
+      + ports("card", ["midi_in"], isInput: true, isEvents: true)
+      + ports("web", ["out_L", "out_R"], isInput: false) + ports("web-2", ["out_L", "out_R"], isInput: false)
+      + ports("mono", ["out"], isInput: false) + ports("keys", ["out"], isInput: false, isEvents: true)
+      + ports("rec-01", ["in"], isInput: true))
+
+  private func links(
+    _ source: (String, [String]), _ destination: (String, [String]), map: [Int]? = nil,
+    isDiscrete: Bool = false
+  ) -> [String] {
+    graph.links(
+      of: ConnectionWish(
+        End(source.0, source.1), End(destination.0, destination.1), map: map, isDiscrete: isDiscrete)
+    ).map { "\($0.source)>\($0.destination)" }
+  }
+
+  @Test func portsAreJoinedInTheirOrder() {
+    #expect(links(("web", ["*"]), ("card", ["*"])) == ["web:out_L>card:play_1", "web:out_R>card:play_2"])
+    #expect(
+      links(("web", ["out_R", "out_L"]), ("card", ["play_3", "play_10"])) == [
+        "web:out_R>card:play_3", "web:out_L>card:play_10",
+      ])
+  }
+
+  @Test func aSinglePortIsSentToTwoAndTakesAll() {
+    #expect(links(("mono", ["*"]), ("card", ["play_*"])) == ["mono:out>card:play_1", "mono:out>card:play_2"])
+    #expect(links(("mono", ["*"]), ("card", ["play_*"]), isDiscrete: true) == ["mono:out>card:play_1"])
+    #expect(
+      links(("web", ["*"]), ("card", ["play_3"])) == ["web:out_L>card:play_3", "web:out_R>card:play_3"])
+    #expect(links(("web", ["*"]), ("card", ["play_3"]), isDiscrete: true) == ["web:out_L>card:play_3"])
+  }
+
+  @Test func aMapNamesTheSourceOfEachPort() {
+    #expect(
+      links(("web", ["*"]), ("card", ["*"]), map: [1, -1, 0, 7]) == [
+        "web:out_R>card:play_1", "web:out_L>card:play_3",
+      ])
+  }
+
+  @Test func midiIsJoinedWithMidiAlone() {
+    #expect(links(("keys", ["*"]), ("card", ["*"])) == ["keys:out>card:midi_in"])
+    #expect(links(("keys", ["*"]), ("card", ["play_*"])) == [])
+  }
+
+  @Test func patternsStandForProgramsAndANumberForOneThatCameBack() {
+    #expect(
+      links(("web*", ["out_L"]), ("card", ["play_1"])) == [
+        "web:out_L>card:play_1", "web-2:out_L>card:play_1",
+      ])
+    #expect(links(("mono", ["*"]), ("rec", ["in"])) == ["mono:out>rec-01:in"])
+    #expect(links(("nobody", ["*"]), ("card", ["*"])) == [])
+    #expect(links(("", ["*"]), ("card", ["*"])) == [])
+  }
+
+  @Test func starsAndQuestionMarksFitAsInAShell() {
+    for (pattern, name, fits) in [
+      ("*", "", true), ("a*c", "abbc", true), ("a*c", "abcd", false), ("?", "é", false), ("??", "é", true),
+      ("a?c", "abc", true), ("[a]", "a", false), ("[a]", "[a]", true), ("*a*b*", "xaxbx", true),
+      ("", "a", false),
+    ] {
+      #expect(Pattern.matches(pattern, name) == fits, "\(pattern) \(name)")
+    }
+  }
+
+  // MARK: The keeper
+
+  /// A server that does what it is told, for fixed seeds: programs come and go, somebody connects and disconnects
+  /// elsewhere, the patch gains and loses cables. The model knows what must be connected.
+  @Test(arguments: 1...60) func wishesAreKeptThroughBirthsAndDeathsAndOtherHands(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    let names = ["a", "b", "c", "d"]
+    var alive: Set<String> = ["a", "b"]
+    var links: Set<Link> = []
+    var keeper = WishKeeper()
+    var wishes: [ConnectionWish] = []
+    /// Wished for, and ended by others since.
+    var ended: Set<Link> = []
+    var log = ""
+    func graph() -> ServerGraph {
+      ServerGraph(
+        alive.flatMap {
+          Self.ports($0, ["out_1", "out_2"], isInput: false)
+            + Self.ports($0, ["in_1", "in_2"], isInput: true)
+        }, links: links)
+    }
+    func wished() -> Set<Link> { Set(wishes.flatMap(graph().links)) }
+    func look() {
+      // Again and again, as the patchbay does after each change.
+      for _ in 0..<3 {
+        let changes = keeper.look(graph())
+        for link in changes.end {
+          #expect(links.remove(link) != nil, "\(log)")
+        }
+        for link in changes.make { links.insert(link) }
+      }
+    }
+    func full(_ name: String, _ direction: String) -> [String] {
+      (1...2).map { "\(name):\(direction)_\($0)" }
+    }
+    for _ in 0..<120 {
+      let (one, other) = (names.randomElement(using: &random)!, names.randomElement(using: &random)!)
+      switch Int.random(in: 0..<8, using: &random) {
+      case 0:
+        log += " kill \(one)"
+        alive.remove(one)
+        links = links.filter { !$0.source.hasPrefix(one) && !$0.destination.hasPrefix(one) }
+        for port in full(one, "in") + full(one, "out") { keeper.lose(port) }
+      case 1, 2:
+        guard alive.insert(one).inserted else { continue }
+        log += " start \(one)"
+        for port in full(one, "in") + full(one, "out") { keeper.lose(port) }
+      case 3:
+        guard one != other, alive.contains(one), alive.contains(other) else { continue }
+        let link = Link("\(one):out_1", "\(other):in_2")
+        log += " elsewhere \(link)"
+        links.insert(link)
+        ended.remove(link)
+      case 4:
+        guard let link = links.sorted().randomElement(using: &random) else { continue }
+        log += " end \(link)"
+        links.remove(link)
+        if wished().contains(link) { ended.insert(link) }
+      case 5:
+        guard !wishes.isEmpty else { continue }
+        let index = Int.random(in: 0..<wishes.count, using: &random)
+        log += " drop \(wishes[index])"
+        let dropped = wishes.remove(at: index)
+        ended = ended.filter { !dropped.holds($0) }
+        _ = keeper.wish(wishes)
+      default:
+        guard one != other else { continue }
+        let wish = ConnectionWish(
+          End(one, ["out_*"]), End(other, [["in_*"], ["in_2"]].randomElement(using: &random)!))
+        guard !wishes.contains(wish) else { continue }
+        log += " wish \(wish)"
+        wishes.append(wish)
+        ended = ended.filter { !wish.holds($0) }
+        _ = keeper.wish(wishes)
+      }
+      look()
+      #expect(links.isSuperset(of: wished().subtracting(ended)), "\(seed):\(log)")
+      #expect(links.isDisjoint(with: ended), "\(seed):\(log)")
+      #expect(keeper.declined.isSuperset(of: ended.intersection(wished())), "\(seed):\(log)")
+    }
+  }
+
+  @Test func whatIsNotWishedForIsLeftAlone() {
+    var keeper = WishKeeper()
+    var graph = graph
+    graph.links = [Link("mono:out", "card:play_3")]
+    #expect(keeper.look(graph).make.isEmpty)
+    _ = keeper.wish([ConnectionWish(End("web", ["*"]), End("card", ["*"]))])
+    let made = keeper.look(graph)
+    #expect(made.make == [Link("web:out_L", "card:play_1"), Link("web:out_R", "card:play_2")])
+    #expect(made.end.isEmpty)
+    graph.links.formUnion(made.make)
+    #expect(keeper.look(graph).make.isEmpty)
+    #expect(keeper.wish([]).count == 1)
+    #expect(keeper.look(graph).end == made.make)
+  }
+
+  /// A program that ends loses its connections a moment before its ports: nobody has ended them.
+  @Test func aProgramThatEndsHasNotBeenDisconnected() {
+    var keeper = WishKeeper()
+    var graph = graph
+    _ = keeper.wish([ConnectionWish(End("mono", ["*"]), End("rec", ["in"]))])
+    graph.links.formUnion(keeper.look(graph).make)
+    _ = keeper.look(graph)
+    let whole = graph
+    graph.links = []
+    #expect(keeper.look(graph).make.isEmpty)
+    #expect(keeper.isUncertain)
+    for port in ["rec-01:in"] { keeper.lose(port) }
+    var without = ServerGraph(graph.ports.values.flatMap { $0 }.filter { $0.program != "rec-01" })
+    #expect(keeper.look(without).make.isEmpty)
+    keeper.lose("rec:in")
+    without = ServerGraph(
+      without.ports.values.flatMap { $0 } + [ServerGraph.Port("rec", "in", isInput: true)])
+    #expect(keeper.look(without).make == [Link("mono:out", "rec:in")])
+    // Whereas this is somebody's wish.
+    _ = keeper.look(whole)
+    #expect(keeper.look(graph).make.isEmpty)
+    #expect(keeper.look(graph).make.isEmpty)
+    #expect(keeper.declined == [Link("mono:out", "rec-01:in")])
+    #expect(!keeper.isUncertain)
+  }
+}

@@ -1,0 +1,210 @@
+import Drivers
+import Patch
+import PatchLanguage
+import Testing
+
+@testable import Session
+
+/// Other programs beside a patch: what is found, and how it becomes part of the patch.
+@MainActor @Suite struct ProgramsTests {
+  private typealias Link = ServerGraph.Link
+  private typealias Port = ServerGraph.Port
+
+  private func session(_ lines: String...) -> Session {
+    var options = SessionOptions()
+    options.isOffline = true
+    options.keepsJournal = false
+    let session = Session(options: options)
+    for line in lines where (try? session.perform(line)) == nil { Issue.record("refused: \(line)") }
+    session.showsPrograms = true
+    return session
+  }
+
+  private let ports =
+    (1...4).map { Port("system", "playback_\($0)", isInput: true) }
+    + (1...2).map { Port("system", "capture_\($0)", isInput: false) }
+    + ["output_FL", "output_FR"].map { Port("Web Player", $0, isInput: false) }
+    + [
+      Port("keys", "out", isInput: false, isEvents: true),
+      Port("synth", "midi in", isInput: true, isEvents: true),
+    ]
+
+  private func show(_ session: Session, _ ports: [Port]? = nil, _ links: [Link] = [], as client: String = "")
+  {
+    let last = session.surroundings.number
+    session.see(
+      Patchbay.Picture(graph: ServerGraph(ports ?? self.ports, links: Set(links)), number: last + 1),
+      as: client)
+  }
+
+  private func cables(_ session: Session) -> [String] {
+    let around = session.surroundings
+    return around.cables.map { "\(around.patch.name(of: $0.key)) \($0.value.words)" }.sorted()
+  }
+
+  @Test func portsStandInGroups() {
+    let session = session()
+    show(session)
+    let around = session.surroundings
+    #expect(around.patch.names == ["Web-Player", "keys", "synth", "system"])
+    #expect(session.patch.names == [])
+    let groups = around.patch.nodes.values.map { node in
+      (around.programs[node.id]?.ports ?? []).map { "\($0.isInput ? "<" : ">")\($0.name)" }.joined(
+        separator: " ")
+    }
+    #expect(groups == [">output_*", ">out", "<midi in", "<playback_* >capture_*"])
+    // A pattern that would stand for other ports too is no group.
+    let odd = ["in1", "in2", "inside", "out_L", "out_R", "out_R2", "7", "8"].map {
+      Port("x", $0, isInput: true)
+    }
+    #expect(
+      PortGroups.groups(odd).map(\.name).sorted() == [
+        "7", "8", "in1", "in2", "inside", "out_L", "out_R", "out_R2",
+      ])
+  }
+
+  @Test func foundConnectionsAreCablesOfGroupsOrOfSinglePorts() {
+    let session = session()
+    show(
+      session, nil,
+      [
+        Link("Web Player:output_FL", "system:playback_1"), Link("Web Player:output_FR", "system:playback_2"),
+        Link("system:capture_1", "system:playback_4"), Link("keys:out", "synth:midi in"),
+      ])
+    #expect(
+      cables(session) == [
+        "Web-Player.output_* -> system.playback_* found", "keys.out -> synth.\"midi in\" found",
+        "system.capture_1 -> system.playback_4 found",
+      ])
+  }
+
+  @Test func theProgramsOwnPortsAreThoseOfItsNodes() throws {
+    let session = session(
+      "node main output channels=2", "node mic input channels=1", "node in midi port=keys")
+    try session.renderOneBlock()
+    show(
+      session, nil,
+      [
+        Link("me:main_1", "system:playback_1"), Link("me:main_2", "system:playback_2"),
+        Link("system:capture_2", "me:mic_1"), Link("keys:out", "me:midi keys"),
+        Link("me:main_1", "system:playback_3"),
+      ], as: "me")
+    #expect(
+      cables(session) == [
+        "keys.out -> in.* found", "main.1 -> system.playback_1 found", "main.1 -> system.playback_3 found",
+        "main.2 -> system.playback_2 found", "system.capture_2 -> mic.* found",
+      ])
+    try session.perform("connect main -> system.playback_*")
+    #expect(
+      cables(session).filter { $0.hasPrefix("main") } == [
+        "main.* -> system.playback_* made", "main.1 -> system.playback_3 found",
+      ])
+  }
+
+  @Test func anEditTakesFoundProgramsIntoThePatch() throws {
+    let session = session("node main output")
+    show(session)
+    #expect(
+      try session.perform(#"connect "Web Player:out*" -> "system:playback_*""#)
+        == #"node Web-Player client client="Web Player" ; node system client ; connect Web-Player.out* -> system.playback_*"#
+    )
+    #expect(session.patch.names == ["main", "Web-Player", "system"])
+    #expect(cables(session) == ["Web-Player.out* -> system.playback_* waiting"])
+    try session.undo()
+    #expect(session.patch.names == ["main"] && session.patch.cables.isEmpty)
+    try session.redo()
+    // The names of the nodes serve as well; a program that does not run gets a node of its own.
+    try session.perform("connect Web-Player.output_FL -> system.playback_3")
+    try session.perform(#"connect "Web Player:output_FL" -> "recorder*:in""#)
+    #expect(
+      session.undoList.first
+        == "node recorder client client=recorder* ; connect Web-Player.output_FL -> recorder.in")
+    try session.perform("layout keys 3,4")
+    #expect(session.undoList.first == "node keys client ; layout keys 3,4")
+    #expect(throws: (any Error).self) { try session.perform(#"disconnect "nobody:a" -> "system:b""#) }
+    #expect(session.patch.names == ["main", "Web-Player", "system", "recorder", "keys"])
+  }
+
+  @Test func hiddenProgramsAreMeantByTheirNamesToo() throws {
+    let session = session("node main output", "node card client client=system")
+    show(session)
+    session.showsPrograms = false
+    #expect(
+      try session.perform(#"connect main -> "system:playback_*""#) == "connect main -> card.playback_*")
+    #expect(
+      try session.perform(#"connect main -> "synth:audio in""#)
+        == #"node synth client ; connect main -> synth."audio in""#)
+    #expect(try session.perform(#"disconnect main -> "system:*""#) == "disconnect main -> card.playback_*")
+    #expect(session.surroundings.patch.names == ["main"])
+  }
+
+  @Test func whatIsEndedComesBackWithUndo() throws {
+    let session = session()
+    let found = [
+      Link("Web Player:output_FL", "system:playback_1"), Link("Web Player:output_FR", "system:playback_2"),
+      Link("Web Player:output_FR", "system:playback_3"),
+    ]
+    show(session, nil, found)
+    try session.perform(#"disconnect "Web Player:*" -> "system:*""#)
+    #expect(session.patch.cables.isEmpty)
+    try session.undo()
+    #expect(session.patch.cables.count == 3)
+    #expect(session.surroundings.wishes.count == 3)
+    try session.redo()
+    #expect(session.patch.cables.isEmpty && session.surroundings.wishes.isEmpty)
+  }
+
+  @Test func aProgramThatDiesStaysWithItsCables() throws {
+    let session = session(
+      "node system client", "node web client client=Web*", "connect web.output_* -> system.playback_*")
+    let made = [
+      Link("Web Player:output_FL", "system:playback_1"), Link("Web Player:output_FR", "system:playback_2"),
+    ]
+    show(session, nil, made)
+    #expect(cables(session) == ["web.output_* -> system.playback_* made"])
+    show(session, nil, [made[0]])
+    #expect(cables(session) == ["web.output_* -> system.playback_* 1 of 2 made"])
+    show(session, ports.filter { $0.program == "system" })
+    let around = session.surroundings
+    #expect(cables(session) == ["web.output_* -> system.playback_* waiting"])
+    let web = try #require(around.patch.id(named: "web"))
+    #expect(around.programs[web]?.isRunning == false && around.programs[web]?.isFound == false)
+    session.see(
+      Patchbay.Picture(graph: ServerGraph(ports), declined: Set(made), number: around.number + 7), as: "")
+    #expect(cables(session) == ["web.output_* -> system.playback_* ended elsewhere"])
+    session.showsPrograms = false
+    #expect(session.surroundings.patch.names == [])
+    #expect(session.patch.names == ["system", "web"])
+    #expect(session.surroundings.wishes.count == 1)
+  }
+
+  @Test func thePrintoutHasThePrograms() throws {
+    let session = session("node web client client=Web*", "connect web -> \"system:playback_*\"")
+    try session.renderOneBlock()
+    let picture = Patchbay.Picture(graph: ServerGraph(ports, links: [Link("keys:out", "synth:midi in")]))
+    let around = session.surroundings(picture)
+    let text = Printout.executable(session.report, patch: "sostenuto 1\n", around)
+    let lines = text.split(separator: "\n").map(String.init)
+    let start = try #require(lines.firstIndex { $0.contains("other programs") })
+    #expect(
+      lines[start...].joined(separator: "\n") == """
+        # ******** other programs ********
+        # web     {client}  running, named Web*
+        #         output_*  2ch    -> nothing
+        #         *                -> system.playback_*  waiting
+        # system  {client}  running
+        #         playback_*  4ch  <- web  waiting
+        #         capture_*  2ch   -> nothing
+        # keys    {client}  running, found
+        #         out  MIDI        -> synth."midi in"  found
+        # synth   {client}  running, found
+        #         midi in  MIDI    <- keys.out  found
+        sostenuto 1
+        """)
+    let dot = Printout.dot(session.report, around: around)
+    #expect(dot.contains("\"keys\":out_out -> \"synth\":in_midi_in [color=gray]"))
+    #expect(dot.contains("\"web\":out__ -> \"system\":in_playback__ [style=dotted]"))
+    let json = Printout.json(session.report, document: .init(patch: session.patch, file: nil), around)
+    #expect(json.contains("\"program\": \"Web*\"") && json.contains("\"state\": \"waiting\""))
+  }
+}
