@@ -1,3 +1,4 @@
+import CVector
 import Realtime
 
 // The curves of a distortion, without the aliases of the corners of a clipped or folded wave: antiderivative
@@ -11,56 +12,109 @@ import Realtime
 // antiderivatives, which would divide rounding errors by the distance of neighbours that are nearly equal. The
 // triangle takes a frame of latency, and dulls the highest frequencies: a short symmetric filter makes up for that.
 
-/// Curves with corners, or with so many harmonics that they alias as if they had.
-private enum Curve {
-  /// Both averages of the line from `a` to `b`.
-  @_transparent @_noLocks static func averages(_ folds: Bool, _ a: Frames, _ b: Frames) -> (
-    start: Frames, end: Frames
-  ) {
-    folds ? folding(a, b) : clipping(a, b)
+/// A curve with corners, or with so many harmonics that it aliases as if it had.
+protocol Curve {
+  /// What the lines at a frame need to know of it. Audio thread.
+  @_noLocks init(_ x: Frames)
+  /// The frames before these, behind those of `before`.
+  @_noLocks func delayed(behind before: Self) -> Self
+  /// The same for the next vector of frames.
+  var carried: Self { @_noLocks get }
+  /// Both averages of the line from this frame to another: weighted by 1 - t, and by t.
+  @_noLocks func averages(to end: Self) -> (start: Frames, end: Frames)
+}
+
+/// Clips to -1...1.
+struct ClippedFrames: Curve {
+  private let x: Frames
+  private let held: Frames
+
+  @_transparent @_noLocks private init(_ x: Frames, _ held: Frames) {
+    self.x = x
+    self.held = held
   }
 
-  /// Clips to -1...1. The clipped line is level, then straight from the fraction `enters` to `leaves` of its
-  /// length, then level. A line of (nearly) no length counts as straight.
-  @_transparent @_noLocks static func clipping(_ a: Frames, _ b: Frames) -> (
-    start: Frames, end: Frames
-  ) {
-    let from = limited(a, -1, 1)
-    let to = limited(b, -1, 1)
-    let length = b - a
-    let none = Frames(repeating: 0)
-    let inverse = none.replacing(with: 1 / length, where: length * length .> Frames(repeating: 1e-30))
-    let enters = limited((from - a) * inverse, 0, 1)
-    let leaves = limited((to - b) * inverse + 1, 0, 1)
-    let drop = from - to
+  @_transparent @_noLocks init(_ x: Frames) { self.init(x, limited(x, -1, 1)) }
+
+  @_transparent @_noLocks func delayed(behind before: Self) -> Self {
+    Self(sostenuto_delayed_by_one(before.x, x), sostenuto_delayed_by_one(before.held, held))
+  }
+
+  var carried: Self { @_transparent @_noLocks get { Self(sostenuto_carried(x), sostenuto_carried(held)) } }
+
+  /// The clipped line is level, then straight from the fraction `enters` to `leaves` of its length, then level. A line of
+  /// (nearly) no length counts as straight.
+  @_transparent @_noLocks func averages(to end: Self) -> (start: Frames, end: Frames) {
+    let drop = held - end.held
+    let half = 0.5 * end.held
+    // Most sound is not clipped: this is what remains of the lines below, to the bit.
+    if !sostenuto_magnitudes_exceed(x, 1), !sostenuto_magnitudes_exceed(end.x, 1) {
+      let sixth: Float = 1 / 6
+      return (half + drop * (0.5 - sixth), half + drop * sixth)
+    }
+    let length = end.x - x
+    let inverse = sostenuto_where_above(length * length, 1e-30, 1 / length, Frames(repeating: 0))
+    let enters = limited((held - x) * inverse, 0, 1)
+    let leaves = limited((end.held - end.x) * inverse + 1, 0, 1)
     let both = enters + leaves
     let sixth = (both * both - enters * leaves) * (1 / 6)
-    let half = 0.5 * to
     return (half + drop * (0.5 * both - sixth), half + drop * sixth)
   }
+}
 
-  /// sin x: values beyond -pi/2...pi/2 fold back. With the line's middle m and half its length h, the averages are
-  /// half of sin m * sin h / h, plus and minus half of cos m * (cos h - sin h / h) / h.
-  @_transparent @_noLocks static func folding(_ a: Frames, _ b: Frames) -> (
-    start: Frames, end: Frames
-  ) {
-    let from = limited(a, -100_000, 100_000)
-    let to = limited(b, -100_000, 100_000)
-    let h = 0.5 * (to - from)
-    let (sineOfMiddle, cosineOfMiddle) = sinesAndCosines(0.5 * (to + from))
-    let (sine, cosine) = sinesAndCosines(h)
-    // Where h is small both quotients lose their digits: there their Taylor series.
-    let s = h * h
-    let isSmall = s .< Frames(repeating: 0.0625)
-    let inverse = 1 / h
-    let ratio = (sine * inverse).replacing(
-      with: ((s * -1.984_127e-4 + 8.333_333e-3) * s - 0.166_666_67) * s + 1, where: isSmall)
-    let slope = ((cosine - ratio) * inverse).replacing(
-      with: h * ((s * -1.190_476_2e-3 + 3.333_333_3e-2) * s - 0.333_333_33), where: isSmall)
-    let even = 0.5 * sineOfMiddle * ratio
-    let odd = 0.5 * cosineOfMiddle * slope
-    return (even + odd, even - odd)
+/// sin x: values beyond -pi/2...pi/2 fold back.
+struct FoldedFrames: Curve {
+  private let x: Frames
+  private let sine: Frames
+  private let cosine: Frames
+
+  @_transparent @_noLocks private init(_ x: Frames, _ sine: Frames, _ cosine: Frames) {
+    self.x = x
+    self.sine = sine
+    self.cosine = cosine
   }
+
+  @_transparent @_noLocks init(_ x: Frames) {
+    let held = limited(x, -100_000, 100_000)
+    let (sine, cosine) = sinesAndCosines(held)
+    self.init(held, sine, cosine)
+  }
+
+  @_transparent @_noLocks func delayed(behind before: Self) -> Self {
+    Self(
+      sostenuto_delayed_by_one(before.x, x), sostenuto_delayed_by_one(before.sine, sine),
+      sostenuto_delayed_by_one(before.cosine, cosine))
+  }
+
+  var carried: Self {
+    @_transparent @_noLocks get {
+      Self(sostenuto_carried(x), sostenuto_carried(sine), sostenuto_carried(cosine))
+    }
+  }
+
+  /// With the line's length d, the averages are sin a * e + cos a * o at its start a, and sin b * e - cos b * o at its
+  /// end b, where e = (1 - cos d) / d^2 and o = (d - sin d) / d^2. The sine and cosine of d are those of a difference.
+  @_transparent @_noLocks func averages(to end: Self) -> (start: Frames, end: Frames) {
+    let d = end.x - x
+    let s = d * d
+    // Where d is small both quotients lose their digits: there their Taylor series.
+    var even = addProduct(
+      0.5, s, addProduct(-4.166_666_7e-2, s, series(1.388_888_9e-3, -2.480_158_7e-5, 2.755_732e-7, s)))
+    var odd = d * addProduct(0.166_666_67, s, series(-8.333_333e-3, 1.984_127e-4, -2.755_732e-6, s))
+    if sostenuto_magnitudes_exceed(s, 1) {
+      let inverse = 1 / s
+      let cosineOfLength = addProduct(cosine * end.cosine, sine, end.sine)
+      let sineOfLength = addProduct(end.sine * cosine, 0 - end.cosine, sine)
+      even = sostenuto_where_above(s, 1, (1 - cosineOfLength) * inverse, even)
+      odd = sostenuto_where_above(s, 1, (d - sineOfLength) * inverse, odd)
+    }
+    return (addProduct(sine * even, cosine, odd), addProduct(end.sine * even, 0 - end.cosine, odd))
+  }
+}
+
+/// a + s (b + s c).
+@_transparent @_noLocks private func series(_ a: Float, _ b: Float, _ c: Float, _ s: Frames) -> Frames {
+  addProduct(a, s, addProduct(b, s, Frames(repeating: c)))
 }
 
 /// tanh by Lambert's continued fraction to seven terms, within 0.0001, limited to -1...1.
@@ -83,33 +137,129 @@ private enum Curve {
   return (sineOfQuarters(folded), sineOfQuarters(1 - size))
 }
 
-/// Applies the curves to one channel. Its memory is needed within a call only.
+/// What one channel's curve knows, at the node's rate, of the sixteen frames before a block.
+struct CurveHistory: BitwiseCopyable {
+  /// The driven sound.
+  fileprivate var driven = Frames(repeating: 0)
+  /// Of the lines that end at these frames, the averages at the end; and the sums of both averages at each frame.
+  fileprivate var ends = Frames(repeating: 0)
+  fileprivate var sums = Frames(repeating: 0)
+  /// The shape that these are of.
+  fileprivate var shape: Float = 0
+}
+
+/// A pass of a curve over one channel's block, at the node's rate; the result is three frames late. What comes before
+/// a vector stands in registers.
+struct CurvePass {
+  private let input: UnsafePointer<Float>
+  private let drive: ParameterStream
+  private let channel: Int
+  private let frames: Int
+  private let history: UnsafeMutablePointer<CurveHistory>
+
+  @inline(__always) @_noLocks init(
+    _ input: UnsafePointer<Float>, drive: ParameterStream, channel: Int, _ frames: Int,
+    _ history: UnsafeMutablePointer<CurveHistory>
+  ) {
+    self.input = input
+    self.drive = drive
+    self.channel = channel
+    self.frames = frames
+    self.history = history
+  }
+
+  /// `isKept`: the next block follows; false if another pass over the same block does.
+  @_noLocks func run(_ shape: Float, to: UnsafeMutablePointer<Float>, isKept: Bool) {
+    if shape == 0 {
+      smooth(to, isKept: isKept)
+    } else if shape == 1 {
+      line(FoldedFrames.self, shape, to, isKept: isKept)
+    } else {
+      line(ClippedFrames.self, shape, to, isKept: isKept)
+    }
+  }
+
+  @inline(__always) @_noLocks private func driven(_ frame: Int) -> Frames {
+    input.vector(frame) * drive.vector(channel, frame)
+  }
+
+  /// The smooth curve is taken frame by frame.
+  @_noLocks private func smooth(_ to: UnsafeMutablePointer<Float>, isKept: Bool) {
+    var (before, x) = (history.pointee.driven, history.pointee.driven)
+    var frame = 0
+    while frame < frames {
+      before = x
+      x = sostenuto_carried(driven(frame))
+      to.store(hyperbolicTangents(sostenuto_delayed_by_three(before, x)) + 0, frame)
+      frame &+= 16
+    }
+    if isKept {
+      history.pointee.driven = lastFrames(before, x, frames)
+      history.pointee.shape = 0
+    }
+  }
+
+  /// Generic, and so checked where it is called.
+  @inline(__always) private func line<C: Curve>(
+    _ curve: C.Type, _ shape: Float, _ to: UnsafeMutablePointer<Float>, isKept: Bool
+  ) {
+    var (before, x) = (history.pointee.driven, history.pointee.driven)
+    var point = C(x)
+    var (endsBefore, ends) = (history.pointee.ends, history.pointee.ends)
+    var (sumsBefore, sums) = (history.pointee.sums, history.pointee.sums)
+    if history.pointee.shape != shape {
+      // Of the history's lines the first is wrong, and not needed.
+      let averages = point.delayed(behind: point).averages(to: point)
+      ends = averages.end
+      sums = averages.start + sostenuto_delayed_by_one(ends, ends)
+    }
+    var frame = 0
+    while frame < frames {
+      (before, endsBefore, sumsBefore) = (x, ends, sums)
+      x = driven(frame)
+      let next = C(x).carried
+      let averages = next.delayed(behind: point).averages(to: next)
+      point = next
+      ends = sostenuto_carried(averages.end)
+      sums = sostenuto_carried(averages.start + sostenuto_delayed_by_one(endsBefore, ends))
+      // The droop of the lines is 20 log((2 + cos w) / 3) dB, 7.3 dB at three quarters of the highest frequency:
+      // these five taps level it within 0.25 dB up to there.
+      let near = sostenuto_delayed_by_three(sumsBefore, sums) + sostenuto_delayed_by_one(sumsBefore, sums)
+      let far = sostenuto_delayed_by_four(sumsBefore, sums) + sums
+      let middle = sostenuto_delayed_by_two(sumsBefore, sums)
+      to.store((1.71 * middle - 0.44 * near) + 0.085 * far + 0, frame)
+      frame &+= 16
+    }
+    guard isKept else { return }
+    history.pointee.driven = lastFrames(before, x, frames)
+    history.pointee.ends = lastFrames(endsBefore, ends, frames)
+    history.pointee.sums = lastFrames(sumsBefore, sums, frames)
+    history.pointee.shape = shape
+  }
+}
+
+/// The last sixteen frames of a block: of its last vector, which may be partial, and the one before.
+@inline(__always) @_noLocks func lastFrames(_ before: Frames, _ v: Frames, _ frames: Int) -> Frames {
+  let rest = frames & 15
+  if rest == 0 { return v }
+  return withUnsafePointer(to: (before, v)) {
+    UnsafeRawPointer($0).loadUnaligned(fromByteOffset: 4 &* rest, as: Frames.self)
+  }
+}
+
+/// Applies the curves to the two phases of one oversampled channel. Its memory is needed within a call only.
 struct CurveRoom: BitwiseCopyable {
   private let starts: UnsafeMutablePointer<Float>
   private let ends: UnsafeMutablePointer<Float>
   private let evens: UnsafeMutablePointer<Float>
 
-  @_noLocks init(_ arena: inout Arena) {
+  @inline(__always) @_noLocks init(_ arena: inout Arena) {
     starts = arena.take(Float.self, 128, after: 16)
     ends = arena.take(Float.self, 128, after: 16)
     evens = arena.take(Float.self, 128, after: 16)
   }
 
-  /// Applies a curve at the node's rate; the result is three frames late. `x` has 17 frames of history before it.
-  @_noLocks func apply(
-    _ shape: Float, _ x: UnsafeMutablePointer<Float>, _ to: UnsafeMutablePointer<Float>, _ frames: Int
-  ) {
-    if shape == 0 {
-      smooth(x - 3, to, frames)
-    } else if shape == 1 {
-      line(true, x, to, frames)
-    } else {
-      line(false, x, to, frames)
-    }
-  }
-
-  /// Applies a curve to the two phases of an oversampled signal; the result is one frame of a phase late. Both
-  /// have 17 frames of history before them.
+  /// The result is one frame of a phase late. Both phases have 17 frames of history before them.
   @_noLocks func apply(
     _ shape: Float, _ even: UnsafeMutablePointer<Float>, _ odd: UnsafeMutablePointer<Float>,
     toEven: UnsafeMutablePointer<Float>, toOdd: UnsafeMutablePointer<Float>, _ frames: Int
@@ -118,9 +268,9 @@ struct CurveRoom: BitwiseCopyable {
       smooth(even - 1, toEven, frames)
       smooth(odd - 1, toOdd, frames)
     } else if shape == 1 {
-      lines(true, even, odd, toEven, toOdd, frames)
+      lines(FoldedFrames.self, even, odd, toEven, toOdd, frames)
     } else {
-      lines(false, even, odd, toEven, toOdd, frames)
+      lines(ClippedFrames.self, even, odd, toEven, toOdd, frames)
     }
   }
 
@@ -135,44 +285,20 @@ struct CurveRoom: BitwiseCopyable {
     }
   }
 
-  /// The line that ends at frame n is stored at n.
-  @_transparent @_noLocks private func line(
-    _ folds: Bool, _ x: UnsafeMutablePointer<Float>, _ to: UnsafeMutablePointer<Float>, _ frames: Int
-  ) {
-    var frame = -16
-    while frame < frames {
-      let averages = Curve.averages(folds, x.vector(frame &- 1), x.vector(frame))
-      starts.store(averages.start, frame)
-      ends.store(averages.end, frame)
-      frame &+= 16
-    }
-    frame = 0
-    while frame < frames {
-      // The droop of the lines is 20 log((2 + cos w) / 3) dB, 7.3 dB at three quarters of the highest frequency:
-      // these five taps level it within 0.25 dB up to there.
-      let middle = starts.vector(frame &- 2) + ends.vector(frame &- 3)
-      let near =
-        (starts.vector(frame &- 3) + ends.vector(frame &- 4))
-        + (starts.vector(frame &- 1) + ends.vector(frame &- 2))
-      let far =
-        (starts.vector(frame &- 4) + ends.vector(frame &- 5))
-        + (starts.vector(frame) + ends.vector(frame &- 1))
-      to.store((1.71 * middle - 0.44 * near) + 0.085 * far, frame)
-      frame &+= 16
-    }
-  }
-
   /// Of the lines to even frames those that end at frame n are stored at n, of the lines to odd frames those that
-  /// start there.
-  @_transparent @_noLocks private func lines(
-    _ folds: Bool, _ even: UnsafeMutablePointer<Float>, _ odd: UnsafeMutablePointer<Float>,
+  /// start there. Generic, and so checked where it is called.
+  @inline(__always) private func lines<C: Curve>(
+    _ curve: C.Type, _ even: UnsafeMutablePointer<Float>, _ odd: UnsafeMutablePointer<Float>,
     _ toEven: UnsafeMutablePointer<Float>, _ toOdd: UnsafeMutablePointer<Float>, _ frames: Int
   ) {
+    var before = C(Frames(repeating: odd[-17]))
     var frame = -16
     while frame < frames {
-      let here = even.vector(frame)
-      let toHere = Curve.averages(folds, odd.vector(frame &- 1), here)
-      let onwards = Curve.averages(folds, here, odd.vector(frame))
+      let here = C(even.vector(frame))
+      let there = C(odd.vector(frame)).carried
+      let toHere = there.delayed(behind: before).averages(to: here)
+      let onwards = here.averages(to: there)
+      before = there
       starts.store(toHere.start, frame)
       evens.store(toHere.end + onwards.start, frame)
       ends.store(onwards.end, frame)

@@ -1,3 +1,4 @@
+import CVector
 import Glibc
 import Patch
 import Realtime
@@ -32,7 +33,7 @@ public struct Distortion: Kernel {
   private var memory: DistortionMemory
   /// Coefficient of the low-pass that splits the tone.
   private var pole: Float
-  /// Its decay over 64 frames.
+  /// Its decay over sixteen frames.
   private var decay: Float
   private var quiet = QuietCell()
   private var quietCells = 0
@@ -42,6 +43,8 @@ public struct Distortion: Kernel {
     let wanted = configuration.value(Self.oversample)
     return wanted < 1.5 ? 1 : wanted < 2.5 ? 2 : 4
   }
+
+  public static var worksInPlace: Bool { true }
 
   /// Latency, in frames.
   public var latency: Int { @_noLocks get { Self.latency(oversampling) } }
@@ -54,7 +57,9 @@ public struct Distortion: Kernel {
   }
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
-    Arena.bytes { DistortionMemory(configuration.inputs[0], &$0) }
+    Arena.bytes {
+      DistortionMemory(configuration.inputs[0], oversampling: oversampling(configuration), &$0)
+    }
   }
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
@@ -63,7 +68,7 @@ public struct Distortion: Kernel {
     pole = 0
     decay = 0
     var arena = Arena(memory)
-    self.memory = DistortionMemory(channels, &arena)
+    self.memory = DistortionMemory(channels, oversampling: oversampling, &arena)
     self.memory.outer.design(beta: 8)
     self.memory.inner.design(beta: 10)
     tune(configuration.rate)
@@ -74,8 +79,8 @@ public struct Distortion: Kernel {
     let g = tan(.pi * min(1000 / rate, 0.45))
     pole = Float(g / (1 + g))
     let remains = (1 - g) / (1 + g)
-    decay = Float(pow(remains, 64))
-    for frame in 0..<64 { memory.decays[frame] = Float(2 * g / (1 + g) * pow(remains, Double(63 - frame))) }
+    decay = Float(pow(remains, 16))
+    for frame in 0..<16 { memory.decays[frame] = Float(2 * g / (1 + g) * pow(remains, Double(15 - frame))) }
   }
 
   public mutating func retune(from old: Double, to new: Double, memory: UnsafeMutableRawPointer?) {
@@ -85,15 +90,15 @@ public struct Distortion: Kernel {
   @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {
     let inputs = widening.inputs[0]
     var arena = Arena(memory)
-    let wide = DistortionMemory(inputs, &arena)
+    let wide = DistortionMemory(inputs, oversampling: oversampling, &arena)
     wide.outer.copy(from: self.memory.outer)
     wide.inner.copy(from: self.memory.inner)
-    copyMemory(wide.decays, self.memory.decays, 256)
+    copyMemory(wide.decays, self.memory.decays, 64)
     var channel = 0
     while channel < inputs {
       let from = Widening.source(of: channel, from: channels, to: inputs)
       if from >= 0 {
-        copyMemory(wide.row(channel).tone, self.memory.row(from).tone, DistortionRow.size)
+        copyMemory(wide.place(channel), self.memory.place(from), wide.rowSize)
       }
       channel &+= 1
     }
@@ -107,12 +112,12 @@ public struct Distortion: Kernel {
     guard quietCells > 3 else { return false }
     var channel = 0
     while channel < channels {
-      if !isInaudible(memory.row(channel).tone.pointee.low) { return false }
+      if !isInaudible(memory.tone(channel).pointee.low) { return false }
       channel &+= 1
     }
     channel = 0
     while channel < channels {
-      memory.row(channel).tone.pointee.low = 0
+      memory.tone(channel).pointee.low = 0
       channel &+= 1
     }
     isAsleep = true
@@ -127,11 +132,14 @@ public struct Distortion: Kernel {
     if !input.isSilent { quietCells = 0 }
     var channel = 0
     while channel < channels {
+      if oversampling == 1 {
+        processPlain(block, channel)
+        channel &+= 1
+        continue
+      }
       let row = memory.row(channel)
       loadInput(block, channel, row)
-      if oversampling == 1 {
-        shape(block, row, row.input, row.wet)
-      } else if oversampling == 2 {
+      if oversampling == 2 {
         memory.outer.up(row.input, even: row.driven, block.frames)
         shape(
           block, row, row.driven, memory.outer.odd(row.input), even: row.even, odd: row.odd, doubling: 0)
@@ -139,7 +147,7 @@ public struct Distortion: Kernel {
       } else {
         fourfold(block, row)
       }
-      mixOutput(block, channel, row)
+      mixOutput(block, channel, row.tone, row.wet, row.dry - latency)
       row.keep(block.frames, oversampling)
       channel &+= 1
     }
@@ -187,16 +195,38 @@ public struct Distortion: Kernel {
     memory.outer.down(even: row.even, odd: row.odd, row.wet, frames)
   }
 
-  /// Applies the curve at the node's rate, or crossfades two curves.
-  @_noLocks private func shape(
-    _ block: Block, _ row: DistortionRow, _ from: UnsafeMutablePointer<Float>,
-    _ to: UnsafeMutablePointer<Float>
-  ) {
+  /// A channel without oversampling.
+  @_noLocks private func processPlain(_ block: Block, _ channel: Int) {
+    let row = memory.plainRow(channel)
+    let input = block.inputs[0][channel]
+    let wet = block.outputs[0][channel]
+    let frames = block.frames
+    // The output may be the memory of the input.
+    var (before, x) = (row.before.vector(0), row.before.vector(0))
+    if isWet(block, channel) {
+      let last = (frames &- 1) & ~15
+      if last > 0 { before = input.vector(last &- 16) } else { before = x }
+      x = input.vector(last)
+    } else {
+      var frame = 0
+      while frame < frames {
+        before = x
+        x = input.vector(frame)
+        row.dry.store(sostenuto_delayed_by_three(before, x), frame)
+        frame &+= 16
+      }
+    }
+    row.before.store(lastFrames(before, x, frames), 0)
     let shape = block.crossfades[Self.shape]
-    row.curves.apply(shape.new, from, to, block.frames)
-    guard let blend = shape.blend else { return }
-    row.curves.apply(shape.old, from, row.oldEven, block.frames)
-    Self.fade(row.oldEven, to, blend, 0, block.frames)
+    let curve = CurvePass(input, drive: block.parameters[Self.drive], channel: channel, frames, row.curve)
+    if let blend = shape.blend {
+      curve.run(shape.old, to: row.old, isKept: false)
+      curve.run(shape.new, to: wet, isKept: true)
+      Self.fade(row.old, wet, blend, 0, frames)
+    } else {
+      curve.run(shape.new, to: wet, isKept: true)
+    }
+    mixOutput(block, channel, row.tone, wet, row.dry)
   }
 
   /// Applies the curve to two phases, or crossfades two curves. `doubling` is 1 when a phase has two frames for
@@ -235,17 +265,39 @@ public struct Distortion: Kernel {
 
   // MARK: Tone and mix
 
-  /// Applies tone, and mixes with the dry sound.
-  @_noLocks private func mixOutput(_ block: Block, _ channel: Int, _ row: DistortionRow) {
+  /// All of it is distorted, and in this block that does not change.
+  @inline(__always) @_noLocks private func isWet(_ block: Block, _ channel: Int) -> Bool {
+    let mix = block.parameters[Self.mix]
+    return mix.isSteady && mix.value(channel) >= 100
+  }
+
+  /// Applies tone, and mixes with the dry sound. Mostly there is nothing to do.
+  @inline(__always) @_noLocks private func mixOutput(
+    _ block: Block, _ channel: Int, _ row: ToneRow, _ wet: UnsafeMutablePointer<Float>,
+    _ dry: UnsafeMutablePointer<Float>
+  ) {
+    let tone = block.parameters[Self.tone]
+    if block.frames == blockCapacity, tone.isSteady, tone.value(channel) == 0 {
+      row.state.pointee.isFollowed = false
+      passCell(wet, row.state)
+      if isWet(block, channel), wet == block.outputs[0][channel] { return }
+      blend(block, channel, row, wet, dry, isTilted: false)
+    } else {
+      blend(block, channel, row, wet, dry, isTilted: followTone(block, tone, channel, row, wet))
+    }
+  }
+
+  @inline(never) @_noLocks private func blend(
+    _ block: Block, _ channel: Int, _ row: ToneRow, _ wet: UnsafeMutablePointer<Float>,
+    _ dry: UnsafeMutablePointer<Float>, isTilted: Bool
+  ) {
     let tone = block.parameters[Self.tone]
     let mix = block.parameters[Self.mix]
     let output = block.outputs[0][channel]
-    let dry = row.dry - latency
-    let isTilted = followTone(block, tone, channel, row)
-    let isWet = mix.isSteady && mix.value(channel) >= 100
+    let isWet = isWet(block, channel)
     var frame = 0
     while frame < block.frames {
-      var y = row.wet.vector(frame)
+      var y = wet.vector(frame)
       if isTilted {
         let t = limited(tone.vector(channel, frame), -1, 1)
         let high = powerOfTwo(t)
@@ -267,30 +319,37 @@ public struct Distortion: Kernel {
   /// In a 64-frame cell of engine time whose tone is 0 throughout, the low-pass goes from the cell's start to its
   /// end in one step; its input is kept until then. Where the tone begins in mid-cell it catches up frame by frame
   /// from the start, so that its state does not depend on where blocks end.
-  @_noLocks private func followTone(
-    _ block: Block, _ tone: ParameterStream, _ channel: Int, _ row: DistortionRow
+  @inline(never) @_noLocks private func followTone(
+    _ block: Block, _ tone: ParameterStream, _ channel: Int, _ row: ToneRow,
+    _ wet: UnsafeMutablePointer<Float>
   ) -> Bool {
     let frames = block.frames
     let start = Int(block.time & 63)
-    let state = row.tone
+    let state = row.state
     if start == 0 { state.pointee.isFollowed = false }
     if !state.pointee.isFollowed {
       guard !isFlat(tone, channel, frames) else {
-        let cell = start == 0 && frames == 64 ? row.wet : row.cell
-        if cell != row.wet { copyMemory(row.cell + start, row.wet, frames &* 4) }
-        if start &+ frames == 64 {
-          let sum =
-            (cell.vector(0) * memory.decays.vector(0) + cell.vector(16) * memory.decays.vector(16))
-            + (cell.vector(32) * memory.decays.vector(32) + cell.vector(48) * memory.decays.vector(48))
-          state.pointee.low = state.pointee.low * decay + total(sum)
-        }
+        let cell = start == 0 && frames == 64 ? wet : row.cell
+        if cell != wet { copyMemory(row.cell + start, wet, frames &* 4) }
+        if start &+ frames == 64 { passCell(cell, state) }
         return false
       }
       follow(row.cell, row, start)
       state.pointee.isFollowed = true
     }
-    follow(row.wet, row, frames)
+    follow(wet, row, frames)
     return true
+  }
+
+  /// The low-pass goes from the start of a cell to its end, sixteen frames at a time.
+  @inline(__always) @_noLocks private func passCell(
+    _ cell: UnsafeMutablePointer<Float>, _ state: UnsafeMutablePointer<ToneState>
+  ) {
+    var sum = addProduct(cell.vector(16), cell.vector(0), decay)
+    sum = addProduct(cell.vector(32), sum, decay)
+    sum = addProduct(cell.vector(48), sum, decay)
+    let all = (decay * decay) * (decay * decay)
+    state.pointee.low = state.pointee.low * all + total(sum * memory.decays.vector(0))
   }
 
   /// The tone is 0 in every frame.
@@ -309,8 +368,8 @@ public struct Distortion: Kernel {
   }
 
   /// Runs the low-pass over `input`, and stores its state before each frame.
-  @_noLocks private func follow(_ input: UnsafeMutablePointer<Float>, _ row: DistortionRow, _ frames: Int) {
-    var state = row.tone.pointee.low
+  @_noLocks private func follow(_ input: UnsafeMutablePointer<Float>, _ row: ToneRow, _ frames: Int) {
+    var state = row.state.pointee.low
     let gain = 2 * pole
     let remains = 1 - gain
     var frame = 0
@@ -319,7 +378,7 @@ public struct Distortion: Kernel {
       state = state * remains + input[frame] * gain
       frame &+= 1
     }
-    row.tone.pointee.low = state
+    row.state.pointee.low = state
   }
 }
 

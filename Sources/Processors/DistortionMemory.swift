@@ -7,13 +7,44 @@ struct ToneState: BitwiseCopyable {
   var isFollowed = false
 }
 
-/// One channel's buffers, each with room for its history before the block.
-struct DistortionRow {
-  let tone: UnsafeMutablePointer<ToneState>
+/// What the tone of one channel has. The buffers need no history.
+struct ToneRow {
+  let state: UnsafeMutablePointer<ToneState>
   /// The shaped sound of this 64-frame cell of engine time, while the tone is 0.
   let cell: UnsafeMutablePointer<Float>
-  /// State of the tone's low-pass before each frame.
+  /// State of the low-pass before each frame.
   let low: UnsafeMutablePointer<Float>
+
+  @inline(__always) @_noLocks init(_ arena: inout Arena) {
+    state = arena.reserve(MemoryLayout<ToneState>.size).assumingMemoryBound(to: ToneState.self)
+    cell = arena.take(Float.self, 64)
+    low = arena.take(Float.self, 64)
+  }
+}
+
+/// One channel's memory without oversampling. What every block reads comes first, and is little.
+struct PlainRow {
+  let curve: UnsafeMutablePointer<CurveHistory>
+  /// The sixteen frames before the block.
+  let before: UnsafeMutablePointer<Float>
+  let tone: ToneRow
+  /// The dry sound of the block, as late as the wet one.
+  let dry: UnsafeMutablePointer<Float>
+  /// The curve that fades out.
+  let old: UnsafeMutablePointer<Float>
+
+  @inline(__always) @_noLocks init(_ arena: inout Arena) {
+    curve = arena.reserve(MemoryLayout<CurveHistory>.size).assumingMemoryBound(to: CurveHistory.self)
+    before = arena.take(Float.self, 16)
+    tone = ToneRow(&arena)
+    dry = arena.take(Float.self, 64)
+    old = arena.take(Float.self, 64)
+  }
+}
+
+/// One oversampled channel's buffers, each with room for its history before the block.
+struct DistortionRow {
+  let tone: ToneRow
   let wet: UnsafeMutablePointer<Float>
   let dry: UnsafeMutablePointer<Float>
   let input: UnsafeMutablePointer<Float>
@@ -31,10 +62,8 @@ struct DistortionRow {
   let oldEven: UnsafeMutablePointer<Float>
   let oldOdd: UnsafeMutablePointer<Float>
 
-  @_noLocks init(_ arena: inout Arena) {
-    tone = arena.reserve(MemoryLayout<ToneState>.size).assumingMemoryBound(to: ToneState.self)
-    cell = arena.take(Float.self, 64)
-    low = arena.take(Float.self, 64)
+  @inline(__always) @_noLocks init(_ arena: inout Arena) {
+    tone = ToneRow(&arena)
     wet = arena.take(Float.self, 64)
     dry = arena.take(Float.self, 64, after: 48)
     input = arena.take(Float.self, 64, after: 48)
@@ -50,19 +79,9 @@ struct DistortionRow {
     oldOdd = arena.take(Float.self, 128)
   }
 
-  /// Bytes of a row, which begins with `tone`.
-  static var size: Int {
-    @_noLocks get {
-      var arena = Arena(measuring: ())
-      _ = Self(&arena)
-      return arena.bytes
-    }
-  }
-
   @_noLocks func keep(_ frames: Int, _ oversampling: Int) {
     keepHistory(dry - 48, 48, frames)
     keepHistory(input - 48, 48, frames)
-    if oversampling == 1 { return }
     keepHistory(even - 32, 32, frames)
     keepHistory(odd - 16, 16, frames)
     if oversampling == 2 {
@@ -78,23 +97,44 @@ struct DistortionRow {
 
 /// Memory of a distortion.
 struct DistortionMemory: BitwiseCopyable {
+  /// What each of the last sixteen frames of a 64-frame cell contributes to the tone's low-pass at the cell's end.
+  let decays: UnsafeMutablePointer<Float>
   /// `outer`: 63 taps, between the node's rate and twice it. `inner`: 31 taps, between two and four times the
   /// rate.
   let outer: HalfBand
   let inner: HalfBand
-  /// What each frame of a 64-frame cell contributes to the tone's low-pass at the cell's end.
-  let decays: UnsafeMutablePointer<Float>
+  private let isPlain: Bool
   private let rows: UnsafeMutableRawPointer
+  /// Bytes of a channel's row.
+  let rowSize: Int
 
-  @_noLocks init(_ channels: Int, _ arena: inout Arena) {
+  @_noLocks init(_ channels: Int, oversampling: Int, _ arena: inout Arena) {
+    decays = arena.take(Float.self, 16)
+    var row = Arena(measuring: ())
+    isPlain = oversampling == 1
+    if isPlain { _ = PlainRow(&row) } else { _ = DistortionRow(&row) }
+    rowSize = row.bytes
+    rows = arena.reserve(channels &* rowSize)
     outer = HalfBand(half: 16, &arena)
     inner = HalfBand(half: 8, &arena)
-    decays = arena.take(Float.self, 64)
-    rows = arena.reserve(channels &* DistortionRow.size)
   }
 
-  @_noLocks func row(_ channel: Int) -> DistortionRow {
-    var arena = Arena(rows + channel &* DistortionRow.size)
+  /// The row of a channel, of either form.
+  @inline(__always) @_noLocks func place(_ channel: Int) -> UnsafeMutableRawPointer {
+    rows + channel &* rowSize
+  }
+
+  @_noLocks func tone(_ channel: Int) -> UnsafeMutablePointer<ToneState> {
+    isPlain ? plainRow(channel).tone.state : row(channel).tone.state
+  }
+
+  @inline(__always) @_noLocks func plainRow(_ channel: Int) -> PlainRow {
+    var arena = Arena(place(channel))
+    return PlainRow(&arena)
+  }
+
+  @inline(__always) @_noLocks func row(_ channel: Int) -> DistortionRow {
+    var arena = Arena(place(channel))
     return DistortionRow(&arena)
   }
 }

@@ -15,6 +15,20 @@ public struct Gain: Kernel {
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {}
 
   public static var worksInPlace: Bool { true }
+  public static var multiplies: Bool { true }
+  public static var factorParameter: Int? { gain }
+
+  @_noLocks public mutating func factors(_ block: Block, _ factors: UnsafeMutablePointer<Float>) -> Bool {
+    let gain = block.parameters[Self.gain]
+    let channels = block.outputs[0].count
+    guard gain.isSteady, block.inputs[0].count >= channels else { return false }
+    var channel = 0
+    while channel < channels {
+      factors[channel] = gain.value(channel)
+      channel &+= 1
+    }
+    return true
+  }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let input = block.inputs[0]
@@ -22,30 +36,21 @@ public struct Gain: Kernel {
     let output = block.outputs[0]
     let gain = block.parameters[Self.gain]
     let channels = output.count < input.count ? output.count : input.count
-    guard gain.isSteady, block.frames == blockCapacity else {
+    guard channels == 1, block.frames == blockCapacity else {
       multiply(input, gain, output, channels, block.frames)
       return .sounding
     }
-    var channel = 0
-    while channel < channels {
-      let steady = gain.value(channel)
-      let from = input[channel]
-      let to = output[channel]
-      // All loads come before the stores: the compiler cannot know that the buffers do not overlap.
-      let (a, b, c, d) = (from.vector(0), from.vector(16), from.vector(32), from.vector(48))
-      // Adding zero turns -0 into 0, so that silence has one bit pattern.
-      to.store(a * steady + 0, 0)
-      to.store(b * steady + 0, 16)
-      to.store(c * steady + 0, 32)
-      to.store(d * steady + 0, 48)
-      channel &+= 1
+    if let moving = gain.stream {
+      multiplyWhole(input[0], moving, to: output[0])
+    } else {
+      multiplyWhole(input[0], gain.values.pointee, to: output[0])
     }
     return .sounding
   }
 
   @_noLocks public mutating func isFinished() -> Bool { true }
 
-  /// A moving gain, or a partial block.
+  /// Several channels, or a partial block.
   @inline(never) @_noLocks private func multiply(
     _ input: InputPort, _ gain: ParameterStream, _ output: OutputPort, _ channels: Int, _ frames: Int
   ) {
@@ -55,13 +60,15 @@ public struct Gain: Kernel {
       let moving = gain.frames(channel)
       let from = input[channel]
       let to = output[channel]
-      var frame = 0
+      var frame = frames == blockCapacity ? blockCapacity : 0
       if let moving {
+        if frame > 0 { multiplyWhole(from, moving, to: to) }
         while frame < frames {
           to.store(from.vector(frame) * moving.vector(frame) + 0, frame)
           frame &+= 16
         }
       } else {
+        if frame > 0 { multiplyWhole(from, steady, to: to) }
         while frame < frames {
           to.store(from.vector(frame) * steady + 0, frame)
           frame &+= 16

@@ -126,6 +126,7 @@ public struct Matrix: Kernel {
   @_noLocks private func rest(_ block: Block) {
     let output = block.outputs[0]
     let master = masterRamp.target
+    if rows == 2, columns == 2 { return mixStereo(output, block.frames, master) }
     var sums = MatrixSums(sources, inputs: rows, frames: block.frames, spare: spare, master: master)
     var j = 0
     while j < columns {
@@ -138,6 +139,24 @@ public struct Matrix: Kernel {
       j &+= 1
     }
     sums.flush()
+  }
+
+  /// Two inputs and two outputs at rest, without lists: the same sums.
+  @_noLocks private func mixStereo(_ output: OutputPort, _ frames: Int, _ master: Float) {
+    let (x, y) = (sources[0], sources[1])
+    let (left, right) = (output[0], output[1])
+    let (leftGain, rightGain) = (outRamps[0].target, outRamps[1].target)
+    let (a, b, c, d) = (gains[0], gains[1], gains[2], gains[3])
+    let zero = Frames(repeating: 0)
+    var frame = 0
+    while frame < frames {
+      let (p, q) = (x.vector(frame), y.vector(frame))
+      let l = addProduct(addProduct(zero, p, a), q, b)
+      let r = addProduct(addProduct(zero, p, c), q, d)
+      left.store(l * leftGain * master + 0, frame)
+      right.store(r * rightGain * master + 0, frame)
+      frame &+= 16
+    }
   }
 
   @_noLocks private mutating func move(_ block: Block) {

@@ -12,6 +12,7 @@ public struct Mix: Kernel {
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {}
 
   public static var worksInPlace: Bool { true }
+  public static var passesOn: Bool { true }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let input = block.inputs[0]

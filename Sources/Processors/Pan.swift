@@ -32,6 +32,18 @@ public struct Pan: Kernel {
 
   public static var followsCount: Bool { true }
   public static var worksInPlace: Bool { true }
+  public static var multiplies: Bool { true }
+
+  /// A balance multiplies.
+  @_noLocks public mutating func factors(_ block: Block, _ factors: UnsafeMutablePointer<Float>) -> Bool {
+    let pan = block.parameters[Self.pan]
+    let count = block.crossfades[Self.countPosition]
+    guard pan.isSteady, count.blend == nil, count.new == 2, block.inputs[0].count == 2 else { return false }
+    settle(pan.value(0), 2)
+    factors[0] = left
+    factors[1] = right
+    return true
+  }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let input = block.inputs[0]

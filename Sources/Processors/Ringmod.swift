@@ -33,19 +33,21 @@ public struct Ringmod: Kernel {
   private var moving: MovingPhases
   private var sine: UnsafeMutablePointer<Float>
   private var shares: UnsafeMutablePointer<Float>
+  private var both: UnsafeMutablePointer<Float>
   /// Phase of the sine; 2^32 is a whole cycle.
   private var phase: Int32 = 0
   /// Gain of the sine.
   private var share = Ramp(1)
   private var isNew = true
 
-  public static func memorySize(_ configuration: KernelConfiguration) -> Int { 4 * blockCapacity * 4 }
+  public static func memorySize(_ configuration: KernelConfiguration) -> Int { 5 * blockCapacity * 4 }
 
   public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
     var arena = Arena(memory)
     moving = MovingPhases(&arena)
     sine = arena.take(Float.self, blockCapacity)
     shares = arena.take(Float.self, blockCapacity)
+    both = arena.take(Float.self, blockCapacity)
   }
 
   @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {
@@ -53,6 +55,7 @@ public struct Ringmod: Kernel {
     moving = MovingPhases(&arena)
     sine = arena.take(Float.self, blockCapacity)
     shares = arena.take(Float.self, blockCapacity)
+    both = arena.take(Float.self, blockCapacity)
   }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
@@ -61,28 +64,58 @@ public struct Ringmod: Kernel {
     followCable(carrier.isConnected, block.rate)
     let hasSine = share.isMoving || share.target > 0
     advance(block, makes: hasSine && !input.isSilent)
-    if hasSine { share.fill(shares, frames: block.frames) }
+    let fades = share.isMoving
+    if fades { share.fill(shares, frames: block.frames) }
     guard !input.isSilent else { return .silent }
     let output = block.outputs[0]
-    let mix = block.parameters[Self.mix]
     let channels = output.count < input.count ? output.count : input.count
     var channel = 0
     var other = 0
     while channel < channels {
-      var frame = 0
-      while frame < block.frames {
-        let x = input[channel].vector(frame)
-        var c = Frames(repeating: 0)
-        if hasSine { c = sine.vector(frame) * shares.vector(frame) }
-        if carrier.isConnected { c += carrier[other].vector(frame) }
-        let m = limited(mix.vector(channel, frame) * 0.01, 0, 1)
-        output[channel].store(x * (1 - m + c * m) + 0, frame)
-        frame &+= 16
+      var factors = UnsafePointer(sine)
+      if fades {
+        add(carrier, other, block.frames)
+        factors = UnsafePointer(both)
+      } else if !hasSine {
+        factors = carrier[other]
       }
+      multiply(block, channel, input[channel], factors, output[channel])
       channel &+= 1
       other = other &+ 1 < carrier.count ? other &+ 1 : 0
     }
     return .sounding
+  }
+
+  /// The fading sine and what is connected.
+  @_noLocks private func add(_ carrier: InputPort, _ channel: Int, _ frames: Int) {
+    var frame = 0
+    while frame < frames {
+      var c = sine.vector(frame) * shares.vector(frame)
+      if carrier.isConnected { c += carrier[channel].vector(frame) }
+      both.store(c, frame)
+      frame &+= 16
+    }
+  }
+
+  @inline(__always) @_noLocks private func multiply(
+    _ block: Block, _ channel: Int, _ from: UnsafePointer<Float>, _ factors: UnsafePointer<Float>,
+    _ to: UnsafeMutablePointer<Float>
+  ) {
+    let mix = block.parameters[Self.mix]
+    var frame = 0
+    if mix.isSteady, mix.value(channel) >= 100 {
+      if block.frames == blockCapacity { return multiplyWhole(from, factors, to: to) }
+      while frame < block.frames {
+        to.store(from.vector(frame) * factors.vector(frame) + 0, frame)
+        frame &+= 16
+      }
+    } else {
+      while frame < block.frames {
+        let m = limited(mix.vector(channel, frame) * 0.01, 0, 1)
+        to.store(from.vector(frame) * (1 - m + factors.vector(frame) * m) + 0, frame)
+        frame &+= 16
+      }
+    }
   }
 
   public mutating func retune(from old: Double, to new: Double, memory: UnsafeMutableRawPointer?) {

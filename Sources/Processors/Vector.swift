@@ -32,6 +32,30 @@ extension UnsafeMutablePointer where Pointee == Float {
   sostenuto_add_product(sum, a, Frames(repeating: b))
 }
 
+// A whole block of a channel times a factor, or a factor a frame. Adding zero turns -0 into 0, so that silence has one bit
+// pattern. All loads come before the stores: the compiler cannot know that the buffers do not overlap.
+
+@inline(__always) @_noLocks func multiplyWhole(
+  _ from: UnsafePointer<Float>, _ factor: Float, to: UnsafeMutablePointer<Float>
+) {
+  let (a, b, c, d) = (from.vector(0), from.vector(16), from.vector(32), from.vector(48))
+  to.store(a * factor + 0, 0)
+  to.store(b * factor + 0, 16)
+  to.store(c * factor + 0, 32)
+  to.store(d * factor + 0, 48)
+}
+
+@inline(__always) @_noLocks func multiplyWhole(
+  _ from: UnsafePointer<Float>, _ factors: UnsafePointer<Float>, to: UnsafeMutablePointer<Float>
+) {
+  let (a, b, c, d) = (from.vector(0), from.vector(16), from.vector(32), from.vector(48))
+  let (e, f, g, h) = (factors.vector(0), factors.vector(16), factors.vector(32), factors.vector(48))
+  to.store(a * e + 0, 0)
+  to.store(b * f + 0, 16)
+  to.store(c * g + 0, 32)
+  to.store(d * h + 0, 48)
+}
+
 extension ParameterStream {
   /// The sixteen frames from `frame` for `channel`, moving or at rest.
   @inline(__always) @_noLocks func vector(_ channel: Int, _ frame: Int) -> Frames {
@@ -75,14 +99,12 @@ var hasWideVectors: Bool { @inline(__always) @_noLocks get { sostenuto_has_wide_
 
 /// `v` where it is above `floor`, else `floor` (for NaN too).
 @_transparent @_noLocks func atLeast(_ floor: Float, _ v: Frames) -> Frames {
-  let floors = Frames(repeating: floor)
-  return floors.replacing(with: v, where: v .> floors)
+  sostenuto_at_least(v, floor)
 }
 
 /// `v` where it is below `ceiling`, else `ceiling` (for NaN too).
 @_transparent @_noLocks func atMost(_ ceiling: Float, _ v: Frames) -> Frames {
-  let ceilings = Frames(repeating: ceiling)
-  return ceilings.replacing(with: v, where: v .< ceilings)
+  sostenuto_at_most(v, ceiling)
 }
 
 /// `v` limited to a range; NaN becomes the lower limit.

@@ -341,6 +341,16 @@ public protocol Kernel: BitwiseCopyable, KernelMetatype {
   /// True when the first output may be the memory of the first input, if both have as many channels: the kernel reads a
   /// frame of every channel before it writes that frame of any, or is done with a channel before it writes it.
   static var worksInPlace: Bool { get }
+  /// True when the kernel has nothing to do where its output is the memory of its input.
+  static var passesOn: Bool { get }
+  /// True when, at rest, each output channel may be the input channel of the same number times a factor, plus 0. Such nodes in
+  /// a row are run without their kernels: `factors` says with which factors.
+  static var multiplies: Bool { get }
+  /// Position of the parameter that is the factor of every channel, while it has one value for all; nil: there is none.
+  static var factorParameter: Int? { get }
+  /// Writes the factor of each output channel, exactly as `process` would use it in this block, in which every parameter is at
+  /// rest. False: it does something else. Audio thread.
+  @_noLocks mutating func factors(_ block: Block, _ factors: UnsafeMutablePointer<Float>) -> Bool
   /// True when a hidden last output gives the first one 64 frames ahead of time, for cables of a cycle, which
   /// are delayed by as many.
   static var hasAheadOutput: Bool { get }
@@ -362,41 +372,6 @@ public protocol Kernel: BitwiseCopyable, KernelMetatype {
   /// The figure at this position of the description's readings, for the views: a gain reduction, a position.
   /// Asked after each block. Audio thread.
   @_noLocks func reading(_ position: Int) -> Float
-}
-
-extension Kernel {
-  /// Default: a kernel without memory of its own, in bytes.
-  public static func memorySize(_ configuration: KernelConfiguration) -> Int { 0 }
-  /// Default: its memory is the same for any values.
-  public static var memoryFollowsValues: Bool { false }
-  /// Default: no latency, in frames.
-  public static func latency(_ configuration: KernelConfiguration) -> Int { 0 }
-  /// Default: never finished, so the renderer never skips it.
-  @inlinable @_noLocks public mutating func isFinished() -> Bool { false }
-  /// Default: no memory of its own, and no state per channel.
-  @inlinable @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {}
-  /// Independent of the document's channel count.
-  public static var followsCount: Bool { false }
-  /// In memory of its own.
-  public static var worksInPlace: Bool { false }
-  /// Without a hidden output.
-  public static var hasAheadOutput: Bool { false }
-  /// Nothing is ahead of time.
-  public static func compensatesFeedback(_ values: [[Float]], rate: Double) -> Bool { false }
-  /// Ignores the parameter.
-  @inlinable @_noLocks public mutating func set(
-    _ parameter: Int, element: Int, to value: Float, over frames: Int
-  ) {}
-  /// Ignores the resource.
-  @inlinable @_noLocks public mutating func use(_ resource: UnsafeMutablePointer<ResourceHeader>?) {}
-  /// Keeps no state that depends on the rate.
-  public mutating func retune(from old: Double, to new: Double, memory: UnsafeMutableRawPointer?) {}
-  /// Nothing to release.
-  public mutating func release() {}
-  /// Default: a kernel without voices.
-  @inlinable public var voices: Int { @_noLocks get { 0 } }
-  /// Default: nothing to report.
-  @inlinable @_noLocks public func reading(_ position: Int) -> Float { 0 }
 }
 
 /// Header of every resource that a worker loads and an audio thread plays (an instrument, a file). The data

@@ -191,6 +191,53 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_last_turns(sostenuto_frames a, soste
   return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
 }
 
+/* Each lane limited to a range, vmaxps and vminps; what is no number becomes the lower limit. Swift's replacing(with:where:)
+   may take vectors apart, lane by lane. */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_at_least(sostenuto_frames v, float floor) {
+  return __builtin_elementwise_max(v, (sostenuto_frames)floor);
+}
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_at_most(sostenuto_frames v, float ceiling) {
+  return __builtin_elementwise_min(v, (sostenuto_frames)ceiling);
+}
+
+/* `a` where a number exceeds the limit, else `b`: vcmpgtps and vblendmps. */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_where_above(sostenuto_frames v, float limit, sostenuto_frames a, sostenuto_frames b) {
+  sostenuto_integers mask = v > (sostenuto_frames)limit;
+  return (sostenuto_frames)(((sostenuto_integers)a & mask) | ((sostenuto_integers)b & ~mask));
+}
+
+/* Frames moved on by one to four, behind those of `before`: valignd. */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_delayed_by_one(sostenuto_frames before, sostenuto_frames v) {
+  return __builtin_shufflevector(before, v, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30);
+}
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_delayed_by_two(sostenuto_frames before, sostenuto_frames v) {
+  return __builtin_shufflevector(before, v, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29);
+}
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_delayed_by_three(sostenuto_frames before, sostenuto_frames v) {
+  return __builtin_shufflevector(before, v, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28);
+}
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_delayed_by_four(sostenuto_frames before, sostenuto_frames v) {
+  return __builtin_shufflevector(before, v, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27);
+}
+
+/* The same vector, of which the compiler then knows nothing: of one that is carried from one round of a loop to the next,
+   and of which few lanes are used there, it would else calculate these lanes anew, one by one. */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_carried(sostenuto_frames v) {
+#if defined __AVX512F__
+  __asm__("" : "+v"(v));
+#elif defined __AVX__
+  sostenuto_eight low = v.lo, high = v.hi;
+  __asm__("" : "+x"(low), "+x"(high));
+  v = __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+#endif
+  return v;
+}
+
+/* True when the magnitude of a lane exceeds a positive limit, or is no number. */
+SOSTENUTO_VECTOR _Bool sostenuto_magnitudes_exceed(sostenuto_frames v, float limit) {
+  return __builtin_reduce_or((sostenuto_integers)(~(__builtin_elementwise_abs(v) <= (sostenuto_frames)limit))) != 0;
+}
+
 /* Within each four lanes: moved up by one and by two, with those of `start` below. */
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_later_by_one(sostenuto_frames v, sostenuto_frames start) {
   return __builtin_shufflevector(v, start, 16, 0, 1, 2, 20, 4, 5, 6, 24, 8, 9, 10, 28, 12, 13, 14);

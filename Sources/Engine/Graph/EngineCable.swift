@@ -263,6 +263,9 @@ final class EngineCable {
   private func refreshSpread() {
     row.pointee.isForAll = fixed == nil && isForAll(ends)
     row.pointee.isStraight = fixed == nil && key.map == nil && ends.from == ends.to
+    row.pointee.isSpread =
+      fixed == nil && !isModulation && ends.from == .one && ends.to == PortChannels(count: 2, width: 2)
+      && ChannelConversion.isForAll(from: 1, map: key.map, mixing: key.mixing)
     destination.row.markStale()
   }
 

@@ -39,6 +39,12 @@ struct NodeRow: BitwiseCopyable {
   let hasReadings: Bool
   /// Its first output may take the place of the sum at its first input.
   let worksInPlace: Bool
+  /// Its kernel has nothing to do there.
+  let passesOn: Bool
+  /// Its kernel may multiply each channel by a factor, and do nothing else.
+  let multiplies: Bool
+  /// The parameter that is its factor; negative: none.
+  let factorParameter: Int32
   /// Its inputs may have other channel counts; `mayNarrow`: smaller ones.
   var isPending = false
   var mayNarrow = false
@@ -57,6 +63,9 @@ struct NodeRow: BitwiseCopyable {
     isSink = node.isSink
     hasAhead = node.type?.aheadOutput != nil
     worksInPlace = node.type?.worksInPlace == true && inputCount > 0 && outputCount > 0
+    passesOn = node.type?.passesOn == true
+    multiplies = node.type?.multiplies == true
+    factorParameter = Int32(node.type?.factorParameter ?? -1)
     hasReadings = node.type?.description.readings.isEmpty == false
   }
 
@@ -116,6 +125,8 @@ struct CableRow: BitwiseCopyable {
   var isSettled = true
   /// Connects each channel to the one of the same number, with no channels left over.
   var isStraight = false
+  /// Brings its one channel to both channels of a stereo input.
+  var isSpread = false
   /// True if it is in the patch.
   var isWanted = true
   /// Into a parameter: one value drives all channels.

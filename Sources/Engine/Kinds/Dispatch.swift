@@ -79,6 +79,23 @@ private struct Process: KernelVerb {
   }
 }
 
+/// Writes the factors of a kernel at rest that multiplies. Audio thread.
+@_noLocks func dispatchFactors(
+  _ tag: KernelTag, _ kernel: UnsafeMutableRawPointer, _ block: Block, _ factors: UnsafeMutablePointer<Float>
+) -> Bool {
+  tag.apply(Factors(kernel: kernel, block: block, factors: factors))
+}
+
+private struct Factors: KernelVerb {
+  let kernel: UnsafeMutableRawPointer
+  let block: Block
+  let factors: UnsafeMutablePointer<Float>
+
+  @inline(__always) func callAsFunction<K: Kernel>(_ type: K.Type) -> Bool {
+    kernel.assumingMemoryBound(to: K.self).pointee.factors(block, factors)
+  }
+}
+
 /// True when the kernel would stay silent without input. Audio thread.
 @_noLocks func dispatchIsFinished(_ tag: KernelTag, _ kernel: UnsafeMutableRawPointer) -> Bool {
   tag.apply(IsFinished(kernel: kernel))

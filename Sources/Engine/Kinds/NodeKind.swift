@@ -15,6 +15,9 @@ public final class NodeKind: Sendable {
   let takesEvents: Bool
   let followsCount: Bool
   let worksInPlace: Bool
+  let passesOn: Bool
+  let multiplies: Bool
+  let factorParameter: Int?
   /// Functions of a kind that is only known at run time; nil for the program's own.
   let program: ForeignProgram?
   let size: Int
@@ -41,6 +44,9 @@ public final class NodeKind: Sendable {
     takesEvents = description.takesEvents
     followsCount = K.followsCount
     worksInPlace = K.worksInPlace
+    passesOn = K.passesOn
+    multiplies = K.multiplies
+    factorParameter = K.factorParameter
     size = MemoryLayout<K>.stride
     alignment = MemoryLayout<K>.alignment
     memorySize = { K.memorySize($0) }

@@ -73,8 +73,12 @@ struct Inlet {
   var channels: Int
   /// The parameter that it is added to; negative: an audio input.
   var parameter = -1
-  /// First channel of the mix buffer; negative when the only source's buffer is read directly.
+  /// First channel of the sum's buffer; negative when the only source's buffer is read directly.
   var buffer = -1
+  /// All of its cables bring one channel to every channel, which are therefore one.
+  var isUniform = false
+  /// Channels of the sum's buffer.
+  var width: Int { isUniform ? 1 : channels }
 }
 
 /// The inlets of one node, in storage reused for each node.
@@ -112,6 +116,11 @@ struct Inlets {
     let cable = wires[inlet.wires.lowerBound].row
     guard cable.isDirect else { return true }
     return !cable.isStraight && !Self.isSelection(cable.gains(to: inlet.channels))
+  }
+
+  /// True when every channel gets the same.
+  func isUniform(_ inlet: Inlet) -> Bool {
+    inlet.parameter < 0 && inlet.channels > 1 && wires[inlet.wires].allSatisfy { $0.row.isSpread }
   }
 
   /// True when channels pass unchanged, so that pointers do the work of a map.

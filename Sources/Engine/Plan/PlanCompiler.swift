@@ -184,7 +184,10 @@ struct PlanCompiler {
       for position in inlets.list.indices {
         let inlet = inlets.list[position]
         let isMixed = inlets.needsMix(inlet)
-        if isMixed { inlets.list[position].buffer = allocator.allocate(inlet.channels) }
+        if isMixed {
+          inlets.list[position].isUniform = inlets.isUniform(inlet)
+          inlets.list[position].buffer = allocator.allocate(inlets.list[position].width)
+        }
         for wire in inlets.wires[inlet.wires] where wire.row.isMixed != isMixed {
           wire.cable.pointee.isMixed = isMixed
         }
@@ -193,7 +196,7 @@ struct PlanCompiler {
       let isCrossing = row.pointee.crossing != nil
       let isInPlace =
         !isCrossing && row.pointee.worksInPlace && inlets.list[0].buffer >= 0
-        && inlets.list[0].channels == Int(row.outputChannels[0])
+        && !inlets.list[0].isUniform && inlets.list[0].channels == Int(row.outputChannels[0])
       for output in 0..<Int(row.pointee.outputCount) {
         readers.append(row.readers[output])
         if isCrossing {
@@ -214,7 +217,7 @@ struct PlanCompiler {
           Int(buffers[wire.output]), Int(wire.row.source.outputChannels[Int(wire.row.output)]))
       }
       for inlet in inlets.list[(isInPlace ? 1 : 0)...] where inlet.buffer >= 0 {
-        allocator.recycle(inlet.buffer, inlet.channels)
+        allocator.recycle(inlet.buffer, inlet.width)
       }
       for output in first..<buffers.count where readers[output] == 0 && buffers[output] >= 0 {
         allocator.recycle(Int(buffers[output]), Int(row.outputChannels[output - first]))

@@ -14,6 +14,10 @@ struct StepWriter {
   /// All cables into the nodes so far.
   private var cables: [CableRow.Pointer] = []
   private var scratch = 64
+  /// The steps that may become a chain, and what its next one reads.
+  private var chain = 0..<0
+  private var chainInput: Wire?
+  private var chainOutput: (index: Int, channels: Int)?
 
   /// `outputCount`: of all nodes of the piece. `zeros`: 64 silent channels.
   init(
@@ -54,24 +58,10 @@ struct StepWriter {
     var inputCount = 0
     for (position, inlet) in inlets.list.enumerated() {
       if inlet.parameter < 0 { inputCount += 1 }
-      let channels: UnsafeMutablePointer<UnsafePointer<Float>> = memory.reserve(inlet.channels)
-      var flag = UnsafePointer(always)
-      if inlet.buffer >= 0 {
-        for number in 0..<inlet.channels {
-          (channels + number).initialize(to: UnsafePointer(channel(inlet.buffer + number)))
-        }
-        flag = writeMix(inlet, inlets.wires[inlet.wires], step.node, bindings + position)
-      } else {
-        channels.initialize(repeating: zeros[0], count: inlet.channels)
-        if let wire = inlets.wires[inlet.wires].first {
-          flag = point(channels, to: wire, inlet.channels)
-        }
-      }
       (ports + position).initialize(
         to: InputPort(
           channels: zeros, count: inlet.channels, isSilent: true, isConnected: !inlet.wires.isEmpty))
-      (bindings + position).initialize(
-        to: InputBinding(channels: UnsafePointer(channels), silence: flag, parameter: Int32(inlet.parameter)))
+      (bindings + position).initialize(to: binding(inlet, inlets.wires[inlet.wires]))
     }
 
     let firstOutput = Int(row.pointee.firstOutput)
@@ -103,6 +93,10 @@ struct StepWriter {
     {
       step.operation = .processPlain
     }
+    if let first = inlets.list.first, first.buffer >= 0, let output = buffers.first {
+      step.isPassage = row.pointee.passesOn && Int(output) == first.buffer
+    }
+    follow(step, row, inlets)
     append(step)
     for cable in delayed(from: row) { writeRemember(cable.pointee, step) }
     scratch = max(
@@ -132,6 +126,26 @@ struct StepWriter {
     return UnsafePointer(silences + wire.output)
   }
 
+  /// Binds an input to the sum of its cables, to its source, or to zeros.
+  private func binding(_ inlet: Inlet, _ wires: ArraySlice<Wire>) -> InputBinding {
+    let channels: UnsafeMutablePointer<UnsafePointer<Float>> = memory.reserve(inlet.channels)
+    var binding = InputBinding(
+      channels: UnsafePointer(channels), silence: UnsafePointer(always), parameter: Int32(inlet.parameter))
+    if inlet.buffer >= 0 {
+      for number in 0..<inlet.channels {
+        let offset = inlet.isUniform ? 0 : number
+        (channels + number).initialize(to: UnsafePointer(channel(inlet.buffer + offset)))
+      }
+      let sum = sum(inlet, wires)
+      binding.sum = sum
+      binding.silence = UnsafePointer(sum.pointee.silence)
+    } else {
+      channels.initialize(repeating: zeros[0], count: inlet.channels)
+      if let wire = wires.first { binding.silence = point(channels, to: wire, inlet.channels) }
+    }
+    return binding
+  }
+
   /// Points an input at its source's buffer.
   private func point(
     _ channels: UnsafeMutablePointer<UnsafePointer<Float>>, to wire: Wire, _ count: Int
@@ -147,31 +161,21 @@ struct StepWriter {
     return silence(wire)
   }
 
-  /// Writes the mix of an inlet's cables. Returns the address of the sum's silence flag.
-  private mutating func writeMix(
-    _ inlet: Inlet, _ wires: ArraySlice<Wire>, _ slot: UnsafeMutablePointer<NodeSlot>,
-    _ binding: UnsafeMutablePointer<InputBinding>
-  ) -> UnsafePointer<Bool> {
-    let output: UnsafeMutablePointer<OutputPort> = memory.reserve(1)
-    output.initialize(to: OutputPort(base: channel(inlet.buffer), count: inlet.channels))
+  /// The sum of an inlet's cables.
+  private func sum(_ inlet: Inlet, _ wires: ArraySlice<Wire>) -> UnsafeMutablePointer<InletSum> {
+    let sum: UnsafeMutablePointer<InletSum> = memory.reserve(1)
     let isSilent: UnsafeMutablePointer<Bool> = memory.reserve(1)
     isSilent.initialize(to: true)
     let sources: UnsafeMutablePointer<MixSource> = memory.reserve(wires.count)
     for (position, wire) in wires.enumerated() {
-      (sources + position).initialize(to: source(wire, to: inlet.channels))
+      (sources + position).initialize(to: source(wire, to: inlet.width))
     }
-    var mix = Step(.mix, slot)
-    mix.context.outputs = UnsafePointer(output)
-    mix.outputCount = 1
-    mix.outputSilence = isSilent
-    mix.sources = sources
-    mix.sourceCount = Int32(wires.count)
-    if inlet.parameter >= 0, inlet.channels == 1 {
-      mix.portCount = 1
-      mix.bindings = binding
-    }
-    append(mix)
-    return UnsafePointer(isSilent)
+    sum.initialize(
+      to: InletSum(
+        output: OutputPort(base: channel(inlet.buffer), count: inlet.width), silence: isSilent,
+        sources: sources, sourceCount: Int32(wires.count),
+        mayBeDirect: inlet.parameter >= 0 && inlet.channels == 1))
+    return sum
   }
 
   private func source(_ wire: Wire, to channels: Int) -> MixSource {
@@ -216,6 +220,52 @@ struct StepWriter {
     return step
   }
 
+  /// Adds a step, the next one, to the chain before it, or begins another one.
+  private mutating func follow(_ step: Step, _ row: NodeRow.Pointer, _ inlets: Inlets) {
+    guard row.pointee.multiplies, step.operation == .processPlain, let wire = inlets.wires.first,
+      inlets.list[0].wires.count == 1, inlets.list[0].buffer < 0, wire.row.isStraight,
+      row.channels[0] == row.outputChannels[0],
+      inlets.list.dropFirst().allSatisfy({ isFactor($0, row, inlets.wires[$0.wires]) })
+    else { return endChain() }
+    let channels = Int(row.channels[0])
+    if let output = chainOutput, chain.upperBound == steps.count, output == (wire.output, channels) {
+      chain = chain.lowerBound..<(steps.count + 1)
+    } else {
+      endChain()
+      chain = steps.count..<(steps.count + 1)
+      chainInput = wire
+    }
+    let goesOn = row.readers[0] == 1 && row.pointee.crossing == nil && row.pointee.delayedReaders == 0
+    chainOutput = goesOn ? (Int(row.pointee.firstOutput), channels) : nil
+  }
+
+  /// True if a cable alone modulates the factor of all channels.
+  private func isFactor(_ inlet: Inlet, _ row: NodeRow.Pointer, _ wires: ArraySlice<Wire>) -> Bool {
+    inlet.parameter == row.pointee.factorParameter && inlet.channels == 1 && wires.count == 1
+      && !wires[wires.startIndex].row.isDelayed
+  }
+
+  /// Makes a chain of the steps that may be one.
+  private mutating func endChain() {
+    defer { (chain, chainInput, chainOutput) = (0..<0, nil, nil) }
+    guard chain.count > 1, let wire = chainInput else { return }
+    let last = steps[chain.upperBound - 1]
+    let channels = Int(last.context.outputs[0].count)
+    let factors: UnsafeMutablePointer<Float> = memory.reserve(chain.count * channels)
+    let isExamined: UnsafeMutablePointer<Bool> = memory.reserve(chain.count)
+    let modulations = memory.allocate(
+      steps[chain].map { $0.portCount > 1 ? Optional($0.bindings + 1) : nil })
+    let record: UnsafeMutablePointer<Chain> = memory.reserve(1)
+    record.initialize(
+      to: Chain(
+        count: chain.count, channels: channels, input: UnsafePointer(base(of: wire)),
+        output: last.context.outputs[0].base, inputSilence: silence(wire), outputSilence: last.outputSilence,
+        factors: factors, modulations: modulations, isExamined: isExamined))
+    steps[chain.lowerBound].operation = .chain
+    steps[chain.lowerBound].chain = record
+    scratch = max(scratch, channels * blockCapacity)
+  }
+
   private func addEvents(_ wires: ArraySlice<Wire>, to step: inout Step) {
     var events: [EventSource] = []
     for wire in wires where wire.row.input == CableRow.events {
@@ -238,14 +288,14 @@ struct StepWriter {
         cable: cable.slot!, stride: Int32(blockCapacity), coefficient: 1, count: UInt16(count),
         isDelayed: true))
     var fillDelay = Step(.fillDelay, step.node)
-    fillDelay.sources = source
-    fillDelay.sourceCount = 1
+    fillDelay.source = source
     append(fillDelay)
   }
 
   /// The finished piece, once every node has been written.
-  func finish(_ rows: [NodeRow.Pointer]) -> PlanPiece {
-    PlanPiece(
+  mutating func finish(_ rows: [NodeRow.Pointer]) -> PlanPiece {
+    endChain()
+    return PlanPiece(
       run: StepRun(steps: memory.allocate(steps), count: steps.count), nodes: rows, cables: cables,
       scratch: scratch, memory: memory, arena: arena)
   }
@@ -270,9 +320,8 @@ extension Step {
       eventOutput: node.pointee.eventOutput)
     self.init(
       context: context, operation: operation, takesEvents: false, mayGrow: false, outputCount: 0,
-      inputCount: 0, portCount: 0, settledAt: 0, node: node, ports: PieceMemory.none(),
-      bindings: PieceMemory.none(),
-      outputSilence: PieceMemory.none(), eventSources: PieceMemory.none(), sources: PieceMemory.none(),
-      eventSourceCount: 0, sourceCount: 0, modulated: 0)
+      inputCount: 0, portCount: 0, eventSourceCount: 0, node: node, ports: PieceMemory.none(),
+      bindings: PieceMemory.none(), outputSilence: PieceMemory.none(), eventSources: PieceMemory.none(),
+      source: PieceMemory.none(), chain: PieceMemory.none(), modulated: 0)
   }
 }

@@ -10,8 +10,8 @@ struct RenderJob: BitwiseCopyable {
   var rate: Float
   var load: Float
   var isMetering: Bool
-  /// Number of cable gains that have begun to move since the start, or are to; from 1.
-  var gainMoves: UInt32
+  /// Number of parameters and gains of cables that have begun to move since the start, or are to; from 1.
+  var moves: UInt32
 }
 
 /// Renders a plan's segments on several threads: the driver's, and helpers that live as long as the team. No

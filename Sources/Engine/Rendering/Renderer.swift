@@ -21,8 +21,8 @@ public final class Renderer: @unchecked Sendable {
   private var rate: Float
   /// Load of the driver in this period.
   private var load: Float = 0
-  /// See `RenderJob.gainMoves`.
-  private var gainMoves: UInt32 = 1
+  /// See `RenderJob.moves`.
+  private var moves: UInt32 = 1
   private let driver: UnsafeMutablePointer<DriverChannels>
   let team: UnsafeMutablePointer<RenderTeam>
 
@@ -132,6 +132,7 @@ public final class Renderer: @unchecked Sendable {
       node.pointee.parameters[Int(parameter)].move(
         element: Int(element), to: value, over: Int(frames), law: law)
       node.pointee.isMoving = true
+      countMove()
       if value.magnitude > 1 { node.pointee.amplifies = true }
     case .makeRoom(let node, let parameter, let room):
       node.pointee.parameters[Int(parameter)].move(into: room)
@@ -140,7 +141,7 @@ public final class Renderer: @unchecked Sendable {
       wake(node)
     case .gain(let cable, let value, let frames, let wait):
       cable.pointee.move(to: value, over: Int(frames), after: Int(wait), at: now)
-      gainMoves = gainMoves == .max ? 1 : gainMoves &+ 1
+      countMove()
     case .close(let cable, let frames):
       cable.pointee.closesAt = frames < 0 ? .max : now &+ Int64(frames)
     case .end(let node, let frames):
@@ -156,10 +157,13 @@ public final class Renderer: @unchecked Sendable {
       node.pointee.widenParameters(
         from: hasInputs ? widening.oldInputs[0] : widening.oldOutputs[0],
         to: hasInputs ? widening.inputs[0] : widening.outputs[0])
+      countMove()
     case .widenRing(let cable, let from, let to):
       cable.pointee.widen(from: Int(from), to: Int(to))
     }
   }
+
+  @_noLocks private final func countMove() { moves = moves == .max ? 1 : moves &+ 1 }
 
   /// A muted node sleeps on.
   @_noLocks private final func wake(_ node: UnsafeMutablePointer<NodeSlot>) {
@@ -173,6 +177,6 @@ public final class Renderer: @unchecked Sendable {
     team.pointee.render(
       RenderJob(
         plan: plan, frames: frames, time: now, rate: rate, load: load,
-        isMetering: isMetering.load(ordering: .relaxed), gainMoves: gainMoves), isLast: isLast)
+        isMetering: isMetering.load(ordering: .relaxed), moves: moves), isLast: isLast)
   }
 }

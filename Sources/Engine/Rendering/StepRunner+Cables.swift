@@ -3,18 +3,46 @@ import Realtime
 // Mixing, gains, channel maps and delays. Audio thread, all of it.
 
 extension StepRunner {
-  /// Sums the sources into the step's one output, in the plan's order.
-  @_noLocks func mix(_ step: UnsafeMutablePointer<Step>) {
-    if step.pointee.portCount > 0, passDirectly(step) { return }
-    var sum = MixSum(step.pointee.context.outputs[0], frames: frames, room: summands)
-    if step.pointee.settledAt == gainMoves { addSettled(step, to: &sum) } else { addAll(step, to: &sum) }
-    step.pointee.outputSilence[0] = !sum.finish()
+  /// Sums the cables into all inputs of a node.
+  @_noLocks func sumInputs(_ step: UnsafeMutablePointer<Step>) {
+    var binding = step.pointee.bindings
+    let end = binding + Int(step.pointee.portCount)
+    while binding != end {
+      sumInput(binding)
+      binding += 1
+    }
+  }
+
+  /// Sums the cables into an input, if there is something to sum.
+  @inline(__always) @_noLocks func sumInput(_ binding: UnsafeMutablePointer<InputBinding>) {
+    guard let sum = binding.pointee.sum, !isLeftToNode(binding, sum) else { return }
+    write(sum, binding)
+  }
+
+  /// True if a modulation by one cable is left to the node as in the block before.
+  @inline(__always) @_noLocks func isLeftToNode(
+    _ binding: UnsafeMutablePointer<InputBinding>, _ sum: UnsafeMutablePointer<InletSum>
+  ) -> Bool {
+    guard binding.pointee.direct != nil, sum.pointee.settledAt == moves else { return false }
+    return areSounding(sum.pointee.sources, sum.pointee.sources + 1)
+  }
+
+  /// Sums the cables, in the plan's order.
+  @inline(never) @_noLocks private func write(
+    _ inlet: UnsafeMutablePointer<InletSum>, _ binding: UnsafeMutablePointer<InputBinding>
+  ) {
+    if inlet.pointee.mayBeDirect, leaveToNode(inlet, binding) { return }
+    var sum = MixSum(inlet.pointee.output, frames: frames, room: summands)
+    if inlet.pointee.settledAt == moves { addSettled(inlet, to: &sum) } else { addAll(inlet, to: &sum) }
+    inlet.pointee.silence.pointee = !sum.finish()
   }
 
   /// Leaves a modulation by one cable to the node, which adds it to the parameter's own value.
-  @inline(__always) @_noLocks private func passDirectly(_ step: UnsafeMutablePointer<Step>) -> Bool {
-    let (source, binding) = (step.pointee.sources, step.pointee.bindings)
-    guard step.pointee.settledAt == gainMoves, step.pointee.isSimple, step.pointee.sourceCount == 1,
+  @inline(__always) @_noLocks private func leaveToNode(
+    _ inlet: UnsafeMutablePointer<InletSum>, _ binding: UnsafeMutablePointer<InputBinding>
+  ) -> Bool {
+    let source = inlet.pointee.sources
+    guard inlet.pointee.settledAt == moves, inlet.pointee.isSimple, inlet.pointee.sourceCount == 1,
       areSounding(source, source + 1)
     else {
       binding.pointee.direct = nil
@@ -22,22 +50,26 @@ extension StepRunner {
     }
     binding.pointee.direct = source.pointee.base
     binding.pointee.gain = source.pointee.gain
-    step.pointee.outputSilence[0] = false
+    inlet.pointee.silence.pointee = false
     return true
   }
 
   /// Adds the sources while all gains are at rest.
   @inline(__always) @_noLocks private func addSettled(
-    _ step: UnsafeMutablePointer<Step>, to sum: inout MixSum
+    _ inlet: UnsafeMutablePointer<InletSum>, to sum: inout MixSum
   ) {
-    let isSimple = step.pointee.isSimple
-    var source = step.pointee.sources
-    let end = source + Int(step.pointee.sourceCount)
+    let (isSimple, isUnity) = (inlet.pointee.isSimple, inlet.pointee.isUnity)
+    var source = inlet.pointee.sources
+    let end = source + Int(inlet.pointee.sourceCount)
     while source != end {
       let rest = end - source
       let next = source + (rest < MixSum.most ? rest : MixSum.most)
       if isSimple, areSounding(source, next) {
-        sum.add(source, next - source)
+        if isUnity, next - source == MixSum.most, frames == blockCapacity {
+          sum.addFourAtUnity(source)
+        } else {
+          sum.add(source, next - source)
+        }
         source = next
         continue
       }
@@ -63,11 +95,12 @@ extension StepRunner {
   }
 
   /// Adds the sources, and looks how each gain moves.
-  @_noLocks private func addAll(_ step: UnsafeMutablePointer<Step>, to sum: inout MixSum) {
+  @_noLocks private func addAll(_ inlet: UnsafeMutablePointer<InletSum>, to sum: inout MixSum) {
     var isSettled = true
     var isSimple = true
-    var source = step.pointee.sources
-    let end = source + Int(step.pointee.sourceCount)
+    var isUnity = true
+    var source = inlet.pointee.sources
+    let end = source + Int(inlet.pointee.sourceCount)
     while source != end {
       let cable = source.pointee.cable
       if cable.pointee.nextStart <= now { cable.pointee.beginMove() }
@@ -89,10 +122,12 @@ extension StepRunner {
       if source.pointee.taps != nil || source.pointee.isDelayed || source.pointee.gain == 0 {
         isSimple = false
       }
+      if source.pointee.gain != 1 { isUnity = false }
       source += 1
     }
-    step.pointee.isSimple = isSimple
-    if isSettled { step.pointee.settledAt = gainMoves }
+    inlet.pointee.isSimple = isSimple
+    inlet.pointee.isUnity = isSimple && isUnity
+    if isSettled { inlet.pointee.settledAt = moves }
   }
 
   @inline(__always) @_noLocks private func isSilent(_ source: UnsafeMutablePointer<MixSource>) -> Bool {
@@ -131,7 +166,7 @@ extension StepRunner {
   /// Writes a node's output into the ring of a delayed cable.
   @_noLocks func fillDelay(_ step: UnsafeMutablePointer<Step>) {
     let frames = frames
-    let source = step.pointee.sources[0]
+    let source = step.pointee.source.pointee
     guard let ring = source.cable.pointee.ring else { return }
     let isSilent = source.silence.pointee
     if isSilent, source.cable.pointee.holdsZeros(at: now) { return }

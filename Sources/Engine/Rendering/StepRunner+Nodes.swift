@@ -7,8 +7,16 @@ extension StepRunner {
   /// the same ones are modulated as before, no meter runs; or the node sleeps.
   @inline(__always) @_noLocks mutating func runPlainNode(_ step: UnsafeMutablePointer<Step>) {
     let node = step.pointee.node
-    let isQuiet = bindInputs(step)
-    let isSource = step.pointee.portCount == 0
+    var isQuiet = true
+    var (port, binding) = (step.pointee.ports, step.pointee.bindings)
+    let end = binding + Int(step.pointee.portCount)
+    let isSource = binding == end
+    while binding != end {
+      sumInput(binding)
+      if !bind(port, binding) { isQuiet = false }
+      port += 1
+      binding += 1
+    }
     guard isQuiet == isSource, !node.pointee.isAsleep, !node.pointee.isMoving,
       node.pointee.modulated == step.pointee.modulated, !isMetering
     else {
@@ -16,7 +24,7 @@ extension StepRunner {
       return
     }
     if step.pointee.modulated != 0 { modulateAll(step, node) }
-    var isSilent = process(step, node) == .silent
+    var isSilent = !step.pointee.isPassage && process(step, node) == .silent
     if isSource, isSilent { return conclude(step, node, isSilent: true, isQuiet: true, hasEvents: false) }
     if !isSilent, step.pointee.mayGrow || node.pointee.amplifies, isUnfit(step.pointee.context.outputs[0]) {
       isSilent = mute(step, node)
@@ -105,23 +113,31 @@ extension StepRunner {
     }
   }
 
-  /// Points the node's ports at their inputs, or at zeros. Returns true if all are silent. Ports that did not
-  /// change since the last block are left alone.
+  /// Points the node's ports at their inputs, or at zeros. Returns true if all are silent.
   @inline(__always) @_noLocks private func bindInputs(_ step: UnsafeMutablePointer<Step>) -> Bool {
     var isQuiet = true
     var index = 0
     while index < Int(step.pointee.portCount) {
-      let isSilent = step.pointee.bindings[index].silence.pointee
-      if step.pointee.ports[index].isSilent != isSilent { bind(step, index, isSilent) }
-      if !isSilent { isQuiet = false }
+      if !bind(step.pointee.ports + index, step.pointee.bindings + index) { isQuiet = false }
       index &+= 1
     }
     return isQuiet
   }
 
-  @_noLocks private func bind(_ step: UnsafeMutablePointer<Step>, _ port: Int, _ isSilent: Bool) {
-    step.pointee.ports[port].isSilent = isSilent
-    step.pointee.ports[port].channels = isSilent ? zeros : step.pointee.bindings[port].channels
+  /// Points a port at its input, or at zeros; left alone if it is as in the last block. Returns true if it is silent.
+  @inline(__always) @_noLocks private func bind(
+    _ port: UnsafeMutablePointer<InputPort>, _ binding: UnsafeMutablePointer<InputBinding>
+  ) -> Bool {
+    let isSilent = binding.pointee.silence.pointee
+    if port.pointee.isSilent != isSilent { bind(port, binding, isSilent) }
+    return isSilent
+  }
+
+  @inline(never) @_noLocks private func bind(
+    _ port: UnsafeMutablePointer<InputPort>, _ binding: UnsafeMutablePointer<InputBinding>, _ isSilent: Bool
+  ) {
+    port.pointee.isSilent = isSilent
+    port.pointee.channels = isSilent ? zeros : binding.pointee.channels
   }
 
   /// Runs a waking node over the silent start of this 64-frame cell, so that waking does not depend on block
@@ -131,7 +147,7 @@ extension StepRunner {
   ) {
     var index = 0
     while index < Int(step.pointee.portCount) {
-      bind(step, index, true)
+      bind(step.pointee.ports + index, step.pointee.bindings + index, true)
       index &+= 1
     }
     // Nodes that take no events share one queue, which stays empty.

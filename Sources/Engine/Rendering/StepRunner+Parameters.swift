@@ -59,19 +59,19 @@ extension StepRunner {
       let (port, binding) = (step.pointee.ports + index, step.pointee.bindings + index)
       if binding.pointee.isSingle, !port.pointee.isSilent {
         let base = binding.pointee.base
-        var frame = 0
+        // What is behind the block's frames may be anything.
         if let direct = binding.pointee.direct {
           let gain = binding.pointee.gain
-          while frame < frames {
-            room.store(base + direct.vector(frame) * gain, frame)
-            frame &+= 16
-          }
+          room.store(base + direct.vector(0) * gain, 0)
+          room.store(base + direct.vector(16) * gain, 16)
+          room.store(base + direct.vector(32) * gain, 32)
+          room.store(base + direct.vector(48) * gain, 48)
         } else {
           let source = port.pointee[0]
-          while frame < frames {
-            room.store(base + source.vector(frame), frame)
-            frame &+= 16
-          }
+          room.store(base + source.vector(0), 0)
+          room.store(base + source.vector(16), 16)
+          room.store(base + source.vector(32), 32)
+          room.store(base + source.vector(48), 48)
         }
         let stream = node.pointee.streams + Int(binding.pointee.parameter)
         UnsafeMutablePointer(mutating: stream.pointee.values).pointee = room.pointee
@@ -123,7 +123,6 @@ extension StepRunner {
     }
     if let direct = binding.pointee.direct {
       writeSum(direct, binding.pointee.gain, to: UnsafeMutablePointer(mutating: port.pointee[0]))
-      binding.pointee.direct = nil
     }
     let elements = own > inputs ? own : inputs
     let values = state.pointee.values(elements)

@@ -33,7 +33,8 @@ extension StepRunner {
   @inline(__always) @_noLocks func isUnfit(_ output: OutputPort) -> Bool {
     guard frames == blockCapacity else { return isPartUnfit(output) }
     var magnitudes = Magnitudes()
-    var channel = 0
+    magnitudes.addWhole(output[0])
+    var channel = 1
     while channel < output.count {
       magnitudes.addWhole(output[channel])
       channel &+= 1
@@ -203,15 +204,22 @@ struct Magnitudes {
     }
   }
 
-  /// The same of a whole block, with two chains of maxima.
+  /// The same of a whole block.
   @inline(__always) @_noLocks mutating func addWhole(_ samples: UnsafePointer<Float>) {
-    let bytes = UnsafeRawPointer(samples)
-    let mask = SIMD16<UInt32>(repeating: magnitudeMask)
-    let a = bytes.loadUnaligned(fromByteOffset: 0, as: SIMD16<UInt32>.self) & mask
-    let b = bytes.loadUnaligned(fromByteOffset: 64, as: SIMD16<UInt32>.self) & mask
-    let c = bytes.loadUnaligned(fromByteOffset: 128, as: SIMD16<UInt32>.self) & mask
-    let d = bytes.loadUnaligned(fromByteOffset: 192, as: SIMD16<UInt32>.self) & mask
-    lanes = sostenuto_larger(lanes, sostenuto_larger(sostenuto_larger(a, b), sostenuto_larger(c, d)))
+    add(samples.vector(0), samples.vector(16), samples.vector(32), samples.vector(48))
+  }
+
+  /// The same of the four vectors of a whole block, with two chains of maxima.
+  @inline(__always) @_noLocks mutating func add(
+    _ a: SIMD16<Float>, _ b: SIMD16<Float>, _ c: SIMD16<Float>, _ d: SIMD16<Float>
+  ) {
+    let front = sostenuto_larger(Self.magnitude(a), Self.magnitude(b))
+    lanes = sostenuto_larger(
+      lanes, sostenuto_larger(front, sostenuto_larger(Self.magnitude(c), Self.magnitude(d))))
+  }
+
+  @inline(__always) @_noLocks private static func magnitude(_ v: SIMD16<Float>) -> SIMD16<UInt32> {
+    unsafeBitCast(v, to: SIMD16<UInt32>.self) & SIMD16(repeating: magnitudeMask)
   }
 
   /// True below -200 dB, what a kernel drops when it goes to sleep (`Kernel.isFinished`).

@@ -22,7 +22,7 @@ struct StepRunner: ~Copyable {
   private(set) var now: Int64 = 0
   /// The block ends where a 64-frame cell of engine time ends.
   private(set) var endsCell = false
-  private(set) var gainMoves: UInt32 = 0
+  private(set) var moves: UInt32 = 0
   /// Level meters are enabled.
   private(set) var isMetering = false
   /// Scratch for one node's moving parameters, from the plan.
@@ -57,7 +57,7 @@ struct StepRunner: ~Copyable {
   @_noLocks mutating func begin(_ job: RenderJob) {
     setTime(to: job.time, frames: job.frames)
     isMetering = job.isMetering
-    gainMoves = job.gainMoves
+    moves = job.moves
     scratch = job.plan.pointee.parameterScratch + index &* job.plan.pointee.scratchSize
     context.pointee.rate = job.rate
     context.pointee.load = job.load
@@ -86,9 +86,13 @@ struct StepRunner: ~Copyable {
     let end = steps + count
     while step != end {
       switch step.pointee.operation {
-      case .processPlain: runPlainNode(step)
-      case .process: runNode(step)
-      case .mix: mix(step)
+      case .chain where runChain(step):
+        step += step.pointee.chain.pointee.count
+        continue
+      case .chain, .processPlain: runPlainNode(step)
+      case .process:
+        sumInputs(step)
+        runNode(step)
       case .fillDelay: fillDelay(step)
       }
       step += 1

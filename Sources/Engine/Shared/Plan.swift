@@ -30,49 +30,46 @@ struct Segment: BitwiseCopyable {
 }
 
 /// One operation of each block. Its data lies together with that of its run, in the same order, so that a
-/// run is read from one end of memory to the other.
+/// run is read from one end of memory to the other. It fills two cache lines: what its kernel sees, and the rest.
 struct Step: BitwiseCopyable {
   enum Operation: UInt8 {
-    /// Sums cables into a buffer, or applies a gain, a map or a conversion.
-    case mix
-    /// Runs a node.
+    /// Sums the cables into a node, and runs it.
     case process
-    /// Runs a node without events, with one output and nothing to report.
+    /// The same of a node without events, with one output and nothing to report.
     case processPlain
+    /// The same, and the first of a chain.
+    case chain
     /// Writes an output into the ring of a delayed cable.
     case fillDelay
   }
 
-  /// The kernel's view. It stands first, so that a step's address is its address. `mix` writes to outputs[0].
+  /// The kernel's view. It stands first, so that a step's address is its address.
   var context: NodeContext
   var operation: Operation
   /// True if events reach it, by cable or directly.
   var takesEvents: Bool
   /// The input may be louder than any one node's output: it is a sum, or a parameter is modulated.
   var mayGrow: Bool
-  /// Of a mix that is settled: no cable has taps, a delay or a gain of zero.
-  var isSimple = false
+  /// The sum of its cables is its output, and its kernel need not run.
+  var isPassage = false
   var outputCount: UInt16
   /// Audio inputs.
   var inputCount: UInt16
-  /// Audio inputs, plus one per modulated parameter behind them. Of a mix: 1 if its sum modulates a parameter and has
-  /// one channel.
+  /// Audio inputs, plus one per modulated parameter behind them.
   var portCount: UInt16
-  /// Of a mix: the number of gain moves (`RenderJob.gainMoves`) with which all of its gains were at rest; 0: none.
-  var settledAt: UInt32
-  /// The node that it runs; for `fillDelay` the source node; for `mix` the destination node.
+  var eventSourceCount: Int32
+  /// The node that it runs; for `fillDelay` the source node.
   var node: UnsafeMutablePointer<NodeSlot>
   /// The ports, which point to zeros while silent.
   var ports: UnsafeMutablePointer<InputPort>
-  /// Buffers behind the ports. Of a mix with a port: the destination's binding.
+  /// Buffers behind the ports, and the sums in them.
   var bindings: UnsafeMutablePointer<InputBinding>
   /// Silence flag of each output in this block; other steps point here.
   var outputSilence: UnsafeMutablePointer<Bool>
   var eventSources: UnsafeMutablePointer<EventSource>
-  /// Sources of `mix` and `fillDelay`.
-  var sources: UnsafeMutablePointer<MixSource>
-  var eventSourceCount: Int32
-  var sourceCount: Int32
+  /// Source of `fillDelay`.
+  var source: UnsafeMutablePointer<MixSource>
+  var chain: UnsafeMutablePointer<Chain>
   /// A bit for each modulated parameter, as in `NodeSlot.modulated`.
   var modulated: UInt64
 }
@@ -80,14 +77,54 @@ struct Step: BitwiseCopyable {
 struct InputBinding: BitwiseCopyable {
   var channels: UnsafePointer<UnsafePointer<Float>>
   var silence: UnsafePointer<Bool>
-  /// Parameter that a modulation is added to.
-  var parameter: Int32
-  /// The parameter's own value, if it is a single one at rest and is modulated by a single channel.
-  var base: Float = 0
-  var isSingle = false
+  /// The sum of its cables; nil: it reads its only source's buffer.
+  var sum: UnsafeMutablePointer<InletSum>?
   /// A modulation by one cable: not written to `channels`, but these frames times `gain`.
   var direct: UnsafePointer<Float>?
   var gain: Float = 0
+  /// The parameter's own value, if it is a single one at rest and is modulated by a single channel.
+  var base: Float = 0
+  /// Parameter that a modulation is added to.
+  var parameter: Int32
+  var isSingle = false
+}
+
+/// The sum of the cables into an input.
+struct InletSum: BitwiseCopyable {
+  var output: OutputPort
+  /// The sum is silent in this block.
+  var silence: UnsafeMutablePointer<Bool>
+  var sources: UnsafeMutablePointer<MixSource>
+  var sourceCount: Int32
+  /// The number of moves (`RenderJob.moves`) with which all of its gains were at rest; 0: none.
+  var settledAt: UInt32 = 0
+  /// While it is settled: no cable has taps, a delay or a gain of zero; and all have a gain of one.
+  var isSimple = false
+  var isUnity = false
+  /// It modulates a parameter, and has one channel.
+  var mayBeDirect: Bool
+}
+
+/// Steps in a row each of which reads only the one before it, which nothing else reads, and has a kernel that multiplies
+/// (`Kernel.multiplies`). As long as their nodes are at rest, apart from factors that cables modulate, they are run at
+/// once, with the samples of a channel in registers.
+struct Chain: BitwiseCopyable {
+  var count: Int
+  var channels: Int
+  /// First channel of what the first step reads, and of what the last one writes.
+  var input: UnsafePointer<Float>
+  var output: UnsafeMutablePointer<Float>
+  /// Silence flags of both.
+  var inputSilence: UnsafePointer<Bool>
+  var outputSilence: UnsafeMutablePointer<Bool>
+  /// Of each step in turn the factors of its channels.
+  var factors: UnsafeMutablePointer<Float>
+  /// Of each step the modulation that is added to its factor, or nil.
+  var modulations: UnsafeMutablePointer<UnsafeMutablePointer<InputBinding>?>
+  /// Steps that the blast shield looks at.
+  var isExamined: UnsafeMutablePointer<Bool>
+  /// The number of moves (`RenderJob.moves`) with which all nodes were at rest, with these factors; 0: none.
+  var settledAt: UInt32 = 0
 }
 
 struct EventSource: BitwiseCopyable {

@@ -1,0 +1,127 @@
+import Patch
+import Realtime
+import TestSupport
+import Testing
+
+@testable import Engine
+
+/// Nodes in a row that multiply are run at once, and sound to the bit as they do one by one. While levels are measured
+/// they run one by one.
+@Suite struct ChainTests {
+  /// Chains of one, two and three channels that begin and end at other nodes, with a modulated gain among them.
+  private static func patch(seed: UInt64) -> String {
+    var random = SeededGenerator(seed: seed)
+    var lines = [
+      "node voice oscillator shape=saw freq=220Hz level=-12dB", "node hiss noise channels=2 level=-20dB",
+      "node three oscillator freq=[100Hz,201Hz,303Hz] level=-9dB channels=3",
+      "node slow oscillator freq=3Hz level=0dB", "node out output", "node side output",
+    ]
+    for (source, kinds) in [("voice", ["gain"]), ("hiss", ["gain", "pan"]), ("three", ["gain"])] {
+      var last = source
+      for index in 0..<12 {
+        let name = "\(source)\(index)"
+        let setting =
+          kinds.randomElement(using: &random)! == "pan"
+          ? "pan pan=\(Double(Int.random(in: -9...9, using: &random)) / 10)"
+          : "gain gain=\(Int.random(in: -3...3, using: &random))dB"
+        lines += ["node \(name) \(setting)", "connect \(last) -> \(name)"]
+        if index == 7 {
+          lines.append("connect slow -> \(name).\(setting.prefix(4) == "gain" ? "gain" : "pan") gain=-20dB")
+        }
+        last = name
+      }
+      lines += ["connect \(last) -> out gain=-12dB", "connect \(source)4 -> side gain=-18dB"]
+    }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// Chains of the running plan, and those whose nodes ran at once in the last block.
+  private static func chains(_ bench: Bench) -> (all: Int, running: Int) {
+    var (all, running) = (0, 0)
+    for piece in bench.engine.running?.pieces ?? [] {
+      for index in 0..<piece.run.count where piece.run.steps[index].operation == .chain {
+        all += 1
+        if piece.run.steps[index].chain.pointee.settledAt > 0 { running += 1 }
+      }
+    }
+    return (all, running)
+  }
+
+  private static func difference(_ text: String, _ steps: [TestSupport.Step], period: Int, threads: Int)
+    -> String?
+  {
+    let benches = [false, true].map { isMetering in
+      let bench = Bench(period: period, threads: threads)
+      bench.engine.isMetering = isMetering
+      return bench
+    }
+    for bench in benches {
+      guard (try? bench.begin(text)) != nil else { return "it does not start" }
+      bench.render(960)
+    }
+    let chains = benches.map(Self.chains)
+    if chains[0].all < 3 || chains[1].running > 0 { return "chains: \(chains)" }
+    if period == 64, chains[0].running < chains[0].all { return "chains: \(chains)" }
+    for bench in benches {
+      bench.play(steps)
+      bench.render(4800)
+    }
+    for channel in 0..<4 {
+      if let difference = firstDifference(benches[0].heard[channel], benches[1].heard[channel]) {
+        return "channel \(channel): \(difference)"
+      }
+    }
+    return benches[0].heard[0].contains { abs($0) > 0.001 } ? nil : "silence"
+  }
+
+  @Test(arguments: lawSeeds, [(64, 1), (96, 1), (64, 2), (1000, 2)])
+  func aChainSoundsAsItsNodesDoOneByOne(seed: UInt64, form: (period: Int, threads: Int)) throws {
+    print("seed \(seed)")
+    let text = Self.patch(seed: seed)
+    let lines = RandomLines(
+      seed: seed, of: try Draft(text).patch, kinds: ["gain", "pan", "mix", "delay"],
+      keeping: ["voice", "hiss", "three", "slow", "out", "side"])
+    expectLaw("chains", seed: seed, RandomLines.steps(lawLength(120), mostFrames: 300, from: lines)) {
+      steps in
+      Self.difference(text, steps, period: form.period, threads: form.threads)
+    }
+  }
+
+  @Test func aMovedGainAndAMutedNodeAreHeardAtTheirFrames() throws {
+    let text = """
+      node voice oscillator freq=440Hz level=0dB
+      node a gain
+      node b gain
+      node c gain gain=24dB
+      node d gain gain=24dB
+      node e gain gain=24dB
+      node f gain gain=-24dB
+      node out output channels=1
+      connect voice -> a
+      connect a -> b
+      connect b -> c
+      connect c -> d
+      connect d -> e
+      connect e -> f
+      connect f -> out
+      """
+    // More than 100 dB louder, and quieter again in the end: the shield has to see what is between.
+    let steps = [
+      TestSupport.Step(frames: 1000, line: "set a.gain=6dB over 20ms"),
+      .init(frames: 3000, line: "set b.gain=-12dB"), .init(frames: 2000, line: "set a.gain=24dB"),
+      .init(frames: 2000, line: "set b.gain=24dB"),
+    ]
+    let heard = try [false, true].map { isMetering in
+      let bench = Bench(period: 64)
+      bench.engine.isMetering = isMetering
+      try bench.begin(text)
+      bench.play(steps)
+      bench.render(9600)
+      let muted = bench.engine.report().nodes.filter { if case .muted = $0.state { true } else { false } }
+      #expect(muted.map(\.name) == ["e"])
+      return bench.heard[0]
+    }
+    #expect(firstDifference(heard[0], heard[1]) == nil)
+    #expect(heard[0].suffix(64).allSatisfy { $0 == 0 })
+  }
+}
