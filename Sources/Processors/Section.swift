@@ -157,6 +157,17 @@ struct Section: BitwiseCopyable {
   /// The table stood for a whole block: no other parameters are left to settle on.
   @inline(__always) @_noLocks mutating func rest() { isStale = false }
 
+  /// True when the table stood for the frames of the unfinished group too.
+  var restedBefore: Bool {
+    @inline(__always) @_noLocks get { past.equals(known[0], known[1], known[2], knownResponse) }
+  }
+
+  /// The table stood for part of a block.
+  @inline(__always) @_noLocks mutating func restPart(_ span: SectionSpan) {
+    if span.end >= 16 { isStale = false }
+    past.fill(known[0], known[1], known[2], knownResponse)
+  }
+
   /// Filters a block on some channels. Audio thread.
   @_noLocks mutating func process(_ p: SectionParameters, _ span: SectionSpan, _ channels: SectionChannels) {
     guard !span.isWhole else { return filter(p, 64, channels) }
@@ -331,10 +342,10 @@ struct Section: BitwiseCopyable {
     return unsafeBitCast(low, to: Frames.self) + unsafeBitCast(high, to: Frames.self)
   }
 
-  /// Four whole groups of one channel at rest. `to` may be `from`.
+  /// Four whole groups of one channel at rest; the state advances by those that are complete. `to` may be `from`.
   @inline(__always) @_noLocks static func rest(
     _ section: UnsafePointer<Section>, _ from: UnsafePointer<Float>, _ to: UnsafeMutablePointer<Float>,
-    _ state: UnsafeMutablePointer<SIMD2<Float>>
+    _ state: UnsafeMutablePointer<SIMD2<Float>>, complete: Int = 4
   ) {
     let response = UnsafeRawPointer(section).assumingMemoryBound(to: Float.self)
     var y0 = Frames(repeating: 0)
@@ -360,13 +371,44 @@ struct Section: BitwiseCopyable {
       first * x0, first * x1, first * x2, first * x3, second * x0, second * x1, second * x2, second * x3)
     var s = state.pointee
     y0 = section.pointee.finish(y0, totals[0], totals[4], &s)
+    if complete == 1 { state.pointee = s }
     y1 = section.pointee.finish(y1, totals[1], totals[5], &s)
+    if complete == 2 { state.pointee = s }
     y2 = section.pointee.finish(y2, totals[2], totals[6], &s)
+    if complete == 3 { state.pointee = s }
     y3 = section.pointee.finish(y3, totals[3], totals[7], &s)
+    if complete == 4 { state.pointee = s }
     to.store(y0 + 0, 0)
     to.store(y1 + 0, 16)
     to.store(y2 + 0, 32)
     to.store(y3 + 0, 48)
-    state.pointee = s
+  }
+
+  /// Part of a block of one channel at rest: all groups in one go, as in a whole block. `row` has the frames of the
+  /// first group that were filtered before, and keeps those of the last one. `to` may be `from`.
+  @inline(__always) @_noLocks static func restPart(
+    _ section: UnsafePointer<Section>, _ from: UnsafePointer<Float>, _ to: UnsafeMutablePointer<Float>,
+    _ state: UnsafeMutablePointer<SIMD2<Float>>, row: UnsafeMutablePointer<Float>, _ span: SectionSpan
+  ) {
+    let zero = Frames(repeating: 0)
+    var window = (zero, zero, zero, zero, zero, zero)
+    withUnsafeMutablePointer(to: &window) {
+      let x = UnsafeMutableRawPointer($0).assumingMemoryBound(to: Float.self)
+      let frames = span.end &- span.lane
+      x.store(row.vector(0), 0)
+      var frame = 0
+      while frame < frames {
+        x.store(from.vector(frame), span.lane &+ frame)
+        frame &+= 16
+      }
+      x.store(zero, span.end)
+      if span.end & 15 != 0 { row.store(x.vector(span.end & ~15), 0) }
+      rest(section, x, x, state, complete: span.end &>> 4)
+      frame = 0
+      while frame < frames {
+        to.store(x.vector(span.lane &+ frame), frame)
+        frame &+= 16
+      }
+    }
   }
 }
