@@ -27,6 +27,9 @@ final class RenderHost: Sendable {
   /// MIDI messages lost because the ring was full.
   private let lostMidi = Atomic<Int>(0)
 
+  /// Fades of the outputs; nil: they are what was rendered.
+  let fades: OutputFades?
+
   private let renderer: Renderer
   /// The same reference for the audio thread, without reference counting.
   private let borrowed: Unmanaged<Renderer>
@@ -39,8 +42,9 @@ final class RenderHost: Sendable {
   private static let rendering: UInt8 = 1
   private static let closed: UInt8 = 2
 
-  init(_ renderer: Renderer) {
+  init(_ renderer: Renderer, fades: OutputFades? = nil) {
     self.renderer = renderer
+    self.fades = fades
     borrowed = .passUnretained(renderer)
     inputs = .allocate(capacity: DriverChannels.capacity)
     inputs.initialize(repeating: nil, count: DriverChannels.capacity)
@@ -91,6 +95,7 @@ final class RenderHost: Sendable {
     for port in 0..<MidiInput.ports { midi[port].deallocate() }
     midi.deallocate()
     arrivals.deallocate()
+    fades?.deallocate()
   }
 
   /// Renders one period into the channels of the table. `budget`: duration of the period in nanoseconds, or 0
@@ -116,6 +121,7 @@ final class RenderHost: Sendable {
     borrowed._withUnsafeGuaranteedRef {
       $0.render(frames: frames, inputs: inputs, outputs: outputs, midi: midi, load: load)
     }
+    if let fades { fades.apply(outputs, frames: frames) }
     port = 0
     while port < MidiInput.ports {
       if midi[port].dropped > 0 { lostMidi.wrappingAdd(midi[port].dropped, ordering: .relaxed) }

@@ -342,10 +342,10 @@ struct Section: BitwiseCopyable {
     return unsafeBitCast(low, to: Frames.self) + unsafeBitCast(high, to: Frames.self)
   }
 
-  /// Four whole groups of one channel at rest; the state advances by those that are complete. `to` may be `from`.
+  /// Four whole groups of one channel at rest. `to` may be `from`.
   @inline(__always) @_noLocks static func rest(
     _ section: UnsafePointer<Section>, _ from: UnsafePointer<Float>, _ to: UnsafeMutablePointer<Float>,
-    _ state: UnsafeMutablePointer<SIMD2<Float>>, complete: Int = 4
+    _ state: UnsafeMutablePointer<SIMD2<Float>>
   ) {
     let response = UnsafeRawPointer(section).assumingMemoryBound(to: Float.self)
     var y0 = Frames(repeating: 0)
@@ -371,44 +371,83 @@ struct Section: BitwiseCopyable {
       first * x0, first * x1, first * x2, first * x3, second * x0, second * x1, second * x2, second * x3)
     var s = state.pointee
     y0 = section.pointee.finish(y0, totals[0], totals[4], &s)
-    if complete == 1 { state.pointee = s }
     y1 = section.pointee.finish(y1, totals[1], totals[5], &s)
-    if complete == 2 { state.pointee = s }
     y2 = section.pointee.finish(y2, totals[2], totals[6], &s)
-    if complete == 3 { state.pointee = s }
     y3 = section.pointee.finish(y3, totals[3], totals[7], &s)
-    if complete == 4 { state.pointee = s }
     to.store(y0 + 0, 0)
     to.store(y1 + 0, 16)
     to.store(y2 + 0, 32)
     to.store(y3 + 0, 48)
+    state.pointee = s
   }
 
-  /// Part of a block of one channel at rest: all groups in one go, as in a whole block. `row` has the frames of the
-  /// first group that were filtered before, and keeps those of the last one. `to` may be `from`.
+  /// Part of a block of one channel at rest. `row` has the frames of the first group that were filtered before, and
+  /// keeps those of the last one. `to` may be `from`.
   @inline(__always) @_noLocks static func restPart(
     _ section: UnsafePointer<Section>, _ from: UnsafePointer<Float>, _ to: UnsafeMutablePointer<Float>,
     _ state: UnsafeMutablePointer<SIMD2<Float>>, row: UnsafeMutablePointer<Float>, _ span: SectionSpan
   ) {
-    let zero = Frames(repeating: 0)
-    var window = (zero, zero, zero, zero, zero, zero)
-    withUnsafeMutablePointer(to: &window) {
-      let x = UnsafeMutableRawPointer($0).assumingMemoryBound(to: Float.self)
-      let frames = span.end &- span.lane
-      x.store(row.vector(0), 0)
-      var frame = 0
-      while frame < frames {
-        x.store(from.vector(frame), span.lane &+ frame)
-        frame &+= 16
+    let frames = span.end &- span.lane
+    var s = state.pointee
+    var frame = 0
+    if span.lane > 0 {
+      let mine = 16 &- span.lane
+      var window = SectionPair(row.vector(0))
+      let y = window.with { x in
+        x.store(from.vector(0), span.lane)
+        x.store(Frames(repeating: 0), span.end < 16 ? span.end : 16)
+        if span.end < 16 { row.store(x.vector(0), 0) }
+        var next = s
+        x.store(restGroup(section, x, &next), 0)
+        if span.end >= 16 { s = next }
+        return x.vector(span.lane)
       }
-      x.store(zero, span.end)
-      if span.end & 15 != 0 { row.store(x.vector(span.end & ~15), 0) }
-      rest(section, x, x, state, complete: span.end &>> 4)
-      frame = 0
-      while frame < frames {
-        to.store(x.vector(span.lane &+ frame), frame)
-        frame &+= 16
-      }
+      let isOurs = places .< SIMD16(repeating: UInt32(truncatingIfNeeded: mine))
+      to.store(to.vector(0).replacing(with: y, where: isOurs), 0)
+      frame = mine
     }
+    while frame &+ 16 <= frames {
+      to.store(restGroup(section, from + frame, &s), frame)
+      frame &+= 16
+    }
+    if frame < frames {
+      var window = SectionPair(from.vector(frame))
+      let y = window.with { x in
+        x.store(Frames(repeating: 0), frames &- frame)
+        row.store(x.vector(0), 0)
+        var next = s
+        return restGroup(section, x, &next)
+      }
+      to.store(y, frame)
+    }
+    state.pointee = s
+  }
+
+  /// A group of one channel at rest.
+  @inline(__always) @_noLocks private static func restGroup(
+    _ section: UnsafePointer<Section>, _ x: UnsafePointer<Float>, _ state: inout SIMD2<Float>
+  ) -> Frames {
+    let response = UnsafeRawPointer(section).assumingMemoryBound(to: Float.self)
+    var sum = Frames(repeating: 0)
+    var j = 0
+    while j < 16 {
+      sum = addProduct(sum, response.vector(16 &- j), x[j])
+      j &+= 1
+    }
+    let all = x.vector(0)
+    let first = total(section.pointee.intoFirst * all)
+    let second = total(section.pointee.intoSecond * all)
+    return section.pointee.finish(sum, first, second, &state) + 0
+  }
+}
+
+/// A group, and room behind it.
+private struct SectionPair: BitwiseCopyable {
+  private var frames: (Frames, Frames)
+
+  @inline(__always) @_noLocks init(_ group: Frames) { frames = (group, Frames(repeating: 0)) }
+
+  @inline(__always) @_noLocks mutating func with(_ body: (UnsafeMutablePointer<Float>) -> Frames) -> Frames {
+    withUnsafeMutablePointer(to: &frames) { body(UnsafeMutableRawPointer($0).assumingMemoryBound(to: Float.self)) }
   }
 }

@@ -24,6 +24,8 @@ enum FrontEnd {
     defer { terminal.close() }
     session.start()
     defer { session.stop() }
+    terminal.beforeStop = { session.withdraw() }
+    terminal.afterStop = { session.rejoin() }
     let workbench = SessionWorkbench(session: session)
     let app = App(workbench: workbench, keymap: keymap, history: readHistory())
     if let message = summary(of: session.diagnostics) {
