@@ -2,7 +2,9 @@
 #include <jack/jack.h>
 #include <jack/midiport.h>
 #include <jack/metadata.h>
+#include <jack/session.h>
 #include <jack/thread.h>
+#include <jack/uuid.h>
 
 /* jack_client_open is variadic, which Swift cannot call. */
 static inline jack_client_t *sostenuto_jack_client_open(

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <termios.h>
 #include <unistd.h>
@@ -29,6 +30,31 @@ static atomic_ullong pending;
 static atomic_int ending_signal;
 static char stack[64 * 1024];
 static int installed, at_exit_set;
+static int errors[2] = {-1, -1}, true_errors = -1;
+static atomic_int errors_kept;
+
+// What libraries write to standard error would stand in the middle of the screen. While the program shows it, the writes
+// go into a pipe, of which the last write that does not fit is lost; they are shown when the terminal is restored.
+static void keep_errors(void) {
+  struct stat ours, theirs;
+  if (fstat(output, &ours) != 0 || fstat(STDERR_FILENO, &theirs) != 0) return;
+  if (!S_ISCHR(ours.st_mode) || !S_ISCHR(theirs.st_mode) || ours.st_rdev != theirs.st_rdev) return;
+  if (errors[0] < 0 && pipe2(errors, O_CLOEXEC | O_NONBLOCK) != 0) return;
+  if (atomic_exchange(&errors_kept, 1)) return;
+  if (true_errors < 0) true_errors = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+  if (true_errors >= 0) dup2(errors[1], STDERR_FILENO);
+}
+
+static void show_errors(void) {
+  if (!atomic_exchange(&errors_kept, 0) || true_errors < 0) return;
+  dup2(true_errors, STDERR_FILENO);
+  char kept[4096];
+  ssize_t count;
+  while ((count = read(errors[0], kept, sizeof kept)) > 0) {
+    ssize_t ignored = write(STDERR_FILENO, kept, (size_t)count);
+    (void)ignored;
+  }
+}
 
 void cterminal_restore(void) {
   if (!atomic_exchange(&active, 0)) return;
@@ -52,6 +78,7 @@ void cterminal_restore(void) {
     }
   }
   tcsetattr(input, TCSANOW, &first_settings);
+  show_errors();
   pthread_sigmask(SIG_SETMASK, &old, NULL);
   errno = saved;
 }
@@ -156,7 +183,10 @@ void cterminal_set_bytes(const void *new_bytes, size_t count) {
   atomic_store(&byte_count, count);
 }
 
-void cterminal_set_active(int is_active) { atomic_store(&active, is_active); }
+void cterminal_set_active(int is_active) {
+  atomic_store(&active, is_active);
+  if (is_active) keep_errors();
+}
 
 int cterminal_wake_descriptor(void) { return wake[0]; }
 

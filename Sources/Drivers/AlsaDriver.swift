@@ -41,7 +41,7 @@ public final class AlsaDriver: Driver, @unchecked Sendable {
     self.rate = playback.rate
     self.period = playback.period
     place = "ALSA device \(device)"
-    host = RenderHost(renderer)
+    host = RenderHost(renderer, fades: OutputFades(rate: playback.rate, isHeard: true))
     sequencer = SequencerUse(host, wishes: wishes)
     routing = Routing()
     channels = .allocate(capacity: 2 * channelCapacity * self.period)
@@ -161,8 +161,20 @@ public final class AlsaDriver: Driver, @unchecked Sendable {
     }
   }
 
+  /// Fades out, until the device has played that.
+  public func withdraw() {
+    guard thread != nil, error.load(ordering: .relaxed) == 0 else { return }
+    let inDevice = Double(playback.buffer) / rate
+    host.fades?.close(within: min(OutputFades.seconds + 0.02 + 2 * inDevice, 0.5))
+    sleep(until: nanoseconds() + Int64(min(inDevice, 0.2) * 1e9))
+  }
+
+  /// Fades in again.
+  public func rejoin() { host.fades?.open() }
+
   /// Stops the thread and closes the devices, within two seconds.
   public func stop() {
+    withdraw()
     isStopping.store(true, ordering: .relaxed)
     _ = host.close()
     sequencer.stop()

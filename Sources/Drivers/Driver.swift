@@ -47,6 +47,11 @@ public protocol Driver: AnyObject, Sendable {
   func pause()
   /// Takes the renderer back; no other driver may use it any more.
   func resume()
+  /// Leaves the server's cycle after a fade, since the process is about to be stopped: a server would wait for it.
+  /// Waits a second at most.
+  func withdraw()
+  /// Takes part again after `withdraw`. Returns at once.
+  func rejoin()
 }
 
 extension Driver {
@@ -72,6 +77,10 @@ extension Driver {
   public func pause() {}
   /// Does nothing.
   public func resume() {}
+  /// Does nothing.
+  public func withdraw() {}
+  /// Does nothing.
+  public func rejoin() {}
 }
 
 /// State of a running driver.

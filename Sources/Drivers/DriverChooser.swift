@@ -85,6 +85,11 @@ public struct DriverChooser {
       noJack = error
     }
     guard let card = firstCard() else {
+      // A sound server may be behind ALSA's default device.
+      if var choice = try? alsa(renderer, rate, period, channels) {
+        choice.explanation = "\(noJack.message): \(choice.explanation)"
+        return choice
+      }
       return clock(
         renderer, rate, period, because: "\(noJack.message), and there is no sound card", isPreferred: false)
     }

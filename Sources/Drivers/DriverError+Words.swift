@@ -8,6 +8,8 @@ extension DriverError: CustomStringConvertible {
     switch self {
     case .noThread(let driver, let code): "no thread for the \(driver) driver: \(Self.words(code))"
     case .serverNotStarted(let code): "jackd cannot be started: \(Self.words(code))"
+    case .longServerName:
+      "the JACK server's name has more than \(JackClientOptions.longestServer) bytes"
     case .silentServer: "the JACK server does not answer"
     case .refused(let refusal, let server): refusal.words(server)
     case .clientNotStarted: "JACK refused to start the client"

@@ -10,6 +10,8 @@ public enum DriverError: Error, Hashable, Sendable {
   case serverNotStarted(code: Int32)
   /// No answer in time.
   case silentServer
+  /// No server can have a name as long as the one that was asked for.
+  case longServerName
   /// The client could not be opened.
   case refused(JackRefusal, server: String?)
   /// The client was opened, and could not be started.

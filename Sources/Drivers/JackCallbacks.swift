@@ -84,6 +84,7 @@ private func noteConnection(_ ours: jack_port_id_t, _ other: jack_port_id_t, _ s
   guard let port = jack_port_by_id(state.client.raw, ours), jack_port_is_mine(state.client.raw, port) != 0,
     let short = jack_port_short_name(port), let name = portName(other, state)
   else { return }
+  state.noteHeard(port)
   state.wishes.note(connection: String(cString: short), to: name, at: nanoseconds())
 }
 

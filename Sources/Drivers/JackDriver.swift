@@ -1,6 +1,7 @@
 import CJack
 import Dispatch
 import Engine
+import Glibc
 import Realtime
 import Synchronization
 
@@ -11,6 +12,8 @@ public struct JackClientOptions: Sendable {
   /// Largest length of a client's name, in bytes: what a server takes, which is two less than JACK says, without
   /// the number behind a name that is taken.
   public static var longestName: Int { Int(jack_client_name_size()) - 5 }
+  /// Largest length of a server's name, in bytes.
+  public static let longestServer = 100
   /// Name of the server; nil: the one that JACK_DEFAULT_SERVER names, or `default`.
   public var server: String?
   /// Connects new output ports to the sound card.
@@ -40,12 +43,10 @@ public final class JackDriver: Driver, @unchecked Sendable {
   private let host: RenderHost
   private let state: JackState
   private let queue = DispatchQueue(label: "sostenuto.jack")
-  private let naming = DispatchQueue(label: "sostenuto.jack.names")
+  private let metadata: JackMetadata
   private let wishes: ConnectionWishes
   /// On `queue` alone, as is every request to the server: libjack mixes up the replies to two threads.
   private let ports: JackPorts
-  /// Pretty names set so far; on `queue` alone.
-  private var named: [UInt64: String] = [:]
   private let isCheckDue: Latch
   /// A refused connection is to be tried again after `retryDelay` seconds; on `queue` alone.
   private var isRetryDue = false
@@ -69,13 +70,17 @@ public final class JackDriver: Driver, @unchecked Sendable {
     let name = String(cString: jack_get_client_name(client.raw))
     clientName = name
     place = "JACK client \(name)" + (options.server.map { " of server \($0)" } ?? "")
-    host = RenderHost(renderer)
+    let fades = OutputFades(rate: Double(rate), isHeard: false)
+    host = RenderHost(renderer, fades: fades)
+    metadata = JackMetadata(client: client)
     wishes = options.wishes
     let latch = Latch()
     isCheckDue = latch
     // The ports of an earlier client have gone with it.
     wishes.markAllLost()
-    state = JackState(host: host, client: client, rate: rate, period: period, wishes: wishes) { latch.set() }
+    state = JackState(
+      host: host, fades: fades, client: client, rate: rate, period: period, wishes: wishes
+    ) { latch.set() }
     ports = JackPorts(client: client.raw, state: state, host: host, options: options)
     setJackCallbacks(of: client.raw, to: state)
     latch.action = { [weak self] in self?.scheduleCheck() }
@@ -86,6 +91,9 @@ public final class JackDriver: Driver, @unchecked Sendable {
     _ options: JackClientOptions, within seconds: Double
   ) throws(DriverError) -> JackPointer {
     let (name, server) = (options.clientName, options.server)
+    let asked = server ?? getenv("JACK_DEFAULT_SERVER").map { String(cString: $0) }
+    // libjack ends the process for a name that fills its buffers.
+    if let asked, asked.utf8.count > JackClientOptions.longestServer { throw DriverError.longServerName }
     let opened = Watched.call(within: seconds) {
       // When a server dies, libjack frees all of its clients at the next open. A client that is being closed
       // at that moment would be freed twice.
@@ -134,15 +142,10 @@ public final class JackDriver: Driver, @unchecked Sendable {
     let result = Mutex<Int32?>(nil)
     let done = DispatchSemaphore(value: 0)
     queue.async { [self] in
-      let error = jack_activate(client.raw)
-      result.withLock { $0 = error }
-      done.signal()
-      guard error == 0 else { return }
-      ports.activate()
-      jack_recompute_total_latencies(client.raw)
-      measureLatency()
-      namePorts()
-      retryRefused()
+      activate { error in
+        result.withLock { $0 = error }
+        done.signal()
+      }
     }
     _ = done.wait(timeout: .now() + 3)
     switch result.withLock({ $0 }) {
@@ -159,6 +162,44 @@ public final class JackDriver: Driver, @unchecked Sendable {
 
   /// Name of a MIDI port.
   public static func portName(of port: MidiPort) -> String { JackPorts.portName(of: port) }
+
+  /// On `queue` alone.
+  private func activate(then: (Int32) -> Void = { _ in }) {
+    let error = jack_activate(client.raw)
+    then(error)
+    guard error == 0 else { return }
+    ports.activate()
+    jack_recompute_total_latencies(client.raw)
+    look()
+    describePorts()
+    retryRefused()
+  }
+
+  /// Deactivates the client after a fade: a server waits for clients that do not answer, and repeats their buffers.
+  public func withdraw() {
+    guard isOpen, !isPaused.load(ordering: .relaxed) else { return }
+    fadeOut()
+    let done = DispatchSemaphore(value: 0)
+    queue.async { [self] in
+      ports.deactivate()
+      if isOpen { jack_deactivate(client.raw) }
+      done.signal()
+    }
+    _ = done.wait(timeout: .now() + 1)
+  }
+
+  /// Activates the client again, with its connections.
+  public func rejoin() {
+    guard isOpen, !isPaused.load(ordering: .relaxed) else { return }
+    state.fades.open()
+    queue.async { [self] in
+      if isOpen { activate() }
+    }
+  }
+
+  private func fadeOut() {
+    state.fades.close(within: min(OutputFades.seconds + 0.02 + 3 * Double(period) / max(rate, 1), 0.5))
+  }
 
   private struct Requests {
     var endpoints: [Endpoint]?
@@ -199,10 +240,8 @@ public final class JackDriver: Driver, @unchecked Sendable {
     if ports.isActive, wanted.latencies != nil || wanted.endpoints != nil {
       jack_recompute_total_latencies(client.raw)
     }
-    if wanted.endpoints != nil {
-      measureLatency()
-      namePorts()
-    }
+    if wanted.endpoints != nil { look() }
+    if wanted.endpoints != nil || wanted.midi != nil { describePorts() }
     retryRefused()
   }
 
@@ -221,7 +260,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
   private func checkConnections() {
     guard isOpen else { return }
     ports.checkConnections()
-    measureLatency()
+    look()
     retryRefused()
   }
 
@@ -240,31 +279,30 @@ public final class JackDriver: Driver, @unchecked Sendable {
   /// Channels that JACK has no room for, and outputs that nobody hears, as last seen.
   public var device: DeviceChannels { knownDevice.withLock { $0 } }
 
-  private func measureLatency() {
+  /// Takes note of what the ports' connections are.
+  private func look() {
+    state.checkHeard()
     let device = ports.device
     knownDevice.withLock { $0 = device }
     let seconds = ports.roundTrip(rate: state.rate.load(ordering: .relaxed))
     roundTrip.store(seconds.bitPattern, ordering: .relaxed)
   }
 
-  // The value of JACK_METADATA_PRETTY_NAME, which Swift imports as a variable.
-  private static let prettyNameKey = "http://jackaudio.org/metadata/pretty-name"
-
-  /// Properties live in a database shared by all clients, and a client that crashed with its lock held blocks
-  /// it. So each property is first written without a client, on another queue. Only if that worked is it
-  /// written again as this client, so that other programs are notified.
-  private func namePorts() {
-    let names = ports.prettyNames.filter { named[$0.uuid] != $0.name }
-    for (uuid, name) in names { named[uuid] = name }
-    guard !names.isEmpty else { return }
-    naming.async { [self] in
-      for (uuid, name) in names { jack_set_property(nil, uuid, Self.prettyNameKey, name, "text/plain") }
-      queue.async { [self] in
-        for (uuid, name) in names where isOpen {
-          jack_set_property(client.raw, uuid, Self.prettyNameKey, name, "text/plain")
-        }
-      }
+  /// Tells other programs the ports' names and order.
+  private func describePorts() {
+    var wanted = ports.properties
+    if let uuid = clientNumber { wanted[uuid] = JackMetadata.ofClient }
+    metadata.update(wanted) { [weak self] write in
+      guard let self else { return }
+      queue.async { if self.isOpen { write() } }
     }
+  }
+
+  private var clientNumber: UInt64? {
+    guard let text = jack_client_get_uuid(client.raw) else { return nil }
+    defer { jack_free(text) }
+    var number: jack_uuid_t = 0
+    return jack_uuid_parse(text, &number) == 0 ? number : nil
   }
 
   /// Periods requested by the server.
@@ -291,13 +329,16 @@ public final class JackDriver: Driver, @unchecked Sendable {
   /// Closes the client, waiting two seconds at most.
   public func stop() {
     guard !hasStopped.exchange(true, ordering: .relaxed) else { return }
-    _ = host.close()
     let isAlive = state.failure == nil
+    if isAlive, !isPaused.load(ordering: .relaxed) { fadeOut() }
+    _ = host.close()
+    if !isAlive { metadata.removeAllOfDeadServer() }
     // Keeps `self`, and with it the callbacks' data, until the client is closed. With a dead or stalled
     // server that may take for ever.
     let closed = DispatchSemaphore(value: 0)
     Self.close(client, on: queue) { [self] in
       guard isAlive else { return }
+      metadata.removeAll()
       if ports.hasMidiOutput { waitForBeat() }
       jack_deactivate(client.raw)
     } then: { [self] in

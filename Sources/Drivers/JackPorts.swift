@@ -59,6 +59,12 @@ final class JackPorts {
     checkConnections()
   }
 
+  /// Call this before the client is deactivated: JACK ends all connections then, and they are due again afterwards.
+  func deactivate() {
+    isActive = false
+    options.wishes.markAllLost()
+  }
+
   /// Registers and unregisters ports to match `endpoints`. Taps are written to files and get no ports.
   func update(_ endpoints: [Endpoint]) {
     self.endpoints = endpoints
@@ -214,13 +220,26 @@ final class JackPorts {
     return digits > 0 && rest.last == "_" ? String(rest.dropLast()) : name
   }
 
-  /// Port names for programs that draw JACK's graph: "out left", "drums 3".
-  var prettyNames: [(uuid: UInt64, name: String)] {
-    ports.map { key, known in
-      let siblings = ports.keys.count { $0.node == key.node && $0.isInput == key.isInput }
+  /// Names and order of the ports for programs that draw JACK's graph: "out left", "drums 3".
+  var properties: [UInt64: [JackMetadata.Property]] {
+    var places: [NodeID: Int] = [:]
+    for endpoint in endpoints where !endpoint.isTap { places[endpoint.node] = places.count }
+    let sorted = ports.sorted {
+      let (one, other) = (places[$0.key.node] ?? .max, places[$1.key.node] ?? .max)
+      return (one, $0.key.channel) < (other, $1.key.channel)
+    }
+    var found: [UInt64: [JackMetadata.Property]] = [:]
+    let families = Dictionary(grouping: ports.keys) { [$0.node.raw, $0.isInput ? 1 : 0] }
+    for (order, (key, known)) in sorted.enumerated() {
+      let siblings = families[[key.node.raw, key.isInput ? 1 : 0]]?.count ?? 1
       let title = Self.withoutNumber(known.base)
       let side = siblings == 2 ? ["left", "right"][key.channel % 2] : "\(key.channel + 1)"
-      return (jack_port_uuid(known.port), siblings == 1 ? title : "\(title) \(side)")
+      found[jack_port_uuid(known.port)] = JackMetadata.port(
+        siblings == 1 ? title : "\(title) \(side)", order: order)
     }
+    for (number, known) in midiPorts {
+      found[jack_port_uuid(known.port)] = JackMetadata.midiPort(known.name, order: ports.count + number)
+    }
+    return found
   }
 }

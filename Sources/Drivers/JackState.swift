@@ -31,15 +31,22 @@ final class JackState: Sendable {
   nonisolated(unsafe) let midiPorts: UnsafeMutablePointer<Atomic<UInt>>
   /// Port of each MIDI output, likewise.
   nonisolated(unsafe) private let midiOutputPorts: UnsafeMutablePointer<Atomic<UInt>>
+  /// Fades of the outputs. Shared with `host`.
+  let fades: OutputFades
+  /// Time of the last period; 0 before the first. Audio thread.
+  nonisolated(unsafe) private let lastPeriod: UnsafeMutablePointer<Int64>
   nonisolated(unsafe) private let reasonText: UnsafeMutablePointer<CChar>
   private static let reasonSize = 256
 
   init(
-    host: RenderHost, client: JackPointer, rate: Int, period: Int, wishes: ConnectionWishes,
+    host: RenderHost, fades: OutputFades, client: JackPointer, rate: Int, period: Int, wishes: ConnectionWishes,
     onChange: @escaping @Sendable () -> Void
   ) {
     self.host = host
+    self.fades = fades
     self.client = client
+    lastPeriod = .allocate(capacity: 1)
+    lastPeriod.initialize(to: 0)
     borrowed = .passUnretained(host)
     self.rate = Atomic(rate)
     self.period = Atomic(period)
@@ -59,13 +66,42 @@ final class JackState: Sendable {
     ports.deallocate()
     midiPorts.deallocate()
     midiOutputPorts.deallocate()
+    lastPeriod.deallocate()
     reasonText.deallocate()
   }
 
   /// Assigns a port (or none) to a channel. The audio thread uses it from its next period on; the old port is
   /// unused when the period under way is over. Worker.
   func setPort(_ port: OpaquePointer?, input: Bool, channel: Int) {
+    if !input { handOver(port, to: channel) }
     ports[(input ? channelCapacity : 0) + channel].store(UInt(bitPattern: port), ordering: .releasing)
+  }
+
+  /// A port that was another channel's sounds on at once; a new one fades in when it is connected.
+  private func handOver(_ port: OpaquePointer?, to channel: Int) {
+    guard let port, ports[channel].load(ordering: .relaxed) != UInt(bitPattern: port) else { return }
+    let isConnected = jack_port_connected(port) > 0
+    fades.setHeard(channel, isConnected, atOnce: true)
+  }
+
+  /// Tells whether each output is connected. Worker.
+  func checkHeard() {
+    for channel in 0..<channelCapacity {
+      guard let port = OpaquePointer(bitPattern: ports[channel].load(ordering: .relaxed)) else { continue }
+      let isConnected = jack_port_connected(port) > 0
+      guard isConnected != fades.isHeard(channel) else { continue }
+      fades.setHeard(channel, isConnected)
+      // Connected meanwhile.
+      if !isConnected, jack_port_connected(port) > 0 { fades.setHeard(channel, true) }
+    }
+  }
+
+  /// Tells that a port of this client has been connected. JACK's notification thread.
+  func noteHeard(_ port: OpaquePointer) {
+    for channel in 0..<channelCapacity
+    where ports[channel].load(ordering: .relaxed) == UInt(bitPattern: port) && !fades.isHeard(channel) {
+      fades.setHeard(channel, true)
+    }
   }
 
   /// Assigns a MIDI port. Worker.
@@ -75,20 +111,29 @@ final class JackState: Sendable {
 
   /// Renders one period between JACK's buffers. Audio thread.
   @_noLocks func process(_ frames: UInt32) {
-    let (ports, midiPorts, midiOutputPorts) = (ports, midiPorts, midiOutputPorts)
+    let (ports, midiPorts, midiOutputPorts, fades) = (ports, midiPorts, midiOutputPorts, fades)
     let count = Int(frames)
     // Freewheeling has no deadline, so no load is measured.
     let length =
       isFreewheeling.load(ordering: .relaxed)
       ? 0 : Double(count) / Double(rate.load(ordering: .relaxed)) * 1e9
+    noteGap(Int64(length))
     borrowed._withUnsafeGuaranteedRef {
       gather($0, ports, frames)
       gatherMidi($0, midiPorts, frames)
       let isOpen = $0.render(frames: count, budget: Int64(length))
-      if !isOpen { silence($0, count) }
+      if !isOpen { fades.interrupt($0.outputs, frames: count) }
       sendMidi($0, midiOutputPorts, frames, isLast: !isOpen)
     }
     beats.store(beats.load(ordering: .relaxed) &+ 1, ordering: .releasing)
+  }
+
+  /// After several missed periods, as when the process was stopped, the outputs fade in. Audio thread.
+  @_noLocks private func noteGap(_ length: Int64) {
+    let now = nanoseconds()
+    let gap = now &- lastPeriod.pointee
+    if lastPeriod.pointee != 0, length > 0, gap > 4 &* length, gap > 100_000_000 { fades.restart() }
+    lastPeriod.pointee = now
   }
 
   /// Records that the server has shut down. It may run on the audio thread, so it only copies.
@@ -135,12 +180,3 @@ final class JackState: Sendable {
   }
 }
 
-/// Writes silence when there is no renderer: JACK would repeat the old contents of the buffers.
-@_noLocks private func silence(_ host: RenderHost, _ frames: Int) {
-  let outputs = host.outputs
-  var channel = 0
-  while channel < channelCapacity {
-    if let output = outputs[channel] { setMemory(output, 0, frames &* 4) }
-    channel &+= 1
-  }
-}

@@ -21,6 +21,9 @@ final class RenderHost: Sendable {
   let cycles = Atomic<Int>(0)
   let xruns = Atomic<Int>(0)
 
+  /// Fades of the outputs; nil: they are what was rendered.
+  let fades: OutputFades?
+
   private let renderer: Renderer
   /// The same reference for the audio thread, without reference counting.
   private let borrowed: Unmanaged<Renderer>
@@ -33,8 +36,9 @@ final class RenderHost: Sendable {
   private static let rendering: UInt8 = 1
   private static let closed: UInt8 = 2
 
-  init(_ renderer: Renderer) {
+  init(_ renderer: Renderer, fades: OutputFades? = nil) {
     self.renderer = renderer
+    self.fades = fades
     borrowed = .passUnretained(renderer)
     inputs = .allocate(capacity: DriverChannels.capacity)
     inputs.initialize(repeating: nil, count: DriverChannels.capacity)
@@ -45,6 +49,7 @@ final class RenderHost: Sendable {
   deinit {
     inputs.deallocate()
     outputs.deallocate()
+    fades?.deallocate()
   }
 
   /// Renders one period into the channels of the table. `budget`: duration of the period in nanoseconds, or 0
@@ -68,6 +73,7 @@ final class RenderHost: Sendable {
         frames: frames, inputs: inputs, outputs: outputs, midi: midiInputs, midiOutputs: midiOutputs,
         load: load)
     }
+    if let fades { fades.apply(outputs, frames: frames) }
     midi.end()
     leaveRealtimeContext()
     restoreDenormals(denormals)

@@ -73,6 +73,15 @@ public final class Supervisor {
     server = nil
   }
 
+  /// Fades out and leaves the server's cycle, since the process is about to be stopped. Waits a second at most.
+  public func withdraw() { driver?.withdraw() }
+
+  /// Takes part again when the process goes on.
+  public func rejoin() {
+    watch = Watch()
+    driver?.rejoin()
+  }
+
   /// Reason why no MIDI arrives although a node listens; each reason is returned once.
   public func takeMidiFault() -> String? {
     guard let fault = driver?.midiFault, fault != reportedMidiFault else { return nil }
@@ -331,8 +340,7 @@ public final class Supervisor {
       {
         return driver
       }
-      guard options.preference == .alsa || options.preference == .automatic && AlsaDevice.firstCard != nil
-      else { return nil }
+      guard options.preference != .jack else { return nil }
       return try? AlsaDriver(
         renderer: renderer, device: options.alsaDevice, rate: options.rate, period: options.period,
         channels: channels, wishes: options.jack.wishes)

@@ -101,8 +101,12 @@ public struct Filter: Kernel {
     }
     if !span.isWhole {
       if span.lane != 0, block.time &- Int64(span.lane) != groupTime { memory.beginMidway(channels) }
-      memory.inputs.write(input, output, span)
       groupTime = block.time &- Int64(span.lane) &+ Int64(span.end & ~15)
+      if rests(block), span.lane == 0 || restedBefore {
+        restPart(input, output, span)
+        return isAsleep ? .silent : .sounding
+      }
+      memory.inputs.write(input, output, span)
     }
     let from = span.isWhole ? input : nil
     var channel = 0
@@ -141,6 +145,30 @@ public struct Filter: Kernel {
       let section = memory.sections + (isShared ? 0 : channel)
       section.pointee.rest()
       Section.rest(section, input[channel], output[channel], memory.states + channel)
+      channel &+= 1
+    }
+  }
+
+  private var restedBefore: Bool {
+    @inline(__always) @_noLocks get {
+      var channel = 0
+      while channel < (isShared ? 1 : channels) {
+        guard memory.sections[channel].restedBefore else { return false }
+        channel &+= 1
+      }
+      return true
+    }
+  }
+
+  /// Part of a block from the tables: an edit at an exact frame splits the block of every node, and may not cost
+  /// much more than one that waits for the next.
+  @inline(never) @_noLocks private func restPart(_ input: InputPort, _ output: OutputPort, _ span: SectionSpan) {
+    var channel = 0
+    while channel < channels {
+      let section = memory.sections + (isShared ? 0 : channel)
+      if channel == 0 || !isShared { section.pointee.restPart(span) }
+      Section.restPart(
+        section, input[channel], output[channel], memory.states + channel, row: memory.inputs.row(channel), span)
       channel &+= 1
     }
   }

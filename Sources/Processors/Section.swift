@@ -157,6 +157,17 @@ struct Section: BitwiseCopyable {
   /// The table stood for a whole block: no other parameters are left to settle on.
   @inline(__always) @_noLocks mutating func rest() { isStale = false }
 
+  /// True when the table stood for the frames of the unfinished group too.
+  var restedBefore: Bool {
+    @inline(__always) @_noLocks get { past.equals(known[0], known[1], known[2], knownResponse) }
+  }
+
+  /// The table stood for part of a block.
+  @inline(__always) @_noLocks mutating func restPart(_ span: SectionSpan) {
+    if span.end >= 16 { isStale = false }
+    past.fill(known[0], known[1], known[2], knownResponse)
+  }
+
   /// Filters a block on some channels. Audio thread.
   @_noLocks mutating func process(_ p: SectionParameters, _ span: SectionSpan, _ channels: SectionChannels) {
     guard !span.isWhole else { return filter(p, 64, channels) }
@@ -368,5 +379,75 @@ struct Section: BitwiseCopyable {
     to.store(y2 + 0, 32)
     to.store(y3 + 0, 48)
     state.pointee = s
+  }
+
+  /// Part of a block of one channel at rest. `row` has the frames of the first group that were filtered before, and
+  /// keeps those of the last one. `to` may be `from`.
+  @inline(__always) @_noLocks static func restPart(
+    _ section: UnsafePointer<Section>, _ from: UnsafePointer<Float>, _ to: UnsafeMutablePointer<Float>,
+    _ state: UnsafeMutablePointer<SIMD2<Float>>, row: UnsafeMutablePointer<Float>, _ span: SectionSpan
+  ) {
+    let frames = span.end &- span.lane
+    var s = state.pointee
+    var frame = 0
+    if span.lane > 0 {
+      let mine = 16 &- span.lane
+      var window = SectionPair(row.vector(0))
+      let y = window.with { x in
+        x.store(from.vector(0), span.lane)
+        x.store(Frames(repeating: 0), span.end < 16 ? span.end : 16)
+        if span.end < 16 { row.store(x.vector(0), 0) }
+        var next = s
+        x.store(restGroup(section, x, &next), 0)
+        if span.end >= 16 { s = next }
+        return x.vector(span.lane)
+      }
+      let isOurs = places .< SIMD16(repeating: UInt32(truncatingIfNeeded: mine))
+      to.store(to.vector(0).replacing(with: y, where: isOurs), 0)
+      frame = mine
+    }
+    while frame &+ 16 <= frames {
+      to.store(restGroup(section, from + frame, &s), frame)
+      frame &+= 16
+    }
+    if frame < frames {
+      var window = SectionPair(from.vector(frame))
+      let y = window.with { x in
+        x.store(Frames(repeating: 0), frames &- frame)
+        row.store(x.vector(0), 0)
+        var next = s
+        return restGroup(section, x, &next)
+      }
+      to.store(y, frame)
+    }
+    state.pointee = s
+  }
+
+  /// A group of one channel at rest.
+  @inline(__always) @_noLocks private static func restGroup(
+    _ section: UnsafePointer<Section>, _ x: UnsafePointer<Float>, _ state: inout SIMD2<Float>
+  ) -> Frames {
+    let response = UnsafeRawPointer(section).assumingMemoryBound(to: Float.self)
+    var sum = Frames(repeating: 0)
+    var j = 0
+    while j < 16 {
+      sum = addProduct(sum, response.vector(16 &- j), x[j])
+      j &+= 1
+    }
+    let all = x.vector(0)
+    let first = total(section.pointee.intoFirst * all)
+    let second = total(section.pointee.intoSecond * all)
+    return section.pointee.finish(sum, first, second, &state) + 0
+  }
+}
+
+/// A group, and room behind it.
+private struct SectionPair: BitwiseCopyable {
+  private var frames: (Frames, Frames)
+
+  @inline(__always) @_noLocks init(_ group: Frames) { frames = (group, Frames(repeating: 0)) }
+
+  @inline(__always) @_noLocks mutating func with(_ body: (UnsafeMutablePointer<Float>) -> Frames) -> Frames {
+    withUnsafeMutablePointer(to: &frames) { body(UnsafeMutableRawPointer($0).assumingMemoryBound(to: Float.self)) }
   }
 }

@@ -62,6 +62,9 @@ struct SectionInputs: BitwiseCopyable {
     self.channels = channels
   }
 
+  /// The frames of a channel.
+  @inline(__always) @_noLocks func row(_ channel: Int) -> UnsafeMutablePointer<Float> { rows + channel &* 16 }
+
   /// The frames before the first block were silence.
   @_noLocks func clear() { setMemory(rows, 0, channels &* 64) }
   @_noLocks func clear(_ channel: Int) { setMemory(rows + channel &* 16, 0, 64) }

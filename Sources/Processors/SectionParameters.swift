@@ -143,7 +143,13 @@ struct SectionPast: BitwiseCopyable {
 
   /// True when all frames were as these parameters, which are steady, are.
   @inline(__always) @_noLocks func equals(_ p: SectionParameters) -> Bool {
-    isLevel && new == p.new && freq[0] == p.freq[0] && q[0] == p.q[0] && gain[0] == p.gain[0]
+    equals(p.freq[0], p.q[0], p.gain[0], p.new)
+  }
+
+  @inline(__always) @_noLocks func equals(
+    _ freq: Float, _ q: Float, _ gain: Float, _ response: Response
+  ) -> Bool {
+    isLevel && new == response && self.freq[0] == freq && self.q[0] == q && self.gain[0] == gain
   }
 
   /// Writes the rows of a window: `lane` frames of the past, then those of the block.

@@ -161,6 +161,12 @@ public struct SessionOptions: Sendable {
     supervisor.stop()
   }
 
+  /// Call this before the process is stopped (ctrl-z): the sound fades out, and no server waits for it.
+  public func withdraw() { supervisor.withdraw() }
+
+  /// Call this when the process goes on after `withdraw`.
+  public func rejoin() { supervisor.rejoin() }
+
   /// Call this 30 to 60 times a second: processes the audio thread's results, loaded files, and the driver's
   /// state.
   public func tick() {

@@ -209,10 +209,16 @@ public final class Terminal {
 
   /// The effect of ctrl-z elsewhere: restores the terminal and stops until the shell continues the process.
   public func suspend() {
+    beforeStop()
     cterminal_restore()
     cterminal_stop()
     resume()
+    afterStop()
   }
+
+  /// Called before the process is stopped, and when it goes on.
+  public var beforeStop: () -> Void = {}
+  public var afterStop: () -> Void = {}
 
   private func resume() {
     capabilities.hasKeyRelease = false

@@ -42,6 +42,14 @@ enum Console {
 /// (waiting for a pipe, for example), or on a second signal, the process is ended.
 enum Interruption {
   private static let arrived = Atomic<Bool>(false)
+  /// Work is done before SIGTSTP stops the process.
+  private static let handlesStop = Atomic<Bool>(false)
+  /// Readable when SIGTSTP has come.
+  private static let stops: (read: Int32, write: Int32) = {
+    var ends: [Int32] = [-1, -1]
+    _ = Glibc.pipe(&ends)
+    return (ends[0], ends[1])
+  }()
   /// Readable when one has come.
   private static let pipe: (read: Int32, write: Int32) = {
     var ends: [Int32] = [-1, -1]
@@ -53,7 +61,9 @@ enum Interruption {
   static func admit() { withSet { _ = pthread_sigmask(SIG_UNBLOCK, $0, nil) } }
 
   /// Call this before any thread is started, since threads inherit the mask.
-  static func hold() {
+  static func hold(withStop: Bool = false) {
+    handlesStop.store(withStop, ordering: .relaxed)
+    _ = stops
     withSet { _ = pthread_sigmask(SIG_BLOCK, $0, nil) }
     _ = pipe
     var thread = pthread_t()
@@ -66,14 +76,30 @@ enum Interruption {
   /// Ends the loop when one comes.
   static func end(_ loop: EventLoop) { loop.watch(pipe.read) { [unowned loop] in loop.end() } }
 
+  /// At SIGTSTP (ctrl-z), calls `before`, stops the process, and calls `after` when it goes on.
+  static func stop(_ loop: EventLoop, before: @escaping () -> Void, after: @escaping () -> Void) {
+    loop.watch(stops.read) {
+      var byte: UInt8 = 0
+      _ = read(stops.read, &byte, 1)
+      before()
+      kill(getpid(), SIGSTOP)
+      after()
+    }
+  }
+
   private static func watch() -> Never {
     withSet { signals in
       var signal: Int32 = 0
-      while sigwait(signals, &signal) != 0 {}
+      while sigwait(signals, &signal) != 0 || signal == SIGTSTP {
+        if signal == SIGTSTP { write(stops.write, [0], 1) }
+        signal = 0
+      }
       arrived.store(true, ordering: .releasing)
       write(pipe.write, [0], 1)
       var limit = timespec(tv_sec: 0, tv_nsec: 700_000_000)
-      let second = sigtimedwait(signals, nil, &limit)
+      var ends = signals.pointee
+      sigdelset(&ends, SIGTSTP)
+      let second = sigtimedwait(&ends, nil, &limit)
       if second > 0 { signal = second }
       UnfinishedFiles.remove()
       Glibc.signal(signal, SIG_DFL)
@@ -87,7 +113,8 @@ enum Interruption {
   private static func withSet<Result>(_ body: (UnsafePointer<sigset_t>) -> Result) -> Result {
     var set = sigset_t()
     sigemptyset(&set)
-    for signal in [SIGINT, SIGTERM, SIGHUP] {
+    let isStopHandled = handlesStop.load(ordering: .relaxed)
+    for signal in [SIGINT, SIGTERM, SIGHUP] + (isStopHandled ? [SIGTSTP] : []) {
       var action = sigaction()
       sigaction(signal, nil, &action)
       let ignored = unsafeBitCast(SIG_IGN, to: UInt.self)

@@ -6,11 +6,11 @@ struct DriverArguments: ParameterGroup {
   static let rows: [CommandRow<Self>] = [
     .option(
       "driver", \.driver, "driver", "Play through jack, alsa or clock (default: the best that works)."),
-    .option("jack-server", \.jackServer, "name", "The JACK server of this name."),
+    .option("jack-server", \.jackServer, "name", limit: Limits.jackServer, "The JACK server of this name."),
     .option(
       "jack-name", \.jackName, "name", limit: Limits.jackName,
       "The JACK client's name; the status line has the real one."),
-    .option("alsa-device", \.alsaDevice, "name", "The ALSA device of this name, as `aplay -L` lists them."),
+    .option("device", \.alsaDevice, "name", "The ALSA device of this name, as `aplay -L` lists them: hw:0."),
     .option(
       "rate", \.rate, "rate", limit: Limits.rate, "Frames a second, where the driver lets us choose."),
     .option(
@@ -66,6 +66,9 @@ enum Limits {
   static let rate = Limit(8000.0...768_000, "frames a second")
   static let period = Limit(1...8192, "frames")
   static let seconds = Limit<Double>("more than 0, and at most a week") { $0 > 0 && $0 <= mostSeconds }
+  static let jackServer = Limit<String>("1 to \(JackClientOptions.longestServer) bytes") {
+    (1...JackClientOptions.longestServer).contains($0.utf8.count)
+  }
   /// JACK separates a client's name from a port's by a colon.
   static let jackName = Limit<String>("1 to \(JackClientOptions.longestName) bytes without a colon") {
     (1...JackClientOptions.longestName).contains($0.utf8.count) && !$0.includes(":")

@@ -25,6 +25,8 @@ enum FrontEnd {
     defer { terminal.close() }
     session.start()
     defer { session.stop() }
+    terminal.beforeStop = { session.withdraw() }
+    terminal.afterStop = { session.rejoin() }
     let workbench = SessionWorkbench(session: session)
     if options.isPatchbay {
       workbench.showPrograms(true)

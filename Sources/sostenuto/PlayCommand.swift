@@ -53,7 +53,7 @@ struct PlayCommand: Command {
   }
 
   func run() throws {
-    Interruption.hold()
+    Interruption.hold(withStop: true)
     try MainActor.assumeIsolated { try play() }
   }
 
@@ -121,6 +121,7 @@ struct PlayCommand: Command {
     session.engine.isMetering = false
     let loop = EventLoop()
     Interruption.end(loop)
+    Interruption.stop(loop, before: { [session] in session.withdraw() }, after: { [session] in session.rejoin() })
     loop.timer(due: EventLoop.now()) { [self, unowned loop] now in
       if let wait = try step(now) { return EventLoop.now() + wait }
       loop.end()

@@ -240,7 +240,12 @@ int snd_pcm_hw_params_set_access(snd_pcm_t *pcm, snd_pcm_hw_params_t *settings, 
 
 int snd_pcm_hw_params_set_format(snd_pcm_t *pcm, snd_pcm_hw_params_t *settings, snd_pcm_format_t format) {
   if (!is_fake(pcm)) return REAL(snd_pcm_hw_params_set_format, pcm, settings, format);
-  uint32_t bit = format == SND_PCM_FORMAT_FLOAT_LE ? 1 : format == SND_PCM_FORMAT_S32_LE ? 2 : 4;
+  uint32_t bit = format == SND_PCM_FORMAT_FLOAT_LE    ? 1
+                 : format == SND_PCM_FORMAT_S32_LE    ? 2
+                 : format == SND_PCM_FORMAT_S16_LE    ? 4
+                 : format == SND_PCM_FORMAT_S24_LE    ? 8
+                 : format == SND_PCM_FORMAT_S24_3LE   ? 16
+                                                      : 0;
   if (!(side_of(pcm)->shape.formats & bit)) return -EINVAL;
   side_of(pcm)->format = bit;
   return 0;
@@ -374,6 +379,11 @@ static float sample(const struct side *side, const void *buffer, snd_pcm_uframes
   switch (side->format) {
   case 1: return ((const float *)buffer)[index];
   case 2: return ((const int32_t *)buffer)[index] / 2147483648.0f;
+  case 8: return ((const int32_t *)buffer)[index] / 8388608.0f;
+  case 16: {
+    const uint8_t *bytes = (const uint8_t *)buffer + 3 * index;
+    return (int32_t)((uint32_t)bytes[0] << 8 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 24) / 2147483648.0f;
+  }
   default: return ((const int16_t *)buffer)[index] / 32768.0f;
   }
 }
@@ -382,6 +392,14 @@ static void put(const struct side *side, void *buffer, snd_pcm_uframes_t index, 
   switch (side->format) {
   case 1: ((float *)buffer)[index] = value; break;
   case 2: ((int32_t *)buffer)[index] = (int32_t)(value * 2147483648.0f); break;
+  /* A card may leave anything in the byte that is not used. */
+  case 8: ((uint32_t *)buffer)[index] = ((uint32_t)(int32_t)(value * 8388608.0f) & 0xffffff) | 0x5a000000; break;
+  case 16: {
+    uint32_t bits = (uint32_t)(int32_t)(value * 8388608.0f);
+    uint8_t *bytes = (uint8_t *)buffer + 3 * index;
+    bytes[0] = bits, bytes[1] = bits >> 8, bytes[2] = bits >> 16;
+    break;
+  }
   default: ((int16_t *)buffer)[index] = (int16_t)(value * 32768.0f);
   }
 }
@@ -423,7 +441,7 @@ snd_pcm_sframes_t snd_pcm_readi(snd_pcm_t *pcm, void *buffer, snd_pcm_uframes_t 
   if (!result) {
     snd_pcm_sframes_t there = avail(side);
     if (there < (snd_pcm_sframes_t)size) size = there;
-    size_t frame = side->channels * (side->format == 4 ? 2 : 4);
+    size_t frame = side->channels * (side->format == 4 ? 2 : side->format == 16 ? 3 : 4);
     if (side->is_first_read && malloc_usable_size(buffer) < asked * frame) {
       side->fate.overflows++;
       size = 0;

@@ -14,14 +14,18 @@ import Testing
   private static var count = 0
 
   private let extra: [String]
-  private let back: [String]
+  private var back: [String]
 
   init(extra: [String] = [], rate: Int = 48000, period: Int = 64, back more: [String] = []) throws {
     self.extra = extra
-    back = ["-d", "dummy", "-r", "\(rate)", "-p", "\(period)"] + more
+    back = Self.dummy(rate, period) + more
     Self.count += 1
     name = "sostenuto-test-\(getpid())-\(Self.count)"
     server = try Self.start(name, extra, back)
+  }
+
+  private static func dummy(_ rate: Int, _ period: Int) -> [String] {
+    ["-d", "dummy", "-r", "\(rate)", "-p", "\(period)"]
   }
 
   private static func start(_ name: String, _ extra: [String], _ back: [String]) throws -> JackServer {
@@ -53,6 +57,12 @@ import Testing
     }
     guard isFree else { throw NoTestServer.clientIsLeft }
     server = try Self.start(name, extra, back)
+  }
+
+  /// The same with another rate, period and number of physical outputs.
+  func restart(rate: Int, period: Int, outputs: Int, while look: () -> Void = {}) throws {
+    back = Self.dummy(rate, period) + ["-P", "\(outputs)"]
+    try restart(while: look)
   }
 
   /// Stops the server process until `goOn()`. No client call returns meanwhile.

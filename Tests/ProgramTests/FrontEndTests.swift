@@ -107,7 +107,7 @@ import Testing
     func open(_ device: String) throws -> Terminal {
       try Terminal(
         "XDG_STATE_HOME=\(folder.path) ALSA_CONFIG_PATH='\(devices)' '\(Program.path)' '\(patch)'"
-          + " --driver alsa --alsa-device \(device)")
+          + " --driver alsa --device \(device)")
     }
     let narrow = try open("two")
     try narrow.wait(for: "alsa 48 kHz", "╰────")

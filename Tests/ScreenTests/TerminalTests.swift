@@ -136,6 +136,29 @@ import Testing
     expectRestored(outside.finish(), keyboard: true)
   }
 
+  @Test func whatLibrariesWriteWhileTheScreenIsOnIsShownBehindIt() async throws {
+    let outside = try #require(PseudoTerminal(answers: [(Self.question, Self.able)]))
+    await #expect(processExitsWith: .success) { [path = outside.path as String] in
+      try await MainActor.run {
+        dup2(Glibc.open(path, O_RDWR), 2)
+        let terminal = try Self.open(path)
+        for text in ["a library's words\n", String(repeating: "x", count: 100_000), "too much\n"] {
+          // More than there is room for is lost, and nobody waits.
+          _ = text.withCString { write(2, $0, strlen($0)) }
+        }
+        terminal.close()
+        _ = "afterwards\n".withCString { write(2, $0, strlen($0)) }
+      }
+      exit(0)
+    }
+    let text = outside.finish()
+    let parts = text.components(separatedBy: "\u{1B}[?1049l")
+    #expect(parts.count == 2)
+    #expect(!parts[0].contains("library"))
+    #expect(parts.last?.contains("a library's words") == true)
+    #expect(parts.last?.contains("afterwards") == true)
+  }
+
   @Test(arguments: [SIGTERM, SIGINT, SIGHUP, SIGQUIT])
   func aSignalToEndIsAnEventAndThenTheEnd(_ signal: Int32) async throws {
     let outside = try #require(PseudoTerminal(answers: [(Self.question, Self.plain)]))

@@ -16,7 +16,7 @@ struct fake_alsa_shape {
   bool is_card;
   uint32_t rate;
   uint32_t channels_max;
-  /* What it takes: 1 is float, 2 is 32 bits, 4 is 16 bits. */
+  /* What it takes: 1 is float, 2 is 32 bits, 4 is 16 bits, 8 is 24 bits in four bytes, 16 in three. */
   uint32_t formats;
   uint32_t period_min, period_max, period_multiple;
   uint32_t buffer_max;

@@ -1,0 +1,95 @@
+import CJack
+import Foundation
+import Patch
+import Testing
+
+@testable import Drivers
+@testable import Engine
+
+/// Servers that die, again and again.
+@Suite(.serialized) @MainActor struct JackDeathTests {
+  private func options(_ server: JackTestServer) -> DriverOptions {
+    var options = DriverOptions()
+    options.preference = .jack
+    options.jack.server = server.name
+    return options
+  }
+
+  private func entries(_ folder: String) -> [String] {
+    (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+  }
+
+  @Test func fiftyServersInARowDieAndNothingIsLeftOfThem() throws {
+    let server = try JackTestServer()
+    defer { server.stop() }
+    let graph = try LiveGraph(
+      "node tone oscillator level=-20dB\nnode out output channels=4\nconnect tone -> out\nnode line input")
+    let supervisor = Supervisor(engine: graph.engine, options: options(server))
+    supervisor.start()
+    defer { supervisor.stop() }
+    // The supervisor waits two seconds between attempts; here they pass at once.
+    var ahead: Int64 = 0
+    func poll() { supervisor.poll(now: monotonicTime() + ahead) }
+    var early: (descriptors: Int, threads: Int) = (0, 0)
+    for round in 0..<50 {
+      let (rate, period) = ([48000, 44100, 96000][round % 3], [64, 256, 16, 1024][round % 4])
+      let outputs = [2, 4, 8][round / 2 % 3]
+      let time = graph.engine.renderer.time
+      switch round % 3 {
+      case 0: server.crash()
+      case 1: server.stop()
+      default:
+        server.freeze()
+        #expect(
+          wait {
+            ahead += 5_000_000
+            poll()
+            return supervisor.driver?.name == "clock"
+          })
+        server.crash()
+      }
+      #expect(
+        wait {
+          poll()
+          return supervisor.driver?.name == "clock" && supervisor.isDisturbed
+        }, "round \(round)")
+      #expect(wait { graph.engine.renderer.time > time + 640 }, "round \(round): the engine stands still")
+      try server.restart(rate: rate, period: period, outputs: outputs, while: poll)
+      ahead += 6_000_000_000
+      #expect(
+        wait {
+          poll()
+          return supervisor.driver?.name == "jack" && !supervisor.isDisturbed
+        }, "round \(round): \(supervisor.message)")
+      #expect(graph.engine.rate == Double(rate))
+      try lookAround(poll, server, outputs: outputs, "round \(round)")
+      let found = (entries("/proc/self/fd").count, entries("/proc/self/task").count)
+      if round == 9 { early = found }
+      if round > 9 {
+        #expect(found.0 <= early.descriptors + 3, "round \(round): descriptors")
+        #expect(found.1 <= early.threads + 4, "round \(round): threads")
+      }
+    }
+    supervisor.stop()
+    server.stop()
+    #expect(wait { JackDriver.openOrClosing.load(ordering: .acquiring) == 0 })
+    #expect(!entries("/dev/shm").contains { $0.contains(server.name) && $0.contains("sostenuto_") })
+  }
+
+  /// All ports are there, once, and those that the card has are connected.
+  private func lookAround(
+    _ poll: () -> Void, _ server: JackTestServer, outputs: Int, _ what: String
+  ) throws {
+    let probe = try #require(TestClient(server: server.name))
+    let connected = (1...min(outputs, 4)).map { "sostenuto:out_\($0)" }
+    #expect(
+      wait {
+        poll()
+        return probe.ports(of: "sostenuto").count == 6
+          && connected.enumerated().allSatisfy {
+            probe.connections(of: $1) == ["system:playback_\($0 + 1)"]
+          }
+      }, "\(what): \(probe.ports(of: "sostenuto")) \(connected.map { probe.connections(of: $0) })")
+    #expect(probe.ports(of: "sostenuto-01").isEmpty)
+  }
+}

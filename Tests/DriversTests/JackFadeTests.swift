@@ -1,0 +1,102 @@
+import CJack
+import Patch
+import Testing
+
+@testable import Drivers
+@testable import Engine
+
+/// Sound that begins to be heard while it goes on, and sound whose process is about to be stopped.
+@Suite(.serialized) @MainActor struct JackFadeTests {
+  private static let patch = """
+    node c oscillator freq=261.6Hz level=-20dB
+    node e oscillator freq=329.6Hz level=-20dB
+    node out output channels=1
+    connect c -> out
+    connect e -> out
+    """
+  /// Largest step of the chord itself: its frequencies and amplitudes.
+  private static let step: Float = 0.1 * 2 * .pi * (261.6 + 329.6) / 48000
+
+  private func options(_ server: JackTestServer) -> DriverOptions {
+    var options = DriverOptions()
+    options.preference = .jack
+    options.jack.server = server.name
+    return options
+  }
+
+  private func until(_ supervisor: Supervisor, _ condition: () -> Bool) -> Bool {
+    wait {
+      supervisor.poll()
+      return condition()
+    }
+  }
+
+  @Test func aConnectionFadesInEachTimeThatItIsMade() throws {
+    let server = try JackTestServer(extra: ["-S"])
+    defer { server.stop() }
+    let graph = try LiveGraph(Self.patch)
+    let supervisor = Supervisor(engine: graph.engine, options: options(server))
+    supervisor.start()
+    defer { supervisor.stop() }
+    #expect(until(supervisor) { graph.engine.renderer.time > 4800 })
+    let recorder = try #require(Recorder(server: server.name, source: "sostenuto:out_1"))
+    let probe = try #require(TestClient(server: server.name))
+    // JACK itself ends a connection at once, so each begins in a recording of its own.
+    var begins: [Int] = []
+    for _ in 0..<5 {
+      let start = recorder.count
+      #expect(until(supervisor) { recorder.count > start + 4800 })
+      for other in probe.connections(of: "sostenuto:out_1") {
+        #expect(jack_disconnect(probe.client, "sostenuto:out_1", other) == 0)
+      }
+      let end = recorder.count
+      // Periods that were under way, and the look at the connections.
+      #expect(until(supervisor) { recorder.count > end + 9600 })
+      begins.append(recorder.count)
+      #expect(jack_connect(probe.client, "sostenuto:out_1", "recorder:in") == 0)
+    }
+    let start = recorder.count
+    #expect(until(supervisor) { recorder.count > start + 4800 })
+    let sound = recorder.sound
+    #expect(sound.contains { abs($0) > 0.1 })
+    for begin in begins {
+      let window = sound[begin..<min(begin + 4800, sound.count)]
+      #expect(window.contains { abs($0) > 0.05 })
+      #expect(largestStep(window) < Self.step * 1.2, "a click at \(begin)")
+    }
+  }
+
+  @Test func beforeTheProcessIsStoppedTheSoundFadesOutAndTheServerIsLeftThenAllIsAsItWas() throws {
+    let server = try JackTestServer(extra: ["-S"])
+    defer { server.stop() }
+    let graph = try LiveGraph(Self.patch)
+    let supervisor = Supervisor(engine: graph.engine, options: options(server))
+    supervisor.start()
+    defer { supervisor.stop() }
+    let recorder = try #require(Recorder(server: server.name, source: "sostenuto:out_1"))
+    let probe = try #require(TestClient(server: server.name))
+    #expect(until(supervisor) { probe.connections(of: "sostenuto:out_1").contains("system:playback_1") })
+    for _ in 0..<3 {
+      let before = recorder.count
+      #expect(until(supervisor) { recorder.count > before + 4800 })
+      let driver = try #require(supervisor.driver)
+      let start = recorder.count
+      supervisor.withdraw()
+      #expect(probe.connections(of: "sostenuto:out_1").isEmpty)
+      // Nobody polls, as while the process stands still; the server goes on without us.
+      let (left, time) = (recorder.count, graph.engine.renderer.time)
+      #expect(wait { recorder.count > left + 9600 })
+      #expect(graph.engine.renderer.time == time)
+      #expect(largestStep(recorder.sound[start...]) < Self.step * 1.2)
+      supervisor.rejoin()
+      #expect(
+        until(supervisor) { probe.connections(of: "sostenuto:out_1").contains("system:playback_1") })
+      #expect(until(supervisor) { graph.engine.renderer.time > time + 4800 })
+      #expect(supervisor.driver === driver)
+      #expect(!supervisor.isDisturbed)
+      if !probe.connections(of: "sostenuto:out_1").contains("recorder:in") {
+        #expect(jack_connect(probe.client, "sostenuto:out_1", "recorder:in") == 0)
+      }
+    }
+  }
+}

@@ -1,0 +1,144 @@
+import CJack
+import Glibc
+import Patch
+import Testing
+
+@testable import Drivers
+@testable import Engine
+
+/// What other programs are told of our ports.
+@Suite(.serialized) @MainActor struct JackMetadataTests {
+  private static let base = "http://jackaudio.org/metadata/"
+  private static let owner = "urn:sostenuto:process"
+
+  private func value(_ uuid: UInt64, _ key: String) -> String? {
+    var value: UnsafeMutablePointer<CChar>?
+    var type: UnsafeMutablePointer<CChar>?
+    guard jack_get_property(uuid, key, &value, &type) == 0, let value else { return nil }
+    defer {
+      jack_free(value)
+      jack_free(type)
+    }
+    return String(cString: value)
+  }
+
+  private func number(_ port: String, _ probe: TestClient) -> UInt64 {
+    jack_port_by_name(probe.client, port).map { jack_port_uuid($0) } ?? 0
+  }
+
+  private func options(_ server: JackTestServer) -> DriverOptions {
+    var options = DriverOptions()
+    options.preference = .jack
+    options.jack.server = server.name
+    return options
+  }
+
+  @Test func portsHaveNamesAndOrderOfThePatchAndNothingIsLeftOfThem() throws {
+    let server = try JackTestServer()
+    defer { server.stop() }
+    let graph = try LiveGraph(
+      """
+      node line input channels=1
+      node out output channels=2
+      node drums output channels=3
+      connect line -> out
+      connect line -> drums
+      """)
+    let supervisor = Supervisor(engine: graph.engine, options: options(server))
+    supervisor.start()
+    defer { supervisor.stop() }
+    let probe = try #require(TestClient(server: server.name))
+    func names(_ ports: [String], _ key: String) -> [String?] {
+      ports.map { value(number($0, probe), Self.base + key) }
+    }
+    let ports = [
+      "line_1", "out_1", "out_2", "drums_1", "drums_2", "drums_3",
+    ].map { "sostenuto:\($0)" }
+    let polled = {
+      supervisor.poll()
+      graph.engine.collect()
+    }
+    #expect(
+      wait {
+        polled()
+        return names(ports, "pretty-name") == ["line", "out left", "out right", "drums 1", "drums 2", "drums 3"]
+      }, "\(names(ports, "pretty-name"))")
+    #expect(wait { names(ports, "signal-type") == Array(repeating: "AUDIO", count: 6) })
+    let orders = names(ports, "order").compactMap { $0.flatMap { Int($0) } }
+    #expect(orders == [0, 1, 2, 3, 4, 5])
+    let numbers = ports.map { number($0, probe) }
+    // A renamed node's ports follow; a removed one's leave nothing.
+    try graph.perform("rename drums kit")
+    try graph.perform("remove out")
+    #expect(
+      wait {
+        polled()
+        return value(numbers[3], Self.base + "pretty-name") == "kit 1"
+          && value(numbers[1], Self.base + "pretty-name") == nil
+      })
+    supervisor.stop()
+    for number in numbers {
+      for key in [Self.base + "pretty-name", Self.base + "order", Self.owner] {
+        #expect(value(number, key) == nil)
+      }
+    }
+  }
+
+  @Test func aKilledServersPropertiesAndThoseOfAKilledProcessDoNotNameTheNextOnesPorts() throws {
+    let server = try JackTestServer()
+    defer { server.stop() }
+    let graph = try LiveGraph("node out output channels=2")
+    let supervisor = Supervisor(engine: graph.engine, options: options(server))
+    supervisor.start()
+    defer { supervisor.stop() }
+    var numbers: [UInt64] = []
+    do {
+      let probe = try #require(TestClient(server: server.name))
+      #expect(wait { value(number("sostenuto:out_2", probe), Self.owner) != nil })
+      numbers = [number("sostenuto:out_1", probe), number("sostenuto:out_2", probe)]
+    }
+    server.crash()
+    #expect(
+      wait {
+        supervisor.poll()
+        return numbers.allSatisfy { value($0, Self.base + "pretty-name") == nil && value($0, Self.owner) == nil }
+      })
+    supervisor.stop()
+    // A process that is no more.
+    var gone: pid_t = 0
+    var words: [UnsafeMutablePointer<CChar>?] = [strdup("true"), nil]
+    defer { free(words[0]) }
+    #expect(posix_spawnp(&gone, "true", nil, nil, &words, nil) == 0)
+    waitpid(gone, nil, 0)
+    let (left, foreign): (UInt64, UInt64) = (0x1_0000_0F01, 0x1_0000_0F02)
+    for (subject, name) in [(left, "old"), (foreign, "theirs")] {
+      jack_set_property(nil, subject, Self.base + "pretty-name", name, "text/plain")
+      jack_set_property(nil, subject, Self.owner, "\(gone)\nold\n7", "text/plain")
+    }
+    defer { jack_remove_property(nil, foreign, Self.base + "pretty-name") }
+    try server.restart()
+    let second = try JackDriver(renderer: graph.engine.renderer, options: options(server).jack)
+    defer { second.stop() }
+    #expect(wait { value(left, Self.base + "pretty-name") == nil && value(left, Self.owner) == nil })
+    #expect(wait { value(foreign, Self.owner) == nil })
+    // Another client has named it since.
+    #expect(value(foreign, Self.base + "pretty-name") == "theirs")
+  }
+
+  @Test func hundredsOfPortsAreNamedAndOrdered() throws {
+    let server = try JackTestServer(extra: ["-p", "1024"])
+    defer { server.stop() }
+    let graph = try LiveGraph((0..<3).map { "node wide\($0) output channels=64" }.joined(separator: "\n"))
+    let supervisor = Supervisor(engine: graph.engine, options: options(server))
+    supervisor.start()
+    defer { supervisor.stop() }
+    let probe = try #require(TestClient(server: server.name))
+    #expect(
+      wait {
+        supervisor.poll()
+        return value(number("sostenuto:wide2_64", probe), Self.base + "order") == "191"
+      })
+    #expect(value(number("sostenuto:wide1_1", probe), Self.base + "pretty-name") == "wide1 1")
+    #expect(probe.ports(of: "sostenuto").count == 192)
+  }
+}

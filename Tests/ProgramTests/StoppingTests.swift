@@ -1,0 +1,67 @@
+import Foundation
+import Testing
+
+/// The program stopped by ctrl-z, and continued.
+@Suite(.serialized, .enabled(if: Terminal.isInstalled)) struct StoppingTests {
+  /// The connections of the program's first port, as `jack_lsp` lists them.
+  private func connections(_ server: JackServer) throws -> [String] {
+    let listed = try Program.run(tool: "/usr/bin/jack_lsp", ["-s", server.name, "-c", "sostenuto:out_1"])
+    return listed.output.split(separator: "\n").dropFirst().map { $0.trimmingCharacters(in: .whitespaces) }
+  }
+
+  /// The letter of the process's state: T is stopped.
+  private func state(_ process: Process) -> Character? {
+    let text = try? String(contentsOfFile: "/proc/\(process.processIdentifier)/stat", encoding: .utf8)
+    return text?.split(separator: ")").last?.split(separator: " ").first?.first
+  }
+
+  private func until(_ condition: () throws -> Bool) rethrows -> Bool {
+    let deadline = Date().addingTimeInterval(60)
+    while Date() < deadline {
+      if try condition() { return true }
+      usleep(20_000)
+    }
+    return false
+  }
+
+  /// On the main actor, as all tests with JACK servers are.
+  @MainActor @Test func aStoppedProgramHoldsUpNoServerAndIsConnectedAgainWhenItGoesOn() throws {
+    let folder = try Folder()
+    let server = try JackServer()
+    let patch = try folder.file(
+      "p.patch", "sostenuto 1\nnode o oscillator\nnode out output\nconnect o -> out\n")
+    signal(SIGTERM, SIG_DFL)
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: Program.path)
+    process.arguments = ["play", patch, "--headless", "--driver", "jack", "--jack-server", server.name]
+    let nowhere = FileHandle.nullDevice
+    (process.standardOutput, process.standardError) = (nowhere, nowhere)
+    try process.run()
+    defer { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+    #expect(try until { try connections(server) == ["system:playback_1"] })
+    for _ in 0..<2 {
+      kill(process.processIdentifier, SIGTSTP)
+      #expect(until { state(process) == "T" })
+      // It has left the cycle before it stopped.
+      #expect(try connections(server).isEmpty)
+      kill(process.processIdentifier, SIGCONT)
+      #expect(try until { try connections(server) == ["system:playback_1"] })
+    }
+    kill(process.processIdentifier, SIGTERM)
+    process.waitUntilExit()
+    #expect(process.terminationReason == .exit && process.terminationStatus == 0)
+    #expect(try connections(server).isEmpty)
+  }
+
+  @MainActor @Test func aServersNameThatNoneCanHaveIsRefusedOnTheLineAndInTheEnvironment() throws {
+    let folder = try Folder()
+    let patch = try folder.file("p.patch", "sostenuto 1\nnode out output\n")
+    let name = String(repeating: "n", count: 300)
+    let refused = try Program.run("play", patch, "--headless", "--seconds", "0.1", "--jack-server", name)
+    #expect(refused.status == 2 && refused.errors.contains("--jack-server is 1 to 100 bytes"), "\(refused)")
+    let played = try Program.run(
+      tool: Program.path, ["play", patch, "--headless", "--seconds", "0.1", "--driver", "jack"],
+      ["JACK_DEFAULT_SERVER": name])
+    #expect(played.status == 0 && played.errors.contains("the JACK server's name has more than 100 bytes"))
+  }
+}
