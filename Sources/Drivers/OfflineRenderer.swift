@@ -1,5 +1,6 @@
 import Engine
 import Realtime
+import Recording
 
 /// One file of an offline render: the sum of the endpoints that `includes` selects. The selection is repeated
 /// for each period, so nodes that come and go during the render are included.

@@ -83,7 +83,7 @@ struct Rehearsal {
       var whole = self
       for statement in statements { try whole.perform(statement) }
       self = whole
-    case .perform, .panic, .nothing: break
+    case .perform, .record, .panic, .nothing: break
     }
   }
 

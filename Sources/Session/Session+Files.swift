@@ -52,6 +52,7 @@ extension Session {
     recover()
     engine.adopt(patch)
     requestFiles()
+    holdOutputs()
   }
 
   /// Closes the open patch, so that its identities are not taken for those of the next.
@@ -63,6 +64,7 @@ extension Session {
     diagnostics = []
     engine.adopt(patch)
     requestFiles()
+    holdOutputs()
   }
 
   // MARK: Saving

@@ -4,6 +4,7 @@ import Instruments
 import Patch
 import PatchLanguage
 import Realtime
+import Recording
 
 /// Options of a session.
 public struct SessionOptions: Sendable {
@@ -17,6 +18,8 @@ public struct SessionOptions: Sendable {
   public var isOffline = false
   /// Edits are written to a journal before they are acknowledged.
   public var keepsJournal = true
+  /// Seconds of what the outputs play that are held for `keep`; 0: none.
+  public var heldSeconds = 0.0
 
   /// A live session with a journal and an automatic driver.
   public init() {}
@@ -82,6 +85,11 @@ public struct SessionOptions: Sendable {
     return report
   }
   private var knownReport: GraphReport?
+  /// Writes takes, and holds what was heard.
+  let recorder: Recorder
+  /// Takes under way.
+  var runningTakes: [RunningTake] = []
+  var held: HeldOutputs?
   /// Number of edits in this session.
   public private(set) var editCount = 0
   /// Longest time of an edit in seconds, from its line to the command ring.
@@ -98,6 +106,7 @@ public struct SessionOptions: Sendable {
       rate: options.driver.rate, period: options.driver.period, threads: options.threads,
       quality: options.quality, kinds: kinds)
     supervisor = Supervisor(engine: engine, options: options.driver)
+    recorder = Self.makeRecorder(engine.renderer, isOffline: options.isOffline)
     guard !options.isOffline else { return }
     engine.background = { [library] in library.run($0) }
   }
@@ -145,11 +154,16 @@ public struct SessionOptions: Sendable {
     engine.isMetering = true
     engine.isWatching = true
     library.isGentle = true
+    mendTakes()
+    holdOutputs()
     supervisor.start()
   }
 
-  /// Stops the driver.
-  public func stop() { supervisor.stop() }
+  /// Stops the driver, and completes takes.
+  public func stop() {
+    supervisor.stop()
+    finishTakes()
+  }
 
   /// Call this 30 to 60 times a second: processes the audio thread's results, loaded files, and the driver's
   /// state.
@@ -163,6 +177,7 @@ public struct SessionOptions: Sendable {
     // A JACK server may change its period at any time.
     if let driver = supervisor.driver { engine.period = driver.period }
     engine.collect()
+    followTakes()
     engine.prepareMemory()
     noticeBlasts()
     refreshReport()
@@ -236,6 +251,7 @@ public struct SessionOptions: Sendable {
     status.journalFault = journalFault
     status.lostEvents = engine.lostEvents
     status.lostTraceEntries = engine.lostTraceEntries
+    status.takes = runningTakes.map(\.take.status)
     status.muted = report.nodes.filter(\.isMuted).map(\.name)
     return status
   }
@@ -273,6 +289,7 @@ public struct SessionOptions: Sendable {
     case .edit(let edit): return try perform(edit)
     case .undo: return try undo().map { "undone: \($0)" } ?? "nothing to undo"
     case .redo: return try redo().map { "redone: \($0)" } ?? "nothing to redo"
+    case .record(let order): return try record(order, at: due)
     case .panic:
       engine.panic()
       return "all notes end"
@@ -351,6 +368,7 @@ public struct SessionOptions: Sendable {
       // No audio thread runs offline, so the next block's frame is known.
       at: due ?? (options.isOffline ? engine.renderer.time : nil), describing: line)
     requestFiles(of: change.touched.nodes)
+    holdOutputs(among: change.touched.nodes)
     if !options.isOffline { supervisor.poll() }
   }
 

@@ -36,6 +36,7 @@ struct KernelTag: Sendable, Equatable {
     case 15: verb(Sampler.self)
     case 16: verb(Player.self)
     case 17: verb(Ringmod.self)
+    case 18: verb(Record.self)
     case 255: verb(ForeignKernel.self)
     default: verb(Placeholder.self)
     }
