@@ -63,7 +63,9 @@ let package = Package(
     .target(name: "CTerminal"),
     .target(name: "Terminal", dependencies: ["Loop", "Screen", "CNcurses", "CTerminal"]),
     .target(
-      name: "Interface", dependencies: ["Session", "Engine", "Patch", "PatchLanguage", "Realtime", "Screen"]),
+      name: "Interface", dependencies: [
+        "Session", "Engine", "Patch", "PatchLanguage", "Realtime", "Recording", "Screen",
+      ]),
 
     .executableTarget(
       name: "sostenuto",
@@ -100,8 +102,8 @@ let package = Package(
     .testTarget(
       name: "DriversTests",
       dependencies: [
-        "Drivers", "Engine", "Midi", "Patch", "PatchLanguage", "Realtime", "Instruments", "Sampler", "CJack",
-        "CAlsa",
+        "Drivers", "Engine", "Midi", "Patch", "PatchLanguage", "Realtime", "Recording", "Instruments", "Sampler",
+        "CJack", "CAlsa",
         "CAudit",
         "CFakeAlsa", "Session", "TestSupport",
       ]),

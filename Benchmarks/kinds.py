@@ -43,6 +43,7 @@ KINDS = {
     "sampler": (*SAMPLERS,),
     "player": (*PLAYERS,),
     "ringmod": (*RINGS,),
+    "record": (Work("at rest, no take", total=256),),
 }
 
 

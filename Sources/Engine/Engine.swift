@@ -37,6 +37,8 @@ public final class Engine: ReconcilerHost {
   private var tapCount: UInt64 = 0
   /// Number for the transactions that are sent from now on; `takeStamps` tells when they were executed. 0: none.
   public var stamp = 0
+  /// Changes of the rate, until `takeInputs`.
+  var retunings: [(time: Int64, rate: Double)] = []
   var stamps: [(stamp: Int, time: Int64)] = []
   /// Replaced resources that voices may still play.
   var oldResources: [Resource] = []

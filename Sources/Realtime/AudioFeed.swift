@@ -143,9 +143,10 @@ public final class FeedReader: @unchecked Sendable {
   /// Frames lost so far, because the reader was too late.
   public var lost: Int64 { feed.pointee.lost.load(ordering: .relaxed) }
 
-  /// Engine time of the first frame lost since the last cell; nil: none was.
+  /// Engine time of the first frame lost since the last cell that was read; nil: none was.
   public var lostFrom: Int64? {
-    let time = feed.pointee.lostFrom.load(ordering: .relaxed)
+    let waiting = feed.pointee.peek().flatMap { $0.pointee.lost > 0 ? $0.pointee.lostFrom : nil }
+    let time = waiting ?? feed.pointee.lostFrom.load(ordering: .relaxed)
     return time < 0 ? nil : time
   }
 

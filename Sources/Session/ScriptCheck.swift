@@ -83,7 +83,8 @@ struct Rehearsal {
       var whole = self
       for statement in statements { try whole.perform(statement) }
       self = whole
-    case .perform, .record, .panic, .nothing: break
+    case .record(let order): try order.check(patch, catalogue)
+    case .perform, .panic, .nothing: break
     }
   }
 

@@ -43,6 +43,12 @@ extension Session {
     String(validating: bytes, as: UTF8.self) != nil
   }
 
+  /// Opens a patch that is in no file.
+  func openText(_ text: String) {
+    patch = read(Array(text.utf8))
+    begin()
+  }
+
   private func begin() {
     history = History()
     saved = patch
@@ -50,6 +56,7 @@ extension Session {
     commonBytes = nil
     isForeign = false
     recover()
+    beginTape()
     engine.adopt(patch)
     requestFiles()
     holdOutputs()

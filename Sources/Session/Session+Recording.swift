@@ -37,31 +37,30 @@ extension Session {
 
   /// Begins or ends a take, at engine frame `frame`; nil: the next block. Returns an answer.
   func record(_ order: TakeOrder, at frame: Int64?) throws(EditError) -> String {
+    try order.check(patch, catalogue)
+    guard options.mayRecord else { return "takes are off" }
     // No audio thread runs offline, so the next block's frame is known.
     let frame = frame ?? (options.isOffline ? engine.renderer.time : nil)
     switch order {
-    case .begin(let port, let file): return try beginTake(port, file, at: frame)
+    case .begin(let port, let file): return try beginTake(port, file, at: frame, as: nil)
     case .end(let port): return try endTakes(of: port, at: frame)
     case .keep(let seconds, let file): return try keep(seconds, file)
     }
   }
 
-  private func beginTake(_ port: PortName, _ file: String?, at frame: Int64?) throws(EditError) -> String {
+  /// `format`: nil: as the node's settings say.
+  func beginTake(
+    _ port: PortName, _ file: String?, at frame: Int64?, as format: SampleFormat?
+  ) throws(EditError) -> String {
     let node = try patch.node(named: port.node)
-    guard let point = engine.capturePoint(of: node.id, port: port.port) else {
-      let kind = catalogue[node.kind]
-      let known = kind?.outputs.filter { !$0.isEvents }.map(\.name) ?? []
-      if let wanted = port.port, !known.isEmpty { throw .noPort(PortName(port.node, wanted), .output, known: known) }
-      throw .notRecorded("`\(node.name)` (\(node.kind)) has no sound to record")
-    }
     let settings = settings(of: node)
-    guard let path = file ?? settings.file else {
-      throw .notRecorded("which file? `record \(port) take.wav`, or set the `file` of a `record` node")
+    guard let point = engine.capturePoint(of: node.id, port: port.port), let path = file ?? settings.file else {
+      throw .notRecorded("`\(node.name)` (\(node.kind)) has no sound to record")
     }
     let feed = Recorder.feed(channels: point.channels, rate: engine.rate)
     let name = PortName(node.name, point.port).description
-    let request = Take.Request(path: path, port: name, format: settings.format, rate: engine.rate)
-    if !options.isOffline { PatchFile.makeFolder(StateFolder.folder("takes")) }
+    let request = Take.Request(path: path, port: name, format: format ?? settings.format, rate: engine.rate)
+    if !options.isOffline { PatchFile.makeFolder(StateFolder.path + "/takes") }
     let take: Take
     do throws(RecordingError) {
       take = try recorder.begin(request, feed)
@@ -75,9 +74,8 @@ extension Session {
 
   /// What the settings of a `record` node say.
   private func settings(of node: Node) -> (file: String?, format: SampleFormat) {
-    guard let kind = catalogue[node.kind], kind[parameter: "file"]?.form == .text else { return (nil, .float32) }
     var found: (file: String?, format: SampleFormat) = (nil, .float32)
-    if case .text(let path)? = node.settings[ParameterPath("file")], !path.isEmpty { found.file = absolute(path) }
+    found.file = TakeOrder.file(of: node, catalogue).map(absolute)
     if case .text(let format)? = node.settings[ParameterPath("format")] { found.format = SampleFormat(rawValue: format) ?? .float32 }
     return found
   }
@@ -89,12 +87,12 @@ extension Session {
       return !runningTakes[$0].isEnding && point.node == node.id
         && (port.port == nil || port.port == point.port)
     }
-    guard !ending.isEmpty else { throw .notRecorded("`\(port)` is not being recorded") }
+    guard !ending.isEmpty else { return "`\(port)` is not being recorded" }
     for index in ending { end(&runningTakes[index], at: frame) }
     return "recorded " + ending.map { runningTakes[$0].take.status.path }.joined(separator: ", ")
   }
 
-  private func end(_ running: inout RunningTake, at frame: Int64?) {
+  func end(_ running: inout RunningTake, at frame: Int64?) {
     running.isEnding = true
     running.take.end(at: frame ?? engine.renderer.time)
     engine.endCapture(running.capture, at: frame)
@@ -113,13 +111,20 @@ extension Session {
         end(&runningTakes[index], at: nil)
         guard let name = patch[point.node]?.name else { continue }
         do throws(EditError) {
-          notice("the rate has changed: " + (try beginTake(PortName(name, point.port), take.request.path, at: nil)))
+          notice("the rate has changed: " + (try beginTake(
+              PortName(name, point.port), take.request.path, at: nil, as: take.request.format)))
         } catch {
           notice("the rate has changed, and the take cannot go on: \(error.description)")
         }
       }
     }
     let finished = recorder.removeFinished()
+    if !finished.isEmpty, tape != nil {
+      // Everything before their ends has been executed.
+      engine.collect()
+      followTape()
+      finished.forEach(writeJournal)
+    }
     runningTakes.removeAll { running in finished.contains { $0 === running.take } }
     if held != nil, held?.rate != engine.rate {
       held?.rate = engine.rate
@@ -130,6 +135,8 @@ extension Session {
   /// Completes all takes: no audio thread runs any more.
   func finishTakes() {
     recorder.close()
+    engine.collect()
+    followTape()
     followTakes()
     if let first = runningTakes.first?.take.status.path {
       notice("\(first): the disk does not answer; the take is made whole at the next start")
@@ -185,5 +192,40 @@ extension Session {
       let capture = engine.beginCapture(point, feed: feed.resource)
       held?.outputs[id] = HeldOutputs.Output(capture: capture, track: track, channels: point.channels)
     }
+  }
+}
+
+extension TakeOrder {
+  /// Throws for what the patch has no port for, and for a file of no known format.
+  func check(_ patch: Patch, _ catalogue: KindCatalogue) throws(EditError) {
+    switch self {
+    case .end(let port): _ = try patch.node(named: port.node)
+    case .keep(_, let file): try Self.check(file)
+    case .begin(let port, let file):
+      let node = try patch.node(named: port.node)
+      let kind = catalogue[node.kind]
+      let known = kind?.outputs.filter { !$0.isEvents }.map(\.name) ?? []
+      if let wanted = port.port, !known.isEmpty, !known.contains(wanted) { throw .noPort(port, .output, known: known) }
+      guard let kind, !known.isEmpty || kind.outputs.isEmpty && kind.inputs.first?.isEvents == false else {
+        throw .notRecorded("`\(node.name)` (\(node.kind)) has no sound to record")
+      }
+      guard let path = file ?? Self.file(of: node, catalogue) else {
+        throw .notRecorded("which file? `record \(port) take.wav`, or set the `file` of a `record` node")
+      }
+      try Self.check(path)
+    }
+  }
+
+  private static func check(_ path: String) throws(EditError) {
+    guard !SampleFormat.endings.contains(where: { path.lowercased().hasSuffix("." + $0) }) else { return }
+    throw .notRecorded(RecordingError.noFormat(path: path).description)
+  }
+
+  /// The file that a `record` node's settings name.
+  static func file(of node: Node, _ catalogue: KindCatalogue) -> String? {
+    guard catalogue[node.kind]?[parameter: "file"]?.form == .text,
+      case .text(let path)? = node.settings[ParameterPath("file")], !path.isEmpty
+    else { return nil }
+    return path
   }
 }

@@ -21,6 +21,11 @@ public struct SessionOptions: Sendable {
   /// Seconds of what the outputs play that are held for `keep`; 0: none.
   public var heldSeconds = 0.0
 
+  /// Takes are written; otherwise `record` and `keep` do nothing.
+  public var mayRecord = true
+  /// What happens is written down, for the journals of takes.
+  public var keepsTape = false
+
   /// A live session with a journal and an automatic driver.
   public init() {}
 }
@@ -90,6 +95,9 @@ public struct SessionOptions: Sendable {
   /// Takes under way.
   var runningTakes: [RunningTake] = []
   var held: HeldOutputs?
+  var tape: SessionTape?
+  /// In a replay: files that nodes get when the journal says so.
+  var heldFiles: [NodeID: Resource]?
   /// Number of edits in this session.
   public private(set) var editCount = 0
   /// Longest time of an edit in seconds, from its line to the command ring.
@@ -114,6 +122,7 @@ public struct SessionOptions: Sendable {
   /// Adds a node kind. Nodes of its name that were placeholders begin to sound.
   public func add(_ kind: NodeKind) throws(KindError) {
     try engine.add(kind)
+    tape?.doubt("the kind `\(kind.description.name)` was added")
     requestFiles()
   }
 
@@ -177,6 +186,7 @@ public struct SessionOptions: Sendable {
     // A JACK server may change its period at any time.
     if let driver = supervisor.driver { engine.period = driver.period }
     engine.collect()
+    followTape()
     followTakes()
     engine.prepareMemory()
     noticeBlasts()
@@ -291,7 +301,7 @@ public struct SessionOptions: Sendable {
     case .redo: return try redo().map { "redone: \($0)" } ?? "nothing to redo"
     case .record(let order): return try record(order, at: due)
     case .panic:
-      engine.panic()
+      taping(.panic) { engine.panic() }
       return "all notes end"
     case .perform(let performance):
       play(performance)
@@ -322,11 +332,13 @@ public struct SessionOptions: Sendable {
   ) throws(EditError) -> String {
     let start = monotonicTime()
     let (change, line): (Change, String)
+    var isAmending = false
     // An edit that is no longer in the journal (after a save) cannot be replaced.
     if let step, step == history.newest, journal == nil || journaled.undo > 0,
       let amended = try history.amend(patch, by: edit, catalogue: catalogue, at: .now)
     {
       (change, line) = amended
+      isAmending = true
       record(.amend(line))
       journaled.redo = 0
     } else {
@@ -337,7 +349,7 @@ public struct SessionOptions: Sendable {
       journaled = (journaled.undo + 1, 0)
       history.record(change, describing: line, at: .now)
     }
-    adopt(change, describing: line)
+    taping(tapedEdit(line, isAmending: isAmending)) { adopt(change, describing: line) }
     editCount += 1
     longestEdit = max(longestEdit, Double(monotonicTime() - start) * 1e-9)
     return line
@@ -347,7 +359,9 @@ public struct SessionOptions: Sendable {
   @discardableResult public func undo() throws(EditError) -> String? {
     guard let step = try history.undo(patch, catalogue: catalogue) else { return nil }
     recordUndo(step.change)
-    adopt(step.change, describing: "undo: \(step.description)")
+    taping(tapedStep(step.change, isUndo: true)) {
+      adopt(step.change, describing: "undo: \(step.description)")
+    }
     return step.description
   }
 
@@ -355,7 +369,9 @@ public struct SessionOptions: Sendable {
   @discardableResult public func redo() throws(EditError) -> String? {
     guard let step = try history.redo(patch, catalogue: catalogue) else { return nil }
     recordRedo(step.change)
-    adopt(step.change, describing: "redo: \(step.description)")
+    taping(tapedStep(step.change, isUndo: false)) {
+      adopt(step.change, describing: "redo: \(step.description)")
+    }
     return step.description
   }
 
@@ -375,11 +391,15 @@ public struct SessionOptions: Sendable {
   // MARK: Playing
 
   /// Sends a note, pedal or transport event straight to a node.
-  public func play(_ event: Event, on node: NodeID) { engine.perform(event, on: node) }
+  public func play(_ event: Event, on node: NodeID) { play(event, on: node, at: nil) }
+
+  private func play(_ event: Event, on node: NodeID, at frame: Int64?) {
+    taping(.event(node: patch[node]?.name ?? "", event)) { engine.perform(event, on: node, at: frame) }
+  }
 
   private func play(_ performance: Performance) {
     guard let node = patch[named: performance.node] else { return }
-    engine.perform(Event(performance.event), on: node.id, at: due)
+    play(Event(performance.event), on: node.id, at: due)
   }
 }
 

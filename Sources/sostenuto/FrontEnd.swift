@@ -18,6 +18,8 @@ enum FrontEnd {
     sessionOptions.driver = options.driver
     sessionOptions.threads = options.threads
     sessionOptions.quality = nil
+    sessionOptions.heldSeconds = options.heldSeconds
+    sessionOptions.keepsTape = true
     let session = Session(options: sessionOptions)
     if let patch = options.patch { try session.open(patch) } else { session.openEmpty() }
     let terminal = try Terminal()

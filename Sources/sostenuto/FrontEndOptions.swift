@@ -5,6 +5,8 @@ struct FrontEndOptions: Sendable {
   /// nil: an empty patch.
   var patch: String?
   var driver: DriverOptions
+  /// Seconds of what is heard that are held.
+  var heldSeconds: Double
   /// Rendering threads.
   var threads: Int
   /// The name of a built-in theme, or a TOML file.
