@@ -37,6 +37,8 @@ let package = Package(
     // Voices on the audio thread, and the instruments that they play; then the readers that make these.
     .target(name: "Sampler", dependencies: ["Patch", "Realtime", "CThread", "CVector"]),
     .target(name: "Instruments", dependencies: ["Patch", "Realtime", "Sampler", "CSndfile", "CSamplerate"]),
+    // Sound into files, from the audio thread.
+    .target(name: "Recording", dependencies: ["Realtime", "CSndfile"]),
     .target(
       name: "Engine",
       dependencies: [
@@ -45,10 +47,14 @@ let package = Package(
       ]),
     .target(
       name: "Drivers",
-      dependencies: ["Engine", "Loop", "Midi", "Patch", "Realtime", "CJack", "CAlsa", "CSndfile", "CThread"]),
+      dependencies: [
+        "Engine", "Loop", "Midi", "Patch", "Realtime", "Recording", "CJack", "CAlsa", "CSndfile", "CThread",
+      ]),
     .target(
       name: "Session",
-      dependencies: ["Patch", "PatchLanguage", "Engine", "Drivers", "Midi", "Realtime", "Instruments"]),
+      dependencies: [
+        "Patch", "PatchLanguage", "Engine", "Drivers", "Midi", "Realtime", "Recording", "Instruments",
+      ]),
 
     // User interface.
     .target(name: "CLoop"),
@@ -57,13 +63,15 @@ let package = Package(
     .target(name: "CTerminal"),
     .target(name: "Terminal", dependencies: ["Loop", "Screen", "CNcurses", "CTerminal"]),
     .target(
-      name: "Interface", dependencies: ["Session", "Engine", "Patch", "PatchLanguage", "Realtime", "Screen"]),
+      name: "Interface", dependencies: [
+        "Session", "Engine", "Patch", "PatchLanguage", "Realtime", "Recording", "Screen",
+      ]),
 
     .executableTarget(
       name: "sostenuto",
       dependencies: [
         "Session", "Interface", "Loop", "Terminal", "Screen", "Drivers", "Engine", "Instruments", "Midi",
-        "Patch", "PatchLanguage", "Realtime",
+        "Patch", "PatchLanguage", "Realtime", "Recording",
       ]),
 
     // Helpers shared by several test targets: random edits with shrinking, and exact frame positions.
@@ -75,6 +83,8 @@ let package = Package(
     .testTarget(name: "MidiTests", dependencies: ["Midi", "Realtime", "TestSupport"]),
     .testTarget(name: "PatchTests", dependencies: ["Patch", "PatchLanguage", "Engine", "Processors"]),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime"]),
+    .testTarget(
+      name: "RecordingTests", dependencies: ["Recording", "Engine", "Drivers", "Patch", "PatchLanguage", "Realtime", "CSndfile"]),
     .testTarget(
       name: "ProcessorsTests", dependencies: ["Processors", "Engine", "Patch", "Realtime", "TestSupport"]),
     .testTarget(
@@ -92,8 +102,8 @@ let package = Package(
     .testTarget(
       name: "DriversTests",
       dependencies: [
-        "Drivers", "Engine", "Midi", "Patch", "PatchLanguage", "Realtime", "Instruments", "Sampler", "CJack",
-        "CAlsa",
+        "Drivers", "Engine", "Midi", "Patch", "PatchLanguage", "Realtime", "Recording", "Instruments", "Sampler",
+        "CJack", "CAlsa",
         "CAudit",
         "CFakeAlsa", "Session", "TestSupport",
       ]),

@@ -45,6 +45,7 @@ KINDS = {
     "sampler": (*SAMPLERS,),
     "player": (*PLAYERS,),
     "ringmod": (*RINGS,),
+    "record": (Work("at rest, no take", total=256),),
 }
 
 

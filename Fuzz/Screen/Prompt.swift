@@ -49,6 +49,7 @@ private let lines = [
   var options = SessionOptions()
   options.isOffline = true
   options.keepsJournal = false
+  options.mayRecord = false
   let session = Session(options: options)
   for line in lines { _ = try? session.perform(line) }
   let (first, start) = (session.patch, session.undoList)

@@ -61,6 +61,7 @@ private func options(period: Int) -> SessionOptions {
   var options = SessionOptions()
   options.isOffline = true
   options.keepsJournal = false
+  options.mayRecord = false
   options.driver.period = period
   return options
 }

@@ -1,5 +1,6 @@
 import Engine
 import Realtime
+import Recording
 
 /// One file of an offline render: the sum of the endpoints that `includes` selects. The selection is repeated
 /// for each period, so nodes that come and go during the render are included.
@@ -115,6 +116,22 @@ public final class OfflineRenderer {
     mix.deallocate()
   }
 
+  /// Load that the renderer is told, as a driver would; 0: there is room for everything.
+  public var load: Float = 0
+
+  /// Gives a MIDI port an event for the next frame; for cues.
+  public func receive(_ event: Event, port: Int) {
+    guard (0..<MidiInput.ports).contains(port) else { return }
+    var event = event
+    event.offset = 0
+    host.midi[port].append(event)
+  }
+
+  /// Ends the notes that a MIDI port holds, from the next frame on; for cues.
+  public func closeMidi(_ port: Int) {
+    if (0..<MidiInput.ports).contains(port) { host.closeMidi(port) }
+  }
+
   /// Renders `frames` frames and completes the files. With `silence`, it ends earlier if all has been silent
   /// (below -100 dB) for `hold` frames, from frame `from` on. Returns the number of frames rendered.
   ///
@@ -206,7 +223,7 @@ public final class OfflineRenderer {
         host.outputs[channel] = channels + channel * period
       }
     }
-    guard host.render(frames: frames, budget: 0) else { return }
+    guard host.render(frames: frames, budget: 0, load: load) else { return }
     for (track, writer) in zip(tracks, writers) {
       sum(endpoints.filter(track.includes), into: writer.channels, frames: frames)
       var last = frames * writer.channels

@@ -53,8 +53,8 @@ final class RenderHost: Sendable {
   }
 
   /// Renders one period into the channels of the table. `budget`: duration of the period in nanoseconds, or 0
-  /// to leave it out of the load. Returns false, and writes nothing, once closed. Audio thread.
-  @_noLocks func render(frames: Int, budget: Int64) -> Bool {
+  /// to leave it out of the load, which is then `assumed`. Returns false, and writes nothing, once closed. Audio thread.
+  @_noLocks func render(frames: Int, budget: Int64, load assumed: Float = 0) -> Bool {
     guard
       state.compareExchange(
         expected: RenderHost.open, desired: RenderHost.rendering, ordering: .acquiring
@@ -67,7 +67,7 @@ final class RenderHost: Sendable {
     let (midiInputs, midiOutputs) = (midi.inputs, midi.outputs)
     midi.begin(budget)
     // Without a deadline, as when JACK freewheels, there is room for everything.
-    let load = budget > 0 ? Float(bitPattern: load.load(ordering: .relaxed)) : 0
+    let load = budget > 0 ? Float(bitPattern: load.load(ordering: .relaxed)) : assumed
     borrowed._withUnsafeGuaranteedRef {
       $0.render(
         frames: frames, inputs: inputs, outputs: outputs, midi: midiInputs, midiOutputs: midiOutputs,

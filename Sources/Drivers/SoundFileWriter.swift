@@ -1,5 +1,6 @@
 import CSndfile
 import Glibc
+import Recording
 import Synchronization
 
 /// Writes one sound file with libsndfile. The file gets its name when it is complete; until then, or if
@@ -80,36 +81,4 @@ public enum UnfinishedFiles {
 
   /// Deletes them: the process is about to end.
   public static func remove() { paths.withLock { for path in $0 { unlink(path) } } }
-}
-
-/// Sample format of a file.
-public enum SampleFormat: String, Sendable, CaseIterable {
-  /// Floating point or whole numbers of that many bits.
-  case float32, pcm24, pcm16
-
-  /// Supported file name extensions.
-  public static let endings = ["wav", "flac", "ogg"]
-
-  /// The extension of a name with an unsupported format; nil if there is none.
-  public static func unknownEnding(of path: String) -> String? {
-    let name = path[(path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex)...]
-    guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return nil }
-    let ending = name[name.index(after: dot)...].lowercased()
-    return endings.contains(ending) ? nil : ending
-  }
-
-  /// libsndfile's format code. The name decides the container: .flac, .ogg (always Vorbis), otherwise WAV, or
-  /// RF64 if the file may exceed 4 GB.
-  fileprivate func code(for path: String, bytes: Int64) -> Int32 {
-    let name = path.lowercased()
-    if name.hasSuffix(".ogg") { return Int32(SF_FORMAT_OGG) | Int32(SF_FORMAT_VORBIS) }
-    let isFlac = name.hasSuffix(".flac")
-    let container = isFlac ? SF_FORMAT_FLAC : bytes > 4_000_000_000 ? SF_FORMAT_RF64 : SF_FORMAT_WAV
-    return switch self {
-    // FLAC has no float format; 24 bits are its most.
-    case .float32: Int32(container) | Int32(isFlac ? SF_FORMAT_PCM_24 : SF_FORMAT_FLOAT)
-    case .pcm24: Int32(container) | Int32(SF_FORMAT_PCM_24)
-    case .pcm16: Int32(container) | Int32(SF_FORMAT_PCM_16)
-    }
-  }
 }

@@ -91,6 +91,9 @@ extension Engine {
 
   private func finish(_ transaction: Transaction) {
     let time = transaction.executedAt
+    if transaction.stamp > 0, stamps.last?.stamp != transaction.stamp {
+      stamps.append((transaction.stamp, time))
+    }
     if let edit = transaction.edit {
       edits.begin(edit, at: time, frames: transaction.fade, isMeasured: isWatching)
     } else if transaction.plan != nil {
@@ -99,13 +102,13 @@ extension Engine {
     if let plan = transaction.plan {
       if let running {
         plansReturned += 1
-        for node in transaction.leaving {
+        for node in transaction.leaving where !node.id.isTap {
           log.record(.retired(plan: running.serial), node.id, node.name, at: time)
         }
       }
       running = plan
     }
-    for node in transaction.starting {
+    for node in transaction.starting where !node.id.isTap {
       node.startedAt = time
       log.record(.started, node.id, node.name, at: time)
     }
@@ -118,7 +121,7 @@ extension Engine {
         cable.settling = .at(time + Int64(frames))
       }
     }
-    for node in transaction.leaving { log.record(.freed, node.id, node.name, at: time) }
+    for node in transaction.leaving where !node.id.isTap { log.record(.freed, node.id, node.name, at: time) }
     for item in transaction.garbage {
       if case .node(let node) = item { numbers[node.number] = nil }
     }

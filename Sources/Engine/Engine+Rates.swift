@@ -15,6 +15,7 @@ extension Engine {
     for node in graph.nodesByKey.values { node.retune(from: rate, to: newRate, pending) }
     for cable in graph.cables.values { cable.stretch(by: newRate / rate, at: renderer.time) }
     rate = newRate
+    retunings = retunings.suffix(99) + [(renderer.time, newRate)]
     renderer.setRate(newRate)
     edits.setRate(newRate)
   }

@@ -14,7 +14,7 @@ extension Engine {
     report.plan = running.serial
     report.steps = running.stepCount
     report.segments = running.plan.pointee.segmentCount
-    if picture?.plan !== running { picture = PlanPicture(of: running, without: Set(taps.map(\.id))) }
+    if picture?.plan !== running { picture = PlanPicture(of: running) }
     picture?.refresh(at: report.time, rate: rate, device: device)
     report.latency = picture?.latency ?? 0
     report.nodes = picture?.nodes ?? []

@@ -32,6 +32,14 @@ public final class Engine: ReconcilerHost {
   /// ready with the edit.
   public var background: (@escaping @Sendable () -> Void) -> Void = { $0() }
   var taps: [Tap] = []
+  var endedTaps: [Tap] = []
+  /// Number of taps so far.
+  private var tapCount: UInt64 = 0
+  /// Number for the transactions that are sent from now on; `takeStamps` tells when they were executed. 0: none.
+  public var stamp = 0
+  /// Changes of the rate, until `takeInputs`.
+  var retunings: [(time: Int64, rate: Double)] = []
+  var stamps: [(stamp: Int, time: Int64)] = []
   /// Replaced resources that voices may still play.
   var oldResources: [Resource] = []
 
@@ -142,6 +150,7 @@ public final class Engine: ReconcilerHost {
     }
     let transaction = Transaction(serial: nextTransaction, time: time ?? .min)
     nextTransaction += 1
+    transaction.stamp = stamp
     transaction.commands = work.commands
     transaction.garbage = work.garbage
     transaction.starting = work.started
@@ -174,6 +183,7 @@ public final class Engine: ReconcilerHost {
   func send(_ commands: [Command], at time: Int64? = nil) {
     let transaction = Transaction(serial: nextTransaction, time: time ?? .min)
     nextTransaction += 1
+    transaction.stamp = stamp
     transaction.commands = commands
     unsent.append(transaction)
     flush()
@@ -256,15 +266,24 @@ public final class Engine: ReconcilerHost {
   /// Monitors a port of a node by name, whichever node has the name at a time, on driver channels of its own.
   /// Call it after the first `adopt`. nil: no such port.
   public func addTap(node name: String, port: String?) -> Endpoint? {
-    guard let node = wanted[named: name].flatMap({ graph.current[$0.id] }) else { return nil }
-    guard let output = node.outputs.firstIndex(where: { !$0.isEvents && (port == nil || $0.name == port) })
-    else { return nil }
-    let tap = Tap(
-      id: NodeID(raw: .max - UInt64(taps.count)), node: name, port: node.outputs[output].name,
-      channels: node.outputPort(output).count)
+    guard let id = wanted[named: name]?.id, let found = output(port, of: id) else { return nil }
+    let tap = Tap(id: makeTapID(), subject: .name(name), port: found.name, channels: found.channels)
     taps.append(tap)
     adopt(wanted)
     return endpoints.first { $0.node == tap.id }
+  }
+
+  func makeTapID() -> NodeID {
+    defer { tapCount += 1 }
+    return NodeID(raw: .max - tapCount)
+  }
+
+  /// An audio output of a node, the first where none is named.
+  func output(_ port: String?, of id: NodeID) -> (name: String, channels: Int)? {
+    guard let node = graph.current[id],
+      let index = node.outputs.firstIndex(where: { !$0.isEvents && (port == nil || $0.name == port) })
+    else { return nil }
+    return (node.outputs[index].name, node.outputPort(index).count)
   }
 
   // MARK: For the reconciler
@@ -284,6 +303,7 @@ public final class Engine: ReconcilerHost {
     node.prepare(rate: rate, quality: quality, noEvents: noEvents, pools: pools)
     if let fault = faults[node.id] { node.fault = fault }
     node.loading = loads[node.id]
+    guard !node.id.isTap else { return }
     log.record(.allocated(bytes: node.bytes), node.id, node.name, at: renderer.time)
     log.record(.prepared, node.id, node.name, at: renderer.time)
   }
@@ -294,6 +314,7 @@ public final class Engine: ReconcilerHost {
   }
 
   func record(_ happening: TraceEntry.Happening, _ node: EngineNode) {
+    guard !node.id.isTap else { return }
     log.record(happening, node.id, node.name, at: renderer.time)
   }
 

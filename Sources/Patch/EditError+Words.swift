@@ -16,6 +16,7 @@ extension EditError: CustomStringConvertible {
     case .noMatrix(let name, let kind): "`\(name)` is no matrix (it is of kind `\(kind)`)"
     case .noPlayer(let name, let kind): "`\(name)` is no player (it is of kind `\(kind)`)"
     case .noInstrument(let name, let kind): "`\(name)` plays no notes (it is of kind `\(kind)`)"
+    case .notRecorded(let reason): reason
     case .noPlace(let name): "`\(name)` has no place of its own"
     case .placeOutOfRange: "a place is a column and a row between -9999 and 9999"
     case .noCable(let name): "no cable from `\(name.source)` to `\(name.destination)`"
@@ -104,7 +105,7 @@ extension EditError: CustomStringConvertible {
     case .invalidName, .identityTaken, .beforeItself, .noMatrix, .noPlayer, .noInstrument, .noPlace,
       .placeOutOfRange, .noCable, .cannotStand, .gainOutOfRange, .mapOutOfRange, .carriesEvents, .hasNoGain,
       .invalidValue,
-      .notSet, .durationOutOfRange, .moreSettings, .noMasterSwitch:
+      .notSet, .notRecorded, .durationOutOfRange, .moreSettings, .noMasterSwitch:
       nil
     }
   }

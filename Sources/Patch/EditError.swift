@@ -22,6 +22,8 @@ public enum EditError: Error, Hashable, Sendable {
   case noPlayer(String, kind: String)
   /// Notes for a node that plays none.
   case noInstrument(String, kind: String)
+  /// A recording that cannot begin, with the reason.
+  case notRecorded(String)
   /// It has no line for its place in the file.
   case noPlace(String)
   /// A place outside of the graph view.
@@ -229,7 +231,7 @@ extension EditError {
     case .hasNoGain: .gain
     case .noChangeOverTime: .word("over")
     case .orderInFile: .word("before")
-    case .connectedAlready, .moreSettings, .needsMatrix, .noMasterSwitch: nil
+    case .connectedAlready, .moreSettings, .needsMatrix, .noMasterSwitch, .notRecorded: nil
     }
   }
 }

@@ -60,7 +60,14 @@ struct CompletionContext {
         context.node = context.patch[named: name]
         context.kind = context.node.flatMap { context.catalogue[$0.kind] }
       }
-    case .newName, .key, .bend, .number, .duration, .position: return take { _ in [] }
+    case .newName, .key, .bend, .number, .duration, .position, .past: return take { _ in [] }
+    case .source:
+      return take { context in context.names(.all) } then: { context, name in
+        context.node = context.patch[named: name]
+      }
+    case .soundFile(let mayEnd):
+      if mayEnd, isAtCursor { return offer([.off]) }
+      return take { _ in [] }
     case .kind:
       return take { context in
         context.catalogue.kinds.map { Candidate($0.name, $0.summary) }

@@ -25,6 +25,37 @@ extension Parser {
     return bend
   }
 
+  /// `node` or `node.port`
+  mutating func source(_ verb: Verb) throws(Fault) -> PortName {
+    let token = try word("a node or port", verb)
+    let port = try Reference.port(source, token.range)
+    mark(.node(port.node), token.start)
+    mark(.port(port), token.start)
+    return port
+  }
+
+  mutating func soundFile(_ verb: Verb) throws(Fault) -> String {
+    let token = try word("a file", verb)
+    let text = try Words.text(source, token.range)
+    guard !text.isEmpty else { throw missing("a file", verb) }
+    mark(.value(text), token.start)
+    return text
+  }
+
+  /// A time in the past; minutes are common there.
+  mutating func past(_ verb: Verb) throws(Fault) -> Double {
+    let token = try word("a time such as `5min`", verb)
+    let text = source.string(token.range)
+    let seconds: Double
+    if text.hasSuffix("min"), let minutes = Double(text.dropLast(3)) {
+      seconds = minutes * 60
+    } else {
+      seconds = try number(token.range, in: .seconds, "a time")
+    }
+    guard seconds > 0, seconds.isFinite else { throw Fault(token.start, .notNumber(text, "a time")) }
+    return seconds
+  }
+
   /// Seconds from the start of a file.
   mutating func filePosition(_ verb: Verb) throws(Fault) -> Double {
     let token = try word("a time", verb)

@@ -67,6 +67,11 @@ struct Parser {
     case .number(let noun, _):
       arguments.numbers.append(try integer(try word(noun, verb), 0...127, noun))
     case .bend: arguments.bend = try bend(verb)
+    case .source: arguments.port = try source(verb)
+    case .soundFile(let mayEnd):
+      arguments.isOn = !(mayEnd && accept(Word.off.text))
+      if arguments.isOn, position < end || !mayEnd { arguments.file = try soundFile(verb) }
+    case .past: arguments.seconds = try past(verb)
     case .word(let word):
       guard accept(word.text) else { throw missing("`\(word.text)`", verb) }
     case .option(let word, let form):

@@ -6,6 +6,8 @@ public enum Statement: Hashable, Sendable {
   case edit(Edit)
   /// A note or the like, which changes nothing in the document.
   case perform(Performance)
+  /// The beginning or the end of a recording.
+  case record(TakeOrder)
   /// A step in the history.
   case undo, redo
   /// A fade of every voice.
@@ -71,12 +73,33 @@ public struct Performance: Hashable, Sendable {
   }
 }
 
+/// What is to be recorded. It changes nothing in the document, so undo ends no take.
+public enum TakeOrder: Hashable, Sendable {
+  /// A take of a port, or of what goes into a node without outputs; no file: that of the node's settings.
+  case begin(PortName, file: String?)
+  /// The end of the takes of a port; no port: of all of its node.
+  case end(PortName)
+  /// What was heard in the last seconds.
+  case keep(seconds: Double, file: String)
+
+  /// The line in the patch language.
+  public var line: String {
+    switch self {
+    case .begin(let port, let file): "record \(port)" + (file.map { " " + Value.text($0).line } ?? "")
+    case .end(let port): "record \(port) off"
+    case .keep(let seconds, let file):
+      "keep \(Value.number(seconds, .seconds).line) \(Value.text(file).line)"
+    }
+  }
+}
+
 extension Statement {
   /// The line in the patch language; empty for nothing.
   public var line: String {
     switch self {
     case .edit(let edit): edit.line
     case .perform(let performance): performance.line
+    case .record(let order): order.line
     case .undo: "undo"
     case .redo: "redo"
     case .panic: "panic"

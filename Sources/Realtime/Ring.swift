@@ -20,11 +20,16 @@ public struct Ring: @unchecked Sendable {
 
   /// `capacity` is rounded up to a power of two. Worker.
   public init<Element: BitwiseCopyable>(capacity: Int, of element: Element.Type) {
+    self.init(capacity: capacity, size: MemoryLayout<Element>.size, stride: MemoryLayout<Element>.stride)
+  }
+
+  /// For elements of `size` bytes, whose layout the owner decides at run time. Worker.
+  init(capacity: Int, size: Int, stride: Int) {
     var count = 1
     while count < capacity { count *= 2 }
     mask = count - 1
-    stride = MemoryLayout<Element>.stride
-    size = MemoryLayout<Element>.size
+    self.stride = stride
+    self.size = size
     storage = .allocate(byteCount: count * stride, alignment: 64)
     storage.initializeMemory(as: UInt8.self, repeating: 0, count: count * stride)
     positions = .allocate(capacity: 1)
@@ -45,6 +50,19 @@ public struct Ring: @unchecked Sendable {
     copyMemory(storage + (position & mask) &* stride, element, size)
     positions.pointee.written.store(position &+ 1, ordering: .releasing)
     return true
+  }
+
+  /// The place of the next element, to be written before `commit`; nil when the ring is full. Writing thread.
+  @_noLocks func reserve() -> UnsafeMutableRawPointer? {
+    let position = positions.pointee.written.load(ordering: .relaxed)
+    guard position &- positions.pointee.read.load(ordering: .acquiring) <= mask else { return nil }
+    return storage + (position & mask) &* stride
+  }
+
+  /// Hands over the element at the reserved place. Writing thread.
+  @_noLocks func commit() {
+    let position = positions.pointee.written.load(ordering: .relaxed)
+    positions.pointee.written.store(position &+ 1, ordering: .releasing)
   }
 
   /// The oldest element, in place until `pop`; nil when the ring is empty. Reading thread.

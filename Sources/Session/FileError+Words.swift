@@ -24,6 +24,7 @@ extension FileError: CustomStringConvertible {
     case .folderExists(let path): "\(path): is there already"
     case .notFoundInBundle(let path):
       "\(path): would not be found in the bundle (a link on the way there?)"
+    case .noTakeJournal(let path): "\(path): not the journal of a take"
     case .noTap(let name, let fault): "--tap \(name): \(fault.words)"
     }
   }

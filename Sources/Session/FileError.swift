@@ -52,6 +52,9 @@ public indirect enum FileError: Error, Hashable, Sendable {
 
   // MARK: Renders
 
+  /// The file is no journal of a take.
+  case noTakeJournal(path: String)
+
   /// An output to be written by itself, which does not exist; its name on the command line.
   case noTap(String, TapFault)
 
@@ -77,7 +80,8 @@ public indirect enum FileError: Error, Hashable, Sendable {
     case .otherOwner: EACCES
     case .replaced: ESTALE
     case .notPlain, .obstacle, .noFile, .statesRefused, .revertRefused, .revertedElsewhere, .noJournal,
-      .stepNotRecorded, .unstable, .noFolder, .folderExists, .notFoundInBundle, .noTap:
+      .stepNotRecorded, .unstable, .noFolder, .folderExists, .notFoundInBundle, .noTap,
+      .noTakeJournal:
       0
     }
   }

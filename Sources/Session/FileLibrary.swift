@@ -290,11 +290,19 @@ extension Session {
     }
     // If the tuning cannot be read, the node keeps its old one.
     let fault = readTuning(of: node)
-    engine.use(tuningsInUse[node].map { InstrumentLoader.tuned(resource, $0) } ?? resource, for: node)
+    let tuned = tuningsInUse[node].map { InstrumentLoader.tuned(resource, $0) } ?? resource
+    if heldFiles == nil {
+      taping(.file(node: patch[node]?.name ?? "")) { engine.use(tuned, for: node) }
+    } else {
+      heldFiles?[node] = tuned
+    }
     guard let fault else { return }
     engine.markPlaceholder(node, fault)
     notice("\(fault); `\(patch[node]?.name ?? "")` keeps the tuning that it had")
   }
+
+  /// Gives a node the file that a replay has held back.
+  func useHeldFile(of node: NodeID) { if let resource = heldFiles?[node] { engine.use(resource, for: node) } }
 
   /// Reads the tuning requested by a node; returns a message with file and line if that fails.
   private func readTuning(of node: NodeID) -> String? {

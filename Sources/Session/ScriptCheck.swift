@@ -83,6 +83,7 @@ struct Rehearsal {
       var whole = self
       for statement in statements { try whole.perform(statement) }
       self = whole
+    case .record(let order): try order.check(patch, catalogue)
     case .perform, .panic, .nothing: break
     }
   }

@@ -43,6 +43,12 @@ extension Session {
     String(validating: bytes, as: UTF8.self) != nil
   }
 
+  /// Opens a patch that is in no file.
+  func openText(_ text: String) {
+    patch = read(Array(text.utf8))
+    begin()
+  }
+
   private func begin() {
     history = History()
     saved = patch
@@ -50,8 +56,10 @@ extension Session {
     commonBytes = nil
     isForeign = false
     recover()
+    beginTape()
     engine.adopt(patch)
     requestFiles()
+    holdOutputs()
   }
 
   /// Closes the open patch, so that its identities are not taken for those of the next.
@@ -63,6 +71,7 @@ extension Session {
     diagnostics = []
     engine.adopt(patch)
     requestFiles()
+    holdOutputs()
   }
 
   // MARK: Saving

@@ -3,6 +3,7 @@ import Engine
 import Midi
 import Patch
 import PatchLanguage
+import Recording
 
 /// A port to record to a file of its own.
 public struct TapRequest: Hashable, Sendable {
@@ -96,11 +97,13 @@ extension Session {
       silence: request.seconds == nil ? (end, Int64(RenderRequest.silence * rate)) : nil
     ) { frame in
       progress(Double(frame) / rate)
+      recorder.pump()
       // A few times per second of sound.
       guard frame >= nextLook else { return }
       nextLook = frame + Int64(rate / 4)
       if isInterrupted() { throw CancellationError() }
     }
+    finishTakes()
     noticeBlasts()
     noticeLosses()
     refreshReport()

@@ -4,6 +4,7 @@ import Instruments
 import Patch
 import PatchLanguage
 import Realtime
+import Recording
 
 /// Options of a session.
 public struct SessionOptions: Sendable {
@@ -19,6 +20,13 @@ public struct SessionOptions: Sendable {
   public var isPatchbay = false
   /// Edits are written to a journal before they are acknowledged.
   public var keepsJournal = true
+  /// Seconds of what the outputs play that are held for `keep`; 0: none.
+  public var heldSeconds = 0.0
+
+  /// Takes are written; otherwise `record` and `keep` do nothing.
+  public var mayRecord = true
+  /// What happens is written down, for the journals of takes.
+  public var keepsTape = false
 
   /// A live session with a journal and an automatic driver.
   public init() {}
@@ -87,6 +95,14 @@ public struct SessionOptions: Sendable {
     return report
   }
   private var knownReport: GraphReport?
+  /// Writes takes, and holds what was heard.
+  let recorder: Recorder
+  /// Takes under way.
+  var runningTakes: [RunningTake] = []
+  var held: HeldOutputs?
+  var tape: SessionTape?
+  /// In a replay: files that nodes get when the journal says so.
+  var heldFiles: [NodeID: Resource]?
   /// Number of edits in this session.
   public private(set) var editCount = 0
   /// Longest time of an edit in seconds, from its line to the command ring.
@@ -103,6 +119,7 @@ public struct SessionOptions: Sendable {
       rate: options.driver.rate, period: options.driver.period, threads: options.threads,
       quality: options.quality, kinds: kinds)
     supervisor = Supervisor(engine: engine, options: options.driver)
+    recorder = Self.makeRecorder(engine.renderer, isOffline: options.isOffline)
     guard !options.isOffline else { return }
     engine.background = { [library] in library.run($0) }
   }
@@ -110,6 +127,7 @@ public struct SessionOptions: Sendable {
   /// Adds a node kind. Nodes of its name that were placeholders begin to sound.
   public func add(_ kind: NodeKind) throws(KindError) {
     try engine.add(kind)
+    tape?.doubt("the kind `\(kind.description.name)` was added")
     requestFiles()
   }
 
@@ -150,15 +168,18 @@ public struct SessionOptions: Sendable {
     engine.isMetering = true
     engine.isWatching = true
     library.isGentle = true
+    mendTakes()
+    holdOutputs()
     if !options.isPatchbay { supervisor.start() }
     hasStarted = true
     findPrograms()
   }
 
-  /// Stops the driver.
+  /// Stops the driver, and completes takes.
   public func stop() {
     stopFindingPrograms()
     supervisor.stop()
+    finishTakes()
   }
 
   /// Call this before the process is stopped (ctrl-z): the sound fades out, and no server waits for it.
@@ -181,6 +202,8 @@ public struct SessionOptions: Sendable {
     // Nobody else takes the engine's transactions.
     if options.isPatchbay { try? renderOneBlock() }
     engine.collect()
+    followTape()
+    followTakes()
     engine.prepareMemory()
     findPrograms()
     noticeBlasts()
@@ -256,6 +279,7 @@ public struct SessionOptions: Sendable {
     status.journalFault = journalFault
     status.lostEvents = engine.lostEvents
     status.lostTraceEntries = engine.lostTraceEntries
+    status.takes = runningTakes.map(\.take.status)
     if options.isPatchbay {
       let graph = programs.patchbay?.picture.graph ?? ServerGraph()
       let server = options.driver.jack.server.map { "JACK server \($0)" } ?? "JACK server"
@@ -302,8 +326,9 @@ public struct SessionOptions: Sendable {
     case .edit(let edit): return try perform(edit)
     case .undo: return try undo().map { "undone: \($0)" } ?? "nothing to undo"
     case .redo: return try redo().map { "redone: \($0)" } ?? "nothing to redo"
+    case .record(let order): return try record(order, at: due)
     case .panic:
-      engine.panic()
+      taping(.panic) { engine.panic() }
       return "all notes end"
     case .perform(let performance):
       play(performance)
@@ -335,11 +360,13 @@ public struct SessionOptions: Sendable {
     let start = monotonicTime()
     let edit = try withFoundPrograms(edit)
     let (change, line): (Change, String)
+    var isAmending = false
     // An edit that is no longer in the journal (after a save) cannot be replaced.
     if let step, step == history.newest, journal == nil || journaled.undo > 0,
       let amended = try history.amend(patch, by: edit, catalogue: catalogue, at: .now)
     {
       (change, line) = amended
+      isAmending = true
       record(.amend(line))
       journaled.redo = 0
     } else {
@@ -350,7 +377,7 @@ public struct SessionOptions: Sendable {
       journaled = (journaled.undo + 1, 0)
       history.record(change, describing: line, at: .now)
     }
-    adopt(change, describing: line)
+    taping(tapedEdit(line, isAmending: isAmending)) { adopt(change, describing: line) }
     editCount += 1
     longestEdit = max(longestEdit, Double(monotonicTime() - start) * 1e-9)
     return line
@@ -360,7 +387,9 @@ public struct SessionOptions: Sendable {
   @discardableResult public func undo() throws(EditError) -> String? {
     guard let step = try history.undo(patch, catalogue: catalogue) else { return nil }
     recordUndo(step.change)
-    adopt(step.change, describing: "undo: \(step.description)")
+    taping(tapedStep(step.change, isUndo: true)) {
+      adopt(step.change, describing: "undo: \(step.description)")
+    }
     return step.description
   }
 
@@ -368,7 +397,9 @@ public struct SessionOptions: Sendable {
   @discardableResult public func redo() throws(EditError) -> String? {
     guard let step = try history.redo(patch, catalogue: catalogue) else { return nil }
     recordRedo(step.change)
-    adopt(step.change, describing: "redo: \(step.description)")
+    taping(tapedStep(step.change, isUndo: false)) {
+      adopt(step.change, describing: "redo: \(step.description)")
+    }
     return step.description
   }
 
@@ -381,17 +412,22 @@ public struct SessionOptions: Sendable {
       // No audio thread runs offline, so the next block's frame is known.
       at: due ?? (options.isOffline ? engine.renderer.time : nil), describing: line)
     requestFiles(of: change.touched.nodes)
+    holdOutputs(among: change.touched.nodes)
     if !options.isOffline { supervisor.poll() }
   }
 
   // MARK: Playing
 
   /// Sends a note, pedal or transport event straight to a node.
-  public func play(_ event: Event, on node: NodeID) { engine.perform(event, on: node) }
+  public func play(_ event: Event, on node: NodeID) { play(event, on: node, at: nil) }
+
+  private func play(_ event: Event, on node: NodeID, at frame: Int64?) {
+    taping(.event(node: patch[node]?.name ?? "", event)) { engine.perform(event, on: node, at: frame) }
+  }
 
   private func play(_ performance: Performance) {
     guard let node = patch[named: performance.node] else { return }
-    engine.perform(Event(performance.event), on: node.id, at: due)
+    play(Event(performance.event), on: node.id, at: due)
   }
 }
 

@@ -1,4 +1,5 @@
 import Engine
+import Recording
 
 /// Figures for the status line: all of them measured.
 public struct SessionStatus: Sendable, Equatable {
@@ -46,6 +47,8 @@ public struct SessionStatus: Sendable, Equatable {
   public var lostEvents = 0
   /// Lost entries of the lifecycle trace.
   public var lostTraceEntries = 0
+  /// Takes under way.
+  public var takes: [Take.Status] = []
   /// Names of nodes muted by the blast shield.
   public var muted: [String] = []
 

@@ -16,6 +16,9 @@ struct DriverArguments: ParameterGroup {
     .option(
       "period", \.period, "frames", limit: Limits.period,
       "Frames a period, where the driver lets us choose."),
+    .option(
+      "keep", \.keep, "minutes", limit: Limits.keep,
+      "Minutes of what is heard that are held for `keep` (default: 10 in the front end, 230 MB in stereo; else 0)."),
     .group(\.rendering),
   ]
 
@@ -25,6 +28,7 @@ struct DriverArguments: ParameterGroup {
   var alsaDevice: String?
   var rate = 48000.0
   var period = 256
+  var keep: Double?
   var rendering = ThreadArguments()
 
   enum Name: String, ParameterValue, CaseIterable { case jack, alsa, clock }
@@ -64,6 +68,7 @@ enum Limits {
   static let mostSeconds = Script.longest
 
   static let rate = Limit(8000.0...768_000, "frames a second")
+  static let keep = Limit(0.0...10, "minutes")
   static let period = Limit(1...8192, "frames")
   static let seconds = Limit<Double>("more than 0, and at most a week") { $0 > 0 && $0 <= mostSeconds }
   static let jackServer = Limit<String>("1 to \(JackClientOptions.longestServer) bytes") {

@@ -27,7 +27,8 @@ struct EditCommand: Command {
 
   func run() throws {
     let options = FrontEndOptions(
-      patch: patch, driver: driver.options, threads: driver.rendering.count, theme: theme, keys: keys)
+      patch: patch, driver: driver.options, heldSeconds: (driver.keep ?? 10) * 60,
+      threads: driver.rendering.count, theme: theme, keys: keys)
     try MainActor.assumeIsolated { try FrontEnd.run(options) }
   }
 }

@@ -19,6 +19,8 @@ enum FrontEnd {
     sessionOptions.threads = options.threads
     sessionOptions.quality = nil
     sessionOptions.isPatchbay = options.isPatchbay
+    sessionOptions.heldSeconds = options.heldSeconds
+    sessionOptions.keepsTape = true
     let session = Session(options: sessionOptions)
     if let patch = options.patch { try session.open(patch) } else { session.openEmpty() }
     let terminal = try Terminal()

@@ -7,6 +7,8 @@ struct FrontEndOptions: Sendable {
   var driver: DriverOptions
   /// The connections of a JACK server, without sound.
   var isPatchbay = false
+  /// Seconds of what is heard that are held.
+  var heldSeconds: Double
   /// Rendering threads.
   var threads: Int
   /// The name of a built-in theme, or a TOML file.

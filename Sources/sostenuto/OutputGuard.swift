@@ -1,5 +1,6 @@
 import Drivers
 import Glibc
+import Recording
 import Session
 
 /// Prevents a command from overwriting its inputs, or one output by another. Files are compared by device and

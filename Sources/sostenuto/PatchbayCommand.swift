@@ -37,7 +37,7 @@ struct PatchbayCommand: Command {
     var driver = DriverOptions()
     driver.jack.server = jackServer
     let options = FrontEndOptions(
-      patch: patch, driver: driver, isPatchbay: true, threads: 1, theme: theme, keys: keys)
+      patch: patch, driver: driver, isPatchbay: true, heldSeconds: 0, threads: 1, theme: theme, keys: keys)
     try MainActor.assumeIsolated { try FrontEnd.run(options) }
   }
 }

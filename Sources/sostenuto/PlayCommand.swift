@@ -63,6 +63,8 @@ struct PlayCommand: Command {
     options.threads = driver.rendering.count
     options.quality = nil
     options.keepsJournal = false
+    options.heldSeconds = (driver.keep ?? 0) * 60
+    options.keepsTape = true
     let session = Session(options: options)
     try session.open(patch)
     for diagnostic in session.diagnostics { Console.error(diagnostic.description) }
@@ -76,6 +78,9 @@ struct PlayCommand: Command {
     let performance = LivePerformance(
       session: session, lines: lines, file: script ?? "", seconds: seconds, isLoose: loose)
     try performance.run()
+    // Takes are complete then.
+    session.stop()
+    for notice in session.takeNotices() { Console.warn(notice) }
     try edits.write(session)
     Console.result(json ? performance.summary.text() + "\n" : performance.words)
   }

@@ -2,6 +2,7 @@ import Drivers
 import Midi
 import Patch
 import Realtime
+import Recording
 import Session
 
 /// `sostenuto render`: renders a patch into sound files, faster than real time.

@@ -79,10 +79,39 @@ public struct Endpoint: Sendable, Hashable {
 
 /// A port monitored from outside the patch.
 struct Tap {
+  /// The monitored node.
+  enum Subject {
+    /// Whichever node has the name at a time.
+    case name(String)
+    /// The node, as long as it is in the patch.
+    case node(NodeID)
+  }
+
   var id: NodeID
-  var node: String
-  var port: String
+  var subject: Subject
+  /// An output of the node; nil: what goes into its first input, of a node without outputs.
+  var port: String?
   var channels: Int
-  /// The cable that feeds it, from the node that has the name at present.
-  var ends: Cable.Ends?
+  /// It hands the sound to a feed, and has no channels of the driver.
+  var isCapture = false
+  /// The cables that feed it at present.
+  var ends: Set<Cable.Ends> = []
+
+  var input: PortReference { PortReference(id, "in") }
+
+  /// Name of its node in plans and reports.
+  var name: String {
+    switch subject {
+    case .name(let name): "tap of \(name).\(port ?? "in")"
+    case .node: "capture \(id.raw)"
+    }
+  }
+}
+
+extension NodeID {
+  /// Identities above it are those of taps, which no patch has.
+  static let lastOfPatches = NodeID(raw: .max - 1 << 32)
+
+  /// A tap's identity.
+  var isTap: Bool { raw > Self.lastOfPatches.raw }
 }

@@ -38,6 +38,7 @@ struct KernelTag: Sendable, Equatable {
     case 17: verb(Ringmod.self)
     case 18: verb(MidiOut.self)
     case 19: verb(Client.self)
+    case 20: verb(Record.self)
     case 255: verb(ForeignKernel.self)
     default: verb(Placeholder.self)
     }

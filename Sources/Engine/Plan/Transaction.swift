@@ -27,6 +27,8 @@ final class Transaction {
   var edit: String?
   /// Frames of its longest fade.
   var fade = 0
+  /// See `Engine.stamp`.
+  var stamp = 0
   private var storage: UnsafeMutablePointer<Command>?
   private let executed: UnsafeMutablePointer<Int64>
 

@@ -22,16 +22,36 @@ extension Reconciler {
       }
       update(ends, cable.map, cable.mixing, EngineValues.gain(decibels: cable.gain), &changes)
     }
-    for index in engine.taps.indices {
-      let tap = engine.taps[index]
-      let ends = patch.id(named: tap.node).map {
-        Cable.Ends(PortReference($0, tap.port), PortReference(tap.id, "in"))
-      }
-      if let old = engine.taps[index].ends, old != ends { withdraw(old, &changes) }
-      if let ends { update(ends, nil, .discrete, 1, &changes) }
-      engine.taps[index].ends = ends
-    }
+    for tap in engine.endedTaps { for ends in tap.ends { withdraw(ends, &changes) } }
+    engine.endedTaps = []
+    for index in engine.taps.indices { connect(&engine.taps[index], &changes) }
     return changes
+  }
+
+  /// A tap hears an output as it is, or what goes into a node without outputs through cables like those there.
+  private func connect(_ tap: inout Tap, _ changes: inout IntentChanges) {
+    let id =
+      switch tap.subject {
+      case .name(let name): patch.id(named: name)
+      case .node(let id): patch[id].map(\.id)
+      }
+    var wanted: [Cable.Ends: Cable?] = [:]
+    if let id, let port = tap.port {
+      wanted[Cable.Ends(PortReference(id, port), tap.input)] = .some(nil)
+    } else if let id, let port = graph.current[id]?.inputs.first?.name {
+      for ends in patch.cables(at: id) where ends.destination == PortReference(id, port) {
+        wanted[Cable.Ends(ends.source, tap.input)] = patch.cables[ends]
+      }
+    }
+    for old in tap.ends where wanted[old] == nil { withdraw(old, &changes) }
+    // In one order, so that sums have the same bits in every run.
+    for (ends, cable) in wanted.sorted(by: {
+      ($0.key.source.node.raw, $0.key.source.port) < ($1.key.source.node.raw, $1.key.source.port)
+    }) {
+      update(
+        ends, cable?.map, cable?.mixing ?? .discrete, EngineValues.gain(decibels: cable?.gain ?? 0), &changes)
+    }
+    tap.ends = Set(wanted.keys)
   }
 
   private func update(

@@ -34,6 +34,7 @@ extension Reconciler {
       update(engineNode, node, values)
       makeCurrent(engineNode, &changes)
     }
+    for tap in engine.endedTaps { if let old = graph.removeCurrent(tap.id) { startLeaving(old) } }
     for tap in engine.taps where graph.current[tap.id] == nil { makeCurrent(make(tap, &changes), &changes) }
     return changes
   }
@@ -126,20 +127,28 @@ extension Reconciler {
       ?? DriverChannels.capacity
   }
 
-  /// Taps are outputs that no patch has, whatever kinds the engine is given.
+  /// Taps are outputs that no patch has, whatever kinds the engine is given; captures have no driver channels.
   private static let tapKind = KindRegistry.builtIn[Output.description.name]!
+  private static let captureKind = KindRegistry.builtIn[Record.description.name]!
 
   private func make(_ tap: Tap, _ changes: inout NodeChanges) -> EngineNode {
-    let type = Self.tapKind
+    let type = tap.isCapture ? Self.captureKind : Self.tapKind
     let kind = type.description.name
-    var node = Node(id: tap.id, name: "tap of \(tap.node).\(tap.port)", kind: kind)
-    node.settings[ParameterPath("channels")] = .number(Double(tap.channels), .none)
+    var node = Node(id: tap.id, name: tap.name, kind: kind)
+    var inputs = type.description.inputs
+    if tap.isCapture {
+      inputs[0].format = .channels(tap.channels)
+    } else {
+      node.settings[ParameterPath("channels")] = .number(Double(tap.channels), .none)
+    }
     let made = EngineNode(
       key: EngineNode.Key(id: tap.id, kind: kind, shape: [Float(tap.channels)]),
       number: engine.makeNumber(for: tap.id, name: node.name), name: node.name, type: type,
-      inputs: type.description.inputs, outputs: [],
+      inputs: inputs, outputs: type.description.outputs,
       values: EngineValues(of: node, description: type.description).values,
-      firstChannel: engine.driverChannels(tap.channels, isInput: false, name: node.name), rows: engine.rows)
+      firstChannel: tap.isCapture
+        ? nil : engine.driverChannels(tap.channels, isInput: false, name: node.name),
+      rows: engine.rows)
     add(made, &changes)
     return made
   }

@@ -9,6 +9,8 @@ protocol ReconcilerHost: AnyObject {
   /// Sample rate, Hz.
   var rate: Double { get }
   var taps: [Tap] { get set }
+  /// Taps that are to go.
+  var endedTaps: [Tap] { get set }
   var rows: RowPool { get }
   var pools: NodePools { get }
 

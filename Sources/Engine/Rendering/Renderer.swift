@@ -23,6 +23,7 @@ public final class Renderer: @unchecked Sendable {
   private var load: Float = 0
   /// See `RenderJob.moves`.
   private var moves: UInt32 = 1
+  private var tape: UnsafeMutablePointer<InputTape>?
   private let driver: UnsafeMutablePointer<DriverChannels>
   let team: UnsafeMutablePointer<RenderTeam>
 
@@ -62,12 +63,34 @@ public final class Renderer: @unchecked Sendable {
 
   deinit {
     scaffold()
+    tape?.pointee.deallocate()
+    tape?.deallocate()
     commands.deallocate()
     watch.deallocate()
   }
 
   /// Engine time of the next frame. Any thread.
   public var time: Int64 { frameTime.load(ordering: .acquiring) }
+
+  /// Worker, while no audio thread runs.
+  func startTaping() {
+    guard tape == nil else { return }
+    let new = UnsafeMutablePointer<InputTape>.allocate(capacity: 1)
+    new.initialize(to: InputTape())
+    tape = new
+  }
+
+  /// Worker.
+  func readTape(_ body: (InputTape.Record) -> Void) {
+    guard let records = tape?.pointee.records else { return }
+    while let raw = records.peek() {
+      body(raw.assumingMemoryBound(to: InputTape.Record.self).pointee)
+      records.pop()
+    }
+  }
+
+  /// Worker; a count that may be a little old.
+  var lostInputs: Int { tape?.pointee.lost ?? 0 }
 
   /// Changes the sample rate from the next block on. Worker, while no audio thread runs.
   func setRate(_ rate: Double) {
@@ -84,6 +107,7 @@ public final class Renderer: @unchecked Sendable {
     midiOutputs: UnsafePointer<MidiOutput>? = nil, load: Float = 0
   ) {
     self.load = load
+    tape?.pointee.write(midi, load: load, time: now)
     var channel = 0
     while channel < DriverChannels.capacity {
       if let output = outputs[channel] { setMemory(output, 0, frames &* 4) }

@@ -32,8 +32,8 @@ struct PlanPicture {
 
   // MARK: Fixed part
 
-  /// `taps`: monitoring nodes, left out of the report.
-  init(of plan: CompiledPlan, without taps: Set<NodeID>) {
+  /// Taps are left out of the report.
+  init(of plan: CompiledPlan) {
     self.plan = plan
     let list = plan.nodes
     for (place, node) in list.enumerated() { node.inspectionIndex = place }
@@ -41,7 +41,7 @@ struct PlanPicture {
     // Cables are grouped by destination: those into a node are consecutive.
     var incoming = [Range<Int>](repeating: 0..<0, count: list.count)
     var counts = [Int](repeating: 0, count: list.count)
-    for cable in plan.cables where cable.slot != nil && !taps.contains(cable.destination.id) {
+    for cable in plan.cables where cable.slot != nil && !cable.destination.id.isTap {
       let place = cable.destination.inspectionIndex
       if incoming[place].isEmpty { incoming[place] = wires.count..<wires.count }
       incoming[place] = incoming[place].lowerBound..<wires.count + 1
@@ -64,7 +64,7 @@ struct PlanPicture {
     subjects.reserveCapacity(list.count)
     for place in list.indices.reversed() {
       let node = list[place]
-      guard node.slot != nil, !taps.contains(node.id) else { continue }
+      guard node.slot != nil, !node.id.isTap else { continue }
       if node.endpoint == .output { latency = max(latency, plan.latencies[node.number] ?? 0) }
       add(node, wires[incoming[place]], outgoing[place].map { wires[$0] })
     }

@@ -1,4 +1,5 @@
 import Patch
+import Recording
 import Screen
 import Session
 
@@ -42,6 +43,20 @@ enum StatusLine {
     }
     if status.lostEvents > 0 {
       insert([Span("events lost ", .statusBar), Span("\(status.lostEvents)", .warning)], weight: 1)
+    }
+    if let take = status.takes.first {
+      let name = take.path.split(separator: "/").last.map(String.init) ?? take.path
+      let others = status.takes.count > 1 ? " +\(status.takes.count - 1)" : ""
+      let lost = status.takes.reduce(0) { $0 + $1.lost }
+      var group = [
+        Span("● ", .trouble), Span("\(name)\(others) ", .statusBar),
+        Span(Take.words(seconds: take.seconds), .statusValue),
+      ]
+      if lost > 0 { group.append(Span(" lost \(lost)", .trouble)) }
+      if let left = take.secondsLeft, left < 3600 {
+        group.append(Span(" full in \(Take.words(seconds: left))", .warning))
+      }
+      insert(group, weight: 0)
     }
     if let muted = status.muted.first {
       let others = status.muted.count > 1 ? " +\(status.muted.count - 1)" : ""

@@ -30,6 +30,8 @@ struct Arguments {
   var isOn = false
   var velocity = 100
   var bend = 0.0
+  var port = PortName("")
+  var file: String?
   var pedal = Performance.Pedal.sustain
   private var options: [Word] = []
 

@@ -16,6 +16,7 @@ struct Word: Hashable, Sendable {
   static let bridge = Word("bridge", "join its neighbours")
   static let tail = Word("tail", "let it ring out")
   static let auto = Word("auto", "where the layout puts it")
+  static let off = Word("off", "ends the take")
   static let `default` = Word("default", "as the kind has it")
 }
 
@@ -60,6 +61,12 @@ enum Part: Sendable {
   case number(noun: String, usage: String)
   /// -1...1
   case bend
+  /// `node` or `node.port`, what is to be recorded.
+  case source
+  /// A sound file to be written; `mayEnd`: it may be left out, or be `off`.
+  case soundFile(mayEnd: Bool)
+  /// A time in the past, in minutes too.
+  case past
   /// A word that must stand here.
   case word(Word)
   /// A word with arguments of its own; all of it may be left out.
@@ -129,6 +136,9 @@ extension Part {
     case .velocity: "[VELOCITY]"
     case .number(_, let usage): usage
     case .bend: "-1…1"
+    case .source: "NODE[.PORT]"
+    case .soundFile(let mayEnd): mayEnd ? "[FILE|off]" : "FILE"
+    case .past: "5min"
     case .word(let word): word.text
     case .option(let word, let form): "[" + ([word.text] + form.map(\.usage)).joined(separator: " ") + "]"
     case .either(let choice): choice.branches.map(\.usage).joined(separator: "|")
@@ -143,6 +153,7 @@ extension Part {
     case .value: [Word.default.text]
     case .place: [Word.auto.text]
     case .texts: ["after"]
+    case .soundFile(mayEnd: true): [Word.off.text]
     case .word(let word): [word.text]
     case .option(let word, let form): [word.text] + form.flatMap(\.words)
     case .either(let choice): choice.branches.flatMap { [$0.word.text] + $0.form.flatMap(\.words) }

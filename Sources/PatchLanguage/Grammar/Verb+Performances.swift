@@ -30,6 +30,20 @@ extension Verb {
       "Starts a player, from a position where one is given."
     ) { $0.perform(.play(at: $0.seconds)) },
     Verb("stop", .performance, [.node(.transports)], "Stops a player.") { $0.perform(.stop) },
+    Verb(
+      "record", .performance, [.source, .soundFile(mayEnd: true)],
+      """
+      Records a port, or what a node without outputs gets, into a .wav, .flac, .ogg or .opus file from here on; a name \
+      that is taken gets a number. A `record` node has its own file. `off` ends the take.
+      """
+    ) { arguments in
+      arguments.isOn
+        ? .record(.begin(arguments.port, file: arguments.file)) : .record(.end(arguments.port))
+    },
+    Verb(
+      "keep", .performance, [.past, .soundFile(mayEnd: false)],
+      "Writes what the outputs have played in the last minutes, ten at most (`--keep`), into a sound file."
+    ) { .record(.keep(seconds: $0.seconds ?? 0, file: $0.file ?? "")) },
     Verb("cue", .performance, [.node(.transports), .position], "Moves a player to a position.") {
       $0.perform(.cue($0.seconds ?? 0))
     },

@@ -1,0 +1,63 @@
+import Patch
+import Realtime
+
+// Captures: ports whose sound is handed to a worker. Worker, all of it.
+
+extension Engine {
+  /// A place that can be captured.
+  public struct CapturePoint: Hashable, Sendable {
+    /// The node.
+    public var node: NodeID
+    /// One of its audio outputs; nil: what goes into a node without any.
+    public var port: String?
+    /// Channels at present.
+    public var channels: Int
+  }
+
+  /// The audio output of a node, the first where none is named, or what goes into a node without outputs. nil:
+  /// there is no such port.
+  public func capturePoint(of id: NodeID, port: String?) -> CapturePoint? {
+    if let found = output(port, of: id) {
+      return CapturePoint(node: id, port: found.name, channels: found.channels)
+    }
+    guard let node = graph.current[id], node.outputs.isEmpty, let input = node.inputs.first,
+      port == nil || port == input.name
+    else { return nil }
+    return CapturePoint(node: id, port: nil, channels: node.inputPort(0).count)
+  }
+
+  /// Hands the sound at this point to `feed` from `time` on (nil: the next block), as long as the node is in the
+  /// patch, at unity from the first frame. Returns what ends it.
+  public func beginCapture(_ point: CapturePoint, feed: Resource, at time: Int64? = nil) -> NodeID {
+    let id = makeTapID()
+    taps.append(
+      Tap(
+        id: id, subject: .node(point.node), port: point.port, channels: feed.channels(or: point.channels),
+        isCapture: true))
+    use(feed, for: id)
+    adopt(wanted, at: time)
+    return id
+  }
+
+  /// Ends a capture, from the next block on.
+  public func endCapture(_ id: NodeID, at time: Int64? = nil) {
+    guard let index = taps.firstIndex(where: { $0.id == id && $0.isCapture }) else { return }
+    if let node = graph.current[id], node.slot != nil { send([.use(node.slot, nil)], at: time) }
+    endedTaps.append(taps.remove(at: index))
+    adopt(wanted, at: time)
+    releaseResource(of: id)
+  }
+
+  /// Frames at which stamped transactions were executed, in their order, since the last call.
+  public func takeStamps() -> [(stamp: Int, time: Int64)] {
+    defer { stamps = [] }
+    return stamps
+  }
+}
+
+extension Resource {
+  fileprivate func channels(or count: Int) -> Int {
+    guard header.pointee.type == AudioFeed.type else { return count }
+    return UnsafeMutableRawPointer(header).assumingMemoryBound(to: AudioFeed.self).pointee.channels
+  }
+}

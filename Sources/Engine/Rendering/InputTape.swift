@@ -1,0 +1,97 @@
+import Realtime
+
+/// Writes down what the driver gives the renderer besides sound: MIDI, and which side of the load that notes choose
+/// their quality by. With the edits and their frames, everything that decides about the sound is known.
+struct InputTape {
+  /// Something from the driver.
+  struct Record: BitwiseCopyable {
+    /// Engine time.
+    var time: Int64
+    /// MIDI port; negative: `load` has changed.
+    var port: Int32
+    /// The port's notes end, in place of an event.
+    var isClosed = false
+    var isLoaded = false
+    var event = Event(.allNotesOff)
+  }
+
+  let records = Ring(capacity: 8192, of: Record.self)
+  /// Records that found no room.
+  var lost = 0
+  private let generations: UnsafeMutablePointer<Int>
+  private var isLoaded = false
+
+  /// Worker.
+  init() {
+    generations = .allocate(capacity: MidiInput.ports)
+    generations.initialize(repeating: 0, count: MidiInput.ports)
+  }
+
+  /// Worker.
+  func deallocate() {
+    records.deallocate()
+    generations.deallocate()
+  }
+
+  /// Audio thread.
+  @_noLocks mutating func write(_ midi: UnsafePointer<MidiInput>?, load: Float, time: Int64) {
+    if (load >= 0.5) != isLoaded {
+      isLoaded = load >= 0.5
+      push(Record(time: time, port: -1, isLoaded: isLoaded))
+    }
+    guard let midi else { return }
+    var port = 0
+    while port < MidiInput.ports {
+      if midi[port].generation != generations[port] {
+        if generations[port] != 0 { push(Record(time: time, port: Int32(port), isClosed: true)) }
+        generations[port] = midi[port].generation
+      }
+      var index = 0
+      while index < midi[port].count {
+        let event = midi[port].events[index]
+        push(Record(time: time &+ Int64(event.offset), port: Int32(port), event: event))
+        index &+= 1
+      }
+      port &+= 1
+    }
+  }
+
+  @_noLocks private mutating func push(_ record: Record) {
+    var record = record
+    if !records.push(&record) { lost &+= 1 }
+  }
+}
+
+extension Engine {
+  /// Something that the driver gave, at an engine frame.
+  public enum Input: Sendable {
+    /// A MIDI event of a port.
+    case midi(port: Int, Event)
+    /// A MIDI port lost a connection.
+    case closed(port: Int)
+    /// The load is half of the period or more, or no longer.
+    case load(isHigh: Bool)
+    /// The driver has another rate, Hz.
+    case rate(Double)
+  }
+
+  /// Writes down what the driver gives, from now on. Call it before the driver starts. Worker.
+  public func startTaping() { renderer.startTaping() }
+
+  /// What the driver gave since the last call, in order. Worker.
+  public func takeInputs() -> [(time: Int64, input: Input)] {
+    var found = retunings.map { (time: $0.time, input: Input.rate($0.rate)) }
+    retunings = []
+    renderer.readTape { record in
+      let input: Input =
+        record.port < 0
+        ? .load(isHigh: record.isLoaded)
+        : record.isClosed ? .closed(port: Int(record.port)) : .midi(port: Int(record.port), record.event)
+      found.append((record.time, input))
+    }
+    return found.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(\.element)
+  }
+
+  /// Records of what the driver gave that were lost because nobody read them. Worker.
+  public var lostInputs: Int { renderer.lostInputs }
+}

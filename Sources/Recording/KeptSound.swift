@@ -1,0 +1,216 @@
+import Glibc
+import Realtime
+import Synchronization
+
+/// What the outputs have played in the last minutes, in memory. Silence takes none. The oldest goes when the time is
+/// over, or the memory.
+public final class KeptSound: Sendable {
+  /// Bytes at most: ten minutes of stereo at 48 kHz are 230 MB.
+  public static let mostBytes = 1 << 28
+
+  /// A stretch of one output.
+  private final class Chunk: @unchecked Sendable {
+    static let frames = 1 << 16
+    /// Interleaved samples. Pages of it that nobody writes take no memory.
+    let samples: UnsafeMutablePointer<Float>
+    let bytes: Int
+
+    init?(channels: Int) {
+      bytes = Self.frames * channels * 4
+      guard
+        let memory = mmap(nil, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0),
+        memory != MAP_FAILED
+      else { return nil }
+      // The program may have locked its memory; this part may wait for its turn.
+      munlock(memory, bytes)
+      samples = memory.bindMemory(to: Float.self, capacity: bytes / 4)
+    }
+
+    deinit { munmap(samples, bytes) }
+  }
+
+  /// One output.
+  private struct Track {
+    let number: Int
+    let feed: FeedReader
+    /// By their number: the first frame's engine time in units of their length.
+    var chunks: [Int64: Chunk] = [:]
+    var isOpen = true
+  }
+
+  /// A file that is being written.
+  private final class Job: @unchecked Sendable {
+    let file: any TakeFile
+    let end: Int64
+    var position: Int64
+    let channels: Int
+    var tracks: [(channels: Int, chunks: [Int64: Chunk])]?
+    let seconds: Double
+
+    init(_ file: any TakeFile, from start: Int64, to end: Int64, channels: Int, seconds: Double) {
+      (self.file, position, self.end) = (file, start, end)
+      (self.channels, self.seconds) = (channels, seconds)
+    }
+  }
+
+  private struct State {
+    var tracks: [Track] = []
+    var jobs: [Job] = []
+    var rate: Double
+    /// Engine time up to which all is there, and from which on.
+    var heard: Int64 = 0
+    var since: Int64?
+    var count = 0
+  }
+
+  private let seconds: Double
+  private let state: Mutex<State>
+
+  init(seconds: Double, rate: Double) {
+    self.seconds = seconds
+    state = Mutex(State(rate: rate))
+  }
+
+  /// Holds an output's sound too. Returns its number.
+  public func add(_ feed: FeedReader) -> Int {
+    state.withLock { state in
+      state.count += 1
+      state.tracks.append(Track(number: state.count, feed: feed))
+      return state.count
+    }
+  }
+
+  /// The output is gone; what it played stays until its time is over.
+  public func end(_ number: Int) {
+    state.withLock { state in
+      if let index = state.tracks.firstIndex(where: { $0.number == number }) { state.tracks[index].isOpen = false }
+    }
+  }
+
+  /// Forgets all, since the rate has changed.
+  public func restart(rate: Double) {
+    state.withLock { state in
+      state.rate = rate
+      state.since = nil
+      for index in state.tracks.indices { state.tracks[index].chunks = [:] }
+    }
+  }
+
+  /// Bytes held.
+  public var bytes: Int {
+    state.withLock { $0.tracks.reduce(0) { $0 + $1.chunks.values.reduce(0) { $0 + $1.bytes } } }
+  }
+
+  // MARK: Recorder's thread
+
+  func pump(now: Int64) {
+    let horizon = now & ~63
+    state.withLock { state in
+      if state.since == nil { state.since = horizon }
+      for index in state.tracks.indices { Self.take(&state.tracks[index], before: horizon) }
+      state.heard = horizon
+      forget(&state, now)
+    }
+  }
+
+  private static func take(_ track: inout Track, before time: Int64) {
+    let channels = track.feed.channels
+    var chunks = track.chunks
+    track.feed.read(before: time) { cell, samples in
+      let number = cell.time / Int64(Chunk.frames)
+      if chunks[number] == nil { chunks[number] = Chunk(channels: channels) }
+      guard let chunk = chunks[number] else { return true }
+      // A cell is within a multiple of 64 frames, so within a chunk.
+      var target = chunk.samples + Int(cell.time % Int64(Chunk.frames)) * channels
+      for frame in 0..<cell.frames {
+        for channel in 0..<channels { target[channel] = samples[channel * 64 + frame] }
+        target += channels
+      }
+      return true
+    }
+    track.chunks = chunks
+  }
+
+  private func forget(_ state: inout State, _ now: Int64) {
+    let first = (now - Int64(seconds * state.rate)) / Int64(Chunk.frames)
+    var bytes = 0
+    for index in state.tracks.indices {
+      for number in state.tracks[index].chunks.keys where number < first {
+        state.tracks[index].chunks[number] = nil
+      }
+      bytes += state.tracks[index].chunks.values.reduce(0) { $0 + $1.bytes }
+    }
+    while bytes > Self.mostBytes, let oldest = state.tracks.compactMap({ $0.chunks.keys.min() }).min() {
+      for index in state.tracks.indices { bytes -= state.tracks[index].chunks.removeValue(forKey: oldest)?.bytes ?? 0 }
+      state.since = max(state.since ?? 0, (oldest + 1) * Int64(Chunk.frames))
+    }
+    state.tracks.removeAll { !$0.isOpen && $0.chunks.isEmpty }
+  }
+
+  // MARK: Files
+
+  /// Begins a file of the last `seconds` before engine time `now`. Any thread.
+  func write(
+    seconds: Double, to path: String, format: SampleFormat, until now: Int64, calls: DiskCalls
+  ) throws(RecordingError) -> String {
+    let now = now & ~63
+    let (rate, since, channels) = state.withLock {
+      ($0.rate, $0.since ?? now, $0.tracks.filter(\.isOpen).map(\.feed.channels).max() ?? 1)
+    }
+    let most = Int64(min(seconds, self.seconds) * rate)
+    let start = max(since, now - most, 0)
+    let file = try TakeFiles.create(path, channels: channels, rate: rate, format: format, calls: calls)
+    let length = Double(now - start) / rate
+    state.withLock { $0.jobs.append(Job(file, from: start, to: now, channels: channels, seconds: length)) }
+    return file.disk.path
+  }
+
+  /// Writes a second of the first file that waits. True: there is more.
+  func writeFiles() -> (isBusy: Bool, said: [String]) {
+    let job: Job? = state.withLock { state in
+      guard let job = state.jobs.first, state.heard >= job.end & ~63 else { return nil }
+      if job.tracks == nil { job.tracks = state.tracks.map { ($0.feed.channels, $0.chunks) } }
+      return job
+    }
+    guard let job else { return (false, []) }
+    var fault: RecordingError?
+    var written: Int64 = 0
+    do throws(RecordingError) {
+      try Self.write(job)
+      if job.position < job.end { return (true, []) }
+    } catch {
+      fault = error
+    }
+    do throws(RecordingError) { written = try job.file.finish([]) } catch { fault = fault ?? error }
+    state.withLock { state in
+      state.jobs.removeAll { $0 === job }
+    }
+    let path = job.file.disk.path
+    if let fault { return (true, ["what was heard could not be kept whole: \(fault.description)"]) }
+    _ = written
+    return (true, ["kept \(Take.words(seconds: job.seconds)) as \(path)"])
+  }
+
+  /// A second of the file: the sum of the outputs, a mono one on both sides, as a render has it.
+  private static func write(_ job: Job) throws(RecordingError) {
+    let block = 4096
+    var mix = [Float](repeating: 0, count: block * job.channels)
+    for _ in 0..<12 where job.position < job.end {
+      let number = job.position / Int64(Chunk.frames)
+      let first = Int(job.position % Int64(Chunk.frames))
+      let frames = min(block, Int(job.end - job.position), Chunk.frames - first)
+      for index in mix.indices { mix[index] = 0 }
+      for track in job.tracks ?? [] {
+        guard let chunk = track.chunks[number] else { continue }
+        for target in 0..<job.channels {
+          let isMono = track.channels == 1 && target < 2
+          guard isMono || target < track.channels else { continue }
+          let source = chunk.samples + first * track.channels + (isMono ? 0 : target)
+          for frame in 0..<frames { mix[frame * job.channels + target] += source[frame * track.channels] }
+        }
+      }
+      try job.file.append(mix, frames: frames)
+      job.position += Int64(frames)
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import CSndfile
+
+/// Sample format of a file.
+public enum SampleFormat: String, Sendable, CaseIterable {
+  /// Floating point or whole numbers of that many bits.
+  case float32, pcm24, pcm16
+
+  /// Supported file name extensions.
+  public static let endings = SoundContainer.allCases.map(\.rawValue)
+
+  /// The extension of a name with an unsupported format; nil if there is none.
+  public static func unknownEnding(of path: String) -> String? {
+    guard let ending = SoundContainer.ending(of: path) else { return nil }
+    return endings.contains(ending) ? nil : ending
+  }
+
+  /// libsndfile's format code for a file of that name: .flac, .ogg (always Vorbis), .opus, otherwise WAV, or RF64
+  /// if the file may exceed 4 GB.
+  public func code(for path: String, bytes: Int64) -> Int32 {
+    let container = SoundContainer(of: path) ?? .wav
+    let code: Int =
+      switch container {
+      case .wav: bytes > 4_000_000_000 ? SF_FORMAT_RF64 : SF_FORMAT_WAV
+      case .flac: SF_FORMAT_FLAC
+      case .ogg, .opus: SF_FORMAT_OGG
+      }
+    if container == .ogg { return Int32(code | SF_FORMAT_VORBIS) }
+    if container == .opus { return Int32(code | SF_FORMAT_OPUS) }
+    return switch self {
+    // FLAC has no float format; 24 bits are its most.
+    case .float32: Int32(code | (container == .flac ? SF_FORMAT_PCM_24 : SF_FORMAT_FLOAT))
+    case .pcm24: Int32(code | SF_FORMAT_PCM_24)
+    case .pcm16: Int32(code | SF_FORMAT_PCM_16)
+    }
+  }
+
+  /// Bytes of a sample in a WAV file.
+  var width: Int {
+    switch self {
+    case .float32: 4
+    case .pcm24: 3
+    case .pcm16: 2
+    }
+  }
+}
+
+/// Container of a sound file, by the extension of its name.
+enum SoundContainer: String, CaseIterable {
+  case wav, flac, ogg, opus
+
+  /// nil: no extension, or an unknown one.
+  init?(of path: String) {
+    guard let ending = Self.ending(of: path) else { return nil }
+    self.init(rawValue: ending)
+  }
+
+  /// The extension in lower case; nil: the name has none.
+  static func ending(of path: String) -> String? {
+    let name = path[(path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex)...]
+    guard let dot = name.lastIndex(of: "."), dot != name.startIndex else { return nil }
+    return name[name.index(after: dot)...].lowercased()
+  }
+}

@@ -1,0 +1,113 @@
+import Realtime
+import Synchronization
+
+/// A file that a port's sound is being written to. The recorder's thread writes; any thread may ask and end it.
+public final class Take: Sendable {
+  /// What it records, and where to.
+  public struct Request: Sendable {
+    /// Path of the file; a name that is taken gets a number.
+    public var path: String
+    /// Name of the port, for people.
+    public var port: String
+    /// Sample format of the file.
+    public var format: SampleFormat
+    /// Sample rate, Hz.
+    public var rate: Double
+
+    /// A take of `port`.
+    public init(path: String, port: String, format: SampleFormat = .float32, rate: Double) {
+      (self.path, self.port, self.format, self.rate) = (path, port, format, rate)
+    }
+  }
+
+  /// How it stands.
+  public struct Status: Hashable, Sendable {
+    /// Path of the file.
+    public var path: String
+    /// Name of the port.
+    public var port: String
+    /// Frames written.
+    public var frames: Int64 = 0
+    /// Sample rate, Hz.
+    public var rate: Double
+    /// Frames that the disk did not take in time, silent in the file.
+    public var lost: Int64 = 0
+    /// Bytes of the file.
+    public var bytes: Int64 = 0
+    /// Seconds until the disk is full, by the present rate; nil: unknown.
+    public var secondsLeft: Double?
+    /// Reason of its end; nil: it runs, or was ended by the user.
+    public var fault: String?
+    /// The file is complete.
+    public var isFinished = false
+
+    /// Length, in seconds.
+    public var seconds: Double { Double(frames) / rate }
+  }
+
+  private struct State {
+    var status: Status
+    /// Engine time of the frame behind the last; nil: it goes on.
+    var end: Int64?
+    /// The audio thread has stopped.
+    var isLast = false
+  }
+
+  /// What it was asked for.
+  public let request: Request
+  private let state: Mutex<State>
+  let reader: FeedReader
+  private let writer: TakeWriter
+
+  init(
+    _ request: Request, _ reader: FeedReader, at start: Int64?, calls: DiskCalls, register: TakeRegister?
+  ) throws(RecordingError) {
+    let file = try TakeFiles.create(
+      request.path, channels: reader.channels, rate: request.rate, format: request.format, calls: calls)
+    self.request = request
+    self.reader = reader
+    writer = TakeWriter(
+      file, reader, rate: request.rate, start: start, note: register?.note(of: file.disk.path))
+    state = Mutex(State(status: Status(path: file.disk.path, port: request.port, rate: request.rate)))
+  }
+
+  /// How it stands. Any thread.
+  public var status: Status { state.withLock { $0.status } }
+
+  /// Engine time of its first frame; nil: not known yet. Any thread.
+  public var start: Int64? { reader.start }
+
+  /// Ends it before the frame at this engine time. Any thread.
+  public func end(at time: Int64) { state.withLock { $0.end = min($0.end ?? time, time) } }
+
+  /// Ends it: no audio thread runs any more, and everything that was heard is there.
+  func endNow(at time: Int64) {
+    state.withLock {
+      $0.end = min($0.end ?? time, time)
+      $0.isLast = true
+    }
+  }
+
+  /// Writes what is there before engine time `now`. Recorder's thread.
+  func pump(now: Int64, wall: Int64) -> [String] {
+    let (end, isLast, isDone) = state.withLock { ($0.end, $0.isLast, $0.status.isFinished) }
+    if isDone { return [] }
+    let result = writer.pump(now: now, end: end, isLast: isLast, wall: wall)
+    state.withLock {
+      $0.status.frames = writer.written
+      $0.status.lost = reader.lost
+      $0.status.bytes = writer.bytes
+      $0.status.secondsLeft = writer.secondsLeft
+      $0.status.fault = writer.fault
+      $0.status.isFinished = writer.isFinished
+    }
+    return result
+  }
+
+  /// Hours, minutes and seconds.
+  public static func words(seconds: Double) -> String {
+    let whole = seconds.isFinite ? Int(max(0, min(seconds, 1e9))) : 0
+    func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    return "\(whole / 3600):\(two(whole / 60 % 60)):\(two(whole % 60))"
+  }
+}

@@ -1,0 +1,104 @@
+import Glibc
+
+/// Notes of the takes that are under way, one file each, locked by the program that writes the take. A note that nobody
+/// locks is of a take that was cut off.
+public struct TakeRegister: Sendable {
+  private let folder: String
+  private static let head = "sostenuto-take 1"
+
+  /// Notes in a folder, which exists.
+  public init(folder: String) { self.folder = folder }
+
+  /// A take's note; gone with the take's end. One thread.
+  final class Note {
+    private let path: String
+    private let file: Int32
+
+    fileprivate init?(_ path: String, _ take: String) {
+      self.path = path
+      file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+      guard file >= 0 else { return nil }
+      flock(file, LOCK_EX | LOCK_NB)
+      write("\(TakeRegister.head)\nfile \(take)\n")
+    }
+
+    private func write(_ text: String) {
+      let bytes = Array(text.utf8)
+      _ = Glibc.write(file, bytes, bytes.count)
+    }
+
+    func add(_ mark: Mark) { write("mark \(mark.frame) \(mark.text)\n") }
+
+    func remove() { unlink(path) }
+
+    deinit { if file >= 0 { close(file) } }
+  }
+
+  /// A note of the take in this file; nil: it cannot be written.
+  func note(of take: String) -> Note? {
+    var full = take
+    if !take.hasPrefix("/"), let here = getcwd(nil, 0) {
+      full = String(cString: here) + "/" + take
+      free(here)
+    }
+    guard !full.utf8.contains(10) else { return nil }
+    for number in 1...999 {
+      if let note = Note("\(folder)/\(getpid())-\(number)", full) { return note }
+      guard errno == EEXIST else { return nil }
+    }
+    return nil
+  }
+
+  /// Makes the takes whole that were cut off, and says so.
+  public func mend() -> [String] {
+    guard let directory = opendir(folder) else { return [] }
+    defer { closedir(directory) }
+    var said: [String] = []
+    while let entry = readdir(directory) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      if !name.hasPrefix("."), let text = mend(folder + "/" + name) { said.append(text) }
+    }
+    return said.sorted()
+  }
+
+  private func mend(_ note: String) -> String? {
+    let file = open(note, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    var info = stat()
+    guard fstat(file, &info) == 0, info.st_mode & S_IFMT == S_IFREG, info.st_uid == geteuid(),
+      flock(file, LOCK_EX | LOCK_NB) == 0
+    else { return nil }
+    var bytes = [UInt8](repeating: 0, count: min(Int(info.st_size), 1 << 22))
+    let count = pread(file, &bytes, bytes.count, 0)
+    guard count > 0, let (take, marks) = Self.read(Array(bytes.prefix(count))) else {
+      unlink(note)
+      return nil
+    }
+    defer { unlink(note) }
+    var present = stat()
+    guard stat(take, &present) == 0 else { return "\(take), a take that was cut off, is not there any more" }
+    do throws(RecordingError) {
+      let report = try TakeMender.mend(take, marks: marks)
+      let length = report.rate > 0 ? " of \(Take.words(seconds: Double(report.frames) / Double(report.rate)))" : ""
+      return "\(take) was cut off: it is whole now, a take\(length)"
+    } catch {
+      return "\(error.description): it was cut off, and cannot be mended"
+    }
+  }
+
+  /// The take and its marks; nil: no such note.
+  package static func read(_ bytes: [UInt8]) -> (take: String, marks: [Mark])? {
+    var lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+    guard lines.count > 2, lines.removeFirst() == head[...], lines[0].hasPrefix("file ") else { return nil }
+    // The last line may be cut off.
+    let marks = lines.dropFirst().dropLast().compactMap { line -> Mark? in
+      let words = line.split(separator: " ", maxSplits: 2)
+      guard words.count == 3, words[0] == "mark", let frame = Int64(words[1]), frame >= 0 else { return nil }
+      return Mark(frame: frame, text: String(words[2]))
+    }
+    return (String(lines[0].dropFirst(5)), marks)
+  }
+}

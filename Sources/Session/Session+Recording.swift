@@ -1,0 +1,231 @@
+import Engine
+import Patch
+import PatchLanguage
+import Realtime
+import Recording
+
+/// A take, and the capture that feeds it.
+struct RunningTake {
+  let take: Take
+  let capture: NodeID
+  let point: Engine.CapturePoint
+  /// It has been asked to end.
+  var isEnding = false
+}
+
+/// The outputs whose sound is held for `keep`.
+struct HeldOutputs {
+  struct Output {
+    var capture: NodeID
+    var track: Int
+    var channels: Int
+  }
+
+  let sound: KeptSound
+  var rate: Double
+  var outputs: [NodeID: Output] = [:]
+}
+
+extension Session {
+  nonisolated static func makeRecorder(_ renderer: Renderer, isOffline: Bool) -> Recorder {
+    Recorder(
+      isOffline: isOffline, register: isOffline ? nil : TakeRegister(folder: StateFolder.path + "/takes")
+    ) { renderer.time }
+  }
+
+  // MARK: Takes
+
+  /// Begins or ends a take, at engine frame `frame`; nil: the next block. Returns an answer.
+  func record(_ order: TakeOrder, at frame: Int64?) throws(EditError) -> String {
+    try order.check(patch, catalogue)
+    guard options.mayRecord else { return "takes are off" }
+    // No audio thread runs offline, so the next block's frame is known.
+    let frame = frame ?? (options.isOffline ? engine.renderer.time : nil)
+    switch order {
+    case .begin(let port, let file): return try beginTake(port, file, at: frame, as: nil)
+    case .end(let port): return try endTakes(of: port, at: frame)
+    case .keep(let seconds, let file): return try keep(seconds, file)
+    }
+  }
+
+  /// `format`: nil: as the node's settings say.
+  func beginTake(
+    _ port: PortName, _ file: String?, at frame: Int64?, as format: SampleFormat?
+  ) throws(EditError) -> String {
+    let node = try patch.node(named: port.node)
+    let settings = settings(of: node)
+    guard let point = engine.capturePoint(of: node.id, port: port.port), let path = file ?? settings.file else {
+      throw .notRecorded("`\(node.name)` (\(node.kind)) has no sound to record")
+    }
+    let feed = Recorder.feed(channels: point.channels, rate: engine.rate)
+    let name = PortName(node.name, point.port).description
+    let request = Take.Request(path: path, port: name, format: format ?? settings.format, rate: engine.rate)
+    if !options.isOffline { PatchFile.makeFolder(StateFolder.path + "/takes") }
+    let take: Take
+    do throws(RecordingError) {
+      take = try recorder.begin(request, feed)
+    } catch {
+      throw .notRecorded(error.description)
+    }
+    let capture = engine.beginCapture(point, feed: feed.resource, at: frame)
+    runningTakes.append(RunningTake(take: take, capture: capture, point: point))
+    return "recording \(name) to \(take.status.path)"
+  }
+
+  /// What the settings of a `record` node say.
+  private func settings(of node: Node) -> (file: String?, format: SampleFormat) {
+    var found: (file: String?, format: SampleFormat) = (nil, .float32)
+    found.file = TakeOrder.file(of: node, catalogue).map(absolute)
+    if case .text(let format)? = node.settings[ParameterPath("format")] { found.format = SampleFormat(rawValue: format) ?? .float32 }
+    return found
+  }
+
+  private func endTakes(of port: PortName, at frame: Int64?) throws(EditError) -> String {
+    let node = try patch.node(named: port.node)
+    let ending = runningTakes.indices.filter {
+      let point = runningTakes[$0].point
+      return !runningTakes[$0].isEnding && point.node == node.id
+        && (port.port == nil || port.port == point.port)
+    }
+    guard !ending.isEmpty else { return "`\(port)` is not being recorded" }
+    for index in ending { end(&runningTakes[index], at: frame) }
+    return "recorded " + ending.map { runningTakes[$0].take.status.path }.joined(separator: ", ")
+  }
+
+  func end(_ running: inout RunningTake, at frame: Int64?) {
+    running.isEnding = true
+    running.take.end(at: frame ?? engine.renderer.time)
+    engine.endCapture(running.capture, at: frame)
+  }
+
+  /// Tells what has happened to takes; ends captures whose file has ended, and begins another file when the rate has
+  /// changed.
+  func followTakes() {
+    for text in recorder.takeNotices() { notice(text) }
+    for index in runningTakes.indices where !runningTakes[index].isEnding {
+      let (take, point) = (runningTakes[index].take, runningTakes[index].point)
+      if take.status.isFinished {
+        runningTakes[index].isEnding = true
+        engine.endCapture(runningTakes[index].capture)
+      } else if take.request.rate != engine.rate {
+        end(&runningTakes[index], at: nil)
+        guard let name = patch[point.node]?.name else { continue }
+        do throws(EditError) {
+          notice("the rate has changed: " + (try beginTake(
+              PortName(name, point.port), take.request.path, at: nil, as: take.request.format)))
+        } catch {
+          notice("the rate has changed, and the take cannot go on: \(error.description)")
+        }
+      }
+    }
+    let finished = recorder.removeFinished()
+    if !finished.isEmpty, tape != nil {
+      // Everything before their ends has been executed.
+      engine.collect()
+      followTape()
+      finished.forEach(writeJournal)
+    }
+    runningTakes.removeAll { running in finished.contains { $0 === running.take } }
+    if held != nil, held?.rate != engine.rate {
+      held?.rate = engine.rate
+      held?.sound.restart(rate: engine.rate)
+    }
+  }
+
+  /// Completes all takes: no audio thread runs any more.
+  func finishTakes() {
+    recorder.close()
+    engine.collect()
+    followTape()
+    followTakes()
+    if let first = runningTakes.first?.take.status.path {
+      notice("\(first): the disk does not answer; the take is made whole at the next start")
+    }
+    runningTakes = []
+  }
+
+  /// Makes takes whole that an earlier session could not complete.
+  func mendTakes() {
+    for text in TakeRegister(folder: StateFolder.path + "/takes").mend() { notice(text) }
+  }
+
+  // MARK: What was heard
+
+  private func keep(_ seconds: Double, _ file: String) throws(EditError) -> String {
+    do throws(RecordingError) {
+      guard let path = try recorder.writeKept(seconds: seconds, to: file) else {
+        throw RecordingError.unfit(path: file, "nothing is held of what was heard (`--keep`)")
+      }
+      return "keeping what was heard as \(path)"
+    } catch {
+      throw .notRecorded(error.description)
+    }
+  }
+
+  /// Holds what the patch's outputs play, from now on.
+  func holdOutputs() {
+    guard options.heldSeconds > 0, !options.isOffline else { return }
+    if held == nil {
+      held = HeldOutputs(
+        sound: recorder.keep(seconds: options.heldSeconds, rate: engine.rate), rate: engine.rate)
+    }
+    let outputs = patch.nodes.values.filter { catalogue[$0.kind]?.endpoint == .output }.map(\.id)
+    holdOutputs(among: outputs + held!.outputs.keys.filter { patch[$0] == nil })
+  }
+
+  /// The same for nodes that may be new, gone or wider.
+  func holdOutputs(among nodes: some Sequence<NodeID>) {
+    guard held != nil else { return }
+    for id in nodes {
+      let isOutput = patch[id].map { catalogue[$0.kind]?.endpoint == .output } ?? false
+      let point = isOutput ? engine.capturePoint(of: id, port: nil) : nil
+      let known = held?.outputs[id]
+      guard point?.channels != known?.channels else { continue }
+      if let known {
+        engine.endCapture(known.capture)
+        held?.sound.end(known.track)
+        held?.outputs[id] = nil
+      }
+      guard let point else { continue }
+      let feed = Recorder.feed(channels: point.channels, rate: engine.rate)
+      guard let track = held?.sound.add(feed) else { continue }
+      let capture = engine.beginCapture(point, feed: feed.resource)
+      held?.outputs[id] = HeldOutputs.Output(capture: capture, track: track, channels: point.channels)
+    }
+  }
+}
+
+extension TakeOrder {
+  /// Throws for what the patch has no port for, and for a file of no known format.
+  func check(_ patch: Patch, _ catalogue: KindCatalogue) throws(EditError) {
+    switch self {
+    case .end(let port): _ = try patch.node(named: port.node)
+    case .keep(_, let file): try Self.check(file)
+    case .begin(let port, let file):
+      let node = try patch.node(named: port.node)
+      let kind = catalogue[node.kind]
+      let known = kind?.outputs.filter { !$0.isEvents }.map(\.name) ?? []
+      if let wanted = port.port, !known.isEmpty, !known.contains(wanted) { throw .noPort(port, .output, known: known) }
+      guard let kind, !known.isEmpty || kind.outputs.isEmpty && kind.inputs.first?.isEvents == false else {
+        throw .notRecorded("`\(node.name)` (\(node.kind)) has no sound to record")
+      }
+      guard let path = file ?? Self.file(of: node, catalogue) else {
+        throw .notRecorded("which file? `record \(port) take.wav`, or set the `file` of a `record` node")
+      }
+      try Self.check(path)
+    }
+  }
+
+  private static func check(_ path: String) throws(EditError) {
+    guard !SampleFormat.endings.contains(where: { path.lowercased().hasSuffix("." + $0) }) else { return }
+    throw .notRecorded(RecordingError.noFormat(path: path).description)
+  }
+
+  /// The file that a `record` node's settings name.
+  static func file(of node: Node, _ catalogue: KindCatalogue) -> String? {
+    guard catalogue[node.kind]?[parameter: "file"]?.form == .text,
+      case .text(let path)? = node.settings[ParameterPath("file")], !path.isEmpty
+    else { return nil }
+    return path
+  }
+}

@@ -1,0 +1,194 @@
+import Drivers
+import Engine
+import Midi
+import Patch
+import PatchLanguage
+import Realtime
+import Recording
+
+/// Journals of takes, and their repetition.
+extension Session {
+  /// Begins to write down what happens, with the patch as it has been opened.
+  func beginTape() {
+    guard options.keepsTape, !options.isOffline else { return }
+    if tape == nil {
+      PatchFile.makeFolder(StateFolder.path)
+      tape = SessionTape(folder: StateFolder.path) ?? SessionTape(folder: "/tmp")
+      engine.startTaping()
+    }
+    var head = TakeJournal()
+    head.rate = engine.rate
+    head.quality = options.quality?.rawValue ?? "auto"
+    head.folder = file.map { PatchFile.split(PatchFile.absolute($0)).folder } ?? ""
+    head.patch = PatchWriter.write(patch, catalogue: catalogue)
+    tape?.begin(head)
+  }
+
+  /// Notes that the transactions of `body` are those of `happening`, if there is a tape.
+  func taping(_ happening: @autoclosure () -> TakeJournal.Happening, _ body: () -> Void) {
+    if let tape { tape.note(happening(), engine, body) } else { body() }
+  }
+
+  /// An edit, or another step of its gesture.
+  func tapedEdit(_ line: String, isAmending: Bool) -> TakeJournal.Happening {
+    guard let tape else { return .edit(line) }
+    tape.depth = (tape.depth.undo + (isAmending ? 0 : 1), 0)
+    return isAmending ? .amend(line) : .edit(line)
+  }
+
+  /// What a step of the history is for a replay, which may not have its edit.
+  func tapedStep(_ change: Change, isUndo: Bool) -> TakeJournal.Happening {
+    guard let tape else { return .undo }
+    let depth = tape.depth
+    if isUndo, depth.undo > 0 {
+      tape.depth = (depth.undo - 1, depth.redo + 1)
+      return .undo
+    }
+    if !isUndo, depth.redo > 0 {
+      tape.depth = (depth.undo + 1, depth.redo - 1)
+      return .redo
+    }
+    tape.depth = (depth.undo + 1, 0)
+    guard let back = try? change.patch.applying(change.inverse, catalogue: catalogue) else {
+      tape.doubt("a step of the history")
+      return .panic
+    }
+    return .edit(back.inverse.line)
+  }
+
+  func followTape() {
+    guard let tape else { return }
+    tape.follow(engine)
+    if supervisor.status.lostMidi > 0 { tape.doubt("MIDI messages were lost") }
+    if library.underruns > 0 { tape.doubt("samples came late from the disk") }
+  }
+
+  /// Writes a finished take's journal and, if anything was played, its MIDI file beside it. Nothing is overwritten.
+  func writeJournal(of take: Take) {
+    guard let tape, let start = take.start, take.status.frames > 0 else { return }
+    let status = take.status
+    let end = start + status.frames
+    if patch.nodes.values.contains(where: { catalogue[$0.kind]?.endpoint == .input }) {
+      tape.doubt("the driver's inputs are not in it")
+    }
+    guard
+      let journal = tape.journal(
+        of: status.port, format: take.request.format.rawValue, from: start, to: end)
+    else { return }
+    var text = journal.headText
+    for entry in journal.entries { text += entry.line }
+    for doubt in journal.doubts { text += "unsure \(doubt)\n" }
+    writeBeside(status.path, "journal", Array(text.utf8))
+    let played = journal.entries.compactMap { entry -> (frame: Int64, event: Event)? in
+      guard entry.frame >= start else { return nil }
+      switch entry.happening {
+      case .event(_, let event), .midi(_, let event): return (entry.frame - start, event)
+      default: return nil
+      }
+    }
+    guard !played.isEmpty else { return }
+    writeBeside(
+      status.path, "mid", MidiFileWriter.bytes(played, frames: status.frames, rate: status.rate))
+  }
+
+  private func writeBeside(_ path: String, _ ending: String, _ bytes: [UInt8]) {
+    let first = Self.beside(path, ending)
+    var target = first
+    var number = 2
+    while PatchFile.exists(target), number < 1000 {
+      target = Self.beside(path, "\(number).\(ending)")
+      number += 1
+    }
+    do throws(FileError) {
+      try PatchFile.create(target, bytes, mode: 0o666)
+    } catch {
+      notice("no journal of the take: \(error.description)")
+    }
+  }
+
+  /// `take.mid` for `take.wav`.
+  private static func beside(_ path: String, _ ending: String) -> String {
+    path.lastIndex(of: ".").map { path[...$0] + ending } ?? path + "." + ending
+  }
+}
+
+/// The repetition of a take from its journal.
+public struct Replay {
+  let journal: TakeJournal
+  /// Sample rate with which it begins, Hz.
+  public var rate: Double { journal.rate }
+  /// Interpolation of nodes that do not set it.
+  public var quality: SampleQuality? { SampleQuality(rawValue: journal.quality) }
+  /// What may differ from the take.
+  public var doubts: [String] {
+    journal.doubts
+      + (journal.broken.isEmpty ? [] : ["\(journal.broken.count) lines of the journal cannot be read"])
+  }
+
+  /// Reads a journal. Throws if it is none, or has no take.
+  public init(path: String) throws(FileError) {
+    guard let journal = TakeJournal(reading: try PatchFile.read(path)),
+      journal.entries.contains(where: { if case .take = $0.happening { true } else { false } })
+    else { throw .noTakeJournal(path: path) }
+    self.journal = journal
+  }
+
+  /// Engine frame of the end.
+  var end: Int64 { journal.entries.last { $0.happening == .end }?.frame ?? journal.entries.last?.frame ?? 0 }
+}
+
+extension Session {
+  /// Renders a take again into `output`, from the beginning of its session on, faster than real time. For an offline
+  /// session with the replay's rate and quality. `isInterrupted` is called now and then. Returns the file's path and
+  /// its length in seconds. Worker.
+  public func render(
+    _ replay: Replay, to output: String, isInterrupted: @escaping () -> Bool = { false },
+    progress: (Double) -> Void = { _ in }
+  ) throws -> (path: String, seconds: Double) {
+    heldFiles = [:]
+    file = replay.journal.folder.isEmpty ? nil : replay.journal.folder + "/replay.patch"
+    openText(replay.journal.patch)
+    let renderer = OfflineRenderer(engine: engine, rate: engine.rate, period: 1024, tracks: [])
+    let (rate, end) = (engine.rate, replay.end)
+    let cues = replay.journal.entries.map { entry in
+      Cue(frame: entry.frame) { try self.repeatEntry(entry, renderer, output) }
+    }
+    try renderer.render(frames: end + 64, cues: cues) { frame in
+      recorder.pump()
+      progress(Double(frame) / rate)
+      if isInterrupted() { throw CancellationError() }
+    }
+    let take = recorder.takes.first
+    finishTakes()
+    guard let status = take?.status else { throw FileError.noTakeJournal(path: output) }
+    return (status.path, status.seconds)
+  }
+
+  private func repeatEntry(_ entry: TakeJournal.Entry, _ renderer: OfflineRenderer, _ output: String) throws {
+    let now = engine.renderer.time
+    switch entry.happening {
+    case .edit(let line): try perform(line, at: now)
+    case .amend(let line):
+      let statement = try StatementParser.parse(line, patch: patch, catalogue: catalogue)
+      if case .edit(let edit) = statement { try perform(edit, amending: newestEdit) }
+    case .undo: try undo()
+    case .redo: try redo()
+    case .panic: engine.panic()
+    case .event(let node, let event):
+      if let id = patch[named: node]?.id { engine.perform(event, on: id, at: now) }
+    case .midi(let port, let event): renderer.receive(event, port: port)
+    case .closed(let port): renderer.closeMidi(port)
+    case .load(let isHigh): renderer.load = isHigh ? 1 : 0
+    case .rate(let rate):
+      engine.retune(rate: rate, period: engine.period)
+      useLoadedFiles()
+    case .file(let node): if let id = patch[named: node]?.id { useHeldFile(of: id) }
+    case .take(let format, let port):
+      let parts = port.split(separator: ".", maxSplits: 1).map(String.init)
+      _ = try beginTake(
+        PortName(parts.first ?? "", parts.count > 1 ? parts[1] : nil), output, at: now,
+        as: SampleFormat(rawValue: format) ?? .float32)
+    case .end: for index in runningTakes.indices { end(&runningTakes[index], at: now) }
+    }
+  }
+}

@@ -1,0 +1,166 @@
+import Patch
+import Realtime
+
+/// The journal of a take: everything that decided about its sound since the engine began, each with its frame. As a
+/// file:
+///
+/// ```
+/// sostenuto-replay 1
+/// rate 48000.0              frames a second when the patch was opened
+/// quality auto              interpolation of nodes that do not set it
+/// folder /home/me           where the patch's paths begin
+/// | sostenuto 1             the patch as it was opened, each line after "| "
+/// at 0 file piano           the file of a node is loaded
+/// at 4800 edit set dist.drive 6dB
+/// at 9600 event piano 0 0 60 100.0 0 nan   kind, channel, key, value, detail, time of a note or the like
+/// at 9721 midi 0 0 0 60 100.0 0 nan        the same, from a port of the driver
+/// at 9800 closed 0          a MIDI port lost a connection
+/// at 9900 load high         half of the period is used, so new notes are simpler
+/// at 9950 rate 44100.0      the driver has another rate
+/// at 20000 take float32 main.out
+/// at 68000 end
+/// unsure inputs             what cannot be replayed
+/// ```
+struct TakeJournal: Equatable {
+  enum Happening: Equatable {
+    case edit(String)
+    case amend(String)
+    case undo, redo, panic
+    case event(node: String, Event)
+    case midi(port: Int, Event)
+    case closed(port: Int)
+    case load(isHigh: Bool)
+    case rate(Double)
+    case file(node: String)
+    case take(format: String, port: String)
+    case end
+  }
+
+  struct Entry: Equatable {
+    var frame: Int64
+    var happening: Happening
+  }
+
+  static let head = "sostenuto-replay 1"
+
+  var rate = 48000.0
+  /// A raw value of `SampleQuality`, or `auto`.
+  var quality = "auto"
+  var folder = ""
+  var patch = ""
+  var entries: [Entry] = []
+  /// What cannot be replayed.
+  var doubts: [String] = []
+  /// Lines that could not be read.
+  private(set) var broken: [String] = []
+
+  init() {}
+
+  /// nil: the text is no journal of a take. A line that is cut off is left out.
+  init?(reading bytes: [UInt8]) {
+    var lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+    guard lines.first.map({ $0 == Self.head[...] }) == true else { return nil }
+    lines.removeLast()
+    for line in lines.dropFirst() where !read(line) { broken.append(String(line)) }
+  }
+
+  private mutating func read(_ line: Substring) -> Bool {
+    func rest(_ word: String) -> String? { line.hasPrefix(word) ? String(line.dropFirst(word.count)) : nil }
+    if let text = rest("| ") {
+      patch += text + "\n"
+    } else if let text = rest("at ") {
+      let parts = text.split(separator: " ", maxSplits: 1).map(String.init)
+      guard parts.count == 2, let frame = Int64(parts[0]), frame >= 0, frame < 1 << 53,
+        let happening = Happening(parts[1])
+      else { return false }
+      entries.append(Entry(frame: frame, happening: happening))
+    } else if let text = rest("rate "), let number = Double(text), (1000...768_000).contains(number) {
+      rate = number
+    } else if let text = rest("quality ") {
+      quality = text
+    } else if let text = rest("folder ") {
+      folder = text
+    } else if let text = rest("unsure ") {
+      doubts.append(text)
+    } else {
+      return line == "|" || line.isEmpty
+    }
+    return true
+  }
+
+  /// The lines before the entries.
+  var headText: String {
+    var text = "\(Self.head)\nrate \(rate)\nquality \(quality)\n"
+    if !folder.utf8.contains(10), !folder.isEmpty { text += "folder \(folder)\n" }
+    for line in patch.split(separator: "\n") { text += "| \(line)\n" }
+    return text
+  }
+}
+
+extension TakeJournal.Entry {
+  /// The line in the file.
+  var line: String { "at \(frame) \(happening.text)\n" }
+}
+
+extension TakeJournal.Happening {
+  init?(_ text: String) {
+    let words = text.split(separator: " ", omittingEmptySubsequences: false)
+    func rest(_ count: Int) -> String { words.dropFirst(count).joined(separator: " ") }
+    func number(_ index: Int) -> Int? { words.count > index ? Int(words[index]) : nil }
+    switch words[0] {
+    case "edit": self = .edit(rest(1))
+    case "amend": self = .amend(rest(1))
+    case "undo": self = .undo
+    case "redo": self = .redo
+    case "panic": self = .panic
+    case "end": self = .end
+    case "file" where words.count == 2: self = .file(node: String(words[1]))
+    case "take" where words.count == 3: self = .take(format: String(words[1]), port: String(words[2]))
+    case "load" where words.count == 2: self = .load(isHigh: words[1] == "high")
+    case "rate":
+      guard let rate = Double(rest(1)), (1000...768_000).contains(rate) else { return nil }
+      self = .rate(rate)
+    case "closed":
+      guard let port = number(1) else { return nil }
+      self = .closed(port: port)
+    case "event":
+      guard words.count == 8, let event = Event(words.dropFirst(2)) else { return nil }
+      self = .event(node: String(words[1]), event)
+    case "midi":
+      guard words.count == 8, let port = number(1), let event = Event(words.dropFirst(2)) else { return nil }
+      self = .midi(port: port, event)
+    default: return nil
+    }
+  }
+
+  var text: String {
+    switch self {
+    case .edit(let line): "edit \(line)"
+    case .amend(let line): "amend \(line)"
+    case .undo: "undo"
+    case .redo: "redo"
+    case .panic: "panic"
+    case .event(let node, let event): "event \(node) \(event.words)"
+    case .midi(let port, let event): "midi \(port) \(event.words)"
+    case .closed(let port): "closed \(port)"
+    case .load(let isHigh): "load \(isHigh ? "high" : "low")"
+    case .rate(let rate): "rate \(rate)"
+    case .file(let node): "file \(node)"
+    case .take(let format, let port): "take \(format) \(port)"
+    case .end: "end"
+    }
+  }
+}
+
+extension Event {
+  fileprivate var words: String { "\(kind.rawValue) \(channel) \(key) \(value) \(detail) \(time)" }
+
+  fileprivate init?(_ words: some Collection<Substring>) {
+    let words = Array(words)
+    guard words.count == 6, let kind = UInt8(words[0]).flatMap(Kind.init(rawValue:)),
+      let channel = UInt8(words[1]), channel < 16, let key = UInt8(words[2]), key < 128,
+      let value = Float(words[3]), value.isFinite, let detail = Int32(words[4]), let time = Double(words[5])
+    else { return nil }
+    self.init(kind, channel: channel, key: key, value: value, detail: detail, time: time)
+  }
+}

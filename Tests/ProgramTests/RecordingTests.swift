@@ -1,0 +1,70 @@
+import Foundation
+import Testing
+
+/// Takes of the whole program: cut off by `kill -9` and made whole, replayed, and in a render.
+@Suite(.timeLimit(.minutes(3))) struct RecordingTests {
+  private static let patch =
+    "sostenuto 1\nnode o oscillator\nnode out output\nconnect o -> out\n"
+
+  /// Bytes of samples that the head of a WAV file tells of, and those that are there.
+  private func sizes(_ bytes: Data) -> (told: Int, real: Int)? {
+    guard let data = bytes.range(of: Data("data".utf8)), data.upperBound + 4 <= bytes.count else { return nil }
+    let told = bytes[data.upperBound..<data.upperBound + 4].reversed().reduce(0) { $0 << 8 | Int($1) }
+    return (told, bytes.count - data.upperBound - 4)
+  }
+
+  @Test func aTakeThatWasKilledIsWholeAtTheNextStart() throws {
+    let folder = try Folder()
+    let state = ["XDG_STATE_HOME": folder.path + "/state"]
+    _ = try folder.file("p.patch", Self.patch)
+    _ = try folder.file("s.script", "at 0.1s record out take.wav ; record o take.flac\n")
+    let play = ["play", "p.patch", "--headless", "--driver", "clock", "--script", "s.script", "--seconds", "60"]
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: Program.path)
+    process.arguments = play
+    process.currentDirectoryURL = URL(fileURLWithPath: folder.path)
+    process.environment = ProcessInfo.processInfo.environment.merging(state) { $1 }
+    process.standardError = FileHandle.nullDevice
+    process.standardOutput = FileHandle.nullDevice
+    try process.run()
+    let deadline = Date().addingTimeInterval(30)
+    while Date() < deadline, ((try? folder.bytes("take.wav"))?.count ?? 0) < 300_000 { usleep(20_000) }
+    kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+    let torn = try #require(sizes(try folder.bytes("take.wav")))
+    #expect(torn.real > 200_000)
+    let next = try Program.run(
+      tool: Program.path, ["play", "p.patch", "--headless", "--driver", "clock", "--seconds", "0.2"],
+      in: folder.path, state)
+    #expect(next.status == 0)
+    #expect(next.errors.contains("take.wav was cut off: it is whole now"), "\(next.errors)")
+    #expect(next.errors.contains("take.flac was cut off: it is whole now"), "\(next.errors)")
+    let whole = try #require(sizes(try folder.bytes("take.wav")))
+    #expect(whole.told == whole.real && whole.real % 8 == 0 && torn.real - whole.real < 8)
+    let again = try Program.run(
+      tool: Program.path, ["play", "p.patch", "--headless", "--driver", "clock", "--seconds", "0.2"],
+      in: folder.path, state)
+    #expect(!again.errors.contains("cut off"))
+  }
+
+  @Test func aTakeOfAServiceIsReplayed() throws {
+    let folder = try Folder()
+    let state = ["XDG_STATE_HOME": folder.path + "/state"]
+    _ = try folder.file("p.patch", Self.patch)
+    _ = try folder.file(
+      "s.script",
+      "at 0.1s record out take.wav\nat 0.2s set o.freq 220Hz\nat 0.3s replace o noise\nat 0.5s record out off\n")
+    let played = try Program.run(
+      tool: Program.path,
+      ["play", "p.patch", "--headless", "--driver", "clock", "--script", "s.script", "--seconds", "1"],
+      in: folder.path, state)
+    #expect(played.status == 0 && played.errors.contains("recorded take.wav"), "\(played.errors)")
+    let replayed = try Program.run(
+      tool: Program.path, ["replay", "take.journal"], in: folder.path, state)
+    #expect(replayed.status == 0 && replayed.output.contains("take-replay.wav"), "\(replayed)")
+    let (take, replay) = (try folder.bytes("take.wav"), try folder.bytes("take-replay.wav"))
+    #expect(take.count > 0.4 * 48000 * 8 && take == replay)
+    let nothing = try Program.run(tool: Program.path, ["replay", "p.patch"], in: folder.path, state)
+    #expect(nothing.status == 1 && nothing.errors.contains("not the journal of a take"))
+  }
+}

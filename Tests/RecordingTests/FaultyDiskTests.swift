@@ -1,0 +1,251 @@
+import Foundation
+import Glibc
+import Synchronization
+import Testing
+
+@testable import Recording
+
+/// Disks that hang, that are slow and that fill up. What they do not take in time is silent in the file and marked;
+/// time and memory stand still for none of them.
+@Suite struct FaultyDiskTests {
+  /// A disk on which a write hangs while sound goes on.
+  private final class Hanging: @unchecked Sendable {
+    let source: Source
+    let clock: TestClock
+    /// Frames between two stalls, and of one.
+    let every: Int64
+    let stall: Int
+    private var next: Int64
+    /// Compares the samples that are written; a file of nothing else would take room.
+    let header: WaveHeader
+    var wrong = 0
+    var bytes: Int64 = 0
+
+    init(_ source: Source, _ clock: TestClock, every: Int64, stall: Int, header: WaveHeader) {
+      (self.source, self.clock, self.every, self.stall, self.header) = (source, clock, every, stall, header)
+      next = every
+    }
+
+    func write(_ memory: UnsafeRawPointer, _ count: Int, _ place: Int64) -> Int {
+      if source.time >= next {
+        next += every
+        source.play(stall)
+        clock.time = source.time
+      }
+      bytes = max(bytes, place + Int64(count))
+      let offset = place - Int64(header.size)
+      guard offset >= 0, count >= header.frameSize, offset % Int64(header.frameSize) == 0,
+        memory.loadUnaligned(as: UInt32.self) != 0x2065_7563  // "cue "
+      else { return count }
+      let first = offset / Int64(header.frameSize)
+      let last = first + Int64(count / header.frameSize) - 1
+      for frame in [first, (first + last) / 2, last] {
+        let samples = memory + Int(frame - first) * header.frameSize
+        let isLost = source.lost.contains { $0.from <= frame && frame < $0.from + $0.count }
+        for channel in [0, header.channels - 1] {
+          let found = samples.loadUnaligned(fromByteOffset: channel * 4, as: Float.self)
+          if found != (isLost ? 0 : Source.value(frame, channel)) { wrong += 1 }
+        }
+      }
+      return count
+    }
+  }
+
+  private static func residentKilobytes() -> Int {
+    let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
+    return (Int(text.split(separator: " ").dropFirst().first ?? "") ?? 0) * 4
+  }
+
+  /// `SOSTENUTO_TAKE_MINUTES`: how long; an hour is what the project promises.
+  @Test(arguments: [1.0, 5.0])
+  func anHourOf32ChannelsWithADiskThatHangs3SecondsEveryMinute(ring: Double) throws {
+    let minutes = ProcessInfo.processInfo.environment["SOSTENUTO_TAKE_MINUTES"].flatMap { Int($0) } ?? 6
+    let folder = try Folder()
+    let (rate, channels) = (48000, 32)
+    let source = Source(channels: channels, frames: Int(ring * Double(rate)))
+    let clock = TestClock()
+    let header = WaveHeader(channels: channels, rate: rate, format: .float32)
+    let disk = Hanging(source, clock, every: Int64(60 * rate), stall: 3 * rate, header: header)
+    let recorder = Recorder(
+      isOffline: true,
+      calls: DiskCalls(
+        write: { _, memory, count, place in disk.write(memory, count, place) }, room: { _ in nil })
+    ) { clock.time }
+    let take = try recorder.begin(
+      Take.Request(path: folder.file("take.wav"), port: "a", rate: Double(rate)), source.feed)
+    let end = Int64(minutes * 60 * rate)
+    let began = Date()
+    var sizes: [Int] = []
+    while source.time < end {
+      source.play(min(rate / 50, Int(end - source.time)))
+      clock.time = source.time
+      recorder.pump()
+      if source.time % Int64(30 * rate) < Int64(rate / 50) { sizes.append(Self.residentKilobytes()) }
+    }
+    let finish = source.time
+    take.end(at: finish)
+    source.play(64)
+    clock.time = source.time
+    recorder.pump()
+    print("\(minutes) minutes in \(Date().timeIntervalSince(began)) s, memory \(sizes.first ?? 0) to \(sizes.last ?? 0) kB")
+    let status = take.status
+    #expect(status.isFinished && status.fault == nil && disk.wrong == 0)
+    // In time whatever was lost.
+    #expect(status.frames == finish)
+    let lost = source.lost.reduce(0) { $0 + $1.count }
+    #expect(status.lost == lost)
+    if ring < 3 {
+      #expect(source.lost.count == Int((finish - 1) / Int64(60 * rate)) && lost > 0)
+    } else {
+      #expect(lost == 0)
+    }
+    #expect(disk.bytes >= finish * Int64(header.frameSize))
+    // Other tests run beside it, and end before.
+    let third = sizes.count / 3
+    if third > 0 { #expect(sizes.suffix(third).sorted()[third / 2] - sizes.prefix(third).max()! < 20_000) }
+  }
+
+  @Test(arguments: ["wav", "flac", "ogg"])
+  func marksStandWhereSomethingWasLost(ending: String) throws {
+    let folder = try Folder()
+    let path = folder.file("take." + ending)
+    let source = Source(channels: 2, frames: 4096)
+    let clock = TestClock()
+    let recorder = Recorder(isOffline: true) { clock.time }
+    let take = try recorder.begin(Take.Request(path: path, port: "a", rate: 48000), source.feed)
+    for turn in 0..<30 {
+      // Every tenth turn the thread comes late.
+      source.play(turn % 10 == 9 ? 20_000 : 2000)
+      clock.time = source.time
+      recorder.pump()
+    }
+    let end = source.time
+    take.end(at: end)
+    source.play(64)
+    clock.time = source.time
+    recorder.pump()
+    let notices = recorder.takeNotices()
+    #expect(notices.contains { $0.contains("lost") })
+    let heard = try #require(Heard(path))
+    #expect(Int64(heard.frames) == end && source.lost.count == 3)
+    #expect(take.status.lost == source.lost.reduce(0) { $0 + $1.count })
+    if ending == "wav" {
+      #expect(heard.cues == source.lost.map(\.from))
+      for frame in 0..<heard.frames {
+        let isLost = source.lost.contains { $0.from <= frame && Int64(frame) < $0.from + $0.count }
+        if heard.samples[2 * frame] != (isLost ? 0 : Source.value(Int64(frame), 0)) {
+          Issue.record("frame \(frame)")
+          break
+        }
+      }
+      #expect(folder.names == ["take.wav"])
+    } else {
+      let lines = try String(contentsOfFile: path + ".marks", encoding: .utf8).split(separator: "\n")
+      #expect(lines.map { Int64($0.split(separator: " ")[0]) } == source.lost.map(\.from))
+    }
+  }
+
+  @Test(arguments: ["wav", "flac", "ogg", "opus"], [40_000, 200_001, 333_333])
+  func aFullDiskEndsTheTakeWithTheFileWhole(ending: String, size: Int) throws {
+    let folder = try Folder()
+    let path = folder.file("take." + ending)
+    let source = Source(channels: 2, frames: 48000)
+    let calls = DiskCalls(
+      write: { file, memory, count, place in
+        let room = Int64(size) - place
+        if room <= 0 { return -Int(ENOSPC) }
+        return DiskCalls.writeBytes(file, memory, min(count, Int(room)), place)
+      }, room: { _ in Int64(size) })
+    let clock = TestClock()
+    let recorder = Recorder(isOffline: true, calls: calls) { clock.time }
+    let take = try recorder.begin(Take.Request(path: path, port: "a", rate: 48000), source.feed)
+    while source.time < 3_000_000, !take.status.isFinished {
+      source.play(2000)
+      clock.time = source.time
+      recorder.pump()
+    }
+    let status = take.status
+    #expect(status.isFinished && status.fault?.contains("full") == true, "\(status)")
+    #expect(recorder.takeNotices().contains { $0.contains("the disk is full") && $0.contains("whole") })
+    let heard = try #require(Heard(path))
+    #expect(heard.samples.count == heard.frames * 2 && heard.frames > 1000, "\(heard.frames)")
+    if ending != "opus" { #expect(Int64(heard.frames) == status.frames) }
+    guard ending == "wav" || ending == "flac" else { return }
+    for frame in 0..<heard.frames where abs(heard.samples[2 * frame] - Source.value(Int64(frame), 0)) > 1e-6 {
+      Issue.record("frame \(frame)")
+      break
+    }
+  }
+
+  @Test func marksFindRoomOnAFullDisk() throws {
+    let folder = try Folder()
+    let path = folder.file("take.wav")
+    let source = Source(channels: 2, frames: 4096)
+    let clock = TestClock()
+    let calls = DiskCalls(
+      write: { file, memory, count, place in
+        let room = 500_000 - place
+        return room <= 0 ? -Int(ENOSPC) : DiskCalls.writeBytes(file, memory, min(count, Int(room)), place)
+      }, room: { _ in nil })
+    let recorder = Recorder(isOffline: true, calls: calls) { clock.time }
+    let take = try recorder.begin(Take.Request(path: path, port: "a", rate: 48000), source.feed)
+    source.play(20_000)
+    clock.time = source.time
+    recorder.pump()
+    while !take.status.isFinished {
+      source.play(2000)
+      clock.time = source.time
+      recorder.pump()
+    }
+    let heard = try #require(Heard(path))
+    #expect(heard.cues == source.lost.map(\.from) && heard.cues.count == 1)
+    #expect(heard.samples.count == heard.frames * 2 && heard.frames > 50_000)
+  }
+
+  @Test func aDiskThatFillsIsToldAnHourAhead() throws {
+    let folder = try Folder()
+    let source = Source(channels: 2, frames: 4_800_000)
+    let clock = TestClock()
+    let room = TestClock()
+    let calls = DiskCalls(room: { _ in room.time })
+    let writer = TakeWriter(
+      try TakeFiles.create(
+        folder.file("take.wav"), channels: 2, rate: 48000, format: .float32, calls: calls),
+      source.feed, rate: 48000, start: nil, note: nil)
+    var said: [String] = []
+    // Two hours are left, then half of one, then a minute.
+    for second in 0..<60 {
+      source.play(48000)
+      clock.time = source.time
+      let hours = second < 20 ? 2.0 : second < 40 ? 0.5 : 0.1
+      room.time = Int64(hours * 3600 * 48000 * 8)
+      said += writer.pump(
+        now: clock.time, end: nil, isLast: false, wall: Int64(second + 1) * 1_000_000_000)
+    }
+    #expect(said.count == 2 && said[0].contains("an hour") && said[1].contains("ten minutes"), "\(said)")
+  }
+
+  @Test func aRealLimitOfFileSizesEndsATakeAndNotTheProgram() throws {
+    let folder = try Folder()
+    let path = folder.file("take.wav")
+    var limit = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+    var small = rlimit(rlim_cur: 1 << 20, rlim_max: limit.rlim_max)
+    let source = Source(channels: 2, frames: 480_000)
+    let clock = TestClock()
+    let recorder = Recorder { clock.time }
+    let take = try recorder.begin(Take.Request(path: path, port: "a", rate: 48000), source.feed)
+    setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &small)
+    defer { setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) }
+    for _ in 0..<200 where !take.status.isFinished {
+      source.play(4096)
+      clock.time = source.time
+      usleep(20_000)
+    }
+    #expect(take.status.fault?.contains("largest size") == true)
+    setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+    let heard = try #require(Heard(path))
+    #expect(heard.frames == ((1 << 20) - WaveHeader(channels: 2, rate: 48000, format: .float32).size) / 8)
+    recorder.close()
+  }
+}

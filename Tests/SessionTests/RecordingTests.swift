@@ -1,0 +1,252 @@
+import Drivers
+import Engine
+import Foundation
+import Patch
+import PatchLanguage
+import Realtime
+import Testing
+
+@testable import Session
+
+/// Takes of a session: beginning and end by the language, live and offline; what was heard; journals and replays.
+@MainActor @Suite(.serialized) struct RecordingTests {
+  private static let patch = """
+    sostenuto 1
+    node keys keyboard
+    node piano sampler instrument=tone.sfz
+    connect keys -> piano
+    node tone oscillator shape=saw freq=220Hz
+    node dist distortion drive=12dB
+    connect tone -> dist
+    node main matrix inputs=3 outputs=2
+    connect dist -> main map=[0]
+    connect piano -> main map=[-1,0,1]
+    node out output
+    connect main -> out
+    """
+
+  private func folder() throws -> (Folder, String) {
+    let folder = try Folder()
+    _ = try folder.file("tone.sfz", "<region> sample=*saw lokey=0 hikey=127 pitch_keycenter=60 ampeg_release=0.1\n")
+    return (folder, try folder.file("a.patch", Self.patch))
+  }
+
+  /// Samples of a WAV file of 32-bit floats.
+  private func samples(_ path: String) throws -> [Float] {
+    let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
+    let data = try #require(Data(bytes).range(of: Data("data".utf8)))
+    let size = bytes[data.upperBound..<data.upperBound + 4].reversed().reduce(0) { $0 << 8 | Int($1) }
+    let start = data.upperBound + 4
+    return stride(from: start, to: start + size, by: 4).map { place in
+      Float(bitPattern: (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[place + $1]) << UInt32(8 * $1) })
+    }
+  }
+
+  private func render(_ path: String, _ script: String, to output: String, period: Int) throws -> [String] {
+    var options = SessionOptions()
+    options.isOffline = true
+    options.driver.period = period
+    let session = Session(options: options)
+    try session.open(path)
+    var request = RenderRequest(seconds: 1)
+    request.output = output
+    request.script = Script.read(script, file: "").lines
+    try session.render(request)
+    return session.takeNotices()
+  }
+
+  @Test(arguments: [64, 100, 1024])
+  func aTakeOfTheOutputIsThatPartOfTheRender(period: Int) throws {
+    let (folder, patch) = try folder()
+    let script = """
+      at 0.1s note piano on C4 100
+      at 0.25001s record out \(folder.path)/out.wav ; record main \(folder.path)/main.wav
+      at 0.3s replace dist filter freq=500Hz
+      at 0.4s undo
+      at 0.5s record dist \(folder.path)/dist.flac
+      at 0.6s set main.master -6dB over 100ms
+      at 0.7s remove main
+      at 0.75s undo
+      at 0.9s record out off
+      at 0.95001s record main off
+      """
+    let notices = try render(patch, script, to: folder.path + "/whole.wav", period: period)
+    #expect(notices.count { $0.hasPrefix("recorded") } == 3, "\(notices)")
+    let whole = try samples(folder.path + "/whole.wav")
+    let (first, end) = (Int(0.25001 * 48000), Int(0.9 * 48000))
+    let out = try samples(folder.path + "/out.wav")
+    #expect(out.count == 2 * (end - first))
+    #expect(out == Array(whole[2 * first..<2 * end]))
+    let main = try samples(folder.path + "/main.wav")
+    #expect(main.count == 2 * (Int(0.95001 * 48000) - first))
+    #expect(Array(main[..<(2 * (33600 - first))]) == Array(whole[2 * first..<2 * 33600]))
+    #expect(out.contains { abs($0) > 0.01 })
+  }
+
+  @Test func aSilentPortIsRecordedToo() throws {
+    let (folder, patch) = try folder()
+    _ = try render(
+      patch, "at 0s record piano \(folder.path)/piano.wav\nat 0.5s record piano off",
+      to: folder.path + "/whole.wav", period: 256)
+    let piano = try samples(folder.path + "/piano.wav")
+    #expect(piano.count == 48000 && piano.allSatisfy { $0 == 0 })
+  }
+
+  @Test func refusalsNameTheirReason() throws {
+    let (folder, patch) = try folder()
+    var options = SessionOptions()
+    options.isOffline = true
+    let session = Session(options: options)
+    try session.open(patch)
+    try session.renderOneBlock()
+    func refusal(_ line: String) -> String {
+      do {
+        return "done: " + (try session.perform(line))
+      } catch {
+        return error.words
+      }
+    }
+    #expect(refusal("record nothing x.wav").contains("no node `nothing`"))
+    #expect(refusal("record keys x.wav").contains("no sound to record"))
+    #expect(refusal("record main.side x.wav").contains("side"))
+    #expect(refusal("record main").contains("which file?"))
+    #expect(refusal("record main off").contains("is not being recorded"))
+    #expect(refusal("record main \(folder.path)/x.mp3").contains(".wav, .flac, .ogg, .opus"))
+    #expect(refusal("record main \(folder.path)/none/x.wav").contains("No such file"))
+    #expect(refusal("keep 5min \(folder.path)/x.wav").contains("nothing is held"))
+    #expect(folder.names == ["a.patch", "tone.sfz"])
+  }
+
+  // MARK: Live
+
+  private func live(_ patch: String, held: Double = 0) throws -> Session {
+    var options = SessionOptions()
+    options.driver.preference = .clock
+    options.driver.period = 256
+    options.keepsTape = true
+    options.heldSeconds = held
+    let session = Session(options: options)
+    try session.open(patch)
+    session.start()
+    return session
+  }
+
+  private func wait(_ session: Session, _ seconds: Double) {
+    let end = Date().addingTimeInterval(seconds)
+    while Date() < end {
+      session.tick()
+      usleep(5000)
+    }
+  }
+
+  @Test func aTakeOutlivesUndoAndIsReplayedToTheSameBits() throws {
+    let (folder, patch) = try folder()
+    let session = try live(patch)
+    wait(session, 0.2)
+    try session.perform("set dist.drive 20dB")
+    wait(session, 0.1)
+    let answer = try session.perform("record out \(folder.path)/take.wav")
+    #expect(answer == "recording out to \(folder.path)/take.wav")
+    wait(session, 0.1)
+    #expect(session.status.takes.count == 1)
+    try session.perform("note piano on C4 90")
+    wait(session, 0.1)
+    try session.perform("replace dist filter freq=700Hz")
+    wait(session, 0.1)
+    try session.perform("undo")
+    try session.undo()
+    wait(session, 0.1)
+    try session.perform("insert eq equalizer band1.gain=6dB into main -> out")
+    try session.perform("note piano off C4")
+    wait(session, 0.2)
+    #expect(session.status.takes.count == 1)
+    try session.perform("record out off")
+    wait(session, 0.2)
+    #expect(session.status.takes.isEmpty)
+    let notices = session.takeNotices()
+    #expect(notices.contains { $0.hasPrefix("recorded \(folder.path)/take.wav") }, "\(notices)")
+    session.close()
+    #expect(folder.names.contains("take.journal") && folder.names.contains("take.mid"))
+    let take = try samples(folder.path + "/take.wav")
+    #expect(take.count > 2 * 20_000 && take.contains { abs($0) > 0.01 })
+
+    let replay = try Replay(path: folder.path + "/take.journal")
+    #expect(replay.doubts.isEmpty, "\(replay.doubts)")
+    var options = SessionOptions()
+    options.isOffline = true
+    options.driver.rate = replay.rate
+    options.quality = replay.quality
+    let again = Session(options: options)
+    let made = try again.render(replay, to: folder.path + "/again.wav")
+    #expect(made.path == folder.path + "/again.wav")
+    let repeated = try samples(made.path)
+    #expect(repeated.count == take.count)
+    if let place = zip(take, repeated).enumerated().first(where: { $0.element.0 != $0.element.1 })?.offset {
+      Issue.record("frame \(place / 2) of \(take.count / 2)")
+    }
+    // Nothing of this is in the way of a second take.
+    #expect(try samples(folder.path + "/take.wav") == take)
+  }
+
+  @Test func whatWasHeardIsKept() throws {
+    let (folder, patch) = try folder()
+    let session = try live(patch, held: 600)
+    wait(session, 0.6)
+    let before = session.engine.renderer.time
+    let answer = try session.perform("keep 5min \(folder.path)/heard.wav")
+    #expect(answer.contains("heard.wav"))
+    wait(session, 0.3)
+    let notices = session.takeNotices()
+    #expect(notices.contains { $0.hasPrefix("kept") }, "\(notices)")
+    try session.perform("keep 0.1s \(folder.path)/heard.wav")
+    wait(session, 0.3)
+    session.close()
+    let heard = try samples(folder.path + "/heard.wav")
+    #expect(heard.count > 2 * 20_000 && heard.count <= 2 * Int(before + 4096))
+    #expect(heard.contains { abs($0) > 0.01 })
+    #expect(try samples(folder.path + "/heard-2.wav").count == 9600)
+    // A capture is no part of the patch or of what the views show.
+    #expect(session.report.nodes.count == session.patch.nodes.count)
+  }
+
+  @Test func aRecordNodeHasItsOwnFile() throws {
+    let (folder, patch) = try folder()
+    let session = try live(patch)
+    try session.perform("insert tape record file=tape.flac format=pcm16 into main -> out")
+    wait(session, 0.1)
+    #expect(try session.perform("record tape") == "recording tape.out to \(folder.path)/tape.flac")
+    wait(session, 0.1)
+    session.close()
+    #expect(folder.names.contains("tape.flac"))
+    #expect(session.takeNotices().contains { $0.contains("tape.flac") })
+  }
+
+  // MARK: Journals
+
+  @Test func journalsAreReadWhateverIsInThem() {
+    var journal = TakeJournal()
+    journal.patch = "sostenuto 1\nnode a gain\n"
+    journal.folder = "/tmp/x y"
+    journal.entries = [
+      .init(frame: 0, happening: .file(node: "piano")), .init(frame: 3, happening: .edit("set a.gain 3dB")),
+      .init(frame: 4, happening: .event(node: "piano", Event(.noteOn, key: 60, value: 100))),
+      .init(frame: 4, happening: .midi(port: 2, Event(.bend, channel: 3, value: -0.25))),
+      .init(frame: 5, happening: .closed(port: 2)), .init(frame: 6, happening: .load(isHigh: true)),
+      .init(frame: 7, happening: .rate(44100)), .init(frame: 8, happening: .amend("set a.gain 4dB")),
+      .init(frame: 8, happening: .undo), .init(frame: 8, happening: .redo), .init(frame: 9, happening: .panic),
+      .init(frame: 10, happening: .take(format: "float32", port: "out")), .init(frame: 20, happening: .end),
+    ]
+    let text = journal.headText + journal.entries.map(\.line).joined() + "unsure inputs\n"
+    let read = TakeJournal(reading: Array(text.utf8))
+    #expect(read?.patch == journal.patch && read?.folder == journal.folder && read?.doubts == ["inputs"])
+    #expect(read?.entries.map(\.line) == journal.entries.map(\.line) && read?.broken == [])
+    var random = SystemRandomNumberGenerator()
+    for _ in 0..<3000 {
+      var bytes = Array(text.utf8).prefix(Int.random(in: 0...text.utf8.count, using: &random))
+      for _ in 0..<Int.random(in: 0...6, using: &random) where !bytes.isEmpty {
+        bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+      }
+      _ = TakeJournal(reading: Array(bytes))
+    }
+  }
+}
