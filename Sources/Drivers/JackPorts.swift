@@ -237,8 +237,8 @@ final class JackPorts {
       found[jack_port_uuid(known.port)] = JackMetadata.port(
         siblings == 1 ? title : "\(title) \(side)", order: order)
     }
-    for (number, known) in midiPorts {
-      found[jack_port_uuid(known.port)] = JackMetadata.midiPort(known.name, order: ports.count + number)
+    for (key, known) in midiPorts {
+      found[jack_port_uuid(known.port)] = JackMetadata.midiPort(known.name, order: ports.count + (key.isInput ? 0 : MidiInput.ports) + key.number)
     }
     return found
   }

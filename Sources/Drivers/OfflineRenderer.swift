@@ -124,12 +124,12 @@ public final class OfflineRenderer {
     guard (0..<MidiInput.ports).contains(port) else { return }
     var event = event
     event.offset = 0
-    host.midi[port].append(event)
+    host.midi.inputs[port].append(event)
   }
 
   /// Ends the notes that a MIDI port holds, from the next frame on; for cues.
   public func closeMidi(_ port: Int) {
-    if (0..<MidiInput.ports).contains(port) { host.closeMidi(port) }
+    if (0..<MidiInput.ports).contains(port) { host.midi.close(port) }
   }
 
   /// Renders `frames` frames and completes the files. With `silence`, it ends earlier if all has been silent
