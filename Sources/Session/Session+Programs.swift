@@ -158,6 +158,8 @@ private struct ProgramNaming {
   private(set) var added: [Edit] = []
   /// Found connections that the edit ends.
   private(set) var foundCables: [CableName] = []
+  /// Names of nodes that the edit itself adds.
+  private var ownNames: Set<String> = []
   /// The patch with those programs, for names that are free.
   private var grown: Patch
 
@@ -173,6 +175,7 @@ private struct ProgramNaming {
         CableName(end(name.source, isNew: true), end(name.destination, isNew: true)), gain: gain, map: map,
         mixing: mixing)
     case .disconnect(let name): return disconnect(name)
+    case .add(let node, _): ownNames.insert(node.name)
     case .set(let name, _, _, _), .place(let name, _), .rename(let name, _), .copy(let name, _):
       _ = end(PortName(name), isNew: false)
     case .comment(.node(let name), _): _ = end(PortName(name), isNew: false)
@@ -188,7 +191,11 @@ private struct ProgramNaming {
   /// The end of a cable with its node, which is added to the patch if it is only found, or new.
   private mutating func end(_ name: PortName, isNew: Bool) -> PortName {
     guard let program = name.program else {
-      if patch.id(named: name.node) == nil, let found = around.patch[named: name.node] { add(found) }
+      if patch.id(named: name.node) == nil, !ownNames.contains(name.node),
+        let found = around.patch[named: name.node]
+      {
+        add(found)
+      }
       return name
     }
     if let node = client(program) {
@@ -221,7 +228,8 @@ private struct ProgramNaming {
     var meant: [Cable.Ends] = []
     if let cable = try? around.patch.existing(name, catalogue: catalogue) {
       meant = [cable.ends]
-    } else if let source = around.patch.id(named: name.source.node),
+    } else if Self.isPattern(name.source.port) || Self.isPattern(name.destination.port),
+      let source = around.patch.id(named: name.source.node),
       let destination = around.patch.id(named: name.destination.node)
     {
       meant = around.patch.cables(from: source, catalogue: catalogue).map(\.ends).filter {
@@ -239,8 +247,13 @@ private struct ProgramNaming {
     return .joined(names.map { .disconnect($0) })
   }
 
+  private static func isPattern(_ port: String?) -> Bool {
+    port?.contains { $0 == "*" || $0 == "?" } ?? false
+  }
+
   private static func fits(_ pattern: String?, _ port: String) -> Bool {
-    guard let pattern, pattern.contains(where: { $0 == "*" || $0 == "?" }) else { return pattern == port }
+    guard let pattern else { return true }
+    guard isPattern(pattern) else { return pattern == port }
     return ConnectionWish.End("", [pattern]).names(port)
   }
 }

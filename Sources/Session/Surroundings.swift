@@ -5,7 +5,7 @@ import Patch
 /// it. Found programs and their connections become part of the patch with the first edit that names them.
 public struct Surroundings: Sendable {
   /// Another program.
-  public struct Program: Sendable, Hashable {
+  public struct Client: Sendable, Hashable {
     /// It has ports at the moment.
     public var isRunning: Bool
     /// It is no part of the patch.
@@ -40,7 +40,7 @@ public struct Surroundings: Sendable {
   /// The patch with what is found, or without any other program when they are not shown.
   public var patch: Patch
   /// The other programs by node.
-  public internal(set) var programs: [NodeID: Program] = [:]
+  public internal(set) var programs: [NodeID: Client] = [:]
   /// The cables at them.
   public internal(set) var cables: [Cable.Ends: CableState] = [:]
   /// Differs after each change.
@@ -141,7 +141,7 @@ struct SurroundingsBuilder {
       let id = ids[program] ?? NodeID(raw: Self.firstID + UInt64(ids.count))
       ids[program] = id
       result.patch.show(Self.node(for: program, kind, in: result.patch, id: id))
-      result.programs[id] = Surroundings.Program(isRunning: true, isFound: true, ports: [])
+      result.programs[id] = Surroundings.Client(isRunning: true, isFound: true, ports: [])
       owners[program] = id
     }
   }
@@ -171,7 +171,7 @@ struct SurroundingsBuilder {
       plain.program = ""
       return seen.insert(plain).inserted
     }
-    result.programs[id] = Surroundings.Program(
+    result.programs[id] = Surroundings.Client(
       isRunning: !running.isEmpty, isFound: document[id] == nil, ports: PortGroups.groups(ports))
   }
 

@@ -21,7 +21,8 @@ import Testing
 
   private var number = 0
 
-  private mutating func show(_ stage: Stage, _ ports: [Port], _ links: [Link] = [], declined: Set<Link> = []) {
+  private mutating func show(_ stage: Stage, _ ports: [Port], _ links: [Link] = [], declined: Set<Link> = [])
+  {
     number += 1
     stage.session.see(
       Patchbay.Picture(graph: ServerGraph(ports, links: Set(links)), declined: declined, number: number),
@@ -30,9 +31,10 @@ import Testing
     stage.app.state.message = nil
   }
 
-  /// The graph itself: the rows between the tabs and the last two, without blanks at the ends.
+  /// The graph itself: the rows between the tabs and the rule above the hints, without blanks at the ends.
   private func graph(_ stage: Stage) -> String {
-    let rows = stage.screen.split(separator: "\n", omittingEmptySubsequences: false).dropFirst(2).dropLast(3)
+    let rows = stage.screen.split(separator: "\n", omittingEmptySubsequences: false).dropFirst(2)
+      .prefix { !$0.hasPrefix("────") }
     var lines = rows.map { line -> String in
       var line = line
       while line.last == " " { line.removeLast() }
@@ -49,9 +51,30 @@ import Testing
     #expect(!alone.contains("system"))
     stage.press("o")
     #expect(stage.message == "other programs are shown")
-    #expect(graph(stage) == """
-       PLACE
-      """)
+    #expect(
+      graph(stage) == """
+         ┏ in ━━━━━━━━━━━━━━━━━━┓
+         ┃ midi                 ┃
+         ┃ port            none ┃
+         ┃ channel          all ┃
+         ┗━━━━━━━━━━━━━━━━━━━━━━┛
+
+         ╭ main ────────────────╮
+         │ output               │
+         │ L                  · │
+         │ R                  · │
+         ╰──────────────────────╯
+
+         ╭ keyboard ────────────╮
+         │ client               │
+         │             midi out │
+         ╰ found ───────────────╯
+
+         ╭ system ──────────────╮
+         │ client               │
+         │ playback_* capture_* │
+         ╰ found ───────────────╯
+        """)
     stage.press("o")
     #expect(stage.message == "other programs are hidden")
     #expect(graph(stage) == alone)
@@ -63,9 +86,20 @@ import Testing
     stage.press("o")
     show(stage, Self.system + Self.web)
     stage.press("c")
-    #expect(graph(stage) == """
-       PLACE
-      """)
+    #expect(
+      graph(stage) == """
+           ┏ Web-Player ━━━━━━━━━━┓
+           ┃ client               ┃
+           ┃             output_* ┃aa
+           ┃             output_L ┃sa
+           ┃             output_R ┃da
+           ┗ Web Player ━━━━━━━━━━┛
+
+           ╭ system ──────────────╮
+           │ client               │
+         as│ playback_* capture_* │fa
+           ╰ found ───────────────╯
+        """)
     stage.press("a a a a")
     #expect(
       stage.message
@@ -73,21 +107,33 @@ import Testing
     )
     show(stage, Self.system + Self.web, Self.playing)
     let connected = graph(stage)
-    #expect(connected == """
-       PLACE
-      """)
+    #expect(
+      connected == """
+         ┏ Web-Player ━━━┓   ╭ system ──────────────╮
+         ┃ client        ┃   │ client               │
+         ┃      output_* ┠───┤ playback_* capture_* │
+         ┗ Web Player ━━━┛   ╰──────────────────────╯
+        """)
     show(stage, Self.system)
-    #expect(graph(stage) == """
-       PLACE
-      """)
+    #expect(
+      graph(stage) == """
+         ┏ Web-Player ━━━┓   ╭ system ──────────────╮
+         ┃ client        ┃   │ client               │
+         ┃      output_* ┠┈┈┈┤ playback_* capture_* │
+         ┗ not running ━━┛   ╰──────────────────────╯
+        """)
     show(stage, Self.system + Self.web, Self.playing)
     #expect(graph(stage) == connected)
     show(stage, Self.system + Self.web, [Self.playing[1]], declined: [Self.playing[0]])
     #expect(graph(stage).contains("─1/2─"))
     show(stage, Self.system + Self.web, [], declined: Set(Self.playing))
-    #expect(graph(stage) == """
-       PLACE
-      """)
+    #expect(
+      graph(stage) == """
+         ┏ Web-Player ━━━┓   ╭ system ──────────────╮
+         ┃ client        ┃   │ client               │
+         ┃      output_* ┠┈┈┈┤ playback_* capture_* │
+         ┗ Web Player ━━━┛   ╰──────────────────────╯
+        """)
     stage.press("u")
     #expect(stage.names == [])
   }
@@ -97,9 +143,13 @@ import Testing
     stage.press("o")
     show(stage, Self.system + Self.web, Self.playing)
     #expect(stage.names == [])
-    #expect(graph(stage) == """
-       PLACE
-      """)
+    #expect(
+      graph(stage) == """
+         ┏ Web-Player ━━━┓   ╭ system ──────────────╮
+         ┃ client        ┃   │ client               │
+         ┃      output_* ┠───┤ playback_* capture_* │
+         ┗ Web Player ━━━┛   ╰ found ───────────────╯
+        """)
     stage.app.desk.focus(stage.app.scene.patch.id(named: "Web-Player")!)
     stage.press("K")
     #expect(stage.lastEdit.hasSuffix("connect Web-Player.output_* -> system.playback_*"))
@@ -120,7 +170,9 @@ import Testing
     show(stage, Self.system + Self.web + Self.keys)
     stage.press("c")
     let letters = stage.app.desk.state.overlay as? PortHints
-    let own = letters?.targets.first { $0.target == .output(.init(stage.session.patch.id(named: "main")!, "*")) }
+    let own = letters?.targets.first {
+      $0.target == .output(.init(stage.session.patch.id(named: "main")!, "*"))
+    }
     stage.press(own!.letters.map(String.init).joined(separator: " "))
     // Its fitting inputs: not those of MIDI, and none of the patch's own.
     let fitting = (stage.app.desk.state.overlay as? PortHints)?.targets.compactMap { hint -> String? in
@@ -133,7 +185,8 @@ import Testing
     stage.press("escape")
     // From a program's box onto a node's.
     let ports = GraphPlaces.ports(stage.app.scene, stage.app.state, columns: 110, rows: 30)
-    #expect(ports.contains { if case .output(let port) = $0.target { port.port == "capture_*" } else { false } })
+    #expect(
+      ports.contains { if case .output(let port) = $0.target { port.port == "capture_*" } else { false } })
   }
 
   @Test func aPatchbayTellsItsServer() {

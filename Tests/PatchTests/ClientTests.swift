@@ -41,8 +41,8 @@ import Testing
 
     node system client
     connect main -> system map=[1,0] mix=discrete
-    connect main.2 -> system."to the left"
     connect web -> system.playback_*
+    connect main.2 -> system."to the left"
 
     node seq client
 

@@ -75,7 +75,8 @@ import Testing
     try terminal.wait(for: "saved ")
     try terminal.press("q")
     try terminal.wait(for: "left 0")
-    let saved = "sostenuto 1\n\nnode metro client\n\nnode system client\nconnect metro.100_bpm -> system.playback_*\n"
+    let saved =
+      "sostenuto 1\n\nnode metro client\n\nnode system client\nconnect metro.100_bpm -> system.playback_*\n"
     #expect(try String(contentsOfFile: path, encoding: .utf8) == saved)
     // Without the program the connections stay.
     try wait(for: both, server)

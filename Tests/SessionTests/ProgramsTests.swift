@@ -82,8 +82,9 @@ import Testing
     let session = session(
       "node main output channels=2", "node mic input channels=1", "node in midi port=keys")
     try session.renderOneBlock()
+    let mine = ["main_1", "main_2"].map { Port("me", $0, isInput: false) }
     show(
-      session, nil,
+      session, ports + mine,
       [
         Link("me:main_1", "system:playback_1"), Link("me:main_2", "system:playback_2"),
         Link("system:capture_2", "me:mic_1"), Link("keys:out", "me:midi keys"),

@@ -7,7 +7,7 @@ import Session
 extension GraphBox {
   /// Shows a program with its ports: those of its groups, then those that cables or hints name.
   mutating func fill(
-    _ program: Surroundings.Program, _ node: Node, _ used: Set<String>, _ usedOutputs: Set<String>,
+    _ program: Surroundings.Client, _ node: Node, _ used: Set<String>, _ usedOutputs: Set<String>,
     _ view: ViewState, _ detail: Detail
   ) {
     (isGhost, isFound) = (!program.isRunning, program.isFound)
@@ -33,7 +33,7 @@ extension GraphBox {
     }
   }
 
-  private static func names(_ program: Surroundings.Program, _ used: Set<String>, isInput: Bool) -> [String] {
+  private static func names(_ program: Surroundings.Client, _ used: Set<String>, isInput: Bool) -> [String] {
     let groups = program.ports.filter { $0.isInput == isInput }.map(\.name)
     return groups + used.subtracting(groups).sorted()
   }

@@ -91,7 +91,7 @@ import Session
 
   /// The groups of a program's ports; of the focused one the single ports too.
   private func add(
-    _ program: Surroundings.Program, _ node: Node, _ outputs: inout [PortReference],
+    _ program: Surroundings.Client, _ node: Node, _ outputs: inout [PortReference],
     _ inputs: inout [PortReference]
   ) {
     for port in program.ports {

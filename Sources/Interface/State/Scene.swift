@@ -8,7 +8,7 @@ public struct Scene: Sendable {
   /// With the other programs of the server while they are shown, without any otherwise.
   public var patch = Patch()
   /// Those programs, by node.
-  public var programs: [NodeID: Surroundings.Program] = [:]
+  public var programs: [NodeID: Surroundings.Client] = [:]
   /// The cables at them.
   public var outsideCables: [Cable.Ends: Surroundings.CableState] = [:]
   /// Differs after each change of the programs and of their cables.
