@@ -57,7 +57,9 @@ final class JackMetadata: @unchecked Sendable {
 
   /// Writes the properties of these subjects, and removes those of all others. `whenWritten` is called on the queue
   /// with what is to be written as a client.
-  func update(_ wanted: [UInt64: [Property]], as notify: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void) {
+  func update(
+    _ wanted: [UInt64: [Property]], as notify: @escaping @Sendable (@escaping @Sendable () -> Void) -> Void
+  ) {
     queue.async { [self] in
       guard !isOver.load(ordering: .relaxed) else { return }
       for uuid in written.keys where wanted[uuid] == nil { remove(uuid) }

@@ -144,7 +144,8 @@ extension fake_alsa_shape {
       let driver = try play(try tone(), on: card, period: period) { _ in played.transferred > 40_000 }
       #expect(driver.status.failure == nil)
       #expect(driver.status.xruns == 0)
-      try expectTone(heard(40_000), tolerance: formats == 4 ? 1.0 / 32768 : formats < 4 ? 1e-7 : 1.0 / 8_388_608)
+      try expectTone(
+        heard(40_000), tolerance: formats == 4 ? 1.0 / 32768 : formats < 4 ? 1e-7 : 1.0 / 8_388_608)
     }
   }
 

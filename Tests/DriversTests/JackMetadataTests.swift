@@ -61,7 +61,9 @@ import Testing
     #expect(
       wait {
         polled()
-        return names(ports, "pretty-name") == ["line", "out left", "out right", "drums 1", "drums 2", "drums 3"]
+        return names(ports, "pretty-name") == [
+          "line", "out left", "out right", "drums 1", "drums 2", "drums 3",
+        ]
       }, "\(names(ports, "pretty-name"))")
     #expect(wait { names(ports, "signal-type") == Array(repeating: "AUDIO", count: 6) })
     let orders = names(ports, "order").compactMap { $0.flatMap { Int($0) } }
@@ -101,7 +103,9 @@ import Testing
     #expect(
       wait {
         supervisor.poll()
-        return numbers.allSatisfy { value($0, Self.base + "pretty-name") == nil && value($0, Self.owner) == nil }
+        return numbers.allSatisfy {
+          value($0, Self.base + "pretty-name") == nil && value($0, Self.owner) == nil
+        }
       })
     supervisor.stop()
     // A process that is no more.
