@@ -135,7 +135,7 @@ extension fake_alsa_shape {
   /// format.
   @Test(arguments: [1, 2, 4, 8, 16] as [UInt32])
   func transfersThatTakeAPartOrNothingOrAreInterruptedLoseAndRepeatNoFrame(formats: UInt32) throws {
-    var random = SeededGenerator(seed: seed + UInt64(formats))
+    var random = SeededGenerator(seed: seed + UInt64(min(formats, 4)))
     print("seed \(seed)")
     for period in [256, .random(in: 33...2000, using: &random), .random(in: 33...2000, using: &random)] {
       var card = fake_alsa_shape.card(formats: formats)
