@@ -43,7 +43,9 @@ public final class JackDriver: Driver, @unchecked Sendable {
   private let host: RenderHost
   private let state: JackState
   private let queue = DispatchQueue(label: "sostenuto.jack")
+  /// On `queue` alone.
   private let metadata: JackMetadata
+  private let naming = DispatchQueue(label: "sostenuto.jack.names")
   private let wishes: ConnectionWishes
   /// On `queue` alone, as is every request to the server: libjack mixes up the replies to two threads.
   private let ports: JackPorts
@@ -72,7 +74,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
     place = "JACK client \(name)" + (options.server.map { " of server \($0)" } ?? "")
     let fades = OutputFades(rate: Double(rate), isHeard: false)
     host = RenderHost(renderer, fades: fades)
-    metadata = JackMetadata(client: client)
+    metadata = JackMetadata(client: client.raw)
     wishes = options.wishes
     let latch = Latch()
     isCheckDue = latch
@@ -288,14 +290,20 @@ public final class JackDriver: Driver, @unchecked Sendable {
     roundTrip.store(seconds.bitPattern, ordering: .relaxed)
   }
 
-  /// Tells other programs the ports' names and order.
+  /// Tells other programs the ports' names and order, as soon as the database of such properties answers.
   private func describePorts() {
+    naming.async { [self] in
+      JackMetadata.awaitDatabase()
+      queue.async { [self] in writeProperties() }
+    }
+  }
+
+  /// A part at a time, since other work of the queue does not wait for names.
+  private func writeProperties() {
+    guard isOpen else { return }
     var wanted = ports.properties
     if let uuid = clientNumber { wanted[uuid] = JackMetadata.ofClient }
-    metadata.update(wanted) { [weak self] write in
-      guard let self else { return }
-      queue.async { if self.isOpen { write() } }
-    }
+    if !metadata.update(wanted) { queue.async { [self] in writeProperties() } }
   }
 
   private var clientNumber: UInt64? {
@@ -332,13 +340,12 @@ public final class JackDriver: Driver, @unchecked Sendable {
     let isAlive = state.failure == nil
     if isAlive, !isPaused.load(ordering: .relaxed) { fadeOut() }
     _ = host.close()
-    if !isAlive { metadata.removeAllOfDeadServer() }
     // Keeps `self`, and with it the callbacks' data, until the client is closed. With a dead or stalled
     // server that may take for ever.
     let closed = DispatchSemaphore(value: 0)
     Self.close(client, on: queue) { [self] in
+      if !isAlive || !metadata.isCleanedByServer { metadata.removeAll() }
       guard isAlive else { return }
-      metadata.removeAll()
       if ports.hasMidiOutput { waitForBeat() }
       jack_deactivate(client.raw)
     } then: { [self] in

@@ -39,7 +39,8 @@ final class JackState: Sendable {
   private static let reasonSize = 256
 
   init(
-    host: RenderHost, fades: OutputFades, client: JackPointer, rate: Int, period: Int, wishes: ConnectionWishes,
+    host: RenderHost, fades: OutputFades, client: JackPointer, rate: Int, period: Int,
+    wishes: ConnectionWishes,
     onChange: @escaping @Sendable () -> Void
   ) {
     self.host = host

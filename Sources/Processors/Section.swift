@@ -1,3 +1,4 @@
+import CVector
 import Realtime
 
 // A two-pole section: the trapezoidal state variable filter (V. Zavalishin, "The Art of VA Filter
@@ -388,66 +389,50 @@ struct Section: BitwiseCopyable {
     _ state: UnsafeMutablePointer<SIMD2<Float>>, row: UnsafeMutablePointer<Float>, _ span: SectionSpan
   ) {
     let frames = span.end &- span.lane
+    let zero = Frames(repeating: 0)
     var s = state.pointee
     var frame = 0
     if span.lane > 0 {
-      let mine = 16 &- span.lane
-      var window = SectionPair(row.vector(0))
-      let y = window.with { x in
-        x.store(from.vector(0), span.lane)
-        x.store(Frames(repeating: 0), span.end < 16 ? span.end : 16)
-        if span.end < 16 { row.store(x.vector(0), 0) }
-        var next = s
-        x.store(restGroup(section, x, &next), 0)
-        if span.end >= 16 { s = next }
-        return x.vector(span.lane)
-      }
-      let isOurs = places .< SIMD16(repeating: UInt32(truncatingIfNeeded: mine))
+      let lane = Int32(truncatingIfNeeded: span.lane)
+      let isThere = places .< SIMD16(repeating: UInt32(truncatingIfNeeded: span.end))
+      let x = zero.replacing(with: sostenuto_join(row.vector(0), from.vector(0), lane), where: isThere)
+      var next = s
+      let y = sostenuto_from_lane(restGroup(section, x, &next), lane)
+      if span.end >= 16 { s = next } else { row.store(x, 0) }
+      frame = 16 &- span.lane
+      let isOurs = places .< SIMD16(repeating: UInt32(truncatingIfNeeded: frame))
       to.store(to.vector(0).replacing(with: y, where: isOurs), 0)
-      frame = mine
     }
     while frame &+ 16 <= frames {
-      to.store(restGroup(section, from + frame, &s), frame)
+      to.store(restGroup(section, from.vector(frame), &s), frame)
       frame &+= 16
     }
     if frame < frames {
-      var window = SectionPair(from.vector(frame))
-      let y = window.with { x in
-        x.store(Frames(repeating: 0), frames &- frame)
-        row.store(x.vector(0), 0)
-        var next = s
-        return restGroup(section, x, &next)
-      }
-      to.store(y, frame)
+      let isThere = places .< SIMD16(repeating: UInt32(truncatingIfNeeded: frames &- frame))
+      let x = zero.replacing(with: from.vector(frame), where: isThere)
+      row.store(x, 0)
+      var next = s
+      to.store(restGroup(section, x, &next), frame)
     }
     state.pointee = s
   }
 
   /// A group of one channel at rest.
   @inline(__always) @_noLocks private static func restGroup(
-    _ section: UnsafePointer<Section>, _ x: UnsafePointer<Float>, _ state: inout SIMD2<Float>
+    _ section: UnsafePointer<Section>, _ x: Frames, _ state: inout SIMD2<Float>
   ) -> Frames {
     let response = UnsafeRawPointer(section).assumingMemoryBound(to: Float.self)
     var sum = Frames(repeating: 0)
-    var j = 0
-    while j < 16 {
-      sum = addProduct(sum, response.vector(16 &- j), x[j])
-      j &+= 1
+    withUnsafePointer(to: x) {
+      let frames = UnsafeRawPointer($0).assumingMemoryBound(to: Float.self)
+      var j = 0
+      while j < 16 {
+        sum = addProduct(sum, response.vector(16 &- j), frames[j])
+        j &+= 1
+      }
     }
-    let all = x.vector(0)
-    let first = total(section.pointee.intoFirst * all)
-    let second = total(section.pointee.intoSecond * all)
+    let first = total(section.pointee.intoFirst * x)
+    let second = total(section.pointee.intoSecond * x)
     return section.pointee.finish(sum, first, second, &state) + 0
-  }
-}
-
-/// A group, and room behind it.
-private struct SectionPair: BitwiseCopyable {
-  private var frames: (Frames, Frames)
-
-  @inline(__always) @_noLocks init(_ group: Frames) { frames = (group, Frames(repeating: 0)) }
-
-  @inline(__always) @_noLocks mutating func with(_ body: (UnsafeMutablePointer<Float>) -> Frames) -> Frames {
-    withUnsafeMutablePointer(to: &frames) { body(UnsafeMutableRawPointer($0).assumingMemoryBound(to: Float.self)) }
   }
 }

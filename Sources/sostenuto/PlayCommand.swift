@@ -126,7 +126,8 @@ struct PlayCommand: Command {
     session.engine.isMetering = false
     let loop = EventLoop()
     Interruption.end(loop)
-    Interruption.stop(loop, before: { [session] in session.withdraw() }, after: { [session] in session.rejoin() })
+    Interruption.stop(
+      loop, before: { [session] in session.withdraw() }, after: { [session] in session.rejoin() })
     loop.timer(due: EventLoop.now()) { [self, unowned loop] now in
       if let wait = try step(now) { return EventLoop.now() + wait }
       loop.end()

@@ -135,7 +135,7 @@ extension fake_alsa_shape {
   /// format.
   @Test(arguments: [1, 2, 4, 8, 16] as [UInt32])
   func transfersThatTakeAPartOrNothingOrAreInterruptedLoseAndRepeatNoFrame(formats: UInt32) throws {
-    var random = SeededGenerator(seed: seed + UInt64(formats))
+    var random = SeededGenerator(seed: seed + UInt64(min(formats, 4)))
     print("seed \(seed)")
     for period in [256, .random(in: 33...2000, using: &random), .random(in: 33...2000, using: &random)] {
       var card = fake_alsa_shape.card(formats: formats)
@@ -144,7 +144,8 @@ extension fake_alsa_shape {
       let driver = try play(try tone(), on: card, period: period) { _ in played.transferred > 40_000 }
       #expect(driver.status.failure == nil)
       #expect(driver.status.xruns == 0)
-      try expectTone(heard(40_000), tolerance: formats == 4 ? 1.0 / 32768 : formats < 4 ? 1e-7 : 1.0 / 8_388_608)
+      try expectTone(
+        heard(40_000), tolerance: formats == 4 ? 1.0 / 32768 : formats < 4 ? 1e-7 : 1.0 / 8_388_608)
     }
   }
 

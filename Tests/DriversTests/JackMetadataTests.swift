@@ -61,7 +61,9 @@ import Testing
     #expect(
       wait {
         polled()
-        return names(ports, "pretty-name") == ["line", "out left", "out right", "drums 1", "drums 2", "drums 3"]
+        return names(ports, "pretty-name") == [
+          "line", "out left", "out right", "drums 1", "drums 2", "drums 3",
+        ]
       }, "\(names(ports, "pretty-name"))")
     #expect(wait { names(ports, "signal-type") == Array(repeating: "AUDIO", count: 6) })
     let orders = names(ports, "order").compactMap { $0.flatMap { Int($0) } }
@@ -101,7 +103,9 @@ import Testing
     #expect(
       wait {
         supervisor.poll()
-        return numbers.allSatisfy { value($0, Self.base + "pretty-name") == nil && value($0, Self.owner) == nil }
+        return numbers.allSatisfy {
+          value($0, Self.base + "pretty-name") == nil && value($0, Self.owner) == nil
+        }
       })
     supervisor.stop()
     // A process that is no more.
@@ -111,14 +115,17 @@ import Testing
     #expect(posix_spawnp(&gone, "true", nil, nil, &words, nil) == 0)
     waitpid(gone, nil, 0)
     let (left, foreign): (UInt64, UInt64) = (0x1_0000_0F01, 0x1_0000_0F02)
-    for (subject, name) in [(left, "old"), (foreign, "theirs")] {
-      jack_set_property(nil, subject, Self.base + "pretty-name", name, "text/plain")
-      jack_set_property(nil, subject, Self.owner, "\(gone)\nold\n7", "text/plain")
-    }
-    defer { jack_remove_property(nil, foreign, Self.base + "pretty-name") }
     try server.restart()
+    let author = try #require(TestClient(server: server.name, name: "author"))
+    for (subject, name) in [(left, "old"), (foreign, "theirs")] {
+      #expect(jack_set_property(author.client, subject, Self.base + "pretty-name", name, "text/plain") == 0)
+      #expect(jack_set_property(author.client, subject, Self.owner, "\(gone)\nold\n7", "text/plain") == 0)
+    }
+    defer { jack_remove_property(author.client, foreign, Self.base + "pretty-name") }
     let second = try JackDriver(renderer: graph.engine.renderer, options: options(server).jack)
     defer { second.stop() }
+    second.update(graph.engine.endpoints)
+    try second.start()
     #expect(wait { value(left, Self.base + "pretty-name") == nil && value(left, Self.owner) == nil })
     #expect(wait { value(foreign, Self.owner) == nil })
     // Another client has named it since.
@@ -138,7 +145,7 @@ import Testing
         supervisor.poll()
         return value(number("sostenuto:wide2_64", probe), Self.base + "order") == "191"
       })
-    #expect(value(number("sostenuto:wide1_1", probe), Self.base + "pretty-name") == "wide1 1")
+    #expect(wait { value(number("sostenuto:wide1_1", probe), Self.base + "pretty-name") == "wide1 1" })
     #expect(probe.ports(of: "sostenuto").count == 192)
   }
 }

@@ -1,4 +1,3 @@
-import Engine
 import Testing
 
 @testable import Drivers
@@ -17,8 +16,8 @@ import Testing
       fades = OutputFades(rate: 48000, isHeard: isHeard)
       self.period = period
       buffer = .allocate(capacity: period)
-      outputs = .allocate(capacity: DriverChannels.capacity)
-      outputs.initialize(repeating: nil, count: DriverChannels.capacity)
+      outputs = .allocate(capacity: channelCapacity)
+      outputs.initialize(repeating: nil, count: channelCapacity)
       outputs[3] = buffer
     }
 
