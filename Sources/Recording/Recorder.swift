@@ -49,7 +49,9 @@ public final class Recorder: Sendable {
   }
 
   /// Begins a take of what arrives at `feed`, from engine time `start` on (nil: from its first frame on).
-  public func begin(_ request: Take.Request, _ feed: FeedReader, at start: Int64? = nil) throws(RecordingError) -> Take {
+  public func begin(_ request: Take.Request, _ feed: FeedReader, at start: Int64? = nil)
+    throws(RecordingError) -> Take
+  {
     let take = try Take(request, feed, at: start, calls: calls, register: register)
     state.withLock { $0.takes.append(take) }
     run()
@@ -166,7 +168,9 @@ public final class Recorder: Sendable {
   }
 
   /// Writes the last `seconds` of it. Returns the file's path; nil: nothing is held.
-  public func writeKept(seconds: Double, to path: String, format: SampleFormat = .float32) throws(RecordingError) -> String? {
+  public func writeKept(seconds: Double, to path: String, format: SampleFormat = .float32)
+    throws(RecordingError) -> String?
+  {
     guard let kept = state.withLock({ $0.kept }) else { return nil }
     return try kept.write(seconds: seconds, to: path, format: format, until: clock(), calls: calls)
   }

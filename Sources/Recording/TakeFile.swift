@@ -64,7 +64,9 @@ enum TakeFiles {
 
   /// The path with another extension: `take.mid` for `take.wav`.
   static func beside(_ path: String, ending: String) -> String {
-    guard let dot = path.lastIndex(of: "."), SoundContainer(of: path) != nil else { return path + "." + ending }
+    guard let dot = path.lastIndex(of: "."), SoundContainer(of: path) != nil else {
+      return path + "." + ending
+    }
     return path[...dot] + ending
   }
 }

@@ -153,7 +153,8 @@ final class TakeWriter: @unchecked Sendable {
     }
     if reader.lost > 0 {
       said.append(
-        "\(path): \(reader.lost) frames were lost because the disk was too slow; silence stands in their place, and marks")
+        "\(path): \(reader.lost) frames were lost because the disk was too slow; silence stands in their place, and marks"
+      )
     }
     return said
   }
@@ -175,7 +176,8 @@ final class TakeWriter: @unchecked Sendable {
     let left = Double(room) / speed
     secondsLeft = left
     // A few seconds are too short to judge by, unless there is little left at all.
-    guard looks.count > 3, let warning = Self.warnings.first(where: { left < $0.seconds }), warned > warning.seconds
+    guard looks.count > 3, let warning = Self.warnings.first(where: { left < $0.seconds }),
+      warned > warning.seconds
     else { return [] }
     warned = warning.seconds
     return ["the disk of \(file.disk.path) will be full in less than \(warning.words)"]

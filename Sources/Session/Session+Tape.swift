@@ -100,7 +100,7 @@ extension Session {
       number += 1
     }
     do throws(FileError) {
-      try PatchFile.create(target, bytes, mode: 0o666)
+      try PatchFile.create(target, bytes, mode: 0o644)
     } catch {
       notice("no journal of the take: \(error.description)")
     }

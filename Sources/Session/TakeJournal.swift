@@ -58,7 +58,8 @@ struct TakeJournal: Equatable {
 
   /// nil: the text is no journal of a take. A line that is cut off is left out.
   init?(reading bytes: [UInt8]) {
-    var lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+    var lines = String(decoding: bytes, as: UTF8.self).split(
+      separator: "\n", omittingEmptySubsequences: false)
     guard lines.first.map({ $0 == Self.head[...] }) == true else { return nil }
     lines.removeLast()
     for line in lines.dropFirst() where !read(line) { broken.append(String(line)) }

@@ -89,7 +89,8 @@ extension Engine {
         : record.isClosed ? .closed(port: Int(record.port)) : .midi(port: Int(record.port), record.event)
       found.append((record.time, input))
     }
-    return found.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(\.element)
+    return found.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(
+      \.element)
   }
 
   /// Records of what the driver gave that were lost because nobody read them. Worker.
