@@ -125,7 +125,16 @@ public final class Recorder: Sendable {
     let now = clock()
     let wall = nanoseconds()
     var said: [String] = []
-    for take in takes { said += take.pump(now: now, wall: wall) }
+    let sizes = takes.map { take in
+      let status = take.status
+      return status.isFinished ? 0 : status.bytes
+    }
+    for (index, take) in takes.enumerated() {
+      let others = takes.indices.reduce(Int64(0)) { sum, other in
+        sum + (other == index || takes[other].device != take.device ? 0 : sizes[other])
+      }
+      said += take.pump(now: now, wall: wall, others: others)
+    }
     var isBusy = false
     if let kept {
       kept.pump(now: now)

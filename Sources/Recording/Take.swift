@@ -66,10 +66,14 @@ public final class Take: Sendable {
       request.path, channels: reader.channels, rate: request.rate, format: request.format, calls: calls)
     self.request = request
     self.reader = reader
+    device = file.disk.device
     writer = TakeWriter(
       file, reader, rate: request.rate, start: start, note: register?.note(of: file.disk.path))
     state = Mutex(State(status: Status(path: file.disk.path, port: request.port, rate: request.rate)))
   }
+
+  /// Number of the disk.
+  let device: UInt
 
   /// How it stands. Any thread.
   public var status: Status { state.withLock { $0.status } }
@@ -89,10 +93,10 @@ public final class Take: Sendable {
   }
 
   /// Writes what is there before engine time `now`. Recorder's thread.
-  func pump(now: Int64, wall: Int64) -> [String] {
+  func pump(now: Int64, wall: Int64, others: Int64) -> [String] {
     let (end, isLast, isDone) = state.withLock { ($0.end, $0.isLast, $0.status.isFinished) }
     if isDone { return [] }
-    let result = writer.pump(now: now, end: end, isLast: isLast, wall: wall)
+    let result = writer.pump(now: now, end: end, isLast: isLast, wall: wall, others: others)
     state.withLock {
       $0.status.frames = writer.written
       $0.status.lost = reader.lost
