@@ -18,7 +18,7 @@ extension Engine {
   /// Writes down what the driver gives, from now on. Call it before the driver starts. Worker.
   public func startTaping() { renderer.startTaping() }
 
-  /// What the driver gave since the last call, in order. Worker.
+  /// MIDI, load and rates from the driver since the last call, in order. Worker.
   public func takeInputs() -> [(time: Int64, input: Input)] {
     var found = retunings.map { (time: $0.time, input: Input.rate($0.rate)) }
     retunings = []

@@ -2,7 +2,7 @@ import Glibc
 import Realtime
 import Synchronization
 
-/// What the outputs have played in the last minutes, in memory. Silence takes none. The oldest goes when the time is
+/// Sound that the outputs have played in the last minutes, in memory. Silence takes none. The oldest goes when the time is
 /// over, or the memory.
 public final class KeptSound: Sendable {
   /// Bytes at most: ten minutes of stereo at 48 kHz are 230 MB.

@@ -70,7 +70,7 @@ public final class Recorder: Sendable {
     }
   }
 
-  /// What the user should know, oldest first.
+  /// Notices for the user, oldest first.
   public func takeNotices() -> [String] {
     state.withLock { state in
       defer { state.notices = [] }

@@ -3,7 +3,7 @@ import Synchronization
 
 /// A file that a port's sound is being written to. The recorder's thread writes; any thread may ask and end it.
 public final class Take: Sendable {
-  /// What it records, and where to.
+  /// Port, file and format of a take.
   public struct Request: Sendable {
     /// Path of the file; a name that is taken gets a number.
     public var path: String
@@ -20,7 +20,7 @@ public final class Take: Sendable {
     }
   }
 
-  /// How it stands.
+  /// State of a take.
   public struct Status: Hashable, Sendable {
     /// Path of the file.
     public var path: String
@@ -53,7 +53,7 @@ public final class Take: Sendable {
     var isLast = false
   }
 
-  /// What it was asked for.
+  /// The request that it fulfils.
   public let request: Request
   private let state: Mutex<State>
   let reader: FeedReader
@@ -75,7 +75,7 @@ public final class Take: Sendable {
   /// Number of the disk.
   let device: UInt
 
-  /// How it stands. Any thread.
+  /// Its present state. Any thread.
   public var status: Status { state.withLock { $0.status } }
 
   /// Engine time of its first frame; nil: not known yet. Any thread.

@@ -4,7 +4,7 @@ import Glibc
 public struct Mark: Hashable, Sendable {
   /// Frame of the file.
   public var frame: Int64
-  /// What happened there.
+  /// Event there, in words.
   public var text: String
 
   /// A mark at a frame.

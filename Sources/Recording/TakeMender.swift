@@ -3,7 +3,7 @@ import Glibc
 /// Makes a torn file whole: one whose writer was killed, or that met the end of the disk. What is there is kept up to
 /// the last whole frame, and the head tells of it. Worker.
 public enum TakeMender {
-  /// What was done.
+  /// Result of a mending.
   public struct Report: Hashable, Sendable {
     /// Frames in the file now.
     public var frames: Int64

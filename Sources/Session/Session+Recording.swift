@@ -73,7 +73,7 @@ extension Session {
     return "recording \(name) to \(take.status.path)"
   }
 
-  /// What the settings of a `record` node say.
+  /// File and format in the settings of a `record` node.
   private func settings(of node: Node) -> (file: String?, format: SampleFormat) {
     var found: (file: String?, format: SampleFormat) = (nil, .float32)
     found.file = TakeOrder.file(of: node, catalogue).map(absolute)

@@ -3,7 +3,7 @@ import Glibc
 import Patch
 import Realtime
 
-/// What has happened in a live session since its engine began, for the journals of takes. It lies in a file without a
+/// Everything that has happened in a live session since its engine began, for the journals of takes. It lies in a file without a
 /// name, so that a long session takes no memory.
 final class SessionTape {
   /// Something whose frame is not known yet.

@@ -49,7 +49,7 @@ struct TakeJournal: Equatable {
   var folder = ""
   var patch = ""
   var entries: [Entry] = []
-  /// What cannot be replayed.
+  /// Reasons for which a replay may differ.
   var doubts: [String] = []
   /// Lines that could not be read.
   private(set) var broken: [String] = []
