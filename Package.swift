@@ -63,7 +63,8 @@ let package = Package(
     .target(name: "CTerminal"),
     .target(name: "Terminal", dependencies: ["Loop", "Screen", "CNcurses", "CTerminal"]),
     .target(
-      name: "Interface", dependencies: [
+      name: "Interface",
+      dependencies: [
         "Session", "Engine", "Patch", "PatchLanguage", "Realtime", "Recording", "Screen",
       ]),
 
@@ -83,8 +84,7 @@ let package = Package(
     .testTarget(name: "MidiTests", dependencies: ["Midi", "Realtime", "TestSupport"]),
     .testTarget(name: "PatchTests", dependencies: ["Patch", "PatchLanguage", "Engine", "Processors"]),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime"]),
-    .testTarget(
-      name: "RecordingTests", dependencies: ["Recording", "Engine", "Drivers", "Patch", "PatchLanguage", "Realtime", "CSndfile"]),
+    .testTarget(name: "RecordingTests", dependencies: ["Recording", "Realtime", "CSndfile"]),
     .testTarget(
       name: "ProcessorsTests", dependencies: ["Processors", "Engine", "Patch", "Realtime", "TestSupport"]),
     .testTarget(
@@ -102,7 +102,8 @@ let package = Package(
     .testTarget(
       name: "DriversTests",
       dependencies: [
-        "Drivers", "Engine", "Midi", "Patch", "PatchLanguage", "Realtime", "Recording", "Instruments", "Sampler",
+        "Drivers", "Engine", "Midi", "Patch", "PatchLanguage", "Realtime", "Recording", "Instruments",
+        "Sampler",
         "CJack", "CAlsa",
         "CAudit",
         "CFakeAlsa", "Session", "TestSupport",

@@ -62,7 +62,9 @@ struct CompletionContext {
       }
     case .newName, .key, .bend, .number, .duration, .position, .past: return take { _ in [] }
     case .source:
-      return take { context in context.names(.all) } then: { context, name in
+      return take { context in
+        context.names(.all)
+      } then: { context, name in
         context.node = context.patch[named: name]
       }
     case .soundFile(let mayEnd):

@@ -73,13 +73,13 @@ public struct Performance: Hashable, Sendable {
   }
 }
 
-/// What is to be recorded. It changes nothing in the document, so undo ends no take.
+/// The beginning or end of a recording. It changes nothing in the document, so undo ends no take.
 public enum TakeOrder: Hashable, Sendable {
   /// A take of a port, or of what goes into a node without outputs; no file: that of the node's settings.
   case begin(PortName, file: String?)
   /// The end of the takes of a port; no port: of all of its node.
   case end(PortName)
-  /// What was heard in the last seconds.
+  /// A file of the sound heard in the last seconds.
   case keep(seconds: Double, file: String)
 
   /// The line in the patch language.

@@ -45,7 +45,9 @@ final class CodecFile: TakeFile {
       read: { target, count, owner in
         let disk = DiskFile.of(owner)
         let bytes = disk.read(Int(count), at: disk.position)
-        bytes.withUnsafeBytes { if let base = $0.baseAddress { target?.copyMemory(from: base, byteCount: $0.count) } }
+        bytes.withUnsafeBytes {
+          if let base = $0.baseAddress { target?.copyMemory(from: base, byteCount: $0.count) }
+        }
         disk.seek(disk.position + Int64(bytes.count))
         return sf_count_t(bytes.count)
       },

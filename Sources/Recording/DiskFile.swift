@@ -74,6 +74,12 @@ final class DiskFile {
     close(file)
   }
 
+  /// Number of its disk.
+  var device: UInt {
+    var info = stat()
+    return fstat(file, &info) == 0 ? UInt(info.st_dev) : 0
+  }
+
   /// Free bytes on its disk.
   var room: Int64? { calls.room(file) }
 

@@ -2,7 +2,7 @@ import Glibc
 import Realtime
 import Synchronization
 
-/// What the outputs have played in the last minutes, in memory. Silence takes none. The oldest goes when the time is
+/// Sound that the outputs have played in the last minutes, in memory. Silence takes none. The oldest goes when the time is
 /// over, or the memory.
 public final class KeptSound: Sendable {
   /// Bytes at most: ten minutes of stereo at 48 kHz are 230 MB.
@@ -18,7 +18,8 @@ public final class KeptSound: Sendable {
     init?(channels: Int) {
       bytes = Self.frames * channels * 4
       guard
-        let memory = mmap(nil, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0),
+        let memory = mmap(
+          nil, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0),
         memory != MAP_FAILED
       else { return nil }
       // The program may have locked its memory; this part may wait for its turn.
@@ -83,7 +84,9 @@ public final class KeptSound: Sendable {
   /// The output is gone; what it played stays until its time is over.
   public func end(_ number: Int) {
     state.withLock { state in
-      if let index = state.tracks.firstIndex(where: { $0.number == number }) { state.tracks[index].isOpen = false }
+      if let index = state.tracks.firstIndex(where: { $0.number == number }) {
+        state.tracks[index].isOpen = false
+      }
     }
   }
 
@@ -141,7 +144,9 @@ public final class KeptSound: Sendable {
       bytes += state.tracks[index].chunks.values.reduce(0) { $0 + $1.bytes }
     }
     while bytes > Self.mostBytes, let oldest = state.tracks.compactMap({ $0.chunks.keys.min() }).min() {
-      for index in state.tracks.indices { bytes -= state.tracks[index].chunks.removeValue(forKey: oldest)?.bytes ?? 0 }
+      for index in state.tracks.indices {
+        bytes -= state.tracks[index].chunks.removeValue(forKey: oldest)?.bytes ?? 0
+      }
       state.since = max(state.since ?? 0, (oldest + 1) * Int64(Chunk.frames))
     }
     state.tracks.removeAll { !$0.isOpen && $0.chunks.isEmpty }

@@ -49,7 +49,9 @@ public final class Recorder: Sendable {
   }
 
   /// Begins a take of what arrives at `feed`, from engine time `start` on (nil: from its first frame on).
-  public func begin(_ request: Take.Request, _ feed: FeedReader, at start: Int64? = nil) throws(RecordingError) -> Take {
+  public func begin(_ request: Take.Request, _ feed: FeedReader, at start: Int64? = nil)
+    throws(RecordingError) -> Take
+  {
     let take = try Take(request, feed, at: start, calls: calls, register: register)
     state.withLock { $0.takes.append(take) }
     run()
@@ -68,7 +70,7 @@ public final class Recorder: Sendable {
     }
   }
 
-  /// What the user should know, oldest first.
+  /// Notices for the user, oldest first.
   public func takeNotices() -> [String] {
     state.withLock { state in
       defer { state.notices = [] }
@@ -123,7 +125,16 @@ public final class Recorder: Sendable {
     let now = clock()
     let wall = nanoseconds()
     var said: [String] = []
-    for take in takes { said += take.pump(now: now, wall: wall) }
+    let sizes = takes.map { take in
+      let status = take.status
+      return status.isFinished ? 0 : status.bytes
+    }
+    for (index, take) in takes.enumerated() {
+      let others = takes.indices.reduce(Int64(0)) { sum, other in
+        sum + (other == index || takes[other].device != take.device ? 0 : sizes[other])
+      }
+      said += take.pump(now: now, wall: wall, others: others)
+    }
     var isBusy = false
     if let kept {
       kept.pump(now: now)
@@ -166,7 +177,9 @@ public final class Recorder: Sendable {
   }
 
   /// Writes the last `seconds` of it. Returns the file's path; nil: nothing is held.
-  public func writeKept(seconds: Double, to path: String, format: SampleFormat = .float32) throws(RecordingError) -> String? {
+  public func writeKept(seconds: Double, to path: String, format: SampleFormat = .float32)
+    throws(RecordingError) -> String?
+  {
     guard let kept = state.withLock({ $0.kept }) else { return nil }
     return try kept.write(seconds: seconds, to: path, format: format, until: clock(), calls: calls)
   }

@@ -3,7 +3,7 @@ import Synchronization
 
 /// A file that a port's sound is being written to. The recorder's thread writes; any thread may ask and end it.
 public final class Take: Sendable {
-  /// What it records, and where to.
+  /// Port, file and format of a take.
   public struct Request: Sendable {
     /// Path of the file; a name that is taken gets a number.
     public var path: String
@@ -20,7 +20,7 @@ public final class Take: Sendable {
     }
   }
 
-  /// How it stands.
+  /// State of a take.
   public struct Status: Hashable, Sendable {
     /// Path of the file.
     public var path: String
@@ -53,7 +53,7 @@ public final class Take: Sendable {
     var isLast = false
   }
 
-  /// What it was asked for.
+  /// The request that it fulfils.
   public let request: Request
   private let state: Mutex<State>
   let reader: FeedReader
@@ -66,12 +66,16 @@ public final class Take: Sendable {
       request.path, channels: reader.channels, rate: request.rate, format: request.format, calls: calls)
     self.request = request
     self.reader = reader
+    device = file.disk.device
     writer = TakeWriter(
       file, reader, rate: request.rate, start: start, note: register?.note(of: file.disk.path))
     state = Mutex(State(status: Status(path: file.disk.path, port: request.port, rate: request.rate)))
   }
 
-  /// How it stands. Any thread.
+  /// Number of the disk.
+  let device: UInt
+
+  /// Its present state. Any thread.
   public var status: Status { state.withLock { $0.status } }
 
   /// Engine time of its first frame; nil: not known yet. Any thread.
@@ -89,10 +93,10 @@ public final class Take: Sendable {
   }
 
   /// Writes what is there before engine time `now`. Recorder's thread.
-  func pump(now: Int64, wall: Int64) -> [String] {
+  func pump(now: Int64, wall: Int64, others: Int64) -> [String] {
     let (end, isLast, isDone) = state.withLock { ($0.end, $0.isLast, $0.status.isFinished) }
     if isDone { return [] }
-    let result = writer.pump(now: now, end: end, isLast: isLast, wall: wall)
+    let result = writer.pump(now: now, end: end, isLast: isLast, wall: wall, others: others)
     state.withLock {
       $0.status.frames = writer.written
       $0.status.lost = reader.lost

@@ -4,7 +4,7 @@ import Glibc
 public struct Mark: Hashable, Sendable {
   /// Frame of the file.
   public var frame: Int64
-  /// What happened there.
+  /// Event there, in words.
   public var text: String
 
   /// A mark at a frame.
@@ -64,7 +64,9 @@ enum TakeFiles {
 
   /// The path with another extension: `take.mid` for `take.wav`.
   static func beside(_ path: String, ending: String) -> String {
-    guard let dot = path.lastIndex(of: "."), SoundContainer(of: path) != nil else { return path + "." + ending }
+    guard let dot = path.lastIndex(of: "."), SoundContainer(of: path) != nil else {
+      return path + "." + ending
+    }
     return path[...dot] + ending
   }
 }

@@ -3,7 +3,7 @@ import Glibc
 /// Makes a torn file whole: one whose writer was killed, or that met the end of the disk. What is there is kept up to
 /// the last whole frame, and the head tells of it. Worker.
 public enum TakeMender {
-  /// What was done.
+  /// Result of a mending.
   public struct Report: Hashable, Sendable {
     /// Frames in the file now.
     public var frames: Int64
@@ -36,7 +36,8 @@ public enum TakeMender {
     var data = length - first
     // The samples had been completed, and marks were being written.
     let isComplete =
-      told < data && (told + (told & 1) == data || disk.read(4, at: first + told + (told & 1)) == Array("cue ".utf8))
+      told < data
+      && (told + (told & 1) == data || disk.read(4, at: first + told + (told & 1)) == Array("cue ".utf8))
     if isComplete { data = told }
     data -= data % Int64(header.frameSize)
     let frames = try WaveFile(disk, header, data: data).finish(marks)
@@ -80,7 +81,8 @@ struct FlacMender {
     }
     let rate = Int(info[10]) << 12 | Int(info[11]) << 4 | Int(info[12]) >> 4
     let block = Int64(info[0]) << 8 | Int64(info[1])
-    let told = Int64(info[13] & 15) << 32 | Int64(info[14]) << 24 | Int64(info[15]) << 16 | Int64(info[16]) << 8
+    let told =
+      Int64(info[13] & 15) << 32 | Int64(info[14]) << 24 | Int64(info[15]) << 16 | Int64(info[16]) << 8
       | Int64(info[17])
     let start = max(place, length - Int64(Self.window))
     let bytes = disk.read(Int(length - start), at: start)

@@ -82,7 +82,8 @@ public struct TakeRegister: Sendable {
     guard stat(take, &present) == 0 else { return "\(take), a take that was cut off, is not there any more" }
     do throws(RecordingError) {
       let report = try TakeMender.mend(take, marks: marks)
-      let length = report.rate > 0 ? " of \(Take.words(seconds: Double(report.frames) / Double(report.rate)))" : ""
+      let length =
+        report.rate > 0 ? " of \(Take.words(seconds: Double(report.frames) / Double(report.rate)))" : ""
       return "\(take) was cut off: it is whole now, a take\(length)"
     } catch {
       return "\(error.description): it was cut off, and cannot be mended"
@@ -91,7 +92,8 @@ public struct TakeRegister: Sendable {
 
   /// The take and its marks; nil: no such note.
   package static func read(_ bytes: [UInt8]) -> (take: String, marks: [Mark])? {
-    var lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+    var lines = String(decoding: bytes, as: UTF8.self).split(
+      separator: "\n", omittingEmptySubsequences: false)
     guard lines.count > 2, lines.removeFirst() == head[...], lines[0].hasPrefix("file ") else { return nil }
     // The last line may be cut off.
     let marks = lines.dropFirst().dropLast().compactMap { line -> Mark? in

@@ -38,8 +38,10 @@ final class TakeWriter: @unchecked Sendable {
 
   var bytes: Int64 { file.disk.length }
 
-  /// Writes what came before `now`. Returns what the user should know.
-  func pump(now: Int64, end: Int64?, isLast: Bool, wall: Int64) -> [String] {
+  /// Writes what came before `now`. `others`: bytes of other takes on this disk. Returns what the user should know.
+  func pump(
+    now: Int64, end: Int64?, isLast: Bool, wall: Int64, others: Int64 = 0
+  ) -> [String] {
     var said: [String] = []
     do throws(RecordingError) {
       if try write(now: now, end: end, isLast: isLast) { said += finish() }
@@ -50,7 +52,7 @@ final class TakeWriter: @unchecked Sendable {
     if !isFinished, wall >= nextLook {
       nextLook = wall + 1_000_000_000
       file.refresh()
-      said += look(wall)
+      said += look(wall, others)
     }
     return said
   }
@@ -153,7 +155,8 @@ final class TakeWriter: @unchecked Sendable {
     }
     if reader.lost > 0 {
       said.append(
-        "\(path): \(reader.lost) frames were lost because the disk was too slow; silence stands in their place, and marks")
+        "\(path): \(reader.lost) frames were lost because the disk was too slow; silence stands in their place, and marks"
+      )
     }
     return said
   }
@@ -164,8 +167,11 @@ final class TakeWriter: @unchecked Sendable {
     (60, "a minute"), (600, "ten minutes"), (3600, "an hour"),
   ]
 
-  /// Measures how long the disk will last, by what the last ten seconds took.
-  private func look(_ wall: Int64) -> [String] {
+  /// Measures how long the disk will last, by what the last ten seconds took; `others`: bytes of other takes on it.
+  private func look(_ wall: Int64, _ others: Int64) -> [String] {
+    let bytes = bytes + others
+    // Another take on this disk has ended.
+    if let last = looks.last, last.bytes > bytes { looks = [] }
     looks.append((wall, bytes))
     if looks.count > 11 { looks.removeFirst() }
     guard let first = looks.first, wall > first.wall, bytes > first.bytes, let room = file.disk.room else {
@@ -175,7 +181,8 @@ final class TakeWriter: @unchecked Sendable {
     let left = Double(room) / speed
     secondsLeft = left
     // A few seconds are too short to judge by, unless there is little left at all.
-    guard looks.count > 3, let warning = Self.warnings.first(where: { left < $0.seconds }), warned > warning.seconds
+    guard looks.count > 3, let warning = Self.warnings.first(where: { left < $0.seconds }),
+      warned > warning.seconds
     else { return [] }
     warned = warning.seconds
     return ["the disk of \(file.disk.path) will be full in less than \(warning.words)"]

@@ -54,7 +54,8 @@ extension Session {
   ) throws(EditError) -> String {
     let node = try patch.node(named: port.node)
     let settings = settings(of: node)
-    guard let point = engine.capturePoint(of: node.id, port: port.port), let path = file ?? settings.file else {
+    guard let point = engine.capturePoint(of: node.id, port: port.port), let path = file ?? settings.file
+    else {
       throw .notRecorded("`\(node.name)` (\(node.kind)) has no sound to record")
     }
     let feed = Recorder.feed(channels: point.channels, rate: engine.rate)
@@ -72,11 +73,13 @@ extension Session {
     return "recording \(name) to \(take.status.path)"
   }
 
-  /// What the settings of a `record` node say.
+  /// File and format in the settings of a `record` node.
   private func settings(of node: Node) -> (file: String?, format: SampleFormat) {
     var found: (file: String?, format: SampleFormat) = (nil, .float32)
     found.file = TakeOrder.file(of: node, catalogue).map(absolute)
-    if case .text(let format)? = node.settings[ParameterPath("format")] { found.format = SampleFormat(rawValue: format) ?? .float32 }
+    if case .text(let format)? = node.settings[ParameterPath("format")] {
+      found.format = SampleFormat(rawValue: format) ?? .float32
+    }
     return found
   }
 
@@ -111,8 +114,10 @@ extension Session {
         end(&runningTakes[index], at: nil)
         guard let name = patch[point.node]?.name else { continue }
         do throws(EditError) {
-          notice("the rate has changed: " + (try beginTake(
-              PortName(name, point.port), take.request.path, at: nil, as: take.request.format)))
+          notice(
+            "the rate has changed: "
+              + (try beginTake(
+                PortName(name, point.port), take.request.path, at: nil, as: take.request.format)))
         } catch {
           notice("the rate has changed, and the take cannot go on: \(error.description)")
         }
@@ -205,7 +210,9 @@ extension TakeOrder {
       let node = try patch.node(named: port.node)
       let kind = catalogue[node.kind]
       let known = kind?.outputs.filter { !$0.isEvents }.map(\.name) ?? []
-      if let wanted = port.port, !known.isEmpty, !known.contains(wanted) { throw .noPort(port, .output, known: known) }
+      if let wanted = port.port, !known.isEmpty, !known.contains(wanted) {
+        throw .noPort(port, .output, known: known)
+      }
       guard let kind, !known.isEmpty || kind.outputs.isEmpty && kind.inputs.first?.isEvents == false else {
         throw .notRecorded("`\(node.name)` (\(node.kind)) has no sound to record")
       }

@@ -36,7 +36,7 @@ extension Session {
     return isAmending ? .amend(line) : .edit(line)
   }
 
-  /// What a step of the history is for a replay, which may not have its edit.
+  /// A step of the history as a replay can make it, which may not have its edit.
   func tapedStep(_ change: Change, isUndo: Bool) -> TakeJournal.Happening {
     guard let tape else { return .undo }
     let depth = tape.depth
@@ -100,7 +100,7 @@ extension Session {
       number += 1
     }
     do throws(FileError) {
-      try PatchFile.create(target, bytes, mode: 0o666)
+      try PatchFile.create(target, bytes, mode: 0o644)
     } catch {
       notice("no journal of the take: \(error.description)")
     }
@@ -119,7 +119,7 @@ public struct Replay {
   public var rate: Double { journal.rate }
   /// Interpolation of nodes that do not set it.
   public var quality: SampleQuality? { SampleQuality(rawValue: journal.quality) }
-  /// What may differ from the take.
+  /// Reasons for which it may differ from the take.
   public var doubts: [String] {
     journal.doubts
       + (journal.broken.isEmpty ? [] : ["\(journal.broken.count) lines of the journal cannot be read"])

@@ -3,7 +3,7 @@ import Glibc
 import Patch
 import Realtime
 
-/// What has happened in a live session since its engine began, for the journals of takes. It lies in a file without a
+/// Everything that has happened in a live session since its engine began, for the journals of takes. It lies in a file without a
 /// name, so that a long session takes no memory.
 final class SessionTape {
   /// Something whose frame is not known yet.
@@ -106,11 +106,15 @@ final class SessionTape {
     var bytes = [UInt8](repeating: 0, count: Int(size))
     var done = 0
     while done < bytes.count {
-      let count = bytes.withUnsafeMutableBytes { pread(file, $0.baseAddress! + done, $0.count - done, off_t(done)) }
+      let count = bytes.withUnsafeMutableBytes {
+        pread(file, $0.baseAddress! + done, $0.count - done, off_t(done))
+      }
       guard count > 0 else { return nil }
       done += count
     }
-    guard var journal = TakeJournal(reading: Array((TakeJournal.head + "\n").utf8) + bytes) else { return nil }
+    guard var journal = TakeJournal(reading: Array((TakeJournal.head + "\n").utf8) + bytes) else {
+      return nil
+    }
     (journal.rate, journal.quality, journal.folder, journal.patch) = (
       head.rate, head.quality, head.folder, head.patch
     )

@@ -49,7 +49,7 @@ struct TakeJournal: Equatable {
   var folder = ""
   var patch = ""
   var entries: [Entry] = []
-  /// What cannot be replayed.
+  /// Reasons for which a replay may differ.
   var doubts: [String] = []
   /// Lines that could not be read.
   private(set) var broken: [String] = []
@@ -58,7 +58,8 @@ struct TakeJournal: Equatable {
 
   /// nil: the text is no journal of a take. A line that is cut off is left out.
   init?(reading bytes: [UInt8]) {
-    var lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+    var lines = String(decoding: bytes, as: UTF8.self).split(
+      separator: "\n", omittingEmptySubsequences: false)
     guard lines.first.map({ $0 == Self.head[...] }) == true else { return nil }
     lines.removeLast()
     for line in lines.dropFirst() where !read(line) { broken.append(String(line)) }

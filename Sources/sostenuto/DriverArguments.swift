@@ -18,7 +18,8 @@ struct DriverArguments: ParameterGroup {
       "Frames a period, where the driver lets us choose."),
     .option(
       "keep", \.keep, "minutes", limit: Limits.keep,
-      "Minutes of what is heard that are held for `keep` (default: 10 in the front end, 230 MB in stereo; else 0)."),
+      "Minutes of what is heard that are held for `keep` (default: 10 in the front end, 230 MB in stereo; else 0)."
+    ),
     .group(\.rendering),
   ]
 

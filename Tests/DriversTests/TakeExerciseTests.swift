@@ -30,7 +30,9 @@ import Testing
     var captures: [(id: NodeID, take: Take, start: Int64)] = []
     var random = SeededGenerator(seed: seed + 100)
     func begin(_ name: String) throws {
-      guard let id = graph.patch[named: name]?.id, let point = engine.capturePoint(of: id, port: nil) else { return }
+      guard let id = graph.patch[named: name]?.id, let point = engine.capturePoint(of: id, port: nil) else {
+        return
+      }
       let feed = Recorder.feed(channels: point.channels, rate: 48000, seconds: 1)
       let take = try recorder.begin(
         Take.Request(path: "\(folder)/\(name).wav", port: name, rate: 48000), feed)

@@ -8,7 +8,9 @@ import Testing
 
   /// Bytes of samples that the head of a WAV file tells of, and those that are there.
   private func sizes(_ bytes: Data) -> (told: Int, real: Int)? {
-    guard let data = bytes.range(of: Data("data".utf8)), data.upperBound + 4 <= bytes.count else { return nil }
+    guard let data = bytes.range(of: Data("data".utf8)), data.upperBound + 4 <= bytes.count else {
+      return nil
+    }
     let told = bytes[data.upperBound..<data.upperBound + 4].reversed().reduce(0) { $0 << 8 | Int($1) }
     return (told, bytes.count - data.upperBound - 4)
   }
@@ -18,7 +20,9 @@ import Testing
     let state = ["XDG_STATE_HOME": folder.path + "/state"]
     _ = try folder.file("p.patch", Self.patch)
     _ = try folder.file("s.script", "at 0.1s record out take.wav ; record o take.flac\n")
-    let play = ["play", "p.patch", "--headless", "--driver", "clock", "--script", "s.script", "--seconds", "60"]
+    let play = [
+      "play", "p.patch", "--headless", "--driver", "clock", "--script", "s.script", "--seconds", "60",
+    ]
     let process = Process()
     process.executableURL = URL(fileURLWithPath: Program.path)
     process.arguments = play
@@ -53,7 +57,8 @@ import Testing
     _ = try folder.file("p.patch", Self.patch)
     _ = try folder.file(
       "s.script",
-      "at 0.1s record out take.wav\nat 0.2s set o.freq 220Hz\nat 0.3s replace o noise\nat 0.5s record out off\n")
+      "at 0.1s record out take.wav\nat 0.2s set o.freq 220Hz\nat 0.3s replace o noise\nat 0.5s record out off\n"
+    )
     let played = try Program.run(
       tool: Program.path,
       ["play", "p.patch", "--headless", "--driver", "clock", "--script", "s.script", "--seconds", "1"],
@@ -63,7 +68,7 @@ import Testing
       tool: Program.path, ["replay", "take.journal"], in: folder.path, state)
     #expect(replayed.status == 0 && replayed.output.contains("take-replay.wav"), "\(replayed)")
     let (take, replay) = (try folder.bytes("take.wav"), try folder.bytes("take-replay.wav"))
-    #expect(take.count > 0.4 * 48000 * 8 && take == replay)
+    #expect(take.count > 150_000 && take == replay)
     let nothing = try Program.run(tool: Program.path, ["replay", "p.patch"], in: folder.path, state)
     #expect(nothing.status == 1 && nothing.errors.contains("not the journal of a take"))
   }

@@ -87,7 +87,9 @@ import Testing
     source.play(64)
     clock.time = source.time
     recorder.pump()
-    print("\(minutes) minutes in \(Date().timeIntervalSince(began)) s, memory \(sizes.first ?? 0) to \(sizes.last ?? 0) kB")
+    print(
+      "\(minutes) minutes in \(Date().timeIntervalSince(began)) s, memory \(sizes.first ?? 0) to \(sizes.last ?? 0) kB"
+    )
     let status = take.status
     #expect(status.isFinished && status.fault == nil && disk.wrong == 0)
     // In time whatever was lost.

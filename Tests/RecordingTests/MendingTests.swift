@@ -31,14 +31,16 @@ import Testing
     let folder = try Folder()
     for format in ending == "wav" || ending == "flac" ? SampleFormat.allCases : [.float32] {
       let channels = ending == "wav" ? 3 : 2
-      let bytes = try torn(ending, format, channels: channels, frames: ending == "wav" || ending == "flac" ? 60_000 : 600_000)
+      let bytes = try torn(
+        ending, format, channels: channels, frames: ending == "wav" || ending == "flac" ? 60_000 : 600_000)
       for attempt in 0..<12 {
         let count = attempt == 0 ? bytes.count : Int.random(in: bytes.count / 3...bytes.count, using: &random)
         let path = folder.file("\(format)\(attempt).\(ending)")
         try Data(bytes[..<count]).write(to: URL(fileURLWithPath: path))
         let report = try TakeMender.mend(path)
         let heard = try #require(Heard(path), "\(path) of \(count) bytes")
-        #expect(heard.samples.count == heard.frames * channels && heard.frames > 0, "\(path) of \(count) bytes")
+        #expect(
+          heard.samples.count == heard.frames * channels && heard.frames > 0, "\(path) of \(count) bytes")
         if ending != "opus" { #expect(Int64(heard.frames) == report.frames) }
         if ending == "wav" {
           let header = WaveHeader(channels: channels, rate: 48000, format: format)

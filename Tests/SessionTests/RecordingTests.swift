@@ -27,7 +27,8 @@ import Testing
 
   private func folder() throws -> (Folder, String) {
     let folder = try Folder()
-    _ = try folder.file("tone.sfz", "<region> sample=*saw lokey=0 hikey=127 pitch_keycenter=60 ampeg_release=0.1\n")
+    _ = try folder.file(
+      "tone.sfz", "<region> sample=*saw lokey=0 hikey=127 pitch_keycenter=60 ampeg_release=0.1\n")
     return (folder, try folder.file("a.patch", Self.patch))
   }
 
@@ -233,7 +234,8 @@ import Testing
       .init(frame: 4, happening: .midi(port: 2, Event(.bend, channel: 3, value: -0.25))),
       .init(frame: 5, happening: .closed(port: 2)), .init(frame: 6, happening: .load(isHigh: true)),
       .init(frame: 7, happening: .rate(44100)), .init(frame: 8, happening: .amend("set a.gain 4dB")),
-      .init(frame: 8, happening: .undo), .init(frame: 8, happening: .redo), .init(frame: 9, happening: .panic),
+      .init(frame: 8, happening: .undo), .init(frame: 8, happening: .redo),
+      .init(frame: 9, happening: .panic),
       .init(frame: 10, happening: .take(format: "float32", port: "out")), .init(frame: 20, happening: .end),
     ]
     let text = journal.headText + journal.entries.map(\.line).joined() + "unsure inputs\n"

@@ -1,8 +1,9 @@
 import Realtime
+import Synchronization
 
 /// Writes down what the driver gives the renderer besides sound: MIDI, and which side of the load that notes choose
 /// their quality by. With the edits and their frames, everything that decides about the sound is known.
-struct InputTape {
+struct InputTape: ~Copyable {
   /// Something from the driver.
   struct Record: BitwiseCopyable {
     /// Engine time.
@@ -17,7 +18,7 @@ struct InputTape {
 
   let records = Ring(capacity: 8192, of: Record.self)
   /// Records that found no room.
-  var lost = 0
+  let lost = Atomic<Int>(0)
   private let generations: UnsafeMutablePointer<Int>
   private var isLoaded = false
 
@@ -27,8 +28,7 @@ struct InputTape {
     generations.initialize(repeating: 0, count: MidiInput.ports)
   }
 
-  /// Worker.
-  func deallocate() {
+  deinit {
     records.deallocate()
     generations.deallocate()
   }
@@ -58,40 +58,6 @@ struct InputTape {
 
   @_noLocks private mutating func push(_ record: Record) {
     var record = record
-    if !records.push(&record) { lost &+= 1 }
+    if !records.push(&record) { lost.wrappingAdd(1, ordering: .relaxed) }
   }
-}
-
-extension Engine {
-  /// Something that the driver gave, at an engine frame.
-  public enum Input: Sendable {
-    /// A MIDI event of a port.
-    case midi(port: Int, Event)
-    /// A MIDI port lost a connection.
-    case closed(port: Int)
-    /// The load is half of the period or more, or no longer.
-    case load(isHigh: Bool)
-    /// The driver has another rate, Hz.
-    case rate(Double)
-  }
-
-  /// Writes down what the driver gives, from now on. Call it before the driver starts. Worker.
-  public func startTaping() { renderer.startTaping() }
-
-  /// What the driver gave since the last call, in order. Worker.
-  public func takeInputs() -> [(time: Int64, input: Input)] {
-    var found = retunings.map { (time: $0.time, input: Input.rate($0.rate)) }
-    retunings = []
-    renderer.readTape { record in
-      let input: Input =
-        record.port < 0
-        ? .load(isHigh: record.isLoaded)
-        : record.isClosed ? .closed(port: Int(record.port)) : .midi(port: Int(record.port), record.event)
-      found.append((record.time, input))
-    }
-    return found.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(\.element)
-  }
-
-  /// Records of what the driver gave that were lost because nobody read them. Worker.
-  public var lostInputs: Int { renderer.lostInputs }
 }

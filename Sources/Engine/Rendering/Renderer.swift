@@ -63,7 +63,7 @@ public final class Renderer: @unchecked Sendable {
 
   deinit {
     scaffold()
-    tape?.pointee.deallocate()
+    tape?.deinitialize(count: 1)
     tape?.deallocate()
     commands.deallocate()
     watch.deallocate()
@@ -89,8 +89,8 @@ public final class Renderer: @unchecked Sendable {
     }
   }
 
-  /// Worker; a count that may be a little old.
-  var lostInputs: Int { tape?.pointee.lost ?? 0 }
+  /// Worker.
+  var lostInputs: Int { tape?.pointee.lost.load(ordering: .relaxed) ?? 0 }
 
   /// Changes the sample rate from the next block on. Worker, while no audio thread runs.
   func setRate(_ rate: Double) {

@@ -1,0 +1,38 @@
+import Realtime
+
+// What the driver gives besides sound, for the journals of takes. Worker, all of it.
+
+extension Engine {
+  /// Something that the driver gave, at an engine frame.
+  public enum Input: Sendable {
+    /// A MIDI event of a port.
+    case midi(port: Int, Event)
+    /// A MIDI port lost a connection.
+    case closed(port: Int)
+    /// The load is half of the period or more, or no longer.
+    case load(isHigh: Bool)
+    /// The driver has another rate, Hz.
+    case rate(Double)
+  }
+
+  /// Writes down what the driver gives, from now on. Call it before the driver starts. Worker.
+  public func startTaping() { renderer.startTaping() }
+
+  /// MIDI, load and rates from the driver since the last call, in order. Worker.
+  public func takeInputs() -> [(time: Int64, input: Input)] {
+    var found = retunings.map { (time: $0.time, input: Input.rate($0.rate)) }
+    retunings = []
+    renderer.readTape { record in
+      let input: Input =
+        record.port < 0
+        ? .load(isHigh: record.isLoaded)
+        : record.isClosed ? .closed(port: Int(record.port)) : .midi(port: Int(record.port), record.event)
+      found.append((record.time, input))
+    }
+    return found.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(
+      \.element)
+  }
+
+  /// Records of what the driver gave that were lost because nobody read them. Worker.
+  public var lostInputs: Int { renderer.lostInputs }
+}
