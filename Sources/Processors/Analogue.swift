@@ -96,28 +96,6 @@ struct SectionShape: BitwiseCopyable {
   }
 }
 
-/// The quadratic in tan(w / 2) / tan(w0 / 2) with the magnitude of 1, w and 1 at the warped frequency; `width` is
-/// (1 + u) w^2. The coefficient of 1 stays as it is.
-private struct Matched {
-  private let width: Frames
-  private let product: Frames
-  /// Coefficient of s^2, and one more than that.
-  let squared: Frames
-  let more: Frames
-
-  @_transparent @_noLocks init(_ width: Frames, _ u: Frames) {
-    self.width = width
-    product = u * width
-    squared = squareRoots(product + 1)
-    more = squared + 1
-  }
-
-  /// Coefficient of s; `inverse` of `more`. The root less one, without cancelling digits.
-  @_transparent @_noLocks func plain(_ inverse: Frames) -> Frames {
-    squareRoots(width + 2 * (product * inverse))
-  }
-}
-
 extension SectionCoefficients {
   /// Coefficients at `freq` Hz, limited to 0.000001...0.49 of the rate.
   @_transparent @_noLocks init(
@@ -142,13 +120,9 @@ extension SectionCoefficients {
     let under = v * wide * wide
     let gain = shape.root * shape.root
     let over = under * (gain * gain)
-    let (zeros, poles) = (Matched(over, u), Matched(under, u))
-    // One division for three.
-    let share = 1 / (zeros.more * poles.more * poles.squared)
-    let inverse = share * (zeros.more * poles.more)
-    let squared = zeros.squared
-    let plain = zeros.plain(share * (poles.more * poles.squared))
-    let rest = poles.plain(share * (zeros.more * poles.squared))
+    let (squared, plain) = Self.matched(over, u)
+    let (poles, rest) = Self.matched(under, u)
+    let inverse = 1 / poles
     let r = squareRoots(inverse)
     let high = squared * inverse
     self.init(g: t * r, k: rest * r, m0: high, m1: (plain - high * rest) * r, m2: 1 - high)
@@ -182,11 +156,8 @@ extension SectionCoefficients {
     let u = warp.beta(square) * t * t
     let v = u + 1
     let wide = k * warp.widening(square)
-    let matched = Matched(v * wide * wide, u)
-    // One division for two.
-    let share = 1 / (matched.squared * matched.more)
-    let inverse = share * matched.more
-    let plain = matched.plain(share * matched.squared)
+    let (squared, plain) = Self.matched(v * wide * wide, u)
+    let inverse = 1 / squared
     let r = squareRoots(inverse)
     let g = t * r
     let rest = plain * r
@@ -206,8 +177,18 @@ extension SectionCoefficients {
     }
   }
 
-  /// Coefficients of s^2 and s of the quadratic in tan(w / 2) / tan(w0 / 2) with the magnitude of any quadratic `q` at the
-  /// warped frequency. That of 1 stays as it is.
+  /// Coefficients of s^2 and s of the quadratic in tan(w / 2) / tan(w0 / 2) with the magnitude of 1, w and 1 at the
+  /// warped frequency; `width` is (1 + u) w^2. That of 1 stays as it is.
+  @_transparent @_noLocks private static func matched(_ width: Frames, _ u: Frames) -> (
+    squared: Frames, plain: Frames
+  ) {
+    let more = u * width
+    let squared = squareRoots(more + 1)
+    // The root less one, without cancelling digits.
+    return (squared, squareRoots(width + 2 * (more / (squared + 1))))
+  }
+
+  /// The same of any quadratic `q`.
   @_transparent @_noLocks private static func matched(_ q: Analogue.Quadratic, _ u: Frames) -> (
     squared: Frames, plain: Frames
   ) {

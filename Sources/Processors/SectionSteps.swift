@@ -184,8 +184,7 @@ struct SectionSteps: BitwiseCopyable {
   /// In each four lanes the group's two columns.
   private let group: Frames
 
-  /// Inlined, so that it is made where it stays.
-  @inline(__always) @_noLocks init(_ p: SectionParameters) {
+  @inline(never) @_noLocks init(_ p: SectionParameters) {
     steps = unsafeBitCast(
       Self.points(p), to: (a: SectionStep, b: SectionStep, c: SectionStep, d: SectionStep).self)
     withUnsafeMutablePointer(to: &steps) {
