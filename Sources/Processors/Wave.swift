@@ -142,11 +142,11 @@ struct Wave: BitwiseCopyable {
     let perPhase = 1 / size
     let apart = shape.spacing * perPhase
     let last = frame &- 16
-    let end = Float(frames) + 6
-    // The corner before the next one may reach into the block.
+    // A frame more than kernels reach, since places are rounded. The corner before the next one may reach into the block.
+    let end = Float(frames) + 7
     var corner = Float(shape.distance(start, isForward: step >= 0)) * perPhase - apart
     while corner < end {
-      if corner > -6 {
+      if corner > -7 {
         // Twelve frames of these are within reach.
         let start = Int(sostenuto_whole(corner + 16)) &- 23
         let near = start < 0 ? 0 : start > last ? last : start

@@ -50,9 +50,11 @@ extension Voice {
   /// Sets the increments of sixteen frames; never negative.
   @_noLocks @inline(__always)
   private func setSteps(_ context: VoiceContext, _ increment: Int64, _ change: Int64) {
-    let low = SIMD8(repeating: increment) &+ Self.numbers &* SIMD8(repeating: change)
-    let high = low &+ SIMD8(repeating: change &* 8)
-    context.setSteps(sostenuto_positive(low), sostenuto_positive(high))
+    var step = increment
+    for index in 0..<16 {
+      context.steps[index] = step > 0 ? step : 0
+      step = step &+ change
+    }
   }
 
   private static var numbers: SIMD8<Int64> {

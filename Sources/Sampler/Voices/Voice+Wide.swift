@@ -1,4 +1,3 @@
-import CVector
 import Realtime
 
 /// Interpolation by more than four points.
@@ -15,8 +14,8 @@ extension Voice {
     var done = 0
     while done < count, wrap() {
       let first = Int(position >> 32) &- table.before
-      let (next, last) = place(context, done, count, table.taps)
-      let end = Int(last >> 32) &- table.before &+ table.taps
+      let next = place(context, done, count, table.taps)
+      let end = Int(context.steps[next &- 1] >> 32) &- table.before &+ table.taps
       table.write(planes(context, first, end), context.steps, done, next, context.partials)
       done = next
     }
@@ -28,25 +27,12 @@ extension Voice {
   }
 
   /// Replaces increments, from that of the frame `done` on, by their positions: up to the next wrap, and so
-  /// many that the frames read fit into a strip. Returns the number of the frame after the last, and the last position.
-  @_noLocks @inline(__always) private mutating func place(
-    _ context: VoiceContext, _ done: Int, _ count: Int, _ taps: Int
-  ) -> (next: Int, last: Int64) {
+  /// many that the frames read fit into a strip. Returns the number of the frame after the last.
+  @_noLocks @inline(__always)
+  private mutating func place(_ context: VoiceContext, _ done: Int, _ count: Int, _ taps: Int) -> Int {
     let turn = isLooping ? region.pointee.loopEnd : region.pointee.end
     let furthest = Int(position >> 32) &+ VoiceContext.strip &- taps
     let limit = Int64(turn < furthest ? turn : furthest) &<< 32
-    if count &- done == 16 {
-      let (low, high) = context.loadSteps()
-      // Not read from among the positions, which are on their way to memory.
-      let lastStep = context.steps[15]
-      let end = sostenuto_advance(context.steps, position, context.steps)
-      let last = end &- lastStep
-      if last < limit {
-        position = end
-        return (16, last)
-      }
-      context.setSteps(low, high)
-    }
     var at = position
     var index = done
     while index < count, at < limit {
@@ -56,7 +42,7 @@ extension Voice {
       index &+= 1
     }
     position = at
-    return (index, context.steps[index &- 1])
+    return index
   }
 
   /// The frames `first..<end` as they are heard, side by side: of the sample, of its loop's seam, or copied.
