@@ -163,9 +163,7 @@ public struct Equalizer: Kernel {
       var from = input[channel]
       var band = 0
       while band < count {
-        memory.sections[band].rest()
-        Section.rest(
-          memory.sections + band, from, output[channel], memory.states + (channel &* count &+ band))
+        memory.sections[band].restWhole(from, output[channel], memory.states + (channel &* count &+ band))
         from = UnsafePointer(output[channel])
         band &+= 1
       }

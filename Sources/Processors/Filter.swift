@@ -142,9 +142,8 @@ public struct Filter: Kernel {
   @inline(__always) @_noLocks private func restWhole(_ input: InputPort, _ output: OutputPort) {
     var channel = 0
     while channel < channels {
-      let section = memory.sections + (isShared ? 0 : channel)
-      section.pointee.rest()
-      Section.rest(section, input[channel], output[channel], memory.states + channel)
+      memory.sections[isShared ? 0 : channel].restWhole(
+        input[channel], output[channel], memory.states + channel)
       channel &+= 1
     }
   }

@@ -182,8 +182,8 @@ public struct Matrix: Kernel {
       }
       sums.flush()
       while first < end {
-        travels.add(first, output[first])
-        finish(first, output[first], masterFrames, block.frames)
+        let isUnsigned = travels.add(first, output[first])
+        finish(first, output[first], masterFrames, block.frames, isUnsigned)
         first &+= 1
       }
     }
@@ -352,18 +352,20 @@ public struct Matrix: Kernel {
     to.store(s3, 48)
   }
 
-  /// Applies the output's own gain and the master gain.
+  /// Applies the output's own gain and the master gain. `isUnsigned`: its zeros have no sign.
   @_noLocks private func finish(
-    _ j: Int, _ to: UnsafeMutablePointer<Float>, _ master: MovingGain, _ frames: Int
+    _ j: Int, _ to: UnsafeMutablePointer<Float>, _ master: MovingGain, _ frames: Int, _ isUnsigned: Bool
   ) {
     if outRamps[j].isMoving || outRamps[j].target != 1 || !master.isUnity {
       var gain = MovingGain(outRamps[j].target)
       if outRamps[j].isMoving { gain.fill(&outRamps[j], frames) }
-      to.store(to.vector(0) * gain.first * master.first, 0)
-      to.store(to.vector(16) * gain.second * master.second, 16)
-      to.store(to.vector(32) * gain.third * master.third, 32)
-      to.store(to.vector(48) * gain.fourth * master.fourth, 48)
+      to.store(to.vector(0) * gain.first * master.first + 0, 0)
+      to.store(to.vector(16) * gain.second * master.second + 0, 16)
+      to.store(to.vector(32) * gain.third * master.third + 0, 32)
+      to.store(to.vector(48) * gain.fourth * master.fourth + 0, 48)
+      return
     }
+    guard !isUnsigned else { return }
     // Zeros have no sign, whatever they were multiplied by.
     var frame = 0
     while frame < frames {

@@ -142,8 +142,9 @@ struct MatrixTravels: BitwiseCopyable {
     }
   }
 
-  /// Adds these sums, when they are done, to output `j`. Audio thread.
-  @_noLocks func add(_ j: Int, _ to: UnsafeMutablePointer<Float>) {
+  /// Adds these sums, when they are done, to output `j`; false if there are none. Zeros have no sign then. Audio thread.
+  @_noLocks func add(_ j: Int, _ to: UnsafeMutablePointer<Float>) -> Bool {
+    var hasAny = false
     var k = 0
     while k < Self.capacity {
       if isActive[k], members[k &* columns &+ j] > 0 {
@@ -151,12 +152,14 @@ struct MatrixTravels: BitwiseCopyable {
         let sum = products + (k &* Self.together &+ j & (Self.together &- 1)) &* blockCapacity
         var frame = 0
         while frame < blockCapacity {
-          to.store(addProduct(to.vector(frame), sum.vector(frame), fraction.vector(frame)), frame)
+          to.store(addProduct(to.vector(frame), sum.vector(frame), fraction.vector(frame)) + 0, frame)
           frame &+= 16
         }
+        hasAny = true
       }
       k &+= 1
     }
+    return hasAny
   }
 
   /// Removes the travels that arrived in this block. Audio thread.

@@ -76,41 +76,37 @@ public struct Oscillator: Kernel {
         if channel == 0 || freq.elements > 1 {
           (end, largest) = moving.fill(frequencies, scale, limit: Self.limit, block.frames)
         }
-        if !isMute { make(Wave(moving, from: voice.pointee.phase), shape, to, block.frames) }
+        if !isMute {
+          let wave = Wave(moving, from: voice.pointee.phase, largest: largest)
+          if largest <= Self.highest {
+            make(wave, shape, level, channel, to, block.frames)
+          } else {
+            makeFading(wave, shape, level, channel, to, block.frames, moving.sizes)
+          }
+        }
         voice.pointee = Voice(
           phase: voice.pointee.phase &+ end,
           step: MovingPhases.step(frequencies[block.frames &- 1], scale, limit: Self.limit))
-        if largest > Self.highest, !isMute {
-          var frame = 0
-          while frame < block.frames {
-            to.store(to.vector(frame) * Self.gain(moving.sizes.vector(frame)), frame)
-            frame &+= 16
-          }
-        }
       } else {
         let frequency = freq.value(channel)
         let step = MovingPhases.step(frequency, scale, limit: Self.limit)
         let size = MovingPhases.size(frequency, scale)
-        let wave = Wave(from: voice.pointee.phase, step: step, size: size)
-        voice.pointee = Voice(
-          phase: voice.pointee.phase &+ step &* Int32(truncatingIfNeeded: block.frames), step: step)
-        if !isMute { make(wave, shape, to, block.frames) }
-        if size > Self.highest, !isMute {
-          // Same computation as for a moving frequency, to the bit.
-          let gain = Self.gain(Frames(repeating: size))
-          var frame = 0
-          while frame < block.frames {
-            to.store(to.vector(frame) * gain, frame)
-            frame &+= 16
+        if !isMute {
+          let wave = Wave(from: voice.pointee.phase, step: step, size: size)
+          if size <= Self.highest {
+            make(wave, shape, level, channel, to, block.frames)
+          } else {
+            // Same computation as for a moving frequency, to the bit.
+            var frame = 0
+            while frame < block.frames {
+              moving.sizes.store(Frames(repeating: size), frame)
+              frame &+= 16
+            }
+            makeFading(wave, shape, level, channel, to, block.frames, moving.sizes)
           }
         }
-      }
-      if !isMute {
-        var frame = 0
-        while frame < block.frames {
-          to.store(to.vector(frame) * level.vector(channel, frame) + 0, frame)
-          frame &+= 16
-        }
+        voice.pointee = Voice(
+          phase: voice.pointee.phase &+ step &* Int32(truncatingIfNeeded: block.frames), step: step)
       }
       channel &+= 1
     }
@@ -141,17 +137,34 @@ public struct Oscillator: Kernel {
     return t * t * t * (10 - t * (15 - 6 * t))
   }
 
-  /// One channel at full level, with the crossfade between shapes.
+  /// One channel, with the crossfade between shapes.
   @inline(__always) @_noLocks private func make(
-    _ wave: Wave, _ shape: CrossfadeStream, _ to: UnsafeMutablePointer<Float>, _ frames: Int
+    _ wave: Wave, _ shape: CrossfadeStream, _ level: ParameterStream, _ channel: Int,
+    _ to: UnsafeMutablePointer<Float>, _ frames: Int
   ) {
-    wave.make(shape.new, to, frames)
-    guard let blend = shape.blend else { return }
-    wave.make(shape.old, other, frames)
+    if shape.blend == nil {
+      wave.make(shape.new, WaveLevel(level, channel), to, frames)
+    } else {
+      makeFading(wave, shape, level, channel, to, frames, nil)
+    }
+  }
+
+  /// One channel while the shape changes, or near half the sample rate: there with the magnitudes of the increments.
+  @inline(never) @_noLocks private func makeFading(
+    _ wave: Wave, _ shape: CrossfadeStream, _ level: ParameterStream, _ channel: Int,
+    _ to: UnsafeMutablePointer<Float>, _ frames: Int, _ sizes: UnsafeMutablePointer<Float>?
+  ) {
+    wave.make(shape.new, WaveLevel(), to, frames)
+    if shape.blend != nil { wave.make(shape.old, WaveLevel(), other, frames) }
     var frame = 0
     while frame < frames {
-      let b = blend.vector(frame)
-      to.store(other.vector(frame) * (1 - b) + to.vector(frame) * b, frame)
+      var y = to.vector(frame)
+      if let blend = shape.blend {
+        let b = blend.vector(frame)
+        y = other.vector(frame) * (1 - b) + y * b
+      }
+      if let sizes { y = y * Self.gain(sizes.vector(frame)) }
+      to.store(y * level.vector(channel, frame) + 0, frame)
       frame &+= 16
     }
   }

@@ -143,11 +143,11 @@ public struct Ringmod: Kernel {
     let limit = block.rate * 0.499_999
     if let frequencies = freq.frames(0) {
       let (end, _) = moving.fill(frequencies, scale, limit: limit, block.frames)
-      if makes { Wave(moving, from: phase).make(0, sine, block.frames) }
+      if makes { Wave(moving, from: phase, largest: 1).make(0, WaveLevel(), sine, block.frames) }
       phase &+= end
     } else {
       let step = MovingPhases.step(freq.value(0), scale, limit: limit)
-      if makes { Wave(from: phase, step: step, size: 1).make(0, sine, block.frames) }
+      if makes { Wave(from: phase, step: step, size: 1).make(0, WaveLevel(), sine, block.frames) }
       phase &+= step &* Int32(truncatingIfNeeded: block.frames)
     }
   }

@@ -8,9 +8,8 @@ import Realtime
 //   v2 = s2 + a2 s1 + a3 (x - s2)       s1' = 2 v1 - s1, s2' = 2 v2 - s2
 //   y  = m0 x + m1 v1 + m2 v2
 //
-// While the coefficients rest, sixteen frames are computed at once: the output is the impulse
-// response times the inputs, plus what the two states contribute; a table holds these vectors. Where
-// a coefficient moves, `SectionSteps` has the coefficients of every frame.
+// While the coefficients rest, `SectionTable` has what four frames and the states before them give. Where a coefficient
+// moves, `SectionSteps` has the coefficients of every frame.
 //
 // Both work on groups of sixteen frames that begin at multiples of sixteen of engine time. A block that
 // ends within a group leaves the group's inputs and parameters behind, and the next block computes the
@@ -46,18 +45,7 @@ struct SectionCoefficients: BitwiseCopyable {
 
 /// A section: its table for coefficients at rest.
 struct Section: BitwiseCopyable {
-  /// Zeros and the impulse response, adjacent: read from `16 - j` they are the response to frame j.
-  private var zeros = Frames(repeating: 0)
-  private var impulse = Frames(repeating: 0)
-  private var fromFirst = Frames(repeating: 0)
-  private var fromSecond = Frames(repeating: 0)
-  /// Contribution of each input to the states at the group's end.
-  private var intoFirst = Frames(repeating: 0)
-  private var intoSecond = Frames(repeating: 0)
-  private var a11: Float = 1
-  private var a12: Float = 0
-  private var a21: Float = 0
-  private var a22: Float = 1
+  private var table = SectionTable()
   /// What the table is for: frequency, q and gain.
   private var known = SIMD4<Float>(repeating: .nan)
   private var knownResponse = Response.peak
@@ -79,40 +67,10 @@ struct Section: BitwiseCopyable {
     knownResponse = response
     knownRate = rate
     isStale = false
-    let c = SectionCoefficients(
-      response, Frames(repeating: freq),
-      SectionShape(Frames(repeating: q), Frames(repeating: gain), hasGain: response.hasGain), rate)
-    let (g, k) = (Double(c.g[0]), Double(c.k[0]))
-    let (m0, m1, m2) = (Double(c.m0[0]), Double(c.m1[0]), Double(c.m2[0]))
-    let e1 = 1 / (1 + g * (g + k))
-    let e2 = g * e1
-    let e3 = g * e2
-    var first = SIMD3<Double>(1, 0, 0)
-    var second = SIMD3<Double>(0, 1, 0)
-    withUnsafeMutablePointer(to: &self) { table in
-      let floats = UnsafeMutableRawPointer(table).assumingMemoryBound(to: Float.self)
-      var frame = 0
-      while frame < 16 {
-        // Three runs at once: from the first state, from the second, and from an impulse.
-        let x = SIMD3<Double>(0, 0, frame == 0 ? 1 : 0)
-        let v3 = x - second
-        let v1 = e1 * first + e2 * v3
-        let v2 = second + e2 * first + e3 * v3
-        first = 2 * v1 - first
-        second = 2 * v2 - second
-        let y = m0 * x + m1 * v1 + m2 * v2
-        floats[32 &+ frame] = Float(y[0])
-        floats[48 &+ frame] = Float(y[1])
-        floats[16 &+ frame] = Float(y[2])
-        floats[64 &+ 15 &- frame] = Float(first[2])
-        floats[80 &+ 15 &- frame] = Float(second[2])
-        frame &+= 1
-      }
-    }
-    a11 = Float(first[0])
-    a12 = Float(first[1])
-    a21 = Float(second[0])
-    a22 = Float(second[1])
+    table = SectionTable(
+      SectionCoefficients(
+        response, Frames(repeating: freq),
+        SectionShape(Frames(repeating: q), Frames(repeating: gain), hasGain: response.hasGain), rate))
   }
 
   /// True when the table is for all frames of these parameters, as far as a glance tells.
@@ -206,11 +164,11 @@ struct Section: BitwiseCopyable {
         channel &+= 1
       }
       isStale = end >= 16 || isStale
-    } else if end == 64, knows(p) {
-      rest()
+    } else if knows(p) {
+      if end >= 16 { rest() }
       var channel = 0
       while channel < channels.count {
-        Self.rest(&self, channels.from(channel), channels.to(channel), channels.state(channel))
+        rest(channels.from(channel), channels.to(channel), channels.state(channel), complete: end &>> 4)
         channel &+= 1
       }
     } else {
@@ -239,25 +197,24 @@ struct Section: BitwiseCopyable {
     _ p: SectionParameters, _ frame: Int, _ have: Int, _ channels: SectionChannels
   ) {
     let change = change(p, frame, have)
-    if change == 16 {
-      var channel = 0
-      while channel < channels.count {
-        var next = channels.state(channel).pointee
-        let y = resting(channels.from(channel) + frame, &next)
-        channels.to(channel).store(y + 0, frame)
-        if have == 16 { channels.state(channel).pointee = next }
-        channel &+= 1
-      }
-      if have == 16 { isStale = false }
-      return
-    }
+    let complete = have == 16 ? 1 : 0
     // The group alone, in a window of four.
     var window = SectionWindow()
     var signal = Quads(repeating: 0)
     withUnsafeMutablePointer(to: &window) { window in
       withUnsafeMutablePointer(to: &signal) { signal in
-        let rows = UnsafeMutableRawPointer(window).assumingMemoryBound(to: Float.self)
         let x = UnsafeMutableRawPointer(signal).assumingMemoryBound(to: Float.self)
+        if change == 16 {
+          var channel = 0
+          while channel < channels.count {
+            x.store(channels.from(channel).vector(frame), 0)
+            rest(UnsafePointer(x), x, channels.state(channel), complete: complete)
+            channels.to(channel).store(x.vector(0), frame)
+            channel &+= 1
+          }
+          return
+        }
+        let rows = UnsafeMutableRawPointer(window).assumingMemoryBound(to: Float.self)
         rows.store(p.freq.vector(frame), 0)
         rows.store(p.q.vector(frame), SectionWindow.apart)
         rows.store(p.gain.vector(frame), 2 &* SectionWindow.apart)
@@ -266,120 +223,41 @@ struct Section: BitwiseCopyable {
         let isMoved = Self.places .>= SIMD16(repeating: UInt32(truncatingIfNeeded: change))
         var channel = 0
         while channel < channels.count {
-          let from = channels.from(channel) + frame
-          var next = channels.state(channel).pointee
-          let y = resting(from, &next)
-          x.store(from.vector(0), 0)
-          steps.run(
-            UnsafePointer(x), x, channels.state(channel), complete: have == 16 ? 1 : 0)
-          channels.to(channel).store(
-            (y + 0).replacing(with: x.vector(0), where: isMoved), frame)
+          let input = channels.from(channel).vector(frame)
+          x.store(input, 0)
+          rest(UnsafePointer(x), x, channels.state(channel), complete: 0)
+          let y = x.vector(0)
+          x.store(input, 0)
+          steps.run(UnsafePointer(x), x, channels.state(channel), complete: complete)
+          channels.to(channel).store(y.replacing(with: x.vector(0), where: isMoved), frame)
           channel &+= 1
         }
       }
+    }
+    if change == 16 {
+      if have == 16 { isStale = false }
+      return
     }
     guard have == 16 else { return }
     isStale = true
     if p.areLevel(frame) { build(p.new, p.freq[frame], p.q[frame], p.gain[frame], p.rate) }
   }
 
-  /// A whole group from the table.
-  @inline(__always) @_noLocks private func resting(
-    _ x: UnsafePointer<Float>, _ state: inout SIMD2<Float>
-  ) -> Frames {
-    withUnsafePointer(to: self) { table in
-      let response = UnsafeRawPointer(table).assumingMemoryBound(to: Float.self)
-      var sum = Frames(repeating: 0)
-      var j = 0
-      while j < 16 {
-        sum = addProduct(sum, response.vector(16 &- j), x[j])
-        j &+= 1
-      }
-      let x = x.vector(0)
-      return finish(sum, total(intoFirst * x), total(intoSecond * x), &state)
-    }
+  /// Up to four groups of one channel from the table; `to` may be `from`.
+  @inline(__always) @_noLocks private mutating func rest(
+    _ from: UnsafePointer<Float>, _ to: UnsafeMutablePointer<Float>,
+    _ state: UnsafeMutablePointer<SIMD2<Float>>, complete: Int
+  ) {
+    SectionTable.run(&table, from, to, state, complete: complete)
   }
 
-  /// Adds the contribution of the states, and advances them by sixteen frames; `first` and `second` are the
-  /// contributions of the inputs to them.
-  @inline(__always) @_noLocks private func finish(
-    _ sum: Frames, _ first: Float, _ second: Float, _ state: inout SIMD2<Float>
-  ) -> Frames {
-    let s1 = state[0]
-    let s2 = state[1]
-    state[0] = (first + a11 * s1) + a12 * s2
-    state[1] = (second + a21 * s1) + a22 * s2
-    return addProduct(addProduct(sum, fromFirst, s1), fromSecond, s2)
-  }
-
-  /// Sums of eight vectors, each in the order of `total`, in a quarter of the steps: each halving turns two
-  /// vectors into one.
-  @inline(__always) @_noLocks private static func totals(
-    _ a: Frames, _ b: Frames, _ c: Frames, _ d: Frames, _ e: Frames, _ f: Frames, _ g: Frames, _ h: Frames
-  ) -> SIMD8<Float> {
-    let two = twos(fours(eights(a, b), eights(c, d)), fours(eights(e, f), eights(g, h)))
-    return two.evenHalf + two.oddHalf
-  }
-
-  @inline(__always) @_noLocks private static func eights(_ a: Frames, _ b: Frames) -> Frames {
-    Frames(lowHalf: a.lowHalf, highHalf: b.lowHalf) + Frames(lowHalf: a.highHalf, highHalf: b.highHalf)
-  }
-
-  @inline(__always) @_noLocks private static func fours(_ a: Frames, _ b: Frames) -> Frames {
-    let low = Frames(
-      lowHalf: SIMD8(lowHalf: a.lowHalf.lowHalf, highHalf: a.highHalf.lowHalf),
-      highHalf: SIMD8(lowHalf: b.lowHalf.lowHalf, highHalf: b.highHalf.lowHalf))
-    let high = Frames(
-      lowHalf: SIMD8(lowHalf: a.lowHalf.highHalf, highHalf: a.highHalf.highHalf),
-      highHalf: SIMD8(lowHalf: b.lowHalf.highHalf, highHalf: b.highHalf.highHalf))
-    return low + high
-  }
-
-  @inline(__always) @_noLocks private static func twos(_ a: Frames, _ b: Frames) -> Frames {
-    let pairsOfA = unsafeBitCast(a, to: SIMD8<UInt64>.self)
-    let pairsOfB = unsafeBitCast(b, to: SIMD8<UInt64>.self)
-    let low = SIMD8(lowHalf: pairsOfA.evenHalf, highHalf: pairsOfB.evenHalf)
-    let high = SIMD8(lowHalf: pairsOfA.oddHalf, highHalf: pairsOfB.oddHalf)
-    return unsafeBitCast(low, to: Frames.self) + unsafeBitCast(high, to: Frames.self)
-  }
-
-  /// Four whole groups of one channel at rest. `to` may be `from`.
-  @inline(__always) @_noLocks static func rest(
-    _ section: UnsafePointer<Section>, _ from: UnsafePointer<Float>, _ to: UnsafeMutablePointer<Float>,
+  /// Four whole groups of one channel from the table; `to` may be `from`.
+  @inline(__always) @_noLocks mutating func restWhole(
+    _ from: UnsafePointer<Float>, _ to: UnsafeMutablePointer<Float>,
     _ state: UnsafeMutablePointer<SIMD2<Float>>
   ) {
-    let response = UnsafeRawPointer(section).assumingMemoryBound(to: Float.self)
-    var y0 = Frames(repeating: 0)
-    var y1 = y0
-    var y2 = y0
-    var y3 = y0
-    var j = 0
-    while j < 16 {
-      let h = response.vector(16 &- j)
-      y0 = addProduct(y0, h, from[j])
-      y1 = addProduct(y1, h, from[16 &+ j])
-      y2 = addProduct(y2, h, from[32 &+ j])
-      y3 = addProduct(y3, h, from[48 &+ j])
-      j &+= 1
-    }
-    let x0 = from.vector(0)
-    let x1 = from.vector(16)
-    let x2 = from.vector(32)
-    let x3 = from.vector(48)
-    let first = section.pointee.intoFirst
-    let second = section.pointee.intoSecond
-    let totals = Self.totals(
-      first * x0, first * x1, first * x2, first * x3, second * x0, second * x1, second * x2, second * x3)
-    var s = state.pointee
-    y0 = section.pointee.finish(y0, totals[0], totals[4], &s)
-    y1 = section.pointee.finish(y1, totals[1], totals[5], &s)
-    y2 = section.pointee.finish(y2, totals[2], totals[6], &s)
-    y3 = section.pointee.finish(y3, totals[3], totals[7], &s)
-    to.store(y0 + 0, 0)
-    to.store(y1 + 0, 16)
-    to.store(y2 + 0, 32)
-    to.store(y3 + 0, 48)
-    state.pointee = s
+    rest()
+    rest(from, to, state, complete: 4)
   }
 
   /// Part of a block of one channel at rest. `row` has the frames of the first group that were filtered before, and

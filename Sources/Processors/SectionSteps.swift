@@ -36,6 +36,33 @@ struct SectionStates: BitwiseCopyable {
   }
 }
 
+extension SectionStates {
+  /// States before each group, one group after the other; `state` is that before the first, and advances by the groups
+  /// that are complete. These states are those at the ends of groups from silence before them; the columns are those of the
+  /// groups' matrices.
+  @inline(__always) @_noLocks func starts(
+    _ a: SIMD4<Float>, _ b: SIMD4<Float>, _ c: SIMD4<Float>, _ d: SIMD4<Float>,
+    _ state: UnsafeMutablePointer<SIMD2<Float>>, _ complete: Int
+  ) -> Self {
+    // Both states, twice.
+    let more = sostenuto_halves(sostenuto_last_pairs(first, second), Frames(repeating: 0))
+    let s0 = sostenuto_twice(state.pointee)
+    let s1 = sostenuto_turned(s0, a, more.lowHalf.lowHalf)
+    let s2 = sostenuto_turned(s1, b, more.lowHalf.highHalf)
+    let s3 = sostenuto_turned(s2, c, more.highHalf.lowHalf)
+    switch complete {
+    case 0: break
+    case 1: state.pointee = s1.lowHalf
+    case 2: state.pointee = s2.lowHalf
+    case 3: state.pointee = s3.lowHalf
+    default: state.pointee = sostenuto_turned(s3, d, more.highHalf.highHalf).lowHalf
+    }
+    let pairs = Frames(
+      lowHalf: SIMD8(lowHalf: s0, highHalf: s1), highHalf: SIMD8(lowHalf: s2, highHalf: s3))
+    return Self(sostenuto_firsts_of_four(pairs), sostenuto_seconds_of_four(pairs))
+  }
+}
+
 /// A 2x2 matrix in sixteen places at once: it turns the states.
 struct SectionMatrix: BitwiseCopyable {
   let a11: Frames
@@ -254,23 +281,9 @@ struct SectionSteps: BitwiseCopyable {
       x.d, steps.c.states(x.c, steps.b.states(x.b, steps.a.start(x.a))))
     added = four.turned(added.laterByOne, plus: added)
     added = eight.turned(added.laterByTwo, plus: added)
-    // One group after the other: both states, twice.
-    let more = sostenuto_halves(sostenuto_last_pairs(added.first, added.second), Frames(repeating: 0))
-    let s0 = sostenuto_twice(state.pointee)
-    let s1 = sostenuto_turned(s0, group.lowHalf.lowHalf, more.lowHalf.lowHalf)
-    let s2 = sostenuto_turned(s1, group.lowHalf.highHalf, more.lowHalf.highHalf)
-    let s3 = sostenuto_turned(s2, group.highHalf.lowHalf, more.highHalf.lowHalf)
-    switch complete {
-    case 0: break
-    case 1: state.pointee = s1.lowHalf
-    case 2: state.pointee = s2.lowHalf
-    case 3: state.pointee = s3.lowHalf
-    default:
-      state.pointee = sostenuto_turned(s3, group.highHalf.highHalf, more.highHalf.highHalf).lowHalf
-    }
-    let pairs = Frames(
-      lowHalf: SIMD8(lowHalf: s0, highHalf: s1), highHalf: SIMD8(lowHalf: s2, highHalf: s3))
-    let starts = SectionStates(sostenuto_firsts_of_four(pairs), sostenuto_seconds_of_four(pairs))
+    let starts = added.starts(
+      group.lowHalf.lowHalf, group.lowHalf.highHalf, group.highHalf.lowHalf, group.highHalf.highHalf, state,
+      complete)
     var s = before.turned(starts, plus: added.laterByOne)
     var y = x
     y.a = steps.a.output(x.a, &s)

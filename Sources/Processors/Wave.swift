@@ -1,3 +1,4 @@
+import CVector
 import Realtime
 
 /// Waves of one channel in one block, computed from their phases.
@@ -7,109 +8,210 @@ import Realtime
 /// It is the transform of a kernel that reaches six frames to either side of a corner (E. Brandt, "Hard sync without
 /// aliasing", 2001), found by linear programming for the least overshoot. Peaks are at one.
 ///
-/// The kernel is a sum of cosines over its twelve frames. A step that it rounds is therefore a line and eight sines,
-/// and these a polynomial: no table is read. Where corners are closer than twelve frames, their kernels would overlap;
-/// there are at most eight harmonics then, which are added up. Both give the same wave: a frequency may go from one to the
-/// other in any frame.
+/// The kernel is a sum of cosines over its twelve frames, and what it changes of the sharp wave is a polynomial for each
+/// segment of these. Where corners are closer than twelve frames, their kernels would overlap; there are at most eight
+/// harmonics then, which are added up. Both give the same wave: a frequency may go from one to the other in any frame.
 struct Wave: BitwiseCopyable {
-  /// Phases of the first sixteen frames, and the increment per frame, for a steady frequency. For a moving one, the
-  /// phase of the first frame.
-  private let first: SIMD16<Int32>
+  /// Phase of the first frame, and the increment per frame where the frequency is steady.
+  private let start: Int32
   private let step: Int32
-  private let steadySize: Float
+  private let size: Float
   /// Phases and increments of each frame, for a moving frequency.
   private let moving: MovingPhases?
 
   /// Phases of a steady frequency. `size`: magnitude of the increment, at least one unit.
   @inline(__always) @_noLocks init(from start: Int32, step: Int32, size: Float) {
-    first = SIMD16<Int32>(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15) &* step &+ start
+    self.start = start
     self.step = step
-    steadySize = size
+    self.size = size
     moving = nil
   }
 
-  /// Phases of a moving frequency, from `start` on.
-  @inline(__always) @_noLocks init(_ moving: MovingPhases, from start: Int32) {
-    first = SIMD16(repeating: start)
+  /// Phases of a moving frequency, from `start` on. `largest`: of the increments.
+  @inline(__always) @_noLocks init(_ moving: MovingPhases, from start: Int32, largest: Float) {
+    self.start = start
     step = 0
-    steadySize = 1
+    size = largest
     self.moving = moving
   }
 
-  @inline(__always) @_noLocks private func phase(_ frame: Int) -> SIMD16<Int32> {
-    guard let moving else { return first &+ step &* Int32(truncatingIfNeeded: frame) }
-    return first &+ UnsafeRawPointer(moving.phases + frame).loadUnaligned(as: SIMD16<Int32>.self)
+  /// Phases of the first sixteen frames at a steady frequency.
+  private var first: SIMD16<Int32> { @inline(__always) @_noLocks get { sostenuto_row(start, step) } }
+
+  /// Phases of the sixteen frames from `frame` on.
+  @inline(__always) @_noLocks private func phases(_ first: SIMD16<Int32>, _ frame: Int) -> SIMD16<Int32> {
+    sostenuto_plus(first, step &* Int32(truncatingIfNeeded: frame))
+  }
+
+  @inline(__always) @_noLocks private func phases(_ moving: MovingPhases, _ frame: Int) -> SIMD16<Int32> {
+    sostenuto_plus(UnsafeRawPointer(moving.phases + frame).loadUnaligned(as: SIMD16<Int32>.self), start)
   }
 
   /// `shape`: index among the oscillator's choices. Audio thread.
-  @_noLocks func make(_ shape: Float, _ to: UnsafeMutablePointer<Float>, _ frames: Int) {
+  @_noLocks func make(
+    _ shape: Float, _ level: WaveLevel, _ to: UnsafeMutablePointer<Float>, _ frames: Int
+  ) {
     if shape == 0 {
-      makeSine(to, frames)
+      makeSine(level, to, frames)
     } else if shape == 1 {
-      makeSaw(to, frames)
+      makeSaw(level, to, frames)
     } else if shape == 2 {
-      makeSquare(to, frames)
+      makeSquare(level, to, frames)
     } else {
-      makeTriangle(to, frames)
+      makeTriangle(level, to, frames)
     }
   }
 
-  @_noLocks private func makeSine(_ to: UnsafeMutablePointer<Float>, _ frames: Int) {
+  @inline(never) @_noLocks private func makeSine(
+    _ level: WaveLevel, _ to: UnsafeMutablePointer<Float>, _ frames: Int
+  ) {
     var frame = 0
-    while frame < frames {
-      to.store(Corners.sine(phase(frame)), frame)
-      frame &+= 16
+    if let moving {
+      while frame < frames {
+        to.store(Corners.sine(phases(moving, frame)) * level.vector(frame) + 0, frame)
+        frame &+= 16
+      }
+    } else {
+      let first = first
+      while frame < frames {
+        to.store(Corners.sine(phases(first, frame)) * level.vector(frame) + 0, frame)
+        frame &+= 16
+      }
     }
   }
 
-  @inline(never) @_noLocks private func makeSaw(_ to: UnsafeMutablePointer<Float>, _ frames: Int) {
-    make(to, frames, .saw)
+  @inline(never) @_noLocks private func makeSaw(
+    _ level: WaveLevel, _ to: UnsafeMutablePointer<Float>, _ frames: Int
+  ) {
+    make(level, to, frames, .saw)
   }
 
-  @inline(never) @_noLocks private func makeSquare(_ to: UnsafeMutablePointer<Float>, _ frames: Int) {
-    make(to, frames, .square)
+  @inline(never) @_noLocks private func makeSquare(
+    _ level: WaveLevel, _ to: UnsafeMutablePointer<Float>, _ frames: Int
+  ) {
+    make(level, to, frames, .square)
   }
 
-  @inline(never) @_noLocks private func makeTriangle(_ to: UnsafeMutablePointer<Float>, _ frames: Int) {
-    make(to, frames, .triangle)
+  @inline(never) @_noLocks private func makeTriangle(
+    _ level: WaveLevel, _ to: UnsafeMutablePointer<Float>, _ frames: Int
+  ) {
+    make(level, to, frames, .triangle)
   }
 
   @_transparent @_noLocks private func make(
-    _ to: UnsafeMutablePointer<Float>, _ frames: Int, _ shape: CornerShape
+    _ level: WaveLevel, _ to: UnsafeMutablePointer<Float>, _ frames: Int, _ shape: CornerShape
   ) {
-    var frame = 0
-    guard let moving else {
-      if steadySize <= shape.densest {
-        let perPhase = Frames(repeating: 1 / steadySize)
-        while frame < frames {
-          to.store(shape.sparse(phase(frame), perPhase), frame)
-          frame &+= 16
-        }
-        return
+    if let moving {
+      if size <= shape.densest {
+        makeSparse(moving, level, to, frames, shape)
+      } else {
+        makeMixed(moving, level, to, frames, shape)
       }
-      let weights = HarmonicWeights(steadySize * (1 / 4_294_967_296), shape.numbers, shape.strengths)
+    } else if size <= shape.densest {
+      makeSparse(level, to, frames, shape)
+    } else {
+      let weights = HarmonicWeights(size * (1 / 4_294_967_296), shape.numbers, shape.strengths)
+      let first = first
+      var frame = 0
       while frame < frames {
-        to.store(shape.sum(phase(frame), weights), frame)
+        to.store(shape.sum(phases(first, frame), weights) * level.vector(frame) + 0, frame)
+        frame &+= 16
+      }
+    }
+  }
+
+  /// The sharp wave, then once more the sixteen frames around each corner, as a whole.
+  @_transparent @_noLocks private func makeSparse(
+    _ level: WaveLevel, _ to: UnsafeMutablePointer<Float>, _ frames: Int, _ shape: CornerShape
+  ) {
+    let first = first
+    let pace = Pace(size)
+    var frame = 0
+    // Frames do not follow from distances where increments are rounded to much fewer or more units.
+    if size < 1024 {
+      while frame < frames {
+        to.store(shape.sparse(phases(first, frame), pace) * level.vector(frame) + 0, frame)
         frame &+= 16
       }
       return
     }
     while frame < frames {
+      to.store(shape.far(phases(first, frame), pace) * level.vector(frame) + 0, frame)
+      frame &+= 16
+    }
+    let perPhase = 1 / size
+    let apart = shape.spacing * perPhase
+    let last = frame &- 16
+    // A frame more than kernels reach, since places are rounded. The corner before the next one may reach into the block.
+    let end = Float(frames) + 7
+    var corner = Float(shape.distance(start, isForward: step >= 0)) * perPhase - apart
+    while corner < end {
+      if corner > -7 {
+        // Twelve frames of these are within reach.
+        let start = Int(sostenuto_whole(corner + 16)) &- 23
+        let near = start < 0 ? 0 : start > last ? last : start
+        to.store(shape.sparse(phases(first, near), pace) * level.vector(near) + 0, near)
+      }
+      corner += apart
+    }
+  }
+
+  @_transparent @_noLocks private func makeSparse(
+    _ moving: MovingPhases, _ level: WaveLevel, _ to: UnsafeMutablePointer<Float>, _ frames: Int,
+    _ shape: CornerShape
+  ) {
+    var frame = 0
+    while frame < frames {
+      let pace = Pace(moving.sizes.vector(frame))
+      to.store(shape.sparse(phases(moving, frame), pace) * level.vector(frame) + 0, frame)
+      frame &+= 16
+    }
+  }
+
+  /// Where corners come closer than twelve frames, or are in some frames.
+  @_transparent @_noLocks private func makeMixed(
+    _ moving: MovingPhases, _ level: WaveLevel, _ to: UnsafeMutablePointer<Float>, _ frames: Int,
+    _ shape: CornerShape
+  ) {
+    var frame = 0
+    while frame < frames {
       let size = moving.sizes.vector(frame)
       let bits = unsafeBitCast(size, to: SIMD16<UInt32>.self)
-      let p = phase(frame)
+      let p = phases(moving, frame)
       var y = Frames(repeating: 0)
       let smallest = Float(bitPattern: least(bits))
-      if smallest <= shape.densest { y = shape.sparse(p, 1 / size) }
+      if smallest <= shape.densest { y = shape.sparse(p, Pace(size)) }
       if Float(bitPattern: largest(bits)) > shape.densest {
         let increment = size * (1 / 4_294_967_296)
         let weights = HarmonicWeights(
           increment, least: smallest * (1 / 4_294_967_296), shape.numbers, shape.strengths)
         y = shape.sum(p, weights).replacing(with: y, where: size .<= shape.densest)
       }
-      to.store(y, frame)
+      to.store(y * level.vector(frame) + 0, frame)
       frame &+= 16
     }
+  }
+}
+
+/// The factor of a wave in each frame.
+struct WaveLevel: BitwiseCopyable {
+  private let frames: UnsafePointer<Float>?
+  private let value: Float
+
+  @inline(__always) @_noLocks init(_ stream: ParameterStream, _ channel: Int) {
+    frames = stream.frames(channel)
+    value = stream.value(channel)
+  }
+
+  /// The wave as it is.
+  @inline(__always) @_noLocks init() {
+    frames = nil
+    value = 1
+  }
+
+  @inline(__always) @_noLocks func vector(_ frame: Int) -> Frames {
+    guard let frames else { return Frames(repeating: value) }
+    return frames.vector(frame)
   }
 }
 

@@ -32,6 +32,11 @@ SOSTENUTO_VECTOR _Bool sostenuto_exceed(sostenuto_bits v, unsigned limit) {
   return __builtin_reduce_or((sostenuto_integers)v > (int)limit) != 0;
 }
 
+/* True when a lane is below the limit: vcmpltps and kortestw, or vmovmskps. */
+SOSTENUTO_VECTOR _Bool sostenuto_has_below(sostenuto_frames v, float limit) {
+  return __builtin_reduce_or(v < (sostenuto_frames)limit) != 0;
+}
+
 /* The larger of each pair of lanes, vpmaxud. Swift's pointwiseMax() may be a call. */
 SOSTENUTO_VECTOR sostenuto_bits sostenuto_larger(sostenuto_bits a, sostenuto_bits b) {
   return __builtin_elementwise_max(a, b);
@@ -105,6 +110,32 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_from_lane(sostenuto_frames v, int la
 #endif
 }
 
+/* Of eight numbers those with the indices in the low three bits, of which the fourth is zero: vpermps. */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_pick_of_eight(sostenuto_eight numbers, sostenuto_bits indices) {
+#ifdef __AVX512F__
+  typedef float floats __attribute__((vector_size(64)));
+  typedef int integers __attribute__((vector_size(64)));
+  sostenuto_frames twice = __builtin_shufflevector(numbers, numbers, 0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7);
+  return (sostenuto_frames)__builtin_ia32_permvarsf512((floats)twice, (integers)indices);
+#elif defined(__AVX2__)
+  typedef float floats __attribute__((vector_size(32)));
+  typedef int integers __attribute__((vector_size(32)));
+  sostenuto_eight low = (sostenuto_eight)__builtin_ia32_permvarsf256((floats)numbers, (integers)indices.lo);
+  sostenuto_eight high = (sostenuto_eight)__builtin_ia32_permvarsf256((floats)numbers, (integers)indices.hi);
+  return __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+#else
+  sostenuto_frames picked;
+  for (int i = 0; i < 16; i++) picked[i] = numbers[indices[i] & 7];
+  return picked;
+#endif
+}
+
+/* The halves of a, added up, then those of b. */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_fold(sostenuto_frames a, sostenuto_frames b) {
+  return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23) +
+         __builtin_shufflevector(a, b, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+}
+
 /* The sums of sixteen rows of eight numbers: halves are added, then quarters, then pairs, with shuffles within a
    quarter of the register. */
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_sum_rows(const float *rows) {
@@ -151,6 +182,15 @@ SOSTENUTO_VECTOR sostenuto_places sostenuto_fixed_points(const float *factors, d
   return __builtin_convertvector(v * 4294967296.0, sostenuto_places);
 }
 
+/* The same of factors in double precision. */
+SOSTENUTO_VECTOR sostenuto_places sostenuto_fixed_products(const double *factors, double base) {
+  typedef double doubles_of_memory __attribute__((ext_vector_type(8), aligned(8)));
+  typedef double doubles __attribute__((ext_vector_type(8)));
+  doubles v = *(const doubles_of_memory *)factors * base;
+  v = __builtin_elementwise_max(__builtin_elementwise_min(v, (doubles)4096.0), (doubles)-4096.0);
+  return __builtin_convertvector(v * 4294967296.0, sostenuto_places);
+}
+
 /* Their magnitudes as floats. */
 SOSTENUTO_VECTOR sostenuto_eight sostenuto_magnitudes(sostenuto_places v) {
   return __builtin_convertvector(__builtin_elementwise_abs(v), sostenuto_eight) * 0x1p-32f;
@@ -164,8 +204,33 @@ SOSTENUTO_VECTOR sostenuto_places sostenuto_sums_before(sostenuto_places v) {
   return sum + __builtin_shufflevector(none, sum, 0, 1, 2, 3, 8, 9, 10, 11);
 }
 
+/* Sixteen places from `position` on, with these steps between them; returns the one behind. May write over the steps. */
+SOSTENUTO_VECTOR long long sostenuto_advance(const long long *steps, long long position, long long *places) {
+  typedef long long places_of_memory __attribute__((ext_vector_type(8), aligned(8)));
+  sostenuto_places low = *(const places_of_memory *)steps, high = *(const places_of_memory *)(steps + 8);
+  sostenuto_places first = sostenuto_sums_before(low) + (sostenuto_places)position;
+  sostenuto_places middle = first + low;
+  sostenuto_places last = sostenuto_sums_before(high) + __builtin_shufflevector(middle, middle, 7, 7, 7, 7, 7, 7, 7, 7);
+  *(places_of_memory *)places = first;
+  *(places_of_memory *)(places + 8) = last;
+  return (last + high)[7];
+}
+
+/* Those that are not negative, else zero. */
+SOSTENUTO_VECTOR sostenuto_places sostenuto_positive(sostenuto_places v) { return __builtin_elementwise_max(v, (sostenuto_places)0); }
+
+SOSTENUTO_VECTOR sostenuto_places sostenuto_lesser_places(sostenuto_places a, sostenuto_places b) { return __builtin_elementwise_min(a, b); }
+SOSTENUTO_VECTOR sostenuto_places sostenuto_larger_places(sostenuto_places a, sostenuto_places b) { return __builtin_elementwise_max(a, b); }
+
+/* True when all are from zero up to a length. */
+SOSTENUTO_VECTOR _Bool sostenuto_are_within(sostenuto_places v, long long length) {
+  return __builtin_reduce_or((v < (sostenuto_places)0) | (v >= (sostenuto_places)length)) == 0;
+}
+
 SOSTENUTO_VECTOR long long sostenuto_least_place(sostenuto_places v) { return __builtin_reduce_min(v); }
 SOSTENUTO_VECTOR long long sostenuto_largest_place(sostenuto_places v) { return __builtin_reduce_max(v); }
+SOSTENUTO_VECTOR long long sostenuto_last_place(sostenuto_places v) { return v[7]; }
+SOSTENUTO_VECTOR sostenuto_eight sostenuto_larger_of_eight(sostenuto_eight a, sostenuto_eight b) { return __builtin_elementwise_max(a, b); }
 SOSTENUTO_VECTOR float sostenuto_largest_of_eight(sostenuto_eight v) { return __builtin_reduce_max(v); }
 
 /* Asks for the lines of the cache from an address on, all at once. */
@@ -175,6 +240,13 @@ SOSTENUTO_VECTOR void sostenuto_fetch(const void *address, long long bytes) {
 
 /* A number without its fraction: cvttss2si, of which Swift checks the range. */
 SOSTENUTO_VECTOR int sostenuto_whole(float number) { return (int)number; }
+
+/* `start` and what follows, `step` apart; and all lanes later by the same. Swift puts a single integer into all lanes by
+   way of a mask and a shuffle. */
+SOSTENUTO_VECTOR sostenuto_integers sostenuto_row(int start, int step) {
+  return (sostenuto_integers){0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15} * (sostenuto_integers)step + (sostenuto_integers)start;
+}
+SOSTENUTO_VECTOR sostenuto_integers sostenuto_plus(sostenuto_integers v, int more) { return v + (sostenuto_integers)more; }
 
 /* Sums of each lane and all below it; and the last lane in all. */
 SOSTENUTO_VECTOR sostenuto_integers sostenuto_running_sums(sostenuto_integers v) {
@@ -201,6 +273,24 @@ SOSTENUTO_VECTOR sostenuto_integers sostenuto_low_bits(sostenuto_frames v, doubl
 
 /* The square roots, vsqrtps; the standard library's are sixteen calls. */
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_square_roots(sostenuto_frames v) { return __builtin_elementwise_sqrt(v); }
+
+/* 2^x for x of -126...126, to 2e-7: x is split at its nearest whole number, which adding 1.5 * 2^23 leaves in the low bits;
+   the fraction's power of two is the Taylor polynomial of degree six. (Swift's comparison of x and its limit takes the
+   vector apart.) */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_powers_of_two(sostenuto_frames x) {
+  const sostenuto_frames least = -126.0f;
+  x = x > least ? x : least;
+  sostenuto_frames shifted = x + 12582912.0f;
+  sostenuto_frames f = x - (shifted - 12582912.0f);
+  sostenuto_integers scale = ((sostenuto_integers)shifted + (127 - 0x4B400000)) << 23;
+  sostenuto_frames p = f * 0.00015403530f + 0.0013333558f;
+  p = p * f + 0.0096181291f;
+  p = p * f + 0.055504109f;
+  p = p * f + 0.24022651f;
+  p = p * f + 0.69314718f;
+  p = p * f + 1.0f;
+  return p * (sostenuto_frames)scale;
+}
 
 /* Shuffles of lanes that are known beforehand, one instruction each (vpermt2ps, vpermilps): what Swift writes with numbered
    lanes or halves is at times taken apart and put together lane by lane. */

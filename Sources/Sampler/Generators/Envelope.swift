@@ -1,3 +1,4 @@
+import CVector
 import Realtime
 
 /// A running DAHDSR envelope: delay, attack (a straight line), hold, decay, sustain, release.
@@ -323,7 +324,8 @@ struct Envelope {
   /// The stage's values `lanes` frames from now.
   @_noLocks @inline(__always) private func next(lanes: SIMD16<Float>) -> SIMD16<Float> {
     let t = lanes + Float(frame)
-    return speed == 0 ? t * slope + base : exponential2(t * speed) * slope + base
+    return sostenuto_add_product(
+      SIMD16(repeating: base), speed == 0 ? t : exponential2(t * speed), SIMD16(repeating: slope))
   }
 
   /// The values of the next 16 frames, of which `frames` are valid; advances by these. `scratch`: memory for a
@@ -374,24 +376,7 @@ struct Envelope {
   }
 }
 
-/// 2^x for x of -126...126, to 2e-7: x is split at its integer part; the fraction's power of two is the
-/// Taylor polynomial of degree six around the middle. Audio thread.
+/// 2^x for x of -126...126. Audio thread.
 @_noLocks @inline(__always) func exponential2(_ x: SIMD16<Float>) -> SIMD16<Float> {
-  // Adding 1.5 * 2^23 leaves the nearest integer in the low bits of the mantissa.
-  let magic: Float = 12_582_912
-  let low = SIMD16<Float>(repeating: -126)
-  let clamped = x.replacing(with: low, where: x .< low)
-  let shifted = clamped + magic
-  let whole = shifted - magic
-  let f = clamped - whole
-  let bits = unsafeBitCast(shifted, to: SIMD16<Int32>.self)
-  let exponent = (bits &+ (127 &- 0x4B40_0000)) &<< 23
-  let scale = unsafeBitCast(exponent, to: SIMD16<Float>.self)
-  var p = f * 0.00015403530 + 0.0013333558
-  p = p * f + 0.0096181291
-  p = p * f + 0.055504109
-  p = p * f + 0.24022651
-  p = p * f + 0.69314718
-  p = p * f + 1
-  return p * scale
+  sostenuto_powers_of_two(x)
 }

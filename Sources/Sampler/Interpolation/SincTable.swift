@@ -66,31 +66,56 @@ struct SincTable {
     isShort: Bool, isStereo: Bool, _ left: UnsafeRawPointer, _ right: UnsafeRawPointer,
     _ positions: UnsafePointer<Int64>, _ from: Int, _ to: Int, _ partials: UnsafeMutablePointer<Float>
   ) {
+    // Frames by twos: a vector of sums is loaded at once soon after.
     var index = from
     if taps < 32 {
-      while index < to {
-        let weights = short(UInt32(truncatingIfNeeded: positions[index]))
-        let place = Int(positions[index] >> 32)
+      while index &+ 1 < to {
+        let (one, two) = (positions[index], positions[index &+ 1])
+        let (weights, others) = (short(one), short(two))
+        let row = partials + index &* 8
+        store(
+          SIMD16(
+            lowHalf: weights * Self.eight(isShort, left, one),
+            highHalf: others * Self.eight(isShort, left, two)),
+          row)
+        if isStereo {
+          store(
+            SIMD16(
+              lowHalf: weights * Self.eight(isShort, right, one),
+              highHalf: others * Self.eight(isShort, right, two)), row + Self.side)
+        }
+        index &+= 2
+      }
+      if index < to {
+        let weights = short(positions[index])
         let row = UnsafeMutableRawPointer(partials + index &* 8)
-        row.storeBytes(of: weights * Self.eight(isShort, left, place), as: SIMD8<Float>.self)
+        row.storeBytes(of: weights * Self.eight(isShort, left, positions[index]), as: SIMD8<Float>.self)
         if isStereo {
           row.storeBytes(
-            of: weights * Self.eight(isShort, right, place), toByteOffset: 4 &* Self.side,
+            of: weights * Self.eight(isShort, right, positions[index]), toByteOffset: 4 &* Self.side,
             as: SIMD8<Float>.self)
         }
-        index &+= 1
       }
     } else if let mixes {
-      while index < to {
-        let weights = mixed(UInt32(truncatingIfNeeded: positions[index]), mixes[index])
+      while index &+ 1 < to {
+        let weights = mixed(positions[index], mixes[index])
+        let others = mixed(positions[index &+ 1], mixes[index &+ 1])
+        weights.write(isShort, isStereo, left, right, positions + index, others, partials + index &* 8)
+        index &+= 2
+      }
+      if index < to {
+        let weights = mixed(positions[index], mixes[index])
         weights.write(isShort, isStereo, left, right, positions[index], partials + index &* 8)
-        index &+= 1
       }
     } else {
-      while index < to {
-        let weights = long(rows, UInt32(truncatingIfNeeded: positions[index]))
+      while index &+ 1 < to {
+        let (weights, others) = (long(rows, positions[index]), long(rows, positions[index &+ 1]))
+        weights.write(isShort, isStereo, left, right, positions + index, others, partials + index &* 8)
+        index &+= 2
+      }
+      if index < to {
+        let weights = long(rows, positions[index])
         weights.write(isShort, isStereo, left, right, positions[index], partials + index &* 8)
-        index &+= 1
       }
     }
   }
@@ -119,29 +144,40 @@ struct SincTable {
       _ isShort: Bool, _ isStereo: Bool, _ left: UnsafeRawPointer, _ right: UnsafeRawPointer,
       _ position: Int64, _ sums: UnsafeMutablePointer<Float>
     ) {
-      let place = Int(position >> 32)
       let row = UnsafeMutableRawPointer(sums)
-      row.storeBytes(of: product(isShort, left, place), as: SIMD8<Float>.self)
+      let ours = product(isShort, left, position)
+      row.storeBytes(of: ours.lowHalf + ours.highHalf, as: SIMD8<Float>.self)
       if isStereo {
-        row.storeBytes(of: product(isShort, right, place), toByteOffset: 4 &* side, as: SIMD8<Float>.self)
+        let theirs = product(isShort, right, position)
+        row.storeBytes(of: theirs.lowHalf + theirs.highHalf, toByteOffset: 4 &* side, as: SIMD8<Float>.self)
       }
     }
 
-    /// Partial sums of the products with the frames from `place` on; integers are unscaled. Audio thread.
+    /// Writes those of two frames, of which the second has `others` for weights.
+    @_noLocks @inline(__always) func write(
+      _ isShort: Bool, _ isStereo: Bool, _ left: UnsafeRawPointer, _ right: UnsafeRawPointer,
+      _ positions: UnsafePointer<Int64>, _ others: Self, _ sums: UnsafeMutablePointer<Float>
+    ) {
+      let (one, two) = (positions[0], positions[1])
+      store(sostenuto_fold(product(isShort, left, one), others.product(isShort, left, two)), sums)
+      if isStereo {
+        store(sostenuto_fold(product(isShort, right, one), others.product(isShort, right, two)), sums + side)
+      }
+    }
+
+    /// Products with the frames around a position, two to a lane; integers are unscaled. Audio thread.
     @_noLocks @inline(__always)
-    private func product(_ isShort: Bool, _ base: UnsafeRawPointer, _ place: Int) -> SIMD8<Float> {
-      let sum: SIMD16<Float>
+    private func product(_ isShort: Bool, _ base: UnsafeRawPointer, _ position: Int64) -> SIMD16<Float> {
+      let place = Int(position >> 32)
       if isShort {
         let words = base + place &<< 1
-        sum = sostenuto_add_product(
+        return sostenuto_add_product(
           sostenuto_load_words(words) * first, sostenuto_load_words(words + 32), last)
-      } else {
-        let floats = base + place &<< 2
-        sum = sostenuto_add_product(
-          floats.loadUnaligned(as: SIMD16<Float>.self) * first,
-          floats.loadUnaligned(fromByteOffset: 64, as: SIMD16<Float>.self), last)
       }
-      return sum.lowHalf + sum.highHalf
+      let floats = base + place &<< 2
+      return sostenuto_add_product(
+        floats.loadUnaligned(as: SIMD16<Float>.self) * first,
+        floats.loadUnaligned(fromByteOffset: 64, as: SIMD16<Float>.self), last)
     }
   }
 
@@ -150,9 +186,10 @@ struct SincTable {
     Float(bitPattern: (fraction &<< 5) &>> 9 | 0x3F80_0000) - 1
   }
 
-  /// The weights at a fraction of 2^32.
+  /// The weights at a position.
   @_noLocks @inline(__always)
-  private func long(_ rows: UnsafePointer<Float>, _ fraction: UInt32) -> Long {
+  private func long(_ rows: UnsafePointer<Float>, _ position: Int64) -> Long {
+    let fraction = UInt32(truncatingIfNeeded: position)
     let row = UnsafeRawPointer(rows + Int(fraction &>> 27) &* 96)
     let t = SIMD16(repeating: within(fraction))
     return Long(
@@ -168,17 +205,18 @@ struct SincTable {
   }
 
   /// The weights between two kernels.
-  @_noLocks @inline(__always) private func mixed(_ fraction: UInt32, _ kernel: Float) -> Long {
+  @_noLocks @inline(__always) private func mixed(_ position: Int64, _ kernel: Float) -> Long {
     let whole = sostenuto_whole(kernel)
     let first = rows + Int(whole) &* Self.size(32)
     let share = SIMD16(repeating: kernel - Float(whole))
-    let (one, two) = (long(first, fraction), long(first + Self.size(32), fraction))
+    let (one, two) = (long(first, position), long(first + Self.size(32), position))
     return Long(
       first: sostenuto_add_product(one.first, two.first - one.first, share),
       last: sostenuto_add_product(one.last, two.last - one.last, share))
   }
 
-  @_noLocks @inline(__always) private func short(_ fraction: UInt32) -> SIMD8<Float> {
+  @_noLocks @inline(__always) private func short(_ position: Int64) -> SIMD8<Float> {
+    let fraction = UInt32(truncatingIfNeeded: position)
     let row = UnsafeRawPointer(rows + Int(fraction &>> 27) &* 24)
     let t = SIMD8(repeating: within(fraction))
     let slope = sostenuto_add_product_of_eight(
@@ -189,9 +227,10 @@ struct SincTable {
 
   /// Eight frames; integers are unscaled.
   @_noLocks @inline(__always) private static func eight(
-    _ isShort: Bool, _ base: UnsafeRawPointer, _ place: Int
+    _ isShort: Bool, _ base: UnsafeRawPointer, _ position: Int64
   ) -> SIMD8<Float> {
-    isShort
+    let place = Int(position >> 32)
+    return isShort
       ? sostenuto_load_eight_words(base + place &<< 1)
       : (base + place &<< 2).loadUnaligned(as: SIMD8<Float>.self)
   }

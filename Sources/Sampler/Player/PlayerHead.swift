@@ -130,20 +130,26 @@ struct PlayerHead {
     let length = Int64(image.pointee.frames) &<< 32
     var course = Course(frames: 0, least: .max, most: 0)
     var most: Float = 0
+    var lowest = SIMD8<Int64>(repeating: .max)
+    var highest = SIMD8<Int64>(repeating: 0)
+    var fastest = SIMD8<Float>(repeating: 0)
     while course.frames &+ 8 <= count {
       let steps = sostenuto_fixed_points(speeds + course.frames, base)
       let places = sostenuto_sums_before(steps) &+ position
-      let (first, last) = (sostenuto_least_place(places), sostenuto_largest_place(places))
-      guard first >= 0, last < length else { break }
+      guard sostenuto_are_within(places, length) else { break }
       let paces = sostenuto_magnitudes(steps)
-      let highest = sostenuto_largest_of_eight(paces)
-      most = highest > most ? highest : most
+      lowest = sostenuto_lesser_places(lowest, places)
+      highest = sostenuto_larger_places(highest, places)
+      fastest = sostenuto_larger_of_eight(fastest, paces)
       UnsafeMutableRawPointer(scratch.paces + course.frames).storeBytes(of: paces, as: SIMD8<Float>.self)
       UnsafeMutableRawPointer(scratch.places + course.frames).storeBytes(of: places, as: SIMD8<Int64>.self)
-      course.least = Int(first >> 32) < course.least ? Int(first >> 32) : course.least
-      course.most = Int(last >> 32) > course.most ? Int(last >> 32) : course.most
-      position = places[7] &+ steps[7]
+      position = sostenuto_last_place(places &+ steps)
       course.frames &+= 8
+    }
+    if course.frames > 0 {
+      course.least = Int(sostenuto_least_place(lowest) >> 32)
+      course.most = Int(sostenuto_largest_place(highest) >> 32)
+      most = sostenuto_largest_of_eight(fastest)
     }
     while course.frames < count, wrap(image, isLooping) {
       let step = fixedPoint(Double(speeds[course.frames]) * base)
@@ -209,6 +215,11 @@ struct PlayerHead {
     fade.fill(scratch.gains, frames: frames)
     var index = 0
     if let levels = level.frames(0) {
+      // Whole vectors of a block that begins with one end within its memory.
+      while from & 15 == 0, index < frames {
+        store(vector(scratch.gains + index) * vector(levels + (from &+ index)), scratch.gains + index)
+        index &+= 16
+      }
       while index < frames {
         scratch.gains[index] *= levels[from &+ index]
         index &+= 1
@@ -225,6 +236,7 @@ struct PlayerHead {
   /// Multiplies the gains by the presence.
   @_noLocks private mutating func follow(_ course: Course, _ rate: Double, _ scratch: Scratch) {
     let frames = course.frames
+    if !isNew, isMoving, !presence.isMoving, frames == 64, movesThroughout(scratch.paces) { return }
     var index = 0
     while index < frames {
       let moves = scratch.paces[index] >= Self.slowest
@@ -244,6 +256,17 @@ struct PlayerHead {
       }
       index = end
     }
+  }
+
+  /// True when all of 64 paces count as moving.
+  @_noLocks @inline(__always) private func movesThroughout(_ paces: UnsafePointer<Float>) -> Bool {
+    var least = vector(paces)
+    var frame = 16
+    while frame < 64 {
+      least = sostenuto_lesser(least, vector(paces + frame))
+      frame &+= 16
+    }
+    return !sostenuto_has_below(least, Self.slowest)
   }
 
   /// True when the data of these frames is in memory. Requests the data needed next. Audio thread.

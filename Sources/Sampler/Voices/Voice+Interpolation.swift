@@ -1,3 +1,4 @@
+import CVector
 import Realtime
 
 /// Sample reading of a voice, sixteen frames at a time.
@@ -56,10 +57,26 @@ extension Voice {
     }
   }
 
+  private static var numbers: SIMD8<Int64> {
+    @_noLocks @inline(__always) get { SIMD8(0, 1, 2, 3, 4, 5, 6, 7) }
+  }
+
   /// Sets the increment of each frame; never negative, which would lead out of the sample.
   @_noLocks private func setSteps(
     _ context: VoiceContext, _ ratio: Double, _ ratioStep: Double, _ place: Int, _ frame: Int, _ count: Int
   ) {
+    if count == 16, let factors = context.factors {
+      let (first, second) = (factors + frame, factors + (frame &+ 8))
+      var low = sostenuto_fixed_products(first, ratio)
+      var high = sostenuto_fixed_products(second, ratio)
+      if ratioStep != 0 {
+        let numbers = Self.numbers &+ SIMD8(repeating: Int64(place))
+        low &+= sostenuto_fixed_products(first, ratioStep) &* numbers
+        high &+= sostenuto_fixed_products(second, ratioStep) &* (numbers &+ SIMD8(repeating: 8))
+      }
+      context.setSteps(sostenuto_positive(low), sostenuto_positive(high))
+      return
+    }
     for index in 0..<count {
       let factor = context.factors?[frame &+ index] ?? context.factor
       let change = fixedPoint(ratioStep * factor)
@@ -174,24 +191,22 @@ extension Voice {
 
   /// Every frame has its own increment, while the sampler's tuning moves.
   @_noLocks @inline(never) private mutating func moving(_ context: VoiceContext, _ count: Int) -> Sides {
-    var last = position
-    var end = position
-    for index in 0..<16 {
-      last = end
-      context.low[index] = UInt32(truncatingIfNeeded: end)
-      end = end &+ context.steps[index]
-    }
-    if region.pointee.stream != nil, !isRead(last &- position) { return skipped(context, count) }
-    guard let planes = planes(around: last) else { return gathered(context, count) }
-    let step = context.steps[count &- 1]
+    let (low, high) = context.loadSteps()
+    let (step, lastStep) = (context.steps[count &- 1], context.steps[15])
     // Replaces the increments by their positions.
-    var place = position
-    for index in 0..<16 {
-      let step = context.steps[index]
-      context.steps[index] = place
-      place = place &+ step
+    let end = sostenuto_advance(context.steps, position, context.steps)
+    let last = end &- lastStep
+    let isThere = region.pointee.stream == nil || isRead(last &- position)
+    guard isThere, let planes = planes(around: last) else {
+      context.setSteps(low, high)
+      return isThere ? gathered(context, count) : skipped(context, count)
     }
-    let fraction = fractions(UnsafeRawPointer(context.low).loadUnaligned(as: SIMD16<UInt32>.self))
+    let (first, second) = context.loadSteps()
+    let fraction = fractions(
+      unsafeBitCast(
+        sostenuto_evens(
+          unsafeBitCast(first, to: SIMD16<Float>.self), unsafeBitCast(second, to: SIMD16<Float>.self)),
+        to: SIMD16<UInt32>.self))
     let left = Taps(planes.left, positions: context.steps).interpolated(fraction) * planes.scale
     var right = left
     if region.pointee.isStereo {

@@ -78,4 +78,18 @@ struct VoiceContext {
     for number in 0..<16 { numbers[number] = Float(number) }
     window.open()
   }
+
+  /// The first and the last eight of `steps`. Audio thread.
+  @_noLocks @inline(__always) func loadSteps() -> (SIMD8<Int64>, SIMD8<Int64>) {
+    let raw = UnsafeRawPointer(steps)
+    return (
+      raw.loadUnaligned(as: SIMD8<Int64>.self), raw.loadUnaligned(fromByteOffset: 64, as: SIMD8<Int64>.self)
+    )
+  }
+
+  @_noLocks @inline(__always) func setSteps(_ low: SIMD8<Int64>, _ high: SIMD8<Int64>) {
+    let raw = UnsafeMutableRawPointer(steps)
+    raw.storeBytes(of: low, as: SIMD8<Int64>.self)
+    raw.storeBytes(of: high, toByteOffset: 64, as: SIMD8<Int64>.self)
+  }
 }
