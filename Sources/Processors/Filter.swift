@@ -166,8 +166,8 @@ public struct Filter: Kernel {
     while channel < channels {
       let section = memory.sections + (isShared ? 0 : channel)
       if channel == 0 || !isShared { section.pointee.restPart(span) }
-      Section.restPart(
-        section, input[channel], output[channel], memory.states + channel, row: memory.inputs.row(channel), span)
+      section.pointee.restPart(
+        input[channel], output[channel], memory.states + channel, row: memory.inputs.row(channel), span)
       channel &+= 1
     }
   }

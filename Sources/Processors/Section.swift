@@ -1,4 +1,3 @@
-import CVector
 import Realtime
 
 // A two-pole section: the trapezoidal state variable filter (V. Zavalishin, "The Art of VA Filter
@@ -262,55 +261,29 @@ struct Section: BitwiseCopyable {
 
   /// Part of a block of one channel at rest. `row` has the frames of the first group that were filtered before, and
   /// keeps those of the last one. `to` may be `from`.
-  @inline(__always) @_noLocks static func restPart(
-    _ section: UnsafePointer<Section>, _ from: UnsafePointer<Float>, _ to: UnsafeMutablePointer<Float>,
+  @inline(__always) @_noLocks mutating func restPart(
+    _ from: UnsafePointer<Float>, _ to: UnsafeMutablePointer<Float>,
     _ state: UnsafeMutablePointer<SIMD2<Float>>, row: UnsafeMutablePointer<Float>, _ span: SectionSpan
   ) {
     let frames = span.end &- span.lane
-    let zero = Frames(repeating: 0)
-    var s = state.pointee
-    var frame = 0
-    if span.lane > 0 {
-      let lane = Int32(truncatingIfNeeded: span.lane)
-      let isThere = places .< SIMD16(repeating: UInt32(truncatingIfNeeded: span.end))
-      let x = zero.replacing(with: sostenuto_join(row.vector(0), from.vector(0), lane), where: isThere)
-      var next = s
-      let y = sostenuto_from_lane(restGroup(section, x, &next), lane)
-      if span.end >= 16 { s = next } else { row.store(x, 0) }
-      frame = 16 &- span.lane
-      let isOurs = places .< SIMD16(repeating: UInt32(truncatingIfNeeded: frame))
-      to.store(to.vector(0).replacing(with: y, where: isOurs), 0)
-    }
-    while frame &+ 16 <= frames {
-      to.store(restGroup(section, from.vector(frame), &s), frame)
-      frame &+= 16
-    }
-    if frame < frames {
-      let isThere = places .< SIMD16(repeating: UInt32(truncatingIfNeeded: frames &- frame))
-      let x = zero.replacing(with: from.vector(frame), where: isThere)
-      row.store(x, 0)
-      var next = s
-      to.store(restGroup(section, x, &next), frame)
-    }
-    state.pointee = s
-  }
-
-  /// A group of one channel at rest.
-  @inline(__always) @_noLocks private static func restGroup(
-    _ section: UnsafePointer<Section>, _ x: Frames, _ state: inout SIMD2<Float>
-  ) -> Frames {
-    let response = UnsafeRawPointer(section).assumingMemoryBound(to: Float.self)
-    var sum = Frames(repeating: 0)
-    withUnsafePointer(to: x) {
-      let frames = UnsafeRawPointer($0).assumingMemoryBound(to: Float.self)
-      var j = 0
-      while j < 16 {
-        sum = addProduct(sum, response.vector(16 &- j), frames[j])
-        j &+= 1
+    // The groups from the start of the first one on, and room for a vector that begins in the last.
+    var window = (Quads(repeating: 0), Frames(repeating: 0))
+    withUnsafeMutablePointer(to: &window) {
+      let x = UnsafeMutableRawPointer($0).assumingMemoryBound(to: Float.self)
+      x.store(row.vector(0), 0)
+      var frame = 0
+      while frame < frames {
+        x.store(from.vector(frame), span.lane &+ frame)
+        frame &+= 16
+      }
+      let isThere = Self.places .< SIMD16(repeating: UInt32(truncatingIfNeeded: span.end & 15))
+      row.store(Frames(repeating: 0).replacing(with: x.vector(span.end & ~15), where: isThere), 0)
+      rest(UnsafePointer(x), x, state, complete: span.end &>> 4)
+      frame = 0
+      while frame < frames {
+        to.store(x.vector(span.lane &+ frame), frame)
+        frame &+= 16
       }
     }
-    let first = total(section.pointee.intoFirst * x)
-    let second = total(section.pointee.intoSecond * x)
-    return section.pointee.finish(sum, first, second, &state) + 0
   }
 }

@@ -80,36 +80,6 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_pick(const float *numbers, sostenuto
 #endif
 }
 
-/* The first lanes of `before`, so many, and then those of `after`: vpermi2ps, where a way through memory would wait until
-   what was written in two pieces has arrived there. */
-SOSTENUTO_VECTOR sostenuto_frames sostenuto_join(sostenuto_frames before, sostenuto_frames after, int lanes) {
-  const sostenuto_integers own = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-#ifdef __AVX512F__
-  typedef float floats __attribute__((vector_size(64)));
-  typedef int integers __attribute__((vector_size(64)));
-  sostenuto_integers later = own - lanes, indices = later < 0 ? own + 16 : later;
-  return (sostenuto_frames)__builtin_ia32_vpermi2varps512((floats)after, (integers)indices, (floats)before);
-#else
-  sostenuto_frames joined;
-  for (int i = 0; i < 16; i++) joined[i] = own[i] < lanes ? before[i] : after[i - lanes];
-  return joined;
-#endif
-}
-
-/* The lanes from one on; behind the last they begin anew. */
-SOSTENUTO_VECTOR sostenuto_frames sostenuto_from_lane(sostenuto_frames v, int lane) {
-#ifdef __AVX512F__
-  const sostenuto_integers own = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-  typedef float floats __attribute__((vector_size(64)));
-  typedef int integers __attribute__((vector_size(64)));
-  return (sostenuto_frames)__builtin_ia32_vpermi2varps512((floats)v, (integers)((own + lane) & 15), (floats)v);
-#else
-  sostenuto_frames moved;
-  for (int i = 0; i < 16; i++) moved[i] = v[(i + lane) & 15];
-  return moved;
-#endif
-}
-
 /* Of eight numbers those with the indices in the low three bits, of which the fourth is zero: vpermps. */
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_pick_of_eight(sostenuto_eight numbers, sostenuto_bits indices) {
 #ifdef __AVX512F__
