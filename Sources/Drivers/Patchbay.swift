@@ -181,7 +181,12 @@ public final class Patchbay: @unchecked Sendable {
     for link in changes.make {
       let error = jack_connect(client.raw, link.source, link.destination)
       // JACK refuses a port whose client is not active yet, and tells nobody when that client becomes active.
-      if error == 0 || error == EEXIST { graph.links.insert(link) } else { isRefused = true }
+      if error == 0 || error == EEXIST {
+        graph.links.insert(link)
+        keeper.record(link)
+      } else {
+        isRefused = true
+      }
     }
     publish(graph)
     if isRefused {

@@ -33,6 +33,9 @@ struct WishKeeper {
   /// Records that the server has gone.
   mutating func loseAll() { (made, missing) = ([], []) }
 
+  /// Records that a due connection has been made; if it vanishes from now on, somebody ended it.
+  mutating func record(_ link: Link) { made.insert(link) }
+
   /// Changes that are due, in order.
   mutating func look(_ graph: ServerGraph) -> (make: [Link], end: [Link]) {
     let wished = Set(wishes.flatMap(graph.links))

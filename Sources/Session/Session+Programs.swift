@@ -143,6 +143,8 @@ extension Session {
     if !naming.foundCables.isEmpty {
       let cables = naming.foundCables.map { Edit.connect($0) }
       try perform(.joined(naming.added + cables), amending: nil, acceptsUnknownKinds: false)
+      // The server's side ends only what it has been asked for.
+      findPrograms()
       return named
     }
     return naming.added.isEmpty ? named : .joined(naming.added + [named])
