@@ -283,7 +283,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
 
   /// Takes note of what the ports' connections are.
   private func look() {
-    state.checkHeard()
+    if ports.isActive { state.checkHeard() }
     let device = ports.device
     knownDevice.withLock { $0 = device }
     let seconds = ports.roundTrip(rate: state.rate.load(ordering: .relaxed))

@@ -111,6 +111,7 @@ final class JackPorts {
     for base in Set(unused.values.map(\.base)).subtracting(ports.values.map(\.base)) {
       options.wishes.loseOwn(base)
     }
+    state.forget(unused.values.map(\.port))
     unregister(unused.values.map(\.port))
     settleNames()
     if isActive { connect() }

@@ -33,6 +33,8 @@ final class JackState: Sendable {
   nonisolated(unsafe) private let midiOutputPorts: UnsafeMutablePointer<Atomic<UInt>>
   /// Fades of the outputs. Shared with `host`.
   let fades: OutputFades
+  /// Whether each port that has lost its channel was heard.
+  private let heardPorts = Mutex<[UInt: Bool]>([:])
   /// Time of the last period; 0 before the first. Audio thread.
   nonisolated(unsafe) private let lastPeriod: UnsafeMutablePointer<Int64>
   nonisolated(unsafe) private let reasonText: UnsafeMutablePointer<CChar>
@@ -78,11 +80,20 @@ final class JackState: Sendable {
     ports[(input ? channelCapacity : 0) + channel].store(UInt(bitPattern: port), ordering: .releasing)
   }
 
-  /// A port that was another channel's sounds on at once; a new one fades in when it is connected.
+  /// A port that was another channel's sounds on at once; a new one fades in when it is connected. Asks JACK nothing,
+  /// which would wait for the next period.
   private func handOver(_ port: OpaquePointer?, to channel: Int) {
-    guard let port, ports[channel].load(ordering: .relaxed) != UInt(bitPattern: port) else { return }
-    let isConnected = jack_port_connected(port) > 0
-    fades.setHeard(channel, isConnected, atOnce: true)
+    let (old, new) = (ports[channel].load(ordering: .relaxed), UInt(bitPattern: port))
+    guard old != new else { return }
+    heardPorts.withLock {
+      if old != 0 { $0[old] = fades.isHeard(channel) }
+      if new != 0 { fades.setHeard(channel, $0.removeValue(forKey: new) ?? false, atOnce: true) }
+    }
+  }
+
+  /// Forgets ports that are about to be unregistered: JACK uses their addresses again.
+  func forget(_ ports: [OpaquePointer]) {
+    heardPorts.withLock { heard in for port in ports { heard[UInt(bitPattern: port)] = nil } }
   }
 
   /// Tells whether each output is connected. Worker.

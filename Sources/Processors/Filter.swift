@@ -161,7 +161,9 @@ public struct Filter: Kernel {
 
   /// Part of a block from the tables: an edit at an exact frame splits the block of every node, and may not cost
   /// much more than one that waits for the next.
-  @inline(never) @_noLocks private func restPart(_ input: InputPort, _ output: OutputPort, _ span: SectionSpan) {
+  @inline(never) @_noLocks private func restPart(
+    _ input: InputPort, _ output: OutputPort, _ span: SectionSpan
+  ) {
     var channel = 0
     while channel < channels {
       let section = memory.sections + (isShared ? 0 : channel)
