@@ -29,6 +29,8 @@ import Terminal
   func merge() throws -> String { throw NoFiles() }
   func play(_ event: Event, on node: NodeID) { inner.play(event, on: node) }
   func panic() { inner.panic() }
+  // The fuzzer has no server.
+  func showPrograms(_ isShown: Bool) {}
   func takeNotices() -> [String] { inner.takeNotices() }
   func tick() { inner.tick() }
 }

@@ -39,7 +39,7 @@ import Testing
     supervisor.start()
     defer { supervisor.stop() }
     #expect(until(supervisor) { graph.engine.renderer.time > 4800 })
-    let recorder = try #require(Recorder(server: server.name, source: "sostenuto:out_1"))
+    let recorder = try #require(JackRecorder(server: server.name, source: "sostenuto:out_1"))
     let probe = try #require(TestClient(server: server.name))
     // JACK itself ends a connection at once, so each begins in a recording of its own.
     var begins: [Int] = []
@@ -73,7 +73,7 @@ import Testing
     let supervisor = Supervisor(engine: graph.engine, options: options(server))
     supervisor.start()
     defer { supervisor.stop() }
-    let recorder = try #require(Recorder(server: server.name, source: "sostenuto:out_1"))
+    let recorder = try #require(JackRecorder(server: server.name, source: "sostenuto:out_1"))
     let probe = try #require(TestClient(server: server.name))
     #expect(until(supervisor) { probe.connections(of: "sostenuto:out_1").contains("system:playback_1") })
     for _ in 0..<3 {

@@ -4,7 +4,7 @@ import Synchronization
 @testable import Drivers
 
 /// A JACK client that records its input, up to 20 seconds.
-final class Recorder {
+final class JackRecorder {
   private let client: TestClient
   private let tape: Tape
 

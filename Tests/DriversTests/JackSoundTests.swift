@@ -32,7 +32,7 @@ import Testing
     defer { driver.stop() }
     driver.update(graph.engine.endpoints)
     try driver.start()
-    let recorder = try #require(Recorder(server: server.name, source: "sostenuto:out_1"))
+    let recorder = try #require(JackRecorder(server: server.name, source: "sostenuto:out_1"))
     func record(_ seconds: Double) throws {
       let end = recorder.count + Int(seconds * 48000)
       #expect(
