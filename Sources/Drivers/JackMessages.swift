@@ -1,10 +1,14 @@
 import CJack
+import Glibc
 import Synchronization
 
 /// Messages of libjack. By default they go to standard error, where the front end's screen is.
 enum JackMessages {
   /// Silences libjack, but keeps its last error. Call it before any other function of libjack. Any thread.
   static func capture() {
+    // libjack writes to the server's socket on whatever thread calls it, and the server may have died: that is an error,
+    // not the end of this program.
+    signal(SIGPIPE, SIG_IGN)
     jack_set_error_function(keepJackError)
     jack_set_info_function(ignoreJackInfo)
   }

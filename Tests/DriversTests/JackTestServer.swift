@@ -79,6 +79,7 @@ final class TestClient {
   let server: String
 
   init?(server: String, name: String = "probe") {
+    signal(SIGPIPE, SIG_IGN)
     jack_set_error_function { _ in }
     jack_set_info_function { _ in }
     var status = JackStatus(0)

@@ -86,6 +86,18 @@ import Testing
     #expect(printed.output.contains("-> system.playback_*  made"))
     #expect(printed.output.hasSuffix(saved))
     #expect(try Program.run("check", path).status == 0)
+    let json = try Program.run("print", "--json", "--clients", path, "--jack-server", server.name)
+    let object = try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any]
+    let clients = object?["clients"] as? [[String: Any]] ?? []
+    #expect(clients.map { $0["name"] as? String }.contains("metro"))
+    for client in clients {
+      #expect(client["program"] is String && client["running"] is Bool && client["found"] is Bool)
+      for port in client["ports"] as? [[String: Any]] ?? [] {
+        #expect(port["name"] is String)
+        #expect(["input", "output"].contains(port["direction"] as? String))
+        #expect(["audio", "events"].contains(port["format"] as? String))
+      }
+    }
   }
 
   @Test func clientsArePrintedOnlyFromAServer() throws {
