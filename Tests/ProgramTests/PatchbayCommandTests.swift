@@ -40,7 +40,8 @@ import Testing
     let folder = try Folder()
     let server = try JackServer()
     var metro = try start("jack_metro", ["-b", "100", "-n", "metro"], on: server)
-    defer { metro.terminate() }
+    // Killed: a test's child may have inherited a mask that holds SIGTERM back.
+    defer { kill(metro.processIdentifier, SIGKILL) }
     let path = folder.path + "/bay.patch"
     let terminal = try Terminal(
       "XDG_STATE_HOME=\(folder.path) '\(Program.path)' patchbay '\(path)' --jack-server \(server.name)")
@@ -58,7 +59,7 @@ import Testing
     try terminal.press("C-r")
     try wait(for: both, server)
 
-    metro.terminate()
+    kill(metro.processIdentifier, SIGKILL)
     metro.waitUntilExit()
     try terminal.wait(for: "not running", "┈┈")
     metro = try start("jack_metro", ["-b", "100", "-n", "metro"], on: server)

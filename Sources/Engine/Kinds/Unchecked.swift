@@ -35,6 +35,6 @@ func callReading(
 
 /// The type of this raw value; nil: there is none.
 @_noLocks func eventKind(_ number: UInt8) -> Event.Kind? {
-  number <= unsafeBitCast(Event.Kind.octaveTuning, to: UInt8.self)
+  number <= unsafeBitCast(Event.Kind.exclusive, to: UInt8.self)
     ? unsafeBitCast(number, to: Event.Kind.self) : nil
 }
