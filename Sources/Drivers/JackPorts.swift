@@ -239,7 +239,8 @@ final class JackPorts {
         siblings == 1 ? title : "\(title) \(side)", order: order)
     }
     for (key, known) in midiPorts {
-      found[jack_port_uuid(known.port)] = JackMetadata.midiPort(known.name, order: ports.count + (key.isInput ? 0 : MidiInput.ports) + key.number)
+      found[jack_port_uuid(known.port)] = JackMetadata.midiPort(
+        known.name, order: ports.count + (key.isInput ? 0 : MidiInput.ports) + key.number)
     }
     return found
   }

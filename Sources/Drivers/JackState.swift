@@ -191,4 +191,3 @@ final class JackState: Sendable {
     channel &+= 1
   }
 }
-

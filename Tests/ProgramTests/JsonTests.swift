@@ -121,7 +121,9 @@ import Testing
       #expect(seen.subtracting(row.types).isEmpty, "\(path) is \(seen), not \(row.types)")
     }
     // These members cannot occur in a file that was just opened; PatchbayCommandTests has clients of a server.
-    let elsewhere = ["clients[]", "connections[]", "secondsLeft", "loading", "fault", "lackingChannels", "isUnheard"]
+    let elsewhere = [
+      "clients[]", "connections[]", "secondsLeft", "loading", "fault", "lackingChannels", "isUnheard",
+    ]
     for path in rows.keys.sorted()
     where types[path] == nil && !elsewhere.contains(where: { path.contains($0) }) {
       Issue.record("\(path) is documented and was never seen")
