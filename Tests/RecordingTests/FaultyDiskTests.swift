@@ -104,7 +104,9 @@ import Testing
     #expect(disk.bytes >= finish * Int64(header.frameSize))
     // The memory of the process: in a short run that of the tests beside it, too.
     let third = sizes.count / 3
-    if minutes >= 60 { #expect(sizes.suffix(third).sorted()[third / 2] - sizes.prefix(third).max()! < 20_000) }
+    if minutes >= 60 {
+      #expect(sizes.suffix(third).sorted()[third / 2] - sizes.prefix(third).max()! < 20_000)
+    }
   }
 
   @Test(arguments: ["wav", "flac", "ogg"])
