@@ -32,8 +32,10 @@ import Testing
 
   private func wait(for wanted: [String], _ server: JackServer) throws {
     let deadline = Date().addingTimeInterval(20)
-    while try connections(server) != wanted, Date() < deadline { usleep(50_000) }
-    #expect(try connections(server) == wanted)
+    // Each look is a program that runs and ends.
+    var found = try connections(server)
+    while found != wanted, Date() < deadline { found = try connections(server) }
+    #expect(found == wanted)
   }
 
   @MainActor @Test func aConnectionIsMadeByKeysTakenBackAndComesBackWithItsProgram() throws {
@@ -51,7 +53,8 @@ import Testing
     try terminal.press("c", "a", "a")
     try terminal.wait(for: "to which input?")
     try terminal.press("a", "a")
-    try terminal.wait(for: "connect metro.100_bpm -> system.playback_*", "connections 2")
+    // Not the message: a late period's may take its place on a busy machine.
+    try terminal.wait(for: "connections 2")
     try wait(for: both, server)
     try terminal.press("u")
     try terminal.wait(for: "undone: ", "connections 0")

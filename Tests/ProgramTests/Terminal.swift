@@ -127,10 +127,11 @@ final class JackServer {
   }
 
   private func start() throws {
-    self.ended = Pipe()
-    let ended = self.ended.fileHandleForWriting
+    // The handler keeps both ends: it may run after this object is gone, and a write without a reader is SIGPIPE.
+    let ended = Pipe()
+    self.ended = ended
     process = Process()
-    process.terminationHandler = { _ in ended.write(Data([0])) }
+    process.terminationHandler = { _ in ended.fileHandleForWriting.write(Data([0])) }
     let log = try FileHandle(forUpdating: URL(fileURLWithPath: try folder.file("jackd.log", "")))
     process.executableURL = URL(fileURLWithPath: "/usr/bin/jackd")
     process.arguments = ["-n", name, "--no-realtime", "-d", "dummy", "-r", "48000", "-p", "1024"]

@@ -239,14 +239,14 @@ import Testing
     var small = rlimit(rlim_cur: 1 << 20, rlim_max: limit.rlim_max)
     let source = Source(channels: 2, frames: 480_000)
     let clock = TestClock()
-    let recorder = Recorder { clock.time }
+    let recorder = Recorder(isOffline: true) { clock.time }
     let take = try recorder.begin(Take.Request(path: path, port: "a", rate: 48000), source.feed)
     setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &small)
     defer { setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) }
     for _ in 0..<200 where !take.status.isFinished {
       source.play(4096)
       clock.time = source.time
-      usleep(20_000)
+      recorder.pump()
     }
     #expect(take.status.fault?.contains("largest size") == true)
     setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)

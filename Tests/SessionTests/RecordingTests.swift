@@ -132,37 +132,38 @@ import Testing
     return session
   }
 
-  private func wait(_ session: Session, _ seconds: Double) {
-    let end = Date().addingTimeInterval(seconds)
-    while Date() < end {
+  /// Goes on until the clock has rendered so many seconds.
+  private func play(_ session: Session, _ seconds: Double) {
+    let end = session.engine.renderer.time + Int64(seconds * 48000)
+    while session.engine.renderer.time < end {
       session.tick()
-      usleep(5000)
+      sched_yield()
     }
   }
 
   @Test func aTakeOutlivesUndoAndIsReplayedToTheSameBits() throws {
     let (folder, patch) = try folder()
     let session = try live(patch)
-    wait(session, 0.2)
+    play(session, 0.2)
     try session.perform("set dist.drive 20dB")
-    wait(session, 0.1)
+    play(session, 0.1)
     let answer = try session.perform("record out \(folder.path)/take.wav")
     #expect(answer == "recording out to \(folder.path)/take.wav")
-    wait(session, 0.1)
+    play(session, 0.1)
     #expect(session.status.takes.count == 1)
     try session.perform("note piano on C4 90")
-    wait(session, 0.1)
+    play(session, 0.1)
     try session.perform("replace dist filter freq=700Hz")
-    wait(session, 0.1)
+    play(session, 0.1)
     try session.perform("undo")
     try session.undo()
-    wait(session, 0.1)
+    play(session, 0.1)
     try session.perform("insert eq equalizer band1.gain=6dB into main -> out")
     try session.perform("note piano off C4")
-    wait(session, 0.2)
+    play(session, 0.2)
     #expect(session.status.takes.count == 1)
     try session.perform("record out off")
-    wait(session, 0.2)
+    play(session, 0.2)
     #expect(session.status.takes.isEmpty)
     let notices = session.takeNotices()
     #expect(notices.contains { $0.hasPrefix("recorded \(folder.path)/take.wav") }, "\(notices)")
@@ -192,15 +193,15 @@ import Testing
   @Test func whatWasHeardIsKept() throws {
     let (folder, patch) = try folder()
     let session = try live(patch, held: 600)
-    wait(session, 0.6)
+    play(session, 0.6)
     let before = session.engine.renderer.time
     let answer = try session.perform("keep 5min \(folder.path)/heard.wav")
     #expect(answer.contains("heard.wav"))
-    wait(session, 0.3)
+    play(session, 0.3)
     let notices = session.takeNotices()
     #expect(notices.contains { $0.hasPrefix("kept") }, "\(notices)")
     try session.perform("keep 0.1s \(folder.path)/heard.wav")
-    wait(session, 0.3)
+    play(session, 0.3)
     session.close()
     let heard = try samples(folder.path + "/heard.wav")
     #expect(heard.count > 2 * 20_000 && heard.count <= 2 * Int(before + 4096))
@@ -214,9 +215,9 @@ import Testing
     let (folder, patch) = try folder()
     let session = try live(patch)
     try session.perform("insert tape record file=tape.flac format=pcm16 into main -> out")
-    wait(session, 0.1)
+    play(session, 0.1)
     #expect(try session.perform("record tape") == "recording tape.out to \(folder.path)/tape.flac")
-    wait(session, 0.1)
+    play(session, 0.1)
     session.close()
     #expect(folder.names.contains("tape.flac"))
     #expect(session.takeNotices().contains { $0.contains("tape.flac") })
