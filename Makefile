@@ -220,7 +220,7 @@ format: ## Format every source file
 	$(SWIFT) format --in-place --recursive --parallel $(SOURCES)
 
 docs: build ## The reference of the modules in .build-docs, by DocC
-	@Tools/document .build-$(CPU)/release
+	@Tools/document make .build-$(CPU)/release
 
 map: ## Draw the picture of the modules in ARCHITECTURE.md anew
 	@SOSTENUTO_RECORD=1 $(MAKE) --no-print-directory test FILTER=RepositoryTests.MapTests

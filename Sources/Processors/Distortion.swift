@@ -6,8 +6,9 @@ import Realtime
 /// A waveshaper on every channel.
 ///
 /// Signal path: input * drive, upsampling (by two or four), curve (`Curve`), downsampling, tone, mix with the dry
-/// input. The half-band filters have linear phase: the wet sound is `latency` frames late (3, 32 or 39 for
-/// oversampling by 1, 2, 4, of which the curve takes 3, 1 and a half), and the dry path is delayed by as much.
+/// input. The half-band filters have linear phase: oversampled by 2 or 4 the wet sound is `latency` frames late (32 or
+/// 39, of which the curve takes 1 and a half), and the dry path is delayed by as much. Without oversampling the curve is
+/// taken frame by frame: that is the cheapest, has no latency, and aliases.
 public struct Distortion: Kernel {
   public static let description = KindDescription(
     name: "distortion", summary: "Drives sound through a curve, oversampled.", category: .effect,
@@ -18,7 +19,9 @@ public struct Distortion: Kernel {
       .number(
         "tone", "Tilts the distorted sound around 1 kHz: -1 dark, 1 bright.", default: 0, range: -1...1),
       .percent("mix", "How much of it is distorted.", default: 100),
-      .count("oversample", "1, 2 or 4 times the rate; 3 counts as 4.", default: 2, range: 1...4),
+      .count(
+        "oversample", "1, 2 or 4 times the rate; 1 is cheap, has no latency, and aliases.", default: 2,
+        range: 1...4),
     ])
 
   /// Positions in `description.parameters`.
@@ -49,7 +52,7 @@ public struct Distortion: Kernel {
   /// Latency, in frames.
   public var latency: Int { @_noLocks get { Self.latency(oversampling) } }
   @_noLocks private static func latency(_ oversampling: Int) -> Int {
-    oversampling == 1 ? 3 : oversampling == 2 ? 32 : 39
+    oversampling == 1 ? 0 : oversampling == 2 ? 32 : 39
   }
 
   public static func latency(_ configuration: KernelConfiguration) -> Int {
@@ -112,7 +115,7 @@ public struct Distortion: Kernel {
     guard quietCells > 3 else { return false }
     var channel = 0
     while channel < channels {
-      if !isInaudible(memory.tone(channel).pointee.low) { return false }
+      if sostenuto_magnitudes_exceed(memory.tone(channel).pointee.summands, 1e-10) { return false }
       channel &+= 1
     }
     channel = 0
@@ -131,12 +134,14 @@ public struct Distortion: Kernel {
     quiet.update(block, silent: input.isSilent)
     if !input.isSilent { quietCells = 0 }
     var channel = 0
-    while channel < channels {
-      if oversampling == 1 {
+    if oversampling == 1 {
+      while channel < channels {
         processPlain(block, channel)
         channel &+= 1
-        continue
       }
+      return .sounding
+    }
+    while channel < channels {
       let row = memory.row(channel)
       loadInput(block, channel, row)
       if oversampling == 2 {
@@ -195,38 +200,22 @@ public struct Distortion: Kernel {
     memory.outer.down(even: row.even, odd: row.odd, row.wet, frames)
   }
 
-  /// A channel without oversampling.
-  @_noLocks private func processPlain(_ block: Block, _ channel: Int) {
+  /// A channel without oversampling. Mutating, as `process` is, so that the kernel is not copied.
+  @_noLocks private mutating func processPlain(_ block: Block, _ channel: Int) {
     let row = memory.plainRow(channel)
     let input = block.inputs[0][channel]
-    let wet = block.outputs[0][channel]
-    let frames = block.frames
-    // The output may be the memory of the input.
-    var (before, x) = (row.before.vector(0), row.before.vector(0))
-    if isWet(block, channel) {
-      let last = (frames &- 1) & ~15
-      if last > 0 { before = input.vector(last &- 16) } else { before = x }
-      x = input.vector(last)
-    } else {
-      var frame = 0
-      while frame < frames {
-        before = x
-        x = input.vector(frame)
-        row.dry.store(sostenuto_delayed_by_three(before, x), frame)
-        frame &+= 16
-      }
-    }
-    row.before.store(lastFrames(before, x, frames), 0)
+    let curve = BareCurve(input, block.parameters[Self.drive], channel, block.frames)
     let shape = block.crossfades[Self.shape]
-    let curve = CurvePass(input, drive: block.parameters[Self.drive], channel: channel, frames, row.curve)
+    // The output may be the memory of the input, and the mix still needs that.
+    let wet = isWet(block, channel) ? block.outputs[0][channel] : row.wet
     if let blend = shape.blend {
-      curve.run(shape.old, to: row.old, isKept: false)
-      curve.run(shape.new, to: wet, isKept: true)
-      Self.fade(row.old, wet, blend, 0, frames)
+      curve.run(shape.old, to: row.old)
+      curve.run(shape.new, to: wet)
+      Self.fade(row.old, wet, blend, 0, block.frames)
     } else {
-      curve.run(shape.new, to: wet, isKept: true)
+      curve.run(shape.new, to: wet)
     }
-    mixOutput(block, channel, row.tone, wet, row.dry)
+    mixOutput(block, channel, row.tone, wet, input)
   }
 
   /// Applies the curve to two phases, or crossfades two curves. `doubling` is 1 when a phase has two frames for
@@ -274,7 +263,7 @@ public struct Distortion: Kernel {
   /// Applies tone, and mixes with the dry sound. Mostly there is nothing to do.
   @inline(__always) @_noLocks private func mixOutput(
     _ block: Block, _ channel: Int, _ row: ToneRow, _ wet: UnsafeMutablePointer<Float>,
-    _ dry: UnsafeMutablePointer<Float>
+    _ dry: UnsafePointer<Float>
   ) {
     let tone = block.parameters[Self.tone]
     if block.frames == blockCapacity, tone.isSteady, tone.value(channel) == 0 {
@@ -289,7 +278,7 @@ public struct Distortion: Kernel {
 
   @inline(never) @_noLocks private func blend(
     _ block: Block, _ channel: Int, _ row: ToneRow, _ wet: UnsafeMutablePointer<Float>,
-    _ dry: UnsafeMutablePointer<Float>, isTilted: Bool
+    _ dry: UnsafePointer<Float>, isTilted: Bool
   ) {
     let tone = block.parameters[Self.tone]
     let mix = block.parameters[Self.mix]
@@ -349,7 +338,7 @@ public struct Distortion: Kernel {
     sum = addProduct(cell.vector(32), sum, decay)
     sum = addProduct(cell.vector(48), sum, decay)
     let all = (decay * decay) * (decay * decay)
-    state.pointee.low = state.pointee.low * all + total(sum * memory.decays.vector(0))
+    state.pointee.summands = addProduct(sum * memory.decays.vector(0), state.pointee.summands, all)
   }
 
   /// The tone is 0 in every frame.

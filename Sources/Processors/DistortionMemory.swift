@@ -2,9 +2,18 @@ import Realtime
 
 /// The low-pass that splits the tone of one channel.
 struct ToneState: BitwiseCopyable {
-  var low: Float = 0
+  /// Summands of its state: while the tone rests, nobody needs their sum.
+  var summands = Frames(repeating: 0)
   /// The tone was not 0 in some frame of this 64-frame cell.
   var isFollowed = false
+
+  var low: Float {
+    @inline(__always) @_noLocks get { total(summands) }
+    @inline(__always) @_noLocks set {
+      summands = Frames(repeating: 0)
+      summands[0] = newValue
+    }
+  }
 }
 
 /// What the tone of one channel has. The buffers need no history.
@@ -22,22 +31,17 @@ struct ToneRow {
   }
 }
 
-/// One channel's memory without oversampling. What every block reads comes first, and is little.
+/// One channel's memory without oversampling. The buffers need no history.
 struct PlainRow {
-  let curve: UnsafeMutablePointer<CurveHistory>
-  /// The sixteen frames before the block.
-  let before: UnsafeMutablePointer<Float>
   let tone: ToneRow
-  /// The dry sound of the block, as late as the wet one.
-  let dry: UnsafeMutablePointer<Float>
+  /// The shaped sound of the block, where some of it is dry.
+  let wet: UnsafeMutablePointer<Float>
   /// The curve that fades out.
   let old: UnsafeMutablePointer<Float>
 
   @inline(__always) @_noLocks init(_ arena: inout Arena) {
-    curve = arena.reserve(MemoryLayout<CurveHistory>.size).assumingMemoryBound(to: CurveHistory.self)
-    before = arena.take(Float.self, 16)
     tone = ToneRow(&arena)
-    dry = arena.take(Float.self, 64)
+    wet = arena.take(Float.self, 64)
     old = arena.take(Float.self, 64)
   }
 }

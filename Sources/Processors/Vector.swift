@@ -120,13 +120,8 @@ var hasWideVectors: Bool { @inline(__always) @_noLocks get { sostenuto_has_wide_
 /// Square roots, correctly rounded.
 @_transparent @_noLocks func squareRoots(_ x: Frames) -> Frames { sostenuto_square_roots(x) }
 
-/// Sum of the lanes.
-@inline(__always) @_noLocks func total(_ v: Frames) -> Float {
-  let eight = v.lowHalf + v.highHalf
-  let four = eight.lowHalf + eight.highHalf
-  let two = four.lowHalf + four.highHalf
-  return two[0] + two[1]
-}
+/// Sum of the lanes, by halves.
+@_transparent @_noLocks func total(_ v: Frames) -> Float { sostenuto_total(v) }
 
 /// True when every lane is zero. A comparison that ends in one flag goes lane by lane.
 @inline(__always) @_noLocks func areZero(_ v: Frames) -> Bool {

@@ -296,18 +296,9 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_where_above(sostenuto_frames v, floa
   return (sostenuto_frames)(((sostenuto_integers)a & mask) | ((sostenuto_integers)b & ~mask));
 }
 
-/* Frames moved on by one to four, behind those of `before`: valignd. */
+/* Frames moved on by one, behind those of `before`: valignd. */
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_delayed_by_one(sostenuto_frames before, sostenuto_frames v) {
   return __builtin_shufflevector(before, v, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30);
-}
-SOSTENUTO_VECTOR sostenuto_frames sostenuto_delayed_by_two(sostenuto_frames before, sostenuto_frames v) {
-  return __builtin_shufflevector(before, v, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29);
-}
-SOSTENUTO_VECTOR sostenuto_frames sostenuto_delayed_by_three(sostenuto_frames before, sostenuto_frames v) {
-  return __builtin_shufflevector(before, v, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28);
-}
-SOSTENUTO_VECTOR sostenuto_frames sostenuto_delayed_by_four(sostenuto_frames before, sostenuto_frames v) {
-  return __builtin_shufflevector(before, v, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27);
 }
 
 /* The same vector, of which the compiler then knows nothing: of one that is carried from one round of a loop to the next,
@@ -321,6 +312,15 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_carried(sostenuto_frames v) {
   v = __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
 #endif
   return v;
+}
+
+/* The sum of the lanes, by halves. */
+SOSTENUTO_VECTOR float sostenuto_total(sostenuto_frames v) {
+  typedef float four __attribute__((ext_vector_type(4)));
+  sostenuto_eight eight = v.lo + v.hi;
+  four sums = eight.lo + eight.hi;
+  sums += __builtin_shufflevector(sums, sums, 2, 3, 2, 3);
+  return sums[0] + sums[1];
 }
 
 /* True when the magnitude of a lane exceeds a positive limit, or is no number. */

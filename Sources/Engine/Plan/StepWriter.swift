@@ -248,7 +248,7 @@ struct StepWriter {
   /// Makes a chain of the steps that may be one.
   private mutating func endChain() {
     defer { (chain, chainInput, chainOutput) = (0..<0, nil, nil) }
-    guard chain.count > 1, let wire = chainInput else { return }
+    guard !chain.isEmpty, let wire = chainInput else { return }
     let last = steps[chain.upperBound - 1]
     let channels = Int(last.context.outputs[0].count)
     let factors: UnsafeMutablePointer<Float> = memory.reserve(chain.count * channels)

@@ -105,8 +105,8 @@ struct InletSum: BitwiseCopyable {
   var mayBeDirect: Bool
 }
 
-/// Steps in a row each of which reads only the one before it, which nothing else reads, and has a kernel that multiplies
-/// (`Kernel.multiplies`). As long as their nodes are at rest, apart from factors that cables modulate, they are run at
+/// One step or several in a row each of which reads only the one before it, which nothing else reads, and has a kernel
+/// that multiplies (`Kernel.multiplies`). As long as their nodes are at rest, apart from factors that cables modulate, they are run at
 /// once, with the samples of a channel in registers.
 struct Chain: BitwiseCopyable {
   var count: Int
