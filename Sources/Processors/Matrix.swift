@@ -21,7 +21,8 @@ public struct Matrix: Kernel {
   private let heardCounts: UnsafeMutablePointer<Int32>
   private let scaled: UnsafeMutablePointer<Float>
   private let sources: UnsafeMutablePointer<UnsafePointer<Float>>
-  private let spare: UnsafeMutablePointer<Float>
+  /// Scratch for the rows that are summed together.
+  private let summed: UnsafeMutablePointer<MatrixRow>
   private let travels: MatrixTravels
   /// `heard` must be rebuilt.
   private var isStale = true
@@ -63,7 +64,7 @@ public struct Matrix: Kernel {
     heard = arena.take(Int32.self, rows * columns)
     heardCounts = arena.take(Int32.self, columns)
     sources = arena.take(UnsafePointer<Float>.self, rows)
-    spare = arena.take(Float.self, blockCapacity)
+    summed = arena.take(MatrixRow.self, columns)
     travels = MatrixTravels(rows, columns, &arena)
   }
 
@@ -123,11 +124,12 @@ public struct Matrix: Kernel {
   }
 
   /// A block in which no gain moves.
-  @_noLocks private func rest(_ block: Block) {
+  @_noLocks private mutating func rest(_ block: Block) {
     let output = block.outputs[0]
     let master = masterRamp.target
     if rows == 2, columns == 2 { return mixStereo(output, block.frames, master) }
-    var sums = MatrixSums(sources, inputs: rows, frames: block.frames, spare: spare, master: master)
+    var sums = MatrixSums(
+      sources, inputs: rows, frames: block.frames, room: summed, gains: gains, master: master)
     var j = 0
     while j < columns {
       let gain = outRamps[j].target
@@ -138,7 +140,7 @@ public struct Matrix: Kernel {
       }
       j &+= 1
     }
-    sums.flush()
+    sums.run()
   }
 
   /// Two inputs and two outputs at rest, without lists: the same sums.
@@ -160,32 +162,30 @@ public struct Matrix: Kernel {
   }
 
   @_noLocks private mutating func move(_ block: Block) {
-    travels.begin(block.frames)
+    let travels = travels
+    travels.begin(sources, block.frames)
     var masterFrames = MovingGain(masterRamp.target)
     if masterRamp.isMoving { masterFrames.fill(&masterRamp, block.frames) }
     let output = block.outputs[0]
-    var sums = MatrixSums(sources, inputs: rows, frames: block.frames, spare: spare)
-    var first = 0
-    while first < columns {
-      let end = min(first &+ MatrixTravels.together, columns)
-      var j = first
-      while j < end {
-        if movingCounts[j] > 0 {
-          sumMoving(j, output[j], block.frames)
-        } else if Int(heardCounts[j]) < rows &- (rows &>> 2) {
-          sumHeard(j, output[j], block.frames, 1, 1)
-        } else {
-          sums.append(gains + j &* rows, output[j])
-        }
-        travels.append(j, to: &sums)
-        j &+= 1
+    var sums = MatrixSums(
+      sources, inputs: rows, frames: block.frames, room: summed, gains: gains, travels: travels)
+    var j = 0
+    while j < columns {
+      if movingCounts[j] > 0 {
+        sumMoving(j, output[j], block.frames)
+        travels.add(j, to: output[j])
+      } else if Int(heardCounts[j]) < rows &- (rows &>> 2), !travels.reach(j) {
+        sumHeard(j, output[j], block.frames, 1, 1)
+      } else {
+        sums.append(gains + j &* rows, output[j])
       }
-      sums.flush()
-      while first < end {
-        let isUnsigned = travels.add(first, output[first])
-        finish(first, output[first], masterFrames, block.frames, isUnsigned)
-        first &+= 1
-      }
+      j &+= 1
+    }
+    sums.run()
+    j = 0
+    while j < columns {
+      finish(j, output[j], masterFrames, block.frames)
+      j &+= 1
     }
     travels.end()
     isResting = !isMoving
@@ -293,7 +293,7 @@ public struct Matrix: Kernel {
   }
 
   /// One output at rest, from its nonzero inputs. Leaving out a gain of zero changes no bit.
-  @_noLocks private func sumHeard(
+  @_noLocks private mutating func sumHeard(
     _ j: Int, _ to: UnsafeMutablePointer<Float>, _ frames: Int, _ gain: Float, _ master: Float
   ) {
     let list = heard + j &* rows
@@ -317,7 +317,7 @@ public struct Matrix: Kernel {
   }
 
   /// One output with moving crosspoints.
-  @_noLocks private func sumMoving(_ j: Int, _ to: UnsafeMutablePointer<Float>, _ frames: Int) {
+  @_noLocks private mutating func sumMoving(_ j: Int, _ to: UnsafeMutablePointer<Float>, _ frames: Int) {
     var s0 = Frames(repeating: 0)
     var s1 = s0
     var s2 = s0
@@ -346,32 +346,23 @@ public struct Matrix: Kernel {
       }
       k &+= 1
     }
-    to.store(s0, 0)
-    to.store(s1, 16)
-    to.store(s2, 32)
-    to.store(s3, 48)
+    to.store(s0 + 0, 0)
+    to.store(s1 + 0, 16)
+    to.store(s2 + 0, 32)
+    to.store(s3 + 0, 48)
   }
 
-  /// Applies the output's own gain and the master gain. `isUnsigned`: its zeros have no sign.
-  @_noLocks private func finish(
-    _ j: Int, _ to: UnsafeMutablePointer<Float>, _ master: MovingGain, _ frames: Int, _ isUnsigned: Bool
+  /// Applies the output's own gain and the master gain. Zeros have no sign, whatever they were multiplied by.
+  @_noLocks private mutating func finish(
+    _ j: Int, _ to: UnsafeMutablePointer<Float>, _ master: MovingGain, _ frames: Int
   ) {
-    if outRamps[j].isMoving || outRamps[j].target != 1 || !master.isUnity {
-      var gain = MovingGain(outRamps[j].target)
-      if outRamps[j].isMoving { gain.fill(&outRamps[j], frames) }
-      to.store(to.vector(0) * gain.first * master.first + 0, 0)
-      to.store(to.vector(16) * gain.second * master.second + 0, 16)
-      to.store(to.vector(32) * gain.third * master.third + 0, 32)
-      to.store(to.vector(48) * gain.fourth * master.fourth + 0, 48)
-      return
-    }
-    guard !isUnsigned else { return }
-    // Zeros have no sign, whatever they were multiplied by.
-    var frame = 0
-    while frame < frames {
-      to.store(to.vector(frame) + 0, frame)
-      frame &+= 16
-    }
+    guard outRamps[j].isMoving || outRamps[j].target != 1 || !master.isUnity else { return }
+    var gain = MovingGain(outRamps[j].target)
+    if outRamps[j].isMoving { gain.fill(&outRamps[j], frames) }
+    to.store(to.vector(0) * gain.first * master.first + 0, 0)
+    to.store(to.vector(16) * gain.second * master.second + 0, 16)
+    to.store(to.vector(32) * gain.third * master.third + 0, 32)
+    to.store(to.vector(48) * gain.fourth * master.fourth + 0, 48)
   }
 }
 

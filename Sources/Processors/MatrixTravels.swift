@@ -3,9 +3,9 @@ import Realtime
 /// Crosspoints that start together, from rest, over the same time: scenes and fades of whole matrices.
 ///
 /// Each gain is its target plus its distance times one shared fraction, which goes from 1 to 0 as a `Ramp`.
-/// An output is then the product with the targets, plus the fraction times the product with the distances:
-/// two steady products instead of thousands of ramps. When the fraction is 0, the second product adds
-/// nothing, to the bit.
+/// An output is then the product of the inputs with the targets, plus the product of the inputs times the fraction with
+/// the distances: twice as many inputs with steady gains instead of thousands of ramps. When the fraction is 0, the
+/// second product adds nothing, to the bit.
 struct MatrixTravels: BitwiseCopyable {
   private let rows: Int
   private let columns: Int
@@ -18,14 +18,15 @@ struct MatrixTravels: BitwiseCopyable {
   private let members: UnsafeMutablePointer<Int32>
   /// One more than the index of a crosspoint's travel; 0: none.
   private let travel: UnsafeMutablePointer<UInt8>
-  private let frames: UnsafeMutablePointer<Float>
   private let isActive: UnsafeMutablePointer<Bool>
-  /// Sum over the distances of travel k for output j, from `(k * together + j % together) * blockCapacity`.
-  private let products: UnsafeMutablePointer<Float>
+  /// The inputs of this block times the fraction of travel k: input i from `(k * rows + i) * blockCapacity`, and where
+  /// that is.
+  private let frames: UnsafeMutablePointer<Float>
+  private let sources: UnsafeMutablePointer<UnsafePointer<Float>>
+  /// Scratch for a fraction.
+  private let fraction: UnsafeMutablePointer<Float>
 
-  private static var capacity: Int { @_noLocks get { 4 } }
-  /// Number of outputs that are calculated together; a power of two.
-  static var together: Int { @_noLocks get { 4 } }
+  static var capacity: Int { @_noLocks get { 4 } }
 
   /// Worker.
   init(_ rows: Int, _ columns: Int, _ arena: inout Arena) {
@@ -36,14 +37,16 @@ struct MatrixTravels: BitwiseCopyable {
     distances = arena.take(Float.self, Self.capacity * rows * columns)
     members = arena.take(Int32.self, Self.capacity * columns)
     travel = arena.take(UInt8.self, rows * columns)
-    frames = arena.take(Float.self, Self.capacity * blockCapacity)
     isActive = arena.take(Bool.self, Self.capacity)
-    products = arena.take(Float.self, Self.capacity * Self.together * blockCapacity)
+    frames = arena.take(Float.self, Self.capacity * rows * blockCapacity)
+    sources = arena.take(UnsafePointer<Float>.self, Self.capacity * rows)
+    fraction = arena.take(Float.self, blockCapacity)
   }
 
   /// Initialises the fractions in zeroed memory. Worker.
   func reset() {
     for k in 0..<Self.capacity { fractions[k] = Ramp(0) }
+    for row in 0..<Self.capacity * rows { sources[row] = UnsafePointer(frames + row * blockCapacity) }
   }
 
   /// The same time at another rate. Worker.
@@ -108,13 +111,32 @@ struct MatrixTravels: BitwiseCopyable {
     }
   }
 
-  /// Evaluates the fractions of a block. Audio thread.
-  @_noLocks func begin(_ count: Int) {
+  /// Multiplies the inputs of a block by the fractions. Audio thread.
+  @_noLocks func begin(_ inputs: UnsafeMutablePointer<UnsafePointer<Float>>, _ count: Int) {
     var k = 0
     while k < Self.capacity {
       isActive[k] = fractions[k].isMoving
-      if isActive[k] { fractions[k].fill(frames + k &* blockCapacity, frames: count) }
+      if isActive[k] {
+        fractions[k].fill(fraction, frames: count)
+        multiply(inputs, frames + k &* rows &* blockCapacity)
+      }
       k &+= 1
+    }
+  }
+
+  @_noLocks private func multiply(
+    _ inputs: UnsafeMutablePointer<UnsafePointer<Float>>, _ to: UnsafeMutablePointer<Float>
+  ) {
+    let (a, b) = (fraction.vector(0), fraction.vector(16))
+    let (c, d) = (fraction.vector(32), fraction.vector(48))
+    var i = 0
+    while i < rows {
+      let (from, to) = (inputs[i], to + i &* blockCapacity)
+      to.store(from.vector(0) * a, 0)
+      to.store(from.vector(16) * b, 16)
+      to.store(from.vector(32) * c, 32)
+      to.store(from.vector(48) * d, 48)
+      i &+= 1
     }
   }
 
@@ -129,37 +151,46 @@ struct MatrixTravels: BitwiseCopyable {
     end()
   }
 
-  /// Appends the sums for output `j` that are to be added to it: a row of distances for each travel. Audio thread.
-  @_noLocks func append(_ j: Int, to sums: inout MatrixSums) {
-    var k = 0
+  /// Next travel from `k` on that moves crosspoints of output j, or nil. Audio thread.
+  @inline(__always) @_noLocks private func next(_ k: Int, of j: Int) -> Int? {
+    var k = k
     while k < Self.capacity {
-      if isActive[k], members[k &* columns &+ j] > 0 {
-        sums.append(
-          distances + (k &* columns &+ j) &* rows,
-          products + (k &* Self.together &+ j & (Self.together &- 1)) &* blockCapacity)
-      }
+      if isActive[k], members[k &* columns &+ j] > 0 { return k }
       k &+= 1
+    }
+    return nil
+  }
+
+  /// Crosspoints of output `j` travel in this block. Audio thread.
+  @inline(__always) @_noLocks func reach(_ j: Int) -> Bool { next(0, of: j) != nil }
+
+  /// Adds what the travels contribute to output `j`, in the order of `MatrixSums`. Audio thread.
+  @_noLocks func add(_ j: Int, to output: UnsafeMutablePointer<Float>) {
+    var k = 0
+    while let travel = next(k, of: j) {
+      let row = distances + (travel &* columns &+ j) &* rows
+      let sources = sources + travel &* rows
+      var frame = 0
+      while frame < blockCapacity {
+        var sum = output.vector(frame)
+        var i = 0
+        while i < rows {
+          sum = addProduct(sum, sources[i].vector(frame), row[i])
+          i &+= 1
+        }
+        output.store(sum + 0, frame)
+        frame &+= 16
+      }
+      k = travel &+ 1
     }
   }
 
-  /// Adds these sums, when they are done, to output `j`; false if there are none. Zeros have no sign then. Audio thread.
-  @_noLocks func add(_ j: Int, _ to: UnsafeMutablePointer<Float>) -> Bool {
-    var hasAny = false
-    var k = 0
-    while k < Self.capacity {
-      if isActive[k], members[k &* columns &+ j] > 0 {
-        let fraction = frames + k &* blockCapacity
-        let sum = products + (k &* Self.together &+ j & (Self.together &- 1)) &* blockCapacity
-        var frame = 0
-        while frame < blockCapacity {
-          to.store(addProduct(to.vector(frame), sum.vector(frame), fraction.vector(frame)) + 0, frame)
-          frame &+= 16
-        }
-        hasAny = true
-      }
-      k &+= 1
-    }
-    return hasAny
+  /// Travel `k` in this block: its inputs, and the distances of its crosspoints, in the layout of the gains; nil if it
+  /// rests. Audio thread.
+  @inline(__always) @_noLocks func part(
+    _ k: Int
+  ) -> (sources: UnsafeMutablePointer<UnsafePointer<Float>>, distances: UnsafeMutablePointer<Float>)? {
+    isActive[k] ? (sources + k &* rows, distances + k &* rows &* columns) : nil
   }
 
   /// Removes the travels that arrived in this block. Audio thread.

@@ -121,7 +121,9 @@ struct DistortionTests {
     var chance = Chance(31)
     for channels in 1...3 {
       let signal = (0..<channels).map { _ in chance.signal(1000).map { 4 * $0 } }
-      let (drive, mix) = (Float.random(in: 0.1...8, using: &chance), Float([0, 35, 100].randomElement(using: &chance)!))
+      let (drive, mix) = (
+        Float.random(in: 0.1...8, using: &chance), Float([0, 35, 100].randomElement(using: &chance)!)
+      )
       let moving = (0..<1000).map { _ in Float.random(in: -1...1, using: &chance) }
       for isMoving in [false, true] {
         let bench = KernelBench(
