@@ -246,14 +246,14 @@ public struct Delay: Kernel {
   /// Delay of the ahead-of-time tap, in frames.
   @_noLocks private static func ahead(_ frames: Int) -> Int { frames >= lead ? frames &- lead : frames }
 
-  @inline(__always) @_noLocks private func frames(_ seconds: Float, _ rate: Float) -> Int {
+  @inline(__always) @_noLocks private mutating func frames(_ seconds: Float, _ rate: Float) -> Int {
     Int(limited(seconds * rate + 0.5, 1, Float(length &- 64)))
   }
 
   private typealias Taps = (new: DelayTap, old: DelayTap)
 
   /// The taps of this block; the old one is that which a change of time fades out.
-  @inline(__always) @_noLocks private func aim(_ block: Block, _ old: Int, _ new: Int, _ moves: Bool) -> Taps
+  @inline(__always) @_noLocks private mutating func aim(_ block: Block, _ old: Int, _ new: Int, _ moves: Bool) -> Taps
   {
     var taps = (
       new: DelayTap(memory + Self.newTapPlace, new), old: DelayTap(memory + Self.oldTapPlace, old)
@@ -268,7 +268,7 @@ public struct Delay: Kernel {
   }
 
   /// One channel, sixteen frames at a time where its taps do not read any of them.
-  @_noLocks private func render(
+  @_noLocks private mutating func render(
     _ block: Block, _ channel: Int, _ entry: UnsafePointer<Float>?, _ taps: Taps
   ) {
     let input = block.inputs[0][channel]
@@ -309,7 +309,7 @@ public struct Delay: Kernel {
   }
 
   /// What was written to the line in this block is inaudible.
-  @_noLocks private func hasFaded(_ channel: Int, _ frames: Int) -> Bool {
+  @_noLocks private mutating func hasFaded(_ channel: Int, _ frames: Int) -> Bool {
     let line = DelayLine(lines + channel &* stride, length: length)
     var frame = 0
     while frame < frames {
@@ -320,7 +320,7 @@ public struct Delay: Kernel {
   }
 
   /// The same frame by frame, for taps that read frames just written, to the same bits.
-  @inline(never) @_noLocks private func renderFrames(
+  @inline(never) @_noLocks private mutating func renderFrames(
     _ block: Block, _ channel: Int, _ line: DelayLine, _ first: Int, _ count: Int,
     _ entry: UnsafePointer<Float>?, _ taps: Taps
   ) {
@@ -354,7 +354,7 @@ public struct Delay: Kernel {
   }
 
   /// Writes the second output of a channel whose line has been written. It may read frames of this block.
-  @_noLocks private func giveAhead(_ block: Block, _ channel: Int, _ taps: Taps) {
+  @_noLocks private mutating func giveAhead(_ block: Block, _ channel: Int, _ taps: Taps) {
     let blend = block.crossfades[Self.time].blend
     let input = block.inputs[0][channel]
     let output = block.outputs[1][channel]

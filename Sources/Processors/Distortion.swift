@@ -160,7 +160,7 @@ public struct Distortion: Kernel {
   }
 
   /// Stores the driven input and the dry input.
-  @_noLocks private func loadInput(_ block: Block, _ channel: Int, _ row: DistortionRow) {
+  @_noLocks private mutating func loadInput(_ block: Block, _ channel: Int, _ row: DistortionRow) {
     let input = block.inputs[0][channel]
     let drive = block.parameters[Self.drive]
     var frame = 0
@@ -173,7 +173,7 @@ public struct Distortion: Kernel {
   }
 
   /// Upsamples and downsamples twice.
-  @_noLocks private func fourfold(_ block: Block, _ row: DistortionRow) {
+  @_noLocks private mutating func fourfold(_ block: Block, _ row: DistortionRow) {
     let frames = block.frames
     memory.outer.up(row.input, even: row.wet, frames)
     let odd = memory.outer.odd(row.input)
@@ -200,7 +200,7 @@ public struct Distortion: Kernel {
     memory.outer.down(even: row.even, odd: row.odd, row.wet, frames)
   }
 
-  /// A channel without oversampling. Mutating, as `process` is, so that the kernel is not copied.
+  /// A channel without oversampling.
   @_noLocks private mutating func processPlain(_ block: Block, _ channel: Int) {
     let row = memory.plainRow(channel)
     let input = block.inputs[0][channel]
@@ -220,7 +220,7 @@ public struct Distortion: Kernel {
 
   /// Applies the curve to two phases, or crossfades two curves. `doubling` is 1 when a phase has two frames for
   /// each of the block's.
-  @_noLocks private func shape(
+  @_noLocks private mutating func shape(
     _ block: Block, _ row: DistortionRow, _ fromEven: UnsafeMutablePointer<Float>,
     _ fromOdd: UnsafeMutablePointer<Float>, even: UnsafeMutablePointer<Float>,
     odd: UnsafeMutablePointer<Float>, doubling: Int
@@ -255,13 +255,13 @@ public struct Distortion: Kernel {
   // MARK: Tone and mix
 
   /// All of it is distorted, and in this block that does not change.
-  @inline(__always) @_noLocks private func isWet(_ block: Block, _ channel: Int) -> Bool {
+  @inline(__always) @_noLocks private mutating func isWet(_ block: Block, _ channel: Int) -> Bool {
     let mix = block.parameters[Self.mix]
     return mix.isSteady && mix.value(channel) >= 100
   }
 
   /// Applies tone, and mixes with the dry sound. Mostly there is nothing to do.
-  @inline(__always) @_noLocks private func mixOutput(
+  @inline(__always) @_noLocks private mutating func mixOutput(
     _ block: Block, _ channel: Int, _ row: ToneRow, _ wet: UnsafeMutablePointer<Float>,
     _ dry: UnsafePointer<Float>
   ) {
@@ -276,7 +276,7 @@ public struct Distortion: Kernel {
     }
   }
 
-  @inline(never) @_noLocks private func blend(
+  @inline(never) @_noLocks private mutating func blend(
     _ block: Block, _ channel: Int, _ row: ToneRow, _ wet: UnsafeMutablePointer<Float>,
     _ dry: UnsafePointer<Float>, isTilted: Bool
   ) {
@@ -308,7 +308,7 @@ public struct Distortion: Kernel {
   /// In a 64-frame cell of engine time whose tone is 0 throughout, the low-pass goes from the cell's start to its
   /// end in one step; its input is kept until then. Where the tone begins in mid-cell it catches up frame by frame
   /// from the start, so that its state does not depend on where blocks end.
-  @inline(never) @_noLocks private func followTone(
+  @inline(never) @_noLocks private mutating func followTone(
     _ block: Block, _ tone: ParameterStream, _ channel: Int, _ row: ToneRow,
     _ wet: UnsafeMutablePointer<Float>
   ) -> Bool {
@@ -331,7 +331,7 @@ public struct Distortion: Kernel {
   }
 
   /// The low-pass goes from the start of a cell to its end, sixteen frames at a time.
-  @inline(__always) @_noLocks private func passCell(
+  @inline(__always) @_noLocks private mutating func passCell(
     _ cell: UnsafeMutablePointer<Float>, _ state: UnsafeMutablePointer<ToneState>
   ) {
     var sum = addProduct(cell.vector(16), cell.vector(0), decay)
@@ -342,7 +342,7 @@ public struct Distortion: Kernel {
   }
 
   /// The tone is 0 in every frame.
-  @_noLocks private func isFlat(_ tone: ParameterStream, _ channel: Int, _ frames: Int) -> Bool {
+  @_noLocks private mutating func isFlat(_ tone: ParameterStream, _ channel: Int, _ frames: Int) -> Bool {
     guard let moving = tone.frames(channel) else { return tone.value(channel) == 0 }
     var frame = 0
     while frame &+ 16 <= frames {
@@ -357,7 +357,7 @@ public struct Distortion: Kernel {
   }
 
   /// Runs the low-pass over `input`, and stores its state before each frame.
-  @_noLocks private func follow(_ input: UnsafeMutablePointer<Float>, _ row: ToneRow, _ frames: Int) {
+  @_noLocks private mutating func follow(_ input: UnsafeMutablePointer<Float>, _ row: ToneRow, _ frames: Int) {
     var state = row.state.pointee.low
     let gain = 2 * pole
     let remains = 1 - gain

@@ -133,7 +133,7 @@ public struct Equalizer: Kernel {
     return isAsleep ? .silent : .sounding
   }
 
-  @inline(__always) @_noLocks private func parameters(_ block: Block, _ band: Int) -> SectionParameters {
+  @inline(__always) @_noLocks private mutating func parameters(_ block: Block, _ band: Int) -> SectionParameters {
     let type = block.crossfades[Self.type(band)]
     return SectionParameters(
       freq: SectionStream(block.parameters[Self.freq(band)], 0),
@@ -147,7 +147,7 @@ public struct Equalizer: Kernel {
     Response(rawValue: UInt8(type)) ?? .peak
   }
 
-  @_noLocks private func rests(_ block: Block) -> Bool {
+  @_noLocks private mutating func rests(_ block: Block) -> Bool {
     var band = 0
     while band < count {
       if !memory.sections[band].knows(parameters(block, band)) { return false }
@@ -157,7 +157,7 @@ public struct Equalizer: Kernel {
   }
 
   /// A whole block from the tables, one channel after the other.
-  @_noLocks private func restWhole(_ input: InputPort, _ output: OutputPort) {
+  @_noLocks private mutating func restWhole(_ input: InputPort, _ output: OutputPort) {
     var channel = 0
     while channel < channels {
       var from = input[channel]
@@ -172,7 +172,7 @@ public struct Equalizer: Kernel {
   }
 
   /// The first block starts within a group: the frames before it were silence.
-  @_noLocks private func beginMidway() {
+  @_noLocks private mutating func beginMidway() {
     memory.inputs.clear()
     var band = 0
     while band < count {

@@ -121,7 +121,7 @@ public struct Filter: Kernel {
     return isAsleep ? .silent : .sounding
   }
 
-  @inline(__always) @_noLocks private func rests(_ block: Block) -> Bool {
+  @inline(__always) @_noLocks private mutating func rests(_ block: Block) -> Bool {
     let freq = block.parameters[Self.freq]
     let q = block.parameters[Self.q]
     let type = block.crossfades[Self.type]
@@ -139,7 +139,7 @@ public struct Filter: Kernel {
   }
 
   /// A whole block from the tables.
-  @inline(__always) @_noLocks private func restWhole(_ input: InputPort, _ output: OutputPort) {
+  @inline(__always) @_noLocks private mutating func restWhole(_ input: InputPort, _ output: OutputPort) {
     var channel = 0
     while channel < channels {
       memory.sections[isShared ? 0 : channel].restWhole(
@@ -161,7 +161,7 @@ public struct Filter: Kernel {
 
   /// Part of a block from the tables: an edit at an exact frame splits the block of every node, and may not cost
   /// much more than one that waits for the next.
-  @inline(never) @_noLocks private func restPart(
+  @inline(never) @_noLocks private mutating func restPart(
     _ input: InputPort, _ output: OutputPort, _ span: SectionSpan
   ) {
     var channel = 0
@@ -174,7 +174,7 @@ public struct Filter: Kernel {
     }
   }
 
-  @inline(__always) @_noLocks private func parameters(_ block: Block, _ channel: Int) -> SectionParameters {
+  @inline(__always) @_noLocks private mutating func parameters(_ block: Block, _ channel: Int) -> SectionParameters {
     let type = block.crossfades[Self.type]
     return SectionParameters(
       freq: SectionStream(block.parameters[Self.freq], channel),

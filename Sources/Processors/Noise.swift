@@ -108,7 +108,7 @@ public struct Noise: Kernel {
 
   /// Each frame is a hash of its own number, so that any split gives the same noise. The hash is the mixer
   /// from M. O'Neill's and C. Wellons' searches for 32-bit hashes with low bias, used twice with two keys.
-  @_noLocks private func makeWhite(_ channel: Int, from frame: UInt32, _ frames: Int) {
+  @_noLocks private mutating func makeWhite(_ channel: Int, from frame: UInt32, _ frames: Int) {
     let low = UInt32(truncatingIfNeeded: seed) &+ UInt32(truncatingIfNeeded: channel) &* 0x9e37_79b9
     let high = UInt32(truncatingIfNeeded: seed &>> 32) ^ UInt32(truncatingIfNeeded: channel &* 0x85eb_ca6b)
     var number =

@@ -138,7 +138,7 @@ public struct Oscillator: Kernel {
   }
 
   /// One channel, with the crossfade between shapes.
-  @inline(__always) @_noLocks private func make(
+  @inline(__always) @_noLocks private mutating func make(
     _ wave: Wave, _ shape: CrossfadeStream, _ level: ParameterStream, _ channel: Int,
     _ to: UnsafeMutablePointer<Float>, _ frames: Int
   ) {
@@ -150,7 +150,7 @@ public struct Oscillator: Kernel {
   }
 
   /// One channel while the shape changes, or near half the sample rate: there with the magnitudes of the increments.
-  @inline(never) @_noLocks private func makeFading(
+  @inline(never) @_noLocks private mutating func makeFading(
     _ wave: Wave, _ shape: CrossfadeStream, _ level: ParameterStream, _ channel: Int,
     _ to: UnsafeMutablePointer<Float>, _ frames: Int, _ sizes: UnsafeMutablePointer<Float>?
   ) {
@@ -170,7 +170,7 @@ public struct Oscillator: Kernel {
   }
 
   /// Advances the phases by the time that the renderer skipped a mute oscillator.
-  @inline(__always) @_noLocks private func catchUp(to time: Int64) {
+  @inline(__always) @_noLocks private mutating func catchUp(to time: Int64) {
     guard nextTime >= 0, time > nextTime else { return }
     let gap = Int32(truncatingIfNeeded: time &- nextTime)
     var channel = 0

@@ -67,7 +67,7 @@ public struct Pan: Kernel {
     (place, count) = (pan, channels)
   }
 
-  @inline(__always) @_noLocks private func balance(_ input: InputPort, _ output: OutputPort, _ frames: Int) {
+  @inline(__always) @_noLocks private mutating func balance(_ input: InputPort, _ output: OutputPort, _ frames: Int) {
     let (l, r) = (output[0], output[1])
     var frame = 0
     if count <= 2, input.count >= count {
@@ -89,7 +89,7 @@ public struct Pan: Kernel {
   }
 
   /// The place moves, or the input's channels change.
-  @_noLocks private func move(
+  @_noLocks private mutating func move(
     _ input: InputPort, _ pan: ParameterStream, _ count: CrossfadeStream, _ output: OutputPort, _ frames: Int
   ) {
     let (left, right) = (output[0], output[1])

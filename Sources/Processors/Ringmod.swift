@@ -87,7 +87,7 @@ public struct Ringmod: Kernel {
   }
 
   /// The fading sine and what is connected.
-  @_noLocks private func add(_ carrier: InputPort, _ channel: Int, _ frames: Int) {
+  @_noLocks private mutating func add(_ carrier: InputPort, _ channel: Int, _ frames: Int) {
     var frame = 0
     while frame < frames {
       var c = sine.vector(frame) * shares.vector(frame)
@@ -97,7 +97,7 @@ public struct Ringmod: Kernel {
     }
   }
 
-  @inline(__always) @_noLocks private func multiply(
+  @inline(__always) @_noLocks private mutating func multiply(
     _ block: Block, _ channel: Int, _ from: UnsafePointer<Float>, _ factors: UnsafePointer<Float>,
     _ to: UnsafeMutablePointer<Float>
   ) {
