@@ -14,19 +14,22 @@ public struct Mix: Kernel {
   public static var worksInPlace: Bool { true }
   public static var passesOn: Bool { true }
 
-  @_noLocks public mutating func process(_ block: Block) -> Activity {
-    let input = block.inputs[0]
-    guard !input.isSilent else { return .silent }
-    let output = block.outputs[0]
-    let channels = output.count < input.count ? output.count : input.count
-    var channel = 0
-    // Where the engine has put the sum in the output's own memory, there is nothing to do.
-    while channel < channels, UnsafePointer(output[channel]) != input[channel] {
-      copyMemory(output[channel], input[channel], block.frames &* 4)
-      channel &+= 1
-    }
-    return .sounding
-  }
+  @_noLocks public mutating func process(_ block: Block) -> Activity { passOn(block) }
 
   @_noLocks public mutating func isFinished() -> Bool { true }
+}
+
+/// Copies the first input to the first output, for kernels that leave sound as it is. Audio thread.
+@_noLocks func passOn(_ block: Block) -> Activity {
+  let input = block.inputs[0]
+  guard !input.isSilent else { return .silent }
+  let output = block.outputs[0]
+  let channels = output.count < input.count ? output.count : input.count
+  var channel = 0
+  // Where the engine has put the sum in the output's own memory, there is nothing to do.
+  while channel < channels, UnsafePointer(output[channel]) != input[channel] {
+    copyMemory(output[channel], input[channel], block.frames &* 4)
+    channel &+= 1
+  }
+  return .sounding
 }

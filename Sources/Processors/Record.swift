@@ -29,17 +29,8 @@ public struct Record: Kernel {
   @_noLocks public mutating func use(_ resource: UnsafeMutablePointer<ResourceHeader>?) { feed.use(resource) }
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
-    let input = block.inputs[0]
-    feed.write(input, frames: block.frames, time: block.time)
-    guard !input.isSilent else { return .silent }
-    let output = block.outputs[0]
-    let channels = output.count < input.count ? output.count : input.count
-    var channel = 0
-    while channel < channels, UnsafePointer(output[channel]) != input[channel] {
-      copyMemory(output[channel], input[channel], block.frames &* 4)
-      channel &+= 1
-    }
-    return .sounding
+    feed.write(block.inputs[0], frames: block.frames, time: block.time)
+    return passOn(block)
   }
 
   /// Silence is not written: the frames that are missing are silent.

@@ -8,23 +8,13 @@ import Testing
 
 /// MIDI to another JACK client.
 @Suite(.serialized) @MainActor struct JackMidiOutTests {
-  private func driver(_ graph: LiveGraph, _ server: JackTestServer) throws -> JackDriver {
-    var options = JackClientOptions()
-    options.server = server.name
-    let driver = try JackDriver(renderer: graph.engine.renderer, options: options)
-    driver.update(graph.engine.endpoints)
-    driver.update(midi: graph.engine.midiPorts)
-    try driver.start()
-    return driver
-  }
-
   @Test func aMessageLeavesAtTheFrameAtWhichItCameAndALongOneWhole() throws {
     // Synchronous server (`-S`): on a busy machine the server is late, and its clients lose no events.
     let server = try JackTestServer(extra: ["-S"])
     defer { server.stop() }
     let graph = try LiveGraph(
       "node m midi port=player\nnode o midiout port=thru connect=listener:*\nconnect m -> o")
-    let driver = try driver(graph, server)
+    let driver = try server.driver(of: graph)
     defer { driver.stop() }
     let player = try #require(MidiPlayer(server: server.name, name: "player"))
     let listener = try #require(MidiListener(server: server.name, name: "listener"))
@@ -46,7 +36,7 @@ import Testing
     let server = try JackTestServer(extra: ["-S"])
     defer { server.stop() }
     let graph = try LiveGraph("node k keyboard\nnode o midiout connect=listener:*\nconnect k -> o")
-    let driver = try driver(graph, server)
+    let driver = try server.driver(of: graph)
     defer { driver.stop() }
     let listener = try #require(MidiListener(server: server.name, name: "listener"))
     #expect(wait { listener.isConnected })
@@ -75,7 +65,7 @@ import Testing
     let server = try JackTestServer()
     defer { server.stop() }
     let graph = try LiveGraph("node o midiout")
-    let driver = try driver(graph, server)
+    let driver = try server.driver(of: graph)
     defer { driver.stop() }
     let listener = try #require(MidiListener(server: server.name, name: "listener"))
     #expect(wait { driver.device.unheard.count == 1 })

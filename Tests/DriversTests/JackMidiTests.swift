@@ -10,16 +10,6 @@ import Testing
 @Suite(.serialized) @MainActor struct JackMidiTests {
   private let instrument = StepInstrument()
 
-  private func driver(_ graph: LiveGraph, _ server: JackTestServer) throws -> JackDriver {
-    var options = JackClientOptions()
-    options.server = server.name
-    let driver = try JackDriver(renderer: graph.engine.renderer, options: options)
-    driver.update(graph.engine.endpoints)
-    driver.update(midi: graph.engine.midiPorts)
-    try driver.start()
-    return driver
-  }
-
   @Test func aNoteSoundsAtTheVeryFrameAtWhichAnotherClientSendsItChannelByChannel() throws {
     // Synchronous server (`-S`): on a busy machine the server is late, and its clients lose no events.
     let server = try JackTestServer(extra: ["-S"])
@@ -39,7 +29,7 @@ import Testing
     for name in ["a", "b"] { try graph.load(instrument.path(), into: name) }
     // One port is enough: both nodes listen to all senders.
     #expect(graph.engine.midiPorts == [MidiPort(number: 0, sender: nil)])
-    let driver = try driver(graph, server)
+    let driver = try server.driver(of: graph)
     defer { driver.stop() }
     let player = try #require(MidiPlayer(server: server.name, name: "player"))
     #expect(wait { player.connect(to: "sostenuto:midi") })
@@ -75,7 +65,7 @@ import Testing
       connect s -> out map=[0]
       """)
     try graph.load(instrument.path(), into: "s")
-    let driver = try driver(graph, server)
+    let driver = try server.driver(of: graph)
     defer { driver.stop() }
     let player = try #require(MidiPlayer(server: server.name, name: "player"))
     #expect(wait { player.connect(to: "sostenuto:midi") })
@@ -106,7 +96,7 @@ import Testing
       connect s -> out
       """)
     try graph.load(instrument.path(), into: "s")
-    let driver = try driver(graph, server)
+    let driver = try server.driver(of: graph)
     defer { driver.stop() }
     func voices() -> Int {
       graph.engine.collect()
@@ -144,7 +134,7 @@ import Testing
     let graph = try LiveGraph(
       "node hard midi port=player\nnode s sampler\nnode out output\nconnect hard -> s\nconnect s -> out")
     try graph.load(instrument.path(), into: "s")
-    let driver = try driver(graph, server)
+    let driver = try server.driver(of: graph)
     defer { driver.stop() }
     func voices() -> Int {
       graph.engine.collect()
@@ -165,7 +155,7 @@ import Testing
     let server = try JackTestServer(extra: ["-p", "64"])
     defer { server.stop() }
     let graph = try LiveGraph("node s sampler\nnode out output\nconnect s -> out")
-    let driver = try driver(graph, server)
+    let driver = try server.driver(of: graph)
     defer { driver.stop() }
     let probe = try #require(TestClient(server: server.name))
     #expect(wait { probe.ports(of: "sostenuto").count == 2 })

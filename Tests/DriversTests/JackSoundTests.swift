@@ -26,12 +26,8 @@ import Testing
       connect chord -> a
       connect a -> out
       """)
-    var options = JackClientOptions()
-    options.server = server.name
-    let driver = try JackDriver(renderer: graph.engine.renderer, options: options)
+    let driver = try server.driver(of: graph)
     defer { driver.stop() }
-    driver.update(graph.engine.endpoints)
-    try driver.start()
     let recorder = try #require(JackRecorder(server: server.name, source: "sostenuto:out_1"))
     func record(_ seconds: Double) throws {
       let end = recorder.count + Int(seconds * 48000)

@@ -1,6 +1,7 @@
 import CAudit
 import CJack
 import Dispatch
+import Engine
 import Glibc
 import Testing
 
@@ -37,6 +38,17 @@ import Testing
       server.stop()
     }
     throw NoTestServer.notStarted
+  }
+
+  /// Starts a driver of a graph's engine as a client.
+  func driver(of graph: LiveGraph) throws -> JackDriver {
+    var options = JackClientOptions()
+    options.server = name
+    let driver = try JackDriver(renderer: graph.engine.renderer, options: options)
+    driver.update(graph.engine.endpoints)
+    driver.update(midi: graph.engine.midiPorts)
+    try driver.start()
+    return driver
   }
 
   /// Ends it as `kill -9` would.
