@@ -30,7 +30,7 @@ public struct Track {
   }
 }
 
-/// An action at a frame of a render, or where the transport is at a bar: an edit of a script.
+/// An action at a frame of a render: an edit of a script.
 public struct Cue {
   /// When it is due.
   public var due: Due
@@ -40,7 +40,7 @@ public struct Cue {
   /// An action before a frame of the render.
   public init(frame: Int64, action: @escaping () throws -> Void) { self.init(.frame(frame), action: action) }
 
-  /// An action before the frame at which it is due.
+  /// An action before a frame of the render, or where the transport is at a place.
   public init(_ due: Due, action: @escaping () throws -> Void) {
     self.due = due
     self.action = action

@@ -28,7 +28,7 @@ public struct Transport: BitwiseCopyable, Sendable, Equatable {
   private var bar: Int64 = 1
   /// Beats since the beginning of `bar` at `origin`.
   private var beat = 0.0
-  /// Quarter notes from bar 1 to the beginning of `bar`.
+  /// Quarter notes from the start of the piece to the beginning of `bar`.
   private var quarters = 0.0
   /// Tempo and meter in force.
   public private(set) var pulse = Pulse()
@@ -117,10 +117,10 @@ public struct Transport: BitwiseCopyable, Sendable, Equatable {
     switch change {
     case .tempo(let tempo):
       own.tempo = tempo
-      if !isLed { pulse.tempo = tempo }
+      if !isLed { take(own) }
     case .meter(let beats, let unit):
       (own.beats, own.unit) = (beats, unit)
-      if !isLed { (pulse.beats, pulse.unit) = (beats, unit) }
+      if !isLed { take(own) }
     case .roll: isRolling = true
     case .halt: isRolling = false
     case .locate(let bar, let beat):
@@ -131,8 +131,15 @@ public struct Transport: BitwiseCopyable, Sendable, Equatable {
       jumps &+= 1
     case .free:
       isLed = false
-      pulse = own
+      take(own)
     }
+  }
+
+  /// Goes on with another tempo and meter, just after `settle`: in the same beat of the same bar, and as many quarter notes
+  /// from the start.
+  @_noLocks private mutating func take(_ new: Pulse) {
+    quarters += beat * (pulse.quarters - new.quarters)
+    pulse = new
   }
 
   /// Frames from the start of the piece to a place, if all of it has the present tempo and meter.
@@ -178,7 +185,7 @@ public struct Transport: BitwiseCopyable, Sendable, Equatable {
     let before = quarters(at: frame)
     isRolling = input.isRolling
     isLed = isLead
-    self.pulse = pulse
+    take(pulse)
     if !isOn { move(to: input.frame) }
     if isLead, !isNear || !isOn {
       (bar, beat) = (input.bar, input.beat)

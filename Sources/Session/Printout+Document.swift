@@ -29,7 +29,7 @@ extension Printout {
   static func members(of document: Document) -> [(String, JSON)] {
     [
       ("file", document.file.map { .string($0) } ?? .null),
-      ("time", json(document.patch.time)),
+      ("musicalTime", json(document.patch.time)),
       ("header", .array(document.patch.header.map { .string($0) })),
       ("footer", .array(document.patch.footer.map { .string($0) })),
     ]
@@ -40,8 +40,13 @@ extension Printout {
       ("tempo", .number(time.tempo)), ("meter", .string(time.meter.description)),
       ("transport", .string(time.mode.rawValue)),
       (
-        "comments",
-        .object(TimeSetting.Name.allCases.map { ($0.rawValue, json(time.comments[$0] ?? Comments())) })
+        "lines",
+        .array(
+          time.lines.map {
+            .object([
+              ("line", .string($0.line)), ("comments", json(time.comments[$0.name] ?? Comments())),
+            ])
+          })
       ),
     ])
   }

@@ -35,8 +35,7 @@ extension Script {
     // Lines at bars come where the patch's own transport would bring them.
     var transport = Transport(rate: rehearsalRate)
     var (now, time): (Int64, TimeSettings) = (0, TimeSettings())
-    var agenda = Agenda(
-      lines.map { (due: $0.place.map { .place($0) } ?? .frame(Int64($0.time * rehearsalRate)), item: $0) })
+    var agenda = Agenda(lines, rate: rehearsalRate)
     while agenda.count > 0 {
       for change in TransportChange.changes(from: time, to: rehearsal.patch.time) {
         transport.apply(change, at: now)

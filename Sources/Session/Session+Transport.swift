@@ -88,3 +88,15 @@ extension Session {
     return status
   }
 }
+
+extension Agenda<ScriptLine> {
+  /// The lines of a script, with its times as frames at `rate`, Hz. Of lines that are due at one frame, the order in the
+  /// file counts.
+  public init(_ lines: [ScriptLine], rate: Double) {
+    self.init(
+      lines.sorted { $0.line < $1.line }.map { line in
+        let frame = Int64(limited: min(line.time, Script.longest) * rate)
+        return (line.place.map { .place($0) } ?? .frame(frame), line)
+      })
+  }
+}

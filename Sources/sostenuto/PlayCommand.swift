@@ -114,10 +114,7 @@ struct PlayCommand: Command {
   init(session: Session, lines: [ScriptLine], file: String, seconds: Double?, isLoose: Bool) {
     self.session = session
     let rate = session.engine.rate
-    agenda = Agenda(
-      lines.map { line in
-        (line.place.map { .place($0) } ?? .frame(Int64(limited: line.time * rate)), line)
-      })
+    agenda = Agenda(lines, rate: rate)
     self.file = file
     self.seconds = seconds
     self.isLoose = isLoose
