@@ -8,7 +8,7 @@ import Synchronization
 /// place again and again, since nobody is told that it has become free or that another client has taken it.
 final class JackTransport: @unchecked Sendable {
   /// As `number(of:)` says.
-  private let mode = Atomic<Int>(JackTransport.follow)
+  private let mode = Atomic<Int>(follow)
   private let isLeading = Atomic<Bool>(false)
   /// On `queue` alone.
   private var isAsking = false
@@ -25,13 +25,9 @@ final class JackTransport: @unchecked Sendable {
 
   /// Any thread.
   var role: TransportRole {
-    if mode.load(ordering: .relaxed) == Self.off { return .own }
+    if mode.load(ordering: .relaxed) == off { return .own }
     return isLeading.load(ordering: .relaxed) ? .leads : .follows
   }
-
-  private static var follow: Int { @_noLocks get { 0 } }
-  private static var lead: Int { @_noLocks get { 1 } }
-  private static var off: Int { @_noLocks get { 2 } }
 
   private static func number(of mode: TransportMode) -> Int {
     switch mode {
@@ -51,7 +47,7 @@ final class JackTransport: @unchecked Sendable {
   /// Takes the lead if it is free, or gives it back.
   private func ask(on queue: DispatchQueue) {
     guard isOpen() else { return }
-    guard mode.load(ordering: .relaxed) == Self.lead else {
+    guard mode.load(ordering: .relaxed) == lead else {
       if isLeading.exchange(false, ordering: .relaxed) { jack_release_timebase(client.raw) }
       return
     }
@@ -68,7 +64,7 @@ final class JackTransport: @unchecked Sendable {
 
   /// False: the server's transport does not count, or has no such thing.
   func perform(_ change: TransportChange, on queue: DispatchQueue) -> Bool {
-    guard mode.load(ordering: .relaxed) != Self.off, isOpen() else { return false }
+    guard mode.load(ordering: .relaxed) != off, isOpen() else { return false }
     let transport = host.transport.state
     let action: (@Sendable (OpaquePointer) -> Void)?
     switch change {
@@ -89,38 +85,13 @@ final class JackTransport: @unchecked Sendable {
 
   /// The server's transport at the first frame of the cycle; nil: it does not count. Audio thread.
   @_noLocks func query() -> TransportInput? {
-    guard mode.load(ordering: .relaxed) != Self.off else { return nil }
+    guard mode.load(ordering: .relaxed) != off else { return nil }
     var position = jack_position_t()
-    let state = withUnsafeMutablePointer(to: &position) { queryTransport(client.raw, $0) }
+    let client = client.raw
+    let state = queryTransport(client, &position)
     var input = TransportInput(
       isRolling: state == JackTransportRolling.rawValue, frame: Int64(position.frame))
-    guard !isLeading.load(ordering: .relaxed) else { return input }
-    return withUnsafePointer(to: position) { readPlace($0, into: &input) }
-  }
-
-  /// Tempo, meter and place from the program that leads. Audio thread.
-  @_noLocks private func readPlace(
-    _ position: UnsafePointer<jack_position_t>, into input: inout TransportInput
-  ) -> TransportInput {
-    let tempo = position.pointee.beats_per_minute
-    let (ticks, beats, unit) = (
-      position.pointee.ticks_per_beat, position.pointee.beats_per_bar, position.pointee.beat_type
-    )
-    // What other programs write is not always a place.
-    guard position.pointee.valid.rawValue & JackPositionBBT.rawValue != 0, tempo > 0.5, tempo < 10_000,
-      ticks >= 1, ticks < 1e9, beats >= 1, beats < 1000, unit >= 1, unit < 1000, position.pointee.bar >= 1,
-      position.pointee.beat >= 1, position.pointee.tick >= 0
-    else { return input }
-    input.pulse.tempo = tempo
-    input.pulse.beats = Int32(beats)
-    input.pulse.unit = Int32(unit)
-    input.bar = Int64(position.pointee.bar)
-    input.beat = Double(position.pointee.beat &- 1) + Double(position.pointee.tick) / ticks
-    if position.pointee.valid.rawValue & JackBBTFrameOffset.rawValue != 0, position.pointee.frame_rate > 0 {
-      input.beat +=
-        Double(position.pointee.bbt_offset) * tempo / (60 * Double(position.pointee.frame_rate))
-    }
-    input.tolerance = 2 / ticks + 1e-6
+    if !isLeading.load(ordering: .relaxed) { readPlace(position, into: &input) }
     return input
   }
 
@@ -143,6 +114,31 @@ final class JackTransport: @unchecked Sendable {
     position.pointee.beats_per_minute = transport.pulse.tempo
   }
 }
+
+/// Tempo, meter and place from the program that leads. Audio thread.
+@_noLocks private func readPlace(_ position: jack_position_t, into input: inout TransportInput) {
+  let tempo = position.beats_per_minute
+  let (ticks, beats, unit) = (position.ticks_per_beat, position.beats_per_bar, position.beat_type)
+  // What other programs write is not always a place.
+  guard position.valid.rawValue & JackPositionBBT.rawValue != 0, tempo > 0.5, tempo < 10_000, ticks >= 1,
+    ticks < 1e9, beats >= 1, beats < 1000, unit >= 1, unit < 1000, position.bar >= 1, position.beat >= 1,
+    position.tick >= 0
+  else { return }
+  input.pulse.tempo = tempo
+  input.pulse.beats = Int32(beats)
+  input.pulse.unit = Int32(unit)
+  input.bar = Int64(position.bar)
+  input.beat = Double(position.beat &- 1) + Double(position.tick) / ticks
+  if position.valid.rawValue & JackBBTFrameOffset.rawValue != 0, position.frame_rate > 0 {
+    input.beat += Double(position.bbt_offset) * tempo / (60 * Double(position.frame_rate))
+  }
+  input.tolerance = 2 / ticks + 1e-6
+}
+
+// Modes as numbers, which the audio thread may read.
+private var follow: Int { @_noLocks get { 0 } }
+private var lead: Int { @_noLocks get { 1 } }
+private var off: Int { @_noLocks get { 2 } }
 
 /// JACK's process thread, behind the process callback.
 private func jackTimebase(

@@ -28,8 +28,8 @@ extension Engine {
       let input: Input =
         record.transport.map { .transport($0) }
         ?? (record.port < 0
-        ? .load(isHigh: record.isLoaded)
-        : record.isClosed ? .closed(port: Int(record.port)) : .midi(port: Int(record.port), record.event))
+          ? .load(isHigh: record.isLoaded)
+          : record.isClosed ? .closed(port: Int(record.port)) : .midi(port: Int(record.port), record.event))
       found.append((record.time, input))
     }
     return found.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(

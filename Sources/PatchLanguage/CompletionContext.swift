@@ -60,7 +60,8 @@ struct CompletionContext {
         context.node = context.patch[named: name]
         context.kind = context.node.flatMap { context.catalogue[$0.kind] }
       }
-    case .tempo: return take { [Candidate(Value.number($0.patch.time.tempo, .none).line, "5 to 999 beats a minute")] }
+    case .tempo:
+      return take { [Candidate(Value.number($0.patch.time.tempo, .none).line, "5 to 999 beats a minute")] }
     case .meter: return take { [Candidate($0.patch.time.meter.description, "beats of a bar")] }
     case .moment:
       if isAtCursor { return offer([.bar]) }

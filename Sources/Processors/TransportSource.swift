@@ -4,7 +4,8 @@ import Realtime
 /// The transport as signals and as MIDI: whether it moves, how far the beat and the bar are, and the clock.
 public struct TransportSource: Kernel {
   public static let description = KindDescription(
-    name: "transport", summary: "The transport as signals, and as a MIDI clock for other programs and devices.",
+    name: "transport",
+    summary: "The transport as signals, and as a MIDI clock for other programs and devices.",
     category: .source,
     outputs: [
       PortDescription("run", .channels(1), "1 while the transport moves, 0 while it stands."),

@@ -42,7 +42,9 @@ public struct TransportCell: ~Copyable, Sendable {
           let place = index * 8
           withUnsafeBytes(of: word) { bytes in
             let length = min(8, raw.count - place)
-            if length > 0 { raw.baseAddress?.advanced(by: place).copyMemory(from: bytes.baseAddress!, byteCount: length) }
+            if length > 0 {
+              raw.baseAddress?.advanced(by: place).copyMemory(from: bytes.baseAddress!, byteCount: length)
+            }
           }
         }
       }

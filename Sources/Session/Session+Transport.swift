@@ -83,9 +83,18 @@ extension Session {
     status.meter = Meter(beats: Int(transport.pulse.beats), unit: Int(transport.pulse.unit))
     status.role = supervisor.transportRole
     status.isUsed =
-      patch.time != TimeSettings() || transport.isLed || status.role != .own && transport.isRolling
-      || patch.nodes.values.contains { catalogue[$0.kind]?.goesByTransport == true }
+      transport.isLed || status.role != .own && transport.isRolling || patchUsesTransport
     return status
+  }
+
+  /// The patch has settings of musical time, or nodes that go by it. Looked up once for each state of the patch.
+  private var patchUsesTransport: Bool {
+    if let knownUse, knownUse.revision === patch.revision { return knownUse.isUsed }
+    let kinds = Set(catalogue.kinds.filter(\.goesByTransport).map(\.name))
+    let isUsed =
+      patch.time != TimeSettings() || patch.nodes.values.contains { kinds.contains($0.kind) }
+    knownUse = (patch.revision, isUsed)
+    return isUsed
   }
 }
 

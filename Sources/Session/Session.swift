@@ -82,6 +82,8 @@ public struct SessionOptions: Sendable {
   var tunings: [NodeID: TuningRequest] = [:]
   /// Effective tuning of each node; after a failed request, the one before.
   var tuningsInUse: [NodeID: Tuning] = [:]
+  /// Whether the patch uses the transport.
+  var knownUse: (revision: Revision, isUsed: Bool)?
   /// Told to the user last.
   var knownRole = TransportRole.own
   private var reportedLostMidi = 0

@@ -183,9 +183,11 @@ extension TransportInput {
 
   fileprivate init?(_ words: some Collection<Substring>) {
     let words = Array(words)
-    guard words.count == 8, let isRolling = Int(words[0]), let frame = Int64(words[1]), (0..<1 << 53).contains(frame),
+    guard words.count == 8, let isRolling = Int(words[0]), let frame = Int64(words[1]),
+      (0..<1 << 53).contains(frame),
       let tempo = Double(words[2]), tempo == 0 || (0.5...10_000).contains(tempo), let beats = Int32(words[3]),
-      (1...1000).contains(beats), let unit = Int32(words[4]), (1...1000).contains(unit), let bar = Int64(words[5]),
+      (1...1000).contains(beats), let unit = Int32(words[4]), (1...1000).contains(unit),
+      let bar = Int64(words[5]),
       (1...1 << 31).contains(bar), let beat = Double(words[6]), (0...1e6).contains(beat),
       let tolerance = Double(words[7]), tolerance.isFinite
     else { return nil }

@@ -144,11 +144,20 @@ import Testing
       supervisor.poll()
       graph.engine.collect()
     }
-    #expect(wait { look(); return supervisor.transportRole == .leads })
+    #expect(
+      wait {
+        look(); return supervisor.transportRole == .leads
+      })
     #expect(supervisor.perform(.roll))
-    #expect(wait { look(); return graph.engine.renderer.transport.isRolling })
+    #expect(
+      wait {
+        look(); return graph.engine.renderer.transport.isRolling
+      })
     server.crash()
-    #expect(wait { look(); return supervisor.transportRole == .own })
+    #expect(
+      wait {
+        look(); return supervisor.transportRole == .own
+      })
     let position = graph.engine.renderer.transport.position(at: graph.engine.renderer.time)
     #expect(
       wait {
@@ -156,7 +165,10 @@ import Testing
         return graph.engine.renderer.transport.position(at: graph.engine.renderer.time) > position + 4800
       })
     try server.restart(while: look)
-    #expect(wait { look(); return supervisor.transportRole == .leads })
+    #expect(
+      wait {
+        look(); return supervisor.transportRole == .leads
+      })
   }
 }
 

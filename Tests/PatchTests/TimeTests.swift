@@ -20,9 +20,11 @@ import Testing
 
   @Test func linesAreKeptWithTheirCommentsAndDefaultsAreLeftOut() {
     let patch = read(text)
-    #expect(patch.time.tempo == 97.5 && patch.time.meter == Meter(beats: 6, unit: 8) && patch.time.mode == .lead)
+    #expect(
+      patch.time.tempo == 97.5 && patch.time.meter == Meter(beats: 6, unit: 8) && patch.time.mode == .lead)
     #expect(PatchWriter.write(patch, catalogue: catalogue) == text)
-    let plain = PatchWriter.write(read("tempo 120\nmeter 4/4\ntransport follow\nnode g delay"), catalogue: catalogue)
+    let plain = PatchWriter.write(
+      read("tempo 120\nmeter 4/4\ntransport follow\nnode g delay"), catalogue: catalogue)
     #expect(plain == "sostenuto 1\n\nnode g delay\n")
     // A comment keeps its line.
     #expect(
@@ -33,7 +35,9 @@ import Testing
   @Test func editsAreUndoneAndDescribeThemselves() throws {
     var patch = read(text)
     var history = History()
-    for line in ["tempo 140.25", "meter 3/4", "transport off", "comment tempo \"a\" after \"b\"", "comment meter"] {
+    for line in [
+      "tempo 140.25", "meter 3/4", "transport off", "comment tempo \"a\" after \"b\"", "comment meter",
+    ] {
       guard case .edit(let edit) = try StatementParser.parse(line, patch: patch, catalogue: catalogue) else {
         Issue.record("`\(line)` is no edit")
         continue
@@ -51,7 +55,10 @@ import Testing
   @Test(arguments: [
     ("tempo 4.9", "1:7", "a tempo is 5 to 999 beats a minute, not 4.9"),
     ("tempo fast", "1:7", "`fast` is not a tempo in beats a minute"),
-    ("meter 3/5", "1:7", "`3/5` is not a meter; a bar has 1 to 64 beats of a whole (1) to a 32nd (32), such as `6/8`"),
+    (
+      "meter 3/5", "1:7",
+      "`3/5` is not a meter; a bar has 1 to 64 beats of a whole (1) to a 32nd (32), such as `6/8`"
+    ),
     ("meter three", "1:7", "`three` is not a meter; write `3/4`"),
     ("transport folow", "1:11", "a transport cannot `folow`; did you mean `follow`?"),
     ("locate bar 0", "1:12", "`0` is not a bar; bars count from 1: `bar 5`, or `bar 5.3` for its third beat"),
@@ -82,7 +89,8 @@ import Testing
   @Test func ordersToTheTransportAreUnderstood() throws {
     let patch = Patch()
     func order(_ line: String) throws -> TransportOrder? {
-      guard case .transport(let order) = try StatementParser.parse(line, patch: patch, catalogue: catalogue) else {
+      guard case .transport(let order) = try StatementParser.parse(line, patch: patch, catalogue: catalogue)
+      else {
         return nil
       }
       #expect(try StatementParser.parse(order.line, patch: patch, catalogue: catalogue) == .transport(order))
@@ -132,7 +140,8 @@ import Testing
 
   @Test func completionOffersModesBarsAndWhatIsSet() {
     func offers(_ line: String) -> [String] {
-      Completion.candidates(line, cursor: line.count, patch: read(text), catalogue: catalogue).candidates.map(\.text)
+      Completion.candidates(line, cursor: line.count, patch: read(text), catalogue: catalogue).candidates.map(
+        \.text)
     }
     #expect(offers("transport ") == ["follow", "lead", "off"])
     #expect(offers("locate ") == ["bar"])

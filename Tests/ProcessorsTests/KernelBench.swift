@@ -362,7 +362,8 @@ final class KernelBench<K: Kernel> {
     owned.append(UnsafeMutableRawPointer(musical))
     musical.initialize(to: transport ?? Transport(rate: rate))
     let context = BlockContext(
-      frames: length, time: time, rate: Float(rate), driver: driver, transport: transport == nil ? nil : musical)
+      frames: length, time: time, rate: Float(rate), driver: driver,
+      transport: transport == nil ? nil : musical)
     let surroundings = NodeContext(
       inputs: ports, outputs: outputs, parameters: streams, crossfades: crosses, events: eventsIn,
       eventOutput: eventsOut)

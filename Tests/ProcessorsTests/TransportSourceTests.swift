@@ -59,12 +59,16 @@ struct TransportSourceTests {
     #expect(beat[24_000] == 0 && beat[23_999] > 0.999 && bar[72_000] == 0 && bar[71_999] > 0.999)
   }
 
-  private static func changes(_ random: inout Chance, _ frames: Int) -> [(frame: Int, change: TransportChange)] {
+  private static func changes(_ random: inout Chance, _ frames: Int) -> [(
+    frame: Int, change: TransportChange
+  )] {
     (0..<40).map { _ in
       let change: TransportChange =
         switch Int.random(in: 0..<9, using: &random) {
         case 0...2: .tempo(Double.random(in: 5...999, using: &random))
-        case 3: .meter(beats: Int32.random(in: 1...9, using: &random), unit: [2, 4, 8].randomElement(using: &random)!)
+        case 3:
+          .meter(
+            beats: Int32.random(in: 1...9, using: &random), unit: [2, 4, 8].randomElement(using: &random)!)
         case 4: .halt
         case 5: .locate(bar: Int32.random(in: 1...2000, using: &random), beat: 2)
         case 6: .seek(seconds: Double.random(in: 0...100, using: &random))
@@ -83,8 +87,10 @@ struct TransportSourceTests {
     _ = bench.run(frames, .init(lengths: random.lengths()))
     // The transport again, frame by frame.
     var transport = Transport(rate: rate)
-    let changes = bench.changes.enumerated().sorted { ($0.element.frame, $0.offset) < ($1.element.frame, $1.offset) }
-      .map(\.element)
+    let changes = bench.changes.enumerated().sorted {
+      ($0.element.frame, $0.offset) < ($1.element.frame, $1.offset)
+    }
+    .map(\.element)
     var (nextChange, nextEvent) = (0, 0)
     var (clock, isPlaying): (Int?, Bool) = (nil, false)
     for frame in 0..<frames {

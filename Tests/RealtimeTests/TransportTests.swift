@@ -44,7 +44,9 @@ import Testing
   private static func change(_ random: inout SeededGenerator) -> TransportChange {
     switch Int.random(in: 0..<8, using: &random) {
     case 0, 1: .tempo(Double(Int.random(in: 5000...999_000, using: &random)) / 1000)
-    case 2: .meter(beats: Int32.random(in: 1...9, using: &random), unit: [1, 2, 4, 8, 16].randomElement(using: &random)!)
+    case 2:
+      .meter(
+        beats: Int32.random(in: 1...9, using: &random), unit: [1, 2, 4, 8, 16].randomElement(using: &random)!)
     case 3: .halt
     case 4: .locate(bar: Int32.random(in: 1...300, using: &random), beat: 0)
     case 5: .seek(seconds: Double(Int.random(in: 0...1000, using: &random)) / 8)

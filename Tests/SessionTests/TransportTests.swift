@@ -70,7 +70,8 @@ import Testing
     let whole = try render(Self.script, folder)
     #expect(whole.contains { abs($0) > 0.01 })
     for (period, threads) in [(1, 1), (64, 1), (100, 2), (1024, 1), (1000, 3)] {
-      let other = try render(Self.script, folder, period: period, threads: threads, seconds: period == 1 ? 4 : 8)
+      let other = try render(
+        Self.script, folder, period: period, threads: threads, seconds: period == 1 ? 4 : 8)
       #expect(other[...] == whole.prefix(other.count), "\(period) frames, \(threads) threads")
     }
   }
@@ -84,7 +85,8 @@ import Testing
     #expect(changes == [76_800, 144_000, 144_000 + 38_400])
     // A later line moves what an earlier one counts on.
     let moved = try render("at bar 2 tempo 75\nat bar 3 halt", folder)
-    #expect(stride(from: 1, to: moved.count, by: 3).map { moved[$0] }.lastIndex(of: 1) == 57_600 + 115_200 - 1)
+    #expect(
+      stride(from: 1, to: moved.count, by: 3).map { moved[$0] }.lastIndex(of: 1) == 57_600 + 115_200 - 1)
     // A bar that is passed by a jump is due at once; one that is never reached, never.
     let jumped = try render("at bar 3 halt\nat 0.5s locate bar 9\nat bar 12 remove out", folder)
     #expect(stride(from: 1, to: jumped.count, by: 3).map { jumped[$0] }.lastIndex(of: 1) == 24_000 - 1)

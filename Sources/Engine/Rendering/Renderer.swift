@@ -168,9 +168,17 @@ public final class Renderer: @unchecked Sendable {
     tape?.pointee.write(input, time: now)
   }
 
+  /// Writes down that nobody else leads any more.
+  @_noLocks private final func tapeRelease() {
+    let transport = transportState.pointee
+    let input = TransportInput(isRolling: transport.isRolling, frame: transport.position(at: now))
+    tape?.pointee.write(input, time: now)
+  }
+
   @_noLocks final func execute(_ command: Command) {
     switch command {
     case .transport(let change):
+      if case .free = change, transportState.pointee.isLed { tapeRelease() }
       transportState.pointee.apply(change, at: now)
       transportCell.store(transportState)
     case .swap(let next):

@@ -44,7 +44,8 @@ extension Verb {
       "keep", .performance, [.past, .soundFile(mayEnd: false)],
       "Writes what the outputs have played in the last minutes, ten at most (`--keep`), into a sound file."
     ) { .record(.keep(seconds: $0.seconds ?? 0, file: $0.file ?? "")) },
-    Verb("roll", .performance, [], "Starts the transport: that of the JACK server, or the patch's own.") { _ in
+    Verb("roll", .performance, [], "Starts the transport: that of the JACK server, or the patch's own.") {
+      _ in
       .transport(.roll)
     },
     Verb("halt", .performance, [], "Stops the transport where it is.") { _ in .transport(.halt) },
