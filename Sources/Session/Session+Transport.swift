@@ -61,7 +61,7 @@ extension Session {
     guard role != knownRole, hasStarted else { return }
     if patch.time.mode == .lead {
       switch role {
-      case .leads: notice("leads the transport of the server")
+      case .leads: notice("the server's transport goes by this patch's tempo and meter now")
       case .follows where knownRole == .leads:
         notice("another program leads the transport now; its tempo counts until it leaves")
       case .follows, .own: break
