@@ -15,7 +15,7 @@ public struct TransportSource: Kernel {
         "events", .events,
         "Start, continue, stop and song position, and 24 clocks a quarter note while the transport moves."),
     ],
-    parameters: [], amplification: .never, cost: .init(120), goesByTransport: true)
+    parameters: [], amplification: .never, cost: .init(90), goesByTransport: true)
 
   /// Clocks of a quarter note.
   private static var clocks: Double { @_noLocks get { 24 } }
@@ -86,18 +86,32 @@ public struct TransportSource: Kernel {
 
   @_noLocks private func write(_ transport: Transport, _ block: Block) -> Activity {
     let (run, beat, bar) = (block.outputs[0], block.outputs[1], block.outputs[2])
-    let beats = Double(transport.pulse.beats)
+    let first = transport.beats(at: block.time)
+    if !transport.isRolling, Self.part(first) == 0, Self.part(first / Double(transport.pulse.beats)) == 0 {
+      return .silent
+    }
+    let isRolling: Float = transport.isRolling ? 1 : 0
+    let bars = 1 / Double(transport.pulse.beats)
+    let end = block.frames
     var frame = 0
-    var isSilent = !transport.isRolling
-    while frame < block.frames {
-      let place = transport.place(at: block.time &+ Int64(frame)).beat
-      let part = place - Transport.floor(place + 1e-9)
-      beat[0][frame] = part > 0 ? Float(part) : 0
-      bar[0][frame] = Float(place / beats)
-      run[0][frame] = transport.isRolling ? 1 : 0
-      if place != 0 { isSilent = false }
+    while frame < end {
+      // From the transport's own frame, so that the same frame has the same bits in any block.
+      let beats = transport.beats(at: block.time &+ Int64(frame))
+      beat[0][frame] = Float(Self.part(beats))
+      bar[0][frame] = Float(Self.part(beats * bars))
+      run[0][frame] = isRolling
       frame &+= 1
     }
-    return isSilent ? .silent : .sounding
+    return .sounding
+  }
+
+  /// What is behind the point; 0 where rounding alone is missing to a whole number. Without branches, and without
+  /// whole numbers, so that several frames are computed at once.
+  @inline(__always) @_noLocks private static func part(_ x: Double) -> Double {
+    // Above this number doubles are whole.
+    let near = x + 4_503_599_627_370_496 - 4_503_599_627_370_496
+    let whole = near > x + 1e-9 ? near - 1 : near
+    let rest = x - whole
+    return rest > 0 ? rest : 0
   }
 }
