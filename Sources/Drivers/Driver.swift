@@ -1,4 +1,6 @@
 import Engine
+import Patch
+import Realtime
 
 /// The caller of the renderer: a JACK client, a sound card, or a clock where there is neither.
 ///
@@ -38,6 +40,12 @@ public protocol Driver: AnyObject, Sendable {
   var reportsLatencies: Bool { get }
   /// Sets the path latencies to report. Returns at once.
   func update(latencies: [PathLatency])
+  /// Sets whose transport counts. Returns at once.
+  func update(transport mode: TransportMode)
+  /// Asks the server for a change of its transport. False: the engine's own is to change. Returns at once.
+  func perform(_ change: TransportChange) -> Bool
+  /// Whose transport counts now.
+  var transportRole: TransportRole { get }
   /// Number of periods requested by the server.
   var beats: Int { get }
   /// Seconds without a period after which the server counts as stalled.
@@ -69,6 +77,12 @@ extension Driver {
   public var reportsLatencies: Bool { false }
   /// Does nothing.
   public func update(latencies: [PathLatency]) {}
+  /// Does nothing: there is only the engine's.
+  public func update(transport mode: TransportMode) {}
+  /// False.
+  public func perform(_ change: TransportChange) -> Bool { false }
+  /// The engine's own.
+  public var transportRole: TransportRole { .own }
   /// Always 0: it paces itself, and reports failures through `status`.
   public var beats: Int { 0 }
   /// Unlimited.
@@ -81,6 +95,16 @@ extension Driver {
   public func withdraw() {}
   /// Does nothing.
   public func rejoin() {}
+}
+
+/// Whose transport counts.
+public enum TransportRole: String, Sendable {
+  /// The engine's own.
+  case own
+  /// The server's, with another program's tempo where one leads.
+  case follows
+  /// The server's, which has tempo and meter from here.
+  case leads
 }
 
 /// State of a running driver.

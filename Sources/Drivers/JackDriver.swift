@@ -2,6 +2,7 @@ import CJack
 import Dispatch
 import Engine
 import Glibc
+import Patch
 import Realtime
 import Synchronization
 
@@ -42,6 +43,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
   private let client: JackPointer
   private let host: RenderHost
   private let state: JackState
+  private let transport: JackTransport
   private let queue = DispatchQueue(label: "sostenuto.jack")
   /// On `queue` alone.
   private let metadata: JackMetadata
@@ -80,12 +82,15 @@ public final class JackDriver: Driver, @unchecked Sendable {
     isCheckDue = latch
     // The ports of an earlier client have gone with it.
     wishes.markAllLost()
+    transport = JackTransport(client: client, host: host)
     state = JackState(
-      host: host, fades: fades, client: client, rate: rate, period: period, wishes: wishes
+      host: host, fades: fades, client: client, rate: rate, period: period, wishes: wishes,
+      transport: transport
     ) { latch.set() }
     ports = JackPorts(client: client.raw, state: state, host: host, options: options)
     setJackCallbacks(of: client.raw, to: state)
     latch.action = { [weak self] in self?.scheduleCheck() }
+    transport.isOpen = { [weak self] in self?.isOpen ?? false }
   }
 
   /// Opens a client; waits while one is being closed.
@@ -246,6 +251,13 @@ public final class JackDriver: Driver, @unchecked Sendable {
     if wanted.endpoints != nil || wanted.midi != nil { describePorts() }
     retryRefused()
   }
+
+  /// Sets whose transport counts; the lead is taken in the background.
+  public func update(transport mode: TransportMode) { transport.update(mode, on: queue) }
+  /// Asks the server, unless its transport does not count.
+  public func perform(_ change: TransportChange) -> Bool { transport.perform(change, on: queue) }
+  /// Whose transport counts now.
+  public var transportRole: TransportRole { transport.role }
 
   private var isOpen: Bool { !hasStopped.load(ordering: .relaxed) && state.failure == nil }
 

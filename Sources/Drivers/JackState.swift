@@ -22,9 +22,13 @@ final class JackState: Sendable {
   /// Path latencies through the engine.
   let latencies = Mutex<[PathLatency]>([])
 
+  /// The server's transport.
+  let transport: JackTransport
+
   private let host: RenderHost
   /// The same reference for the audio thread, without reference counting.
   private let borrowed: Unmanaged<RenderHost>
+  private let borrowedTransport: Unmanaged<JackTransport>
   /// Port of each output channel, then of each input channel, as bits of its pointer, or 0.
   nonisolated(unsafe) let ports: UnsafeMutablePointer<Atomic<UInt>>
   /// Port of each MIDI input, likewise.
@@ -42,7 +46,7 @@ final class JackState: Sendable {
 
   init(
     host: RenderHost, fades: OutputFades, client: JackPointer, rate: Int, period: Int,
-    wishes: ConnectionWishes,
+    wishes: ConnectionWishes, transport: JackTransport,
     onChange: @escaping @Sendable () -> Void
   ) {
     self.host = host
@@ -51,6 +55,8 @@ final class JackState: Sendable {
     lastPeriod = .allocate(capacity: 1)
     lastPeriod.initialize(to: 0)
     borrowed = .passUnretained(host)
+    self.transport = transport
+    borrowedTransport = .passUnretained(transport)
     self.rate = Atomic(rate)
     self.period = Atomic(period)
     self.wishes = wishes
@@ -130,10 +136,11 @@ final class JackState: Sendable {
       isFreewheeling.load(ordering: .relaxed)
       ? 0 : Double(count) / Double(rate.load(ordering: .relaxed)) * 1e9
     noteGap(Int64(length))
+    let transport = borrowedTransport._withUnsafeGuaranteedRef { $0.query() }
     borrowed._withUnsafeGuaranteedRef {
       gather($0, ports, frames)
       gatherMidi($0, midiPorts, frames)
-      let isOpen = $0.render(frames: count, budget: Int64(length))
+      let isOpen = $0.render(frames: count, budget: Int64(length), transport: transport)
       if !isOpen { fades.interrupt($0.outputs, frames: count) }
       sendMidi($0, midiOutputPorts, frames, isLast: !isOpen)
     }

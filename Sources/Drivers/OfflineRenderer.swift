@@ -30,16 +30,19 @@ public struct Track {
   }
 }
 
-/// An action before frame `frame` of a render: an edit of a script.
+/// An action at a frame of a render: an edit of a script.
 public struct Cue {
-  /// Frame of the render.
-  public var frame: Int64
+  /// When it is due.
+  public var due: Due
   /// The action; an error ends the render.
   public var action: () throws -> Void
 
-  /// An action at a frame.
-  public init(frame: Int64, action: @escaping () throws -> Void) {
-    self.frame = frame
+  /// An action before a frame of the render.
+  public init(frame: Int64, action: @escaping () throws -> Void) { self.init(.frame(frame), action: action) }
+
+  /// An action before a frame of the render, or where the transport is at a place.
+  public init(_ due: Due, action: @escaping () throws -> Void) {
+    self.due = due
     self.action = action
   }
 }
@@ -132,6 +135,11 @@ public final class OfflineRenderer {
     if (0..<MidiInput.ports).contains(port) { host.midi.close(port) }
   }
 
+  /// Moves the transport as a server does, from the next frame on; for cues.
+  public func follow(_ transport: TransportInput) { followed = transport }
+
+  private var followed: TransportInput?
+
   /// Renders `frames` frames and completes the files. With `silence`, it ends earlier if all has been silent
   /// (below -100 dB) for `hold` frames, from frame `from` on. Returns the number of frames rendered.
   ///
@@ -142,12 +150,13 @@ public final class OfflineRenderer {
     frames: Int64, cues: [Cue] = [], midi: MidiPerformance = MidiPerformance(),
     silence: (from: Int64, hold: Int64)? = nil, progress: (Int64) throws -> Void = { _ in }
   ) throws -> Int64 {
-    let cues = cues.enumerated()
-      .sorted { ($0.element.frame, $0.offset) < ($1.element.frame, $1.offset) }
-      .map(\.element)
+    var agenda = Agenda(cues.map { (due: $0.due, item: $0.action) })
     let midi = midi.spread(Self.mostEvents)
-    var next = 0
     var position: Int64 = 0
+    // Engine time and render time differ if a session renders twice.
+    func next() -> Int64? {
+      agenda.next { [engine] in engine.frame(of: $0).map { position + $0 - engine.renderer.time } }?.frame
+    }
     var nextEvent = 0
     lastSound = 0
     defer { writers = [] }
@@ -155,15 +164,11 @@ public final class OfflineRenderer {
       // The last audible frame determines the end, so the end does not depend on the period.
       let last = silence.map { min(frames, max($0.from, lastSound + $0.hold)) } ?? frames
       guard position < last else { break }
-      while next < cues.count, cues[next].frame <= position {
-        try cues[next].action()
-        next += 1
-      }
+      while let due = next(), due <= position { try agenda.removeNext()() }
       if writers.count < tracks.count { try openFiles(frames: frames) }
       // A period that ends early does not move the later ones, so blocks stay whole.
       var end = min(position - position % Int64(period) + Int64(period), last)
-      if next < cues.count { end = min(end, cues[next].frame) }
-      // Engine time and render time differ if a session renders twice.
+      if let due = next() { end = min(end, due) }
       if let fadeEnd = engine.nextFadeEnd.map({ position + $0 - engine.renderer.time }), fadeEnd > position {
         end = min(end, fadeEnd)
       }
@@ -175,10 +180,7 @@ public final class OfflineRenderer {
       engine.collect(expectingNothingBefore: engine.renderer.time)
       try progress(position)
     }
-    while next < cues.count, cues[next].frame <= position {
-      try cues[next].action()
-      next += 1
-    }
+    while let due = next(), due <= position { try agenda.removeNext()() }
     for writer in writers { try writer.file.finish() }
     return position
   }
@@ -223,7 +225,8 @@ public final class OfflineRenderer {
         host.outputs[channel] = channels + channel * period
       }
     }
-    guard host.render(frames: frames, budget: 0, load: load) else { return }
+    defer { followed = nil }
+    guard host.render(frames: frames, budget: 0, load: load, transport: followed) else { return }
     for (track, writer) in zip(tracks, writers) {
       sum(endpoints.filter(track.includes), into: writer.channels, frames: frames)
       var last = frames * writer.channels

@@ -53,8 +53,11 @@ final class RenderHost: Sendable {
   }
 
   /// Renders one period into the channels of the table. `budget`: duration of the period in nanoseconds, or 0
-  /// to leave it out of the load, which is then `assumed`. Returns false, and writes nothing, once closed. Audio thread.
-  @_noLocks func render(frames: Int, budget: Int64, load assumed: Float = 0) -> Bool {
+  /// to leave it out of the load, which is then `assumed`. `transport`: the server's. Returns false, and writes nothing, once
+  /// closed. Audio thread.
+  @_noLocks func render(
+    frames: Int, budget: Int64, load assumed: Float = 0, transport: TransportInput? = nil
+  ) -> Bool {
     guard
       state.compareExchange(
         expected: RenderHost.open, desired: RenderHost.rendering, ordering: .acquiring
@@ -71,7 +74,7 @@ final class RenderHost: Sendable {
     borrowed._withUnsafeGuaranteedRef {
       $0.render(
         frames: frames, inputs: inputs, outputs: outputs, midi: midiInputs, midiOutputs: midiOutputs,
-        load: load)
+        load: load, transport: transport)
     }
     if let fades { fades.apply(outputs, frames: frames) }
     midi.end()
@@ -99,6 +102,9 @@ final class RenderHost: Sendable {
   @_noLocks func countXrun() {
     xruns.wrappingAdd(1, ordering: .relaxed)
   }
+
+  /// The transport after its latest change, and the engine frame that comes next. Any thread.
+  var transport: (state: Transport, time: Int64) { (renderer.transport, renderer.time) }
 
   /// Locks the audio thread out of the renderer, waiting for a render under way. Returns false if that did
   /// not end within `seconds`. Worker.

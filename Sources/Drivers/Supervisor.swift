@@ -1,5 +1,6 @@
 import Dispatch
 import Engine
+import Patch
 import Realtime
 import Synchronization
 
@@ -31,6 +32,7 @@ public final class Supervisor {
   private var reportedPlan: Int?
   private var nextLatencies: Int64 = 0
   private var latencies: [PathLatency]?
+  private var transportMode = TransportMode.follow
   private var xrunsBefore = 0
   private var lostMidiBefore = 0
   private var attempt: Attempt?
@@ -81,6 +83,19 @@ public final class Supervisor {
     watch = Watch()
     driver?.rejoin()
   }
+
+  /// Sets whose transport counts, for this driver and later ones.
+  public func update(transport mode: TransportMode) {
+    guard mode != transportMode else { return }
+    transportMode = mode
+    driver?.update(transport: mode)
+  }
+
+  /// Asks the driver's server for a change of its transport. False: the engine's own is to change.
+  public func perform(_ change: TransportChange) -> Bool { driver?.perform(change) ?? false }
+
+  /// Whose transport counts now.
+  public var transportRole: TransportRole { driver?.transportRole ?? .own }
 
   /// Reason why no MIDI arrives although a node listens; each reason is returned once.
   public func takeMidiFault() -> String? {
@@ -164,6 +179,9 @@ public final class Supervisor {
     new.update(endpoints)
     midiPorts = engine.midiPorts
     new.update(midi: midiPorts)
+    new.update(transport: transportMode)
+    // Until a server's says something else.
+    if engine.transport.isLed { engine.perform(.free) }
     reportedPlan = nil
     latencies = nil
     watch = Watch()

@@ -21,5 +21,9 @@ func reserveMidi(_ buffer: UnsafeMutableRawPointer, _ time: UInt32, _ count: Int
   UInt8
 >?
 
+// Copies the transport's state from shared memory; documented as real-time safe, on any thread.
+@_silgen_name("jack_transport_query") @_noLocks
+func queryTransport(_ client: OpaquePointer, _ position: UnsafeMutablePointer<jack_position_t>) -> UInt32
+
 // Sleeps between renders: for threads that pace themselves.
 @_silgen_name("sostenuto_sleep_until") @_noLocks func sleep(until nanoseconds: Int64)

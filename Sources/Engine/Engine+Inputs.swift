@@ -11,6 +11,8 @@ extension Engine {
     case closed(port: Int)
     /// The load is half of the period or more, or no longer.
     case load(isHigh: Bool)
+    /// The transport of the driver's server has changed.
+    case transport(TransportInput)
     /// The driver has another rate, Hz.
     case rate(Double)
   }
@@ -24,9 +26,10 @@ extension Engine {
     retunings = []
     renderer.readTape { record in
       let input: Input =
-        record.port < 0
-        ? .load(isHigh: record.isLoaded)
-        : record.isClosed ? .closed(port: Int(record.port)) : .midi(port: Int(record.port), record.event)
+        record.transport.map { .transport($0) }
+        ?? (record.port < 0
+          ? .load(isHigh: record.isLoaded)
+          : record.isClosed ? .closed(port: Int(record.port)) : .midi(port: Int(record.port), record.event))
       found.append((record.time, input))
     }
     return found.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(

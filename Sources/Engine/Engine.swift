@@ -118,6 +118,7 @@ public final class Engine: ReconcilerHost {
     fade: Double = Engine.standardFade, at time: Int64? = nil, describing edit: String? = nil
   ) {
     let old = wanted
+    let changes = TransportChange.changes(from: old.time, to: patch.time)
     if let time { endFades(inTurnUntil: time) }
     wanted = patch
     // Nothing sounds before the first frame, so nothing has to fade.
@@ -127,8 +128,9 @@ public final class Engine: ReconcilerHost {
     let request = Reconciler.Request(
       patch: patch, touched: extent, fade: isFirst ? 0 : frames(fade),
       ramps: RampTimes(ramps, rate: rate, in: patch, kinds), tails: Set(tails), isFirst: isFirst, time: time)
-    send(
-      Reconciler(engine: self, request, now: renderer.time).run(), at: time, describing: isFirst ? nil : edit)
+    var work = Reconciler(engine: self, request, now: renderer.time).run()
+    work.commands += changes.map { .transport($0) }
+    send(work, at: time, describing: isFirst ? nil : edit)
   }
 
   /// Compiles a smaller plan after fades have ended.

@@ -55,6 +55,9 @@ extension EditError: CustomStringConvertible {
     case .notSet(let name): "`\(name)` is not set"
     case .noChangeOverTime(let name): "`\(name)` cannot change over time"
     case .durationOutOfRange: "a change takes 0s to 3600s"
+    case .tempoOutOfRange(let tempo):
+      "a tempo is 5 to 999 beats a minute, not \(Value.number(tempo, .none).line)"
+    case .meterOutOfRange(let meter): "`\(meter)` is not a meter"
     case .moreSettings(let count): "\(count) more of its settings are wrong"
     case .orderInFile: "`before` has no meaning in a file"
     case .diagonalOutOfRange(let offset, let rows, let columns):
@@ -96,6 +99,7 @@ extension EditError: CustomStringConvertible {
       Nearest.hint(for: value.line, among: words) ?? "it is one of \(words.joined(separator: ", "))"
     case .invalidValue(_, _, .isInUnit(_, _, let range)): "it takes \(range)"
     case .noChangeOverTime: "leave `over` out"
+    case .meterOutOfRange: "a bar has 1 to 64 beats of a whole (1) to a 32nd (32), such as `6/8`"
     case .orderInFile: "nodes stand in the order of their lines"
     case .diagonalOutOfRange(_, let rows, let columns): "it goes from \(1 - rows) to \(columns - 1)"
     case .mapTooLong: "it has a value for each output"
@@ -105,7 +109,7 @@ extension EditError: CustomStringConvertible {
     case .invalidName, .identityTaken, .beforeItself, .noMatrix, .noPlayer, .noInstrument, .noPlace,
       .placeOutOfRange, .noCable, .cannotStand, .gainOutOfRange, .mapOutOfRange, .carriesEvents, .hasNoGain,
       .invalidValue,
-      .notSet, .notRecorded, .durationOutOfRange, .moreSettings, .noMasterSwitch:
+      .notSet, .notRecorded, .durationOutOfRange, .tempoOutOfRange, .moreSettings, .noMasterSwitch:
       nil
     }
   }

@@ -81,6 +81,11 @@ public enum EditError: Error, Hashable, Sendable {
   /// `before` in a file.
   case orderInFile
 
+  /// Beats a minute.
+  case tempoOutOfRange(Double)
+  /// A bar without beats, with too many, or of an unknown note value.
+  case meterOutOfRange(Meter)
+
   // MARK: Matrices and channel maps
 
   /// A diagonal outside of the matrix.
@@ -219,6 +224,8 @@ extension EditError {
       .notSet(let name):
       .setting(name)
     case .invalidValue(let value, _, _): .value(value.line)
+    case .tempoOutOfRange(let tempo): .value(Value.number(tempo, .none).line)
+    case .meterOutOfRange(let meter): .value(meter.description)
     case .gainOutOfRange: .gain
     case .mapOutOfRange, .mapTooLong: .map
     case .noChannel(let number, _, _), .diagonalOutOfRange(let number, _, _), .noMapInput(let number, _, _),

@@ -37,6 +37,8 @@ public struct KindDescription: Sendable, Identifiable {
   public var isSplitInvariant: Bool
   /// The latency may change while a node runs, with its parameters or its state.
   public var latencyVaries: Bool
+  /// Its nodes go by tempo, meter and place of the transport, so views show it.
+  public var goesByTransport: Bool
 
   /// The name.
   public var id: String { name }
@@ -47,7 +49,8 @@ public struct KindDescription: Sendable, Identifiable {
     outputs: [PortDescription] = [], parameters: [ParameterDescription] = [], endpoint: Endpoint? = nil,
     face: Face = .settings, isKeyboard: Bool = false, amplification: Amplification = .possible,
     cost: Cost = Cost(20, perChannel: 150), readings: [ReadingDescription] = [],
-    stateParameter: String? = nil, isSplitInvariant: Bool = true, latencyVaries: Bool = false
+    stateParameter: String? = nil, isSplitInvariant: Bool = true, latencyVaries: Bool = false,
+    goesByTransport: Bool = false
   ) {
     self.name = name
     self.summary = summary
@@ -64,6 +67,7 @@ public struct KindDescription: Sendable, Identifiable {
     self.stateParameter = stateParameter
     self.isSplitInvariant = isSplitInvariant
     self.latencyVaries = latencyVaries
+    self.goesByTransport = goesByTransport
   }
 }
 

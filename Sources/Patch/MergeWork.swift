@@ -289,6 +289,7 @@ struct MergeWork {
         }
       }
     }
+    patch.time = mergedTime()
     patch.header = merged(
       versions.base.patch.header, versions.ours.patch.header, versions.theirs.patch.header,
       about: "the head")
@@ -296,6 +297,30 @@ struct MergeWork {
       versions.base.patch.footer, versions.ours.patch.footer, versions.theirs.patch.footer,
       about: "the end")
     return patch
+  }
+
+  private mutating func mergedTime() -> TimeSettings {
+    let (base, ours, theirs) = (
+      versions.base.patch.time, versions.ours.patch.time, versions.theirs.patch.time
+    )
+    var time = ours
+    for name in TimeSetting.Name.allCases {
+      if let setting = merged(base[name], ours[name], theirs[name]) {
+        time.set(setting)
+      } else {
+        conflicts.append(
+          PatchMerge.Conflict(
+            node: nil, message: "`\(ours[name].line)` stands here and `\(theirs[name].line)` there"))
+        time.set(prefersOurs ? ours[name] : theirs[name])
+      }
+      let comments = merged(base.comments[name], ours.comments[name], theirs.comments[name])
+      if comments == nil {
+        conflicts.append(
+          PatchMerge.Conflict(node: nil, message: "the comments at `\(name.rawValue)` differ"))
+      }
+      time.comments[name] = comments ?? (prefersOurs ? ours : theirs).comments[name]
+    }
+    return time
   }
 
   private mutating func merged(

@@ -10,6 +10,8 @@ public struct Patch: Sendable {
   public private(set) var nodes = NodeTable()
   /// Cables by their two ports.
   public private(set) var cables: ShardedDictionary<Cable.Ends, Cable> = ShardedDictionary()
+  /// Tempo, meter, and whose transport counts.
+  public internal(set) var time = TimeSettings()
   /// Comments at the head of the file.
   public internal(set) var header: [String] = []
   /// Comments at the end of the file.
@@ -43,13 +45,15 @@ public struct Patch: Sendable {
 extension Patch: Hashable {
   /// Exact: identities, order and comments included.
   public static func == (a: Self, b: Self) -> Bool {
-    a.nodes == b.nodes && a.cables == b.cables && a.header == b.header && a.footer == b.footer
+    a.nodes == b.nodes && a.cables == b.cables && a.time == b.time && a.header == b.header
+      && a.footer == b.footer
   }
 
   /// Hashes the whole document.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(nodes)
     hasher.combine(cables)
+    hasher.combine(time)
     hasher.combine(header)
     hasher.combine(footer)
   }
@@ -77,6 +81,7 @@ extension Patch {
       cable.ends.destination.node = destination
       result.plug(cable)
     }
+    result.time = time
     result.header = header
     result.footer = footer
     return result

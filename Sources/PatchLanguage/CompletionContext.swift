@@ -60,6 +60,13 @@ struct CompletionContext {
         context.node = context.patch[named: name]
         context.kind = context.node.flatMap { context.catalogue[$0.kind] }
       }
+    case .tempo:
+      return take { [Candidate(Value.number($0.patch.time.tempo, .none).line, "5 to 999 beats a minute")] }
+    case .meter: return take { [Candidate($0.patch.time.meter.description, "beats of a bar")] }
+    case .moment:
+      if isAtCursor { return offer([.bar]) }
+      if words[position] == Word.bar.text { position += 1 }
+      return take { _ in [] }
     case .newName, .key, .bend, .number, .duration, .position, .past: return take { _ in [] }
     case .source:
       return take { context in

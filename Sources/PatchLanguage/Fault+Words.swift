@@ -40,6 +40,9 @@ extension Fault.Reason {
     case .notKey(let text): "`\(text)` is not a key"
     case .bendOutOfRange: "a bend goes from -1 to 1"
     case .negativePosition: "a position is not negative"
+    case .noMeter(let text): "`\(text)` is not a meter"
+    case .noBar(let text): "`\(text)` is not a bar"
+    case .noMoment(let text): "`\(text)` is neither a bar nor a time"
     case .lateVersion: "`sostenuto 1` is the first line of a file"
     case .wrongVersion(let words):
       "this program reads version 1, not \(words.isEmpty ? "none" : "`\(words.joined(separator: " "))`")"
@@ -70,12 +73,15 @@ extension Fault.Reason {
     case .noAttribute(let key):
       Nearest.hint(for: key, among: Attribute.all.map(\.name))
         ?? "it has \(Self.list(Attribute.all.map(\.name)))"
+    case .noMeter: "write `3/4`"
+    case .noBar: "bars count from 1: `bar 5`, or `bar 5.3` for its third beat"
+    case .noMoment: "write `bar 5`, `30s` or `2m30s`"
     case .notKey: "keys are C-1 to G9, or 0 to 127"
     case .wrongVersion: "the first line is `sostenuto 1`"
     case .notInFile:
       "a file holds \(Self.list(Verb.all.filter(\.belongsInFiles).map(\.name))) lines; scripts hold the rest"
     case .durationInFile: "leave it out"
-    case .noTime: "write `at 1.5s …`"
+    case .noTime: "write `at 1.5s …` or `at bar 5 …`"
     case .tooLate: "a script lasts a week at most, 604800s"
     case .refused(let error): error.hint
     case .unopenedBracket, .unclosedBracket, .unclosedQuotes, .quotedPart, .noCode, .noList, .listTooDeep,

@@ -67,6 +67,10 @@ struct Fault: Error {
     case notKey(String)
     case bendOutOfRange(Double)
     case negativePosition(Double)
+    case noMeter(String)
+    case noBar(String)
+    /// Neither a bar nor a time.
+    case noMoment(String)
 
     // MARK: Files and scripts
 

@@ -194,6 +194,12 @@ extension Parser {
       _ = advance()
       return [.layout(try name(verb, "a node"))]
     }
+    if position + 1 == end || tokens[position + 1].kind == .word,
+      let name = TimeSetting.Name(rawValue: source.string(tokens[position].range))
+    {
+      _ = advance()
+      return [.time(name)]
+    }
     if position + 1 < end, tokens[position + 1].kind == .arrow { return [.cable(try cable(verb))] }
     let range = advance().range
     if source.bytes[range].contains(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "[") }) {

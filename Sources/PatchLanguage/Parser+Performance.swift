@@ -46,13 +46,43 @@ extension Parser {
   mutating func past(_ verb: Verb) throws(Fault) -> Double {
     let token = try word("a time such as `5min`", verb)
     let text = source.string(token.range)
-    let seconds: Double
-    if text.hasSuffix("min"), let minutes = Double(text.dropLast(3)) {
-      seconds = minutes * 60
-    } else {
-      seconds = try number(token.range, in: .seconds, "a time")
+    guard let seconds = Moment.seconds(text), seconds > 0 else {
+      throw Fault(token.start, .notNumber(text, "a time"))
     }
-    guard seconds > 0, seconds.isFinite else { throw Fault(token.start, .notNumber(text, "a time")) }
+    return seconds
+  }
+
+  // MARK: Transport
+
+  mutating func tempo(_ verb: Verb) throws(Fault) -> Double {
+    let token = try word("a tempo", verb)
+    let tempo = try number(token.range, in: .none, "a tempo in beats a minute")
+    mark(.value(Value.number(tempo, .none).line), token.start)
+    return tempo
+  }
+
+  mutating func meter(_ verb: Verb) throws(Fault) -> Meter {
+    let token = try word("a meter", verb)
+    let text = source.string(token.range)
+    guard let meter = Meter(text) else { throw Fault(token.start, .noMeter(text)) }
+    mark(.value(meter.description), token.start)
+    return meter
+  }
+
+  /// `5`, or `5.3` for the third beat.
+  func bar(_ token: Token) throws(Fault) -> BarPlace {
+    let text = source.string(token.range)
+    guard let place = BarPlace(text) else { throw Fault(token.start, .noBar(text)) }
+    return place
+  }
+
+  /// Seconds from the start of the piece.
+  mutating func moment(_ verb: Verb) throws(Fault) -> Double {
+    let token = try word("a bar or a time", verb)
+    let text = source.string(token.range)
+    guard let seconds = Moment.seconds(text) else { throw Fault(token.start, .noMoment(text)) }
+    guard seconds >= 0 else { throw Fault(token.start, .negativePosition(seconds)) }
+    guard seconds <= Script.longest else { throw Fault(token.start, .tooLate(text)) }
     return seconds
   }
 

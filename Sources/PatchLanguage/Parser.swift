@@ -72,6 +72,14 @@ struct Parser {
       arguments.isOn = !(mayEnd && accept(Word.off.text))
       if arguments.isOn, position < end || !mayEnd { arguments.file = try soundFile(verb) }
     case .past: arguments.seconds = try past(verb)
+    case .tempo: arguments.tempo = try tempo(verb)
+    case .meter: arguments.meter = try meter(verb)
+    case .moment:
+      if accept(Word.bar.text) {
+        arguments.bar = try bar(try word("a bar", verb))
+      } else {
+        arguments.seconds = try moment(verb)
+      }
     case .word(let word):
       guard accept(word.text) else { throw missing("`\(word.text)`", verb) }
     case .option(let word, let form):

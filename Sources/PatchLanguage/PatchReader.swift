@@ -35,6 +35,7 @@ struct Reading {
   var draft: Draft
   var diagnostics: [Diagnostic] = []
   var nodes: [Item] = []
+  var times: [Item] = []
   var settings: [Item] = []
   var indexedSettings: [Item] = []
   var cables: [Item] = []
@@ -55,6 +56,7 @@ struct Reading {
     var lines = LineReading()
     lines.read(into: &self)
     draft.patch.reserve(nodes: nodes.count, cables: cables.count)
+    for item in times { apply(item) }
     for item in nodes { addNode(item) }
     for item in settings { apply(item) }
     for item in indexedSettings { apply(item) }
@@ -101,7 +103,7 @@ struct Reading {
       try draft.apply(item.edit)
       guard !item.comments.isEmpty, let subject = Self.subject(of: item.edit) else { return true }
       switch subject {
-      case .setting, .layout:
+      case .setting, .layout, .time:
         remarks[subject, default: (Comments(), item)].comments.append(item.comments)
         return true
       default: break
@@ -159,6 +161,7 @@ struct Reading {
     case .set(let name, let path, _, _): .setting(name, path)
     case .setRange(let name, let range, _, _): .setting(name, range.first)
     case .place(let name, _): .layout(name)
+    case .time(let setting): .time(setting.name)
     default: nil
     }
   }

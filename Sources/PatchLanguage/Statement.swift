@@ -8,6 +8,8 @@ public enum Statement: Hashable, Sendable {
   case perform(Performance)
   /// The beginning or the end of a recording.
   case record(TakeOrder)
+  /// The transport: it rolls, halts, or goes elsewhere.
+  case transport(TransportOrder)
   /// A step in the history.
   case undo, redo
   /// A fade of every voice.
@@ -73,6 +75,26 @@ public struct Performance: Hashable, Sendable {
   }
 }
 
+/// An order to the transport. It changes nothing in the document, so it is not undone.
+public enum TransportOrder: Hashable, Sendable {
+  /// It begins to move, or stands.
+  case roll, halt
+  /// To a bar, or to a beat of one.
+  case locate(BarPlace)
+  /// To a position in seconds from the start.
+  case seek(Double)
+
+  /// The line in the patch language.
+  public var line: String {
+    switch self {
+    case .roll: "roll"
+    case .halt: "halt"
+    case .locate(let place): "locate bar \(place)"
+    case .seek(let seconds): "locate \(Value.number(seconds, .seconds).line)"
+    }
+  }
+}
+
 /// The beginning or end of a recording. It changes nothing in the document, so undo ends no take.
 public enum TakeOrder: Hashable, Sendable {
   /// A take of a port, or of what goes into a node without outputs; no file: that of the node's settings.
@@ -100,6 +122,7 @@ extension Statement {
     case .edit(let edit): edit.line
     case .perform(let performance): performance.line
     case .record(let order): order.line
+    case .transport(let order): order.line
     case .undo: "undo"
     case .redo: "redo"
     case .panic: "panic"

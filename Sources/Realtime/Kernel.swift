@@ -157,13 +157,19 @@ public struct BlockContext: BitwiseCopyable {
   public var load: Float = 0
   /// The driver's channels in this period.
   public var driver: UnsafePointer<DriverChannels>
+  /// Musical time, which changes between blocks only; nil: there is none.
+  public var transport: UnsafePointer<Transport>?
 
   /// Data of a block; `rate` in Hz.
-  public init(frames: Int = 0, time: Int64 = 0, rate: Float, driver: UnsafePointer<DriverChannels>) {
+  public init(
+    frames: Int = 0, time: Int64 = 0, rate: Float, driver: UnsafePointer<DriverChannels>,
+    transport: UnsafePointer<Transport>? = nil
+  ) {
     self.frames = frames
     self.time = time
     self.rate = rate
     self.driver = driver
+    self.transport = transport
   }
 }
 
@@ -224,6 +230,8 @@ public struct Block: BitwiseCopyable {
   @inlinable public var load: Float { @_noLocks get { context.pointee.load } }
   /// The driver's channels in this period.
   @inlinable public var driver: UnsafePointer<DriverChannels> { @_noLocks get { context.pointee.driver } }
+  /// Musical time in this block, by engine time; nil: there is none.
+  @inlinable public var transport: UnsafePointer<Transport>? { @_noLocks get { context.pointee.transport } }
   /// Audio inputs, in the order of the kind's description.
   @inlinable public var inputs: UnsafePointer<InputPort> { @_noLocks get { node.pointee.inputs } }
   /// Audio outputs, in the order of the kind's description.

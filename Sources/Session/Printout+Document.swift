@@ -29,9 +29,48 @@ extension Printout {
   static func members(of document: Document) -> [(String, JSON)] {
     [
       ("file", document.file.map { .string($0) } ?? .null),
+      ("musicalTime", json(document.patch.time)),
       ("header", .array(document.patch.header.map { .string($0) })),
       ("footer", .array(document.patch.footer.map { .string($0) })),
     ]
+  }
+
+  private static func json(_ time: TimeSettings) -> JSON {
+    .object([
+      ("tempo", .number(time.tempo)), ("meter", .string(time.meter.description)),
+      ("transport", .string(time.mode.rawValue)),
+      (
+        "lines",
+        .array(
+          time.lines.map {
+            .object([
+              ("line", .string($0.line)), ("comments", json(time.comments[$0.name] ?? Comments())),
+            ])
+          })
+      ),
+    ])
+  }
+
+  /// The transport while a session runs.
+  public static func json(_ status: TransportStatus) -> JSON {
+    .object([
+      ("rolling", .bool(status.isRolling)), ("bar", .int(status.bar)), ("beat", .int(status.beat)),
+      ("seconds", .number(status.seconds)), ("tempo", .number(status.tempo)),
+      ("meter", .string(status.meter.description)), ("role", .string(status.role.rawValue)),
+    ])
+  }
+
+  /// "rolls at bar 5.3, 120 beats a minute, 4/4, its own"
+  public static func words(_ status: TransportStatus) -> String {
+    let role =
+      switch status.role {
+      case .own: "its own"
+      case .follows: "the server's"
+      case .leads: "the server's, led from here"
+      }
+    let tempo = Value.number(status.tempo, .none).line
+    return "\(status.isRolling ? "rolls" : "stands") at bar \(status.place), \(tempo) beats a minute, "
+      + "\(status.meter), \(role)"
   }
 
   /// Empty for a node that has left the patch and is still audible.

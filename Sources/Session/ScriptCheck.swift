@@ -1,6 +1,7 @@
 import Engine
 import Patch
 import PatchLanguage
+import Realtime
 
 extension Script {
   /// Errors of the lines when performed on `patch` in order, without sound: a render of minutes should not
@@ -23,16 +24,32 @@ extension Script {
     return rehearse(lines, rehearsal, file: file)
   }
 
+  /// Frames a second in a rehearsal.
+  private static var rehearsalRate: Double { 48_000 }
+
   private static func rehearse(
     _ lines: [ScriptLine], _ rehearsal: Rehearsal, file: String
   ) -> (patch: Patch, diagnostics: [Diagnostic]) {
     var rehearsal = rehearsal
     var diagnostics: [Diagnostic] = []
-    for line in lines {
+    // Lines at bars come where the patch's own transport would bring them.
+    var transport = Transport(rate: rehearsalRate)
+    var (now, time): (Int64, TimeSettings) = (0, TimeSettings())
+    var agenda = Agenda(lines, rate: rehearsalRate)
+    while agenda.count > 0 {
+      for change in TransportChange.changes(from: time, to: rehearsal.patch.time) {
+        transport.apply(change, at: now)
+      }
+      time = rehearsal.patch.time
+      // Those that it never reaches come last.
+      let next = agenda.next { transport.frame(of: $0, from: now) ?? Int64.max }
+      if let next, next.frame < .max { now = max(now, next.frame) }
+      let line = agenda.removeNext()
       do throws(Diagnostic) {
         let statement = try StatementParser.parse(
           line.text, patch: rehearsal.patch, catalogue: rehearsal.catalogue, file: file, line: line.line,
           column: line.column)
+        for order in statement.transportOrders { transport.apply(TransportChange(order), at: now) }
         do throws(EditError) {
           try rehearsal.perform(statement)
         } catch {
@@ -44,6 +61,17 @@ extension Script {
       }
     }
     return (rehearsal.patch, diagnostics.sorted { ($0.line, $0.column) < ($1.line, $1.column) })
+  }
+}
+
+extension Statement {
+  /// Its orders to the transport, in their order.
+  fileprivate var transportOrders: [TransportOrder] {
+    switch self {
+    case .transport(let order): [order]
+    case .sequence(let statements): statements.flatMap(\.transportOrders)
+    default: []
+    }
   }
 }
 
@@ -84,7 +112,7 @@ struct Rehearsal {
       for statement in statements { try whole.perform(statement) }
       self = whole
     case .record(let order): try order.check(patch, catalogue)
-    case .perform, .panic, .nothing: break
+    case .perform, .panic, .transport, .nothing: break
     }
   }
 

@@ -58,6 +58,7 @@ extension Session {
     recover()
     beginTape()
     engine.adopt(patch)
+    supervisor.update(transport: patch.time.mode)
     requestFiles()
     holdOutputs()
   }

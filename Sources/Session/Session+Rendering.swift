@@ -82,8 +82,8 @@ extension Session {
       }
       tracks.append(.tap(endpoint, to: tap.path))
     }
-    let cues = request.script.map { line in
-      Cue(frame: frame(line.time)) {
+    let cues = request.script.sorted { $0.line < $1.line }.map { line in
+      Cue(line.place.map { .place($0) } ?? .frame(frame(line.time))) {
         try self.perform(
           line.text, file: request.scriptFile, line: line.line, column: line.column,
           at: self.engine.renderer.time)

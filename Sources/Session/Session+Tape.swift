@@ -182,6 +182,8 @@ extension Session {
     case .rate(let rate):
       engine.retune(rate: rate, period: engine.period)
       useLoadedFiles()
+    case .transport(let line): try perform(line, at: now)
+    case .follow(let input): renderer.follow(input)
     case .file(let node): if let id = patch[named: node]?.id { useHeldFile(of: id) }
     case .take(let format, let port):
       let parts = port.split(separator: ".", maxSplits: 1).map(String.init)

@@ -82,6 +82,10 @@ public struct SessionOptions: Sendable {
   var tunings: [NodeID: TuningRequest] = [:]
   /// Effective tuning of each node; after a failed request, the one before.
   var tuningsInUse: [NodeID: Tuning] = [:]
+  /// Whether the patch uses the transport.
+  var knownUse: (revision: Revision, isUsed: Bool)?
+  /// Told to the user last.
+  var knownRole = TransportRole.own
   private var reportedLostMidi = 0
   private var reportedLostEvents = 0
   private var reportedLostTrace = 0
@@ -194,6 +198,7 @@ public struct SessionOptions: Sendable {
     useLoadedFiles()
     showLoads()
     supervisor.poll()
+    followTransport()
     if let fault = supervisor.takeMidiFault() { notice(fault) }
     maintainJournal()
     noticeLosses()
@@ -279,6 +284,7 @@ public struct SessionOptions: Sendable {
     status.journalFault = journalFault
     status.lostEvents = engine.lostEvents
     status.lostTraceEntries = engine.lostTraceEntries
+    status.transport = transportStatus
     status.takes = runningTakes.map(\.take.status)
     if options.isPatchbay {
       let graph = programs.patchbay?.picture.graph ?? ServerGraph()
@@ -327,6 +333,7 @@ public struct SessionOptions: Sendable {
     case .undo: return try undo().map { "undone: \($0)" } ?? "nothing to undo"
     case .redo: return try redo().map { "redone: \($0)" } ?? "nothing to redo"
     case .record(let order): return try record(order, at: due)
+    case .transport(let order): return direct(order, at: due)
     case .panic:
       taping(.panic) { engine.panic() }
       return "all notes end"
@@ -406,6 +413,7 @@ public struct SessionOptions: Sendable {
   private func adopt(_ change: Change, describing line: String) {
     patch = change.patch
     maintainJournal()
+    followTransport()
     guard !change.isSilent else { return }
     engine.adopt(
       patch, touched: change.touched, ramps: change.ramps, tails: change.tails,

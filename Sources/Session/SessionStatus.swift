@@ -47,6 +47,8 @@ public struct SessionStatus: Sendable, Equatable {
   public var lostEvents = 0
   /// Lost entries of the lifecycle trace.
   public var lostTraceEntries = 0
+  /// Musical time.
+  public var transport = TransportStatus()
   /// Takes under way.
   public var takes: [Take.Status] = []
   /// Names of nodes muted by the blast shield.

@@ -71,6 +71,7 @@ final class SessionTape {
         case .midi(let port, let event): .midi(port: port, event)
         case .closed(let port): .closed(port: port)
         case .load(let isHigh): .load(isHigh: isHigh)
+        case .transport(let input): .follow(input)
         case .rate(let rate): .rate(rate)
         }
       happened.append(TakeJournal.Entry(frame: time, happening: happening))

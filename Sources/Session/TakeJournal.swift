@@ -17,6 +17,8 @@ import Realtime
 /// at 9800 closed 0          a MIDI port lost a connection
 /// at 9900 load high         half of the period is used, so new notes are simpler
 /// at 9950 rate 44100.0      the driver has another rate
+/// at 9960 transport roll    the patch's own transport
+/// at 9970 follow 1 96000 120.0 4 4 3 0.5 0.001  the server's: moves, frame, tempo, beats, unit, bar, beat, tolerance
 /// at 20000 take float32 main.out
 /// at 68000 end
 /// unsure inputs             what cannot be replayed
@@ -31,6 +33,8 @@ struct TakeJournal: Equatable {
     case closed(port: Int)
     case load(isHigh: Bool)
     case rate(Double)
+    case transport(String)
+    case follow(TransportInput)
     case file(node: String)
     case take(format: String, port: String)
     case end
@@ -124,6 +128,10 @@ extension TakeJournal.Happening {
     case "closed":
       guard let port = number(1) else { return nil }
       self = .closed(port: port)
+    case "transport": self = .transport(rest(1))
+    case "follow":
+      guard let input = TransportInput(words.dropFirst()) else { return nil }
+      self = .follow(input)
     case "event":
       guard words.count == 8, let event = Event(words.dropFirst(2)) else { return nil }
       self = .event(node: String(words[1]), event)
@@ -146,6 +154,8 @@ extension TakeJournal.Happening {
     case .closed(let port): "closed \(port)"
     case .load(let isHigh): "load \(isHigh ? "high" : "low")"
     case .rate(let rate): "rate \(rate)"
+    case .transport(let line): "transport \(line)"
+    case .follow(let input): "follow \(input.words)"
     case .file(let node): "file \(node)"
     case .take(let format, let port): "take \(format) \(port)"
     case .end: "end"
@@ -163,5 +173,26 @@ extension Event {
       let value = Float(words[3]), value.isFinite, let detail = Int32(words[4]), let time = Double(words[5])
     else { return nil }
     self.init(kind, channel: channel, key: key, value: value, detail: detail, time: time)
+  }
+}
+
+extension TransportInput {
+  fileprivate var words: String {
+    "\(isRolling ? 1 : 0) \(frame) \(pulse.tempo) \(pulse.beats) \(pulse.unit) \(bar) \(beat) \(tolerance)"
+  }
+
+  fileprivate init?(_ words: some Collection<Substring>) {
+    let words = Array(words)
+    guard words.count == 8, let isRolling = Int(words[0]), let frame = Int64(words[1]),
+      (0..<1 << 53).contains(frame),
+      let tempo = Double(words[2]), tempo == 0 || (0.5...10_000).contains(tempo), let beats = Int32(words[3]),
+      (1...1000).contains(beats), let unit = Int32(words[4]), (1...1000).contains(unit),
+      let bar = Int64(words[5]),
+      (1...1 << 31).contains(bar), let beat = Double(words[6]), (0...1e6).contains(beat),
+      let tolerance = Double(words[7]), tolerance.isFinite
+    else { return nil }
+    self.init(isRolling: isRolling == 1, frame: frame)
+    (pulse.tempo, pulse.beats, pulse.unit) = (tempo, beats, unit)
+    (self.bar, self.beat, self.tolerance) = (bar, beat, tolerance)
   }
 }

@@ -34,7 +34,8 @@ extension ManualPage {
       """
       The same language is typed at the prompt of the front end, and makes up scripts and what `sostenuto diff` \
       prints. There every line below is allowed; `;` joins several to one edit, which is undone in one step. In a \
-      script `at 1.5s` before a line is its time; a line without has that of the line before.
+      script `at 1.5s` before a line is its time, or `at bar 5` the bar at which the transport is; a line without has that \
+      of the line before.
       """)
     page.section("Words")
     page.entry(

@@ -89,7 +89,8 @@ struct PlayCommand: Command {
 /// Performance of a script in real time, with its measurements.
 @MainActor private final class LivePerformance {
   let session: Session
-  let lines: [ScriptLine]
+  /// Lines by their frames from the start of the script on, and by the transport's place.
+  private var agenda: Agenda<ScriptLine>
   let file: String
   let seconds: Double?
   let isLoose: Bool
@@ -103,8 +104,6 @@ struct PlayCommand: Command {
   private var lag = 0.0
   private var status = SessionStatus()
   private var message = ""
-  /// Index of the next line.
-  private var next = 0
   /// When the script started, and the engine's frame then.
   private var start: Int64?
   private var origin: Int64 = 0
@@ -114,11 +113,12 @@ struct PlayCommand: Command {
 
   init(session: Session, lines: [ScriptLine], file: String, seconds: Double?, isLoose: Bool) {
     self.session = session
-    self.lines = lines
+    let rate = session.engine.rate
+    agenda = Agenda(lines, rate: rate)
     self.file = file
     self.seconds = seconds
     self.isLoose = isLoose
-    rate = session.engine.rate
+    self.rate = rate
   }
 
   func run() throws {
@@ -143,7 +143,8 @@ struct PlayCommand: Command {
     if let start { elapsed = Double(now - start) * 1e-9 }
     // After a change of the driver's rate, lines are performed as soon as they are due.
     let isExact = start != nil && session.engine.rate == rate && !isLoose
-    let nextTime = next < lines.count ? lines[next].time : .infinity
+    let next = agenda.next { [engine = session.engine, origin] in engine.frame(of: $0).map { $0 - origin } }
+    let nextTime = next.map { seconds(until: $0.frame, of: $0.item) } ?? .infinity
     if now >= nextTick {
       tick()
       nextTick = now + 16_000_000
@@ -156,23 +157,31 @@ struct PlayCommand: Command {
       start = now
       origin = session.engine.renderer.time + Int64(Self.lead * rate)
     }
-    if let start, nextTime <= elapsed {
-      let line = lines[next]
-      let frame = isExact ? origin + Int64(limited: line.time * rate) : nil
+    if let start, let next, nextTime <= elapsed {
+      let line = agenda.removeNext()
       let began = EventLoop.now()
-      try session.perform(line.text, file: file, line: line.line, column: line.column, at: frame)
+      try session.perform(
+        line.text, file: file, line: line.line, column: line.column, at: isExact ? origin + next.frame : nil)
       let done = EventLoop.now()
       taken.append(Double(done - began) * 1e-9)
-      lag = max(lag, Double(done - start) * 1e-9 - line.time)
-      next += 1
+      if line.place == nil { lag = max(lag, Double(done - start) * 1e-9 - line.time) }
     }
     if let seconds, elapsed >= seconds {
       tick()
       return nil
     }
     // Until the next line is due, for 5 ms at most.
-    let due = next < lines.count ? lines[next].time - elapsed : 0.005
-    return Int64(max(0, min(0.005, due)) * 1e9)
+    return Int64(max(0, min(0.005, nextTime - elapsed)) * 1e9)
+  }
+
+  /// Seconds from the script's start until a line is to be performed: ahead of its frame. The engine's frames decide for
+  /// a line at a bar, since its transport does; without an exact frame it is performed when the transport is there.
+  private func seconds(until frame: Int64, of line: ScriptLine) -> Double {
+    guard line.place != nil else { return line.time }
+    guard start != nil else { return .infinity }
+    let ahead = Double(origin + frame - session.engine.renderer.time) / session.engine.rate
+    let isExact = session.engine.rate == rate && !isLoose
+    return elapsed + ahead - (isExact ? Self.lead : 0)
   }
 
   private func tick() {
@@ -205,6 +214,7 @@ struct PlayCommand: Command {
       ("longestEditSeconds", .number(session.longestEdit)), ("medianLineSeconds", .number(median)),
       ("lagSeconds", .number(lag)),
       ("residue", worst.map { .number($0.residueLevel) } ?? .null), ("voices", .int(status.voices)),
+      ("transport", Printout.json(status.transport)),
       ("disturbed", .bool(status.isDisturbed)), ("message", .string(status.driverMessage)),
     ])
   }
@@ -224,6 +234,7 @@ struct PlayCommand: Command {
       events lost \(status.lostEvents)
       load          \(percent(meanLoad)), peak \(percent(status.peakLoad))
       files         \(Printout.megabytes(status.memory))
+      transport     \(Printout.words(status.transport))
       edits         \(session.editCount)
       longest edit  \(Printout.milliseconds(session.longestEdit)), median line \(Printout.milliseconds(median)), \
       at most \(Printout.milliseconds(lag)) late

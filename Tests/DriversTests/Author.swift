@@ -45,7 +45,7 @@ struct Author {
     let some = names.randomElement(using: &random) ?? "main"
     let other = names.randomElement(using: &random) ?? "main"
     let kind = kinds.randomElement(using: &random)!
-    switch Int.random(in: 0..<14, using: &random) {
+    switch Int.random(in: 0..<15, using: &random) {
     case 0:
       made += 1
       return "node n\(made) \(kind) ; connect \(some) -> n\(made)"
@@ -60,9 +60,19 @@ struct Author {
     case 8: return "set \(parameter(of: some, in: patch))"
     case 9: return "set \(parameter(of: other, in: patch)) over 30ms"
     case 10: return "pedal piano sustain \(Bool.random(using: &random) ? "on" : "off")"
-    case 11: return "note piano off \(Int.random(in: 48...72, using: &random))"
+    case 11: return time()
+    case 12: return "note piano off \(Int.random(in: 48...72, using: &random))"
     default: return "note piano on \(Int.random(in: 48...72, using: &random)) 90"
     }
+  }
+
+  private mutating func time() -> String {
+    let lines = [
+      "roll", "halt", "locate bar \(Int.random(in: 1...99, using: &random))",
+      "tempo \(Int.random(in: 5...999, using: &random))",
+      "meter \(Int.random(in: 1...9, using: &random))/8",
+    ]
+    return lines.randomElement(using: &random) ?? "roll"
   }
 
   private mutating func parameter(of name: String, in patch: Patch) -> String {

@@ -37,6 +37,9 @@ final class LiveGraph {
         engine.perform(Event(.control, key: 64, value: isDown ? 127 : 0), on: node.id, at: time)
       default: break
       }
+    case .transport(.roll): engine.perform(.roll, at: time)
+    case .transport(.halt): engine.perform(.halt, at: time)
+    case .transport(.locate(let place)): engine.perform(.locate(place), at: time)
     case .panic: engine.panic()
     default: break
     }

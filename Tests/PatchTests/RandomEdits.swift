@@ -27,8 +27,17 @@ struct RandomEdits {
     case 66..<82: return set(name, patch)
     case 82..<86: return matrix(name, patch)
     case 86..<92: return .comment(subject(name, patch), comments())
-    case 92..<96: return .place(name, chance(30) ? nil : Place(column: pick([-1, 0, 3]), row: pick([0, 7])))
+    case 92: return .time(time())
+    case 93..<96: return .place(name, chance(30) ? nil : Place(column: pick([-1, 0, 3]), row: pick([0, 7])))
     default: return .all((0..<Int.random(in: 1...4, using: &random)).map { _ in next(for: patch) })
+    }
+  }
+
+  private mutating func time() -> TimeSetting {
+    switch Int.random(in: 0..<3, using: &random) {
+    case 0: .tempo(pick([120, 97.5, 4.9, 999]))
+    case 1: .meter(Meter(beats: pick([3, 4, 7, 0]), unit: pick([4, 8, 5])))
+    default: .transport(pick(TransportMode.allCases))
     }
   }
 
@@ -115,7 +124,8 @@ struct RandomEdits {
   }
 
   private mutating func subject(_ name: String, _ patch: Patch) -> Subject {
-    switch Int.random(in: 0..<6, using: &random) {
+    switch Int.random(in: 0..<7, using: &random) {
+    case 5: return .time(pick(TimeSetting.Name.allCases))
     case 0: return .header
     case 1: return .footer
     case 2: if let cable = cable(in: patch) { return .cable(cable) }

@@ -117,7 +117,9 @@ import Testing
         undo
       """, file: "demo.script")
     #expect(
-      diagnostics.map(\.description) == ["demo.script:5:4: error: `soon` is not a time; write `at 1.5s …`"])
+      diagnostics.map(\.description) == [
+        "demo.script:5:4: error: `soon` is not a time; write `at 1.5s …` or `at bar 5 …`"
+      ])
     #expect(
       lines.map { "\($0.time) \($0.line):\($0.column) \($0.text)" } == [
         "0.5 4:10 note piano on C4 100 ; note piano on E4", "1.5 2:9 replace dist equalizer",

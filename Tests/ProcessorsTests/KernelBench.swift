@@ -31,6 +31,9 @@ final class KernelBench<K: Kernel> {
   var modulation: [Int: [[Float]]] = [:]
   var moves: [Move] = []
   var events: [(frame: Int, event: Event)] = []
+  /// Musical time, and its changes.
+  var transport: Transport?
+  var changes: [(frame: Int, change: TransportChange)] = []
   /// Events that the kernel sent on its event output.
   private(set) var sentEvents: [(frame: Int, event: Event)] = []
   /// Blocks that the kernel slept through.
@@ -210,6 +213,10 @@ final class KernelBench<K: Kernel> {
       let moved = moves.filter { $0.frame == start + done }
       if !moved.isEmpty { wake() }
       for move in moved { apply(move) }
+      for change in changes {
+        if change.frame > start + done { length = min(length, change.frame - start - done) }
+        if change.frame == start + done { transport?.apply(change.change, at: time) }
+      }
       step(length, start + done) { port, channel, samples in
         for frame in 0..<length { result[port][channel][done + frame] = samples[frame] }
       }
@@ -351,7 +358,12 @@ final class KernelBench<K: Kernel> {
     owned.append(UnsafeMutableRawPointer(driver))
     driver.initialize(
       to: DriverChannels(inputs: driverInputs, outputs: driverOutputs, offset: position))
-    let context = BlockContext(frames: length, time: time, rate: Float(rate), driver: driver)
+    let musical = UnsafeMutablePointer<Transport>.allocate(capacity: 1)
+    owned.append(UnsafeMutableRawPointer(musical))
+    musical.initialize(to: transport ?? Transport(rate: rate))
+    let context = BlockContext(
+      frames: length, time: time, rate: Float(rate), driver: driver,
+      transport: transport == nil ? nil : musical)
     let surroundings = NodeContext(
       inputs: ports, outputs: outputs, parameters: streams, crossfades: crosses, events: eventsIn,
       eventOutput: eventsOut)

@@ -70,6 +70,11 @@ import Testing
       """
       sostenuto 1
       # head
+
+      # slow
+      tempo 90  # felt
+      meter 3/4
+      # its own
       node o oscillator freq=[110Hz,220Hz] channels=2  # low
       # of a line of its own
       set o.level -6dB # here

@@ -39,6 +39,7 @@ struct KernelTag: Sendable, Equatable {
     case 18: verb(MidiOut.self)
     case 19: verb(Client.self)
     case 20: verb(Record.self)
+    case 21: verb(TransportSource.self)
     case 255: verb(ForeignKernel.self)
     default: verb(Placeholder.self)
     }

@@ -1,8 +1,8 @@
 import Realtime
 import Synchronization
 
-/// Writes down what the driver gives the renderer besides sound: MIDI, and which side of the load that notes choose
-/// their quality by. With the edits and their frames, everything that decides about the sound is known.
+/// Writes down what the driver gives the renderer besides sound: MIDI, the server's transport, and which side of the load
+/// that notes choose their quality by. With the edits and their frames, everything that decides about the sound is known.
 struct InputTape: ~Copyable {
   /// Something from the driver.
   struct Record: BitwiseCopyable {
@@ -14,6 +14,8 @@ struct InputTape: ~Copyable {
     var isClosed = false
     var isLoaded = false
     var event = Event(.allNotesOff)
+    /// A change of the server's transport, in place of everything else.
+    var transport: TransportInput?
   }
 
   let records = Ring(capacity: 8192, of: Record.self)
@@ -54,6 +56,11 @@ struct InputTape: ~Copyable {
       }
       port &+= 1
     }
+  }
+
+  /// Audio thread.
+  @_noLocks mutating func write(_ transport: TransportInput, time: Int64) {
+    push(Record(time: time, port: -1, transport: transport))
   }
 
   @_noLocks private mutating func push(_ record: Record) {

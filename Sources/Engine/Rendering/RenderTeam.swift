@@ -65,14 +65,16 @@ struct RenderTeam: ~Copyable {
 
   /// Worker. `start` starts the helpers.
   init(
-    threads: Int, driver: UnsafePointer<DriverChannels>, zeros: UnsafePointer<UnsafePointer<Float>>
+    threads: Int, driver: UnsafePointer<DriverChannels>, transport: UnsafePointer<Transport>,
+    zeros: UnsafePointer<UnsafePointer<Float>>
   ) {
     threadCount = min(max(threads, 1), Self.mostThreads)
     calledCount = min(threadCount, max(sysconf(Int32(_SC_NPROCESSORS_ONLN)), 1))
     runners = .allocate(capacity: threadCount)
     helpers = .allocate(capacity: threadCount)
     for index in 0..<threadCount {
-      (runners + index).initialize(to: StepRunner(index: index, driver: driver, zeros: zeros))
+      (runners + index).initialize(
+        to: StepRunner(index: index, driver: driver, transport: transport, zeros: zeros))
       (helpers + index).initialize(to: Helper())
     }
     job = .allocate(capacity: 1)

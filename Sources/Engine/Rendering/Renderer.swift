@@ -14,6 +14,9 @@ public final class Renderer: @unchecked Sendable {
   /// and memory are unused. Nothing travels back, and no return queue can overflow.
   let executed = Atomic<Int>(0)
   private let frameTime = Atomic<Int64>(0)
+  /// The transport after its latest change. Any thread.
+  public var transport: Transport { transportCell.load() }
+  private let transportCell: TransportCell
 
   // Audio thread only.
   private var plan: UnsafeMutablePointer<Plan>?
@@ -25,6 +28,7 @@ public final class Renderer: @unchecked Sendable {
   private var moves: UInt32 = 1
   private var tape: UnsafeMutablePointer<InputTape>?
   private let driver: UnsafeMutablePointer<DriverChannels>
+  private let transportState: UnsafeMutablePointer<Transport>
   let team: UnsafeMutablePointer<RenderTeam>
 
   /// 64 silent channels, each as long as any read.
@@ -44,16 +48,21 @@ public final class Renderer: @unchecked Sendable {
     let nowhere: UnsafeMutablePointer<UnsafeMutablePointer<Float>?> = .allocate(capacity: 1)
     nowhere.initialize(to: nil)
     driver.initialize(to: DriverChannels(inputs: none, outputs: nowhere, offset: 0))
+    transportCell = TransportCell(Transport(rate: rate))
+    transportState = .allocate(capacity: 1)
+    transportState.initialize(to: Transport(rate: rate))
     team = .allocate(capacity: 1)
-    team.initialize(to: RenderTeam(threads: threads, driver: driver, zeros: zeros))
+    team.initialize(
+      to: RenderTeam(threads: threads, driver: driver, transport: transportState, zeros: zeros))
     RenderTeam.start(team)
-    scaffold = { [driver, team] in
+    scaffold = { [driver, team, transportState] in
       none.deallocate()
       nowhere.deallocate()
       team.pointee.deallocate()
       team.deinitialize(count: 1)
       team.deallocate()
       driver.deallocate()
+      transportState.deallocate()
       channels.deallocate()
       silence.deallocate()
     }
@@ -96,17 +105,21 @@ public final class Renderer: @unchecked Sendable {
   func setRate(_ rate: Double) {
     self.rate = Float(rate)
     watch.setRate(rate)
+    transportState.pointee.retune(to: rate, at: now)
+    transportCell.store(transportState)
   }
 
   /// Renders `frames` frames (any number from 1). `inputs` and `outputs` have `DriverChannels.capacity`
   /// entries of `frames` floats each, nil where the driver has no such channel; outputs are overwritten.
-  /// `midi` has `MidiInput.ports` entries, `midiOutputs` `MidiOutput.ports`. `load`: the driver's, smoothed; 0 without a deadline. Audio thread.
+  /// `midi` has `MidiInput.ports` entries, `midiOutputs` `MidiOutput.ports`. `load`: the driver's, smoothed; 0 without a
+  /// deadline. `transport`: the server's, which is followed; nil: there is none. Audio thread.
   @_noLocks public final func render(
     frames: Int, inputs: UnsafeMutablePointer<UnsafePointer<Float>?>,
     outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>, midi: UnsafePointer<MidiInput>? = nil,
-    midiOutputs: UnsafePointer<MidiOutput>? = nil, load: Float = 0
+    midiOutputs: UnsafePointer<MidiOutput>? = nil, load: Float = 0, transport: TransportInput? = nil
   ) {
     self.load = load
+    if let transport { follow(transport) }
     tape?.pointee.write(midi, load: load, time: now)
     var channel = 0
     while channel < DriverChannels.capacity {
@@ -148,8 +161,26 @@ public final class Renderer: @unchecked Sendable {
     return .max
   }
 
+  /// Follows the transport of a server from this frame on.
+  @_noLocks private final func follow(_ input: TransportInput) {
+    guard transportState.pointee.follow(input, at: now) else { return }
+    transportCell.store(transportState)
+    tape?.pointee.write(input, time: now)
+  }
+
+  /// Writes down that nobody else leads any more.
+  @_noLocks private final func tapeRelease() {
+    let transport = transportState.pointee
+    let input = TransportInput(isRolling: transport.isRolling, frame: transport.position(at: now))
+    tape?.pointee.write(input, time: now)
+  }
+
   @_noLocks final func execute(_ command: Command) {
     switch command {
+    case .transport(let change):
+      if case .free = change, transportState.pointee.isLed { tapeRelease() }
+      transportState.pointee.apply(change, at: now)
+      transportCell.store(transportState)
     case .swap(let next):
       plan = next
     case .ramp(let node, let parameter, let element, let value, let frames, let law):

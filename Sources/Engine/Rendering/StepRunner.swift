@@ -32,11 +32,12 @@ struct StepRunner: ~Copyable {
 
   /// Worker.
   init(
-    index: Int, driver: UnsafePointer<DriverChannels>, zeros: UnsafePointer<UnsafePointer<Float>>
+    index: Int, driver: UnsafePointer<DriverChannels>, transport: UnsafePointer<Transport>,
+    zeros: UnsafePointer<UnsafePointer<Float>>
   ) {
     self.index = index
     context = .allocate(capacity: 1)
-    context.initialize(to: BlockContext(rate: 0, driver: driver))
+    context.initialize(to: BlockContext(rate: 0, driver: driver, transport: transport))
     gains = .zeroed(blockCapacity)
     summands = .allocate(capacity: MixSum.most)
     summands.initialize(

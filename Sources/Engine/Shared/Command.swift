@@ -3,6 +3,7 @@ import Realtime
 /// A command to the audio thread.
 enum Command {
   case swap(UnsafeMutablePointer<Plan>)
+  case transport(TransportChange)
   case ramp(
     UnsafeMutablePointer<NodeSlot>, parameter: Int32, element: Int32, value: Float, frames: Int32,
     law: Ramp.Law = .even)

@@ -49,7 +49,7 @@ enum ActionTable {
     show-help show-graph show-printout show-matrix show-trace show-history prompt find find-next move-left move-down \
     move-up move-right edit connect disconnect remove remove-bridge replace insert add rename open-cable \
     show-programs keep-cables \
-    undo play panic quit leave
+    undo play roll panic quit leave
     """,
   ]
 

@@ -16,11 +16,17 @@ enum Program {
     Action("save", "Save", [.anywhere: "ctrl-s"], save),
     Action(
       "quit", "Quit; asks when something is not saved", [.anywhere: "ctrl-q ctrl-c", .patch: "q"], quit),
+    Action("roll", "Start the transport, or stop it", [.patch: "space"], roll),
     Action("redraw", "Draw the screen anew", [.anywhere: "ctrl-l"]) { $0.wish = .redraw },
     Action("suspend", "Back to the shell until `fg`; the sound stops meanwhile", [.anywhere: "ctrl-z"]) {
       $0.wish = .suspend
     },
   ]
+
+  @MainActor private static func roll(_ desk: Desk) {
+    let line = desk.scene.status.transport.isRolling ? "halt" : "roll"
+    desk.attempt { desk.say(try desk.workbench.perform(line: line)) }
+  }
 
   @MainActor private static func save(_ desk: Desk) {
     if desk.workbench.file == nil { Prompt.open("save ", desk) } else { Saving(desk).save(as: nil) }

@@ -34,7 +34,9 @@ struct Sight: Equatable {
       node.state.isFading || node.voices > 0 || node.outputs.contains { $0.peaks.contains { $0 > 0 } }
         || (node.inputs + node.outputs).contains { $0.cables.contains { $0.state.isFading } }
     }
-    // The digits of the load that are not shown.
+    // What is not shown: seconds, digits of the load, and a transport that nothing uses.
+    status.transport.seconds = 0
+    if !status.transport.isUsed { status.transport = TransportStatus() }
     status.load = (status.load * 100).rounded()
     status.peakLoad = (status.peakLoad * 100).rounded()
   }

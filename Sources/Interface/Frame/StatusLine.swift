@@ -31,6 +31,7 @@ enum StatusLine {
       weights = weights.map { $0 + 1 }
       weights.insert(0, at: weight)
     }
+    if status.transport.isUsed, !status.isPatchbay { insert(transport(status.transport), weight: 2) }
     if let load = status.loading.first {
       insert([Span("loading ", .statusBar), Span(load.words, .statusValue)], weight: 1)
     }
@@ -72,6 +73,18 @@ enum StatusLine {
       gap: total(groups, shown, gap: 3) <= room ? 3 : 2)
     canvas.put(name, at: Point(1, row), columns: width - 2, on: .statusBar)
     canvas.put(spans, endingAt: width - 1, row: row, on: .statusBar)
+  }
+
+  /// `▶ 5.3  120  3/4  leads`
+  private static func transport(_ transport: TransportStatus) -> [Span] {
+    let tempo = (transport.tempo * 10).rounded() / 10
+    let digits = tempo == tempo.rounded() ? 0 : 1
+    var spans = [
+      Span(transport.isRolling ? "▶ " : "■ ", .statusBar), Span(transport.place, .statusValue),
+      Span("  \(Printout.fixed(tempo, digits))", .statusValue), Span(" \(transport.meter)", .statusBar),
+    ]
+    if transport.role != .own { spans.append(Span(" \(transport.role.rawValue)", .statusBar)) }
+    return spans
   }
 
   private static func total(_ groups: [[Span]], _ shown: Set<Int>, gap: Int) -> Int {

@@ -33,6 +33,10 @@ struct Arguments {
   var port = PortName("")
   var file: String?
   var pedal = Performance.Pedal.sustain
+  var tempo = 0.0
+  var meter = Meter(beats: 4, unit: 4)
+  var mode = TransportMode.follow
+  var bar: BarPlace?
   private var options: [Word] = []
 
   init() {}

@@ -16,6 +16,7 @@ struct Word: Hashable, Sendable {
   static let bridge = Word("bridge", "join its neighbours")
   static let tail = Word("tail", "let it ring out")
   static let auto = Word("auto", "where the layout puts it")
+  static let bar = Word("bar", "a bar, or a beat of one: bar 5.3")
   static let off = Word("off", "ends the take")
   static let `default` = Word("default", "as the kind has it")
 }
@@ -67,6 +68,12 @@ enum Part: Sendable {
   case soundFile(mayEnd: Bool)
   /// A time in the past, in minutes too.
   case past
+  /// Beats a minute.
+  case tempo
+  /// Beats of a bar and their note value.
+  case meter
+  /// A bar or a time, from the start of the piece.
+  case moment
   /// A word that must stand here.
   case word(Word)
   /// A word with arguments of its own; all of it may be left out.
@@ -139,6 +146,9 @@ extension Part {
     case .source: "NODE[.PORT]"
     case .soundFile(let mayEnd): mayEnd ? "[FILE|off]" : "FILE"
     case .past: "5min"
+    case .tempo: "120"
+    case .meter: "3/4"
+    case .moment: "bar 5|2m30s"
     case .word(let word): word.text
     case .option(let word, let form): "[" + ([word.text] + form.map(\.usage)).joined(separator: " ") + "]"
     case .either(let choice): choice.branches.map(\.usage).joined(separator: "|")
@@ -154,6 +164,7 @@ extension Part {
     case .place: [Word.auto.text]
     case .texts: ["after"]
     case .soundFile(mayEnd: true): [Word.off.text]
+    case .moment: [Word.bar.text]
     case .word(let word): [word.text]
     case .option(let word, let form): [word.text] + form.flatMap(\.words)
     case .either(let choice): choice.branches.flatMap { [$0.word.text] + $0.form.flatMap(\.words) }

@@ -90,6 +90,21 @@ extension Verb {
       let edits = arguments.subjects.map { Edit.comment($0, arguments.comments) }
       return .edit(edits.count == 1 ? edits[0] : .all(edits))
     },
+    Verb(
+      "tempo", .file, [.tempo],
+      "Beats a minute, 5 to 999; a beat is the lower number of the meter. The position in the bar stays."
+    ) { .edit(.time(.tempo($0.tempo))) },
+    Verb("meter", .file, [.meter], "Beats of a bar and their note value: `6/8` has six eighths.") {
+      .edit(.time(.meter($0.meter)))
+    },
+    Verb(
+      "transport", .file, [.either(transportModes)],
+      """
+      `follow` goes by the JACK server's transport, and by the tempo of the program that leads it; `lead` gives the \
+      server this patch's tempo and meter; `off` leaves it alone. Without a server the patch has a transport of its \
+      own, which rolls from the start.
+      """
+    ) { .edit(.time(.transport($0.mode))) },
     Verb("header", .edit, [.texts], "The comment at the head of the file.") {
       .edit(.comment(.header, $0.comments))
     },
@@ -97,6 +112,14 @@ extension Verb {
       .edit(.comment(.footer, $0.comments))
     },
   ]
+
+  private static let transportModes = Choice(
+    "`follow`, `lead` or `off`", refusal: "a transport cannot",
+    [
+      .init(Word("follow", "goes by the server's")) { $0.mode = .follow },
+      .init(Word("lead", "gives the server tempo and meter")) { $0.mode = .lead },
+      .init(Word("off", "leaves the server's alone")) { $0.mode = .off },
+    ])
 
   /// The presets of the verb `matrix`.
   static let matrixPresets = Choice(

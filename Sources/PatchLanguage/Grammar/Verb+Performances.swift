@@ -44,6 +44,18 @@ extension Verb {
       "keep", .performance, [.past, .soundFile(mayEnd: false)],
       "Writes what the outputs have played in the last minutes, ten at most (`--keep`), into a sound file."
     ) { .record(.keep(seconds: $0.seconds ?? 0, file: $0.file ?? "")) },
+    Verb("roll", .performance, [], "Starts the transport: that of the JACK server, or the patch's own.") {
+      _ in
+      .transport(.roll)
+    },
+    Verb("halt", .performance, [], "Stops the transport where it is.") { _ in .transport(.halt) },
+    Verb(
+      "locate", .performance, [.moment],
+      """
+      Moves the transport to a bar (`bar 5`, `bar 5.3` for its third beat) or to a time (`30s`, `2m30s`), which count \
+      from the start in the present tempo and meter.
+      """
+    ) { .transport($0.bar.map { .locate($0) } ?? .seek($0.seconds ?? 0)) },
     Verb("cue", .performance, [.node(.transports), .position], "Moves a player to a position.") {
       $0.perform(.cue($0.seconds ?? 0))
     },

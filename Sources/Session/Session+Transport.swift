@@ -1,0 +1,111 @@
+import Drivers
+import Engine
+import Patch
+import PatchLanguage
+import Realtime
+
+/// The transport as views show it.
+public struct TransportStatus: Sendable, Equatable {
+  /// It moves.
+  public var isRolling = true
+  /// Bar, and beat in it, both from 1.
+  public var bar = 1
+  /// Beat in the bar, from 1.
+  public var beat = 1
+  /// Seconds from the start of the piece.
+  public var seconds = 0.0
+  /// Beats a minute.
+  public var tempo = 120.0
+  /// Meter in force.
+  public var meter = Meter(beats: 4, unit: 4)
+  /// Whose transport it is.
+  public var role = TransportRole.own
+  /// The patch or a server uses it.
+  public var isUsed = false
+
+  /// At bar 1.
+  public init() {}
+
+  /// `bar 5.3`, without the beat's fraction.
+  public var place: String { "\(bar).\(beat)" }
+}
+
+extension TransportChange {
+  /// The change that an order of the language asks for.
+  init(_ order: TransportOrder) {
+    self =
+      switch order {
+      case .roll: .roll
+      case .halt: .halt
+      case .locate(let place): .locate(place)
+      case .seek(let seconds): .seek(seconds: seconds)
+      }
+  }
+}
+
+extension Session {
+  /// Performs an order to the transport: the server's, or the patch's own at an engine frame.
+  func direct(_ order: TransportOrder, at frame: Int64?) -> String {
+    let change = TransportChange(order)
+    guard !supervisor.perform(change) else { return order.line }
+    taping(.transport(order.line)) {
+      engine.perform(change, at: frame ?? (options.isOffline ? engine.renderer.time : nil))
+    }
+    return order.line
+  }
+
+  /// Hands the patch's wish to the driver, and tells the user when the lead comes or goes.
+  func followTransport() {
+    supervisor.update(transport: patch.time.mode)
+    let role = supervisor.transportRole
+    guard role != knownRole, hasStarted else { return }
+    if patch.time.mode == .lead {
+      switch role {
+      case .leads: notice("the server's transport goes by this patch's tempo and meter now")
+      case .follows where knownRole == .leads:
+        notice("another program leads the transport now; its tempo counts until it leaves")
+      case .follows, .own: break
+      }
+    }
+    knownRole = role
+  }
+
+  var transportStatus: TransportStatus {
+    let (transport, time) = (engine.transport, engine.renderer.time)
+    let place = transport.place(at: time)
+    var status = TransportStatus()
+    status.isRolling = transport.isRolling
+    status.bar = Int(place.bar)
+    // Rounded up where it is less than a frame away, as the frame that comes next is.
+    status.beat = Int(Transport.floor(place.beat + 1e-9)) + 1
+    status.seconds = Double(transport.position(at: time)) / engine.rate
+    status.tempo = transport.pulse.tempo
+    status.meter = Meter(beats: Int(transport.pulse.beats), unit: Int(transport.pulse.unit))
+    status.role = supervisor.transportRole
+    status.isUsed =
+      transport.isLed || status.role != .own && transport.isRolling || patchUsesTransport
+    return status
+  }
+
+  /// The patch has settings of musical time, or nodes that go by it. Looked up once for each state of the patch.
+  private var patchUsesTransport: Bool {
+    if let knownUse, knownUse.revision === patch.revision { return knownUse.isUsed }
+    let kinds = Set(catalogue.kinds.filter(\.goesByTransport).map(\.name))
+    let isUsed =
+      patch.time != TimeSettings() || patch.nodes.values.contains { kinds.contains($0.kind) }
+    knownUse = (patch.revision, isUsed)
+    return isUsed
+  }
+}
+
+extension Agenda<ScriptLine> {
+  /// The lines of a script, with its times as frames at `rate`, Hz. Of lines that are due at one frame, the order in the
+  /// file counts.
+  public init(_ lines: [ScriptLine], rate: Double) {
+    self.init(
+      lines.sorted { $0.line < $1.line }.map { line in
+        let frame = Int64(limited: min(line.time, Script.longest) * rate)
+        return (line.place.map { .place($0) } ?? .frame(frame), line)
+      })
+  }
+}
