@@ -1,5 +1,6 @@
 import Dispatch
 import Engine
+import Patch
 import Realtime
 import Synchronization
 
@@ -17,6 +18,8 @@ public final class Supervisor {
   /// True while trouble lasts.
   public private(set) var isDisturbed = false
 
+  /// Cards that nodes have for themselves, beside the driver.
+  private let cards = Cards()
   private let options: DriverOptions
   private let chooser: DriverChooser
   private var server: JackServer?
@@ -69,6 +72,7 @@ public final class Supervisor {
     driver = nil
     paused?.stop()
     paused = nil
+    cards.stop()
     server?.stop()
     server = nil
   }
@@ -114,7 +118,7 @@ public final class Supervisor {
     } else {
       sendEndpoints()
       sendLatencies(now: now)
-      let device = driver.device
+      let device = self.device(of: driver)
       if engine.device != device { engine.device = device }
       if driver.isOutgrown { follow(driver, "opened again for \(channels) channels", now: now) }
     }
@@ -129,7 +133,7 @@ public final class Supervisor {
 
   /// Channels of the widest output.
   private var channels: Int {
-    engine.endpoints.filter { !$0.isInput && !$0.isTap }.map(\.channels).max() ?? 2
+    engine.endpoints.filter { !$0.isInput && !$0.isTap && $0.device.isEmpty }.map(\.channels).max() ?? 2
   }
 
   private func sendEndpoints() {
@@ -141,8 +145,19 @@ public final class Supervisor {
     let wanted = engine.endpoints
     guard wanted != endpoints else { return }
     endpoints = wanted
-    driver?.update(wanted)
+    driver?.update(wanted.filter(\.device.isEmpty))
+    cards.update(wanted, rate: engine.rate, period: engine.period)
   }
+
+  /// What the driver and the cards beside it have.
+  private func device(of driver: any Driver) -> DeviceChannels {
+    var device = driver.device
+    cards.describe(endpoints, &device)
+    return device
+  }
+
+  /// What has happened to a card beside the driver, with the nodes that have it; each is returned once.
+  public func takeCardNotice() -> (nodes: [NodeID], words: String)? { cards.takeNotice(endpoints) }
 
   /// Sends the running plan's path latencies, ten times a second at most, since the search costs time.
   private func sendLatencies(now: Int64) {
@@ -161,7 +176,9 @@ public final class Supervisor {
   private func prepare(_ new: any Driver) {
     engine.retune(rate: new.rate, period: new.period)
     endpoints = engine.endpoints
-    new.update(endpoints)
+    new.use(cards)
+    new.update(endpoints.filter(\.device.isEmpty))
+    cards.update(endpoints, rate: engine.rate, period: engine.period)
     midiPorts = engine.midiPorts
     new.update(midi: midiPorts)
     reportedPlan = nil
@@ -180,7 +197,7 @@ public final class Supervisor {
       return false
     }
     driver = new
-    engine.device = new.device
+    engine.device = device(of: new)
     return true
   }
 
@@ -244,7 +261,7 @@ public final class Supervisor {
       prepare(old)
       old.resume()
       driver = old
-      engine.device = old.device
+      engine.device = device(of: old)
       isDisturbed = false
       message = "sound is back: \(old.place) goes on"
     } else if attempt == nil, nextAttempt == nil, now >= pausedUntil {

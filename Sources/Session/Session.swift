@@ -195,6 +195,10 @@ public struct SessionOptions: Sendable {
     showLoads()
     supervisor.poll()
     if let fault = supervisor.takeMidiFault() { notice(fault) }
+    if let card = supervisor.takeCardNotice() {
+      let names = card.nodes.compactMap { patch[$0]?.name }.joined(separator: ", ")
+      notice(names.isEmpty ? card.words : "\(names): \(card.words)")
+    }
     maintainJournal()
     noticeLosses()
     // A JACK server may change its period at any time.
