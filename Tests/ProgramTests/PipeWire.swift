@@ -61,12 +61,13 @@ final class PipeWire {
     return process
   }
 
-  /// Begins a program that runs until the test ends.
+  /// Begins a program that runs until the test ends. `output`: a file for what it says.
   func begin(_ tool: String, _ arguments: [String] = [], output: String? = nil) throws -> Process {
     let process = process(tool, arguments)
     if let output {
       try Data().write(to: URL(fileURLWithPath: output))
-      process.standardOutput = FileHandle(forWritingAtPath: output)
+      let file = FileHandle(forWritingAtPath: output)
+      (process.standardOutput, process.standardError) = (file, file)
     }
     try process.run()
     others.append(process)
@@ -145,7 +146,7 @@ final class PipeWire {
       }
     }
     defer { Self.end(recorder) }
-    _ = try wait { samples().count > 96_000 }
+    _ = wait { samples().count > 96_000 }
     return samples().map { abs(Double($0)) }.max().map { $0 / 32768 } ?? 0
   }
 
