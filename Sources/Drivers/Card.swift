@@ -27,6 +27,8 @@ final class Card: @unchecked Sendable {
   var margin = 0.002
   /// When sound was last missing; nil: it is not.
   var dryTime: Int64?
+  /// Attempts in a row that have failed to open it.
+  private var refusals = 0
   /// Number of frames taken from the line.
   var position = 0
 
@@ -93,15 +95,16 @@ final class Card: @unchecked Sendable {
         key.device, isCapture: key.isInput, rate: rate, period: period, channels: line.channels)
       defer { device.close() }
       guard let stream = CardStream(self, device) else { throw DriverError.noMemory(device: key.device) }
+      refusals = 0
       openChannels.store(device.channels, ordering: .relaxed)
       publish { $0.stage = .starting }
       let error = key.isInput ? stream.record() : stream.play()
       if !isStopping { publish { $0.stage = .absent(Self.words(error, key.device)) } }
     } catch {
       // Perhaps we have it still, and close it at this moment.
-      let isBusy = error == .device(key.device, .open, code: -EBUSY)
-      if !isBusy || state.stage != .starting { publish { $0.stage = .absent(error.message) } }
-      if isBusy { return 100_000_000 }
+      refusals += 1
+      if error == .device(key.device, .open, code: -EBUSY), refusals < 10 { return 100_000_000 }
+      publish { $0.stage = .absent(error.message) }
     }
     return 1_000_000_000
   }

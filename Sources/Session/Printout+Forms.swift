@@ -134,7 +134,8 @@ extension Printout {
     return .object(members)
   }
 
-  private static func json(_ card: CardState) -> JSON {
+  /// A card of a node's own.
+  public static func json(_ card: CardState) -> JSON {
     var members: [(String, JSON)] = [("device", .string(card.device))]
     switch card.stage {
     case .starting: members.append(("state", .string("starting")))

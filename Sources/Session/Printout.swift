@@ -212,7 +212,7 @@ public enum Printout {
   }
 
   /// A card of a node's own: "hw:2: latency 21.3 ms, drift +12 ppm".
-  static func cardText(_ card: CardState) -> String {
+  public static func cardText(_ card: CardState) -> String {
     switch card.stage {
     case .starting: return "\(card.device) is starting"
     case .absent(let reason): return "\(card.device) is not there: \(reason)"

@@ -283,6 +283,7 @@ public struct SessionOptions: Sendable {
     status.journalFault = journalFault
     status.lostEvents = engine.lostEvents
     status.lostTraceEntries = engine.lostTraceEntries
+    for node in report.nodes { if let card = node.card { status.cards[node.name] = card } }
     status.takes = runningTakes.map(\.take.status)
     if options.isPatchbay {
       let graph = programs.patchbay?.picture.graph ?? ServerGraph()

@@ -47,6 +47,8 @@ public struct SessionStatus: Sendable, Equatable {
   public var lostEvents = 0
   /// Lost entries of the lifecycle trace.
   public var lostTraceEntries = 0
+  /// Sound cards that nodes have for themselves, by the nodes' names.
+  public var cards: [String: CardState] = [:]
   /// Takes under way.
   public var takes: [Take.Status] = []
   /// Names of nodes muted by the blast shield.

@@ -153,6 +153,19 @@ extension AlsaCardTests {
       }
     }
 
+    @Test func aCardThatAnotherProgramHasIsToldAndTakenWhenItIsFree() throws {
+      let shape = fake_alsa_shape.card()
+      withUnsafePointer(to: shape) { fake_alsa_insert($0, $0, 20_000) }
+      let other = try AlsaDevice("fake", isCapture: false, rate: 48000, period: 256, channels: 2)
+      let card = Card(Card.Key(device: "fake", isInput: false), channels: 2, rate: 48000, period: 256)
+      card.start()
+      #expect(
+        wait { card.state.stage == .absent("ALSA device fake cannot be opened: Device or resource busy") })
+      other.close()
+      #expect(wait { played.opened == 2 && card.state.stage == .starting })
+      card.stop()
+    }
+
     @Test func xrunsOfACardAndPausesOfTheEngineAreSilencesWithFades() throws {
       var shape = fake_alsa_shape.card(ppm: 100)
       shape.xruns = 1
