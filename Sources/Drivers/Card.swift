@@ -17,6 +17,7 @@ final class Card: @unchecked Sendable {
   let rate: Double
   private let period: Int
   private let stopTime = Atomic<Int64>(.max)
+  private let isHushed = Atomic<Bool>(false)
   private let shared: Mutex<CardState>
   /// Channels of the device; 0 until it is open.
   private let openChannels = Atomic<Int>(0)
@@ -70,10 +71,15 @@ final class Card: @unchecked Sendable {
     thread?.join()
   }
 
+  /// Fades it out, or in again.
+  func hush(_ isHushed: Bool) { self.isHushed.store(isHushed, ordering: .relaxed) }
+
   // MARK: The card's thread
 
-  /// It is to fade out.
+  /// It is to fade out, and to end.
   var isStopping: Bool { stopTime.load(ordering: .relaxed) < .max }
+  /// It is to fade out, or to stay silent.
+  var isClosed: Bool { isStopping || isHushed.load(ordering: .relaxed) }
   /// It is to end, whatever the card does.
   var isOver: Bool { isStopping && nanoseconds() > stopTime.load(ordering: .relaxed) + 500_000_000 }
 

@@ -139,7 +139,7 @@ final class CardStream {
       fallDry()
       return fade.rest(frames, frames: period)
     }
-    fade.apply(frames, frames: period, isOpen: !isLost && !card.isStopping)
+    fade.apply(frames, frames: period, isOpen: !isLost && !card.isClosed)
     report(latency: distance / card.rate + Double(device.buffer - period) / device.rate)
   }
 
@@ -221,7 +221,7 @@ final class CardStream {
       isLocked = false
       return
     }
-    fade.apply(frames, frames: count, isOpen: !isLost)
+    fade.apply(frames, frames: count, isOpen: !isLost && !card.isClosed)
     push(frames, count, to: line.ring)
     next += count
     report(latency: (latest - servo.enginePosition) / card.rate)

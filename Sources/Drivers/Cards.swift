@@ -25,7 +25,10 @@ public final class Cards: @unchecked Sendable {
     let wanted = Dictionary(grouping: endpoints.filter { !$0.device.isEmpty && !$0.isTap }, by: Self.key)
     for (key, known) in cards {
       let channels = wanted[key].map(Self.channels) ?? 0
-      if channels == 0 || channels > known.card.line.channels || known.card.rate != rate { remove(key) }
+      guard channels == 0 || channels > known.card.line.channels || known.card.rate != rate,
+        let card = remove(key)
+      else { continue }
+      DispatchQueue(label: "sostenuto.card").async { card.stop() }
     }
     for (key, endpoints) in wanted {
       if cards[key] == nil, let slot = table.firstFree {
@@ -49,20 +52,29 @@ public final class Cards: @unchecked Sendable {
     min(max(endpoints.map(\.channels).max() ?? 2, 2), channelCapacity)
   }
 
-  private func remove(_ key: Card.Key) {
-    guard let old = cards.removeValue(forKey: key) else { return }
+  private func remove(_ key: Card.Key) -> Card? {
+    guard let old = cards.removeValue(forKey: key) else { return nil }
     table.set(nil, at: old.slot)
     retired.append(old.card.line)
-    let card = old.card
-    DispatchQueue(label: "sostenuto.card").async { card.stop() }
+    return old.card
   }
 
-  /// Closes all cards, within a second.
+  /// Fades all cards out and closes them, within a second each. Their lines stay until then: the engine may play on.
   func stop() {
-    let all = cards.values.map(\.card)
-    for key in Array(cards.keys) { remove(key) }
-    for card in all { _ = Watched.call(within: 1) { card.stop() } }
+    for (card, _) in cards.values { _ = Watched.call(within: 1) { card.stop() } }
+    for key in Array(cards.keys) { _ = remove(key) }
   }
+
+  /// Fades all cards out, and waits until that has been heard: half a second at most.
+  func withdraw() {
+    guard !cards.isEmpty else { return }
+    for (card, _) in cards.values { card.hush(true) }
+    let latency = cards.values.map(\.card.state.latency).max() ?? 0
+    sleep(until: nanoseconds() + Int64(min(OutputFades.seconds + 0.02 + latency, 0.5) * 1e9))
+  }
+
+  /// Fades in again after `withdraw`.
+  func rejoin() { for (card, _) in cards.values { card.hush(false) } }
 
   /// Adds what is known of the endpoints' cards.
   func describe(_ endpoints: [Endpoint], _ device: inout DeviceChannels) {

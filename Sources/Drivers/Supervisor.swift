@@ -68,21 +68,26 @@ public final class Supervisor {
     attempt?.abandon()
     attempt = nil
     nextAttempt = nil
+    // First, so that they fade out what the engine plays.
+    cards.stop()
     driver?.stop()
     driver = nil
     paused?.stop()
     paused = nil
-    cards.stop()
     server?.stop()
     server = nil
   }
 
   /// Fades out and leaves the server's cycle, since the process is about to be stopped. Waits a second at most.
-  public func withdraw() { driver?.withdraw() }
+  public func withdraw() {
+    cards.withdraw()
+    driver?.withdraw()
+  }
 
   /// Takes part again when the process goes on.
   public func rejoin() {
     watch = Watch()
+    cards.rejoin()
     driver?.rejoin()
   }
 

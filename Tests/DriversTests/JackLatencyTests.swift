@@ -121,7 +121,8 @@ import Testing
         until(graph, supervisor) {
           let lines = (try? String(contentsOfFile: path, encoding: .utf8))?.split(separator: "\n") ?? []
           return lines.filter { $0.contains("\(period + 32).000 frames") }.count > 3
-            && lines.filter { $0.contains("extra loopback latency: \(period) frames") }.count > 3
+            && probe.latency(of: "jack_delay:in", JackCaptureLatency) == [32, 32]
+            && probe.latency(of: "jack_delay:out", JackPlaybackLatency) == [32, 32]
         }, "\((try? String(contentsOfFile: path, encoding: .utf8)) ?? "")")
     }
   }
