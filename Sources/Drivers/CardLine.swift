@@ -172,8 +172,6 @@ final class CardLine: Sendable {
     while done < frames {
       let place = ring.peek(upTo: frames &- done)
       guard place.count > 0 else {
-        fade.pointee = Ramp(1)
-        fade.pointee.move(to: 0, over: fadeLength)
         rest(from: done, frames)
         return isDry.store(true, ordering: .releasing)
       }
@@ -181,6 +179,7 @@ final class CardLine: Sendable {
       spread(samples, place.count, to: done)
       let end = samples + (place.count &- 1) &* channels
       copyMemory(last, end, channels &* 4)
+      fade.pointee = Ramp(1)
       ring.pop(place.count)
       done &+= place.count
     }
@@ -203,6 +202,7 @@ final class CardLine: Sendable {
 
   /// Frames for which nothing was captured: the last one fades out.
   @_noLocks private func rest(from begin: Int, _ end: Int) {
+    if fade.pointee.target != 0 { fade.pointee.move(to: 0, over: fadeLength) }
     var done = begin
     while done < end {
       let count = end &- done < blockCapacity ? end &- done : blockCapacity

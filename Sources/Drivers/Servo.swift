@@ -45,7 +45,6 @@ struct Servo {
   }
 
   mutating func restartCard() { card.restart() }
-  mutating func restartEngine() { engine.restart() }
 
   /// True when both loops have learned enough, and the engine's stamps still come.
   var isReady: Bool { engine.age >= Self.learning && card.age >= Self.learning && !isEngineSilent }

@@ -10,14 +10,17 @@ struct TimeLoop {
   private(set) var position = 0.0
   private var hasBegun = false
   private var outliers = 0
+  private let nominal: Double
 
+  /// Share by which a clock may depart from its nominal rate. What goes faster is none: a server that freewheels.
+  private static let tolerance = 0.02
   /// Bandwidth when it has settled, Hz: slow enough that wakeups that differ by 0.2 ms are not heard as vibrato.
   private static let bandwidth = 0.02
   /// Stamps in a row that contradict the loop until it believes them.
   private static let mostOutliers = 8
 
   /// `rate`: the nominal one, Hz.
-  init(rate: Double) { pace = 1 / rate }
+  init(rate: Double) { (pace, nominal) = (1 / rate, 1 / rate) }
 
   /// Frames a second.
   var rate: Double { 1 / pace }
@@ -48,7 +51,8 @@ struct TimeLoop {
     let bandwidth = min(max(Self.bandwidth, 0.5 / max(age, step)), 0.05 / step)
     let omega = 2 * Double.pi * bandwidth * step
     time += step + 2.0.squareRoot() * omega * error
-    pace += omega * omega * error / (now - position)
+    let learned = pace + omega * omega * error / (now - position)
+    pace = min(max(learned, nominal * (1 - Self.tolerance)), nominal * (1 + Self.tolerance))
     position = now
     return true
   }

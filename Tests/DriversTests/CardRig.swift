@@ -65,9 +65,6 @@ final class CardRig: @unchecked Sendable {
     }
   }
 
-  /// Time of a frame of the engine, in seconds after its begin.
-  func time(of frame: Double) -> Double { frame / rate }
-
   private func render(at time: Int64) {
     line.lend(inputs, outputs, frames: period)
     for channel in 0..<channelCapacity {

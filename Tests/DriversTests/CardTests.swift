@@ -139,18 +139,30 @@ extension AlsaCardTests {
     }
 
     @Test func aCardThatIsUnpluggedComesBackByItselfAndFadesIn() throws {
+      var shape = fake_alsa_shape.card(ppm: -100)
+      shape.vanishes_at = 500
+      shape.returns_after = 3000
+      shape.tone = 997
+      shape.heard_from = 500 * 256
       for isInput in [false, true] {
-        var shape = fake_alsa_shape.card(ppm: -100)
-        shape.vanishes_at = 500
-        shape.returns_after = 3000
-        shape.tone = 997
-        shape.heard_from = 10_000
         let outcome = try run(shape, isInput: isInput, seconds: 12) { $0.heardFrom = 400_000 }
         #expect(outcome.state.stage == .running)
-        let fate = isInput ? captured : played
-        #expect(fate.opened == 2)
-        if isInput { _ = expectSine(outcome.rig.heard, near: 997 / 48000, noise: 80, "after its return") }
+        #expect((isInput ? captured : played).opened == 2)
+        if isInput {
+          _ = expectSine(outcome.rig.heard, near: 997 / 48000, noise: 80, "after its return")
+        } else {
+          #expect(largestStep(heard()) < 0.0655)
+        }
       }
+      // What it captured last fades out.
+      let outcome = try run(shape, isInput: true, seconds: 4) { $0.heardFrom = 100_000 }
+      #expect(outcome.rig.heard.contains { abs($0) > 0.4 } && outcome.rig.heard.last == 0)
+      #expect(largestStep(outcome.rig.heard) < 0.0655)
+    }
+
+    /// The sine's own are 2 π 997 / 48000 of its level.
+    private func largestStep(_ sound: [Float]) -> Float {
+      zip(sound, sound.dropFirst()).map { abs($0 - $1) }.max() ?? 1
     }
 
     @Test func aCardThatAnotherProgramHasIsToldAndTakenWhenItIsFree() throws {
@@ -178,9 +190,7 @@ extension AlsaCardTests {
       outcome = try run(shape, seconds: 6) { $0.pause = 2.5...3.5 }
       #expect(outcome.state.stage == .running)
       let sound = heard()
-      let largest = zip(sound, sound.dropFirst()).map { abs($0 - $1) }.max() ?? 1
-      // 2 π 997 / 48000 of a half, and the fade's own.
-      #expect(largest < 0.0655)
+      #expect(largestStep(sound) < 0.0655)
       #expect(sound.contains { $0 == 0 })
     }
 
