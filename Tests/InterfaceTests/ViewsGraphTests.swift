@@ -312,15 +312,17 @@ import Testing
     (card.stage, card.latency, card.drift) = (.running, 0.0214, 12.4)
     scene.report.nodes[cue].card = card
     expectScreen(
-      scene, ViewState(), 60, 10,
+      scene, ViewState(), 60, 12,
       """
        reconnect.patch         jack 48 kHz/64  1.3 ms   load  7 %
       ─[graph]─ printout ─ matrix ─ trace ─ history ─ help ───────
-       ╭ tone ─────────╮   ╭ cue ─────────────╮
-       │ oscillator    │   │ output           │
-       │ shape    sine ├───┤ L ▇▇▇▇▇▇▇▇   -12 │
-       │ freq 440.0 Hz │   │ R ▇▇▇▇▇▇▇▇   -12 │
-       ╰───────────────╯   ╰ 21.4 ms +12 ppm ─╯
+       ╭ tone ─────────╮   ╭ cue ────────────╮
+       │ oscillator    │   │ output          │
+       │ shape    sine ├───┤ L ▇▇▇▇▇▇▇▁  -12 │
+       │ freq 440.0 Hz │   │ R ▇▇▇▇▇▇▇▁  -12 │
+       ╰───────────────╯   ╰ 21.4 ms +12 ppm ╯
+
+
       ────────────────────────────────────────────────────────────
 
        PATCH
@@ -332,9 +334,9 @@ import Testing
       """
        reconnect.patch
       ─[graph]──────────────────────
-       ╭ tone ──────╮  ╭ cue ───────╮
-       │ oscillator ├──┤ output ▆▆  │
-       ╰────────────╯  ╰ no device ─╯
+       ╭ tone ──────╮  ╭ cue ──────╮
+       │ oscillator ├──┤ output ▆▆ │
+       ╰────────────╯  ╰ no device ╯
 
 
 
