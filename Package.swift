@@ -48,7 +48,9 @@ let package = Package(
     .target(
       name: "Drivers",
       dependencies: [
-        "Engine", "Loop", "Midi", "Patch", "Realtime", "Recording", "CJack", "CAlsa", "CSndfile", "CThread",
+        "Engine", "Loop", "Midi", "Patch", "Realtime", "Recording", "CJack", "CAlsa", "CSndfile",
+        "CSamplerate",
+        "CThread",
       ]),
     .target(
       name: "Session",

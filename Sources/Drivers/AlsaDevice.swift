@@ -16,34 +16,12 @@ final class AlsaDevice {
 
   fileprivate let device: OpaquePointer
   private var isOpen = true
-  fileprivate let format: Format
+  private let isCapture: Bool
+  fileprivate let format: AlsaFormat
   /// Buffer in the device's sample format.
   fileprivate let bytes: UnsafeMutableRawPointer
   /// Milliseconds after which a device that makes no progress counts as stuck.
   fileprivate let patience: Int
-
-  fileprivate enum Format: CaseIterable {
-    /// `s24` has four bytes a sample, `packed24` three.
-    case float, s32, s24, packed24, s16
-
-    var code: snd_pcm_format_t {
-      switch self {
-      case .float: SND_PCM_FORMAT_FLOAT_LE
-      case .s32: SND_PCM_FORMAT_S32_LE
-      case .s24: SND_PCM_FORMAT_S24_LE
-      case .packed24: SND_PCM_FORMAT_S24_3LE
-      case .s16: SND_PCM_FORMAT_S16_LE
-      }
-    }
-
-    var size: Int {
-      switch self {
-      case .float, .s32, .s24: 4
-      case .packed24: 3
-      case .s16: 2
-      }
-    }
-  }
 
   /// Opens the device with settings as near as possible to `channels`, `rate` and `period`; the actual ones
   /// can be read afterwards. A capture device gets room for at least two transfers of `period` frames,
@@ -79,6 +57,7 @@ final class AlsaDevice {
       throw error
     }
     self.name = name
+    self.isCapture = isCapture
     self.device = device
     patience = max(2000, 4000 * self.period / max(Int(self.rate), 1))
     // A transfer may use the other direction's period, which may be longer.
@@ -123,7 +102,7 @@ final class AlsaDevice {
 
   private static func configure(
     _ device: OpaquePointer, _ name: String, rate: Double, period: Int, channels: Int, room: Int
-  ) throws(DriverError) -> (Format, channels: Int, rate: Double, period: Int, buffer: Int) {
+  ) throws(DriverError) -> (AlsaFormat, channels: Int, rate: Double, period: Int, buffer: Int) {
     var allocated: OpaquePointer?
     snd_pcm_hw_params_malloc(&allocated)
     guard let parameters = allocated else { throw DriverError.noMemory(device: name) }
@@ -131,7 +110,7 @@ final class AlsaDevice {
     snd_pcm_hw_params_any(device, parameters)
     snd_pcm_hw_params_set_access(device, parameters, SND_PCM_ACCESS_RW_INTERLEAVED)
     guard
-      let format = Format.allCases.first(where: {
+      let format = AlsaFormat.allCases.first(where: {
         snd_pcm_hw_params_set_format(device, parameters, $0.code) >= 0
       })
     else { throw DriverError.noFormat(device: name) }
@@ -158,6 +137,27 @@ final class AlsaDevice {
     return snd_card_next(&card) >= 0 && card >= 0 ? Int(card) : nil
   }
 
+  /// Names of the devices that there are: those that ALSA's configuration lists, and the sound cards. Worker.
+  static var names: [String] {
+    sostenuto_alsa_be_quiet()
+    var found: [String] = []
+    var card: Int32 = -1
+    while snd_card_next(&card) >= 0, card >= 0 { found.append("hw:\(card)") }
+    var hints: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+    guard snd_device_name_hint(-1, "pcm", &hints) >= 0, let list = hints else { return found }
+    defer { snd_device_name_free_hint(list) }
+    var index = 0
+    while let hint = list[index] {
+      index += 1
+      guard let name = snd_device_name_get_hint(hint, "NAME") else { continue }
+      defer { free(name) }
+      // Each card has a dozen of names with a colon.
+      let text = String(cString: name)
+      if !text.includes(":") { found.append(text) }
+    }
+    return found
+  }
+
   static func describe(_ error: Int32) -> String { String(cString: snd_strerror(error)) }
 }
 
@@ -181,17 +181,58 @@ extension AlsaDevice {
   /// Waits for room and writes `frames` (at most a period) of interleaved `samples`; gives up when `isOver`
   /// returns true. Audio thread.
   func write(_ samples: UnsafePointer<Float>, frames: Int, isOver: () -> Bool) -> Transfer {
-    encode(samples, count: frames * channels)
+    format.encode(samples, to: bytes, count: frames * channels)
+    return transfer(frames, isOver: isOver) {
+      snd_pcm_writei(device, bytes + $0 * channels * format.size, snd_pcm_uframes_t(frames - $0))
+    }
+  }
+
+  /// Waits for `frames` (at most a period) and reads them as interleaved `samples`; gives up when `isOver` returns
+  /// true. A card's thread.
+  func capture(_ samples: UnsafeMutablePointer<Float>, frames: Int, isOver: () -> Bool) -> Transfer {
+    // Devices such as `null` report frames but deliver none.
+    bytes.initializeMemory(as: UInt8.self, repeating: 0, count: frames * channels * format.size)
+    let result = transfer(frames, isOver: isOver) {
+      snd_pcm_readi(device, bytes + $0 * channels * format.size, snd_pcm_uframes_t(frames - $0))
+    }
+    format.decode(samples, from: bytes, count: frames * channels)
+    return result
+  }
+
+  /// Waits until the device has room, or frames, for a period; gives up when `isOver` returns true. A card's thread.
+  func awaitTurn(isOver: () -> Bool) -> Transfer {
+    var waited = 0
+    while waited < patience, !isOver() {
+      beginCapture()
+      let ready = Int(snd_pcm_wait(device, Int32(Self.slice)))
+      if ready > 0 { return .done }
+      if Self.isTransient(ready) {
+        waited += Self.slice
+        continue
+      }
+      let error = recover(from: Int32(ready), isOver: isOver)
+      return error < 0 ? .failed(error) : .xrun
+    }
+    return .timeout
+  }
+
+  /// A capture device does not start by itself.
+  private func beginCapture() {
+    if isCapture, snd_pcm_state(device) == SND_PCM_STATE_PREPARED { snd_pcm_start(device) }
+  }
+
+  /// Repeats a call, which gets the number of frames that are done, until all are. Audio thread.
+  private func transfer(_ frames: Int, isOver: () -> Bool, _ call: (Int) -> Int) -> Transfer {
     var (done, waited, idle, xruns) = (0, 0, 0, 0)
     while done < frames {
       guard waited < patience, !isOver() else { return .timeout }
+      beginCapture()
       let ready = snd_pcm_wait(device, Int32(Self.slice))
       if ready == 0 {
         waited += Self.slice
         continue
       }
-      let start = bytes + done * channels * format.size
-      let count = ready < 0 ? Int(ready) : snd_pcm_writei(device, start, snd_pcm_uframes_t(frames - done))
+      let count = ready < 0 ? Int(ready) : call(done)
       if count > 0 {
         done += count
         (waited, idle) = (0, 0)
@@ -235,7 +276,7 @@ extension AlsaDevice {
       }
       done += count
     }
-    decode(samples, count: done * channels)
+    format.decode(samples, from: bytes, count: done * channels)
     return result
   }
 
@@ -277,64 +318,5 @@ extension AlsaDevice {
   private func pause() -> Int {
     sleep(until: nanoseconds() + 1_000_000)
     return 1
-  }
-
-  fileprivate func encode(_ samples: UnsafePointer<Float>, count: Int) {
-    switch format {
-    case .float: bytes.copyMemory(from: samples, byteCount: count * 4)
-    case .s32:
-      let target = bytes.assumingMemoryBound(to: Int32.self)
-      // The largest Float below 2^31; NaN becomes silence.
-      for index in 0..<count {
-        let value = samples[index] * 2_147_483_648
-        target[index] = value == value ? Int32(min(max(value, -2_147_483_648), 2_147_483_520)) : 0
-      }
-    case .s24:
-      let target = bytes.assumingMemoryBound(to: Int32.self)
-      for index in 0..<count { target[index] = Self.whole24(samples[index]) }
-    case .packed24:
-      let target = bytes.assumingMemoryBound(to: UInt8.self)
-      for index in 0..<count {
-        let value = UInt32(bitPattern: Self.whole24(samples[index]))
-        target[3 * index] = UInt8(truncatingIfNeeded: value)
-        target[3 * index + 1] = UInt8(truncatingIfNeeded: value >> 8)
-        target[3 * index + 2] = UInt8(truncatingIfNeeded: value >> 16)
-      }
-    case .s16:
-      let target = bytes.assumingMemoryBound(to: Int16.self)
-      for index in 0..<count {
-        let value = (samples[index] * 32768).rounded()
-        target[index] = value == value ? Int16(min(max(value, -32768), 32767)) : 0
-      }
-    }
-  }
-
-  /// 24 bits of a sample; NaN becomes silence.
-  private static func whole24(_ sample: Float) -> Int32 {
-    let value = (sample * 8_388_608).rounded()
-    return value == value ? Int32(min(max(value, -8_388_608), 8_388_607)) : 0
-  }
-
-  fileprivate func decode(_ samples: UnsafeMutablePointer<Float>, count: Int) {
-    switch format {
-    case .float: samples.update(from: bytes.assumingMemoryBound(to: Float.self), count: count)
-    case .s32:
-      let source = bytes.assumingMemoryBound(to: Int32.self)
-      for index in 0..<count { samples[index] = Float(source[index]) / 2_147_483_648 }
-    case .s24:
-      // The highest byte may be anything.
-      let source = bytes.assumingMemoryBound(to: Int32.self)
-      for index in 0..<count { samples[index] = Float(source[index] << 8) / 2_147_483_648 }
-    case .packed24:
-      let source = bytes.assumingMemoryBound(to: UInt8.self)
-      for index in 0..<count {
-        let low = UInt32(source[3 * index]) << 8 | UInt32(source[3 * index + 1]) << 16
-        let value = Int32(bitPattern: low | UInt32(source[3 * index + 2]) << 24)
-        samples[index] = Float(value) / 2_147_483_648
-      }
-    case .s16:
-      let source = bytes.assumingMemoryBound(to: Int16.self)
-      for index in 0..<count { samples[index] = Float(source[index]) / 32768 }
-    }
   }
 }

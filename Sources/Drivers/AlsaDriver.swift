@@ -51,6 +51,7 @@ public final class AlsaDriver: Driver, @unchecked Sendable {
   }
 
   deinit {
+    routing.deallocate()
     channels.deallocate()
     mix.deallocate()
   }
@@ -66,6 +67,8 @@ public final class AlsaDriver: Driver, @unchecked Sendable {
     try AudioThread(name: "alsa", priority: 60) { [self] in run() }
   }
 
+  /// Sets the cards beside it.
+  public func use(_ cards: Cards) { host.use(cards) }
   /// Sets the routing of channels, and opens the capture device at the first `input`.
   public func update(_ endpoints: [Endpoint]) {
     routing.update(endpoints)
@@ -107,7 +110,7 @@ public final class AlsaDriver: Driver, @unchecked Sendable {
       host.midi.mergeArrivals(frames: period, length: budget, now: now)
       guard host.render(frames: period, budget: budget) else { return }
       host.midi.depart(frames: period, length: budget, now: now)
-      mixOutputs()
+      routing.mix(host.outputs, from: 0, into: mix, channels: playback.channels, frames: period)
       switch playback.write(mix, frames: period, isOver: { isStopping.load(ordering: .relaxed) }) {
       case .done: break
       case .xrun:
@@ -145,19 +148,6 @@ public final class AlsaDriver: Driver, @unchecked Sendable {
       let samples = inputs + channel * period
       for frame in 0..<period { samples[frame] = mix[frame * device.channels + source] }
       host.inputs[channel] = UnsafePointer(samples)
-    }
-  }
-
-  private func mixOutputs() {
-    let count = playback.channels
-    mix.update(repeating: 0, count: count * period)
-    for channel in 0..<channelCapacity {
-      guard let samples = host.outputs[channel] else { continue }
-      let target = routing.target(channel)
-      for side in target == Routing.both ? 0..<min(2, count) : target..<(target + 1)
-      where side >= 0 && side < count {
-        for frame in 0..<period { mix[frame * count + side] += samples[frame] }
-      }
     }
   }
 
@@ -199,62 +189,5 @@ public final class AlsaDriver: Driver, @unchecked Sendable {
       status.failure = "\(place) stopped: \(AlsaDevice.describe(code))"
     }
     return status
-  }
-}
-
-/// Mapping between engine channels and device channels. The worker changes it while the audio thread reads
-/// it.
-final class Routing: Sendable {
-  static let none = -1
-  /// A single channel, routed to both sides.
-  static let both = -2
-
-  nonisolated(unsafe) private let targets: UnsafeMutablePointer<Atomic<Int>>
-  nonisolated(unsafe) private let sources: UnsafeMutablePointer<Atomic<Int>>
-
-  init() {
-    targets = .allocate(capacity: channelCapacity)
-    sources = .allocate(capacity: channelCapacity)
-    for channel in 0..<channelCapacity {
-      (targets + channel).initialize(to: Atomic(Self.none))
-      (sources + channel).initialize(to: Atomic(Self.none))
-    }
-  }
-
-  deinit {
-    targets.deallocate()
-    sources.deallocate()
-  }
-
-  /// Several outputs are mixed, each from the device's first channel on. Worker.
-  func update(_ endpoints: [Endpoint]) {
-    var newTargets = [Int](repeating: Self.none, count: channelCapacity)
-    var newSources = newTargets
-    for endpoint in endpoints where !endpoint.isTap {
-      for channel in 0..<endpoint.channels where endpoint.firstChannel + channel < channelCapacity {
-        let slot = endpoint.firstChannel + channel
-        if endpoint.isInput {
-          newSources[slot] = channel
-        } else {
-          newTargets[slot] = endpoint.channels == 1 ? Self.both : channel
-        }
-      }
-    }
-    for channel in 0..<channelCapacity {
-      targets[channel].store(newTargets[channel], ordering: .relaxed)
-      sources[channel].store(newSources[channel], ordering: .relaxed)
-    }
-  }
-
-  /// Audio thread.
-  func target(_ channel: Int) -> Int { targets[channel].load(ordering: .relaxed) }
-  /// Audio thread.
-  func source(_ channel: Int) -> Int { sources[channel].load(ordering: .relaxed) }
-
-  /// Gives the renderer a buffer for each routed output channel. Audio thread.
-  func lendOutputs(of host: RenderHost, _ channels: UnsafeMutablePointer<Float>, _ period: Int) {
-    for channel in 0..<channelCapacity {
-      host.outputs[channel] = target(channel) == Self.none ? nil : channels + channel * period
-    }
   }
 }

@@ -76,6 +76,8 @@ public final class ClockDriver: Driver, @unchecked Sendable {
   /// Reason why no MIDI arrives; nil while all is well.
   public var midiFault: String? { sequencer.fault }
 
+  /// Sets the cards beside it.
+  public func use(_ cards: Cards) { host.use(cards) }
   /// Nothing to do: no channel leads anywhere.
   public func update(_ endpoints: [Endpoint]) {}
 

@@ -30,6 +30,8 @@ public final class ConnectionWishes: Sendable {
     var ports: [String: Port] = [:]
     /// Playback ports of the sound card that an output has by default: by the output's name.
     var granted: [String: [String]] = [:]
+    /// Those that it had before some of them vanished.
+    var grantedFirst: [String: [String]] = [:]
     var offered: Set<[String]> = []
     /// When other programs' ports were registered, lately.
     var arrivals: [String: Int64] = [:]
@@ -217,16 +219,24 @@ public final class ConnectionWishes: Sendable {
   // MARK: The sound card
 
   /// Playback ports that an output of so many channels has by default: the first that no other output has, two at
-  /// least where there are two. None when others have them all. They stay the same as long as one of them exists.
+  /// least where there are two. None when others have them all. They stay the same as long as one of them exists; when
+  /// all that it had first are back, it has these again.
   func grant(_ output: String, channels: Int, of playback: [String]) -> [String] {
     state.withLock { state in
-      let known = (state.granted[output] ?? []).filter(playback.contains)
+      let taken = Set(state.granted.filter { $0.key != output }.flatMap(\.value))
+      let first = state.grantedFirst[output] ?? []
+      if !first.isEmpty, first.allSatisfy({ playback.contains($0) && !taken.contains($0) }) {
+        state.granted[output] = first
+        state.grantedFirst[output] = nil
+      }
+      let own = state.granted[output] ?? []
+      let known = own.filter(playback.contains)
       let wanted = max(channels, 2)
       guard known.count < wanted else { return known }
-      let taken = Set(state.granted.filter { $0.key != output }.flatMap(\.value))
       let free = playback.filter { !taken.contains($0) && !known.contains($0) }
       let granted = known + free.prefix(wanted - known.count)
       if granted.isEmpty { return [] }
+      if known.count < own.count, first.isEmpty { state.grantedFirst[output] = own }
       state.granted[output] = granted
       return granted
     }
@@ -234,6 +244,9 @@ public final class ConnectionWishes: Sendable {
 
   /// Frees the playback ports of outputs that are no more.
   func keepGrants(of outputs: Set<String>) {
-    state.withLock { state in state.granted = state.granted.filter { outputs.contains($0.key) } }
+    state.withLock { state in
+      state.granted = state.granted.filter { outputs.contains($0.key) }
+      state.grantedFirst = state.grantedFirst.filter { outputs.contains($0.key) }
+    }
   }
 }

@@ -23,6 +23,8 @@ public protocol Driver: AnyObject, Sendable {
   /// Returns when the renderer is no longer in use, within a bounded time. The rest of the cleanup continues
   /// in the background.
   func stop()
+  /// Sets the cards that play and record beside it. Call this before `start`.
+  func use(_ cards: Cards)
   /// Sets the engine's present endpoints: ports come and go while it runs. Returns at once.
   func update(_ endpoints: [Endpoint])
   /// Sets the wanted MIDI ports. Returns at once.
@@ -65,6 +67,8 @@ public protocol Driver: AnyObject, Sendable {
 extension Driver {
   /// No client.
   public var clientName: String? { nil }
+  /// Does nothing: no cards.
+  public func use(_ cards: Cards) {}
   /// Does nothing: no MIDI.
   public func update(midi ports: [MidiPort]) {}
   /// No fault.

@@ -14,7 +14,7 @@ extension DriverError: CustomStringConvertible {
     case .refused(let refusal, let server): refusal.words(server)
     case .clientNotStarted: "JACK refused to start the client"
     case .device(let name, .open, let code):
-      "ALSA device \(name) cannot be opened: \(AlsaDevice.describe(code))"
+      "ALSA device \(name) cannot be opened: \(AlsaDevice.describe(code))\(Self.others(code))"
     case .device(let name, .settings, let code):
       "ALSA device \(name) does not take our settings: \(AlsaDevice.describe(code))"
     case .smallBuffer(let name, let frames): "ALSA device \(name) holds no more than \(frames) frames"
@@ -34,6 +34,13 @@ extension DriverError: CustomStringConvertible {
 
   /// The message.
   public var description: String { message }
+
+  /// The devices that there are, where the name is wrong.
+  private static func others(_ code: Int32) -> String {
+    guard [-ENOENT, -ENODEV, -ENXIO, -EINVAL].contains(code) else { return "" }
+    let names = AlsaDevice.names
+    return names.isEmpty ? "" : "; there are \(names.prefix(8).joined(separator: ", "))"
+  }
 
   private static func words(_ code: Int32) -> String { String(cString: strerror(code)) }
 }

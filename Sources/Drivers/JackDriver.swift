@@ -215,6 +215,8 @@ public final class JackDriver: Driver, @unchecked Sendable {
     var isScheduled = false
   }
 
+  /// Sets the cards beside it.
+  public func use(_ cards: Cards) { host.use(cards) }
   /// Sets the endpoints; ports follow in the background.
   public func update(_ endpoints: [Endpoint]) { request { $0.endpoints = endpoints } }
   /// Sets the wanted MIDI ports; they follow in the background.

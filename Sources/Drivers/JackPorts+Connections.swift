@@ -102,7 +102,7 @@ extension JackPorts {
     return Self.patterns(words).map { pattern in
       all.filter { name in
         // FNM_NOESCAPE: a backslash is a letter of a name.
-        let names = [name] + (jack_port_by_name(client, name).map(aliases) ?? [])
+        let names = [name] + (jack_port_by_name(client, name).map(Self.aliases) ?? [])
         return names.contains { fnmatch(pattern, $0, FNM_NOESCAPE) == 0 }
       }.sorted(by: Self.isBefore)
     }

@@ -123,7 +123,7 @@ extension JackPorts {
       guard let port = jack_port_by_name(client, name), jack_port_is_mine(client, port) == 0 else {
         return false
       }
-      let names = ([name] + aliases(of: port)).map { $0.lowercased() }
+      let names = ([name] + Self.aliases(of: port)).map { $0.lowercased() }
       guard let patterns else { return !names.contains { $0.includes("through") } }
       return patterns.contains { pattern in names.contains { Self.fits($0, pattern) } }
     }
@@ -135,7 +135,7 @@ extension JackPorts {
       ? fnmatch(pattern, name, FNM_NOESCAPE) == 0 : name.includes(pattern)
   }
 
-  func aliases(of port: OpaquePointer) -> [String] {
+  static func aliases(of port: OpaquePointer) -> [String] {
     let size = Int(jack_port_name_size())
     let memory = UnsafeMutablePointer<CChar>.allocate(capacity: 2 * size)
     memory.initialize(repeating: 0, count: 2 * size)

@@ -30,6 +30,8 @@ final class JackPorts {
     var name: String
     /// The engine's channel.
     var slot: Int
+    /// Its other name on the server; empty: none.
+    var alias = ""
   }
 
   let client: OpaquePointer
@@ -114,6 +116,7 @@ final class JackPorts {
     state.forget(unused.values.map(\.port))
     unregister(unused.values.map(\.port))
     settleNames()
+    setAliases()
     if isActive { connect() }
   }
 
@@ -221,7 +224,33 @@ final class JackPorts {
     return digits > 0 && rest.last == "_" ? String(rest.dropLast()) : name
   }
 
-  /// Names and order of the ports for programs that draw JACK's graph: "out left", "drums 3".
+  /// Names for people: "out left", "drums 3".
+  private var titles: [Key: String] {
+    let families = Dictionary(grouping: ports.keys) { [$0.node.raw, $0.isInput ? 1 : 0] }
+    var titles: [Key: String] = [:]
+    for (key, known) in ports {
+      let siblings = families[[key.node.raw, key.isInput ? 1 : 0]]?.count ?? 1
+      let side = siblings == 2 ? ["left", "right"][key.channel % 2] : "\(key.channel + 1)"
+      let title = Self.withoutNumber(known.base)
+      titles[key] = siblings == 1 ? title : "\(title) \(side)"
+    }
+    return titles
+  }
+
+  /// Gives each port its title as an alias, for programs that list ports by name. Aliases are in the memory that client
+  /// and server share.
+  private func setAliases() {
+    guard let name = jack_get_client_name(client) else { return }
+    for (key, title) in titles {
+      guard let known = ports[key] else { continue }
+      let alias = String(cString: name) + ":" + Self.fitting(title)
+      guard known.alias != alias else { continue }
+      if !known.alias.isEmpty { jack_port_unset_alias(known.port, known.alias) }
+      ports[key]?.alias = jack_port_set_alias(known.port, alias) == 0 ? alias : ""
+    }
+  }
+
+  /// Names and order of the ports for programs that draw JACK's graph.
   var properties: [UInt64: [JackMetadata.Property]] {
     var places: [NodeID: Int] = [:]
     for endpoint in endpoints where !endpoint.isTap { places[endpoint.node] = places.count }
@@ -230,13 +259,9 @@ final class JackPorts {
       return (one, $0.key.channel) < (other, $1.key.channel)
     }
     var found: [UInt64: [JackMetadata.Property]] = [:]
-    let families = Dictionary(grouping: ports.keys) { [$0.node.raw, $0.isInput ? 1 : 0] }
+    let titles = titles
     for (order, (key, known)) in sorted.enumerated() {
-      let siblings = families[[key.node.raw, key.isInput ? 1 : 0]]?.count ?? 1
-      let title = Self.withoutNumber(known.base)
-      let side = siblings == 2 ? ["left", "right"][key.channel % 2] : "\(key.channel + 1)"
-      found[jack_port_uuid(known.port)] = JackMetadata.port(
-        siblings == 1 ? title : "\(title) \(side)", order: order)
+      found[jack_port_uuid(known.port)] = JackMetadata.port(titles[key] ?? known.name, order: order)
     }
     for (key, known) in midiPorts {
       found[jack_port_uuid(known.port)] = JackMetadata.midiPort(

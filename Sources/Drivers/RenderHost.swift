@@ -24,6 +24,10 @@ final class RenderHost: Sendable {
   /// Fades of the outputs; nil: they are what was rendered.
   let fades: OutputFades?
 
+  /// Cards beside the driver, and their owner. Assigned before the driver starts.
+  nonisolated(unsafe) private var cards = CardTable.none
+  nonisolated(unsafe) private var cardOwner: Cards?
+
   private let renderer: Renderer
   /// The same reference for the audio thread, without reference counting.
   private let borrowed: Unmanaged<Renderer>
@@ -52,6 +56,9 @@ final class RenderHost: Sendable {
     fades?.deallocate()
   }
 
+  /// Sets the cards that play and record beside the driver, before that starts. Worker.
+  func use(_ cards: Cards) { (self.cards, cardOwner) = (cards.table, cards) }
+
   /// Renders one period into the channels of the table. `budget`: duration of the period in nanoseconds, or 0
   /// to leave it out of the load, which is then `assumed`. `transport`: the server's. Returns false, and writes nothing, once
   /// closed. Audio thread.
@@ -71,11 +78,14 @@ final class RenderHost: Sendable {
     midi.begin(budget)
     // Without a deadline, as when JACK freewheels, there is room for everything.
     let load = budget > 0 ? Float(bitPattern: load.load(ordering: .relaxed)) : assumed
+    let cards = cards
+    cards.lend(inputs, outputs, frames: frames)
     borrowed._withUnsafeGuaranteedRef {
       $0.render(
         frames: frames, inputs: inputs, outputs: outputs, midi: midiInputs, midiOutputs: midiOutputs,
         load: load, transport: transport)
     }
+    cards.take(inputs, outputs, frames: frames, time: start)
     if let fades { fades.apply(outputs, frames: frames) }
     midi.end()
     leaveRealtimeContext()

@@ -18,6 +18,8 @@ public final class Supervisor {
   /// True while trouble lasts.
   public private(set) var isDisturbed = false
 
+  /// Cards that nodes have for themselves, beside the driver.
+  private let cards = Cards()
   private let options: DriverOptions
   private let chooser: DriverChooser
   private var server: JackServer?
@@ -67,6 +69,8 @@ public final class Supervisor {
     attempt?.abandon()
     attempt = nil
     nextAttempt = nil
+    // First, so that they fade out what the engine plays.
+    cards.stop()
     driver?.stop()
     driver = nil
     paused?.stop()
@@ -76,11 +80,15 @@ public final class Supervisor {
   }
 
   /// Fades out and leaves the server's cycle, since the process is about to be stopped. Waits a second at most.
-  public func withdraw() { driver?.withdraw() }
+  public func withdraw() {
+    cards.withdraw()
+    driver?.withdraw()
+  }
 
   /// Takes part again when the process goes on.
   public func rejoin() {
     watch = Watch()
+    cards.rejoin()
     driver?.rejoin()
   }
 
@@ -129,7 +137,7 @@ public final class Supervisor {
     } else {
       sendEndpoints()
       sendLatencies(now: now)
-      let device = driver.device
+      let device = self.device(of: driver)
       if engine.device != device { engine.device = device }
       if driver.isOutgrown { follow(driver, "opened again for \(channels) channels", now: now) }
     }
@@ -144,7 +152,7 @@ public final class Supervisor {
 
   /// Channels of the widest output.
   private var channels: Int {
-    engine.endpoints.filter { !$0.isInput && !$0.isTap }.map(\.channels).max() ?? 2
+    engine.endpoints.filter { !$0.isInput && !$0.isTap && $0.device.isEmpty }.map(\.channels).max() ?? 2
   }
 
   private func sendEndpoints() {
@@ -156,8 +164,19 @@ public final class Supervisor {
     let wanted = engine.endpoints
     guard wanted != endpoints else { return }
     endpoints = wanted
-    driver?.update(wanted)
+    driver?.update(wanted.filter(\.device.isEmpty))
+    cards.update(wanted, rate: engine.rate, period: engine.period)
   }
+
+  /// What the driver and the cards beside it have.
+  private func device(of driver: any Driver) -> DeviceChannels {
+    var device = driver.device
+    cards.describe(endpoints, &device)
+    return device
+  }
+
+  /// What has happened to a card beside the driver, with the nodes that have it; each is returned once.
+  public func takeCardNotice() -> (nodes: [NodeID], words: String)? { cards.takeNotice(endpoints) }
 
   /// Sends the running plan's path latencies, ten times a second at most, since the search costs time.
   private func sendLatencies(now: Int64) {
@@ -176,7 +195,9 @@ public final class Supervisor {
   private func prepare(_ new: any Driver) {
     engine.retune(rate: new.rate, period: new.period)
     endpoints = engine.endpoints
-    new.update(endpoints)
+    new.use(cards)
+    new.update(endpoints.filter(\.device.isEmpty))
+    cards.update(endpoints, rate: engine.rate, period: engine.period)
     midiPorts = engine.midiPorts
     new.update(midi: midiPorts)
     new.update(transport: transportMode)
@@ -198,7 +219,7 @@ public final class Supervisor {
       return false
     }
     driver = new
-    engine.device = new.device
+    engine.device = device(of: new)
     return true
   }
 
@@ -262,7 +283,7 @@ public final class Supervisor {
       prepare(old)
       old.resume()
       driver = old
-      engine.device = old.device
+      engine.device = device(of: old)
       isDisturbed = false
       message = "sound is back: \(old.place) goes on"
     } else if attempt == nil, nextAttempt == nil, now >= pausedUntil {

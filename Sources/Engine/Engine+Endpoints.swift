@@ -22,22 +22,22 @@ extension Engine {
       } else {
         result.append(
           Endpoint(
-            node: node.id, name: name, connections: node.connections, isInput: isInput, firstChannel: first,
-            channels: channels,
-            isTap: isTap))
+            node: node.id, name: name, connections: node.connections, device: node.key.device,
+            isInput: isInput,
+            firstChannel: first, channels: channels, isTap: isTap))
       }
     }
     return result.sorted { ($0.isInput ? 0 : 1, $0.firstChannel) < ($1.isInput ? 0 : 1, $1.firstChannel) }
   }
 
-  /// Driver channels for an endpoint: those of the leaving node of that name that it replaces, or the first
+  /// Driver channels for an endpoint: those of the leaving node of that name and device that it replaces, or the first
   /// free ones. nil when all 256 are taken.
-  func driverChannels(_ count: Int, isInput: Bool, name: String) -> Int? {
+  func driverChannels(_ count: Int, isInput: Bool, name: String, device: String) -> Int? {
     var taken = Set<Int>()
     var predecessors: [EngineNode] = []
     for node in graph.endpoints {
       guard let first = node.firstChannel, (node.endpoint == .input) == isInput else { continue }
-      if node.isLeaving, node.name == name {
+      if node.isLeaving, node.name == name, node.key.device == device {
         predecessors.append(node)
         continue
       }

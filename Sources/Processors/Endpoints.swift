@@ -15,6 +15,10 @@ private enum Endpoint {
       "connect",
       "Ports of other programs that they lead to: names or patterns such as system:playback_*, with commas between; auto is the sound card.",
       form: .text, default: .text("auto"), smoothing: .none),
+    ParameterDescription(
+      "device",
+      "An ALSA device of its own, such as hw:2, whose clock is followed; the driver's ports when empty.",
+      form: .text, default: .text(""), smoothing: .structural),
   ]
 
   static func firstChannel(_ configuration: KernelConfiguration) -> Int {

@@ -24,7 +24,7 @@ public struct Ring: @unchecked Sendable {
   }
 
   /// For elements of `size` bytes, whose layout the owner decides at run time. Worker.
-  init(capacity: Int, size: Int, stride: Int) {
+  package init(capacity: Int, size: Int, stride: Int) {
     var count = 1
     while count < capacity { count *= 2 }
     mask = count - 1
@@ -59,11 +59,39 @@ public struct Ring: @unchecked Sendable {
     return storage + (position & mask) &* stride
   }
 
-  /// Hands over the element at the reserved place. Writing thread.
-  @_noLocks func commit() {
+  /// Places of the next elements that lie side by side, and how many they are: at most `count`. They are to be written
+  /// before `commit`. Writing thread.
+  @_noLocks public func reserve(upTo count: Int) -> (first: UnsafeMutableRawPointer, count: Int) {
     let position = positions.pointee.written.load(ordering: .relaxed)
-    positions.pointee.written.store(position &+ 1, ordering: .releasing)
+    let room = mask &+ 1 &- (position &- positions.pointee.read.load(ordering: .acquiring))
+    return run(from: position, least(count, room))
   }
+
+  /// Hands over elements at reserved places. Writing thread.
+  @_noLocks public func commit(_ count: Int = 1) {
+    let position = positions.pointee.written.load(ordering: .relaxed)
+    positions.pointee.written.store(position &+ count, ordering: .releasing)
+  }
+
+  /// Number of elements that wait. Either thread; the other changes it meanwhile, in one direction.
+  public var count: Int {
+    @_noLocks get {
+      positions.pointee.written.load(ordering: .acquiring)
+        &- positions.pointee.read.load(ordering: .acquiring)
+    }
+  }
+
+  /// Number of elements that there is room for, as `count`.
+  public var room: Int { @_noLocks get { mask &+ 1 &- count } }
+
+  @_noLocks private func run(
+    from position: Int, _ count: Int
+  ) -> (first: UnsafeMutableRawPointer, count: Int) {
+    let place = position & mask
+    return (storage + place &* stride, least(count, mask &+ 1 &- place))
+  }
+
+  @_noLocks private func least(_ one: Int, _ other: Int) -> Int { one < other ? one : other }
 
   /// The oldest element, in place until `pop`; nil when the ring is empty. Reading thread.
   @_noLocks public func peek() -> UnsafeMutableRawPointer? {
@@ -72,9 +100,17 @@ public struct Ring: @unchecked Sendable {
     return storage + (position & mask) &* stride
   }
 
-  /// Removes the oldest element. Reading thread.
-  @_noLocks public func pop() {
+  /// The oldest elements that lie side by side, in place until `pop`, and how many they are: at most `count`. Reading
+  /// thread.
+  @_noLocks public func peek(upTo count: Int) -> (first: UnsafeMutableRawPointer, count: Int) {
     let position = positions.pointee.read.load(ordering: .relaxed)
-    positions.pointee.read.store(position &+ 1, ordering: .releasing)
+    return run(
+      from: position, least(count, positions.pointee.written.load(ordering: .acquiring) &- position))
+  }
+
+  /// Removes the oldest elements. Reading thread.
+  @_noLocks public func pop(_ count: Int = 1) {
+    let position = positions.pointee.read.load(ordering: .relaxed)
+    positions.pointee.read.store(position &+ count, ordering: .releasing)
   }
 }

@@ -117,6 +117,7 @@ extension Printout {
     if node.latency > 0 { members.append(("latency", .int(node.latency))) }
     if node.lackingChannels > 0 { members.append(("lackingChannels", .int(node.lackingChannels))) }
     if node.isUnheard { members.append(("isUnheard", .bool(true))) }
+    if let card = node.card { members.append(("card", json(card))) }
     if let file = node.file {
       members += [
         ("file", .string(file)), ("memory", .int(node.memory)), ("underruns", .int(node.underruns)),
@@ -130,6 +131,21 @@ extension Printout {
     if let document { members += Self.members(of: node, in: document) }
     members.append(("inputs", .array(node.inputs.map { json($0, document) })))
     members.append(("outputs", .array(node.shownOutputs.map { json($0, document) })))
+    return .object(members)
+  }
+
+  /// A card of a node's own.
+  public static func json(_ card: CardState) -> JSON {
+    var members: [(String, JSON)] = [("device", .string(card.device))]
+    switch card.stage {
+    case .starting: members.append(("state", .string("starting")))
+    case .absent(let reason): members += [("state", .string("absent")), ("reason", .string(reason))]
+    case .running:
+      members += [
+        ("state", .string("running")), ("latency", .number(card.latency)), ("drift", .number(card.drift)),
+      ]
+    }
+    members.append(("xruns", .int(card.xruns)))
     return .object(members)
   }
 

@@ -205,9 +205,26 @@ public enum Printout {
       facts.append("the driver lacks its last \(count == 1 ? "channel" : "\(count) channels")")
     }
     if node.isUnheard { facts.append("connected to nothing") }
+    if let card = node.card { facts.append("device \(cardText(card))") }
     if node.latency > 0 { facts.append("latency \(frames(node.latency))") }
     facts.append("since \(fixed(Double(node.startedAt) / report.rate, 3)) s")
     return facts
+  }
+
+  /// A card of a node's own: "hw:2: latency 21.3 ms, drift +12 ppm".
+  public static func cardText(_ card: CardState) -> String {
+    switch card.stage {
+    case .starting: return "\(card.device) is starting"
+    case .absent(let reason): return "\(card.device) is not there: \(reason)"
+    case .running:
+      let xruns = card.xruns == 0 ? "" : card.xruns == 1 ? ", 1 xrun" : ", \(card.xruns) xruns"
+      return "\(card.device): latency \(fixed(card.latency * 1000, 1)) ms, drift \(driftText(card))\(xruns)"
+    }
+  }
+
+  /// A card's drift: "+12 ppm".
+  public static func driftText(_ card: CardState) -> String {
+    "\(card.drift < 0 ? "" : "+")\(fixed(card.drift, 0)) ppm"
   }
 
   /// Size in megabytes: whole numbers from ten up, tenths below.

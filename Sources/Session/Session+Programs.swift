@@ -111,7 +111,8 @@ extension Session {
       return own
     }
     own.client = client
-    for endpoint in engine.endpoints where !endpoint.isTap && patch[endpoint.node] != nil {
+    for endpoint in engine.endpoints
+    where !endpoint.isTap && endpoint.device.isEmpty && patch[endpoint.node] != nil {
       for channel in 0..<endpoint.channels {
         own.add(
           JackDriver.portName(of: endpoint, channel),

@@ -200,6 +200,10 @@ public struct SessionOptions: Sendable {
     supervisor.poll()
     followTransport()
     if let fault = supervisor.takeMidiFault() { notice(fault) }
+    if let card = supervisor.takeCardNotice() {
+      let names = card.nodes.compactMap { patch[$0]?.name }.joined(separator: ", ")
+      notice(names.isEmpty ? card.words : "\(names): \(card.words)")
+    }
     maintainJournal()
     noticeLosses()
     // A JACK server may change its period at any time.
@@ -285,6 +289,7 @@ public struct SessionOptions: Sendable {
     status.lostEvents = engine.lostEvents
     status.lostTraceEntries = engine.lostTraceEntries
     status.transport = transportStatus
+    for node in report.nodes { if let card = node.card { status.cards[node.name] = card } }
     status.takes = runningTakes.map(\.take.status)
     if options.isPatchbay {
       let graph = programs.patchbay?.picture.graph ?? ServerGraph()

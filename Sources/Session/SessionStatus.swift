@@ -49,6 +49,8 @@ public struct SessionStatus: Sendable, Equatable {
   public var lostTraceEntries = 0
   /// Musical time.
   public var transport = TransportStatus()
+  /// Sound cards that nodes have for themselves, by the nodes' names.
+  public var cards: [String: CardState] = [:]
   /// Takes under way.
   public var takes: [Take.Status] = []
   /// Names of nodes muted by the blast shield.

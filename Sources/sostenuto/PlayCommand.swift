@@ -216,6 +216,7 @@ struct PlayCommand: Command {
       ("residue", worst.map { .number($0.residueLevel) } ?? .null), ("voices", .int(status.voices)),
       ("transport", Printout.json(status.transport)),
       ("disturbed", .bool(status.isDisturbed)), ("message", .string(status.driverMessage)),
+      ("cards", .object(status.cards.sorted { $0.key < $1.key }.map { ($0.key, Printout.json($0.value)) })),
     ])
   }
 
@@ -227,6 +228,9 @@ struct PlayCommand: Command {
   var words: String {
     let worst = worst.map { "\(Printout.figures(of: $0))  \($0.line)" } ?? "none"
     func percent(_ value: Double) -> String { Printout.fixed(value * 100, 1) + " %" }
+    let cards = status.cards.sorted { $0.key < $1.key }.map {
+      "card          \($0.key) on \(Printout.cardText($0.value))\n"
+    }
     return """
       driver        \(status.driver), \(Int(status.rate)) Hz, period \(status.period)
       played        \(Printout.fixed(elapsed, 1)) s
@@ -239,7 +243,7 @@ struct PlayCommand: Command {
       longest edit  \(Printout.milliseconds(session.longestEdit)), median line \(Printout.milliseconds(median)), \
       at most \(Printout.milliseconds(lag)) late
       loudest edit  \(worst)
-
+      \(cards.joined())
       """
   }
 }

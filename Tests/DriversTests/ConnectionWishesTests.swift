@@ -122,7 +122,12 @@ import Testing
     wishes.keepGrants(of: ["mains", "quad"])
     #expect(wishes.grant("more", channels: 2, of: card) == Array(card[2..<4]))
     // Another card took the place of the first.
-    #expect(wishes.grant("mains", channels: 2, of: ["usb:1", "usb:2"]) == ["usb:1", "usb:2"])
+    let other = ["usb:1", "usb:2"]
+    #expect(wishes.grant("mains", channels: 2, of: other) == other)
+    // The first comes back, port by port.
+    #expect(wishes.grant("mains", channels: 2, of: other + card[..<1]) == other)
+    #expect(wishes.grant("mains", channels: 2, of: other + card) == Array(card[0..<2]))
+    #expect(wishes.grant("mains", channels: 2, of: other) == other)
   }
 
   /// Programs come and go at random, and the user connects and disconnects, between looks at random: in the end,

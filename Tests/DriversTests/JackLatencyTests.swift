@@ -1,4 +1,5 @@
 import CJack
+import Foundation
 import Patch
 import Synchronization
 import TestSupport
@@ -53,7 +54,7 @@ import Testing
     return (lines.joined(separator: "\n"), "insert \(name)new distortion drive=0dB into \(last) -> \(name)")
   }
 
-  @Test(arguments: [16, 64, 1024])
+  @Test(arguments: [16, 32, 48, 64, 128, 256, 441, 512, 1024])
   func aLoopThroughThePatchMeasuresForEachPortWhatIsReportedForIt(period: Int) throws {
     var random = SeededGenerator(seed: seed + UInt64(period))
     print("seed \(seed)")
@@ -85,6 +86,44 @@ import Testing
         }
         #expect(graph.engine.report().latency == latest)
       }
+    }
+  }
+
+  /// `jack_iodelay` in a loop with the patch. JACK delays a loop by a period.
+  @Test(
+    .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/jack_iodelay")),
+    arguments: [64, 441, 1024])
+  func theLoopThatJackIodelayMeasuresIsAsLongAsIsTold(period: Int) throws {
+    let text = """
+      node line input channels=1 connect="jack_delay:out"
+      node d distortion drive=-24dB
+      node out output channels=1 connect="jack_delay:in"
+      connect line -> d
+      connect d -> out
+      """
+    try run(text, period: period) { graph, supervisor, probe in
+      let meter = Process()
+      // Its output is a file's otherwise, which it never flushes.
+      meter.executableURL = URL(filePath: "/usr/bin/stdbuf")
+      meter.arguments = ["-oL", "/usr/bin/jack_iodelay"]
+      meter.environment = ["JACK_DEFAULT_SERVER": probe.server, "JACK_NO_START_SERVER": "1"]
+      let path = FileManager.default.temporaryDirectory.appending(path: "sostenuto-delay-\(UUID())").path
+      try Data().write(to: URL(filePath: path))
+      defer { try? FileManager.default.removeItem(atPath: path) }
+      meter.standardOutput = FileHandle(forWritingAtPath: path)
+      meter.standardError = FileHandle.nullDevice
+      try meter.run()
+      defer {
+        kill(meter.processIdentifier, SIGKILL)
+        meter.waitUntilExit()
+      }
+      #expect(
+        until(graph, supervisor) {
+          let lines = (try? String(contentsOfFile: path, encoding: .utf8))?.split(separator: "\n") ?? []
+          return lines.filter { $0.contains("\(period + 32).000 frames") }.count > 3
+            && probe.latency(of: "jack_delay:in", JackCaptureLatency) == [32, 32]
+            && probe.latency(of: "jack_delay:out", JackPlaybackLatency) == [32, 32]
+        }, "\((try? String(contentsOfFile: path, encoding: .utf8)) ?? "")")
     }
   }
 

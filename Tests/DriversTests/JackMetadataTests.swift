@@ -68,6 +68,11 @@ import Testing
     #expect(wait { names(ports, "signal-type") == Array(repeating: "AUDIO", count: 6) })
     let orders = names(ports, "order").compactMap { $0.flatMap { Int($0) } }
     #expect(orders == [0, 1, 2, 3, 4, 5])
+    func aliases(_ ports: [String]) -> [String] {
+      ports.flatMap { port in jack_port_by_name(probe.client, port).map(JackPorts.aliases) ?? [] }
+    }
+    #expect(
+      aliases(["sostenuto:out_2", "sostenuto:drums_3"]) == ["sostenuto:out right", "sostenuto:drums 3"])
     let numbers = ports.map { number($0, probe) }
     // A renamed node's ports follow; a removed one's leave nothing.
     try graph.perform("rename drums kit")
@@ -78,6 +83,7 @@ import Testing
         return value(numbers[3], Self.base + "pretty-name") == "kit 1"
           && value(numbers[1], Self.base + "pretty-name") == nil
       })
+    #expect(wait { aliases(["sostenuto:kit_3"]) == ["sostenuto:kit 3"] })
     supervisor.stop()
     for number in numbers {
       for key in [Self.base + "pretty-name", Self.base + "order", Self.owner] {

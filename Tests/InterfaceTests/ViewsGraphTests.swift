@@ -297,4 +297,50 @@ import Testing
        PATCH
       """)
   }
+
+  @Test func aCardOfANodesOwnIsShownWithItsLatencyAndDriftOrAsAbsent() {
+    var scene = makeScene(
+      """
+      sostenuto 1
+      node tone oscillator
+      node cue output device=hw:2
+      connect tone -> cue
+      """)
+    let cue = scene.report.nodes.firstIndex { $0.name == "cue" }!
+    scene.report.nodes[cue].inputs[0].peaks = [0.25, 0.25]
+    var card = CardState(device: "hw:2")
+    (card.stage, card.latency, card.drift) = (.running, 0.0214, 12.4)
+    scene.report.nodes[cue].card = card
+    expectScreen(
+      scene, ViewState(), 60, 12,
+      """
+       reconnect.patch         jack 48 kHz/64  1.3 ms   load  7 %
+      ─[graph]─ printout ─ matrix ─ trace ─ history ─ help ───────
+       ╭ tone ─────────╮   ╭ cue ────────────╮
+       │ oscillator    │   │ output          │
+       │ shape    sine ├───┤ L ▇▇▇▇▇▇▇▁  -12 │
+       │ freq 440.0 Hz │   │ R ▇▇▇▇▇▇▇▁  -12 │
+       ╰───────────────╯   ╰ 21.4 ms +12 ppm ╯
+
+
+      ────────────────────────────────────────────────────────────
+
+       PATCH
+      """)
+    card.stage = .absent("ALSA device hw:2 was unplugged")
+    scene.report.nodes[cue].card = card
+    expectScreen(
+      scene, ViewState(), 30, 9,
+      """
+       reconnect.patch
+      ─[graph]──────────────────────
+       ╭ tone ──────╮  ╭ cue ──────╮
+       │ oscillator ├──┤ output ▆▆ │
+       ╰────────────╯  ╰ no device ╯
+
+
+
+       PATCH
+      """)
+  }
 }

@@ -128,6 +128,7 @@ import Testing
     // These members cannot occur in a file that was just opened; PatchbayCommandTests has clients of a server.
     let elsewhere = [
       "clients[]", "connections[]", "secondsLeft", "loading", "fault", "lackingChannels", "isUnheard",
+      ".card",
     ]
     for path in rows.keys.sorted()
     where types[path] == nil && !elsewhere.contains(where: { path.contains($0) }) {

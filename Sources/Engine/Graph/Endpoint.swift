@@ -51,12 +51,41 @@ public struct DeviceChannels: Sendable, Hashable {
   public var lacking: [NodeID: Int] = [:]
   /// Outputs of which no channel is connected to anything. Empty where the driver connects them all.
   public var unheard: Set<NodeID> = []
+  /// Nodes with a sound card of their own, beside the driver.
+  public var cards: [NodeID: CardState] = [:]
 
   /// Unlimited by default.
   public init(inputs: Int = .max, outputs: Int = .max) {
     self.inputs = inputs
     self.outputs = outputs
   }
+}
+
+/// State of a sound card that an `input` or `output` has for itself, beside the driver.
+public struct CardState: Sendable, Hashable {
+  /// Stage on the way to sound.
+  public enum Stage: Sendable, Hashable {
+    /// Being opened, or learning what its clock does: silent.
+    case starting
+    /// Sounding.
+    case running
+    /// Not there; the reason. It is tried again all the time.
+    case absent(String)
+  }
+
+  /// The ALSA device.
+  public var device: String
+  /// Stage on the way to sound.
+  public var stage = Stage.starting
+  /// Seconds between the engine and the card's connectors; 0 until it is running.
+  public var latency = 0.0
+  /// Millionths by which its clock is faster than the engine's.
+  public var drift = 0.0
+  /// Times that it ran dry or over.
+  public var xruns = 0
+
+  /// A device that is being opened.
+  public init(device: String) { self.device = device }
 }
 
 /// Driver channels of a node.
@@ -67,6 +96,8 @@ public struct Endpoint: Sendable, Hashable {
   public var name: String
   /// Patterns of other programs' ports to connect them to, with commas between; empty: the driver's choice.
   public var connections = ""
+  /// The ALSA device of its own; empty: the driver.
+  public var device = ""
   /// True for an `input`, false for an `output` or a tap.
   public var isInput: Bool
   /// The first of its driver channels.

@@ -15,6 +15,8 @@ final class EngineNode {
     var revival = 0
     /// Saved state of a kind that has one.
     var state = ""
+    /// Sound card of an endpoint's own.
+    var device = ""
     /// The kind was unknown when it was made.
     var isPlaceholder = false
   }

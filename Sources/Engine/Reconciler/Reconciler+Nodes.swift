@@ -67,7 +67,9 @@ extension Reconciler {
     let ports = type == nil ? placeholderPorts(node) : ([], [])
     var key = EngineNode.Key(
       id: node.id, kind: node.kind, shape: shape(type, values, ports),
-      revival: graph.revivals[node.id] ?? 0, state: savedState(of: node, type), isPlaceholder: type == nil)
+      revival: graph.revivals[node.id] ?? 0, state: savedState(of: node, type),
+      device: device(of: node, type),
+      isPlaceholder: type == nil)
     let isRevived = graph.nodesByKey[key]?.isMuted == true
     // A muted node's state may be corrupt: a new node takes over by crossfade.
     if isRevived { key.revival = graph.revive(node.id) }
@@ -115,6 +117,14 @@ extension Reconciler {
     return state
   }
 
+  /// Sound card of an endpoint's own; empty: the driver.
+  private func device(of node: Node, _ type: NodeKind?) -> String {
+    guard type?.description.endpoint?.hasChannels == true,
+      case .text(let device)? = node.settings[ParameterPath("device")]
+    else { return "" }
+    return device
+  }
+
   /// First driver channel of an endpoint; nil for other nodes. The node that it replaces gives its
   /// channels up.
   private func firstChannel(of node: Node, _ type: NodeKind?, _ values: [[Float]]) -> Int? {
@@ -123,7 +133,8 @@ extension Reconciler {
     let count =
       type.description.parameters.firstIndex { $0.name == "channels" }.map { Int(values[$0][0]) } ?? 2
     // When all 256 channels are taken, the node is silent.
-    return engine.driverChannels(count, isInput: endpoint == .input, name: node.name)
+    return engine.driverChannels(
+      count, isInput: endpoint == .input, name: node.name, device: device(of: node, type))
       ?? DriverChannels.capacity
   }
 
@@ -147,7 +158,7 @@ extension Reconciler {
       inputs: inputs, outputs: type.description.outputs,
       values: EngineValues(of: node, description: type.description).values,
       firstChannel: tap.isCapture
-        ? nil : engine.driverChannels(tap.channels, isInput: false, name: node.name),
+        ? nil : engine.driverChannels(tap.channels, isInput: false, name: node.name, device: ""),
       rows: engine.rows)
     add(made, &changes)
     return made

@@ -19,7 +19,7 @@ protocol ReconcilerHost: AnyObject {
   /// A number for a new cable.
   func makeCableNumber() -> Int32
   /// Driver channels for an endpoint; nil: none are left.
-  func driverChannels(_ count: Int, isInput: Bool, name: String) -> Int?
+  func driverChannels(_ count: Int, isInput: Bool, name: String, device: String) -> Int?
   /// The driver's MIDI port for nodes that listen to `sender`; -1: none is left.
   func midiPort(for sender: String?) -> Int
   /// The first MIDI output of the driver that no node has; -1: none is left.

@@ -91,6 +91,8 @@ public struct NodeReport: Sendable, Identifiable {
   public var lackingChannels = 0
   /// An `output` of which no port is connected to another program or to a sound card.
   public var isUnheard = false
+  /// Sound card of its own, of an `input` or `output` that has one.
+  public var card: CardState?
   /// Notes that it holds: begun and not yet ended.
   public var heldNotes = 0
 

@@ -176,6 +176,8 @@ struct PlanPicture {
       if nodes[index].lackingChannels != lacking { nodes[index].lackingChannels = lacking }
       let isUnheard = device.unheard.contains(subjects[index].node.id)
       if nodes[index].isUnheard != isUnheard { nodes[index].isUnheard = isUnheard }
+      let card = device.cards[subjects[index].node.id]
+      if nodes[index].card != card { nodes[index].card = card }
       var position = 0
       for isInput in [true, false] {
         for port in nodes[index][isInput].indices {
@@ -202,7 +204,9 @@ struct PlanPicture {
     let channels = isInput ? node.outputPort(0).count : node.inputPort(0).count
     // Without a driver channel all of them are taken by others.
     guard node.firstChannel != nil else { return channels }
-    return max(0, channels - (isInput ? device.inputs : device.outputs), device.lacking[node.id] ?? 0)
+    let lacking = device.lacking[node.id] ?? 0
+    if !node.key.device.isEmpty { return lacking }
+    return max(0, channels - (isInput ? device.inputs : device.outputs), lacking)
   }
 
   private mutating func refresh(_ index: Int, _ now: Int64, _ rate: Double) {

@@ -51,6 +51,8 @@ struct GraphBox {
   /// Number of an endpoint's channels, counted from the last, that the driver lacks.
   var lackingChannels = 0
   var isUnheard = false
+  /// Sound card of its own.
+  var card: CardState?
   /// Another program that does not run.
   var isGhost = false
   /// Another program that is no part of the patch.
@@ -91,6 +93,7 @@ struct GraphBox {
     state = report?.state
     lackingChannels = report?.lackingChannels ?? 0
     isUnheard = report?.isUnheard ?? false
+    card = report?.card
     place = node?.place
     peaks = Self.peaks(report).dropLast(lackingChannels)
     fillFooter(report, facts, detail)
@@ -183,7 +186,26 @@ struct GraphBox {
         : "\(channels - lackingChannels) of \(channels)"
     } else if isUnheard, footer.isEmpty {
       footer = detail == .full ? "not connected" : "unheard"
+    } else if let card, footer.isEmpty {
+      footer = Self.footer(of: card, detail)
     }
+  }
+
+  /// Latency and drift of a card: "21.3 ms +12 ppm".
+  private static func footer(of card: CardState, _ detail: Detail) -> String {
+    switch card.stage {
+    case .starting: return "starting"
+    case .absent: return detail == .full ? "no \(card.device)" : "no device"
+    case .running:
+      let latency = "\(Printout.fixed(card.latency * 1000, 1)) ms"
+      return detail == .full ? "\(latency) \(Printout.driftText(card))" : latency
+    }
+  }
+
+  /// Something that the driver, or a card, lacks.
+  var isLacking: Bool {
+    if case .absent? = card?.stage { return true }
+    return lackingChannels > 0 || isUnheard
   }
 
   private mutating func fillLines(

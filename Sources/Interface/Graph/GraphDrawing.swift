@@ -100,7 +100,7 @@ enum GraphDrawing {
       edge(
         [
           Span(
-            box.footer, box.isTroubled ? .trouble : box.lackingChannels > 0 || box.isUnheard ? .warning : .dim
+            box.footer, box.isTroubled ? .trouble : box.isLacking ? .warning : .dim
           )
         ],
         at: frame.column + 1, bottom, columns: room,

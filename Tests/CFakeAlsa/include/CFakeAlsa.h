@@ -30,6 +30,16 @@ struct fake_alsa_shape {
      nothing. */
   uint64_t vanishes_at, stalls_at;
   uint32_t seed;
+  /* Its clock swings by so many millionths besides, back and forth in so many seconds. */
+  int32_t swing, swing_seconds;
+  /* Its thread wakes up to so many microseconds late. */
+  uint32_t jitter;
+  /* Having vanished, it is there again after so many milliseconds; 0: never. */
+  uint32_t returns_after;
+  /* What it captures: a sine of half of full scale and so many Hz by its own clock; 0: the frames' numbers. */
+  uint32_t tone;
+  /* The transferred frame from which on it keeps what is heard. */
+  int64_t heard_from;
 };
 
 /* What came of one direction of the card that was opened last. */
@@ -44,14 +54,18 @@ struct fake_alsa_fate {
   /* Milliseconds since it first started, of the system's clock as the driver sees it. */
   int64_t played;
   uint32_t channels, period, buffer;
+  /* When it first started, in nanoseconds. */
+  int64_t first_started;
 };
 
 /* Also forgets what came of those before. */
 void fake_alsa_insert(const struct fake_alsa_shape *playback, const struct fake_alsa_shape *capture,
                       int64_t render_nanoseconds);
 struct fake_alsa_fate fake_alsa_look(bool is_capture);
+/* Is called on the thread of a fake card whenever its time has gone on, with that time; NULL: nothing is. */
+void fake_alsa_follow(void (*follow)(int64_t time));
 
-/* The first of what was played through it, up to 65,536 frames of its first channel, as floats. Captured frame n has
+/* What was played through it from `heard_from` on, up to 65,536 frames of its first channel, as floats. Captured frame n has
    the value (n % 1000 + 1) / 1024, plus two for each channel after the first in units of 1/8192. */
 int64_t fake_alsa_heard(float *samples, int64_t count);
 
