@@ -45,6 +45,10 @@ PRODUCT := $(RELEASE) --static-swift-stdlib -Xswiftc -use-ld=lld -Xswiftc -Xfron
   -Xlinker -z -Xlinker pack-relative-relocs
 # Tests run optimised, as the audio of a debug build takes a hundred times as long.
 TEST := --configuration release --scratch-path .build-test -Xcc -march=$(CPU) -Xswiftc -enable-testing
+# A build without optimisation does without the check of the audio thread's functions (`@_noLocks`), which refuses generic
+# code that is not specialised. Every other build makes it.
+DEBUG := --scratch-path .build-debug -Xcc -march=$(CPU) \
+  -Xswiftc -Xllvm -Xswiftc -sil-disable-pass=performance-diagnostics
 # Functions that the audio thread may not call are watched; the linker puts the watch in.
 RTSAN := --configuration release --scratch-path .build-rtsan -Xcc -march=$(CPU) -Xcc -DSOSTENUTO_RTSAN \
   -Xswiftc -enable-testing -Xswiftc -Xclang-linker -Xswiftc -fsanitize=realtime -Xlinker --export-dynamic
@@ -101,8 +105,8 @@ run: build ## Install what is missing, build, and open the front end (PATCH=…)
 	@exec "$$($(SWIFT) build $(PRODUCT) --show-bin-path)/sostenuto" $(PATCH)
 
 debug: deps ## Build without optimisation, and say how lldb starts it (PATCH=…)
-	$(SWIFT) build
-	@program="$$($(SWIFT) build --show-bin-path)/sostenuto"; printf '%s\n' \
+	$(SWIFT) build $(DEBUG) --product sostenuto
+	@program="$$($(SWIFT) build $(DEBUG) --show-bin-path)/sostenuto"; printf '%s\n' \
 	  "A render:        lldb -- $$program render $(PATCH) --seconds 2 --output /tmp/out.wav" \
 	  "The front end:   $$program $(PATCH), and in another terminal: lldb -p \$$(pgrep -n sostenuto)"
 
