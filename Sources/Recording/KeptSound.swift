@@ -171,7 +171,7 @@ public final class KeptSound: Sendable {
   }
 
   /// Writes a second of the first file that waits. True: there is more.
-  func writeFiles() -> (isBusy: Bool, said: [String]) {
+  func writeFiles() -> (isBusy: Bool, said: [Notice]) {
     let job: Job? = state.withLock { state in
       guard let job = state.jobs.first, state.heard >= job.end & ~63 else { return nil }
       if job.tracks == nil { job.tracks = state.tracks.map { ($0.feed.channels, $0.chunks) } }
@@ -191,9 +191,9 @@ public final class KeptSound: Sendable {
       state.jobs.removeAll { $0 === job }
     }
     let path = job.file.disk.path
-    if let fault { return (true, ["what was heard could not be kept whole: \(fault.description)"]) }
+    if let fault { return (true, [.warning("what was heard could not be kept whole: \(fault.description)")]) }
     _ = written
-    return (true, ["kept \(Take.words(seconds: job.seconds)) as \(path)"])
+    return (true, [.news("kept \(Take.words(seconds: job.seconds)) as \(path)")])
   }
 
   /// A second of the file: the sum of the outputs, a mono one on both sides, as a render has it.

@@ -7,7 +7,7 @@ public final class Recorder: Sendable {
   private struct State {
     var takes: [Take] = []
     var kept: KeptSound?
-    var notices: [String] = []
+    var notices: [Notice] = []
     var isEnding = false
     var hasThread = false
   }
@@ -71,7 +71,7 @@ public final class Recorder: Sendable {
   }
 
   /// Notices for the user, oldest first.
-  public func takeNotices() -> [String] {
+  public func takeNotices() -> [Notice] {
     state.withLock { state in
       defer { state.notices = [] }
       return state.notices
@@ -124,7 +124,7 @@ public final class Recorder: Sendable {
     let (takes, kept) = state.withLock { ($0.takes, $0.kept) }
     let now = clock()
     let wall = nanoseconds()
-    var said: [String] = []
+    var said: [Notice] = []
     let sizes = takes.map { take in
       let status = take.status
       return status.isFinished ? 0 : status.bytes

@@ -93,7 +93,7 @@ public final class Take: Sendable {
   }
 
   /// Writes what is there before engine time `now`. Recorder's thread.
-  func pump(now: Int64, wall: Int64, others: Int64) -> [String] {
+  func pump(now: Int64, wall: Int64, others: Int64) -> [Notice] {
     let (end, isLast, isDone) = state.withLock { ($0.end, $0.isLast, $0.status.isFinished) }
     if isDone { return [] }
     let result = writer.pump(now: now, end: end, isLast: isLast, wall: wall, others: others)

@@ -50,20 +50,20 @@ public struct TakeRegister: Sendable {
   }
 
   /// Makes the takes whole that were cut off, and says so.
-  public func mend() -> [String] {
+  public func mend() -> [Notice] {
     guard let directory = opendir(folder) else { return [] }
     defer { closedir(directory) }
-    var said: [String] = []
+    var said: [Notice] = []
     while let entry = readdir(directory) {
       let name = withUnsafeBytes(of: &entry.pointee.d_name) {
         String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
       }
       if !name.hasPrefix("."), let text = mend(folder + "/" + name) { said.append(text) }
     }
-    return said.sorted()
+    return said.sorted { $0.text < $1.text }
   }
 
-  private func mend(_ note: String) -> String? {
+  private func mend(_ note: String) -> Notice? {
     let file = open(note, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     guard file >= 0 else { return nil }
     defer { close(file) }
@@ -79,14 +79,16 @@ public struct TakeRegister: Sendable {
     }
     defer { unlink(note) }
     var present = stat()
-    guard stat(take, &present) == 0 else { return "\(take), a take that was cut off, is not there any more" }
+    guard stat(take, &present) == 0 else {
+      return .warning("\(take), a take that was cut off, is not there any more")
+    }
     do throws(RecordingError) {
       let report = try TakeMender.mend(take, marks: marks)
       let length =
         report.rate > 0 ? " of \(Take.words(seconds: Double(report.frames) / Double(report.rate)))" : ""
-      return "\(take) was cut off: it is whole now, a take\(length)"
+      return .news("\(take) was cut off: it is whole now, a take\(length)")
     } catch {
-      return "\(error.description): it was cut off, and cannot be mended"
+      return .warning("\(error.description): it was cut off, and cannot be mended")
     }
   }
 

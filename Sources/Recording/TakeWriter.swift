@@ -41,8 +41,8 @@ final class TakeWriter: @unchecked Sendable {
   /// Writes what came before `now`. `others`: bytes of other takes on this disk. Returns what the user should know.
   func pump(
     now: Int64, end: Int64?, isLast: Bool, wall: Int64, others: Int64 = 0
-  ) -> [String] {
-    var said: [String] = []
+  ) -> [Notice] {
+    var said: [Notice] = []
     do throws(RecordingError) {
       if try write(now: now, end: end, isLast: isLast) { said += finish() }
     } catch {
@@ -137,10 +137,10 @@ final class TakeWriter: @unchecked Sendable {
     sidecar?.write(Array(line.utf8), at: sidecar?.length ?? 0)
   }
 
-  private func finish() -> [String] {
+  private func finish() -> [Notice] {
     isFinished = true
     defer { note?.remove() }
-    var said: [String] = []
+    var said: [Notice] = []
     let path = file.disk.path
     do throws(RecordingError) {
       written = try file.finish(marks)
@@ -149,14 +149,15 @@ final class TakeWriter: @unchecked Sendable {
     }
     let length = Take.words(seconds: Double(written) / rate)
     if let fault {
-      said.append("the take ended at \(length): \(fault); what was recorded is whole")
+      said.append(.warning("the take ended at \(length): \(fault); what was recorded is whole"))
     } else {
-      said.append("recorded \(path), \(length)")
+      said.append(.news("recorded \(path), \(length)"))
     }
     if reader.lost > 0 {
       said.append(
-        "\(path): \(reader.lost) frames were lost because the disk was too slow; silence stands in their place, and marks"
-      )
+        .warning(
+          "\(path): \(reader.lost) frames were lost because the disk was too slow; silence stands in their place, and marks"
+        ))
     }
     return said
   }
@@ -168,7 +169,7 @@ final class TakeWriter: @unchecked Sendable {
   ]
 
   /// Measures how long the disk will last, by what the last ten seconds took; `others`: bytes of other takes on it.
-  private func look(_ wall: Int64, _ others: Int64) -> [String] {
+  private func look(_ wall: Int64, _ others: Int64) -> [Notice] {
     let bytes = bytes + others
     // Another take on this disk has ended.
     if let last = looks.last, last.bytes > bytes { looks = [] }
@@ -185,6 +186,6 @@ final class TakeWriter: @unchecked Sendable {
       warned > warning.seconds
     else { return [] }
     warned = warning.seconds
-    return ["the disk of \(file.disk.path) will be full in less than \(warning.words)"]
+    return [.warning("the disk of \(file.disk.path) will be full in less than \(warning.words)")]
   }
 }

@@ -4,6 +4,7 @@ import Glibc
 import Instruments
 import Patch
 import Realtime
+import Recording
 import Synchronization
 
 /// A file requested by a node.
@@ -54,7 +55,7 @@ struct LoadedFile: Sendable {
   /// nil if it could not be loaded.
   var resource: Resource?
   /// Reasons of a failure, or unsupported parts of the file.
-  var findings: [String]
+  var findings: [Notice]
 }
 
 /// Loads instruments and audio files, once each: nodes with the same request share one, and undo finds it
@@ -201,15 +202,19 @@ struct LoadedFile: Sendable {
       switch request.purpose {
       case .instrument:
         let (resource, report) = try InstrumentLoader.load(path: request.path, options: options)
-        return LoadedFile(request: request, resource: resource, findings: report.findings.map(\.description))
+        return LoadedFile(request: request, resource: resource, findings: report.findings.map(\.notice))
       case .audio(let rate):
         let (resource, report) = try AudioFileLoader.load(path: request.path, rate: rate, options: options)
-        return LoadedFile(request: request, resource: resource, findings: report.findings.map(\.description))
+        return LoadedFile(request: request, resource: resource, findings: report.findings.map(\.notice))
       }
     } catch {
-      return LoadedFile(request: request, resource: nil, findings: [error.description])
+      return LoadedFile(request: request, resource: nil, findings: [.warning(error.description)])
     }
   }
+}
+
+extension Finding {
+  fileprivate var notice: Notice { kind == .note ? .news(description) : .warning(description) }
 }
 
 extension Session {
@@ -285,7 +290,7 @@ extension Session {
 
   private func give(_ file: LoadedFile, to node: NodeID) {
     guard let resource = file.resource else {
-      engine.markPlaceholder(node, file.findings.first ?? "cannot be loaded")
+      engine.markPlaceholder(node, file.findings.first?.text ?? "cannot be loaded")
       return
     }
     // If the tuning cannot be read, the node keeps its old one.

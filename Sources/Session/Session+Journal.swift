@@ -145,7 +145,7 @@ extension Session {
       try rewriteJournal()
       journalFault = nil
       isLocked = false
-      notice("edits are safe from a crash again")
+      notice(.news("edits are safe from a crash again"))
     } catch {
       if error.code != 0 { journalFault = String(cString: strerror(error.code)) }
     }
@@ -154,7 +154,7 @@ extension Session {
   /// Replaces the journal by the whole state: the oldest undoable state, and the edits since.
   func rewriteJournal() throws(FileError) {
     guard let journal else { throw FileError.noJournal }
-    if !isModified, !isForeign {
+    if patch == saved, !isForeign {
       journal.clear()
       journaled = (0, 0)
       return

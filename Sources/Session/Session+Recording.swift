@@ -104,7 +104,7 @@ extension Session {
   /// Tells what has happened to takes; ends captures whose file has ended, and begins another file when the rate has
   /// changed.
   func followTakes() {
-    for text in recorder.takeNotices() { notice(text) }
+    for said in recorder.takeNotices() { notice(said) }
     for index in runningTakes.indices where !runningTakes[index].isEnding {
       let (take, point) = (runningTakes[index].take, runningTakes[index].point)
       if take.status.isFinished {
@@ -114,10 +114,9 @@ extension Session {
         end(&runningTakes[index], at: nil)
         guard let name = patch[point.node]?.name else { continue }
         do throws(EditError) {
-          notice(
-            "the rate has changed: "
-              + (try beginTake(
-                PortName(name, point.port), take.request.path, at: nil, as: take.request.format)))
+          let said = try beginTake(
+            PortName(name, point.port), take.request.path, at: nil, as: take.request.format)
+          notice(.news("the rate has changed: \(said)"))
         } catch {
           notice("the rate has changed, and the take cannot go on: \(error.description)")
         }
@@ -151,7 +150,7 @@ extension Session {
 
   /// Makes takes whole that an earlier session could not complete.
   func mendTakes() {
-    for text in TakeRegister(folder: StateFolder.path + "/takes").mend() { notice(text) }
+    for said in TakeRegister(folder: StateFolder.path + "/takes").mend() { notice(said) }
   }
 
   // MARK: What was heard

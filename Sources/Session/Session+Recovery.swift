@@ -72,11 +72,12 @@ extension Session {
     let records = content.records.count { if case .amend = $0 { false } else { true } }
     let count = max(1, records - (refused.count - content.broken.count))
     notice(
-      content.records.isEmpty
-        ? "recovered what was not saved"
-        : count == 1
-          ? "recovered 1 unsaved edit; undo takes it back"
-          : "recovered \(count) unsaved edits; undo takes them back")
+      .news(
+        content.records.isEmpty
+          ? "recovered what was not saved"
+          : count == 1
+            ? "recovered 1 unsaved edit; undo takes it back"
+            : "recovered \(count) unsaved edits; undo takes them back"))
     if !isSame {
       notice("the file was changed by others after those edits began")
       isForeign = true
@@ -125,7 +126,7 @@ extension Session {
         continue
       }
       guard let journal = try? Journal.open(at: path, creating: false, notices: &notices) else { continue }
-      notice("these are edits of `\(oldName)`, as this patch was called")
+      notice(.news("these are edits of `\(oldName)`, as this patch was called"))
       return (journal, content)
     }
     return nil

@@ -72,7 +72,7 @@ public struct SessionOptions: Sendable {
   /// Errors and warnings of the file when it was opened.
   public internal(set) var diagnostics: [Diagnostic] = []
   /// Notices for the user, oldest first.
-  private var notices: [String] = []
+  private var notices: [Notice] = []
   let library: FileLibrary
   /// Other programs on the server.
   var programs = ProgramsState()
@@ -158,12 +158,15 @@ public struct SessionOptions: Sendable {
   }
 
   /// New notices for the user, oldest first.
-  public func takeNotices() -> [String] {
+  public func takeNotices() -> [Notice] {
     defer { notices = [] }
     return notices
   }
 
-  func notice(_ text: String) { notices.append(text) }
+  /// Adds a message about something that is wrong.
+  func notice(_ text: String) { notice(.warning(text)) }
+
+  func notice(_ notice: Notice) { notices.append(notice) }
 
   // MARK: Sound
 

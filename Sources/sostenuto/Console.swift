@@ -4,6 +4,7 @@ import Loop
 import Patch
 import PatchLanguage
 import Realtime
+import Recording
 import Session
 import Synchronization
 
@@ -22,6 +23,10 @@ enum Console {
   /// A message with the program's name.
   static func complain(_ text: String) { error("sostenuto: \(Visible.text(text))") }
   static func warn(_ text: String) { error("warning: \(Visible.text(text))") }
+  /// Messages of a session, those that are warnings as such.
+  static func tell(_ notices: [Notice]) {
+    for notice in notices { notice.isWarning ? warn(notice.text) : error(notice.text) }
+  }
 
   private static func write(_ text: String, to file: Int32) {
     let bytes = Array(text.utf8)
@@ -151,8 +156,8 @@ enum Interruption {
   for diagnostic in session.diagnostics { Console.error(diagnostic.description) }
   if session.diagnostics.contains(where: { $0.severity == .error }) { throw ExitCode(1) }
   let notices = session.takeNotices()
-  for notice in notices { Console.warn(notice) }
-  return (session, session.diagnostics.map(\.description) + notices)
+  Console.tell(notices)
+  return (session, session.diagnostics.map(\.description) + notices.filter(\.isWarning).words)
 }
 
 /// The valid lines of a script for the session's patch; prints errors and exits otherwise.

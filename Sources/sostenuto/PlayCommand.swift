@@ -80,7 +80,7 @@ struct PlayCommand: Command {
     try performance.run()
     // Takes are complete then.
     session.stop()
-    for notice in session.takeNotices() { Console.warn(notice) }
+    Console.tell(session.takeNotices())
     try edits.write(session)
     Console.result(json ? performance.summary.text() + "\n" : performance.words)
   }
@@ -192,7 +192,7 @@ struct PlayCommand: Command {
   }
 
   private func show() {
-    for notice in session.takeNotices() { Console.warn(notice) }
+    Console.tell(session.takeNotices())
     let now = session.supervisor.message
     if now != message {
       Console.error(now)

@@ -126,7 +126,7 @@ struct RenderCommand: Command {
       line.show($0)
     }
     let later = session.takeNotices()
-    for notice in later { Console.warn(notice) }
+    Console.tell(later)
     try edits.write(session)
     guard json else { return }
     let files: [JSON] = taps.map {
@@ -143,7 +143,7 @@ struct RenderCommand: Command {
         ("longestEditSeconds", .number(session.longestEdit)),
         ("plansSent", .int(session.engine.plansSent)),
         ("plansReturned", .int(session.engine.plansReturned)),
-        ("warnings", .array((warnings + later).map { .string($0) })),
+        ("warnings", .array((warnings + later.filter(\.isWarning).words).map { .string($0) })),
       ]).text() + "\n")
   }
 }

@@ -47,7 +47,7 @@ struct ReplayCommand: Command {
     let stem = journal.hasSuffix(".journal") ? String(journal.dropLast(8)) : journal
     let (path, seconds) = try session.render(
       replay, to: output ?? stem + "-replay.wav", isInterrupted: { Interruption.hasCome })
-    for notice in session.takeNotices() { Console.warn(notice) }
+    Console.tell(session.takeNotices())
     Console.result("\(path)  \(Take.words(seconds: seconds))\n")
   }
 }

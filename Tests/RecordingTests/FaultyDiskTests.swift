@@ -128,7 +128,7 @@ import Testing
     source.play(64)
     clock.time = source.time
     recorder.pump()
-    let notices = recorder.takeNotices()
+    let notices = recorder.takeNotices().words
     #expect(notices.contains { $0.contains("lost") })
     let heard = try #require(Heard(path))
     #expect(Int64(heard.frames) == end && source.lost.count == 3)
@@ -170,7 +170,7 @@ import Testing
     }
     let status = take.status
     #expect(status.isFinished && status.fault?.contains("full") == true, "\(status)")
-    #expect(recorder.takeNotices().contains { $0.contains("the disk is full") && $0.contains("whole") })
+    #expect(recorder.takeNotices().words.contains { $0.contains("the disk is full") && $0.contains("whole") })
     let heard = try #require(Heard(path))
     #expect(heard.samples.count == heard.frames * 2 && heard.frames > 1000, "\(heard.frames)")
     if ending != "opus" { #expect(Int64(heard.frames) == status.frames) }
@@ -223,8 +223,10 @@ import Testing
       clock.time = source.time
       let hours = second < 20 ? 2.0 : second < 40 ? 0.5 : 0.1
       room.time = Int64(hours * 3600 * 48000 * 8)
-      said += writer.pump(
-        now: clock.time, end: nil, isLast: false, wall: Int64(second + 1) * 1_000_000_000)
+      said +=
+        writer.pump(
+          now: clock.time, end: nil, isLast: false, wall: Int64(second + 1) * 1_000_000_000
+        ).words
     }
     #expect(said.count == 2 && said[0].contains("an hour") && said[1].contains("ten minutes"), "\(said)")
   }

@@ -136,7 +136,8 @@ import Testing
     // One that a program still writes is left alone.
     let held = try #require(TakeRegister(folder: notes.path).note(of: folder.file("other.wav")))
     let said = TakeRegister(folder: notes.path).mend()
-    #expect(said.count == 1 && said[0].contains("was cut off: it is whole now"), "\(said)")
+    #expect(said.count == 1 && said[0].text.contains("was cut off: it is whole now"), "\(said)")
+    #expect(!said[0].isWarning)
     #expect(Heard(path)?.frames == 49_983 && Heard(path)?.cues == [100])
     #expect(notes.names.count == 1)
     held.remove()

@@ -68,7 +68,7 @@ import Testing
       return
     }
     #expect(reason.contains("none.sfz"))
-    #expect(session.takeNotices().contains { $0.contains("none.sfz") })
+    #expect(session.takeNotices().words.contains { $0.contains("none.sfz") })
   }
 
   @Test func instrumentsLoadInTheBackgroundAndAreSharedAndComeBackWithUndo() async throws {

@@ -15,7 +15,7 @@ import Testing
     let journal = folder.path + "/.a.patch.journal"
     try FileManager.default.createSymbolicLink(atPath: journal, withDestinationPath: "precious.txt")
     var session: Session? = try open(path)
-    #expect(session?.takeNotices().contains { $0.contains("is no plain file") } == true)
+    #expect(session?.takeNotices().words.contains { $0.contains("is no plain file") } == true)
     try session?.perform(Self.edit)
     let edited = canonical(try #require(session))
     session = nil
@@ -34,7 +34,7 @@ import Testing
     let path = try folder.file("a.patch", JournalTests.patch)
     _ = try folder.file(".a.patch.journal", content)
     let session = try open(path)
-    #expect(session.takeNotices().contains { $0.contains(".a.patch.journal.1") })
+    #expect(session.takeNotices().words.contains { $0.contains(".a.patch.journal.1") })
     try session.perform(Self.edit)
     try session.save()
     session.close()
@@ -109,11 +109,11 @@ import Testing
     // The journal is not used for another patch.
     session = try open(folder.path + "/other.patch")
     #expect(session?.isModified == false)
-    #expect(session?.takeNotices().contains { $0.contains("`a.patch` is not there") } == true)
+    #expect(session?.takeNotices().words.contains { $0.contains("`a.patch` is not there") } == true)
     session?.close()
     session = try open(folder.path + "/b.patch")
     #expect(canonical(try #require(session)) == edited)
-    #expect(session?.takeNotices().contains { $0.contains("edits of `a.patch`") } == true)
+    #expect(session?.takeNotices().words.contains { $0.contains("edits of `a.patch`") } == true)
     #expect(folder.names == [".b.patch.journal", "b.patch", "other.patch"])
     // From now on the journals belong to this patch.
     session = nil

@@ -37,7 +37,7 @@ import Testing
     #expect(next.isModified)
     #expect(next.undoList == undoList)
     #expect(next.redoList == ["remove tone"])
-    #expect(next.takeNotices().contains { $0.hasPrefix("recovered 5 unsaved edits") })
+    #expect(next.takeNotices().words.contains { $0.hasPrefix("recovered 5 unsaved edits") })
     while try next.undo() != nil {}
     #expect(canonical(next) == Self.patch)
     #expect(try text(path) == Self.patch)
@@ -62,7 +62,7 @@ import Testing
 
     let next = try open(path)
     #expect(canonical(next) == edited)
-    #expect(next.takeNotices().contains { $0.hasPrefix("recovered 2 unsaved edits") })
+    #expect(next.takeNotices().words.contains { $0.hasPrefix("recovered 2 unsaved edits") })
     #expect(try next.undo() == "set tone.level -23dB")
     #expect(try next.undo() == "set tone.freq 300Hz")
     #expect(canonical(next) == Self.patch)
@@ -126,7 +126,7 @@ import Testing
 
     session = try open(path)
     #expect(canonical(try #require(session)) == edited)
-    let notices = session?.takeNotices() ?? []
+    let notices = session?.takeNotices().words ?? []
     #expect(notices.count == 1 && notices[0].hasPrefix("recovered 2 unsaved edits"), "\(notices)")
     while try session?.undo() != nil {}
     #expect(canonical(try #require(session)) == before)
@@ -167,7 +167,7 @@ import Testing
 
     let next = try open(path)
     #expect(canonical(next) == edited)
-    #expect(next.takeNotices().contains { $0.contains("changed by others") })
+    #expect(next.takeNotices().words.contains { $0.contains("changed by others") })
     #expect(throws: FileError.self) { try next.save() }
     #expect(try text(path) == foreign)
     // A second attempt changes nothing: the user must decide about the other version.
@@ -201,7 +201,7 @@ import Testing
     let second = try open(path)
     #expect(!first.isLocked)
     #expect(second.isLocked)
-    #expect(second.takeNotices().contains { $0.contains("another session") })
+    #expect(second.takeNotices().words.contains { $0.contains("another session") })
     try second.perform("node b gain")
     #expect(throws: FileError.self) { try second.save() }
     #expect(try text(path) == Self.patch)

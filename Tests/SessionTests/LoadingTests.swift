@@ -148,7 +148,7 @@ import Testing
     waitForLoads()
     #expect(piano?.file == "upright.sfz")
     #expect(piano?.loading == nil && piano?.fault == nil)
-    #expect(!session.takeNotices().contains { $0.contains("slow.wav") })
+    #expect(!session.takeNotices().words.contains { $0.contains("slow.wav") })
     session.close()
   }
 
@@ -179,7 +179,7 @@ import Testing
     waitForLoads()
     #expect(piano?.file == "organ.sfz")
     #expect(piano?.fault?.hasPrefix("\(broken):2: ") == true)
-    #expect(session.takeNotices().contains { $0.hasPrefix("\(broken):2: ") && $0.contains("gone.wav") })
+    #expect(session.takeNotices().words.contains { $0.hasPrefix("\(broken):2: ") && $0.contains("gone.wav") })
     #expect(Printout.text(session.report).contains("plays on, since \(broken):2: "))
     try session.undo()
     look()
@@ -201,7 +201,7 @@ import Testing
     #expect(session.tuningsInUse[piano] == tuning)
     #expect(self.piano?.fault?.hasPrefix("\(bad):3: ") == true)
     #expect(self.piano?.file == "organ.sfz")
-    #expect(session.takeNotices().contains { $0.hasPrefix("\(bad):3: ") })
+    #expect(session.takeNotices().words.contains { $0.hasPrefix("\(bad):3: ") })
     try session.undo()
     look()
     #expect(self.piano?.fault == nil)

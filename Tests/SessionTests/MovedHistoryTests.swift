@@ -142,7 +142,7 @@ import Testing
         session = nil
         session = try open(target)
         #expect(try files(now()) == before, "\(script)")
-        #expect(session?.takeNotices().contains { $0.contains("could not") } == false)
+        #expect(session?.takeNotices().words.contains { $0.contains("could not") } == false)
         session?.close(keepingEdits: true)
         session = try open(target)
         #expect(try files(now()) == before, "\(script)")
@@ -225,7 +225,7 @@ import Testing
       #expect(here.undoList.count == there.undoList.count, "seed \(seed), step \(step): \(order)")
       #expect(here.redoList.count == there.redoList.count, "seed \(seed), step \(step): \(order)")
       #expect(
-        here.takeNotices().contains { $0.contains("could not") || $0.contains("others") } == false)
+        here.takeNotices().words.contains { $0.contains("could not") || $0.contains("others") } == false)
     }
     moving.session?.close()
     staying.session?.close()

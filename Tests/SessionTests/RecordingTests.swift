@@ -53,7 +53,7 @@ import Testing
     request.output = output
     request.script = Script.read(script, file: "").lines
     try session.render(request)
-    return session.takeNotices()
+    return session.takeNotices().words
   }
 
   @Test(arguments: [64, 100, 1024])
@@ -165,7 +165,7 @@ import Testing
     try session.perform("record out off")
     play(session, 0.2)
     #expect(session.status.takes.isEmpty)
-    let notices = session.takeNotices()
+    let notices = session.takeNotices().words
     #expect(notices.contains { $0.hasPrefix("recorded \(folder.path)/take.wav") }, "\(notices)")
     session.close()
     #expect(folder.names.contains("take.journal") && folder.names.contains("take.mid"))
@@ -198,7 +198,7 @@ import Testing
     let answer = try session.perform("keep 5min \(folder.path)/heard.wav")
     #expect(answer.contains("heard.wav"))
     play(session, 0.3)
-    let notices = session.takeNotices()
+    let notices = session.takeNotices().words
     #expect(notices.contains { $0.hasPrefix("kept") }, "\(notices)")
     try session.perform("keep 0.1s \(folder.path)/heard.wav")
     play(session, 0.3)
@@ -220,7 +220,7 @@ import Testing
     play(session, 0.1)
     session.close()
     #expect(folder.names.contains("tape.flac"))
-    #expect(session.takeNotices().contains { $0.contains("tape.flac") })
+    #expect(session.takeNotices().words.contains { $0.contains("tape.flac") })
   }
 
   // MARK: Journals

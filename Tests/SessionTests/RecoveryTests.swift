@@ -39,7 +39,7 @@ import Testing
     let written = try text(journal)
 
     session = try open(path)
-    let told = session?.takeNotices() ?? []
+    let told = session?.takeNotices().words ?? []
     #expect(
       told.contains { $0.contains("2 edits could not be restored") && $0.contains("nonsense") }, "\(told)")
     #expect(
@@ -49,7 +49,7 @@ import Testing
     // Reported once.
     session = nil
     session = try open(path)
-    #expect(session?.takeNotices() == ["recovered 2 unsaved edits; undo takes them back"])
+    #expect(session?.takeNotices().words == ["recovered 2 unsaved edits; undo takes them back"])
     session?.close()
   }
 
@@ -59,7 +59,8 @@ import Testing
     let journal = "sostenuto-journal 1\n| sostenuto 1\nedit frobnicate\n"
     _ = try folder.file(".a.patch.journal", journal)
     let session = try open(path)
-    #expect(session.takeNotices().contains { $0.contains("1 edit could not be restored (`frobnicate`)") })
+    #expect(
+      session.takeNotices().words.contains { $0.contains("1 edit could not be restored (`frobnicate`)") })
     session.close()
     #expect(try text(folder.path + "/.a.patch.journal.1") == journal)
   }
@@ -76,7 +77,7 @@ import Testing
       toFile: journal, atomically: false, encoding: .utf8)
     let next = try open(path)
     #expect(next.undoList == ["node b gain", "node a gain"])
-    #expect(next.takeNotices().contains { $0.contains("could not be restored") })
+    #expect(next.takeNotices().words.contains { $0.contains("could not be restored") })
     next.close()
   }
 
@@ -98,7 +99,7 @@ import Testing
       session = nil
       session = try open(path)
       #expect(canonical(try #require(session)) == before, "\(line)")
-      #expect(session?.takeNotices() == ["recovered 1 unsaved edit; undo takes it back"])
+      #expect(session?.takeNotices().words == ["recovered 1 unsaved edit; undo takes it back"])
       // As it says: what was saved, and there and back again after another crash.
       try session?.undo()
       #expect(canonical(try #require(session)) == after, "\(line)")
@@ -182,7 +183,8 @@ import Testing
         session = try open(path)
         #expect(canonical(try #require(session)) == before, "seed \(seed), step \(step)")
         #expect(
-          session?.takeNotices().contains { $0.contains("could not") || $0.contains("others") } == false)
+          session?.takeNotices().words.contains { $0.contains("could not") || $0.contains("others") } == false
+        )
         edits.draft = Draft(try #require(session).patch, history: try #require(session).history)
       }
     }

@@ -28,7 +28,7 @@ import Testing
     other.close(keepingEdits: true)
     // Its edits were never saved: its journal is kept.
     try session.save(as: folder.path + "/other.patch", despite: [.exists])
-    #expect(session.takeNotices().contains { $0.contains(".other.patch.journal.1") })
+    #expect(session.takeNotices().words.contains { $0.contains(".other.patch.journal.1") })
     #expect(try text(folder.path + "/.other.patch.journal.1").contains("node theirs gain"))
     session.close()
   }

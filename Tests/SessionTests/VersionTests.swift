@@ -61,7 +61,7 @@ import Testing
     session = nil
     session = try open(path)
     #expect(canonical(try #require(session)) == mine)
-    #expect(session?.takeNotices().contains { $0.contains("others") } == false)
+    #expect(session?.takeNotices().words.contains { $0.contains("others") } == false)
     try session?.save()
     session?.close()
   }
@@ -80,7 +80,7 @@ import Testing
     session = nil
     session = try open(path)
     #expect(session?.patch.names == ["tone", "out", "mine", "theirs"])
-    #expect(session?.takeNotices().contains { $0.contains("others") } == false)
+    #expect(session?.takeNotices().words.contains { $0.contains("others") } == false)
     try session?.save()
     #expect(try text(path) == canonical(try #require(session)))
     session?.close()
@@ -120,7 +120,7 @@ import Testing
     let bytes = Array("sostenuto 1\n# caf\u{e9}\n\nnode out output\n".unicodeScalars.map { UInt8($0.value) })
     try Data(bytes).write(to: URL(fileURLWithPath: path))
     let session = try open(path)
-    #expect(session.takeNotices().contains { $0.contains("not UTF-8") })
+    #expect(session.takeNotices().words.contains { $0.contains("not UTF-8") })
     try session.perform("node a gain")
     #expect(throws: FileError.self) { try session.save() }
     #expect(try session.save(despite: [.unread(lines: 0)]).contains("a.patch~"))

@@ -59,7 +59,7 @@ import Session
         limit.rlim_cur = bytes == 0 ? limit.rlim_max : bytes
         setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
         say("done")
-      case "notices": try tell(session.takeNotices().joined(separator: "\n"))
+      case "notices": try tell(session.takeNotices().words.joined(separator: "\n"))
       default: say("refused")
       }
     }

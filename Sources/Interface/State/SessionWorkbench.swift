@@ -71,7 +71,7 @@ import Session
 
   public func panic() { _ = try? session.perform("panic") }
 
-  public func takeNotices() -> [String] { session.takeNotices() }
+  public func takeNotices() -> [String] { session.takeNotices().words }
 
   public func tick() {
     session.tick()
