@@ -299,7 +299,7 @@ final class AlsaSequencer: @unchecked Sendable {
       let words = wanted.outlet.map(\.receivers) ?? wanted.sender
       let patterns = words.map { JackPorts.patterns($0.lowercased()) }
       guard abilities & needed == needed,
-        patterns?.contains(where: { JackPorts.fits(names, $0) }) ?? isHardware,
+        patterns?.contains(where: { $0.occurs(in: names) }) ?? isHardware,
         wishes.isFirstOffer("alsa \(wanted.outlet?.name ?? "") \(words ?? "")", "\(client):\(number)")
       else { continue }
       if wanted.outlet == nil {

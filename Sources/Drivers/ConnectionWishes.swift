@@ -121,6 +121,15 @@ public final class ConnectionWishes: Sendable {
     state.withLock { $0.ports[port]?.wishes[other]?.isThere }
   }
 
+  /// Ports that the patch or the default rule asks for at a port of ours, by its short name: those to which somebody has
+  /// ended the connection, and those that are connected.
+  public func asked(at port: String) -> (ended: Set<String>, there: Set<String>) {
+    state.withLock { state in
+      guard let known = state.ports[port] else { return ([], []) }
+      return (known.declined, Set(known.wishes.filter { $0.value.isAsked && $0.value.isThere }.keys))
+    }
+  }
+
   // MARK: Ports that go and come
 
   /// Marks a port as gone: it was unregistered, or registered anew. A port that goes and comes back between two looks

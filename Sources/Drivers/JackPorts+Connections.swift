@@ -101,20 +101,18 @@ extension JackPorts {
     }
     return Self.patterns(words).map { pattern in
       all.filter { name in
-        // FNM_NOESCAPE: a backslash is a letter of a name.
-        let names = [name] + (jack_port_by_name(client, name).map(Self.aliases) ?? [])
-        return names.contains { fnmatch(pattern, $0, FNM_NOESCAPE) == 0 }
+        ([name] + (jack_port_by_name(client, name).map(Self.aliases) ?? [])).contains(where: pattern.fits)
       }.sorted(by: Self.isBefore)
     }
   }
 
   /// The patterns of a list with commas.
-  static func patterns(_ words: String) -> [String] {
+  static func patterns(_ words: String) -> [NamePattern] {
     guard words != "none" else { return [] }
     return words.split(separator: ",").map {
       String($0.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
     }
-    .filter { !$0.isEmpty }
+    .filter { !$0.isEmpty }.map(NamePattern.init)
   }
 
   /// `playback_2` is before `playback_10`.

@@ -125,14 +125,8 @@ extension JackPorts {
       }
       let names = ([name] + Self.aliases(of: port)).map { $0.lowercased() }
       guard let patterns else { return !names.contains { $0.includes("through") } }
-      return patterns.contains { pattern in names.contains { Self.fits($0, pattern) } }
+      return patterns.contains { names.contains(where: $0.occurs) }
     }
-  }
-
-  /// True for a name that fits a pattern with `*` or `?`, or has the pattern as a part.
-  static func fits(_ name: String, _ pattern: String) -> Bool {
-    pattern.contains { $0 == "*" || $0 == "?" }
-      ? fnmatch(pattern, name, FNM_NOESCAPE) == 0 : name.includes(pattern)
   }
 
   static func aliases(of port: OpaquePointer) -> [String] {

@@ -13,14 +13,20 @@ public final class Patchbay: @unchecked Sendable {
     public var graph = ServerGraph()
     /// Connections that the patch wishes for, and that somebody ended elsewhere.
     public var declined: Set<ServerGraph.Link> = []
+    /// Connections that the patch does not wish for, and that vanished with a program.
+    public var gone: Set<ServerGraph.Link> = []
+    /// The programs that they led to, with the ports that they had.
+    public var ghosts: [String: [ServerGraph.Port]] = [:]
     /// Differs after each change.
     public var number = 0
 
     /// A server with these ports and connections; by default none.
     public init(
-      graph: ServerGraph = ServerGraph(), declined: Set<ServerGraph.Link> = [], number: Int = 0
+      graph: ServerGraph = ServerGraph(), declined: Set<ServerGraph.Link> = [],
+      gone: Set<ServerGraph.Link> = [], ghosts: [String: [ServerGraph.Port]] = [:], number: Int = 0
     ) {
       (self.graph, self.declined, self.number) = (graph, declined, number)
+      (self.gone, self.ghosts) = (gone, ghosts)
     }
   }
 
@@ -35,6 +41,8 @@ public final class Patchbay: @unchecked Sendable {
   private var retryDelay = firstRetry
   /// The program's own client, whose driver has wishes of its own.
   private var own = ""
+  /// Ports of the programs that run, and of those that connections of `keeper.found` are kept for.
+  private var seen: [String: [ServerGraph.Port]] = [:]
 
   private static let firstRetry = 0.1
   /// Seconds between two looks for a server.
@@ -77,8 +85,28 @@ public final class Patchbay: @unchecked Sendable {
   public func wish(_ wishes: [ConnectionWish], own: String) {
     queue.async { [self] in
       self.own = own
+      keeper.found.own = own
       let removed = keeper.wish(wishes)
       if !removed.isEmpty { forget(removed) }
+      look()
+    }
+  }
+
+  /// Ends connections that the patch does not wish for, also those that are gone with a program.
+  public func end(_ links: Set<ServerGraph.Link>) {
+    queue.async { [self] in
+      keeper.found.end(links)
+      if let client = opened?.client {
+        for link in links.sorted() { jack_disconnect(client.raw, link.source, link.destination) }
+      }
+      look()
+    }
+  }
+
+  /// Makes connections that `end` has ended, now or when their programs are back.
+  public func recall(_ links: Set<ServerGraph.Link>) {
+    queue.async { [self] in
+      keeper.found.recall(links)
       look()
     }
   }
@@ -147,9 +175,16 @@ public final class Patchbay: @unchecked Sendable {
   }
 
   private func publish(_ graph: ServerGraph) {
+    let (declined, gone) = (keeper.declined, keeper.found.gone.subtracting(graph.links))
+    seen.merge(graph.ports) { $1 }
+    let kept = Set(gone.flatMap { [$0.source, $0.destination] }.map { String($0.prefix { $0 != ":" }) })
+    seen = seen.filter { graph.ports[$0.key] != nil || kept.contains($0.key) }
+    let ghosts = seen.filter { graph.ports[$0.key] == nil }
     known.withLock {
-      guard $0.graph != graph || $0.declined != keeper.declined else { return }
-      $0 = Picture(graph: graph, declined: keeper.declined, number: $0.number + 1)
+      guard $0.graph != graph || $0.declined != declined || $0.gone != gone || $0.ghosts != ghosts else {
+        return
+      }
+      $0 = Picture(graph: graph, declined: declined, gone: gone, ghosts: ghosts, number: $0.number + 1)
     }
   }
 
@@ -173,7 +208,7 @@ public final class Patchbay: @unchecked Sendable {
     }
     for port in events.takeLost() { keeper.lose(port) }
     var graph = ServerGraph(reading: client.raw)
-    let changes = keeper.look(graph)
+    let changes = keeper.look(graph, at: Double(monotonicTime()) * 1e-9)
     var isRefused = false
     for link in changes.end where jack_disconnect(client.raw, link.source, link.destination) == 0 {
       graph.links.remove(link)

@@ -1,3 +1,5 @@
+import Patch
+
 /// The ports and connections of a JACK server, as last seen.
 public struct ServerGraph: Sendable, Hashable {
   /// A port of a program.
@@ -61,15 +63,28 @@ public struct ServerGraph: Sendable, Hashable {
     isRunning = true
   }
 
+  /// The same with the ports of programs that it does not have.
+  public func adding(_ others: [String: [Port]]) -> ServerGraph {
+    var graph = self
+    graph.ports.merge(others) { mine, _ in mine }
+    return graph
+  }
+
+  /// True for the full name of a port that it has.
+  func has(_ full: String) -> Bool {
+    guard let colon = full.firstIndex(of: ":") else { return false }
+    let name = full[full.index(after: colon)...]
+    return ports[String(full[..<colon])]?.contains { $0.name == name } ?? false
+  }
+
   /// Names of the programs, sorted.
   public var programs: [String] { ports.keys.sorted() }
 
   /// The running programs that a name or pattern stands for. A program that comes back before its old client is gone
   /// has a number, as in `firefox-01`.
   public func programs(like name: String) -> [String] {
-    if name.contains(where: { $0 == "*" || $0 == "?" }) {
-      return programs.filter { Pattern.matches(name, $0) }
-    }
+    let pattern = NamePattern(name)
+    if pattern.isPattern { return programs.filter(pattern.fits) }
     if ports[name] != nil { return [name] }
     return (1...9).lazy.map { "\(name)-0\($0)" }.first { ports[$0] != nil }.map { [$0] } ?? []
   }
@@ -96,14 +111,38 @@ public struct ServerGraph: Sendable, Hashable {
     return found
   }
 
+  /// The map with which a wish leaves out connections; nil where no map says that: between several programs, or several
+  /// types of ports, or where several ports would stay at one.
+  public func map(of wish: ConnectionWish, without ended: Set<Link>) -> [Int]? {
+    let (sources, destinations) = (
+      programs(like: wish.source.program), programs(like: wish.destination.program)
+    )
+    guard let source = sources.first, let destination = destinations.first, sources.count == 1,
+      destinations.count == 1
+    else { return nil }
+    let maps = [false, true].compactMap { isEvents -> [Int: [Int]]? in
+      let from = ports(of: source, wish.source, isInput: false, isEvents: isEvents)
+      let to = ports(of: destination, wish.destination, isInput: true, isEvents: isEvents)
+      let pairs = wish.pairs(Array(from.indices), Array(to.indices), isEvents: isEvents)
+      guard !pairs.isEmpty else { return nil }
+      var kept: [Int: [Int]] = [:]
+      for (from_, to_) in pairs {
+        kept[to_, default: []] += ended.contains(Link(from[from_].fullName, to[to_].fullName)) ? [] : [from_]
+      }
+      return kept
+    }
+    guard let map = maps.first, maps.count == 1, map.values.allSatisfy({ $0.count < 2 }),
+      let last = map.keys.max(), last < 64
+    else { return nil }
+    return (0...last).map { map[$0]?.first ?? -1 }
+  }
+
   /// The ports of one type on one side, in the order of the patterns, then of their numbers.
   private func ports(of program: String, _ end: ConnectionWish.End, isInput: Bool, isEvents: Bool) -> [Port] {
     let all = (ports[program] ?? []).filter { $0.isInput == isInput && $0.isEvents == isEvents }
     var seen: Set<String> = []
-    return end.ports.flatMap { pattern in
-      all.filter {
-        ($0.name == pattern || Pattern.matches(pattern, $0.name)) && seen.insert($0.name).inserted
-      }
+    return end.ports.map(NamePattern.init).flatMap { pattern in
+      all.filter { pattern.fits($0.name) && seen.insert($0.name).inserted }
     }
   }
 }
@@ -125,7 +164,7 @@ public struct ConnectionWish: Sendable, Hashable {
 
     /// True for a port that one of the names or patterns fits.
     public func names(_ port: String) -> Bool {
-      ports.contains { $0 == port || Pattern.matches($0, port) }
+      ports.contains { NamePattern($0).fits(port) }
     }
 
     func holds(full name: String) -> Bool {
@@ -134,7 +173,7 @@ public struct ConnectionWish: Sendable, Hashable {
     }
 
     func holds(program name: String, port: String) -> Bool {
-      (program == name || Pattern.matches(program, name)) && names(port)
+      NamePattern(program).fits(name) && names(port)
     }
   }
 
@@ -169,30 +208,5 @@ public struct ConnectionWish: Sendable, Hashable {
     if from.count == 1 { return (isEvents ? to[...] : to.prefix(2)).map { (from[0], $0) } }
     if to.count == 1 { return from.map { ($0, to[0]) } }
     return Array(zip(from, to))
-  }
-}
-
-/// Names with `*` for any letters and `?` for one.
-enum Pattern {
-  static func matches(_ pattern: String, _ name: String) -> Bool {
-    let (pattern, name) = (Array(pattern.utf8), Array(name.utf8))
-    var (place, index) = (0, 0)
-    // After a star: where it stands, and up to where it has taken letters.
-    var star: (place: Int, index: Int)?
-    while index < name.count {
-      if place < pattern.count, pattern[place] == UInt8(ascii: "*") {
-        star = (place, index)
-        place += 1
-      } else if place < pattern.count, pattern[place] == UInt8(ascii: "?") || pattern[place] == name[index] {
-        place += 1
-        index += 1
-      } else if let last = star {
-        star = (last.place, last.index + 1)
-        (place, index) = (last.place + 1, last.index + 1)
-      } else {
-        return false
-      }
-    }
-    return pattern[place...].allSatisfy { $0 == UInt8(ascii: "*") }
   }
 }

@@ -1,12 +1,14 @@
 /// Compares the connections of a server with those that a patch wishes for, and says which are to be made and ended. A
 /// connection that somebody ends elsewhere stays ended until its cable is removed or made anew; one that vanishes with
-/// a port comes back with it.
+/// a port comes back with it. So do connections that the patch does not wish for (`FoundConnections`).
 struct WishKeeper {
   typealias Link = ServerGraph.Link
 
   private(set) var wishes: [ConnectionWish] = []
   /// Ended elsewhere.
   private(set) var declined: Set<Link> = []
+  /// Those that no wish asks for.
+  var found = FoundConnections()
   /// Wished for, and made since both ports exist.
   private var made: Set<Link> = []
   /// Missing at the last look for the first time. A program that ends loses its connections before its ports.
@@ -15,7 +17,7 @@ struct WishKeeper {
   private var looked: [ConnectionWish] = []
 
   /// True when the next look may find that somebody has ended a connection.
-  var isUncertain: Bool { !missing.isEmpty }
+  var isUncertain: Bool { !missing.isEmpty || found.isUncertain }
 
   /// Sets the patch's wishes; returns those that it no longer has.
   mutating func wish(_ new: [ConnectionWish]) -> [ConnectionWish] {
@@ -28,16 +30,20 @@ struct WishKeeper {
   mutating func lose(_ port: String) {
     made = made.filter { $0.source != port && $0.destination != port }
     missing = missing.filter { $0.source != port && $0.destination != port }
+    found.lose(port)
   }
 
   /// Records that the server has gone.
-  mutating func loseAll() { (made, missing) = ([], []) }
+  mutating func loseAll() {
+    (made, missing) = ([], [])
+    found.loseAll()
+  }
 
   /// Records that a due connection has been made; if it vanishes from now on, somebody ended it.
   mutating func record(_ link: Link) { made.insert(link) }
 
-  /// Changes that are due, in order.
-  mutating func look(_ graph: ServerGraph) -> (make: [Link], end: [Link]) {
+  /// Changes that are due, in order. `seconds`: the time, from any beginning.
+  mutating func look(_ graph: ServerGraph, at seconds: Double = 0) -> (make: [Link], end: [Link]) {
     let wished = Set(wishes.flatMap(graph.links))
     var end: Set<Link> = []
     if wishes != looked {
@@ -45,6 +51,7 @@ struct WishKeeper {
       end = before.subtracting(wished).intersection(graph.links)
       let changed = Set(looked).symmetricDifference(wishes)
       declined = declined.filter { link in !changed.contains { $0.holds(link) } }
+      found.forget { link in changed.contains { $0.holds(link) } }
       looked = wishes
     }
     made.formIntersection(wished)
@@ -63,6 +70,7 @@ struct WishKeeper {
       }
     }
     missing = stillMissing
+    make += found.look(graph, besides: wished.union(end), at: seconds)
     return (make.sorted(), end.sorted())
   }
 }

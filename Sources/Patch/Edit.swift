@@ -56,6 +56,9 @@ public struct Change: Sendable {
   public var isSilent: Bool
   /// Parts of the patch that may have changed.
   public var touched: Touched
+  /// Connections on the server that it ends, though they are no part of the patch; when the change is an undo, those that
+  /// it makes again.
+  public var ended: [CableName]
 }
 
 extension Change {
@@ -68,6 +71,7 @@ extension Change {
     tails = draft.tails
     isSilent = draft.isSilent
     touched = draft.patch.touched ?? Touched(since: since)
+    ended = draft.ended
   }
 
   /// Combines both changes into one, with this one's inverse.
@@ -108,6 +112,8 @@ package struct Draft {
   package var ramps: [(node: NodeID, path: ParameterPath, seconds: Double)] = []
   package var tails: [NodeID] = []
   package var isSilent = true
+  /// Connections that only the server has.
+  package var ended: [CableName] = []
   /// Accepts unknown kinds: a file may contain them, but an edit at the prompt may not.
   package var acceptsUnknownKinds = false
 

@@ -58,7 +58,7 @@ extension Printout {
         switch cable.state {
         case .made, .partly: ""
         case .found: " [color=gray]"
-        case .waiting, .ended: " [style=dotted]"
+        case .waiting, .ended, .gone: " [style=dotted]"
         }
       // A node of the patch has no field for its ports towards other programs.
       func end(_ port: PortReference, _ side: String) -> String {
@@ -136,6 +136,7 @@ extension Surroundings.CableState {
     case .waiting: "waiting"
     case .ended: "ended elsewhere"
     case .found: "found"
+    case .gone: "gone"
     }
   }
 }

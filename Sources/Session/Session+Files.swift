@@ -97,7 +97,12 @@ extension Session {
       let kept = try PatchFile.keepOriginal(of: target, present)
       said += "; what was not understood is in \(PatchFile.split(kept).name)"
     }
-    do throws(EditError) { try storeStates() } catch { throw FileError.statesRefused(error) }
+    do throws(EditError) {
+      try storeStates()
+      try keepEnds()
+    } catch {
+      throw FileError.statesRefused(error)
+    }
     if isOwn {
       try write(patch, to: target)
     } else {

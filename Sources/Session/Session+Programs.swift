@@ -13,6 +13,8 @@ struct ProgramsState {
   var ids: [String: NodeID] = [:]
   var wishes: [ConnectionWish] = []
   var wishesClient = ""
+  /// Found connections that edits of this session have ended, by the names in those edits: undo makes them again.
+  var ended: [CableName: Set<ServerGraph.Link>] = [:]
   /// A test's picture in place of a server's, with the program's own client.
   var given: (picture: Patchbay.Picture, client: String)?
 
@@ -129,10 +131,50 @@ extension Session {
     return own
   }
 
+  // MARK: What was ended elsewhere
+
+  /// Makes what somebody has ended elsewhere part of the patch, so that it stays ended when the patch is opened again:
+  /// cables get maps that leave connections out, and what the driver connects of itself gets `connect=none`.
+  func keepEnds() throws(EditError) {
+    updateSurroundings()
+    let kept = programs.surroundings.kept.map { (name: patch.name(of: $0.key), map: $0.value, ends: $0.key) }
+    var edits: [Edit] = kept.sorted { $0.name.description < $1.name.description }.map {
+      .connect($0.name, gain: 0, map: $0.map, mixing: patch.cables[$0.ends]?.mixing ?? .speakers)
+    }
+    for (node, names) in ownPorts.names.sorted(by: { $0.key.raw < $1.key.raw }) {
+      edits += keepEnds(node, names)
+    }
+    guard !edits.isEmpty else { return }
+    let line = try perform(.joined(edits), amending: nil, acceptsUnknownKinds: false)
+    notice(.news("kept in the patch, as it was ended elsewhere: \(line)"))
+  }
+
+  /// The same for an endpoint of ours. What is left of its connections becomes cables.
+  private func keepEnds(_ id: NodeID, _ names: [String]) -> [Edit] {
+    let path = ParameterPath("connect")
+    guard let node = patch[id], catalogue[node.kind]?[parameter: path.name] != nil,
+      node.settings[path] != .text("none")
+    else { return [] }
+    let asked = names.map(options.driver.jack.wishes.asked)
+    guard asked.contains(where: { !$0.ended.isEmpty }) else { return [] }
+    let isInput = catalogue[node.kind]?.endpoint?.isOutput == false
+    var edits: [Edit] = [.set(node.name, path, .text("none"), over: nil)]
+    for (index, asked) in asked.enumerated() {
+      for other in asked.there.sorted() {
+        guard let colon = other.firstIndex(of: ":") else { continue }
+        let ours = PortName(node.name, names.count > 1 ? String(index + 1) : PortReference.everyPort)
+        let theirs = PortName(
+          program: String(other[..<colon]), port: String(other[other.index(after: colon)...]))
+        edits.append(.connect(isInput ? CableName(theirs, ours) : CableName(ours, theirs)))
+      }
+    }
+    return edits
+  }
+
   // MARK: Edits
 
-  /// The edit with the found programs that it names added to the patch, and programs named as the server does. A found
-  /// connection that it ends becomes part of the patch first, so that undo brings it back.
+  /// The edit with the found programs that it names added to the patch, and with the nodes of programs that it names as
+  /// the server does. Found connections that it ends are named as the server does, and are no matter of the patch's.
   func withFoundPrograms(_ edit: Edit) throws(EditError) -> Edit {
     guard programs.isShown || programs.patchbay != nil || edit.namesPrograms else { return edit }
     updateSurroundings()
@@ -140,139 +182,34 @@ extension Session {
     // While programs are hidden, those of the patch are still meant.
     if !programs.isShown { around.patch = patch }
     var naming = ProgramNaming(patch, around, catalogue)
-    let named = naming.named(edit)
-    if !naming.foundCables.isEmpty {
-      let cables = naming.foundCables.map { Edit.connect($0) }
-      try perform(.joined(naming.added + cables), amending: nil, acceptsUnknownKinds: false)
-      // The server's side ends only what it has been asked for.
-      findPrograms()
-      return named
-    }
+    let named = try naming.named(edit)
+    programs.ended.merge(naming.found) { $1 }
     return naming.added.isEmpty ? named : .joined(naming.added + [named])
   }
-}
 
-/// Names of programs in an edit.
-private struct ProgramNaming {
-  let patch: Patch
-  let around: Surroundings
-  let catalogue: KindCatalogue
-  /// Edits that add the programs.
-  private(set) var added: [Edit] = []
-  /// Found connections that the edit ends.
-  private(set) var foundCables: [CableName] = []
-  /// Names of nodes that the edit itself adds.
-  private var ownNames: Set<String> = []
-  /// The patch with those programs, for names that are free.
-  private var grown: Patch
-
-  init(_ patch: Patch, _ around: Surroundings, _ catalogue: KindCatalogue) {
-    (self.patch, self.around, self.catalogue) = (patch, around, catalogue)
-    grown = around.patch
+  /// Ends connections that are no part of the patch, or makes those again that an undone edit ended.
+  func endFound(_ names: [CableName], isUndone: Bool) {
+    let links = Set(names.flatMap { programs.ended[$0] ?? found($0) })
+    guard !links.isEmpty else { return }
+    if isUndone { programs.patchbay?.recall(links) } else { programs.patchbay?.end(links) }
+    guard let graph = programs.given?.picture.graph else { return }
+    programs.given?.picture.graph.links =
+      isUndone ? graph.links.union(links) : graph.links.subtracting(links)
+    programs.given?.picture.gone.subtract(links)
+    programs.given?.picture.number += 1
   }
 
-  mutating func named(_ edit: Edit) -> Edit {
-    switch edit {
-    case .connect(let name, let gain, let map, let mixing):
-      return .connect(
-        CableName(end(name.source, isNew: true), end(name.destination, isNew: true)), gain: gain, map: map,
-        mixing: mixing)
-    case .disconnect(let name): return disconnect(name)
-    case .add(let node, _): ownNames.insert(node.name)
-    case .set(let name, _, _, _), .place(let name, _), .rename(let name, _), .copy(let name, _):
-      _ = end(PortName(name), isNew: false)
-    case .comment(.node(let name), _): _ = end(PortName(name), isNew: false)
-    case .comment(.cable(let name), let comments):
-      return .comment(
-        .cable(CableName(end(name.source, isNew: false), end(name.destination, isNew: false))), comments)
-    case .all(let edits): return .joined(edits.map { named($0) })
-    default: break
+  /// The connections that a name stands for, in a session that has not seen how they ended.
+  private func found(_ name: CableName) -> Set<ServerGraph.Link> {
+    let own = ownPorts
+    func end(_ port: PortName) -> ConnectionWish.End {
+      if let program = port.program { return ConnectionWish.End(program, [port.port ?? ""]) }
+      guard let id = patch.id(named: port.node) else { return ConnectionWish.End("", []) }
+      return ConnectionWish.End(
+        own.client, own.names(of: PortReference(id, port.port ?? PortReference.everyPort)))
     }
-    return edit
+    let picture = programs.given?.picture ?? programs.patchbay?.picture ?? Patchbay.Picture()
+    let graph = picture.graph.adding(picture.ghosts)
+    return Set(graph.links(of: ConnectionWish(end(name.source), end(name.destination))))
   }
-
-  /// The end of a cable with its node, which is added to the patch if it is only found, or new.
-  private mutating func end(_ name: PortName, isNew: Bool) -> PortName {
-    guard let program = name.program else {
-      if patch.id(named: name.node) == nil, !ownNames.contains(name.node),
-        let found = around.patch[named: name.node]
-      {
-        add(found)
-      }
-      return name
-    }
-    if let node = client(program) {
-      if patch[node.id] == nil { add(node) }
-      return PortName(node.name, name.port)
-    }
-    guard isNew, let kind = catalogue.kinds.first(where: \.isClient)?.name else { return name }
-    let node = SurroundingsBuilder.node(for: program, kind, in: grown, id: NodeID(raw: UInt64.max >> 2))
-    grown.show(node)
-    added.append(.add(node.withoutIdentity, before: nil))
-    return PortName(node.name, name.port)
-  }
-
-  private func client(_ program: String) -> Node? {
-    grown.clients(catalogue: catalogue).first { $0.program == program }
-  }
-
-  private mutating func add(_ found: Node) {
-    let edit = Edit.add(found.withoutIdentity, before: nil)
-    if around.programs[found.id]?.isFound == true, !added.contains(edit) { added.append(edit) }
-  }
-
-  /// The edits that end a cable: by patterns, all that fit.
-  private mutating func disconnect(_ name: CableName) -> Edit {
-    var name = name
-    for side in [\CableName.source, \CableName.destination] {
-      guard let program = name[keyPath: side].program, let node = client(program) else { continue }
-      name[keyPath: side].node = node.name
-    }
-    var meant: [Cable.Ends] = []
-    if let cable = try? around.patch.existing(name, catalogue: catalogue) {
-      meant = [cable.ends]
-    } else if Self.isPattern(name.source.port) || Self.isPattern(name.destination.port),
-      let source = around.patch.id(named: name.source.node),
-      let destination = around.patch.id(named: name.destination.node)
-    {
-      meant = around.patch.cables(from: source, catalogue: catalogue).map(\.ends).filter {
-        $0.destination.node == destination && around.patch.isOutside($0, catalogue: catalogue)
-          && Self.fits(name.source.port, $0.source.port)
-          && Self.fits(name.destination.port, $0.destination.port)
-      }
-    }
-    guard !meant.isEmpty else { return .disconnect(name) }
-    let names = meant.map { around.patch.name(of: $0) }
-    for (ends, name) in zip(meant, names) where around.cables[ends] == .found {
-      _ = (end(name.source, isNew: false), end(name.destination, isNew: false))
-      foundCables.append(name)
-    }
-    return .joined(names.map { .disconnect($0) })
-  }
-
-  private static func isPattern(_ port: String?) -> Bool {
-    port?.contains { $0 == "*" || $0 == "?" } ?? false
-  }
-
-  private static func fits(_ pattern: String?, _ port: String) -> Bool {
-    guard let pattern else { return true }
-    guard isPattern(pattern) else { return pattern == port }
-    return ConnectionWish.End("", [pattern]).names(port)
-  }
-}
-
-extension Edit {
-  /// True if it names a program as the server does.
-  fileprivate var namesPrograms: Bool {
-    switch self {
-    case .connect(let name, _, _, _), .disconnect(let name):
-      name.source.program != nil || name.destination.program != nil
-    case .all(let edits): edits.contains(where: \.namesPrograms)
-    default: false
-    }
-  }
-}
-
-extension Node {
-  fileprivate var withoutIdentity: Node { Node(name: name, kind: kind, settings: settings) }
 }

@@ -310,7 +310,7 @@ public struct SessionOptions: Sendable {
   // MARK: Edits
 
   /// True when there are unsaved edits.
-  public var isModified: Bool { patch != saved }
+  public var isModified: Bool { patch != saved || !surroundings.kept.isEmpty }
   /// Undoable edits, the latest first, as lines of the language.
   public var undoList: [String] { history.undoList }
   /// Redoable edits, the next one first, as lines of the language.
@@ -403,7 +403,7 @@ public struct SessionOptions: Sendable {
     guard let step = try history.undo(patch, catalogue: catalogue) else { return nil }
     recordUndo(step.change)
     taping(tapedStep(step.change, isUndo: true)) {
-      adopt(step.change, describing: "undo: \(step.description)")
+      adopt(step.change, describing: "undo: \(step.description)", isUndo: true)
     }
     return step.description
   }
@@ -418,10 +418,11 @@ public struct SessionOptions: Sendable {
     return step.description
   }
 
-  private func adopt(_ change: Change, describing line: String) {
+  private func adopt(_ change: Change, describing line: String, isUndo: Bool = false) {
     patch = change.patch
     maintainJournal()
     followTransport()
+    if !change.ended.isEmpty { endFound(change.ended, isUndone: isUndo) }
     guard !change.isSilent else { return }
     engine.adopt(
       patch, touched: change.touched, ramps: change.ramps, tails: change.tails,

@@ -35,6 +35,11 @@ public struct Surroundings: Sendable {
     case ended
     /// Made elsewhere; no part of the patch.
     case found
+    /// The same, and a program at its end has gone.
+    case gone
+
+    /// True for one that is no part of the patch.
+    public var isFound: Bool { self == .found || self == .gone }
   }
 
   /// The patch with what is found, or without any other program when they are not shown.
@@ -43,8 +48,12 @@ public struct Surroundings: Sendable {
   public internal(set) var programs: [NodeID: Client] = [:]
   /// The cables at them.
   public internal(set) var cables: [Cable.Ends: CableState] = [:]
+  /// The connections that each found cable stands for.
+  var links: [Cable.Ends: Set<ServerGraph.Link>] = [:]
   /// Differs after each change.
   public internal(set) var number = 0
+  /// For cables with connections that somebody has ended elsewhere, maps that leave them out.
+  var kept: [Cable.Ends: ChannelMap] = [:]
   /// The cables of the patch as the driver is told.
   var wishes: [ConnectionWish] = []
 
@@ -89,12 +98,16 @@ struct SurroundingsBuilder {
   let catalogue: KindCatalogue
   let graph: ServerGraph
   let declined: Set<ServerGraph.Link>
+  /// The server with the ports of programs that have gone.
+  let remembered: ServerGraph
+  /// Connections that have gone with them.
+  let gone: Set<ServerGraph.Link>
   let own: OwnPorts
   /// Identities of found programs, for as long as the session lasts.
   var ids: [String: NodeID]
 
   private var result: Surroundings
-  /// The node of each running program.
+  /// The node of each program, running or gone.
   private var owners: [String: NodeID] = [:]
 
   /// Above the identities of any patch.
@@ -107,6 +120,7 @@ struct SurroundingsBuilder {
     document = patch
     self.catalogue = catalogue
     (graph, declined) = (picture.graph, picture.declined)
+    (remembered, gone) = (graph.adding(picture.ghosts), picture.gone.subtracting(graph.links))
     self.own = own
     self.ids = ids
     result = Surroundings(patch)
@@ -116,8 +130,9 @@ struct SurroundingsBuilder {
     guard let kind = catalogue.kinds.first(where: \.isClient)?.name else { return result }
     let clients = document.clients(catalogue: catalogue)
     for node in clients.sorted(by: { !Self.isPattern($0) && Self.isPattern($1) }) {
-      for program in graph.programs(like: node.program) where owners[program] == nil && program != own.client
-      {
+      let running = graph.programs(like: node.program)
+      for program in running.isEmpty ? remembered.programs(like: node.program) : running
+      where owners[program] == nil && program != own.client {
         owners[program] = node.id
       }
     }
@@ -125,23 +140,24 @@ struct SurroundingsBuilder {
     for id in clients.map(\.id) + result.programs.keys { describe(id) }
     let covered = judge(clients)
     if isShown {
-      addFoundCables(graph.links.subtracting(covered))
+      addFoundCables(graph.links.subtracting(covered), .found)
+      addFoundCables(gone.subtracting(covered), .gone)
     } else {
       for node in clients { result.patch.hide(node.id) }
     }
     return result
   }
 
-  private static func isPattern(_ node: Node) -> Bool { node.program.contains { $0 == "*" || $0 == "?" } }
+  private static func isPattern(_ node: Node) -> Bool { NamePattern(node.program).isPattern }
 
   // MARK: Programs
 
   private mutating func addFound(_ kind: String) {
-    for program in graph.programs where owners[program] == nil && program != own.client {
+    for program in remembered.programs where owners[program] == nil && program != own.client {
       let id = ids[program] ?? NodeID(raw: Self.firstID + UInt64(ids.count))
       ids[program] = id
       result.patch.show(Self.node(for: program, kind, in: result.patch, id: id))
-      result.programs[id] = Surroundings.Client(isRunning: true, isFound: true, ports: [])
+      result.programs[id] = Surroundings.Client(isRunning: false, isFound: true, ports: [])
       owners[program] = id
     }
   }
@@ -164,9 +180,10 @@ struct SurroundingsBuilder {
   }
 
   private mutating func describe(_ id: NodeID) {
-    let running = owners.filter { $0.value == id }.keys.sorted()
+    let all = owners.filter { $0.value == id }.keys.sorted()
+    let running = all.filter { graph.ports[$0] != nil }
     var seen: Set<ServerGraph.Port> = []
-    let ports = running.flatMap { graph.ports[$0] ?? [] }.filter { port in
+    let ports = all.flatMap { remembered.ports[$0] ?? [] }.filter { port in
       var plain = port
       plain.program = ""
       return seen.insert(plain).inserted
@@ -188,8 +205,13 @@ struct SurroundingsBuilder {
         let links = graph.links(of: wish)
         covered.formUnion(links)
         let made = links.count { graph.links.contains($0) }
+        if links.contains(where: declined.contains), let map = graph.map(of: wish, without: declined) {
+          result.kept[ends] = ChannelMap(map)
+        }
         result.cables[ends] =
-          if links.isEmpty {
+          if cable.map?.sources.allSatisfy({ $0 < 0 }) ?? false {
+            .ended
+          } else if links.isEmpty {
             .waiting
           } else if made == links.count {
             .made
@@ -224,7 +246,7 @@ struct SurroundingsBuilder {
     var program: String
   }
 
-  private mutating func addFoundCables(_ links: Set<ServerGraph.Link>) {
+  private mutating func addFoundCables(_ links: Set<ServerGraph.Link>, _ state: Surroundings.CableState) {
     struct Pair: Hashable { var source, destination: FoundEnd }
     var bundles: [Pair: Set<ServerGraph.Link>] = [:]
     var singles: [ServerGraph.Link: Cable.Ends] = [:]
@@ -238,21 +260,27 @@ struct SurroundingsBuilder {
       bundles[Pair(source: source, destination: destination), default: []].insert(link)
     }
     for (pair, links) in bundles {
+      let ends = Cable.Ends(pair.source.port, pair.destination.port)
       let whole = ConnectionWish(
         ConnectionWish.End(pair.source.program, pair.source.members),
         ConnectionWish.End(pair.destination.program, pair.destination.members))
-      if links.count > 1, Set(graph.links(of: whole)) == links {
-        addFound(Cable.Ends(pair.source.port, pair.destination.port))
+      if links.count > 1, document.cables[ends] == nil, Set(remembered.links(of: whole)) == links {
+        addFound(ends, links, state)
       } else {
-        for link in links { if let ends = singles[link] { addFound(ends) } }
+        for link in links { if let ends = singles[link] { addFound(ends, [link], state) } }
       }
     }
   }
 
-  private mutating func addFound(_ ends: Cable.Ends) {
-    guard result.patch.cables[ends] == nil else { return }
-    result.patch.show(Cable(ends))
-    result.cables[ends] = .found
+  private mutating func addFound(
+    _ ends: Cable.Ends, _ links: Set<ServerGraph.Link>, _ state: Surroundings.CableState
+  ) {
+    guard document.cables[ends] == nil else { return }
+    if result.cables[ends] == nil {
+      result.patch.show(Cable(ends))
+      result.cables[ends] = state
+    }
+    result.links[ends, default: []].formUnion(links)
   }
 
   /// The end of a connection; nil for a port that no node stands for.

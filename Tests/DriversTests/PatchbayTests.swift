@@ -124,6 +124,58 @@ import Testing
     withExtendedLifetime(b) {}
   }
 
+  @Test func whatOthersConnectedStaysWithAGhostAndComesBackWithItsProgram() throws {
+    let server = try JackTestServer()
+    defer { server.stop() }
+    let patchbay = patchbay(server)
+    defer { patchbay.stop() }
+    let a = try #require(Program("a", on: server))
+    var b = Program("b", on: server)
+    #expect(wait { patchbay.picture.graph.programs == ["a", "b", "system"] })
+    // A program that connects itself is quicker.
+    usleep(400_000)
+    #expect(a.connect("a:out_1", "b:in_1"))
+    #expect(wait { patchbay.picture.graph.links == [pair[0]] })
+    for _ in 0..<2 {
+      b = nil
+      #expect(wait { patchbay.picture.gone == [pair[0]] })
+      #expect(patchbay.picture.ghosts["b"]?.count == 6 && patchbay.picture.ghosts.count == 1)
+      b = Program("b", on: server)
+      #expect(wait { patchbay.picture.graph.links == [pair[0]] }, "\(patchbay.picture)")
+      #expect(patchbay.picture.gone.isEmpty && patchbay.picture.ghosts.isEmpty)
+    }
+    b = nil
+    b = Program("b-01", on: server)
+    #expect(wait { patchbay.picture.graph.links == [Link("a:out_1", "b-01:in_1")] }, "\(patchbay.picture)")
+    // Ended by an edit, and by its undo made again.
+    patchbay.end([Link("a:out_1", "b-01:in_1")])
+    #expect(wait { patchbay.picture.graph.links.isEmpty })
+    patchbay.recall([Link("a:out_1", "b-01:in_1")])
+    #expect(wait { patchbay.picture.graph.links == [Link("a:out_1", "b-01:in_1")] })
+    // Ended by others, it is forgotten.
+    #expect(a.disconnect("a:out_1", "b-01:in_1"))
+    #expect(wait { patchbay.picture.graph.links.isEmpty })
+    usleep(800_000)
+    b = nil
+    #expect(wait { patchbay.picture.graph.programs == ["a", "system"] })
+    #expect(patchbay.picture.gone.isEmpty && patchbay.picture.ghosts.isEmpty)
+    b = Program("b", on: server)
+    #expect(wait { patchbay.picture.graph.programs == ["a", "b", "system"] })
+    // A removed ghost does not come back.
+    usleep(400_000)
+    #expect(a.connect("a:out_1", "b:in_1"))
+    #expect(wait { patchbay.picture.graph.links == [pair[0]] })
+    b = nil
+    #expect(wait { patchbay.picture.gone == [pair[0]] })
+    patchbay.end([pair[0]])
+    #expect(wait { patchbay.picture.ghosts.isEmpty })
+    b = Program("b", on: server)
+    #expect(wait { patchbay.picture.graph.programs == ["a", "b", "system"] })
+    usleep(300_000)
+    #expect(patchbay.picture.graph.links.isEmpty)
+    withExtendedLifetime(b) {}
+  }
+
   @Test func itOutlivesItsServer() throws {
     let server = try JackTestServer()
     defer { server.stop() }

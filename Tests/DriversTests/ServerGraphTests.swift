@@ -70,16 +70,6 @@ import Testing
     #expect(links(("", ["*"]), ("card", ["*"])) == [])
   }
 
-  @Test func starsAndQuestionMarksFitAsInAShell() {
-    for (pattern, name, fits) in [
-      ("*", "", true), ("a*c", "abbc", true), ("a*c", "abcd", false), ("?", "é", false), ("??", "é", true),
-      ("a?c", "abc", true), ("[a]", "a", false), ("[a]", "[a]", true), ("*a*b*", "xaxbx", true),
-      ("", "a", false),
-    ] {
-      #expect(Pattern.matches(pattern, name) == fits, "\(pattern) \(name)")
-    }
-  }
-
   // MARK: The keeper
 
   /// A server that does what it is told, for fixed seeds: programs come and go, somebody connects and disconnects
@@ -201,5 +191,109 @@ import Testing
     #expect(keeper.look(graph).make.isEmpty)
     #expect(keeper.declined == [Link("mono:out", "rec-01:in")])
     #expect(!keeper.isUncertain)
+  }
+
+  // MARK: What no wish asks for
+
+  private static func programs(_ names: String..., links: [Link] = []) -> ServerGraph {
+    ServerGraph(
+      names.flatMap { ports($0, ["out"], isInput: false) + ports($0, ["in"], isInput: true) },
+      links: Set(links))
+  }
+
+  /// What others have connected stays as a ghost when a program ends, and comes back with it, once.
+  @Test func foundConnectionsComeBackWithTheirPrograms() {
+    var keeper = WishKeeper()
+    let link = Link("a:out", "b:in")
+    #expect(keeper.look(Self.programs("a", "b", links: [link]), at: 0).make.isEmpty)
+    // Before the port, the connection goes.
+    #expect(keeper.look(Self.programs("a", "b"), at: 10).make.isEmpty)
+    #expect(keeper.isUncertain)
+    for round in 1...3 {
+      keeper.lose("b:in")
+      let time = Double(round) * 20
+      #expect(keeper.look(Self.programs("a"), at: time).make.isEmpty)
+      #expect(keeper.found.gone == [link])
+      keeper.lose("b:in")
+      // Until it is there, as the server may refuse it at first.
+      #expect(keeper.look(Self.programs("a", "b"), at: time + 5).make == [link])
+      #expect(keeper.look(Self.programs("a", "b"), at: time + 5.01).make == [link])
+      #expect(keeper.look(Self.programs("a", "b", links: [link]), at: time + 5.02).make.isEmpty)
+      #expect(keeper.found.gone.isEmpty)
+    }
+    // Somebody ends it.
+    #expect(keeper.look(Self.programs("a", "b"), at: 100).make.isEmpty)
+    #expect(keeper.look(Self.programs("a", "b"), at: 101).make.isEmpty)
+    keeper.lose("b:in")
+    _ = keeper.look(Self.programs("a"), at: 102)
+    #expect(keeper.found.gone.isEmpty && !keeper.isUncertain)
+  }
+
+  @Test func aFoundConnectionFollowsAProgramToItsNumberAndNoOtherProgram() {
+    var keeper = WishKeeper()
+    let link = Link("a:out", "b:in")
+    _ = keeper.look(Self.programs("a", "b", "b-01", links: [link]), at: 0)
+    keeper.lose("b:in")
+    #expect(keeper.look(Self.programs("a", "b-01"), at: 10).make.isEmpty)
+    keeper.lose("b-02:in")
+    #expect(keeper.look(Self.programs("a", "b-01", "b-02"), at: 20).make == [Link("a:out", "b-02:in")])
+    #expect(
+      keeper.look(Self.programs("a", "b-01", "b-02", links: [Link("a:out", "b-02:in")]), at: 21).make.isEmpty)
+    #expect(keeper.found.gone.isEmpty)
+  }
+
+  /// A recorder connects itself to what it is to record, which is something else the next time.
+  @Test func whatAProgramConnectsItselfIsNotMadeAgain() {
+    var keeper = WishKeeper()
+    let link = Link("a:out", "rec:in")
+    _ = keeper.look(Self.programs("a"), at: 0)
+    keeper.lose("rec:in")
+    _ = keeper.look(Self.programs("a", "rec", links: [link]), at: 10)
+    _ = keeper.look(Self.programs("a", "rec", links: [link]), at: 11)
+    keeper.lose("rec:in")
+    _ = keeper.look(Self.programs("a"), at: 20)
+    #expect(keeper.found.gone == [link])
+    keeper.lose("rec:in")
+    #expect(keeper.look(Self.programs("a", "rec"), at: 30).make.isEmpty)
+    #expect(keeper.found.gone.isEmpty)
+  }
+
+  @Test func whatIsEndedAndRecalledIsMadeWhenBothProgramsRun() {
+    var keeper = WishKeeper()
+    let link = Link("a:out", "b:in")
+    _ = keeper.look(Self.programs("a", "b", links: [link]), at: 0)
+    keeper.found.end([link])
+    #expect(keeper.look(Self.programs("a", "b"), at: 1).make.isEmpty)
+    #expect(!keeper.isUncertain)
+    keeper.found.recall([link])
+    #expect(keeper.look(Self.programs("a"), at: 2).make.isEmpty)
+    #expect(keeper.look(Self.programs("a", "b"), at: 3).make == [link])
+    // The patch's cable takes its place.
+    _ = keeper.wish([ConnectionWish(End("a", ["*"]), End("b", ["*"]))])
+    #expect(keeper.look(Self.programs("a", "b"), at: 4).make == [link])
+    #expect(keeper.found.gone.isEmpty)
+    _ = keeper.wish([])
+    #expect(keeper.look(Self.programs("a", "b"), at: 5).make.isEmpty)
+  }
+
+  @Test func aMapLeavesOutWhatSomebodyHasEnded() {
+    func map(
+      _ source: (String, [String]), _ destination: (String, [String]), _ ended: [Link], _ old: [Int]? = nil
+    )
+      -> [Int]?
+    {
+      graph.map(
+        of: ConnectionWish(End(source.0, source.1), End(destination.0, destination.1), map: old),
+        without: Set(ended))
+    }
+    let right = Link("web:out_R", "card:play_2")
+    #expect(map(("web", ["*"]), ("card", ["*"]), [right]) == [0, -1])
+    #expect(map(("web", ["*"]), ("card", ["*"]), [Link("web:out_L", "card:play_1"), right]) == [-1, -1])
+    #expect(map(("web", ["*"]), ("card", ["*"]), [Link("web:out_L", "card:play_2")], [1, 0]) == [1, -1])
+    #expect(map(("mono", ["*"]), ("card", ["play_*"]), [Link("mono:out", "card:play_1")]) == [-1, 0])
+    #expect(map(("keys", ["*"]), ("card", ["*"]), [Link("keys:out", "card:midi_in")]) == [-1])
+    // Of two at one port one stays.
+    #expect(map(("web", ["*"]), ("card", ["play_3"]), [Link("web:out_L", "card:play_3")]) == [1])
+    #expect(map(("web*", ["*"]), ("card", ["play_3"]), [Link("web:out_L", "card:play_3")]) == nil)
   }
 }

@@ -146,13 +146,125 @@ import Testing
       Link("Web Player:output_FR", "system:playback_3"),
     ]
     show(session, nil, found)
-    try session.perform(#"disconnect "Web Player:*" -> "system:*""#)
-    #expect(session.patch.cables.isEmpty)
+    func links() -> Set<Link> { session.programs.given?.picture.graph.links ?? [] }
+    let names = cables(session)
+    // One step, and nothing of it is the patch's: the programs go on being found.
+    for line in [
+      #"disconnect "Web Player:*" -> "system:*""#, #"disconnect "Web*:*" -> "*:play*""#,
+      #"disconnect Web-Player.* -> "sys?em:*""#,
+    ] {
+      #expect(
+        try session.perform(line) == """
+          disconnect "Web Player:output_FL" -> "system:playback_1" ; \
+          disconnect "Web Player:output_FR" -> "system:playback_2" ; \
+          disconnect "Web Player:output_FR" -> "system:playback_3"
+          """)
+      #expect(links().isEmpty && cables(session).isEmpty)
+      #expect(session.patch.names.isEmpty && session.undoList.count == 1)
+      try session.undo()
+      #expect(links() == Set(found) && cables(session) == names)
+      #expect(session.patch.names.isEmpty && session.undoList.isEmpty)
+      try session.redo()
+      #expect(links().isEmpty)
+      try session.undo()
+    }
+    try session.perform("disconnect Web-Player.output_FL -> system.playback_1")
+    #expect(links() == Set(found.dropFirst()))
+    for line in [
+      #"disconnect "Web Player:output_FL" -> "system:playback_1""#, #"disconnect "fluid*:*" -> "system:*""#,
+      #"disconnect "Web*:*" -> "synth:*""#, #"disconnect "Web*:output_F" -> "system:*""#,
+    ] {
+      #expect(throws: (any Error).self, "\(line)") { try session.perform(line) }
+    }
+    #expect(links() == Set(found.dropFirst()))
+  }
+
+  @Test func whatWasMadeAtThePatchsOwnPortsElsewhereEndsInOneStepToo() throws {
+    let session = session("node main output channels=2", "node card client client=system")
+    try session.renderOneBlock()
+    let mine = ["main_1", "main_2"].map { Port("me", $0, isInput: false) }
+    let found = [Link("me:main_2", "system:playback_3"), Link("system:capture_1", "system:playback_4")]
+    show(session, ports + mine, found, as: "me")
+    #expect(
+      try session.perform(#"disconnect main -> "s*:*""#) == #"disconnect main.2 -> "system:playback_3""#)
+    #expect(session.programs.given?.picture.graph.links == [found[1]])
+    #expect(
+      try session.perform("disconnect card -> card")
+        == #"disconnect "system:capture_1" -> "system:playback_4""#)
     try session.undo()
-    #expect(session.patch.cables.count == 3)
-    #expect(session.surroundings.wishes.count == 3)
-    try session.redo()
-    #expect(session.patch.cables.isEmpty && session.surroundings.wishes.isEmpty)
+    try session.undo()
+    #expect(session.programs.given?.picture.graph.links == Set(found))
+  }
+
+  /// A found program that ends, and its connections.
+  @Test func aFoundProgramThatDiesStaysUntilItIsRemoved() throws {
+    let session = session("node card client client=system")
+    let link = Link("Web Player:output_FL", "system:playback_1")
+    let rest = ports.filter { $0.program != "Web Player" }
+    func die() {
+      session.see(
+        Patchbay.Picture(
+          graph: ServerGraph(rest), gone: [link], ghosts: ["Web Player": ports.filter { !rest.contains($0) }],
+          number: session.surroundings.number + 1))
+    }
+    show(session, nil, [link])
+    #expect(cables(session) == ["Web-Player.output_FL -> card.playback_1 found"])
+    die()
+    #expect(cables(session) == ["Web-Player.output_FL -> card.playback_1 gone"])
+    let around = session.surroundings
+    let ghost = try #require(around.patch.id(named: "Web-Player"))
+    #expect(around.programs[ghost]?.isRunning == false && around.programs[ghost]?.isFound == true)
+    #expect(around.programs[ghost]?.ports.map(\.name) == ["output_*"])
+    #expect(
+      try session.perform("remove Web-Player") == #"disconnect "Web Player:output_FL" -> "system:playback_1""#
+    )
+    #expect(session.programs.given?.picture.gone == [])
+    #expect(throws: (any Error).self) { try session.perform("remove keys") }
+    // Kept in the patch, it is a ghost like all others.
+    die()
+    try session.perform("connect Web-Player.output_FL -> card.playback_1")
+    #expect(session.patch.names == ["card", "Web-Player"])
+    #expect(cables(session) == ["Web-Player.output_FL -> card.playback_1 waiting"])
+  }
+
+  /// What somebody ends elsewhere is part of what is saved.
+  @Test func whatWasEndedElsewhereStaysEndedInTheFile() throws {
+    let folder = try Folder()
+    let path = try folder.file("a.patch")
+    let session = session(
+      "node system client", "node web client client=Web*", "connect web.output_* -> system.playback_*")
+    let made = [
+      Link("Web Player:output_FL", "system:playback_1"), Link("Web Player:output_FR", "system:playback_2"),
+    ]
+    show(session, nil, made)
+    try session.save(as: path)
+    #expect(!session.isModified && session.undoList.count == 3)
+    session.see(
+      Patchbay.Picture(
+        graph: ServerGraph(ports, links: [made[0]]), declined: [made[1]],
+        number: session.surroundings.number + 1))
+    #expect(cables(session) == ["web.output_* -> system.playback_* 1 of 2 made"])
+    #expect(session.isModified)
+    try session.save()
+    #expect(session.undoList.first == "connect web.output_* -> system.playback_* map=[0,-1]")
+    #expect(
+      session.takeNotices().words.contains { $0.hasPrefix("kept in the patch, as it was ended elsewhere") })
+    #expect(!session.isModified)
+    #expect(cables(session) == ["web.output_* -> system.playback_* made"])
+    session.see(
+      Patchbay.Picture(
+        graph: ServerGraph(ports), declined: [made[0]], number: session.surroundings.number + 1))
+    try session.save()
+    #expect(cables(session) == ["web.output_* -> system.playback_* ended elsewhere"])
+    // The next session does not make it when the program comes, and undo of this one does.
+    let next = self.session()
+    try next.open(path)
+    show(next)
+    #expect(cables(next) == ["web.output_* -> system.playback_* ended elsewhere"])
+    let graph = ServerGraph(ports)
+    #expect(next.surroundings.wishes.flatMap(graph.links).isEmpty)
+    try session.undo()
+    #expect(session.surroundings.wishes.flatMap(graph.links) == [made[0]])
   }
 
   @Test func aProgramThatDiesStaysWithItsCables() throws {

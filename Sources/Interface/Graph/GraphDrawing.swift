@@ -163,7 +163,7 @@ enum GraphDrawing {
     case .made?: return CableLook(Style(wire.isEvents ? .cableEvents : .cable), priority: 3)
     case .partly?: return CableLook(Style(.warning), priority: 4)
     case .found?: return CableLook(Style(.dim), priority: 2)
-    case .waiting?, .ended?: return CableLook(Style(.cableFading), stroke: .dotted, priority: 1)
+    case .waiting?, .ended?, .gone?: return CableLook(Style(.cableFading), stroke: .dotted, priority: 1)
     case nil: break
     }
     guard let report = wire.report else { return CableLook(Style(.cable), stroke: .dotted) }

@@ -124,7 +124,7 @@ import Session
   /// Makes connections that were made elsewhere part of the patch, so that they come back with it.
   func keepFoundCables() {
     guard let node = desk.focusedNode else { return }
-    let found = scene.cables(of: node.id).map(\.ends).filter { scene.outsideCables[$0] == .found }
+    let found = scene.cables(of: node.id).map(\.ends).filter { scene.outsideCables[$0]?.isFound == true }
     guard !found.isEmpty else { return desk.say("\(node.name) has no cables that were made elsewhere") }
     desk.perform(.all(found.map { .connect(scene.name(of: $0)) }))
   }
