@@ -117,10 +117,18 @@ public final class OfflineRenderer {
   deinit {
     channels.deallocate()
     mix.deallocate()
+    inputs?.deallocate()
   }
 
   /// Load that the renderer is told, as a driver would; 0: there is room for everything.
   public var load: Float = 0
+
+  /// Fills channels of an `input` that begin at an engine frame: the endpoint, the frame, their number, and where each
+  /// channel goes, which is silent before. nil: nothing comes in.
+  public var input: ((Endpoint, Int64, Int, (Int) -> UnsafeMutablePointer<Float>) -> Void)? {
+    didSet { if input != nil { inputs = inputs ?? .allocate(capacity: period * DriverChannels.capacity) } }
+  }
+  private var inputs: UnsafeMutablePointer<Float>?
 
   /// Gives a MIDI port an event for the next frame; for cues.
   public func receive(_ event: Event, port: Int) {
@@ -225,6 +233,7 @@ public final class OfflineRenderer {
         host.outputs[channel] = channels + channel * period
       }
     }
+    takeInputs(frames)
     defer { followed = nil }
     guard host.render(frames: frames, budget: 0, load: load, transport: followed) else { return }
     for (track, writer) in zip(tracks, writers) {
@@ -233,6 +242,19 @@ public final class OfflineRenderer {
       while last > 0, mix[last - 1].magnitude < Self.silence { last -= 1 }
       if last > 0 { lastSound = max(lastSound, position + Int64((last - 1) / writer.channels + 1)) }
       try writer.file.write(mix, frames: frames)
+    }
+  }
+
+  private func takeInputs(_ frames: Int) {
+    guard let input, let inputs else { return }
+    for channel in 0..<DriverChannels.capacity { host.inputs[channel] = nil }
+    for endpoint in engine.endpoints
+    where endpoint.isInput && endpoint.firstChannel + endpoint.channels <= DriverChannels.capacity {
+      for channel in endpoint.firstChannel..<(endpoint.firstChannel + endpoint.channels) {
+        (inputs + channel * period).update(repeating: 0, count: frames)
+        host.inputs[channel] = UnsafePointer(inputs + channel * period)
+      }
+      input(endpoint, engine.renderer.time, frames) { inputs + (endpoint.firstChannel + $0) * self.period }
     }
   }
 

@@ -9,6 +9,8 @@ struct RunningTake {
   let take: Take
   let capture: NodeID
   let point: Engine.CapturePoint
+  /// The take for whose replay it is there.
+  var owner: Take?
   /// It has been asked to end.
   var isEnding = false
 }
@@ -70,6 +72,7 @@ extension Session {
     }
     let capture = engine.beginCapture(point, feed: feed.resource, at: frame)
     runningTakes.append(RunningTake(take: take, capture: capture, point: point))
+    beginInputs(of: take, at: frame)
     return "recording \(name) to \(take.status.path)"
   }
 
@@ -87,7 +90,7 @@ extension Session {
     let node = try patch.node(named: port.node)
     let ending = runningTakes.indices.filter {
       let point = runningTakes[$0].point
-      return !runningTakes[$0].isEnding && point.node == node.id
+      return !runningTakes[$0].isEnding && runningTakes[$0].owner == nil && point.node == node.id
         && (port.port == nil || port.port == point.port)
     }
     guard !ending.isEmpty else { return "`\(port)` is not being recorded" }
@@ -112,7 +115,7 @@ extension Session {
         engine.endCapture(runningTakes[index].capture)
       } else if take.request.rate != engine.rate {
         end(&runningTakes[index], at: nil)
-        guard let name = patch[point.node]?.name else { continue }
+        guard runningTakes[index].owner == nil, let name = patch[point.node]?.name else { continue }
         do throws(EditError) {
           let said = try beginTake(
             PortName(name, point.port), take.request.path, at: nil, as: take.request.format)
@@ -127,9 +130,12 @@ extension Session {
       // Everything before their ends has been executed.
       engine.collect()
       followTape()
-      finished.forEach(writeJournal)
+      for take in finished where !runningTakes.contains(where: { $0.take === take && $0.owner != nil }) {
+        writeJournal(of: take)
+      }
     }
-    runningTakes.removeAll { running in finished.contains { $0 === running.take } }
+    // What came in is there until the journal names it.
+    runningTakes.removeAll { $0.take.status.isFinished && $0.owner?.status.isFinished ?? true }
     if held != nil, held?.rate != engine.rate {
       held?.rate = engine.rate
       held?.sound.restart(rate: engine.rate)

@@ -68,13 +68,13 @@ extension Session {
     guard let tape, let start = take.start, take.status.frames > 0 else { return }
     let status = take.status
     let end = start + status.frames
-    if patch.nodes.values.contains(where: { catalogue[$0.kind]?.endpoint == .input }) {
-      tape.doubt("the driver's inputs are not in it")
-    }
+    let inputs = endInputs(of: take)
     guard
-      let journal = tape.journal(
+      var journal = tape.journal(
         of: status.port, format: take.request.format.rawValue, from: start, to: end)
     else { return }
+    journal.inputs = inputs
+    if let doubt = doubt(inputs, from: start) { journal.doubts.append(doubt) }
     var text = journal.headText
     for entry in journal.entries { text += entry.line }
     for doubt in journal.doubts { text += "unsure \(doubt)\n" }
@@ -107,7 +107,7 @@ extension Session {
   }
 
   /// `take.mid` for `take.wav`.
-  private static func beside(_ path: String, _ ending: String) -> String {
+  static func beside(_ path: String, _ ending: String) -> String {
     path.lastIndex(of: ".").map { path[...$0] + ending } ?? path + "." + ending
   }
 }
@@ -115,6 +115,7 @@ extension Session {
 /// The repetition of a take from its journal.
 public struct Replay {
   let journal: TakeJournal
+  let inputs: ReplayedInputs
   /// Sample rate with which it begins, Hz.
   public var rate: Double { journal.rate }
   /// Interpolation of nodes that do not set it.
@@ -122,6 +123,7 @@ public struct Replay {
   /// Reasons for which it may differ from the take.
   public var doubts: [String] {
     journal.doubts
+      + inputs.missing.map { "\($0) is missing: what came in is not in it" }
       + (journal.broken.isEmpty ? [] : ["\(journal.broken.count) lines of the journal cannot be read"])
   }
 
@@ -131,6 +133,7 @@ public struct Replay {
       journal.entries.contains(where: { if case .take = $0.happening { true } else { false } })
     else { throw .noTakeJournal(path: path) }
     self.journal = journal
+    inputs = ReplayedInputs(journal.inputs, in: PatchFile.split(PatchFile.absolute(path)).folder)
   }
 
   /// Engine frame of the end.
@@ -149,6 +152,9 @@ extension Session {
     file = replay.journal.folder.isEmpty ? nil : replay.journal.folder + "/replay.patch"
     openText(replay.journal.patch)
     let renderer = OfflineRenderer(engine: engine, rate: engine.rate, period: 1024, tracks: [])
+    renderer.input = { endpoint, frame, count, target in
+      replay.inputs.fill(endpoint, named: self.patch[endpoint.node]?.name, frame, count, target)
+    }
     let (rate, end) = (engine.rate, replay.end)
     let cues = replay.journal.entries.map { entry in
       Cue(frame: entry.frame) { try self.repeatEntry(entry, renderer, output) }

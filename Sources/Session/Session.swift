@@ -27,6 +27,8 @@ public struct SessionOptions: Sendable {
   public var mayRecord = true
   /// What happens is written down, for the journals of takes.
   public var keepsTape = false
+  /// What comes in through `input` nodes is recorded beside takes, for their replays; only with a tape.
+  public var keepsInputs = true
 
   /// A live session with a journal and an automatic driver.
   public init() {}
@@ -293,7 +295,7 @@ public struct SessionOptions: Sendable {
     status.lostTraceEntries = engine.lostTraceEntries
     status.transport = transportStatus
     for node in report.nodes { if let card = node.card { status.cards[node.name] = card } }
-    status.takes = runningTakes.map(\.take.status)
+    status.takes = runningTakes.filter { $0.owner == nil }.map(\.take.status)
     if options.isPatchbay {
       let graph = programs.patchbay?.picture.graph ?? ServerGraph()
       let server = options.driver.jack.server.map { "JACK server \($0)" } ?? "JACK server"

@@ -21,6 +21,7 @@ import Realtime
 /// at 9970 follow 1 96000 120.0 4 4 3 0.5 0.001  the server's: moves, frame, tempo, beats, unit, bar, beat, tolerance
 /// at 20000 take float32 main.out
 /// at 68000 end
+/// input mic 20000 take.in.wav   what came in, from this frame on; beside the journal
 /// unsure inputs             what cannot be replayed
 /// ```
 struct TakeJournal: Equatable {
@@ -45,6 +46,15 @@ struct TakeJournal: Equatable {
     var happening: Happening
   }
 
+  /// What came in through a node while the take ran.
+  struct Input: Equatable {
+    var node: String
+    /// Engine frame of the file's first.
+    var start: Int64
+    /// Name in the journal's folder.
+    var file: String
+  }
+
   static let head = "sostenuto-replay 1"
 
   var rate = 48000.0
@@ -53,6 +63,7 @@ struct TakeJournal: Equatable {
   var folder = ""
   var patch = ""
   var entries: [Entry] = []
+  var inputs: [Input] = []
   /// Reasons for which a replay may differ.
   var doubts: [String] = []
   /// Lines that could not be read.
@@ -85,6 +96,13 @@ struct TakeJournal: Equatable {
       quality = text
     } else if let text = rest("folder ") {
       folder = text
+    } else if let text = rest("input ") {
+      let parts = text.split(separator: " ", maxSplits: 2).map(String.init)
+      // A name, no path: nothing else is read than what lies beside the journal.
+      guard parts.count == 3, let start = Int64(parts[1]), start >= 0, start < 1 << 53,
+        !parts[2].contains("/")
+      else { return false }
+      inputs.append(Input(node: parts[0], start: start, file: parts[2]))
     } else if let text = rest("unsure ") {
       doubts.append(text)
     } else {
@@ -98,6 +116,7 @@ struct TakeJournal: Equatable {
     var text = "\(Self.head)\nrate \(rate)\nquality \(quality)\n"
     if !folder.utf8.contains(10), !folder.isEmpty { text += "folder \(folder)\n" }
     for line in patch.split(separator: "\n") { text += "| \(line)\n" }
+    for input in inputs { text += "input \(input.node) \(input.start) \(input.file)\n" }
     return text
   }
 }

@@ -20,6 +20,9 @@ struct DriverArguments: ParameterGroup {
       "keep", \.keep, "minutes", limit: Limits.keep,
       "Minutes of what is heard that are held for `keep` (default: 10 in the front end, 230 MB in stereo; else 0)."
     ),
+    .flag(
+      "no-inputs", \.leavesOutInputs,
+      "Takes are recorded without a file of what comes in through `input` nodes, which a replay then lacks."),
     .group(\.rendering),
   ]
 
@@ -30,6 +33,7 @@ struct DriverArguments: ParameterGroup {
   var rate = 48000.0
   var period = 256
   var keep: Double?
+  var leavesOutInputs = false
   var rendering = ThreadArguments()
 
   enum Name: String, ParameterValue, CaseIterable { case jack, alsa, clock }

@@ -28,6 +28,7 @@ struct EditCommand: Command {
   func run() throws {
     let options = FrontEndOptions(
       patch: patch, driver: driver.options, heldSeconds: (driver.keep ?? 10) * 60,
+      keepsInputs: !driver.leavesOutInputs,
       threads: driver.rendering.count, theme: theme, keys: keys)
     try MainActor.assumeIsolated { try FrontEnd.run(options) }
   }

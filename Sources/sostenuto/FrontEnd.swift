@@ -21,6 +21,7 @@ enum FrontEnd {
     sessionOptions.isPatchbay = options.isPatchbay
     sessionOptions.heldSeconds = options.heldSeconds
     sessionOptions.keepsTape = true
+    sessionOptions.keepsInputs = options.keepsInputs
     let session = Session(options: sessionOptions)
     if let patch = options.patch { try session.open(patch) } else { session.openEmpty() }
     let terminal = try Terminal()

@@ -9,6 +9,8 @@ struct FrontEndOptions: Sendable {
   var isPatchbay = false
   /// Seconds of what is heard that are held.
   var heldSeconds: Double
+  /// What comes in is recorded beside takes.
+  var keepsInputs = true
   /// Rendering threads.
   var threads: Int
   /// The name of a built-in theme, or a TOML file.

@@ -65,6 +65,7 @@ struct PlayCommand: Command {
     options.keepsJournal = false
     options.heldSeconds = (driver.keep ?? 0) * 60
     options.keepsTape = true
+    options.keepsInputs = !driver.leavesOutInputs
     let session = Session(options: options)
     try session.open(patch)
     for diagnostic in session.diagnostics { Console.error(diagnostic.description) }

@@ -9,7 +9,8 @@ struct ReplayCommand: Command {
     discussion:
       """
       The front end and `play` write a journal beside each take: the patch as it was opened, and every edit, note and \
-      message with its frame. The patch's files must be as they were; what came in through `input` nodes is not in it.
+      message with its frame. The patch's files must be as they were. What came in through `input` nodes during the take \
+      lies beside it (take.in.wav), unless `--no-inputs` left it out.
       """,
     [
       .argument("journal", \.journal, completion: .files(["journal"]), "The journal, take.journal."),

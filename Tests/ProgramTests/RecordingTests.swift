@@ -53,6 +53,31 @@ import Testing
     #expect(!again.errors.contains("cut off"))
   }
 
+  @Test func whatComesInLiesBesideTheTake() throws {
+    let folder = try Folder()
+    let state = ["XDG_STATE_HOME": folder.path + "/state"]
+    _ = try folder.file("p.patch", Self.patch + "node mic input channels=1\nconnect mic -> out\n")
+    _ = try folder.file("s.script", "at 0.1s record out take.wav\nat 0.5s record out off\n")
+    let play = [
+      "play", "p.patch", "--headless", "--driver", "clock", "--script", "s.script", "--seconds", "1",
+    ]
+    let played = try Program.run(tool: Program.path, play, in: folder.path, state)
+    #expect(played.status == 0 && !played.errors.contains("warning"), "\(played.errors)")
+    let journal = String(decoding: try folder.bytes("take.journal"), as: UTF8.self)
+    #expect(journal.contains("\ninput mic ") && journal.contains(" take.in.wav\n"), "\(journal)")
+    #expect(try folder.bytes("take.in.wav").count > 70_000)
+    let replayed = try Program.run(tool: Program.path, ["replay", "take.journal"], in: folder.path, state)
+    #expect(replayed.errors.contains("what came in before the take is not in it"), "\(replayed)")
+    #expect(try folder.bytes("take.wav") == folder.bytes("take-replay.wav"))
+    for name in ["take.wav", "take.in.wav", "take.journal"] {
+      try FileManager.default.removeItem(atPath: folder.path + "/" + name)
+    }
+    let bare = try Program.run(tool: Program.path, play + ["--no-inputs"], in: folder.path, state)
+    #expect(bare.status == 0 && !FileManager.default.fileExists(atPath: folder.path + "/take.in.wav"))
+    let doubt = String(decoding: try folder.bytes("take.journal"), as: UTF8.self)
+    #expect(doubt.contains("unsure the driver's inputs are not in it"))
+  }
+
   @Test func aTakeOfAServiceIsReplayed() throws {
     let folder = try Folder()
     let state = ["XDG_STATE_HOME": folder.path + "/state"]

@@ -84,6 +84,49 @@ import Testing
     #expect(out.contains { abs($0) > 0.01 })
   }
 
+  @Test func aReplayHasWhatCameInAtItsFrames() throws {
+    let (folder, _) = try folder()
+    let tone = "sostenuto 1\nnode o oscillator\nnode out output channels=1\nconnect o -> out\n"
+    _ = try render(
+      try folder.file("o.patch", tone), "at 0s record o \(folder.path)/take.in.wav\nat 0.5s record o off",
+      to: folder.path + "/whole.wav", period: 256)
+    let came = try samples(folder.path + "/take.in.wav")
+    #expect(came.count == 24000 && came.contains { abs($0) > 0.1 })
+    let journal = try folder.file(
+      "take.journal",
+      """
+      sostenuto-replay 1
+      rate 48000.0
+      quality auto
+      | sostenuto 1
+      | node mic input channels=1
+      | node out output channels=1
+      | connect mic -> out
+      input mic 1100 take.in.wav
+      at 5000 edit rename mic ear
+      at 0 take float32 out.in
+      at 30000 end
+
+      """)
+    func replayed(_ name: String) throws -> [Float] {
+      let replay = try Replay(path: journal)
+      var options = SessionOptions()
+      options.isOffline = true
+      options.driver.rate = replay.rate
+      options.quality = replay.quality
+      let session = Session(options: options)
+      return try samples(try session.render(replay, to: folder.path + "/" + name).path)
+    }
+    let heard = try replayed("replay.wav")
+    #expect(heard.count == 30000)
+    #expect(heard[..<1100].allSatisfy { $0 == 0 } && heard[25100...].allSatisfy { $0 == 0 })
+    #expect(Array(heard[1100..<25100]) == came)
+    #expect(try Replay(path: journal).doubts.isEmpty)
+    try FileManager.default.removeItem(atPath: folder.path + "/take.in.wav")
+    #expect(try Replay(path: journal).doubts == ["take.in.wav is missing: what came in is not in it"])
+    #expect(try replayed("silent.wav").allSatisfy { $0 == 0 })
+  }
+
   @Test func aSilentPortIsRecordedToo() throws {
     let (folder, patch) = try folder()
     _ = try render(
