@@ -60,6 +60,13 @@ struct FoundConnections {
     left.subtract(links)
   }
 
+  /// Records that a due connection has been made; false for one that was not due.
+  mutating func record(_ link: Link) -> Bool {
+    guard gone.remove(link) != nil else { return false }
+    present.insert(link)
+    return true
+  }
+
   /// Those that are due. `others`: connections that are no matter of its.
   mutating func look(_ graph: ServerGraph, besides others: Set<Link>, at seconds: Double) -> [Link] {
     note(graph, at: seconds)

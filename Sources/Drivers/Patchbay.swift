@@ -176,7 +176,10 @@ public final class Patchbay: @unchecked Sendable {
 
   private func publish(_ graph: ServerGraph) {
     let (declined, gone) = (keeper.declined, keeper.found.gone.subtracting(graph.links))
-    seen.merge(graph.ports) { $1 }
+    // A program that ends loses one port after the other.
+    let ends = Set(gone.flatMap { [$0.source, $0.destination] })
+    seen.merge(graph.ports) { old, new in new + old.filter { ends.contains($0.fullName) && !new.contains($0) }
+    }
     let kept = Set(gone.flatMap { [$0.source, $0.destination] }.map { String($0.prefix { $0 != ":" }) })
     seen = seen.filter { graph.ports[$0.key] != nil || kept.contains($0.key) }
     let ghosts = seen.filter { graph.ports[$0.key] == nil }

@@ -40,7 +40,7 @@ struct WishKeeper {
   }
 
   /// Records that a due connection has been made; if it vanishes from now on, somebody ended it.
-  mutating func record(_ link: Link) { made.insert(link) }
+  mutating func record(_ link: Link) { if !found.record(link) { made.insert(link) } }
 
   /// Changes that are due, in order. `seconds`: the time, from any beginning.
   mutating func look(_ graph: ServerGraph, at seconds: Double = 0) -> (make: [Link], end: [Link]) {

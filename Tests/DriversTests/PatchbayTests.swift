@@ -139,7 +139,8 @@ import Testing
     for _ in 0..<2 {
       b = nil
       #expect(wait { patchbay.picture.gone == [pair[0]] })
-      #expect(patchbay.picture.ghosts["b"]?.count == 6 && patchbay.picture.ghosts.count == 1)
+      #expect(wait { patchbay.picture.ghosts["b"]?.contains { $0.name == "in_1" } == true })
+      #expect(patchbay.picture.ghosts.count == 1)
       b = Program("b", on: server)
       #expect(wait { patchbay.picture.graph.links == [pair[0]] }, "\(patchbay.picture)")
       #expect(patchbay.picture.gone.isEmpty && patchbay.picture.ghosts.isEmpty)
