@@ -253,7 +253,8 @@ public struct Delay: Kernel {
   private typealias Taps = (new: DelayTap, old: DelayTap)
 
   /// The taps of this block; the old one is that which a change of time fades out.
-  @inline(__always) @_noLocks private mutating func aim(_ block: Block, _ old: Int, _ new: Int, _ moves: Bool) -> Taps
+  @inline(__always) @_noLocks private mutating func aim(_ block: Block, _ old: Int, _ new: Int, _ moves: Bool)
+    -> Taps
   {
     var taps = (
       new: DelayTap(memory + Self.newTapPlace, new), old: DelayTap(memory + Self.oldTapPlace, old)

@@ -357,7 +357,8 @@ public struct Distortion: Kernel {
   }
 
   /// Runs the low-pass over `input`, and stores its state before each frame.
-  @_noLocks private mutating func follow(_ input: UnsafeMutablePointer<Float>, _ row: ToneRow, _ frames: Int) {
+  @_noLocks private mutating func follow(_ input: UnsafeMutablePointer<Float>, _ row: ToneRow, _ frames: Int)
+  {
     var state = row.state.pointee.low
     let gain = 2 * pole
     let remains = 1 - gain

@@ -133,7 +133,9 @@ public struct Equalizer: Kernel {
     return isAsleep ? .silent : .sounding
   }
 
-  @inline(__always) @_noLocks private mutating func parameters(_ block: Block, _ band: Int) -> SectionParameters {
+  @inline(__always) @_noLocks private mutating func parameters(_ block: Block, _ band: Int)
+    -> SectionParameters
+  {
     let type = block.crossfades[Self.type(band)]
     return SectionParameters(
       freq: SectionStream(block.parameters[Self.freq(band)], 0),

@@ -174,7 +174,9 @@ public struct Filter: Kernel {
     }
   }
 
-  @inline(__always) @_noLocks private mutating func parameters(_ block: Block, _ channel: Int) -> SectionParameters {
+  @inline(__always) @_noLocks private mutating func parameters(_ block: Block, _ channel: Int)
+    -> SectionParameters
+  {
     let type = block.crossfades[Self.type]
     return SectionParameters(
       freq: SectionStream(block.parameters[Self.freq], channel),

@@ -67,7 +67,9 @@ public struct Pan: Kernel {
     (place, count) = (pan, channels)
   }
 
-  @inline(__always) @_noLocks private mutating func balance(_ input: InputPort, _ output: OutputPort, _ frames: Int) {
+  @inline(__always) @_noLocks private mutating func balance(
+    _ input: InputPort, _ output: OutputPort, _ frames: Int
+  ) {
     let (l, r) = (output[0], output[1])
     var frame = 0
     if count <= 2, input.count >= count {
