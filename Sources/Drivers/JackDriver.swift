@@ -312,12 +312,13 @@ public final class JackDriver: Driver, @unchecked Sendable {
     }
   }
 
-  /// A part at a time, since other work of the queue does not wait for names.
+  /// A part at a time, since neither other work of the queue nor a client that is being closed waits for names.
   private func writeProperties() {
     guard isOpen else { return }
     var wanted = ports.properties
     if let uuid = clientNumber { wanted[uuid] = JackMetadata.ofClient }
-    if !metadata.update(wanted) { queue.async { [self] in writeProperties() } }
+    guard !metadata.update(wanted) else { return }
+    queue.asyncAfter(deadline: .now() + .milliseconds(10)) { [weak self] in self?.writeProperties() }
   }
 
   private var clientNumber: UInt64? {

@@ -48,7 +48,9 @@ final class JackMetadata {
   /// JACK's server removes the properties of ports that are unregistered. PipeWire's does not.
   let isCleanedByServer = !String(cString: jack_get_version_string()).includes("PipeWire")
 
-  /// Subjects that `update` writes at once: each property is a question to the server.
+  /// Subjects that `update` writes at once. The server tells every client of each property, and waits for a client that
+  /// reads no more because it is being closed; that one waits for the server. So no more may be under way than a socket
+  /// holds, which is some 270.
   private static let most = 8
 
   /// Writes the properties of some of these subjects, and removes those of all others. True when all are written.
@@ -63,7 +65,13 @@ final class JackMetadata {
         jack_set_property(client, uuid, property.key, property.value, property.type)
       }
     }
+    if !due.isEmpty { awaitServer() }
     return due.count <= Self.most
+  }
+
+  /// Asks the server something that it answers behind all that was written.
+  private func awaitServer() {
+    if let number = jack_get_uuid_for_client_name(client, jack_get_client_name(client)) { jack_free(number) }
   }
 
   /// Removes all properties, also when the server is gone.

@@ -19,6 +19,14 @@ import Testing
     (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
   }
 
+  /// Sockets and shared memory that the process has open. Tests beside this one open other files.
+  private var connections: Int {
+    entries("/proc/self/fd").count {
+      let target = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + $0)) ?? ""
+      return target.hasPrefix("socket:") || target.hasPrefix("/dev/shm/")
+    }
+  }
+
   @Test func fiftyServersInARowDieAndNothingIsLeftOfThem() throws {
     let server = try JackTestServer()
     defer { server.stop() }
@@ -63,7 +71,7 @@ import Testing
         }, "round \(round): \(supervisor.message)")
       #expect(graph.engine.rate == Double(rate))
       try lookAround(poll, server, outputs: outputs, "round \(round)")
-      let found = (entries("/proc/self/fd").count, entries("/proc/self/task").count)
+      let found = (connections, entries("/proc/self/task").count)
       if round == 9 { early = found }
       if round > 9 {
         #expect(found.0 <= early.descriptors + 3, "round \(round): descriptors")
