@@ -95,6 +95,7 @@ deps: ## Install the Debian packages that building and playing need
 
 deps-test:
 	@Tools/deps test
+	@Tools/free-servers
 
 build: deps ## Release build for this machine (or CPU=x86-64-v3 …)
 	$(SWIFT) build $(PRODUCT) --product sostenuto

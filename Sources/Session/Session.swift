@@ -266,49 +266,6 @@ public struct SessionOptions: Sendable {
     return engine.editLog()
   }
 
-  /// DSP load: the share of the period used for rendering.
-  public var load: Double { supervisor.status.load }
-
-  /// Figures for the status line.
-  public var status: SessionStatus {
-    var status = SessionStatus()
-    let driver = supervisor.status
-    status.driver = supervisor.driver?.name ?? "none"
-    status.isPatchbay = options.isPatchbay
-    status.rate = engine.rate
-    status.period = engine.period
-    status.roundTrip = driver.roundTrip
-    status.isFreewheeling = driver.isFreewheeling
-    status.load = driver.load
-    status.peakLoad = driver.peakLoad
-    status.xruns = driver.xruns
-    status.voices = report.nodes.reduce(0) { $0 + $1.voices }
-    status.polyphony = report.nodes.reduce(0) { $0 + $1.polyphony }
-    status.driverMessage = supervisor.message
-    status.isDisturbed = supervisor.isDisturbed
-    status.loading = library.loading
-    status.memory = library.bytes
-    status.underruns = library.underruns
-    status.lostMidi = driver.lostMidi
-    status.journalFault = journalFault
-    status.lostEvents = engine.lostEvents
-    status.lostTraceEntries = engine.lostTraceEntries
-    status.transport = transportStatus
-    for node in report.nodes { if let card = node.card { status.cards[node.name] = card } }
-    status.takes = runningTakes.filter { $0.owner == nil }.map(\.take.status)
-    if options.isPatchbay {
-      let graph = programs.patchbay?.picture.graph ?? ServerGraph()
-      let server = options.driver.jack.server.map { "JACK server \($0)" } ?? "JACK server"
-      status.driverMessage =
-        graph.isRunning ? "connections of the \(server)" : "no \(server): looking for one"
-      status.programs = graph.ports.count
-      status.connections = graph.links.count
-      status.isDisturbed = !graph.isRunning
-    }
-    status.muted = report.nodes.filter(\.isMuted).map(\.name)
-    return status
-  }
-
   // MARK: Edits
 
   /// True when there are unsaved edits.
@@ -447,28 +404,5 @@ public struct SessionOptions: Sendable {
   private func play(_ performance: Performance) {
     guard let node = patch[named: performance.node] else { return }
     play(Event(performance.event), on: node.id, at: due)
-  }
-}
-
-extension Event {
-  /// An event of the language in the form of event ports.
-  init(_ event: Performance.Event) {
-    switch event {
-    case .noteOn(let key, let velocity): self.init(.noteOn, key: UInt8(key), value: Float(velocity))
-    case .noteOff(let key): self.init(.noteOff, key: UInt8(key))
-    case .pedal(let pedal, let isDown):
-      let controller: UInt8 =
-        switch pedal {
-        case .sustain: 64
-        case .sostenuto: 66
-        case .soft: 67
-        }
-      self.init(.control, key: controller, value: isDown ? 127 : 0)
-    case .control(let number, let value): self.init(.control, key: UInt8(number), value: Float(value))
-    case .bend(let value): self.init(.bend, value: Float(value))
-    case .play(let position): self.init(.play, time: position ?? .nan)
-    case .stop: self.init(Event.Kind.stop)
-    case .cue(let position): self.init(.cue, time: position)
-    }
   }
 }

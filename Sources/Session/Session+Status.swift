@@ -1,0 +1,48 @@
+import Drivers
+import Engine
+import Recording
+
+extension Session {
+  /// DSP load: the share of the period used for rendering.
+  public var load: Double { supervisor.status.load }
+
+  /// Figures for the status line.
+  public var status: SessionStatus {
+    var status = SessionStatus()
+    let driver = supervisor.status
+    status.driver = supervisor.driver?.name ?? "none"
+    status.isPatchbay = options.isPatchbay
+    status.rate = engine.rate
+    status.period = engine.period
+    status.roundTrip = driver.roundTrip
+    status.isFreewheeling = driver.isFreewheeling
+    status.load = driver.load
+    status.peakLoad = driver.peakLoad
+    status.xruns = driver.xruns
+    status.voices = report.nodes.reduce(0) { $0 + $1.voices }
+    status.polyphony = report.nodes.reduce(0) { $0 + $1.polyphony }
+    status.driverMessage = supervisor.message
+    status.isDisturbed = supervisor.isDisturbed
+    status.loading = library.loading
+    status.memory = library.bytes
+    status.underruns = library.underruns
+    status.lostMidi = driver.lostMidi
+    status.journalFault = journalFault
+    status.lostEvents = engine.lostEvents
+    status.lostTraceEntries = engine.lostTraceEntries
+    status.transport = transportStatus
+    for node in report.nodes { if let card = node.card { status.cards[node.name] = card } }
+    status.takes = runningTakes.filter { $0.owner == nil }.map(\.take.status)
+    if options.isPatchbay {
+      let graph = programs.patchbay?.picture.graph ?? ServerGraph()
+      let server = options.driver.jack.server.map { "JACK server \($0)" } ?? "JACK server"
+      status.driverMessage =
+        graph.isRunning ? "connections of the \(server)" : "no \(server): looking for one"
+      status.programs = graph.ports.count
+      status.connections = graph.links.count
+      status.isDisturbed = !graph.isRunning
+    }
+    status.muted = report.nodes.filter(\.isMuted).map(\.name)
+    return status
+  }
+}
