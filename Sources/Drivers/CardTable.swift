@@ -9,7 +9,7 @@ struct CardTable: BitwiseCopyable, @unchecked Sendable {
 
   /// A line each, as bits of its pointer, or 0.
   private let slots: UnsafeMutablePointer<Atomic<UInt>>?
-  /// Those of the render under way. Audio thread.
+  /// Cards of the render under way. Audio thread.
   private let used: UnsafeMutablePointer<UInt>?
   /// Number of renders begun and ended.
   private let renders: UnsafeMutablePointer<Atomic<Int>>?

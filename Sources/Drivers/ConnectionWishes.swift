@@ -30,7 +30,7 @@ public final class ConnectionWishes: Sendable {
     var ports: [String: Port] = [:]
     /// Playback ports of the sound card that an output has by default: by the output's name.
     var granted: [String: [String]] = [:]
-    /// Those that it had before some of them vanished.
+    /// Connections that it had before some of them vanished.
     var grantedFirst: [String: [String]] = [:]
     var offered: Set<[String]> = []
     /// When other programs' ports were registered, lately.

@@ -46,7 +46,7 @@ public protocol Driver: AnyObject, Sendable {
   func update(transport mode: TransportMode)
   /// Asks the server for a change of its transport. False: the engine's own is to change. Returns at once.
   func perform(_ change: TransportChange) -> Bool
-  /// Whose transport counts now.
+  /// Source of the transport that counts now.
   var transportRole: TransportRole { get }
   /// Number of periods requested by the server.
   var beats: Int { get }
@@ -101,7 +101,7 @@ extension Driver {
   public func rejoin() {}
 }
 
-/// Whose transport counts.
+/// Source of the transport that counts.
 public enum TransportRole: String, Sendable {
   /// The engine's own.
   case own

@@ -8,7 +8,7 @@ struct FoundConnections {
 
   /// Name of the program's own client; empty without one.
   var own = ""
-  /// Those that vanished with a port.
+  /// Connections that vanished with a port.
   private(set) var gone: Set<Link> = []
   /// Of all, those that are not made again from here.
   private var left: Set<Link> = []
@@ -67,7 +67,7 @@ struct FoundConnections {
     return true
   }
 
-  /// Those that are due. `others`: connections that are no matter of its.
+  /// Connections that are due. `others`: connections that are no matter of its.
   mutating func look(_ graph: ServerGraph, besides others: Set<Link>, at seconds: Double) -> [Link] {
     note(graph, at: seconds)
     let now = graph.links.subtracting(others)

@@ -258,7 +258,7 @@ public final class JackDriver: Driver, @unchecked Sendable {
   public func update(transport mode: TransportMode) { transport.update(mode, on: queue) }
   /// Asks the server, unless its transport does not count.
   public func perform(_ change: TransportChange) -> Bool { transport.perform(change, on: queue) }
-  /// Whose transport counts now.
+  /// Source of the transport that counts now.
   public var transportRole: TransportRole { transport.role }
 
   private var isOpen: Bool { !hasStopped.load(ordering: .relaxed) && state.failure == nil }

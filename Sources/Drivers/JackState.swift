@@ -37,7 +37,7 @@ final class JackState: Sendable {
   nonisolated(unsafe) private let midiOutputPorts: UnsafeMutablePointer<Atomic<UInt>>
   /// Fades of the outputs. Shared with `host`.
   let fades: OutputFades
-  /// Whether each port that has lost its channel was heard.
+  /// True for each port that was heard when it lost its channel.
   private let heardPorts = Mutex<[UInt: Bool]>([:])
   /// Time of the last period; 0 before the first. Audio thread.
   nonisolated(unsafe) private let lastPeriod: UnsafeMutablePointer<Int64>

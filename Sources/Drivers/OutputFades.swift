@@ -15,7 +15,7 @@ struct OutputFades: BitwiseCopyable, @unchecked Sendable {
   /// Seconds of a fade.
   static let seconds = 0.01
 
-  /// Whether each output leads anywhere: a `Level`.
+  /// A `Level` for each output: it leads somewhere or not.
   private let levels: UnsafeMutablePointer<Atomic<UInt8>>
   private let isClosing: UnsafeMutablePointer<Atomic<Bool>>
   /// Stored by the audio thread: no output is above silence.

@@ -102,7 +102,7 @@ public final class Supervisor {
   /// Asks the driver's server for a change of its transport. False: the engine's own is to change.
   public func perform(_ change: TransportChange) -> Bool { driver?.perform(change) ?? false }
 
-  /// Whose transport counts now.
+  /// Source of the transport that counts now.
   public var transportRole: TransportRole { driver?.transportRole ?? .own }
 
   /// Reason why no MIDI arrives although a node listens; each reason is returned once.
@@ -168,14 +168,14 @@ public final class Supervisor {
     cards.update(wanted, rate: engine.rate, period: engine.period)
   }
 
-  /// What the driver and the cards beside it have.
+  /// Endpoints of the driver and of the cards beside it.
   private func device(of driver: any Driver) -> DeviceChannels {
     var device = driver.device
     cards.describe(endpoints, &device)
     return device
   }
 
-  /// What has happened to a card beside the driver, with the nodes that have it; each is returned once.
+  /// News of a card beside the driver, with the nodes that have it; each is returned once.
   public func takeCardNotice() -> (nodes: [NodeID], words: String)? { cards.takeNotice(endpoints) }
 
   /// Sends the running plan's path latencies, ten times a second at most, since the search costs time.

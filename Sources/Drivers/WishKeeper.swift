@@ -7,7 +7,7 @@ struct WishKeeper {
   private(set) var wishes: [ConnectionWish] = []
   /// Ended elsewhere.
   private(set) var declined: Set<Link> = []
-  /// Those that no wish asks for.
+  /// Connections that no wish asks for.
   var found = FoundConnections()
   /// Wished for, and made since both ports exist.
   private var made: Set<Link> = []

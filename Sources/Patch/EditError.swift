@@ -135,7 +135,7 @@ public enum EditError: Error, Hashable, Sendable {
     case isOutOfRange(String)
   }
 
-  /// What a channel map lacks.
+  /// Entries that a channel map lacks.
   public enum MatrixNeed: Hashable, Sendable {
     /// Mute, solo or polarity, by that name.
     case aSwitch(String)

@@ -4,7 +4,7 @@ public struct TimeSettings: Hashable, Sendable {
   public internal(set) var tempo = 120.0
   /// Beats of a bar.
   public internal(set) var meter = Meter(beats: 4, unit: 4)
-  /// Whose transport it goes by.
+  /// Source of the transport that it goes by.
   public internal(set) var mode = TransportMode.follow
   /// Comments of the lines; none is empty.
   public internal(set) var comments: [TimeSetting.Name: Comments] = [:]
@@ -44,7 +44,7 @@ public enum TimeSetting: Hashable, Sendable {
   case tempo(Double)
   /// Beats of a bar.
   case meter(Meter)
-  /// Whose transport the patch goes by.
+  /// Source of the patch's transport.
   case transport(TransportMode)
 
   /// First word of a setting's line.
@@ -75,7 +75,7 @@ public enum TimeSetting: Hashable, Sendable {
   public static let tempos = 5.0...999.0
 }
 
-/// Whose transport a patch goes by.
+/// Source of a patch's transport.
 public enum TransportMode: String, Hashable, Sendable, CaseIterable {
   /// That of the JACK server, with tempo and meter of the program that leads it; without a server its own.
   case follow

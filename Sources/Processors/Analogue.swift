@@ -73,7 +73,7 @@ private struct Analogue {
   }
 }
 
-/// What a response is apart from its frequency.
+/// A response apart from its frequency.
 struct SectionShape: BitwiseCopyable {
   /// 1 / Q; for responses with gain, its root (the cookbook's A), and the widths of a peak and of a shelf.
   let k: Frames

@@ -178,7 +178,7 @@ enum Corners {
     sostenuto_pick_of_eight(numbers, segment)
   }
 
-  /// What a rounded step, which rises to `peak`, lacks at a distance from its middle, in segments.
+  /// The lack of a rounded step, which rises to `peak`, at a distance from its middle, in segments.
   @_transparent @_noLocks static func step(_ distance: Frames) -> Frames {
     guard sostenuto_has_below(distance, reach) else { return Frames(repeating: 0) }
     let (place, segment) = segments(distance)
@@ -219,7 +219,7 @@ enum Corners {
     return sum
   }
 
-  /// What is between a rounded corner and a sharp one, the magnitude of the distance; both in segments.
+  /// The difference between a rounded corner and a sharp one, the magnitude of the distance; both in segments.
   @_transparent @_noLocks static func corner(_ distance: Frames) -> Frames {
     guard sostenuto_has_below(distance, reach) else { return Frames(repeating: 0) }
     let (place, segment) = segments(distance)

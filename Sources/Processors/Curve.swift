@@ -14,7 +14,7 @@ import Realtime
 
 /// A curve with corners, or with so many harmonics that it aliases as if it had.
 protocol Curve {
-  /// What the lines at a frame need to know of it. Audio thread.
+  /// The frames as the lines at them need them. Audio thread.
   @_noLocks init(_ x: Frames)
   /// The frames before these, behind those of `before`.
   @_noLocks func delayed(behind before: Self) -> Self

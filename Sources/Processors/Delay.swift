@@ -309,7 +309,7 @@ public struct Delay: Kernel {
     }
   }
 
-  /// What was written to the line in this block is inaudible.
+  /// The sound written to the line in this block is inaudible.
   @_noLocks private mutating func hasFaded(_ channel: Int, _ frames: Int) -> Bool {
     let line = DelayLine(lines + channel &* stride, length: length)
     var frame = 0

@@ -16,7 +16,7 @@ struct ToneState: BitwiseCopyable {
   }
 }
 
-/// What the tone of one channel has. The buffers need no history.
+/// Memory of one channel's tone. The buffers need no history.
 struct ToneRow {
   let state: UnsafeMutablePointer<ToneState>
   /// The shaped sound of this 64-frame cell of engine time, while the tone is 0.
@@ -101,7 +101,7 @@ struct DistortionRow {
 
 /// Memory of a distortion.
 struct DistortionMemory: BitwiseCopyable {
-  /// What each of the last sixteen frames of a 64-frame cell contributes to the tone's low-pass at the cell's end.
+  /// Weights of the last sixteen frames of a 64-frame cell in the tone's low-pass at the cell's end.
   let decays: UnsafeMutablePointer<Float>
   /// `outer`: 63 taps, between the node's rate and twice it. `inner`: 31 taps, between two and four times the
   /// rate.

@@ -29,7 +29,7 @@ public struct MidiOut: Kernel {
   public static var port: Int { @_noLocks get { 0 } }
   public static var channel: Int { @_noLocks get { 2 } }
 
-  /// What is sounding at the receivers, on the channels on which it was sent.
+  /// Notes that sound at the receivers, on the channels on which it was sent.
   private let held: HeldNotes
   /// Number of the driver's port; -1: none.
   private var port: Int

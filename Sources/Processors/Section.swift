@@ -45,7 +45,7 @@ struct SectionCoefficients: BitwiseCopyable {
 /// A section: its table for coefficients at rest.
 struct Section: BitwiseCopyable {
   private var table = SectionTable()
-  /// What the table is for: frequency, q and gain.
+  /// Frequency, q and gain that the table is for.
   private var known = SIMD4<Float>(repeating: .nan)
   private var knownResponse = Response.peak
   private var knownRate: Float = 0

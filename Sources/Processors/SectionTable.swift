@@ -1,14 +1,14 @@
 import CVector
 
-/// What a section at rest does with 64 frames, in the order of `SectionSteps`: four frames at once from silence before
+/// The work of a section at rest on 64 frames, in the order of `SectionSteps`: four frames at once from silence before
 /// them, then what the states before them add.
 struct SectionTable: BitwiseCopyable {
   /// Response to the first of four frames.
   private var impulse = SIMD4<Float>.zero
-  /// What the two states add to four frames.
+  /// Contributions of the two states to four frames.
   private var fromFirst = SIMD4<Float>.zero
   private var fromSecond = SIMD4<Float>.zero
-  /// What four frames add to the states behind them.
+  /// Contributions of four frames to the states behind them.
   private var intoFirst = SIMD4<Float>.zero
   private var intoSecond = SIMD4<Float>.zero
   /// Matrices of four frames and of eight, row by row; the columns of that of sixteen.

@@ -105,7 +105,7 @@ public struct TransportSource: Kernel {
     return .sounding
   }
 
-  /// What is behind the point; 0 where rounding alone is missing to a whole number. Without branches, and without
+  /// The part behind the point; 0 where rounding alone is missing to a whole number. Without branches, and without
   /// whole numbers, so that several frames are computed at once.
   @inline(__always) @_noLocks private static func part(_ x: Double) -> Double {
     // Above this number doubles are whole.

@@ -5,7 +5,7 @@
 /// complementary: a fade in and a fade out that start together sum to one. Its residue above 5 kHz over 10 ms
 /// lies below -110 dB. A new target in mid-move joins without a kink.
 ///
-/// What moves is the value or, in a glide by ratio, its logarithm: a gain in decibels, a frequency in octaves.
+/// The value moves or, in a glide by ratio, its logarithm: a gain in decibels, a frequency in octaves.
 ///
 /// The value is a function of the frames counted since the move began, so splitting a block never changes a
 /// bit.
@@ -26,7 +26,7 @@ public struct Ramp: Sendable, BitwiseCopyable {
   private var length: Int32 = 0
   /// Frames in which the speed at the move's start is lost.
   private var braking: Int32 = 0
-  /// What is added before the logarithm is taken; negative: the value itself moves.
+  /// Summand before the logarithm is taken; negative: the value itself moves.
   private var floor: Float = -1
   /// Place of the target: the value or its logarithm (base 2).
   private var end: Float

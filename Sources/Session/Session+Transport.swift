@@ -18,7 +18,7 @@ public struct TransportStatus: Sendable, Equatable {
   public var tempo = 120.0
   /// Meter in force.
   public var meter = Meter(beats: 4, unit: 4)
-  /// Whose transport it is.
+  /// Source of the transport.
   public var role = TransportRole.own
   /// The patch or a server uses it.
   public var isUsed = false

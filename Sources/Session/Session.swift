@@ -25,9 +25,9 @@ public struct SessionOptions: Sendable {
 
   /// Takes are written; otherwise `record` and `keep` do nothing.
   public var mayRecord = true
-  /// What happens is written down, for the journals of takes.
+  /// Events are written down, for the journals of takes.
   public var keepsTape = false
-  /// What comes in through `input` nodes is recorded beside takes, for their replays; only with a tape.
+  /// Sound from `input` nodes is recorded beside takes, for their replays; only with a tape.
   public var keepsInputs = true
 
   /// A live session with a journal and an automatic driver.
@@ -84,7 +84,7 @@ public struct SessionOptions: Sendable {
   var tunings: [NodeID: TuningRequest] = [:]
   /// Effective tuning of each node; after a failed request, the one before.
   var tuningsInUse: [NodeID: Tuning] = [:]
-  /// Whether the patch uses the transport.
+  /// True when the patch uses the transport.
   var knownUse: (revision: Revision, isUsed: Bool)?
   /// Told to the user last.
   var knownRole = TransportRole.own

@@ -46,7 +46,7 @@ struct TakeJournal: Equatable {
     var happening: Happening
   }
 
-  /// What came in through a node while the take ran.
+  /// Input through a node while the take ran.
   struct Input: Equatable {
     var node: String
     /// Engine frame of the file's first.

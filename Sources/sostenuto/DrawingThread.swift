@@ -18,7 +18,7 @@ import Synchronization
   private let queue = DispatchQueue(label: "sostenuto.drawing")
   private let done = Shared()
 
-  /// What both threads know.
+  /// Knowledge of both threads.
   private final class Shared: Sendable {
     let drawing = Mutex<Drawing?>(nil)
     /// Readable when a drawing is done.

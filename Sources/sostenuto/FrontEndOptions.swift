@@ -9,7 +9,7 @@ struct FrontEndOptions: Sendable {
   var isPatchbay = false
   /// Seconds of what is heard that are held.
   var heldSeconds: Double
-  /// What comes in is recorded beside takes.
+  /// Input is recorded beside takes.
   var keepsInputs = true
   /// Rendering threads.
   var threads: Int

@@ -45,7 +45,7 @@ final class EngineNode {
   let row: NodeRow.Pointer
   private let rows: RowPool
   var kernelMemory: KernelMemory?
-  /// What the memory of a kernel of which it follows the values is large enough for.
+  /// Values for which the kernel's memory is large enough, where it follows them.
   private var reserve: (values: [[Float]], moving: Set<Int>)?
   private var memory: NodeMemory?
   var resource: Resource?
@@ -239,7 +239,7 @@ final class EngineNode {
     Set(incoming.compactMap { if case .parameter(let position) = $0.input { position } else { nil } })
   }
 
-  /// What its memory is sized for.
+  /// Values that its memory is sized for.
   func largestConfiguration(rate: Double) -> KernelConfiguration {
     var configuration = configuration(rate: rate)
     if let reserve { (configuration.values, configuration.moving) = reserve }

@@ -51,7 +51,7 @@ final class Stretch {
   }
 }
 
-/// What rows and cables know of their stretch, in plain memory.
+/// A stretch as its rows and cables know it, in plain memory.
 struct StretchHead: BitwiseCopyable {
   /// Among the stretches.
   var index: Int32 = 0

@@ -5,7 +5,7 @@ import Realtime
 final class CompiledPlan {
   let serial: Int
   let plan: UnsafeMutablePointer<Plan>
-  /// What it consists of; other plans have the same pieces.
+  /// Its pieces, which other plans have too.
   let pieces: [PlanPiece]
   private let runs: UnsafeMutablePointer<StepRun>
   private let scratch: ParameterScratch

@@ -11,7 +11,7 @@ struct PlanCompiler {
   let order: ExecutionOrder
   let memory: PlanMemory
 
-  /// What the pieces of plans are made of. Worker.
+  /// Parts of the pieces of plans. Worker.
   final class PlanMemory {
     let pieces = RowPool()
     let crossings = CrossingPool()

@@ -3,7 +3,7 @@ import Patch
 // Order of the nodes, and the cables that need a delay. Worker.
 
 extension Reconciler {
-  /// What follows from the order of the graph.
+  /// Consequences of the order of the graph.
   struct Arrangement {
     /// Intents that get or lose the feedback delay, or another latency compensation.
     var changed: [CableIntent] = []

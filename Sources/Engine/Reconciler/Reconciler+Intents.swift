@@ -4,7 +4,7 @@ import Patch
 // Cable intents: what the patch and the taps ask for. Worker.
 
 extension Reconciler {
-  /// What an edit changed in the cables that the patch asks for.
+  /// Changes of an edit to the cables that the patch asks for.
   struct IntentChanges {
     /// Intents that are new, or have another gain, map or mixing.
     var changed: [CableIntent] = []

@@ -6,7 +6,7 @@ import Realtime
 // Nodes: which arrive, leave, return or change their values. Worker.
 
 extension Reconciler {
-  /// What an edit changed in the nodes.
+  /// Changes of an edit to the nodes.
   struct NodeChanges {
     /// New nodes, not prepared yet.
     var arrived: [EngineNode] = []

@@ -8,7 +8,7 @@ import Realtime
 /// `run` is the order of its phases. Each returns what the later ones need to know, and adds what must be
 /// sent to `work`. Worker.
 final class Reconciler {
-  /// What to reconcile with, and how.
+  /// The patch to reconcile with, and how.
   struct Request {
     var patch: Patch
     /// Parts of the patch that may differ from the running graph.

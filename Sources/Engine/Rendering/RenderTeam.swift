@@ -27,7 +27,7 @@ struct RenderTeam: ~Copyable {
 
   /// Including the driver's thread, which is number 0.
   let threadCount: Int
-  /// Those that are called: no more than there are processors, where they would only wait for each other.
+  /// Helper threads that are called: no more than there are processors, where they would only wait for each other.
   private let calledCount: Int
   /// One per thread.
   let runners: UnsafeMutablePointer<StepRunner>

@@ -14,7 +14,7 @@ struct Teamwork: ~Copyable {
   private static var shortest: Int { @_noLocks get { 128 } }
   private static var longestTogether: Int { @_noLocks get { 2048 } }
   private static var longestAlone: Int { @_noLocks get { 16384 } }
-  /// What the time together must be of the time alone. Two processors then do at most half as much again as one.
+  /// Share of the time alone that the time together may take. Two processors then do at most half as much again as one.
   private static var worthwhile: Float { @_noLocks get { 0.75 } }
   /// Largest load of a driver with which the time alone is tried, if all threads were busy.
   private static var safe: Float { @_noLocks get { 0.8 } }

@@ -264,7 +264,7 @@ struct CableSlot: ~Copyable {
   /// True if the ring holds zeros only, so that no more have to be written before the engine frame `now`. Audio thread.
   @_noLocks func holdsZeros(at now: Int64) -> Bool { zerosSince <= now &- Int64(ringFrames) }
 
-  /// What was written last ends before the engine frame `end`, and is not zeros. Audio thread.
+  /// The sound written last ends before the engine frame `end`, and is not zeros. Audio thread.
   @_noLocks mutating func markWritten(until end: Int64) { zerosSince = end }
 
   /// True if no sound was written into the cell that ends at `end`. Audio thread.

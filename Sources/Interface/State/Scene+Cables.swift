@@ -56,7 +56,7 @@ extension Scene {
       + patch.cables(from: id, catalogue: catalogue).filter { $0.ends.destination.node != id }
   }
 
-  /// Those that carry sound.
+  /// Cables that carry sound.
   func audioCables(of id: NodeID) -> [Cable.Ends] {
     cables(of: id).map(\.ends).filter { outsideCables[$0] == nil && isEvents(output: $0.source) != true }
   }

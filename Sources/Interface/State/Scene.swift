@@ -7,7 +7,7 @@ import Session
 public struct Scene: Sendable {
   /// With the other programs of the server while they are shown, without any otherwise.
   public var patch = Patch()
-  /// Those programs, by node.
+  /// The programs, by node.
   public var programs: [NodeID: Surroundings.Client] = [:]
   /// The cables at them.
   public var outsideCables: [Cable.Ends: Surroundings.CableState] = [:]
