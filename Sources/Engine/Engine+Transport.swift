@@ -58,7 +58,7 @@ extension Transport {
 
 extension TransportChange {
   /// The changes from one patch's settings to another's.
-  public static func changes(from old: TimeSettings, to new: TimeSettings) -> [TransportChange] {
+  public static func changes(from old: PatchSettings, to new: PatchSettings) -> [TransportChange] {
     var changes: [TransportChange] = []
     if old.tempo != new.tempo { changes.append(.tempo(new.tempo)) }
     if old.meter != new.meter { changes.append(.meter(new.meter)) }

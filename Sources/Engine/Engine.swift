@@ -118,7 +118,7 @@ public final class Engine: ReconcilerHost {
     fade: Double = Engine.standardFade, at time: Int64? = nil, describing edit: String? = nil
   ) {
     let old = wanted
-    let changes = TransportChange.changes(from: old.time, to: patch.time)
+    let changes = TransportChange.changes(from: old.settings, to: patch.settings)
     if let time { endFades(inTurnUntil: time) }
     wanted = patch
     // Nothing sounds before the first frame, so nothing has to fade.

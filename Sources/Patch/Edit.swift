@@ -31,8 +31,8 @@ public indirect enum Edit: Hashable, Sendable {
   case comment(Subject, Comments)
   /// Position of the box on the screen; never reaches the engine.
   case place(String, Place?)
-  /// Tempo, meter, or whose transport counts.
-  case time(TimeSetting)
+  /// A setting of the patch as a whole: tempo, meter, transport, a control.
+  case setPatch(PatchSetting)
   /// Several edits as one: all or nothing, one undo.
   case all([Edit])
 
@@ -169,7 +169,7 @@ extension Edit {
     case .matrix(let name, let change, let over): ChangeMatrix(name: name, change: change, over: over)
     case .comment(let subject, let comments): SetComment(subject: subject, comments: comments)
     case .place(let name, let place): PlaceNode(name: name, place: place)
-    case .time(let setting): SetTime(setting: setting)
+    case .setPatch(let setting): SetPatch(setting: setting)
     case .all(let edits): AllOf(edits: edits)
     }
   }

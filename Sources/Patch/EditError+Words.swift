@@ -58,6 +58,8 @@ extension EditError: CustomStringConvertible {
     case .tempoOutOfRange(let tempo):
       "a tempo is 5 to 999 beats a minute, not \(Value.number(tempo, .none).line)"
     case .meterOutOfRange(let meter): "`\(meter)` is not a meter"
+    case .noControl(let number): "there is no control \(number)"
+    case .notTurned(let name): "no control can turn `\(name)`"
     case .moreSettings(let count): "\(count) more of its settings are wrong"
     case .orderInFile: "`before` has no meaning in a file"
     case .diagonalOutOfRange(let offset, let rows, let columns):
@@ -100,6 +102,9 @@ extension EditError: CustomStringConvertible {
     case .invalidValue(_, _, .isInUnit(_, _, let range)): "it takes \(range)"
     case .noChangeOverTime: "leave `over` out"
     case .meterOutOfRange: "a bar has 1 to 64 beats of a whole (1) to a 32nd (32), such as `6/8`"
+    case .noControl:
+      "controls go from \(ControlTarget.numbers.lowerBound) to \(ControlTarget.numbers.upperBound)"
+    case .notTurned: "a control turns numbers, switches and choices"
     case .orderInFile: "nodes stand in the order of their lines"
     case .diagonalOutOfRange(_, let rows, let columns): "it goes from \(1 - rows) to \(columns - 1)"
     case .mapTooLong: "it has a value for each output"

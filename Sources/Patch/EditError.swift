@@ -85,6 +85,10 @@ public enum EditError: Error, Hashable, Sendable {
   case tempoOutOfRange(Double)
   /// A bar without beats, with too many, or of an unknown note value.
   case meterOutOfRange(Meter)
+  /// There is no control of that number.
+  case noControl(Int)
+  /// A setting that has no steps: a file, a text, or the size of a node.
+  case notTurned(SettingName)
 
   // MARK: Matrices and channel maps
 
@@ -221,7 +225,7 @@ extension EditError {
     case .mismatch(let name, _, _, _, _): .port(name.destination)
     case .noParameter(let name, _, _): .parameter(name.range.name)
     case .indexCount(let name, _), .indexOutOfRange(let name, _, _), .openRange(let name, _),
-      .notSet(let name):
+      .notSet(let name), .notTurned(let name):
       .setting(name)
     case .invalidValue(let value, _, _): .value(value.line)
     case .tempoOutOfRange(let tempo): .value(Value.number(tempo, .none).line)
@@ -229,7 +233,7 @@ extension EditError {
     case .gainOutOfRange: .gain
     case .mapOutOfRange, .mapTooLong: .map
     case .noChannel(let number, _, _), .diagonalOutOfRange(let number, _, _), .noMapInput(let number, _, _),
-      .noMatrixPort(let number, _, _, _):
+      .noMatrixPort(let number, _, _, _), .noControl(let number):
       .number(number)
     case .placeOutOfRange: .place
     case .durationOutOfRange: .duration

@@ -289,7 +289,7 @@ struct MergeWork {
         }
       }
     }
-    patch.time = mergedTime()
+    patch.settings = mergedSettings(nodes)
     patch.header = merged(
       versions.base.patch.header, versions.ours.patch.header, versions.theirs.patch.header,
       about: "the head")
@@ -299,28 +299,34 @@ struct MergeWork {
     return patch
   }
 
-  private mutating func mergedTime() -> TimeSettings {
+  private mutating func mergedSettings(_ nodes: [MergeKey: Node]) -> PatchSettings {
+    func settings(_ version: MergeVersions.Version) -> PatchSettings {
+      // Controls follow nodes that the other side has renamed.
+      var names: [String: String] = [:]
+      for (key, node) in version.nodes { names[node.name] = nodes[key]?.name }
+      return version.patch.settings.renaming { names[$0] ?? $0 }
+    }
     let (base, ours, theirs) = (
-      versions.base.patch.time, versions.ours.patch.time, versions.theirs.patch.time
+      settings(versions.base), settings(versions.ours), settings(versions.theirs)
     )
-    var time = ours
-    for name in TimeSetting.Name.allCases {
+    var result = ours
+    for name in PatchSetting.Name.all {
       if let setting = merged(base[name], ours[name], theirs[name]) {
-        time.set(setting)
+        result.set(setting)
       } else {
         conflicts.append(
           PatchMerge.Conflict(
             node: nil, message: "`\(ours[name].line)` stands here and `\(theirs[name].line)` there"))
-        time.set(prefersOurs ? ours[name] : theirs[name])
+        result.set(prefersOurs ? ours[name] : theirs[name])
       }
       let comments = merged(base.comments[name], ours.comments[name], theirs.comments[name])
       if comments == nil {
         conflicts.append(
-          PatchMerge.Conflict(node: nil, message: "the comments at `\(name.rawValue)` differ"))
+          PatchMerge.Conflict(node: nil, message: "the comments at `\(name.line)` differ"))
       }
-      time.comments[name] = comments ?? (prefersOurs ? ours : theirs).comments[name]
+      result.comments[name] = comments ?? (prefersOurs ? ours : theirs).comments[name]
     }
-    return time
+    return result
   }
 
   private mutating func merged(

@@ -64,8 +64,8 @@ public enum Subject: Hashable, Sendable {
   case setting(String, ParameterPath)
   /// Line of a node's place on the screen.
   case layout(String)
-  /// Line of the tempo, the meter or the transport.
-  case time(TimeSetting.Name)
+  /// Line of a setting of the patch as a whole.
+  case patchSetting(PatchSetting.Name)
   /// The lines at the head of the file; only `Comments.before` is used.
   case header
   /// The lines at the end of the file; only `Comments.before` is used.

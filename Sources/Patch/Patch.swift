@@ -10,8 +10,8 @@ public struct Patch: Sendable {
   public private(set) var nodes = NodeTable()
   /// Cables by their two ports.
   public private(set) var cables: ShardedDictionary<Cable.Ends, Cable> = ShardedDictionary()
-  /// Tempo, meter, and whose transport counts.
-  public internal(set) var time = TimeSettings()
+  /// Settings of the patch as a whole: tempo, meter, transport, controls.
+  public internal(set) var settings = PatchSettings()
   /// Comments at the head of the file.
   public internal(set) var header: [String] = []
   /// Comments at the end of the file.
@@ -45,7 +45,7 @@ public struct Patch: Sendable {
 extension Patch: Hashable {
   /// Exact: identities, order and comments included.
   public static func == (a: Self, b: Self) -> Bool {
-    a.nodes == b.nodes && a.cables == b.cables && a.time == b.time && a.header == b.header
+    a.nodes == b.nodes && a.cables == b.cables && a.settings == b.settings && a.header == b.header
       && a.footer == b.footer
   }
 
@@ -53,7 +53,7 @@ extension Patch: Hashable {
   public func hash(into hasher: inout Hasher) {
     hasher.combine(nodes)
     hasher.combine(cables)
-    hasher.combine(time)
+    hasher.combine(settings)
     hasher.combine(header)
     hasher.combine(footer)
   }
@@ -81,7 +81,7 @@ extension Patch {
       cable.ends.destination.node = destination
       result.plug(cable)
     }
-    result.time = time
+    result.settings = settings
     result.header = header
     result.footer = footer
     return result

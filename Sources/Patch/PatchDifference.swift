@@ -41,18 +41,18 @@ private struct Comparison {
     try compareOrder()
     for node in target.nodes.values { try compareSettings(of: node) }
     try compareCables()
-    try compareTime()
+    try comparePatchSettings()
     for node in target.nodes.values { try compareRemarks(of: node) }
     if draft.patch.header != target.header { try make(.comment(.header, Comments(before: target.header))) }
     if draft.patch.footer != target.footer { try make(.comment(.footer, Comments(before: target.footer))) }
   }
 
-  private mutating func compareTime() throws(EditError) {
-    for name in TimeSetting.Name.allCases {
-      if draft.patch.time[name] != target.time[name] { try make(.time(target.time[name])) }
-      let comments = target.time.comments[name]
-      guard draft.patch.time.comments[name] != comments else { continue }
-      try make(.comment(.time(name), comments ?? Comments()))
+  private mutating func comparePatchSettings() throws(EditError) {
+    for name in PatchSetting.Name.all {
+      if draft.patch.settings[name] != target.settings[name] { try make(.setPatch(target.settings[name])) }
+      let comments = target.settings.comments[name]
+      guard draft.patch.settings.comments[name] != comments else { continue }
+      try make(.comment(.patchSetting(name), comments ?? Comments()))
     }
   }
 

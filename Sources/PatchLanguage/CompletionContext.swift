@@ -61,12 +61,13 @@ struct CompletionContext {
         context.kind = context.node.flatMap { context.catalogue[$0.kind] }
       }
     case .tempo:
-      return take { [Candidate(Value.number($0.patch.time.tempo, .none).line, "5 to 999 beats a minute")] }
-    case .meter: return take { [Candidate($0.patch.time.meter.description, "beats of a bar")] }
+      return take { [Candidate(Value.number($0.patch.settings.tempo, .none).line, "5 to 999 beats a minute")] }
+    case .meter: return take { [Candidate($0.patch.settings.meter.description, "beats of a bar")] }
     case .moment:
       if isAtCursor { return offer([.bar]) }
       if words[position] == Word.bar.text { position += 1 }
       return take { _ in [] }
+    case .control(let performance): return control(performance)
     case .newName, .key, .bend, .number, .duration, .position, .past: return take { _ in [] }
     case .source:
       return take { context in
@@ -154,6 +155,25 @@ struct CompletionContext {
     finish(&self, words[position])
     position += 1
     return .on
+  }
+
+  /// The number of a control and what it is to turn, or the words of a performance.
+  private mutating func control(_ performance: [Part]) -> Step {
+    if isAtCursor {
+      candidates += ControlTarget.numbers.map { number in
+        Candidate("\(number)", patch.settings.controls[number]?.description ?? "a free control")
+      }
+      return follow(performance)
+    }
+    guard Int(words[position]) != nil, patch[named: words[position]] == nil else { return follow(performance) }
+    position += 1
+    if isAtCursor {
+      candidates += targets() + [Candidate(Word.none.text, Word.none.help)]
+      if word.isEmpty { return cable(isNew: false) }
+    } else if position + 1 < words.count || !words[position].contains(where: { $0 == "." || $0 == "[" }) {
+      return cable(isNew: false)
+    }
+    return .end
   }
 
   private mutating func subject() -> Step {

@@ -37,6 +37,7 @@ extension Fault.Reason {
     case .noChannel(let value): "a map holds channel numbers and -1, not `\(value.line)`"
     case .noPlace(let text): "a place is `COLUMN,ROW`, not `\(text)`"
     case .commentOfRange: "a comment is about one line"
+    case .controlOfRange: "a control turns one value"
     case .notKey(let text): "`\(text)` is not a key"
     case .bendOutOfRange: "a bend goes from -1 to 1"
     case .negativePosition: "a position is not negative"
@@ -86,7 +87,7 @@ extension Fault.Reason {
     case .refused(let error): error.hint
     case .unopenedBracket, .unclosedBracket, .unclosedQuotes, .quotedPart, .noCode, .noList, .listTooDeep,
       .missing(_, nil), .invalidName, .noIndex, .tooManySettings, .noMixing, .setTwice, .notNumber,
-      .notInRange, .noMap, .noChannel, .noPlace, .commentOfRange, .bendOutOfRange, .negativePosition,
+      .notInRange, .noMap, .noChannel, .noPlace, .commentOfRange, .controlOfRange, .bendOutOfRange, .negativePosition,
       .lateVersion:
       nil
     }

@@ -64,6 +64,8 @@ struct Fault: Error {
     case noChannel(Value)
     case noPlace(String)
     case commentOfRange
+    /// A control of several settings.
+    case controlOfRange
     case notKey(String)
     case bendOutOfRange(Double)
     case negativePosition(Double)

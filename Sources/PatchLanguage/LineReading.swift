@@ -159,7 +159,7 @@ extension Reading {
     case .add: nodes.append(item)
     case .connect: cables.append(item)
     case .place: places.append(item)
-    case .time: times.append(item)
+    case .setPatch: patchSettings.append(item)
     default:
       let (isIndexed, over): (Bool, Double?)
       switch edit {

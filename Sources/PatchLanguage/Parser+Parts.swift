@@ -89,7 +89,7 @@ extension Parser {
   }
 
   /// `node.parameter`
-  private mutating func setting(_ range: Range<Int>) throws(Fault) -> (String, ParameterRange) {
+  mutating func setting(_ range: Range<Int>) throws(Fault) -> (String, ParameterRange) {
     let (name, settings) = try Reference.settings(source, range)
     mark(.node(name), range.lowerBound)
     mark(.setting(SettingName(name, settings)), range.lowerBound)
@@ -194,12 +194,7 @@ extension Parser {
       _ = advance()
       return [.layout(try name(verb, "a node"))]
     }
-    if position + 1 == end || tokens[position + 1].kind == .word,
-      let name = TimeSetting.Name(rawValue: source.string(tokens[position].range))
-    {
-      _ = advance()
-      return [.time(name)]
-    }
+    if let name = patchSetting() { return [.patchSetting(name)] }
     if position + 1 < end, tokens[position + 1].kind == .arrow { return [.cable(try cable(verb))] }
     let range = advance().range
     if source.bytes[range].contains(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "[") }) {
@@ -212,6 +207,22 @@ extension Parser {
     let name = try Words.text(source, range)
     mark(.node(name), range.lowerBound)
     return [.node(name)]
+  }
+
+  /// `tempo`, `control 3`: a line at the head of the file.
+  private mutating func patchSetting() -> PatchSetting.Name? {
+    guard position + 1 == end || tokens[position + 1].kind == .word else { return nil }
+    let word = source.string(tokens[position].range)
+    guard word == PatchSetting.Name.control(0).word else {
+      guard let name = PatchSetting.Name.all.first(where: { $0.line == word }) else { return nil }
+      _ = advance()
+      return name
+    }
+    guard position + 1 < end, let number = Int(source.string(tokens[position + 1].range)) else { return nil }
+    _ = advance()
+    let token = advance()
+    mark(.number(number), token.start)
+    return .control(number)
   }
 
   mutating func comments(_ verb: Verb) throws(Fault) -> Comments {

@@ -52,6 +52,30 @@ extension Parser {
     return seconds
   }
 
+  // MARK: Controls
+
+  /// A control and its target; nil: the words are a performance, whose node may have a number as its name.
+  mutating func control(_ verb: Verb) throws(Fault) -> (number: Int, target: ControlTarget?)? {
+    guard position < end, tokens[position].kind == .word,
+      let number = Int(source.string(tokens[position].range))
+    else { return nil }
+    let isCable = position + 2 < end && tokens[position + 2].kind == .arrow
+    let isNamed =
+      position + 1 < end
+      && source.bytes[tokens[position + 1].range].contains { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "[") }
+    let isOff = position + 2 == end && source.string(tokens[position + 1].range) == Word.none.text
+    guard isCable || isNamed || isOff || position + 1 == end else { return nil }
+    let first = advance()
+    mark(.number(number), first.start)
+    guard position < end else { throw missing("what it is to turn, or `off`", verb) }
+    if accept(Word.none.text) { return (number, nil) }
+    if isCable { return (number, .gain(try cable(verb))) }
+    let token = try word("what it is to turn", verb)
+    let (name, range) = try setting(token.range)
+    guard let path = range.single else { throw Fault(token.start, .controlOfRange) }
+    return (number, .setting(name, path))
+  }
+
   // MARK: Transport
 
   mutating func tempo(_ verb: Verb) throws(Fault) -> Double {

@@ -80,6 +80,11 @@ struct Parser {
       } else {
         arguments.seconds = try moment(verb)
       }
+    case .control(let performance):
+      arguments.control = try control(verb)
+      if arguments.control == nil {
+        for part in performance { try parse(part, of: verb, into: &arguments) }
+      }
     case .word(let word):
       guard accept(word.text) else { throw missing("`\(word.text)`", verb) }
     case .option(let word, let form):

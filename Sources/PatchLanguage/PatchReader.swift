@@ -35,7 +35,7 @@ struct Reading {
   var draft: Draft
   var diagnostics: [Diagnostic] = []
   var nodes: [Item] = []
-  var times: [Item] = []
+  var patchSettings: [Item] = []
   var settings: [Item] = []
   var indexedSettings: [Item] = []
   var cables: [Item] = []
@@ -56,12 +56,12 @@ struct Reading {
     var lines = LineReading()
     lines.read(into: &self)
     draft.patch.reserve(nodes: nodes.count, cables: cables.count)
-    for item in times { apply(item) }
     for item in nodes { addNode(item) }
     for item in settings { apply(item) }
     for item in indexedSettings { apply(item) }
     for item in cables { connect(item) }
     for item in places { apply(item) }
+    for item in patchSettings { set(item) }
     for (subject, remark) in remarks {
       do throws(EditError) {
         try draft.apply(.comment(subject, remark.comments))
@@ -103,7 +103,7 @@ struct Reading {
       try draft.apply(item.edit)
       guard !item.comments.isEmpty, let subject = Self.subject(of: item.edit) else { return true }
       switch subject {
-      case .setting, .layout, .time:
+      case .setting, .layout, .patchSetting:
         remarks[subject, default: (Comments(), item)].comments.append(item.comments)
         return true
       default: break
@@ -136,6 +136,18 @@ struct Reading {
     }
   }
 
+  /// A setting of the patch as a whole. A control may wait for what is gone, with a warning.
+  private mutating func set(_ item: Item) {
+    var item = item
+    item.edit = draft.patch.canonical(item.edit, catalogue: draft.catalogue)
+    guard apply(item), case .setPatch(.control(_, let target?)) = item.edit else { return }
+    do throws(EditError) {
+      _ = try draft.patch.controlled(target, catalogue: draft.catalogue)
+    } catch {
+      report(error, item, .warning)
+    }
+  }
+
   private mutating func connect(_ item: Item) {
     guard case .connect(let name, _, _, _) = item.edit else { return }
     let count = draft.patch.cables.count
@@ -161,7 +173,7 @@ struct Reading {
     case .set(let name, let path, _, _): .setting(name, path)
     case .setRange(let name, let range, _, _): .setting(name, range.first)
     case .place(let name, _): .layout(name)
-    case .time(let setting): .time(setting.name)
+    case .setPatch(let setting): .patchSetting(setting.name)
     default: nil
     }
   }

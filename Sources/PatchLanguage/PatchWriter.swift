@@ -1,16 +1,16 @@
 import Patch
 
-/// Writes a patch in its canonical form: `sostenuto 1`, its tempo, meter and transport, then a paragraph for each node, with its input
+/// Writes a patch in its canonical form: `sostenuto 1`, the settings of the patch as a whole, then a paragraph for each node, with its input
 /// cables, its indexed settings and its place, one per line.
 public enum PatchWriter {
   /// The canonical text of a patch.
   public static func write(_ patch: Patch, catalogue: KindCatalogue) -> String {
     var text = "sostenuto 1\n"
     comments(patch.header, to: &text)
-    let settings = patch.time.lines
+    let settings = patch.settings.lines
     if !settings.isEmpty { text += "\n" }
     for setting in settings {
-      write(setting.line, patch.time.comments[setting.name] ?? Comments(), to: &text)
+      write(setting.line, patch.settings.comments[setting.name] ?? Comments(), to: &text)
     }
     for node in patch.nodes.values {
       text += "\n"

@@ -29,26 +29,38 @@ extension Printout {
   static func members(of document: Document) -> [(String, JSON)] {
     [
       ("file", document.file.map { .string($0) } ?? .null),
-      ("musicalTime", json(document.patch.time)),
+      ("musicalTime", json(document.patch.settings)),
+      ("controls", controls(of: document.patch.settings)),
       ("header", .array(document.patch.header.map { .string($0) })),
       ("footer", .array(document.patch.footer.map { .string($0) })),
     ]
   }
 
-  private static func json(_ time: TimeSettings) -> JSON {
+  private static func json(_ time: PatchSettings) -> JSON {
     .object([
       ("tempo", .number(time.tempo)), ("meter", .string(time.meter.description)),
       ("transport", .string(time.mode.rawValue)),
       (
         "lines",
         .array(
-          time.lines.map {
+          time.lines.filter { $0.name.number == nil }.map {
             .object([
               ("line", .string($0.line)), ("comments", json(time.comments[$0.name] ?? Comments())),
             ])
           })
       ),
     ])
+  }
+
+  private static func controls(of settings: PatchSettings) -> JSON {
+    .array(
+      settings.lines.compactMap { setting in
+        guard case .control(let number, let target) = setting else { return nil }
+        return .object([
+          ("number", .int(number)), ("target", target.map { .string($0.description) } ?? .null),
+          ("comments", json(settings.comments[setting.name] ?? Comments())),
+        ])
+      })
   }
 
   /// The transport while a session runs.

@@ -34,13 +34,13 @@ extension Script {
     var diagnostics: [Diagnostic] = []
     // Lines at bars come where the patch's own transport would bring them.
     var transport = Transport(rate: rehearsalRate)
-    var (now, time): (Int64, TimeSettings) = (0, TimeSettings())
+    var (now, time): (Int64, PatchSettings) = (0, PatchSettings())
     var agenda = Agenda(lines, rate: rehearsalRate)
     while agenda.count > 0 {
-      for change in TransportChange.changes(from: time, to: rehearsal.patch.time) {
+      for change in TransportChange.changes(from: time, to: rehearsal.patch.settings) {
         transport.apply(change, at: now)
       }
-      time = rehearsal.patch.time
+      time = rehearsal.patch.settings
       // Those that it never reaches come last.
       let next = agenda.next { transport.frame(of: $0, from: now) ?? Int64.max }
       if let next, next.frame < .max { now = max(now, next.frame) }
@@ -95,6 +95,7 @@ struct Rehearsal {
     case .edit(let edit):
       let change = try patch.applying(
         edit, catalogue: catalogue, acceptsUnknownKinds: acceptsUnknownKinds)
+      if !acceptsUnknownKinds { try change.patch.checkControls(of: edit, catalogue: catalogue) }
       history.record(change, describing: edit.line)
       depth = (depth.undo + 1, 0)
       patch = change.patch

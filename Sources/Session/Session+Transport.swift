@@ -56,10 +56,10 @@ extension Session {
 
   /// Hands the patch's wish to the driver, and tells the user when the lead comes or goes.
   func followTransport() {
-    supervisor.update(transport: patch.time.mode)
+    supervisor.update(transport: patch.settings.mode)
     let role = supervisor.transportRole
     guard role != knownRole, hasStarted else { return }
-    if patch.time.mode == .lead {
+    if patch.settings.mode == .lead {
       switch role {
       case .leads: notice("the server's transport goes by this patch's tempo and meter now")
       case .follows where knownRole == .leads:
@@ -92,7 +92,7 @@ extension Session {
     if let knownUse, knownUse.revision === patch.revision { return knownUse.isUsed }
     let kinds = Set(catalogue.kinds.filter(\.goesByTransport).map(\.name))
     let isUsed =
-      patch.time != TimeSettings() || patch.nodes.values.contains { kinds.contains($0.kind) }
+      patch.settings.hasTime || patch.nodes.values.contains { kinds.contains($0.kind) }
     knownUse = (patch.revision, isUsed)
     return isUsed
   }

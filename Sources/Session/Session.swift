@@ -347,6 +347,7 @@ public struct SessionOptions: Sendable {
       let applied = try patch.applyingCanonically(
         withStates(edit), catalogue: catalogue, acceptsUnknownKinds: acceptsUnknownKinds)
       (change, line) = (applied.change, applied.edit.line)
+      try change.patch.checkControls(of: applied.edit, catalogue: catalogue)
       record(.edit(line))
       journaled = (journaled.undo + 1, 0)
       history.record(change, describing: line, at: .now)

@@ -54,7 +54,8 @@ import Testing
       guard step % 5 == 0 else { continue }
       let text = PatchWriter.write(patch, catalogue: catalogue)
       let (again, diagnostics) = PatchReader.read(text, file: "", catalogue: catalogue)
-      #expect(diagnostics == [], "\(text)")
+      // A control may wait for what is gone.
+      #expect(diagnostics.filter { !isOfControl($0, in: text) } == [], "\(text)")
       #expect(again.withPlainIdentities == patch.withPlainIdentities, "\(text)")
       #expect(PatchWriter.write(again, catalogue: catalogue) == text)
     }

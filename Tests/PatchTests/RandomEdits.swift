@@ -27,17 +27,28 @@ struct RandomEdits {
     case 66..<82: return set(name, patch)
     case 82..<86: return matrix(name, patch)
     case 86..<92: return .comment(subject(name, patch), comments())
-    case 92: return .time(time())
+    case 92: return .setPatch(patchSetting(name, patch))
     case 93..<96: return .place(name, chance(30) ? nil : Place(column: pick([-1, 0, 3]), row: pick([0, 7])))
     default: return .all((0..<Int.random(in: 1...4, using: &random)).map { _ in next(for: patch) })
     }
   }
 
-  private mutating func time() -> TimeSetting {
-    switch Int.random(in: 0..<3, using: &random) {
+  private mutating func patchSetting(_ name: String, _ patch: Patch) -> PatchSetting {
+    switch Int.random(in: 0..<6, using: &random) {
     case 0: .tempo(pick([120, 97.5, 4.9, 999]))
     case 1: .meter(Meter(beats: pick([3, 4, 7, 0]), unit: pick([4, 8, 5])))
-    default: .transport(pick(TransportMode.allCases))
+    case 2: .transport(pick(TransportMode.allCases))
+    case 3: .control(Int.random(in: 0...9, using: &random), cable(in: patch).map { .gain($0) })
+    default:
+      .control(
+        Int.random(in: 1...8, using: &random),
+        chance(20)
+          ? nil
+          : .setting(
+            name,
+            patch[named: name].flatMap { catalogue[$0.kind]?.parameters.randomElement(using: &random) }.map {
+              ParameterPath($0.name, $0.dimensions.map { _ in 0 })
+            } ?? ParameterPath("gain")))
     }
   }
 
@@ -125,7 +136,7 @@ struct RandomEdits {
 
   private mutating func subject(_ name: String, _ patch: Patch) -> Subject {
     switch Int.random(in: 0..<7, using: &random) {
-    case 5: return .time(pick(TimeSetting.Name.allCases))
+    case 5: return .patchSetting(pick(PatchSetting.Name.all))
     case 0: return .header
     case 1: return .footer
     case 2: if let cable = cable(in: patch) { return .cable(cable) }

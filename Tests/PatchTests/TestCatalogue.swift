@@ -1,4 +1,5 @@
 import Patch
+import PatchLanguage
 
 /// A few kinds that cover every form of port and parameter.
 let catalogue = KindCatalogue([
@@ -116,3 +117,9 @@ let catalogue = KindCatalogue([
       ParameterDescription("port", "name", form: .text, default: .text(""), smoothing: .none),
     ]),
 ])
+
+/// True for the warning that a control's target is gone.
+func isOfControl(_ diagnostic: Diagnostic, in text: String) -> Bool {
+  diagnostic.severity == .warning
+    && text.split(separator: "\n", omittingEmptySubsequences: false)[diagnostic.line - 1].hasPrefix("control ")
+}

@@ -21,7 +21,7 @@ import Testing
   @Test func linesAreKeptWithTheirCommentsAndDefaultsAreLeftOut() {
     let patch = read(text)
     #expect(
-      patch.time.tempo == 97.5 && patch.time.meter == Meter(beats: 6, unit: 8) && patch.time.mode == .lead)
+      patch.settings.tempo == 97.5 && patch.settings.meter == Meter(beats: 6, unit: 8) && patch.settings.mode == .lead)
     #expect(PatchWriter.write(patch, catalogue: catalogue) == text)
     let plain = PatchWriter.write(
       read("tempo 120\nmeter 4/4\ntransport follow\nnode g delay"), catalogue: catalogue)
@@ -47,7 +47,7 @@ import Testing
       history.record(change, describing: edit.line)
       patch = change.patch
     }
-    #expect(patch.time.tempo == 140.25 && patch.time.mode == .off && patch.time.comments.count == 1)
+    #expect(patch.settings.tempo == 140.25 && patch.settings.mode == .off && patch.settings.comments.count == 1)
     while let step = try history.undo(patch, catalogue: catalogue) { patch = step.change.patch }
     #expect(PatchWriter.write(patch, catalogue: catalogue) == text)
   }
@@ -130,12 +130,12 @@ import Testing
     #expect(edits.map(\.line) == ["tempo 99"])
     let waltz = read(text.replacing("6/8", with: "3/4"))
     let merged = PatchMerge.merge(base: base, ours: faster, theirs: waltz, catalogue: catalogue)
-    #expect(merged.conflicts.isEmpty && merged.patch.time.tempo == 99)
-    #expect(merged.patch.time.meter == Meter(beats: 3, unit: 4))
+    #expect(merged.conflicts.isEmpty && merged.patch.settings.tempo == 99)
+    #expect(merged.patch.settings.meter == Meter(beats: 3, unit: 4))
     let slower = read(text.replacing("97.5", with: "60"))
     let torn = PatchMerge.merge(base: base, ours: faster, theirs: slower, catalogue: catalogue)
     #expect(torn.conflicts.map(\.message) == ["`tempo 99` stands here and `tempo 60` there"])
-    #expect(torn.patch.time.tempo == 99 && torn.theirs.time.tempo == 60)
+    #expect(torn.patch.settings.tempo == 99 && torn.theirs.settings.tempo == 60)
   }
 
   @Test func completionOffersModesBarsAndWhatIsSet() {

@@ -9,6 +9,9 @@ struct Connect: EditVerbs {
   /// Largest gain of a cable, in decibels.
   static let loudest = 60.0
   static let mostChannels = 64
+  /// The gain as a parameter, for controls.
+  static let gainDescription = ParameterDescription(
+    "gain", "Gain of the cable.", unit: .decibels, range: -.infinity...loudest, default: .number(0, .decibels))
 
   func apply(to draft: inout Draft) throws(EditError) {
     let ends = try draft.patch.fitting(name, catalogue: draft.catalogue)

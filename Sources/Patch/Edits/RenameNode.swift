@@ -11,10 +11,16 @@ struct RenameNode: EditVerbs {
       throw .nodeExists(newName, isNew: false)
     }
     draft.patch.rename(node.id, to: newName)
+    draft.patch.settings = draft.patch.settings.renaming { $0 == name ? newName : $0 }
     draft.isSilent = false
   }
 
-  func inverse(in draft: Draft) -> Edit { .rename(newName, to: name) }
+  func inverse(in draft: Draft) -> Edit {
+    // Controls that have been waiting for the new name get the node, and must not follow it back.
+    let waiting = draft.patch.settings.controls.filter { newName != name && $0.value.names(newName) }
+    let controls = waiting.sorted { $0.key < $1.key }.map { Edit.setPatch(.control($0.key, $0.value)) }
+    return .joined([.rename(newName, to: name)] + controls)
+  }
 
   func describe() -> String { "rename \(name) \(newName)" }
 }

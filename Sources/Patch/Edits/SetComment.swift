@@ -27,7 +27,9 @@ struct SetComment: EditVerbs {
       let node = try draft.patch.node(named: name)
       guard node.place != nil else { throw .noPlace(name) }
       draft.patch.update(node.id) { $0.lineComments[.layout] = kept }
-    case .time(let name): draft.patch.time.comments[name] = kept
+    case .patchSetting(let name):
+      guard PatchSetting.Name.all.contains(name) else { throw .noControl(name.number ?? 0) }
+      draft.patch.settings.comments[name] = kept
     case .header: draft.patch.header = comments.before
     case .footer: draft.patch.footer = comments.before
     }
@@ -42,7 +44,7 @@ struct SetComment: EditVerbs {
       case .setting(let name, let path):
         try patch.node(named: name).lineComments[.setting(path)] ?? Comments()
       case .layout(let name): try patch.node(named: name).lineComments[.layout] ?? Comments()
-      case .time(let name): patch.time.comments[name] ?? Comments()
+      case .patchSetting(let name): patch.settings.comments[name] ?? Comments()
       case .header: Comments(before: patch.header)
       case .footer: Comments(before: patch.footer)
       }
@@ -53,13 +55,13 @@ struct SetComment: EditVerbs {
     var line =
       switch subject {
       // Without quotes it would be the keyword for the comment of such a line.
-      case .node(let name) where name == "layout" || TimeSetting.Name(rawValue: name) != nil:
+      case .node(let name) where name == "layout" || PatchSetting.Name.all.contains { $0.word == name }:
         "comment \"\(name)\""
       case .node(let name): "comment \(name)"
       case .cable(let name): "comment \(name)"
       case .setting(let name, let path): "comment \(name)\(path.suffix)"
       case .layout(let name): "comment layout \(name)"
-      case .time(let name): "comment \(name.rawValue)"
+      case .patchSetting(let name): "comment \(name.line)"
       case .header: "header"
       case .footer: "footer"
       }

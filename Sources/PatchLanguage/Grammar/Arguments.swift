@@ -37,6 +37,8 @@ struct Arguments {
   var meter = Meter(beats: 4, unit: 4)
   var mode = TransportMode.follow
   var bar: BarPlace?
+  /// A control of the patch, and what it is to turn.
+  var control: (number: Int, target: ControlTarget?)?
   private var options: [Word] = []
 
   init() {}

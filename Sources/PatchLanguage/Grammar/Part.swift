@@ -18,6 +18,7 @@ struct Word: Hashable, Sendable {
   static let auto = Word("auto", "where the layout puts it")
   static let bar = Word("bar", "a bar, or a beat of one: bar 5.3")
   static let off = Word("off", "ends the take")
+  static let none = Word("off", "it turns nothing")
   static let `default` = Word("default", "as the kind has it")
 }
 
@@ -74,6 +75,8 @@ enum Part: Sendable {
   case meter
   /// A bar or a time, from the start of the piece.
   case moment
+  /// `1 NODE.PARAMETER`, `1 A -> B` or `1 off`: a control of the patch; otherwise the parts of a performance.
+  case control(otherwise: [Part])
   /// A word that must stand here.
   case word(Word)
   /// A word with arguments of its own; all of it may be left out.
@@ -149,6 +152,7 @@ extension Part {
     case .tempo: "120"
     case .meter: "3/4"
     case .moment: "bar 5|2m30s"
+    case .control(let form): "1 NODE.PARAMETER|A -> B|off, or " + form.map(\.usage).joined(separator: " ")
     case .word(let word): word.text
     case .option(let word, let form): "[" + ([word.text] + form.map(\.usage)).joined(separator: " ") + "]"
     case .either(let choice): choice.branches.map(\.usage).joined(separator: "|")
@@ -165,6 +169,7 @@ extension Part {
     case .texts: ["after"]
     case .soundFile(mayEnd: true): [Word.off.text]
     case .moment: [Word.bar.text]
+    case .control(let form): [Word.none.text] + form.flatMap(\.words)
     case .word(let word): [word.text]
     case .option(let word, let form): [word.text] + form.flatMap(\.words)
     case .either(let choice): choice.branches.flatMap { [$0.word.text] + $0.form.flatMap(\.words) }

@@ -93,9 +93,9 @@ extension Verb {
     Verb(
       "tempo", .file, [.tempo],
       "Beats a minute, 5 to 999; a beat is the lower number of the meter. The position in the bar stays."
-    ) { .edit(.time(.tempo($0.tempo))) },
+    ) { .edit(.setPatch(.tempo($0.tempo))) },
     Verb("meter", .file, [.meter], "Beats of a bar and their note value: `6/8` has six eighths.") {
-      .edit(.time(.meter($0.meter)))
+      .edit(.setPatch(.meter($0.meter)))
     },
     Verb(
       "transport", .file, [.either(transportModes)],
@@ -104,7 +104,26 @@ extension Verb {
       server this patch's tempo and meter; `off` leaves it alone. Without a server the patch has a transport of its \
       own, which rolls from the start.
       """
-    ) { .edit(.time(.transport($0.mode))) },
+    ) { .edit(.setPatch(.transport($0.mode))) },
+    Verb(
+      "control", .file,
+      [
+        .control(otherwise: [
+          .node(.players), .number(noun: "a controller", usage: "NUMBER"),
+          .number(noun: "a value", usage: "VALUE"),
+        ])
+      ],
+      """
+      What one of the eight controls of play mode turns: a parameter, a crosspoint (`main[0,1]`) or the gain of a cable; \
+      `off` for nothing. A control whose target is gone waits for its return. With a node, a number and a value it moves \
+      a MIDI controller of the node to a value from 0 to 127, as a performance.
+      """
+    ) { arguments in
+      guard let (number, target) = arguments.control else {
+        return arguments.perform(.control(arguments.numbers[0], arguments.numbers[1]))
+      }
+      return .edit(.setPatch(.control(number, target)))
+    },
     Verb("header", .edit, [.texts], "The comment at the head of the file.") {
       .edit(.comment(.header, $0.comments))
     },

@@ -15,13 +15,6 @@ extension Verb {
       "Presses or releases a pedal."
     ) { $0.perform(.pedal($0.pedal, $0.isOn)) },
     Verb(
-      "control", .performance,
-      [
-        .node(.players), .number(noun: "a controller", usage: "NUMBER"),
-        .number(noun: "a value", usage: "VALUE"),
-      ], "Moves a MIDI controller to a value from 0 to 127."
-    ) { $0.perform(.control($0.numbers[0], $0.numbers[1])) },
-    Verb(
       "bend", .performance, [.node(.players), .bend], "Moves the pitch wheel, from -1 to 1 of its range."
     ) { $0.perform(.bend($0.bend)) },
     Verb(

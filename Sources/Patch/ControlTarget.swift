@@ -1,0 +1,99 @@
+/// A value that a control turns: a parameter, a crosspoint, or the gain of a cable. It is named, so it may be missing: then
+/// the control waits until something of that name is there again.
+public enum ControlTarget: Hashable, Sendable, CustomStringConvertible {
+  /// A setting of the node of that name.
+  case setting(String, ParameterPath)
+  /// The gain of a cable.
+  case gain(CableName)
+
+  /// Numbers of the controls.
+  public static let numbers = 1...8
+
+  /// The target in the language: `dist.drive`, `main[0,1]`, `piano -> dist`.
+  public var description: String {
+    switch self {
+    case .setting(let name, let path): name + path.suffix
+    case .gain(let cable): cable.description
+    }
+  }
+
+  /// The same target with other names of nodes.
+  func renaming(_ newName: (String) -> String) -> Self {
+    switch self {
+    case .setting(let name, let path): return .setting(newName(name), path)
+    case .gain(var cable):
+      cable.source.node = newName(cable.source.node)
+      cable.destination.node = newName(cable.destination.node)
+      return .gain(cable)
+    }
+  }
+
+  /// True when it names that node.
+  func names(_ node: String) -> Bool {
+    switch self {
+    case .setting(let name, _): name == node
+    case .gain(let cable): cable.source.node == node || cable.destination.node == node
+    }
+  }
+}
+
+extension Patch {
+  /// The value that a control turns, with its description; throws the reason if there is none.
+  public func controlled(
+    _ target: ControlTarget, catalogue: KindCatalogue
+  ) throws(EditError) -> (value: Value, parameter: ParameterDescription) {
+    switch target {
+    case .setting(let name, let path):
+      let node = try node(named: name)
+      guard let kind = catalogue[node.kind] else {
+        throw .noKind(node.kind, near: catalogue.nearest(node.kind))
+      }
+      let parameter = try kind.parameter(at: path, of: node)
+      guard parameter.isTurnable, let value = node.value(at: path, description: kind) else {
+        throw .notTurned(SettingName(name, path))
+      }
+      return (value, parameter)
+    case .gain(let name):
+      let cable = try existing(name, catalogue: catalogue)
+      let draft = Draft(patch: self, catalogue: catalogue)
+      if isOutside(cable.ends, catalogue: catalogue) || draft.carriesEvents(cable.ends) {
+        throw .hasNoGain(name)
+      }
+      return (.number(cable.gain, .decibels), Connect.gainDescription)
+    }
+  }
+
+  /// Throws for a control to which an edit has given a target that is not there behind it. A file or an undo may do that,
+  /// for the day on which the target is back; nobody who types it means it.
+  package func checkControls(of edit: Edit, catalogue: KindCatalogue) throws(EditError) {
+    switch edit {
+    case .all(let edits): for edit in edits { try checkControls(of: edit, catalogue: catalogue) }
+    case .setPatch(.control(let number, let target?)) where settings.controls[number] != nil:
+      _ = try controlled(target, catalogue: catalogue)
+    default: break
+    }
+  }
+
+  /// The edit that gives the target of a control another value; throws the reason if there is none.
+  public func turning(
+    _ target: ControlTarget, to value: Value, catalogue: KindCatalogue
+  ) throws(EditError) -> Edit {
+    switch target {
+    case .setting(let name, let path): return .set(name, path, value, over: nil)
+    case .gain(let name):
+      let cable = try existing(name, catalogue: catalogue)
+      guard case .number(let gain, _) = value else { throw .hasNoGain(name) }
+      return .connect(name, gain: gain, map: cable.map, mixing: cable.mixing)
+    }
+  }
+}
+
+extension ParameterDescription {
+  /// True for a value that steps lead through: a number, a switch or a choice, and none that makes the node anew.
+  public var isTurnable: Bool {
+    switch form {
+    case .continuous, .integer, .toggle, .choice: smoothing != .structural && smoothing != .none
+    case .file, .text: false
+    }
+  }
+}

@@ -1,0 +1,19 @@
+/// `tempo 97.5`, `meter 3/4`, `transport lead`, `control 1 dist.drive`
+struct SetPatch: EditVerbs {
+  var setting: PatchSetting
+
+  func apply(to draft: inout Draft) throws(EditError) {
+    switch setting {
+    case .tempo(let tempo) where !PatchSetting.tempos.contains(tempo): throw .tempoOutOfRange(tempo)
+    case .meter(let meter) where !meter.isLegal: throw .meterOutOfRange(meter)
+    case .control(let number, _) where !ControlTarget.numbers.contains(number): throw .noControl(number)
+    default: break
+    }
+    if case .control = setting {} else { draft.isSilent = false }
+    draft.patch.settings.set(setting)
+  }
+
+  func inverse(in draft: Draft) -> Edit { .setPatch(draft.patch.settings[setting.name]) }
+
+  func describe() -> String { setting.line }
+}
