@@ -44,7 +44,7 @@ extension Session {
   }
 
   /// Opens a patch that is in no file.
-  func openText(_ text: String) {
+  public func openText(_ text: String) {
     patch = read(Array(text.utf8))
     begin()
   }
@@ -58,7 +58,7 @@ extension Session {
     recover()
     beginTape()
     engine.adopt(patch)
-    supervisor.update(transport: patch.time.mode)
+    supervisor.update(transport: patch.settings.mode)
     requestFiles()
     holdOutputs()
   }

@@ -23,7 +23,7 @@ enum FrontEnd {
     sessionOptions.keepsTape = true
     sessionOptions.keepsInputs = options.keepsInputs
     let session = Session(options: sessionOptions)
-    if let patch = options.patch { try session.open(patch) } else { session.openEmpty() }
+    try open(options.patch, session)
     let terminal = try Terminal()
     defer { terminal.close() }
     session.start()
@@ -50,6 +50,16 @@ enum FrontEnd {
       terminal.end(by: ending)
     }
     session.close()
+  }
+
+  /// Opens a patch, a patch that plays the file, or an empty one.
+  @MainActor private static func open(_ path: String?, _ session: Session) throws {
+    guard let path else { return session.openEmpty() }
+    if let refusal = StarterPatch.refusal(of: path) { throw CommandError(refusal) }
+    guard let text = StarterPatch.text(playing: path) else { return try session.open(path) }
+    // What has such a name is never written as a patch.
+    guard access(path, R_OK) == 0 else { throw CommandError("\(path): \(String(cString: strerror(errno)))") }
+    session.openText(text)
   }
 
   /// The first error, or else the first warning, and the number of others.
