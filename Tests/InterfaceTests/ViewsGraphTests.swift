@@ -180,7 +180,7 @@ import Testing
 
 
 
-       octave 4   velocity 100   pedal ○ up   keys C4 E4 G4   release: press again
+       octave 4   velocity 100   pedal ○ up   release: press again   keys C4 E4 G4
         │  ┃ ┃ ┃ ┃  │  ┃ ┃ ┃ ┃ ┃ ┃  │  ┃ ┃ ┃ ┃  │  ┃ ┃ ┃ ┃ ┃ ┃  │   │
         │  ┗s┛ ┗d┛  │  ┗g┛ ┗h┛ ┗j┛  │  ┗2┛ ┗3┛  │  ┗5┛ ┗6┛ ┗7┛  │   │
         │ ● │   │ ● │   │ ● │   │   │   │   │   │   │   │   │   │   │
@@ -205,7 +205,7 @@ import Testing
       ├──┤ sampler   ▇▆ ├─┬──┨ distortion ▇ ┠─
       ‹  ╰ upright.s… 6 ╯ ┊  ┗━━━━━━━━━━━━━━┛›
                           ┊  ╭ eq ┈┈┈┈┈┈┈┈┈┈╮↓
-       keys C4 E4 G4   octave 4
+       keys C4 E4 G4   release: press again
       ────────────────────────────────────────
        dist ▸ distortion   drive 18.0 dB
        PLAY   ? help   : prompt   c connect

@@ -17,6 +17,9 @@ enum Moving {
   ]
 
   @MainActor private static func move(_ motion: Motion, _ desk: Desk) {
+    if desk.state.mode == .play, desk.state.play.control != nil, [.left, .right].contains(motion) {
+      return Controls(desk).turn(by: motion == .left ? -1 : 1)
+    }
     let view = Views[desk.state.view]
     // In play mode, the arrows still choose the node for the function keys.
     if desk.state.mode == .play, !view.movesFocus, [.left, .right].contains(motion) {
@@ -27,7 +30,9 @@ enum Moving {
   }
 
   @MainActor private static func leave(_ desk: Desk) {
-    if desk.state.mode == .play {
+    if desk.state.mode == .play, desk.state.play.control != nil {
+      desk.state.play.control = nil
+    } else if desk.state.mode == .play {
       Piano(desk).toggleMode()
     } else if !Views[desk.state.view].leave(desk), desk.state.view != .graph {
       desk.state.view = .graph

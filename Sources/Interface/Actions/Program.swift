@@ -19,7 +19,14 @@ enum Program {
     Action("roll", "Start the transport, or stop it", [.patch: "space"], roll),
     Action("redraw", "Draw the screen anew", [.anywhere: "ctrl-l"]) { $0.wish = .redraw },
     Action("suspend", "Back to the shell until `fg`; the sound stops meanwhile", [.anywhere: "ctrl-z"]) {
-      $0.wish = .suspend
+      if !$0.isKeptRunning { $0.wish = .suspend }
+    },
+    Action(
+      "lock", "Stage lock: no quitting, nothing that silences a source, panic by two presses; again to unlock",
+      [.anywhere: "alt-l"]
+    ) { desk in
+      desk.state.isLocked.toggle()
+      desk.say(desk.state.isLocked ? "locked: Alt-L unlocks" : "unlocked")
     },
   ]
 
@@ -33,6 +40,7 @@ enum Program {
   }
 
   @MainActor private static func quit(_ desk: Desk) {
+    if desk.isKeptRunning { return }
     guard desk.scene.isModified else {
       desk.wish = .quit
       return

@@ -47,6 +47,7 @@ import Screen
     let notices = desk.workbench.takeNotices()
     if !notices.isEmpty { desk.say(notices.joined(separator: "; ")) }
     desk.state.play.target = Piano(desk).target
+    Piano(desk).tick()
     settle()
     for view in Views.all where view.tick(desk) { needsRender = true }
     let sight = Sight(scene)

@@ -33,12 +33,15 @@ import Screen
     switch hit(point) {
     case .tab(let name): Views.show(Views[name], desk)
     case .key(let key): Piano(desk).click(key)
+    case .control(let number): Controls(desk).pick(number)
     case let hit: view.press(.left, hit, at: point, desk)
     }
   }
 
   private func turnWheel(_ mouse: MouseEvent) {
     if let overlay = desk.state.overlay as? any Overlay, overlay.turnWheel(mouse.wheelRows, desk) { return }
-    view.turnWheel(mouse, hit(mouse.point), desk)
+    let hit = hit(mouse.point)
+    if case .control(let number) = hit { return Controls(desk).turn(number, by: -mouse.wheelRows.signum()) }
+    view.turnWheel(mouse, hit, desk)
   }
 }

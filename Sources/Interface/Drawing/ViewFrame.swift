@@ -7,6 +7,7 @@ struct ViewFrame {
   var status: Int?
   var tabs: Int?
   var view: Rect
+  var controls: Rect?
   var playBar: Rect?
   var rule: Int?
   var message: Int?
@@ -15,7 +16,10 @@ struct ViewFrame {
   /// Rows of the keyboard of play mode in its long form: the facts, and four rows of keys.
   static let keyboardRows = 5
 
-  init(columns: Int, rows: Int, isPlaying: Bool) {
+  /// Rows of the controls: their names, and their values.
+  private static let controlRows = 2
+
+  init(columns: Int, rows: Int, isPlaying: Bool, hasControls: Bool = false) {
     self.columns = columns
     self.rows = rows
     var top = 0
@@ -45,6 +49,10 @@ struct ViewFrame {
       if height > 0 {
         bottom -= height
         playBar = Rect(column: 0, row: bottom, columns: columns, rows: height)
+      }
+      if hasControls, rows >= 12 {
+        bottom -= Self.controlRows
+        controls = Rect(column: 0, row: bottom, columns: columns, rows: Self.controlRows)
       }
     }
     view = Rect(column: 0, row: top, columns: columns, rows: bottom - top)

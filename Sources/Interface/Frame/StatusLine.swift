@@ -5,7 +5,7 @@ import Session
 
 /// The first row: the file and the driver's state. A fault replaces the latter.
 enum StatusLine {
-  static func draw(_ scene: Scene, on canvas: inout Canvas, row: Int) {
+  static func draw(_ scene: Scene, isLocked: Bool = false, on canvas: inout Canvas, row: Int) {
     let width = canvas.columns
     let status = scene.status
     canvas.fill(Rect(column: 0, row: row, columns: width, rows: 1), " ", Style(.statusBar))
@@ -63,6 +63,7 @@ enum StatusLine {
       let others = status.muted.count > 1 ? " +\(status.muted.count - 1)" : ""
       insert([Span("muted ", .statusBar), Span(muted + others, .trouble)], weight: 0)
     }
+    if isLocked { insert([Span("LOCKED", .warning)], weight: 0) }
     var shown = Set(groups.indices)
     for index in weights.reversed() where index < groups.count {
       if total(groups, shown, gap: 2) <= room { break }

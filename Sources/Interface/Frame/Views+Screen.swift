@@ -6,7 +6,7 @@ import Screen
 /// status line
 /// ─[graph]─ printout ─ matrix ─ trace ─ help ───
 /// the view
-/// (play mode: the keyboard)
+/// (play mode: the controls and the keyboard)
 /// ──────────────────────────────────────────────
 /// message, prompt, or the focused node
 /// mode and key hints
@@ -16,11 +16,14 @@ extension Views {
   /// Any size from 1 x 1 up.
   static func draw(_ scene: Scene, _ state: ViewState, columns: Int, rows: Int) -> Canvas {
     var canvas = Canvas(columns: columns, rows: rows)
-    let frame = ViewFrame(columns: canvas.columns, rows: canvas.rows, isPlaying: state.mode == .play)
-    if let row = frame.status { StatusLine.draw(scene, on: &canvas, row: row) }
+    let frame = ViewFrame(scene, state, columns: canvas.columns, rows: canvas.rows)
+    if let row = frame.status { StatusLine.draw(scene, isLocked: state.isLocked, on: &canvas, row: row) }
     if let row = frame.tabs { Tabs.draw(state, on: &canvas, row: row) }
     canvas.draw(in: frame.view) { canvas in
       Views[state.view].draw(scene, state, on: &canvas)
+    }
+    if let rect = frame.controls {
+      canvas.draw(in: rect) { ControlStrip(scene, state, columns: rect.columns).draw(on: &$0) }
     }
     if let rect = frame.playBar {
       canvas.draw(in: rect) { PlayBar.draw(scene, state, on: &$0) }
@@ -38,12 +41,15 @@ extension Views {
   static func hit(
     _ scene: Scene, _ state: ViewState, columns: Int, rows: Int, at cell: Point
   ) -> Hit {
-    let frame = ViewFrame(columns: columns, rows: rows, isPlaying: state.mode == .play)
+    let frame = ViewFrame(scene, state, columns: columns, rows: rows)
     if let row = frame.tabs, cell.row == row {
       let tab = Tabs.places(state, columns: columns).first {
         (($0.column)..<($0.column + $0.text.count)).contains(cell.column)
       }
       return tab.map { .tab($0.view) } ?? .nothing
+    }
+    if let strip = frame.controls, strip.contains(cell) {
+      return ControlStrip(scene, state, columns: columns).control(at: cell.column).map { .control($0) } ?? .nothing
     }
     if let bar = frame.playBar, bar.contains(cell) {
       return PlayBar.key(at: cell - bar.origin, state, bar.size).map { .key($0) } ?? .nothing

@@ -12,11 +12,26 @@ import Patch
 
   func removeFocused(bridge: Bool) {
     guard let node = desk.focusedNode else { return }
+    let edit = Edit.remove(node.name, bridge: bridge)
+    if bridge, !desk.state.isLocked, isLastWay(edit),
+      !desk.isConfirmed(edit.line, "\(node.name) is the last way to an output: again to remove it")
+    {
+      return
+    }
     // The focus moves along the signal path, to where the gap closes.
     let next =
       scene.patch.cables(from: node.id, catalogue: scene.catalogue).first?.ends.destination.node
       ?? scene.patch.cables(into: node.id, catalogue: scene.catalogue).first?.ends.source.node
-    if desk.perform(.remove(node.name, bridge: bridge)) { desk.focus(besideRemoved: next) }
+    if desk.perform(edit) { desk.focus(besideRemoved: next) }
+  }
+
+  /// True if sources are heard now, and none would be after the edit.
+  private func isLastWay(_ edit: Edit) -> Bool {
+    let heard = scene.heard(in: scene.patch)
+    guard !heard.isEmpty, let after = try? scene.patch.applying(edit, catalogue: scene.catalogue).patch else {
+      return false
+    }
+    return scene.heard(in: after).isEmpty
   }
 
   // MARK: Kinds

@@ -12,7 +12,9 @@ struct Chooser: Overlay {
   var then: @MainActor (String, Desk) -> Void = { _, _ in }
 
   var matching: [(name: String, detail: String)] {
-    filter.isEmpty ? items : items.filter { $0.name.includes(filter) }
+    filter.isEmpty
+      ? items
+      : FuzzyMatch.ranked(filter, names: items.map(\.name), details: items.map(\.detail)).map { items[$0] }
   }
 
   let hints = [

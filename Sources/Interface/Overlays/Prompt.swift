@@ -121,11 +121,12 @@ struct Prompt: Overlay {
     case "save", "w":
       if words.count > 1 { Saving(desk).save(as: unquoted(words[1])) } else { desk.requests.append("save") }
     case "quit", "q": desk.requests.append("quit")
-    case "quit!", "q!": desk.wish = .quit
+    case "quit!", "q!": if !desk.isKeptRunning { desk.wish = .quit }
     case "help": desk.requests.append("show-help")
     // Releases the keys held here too.
     case "panic" where words.count == 1: desk.requests.append("panic")
     default:
+      if desk.isLocked(line: line) { return }
       let said = try desk.workbench.perform(line: line)
       desk.say(said.isEmpty ? line : said)
     }

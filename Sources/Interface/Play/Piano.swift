@@ -10,8 +10,8 @@ import Screen
     "q": 12, "2": 13, "w": 14, "3": 15, "e": 16, "r": 17, "5": 18, "t": 19, "6": 20, "y": 21, "7": 22,
     "u": 23,
   ]
-  /// Upper limit of the key repeat interval, in seconds, for terminals that do not report releases.
-  private static let repeatInterval = 0.12
+  /// Length of a gated note in seconds: longer than the delay of a key's first repeat, which prolongs it.
+  private static let gate = 0.75
 
   private let desk: Desk
 
@@ -89,21 +89,60 @@ import Screen
       let semitone = Piano.keys[place]
     else { return false }
     guard stroke.action == .press else { return true }
-    let pressedAt = desk.now()
-    if var played = playing[place] {
-      // If releases are reported, a second press means that a release was lost. Otherwise the same key ends
-      // the note, except for key repeats.
-      let isRepeat = pressedAt - played.pressedAt < Piano.repeatInterval
-      played.pressedAt = pressedAt
-      playing[place] = played
-      if scene.hasKeyRelease { return true }
-      if !isRepeat { end(place) }
+    if scene.hasKeyRelease {
+      // A second press means that a release was lost.
+      if playing[place] == nil { start(place, semitone) }
       return true
     }
-    let key = (desk.state.play.octave + 1) * 12 + semitone
-    guard (0...127).contains(key), let target = presentTarget else { return true }
-    start(UInt8(key), at: place, on: target)
+    // The sign of life of a held key, which prolongs a gated note.
+    if playing[place] != nil { playing[place]?.pressedAt = desk.now() }
+    switch desk.piano.repeats.press(place, at: desk.now()) {
+    case .new:
+      desk.piano.startedInDoubt = nil
+      strike(place, semitone)
+    case .doubtful:
+      // A note that may be wanted begins at once; one that sounds can wait for its end.
+      if playing[place] == nil || desk.state.play.isGated {
+        strike(place, semitone)
+        desk.piano.startedInDoubt = place
+      }
+    case .confirmed:
+      // The key that ended the note is still held: what it has begun in doubt ends.
+      if desk.piano.startedInDoubt == place, !desk.state.play.isGated { end(place) }
+      desk.piano.startedInDoubt = nil
+    case .repeated: break
+    }
     return true
+  }
+
+  /// A press by a finger: without releases the second one ends the note, or begins it again where notes are gated.
+  private func strike(_ place: Character, _ semitone: Int) {
+    let isSounding = playing[place] != nil
+    end(place)
+    if !isSounding || desk.state.play.isGated { start(place, semitone) }
+  }
+
+  private func start(_ place: Character, _ semitone: Int) {
+    let key = (desk.state.play.octave + 1) * 12 + semitone
+    guard (0...127).contains(key), let target = presentTarget else { return }
+    start(UInt8(key), at: place, on: target)
+  }
+
+  /// Ends what only time can end, in a terminal that reports no releases.
+  func tick() {
+    guard !scene.hasKeyRelease else { return }
+    let now = desk.now()
+    if let place = desk.piano.repeats.settle(at: now), let semitone = Piano.keys[place] {
+      if desk.piano.startedInDoubt != place, !desk.state.play.isGated { strike(place, semitone) }
+      desk.piano.startedInDoubt = nil
+    }
+    guard desk.state.play.isGated else { return }
+    for (place, played) in playing where Piano.keys[place] != nil {
+      let isOver =
+        desk.piano.repeats.hasRepeated(place)
+        ? !desk.piano.repeats.isHeld(place, at: now) : now - played.pressedAt > Self.gate
+      if isOver { end(place) }
+    }
   }
 
   func release(_ stroke: KeyStroke) {
@@ -161,6 +200,7 @@ import Screen
   }
 
   func panic() {
+    if desk.state.isLocked, !desk.isConfirmed("panic", "locked: again for silence") { return }
     desk.workbench.panic()
     playing = [:]
     desk.state.play.held = []

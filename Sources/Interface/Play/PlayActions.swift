@@ -15,6 +15,16 @@ extension Piano {
     },
     Action("pedal", "The sustain pedal", [.playing: "space"]) { Piano($0).togglePedal() },
     Action(
+      "gate", "Notes end by themselves, or when their key is pressed again, where the terminal reports no releases",
+      [.playing: "/"]
+    ) { desk in
+      guard !desk.scene.hasKeyRelease else { return desk.say("this terminal reports releases: notes end with their keys") }
+      desk.state.play.isGated.toggle()
+      desk.say(
+        desk.state.play.isGated
+          ? "notes end by themselves, a held key's when it is let go" : "notes end when their key is pressed again")
+    },
+    Action(
       "play", "Play mode", [.anywhere: "F6", .patch: "p"], otherHelp: [.anywhere: "Play mode, and back"]
     ) {
       Piano($0).toggleMode()
@@ -27,5 +37,6 @@ extension Piano {
   nonisolated static let hints: [ActionHint] = [
     ("leave", "leaves"), ("pedal", "pedal"), ("swap-effect", "swap"), ("insert-effect", "insert"),
     ("remove-bridge", "remove"), ("undo", "undo"), ("octave-down", "octave −"), ("octave-up", "octave +"),
+    ("control", "control"),
   ]
 }

@@ -27,13 +27,15 @@ enum PlayBar {
       [Span("velocity ", .dim), Span("\(play.velocity)", .value)],
       [Span("pedal ", .dim), play.pedal ? Span("● down", .sounding) : Span("○ up", .value)],
     ]
-    // Without the drawing, the held keys matter most.
-    if short { return [Span].fitting([keys] + settings, columns: max(columns, keys.width)) }
-    let release = scene.hasKeyRelease ? "by the terminal" : "press again"
+    let release =
+      scene.hasKeyRelease ? "by the terminal" : play.isGated ? "by itself" : "press again"
+    let releases = [Span("release: ", .dim), Span(release, .value)]
+    // Without the drawing, the held keys matter most, and how they end.
+    if short { return [Span].fitting([keys, releases] + settings, columns: max(columns, keys.width)) }
     let target = play.target.flatMap { scene.patch[$0]?.name }
     return [Span].fitting(
       settings + [
-        keys, [Span("release: ", .dim), Span(release, .value)],
+        releases, keys,
         target.map { [Span("to ", .dim), Span($0, .value)] } ?? [],
       ], columns: columns)
   }

@@ -25,6 +25,8 @@ public enum Wish: Sendable { case none, quit, suspend, redraw }
   var typing = TypingMemory()
   var piano = PianoMemory()
   var drag: Drag?
+  /// An action that waits for its key to be pressed again, since then.
+  var asked: (what: String, time: Double)?
   /// The current or last gesture.
   var gesture: Gesture?
 
@@ -43,7 +45,7 @@ public enum Wish: Sendable { case none, quit, suspend, redraw }
 
   /// Size of the view within the screen.
   var viewSize: Size {
-    ViewFrame(columns: size.columns, rows: size.rows, isPlaying: state.mode == .play).view.size
+    ViewFrame(scene, state, columns: size.columns, rows: size.rows).view.size
   }
 
   // MARK: Messages
@@ -70,6 +72,7 @@ public enum Wish: Sendable { case none, quit, suspend, redraw }
   /// newest edit if it has this number.
   @discardableResult
   func perform(_ edit: Edit, amending step: Int? = nil) -> Bool {
+    if isLocked(edit) { return false }
     do {
       let said = try workbench.perform(edit, amending: step)
       say(said.isEmpty ? edit.line : said)
@@ -81,11 +84,21 @@ public enum Wish: Sendable { case none, quit, suspend, redraw }
   }
 
   func undo() {
-    attempt { say(try workbench.undo().map { "undone: \($0)" } ?? "nothing to undo") }
+    travel { try workbench.undo().map { "undone: \($0)" } ?? "nothing to undo" }
   }
 
   func redo() {
-    attempt { say(try workbench.redo().map { "redone: \($0)" } ?? "nothing to redo") }
+    travel { try workbench.redo().map { "redone: \($0)" } ?? "nothing to redo" }
+  }
+
+  /// A step in the history; the focus goes to what it brings back.
+  private func travel(_ step: () throws -> String) {
+    let before = scene.patch
+    attempt { say(try step()) }
+    let nodes = scene.patch.nodes.values
+    if nodes.count > before.nodes.count, let node = nodes.first(where: { before[$0.id] == nil }) {
+      focus(node.id)
+    }
   }
 
   // MARK: Gestures

@@ -13,6 +13,8 @@ enum Hit: Sendable, Hashable {
   /// A point of the history, as the number of edits before it.
   case point(Int)
   case tab(ViewName)
+  /// A control of play mode, by its number.
+  case control(Int)
   /// A key of the play bar, by its MIDI number.
   case key(UInt8)
 }

@@ -53,6 +53,10 @@ struct PianoMemory {
 
   /// Sounding keys, by position, with the time of their last press.
   var playing: [Character: Key] = [:]
+  /// Presses in a terminal that reports no releases.
+  var repeats = KeyRepeats()
+  /// A key whose note began with a press that may be a repeat.
+  var startedInDoubt: Character?
   /// Octave and velocity have been taken from the keyboard node.
   var hasPlayed = false
 }

@@ -32,3 +32,12 @@ public struct Scene: Sendable {
 
   public init() {}
 }
+
+extension ViewFrame {
+  /// The rows of a screen that shows this scene.
+  init(_ scene: Scene, _ state: ViewState, columns: Int, rows: Int) {
+    self.init(
+      columns: columns, rows: rows, isPlaying: state.mode == .play,
+      hasControls: !scene.patch.settings.controls.isEmpty)
+  }
+}

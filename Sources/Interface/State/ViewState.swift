@@ -17,6 +17,8 @@ public struct ViewState: Sendable {
   public var trace = TraceFilter()
   public var history = HistoryCursor()
   public var play = PlayState()
+  /// The stage lock: nothing that silences a source, and no end of the program.
+  public var isLocked = false
   /// The keys shown in the last row, the most useful first.
   public var keyHints: [KeyHelp] = []
   /// All keys, for the help view.
@@ -41,8 +43,12 @@ public struct ViewState: Sendable {
     public var octave = 4
     public var velocity = 100
     public var pedal = false
+    /// Notes end by themselves in a terminal that reports no key releases; otherwise when their key is pressed again.
+    public var isGated = false
     /// MIDI keys that sound through the keyboard.
     public var held: Set<UInt8> = []
+    /// Number of the control that the arrows turn.
+    public var control: Int?
     /// The node that receives the notes.
     public var target: NodeID?
     /// The letter of each MIDI key, for the drawn keyboard.

@@ -1,0 +1,79 @@
+import Patch
+import PatchLanguage
+
+/// Everything by its name: nodes, parameters, actions with their keys, kinds to add, and the verbs of the language.
+@MainActor enum Palette {
+  /// Parameters are left out of patches with more nodes than this.
+  private static let mostNodes = 500
+
+  private struct Entry {
+    let name: String
+    let detail: String
+    let effect: @MainActor (Desk) -> Void
+  }
+
+  nonisolated static let actions: [Action] = [
+    Action("palette", "Find anything: nodes, parameters, actions, kinds, verbs", [.anywhere: "ctrl-p"]) { open($0) }
+  ]
+
+  static func open(_ desk: Desk) {
+    var entries: [Entry] = []
+    var names: Set<String> = []
+    for entry in nodes(desk) + actionEntries + kinds(desk) + verbs where names.insert(entry.name).inserted {
+      entries.append(entry)
+    }
+    let effects = Dictionary(uniqueKeysWithValues: entries.map { ($0.name, $0.effect) })
+    desk.state.overlay = Chooser(title: "go to or do", items: entries.map { ($0.name, $0.detail) }) { name, desk in
+      effects[name]?(desk)
+    }
+  }
+
+  private static func nodes(_ desk: Desk) -> [Entry] {
+    let nodes = desk.scene.patch.nodes.values
+    let places = nodes.map { node in
+      Entry(name: node.name, detail: "node: \(node.kind)") { desk in
+        if let id = desk.scene.patch.id(named: node.name) { desk.focus(id) }
+      }
+    }
+    guard nodes.count <= mostNodes else { return places }
+    let catalogue = desk.scene.catalogue
+    return places
+      + nodes.flatMap { node in
+        NodeFacts(node, catalogue).lines.map { path in
+          Entry(
+            name: node.name + path.suffix,
+            detail: node.value(at: path, description: catalogue[node.kind])?.display ?? ""
+          ) {
+            Prompt.open("set \(node.name)\(path.suffix) ", $0)
+          }
+        }
+      }
+  }
+
+  private static var actionEntries: [Entry] {
+    ActionTable.all.filter { $0.name != "palette" && $0.shownKeys == nil }.map { action in
+      let context = ActionTable.entries.first { $0.action.name == action.name }?.context ?? .anywhere
+      let keys = Keymap.standard.keys(for: action.name, in: context).map(Keymap.display).joined(separator: " ")
+      return Entry(name: action.name, detail: "\(keys)  \(action.help(in: context))") { $0.requests.append(action.name) }
+    }
+  }
+
+  private static func kinds(_ desk: Desk) -> [Entry] {
+    desk.scene.catalogue.kinds.map { kind in
+      Entry(name: "add \(kind.name)", detail: kind.summary) { desk in
+        let name = desk.scene.freshName(kind.name)
+        if desk.perform(.add(Node(name: name, kind: kind.name), before: nil)),
+          let id = desk.scene.patch.id(named: name)
+        {
+          desk.focus(id)
+        }
+      }
+    }
+  }
+
+  private static var verbs: [Entry] {
+    Verb.all.map { verb in
+      Entry(name: ":\(verb.name)", detail: verb.usage) { Prompt.open(verb.name + " ", $0) }
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import Glibc
+import Patch
+import Screen
+
+/// The controls above the keyboard of play mode: the number and target of each, and its value as a bar and in words.
+///
+/// ```
+/// ▸1 dist.drive     2 dist.mix       3 main[0,1]      4 ·
+///  ▕██████░░░▏18 dB ▕█████░░░░▏60 %  ▕███░░░░░▏-18 dB
+/// ```
+struct ControlStrip {
+  private let scene: Scene
+  private let picked: Int?
+  private let columns: Int
+
+  /// Columns that a control needs.
+  private static let leastColumns = 17
+  private static let barColumns = 8
+
+  init(_ scene: Scene, _ state: ViewState, columns: Int) {
+    self.scene = scene
+    picked = state.play.control
+    self.columns = columns
+  }
+
+  /// Controls that have room, the picked one among them.
+  private var shown: ClosedRange<Int> {
+    let numbers = ControlTarget.numbers
+    let count = min(numbers.count, max(1, (columns - 1) / Self.leastColumns))
+    let first = min(max(1, (picked ?? 1) - count + 1), numbers.upperBound - count + 1)
+    return first...first + count - 1
+  }
+
+  private var cellColumns: Int { max(1, (columns - 1) / shown.count) }
+
+  func draw(on canvas: inout Canvas) {
+    for (index, number) in shown.enumerated() {
+      let left = 1 + index * cellColumns
+      let room = min(cellColumns - 1, columns - left)
+      let isPicked = number == picked
+      let target = scene.patch.settings.controls[number]
+      canvas.put(
+        [
+          Span(isPicked ? "▸" : " ", .accent), Span("\(number) ", isPicked ? .accent : .keyName),
+          Span(target.map(words) ?? "·", target == nil ? .dim : isPicked ? .accent : .text),
+        ], at: Point(left - 1, 0), columns: room + 1)
+      guard let target else { continue }
+      canvas.put(Self.value(of: target, scene), at: Point(left, 1), columns: room)
+    }
+  }
+
+  /// A cable without its ports, where those are the ones that it has unless it names others.
+  private func words(_ target: ControlTarget) -> String {
+    guard case .gain(let name) = target, let cable = try? scene.patch.existing(name, catalogue: scene.catalogue)
+    else { return target.description }
+    return scene.patch.shortName(of: cable.ends, catalogue: scene.catalogue).description
+  }
+
+  /// The control at a column of the strip.
+  func control(at column: Int) -> Int? {
+    let number = shown.lowerBound + max(0, column - 1) / cellColumns
+    return shown.contains(number) ? number : nil
+  }
+
+  private static func value(of target: ControlTarget, _ scene: Scene) -> [Span] {
+    guard let found = try? scene.patch.controlled(target, catalogue: scene.catalogue) else {
+      return [Span("gone", .warning)]
+    }
+    let words = Span(found.value.display, .value)
+    guard let share = share(of: found.value, found.parameter) else { return [words] }
+    let full = Int(limited: (share * Double(barColumns)).rounded())
+    return [
+      Span("▕", .rule), Span(String(repeating: "█", count: full), .meterLow),
+      Span(String(repeating: "░", count: barColumns - full), .meterEmpty), Span("▏", .rule), words,
+    ]
+  }
+
+  /// The place of a value in its range, 0...1, evenly in its steps: in dB above -60, in octaves, in decades; nil for words
+  /// and lists.
+  static func share(of value: Value, _ parameter: ParameterDescription) -> Double? {
+    guard case .number(let number, _) = value, parameter.range.upperBound.isFinite else { return nil }
+    let (low, high) = (parameter.range.lowerBound, parameter.range.upperBound)
+    func place(_ number: Double, _ low: Double, _ high: Double) -> Double {
+      high > low ? min(1, max(0, (number - low) / (high - low))) : 0
+    }
+    switch parameter.unit {
+    case .decibels: return place(number, max(low, -60), high)
+    case .hertz where low >= 0: return place(log2(max(number, 1)), log2(max(low, 1)), log2(max(high, 2)))
+    case .seconds where low >= 0:
+      return place(log10(max(number, 0.001)), log10(max(low, 0.001)), log10(max(high, 0.01)))
+    default: return low.isFinite ? place(number, low, high) : nil
+    }
+  }
+}

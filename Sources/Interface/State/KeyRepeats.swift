@@ -1,0 +1,76 @@
+/// Presses in a terminal that reports no releases: tells the presses of fingers from those that a key repeats while it is
+/// held down. Only the key pressed last repeats, after a delay that is the terminal's own and is learned from the first
+/// key held. Times are seconds of one clock.
+struct KeyRepeats {
+  enum Press {
+    /// By a finger.
+    case new
+    /// By a finger, or the first repeat of a held key, as the delay is not known yet: the next `interval` decides.
+    case doubtful
+    /// The repeat that shows that the doubtful press before it was one.
+    case confirmed
+    /// A further repeat.
+    case repeated
+  }
+
+  /// Longest time between two repeats; terminals need 20 to 100 ms.
+  static let interval = 0.12
+  /// Longest delay of the first repeat.
+  private static let longestDelay = 1.2
+  /// A press that comes after the known delay is a repeat. Events may be handled late, and a finger that hits that very
+  /// moment is not noticed: a held key must not end its note.
+  private static let jitter = -0.02...0.05
+
+  /// The delay of the terminal's first repeat, as far as it is known.
+  private(set) var delay: Double?
+  private var last: (place: Character, time: Double)?
+  private var isRepeating = false
+  private var doubt: Double?
+
+  /// The meaning of a press.
+  mutating func press(_ place: Character, at now: Double) -> Press {
+    guard let last, last.place == place else { return begin(place, now) }
+    if let doubt, now - doubt < Self.interval {
+      delay = doubt - last.time
+      (isRepeating, self.doubt, self.last) = (true, nil, (place, now))
+      return .confirmed
+    }
+    let start = doubt ?? last.time
+    let gap = now - start
+    if gap < Self.interval {
+      (isRepeating, self.last) = (true, (place, now))
+      return .repeated
+    }
+    guard !isRepeating else { return begin(place, now) }
+    if let delay {
+      guard Self.jitter.contains(gap - delay) else { return begin(place, now) }
+      (isRepeating, self.last) = (true, (place, now))
+      return .repeated
+    }
+    guard gap < Self.longestDelay else { return begin(place, now) }
+    self.last = (place, start)
+    doubt = now
+    return .doubtful
+  }
+
+  private mutating func begin(_ place: Character, _ now: Double) -> Press {
+    (last, isRepeating, doubt) = ((place, now), false, nil)
+    return .new
+  }
+
+  /// The key whose doubtful press has turned out to be a finger's; nil: none, or not yet.
+  mutating func settle(at now: Double) -> Character? {
+    guard let place = last?.place, let time = doubt, now - time >= Self.interval else { return nil }
+    (last, doubt) = ((place, time), nil)
+    return place
+  }
+
+  /// True while that key is held and repeats.
+  func isHeld(_ place: Character, at now: Double) -> Bool {
+    guard let last, last.place == place, isRepeating else { return false }
+    return now - last.time < 1.5 * Self.interval
+  }
+
+  /// True when that key has repeated, and no other has been pressed since.
+  func hasRepeated(_ place: Character) -> Bool { isRepeating && last?.place == place }
+}
