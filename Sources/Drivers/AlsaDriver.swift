@@ -1,5 +1,6 @@
 import CAlsa
 import Engine
+import Patch
 import Realtime
 import Synchronization
 

@@ -1,4 +1,5 @@
 import Engine
+import Patch
 import Realtime
 import Synchronization
 

@@ -63,7 +63,9 @@ extension TransportChange {
     if old.tempo != new.tempo { changes.append(.tempo(new.tempo)) }
     if old.meter != new.meter { changes.append(.meter(new.meter)) }
     // Nobody else's tempo counts any more, or somebody else's.
-    if old.mode != new.mode, new.mode == .off || new.mode == .midi || old.mode == .midi { changes.append(.free) }
+    if old.mode != new.mode, new.mode == .off || new.mode == .midi || old.mode == .midi {
+      changes.append(.free)
+    }
     return changes
   }
 

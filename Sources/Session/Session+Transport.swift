@@ -63,7 +63,8 @@ extension Session {
     guard role != knownRole, hasStarted else { return }
     switch role {
     case .leads: notice("the server's transport goes by this patch's tempo and meter now")
-    case .waits: notice("another program leads the transport; its tempo counts until it leaves, then this patch's")
+    case .waits:
+      notice("another program leads the transport; its tempo counts until it leaves, then this patch's")
     case .clock: notice("the transport goes by the MIDI clock now")
     case .clockLost: notice("no MIDI clock comes any more: the transport goes on by itself")
     case .follows, .own, .clockTempo, .noClock: break

@@ -55,7 +55,8 @@ import Testing
 
     /// Ticks with jitter, each later by up to that many frames. Returns the frame of the next one.
     mutating func tick(
-      _ count: Int, from start: Double, every length: Double, jitter: Double = 0, random: inout SeededGenerator
+      _ count: Int, from start: Double, every length: Double, jitter: Double = 0,
+      random: inout SeededGenerator
     ) -> Double {
       for number in 0..<count {
         let late = jitter > 0 ? Double.random(in: 0...jitter, using: &random) : 0
