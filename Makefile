@@ -112,7 +112,7 @@ debug: deps ## Build without optimisation, and say how lldb starts it (PATCH=…
 	  "The front end:   $$program $(PATCH), and in another terminal: lldb -p \$$(pgrep -n sostenuto)"
 
 test: deps-test ## Install what is missing and run every test (FILTER=…)
-	@export STRICT=1 SOSTENUTO_TESTS="$$(Tools/test-targets '$(FILTER)')"; set -x; \
+	@trap Tools/free-servers EXIT; export STRICT=1 SOSTENUTO_TESTS="$$(Tools/test-targets '$(FILTER)')"; set -x; \
 	$(SWIFT) build $(TEST) --build-tests; \
 	$(IN_TIME) $(SWIFT) test $(TEST) --skip-build --disable-xctest $(if $(FILTER),--filter '$(FILTER)') $(QUIETLY)
 

@@ -1,5 +1,6 @@
 import CAlsa
 import Engine
+import Patch
 import Realtime
 import Synchronization
 
@@ -91,6 +92,12 @@ public final class AlsaDriver: Driver, @unchecked Sendable {
 
   /// Sets the wanted MIDI ports.
   public func update(midi ports: [MidiPort]) { sequencer.update(ports) }
+  /// Sets whose transport counts: a MIDI clock's, or the engine's own.
+  public func update(transport mode: TransportMode) { host.clock.update(mode) }
+  /// A clock that says where it is does as it likes.
+  public func perform(_ change: TransportChange) -> Bool { host.clock.role == .clock }
+  /// Source of the transport that counts now.
+  public var transportRole: TransportRole { host.clock.role ?? .own }
   /// Reason why no MIDI arrives; nil while all is well.
   public var midiFault: String? { sequencer.fault }
 

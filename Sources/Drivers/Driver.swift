@@ -101,7 +101,7 @@ extension Driver {
   public func rejoin() {}
 }
 
-/// Source of the transport that counts.
+/// Source of the transport that counts, in the status line's words.
 public enum TransportRole: String, Sendable {
   /// The engine's own.
   case own
@@ -109,6 +109,16 @@ public enum TransportRole: String, Sendable {
   case follows
   /// The server's, which has tempo and meter from here.
   case leads
+  /// The server's, with the tempo of another program that leads it, until that leaves.
+  case waits = "waits to lead"
+  /// A MIDI clock's.
+  case clock
+  /// The engine's own, with the tempo of a MIDI clock that has not said where it is.
+  case clockTempo = "clock's tempo"
+  /// The engine's own, as no clock has come yet.
+  case noClock = "no clock"
+  /// The engine's own, as the ticks of the clock have stayed away.
+  case clockLost = "clock lost"
 }
 
 /// State of a running driver.

@@ -13,8 +13,8 @@ struct FoundConnections {
   /// Of all, those that are not made again from here.
   private var left: Set<Link> = []
   private var present: Set<Link> = []
-  /// Missing at the last look for the first time.
-  private var missing: Set<Link> = []
+  /// Missing although both ports exist, with the time when that was first seen.
+  private var missing: [Link: Double] = [:]
   /// Ports of the last look; nil before the first.
   private var known: Set<String>?
   /// When ports were first seen, lately.
@@ -26,9 +26,9 @@ struct FoundConnections {
   var isUncertain: Bool { !missing.isEmpty }
 
   mutating func lose(_ port: String) {
-    for link in present.union(missing) where link.source == port || link.destination == port {
+    for link in present.union(missing.keys) where link.source == port || link.destination == port {
       present.remove(link)
-      missing.remove(link)
+      missing[link] = nil
       // What our own ports had is a matter of the patch's.
       if isOwn(port) { left.remove(link) } else { gone.insert(link) }
     }
@@ -37,8 +37,8 @@ struct FoundConnections {
   }
 
   mutating func loseAll() {
-    gone.formUnion(present.union(missing))
-    (present, missing, known, arrivals) = ([], [], nil, [:])
+    gone.formUnion(present.union(missing.keys))
+    (present, missing, known, arrivals) = ([], [:], nil, [:])
   }
 
   /// Forgets connections that are gone.
@@ -51,7 +51,7 @@ struct FoundConnections {
   mutating func end(_ links: Set<Link>) {
     forget(where: links.contains)
     present.subtract(links)
-    missing.subtract(links)
+    missing = missing.filter { !links.contains($0.key) }
   }
 
   /// Has connections made again, now or when their ports are back.
@@ -71,14 +71,18 @@ struct FoundConnections {
   mutating func look(_ graph: ServerGraph, besides others: Set<Link>, at seconds: Double) -> [Link] {
     note(graph, at: seconds)
     let now = graph.links.subtracting(others)
-    for link in now where !present.contains(link) && !missing.contains(link) {
+    for link in now where !present.contains(link) && missing[link] == nil {
       let isBack = gone.remove(link) != nil
       let isNew = arrivals[link.source] != nil || arrivals[link.destination] != nil
       if isOwn(link.source) || isOwn(link.destination) || isNew && !isBack { left.insert(link) }
     }
-    let vanished = present.subtracting(now).subtracting(others)
-    left.subtract(missing.subtracting(now))
-    (present, missing) = (now, vanished)
+    missing = missing.filter { !now.contains($0.key) && !others.contains($0.key) }
+    for (link, since) in missing where seconds - since >= WishKeeper.patience {
+      missing[link] = nil
+      left.remove(link)
+    }
+    for link in present.subtracting(now).subtracting(others) { missing[link] = seconds }
+    present = now
     gone.subtract(others)
     return due(graph)
   }

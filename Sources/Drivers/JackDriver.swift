@@ -255,11 +255,16 @@ public final class JackDriver: Driver, @unchecked Sendable {
   }
 
   /// Sets whose transport counts; the lead is taken in the background.
-  public func update(transport mode: TransportMode) { transport.update(mode, on: queue) }
-  /// Asks the server, unless its transport does not count.
-  public func perform(_ change: TransportChange) -> Bool { transport.perform(change, on: queue) }
+  public func update(transport mode: TransportMode) {
+    host.clock.update(mode)
+    transport.update(mode, on: queue)
+  }
+  /// Asks the server, unless its transport does not count. A clock that says where it is does as it likes.
+  public func perform(_ change: TransportChange) -> Bool {
+    host.clock.role == .clock || transport.perform(change, on: queue)
+  }
   /// Source of the transport that counts now.
-  public var transportRole: TransportRole { transport.role }
+  public var transportRole: TransportRole { host.clock.role ?? transport.role }
 
   private var isOpen: Bool { !hasStopped.load(ordering: .relaxed) && state.failure == nil }
 

@@ -8,6 +8,9 @@ public final class JackServer {
   /// Its process number.
   public let process: Int32
   private var hasEnded = false
+  /// True if it was ended by a signal, or crashed: it keeps its place in JACK's registry, which has eight, until another
+  /// of its name ends by itself.
+  public private(set) var wasKilled = false
 
   /// Starts `jackd` with these arguments; throws when the program is missing. A running process does not
   /// imply a working server: open a client to find out.
@@ -33,12 +36,14 @@ public final class JackServer {
 
   /// True while the process runs.
   public var isRunning: Bool {
-    if !hasEnded { hasEnded = waitpid(process, nil, WNOHANG) == process }
+    var status: Int32 = 0
+    if !hasEnded, waitpid(process, &status, WNOHANG) == process {
+      (hasEnded, wasKilled) = (true, status & 0x7F != 0)
+    }
     return !hasEnded
   }
 
-  /// Ends the server, by force if it takes longer than this many seconds. A server that is killed keeps its place in
-  /// JACK's registry, which has eight, until another of its name starts.
+  /// Ends the server, by force if it takes longer than this many seconds.
   public func stop(within seconds: Double = 2) {
     guard isRunning else { return }
     kill(process, SIGTERM)

@@ -152,7 +152,8 @@ final class JackState: Sendable {
     let now = nanoseconds()
     let gap = now &- lastPeriod.pointee
     if lastPeriod.pointee != 0, length > 0, gap > 4 &* length, gap > 100_000_000 { fades.restart() }
-    lastPeriod.pointee = now
+    // A server that freewheels, or has just done so, is not late.
+    lastPeriod.pointee = length > 0 ? now : 0
   }
 
   /// Records that the server has shut down. It may run on the audio thread, so it only copies.

@@ -10,6 +10,8 @@ final class JackTransport: @unchecked Sendable {
   /// As `number(of:)` says.
   private let mode = Atomic<Int>(follow)
   private let isLeading = Atomic<Bool>(false)
+  /// Another client has the lead that was asked for.
+  private let isRefused = Atomic<Bool>(false)
   /// On `queue` alone.
   private var isAsking = false
   private let client: JackPointer
@@ -26,14 +28,15 @@ final class JackTransport: @unchecked Sendable {
   /// Any thread.
   var role: TransportRole {
     if mode.load(ordering: .relaxed) == off { return .own }
-    return isLeading.load(ordering: .relaxed) ? .leads : .follows
+    if isLeading.load(ordering: .relaxed) { return .leads }
+    return isRefused.load(ordering: .relaxed) ? .waits : .follows
   }
 
   private static func number(of mode: TransportMode) -> Int {
     switch mode {
     case .follow: follow
     case .lead: lead
-    case .off: off
+    case .off, .midi: off
     }
   }
 
@@ -48,11 +51,13 @@ final class JackTransport: @unchecked Sendable {
   private func ask(on queue: DispatchQueue) {
     guard isOpen() else { return }
     guard mode.load(ordering: .relaxed) == lead else {
+      isRefused.store(false, ordering: .relaxed)
       if isLeading.exchange(false, ordering: .relaxed) { jack_release_timebase(client.raw) }
       return
     }
     let argument = Unmanaged.passUnretained(self).toOpaque()
     let isFree = jack_set_timebase_callback(client.raw, 1, jackTimebase, argument) == 0
+    isRefused.store(!isFree, ordering: .relaxed)
     isLeading.store(isFree, ordering: .relaxed)
     guard !isAsking else { return }
     isAsking = true

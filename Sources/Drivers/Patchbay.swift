@@ -37,6 +37,7 @@ public final class Patchbay: @unchecked Sendable {
   /// The client with its events; on `queue` alone, as is all below.
   private var opened: (client: JackPointer, events: PatchbayEvents)?
   private var keeper = WishKeeper()
+  private var latest: Set<String> = []
   private var isLookDue = false
   private var retryDelay = firstRetry
   /// The program's own client, whose driver has wishes of its own.
@@ -49,11 +50,18 @@ public final class Patchbay: @unchecked Sendable {
   private static let pause = 1.0
   /// Seconds for the changes of a burst to come together.
   private static let burst = 0.03
-  /// Seconds in which the ports of a program that ends follow its connections.
-  private static let patience = 0.25
+
+  /// The time in seconds, from any beginning.
+  private let clock: @Sendable () -> Double
 
   /// A patchbay of the server that the options name; nothing happens before `start`.
-  public init(_ options: JackClientOptions) {
+  public convenience init(_ options: JackClientOptions) {
+    self.init(options) { Double(monotonicTime()) * 1e-9 }
+  }
+
+  /// The same, by another clock.
+  init(_ options: JackClientOptions, clock: @escaping @Sendable () -> Double) {
+    self.clock = clock
     var options = options
     options.clientName =
       String(options.clientName.prefix(max(0, JackClientOptions.longestName - Self.suffix.count)))
@@ -77,6 +85,12 @@ public final class Patchbay: @unchecked Sendable {
     // A server that hangs may never answer.
     _ = closed.wait(timeout: .now() + 1)
   }
+
+  /// Ports that came or went before the last look that knew of any: JACK tells of them in order.
+  var latestPorts: Set<String> { queue.sync { latest } }
+
+  /// True while it is not known yet whether somebody has ended a connection that is missing.
+  var isUncertain: Bool { queue.sync { keeper.isUncertain } }
 
   /// The latest picture.
   public var picture: Picture { known.withLock { $0 } }
@@ -209,9 +223,11 @@ public final class Patchbay: @unchecked Sendable {
       close()
       return openLater()
     }
-    for port in events.takeLost() { keeper.lose(port) }
+    let lost = events.takeLost()
+    if !lost.isEmpty { latest = lost }
+    for port in lost { keeper.lose(port) }
     var graph = ServerGraph(reading: client.raw)
-    let changes = keeper.look(graph, at: Double(monotonicTime()) * 1e-9)
+    let changes = keeper.look(graph, at: clock())
     var isRefused = false
     for link in changes.end where jack_disconnect(client.raw, link.source, link.destination) == 0 {
       graph.links.remove(link)
@@ -232,7 +248,7 @@ public final class Patchbay: @unchecked Sendable {
       retryDelay = min(2 * retryDelay, 5)
     } else {
       retryDelay = Self.firstRetry
-      if keeper.isUncertain { lookSoon(after: Self.patience) }
+      if keeper.isUncertain { lookSoon(after: WishKeeper.patience) }
     }
   }
 }

@@ -21,6 +21,9 @@ final class RenderHost: Sendable {
   let cycles = Atomic<Int>(0)
   let xruns = Atomic<Int>(0)
 
+  /// The MIDI clock among what comes in, where the patch goes by it.
+  let clock = ClockFollower()
+
   /// Fades of the outputs; nil: they are what was rendered.
   let fades: OutputFades?
 
@@ -80,10 +83,12 @@ final class RenderHost: Sendable {
     let load = budget > 0 ? Float(bitPattern: load.load(ordering: .relaxed)) : assumed
     let cards = cards
     cards.lend(inputs, outputs, frames: frames)
+    let present = borrowed._withUnsafeGuaranteedRef { $0.present }
+    let led = clock.follow(midiInputs, frames: frames, present.transport, at: present.time)
     borrowed._withUnsafeGuaranteedRef {
       $0.render(
         frames: frames, inputs: inputs, outputs: outputs, midi: midiInputs, midiOutputs: midiOutputs,
-        load: load, transport: transport)
+        load: load, transport: led ?? transport)
     }
     cards.take(inputs, outputs, frames: frames, time: start)
     if let fades { fades.apply(outputs, frames: frames) }

@@ -156,7 +156,7 @@ public final class Supervisor {
   }
 
   private func sendEndpoints() {
-    let ports = engine.midiPorts
+    let ports = wantedMidi
     if ports != midiPorts {
       midiPorts = ports
       driver?.update(midi: ports)
@@ -166,6 +166,13 @@ public final class Supervisor {
     endpoints = wanted
     driver?.update(wanted.filter(\.device.isEmpty))
     cards.update(wanted, rate: engine.rate, period: engine.period)
+  }
+
+  /// The engine's MIDI ports; with `transport midi` one for a clock, too, if the patch has no input that it may come to.
+  private var wantedMidi: [MidiPort] {
+    let ports = engine.midiPorts
+    guard transportMode == .midi, !ports.contains(where: { $0.outlet == nil }) else { return ports }
+    return [MidiPort(number: MidiInput.ports - 1, sender: nil)] + ports
   }
 
   /// Endpoints of the driver and of the cards beside it.
@@ -198,11 +205,11 @@ public final class Supervisor {
     new.use(cards)
     new.update(endpoints.filter(\.device.isEmpty))
     cards.update(endpoints, rate: engine.rate, period: engine.period)
-    midiPorts = engine.midiPorts
+    midiPorts = wantedMidi
     new.update(midi: midiPorts)
     new.update(transport: transportMode)
     // Until a server's says something else.
-    if engine.transport.isLed { engine.perform(.free) }
+    if engine.transport.isLed, transportMode != .midi { engine.perform(.free) }
     reportedPlan = nil
     latencies = nil
     watch = Watch()

@@ -11,12 +11,16 @@ struct WishKeeper {
   var found = FoundConnections()
   /// Wished for, and made since both ports exist.
   private var made: Set<Link> = []
-  /// Missing at the last look for the first time. A program that ends loses its connections before its ports.
-  private var missing: Set<Link> = []
+  /// Missing although both ports exist, with the time when that was first seen. A program that ends loses its connections
+  /// before its ports.
+  private var missing: [Link: Double] = [:]
   /// The wishes of the last look.
   private var looked: [ConnectionWish] = []
 
-  /// True when the next look may find that somebody has ended a connection.
+  /// Seconds in which the ports of a program that ends follow its connections.
+  static let patience = 0.25
+
+  /// True when a later look may find that somebody has ended a connection.
   var isUncertain: Bool { !missing.isEmpty || found.isUncertain }
 
   /// Sets the patch's wishes; returns those that it no longer has.
@@ -29,13 +33,13 @@ struct WishKeeper {
   /// Records that a port was registered, or unregistered: it has no connections that anybody could have ended.
   mutating func lose(_ port: String) {
     made = made.filter { $0.source != port && $0.destination != port }
-    missing = missing.filter { $0.source != port && $0.destination != port }
+    missing = missing.filter { $0.key.source != port && $0.key.destination != port }
     found.lose(port)
   }
 
   /// Records that the server has gone.
   mutating func loseAll() {
-    (made, missing) = ([], [])
+    (made, missing) = ([], [:])
     found.loseAll()
   }
 
@@ -43,7 +47,7 @@ struct WishKeeper {
   mutating func record(_ link: Link) { if !found.record(link) { made.insert(link) } }
 
   /// Changes that are due, in order. `seconds`: the time, from any beginning.
-  mutating func look(_ graph: ServerGraph, at seconds: Double = 0) -> (make: [Link], end: [Link]) {
+  mutating func look(_ graph: ServerGraph, at seconds: Double) -> (make: [Link], end: [Link]) {
     let wished = Set(wishes.flatMap(graph.links))
     var end: Set<Link> = []
     if wishes != looked {
@@ -55,16 +59,16 @@ struct WishKeeper {
       looked = wishes
     }
     made.formIntersection(wished)
-    var stillMissing: Set<Link> = []
+    var stillMissing: [Link: Double] = [:]
     var make: [Link] = []
     for link in wished {
       if graph.links.contains(link) {
         made.insert(link)
         declined.remove(link)
-      } else if missing.contains(link) {
-        declined.insert(link)
+      } else if let since = missing[link] {
+        if seconds - since < Self.patience { stillMissing[link] = since } else { declined.insert(link) }
       } else if made.remove(link) != nil {
-        stillMissing.insert(link)
+        stillMissing[link] = seconds
       } else if !declined.contains(link) {
         make.append(link)
       }

@@ -62,8 +62,10 @@ extension TransportChange {
     var changes: [TransportChange] = []
     if old.tempo != new.tempo { changes.append(.tempo(new.tempo)) }
     if old.meter != new.meter { changes.append(.meter(new.meter)) }
-    // Nobody else's tempo counts any more.
-    if old.mode != new.mode, new.mode == .off { changes.append(.free) }
+    // Nobody else's tempo counts any more, or somebody else's.
+    if old.mode != new.mode, new.mode == .off || new.mode == .midi || old.mode == .midi {
+      changes.append(.free)
+    }
     return changes
   }
 

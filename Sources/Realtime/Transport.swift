@@ -169,9 +169,10 @@ public struct Transport: BitwiseCopyable, Sendable, Equatable {
     return other
   }
 
-  /// Follows the transport of a server, as it is at the first frame of a period. True: something has changed, other than
-  /// that time has passed.
+  /// Follows the transport of a server or a MIDI clock, as it is at a frame. True: something has changed, other than that
+  /// time has passed.
   @_noLocks public mutating func follow(_ input: TransportInput, at frame: Int64) -> Bool {
+    if input.source != .server { return follow(clock: input, at: frame) }
     let isOn = position(at: frame) == input.frame
     let isLead = input.pulse.tempo > 0
     let pulse = isLead ? input.pulse : own
@@ -193,6 +194,26 @@ public struct Transport: BitwiseCopyable, Sendable, Equatable {
     }
     // A period that came too late is no jump.
     if (quarters(at: frame) - before).magnitude > 0.25 { jumps &+= 1 }
+    return true
+  }
+
+  /// A clock has no meter, and its place is in quarter notes.
+  @_noLocks private mutating func follow(clock input: TransportInput, at frame: Int64) -> Bool {
+    var pulse = own
+    pulse.tempo = input.pulse.tempo / own.quarters
+    let isLead = input.source == .clock
+    let isNear = (input.beat - quarters(at: frame)).magnitude <= input.tolerance
+    if isNear, isRolling == input.isRolling, self.pulse == pulse, isLed == isLead { return false }
+    settle(at: frame)
+    isRolling = input.isRolling
+    isLed = isLead
+    take(pulse)
+    guard !isNear else { return true }
+    let beats = input.beat / pulse.quarters
+    let bars = Self.floor((beats + Self.tolerance) / Double(pulse.beats))
+    let rest = beats - bars * Double(pulse.beats)
+    move(toBar: Int64(bars) &+ 1, beat: rest > 0 ? rest : 0)
+    jumps &+= 1
     return true
   }
 
@@ -220,8 +241,19 @@ public enum TransportChange: BitwiseCopyable, Sendable, Equatable {
   case free
 }
 
-/// The transport of a server at the first frame of a period.
+/// The transport of a server, or a MIDI clock's, at a frame.
 public struct TransportInput: BitwiseCopyable, Sendable, Equatable {
+  /// Where it comes from.
+  public enum Source: UInt8, BitwiseCopyable, Sendable {
+    /// A server.
+    case server
+    /// A MIDI clock. Its tempo is in quarter notes a minute, its place is `beat`, in quarter notes from the start of the
+    /// piece, and the meter is the patch's.
+    case clock
+    /// A clock that has gone: its tempo stays, but nobody leads.
+    case lostClock
+  }
+
   /// It moves.
   public var isRolling: Bool
   /// Frames from the start of the piece.
@@ -234,6 +266,10 @@ public struct TransportInput: BitwiseCopyable, Sendable, Equatable {
   public var beat = 0.0
   /// Beats by which these may be wrong.
   public var tolerance = 0.0
+  /// Where it comes from.
+  public var source = Source.server
+  /// Frame of the period at which it holds.
+  public var offset: Int32 = 0
 
   /// A transport that nobody leads.
   @_noLocks public init(isRolling: Bool, frame: Int64) {

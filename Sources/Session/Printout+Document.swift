@@ -79,6 +79,11 @@ extension Printout {
       case .own: "its own"
       case .follows: "the server's"
       case .leads: "the server's, led from here"
+      case .waits: "the server's, led by another program until that leaves"
+      case .clock: "a MIDI clock's"
+      case .clockTempo: "its own, in the tempo of a MIDI clock"
+      case .noClock: "its own until a MIDI clock comes"
+      case .clockLost: "its own, as the MIDI clock was lost"
       }
     let tempo = Value.number(status.tempo, .none).line
     return "\(status.isRolling ? "rolls" : "stands") at bar \(status.place), \(tempo) beats a minute, "

@@ -134,12 +134,23 @@ extension Session {
   // MARK: What was ended elsewhere
 
   /// Makes what somebody has ended elsewhere part of the patch, so that it stays ended when the patch is opened again:
-  /// cables get maps that leave connections out, and what the driver connects of itself gets `connect=none`.
+  /// cables get maps that leave connections out, or become a cable for each connection that is left where no map says
+  /// that; and what the driver connects of itself gets `connect=none`, or `port=none`.
   func keepEnds() throws(EditError) {
     updateSurroundings()
     let kept = programs.surroundings.kept.map { (name: patch.name(of: $0.key), map: $0.value, ends: $0.key) }
     var edits: [Edit] = kept.sorted { $0.name.description < $1.name.description }.map {
       .connect($0.name, gain: 0, map: $0.map, mixing: patch.cables[$0.ends]?.mixing ?? .speakers)
+    }
+    for (ends, links) in programs.surroundings.split.sorted(by: {
+      $0.value.min().map(\.source) ?? "" < $1.value.min().map(\.source) ?? ""
+    }) {
+      let name = patch.name(of: ends)
+      edits.append(.disconnect(name))
+      for link in links.sorted() {
+        edits.append(
+          .connect(CableName(one(name.source, link.source), one(name.destination, link.destination))))
+      }
     }
     for (node, names) in ownPorts.names.sorted(by: { $0.key.raw < $1.key.raw }) {
       edits += keepEnds(node, names)
@@ -149,15 +160,24 @@ extension Session {
     notice(.news("kept in the patch, as it was ended elsewhere: \(line)"))
   }
 
+  /// One port in place of a pattern for several.
+  private func one(_ port: PortName, _ full: String) -> PortName {
+    guard let colon = full.firstIndex(of: ":"), let id = patch.id(named: port.node) else { return port }
+    let name = String(full[full.index(after: colon)...])
+    if let node = patch[id], catalogue[node.kind]?.isClient == true { return PortName(port.node, name) }
+    return ownPorts.places[name]?.number.map { PortName(port.node, String($0)) } ?? port
+  }
+
   /// The same for an endpoint of ours. What is left of its connections becomes cables.
   private func keepEnds(_ id: NodeID, _ names: [String]) -> [Edit] {
-    let path = ParameterPath("connect")
-    guard let node = patch[id], catalogue[node.kind]?[parameter: path.name] != nil,
+    guard let node = patch[id], let kind = catalogue[node.kind] else { return [] }
+    let path = ParameterPath(kind.endpoint == .midi ? "port" : "connect")
+    guard kind[parameter: path.name] != nil,
       node.settings[path] != .text("none")
     else { return [] }
     let asked = names.map(options.driver.jack.wishes.asked)
     guard asked.contains(where: { !$0.ended.isEmpty }) else { return [] }
-    let isInput = catalogue[node.kind]?.endpoint?.isOutput == false
+    let isInput = kind.endpoint?.isOutput == false
     var edits: [Edit] = [.set(node.name, path, .text("none"), over: nil)]
     for (index, asked) in asked.enumerated() {
       for other in asked.there.sorted() {

@@ -47,7 +47,9 @@ extension Session {
   /// Performs an order to the transport: the server's, or the patch's own at an engine frame.
   func direct(_ order: TransportOrder, at frame: Int64?) -> String {
     let change = TransportChange(order)
-    guard !supervisor.perform(change) else { return order.line }
+    guard !supervisor.perform(change) else {
+      return supervisor.transportRole == .clock ? "\(order.line): only the MIDI clock can" : order.line
+    }
     taping(.transport(order.line)) {
       engine.perform(change, at: frame ?? (options.isOffline ? engine.renderer.time : nil))
     }
@@ -59,13 +61,13 @@ extension Session {
     supervisor.update(transport: patch.settings.mode)
     let role = supervisor.transportRole
     guard role != knownRole, hasStarted else { return }
-    if patch.settings.mode == .lead {
-      switch role {
-      case .leads: notice("the server's transport goes by this patch's tempo and meter now")
-      case .follows where knownRole == .leads:
-        notice("another program leads the transport now; its tempo counts until it leaves")
-      case .follows, .own: break
-      }
+    switch role {
+    case .leads: notice("the server's transport goes by this patch's tempo and meter now")
+    case .waits:
+      notice("another program leads the transport; its tempo counts until it leaves, then this patch's")
+    case .clock: notice("the transport goes by the MIDI clock now")
+    case .clockLost: notice("no MIDI clock comes any more: the transport goes on by itself")
+    case .follows, .own, .clockTempo, .noClock: break
     }
     knownRole = role
   }

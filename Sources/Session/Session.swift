@@ -269,7 +269,7 @@ public struct SessionOptions: Sendable {
   // MARK: Edits
 
   /// True when there are unsaved edits.
-  public var isModified: Bool { patch != saved || !surroundings.kept.isEmpty }
+  public var isModified: Bool { patch != saved || !surroundings.kept.isEmpty || !surroundings.split.isEmpty }
   /// Undoable edits, the latest first, as lines of the language.
   public var undoList: [String] { history.undoList }
   /// Redoable edits, the next one first, as lines of the language.

@@ -54,6 +54,8 @@ public struct Surroundings: Sendable {
   public internal(set) var number = 0
   /// For cables with connections that somebody has ended elsewhere, maps that leave them out.
   var kept: [Cable.Ends: ChannelMap] = [:]
+  /// The same where no map says so, as several ports stay at one: what is left of the connections.
+  var split: [Cable.Ends: Set<ServerGraph.Link>] = [:]
   /// The cables of the patch as the driver is told.
   var wishes: [ConnectionWish] = []
 
@@ -205,9 +207,7 @@ struct SurroundingsBuilder {
         let links = graph.links(of: wish)
         covered.formUnion(links)
         let made = links.count { graph.links.contains($0) }
-        if links.contains(where: declined.contains), let map = graph.map(of: wish, without: declined) {
-          result.kept[ends] = ChannelMap(map)
-        }
+        if links.contains(where: declined.contains) { keep(ends, wish, links) }
         result.cables[ends] =
           if cable.map?.sources.allSatisfy({ $0 < 0 }) ?? false {
             .ended
@@ -223,6 +223,15 @@ struct SurroundingsBuilder {
       }
     }
     return covered
+  }
+
+  /// How the patch says what is left of a cable's connections.
+  private mutating func keep(_ ends: Cable.Ends, _ wish: ConnectionWish, _ links: [ServerGraph.Link]) {
+    if let map = graph.map(of: wish, without: declined) {
+      result.kept[ends] = ChannelMap(map)
+    } else if [wish.source, wish.destination].allSatisfy({ graph.programs(like: $0.program).count == 1 }) {
+      result.split[ends] = Set(links).subtracting(declined)
+    }
   }
 
   private func wish(_ cable: Cable) -> ConnectionWish {

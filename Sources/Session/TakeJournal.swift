@@ -198,20 +198,23 @@ extension Event {
 extension TransportInput {
   fileprivate var words: String {
     "\(isRolling ? 1 : 0) \(frame) \(pulse.tempo) \(pulse.beats) \(pulse.unit) \(bar) \(beat) \(tolerance)"
+      + (source == .server ? "" : " \(source.rawValue)")
   }
 
   fileprivate init?(_ words: some Collection<Substring>) {
     let words = Array(words)
-    guard words.count == 8, let isRolling = Int(words[0]), let frame = Int64(words[1]),
+    guard words.count == 8 || words.count == 9, let isRolling = Int(words[0]), let frame = Int64(words[1]),
       (0..<1 << 53).contains(frame),
       let tempo = Double(words[2]), tempo == 0 || (0.5...10_000).contains(tempo), let beats = Int32(words[3]),
       (1...1000).contains(beats), let unit = Int32(words[4]), (1...1000).contains(unit),
       let bar = Int64(words[5]),
       (1...1 << 31).contains(bar), let beat = Double(words[6]), (0...1e6).contains(beat),
-      let tolerance = Double(words[7]), tolerance.isFinite
+      let tolerance = Double(words[7]), tolerance.isFinite,
+      let source = words.count == 8 ? .server : UInt8(words[8]).flatMap(Source.init(rawValue:)),
+      source == .server || tempo > 0
     else { return nil }
     self.init(isRolling: isRolling == 1, frame: frame)
     (pulse.tempo, pulse.beats, pulse.unit) = (tempo, beats, unit)
-    (self.bar, self.beat, self.tolerance) = (bar, beat, tolerance)
+    (self.bar, self.beat, self.tolerance, self.source) = (bar, beat, tolerance, source)
   }
 }

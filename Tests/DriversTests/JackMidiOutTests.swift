@@ -86,7 +86,7 @@ import Testing
 }
 
 /// A JACK client with a MIDI input that keeps what comes.
-private final class MidiListener {
+final class MidiListener {
   struct Message {
     var time: UInt32
     var bytes: [UInt8]

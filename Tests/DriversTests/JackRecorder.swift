@@ -3,7 +3,7 @@ import Synchronization
 
 @testable import Drivers
 
-/// A JACK client that records its input, up to 20 seconds.
+/// A JACK client that records its input, up to a minute.
 final class JackRecorder {
   private let client: TestClient
   private let tape: Tape
@@ -33,7 +33,7 @@ func largestStep(_ sound: ArraySlice<Float>) -> Float {
 }
 
 private final class Tape: Sendable {
-  static let capacity = 20 * 48000
+  static let capacity = 60 * 48000
   nonisolated(unsafe) let port: OpaquePointer
   nonisolated(unsafe) let samples: UnsafeMutablePointer<Float>
   let count = Atomic<Int>(0)

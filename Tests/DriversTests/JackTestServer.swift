@@ -13,9 +13,6 @@ import Testing
   let name: String
   private(set) var server: JackServer
   private static var count = 0
-  /// Names of servers that have been killed. JACK has eight places for servers, and frees a killed one's only for another
-  /// server of that name.
-  private static var killed: [String] = []
 
   private let extra: [String]
   private var back: [String]
@@ -23,13 +20,6 @@ import Testing
   init(extra: [String] = [], rate: Int = 48000, period: Int = 64, back more: [String] = []) throws {
     self.extra = extra
     back = Self.dummy(rate, period) + more
-    // With a client of the killed one still open, libjack would take the new server for it.
-    if JackDriver.openOrClosing.load(ordering: .acquiring) == 0, let old = Self.killed.popLast(),
-      let server = try? Self.start(old, extra, back)
-    {
-      (name, self.server) = (old, server)
-      return
-    }
     Self.count += 1
     name = "sostenuto-test-\(getpid())-\(Self.count)"
     server = try Self.start(name, extra, back)
@@ -78,7 +68,6 @@ import Testing
       return JackDriver.openOrClosing.load(ordering: .acquiring) == 0
     }
     guard isFree else { throw NoTestServer.clientIsLeft }
-    Self.killed.removeAll { $0 == name }
     server = try Self.start(name, extra, back)
   }
 
@@ -94,8 +83,32 @@ import Testing
 
   /// Waits for as long as periods of a second and a busy machine may take: no place in JACK's registry is lost.
   func stop() {
-    if !server.isRunning, !Self.killed.contains(name) { Self.killed.append(name) }
     server.stop(within: 20)
+    if server.wasKilled { freePlace() }
+  }
+
+  /// JACK has eight places for servers, and frees a killed one's only for another of its name, which then ends by itself.
+  /// No client of this process may look for that: while one of the killed server is open, libjack takes the new server
+  /// for it. So its socket tells that it runs.
+  private func freePlace() {
+    guard let next = try? JackServer(arguments: ["--no-realtime", "-n", name] + back) else { return }
+    _ = wait(upTo: 20) { !next.isRunning || isListening }
+    next.stop(within: 20)
+  }
+
+  private var isListening: Bool {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) {
+      $0.copyBytes(from: "/dev/shm/jack_\(name)_\(getuid())_0".utf8)
+    }
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(descriptor) }
+    return withUnsafePointer(to: &address) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+      }
+    }
   }
 }
 

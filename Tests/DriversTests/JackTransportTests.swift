@@ -116,7 +116,7 @@ import Testing
       })
     do {
       let leader = try #require(Leader(server: server.name, name: "leader", isConditional: false))
-      #expect(wait { driver.transportRole == .follows })
+      #expect(wait { driver.transportRole == .waits })
       #expect(wait { graph.engine.renderer.transport.pulse.tempo == 150 })
       leader.leave()
     }
@@ -126,6 +126,37 @@ import Testing
     #expect(wait { driver.transportRole == .follows })
     let next = try #require(Leader(server: server.name, name: "next", isConditional: true))
     next.leave()
+  }
+
+  /// Another program was first: its tempo counts, and the patch's as soon as it leaves.
+  @Test func whoComesSecondWaitsForTheLeadAndTakesItWhenTheFirstLeaves() throws {
+    let server = try JackTestServer()
+    defer { server.stop() }
+    let graph = try LiveGraph("tempo 90\ntransport lead")
+    let leader = try #require(Leader(server: server.name, name: "leader", isConditional: true))
+    let driver = try driver(graph, server, .lead)
+    defer { driver.stop() }
+    let renderer = graph.engine.renderer
+    #expect(wait { driver.transportRole == .waits && renderer.transport.pulse.tempo == 150 })
+    #expect(renderer.transport.isLed)
+    // It asks again and again, and takes nothing away.
+    var position = jack_position_t()
+    let seen = renderer.time
+    #expect(wait { renderer.time > seen + 36_000 })
+    jack_transport_query(leader.client, &position)
+    #expect(driver.transportRole == .waits && position.beats_per_minute == 150)
+    // Whoever no longer wants it does not wait any more.
+    driver.update(transport: .follow)
+    #expect(wait { driver.transportRole == .follows })
+    driver.update(transport: .lead)
+    #expect(wait { driver.transportRole == .waits })
+    leader.leave()
+    #expect(wait { driver.transportRole == .leads && renderer.transport.pulse.tempo == 90 })
+    #expect(
+      wait {
+        jack_transport_query(leader.client, &position)
+        return position.beats_per_minute == 90
+      })
   }
 
   /// Death and return of the server: the place goes on meanwhile, and the lead is taken again.

@@ -83,7 +83,7 @@ import Testing
     var wishes: [ConnectionWish] = []
     /// Wished for, and ended by others since.
     var ended: Set<Link> = []
-    var log = ""
+    var (log, time) = ("", 0.0)
     func graph() -> ServerGraph {
       ServerGraph(
         alive.flatMap {
@@ -95,7 +95,8 @@ import Testing
     func look() {
       // Again and again, as the patchbay does after each change.
       for _ in 0..<3 {
-        let changes = keeper.look(graph())
+        time += .random(in: WishKeeper.patience...1, using: &random)
+        let changes = keeper.look(graph(), at: time)
         for link in changes.end {
           #expect(links.remove(link) != nil, "\(log)")
         }
@@ -156,15 +157,15 @@ import Testing
     var keeper = WishKeeper()
     var graph = graph
     graph.links = [Link("mono:out", "card:play_3")]
-    #expect(keeper.look(graph).make.isEmpty)
+    #expect(keeper.look(graph, at: 1).make.isEmpty)
     _ = keeper.wish([ConnectionWish(End("web", ["*"]), End("card", ["*"]))])
-    let made = keeper.look(graph)
+    let made = keeper.look(graph, at: 2)
     #expect(made.make == [Link("web:out_L", "card:play_1"), Link("web:out_R", "card:play_2")])
     #expect(made.end.isEmpty)
     graph.links.formUnion(made.make)
-    #expect(keeper.look(graph).make.isEmpty)
+    #expect(keeper.look(graph, at: 3).make.isEmpty)
     #expect(keeper.wish([]).count == 1)
-    #expect(keeper.look(graph).end == made.make)
+    #expect(keeper.look(graph, at: 4).end == made.make)
   }
 
   /// A program that ends loses its connections a moment before its ports: nobody has ended them.
@@ -172,23 +173,23 @@ import Testing
     var keeper = WishKeeper()
     var graph = graph
     _ = keeper.wish([ConnectionWish(End("mono", ["*"]), End("rec", ["in"]))])
-    graph.links.formUnion(keeper.look(graph).make)
-    _ = keeper.look(graph)
+    graph.links.formUnion(keeper.look(graph, at: 5).make)
+    _ = keeper.look(graph, at: 6)
     let whole = graph
     graph.links = []
-    #expect(keeper.look(graph).make.isEmpty)
+    #expect(keeper.look(graph, at: 7).make.isEmpty)
     #expect(keeper.isUncertain)
     for port in ["rec-01:in"] { keeper.lose(port) }
     var without = ServerGraph(graph.ports.values.flatMap { $0 }.filter { $0.program != "rec-01" })
-    #expect(keeper.look(without).make.isEmpty)
+    #expect(keeper.look(without, at: 8).make.isEmpty)
     keeper.lose("rec:in")
     without = ServerGraph(
       without.ports.values.flatMap { $0 } + [ServerGraph.Port("rec", "in", isInput: true)])
-    #expect(keeper.look(without).make == [Link("mono:out", "rec:in")])
+    #expect(keeper.look(without, at: 9).make == [Link("mono:out", "rec:in")])
     // Whereas this is somebody's wish.
-    _ = keeper.look(whole)
-    #expect(keeper.look(graph).make.isEmpty)
-    #expect(keeper.look(graph).make.isEmpty)
+    _ = keeper.look(whole, at: 10)
+    #expect(keeper.look(graph, at: 11).make.isEmpty)
+    #expect(keeper.look(graph, at: 12).make.isEmpty)
     #expect(keeper.declined == [Link("mono:out", "rec-01:in")])
     #expect(!keeper.isUncertain)
   }

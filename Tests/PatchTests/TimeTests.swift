@@ -36,7 +36,8 @@ import Testing
     var patch = read(text)
     var history = History()
     for line in [
-      "tempo 140.25", "meter 3/4", "transport off", "comment tempo \"a\" after \"b\"", "comment meter",
+      "tempo 140.25", "meter 3/4", "transport midi", "transport off", "comment tempo \"a\" after \"b\"",
+      "comment meter",
     ] {
       guard case .edit(let edit) = try StatementParser.parse(line, patch: patch, catalogue: catalogue) else {
         Issue.record("`\(line)` is no edit")
@@ -143,7 +144,7 @@ import Testing
       Completion.candidates(line, cursor: line.count, patch: read(text), catalogue: catalogue).candidates.map(
         \.text)
     }
-    #expect(offers("transport ") == ["follow", "lead", "off"])
+    #expect(offers("transport ") == ["follow", "lead", "midi", "off"])
     #expect(offers("locate ") == ["bar"])
     #expect(offers("tempo ") == ["97.5"] && offers("meter ") == ["6/8"])
   }

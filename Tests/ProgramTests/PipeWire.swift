@@ -21,9 +21,16 @@ final class PipeWire {
   private var server: Process?
   private var manager: Process?
   private var others: [Process] = []
+  /// Readable when an object or a setting of the server has changed.
+  private let news = Pipe()
+  /// Readable when a file in the folder has changed.
+  private let files = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
 
   init() throws {
     folder = try Folder()
+    inotify_add_watch(files, folder.path, UInt32(IN_CREATE | IN_MODIFY | IN_DELETE))
+    let flags = fcntl(news.fileHandleForReading.fileDescriptor, F_GETFL)
+    _ = fcntl(news.fileHandleForReading.fileDescriptor, F_SETFL, flags | O_NONBLOCK)
     try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.path)
     bus = try begin(
       "dbus-daemon", ["--session", "--nofork", "--nopidfile", "--address=unix:path=\(folder.path)/bus"])
@@ -32,6 +39,7 @@ final class PipeWire {
 
   deinit {
     for process in others + [manager, server, bus].compactMap(\.self) { Self.end(process) }
+    close(files)
   }
 
   private static func end(_ process: Process) {
@@ -89,6 +97,13 @@ final class PipeWire {
   func start() throws {
     server = try begin("pipewire")
     try #require(wait { FileManager.default.fileExists(atPath: folder.path + "/pipewire-0") })
+    for (tool, arguments) in [("pw-mon", []), ("pw-metadata", ["-m"])] {
+      let process = process(tool, arguments)
+      // As a pipe it would be closed here.
+      process.standardOutput = news.fileHandleForWriting
+      try process.run()
+      others.append(process)
+    }
     manager = try begin("wireplumber")
     try #require(wait { try run("pw-metadata").contains("Found \"default\"") })
   }
@@ -150,14 +165,23 @@ final class PipeWire {
     return samples().map { abs(Double($0)) }.max().map { $0 / 32768 } ?? 0
   }
 
-  /// Each look is a program that runs and ends.
+  /// Looks again whenever there is news.
   func wait(_ condition: () throws -> Bool) rethrows -> Bool {
     let deadline = Date().addingTimeInterval(30)
-    while Date() < deadline {
+    while true {
+      skipNews()
       if try condition() { return true }
-      usleep(50_000)
+      if Date() >= deadline { return false }
+      var requests = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+      poll(&requests, 2, Int32(max(deadline.timeIntervalSinceNow, 0) * 1000))
     }
-    return false
+  }
+
+  private var descriptors: [Int32] { [news.fileHandleForReading.fileDescriptor, files] }
+
+  private func skipNews() {
+    var bytes = [UInt8](repeating: 0, count: 16384)
+    for descriptor in descriptors { while read(descriptor, &bytes, bytes.count) > 0 {} }
   }
 }
 

@@ -107,8 +107,8 @@ extension Terminal {
 
 /// A JACK server of its own, without a sound card, that serves.
 final class JackServer {
-  /// One of a few: JACK has eight server slots per machine, and a killed server's slot is only freed by another
-  /// server of that name. JACK takes the name for used if the killed one's number is another process' now.
+  /// One of a few: JACK has eight places for servers on a machine. JACK takes the name for used if a killed one's process
+  /// number is another's now.
   private(set) var name = ""
   private var process = Process()
   private let folder: Folder
@@ -187,6 +187,11 @@ final class JackServer {
   }
 
   deinit {
+    // A killed one's place is free again when another of its name has ended by itself.
+    if !process.isRunning {
+      do { try start() } catch { return }
+      _ = isServing()
+    }
     guard process.isRunning else { return }
     process.terminate()
     process.waitUntilExit()

@@ -20,6 +20,8 @@ import Testing
     let header: WaveHeader
     var wrong = 0
     var bytes: Int64 = 0
+    /// Frames of the marks.
+    var marks: [Int64] = []
 
     init(_ source: Source, _ clock: TestClock, every: Int64, stall: Int, header: WaveHeader) {
       (self.source, self.clock, self.every, self.stall, self.header) = (source, clock, every, stall, header)
@@ -33,6 +35,7 @@ import Testing
         clock.time = source.time
       }
       bytes = max(bytes, place + Int64(count))
+      keepMarks(memory, count)
       let offset = place - Int64(header.size)
       guard offset >= 0, count >= header.frameSize, offset % Int64(header.frameSize) == 0,
         memory.loadUnaligned(as: UInt32.self) != 0x2065_7563  // "cue "
@@ -48,6 +51,16 @@ import Testing
         }
       }
       return count
+    }
+
+    /// Reads a chunk of cues.
+    private func keepMarks(_ memory: UnsafeRawPointer, _ count: Int) {
+      guard count >= 12, memory.loadUnaligned(as: UInt32.self) == 0x2065_7563 else { return }
+      let number = Int(memory.loadUnaligned(fromByteOffset: 8, as: UInt32.self))
+      guard 12 + 24 * number <= count else { return }
+      marks = (0..<number).map {
+        Int64(memory.loadUnaligned(fromByteOffset: 12 + 24 * $0 + 20, as: UInt32.self))
+      }
     }
   }
 
@@ -96,6 +109,8 @@ import Testing
     #expect(status.frames == finish)
     let lost = source.lost.reduce(0) { $0 + $1.count }
     #expect(status.lost == lost)
+    // The marks are where something was lost, in the file as the take ends.
+    #expect(disk.marks == source.lost.map(\.from))
     if ring < 3 {
       #expect(source.lost.count == Int((finish - 1) / Int64(60 * rate)) && lost > 0)
     } else {

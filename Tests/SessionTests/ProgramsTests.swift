@@ -1,8 +1,8 @@
-import Drivers
 import Patch
 import PatchLanguage
 import Testing
 
+@testable import Drivers
 @testable import Session
 
 /// Other programs beside a patch: what is found, and how it becomes part of the patch.
@@ -265,6 +265,65 @@ import Testing
     #expect(next.surroundings.wishes.flatMap(graph.links).isEmpty)
     try session.undo()
     #expect(session.surroundings.wishes.flatMap(graph.links) == [made[0]])
+  }
+
+  /// Three at one port, of which somebody has ended one: no map says that.
+  @Test func ofSeveralConnectionsAtOnePortThoseThatAreLeftBecomeCablesOfTheirOwn() throws {
+    let folder = try Folder()
+    let path = try folder.file("a.patch")
+    let session = session("node mix client", "node rec client", "connect mix.out_* -> rec.in")
+    let ports = (1...3).map { Port("mix", "out_\($0)", isInput: false) } + [Port("rec", "in", isInput: true)]
+    let links = (1...3).map { Link("mix:out_\($0)", "rec:in") }
+    show(session, ports, links)
+    try session.save(as: path)
+    #expect(!session.isModified)
+    session.see(
+      Patchbay.Picture(
+        graph: ServerGraph(ports, links: [links[0], links[2]]), declined: [links[1]],
+        number: session.surroundings.number + 1))
+    #expect(session.isModified)
+    try session.save()
+    #expect(!session.isModified)
+    #expect(cables(session) == ["mix.out_1 -> rec.in made", "mix.out_3 -> rec.in made"])
+    let next = self.session()
+    try next.open(path)
+    #expect(Set(next.surroundings.wishes.flatMap(ServerGraph(ports).links)) == [links[0], links[2]])
+    try session.undo()
+    #expect(session.surroundings.wishes.flatMap(ServerGraph(ports).links).count == 3)
+  }
+
+  /// What the driver connects of itself, at an output and at a MIDI input.
+  @Test func whatTheDriverConnectedAndSomebodyEndedStaysEndedInTheFile() throws {
+    let folder = try Folder()
+    let path = try folder.file("a.patch")
+    let session = session(
+      "node o oscillator", "node out output channels=2", "connect o -> out", "node m midi port=keys")
+    let wishes = session.options.driver.jack.wishes
+    func look(_ port: String, _ asked: String, isMade: Bool) {
+      _ = wishes.look(at: port, connections: isMade ? [asked] : [], asked: [asked]) { _ in true }
+    }
+    for isFirst in [true, false] {
+      look("out_1", "system:playback_1", isMade: true)
+      look("out_2", "system:playback_2", isMade: isFirst)
+      look("midi keys", "keys:out", isMade: isFirst)
+    }
+    show(session, nil, [Link("sostenuto:out_1", "system:playback_1")], as: "sostenuto")
+    try session.save(as: path)
+    let file = try text(path)
+    #expect(file.contains("node out output") && file.contains("connect=none"), "\(file)")
+    #expect(file.contains("node m midi port=none"), "\(file)")
+    #expect(file.contains("connect out.1 -> system.playback_1"), "\(file)")
+    #expect(!file.contains("playback_2"), "\(file)")
+    // Once: it is the file's now.
+    let count = session.undoList.count
+    try session.save()
+    #expect(session.undoList.count == count)
+    // As a patch of its own it says the same.
+    let next = self.session()
+    try next.open(path)
+    #expect(canonical(next) == canonical(session))
+    try session.undo()
+    #expect(session.patch[named: "out"]?.settings[ParameterPath("connect")] == nil)
   }
 
   @Test func aProgramThatDiesStaysWithItsCables() throws {

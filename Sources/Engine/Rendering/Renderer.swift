@@ -112,14 +112,14 @@ public final class Renderer: @unchecked Sendable {
   /// Renders `frames` frames (any number from 1). `inputs` and `outputs` have `DriverChannels.capacity`
   /// entries of `frames` floats each, nil where the driver has no such channel; outputs are overwritten.
   /// `midi` has `MidiInput.ports` entries, `midiOutputs` `MidiOutput.ports`. `load`: the driver's, smoothed; 0 without a
-  /// deadline. `transport`: the server's, which is followed; nil: there is none. Audio thread.
+  /// deadline. `transport`: the server's or a clock's, which is followed; nil: there is none. Audio thread.
   @_noLocks public final func render(
     frames: Int, inputs: UnsafeMutablePointer<UnsafePointer<Float>?>,
     outputs: UnsafeMutablePointer<UnsafeMutablePointer<Float>?>, midi: UnsafePointer<MidiInput>? = nil,
     midiOutputs: UnsafePointer<MidiOutput>? = nil, load: Float = 0, transport: TransportInput? = nil
   ) {
     self.load = load
-    if let transport { follow(transport) }
+    var next = transport
     tape?.pointee.write(midi, load: load, time: now)
     var channel = 0
     while channel < DriverChannels.capacity {
@@ -129,10 +129,15 @@ public final class Renderer: @unchecked Sendable {
     team.pointee.beginPeriod(plan)
     var done = 0
     while done < frames {
+      if let input = next, Int(input.offset) <= done {
+        next = nil
+        follow(input)
+      }
       let due = executeCommands()
       var count = blockCapacity &- Int(now & 63)
       if count > frames &- done { count = frames &- done }
       if due > now, due &- now < Int64(count) { count = Int(due &- now) }
+      if let input = next, Int(input.offset) &- done < count { count = Int(input.offset) &- done }
       driver.pointee = DriverChannels(
         inputs: inputs, outputs: outputs, offset: done, midi: midi, midiOutputs: midiOutputs)
       runPlan(count, isLast: done &+ count == frames)
@@ -161,10 +166,17 @@ public final class Renderer: @unchecked Sendable {
     return .max
   }
 
-  /// Follows the transport of a server from this frame on.
+  /// The transport at the next frame to be rendered, and that frame. Audio thread.
+  public final var present: (transport: Transport, time: Int64) {
+    @_noLocks get { (transportState.pointee, now) }
+  }
+
+  /// Follows the transport of a server or a clock from this frame on.
   @_noLocks private final func follow(_ input: TransportInput) {
     guard transportState.pointee.follow(input, at: now) else { return }
     transportCell.store(transportState)
+    var input = input
+    input.offset = 0
     tape?.pointee.write(input, time: now)
   }
 

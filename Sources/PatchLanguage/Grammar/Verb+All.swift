@@ -101,8 +101,9 @@ extension Verb {
       "transport", .file, [.either(transportModes)],
       """
       `follow` goes by the JACK server's transport, and by the tempo of the program that leads it; `lead` gives the \
-      server this patch's tempo and meter; `off` leaves it alone. Without a server the patch has a transport of its \
-      own, which rolls from the start.
+      server this patch's tempo and meter; `midi` goes by a MIDI clock that comes in: its tempo, start, stop and song \
+      position; `off` leaves the server's alone. Without a server or a clock the patch has a transport of its own, which \
+      rolls from the start, and goes on as it was when a clock has gone.
       """
     ) { .edit(.setPatch(.transport($0.mode))) },
     Verb(
@@ -133,10 +134,11 @@ extension Verb {
   ]
 
   private static let transportModes = Choice(
-    "`follow`, `lead` or `off`", refusal: "a transport cannot",
+    "`follow`, `lead`, `midi` or `off`", refusal: "a transport cannot",
     [
       .init(Word("follow", "goes by the server's")) { $0.mode = .follow },
       .init(Word("lead", "gives the server tempo and meter")) { $0.mode = .lead },
+      .init(Word("midi", "goes by a MIDI clock")) { $0.mode = .midi },
       .init(Word("off", "leaves the server's alone")) { $0.mode = .off },
     ])
 
