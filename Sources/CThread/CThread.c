@@ -47,23 +47,6 @@ void sostenuto_restore_denormals(uintptr_t state) {
 
 void sostenuto_prefetch(const void *address) { __builtin_prefetch(address); }
 
-void sostenuto_pick_words(const uint16_t *numbers, const int64_t *places, const void *indices, void *picked,
-                          int64_t count) {
-  for (int64_t i = 0; i < count; i++) {
-#ifdef __AVX512BW__
-    const __m512i *index = (const __m512i *)indices + 2 * i;
-    __m512i *to = (__m512i *)picked + 2 * i;
-    __m512i all = _mm512_loadu_si512(numbers + places[i]);
-    _mm512_storeu_si512(to, _mm512_permutexvar_epi16(_mm512_loadu_si512(index), all));
-    _mm512_storeu_si512(to + 1, _mm512_permutexvar_epi16(_mm512_loadu_si512(index + 1), all));
-#else
-    const uint16_t *index = (const uint16_t *)indices + 64 * i;
-    uint16_t *to = (uint16_t *)picked + 64 * i;
-    for (int j = 0; j < 64; j++) to[j] = numbers[places[i] + (index[j] & 31)];
-#endif
-  }
-}
-
 void sostenuto_pause(void) {
 #if defined(__x86_64__)
   _mm_pause();

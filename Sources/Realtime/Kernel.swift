@@ -159,17 +159,23 @@ public struct BlockContext: BitwiseCopyable {
   public var driver: UnsafePointer<DriverChannels>
   /// Musical time, which changes between blocks only; nil: there is none.
   public var transport: UnsafePointer<Transport>?
+  /// Memory of the thread's own for a kernel's work within one block: `scratchSize` bytes, 64-byte aligned.
+  public var scratch: UnsafeMutableRawPointer
+
+  /// Bytes of `scratch`: few enough to stay in the first cache, which memory of each node's own would not.
+  @inlinable public static var scratchSize: Int { @_noLocks get { 8192 } }
 
   /// Data of a block; `rate` in Hz.
   public init(
     frames: Int = 0, time: Int64 = 0, rate: Float, driver: UnsafePointer<DriverChannels>,
-    transport: UnsafePointer<Transport>? = nil
+    transport: UnsafePointer<Transport>? = nil, scratch: UnsafeMutableRawPointer
   ) {
     self.frames = frames
     self.time = time
     self.rate = rate
     self.driver = driver
     self.transport = transport
+    self.scratch = scratch
   }
 }
 
@@ -232,6 +238,8 @@ public struct Block: BitwiseCopyable {
   @inlinable public var driver: UnsafePointer<DriverChannels> { @_noLocks get { context.pointee.driver } }
   /// Musical time in this block, by engine time; nil: there is none.
   @inlinable public var transport: UnsafePointer<Transport>? { @_noLocks get { context.pointee.transport } }
+  /// Memory for work within this block (`BlockContext.scratch`); what it holds at first is unspecified.
+  @inlinable public var scratch: UnsafeMutableRawPointer { @_noLocks get { context.pointee.scratch } }
   /// Audio inputs, in the order of the kind's description.
   @inlinable public var inputs: UnsafePointer<InputPort> { @_noLocks get { node.pointee.inputs } }
   /// Audio outputs, in the order of the kind's description.

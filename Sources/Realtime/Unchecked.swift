@@ -44,14 +44,6 @@ public func setMemory(
   _ to: UnsafeMutableRawPointer, _ byte: Int32, _ bytes: Int
 ) -> UnsafeMutableRawPointer
 
-// A gather of integers: a vector instruction that Swift has no name for.
-/// For each of `count` places: picks 64 of the 32 16-bit numbers at that place, by the next 64 indices
-/// (0...31).
-@_silgen_name("sostenuto_pick_words") @_noLocks
-public func pickWords(
-  _ numbers: UnsafeRawPointer, _ places: UnsafePointer<Int64>, _ indices: UnsafeRawPointer,
-  _ picked: UnsafeMutableRawPointer, _ count: Int)
-
 // A read and a write of the processor's floating-point control register.
 /// Switches denormals off (flush to zero). Returns the state before.
 @_silgen_name("sostenuto_flush_denormals") @_noLocks public func flushDenormals() -> UInt

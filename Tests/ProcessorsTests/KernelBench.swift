@@ -361,9 +361,12 @@ final class KernelBench<K: Kernel> {
     let musical = UnsafeMutablePointer<Transport>.allocate(capacity: 1)
     owned.append(UnsafeMutableRawPointer(musical))
     musical.initialize(to: transport ?? Transport(rate: rate))
+    let scratch = UnsafeMutableRawPointer.allocate(byteCount: BlockContext.scratchSize, alignment: 64)
+    owned.append(scratch)
+    scratch.initializeMemory(as: UInt8.self, repeating: 0xFF, count: BlockContext.scratchSize)
     let context = BlockContext(
       frames: length, time: time, rate: Float(rate), driver: driver,
-      transport: transport == nil ? nil : musical)
+      transport: transport == nil ? nil : musical, scratch: scratch)
     let surroundings = NodeContext(
       inputs: ports, outputs: outputs, parameters: streams, crossfades: crosses, events: eventsIn,
       eventOutput: eventsOut)

@@ -66,6 +66,59 @@ import Testing
     }
   }
 
+  /// Error in decibels, as above, at a speed that moves.
+  func error(hertz: Double, isHeard: Bool, speed: @escaping (Int64) -> Float) throws -> Double {
+    let step = hertz / 48000
+    let rig = try player([(0..<144000).map { Float(0.5 * sin(2 * .pi * step * Double($0))) }], loop: false)
+    rig.streams[3] = speed
+    let frames = 40000
+    let output = rig.run(frames, [(0, Event(.play))])[0]
+    var (wrong, right, place) = (0.0, 0.0, 0.0)
+    for frame in 0..<frames {
+      let difference = Double(output[frame]) - (isHeard ? 0.5 * sin(2 * .pi * step * place) : 0)
+      place += Double(fixedPoint(Double(speed(Int64(frame))))) / 4_294_967_296
+      guard frame >= 600 else { continue }
+      wrong += difference * difference
+      right += 0.125
+    }
+    return 10 * log10(wrong / right)
+  }
+
+  /// Slow moves rest on one kernel and glide to the next, quick ones follow the pace; neither lets more through than a
+  /// pace that rests.
+  @Test func aMovingSpeedIsFilteredAgainstAliasesToo() throws {
+    for (name, turn) in [("slow", 9000.0), ("quick", 300)] {
+      for (hertz, middle) in [(20000.0, 2.1), (17000, 2.3)] {
+        let noise = try error(hertz: hertz, isHeard: false) { Float(middle + 0.2 * sin(Double($0) / turn)) }
+        print("\(name) around \(middle), \(Int(hertz)) Hz: \(noise) dB")
+        #expect(noise < -80)
+      }
+      for hertz in [1000.0, 5000, 10000] {
+        let noise = try error(hertz: hertz, isHeard: true) { Float(1.1 + 0.1 * sin(Double($0) / turn)) }
+        print("\(name) around 1.1, \(Int(hertz)) Hz: \(noise) dB")
+        #expect(noise < -80)
+      }
+    }
+  }
+
+  /// The kernel of a pace that has come down is not duller to the ear than that of one that has stood there: 16 kHz of the
+  /// file pass alike.
+  @Test func aSpeedThatHasFallenLeavesTheTop() throws {
+    let step = 16000.0 / 48000
+    func level(_ speed: @escaping (Int64) -> Float) throws -> Double {
+      let rig = try player([(0..<144000).map { Float(0.5 * sin(2 * .pi * step * Double($0))) }], loop: false)
+      rig.streams[3] = speed
+      let output = rig.run(40000, [(0, Event(.play))])[0][30000...]
+      return 10 * log10(output.reduce(0) { $0 + Double($1 * $1) } / Double(output.count) / 0.125)
+    }
+    for end in [1.0, 1.02, 1.06] as [Float] {
+      let loss = try level { $0 < 10000 ? 1.3 : max(end, 1.3 - Float($0 - 10000) / 30000) }
+      let rested = try level { _ in end }
+      print("at \(end): \(loss) dB, rested \(rested) dB")
+      #expect(loss > rested - 0.1)
+    }
+  }
+
   /// The largest fourth difference in dBFS: a high-pass, whose gain is 1 at the Nyquist frequency.
   func roughness(_ output: ArraySlice<Float>) -> Float {
     let x = Array(output)

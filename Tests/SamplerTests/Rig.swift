@@ -16,6 +16,7 @@ final class Rig<K: Kernel> {
   var read: Set<String> = []
   private(set) var heard: [String: [[Float]]] = [:]
   private let memory: UnsafeMutableRawPointer
+  private let scratch = UnsafeMutableRawPointer.allocate(byteCount: BlockContext.scratchSize, alignment: 64)
   private let names: [String]
   private let output: UnsafeMutablePointer<Float>
   private let ports: UnsafeMutablePointer<OutputPort>
@@ -73,6 +74,7 @@ final class Rig<K: Kernel> {
 
   deinit {
     memory.deallocate()
+    scratch.deallocate()
     output.deallocate()
     ports.deallocate()
     values.deallocate()
@@ -121,7 +123,7 @@ final class Rig<K: Kernel> {
         let driver = UnsafeMutablePointer<DriverChannels>.allocate(capacity: 1)
         defer { driver.deallocate() }
         let context = BlockContext(
-          frames: length, time: time, rate: Float(rate), driver: UnsafePointer(driver))
+          frames: length, time: time, rate: Float(rate), driver: UnsafePointer(driver), scratch: scratch)
         let surroundings = NodeContext(
           inputs: UnsafePointer(bitPattern: 64)!, outputs: UnsafePointer(ports),
           parameters: UnsafePointer(parameters), crossfades: UnsafePointer(bitPattern: 64)!, events: queue,

@@ -14,18 +14,6 @@ void sostenuto_pause(void);
 /* Have the cache line at `address` brought, and do not wait for it. */
 void sostenuto_prefetch(const void *address);
 
-/* For each of `count` places: of the 32 numbers (16 bits each) from it on, those that the next 64 indices, 0...31,
-   say. */
-void sostenuto_pick_words(const uint16_t *numbers, const int64_t *places, const void *indices, void *picked,
-                          int64_t count);
-
-/* Whether the processor that is built for does this in two instructions a place. */
-#ifdef __AVX512BW__
-enum { sostenuto_permutes_words = 1 };
-#else
-enum { sostenuto_permutes_words = 0 };
-#endif
-
 /* CLOCK_MONOTONIC. */
 int64_t sostenuto_nanoseconds(void);
 

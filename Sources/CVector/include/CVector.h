@@ -32,9 +32,13 @@ SOSTENUTO_VECTOR _Bool sostenuto_exceed(sostenuto_bits v, unsigned limit) {
   return __builtin_reduce_or((sostenuto_integers)v > (int)limit) != 0;
 }
 
-/* True when a lane is below the limit: vcmpltps and kortestw, or vmovmskps. */
+/* True when a lane is below the limit, or above it: vcmpltps and kortestw, or vmovmskps. */
 SOSTENUTO_VECTOR _Bool sostenuto_has_below(sostenuto_frames v, float limit) {
   return __builtin_reduce_or(v < (sostenuto_frames)limit) != 0;
+}
+
+SOSTENUTO_VECTOR _Bool sostenuto_has_above(sostenuto_frames v, float limit) {
+  return __builtin_reduce_or(v > (sostenuto_frames)limit) != 0;
 }
 
 /* The larger of each pair of lanes, vpmaxud. Swift's pointwiseMax() may be a call. */
@@ -77,6 +81,25 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_pick(const float *numbers, sostenuto
   sostenuto_frames picked;
   for (int i = 0; i < 16; i++) picked[i] = numbers[indices[i] & 31];
   return picked;
+#endif
+}
+
+/* Whether the processor that is built for picks numbers of 16 bits by one instruction. */
+#ifdef __AVX512BW__
+enum { sostenuto_permutes_words = 1 };
+#else
+enum { sostenuto_permutes_words = 0 };
+#endif
+
+/* Of 32 numbers of 16 bits those with these indices (0...31), as many: vpermw. */
+SOSTENUTO_VECTOR sostenuto_bits sostenuto_pick_halves(sostenuto_bits numbers, sostenuto_bits indices) {
+  typedef short shorts __attribute__((vector_size(64)));
+#ifdef __AVX512BW__
+  return (sostenuto_bits)__builtin_ia32_permvarhi512((shorts)numbers, (shorts)indices);
+#else
+  shorts all = (shorts)numbers, places = (shorts)indices, picked;
+  for (int i = 0; i < 32; i++) picked[i] = all[places[i] & 31];
+  return (sostenuto_bits)picked;
 #endif
 }
 
@@ -125,6 +148,30 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_sum_rows(const float *rows) {
       __builtin_shufflevector(pairs[0], pairs[1], 0, 2, 16, 18, 4, 6, 20, 22, 8, 10, 24, 26, 12, 14, 28, 30) +
       __builtin_shufflevector(pairs[0], pairs[1], 1, 3, 17, 19, 5, 7, 21, 23, 9, 11, 25, 27, 13, 15, 29, 31);
   return __builtin_shufflevector(sums, sums, 0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+}
+
+/* Eight rows of eight numbers become columns: halves of the rows are brought together as they are loaded, and turned within
+   quarters of the register. */
+SOSTENUTO_VECTOR void sostenuto_turn_eight(const float *from, long long stride, float *to, long long to_stride) {
+  typedef float half_of_memory __attribute__((ext_vector_type(4), aligned(4)));
+  typedef float row_of_memory __attribute__((ext_vector_type(8), aligned(4)));
+  for (int part = 0; part < 8; part += 4) {
+    sostenuto_eight rows[4];
+    for (int i = 0; i < 4; i++) {
+      half_of_memory low = *(const half_of_memory *)(from + i * stride + part);
+      half_of_memory high = *(const half_of_memory *)(from + (i + 4) * stride + part);
+      rows[i] = __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
+    }
+    sostenuto_eight a = __builtin_shufflevector(rows[0], rows[1], 0, 8, 1, 9, 4, 12, 5, 13);
+    sostenuto_eight b = __builtin_shufflevector(rows[2], rows[3], 0, 8, 1, 9, 4, 12, 5, 13);
+    sostenuto_eight c = __builtin_shufflevector(rows[0], rows[1], 2, 10, 3, 11, 6, 14, 7, 15);
+    sostenuto_eight d = __builtin_shufflevector(rows[2], rows[3], 2, 10, 3, 11, 6, 14, 7, 15);
+    float *column = to + part * to_stride;
+    *(row_of_memory *)column = __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13);
+    *(row_of_memory *)(column + to_stride) = __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15);
+    *(row_of_memory *)(column + 2 * to_stride) = __builtin_shufflevector(c, d, 0, 1, 8, 9, 4, 5, 12, 13);
+    *(row_of_memory *)(column + 3 * to_stride) = __builtin_shufflevector(c, d, 2, 3, 10, 11, 6, 7, 14, 15);
+  }
 }
 
 /* Integers limited to a range: vpmaxsd and vpminsd. */
@@ -186,16 +233,33 @@ SOSTENUTO_VECTOR long long sostenuto_advance(const long long *steps, long long p
   return (last + high)[7];
 }
 
+/* Eight places from `position` on: the first step is `step`, and each of the others larger by `change`. */
+SOSTENUTO_VECTOR sostenuto_places sostenuto_places_from(long long position, long long step, long long change) {
+  const sostenuto_places numbers = {0, 1, 2, 3, 4, 5, 6, 7}, pairs = {0, 0, 1, 3, 6, 10, 15, 21};
+  return numbers * step + pairs * change + position;
+}
+
+/* The same in memory, in eights until there are `count`. */
+SOSTENUTO_VECTOR void sostenuto_write_places(long long position, long long step, long long change, long long count, long long *places) {
+  typedef long long places_of_memory __attribute__((ext_vector_type(8), aligned(8)));
+  sostenuto_places next = sostenuto_places_from(position, step, change);
+  // What is between a place and that eight later, and by how much this grows.
+  sostenuto_places stride = sostenuto_places_from(8 * step + 28 * change, 8 * change, 0);
+  for (long long place = 0; place < count; place += 8) {
+    *(places_of_memory *)(places + place) = next;
+    next += stride;
+    stride += 64 * change;
+  }
+}
+
+/* The last one in all lanes: vpermq. */
+SOSTENUTO_VECTOR sostenuto_places sostenuto_last_in_all(sostenuto_places v) { return __builtin_shufflevector(v, v, 7, 7, 7, 7, 7, 7, 7, 7); }
+
 /* Those that are not negative, else zero. */
 SOSTENUTO_VECTOR sostenuto_places sostenuto_positive(sostenuto_places v) { return __builtin_elementwise_max(v, (sostenuto_places)0); }
 
 SOSTENUTO_VECTOR sostenuto_places sostenuto_lesser_places(sostenuto_places a, sostenuto_places b) { return __builtin_elementwise_min(a, b); }
 SOSTENUTO_VECTOR sostenuto_places sostenuto_larger_places(sostenuto_places a, sostenuto_places b) { return __builtin_elementwise_max(a, b); }
-
-/* True when all are from zero up to a length. */
-SOSTENUTO_VECTOR _Bool sostenuto_are_within(sostenuto_places v, long long length) {
-  return __builtin_reduce_or((v < (sostenuto_places)0) | (v >= (sostenuto_places)length)) == 0;
-}
 
 SOSTENUTO_VECTOR long long sostenuto_least_place(sostenuto_places v) { return __builtin_reduce_min(v); }
 SOSTENUTO_VECTOR long long sostenuto_largest_place(sostenuto_places v) { return __builtin_reduce_max(v); }

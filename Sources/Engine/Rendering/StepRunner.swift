@@ -37,7 +37,10 @@ struct StepRunner: ~Copyable {
   ) {
     self.index = index
     context = .allocate(capacity: 1)
-    context.initialize(to: BlockContext(rate: 0, driver: driver, transport: transport))
+    let room = UnsafeMutableRawPointer.allocate(byteCount: BlockContext.scratchSize, alignment: 64)
+    // Touched, so that the audio thread finds it in memory.
+    room.initializeMemory(as: UInt8.self, repeating: 0, count: BlockContext.scratchSize)
+    context.initialize(to: BlockContext(rate: 0, driver: driver, transport: transport, scratch: room))
     gains = .zeroed(blockCapacity)
     summands = .allocate(capacity: MixSum.most)
     summands.initialize(
@@ -48,6 +51,7 @@ struct StepRunner: ~Copyable {
 
   /// Worker.
   func deallocate() {
+    context.pointee.scratch.deallocate()
     context.deallocate()
     gains.deallocate()
     summands.deallocate()

@@ -1,3 +1,4 @@
+import CVector
 import Realtime
 
 /// The filters of all voices, computed for sixteen voices at a time, one per vector lane, since a recursion
@@ -41,7 +42,6 @@ struct FilterBank {
   /// Signal through the filters, transposed: one vector of lanes per frame, left and right.
   private let left: UnsafeMutablePointer<Float>
   private let right: UnsafeMutablePointer<Float>
-  private let spare: UnsafeMutablePointer<Float>
   private let updates: UnsafeMutablePointer<Update>
   /// Arguments of the updates: cents, decibels, octaves. Replaced by the tangents and `FilterPowers` computed
   /// from them: damping, root, width.
@@ -58,7 +58,6 @@ struct FilterBank {
     units = arena.take(Float.self, groups * Most.units * Self.rows * Self.lanes)
     left = arena.take(Float.self, 64 * Self.lanes)
     right = arena.take(Float.self, 64 * Self.lanes)
-    spare = arena.take(Float.self, 64 * Self.lanes)
     marks = arena.take(UInt64.self, 64)
     wishes = arena.take(Float.self, 4 * Self.mostUpdates)
     updates = arena.take(Update.self, Self.mostUpdates)
@@ -287,15 +286,16 @@ struct FilterBank {
   ) {
     var frame = 0
     while frame < frames {
-      let (row, column) = (rows + frame, columns + frame &* Self.lanes)
-      if isBack {
-        turnHalf(column, Self.lanes, spare, Self.lanes)
-        turnHalf(spare, Self.lanes, row, Self.stride)
-      } else {
-        turnHalf(row, Self.stride, spare, Self.lanes)
-        turnHalf(spare, Self.lanes, column, Self.lanes)
+      for voices in 0..<2 {
+        let row = rows + (frame &+ 8 &* voices &* Self.stride)
+        let column = columns + (frame &* Self.lanes &+ 8 &* voices)
+        if isBack {
+          sostenuto_turn_eight(column, Int64(Self.lanes), row, Int64(Self.stride))
+        } else {
+          sostenuto_turn_eight(row, Int64(Self.stride), column, Int64(Self.lanes))
+        }
       }
-      frame &+= 16
+      frame &+= 8
     }
   }
 }

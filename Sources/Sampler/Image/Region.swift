@@ -2,17 +2,44 @@ import Realtime
 
 /// One region, in the units that a starting voice needs.
 package struct Region: BitwiseCopyable {
+  // What sounding voices read in each block is side by side, in three lines of the cache.
+
   /// The two channels; equal for a mono sample.
   package var left: SamplePlane
   package var right: SamplePlane
   package var isStereo = false
+  /// It may send to reverb or chorus.
+  package var hasSends = false
+  /// Times are timecents, frequencies cents, and volumes attenuation, which never amplifies. Choking stays
+  /// within a channel; offsets of a channel's parameters apply, and portamento.
+  package var isLogarithmic = false
   /// Chunk table of a sample that streams from disk.
   package var stream: UnsafeMutablePointer<StreamTable>?
-  /// Playback range (end exclusive), and loop range (end exclusive).
-  package var start: Int = 0
+  /// End of the playback range, and the loop's range; ends are exclusive.
   package var end: Int = 0
   package var loopStart: Int = 0
   package var loopEnd: Int = 0
+  /// Frames before the loop's end that are crossfaded with those before its start.
+  package var crossfade: Int = 0
+  /// The frames around the loop's end as they are heard.
+  package var seam: LoopSeam
+  package var routes: UnsafePointer<Route>
+  package var units: UnsafePointer<FilterUnit>
+  /// Smoothing time constants by slot, in seconds.
+  package var smoothing: UnsafePointer<Float>
+  package var routeCount: Int32 = 0
+  package var lfoCount: Int32 = 0
+  package var envelopeCount: Int32 = 0
+  package var flexibleCount: Int32 = 0
+  /// The flexible envelope that replaces the amplifier envelope (-1: none).
+  package var amplifier: Int32 = -1
+  /// Stages of its voices before their filters.
+  package var stage = StagePlan()
+
+  // What a starting voice needs.
+
+  /// First frame that is played.
+  package var start: Int = 0
   package var loopMode = LoopMode.none
   /// Sample rate of the sample, Hz.
   package var rate: Double = 1
@@ -42,9 +69,8 @@ package struct Region: BitwiseCopyable {
   package var sideRight: Float = 1
   /// Normalisation of the pan law: 1, or such that the centre is 0 dB.
   package var sideGain: Float = 1
-  /// Output of the sampler; and whether it may send to reverb or chorus.
+  /// Output of the sampler.
   package var output: UInt8 = 0
-  package var hasSends = false
   /// 128 gains by velocity, and their weight, -1...1.
   package var velocityGains: UnsafePointer<Float>
   package var velocityTracking: Float = 0
@@ -78,10 +104,6 @@ package struct Region: BitwiseCopyable {
   package var takesPreviousVelocity = false
   /// Controllers change its envelopes' times.
   package var hasMovedTimes = false
-  /// Frames before the loop's end that are crossfaded with those before its start.
-  package var crossfade: Int = 0
-  /// The frames around the loop's end as they are heard.
-  package var seam: LoopSeam
   /// Number of loop passes (0: unlimited).
   package var turns: Int32 = 0
   package var trigger = Trigger.attack
@@ -101,14 +123,10 @@ package struct Region: BitwiseCopyable {
   package var pedals = Pedals()
   /// Index among the image's pedal sets.
   package var pedalSet: UInt8 = 0
-  /// Times are timecents, frequencies cents, and volumes attenuation, which never amplifies. Choking stays
-  /// within a channel; offsets of a channel's parameters apply, and portamento.
-  package var isLogarithmic = false
   /// Fixed key and velocity instead of the note's (-1: the note's).
   package var fixedKey: Int16 = -1
   package var fixedVelocity: Int16 = -1
-  /// Smoothing time constants by slot, in seconds; bend steps in cents.
-  package var smoothing: UnsafePointer<Float>
+  /// Bend steps in cents.
   package var bendStepUp: Float = 1
   package var bendStepDown: Float = 1
   /// Maximum random offset of the start, in frames.
@@ -124,22 +142,12 @@ package struct Region: BitwiseCopyable {
   package var hasNoteModulations = false
   /// Bit mask of the sources that modulate a sounding voice.
   package var sources = SIMD4<UInt64>(repeating: 0)
-  package var routes: UnsafePointer<Route>
-  package var routeCount: Int32 = 0
-  package var units: UnsafePointer<FilterUnit>
   package var unitCount: Int32 = 0
   /// Of the units, those that a voice has only where an offset of its channel's needs them.
   package var spareUnits: Int32 = 0
   package var firstLfo: Int32 = 0
-  package var lfoCount: Int32 = 0
   package var firstEnvelope: Int32 = 0
-  package var envelopeCount: Int32 = 0
   package var firstFlexible: Int32 = 0
-  package var flexibleCount: Int32 = 0
-  /// The flexible envelope that replaces the amplifier envelope (-1: none).
-  package var amplifier: Int32 = -1
-  /// Stages of its voices before their filters.
-  package var stage = StagePlan()
 
   /// A region of a sample, with tables that the image owns.
   package init(
@@ -153,6 +161,9 @@ package struct Region: BitwiseCopyable {
     (self.modulations, self.routes, self.units) = (modulations, routes, units)
     seam = LoopSeam(none: base)
   }
+
+  /// Bytes of the part that sounding voices read.
+  static var soundingSize: Int { @_noLocks @inline(__always) get { 192 } }
 
   var loop: SampleLoop {
     @_noLocks @inline(__always) get { SampleLoop(start: loopStart, end: loopEnd, crossfade: crossfade) }

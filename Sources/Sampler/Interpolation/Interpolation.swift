@@ -1,3 +1,4 @@
+import CVector
 import Realtime
 
 /// The neighbours of sixteen positions: the frames before, at, after, and the second after each position; one
@@ -15,9 +16,15 @@ struct Taps {
   /// Audio", 2001). At a fraction of 0 it is exactly the frame itself. Audio thread.
   @_noLocks @inline(__always) func interpolated(_ f: SIMD16<Float>) -> SIMD16<Float> {
     let c1 = (after - before) * 0.5
-    let c2 = before - at * 2.5 + after * 2 - second * 0.5
-    let c3 = (second - before) * 0.5 + (at - after) * 1.5
-    return (((c3 * f + c2) * f + c1) * f + at) * scale
+    let c2 = sum(sum(sum(before, at, -2.5), after, 2), second, -0.5)
+    let c3 = sum((second - before) * 0.5, at - after, 1.5)
+    return sostenuto_add_product(
+      at, sostenuto_add_product(c1, sostenuto_add_product(c2, c3, f), f), f) * scale
+  }
+
+  @_noLocks @inline(__always)
+  private func sum(_ sum: SIMD16<Float>, _ v: SIMD16<Float>, _ factor: Float) -> SIMD16<Float> {
+    sostenuto_add_product(sum, v, SIMD16(repeating: factor))
   }
 
   /// Neighbours by their places. Audio thread.

@@ -1,23 +1,10 @@
-import CThread
 import CVector
 import Realtime
 
 /// Fast path for positions close together. The neighbours of sixteen positions are picked from 32 successive
 /// frames: of a 16-bit sample with one load and two permutations instead of sixteen loads, of floats with two and
 /// four. The bits are the same.
-///
-/// It works in three passes over up to 64 frames, so that the latency of one group of sixteen is hidden by
-/// the next.
-struct SampleWindow {
-  /// 0...15, and the factors n (n - 1) / 2 of the changes. (In memory, since the compiler handles known
-  /// constants worse.)
-  private let counts: UnsafeMutablePointer<UInt64>
-  private let starts: UnsafeMutablePointer<Int64>
-  private let fractionals: UnsafeMutablePointer<Float>
-  /// Indices to pick, and picked frames: 32 pairs for each sixteen positions.
-  private let indices: UnsafeMutableRawPointer
-  private let picked: UnsafeMutableRawPointer
-
+enum SampleWindow {
   /// True when the processor has the instructions.
   static var isAtHand: Bool { @_noLocks @inline(__always) get { sostenuto_permutes_words != 0 } }
   /// Upper limit of the increment (32.32 fixed point): the last of sixteen positions must lie at most 28
@@ -26,113 +13,92 @@ struct SampleWindow {
   /// Maximum number of frames read from the last position on.
   static var reach: Int { @_noLocks @inline(__always) get { SamplePlane.window &- 1 } }
 
-  /// `open` completes it. Worker.
-  init(_ arena: inout Arena) {
-    counts = arena.take(UInt64.self, 32)
-    starts = arena.take(Int64.self, 4)
-    fractionals = arena.take(Float.self, 64)
-    indices = arena.reserve(512)
-    picked = arena.reserve(512)
-  }
+  /// Positions (32.32 fixed point) from `first` on, `step` apart, where the step itself grows by `change` per position.
+  struct Course {
+    var first: Int64
+    var step: Int64
+    var change: Int64
 
-  /// Writes the constants. Worker.
-  func open() {
-    for n in 0..<16 {
-      counts[n] = UInt64(n)
-      counts[16 + n] = UInt64(n * (n - 1) / 2)
+    @_noLocks @inline(__always) init(_ first: Int64, _ step: Int64, _ change: Int64) {
+      (self.first, self.step, self.change) = (first, step, change)
+    }
+
+    /// The place of a position.
+    @_noLocks @inline(__always) func place(_ number: Int64) -> Int64 {
+      first &+ step &* number &+ change &* (number &* (number &- 1) / 2)
     }
   }
 
-  /// Computes `sixteens` times sixteen positions from `position` on, `increment` apart; the increment itself
-  /// grows by `change` per position. Audio thread.
-  @_noLocks func place(_ sixteens: Int, _ position: Int64, _ increment: Int64, _ change: Int64) {
-    var (position, increment) = (position, increment)
-    var (near, far) = positions(position, increment, change)
-    let stride = SIMD8(repeating: UInt64(bitPattern: increment &* 16))
-    for sixteen in 0..<sixteens {
-      keep(near, far, start: Int(position >> 32), sixteen)
-      position = position &+ increment &* 16 &+ change &* 120
-      if change == 0 {
-        // Additions have a lower latency than multiplications.
-        near &+= stride
-        far &+= stride
+  /// Writes interpolated values at `sixteens` times sixteen positions into a row for each side. Audio thread.
+  @_noLocks static func read(
+    _ planes: HeardPlanes, isStereo: Bool, _ course: Course, _ sixteens: Int,
+    to row: UnsafeMutablePointer<Float>,
+    _ otherRow: UnsafeMutablePointer<Float>
+  ) {
+    if planes.left.isShort {
+      if isStereo {
+        read(isShort: true, isStereo: true, planes, course, sixteens, row, otherRow)
       } else {
-        increment = increment &+ change &* 16
-        (near, far) = positions(position, increment, change)
+        read(isShort: true, isStereo: false, planes, course, sixteens, row, otherRow)
       }
-    }
-  }
-
-  /// Sixteen positions.
-  @_noLocks @inline(__always) private func positions(
-    _ position: Int64, _ increment: Int64, _ change: Int64
-  ) -> (SIMD8<UInt64>, SIMD8<UInt64>) {
-    let raw = UnsafeRawPointer(counts)
-    let step = SIMD8(repeating: UInt64(bitPattern: increment))
-    let start = SIMD8(repeating: UInt64(bitPattern: position))
-    var near = raw.loadUnaligned(as: SIMD8<UInt64>.self) &* step &+ start
-    var far = raw.loadUnaligned(fromByteOffset: 64, as: SIMD8<UInt64>.self) &* step &+ start
-    if change != 0 {
-      let growth = SIMD8(repeating: UInt64(bitPattern: change))
-      near &+= raw.loadUnaligned(fromByteOffset: 128, as: SIMD8<UInt64>.self) &* growth
-      far &+= raw.loadUnaligned(fromByteOffset: 192, as: SIMD8<UInt64>.self) &* growth
-    }
-    return (near, far)
-  }
-
-  /// Stores the fractions of sixteen positions, and the indices to pick relative to the frame before `start`.
-  @_noLocks @inline(__always) private func keep(
-    _ near: SIMD8<UInt64>, _ far: SIMD8<UInt64>, start: Int, _ sixteen: Int
-  ) {
-    let first = unsafeBitCast(near, to: SIMD16<Float>.self)
-    let second = unsafeBitCast(far, to: SIMD16<Float>.self)
-    let low = unsafeBitCast(evens(first, second), to: SIMD16<UInt32>.self)
-    let high = unsafeBitCast(odds(first, second), to: SIMD16<UInt32>.self)
-    store(fractions(low), fractionals + 16 &* sixteen)
-    let places = high &- UInt32(truncatingIfNeeded: start)
-    // The frames before and at a position, as halves of an integer; then the two frames after.
-    let words = ((places &<< 16) | places) &+ 0x10000
-    let room = indices + 128 &* sixteen
-    room.storeBytes(of: words, as: SIMD16<UInt32>.self)
-    room.storeBytes(of: words &+ 0x20002, toByteOffset: 64, as: SIMD16<UInt32>.self)
-    starts[sixteen] = Int64(start &- 1)
-  }
-
-  /// Interpolated values at the positions, times `scale` if they are floats. Audio thread.
-  @_noLocks func read(
-    _ plane: SamplePlane, _ sixteens: Int, scale: Float, to row: UnsafeMutablePointer<Float>
-  ) {
-    if plane.isShort {
-      readWords(plane, sixteens, to: row)
+    } else if isStereo {
+      read(isShort: false, isStereo: true, planes, course, sixteens, row, otherRow)
     } else {
-      readFloats(plane, sixteens, scale, to: row)
+      read(isShort: false, isStereo: false, planes, course, sixteens, row, otherRow)
     }
   }
 
-  @_noLocks @inline(__always) private func readWords(
-    _ plane: SamplePlane, _ sixteens: Int, to row: UnsafeMutablePointer<Float>
+  @_noLocks @inline(__always) private static func read(
+    isShort: Bool, isStereo: Bool, _ planes: HeardPlanes, _ course: Course, _ sixteens: Int,
+    _ row: UnsafeMutablePointer<Float>, _ otherRow: UnsafeMutablePointer<Float>
   ) {
-    pickWords(plane.base, starts, indices, picked, sixteens)
+    var (position, step) = (course.first, course.step)
+    let change = course.change
+    var near = sostenuto_places_from(position, step, change)
+    var far = sostenuto_places_from(course.place(8), step &+ change &* 8, change)
+    // What is between a position and that sixteen later, and by how much this grows.
+    var stride = sostenuto_places_from(step &* 16 &+ change &* 120, change &* 16, 0)
+    let growth = sostenuto_places_from(change &* 128, 0, 0)
     for sixteen in 0..<sixteens {
-      let room = picked + 128 &* sixteen
-      let taps = Taps(
-        first: room.loadUnaligned(as: SIMD16<UInt32>.self),
-        last: room.loadUnaligned(fromByteOffset: 64, as: SIMD16<UInt32>.self))
-      store(taps.interpolated(vector(fractionals + 16 &* sixteen)), row + 16 &* sixteen)
+      let first = unsafeBitCast(near, to: SIMD16<Float>.self)
+      let second = unsafeBitCast(far, to: SIMD16<Float>.self)
+      let fraction = fractions(unsafeBitCast(sostenuto_evens(first, second), to: SIMD16<UInt32>.self))
+      let start = Int(position >> 32)
+      let places = unsafeBitCast(
+        sostenuto_plus(
+          unsafeBitCast(sostenuto_odds(first, second), to: SIMD16<Int32>.self),
+          0 &- Int32(truncatingIfNeeded: start)), to: SIMD16<UInt32>.self)
+      store(
+        taps(isShort, planes.left, start &- 1, places).interpolated(fraction) * (isShort ? 1 : planes.scale),
+        row + 16 &* sixteen)
+      if isStereo {
+        store(
+          taps(isShort, planes.right, start &- 1, places).interpolated(fraction)
+            * (isShort ? 1 : planes.scale),
+          otherRow + 16 &* sixteen)
+      }
+      position = position &+ step &* 16 &+ change &* 120
+      step = step &+ change &* 16
+      near &+= stride
+      far &+= stride &+ growth
+      stride &+= growth &+ growth
     }
   }
 
-  @_noLocks @inline(__always) private func readFloats(
-    _ plane: SamplePlane, _ sixteens: Int, _ scale: Float, to row: UnsafeMutablePointer<Float>
-  ) {
-    for sixteen in 0..<sixteens {
-      let numbers = plane.base.assumingMemoryBound(to: Float.self) + Int(starts[sixteen])
-      // The lower halves of the words that pick frames of 16 bits.
-      let places = (indices + 128 &* sixteen).loadUnaligned(as: SIMD16<UInt32>.self) & 0xFFFF
-      let taps = Taps(
+  /// The neighbours by the distances of the frames before the positions from the frame `start`.
+  @_noLocks @inline(__always) private static func taps(
+    _ isShort: Bool, _ plane: SamplePlane, _ start: Int, _ places: SIMD16<UInt32>
+  ) -> Taps {
+    guard isShort else {
+      let numbers = plane.base.assumingMemoryBound(to: Float.self) + start
+      return Taps(
         before: sostenuto_pick(numbers, places), at: sostenuto_pick(numbers, places &+ 1),
         after: sostenuto_pick(numbers, places &+ 2), second: sostenuto_pick(numbers, places &+ 3))
-      store(taps.interpolated(vector(fractionals + 16 &* sixteen)) * scale, row + 16 &* sixteen)
     }
+    let words = (plane.base + start &<< 1).loadUnaligned(as: SIMD16<UInt32>.self)
+    // The frames before and at a position, as halves of an integer; then the two frames after.
+    let halves = ((places &<< 16) | places) &+ 0x10000
+    return Taps(
+      first: sostenuto_pick_halves(words, halves), last: sostenuto_pick_halves(words, halves &+ 0x20002))
   }
 }

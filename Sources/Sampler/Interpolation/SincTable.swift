@@ -6,7 +6,7 @@ import Realtime
 /// at most -102 dB at the Nyquist frequency.
 ///
 /// A frame's products are summed in two steps: `write` leaves a row of eight partial sums for each frame, and
-/// `sums` adds up sixteen rows at once.
+/// `sums` adds up sixteen rows at once. `fill` does both for a run of frames.
 struct SincTable {
   static var phases: Int { @_noLocks @inline(__always) get { 32 } }
   /// Floats of partial sums: sixteen rows for each side.
@@ -41,6 +41,45 @@ struct SincTable {
     }
   }
 
+  /// Writes `count` frames, at these positions (32.32 fixed point) of the planes and times `scale`, into a row for each
+  /// side: whole sixteens, for which there are positions. Audio thread.
+  @_noLocks func fill(
+    _ planes: Planes, _ positions: UnsafePointer<Int64>, _ count: Int, scale: Float,
+    _ partials: UnsafeMutablePointer<Float>, to row: UnsafeMutablePointer<Float>,
+    _ otherRow: UnsafeMutablePointer<Float>
+  ) {
+    let left = planes.left.base - before &<< (planes.left.isShort ? 1 : 2)
+    if let other = planes.right {
+      let right = other.base - before &<< (other.isShort ? 1 : 2)
+      if planes.left.isShort {
+        fill(isShort: true, isStereo: true, left, right, positions, count, scale, partials, row, otherRow)
+      } else {
+        fill(isShort: false, isStereo: true, left, right, positions, count, scale, partials, row, otherRow)
+      }
+    } else if planes.left.isShort {
+      fill(isShort: true, isStereo: false, left, left, positions, count, scale, partials, row, otherRow)
+    } else {
+      fill(isShort: false, isStereo: false, left, left, positions, count, scale, partials, row, otherRow)
+    }
+  }
+
+  @_noLocks @inline(__always) private func fill(
+    isShort: Bool, isStereo: Bool, _ left: UnsafeRawPointer, _ right: UnsafeRawPointer,
+    _ positions: UnsafePointer<Int64>, _ count: Int, _ scale: Float, _ partials: UnsafeMutablePointer<Float>,
+    _ row: UnsafeMutablePointer<Float>, _ otherRow: UnsafeMutablePointer<Float>
+  ) {
+    var sixteen = 0
+    while sixteen < count {
+      write(
+        isShort: isShort, isStereo: isStereo, left, right, positions + sixteen, mixes.map { $0 + sixteen }, 0,
+        16,
+        partials)
+      store(sums(partials, side: 0) * scale, row + sixteen)
+      if isStereo { store(sums(partials, side: 1) * scale, otherRow + sixteen) }
+      sixteen &+= 16
+    }
+  }
+
   /// Writes the partial sums of the frames `from..<to`, at these positions (32.32 fixed point) of the planes.
   /// Audio thread.
   @_noLocks func write(
@@ -51,20 +90,21 @@ struct SincTable {
     if let other = planes.right {
       let right = other.base - before &<< (other.isShort ? 1 : 2)
       if planes.left.isShort {
-        write(isShort: true, isStereo: true, left, right, positions, from, to, partials)
+        write(isShort: true, isStereo: true, left, right, positions, mixes, from, to, partials)
       } else {
-        write(isShort: false, isStereo: true, left, right, positions, from, to, partials)
+        write(isShort: false, isStereo: true, left, right, positions, mixes, from, to, partials)
       }
     } else if planes.left.isShort {
-      write(isShort: true, isStereo: false, left, left, positions, from, to, partials)
+      write(isShort: true, isStereo: false, left, left, positions, mixes, from, to, partials)
     } else {
-      write(isShort: false, isStereo: false, left, left, positions, from, to, partials)
+      write(isShort: false, isStereo: false, left, left, positions, mixes, from, to, partials)
     }
   }
 
   @_noLocks @inline(__always) private func write(
     isShort: Bool, isStereo: Bool, _ left: UnsafeRawPointer, _ right: UnsafeRawPointer,
-    _ positions: UnsafePointer<Int64>, _ from: Int, _ to: Int, _ partials: UnsafeMutablePointer<Float>
+    _ positions: UnsafePointer<Int64>, _ mixes: UnsafePointer<Float>?, _ from: Int, _ to: Int,
+    _ partials: UnsafeMutablePointer<Float>
   ) {
     // Frames by twos: a vector of sums is loaded at once soon after.
     var index = from

@@ -34,38 +34,3 @@ func odds(_ a: SIMD16<Float>, _ b: SIMD16<Float>) -> SIMD16<Float> {
   SIMD16(
     a[1], a[3], a[5], a[7], a[9], a[11], a[13], a[15], b[1], b[3], b[5], b[7], b[9], b[11], b[13], b[15])
 }
-
-/// Half of a transposition: of the eight bits of an index into sixteen rows of sixteen floats, the last two
-/// become the first.
-@_noLocks @inline(__always) func turnHalf(
-  _ from: UnsafeMutablePointer<Float>, _ stride: Int, _ to: UnsafeMutablePointer<Float>, _ toStride: Int
-) {
-  for row in 0..<4 {
-    let rows = from + 4 &* row &* stride
-    let (a, b) = (pairs(vector(rows)), pairs(vector(rows + stride)))
-    let (c, d) = (pairs(vector(rows + 2 &* stride)), pairs(vector(rows + 3 &* stride)))
-    let (first, second) = (evenPairs(a, b), evenPairs(c, d))
-    let (third, fourth) = (oddPairs(a, b), oddPairs(c, d))
-    let place = to + row &* toStride
-    store(evens(first, second), place)
-    store(odds(first, second), place + 4 &* toStride)
-    store(evens(third, fourth), place + 8 &* toStride)
-    store(odds(third, fourth), place + 12 &* toStride)
-  }
-}
-
-@_noLocks @inline(__always) private func pairs(_ v: SIMD16<Float>) -> SIMD8<Double> {
-  unsafeBitCast(v, to: SIMD8<Double>.self)
-}
-
-@_noLocks @inline(__always) private func evenPairs(
-  _ a: SIMD8<Double>, _ b: SIMD8<Double>
-) -> SIMD16<Float> {
-  unsafeBitCast(SIMD8(a[0], a[2], a[4], a[6], b[0], b[2], b[4], b[6]), to: SIMD16<Float>.self)
-}
-
-@_noLocks @inline(__always) private func oddPairs(
-  _ a: SIMD8<Double>, _ b: SIMD8<Double>
-) -> SIMD16<Float> {
-  unsafeBitCast(SIMD8(a[1], a[3], a[5], a[7], b[1], b[3], b[5], b[7]), to: SIMD16<Float>.self)
-}

@@ -1,3 +1,4 @@
+import CVector
 import Realtime
 
 /// Rendering of voices: plain ones one by one, shaped ones sixteen at a time.
@@ -56,6 +57,7 @@ extension Sampler {
         let lane = bits.trailingZeroBitCount
         let slot = group &* 16 &+ lane
         bits &= bits &- 1
+        if bits != 0 { fetch(group &* 16 &+ bits.trailingZeroBitCount) }
         if voicePool[slot].isShaped {
           shaped |= 1 &<< UInt64(lane)
         } else {
@@ -71,6 +73,22 @@ extension Sampler {
     }
   }
 
+  /// Asks for what a voice needs, while the one before it is rendered: all of them together exceed the first cache.
+  @_noLocks @inline(__always) private func fetch(_ slot: Int) {
+    let voice = voicePool + slot
+    sostenuto_fetch(voice, Int64(MemoryLayout<Voice>.stride))
+    let region = voice.pointee.region
+    sostenuto_fetch(region, Int64(Region.soundingSize))
+    let plane = region.pointee.left
+    sostenuto_fetch(plane.base + Int(voice.pointee.position >> 32) &<< (plane.isShort ? 1 : 2), 256)
+    guard voice.pointee.isShaped else { return }
+    let shape = shapes + slot
+    sostenuto_fetch(shape, Int64(MemoryLayout<VoiceShape>.stride))
+    sostenuto_fetch(shape.pointee.lfos, 128)
+    sostenuto_fetch(shape.pointee.values, 128)
+    sostenuto_fetch(shape.pointee.totals, 128)
+  }
+
   @_noLocks private mutating func renderShaped(_ group: Int, _ lanes: UInt64, from: Int, to: Int) {
     bank.begin()
     var units = 0
@@ -83,6 +101,7 @@ extension Sampler {
       let lane = bits.trailingZeroBitCount
       let slot = group &* 16 &+ lane
       bits &= bits &- 1
+      if bits != 0 { fetch(group &* 16 &+ bits.trailingZeroBitCount) }
       let region = voicePool[slot].region
       units = units > Int(voicePool[slot].unitCount) ? units : Int(voicePool[slot].unitCount)
       if region.pointee.isStereo { stereo |= 1 &<< UInt64(lane) }

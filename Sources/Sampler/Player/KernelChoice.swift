@@ -3,18 +3,25 @@ import Realtime
 
 /// The long kernels of a head, by its pace, so that nothing above the Nyquist frequency comes through.
 ///
-/// While the pace moves, its two nearest kernels are mixed. When it rests, the mixture glides to the next kernel, which
-/// costs half.
+/// A head rests on one kernel as long as that suits its pace, and glides to another when it no longer does; on the way two
+/// kernels are mixed, which costs twice as much.
 struct KernelChoice: BitwiseCopyable {
-  /// Kernels by which the mixture moves in a frame, on its way to one of them and back.
+  /// Kernels by which the mixture glides in a frame.
   private static var speed: Float { @_noLocks get { 1 / 256 } }
+  /// The cutoff may be this part of a semitone above the one that is wanted, as for voices; and so far below before
+  /// another kernel is chosen, so that a pace that trembles keeps its kernel.
+  private static var above: Float { @_noLocks get { 0.34 } }
+  private static var below: Float { @_noLocks get { 1 } }
 
   /// Pace of the frame before; negative at the start.
   private var pace: Float = -1
-  /// Kernels beyond the one that the pace asks for.
-  private var excess: Float = 0
-  /// The kernel on which it rests; -1 on the way.
-  private var resting = 0
+  /// The kernel on which it rests, or to which it glides.
+  private var goal = 0
+  /// The number between two kernels; the goal's at rest.
+  private var number: Float = 0
+  /// Where the glide began, and the frames since then.
+  private var origin: Float = 0
+  private var frames: Int32 = 0
 
   @_noLocks init() {}
 
@@ -22,75 +29,115 @@ struct KernelChoice: BitwiseCopyable {
   /// each. Audio thread.
   @_noLocks mutating func follow(_ course: PlayerHead.Course, _ scratch: PlayerHead.Scratch) -> Int {
     let frames = course.frames
-    if !course.isFast, excess == 0 {
-      pace = scratch.paces[frames &- 1]
-      resting = 0
-      return 0
-    }
-    if course.isEven, scratch.paces[0] == pace, resting >= 0 { return resting }
+    let isNew = pace < 0
+    let isSame = course.isEven && scratch.paces[0] == pace
+    pace = scratch.paces[frames &- 1]
+    let rests = number == Float(goal)
+    if rests, isSame || (goal == 0 && !course.isFast) { return goal }
     var frame = 0
     while frame < frames {
       setNumbers(frame, scratch)
       frame &+= 16
     }
-    if excess == 0, pace >= 0, movesThroughout(frames, scratch.paces) {
-      pace = scratch.paces[frames &- 1]
-      resting = -1
-      return -1
+    if isNew {
+      goal = Self.kernel(scratch.mixes[0])
+      number = Float(goal)
     }
-    let first = move(to: scratch.paces[0], scratch.mixes)
-    var isEven = first >= 0
-    frame = 1
+    if number == Float(goal), fits(scratch.mixes, frames) { return goal }
+    let first = goal
+    var isEven = true
+    frame = 0
     while frame < frames {
-      let next = move(to: scratch.paces[frame], scratch.mixes + frame)
-      isEven = isEven && next == first
-      frame &+= 1
+      let count = frames &- frame < 16 ? frames &- frame : 16
+      if count == 16, glide(scratch.mixes + frame) {
+        isEven = false
+      } else {
+        for index in frame..<frame &+ count {
+          move(scratch.mixes + index)
+          isEven = isEven && goal == first && number == Float(first)
+        }
+      }
+      frame &+= 16
     }
     return isEven ? first : -1
   }
 
-  /// True when no frame has the pace of the frame before.
-  @_noLocks private func movesThroughout(_ frames: Int, _ paces: UnsafeMutablePointer<Float>) -> Bool {
-    guard paces[0] != pace else { return false }
-    // Behind the last.
-    paces[frames] = -1
-    var frame = 1
+  /// The kernel for a number that is wanted: upwards, as for voices, so that rather less than the Nyquist frequency comes
+  /// through.
+  @_noLocks @inline(__always) private static func kernel(_ wanted: Float) -> Int {
+    Int(sostenuto_whole(wanted + (1 - above)))
+  }
+
+  /// The numbers that the goal suits. That of no transposition is left at once, and found again only without one.
+  private var suited: (least: Float, most: Float) {
+    @_noLocks @inline(__always) get {
+      let least = Float(goal) - Self.below
+      return (goal == 0 ? 0 : least > 0 ? least : Float.leastNormalMagnitude, Float(goal) + Self.above)
+    }
+  }
+
+  /// True when the goal suits all numbers.
+  @_noLocks @inline(__always) private func fits(_ numbers: UnsafeMutablePointer<Float>, _ frames: Int) -> Bool
+  {
+    let (least, most) = suited
+    var frame = 0
     while frame < frames {
-      let these = unsafeBitCast(vector(paces + frame), to: SIMD16<UInt32>.self)
-      let before = unsafeBitCast(vector(paces + (frame &- 1)), to: SIMD16<UInt32>.self)
-      if sostenuto_least(these ^ before) == 0 { return false }
+      if !Self.areWithin(vector(numbers + frame), least, most) { return false }
       frame &+= 16
     }
     return true
   }
 
-  /// One frame at `pace`: turns the number of kernels that it asks for into that of its mixture, and returns the kernel
-  /// where there is just one.
   @_noLocks @inline(__always)
-  private mutating func move(to pace: Float, _ number: UnsafeMutablePointer<Float>) -> Int {
-    let wanted = number.pointee
-    let isNew = self.pace < 0
-    let rests = isNew || pace == self.pace
-    self.pace = pace
-    // Upwards, as voices do: rather less than the Nyquist frequency.
-    let kernel = sostenuto_whole(wanted + 0.66)
-    let goal: Float = rests ? Float(kernel) - wanted : 0
-    let left = goal - excess
-    if isNew || (left <= Self.speed && left >= -Self.speed) {
-      excess = goal
-      if rests {
-        resting = Int(kernel)
-        number.pointee = Float(kernel)
-        return resting
-      }
-    } else {
-      excess += left > 0 ? Self.speed : -Self.speed
+  private static func areWithin(_ v: SIMD16<Float>, _ least: Float, _ most: Float) -> Bool {
+    !sostenuto_has_below(v, least) && !sostenuto_has_above(v, most)
+  }
+
+  /// Sixteen frames of a glide that goes on undisturbed: as `move` would; otherwise false, with no effect.
+  @_noLocks @inline(__always) private mutating func glide(_ place: UnsafeMutablePointer<Float>) -> Bool {
+    guard frames > 0 else { return false }
+    let wanted = vector(place)
+    let isUp = Float(goal) > number
+    let numbers = (lanes16 + Float(frames &+ 1)) * (isUp ? Self.speed : -Self.speed) + origin
+    let left = Float(goal) - Self.last(origin, frames &+ 15, isUp)
+    let (least, most) = suited
+    guard isUp ? left > Self.speed : left < -Self.speed, Self.areWithin(wanted, least, most),
+      Self.areWithin(numbers - wanted, -Self.above, Self.below + Self.above)
+    else { return false }
+    store(numbers, place)
+    frames &+= 16
+    number = Self.last(origin, frames, isUp)
+    return true
+  }
+
+  /// The number some frames after the glide's beginning.
+  @_noLocks @inline(__always) private static func last(_ origin: Float, _ frames: Int32, _ isUp: Bool)
+    -> Float
+  {
+    Float(frames) * (isUp ? speed : -speed) + origin
+  }
+
+  /// One frame: replaces the number that is wanted by that of its mixture.
+  @_noLocks @inline(__always) private mutating func move(_ place: UnsafeMutablePointer<Float>) {
+    let wanted = place.pointee
+    let (least, most) = suited
+    if wanted < least || wanted > most {
+      goal = Self.kernel(wanted)
+      (origin, frames) = (number, 0)
     }
-    resting = -1
-    let mixture = wanted + excess
-    let last = Float(SincKernels.count &- 1) - 0.001
-    number.pointee = mixture > 0 ? (mixture < last ? mixture : last) : 0
-    return -1
+    let left = Float(goal) - number
+    frames &+= 1
+    number =
+      left <= Self.speed && left >= -Self.speed
+      ? Float(goal) : Self.last(origin, frames, left > 0)
+    // Never far from a pace that is quicker than the glide.
+    let excess = number - wanted
+    if excess < -Self.above || excess > Self.below + Self.above {
+      number = wanted + (excess < 0 ? -Self.above : Self.below + Self.above)
+      (origin, frames) = (number, 0)
+    }
+    if number == Float(goal) { (origin, frames) = (number, 0) }
+    place.pointee = number
   }
 
   /// The kernels for the paces: that for no transposition up to a pace of 1. From there on the cutoff falls

@@ -44,7 +44,7 @@ public struct Player: Kernel {
   let pool: UnsafeMutablePointer<PlayerHead>
   /// Slots of the pool up to the last that may be in use.
   private var used = 0
-  private let scratch: PlayerHead.Scratch
+  private let kernels: SincKernels.Tables
   private let quality: QualityChoice
   /// Load of the driver in this block.
   private var load: Float = 0
@@ -74,7 +74,7 @@ public struct Player: Kernel {
   /// Takes its memory without touching it.
   private init(_ configuration: KernelConfiguration, _ arena: inout Arena) {
     pool = arena.take(PlayerHead.self, Self.heads)
-    scratch = PlayerHead.Scratch(&arena)
+    kernels = SincKernels.shared.tables
     quality = QualityChoice(configuration.quality)
     sampleRate = configuration.rate
     isLooping = configuration.value(Parameter.loop) >= 0.5
@@ -248,6 +248,7 @@ public struct Player: Kernel {
 
   @_noLocks private mutating func render(_ block: Block, from: Int, to: Int) -> Bool {
     var sounded = false
+    let scratch = PlayerHead.Scratch(block.scratch, kernels)
     while used > 0, pool[used &- 1].image == nil { used &-= 1 }
     for slot in 0..<used where pool[slot].image != nil {
       sounded = true

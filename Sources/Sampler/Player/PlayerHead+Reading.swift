@@ -1,6 +1,6 @@
 import Realtime
 
-/// Reading of a file at the positions in the scratch memory, sixteen frames and two channels at a time.
+/// Reading of a file at the positions in the scratch memory, two channels at a time.
 extension PlayerHead {
   /// Adds the frames of the course to the outputs, from the frame `from` on. `kernel`: the long one, or -1 for the mixtures
   /// in the scratch memory. Audio thread.
@@ -14,44 +14,47 @@ extension PlayerHead {
     let isFolded = outputs.count == 1 && channels == 2
     let share: Float = isFolded ? 0.5 : 1
     let used = channels == 1 || isFolded ? channels : (channels < outputs.count ? channels : outputs.count)
-    let end = (frames &+ 15) & ~15
-    for index in frames..<end {
-      scratch.places[index] = scratch.places[frames &- 1]
-      scratch.paces[index] = 1
-    }
     let length = image.pointee.frames
     let isNear =
       isLooping && (course.least < SamplePlane.margin || course.most &+ SamplePlane.margin >= length)
     // Of a loop of which the seam is near, otherwise 0.
     let turn = isNear ? length : 0
-    var frame = 0
-    while frame < frames {
-      let count = frames &- frame < 16 ? frames &- frame : 16
-      let isPlain = isWhole(frame, count, scratch)
-      let gains = vector(scratch.gains + frame) * share
-      var channel = 0
-      while channel < used {
-        let next = channel &+ 1 < used ? channel &+ 1 : channel
-        let (left, right) = (plane(image, channel), plane(image, next))
-        let sides =
-          isPlain
-          ? copied(left, right, frame, scratch)
-          : quality > 0
-            ? wide(left, next > channel ? right : nil, frame, count, turn, quality, kernel, scratch)
-            : narrow(left, right, frame, turn, scratch)
-        if channels == 1 {
-          for output in 0..<outputs.count {
-            mix(sides.left * gains, to: outputs[output] + (from &+ frame), count, scratch)
-          }
-        } else {
-          mix(sides.left * gains, to: outputs[isFolded ? 0 : channel] + (from &+ frame), count, scratch)
-          if next > channel {
-            mix(sides.right * gains, to: outputs[isFolded ? 0 : next] + (from &+ frame), count, scratch)
-          }
+    // The kernel of no transposition has at a frame of the file that frame alone.
+    let isPlain = course.isPlain && kernel == 0
+    var channel = 0
+    while channel < used {
+      let next = channel &+ 1 < used ? channel &+ 1 : channel
+      let left = plane(image, channel)
+      let right = next > channel ? plane(image, next) : nil
+      if isPlain {
+        copy(left, frames, to: scratch.left, scratch)
+        if let right { copy(right, frames, to: scratch.right, scratch) }
+      } else if quality > 0, turn == 0 {
+        wide(left, right, frames, quality, kernel, scratch)
+      } else {
+        var frame = 0
+        while frame < frames {
+          let count = frames &- frame < 16 ? frames &- frame : 16
+          let sides =
+            quality > 0
+            ? wide(left, right, frame, count, turn, quality, kernel, scratch)
+            : narrow(left, right ?? left, frame, turn, scratch)
+          store(sides.left, scratch.left + frame)
+          store(sides.right, scratch.right + frame)
+          frame &+= 16
         }
-        channel = next &+ 1
       }
-      frame &+= 16
+      if channels == 1 {
+        for output in 0..<outputs.count {
+          mix(scratch.left, share, to: outputs[output] + from, frames, scratch)
+        }
+      } else {
+        mix(scratch.left, share, to: outputs[isFolded ? 0 : channel] + from, frames, scratch)
+        if right != nil {
+          mix(scratch.right, share, to: outputs[isFolded ? 0 : next] + from, frames, scratch)
+        }
+      }
+      channel = next &+ 1
     }
   }
 
@@ -61,34 +64,50 @@ extension PlayerHead {
     return SamplePlane(base: first.base + image.pointee.stride &* channel, isShort: first.isShort)
   }
 
-  /// True when the positions are successive frames of the file.
-  @_noLocks @inline(__always) private func isWhole(_ frame: Int, _ count: Int, _ scratch: Scratch) -> Bool {
-    let places = scratch.places + frame
-    let first = places[0]
-    guard UInt32(truncatingIfNeeded: first) == 0 else { return false }
-    var index = 1
-    while index < count, places[index] &- first == Int64(index) &<< 32 { index &+= 1 }
-    return index >= count
-  }
-
-  /// Adds the first `count` values to an output, behind which there may be no memory.
+  /// Adds a row by the gains to an output, behind which there may be no memory.
   @_noLocks @inline(__always) private func mix(
-    _ values: SIMD16<Float>, to output: UnsafeMutablePointer<Float>, _ count: Int, _ scratch: Scratch
+    _ row: UnsafeMutablePointer<Float>, _ share: Float, to output: UnsafeMutablePointer<Float>, _ frames: Int,
+    _ scratch: Scratch
   ) {
-    if count == 16 {
-      add(values, to: output)
-    } else {
-      store(values, scratch.fades)
-      for index in 0..<count { output[index] += scratch.fades[index] }
+    var frame = 0
+    while frame &+ 16 <= frames {
+      add(vector(row + frame) * (vector(scratch.gains + frame) * share), to: output + frame)
+      frame &+= 16
+    }
+    while frame < frames {
+      output[frame] += row[frame] * (scratch.gains[frame] * share)
+      frame &+= 1
     }
   }
 
   /// Successive frames as they are; behind the last of a file lies silence.
-  @_noLocks @inline(__always) private func copied(
-    _ left: SamplePlane, _ right: SamplePlane, _ frame: Int, _ scratch: Scratch
-  ) -> Voice.Sides {
-    let first = Int(scratch.places[frame] >> 32)
-    return Voice.Sides(left: left.vector(first), right: right.vector(first))
+  @_noLocks @inline(__always) private func copy(
+    _ plane: SamplePlane, _ frames: Int, to row: UnsafeMutablePointer<Float>, _ scratch: Scratch
+  ) {
+    let first = Int(scratch.places[0] >> 32)
+    var frame = 0
+    while frame < frames {
+      store(plane.vector(first &+ frame), row + frame)
+      frame &+= 16
+    }
+  }
+
+  /// The whole course by eight or 32 points, where no seam is near.
+  @_noLocks @inline(__always) private func wide(
+    _ left: SamplePlane, _ right: SamplePlane?, _ frames: Int, _ quality: UInt8, _ kernel: Int,
+    _ scratch: Scratch
+  ) {
+    table(quality, kernel, 0, scratch).fill(
+      SincTable.Planes(left, right), UnsafePointer(scratch.places), frames,
+      scale: left.isShort ? SamplePlane.scale : 1, scratch.partials, to: scratch.left, scratch.right)
+  }
+
+  /// The table for the frames from `frame` on.
+  @_noLocks @inline(__always)
+  private func table(_ quality: UInt8, _ kernel: Int, _ frame: Int, _ scratch: Scratch) -> SincTable {
+    var table = scratch.kernels.table(quality, UInt8(truncatingIfNeeded: kernel > 0 ? kernel : 0))
+    if kernel < 0 { table.mixes = UnsafePointer(scratch.mixes + frame) }
+    return table
   }
 
   /// By eight or 32 points. `length`: of a loop of which the seam may be near, otherwise 0.
@@ -96,8 +115,7 @@ extension PlayerHead {
     _ left: SamplePlane, _ right: SamplePlane?, _ frame: Int, _ count: Int, _ length: Int,
     _ quality: UInt8, _ kernel: Int, _ scratch: Scratch
   ) -> Voice.Sides {
-    var table = scratch.kernels.table(quality, UInt8(truncatingIfNeeded: kernel > 0 ? kernel : 0))
-    if kernel < 0 { table.mixes = UnsafePointer(scratch.mixes + frame) }
+    let table = self.table(quality, kernel, frame, scratch)
     let places = UnsafePointer(scratch.places + frame)
     var done = 0
     while done < count {

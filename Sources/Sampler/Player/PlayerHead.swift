@@ -3,7 +3,7 @@ import Realtime
 
 /// A playing position in a file.
 struct PlayerHead {
-  /// Scratch memory of `render`: 64 values each, padded for whole vectors.
+  /// Scratch memory of `render`, which is the block's: 64 values each, padded for whole vectors.
   struct Scratch {
     var gains: UnsafeMutablePointer<Float>
     var fades: UnsafeMutablePointer<Float>
@@ -15,18 +15,24 @@ struct PlayerHead {
     var partials: UnsafeMutablePointer<Float>
     /// The frames around a position near a loop's seam, for two channels.
     var strips: UnsafeMutablePointer<Float>
+    /// The sound of two channels.
+    var left: UnsafeMutablePointer<Float>
+    var right: UnsafeMutablePointer<Float>
     var kernels: SincKernels.Tables
 
-    /// Worker.
-    init(_ arena: inout Arena) {
+    /// Audio thread.
+    @_noLocks init(_ memory: UnsafeMutableRawPointer, _ kernels: SincKernels.Tables) {
+      var arena = Arena(memory)
       gains = arena.take(Float.self, 80)
       fades = arena.take(Float.self, 80)
-      places = arena.take(Int64.self, 80)
+      places = arena.reserve(80 &* 8).assumingMemoryBound(to: Int64.self)
       paces = arena.take(Float.self, 80)
       mixes = arena.take(Float.self, 80)
       partials = arena.take(Float.self, SincTable.partials)
       strips = arena.take(Float.self, 128)
-      kernels = SincKernels.shared.tables
+      left = arena.take(Float.self, 80)
+      right = arena.take(Float.self, 80)
+      self.kernels = kernels
     }
   }
 
@@ -64,6 +70,7 @@ struct PlayerHead {
       ?? advance(image, to &- from, isLooping, step, scratch)
     let frames = course.frames
     guard frames > 0 else { return }
+    pad(frames, scratch)
     let level = block.parameters[Player.Parameter.level]
     setGains(to &- from, level, from, scratch)
     follow(course, rate, scratch)
@@ -87,6 +94,18 @@ struct PlayerHead {
     var isFast = false
     /// All paces are the same.
     var isEven = false
+    /// The positions are successive frames of the file.
+    var isPlain = false
+  }
+
+  /// Repeats the last position and pace up to whole vectors.
+  @_noLocks @inline(__always) private func pad(_ frames: Int, _ scratch: Scratch) {
+    var frame = frames
+    while frame & 15 != 0 {
+      scratch.places[frame] = scratch.places[frames &- 1]
+      scratch.paces[frame] = scratch.paces[frames &- 1]
+      frame &+= 1
+    }
   }
 
   /// Writes the next positions and paces, with `step` (32.32) from frame to frame.
@@ -100,18 +119,11 @@ struct PlayerHead {
     setPaces(pace, count, scratch)
     var course: Course
     if UInt64(bitPattern: position) < length, UInt64(bitPattern: last) < length {
-      var places =
-        SIMD8(repeating: position) &+ SIMD8(repeating: step) &* SIMD8<Int64>(0, 1, 2, 3, 4, 5, 6, 7)
-      let stride = SIMD8(repeating: step &* 8)
-      var index = 0
-      while index < count {
-        UnsafeMutableRawPointer(scratch.places + index).storeBytes(of: places, as: SIMD8<Int64>.self)
-        places &+= stride
-        index &+= 8
-      }
+      sostenuto_write_places(position, step, 0, Int64(count), scratch.places)
       let (first, final) = (Int(position >> 32), Int(last >> 32))
       course = Course(
         frames: count, least: first < final ? first : final, most: first < final ? final : first)
+      course.isPlain = step == 1 &<< 32 && UInt32(truncatingIfNeeded: position) == 0
       position = last &+ step
     } else {
       course = Course(frames: 0, least: .max, most: 0)
@@ -127,29 +139,34 @@ struct PlayerHead {
     _ image: UnsafeMutablePointer<AudioImage>, _ count: Int, _ isLooping: Bool,
     _ speeds: UnsafePointer<Float>, _ base: Double, _ scratch: Scratch
   ) -> Course {
-    let length = Int64(image.pointee.frames) &<< 32
     var course = Course(frames: 0, least: .max, most: 0)
     var most: Float = 0
+    var next = SIMD8(repeating: position)
     var lowest = SIMD8<Int64>(repeating: .max)
     var highest = SIMD8<Int64>(repeating: 0)
     var fastest = SIMD8<Float>(repeating: 0)
-    while course.frames &+ 8 <= count {
-      let steps = sostenuto_fixed_points(speeds + course.frames, base)
-      let places = sostenuto_sums_before(steps) &+ position
-      guard sostenuto_are_within(places, length) else { break }
+    var frame = 0
+    while frame &+ 8 <= count {
+      let steps = sostenuto_fixed_points(speeds + frame, base)
+      let sums = sostenuto_sums_before(steps)
+      let places = sums &+ next
+      next &+= sostenuto_last_in_all(sums &+ steps)
       let paces = sostenuto_magnitudes(steps)
       lowest = sostenuto_lesser_places(lowest, places)
       highest = sostenuto_larger_places(highest, places)
       fastest = sostenuto_larger_of_eight(fastest, paces)
-      UnsafeMutableRawPointer(scratch.paces + course.frames).storeBytes(of: paces, as: SIMD8<Float>.self)
-      UnsafeMutableRawPointer(scratch.places + course.frames).storeBytes(of: places, as: SIMD8<Int64>.self)
-      position = sostenuto_last_place(places &+ steps)
-      course.frames &+= 8
+      UnsafeMutableRawPointer(scratch.paces + frame).storeBytes(of: paces, as: SIMD8<Float>.self)
+      UnsafeMutableRawPointer(scratch.places + frame).storeBytes(of: places, as: SIMD8<Int64>.self)
+      frame &+= 8
     }
-    if course.frames > 0 {
-      course.least = Int(sostenuto_least_place(lowest) >> 32)
-      course.most = Int(sostenuto_largest_place(highest) >> 32)
+    let (least, largest) = (sostenuto_least_place(lowest), sostenuto_largest_place(highest))
+    // A run that leaves the file, or goes round in it, is followed frame by frame.
+    if frame > 0, least >= 0, largest < Int64(image.pointee.frames) &<< 32 {
+      course.frames = frame
+      course.least = Int(least >> 32)
+      course.most = Int(largest >> 32)
       most = sostenuto_largest_of_eight(fastest)
+      position = sostenuto_last_place(next)
     }
     while course.frames < count, wrap(image, isLooping) {
       let step = fixedPoint(Double(speeds[course.frames]) * base)

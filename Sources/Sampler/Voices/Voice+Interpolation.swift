@@ -23,7 +23,13 @@ extension Voice {
     let isEven = context.factors == nil
     let change = ratioStep == 0 ? 0 : fixedPoint(ratioStep * context.factor)
     var increment = fixedPoint(ratio * context.factor) &+ change &* Int64(age)
-    if isEven, quality == 0, readNear(context, at: place, count, increment, change) { return count }
+    if isEven,
+      quality == 0
+        ? readNear(context, at: place, count, increment, change)
+        : readWide(context, at: place, count, increment, change)
+    {
+      return count
+    }
     var done = 0
     while done < count, !hasEnded {
       let some = count &- done < 16 ? count &- done : 16
@@ -96,19 +102,16 @@ extension Voice {
     guard SampleWindow.isAtHand, region.pointee.stream == nil, increment >= 0, final >= 0,
       increment < SampleWindow.largestStep, final < SampleWindow.largestStep, wrap()
     else { return false }
-    let last = position &+ increment &* steps &+ change &* (steps &* (steps &- 1) / 2)
+    let course = SampleWindow.Course(position, increment, change)
+    let last = course.place(steps)
     guard let planes = planes(around: last),
       planes.isSeam || Int(last >> 32) &+ SampleWindow.reach <= region.pointee.end &+ SamplePlane.margin
     else { return false }
-    context.window.place(sixteens, position, increment, change)
-    context.window.read(planes.left, sixteens, scale: planes.scale, to: context.rows + place)
-    if region.pointee.isStereo {
-      context.window.read(planes.right, sixteens, scale: planes.scale, to: context.rightRows + place)
-    }
+    SampleWindow.read(
+      planes, isStereo: region.pointee.isStereo, course, sixteens, to: context.rows + place,
+      context.rightRows + place)
     let done = Int64(count &- 1)
-    advance(
-      from: position &+ increment &* done &+ change &* (done &* (done &- 1) / 2),
-      by: increment &+ change &* done)
+    advance(from: course.place(done), by: increment &+ change &* done)
     return true
   }
 
@@ -125,21 +128,23 @@ extension Voice {
       first, end, of: region.pointee.loop, hasLooped: hasLooped, isShort: region.pointee.left.isShort)
   }
 
-  /// The same for four points around every position up to `last`. A voice that has to end, or that leaves its loop
-  /// meanwhile, is looked after frame by frame.
-  @_noLocks @inline(__always) private func planes(around last: Int64) -> HeardPlanes? {
+  /// The same for some points around every position up to `last`: `before` of them before it, and `after` from it on. A
+  /// voice that has to end, or that leaves its loop meanwhile, is looked after frame by frame.
+  @_noLocks @inline(__always) func planes(
+    around last: Int64, before: Int = 1, after: Int = 3
+  ) -> HeardPlanes? {
     let final = Int(last >> 32)
     if isLooping {
       guard final < region.pointee.loopEnd || turns < 0 else { return nil }
     } else if final >= region.pointee.end {
       return nil
     }
-    return planes(Int(position >> 32) &- 1, final &+ 3)
+    return planes(Int(position >> 32) &- before, final &+ after)
   }
 
   /// Moves on from the position `last`, which has been read, by `step`. What has gone past the loop's end is on its
   /// next pass.
-  @_noLocks @inline(__always) private mutating func advance(from last: Int64, by step: Int64) {
+  @_noLocks @inline(__always) mutating func advance(from last: Int64, by step: Int64) {
     position = last
     if isLooping, Int(last >> 32) >= region.pointee.loopEnd { _ = wrap() }
     position = position &+ step

@@ -1,7 +1,36 @@
+import CVector
 import Realtime
 
 /// Interpolation by more than four points.
 extension Voice {
+  /// Reads a whole run, if all that it needs lies side by side; otherwise false, with no effect. Audio thread.
+  @_noLocks mutating func readWide(
+    _ context: VoiceContext, at place: Int, _ count: Int, _ increment: Int64, _ change: Int64
+  ) -> Bool {
+    let done = Int64(count &- 1)
+    let step = increment &+ change &* done
+    // Increments that fall below zero would lead out of the sample.
+    guard region.pointee.stream == nil, increment >= 0, step >= 0, wrap() else { return false }
+    let last = position &+ increment &* done &+ change &* (done &* (done &- 1) / 2)
+    let table = context.kernels.table(quality, kernel)
+    guard let planes = planes(around: last, before: table.before, after: table.taps &- table.before) else {
+      return false
+    }
+    sostenuto_write_places(position, increment, change, Int64(count), context.steps)
+    // Frames of the last sixteen that nobody hears.
+    var frame = count
+    while frame & 15 != 0 {
+      context.steps[frame] = last
+      frame &+= 1
+    }
+    table.fill(
+      SincTable.Planes(planes.left, region.pointee.isStereo ? planes.right : nil), context.steps, count,
+      scale: region.pointee.left.isShort ? SamplePlane.scale : 1, context.partials, to: context.rows + place,
+      context.rightRows + place)
+    advance(from: last, by: step)
+    return true
+  }
+
   /// The next `count` frames, at most sixteen, by the increments in `context.steps`. Audio thread.
   @_noLocks @inline(never) mutating func wide(_ context: VoiceContext, _ count: Int) -> Sides {
     if region.pointee.stream != nil {

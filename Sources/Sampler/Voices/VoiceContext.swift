@@ -31,7 +31,6 @@ struct VoiceContext {
   var chorusRows: UnsafeMutablePointer<Float>
   /// Numbers from 0 to 15, in memory, since the compiler handles known constants worse.
   var numbers: UnsafeMutablePointer<Float>
-  var window: SampleWindow
   /// Tables for interpolation by more than four points.
   var kernels: SincKernels.Tables
   /// Partial sums of sixteen frames; and a strip of successive frames for each side, near a loop's seam.
@@ -43,6 +42,7 @@ struct VoiceContext {
   var fade: UnsafeMutablePointer<Float>
   /// The envelope's values of sixteen frames.
   var levels: UnsafeMutablePointer<Float>
+  /// The increments of sixteen frames, or the positions of a block's.
   var steps: UnsafeMutablePointer<Int64>
   /// Pitch factor of the sampler's tuning: one for all frames, or one per frame.
   var factor: Double = 1
@@ -65,9 +65,8 @@ struct VoiceContext {
     low = arena.take(UInt32.self, 64)
     fade = arena.take(Float.self, 64)
     levels = arena.take(Float.self, 16)
-    steps = arena.take(Int64.self, 16)
+    steps = arena.take(Int64.self, blockCapacity)
     numbers = arena.take(Float.self, 16)
-    window = SampleWindow(&arena)
     partials = arena.take(Float.self, SincTable.partials)
     strips = arena.take(Float.self, 2 * Self.strip)
     kernels = SincKernels.shared.tables
@@ -76,7 +75,6 @@ struct VoiceContext {
   /// Writes the constants. Worker.
   func open() {
     for number in 0..<16 { numbers[number] = Float(number) }
-    window.open()
   }
 
   /// The first and the last eight of `steps`. Audio thread.
