@@ -178,10 +178,26 @@ struct BareCurve {
     }
   }
 
+  /// Clips a whole block whose drive is at rest, and returns the result too.
+  @inline(__always) @_noLocks func clipWhole(
+    to: UnsafeMutablePointer<Float>
+  ) -> (Frames, Frames, Frames, Frames) {
+    let factor = drive.value(channel)
+    let (a, b) = (clipped(input.vector(0) * factor), clipped(input.vector(16) * factor))
+    let (c, d) = (clipped(input.vector(32) * factor), clipped(input.vector(48) * factor))
+    to.store(a, 0)
+    to.store(b, 16)
+    to.store(c, 32)
+    to.store(d, 48)
+    return (a, b, c, d)
+  }
+
+  @inline(__always) @_noLocks private func clipped(_ x: Frames) -> Frames { limited(x, -1, 1) + 0 }
+
   @inline(never) @_noLocks private func clip(_ to: UnsafeMutablePointer<Float>) {
     var frame = 0
     while frame < frames {
-      to.store(limited(driven(frame), -1, 1) + 0, frame)
+      to.store(clipped(driven(frame)), frame)
       frame &+= 16
     }
   }

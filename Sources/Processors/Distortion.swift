@@ -201,7 +201,21 @@ public struct Distortion: Kernel {
   }
 
   /// A channel without oversampling.
-  @_noLocks private mutating func processPlain(_ block: Block, _ channel: Int) {
+  @inline(__always) @_noLocks private mutating func processPlain(_ block: Block, _ channel: Int) {
+    let drive = block.parameters[Self.drive]
+    let tone = block.parameters[Self.tone]
+    let shape = block.crossfades[Self.shape]
+    guard block.frames == blockCapacity, shape.new == 2, shape.blend == nil, drive.isSteady, tone.isSteady,
+      tone.value(channel) == 0, isWet(block, channel)
+    else { return processAny(block, channel) }
+    let curve = BareCurve(block.inputs[0][channel], drive, channel, block.frames)
+    let state = memory.plainRow(channel).tone.state
+    state.pointee.isFollowed = false
+    let (a, b, c, d) = curve.clipWhole(to: block.outputs[0][channel])
+    passCell(a, b, c, d, state)
+  }
+
+  @inline(never) @_noLocks private mutating func processAny(_ block: Block, _ channel: Int) {
     let row = memory.plainRow(channel)
     let input = block.inputs[0][channel]
     let curve = BareCurve(input, block.parameters[Self.drive], channel, block.frames)
@@ -268,7 +282,7 @@ public struct Distortion: Kernel {
     let tone = block.parameters[Self.tone]
     if block.frames == blockCapacity, tone.isSteady, tone.value(channel) == 0 {
       row.state.pointee.isFollowed = false
-      passCell(wet, row.state)
+      passCell(wet.vector(0), wet.vector(16), wet.vector(32), wet.vector(48), row.state)
       if isWet(block, channel), wet == block.outputs[0][channel] { return }
       blend(block, channel, row, wet, dry, isTilted: false)
     } else {
@@ -320,7 +334,9 @@ public struct Distortion: Kernel {
       guard !isFlat(tone, channel, frames) else {
         let cell = start == 0 && frames == 64 ? wet : row.cell
         if cell != wet { copyMemory(row.cell + start, wet, frames &* 4) }
-        if start &+ frames == 64 { passCell(cell, state) }
+        if start &+ frames == 64 {
+          passCell(cell.vector(0), cell.vector(16), cell.vector(32), cell.vector(48), state)
+        }
         return false
       }
       follow(row.cell, row, start)
@@ -332,11 +348,11 @@ public struct Distortion: Kernel {
 
   /// The low-pass goes from the start of a cell to its end, sixteen frames at a time.
   @inline(__always) @_noLocks private mutating func passCell(
-    _ cell: UnsafeMutablePointer<Float>, _ state: UnsafeMutablePointer<ToneState>
+    _ a: Frames, _ b: Frames, _ c: Frames, _ d: Frames, _ state: UnsafeMutablePointer<ToneState>
   ) {
-    var sum = addProduct(cell.vector(16), cell.vector(0), decay)
-    sum = addProduct(cell.vector(32), sum, decay)
-    sum = addProduct(cell.vector(48), sum, decay)
+    var sum = addProduct(b, a, decay)
+    sum = addProduct(c, sum, decay)
+    sum = addProduct(d, sum, decay)
     let all = (decay * decay) * (decay * decay)
     state.pointee.summands = addProduct(sum * memory.decays.vector(0), state.pointee.summands, all)
   }

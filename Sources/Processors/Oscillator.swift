@@ -29,10 +29,22 @@ public struct Oscillator: Kernel {
   private struct Voice: BitwiseCopyable {
     var phase: Int32 = 0
     var step: Int32 = 0
+    /// The frequency at rest that `step` and `size` are for.
+    var frequency = Float.nan
+    var size: Float = 0
 
     @inline(__always) @_noLocks init(phase: Int32 = 0, step: Int32 = 0) {
       self.phase = phase
       self.step = step
+    }
+
+    /// Follows a frequency at rest.
+    @inline(__always) @_noLocks mutating func rest(at new: Float, _ rate: Float) {
+      guard new != frequency else { return }
+      let scale = Oscillator.scale(rate)
+      frequency = new
+      step = MovingPhases.step(new, scale, limit: Oscillator.limit)
+      size = MovingPhases.size(new, scale)
     }
   }
 
@@ -42,6 +54,8 @@ public struct Oscillator: Kernel {
   private let other: UnsafeMutablePointer<Float>
   private let count: Int
   private var nextTime: Int64 = -1
+  /// The sample rate that the voices know.
+  private var rate: Float = 0
   private var isMute = false
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int {
@@ -63,8 +77,24 @@ public struct Oscillator: Kernel {
     let freq = block.parameters[Self.freq]
     let level = block.parameters[Self.level]
     let shape = block.crossfades[Self.shape]
-    let scale = 4_294_967_296 / Double(block.rate)
+    if rate != block.rate { forget(block.rate) }
     isMute = Self.isZero(level)
+    guard count == 1, freq.isSteady, shape.blend == nil else { return processAny(block) }
+    states.pointee.rest(at: freq.values.pointee, rate)
+    let voice = states.pointee
+    guard voice.size <= Self.highest else { return processAny(block) }
+    states.pointee.phase = voice.phase &+ voice.step &* Int32(truncatingIfNeeded: block.frames)
+    guard !isMute else { return .silent }
+    Wave(from: voice.phase, step: voice.step, size: voice.size)
+      .make(shape.new, WaveLevel(level, 0), block.outputs[0][0], block.frames)
+    return .sounding
+  }
+
+  /// Several channels, or something moves.
+  @inline(never) @_noLocks private mutating func processAny(_ block: Block) -> Activity {
+    let freq = block.parameters[Self.freq]
+    let level = block.parameters[Self.level]
+    let shape = block.crossfades[Self.shape]
     let output = block.outputs[0]
     var (end, largest): (Int32, Float) = (0, 0)
     var channel = 0
@@ -74,7 +104,7 @@ public struct Oscillator: Kernel {
       if let frequencies = freq.frames(channel) {
         // Channels that share their frequency share the increments.
         if channel == 0 || freq.elements > 1 {
-          (end, largest) = moving.fill(frequencies, scale, limit: Self.limit, block.frames)
+          (end, largest) = moving.fill(frequencies, Self.scale(rate), limit: Self.limit, block.frames)
         }
         if !isMute {
           let wave = Wave(moving, from: voice.pointee.phase, largest: largest)
@@ -86,13 +116,13 @@ public struct Oscillator: Kernel {
         }
         voice.pointee = Voice(
           phase: voice.pointee.phase &+ end,
-          step: MovingPhases.step(frequencies[block.frames &- 1], scale, limit: Self.limit))
+          step: MovingPhases.step(frequencies[block.frames &- 1], Self.scale(rate), limit: Self.limit))
       } else {
-        let frequency = freq.value(channel)
-        let step = MovingPhases.step(frequency, scale, limit: Self.limit)
-        let size = MovingPhases.size(frequency, scale)
+        voice.pointee.rest(at: freq.value(channel), rate)
+        let (phase, step, size) = (voice.pointee.phase, voice.pointee.step, voice.pointee.size)
+        voice.pointee.phase = phase &+ step &* Int32(truncatingIfNeeded: block.frames)
         if !isMute {
-          let wave = Wave(from: voice.pointee.phase, step: step, size: size)
+          let wave = Wave(from: phase, step: step, size: size)
           if size <= Self.highest {
             make(wave, shape, level, channel, to, block.frames)
           } else {
@@ -105,8 +135,6 @@ public struct Oscillator: Kernel {
             makeFading(wave, shape, level, channel, to, block.frames, moving.sizes)
           }
         }
-        voice.pointee = Voice(
-          phase: voice.pointee.phase &+ step &* Int32(truncatingIfNeeded: block.frames), step: step)
       }
       channel &+= 1
     }
@@ -123,6 +151,21 @@ public struct Oscillator: Kernel {
       element &+= 1
     }
     return true
+  }
+
+  /// Increments of a phase for a frequency of one Hz.
+  @inline(__always) @_noLocks private static func scale(_ rate: Float) -> Double {
+    4_294_967_296 / Double(rate)
+  }
+
+  /// Lets the voices calculate their increments anew.
+  @inline(never) @_noLocks private mutating func forget(_ rate: Float) {
+    self.rate = rate
+    var channel = 0
+    while channel < count {
+      states[channel].frequency = .nan
+      channel &+= 1
+    }
   }
 
   /// Magnitude of frequencies, Hz.

@@ -32,14 +32,16 @@ public struct Pan: Kernel {
 
   public static var followsCount: Bool { true }
   public static var worksInPlace: Bool { true }
+  /// A balance multiplies.
   public static var multiplies: Bool { true }
 
-  /// A balance multiplies.
+  /// So does a single channel for both sides.
   @_noLocks public mutating func factors(_ block: Block, _ factors: UnsafeMutablePointer<Float>) -> Bool {
     let pan = block.parameters[Self.pan]
     let count = block.crossfades[Self.countPosition]
-    guard pan.isSteady, count.blend == nil, count.new == 2, block.inputs[0].count == 2 else { return false }
-    settle(pan.value(0), 2)
+    let channels = block.inputs[0].count
+    guard pan.isSteady, count.blend == nil, channels <= 2, count.new == Float(channels) else { return false }
+    settle(pan.value(0), channels)
     factors[0] = left
     factors[1] = right
     return true

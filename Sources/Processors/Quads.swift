@@ -27,13 +27,24 @@ struct Quads: BitwiseCopyable {
     d = sostenuto_odds(odds.0, odds.1)
   }
 
+  /// The frames one after the other.
+  var inOrder: (Frames, Frames, Frames, Frames) {
+    @inline(__always) @_noLocks get {
+      let evens = (sostenuto_first_turns(a, c), sostenuto_last_turns(a, c))
+      let odds = (sostenuto_first_turns(b, d), sostenuto_last_turns(b, d))
+      return (
+        sostenuto_first_turns(evens.0, odds.0), sostenuto_last_turns(evens.0, odds.0),
+        sostenuto_first_turns(evens.1, odds.1), sostenuto_last_turns(evens.1, odds.1)
+      )
+    }
+  }
+
   /// Writes the frames one after the other.
   @inline(__always) @_noLocks func store(_ to: UnsafeMutablePointer<Float>) {
-    let evens = (sostenuto_first_turns(a, c), sostenuto_last_turns(a, c))
-    let odds = (sostenuto_first_turns(b, d), sostenuto_last_turns(b, d))
-    to.store(sostenuto_first_turns(evens.0, odds.0), 0)
-    to.store(sostenuto_last_turns(evens.0, odds.0), 16)
-    to.store(sostenuto_first_turns(evens.1, odds.1), 32)
-    to.store(sostenuto_last_turns(evens.1, odds.1), 48)
+    let frames = inOrder
+    to.store(frames.0, 0)
+    to.store(frames.1, 16)
+    to.store(frames.2, 32)
+    to.store(frames.3, 48)
   }
 }

@@ -39,6 +39,10 @@ public struct Ringmod: Kernel {
   /// Gain of the sine.
   private var share = Ramp(1)
   private var isNew = true
+  /// The frequency and the rate that `step` is for.
+  private var known = SIMD2<Float>(repeating: .nan)
+  /// Phase increment of a frame.
+  private var step: Int32 = 0
 
   public static func memorySize(_ configuration: KernelConfiguration) -> Int { 5 * blockCapacity * 4 }
 
@@ -67,7 +71,50 @@ public struct Ringmod: Kernel {
     let fades = share.isMoving
     if fades { share.fill(shares, frames: block.frames) }
     guard !input.isSilent else { return .silent }
-    let output = block.outputs[0]
+    let mix = block.parameters[Self.mix]
+    if !fades, mix.isSteady, block.frames == blockCapacity {
+      multiplyAtRest(input, hasSine ? nil : carrier, mix, block.outputs[0])
+    } else {
+      multiply(block, carrier, fades: fades, hasSine: hasSine)
+    }
+    return .sounding
+  }
+
+  /// Multiplies a whole block with the carrier, or with the sine, where the mix is at rest.
+  @inline(__always) @_noLocks private mutating func multiplyAtRest(
+    _ input: InputPort, _ carrier: InputPort?, _ mix: ParameterStream, _ output: OutputPort
+  ) {
+    let channels = output.count < input.count ? output.count : input.count
+    var channel = 0
+    var other = 0
+    while channel < channels {
+      let (from, to) = (input[channel], output[channel])
+      var factors = UnsafePointer(sine)
+      if let carrier {
+        factors = carrier[other]
+        other = other &+ 1 < carrier.count ? other &+ 1 : 0
+      }
+      if mix.value(channel) >= 100 {
+        multiplyWhole(from, factors, to: to)
+      } else {
+        let wet = limited(Frames(repeating: mix.value(channel)) * 0.01, 0, 1)
+        let dry = 1 - wet
+        let (a, b, c, d) = (from.vector(0), from.vector(16), from.vector(32), from.vector(48))
+        let (e, f, g, h) = (factors.vector(0), factors.vector(16), factors.vector(32), factors.vector(48))
+        to.store(a * (dry + e * wet) + 0, 0)
+        to.store(b * (dry + f * wet) + 0, 16)
+        to.store(c * (dry + g * wet) + 0, 32)
+        to.store(d * (dry + h * wet) + 0, 48)
+      }
+      channel &+= 1
+    }
+  }
+
+  /// The same of a partial block, or where the mix or the carrier's share moves.
+  @inline(never) @_noLocks private mutating func multiply(
+    _ block: Block, _ carrier: InputPort, fades: Bool, hasSine: Bool
+  ) {
+    let (input, output) = (block.inputs[0], block.outputs[0])
     let channels = output.count < input.count ? output.count : input.count
     var channel = 0
     var other = 0
@@ -83,7 +130,6 @@ public struct Ringmod: Kernel {
       channel &+= 1
       other = other &+ 1 < carrier.count ? other &+ 1 : 0
     }
-    return .sounding
   }
 
   /// The fading sine and what is connected.
@@ -104,7 +150,6 @@ public struct Ringmod: Kernel {
     let mix = block.parameters[Self.mix]
     var frame = 0
     if mix.isSteady, mix.value(channel) >= 100 {
-      if block.frames == blockCapacity { return multiplyWhole(from, factors, to: to) }
       while frame < block.frames {
         to.store(from.vector(frame) * factors.vector(frame) + 0, frame)
         frame &+= 16
@@ -125,18 +170,30 @@ public struct Ringmod: Kernel {
   @_noLocks public mutating func isFinished() -> Bool { !share.isMoving }
 
   /// Begins to fade the sine when a cable came or went.
-  @_noLocks private mutating func followCable(_ isConnected: Bool, _ rate: Float) {
+  @inline(__always) @_noLocks private mutating func followCable(_ isConnected: Bool, _ rate: Float) {
+    if isNew || share.target != (isConnected ? 0 : 1) { turnCable(isConnected, rate) }
+  }
+
+  @inline(never) @_noLocks private mutating func turnCable(_ isConnected: Bool, _ rate: Float) {
     let target: Float = isConnected ? 0 : 1
     if isNew {
       share = Ramp(target)
       isNew = false
-    } else if share.target != target {
+    } else {
       share.move(to: target, over: Int(Self.fade * rate))
     }
   }
 
   /// Advances the phase by the block, and writes the sine if that is asked for.
-  @_noLocks private mutating func advance(_ block: Block, makes: Bool) {
+  @inline(__always) @_noLocks private mutating func advance(_ block: Block, makes: Bool) {
+    let freq = block.parameters[Self.freq]
+    guard !makes, freq.isSteady, known[0] == freq.values.pointee, known[1] == block.rate else {
+      return advanceAny(block, makes: makes)
+    }
+    phase &+= step &* Int32(truncatingIfNeeded: block.frames)
+  }
+
+  @inline(never) @_noLocks private mutating func advanceAny(_ block: Block, makes: Bool) {
     let freq = block.parameters[Self.freq]
     let scale = 4_294_967_296 / Double(block.rate)
     // Just below half a cycle.
@@ -146,7 +203,8 @@ public struct Ringmod: Kernel {
       if makes { Wave(moving, from: phase, largest: 1).make(0, WaveLevel(), sine, block.frames) }
       phase &+= end
     } else {
-      let step = MovingPhases.step(freq.value(0), scale, limit: limit)
+      step = MovingPhases.step(freq.value(0), scale, limit: limit)
+      known = SIMD2(freq.value(0), block.rate)
       if makes { Wave(from: phase, step: step, size: 1).make(0, WaveLevel(), sine, block.frames) }
       phase &+= step &* Int32(truncatingIfNeeded: block.frames)
     }

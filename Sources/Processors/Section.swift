@@ -81,7 +81,10 @@ struct Section: BitwiseCopyable {
   )
     -> Bool
   {
-    known[0] == freq && known[1] == q && known[2] == gain && knownResponse == response && knownRate == rate
+    // Bit patterns, which also tell numbers from what is none: half the branches.
+    known[0].bitPattern == freq.bitPattern && known[1].bitPattern == q.bitPattern
+      && known[2].bitPattern == gain.bitPattern && knownResponse == response
+      && knownRate.bitPattern == rate.bitPattern
   }
 
   /// True when the table is for this frame.

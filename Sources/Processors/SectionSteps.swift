@@ -37,14 +37,24 @@ struct SectionStates: BitwiseCopyable {
 }
 
 extension SectionStates {
-  /// States before each group, one group after the other; `state` is that before the first, and advances by the groups
-  /// that are complete. These states are those at the ends of groups from silence before them; the columns are those of the
-  /// groups' matrices.
+  /// States before each group, in all of its places; see `startsOfGroups`.
   @inline(__always) @_noLocks func starts(
     _ a: SIMD4<Float>, _ b: SIMD4<Float>, _ c: SIMD4<Float>, _ d: SIMD4<Float>,
     _ state: UnsafeMutablePointer<SIMD2<Float>>, _ complete: Int
   ) -> Self {
-    // Both states, twice.
+    let s = startsOfGroups(a, b, c, d, state, complete)
+    let pairs = Frames(
+      lowHalf: SIMD8(lowHalf: s.0, highHalf: s.1), highHalf: SIMD8(lowHalf: s.2, highHalf: s.3))
+    return Self(sostenuto_firsts_of_four(pairs), sostenuto_seconds_of_four(pairs))
+  }
+
+  /// Both states before each group, twice, one group after the other; `state` is that before the first, and advances by the
+  /// groups that are complete. These states are those at the ends of groups from silence before them; the columns are those of
+  /// the groups' matrices.
+  @inline(__always) @_noLocks func startsOfGroups(
+    _ a: SIMD4<Float>, _ b: SIMD4<Float>, _ c: SIMD4<Float>, _ d: SIMD4<Float>,
+    _ state: UnsafeMutablePointer<SIMD2<Float>>, _ complete: Int
+  ) -> (SIMD4<Float>, SIMD4<Float>, SIMD4<Float>, SIMD4<Float>) {
     let more = sostenuto_halves(sostenuto_last_pairs(first, second), Frames(repeating: 0))
     let s0 = sostenuto_twice(state.pointee)
     let s1 = sostenuto_turned(s0, a, more.lowHalf.lowHalf)
@@ -57,9 +67,7 @@ extension SectionStates {
     case 3: state.pointee = s3.lowHalf
     default: state.pointee = sostenuto_turned(s3, d, more.highHalf.highHalf).lowHalf
     }
-    let pairs = Frames(
-      lowHalf: SIMD8(lowHalf: s0, highHalf: s1), highHalf: SIMD8(lowHalf: s2, highHalf: s3))
-    return Self(sostenuto_firsts_of_four(pairs), sostenuto_seconds_of_four(pairs))
+    return (s0, s1, s2, s3)
   }
 }
 

@@ -15,8 +15,9 @@ struct SectionTable: BitwiseCopyable {
   private var four = SIMD4<Float>.zero
   private var eight = SIMD4<Float>.zero
   private var group = SIMD4<Float>.zero
-  /// Matrices of none, four, eight and twelve frames, entry by entry.
-  private var before = (SIMD4<Float>.zero, SIMD4<Float>.zero, SIMD4<Float>.zero, SIMD4<Float>.zero)
+  /// Contributions of the two states to sixteen frames.
+  private var firstToGroup = Frames(repeating: 0)
+  private var secondToGroup = Frames(repeating: 0)
 
   init() {}
 
@@ -31,21 +32,16 @@ struct SectionTable: BitwiseCopyable {
     var second = SIMD3<Double>(0, 1, 0)
     var frame = 0
     while frame < 16 {
-      let place = frame &>> 2
-      if frame & 3 == 0 {
-        before.0[place] = Float(first[0])
-        before.1[place] = Float(first[1])
-        before.2[place] = Float(second[0])
-        before.3[place] = Float(second[1])
-      }
       let x = SIMD3<Double>(0, 0, frame == 0 ? 1 : 0)
       let v3 = x - second
       let v1 = e1 * first + e2 * v3
       let v2 = second + e2 * first + e3 * v3
       first = 2 * v1 - first
       second = 2 * v2 - second
+      let y = m0 * x + m1 * v1 + m2 * v2
+      firstToGroup[frame] = Float(y[0])
+      secondToGroup[frame] = Float(y[1])
       if frame < 4 {
-        let y = m0 * x + m1 * v1 + m2 * v2
         fromFirst[frame] = Float(y[0])
         fromSecond[frame] = Float(y[1])
         impulse[frame] = Float(y[2])
@@ -72,12 +68,9 @@ struct SectionTable: BitwiseCopyable {
       sum(x, table.pointee.intoFirst), sum(x, table.pointee.intoSecond))
     added = SectionMatrix(table.pointee.four).turned(added.laterByOne, plus: added)
     added = SectionMatrix(table.pointee.eight).turned(added.laterByTwo, plus: added)
-    let starts = added.starts(
-      table.pointee.group, table.pointee.group, table.pointee.group, table.pointee.group, state, complete)
-    let before = SectionMatrix(
-      all(table.pointee.before.0), all(table.pointee.before.1), all(table.pointee.before.2),
-      all(table.pointee.before.3))
-    let s = before.turned(starts, plus: added.laterByOne)
+    let group = table.pointee.group
+    let starts = added.startsOfGroups(group, group, group, group, state, complete)
+    let s = added.laterByOne
     let h = table.pointee.impulse
     let (one, two) = (table.pointee.fromFirst, table.pointee.fromSecond)
     var y = x
@@ -85,20 +78,25 @@ struct SectionTable: BitwiseCopyable {
     y.b = addProduct(x.a * h[1], x.b, h[0])
     y.c = addProduct(addProduct(x.a * h[2], x.b, h[1]), x.c, h[0])
     y.d = addProduct(addProduct(addProduct(x.a * h[3], x.b, h[2]), x.c, h[1]), x.d, h[0])
-    y.a = addProduct(addProduct(y.a, s.first, one[0]), s.second, two[0]) + 0
-    y.b = addProduct(addProduct(y.b, s.first, one[1]), s.second, two[1]) + 0
-    y.c = addProduct(addProduct(y.c, s.first, one[2]), s.second, two[2]) + 0
-    y.d = addProduct(addProduct(y.d, s.first, one[3]), s.second, two[3]) + 0
-    y.store(to)
+    y.a = addProduct(addProduct(y.a, s.first, one[0]), s.second, two[0])
+    y.b = addProduct(addProduct(y.b, s.first, one[1]), s.second, two[1])
+    y.c = addProduct(addProduct(y.c, s.first, one[2]), s.second, two[2])
+    y.d = addProduct(addProduct(y.d, s.first, one[3]), s.second, two[3])
+    // Only what the states before the groups add waits for one group after the other.
+    let groups = y.inOrder
+    to.store(table.pointee.added(starts.0, to: groups.0), 0)
+    to.store(table.pointee.added(starts.1, to: groups.1), 16)
+    to.store(table.pointee.added(starts.2, to: groups.2), 32)
+    to.store(table.pointee.added(starts.3, to: groups.3), 48)
+  }
+
+  /// Adds to sixteen frames what the states before them contribute.
+  @inline(__always) @_noLocks private func added(_ states: SIMD4<Float>, to frames: Frames) -> Frames {
+    addProduct(addProduct(frames, firstToGroup, states[0]), secondToGroup, states[1]) + 0
   }
 
   @inline(__always) @_noLocks private static func sum(_ x: Quads, _ factors: SIMD4<Float>) -> Frames {
     addProduct(x.a * factors[0], x.b, factors[1]) + addProduct(x.c * factors[2], x.d, factors[3])
-  }
-
-  @inline(__always) @_noLocks private static func all(_ four: SIMD4<Float>) -> Frames {
-    let eight = SIMD8(lowHalf: four, highHalf: four)
-    return Frames(lowHalf: eight, highHalf: eight)
   }
 }
 

@@ -359,7 +359,8 @@ public protocol Kernel: BitwiseCopyable, KernelMetatype {
   static var worksInPlace: Bool { get }
   /// True when the kernel has nothing to do where its output is the memory of its input.
   static var passesOn: Bool { get }
-  /// True when, at rest, each output channel may be the input channel of the same number times a factor, plus 0. Such nodes in
+  /// True when, at rest, each output channel may be the input channel of the same number, or the only one, times a factor,
+  /// plus 0. Such nodes in
   /// a row are run without their kernels: `factors` says with which factors.
   static var multiplies: Bool { get }
   /// Position of the parameter that is the factor of every channel, while it has one value for all; nil: there is none.

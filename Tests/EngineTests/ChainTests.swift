@@ -32,6 +32,12 @@ import Testing
       }
       lines += ["connect \(last) -> out gain=-12dB", "connect \(source)4 -> side gain=-18dB"]
     }
+    // One channel for both sides, and a sum whose output is read in its place.
+    lines += [
+      "node left pan pan=-0.3", "connect voice2 -> left", "connect left -> side gain=-18dB", "node sum mix",
+    ]
+    for source in ["hiss0", "hiss4", "hiss6", "hiss9", "left"] { lines.append("connect \(source) -> sum") }
+    lines.append("connect sum -> side gain=-24dB")
     return lines.joined(separator: "\n") + "\n"
   }
 
@@ -80,7 +86,7 @@ import Testing
     let text = Self.patch(seed: seed)
     let lines = RandomLines(
       seed: seed, of: try Draft(text).patch, kinds: ["gain", "pan", "mix", "delay"],
-      keeping: ["voice", "hiss", "three", "slow", "out", "side"])
+      keeping: ["voice", "hiss", "three", "slow", "out", "side", "left", "sum"])
     expectLaw("chains", seed: seed, RandomLines.steps(lawLength(120), mostFrames: 300, from: lines)) {
       steps in
       Self.difference(text, steps, period: form.period, threads: form.threads)

@@ -32,6 +32,17 @@ SOSTENUTO_VECTOR _Bool sostenuto_exceed(sostenuto_bits v, unsigned limit) {
   return __builtin_reduce_or((sostenuto_integers)v > (int)limit) != 0;
 }
 
+/* The bits that any of five has: vpternlogd twice. Swift's own | of these goes lane by lane. */
+SOSTENUTO_VECTOR sostenuto_bits sostenuto_all_bits(sostenuto_bits bits, sostenuto_frames a, sostenuto_frames b, sostenuto_frames c,
+                                                   sostenuto_frames d) {
+  return bits | (sostenuto_bits)a | (sostenuto_bits)b | ((sostenuto_bits)c | (sostenuto_bits)d);
+}
+
+/* True when a magnitude may exceed the limit, of those whose bits these are. */
+SOSTENUTO_VECTOR _Bool sostenuto_may_exceed(sostenuto_bits bits, unsigned limit) {
+  return __builtin_reduce_or((sostenuto_integers)(bits & 0x7fffffffu) > (int)limit) != 0;
+}
+
 /* True when a lane is below the limit, or above it: vcmpltps and kortestw, or vmovmskps. */
 SOSTENUTO_VECTOR _Bool sostenuto_has_below(sostenuto_frames v, float limit) {
   return __builtin_reduce_or(v < (sostenuto_frames)limit) != 0;

@@ -75,6 +75,8 @@ struct Inlet {
   var parameter = -1
   /// First channel of the sum's buffer; negative when the only source's buffer is read directly.
   var buffer = -1
+  /// First channel of the sum where that is not the buffer: in the node's output, which has a crossing.
+  var place: UnsafeMutablePointer<Float>?
   /// All of its cables bring one channel to every channel, which are therefore one.
   var isUniform = false
   /// Channels of the sum's buffer.

@@ -194,9 +194,13 @@ struct PlanCompiler {
       }
       let first = buffers.count
       let isCrossing = row.pointee.crossing != nil
-      let isInPlace =
-        !isCrossing && row.pointee.worksInPlace && inlets.list[0].buffer >= 0
-        && !inlets.list[0].isUniform && inlets.list[0].channels == Int(row.outputChannels[0])
+      var isInPlace =
+        row.pointee.worksInPlace && inlets.list[0].buffer >= 0 && !inlets.list[0].isUniform
+        && inlets.list[0].channels == Int(row.outputChannels[0])
+      if isCrossing, isInPlace {
+        inlets.list[0].place = row.crossingBase(of: 0)
+        isInPlace = false
+      }
       for output in 0..<Int(row.pointee.outputCount) {
         readers.append(row.readers[output])
         if isCrossing {

@@ -18,6 +18,8 @@ struct StepWriter {
   private var chain = 0..<0
   private var chainInput: Wire?
   private var chainOutput: (index: Int, channels: Int)?
+  /// The first step has one channel of input for all of its output.
+  private var chainIsSpread = false
 
   /// `outputCount`: of all nodes of the piece. `zeros`: 64 silent channels.
   init(
@@ -38,6 +40,9 @@ struct StepWriter {
     if wire.output >= 0 { return outputs[wire.output] }
     return wire.row.source.crossingBase(of: Int(wire.row.output))
   }
+
+  /// First channel of the sum at an input.
+  private func base(of inlet: Inlet) -> UnsafeMutablePointer<Float> { inlet.place ?? channel(inlet.buffer) }
 
   private mutating func append(_ step: Step) { steps.append(step) }
 
@@ -94,7 +99,8 @@ struct StepWriter {
       step.operation = .processPlain
     }
     if let first = inlets.list.first, first.buffer >= 0, let output = buffers.first {
-      step.isPassage = row.pointee.passesOn && Int(output) == first.buffer
+      step.isPassage = row.pointee.passesOn && (first.place != nil || Int(output) == first.buffer)
+      if step.isPassage, step.operation == .processPlain, step.portCount == 1 { step.operation = .passOn }
     }
     follow(step, row, inlets)
     append(step)
@@ -133,8 +139,8 @@ struct StepWriter {
       channels: UnsafePointer(channels), silence: UnsafePointer(always), parameter: Int32(inlet.parameter))
     if inlet.buffer >= 0 {
       for number in 0..<inlet.channels {
-        let offset = inlet.isUniform ? 0 : number
-        (channels + number).initialize(to: UnsafePointer(channel(inlet.buffer + offset)))
+        let offset = inlet.isUniform ? 0 : number * blockCapacity
+        (channels + number).initialize(to: UnsafePointer(base(of: inlet) + offset))
       }
       let sum = sum(inlet, wires)
       binding.sum = sum
@@ -172,7 +178,7 @@ struct StepWriter {
     }
     sum.initialize(
       to: InletSum(
-        output: OutputPort(base: channel(inlet.buffer), count: inlet.width), silence: isSilent,
+        output: OutputPort(base: base(of: inlet), count: inlet.width), silence: isSilent,
         sources: sources, sourceCount: Int32(wires.count),
         mayBeDirect: inlet.parameter >= 0 && inlet.channels == 1))
     return sum
@@ -224,16 +230,19 @@ struct StepWriter {
   private mutating func follow(_ step: Step, _ row: NodeRow.Pointer, _ inlets: Inlets) {
     guard row.pointee.multiplies, step.operation == .processPlain, let wire = inlets.wires.first,
       inlets.list[0].wires.count == 1, inlets.list[0].buffer < 0, wire.row.isStraight,
-      row.channels[0] == row.outputChannels[0],
+      row.channels[0] == row.outputChannels[0] || row.channels[0] == 1,
       inlets.list.dropFirst().allSatisfy({ isFactor($0, row, inlets.wires[$0.wires]) })
     else { return endChain() }
-    let channels = Int(row.channels[0])
-    if let output = chainOutput, chain.upperBound == steps.count, output == (wire.output, channels) {
+    let channels = Int(row.outputChannels[0])
+    let isSpread = row.channels[0] != row.outputChannels[0]
+    if let output = chainOutput, chain.upperBound == steps.count, output == (wire.output, channels), !isSpread
+    {
       chain = chain.lowerBound..<(steps.count + 1)
     } else {
       endChain()
       chain = steps.count..<(steps.count + 1)
       chainInput = wire
+      chainIsSpread = isSpread
     }
     let goesOn = row.readers[0] == 1 && row.pointee.crossing == nil && row.pointee.delayedReaders == 0
     chainOutput = goesOn ? (Int(row.pointee.firstOutput), channels) : nil
@@ -258,9 +267,11 @@ struct StepWriter {
     let record: UnsafeMutablePointer<Chain> = memory.reserve(1)
     record.initialize(
       to: Chain(
-        count: chain.count, channels: channels, input: UnsafePointer(base(of: wire)),
-        output: last.context.outputs[0].base, inputSilence: silence(wire), outputSilence: last.outputSilence,
-        factors: factors, modulations: modulations, isExamined: isExamined))
+        input: UnsafePointer(base(of: wire)), output: last.context.outputs[0].base,
+        inputSilence: silence(wire), outputSilence: last.outputSilence, factors: factors,
+        count: Int32(chain.count), channels: Int32(channels),
+        inputStride: chainIsSpread ? 0 : Int16(blockCapacity),
+        isSingle: chain.count == 1, modulations: modulations, isExamined: isExamined))
     steps[chain.lowerBound].operation = .chain
     steps[chain.lowerBound].chain = record
     scratch = max(scratch, channels * blockCapacity)
@@ -303,7 +314,7 @@ struct StepWriter {
 
 extension NodeRow.Pointer {
   /// First channel of an output of a node that has a crossing.
-  fileprivate func crossingBase(of output: Int) -> UnsafeMutablePointer<Float> {
+  func crossingBase(of output: Int) -> UnsafeMutablePointer<Float> {
     let channels = (0..<output).reduce(0) { $0 + max(Int(outputChannels[$1]), 1) }
     return pointee.crossing!.base + channels * blockCapacity
   }

@@ -144,30 +144,6 @@ struct MixSum {
     }
   }
 
-  /// Adds four such cables with a gain of one to a whole block: the same bits, since nothing is rounded by multiplying.
-  @inline(__always) @_noLocks mutating func addFourAtUnity(_ sources: UnsafeMutablePointer<MixSource>) {
-    flush()
-    let (b, c, d) = (sources + 1, sources + 2, sources + 3)
-    var channel = 0
-    while channel < output.count {
-      let isFirst = markWritten(channel)
-      let to = output[channel]
-      let (p, q) = (sources.pointee.channel(channel), b.pointee.channel(channel))
-      let (r, s) = (c.pointee.channel(channel), d.pointee.channel(channel))
-      var frame = 0
-      while frame < blockCapacity {
-        var y = p.vector(frame)
-        if !isFirst { y = to.vector(frame) + y }
-        y += q.vector(frame)
-        y += r.vector(frame)
-        y += s.vector(frame)
-        to.store(y, frame)
-        frame &+= 16
-      }
-      channel &+= 1
-    }
-  }
-
   /// Sums the first `count` of four signals, each times its gain, to a channel of the output.
   @inline(__always) @_noLocks private func sum(
     _ count: Int, _ channel: Int, isFirst: Bool, _ a: UnsafePointer<Float>, _ first: Float,
@@ -219,7 +195,7 @@ struct MixSum {
 
 extension MixSource {
   /// Of a cable without taps or delay: what goes to this destination.
-  @inline(__always) @_noLocks fileprivate func channel(_ destination: Int) -> UnsafePointer<Float> {
+  @inline(__always) @_noLocks func channel(_ destination: Int) -> UnsafePointer<Float> {
     base + destination &* Int(stride)
   }
 }

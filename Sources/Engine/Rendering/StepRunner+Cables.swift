@@ -8,15 +8,20 @@ extension StepRunner {
     var binding = step.pointee.bindings
     let end = binding + Int(step.pointee.portCount)
     while binding != end {
-      sumInput(binding)
+      if binding.pointee.sum != nil { sumInput(binding) }
       binding += 1
     }
   }
 
   /// Sums the cables into an input, if there is something to sum.
-  @inline(__always) @_noLocks func sumInput(_ binding: UnsafeMutablePointer<InputBinding>) {
+  @inline(never) @_noLocks func sumInput(_ binding: UnsafeMutablePointer<InputBinding>) {
     guard let sum = binding.pointee.sum, !isLeftToNode(binding, sum) else { return }
-    write(sum, binding)
+    if isWhole(sum), !sum.pointee.mayBeDirect { _ = addWhole(sum) } else { write(sum, binding) }
+  }
+
+  /// True if a sum is that of whole blocks, times gains at rest.
+  @inline(__always) @_noLocks func isWhole(_ sum: UnsafeMutablePointer<InletSum>) -> Bool {
+    frames == blockCapacity && sum.pointee.settledAt == moves && sum.pointee.isSimple
   }
 
   /// True if a modulation by one cable is left to the node as in the block before.
@@ -32,6 +37,10 @@ extension StepRunner {
     _ inlet: UnsafeMutablePointer<InletSum>, _ binding: UnsafeMutablePointer<InputBinding>
   ) {
     if inlet.pointee.mayBeDirect, leaveToNode(inlet, binding) { return }
+    if isWhole(inlet) {
+      _ = addWhole(inlet)
+      return
+    }
     var sum = MixSum(inlet.pointee.output, frames: frames, room: summands)
     if inlet.pointee.settledAt == moves { addSettled(inlet, to: &sum) } else { addAll(inlet, to: &sum) }
     inlet.pointee.silence.pointee = !sum.finish()
@@ -58,18 +67,14 @@ extension StepRunner {
   @inline(__always) @_noLocks private func addSettled(
     _ inlet: UnsafeMutablePointer<InletSum>, to sum: inout MixSum
   ) {
-    let (isSimple, isUnity) = (inlet.pointee.isSimple, inlet.pointee.isUnity)
+    let isSimple = inlet.pointee.isSimple
     var source = inlet.pointee.sources
     let end = source + Int(inlet.pointee.sourceCount)
     while source != end {
       let rest = end - source
       let next = source + (rest < MixSum.most ? rest : MixSum.most)
       if isSimple, areSounding(source, next) {
-        if isUnity, next - source == MixSum.most, frames == blockCapacity {
-          sum.addFourAtUnity(source)
-        } else {
-          sum.add(source, next - source)
-        }
+        sum.add(source, next - source)
         source = next
         continue
       }
@@ -143,7 +148,7 @@ extension StepRunner {
   }
 
   /// Tells the worker.
-  @_noLocks private func publish(_ source: UnsafeMutablePointer<MixSource>, isSilent: Bool) {
+  @_noLocks func publish(_ source: UnsafeMutablePointer<MixSource>, isSilent: Bool) {
     source.pointee.wasSilent = isSilent
     let cable = source.pointee.cable
     cable.pointee.isSilent.store(isSilent, ordering: .relaxed)

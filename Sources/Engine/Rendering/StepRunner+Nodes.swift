@@ -12,7 +12,7 @@ extension StepRunner {
     let end = binding + Int(step.pointee.portCount)
     let isSource = binding == end
     while binding != end {
-      sumInput(binding)
+      if binding.pointee.sum != nil { sumInput(binding) }
       if !bind(port, binding) { isQuiet = false }
       port += 1
       binding += 1
@@ -30,11 +30,29 @@ extension StepRunner {
       isSilent = mute(step, node)
     }
     step.pointee.outputSilence[0] = isSilent
+    if isSource {
+      // Its cell is silent until an event or a sounding input comes, which it has none of.
+      if node.pointee.isSilent.load(ordering: .relaxed) {
+        node.pointee.isSilent.store(false, ordering: .relaxed)
+      }
+    } else {
+      noteInput(node)
+    }
+  }
+
+  /// Notes that sound comes into a node at rest, and out of it.
+  @inline(__always) @_noLocks func noteSound(
+    _ step: UnsafeMutablePointer<Step>, _ node: UnsafeMutablePointer<NodeSlot>
+  ) {
+    step.pointee.outputSilence[0] = false
+    noteInput(node)
+  }
+
+  @inline(__always) @_noLocks private func noteInput(_ node: UnsafeMutablePointer<NodeSlot>) {
     if node.pointee.isSilent.load(ordering: .relaxed) {
       node.pointee.isSilent.store(false, ordering: .relaxed)
     }
-    // A source's cell is silent until an event or a sounding input comes, which it has none of.
-    if !isSource, node.pointee.isCellSilent != endsCell { node.pointee.isCellSilent = endsCell }
+    if node.pointee.isCellSilent != endsCell { node.pointee.isCellSilent = endsCell }
   }
 
   @_noLocks mutating func runNode(_ step: UnsafeMutablePointer<Step>) {

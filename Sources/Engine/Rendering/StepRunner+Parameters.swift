@@ -50,7 +50,7 @@ extension StepRunner {
   }
 
   /// Adds all modulations, of a node none of whose parameters moves by itself.
-  @inline(__always) @_noLocks func modulateAll(
+  @inline(never) @_noLocks func modulateAll(
     _ step: UnsafeMutablePointer<Step>, _ node: UnsafeMutablePointer<NodeSlot>
   ) {
     var room = scratch

@@ -32,17 +32,18 @@ extension StepRunner {
   /// True when a frame of an output that is read exceeds the limit.
   @inline(__always) @_noLocks func isUnfit(_ output: OutputPort) -> Bool {
     guard frames == blockCapacity else { return isPartUnfit(output) }
-    var magnitudes = Magnitudes()
-    magnitudes.addWhole(output[0])
+    var bits = MagnitudeBits()
+    bits.addWhole(output[0])
     var channel = 1
     while channel < output.count {
-      magnitudes.addWhole(output[channel])
+      bits.addWhole(output[channel])
       channel &+= 1
     }
-    return magnitudes.areUnfit
+    return bits.mayBeUnfit && isPartUnfit(output)
   }
 
-  @inline(never) @_noLocks private func isPartUnfit(_ output: OutputPort) -> Bool {
+  /// The same, frame by frame.
+  @inline(never) @_noLocks func isPartUnfit(_ output: OutputPort) -> Bool {
     var magnitudes = Magnitudes()
     var channel = 0
     while channel < output.count {
@@ -182,8 +183,15 @@ extension StepRunner {
   }
 }
 
+/// What many magnitudes have in common. Its methods are inlined, with the type known.
+protocol MagnitudeSum {
+  /// Adds the four vectors of a whole block.
+  @_noLocks mutating func add(
+    _ a: SIMD16<Float>, _ b: SIMD16<Float>, _ c: SIMD16<Float>, _ d: SIMD16<Float>)
+}
+
 /// Maximum of magnitudes, as bit patterns. These are ordered as the magnitudes are, with NaN above infinity.
-struct Magnitudes {
+struct Magnitudes: MagnitudeSum {
   private var lanes = SIMD16<UInt32>(repeating: 0)
 
   @inline(__always) @_noLocks init() {}
@@ -202,11 +210,6 @@ struct Magnitudes {
       if size > lanes[0] { lanes[0] = size }
       frame &+= 1
     }
-  }
-
-  /// The same of a whole block.
-  @inline(__always) @_noLocks mutating func addWhole(_ samples: UnsafePointer<Float>) {
-    add(samples.vector(0), samples.vector(16), samples.vector(32), samples.vector(48))
   }
 
   /// The same of the four vectors of a whole block, with two chains of maxima.
@@ -232,5 +235,30 @@ struct Magnitudes {
   /// True when a magnitude exceeds the limit.
   var areUnfit: Bool {
     @inline(__always) @_noLocks get { sostenuto_exceed(lanes, blastLimit) }
+  }
+}
+
+/// The bits that magnitudes have, all together: at least the largest of them, as a bit pattern. Sound below 2 is fit by these;
+/// what they leave in doubt is looked at once more (`Magnitudes`). A block takes two instructions, its maximum eight.
+struct MagnitudeBits: MagnitudeSum {
+  private var lanes = SIMD16<UInt32>(repeating: 0)
+
+  @inline(__always) @_noLocks init() {}
+
+  /// Adds a whole block.
+  @inline(__always) @_noLocks mutating func addWhole(_ samples: UnsafePointer<Float>) {
+    add(samples.vector(0), samples.vector(16), samples.vector(32), samples.vector(48))
+  }
+
+  /// The same of its four vectors.
+  @inline(__always) @_noLocks mutating func add(
+    _ a: SIMD16<Float>, _ b: SIMD16<Float>, _ c: SIMD16<Float>, _ d: SIMD16<Float>
+  ) {
+    lanes = sostenuto_all_bits(lanes, a, b, c, d)
+  }
+
+  /// False: no magnitude exceeds the limit.
+  var mayBeUnfit: Bool {
+    @inline(__always) @_noLocks get { sostenuto_may_exceed(lanes, blastLimit) }
   }
 }

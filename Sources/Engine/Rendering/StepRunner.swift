@@ -1,3 +1,4 @@
+import CVector
 import Realtime
 import Synchronization
 
@@ -86,15 +87,27 @@ struct StepRunner: ~Copyable {
     }
   }
 
+  /// Asks for what a step to come reads first, since each of it is only found by what is read before.
+  @inline(__always) @_noLocks private func fetch(
+    _ step: UnsafeMutablePointer<Step>, before end: UnsafeMutablePointer<Step>
+  ) {
+    guard step < end else { return }
+    // The part of a slot for every block, and what lies behind it; and one and a half lines of a chain.
+    sostenuto_fetch(UnsafeRawPointer(step.pointee.node) + 64, 128)
+    sostenuto_fetch(step.pointee.chain, 128)
+  }
+
   @_noLocks private mutating func run(_ steps: UnsafeMutablePointer<Step>, _ count: Int) {
     var step = steps
     let end = steps + count
     while step != end {
+      fetch(step + 2, before: end)
       switch step.pointee.operation {
       case .chain where runChain(step):
-        step += step.pointee.chain.pointee.count
+        step += Int(step.pointee.chain.pointee.count)
         continue
-      case .chain, .processPlain: runPlainNode(step)
+      case .passOn where passOn(step): break
+      case .chain, .passOn, .processPlain: runPlainNode(step)
       case .process:
         sumInputs(step)
         runNode(step)

@@ -37,7 +37,9 @@ struct Step: BitwiseCopyable {
     case process
     /// The same of a node without events, with one output and nothing to report.
     case processPlain
-    /// The same, and the first of a chain.
+    /// The same of a node whose output is the sum of its cables.
+    case passOn
+    /// The same as `processPlain`, and the first of a chain.
     case chain
     /// Writes an output into the ring of a delayed cable.
     case fillDelay
@@ -109,8 +111,6 @@ struct InletSum: BitwiseCopyable {
 /// that multiplies (`Kernel.multiplies`). As long as their nodes are at rest, apart from factors that cables modulate, they are run at
 /// once, with the samples of a channel in registers.
 struct Chain: BitwiseCopyable {
-  var count: Int
-  var channels: Int
   /// First channel of what the first step reads, and of what the last one writes.
   var input: UnsafePointer<Float>
   var output: UnsafeMutablePointer<Float>
@@ -119,12 +119,25 @@ struct Chain: BitwiseCopyable {
   var outputSilence: UnsafeMutablePointer<Bool>
   /// Of each step in turn the factors of its channels.
   var factors: UnsafeMutablePointer<Float>
+  /// The number of moves (`RenderJob.moves`) with which all nodes were at rest, with these factors; 0: none.
+  var settledAt: UInt32 = 0
+  var count: Int32
+  /// Channels of each output.
+  var channels: Int32
+  /// Floats between the input's channels; 0: all outputs of the first step get the same one.
+  var inputStride: Int16
+  /// It has one step.
+  var isSingle: Bool
+  /// The blast shield looks at a step.
+  var isAnyExamined = false
+  /// Of a single step, while it is settled: what is added to its factor, times a gain, and the silence flag of that.
+  var modulation: UnsafePointer<Float>?
+  var modulationSilence: UnsafePointer<Bool>?
+  var modulationGain: Float = 0
   /// Of each step the modulation that is added to its factor, or nil.
   var modulations: UnsafeMutablePointer<UnsafeMutablePointer<InputBinding>?>
   /// Steps that the blast shield looks at.
   var isExamined: UnsafeMutablePointer<Bool>
-  /// The number of moves (`RenderJob.moves`) with which all nodes were at rest, with these factors; 0: none.
-  var settledAt: UInt32 = 0
 }
 
 struct EventSource: BitwiseCopyable {

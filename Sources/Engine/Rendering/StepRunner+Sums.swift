@@ -1,0 +1,106 @@
+import Realtime
+
+// Sums of whole blocks at rest. Audio thread, all of it.
+
+/// Sum of whole blocks.
+enum WholeSum {
+  /// No cable brings sound, and nothing was written.
+  case silent
+  /// No frame exceeds the limit of the blast shield.
+  case fit
+  /// Some may.
+  case doubtful
+}
+
+extension StepRunner {
+  /// Runs a node that passes the sum of its cables on, where that is its output. False: something is not at rest, and it has to
+  /// be run as others are.
+  @inline(__always) @_noLocks func passOn(_ step: UnsafeMutablePointer<Step>) -> Bool {
+    let node = step.pointee.node
+    guard let sum = step.pointee.bindings.pointee.sum, isWhole(sum), !isMetering, !node.pointee.isAsleep,
+      !node.pointee.isMoving, node.pointee.modulated == 0
+    else { return false }
+    switch addWhole(sum) {
+    case .silent: return false
+    case .fit: break
+    case .doubtful: if isPartUnfit(step.pointee.context.outputs[0]) { return false }
+    }
+    noteSound(step, node)
+    return true
+  }
+
+  /// Sums cables without taps or delays, at rest, with a channel's whole block in registers: each source is read once, and the
+  /// sum is written once. In the order of the cables, as `MixSum` adds them, to the bit.
+  @inline(never) @_noLocks func addWhole(_ inlet: UnsafeMutablePointer<InletSum>) -> WholeSum {
+    let first = inlet.pointee.sources
+    let end = first + Int(inlet.pointee.sourceCount)
+    let sounding = listen(first, end)
+    inlet.pointee.silence.pointee = sounding == 0
+    guard sounding > 0 else { return .silent }
+    let areFour = sounding == 4 && inlet.pointee.sourceCount == 4 && inlet.pointee.isUnity
+    var bits = MagnitudeBits()
+    let output = inlet.pointee.output
+    var channel = 0
+    while channel < output.count {
+      // What is added to minus zero stays as it is.
+      var (a, b) = (SIMD16<Float>(repeating: -0.0), SIMD16<Float>(repeating: -0.0))
+      var (c, d) = (a, b)
+      var source = first
+      if areFour {
+        // Without a loop, which would take as long as the sum.
+        let (p, q) = (first.pointee.channel(channel), first[1].channel(channel))
+        let (r, s) = (first[2].channel(channel), first[3].channel(channel))
+        a = p.vector(0) + q.vector(0) + r.vector(0) + s.vector(0)
+        b = p.vector(16) + q.vector(16) + r.vector(16) + s.vector(16)
+        c = p.vector(32) + q.vector(32) + r.vector(32) + s.vector(32)
+        d = p.vector(48) + q.vector(48) + r.vector(48) + s.vector(48)
+      } else if inlet.pointee.isUnity {
+        while source != end {
+          if !source.pointee.wasSilent {
+            let from = source.pointee.channel(channel)
+            a += from.vector(0)
+            b += from.vector(16)
+            c += from.vector(32)
+            d += from.vector(48)
+          }
+          source += 1
+        }
+      } else {
+        while source != end {
+          if !source.pointee.wasSilent {
+            let from = source.pointee.channel(channel)
+            let gain = source.pointee.gain
+            a += from.vector(0) * gain
+            b += from.vector(16) * gain
+            c += from.vector(32) * gain
+            d += from.vector(48) * gain
+          }
+          source += 1
+        }
+      }
+      bits.add(a, b, c, d)
+      let to = output[channel]
+      to.store(a, 0)
+      to.store(b, 16)
+      to.store(c, 32)
+      to.store(d, 48)
+      channel &+= 1
+    }
+    return bits.mayBeUnfit ? .doubtful : .fit
+  }
+
+  /// Notes which cables bring sound. Returns their number.
+  @inline(__always) @_noLocks private func listen(
+    _ first: UnsafeMutablePointer<MixSource>, _ end: UnsafeMutablePointer<MixSource>
+  ) -> Int {
+    var count = 0
+    var source = first
+    while source != end {
+      let isSilent = source.pointee.silence.pointee
+      if isSilent != source.pointee.wasSilent { publish(source, isSilent: isSilent) }
+      count &+= isSilent ? 0 : 1
+      source += 1
+    }
+    return count
+  }
+}
