@@ -6,7 +6,8 @@
 A tone goes through an effect, which becomes a resonant filter, a delay and an equalizer in turn; W1's
 voices on other outputs are the load. It all runs on a JACK server of its own with the dummy back end and
 64 frames a period. Five seconds of edits follow on five seconds without, in turn: the control is the same
-program under the same load, at rest. At the same time a client that does nothing listens to another such
+program under the same load, at rest. Each rate is played twice: live, where an edit takes effect in the block after its
+time, and at exact frames, which mostly lie within blocks. At the same time a client that does nothing listens to another such
 server: how often that is late is the machine's doing.
 
   step    the largest difference of two successive samples, over the largest that the tone has at rest in
@@ -21,6 +22,7 @@ server: how often that is late is the machine's doing.
 """
 import argparse
 import array
+import itertools
 import json
 import os
 import signal
@@ -155,11 +157,13 @@ def heard(samples, rest):
     return dict(step=largest(slopes) / rest[0], clicks=in_turns(clicks), silent=silent / RATE)
 
 
-def measure(options, folder, rate, groups, rest):
+def measure(options, folder, rate, is_exact, groups, rest):
     patches.put(folder, "W5.patch", patches.replaced(groups))
     turns = max(1, round(options.seconds / TURN))
     patches.put(folder, "W5.script", script(rate, turns))
-    command = [options.program, "play", f"{folder}/W5.patch", "--loose", "--script", f"{folder}/W5.script"]
+    command = [options.program, "play", f"{folder}/W5.patch", "--script", f"{folder}/W5.script"]
+    if not is_exact:
+        command.append("--loose")
     tape = f"{folder}/W5.f32"
     played, ours, idle, grown = live(command, options.listener, 2 * turns * TURN, tape, resident, options.asynchronous)
     if options.verbose:
@@ -242,16 +246,16 @@ def main():
     rest = at_rest(options.program, folder)
     groups = groups_for(options, folder)
     print(f"W5: {options.seconds:g} s on jackd -d dummy, {RATE} Hz, {BLOCK} frames; load: {groups * WIDTH} voices")
-    layout = "{:>9} {:>6} {:>9} {:>9} {:>7} {:>6} {:>6} {:>6} {:>14} {:>7} {:>6} {:>20} {:>20}"
-    print(layout.format("edits/s", "done", "longest", "median", "lag", "load", "peak", "step", "clicks/without",
+    layout = "{:>9} {:>6} {:>6} {:>9} {:>9} {:>7} {:>6} {:>6} {:>6} {:>14} {:>7} {:>6} {:>20} {:>20}"
+    print(layout.format("edits/s", "times", "done", "longest", "median", "lag", "load", "peak", "step", "clicks/without",
                         "silent", "grown", "xruns/without/idle", "late/without/idle"))  # fmt: skip
-    for rate in options.rate or [100, 1000]:
-        played, ours, idle, sound = measure(options, folder, rate, groups, rest)
+    for rate, is_exact in itertools.product(options.rate or [100, 1000], (False, True)):
+        played, ours, idle, sound = measure(options, folder, rate, is_exact, groups, rest)
         counts = [
             "{}/{}/{}".format(*in_turns(ours[what]), in_turns(idle[what])[0]) for what in ("xruns", "late")
         ]
         print(layout.format(
-            f"{rate:g}", played["edits"], f"{played['longestEditSeconds'] * 1e3:.2f} ms",
+            f"{rate:g}", "exact" if is_exact else "live", played["edits"], f"{played['longestEditSeconds'] * 1e3:.2f} ms",
             f"{played['medianLineSeconds'] * 1e3:.3f} ms", f"{played['lagSeconds'] * 1e3:.0f} ms",
             f"{played['load'] * 100:.0f} %", f"{played['peakLoad'] * 100:.0f} %", f"{sound['step']:.3f}",
             "{}/{}".format(*sound["clicks"]), f"{sound['silent']:.2f} s", f"{sound['grown']:.0f} MB", *counts), flush=True)  # fmt: skip

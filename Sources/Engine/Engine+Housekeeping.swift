@@ -74,20 +74,23 @@ extension Engine {
     node.hasRungOut = true
   }
 
-  /// The engine frame at which a fade ends, if known.
+  /// The engine frame at which a fade counts as over, if known: a multiple of 64, where a block ends anyway.
   private func end(of settling: EngineCable.Settling?) -> Int64? {
     switch settling {
-    case .at(let end): return end
+    case .at(let end): return Self.cellEnd(end)
     case .after(let serial, let frames):
       // A transaction with a frame of its own that was queued ahead of time is executed at that frame,
       // whether or not the count has arrived. Serial numbers are consecutive.
       guard let first = sent.first, sent.indices.contains(serial - first.serial) else { return nil }
       let transaction = sent[serial - first.serial]
       guard transaction.isAhead else { return nil }
-      return transaction.time + Int64(frames)
+      return Self.cellEnd(transaction.time + Int64(frames))
     case .unsent, nil: return nil
     }
   }
+
+  /// The first multiple of 64 from a frame on.
+  private static func cellEnd(_ frame: Int64) -> Int64 { (frame + 63) & ~63 }
 
   private func finish(_ transaction: Transaction) {
     let time = transaction.executedAt
@@ -164,14 +167,14 @@ extension Engine {
   /// Entries of the lifecycle trace from serial number `id` on.
   public func trace(since id: Int) -> [TraceEntry] { log.entries(since: id) }
 
-  /// The engine frame at which the next fade ends. A driver that promises the same bits for every period must
+  /// The engine frame at which the next fade counts as over. A driver that promises the same bits for every period must
   /// call `collect` there, since cables of a cycle are crossfaded from that frame. nil: no fade is under way.
   public var nextFadeEnd: Int64? {
     let now = renderer.time
     return graph.unsettled.compactMap { cable in
       switch cable.settling {
-      case .at(let end): end
-      case .after(_, let frames), .unsent(let frames): now + Int64(frames)
+      case .at(let end): Self.cellEnd(end)
+      case .after(_, let frames), .unsent(let frames): Self.cellEnd(now + Int64(frames))
       case nil: nil
       }
     }.min()

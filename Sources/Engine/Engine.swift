@@ -153,6 +153,7 @@ public final class Engine: ReconcilerHost {
     let transaction = Transaction(serial: nextTransaction, time: time ?? .min)
     nextTransaction += 1
     transaction.stamp = stamp
+    transaction.isLocal = work.isLocal
     transaction.commands = work.commands
     transaction.garbage = work.garbage
     transaction.starting = work.started

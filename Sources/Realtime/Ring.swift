@@ -94,9 +94,12 @@ public struct Ring: @unchecked Sendable {
   @_noLocks private func least(_ one: Int, _ other: Int) -> Int { one < other ? one : other }
 
   /// The oldest element, in place until `pop`; nil when the ring is empty. Reading thread.
-  @_noLocks public func peek() -> UnsafeMutableRawPointer? {
-    let position = positions.pointee.read.load(ordering: .relaxed)
-    guard position != positions.pointee.written.load(ordering: .acquiring) else { return nil }
+  @_noLocks public func peek() -> UnsafeMutableRawPointer? { peek(behind: 0) }
+
+  /// The element with so many older ones; nil when there is none. Reading thread.
+  @_noLocks public func peek(behind older: Int) -> UnsafeMutableRawPointer? {
+    let position = positions.pointee.read.load(ordering: .relaxed) &+ older
+    guard positions.pointee.written.load(ordering: .acquiring) &- position > 0 else { return nil }
     return storage + (position & mask) &* stride
   }
 

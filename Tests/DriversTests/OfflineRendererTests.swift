@@ -82,7 +82,7 @@ import Testing
     #expect(sound.count == 3000)
     #expect(sound[..<1500].allSatisfy { $0 == 0 })
     #expect(sound[1500..<1520].contains { $0 != 0 })
-    #expect(progress == [1024, 1500, 1980, 2048, 3000])
+    #expect(progress == [1024, 1500, 1984, 2048, 3000])
   }
 
   @Test func aSingleChannelIsHeardOnBothSidesOfAStereoFileAndSilenceHasNoSign() throws {

@@ -93,18 +93,19 @@ final class Bench {
   /// Performs a line of the language on the draft alone.
   func changing(_ line: String) -> TestSupport.Draft.Outcome { draft.perform(line) }
 
-  /// Performs a line of the language; false if it is refused.
-  @discardableResult func perform(_ line: String) -> Bool {
+  /// Performs a line of the language, at an engine frame or now; false if it is refused.
+  @discardableResult func perform(_ line: String, at time: Int64? = nil) -> Bool {
     switch draft.perform(line) {
     case .edited(let change):
       engine.adopt(
-        change.patch, ramps: change.ramps, tails: change.tails, at: engine.renderer.time, describing: line)
+        change.patch, ramps: change.ramps, tails: change.tails, at: time ?? engine.renderer.time,
+        describing: line)
       return true
     case .performed(let performance):
       guard let node = draft.patch[named: performance.node], let event = Event(performance.event) else {
         return false
       }
-      engine.perform(event, on: node.id)
+      engine.perform(event, on: node.id, at: time)
       return true
     case .refused: return false
     }

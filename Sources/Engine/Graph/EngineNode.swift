@@ -178,6 +178,7 @@ final class EngineNode {
         meters: memory.meters, parameterCount: Int32(parameterCount), number: number, kernel: memory.kernel,
         tag: type?.tag ?? .placeholder,
         tracesNotes: type?.description.inputs.contains(where: \.isEvents) == true && !outputs.isEmpty,
+        runsInParts: !takesEvents && !isSender && endpoint == nil,
         amplifies: type?.mayAmplify(values) ?? false, readingCount: UInt8(memory.readingCount),
         meterCount: UInt16(clamping: memory.meterCount)))
     slot = memory.slot

@@ -106,7 +106,9 @@ struct StepWriter {
     append(step)
     for cable in delayed(from: row) { writeRemember(cable.pointee, step) }
     scratch = max(
-      scratch, ((inlets.list.count - inputCount) * 64 + Int(row.pointee.parameterElements)) * blockCapacity)
+      scratch,
+      ((inlets.list.count - inputCount) * 64 + Int(row.pointee.parameterElements)) * blockCapacity
+        + step.partFloats)
   }
 
   /// True when a kernel must write this output; see `OutputPort`.

@@ -29,6 +29,10 @@ final class Transaction {
   var fade = 0
   /// See `Engine.stamp`.
   var stamp = 0
+  /// See `Reconciler.Work.isLocal`.
+  var isLocal = false
+  /// Most commands of one that is executed within a block: each node that they reach looks at all of them.
+  private static let mostLocal = 128
   private var storage: UnsafeMutablePointer<Command>?
   private let executed: UnsafeMutablePointer<Int64>
 
@@ -70,7 +74,9 @@ final class Transaction {
       place.initialize(from: commands, count: commands.count)
       storage = place
     }
-    return SealedTransaction(time: time, commands: storage!, count: commands.count, executedAt: executed)
+    return SealedTransaction(
+      time: time, commands: storage!, count: commands.count, executedAt: executed,
+      isLocal: isLocal && commands.count <= Self.mostLocal && commands.allSatisfy(\.isLocal))
   }
 
   /// Frees its own storage and the memory that it made unused.

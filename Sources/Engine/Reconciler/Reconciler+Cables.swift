@@ -130,6 +130,7 @@ extension Reconciler {
       graph.remove(node) { drop($0) }
       work.left.append(node)
       work.needsPlan = true
+      work.isLocal = false
       if node.slot != nil { work.garbage.append(.node(node)) }
     }
     graph.forgetSettled()
@@ -173,6 +174,7 @@ extension Reconciler {
 
   private func drop(_ cable: EngineCable) {
     work.needsPlan = true
+    work.isLocal = false
     work.garbage.append(.cable(cable))
   }
 }

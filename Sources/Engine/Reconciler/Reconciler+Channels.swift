@@ -20,6 +20,7 @@ extension Reconciler {
   /// whose cables need a successor.
   private func follow(_ nodes: [EngineNode]) -> [CableIntent] {
     var outgrown: [CableIntent] = []
+    if nodes.contains(where: { $0.slot != nil }) { work.isLocal = false }
     for node in nodes { widen(node) }
     var seen: Set<ObjectIdentifier> = []
     for node in nodes {

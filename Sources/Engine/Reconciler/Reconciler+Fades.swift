@@ -29,6 +29,8 @@ extension Reconciler {
       !cable.carriesEvents && !isFirst && (cable.key.isFeedback || isAudible(cable, arrived: arrived))
     cable.prepare(gain: fades ? 0 : cable.target)
     if fades { move(cable) }
+    // A delay is filled from the block's start on.
+    if cable.carriesEvents || cable.key.delay > 0 { work.isLocal = false }
     guard cable.wait > 0 else { return }
     cable.opensAt = CableSlot.start(after: Int(cable.wait), from: time)
     work.opening.append(cable)
@@ -85,6 +87,8 @@ extension Reconciler {
       let (cable, wait) = (start.cable, start.wait)
       cable.mirrorMove(over: fade, after: Int(wait), at: time, isExact: isExact)
       work.commands.append(.gain(cable.slot, value: cable.target, frames: Int32(fade), wait: wait))
+      // A kernel may round a parameter at rest in another way than one to which zeros are added.
+      if case .parameter = cable.input { work.isLocal = false }
       cable.settling = .unsent(frames: fade + (wait > 0 ? Int(wait) + blockCapacity - 1 : 0))
       work.fading.append(cable)
     }

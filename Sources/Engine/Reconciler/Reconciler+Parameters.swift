@@ -12,6 +12,7 @@ extension Reconciler {
       engine.rename(target)
       // Inputs are summed in name order. The change takes effect at this frame, not with some later plan.
       work.needsPlan = true
+      work.isLocal = false
       graph.reorderCables(from: target)
     }
     if target.firstChannel != nil { updatePorts(of: target, node) }

@@ -34,6 +34,9 @@ final class Reconciler {
     /// audio thread.
     var crossfade = 0
     var garbage: [Transaction.Garbage] = []
+    /// It may take effect within a block: what it adds is silent before, nothing goes that might still be heard, and no
+    /// more changes than what nodes are told and the gains of their inputs.
+    var isLocal = true
     /// The audio thread needs another plan.
     var needsPlan = false
     /// The plan, ready to be compiled; nil: the running one stays.
@@ -106,6 +109,7 @@ final class Reconciler {
 
   private func prepare(_ node: EngineNode) {
     engine.prepare(node)
+    if isExact { work.commands.append(.begin(node.slot)) }
     if let resource = engine.resource(for: node.id), node.type != nil {
       node.resource = resource
       work.commands.append(.use(node.slot, resource.header))

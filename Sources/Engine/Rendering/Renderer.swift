@@ -26,6 +26,10 @@ public final class Renderer: @unchecked Sendable {
   private var load: Float = 0
   /// See `RenderJob.moves`.
   private var moves: UInt32 = 1
+  /// The transaction within the block.
+  private let split: UnsafeMutablePointer<BlockSplit>
+  /// Number of blocks so far.
+  private(set) var blocks = 0
   private var tape: UnsafeMutablePointer<InputTape>?
   private let driver: UnsafeMutablePointer<DriverChannels>
   private let transportState: UnsafeMutablePointer<Transport>
@@ -51,11 +55,13 @@ public final class Renderer: @unchecked Sendable {
     transportCell = TransportCell(Transport(rate: rate))
     transportState = .allocate(capacity: 1)
     transportState.initialize(to: Transport(rate: rate))
+    split = .allocate(capacity: 1)
     team = .allocate(capacity: 1)
     team.initialize(
       to: RenderTeam(threads: threads, driver: driver, transport: transportState, zeros: zeros))
     RenderTeam.start(team)
-    scaffold = { [driver, team, transportState] in
+    scaffold = { [driver, team, transportState, split] in
+      split.deallocate()
       none.deallocate()
       nowhere.deallocate()
       team.pointee.deallocate()
@@ -136,14 +142,20 @@ public final class Renderer: @unchecked Sendable {
       let due = executeCommands()
       var count = blockCapacity &- Int(now & 63)
       if count > frames &- done { count = frames &- done }
-      if due > now, due &- now < Int64(count) { count = Int(due &- now) }
       if let input = next, Int(input.offset) &- done < count { count = Int(input.offset) &- done }
+      var isSplit = false
+      if due > now, due &- now < Int64(count) {
+        isSplit = beginSplit(&count)
+        if !isSplit { count = Int(due &- now) }
+      }
       driver.pointee = DriverChannels(
         inputs: inputs, outputs: outputs, offset: done, midi: midi, midiOutputs: midiOutputs)
-      runPlan(count, isLast: done &+ count == frames)
+      runPlan(count, isSplit: isSplit, isLast: done &+ count == frames)
+      if isSplit { endSplit() }
       watch.measure(driver.pointee, frames: count, time: now)
       now &+= Int64(count)
       done &+= count
+      blocks &+= 1
     }
     team.pointee.endPeriod(frames: frames, load: load)
     frameTime.store(now, ordering: .releasing)
@@ -151,17 +163,14 @@ public final class Renderer: @unchecked Sendable {
 
   /// Executes the transactions that are due. Returns the time of the next one, or a time far in the future.
   @_noLocks final func executeCommands() -> Int64 {
-    while let raw = commands.peek() {
-      let sealed = raw.assumingMemoryBound(to: SealedTransaction.self).pointee
+    while let sealed = transaction(behind: 0) {
       if sealed.time > now { return sealed.time }
       var index = 0
       while index < sealed.count {
         execute(sealed.commands[index])
         index &+= 1
       }
-      sealed.executedAt.pointee = now
-      commands.pop()
-      executed.store(executed.load(ordering: .relaxed) &+ 1, ordering: .releasing)
+      finish(sealed, at: now)
     }
     return .max
   }
@@ -169,6 +178,56 @@ public final class Renderer: @unchecked Sendable {
   /// The transport at the next frame to be rendered, and that frame. Audio thread.
   public final var present: (transport: Transport, time: Int64) {
     @_noLocks get { (transportState.pointee, now) }
+  }
+
+  @_noLocks private final func transaction(behind older: Int) -> SealedTransaction? {
+    commands.peek(behind: older)?.assumingMemoryBound(to: SealedTransaction.self).pointee
+  }
+
+  @_noLocks private final func finish(_ sealed: SealedTransaction, at time: Int64) {
+    sealed.executedAt.pointee = time
+    commands.pop()
+    executed.store(executed.load(ordering: .relaxed) &+ 1, ordering: .releasing)
+  }
+
+  /// Begins the next transaction within the block of `count` frames, if it is local: its plan counts from the block's
+  /// start, and the nodes that it reaches and the gains that it moves know its frame. The block ends before the transaction
+  /// after it.
+  @_noLocks private final func beginSplit(_ count: inout Int) -> Bool {
+    guard let sealed = transaction(behind: 0), sealed.isLocal else { return false }
+    if let next = transaction(behind: 1)?.time {
+      guard next > sealed.time else { return false }
+      if next &- now < Int64(count) { count = Int(next &- now) }
+    }
+    var index = 0
+    while index < sealed.count {
+      let command = sealed.commands[index]
+      switch command {
+      case .swap(let next): plan = next
+      case .gain(let cable, let value, let frames, let wait):
+        cable.pointee.move(to: value, over: Int(frames), after: Int(wait), at: sealed.time, now: now)
+      default: command.node?.pointee.isReached = true
+      }
+      index &+= 1
+    }
+    countMove()
+    split.pointee = BlockSplit(
+      frames: Int(sealed.time &- now), commands: sealed.commands, count: sealed.count)
+    return true
+  }
+
+  @_noLocks private final func endSplit() {
+    guard let sealed = transaction(behind: 0) else { return }
+    // Nodes that the plan does not run.
+    var index = 0
+    while index < sealed.count {
+      if let node = sealed.commands[index].node, node.pointee.isReached {
+        node.pointee.isReached = false
+        split.pointee.execute(on: node)
+      }
+      index &+= 1
+    }
+    finish(sealed, at: sealed.time)
   }
 
   /// Follows the transport of a server or a clock from this frame on.
@@ -188,6 +247,10 @@ public final class Renderer: @unchecked Sendable {
   }
 
   @_noLocks final func execute(_ command: Command) {
+    if let node = command.node {
+      command.execute(on: node)
+      return countMove()
+    }
     switch command {
     case .transport(let change):
       if case .free = change, transportState.pointee.isLed { tapeRelease() }
@@ -195,19 +258,8 @@ public final class Renderer: @unchecked Sendable {
       transportCell.store(transportState)
     case .swap(let next):
       plan = next
-    case .ramp(let node, let parameter, let element, let value, let frames, let law):
-      node.pointee.parameters[Int(parameter)].move(
-        element: Int(element), to: value, over: Int(frames), law: law)
-      node.pointee.isMoving = true
-      countMove()
-      if value.magnitude > 1 { node.pointee.amplifies = true }
-    case .makeRoom(let node, let parameter, let room):
-      node.pointee.parameters[Int(parameter)].move(into: room)
-    case .kernel(let node, let parameter, let element, let value, let frames):
-      dispatchSet(node.pointee.tag, node.pointee.kernel, Int(parameter), Int(element), value, Int(frames))
-      wake(node)
     case .gain(let cable, let value, let frames, let wait):
-      cable.pointee.move(to: value, over: Int(frames), after: Int(wait), at: now)
+      cable.pointee.move(to: value, over: Int(frames), after: Int(wait), at: now, now: now)
       countMove()
     case .close(let cable, let frames):
       cable.pointee.closesAt = frames < 0 ? .max : now &+ Int64(frames)
@@ -215,9 +267,6 @@ public final class Renderer: @unchecked Sendable {
       node.pointee.endsAt = frames < 0 ? .max : now &+ Int64(frames)
     case .event(let node, let event):
       node.pointee.events.pointee.append(event)
-    case .use(let node, let resource):
-      dispatchUse(node.pointee.tag, node.pointee.kernel, resource)
-      wake(node)
     case .widen(let node, let memory, let widening):
       dispatchWiden(node.pointee.tag, node.pointee.kernel, widening, memory)
       let hasInputs = widening.inputs[0] > 0
@@ -227,23 +276,18 @@ public final class Renderer: @unchecked Sendable {
       countMove()
     case .widenRing(let cable, let from, let to):
       cable.pointee.widen(from: Int(from), to: Int(to))
+    case .begin, .ramp, .makeRoom, .kernel, .use: break
     }
   }
 
   @_noLocks private final func countMove() { moves = moves == .max ? 1 : moves &+ 1 }
 
-  /// A muted node sleeps on.
-  @_noLocks private final func wake(_ node: UnsafeMutablePointer<NodeSlot>) {
-    guard node.pointee.isAsleep, !node.pointee.isMuted else { return }
-    node.pointee.isAsleep = false
-    node.pointee.asleepSince.store(-1, ordering: .relaxed)
-  }
-
-  @_noLocks private final func runPlan(_ frames: Int, isLast: Bool) {
+  @_noLocks private final func runPlan(_ frames: Int, isSplit: Bool, isLast: Bool) {
     guard let plan else { return }
     team.pointee.render(
       RenderJob(
         plan: plan, frames: frames, time: now, rate: rate, load: load,
-        isMetering: isMetering.load(ordering: .relaxed), moves: moves), isLast: isLast)
+        isMetering: isMetering.load(ordering: .relaxed), moves: moves, split: isSplit ? split : nil),
+      isLast: isLast)
   }
 }

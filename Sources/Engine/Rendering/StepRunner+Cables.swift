@@ -110,19 +110,20 @@ extension StepRunner {
       let cable = source.pointee.cable
       if cable.pointee.nextStart <= now { cable.pointee.beginMove() }
       let isSilent = isSilent(source)
-      let isMoving = cable.pointee.gain.isMoving
+      let isMoving = cable.pointee.gain.isMoving || cable.pointee.nextStart < now &+ Int64(frames)
       if isMoving || cable.pointee.isSilent.load(ordering: .relaxed) != isSilent {
         publish(source, isSilent: isSilent)
       }
       source.pointee.wasSilent = isSilent
       source.pointee.gain = source.pointee.coefficient * cable.pointee.gain.target
       if isSilent {
-        cable.pointee.gain.skip(frames)
+        cable.pointee.advance(frames, at: now)
       } else if isMoving {
         addMoving(source, to: &sum)
       } else if source.pointee.gain != 0 {
         sum.add(source, offset: offset(of: source))
       }
+      if isMoving { source.pointee.gain = source.pointee.coefficient * cable.pointee.gain.target }
       if cable.pointee.gain.isMoving || cable.pointee.nextStart < .max { isSettled = false }
       if source.pointee.taps != nil || source.pointee.isDelayed || source.pointee.gain == 0 {
         isSimple = false
@@ -159,7 +160,7 @@ extension StepRunner {
 
   @_noLocks private func addMoving(_ source: UnsafeMutablePointer<MixSource>, to sum: inout MixSum) {
     let cable = source.pointee.cable
-    cable.pointee.gain.fill(gains, frames: frames)
+    cable.pointee.advance(frames, at: now, writing: gains)
     if !cable.pointee.gain.isMoving {
       let steady = cable.pointee.gain.target
       cable.pointee.gainNow.store(steady.bitPattern, ordering: .relaxed)

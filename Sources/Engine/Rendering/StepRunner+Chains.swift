@@ -32,7 +32,8 @@ extension StepRunner {
     while index < Int(chain.pointee.count) {
       let step = first + index
       let node = step.pointee.node
-      guard !node.pointee.isMoving, !node.pointee.isAsleep, node.pointee.modulated == step.pointee.modulated,
+      guard !node.pointee.isMoving, !node.pointee.isReached, !node.pointee.isAsleep,
+        node.pointee.modulated == step.pointee.modulated,
         node.pointee.isCellSilent, !node.pointee.isSilent.load(ordering: .relaxed)
       else { return false }
       if let binding = chain.pointee.modulations[index] {

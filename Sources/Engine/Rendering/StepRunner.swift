@@ -24,10 +24,12 @@ struct StepRunner: ~Copyable {
   /// The block ends where a 64-frame cell of engine time ends.
   private(set) var endsCell = false
   private(set) var moves: UInt32 = 0
+  /// A transaction within it.
+  private var split: UnsafeMutablePointer<BlockSplit>?
   /// Level meters are enabled.
   private(set) var isMetering = false
   /// Scratch for one node's moving parameters, from the plan.
-  private(set) var scratch: UnsafeMutablePointer<Float>
+  var scratch: UnsafeMutablePointer<Float>
   /// Zeros that silent ports point to.
   let zeros: UnsafePointer<UnsafePointer<Float>>
 
@@ -42,7 +44,7 @@ struct StepRunner: ~Copyable {
     // Touched, so that the audio thread finds it in memory.
     room.initializeMemory(as: UInt8.self, repeating: 0, count: BlockContext.scratchSize)
     context.initialize(to: BlockContext(rate: 0, driver: driver, transport: transport, scratch: room))
-    gains = .zeroed(blockCapacity)
+    gains = .zeroed(blockCapacity + 16)
     summands = .allocate(capacity: MixSum.most)
     summands.initialize(
       repeating: MixSum.Summand(base: UnsafePointer(gains), stride: 0, gain: 0), count: MixSum.most)
@@ -64,6 +66,7 @@ struct StepRunner: ~Copyable {
     setTime(to: job.time, frames: job.frames)
     isMetering = job.isMetering
     moves = job.moves
+    split = job.split
     scratch = job.plan.pointee.parameterScratch + index &* job.plan.pointee.scratchSize
     context.pointee.rate = job.rate
     context.pointee.load = job.load
@@ -102,6 +105,11 @@ struct StepRunner: ~Copyable {
     let end = steps + count
     while step != end {
       fetch(step + 2, before: end)
+      if let split, step.pointee.node.pointee.isReached {
+        runSplit(step, split)
+        step += 1
+        continue
+      }
       switch step.pointee.operation {
       case .chain where runChain(step):
         step += Int(step.pointee.chain.pointee.count)

@@ -4,6 +4,8 @@ import Realtime
 enum Command {
   case swap(UnsafeMutablePointer<Plan>)
   case transport(TransportChange)
+  /// A new node begins.
+  case begin(UnsafeMutablePointer<NodeSlot>)
   case ramp(
     UnsafeMutablePointer<NodeSlot>, parameter: Int32, element: Int32, value: Float, frames: Int32,
     law: Ramp.Law = .even)
@@ -22,9 +24,29 @@ enum Command {
   case widen(UnsafeMutablePointer<NodeSlot>, memory: UnsafeMutableRawPointer, Widening)
   /// The source of a delayed cable has widened.
   case widenRing(UnsafeMutablePointer<CableSlot>, from: Int32, to: Int32)
+
+  /// The node that it concerns, and nothing besides; nil: it concerns other things.
+  var node: UnsafeMutablePointer<NodeSlot>? {
+    @_noLocks get {
+      switch self {
+      case .begin(let node), .ramp(let node, _, _, _, _, _), .makeRoom(let node, _, _),
+        .kernel(let node, _, _, _, _), .use(let node, _):
+        node
+      default: nil
+      }
+    }
+  }
+
+  /// It can be executed within a block; see `SealedTransaction.isLocal`. Worker.
+  var isLocal: Bool {
+    switch self {
+    case .swap, .gain: true
+    default: node?.pointee.runsInParts == true
+    }
+  }
 }
 
-/// A transaction: its commands are executed together, at the start of one block.
+/// A transaction: its commands are executed together.
 struct SealedTransaction {
   /// Engine time of execution; the next block if it has passed.
   var time: Int64
@@ -32,6 +54,8 @@ struct SealedTransaction {
   var count: Int
   /// Engine time of its execution. The audio thread writes it before the transaction counts as executed.
   var executedAt: UnsafeMutablePointer<Int64>
+  /// It may be executed within a block; otherwise the block ends at its time.
+  var isLocal: Bool
 }
 
 /// A trace record from the audio thread.

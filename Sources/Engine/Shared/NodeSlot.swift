@@ -165,6 +165,10 @@ struct NodeSlot: ~Copyable {
   var modulated: UInt64 = 0
   let tag: KernelTag
   let tracesNotes: Bool
+  /// It has neither events nor the driver's channels: its inputs and outputs are all that the frames of a block are.
+  let runsInParts: Bool
+  /// The transaction within this block commands it. Audio thread.
+  var isReached = false
   /// True while at least one parameter moves.
   var isMoving = false
   var isAsleep = false
@@ -196,6 +200,13 @@ struct NodeSlot: ~Copyable {
     }
   }
 
+  /// Wakes it; a muted node sleeps on. Audio thread.
+  @_noLocks mutating func wake() {
+    guard isAsleep, !isMuted else { return }
+    isAsleep = false
+    asleepSince.store(-1, ordering: .relaxed)
+  }
+
   /// Widens the per-channel parameters with the kernel. Parameters at rest are filled in with the next block.
   /// Audio thread.
   @_noLocks mutating func widenParameters(from: Int, to: Int) {
@@ -223,8 +234,8 @@ struct CableSlot: ~Copyable {
   /// `Ramp.ceiling` of its gain at the last block, likewise.
   let ceilingNow: Atomic<UInt32>
   let isSilent = Atomic<Bool>(false)
-  /// Start of a move that waits for delays to fill: a multiple of 64, where a block begins whatever the
-  /// driver's period. `.max`: none.
+  /// Start of a move that waits: for delays to fill, until a multiple of 64, where a block begins whatever the driver's
+  /// period; or within this block. `.max`: none.
   var nextStart = Int64.max
   private var nextTarget: Float = 0
   private var nextFrames = 0
@@ -306,14 +317,18 @@ struct CableSlot: ~Copyable {
     (time &+ Int64(wait) &+ 63) & ~63
   }
 
-  /// Audio thread.
-  @_noLocks mutating func move(to value: Float, over frames: Int, after wait: Int, at time: Int64) {
-    guard wait > 0 else {
+  /// Moves the gain from the engine frame `time` on, in the block that begins at `now`. Audio thread.
+  @_noLocks mutating func move(
+    to value: Float, over frames: Int, after wait: Int, at time: Int64, now: Int64
+  ) {
+    if time > now, nextStart <= now { beginMove() }
+    let start = wait > 0 ? Self.start(after: wait, from: time) : time
+    guard start > now else {
       gain.move(to: value, over: frames)
       nextStart = .max
       return
     }
-    nextStart = Self.start(after: wait, from: time)
+    nextStart = start
     nextTarget = value
     nextFrames = frames
   }
@@ -339,6 +354,24 @@ struct CableSlot: ~Copyable {
   @_noLocks mutating func beginMove() {
     gain.move(to: nextTarget, over: nextFrames)
     nextStart = .max
+  }
+
+  /// Advances over a block that begins at `now`, in which the waiting move may begin. `output`: where the gains go, with
+  /// room for 80 floats; nil: nowhere. Audio thread.
+  @_noLocks mutating func advance(
+    _ frames: Int, at now: Int64, writing output: UnsafeMutablePointer<Float>? = nil
+  ) {
+    var done = 0
+    if nextStart < now &+ Int64(frames) {
+      done = Int(nextStart &- now)
+      advanceGain(done, writing: output)
+      beginMove()
+    }
+    advanceGain(frames &- done, writing: output.map { $0 + done })
+  }
+
+  @_noLocks private mutating func advanceGain(_ frames: Int, writing output: UnsafeMutablePointer<Float>?) {
+    if let output { gain.fill(output, frames: frames) } else { gain.skip(frames) }
   }
 
   /// Worker.

@@ -76,6 +76,47 @@ struct Step: BitwiseCopyable {
   var modulated: UInt64
 }
 
+extension Step {
+  /// Its outputs are silent in this block.
+  var isSilent: Bool { @_noLocks get { outputCount == 0 || outputSilence.pointee } }
+
+  /// Channels of its inputs and modulations.
+  var heardChannels: Int {
+    @_noLocks get {
+      var sum = 0
+      var port = 0
+      while port < Int(portCount) {
+        sum &+= ports[port].count
+        port &+= 1
+      }
+      return sum
+    }
+  }
+
+  /// Channels of its outputs.
+  var writtenChannels: Int {
+    @_noLocks get {
+      var sum = 0
+      var port = 0
+      while port < Int(outputCount) {
+        sum &+= context.outputs[port].count
+        port &+= 1
+      }
+      return sum
+    }
+  }
+
+  /// Floats of scratch that the second of two parts of a block needs: each channel of an input or an output, with the addresses of
+  /// input channels and outputs.
+  var partFloats: Int {
+    @_noLocks get {
+      let (heard, written) = (heardChannels, writtenChannels)
+      return (heard &+ written) &* blockCapacity
+        &+ (2 &* (heard &+ Int(outputCount)) &+ blockCapacity &- 1) & ~(blockCapacity &- 1)
+    }
+  }
+}
+
 struct InputBinding: BitwiseCopyable {
   var channels: UnsafePointer<UnsafePointer<Float>>
   var silence: UnsafePointer<Bool>
