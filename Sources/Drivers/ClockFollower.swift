@@ -31,7 +31,7 @@ struct ClockFollower: ~Copyable, Sendable {
     }
   }
 
-  /// What the clock asks for in a period; nil: nothing. Audio thread.
+  /// The transport that the clock asks for in a period; nil: none. Audio thread.
   @_noLocks func follow(
     _ inputs: UnsafePointer<MidiInput>, frames: Int, _ transport: Transport, at time: Int64
   ) -> TransportInput? {

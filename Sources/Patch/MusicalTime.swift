@@ -4,7 +4,7 @@ public enum TransportMode: String, Hashable, Sendable, CaseIterable {
   case follow
   /// That of the JACK server, which gets tempo and meter from the patch.
   case lead
-  /// That of a MIDI clock that comes in; its own until there is one, and when there is none any more.
+  /// A MIDI clock that comes in; its own until there is one, and when there is none any more.
   case midi
   /// Its own.
   case off

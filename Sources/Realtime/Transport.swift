@@ -243,7 +243,7 @@ public enum TransportChange: BitwiseCopyable, Sendable, Equatable {
 
 /// The transport of a server, or a MIDI clock's, at a frame.
 public struct TransportInput: BitwiseCopyable, Sendable, Equatable {
-  /// Where it comes from.
+  /// Origin of a transport.
   public enum Source: UInt8, BitwiseCopyable, Sendable {
     /// A server.
     case server
@@ -266,7 +266,7 @@ public struct TransportInput: BitwiseCopyable, Sendable, Equatable {
   public var beat = 0.0
   /// Beats by which these may be wrong.
   public var tolerance = 0.0
-  /// Where it comes from.
+  /// Its origin.
   public var source = Source.server
   /// Frame of the period at which it holds.
   public var offset: Int32 = 0

@@ -225,7 +225,7 @@ struct SurroundingsBuilder {
     return covered
   }
 
-  /// How the patch says what is left of a cable's connections.
+  /// Keeps what is left of a cable's connections: as a map, or as cables of their own.
   private mutating func keep(_ ends: Cable.Ends, _ wish: ConnectionWish, _ links: [ServerGraph.Link]) {
     if let map = graph.map(of: wish, without: declined) {
       result.kept[ends] = ChannelMap(map)

@@ -183,7 +183,7 @@ extension StepRunner {
   }
 }
 
-/// What many magnitudes have in common. Its methods are inlined, with the type known.
+/// Facts gathered from many magnitudes. Its methods are inlined, with the type known.
 protocol MagnitudeSum {
   /// Adds the four vectors of a whole block.
   @_noLocks mutating func add(

@@ -31,7 +31,7 @@ extension StepRunner {
   }
 }
 
-/// What a step hears and writes in the second part of its block, in memory of its own: the first part may overwrite its
+/// Inputs and outputs of a step in the second part of its block, in memory of their own: the first part may overwrite its
 /// inputs, and kernels write whole vectors from the start of their outputs. Audio thread.
 private struct SecondPart {
   /// The outputs' channels in a row.

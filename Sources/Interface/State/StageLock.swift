@@ -1,7 +1,7 @@
 import Patch
 import PatchLanguage
 
-/// What may be lost on a stage: the way of a sound to an output.
+/// Ways of sounds to outputs, which the stage lock keeps.
 extension Scene {
   /// Sources of sound from which a way leads to an output.
   func heard(in patch: Patch) -> Set<NodeID> {

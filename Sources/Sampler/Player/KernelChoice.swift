@@ -19,7 +19,7 @@ struct KernelChoice: BitwiseCopyable {
   private var goal = 0
   /// The number between two kernels; the goal's at rest.
   private var number: Float = 0
-  /// Where the glide began, and the frames since then.
+  /// Beginning of the glide, and the frames since then.
   private var origin: Float = 0
   private var frames: Int32 = 0
 
