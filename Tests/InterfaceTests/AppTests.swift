@@ -46,7 +46,7 @@ import Testing
     #expect(stage.message == "undone: remove dist")
     stage.press("ctrl-r")
     #expect(stage.names == ["keys", "piano", "main", "out"])
-    stage.press("u left")
+    stage.press("u")
     #expect(stage.focus == "dist")
     stage.press("X")
     #expect(stage.lastEdit == "remove dist bridge")

@@ -28,7 +28,10 @@ import Testing
     }
 
     func press(_ place: Character) {
-      release(place)
+      if down.contains(place) {
+        release(place)
+        wait(0.15)
+      }
       // A finger that hits the moment of a first repeat cannot be told from it.
       if !reports, let last, last.place == place, (-0.03...0.06).contains(stage.clock.seconds - last.time - delay) {
         wait(0.1)

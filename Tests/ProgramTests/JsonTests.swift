@@ -74,6 +74,9 @@ import Testing
       # slow
       tempo 90  # felt
       meter 3/4
+      # The left hand's.
+      control 2 m[0,1]  # softly
+      control 8 off  # free
       # its own
       node o oscillator freq=[110Hz,220Hz] channels=2  # low
       # of a line of its own
