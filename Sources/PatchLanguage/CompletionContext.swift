@@ -61,7 +61,9 @@ struct CompletionContext {
         context.kind = context.node.flatMap { context.catalogue[$0.kind] }
       }
     case .tempo:
-      return take { [Candidate(Value.number($0.patch.settings.tempo, .none).line, "5 to 999 beats a minute")] }
+      return take {
+        [Candidate(Value.number($0.patch.settings.tempo, .none).line, "5 to 999 beats a minute")]
+      }
     case .meter: return take { [Candidate($0.patch.settings.meter.description, "beats of a bar")] }
     case .moment:
       if isAtCursor { return offer([.bar]) }
@@ -165,7 +167,9 @@ struct CompletionContext {
       }
       return follow(performance)
     }
-    guard Int(words[position]) != nil, patch[named: words[position]] == nil else { return follow(performance) }
+    guard Int(words[position]) != nil, patch[named: words[position]] == nil else {
+      return follow(performance)
+    }
     position += 1
     if isAtCursor {
       candidates += targets() + [Candidate(Word.none.text, Word.none.help)]

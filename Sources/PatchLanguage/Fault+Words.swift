@@ -87,7 +87,8 @@ extension Fault.Reason {
     case .refused(let error): error.hint
     case .unopenedBracket, .unclosedBracket, .unclosedQuotes, .quotedPart, .noCode, .noList, .listTooDeep,
       .missing(_, nil), .invalidName, .noIndex, .tooManySettings, .noMixing, .setTwice, .notNumber,
-      .notInRange, .noMap, .noChannel, .noPlace, .commentOfRange, .controlOfRange, .bendOutOfRange, .negativePosition,
+      .notInRange, .noMap, .noChannel, .noPlace, .commentOfRange, .controlOfRange, .bendOutOfRange,
+      .negativePosition,
       .lateVersion:
       nil
     }

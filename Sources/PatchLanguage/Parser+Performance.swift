@@ -62,7 +62,9 @@ extension Parser {
     let isCable = position + 2 < end && tokens[position + 2].kind == .arrow
     let isNamed =
       position + 1 < end
-      && source.bytes[tokens[position + 1].range].contains { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "[") }
+      && source.bytes[tokens[position + 1].range].contains {
+        $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "[")
+      }
     let isOff = position + 2 == end && source.string(tokens[position + 1].range) == Word.none.text
     guard isCable || isNamed || isOff || position + 1 == end else { return nil }
     let first = advance()

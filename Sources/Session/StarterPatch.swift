@@ -3,7 +3,9 @@ import Patch
 /// The patch that somebody means who opens an instrument or a sound file: it plays the file.
 public enum StarterPatch {
   private static let instruments = ["sfz", "sf2", "sf3"]
-  private static let sounds = ["wav", "w64", "rf64", "flac", "ogg", "opus", "aif", "aiff", "au", "caf", "mp3"]
+  private static let sounds = [
+    "wav", "w64", "rf64", "flac", "ogg", "opus", "aif", "aiff", "au", "caf", "mp3",
+  ]
 
   /// The patch's text: an instrument with the keyboard and MIDI before it, a player that plays a sound file. nil for other
   /// files, by the ends of their names.

@@ -6,7 +6,9 @@ struct EditCommand: Command {
     "edit", "Open the terminal front end (what a patch alone does, too).",
     [
       .argument(
-        "patch", \.patch, completion: .patches, "The patch to open; it is made when it does not exist. An instrument or a sound file: a patch that plays it."),
+        "patch", \.patch, completion: .patches,
+        "The patch to open; it is made when it does not exist. An instrument or a sound file: a patch that plays it."
+      ),
       .group(\.driver),
       .option(
         "theme", \.theme, "theme", completion: .files(["toml"]),

@@ -9,7 +9,8 @@ import Testing
   private func stage() -> Stage {
     let stage = Stage.demo()
     (stage.columns, stage.rows) = (80, 24)
-    stage.press(": =control_1_dist.drive enter : =control_3_main[0,1] enter : =control_4_piano_->_dist enter p")
+    stage.press(
+      ": =control_1_dist.drive enter : =control_3_main[0,1] enter : =control_4_piano_->_dist enter p")
     return stage
   }
 
@@ -52,7 +53,9 @@ import Testing
     stage.press("F10 F10")
     #expect(stage.session.patch == before)
     stage.press("alt-4 left left")
-    #expect(stage.lastEdit == "connect piano.out -> dist.in gain=-2dB" || stage.lastEdit == "connect piano -> dist gain=-2dB")
+    #expect(
+      stage.lastEdit == "connect piano.out -> dist.in gain=-2dB"
+        || stage.lastEdit == "connect piano -> dist gain=-2dB")
     stage.press("alt-3 right")
     #expect(stage.lastEdit == "set main[0,1] -60dB")
     // Notes play on meanwhile, on keys that are no controls.

@@ -33,7 +33,9 @@ import Testing
         wait(0.15)
       }
       // A finger that hits the moment of a first repeat cannot be told from it.
-      if !reports, let last, last.place == place, (-0.03...0.06).contains(stage.clock.seconds - last.time - delay) {
+      if !reports, let last, last.place == place,
+        (-0.03...0.06).contains(stage.clock.seconds - last.time - delay)
+      {
         wait(0.1)
       }
       last = (place, stage.clock.seconds)
@@ -128,7 +130,9 @@ import Testing
 
   private func starts(_ stage: Stage) -> Int {
     stage.play(seconds: 0.05)
-    return stage.session.trace(since: 0).count { if case .noteOn = $0.happening { $0.name == "piano" } else { false } }
+    return stage.session.trace(since: 0).count {
+      if case .noteOn = $0.happening { $0.name == "piano" } else { false }
+    }
   }
 
   private enum Way: String, CaseIterable { case kitty, latch, gate }
@@ -141,7 +145,8 @@ import Testing
       let stage = Stage.demo(hasKeyRelease: way == .kitty)
       stage.press(way == .gate ? "p /" : "p")
       let hand = Hand(
-        stage, delay: .random(in: 0.2...0.7, using: &random), interval: .random(in: 0.02...0.09, using: &random),
+        stage, delay: .random(in: 0.2...0.7, using: &random),
+        interval: .random(in: 0.02...0.09, using: &random),
         reports: way == .kitty)
       var sounding: Set<Character> = []
       // The first key held teaches the terminal's delay.

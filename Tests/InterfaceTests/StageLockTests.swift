@@ -44,7 +44,8 @@ import Testing
   @Test func f9AsksBeforeItTakesTheLastWayToAnOutput() {
     let stage = Stage.demo()
     stage.press("p end F9")
-    #expect(stage.names.contains("out") && stage.message == "out is the last way to an output: again to remove it")
+    #expect(
+      stage.names.contains("out") && stage.message == "out is the last way to an output: again to remove it")
     // The piano plays on meanwhile.
     stage.press("z")
     #expect(stage.app.state.play.held == [60])
@@ -52,7 +53,8 @@ import Testing
     #expect(!stage.names.contains("out"))
     // Where another way is left it does not ask.
     let other = Stage(
-      "node a oscillator", "node b gain", "node out output", "connect a -> b", "connect b -> out", "node c oscillator",
+      "node a oscillator", "node b gain", "node out output", "connect a -> b", "connect b -> out",
+      "node c oscillator",
       "connect c -> out")
     other.app.desk.focus(other.session.patch.id(named: "b") ?? NodeID(raw: 0))
     other.press("F9")

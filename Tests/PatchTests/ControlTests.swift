@@ -81,16 +81,20 @@ import Testing
     #expect(back == start)
   }
 
-  @Test(arguments: [
-    ("control 9 dist.time", "1:9", "there is no control 9; controls go from 1 to 8"),
-    ("control 1", "1:10", nil),
-    ("control 1 dits.time", "1:11", "no node `dits`; did you mean `dist`?"),
-    ("control 1 dist.thyme", "1:16", nil),
-    ("control 1 src.instrument", "1:11", "no control can turn `src.instrument`; a control turns numbers, switches and choices"),
-    ("control 1 main[0..1,0]", "1:11", "a control turns one value"),
-    ("control 1 main[5,0]", "1:11", nil),
-    ("control 1 src -> main", "1:18", nil),
-  ] as [(String, String, String?)])
+  @Test(
+    arguments: [
+      ("control 9 dist.time", "1:9", "there is no control 9; controls go from 1 to 8"),
+      ("control 1", "1:10", nil),
+      ("control 1 dits.time", "1:11", "no node `dits`; did you mean `dist`?"),
+      ("control 1 dist.thyme", "1:16", nil),
+      (
+        "control 1 src.instrument", "1:11",
+        "no control can turn `src.instrument`; a control turns numbers, switches and choices"
+      ),
+      ("control 1 main[0..1,0]", "1:11", "a control turns one value"),
+      ("control 1 main[5,0]", "1:11", nil),
+      ("control 1 src -> main", "1:18", nil),
+    ] as [(String, String, String?)])
   func refusalsNameThePlaceAndTheWayOut(line: String, place: String, words: String?) throws {
     let patch = read(text)
     do {
@@ -153,7 +157,8 @@ import Testing
   @Test func completionOffersNumbersAndTargets() {
     let patch = read(text)
     func offers(_ line: String) -> [String] {
-      Completion.candidates(line, cursor: line.count, patch: patch, catalogue: catalogue).candidates.map(\.text)
+      Completion.candidates(line, cursor: line.count, patch: patch, catalogue: catalogue).candidates.map(
+        \.text)
     }
     #expect(Set(offers("control ")).isSuperset(of: ["1", "8", "src"]))
     #expect(Set(offers("control 2 ")).isSuperset(of: ["dist.", "main[", "src", "off"]))

@@ -121,5 +121,6 @@ let catalogue = KindCatalogue([
 /// True for the warning that a control's target is gone.
 func isOfControl(_ diagnostic: Diagnostic, in text: String) -> Bool {
   diagnostic.severity == .warning
-    && text.split(separator: "\n", omittingEmptySubsequences: false)[diagnostic.line - 1].hasPrefix("control ")
+    && text.split(separator: "\n", omittingEmptySubsequences: false)[diagnostic.line - 1].hasPrefix(
+      "control ")
 }

@@ -21,7 +21,8 @@ import Testing
   @Test func linesAreKeptWithTheirCommentsAndDefaultsAreLeftOut() {
     let patch = read(text)
     #expect(
-      patch.settings.tempo == 97.5 && patch.settings.meter == Meter(beats: 6, unit: 8) && patch.settings.mode == .lead)
+      patch.settings.tempo == 97.5 && patch.settings.meter == Meter(beats: 6, unit: 8)
+        && patch.settings.mode == .lead)
     #expect(PatchWriter.write(patch, catalogue: catalogue) == text)
     let plain = PatchWriter.write(
       read("tempo 120\nmeter 4/4\ntransport follow\nnode g delay"), catalogue: catalogue)
@@ -48,7 +49,8 @@ import Testing
       history.record(change, describing: edit.line)
       patch = change.patch
     }
-    #expect(patch.settings.tempo == 140.25 && patch.settings.mode == .off && patch.settings.comments.count == 1)
+    #expect(
+      patch.settings.tempo == 140.25 && patch.settings.mode == .off && patch.settings.comments.count == 1)
     while let step = try history.undo(patch, catalogue: catalogue) { patch = step.change.patch }
     #expect(PatchWriter.write(patch, catalogue: catalogue) == text)
   }

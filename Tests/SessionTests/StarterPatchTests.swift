@@ -7,7 +7,9 @@ import Testing
 
 /// Instruments and sound files that are opened as if they were patches.
 @Suite struct StarterPatchTests {
-  @Test(arguments: ["piano.sfz", "a b/Grand \"Piano\".SF2", "#1;x.sf3", "é -> ü.Sfz", "take.wav", "x.FLAC", "-.opus"])
+  @Test(arguments: [
+    "piano.sfz", "a b/Grand \"Piano\".SF2", "#1;x.sf3", "é -> ü.Sfz", "take.wav", "x.FLAC", "-.opus",
+  ])
   func theFileStandsInThePatchAsItIsNamed(path: String) throws {
     let text = try #require(StarterPatch.text(playing: path))
     let (patch, diagnostics) = PatchReader.read(text, file: "", catalogue: KindRegistry.builtIn.catalogue)

@@ -13,7 +13,9 @@ import PatchLanguage
   }
 
   nonisolated static let actions: [Action] = [
-    Action("palette", "Find anything: nodes, parameters, actions, kinds, verbs", [.anywhere: "ctrl-p"]) { open($0) }
+    Action("palette", "Find anything: nodes, parameters, actions, kinds, verbs", [.anywhere: "ctrl-p"]) {
+      open($0)
+    }
   ]
 
   static func open(_ desk: Desk) {
@@ -23,7 +25,8 @@ import PatchLanguage
       entries.append(entry)
     }
     let effects = Dictionary(uniqueKeysWithValues: entries.map { ($0.name, $0.effect) })
-    desk.state.overlay = Chooser(title: "go to or do", items: entries.map { ($0.name, $0.detail) }) { name, desk in
+    desk.state.overlay = Chooser(title: "go to or do", items: entries.map { ($0.name, $0.detail) }) {
+      name, desk in
       effects[name]?(desk)
     }
   }
@@ -53,8 +56,11 @@ import PatchLanguage
   private static var actionEntries: [Entry] {
     ActionTable.all.filter { $0.name != "palette" && $0.shownKeys == nil }.map { action in
       let context = ActionTable.entries.first { $0.action.name == action.name }?.context ?? .anywhere
-      let keys = Keymap.standard.keys(for: action.name, in: context).map(Keymap.display).joined(separator: " ")
-      return Entry(name: action.name, detail: "\(keys)  \(action.help(in: context))") { $0.requests.append(action.name) }
+      let keys = Keymap.standard.keys(for: action.name, in: context).map(Keymap.display).joined(
+        separator: " ")
+      return Entry(name: action.name, detail: "\(keys)  \(action.help(in: context))") {
+        $0.requests.append(action.name)
+      }
     }
   }
 

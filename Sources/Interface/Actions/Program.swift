@@ -22,7 +22,8 @@ enum Program {
       if !$0.isKeptRunning { $0.wish = .suspend }
     },
     Action(
-      "lock", "Stage lock: no quitting, nothing that silences a source, panic by two presses; again to unlock",
+      "lock",
+      "Stage lock: no quitting, nothing that silences a source, panic by two presses; again to unlock",
       [.anywhere: "alt-l"]
     ) { desk in
       desk.state.isLocked.toggle()

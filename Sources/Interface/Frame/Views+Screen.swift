@@ -49,7 +49,8 @@ extension Views {
       return tab.map { .tab($0.view) } ?? .nothing
     }
     if let strip = frame.controls, strip.contains(cell) {
-      return ControlStrip(scene, state, columns: columns).control(at: cell.column).map { .control($0) } ?? .nothing
+      return ControlStrip(scene, state, columns: columns).control(at: cell.column).map { .control($0) }
+        ?? .nothing
     }
     if let bar = frame.playBar, bar.contains(cell) {
       return PlayBar.key(at: cell - bar.origin, state, bar.size).map { .key($0) } ?? .nothing

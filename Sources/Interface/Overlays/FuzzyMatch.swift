@@ -10,7 +10,8 @@ enum FuzzyMatch {
     guard !wanted.isEmpty else { return Array(names.indices) }
     var found: [(index: Int, score: Int)] = []
     for index in names.indices {
-      if let score = score(Array(wanted.unicodeScalars), in: Array(names[index].lowercased().unicodeScalars)) {
+      if let score = score(Array(wanted.unicodeScalars), in: Array(names[index].lowercased().unicodeScalars))
+      {
         found.append((index, score))
       } else if wanted.count >= leastInDetails, details[index].includes(wanted) {
         found.append((index, Int.min))
@@ -43,5 +44,7 @@ enum FuzzyMatch {
     return best.compactMap(\.self).max().map { $0 + (name.count == letters.count ? 5 : 0) }
   }
 
-  private static func isLetter(_ scalar: Unicode.Scalar) -> Bool { scalar.properties.isAlphabetic || scalar.properties.numericType != nil }
+  private static func isLetter(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.properties.isAlphabetic || scalar.properties.numericType != nil
+  }
 }

@@ -51,7 +51,8 @@ struct ControlStrip {
 
   /// A cable without its ports, where those are the ones that it has unless it names others.
   private func words(_ target: ControlTarget) -> String {
-    guard case .gain(let name) = target, let cable = try? scene.patch.existing(name, catalogue: scene.catalogue)
+    guard case .gain(let name) = target,
+      let cable = try? scene.patch.existing(name, catalogue: scene.catalogue)
     else { return target.description }
     return scene.patch.shortName(of: cable.ends, catalogue: scene.catalogue).description
   }

@@ -112,10 +112,13 @@ extension Controls {
       [.anywhere: ControlTarget.numbers.map { "alt-\($0)" }.joined(separator: " ")],
       shownKeys: "Alt-1…8"
     ) { desk, key in Controls(desk).pick(key) },
-    Action("control-down", "Turn the picked control down by ten steps", [.playing: "shift-left"], repeats: true) {
+    Action(
+      "control-down", "Turn the picked control down by ten steps", [.playing: "shift-left"], repeats: true
+    ) {
       Controls($0).turn(by: -10)
     },
-    Action("control-up", "Turn the picked control up by ten steps", [.playing: "shift-right"], repeats: true) {
+    Action("control-up", "Turn the picked control up by ten steps", [.playing: "shift-right"], repeats: true)
+    {
       Controls($0).turn(by: 10)
     },
     Action("control-type", "Type the picked control's value", [.playing: "enter"]) { Controls($0).type() },

@@ -15,14 +15,18 @@ extension Piano {
     },
     Action("pedal", "The sustain pedal", [.playing: "space"]) { Piano($0).togglePedal() },
     Action(
-      "gate", "Notes end by themselves, or when their key is pressed again, where the terminal reports no releases",
+      "gate",
+      "Notes end by themselves, or when their key is pressed again, where the terminal reports no releases",
       [.playing: "/"]
     ) { desk in
-      guard !desk.scene.hasKeyRelease else { return desk.say("this terminal reports releases: notes end with their keys") }
+      guard !desk.scene.hasKeyRelease else {
+        return desk.say("this terminal reports releases: notes end with their keys")
+      }
       desk.state.play.isGated.toggle()
       desk.say(
         desk.state.play.isGated
-          ? "notes end by themselves, a held key's when it is let go" : "notes end when their key is pressed again")
+          ? "notes end by themselves, a held key's when it is let go"
+          : "notes end when their key is pressed again")
     },
     Action(
       "play", "Play mode", [.anywhere: "F6", .patch: "p"], otherHelp: [.anywhere: "Play mode, and back"]

@@ -11,7 +11,8 @@ struct Connect: EditVerbs {
   static let mostChannels = 64
   /// The gain as a parameter, for controls.
   static let gainDescription = ParameterDescription(
-    "gain", "Gain of the cable.", unit: .decibels, range: -.infinity...loudest, default: .number(0, .decibels))
+    "gain", "Gain of the cable.", unit: .decibels, range: -.infinity...loudest, default: .number(0, .decibels)
+  )
 
   func apply(to draft: inout Draft) throws(EditError) {
     let ends = try draft.patch.fitting(name, catalogue: draft.catalogue)
