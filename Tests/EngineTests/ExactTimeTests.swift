@@ -46,31 +46,47 @@ import Testing
     }.min() ?? .max
   }
 
+  /// Compares edits between blocks and edits within blocks; nil: the bits are the same.
+  private static func difference(_ steps: [TestSupport.Step], period: Int = 64, threads: Int = 1) -> String? {
+    let (whole, split) = (Bench(), Bench(period: period, threads: threads))
+    guard (try? whole.begin(start)) != nil, (try? split.begin(start)) != nil else { return "no start" }
+    for bench in [whole, split] { bench.render(640) }
+    whole.play(steps)
+    play(steps, split, lead: 300)
+    for bench in [whole, split] { bench.render(960) }
+    // An edit brings a muted node back, and one that is prepared ahead cannot know of what is muted meanwhile.
+    let end = [whole, split].map(firstMute(in:)).min() ?? .max
+    for channel in whole.heard.indices {
+      let (one, other) = (whole.heard[channel].prefix(end), split.heard[channel].prefix(end))
+      if let difference = firstDifference(Array(one), Array(other)) {
+        return "channel \(channel): \(difference)"
+      }
+    }
+    return nil
+  }
+
   /// Blocks that an edit does not end give the same bits as blocks that end before it, whatever period and threads.
   @Test(arguments: lawSeeds) func anEditWithinABlockGivesTheBitsOfOneBetweenBlocks(seed: UInt64) throws {
     let lines = RandomLines(seed: seed, of: try Draft(Self.start).patch, keeping: ["tone"])
     let steps = RandomLines.steps(lawLength(400), mostFrames: 700, from: lines)
-    expectLaw("exact times", seed: seed, steps) { steps in
-      let (whole, split) = (
-        Bench(), Bench(period: [64, 64, 100, 256][Int(seed % 4)], threads: 1 + Int(seed / 4 % 2))
-      )
-      guard (try? whole.begin(Self.start)) != nil, (try? split.begin(Self.start)) != nil else {
-        return "no start"
-      }
-      for bench in [whole, split] { bench.render(640) }
-      whole.play(steps)
-      Self.play(steps, split, lead: 300)
-      for bench in [whole, split] { bench.render(960) }
-      // An edit brings a muted node back, and one that is prepared ahead cannot know of what is muted meanwhile.
-      let end = [whole, split].map(Self.firstMute(in:)).min() ?? .max
-      for channel in whole.heard.indices {
-        let (one, other) = (whole.heard[channel].prefix(end), split.heard[channel].prefix(end))
-        if let difference = firstDifference(Array(one), Array(other)) {
-          return "channel \(channel): \(difference)"
-        }
-      }
-      return nil
+    expectLaw("exact times", seed: seed, steps) {
+      Self.difference($0, period: [64, 64, 100, 256][Int(seed % 4)], threads: 1 + Int(seed / 4 % 2))
     }
+  }
+
+  /// What is there at once in a new plan, and must not be noticed before the edit.
+  @Test(arguments: [
+    // A carrier, which takes the place of the modulator's sine.
+    ["insert ring ringmod into effect -> shape", "connect lfo -> ring.carrier"],
+    // A map to channels that there are not: the equalizer hears silence, whether or not it has other cables.
+    [
+      "disconnect hiss -> main", "connect effect -> shape map=[1,2,1]",
+      "insert ring ringmod into effect -> shape",
+    ],
+  ])
+  func aNewPlanIsNotHeardBeforeItsEdit(lines: [String]) {
+    let steps = (lines + ["set loud.gain -6dB"]).map { TestSupport.Step(frames: 3017, line: $0) }
+    #expect(Self.difference(steps) == nil)
   }
 
   /// The nodes that an edit does not reach render their blocks as wholes.

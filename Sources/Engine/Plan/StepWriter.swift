@@ -162,7 +162,10 @@ struct StepWriter {
     if wire.row.isStraight {
       for number in 0..<count { channels[number] = UnsafePointer(first + number * blockCapacity) }
     } else {
-      for gain in wire.row.gains(to: count) {
+      let gains = wire.row.gains(to: count)
+      // Nothing comes from a map to channels that the source does not have, as nothing is added to a sum.
+      if gains.isEmpty { return UnsafePointer(always) }
+      for gain in gains {
         channels[gain.destination] = UnsafePointer(first + gain.source * blockCapacity)
       }
     }

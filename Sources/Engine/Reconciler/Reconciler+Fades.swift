@@ -29,8 +29,12 @@ extension Reconciler {
       !cable.carriesEvents && !isFirst && (cable.key.isFeedback || isAudible(cable, arrived: arrived))
     cable.prepare(gain: fades ? 0 : cable.target)
     if fades { move(cable) }
-    // A delay is filled from the block's start on.
-    if cable.carriesEvents || cable.key.delay > 0 { work.isLocal = false }
+    // From the block's start on a delay is filled, and a kernel sees that its input is connected.
+    if cable.carriesEvents || cable.key.delay > 0
+      || connects(cable) && !arrived.contains(cable.destination.number)
+    {
+      work.isLocal = false
+    }
     guard cable.wait > 0 else { return }
     cable.opensAt = CableSlot.start(after: Int(cable.wait), from: time)
     work.opening.append(cable)
@@ -41,6 +45,11 @@ extension Reconciler {
   private func isAudible(_ cable: EngineCable, arrived: Set<Int32>) -> Bool {
     cable.destination.isSink
       || !cable.destination.isLeaving && !arrived.contains(cable.destination.number)
+  }
+
+  /// True when the input of a new cable had none before.
+  private func connects(_ cable: EngineCable) -> Bool {
+    !cable.destination.incoming.contains { $0 !== cable && $0.slot != nil && $0.input == cable.input }
   }
 
   /// Lets a cable's gain move to its target.
