@@ -115,12 +115,12 @@ public struct Distortion: Kernel {
     guard quietCells > 3 else { return false }
     var channel = 0
     while channel < channels {
-      if sostenuto_magnitudes_exceed(memory.tone(channel).pointee.summands, 1e-10) { return false }
+      if sostenuto_magnitudes_exceed(memory.tone(channel).state.pointee.summands, 1e-10) { return false }
       channel &+= 1
     }
     channel = 0
     while channel < channels {
-      memory.tone(channel).pointee.low = 0
+      memory.tone(channel).state.pointee.low = 0
       channel &+= 1
     }
     isAsleep = true
@@ -130,6 +130,7 @@ public struct Distortion: Kernel {
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let input = block.inputs[0]
     if input.isSilent && isAsleep { return .silent }
+    if isAsleep, block.time & 63 != 0 { beginMidway() }
     isAsleep = false
     quiet.update(block, silent: input.isSilent)
     if !input.isSilent { quietCells = 0 }
@@ -157,6 +158,14 @@ public struct Distortion: Kernel {
       channel &+= 1
     }
     return .sounding
+  }
+
+  @_noLocks private mutating func beginMidway() {
+    var channel = 0
+    while channel < channels {
+      memory.tone(channel).beginMidway()
+      channel &+= 1
+    }
   }
 
   /// Stores the driven input and the dry input.

@@ -24,6 +24,12 @@ struct ToneRow {
   /// State of the low-pass before each frame.
   let low: UnsafeMutablePointer<Float>
 
+  /// The frames of this cell before the first sound were silence.
+  @_noLocks func beginMidway() {
+    setMemory(cell, 0, blockCapacity &* 4)
+    state.pointee.isFollowed = false
+  }
+
   @inline(__always) @_noLocks init(_ arena: inout Arena) {
     state = arena.reserve(MemoryLayout<ToneState>.size).assumingMemoryBound(to: ToneState.self)
     cell = arena.take(Float.self, 64)
@@ -128,8 +134,8 @@ struct DistortionMemory: BitwiseCopyable {
     rows + channel &* rowSize
   }
 
-  @_noLocks func tone(_ channel: Int) -> UnsafeMutablePointer<ToneState> {
-    isPlain ? plainRow(channel).tone.state : row(channel).tone.state
+  @_noLocks func tone(_ channel: Int) -> ToneRow {
+    isPlain ? plainRow(channel).tone : row(channel).tone
   }
 
   @inline(__always) @_noLocks func plainRow(_ channel: Int) -> PlainRow {

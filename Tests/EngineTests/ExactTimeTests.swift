@@ -89,6 +89,19 @@ import Testing
     #expect(Self.difference(steps) == nil)
   }
 
+  /// Blends that end with a block that lies otherwise, and sound that begins within a cell.
+  @Test(arguments: [
+    ["set shape.band3.type highpass over 4ms"], ["set hiss.color pink over 4ms"],
+    [
+      "node still record ; node bent distortion ; connect still -> bent ; connect hiss -> bent ; connect bent -> main",
+      "disconnect hiss -> bent", "set bent.tone 0.5", "connect hiss -> bent gain=-20dB",
+    ],
+  ])
+  func theBitsDoNotDependOnWhereBlocksLie(lines: [String]) {
+    let steps = (lines + ["set loud.gain -6dB"]).map { TestSupport.Step(frames: 3017, line: $0) }
+    #expect(Self.difference(steps) == nil)
+  }
+
   /// The nodes that an edit does not reach render their blocks as wholes.
   @Test(arguments: [
     "set loud.gain -9dB", "replace effect delay", "disconnect hiss -> main", "set effect.freq 300Hz",

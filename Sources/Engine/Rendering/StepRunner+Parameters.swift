@@ -20,7 +20,8 @@ extension StepRunner {
             let anyMoved = fill(state, node.pointee.streams + index, &room, frames)
             state.pointee.isMoving = anyMoved
           } else {
-            let isBlending = state.pointee.crossfade.isMoving
+            // To the end of the cell, since a kernel may calculate frames before the end of the blend once more.
+            let isBlending = state.pointee.crossfade.old != state.pointee.crossfade.new
             let stream = node.pointee.crossfades + index
             stream.pointee.old = state.pointee.crossfade.old
             stream.pointee.new = state.pointee.crossfade.new
