@@ -6,7 +6,7 @@ import Screen
 ///
 /// ```
 /// ▸1 dist.drive     2 dist.mix       3 main[0,1]      4 ·
-///  ▕██████░░░▏18 dB ▕█████░░░░▏60 %  ▕███░░░░░▏-18 dB
+///  ▕████░░▏18.0 dB   ▕███░░░▏60 %     ▕██░░░░▏-18.0 dB
 /// ```
 struct ControlStrip {
   private let scene: Scene
@@ -15,7 +15,7 @@ struct ControlStrip {
 
   /// Columns that a control needs.
   private static let leastColumns = 17
-  private static let barColumns = 8
+  private static let barColumns = 6
 
   init(_ scene: Scene, _ state: ViewState, columns: Int) {
     self.scene = scene
