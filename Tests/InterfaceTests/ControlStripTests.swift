@@ -29,7 +29,7 @@ import Testing
     #expect(
       strip(stage) == [
         " 1 dist.drive       2 ·                3 main[0,1]        4 piano -> dist",
-        " ▕███░░░▏18.0 dB                       ▕░░░░░░▏-inf dB    ▕███░░░▏0.0 dB",
+        " ▕████░░▏18.0 dB                       ▕░░░░░░▏-inf dB    ▕███░░░▏0.0 dB",
       ])
     stage.press("alt-3")
     #expect(strip(stage)[0] == " 1 dist.drive       2 ·               ▸3 main[0,1]        4 piano -> dist")
@@ -103,6 +103,6 @@ import Testing
     stage.press("alt-1 right")
     #expect(stage.message == "no node `dist`")
     stage.press("F10")
-    #expect(strip(stage)[1].hasPrefix(" ▕███░░░▏18.0 dB"))
+    #expect(strip(stage)[1].hasPrefix(" ▕████░░▏18.0 dB"))
   }
 }
