@@ -14,7 +14,8 @@ extension Script {
   }
 
   /// The patch after the lines that can be performed on it, and the errors of the others. Notes, pedals and
-  /// the transport change nothing. Unknown kinds become placeholders, as in a file.
+  /// the transport change nothing. Unknown kinds become placeholders, as in a file, and a control may wait for a target
+  /// that is not there, with a warning.
   public static func apply(
     _ lines: [ScriptLine], to patch: Patch, file: String,
     catalogue: KindCatalogue = KindRegistry.builtIn.catalogue
@@ -50,11 +51,15 @@ extension Script {
           line.text, patch: rehearsal.patch, catalogue: rehearsal.catalogue, file: file, line: line.line,
           column: line.column)
         for order in statement.transportOrders { transport.apply(TransportChange(order), at: now) }
-        do throws(EditError) {
-          try rehearsal.perform(statement)
-        } catch {
-          throw StatementParser.diagnostic(
+        func diagnostic(_ error: EditError) -> Diagnostic {
+          StatementParser.diagnostic(
             for: error, in: line.text, file: file, line: line.line, column: line.column)
+        }
+        do throws(EditError) { try rehearsal.perform(statement) } catch { throw diagnostic(error) }
+        for doubt in rehearsal.takeDoubts() {
+          var warning = diagnostic(doubt)
+          warning.severity = .warning
+          diagnostics.append(warning)
         }
       } catch {
         diagnostics.append(error)
@@ -82,6 +87,8 @@ struct Rehearsal {
   /// Numbers of steps that `history` can undo and redo.
   private(set) var depth = (undo: 0, redo: 0)
   var acceptsUnknownKinds = false
+  /// Controls that were given a target that is not there, where unknown kinds are accepted.
+  private var doubts: [EditError] = []
   let catalogue: KindCatalogue
 
   init(patch: Patch, history: History = History(), catalogue: KindCatalogue) {
@@ -95,7 +102,12 @@ struct Rehearsal {
     case .edit(let edit):
       let change = try patch.applying(
         edit, catalogue: catalogue, acceptsUnknownKinds: acceptsUnknownKinds)
-      if !acceptsUnknownKinds { try change.patch.checkControls(of: edit, catalogue: catalogue) }
+      do throws(EditError) {
+        try change.patch.checkControls(of: edit, catalogue: catalogue)
+      } catch {
+        if !acceptsUnknownKinds { throw error }
+        doubts.append(error)
+      }
       history.record(change, describing: edit.line)
       depth = (depth.undo + 1, 0)
       patch = change.patch
@@ -115,6 +127,12 @@ struct Rehearsal {
     case .record(let order): try order.check(patch, catalogue)
     case .perform, .panic, .transport, .nothing: break
     }
+  }
+
+  /// Doubts since the last call.
+  mutating func takeDoubts() -> [EditError] {
+    defer { doubts = [] }
+    return doubts
   }
 
   /// Replaces the newest edit.

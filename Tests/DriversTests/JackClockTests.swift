@@ -9,19 +9,6 @@ import Testing
 /// A MIDI clock of another client moves the transport (`transport midi`): two engines, one of which sends what the other
 /// follows.
 @Suite(.serialized) @MainActor struct JackClockTests {
-  private func driver(
-    _ graph: LiveGraph, _ server: JackTestServer, _ name: String, _ mode: TransportMode
-  ) throws -> JackDriver {
-    var options = JackClientOptions()
-    (options.server, options.clientName) = (server.name, name)
-    let driver = try JackDriver(renderer: graph.engine.renderer, options: options)
-    driver.update(graph.engine.endpoints)
-    driver.update(midi: graph.engine.midiPorts)
-    driver.update(transport: mode)
-    try driver.start()
-    return driver
-  }
-
   private func quarters(_ graph: LiveGraph) -> Double {
     let transport = graph.engine.renderer.transport
     return transport.quarters(at: graph.engine.renderer.time)
@@ -38,8 +25,8 @@ import Testing
     let slave = try LiveGraph(
       "tempo 60\nmeter 3/4\ntransport midi\nnode m midi port=nobody\nnode o midiout port=thru connect=listener:*\nconnect m -> o",
       period: period)
-    let first = try driver(master, server, "master", .off)
-    let second = try driver(slave, server, "slave", .midi)
+    let first = try server.driver(of: master, named: "master")
+    let second = try server.driver(of: slave, named: "slave", transport: .midi)
     defer { second.stop() }
     let listener = try #require(MidiListener(server: server.name, name: "listener"))
     #expect(wait { listener.isConnected })
@@ -123,7 +110,7 @@ import Testing
     supervisor.update(transport: .midi)
     #expect(until { probe.ports(of: "slave").contains("slave:midi") })
     #expect(supervisor.transportRole == .noClock)
-    let first = try driver(master, server, "master", .off)
+    let first = try server.driver(of: master, named: "master")
     defer { first.stop() }
     let transport = slave.engine.renderer
     #expect(

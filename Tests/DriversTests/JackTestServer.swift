@@ -3,6 +3,7 @@ import CJack
 import Dispatch
 import Engine
 import Glibc
+import Patch
 import Testing
 
 @testable import Drivers
@@ -41,12 +42,15 @@ import Testing
   }
 
   /// Starts a driver of a graph's engine as a client.
-  func driver(of graph: LiveGraph) throws -> JackDriver {
+  func driver(
+    of graph: LiveGraph, named client: String = JackClientOptions().clientName, transport: TransportMode = .off
+  ) throws -> JackDriver {
     var options = JackClientOptions()
-    options.server = name
+    (options.server, options.clientName) = (name, client)
     let driver = try JackDriver(renderer: graph.engine.renderer, options: options)
     driver.update(graph.engine.endpoints)
     driver.update(midi: graph.engine.midiPorts)
+    driver.update(transport: transport)
     try driver.start()
     return driver
   }

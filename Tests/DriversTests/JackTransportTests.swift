@@ -10,19 +10,6 @@ import Testing
 
 /// The transport of a JACK server, followed and led, beside other clients that do the same.
 @Suite(.serialized) @MainActor struct JackTransportTests {
-  private func driver(
-    _ graph: LiveGraph, _ server: JackTestServer, _ mode: TransportMode = .follow
-  ) throws -> JackDriver {
-    var options = JackClientOptions()
-    options.server = server.name
-    let driver = try JackDriver(renderer: graph.engine.renderer, options: options)
-    driver.update(graph.engine.endpoints)
-    driver.update(midi: graph.engine.midiPorts)
-    driver.update(transport: mode)
-    try driver.start()
-    return driver
-  }
-
   private func place(_ graph: LiveGraph) -> (bar: Int64, beat: Double) {
     graph.engine.renderer.transport.place(at: graph.engine.renderer.time)
   }
@@ -31,7 +18,7 @@ import Testing
     let server = try JackTestServer()
     defer { server.stop() }
     let graph = try LiveGraph("tempo 90\nnode clock transport")
-    let driver = try driver(graph, server)
+    let driver = try server.driver(of: graph, transport: .follow)
     defer { driver.stop() }
     let other = try #require(TestClient(server: server.name, name: "other"))
     let renderer = graph.engine.renderer
@@ -68,7 +55,7 @@ import Testing
     let server = try JackTestServer(extra: ["-S"])
     defer { server.stop() }
     let graph = try LiveGraph("tempo 90")
-    let driver = try driver(graph, server)
+    let driver = try server.driver(of: graph, transport: .follow)
     defer { driver.stop() }
     let renderer = graph.engine.renderer
     do {
@@ -92,7 +79,7 @@ import Testing
     let server = try JackTestServer()
     defer { server.stop() }
     let graph = try LiveGraph("tempo 90\nmeter 3/4\ntransport lead")
-    let driver = try driver(graph, server, .lead)
+    let driver = try server.driver(of: graph, transport: .lead)
     defer { driver.stop() }
     let other = try #require(TestClient(server: server.name, name: "other"))
     #expect(wait { driver.transportRole == .leads })
@@ -134,7 +121,7 @@ import Testing
     defer { server.stop() }
     let graph = try LiveGraph("tempo 90\ntransport lead")
     let leader = try #require(Leader(server: server.name, name: "leader", isConditional: true))
-    let driver = try driver(graph, server, .lead)
+    let driver = try server.driver(of: graph, transport: .lead)
     defer { driver.stop() }
     let renderer = graph.engine.renderer
     #expect(wait { driver.transportRole == .waits && renderer.transport.pulse.tempo == 150 })

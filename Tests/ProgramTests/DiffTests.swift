@@ -83,6 +83,23 @@ import Testing
           of: "oscillator channels=2", with: "oscillator level=-6dB channels=2"))
   }
 
+  /// A file may have a control that waits for its target, so a difference may ask for one.
+  @Test func aControlWithoutATargetIsAppliedWithAWarning() throws {
+    let folder = try Folder()
+    let patch = try folder.file("a.patch", Self.new)
+    let script = try folder.file("a.script", "control 1 tone.level\n  control 3 tone.nothing\ncontrol 4 nobody.x\n")
+    let applied = try Program.run("apply", script, patch)
+    #expect(applied.status == 0)
+    let lines = applied.errors.split(separator: "\n").filter { $0.contains(": warning: ") }
+    #expect(lines.count == 2, "\(applied.errors)")
+    for (line, place) in zip(lines, ["2:18", "3:11"]) {
+      #expect(line.hasPrefix("\(script):\(place): warning: "), "\(line)")
+    }
+    let new = try folder.file("b.patch", applied.output)
+    let back = try Program.run("apply", try folder.file("diff", try Program.run("diff", patch, new).output), patch)
+    #expect(back.status == 0 && back.output == applied.output)
+  }
+
   @Test func movingAParagraphOfTheFileIsNotHeard() throws {
     let folder = try Folder()
     let patch = try folder.file(
