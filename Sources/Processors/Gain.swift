@@ -36,45 +36,18 @@ public struct Gain: Kernel {
     let output = block.outputs[0]
     let gain = block.parameters[Self.gain]
     let channels = output.count < input.count ? output.count : input.count
-    guard channels == 1, block.frames == blockCapacity else {
-      multiply(input, gain, output, channels, block.frames)
-      return .sounding
-    }
-    if let moving = gain.stream {
-      multiplyWhole(input[0], moving, to: output[0])
-    } else {
-      multiplyWhole(input[0], gain.values.pointee, to: output[0])
+    // What lies behind a part of a block is multiplied as well, and never read.
+    var channel = 0
+    while channel < channels {
+      if let moving = gain.frames(channel) {
+        multiplyWhole(input[channel], moving, to: output[channel])
+      } else {
+        multiplyWhole(input[channel], gain.value(channel), to: output[channel])
+      }
+      channel &+= 1
     }
     return .sounding
   }
 
   @_noLocks public mutating func isFinished() -> Bool { true }
-
-  /// Several channels, or a partial block.
-  @inline(never) @_noLocks private func multiply(
-    _ input: InputPort, _ gain: ParameterStream, _ output: OutputPort, _ channels: Int, _ frames: Int
-  ) {
-    var channel = 0
-    while channel < channels {
-      let steady = gain.value(channel)
-      let moving = gain.frames(channel)
-      let from = input[channel]
-      let to = output[channel]
-      var frame = frames == blockCapacity ? blockCapacity : 0
-      if let moving {
-        if frame > 0 { multiplyWhole(from, moving, to: to) }
-        while frame < frames {
-          to.store(from.vector(frame) * moving.vector(frame) + 0, frame)
-          frame &+= 16
-        }
-      } else {
-        if frame > 0 { multiplyWhole(from, steady, to: to) }
-        while frame < frames {
-          to.store(from.vector(frame) * steady + 0, frame)
-          frame &+= 16
-        }
-      }
-      channel &+= 1
-    }
-  }
 }

@@ -72,7 +72,7 @@ public struct Ringmod: Kernel {
     if fades { share.fill(shares, frames: block.frames) }
     guard !input.isSilent else { return .silent }
     let mix = block.parameters[Self.mix]
-    if !fades, mix.isSteady, block.frames == blockCapacity {
+    if !fades, mix.isSteady {
       multiplyAtRest(input, hasSine ? nil : carrier, mix, block.outputs[0])
     } else {
       multiply(block, carrier, fades: fades, hasSine: hasSine)

@@ -268,6 +268,11 @@ struct Section: BitwiseCopyable {
     _ from: UnsafePointer<Float>, _ to: UnsafeMutablePointer<Float>,
     _ state: UnsafeMutablePointer<SIMD2<Float>>, row: UnsafeMutablePointer<Float>, _ span: SectionSpan
   ) {
+    let isThere = Self.places .< SIMD16(repeating: UInt32(truncatingIfNeeded: span.end & 15))
+    if span.lane == 0 {
+      row.store(Frames(repeating: 0).replacing(with: from.vector(span.end & ~15), where: isThere), 0)
+      return rest(from, to, state, complete: span.end &>> 4)
+    }
     let frames = span.end &- span.lane
     // The groups from the start of the first one on, and room for a vector that begins in the last.
     var window = (Quads(repeating: 0), Frames(repeating: 0))
@@ -279,7 +284,6 @@ struct Section: BitwiseCopyable {
         x.store(from.vector(frame), span.lane &+ frame)
         frame &+= 16
       }
-      let isThere = Self.places .< SIMD16(repeating: UInt32(truncatingIfNeeded: span.end & 15))
       row.store(Frames(repeating: 0).replacing(with: x.vector(span.end & ~15), where: isThere), 0)
       rest(UnsafePointer(x), x, state, complete: span.end &>> 4)
       frame = 0

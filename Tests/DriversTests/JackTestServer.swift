@@ -43,7 +43,8 @@ import Testing
 
   /// Starts a driver of a graph's engine as a client.
   func driver(
-    of graph: LiveGraph, named client: String = JackClientOptions().clientName, transport: TransportMode = .off
+    of graph: LiveGraph, named client: String = JackClientOptions().clientName,
+    transport: TransportMode = .off
   ) throws -> JackDriver {
     var options = JackClientOptions()
     (options.server, options.clientName) = (name, client)

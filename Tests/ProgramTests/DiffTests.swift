@@ -87,7 +87,8 @@ import Testing
   @Test func aControlWithoutATargetIsAppliedWithAWarning() throws {
     let folder = try Folder()
     let patch = try folder.file("a.patch", Self.new)
-    let script = try folder.file("a.script", "control 1 tone.level\n  control 3 tone.nothing\ncontrol 4 nobody.x\n")
+    let script = try folder.file(
+      "a.script", "control 1 tone.level\n  control 3 tone.nothing\ncontrol 4 nobody.x\n")
     let applied = try Program.run("apply", script, patch)
     #expect(applied.status == 0)
     let lines = applied.errors.split(separator: "\n").filter { $0.contains(": warning: ") }
@@ -96,7 +97,8 @@ import Testing
       #expect(line.hasPrefix("\(script):\(place): warning: "), "\(line)")
     }
     let new = try folder.file("b.patch", applied.output)
-    let back = try Program.run("apply", try folder.file("diff", try Program.run("diff", patch, new).output), patch)
+    let back = try Program.run(
+      "apply", try folder.file("diff", try Program.run("diff", patch, new).output), patch)
     #expect(back.status == 0 && back.output == applied.output)
   }
 

@@ -159,16 +159,20 @@ extension Reconciler {
     // Before the first frame nothing fades. A cable that counted until the first block was over would decide
     // which others are delayed, and for how long would depend on the driver's period.
     if isFirst { return true }
-    guard cable.settling == nil || isInaudible(cable) else { return false }
+    guard cable.settling == nil || isInaudible(cable) && !isWithinCell else { return false }
     // Its destination is back, and its fade has not begun yet.
     if !cable.carriesEvents, cable.target != 0, !cable.destination.isLeaving { return false }
     return !cable.destination.isLeaving || cable.destination.isRinging || cable.destination.isSink
       || cable.isClosing
   }
 
+  /// The edit's frame is not where a block ends anyway. What it took away would end the block, and every node would run
+  /// twice: it goes with the end of its fade instead.
+  private var isWithinCell: Bool { isExact && time & Int64(blockCapacity - 1) != 0 }
+
   /// Evaluated for edits only, since an edit's time is part of the script. The time of a recompilation
   /// depends on the driver's period.
-  private func isInaudible(_ cable: EngineCable) -> Bool {
+  func isInaudible(_ cable: EngineCable) -> Bool {
     !request.isRecompiling && cable.isInaudible(at: time, isExact: isExact)
   }
 

@@ -70,7 +70,8 @@ extension Reconciler {
   ///
   /// Fades under way at the same junction restart together with a new one. A ramp is linear in its position,
   /// speed and target. Gains that add up to one and start together therefore keep adding up to one, however
-  /// many edits arrive during a fade. All of them wait until the signals that fade in are complete.
+  /// many edits arrive during a fade; those that are inaudible already end as they would have. All of them wait until
+  /// the signals that fade in are complete.
   func alignedFades() -> [Fade] {
     if moving.isEmpty { return [] }
     var seen: Set<ObjectIdentifier> = []
@@ -78,7 +79,7 @@ extension Reconciler {
     let disturbed = Set(cables.map(Junction.init(of:)))
     for cable in graph.unsettled
     where cable.settling != nil && !cable.carriesEvents && !cable.isTail
-      && disturbed.contains(Junction(of: cable))
+      && disturbed.contains(Junction(of: cable)) && !(cable.isLeaving && isInaudible(cable))
     {
       if seen.insert(ObjectIdentifier(cable)).inserted { cables.append(cable) }
     }

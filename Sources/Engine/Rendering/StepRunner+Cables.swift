@@ -19,9 +19,9 @@ extension StepRunner {
     if isWhole(sum), !sum.pointee.mayBeDirect { _ = addWhole(sum) } else { write(sum, binding) }
   }
 
-  /// True if a sum is that of whole blocks, times gains at rest.
+  /// True if a sum is that of blocks as they are, times gains at rest.
   @inline(__always) @_noLocks func isWhole(_ sum: UnsafeMutablePointer<InletSum>) -> Bool {
-    frames == blockCapacity && sum.pointee.settledAt == moves && sum.pointee.isSimple
+    sum.pointee.settledAt == moves && sum.pointee.isSimple
   }
 
   /// True if a modulation by one cable is left to the node as in the block before.

@@ -8,18 +8,29 @@ extension StepRunner {
   /// which is then found as it always is.
   @inline(__always) @_noLocks func runChain(_ step: UnsafeMutablePointer<Step>) -> Bool {
     let chain = step.pointee.chain
-    if frames == blockCapacity, !isMetering, !chain.pointee.inputSilence.pointee,
+    if !isMetering, !chain.pointee.inputSilence.pointee,
       chain.pointee.settledAt == moves || settle(chain, step),
       chain.pointee.isSingle ? multiplyOnce(chain) : multiply(chain)
     {
       chain.pointee.outputSilence.pointee = false
+      if frames != blockCapacity { noteInputs(step, Int(chain.pointee.count)) }
       return true
     }
     chain.pointee.settledAt = 0
     return false
   }
 
-  /// Asks the kernels for their factors. False if a node is not at rest, with sound in its last cell as in this one:
+  /// Notes in a part of a cell that sound came into the nodes of a chain. In a whole one it makes no difference.
+  @inline(never) @_noLocks private func noteInputs(_ first: UnsafeMutablePointer<Step>, _ count: Int) {
+    var step = first
+    let end = first + count
+    while step != end {
+      noteInput(step.pointee.node)
+      step += 1
+    }
+  }
+
+  /// Asks the kernels for their factors. False if a node is not at rest, with sound in its last block as in this one:
   /// then nothing would be written to it.
   @inline(never) @_noLocks private func settle(
     _ chain: UnsafeMutablePointer<Chain>, _ first: UnsafeMutablePointer<Step>
@@ -34,7 +45,7 @@ extension StepRunner {
       let node = step.pointee.node
       guard !node.pointee.isMoving, !node.pointee.isReached, !node.pointee.isAsleep,
         node.pointee.modulated == step.pointee.modulated,
-        node.pointee.isCellSilent, !node.pointee.isSilent.load(ordering: .relaxed)
+        node.pointee.isCellSilent || frames != blockCapacity, !node.pointee.isSilent.load(ordering: .relaxed)
       else { return false }
       if let binding = chain.pointee.modulations[index] {
         guard binding.pointee.isSingle, let (frames, gain) = modulation(binding) else { return false }

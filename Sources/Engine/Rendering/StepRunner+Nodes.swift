@@ -48,7 +48,7 @@ extension StepRunner {
     noteInput(node)
   }
 
-  @inline(__always) @_noLocks private func noteInput(_ node: UnsafeMutablePointer<NodeSlot>) {
+  @inline(__always) @_noLocks func noteInput(_ node: UnsafeMutablePointer<NodeSlot>) {
     if node.pointee.isSilent.load(ordering: .relaxed) {
       node.pointee.isSilent.store(false, ordering: .relaxed)
     }

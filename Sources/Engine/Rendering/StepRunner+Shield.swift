@@ -29,9 +29,9 @@ extension StepRunner {
     return false
   }
 
-  /// True when a frame of an output that is read exceeds the limit.
+  /// True when a frame of an output that is read exceeds the limit. What lies behind the frames of this block raises doubts
+  /// only, like a large sound.
   @inline(__always) @_noLocks func isUnfit(_ output: OutputPort) -> Bool {
-    guard frames == blockCapacity else { return isPartUnfit(output) }
     var bits = MagnitudeBits()
     bits.addWhole(output[0])
     var channel = 1
