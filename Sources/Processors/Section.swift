@@ -1,3 +1,4 @@
+import CVector
 import Realtime
 
 // A two-pole section: the trapezoidal state variable filter (V. Zavalishin, "The Art of VA Filter
@@ -222,7 +223,6 @@ struct Section: BitwiseCopyable {
         rows.store(p.gain.vector(frame), 2 &* SectionWindow.apart)
         rows.store(p.blend.vector(frame), 3 &* SectionWindow.apart)
         let steps = SectionSteps(p.with(UnsafePointer(rows), apart: SectionWindow.apart))
-        let isMoved = Self.places .>= SIMD16(repeating: UInt32(truncatingIfNeeded: change))
         var channel = 0
         while channel < channels.count {
           let input = channels.from(channel).vector(frame)
@@ -231,7 +231,7 @@ struct Section: BitwiseCopyable {
           let y = x.vector(0)
           x.store(input, 0)
           steps.run(UnsafePointer(x), x, channels.state(channel), complete: complete)
-          channels.to(channel).store(y.replacing(with: x.vector(0), where: isMoved), frame)
+          channels.to(channel).store(sostenuto_join(y, x.vector(0), Int32(truncatingIfNeeded: change)), frame)
           channel &+= 1
         }
       }
@@ -268,9 +268,9 @@ struct Section: BitwiseCopyable {
     _ from: UnsafePointer<Float>, _ to: UnsafeMutablePointer<Float>,
     _ state: UnsafeMutablePointer<SIMD2<Float>>, row: UnsafeMutablePointer<Float>, _ span: SectionSpan
   ) {
-    let isThere = Self.places .< SIMD16(repeating: UInt32(truncatingIfNeeded: span.end & 15))
+    let (groups, left) = (span.end & ~15, Int32(truncatingIfNeeded: span.end & 15))
     if span.lane == 0 {
-      row.store(Frames(repeating: 0).replacing(with: from.vector(span.end & ~15), where: isThere), 0)
+      row.store(sostenuto_join(from.vector(groups), Frames(repeating: 0), left), 0)
       return rest(from, to, state, complete: span.end &>> 4)
     }
     let frames = span.end &- span.lane
@@ -284,7 +284,7 @@ struct Section: BitwiseCopyable {
         x.store(from.vector(frame), span.lane &+ frame)
         frame &+= 16
       }
-      row.store(Frames(repeating: 0).replacing(with: x.vector(span.end & ~15), where: isThere), 0)
+      row.store(sostenuto_join(x.vector(groups), Frames(repeating: 0), left), 0)
       rest(UnsafePointer(x), x, state, complete: span.end &>> 4)
       frame = 0
       while frame < frames {

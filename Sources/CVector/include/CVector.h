@@ -195,6 +195,12 @@ SOSTENUTO_VECTOR sostenuto_frames sostenuto_where_equal(sostenuto_integers a, so
   return (sostenuto_frames)((sostenuto_integers)v & (a == b));
 }
 
+/* The first `count` frames of `a`, and those of `b` behind them: vpcmpgtd and vblendmps. */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_join(sostenuto_frames a, sostenuto_frames b, int count) {
+  const sostenuto_integers places = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  return places < count ? a : b;
+}
+
 /* The lesser of two numbers in each lane. */
 SOSTENUTO_VECTOR sostenuto_frames sostenuto_lesser(sostenuto_frames a, sostenuto_frames b) { return __builtin_elementwise_min(a, b); }
 
