@@ -78,7 +78,7 @@ class Row:
         return [side for side in (self.ours, self.peer, self.generic) if side]
 
 
-def sostenuto(program, patch, script=None, tap=None, threads=1, midi=None):
+def sostenuto(program, patch, script=None, tap=None, threads=1, midi=None, period=BLOCK):
     """`midi`: a file, or a function that makes one of so many seconds."""
     def command(folder, seconds, output):
         music = midi
@@ -87,7 +87,7 @@ def sostenuto(program, patch, script=None, tap=None, threads=1, midi=None):
             with open(os.path.join(folder, music), "wb") as file:
                 file.write(midi(seconds))
         return [program, "render", os.path.join(folder, patch), "--seconds", f"{seconds:.9f}", "--period",
-                str(BLOCK), "--threads", str(threads), *(["--script", script] if script else []),
+                str(period), "--threads", str(threads), *(["--script", script] if script else []),
                 *(["--midi", music] if music else []),
                 *(["--tap", f"{tap}={output}"] if tap else ["--output", output])]  # fmt: skip
 
@@ -100,8 +100,8 @@ def our_sides(program, name, samples):
     def kept(work):
         return os.path.join(patches.KEPT, work)
 
-    def side(title, *arguments, tap=None, threads=1, midi=None, **options):
-        command = sostenuto(program, *arguments, tap=tap, threads=threads, midi=midi)
+    def side(title, *arguments, tap=None, threads=1, midi=None, period=BLOCK, **options):
+        command = sostenuto(program, *arguments, tap=tap, threads=threads, midi=midi, period=period)
         return Side(f"{name} {title}", command, **options)
 
     without = side("W3 without", "W3-without.patch", tap="ear", times=4)
@@ -109,6 +109,7 @@ def our_sides(program, name, samples):
     return {
         "groups": side("W1", kept("W1.patch"), sounds=saws),
         "nodes": side("W1 nodes", "W1-nodes.patch", sounds=saws),
+        **{f"nodes, {period}": side(f"W1 nodes, {period} frames", "W1-nodes.patch", sounds=saws, period=period) for period in PERIODS},
         "voices": side("W2", "W2.patch", "W2.script", sounds=AT_REST * voices_rms(samples)),
         "sinc": side("W2 sinc", "W2-sinc.patch", "W2.script", sounds=AT_REST * voices_rms(samples)),
         "stereo": side("W2 stereo", "W2-stereo.patch", "W2.script", sounds=STEREO),
@@ -188,6 +189,8 @@ STEREO, STEREO_BANK, FADES, RELEASES, LAYERS = 0.0594, 0.932, 0.0593, 0.0383, 0.
 # What 20,000 short notes a second come to.
 NOTES = 0.042
 GAIN = 0.1
+# Other periods than 64, and how many blocks there are for each of those: parts of blocks end where cells of 64 frames do.
+PERIODS = {32: 2, 48: 2, 100: 1.6, 16: 4}
 
 
 def rows(ours, peer, generic):
@@ -197,6 +200,9 @@ def rows(ours, peer, generic):
     return [
         row("W1", "256 saws, low-passes, gains: 768 nodes", "nodes", "scsynth Saw", 0.25),
         row("W1", "the same as 4 groups of 64 channels", "groups", "scsynth Saw", 0.25),
+        # A part of a block costs what a whole one does, at most.
+        *(Row("W1", f"768 nodes, {period} frames a period beside 64", ours[f"nodes, {period}"], ours["nodes"], target,
+              generic.get(f"nodes, {period}")) for period, target in PERIODS.items()),
         row("W2", "128 sampled voices", "voices", "FluidSynth", 0.4),
         row("W2", "the same by sinc, beside 4 points", "sinc", "FluidSynth", 1),
         row("W2", "the same of a stereo sample", "stereo", "FluidSynth stereo", 0.4),
