@@ -25,7 +25,7 @@ import Testing
     """
 
   /// Performs the steps at their frames, each `lead` frames ahead, in whole periods.
-  private static func play(_ steps: [TestSupport.Step], _ bench: Bench, lead: Int64) {
+  static func play(_ steps: [TestSupport.Step], _ bench: Bench, lead: Int64) {
     var due = bench.engine.renderer.time
     var next = 0
     let end = steps.reduce(due) { $0 + Int64($1.frames) }

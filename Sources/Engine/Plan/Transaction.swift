@@ -76,7 +76,8 @@ final class Transaction {
     }
     return SealedTransaction(
       time: time, commands: storage!, count: commands.count, executedAt: executed,
-      isLocal: isLocal && commands.count <= Self.mostLocal && commands.allSatisfy(\.isLocal))
+      isLocal: isLocal && commands.count <= Self.mostLocal && commands.allSatisfy(\.isLocal),
+      isEvents: commands.allSatisfy(\.isEvent))
   }
 
   /// Frees its own storage and the memory that it made unused.

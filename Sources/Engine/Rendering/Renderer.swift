@@ -139,13 +139,14 @@ public final class Renderer: @unchecked Sendable {
         next = nil
         follow(input)
       }
-      let due = executeCommands()
+      executeCommands()
       var count = blockCapacity &- Int(now & 63)
       if count > frames &- done { count = frames &- done }
       if let input = next, Int(input.offset) &- done < count { count = Int(input.offset) &- done }
+      let due = handOverEvents(of: count)
       var isSplit = false
       if due > now, due &- now < Int64(count) {
-        isSplit = beginSplit(&count)
+        isSplit = beginSplit(at: due, &count)
         if !isSplit { count = Int(due &- now) }
       }
       driver.pointee = DriverChannels(
@@ -161,16 +162,36 @@ public final class Renderer: @unchecked Sendable {
     frameTime.store(now, ordering: .releasing)
   }
 
-  /// Executes the transactions that are due. Returns the time of the next one, or a time far in the future.
-  @_noLocks final func executeCommands() -> Int64 {
-    while let sealed = transaction(behind: 0) {
-      if sealed.time > now { return sealed.time }
+  /// Executes the transactions that are due.
+  @_noLocks final func executeCommands() {
+    while let sealed = transaction(behind: 0), sealed.time <= now {
       var index = 0
       while index < sealed.count {
         execute(sealed.commands[index])
         index &+= 1
       }
       finish(sealed, at: now)
+    }
+  }
+
+  /// Hands over the events of the next block, each with its frame: notes do not end a block. Returns the time of the
+  /// first transaction of another sort, or a time far in the future.
+  @_noLocks private final func handOverEvents(of frames: Int) -> Int64 {
+    // One that was queued behind an event is not executed before it.
+    var earliest = now
+    while let sealed = transaction(behind: 0) {
+      let time = sealed.time > earliest ? sealed.time : earliest
+      guard sealed.isEvents, time &- now < Int64(frames) else { return time }
+      var index = 0
+      while index < sealed.count {
+        if case .event(let node, var event) = sealed.commands[index] {
+          event.offset = Int32(truncatingIfNeeded: time &- now)
+          node.pointee.events.pointee.append(event)
+        }
+        index &+= 1
+      }
+      finish(sealed, at: time)
+      earliest = time
     }
     return .max
   }
@@ -193,8 +214,8 @@ public final class Renderer: @unchecked Sendable {
   /// Begins the next transaction within the block of `count` frames, if it is local: its plan counts from the block's
   /// start, and the nodes that it reaches and the gains that it moves know its frame. The block ends before the transaction
   /// after it.
-  @_noLocks private final func beginSplit(_ count: inout Int) -> Bool {
-    guard let sealed = transaction(behind: 0), sealed.isLocal else { return false }
+  @_noLocks private final func beginSplit(at due: Int64, _ count: inout Int) -> Bool {
+    guard let sealed = transaction(behind: 0), sealed.isLocal, sealed.time == due else { return false }
     if let next = transaction(behind: 1)?.time {
       guard next > sealed.time else { return false }
       if next &- now < Int64(count) { count = Int(next &- now) }

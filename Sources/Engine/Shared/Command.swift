@@ -37,6 +37,9 @@ enum Command {
     }
   }
 
+  /// Worker.
+  var isEvent: Bool { if case .event = self { true } else { false } }
+
   /// It can be executed within a block; see `SealedTransaction.isLocal`. Worker.
   var isLocal: Bool {
     switch self {
@@ -56,6 +59,8 @@ struct SealedTransaction {
   var executedAt: UnsafeMutablePointer<Int64>
   /// It may be executed within a block; otherwise the block ends at its time.
   var isLocal: Bool
+  /// It brings nodes events, and nothing besides.
+  var isEvents: Bool
 }
 
 /// A trace record from the audio thread.
