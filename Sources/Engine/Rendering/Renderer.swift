@@ -175,25 +175,35 @@ public final class Renderer: @unchecked Sendable {
   }
 
   /// Hands over the events of the next block, each with its frame: notes do not end a block. Returns the time of the
-  /// first transaction of another sort, or a time far in the future.
+  /// first transaction that is left, or a time far in the future.
   @_noLocks private final func handOverEvents(of frames: Int) -> Int64 {
-    // One that was queued behind an event is not executed before it.
+    // What is queued behind an event is not executed before it.
+    var due = now
+    var count = 0
+    while let sealed = transaction(behind: count) {
+      if sealed.time > due { due = sealed.time }
+      if !sealed.isEvents || due &- now >= Int64(frames) { break }
+      count &+= 1
+    }
+    if count == 0 { return transaction(behind: 0) == nil ? .max : due }
+    let isLast = transaction(behind: count) == nil
     var earliest = now
-    while let sealed = transaction(behind: 0) {
-      let time = sealed.time > earliest ? sealed.time : earliest
-      guard sealed.isEvents, time &- now < Int64(frames) else { return time }
+    while count > 0, let sealed = transaction(behind: 0) {
+      if sealed.time > earliest { earliest = sealed.time }
+      // The block may end before what comes next.
+      if !isLast, earliest == due { return due }
       var index = 0
       while index < sealed.count {
         if case .event(let node, var event) = sealed.commands[index] {
-          event.offset = Int32(truncatingIfNeeded: time &- now)
+          event.offset = Int32(truncatingIfNeeded: earliest &- now)
           node.pointee.events.pointee.append(event)
         }
         index &+= 1
       }
-      finish(sealed, at: time)
-      earliest = time
+      finish(sealed, at: earliest)
+      count &-= 1
     }
-    return .max
+    return isLast ? .max : due
   }
 
   /// The transport at the next frame to be rendered, and that frame. Audio thread.
