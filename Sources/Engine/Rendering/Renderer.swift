@@ -180,26 +180,17 @@ public final class Renderer: @unchecked Sendable {
     // What is queued behind an event is not executed before it.
     var due = now
     var count = 0
-    while let sealed = transaction(behind: count) {
+    var isLast = true
+    while isLast, let sealed = transaction(behind: count) {
       if sealed.time > due { due = sealed.time }
-      if !sealed.isEvents || due &- now >= Int64(frames) { break }
-      count &+= 1
+      if !sealed.isEvents || due &- now >= Int64(frames) { isLast = false } else { count &+= 1 }
     }
-    if count == 0 { return transaction(behind: 0) == nil ? .max : due }
-    let isLast = transaction(behind: count) == nil
     var earliest = now
     while count > 0, let sealed = transaction(behind: 0) {
       if sealed.time > earliest { earliest = sealed.time }
       // The block may end before what comes next.
       if !isLast, earliest == due { return due }
-      var index = 0
-      while index < sealed.count {
-        if case .event(let node, var event) = sealed.commands[index] {
-          event.offset = Int32(truncatingIfNeeded: earliest &- now)
-          node.pointee.events.pointee.append(event)
-        }
-        index &+= 1
-      }
+      sealed.handOver(offset: Int32(truncatingIfNeeded: earliest &- now))
       finish(sealed, at: earliest)
       count &-= 1
     }

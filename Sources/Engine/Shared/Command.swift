@@ -61,6 +61,18 @@ struct SealedTransaction {
   var isLocal: Bool
   /// It brings nodes events, and nothing besides.
   var isEvents: Bool
+
+  /// Hands over its events for a frame of the next block. Audio thread.
+  @_noLocks func handOver(offset: Int32) {
+    var index = 0
+    while index < count {
+      if case .event(let node, var event) = commands[index] {
+        event.offset = offset
+        node.pointee.events.pointee.append(event)
+      }
+      index &+= 1
+    }
+  }
 }
 
 /// A trace record from the audio thread.
