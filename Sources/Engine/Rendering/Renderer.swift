@@ -179,11 +179,12 @@ public final class Renderer: @unchecked Sendable {
   @_noLocks private final func handOverEvents(of frames: Int) -> Int64 {
     // What is queued behind an event is not executed before it.
     var due = now
+    let end = now &+ Int64(frames)
     var count = 0
     var isLast = true
     while isLast, let sealed = transaction(behind: count) {
       if sealed.time > due { due = sealed.time }
-      if !sealed.isEvents || due &- now >= Int64(frames) { isLast = false } else { count &+= 1 }
+      if !sealed.isEvents || due >= end { isLast = false } else { count &+= 1 }
     }
     var earliest = now
     while count > 0, let sealed = transaction(behind: 0) {
