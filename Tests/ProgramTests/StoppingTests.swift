@@ -25,21 +25,34 @@ import Testing
     return false
   }
 
-  /// On the main actor, as all tests with JACK servers are.
-  @MainActor @Test func aStoppedProgramHoldsUpNoServerAndIsConnectedAgainWhenItGoesOn() throws {
-    let folder = try Folder()
-    let server = try JackServer()
+  /// Starts a tone on a server, and waits for its connection.
+  private func play(_ server: JackServer, _ folder: Folder) throws -> Process {
     let patch = try folder.file(
       "p.patch", "sostenuto 1\nnode o oscillator\nnode out output\nconnect o -> out\n")
     signal(SIGTERM, SIG_DFL)
     let process = Process()
     process.executableURL = URL(fileURLWithPath: Program.path)
-    process.arguments = ["play", patch, "--headless", "--driver", "jack", "--jack-server", server.name]
-    let nowhere = FileHandle.nullDevice
-    (process.standardOutput, process.standardError) = (nowhere, nowhere)
+    process.arguments = [
+      "play", patch, "--headless", "--json", "--driver", "jack", "--jack-server", server.name,
+    ]
+    process.standardOutput = try FileHandle(forUpdating: URL(fileURLWithPath: try folder.file("summary", "")))
+    process.standardError = FileHandle.nullDevice
     try process.run()
-    defer { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
     #expect(try isConnected(server))
+    return process
+  }
+
+  /// Cycles in which the server has missed the program.
+  private func missed(by server: JackServer) -> Int {
+    server.report.components(separatedBy: "sostenuto was not finished").count - 1
+  }
+
+  /// On the main actor, as all tests with JACK servers are.
+  @MainActor @Test func aStoppedProgramHoldsUpNoServerAndIsConnectedAgainWhenItGoesOn() throws {
+    let folder = try Folder()
+    let server = try JackServer()
+    let process = try play(server, folder)
+    defer { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
     for _ in 0..<2 {
       kill(process.processIdentifier, SIGTSTP)
       #expect(stops(process))
@@ -52,6 +65,29 @@ import Testing
     process.waitUntilExit()
     #expect(process.terminationReason == .exit && process.terminationStatus == 0)
     #expect(try connections(server).isEmpty)
+  }
+
+  /// A debugger stops the program without asking: it cannot leave the cycle before. The server misses it at every cycle.
+  @MainActor @Test func aProgramThatADebuggerStoppedPlaysOnWhenItGoesOn() throws {
+    let folder = try Folder()
+    let server = try JackServer()
+    let process = try play(server, folder)
+    defer { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+    for count in [40, 120] {
+      let before = missed(by: server)
+      kill(process.processIdentifier, SIGSTOP)
+      #expect(stops(process))
+      let deadline = Date().addingTimeInterval(60)
+      while missed(by: server) < before + count, Date() < deadline {}
+      kill(process.processIdentifier, SIGCONT)
+      #expect(try isConnected(server))
+    }
+    kill(process.processIdentifier, SIGTERM)
+    process.waitUntilExit()
+    #expect(process.terminationReason == .exit && process.terminationStatus == 0)
+    let summary = try JSONSerialization.jsonObject(with: try folder.bytes("summary")) as? [String: Any]
+    #expect(
+      summary?["driver"] as? String == "jack" && summary?["disturbed"] as? Bool == false, "\(summary ?? [:])")
   }
 
   @MainActor @Test func aServersNameThatNoneCanHaveIsRefusedOnTheLineAndInTheEnvironment() throws {
