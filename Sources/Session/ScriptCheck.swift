@@ -95,7 +95,7 @@ struct Rehearsal {
     case .edit(let edit):
       let change = try patch.applying(
         edit, catalogue: catalogue, acceptsUnknownKinds: acceptsUnknownKinds)
-      if !acceptsUnknownKinds { try change.patch.checkControls(of: edit, catalogue: catalogue) }
+      if !acceptsUnknownKinds { try change.patch.checkTargets(of: edit, catalogue: catalogue) }
       history.record(change, describing: edit.line)
       depth = (depth.undo + 1, 0)
       patch = change.patch
