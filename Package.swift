@@ -122,7 +122,8 @@ let package = Package(
     .testTarget(
       name: "SessionTests",
       dependencies: [
-        "Session", "StormWorker", "Engine", "Patch", "PatchLanguage", "Realtime", "Drivers", "TestSupport",
+        "Session", "StormWorker", "Engine", "Midi", "Patch", "PatchLanguage", "Realtime", "Drivers",
+        "TestSupport",
       ]),
     // A session with many nodes, timed (`make bench-scale`).
     .executableTarget(

@@ -20,6 +20,8 @@ import Terminal
     try inner.perform(edit, amending: step)
   }
   func perform(line: String) throws -> String { try inner.perform(line: line) }
+  func learn(_ isLearning: Bool) { inner.learn(isLearning) }
+  func takeHeard() -> [(node: String, event: Event)] { inner.takeHeard() }
   func undo() throws -> String? { try inner.undo() }
   func redo() throws -> String? { try inner.redo() }
   func save(as path: String?, despite accepted: Set<SaveObstacle.Reason>) throws -> String {

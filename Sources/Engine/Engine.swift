@@ -40,6 +40,10 @@ public final class Engine: ReconcilerHost {
   /// Changes of the rate, until `takeInputs`.
   var retunings: [(time: Int64, rate: Double)] = []
   var stamps: [(stamp: Int, time: Int64)] = []
+  /// Maps of controllers.
+  let maps = EngineMaps()
+  private(set) var mappedCables: Set<Cable.Ends> = []
+  var listens = false
   /// Replaced resources that voices may still play.
   var oldResources: [Resource] = []
 
@@ -128,7 +132,11 @@ public final class Engine: ReconcilerHost {
     let request = Reconciler.Request(
       patch: patch, touched: extent, fade: isFirst ? 0 : frames(fade),
       ramps: RampTimes(ramps, rate: rate, in: patch, kinds), tails: Set(tails), isFirst: isFirst, time: time)
-    var work = Reconciler(engine: self, request, now: renderer.time).run()
+    let reconciler = Reconciler(engine: self, request, now: renderer.time)
+    let mapped = mappedCables
+    mappedCables = cables(mappedBy: patch)
+    reconciler.followMaps(from: mapped)
+    var work = reconciler.run()
     work.commands += changes.map { .transport($0) }
     send(work, at: time, describing: isFirst ? nil : edit)
   }
@@ -145,6 +153,8 @@ public final class Engine: ReconcilerHost {
 
   /// Sends the reconciler's result as one transaction.
   private func send(_ work: Reconciler.Work, at time: Int64?, describing edit: String? = nil) {
+    var work = work
+    followMaps(&work, serial: nextTransaction)
     if work.compiler != nil { knownEndpoints = nil }
     guard work.compiler != nil || !work.commands.isEmpty || !work.garbage.isEmpty else {
       if let edit { edits.begin(edit, at: renderer.time, frames: 0, isMeasured: isWatching) }

@@ -21,6 +21,13 @@ public struct MidiFile: Sendable {
   /// Bytes skipped: system exclusive messages and unknown chunks.
   public let skipped: Int
 
+  /// Events in order of their times, with the file's length in seconds.
+  public init(events: [TimedEvent], duration: Double) {
+    self.events = events
+    self.duration = duration
+    skipped = 0
+  }
+
   public init(bytes: [UInt8]) throws(MidiFileError) {
     var reader = MidiFileReader(bytes)
     try reader.readFile()

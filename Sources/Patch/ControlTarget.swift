@@ -1,5 +1,5 @@
-/// A value that a control turns: a parameter, a crosspoint, or the gain of a cable. It is named, so it may be missing: then
-/// the control waits until something of that name is there again.
+/// A value that a control turns or a map moves: a parameter, a crosspoint, or the gain of a cable. It is named, so it may be
+/// missing: then the control waits until something of that name is there again.
 public enum ControlTarget: Hashable, Sendable, CustomStringConvertible {
   /// A setting of the node of that name.
   case setting(String, ParameterPath)
@@ -63,15 +63,32 @@ extension Patch {
     }
   }
 
-  /// Throws for a control to which an edit has given a target that is not there behind it. A file or an undo may do that,
+  /// Throws for a control or a map whose target is not there behind the edit that set it. A file or an undo may do that,
   /// for the day on which the target is back; nobody who types it means it.
-  package func checkControls(of edit: Edit, catalogue: KindCatalogue) throws(EditError) {
+  package func checkTargets(of edit: Edit, catalogue: KindCatalogue) throws(EditError) {
     switch edit {
-    case .all(let edits): for edit in edits { try checkControls(of: edit, catalogue: catalogue) }
-    case .setPatch(.control(let number, let target?)) where settings.controls[number] != nil:
-      _ = try controlled(target, catalogue: catalogue)
+    case .all(let edits): for edit in edits { try checkTargets(of: edit, catalogue: catalogue) }
+    case .setPatch(let setting) where settings[setting.name] == setting:
+      try check(setting, catalogue: catalogue)
     default: break
     }
+  }
+
+  /// Throws the reason why a control or a map moves nothing.
+  package func check(_ setting: PatchSetting, catalogue: KindCatalogue) throws(EditError) {
+    switch setting {
+    case .control(_, let target?): _ = try controlled(target, catalogue: catalogue)
+    case .map(let name, let course?): _ = try scale(of: name, course, catalogue: catalogue)
+    default: break
+    }
+  }
+
+  /// The target with the ports of its cable: it must name the same cable when others join the same nodes.
+  func canonical(_ target: ControlTarget, catalogue: KindCatalogue) -> ControlTarget {
+    guard case .gain(let name) = target, let cable = try? existing(name, catalogue: catalogue) else {
+      return target
+    }
+    return .gain(self.name(of: cable.ends))
   }
 
   /// The edit that gives the target of a control another value; throws the reason if there is none.

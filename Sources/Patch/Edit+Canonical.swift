@@ -47,10 +47,14 @@ extension Patch {
     case .disconnect(let name): return .disconnect(short(name, catalogue))
     case .insert(let node, let name): return .insert(node, into: short(name, catalogue))
     case .comment(.cable(let name), let comments): return .comment(.cable(short(name, catalogue)), comments)
-    case .setPatch(.control(let number, .gain(let name))):
-      // With its ports: it must name the same cable when others join the same nodes.
-      guard let cable = try? existing(name, catalogue: catalogue) else { return edit }
-      return .setPatch(.control(number, .gain(self.name(of: cable.ends))))
+    case .setPatch(.control(let number, let target?)):
+      return .setPatch(.control(number, canonical(target, catalogue: catalogue)))
+    case .setPatch(.map(var name, let course)):
+      name.target = canonical(name.target, catalogue: catalogue)
+      return .setPatch(.map(name, course.map { canonical($0, of: name, catalogue: catalogue) }))
+    case .comment(.patchSetting(.map(var name)), let comments):
+      name.target = canonical(name.target, catalogue: catalogue)
+      return .comment(.patchSetting(.map(name)), comments)
     // Settings name no ports.
     case .all(let edits) where Edit.areSettings(edits):
       return Self.range(of: edits) ?? .joined(edits)

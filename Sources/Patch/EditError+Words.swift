@@ -60,6 +60,11 @@ extension EditError: CustomStringConvertible {
     case .meterOutOfRange(let meter): "`\(meter)` is not a meter"
     case .noControl(let number): "there is no control \(number)"
     case .notTurned(let name): "no control can turn `\(name)`"
+    case .noMap(let name): "there is no map `\(name)`"
+    case .handsOutNothing(let name, let kind): "`\(name)` hands out no events (it is of kind `\(kind)`)"
+    case .noEcho(let name, let kind): "`\(name)` sends no MIDI (it is of kind `\(kind)`)"
+    case .noRatio: "equal ratios need a range above zero"
+    case .needsRange(let name): "`\(name.target)` has no end of its own"
     case .moreSettings(let count): "\(count) more of its settings are wrong"
     case .orderInFile: "`before` has no meaning in a file"
     case .diagonalOutOfRange(let offset, let rows, let columns):
@@ -105,6 +110,10 @@ extension EditError: CustomStringConvertible {
     case .noControl:
       "controls go from \(ControlTarget.numbers.lowerBound) to \(ControlTarget.numbers.upperBound)"
     case .notTurned: "a control turns numbers, switches and choices"
+    case .handsOutNothing: "nodes of the kinds `midi` and `keyboard` do"
+    case .noEcho: "a node of the kind `midiout` does"
+    case .noRatio: "write `curve=linear`, or another range"
+    case .needsRange: "write its range, such as `0..10`"
     case .orderInFile: "nodes stand in the order of their lines"
     case .diagonalOutOfRange(_, let rows, let columns): "it goes from \(1 - rows) to \(columns - 1)"
     case .mapTooLong: "it has a value for each output"
@@ -114,7 +123,7 @@ extension EditError: CustomStringConvertible {
     case .invalidName, .identityTaken, .beforeItself, .noMatrix, .noPlayer, .noInstrument, .noPlace,
       .placeOutOfRange, .noCable, .cannotStand, .gainOutOfRange, .mapOutOfRange, .carriesEvents, .hasNoGain,
       .invalidValue,
-      .notSet, .notRecorded, .durationOutOfRange, .tempoOutOfRange, .moreSettings, .noMasterSwitch:
+      .notSet, .noMap, .notRecorded, .durationOutOfRange, .tempoOutOfRange, .moreSettings, .noMasterSwitch:
       nil
     }
   }

@@ -89,6 +89,16 @@ public enum EditError: Error, Hashable, Sendable {
   case noControl(Int)
   /// A setting that has no steps: a file, a text, or the size of a node.
   case notTurned(SettingName)
+  /// There is no such map.
+  case noMap(MapName)
+  /// The source of a map has no events to hand out.
+  case handsOutNothing(String, kind: String)
+  /// A map tells a node that does not send to the driver.
+  case noEcho(String, kind: String)
+  /// Equal ratios between ends that are not both above zero.
+  case noRatio(MapName)
+  /// The target has no end of its own.
+  case needsRange(MapName)
 
   // MARK: Matrices and channel maps
 
@@ -218,6 +228,9 @@ extension EditError {
       .beforeItself(let name), .noMatrix(let name, _), .noPlayer(let name, _), .noInstrument(let name, _),
       .noPlace(let name), .noPorts(let name, _, _, _):
       .node(name)
+    case .handsOutNothing(let name, _): .node(name)
+    case .noEcho(let name, _): .value(name)
+    case .noRatio: .word("curve")
     case .noKind(let kind, _), .placeholder(_, let kind, _), .cannotStand(let kind, _, _): .kind(kind)
     case .noCable(let name): .port(name.destination)
     case .severalCables(let name, _): .port(name.source)
@@ -242,7 +255,8 @@ extension EditError {
     case .hasNoGain: .gain
     case .noChangeOverTime: .word("over")
     case .orderInFile: .word("before")
-    case .connectedAlready, .moreSettings, .needsMatrix, .noMasterSwitch, .notRecorded: nil
+    case .connectedAlready, .moreSettings, .noMap, .needsRange, .needsMatrix, .noMasterSwitch, .notRecorded:
+      nil
     }
   }
 }

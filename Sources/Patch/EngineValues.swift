@@ -24,6 +24,16 @@ public struct EngineValues: Sendable {
       return parameter.engineValues(of: value ?? parameter.defaultValue)
     }
     if parameter.smoothing == .gain || parameter.form == .text { return [] }
+    var values = plain(of: parameter, of: node, description: description)
+    let sizes = parameter.dimensions.map { description.count($0, of: node) }
+    if let switches = parameter.switches { switches.act(on: &values, of: node, sizes: sizes) }
+    return values
+  }
+
+  /// The values of a parameter with dimensions, row by row, without its switches.
+  private static func plain(
+    of parameter: ParameterDescription, of node: Node, description: KindDescription
+  ) -> [Float] {
     let sizes = parameter.dimensions.map { description.count($0, of: node) }
     var values = [Float](
       repeating: parameter.engineValue(of: parameter.defaultValue), count: sizes.reduce(1, *))
@@ -34,12 +44,24 @@ public struct EngineValues: Sendable {
     for (path, value) in node.settings where path.name == parameter.name {
       if let index = Self.place(of: path, sizes) { values[index] = parameter.engineValue(of: value) }
     }
-    if let switches = parameter.switches { switches.act(on: &values, of: node, sizes: sizes) }
     return values
   }
 
+  /// The values of one parameter without its switches, and the places at which switches are on.
+  package static func parts(
+    of parameter: ParameterDescription, of node: Node, description: KindDescription
+  ) -> (values: [Float], on: [(name: String, place: Int)]) {
+    if parameter.dimensions.isEmpty {
+      return (values(of: parameter, of: node, description: description), [])
+    }
+    let values = plain(of: parameter, of: node, description: description)
+    guard let switches = parameter.switches else { return (values, []) }
+    let sizes = parameter.dimensions.map { description.count($0, of: node) }
+    return (values, switches.on(of: node, sizes: sizes))
+  }
+
   /// Index of an element, row by row; nil: out of bounds.
-  static func place(of path: ParameterPath, _ sizes: [Int]) -> Int? {
+  package static func place(of path: ParameterPath, _ sizes: [Int]) -> Int? {
     guard path.indices.count == sizes.count else { return nil }
     var place = 0
     for (index, size) in zip(path.indices, sizes) {

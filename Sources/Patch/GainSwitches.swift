@@ -18,17 +18,24 @@ public struct GainSwitches: Hashable, Sendable {
   /// Parameter names of the three switches.
   public var names: [String] { [mute, solo, invert] }
 
+  /// The switches that are on, and their places, row by row.
+  func on(of node: Node, sizes: [Int]) -> [(name: String, place: Int)] {
+    node.settings.compactMap { path, value in
+      guard value == .text("on"), path.name == mute || path.name == solo || path.name == invert,
+        let place = EngineValues.place(of: path, sizes)
+      else { return nil }
+      return (path.name, place)
+    }
+  }
+
   /// Applies the switches to gains, row by row. Mute takes precedence over solo.
   func act(on values: inout [Float], of node: Node, sizes: [Int]) {
     var muted: [Int] = []
     var soloed: [Int] = []
-    for (path, value) in node.settings where value == .text("on") {
-      guard path.name == mute || path.name == solo || path.name == invert,
-        let place = EngineValues.place(of: path, sizes)
-      else { continue }
-      if path.name == mute {
+    for (name, place) in on(of: node, sizes: sizes) {
+      if name == mute {
         muted.append(place)
-      } else if path.name == solo {
+      } else if name == solo {
         soloed.append(place)
       } else {
         values[place] = 0 - values[place]

@@ -310,7 +310,7 @@ struct MergeWork {
       settings(versions.base), settings(versions.ours), settings(versions.theirs)
     )
     var result = ours
-    for name in PatchSetting.Name.all {
+    for name in ours.names(with: theirs) {
       if let setting = merged(base[name], ours[name], theirs[name]) {
         result.set(setting)
       } else {
@@ -324,7 +324,8 @@ struct MergeWork {
         conflicts.append(
           PatchMerge.Conflict(node: nil, message: "the comments at `\(name.line)` differ"))
       }
-      result.comments[name] = comments ?? (prefersOurs ? ours : theirs).comments[name]
+      result.comments[name] =
+        result[name].isGone ? nil : comments ?? (prefersOurs ? ours : theirs).comments[name]
     }
     return result
   }

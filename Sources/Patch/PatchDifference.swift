@@ -48,12 +48,7 @@ private struct Comparison {
   }
 
   private mutating func comparePatchSettings() throws(EditError) {
-    for name in PatchSetting.Name.all {
-      if draft.patch.settings[name] != target.settings[name] { try make(.setPatch(target.settings[name])) }
-      let comments = target.settings.comments[name]
-      guard draft.patch.settings.comments[name] != comments else { continue }
-      try make(.comment(.patchSetting(name), comments ?? Comments()))
-    }
+    for edit in draft.patch.settings.edits(to: target.settings) { try make(edit) }
   }
 
   // MARK: Nodes

@@ -1,5 +1,5 @@
 /// Settings of a patch as a whole, each a line at the head of its file: `tempo 120`, `meter 3/4`, `transport follow`,
-/// `control 1 dist.drive`.
+/// `control 1 dist.drive`, `map in.cc74 -> filter.freq`.
 public struct PatchSettings: Hashable, Sendable {
   /// Beats a minute.
   public internal(set) var tempo = 120.0
@@ -9,10 +9,12 @@ public struct PatchSettings: Hashable, Sendable {
   public internal(set) var mode = TransportMode.follow
   /// The eight controls: what each of them turns.
   public internal(set) var controls: [Int: ControlTarget] = [:]
+  /// The maps: controllers and what follows them.
+  public internal(set) var maps: [MapName: MapCourse] = [:]
   /// Comments of the lines; none is empty.
   public internal(set) var comments: [PatchSetting.Name: Comments] = [:]
 
-  /// 120 beats a minute in 4/4, by the server's transport, without controls.
+  /// 120 beats a minute in 4/4, by the server's transport, without controls and maps.
   public init() {}
 
   /// The setting of that name.
@@ -22,6 +24,7 @@ public struct PatchSettings: Hashable, Sendable {
     case .meter: .meter(meter)
     case .transport: .transport(mode)
     case .control(let number): .control(number, controls[number])
+    case .map(let name): .map(name, maps[name])
     }
   }
 
@@ -31,13 +34,28 @@ public struct PatchSettings: Hashable, Sendable {
     case .meter(let meter): self.meter = meter
     case .transport(let mode): self.mode = mode
     case .control(let number, let target): controls[number] = target
+    case .map(let name, let course):
+      maps[name] = course
+      // A map that is gone has no line for a comment.
+      if course == nil { comments[.map(name)] = nil }
     }
+  }
+
+  /// Names of all settings, of the maps those that are there, in the order of the file.
+  public var names: [PatchSetting.Name] {
+    maps.isEmpty ? PatchSetting.Name.fixed : PatchSetting.Name.fixed + maps.keys.sorted().map { .map($0) }
+  }
+
+  /// The same with the names that another patch has besides.
+  func names(with other: PatchSettings) -> [PatchSetting.Name] {
+    let more = Set(maps.keys).union(other.maps.keys)
+    return PatchSetting.Name.fixed + more.sorted().map { .map($0) }
   }
 
   /// Settings that have a line in the file: those that differ from the default or have a comment.
   public var lines: [PatchSetting] {
     let plain = PatchSettings()
-    return PatchSetting.Name.all.map { self[$0] }.filter {
+    return names.map { self[$0] }.filter {
       $0 != plain[$0.name] || comments[$0.name] != nil
     }
   }
@@ -48,12 +66,34 @@ public struct PatchSettings: Hashable, Sendable {
     return tempo != plain.tempo || meter != plain.meter || mode != plain.mode
   }
 
-  /// The same settings with other names of nodes.
+  /// The same settings with other names of nodes. Of two maps that come to have one name, the first one stays.
   func renaming(_ newName: (String) -> String) -> Self {
-    if controls.isEmpty { return self }
+    if controls.isEmpty, maps.isEmpty { return self }
     var settings = self
     settings.controls = controls.mapValues { $0.renaming(newName) }
+    settings.maps = [:]
+    for name in maps.keys { settings.comments[.map(name)] = nil }
+    for (name, course) in maps.sorted(by: { $0.key < $1.key }) {
+      let renamed = name.renaming(newName)
+      if settings.maps[renamed] != nil { continue }
+      settings.maps[renamed] = course.renaming(newName)
+      settings.comments[.map(renamed)] = comments[.map(name)]
+    }
     return settings
+  }
+
+  /// The edits of settings and comments that lead from these settings to others.
+  func edits(to other: PatchSettings) -> [Edit] {
+    var edits: [Edit] = []
+    for name in names(with: other) {
+      if self[name] != other[name] { edits.append(.setPatch(other[name])) }
+      // The comment of a map goes with it.
+      let mine = other[name].isGone ? nil : comments[name]
+      if mine != other.comments[name] {
+        edits.append(.comment(.patchSetting(name), other.comments[name] ?? Comments()))
+      }
+    }
+    return edits
   }
 }
 
@@ -67,16 +107,21 @@ public enum PatchSetting: Hashable, Sendable {
   case transport(TransportMode)
   /// Target of a control, 1...8; nil: none.
   case control(Int, ControlTarget?)
+  /// Way from a controller to a value; nil: there is no such map.
+  case map(MapName, MapCourse?)
 
-  /// The first word of a setting's line, with the control's number.
+  /// The first word of a setting's line, with the control's number or what a map joins.
   public enum Name: Hashable, Sendable {
     /// A line `tempo 120`, `meter 3/4` or `transport lead`.
     case tempo, meter, transport
     /// A line `control 3 dist.drive`.
     case control(Int)
+    /// A line `map in.cc74 -> filter.freq`.
+    case map(MapName)
 
-    /// In the order of the file.
-    public static let all: [Name] = [.tempo, .meter, .transport] + ControlTarget.numbers.map { .control($0) }
+    /// Those of every patch, in the order of the file.
+    public static let fixed: [Name] =
+      [.tempo, .meter, .transport] + ControlTarget.numbers.map { .control($0) }
 
     /// The words at the beginning of its line.
     public var line: String {
@@ -85,6 +130,15 @@ public enum PatchSetting: Hashable, Sendable {
       case .meter: "meter"
       case .transport: "transport"
       case .control(let number): "control \(number)"
+      case .map(let name): "map \(name)"
+      }
+    }
+
+    /// True for tempo, meter and transport.
+    public var isOfTime: Bool {
+      switch self {
+      case .tempo, .meter, .transport: true
+      case .control, .map: false
       }
     }
 
@@ -93,8 +147,8 @@ public enum PatchSetting: Hashable, Sendable {
       if case .control(let number) = self { number } else { nil }
     }
 
-    /// The first word of its line.
-    public var word: String { String(line.prefix { $0 != " " }) }
+    /// The first words of all lines.
+    static let words: Set<String> = ["tempo", "meter", "transport", "control", "map"]
   }
 
   /// The words at the beginning of its line.
@@ -104,8 +158,12 @@ public enum PatchSetting: Hashable, Sendable {
     case .meter: .meter
     case .transport: .transport
     case .control(let number, _): .control(number)
+    case .map(let name, _): .map(name)
     }
   }
+
+  /// True for a map that is not there.
+  var isGone: Bool { if case .map(_, nil) = self { true } else { false } }
 
   /// Its line in the language.
   public var line: String {
@@ -115,8 +173,9 @@ public enum PatchSetting: Hashable, Sendable {
       case .meter(let meter): meter.description
       case .transport(let mode): mode.rawValue
       case .control(_, let target): target?.description ?? "off"
+      case .map(_, let course): course?.line ?? "off"
       }
-    return "\(name.line) \(value)"
+    return value.isEmpty ? name.line : "\(name.line) \(value)"
   }
 
   /// Limits of a tempo, beats a minute.

@@ -136,7 +136,7 @@ public enum Quoting {
     return result + "\""
   }
 
-  static func needsQuotes(_ text: String) -> Bool {
+  package static func needsQuotes(_ text: String) -> Bool {
     if text.isEmpty || text == "default" || text == "over" { return true }
     var previous: UInt8 = 32
     var isPlain = true

@@ -12,12 +12,12 @@ struct CompletionContext {
   let catalogue: KindCatalogue
 
   /// Index of the next finished word.
-  private var position = 1
-  private var candidates: [Candidate] = []
+  var position = 1
+  var candidates: [Candidate] = []
   /// Facts from the finished words, on which later parts depend.
   private var node: Node?
   private var kind: KindDescription?
-  private var parameter: ParameterDescription?
+  var parameter: ParameterDescription?
   private var side = MatrixChange.Side.out
 
   init(words: [String], word: String, patch: Patch, catalogue: KindCatalogue) {
@@ -35,14 +35,14 @@ struct CompletionContext {
   }
 
   /// State after a part.
-  private enum Step {
+  enum Step {
     /// The finished words go on behind it, or the cursor may be behind it too.
     case on
     /// The cursor is here, or the words fit no form.
     case end
   }
 
-  private var isAtCursor: Bool { position >= words.count }
+  var isAtCursor: Bool { position >= words.count }
 
   private mutating func follow(_ form: [Part]) -> Step {
     for part in form {
@@ -70,6 +70,7 @@ struct CompletionContext {
       if words[position] == Word.bar.text { position += 1 }
       return take { _ in [] }
     case .control(let performance): return control(performance)
+    case .controllerMap: return map()
     case .newName, .key, .bend, .number, .duration, .position, .past: return take { _ in [] }
     case .source:
       return take { context in
@@ -189,7 +190,7 @@ struct CompletionContext {
 
   // MARK: Nodes
 
-  private func names(_ nodes: Part.Nodes) -> [Candidate] {
+  func names(_ nodes: Part.Nodes) -> [Candidate] {
     patch.nodes.values.filter { isAmong(nodes, catalogue[$0.kind]) }.map { Candidate($0.name, $0.kind) }
   }
 
@@ -229,7 +230,7 @@ struct CompletionContext {
   }
 
   /// Notes node and parameter of a finished target of `set`.
-  private mutating func choose(_ target: String) {
+  mutating func choose(_ target: String) {
     guard let split = target.firstIndex(where: { $0 == "." || $0 == "[" }) else { return }
     node = patch[named: String(target[..<split])]
     kind = node.flatMap { catalogue[$0.kind] }
@@ -239,7 +240,7 @@ struct CompletionContext {
   }
 
   /// Settings of the node in the unfinished word, or nodes with a following `.` or, for crosspoints, `[`.
-  private func targets() -> [Candidate] {
+  func targets() -> [Candidate] {
     guard let split = word.firstIndex(where: { $0 == "." || $0 == "[" }) else {
       return patch.nodes.values.flatMap { node -> [Candidate] in
         let parameters = catalogue[node.kind]?.parameters ?? []
@@ -284,7 +285,7 @@ struct CompletionContext {
     }
   }
 
-  private static func detail(_ parameter: ParameterDescription) -> String {
+  static func detail(_ parameter: ParameterDescription) -> String {
     switch parameter.form {
     case .continuous, .integer: "\(parameter.summary), \(parameter.rangeWords)"
     case .choice(let words): "\(parameter.summary): \(words.joined(separator: ", "))"
@@ -295,7 +296,7 @@ struct CompletionContext {
   // MARK: Cables
 
   /// Source, arrow and destination.
-  private mutating func cable(isNew: Bool) -> Step {
+  mutating func cable(isNew: Bool) -> Step {
     let rest = words.dropFirst(position)
     if rest.count > 1, rest[rest.startIndex + 1] != "->" { return .end }
     switch rest.count {

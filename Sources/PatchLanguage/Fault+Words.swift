@@ -38,6 +38,10 @@ extension Fault.Reason {
     case .noPlace(let text): "a place is `COLUMN,ROW`, not `\(text)`"
     case .commentOfRange: "a comment is about one line"
     case .controlOfRange: "a control turns one value"
+    case .noSender(let text): "`\(text)` names no controller"
+    case .noMapOption(let key): "a map has no `\(key)`"
+    case .noOptionWord(let word, let option): "`\(option.name)` cannot be `\(word)`"
+    case .noEnds(let text): "`\(text)` is no range"
     case .notKey(let text): "`\(text)` is not a key"
     case .bendOutOfRange: "a bend goes from -1 to 1"
     case .negativePosition: "a position is not negative"
@@ -74,6 +78,15 @@ extension Fault.Reason {
     case .noAttribute(let key):
       Nearest.hint(for: key, among: Attribute.all.map(\.name))
         ?? "it has \(Self.list(Attribute.all.map(\.name)))"
+    case .noSender:
+      "write `node.` and one of \(Self.list(MapSource.Sender.examples)), with `@1` for a channel"
+    case .noMapOption(let key):
+      Nearest.hint(for: key, among: MapOption.all.map(\.name))
+        ?? "it has \(Self.list(MapOption.all.map(\.name)))"
+    case .noOptionWord(let word, let option):
+      Nearest.hint(for: word, among: option.choices)
+        ?? "it is one of \(option.choices.joined(separator: ", "))"
+    case .noEnds: "write `200Hz..8kHz`"
     case .noMeter: "write `3/4`"
     case .noBar: "bars count from 1: `bar 5`, or `bar 5.3` for its third beat"
     case .noMoment: "write `bar 5`, `30s` or `2m30s`"

@@ -66,6 +66,14 @@ struct Fault: Error {
     case commentOfRange
     /// A control of several settings.
     case controlOfRange
+    /// The source of a map that is none.
+    case noSender(String)
+    /// An option that a map does not have.
+    case noMapOption(String)
+    /// A word that the option of a map does not know.
+    case noOptionWord(String, of: MapOption)
+    /// Neither a range nor an option.
+    case noEnds(String)
     case notKey(String)
     case bendOutOfRange(Double)
     case negativePosition(Double)

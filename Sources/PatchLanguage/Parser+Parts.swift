@@ -194,7 +194,7 @@ extension Parser {
       _ = advance()
       return [.layout(try name(verb, "a node"))]
     }
-    if let name = patchSetting() { return [.patchSetting(name)] }
+    if let name = try patchSetting(verb) { return [.patchSetting(name)] }
     if position + 1 < end, tokens[position + 1].kind == .arrow { return [.cable(try cable(verb))] }
     let range = advance().range
     if source.bytes[range].contains(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "[") }) {
@@ -209,20 +209,27 @@ extension Parser {
     return [.node(name)]
   }
 
-  /// `tempo`, `control 3`: a line at the head of the file.
-  private mutating func patchSetting() -> PatchSetting.Name? {
+  /// `tempo`, `control 3`, `map in.cc74 -> filter.freq`: a line at the head of the file.
+  private mutating func patchSetting(_ verb: Verb) throws(Fault) -> PatchSetting.Name? {
     guard position + 1 == end || tokens[position + 1].kind == .word else { return nil }
-    let word = source.string(tokens[position].range)
-    guard word == PatchSetting.Name.control(0).word else {
-      guard let name = PatchSetting.Name.all.first(where: { $0.line == word }) else { return nil }
+    switch source.string(tokens[position].range) {
+    case "map":
+      guard position + 2 < end, tokens[position + 2].kind == .arrow else { return nil }
+      _ = advance()
+      return .map(try mapName(verb))
+    case "control":
+      guard position + 1 < end, let number = Int(source.string(tokens[position + 1].range)) else {
+        return nil
+      }
+      _ = advance()
+      let token = advance()
+      mark(.number(number), token.start)
+      return .control(number)
+    case let word:
+      guard let name = PatchSetting.Name.fixed.first(where: { $0.line == word }) else { return nil }
       _ = advance()
       return name
     }
-    guard position + 1 < end, let number = Int(source.string(tokens[position + 1].range)) else { return nil }
-    _ = advance()
-    let token = advance()
-    mark(.number(number), token.start)
-    return .control(number)
   }
 
   mutating func comments(_ verb: Verb) throws(Fault) -> Comments {

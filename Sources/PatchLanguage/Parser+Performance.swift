@@ -71,11 +71,16 @@ extension Parser {
     mark(.number(number), first.start)
     guard position < end else { throw missing("what it is to turn, or `off`", verb) }
     if accept(Word.none.text) { return (number, nil) }
-    if isCable { return (number, .gain(try cable(verb))) }
+    return (number, try target(verb))
+  }
+
+  /// A value that a control or a map moves: `dist.drive`, `main[0,1]`, `piano -> dist`.
+  mutating func target(_ verb: Verb) throws(Fault) -> ControlTarget {
+    if position + 1 < end, tokens[position + 1].kind == .arrow { return .gain(try cable(verb)) }
     let token = try word("what it is to turn", verb)
     let (name, range) = try setting(token.range)
     guard let path = range.single else { throw Fault(token.start, .controlOfRange) }
-    return (number, .setting(name, path))
+    return .setting(name, path)
   }
 
   // MARK: Transport

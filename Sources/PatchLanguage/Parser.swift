@@ -85,6 +85,7 @@ struct Parser {
       if arguments.control == nil {
         for part in performance { try parse(part, of: verb, into: &arguments) }
       }
+    case .controllerMap: arguments.controllerMap = try controllerMap(verb)
     case .word(let word):
       guard accept(word.text) else { throw missing("`\(word.text)`", verb) }
     case .option(let word, let form):

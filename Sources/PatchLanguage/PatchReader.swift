@@ -136,13 +136,13 @@ struct Reading {
     }
   }
 
-  /// A setting of the patch as a whole. A control may wait for what is gone, with a warning.
+  /// A setting of the patch as a whole. A control or a map may wait for what is gone, with a warning.
   private mutating func set(_ item: Item) {
     var item = item
     item.edit = draft.patch.canonical(item.edit, catalogue: draft.catalogue)
-    guard apply(item), case .setPatch(.control(_, let target?)) = item.edit else { return }
+    guard apply(item), case .setPatch(let setting) = item.edit else { return }
     do throws(EditError) {
-      _ = try draft.patch.controlled(target, catalogue: draft.catalogue)
+      try draft.patch.check(setting, catalogue: draft.catalogue)
     } catch {
       report(error, item, .warning)
     }

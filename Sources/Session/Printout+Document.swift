@@ -31,6 +31,7 @@ extension Printout {
       ("file", document.file.map { .string($0) } ?? .null),
       ("musicalTime", json(document.patch.settings)),
       ("controls", controls(of: document.patch.settings)),
+      ("maps", maps(of: document.patch.settings)),
       ("header", .array(document.patch.header.map { .string($0) })),
       ("footer", .array(document.patch.footer.map { .string($0) })),
     ]
@@ -43,7 +44,7 @@ extension Printout {
       (
         "lines",
         .array(
-          time.lines.filter { $0.name.number == nil }.map {
+          time.lines.filter(\.name.isOfTime).map {
             .object([
               ("line", .string($0.line)), ("comments", json(time.comments[$0.name] ?? Comments())),
             ])
@@ -58,6 +59,21 @@ extension Printout {
         guard case .control(let number, let target) = setting else { return nil }
         return .object([
           ("number", .int(number)), ("target", target.map { .string($0.description) } ?? .null),
+          ("comments", json(settings.comments[setting.name] ?? Comments())),
+        ])
+      })
+  }
+
+  private static func maps(of settings: PatchSettings) -> JSON {
+    .array(
+      settings.lines.compactMap { setting in
+        guard case .map(let name, let course?) = setting else { return nil }
+        func text(_ text: String?) -> JSON { text.map { .string($0) } ?? .null }
+        return .object([
+          ("source", .string(name.source.description)), ("target", .string(name.target.description)),
+          ("low", text(course.ends?.low)), ("high", text(course.ends?.high)),
+          ("curve", text(course.curve?.rawValue)), ("mode", text(course.mode?.rawValue)),
+          ("takeover", text(course.takeover?.rawValue)), ("echo", text(course.echo)),
           ("comments", json(settings.comments[setting.name] ?? Comments())),
         ])
       })

@@ -103,7 +103,7 @@ struct Rehearsal {
       let change = try patch.applying(
         edit, catalogue: catalogue, acceptsUnknownKinds: acceptsUnknownKinds)
       do throws(EditError) {
-        try change.patch.checkControls(of: edit, catalogue: catalogue)
+        try change.patch.checkTargets(of: edit, catalogue: catalogue)
       } catch {
         if !acceptsUnknownKinds { throw error }
         doubts.append(error)

@@ -97,6 +97,7 @@ extension Session {
       silence: request.seconds == nil ? (end, Int64(RenderRequest.silence * rate)) : nil
     ) { frame in
       progress(Double(frame) / rate)
+      followMaps()
       recorder.pump()
       // A few times per second of sound.
       guard frame >= nextLook else { return }

@@ -84,6 +84,10 @@ public struct SessionOptions: Sendable {
   var tunings: [NodeID: TuningRequest] = [:]
   /// Effective tuning of each node; after a failed request, the one before.
   var tuningsInUse: [NodeID: Tuning] = [:]
+  /// What maps move at present.
+  var mapGesture: MapGesture?
+  /// Positions that controllers have been told of, or have set.
+  var echoed: [MapName: Int] = [:]
   /// True when the patch uses the transport.
   var knownUse: (revision: Revision, isUsed: Bool)?
   /// Told to the user last.
@@ -216,6 +220,8 @@ public struct SessionOptions: Sendable {
     // Nobody else takes the engine's transactions.
     if options.isPatchbay { try? renderOneBlock() }
     engine.collect()
+    followMaps()
+    echoMaps()
     followTape()
     followTakes()
     engine.prepareMemory()
@@ -294,6 +300,7 @@ public struct SessionOptions: Sendable {
 
   /// Performs a statement. Returns an answer.
   @discardableResult public func perform(_ statement: Statement) throws(EditError) -> String {
+    followMaps()
     switch statement {
     case .nothing: return ""
     case .edit(let edit): return try perform(edit)
@@ -325,11 +332,13 @@ public struct SessionOptions: Sendable {
   @discardableResult public func perform(
     _ edit: Edit, amending step: Int? = nil
   ) throws(EditError) -> String {
-    try perform(edit, amending: step, acceptsUnknownKinds: false)
+    followMaps()
+    return try perform(edit, amending: step, acceptsUnknownKinds: false)
   }
 
+  /// `isMoved`: maps have moved its values already.
   @discardableResult func perform(
-    _ edit: Edit, amending step: Int? = nil, acceptsUnknownKinds: Bool
+    _ edit: Edit, amending step: Int? = nil, acceptsUnknownKinds: Bool, isMoved: Bool = false
   ) throws(EditError) -> String {
     let start = monotonicTime()
     let edit = try withFoundPrograms(edit)
@@ -347,12 +356,15 @@ public struct SessionOptions: Sendable {
       let applied = try patch.applyingCanonically(
         withStates(edit), catalogue: catalogue, acceptsUnknownKinds: acceptsUnknownKinds)
       (change, line) = (applied.change, applied.edit.line)
-      try change.patch.checkControls(of: applied.edit, catalogue: catalogue)
+      try change.patch.checkTargets(of: applied.edit, catalogue: catalogue)
       record(.edit(line))
       journaled = (journaled.undo + 1, 0)
       history.record(change, describing: line, at: .now)
     }
-    taping(tapedEdit(line, isAmending: isAmending)) { adopt(change, describing: line) }
+    let taped = tapedEdit(line, isAmending: isAmending)
+    // A replay hears the same controllers.
+    if isMoved { adopt(change) } else { taping(taped) { adopt(change, describing: line) } }
+    if isMoved { return line }
     editCount += 1
     longestEdit = max(longestEdit, Double(monotonicTime() - start) * 1e-9)
     return line
@@ -360,6 +372,7 @@ public struct SessionOptions: Sendable {
 
   /// Undoes the newest edit and returns it as a line; nil when there is none.
   @discardableResult public func undo() throws(EditError) -> String? {
+    followMaps()
     guard let step = try history.undo(patch, catalogue: catalogue) else { return nil }
     recordUndo(step.change)
     taping(tapedStep(step.change, isUndo: true)) {
@@ -370,6 +383,7 @@ public struct SessionOptions: Sendable {
 
   /// Repeats the edit that was undone last and returns it as a line; nil when there is none.
   @discardableResult public func redo() throws(EditError) -> String? {
+    followMaps()
     guard let step = try history.redo(patch, catalogue: catalogue) else { return nil }
     recordRedo(step.change)
     taping(tapedStep(step.change, isUndo: false)) {
@@ -378,7 +392,8 @@ public struct SessionOptions: Sendable {
     return step.description
   }
 
-  private func adopt(_ change: Change, describing line: String, isUndo: Bool = false) {
+  /// `line`: nil if there is nothing left to do for the sound.
+  private func adopt(_ change: Change, describing line: String? = nil, isUndo: Bool = false) {
     patch = change.patch
     maintainJournal()
     followTransport()
@@ -387,7 +402,7 @@ public struct SessionOptions: Sendable {
     engine.adopt(
       patch, touched: change.touched, ramps: change.ramps, tails: change.tails,
       // No audio thread runs offline, so the next block's frame is known.
-      at: due ?? (options.isOffline ? engine.renderer.time : nil), describing: line)
+      at: line == nil ? nil : due ?? (options.isOffline ? engine.renderer.time : nil), describing: line)
     requestFiles(of: change.touched.nodes)
     holdOutputs(among: change.touched.nodes)
     if !options.isOffline { supervisor.poll() }

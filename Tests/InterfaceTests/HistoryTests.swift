@@ -212,6 +212,8 @@ import Testing
 
 /// A session that refuses an undo after some.
 @MainActor private final class RefusingWorkbench: Workbench {
+  func learn(_ isLearning: Bool) {}
+  func takeHeard() -> [(node: String, event: Event)] { [] }
   private let inner: SessionWorkbench
   private var left: Int
 

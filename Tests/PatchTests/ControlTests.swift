@@ -30,7 +30,7 @@ import Testing
       return
     }
     let step = try patch.applyingCanonically(edit, catalogue: catalogue)
-    try step.change.patch.checkControls(of: step.edit, catalogue: catalogue)
+    try step.change.patch.checkTargets(of: step.edit, catalogue: catalogue)
     history.record(step.change, describing: step.edit.line)
     patch = step.change.patch
   }
@@ -104,7 +104,7 @@ import Testing
       }
       do {
         let step = try patch.applyingCanonically(edit, catalogue: catalogue)
-        try step.change.patch.checkControls(of: step.edit, catalogue: catalogue)
+        try step.change.patch.checkTargets(of: step.edit, catalogue: catalogue)
       } catch {
         throw StatementParser.diagnostic(for: error, in: line)
       }

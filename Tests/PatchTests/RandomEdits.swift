@@ -26,15 +26,16 @@ struct RandomEdits {
     case 60..<66: return .disconnect(cable(in: patch) ?? CableName(name, pick(names)))
     case 66..<82: return set(name, patch)
     case 82..<86: return matrix(name, patch)
-    case 86..<92: return .comment(subject(name, patch), comments())
-    case 92: return .setPatch(patchSetting(name, patch))
+    case 86..<91: return .comment(subject(name, patch), comments())
+    case 91, 92: return .setPatch(patchSetting(name, patch))
     case 93..<96: return .place(name, chance(30) ? nil : Place(column: pick([-1, 0, 3]), row: pick([0, 7])))
     default: return .all((0..<Int.random(in: 1...4, using: &random)).map { _ in next(for: patch) })
     }
   }
 
   private mutating func patchSetting(_ name: String, _ patch: Patch) -> PatchSetting {
-    switch Int.random(in: 0..<6, using: &random) {
+    switch Int.random(in: 0..<8, using: &random) {
+    case 6, 7: map(name, patch)
     case 0: .tempo(pick([120, 97.5, 4.9, 999]))
     case 1: .meter(Meter(beats: pick([3, 4, 7, 0]), unit: pick([4, 8, 5])))
     case 2: .transport(pick(TransportMode.allCases))
@@ -50,6 +51,38 @@ struct RandomEdits {
               ParameterPath($0.name, $0.dimensions.map { _ in 0 })
             } ?? ParameterPath("gain")))
     }
+  }
+
+  /// A map that may be new, another course of one that is there, or none any more. Ranges mean the same whatever they are for.
+  private mutating func map(_ name: String, _ patch: Patch) -> PatchSetting {
+    if chance(40), let known = patch.settings.maps.keys.sorted().randomElement(using: &random) {
+      return .map(known, chance(50) ? nil : course(patch))
+    }
+    let senders: [MapSource.Sender] = [
+      .controller(74), .controller(7), .fine(1, 33), .nrpn(1234), .rpn(0), .note(61), .bend, .pressure,
+      .keyPressure(0),
+    ]
+    let target: ControlTarget =
+      if chance(30), let cable = cable(in: patch) {
+        .gain(cable)
+      } else {
+        .setting(name, pick([ParameterPath("level"), ParameterPath("drive"), ParameterPath("", [0, 1])]))
+      }
+    let source = MapSource(pick(patch.names), pick(senders), channel: chance(20) ? pick([1, 16]) : nil)
+    return .map(MapName(source, target), chance(10) ? nil : course(patch))
+  }
+
+  private mutating func course(_ patch: Patch) -> MapCourse {
+    var course = MapCourse()
+    if chance(60) {
+      let ends = pick([("-6dB", "0dB"), ("0dB", "-6dB"), ("200Hz", "8kHz"), ("off", "on"), ("1s", "100ms")])
+      course.ends = MapCourse.Ends(ends.0, ends.1)
+    }
+    if chance(40) { course.curve = pick(MapCourse.Curve.allCases) }
+    if chance(40) { course.mode = pick(MapCourse.Mode.allCases) }
+    if chance(40) { course.takeover = pick(MapCourse.Takeover.allCases) }
+    if chance(20) { course.echo = pick(patch.names) }
+    return course
   }
 
   private mutating func fresh() -> String {
@@ -136,7 +169,7 @@ struct RandomEdits {
 
   private mutating func subject(_ name: String, _ patch: Patch) -> Subject {
     switch Int.random(in: 0..<7, using: &random) {
-    case 5: return .patchSetting(pick(PatchSetting.Name.all))
+    case 5: return .patchSetting(pick(patch.settings.names))
     case 0: return .header
     case 1: return .footer
     case 2: if let cable = cable(in: patch) { return .cable(cable) }

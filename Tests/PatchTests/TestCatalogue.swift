@@ -108,6 +108,9 @@ let catalogue = KindCatalogue([
     inputs: [PortDescription("in", .events)],
     outputs: [PortDescription("out", .events)]),
   KindDescription(
+    name: "midiout", summary: "driver events", category: .endpoint, inputs: [PortDescription("in", .events)],
+    endpoint: .midiOutput),
+  KindDescription(
     name: "output", summary: "driver outputs", category: .endpoint,
     inputs: [PortDescription("in", .parameter("channels"))],
     parameters: [
@@ -118,9 +121,8 @@ let catalogue = KindCatalogue([
     ]),
 ])
 
-/// True for the warning that a control's target is gone.
+/// True for the warning that what a control or a map names is gone.
 func isOfControl(_ diagnostic: Diagnostic, in text: String) -> Bool {
-  diagnostic.severity == .warning
-    && text.split(separator: "\n", omittingEmptySubsequences: false)[diagnostic.line - 1].hasPrefix(
-      "control ")
+  let line = text.split(separator: "\n", omittingEmptySubsequences: false)[diagnostic.line - 1]
+  return diagnostic.severity == .warning && (line.hasPrefix("control ") || line.hasPrefix("map "))
 }

@@ -77,6 +77,9 @@ import Testing
       # The left hand's.
       control 2 m[0,1]  # softly
       control 8 off  # free
+      # The knob on the left.
+      map k.cc74 -> g.gain -20dB..0dB curve=linear mode=absolute takeover=soft echo=e  # stiff
+      map k.bend -> o.freq
       # its own
       node o oscillator freq=[110Hz,220Hz] channels=2  # low
       # of a line of its own
@@ -86,6 +89,8 @@ import Testing
       node s sampler instrument=i.sfz
       node p player file=gone.wav
       node w wobbler depth=3
+      node k keyboard
+      node e midiout
       node m matrix
       node q gain
       node out output channels=12

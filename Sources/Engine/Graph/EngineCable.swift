@@ -48,6 +48,8 @@ final class EngineCable {
       refreshWanted()
     }
   }
+  /// A map moves its gain, of which the worker learns afterwards.
+  var isMapped = false { didSet { refreshRow() } }
   /// Frames after creation until its signal is complete: its delay has to fill, and so have the delays inside
   /// new nodes upstream. Fades wait for it.
   var wait: Int32 = 0
@@ -135,7 +137,7 @@ final class EngineCable {
     if case nil = settling { isSettled = true }
     row.pointee.target = target
     row.pointee.isSettled = isSettled
-    let isDirect = target == 1 && isSettled && !isLeaving && key.delay == 0
+    let isDirect = target == 1 && isSettled && !isLeaving && !isMapped && key.delay == 0
     guard row.pointee.isDirect != isDirect else { return }
     row.pointee.isDirect = isDirect
     destination.row.markStale()
@@ -168,7 +170,7 @@ final class EngineCable {
   /// True when the cable is below -120 dB at `time`, although edits keep its fade from ending.
   func isInaudible(at time: Int64, isExact: Bool) -> Bool {
     guard !carriesEvents, target == 0 else { return false }
-    if isExact, isMirrorExact {
+    if isExact, isMirrorExact, !isMapped {
       advanceMirror(to: time)
       return mirror.ceiling < 1e-6
     }

@@ -39,6 +39,8 @@ final class EngineNode {
   var values: [[Float]]
   /// The targets last sent to the audio thread. A parameter that once was a list keeps its elements.
   var sentValues: [[Float]]
+  /// Positions of the parameters that maps move.
+  var mapped: Set<Int> = []
   private(set) var slot: UnsafeMutablePointer<NodeSlot>! {
     didSet { row.pointee.slot = slot }
   }
@@ -235,9 +237,10 @@ final class EngineNode {
     return nil
   }
 
-  /// Positions of the parameters into which cables lead.
+  /// Positions of the parameters into which cables lead, or that maps move.
   private var modulated: Set<Int> {
-    Set(incoming.compactMap { if case .parameter(let position) = $0.input { position } else { nil } })
+    mapped.union(
+      incoming.compactMap { if case .parameter(let position) = $0.input { position } else { nil } })
   }
 
   /// Values that its memory is sized for.

@@ -44,6 +44,7 @@ extension Reconciler {
     let cable = EngineCable(
       key: key, number: engine.makeCableNumber(), route: intent.route, target: intent.target,
       rows: engine.rows, pools: engine.pools)
+    cable.isMapped = engine.mappedCables.contains(intent.ends)
     if !isFirst { cable.wait = key.delay + (arrangement?.readiness(of: cable.source) ?? 0) }
     graph.insert(cable)
     graph.setCable(cable, of: intent)
@@ -109,6 +110,15 @@ extension Reconciler {
           move(cable)
         }
       }
+    }
+  }
+
+  /// Notes which cables' gains maps move from now on: the plan applies their gains, also at unity.
+  func followMaps(from old: Set<Cable.Ends>) {
+    for ends in old.symmetricDifference(engine.mappedCables) {
+      guard let cable = graph[ends]?.cable else { continue }
+      cable.isMapped = engine.mappedCables.contains(ends)
+      if !cable.isMixed { (work.needsPlan, work.isLocal) = (true, false) }
     }
   }
 

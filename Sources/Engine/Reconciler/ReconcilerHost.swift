@@ -14,6 +14,9 @@ protocol ReconcilerHost: AnyObject {
   var rows: RowPool { get }
   var pools: NodePools { get }
 
+  /// Cables whose gains maps move.
+  var mappedCables: Set<Cable.Ends> { get }
+
   /// A number for a new node.
   func makeNumber(for id: NodeID, name: String) -> Int32
   /// A number for a new cable.

@@ -31,6 +31,11 @@ public final class Renderer: @unchecked Sendable {
   /// Number of blocks so far.
   private(set) var blocks = 0
   private var tape: UnsafeMutablePointer<InputTape>?
+  private var maps: UnsafeMutablePointer<MapTable>?
+  /// Movements of maps (`MapSlot.Movement`), and events while a controller is chosen (`MapTable.Heard`); audio thread to
+  /// worker.
+  let movements = Ring(capacity: 4096, of: MapSlot.Movement.self)
+  let heard = Ring(capacity: 1024, of: MapTable.Heard.self)
   private let driver: UnsafeMutablePointer<DriverChannels>
   private let transportState: UnsafeMutablePointer<Transport>
   let team: UnsafeMutablePointer<RenderTeam>
@@ -81,6 +86,8 @@ public final class Renderer: @unchecked Sendable {
     tape?.deinitialize(count: 1)
     tape?.deallocate()
     commands.deallocate()
+    movements.deallocate()
+    heard.deallocate()
     watch.deallocate()
   }
 
@@ -156,6 +163,7 @@ public final class Renderer: @unchecked Sendable {
       watch.measure(driver.pointee, frames: count, time: now)
       now &+= Int64(count)
       done &+= count
+      if let maps { follow(maps) }
       blocks &+= 1
     }
     team.pointee.endPeriod(frames: frames, load: load)
@@ -299,7 +307,81 @@ public final class Renderer: @unchecked Sendable {
       countMove()
     case .widenRing(let cable, let from, let to):
       cable.pointee.widen(from: Int(from), to: Int(to))
+    case .maps(let next): maps = next
+    case .mapped(let values, let element, let value, let switches):
+      values.pointee.set(Int(element), .value, to: value)
+      values.pointee.setSwitches(Int(element), to: switches)
     case .begin, .ramp, .makeRoom, .kernel, .use: break
+    }
+  }
+
+  /// Lets maps hear the events of the block before `now`. What they move begins at the end of a cell, so that the same
+  /// events sound the same with every period.
+  @_noLocks private final func follow(_ maps: UnsafeMutablePointer<MapTable>) {
+    maps.pointee.hear()
+    if maps.pointee.earCount > 0 { maps.pointee.listen(heard) }
+    guard now & 63 == 0 else { return }
+    var index = 0
+    while index < maps.pointee.count {
+      let map = maps.pointee.maps[index]
+      index &+= 1
+      guard let due = map.pointee.takeDue() else { continue }
+      let values = map.pointee.values
+      guard values.pointee.value(map.pointee.element, map.pointee.field) != due.value else { continue }
+      move(values, map.pointee.element, map.pointee.field, to: due.value, over: maps.pointee.fade)
+      var movement = MapSlot.Movement(
+        map: map.pointee.number, position: Int32(truncatingIfNeeded: due.position), time: now,
+        executed: executed.load(ordering: .relaxed))
+      _ = movements.push(&movement)
+    }
+  }
+
+  /// Sets a value that maps move, and lets what is heard of it follow.
+  @_noLocks private final func move(
+    _ values: UnsafeMutablePointer<MappedValues>, _ element: Int, _ field: MappedValues.Field,
+    to value: Float, over frames: Int32
+  ) {
+    switch field {
+    case .value, .mute, .invert:
+      let before = values.pointee.heard(element)
+      values.pointee.set(element, field, to: value)
+      if values.pointee.heard(element) != before { moveHeard(values, element, over: frames) }
+    case .solo:
+      values.pointee.set(element, field, to: value)
+      // What had been heard of the others is not kept. A move to where a gain is already changes nothing.
+      var other = 0
+      while other < values.pointee.count {
+        moveHeard(values, other, over: frames)
+        other &+= 1
+      }
+    }
+  }
+
+  @_noLocks private final func moveHeard(
+    _ values: UnsafeMutablePointer<MappedValues>, _ element: Int, over frames: Int32
+  ) {
+    let value = values.pointee.heard(element)
+    if let cable = values.pointee.cable {
+      cable.pointee.redirect(to: value, over: Int(frames))
+      return countMove()
+    }
+    guard let node = values.pointee.node else { return }
+    let parameter = values.pointee.parameter
+    if values.pointee.isKernels {
+      return execute(
+        .kernel(
+          node, parameter: parameter, element: Int32(truncatingIfNeeded: element), value: value,
+          frames: frames))
+    }
+    var first = element
+    var end = element &+ 1
+    if values.pointee.isShared { (first, end) = (0, node.pointee.parameters[Int(parameter)].elements) }
+    while first < end {
+      execute(
+        .ramp(
+          node, parameter: parameter, element: Int32(truncatingIfNeeded: first), value: value, frames: frames)
+      )
+      first &+= 1
     }
   }
 

@@ -24,6 +24,10 @@ enum Command {
   case widen(UnsafeMutablePointer<NodeSlot>, memory: UnsafeMutableRawPointer, Widening)
   /// The source of a delayed cable has widened.
   case widenRing(UnsafeMutablePointer<CableSlot>, from: Int32, to: Int32)
+  /// The maps from now on; nil: none.
+  case maps(UnsafeMutablePointer<MapTable>?)
+  /// An edit has changed a value that maps move, or its switches.
+  case mapped(UnsafeMutablePointer<MappedValues>, element: Int32, value: Float, switches: UInt8)
 
   /// The node that it concerns, and nothing besides; nil: it concerns other things.
   var node: UnsafeMutablePointer<NodeSlot>? {

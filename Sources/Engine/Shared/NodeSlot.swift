@@ -333,6 +333,11 @@ struct CableSlot: ~Copyable {
     nextFrames = frames
   }
 
+  /// Moves the gain to another target from now on, or when the move that waits begins. Audio thread.
+  @_noLocks mutating func redirect(to value: Float, over frames: Int) {
+    if nextStart < .max { nextTarget = value } else { gain.move(to: value, over: frames) }
+  }
+
   /// Follows the widening of its source: the ring's channels move as the source's do. Audio thread.
   @_noLocks func widen(from: Int, to: Int) {
     guard let ring else { return }

@@ -17,7 +17,7 @@ enum Program {
     Action(
       "quit", "Quit; asks when something is not saved", [.anywhere: "ctrl-q ctrl-c", .patch: "q"], quit),
     Action("roll", "Start the transport, or stop it", [.patch: "space"], roll),
-    Action("redraw", "Draw the screen anew", [.anywhere: "ctrl-l"]) { $0.wish = .redraw },
+    Action("redraw", "Draw the screen anew", [.anywhere: "ctrl-g"]) { $0.wish = .redraw },
     Action("suspend", "Back to the shell until `fg`; the sound stops meanwhile", [.anywhere: "ctrl-z"]) {
       if !$0.isKeptRunning { $0.wish = .suspend }
     },

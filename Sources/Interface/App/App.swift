@@ -48,6 +48,7 @@ import Screen
     if !notices.isEmpty { desk.say(notices.joined(separator: "; ")) }
     desk.state.play.target = Piano(desk).target
     Piano(desk).tick()
+    Learning.tick(desk)
     settle()
     for view in Views.all where view.tick(desk) { needsRender = true }
     let sight = Sight(scene)
@@ -76,7 +77,10 @@ import Screen
     if stroke.action == .release { return Piano(desk).release(stroke) }
     // A key press clears the old message.
     desk.state.message = nil
-    if let overlay = desk.state.overlay as? any Overlay { return overlay.handle(stroke, desk) }
+    if let overlay = desk.state.overlay as? any Overlay {
+      if overlay.letsPlay, desk.state.mode == .play, Piano(desk).press(stroke) { return }
+      return overlay.handle(stroke, desk)
+    }
     if desk.state.mode == .play, Piano(desk).press(stroke) { return }
     if Views[desk.state.view].type(stroke.key, desk) { return }
     guard let action = keymap.action(for: stroke.key, in: contexts) else { return }

@@ -1,4 +1,5 @@
 import Engine
+import Patch
 import Session
 
 /// Summary of a scene's appearance: an equal one need not be redrawn.
@@ -13,6 +14,7 @@ struct Sight: Equatable {
   private var nodes: Int
   private var surroundings: Int
   private var hasKeyRelease: Bool
+  private var mapPlaces: [MapName: Int]
   private var states: [NodeReport.State]
   /// Something sounds or fades.
   let isMoving: Bool
@@ -28,6 +30,7 @@ struct Sight: Equatable {
     nodes = scene.patch.nodes.count
     surroundings = scene.surroundings
     hasKeyRelease = scene.hasKeyRelease
+    mapPlaces = scene.mapPlaces
     states = scene.report.nodes.map(\.state)
     // Its change triggers one more drawing, so that a meter can fall to nothing.
     isMoving = scene.report.nodes.contains { node in

@@ -64,6 +64,8 @@ struct GraphBox {
   var inputs: [Port] = []
   var outputs: [Port] = []
   var place: Place?
+  /// Settings that controllers move.
+  private var mapped: Set<ParameterPath> = []
   var size = Size(columns: 0, rows: 0)
 
   var isLeaving: Bool {
@@ -89,6 +91,7 @@ struct GraphBox {
     name = node?.name ?? report?.name ?? ""
     let shown = node ?? Node(id: id, name: name, kind: report?.kind ?? "")
     let facts = NodeFacts(shown, scene.catalogue)
+    mapped = node.map { scene.patch.mapped(of: $0.name) } ?? []
     kind = detail == .full ? facts.kindText : facts.kindText.substituting(" × ", with: "×")
     state = report?.state
     lackingChannels = report?.lackingChannels ?? 0
@@ -137,7 +140,7 @@ struct GraphBox {
 
   private static func width(_ line: Line) -> Int {
     switch line {
-    case .setting(let name, let value): name.count + 1 + DisplayWidth.of(value)
+    case .setting(let name, let value): name.count + (name.hasSuffix(mark) ? 0 : 1) + DisplayWidth.of(value)
     case .meter(let name, _), .lacking(let name): DisplayWidth.of(name) + 9
     case .text(let text, _): DisplayWidth.of(text)
     case .ports(let left, let right): left.count + (right.isEmpty ? 0 : 1 + right.count)
@@ -254,8 +257,8 @@ struct GraphBox {
       lines = [
         .text(ResponseCurve.braille(facts, columns: detail == .full ? 13 : min(9, detail.columns)), .value)
       ]
-      if bands == nil { lines += Self.settings(facts, 1, ["freq"]) }
-    case .settings, nil: lines = Self.settings(facts, detail == .full ? 2 : 1, [])
+      if bands == nil { lines += settings(facts, 1, ["freq"]) }
+    case .settings, nil: lines = settings(facts, detail == .full ? 2 : 1, [])
     }
     let readings = (report?.readings ?? []).map { reading in
       let tenths = (reading.value * 10).rounded() / 10
@@ -265,9 +268,20 @@ struct GraphBox {
     lines.insert(contentsOf: readings.prefix(most), at: 0)
   }
 
-  private static func settings(_ facts: NodeFacts, _ most: Int, _ names: [String]) -> [Line] {
-    let values = names.isEmpty ? facts.values(most) : facts.values(99).filter { names.contains($0.path.line) }
-    return values.prefix(most).map { .setting($0.path.line, $0.value.display) }
+  /// Mark behind the name of a setting that controllers move, in place of a blank.
+  static let mark = "◂"
+
+  /// Lines of settings; of no names in particular those that controllers move come first. A mark is behind their names.
+  private func settings(_ facts: NodeFacts, _ most: Int, _ names: [String]) -> [Line] {
+    var values = facts.values(names.isEmpty && mapped.isEmpty ? most : 99)
+    if names.isEmpty {
+      values = values.filter { mapped.contains($0.path) } + values.filter { !mapped.contains($0.path) }
+    } else {
+      values = values.filter { names.contains($0.path.line) }
+    }
+    return values.prefix(most).map {
+      .setting($0.path.line + (mapped.contains($0.path) ? Self.mark : ""), $0.value.display)
+    }
   }
 
   /// As many words as fit, then the number of the others.
@@ -307,7 +321,13 @@ struct GraphBox {
     let shown = facts.kind?.outputs.filter { !$0.isOptional || usedOutputs.contains($0.name) }
     var right = shown?.map(\.name) ?? []
     right += usedOutputs.subtracting(right).sorted()
-    lines.removeAll { if case .setting(let name, _) = $0 { modulated.contains(name) } else { false } }
+    lines.removeAll {
+      if case .setting(let name, _) = $0 {
+        modulated.contains(name.substituting(Self.mark, with: ""))
+      } else {
+        false
+      }
+    }
     if lines.isEmpty, detail != .small, !(left.isEmpty && !modulated.isEmpty) { lines = [.text("", .text)] }
     let first = lines.isEmpty && detail == .small ? 1 : 2
     if let name = left.first { inputs.append(Port(name: name, row: first)) }

@@ -129,7 +129,7 @@ enum GraphDrawing {
     switch line {
     case .setting(let name, let value):
       let right = [Span(value, .value)]
-      let room = max(0, columns - right.width - 1)
+      let room = max(0, columns - right.width - (name.hasSuffix(GraphBox.mark) ? 0 : 1))
       canvas.put([Span(name, .dim)], at: point, columns: room)
       if right.width <= columns {
         canvas.put(right, endingAt: point.column + columns, row: point.row)

@@ -19,6 +19,7 @@ struct ParameterPanel: Overlay {
       ? [
         KeyHelp(keys: "← →", name: "step"), KeyHelp(keys: "Enter", name: "type"),
         KeyHelp(keys: "Del", name: "default"), KeyHelp(keys: "↑ ↓", name: "choose"),
+        KeyHelp(keys: "Ctrl-L", name: "learn"),
         KeyHelp(keys: "Esc", name: "done"),
       ] : [KeyHelp(keys: "Enter", name: "set"), KeyHelp(keys: "Esc", name: "leave")]
   }
@@ -44,6 +45,7 @@ struct ParameterPanel: Overlay {
       canvas.fill(
         Rect(column: place.column, row: place.row, columns: inside.columns, rows: 1), " ", Style(ground))
       let isSet = node.settings[path] != nil
+      let sources = scene.patch.maps(to: .setting(node.name, path)).map(\.source.description)
       let typed = isSelected ? self.typed : nil
       let text = typed ?? Self.value(path, facts) ?? ""
       canvas.put(
@@ -53,7 +55,7 @@ struct ParameterPanel: Overlay {
           Span(
             DisplayWidth.padded(text, to: values, right: typed == nil),
             typed != nil ? .promptText : isSet ? .value : .dim),
-          Span("  "), Span(Self.range(path, facts), .dim),
+          Span("  "), Span(sources.map { $0 + "  " }.joined(), .accent), Span(Self.range(path, facts), .dim),
         ], at: place, columns: inside.columns, on: ground)
       if isSelected {
         let column =
@@ -133,6 +135,7 @@ struct ParameterPanel: Overlay {
     case "delete", "backspace":
       desk.perform(.set(node.name, path, nil, over: nil))
       return
+    case "ctrl-l": return Learning.start(.setting(node.name, path), desk, above: self)
     case "enter":
       switch parameter.form {
       case .toggle, .choice: return step(by: 1)

@@ -10,6 +10,8 @@ protocol Overlay: OverlayPicture {
   @MainActor func turnWheel(_ rows: Int, _ desk: Desk) -> Bool
   /// A click outside closes it.
   var closesOnClick: Bool { get }
+  /// The keys of the piano play on while it is there.
+  var letsPlay: Bool { get }
   /// The node that it belongs to: it closes when that is gone.
   var node: NodeID? { get }
 }
@@ -18,5 +20,6 @@ extension Overlay {
   @MainActor func paste(_ text: String, _ desk: Desk) {}
   @MainActor func turnWheel(_ rows: Int, _ desk: Desk) -> Bool { false }
   var closesOnClick: Bool { true }
+  var letsPlay: Bool { false }
   var node: NodeID? { nil }
 }

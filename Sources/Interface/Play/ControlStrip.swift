@@ -2,10 +2,11 @@ import Glibc
 import Patch
 import Screen
 
-/// The controls above the keyboard of play mode: the number and target of each, and its value as a bar and in words.
+/// The controls above the keyboard of play mode: the number and target of each, and its value as a bar and in words. Where a
+/// controller moves it, its name, and the way that it has to go while it does not stand at the value.
 ///
 /// ```
-/// ▸1 dist.drive     2 dist.mix       3 main[0,1]      4 ·
+/// ▸1 dist.drive ↑cc74   2 dist.mix       3 main[0,1]      4 ·
 ///  ▕████░░▏18.0 dB   ▕███░░░▏60 %     ▕██░░░░▏-18.0 dB
 /// ```
 struct ControlStrip {
@@ -39,11 +40,18 @@ struct ControlStrip {
       let room = min(cellColumns - 1, columns - left)
       let isPicked = number == picked
       let target = scene.patch.settings.controls[number]
+      let name = target.map(words) ?? "·"
+      let source = target.map(source) ?? []
+      // A long name makes room for the controller.
+      let sourceColumns = DisplayWidth.of(source.map(\.text).joined())
+      let nameColumns = max(4, room - 2 - (source.isEmpty ? 0 : sourceColumns + 1))
       canvas.put(
         [
           Span(isPicked ? "▸" : " ", .accent), Span("\(number) ", isPicked ? .accent : .keyName),
-          Span(target.map(words) ?? "·", target == nil ? .dim : isPicked ? .accent : .text),
-        ], at: Point(left - 1, 0), columns: room + 1)
+          Span(
+            source.isEmpty ? name : DisplayWidth.truncated(name, to: nameColumns),
+            target == nil ? .dim : isPicked ? .accent : .text), Span(" "),
+        ] + source, at: Point(left - 1, 0), columns: room + 1)
       guard let target else { continue }
       canvas.put(Self.value(of: target, scene), at: Point(left, 1), columns: room)
     }
@@ -55,6 +63,22 @@ struct ControlStrip {
       let cable = try? scene.patch.existing(name, catalogue: scene.catalogue)
     else { return target.description }
     return scene.patch.shortName(of: cable.ends, catalogue: scene.catalogue).description
+  }
+
+  /// The controller that moves the value, and the way that it has to go where it does not stand at the value.
+  private func source(of target: ControlTarget) -> [Span] {
+    let names = scene.patch.maps(to: target)
+    guard let name = names.first, let course = scene.patch.settings.maps[name] else { return [] }
+    let more = names.count > 1 ? "+\(names.count - 1)" : ""
+    let word = Span(name.source.word + more, .dim)
+    guard let place = scene.mapPlaces[name],
+      let scale = try? scene.patch.scale(of: name, course, catalogue: scene.catalogue), scale.waits,
+      let found = try? scene.patch.controlled(target, catalogue: scene.catalogue),
+      let wanted = scale.position(of: found.value), scale.value(at: place) != found.value
+    else { return [word] }
+    // What is within a step of the controller has been met.
+    if wanted == place { return [word] }
+    return [Span(wanted > place ? "↑" : "↓", .warning), word]
   }
 
   /// The control at a column of the strip.

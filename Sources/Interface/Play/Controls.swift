@@ -96,7 +96,7 @@ import Screen
   }
 
   /// The crosspoint under the cursor of the matrix view.
-  private var crosspoint: ControlTarget? {
+  var crosspoint: ControlTarget? {
     let matrix = desk.state.matrix
     guard desk.state.view == .matrix, matrix.cable == nil, matrix.cell.isCrosspoint,
       let node = matrix.node.flatMap({ desk.scene.patch[$0] }), desk.scene.isMatrix(node)

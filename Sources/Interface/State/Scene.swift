@@ -27,6 +27,8 @@ public struct Scene: Sendable {
   public var redo: String?
   /// Edits that can be undone, then those that can be redone, the oldest first.
   public var history: [HistoryStep] = []
+  /// Last positions of the controllers of maps, as far as they have moved.
+  public var mapPlaces: [MapName: Int] = [:]
   /// The terminal reports key releases.
   public var hasKeyRelease = false
 

@@ -64,6 +64,10 @@ import Session
 
   public func play(_ event: Event, on node: NodeID) { session.play(event, on: node) }
 
+  public func learn(_ isLearning: Bool) { session.isLearning = isLearning }
+
+  public func takeHeard() -> [(node: String, event: Event)] { session.takeHeard() }
+
   public func showPrograms(_ isShown: Bool) {
     session.showsPrograms = isShown
     refreshDocument()
@@ -83,6 +87,7 @@ import Session
     scene.report = session.report
     scene.report.fillInputLevels()
     scene.status = session.status
+    scene.mapPlaces = session.mapPlaces
     let fresh = session.trace(since: nextTrace)
     guard let last = fresh.last else { return }
     nextTrace = last.id + 1

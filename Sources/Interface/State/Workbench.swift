@@ -29,6 +29,10 @@ import Session
   /// Sends a note or pedal straight to the node.
   func play(_ event: Event, on node: NodeID)
   func panic()
+  /// Begins to hear every controller, for `takeHeard`, or ends it.
+  func learn(_ isLearning: Bool)
+  /// What has been played and moved since the last call while it learns, with the nodes' names.
+  func takeHeard() -> [(node: String, event: Event)]
   /// Shows or hides the other programs of the server.
   func showPrograms(_ isShown: Bool)
   /// New notices for the user, oldest first.

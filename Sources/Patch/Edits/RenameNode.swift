@@ -16,10 +16,11 @@ struct RenameNode: EditVerbs {
   }
 
   func inverse(in draft: Draft) -> Edit {
-    // Controls that have been waiting for the new name get the node, and must not follow it back.
-    let waiting = draft.patch.settings.controls.filter { newName != name && $0.value.names(newName) }
-    let controls = waiting.sorted { $0.key < $1.key }.map { Edit.setPatch(.control($0.key, $0.value)) }
-    return .joined([.rename(newName, to: name)] + controls)
+    // What has been waiting for the new name gets the node, and must not follow it back.
+    let settings = draft.patch.settings
+    let there = settings.renaming { $0 == name ? newName : $0 }
+    let back = there.renaming { $0 == newName ? name : $0 }
+    return .joined([.rename(newName, to: name)] + (newName == name ? [] : back.edits(to: settings)))
   }
 
   func describe() -> String { "rename \(name) \(newName)" }

@@ -28,7 +28,11 @@ struct SetComment: EditVerbs {
       guard node.place != nil else { throw .noPlace(name) }
       draft.patch.update(node.id) { $0.lineComments[.layout] = kept }
     case .patchSetting(let name):
-      guard PatchSetting.Name.all.contains(name) else { throw .noControl(name.number ?? 0) }
+      switch name {
+      case .control(let number) where !ControlTarget.numbers.contains(number): throw .noControl(number)
+      case .map(let map) where draft.patch.settings.maps[map] == nil: throw .noMap(map)
+      default: break
+      }
       draft.patch.settings.comments[name] = kept
     case .header: draft.patch.header = comments.before
     case .footer: draft.patch.footer = comments.before
@@ -55,7 +59,7 @@ struct SetComment: EditVerbs {
     var line =
       switch subject {
       // Without quotes it would be the keyword for the comment of such a line.
-      case .node(let name) where name == "layout" || PatchSetting.Name.all.contains { $0.word == name }:
+      case .node(let name) where name == "layout" || PatchSetting.Name.words.contains(name):
         "comment \"\(name)\""
       case .node(let name): "comment \(name)"
       case .cable(let name): "comment \(name)"

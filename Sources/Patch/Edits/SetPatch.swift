@@ -1,4 +1,4 @@
-/// `tempo 97.5`, `meter 3/4`, `transport lead`, `control 1 dist.drive`
+/// `tempo 97.5`, `meter 3/4`, `transport lead`, `control 1 dist.drive`, `map in.cc74 -> filter.freq 200Hz..8kHz`
 struct SetPatch: EditVerbs {
   var setting: PatchSetting
 
@@ -13,7 +13,11 @@ struct SetPatch: EditVerbs {
     draft.patch.settings.set(setting)
   }
 
-  func inverse(in draft: Draft) -> Edit { .setPatch(draft.patch.settings[setting.name]) }
+  func inverse(in draft: Draft) -> Edit {
+    let old = Edit.setPatch(draft.patch.settings[setting.name])
+    guard setting.isGone, let comments = draft.patch.settings.comments[setting.name] else { return old }
+    return .joined([old, .comment(.patchSetting(setting.name), comments)])
+  }
 
   func describe() -> String { setting.line }
 }

@@ -39,6 +39,8 @@ struct Arguments {
   var bar: BarPlace?
   /// A control of the patch, and what it is to turn.
   var control: (number: Int, target: ControlTarget?)?
+  /// A map of a controller; no course: it is to go.
+  var controllerMap: (name: MapName, course: MapCourse?)?
   private var options: [Word] = []
 
   init() {}

@@ -19,6 +19,7 @@ struct Word: Hashable, Sendable {
   static let bar = Word("bar", "a bar, or a beat of one: bar 5.3")
   static let off = Word("off", "ends the take")
   static let none = Word("off", "it turns nothing")
+  static let gone = Word("off", "takes the map away")
   static let `default` = Word("default", "as the kind has it")
 }
 
@@ -77,6 +78,8 @@ enum Part: Sendable {
   case moment
   /// `1 NODE.PARAMETER`, `1 A -> B` or `1 off`: a control of the patch; otherwise the parts of a performance.
   case control(otherwise: [Part])
+  /// `NODE.cc74 -> NODE.PARAMETER`, with a range and options, or `off`.
+  case controllerMap
   /// A word that must stand here.
   case word(Word)
   /// A word with arguments of its own; all of it may be left out.
@@ -153,6 +156,9 @@ extension Part {
     case .meter: "3/4"
     case .moment: "bar 5|2m30s"
     case .control(let form): "1 NODE.PARAMETER|A -> B|off, or " + form.map(\.usage).joined(separator: " ")
+    case .controllerMap:
+      "NODE.cc74 -> NODE.PARAMETER|A -> B [LOW..HIGH|off] "
+        + MapOption.all.map { "[\($0.example)]" }.joined(separator: " ")
     case .word(let word): word.text
     case .option(let word, let form): "[" + ([word.text] + form.map(\.usage)).joined(separator: " ") + "]"
     case .either(let choice): choice.branches.map(\.usage).joined(separator: "|")
@@ -170,6 +176,7 @@ extension Part {
     case .soundFile(mayEnd: true): [Word.off.text]
     case .moment: [Word.bar.text]
     case .control(let form): [Word.none.text] + form.flatMap(\.words)
+    case .controllerMap: [Word.gone.text] + MapOption.all.map { $0.name + "=" }
     case .word(let word): [word.text]
     case .option(let word, let form): [word.text] + form.flatMap(\.words)
     case .either(let choice): choice.branches.flatMap { [$0.word.text] + $0.form.flatMap(\.words) }

@@ -125,6 +125,24 @@ extension Verb {
       }
       return .edit(.setPatch(.control(number, target)))
     },
+    Verb(
+      "map", .file, [.controllerMap],
+      """
+      A value that follows a controller: `map in.cc74 -> filter.freq 200Hz..8kHz curve=log`. The source is a node that \
+      hands out events, with `cc74`, `cc1+33` (fourteen bits: the coarse and the fine half), `nrpn1234`, `rpn0`, `noteC4`, \
+      `bend`, `pressure` or `pressureC4`, and `@2` behind it for one channel only; the target is what a control turns. \
+      Without a range it is the target's own, of a level up to 6dB; it may go downwards. `curve` is `linear`, `log` (equal \
+      ratios; usual for frequencies and times), `square`, `root` or `s`. With `takeover=soft`, usual for controllers that \
+      stay where they are, it waits until the controller passes the value; with `jump` it does not. `mode=toggle`, usual for \
+      notes, changes between both ends with each press; `absolute` lets a note have the upper end as long as it is held. \
+      Endless encoders are `mode=relative` (1 up, 127 down), `offset` (65 up, 63 down) or `sign` (1 up, 65 down). `echo` \
+      names a `midiout` node through which the controller hears of values that it did not set. `off` takes the map away. \
+      What a controller does in one go is one undo.
+      """
+    ) { arguments in
+      guard let (name, course) = arguments.controllerMap else { return .nothing }
+      return .edit(.setPatch(.map(name, course)))
+    },
     Verb("header", .edit, [.texts], "The comment at the head of the file.") {
       .edit(.comment(.header, $0.comments))
     },

@@ -1,0 +1,269 @@
+import Patch
+import Realtime
+
+// Maps of controllers: the audio thread moves what they name, and the patch follows. Worker, all of it.
+
+extension Engine {
+  /// A value that a map has moved.
+  public struct Movement: Sendable {
+    /// What was moved.
+    public let target: ControlTarget
+    /// Its value now.
+    public let value: Value
+    /// Engine frame from which it is heard.
+    public let time: Int64
+    fileprivate let number: Int32
+    fileprivate let sound: Float
+  }
+
+  /// Movements since the last call, in order. Those that an edit has overruled meanwhile are left out.
+  public func takeMovements() -> [Movement] {
+    var found: [Movement] = []
+    while let raw = renderer.movements.peek() {
+      let record = raw.assumingMemoryBound(to: MapSlot.Movement.self).pointee
+      renderer.movements.pop()
+      guard let map = maps.map(numbered: record.map),
+        record.executed >= map.values.sent[map.key.element] ?? 0
+      else { continue }
+      let value = map.scale.value(at: Int(record.position))
+      let sound = map.parameter.engineValue(of: value)
+      found.append(
+        Movement(
+          target: map.key.name.target, value: value, time: record.time, number: record.map, sound: sound))
+    }
+    return found
+  }
+
+  /// Takes note of a movement, right before the patch with its value is adopted: the audio thread has it already.
+  public func accept(_ movement: Movement) {
+    guard let map = maps.map(numbered: movement.number) else { return }
+    let (values, element) = (map.values, map.key.element)
+    switch map.field {
+    case .value: values.values[element] = movement.sound
+    case let field:
+      let bit = MappedValues.bit(field)
+      if movement.sound >= 0.5 { values.switches[element] |= bit } else { values.switches[element] &= ~bit }
+    }
+    let heard = values.heard
+    if let cable = values.cable, let intent = graph[cable.patchEnds], intent.cable === cable {
+      intent.target = heard[0]
+      cable.target = heard[0]
+    } else if let node = values.node {
+      let count = values.isShared ? node.sentValues[values.parameter].count : heard.count
+      node.sentValues[values.parameter] = values.isShared ? Array(repeating: heard[0], count: count) : heard
+    }
+  }
+
+  /// Last position of a map's controller; nil: it has not moved, or the map joins nothing.
+  public func place(of name: MapName) -> Int? {
+    guard let map = maps.maps.first(where: { $0.key.name == name }) else { return nil }
+    let place = map.slot.pointee.place.load(ordering: .relaxed)
+    return place < 0 ? nil : Int(place)
+  }
+
+  /// Hears all events that nodes hand out, for `takeHeard`: a controller is about to be chosen.
+  public var isListening: Bool {
+    get { listens }
+    set {
+      guard newValue != listens else { return }
+      listens = newValue
+      _ = takeHeard()
+      adopt(wanted)
+    }
+  }
+
+  /// Events since the last call, with the nodes that handed them out first.
+  public func takeHeard() -> [(node: NodeID, event: Event)] {
+    var found: [(node: NodeID, event: Event)] = []
+    while let raw = renderer.heard.peek() {
+      let heard = raw.assumingMemoryBound(to: MapTable.Heard.self).pointee
+      renderer.heard.pop()
+      if let node = numbers[heard.node] { found.append((node.id, heard.event)) }
+    }
+    return found
+  }
+
+  /// The cables whose gains the maps of a patch move.
+  func cables(mappedBy patch: Patch) -> Set<Cable.Ends> {
+    var found: Set<Cable.Ends> = []
+    for name in patch.settings.maps.keys {
+      guard case .gain(let cable) = name.target,
+        let cable = try? patch.existing(cable, catalogue: kinds.catalogue)
+      else { continue }
+      found.insert(cable.ends)
+    }
+    return found
+  }
+
+  /// Adds to `work` what makes the audio thread's maps those of the patch. `serial`: number of its transaction.
+  func followMaps(_ work: inout Reconciler.Work, serial: Int) {
+    if wanted.settings.maps.isEmpty, maps.table == nil, !listens { return }
+    noteGains(of: work.commands, serial: serial, &work)
+    var values = maps.values
+    let known = Dictionary(maps.maps.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
+    let new = wanted.settings.maps.sorted { $0.key < $1.key }.compactMap { name, course in
+      map(name, course, known, &values)
+    }
+    var moved: [ObjectIdentifier: Set<Int>] = [:]
+    for map in new {
+      guard let node = map.values.node else { continue }
+      moved[ObjectIdentifier(node), default: []].insert(map.values.parameter)
+    }
+    for node in Set((maps.maps + new).compactMap(\.values.node).map(ByIdentity.init)).map(\.node) {
+      let parameters = moved[ObjectIdentifier(node)] ?? []
+      guard node.mapped != parameters else { continue }
+      node.mapped = parameters
+      if let (command, garbage) = node.grow(rate: rate) {
+        work.commands.append(command)
+        work.garbage += garbage.map { .memory($0) }
+      }
+    }
+    for values in values { synchronize(values, serial: serial, &work) }
+    let fade = Int((Engine.standardFade * rate).rounded())
+    guard let (table, free) = maps.install(new, fade: fade, ears: listens ? sources : []) else { return }
+    work.commands.append(.maps(table))
+    work.garbage.append(.maps(free))
+  }
+
+  /// Nodes that hand out events and get none, in the order of the file.
+  private var sources: [EngineNode] {
+    wanted.nodes.values.compactMap { node in
+      guard let found = graph.current[node.id], found.slot?.pointee.eventOutput != nil,
+        !found.incoming.contains(where: \.carriesEvents)
+      else { return nil }
+      return found
+    }
+  }
+
+  /// A map's slot, the old one where nothing about it has changed; nil: it joins nothing at present.
+  private func map(
+    _ name: MapName, _ course: MapCourse, _ known: [EngineMaps.Key: EngineMaps.Map],
+    _ values: inout [EngineMaps.Values]
+  ) -> EngineMaps.Map? {
+    guard let id = wanted.id(named: name.source.node), let source = graph.current[id],
+      source.slot?.pointee.eventOutput != nil,
+      let scale = try? wanted.scale(of: name, course, catalogue: kinds.catalogue),
+      let parameter = try? wanted.controlled(name.target, catalogue: kinds.catalogue).parameter,
+      let (found, element, field) = self.values(of: name.target, &values)
+    else { return nil }
+    let key = EngineMaps.Key(
+      name: name, course: course, source: ObjectIdentifier(source), values: ObjectIdentifier(found),
+      element: element, field: field.rawValue)
+    if let map = known[key] { return map }
+    maps.nextNumber += 1
+    return EngineMaps.Map(
+      key, number: maps.nextNumber, scale: scale, parameter: parameter, source: source, values: found,
+      field: field)
+  }
+
+  /// The values that a target is one of; new ones are added to `values`.
+  private func values(
+    of target: ControlTarget, _ values: inout [EngineMaps.Values]
+  ) -> (EngineMaps.Values, element: Int, MappedValues.Field)? {
+    switch target {
+    case .gain(let name):
+      guard let ends = try? wanted.existing(name, catalogue: kinds.catalogue).ends,
+        let cable = graph[ends]?.cable, cable.slot != nil
+      else { return nil }
+      if let found = values.first(where: { $0.cable === cable }) { return (found, 0, .value) }
+      let new = EngineMaps.Values(
+        node: nil, cable: cable, parameter: 0, description: nil, values: [cable.target], switches: [0])
+      values.append(new)
+      return (new, 0, .value)
+    case .setting(let name, let path):
+      guard let node = wanted[named: name], let found = graph.current[node.id], found.slot != nil,
+        let description = found.type?.description,
+        let (index, field) = description.mappedParameter(path.name)
+      else { return nil }
+      let parameter = description.parameters[index]
+      let sizes = parameter.dimensions.map { description.count($0, of: node) }
+      guard let element = sizes.isEmpty ? 0 : EngineValues.place(of: path, sizes) else { return nil }
+      if let known = values.first(where: { $0.node === found && $0.parameter == index }) {
+        return element < known.values.count ? (known, element, field) : nil
+      }
+      let (plain, switches) = parts(of: parameter, of: node, description)
+      guard element < plain.count else { return nil }
+      let new = EngineMaps.Values(
+        node: found, cable: nil, parameter: index, description: parameter, values: plain,
+        switches: switches)
+      values.append(new)
+      return (new, element, field)
+    }
+  }
+
+  /// A parameter's values in the patch without switches, and its switches.
+  private func parts(
+    of parameter: ParameterDescription, of node: Node, _ description: KindDescription
+  ) -> (values: [Float], switches: [UInt8]) {
+    let (values, on) = EngineValues.parts(of: parameter, of: node, description: description)
+    // A list has a value for each channel; a map gives all of them one.
+    if parameter.dimensions.isEmpty { return ([values.first ?? 0], [0]) }
+    var switches = [UInt8](repeating: 0, count: values.count)
+    for (name, place) in on {
+      if let field = parameter.switches?.field(name) { switches[place] |= MappedValues.bit(field) }
+    }
+    return (values, switches)
+  }
+
+  /// Tells the audio thread of values that the patch has changed.
+  private func synchronize(_ values: EngineMaps.Values, serial: Int, _ work: inout Reconciler.Work) {
+    var wantedParts: (values: [Float], switches: [UInt8])?
+    if let cable = values.cable {
+      wantedParts = ([cable.target], [0])
+    } else if let node = values.node, let document = wanted[node.id],
+      let description = node.type?.description
+    {
+      wantedParts = parts(of: description.parameters[values.parameter], of: document, description)
+    }
+    guard let new = wantedParts, new.values.count == values.values.count else { return }
+    for index in new.values.indices
+    where new.values[index] != values.values[index] || new.switches[index] != values.switches[index] {
+      tell(values, index, new.values[index], new.switches[index], serial: serial, &work)
+    }
+  }
+
+  private func tell(
+    _ values: EngineMaps.Values, _ index: Int, _ value: Float, _ switches: UInt8, serial: Int,
+    _ work: inout Reconciler.Work
+  ) {
+    values.values[index] = value
+    values.switches[index] = switches
+    values.sent[index] = serial
+    work.commands.append(
+      .mapped(values.memory, element: Int32(index), value: value, switches: switches))
+  }
+
+  /// A fade restarts the gains under way at its input: also one that a map has moved since.
+  private func noteGains(of commands: [Command], serial: Int, _ work: inout Reconciler.Work) {
+    for values in maps.values {
+      guard let cable = values.cable, let slot = cable.slot else { continue }
+      let isMoved = commands.contains { if case .gain(slot, _, _, _) = $0 { true } else { false } }
+      if isMoved { tell(values, 0, cable.target, 0, serial: serial, &work) }
+    }
+  }
+}
+
+/// A node as a member of a set.
+private struct ByIdentity: Hashable {
+  let node: EngineNode
+  static func == (a: Self, b: Self) -> Bool { a.node === b.node }
+  func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(node)) }
+}
+
+extension GainSwitches {
+  /// The field of a switch by its parameter's name.
+  fileprivate func field(_ name: String) -> MappedValues.Field? {
+    name == mute ? .mute : name == solo ? .solo : name == invert ? .invert : nil
+  }
+}
+
+extension KindDescription {
+  /// Position of the parameter that a map to `name` moves, and whether it moves its value or one of its switches.
+  fileprivate func mappedParameter(_ name: String) -> (Int, MappedValues.Field)? {
+    for (index, parameter) in parameters.enumerated() {
+      if parameter.name == name, parameter.smoothing != .gain { return (index, .value) }
+      if let field = parameter.switches?.field(name) { return (index, field) }
+    }
+    return nil
+  }
+}
