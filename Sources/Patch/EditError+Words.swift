@@ -59,6 +59,9 @@ extension EditError: CustomStringConvertible {
       "a tempo is 5 to 999 beats a minute, not \(Value.number(tempo, .none).line)"
     case .meterOutOfRange(let meter): "`\(meter)` is not a meter"
     case .noControl(let number): "there is no control \(number)"
+    case .noScene(let number, _): "there is no scene \(number)"
+    case .sceneOutOfRange(let number): "no scene has the number \(number)"
+    case .notInScene(let verb): "a scene has no `\(verb)`"
     case .notTurned(let name): "no control can turn `\(name)`"
     case .moreSettings(let count): "\(count) more of its settings are wrong"
     case .orderInFile: "`before` has no meaning in a file"
@@ -104,6 +107,13 @@ extension EditError: CustomStringConvertible {
     case .meterOutOfRange: "a bar has 1 to 64 beats of a whole (1) to a 32nd (32), such as `6/8`"
     case .noControl:
       "controls go from \(ControlTarget.numbers.lowerBound) to \(ControlTarget.numbers.upperBound)"
+    case .noScene(let number, let known):
+      known.isEmpty
+        ? "`scene \(number)` stores the present state"
+        : "there are \(known.map(String.init).joined(separator: ", ")); `scene \(number)` stores one"
+    case .sceneOutOfRange:
+      "scenes go from \(Scene.numbers.lowerBound) to \(Scene.numbers.upperBound)"
+    case .notInScene: "it has nodes, their settings, and cables"
     case .notTurned: "a control turns numbers, switches and choices"
     case .orderInFile: "nodes stand in the order of their lines"
     case .diagonalOutOfRange(_, let rows, let columns): "it goes from \(1 - rows) to \(columns - 1)"

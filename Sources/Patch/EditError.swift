@@ -87,6 +87,12 @@ public enum EditError: Error, Hashable, Sendable {
   case meterOutOfRange(Meter)
   /// There is no control of that number.
   case noControl(Int)
+  /// There is no scene of that number; `known`: those that there are.
+  case noScene(Int, known: [Int])
+  /// Scenes have other numbers.
+  case sceneOutOfRange(Int)
+  /// An edit of something that is no part of a scene; its verb.
+  case notInScene(String)
   /// A setting that has no steps: a file, a text, or the size of a node.
   case notTurned(SettingName)
 
@@ -233,7 +239,8 @@ extension EditError {
     case .gainOutOfRange: .gain
     case .mapOutOfRange, .mapTooLong: .map
     case .noChannel(let number, _, _), .diagonalOutOfRange(let number, _, _), .noMapInput(let number, _, _),
-      .noMatrixPort(let number, _, _, _), .noControl(let number):
+      .noMatrixPort(let number, _, _, _), .noControl(let number), .noScene(let number, _),
+      .sceneOutOfRange(let number):
       .number(number)
     case .placeOutOfRange: .place
     case .durationOutOfRange: .duration
@@ -241,6 +248,7 @@ extension EditError {
     case .leadsOutside(_, let inner): .node(inner)
     case .hasNoGain: .gain
     case .noChangeOverTime: .word("over")
+    case .notInScene(let word): .word(word)
     case .orderInFile: .word("before")
     case .connectedAlready, .moreSettings, .needsMatrix, .noMasterSwitch, .notRecorded: nil
     }

@@ -70,6 +70,8 @@ struct CompletionContext {
       if words[position] == Word.bar.text { position += 1 }
       return take { _ in [] }
     case .control(let performance): return control(performance)
+    case .scene: return scene()
+    case .sceneChange: return sceneChange()
     case .newName, .key, .bend, .number, .duration, .position, .past: return take { _ in [] }
     case .source:
       return take { context in
@@ -176,6 +178,28 @@ struct CompletionContext {
       if word.isEmpty { return cable(isNew: false) }
     } else if position + 1 < words.count || !words[position].contains(where: { $0 == "." || $0 == "[" }) {
       return cable(isNew: false)
+    }
+    return .end
+  }
+
+  /// The scenes that there are, and the next free number.
+  private mutating func scene() -> Step {
+    take { context in
+      let scenes = context.patch.scenes
+      let known = scenes.sorted { $0.key < $1.key }.map { Candidate("\($0.key)", $0.value.name) }
+      let free = Scene.numbers.first { scenes[$0] == nil }
+      return known + (context.words.first == "scene" ? free.map { [Candidate("\($0)", "a free one")] } ?? [] : [])
+    }
+  }
+
+  /// `off`, or an edit of the scene.
+  private mutating func sceneChange() -> Step {
+    if isAtCursor, !word.contains("=") { candidates.append(Candidate(Word.dropped.text, Word.dropped.help)) }
+    let state = Int(words.count > 1 ? words[1] : "").flatMap { patch.scenes[$0]?.state }
+    var inner = CompletionContext(
+      words: Array(words.dropFirst(2)), word: word, patch: state ?? patch, catalogue: catalogue)
+    candidates += inner.all().filter { candidate in
+      words.count > 2 || Verb.named(candidate.text)?.isSceneEdit ?? false
     }
     return .end
   }

@@ -85,6 +85,8 @@ struct Parser {
       if arguments.control == nil {
         for part in performance { try parse(part, of: verb, into: &arguments) }
       }
+    case .scene: arguments.scene = try sceneNumber(verb)
+    case .sceneChange: arguments.sceneChange = try sceneChange(verb)
     case .word(let word):
       guard accept(word.text) else { throw missing("`\(word.text)`", verb) }
     case .option(let word, let form):

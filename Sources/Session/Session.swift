@@ -386,6 +386,7 @@ public struct SessionOptions: Sendable {
     guard !change.isSilent else { return }
     engine.adopt(
       patch, touched: change.touched, ramps: change.ramps, tails: change.tails,
+      fade: max(change.fade ?? 0, Engine.standardFade),
       // No audio thread runs offline, so the next block's frame is known.
       at: due ?? (options.isOffline ? engine.renderer.time : nil), describing: line)
     requestFiles(of: change.touched.nodes)

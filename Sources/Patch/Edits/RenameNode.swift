@@ -12,6 +12,7 @@ struct RenameNode: EditVerbs {
     }
     draft.patch.rename(node.id, to: newName)
     draft.patch.settings = draft.patch.settings.renaming { $0 == name ? newName : $0 }
+    draft.patch.renameInScenes(name, to: newName)
     draft.isSilent = false
   }
 
@@ -19,7 +20,12 @@ struct RenameNode: EditVerbs {
     // Controls that have been waiting for the new name get the node, and must not follow it back.
     let waiting = draft.patch.settings.controls.filter { newName != name && $0.value.names(newName) }
     let controls = waiting.sorted { $0.key < $1.key }.map { Edit.setPatch(.control($0.key, $0.value)) }
-    return .joined([.rename(newName, to: name)] + controls)
+    // The same for scenes that have a node of the new name and none of the old one.
+    let scenes = draft.patch.scenes.filter {
+      newName != name && $0.value.state.id(named: newName) != nil && $0.value.state.id(named: name) == nil
+    }
+    let names = scenes.keys.sorted().map { Edit.scene($0, .edit(.rename(name, to: newName))) }
+    return .joined([.rename(newName, to: name)] + controls + names)
   }
 
   func describe() -> String { "rename \(name) \(newName)" }

@@ -39,6 +39,9 @@ struct Arguments {
   var bar: BarPlace?
   /// A control of the patch, and what it is to turn.
   var control: (number: Int, target: ControlTarget?)?
+  /// Number of a scene.
+  var scene = 0
+  var sceneChange = SceneChange.drop
   private var options: [Word] = []
 
   init() {}

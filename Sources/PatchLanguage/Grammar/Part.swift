@@ -18,6 +18,7 @@ struct Word: Hashable, Sendable {
   static let auto = Word("auto", "where the layout puts it")
   static let bar = Word("bar", "a bar, or a beat of one: bar 5.3")
   static let off = Word("off", "ends the take")
+  static let dropped = Word("off", "removes the scene")
   static let none = Word("off", "it turns nothing")
   static let `default` = Word("default", "as the kind has it")
 }
@@ -77,6 +78,10 @@ enum Part: Sendable {
   case moment
   /// `1 NODE.PARAMETER`, `1 A -> B` or `1 off`: a control of the patch; otherwise the parts of a performance.
   case control(otherwise: [Part])
+  /// Number of a scene.
+  case scene
+  /// What becomes of a scene: `"NAME"`, `off`, an edit of it, or nothing.
+  case sceneChange
   /// A word that must stand here.
   case word(Word)
   /// A word with arguments of its own; all of it may be left out.
@@ -153,6 +158,8 @@ extension Part {
     case .meter: "3/4"
     case .moment: "bar 5|2m30s"
     case .control(let form): "1 NODE.PARAMETER|A -> B|off, or " + form.map(\.usage).joined(separator: " ")
+    case .scene: "3"
+    case .sceneChange: "[\"NAME\"|off|EDIT]"
     case .word(let word): word.text
     case .option(let word, let form): "[" + ([word.text] + form.map(\.usage)).joined(separator: " ") + "]"
     case .either(let choice): choice.branches.map(\.usage).joined(separator: "|")
@@ -170,6 +177,7 @@ extension Part {
     case .soundFile(mayEnd: true): [Word.off.text]
     case .moment: [Word.bar.text]
     case .control(let form): [Word.none.text] + form.flatMap(\.words)
+    case .sceneChange: [Word.dropped.text]
     case .word(let word): [word.text]
     case .option(let word, let form): [word.text] + form.flatMap(\.words)
     case .either(let choice): choice.branches.flatMap { [$0.word.text] + $0.form.flatMap(\.words) }

@@ -125,6 +125,29 @@ extension Verb {
       }
       return .edit(.setPatch(.control(number, target)))
     },
+    Verb(
+      "scene", .file, [.scene, .sceneChange],
+      """
+      Stores the present state of nodes, settings and cables as a scene, 1 to 99, under a name; `off` removes it. With an \
+      edit (`scene 3 set dist.drive 24dB`) it changes the scene and leaves the patch alone; in a file these lines are what \
+      differs from the patch. Tempo, meter, transport, controls, other programs and the connections of inputs and outputs \
+      are no part of a scene.
+      """
+    ) { .edit(.scene($0.scene, $0.sceneChange)) },
+    Verb(
+      "recall", .edit, [.scene, .option(.over, [.duration])],
+      """
+      Leads to the state of a scene, as one edit. With `over`, values move there in that time as with `set`, and what comes \
+      and goes is crossfaded in that time. Nodes that both states have go on sounding.
+      """
+    ) { .edit(.recall($0.scene, over: $0.seconds)) },
+    Verb(
+      "fade", .edit, [.duration],
+      """
+      The time of the crossfades of all edits on the same line: `fade 2s ; replace dist equalizer`. Without it they take \
+      10 ms. Values that `set` moves have a time of their own, `over`.
+      """
+    ) { .edit(.fade($0.seconds ?? 0)) },
     Verb("header", .edit, [.texts], "The comment at the head of the file.") {
       .edit(.comment(.header, $0.comments))
     },

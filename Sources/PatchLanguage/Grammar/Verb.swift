@@ -46,6 +46,12 @@ public struct Verb: Sendable {
   /// Words of its form, without the verb itself.
   public var words: [String] { form.flatMap(\.words) }
 
+  /// True for edits of nodes, settings and cables.
+  var isSceneEdit: Bool {
+    (topic == .file || topic == .edit)
+      && !["scene", "recall", "fade", "header", "footer", "tempo", "meter", "transport", "control"].contains(name)
+  }
+
   /// True for verbs of patch files.
   var belongsInFiles: Bool { topic == .file }
 
