@@ -112,7 +112,7 @@ extension EditError: CustomStringConvertible {
         ? "`scene \(number)` stores the present state"
         : "there are \(known.map(String.init).joined(separator: ", ")); `scene \(number)` stores one"
     case .sceneOutOfRange:
-      "scenes go from \(Scene.numbers.lowerBound) to \(Scene.numbers.upperBound)"
+      "scenes go from \(PatchScene.numbers.lowerBound) to \(PatchScene.numbers.upperBound)"
     case .notInScene: "it has nodes, their settings, and cables"
     case .notTurned: "a control turns numbers, switches and choices"
     case .orderInFile: "nodes stand in the order of their lines"

@@ -1,10 +1,10 @@
 extension MergeWork {
   /// The scenes of both sides. One that both have changed is merged as the patch itself is.
-  mutating func mergedScenes(_ nodes: [MergeKey: Node]) -> [Int: Scene] {
+  mutating func mergedScenes(_ nodes: [MergeKey: Node]) -> [Int: PatchScene] {
     let (base, ours, theirs) = (
       scenes(of: versions.base, nodes), scenes(of: versions.ours, nodes), scenes(of: versions.theirs, nodes)
     )
-    var result: [Int: Scene] = [:]
+    var result: [Int: PatchScene] = [:]
     for number in Set(ours.keys).union(theirs.keys).sorted() {
       if let scene = merged(base[number], ours[number], theirs[number]) {
         result[number] = scene
@@ -21,14 +21,14 @@ extension MergeWork {
   }
 
   /// With the names that the nodes have in the merged patch.
-  private func scenes(of version: MergeVersions.Version, _ nodes: [MergeKey: Node]) -> [Int: Scene] {
+  private func scenes(of version: MergeVersions.Version, _ nodes: [MergeKey: Node]) -> [Int: PatchScene] {
     if version.patch.scenes.isEmpty { return [:] }
     var names: [String: String] = [:]
     for (key, node) in version.nodes { names[node.name] = nodes[key]?.name }
     return version.patch.scenes.mapValues { $0.renaming(names) }
   }
 
-  private mutating func joined(_ number: Int, _ base: Scene?, _ ours: Scene, _ theirs: Scene) -> Scene {
+  private mutating func joined(_ number: Int, _ base: PatchScene?, _ ours: PatchScene, _ theirs: PatchScene) -> PatchScene {
     let states = PatchMerge.merge(
       base: base?.whole ?? Patch(), ours: ours.whole, theirs: theirs.whole, catalogue: catalogue)
     for conflict in states.conflicts {
@@ -42,7 +42,7 @@ extension MergeWork {
       conflicts.append(PatchMerge.Conflict(node: nil, message: words))
       return prefersOurs ? ours : theirs
     }
-    var scene = Scene(
+    var scene = PatchScene(
       of: prefersOurs ? states.patch : states.theirs,
       name: chosen(
         base?.name ?? "", ours.name, theirs.name,

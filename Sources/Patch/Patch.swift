@@ -13,7 +13,7 @@ public struct Patch: Sendable {
   /// Settings of the patch as a whole: tempo, meter, transport, controls.
   public internal(set) var settings = PatchSettings()
   /// Stored states, by their numbers.
-  public internal(set) var scenes: [Int: Scene] = [:]
+  public internal(set) var scenes: [Int: PatchScene] = [:]
   /// Comments at the head of the file.
   public internal(set) var header: [String] = []
   /// Comments at the end of the file.

@@ -26,13 +26,13 @@ public enum PatchDifference {
 
   /// The edits that make one scene another one. `old`: nil if there is none yet, then it is stored from `patch` first.
   static func edits(
-    of number: Int, from old: Scene?, to new: Scene, in patch: Patch, catalogue: KindCatalogue
+    of number: Int, from old: PatchScene?, to new: PatchScene, in patch: Patch, catalogue: KindCatalogue
   ) throws(EditError) -> [Edit] {
     var edits: [Edit] = []
     var here = old?.whole ?? patch
     if old == nil || old?.name != new.name {
       edits.append(.scene(number, .store(name: new.name)))
-      here = Scene(of: patch, name: "", catalogue: catalogue).whole
+      here = PatchScene(of: patch, name: "", catalogue: catalogue).whole
     }
     edits += try stateEdits(from: here, to: new.whole, catalogue: catalogue).map { .scene(number, .edit($0)) }
     if (old?.comments ?? Comments()) != new.comments {

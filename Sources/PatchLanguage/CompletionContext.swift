@@ -187,7 +187,7 @@ struct CompletionContext {
     take { context in
       let scenes = context.patch.scenes
       let known = scenes.sorted { $0.key < $1.key }.map { Candidate("\($0.key)", $0.value.name) }
-      let free = Scene.numbers.first { scenes[$0] == nil }
+      let free = PatchScene.numbers.first { scenes[$0] == nil }
       return known + (context.words.first == "scene" ? free.map { [Candidate("\($0)", "a free one")] } ?? [] : [])
     }
   }

@@ -4,12 +4,12 @@ struct ChangeScene: EditVerbs {
   var change: SceneChange
 
   func apply(to draft: inout Draft) throws(EditError) {
-    guard Scene.numbers.contains(number) else { throw .sceneOutOfRange(number) }
+    guard PatchScene.numbers.contains(number) else { throw .sceneOutOfRange(number) }
     switch change {
     case .store(let name):
       let old = draft.patch.scenes[number]
       let name = name.map(Self.tidied) ?? old?.name ?? ""
-      var scene = Scene(of: draft.patch, name: name, catalogue: draft.catalogue)
+      var scene = PatchScene(of: draft.patch, name: name, catalogue: draft.catalogue)
       scene.comments = old?.comments ?? Comments()
       draft.patch.scenes[number] = scene
     case .edit(let edit):

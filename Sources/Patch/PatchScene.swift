@@ -4,7 +4,7 @@
 ///
 /// Nodes are known by their names, and two scenes are equal when their states are: order, comments and places on the
 /// screen do not count. They are kept all the same, for nodes that come back by a recall.
-public struct Scene: Sendable {
+public struct PatchScene: Sendable {
   /// Name, for people; may be empty.
   public internal(set) var name: String
   /// Comments of its first line in the file.
@@ -116,7 +116,7 @@ public struct Scene: Sendable {
   }
 
   /// The same scene with other names of nodes; a name that another node has already is not given.
-  func renaming(_ names: [String: String]) -> Scene {
+  func renaming(_ names: [String: String]) -> PatchScene {
     var scene = self
     for (name, newName) in names.sorted(by: { $0.key < $1.key }) where name != newName {
       scene.rename(name, to: newName)
@@ -125,9 +125,9 @@ public struct Scene: Sendable {
   }
 }
 
-extension Scene: Hashable {
+extension PatchScene: Hashable {
   /// True for equal names, comments and states.
-  public static func == (a: Scene, b: Scene) -> Bool {
+  public static func == (a: PatchScene, b: PatchScene) -> Bool {
     guard a.name == b.name, a.comments == b.comments else { return false }
     return a.state.revision === b.state.revision || a.hasState(of: b)
   }
@@ -139,7 +139,7 @@ extension Scene: Hashable {
   }
 
   /// True for the same nodes, settings and cables.
-  func hasState(of other: Scene) -> Bool {
+  func hasState(of other: PatchScene) -> Bool {
     let (ours, theirs) = (state, other.state)
     guard ours.nodes.count == theirs.nodes.count, ours.cables.count == theirs.cables.count else {
       return false
@@ -199,19 +199,19 @@ extension Edit {
 
 extension Patch {
   /// The scene of that number; throws if there is none.
-  public func scene(_ number: Int) throws(EditError) -> Scene {
+  public func scene(_ number: Int) throws(EditError) -> PatchScene {
     guard let scene = scenes[number] else { throw .noScene(number, known: scenes.keys.sorted()) }
     return scene
   }
 
   /// The edits that lead to the state of a scene.
-  public func edits(to scene: Scene, catalogue: KindCatalogue) throws(EditError) -> [Edit] {
+  public func edits(to scene: PatchScene, catalogue: KindCatalogue) throws(EditError) -> [Edit] {
     try PatchDifference.stateEdits(from: self, to: scene.whole, catalogue: catalogue)
   }
 
   /// True if the patch has the state of the scene.
-  public func isAt(_ scene: Scene, catalogue: KindCatalogue) -> Bool {
-    Scene(of: self, name: "", catalogue: catalogue).hasState(of: scene)
+  public func isAt(_ scene: PatchScene, catalogue: KindCatalogue) -> Bool {
+    PatchScene(of: self, name: "", catalogue: catalogue).hasState(of: scene)
   }
 
   /// Scenes follow a renamed node.
