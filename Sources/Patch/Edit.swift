@@ -37,6 +37,8 @@ public indirect enum Edit: Hashable, Sendable {
   case scene(Int, SceneChange)
   /// Leads to the state of a scene. `over`: seconds of moves and crossfades; nil: those of every edit.
   case recall(Int, over: Double?)
+  /// Moves values to a place between two scenes, 0...100 percent.
+  case morph(Morph, percent: Double, over: Double?)
   /// Seconds of the crossfades of the edits with which it is joined.
   case fade(Double)
   /// Several edits as one: all or nothing, one undo.
@@ -183,6 +185,7 @@ extension Edit {
     case .setPatch(let setting): SetPatch(setting: setting)
     case .scene(let number, let change): ChangeScene(number: number, change: change)
     case .recall(let number, let over): RecallScene(number: number, over: over)
+    case .morph(let morph, let percent, let over): MorphScenes(morph: morph, percent: percent, over: over)
     case .fade(let seconds): FadeOver(seconds: seconds)
     case .all(let edits): AllOf(edits: edits)
     }

@@ -61,6 +61,8 @@ extension EditError: CustomStringConvertible {
     case .noControl(let number): "there is no control \(number)"
     case .noScene(let number, _): "there is no scene \(number)"
     case .sceneOutOfRange(let number): "no scene has the number \(number)"
+    case .morphOutOfRange(let percent):
+      "a place between two scenes is 0% to 100%, not \(Value.number(percent, .percent).line)"
     case .notInScene(let verb): "a scene has no `\(verb)`"
     case .notTurned(let name): "no control can turn `\(name)`"
     case .moreSettings(let count): "\(count) more of its settings are wrong"
@@ -124,7 +126,7 @@ extension EditError: CustomStringConvertible {
     case .invalidName, .identityTaken, .beforeItself, .noMatrix, .noPlayer, .noInstrument, .noPlace,
       .placeOutOfRange, .noCable, .cannotStand, .gainOutOfRange, .mapOutOfRange, .carriesEvents, .hasNoGain,
       .invalidValue,
-      .notSet, .notRecorded, .durationOutOfRange, .tempoOutOfRange, .moreSettings, .noMasterSwitch:
+      .notSet, .notRecorded, .durationOutOfRange, .morphOutOfRange, .tempoOutOfRange, .moreSettings, .noMasterSwitch:
       nil
     }
   }

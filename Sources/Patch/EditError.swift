@@ -89,6 +89,8 @@ public enum EditError: Error, Hashable, Sendable {
   case noControl(Int)
   /// There is no scene of that number; `known`: those that there are.
   case noScene(Int, known: [Int])
+  /// A place that is not between the two scenes, in percent.
+  case morphOutOfRange(Double)
   /// Scenes have other numbers.
   case sceneOutOfRange(Int)
   /// An edit of something that is no part of a scene; its verb.
@@ -234,6 +236,7 @@ extension EditError {
       .notSet(let name), .notTurned(let name):
       .setting(name)
     case .invalidValue(let value, _, _): .value(value.line)
+    case .morphOutOfRange(let percent): .value(Value.number(percent, .percent).line)
     case .tempoOutOfRange(let tempo): .value(Value.number(tempo, .none).line)
     case .meterOutOfRange(let meter): .value(meter.description)
     case .gainOutOfRange: .gain

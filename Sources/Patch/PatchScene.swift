@@ -187,6 +187,7 @@ extension Edit {
     case .setPatch(let setting): setting.name.word
     case .scene: "scene"
     case .recall: "recall"
+    case .morph: "morph"
     case .fade: "fade"
     case .comment(.header, _): "header"
     case .comment(.footer, _): "footer"

@@ -72,6 +72,10 @@ struct CompletionContext {
     case .control(let performance): return control(performance)
     case .scene: return scene()
     case .sceneChange: return sceneChange()
+    case .morph:
+      guard case .on = scene() else { return .end }
+      return scene()
+    case .percent: return take { _ in [Candidate("50%", "0% is the first scene, 100% the second")] }
     case .newName, .key, .bend, .number, .duration, .position, .past: return take { _ in [] }
     case .source:
       return take { context in
@@ -174,9 +178,13 @@ struct CompletionContext {
     }
     position += 1
     if isAtCursor {
-      candidates += targets() + [Candidate(Word.none.text, Word.none.help)]
+      candidates += targets() + [Word.morph, .none].map { Candidate($0.text, $0.help) }
       if word.isEmpty { return cable(isNew: false) }
     } else if position + 1 < words.count || !words[position].contains(where: { $0 == "." || $0 == "[" }) {
+      if words[position] == Word.morph.text, patch[named: Word.morph.text] == nil {
+        position += 1
+        return step(.morph)
+      }
       return cable(isNew: false)
     }
     return .end

@@ -66,12 +66,14 @@ extension Parser {
         $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "[")
       }
     let isOff = position + 2 == end && source.string(tokens[position + 1].range) == Word.none.text
-    guard isCable || isNamed || isOff || position + 1 == end else { return nil }
+    let isMorph = position + 4 == end && source.string(tokens[position + 1].range) == Word.morph.text
+    guard isCable || isNamed || isOff || isMorph || position + 1 == end else { return nil }
     let first = advance()
     mark(.number(number), first.start)
     guard position < end else { throw missing("what it is to turn, or `off`", verb) }
     if accept(Word.none.text) { return (number, nil) }
     if isCable { return (number, .gain(try cable(verb))) }
+    if isMorph, accept(Word.morph.text) { return (number, .morph(try morph(verb))) }
     let token = try word("what it is to turn", verb)
     let (name, range) = try setting(token.range)
     guard let path = range.single else { throw Fault(token.start, .controlOfRange) }

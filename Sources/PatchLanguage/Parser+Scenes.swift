@@ -10,6 +10,19 @@ extension Parser {
     return number
   }
 
+  /// `1 2`: two scenes.
+  mutating func morph(_ verb: Verb) throws(Fault) -> Morph {
+    let from = try sceneNumber(verb)
+    return Morph(from, try sceneNumber(verb))
+  }
+
+  mutating func percent(_ verb: Verb) throws(Fault) -> Double {
+    let token = try word("a place such as `40%`", verb)
+    let percent = try number(token.range, in: .percent, "a place in percent")
+    mark(.value(Value.number(percent, .percent).line), token.start)
+    return percent
+  }
+
   /// A name in quotes, `off`, or an edit of the scene; nothing: the present state under the old name. A name that is a
   /// word and no verb needs no quotes.
   mutating func sceneChange(_ verb: Verb) throws(Fault) -> SceneChange {

@@ -6,7 +6,7 @@ struct RecallScene: EditVerbs {
   var over: Double?
 
   /// Shorter changes take the time of every crossfade.
-  private static let shortest = 0.01
+  static let shortest = 0.01
 
   func apply(to draft: inout Draft) throws(EditError) { _ = try perform(on: &draft) }
 

@@ -42,6 +42,9 @@ struct Arguments {
   /// Number of a scene.
   var scene = 0
   var sceneChange = SceneChange.drop
+  var morph = Morph(0, 0)
+  /// 0...100.
+  var percent = 0.0
   private var options: [Word] = []
 
   init() {}

@@ -115,7 +115,8 @@ extension Verb {
         ])
       ],
       """
-      What one of the eight controls of play mode turns: a parameter, a crosspoint (`main[0,1]`) or the gain of a cable; \
+      What one of the eight controls of play mode turns: a parameter, a crosspoint (`main[0,1]`), the gain of a cable, or \
+      the place between two scenes (`morph 1 2`); \
       `off` for nothing. A control whose target is gone waits for its return. With a node, a number and a value it moves \
       a MIDI controller of the node to a value from 0 to 127, as a performance.
       """
@@ -141,6 +142,13 @@ extension Verb {
       and goes is crossfaded in that time. Nodes that both states have go on sounding.
       """
     ) { .edit(.recall($0.scene, over: $0.seconds)) },
+    Verb(
+      "morph", .edit, [.morph, .percent, .option(.over, [.duration])],
+      """
+      Moves the values that two scenes have in common to a place between them: 0% is the first one, 100% the second. What \
+      only one of them has stays as it is. `control 2 morph 1 2` gives it to a control.
+      """
+    ) { .edit(.morph($0.morph, percent: $0.percent, over: $0.seconds)) },
     Verb(
       "fade", .edit, [.duration],
       """
