@@ -28,7 +28,9 @@ extension MergeWork {
     return version.patch.scenes.mapValues { $0.renaming(names) }
   }
 
-  private mutating func joined(_ number: Int, _ base: PatchScene?, _ ours: PatchScene, _ theirs: PatchScene) -> PatchScene {
+  private mutating func joined(_ number: Int, _ base: PatchScene?, _ ours: PatchScene, _ theirs: PatchScene)
+    -> PatchScene
+  {
     let states = PatchMerge.merge(
       base: base?.whole ?? Patch(), ours: ours.whole, theirs: theirs.whole, catalogue: catalogue)
     for conflict in states.conflicts {

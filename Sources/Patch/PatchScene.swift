@@ -88,9 +88,12 @@ public struct PatchScene: Sendable {
     if let settings = links.removeValue(forKey: name) { links[newName] = settings }
   }
 
-  /// Takes over what a node that leaves the patch has beside its state.
-  mutating func keep(_ node: Node, kind: KindDescription?) {
+  /// Takes over what a node that leaves the patch has beside its state: comments, its place on the screen, connections,
+  /// and its place in the file, before one of `followers`.
+  mutating func keep(_ node: Node, kind: KindDescription?, before followers: [String]) {
     guard let id = state.id(named: node.name) else { return }
+    let next = followers.first { state.id(named: $0) != nil }
+    state.move(id, before: next.flatMap { state.id(named: $0) })
     state.update(id) { ours in
       ours.comments = node.comments
       ours.place = node.place
@@ -220,15 +223,20 @@ extension Patch {
     for number in scenes.keys { scenes[number]?.rename(name, to: newName) }
   }
 
-  /// Scenes keep comments and places of the nodes and cables that have left since `before`.
-  mutating func keepRemarks(from before: Patch, catalogue: KindCatalogue) {
+  /// Scenes keep comments and places of a node that is about to leave the patch.
+  mutating func keepInScenes(_ node: Node, catalogue: KindCatalogue) {
     if scenes.isEmpty { return }
-    for node in before.nodes.values where self[named: node.name] == nil {
-      for number in scenes.keys { scenes[number]?.keep(node, kind: catalogue[node.kind]) }
+    let followers = Array(names.drop { $0 != node.name }.dropFirst())
+    for number in scenes.keys {
+      scenes[number]?.keep(node, kind: catalogue[node.kind], before: followers)
     }
-    for cable in before.cables.values where !cable.comments.isEmpty && cables[cable.ends] == nil {
-      let name = before.name(of: cable.ends)
-      for number in scenes.keys { scenes[number]?.keep(cable.comments, of: name) }
-    }
+    for ends in cablesTouching(node.id) { keepInScenes(ends) }
+  }
+
+  /// Scenes keep the comments of a cable that is about to leave the patch.
+  mutating func keepInScenes(_ ends: Cable.Ends) {
+    guard !scenes.isEmpty, let comments = cables[ends]?.comments else { return }
+    let name = self.name(of: ends)
+    for number in scenes.keys { scenes[number]?.keep(comments, of: name) }
   }
 }

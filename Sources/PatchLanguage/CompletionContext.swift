@@ -196,7 +196,8 @@ struct CompletionContext {
       let scenes = context.patch.scenes
       let known = scenes.sorted { $0.key < $1.key }.map { Candidate("\($0.key)", $0.value.name) }
       let free = PatchScene.numbers.first { scenes[$0] == nil }
-      return known + (context.words.first == "scene" ? free.map { [Candidate("\($0)", "a free one")] } ?? [] : [])
+      return known
+        + (context.words.first == "scene" ? free.map { [Candidate("\($0)", "a free one")] } ?? [] : [])
     }
   }
 

@@ -62,8 +62,8 @@ struct Reading {
     for item in indexedSettings { apply(item) }
     for item in cables { connect(item) }
     for item in places { apply(item) }
-    for item in patchSettings { set(item) }
     for item in scenes { apply(item) }
+    for item in patchSettings { set(item) }
     for (subject, remark) in remarks {
       do throws(EditError) {
         try draft.apply(.comment(subject, remark.comments))

@@ -33,7 +33,11 @@ package struct PatchBundle {
       roots, taken: references.flatMap(\.files).compactMap { FilePath.relative($0.place, to: top) })
     var targets: [String: String] = [:]
     for reference in references {
-      for fault in reference.faults { faults.append("\(reference.scene.map { "scene \($0): " } ?? "")\(reference.node).\(reference.path.line): \(fault)") }
+      for fault in reference.faults {
+        faults.append(
+          "\(reference.scene.map { "scene \($0): " } ?? "")\(reference.node).\(reference.path.line): \(fault)"
+        )
+      }
       guard !reference.files.isEmpty else { continue }
       let root = Self.root(of: reference)
       let isInside = root == top || FilePath.relative(root, to: top) != nil

@@ -86,6 +86,8 @@ public struct SessionOptions: Sendable {
   var tuningsInUse: [NodeID: Tuning] = [:]
   /// True when the patch uses the transport.
   var knownUse: (revision: Revision, isUsed: Bool)?
+  /// The present scene, as of a state.
+  var knownScene: (revision: Revision, newest: Int?, scene: PresentScene?)?
   /// Told to the user last.
   var knownRole = TransportRole.own
   private var reportedLostMidi = 0

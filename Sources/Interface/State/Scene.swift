@@ -27,6 +27,8 @@ public struct Scene: Sendable {
   public var redo: String?
   /// Edits that can be undone, then those that can be redone, the oldest first.
   public var history: [HistoryStep] = []
+  /// The scene that the patch shows, or showed last.
+  public var presentScene: PresentScene?
   /// The terminal reports key releases.
   public var hasKeyRelease = false
 
@@ -38,6 +40,6 @@ extension ViewFrame {
   init(_ scene: Scene, _ state: ViewState, columns: Int, rows: Int) {
     self.init(
       columns: columns, rows: rows, isPlaying: state.mode == .play,
-      hasControls: !scene.patch.settings.controls.isEmpty)
+      hasControls: !scene.patch.settings.controls.isEmpty, hasScenes: !scene.patch.scenes.isEmpty)
   }
 }

@@ -17,13 +17,11 @@ struct RecallScene: EditVerbs {
 
   func perform(on draft: inout Draft) throws(EditError) -> Edit {
     let edits = try steps(in: draft)
-    let before = draft.patch
     let accepts = draft.acceptsUnknownKinds
     // What no kind is known for stays in the patch, as in a file.
     draft.acceptsUnknownKinds = true
     let inverse = try AllOf(edits: edits).perform(on: &draft)
     draft.acceptsUnknownKinds = accepts
-    draft.patch.keepRemarks(from: before, catalogue: draft.catalogue)
     return inverse
   }
 

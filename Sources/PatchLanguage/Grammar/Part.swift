@@ -162,7 +162,8 @@ extension Part {
     case .tempo: "120"
     case .meter: "3/4"
     case .moment: "bar 5|2m30s"
-    case .control(let form): "1 NODE.PARAMETER|A -> B|morph 1 2|off, or " + form.map(\.usage).joined(separator: " ")
+    case .control(let form):
+      "1 NODE.PARAMETER|A -> B|morph 1 2|off, or " + form.map(\.usage).joined(separator: " ")
     case .scene: "3"
     case .morph: "1 2"
     case .percent: "40%"

@@ -49,7 +49,8 @@ public struct Verb: Sendable {
   /// True for edits of nodes, settings and cables.
   var isSceneEdit: Bool {
     (topic == .file || topic == .edit)
-      && !["scene", "recall", "morph", "fade", "header", "footer", "tempo", "meter", "transport", "control"].contains(name)
+      && !["scene", "recall", "morph", "fade", "header", "footer", "tempo", "meter", "transport", "control"]
+        .contains(name)
   }
 
   /// True for verbs of patch files.
