@@ -61,6 +61,8 @@ extension EditError: CustomStringConvertible {
     case .noControl(let number): "there is no control \(number)"
     case .noScene(let number, _): "there is no scene \(number)"
     case .sceneOutOfRange(let number): "no scene has the number \(number)"
+    case .nothingBetween(let morph):
+      "no value of the patch moves between the scenes \(morph.from) and \(morph.to)"
     case .morphOutOfRange(let percent):
       "a place between two scenes is 0% to 100%, not \(Value.number(percent, .percent).line)"
     case .notInScene(let verb): "a scene has no `\(verb)`"
@@ -126,7 +128,7 @@ extension EditError: CustomStringConvertible {
     case .invalidName, .identityTaken, .beforeItself, .noMatrix, .noPlayer, .noInstrument, .noPlace,
       .placeOutOfRange, .noCable, .cannotStand, .gainOutOfRange, .mapOutOfRange, .carriesEvents, .hasNoGain,
       .invalidValue,
-      .notSet, .notRecorded, .durationOutOfRange, .morphOutOfRange, .tempoOutOfRange, .moreSettings, .noMasterSwitch:
+      .notSet, .notRecorded, .durationOutOfRange, .morphOutOfRange, .nothingBetween, .tempoOutOfRange, .moreSettings, .noMasterSwitch:
       nil
     }
   }

@@ -89,6 +89,8 @@ public enum EditError: Error, Hashable, Sendable {
   case noControl(Int)
   /// There is no scene of that number; `known`: those that there are.
   case noScene(Int, known: [Int])
+  /// No value of the patch moves between these two scenes.
+  case nothingBetween(Morph)
   /// A place that is not between the two scenes, in percent.
   case morphOutOfRange(Double)
   /// Scenes have other numbers.
@@ -252,6 +254,7 @@ extension EditError {
     case .hasNoGain: .gain
     case .noChangeOverTime: .word("over")
     case .notInScene(let word): .word(word)
+    case .nothingBetween(let morph): .number(morph.from)
     case .orderInFile: .word("before")
     case .connectedAlready, .moreSettings, .needsMatrix, .noMasterSwitch, .notRecorded: nil
     }

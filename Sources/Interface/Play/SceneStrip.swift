@@ -5,7 +5,7 @@ import Screen
 /// it, and the time of a recall.
 ///
 /// ```
-///  1 verse   ▸2 break •   3 out                                    over 2s
+///  1 verse  ▸2 break •   3 out                                     over 2s
 /// ```
 struct SceneStrip {
   private let scene: Scene
@@ -28,7 +28,8 @@ struct SceneStrip {
   }
 
   private var time: [Span] {
-    [Span("over ", .dim), Span(Scenes.words(state.play.recallTime), .value)]
+    (state.play.recallTime == nil ? [] : [Span("over ", .dim)])
+      + [Span(Scenes.words(state.play.recallTime), .value)]
   }
 
   /// The scenes that have room, the present one among them.

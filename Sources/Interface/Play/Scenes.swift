@@ -14,7 +14,7 @@ import Screen
 
   /// A time in words.
   nonisolated static func words(_ time: Double?) -> String {
-    time.map { Value.number($0, .seconds).display } ?? "at once"
+    time.map { Value.number($0, .seconds).line } ?? "at once"
   }
 
   private nonisolated static func number(_ key: Key?) -> Int? {
@@ -44,7 +44,9 @@ import Screen
   func turnTime() {
     let index = Self.times.firstIndex(of: desk.state.play.recallTime) ?? 0
     desk.state.play.recallTime = Self.times[(index + 1) % Self.times.count]
-    desk.say("recalls: \(Self.words(desk.state.play.recallTime))")
+    desk.say(
+      "scenes are recalled " + (desk.state.play.recallTime == nil ? "" : "over ")
+        + Self.words(desk.state.play.recallTime))
   }
 }
 

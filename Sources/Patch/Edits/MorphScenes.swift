@@ -152,7 +152,7 @@ extension Patch {
     return travels
   }
 
-  /// The place of the patch between two scenes, 0...100, by the first value that tells.
+  /// The place of the patch between two scenes, 0...100, by the first value that tells; throws if none does.
   func percent(of morph: Morph, catalogue: KindCatalogue) throws(EditError) -> Double {
     for travel in try travels(of: morph, catalogue: catalogue) {
       guard let (value, _) = try? controlled(travel.target, catalogue: catalogue),
@@ -161,6 +161,6 @@ extension Patch {
       // What the steps of a control give comes back as it was.
       return (place * 100_000).rounded() / 1000
     }
-    return 0
+    throw .nothingBetween(morph)
   }
 }
