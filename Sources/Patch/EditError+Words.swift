@@ -128,7 +128,8 @@ extension EditError: CustomStringConvertible {
     case .invalidName, .identityTaken, .beforeItself, .noMatrix, .noPlayer, .noInstrument, .noPlace,
       .placeOutOfRange, .noCable, .cannotStand, .gainOutOfRange, .mapOutOfRange, .carriesEvents, .hasNoGain,
       .invalidValue,
-      .notSet, .notRecorded, .durationOutOfRange, .morphOutOfRange, .nothingBetween, .tempoOutOfRange, .moreSettings, .noMasterSwitch:
+      .notSet, .notRecorded, .durationOutOfRange, .morphOutOfRange, .nothingBetween, .tempoOutOfRange,
+      .moreSettings, .noMasterSwitch:
       nil
     }
   }

@@ -24,24 +24,32 @@ extension Comparison {
 
   private func isClient(_ node: Node) -> Bool { catalogue[node.kind]?.isClient ?? false }
 
-  /// Each new node goes before the one that follows it in the target, of those that the draft has.
+  /// New nodes go before the first one that they feed, as an insertion does, and those that feed none at the end: where
+  /// they come does not depend on what was there before.
   private mutating func addNodes() throws(EditError) {
-    var arriving: [String: [Node]] = [:]
-    var waiting: [Node] = []
-    for node in target.nodes.values {
-      if draft.patch.id(named: node.name) == nil {
-        waiting.append(node)
-      } else if !waiting.isEmpty {
-        arriving[node.name] = waiting
-        waiting = []
-      }
+    let arriving = target.nodes.values.filter { draft.patch.id(named: $0.name) == nil }
+      .sorted { $0.name < $1.name }
+    if arriving.isEmpty { return }
+    let places = Dictionary(uniqueKeysWithValues: draft.patch.names.enumerated().map { ($1, $0) })
+    let names = draft.patch.names
+    for node in arriving {
+      let next = firstFed(by: node, places)
+      try make(.add(Self.plain(node), before: next.map { names[$0] }))
     }
-    if !arriving.isEmpty {
-      for name in draft.patch.names {
-        for node in arriving[name] ?? [] { try make(.add(Self.plain(node), before: name)) }
-      }
+  }
+
+  /// The place of the first node that a new one feeds, directly or through other new ones.
+  private func firstFed(by node: Node, _ places: [String: Int]) -> Int? {
+    var seen: Set<NodeID> = [node.id]
+    var ring = [node.id]
+    while !ring.isEmpty {
+      let fed = ring.flatMap { target.cables(from: $0, catalogue: catalogue).map(\.ends.destination.node) }
+        .filter { seen.insert($0).inserted }
+      let found = fed.compactMap { target[$0].flatMap { places[$0.name] } }
+      if let first = found.min() { return first }
+      ring = fed
     }
-    for node in waiting { try make(.add(Self.plain(node), before: nil)) }
+    return nil
   }
 
   /// Compares values, not whether they are stored: a default is stored for its comment's sake.
@@ -84,6 +92,17 @@ extension Comparison {
     }
   }
 
+  /// Comments of the cables that both have.
+  mutating func compareCableRemarks() throws(EditError) {
+    for cable in draft.patch.orderedCables(catalogue: catalogue) {
+      guard let new = counterpart(of: cable.ends, from: draft.patch, in: target),
+        new.comments != cable.comments
+      else { continue }
+      let name = draft.patch.shortName(of: cable.ends, catalogue: catalogue)
+      try make(.comment(.cable(name), new.comments))
+    }
+  }
+
   /// The cable between the ports of the same names.
   private func counterpart(of ends: Cable.Ends, from patch: Patch, in other: Patch) -> Cable? {
     let name = patch.name(of: ends)
@@ -93,5 +112,52 @@ extension Comparison {
     return other.cables[
       Cable.Ends(
         PortReference(source, ends.source.port), PortReference(destination, ends.destination.port))]
+  }
+}
+
+// MARK: Scenes
+
+extension PatchDifference {
+  /// The edits that make one scene another one, in a file beside `patch` to the letter. `old`: nil if there is none yet,
+  /// then it is stored first.
+  static func edits(
+    of number: Int, from old: PatchScene?, to new: PatchScene, in patch: Patch, catalogue: KindCatalogue
+  ) throws(EditError) -> [Edit] {
+    var edits: [Edit] = []
+    var here = old ?? PatchScene(of: patch, name: new.name, catalogue: catalogue)
+    if old == nil || here.name != new.name {
+      edits.append(.scene(number, .store(name: new.name)))
+      here = PatchScene(of: patch, name: new.name, catalogue: catalogue)
+    }
+    if !here.hasState(of: new) {
+      for edit in try stateEdits(from: here.whole, to: new.whole, catalogue: catalogue) {
+        try here.apply(edit, catalogue: catalogue)
+        edits.append(.scene(number, .edit(edit)))
+      }
+    }
+    for edit in try remarks(from: here, to: new, beside: patch, catalogue: catalogue) {
+      edits.append(.scene(number, .edit(edit)))
+    }
+    if (old?.comments ?? Comments()) != new.comments {
+      edits.append(.comment(.scene(number), new.comments))
+    }
+    return edits
+  }
+
+  /// What two scenes of one state keep for nodes and cables that the patch does not have: comments and places.
+  private static func remarks(
+    from here: PatchScene, to new: PatchScene, beside patch: Patch, catalogue: KindCatalogue
+  ) throws(EditError) -> [Edit] {
+    if here.state.revision === new.state.revision { return [] }
+    let (lines, wanted) = (
+      try patch.edits(to: here, catalogue: catalogue), try patch.edits(to: new, catalogue: catalogue)
+    )
+    if lines == wanted { return [] }
+    var comparison = Comparison(from: here.whole, to: new.whole, catalogue: catalogue)
+    for node in new.whole.nodes.values where patch.id(named: node.name) == nil {
+      try comparison.compareRemarks(of: node)
+    }
+    try comparison.compareCableRemarks()
+    return comparison.edits
   }
 }

@@ -23,23 +23,6 @@ public enum PatchDifference {
     try comparison.runState()
     return comparison.edits
   }
-
-  /// The edits that make one scene another one. `old`: nil if there is none yet, then it is stored from `patch` first.
-  static func edits(
-    of number: Int, from old: PatchScene?, to new: PatchScene, in patch: Patch, catalogue: KindCatalogue
-  ) throws(EditError) -> [Edit] {
-    var edits: [Edit] = []
-    var here = old?.whole ?? patch
-    if old == nil || old?.name != new.name {
-      edits.append(.scene(number, .store(name: new.name)))
-      here = PatchScene(of: patch, name: "", catalogue: catalogue).whole
-    }
-    edits += try stateEdits(from: here, to: new.whole, catalogue: catalogue).map { .scene(number, .edit($0)) }
-    if (old?.comments ?? Comments()) != new.comments {
-      edits.append(.comment(.scene(number), new.comments))
-    }
-    return edits
-  }
 }
 
 /// Applies the edits to a draft one by one, so that each step sees the effects of the ones before: sizes cut
@@ -77,7 +60,6 @@ struct Comparison {
         continue
       }
       let old = draft.patch.scenes[number]
-      if old == new { continue }
       let edits = try PatchDifference.edits(
         of: number, from: old, to: new, in: draft.patch, catalogue: catalogue)
       for edit in edits { try make(edit) }

@@ -30,7 +30,9 @@ public struct PatchScene: Sendable {
   }
 
   /// Its line in a file; `number`: its own.
-  public func line(_ number: Int) -> String { Edit.scene(number, .store(name: name)).line }
+  public func line(_ number: Int) -> String {
+    Edit.scene(number, .store(name: name.isEmpty ? nil : name)).line
+  }
 
   /// Takes out what is no part of a state.
   private mutating func settle(_ catalogue: KindCatalogue) {
@@ -88,12 +90,10 @@ public struct PatchScene: Sendable {
     if let settings = links.removeValue(forKey: name) { links[newName] = settings }
   }
 
-  /// Takes over what a node that leaves the patch has beside its state: comments, its place on the screen, connections,
-  /// and its place in the file, before one of `followers`.
-  mutating func keep(_ node: Node, kind: KindDescription?, before followers: [String]) {
+  /// Takes over what a node that leaves the patch has beside its state: comments, its place on the screen, connections.
+  mutating func keep(_ node: Node, kind: KindDescription?) {
     guard let id = state.id(named: node.name) else { return }
-    let next = followers.first { state.id(named: $0) != nil }
-    state.move(id, before: next.flatMap { state.id(named: $0) })
+    state.revision = Revision()
     state.update(id) { ours in
       ours.comments = node.comments
       ours.place = node.place
@@ -113,6 +113,7 @@ public struct PatchScene: Sendable {
     guard let source = state.id(named: cable.source.node), let port = cable.source.port,
       let destination = state.id(named: cable.destination.node), let input = cable.destination.port
     else { return }
+    state.revision = Revision()
     state.update(Cable.Ends(PortReference(source, port), PortReference(destination, input))) {
       $0.comments = comments
     }
@@ -226,10 +227,7 @@ extension Patch {
   /// Scenes keep comments and places of a node that is about to leave the patch.
   mutating func keepInScenes(_ node: Node, catalogue: KindCatalogue) {
     if scenes.isEmpty { return }
-    let followers = Array(names.drop { $0 != node.name }.dropFirst())
-    for number in scenes.keys {
-      scenes[number]?.keep(node, kind: catalogue[node.kind], before: followers)
-    }
+    for number in scenes.keys { scenes[number]?.keep(node, kind: catalogue[node.kind]) }
     for ends in cablesTouching(node.id) { keepInScenes(ends) }
   }
 

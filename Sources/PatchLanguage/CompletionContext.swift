@@ -204,6 +204,7 @@ struct CompletionContext {
   /// `off`, or an edit of the scene.
   private mutating func sceneChange() -> Step {
     if isAtCursor, !word.contains("=") { candidates.append(Candidate(Word.dropped.text, Word.dropped.help)) }
+    if words.count > 2, words[2] == Word.dropped.text { return .end }
     let state = Int(words.count > 1 ? words[1] : "").flatMap { patch.scenes[$0]?.state }
     var inner = CompletionContext(
       words: Array(words.dropFirst(2)), word: word, patch: state ?? patch, catalogue: catalogue)

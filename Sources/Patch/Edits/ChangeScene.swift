@@ -41,6 +41,7 @@ struct ChangeScene: EditVerbs {
 
   /// A name on one line.
   private static func tidied(_ name: String) -> String {
-    Comments(after: name).tidied.after ?? ""
+    let line = Comments(after: name).tidied.after ?? ""
+    return String(line.reversed().drop { $0 == " " }.reversed())
   }
 }
