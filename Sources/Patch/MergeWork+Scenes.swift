@@ -6,7 +6,10 @@ extension MergeWork {
     )
     var result: [Int: PatchScene] = [:]
     for number in Set(ours.keys).union(theirs.keys).sorted() {
-      if let scene = merged(base[number], ours[number], theirs[number]) {
+      if ours[number] == theirs[number] {
+        // Comments of what the patch does not have may differ.
+        result[number] = prefersOurs ? ours[number] : theirs[number]
+      } else if let scene = merged(base[number], ours[number], theirs[number]) {
         result[number] = scene
       } else if let one = ours[number], let other = theirs[number] {
         result[number] = joined(number, base[number], one, other)

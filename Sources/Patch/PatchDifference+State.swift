@@ -144,7 +144,8 @@ extension PatchDifference {
     return edits
   }
 
-  /// What two scenes of one state keep for nodes and cables that the patch does not have: comments and places.
+  /// What two scenes of one state keep for nodes and cables that the patch does not have: comments, places and
+  /// connections.
   private static func remarks(
     from here: PatchScene, to new: PatchScene, beside patch: Patch, catalogue: KindCatalogue
   ) throws(EditError) -> [Edit] {
@@ -154,6 +155,12 @@ extension PatchDifference {
     )
     if lines == wanted { return [] }
     var comparison = Comparison(from: here.whole, to: new.whole, catalogue: catalogue)
+    for node in new.state.nodes.values where patch[named: node.name]?.kind != node.kind {
+      let (old, wanted) = (here.links[node.name] ?? [:], new.links[node.name] ?? [:])
+      for path in Set(old.keys).union(wanted.keys).sorted() where old[path] != wanted[path] {
+        try comparison.make(.set(node.name, path, wanted[path], over: nil))
+      }
+    }
     for node in new.whole.nodes.values where patch.id(named: node.name) == nil {
       try comparison.compareRemarks(of: node)
     }

@@ -58,7 +58,11 @@ public struct PatchScene: Sendable {
         }
       }
     }
-    links = links.filter { state.id(named: $0.key) != nil }
+    for (name, settings) in links {
+      let kind = state[named: name].flatMap { catalogue[$0.kind] }
+      let present = settings.filter { kind?.isConnection($0.key) ?? false }
+      links[name] = present.isEmpty ? nil : present
+    }
   }
 
   /// The state with the connections of its endpoints.
@@ -104,8 +108,9 @@ public struct PatchScene: Sendable {
         }
       }
     }
+    guard state[id]?.kind == node.kind else { return }
     let connections = node.settings.filter { kind?.isConnection($0.key) ?? false }
-    if !connections.isEmpty { links[node.name] = connections }
+    links[node.name] = connections.isEmpty ? nil : connections
   }
 
   /// Takes over the comments of a cable that leaves the patch.

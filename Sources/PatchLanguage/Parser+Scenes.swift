@@ -28,10 +28,10 @@ extension Parser {
   mutating func sceneChange(_ verb: Verb) throws(Fault) -> SceneChange {
     guard position < end else { return .store(name: nil) }
     let token = tokens[position]
+    if accept(Word.dropped.text) { return .drop }
     let isAlone = position + 1 == end && token.kind == .word
-    if isAlone, accept(Word.dropped.text) { return .drop }
     let isQuoted = source.bytes[token.start] == UInt8(ascii: "\"")
-    if isAlone, isQuoted || Verb.named(source.string(token.range)) == nil {
+    if isQuoted || isAlone && Verb.named(source.string(token.range)) == nil {
       _ = advance()
       return .store(name: try Words.text(source, token.range))
     }
