@@ -6,9 +6,12 @@ extension MergeWork {
     )
     var result: [Int: PatchScene] = [:]
     for number in Set(ours.keys).union(theirs.keys).sorted() {
-      if ours[number] == theirs[number] {
+      if let one = ours[number], let other = theirs[number], one == other {
         // Comments of what the patch does not have may differ.
-        result[number] = prefersOurs ? ours[number] : theirs[number]
+        let base = base[number]
+        let isOurs =
+          base?.isTwin(of: other) == true || base?.isTwin(of: one) != true && prefersOurs
+        result[number] = isOurs ? one : other
       } else if let scene = merged(base[number], ours[number], theirs[number]) {
         result[number] = scene
       } else if let one = ours[number], let other = theirs[number] {

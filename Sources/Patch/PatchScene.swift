@@ -78,11 +78,12 @@ public struct PatchScene: Sendable {
   /// Changes the state by an edit that may be in a scene.
   mutating func apply(_ edit: Edit, catalogue: KindCatalogue) throws(EditError) {
     if let word = edit.wordOutsideScenes { throw .notInScene(word) }
-    var draft = Draft(patch: state, catalogue: catalogue)
+    var draft = Draft(patch: whole, catalogue: catalogue)
     // A file may have them, and undo must get them back.
     draft.acceptsUnknownKinds = true
     try draft.apply(edit)
     state = draft.patch
+    links = [:]
     settle(catalogue)
   }
 
@@ -145,6 +146,18 @@ extension PatchScene: Hashable {
   public func hash(into hasher: inout Hasher) {
     hasher.combine(name)
     hasher.combine(Set(state.names))
+  }
+
+  /// True for scenes that are equal with all that they keep beside their states.
+  func isTwin(of other: PatchScene) -> Bool {
+    if state.revision === other.state.revision { return true }
+    guard self == other, links == other.links else { return false }
+    func remarks(_ patch: Patch) -> [CableName: Comments] {
+      Dictionary(uniqueKeysWithValues: patch.cables.values.map { (patch.name(of: $0.ends), $0.comments) })
+    }
+    let none = NodeID(raw: 0)
+    return state.nodes.values.allSatisfy { $0.with(id: none) == other.state[named: $0.name]?.with(id: none) }
+      && remarks(state) == remarks(other.state)
   }
 
   /// True for the same nodes, settings and cables.

@@ -36,7 +36,7 @@ import Testing
     #expect(row(stage).hasPrefix(" 1 verse  ▸2 chorus •  "))
     stage.press("alt-E")
     #expect(stage.lastEdit == "scene 3" && row(stage).hasPrefix(" 1 verse   2 chorus  ▸3"))
-    stage.press("F10 F10 F10 F10")
+    stage.press("F10 F10 F10")
     #expect(row(stage).hasPrefix("▸1 verse   2 chorus  "))
     stage.press("alt-t")
     #expect(stage.message == "no scene 5 yet: Alt-Shift-t stores it")

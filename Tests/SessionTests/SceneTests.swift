@@ -145,7 +145,9 @@ import Testing
   }
 
   @Test func theMarkFollowsTheHistory() throws {
-    let session = Session()
+    var options = SessionOptions()
+    options.isOffline = true
+    let session = Session(options: options)
     session.openText("node g gain\nnode out output\nconnect g -> out\nscene 4 x\nscene 4 set g.gain -3dB")
     #expect(session.presentScene == nil)
     try session.perform("set g.gain -3dB")
