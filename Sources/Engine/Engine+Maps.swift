@@ -161,6 +161,8 @@ extension Engine {
     of target: ControlTarget, _ values: inout [EngineMaps.Values]
   ) -> (EngineMaps.Values, element: Int, MappedValues.Field)? {
     switch target {
+    // Many values, which the worker moves as an edit.
+    case .morph: return nil
     case .gain(let name):
       guard let ends = try? wanted.existing(name, catalogue: kinds.catalogue).ends,
         let cable = graph[ends]?.cable, cable.slot != nil

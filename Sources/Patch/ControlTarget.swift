@@ -1,19 +1,22 @@
-/// A value that a control turns or a map moves: a parameter, a crosspoint, or the gain of a cable. It is named, so it may be
-/// missing: then the control waits until something of that name is there again.
+/// A value that a control turns or a map moves: a parameter, a crosspoint, the gain of a cable, or the place between two
+/// scenes. It is named, so it may be missing: then the control waits until something of that name is there again.
 public enum ControlTarget: Hashable, Sendable, CustomStringConvertible {
   /// A setting of the node of that name.
   case setting(String, ParameterPath)
   /// The gain of a cable.
   case gain(CableName)
+  /// The place between two scenes.
+  case morph(Morph)
 
   /// Numbers of the controls.
   public static let numbers = 1...8
 
-  /// The target in the language: `dist.drive`, `main[0,1]`, `piano -> dist`.
+  /// The target in the language: `dist.drive`, `main[0,1]`, `piano -> dist`, `morph 1 2`.
   public var description: String {
     switch self {
     case .setting(let name, let path): name + path.suffix
     case .gain(let cable): cable.description
+    case .morph(let morph): morph.description
     }
   }
 
@@ -25,6 +28,7 @@ public enum ControlTarget: Hashable, Sendable, CustomStringConvertible {
       cable.source.node = newName(cable.source.node)
       cable.destination.node = newName(cable.destination.node)
       return .gain(cable)
+    case .morph: return self
     }
   }
 
@@ -33,6 +37,7 @@ public enum ControlTarget: Hashable, Sendable, CustomStringConvertible {
     switch self {
     case .setting(let name, _): name == node
     case .gain(let cable): cable.source.node == node || cable.destination.node == node
+    case .morph: false
     }
   }
 }
@@ -60,6 +65,8 @@ extension Patch {
         throw .hasNoGain(name)
       }
       return (.number(cable.gain, .decibels), Connect.gainDescription)
+    case .morph(let morph):
+      return (.number(try percent(of: morph, catalogue: catalogue), .percent), Morph.description)
     }
   }
 
@@ -101,6 +108,9 @@ extension Patch {
       let cable = try existing(name, catalogue: catalogue)
       guard case .number(let gain, _) = value else { throw .hasNoGain(name) }
       return .connect(name, gain: gain, map: cable.map, mixing: cable.mixing)
+    case .morph(let morph):
+      guard case .number(let percent, _) = value else { return .all([]) }
+      return .morph(morph, percent: percent, over: nil)
     }
   }
 }

@@ -33,6 +33,9 @@ extension Patch {
     case .replace(let name, let node): return .replace(name, with: typed(node))
     case .insert(let node, let cable): return .insert(typed(node), into: cable)
     case .all(let edits): return .all(edits.map { self.typed($0, catalogue: catalogue) })
+    case .scene(let number, .edit(let edit)):
+      guard let scene = scenes[number] else { return .scene(number, .edit(edit)) }
+      return .scene(number, .edit(scene.state.typed(edit, catalogue: catalogue)))
     default: return edit
     }
   }
@@ -55,6 +58,9 @@ extension Patch {
     case .comment(.patchSetting(.map(var name)), let comments):
       name.target = canonical(name.target, catalogue: catalogue)
       return .comment(.patchSetting(.map(name)), comments)
+    case .scene(let number, .edit(let inner)):
+      guard let scene = scenes[number] else { return edit }
+      return .scene(number, .edit(scene.state.canonical(inner, catalogue: catalogue)))
     // Settings name no ports.
     case .all(let edits) where Edit.areSettings(edits):
       return Self.range(of: edits) ?? .joined(edits)

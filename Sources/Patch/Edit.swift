@@ -33,6 +33,14 @@ public indirect enum Edit: Hashable, Sendable {
   case place(String, Place?)
   /// A setting of the patch as a whole: tempo, meter, transport, a control.
   case setPatch(PatchSetting)
+  /// Stores, changes or removes a scene; never reaches the engine.
+  case scene(Int, SceneChange)
+  /// Leads to the state of a scene. `over`: seconds of moves and crossfades; nil: those of every edit.
+  case recall(Int, over: Double?)
+  /// Moves values to a place between two scenes, 0...100 percent.
+  case morph(Morph, percent: Double, over: Double?)
+  /// Seconds of the crossfades of the edits with which it is joined.
+  case fade(Double)
   /// Several edits as one: all or nothing, one undo.
   case all([Edit])
 
@@ -52,6 +60,8 @@ public struct Change: Sendable {
   public var ramps: [(node: NodeID, path: ParameterPath, seconds: Double)]
   /// Removed nodes that ring out.
   public var tails: [NodeID]
+  /// Seconds of its crossfades; nil: as usual.
+  public var fade: Double?
   /// Only comments or places changed, nothing audible.
   public var isSilent: Bool
   /// Parts of the patch that may have changed.
@@ -69,6 +79,7 @@ extension Change {
     self.inverse = inverse
     ramps = draft.ramps
     tails = draft.tails
+    fade = draft.fade
     isSilent = draft.isSilent
     touched = draft.patch.touched ?? Touched(since: since)
     ended = draft.ended
@@ -79,6 +90,7 @@ extension Change {
     var both = self
     both.ramps = earlier.ramps + ramps
     both.tails = earlier.tails + tails
+    both.fade = fade ?? earlier.fade
     both.isSilent = earlier.isSilent && isSilent
     both.touched = earlier.touched
     both.touched.nodes.append(contentsOf: touched.nodes)
@@ -111,6 +123,7 @@ package struct Draft {
   package let catalogue: KindCatalogue
   package var ramps: [(node: NodeID, path: ParameterPath, seconds: Double)] = []
   package var tails: [NodeID] = []
+  package var fade: Double?
   package var isSilent = true
   /// Connections that only the server has.
   package var ended: [CableName] = []
@@ -170,6 +183,10 @@ extension Edit {
     case .comment(let subject, let comments): SetComment(subject: subject, comments: comments)
     case .place(let name, let place): PlaceNode(name: name, place: place)
     case .setPatch(let setting): SetPatch(setting: setting)
+    case .scene(let number, let change): ChangeScene(number: number, change: change)
+    case .recall(let number, let over): RecallScene(number: number, over: over)
+    case .morph(let morph, let percent, let over): MorphScenes(morph: morph, percent: percent, over: over)
+    case .fade(let seconds): FadeOver(seconds: seconds)
     case .all(let edits): AllOf(edits: edits)
     }
   }

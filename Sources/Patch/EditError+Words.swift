@@ -59,6 +59,13 @@ extension EditError: CustomStringConvertible {
       "a tempo is 5 to 999 beats a minute, not \(Value.number(tempo, .none).line)"
     case .meterOutOfRange(let meter): "`\(meter)` is not a meter"
     case .noControl(let number): "there is no control \(number)"
+    case .noScene(let number, _): "there is no scene \(number)"
+    case .sceneOutOfRange(let number): "no scene has the number \(number)"
+    case .nothingBetween(let morph):
+      "no value of the patch moves between the scenes \(morph.from) and \(morph.to)"
+    case .morphOutOfRange(let percent):
+      "a place between two scenes is 0% to 100%, not \(Value.number(percent, .percent).line)"
+    case .notInScene(let verb): "a scene has no `\(verb)`"
     case .notTurned(let name): "no control can turn `\(name)`"
     case .noMap(let name): "there is no map `\(name)`"
     case .handsOutNothing(let name, let kind): "`\(name)` hands out no events (it is of kind `\(kind)`)"
@@ -109,6 +116,13 @@ extension EditError: CustomStringConvertible {
     case .meterOutOfRange: "a bar has 1 to 64 beats of a whole (1) to a 32nd (32), such as `6/8`"
     case .noControl:
       "controls go from \(ControlTarget.numbers.lowerBound) to \(ControlTarget.numbers.upperBound)"
+    case .noScene(let number, let known):
+      known.isEmpty
+        ? "`scene \(number)` stores the present state"
+        : "there are \(known.map(String.init).joined(separator: ", ")); `scene \(number)` stores one"
+    case .sceneOutOfRange:
+      "scenes go from \(PatchScene.numbers.lowerBound) to \(PatchScene.numbers.upperBound)"
+    case .notInScene: "it has nodes, their settings, and cables"
     case .notTurned: "a control turns numbers, switches and choices"
     case .handsOutNothing: "nodes of the kinds `midi` and `keyboard` do"
     case .noEcho: "a node of the kind `midiout` does"
@@ -123,7 +137,8 @@ extension EditError: CustomStringConvertible {
     case .invalidName, .identityTaken, .beforeItself, .noMatrix, .noPlayer, .noInstrument, .noPlace,
       .placeOutOfRange, .noCable, .cannotStand, .gainOutOfRange, .mapOutOfRange, .carriesEvents, .hasNoGain,
       .invalidValue,
-      .notSet, .noMap, .notRecorded, .durationOutOfRange, .tempoOutOfRange, .moreSettings, .noMasterSwitch:
+      .notSet, .noMap, .notRecorded, .durationOutOfRange, .morphOutOfRange, .nothingBetween, .tempoOutOfRange,
+      .moreSettings, .noMasterSwitch:
       nil
     }
   }

@@ -87,6 +87,16 @@ public enum EditError: Error, Hashable, Sendable {
   case meterOutOfRange(Meter)
   /// There is no control of that number.
   case noControl(Int)
+  /// There is no scene of that number; `known`: those that there are.
+  case noScene(Int, known: [Int])
+  /// No value of the patch moves between these two scenes.
+  case nothingBetween(Morph)
+  /// A place that is not between the two scenes, in percent.
+  case morphOutOfRange(Double)
+  /// Scenes have other numbers.
+  case sceneOutOfRange(Int)
+  /// An edit of something that is no part of a scene; its verb.
+  case notInScene(String)
   /// A setting that has no steps: a file, a text, or the size of a node.
   case notTurned(SettingName)
   /// There is no such map.
@@ -241,12 +251,14 @@ extension EditError {
       .notSet(let name), .notTurned(let name):
       .setting(name)
     case .invalidValue(let value, _, _): .value(value.line)
+    case .morphOutOfRange(let percent): .value(Value.number(percent, .percent).line)
     case .tempoOutOfRange(let tempo): .value(Value.number(tempo, .none).line)
     case .meterOutOfRange(let meter): .value(meter.description)
     case .gainOutOfRange: .gain
     case .mapOutOfRange, .mapTooLong: .map
     case .noChannel(let number, _, _), .diagonalOutOfRange(let number, _, _), .noMapInput(let number, _, _),
-      .noMatrixPort(let number, _, _, _), .noControl(let number):
+      .noMatrixPort(let number, _, _, _), .noControl(let number), .noScene(let number, _),
+      .sceneOutOfRange(let number):
       .number(number)
     case .placeOutOfRange: .place
     case .durationOutOfRange: .duration
@@ -254,6 +266,8 @@ extension EditError {
     case .leadsOutside(_, let inner): .node(inner)
     case .hasNoGain: .gain
     case .noChangeOverTime: .word("over")
+    case .notInScene(let word): .word(word)
+    case .nothingBetween(let morph): .number(morph.from)
     case .orderInFile: .word("before")
     case .connectedAlready, .moreSettings, .noMap, .needsRange, .needsMatrix, .noMasterSwitch, .notRecorded:
       nil

@@ -14,6 +14,7 @@ public struct History: Sendable {
     /// Ramps and tails of the original edit, which redo repeats.
     var ramps: [(node: NodeID, path: ParameterPath, seconds: Double)]
     var tails: [NodeID]
+    var fade: Double?
 
     init(inverseOf change: Change, describing edit: String, serial: Int, at time: TimeOfDay?) {
       self.edit = change.inverse
@@ -22,6 +23,7 @@ public struct History: Sendable {
       self.time = time
       ramps = change.ramps
       tails = change.tails
+      fade = change.fade
     }
   }
 
@@ -102,6 +104,7 @@ public struct History: Sendable {
     else { return nil }
     step.change.ramps = entry.ramps
     step.change.tails = entry.tails
+    step.change.fade = entry.fade
     return step
   }
 

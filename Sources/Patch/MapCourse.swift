@@ -271,6 +271,7 @@ extension ControlTarget {
     switch self {
     case .setting(let name, let path): (name, path)
     case .gain(let name): (name.description, ParameterPath("gain"))
+    case .morph: (description, ParameterPath("morph"))
     }
   }
 }

@@ -1,11 +1,11 @@
 /// One pass of a merge that resolves every conflict in favour of one side.
 struct MergeWork {
-  private let versions: MergeVersions
-  private let catalogue: KindCatalogue
-  private let prefersOurs: Bool
+  let versions: MergeVersions
+  let catalogue: KindCatalogue
+  let prefersOurs: Bool
   /// Nodes taken from one side as a whole, with the reason.
   private let forced: [MergeKey: PatchMerge.Conflict]
-  private(set) var conflicts: [PatchMerge.Conflict] = []
+  var conflicts: [PatchMerge.Conflict] = []
   /// Nodes whose merged parts do not fit together.
   private(set) var misfits: [MergeKey: PatchMerge.Conflict] = [:]
 
@@ -50,7 +50,7 @@ struct MergeWork {
   // MARK: Three-way merge
 
   /// The value from the side that changed it; nil (a conflict) if both did.
-  private func merged<Value: Equatable>(_ base: Value, _ ours: Value, _ theirs: Value) -> Value? {
+  func merged<Value: Equatable>(_ base: Value, _ ours: Value, _ theirs: Value) -> Value? {
     ours == theirs || theirs == base ? ours : ours == base ? theirs : nil
   }
 
@@ -290,6 +290,7 @@ struct MergeWork {
       }
     }
     patch.settings = mergedSettings(nodes)
+    patch.scenes = mergedScenes(nodes)
     patch.header = merged(
       versions.base.patch.header, versions.ours.patch.header, versions.theirs.patch.header,
       about: "the head")

@@ -66,6 +66,8 @@ public enum Subject: Hashable, Sendable {
   case layout(String)
   /// Line of a setting of the patch as a whole.
   case patchSetting(PatchSetting.Name)
+  /// First line of a scene.
+  case scene(Int)
   /// The lines at the head of the file; only `Comments.before` is used.
   case header
   /// The lines at the end of the file; only `Comments.before` is used.

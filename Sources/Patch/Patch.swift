@@ -12,6 +12,8 @@ public struct Patch: Sendable {
   public private(set) var cables: ShardedDictionary<Cable.Ends, Cable> = ShardedDictionary()
   /// Settings of the patch as a whole: tempo, meter, transport, controls.
   public internal(set) var settings = PatchSettings()
+  /// Stored states, by their numbers.
+  public internal(set) var scenes: [Int: PatchScene] = [:]
   /// Comments at the head of the file.
   public internal(set) var header: [String] = []
   /// Comments at the end of the file.
@@ -45,8 +47,8 @@ public struct Patch: Sendable {
 extension Patch: Hashable {
   /// Exact: identities, order and comments included.
   public static func == (a: Self, b: Self) -> Bool {
-    a.nodes == b.nodes && a.cables == b.cables && a.settings == b.settings && a.header == b.header
-      && a.footer == b.footer
+    a.nodes == b.nodes && a.cables == b.cables && a.settings == b.settings && a.scenes == b.scenes
+      && a.header == b.header && a.footer == b.footer
   }
 
   /// Hashes the whole document.
@@ -54,6 +56,7 @@ extension Patch: Hashable {
     hasher.combine(nodes)
     hasher.combine(cables)
     hasher.combine(settings)
+    hasher.combine(scenes)
     hasher.combine(header)
     hasher.combine(footer)
   }
@@ -82,6 +85,7 @@ extension Patch {
       result.plug(cable)
     }
     result.settings = settings
+    result.scenes = scenes
     result.header = header
     result.footer = footer
     return result

@@ -12,14 +12,25 @@ public enum PatchDifference {
     try comparison.run()
     return comparison.edits
   }
+
+  /// The edits that lead from the state of one patch to that of another, as a recall does. Nodes are matched by name
+  /// alone. What is no part of a state stays: other programs and their cables, connections of endpoints, settings of the
+  /// patch as a whole. Nodes that stay also keep their comments and places, and the order of the file.
+  static func stateEdits(
+    from old: Patch, to new: Patch, catalogue: KindCatalogue
+  ) throws(EditError) -> [Edit] {
+    var comparison = Comparison(from: old, to: new, catalogue: catalogue)
+    try comparison.runState()
+    return comparison.edits
+  }
 }
 
 /// Applies the edits to a draft one by one, so that each step sees the effects of the ones before: sizes cut
 /// settings and maps, a replacement moves cables.
-private struct Comparison {
-  private var draft: Draft
-  private let target: Patch
-  private let catalogue: KindCatalogue
+struct Comparison {
+  var draft: Draft
+  let target: Patch
+  let catalogue: KindCatalogue
   private(set) var edits: [Edit] = []
 
   init(from old: Patch, to new: Patch, catalogue: KindCatalogue) {
@@ -29,7 +40,7 @@ private struct Comparison {
     self.catalogue = catalogue
   }
 
-  private mutating func make(_ edit: Edit) throws(EditError) {
+  mutating func make(_ edit: Edit) throws(EditError) {
     try draft.apply(edit)
     edits.append(edit)
   }
@@ -43,6 +54,16 @@ private struct Comparison {
     try compareCables()
     try comparePatchSettings()
     for node in target.nodes.values { try compareRemarks(of: node) }
+    for number in Set(draft.patch.scenes.keys).union(target.scenes.keys).sorted() {
+      guard let new = target.scenes[number] else {
+        try make(.scene(number, .drop))
+        continue
+      }
+      let old = draft.patch.scenes[number]
+      let edits = try PatchDifference.edits(
+        of: number, from: old, to: new, in: draft.patch, catalogue: catalogue)
+      for edit in edits { try make(edit) }
+    }
     if draft.patch.header != target.header { try make(.comment(.header, Comments(before: target.header))) }
     if draft.patch.footer != target.footer { try make(.comment(.footer, Comments(before: target.footer))) }
   }
@@ -74,7 +95,7 @@ private struct Comparison {
   }
 
   /// The node with the settings of its first line only; the rest follows.
-  private static func plain(_ node: Node) -> Node {
+  static func plain(_ node: Node) -> Node {
     Node(name: node.name, kind: node.kind, settings: node.settings.filter { $0.key.indices.isEmpty })
   }
 
@@ -144,7 +165,7 @@ private struct Comparison {
     }
   }
 
-  private mutating func compareRemarks(of new: Node) throws(EditError) {
+  mutating func compareRemarks(of new: Node) throws(EditError) {
     guard let old = draft.patch[named: new.name] else { return }
     let name = new.name
     if old.comments != new.comments { try make(.comment(.node(name), new.comments)) }

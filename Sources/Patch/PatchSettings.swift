@@ -123,14 +123,23 @@ public enum PatchSetting: Hashable, Sendable {
     public static let fixed: [Name] =
       [.tempo, .meter, .transport] + ControlTarget.numbers.map { .control($0) }
 
-    /// The words at the beginning of its line.
-    public var line: String {
+    /// The first word of its line.
+    var word: String {
       switch self {
       case .tempo: "tempo"
       case .meter: "meter"
       case .transport: "transport"
-      case .control(let number): "control \(number)"
-      case .map(let name): "map \(name)"
+      case .control: "control"
+      case .map: "map"
+      }
+    }
+
+    /// The words at the beginning of its line.
+    public var line: String {
+      switch self {
+      case .tempo, .meter, .transport: word
+      case .control(let number): "\(word) \(number)"
+      case .map(let name): "\(word) \(name)"
       }
     }
 

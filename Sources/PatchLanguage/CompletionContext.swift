@@ -71,6 +71,12 @@ struct CompletionContext {
       return take { _ in [] }
     case .control(let performance): return control(performance)
     case .controllerMap: return map()
+    case .scene: return scene()
+    case .sceneChange: return sceneChange()
+    case .morph:
+      guard case .on = scene() else { return .end }
+      return scene()
+    case .percent: return take { _ in [Candidate("50%", "0% is the first scene, 100% the second")] }
     case .newName, .key, .bend, .number, .duration, .position, .past: return take { _ in [] }
     case .source:
       return take { context in
@@ -173,10 +179,38 @@ struct CompletionContext {
     }
     position += 1
     if isAtCursor {
-      candidates += targets() + [Candidate(Word.none.text, Word.none.help)]
+      candidates += targets() + [Word.morph, .none].map { Candidate($0.text, $0.help) }
       if word.isEmpty { return cable(isNew: false) }
     } else if position + 1 < words.count || !words[position].contains(where: { $0 == "." || $0 == "[" }) {
+      if words[position] == Word.morph.text, patch[named: Word.morph.text] == nil {
+        position += 1
+        return step(.morph)
+      }
       return cable(isNew: false)
+    }
+    return .end
+  }
+
+  /// The scenes that there are, and the next free number.
+  private mutating func scene() -> Step {
+    take { context in
+      let scenes = context.patch.scenes
+      let known = scenes.sorted { $0.key < $1.key }.map { Candidate("\($0.key)", $0.value.name) }
+      let free = PatchScene.numbers.first { scenes[$0] == nil }
+      return known
+        + (context.words.first == "scene" ? free.map { [Candidate("\($0)", "a free one")] } ?? [] : [])
+    }
+  }
+
+  /// `off`, or an edit of the scene.
+  private mutating func sceneChange() -> Step {
+    if isAtCursor, !word.contains("=") { candidates.append(Candidate(Word.dropped.text, Word.dropped.help)) }
+    if words.count > 2, words[2] == Word.dropped.text { return .end }
+    let state = Int(words.count > 1 ? words[1] : "").flatMap { patch.scenes[$0]?.state }
+    var inner = CompletionContext(
+      words: Array(words.dropFirst(2)), word: word, patch: state ?? patch, catalogue: catalogue)
+    candidates += inner.all().filter { candidate in
+      words.count > 2 || Verb.named(candidate.text)?.isSceneEdit ?? false
     }
     return .end
   }

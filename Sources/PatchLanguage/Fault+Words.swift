@@ -52,6 +52,7 @@ extension Fault.Reason {
     case .wrongVersion(let words):
       "this program reads version 1, not \(words.isEmpty ? "none" : "`\(words.joined(separator: " "))`")"
     case .notInFile(let verb): "`\(verb.name)` does not belong in a patch file"
+    case .notInScene(let verb): "`\(verb.name)` does not belong in a scene"
     case .durationInFile: "`over` has no meaning in a file"
     case .noTime(let text): text.map { "`\($0)` is not a time" } ?? "a time is missing"
     case .tooLate(let text): "`\(text)` is too late"
@@ -94,6 +95,7 @@ extension Fault.Reason {
     case .wrongVersion: "the first line is `sostenuto 1`"
     case .notInFile:
       "a file holds \(Self.list(Verb.all.filter(\.belongsInFiles).map(\.name))) lines; scripts hold the rest"
+    case .notInScene: "a scene has nodes, their settings, and cables; its name stands in quotes"
     case .durationInFile: "leave it out"
     case .noTime: "write `at 1.5s …` or `at bar 5 …`"
     case .tooLate: "a script lasts a week at most, 604800s"

@@ -88,6 +88,8 @@ struct Fault: Error {
     case lateVersion
     case wrongVersion([String])
     case notInFile(Verb)
+    /// A verb that is no edit of a scene.
+    case notInScene(Verb)
     case durationInFile
     /// No time after `at`; nil: nothing.
     case noTime(String?)

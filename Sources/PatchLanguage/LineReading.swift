@@ -160,6 +160,7 @@ extension Reading {
     case .connect: cables.append(item)
     case .place: places.append(item)
     case .setPatch: patchSettings.append(item)
+    case .scene: scenes.append(item)
     default:
       let (isIndexed, over): (Bool, Double?)
       switch edit {

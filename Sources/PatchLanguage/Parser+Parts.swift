@@ -195,6 +195,10 @@ extension Parser {
       return [.layout(try name(verb, "a node"))]
     }
     if let name = try patchSetting(verb) { return [.patchSetting(name)] }
+    if position + 1 < end, peek("scene"), Int(source.string(tokens[position + 1].range)) != nil {
+      _ = advance()
+      return [.scene(try sceneNumber(verb))]
+    }
     if position + 1 < end, tokens[position + 1].kind == .arrow { return [.cable(try cable(verb))] }
     let range = advance().range
     if source.bytes[range].contains(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "[") }) {

@@ -66,11 +66,13 @@ extension Parser {
         $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "[")
       }
     let isOff = position + 2 == end && source.string(tokens[position + 1].range) == Word.none.text
-    guard isCable || isNamed || isOff || position + 1 == end else { return nil }
+    let isMorph = position + 4 == end && source.string(tokens[position + 1].range) == Word.morph.text
+    guard isCable || isNamed || isOff || isMorph || position + 1 == end else { return nil }
     let first = advance()
     mark(.number(number), first.start)
     guard position < end else { throw missing("what it is to turn, or `off`", verb) }
     if accept(Word.none.text) { return (number, nil) }
+    if isMorph, accept(Word.morph.text) { return (number, .morph(try morph(verb))) }
     return (number, try target(verb))
   }
 

@@ -86,6 +86,10 @@ struct Parser {
         for part in performance { try parse(part, of: verb, into: &arguments) }
       }
     case .controllerMap: arguments.controllerMap = try controllerMap(verb)
+    case .scene: arguments.scene = try sceneNumber(verb)
+    case .morph: arguments.morph = try morph(verb)
+    case .percent: arguments.percent = try percent(verb)
+    case .sceneChange: arguments.sceneChange = try sceneChange(verb)
     case .word(let word):
       guard accept(word.text) else { throw missing("`\(word.text)`", verb) }
     case .option(let word, let form):

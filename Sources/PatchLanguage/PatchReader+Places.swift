@@ -31,6 +31,7 @@ extension PatchReader {
         guard let (verb, statement) = try? parser.statement(), verb.belongsInFiles else { continue }
         // `set` lines count after all `node` lines, wherever they stand.
         let isLater = if case .edit(.add) = statement { false } else { true }
+        if case .edit(.scene) = statement { continue }
         for case (.valueOf(let setting), let offset) in parser.marks ?? [] {
           let place = source.place(offset, line: number, start: start)
           if isLater { later[setting] = place } else { places[setting] = place }

@@ -40,6 +40,7 @@ struct Reading {
   var indexedSettings: [Item] = []
   var cables: [Item] = []
   var places: [Item] = []
+  var scenes: [Item] = []
   /// Comments of settings and places, which may have several lines. They are collected before they go into
   /// the patch, since each change there copies them.
   private var remarks: [Subject: (comments: Comments, item: Item)] = [:]
@@ -61,6 +62,7 @@ struct Reading {
     for item in indexedSettings { apply(item) }
     for item in cables { connect(item) }
     for item in places { apply(item) }
+    for item in scenes { apply(item) }
     for item in patchSettings { set(item) }
     for (subject, remark) in remarks {
       do throws(EditError) {
@@ -103,7 +105,7 @@ struct Reading {
       try draft.apply(item.edit)
       guard !item.comments.isEmpty, let subject = Self.subject(of: item.edit) else { return true }
       switch subject {
-      case .setting, .layout, .patchSetting:
+      case .setting, .layout, .patchSetting, .scene:
         remarks[subject, default: (Comments(), item)].comments.append(item.comments)
         return true
       default: break
@@ -174,6 +176,7 @@ struct Reading {
     case .setRange(let name, let range, _, _): .setting(name, range.first)
     case .place(let name, _): .layout(name)
     case .setPatch(let setting): .patchSetting(setting.name)
+    case .scene(let number, _): .scene(number)
     default: nil
     }
   }

@@ -1,7 +1,7 @@
 import Patch
 
 /// Writes a patch in its canonical form: `sostenuto 1`, the settings of the patch as a whole, then a paragraph for each node, with its input
-/// cables, its indexed settings and its place, one per line.
+/// cables, its indexed settings and its place, one per line, and one for each scene: the edits that lead to its state.
 public enum PatchWriter {
   /// The canonical text of a patch.
   public static func write(_ patch: Patch, catalogue: KindCatalogue) -> String {
@@ -15,6 +15,13 @@ public enum PatchWriter {
     for node in patch.nodes.values {
       text += "\n"
       write(node, of: patch, catalogue: catalogue, to: &text)
+    }
+    for (number, scene) in patch.scenes.sorted(by: { $0.key < $1.key }) {
+      text += "\n"
+      write(scene.line(number), scene.comments, to: &text)
+      for edit in (try? patch.edits(to: scene, catalogue: catalogue)) ?? [] {
+        text += Edit.scene(number, .edit(edit)).line + "\n"
+      }
     }
     if !patch.footer.isEmpty {
       text += "\n"

@@ -28,6 +28,16 @@ struct FilePaths {
         if let change = try? patch.applying(edit, catalogue: catalogue) { patch = change.patch }
       }
     }
+    for (number, scene) in patch.scenes {
+      for node in scene.state.nodes.values {
+        for (path, value) in node.settings {
+          let there = rebased(value, at: path.name, of: node.kind)
+          guard there != value else { continue }
+          let edit = Edit.scene(number, .edit(.set(node.name, path, there, over: nil)))
+          if let change = try? patch.applying(edit, catalogue: catalogue) { patch = change.patch }
+        }
+      }
+    }
     return patch
   }
 
@@ -56,6 +66,9 @@ struct FilePaths {
       return .set(name, path, rebased(value, at: path.name, of: patch[named: name]?.kind), over: over)
     case .setRange(let name, let range, let value?, let over):
       return .setRange(name, range, rebased(value, at: range.name, of: patch[named: name]?.kind), over: over)
+    case .scene(let number, .edit(let edit)):
+      guard let scene = patch.scenes[number] else { return .scene(number, .edit(edit)) }
+      return .scene(number, .edit(rebased(edit, in: scene.state)))
     case .all(let edits):
       // Later edits may refer to nodes that earlier ones add.
       var draft = Draft(patch: patch, catalogue: catalogue)

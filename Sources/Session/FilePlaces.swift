@@ -66,6 +66,8 @@ package enum FilePath {
 
 /// A file named in a setting of a patch, with the other files that it needs.
 package struct PatchReference: Sendable {
+  /// The scene whose node it is; nil: the patch's own.
+  package var scene: Int?
   package var node: String
   package var path: ParameterPath
   /// The setting as written.
@@ -79,17 +81,22 @@ package struct PatchReference: Sendable {
 }
 
 extension Patch {
-  /// Every file that the patch names, in order; `file`: path of the patch. Instruments are searched for their
+  /// Every file that the patch and its scenes name, in order; `file`: path of the patch. Instruments are searched for their
   /// includes and samples. Worker.
   package func references(
     from file: String, catalogue: KindCatalogue = KindRegistry.builtIn.catalogue
   ) -> [PatchReference] {
     var references: [PatchReference] = []
-    for node in nodes.values {
-      for parameter in catalogue[node.kind]?.parameters ?? [] where parameter.fileType != nil {
-        let path = ParameterPath(parameter.name)
-        guard case .text(let written)? = node.settings[path], !written.isEmpty else { continue }
-        references.append(Self.reference(node.name, path, written, file))
+    let states = scenes.sorted { $0.key < $1.key }.map { (number: Int?($0.key), nodes: $0.value.state.nodes) }
+    for state in [(nil, nodes)] + states {
+      for node in state.nodes.values {
+        for parameter in catalogue[node.kind]?.parameters ?? [] where parameter.fileType != nil {
+          let path = ParameterPath(parameter.name)
+          guard case .text(let written)? = node.settings[path], !written.isEmpty else { continue }
+          var reference = Self.reference(node.name, path, written, file)
+          reference.scene = state.number
+          references.append(reference)
+        }
       }
     }
     return references

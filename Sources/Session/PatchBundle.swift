@@ -33,7 +33,11 @@ package struct PatchBundle {
       roots, taken: references.flatMap(\.files).compactMap { FilePath.relative($0.place, to: top) })
     var targets: [String: String] = [:]
     for reference in references {
-      for fault in reference.faults { faults.append("\(reference.node).\(reference.path.line): \(fault)") }
+      for fault in reference.faults {
+        faults.append(
+          "\(reference.scene.map { "scene \($0): " } ?? "")\(reference.node).\(reference.path.line): \(fault)"
+        )
+      }
       guard !reference.files.isEmpty else { continue }
       let root = Self.root(of: reference)
       let isInside = root == top || FilePath.relative(root, to: top) != nil
@@ -44,7 +48,9 @@ package struct PatchBundle {
         if targets.updateValue(file.source, forKey: target) == nil { files.append((file.source, target)) }
         if index == 0, target != reference.written {
           let edit = Edit.set(reference.node, reference.path, .text(target), over: nil)
-          draft = try draft.applying(edit, catalogue: catalogue).patch
+          draft = try draft.applying(
+            reference.scene.map { .scene($0, .edit(edit)) } ?? edit, catalogue: catalogue
+          ).patch
         }
       }
     }

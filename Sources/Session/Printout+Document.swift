@@ -32,6 +32,7 @@ extension Printout {
       ("musicalTime", json(document.patch.settings)),
       ("controls", controls(of: document.patch.settings)),
       ("maps", maps(of: document.patch.settings)),
+      ("scenes", scenes(of: document.patch, catalogue: document.catalogue)),
       ("header", .array(document.patch.header.map { .string($0) })),
       ("footer", .array(document.patch.footer.map { .string($0) })),
     ]
@@ -75,6 +76,17 @@ extension Printout {
           ("curve", text(course.curve?.rawValue)), ("mode", text(course.mode?.rawValue)),
           ("takeover", text(course.takeover?.rawValue)), ("echo", text(course.echo)),
           ("comments", json(settings.comments[setting.name] ?? Comments())),
+        ])
+      })
+  }
+
+  private static func scenes(of patch: Patch, catalogue: KindCatalogue) -> JSON {
+    .array(
+      patch.scenes.sorted { $0.key < $1.key }.map { number, scene in
+        let edits = (try? patch.edits(to: scene, catalogue: catalogue)) ?? []
+        return .object([
+          ("number", .int(number)), ("name", .string(scene.name)),
+          ("edits", .array(edits.map { .string($0.line) })), ("comments", json(scene.comments)),
         ])
       })
   }

@@ -90,6 +90,8 @@ public struct SessionOptions: Sendable {
   var echoed: [MapName: Int] = [:]
   /// True when the patch uses the transport.
   var knownUse: (revision: Revision, isUsed: Bool)?
+  /// The present scene, as of a state.
+  var knownScene: (revision: Revision, newest: Int?, scene: PresentScene?)?
   /// Told to the user last.
   var knownRole = TransportRole.own
   private var reportedLostMidi = 0
@@ -401,6 +403,7 @@ public struct SessionOptions: Sendable {
     guard !change.isSilent else { return }
     engine.adopt(
       patch, touched: change.touched, ramps: change.ramps, tails: change.tails,
+      fade: max(change.fade ?? 0, Engine.standardFade),
       // No audio thread runs offline, so the next block's frame is known.
       at: line == nil ? nil : due ?? (options.isOffline ? engine.renderer.time : nil), describing: line)
     requestFiles(of: change.touched.nodes)

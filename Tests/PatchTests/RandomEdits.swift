@@ -27,9 +27,23 @@ struct RandomEdits {
     case 66..<82: return set(name, patch)
     case 82..<86: return matrix(name, patch)
     case 86..<91: return .comment(subject(name, patch), comments())
-    case 91, 92: return .setPatch(patchSetting(name, patch))
-    case 93..<96: return .place(name, chance(30) ? nil : Place(column: pick([-1, 0, 3]), row: pick([0, 7])))
+    case 91: return ofScene(patch)
+    case 92: return .setPatch(patchSetting(name, patch))
+    case 93: return chance(40) ? .recall(Int.random(in: 1...3, using: &random), over: nil) : ofScene(patch)
+    case 94..<96: return .place(name, chance(30) ? nil : Place(column: pick([-1, 0, 3]), row: pick([0, 7])))
     default: return .all((0..<Int.random(in: 1...4, using: &random)).map { _ in next(for: patch) })
+    }
+  }
+
+  private mutating func ofScene(_ patch: Patch) -> Edit {
+    let number = Int.random(in: 0...3, using: &random)
+    switch Int.random(in: 0..<12, using: &random) {
+    case 0: return .scene(number, .drop)
+    case 1: return .recall(number, over: pick([0, 0.2, 3]))
+    case 2: return .morph(Morph(number, 1), percent: pick([0, 33, 100]), over: pick([nil, 0.2]))
+    case 3: return .fade(pick([0.5, -1]))
+    case 4..<8: return .scene(number, .edit(next(for: patch.scenes[number]?.state ?? patch)))
+    default: return .scene(number, .store(name: pick([nil, "", "break", "two \"words\" ; #", "é\n"])))
     }
   }
 
@@ -170,6 +184,7 @@ struct RandomEdits {
   private mutating func subject(_ name: String, _ patch: Patch) -> Subject {
     switch Int.random(in: 0..<7, using: &random) {
     case 5: return .patchSetting(pick(patch.settings.names))
+    case 6: if let number = patch.scenes.keys.sorted().first { return .scene(number) }
     case 0: return .header
     case 1: return .footer
     case 2: if let cable = cable(in: patch) { return .cable(cable) }

@@ -118,7 +118,7 @@ let catalogue = KindCatalogue([
         "channels", "channels", form: .integer, range: 1...64, default: .number(2, .none),
         smoothing: .structural),
       ParameterDescription("port", "name", form: .text, default: .text(""), smoothing: .none),
-    ]),
+    ], endpoint: .output),
 ])
 
 /// True for the warning that what a control or a map names is gone.

@@ -107,6 +107,9 @@ import Testing
       connect m -> out
       # box
       layout m 3,1  # there
+      # of it
+      scene 1 "loud"  # late
+      scene 1 set g.gain 3dB
       # foot
       """)
     let shipped = [

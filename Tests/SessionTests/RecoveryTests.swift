@@ -172,7 +172,7 @@ import Testing
     let folder = try Folder()
     let path = try folder.file("a.patch", Self.odd)
     var session: Session? = try open(path)
-    var edits = RandomLines(seed: seed, of: try #require(session).patch)
+    var edits = RandomLines(seed: seed, of: try #require(session).patch, storesScenes: true)
     for step in 0..<240 {
       try session?.perform(edits.next())
       if step % 50 == 17 { try session?.save() }

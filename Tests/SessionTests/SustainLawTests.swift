@@ -48,7 +48,7 @@ import Testing
     #expect(Set(quiet.suffix(4000)).count > 100, "the chord has to sound to the end")
 
     let edited = try session(period: 256)
-    var edits = RandomLines(seed: seed, of: edited.patch, keeping: ["piano", "keys"])
+    var edits = RandomLines(seed: seed, of: edited.patch, keeping: ["piano", "keys"], storesScenes: true)
     let lines = (0..<2000).map { _ in edits.next() }
     let busy = try render(edited, edits: lines, into: folder.path + "/busy.wav")
     #expect(busy == quiet, "seed \(seed)")

@@ -34,6 +34,8 @@ public struct RandomLines {
   private let shortestMove: Int
   /// Also sets and modulates parameters whose change alters the timbre; otherwise only gains and positions.
   private let turnsKnobs: Bool
+  /// Also stores and recalls scenes.
+  private let storesScenes: Bool
   private var joined: Set<[NodeID]> = []
   /// Node of the previous line: people work on one node for a while.
   private var focus: String?
@@ -48,7 +50,7 @@ public struct RandomLines {
   public init(
     seed: UInt64, of patch: Patch, kinds: [String] = effects, keeping kept: Set<String> = [],
     standing: Set<String> = ["out"], playing played: String? = nil, makesCycles: Bool = true,
-    shortestMove: Int = 0, turnsKnobs: Bool = true
+    shortestMove: Int = 0, turnsKnobs: Bool = true, storesScenes: Bool = false
   ) {
     random = SeededGenerator(seed: seed)
     draft = Draft(patch)
@@ -59,6 +61,7 @@ public struct RandomLines {
     self.makesCycles = makesCycles
     self.shortestMove = shortestMove
     self.turnsKnobs = turnsKnobs
+    self.storesScenes = storesScenes
     joined = Self.joined(by: patch)
   }
 
@@ -109,6 +112,7 @@ public struct RandomLines {
     let gain = Int.random(in: -30 ... -3, using: &random)
     count += 1
     if played != nil, Int.random(in: 0..<8, using: &random) == 0 { return playing() }
+    if storesScenes, Int.random(in: 0..<6, using: &random) == 0 { return ofScenes(cable) }
     // A large patch shrinks again.
     switch Int.random(in: free.count > Self.mostNodes ? 3...21 : 0...21, using: &random) {
     case 0: return "node n\(count) \(kind) ; connect \(source) -> n\(count) gain=\(gain)dB"
@@ -177,6 +181,20 @@ public struct RandomLines {
         $0.smoothing == .ramp && $0.dimensions.isEmpty && (turnsKnobs || $0.unit == .decibels)
       } ?? []
     return "\(name).\(pick(ports)?.name ?? "none")"
+  }
+
+  private mutating func ofScenes(_ cable: String) -> String {
+    let number = Int.random(in: 1...3, using: &random)
+    let time = max(count % 150, shortestMove)
+    switch Int.random(in: 0..<8, using: &random) {
+    case 0: return "scene \(number)"
+    case 1: return "scene \(number) \"of \(count)\""
+    case 2: return "recall \(number)"
+    case 3, 4: return "recall \(number) over \(time)ms"
+    case 5: return "morph \(number) \(number % 3 + 1) \(count % 101)%"
+    case 6: return "scene \(number) disconnect \(cable)"
+    default: return "fade \(time)ms ; disconnect \(cable)"
+    }
   }
 
   private mutating func playing() -> String {

@@ -13,7 +13,7 @@ struct ActionEntry: Sendable {
 enum ActionTable {
   static let all: [Action] =
     Views.all.map(showing) + Program.actions + Moving.actions + Views.all.flatMap(\.actions) + Piano.actions
-    + Controls.actions + Learn.actions + Palette.actions
+    + Controls.actions + Learn.actions + Scenes.actions + Palette.actions
 
   /// In the order of the help.
   static let contexts: [KeyContext] =
@@ -44,7 +44,7 @@ enum ActionTable {
     .anywhere: """
     show-help show-graph show-printout show-matrix show-trace show-history play swap-effect insert-effect remove-bridge \
     undo redo save quit redraw suspend move-left move-right move-up move-down page-up page-down move-home \
-    move-end next-node previous-node control learn palette
+      move-end next-node previous-node control learn recall store recall-time palette
     """,
     .patch: """
     show-help show-graph show-printout show-matrix show-trace show-history prompt find find-next move-left move-down \

@@ -1,7 +1,7 @@
 import Patch
 import PatchLanguage
 
-/// Everything by its name: nodes, parameters, actions with their keys, kinds to add, and the verbs of the language.
+/// Everything by its name: nodes, parameters, scenes, actions with their keys, kinds to add, and the verbs of the language.
 @MainActor enum Palette {
   /// Parameters are left out of patches with more nodes than this.
   private static let mostNodes = 500
@@ -13,7 +13,9 @@ import PatchLanguage
   }
 
   nonisolated static let actions: [Action] = [
-    Action("palette", "Find anything: nodes, parameters, actions, kinds, verbs", [.anywhere: "ctrl-p"]) {
+    Action(
+      "palette", "Find anything: nodes, parameters, scenes, actions, kinds, verbs", [.anywhere: "ctrl-p"]
+    ) {
       open($0)
     }
   ]
@@ -21,7 +23,8 @@ import PatchLanguage
   static func open(_ desk: Desk) {
     var entries: [Entry] = []
     var names: Set<String> = []
-    for entry in nodes(desk) + actionEntries + kinds(desk) + verbs where names.insert(entry.name).inserted {
+    for entry in nodes(desk) + scenes(desk) + actionEntries + kinds(desk) + verbs
+    where names.insert(entry.name).inserted {
       entries.append(entry)
     }
     let effects = Dictionary(uniqueKeysWithValues: entries.map { ($0.name, $0.effect) })
@@ -51,6 +54,14 @@ import PatchLanguage
           }
         }
       }
+  }
+
+  private static func scenes(_ desk: Desk) -> [Entry] {
+    desk.scene.patch.scenes.sorted { $0.key < $1.key }.map { number, scene in
+      Entry(name: "scene \(number)" + (scene.name.isEmpty ? "" : " \(scene.name)"), detail: "recall it") {
+        Scenes($0).recall(number)
+      }
+    }
   }
 
   private static var actionEntries: [Entry] {

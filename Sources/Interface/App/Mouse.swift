@@ -34,6 +34,7 @@ import Screen
     case .tab(let name): Views.show(Views[name], desk)
     case .key(let key): Piano(desk).click(key)
     case .control(let number): Controls(desk).pick(number)
+    case .scene(let number): Scenes(desk).recall(number)
     case let hit: view.press(.left, hit, at: point, desk)
     }
   }

@@ -8,6 +8,7 @@ struct ViewFrame {
   var tabs: Int?
   var view: Rect
   var controls: Rect?
+  var scenes: Rect?
   var playBar: Rect?
   var rule: Int?
   var message: Int?
@@ -19,7 +20,7 @@ struct ViewFrame {
   /// Rows of the controls: their names, and their values.
   private static let controlRows = 2
 
-  init(columns: Int, rows: Int, isPlaying: Bool, hasControls: Bool = false) {
+  init(columns: Int, rows: Int, isPlaying: Bool, hasControls: Bool = false, hasScenes: Bool = false) {
     self.columns = columns
     self.rows = rows
     var top = 0
@@ -53,6 +54,10 @@ struct ViewFrame {
       if hasControls, rows >= 12 {
         bottom -= Self.controlRows
         controls = Rect(column: 0, row: bottom, columns: columns, rows: Self.controlRows)
+      }
+      if hasScenes, rows >= 12 {
+        bottom -= 1
+        scenes = Rect(column: 0, row: bottom, columns: columns, rows: 1)
       }
     }
     view = Rect(column: 0, row: top, columns: columns, rows: bottom - top)

@@ -6,7 +6,7 @@ import Screen
 /// status line
 /// ─[graph]─ printout ─ matrix ─ trace ─ help ───
 /// the view
-/// (play mode: the controls and the keyboard)
+/// (play mode: the scenes, the controls and the keyboard)
 /// ──────────────────────────────────────────────
 /// message, prompt, or the focused node
 /// mode and key hints
@@ -24,6 +24,9 @@ extension Views {
     }
     if let rect = frame.controls {
       canvas.draw(in: rect) { ControlStrip(scene, state, columns: rect.columns).draw(on: &$0) }
+    }
+    if let rect = frame.scenes {
+      canvas.draw(in: rect) { SceneStrip(scene, state, columns: rect.columns).draw(on: &$0) }
     }
     if let rect = frame.playBar {
       canvas.draw(in: rect) { PlayBar.draw(scene, state, on: &$0) }
@@ -51,6 +54,9 @@ extension Views {
     if let strip = frame.controls, strip.contains(cell) {
       return ControlStrip(scene, state, columns: columns).control(at: cell.column).map { .control($0) }
         ?? .nothing
+    }
+    if let row = frame.scenes, row.contains(cell) {
+      return SceneStrip(scene, state, columns: columns).number(at: cell.column).map { .scene($0) } ?? .nothing
     }
     if let bar = frame.playBar, bar.contains(cell) {
       return PlayBar.key(at: cell - bar.origin, state, bar.size).map { .key($0) } ?? .nothing

@@ -50,6 +50,7 @@ import Screen
     }
     switch target {
     case .setting: Prompt.open("set \(target) ", desk)
+    case .morph: Prompt.open("\(target) ", desk)
     case .gain(let name):
       desk.attempt {
         // The gain is typed behind the rest of the cable's line.
@@ -80,6 +81,8 @@ import Screen
     for cable in desk.scene.patch.orderedCables(catalogue: desk.scene.catalogue) {
       offer(.gain(desk.scene.patch.name(of: cable.ends)))
     }
+    let scenes = desk.scene.patch.scenes.keys.sorted()
+    for (from, to) in zip(scenes, scenes.dropFirst()) { offer(.morph(Morph(from, to))) }
     if let target = targets[number] { items.insert(("off", "it turns \(target)"), at: 0) }
     guard !items.isEmpty else { return desk.complain("nothing here that a control can turn") }
     desk.state.overlay = Chooser(title: "control \(number) turns", items: items) { name, desk in

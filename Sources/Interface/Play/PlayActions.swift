@@ -41,6 +41,6 @@ extension Piano {
   nonisolated static let hints: [ActionHint] = [
     ("leave", "leaves"), ("pedal", "pedal"), ("swap-effect", "swap"), ("insert-effect", "insert"),
     ("remove-bridge", "remove"), ("undo", "undo"), ("octave-down", "octave −"), ("octave-up", "octave +"),
-    ("control", "control"),
+    ("control", "control"), ("recall", "scene"), ("store", "store"),
   ]
 }

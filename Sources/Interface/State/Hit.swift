@@ -15,6 +15,8 @@ enum Hit: Sendable, Hashable {
   case tab(ViewName)
   /// A control of play mode, by its number.
   case control(Int)
+  /// A scene in the row of scenes, by its number.
+  case scene(Int)
   /// A key of the play bar, by its MIDI number.
   case key(UInt8)
 }

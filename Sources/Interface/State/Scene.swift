@@ -29,6 +29,8 @@ public struct Scene: Sendable {
   public var history: [HistoryStep] = []
   /// Last positions of the controllers of maps, as far as they have moved.
   public var mapPlaces: [MapName: Int] = [:]
+  /// The scene that the patch shows, or showed last.
+  public var presentScene: PresentScene?
   /// The terminal reports key releases.
   public var hasKeyRelease = false
 
@@ -40,6 +42,6 @@ extension ViewFrame {
   init(_ scene: Scene, _ state: ViewState, columns: Int, rows: Int) {
     self.init(
       columns: columns, rows: rows, isPlaying: state.mode == .play,
-      hasControls: !scene.patch.settings.controls.isEmpty)
+      hasControls: !scene.patch.settings.controls.isEmpty, hasScenes: !scene.patch.scenes.isEmpty)
   }
 }

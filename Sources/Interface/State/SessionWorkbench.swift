@@ -110,6 +110,7 @@ import Session
     scene.isModified = session.isModified
     scene.fileName = session.file.map { $0.split(separator: "/").last.map(String.init) ?? $0 } ?? "untitled"
     scene.history = session.history.steps
+    scene.presentScene = session.presentScene
     scene.undo = scene.history.last { !$0.isUndone }?.line
     scene.redo = scene.history.first { $0.isUndone }?.line
   }

@@ -27,6 +27,17 @@ extension Scene {
   }
 }
 
+extension Edit {
+  /// The scene that it removes; nil: none.
+  fileprivate var droppedScene: Int? {
+    switch self {
+    case .scene(let number, .drop): number
+    case .all(let edits): edits.lazy.compactMap(\.droppedScene).first
+    default: nil
+    }
+  }
+}
+
 @MainActor extension Desk {
   /// Seconds within which a key that asks is pressed again.
   private static let answerTime = 3.0
@@ -45,6 +56,12 @@ extension Scene {
   /// Shows the reason why the stage lock forbids an edit; false: it does not.
   func isLocked(_ edit: Edit) -> Bool {
     guard state.isLocked else { return false }
+    if let number = edit.droppedScene {
+      complain("locked: scene \(number) stays; Alt-L unlocks")
+      return true
+    }
+    // What a scene silences was stored so.
+    if case .recall = edit { return false }
     let lost = scene.silenced(by: edit)
     guard let first = lost.first else { return false }
     let others = lost.count > 1 ? " and \(lost.count - 1) more" : ""

@@ -49,6 +49,8 @@ public struct ViewState: Sendable {
     public var held: Set<UInt8> = []
     /// Number of the control that the arrows turn.
     public var control: Int?
+    /// Seconds of a recall by a key; nil: as every edit.
+    public var recallTime: Double?
     /// The node that receives the notes.
     public var target: NodeID?
     /// The letter of each MIDI key, for the drawn keyboard.

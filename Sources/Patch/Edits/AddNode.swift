@@ -35,18 +35,23 @@ struct AddNode: EditVerbs {
 
   /// The line, joined with the edits for the node's comments and place.
   static func joined(_ line: String, withRemarksOf node: Node) -> String {
-    var lines = [line]
-    if !node.comments.isEmpty { lines.append(Edit.comment(.node(node.name), node.comments).line) }
-    if let place = node.place { lines.append(Edit.place(node.name, place).line) }
+    ([line] + remarks(of: node).map(\.line)).joined(separator: " ; ")
+  }
+
+  /// The edits for the node's comments and place.
+  static func remarks(of node: Node) -> [Edit] {
+    var edits: [Edit] = []
+    if !node.comments.isEmpty { edits.append(.comment(.node(node.name), node.comments)) }
+    if let place = node.place { edits.append(.place(node.name, place)) }
     for (key, comments) in node.lineComments.sorted(by: { $0.key.order < $1.key.order }) {
       let subject: Subject =
         switch key {
         case .setting(let path): .setting(node.name, path)
         case .layout: .layout(node.name)
         }
-      lines.append(Edit.comment(subject, comments).line)
+      edits.append(.comment(subject, comments))
     }
-    return lines.joined(separator: " ; ")
+    return edits
   }
 
   /// ` drive=18dB [0,1]=-6dB`
@@ -70,6 +75,25 @@ struct AddNode: EditVerbs {
     if let refusal = refusals.first { throw refusal }
     checked.settings = settings
     return checked
+  }
+}
+
+extension Edit {
+  /// The edits of its line, each a statement of its own.
+  var statements: [Edit] {
+    func parts(_ node: Node, called name: String, _ edit: (Node) -> Edit) -> [Edit] {
+      var named = node
+      named.name = name
+      let plain = Node(id: node.id, name: node.name, kind: node.kind, settings: node.settings)
+      return [edit(plain)] + AddNode.remarks(of: named)
+    }
+    switch self {
+    case .all(let edits): return edits.flatMap(\.statements)
+    case .add(let node, let before): return parts(node, called: node.name) { .add($0, before: before) }
+    case .replace(let name, let node): return parts(node, called: name) { .replace(name, with: $0) }
+    case .insert(let node, let cable): return parts(node, called: node.name) { .insert($0, into: cable) }
+    default: return [self]
+    }
   }
 }
 

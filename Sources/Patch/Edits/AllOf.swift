@@ -18,5 +18,5 @@ struct AllOf: EditVerbs {
     return .joined(inverses.reversed())
   }
 
-  func describe() -> String { edits.map(\.line).joined(separator: " ; ") }
+  func describe() -> String { edits.map(\.line).filter { !$0.isEmpty }.joined(separator: " ; ") }
 }

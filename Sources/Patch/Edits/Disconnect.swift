@@ -8,6 +8,7 @@ struct Disconnect: EditVerbs {
 
   func apply(to draft: inout Draft) throws(EditError) {
     guard let cable = try cable(in: draft) else { return draft.ended.append(name) }
+    draft.patch.keepInScenes(cable.ends)
     draft.patch.unplug(cable.ends)
     draft.isSilent = false
   }

@@ -9,6 +9,7 @@ struct RemoveNode: EditVerbs {
     if bridge {
       for cable in Self.bridges(over: node, in: draft) { draft.patch.plug(cable) }
     }
+    draft.patch.keepInScenes(node, catalogue: draft.catalogue)
     draft.patch.detach(node.id)
     if tail { draft.tails.append(node.id) }
     draft.isSilent = false

@@ -12,6 +12,7 @@ struct RenameNode: EditVerbs {
     }
     draft.patch.rename(node.id, to: newName)
     draft.patch.settings = draft.patch.settings.renaming { $0 == name ? newName : $0 }
+    draft.patch.renameInScenes(name, to: newName)
     draft.isSilent = false
   }
 
@@ -20,7 +21,12 @@ struct RenameNode: EditVerbs {
     let settings = draft.patch.settings
     let there = settings.renaming { $0 == name ? newName : $0 }
     let back = there.renaming { $0 == newName ? name : $0 }
-    return .joined([.rename(newName, to: name)] + (newName == name ? [] : back.edits(to: settings)))
+    // The same for scenes that have a node of the new name and none of the old one.
+    let scenes = draft.patch.scenes.filter {
+      newName != name && $0.value.state.id(named: newName) != nil && $0.value.state.id(named: name) == nil
+    }
+    let names = scenes.keys.sorted().map { Edit.scene($0, .edit(.rename(name, to: newName))) }
+    return .joined([.rename(newName, to: name)] + (newName == name ? [] : back.edits(to: settings)) + names)
   }
 
   func describe() -> String { "rename \(name) \(newName)" }

@@ -21,6 +21,7 @@ struct ReplaceNode: EditVerbs {
     }
     let moves = Self.moves(from: old, to: new, in: draft)
     let index = draft.patch.nodes.index(forKey: old.id)
+    draft.patch.keepInScenes(old, catalogue: draft.catalogue)
     draft.patch.detach(old.id)
     draft.patch.attach(new, at: index)
     for move in moves {

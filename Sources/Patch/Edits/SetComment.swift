@@ -34,6 +34,9 @@ struct SetComment: EditVerbs {
       default: break
       }
       draft.patch.settings.comments[name] = kept
+    case .scene(let number):
+      _ = try draft.patch.scene(number)
+      draft.patch.scenes[number]?.comments = comments
     case .header: draft.patch.header = comments.before
     case .footer: draft.patch.footer = comments.before
     }
@@ -49,6 +52,7 @@ struct SetComment: EditVerbs {
         try patch.node(named: name).lineComments[.setting(path)] ?? Comments()
       case .layout(let name): try patch.node(named: name).lineComments[.layout] ?? Comments()
       case .patchSetting(let name): patch.settings.comments[name] ?? Comments()
+      case .scene(let number): try patch.scene(number).comments
       case .header: Comments(before: patch.header)
       case .footer: Comments(before: patch.footer)
       }
@@ -59,13 +63,15 @@ struct SetComment: EditVerbs {
     var line =
       switch subject {
       // Without quotes it would be the keyword for the comment of such a line.
-      case .node(let name) where name == "layout" || PatchSetting.Name.words.contains(name):
+      case .node(let name)
+      where ["layout", "scene"].contains(name) || PatchSetting.Name.words.contains(name):
         "comment \"\(name)\""
       case .node(let name): "comment \(name)"
       case .cable(let name): "comment \(name)"
       case .setting(let name, let path): "comment \(name)\(path.suffix)"
       case .layout(let name): "comment layout \(name)"
       case .patchSetting(let name): "comment \(name.line)"
+      case .scene(let number): "comment scene \(number)"
       case .header: "header"
       case .footer: "footer"
       }

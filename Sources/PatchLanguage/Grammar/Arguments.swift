@@ -41,6 +41,12 @@ struct Arguments {
   var control: (number: Int, target: ControlTarget?)?
   /// A map of a controller; no course: it is to go.
   var controllerMap: (name: MapName, course: MapCourse?)?
+  /// Number of a scene.
+  var scene = 0
+  var sceneChange = SceneChange.drop
+  var morph = Morph(0, 0)
+  /// 0...100.
+  var percent = 0.0
   private var options: [Word] = []
 
   init() {}

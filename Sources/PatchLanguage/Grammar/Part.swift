@@ -18,6 +18,8 @@ struct Word: Hashable, Sendable {
   static let auto = Word("auto", "where the layout puts it")
   static let bar = Word("bar", "a bar, or a beat of one: bar 5.3")
   static let off = Word("off", "ends the take")
+  static let morph = Word("morph", "a place between two scenes")
+  static let dropped = Word("off", "removes the scene")
   static let none = Word("off", "it turns nothing")
   static let gone = Word("off", "takes the map away")
   static let `default` = Word("default", "as the kind has it")
@@ -80,6 +82,14 @@ enum Part: Sendable {
   case control(otherwise: [Part])
   /// `NODE.cc74 -> NODE.PARAMETER`, with a range and options, or `off`.
   case controllerMap
+  /// Number of a scene.
+  case scene
+  /// What becomes of a scene: `"NAME"`, `off`, an edit of it, or nothing.
+  case sceneChange
+  /// Numbers of two scenes.
+  case morph
+  /// A place between them.
+  case percent
   /// A word that must stand here.
   case word(Word)
   /// A word with arguments of its own; all of it may be left out.
@@ -155,10 +165,15 @@ extension Part {
     case .tempo: "120"
     case .meter: "3/4"
     case .moment: "bar 5|2m30s"
-    case .control(let form): "1 NODE.PARAMETER|A -> B|off, or " + form.map(\.usage).joined(separator: " ")
     case .controllerMap:
       "NODE.cc74 -> NODE.PARAMETER|A -> B [LOW..HIGH|off] "
         + MapOption.all.map { "[\($0.example)]" }.joined(separator: " ")
+    case .control(let form):
+      "1 NODE.PARAMETER|A -> B|morph 1 2|off, or " + form.map(\.usage).joined(separator: " ")
+    case .scene: "3"
+    case .morph: "1 2"
+    case .percent: "40%"
+    case .sceneChange: "[\"NAME\"|off|EDIT]"
     case .word(let word): word.text
     case .option(let word, let form): "[" + ([word.text] + form.map(\.usage)).joined(separator: " ") + "]"
     case .either(let choice): choice.branches.map(\.usage).joined(separator: "|")
@@ -175,8 +190,9 @@ extension Part {
     case .texts: ["after"]
     case .soundFile(mayEnd: true): [Word.off.text]
     case .moment: [Word.bar.text]
-    case .control(let form): [Word.none.text] + form.flatMap(\.words)
     case .controllerMap: [Word.gone.text] + MapOption.all.map { $0.name + "=" }
+    case .control(let form): [Word.none.text, Word.morph.text] + form.flatMap(\.words)
+    case .sceneChange: [Word.dropped.text]
     case .word(let word): [word.text]
     case .option(let word, let form): [word.text] + form.flatMap(\.words)
     case .either(let choice): choice.branches.flatMap { [$0.word.text] + $0.form.flatMap(\.words) }

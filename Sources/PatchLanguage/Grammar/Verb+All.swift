@@ -115,7 +115,8 @@ extension Verb {
         ])
       ],
       """
-      What one of the eight controls of play mode turns: a parameter, a crosspoint (`main[0,1]`) or the gain of a cable; \
+      What one of the eight controls of play mode turns: a parameter, a crosspoint (`main[0,1]`), the gain of a cable, or \
+      the place between two scenes (`morph 1 2`); \
       `off` for nothing. A control whose target is gone waits for its return. With a node, a number and a value it moves \
       a MIDI controller of the node to a value from 0 to 127, as a performance.
       """
@@ -143,6 +144,36 @@ extension Verb {
       guard let (name, course) = arguments.controllerMap else { return .nothing }
       return .edit(.setPatch(.map(name, course)))
     },
+    Verb(
+      "scene", .file, [.scene, .sceneChange],
+      """
+      Stores the present state of nodes, settings and cables as a scene, 1 to 99, under a name; `off` removes it. With an \
+      edit (`scene 3 set dist.drive 24dB`) it changes the scene and leaves the patch alone; in a file these lines are what \
+      differs from the patch. Tempo, meter, transport, controls, other programs and the connections of inputs and outputs \
+      are no part of a scene.
+      """
+    ) { .edit(.scene($0.scene, $0.sceneChange)) },
+    Verb(
+      "recall", .edit, [.scene, .option(.over, [.duration])],
+      """
+      Leads to the state of a scene, as one edit. With `over`, values move there in that time as with `set`, and what comes \
+      and goes is crossfaded in that time. Nodes that both states have go on sounding.
+      """
+    ) { .edit(.recall($0.scene, over: $0.seconds)) },
+    Verb(
+      "morph", .edit, [.morph, .percent, .option(.over, [.duration])],
+      """
+      Moves the values that two scenes have in common to a place between them: 0% is the first one, 100% the second. What \
+      only one of them has stays as it is. `control 2 morph 1 2` gives it to a control.
+      """
+    ) { .edit(.morph($0.morph, percent: $0.percent, over: $0.seconds)) },
+    Verb(
+      "fade", .edit, [.duration],
+      """
+      The time of the crossfades of all edits on the same line: `fade 2s ; replace dist equalizer`. Without it they take \
+      10 ms. Values that `set` moves have a time of their own, `over`.
+      """
+    ) { .edit(.fade($0.seconds ?? 0)) },
     Verb("header", .edit, [.texts], "The comment at the head of the file.") {
       .edit(.comment(.header, $0.comments))
     },

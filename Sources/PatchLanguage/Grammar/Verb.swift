@@ -46,6 +46,16 @@ public struct Verb: Sendable {
   /// Words of its form, without the verb itself.
   public var words: [String] { form.flatMap(\.words) }
 
+  /// True for edits of nodes, settings and cables.
+  var isSceneEdit: Bool {
+    (topic == .file || topic == .edit)
+      && ![
+        "scene", "recall", "morph", "fade", "header", "footer", "tempo", "meter", "transport", "control",
+        "map",
+      ]
+      .contains(name)
+  }
+
   /// True for verbs of patch files.
   var belongsInFiles: Bool { topic == .file }
 

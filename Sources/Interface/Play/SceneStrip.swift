@@ -1,0 +1,75 @@
+import Patch
+import Screen
+
+/// The row of scenes in play mode: numbers and names, the present one marked, with a dot when the patch has moved on from
+/// it, and the time of a recall.
+///
+/// ```
+///  1 verse  ▸2 break •   3 out                                     over 2s
+/// ```
+struct SceneStrip {
+  private let scene: Scene
+  private let state: ViewState
+  private let columns: Int
+
+  private static let longestName = 14
+
+  init(_ scene: Scene, _ state: ViewState, columns: Int) {
+    self.scene = scene
+    self.state = state
+    self.columns = columns
+  }
+
+  /// A scene in the row.
+  private struct Item {
+    var number: Int
+    var spans: [Span]
+    var column = 0
+  }
+
+  private var time: [Span] {
+    (state.play.recallTime == nil ? [] : [Span("over ", .dim)])
+      + [Span(Scenes.words(state.play.recallTime), .value)]
+  }
+
+  /// The scenes that have room, the present one among them.
+  private var items: [Item] {
+    var items = scene.patch.scenes.sorted { $0.key < $1.key }.map { number, stored in
+      let isPresent = scene.presentScene?.number == number
+      let name = Wrapping.shortened(stored.name, to: Self.longestName)
+      let words = name.isEmpty ? "\(number)" : "\(number) \(name)"
+      let mark = isPresent && scene.presentScene?.isChanged == true ? " •" : ""
+      return Item(
+        number: number,
+        spans: [
+          Span(isPresent ? "▸" : " ", .accent), Span(words, isPresent ? .accent : .text),
+          Span(mark + "  ", .warning),
+        ])
+    }
+    let room = columns - time.width - 2
+    func width() -> Int { items.reduce(0) { $0 + $1.spans.width } }
+    while items.count > 1, width() > room {
+      // From the end that is farther from the present one.
+      let index = items.firstIndex { $0.number == scene.presentScene?.number } ?? 0
+      if index > items.count / 2 { items.removeFirst() } else { items.removeLast() }
+    }
+    var column = 0
+    for index in items.indices {
+      items[index].column = column
+      column += items[index].spans.width
+    }
+    return items
+  }
+
+  func draw(on canvas: inout Canvas) {
+    for item in items {
+      canvas.put(item.spans, at: Point(item.column, 0), columns: columns - item.column)
+    }
+    canvas.put(time, at: Point(max(0, columns - time.width - 1), 0), columns: columns)
+  }
+
+  /// The scene at a column of the row.
+  func number(at column: Int) -> Int? {
+    items.last { $0.column <= column && column < $0.column + $0.spans.width }?.number
+  }
+}

@@ -1,0 +1,170 @@
+// The difference between two states: what a scene in a file consists of, and a recall.
+
+extension Comparison {
+  /// In the draft's order throughout, so that the result depends on the two states and that order alone.
+  mutating func runState() throws(EditError) {
+    for node in draft.patch.nodes.values where target.id(named: node.name) == nil && !isClient(node) {
+      try make(.remove(node.name, bridge: false))
+    }
+    let old = draft.patch
+    for node in old.nodes.values {
+      guard let new = target[named: node.name], new.kind != node.kind, !isClient(node) else { continue }
+      try make(.replace(node.name, with: Self.plain(new)))
+    }
+    try addNodes()
+    for node in draft.patch.nodes.values {
+      guard let new = target[named: node.name], new.kind == node.kind else { continue }
+      try compareValues(of: new, isPresent: old[named: node.name]?.kind == node.kind)
+    }
+    try compareStateCables()
+    for node in draft.patch.nodes.values where old.id(named: node.name) == nil {
+      if let new = target[named: node.name] { try compareRemarks(of: new) }
+    }
+  }
+
+  private func isClient(_ node: Node) -> Bool { catalogue[node.kind]?.isClient ?? false }
+
+  /// New nodes go before the first one that they feed, as an insertion does, and those that feed none at the end: where
+  /// they come does not depend on what was there before.
+  private mutating func addNodes() throws(EditError) {
+    let arriving = target.nodes.values.filter { draft.patch.id(named: $0.name) == nil }
+      .sorted { $0.name < $1.name }
+    if arriving.isEmpty { return }
+    let places = Dictionary(uniqueKeysWithValues: draft.patch.names.enumerated().map { ($1, $0) })
+    let names = draft.patch.names
+    for node in arriving {
+      let next = firstFed(by: node, places)
+      try make(.add(Self.plain(node), before: next.map { names[$0] }))
+    }
+  }
+
+  /// The place of the first node that a new one feeds, directly or through other new ones.
+  private func firstFed(by node: Node, _ places: [String: Int]) -> Int? {
+    var seen: Set<NodeID> = [node.id]
+    var ring = [node.id]
+    while !ring.isEmpty {
+      let fed = ring.flatMap { target.cables(from: $0, catalogue: catalogue).map(\.ends.destination.node) }
+        .filter { seen.insert($0).inserted }
+      let found = fed.compactMap { target[$0].flatMap { places[$0.name] } }
+      if let first = found.min() { return first }
+      ring = fed
+    }
+    return nil
+  }
+
+  /// Compares values, not whether they are stored: a default is stored for its comment's sake.
+  private mutating func compareValues(of new: Node, isPresent: Bool) throws(EditError) {
+    let kind = catalogue[new.kind]
+    // Sizes first: indices are checked against them, and elements beyond them are dropped.
+    for isIndexed in [false, true] {
+      guard let old = draft.patch[named: new.name], old.settings != new.settings else { return }
+      let paths = Set(old.settings.keys).union(new.settings.keys).filter { $0.indices.isEmpty != isIndexed }
+      for path in paths.sorted() where old.settings[path] != new.settings[path] {
+        if isPresent, kind?.isConnection(path) ?? false { continue }
+        let standard = kind?[parameter: path.name]?.defaultValue(at: path)
+        if (old.settings[path] ?? standard) == (new.settings[path] ?? standard) { continue }
+        try make(.set(new.name, path, new.settings[path] == standard ? nil : new.settings[path], over: nil))
+      }
+    }
+  }
+
+  private mutating func compareStateCables() throws(EditError) {
+    for cable in draft.patch.orderedCables(catalogue: catalogue)
+    where !draft.patch.isOutside(cable.ends, catalogue: catalogue) {
+      guard counterpart(of: cable.ends, from: draft.patch, in: target) == nil else { continue }
+      try make(.disconnect(draft.patch.shortName(of: cable.ends, catalogue: catalogue)))
+    }
+    for name in draft.patch.names {
+      guard let id = target.id(named: name) else { continue }
+      for cable in target.cables(into: id, catalogue: catalogue) {
+        guard let source = draft.patch[named: target.name(of: cable.ends).source.node], !isClient(source),
+          let destination = draft.patch[named: name], !isClient(destination)
+        else { continue }
+        let ends = try draft.patch.fitting(target.name(of: cable.ends), catalogue: catalogue)
+        let present = draft.patch.cables[ends]
+        if let present, present.gain == cable.gain, present.map == cable.map, present.mixing == cable.mixing {
+          continue
+        }
+        let short = draft.patch.shortName(of: ends, catalogue: catalogue)
+        try make(.connect(short, gain: cable.gain, map: cable.map, mixing: cable.mixing))
+        if present == nil, !cable.comments.isEmpty { try make(.comment(.cable(short), cable.comments)) }
+      }
+    }
+  }
+
+  /// Comments of the cables that both have.
+  mutating func compareCableRemarks() throws(EditError) {
+    for cable in draft.patch.orderedCables(catalogue: catalogue) {
+      guard let new = counterpart(of: cable.ends, from: draft.patch, in: target),
+        new.comments != cable.comments
+      else { continue }
+      let name = draft.patch.shortName(of: cable.ends, catalogue: catalogue)
+      try make(.comment(.cable(name), new.comments))
+    }
+  }
+
+  /// The cable between the ports of the same names.
+  private func counterpart(of ends: Cable.Ends, from patch: Patch, in other: Patch) -> Cable? {
+    let name = patch.name(of: ends)
+    guard let source = other.id(named: name.source.node),
+      let destination = other.id(named: name.destination.node)
+    else { return nil }
+    return other.cables[
+      Cable.Ends(
+        PortReference(source, ends.source.port), PortReference(destination, ends.destination.port))]
+  }
+}
+
+// MARK: Scenes
+
+extension PatchDifference {
+  /// The edits that make one scene another one, in a file beside `patch` to the letter. `old`: nil if there is none yet,
+  /// then it is stored first.
+  static func edits(
+    of number: Int, from old: PatchScene?, to new: PatchScene, in patch: Patch, catalogue: KindCatalogue
+  ) throws(EditError) -> [Edit] {
+    var edits: [Edit] = []
+    var here = old ?? PatchScene(of: patch, name: new.name, catalogue: catalogue)
+    if old == nil || here.name != new.name {
+      edits.append(.scene(number, .store(name: new.name)))
+      here = PatchScene(of: patch, name: new.name, catalogue: catalogue)
+    }
+    if !here.hasState(of: new) {
+      for edit in try stateEdits(from: here.whole, to: new.whole, catalogue: catalogue) {
+        try here.apply(edit, catalogue: catalogue)
+        edits.append(.scene(number, .edit(edit)))
+      }
+    }
+    for edit in try remarks(from: here, to: new, beside: patch, catalogue: catalogue) {
+      edits.append(.scene(number, .edit(edit)))
+    }
+    if (old?.comments ?? Comments()) != new.comments {
+      edits.append(.comment(.scene(number), new.comments))
+    }
+    return edits
+  }
+
+  /// What two scenes of one state keep for nodes and cables that the patch does not have: comments, places and
+  /// connections.
+  private static func remarks(
+    from here: PatchScene, to new: PatchScene, beside patch: Patch, catalogue: KindCatalogue
+  ) throws(EditError) -> [Edit] {
+    if here.state.revision === new.state.revision { return [] }
+    let (lines, wanted) = (
+      try patch.edits(to: here, catalogue: catalogue), try patch.edits(to: new, catalogue: catalogue)
+    )
+    if lines == wanted { return [] }
+    var comparison = Comparison(from: here.whole, to: new.whole, catalogue: catalogue)
+    for node in new.state.nodes.values where patch[named: node.name]?.kind != node.kind {
+      let (old, wanted) = (here.links[node.name] ?? [:], new.links[node.name] ?? [:])
+      for path in Set(old.keys).union(wanted.keys).sorted() where old[path] != wanted[path] {
+        try comparison.make(.set(node.name, path, wanted[path], over: nil))
+      }
+    }
+    for node in new.whole.nodes.values where patch.id(named: node.name) == nil {
+      try comparison.compareRemarks(of: node)
+    }
+    try comparison.compareCableRemarks()
+    return comparison.edits
+  }
+}

@@ -1,0 +1,258 @@
+/// A stored state of a patch: its nodes with their settings, and its cables. It is absolute: it stays as it was stored
+/// while the patch goes on, except that its nodes follow when theirs are renamed. Other programs and their cables, the
+/// connections of endpoints (`port`, `connect`, `device`) and the settings of the patch as a whole are no part of it.
+///
+/// Nodes are known by their names, and two scenes are equal when their states are: order, comments and places on the
+/// screen do not count. They are kept all the same, for nodes that come back by a recall.
+public struct PatchScene: Sendable {
+  /// Name, for people; may be empty.
+  public internal(set) var name: String
+  /// Comments of its first line in the file.
+  public internal(set) var comments = Comments()
+  /// The nodes and cables; their identities mean nothing.
+  public internal(set) var state: Patch
+  /// Connections of endpoints, by node. They come back with a node that a recall brings back.
+  private(set) var links: [String: [ParameterPath: Value]] = [:]
+
+  /// Numbers of scenes.
+  public static let numbers = 1...99
+
+  /// The present state of a patch.
+  init(of patch: Patch, name: String, catalogue: KindCatalogue) {
+    self.name = name
+    state = patch
+    state.scenes = [:]
+    state.settings = PatchSettings()
+    state.header = []
+    state.footer = []
+    state.touched = nil
+    settle(catalogue)
+  }
+
+  /// Its line in a file; `number`: its own.
+  public func line(_ number: Int) -> String {
+    Edit.scene(number, .store(name: name.isEmpty ? nil : name)).line
+  }
+
+  /// Takes out what is no part of a state.
+  private mutating func settle(_ catalogue: KindCatalogue) {
+    state.revision = Revision()
+    for node in state.nodes.values {
+      guard let kind = catalogue[node.kind] else { continue }
+      if kind.isClient {
+        state.detach(node.id)
+        continue
+      }
+      let connections = node.settings.filter { kind.isConnection($0.key) }
+      if !connections.isEmpty { links[node.name, default: [:]].merge(connections) { $1 } }
+      // A value equal to the default is stored for the sake of its comment only.
+      let plain = node.lineComments.keys.compactMap { line -> ParameterPath? in
+        guard case .setting(let path) = line, let parameter = kind[parameter: path.name] else { return nil }
+        return node.settings[path] == parameter.defaultValue(at: path) ? path : nil
+      }
+      guard !connections.isEmpty || !plain.isEmpty else { continue }
+      state.update(node.id) { node in
+        for path in Array(connections.keys) + plain {
+          node.settings[path] = nil
+          node.lineComments[.setting(path)] = nil
+        }
+      }
+    }
+    for (name, settings) in links {
+      let kind = state[named: name].flatMap { catalogue[$0.kind] }
+      let present = settings.filter { kind?.isConnection($0.key) ?? false }
+      links[name] = present.isEmpty ? nil : present
+    }
+  }
+
+  /// The state with the connections of its endpoints.
+  var whole: Patch {
+    var whole = state
+    for (name, settings) in links {
+      guard let id = whole.id(named: name) else { continue }
+      whole.update(id) { $0.settings.merge(settings) { $1 } }
+    }
+    return whole
+  }
+
+  /// Changes the state by an edit that may be in a scene.
+  mutating func apply(_ edit: Edit, catalogue: KindCatalogue) throws(EditError) {
+    if let word = edit.wordOutsideScenes { throw .notInScene(word) }
+    var draft = Draft(patch: whole, catalogue: catalogue)
+    // A file may have them, and undo must get them back.
+    draft.acceptsUnknownKinds = true
+    try draft.apply(edit)
+    state = draft.patch
+    links = [:]
+    settle(catalogue)
+  }
+
+  /// Renames a node, unless the scene has another one of the new name.
+  mutating func rename(_ name: String, to newName: String) {
+    guard let id = state.id(named: name), state.id(named: newName) == nil else { return }
+    state.rename(id, to: newName)
+    state.revision = Revision()
+    if let settings = links.removeValue(forKey: name) { links[newName] = settings }
+  }
+
+  /// Takes over what a node that leaves the patch has beside its state: comments, its place on the screen, connections.
+  mutating func keep(_ node: Node, kind: KindDescription?) {
+    guard let id = state.id(named: node.name) else { return }
+    state.revision = Revision()
+    state.update(id) { ours in
+      ours.comments = node.comments
+      ours.place = node.place
+      ours.lineComments = node.lineComments.filter { line, _ in
+        switch line {
+        case .layout: node.place != nil
+        case .setting(let path): ours.kind == node.kind && ours.settings[path] != nil
+        }
+      }
+    }
+    guard state[id]?.kind == node.kind else { return }
+    let connections = node.settings.filter { kind?.isConnection($0.key) ?? false }
+    links[node.name] = connections.isEmpty ? nil : connections
+  }
+
+  /// Takes over the comments of a cable that leaves the patch.
+  mutating func keep(_ comments: Comments, of cable: CableName) {
+    guard let source = state.id(named: cable.source.node), let port = cable.source.port,
+      let destination = state.id(named: cable.destination.node), let input = cable.destination.port
+    else { return }
+    state.revision = Revision()
+    state.update(Cable.Ends(PortReference(source, port), PortReference(destination, input))) {
+      $0.comments = comments
+    }
+  }
+
+  /// The same scene with other names of nodes; a name that another node has already is not given.
+  func renaming(_ names: [String: String]) -> PatchScene {
+    var scene = self
+    for (name, newName) in names.sorted(by: { $0.key < $1.key }) where name != newName {
+      scene.rename(name, to: newName)
+    }
+    return scene
+  }
+}
+
+extension PatchScene: Hashable {
+  /// True for equal names, comments and states.
+  public static func == (a: PatchScene, b: PatchScene) -> Bool {
+    guard a.name == b.name, a.comments == b.comments else { return false }
+    return a.state.revision === b.state.revision || a.hasState(of: b)
+  }
+
+  /// Hashes the name and the nodes' names.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(name)
+    hasher.combine(Set(state.names))
+  }
+
+  /// True for scenes that are equal with all that they keep beside their states.
+  func isTwin(of other: PatchScene) -> Bool {
+    if state.revision === other.state.revision { return true }
+    guard self == other, links == other.links else { return false }
+    func remarks(_ patch: Patch) -> [CableName: Comments] {
+      Dictionary(uniqueKeysWithValues: patch.cables.values.map { (patch.name(of: $0.ends), $0.comments) })
+    }
+    let none = NodeID(raw: 0)
+    return state.nodes.values.allSatisfy { $0.with(id: none) == other.state[named: $0.name]?.with(id: none) }
+      && remarks(state) == remarks(other.state)
+  }
+
+  /// True for the same nodes, settings and cables.
+  func hasState(of other: PatchScene) -> Bool {
+    let (ours, theirs) = (state, other.state)
+    guard ours.nodes.count == theirs.nodes.count, ours.cables.count == theirs.cables.count else {
+      return false
+    }
+    for node in ours.nodes.values {
+      guard let same = theirs[named: node.name], same.kind == node.kind, same.settings == node.settings
+      else { return false }
+    }
+    for cable in ours.cables.values {
+      let name = ours.name(of: cable.ends)
+      guard let source = theirs.id(named: name.source.node),
+        let destination = theirs.id(named: name.destination.node),
+        let same = theirs.cables[
+          Cable.Ends(
+            PortReference(source, cable.ends.source.port),
+            PortReference(destination, cable.ends.destination.port))],
+        same.gain == cable.gain, same.map == cable.map, same.mixing == cable.mixing
+      else { return false }
+    }
+    return true
+  }
+}
+
+/// A change of one of the scenes.
+public indirect enum SceneChange: Hashable, Sendable {
+  /// Stores the present state of the patch. nil: the name stays.
+  case store(name: String?)
+  /// Edits the stored state; the patch stays as it is.
+  case edit(Edit)
+  /// Removes the scene.
+  case drop
+}
+
+extension KindDescription {
+  /// True for a setting that connects an endpoint with what lies outside of the patch.
+  func isConnection(_ path: ParameterPath) -> Bool {
+    endpoint != nil && self[parameter: path.name]?.form == .text
+  }
+}
+
+extension Edit {
+  /// The verb of an edit that no scene can have; nil for others.
+  var wordOutsideScenes: String? {
+    switch self {
+    case .setPatch(let setting): setting.name.word
+    case .scene: "scene"
+    case .recall: "recall"
+    case .morph: "morph"
+    case .fade: "fade"
+    case .comment(.header, _): "header"
+    case .comment(.footer, _): "footer"
+    case .comment(.patchSetting, _), .comment(.scene, _): "comment"
+    case .all(let edits): edits.lazy.compactMap(\.wordOutsideScenes).first
+    default: nil
+    }
+  }
+}
+
+extension Patch {
+  /// The scene of that number; throws if there is none.
+  public func scene(_ number: Int) throws(EditError) -> PatchScene {
+    guard let scene = scenes[number] else { throw .noScene(number, known: scenes.keys.sorted()) }
+    return scene
+  }
+
+  /// The edits that lead to the state of a scene.
+  public func edits(to scene: PatchScene, catalogue: KindCatalogue) throws(EditError) -> [Edit] {
+    try PatchDifference.stateEdits(from: self, to: scene.whole, catalogue: catalogue)
+  }
+
+  /// True if the patch has the state of the scene.
+  public func isAt(_ scene: PatchScene, catalogue: KindCatalogue) -> Bool {
+    PatchScene(of: self, name: "", catalogue: catalogue).hasState(of: scene)
+  }
+
+  /// Scenes follow a renamed node.
+  mutating func renameInScenes(_ name: String, to newName: String) {
+    for number in scenes.keys { scenes[number]?.rename(name, to: newName) }
+  }
+
+  /// Scenes keep comments and places of a node that is about to leave the patch.
+  mutating func keepInScenes(_ node: Node, catalogue: KindCatalogue) {
+    if scenes.isEmpty { return }
+    for number in scenes.keys { scenes[number]?.keep(node, kind: catalogue[node.kind]) }
+    for ends in cablesTouching(node.id) { keepInScenes(ends) }
+  }
+
+  /// Scenes keep the comments of a cable that is about to leave the patch.
+  mutating func keepInScenes(_ ends: Cable.Ends) {
+    guard !scenes.isEmpty, let comments = cables[ends]?.comments else { return }
+    let name = self.name(of: ends)
+    for number in scenes.keys { scenes[number]?.keep(comments, of: name) }
+  }
+}
