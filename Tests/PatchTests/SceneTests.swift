@@ -256,7 +256,7 @@ import Testing
       }
       do {
         let step = try patch.applyingCanonically(edit, catalogue: catalogue)
-        try step.change.patch.checkControls(of: step.edit, catalogue: catalogue)
+        try step.change.patch.checkTargets(of: step.edit, catalogue: catalogue)
       } catch {
         throw StatementParser.diagnostic(for: error, in: line)
       }
