@@ -91,7 +91,7 @@ import Testing
       "a.script", "control 1 tone.level\n  control 3 tone.nothing\ncontrol 4 nobody.x\n")
     let applied = try Program.run("apply", script, patch)
     #expect(applied.status == 0)
-    let lines = applied.errors.split(separator: "\n").filter { $0.contains(": warning: ") }
+    let lines = applied.errors.split(separator: "\n").filter { $0.hasPrefix(script + ":") }
     #expect(lines.count == 2, "\(applied.errors)")
     for (line, place) in zip(lines, ["2:18", "3:11"]) {
       #expect(line.hasPrefix("\(script):\(place): warning: "), "\(line)")
