@@ -32,12 +32,17 @@ extension StepRunner {
     to queue: UnsafeMutablePointer<EventQueue>
   ) {
     let closing = cable.pointee.closesAt
-    let end = closing < now &+ Int64(frames) ? offset(of: closing) : Int32.max
+    var end = closing < now &+ Int64(frames) ? offset(of: closing) : Int32.max
     let count = source.pointee.count
     var position = 0
     while position < count {
       let event = source.pointee[position]
       position &+= 1
+      // By then it holds nothing any more.
+      if event.offset > end {
+        cable.pointee.held?.end(into: queue, offset: end)
+        end = .max
+      }
       if closing < .max, !passesClosing(event, cable, queue) { continue }
       cable.pointee.held?.track(event)
       queue.pointee.append(event)
