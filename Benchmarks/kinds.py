@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Every kind in many forms, beside the nearest that scsynth, Csound and Pd have, in the same run.
 
-    kinds.py PROGRAM [--only KIND]… [--quick] [--repeat 5] [--seconds 8] [--table FILE]
+    kinds.py PROGRAM [--only KIND]… [--quick] [--repeat 5] [--worth 0.3] [--table FILE]
 
-The figure is nanoseconds of user CPU for a block of 64 frames and channel at 48 kHz, offline, on one thread: of a
-render less a short one, so that the start is not in it. `ratio` is ours over the best peer's; what is above 1 is marked.
-`--quick` takes one short turn. `--table` keeps the figures as tab-separated values, to be compared with another run's.
+The figure is nanoseconds of CPU for a block of 64 frames and channel at 48 kHz, offline, on one thread: of a render less
+a short one, so that the start is not in it. The render is so long that it costs ours `--worth` seconds, but a minute of
+sound at most. `ratio` is ours over the best peer's; what is above 1 is marked. `--quick` takes one turn of a tenth of a
+second. `--table` keeps the figures as tab-separated values, to be compared with another run's.
 """
 import argparse
 import json
@@ -23,6 +24,9 @@ from workloads import sample, write_wav
 
 OURS = "ours"
 SHORT = 0.5
+# The shortest and the longest render, in seconds of sound.
+TRIAL = 3
+LONGEST = 60
 
 # Each kind has its works (`works.py`); a test reads the names.
 KINDS = {
@@ -70,15 +74,26 @@ class Row:
             if side and peer in installed and self.form in getattr(side, "forms", (SERIES, PARALLEL)):
                 self.commands[peer] = WRITERS[peer](folder, peer.lower(), side, *form)
 
+    def seconds(self, folder, worth):
+        """The length of sound that costs ours `worth` seconds of CPU."""
+        output = f"{folder}/{OURS}.wav"
+        short, long = (run(self.commands[OURS](seconds, output), folder)[2] for seconds in (SHORT, SHORT + TRIAL))
+        return min(max(worth / max(long - short, 1e-4) * TRIAL, TRIAL), LONGEST)
+
     def measure(self, folder, seconds):
         """One turn. A peer that is silent, or fails, is left out with a word."""
         for side, command in list(self.commands.items()):
             output = f"{folder}/{side.lower()}.wav"
             try:
-                short = run(command(SHORT, output), folder)[0]
+                short = run(command(SHORT, output), folder)[2]
+                long = run(command(SHORT + seconds, output), folder)[2]
                 if not self.figures.get(side) and self.work.outputs(self.width) > 0 and self.kind != "input":
-                    listen(output)
-                long = run(command(SHORT + seconds, output), folder)[0]
+                    try:
+                        listen(output)
+                    except (Failure, OSError):
+                        # Pd does not wait for the thread that writes, so quick work may end before the file has a sound.
+                        run(command(LONGEST, output), folder)
+                        listen(output)
             except (Failure, OSError) as failure:
                 del self.commands[side]
                 self.fault = f"{side}: {failure}"
@@ -168,11 +183,11 @@ def main():
     parser.add_argument("--only", action="append", default=[], help="a kind, such as filter")
     parser.add_argument("--quick", action="store_true", help="one short turn")
     parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--seconds", type=float, default=8)
+    parser.add_argument("--worth", type=float, default=0.3, help="CPU seconds that a render of ours shall take")
     parser.add_argument("--table", help="the figures, to this file")
     options = parser.parse_args()
     if options.quick:
-        options.repeat, options.seconds = 1, 3
+        options.repeat, options.worth = 1, 0.1
     program = os.path.realpath(options.program)
     if missing := without_row(program):
         sys.exit(f"no row in kinds.py: {', '.join(missing)}")
@@ -181,7 +196,7 @@ def main():
         if peer not in installed:
             print(f"left out: {peer} is not installed", file=sys.stderr)
 
-    print(f"medians of {options.repeat} turns of {options.seconds:g} s at {RATE} Hz; nanoseconds a block of {BLOCK} frames and channel, or voice")
+    print(f"medians of {options.repeat} turns of {options.worth:g} s of our CPU at {RATE} Hz; nanoseconds a block of {BLOCK} frames and channel, or voice")
     print(LAYOUT.format("work", "ch", "form", OURS, *PROGRAMS, "ours / best"))
     measured = []
     with tempfile.TemporaryDirectory() as folder:
@@ -189,8 +204,9 @@ def main():
         for row in rows(options):
             row.write(program, folder, installed)
             # In turns, so that what else runs on the machine meets all of them.
+            seconds = row.seconds(folder, options.worth)
             for _ in range(options.repeat):
-                row.measure(folder, options.seconds)
+                row.measure(folder, seconds)
             measured.append(row)
             print(line(row), flush=True)
     print(summary(measured))
