@@ -24,17 +24,6 @@ import Testing
 
     """
 
-  private func perform(_ line: String, _ patch: inout Patch, _ history: inout History) throws {
-    guard case .edit(let edit) = try StatementParser.parse(line, patch: patch, catalogue: catalogue) else {
-      Issue.record("`\(line)` is no edit")
-      return
-    }
-    let step = try patch.applyingCanonically(edit, catalogue: catalogue)
-    try step.change.patch.checkTargets(of: step.edit, catalogue: catalogue)
-    history.record(step.change, describing: step.edit.line)
-    patch = step.change.patch
-  }
-
   @Test func theirLinesAreKeptWithItsComments() {
     let patch = read(text)
     #expect(patch.settings.controls[1] == .setting("dist", ParameterPath("time")))
@@ -49,19 +38,19 @@ import Testing
     var patch = read(text)
     let start = patch
     var history = History()
-    try perform("rename dist echo", &patch, &history)
+    try perform("rename dist echo", on: &patch, history: &history)
     #expect(patch.settings.controls[1]?.description == "echo.time")
     #expect(patch.settings.controls[8]?.description == "src.out -> echo.in")
-    try perform("remove echo", &patch, &history)
+    try perform("remove echo", on: &patch, history: &history)
     #expect(patch.settings.controls[1]?.description == "echo.time", "it waits")
     #expect(throws: EditError.self) {
       try patch.controlled(.setting("echo", ParameterPath("time")), catalogue: catalogue)
     }
     // It goes elsewhere meanwhile, and undo brings back what cannot be chosen now.
-    try perform("control 1 main[1,1] ; control 8 off", &patch, &history)
+    try perform("control 1 main[1,1] ; control 8 off", on: &patch, history: &history)
     #expect(throws: (any Error).self) {
       var (patch, history) = (patch, history)
-      try perform("control 1 echo.time", &patch, &history)
+      try perform("control 1 echo.time", on: &patch, history: &history)
     }
     while let step = try history.undo(patch, catalogue: catalogue) { patch = step.change.patch }
     #expect(patch == start)
@@ -75,7 +64,7 @@ import Testing
     ).patch
     let start = patch
     var history = History()
-    try perform("rename dist ghost", &patch, &history)
+    try perform("rename dist ghost", on: &patch, history: &history)
     #expect(patch.settings.controls[1]?.description == "ghost.time")
     let back = try #require(try history.undo(patch, catalogue: catalogue)).change.patch
     #expect(back == start)
@@ -96,23 +85,7 @@ import Testing
       ("control 1 src -> main", "1:18", nil),
     ] as [(String, String, String?)])
   func refusalsNameThePlaceAndTheWayOut(line: String, place: String, words: String?) throws {
-    let patch = read(text)
-    do {
-      guard case .edit(let edit) = try StatementParser.parse(line, patch: patch, catalogue: catalogue) else {
-        Issue.record("`\(line)` is understood")
-        return
-      }
-      do {
-        let step = try patch.applyingCanonically(edit, catalogue: catalogue)
-        try step.change.patch.checkTargets(of: step.edit, catalogue: catalogue)
-      } catch {
-        throw StatementParser.diagnostic(for: error, in: line)
-      }
-      Issue.record("`\(line)` is accepted")
-    } catch let error as Diagnostic {
-      #expect("\(error.line):\(error.column)" == place, "\(error.words)")
-      if let words { #expect(error.words == words) }
-    }
+    try expectRefusal(of: line, in: read(text), at: place, words: words)
   }
 
   @Test func aFileMayNameWhatIsGoneWithAWarningAtItsPlace() {
@@ -125,7 +98,7 @@ import Testing
   @Test func aControllerOfANodeIsStillAPerformanceWhateverItsName() throws {
     var patch = read(text)
     var history = History()
-    try perform("rename src 1", &patch, &history)
+    try perform("rename src 1", on: &patch, history: &history)
     func statement(_ line: String) throws -> Statement {
       try StatementParser.parse(line, patch: patch, catalogue: catalogue)
     }
@@ -141,15 +114,15 @@ import Testing
     let base = read(text)
     var (ours, theirs) = (base, base)
     var history = History()
-    try perform("rename dist echo", &ours, &history)
-    try perform("control 1 src.level", &theirs, &history)
+    try perform("rename dist echo", on: &ours, history: &history)
+    try perform("control 1 src.level", on: &theirs, history: &history)
     let merged = PatchMerge.merge(base: base, ours: ours, theirs: theirs, catalogue: catalogue)
     #expect(merged.conflicts.isEmpty)
     #expect(merged.patch.settings.controls[1]?.description == "src.level")
     #expect(merged.patch.settings.controls[8]?.description == "src.out -> echo.in")
     let edits = try PatchDifference.edits(from: base, to: merged.patch, catalogue: catalogue)
     #expect(edits.map(\.line) == ["rename dist echo", "control 1 src.level"])
-    try perform("control 1 off", &ours, &history)
+    try perform("control 1 off", on: &ours, history: &history)
     let torn = PatchMerge.merge(base: base, ours: ours, theirs: theirs, catalogue: catalogue)
     #expect(torn.conflicts.map(\.message) == ["`control 1 off` stands here and `control 1 src.level` there"])
   }

@@ -44,18 +44,7 @@ import Testing
     for _ in 0..<300 {
       let old = states.randomElement(using: &random.random)!
       let new = states.randomElement(using: &random.random)!
-      var draft = Draft(patch: old, catalogue: catalogue)
-      draft.acceptsUnknownKinds = true
-      for edit in try PatchDifference.edits(from: old, to: new, catalogue: catalogue) {
-        guard
-          case .edit(let read) = try StatementParser.parse(
-            edit.line, patch: draft.patch, catalogue: catalogue)
-        else {
-          Issue.record("`\(edit.line)` is no edit")
-          continue
-        }
-        try draft.apply(read)
-      }
+      let draft = try typing(PatchDifference.edits(from: old, to: new, catalogue: catalogue), on: old)
       #expect(
         PatchWriter.write(draft.patch, catalogue: catalogue) == PatchWriter.write(new, catalogue: catalogue))
       #expect(draft.patch.withPlainIdentities == new.withPlainIdentities)

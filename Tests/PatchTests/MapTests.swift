@@ -31,17 +31,6 @@ import Testing
 
     """
 
-  private func perform(_ line: String, _ patch: inout Patch, _ history: inout History) throws {
-    guard case .edit(let edit) = try StatementParser.parse(line, patch: patch, catalogue: catalogue) else {
-      Issue.record("`\(line)` is no edit")
-      return
-    }
-    let step = try patch.applyingCanonically(edit, catalogue: catalogue)
-    try step.change.patch.checkTargets(of: step.edit, catalogue: catalogue)
-    history.record(step.change, describing: step.edit.line)
-    patch = step.change.patch
-  }
-
   private func lines(_ patch: Patch) -> [String] {
     patch.settings.lines.map(\.line).filter { $0.hasPrefix("map") }
   }
@@ -52,8 +41,8 @@ import Testing
     #expect(PatchWriter.write(patch, catalogue: catalogue) == text)
     // Units, and the ports of cables, are those of the targets, whatever was written.
     var (other, history) = (patch, History())
-    try perform("map in.cc9 -> src -> dist -60..0", &other, &history)
-    try perform("map in.note61 -> dist.time 0.5..1s", &other, &history)
+    try perform("map in.cc9 -> src -> dist -60..0", on: &other, history: &history)
+    try perform("map in.note61 -> dist.time 0.5..1s", on: &other, history: &history)
     #expect(lines(other).contains("map in.cc9 -> src.out -> dist.in -60dB..0dB"))
     #expect(lines(other).contains("map in.noteC#4 -> dist.time 500ms..1s"))
   }
@@ -62,14 +51,14 @@ import Testing
     var patch = read(text)
     let start = patch
     var history = History()
-    try perform("rename dist echo ; rename in wheel ; rename motors faders", &patch, &history)
+    try perform("rename dist echo ; rename in wheel ; rename motors faders", on: &patch, history: &history)
     #expect(lines(patch)[0] == "map wheel.cc1+33 -> echo.time 2s..10ms curve=log takeover=jump")
     #expect(lines(patch)[1].hasSuffix("echo=faders"))
     #expect(patch.settings.comments[.map(patch.settings.maps.keys.sorted()[0])]?.after == "backwards")
-    try perform("remove echo", &patch, &history)
+    try perform("remove echo", on: &patch, history: &history)
     #expect(lines(patch).count == 5, "they wait")
-    try perform("map wheel.cc74 -> src.level off", &patch, &history)
-    try perform("map wheel.cc1+33 -> echo.time off", &patch, &history)
+    try perform("map wheel.cc74 -> src.level off", on: &patch, history: &history)
+    try perform("map wheel.cc1+33 -> echo.time off", on: &patch, history: &history)
     #expect(lines(patch).count == 3)
     while let step = try history.undo(patch, catalogue: catalogue) { patch = step.change.patch }
     #expect(patch == start)
@@ -84,7 +73,7 @@ import Testing
     ).patch
     let start = patch
     var history = History()
-    try perform("rename dist ghost", &patch, &history)
+    try perform("rename dist ghost", on: &patch, history: &history)
     #expect(patch.settings.maps.count == 6)
     #expect(try #require(try history.undo(patch, catalogue: catalogue)).change.patch == start)
   }
@@ -117,18 +106,7 @@ import Testing
       ("comment map in.cc9 -> src.level x", "1:1", "there is no map `in.cc9 -> src.level`"),
     ] as [(String, String, String?)])
   func refusalsNameThePlaceAndTheWayOut(line: String, place: String, words: String?) throws {
-    var (patch, history) = (read(text), History())
-    do {
-      do {
-        try perform(line, &patch, &history)
-      } catch let error as EditError {
-        throw StatementParser.diagnostic(for: error, in: line)
-      }
-      Issue.record("`\(line)` is accepted")
-    } catch let error as Diagnostic {
-      #expect("\(error.line):\(error.column)" == place, "\(error.words)")
-      if let words { #expect(error.words == words) }
-    }
+    try expectRefusal(of: line, in: read(text), at: place, words: words)
   }
 
   @Test func aFileMayNameWhatIsGoneWithAWarning() {
@@ -143,8 +121,9 @@ import Testing
     let base = read(text)
     var (ours, theirs) = (base, base)
     var history = History()
-    try perform("rename dist echo ; map in.bend -> main.master", &ours, &history)
-    try perform("map in.cc1+33 -> dist.time 1s..2s ; map in.cc74 -> src.level off", &theirs, &history)
+    try perform("rename dist echo ; map in.bend -> main.master", on: &ours, history: &history)
+    try perform(
+      "map in.cc1+33 -> dist.time 1s..2s ; map in.cc74 -> src.level off", on: &theirs, history: &history)
     let merged = PatchMerge.merge(base: base, ours: ours, theirs: theirs, catalogue: catalogue)
     #expect(merged.conflicts.isEmpty)
     #expect(
@@ -157,7 +136,7 @@ import Testing
     var again = base
     for edit in edits { again = try again.applying(edit, catalogue: catalogue).patch }
     #expect(again.settings == merged.patch.settings)
-    try perform("map in.cc1+33 -> echo.time off", &ours, &history)
+    try perform("map in.cc1+33 -> echo.time off", on: &ours, history: &history)
     #expect(!PatchMerge.merge(base: base, ours: ours, theirs: theirs, catalogue: catalogue).conflicts.isEmpty)
   }
 

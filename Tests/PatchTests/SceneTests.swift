@@ -164,18 +164,7 @@ import Testing
           == PatchScene(of: again, name: "", catalogue: catalogue))
       #expect(again.scenes == patch.scenes, "a recall changes no scene")
       // By hand.
-      var draft = Draft(patch: patch, catalogue: catalogue)
-      draft.acceptsUnknownKinds = true
-      for edit in try patch.steps(ofRecalling: 2, over: 0.5, catalogue: catalogue) {
-        guard
-          case .edit(let read) = try StatementParser.parse(
-            edit.line, patch: draft.patch, catalogue: catalogue)
-        else {
-          Issue.record("`\(edit.line)` is no edit")
-          continue
-        }
-        try draft.apply(read)
-      }
+      let draft = try typing(patch.steps(ofRecalling: 2, over: 0.5, catalogue: catalogue), on: patch)
       let recalled = try patch.applying(.recall(2, over: 0.5), catalogue: catalogue)
       #expect(draft.patch.withPlainIdentities == recalled.patch.withPlainIdentities)
       #expect(
@@ -248,23 +237,7 @@ import Testing
       ("morph 1 5 10%", "1:9", nil), ("control 2 morph 1 4", "1:19", nil), ("fade", "1:5", nil),
     ] as [(String, String, String?)])
   func refusalsNameThePlaceAndTheWayOut(line: String, place: String, words: String?) throws {
-    let patch = read(Self.text)
-    do {
-      guard case .edit(let edit) = try StatementParser.parse(line, patch: patch, catalogue: catalogue) else {
-        Issue.record("`\(line)` is understood")
-        return
-      }
-      do {
-        let step = try patch.applyingCanonically(edit, catalogue: catalogue)
-        try step.change.patch.checkTargets(of: step.edit, catalogue: catalogue)
-      } catch {
-        throw StatementParser.diagnostic(for: error, in: line)
-      }
-      Issue.record("`\(line)` is accepted")
-    } catch let error as Diagnostic {
-      #expect("\(error.line):\(error.column)" == place, "\(error.words)")
-      if let words { #expect(error.words == words) }
-    }
+    try expectRefusal(of: line, in: read(Self.text), at: place, words: words)
   }
 
   @Test func aSceneInAFileThatNamesWhatIsGoneSaysSoAndDoesTheRest() {
