@@ -83,7 +83,7 @@ SOURCES := Package.swift Sources Tests Fuzz Benchmarks
 .DEFAULT_GOAL := build
 .PHONY: help build run debug test laws mutants bench bench-edits bench-kinds bench-loading baseline compare rtsan \
   asan tsan soak storm fuzz lint format docs map deps deps-test install uninstall portable install-portable deb \
-  bench-scale check-vectors bench-keys bench-threads
+  bench-scale check-vectors bench-keys bench-threads bench-screen
 
 help: ## List the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1 \2/p' $(MAKEFILE_LIST) | while read -r name text; do \
@@ -140,6 +140,9 @@ bench-loading: build .build-bench/listen ## Banks of 140 MB load beside a chord,
 
 bench-keys: build .build-bench/listen .build-bench/onset ## From a key to the first sample, under load, over JACK
 	@Benchmarks/keys.py .build-$(CPU)/release/sostenuto .build-bench/listen .build-bench/onset $(BENCH)
+
+bench-screen: build ## What the screen costs, beside btop and cmatrix (BENCH="--columns 80 --rows 24")
+	@Benchmarks/screen.py .build-$(CPU)/release/sostenuto $(BENCH)
 
 bench-threads: build .build-bench/listen ## Many nodes live on one, two and four threads (BENCH="--busy 1")
 	@Benchmarks/threads.py .build-$(CPU)/release/sostenuto .build-bench/listen $(BENCH)

@@ -17,6 +17,10 @@ static inline int sostenuto_put(int row, int column, const wchar_t *characters, 
   if (setcchar(&cell, characters, attributes, 0, &pair) == ERR) return ERR;
   return mvwadd_wch(stdscr, row, column, &cell);
 }
+static inline int sostenuto_put_one(int row, int column, wchar_t character, attr_t attributes, int pair) {
+  wchar_t characters[2] = {character, 0};
+  return sostenuto_put(row, column, characters, attributes, pair);
+}
 static inline attr_t sostenuto_attributes(int bold, int underline, int reverse, int dim) {
   return (bold ? WA_BOLD : 0) | (underline ? WA_UNDERLINE : 0) | (reverse ? WA_REVERSE : 0) |
          (dim ? WA_DIM : 0);

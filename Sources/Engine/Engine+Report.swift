@@ -16,6 +16,7 @@ extension Engine {
     report.segments = running.plan.pointee.segmentCount
     if picture?.plan !== running { picture = PlanPicture(of: running) }
     picture?.refresh(at: report.time, rate: rate, device: device)
+    report.form = picture?.form
     report.latency = picture?.latency ?? 0
     report.nodes = picture?.nodes ?? []
     return report

@@ -43,23 +43,30 @@ public struct Arms: Hashable, Sendable {
   }
 
   /// The arms of a box-drawing character, dashed and rounded ones included; nil for any other character.
-  public init?(_ character: Character) {
-    guard let arms = BoxTable.arms[character] else { return nil }
+  public init?(_ glyph: Glyph) {
+    guard let value = glyph.scalar?.value, BoxTable.range.contains(value),
+      let arms = BoxTable.arms[Int(value - BoxTable.range.lowerBound)]
+    else { return nil }
     self = arms
   }
 
   /// The character with these arms. A corner of two light arms is rounded on request. Unicode lacks mixes
   /// with double lines at some corners; those are drawn heavy.
-  public func character(rounded: Bool = false, dotted: Bool = false) -> Character {
+  public func character(rounded: Bool = false, dotted: Bool = false) -> Glyph {
     if dotted {
       if self == Arms(right: .light, left: .light) { return "┈" }
       if self == Arms(up: .light, down: .light) { return "┊" }
     }
-    if rounded || dotted, let corner = BoxTable.roundedCorners[self] { return corner }
-    if let character = BoxTable.characters[self] { return character }
+    if rounded || dotted, let corner = BoxTable.roundedCorners[place] { return corner }
+    if let character = BoxTable.characters[place] { return character }
     func lowered(_ weight: Weight) -> Weight { weight == .double ? .heavy : weight }
     let plain = Arms(up: lowered(up), right: lowered(right), down: lowered(down), left: lowered(left))
-    return BoxTable.characters[plain] ?? " "
+    return BoxTable.characters[plain.place] ?? " "
+  }
+
+  /// Place in tables of all combinations, 0…255.
+  fileprivate var place: Int {
+    Int(up.rawValue) << 6 | Int(right.rawValue) << 4 | Int(down.rawValue) << 2 | Int(left.rawValue)
   }
 }
 
@@ -95,19 +102,33 @@ private enum BoxTable {
   static let variants =
     "0110╭ 0011╮ 1001╯ 1100╰ 0101┈ 1010┊ 0101┄ 1010┆ 0101╌ 1010╎ 0202┅ 2020┇ 0202┉ 2020┋ 0202╍ 2020╏"
 
-  static let characters: [Arms: Character] = Dictionary(
-    parsed(listing), uniquingKeysWith: { first, _ in first })
-  static let arms: [Character: Arms] = Dictionary(
-    (parsed(listing) + parsed(variants)).map { ($0.1, $0.0) }, uniquingKeysWith: { first, _ in first })
-  static let roundedCorners: [Arms: Character] = Dictionary(
-    parsed(variants).prefix(4).map { $0 }, uniquingKeysWith: { first, _ in first })
+  /// The characters of Unicode's block of lines.
+  static let range: ClosedRange<UInt32> = 0x2500...0x257F
+  /// By the arms' places.
+  static let characters: [Glyph?] = table(parsed(listing))
+  /// By the arms' places.
+  static let roundedCorners: [Glyph?] = table(parsed(variants).prefix(4))
+  /// By the place in the range.
+  static let arms: [Arms?] = {
+    var arms = [Arms?](repeating: nil, count: range.count)
+    for (shape, scalar) in parsed(listing) + parsed(variants) {
+      arms[Int(scalar.value - range.lowerBound)] = shape
+    }
+    return arms
+  }()
 
-  private static func parsed(_ text: String) -> [(Arms, Character)] {
+  private static func table(_ entries: some Sequence<(Arms, Unicode.Scalar)>) -> [Glyph?] {
+    var table = [Glyph?](repeating: nil, count: 256)
+    for (shape, scalar) in entries { table[shape.place] = Glyph(scalar) }
+    return table
+  }
+
+  private static func parsed(_ text: String) -> [(Arms, Unicode.Scalar)] {
     text.split(whereSeparator: \.isWhitespace).map { entry in
       let weights = entry.prefix(4).map { Arms.Weight(rawValue: UInt8($0.wholeNumberValue ?? 0)) ?? .none }
       return (
         Arms(up: weights[0], right: weights[1], down: weights[2], left: weights[3]),
-        entry[entry.index(entry.startIndex, offsetBy: 4)]
+        entry.unicodeScalars[entry.unicodeScalars.index(entry.unicodeScalars.startIndex, offsetBy: 4)]
       )
     }
   }

@@ -24,11 +24,11 @@ extension Canvas {
       Rect(column: 0, row: 0, columns: diagram.size.columns, rows: diagram.size.rows))
     guard !area.isEmpty else { return }
     var crossings = Crossings(area)
-    var look: [CableLook] = []
-    for (index, route) in diagram.routes.enumerated() {
-      look.append(looks(index))
-      guard route.points.count > 1 else { continue }
-      crossings.add(route, index, weight: look[index].stroke.weight)
+    var look: [Int: CableLook] = [:]
+    for (index, route) in diagram.routes.enumerated() where route.points.count > 1 && route.crosses(area) {
+      let own = looks(index)
+      look[index] = own
+      crossings.add(route, index, weight: own.stroke.weight)
     }
     for (point, members) in crossings.cells() {
       paint(members, at: point, diagram, look)
@@ -36,20 +36,20 @@ extension Canvas {
   }
 
   private mutating func paint(
-    _ members: [Crossings.Member], at point: Point, _ diagram: Diagram, _ look: [CableLook]
+    _ members: [Crossings.Member], at point: Point, _ diagram: Diagram, _ look: [Int: CableLook]
   ) {
     let shown = Canvas.related(members, diagram)
     var arms = Arms()
     var isDotted = true
-    var top = look[shown[0].route]
+    guard var top = look[shown[0].route] else { return }
     for member in shown {
-      let own = look[member.route]
+      guard let own = look[member.route] else { continue }
       arms = arms.heaviest(member.arms)
       if own.stroke != .dotted { isDotted = false }
       if own.priority > top.priority { top = own }
     }
     let there = self[point]
-    if let frame = Arms(there.character), there.character != " " {
+    if let frame = Arms(there.glyph) {
       // The end at a box: its frame keeps its appearance.
       set(frame.joined(arms).character(rounded: true), at: point, there.style)
     } else {

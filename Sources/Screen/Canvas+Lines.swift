@@ -70,14 +70,14 @@ extension Canvas {
   ) {
     guard visible.contains(point), !arms.isEmpty else { return }
     let old = self[point]
-    guard let there = Arms(old.character) else {
+    guard let there = Arms(old.glyph) else {
       // A free end is drawn as a whole line: a half line is hard to see.
       set(arms.whole.character(rounded: rounded, dotted: stroke == .dotted), at: point, style)
       return
     }
     let both = there.joined(arms)
-    let wasDotted = old.character == "┈" || old.character == "┊"
-    let wasRounded = "╭╮╯╰".contains(old.character)
+    let wasDotted = old.glyph == "┈" || old.glyph == "┊"
+    let wasRounded = old.glyph == "╭" || old.glyph == "╮" || old.glyph == "╯" || old.glyph == "╰"
     set(
       both.character(
         rounded: rounded || wasRounded, dotted: stroke == .dotted && (wasDotted || both == arms)),

@@ -76,38 +76,44 @@ public struct Canvas: Equatable, Sendable {
     return cells[place.row * columns + place.column]
   }
 
-  /// Writes one character of any width. If half of a wide character is clipped or overwritten, the other half
-  /// becomes a space, so that columns always agree.
-  public mutating func set(_ character: Character, at point: Point, _ style: Style = .text) {
-    let shown = DisplayWidth.shown(character)
-    write(shown.character, width: shown.width, at: point + origin, style)
+  /// Writes one character of one column.
+  public mutating func set(_ glyph: Glyph, at point: Point, _ style: Style = .text) {
+    write(glyph, width: 1, at: point + origin, style)
   }
 
-  /// Writes text to the right of `point`; returns its width in columns, visible or not.
+  /// Writes text to the right of `point`; returns its width in columns, visible or not. If half of a wide character is
+  /// clipped or overwritten, the other half becomes a space, so that columns always agree.
   @discardableResult
-  public mutating func put(_ text: some StringProtocol, at point: Point, _ style: Style = .text) -> Int {
+  public mutating func put(_ text: String, at point: Point, _ style: Style = .text) -> Int {
     var place = point + origin
-    for character in text {
-      let shown = DisplayWidth.shown(character)
-      write(shown.character, width: shown.width, at: place, style)
-      place.column += shown.width
+    DisplayWidth.forEach(in: text) { glyph, width in
+      write(glyph, width: width, at: place, style)
+      place.column += width
     }
     return place.column - origin.column - point.column
   }
 
+  /// The same for a part of a text.
+  @discardableResult
+  public mutating func put(_ text: Substring, at point: Point, _ style: Style = .text) -> Int {
+    put(String(text), at: point, style)
+  }
+
   /// Writes text that ends just before the point.
-  public mutating func put(_ text: some StringProtocol, endingAt point: Point, _ style: Style = .text) {
+  public mutating func put(_ text: String, endingAt point: Point, _ style: Style = .text) {
     put(text, at: Point(point.column - DisplayWidth.of(text), point.row), style)
   }
 
-  /// Fills a rectangle with a character.
-  public mutating func fill(_ rect: Rect, _ character: Character = " ", _ style: Style = Style(.background)) {
+  /// Fills a rectangle with a character of any width.
+  public mutating func fill(
+    _ rect: Rect, _ character: Character = " ", _ style: Style = Style(.background)
+  ) {
     let shown = DisplayWidth.shown(character)
     // Only the visible part, so that filling something huge costs little.
     let area = rect.offset(by: origin).intersection(clip)
     for row in area.row..<area.bottom {
       for column in stride(from: area.column, to: area.right, by: shown.width) {
-        write(shown.character, width: shown.width, at: Point(column, row), style)
+        write(shown.glyph, width: shown.width, at: Point(column, row), style)
       }
     }
   }
@@ -123,31 +129,46 @@ public struct Canvas: Equatable, Sendable {
   /// The whole grid as lines of plain text, without trailing spaces.
   public var lines: [String] {
     (0..<rows).map { row in
-      var line = ""
+      var line = String.UnicodeScalarView()
       var spaces = 0
       for cell in cells[row * columns..<(row + 1) * columns] where cell.width > 0 {
-        if cell.character == " " {
+        if cell.glyph == " " {
           spaces += 1
         } else {
-          line += String(repeating: " ", count: spaces)
-          line.append(cell.character)
+          line.append(contentsOf: repeatElement(" ", count: spaces))
+          line.append(contentsOf: cell.glyph.scalars)
           spaces = 0
         }
       }
-      return line
+      return String(line)
     }
   }
 
   /// The whole grid as plain text: `lines` with a line feed after each.
   public var text: String { lines.map { $0 + "\n" }.joined() }
 
+  /// Calls with the cells that differ from those of a canvas of the same size, or with all, and their columns and rows.
+  public func forEachChange(since other: Canvas?, _ body: (Cell, _ column: Int, _ row: Int) -> Void) {
+    cells.withUnsafeBufferPointer { cells in
+      func visit(_ old: UnsafeBufferPointer<Cell>?) {
+        for row in 0..<rows {
+          for index in row * columns..<(row + 1) * columns
+          where old.map({ $0[index] != cells[index] }) ?? true {
+            body(cells[index], index - row * columns, row)
+          }
+        }
+      }
+      if let other { other.cells.withUnsafeBufferPointer { visit($0) } } else { visit(nil) }
+    }
+  }
+
   /// The arms of the character at a point, if it is a line character.
   func arms(at point: Point) -> Arms? {
-    Arms(self[point].character)
+    Arms(self[point].glyph)
   }
 
   /// `place`: in coordinates of the grid.
-  private mutating func write(_ character: Character, width: Int, at place: Point, _ style: Style) {
+  private mutating func write(_ glyph: Glyph, width: Int, at place: Point, _ style: Style) {
     guard clip.contains(place) else {
       // Only its right half may be visible.
       let right = Point(place.column + 1, place.row)
@@ -159,11 +180,11 @@ public struct Canvas: Equatable, Sendable {
       guard place.column + 1 < clip.right else { return write(" ", width: 1, at: place, style) }
       mend(index)
       mend(index + 1)
-      cells[index] = Cell(character, style, width: 2)
+      cells[index] = Cell(glyph, style, width: 2)
       cells[index + 1] = Cell(" ", style, width: 0)
     } else {
       mend(index)
-      cells[index] = Cell(character, style)
+      cells[index] = Cell(glyph, style)
     }
   }
 

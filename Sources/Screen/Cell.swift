@@ -36,19 +36,22 @@ public struct Style: Hashable, Sendable {
 
 /// One cell of a canvas.
 public struct Cell: Hashable, Sendable {
-  /// Its character; a space in the right half of a wide character.
-  public var character: Character
+  /// Its contents; a space in the right half of a wide character.
+  public var glyph: Glyph
   /// Its style.
   public var style: Style
   /// 1, 2 for the left half of a wide character, 0 for its right half.
   public var width: UInt8
 
   /// A cell of one column by default.
-  public init(_ character: Character, _ style: Style = .text, width: UInt8 = 1) {
-    self.character = character
+  public init(_ glyph: Glyph, _ style: Style = .text, width: UInt8 = 1) {
+    self.glyph = glyph
     self.style = style
     self.width = width
   }
+
+  /// Its contents as a character.
+  public var character: Character { glyph.character }
 
   /// A space on the background.
   public static let blank = Cell(" ", Style(.background))

@@ -69,7 +69,7 @@ public struct Diagram: Hashable, Sendable {
   /// horizontal and vertical lines.
   public struct Route: Hashable, Sendable {
     /// The points.
-    public var points: [Point]
+    public let points: [Point]
     /// Runs below all boxes, back to an earlier column.
     public var isBackward: Bool
     /// A cell used by this cable alone, just before the destination, for a mark.
@@ -79,6 +79,26 @@ public struct Diagram: Hashable, Sendable {
     /// Cables with the same source share a trunk; those with the same destination merge.
     var trunk: Int
     var target: Int
+
+    /// The smallest rectangle around the points.
+    private let bounds: Rect
+
+    init(
+      points: [Point], isBackward: Bool, endMark: Point, middleMark: Point, trunk: Int, target: Int
+    ) {
+      self.points = points
+      self.isBackward = isBackward
+      self.endMark = endMark
+      self.middleMark = middleMark
+      self.trunk = trunk
+      self.target = target
+      bounds = points.reduce(Rect(column: 0, row: 0, columns: 0, rows: 0)) {
+        $0.union(Rect(column: $1.column, row: $1.row, columns: 1, rows: 1))
+      }
+    }
+
+    /// True when a part of it may lie in the area.
+    public func crosses(_ area: Rect) -> Bool { bounds.intersects(area) }
   }
 
   /// Frames of the boxes by node name.

@@ -5,16 +5,16 @@
 /// selectors and emoji modifiers are dropped, and control characters become visible.
 public enum DisplayWidth {
   /// The character as every terminal can show it, and its width: 1 or 2.
-  public static func shown(_ character: Character) -> (character: Character, width: Int) {
+  public static func shown(_ character: Character) -> (glyph: Glyph, width: Int) {
     if let ascii = character.asciiValue {
       if ascii == 9 || ascii == 10 || ascii == 13 { return (" ", 1) }
-      return ascii >= 32 && ascii < 127 ? (character, 1) : ("\u{FFFD}", 1)
+      return (ascii >= 32 && ascii < 127 ? Glyph(Unicode.Scalar(ascii)) : "\u{FFFD}", 1)
     }
     let scalars = character.unicodeScalars
     let first = scalars.first!
     // A combining mark without a base gets a space.
     if isZeroWidth(first) {
-      return isMark(first) ? (Character("\u{20}\(first)"), 1) : ("\u{FFFD}", 1)
+      return (isMark(first) ? Glyph(" ", marks: [first]) : "\u{FFFD}", 1)
     }
     let category = first.properties.generalCategory
     if category == .control || category == .surrogate || category == .lineSeparator
@@ -23,22 +23,77 @@ public enum DisplayWidth {
       return ("\u{FFFD}", 1)
     }
     let width = isWide(first) ? 2 : 1
-    if scalars.count == 1 { return (character, width) }
     // ncurses keeps a base and at most four marks in a cell.
-    var reduced = String(Character(first))
-    var marks = 0
-    for scalar in scalars.dropFirst() {
-      guard isMark(scalar), marks < 4 else { break }
-      reduced.unicodeScalars.append(scalar)
-      marks += 1
-    }
-    return (Character(reduced), width)
+    return (Glyph(first, marks: Array(scalars.dropFirst().prefix(while: isMark).prefix(4))), width)
   }
 
   /// Columns that `Canvas.put` uses for the text.
-  public static func of(_ text: some StringProtocol) -> Int {
-    text.reduce(0) { $0 + shown($1).width }
+  public static func of(_ text: String) -> Int {
+    var columns = 0
+    forEach(in: text) { columns += $1 }
+    return columns
   }
+
+  /// The same for a part of a text.
+  public static func of(_ text: Substring) -> Int { of(String(text)) }
+
+  /// Calls with each character as terminals show it, and its width.
+  @inline(__always)
+  static func forEach(in text: String, _ body: (Glyph, Int) -> Void) {
+    var text = text
+    let isDone = text.withUTF8 { bytes in
+      guard isPlain(bytes) else { return false }
+      var place = 0
+      while place < bytes.count { body(Glyph(scalar(bytes, &place)), 1) }
+      return true
+    }
+    if isDone { return }
+    for character in text {
+      let shown = shown(character)
+      body(shown.glyph, shown.width)
+    }
+  }
+
+  /// True when each scalar is a character of its own with one column: most of what is ever drawn. Finding characters in
+  /// general text takes many times as long.
+  private static func isPlain(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+    var place = 0
+    while place < bytes.count {
+      let byte = bytes[place]
+      if byte >= 0x20, byte < 0x7F {
+        place += 1
+        continue
+      }
+      guard byte >= 0xC2, byte < 0xF0 else { return false }
+      let value = scalar(bytes, &place).value
+      guard plainRanges.contains(where: { $0.contains(value) }) else { return false }
+    }
+    return true
+  }
+
+  /// The scalar of up to three bytes at a place, which moves behind it.
+  @inline(__always)
+  private static func scalar(_ bytes: UnsafeBufferPointer<UInt8>, _ place: inout Int) -> Unicode.Scalar {
+    let byte = UInt32(bytes[place])
+    var value = byte
+    if byte < 0x80 {
+      place += 1
+    } else if byte < 0xE0 {
+      value = (byte & 0x1F) << 6 | UInt32(bytes[place + 1] & 0x3F)
+      place += 2
+    } else {
+      value = (byte & 0x0F) << 12 | UInt32(bytes[place + 1] & 0x3F) << 6 | UInt32(bytes[place + 2] & 0x3F)
+      place += 3
+    }
+    return Unicode.Scalar(value) ?? "\u{FFFD}"
+  }
+
+  /// Scalars of one column that join with none of these: lines, blocks, braille, arrows and signs; Latin, Greek and
+  /// Cyrillic letters.
+  static let plainRanges: [ClosedRange<UInt32>] = [
+    0x2500...0x25FC, 0x2800...0x28FF, 0xA0...0xAC, 0xAE...0x2FF, 0x2010...0x2027, 0x2030...0x205E,
+    0x2190...0x2319, 0x370...0x482, 0x48A...0x52F, 0x20A0...0x20BF, 0x2100...0x218B,
+  ]
 
   /// The longest prefix of `text` that fits, with `…` as its last column if it had to be cut.
   public static func truncated(_ text: String, to columns: Int) -> String {

@@ -11,6 +11,7 @@ struct Painter {
   private var pairs: [PairKey: Int32] = [:]
   /// Cache of attributes by style; cleared with the theme.
   private var looks: [Style: Look] = [:]
+  private var last: (style: Style, look: Look)?
 
   private struct PairKey: Hashable {
     var foreground: Int32
@@ -49,6 +50,7 @@ struct Painter {
     if self.theme != theme {
       self.theme = theme
       looks = [:]
+      last = nil
       shown = nil
     }
     if shown == canvas { return false }
@@ -58,13 +60,8 @@ struct Painter {
       bkgrndset(ground)
       sostenuto_erase()
     }
-    for row in 0..<min(rows, canvas.rows) {
-      for column in 0..<min(columns, canvas.columns) {
-        let index = row * canvas.columns + column
-        let cell = canvas.cells[index]
-        if !isWhole, let shown, shown.cells[index] == cell { continue }
-        if cell.width > 0 { put(cell, column, row, columns, theme) }
-      }
+    canvas.forEachChange(since: isWhole ? nil : shown) { cell, column, row in
+      if column < columns, row < rows, cell.width > 0 { put(cell, column, row, columns, theme) }
     }
     if let cursor = canvas.cursor, cursor.column < columns, cursor.row < rows {
       sostenuto_place(Int32(cursor.row), Int32(cursor.column))
@@ -83,22 +80,29 @@ struct Painter {
 
   private mutating func put(_ cell: Cell, _ column: Int, _ row: Int, _ columns: Int, _ theme: Theme) {
     let look = look(cell.style, theme)
-    var characters = cell.character.unicodeScalars.prefix(5).map { wchar_t($0.value) }
     // Where the system's character widths differ from ours, or the right half is cut off, later columns would
     // shift.
     let fits = column + Int(cell.width) <= columns
-    if characters.isEmpty || !fits || sostenuto_width(characters[0]) != Int32(cell.width) {
-      characters = [fits ? 0x3F : 0x20]
-      if cell.width == 2, fits {
-        sostenuto_put(Int32(row), Int32(column + 1), [0x20, 0], look.attributes, look.pair)
-      }
+    func write(_ characters: [wchar_t], at column: Int) {
+      sostenuto_put(Int32(row), Int32(column), characters + [0], look.attributes, look.pair)
     }
-    characters.append(0)
-    sostenuto_put(Int32(row), Int32(column), characters, look.attributes, look.pair)
+    if let scalar = cell.glyph.scalar, fits, sostenuto_width(wchar_t(scalar.value)) == Int32(cell.width) {
+      sostenuto_put_one(Int32(row), Int32(column), wchar_t(scalar.value), look.attributes, look.pair)
+      return
+    }
+    let characters = cell.glyph.scalars.map { wchar_t($0.value) }
+    if fits, sostenuto_width(characters[0]) == Int32(cell.width) { return write(characters, at: column) }
+    if cell.width == 2, fits { write([0x20], at: column + 1) }
+    write([fits ? 0x3F : 0x20], at: column)
   }
 
   private mutating func look(_ style: Style, _ theme: Theme) -> Look {
-    if let known = looks[style] { return known }
+    // Neighbours mostly look the same.
+    if let last, last.style == style { return last.look }
+    if let known = looks[style] {
+      last = (style, known)
+      return known
+    }
     let paint = theme.paint(for: style, depth: depth)
     let flags = paint.attributes
     let attributes = sostenuto_attributes(
@@ -106,6 +110,7 @@ struct Painter {
       flags.contains(.dim) ? 1 : 0)
     let look = Look(attributes: attributes, pair: pair(paint))
     looks[style] = look
+    last = (style, look)
     return look
   }
 

@@ -6,10 +6,14 @@ import Screen
 import Session
 import Terminal
 
-/// The terminal front end's loop: events in, canvases out, about 30 per second at most.
+/// The terminal front end's loop: events in, canvases out, 25 per second while something moves, and one at once after a key.
 enum FrontEnd {
-  /// Nanoseconds between two ticks of the session, and between two drawings.
-  private static let interval: Int64 = 33_000_000
+  /// Nanoseconds between two ticks of the session.
+  private static let interval: Int64 = 40_000_000
+  /// The same while nothing has moved for a while: a screen at rest should cost next to nothing.
+  private static let restInterval: Int64 = 120_000_000
+  /// The least time between two drawings.
+  private static let pause: Int64 = 8_000_000
 
   @MainActor static func run(_ options: FrontEndOptions) throws {
     let theme = try theme(options.theme)
@@ -76,21 +80,22 @@ enum FrontEnd {
     _ app: App, _ workbench: SessionWorkbench, _ terminal: Terminal, _ theme: Theme
   ) throws -> Int32 {
     let loop = EventLoop()
-    var nextTick = EventLoop.now()
-    var nextDrawing = nextTick
+    var nextDrawing = EventLoop.now()
     let drawing = DrawingThread(loop) { canvas, nanoseconds in
       terminal.draw(canvas, theme: theme)
       // A graph that is slow to draw is drawn less often, so that the engine comes first.
-      nextDrawing = EventLoop.now() + 2 * nanoseconds
+      nextDrawing = EventLoop.now() + max(pause, 2 * nanoseconds)
     }
-    loop.timer(due: nextTick) { now in
+    func show() {
+      if app.needsRender, !drawing.isBusy, EventLoop.now() >= nextDrawing {
+        drawing.draw(app.picture(columns: terminal.columns, rows: terminal.rows), isSmall: app.isSmall)
+      }
+    }
+    let ticks = loop.timer(due: nextDrawing) { now in
       workbench.hasKeyRelease = terminal.capabilities.hasKeyRelease
       app.tick()
-      if app.needsRender, !drawing.isBusy, now >= nextDrawing {
-        drawing.draw(app.picture(columns: terminal.columns, rows: terminal.rows))
-      }
-      nextTick = max(nextTick + interval, now)
-      return nextTick
+      show()
+      return now + (app.isResting ? restInterval : interval)
     }
     var ending: Int32 = 0
     terminal.listen(on: loop) { events in
@@ -108,6 +113,8 @@ enum FrontEnd {
         }
         app.wish = .none
       }
+      show()
+      ticks.due = min(ticks.due ?? .max, EventLoop.now() + interval)
     }
     try loop.run()
     return ending

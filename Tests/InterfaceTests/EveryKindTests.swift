@@ -11,7 +11,7 @@ import Testing
     let scene = makeScene("node it \(name)")
     let node = try #require(scene.patch[named: "it"])
     let box = GraphBox(
-      node.id, scene, ViewState(), report: scene.report.nodes.first, inputs: [], outputs: [], .full)
+      node.id, scene, ViewState(), report: 0, inputs: [], outputs: [], .full)
     #expect(box.kind.hasPrefix(name))
     let kind = try #require(scene.catalogue[name])
     let isEmpty = box.lines.allSatisfy { if case .text(let text, _) = $0 { text.isEmpty } else { false } }

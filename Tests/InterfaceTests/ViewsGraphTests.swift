@@ -16,7 +16,7 @@ import Testing
       ─[graph]─ printout ─ matrix ─ trace ─ history ─ help ─────────────────────────────────────────────────────────
        ╭ keys ─────────╮   ╭ piano ────────╮      ┏ dist ━━━━━━━━━━━┓      ╭ main ───────────╮   ╭ out ──────────╮
        │ keyboard      │   │ sampler       │      ┃ distortion   ▇▇ ┃      │ matrix 4 × 2 ▆▆ │   │ output        │
-       │ C4 E4 G4      ├───┤ ▇▇▇▇▇▇▇▇▁  -6 ├──┬───┨ drive   18.0 dB ┠──┬───┤ 0 ▇▇▇▇▇▇▇▇▃  -4 ├───┤ L ▇▇▇▇▇▇   -9 │
+       │ C4 E4 G4      ├───┤ ▇▇▇▇▇▇▇▇▁  -6 ├──┬───┨ drive   18.0 dB ┠──┬───┤ 0 ▇▇▇▇▇▇▇▇▂  -4 ├───┤ L ▇▇▇▇▇▇   -9 │
        ╰───────────────╯   ╰ upright.sfz 6 ╯  ┊   ┃ shape      tanh ┃  ┊   │ 1 ▇▇▇▇▇▇▇▆   -8 │   │ R ▇▇▇▇▇▅  -11 │
                                               ┊   ┗━━━━━━━━━━━━━━━━━┛  ┊   │ 2             · │   ╰───────────────╯
                                               ┊4ms                     ┊4ms│ 3             · │
@@ -144,7 +144,7 @@ import Testing
        reconnect.patch                      jack 48 kHz/64  1.3 ms   load  7 %   peak 11 %   xruns 0   voices  6/64
       ─[graph]─ printout ─ matrix ─ trace ─ history ─ help ─────────────────────────────────────────────────────────
        ┏ piano ━━━━━━━━━━━┓   ╭ space ────────╮   ╭ loud ─────────────╮   ╭ out ──────────╮
-       ┃ sampler          ┃   │ shimmer       │   │ filter            │   │ output        │
+       ┃ sampler          ┃   │ shimmer     ▁ │   │ filter            │   │ output        │
        ┃ no file gone.sfz ┠───┤ unknown kind  ├───┤ sent NaN at 3.2 s ├───┤ L           · │
        ┗ placeholder ━━━━━┛   │ `shimmer`     │   ╰ muted ────────────╯   │ R           · │
                               ╰ placeholder ──╯                           ╰───────────────╯
@@ -224,7 +224,7 @@ import Testing
       ─[graph]─ printout ─ matrix ─ trace ─ history ─ help ─────────────────────────────────────────────────────────
          ╭ keys ────╮     ╭ piano ────────╮          ┏ dist ━━━━━━━━━┓          ╭ main ─────────╮     ╭ out ───────╮
          │ keyboard │     │ sampler       │          ┃ distortion ▇▇ ┃          │ matrix 4×2 ▆▆ │     │ output     │
-       AA│ C4 E4 G4 ├AS─AD┤ ▇▇▇▇▇▇▇▇▁  -6 ├AF──┬───AG┨ drive   18 dB ┠AH──┬───AJ┤ 0 ▇▇▇▇▇▇▄  -4 ├AK─AL┤ L ▇▇▇▃  -9 │
+       AA│ C4 E4 G4 ├AS─AD┤ ▇▇▇▇▇▇▇▇▁  -6 ├AF──┬───AG┨ drive   18 dB ┠AH──┬───AJ┤ 0 ▇▇▇▇▇▇▃  -4 ├AK─AL┤ L ▇▇▇▃  -9 │
          ╰──────────╯     ╰ upright.sfz 6 ╯    ┊     ┗━━━━━━━━━━━━━━━┛    ┊     │ +3 more       │     │ R ▇▇▇▂ -11 │
                                                ┊                          ┊     ╰───────────────╯     ╰────────────╯
                                                ┊     ╭ eq ┈┈┈┈┈┈┈┈┈┈┈╮    ┊

@@ -128,7 +128,6 @@ func reconnecting() -> (scene: Scene, state: ViewState) {
   scene.sound("dist", 0.6, 0.4)
   scene.sound("eq", 0.02, 0.02)
   scene.sound("main", 0.35, 0.28)
-  scene.report.fillInputLevels()
   scene.change("piano") {
     $0.file = "upright.sfz"
     $0.voices = 6
@@ -180,7 +179,6 @@ func feedback() -> (scene: Scene, state: ViewState) {
     """)
   scene.sound("tone", 1.2)
   scene.sound("sum", 0.5, 0.5)
-  scene.report.fillInputLevels()
   scene.change("sum") { node in
     for index in node.inputs[0].cables.indices where node.inputs[0].cables[index].from == "echo" {
       node.inputs[0].cables[index].isFeedback = true
@@ -283,7 +281,6 @@ func matrixScene(_ settings: String, _ change: (inout ViewState) -> Void = { _ i
     """)
   scene.sound("desk", 0.5, 0.01)
   scene.sound("main", 0.25)
-  scene.report.fillInputLevels()
   var state = ViewState()
   state.view = .matrix
   change(&state)

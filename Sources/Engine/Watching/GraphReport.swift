@@ -11,6 +11,9 @@ public struct GraphReport: Sendable {
   public var period = 64
   /// Serial number of the running plan.
   public var plan = 0
+  /// Identity of all that stays while a plan runs: the nodes with their names, ports and cables, at their places. nil: a
+  /// report that no engine made.
+  public var form: ReportForm?
   /// Steps of the plan, executed in each block.
   public var steps = 0
   /// Segments of the plan that may run on different threads; 1: it runs on one.
@@ -29,6 +32,9 @@ public struct GraphReport: Sendable {
   /// An empty report: nothing runs.
   public init() {}
 }
+
+/// Identity of the fixed part of reports, by reference.
+public final class ReportForm: Sendable {}
 
 /// One node of a report.
 public struct NodeReport: Sendable, Identifiable {

@@ -6,6 +6,7 @@ import Synchronization
 /// where they changed, since patches of many thousand nodes are looked at many times a second. Worker.
 struct PlanPicture {
   let plan: CompiledPlan
+  let form = ReportForm()
   private(set) var nodes: [NodeReport] = []
   /// Latency of the nodes from input to output, in frames.
   private(set) var latency = 0

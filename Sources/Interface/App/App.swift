@@ -5,10 +5,18 @@ import Screen
 /// show the session's scene. Main thread.
 @MainActor public final class App {
   let desk: Desk
-  public var keymap: Keymap
+  public var keymap: Keymap {
+    didSet { knownHints = nil }
+  }
   /// The screen may have changed since the last `render`.
   public private(set) var needsRender = true
   private var lastSight: Sight?
+  /// The keys that were shown last, and for what.
+  private var knownHints: (actions: [String], contexts: [KeyContext], keys: [KeyHelp])?
+  /// Time of the last event, or of the last change of the screen.
+  private var movedAt = 0.0
+  /// Seconds without either after which the screen counts as resting: longer than a gated note.
+  private static let restlessTime = 1.0
 
   public init(
     workbench: any Workbench, keymap: Keymap = .standard, history: [String] = [],
@@ -41,7 +49,12 @@ import Screen
 
   // MARK: Events
 
-  /// Takes a new scene. Call it about 30 times a second.
+  /// True when nothing has happened for a while: ticks may come less often until the next event.
+  public var isResting: Bool {
+    desk.now() - movedAt > Self.restlessTime && !(desk.state.overlay is Learning)
+  }
+
+  /// Takes a new scene. Call it about 25 times a second, when it is resting some times a second.
   public func tick() {
     desk.workbench.tick()
     let notices = desk.workbench.takeNotices()
@@ -56,10 +69,12 @@ import Screen
       lastSight = sight
       needsRender = true
     }
+    if needsRender { movedAt = desk.now() }
   }
 
   public func handle(_ event: InputEvent) {
     needsRender = true
+    movedAt = desk.now()
     switch event {
     case .key(let stroke): handle(stroke)
     case .paste(let text): (desk.state.overlay as? any Overlay)?.paste(text, desk)
@@ -111,6 +126,10 @@ import Screen
   /// Renders the whole screen. Main thread.
   public func render(columns: Int, rows: Int) -> Canvas { picture(columns: columns, rows: rows)() }
 
+  /// True for a patch so small that the screen is drawn in no time.
+  public var isSmall: Bool { scene.patch.nodes.count <= Self.smallPatch }
+  private static let smallPatch = 40
+
   /// The whole screen as it is now, to be drawn on any thread. Main thread.
   public func picture(columns: Int, rows: Int) -> @Sendable () -> Canvas {
     desk.size = Size(columns: columns, rows: rows)
@@ -131,7 +150,14 @@ import Screen
   private var keyHints: [KeyHelp] {
     if let overlay = desk.state.overlay { return overlay.hints }
     let view = Views[desk.state.view]
-    return keymap.hints(desk.state.mode == .play ? Piano.hints : view.hints(desk.state), in: contexts)
+    let hints = desk.state.mode == .play ? Piano.hints : view.hints(desk.state)
+    let (actions, contexts) = (hints.map(\.action), contexts)
+    if let knownHints, knownHints.actions == actions, knownHints.contexts == contexts {
+      return knownHints.keys
+    }
+    let keys = keymap.hints(hints, in: contexts)
+    knownHints = (actions, contexts, keys)
+    return keys
   }
 }
 

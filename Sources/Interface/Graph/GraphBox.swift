@@ -31,7 +31,8 @@ struct GraphBox {
 
   enum Line {
     case setting(String, String)
-    case meter(String, Float)
+    /// Name, and the channel of the face's port; nil: the loudest of the node's own.
+    case meter(String, Int?)
     /// A channel that the driver lacks.
     case lacking(String)
     case text(String, ThemeKey)
@@ -57,16 +58,75 @@ struct GraphBox {
   var isGhost = false
   /// Another program that is no part of the patch.
   var isFound = false
-  /// Peaks of the output, or of the input if there is none.
-  var peaks: [Float] = []
-  /// Meters beside the kind: none if the lines have meters already.
-  var meters: ArraySlice<Float> = []
+  /// Number of meters beside the kind: none if the lines have meters already.
+  var meterCount = 0
   var inputs: [Port] = []
   var outputs: [Port] = []
   var place: Place?
   /// Settings that controllers move.
   private var mapped: Set<ParameterPath> = []
-  var size = Size(columns: 0, rows: 0)
+  /// Size by its contents; boxes in a column have equal width in the picture.
+  private(set) var size = Size(columns: 0, rows: 0)
+  /// What the contents come from, besides the patch.
+  let shape: Shape
+  /// Its node's place in the report.
+  private let report: Int?
+
+  /// Facts of a report that contents depend on. Levels are none of them: they are looked up when a box is drawn, so that
+  /// only the visible boxes cost anything.
+  struct Shape: Equatable {
+    private let state: NodeReport.State?
+    private let voices: Int
+    private let polyphony: Int
+    private let lackingChannels: Int
+    private let readings: [ReadingReport]
+    private let file: String?
+    private let loading: FileLoad?
+    private let isUnheard: Bool
+    private let card: CardState?
+    private let held: Set<UInt8>
+    private let gain: Float?
+
+    /// `isLeaving`: the patch no longer has the node.
+    init(_ report: NodeReport?, _ view: ViewState, isLeaving: Bool) {
+      state = report.map { Self.shown($0.state) }
+      voices = report?.voices ?? 0
+      polyphony = report?.polyphony ?? 0
+      lackingChannels = report?.lackingChannels ?? 0
+      readings = report?.readings ?? []
+      file = report?.file
+      loading = report?.loading
+      isUnheard = report?.isUnheard ?? false
+      card = report?.card
+      held = view.play.held
+      gain = isLeaving ? report.flatMap(Self.gain) : nil
+    }
+
+    /// True while nothing of it has changed. It compares in place: this is asked of every node many times a second.
+    func isSame(as report: UnsafePointer<NodeReport>?, _ view: ViewState) -> Bool {
+      guard held == view.play.held else { return false }
+      guard let report else { return state == nil }
+      return voices == report.pointee.voices && lackingChannels == report.pointee.lackingChannels
+        && isUnheard == report.pointee.isUnheard && polyphony == report.pointee.polyphony
+        && readings == report.pointee.readings && file == report.pointee.file
+        && loading == report.pointee.loading && card == report.pointee.card
+        && state == Self.shown(report.pointee.state)
+        && (gain == nil || gain == Self.gain(report.pointee))
+    }
+
+    /// Without what boxes do not show: silence, and the time left of a tail.
+    private static func shown(_ state: NodeReport.State) -> NodeReport.State {
+      switch state {
+      case .silent: .active
+      case .ringing: .ringing(secondsLeft: 0)
+      default: state
+      }
+    }
+
+    private static func gain(_ report: NodeReport) -> Float? {
+      report.inputs.flatMap(\.cables).map(\.gain).max()
+    }
+  }
 
   var isLeaving: Bool {
     switch state {
@@ -80,12 +140,15 @@ struct GraphBox {
     default: false
     }
   }
-  var isSounding: Bool { peaks.contains { Meter.decibels($0) > Meter.floor } }
 
+  /// `report`: the node's place in the scene's report.
   init(
-    _ id: NodeID, _ scene: Scene, _ view: ViewState, report: NodeReport?, inputs used: Set<String>,
+    _ id: NodeID, _ scene: Scene, _ view: ViewState, report place: Int?, inputs used: Set<String>,
     outputs usedOutputs: Set<String>, _ detail: Detail
   ) {
+    report = place
+    let report = place.map { scene.report.nodes[$0] }
+    shape = Shape(report, view, isLeaving: scene.patch[id] == nil)
     let node = scene.patch[id]
     self.id = id
     name = node?.name ?? report?.name ?? ""
@@ -97,13 +160,12 @@ struct GraphBox {
     lackingChannels = report?.lackingChannels ?? 0
     isUnheard = report?.isUnheard ?? false
     card = report?.card
-    place = node?.place
-    peaks = Self.peaks(report).dropLast(lackingChannels)
+    self.place = node?.place
     fillFooter(report, facts, detail)
     if let program = scene.programs[id] {
       fill(program, shown, used, usedOutputs, view, detail)
     } else if node != nil {
-      fillLines(report, facts, view, detail)
+      fillLines(report, facts, scene, view, detail)
     } else if let gain = report?.inputs.flatMap(\.cables).map(\.gain).max() {
       lines = [.text("\(detail == .full ? "now " : "")\(Printout.decibels(gain)) dB", .dim)]
     }
@@ -121,21 +183,51 @@ struct GraphBox {
       facts.kind.map { !$0.inputs.isEmpty && !$0.outputs.isEmpty && $0.face.isOfChannels } ?? false
     if !isLeaving, !hasMeters || hasSides {
       // With little room, text takes precedence over meters.
-      meters = peaks.prefix(detail == .full ? 4 : min(2, max(0, detail.columns - kind.count - 1)))
+      let most = detail == .full ? 4 : min(2, max(0, detail.columns - kind.count - 1))
+      meterCount = min(most, report.map { peaks($0, scene).count } ?? 0)
     }
     let content = lines.map { Self.width($0) }.max() ?? 0
     let inner =
       [
-        detail == .full ? 13 : 7, content, kind.count + (meters.isEmpty ? 0 : 1 + meters.count),
+        detail == .full ? 13 : 7, content, kind.count + (meterCount == 0 ? 0 : 1 + meterCount),
         name.count, footer.count + (count.isEmpty ? 0 : 1 + count.count),
       ].max() ?? 0
     size = Size(columns: min(inner, detail.columns) + 4, rows: lines.count + 3)
   }
 
-  private static func peaks(_ report: NodeReport?) -> [Float] {
+  /// True when the other one takes the same place in the graph, with its ports in the same rows.
+  func hasSameForm(as other: GraphBox) -> Bool {
+    size == other.size && inputs.map(\.row) == other.inputs.map(\.row)
+      && outputs.map(\.row) == other.outputs.map(\.row)
+  }
+
+  // MARK: Levels
+
+  /// Peaks of the output, or of the input if there is none, as far as the driver has them.
+  func peaks(_ scene: Scene) -> [Float] { report.map { peaks(scene.report.nodes[$0], scene) } ?? [] }
+
+  /// Peaks of the port whose channels the lines show.
+  func facePeaks(_ scene: Scene) -> [Float] {
     guard let report else { return [] }
-    if let output = report.outputs.first(where: { !$0.isEvents }) { return output.peaks }
-    return report.inputs.first { !$0.isEvents }?.peaks ?? []
+    let node = scene.report.nodes[report]
+    guard let port = Self.facePort(node, scene) else { return [] }
+    return Self.hasNoInputs(node, scene) ? port.peaks : scene.levels(ofInput: port).peaks
+  }
+
+  private func peaks(_ report: NodeReport, _ scene: Scene) -> [Float] {
+    let peaks =
+      report.outputs.first { !$0.isEvents }?.peaks
+      ?? report.inputs.first { !$0.isEvents }.map { scene.levels(ofInput: $0).peaks } ?? []
+    return peaks.dropLast(lackingChannels)
+  }
+
+  private static func facePort(_ report: NodeReport?, _ scene: Scene) -> PortReport? {
+    guard let report else { return nil }
+    return hasNoInputs(report, scene) ? report.outputs.first : report.inputs.first
+  }
+
+  private static func hasNoInputs(_ report: NodeReport, _ scene: Scene) -> Bool {
+    scene.catalogue[report.kind]?.inputs.isEmpty == true
   }
 
   private static func width(_ line: Line) -> Int {
@@ -212,7 +304,7 @@ struct GraphBox {
   }
 
   private mutating func fillLines(
-    _ report: NodeReport?, _ facts: NodeFacts, _ view: ViewState, _ detail: Detail
+    _ report: NodeReport?, _ facts: NodeFacts, _ scene: Scene, _ view: ViewState, _ detail: Detail
   ) {
     switch state {
     case .placeholder(let reason)?, .muted(let reason)?:
@@ -233,11 +325,9 @@ struct GraphBox {
         ? [.setting("octave", facts.count("octave").description)]
         : [.text(Self.joined(held, columns: min(18, detail.columns)), .sounding)]
     case .level:
-      lines = [.meter("", peaks.max() ?? 0)]
+      lines = [.meter("", nil)]
     case .channels(let labels):
-      let port = facts.kind?.inputs.isEmpty == true ? report?.outputs.first : report?.inputs.first
-      let levels = port?.peaks ?? []
-      let channels = port?.channels ?? facts.firstPortChannels
+      let channels = Self.facePort(report, scene)?.channels ?? facts.firstPortChannels
       let names = labels.map { facts.labels($0) } ?? (channels == 2 ? ["L", "R"] : [])
       let shown = channels > most ? most - 1 : channels
       let words = (0..<max(0, shown)).map { channel in
@@ -248,9 +338,7 @@ struct GraphBox {
       for (channel, word) in words.enumerated() {
         let name = DisplayWidth.padded(word, to: width)
         let isThere = channel < channels - lackingChannels
-        lines.append(
-          isThere
-            ? .meter(name, levels.indices.contains(channel) ? levels[channel] : 0) : .lacking(name))
+        lines.append(isThere ? .meter(name, channel) : .lacking(name))
       }
       if channels > shown { lines.append(.text("+\(channels - shown) more", .dim)) }
     case .response(let bands):

@@ -15,15 +15,14 @@ enum GraphDrawing {
     }
     let scrolled = offset(picture, state, bounds.size)
     canvas.draw(in: bounds, scrolled: scrolled) { canvas in
-      for box in picture.boxes {
-        guard let frame = picture.diagram.frames[GraphPicture.key(box.id)] else { continue }
-        if frame.intersects(canvas.visible) {
-          draw(box, frame, isFocused: box.id == state.focus, on: &canvas)
-        }
+      for (box, frame) in zip(picture.boxes, picture.frames) where frame.intersects(canvas.visible) {
+        draw(box, frame, scene, isFocused: box.id == state.focus, on: &canvas)
       }
-      canvas.drawCables(of: picture.diagram) { look(picture.wires[$0], state) }
-      drawMarks(picture, on: &canvas)
-      if !picture.isHinting { drawLabels(picture, on: &canvas) }
+      canvas.drawCables(of: picture.diagram) { look(picture.wires[$0], scene) }
+      let seen = canvas.visible
+      let visible = picture.wires.indices.filter { picture.diagram.routes[$0].crosses(seen) }
+      drawMarks(picture, visible, scene, on: &canvas)
+      if !picture.isHinting { drawLabels(picture, visible, scene, on: &canvas) }
       if let hints = state.overlay as? PortHints {
         drawHints(hints.targets, hints.typed, picture, on: &canvas)
       }
@@ -69,13 +68,17 @@ enum GraphDrawing {
 
   // MARK: Boxes
 
-  private static func draw(_ box: GraphBox, _ frame: Rect, isFocused: Bool, on canvas: inout Canvas) {
+  private static func draw(
+    _ box: GraphBox, _ frame: Rect, _ scene: Scene, isFocused: Bool, on canvas: inout Canvas
+  ) {
+    let peaks = box.peaks(scene)
+    let isSounding = peaks.contains { Meter.decibels($0) > Meter.floor }
     let key: ThemeKey =
       isFocused
       ? .frameFocused
       : box.isTroubled
         ? .frameTrouble
-        : box.isLeaving || box.isGhost ? .frameLeaving : box.isSounding ? .frameSounding : .frame
+        : box.isLeaving || box.isGhost ? .frameLeaving : isSounding ? .frameSounding : .frame
     let style = Style(key)
     canvas.box(
       frame, stroke: isFocused ? .heavy : box.isLeaving || box.isGhost ? .dotted : .light,
@@ -87,12 +90,19 @@ enum GraphDrawing {
       at: frame.column + 1, frame.row,
       columns: inner, on: &canvas)
     let kindKey: ThemeKey = box.isTroubled ? .trouble : box.isLeaving ? .dim : .kind
-    let meters = box.meters.map(Meter.cell)
+    let meters = peaks.prefix(box.meterCount).map(Meter.cell)
     let left = Point(frame.column + 2, frame.row + 1)
     canvas.put([Span(box.kind, kindKey)], at: left, columns: inner - (meters.isEmpty ? 0 : meters.width + 1))
     canvas.put(meters, endingAt: left.column + inner, row: left.row)
+    let channels = box.facePeaks(scene)
     for (index, line) in box.lines.enumerated() {
-      draw(line, at: Point(left.column, left.row + 1 + index), columns: inner, text, on: &canvas)
+      let place = Point(left.column, left.row + 1 + index)
+      if case .meter(let name, let channel) = line {
+        let peak = channel.map { channels.indices.contains($0) ? channels[$0] : 0 } ?? peaks.max() ?? 0
+        drawMeter(name, peak, at: place, columns: inner, on: &canvas)
+      } else {
+        draw(line, at: place, columns: inner, text, on: &canvas)
+      }
     }
     let bottom = frame.bottom - 1
     if !box.footer.isEmpty {
@@ -123,6 +133,18 @@ enum GraphDrawing {
     canvas.set(" ", at: Point(column + 1 + used, row))
   }
 
+  private static func drawMeter(
+    _ name: String, _ peak: Float, at point: Point, columns: Int, on canvas: inout Canvas
+  ) {
+    let level = Meter.text(peak)
+    var start = point.column
+    if !name.isEmpty { start += canvas.put([Span(name + " ", .dim)], at: point, columns: columns) }
+    let room = columns - (start - point.column) - 4
+    canvas.put(Meter.bar(peak, columns: room), at: Point(start, point.row), columns: max(0, room))
+    canvas.put(
+      [Span(level, level == "·" ? .dim : .value)], endingAt: point.column + columns, row: point.row)
+  }
+
   private static func draw(
     _ line: GraphBox.Line, at point: Point, columns: Int, _ text: ThemeKey, on canvas: inout Canvas
   ) {
@@ -136,14 +158,7 @@ enum GraphDrawing {
       } else {
         canvas.put(right, at: point, columns: columns)
       }
-    case .meter(let name, let peak):
-      let level = Meter.text(peak)
-      var start = point.column
-      if !name.isEmpty { start += canvas.put([Span(name + " ", .dim)], at: point, columns: columns) }
-      let room = columns - (start - point.column) - 4
-      canvas.put(Meter.bar(peak, columns: room), at: Point(start, point.row), columns: max(0, room))
-      canvas.put(
-        [Span(level, level == "·" ? .dim : .value)], endingAt: point.column + columns, row: point.row)
+    case .meter: break
     case .lacking(let name):
       canvas.put([Span(name, .dim)], at: point, columns: columns)
       canvas.put([Span("silent", .warning)], endingAt: point.column + columns, row: point.row)
@@ -158,7 +173,7 @@ enum GraphDrawing {
 
   // MARK: Cables
 
-  private static func look(_ wire: GraphPicture.Wire, _ state: ViewState) -> CableLook {
+  private static func look(_ wire: GraphPicture.Wire, _ scene: Scene) -> CableLook {
     switch wire.outside {
     case .made?: return CableLook(Style(wire.isEvents ? .cableEvents : .cable), priority: 3)
     case .partly?: return CableLook(Style(.warning), priority: 4)
@@ -166,25 +181,28 @@ enum GraphDrawing {
     case .waiting?, .ended?, .gone?: return CableLook(Style(.cableFading), stroke: .dotted, priority: 1)
     case nil: break
     }
-    guard let report = wire.report else { return CableLook(Style(.cable), stroke: .dotted) }
+    guard let report = wire.report(scene) else { return CableLook(Style(.cable), stroke: .dotted) }
     if report.state.isFading { return CableLook(Style(.cableFading), stroke: .dotted) }
     if wire.isEvents { return CableLook(Style(.cableEvents), priority: 3) }
-    let level = Meter.decibels(wire.peak * report.gain)
+    let level = Meter.decibels(wire.peak(scene) * report.gain)
     let priority = level < -90 ? 1 : level < -40 ? 4 : level < -20 ? 5 : level < -6 ? 6 : 7
     if report.isFeedback { return CableLook(Style(.cableFeedback), priority: 2) }
     return CableLook(Style(.cable(level: level)), priority: priority)
   }
 
   /// `↺` on feedback, `⇄` on a map or a conversion.
-  private static func drawMarks(_ picture: GraphPicture, on canvas: inout Canvas) {
-    for (index, wire) in picture.wires.enumerated() {
+  private static func drawMarks(
+    _ picture: GraphPicture, _ visible: [Int], _ scene: Scene, on canvas: inout Canvas
+  ) {
+    for index in visible {
+      let wire = picture.wires[index]
+      let report = wire.report(scene)
       let route = picture.diagram.routes[index]
       guard route.points.count > 1 else { continue }
       let isConverted =
-        (wire.report?.map ?? wire.cable?.map) != nil || wire.report?.conversion != nil
-        || wire.report?.isDiscrete ?? false
+        (report?.map ?? wire.cable?.map) != nil || report?.conversion != nil || report?.isDiscrete ?? false
       // On a section that belongs to this cable alone, so that the mark is unambiguous.
-      if wire.report?.isFeedback ?? false {
+      if wire.isFeedback {
         canvas.set("↺", at: route.middleMark, Style(.cableFeedback))
       }
       guard isConverted else { continue }
@@ -198,21 +216,25 @@ enum GraphDrawing {
   }
 
   /// Labels with fade or level, where there is room.
-  private static func drawLabels(_ picture: GraphPicture, on canvas: inout Canvas) {
-    for (index, wire) in picture.wires.enumerated() {
+  private static func drawLabels(
+    _ picture: GraphPicture, _ visible: [Int], _ scene: Scene, on canvas: inout Canvas
+  ) {
+    for index in visible {
       let route = picture.diagram.routes[index]
-      guard let label = label(wire), let place = place(label, route, canvas) else { continue }
+      guard let label = label(picture.wires[index], scene), let place = place(label, route, canvas) else {
+        continue
+      }
       canvas.put(label, at: place, Style(.dim))
     }
   }
 
-  private static func label(_ wire: GraphPicture.Wire) -> String? {
+  private static func label(_ wire: GraphPicture.Wire, _ scene: Scene) -> String? {
     switch wire.outside {
     case .ended?: return "ended"
     case .partly(let made, let of)?: return "\(made)/\(of)"
     default: break
     }
-    switch wire.report?.state {
+    switch wire.report(scene)?.state {
     case .fadingOut(let left)?, .fadingIn(let left)?:
       return Printout.milliseconds(left).filter { $0 != " " }
     default: break
@@ -227,13 +249,14 @@ enum GraphDrawing {
     let points = route.points
     guard points.count > 1 else { return nil }
     let columns = label.count
+    func isLine(_ glyph: Glyph) -> Bool { glyph == "─" || glyph == "┈" }
     let (a, b) = (points[points.count - 2], points[points.count - 1])
     if a.row == b.row {
       // From the right, since others may join or leave further left.
       var end = b.column
       while end > a.column {
         var start = end
-        while start > a.column, "─┈".contains(canvas[Point(start - 1, a.row)].character) { start -= 1 }
+        while start > a.column, isLine(canvas[Point(start - 1, a.row)].glyph) { start -= 1 }
         if end - start >= columns + 2 { return Point(start + (end - start - columns) / 2, a.row) }
         end = start - 1
       }
@@ -243,7 +266,7 @@ enum GraphDrawing {
       guard abs(a.row - b.row) > 1 else { continue }
       for start in [a.column + 1, a.column - columns] {
         let isFree = (-1...columns).allSatisfy { step in
-          let there = canvas[Point(start + step, middle)].character
+          let there = canvas[Point(start + step, middle)].glyph
           return there == " " || !(0..<columns).contains(step)
         }
         if isFree { return Point(start, middle) }
@@ -286,7 +309,7 @@ enum GraphDrawing {
   /// Arrows at edges with more content beyond.
   private static func drawEdges(_ picture: GraphPicture, _ scrolled: Point, on canvas: inout Canvas) {
     let bounds = canvas.bounds
-    let frames = picture.diagram.frames.values
+    let frames = picture.frames
     let middle = bounds.rows / 2
     if frames.contains(where: { $0.column < scrolled.column }) {
       canvas.set("‹", at: Point(0, middle), Style(.accent))

@@ -72,8 +72,8 @@ struct Grid {
     rowLabels = facts.labels("label.in")
     columnLabels = facts.labels("label.out")
     let report = scene.report.nodes.first { $0.id == node.id }
-    rowLevels = GridLevels(report?.inputs.first { !$0.isEvents })
-    columnLevels = GridLevels(report?.outputs.first { !$0.isEvents })
+    rowLevels = report?.inputs.first { !$0.isEvents }.map(scene.levels) ?? GridLevels()
+    columnLevels = report?.outputs.first { !$0.isEvents }.map(GridLevels.init(output:)) ?? GridLevels()
   }
 
   private init(_ cable: Cable, _ scene: Scene) {
@@ -105,7 +105,7 @@ struct Grid {
     }
     rowLabels = labels("label.out", source.node)
     columnLabels = labels("label.in", destination.node)
-    rowLevels = GridLevels(output)
+    rowLevels = output.map(GridLevels.init(output:)) ?? GridLevels()
     columnLevels = GridLevels(
       from: rowLevels, factors, columns: to, gain: EngineValues.gain(decibels: cable.gain))
   }
@@ -185,11 +185,6 @@ struct Grid {
 }
 
 extension GridLevels {
-  fileprivate init(_ port: PortReport?) {
-    peaks = port?.peaks ?? []
-    means = port?.means ?? []
-  }
-
   /// Levels after a cable: the upper bound for peaks, uncorrelated sums for means.
   fileprivate init(from source: Self, _ factors: [Float], columns: Int, gain: Float) {
     guard !source.peaks.isEmpty else { return }

@@ -27,6 +27,14 @@ import Screen
 
   /// The focused keyboard; otherwise the first one; otherwise the first node with an events input.
   var target: NodeID? {
+    let key = PianoMemory.TargetKey(scene.patch, desk.state.focus, desk.state.play.target)
+    if let known = desk.piano.knownTarget, known.key.isSame(as: key) { return known.target }
+    let target = findTarget()
+    desk.piano.knownTarget = (key, target)
+    return target
+  }
+
+  private func findTarget() -> NodeID? {
     let nodes = scene.patch.nodes.values
     if let node = desk.focusedNode, isKeyboard(node) { return node.id }
     if let target = desk.state.play.target, let node = scene.patch[target], isKeyboard(node) { return target }

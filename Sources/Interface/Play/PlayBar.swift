@@ -54,7 +54,7 @@ enum PlayBar {
         canvas.set("│", at: Point(left, row), Style(.rule))
         canvas.put("   ", at: Point(left + 1, row), ground)
       }
-      canvas.set(Character(label(key, state)), at: Point(left + 2, 4), ground)
+      canvas.put(label(key, state), at: Point(left + 2, 4), ground)
       if isHeld(key, state) { canvas.set("●", at: Point(left + 2, 3), ground) }
     }
     for row in 1...4 { canvas.set("│", at: Point(start + most * 4, row), Style(.rule)) }

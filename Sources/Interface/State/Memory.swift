@@ -57,6 +57,22 @@ struct PianoMemory {
   var repeats = KeyRepeats()
   /// A key whose note began with a press that may be a repeat.
   var startedInDoubt: Character?
+  /// The node that gets the notes, and what that was found in: it is asked for many times a second.
+  var knownTarget: (key: TargetKey, target: NodeID?)?
+
+  struct TargetKey {
+    private let revision: Revision
+    private let focus: NodeID?
+    private let target: NodeID?
+
+    init(_ patch: Patch, _ focus: NodeID?, _ target: NodeID?) {
+      (revision, self.focus, self.target) = (patch.revision, focus, target)
+    }
+
+    func isSame(as other: TargetKey) -> Bool {
+      revision === other.revision && focus == other.focus && target == other.target
+    }
+  }
   /// Octave and velocity have been taken from the keyboard node.
   var hasPlayed = false
 }

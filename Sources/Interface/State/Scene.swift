@@ -17,6 +17,9 @@ public struct Scene: Sendable {
   public var catalogue = KindRegistry.builtIn.catalogue
   /// The running graph, leaving nodes included.
   public var report = GraphReport()
+  /// Places of the report's nodes by name, for as long as its form is this one.
+  var reportPlaces: [String: Int] = [:]
+  var placesForm: ReportForm?
   public var trace: [TraceEntry] = []
   public var status = SessionStatus()
   /// Last part of the file's path, or "untitled".

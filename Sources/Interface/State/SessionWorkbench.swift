@@ -15,6 +15,8 @@ import Session
   /// Number of trace entries kept for the view.
   private static let traceLimit = 5000
   private var nextTrace = 0
+  /// The state of the document whose history the scene has.
+  private var knownHistory: (revision: Revision, newest: Int?)?
 
   public init(session: Session) {
     self.session = session
@@ -78,6 +80,8 @@ import Session
   public func takeNotices() -> [String] { session.takeNotices().words }
 
   public func tick() {
+    // Otherwise the engine would copy what it changes in its report.
+    scene.report = GraphReport()
     session.tick()
     refresh()
   }
@@ -85,7 +89,7 @@ import Session
   private func refresh() {
     refreshDocument()
     scene.report = session.report
-    scene.report.fillInputLevels()
+    scene.findPlaces()
     scene.status = session.status
     scene.mapPlaces = session.mapPlaces
     let fresh = session.trace(since: nextTrace)
@@ -109,9 +113,13 @@ import Session
     scene.catalogue = session.catalogue
     scene.isModified = session.isModified
     scene.fileName = session.file.map { $0.split(separator: "/").last.map(String.init) ?? $0 } ?? "untitled"
-    scene.history = session.history.steps
+    let newest = session.newestEdit
+    if knownHistory.map({ $0.revision !== session.patch.revision || $0.newest != newest }) ?? true {
+      knownHistory = (session.patch.revision, newest)
+      scene.history = session.history.steps
+      scene.undo = scene.history.last { !$0.isUndone }?.line
+      scene.redo = scene.history.first { $0.isUndone }?.line
+    }
     scene.presentScene = session.presentScene
-    scene.undo = scene.history.last { !$0.isUndone }?.line
-    scene.redo = scene.history.first { $0.isUndone }?.line
   }
 }
