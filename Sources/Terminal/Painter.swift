@@ -6,6 +6,8 @@ import Screen
 @MainActor
 struct Painter {
   private(set) var depth = ColorDepth.monochrome
+  /// The terminal shows ASCII alone.
+  var isPlain = false
   private var shown: Canvas?
   private var theme: Theme?
   private var pairs: [PairKey: Int32] = [:]
@@ -86,11 +88,12 @@ struct Painter {
     func write(_ characters: [wchar_t], at column: Int) {
       sostenuto_put(Int32(row), Int32(column), characters + [0], look.attributes, look.pair)
     }
-    if let scalar = cell.glyph.scalar, fits, sostenuto_width(wchar_t(scalar.value)) == Int32(cell.width) {
+    let glyph = isPlain ? cell.glyph.plain : cell.glyph
+    if let scalar = glyph.scalar, fits, sostenuto_width(wchar_t(scalar.value)) == Int32(cell.width) {
       sostenuto_put_one(Int32(row), Int32(column), wchar_t(scalar.value), look.attributes, look.pair)
       return
     }
-    let characters = cell.glyph.scalars.map { wchar_t($0.value) }
+    let characters = glyph.scalars.map { wchar_t($0.value) }
     if fits, sostenuto_width(characters[0]) == Int32(cell.width) { return write(characters, at: column) }
     if cell.width == 2, fits { write([0x20], at: column + 1) }
     write([fits ? 0x3F : 0x20], at: column)

@@ -26,6 +26,8 @@ public final class Terminal {
     public var hasKeyRelease = false
     /// Synchronised output: a screen appears as a whole (mode 2026).
     public var hasSynchronizedOutput = false
+    /// Lines, blocks and letters of all languages are shown; otherwise ASCII takes their places.
+    public var hasUnicode = true
     /// Buttons, drags and the wheel are reported, if the terminal has a mouse at all.
     public var hasMouse = false
     public var colors = ColorDepth.monochrome
@@ -55,15 +57,15 @@ public final class Terminal {
   /// Nanoseconds of pause after which a paste counts as ended.
   private static let pasteDelay: Int64 = 2_000_000_000
 
-  /// Takes over the terminal at standard input and output.
-  public init() throws(TerminalError) {
+  /// Takes over the terminal at standard input and output. `isPlain`: it gets ASCII alone, whatever it could show.
+  public init(isPlain: Bool = false) throws(TerminalError) {
     input = STDIN_FILENO
     output = STDOUT_FILENO
     let name = getenv("TERM").map { String(cString: $0) } ?? ""
     guard isatty(input) == 1 else { throw .notATerminal("standard input") }
     guard isatty(output) == 1 else { throw .notATerminal("standard output") }
     guard !name.isEmpty else { throw .unknownTerminal(name) }
-    Terminal.chooseLocale()
+    let hasUnicode = Terminal.chooseLocale() && !Terminal.isOld(name) && !isPlain
     // Before ncurses, which leaves signals alone that have a handler.
     let failure = cterminal_install(input, output)
     guard failure == 0 else { throw .system(String(cString: strerror(failure))) }
@@ -85,6 +87,8 @@ public final class Terminal {
     // Input bypasses ncurses, so it must not pause output for pending keys.
     typeahead(-1)
     painter.start()
+    painter.isPlain = !hasUnicode
+    capabilities.hasUnicode = hasUnicode
     capabilities.name = name
     capabilities.colors = painter.depth
     takeSize()
@@ -115,12 +119,25 @@ public final class Terminal {
     return setupterm(direct, STDOUT_FILENO, &error) == OK ? direct : name
   }
 
-  /// Sets the user's locale, or at least one with Unicode. Only the character type is set, so decimal points
-  /// stay points.
-  private static func chooseLocale() {
+  /// Terminals and consoles from before Unicode.
+  private static func isOld(_ name: String) -> Bool {
+    ["vt1", "vt2", "vt3", "vt4", "vt5", "ansi", "cons25", "wy", "sun"].contains { name.hasPrefix($0) }
+  }
+
+  /// Sets the user's locale, and says if it has Unicode. Where none is set, or the one set is missing here, one with
+  /// Unicode is looked for. Only the character type is set, so decimal points stay points.
+  private static func chooseLocale() -> Bool {
+    func isUnicode(_ codeset: String) -> Bool {
+      let name = codeset.uppercased()
+      return name.contains("UTF-8") || name.contains("UTF8")
+    }
+    let wanted = ["LC_ALL", "LC_CTYPE", "LANG"].lazy
+      .compactMap { (name: String) in getenv(name).map { String(cString: $0) } }.first { !$0.isEmpty }
     setlocale(LC_CTYPE, "")
-    guard !String(cString: sostenuto_codeset()).uppercased().hasPrefix("UTF") else { return }
-    for name in ["C.UTF-8", "C.utf8", "en_US.UTF-8"] where setlocale(LC_CTYPE, name) != nil { return }
+    if isUnicode(String(cString: sostenuto_codeset())) { return true }
+    if let wanted, !isUnicode(wanted) { return false }
+    for name in ["C.UTF-8", "C.utf8", "en_US.UTF-8"] where setlocale(LC_CTYPE, name) != nil { break }
+    return true
   }
 
   /// A string capability of the terminal's description.
