@@ -72,11 +72,14 @@ package enum TomlValue: Sendable {
   case string(String)
   case bool(Bool)
   case table(TomlTable)
-  /// A number or a date, which neither themes nor keymaps have.
+  case integer(Int)
+  /// Another number or a date, which none of our files have.
   case other
 
   /// The text; nil for other types.
   package var string: String? { if case .string(let text) = self { text } else { nil } }
+  /// The whole number; nil for other types.
+  package var integer: Int? { if case .integer(let number) = self { number } else { nil } }
   /// The truth value; nil for other types.
   package var bool: Bool? { if case .bool(let isTrue) = self { isTrue } else { nil } }
   /// The table; nil for other types.
@@ -209,7 +212,7 @@ package struct TomlReader {
       guard let first = word.utf8.first, first &- 48 < 10 || "+-".utf8.contains(first) else {
         throw fault("a value is a text in quotes, `true`, `false` or `{ … }`")
       }
-      return .other
+      return Int(word).map { .integer($0) } ?? .other
     }
   }
 

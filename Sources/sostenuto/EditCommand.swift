@@ -14,12 +14,18 @@ struct EditCommand: Command {
         "theme", \.theme, "theme", completion: .files(["toml"]),
         "dark, light, monochrome, one of your own by name, or a TOML file."),
       .option("keys", \.keys, "file", completion: .files(["toml"]), "A TOML file of keys."),
+      .option(
+        "layout", \.layout, "layout", completion: .files(["toml"]),
+        "Notes on the keys of play mode: qwerty, qwertz, azerty, dvorak, isomorphic, or a TOML file."),
+      .flag("ascii", \.isPlain, "Draw with ASCII alone, as where the locale or the terminal has no UTF-8."),
     ])
 
   var patch: String?
   var driver = DriverArguments()
   var theme: String?
   var keys: String?
+  var layout: String?
+  var isPlain = false
 
   func validate() throws {
     guard patch.flatMap({ PatchFile.descriptor(of: $0) }) == nil else {
@@ -31,7 +37,7 @@ struct EditCommand: Command {
     let options = FrontEndOptions(
       patch: patch, driver: driver.options, heldSeconds: (driver.keep ?? 10) * 60,
       keepsInputs: !driver.leavesOutInputs,
-      threads: driver.rendering.count, theme: theme, keys: keys)
+      threads: driver.rendering.count, theme: theme, keys: keys, layout: layout, isPlain: isPlain)
     try MainActor.assumeIsolated { try FrontEnd.run(options) }
   }
 }

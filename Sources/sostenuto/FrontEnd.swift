@@ -18,6 +18,7 @@ enum FrontEnd {
   @MainActor static func run(_ options: FrontEndOptions) throws {
     let theme = try theme(options.theme)
     let keymap = try keymap(options.keys)
+    let notes = try (options.layout ?? keymap.layout).map { try layout($0) }
     var sessionOptions = SessionOptions()
     sessionOptions.driver = options.driver
     sessionOptions.threads = options.threads
@@ -28,7 +29,7 @@ enum FrontEnd {
     sessionOptions.keepsInputs = options.keepsInputs
     let session = Session(options: sessionOptions)
     try open(options.patch, session)
-    let terminal = try Terminal()
+    let terminal = try Terminal(isPlain: options.isPlain)
     defer { terminal.close() }
     session.start()
     defer { session.stop() }
@@ -39,7 +40,9 @@ enum FrontEnd {
       workbench.showPrograms(true)
       _ = session.awaitPrograms(seconds: 1)
     }
-    let app = App(workbench: workbench, keymap: keymap, history: readHistory())
+    let app = App(
+      workbench: workbench, keymap: keymap, history: readHistory(), findLayout: { try layout($0) })
+    if let notes { app.state.play.layout = notes }
     if let message = summary(of: session.diagnostics) {
       app.state.message = message
     } else if app.state.message == nil {
@@ -143,6 +146,18 @@ enum FrontEnd {
     let (keymap, problems) = Keymap.read(try read(wanted, "keymap"), file: wanted)
     for problem in problems { Console.error("\(problem)") }
     return keymap
+  }
+
+  /// A built-in layout by name, a file, or one of the user's by name.
+  private static func layout(_ wanted: String) throws -> KeyboardLayout {
+    if let layout = KeyboardLayout.builtIn(named: wanted) { return layout }
+    let path = Installation.layout(named: wanted) ?? wanted
+    guard access(path, R_OK) == 0 else { throw CommandError(UnknownLayout(name: wanted).description) }
+    let file = PatchFile.split(path).name
+    let name = file.lastIndex(of: ".").map { String(file[..<$0]) } ?? file
+    let (layout, problems) = KeyboardLayout.read(try readText(path), name: name, file: path)
+    guard let layout else { throw CommandError(problems.joined(separator: "\n")) }
+    return layout
   }
 
   private static func read(_ path: String, _ what: String) throws -> String {

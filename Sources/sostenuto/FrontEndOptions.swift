@@ -17,4 +17,8 @@ struct FrontEndOptions: Sendable {
   var theme: String?
   /// A TOML file of keys.
   var keys: String?
+  /// Notes on the keys of play mode: a built-in layout by name, or a TOML file. nil: as the file of keys says.
+  var layout: String?
+  /// ASCII alone.
+  var isPlain = false
 }

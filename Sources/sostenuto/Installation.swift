@@ -28,9 +28,14 @@ enum Installation {
 
   /// The file of a theme that is named without its folder and ending; nil if there is none, or a file of this very
   /// name.
-  static func theme(named name: String) -> String? {
+  static func theme(named name: String) -> String? { file(named: name, in: "themes") }
+
+  /// The same of a layout of the piano's keys.
+  static func layout(named name: String) -> String? { file(named: name, in: "layouts") }
+
+  private static func file(named name: String, in kind: String) -> String? {
     guard !name.contains("/"), access(name, F_OK) != 0 else { return nil }
     let folders = [own, data].compactMap { $0 }
-    return folders.map { "\($0)/themes/\(name).toml" }.first { access($0, R_OK) == 0 }
+    return folders.map { "\($0)/\(kind)/\(name).toml" }.first { access($0, R_OK) == 0 }
   }
 }

@@ -90,7 +90,9 @@ extension ManualPage {
       "SOSTENUTO_CPU",
       "Of a package with programs for several processors: the one to start, `x86-64`, `x86-64-v3` or `x86-64-v4`. "
         + "Otherwise it is the one that fits the processor.")
-    entry("XDG_CONFIG_HOME", "Folder of the user's own themes; `~/.config` if it is not set.")
+    entry(
+      "LANG", "The locale (or `LC_ALL`, `LC_CTYPE`): one without UTF-8 makes the front end draw with ASCII.")
+    entry("XDG_CONFIG_HOME", "Folder of the user's own themes and layouts; `~/.config` if it is not set.")
     entry(
       "XDG_STATE_HOME",
       "Folder of the prompt's history, and of journals that cannot lie beside their patch; `~/.local/state` if it "

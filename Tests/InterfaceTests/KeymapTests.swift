@@ -27,7 +27,7 @@ import Testing
     matrix.matrix.cable = Cable.Ends(
       PortReference(NodeID(raw: 1), "out"), PortReference(NodeID(raw: 2), "in"))
     for state in [ViewState(), matrix] {
-      for hint in Views.all.flatMap({ $0.hints(state) }) + Piano.hints {
+      for hint in Views.all.flatMap({ $0.hints(state) + Piano.hints($0) }) {
         #expect(ActionTable[hint.action] != nil, "no action \(hint.action)")
       }
     }
@@ -97,6 +97,14 @@ import Testing
         #expect(action?.name == entry.action.name)
       }
     }
+  }
+
+  @Test func theLayoutsFilesAreTheBuiltInOnes() throws {
+    for (name, text) in KeyboardLayout.files {
+      try check("keys/layouts/\(name).toml", text)
+      #expect(KeyboardLayout.read(text, name: name, file: name).problems.isEmpty)
+    }
+    #expect(KeyboardLayout.builtIn.count == KeyboardLayout.files.count)
   }
 
   @Test func keysREADMEMdListsEveryKey() throws {

@@ -123,12 +123,12 @@ import Testing
     ▸1 dist.drive ↑cc74 2 ·                3 ·                4 ·
      ▕████░░▏18.0 dB
      octave 4   velocity 100   pedal ○ up   release: press again   keys none
-      │  ┃ ┃ ┃ ┃  │  ┃ ┃ ┃ ┃ ┃ ┃  │  ┃ ┃ ┃ ┃  │  ┃ ┃ ┃ ┃ ┃ ┃  │   │
-      │  ┗s┛ ┗d┛  │  ┗g┛ ┗h┛ ┗j┛  │  ┗2┛ ┗3┛  │  ┗5┛ ┗6┛ ┗7┛  │   │
-      │   │   │   │   │   │   │   │   │   │   │   │   │   │   │   │
-      │ z │ x │ c │ v │ b │ n │ m │ q │ w │ e │ r │ t │ y │ u │   │
+      │  ┃ ┃ ┃ ┃  │  ┃ ┃ ┃ ┃ ┃ ┃  │  ┃ ┃ ┃ ┃  │  ┃ ┃ ┃ ┃ ┃ ┃  │  ┃ ┃ ┃ ┃  │
+      │  ┗s┛ ┗d┛  │  ┗g┛ ┗h┛ ┗j┛  │  ┗2┛ ┗3┛  │  ┗5┛ ┗6┛ ┗7┛  │  ┗9┛ ┗0┛  │
+      │   │   │   │   │   │   │   │   │   │   │   │   │   │   │   │   │   │
+      │ z │ x │ c │ v │ b │ n │ m │ q │ w │ e │ r │ t │ y │ u │ i │ o │ p │
     ────────────────────────────────────────────────────────────────────────────────
      map in.cc74 -> dist.drive
-     PLAY   Esc leaves   Space pedal   F7 swap   F8 insert   F9 remove   F10 undo
+     PLAY   Esc leaves   arrows node   Space pedal   F7 swap   F8 insert
     """
 }

@@ -95,13 +95,13 @@ import Testing
       lines.dropFirst(15).joined(separator: "\n") == """
          1 verse  ▸2 chorus                                                  over 500ms
          octave 4   velocity 100   pedal ○ up   release: press again   keys C4 E4 G4
-          │  ┃ ┃ ┃ ┃  │  ┃ ┃ ┃ ┃ ┃ ┃  │  ┃ ┃ ┃ ┃  │  ┃ ┃ ┃ ┃ ┃ ┃  │   │
-          │  ┗s┛ ┗d┛  │  ┗g┛ ┗h┛ ┗j┛  │  ┗2┛ ┗3┛  │  ┗5┛ ┗6┛ ┗7┛  │   │
-          │ ● │   │ ● │   │ ● │   │   │   │   │   │   │   │   │   │   │
-          │ z │ x │ c │ v │ b │ n │ m │ q │ w │ e │ r │ t │ y │ u │   │
+          │  ┃ ┃ ┃ ┃  │  ┃ ┃ ┃ ┃ ┃ ┃  │  ┃ ┃ ┃ ┃  │  ┃ ┃ ┃ ┃ ┃ ┃  │  ┃ ┃ ┃ ┃  │
+          │  ┗s┛ ┗d┛  │  ┗g┛ ┗h┛ ┗j┛  │  ┗2┛ ┗3┛  │  ┗5┛ ┗6┛ ┗7┛  │  ┗9┛ ┗0┛  │
+          │ ● │   │ ● │   │ ● │   │   │   │   │   │   │   │   │   │   │   │   │
+          │ z │ x │ c │ v │ b │ n │ m │ q │ w │ e │ r │ t │ y │ u │ i │ o │ p │
         ────────────────────────────────────────────────────────────────────────────────
          scenes are recalled over 500ms
-         PLAY   Esc leaves   Space pedal   F7 swap   F8 insert   F9 remove   F10 undo
+         PLAY   Esc leaves   arrows node   Space pedal   F7 swap   F8 insert
 
         """)
   }

@@ -181,10 +181,10 @@ import Testing
 
 
        octave 4   velocity 100   pedal ○ up   release: press again   keys C4 E4 G4
-        │  ┃ ┃ ┃ ┃  │  ┃ ┃ ┃ ┃ ┃ ┃  │  ┃ ┃ ┃ ┃  │  ┃ ┃ ┃ ┃ ┃ ┃  │   │
-        │  ┗s┛ ┗d┛  │  ┗g┛ ┗h┛ ┗j┛  │  ┗2┛ ┗3┛  │  ┗5┛ ┗6┛ ┗7┛  │   │
-        │ ● │   │ ● │   │ ● │   │   │   │   │   │   │   │   │   │   │
-        │ z │ x │ c │ v │ b │ n │ m │ q │ w │ e │ r │ t │ y │ u │   │
+        │  ┃ ┃ ┃ ┃  │  ┃ ┃ ┃ ┃ ┃ ┃  │  ┃ ┃ ┃ ┃  │  ┃ ┃ ┃ ┃ ┃ ┃  │  ┃ ┃ ┃ ┃  │
+        │  ┗s┛ ┗d┛  │  ┗g┛ ┗h┛ ┗j┛  │  ┗2┛ ┗3┛  │  ┗5┛ ┗6┛ ┗7┛  │  ┗━┛ ┗━┛  │
+        │ ● │   │ ● │   │ ● │   │   │   │   │   │   │   │   │   │   │   │   │
+        │ z │ x │ c │ v │ b │ n │ m │ q │ w │ e │ r │ t │ y │ u │   │   │   │
       ────────────────────────────────────────────────────────────────────────────────
        dist ▸ distortion   drive 18.0 dB   shape tanh   tone 0   mix 100 %
        PLAY   ? help   : prompt   c connect   d disconnect   r replace   i insert

@@ -13,7 +13,7 @@ struct ActionEntry: Sendable {
 enum ActionTable {
   static let all: [Action] =
     Views.all.map(showing) + Program.actions + Moving.actions + Views.all.flatMap(\.actions) + Piano.actions
-    + Controls.actions + Learn.actions + Scenes.actions + Palette.actions
+    + Tapping.actions + Controls.actions + Learn.actions + Scenes.actions + Palette.actions
 
   /// In the order of the help.
   static let contexts: [KeyContext] =
@@ -64,8 +64,7 @@ enum ActionTable {
         text += "| \(keys) | \(entry.help) |\n"
       }
       if context == .playing {
-        text += "| `z` to `m`, with `s` `d` `g` `h` `j` | an octave of piano |\n"
-        text += "| `q` to `u`, with `2` `3` `5` `6` `7` | the octave above |\n"
+        for row in KeyboardLayout.standard.help { text += "| `\(row.keys)` | \(row.help) |\n" }
       }
       text += "\n"
     }

@@ -3,7 +3,7 @@ import Patch
 /// Keys as people read them, in the help and in the hints of the last row.
 extension Keymap {
   /// Everything for the help view.
-  func helpSections() -> [HelpSection] {
+  func helpSections(_ layout: KeyboardLayout = .standard) -> [HelpSection] {
     ActionTable.contexts.map { context in
       var entries: [KeyHelp] = []
       for entry in ActionTable.entries where entry.context == context {
@@ -17,10 +17,7 @@ extension Keymap {
       }
       if context == .playing {
         entries.insert(
-          contentsOf: [
-            KeyHelp(keys: "z…m", name: "lower row", help: "An octave of piano; s d g h j are its black keys"),
-            KeyHelp(keys: "q…u", name: "upper row", help: "The octave above; 2 3 5 6 7 are its black keys"),
-          ], at: 0)
+          contentsOf: layout.help.map { KeyHelp(keys: $0.keys, name: "notes", help: $0.help) }, at: 0)
       }
       return HelpSection(title: context.title, entries: entries)
     }

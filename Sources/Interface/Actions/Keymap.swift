@@ -15,6 +15,9 @@ public struct Keymap: Sendable {
     }
   }
 
+  /// Layout of the piano's keys that the file of keys names.
+  public private(set) var layout: String?
+
   /// The action of `key` in `contexts`, the most specific first.
   func action(for key: Key, in contexts: [KeyContext]) -> Action? {
     for context in contexts {
@@ -61,6 +64,10 @@ public struct Keymap: Sendable {
       return (keymap, ["\(file):\(error.line): error: \(error)"])
     }
     for section in table.keys {
+      if section == "layout", let name = table[section]?.string {
+        keymap.layout = name
+        continue
+      }
       guard let context = ActionTable.contexts.first(where: { $0.name == section }),
         let keys = table[section]?.table
       else {

@@ -23,7 +23,7 @@ import PatchLanguage
   static func open(_ desk: Desk) {
     var entries: [Entry] = []
     var names: Set<String> = []
-    for entry in nodes(desk) + scenes(desk) + actionEntries + kinds(desk) + verbs
+    for entry in nodes(desk) + scenes(desk) + layouts + actionEntries + kinds(desk) + verbs
     where names.insert(entry.name).inserted {
       entries.append(entry)
     }
@@ -61,6 +61,12 @@ import PatchLanguage
       Entry(name: "scene \(number)" + (scene.name.isEmpty ? "" : " \(scene.name)"), detail: "recall it") {
         Scenes($0).recall(number)
       }
+    }
+  }
+
+  private static var layouts: [Entry] {
+    KeyboardLayout.builtIn.map { layout in
+      Entry(name: "layout \(layout.name)", detail: "notes on the keys of play mode") { $0.use(layout) }
     }
   }
 

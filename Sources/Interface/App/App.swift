@@ -18,12 +18,15 @@ import Screen
   /// Seconds without either after which the screen counts as resting: longer than a gated note.
   private static let restlessTime = 1.0
 
+  /// `findLayout`: a layout of the piano's keys by a name at the prompt.
   public init(
     workbench: any Workbench, keymap: Keymap = .standard, history: [String] = [],
+    findLayout: ((String) throws -> KeyboardLayout)? = nil,
     now: @escaping () -> Double = App.steadySeconds
   ) {
     self.keymap = keymap
     desk = Desk(workbench: workbench, history: history, now: now)
+    if let findLayout { desk.findLayout = findLayout }
     tick()
     if let first = preferredFocus { desk.focus(first) }
   }
@@ -98,9 +101,15 @@ import Screen
     }
     if desk.state.mode == .play, Piano(desk).press(stroke) { return }
     if Views[desk.state.view].type(stroke.key, desk) { return }
-    guard let action = keymap.action(for: stroke.key, in: contexts) else { return }
+    guard let action = action(for: stroke.key) else { return }
     if stroke.action == .repeat, !action.repeats { return }
     action.effect(desk, stroke.key)
+  }
+
+  /// Keys that a layout adds to play mode come first, since the usual ones may not be printed there.
+  private func action(for key: Key) -> Action? {
+    let added = desk.state.mode == .play ? desk.state.play.layout.actions[key] : nil
+    return added.flatMap { ActionTable[$0] } ?? keymap.action(for: key, in: contexts)
   }
 
   /// Performs an action by its name; does nothing for a name that no action has.
@@ -135,7 +144,7 @@ import Screen
     desk.size = Size(columns: columns, rows: rows)
     needsRender = false
     desk.state.keyHints = keyHints
-    if desk.state.help.isEmpty { desk.state.help = keymap.helpSections() }
+    if desk.state.help.isEmpty { desk.state.help = keymap.helpSections(desk.state.play.layout) }
     if desk.state.mode == .play { desk.state.play.labels = Piano(desk).labels }
     return { [scene, state = desk.state] in Views.draw(scene, state, columns: columns, rows: rows) }
   }
@@ -150,12 +159,18 @@ import Screen
   private var keyHints: [KeyHelp] {
     if let overlay = desk.state.overlay { return overlay.hints }
     let view = Views[desk.state.view]
-    let hints = desk.state.mode == .play ? Piano.hints : view.hints(desk.state)
-    let (actions, contexts) = (hints.map(\.action), contexts)
+    let isPlaying = desk.state.mode == .play
+    let hints = isPlaying ? Piano.hints(view) : view.hints(desk.state)
+    let (actions, contexts) = (hints.map(\.action) + [view.name.rawValue], contexts)
     if let knownHints, knownHints.actions == actions, knownHints.contexts == contexts {
       return knownHints.keys
     }
-    let keys = keymap.hints(hints, in: contexts)
+    var keys = keymap.hints(hints, in: contexts)
+    // No notes are on the arrows.
+    if isPlaying {
+      keys.insert(
+        KeyHelp(keys: "arrows", name: view.name == .matrix ? "cell" : "node"), at: min(1, keys.count))
+    }
     knownHints = (actions, contexts, keys)
     return keys
   }

@@ -10,6 +10,15 @@ extension MatrixView {
       "type-gain", "Type a gain; - turns its sign, enter sets it", [.matrix: "0 1 2 3 4 5 6 7 8 9 ."],
       shownKeys: "0…9 .", withKey: { GridGains($0)?.startTyping($1) }),
     Action("toggle-crosspoint", "Between unity and silence", [.matrix: "space"]) { GridGains($0)?.toggle() },
+    Action("cell-up", "In the matrix: the cell 1 dB more", [.playing: "shift-up"], repeats: true) {
+      playedCell($0)?.step(by: 1)
+    },
+    Action("cell-down", "In the matrix: the cell 1 dB less", [.playing: "shift-down"], repeats: true) {
+      playedCell($0)?.step(by: -1)
+    },
+    Action("cell-toggle", "In the matrix: the cell between unity and silence", [.playing: "delete"]) {
+      playedCell($0)?.toggle()
+    },
     Action("toggle-mute", "Mute, and not", [.matrix: "m"]) { GridGains($0)?.turn(.mute) },
     Action("toggle-solo", "Solo in place: among inputs, outputs or crosspoints", [.matrix: "s"]) {
       GridGains($0)?.turn(.solo)
@@ -55,6 +64,15 @@ extension MatrixView {
       "matrix-swap", "Swap the output with the next, or the ends of the range", [.matrix: "w"]
     ) { GridGains($0)?.swap() },
   ]
+
+  /// The cell under the cursor, in play mode, where the keys are there in other views too.
+  @MainActor private static func playedCell(_ desk: Desk) -> GridGains? {
+    guard desk.state.view == .matrix else {
+      desk.say("this key turns a cell of the matrix, which F4 shows")
+      return nil
+    }
+    return GridGains(desk)
+  }
 
   @MainActor private static func zoom(_ step: Int, _ desk: Desk) {
     if GridGains(desk) != nil { GridCursor(desk).zoom(step) }

@@ -55,9 +55,10 @@ struct MatrixView: View {
     return desk.state.matrix.meters.take(grid?.measurement, at: desk.now())
   }
 
-  func move(_ motion: Motion, _ desk: Desk) {
-    if desk.state.mode == .play { scroll(motion, desk) } else { GridCursor(desk).move(motion) }
-  }
+  let movesFocus = true
+  let playHints: [ActionHint] = [("cell-up", "cell +"), ("cell-down", "cell −"), ("cell-toggle", "on/off")]
+
+  func move(_ motion: Motion, _ desk: Desk) { GridCursor(desk).move(motion) }
 
   func type(_ key: Key, _ desk: Desk) -> Bool {
     desk.state.mode == .patch && GridTyping(desk).handle(key)
@@ -115,10 +116,6 @@ struct MatrixView: View {
   }
 
   func turnWheel(_ mouse: MouseEvent, _ hit: Hit, _ desk: Desk) {
-    guard desk.state.mode == .patch else {
-      for _ in 0..<3 { scroll(mouse.wheelRows < 0 ? .up : .down, desk) }
-      return
-    }
     if mouse.modifiers.contains(.ctrl) {
       GridCursor(desk).zoom(mouse.wheelRows < 0 ? 1 : -1)
       return

@@ -42,6 +42,14 @@ struct Prompt: Overlay {
     guard let hints = frame.hints, hints != row else { return }
     EntryLine.clear(hints, on: &canvas)
     let text = [Span("^ ", .promptError), Span(error.text, .promptError)]
+    guard text.width < canvas.columns - 1 else {
+      // What one row cannot show whole goes on above the prompt; the mark stays below the place.
+      canvas.put([text[0]], at: Point(isSeen ? column : 0, hints), columns: canvas.columns)
+      let lines = Wrapping.lines(
+        [Wrapping.words(error.text, .promptError)], columns: canvas.columns - 2, gap: 1)
+      if row > 0 { Wrapping.draw(lines, endingAt: row - 1, on: &canvas) }
+      return
+    }
     let left = isSeen ? min(column, max(0, canvas.columns - text.width - 1)) : 0
     canvas.put(text, at: Point(left, hints), columns: canvas.columns - left)
   }
@@ -122,6 +130,8 @@ struct Prompt: Overlay {
       if words.count > 1 { Saving(desk).save(as: unquoted(words[1])) } else { desk.requests.append("save") }
     case "quit", "q": desk.requests.append("quit")
     case "quit!", "q!": if !desk.isKeptRunning { desk.wish = .quit }
+    case "layout":
+      try chooseLayout(words.dropFirst().first?.split(separator: " ").joined(separator: " "), desk)
     case "help": desk.requests.append("show-help")
     // Releases the keys held here too.
     case "panic" where words.count == 1: desk.requests.append("panic")
@@ -130,6 +140,11 @@ struct Prompt: Overlay {
       let said = try desk.workbench.perform(line: line)
       desk.say(said.isEmpty ? line : said)
     }
+  }
+
+  private func chooseLayout(_ name: String?, _ desk: Desk) throws {
+    if let name, !name.isEmpty { return desk.use(try desk.findLayout(unquoted(name))) }
+    desk.say("layout \(desk.state.play.layout.name): there are \(KeyboardLayout.names), or name a TOML file")
   }
 
   private func unquoted(_ text: String) -> String {
@@ -148,7 +163,16 @@ struct Prompt: Overlay {
   }
 
   private func found(_ desk: Desk) -> Completion {
-    Completion.candidates(
+    let command = "layout "
+    if line.text.hasPrefix(command), line.cursor == line.text.count {
+      let word = line.text.dropFirst(command.count)
+      let names = KeyboardLayout.builtIn.map(\.name).filter { $0.hasPrefix(word) }
+      var found = Completion.candidates(
+        "", cursor: 0, patch: desk.scene.patch, catalogue: desk.scene.catalogue)
+      (found.range, found.candidates) = (command.count..<line.cursor, names.map { .init($0) })
+      return found
+    }
+    return Completion.candidates(
       line.text, cursor: line.cursor, patch: desk.scene.patch, catalogue: desk.scene.catalogue)
   }
 

@@ -43,11 +43,10 @@ import Screen
     }
   }
 
-  /// Opens the prompt for the picked control's value.
+  /// Opens the prompt for the value of the picked control, or else of the crosspoint under the cursor.
   func type() {
-    guard let number = desk.state.play.control, let target = targets[number] else {
-      return desk.say("Alt-1 to Alt-8 pick a control")
-    }
+    let picked = desk.state.play.control.flatMap { targets[$0] }
+    guard let target = picked ?? crosspoint else { return desk.say("Alt-1 to Alt-8 pick a control") }
     switch target {
     case .setting: Prompt.open("set \(target) ", desk)
     case .morph: Prompt.open("\(target) ", desk)
@@ -124,6 +123,8 @@ extension Controls {
     {
       Controls($0).turn(by: 10)
     },
-    Action("control-type", "Type the picked control's value", [.playing: "enter"]) { Controls($0).type() },
+    Action("control-type", "Type the picked control's value, or the crosspoint's", [.playing: "enter"]) {
+      Controls($0).type()
+    },
   ]
 }

@@ -4,12 +4,6 @@ import Screen
 
 /// Play mode: the computer keyboard as a piano.
 @MainActor struct Piano {
-  /// Semitones above C of the lower row's octave, by the key's position on a US keyboard.
-  static let keys: [Character: Int] = [
-    "z": 0, "s": 1, "x": 2, "d": 3, "c": 4, "v": 5, "g": 6, "b": 7, "h": 8, "n": 9, "j": 10, "m": 11,
-    "q": 12, "2": 13, "w": 14, "3": 15, "e": 16, "r": 17, "5": 18, "t": 19, "6": 20, "y": 21, "7": 22,
-    "u": 23,
-  ]
   /// Length of a gated note in seconds: longer than the delay of a key's first repeat, which prolongs it.
   private static let gate = 0.75
 
@@ -82,19 +76,24 @@ import Screen
   /// The letters that play each MIDI key.
   var labels: [UInt8: String] {
     var labels: [UInt8: String] = [:]
-    for (place, step) in Piano.keys {
+    // Where two keys play the same note, the letter of the upper one is shown.
+    for (place, step) in layout.steps.sorted(by: { layout.rank($0.key) < layout.rank($1.key) }) {
       let key = (desk.state.play.octave + 1) * 12 + step
       if (0...127).contains(key) { labels[UInt8(key)] = String(place) }
     }
     return labels
   }
 
+  private var layout: KeyboardLayout { desk.state.play.layout }
+
   // MARK: Notes
 
   /// Handles a piano key; false for other keys.
   func press(_ stroke: KeyStroke) -> Bool {
     guard stroke.key.modifiers.isEmpty, case .character = stroke.key.code, let place = stroke.place,
-      let semitone = Piano.keys[place]
+      // A key that a change of the layout has left without a note still ends the one that it began.
+      let semitone = layout.step(stroke)
+        ?? playing[place].map({ Int($0.key) - (desk.state.play.octave + 1) * 12 })
     else { return false }
     guard stroke.action == .press else { return true }
     if scene.hasKeyRelease {
@@ -140,12 +139,12 @@ import Screen
   func tick() {
     guard !scene.hasKeyRelease else { return }
     let now = desk.now()
-    if let place = desk.piano.repeats.settle(at: now), let semitone = Piano.keys[place] {
+    if let place = desk.piano.repeats.settle(at: now), let semitone = layout.step(at: place) {
       if desk.piano.startedInDoubt != place, !desk.state.play.isGated { strike(place, semitone) }
       desk.piano.startedInDoubt = nil
     }
     guard desk.state.play.isGated else { return }
-    for (place, played) in playing where Piano.keys[place] != nil {
+    for (place, played) in playing where !Self.isClicked(place) {
       let isOver =
         desk.piano.repeats.hasRepeated(place)
         ? !desk.piano.repeats.isHeld(place, at: now) : now - played.pressedAt > Self.gate
@@ -163,8 +162,14 @@ import Screen
     guard let target = presentTarget else { return }
     if let place = playing.first(where: { $0.value.key == key })?.key { return end(place) }
     // A position that no key of the keyboard has.
-    guard let place = Unicode.Scalar(0xE000 + UInt32(key)).map(Character.init) else { return }
+    guard let place = Unicode.Scalar(Self.clicked + UInt32(key)).map(Character.init) else { return }
     start(key, at: place, on: target)
+  }
+
+  private static let clicked: UInt32 = 0xE000
+
+  private static func isClicked(_ place: Character) -> Bool {
+    place.unicodeScalars.first.map { $0.value >= clicked && $0.value < clicked + 128 } ?? false
   }
 
   private func start(_ key: UInt8, at place: Character, on target: NodeID) {

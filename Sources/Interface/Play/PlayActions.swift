@@ -38,7 +38,12 @@ extension Piano {
     },
   ]
 
-  nonisolated static let hints: [ActionHint] = [
+  /// Keys of play mode in a view, the most useful first.
+  nonisolated static func hints(_ view: any View) -> [ActionHint] {
+    Array(hints.prefix(1)) + view.playHints + hints.dropFirst()
+  }
+
+  private nonisolated static let hints: [ActionHint] = [
     ("leave", "leaves"), ("pedal", "pedal"), ("swap-effect", "swap"), ("insert-effect", "insert"),
     ("remove-bridge", "remove"), ("undo", "undo"), ("octave-down", "octave −"), ("octave-up", "octave +"),
     ("control", "control"), ("recall", "scene"), ("store", "store"),

@@ -32,10 +32,13 @@ enum PlayBar {
     let releases = [Span("release: ", .dim), Span(release, .value)]
     // Without the drawing, the held keys matter most, and how they end.
     if short { return [Span].fitting([keys, releases] + settings, columns: max(columns, keys.width)) }
+    let layout =
+      play.layout.name == KeyboardLayout.standard.name
+      ? [] : [Span("layout ", .dim), Span(play.layout.name, .value)]
     let target = play.target.flatMap { scene.patch[$0]?.name }
     return [Span].fitting(
       settings + [
-        releases, keys,
+        layout, releases, keys,
         target.map { [Span("to ", .dim), Span($0, .value)] } ?? [],
       ], columns: columns)
   }
@@ -44,7 +47,7 @@ enum PlayBar {
   private static func drawKeys(_ state: ViewState, on canvas: inout Canvas) {
     let width = canvas.bounds.columns
     let lowest = min(9, max(-1, state.play.octave)) * 12 + 12
-    let most = min(15, max(0, (width - 3) / 4))
+    let most = whites(state, width)
     let start = 2
     for index in 0..<most {
       let key = lowest + index / 7 * 12 + whiteSteps[index % 7]
@@ -67,6 +70,13 @@ enum PlayBar {
     }
   }
 
+  /// White keys that have room, up to the highest note of the layout.
+  fileprivate static func whites(_ state: ViewState, _ columns: Int) -> Int {
+    let highest = state.play.layout.highest
+    let wanted = highest / 12 * 7 + whiteSteps.count { $0 <= highest % 12 }
+    return min(wanted, max(0, (columns - 3) / 4))
+  }
+
   private static func isHeld(_ key: Int, _ state: ViewState) -> Bool {
     UInt8(exactly: key).map(state.play.held.contains) ?? false
   }
@@ -84,7 +94,7 @@ enum PlayBar {
 extension PlayBar {
   /// The MIDI key at a point of the bar.
   static func key(at point: Point, _ state: ViewState, _ size: Size) -> UInt8? {
-    let most = min(15, max(0, (size.columns - 3) / 4))
+    let most = whites(state, size.columns)
     guard size.rows >= rows, (1...4).contains(point.row), point.column >= 2, point.column < 2 + most * 4
     else {
       return nil

@@ -24,6 +24,12 @@ public enum Wish: Sendable { case none, quit, suspend, redraw }
   var rewiring = RewiringMemory()
   var typing = TypingMemory()
   var piano = PianoMemory()
+  var taps = TapTempo()
+  /// Finds a layout of the piano's keys by its name or file.
+  var findLayout: (String) throws -> KeyboardLayout = { name in
+    guard let layout = KeyboardLayout.builtIn(named: name) else { throw UnknownLayout(name: name) }
+    return layout
+  }
   var drag: Drag?
   /// An action that waits for its key to be pressed again, since then.
   var asked: (what: String, time: Double)?
@@ -32,6 +38,9 @@ public enum Wish: Sendable { case none, quit, suspend, redraw }
 
   /// Name of the focused node: a replacement has another identity, but keeps the focus.
   private var focusName: String?
+  /// Name of the node that had the focus when it left the patch by itself, as with a scene's recall: when it comes back, it
+  /// has it again, unless another one has been focused meanwhile.
+  private var awayName: String?
   /// Index of the focused node, for when it is removed.
   private var focusIndex = 0
 
@@ -64,6 +73,14 @@ public enum Wish: Sendable { case none, quit, suspend, redraw }
     if let diagnostic = error as? Diagnostic { return diagnostic.words }
     if let refusal = error as? EditError { return refusal.description }
     return "\(error)"
+  }
+
+  /// Puts other notes on the keys of play mode. What sounds goes on.
+  func use(_ layout: KeyboardLayout) {
+    state.play.layout = layout
+    // The help names the rows.
+    state.help = []
+    say("layout \(layout.name)")
   }
 
   // MARK: Edits
@@ -126,6 +143,7 @@ public enum Wish: Sendable { case none, quit, suspend, redraw }
   func focus(_ id: NodeID) {
     guard let node = scene.patch[id] else { return }
     state.focus = id
+    awayName = nil
     focusName = node.name
     focusIndex = scene.patch.nodes.index(forKey: id) ?? 0
     if scene.isMatrix(node) { state.matrix.node = id }
@@ -133,7 +151,7 @@ public enum Wish: Sendable { case none, quit, suspend, redraw }
 
   /// Focuses the node if it exists; else the one that takes its place in the file.
   func focus(besideRemoved id: NodeID?) {
-    focusName = id.flatMap { scene.patch[$0]?.name }
+    (focusName, awayName) = (id.flatMap { scene.patch[$0]?.name }, nil)
     state.focus = id
     keepFocus()
   }
@@ -141,13 +159,17 @@ public enum Wish: Sendable { case none, quit, suspend, redraw }
   /// After a change, keeps the focus on its node, on the node that took its name, or nearby.
   func keepFocus() {
     let patch = scene.patch
-    if let id = state.focus, let node = patch[id] {
+    if let awayName, let id = patch.id(named: awayName) {
+      focus(id)
+    } else if let id = state.focus, let node = patch[id] {
       focusName = node.name
       focusIndex = patch.nodes.index(forKey: id) ?? focusIndex
     } else if let name = focusName, let id = patch.id(named: name) {
       focus(id)
     } else if !patch.nodes.isEmpty {
+      let away = awayName ?? focusName
       focus(patch.nodes.keys[min(focusIndex, patch.nodes.count - 1)])
+      awayName = away
     } else {
       state.focus = nil
     }

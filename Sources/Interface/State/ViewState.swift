@@ -53,6 +53,8 @@ public struct ViewState: Sendable {
     public var recallTime: Double?
     /// The node that receives the notes.
     public var target: NodeID?
+    /// Notes on the keys.
+    public var layout = KeyboardLayout.standard
     /// The letter of each MIDI key, for the drawn keyboard.
     public var labels: [UInt8: String] = [:]
     public init() {}

@@ -25,8 +25,10 @@ protocol View: Sendable {
 
   /// The action that shows it while it is shown leads back to the graph.
   var isGlance: Bool { get }
-  /// Arrows move the focus, in play mode too.
+  /// All arrows move the focus or a cursor, in play mode too.
   var movesFocus: Bool { get }
+  /// Keys of play mode that do something in this view only.
+  var playHints: [ActionHint] { get }
   @MainActor func open(_ desk: Desk)
   /// Keeps its part of the view state in step with the scene: after each event and each tick.
   @MainActor func settle(_ desk: Desk)
@@ -55,6 +57,7 @@ extension View {
 
   var isGlance: Bool { false }
   var movesFocus: Bool { false }
+  var playHints: [ActionHint] { [] }
   @MainActor func open(_ desk: Desk) {}
   @MainActor func settle(_ desk: Desk) {}
   @MainActor func tick(_ desk: Desk) -> Bool { false }
