@@ -49,6 +49,10 @@ KINDS = {
     "sampler": (*SAMPLERS,),
     "player": (*PLAYERS,),
     "ringmod": (*RINGS,),
+    "compressor": (*COMPRESSORS,),
+    "gate": (*GATES,),
+    "limiter": (*LIMITERS,),
+    "reverb": (*REVERBS,),
     "transport": (Work("rolling", forms=SIDE_BY_SIDE, widths=(1,), sources=0, channels=-1, total=64),),
     "record": (Work("at rest, no take", total=256),),
 }

@@ -463,6 +463,68 @@ RINGS = (
          pd=each(lambda g, x, m, i: pd_ring(g, x, m))),
 )  # fmt: skip
 
+# --- Dynamics: little of them, so that something is left at the end of a series.
+
+SQUEEZE = 1.0005
+LOUDNESS = "threshold=-70dB ratio=1.0005 attack=10ms release=100ms"
+
+
+def sc_compander(g, x, key, below=1.0, above=1 / SQUEEZE, threshold=10 ** (-70 / 20)):
+    return g.unit("Compander", x, key, threshold, below, above, 0.01, 0.1)
+
+
+def on_block(g, x, m):
+    """Csound's thresholds are taken once a block."""
+    return g.a(f"dam {x}, {m}, {1 / SQUEEZE:.6f}, 1, 0.01, 0.1")
+
+
+COMPRESSORS = (
+    Work("still", f"{LOUDNESS} knee=0dB", total=256,
+         scsynth=each(lambda g, x, m, i: sc_compander(g, x, x)),
+         csound=each(lambda g, x, m, i: on_block(g, x, 10 ** (-70 / 20)))),
+    Work("each channel for itself", f"{LOUDNESS} knee=0dB link=off", widths=(2, 64), total=256,
+         scsynth=each(lambda g, x, m, i: sc_compander(g, x, x)),
+         csound=each(lambda g, x, m, i: on_block(g, x, 10 ** (-70 / 20)))),
+    Work("threshold moved", f"{LOUDNESS} knee=0dB", (["threshold"], 0.0003, 0.0002), total=256,
+         csound=each(lambda g, x, m, i: on_block(g, x, g.slow))),
+    Work("another node beside", f"{LOUDNESS} knee=0dB", (["sidechain"], 0, 0.002), total=256,
+         scsynth=each(lambda g, x, m, i: sc_compander(g, x, m))),
+)  # fmt: skip
+
+GATES = (
+    Work("open", "threshold=-60dB hold=50ms", total=256,
+         scsynth=each(lambda g, x, m, i: sc_compander(g, x, x, 10, 1, 0.001))),
+    Work("each channel for itself", "threshold=-60dB hold=50ms link=off", widths=(2, 64), total=256,
+         scsynth=each(lambda g, x, m, i: sc_compander(g, x, x, 10, 1, 0.001))),
+    Work("shut", "threshold=-40dB range=-0.01dB", total=256,
+         scsynth=each(lambda g, x, m, i: sc_compander(g, x, x, 1.001, 1, 0.01))),
+)  # fmt: skip
+
+# --- Limiters: those of frames only are what scsynth has.
+
+LIMITERS = (
+    Work("quiet", "ceiling=-1dB", total=256,
+         scsynth=each(lambda g, x, m, i: g.unit("Limiter", x, 0.9, 0.0013))),
+    Work("at work, of frames", "ceiling=-60dB peaks=sample", total=256,
+         scsynth=each(lambda g, x, m, i: g.unit("Limiter", x, 0.001, 0.0013))),
+    Work("at work", "ceiling=-60dB", total=256),
+)  # fmt: skip
+
+# --- Rooms
+
+ROOM = "decay=2s size=50% damp=50% mix=30%"
+
+REVERBS = (
+    Work("one channel", f"{ROOM} channels=1", widths=(1,), total=32,
+         scsynth=each(lambda g, x, m, i: g.unit("FreeVerb", x, 0.3, 0.6, 0.5)),
+         csound=lambda g, xs, m, i: g.a(f"freeverb {xs[0]}, {xs[0]}, 0.6, 0.5", 2)[:1]),
+    Work("stereo", ROOM, widths=(2,), total=64,
+         scsynth=lambda g, xs, m, i: g.unit("FreeVerb2", *xs, 0.3, 0.6, 0.5, outputs=2),
+         csound=lambda g, xs, m, i: g.a(f"reverbsc {xs[0]}, {xs[1]}, 0.8, 12000", 2)),
+    Work("decay moved", ROOM, (["decay"], 2, 0.5), widths=(2,), total=64, at=(0.6, 0.1),
+         csound=lambda g, xs, m, i: g.a(f"reverbsc {xs[0]}, {xs[1]}, {g.slow}, 12000", 2)),
+)  # fmt: skip
+
 # --- Samples: the peers interpolate by four points.
 
 VOICES = 128

@@ -54,14 +54,12 @@ public struct Delay: Kernel {
   /// Largest delay read in the present 64-frame cell, in frames. (Where the last block in it began depends on the
   /// period.)
   private var reach = 0
-  /// Engine time up to which `entry` has advanced; negative before the first block.
-  private var entryTime: Int64 = -1
   private var quietFrames = 0
   private var quiet = QuietCell()
   private let hasAhead: Bool
   private var isAsleep = true
   /// Gain of the input into the line.
-  private var entry = Ramp(1)
+  private var entry = Entry()
   /// Frames of the longest line at this rate.
   private var longest: Int
 
@@ -190,7 +188,7 @@ public struct Delay: Kernel {
 
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let input = block.inputs[0]
-    let entry = follow(block)
+    let entry = entry.follow(block, memory)
     if input.isSilent && isAsleep { return .silent }
     isAsleep = false
     let time = block.crossfades[Self.time]
@@ -220,27 +218,6 @@ public struct Delay: Kernel {
     if !isInaudible { quietFrames = 0 }
     head = (head &+ block.frames) & (length &- 1)
     return .sounding
-  }
-
-  /// The values of `entry` in this block; nil while it rests at one.
-  @inline(__always) @_noLocks private mutating func follow(_ block: Block) -> UnsafePointer<Float>? {
-    let time = entryTime
-    entryTime = block.time &+ Int64(block.frames)
-    return time >= 0 && !entry.isMoving ? nil : enter(block, since: time)
-  }
-
-  @inline(never) @_noLocks
-  private mutating func enter(_ block: Block, since time: Int64) -> UnsafePointer<Float>? {
-    // A delay that starts with the engine has no sound before it.
-    if time < 0, block.time > 0 {
-      entry = Ramp(0)
-      entry.move(to: 1, over: Int(block.rate * 0.01))
-    } else if block.time > time, entry.isMoving {
-      entry.skip(Int(block.time &- time))
-    }
-    guard entry.isMoving else { return nil }
-    entry.fill(memory, frames: block.frames)
-    return UnsafePointer(memory)
   }
 
   /// Delay of the ahead-of-time tap, in frames.

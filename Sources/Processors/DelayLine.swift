@@ -63,6 +63,13 @@ struct DelayLine: BitwiseCopyable {
   /// The line of another channel, so many floats further.
   @_noLocks func beside(_ distance: Int) -> DelayLine { DelayLine(frames + distance, length: length) }
 
+  /// The same line in memory that was copied from elsewhere.
+  @_noLocks func moved(from old: UnsafeMutablePointer<Float>, to new: UnsafeMutablePointer<Float>)
+    -> DelayLine
+  {
+    DelayLine(new + (frames - old), length: length)
+  }
+
   /// Copies the frames `first..<end` of a line that is not longer to the same positions; `closeRing` completes it.
   @_noLocks func copy(_ other: DelayLine, from first: Int, to end: Int) {
     var position = first

@@ -15,6 +15,13 @@ extension ParameterDescription {
       isPerChannel: isPerChannel, switches: switches)
   }
 
+  /// A level or a distance of levels in decibels; kernels see it as a linear factor.
+  static func level(
+    _ name: String, _ summary: String, default decibels: Double, range: ClosedRange<Double>
+  ) -> Self {
+    number(name, summary, default: decibels, range: range, unit: .decibels)
+  }
+
   /// The toggles that act on a gain, with the same dimensions. `what`: an input, an output, a crosspoint.
   static func switches(_ switches: GainSwitches, of what: String, _ dimensions: [String]) -> [Self] {
     [

@@ -26,9 +26,6 @@ public struct Ringmod: Kernel {
   public static var freq: Int { @_noLocks get { 0 } }
   public static var mix: Int { @_noLocks get { 1 } }
 
-  /// Seconds in which the sine fades when a carrier comes or goes, as long as the engine's own fades.
-  private static var fade: Float { @_noLocks get { 0.01 } }
-
   // Scratch of a block.
   private var moving: MovingPhases
   private var sine: UnsafeMutablePointer<Float>
@@ -36,9 +33,8 @@ public struct Ringmod: Kernel {
   private var both: UnsafeMutablePointer<Float>
   /// Phase of the sine; 2^32 is a whole cycle.
   private var phase: Int32 = 0
-  /// Gain of the sine.
-  private var share = Ramp(1)
-  private var isNew = true
+  /// The carrier's place while nothing is connected there.
+  private var own = Normalled()
   /// The frequency and the rate that `step` is for.
   private var known = SIMD2<Float>(repeating: .nan)
   /// Phase increment of a frame.
@@ -65,11 +61,11 @@ public struct Ringmod: Kernel {
   @_noLocks public mutating func process(_ block: Block) -> Activity {
     let input = block.inputs[0]
     let carrier = block.inputs[1]
-    followCable(carrier.isConnected, block.rate)
-    let hasSine = share.isMoving || share.target > 0
+    own.follow(carrier.isConnected, block.rate)
+    let hasSine = own.isHeard
     advance(block, makes: hasSine && !input.isSilent)
-    let fades = share.isMoving
-    if fades { share.fill(shares, frames: block.frames) }
+    let fades = own.isMoving
+    if fades { own.fill(shares, frames: block.frames) }
     guard !input.isSilent else { return .silent }
     let mix = block.parameters[Self.mix]
     if !fades, mix.isSteady {
@@ -164,25 +160,10 @@ public struct Ringmod: Kernel {
   }
 
   public mutating func retune(from old: Double, to new: Double, memory: UnsafeMutableRawPointer?) {
-    share.stretch(by: new / old)
+    own.stretch(by: new / old)
   }
 
-  @_noLocks public mutating func isFinished() -> Bool { !share.isMoving }
-
-  /// Begins to fade the sine when a cable came or went.
-  @inline(__always) @_noLocks private mutating func followCable(_ isConnected: Bool, _ rate: Float) {
-    if isNew || share.target != (isConnected ? 0 : 1) { turnCable(isConnected, rate) }
-  }
-
-  @inline(never) @_noLocks private mutating func turnCable(_ isConnected: Bool, _ rate: Float) {
-    let target: Float = isConnected ? 0 : 1
-    if isNew {
-      share = Ramp(target)
-      isNew = false
-    } else {
-      share.move(to: target, over: Int(Self.fade * rate))
-    }
-  }
+  @_noLocks public mutating func isFinished() -> Bool { !own.isMoving }
 
   /// Advances the phase by the block, and writes the sine if that is asked for.
   @inline(__always) @_noLocks private mutating func advance(_ block: Block, makes: Bool) {

@@ -65,9 +65,10 @@ struct EffectTests {
     let signal = chance.signal(3000)
     func expectKept<K: Kernel>(_ type: K.Type, _ description: KindDescription, _ values: [Int: [Float]] = [:])
     {
-      let plain = KernelBench(type, description, inputs: [[signal]], outputs: [1], values)
+      let others = description.inputs.dropFirst().map { _ in [[Float]]() }
+      let plain = KernelBench(type, description, inputs: [[signal]] + others, outputs: [1], values)
       let expected = plain.run(3000)[0][0]
-      let bench = KernelBench(type, description, inputs: [[signal]], outputs: [1], values)
+      let bench = KernelBench(type, description, inputs: [[signal]] + others, outputs: [1], values)
       let before = bench.run(1003)[0][0]
       bench.widen([signal, signal], outputs: 2)
       let after = bench.run(997)[0]
@@ -86,6 +87,11 @@ struct EffectTests {
     expectKept(Distortion.self, Distortion.description, [Distortion.oversample: [4], Distortion.mix: [50]])
     expectKept(Delay.self, Delay.description, [Delay.time: [0.004]])
     expectKept(Gain.self, Gain.description)
+    for link in [Float(0), 1] {
+      expectKept(Limiter.self, Limiter.description, [Limiter.link: [link], Limiter.ceiling: [0.3]])
+      expectKept(Compressor.self, Compressor.description, [Compressor.link: [link]])
+      expectKept(Gate.self, Gate.description, [Gate.link: [link], Gate.threshold: [0.9]])
+    }
   }
 
   @Test func aFlatEqualizerPassesEverything() {

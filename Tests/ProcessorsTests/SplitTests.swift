@@ -171,6 +171,59 @@ extension SplitTests {
       ])
   }
 
+  /// All channels together and each for itself, by their own sound and by another one.
+  @Test(arguments: [Float(0), 1], [0, 2]) func compressor(link: Float, sides: Int) {
+    expectSameBits(
+      Compressor.self, Compressor.description, inputs: [signals(3), signals(sides, 5)], outputs: [3],
+      [Compressor.link: [link], Compressor.release: [0.01]],
+      modulation: [Compressor.threshold: [wobble(0.1)]],
+      moves: [
+        .init(frame: 70, parameter: Compressor.ratio, value: 20, over: 100),
+        .init(frame: 171, parameter: Compressor.attack, value: 0, over: 100),
+        .init(frame: 333, parameter: Compressor.knee, value: 8, over: 100),
+        .init(frame: 640, parameter: Compressor.makeup, value: 3, over: 100),
+        .init(frame: 900, parameter: Compressor.mix, value: 9, over: 31),
+      ])
+  }
+
+  @Test(arguments: [Float(0), 1], [0, 2]) func gate(link: Float, sides: Int) {
+    expectSameBits(
+      Gate.self, Gate.description, inputs: [signals(3), signals(sides, 5)], outputs: [3],
+      [Gate.link: [link], Gate.threshold: [0.7], Gate.hold: [0.0005], Gate.release: [0.002]],
+      modulation: [Gate.threshold: [wobble(0.5)]],
+      moves: [
+        .init(frame: 70, parameter: Gate.range, value: 0.5, over: 100),
+        .init(frame: 171, parameter: Gate.attack, value: 0.01, over: 100),
+        .init(frame: 333, parameter: Gate.hold, value: 0.002, over: 100),
+        .init(frame: 640, parameter: Gate.hysteresis, value: 1, over: 100),
+      ])
+  }
+
+  @Test(arguments: [Float(0), 1], [Float(0), 1]) func limiter(peaks: Float, link: Float) {
+    expectSameBits(
+      Limiter.self, Limiter.description, inputs: [signals(3)], outputs: [3],
+      [Limiter.peaks: [peaks], Limiter.link: [link], Limiter.release: [0.002], Limiter.ceiling: [2]],
+      modulation: [Limiter.release: [wobble(0.001)]],
+      moves: [
+        .init(frame: 70, parameter: Limiter.ceiling, value: 0.1, over: 100),
+        .init(frame: 900, parameter: Limiter.ceiling, value: 0.9, over: 31),
+      ])
+  }
+
+  @Test(arguments: [1, 2, 5]) func reverb(channels: Int) {
+    expectSameBits(
+      Reverb.self, Reverb.description, inputs: [signals(channels, frames: 6000)], outputs: [2],
+      [Reverb.size: [10], Reverb.channels: [2]], frames: 6000,
+      modulation: [Reverb.damp: [wobble(20, 6000)]],
+      moves: [
+        .init(frame: 70, parameter: Reverb.decay, value: 0.3, over: 100),
+        .init(frame: 1171, parameter: Reverb.size, value: 30, over: 400),
+        .init(frame: 2333, parameter: Reverb.bass, value: 30, over: 100),
+        .init(frame: 2640, parameter: Reverb.predelay, value: 0.01, over: 400),
+        .init(frame: 3900, parameter: Reverb.mix, value: 90, over: 31),
+      ], startingAt: 37)
+  }
+
   @Test(arguments: [Float(0.0003), 0.005]) func delay(time: Float) {
     expectSameBits(
       Delay.self, Delay.description, inputs: [signals(2)], outputs: [2], [Delay.time: [time]],

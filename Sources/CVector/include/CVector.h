@@ -444,3 +444,7 @@ SOSTENUTO_VECTOR sostenuto_four sostenuto_turned(sostenuto_four pair, sostenuto_
   sostenuto_four products = columns * __builtin_shufflevector(pair, pair, 0, 0, 1, 1) + more;
   return products + __builtin_shufflevector(products, products, 2, 3, 0, 1);
 }
+
+#include "Dynamics.h"
+#include "Peaks.h"
+#include "Tank.h"

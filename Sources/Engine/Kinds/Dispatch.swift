@@ -40,6 +40,10 @@ struct KernelTag: Sendable, Equatable {
     case 19: verb(Client.self)
     case 20: verb(Record.self)
     case 21: verb(TransportSource.self)
+    case 22: verb(Compressor.self)
+    case 23: verb(Gate.self)
+    case 24: verb(Limiter.self)
+    case 25: verb(Reverb.self)
     case 255: verb(ForeignKernel.self)
     default: verb(Placeholder.self)
     }

@@ -1,0 +1,114 @@
+#pragma once
+
+#include "CVector.h"
+
+/* Levels: logarithms of whole vectors, and what goes from frame to frame in compressors and gates. */
+
+/* The logarithms to base 2 of positive numbers, to 2e-7; of zero -127. A number is split into a power of two and a factor of
+   about one, whose logarithm is a series of artanh. */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_logarithms(sostenuto_frames v) {
+  sostenuto_integers bits = (sostenuto_integers)v;
+  sostenuto_integers exponent = (bits - 0x3F3504F3) >> 23;
+  sostenuto_frames m = (sostenuto_frames)(bits - (exponent << 23));
+  sostenuto_frames s = (m - 1.0f) / (m + 1.0f), t = s * s;
+  sostenuto_frames p = t * 0.32059890f + 0.41219858f;
+  p = p * t + 0.57707802f;
+  p = p * t + 0.96179669f;
+  p = p * t + 2.8853901f;
+  return p * s + __builtin_convertvector(exponent, sostenuto_frames);
+}
+
+/* 1 - exp(-1 / n) for times of n frames: how much of the way a one-pole goes in a frame. Of a long time by its series, since
+   most of one less a number near one is rounding. */
+SOSTENUTO_VECTOR sostenuto_frames sostenuto_approaches(sostenuto_frames frames) {
+  sostenuto_frames u = 1.0f / __builtin_elementwise_max(frames, (sostenuto_frames)0.001f);
+  sostenuto_frames near = 1.0f - sostenuto_powers_of_two(u * -1.4426950f);
+  sostenuto_frames p = u * -0.2f + 1.0f;
+  p = p * (u * -0.25f) + 1.0f;
+  p = p * (u * -0.33333333f) + 1.0f;
+  p = p * (u * -0.5f) + 1.0f;
+  return sostenuto_where_above(u, 0.5f, near, p * u);
+}
+
+/* A level that follows its target, by the share `up` or `down` of the way: of both ways that which is taken is the higher one
+   where `up` is the larger share, else the lower one. So a frame waits for one product and one comparison only. */
+#define SOSTENUTO_FOLLOW(level, target, up, down, larger)                            \
+  __typeof__(level) rise = (up) * (target), fall = (down) * (target);                \
+  __typeof__(level) one = (1.0f - (up)) * (level) + rise, other = (1.0f - (down)) * (level) + fall; \
+  level = (larger) ? (one > other ? one : other) : (one < other ? one : other);
+
+/* True when going up is never the slower way. */
+SOSTENUTO_VECTOR _Bool sostenuto_is_faster_up(const float *up, const float *down, long long frames) {
+  _Bool is = 1;
+  for (long long f = 0; f < frames; f++) is &= up[f] >= down[f];
+  return is;
+}
+
+/* Levels that follow their targets; in place. Returns the last one. */
+SOSTENUTO_VECTOR float sostenuto_follow(float *levels, float level, const float *up, const float *down, long long frames) {
+  if (sostenuto_is_faster_up(up, down, frames)) {
+    for (long long f = 0; f < frames; f++) {
+      SOSTENUTO_FOLLOW(level, levels[f], up[f], down[f], 1)
+      levels[f] = level;
+    }
+  } else {
+    for (long long f = 0; f < frames; f++) {
+      SOSTENUTO_FOLLOW(level, levels[f], up[f], down[f], up[f] >= down[f])
+      levels[f] = level;
+    }
+  }
+  return level;
+}
+
+/* The same of eight channels, whose levels in a frame follow each other. */
+SOSTENUTO_VECTOR sostenuto_eight sostenuto_follow_eight(float *levels, sostenuto_eight level, const float *up, const float *down,
+                                                        long long frames) {
+  typedef float row_of_memory __attribute__((ext_vector_type(8), aligned(4)));
+  for (long long f = 0; f < frames; f++) {
+    sostenuto_eight target = *(row_of_memory *)(levels + 8 * f);
+    SOSTENUTO_FOLLOW(level, target, up[f], down[f], up[f] >= down[f])
+    *(row_of_memory *)(levels + 8 * f) = level;
+  }
+  return level;
+}
+
+/* Eight counts of frames. */
+typedef int sostenuto_counts __attribute__((ext_vector_type(8)));
+
+/* Eight gates. What each hears becomes its gain: above `open` it opens for `hold` frames, and above `shut` one that is open
+   stays so; `counts` are the frames left. The gain goes to 1 while it is open, else to `least`. */
+SOSTENUTO_VECTOR void sostenuto_gate_eight(float *heard, float *gains, int *counts, const float *open,
+                                           const float *shut, const float *hold, const float *least, const float *up,
+                                           const float *down, long long frames) {
+  typedef float row_of_memory __attribute__((ext_vector_type(8), aligned(4)));
+  typedef int counts_of_memory __attribute__((ext_vector_type(8), aligned(4)));
+  sostenuto_eight gain = *(row_of_memory *)gains;
+  sostenuto_counts left = *(counts_of_memory *)counts, none = 0;
+  for (long long f = 0; f < frames; f++) {
+    sostenuto_eight x = *(row_of_memory *)(heard + 8 * f);
+    sostenuto_counts all = (sostenuto_counts)(int)hold[f], keeps = (x > open[f]) | ((x > shut[f]) & (left > none));
+    left = keeps ? all : __builtin_elementwise_max(left - 1, none);
+    sostenuto_eight target = left > none ? (sostenuto_eight)1.0f : (sostenuto_eight)least[f];
+    SOSTENUTO_FOLLOW(gain, target, up[f], down[f], up[f] >= down[f])
+    *(row_of_memory *)(heard + 8 * f) = gain;
+  }
+  *(row_of_memory *)gains = gain;
+  *(counts_of_memory *)counts = left;
+}
+
+/* The same of one gate. */
+SOSTENUTO_VECTOR void sostenuto_gate(float *heard, float *gains, int *counts, const float *open, const float *shut,
+                                     const float *hold, const float *least, const float *up, const float *down, long long frames) {
+  float gain = *gains;
+  int left = *counts;
+  for (long long f = 0; f < frames; f++) {
+    // Masks, since what is heard is hard to foretell for a jump.
+    int keeps = -((heard[f] > open[f]) | ((heard[f] > shut[f]) & (left > 0))), fewer = left > 0 ? left - 1 : 0;
+    left = ((int)hold[f] & keeps) | (fewer & ~keeps);
+    float target = left > 0 ? 1.0f : least[f];
+    SOSTENUTO_FOLLOW(gain, target, up[f], down[f], up[f] >= down[f])
+    heard[f] = gain;
+  }
+  *gains = gain;
+  *counts = left;
+}

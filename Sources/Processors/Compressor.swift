@@ -1,0 +1,208 @@
+import CVector
+import Patch
+import Realtime
+
+/// Makes what is louder than a threshold softer.
+///
+/// Feed-forward, with a smoothed gain in decibels (D. Giannoulis, M. Massberg and J. D. Reiss, "Digital dynamic range
+/// compressor design: a tutorial and analysis", 2012): the magnitude of the loudest channel, the static curve with a
+/// quadratic knee (their equation 4), and a one-pole in decibels that takes the attack's time upwards and the release's
+/// downwards ("smooth, branching"). Levels are in octaves here: 6.02 dB each.
+public struct Compressor: Kernel {
+  public static let description = KindDescription(
+    name: "compressor", summary: "Makes what is louder than a threshold softer.", category: .effect,
+    inputs: [PortDescription("in", .flexible), Key.port], outputs: [PortDescription("out", .flexible)],
+    parameters: [
+      .level("threshold", "Level from which on it acts, of peaks.", default: -18, range: -80...0),
+      .number("ratio", "Decibels that go in for one that comes out above it.", default: 4, range: 1...100),
+      .number(
+        "attack", "Time of 63 % of the way to a greater reduction.", default: 0.01, range: 0...1,
+        unit: .seconds),
+      .number(
+        "release", "Time of 63 % of the way to a smaller one.", default: 0.15, range: 0.001...5,
+        unit: .seconds),
+      .level("knee", "Width of the bend around the threshold.", default: 6, range: 0...36),
+      .gain("makeup", "Gain of what is compressed."),
+      .percent("mix", "How much of it is compressed.", default: 100),
+      Dynamics.link,
+    ], amplification: .by("makeup"), cost: .init(160, perChannel: 20),
+    readings: [
+      ReadingDescription("reduction", "By how much it makes softer now.", unit: .decibels)
+    ])
+
+  /// Positions in `description.parameters`.
+  public static var threshold: Int { @_noLocks get { 0 } }
+  public static var ratio: Int { @_noLocks get { 1 } }
+  public static var attack: Int { @_noLocks get { 2 } }
+  public static var release: Int { @_noLocks get { 3 } }
+  public static var knee: Int { @_noLocks get { 4 } }
+  public static var makeup: Int { @_noLocks get { 5 } }
+  public static var mix: Int { @_noLocks get { 6 } }
+  public static var link: Int { @_noLocks get { 7 } }
+
+  /// A reduction that nobody hears, in octaves: what is less is dropped in silence.
+  private static var least: Float { @_noLocks get { 1e-4 } }
+
+  private var key = Key()
+  /// The reductions, in octaves.
+  private var dynamics: Dynamics
+  private var isAsleep = true
+
+  public static var worksInPlace: Bool { true }
+
+  public static func memorySize(_ configuration: KernelConfiguration) -> Int {
+    Dynamics.memorySize(configuration.inputs[0])
+  }
+
+  public init(_ configuration: KernelConfiguration, memory: UnsafeMutableRawPointer) {
+    var arena = Arena(memory)
+    dynamics = Dynamics(
+      configuration.inputs[0], isLinked: configuration.value(Self.link) > 0.5, &arena)
+    dynamics.reset(to: 0)
+  }
+
+  @_noLocks public mutating func widen(_ widening: Widening, memory: UnsafeMutableRawPointer) {
+    dynamics.widen(widening, rest: 0, memory: memory)
+  }
+
+  public mutating func retune(from old: Double, to new: Double, memory: UnsafeMutableRawPointer?) {
+    key.stretch(by: new / old)
+  }
+
+  @_noLocks public mutating func isFinished() -> Bool {
+    guard key.isSettled else { return false }
+    var channel = 0
+    while channel < dynamics.gains {
+      guard dynamics.level(channel).pointee < Self.least else { return false }
+      channel &+= 1
+    }
+    dynamics.reset(to: 0)
+    isAsleep = true
+    return true
+  }
+
+  /// The reduction of the most reduced channel, in decibels.
+  @_noLocks public func reading(_ position: Int) -> Float {
+    var most: Float = 0
+    var channel = 0
+    while channel < dynamics.gains {
+      let level = dynamics.level(channel).pointee
+      if level > most { most = level }
+      channel &+= 1
+    }
+    return most * 6.020_6
+  }
+
+  @_noLocks public mutating func process(_ block: Block) -> Activity {
+    let room = DynamicsRoom(block)
+    key.follow(block, room.shares)
+    let input = block.inputs[0]
+    if key.isSilent(block), isAsleep { return input.isSilent ? .silent : pass(block, room) }
+    isAsleep = false
+    dynamics.write(block.parameters[Self.attack], block.parameters[Self.release], block, to: room)
+    let curve = CompressorCurve(block)
+    var group = 0
+    while group < dynamics.groups {
+      let first = group &* 8
+      let count = dynamics.gains &- first < 8 ? dynamics.gains &- first : 8
+      if dynamics.gains == 1 {
+        var frame = 0
+        while frame < block.frames {
+          room.rows.store(curve.reduction(key.loudest(block, frame, room.shares), block, frame), frame)
+          frame &+= 16
+        }
+        dynamics.follow(0, room, block.frames)
+      } else {
+        var channel = first
+        while channel < first &+ count {
+          let row = room.row(channel)
+          var frame = 0
+          while frame < block.frames {
+            let heard = key.heard(block, channel, frame, room.shares)
+            row.store(curve.reduction(heard, block, frame), frame)
+            frame &+= 16
+          }
+          channel &+= 1
+        }
+        room.turn(count)
+        dynamics.follow(group, room, block.frames)
+        room.turnBack()
+      }
+      if !input.isSilent { multiply(block, room, first, count) }
+      group &+= 1
+    }
+    return input.isSilent ? .silent : .sounding
+  }
+
+  /// What comes out while nothing is reduced.
+  @inline(never) @_noLocks private mutating func pass(_ block: Block, _ room: DynamicsRoom) -> Activity {
+    var group = 0
+    while group < dynamics.groups {
+      let first = group &* 8
+      let count = dynamics.gains &- first < 8 ? dynamics.gains &- first : 8
+      var channel = 0
+      while channel < count {
+        room.fill(room.row(channel), Frames(repeating: 0))
+        channel &+= 1
+      }
+      multiply(block, room, first, count)
+      group &+= 1
+    }
+    return .sounding
+  }
+
+  /// Multiplies a group's channels with the gains of the reductions in `room.rows`.
+  @inline(__always) @_noLocks private func multiply(
+    _ block: Block, _ room: DynamicsRoom, _ first: Int, _ count: Int
+  ) {
+    let makeup = block.parameters[Self.makeup]
+    let mix = block.parameters[Self.mix]
+    var channel = 0
+    while channel < count {
+      let row = room.row(channel)
+      var frame = 0
+      while frame < block.frames {
+        let wet = limited(mix.vector(0, frame) * 0.01, 0, 1)
+        let gain = sostenuto_powers_of_two(0 - row.vector(frame)) * makeup.vector(0, frame)
+        row.store(1 - wet + wet * gain, frame)
+        frame &+= 16
+      }
+      channel &+= 1
+    }
+    room.multiply(block, first, count, isLinked: dynamics.isLinked)
+  }
+}
+
+/// The static curve: reductions in octaves of magnitudes.
+private struct CompressorCurve {
+  private let threshold: Frames
+  private let slope: Frames
+  private let knee: Frames
+  private let isSteady: Bool
+
+  /// What is at rest in a block is calculated once.
+  @inline(__always) @_noLocks init(_ block: Block) {
+    let parameters = block.parameters
+    let isSteady =
+      parameters[Compressor.threshold].isSteady && parameters[Compressor.ratio].isSteady
+      && parameters[Compressor.knee].isSteady
+    self.init(block, 0, isSteady)
+  }
+
+  @inline(__always) @_noLocks private init(_ block: Block, _ frame: Int, _ isSteady: Bool) {
+    self.isSteady = isSteady
+    let parameters = block.parameters
+    threshold = sostenuto_logarithms(atLeast(1e-6, parameters[Compressor.threshold].vector(0, frame)))
+    slope = 1 - 1 / atLeast(1, parameters[Compressor.ratio].vector(0, frame))
+    // Of a bend without width there would be nothing by nothing.
+    knee = atLeast(1e-5, sostenuto_logarithms(atLeast(1, parameters[Compressor.knee].vector(0, frame))))
+  }
+
+  /// Reductions of sixteen frames.
+  @inline(__always) @_noLocks func reduction(_ magnitudes: Frames, _ block: Block, _ frame: Int) -> Frames {
+    let curve = isSteady ? self : CompressorCurve(block, frame, false)
+    let over = sostenuto_logarithms(magnitudes) - curve.threshold + curve.knee * 0.5
+    let bent = sostenuto_lesser(atLeast(0, over), curve.knee)
+    return curve.slope * (bent * bent / (curve.knee * 2) + atLeast(0, over - curve.knee))
+  }
+}

@@ -1,0 +1,188 @@
+import CVector
+import Patch
+import Realtime
+
+/// What compressors and gates have in common: a gain for all channels or one for each, which follows its target as a one-pole
+/// does, at different speeds up and down.
+struct Dynamics: BitwiseCopyable {
+  /// Parameter of both: whether channels go together.
+  static let link = ParameterDescription(
+    "link", "On: all channels have one gain, by the loudest of them. Off: each has its own.", form: .toggle,
+    default: .text("on"), smoothing: .structural)
+
+  let isLinked: Bool
+  private(set) var channels: Int
+  /// What each gain has reached, eight channels together.
+  private(set) var levels: UnsafeMutablePointer<SIMD8<Float>>
+  /// Frames that are left for each channel of a gate, likewise.
+  private(set) var counts: UnsafeMutablePointer<SIMD8<Int32>>
+
+  /// Times up and down at rest and the rate, and the shares for them.
+  private var known = SIMD4<Float>(repeating: .nan)
+  private var shares = SIMD2<Float>(repeating: 0)
+
+  /// Groups of eight channels, of which each has gains of its own.
+  var groups: Int { @inline(__always) @_noLocks get { isLinked ? 1 : Self.groups(channels) } }
+  @_noLocks private static func groups(_ channels: Int) -> Int { (channels &+ 7) &>> 3 }
+
+  /// Reserves its memory in `arena`. Audio thread.
+  @_noLocks init(_ channels: Int, isLinked: Bool, _ arena: inout Arena) {
+    self.isLinked = isLinked
+    self.channels = channels
+    let groups = Self.groups(channels)
+    levels = arena.reserve(groups &* 32).assumingMemoryBound(to: SIMD8<Float>.self)
+    counts = arena.reserve(groups &* 32).assumingMemoryBound(to: SIMD8<Int32>.self)
+  }
+
+  static func memorySize(_ channels: Int) -> Int {
+    Arena.bytes { Dynamics(channels, isLinked: true, &$0) }
+  }
+
+  /// Sets all channels to a level, and lets no frames be left. Audio thread.
+  @_noLocks func reset(to rest: Float) {
+    var group = 0
+    while group < Self.groups(channels) {
+      levels[group] = SIMD8(repeating: rest)
+      counts[group] = SIMD8(repeating: 0)
+      group &+= 1
+    }
+  }
+
+  /// Moves into memory for more channels, of which new ones begin at a level. Audio thread.
+  @_noLocks mutating func widen(_ widening: Widening, rest: Float, memory: UnsafeMutableRawPointer) {
+    let inputs = widening.inputs[0]
+    var arena = Arena(memory)
+    let wide = Dynamics(inputs, isLinked: isLinked, &arena)
+    wide.reset(to: rest)
+    var channel = 0
+    while channel < inputs {
+      let from = isLinked ? channel : Widening.source(of: channel, from: channels, to: inputs)
+      if from >= 0, from < channels {
+        wide.level(channel).pointee = level(from).pointee
+        wide.count(channel).pointee = count(from).pointee
+      }
+      channel &+= 1
+    }
+    (levels, counts, self.channels) = (wide.levels, wide.counts, inputs)
+  }
+
+  /// What the gain of a channel has reached.
+  @inline(__always) @_noLocks func level(_ channel: Int) -> UnsafeMutablePointer<Float> {
+    UnsafeMutableRawPointer(levels).assumingMemoryBound(to: Float.self) + channel
+  }
+
+  @inline(__always) @_noLocks func count(_ channel: Int) -> UnsafeMutablePointer<Int32> {
+    UnsafeMutableRawPointer(counts).assumingMemoryBound(to: Int32.self) + channel
+  }
+
+  /// Channels that have gains of their own.
+  var gains: Int { @inline(__always) @_noLocks get { isLinked ? 1 : channels } }
+
+  /// Writes the shares of the way up and down for times in seconds. Those of times at rest are known.
+  @inline(__always) @_noLocks mutating func write(
+    _ up: ParameterStream, _ down: ParameterStream, _ block: Block, to room: DynamicsRoom
+  ) {
+    guard up.isSteady, down.isSteady else { return writeMoving(up, down, block, room) }
+    let times = SIMD4(up.value(0), down.value(0), block.rate, 0)
+    if known[0] != times[0] || known[1] != times[1] || known[2] != times[2] {
+      known = times
+      let frames = SIMD16(lowHalf: SIMD8(repeating: times[0]), highHalf: SIMD8(repeating: times[1]))
+      let all = sostenuto_approaches(frames * block.rate)
+      shares = SIMD2(all[0], all[8])
+    }
+    room.fill(room.up, Frames(repeating: shares[0]))
+    room.fill(room.down, Frames(repeating: shares[1]))
+  }
+
+  @inline(never) @_noLocks private func writeMoving(
+    _ up: ParameterStream, _ down: ParameterStream, _ block: Block, _ room: DynamicsRoom
+  ) {
+    var frame = 0
+    while frame < block.frames {
+      room.up.store(sostenuto_approaches(up.vector(0, frame) * block.rate), frame)
+      room.down.store(sostenuto_approaches(down.vector(0, frame) * block.rate), frame)
+      frame &+= 16
+    }
+  }
+
+  /// Brings the gains of a group from their targets to the course that they take: in `room.rows`, or of eight channels in
+  /// `room.turned`.
+  @inline(__always) @_noLocks func follow(_ group: Int, _ room: DynamicsRoom, _ frames: Int) {
+    if gains == 1 {
+      level(0).pointee = sostenuto_follow(
+        room.rows, level(0).pointee, room.up, room.down, Int64(truncatingIfNeeded: frames))
+    } else {
+      levels[group] = sostenuto_follow_eight(
+        room.turned, levels[group], room.up, room.down, Int64(truncatingIfNeeded: frames))
+    }
+  }
+}
+
+/// Room within a block for the gains of eight channels.
+struct DynamicsRoom {
+  /// Sixty-four frames of each channel.
+  let rows: UnsafeMutablePointer<Float>
+  /// Eight channels of each frame.
+  let turned: UnsafeMutablePointer<Float>
+  /// Shares of the way up and down to the target, in each frame.
+  let up, down: UnsafeMutablePointer<Float>
+  /// Shares of the own signal.
+  let shares: UnsafeMutablePointer<Float>
+  /// More rows of a frame each.
+  let more: UnsafeMutablePointer<Float>
+
+  @inline(__always) @_noLocks init(_ block: Block) {
+    var arena = Arena(block.scratch)
+    rows = arena.take(Float.self, 8 &* blockCapacity)
+    turned = arena.take(Float.self, 8 &* blockCapacity)
+    up = arena.take(Float.self, blockCapacity)
+    down = arena.take(Float.self, blockCapacity)
+    shares = arena.take(Float.self, blockCapacity)
+    more = arena.take(Float.self, 4 &* blockCapacity)
+  }
+
+  /// The row of a channel of the group.
+  @inline(__always) @_noLocks func row(_ channel: Int) -> UnsafeMutablePointer<Float> {
+    rows + (channel & 7) &* blockCapacity
+  }
+
+  @inline(__always) @_noLocks func fill(_ row: UnsafeMutablePointer<Float>, _ value: Frames) {
+    row.store(value, 0)
+    row.store(value, 16)
+    row.store(value, 32)
+    row.store(value, 48)
+  }
+
+  /// Brings the rows of eight channels into one of frames. `used`: how many of them there are.
+  @inline(__always) @_noLocks func turn(_ used: Int) {
+    var channel = used
+    while channel < 8 {
+      fill(row(channel), Frames(repeating: 0))
+      channel &+= 1
+    }
+    var frame = 0
+    while frame < blockCapacity {
+      sostenuto_turn_eight(rows + frame, 64, turned + 8 &* frame, 8)
+      frame &+= 8
+    }
+  }
+
+  /// The way back.
+  @inline(__always) @_noLocks func turnBack() {
+    var frame = 0
+    while frame < blockCapacity {
+      sostenuto_turn_eight(turned + 8 &* frame, 8, rows + frame, 64)
+      frame &+= 8
+    }
+  }
+  /// Multiplies channels with the gains in `rows`: those of a group, or all with the first row.
+  @inline(__always) @_noLocks func multiply(_ block: Block, _ first: Int, _ count: Int, isLinked: Bool) {
+    let (input, output) = (block.inputs[0], block.outputs[0])
+    var channel = isLinked ? 0 : first
+    let end = isLinked ? output.count : first &+ count
+    while channel < end {
+      multiplyWhole(input[channel], isLinked ? rows : row(channel), to: output[channel])
+      channel &+= 1
+    }
+  }
+}

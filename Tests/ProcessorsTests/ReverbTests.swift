@@ -1,0 +1,171 @@
+import Glibc
+import Patch
+import Realtime
+import Testing
+
+@testable import Processors
+
+/// A reverb's decay in its bands, its loudness, its density, and its sides.
+struct ReverbTests {
+  private func impulseResponse(
+    _ values: [Int: Float], seconds: Double, rate: Double = 48_000, outputs: Int = 2
+  ) -> [[Float]] {
+    var all = values.mapValues { [$0] }
+    all[Reverb.mix] = [100]
+    all[Reverb.channels] = [Float(outputs)]
+    let frames = Int(seconds * rate)
+    return KernelBench(
+      Reverb.self, Reverb.description, inputs: [[impulse(frames)]], outputs: [outputs], all, rate: rate
+    ).run(frames)[0]
+  }
+
+  /// Time in which a band falls by 60 dB: from the fall between -5 and -35 dB of what is left (M. R. Schroeder, "New method
+  /// of measuring reverberation time", 1965), behind a resonance of two octaves, twice.
+  private func decay(_ signal: [Float], _ frequency: Double, _ rate: Double) -> Double {
+    let w = 2 * .pi * frequency / rate
+    let (alpha, turn) = (sin(w) / 1.4, 2 * cos(w))
+    var band = signal.map(Double.init)
+    for _ in 0..<2 {
+      var (x1, x2, y1, y2) = (0.0, 0.0, 0.0, 0.0)
+      for frame in band.indices {
+        let x = band[frame]
+        let sum: Double = alpha * (x - x2) + turn * y1 - (1 - alpha) * y2
+        let y = sum / (1 + alpha)
+        (x2, x1, y2, y1, band[frame]) = (x1, x, y1, y, y)
+      }
+    }
+    var left = [Double](repeating: 0, count: band.count)
+    var sum = 0.0
+    for frame in band.indices.reversed() {
+      sum += band[frame] * band[frame]
+      left[frame] = sum
+    }
+    let levels = left.map { 10 * log10(max($0 / left[0], 1e-30)) }
+    let from = levels.firstIndex { $0 < -5 } ?? 0
+    let to = levels.firstIndex { $0 < -35 } ?? 0
+    return Double(to - from) / rate * 60 / (levels[from] - levels[to])
+  }
+
+  private static func power(_ signal: ArraySlice<Float>) -> Double {
+    var sum = 0.0
+    for x in signal { sum += Double(x) * Double(x) }
+    return sum / Double(signal.count)
+  }
+
+  @Test(arguments: [8000.0, 44_100, 48_000, 192_000]) func oneKilohertzDecaysInTheTimeThatIsSet(rate: Double)
+  {
+    for (seconds, size, damp) in [(Float(0.5), Float(20), Float(0)), (2, 50, 50), (1, 40, 80), (5, 100, 30)] {
+      let out = impulseResponse(
+        [Reverb.decay: seconds, Reverb.size: size, Reverb.damp: damp], seconds: Double(seconds) * 0.9,
+        rate: rate)
+      let found = decay(out[0], 1000, rate)
+      #expect(abs(found / Double(seconds) - 1) < 0.05, "\(seconds) s, size \(size), damp \(damp): \(found) s")
+    }
+  }
+
+  @Test func lowAndHighBandsDecayInTheirs() {
+    for (bass, damp) in [(Float(100), Float(0)), (100, 50), (50, 50), (200, 80)] {
+      let out = impulseResponse(
+        [Reverb.decay: 2, Reverb.size: 50, Reverb.bass: bass, Reverb.damp: damp], seconds: 4)[0]
+      let low = decay(out, 30, 48_000) / (2 * Double(bass) / 100)
+      let high = decay(out, 18_000, 48_000) / (2 * (1 - 0.9 * Double(damp) / 100))
+      #expect(abs(low - 1) < 0.05, "bass \(bass) %: \(low)")
+      #expect(abs(high - 1) < 0.1, "damp \(damp) %: \(high)")
+    }
+  }
+
+  @Test func aSteadyNoiseIsAsLoudAsItWentIn() {
+    var chance = Chance(3)
+    let noise = chance.signal(48_000 * 4)
+    for (seconds, size) in [(Float(0.3), Float(30)), (2, 50), (4, 100)] {
+      let out = KernelBench(
+        Reverb.self, Reverb.description, inputs: [[noise]], outputs: [2],
+        [
+          Reverb.decay: [seconds], Reverb.size: [size], Reverb.damp: [0], Reverb.mix: [100],
+          Reverb.channels: [2],
+        ]
+      ).run(noise.count)[0]
+      for channel in out {
+        let level = 10 * log10(3 * Self.power(channel[96_000...]))
+        #expect(abs(level) < 2, "\(seconds) s: \(level) dB")
+      }
+    }
+  }
+
+  /// A tenth of a second after an impulse the sound is noise: as many frames lie within the standard deviation as in noise
+  /// (J. S. Abel and P. Huang, "A simple, robust measure of reverberation echo density", 2006).
+  @Test func echoesSoonBecomeNoise() {
+    let out = impulseResponse([Reverb.decay: 2, Reverb.size: 50, Reverb.damp: 0], seconds: 0.3)[0]
+    for start in [4800, 7200, 9600] {
+      let window = out[start..<start + 960]
+      let deviation = (Self.power(window)).squareRoot()
+      let outside = Double(window.filter { abs(Double($0)) > deviation }.count) / 960
+      #expect(outside / 0.3173 > 0.85, "from \(start): \(outside / 0.3173)")
+    }
+  }
+
+  @Test func outputsHaveNothingInCommonAndChannelsTheirSides() {
+    let out = impulseResponse([Reverb.decay: 2], seconds: 1, outputs: 4)
+    for (a, b) in [(0, 1), (0, 2), (1, 2), (2, 3)] {
+      func product(_ x: [Float], _ y: [Float]) -> Double {
+        var sum = 0.0
+        for frame in 2400..<x.count { sum += Double(x[frame]) * Double(y[frame]) }
+        return sum
+      }
+      let together =
+        product(out[a], out[b]) / (product(out[a], out[a]) * product(out[b], out[b])).squareRoot()
+      #expect(abs(together) < 0.15, "\(a) and \(b): \(together)")
+    }
+    var chance = Chance(7)
+    let sides = [chance.signal(500), chance.signal(500)]
+    let dry = KernelBench(
+      Reverb.self, Reverb.description, inputs: [sides], outputs: [2], [Reverb.mix: [0], Reverb.channels: [2]]
+    ).run(500)[0]
+    #expect(dry == sides)
+  }
+
+  @Test func thePredelayIsExactAndTheReverbFallsAsleep() {
+    let near = impulseResponse([Reverb.decay: 0.3, Reverb.size: 10], seconds: 0.5)[0]
+    let far = impulseResponse([Reverb.decay: 0.3, Reverb.size: 10, Reverb.predelay: 0.1], seconds: 0.5)[0]
+    #expect(far[..<4800].allSatisfy { $0 == 0 })
+    #expect(Array(far[4800..<20_000]) == Array(near[..<15_200]))
+    let bench = KernelBench(
+      Reverb.self, Reverb.description, inputs: [[impulse(200_000)]], outputs: [2],
+      [Reverb.decay: [0.2], Reverb.channels: [2]])
+    _ = bench.run(200_000)
+    #expect(bench.sleptBlocks > 500)
+  }
+
+  @Test func changesOfEverythingDoNotClick() {
+    let tone = (0..<48_000).map { (frame: Int) -> Float in
+      Float(0.5 * sin(2 * Double.pi * 300 * Double(frame) / 48_000))
+    }
+    for (parameter, value) in [
+      (Reverb.decay, Float(0.2)), (Reverb.decay, 20), (Reverb.size, 20), (Reverb.size, 100),
+      (Reverb.damp, 100),
+      (Reverb.bass, 25), (Reverb.predelay, 0.2), (Reverb.mix, 100),
+    ] {
+      let bench = KernelBench(
+        Reverb.self, Reverb.description, inputs: [[tone]], outputs: [2], [Reverb.channels: [2]])
+      bench.moves = [.init(frame: 30_010, parameter: parameter, value: value, over: 480)]
+      let out = bench.run(40_000)[0]
+      for channel in out {
+        #expect(largestStep(Array(channel[29_900...])) < 0.06, "\(parameter) to \(value)")
+      }
+    }
+  }
+
+  /// A rate that changes in mid-decay: the rest of the sound has its level and its time.
+  @Test func aRateThatChangesKeepsTheSound() {
+    let bench = KernelBench(
+      Reverb.self, Reverb.description, inputs: [[impulse(24_000)]], outputs: [2],
+      [Reverb.decay: [2], Reverb.damp: [0], Reverb.mix: [100], Reverb.channels: [2]])
+    let before = bench.run(24_000)[0][0]
+    bench.retune(to: 96_000)
+    let after = bench.run(48_000)[0][0]
+    // A tenth of a second is 3 dB.
+    let fall = 10 * log10(Self.power(before[19_200..<24_000]) / Self.power(after[0..<9600]))
+    #expect(abs(fall - 3) < 2, "\(fall) dB")
+    #expect(bench.isMemoryIntact)
+  }
+}
