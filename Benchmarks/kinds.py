@@ -53,6 +53,9 @@ KINDS = {
     "gate": (*GATES,),
     "limiter": (*LIMITERS,),
     "reverb": (*REVERBS,),
+    "chorus": (*CHORUSES,),
+    "flanger": (*FLANGERS,),
+    "phaser": (*PHASERS,),
     "transport": (Work("rolling", forms=SIDE_BY_SIDE, widths=(1,), sources=0, channels=-1, total=64),),
     "record": (Work("at rest, no take", total=256),),
 }

@@ -500,13 +500,12 @@ GATES = (
          scsynth=each(lambda g, x, m, i: sc_compander(g, x, x, 1.001, 1, 0.01))),
 )  # fmt: skip
 
-# --- Limiters: those of frames only are what scsynth has.
+# --- Limiters: at work scsynth's is no measure, since it has no release and knows of no peaks between frames.
 
 LIMITERS = (
     Work("quiet", "ceiling=-1dB", total=256,
          scsynth=each(lambda g, x, m, i: g.unit("Limiter", x, 0.9, 0.0013))),
-    Work("at work, of frames", "ceiling=-60dB peaks=sample", total=256,
-         scsynth=each(lambda g, x, m, i: g.unit("Limiter", x, 0.001, 0.0013))),
+    Work("at work, of frames", "ceiling=-60dB peaks=sample", total=256),
     Work("at work", "ceiling=-60dB", total=256),
 )  # fmt: skip
 
@@ -523,6 +522,48 @@ REVERBS = (
          csound=lambda g, xs, m, i: g.a(f"reverbsc {xs[0]}, {xs[1]}, 0.8, 12000", 2)),
     Work("decay moved", ROOM, (["decay"], 2, 0.5), widths=(2,), total=64, at=(0.6, 0.1),
          csound=lambda g, xs, m, i: g.a(f"reverbsc {xs[0]}, {xs[1]}, {g.slow}, 12000", 2)),
+)  # fmt: skip
+
+# --- Sweeps
+
+SWEEP = 0.0005
+
+
+def sc_taps(g, x, voices):
+    """Copies by cubic interpolation, each with a sine of its own."""
+    taps = []
+    for voice in range(voices):
+        time = g.unit("MulAdd", g.unit("SinOsc", 0.5, 6.283 * voice / voices), 0.002, 0.014)
+        taps.append(g.unit("DelayC", x, 0.05, time))
+    wet = taps[0] if voices == 1 else g.binary("+", *taps)
+    return g.mul_add(wet, 0.35, g.mul(x, 0.5))
+
+
+def cs_taps(g, x, voices):
+    """By linear interpolation."""
+    taps = [g.a(f"flanger {x}, {g.a(f'oscili 0.002, 0.5, -1, {voice / voices}')} + 0.014, 0") for voice in range(voices)]
+    return g.a(f"= 0.5 * {x} + 0.35 * ({' + '.join(taps)})")
+
+
+CHORUSES = (
+    Work("two voices", "mix=50%", forms=SIDE_BY_SIDE, total=128,
+         scsynth=each(lambda g, x, m, i: sc_taps(g, x, 2)), csound=each(lambda g, x, m, i: cs_taps(g, x, 2))),
+    Work("depth moved", "mix=50%", (["depth"], 0.004, 0.001), forms=SIDE_BY_SIDE, total=128, at=(0.002, 0.0005)),
+)  # fmt: skip
+
+FLANGERS = (
+    Work("with feedback", "feedback=35% delay=1ms", forms=SIDE_BY_SIDE, total=128,
+         scsynth=each(lambda g, x, m, i: g.mul_add(g.unit("CombC", x, 0.05, g.unit("MulAdd", g.unit("SinOsc", 0.5, 0), 0.0015, 0.0025), 0.13), 0.5, g.mul(x, 0.5))),
+         csound=each(lambda g, x, m, i: g.a(f"= 0.5 * {x} + 0.5 * " + g.a(f"flanger {x}, {g.a('oscili 0.0015, 0.5')} + 0.0025, 0.35")))),
+    Work("feedback moved", "delay=1ms", (["feedback"], 35, 5), forms=SIDE_BY_SIDE, total=128, at=(0.35, 0.05),
+         csound=each(lambda g, x, m, i: g.a(f"= 0.5 * {x} + 0.5 * " + g.a(f"flanger {x}, {g.a('oscili 0.0015, 0.5')} + 0.0025, {g.slow}")))),
+)  # fmt: skip
+
+PHASERS = (
+    Work("six stages", "stages=6 feedback=30%", forms=SIDE_BY_SIDE, total=128,
+         csound=each(lambda g, x, m, i: g.a(f"= 0.5 * {x} + 0.5 * " + g.a(f"phaser1 {x}, {g.a('oscili 400, 0.5')} + 800, 6, 0.3")))),
+    Work("freq moved", "stages=6 feedback=30%", (["freq"], 800, 300), forms=SIDE_BY_SIDE, total=128,
+         csound=each(lambda g, x, m, i: g.a(f"= 0.5 * {x} + 0.5 * " + g.a(f"phaser1 {x}, {m}, 6, 0.3")))),
 )  # fmt: skip
 
 # --- Samples: the peers interpolate by four points.

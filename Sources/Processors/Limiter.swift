@@ -95,6 +95,7 @@ public struct Limiter: Kernel {
       if now < least { least = now }
       gain &+= 1
     }
+    if least == 1 { return 0 }
     return -6.020_6 * logarithm2(least > 1e-6 ? least : 1e-6)
   }
 
@@ -170,8 +171,8 @@ public struct Limiter: Kernel {
     while frame < frames {
       var asked = one
       if !isQuiet {
-        // A thousandth of a decibel for what rounding and the last average may add.
-        let limit = atLeast(1e-6, ceiling.vector(0, frame)) * 0.9999
+        // A hundredth of a decibel for what a gain that moves adds between frames.
+        let limit = atLeast(1e-6, ceiling.vector(0, frame)) * 0.999
         asked = atMost(1, limit / atLeast(1e-9, peaks(first, end, frame)))
         asked = sostenuto_join(asked, one, Int32(truncatingIfNeeded: frames &- frame))
       }

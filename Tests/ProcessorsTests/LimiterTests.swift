@@ -147,6 +147,7 @@ struct LimiterTests {
     for harmonic in [50, 75, 100, 150] {
       #expect(decibels(amplitude(steady, 100 * Double(harmonic)) / 0.1) < -100)
     }
-    #expect(decibels(amplitude(steady, 300) / 0.1) < -50)
+    // What the release gives back from peak to peak.
+    #expect(decibels(amplitude(steady, 300) / 0.1) < -40)
   }
 }

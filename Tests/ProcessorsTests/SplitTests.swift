@@ -224,6 +224,36 @@ extension SplitTests {
       ], startingAt: 37)
   }
 
+  @Test(arguments: [1, 3, 11]) func phaser(channels: Int) {
+    expectSameBits(
+      Phaser.self, Phaser.description, inputs: [signals(channels)], outputs: [channels],
+      modulation: [Phaser.freq: [wobble(500)], Phaser.spread: [wobble(40)]],
+      moves: [
+        .init(frame: 70, parameter: Phaser.rate, value: 7, over: 100),
+        .init(frame: 333, parameter: Phaser.depth, value: 4, over: 100),
+        .init(frame: 640, parameter: Phaser.feedback, value: -80, over: 100),
+        .init(frame: 900, parameter: Phaser.mix, value: 90, over: 31),
+      ])
+  }
+
+  @Test func chorusAndFlanger() {
+    expectSameBits(
+      Chorus.self, Chorus.description, inputs: [signals(3)], outputs: [3], [Chorus.delay: [0.001]],
+      modulation: [Chorus.rate: [wobble(5)], Chorus.spread: [wobble(40)]],
+      moves: [
+        .init(frame: 333, parameter: Chorus.depth, value: 0.01, over: 100),
+        .init(frame: 640, parameter: Chorus.feedback, value: -80, over: 100),
+        .init(frame: 900, parameter: Chorus.mix, value: 90, over: 31),
+      ])
+    expectSameBits(
+      Flanger.self, Flanger.description, inputs: [signals(2)], outputs: [2], [Flanger.feedback: [90]],
+      modulation: [Flanger.delay: [wobble(0.001)]],
+      moves: [
+        .init(frame: 70, parameter: Flanger.rate, value: 7, over: 100),
+        .init(frame: 333, parameter: Flanger.depth, value: 0.001, over: 100),
+      ], startingAt: 37)
+  }
+
   @Test(arguments: [Float(0.0003), 0.005]) func delay(time: Float) {
     expectSameBits(
       Delay.self, Delay.description, inputs: [signals(2)], outputs: [2], [Delay.time: [time]],

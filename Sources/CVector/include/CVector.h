@@ -447,4 +447,5 @@ SOSTENUTO_VECTOR sostenuto_four sostenuto_turned(sostenuto_four pair, sostenuto_
 
 #include "Dynamics.h"
 #include "Peaks.h"
+#include "Stages.h"
 #include "Tank.h"

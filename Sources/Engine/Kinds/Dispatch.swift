@@ -44,6 +44,9 @@ struct KernelTag: Sendable, Equatable {
     case 23: verb(Gate.self)
     case 24: verb(Limiter.self)
     case 25: verb(Reverb.self)
+    case 26: verb(Chorus.self)
+    case 27: verb(Flanger.self)
+    case 28: verb(Phaser.self)
     case 255: verb(ForeignKernel.self)
     default: verb(Placeholder.self)
     }
