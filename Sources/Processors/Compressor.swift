@@ -46,6 +46,7 @@ public struct Compressor: Kernel {
   private var key = Key()
   /// The reductions, in octaves.
   private var dynamics: Dynamics
+  private var rest = CompressorRest()
   private var isAsleep = true
 
   public static var worksInPlace: Bool { true }
@@ -100,7 +101,7 @@ public struct Compressor: Kernel {
     if key.isSilent(block), isAsleep { return input.isSilent ? .silent : pass(block, room) }
     isAsleep = false
     dynamics.write(block.parameters[Self.attack], block.parameters[Self.release], block, to: room)
-    let curve = CompressorCurve(block)
+    let curve = CompressorCurve(block, &rest)
     var group = 0
     while group < dynamics.groups {
       let first = group &* 8
@@ -108,7 +109,7 @@ public struct Compressor: Kernel {
       if dynamics.gains == 1 {
         var frame = 0
         while frame < block.frames {
-          room.rows.store(curve.reduction(key.loudest(block, frame, room.shares), block, frame), frame)
+          room.rows.store(curve.reduction(key.loudest(block, frame, room.shares), frame), frame)
           frame &+= 16
         }
         dynamics.follow(0, room, block.frames)
@@ -119,7 +120,7 @@ public struct Compressor: Kernel {
           var frame = 0
           while frame < block.frames {
             let heard = key.heard(block, channel, frame, room.shares)
-            row.store(curve.reduction(heard, block, frame), frame)
+            row.store(curve.reduction(heard, frame), frame)
             frame &+= 16
           }
           channel &+= 1
@@ -173,36 +174,60 @@ public struct Compressor: Kernel {
   }
 }
 
-/// The static curve: reductions in octaves of magnitudes.
-private struct CompressorCurve {
-  private let threshold: Frames
-  private let slope: Frames
-  private let knee: Frames
-  private let isSteady: Bool
+/// Threshold, slope and knee at rest, as the static curve needs them.
+private struct CompressorRest: BitwiseCopyable {
+  private var known = SIMD4<Float>(repeating: .nan)
+  fileprivate private(set) var values = SIMD4<Float>(repeating: 0)
 
-  /// What is at rest in a block is calculated once.
-  @inline(__always) @_noLocks init(_ block: Block) {
-    let parameters = block.parameters
-    let isSteady =
-      parameters[Compressor.threshold].isSteady && parameters[Compressor.ratio].isSteady
-      && parameters[Compressor.knee].isSteady
-    self.init(block, 0, isSteady)
+  @_noLocks init() {}
+
+  /// Calculates what has changed. Audio thread.
+  @inline(__always) @_noLocks mutating func follow(_ threshold: Float, _ ratio: Float, _ knee: Float) {
+    if known[0] != threshold || known[1] != ratio || known[2] != knee { learn(threshold, ratio, knee) }
   }
 
-  @inline(__always) @_noLocks private init(_ block: Block, _ frame: Int, _ isSteady: Bool) {
-    self.isSteady = isSteady
-    let parameters = block.parameters
-    threshold = sostenuto_logarithms(atLeast(1e-6, parameters[Compressor.threshold].vector(0, frame)))
-    slope = 1 - 1 / atLeast(1, parameters[Compressor.ratio].vector(0, frame))
-    // Of a bend without width there would be nothing by nothing.
-    knee = atLeast(1e-5, sostenuto_logarithms(atLeast(1, parameters[Compressor.knee].vector(0, frame))))
+  @inline(never) @_noLocks private mutating func learn(_ threshold: Float, _ ratio: Float, _ knee: Float) {
+    known = SIMD4(threshold, ratio, knee, 0)
+    values = SIMD4(
+      CompressorCurve.threshold(Frames(repeating: threshold))[0],
+      CompressorCurve.slope(Frames(repeating: ratio))[0], CompressorCurve.knee(Frames(repeating: knee))[0], 0)
+  }
+}
+
+/// The static curve: reductions in octaves of magnitudes.
+private struct CompressorCurve {
+  private let threshold, ratio, knee: ParameterStream
+  private let rest: SIMD4<Float>
+
+  @inline(__always) @_noLocks init(_ block: Block, _ rest: inout CompressorRest) {
+    threshold = block.parameters[Compressor.threshold]
+    ratio = block.parameters[Compressor.ratio]
+    knee = block.parameters[Compressor.knee]
+    // One that moves leaves the others known.
+    rest.follow(
+      threshold.isSteady ? threshold.value(0) : 1, ratio.isSteady ? ratio.value(0) : 1,
+      knee.isSteady ? knee.value(0) : 1)
+    self.rest = rest.values
+  }
+
+  @inline(__always) @_noLocks static func threshold(_ factor: Frames) -> Frames {
+    sostenuto_logarithms(atLeast(1e-6, factor))
+  }
+
+  @inline(__always) @_noLocks static func slope(_ ratio: Frames) -> Frames { 1 - 1 / atLeast(1, ratio) }
+
+  /// Of a bend without width there would be nothing by nothing.
+  @inline(__always) @_noLocks static func knee(_ factor: Frames) -> Frames {
+    atLeast(1e-5, sostenuto_logarithms(atLeast(1, factor)))
   }
 
   /// Reductions of sixteen frames.
-  @inline(__always) @_noLocks func reduction(_ magnitudes: Frames, _ block: Block, _ frame: Int) -> Frames {
-    let curve = isSteady ? self : CompressorCurve(block, frame, false)
-    let over = sostenuto_logarithms(magnitudes) - curve.threshold + curve.knee * 0.5
-    let bent = sostenuto_lesser(atLeast(0, over), curve.knee)
-    return curve.slope * (bent * bent / (curve.knee * 2) + atLeast(0, over - curve.knee))
+  @inline(__always) @_noLocks func reduction(_ magnitudes: Frames, _ frame: Int) -> Frames {
+    let t = threshold.isSteady ? Frames(repeating: rest[0]) : Self.threshold(threshold.vector(0, frame))
+    let s = ratio.isSteady ? Frames(repeating: rest[1]) : Self.slope(ratio.vector(0, frame))
+    let k = knee.isSteady ? Frames(repeating: rest[2]) : Self.knee(knee.vector(0, frame))
+    let over = sostenuto_logarithms(magnitudes) - t + k * 0.5
+    let bent = sostenuto_lesser(atLeast(0, over), k)
+    return s * (bent * bent / (k * 2) + atLeast(0, over - k))
   }
 }

@@ -57,6 +57,9 @@ struct DelayLine: BitwiseCopyable {
     }
   }
 
+  /// Asks for a block from `position` on, before it is read or written.
+  @inline(__always) @_noLocks func fetch(_ position: Int) { sostenuto_fetch(address(position), 320) }
+
   /// Repeats the first frames behind the end.
   @_noLocks func closeRing() { copyMemory(frames + length, frames, 64) }
 

@@ -108,8 +108,9 @@ public struct Reverb: Kernel {
     isAsleep = false
     aim(block)
     let start = Int(block.time & 63)
-    takeIn(block, entry, start)
     let (size, output) = (block.crossfades[Self.size], block.outputs[0])
+    findLines(size, block.rate)
+    takeIn(block, entry, start)
     readLines(size, block)
     var channel = 0
     while channel < output.count {
@@ -245,13 +246,23 @@ public struct Reverb: Kernel {
     return frames < 16 ? 0 : frames
   }
 
+  /// Finds the lengths of the lines, and asks for what this block reads and writes: with many reverbs it is far away.
+  @inline(__always) @_noLocks private func findLines(_ size: CrossfadeStream, _ rate: Float) {
+    let new = Self.lengths(size.new, rate)
+    tank.lengths.store(new, 0)
+    tank.lengths.store(size.blend == nil ? new : Self.lengths(size.old, rate), 16)
+    var number = 0
+    while number < 16 {
+      let line = tank.lines[ReverbTank.firstOfTank &+ number]
+      line.fetch(head &- Int(tank.lengths[number]))
+      line.fetch(head)
+      number &+= 1
+    }
+  }
+
   /// Reads a block of every line.
   @inline(__always) @_noLocks private func readLines(_ size: CrossfadeStream, _ block: Block) {
-    let new = Self.lengths(size.new, block.rate)
-    let old = size.blend == nil ? new : Self.lengths(size.old, block.rate)
     let (news, olds) = (tank.lengths, tank.lengths + 16)
-    news.store(new, 0)
-    olds.store(old, 0)
     var number = 0
     while number < 16 {
       let (line, row) = (tank.lines[ReverbTank.firstOfTank &+ number], tank.row(number))
