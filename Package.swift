@@ -19,6 +19,9 @@ let package = Package(
       name: "CSndfile", pkgConfig: "sndfile", providers: [.apt(["libsndfile1-dev"])]),
     .systemLibrary(
       name: "CSamplerate", pkgConfig: "samplerate", providers: [.apt(["libsamplerate0-dev"])]),
+    .systemLibrary(name: "CEbur128", pkgConfig: "libebur128", providers: [.apt(["libebur128-dev"])]),
+    // No pkg-config: SwiftPM rejects the definitions that it gives for kissfft.
+    .systemLibrary(name: "CKissfft", providers: [.apt(["libkissfft-dev"])]),
     .target(name: "CThread"),
     // Vector instructions by name, compiled into their callers.
     .target(name: "CVector"),
@@ -39,6 +42,8 @@ let package = Package(
     .target(name: "Instruments", dependencies: ["Patch", "Realtime", "Sampler", "CSndfile", "CSamplerate"]),
     // Sound into files, from the audio thread.
     .target(name: "Recording", dependencies: ["Realtime", "CSndfile"]),
+    // What sound looks like: spectra, pitch, loudness.
+    .target(name: "Analysis", dependencies: ["CEbur128", "CKissfft"]),
     .target(
       name: "Engine",
       dependencies: [
@@ -67,7 +72,7 @@ let package = Package(
     .target(
       name: "Interface",
       dependencies: [
-        "Session", "Engine", "Patch", "PatchLanguage", "Realtime", "Recording", "Screen",
+        "Analysis", "Session", "Engine", "Patch", "PatchLanguage", "Realtime", "Recording", "Screen",
       ]),
 
     .executableTarget(
@@ -83,6 +88,7 @@ let package = Package(
       dependencies: ["Engine", "Patch", "PatchLanguage", "Realtime", "CForeign", "CUnseen"],
       path: "Tests/Support"),
     .target(name: "CUnseen", path: "Tests/CUnseen"),
+    .testTarget(name: "AnalysisTests", dependencies: ["Analysis"]),
     .testTarget(name: "MidiTests", dependencies: ["Midi", "Realtime", "TestSupport"]),
     .testTarget(name: "PatchTests", dependencies: ["Patch", "PatchLanguage", "Engine", "Processors"]),
     .testTarget(name: "RealtimeTests", dependencies: ["Realtime"]),
@@ -114,7 +120,7 @@ let package = Package(
     .testTarget(
       name: "InterfaceTests",
       dependencies: [
-        "Interface", "Drivers", "Engine", "Patch", "PatchLanguage", "Realtime", "Screen", "Session",
+        "Interface", "Analysis", "Drivers", "Engine", "Patch", "PatchLanguage", "Realtime", "Screen", "Session",
       ]),
     // A session in a process of its own, which a test can kill.
     .executableTarget(

@@ -32,6 +32,8 @@ import Terminal
   func play(_ event: Event, on node: NodeID) { inner.play(event, on: node) }
   func panic() { inner.panic() }
   // The fuzzer has no server.
+  func listen(to port: ListenedPort?) { inner.listen(to: port) }
+  func takeListened() -> ListenedSound? { inner.takeListened() }
   func showPrograms(_ isShown: Bool) {}
   func takeNotices() -> [String] { inner.takeNotices() }
   func tick() { inner.tick() }

@@ -8,8 +8,10 @@ extension Engine {
   public struct CapturePoint: Hashable, Sendable {
     /// The node.
     public var node: NodeID
-    /// One of its audio outputs; nil: what goes into a node without any.
+    /// One of its audio outputs; nil: what goes into an input.
     public var port: String?
+    /// The input, an audio input or a parameter, of which this hears what goes in; nil: it hears an output.
+    public var input: String?
     /// Channels at present.
     public var channels: Int
   }
@@ -23,7 +25,20 @@ extension Engine {
     guard let node = graph.current[id], node.outputs.isEmpty, let input = node.inputs.first,
       port == nil || port == input.name
     else { return nil }
-    return CapturePoint(node: id, port: nil, channels: node.inputPort(0).count)
+    return capturePoint(of: id, input: input.name)
+  }
+
+  /// What goes into an audio input of a node, or into a parameter by cables. nil: there is no such input, or no cable
+  /// leads to the parameter.
+  public func capturePoint(of id: NodeID, input: String) -> CapturePoint? {
+    guard let node = graph.current[id] else { return nil }
+    if let index = node.inputs.firstIndex(where: { $0.name == input }) {
+      guard !node.inputs[index].isEvents else { return nil }
+      return CapturePoint(node: id, input: input, channels: node.inputPort(index).count)
+    }
+    let channels = wanted.cables(at: id).filter { $0.destination == PortReference(id, input) }
+      .compactMap { output($0.source.port, of: $0.source.node)?.channels }
+    return channels.max().map { CapturePoint(node: id, input: input, channels: $0) }
   }
 
   /// Hands the sound at this point to `feed` from `time` on (nil: the next block), as long as the node is in the
@@ -32,8 +47,8 @@ extension Engine {
     let id = makeTapID()
     taps.append(
       Tap(
-        id: id, subject: .node(point.node), port: point.port, channels: feed.channels(or: point.channels),
-        isCapture: true))
+        id: id, subject: .node(point.node), port: point.port, heardInput: point.input,
+        channels: feed.channels(or: point.channels), isCapture: true))
     use(feed, for: id)
     adopt(wanted, at: time)
     return id

@@ -16,6 +16,23 @@ public struct Completion: Sendable {
     }
   }
 
+  /// A command of the program where the line is typed, beside the verbs of the language.
+  public struct Command: Sendable {
+    /// First word of its line.
+    public var name: String
+    /// Description.
+    public var detail: String
+    /// Candidates for the word behind it.
+    public var arguments: [Candidate]
+
+    /// A command with its description.
+    public init(_ name: String, _ detail: String, arguments: [Candidate] = []) {
+      self.name = name
+      self.detail = detail
+      self.arguments = arguments
+    }
+  }
+
   /// The characters of the line that a candidate replaces, counted from 0.
   public var range: Range<Int>
   /// Candidates that begin with the word; if there are none, candidates that contain it.
@@ -25,7 +42,7 @@ public struct Completion: Sendable {
 
   /// Candidates for the word at the cursor. `cursor`: number of characters before it.
   public static func candidates(
-    _ line: String, cursor: Int, patch: Patch, catalogue: KindCatalogue
+    _ line: String, cursor: Int, patch: Patch, catalogue: KindCatalogue, commands: [Command] = []
   ) -> Completion {
     let before = Array(line.prefix(max(0, cursor)))
     let (words, start) = split(before)
@@ -35,7 +52,13 @@ public struct Completion: Sendable {
       return Completion(range: start..<before.count, candidates: [])
     }
     var context = CompletionContext(words: words, word: word, patch: patch, catalogue: catalogue)
-    let all = context.all()
+    var all = context.all()
+    // A command has the line to itself.
+    if words.isEmpty, start == before.prefix(while: { $0 == " " }).count {
+      all += commands.map { Candidate($0.name, $0.detail) }
+    } else if words.count == 1, let command = commands.first(where: { $0.name == words[0] }) {
+      all += command.arguments
+    }
     let lowered = word.lowercased()
     var fitting = all.filter { $0.text.lowercased().hasPrefix(lowered) }
     if fitting.isEmpty { fitting = all.filter { $0.text.lowercased().includes(lowered) } }

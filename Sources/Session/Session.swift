@@ -112,6 +112,9 @@ public struct SessionOptions: Sendable {
   /// Takes under way.
   var runningTakes: [RunningTake] = []
   var held: HeldOutputs?
+  /// The port that a view looks at, and its capture.
+  var wantedPort: ListenedPort?
+  var listening: Listening?
   var tape: SessionTape?
   /// In a replay: files that nodes get when the journal says so.
   var heldFiles: [NodeID: Resource]?

@@ -32,7 +32,7 @@ import Testing
       scene, state, 80, 24,
       """
        reconnect.patch •     jack 48 kHz/64  1.3 ms  load  7 %  xruns 0  voices  6/64
-      ─ graph ─ printout ─ matrix ─ trace ─[history]─ help ───────────────────────────
+      ─ graph ─ printout ─ matrix ─ trace ─ scope ─[history]─ help ───────────────────
          time      edit
                    before these edits
                    node eq equalizer
@@ -65,7 +65,7 @@ import Testing
       scene, state, 110, 30,
       """
        reconnect.patch •                    jack 48 kHz/64  1.3 ms   load  7 %   peak 11 %   xruns 0   voices  6/64
-      ─ graph ─ printout ─ matrix ─ trace ─[history]─ help ─────────────────────────────────────────────────────────
+      ─ graph ─ printout ─ matrix ─ trace ─ scope ─[history]─ help ─────────────────────────────────────────────────
          time      edit
                    before these edits
                    node eq equalizer
@@ -247,6 +247,8 @@ import Testing
   func merge() throws -> String { try inner.merge() }
   func play(_ event: Event, on node: NodeID) { inner.play(event, on: node) }
   func panic() { inner.panic() }
+  func listen(to port: ListenedPort?) { inner.listen(to: port) }
+  func takeListened() -> ListenedSound? { inner.takeListened() }
   func showPrograms(_ isShown: Bool) {}
   func takeNotices() -> [String] { inner.takeNotices() }
   func tick() { inner.tick() }

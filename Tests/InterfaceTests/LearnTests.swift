@@ -107,7 +107,7 @@ import Testing
 
   private static let expected = """
      untitled •    none 48 kHz/256   load  0 %   peak  0 %   xruns 0   voices  0/64
-    ─[graph]─ printout ─ matrix ─ trace ─ history ─ help ───────────────────────────
+    ─[graph]─ printout ─ matrix ─ trace ─ scope ─ history ─ help ───────────────────
      ╭ in ──────╮  ╭ piano ────╮  ┏ dist ━━━━━━━┓  ╭ main ──────╮  ╭ out ───────╮
      │ midi     │  │ sampler   │  ┃ distortion  ┃  │ matrix 4×2 │  │ output     │
      │ port any ├──┤         · ├──┨ drive◂18 dB ┠⇄─┤ 0        · ├──┤ L        · │

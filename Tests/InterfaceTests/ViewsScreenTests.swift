@@ -16,7 +16,7 @@ import Testing
       scene, state, 80, 16,
       """
        reconnect.patch •     jack 48 kHz/64  1.3 ms  load  7 %  xruns 0  voices  6/64
-      ─ graph ─ printout ─[matrix]─ trace ─ history ─ help ───────────────────────────
+      ─ graph ─ printout ─[matrix]─ trace ─ scope ─ history ─ help ───────────────────
        main   matrix 4 × 2
 
                             │    out 0     out 1
@@ -66,7 +66,7 @@ import Testing
       scene, state, 80, 14,
       """
        reconnect.patch •     jack 48 kHz/64  1.3 ms  load  7 %  xruns 0  voices  6/64
-      ─ graph ─[printout]─ matrix ─ trace ─ history ─ help ───────────────────────────
+      ─ graph ─[printout]─ matrix ─ trace ─ scope ─ history ─ help ───────────────────
               in 4ch      <- dist.out 2ch   sum 1/2   gain 0.0 dB   active           ↑
                           <- eq.out 2ch     sum 2/2   gain 0.0 dB   fading out at -11…
               out 2ch     -> out.in
@@ -88,7 +88,7 @@ import Testing
       scene, state, 110, 14,
       """
        reconnect.patch •                    jack 48 kHz/64  1.3 ms   load  7 %   peak 11 %   xruns 0   voices  6/64
-      ─ graph ─ printout ─ matrix ─[trace]─ history ─ help ─────────────────────────────────────────────────────────
+      ─ graph ─ printout ─ matrix ─[trace]─ scope ─ history ─ help ─────────────────────────────────────────────────
        time          node   event            detail
       ▎   0.000 000  piano  prepared                                                                               ↑
       ▎  12.402 333  piano  note on          C4 velocity 100
@@ -134,7 +134,7 @@ import Testing
       scene, state, 60, 12,
       """
        reconnect.patch •       jack 48 kHz/64  1.3 ms   load  7 %
-      ─[graph]─ printout ─ matrix ─ trace ─ history ─ help ───────
+      ─[graph]────────────────────────────────────────────────────
       ╭ keys ────╮  ╭ piano ────────╮    ┏ dist ━━━━━━━━━┓    ╭ ma
       │ keyboard │  │ sampler       │    ┃ distortion ▇▇ ┃    │ ma
       │ C4 E4 G4 ├──┤ ▇▇▇▇▇▇▇▇▁  -6 ├─┬──┨ drive   18 dB ┠─┬──┤ 0
@@ -157,7 +157,7 @@ import Testing
       scene, state, 80, 14,
       """
        reconnect.patch •     jack 48 kHz/64  1.3 ms  load  7 %  xruns 0  voices  6/64
-      ─[graph]─ printout ─ matrix ─ trace ─ history ─ help ───────────────────────────
+      ─[graph]─ printout ─ matrix ─ trace ─ scope ─ history ─ help ───────────────────
       ╭ keys ────╮  ╭ piano ─────╮  ╭─ dist ▸ distortion ────────────────────────────╮
       │ keyboard │  │ sampler    │  │ ▸ drive          18.0 dB  -inf dB … 60.0 dB    │
       │ C4 E4 G4 ├──┤ ▇▇▇▇▇▃  -6 ├─┬│   shape             tanh  tanh fold hard       │
@@ -182,7 +182,7 @@ import Testing
       scene, state, 60, 12,
       """
        reconnect.patch •       jack 48 kHz/64  1.3 ms   load  7 %
-      ─[graph]─ printout ─ matrix ─ trace ─ history ─ help ───────
+      ─[graph]────────────────────────────────────────────────────
       ╭ keys ╭─ replace dist by ──────────────────────────╮   ╭ ma
       │ keybo│ /l                                         │   │ ma
       │ C4 E4│   filter     A resonant two-pole filter.   │┬──┤ 0
@@ -206,7 +206,7 @@ import Testing
       scene, state, 60, 10,
       """
        reconnect.patch •       jack 48 kHz/64  1.3 ms   load  7 %
-      ─[graph]─ printout ─ matrix ─ trace ─ history ─ help ───────
+      ─[graph]────────────────────────────────────────────────────
       ╭ keys ────╮  ╭ piano ───────╮    ┏ dist ━━━━━━━━┓    ╭ main
       │ keyboard ├──┤ sampler   ▇▆ ├─┬──┨ distortion ▇ ┠─┬──┤ matr
       ╰──────────╯  ╰ upright.s… 6 ╯ ┊  ┗━━━━━━━━━━━━━━┛ ┊  ╰────›
@@ -228,7 +228,7 @@ import Testing
       scene, state, 60, 12,
       """
        reconnect.patch •       jack 48 kHz/64  1.3 ms   load  7 %
-      ─ graph ─ printout ─ matrix ─ trace ─ history ─[help]───────
+      ─[help]─────────────────────────────────────────────────────
        Editing
           ?  help
           :  prompt

@@ -120,8 +120,10 @@ struct Tap {
 
   var id: NodeID
   var subject: Subject
-  /// An output of the node; nil: what goes into its first input, of a node without outputs.
+  /// An output of the node; nil: what goes into an input.
   var port: String?
+  /// That input; nil: the first.
+  var heardInput: String?
   var channels: Int
   /// It hands the sound to a feed, and has no channels of the driver.
   var isCapture = false

@@ -28,7 +28,7 @@ extension Reconciler {
     return changes
   }
 
-  /// A tap hears an output as it is, or what goes into a node without outputs through cables like those there.
+  /// A tap hears an output as it is, or what goes into an input through cables like those there.
   private func connect(_ tap: inout Tap, _ changes: inout IntentChanges) {
     let id =
       switch tap.subject {
@@ -38,7 +38,7 @@ extension Reconciler {
     var wanted: [Cable.Ends: Cable?] = [:]
     if let id, let port = tap.port {
       wanted[Cable.Ends(PortReference(id, port), tap.input)] = .some(nil)
-    } else if let id, let port = graph.current[id]?.inputs.first?.name {
+    } else if let id, let port = tap.heardInput ?? graph.current[id]?.inputs.first?.name {
       for ends in patch.cables(at: id) where ends.destination == PortReference(id, port) {
         wanted[Cable.Ends(ends.source, tap.input)] = patch.cables[ends]
       }

@@ -42,12 +42,12 @@ enum ActionTable {
   /// Reading order where it is not the order of the table; actions that are not named follow.
   static let order: [KeyContext: String] = [
     .anywhere: """
-    show-help show-graph show-printout show-matrix show-trace show-history play swap-effect insert-effect remove-bridge \
+    show-help show-graph show-printout show-matrix show-trace show-scope show-history play swap-effect insert-effect remove-bridge \
     undo redo save quit redraw suspend move-left move-right move-up move-down page-up page-down move-home \
       move-end next-node previous-node control learn recall store recall-time palette
     """,
     .patch: """
-    show-help show-graph show-printout show-matrix show-trace show-history prompt find find-next move-left move-down \
+    show-help show-graph show-printout show-matrix show-trace show-scope show-history prompt find find-next move-left move-down \
     move-up move-right edit connect disconnect remove remove-bridge replace insert add rename open-cable \
     show-programs keep-cables \
     undo play roll panic quit leave

@@ -1,16 +1,16 @@
 /// The views, in the order of their tabs.
 enum Views {
   static let all: [any View] = [
-    GraphView(), PrintoutView(), MatrixView(), TraceView(), HistoryView(), HelpView(),
+    GraphView(), PrintoutView(), MatrixView(), TraceView(), SoundView(), HistoryView(), HelpView(),
   ]
 
   /// The view of a name; the graph for a name that no view has.
   static subscript(name: ViewName) -> any View { all.first { $0.name == name } ?? all[0] }
 
-  /// Shows a view, or returns from one that is only glanced at.
+  /// Shows a view; one that is shown already does what it does then.
   @MainActor static func show(_ view: any View, _ desk: Desk) {
-    if view.isGlance, desk.state.view == view.name {
-      desk.state.view = .graph
+    if desk.state.view == view.name {
+      view.showAgain(desk)
     } else {
       desk.state.view = view.name
       view.open(desk)

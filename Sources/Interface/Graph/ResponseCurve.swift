@@ -45,18 +45,13 @@ enum ResponseCurve {
   /// the bottom.
   static func braille(_ facts: NodeFacts, columns: Int) -> String {
     let sections = sections(facts)
-    let dots = max(0, columns) * 2
-    let heights = (0..<dots).map { dot in
-      let frequency = 20 * pow(1000, Double(dot) / Double(max(1, dots - 1)))
+    var field = BrailleField(columns: columns, rows: 1)
+    for dot in 0..<field.dotColumns {
+      let frequency = 20 * pow(1000, Double(dot) / Double(max(1, field.dotColumns - 1)))
       let level = sections.reduce(0) { $0 + $1.decibels(at: frequency) }
-      return min(3, max(0, Int(limited: (span - level) / (2 * span) * 3)))
+      field.set(dot, min(3, max(0, Int(limited: (span - level) / (2 * span) * 3))))
     }
-    let bits: [[UInt32]] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]]
-    return String(
-      String.UnicodeScalarView(
-        (0..<max(0, columns)).compactMap { column in
-          Unicode.Scalar(0x2800 + bits[0][heights[2 * column]] + bits[1][heights[2 * column + 1]])
-        }))
+    return field.text(row: 0)
   }
 
   private static func sections(_ facts: NodeFacts) -> [Section] {

@@ -124,32 +124,14 @@ struct Prompt: Overlay {
 
   /// Executes a line of the language, or a command of the program.
   private func run(_ line: String, _ desk: Desk) throws {
-    let words = line.split(separator: " ", maxSplits: 1).map(String.init)
-    switch words.first {
-    case "save", "w":
-      if words.count > 1 { Saving(desk).save(as: unquoted(words[1])) } else { desk.requests.append("save") }
-    case "quit", "q": desk.requests.append("quit")
-    case "quit!", "q!": if !desk.isKeptRunning { desk.wish = .quit }
-    case "layout":
-      try chooseLayout(words.dropFirst().first?.split(separator: " ").joined(separator: " "), desk)
-    case "help": desk.requests.append("show-help")
-    // Releases the keys held here too.
-    case "panic" where words.count == 1: desk.requests.append("panic")
-    default:
-      if desk.isLocked(line: line) { return }
-      let said = try desk.workbench.perform(line: line)
-      desk.say(said.isEmpty ? line : said)
+    if let (command, argument) = PromptCommand.of(line) {
+      return try command.effect(desk, argument)
     }
-  }
-
-  private func chooseLayout(_ name: String?, _ desk: Desk) throws {
-    if let name, !name.isEmpty { return desk.use(try desk.findLayout(unquoted(name))) }
-    desk.say("layout \(desk.state.play.layout.name): there are \(KeyboardLayout.names), or name a TOML file")
-  }
-
-  private func unquoted(_ text: String) -> String {
-    text.count >= 2 && text.hasPrefix("\"") && text.hasSuffix("\"")
-      ? String(text.dropFirst().dropLast()) : text
+    // Releases the keys held here too.
+    if line.filter({ $0 != " " }) == "panic" { return desk.requests.append("panic") }
+    if desk.isLocked(line: line) { return }
+    let said = try desk.workbench.perform(line: line)
+    desk.say(said.isEmpty ? line : said)
   }
 
   // MARK: Completion
@@ -163,17 +145,14 @@ struct Prompt: Overlay {
   }
 
   private func found(_ desk: Desk) -> Completion {
-    let command = "layout "
-    if line.text.hasPrefix(command), line.cursor == line.text.count {
-      let word = line.text.dropFirst(command.count)
-      let names = KeyboardLayout.builtIn.map(\.name).filter { $0.hasPrefix(word) }
-      var found = Completion.candidates(
-        "", cursor: 0, patch: desk.scene.patch, catalogue: desk.scene.catalogue)
-      (found.range, found.candidates) = (command.count..<line.cursor, names.map { .init($0) })
-      return found
-    }
+    let typed = PromptCommand.of(line.text)?.command.names[0]
     return Completion.candidates(
-      line.text, cursor: line.cursor, patch: desk.scene.patch, catalogue: desk.scene.catalogue)
+      line.text, cursor: line.cursor, patch: desk.scene.patch, catalogue: desk.scene.catalogue,
+      commands: PromptCommand.all.map { command in
+        let isTyped = command.names[0] == typed
+        return Completion.Command(
+          command.names[0], command.help, arguments: isTyped ? command.arguments(desk) : [])
+      })
   }
 
   /// Inserts the next candidate; the list stays until something else is typed.

@@ -30,6 +30,7 @@ public enum Wish: Sendable { case none, quit, suspend, redraw }
     guard let layout = KeyboardLayout.builtIn(named: name) else { throw UnknownLayout(name: name) }
     return layout
   }
+  let ear = Ear()
   var drag: Drag?
   /// An action that waits for its key to be pressed again, since then.
   var asked: (what: String, time: Double)?

@@ -13,6 +13,8 @@ enum Hit: Sendable, Hashable {
   /// A point of the history, as the number of edits before it.
   case point(Int)
   case tab(ViewName)
+  /// A way to look at a sound.
+  case soundMode(SoundState.Mode)
   /// A control of play mode, by its number.
   case control(Int)
   /// A scene in the row of scenes, by its number.

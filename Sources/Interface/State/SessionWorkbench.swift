@@ -70,6 +70,10 @@ import Session
 
   public func takeHeard() -> [(node: String, event: Event)] { session.takeHeard() }
 
+  public func listen(to port: ListenedPort?) { session.listen(to: port) }
+
+  public func takeListened() -> ListenedSound? { session.takeListened() }
+
   public func showPrograms(_ isShown: Bool) {
     session.showsPrograms = isShown
     refreshDocument()

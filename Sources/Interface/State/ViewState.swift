@@ -17,6 +17,7 @@ public struct ViewState: Sendable {
   public var trace = TraceFilter()
   public var history = HistoryCursor()
   public var play = PlayState()
+  public var sound = SoundState()
   /// The stage lock: nothing that silences a source, and no end of the program.
   public var isLocked = false
   /// The keys shown in the last row, the most useful first.

@@ -33,6 +33,10 @@ import Session
   func learn(_ isLearning: Bool)
   /// What has been played and moved since the last call while it learns, with the nodes' names.
   func takeHeard() -> [(node: String, event: Event)]
+  /// Begins to listen to a port, in place of the one before; nil: to none.
+  func listen(to port: ListenedPort?)
+  /// The sound of that port since the last call; nil: the port is not there.
+  func takeListened() -> ListenedSound?
   /// Shows or hides the other programs of the server.
   func showPrograms(_ isShown: Bool)
   /// New notices for the user, oldest first.

@@ -9,9 +9,11 @@ struct HelpView: View {
   let name = ViewName.help
   let help = "This help"
   let keys: KeyValuePairs<KeyContext, String> = [.anywhere: "F1", .patch: "?"]
-  let isGlance = true
 
   func hints(_ state: ViewState) -> [ActionHint] { [("move-down", "scroll"), ("leave", "graph")] }
+
+  /// It is glanced at: its key leads back to the graph.
+  func showAgain(_ desk: Desk) { desk.state.view = .graph }
 
   func extent(_ scene: Scene, _ state: ViewState) -> Int {
     state.help.reduce(0) { $0 + $1.entries.count + 2 }

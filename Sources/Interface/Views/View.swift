@@ -23,13 +23,13 @@ protocol View: Sendable {
   /// Number of lines to scroll through.
   func extent(_ scene: Scene, _ state: ViewState) -> Int
 
-  /// The action that shows it while it is shown leads back to the graph.
-  var isGlance: Bool { get }
   /// All arrows move the focus or a cursor, in play mode too.
   var movesFocus: Bool { get }
   /// Keys of play mode that do something in this view only.
   var playHints: [ActionHint] { get }
   @MainActor func open(_ desk: Desk)
+  /// Effect of the action that shows it, while it is shown.
+  @MainActor func showAgain(_ desk: Desk)
   /// Keeps its part of the view state in step with the scene: after each event and each tick.
   @MainActor func settle(_ desk: Desk)
   /// Updates what moves by itself; returns true if the appearance changed.
@@ -55,10 +55,10 @@ extension View {
   func hit(_ scene: Scene, _ state: ViewState, _ size: Size, at place: Point) -> Hit { .nothing }
   func extent(_ scene: Scene, _ state: ViewState) -> Int { 0 }
 
-  var isGlance: Bool { false }
   var movesFocus: Bool { false }
   var playHints: [ActionHint] { [] }
   @MainActor func open(_ desk: Desk) {}
+  @MainActor func showAgain(_ desk: Desk) { open(desk) }
   @MainActor func settle(_ desk: Desk) {}
   @MainActor func tick(_ desk: Desk) -> Bool { false }
   @MainActor func move(_ motion: Motion, _ desk: Desk) { scroll(motion, desk) }

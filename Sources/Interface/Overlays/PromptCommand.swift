@@ -1,0 +1,94 @@
+import Patch
+import PatchLanguage
+import Session
+
+/// A command of the program at the prompt, beside the verbs of the language: one row of `all`.
+struct PromptCommand: Sendable {
+  /// Its names, the one that is completed first.
+  let names: [String]
+  /// Description for people.
+  let help: String
+  /// Completions of its argument.
+  let arguments: @MainActor @Sendable (Desk) -> [Completion.Candidate]
+  /// Effect. The argument is empty where none is given.
+  let effect: @MainActor @Sendable (Desk, String) throws -> Void
+
+  init(
+    _ names: String..., help: String,
+    arguments: @escaping @MainActor @Sendable (Desk) -> [Completion.Candidate] = { _ in [] },
+    _ effect: @escaping @MainActor @Sendable (Desk, String) throws -> Void
+  ) {
+    (self.names, self.help, self.arguments, self.effect) = (names, help, arguments, effect)
+  }
+
+  static let all: [PromptCommand] =
+    [
+      PromptCommand("save", "w", help: "save FILE: to the file that it came from, or to another") {
+        if $1.isEmpty { $0.requests.append("save") } else { Saving($0).save(as: unquoted($1)) }
+      },
+      PromptCommand("quit", "q", help: "quit; asks when something is not saved") { desk, _ in
+        desk.requests.append("quit")
+      },
+      PromptCommand("quit!", "q!", help: "quit; edits that are not saved stay in the journal") { desk, _ in
+        if !desk.isKeptRunning { desk.wish = .quit }
+      },
+      PromptCommand(
+        "layout", help: "layout NAME: the piano's keys, or a TOML file with others",
+        arguments: { _ in KeyboardLayout.builtIn.map { Completion.Candidate($0.name) } }
+      ) { desk, name in
+        if !name.isEmpty { return desk.use(try desk.findLayout(unquoted(name))) }
+        desk.say(
+          "layout \(desk.state.play.layout.name): there are \(KeyboardLayout.names), or name a TOML file")
+      },
+      PromptCommand("help", help: "all keys") { desk, _ in desk.requests.append("show-help") },
+    ] + SoundState.Mode.allCases.map(looking)
+
+  /// The command of a line, with its argument.
+  static func of(_ line: String) -> (command: PromptCommand, argument: String)? {
+    let words = line.split(separator: " ", maxSplits: 1).map(String.init)
+    guard let name = words.first, let command = all.first(where: { $0.names.contains(name) }) else {
+      return nil
+    }
+    return (command, words.count > 1 ? String(words[1].trimming(" ")) : "")
+  }
+
+  private static func unquoted(_ text: String) -> String {
+    text.count >= 2 && text.hasPrefix("\"") && text.hasSuffix("\"")
+      ? String(text.dropFirst().dropLast()) : text
+  }
+
+  // MARK: Looking at sound
+
+  private static func looking(_ mode: SoundState.Mode) -> PromptCommand {
+    PromptCommand(
+      mode.rawValue, help: "\(mode.rawValue) NODE.PORT: the \(mode.rawValue) of a port",
+      arguments: { desk in
+        desk.scene.patch.nodes.values.flatMap { desk.scene.soundPorts(of: $0) }.compactMap { port in
+          desk.scene.name(of: port).map {
+            Completion.Candidate($0, port.isInput ? "what goes in" : "what comes out")
+          }
+        }
+      }
+    ) { desk, name in
+      if !name.isEmpty {
+        guard let port = desk.scene.soundPort(named: name) else {
+          return desk.complain("`\(name)` is no port with sound: tab after `\(mode.rawValue) ` lists them")
+        }
+        desk.focus(port.node)
+        desk.state.sound.port = port
+        desk.state.sound.channel = nil
+      }
+      desk.state.sound.mode = mode
+      desk.state.sound.isFrozen = false
+      desk.state.view = .scope
+    }
+  }
+}
+
+extension String {
+  fileprivate func trimming(_ character: Character) -> Substring {
+    var text = drop { $0 == character }
+    while text.last == character { text.removeLast() }
+    return text
+  }
+}

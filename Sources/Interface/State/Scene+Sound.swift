@@ -1,0 +1,31 @@
+import Patch
+import Session
+
+/// Ports whose sound can be looked at.
+extension Scene {
+  /// The ports of a node, the outputs first, then the audio inputs, then the parameters that cables move.
+  func soundPorts(of node: Node) -> [ListenedPort] {
+    guard programs[node.id] == nil, let kind = catalogue[node.kind] else { return [] }
+    let inputs = kind.inputs.filter { !$0.isEvents }.map(\.name)
+    let events = kind.inputs.filter(\.isEvents).map(\.name)
+    var moved: [String] = []
+    for cable in patch.cables(into: node.id, catalogue: catalogue) {
+      let name = cable.ends.destination.port
+      guard outsideCables[cable.ends] == nil, !(inputs + events + moved).contains(name) else { continue }
+      moved.append(name)
+    }
+    return kind.outputs.filter { !$0.isEvents }.map { ListenedPort(node.id, $0.name, isInput: false) }
+      + (inputs + moved).map { ListenedPort(node.id, $0, isInput: true) }
+  }
+
+  /// `dist.out`; nil: the node is gone.
+  func name(of port: ListenedPort) -> String? { patch[port.node].map { "\($0.name).\(port.port)" } }
+
+  /// The port of a name, which may be a node's alone.
+  func soundPort(named name: String) -> ListenedPort? {
+    if let node = patch[named: name] { return soundPorts(of: node).first }
+    guard let dot = name.lastIndex(of: "."), let node = patch[named: String(name[..<dot])] else { return nil }
+    let port = name[name.index(after: dot)...]
+    return soundPorts(of: node).first { $0.port == port }
+  }
+}
