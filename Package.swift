@@ -61,6 +61,7 @@ let package = Package(
       name: "Session",
       dependencies: [
         "Patch", "PatchLanguage", "Engine", "Drivers", "Midi", "Realtime", "Recording", "Instruments",
+        "Sampler",
       ]),
 
     // User interface.
@@ -120,7 +121,8 @@ let package = Package(
     .testTarget(
       name: "InterfaceTests",
       dependencies: [
-        "Interface", "Analysis", "Drivers", "Engine", "Patch", "PatchLanguage", "Realtime", "Screen", "Session",
+        "Interface", "Analysis", "Drivers", "Engine", "Patch", "PatchLanguage", "Realtime", "Screen",
+        "Session",
       ]),
     // A session in a process of its own, which a test can kill.
     .executableTarget(

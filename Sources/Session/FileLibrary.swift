@@ -253,6 +253,7 @@ extension Session {
       guard request != fileRequests[id] || tuning != tunings[id] else { continue }
       tunings[id] = tuning
       if tuning == nil { tuningsInUse[id] = nil }
+      if request == nil { instruments[id] = nil }
       isOther = true
       fileRequests[id] = request
       if let request {
@@ -296,6 +297,7 @@ extension Session {
     // If the tuning cannot be read, the node keeps its old one.
     let fault = readTuning(of: node)
     let tuned = tuningsInUse[node].map { InstrumentLoader.tuned(resource, $0) } ?? resource
+    instruments[node] = InstrumentFacts(resource)
     if heldFiles == nil {
       taping(.file(node: patch[node]?.name ?? "")) { engine.use(tuned, for: node) }
     } else {

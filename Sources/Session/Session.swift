@@ -115,6 +115,8 @@ public struct SessionOptions: Sendable {
   /// The port that a view looks at, and its capture.
   var wantedPort: ListenedPort?
   var listening: Listening?
+  /// Facts about the instruments that nodes play.
+  public internal(set) var instruments: [NodeID: InstrumentFacts] = [:]
   var tape: SessionTape?
   /// In a replay: files that nodes get when the journal says so.
   var heldFiles: [NodeID: Resource]?

@@ -76,7 +76,7 @@ import Testing
     stage.press("enter down ctrl-l")
     try turn(stage, (1, 3), (33, 7), (1, 4))
     #expect(maps(stage).count == 1 && maps(stage)[0].hasPrefix("map in.cc1+33 -> dist."))
-    #expect(stage.app.state.overlay is ParameterPanel, "the panel is back")
+    #expect(stage.app.state.overlay is Inspector, "the panel is back")
     #expect(stage.screen.contains("in.cc1+33"))
     stage.press("esc F4 right down ctrl-l")
     try turn(stage, (20, 65), (20, 65), (20, 65))

@@ -152,21 +152,21 @@ import Testing
     let scene: Scene
     var state: ViewState
     (scene, state) = reconnecting()
-    state.overlay = ParameterPanel(scene.id("dist"))
+    state.overlay = Inspector(scene.id("dist"))
     expectScreen(
       scene, state, 80, 14,
       """
        reconnect.patch •     jack 48 kHz/64  1.3 ms  load  7 %  xruns 0  voices  6/64
       ─[graph]─ printout ─ matrix ─ trace ─ scope ─ history ─ help ───────────────────
-      ╭ keys ────╮  ╭ piano ─────╮  ╭─ dist ▸ distortion ────────────────────────────╮
-      │ keyboard │  │ sampler    │  │ ▸ drive          18.0 dB  -inf dB … 60.0 dB    │
-      │ C4 E4 G4 ├──┤ ▇▇▇▇▇▃  -6 ├─┬│   shape             tanh  tanh fold hard       │
-      ╰──────────╯  ╰ upright… 6 ╯ ┊│   tone                 0  -1 … 1               │
-                                   ┊│   mix              100 %  0 % … 100 %          │
-                                   ┊│   oversample           2  1 … 4                │
-                                   ┊│                                                │
-                                   ╰│ How far into the curve.                        │
-                                    ╰────────────────────────────────────────────────╯
+      ╭ keys ────╮  ╭ piano ───────╮    ┏ dist ━━━━━━━━┓    ╭ main ────────╮  ╭ out ──
+      │ keyboard ├──┤ sampler   ▇▆ ├─┬──┨ distortion ▇ ┠─┬──┤ matrix 4×2 ▆ ├──┤ output
+      ╰──────────╯  ╰ upright.s… 6 ╯ ┊  ┗━━━━━━━━━━━━━━┛ ┊  ╰──────────────╯  ╰──────›
+                                     ┊  ╭ eq ┈┈┈┈┈┈┈┈┈┈╮ ┊                           ↓
+      ─ dist ▸ distortion ────────────────────────────────────────────────────────────
+       ▸ drive•      ▕█████░░░▏   18.0 dB
+         shape       [tanh] fold  hard
+         tone        ▕████░░░░▏         0
+       How far into the curve. From -inf dB to 60.0 dB; 12.0 dB unless it is set.
       ────────────────────────────────────────────────────────────────────────────────
        dist ▸ distortion   drive 18.0 dB   shape tanh   tone 0   mix 100 %
        PATCH   ? help   : prompt   c connect   d disconnect   r replace   i insert

@@ -33,9 +33,9 @@ import Testing
     var chooser = Chooser(
       title: "kinds", items: scene.catalogue.kinds.map { ($0.name, $0.summary) })
     chooser.selected = .random(in: -3...40, using: &generator)
-    var panel = ParameterPanel(ids.randomElement(using: &generator) ?? NodeID(raw: 1))
+    var panel = Inspector(ids.randomElement(using: &generator) ?? NodeID(raw: 1))
     panel.selected = .random(in: -3...40, using: &generator)
-    panel.typed = Bool.random(using: &generator) ? "12" : nil
+    panel.typed = Bool.random(using: &generator) ? LineEditor("12") : nil
     let hints = GraphPlaces.ports(scene, state, columns: 80, rows: 24).map {
       PortHint(letters: "AS", target: $0.target)
     }

@@ -9,7 +9,7 @@ enum Program {
     },
     Action("find-next", "The next node found", [.patch: "n"], repeats: true) { Finder.findNext($0) },
     Action("edit", "Edit the parameters of the focused node", [.patch: "enter"]) {
-      if !Views[$0.state.view].edit($0) { ParameterPanel.open($0) }
+      if !Views[$0.state.view].edit($0) { Inspector.open($0) }
     },
     Action("undo", "Undo", [.anywhere: "F10", .patch: "u"], repeats: true) { $0.undo() },
     Action("redo", "Redo", [.anywhere: "F11 ctrl-r"], repeats: true) { $0.redo() },

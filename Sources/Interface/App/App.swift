@@ -97,7 +97,7 @@ import Screen
     desk.state.message = nil
     if let overlay = desk.state.overlay as? any Overlay {
       if overlay.letsPlay, desk.state.mode == .play, Piano(desk).press(stroke) { return }
-      return overlay.handle(stroke, desk)
+      if overlay.takes(stroke.key) { return overlay.handle(stroke, desk) }
     }
     if desk.state.mode == .play, Piano(desk).press(stroke) { return }
     if Views[desk.state.view].type(stroke.key, desk) { return }
@@ -121,9 +121,7 @@ import Screen
   /// After a change, keeps what is focused and shown on what exists.
   private func settle() {
     desk.keepFocus()
-    if let node = (desk.state.overlay as? any Overlay)?.node, scene.patch[node] == nil {
-      desk.state.overlay = nil
-    }
+    (desk.state.overlay as? any Overlay)?.settle(desk)
     for view in Views.all { view.settle(desk) }
   }
 

@@ -13,6 +13,7 @@ import Screen
   }
 
   func handle(_ mouse: MouseEvent) {
+    if let overlay = desk.state.overlay as? any Overlay, isTaken(mouse, by: overlay) { return }
     switch (mouse.action, mouse.button) {
     case (.wheel, _): turnWheel(mouse)
     case (.press, .left): press(mouse.point)
@@ -25,11 +26,17 @@ import Screen
     }
   }
 
-  private func press(_ point: Point) {
-    if let overlay = desk.state.overlay as? any Overlay {
-      if overlay.closesOnClick { desk.state.overlay = nil }
-      return
+  private func isTaken(_ mouse: MouseEvent, by overlay: any Overlay) -> Bool {
+    switch mouse.action {
+    case .press: overlay.press(mouse, desk)
+    case .drag: overlay.drag(mouse, desk)
+    case .release: overlay.release(mouse, desk)
+    case .wheel: overlay.turnWheel(mouse, desk)
+    case .move: false
     }
+  }
+
+  private func press(_ point: Point) {
     switch hit(point) {
     case .tab(let name): Views.show(Views[name], desk)
     case .key(let key): Piano(desk).click(key)
@@ -40,7 +47,6 @@ import Screen
   }
 
   private func turnWheel(_ mouse: MouseEvent) {
-    if let overlay = desk.state.overlay as? any Overlay, overlay.turnWheel(mouse.wheelRows, desk) { return }
     let hit = hit(mouse.point)
     if case .control(let number) = hit { return Controls(desk).turn(number, by: -mouse.wheelRows.signum()) }
     view.turnWheel(mouse, hit, desk)

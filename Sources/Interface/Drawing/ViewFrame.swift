@@ -7,6 +7,7 @@ struct ViewFrame {
   var status: Int?
   var tabs: Int?
   var view: Rect
+  var inspector: Rect?
   var controls: Rect?
   var scenes: Rect?
   var playBar: Rect?
@@ -20,7 +21,10 @@ struct ViewFrame {
   /// Rows of the controls: their names, and their values.
   private static let controlRows = 2
 
-  init(columns: Int, rows: Int, isPlaying: Bool, hasControls: Bool = false, hasScenes: Bool = false) {
+  init(
+    columns: Int, rows: Int, isPlaying: Bool, hasControls: Bool = false, hasScenes: Bool = false,
+    hasInspector: Bool = false
+  ) {
     self.columns = columns
     self.rows = rows
     var top = 0
@@ -61,6 +65,29 @@ struct ViewFrame {
       }
     }
     view = Rect(column: 0, row: top, columns: columns, rows: bottom - top)
+    if hasInspector { makeRoomForInspector() }
+  }
+
+  /// From this width on the inspector stands beside the view.
+  private static let wideColumns = 100
+  /// Columns of the inspector there, and rows where it stands below.
+  private static let inspectorColumns = 46...60
+  private static let mostInspectorRows = 16
+
+  /// The inspector takes its room from the view; on the smallest screens all of it.
+  private mutating func makeRoomForInspector() {
+    var rect = view
+    if columns >= Self.wideColumns {
+      let range = Self.inspectorColumns
+      rect.columns = min(max(range.lowerBound, columns * 2 / 5), range.upperBound)
+      rect.column = columns - rect.columns
+      view.columns -= rect.columns
+    } else {
+      rect.rows = view.rows < 8 ? view.rows : min(Self.mostInspectorRows, (view.rows * 3 + 2) / 5)
+      rect.row = view.bottom - rect.rows
+      view.rows -= rect.rows
+    }
+    inspector = rect
   }
 
   /// Row for the prompt and questions.

@@ -69,7 +69,7 @@ struct GraphView: View {
     switch hit {
     case .node(let id):
       desk.focus(id)
-      if button == .right { ParameterPanel.open(desk) }
+      if button == .right { Inspector.open(desk) }
     case .cable(let ends):
       if button == .left {
         desk.focus(ends.destination.node)

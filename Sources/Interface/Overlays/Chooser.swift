@@ -24,8 +24,8 @@ struct Chooser: Overlay {
 
   @MainActor func handle(_ stroke: KeyStroke, _ desk: Desk) { handle(stroke.key, desk) }
 
-  @MainActor func turnWheel(_ rows: Int, _ desk: Desk) -> Bool {
-    handle(rows < 0 ? "up" : "down", desk)
+  @MainActor func turnWheel(_ mouse: MouseEvent, _ desk: Desk) -> Bool {
+    handle(mouse.wheelRows < 0 ? "up" : "down", desk)
     return true
   }
 

@@ -21,12 +21,14 @@ struct Learning: Overlay {
   }
 
   var letsPlay: Bool { true }
+  var isBeside: Bool { below?.isBeside ?? false }
 
   let hints = [
     KeyHelp(keys: "Ctrl-L", name: "takes its maps away"), KeyHelp(keys: "Esc", name: "leave"),
   ]
 
   func draw(_ scene: Scene, _ frame: ViewFrame, row: Int, on canvas: inout Canvas) {
+    if isBeside { below?.draw(scene, frame, row: row, on: &canvas) }
     let sources = scene.patch.maps(to: target).map(\.source.description)
     let words =
       learner.hasHeard

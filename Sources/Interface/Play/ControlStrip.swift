@@ -92,28 +92,7 @@ struct ControlStrip {
       return [Span("gone", .warning)]
     }
     let words = Span(found.value.display, .value)
-    guard let share = share(of: found.value, found.parameter) else { return [words] }
-    let full = Int(limited: (share * Double(barColumns)).rounded())
-    return [
-      Span("▕", .rule), Span(String(repeating: "█", count: full), .meterLow),
-      Span(String(repeating: "░", count: barColumns - full), .meterEmpty), Span("▏", .rule), words,
-    ]
-  }
-
-  /// The place of a value in its range, 0...1, evenly in its steps: in dB above -60, in octaves, in decades; nil for words
-  /// and lists.
-  static func share(of value: Value, _ parameter: ParameterDescription) -> Double? {
-    guard case .number(let number, _) = value, parameter.range.upperBound.isFinite else { return nil }
-    let (low, high) = (parameter.range.lowerBound, parameter.range.upperBound)
-    func place(_ number: Double, _ low: Double, _ high: Double) -> Double {
-      high > low ? min(1, max(0, (number - low) / (high - low))) : 0
-    }
-    switch parameter.unit {
-    case .decibels: return place(number, max(low, -60), high)
-    case .hertz where low >= 0: return place(log2(max(number, 1)), log2(max(low, 1)), log2(max(high, 2)))
-    case .seconds where low >= 0:
-      return place(log10(max(number, 0.001)), log10(max(low, 0.001)), log10(max(high, 0.01)))
-    default: return low.isFinite ? place(number, low, high) : nil
-    }
+    guard let share = ValueBar.share(of: found.value, found.parameter) else { return [words] }
+    return ValueBar.spans(share, columns: barColumns) + [words]
   }
 }

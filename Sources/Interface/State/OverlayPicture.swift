@@ -6,4 +6,10 @@ protocol OverlayPicture: Sendable {
   func draw(_ scene: Scene, _ frame: ViewFrame, row: Int, on canvas: inout Canvas)
   /// Its keys, for the last row.
   var hints: [KeyHelp] { get }
+  /// It stands beside the view, or below it where the screen is narrow, and covers nothing.
+  var isBeside: Bool { get }
+}
+
+extension OverlayPicture {
+  var isBeside: Bool { false }
 }

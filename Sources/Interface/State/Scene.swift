@@ -20,6 +20,8 @@ public struct Scene: Sendable {
   /// Places of the report's nodes by name, for as long as its form is this one.
   var reportPlaces: [String: Int] = [:]
   var placesForm: ReportForm?
+  /// Facts about the instruments that nodes play.
+  public var instruments: [NodeID: InstrumentFacts] = [:]
   public var trace: [TraceEntry] = []
   public var status = SessionStatus()
   /// Last part of the file's path, or "untitled".
@@ -45,6 +47,7 @@ extension ViewFrame {
   init(_ scene: Scene, _ state: ViewState, columns: Int, rows: Int) {
     self.init(
       columns: columns, rows: rows, isPlaying: state.mode == .play,
-      hasControls: !scene.patch.settings.controls.isEmpty, hasScenes: !scene.patch.scenes.isEmpty)
+      hasControls: !scene.patch.settings.controls.isEmpty, hasScenes: !scene.patch.scenes.isEmpty,
+      hasInspector: state.overlay?.isBeside ?? false)
   }
 }

@@ -94,6 +94,7 @@ import Session
     refreshDocument()
     scene.report = session.report
     scene.findPlaces()
+    scene.instruments = session.instruments
     scene.status = session.status
     scene.mapPlaces = session.mapPlaces
     let fresh = session.trace(since: nextTrace)

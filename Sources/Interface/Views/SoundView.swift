@@ -47,6 +47,9 @@ struct SoundView: View {
   }
 
   func tick(_ desk: Desk) -> Bool {
+    if !isListening(desk.state), let inspector = desk.state.overlay as? Inspector {
+      return listen(inspector, desk)
+    }
     let port = isListening(desk.state) ? desk.state.sound.port : nil
     desk.ear.listen(to: port, name: port.flatMap { desk.scene.name(of: $0) } ?? "", desk)
     guard port != nil, desk.ear.hear(desk) else {
@@ -58,6 +61,20 @@ struct SoundView: View {
     let picture = Self.picture(desk, modes: [desk.state.sound.mode])
     guard picture != desk.state.sound.picture else { return false }
     desk.state.sound.picture = picture
+    return true
+  }
+
+  /// The inspector's scope, where it has room for one.
+  @MainActor private func listen(_ inspector: Inspector, _ desk: Desk) -> Bool {
+    let dots = inspector.scopeDots(desk)
+    let port = dots > 0 ? inspector.port(desk.scene) : nil
+    desk.ear.listen(to: port, name: port.flatMap { desk.scene.name(of: $0) } ?? "", desk)
+    let isHeard = port != nil && desk.ear.hear(desk)
+    let picture = isHeard ? desk.ear.picture(SoundState(), dots: dots, modes: [.scope]) : SoundPicture()
+    guard picture.trace != inspector.picture.trace else { return false }
+    var inspector = inspector
+    inspector.picture = picture
+    desk.state.overlay = inspector
     return true
   }
 

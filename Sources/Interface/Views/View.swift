@@ -69,7 +69,7 @@ extension View {
   @MainActor func press(_ button: MouseEvent.Button, _ hit: Hit, at point: Point, _ desk: Desk) {
     guard case .node(let id) = hit else { return }
     desk.focus(id)
-    if button == .right { ParameterPanel.open(desk) }
+    if button == .right { Inspector.open(desk) }
   }
   @MainActor func drag(to point: Point, _ hit: Hit, _ desk: Desk) {}
   @MainActor func release(_ hit: Hit, _ desk: Desk) {}

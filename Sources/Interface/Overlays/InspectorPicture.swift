@@ -1,0 +1,379 @@
+import Engine
+import Patch
+import Screen
+import Session
+
+/// The inspector's rows: a title, what the kind is, the parameters, help for the selected one, the ports, the instrument and
+/// the sound. With few rows the last ones are left out first, and the parameters scroll.
+struct InspectorPicture {
+  let rect: Rect
+  private let inspector: Inspector
+  private let scene: Scene
+  private let node: Node?
+  private let facts: NodeFacts
+  private let lines: [ParameterPath]
+  private let report: NodeReport?
+  private var summary: [[Span]] = []
+  private var help: [[Span]] = []
+  private var ports: [[Span]] = []
+  private var instrument: [[Span]] = []
+  private var parameterRows = 0
+  private var soundRows = 0
+  /// Blank rows after each part.
+  private var gap = 0
+
+  private static let barColumns = 8
+  /// Rows of the scope, below a row for the level.
+  private static let scopeRows = 3...9
+
+  init(_ inspector: Inspector, _ scene: Scene, _ rect: Rect) {
+    self.rect = rect
+    self.inspector = inspector
+    self.scene = scene
+    node = scene.patch[inspector.owner]
+    facts = NodeFacts(node ?? Node(id: inspector.owner, name: "", kind: ""), scene.catalogue)
+    lines = node == nil ? [] : facts.lines
+    report = scene.report.nodes.first { $0.id == inspector.owner }
+    guard node != nil else { return }
+    arrange()
+  }
+
+  /// Columns inside: one blank at each side, and the edge where it stands beside the view.
+  private var inner: Rect {
+    let left = isBeside ? 2 : 1
+    return Rect(
+      column: rect.column + left, row: rect.row + 1, columns: rect.columns - left - 1, rows: rect.rows - 1)
+  }
+
+  private var isBeside: Bool { rect.column > 0 }
+
+  private var selected: Int { min(max(0, inspector.selected), max(0, lines.count - 1)) }
+
+  /// Rows for each part, the most needed first.
+  private mutating func arrange() {
+    var left = inner.rows
+    func wrapped(_ text: String, _ key: ThemeKey, most: Int) -> [[Span]] {
+      Array(Wrapping.lines([Wrapping.words(text, key)], columns: inner.columns, gap: 1).prefix(most))
+    }
+    func take(_ lines: [[Span]], gap: Int = 0) -> [[Span]] {
+      let taken = Array(lines.prefix(max(0, left - gap)))
+      if !taken.isEmpty { left -= taken.count + gap }
+      return taken
+    }
+    parameterRows = min(lines.count, 3, left)
+    left -= parameterRows
+    help = take(wrapped(helpText, .dim, most: 4))
+    let more = min(lines.count - parameterRows, max(0, left - 3))
+    parameterRows += more
+    left -= more
+    ports = take(portLines, gap: 0)
+    instrument = take(instrumentLines, gap: 0)
+    summary = take(wrapped(facts.kind?.summary ?? "nobody knows a kind \(facts.node.kind)", .text, most: 2))
+    let hasSound = inspector.port(scene) != nil
+    // Blank rows between the parts where there is room for all of them.
+    let parts = [summary.count, parameterRows, help.count, ports.count, instrument.count].count { $0 > 0 }
+    if left >= parts + (hasSound ? 1 + Self.scopeRows.lowerBound : 0) {
+      gap = 1
+      left -= parts
+    }
+    if left >= 1, hasSound {
+      soundRows = left > Self.scopeRows.lowerBound ? min(left, 1 + Self.scopeRows.upperBound) : 1
+    }
+  }
+
+  // MARK: Words
+
+  private var helpText: String {
+    guard lines.indices.contains(selected), let node else { return "It has no parameters." }
+    let path = lines[selected]
+    guard let parameter = facts.kind?[parameter: path.name] else { return "" }
+    var sentences = [parameter.summary, Self.range(of: parameter)]
+    let sources = scene.patch.maps(to: .setting(node.name, path)).map(\.source.description)
+    if !sources.isEmpty { sentences.append("Follows \(sources.joined(separator: ", ")).") }
+    if let control = control(of: path) { sentences.append("Control \(control) turns it.") }
+    let movers = movers(of: path)
+    if !movers.isEmpty { sentences.append("Moved by \(movers.joined(separator: ", ")).") }
+    return sentences.filter { !$0.isEmpty }.joined(separator: " ")
+  }
+
+  /// `From -inf dB to 60.0 dB; 12.0 dB unless it is set.`
+  private static func range(of parameter: ParameterDescription) -> String {
+    let usual = parameter.defaultValue.display
+    let unset = usual.isEmpty ? "" : "; \(usual) unless it is set"
+    switch parameter.form {
+    case .toggle: return "On or off\(unset)."
+    case .choice(let words): return "One of \(words.joined(separator: ", "))\(unset)."
+    case .file: return "A file, from the patch's folder on."
+    case .text: return ""
+    case .continuous, .integer:
+      let low = Value.number(parameter.range.lowerBound, parameter.unit).display
+      let high = Value.number(parameter.range.upperBound, parameter.unit).display
+      return "From \(low) to \(high)\(unset)."
+    }
+  }
+
+  /// Outputs whose cables move a parameter.
+  private func movers(of path: ParameterPath) -> [String] {
+    // An input of the same name is another port.
+    guard let node, facts.kind?.inputs.contains(where: { $0.name == path.name }) == false else { return [] }
+    return scene.patch.cables(into: node.id, catalogue: scene.catalogue)
+      .filter { $0.ends.destination.port == path.name }
+      .compactMap { name(of: $0.ends.source, isSource: true) }
+  }
+
+  private func control(of path: ParameterPath) -> Int? {
+    node.flatMap { node in
+      scene.patch.settings.controls.first { $0.value == .setting(node.name, path) }?.key
+    }
+  }
+
+  /// A port as edits name it, short where it is the one that a node has.
+  private func name(of port: PortReference, isSource: Bool) -> String? {
+    guard let node = scene.patch[port.node] else { return nil }
+    let kind = scene.catalogue[node.kind]
+    let ports = (isSource ? kind?.outputs : kind?.inputs) ?? []
+    return ports.first?.name == port.port ? node.name : "\(node.name).\(port.port)"
+  }
+
+  // MARK: Ports
+
+  private var portLines: [[Span]] {
+    guard let node, scene.programs[node.id] == nil else { return [] }
+    let cables = scene.cables(of: node.id)
+    var lines: [[Span]] = []
+    for port in facts.kind?.inputs ?? [] {
+      let here = PortReference(node.id, port.name)
+      let used = cables.filter { $0.ends.destination == here }
+      lines.append(line(of: port, here, used, isInput: true))
+    }
+    for port in facts.kind?.outputs ?? [] {
+      let here = PortReference(node.id, port.name)
+      let used = cables.filter { $0.ends.source == here }
+      if port.isOptional, used.isEmpty { continue }
+      lines.append(line(of: port, here, used, isInput: false))
+    }
+    return lines
+  }
+
+  /// `in    2 ch  ← piano -3.0 dB`, or of a free port where it may lead: `out   2 ch  → free: main, room …`
+  private func line(
+    of port: PortDescription, _ here: PortReference, _ used: [Cable], isInput: Bool
+  ) -> [Span] {
+    let found = (isInput ? report?.inputs : report?.outputs)?.first { $0.name == port.name }
+    let count = port.isEvents ? "events" : "\(found?.channels ?? 0) ch"
+    var spans = [
+      Span(DisplayWidth.padded(port.name, to: 9), .port), Span(DisplayWidth.padded(count, to: 7), .dim),
+      Span(isInput ? "← " : "→ ", .dim),
+    ]
+    guard used.isEmpty else {
+      let words = used.map { cable in
+        let name = name(of: isInput ? cable.ends.source : cable.ends.destination, isSource: isInput) ?? "?"
+        let gain = cable.gain == 0 ? "" : " \(Value.number(cable.gain, .decibels).display)"
+        return name + gain + (cable.map == nil ? "" : " ⇄")
+      }
+      return spans + [Span(words.joined(separator: ", "), .value)]
+    }
+    let free = fitting(here, isInput: isInput)
+    spans.append(Span(free.isEmpty ? "nothing fits" : "free: " + free.joined(separator: ", "), .dim))
+    return spans
+  }
+
+  /// Names of the first few ports that it may be connected with.
+  private func fitting(_ here: PortReference, isInput: Bool) -> [String] {
+    var names: [String] = []
+    for other in scene.patch.nodes.values where other.id != here.node {
+      let ports = (isInput ? scene.catalogue[other.kind]?.outputs : scene.catalogue[other.kind]?.inputs) ?? []
+      for port in ports where !port.isOptional {
+        let there = PortReference(other.id, port.name)
+        guard isInput ? scene.canJoin(there, here) : scene.canJoin(here, there) else { continue }
+        if let name = name(of: there, isSource: isInput) { names.append(name) }
+      }
+      if names.count > 3 { return names.prefix(3) + ["…"] }
+    }
+    return names
+  }
+
+  // MARK: Instrument and readings
+
+  private var instrumentLines: [[Span]] {
+    guard let report else { return [] }
+    var lines: [[Span]] = []
+    if let file = report.file {
+      var words = [Span(file, .value)]
+      if let facts = scene.instruments[inspector.owner] {
+        words.append(Span("  \(facts.regions) region\(facts.regions == 1 ? "" : "s")", .dim))
+        if facts.programs > 1 { words.append(Span(", \(facts.programs) programs", .dim)) }
+        if let keys = facts.keys {
+          words.append(
+            Span("  \(Value.noteName(keys.lowerBound))…\(Value.noteName(keys.upperBound))", .dim))
+        }
+      }
+      if report.memory > 0 { words.append(Span("  \(Printout.megabytes(report.memory))", .dim)) }
+      lines.append(words)
+    }
+    if let load = report.loading { lines.append([Span("loading \(load.words)", .accent)]) }
+    if let fault = report.fault { lines.append([Span(fault, .trouble)]) }
+    switch report.state {
+    case .placeholder(let reason), .muted(let reason): lines.append([Span(reason, .trouble)])
+    default: break
+    }
+    if report.polyphony > 0 {
+      lines.append([
+        Span("\(report.voices) of \(report.polyphony) voices", .dim),
+        Span("  \(report.heldNotes) note\(report.heldNotes == 1 ? "" : "s") held", .dim),
+      ])
+    }
+    for reading in report.readings {
+      let value = Value.number((reading.value * 10).rounded() / 10, reading.description.unit).display
+      lines.append([Span("\(reading.description.name) ", .dim), Span(value, .value)])
+    }
+    return lines
+  }
+
+  // MARK: Drawing
+
+  func draw(on canvas: inout Canvas) {
+    canvas.fill(rect)
+    guard !rect.isEmpty else { return }
+    if isBeside {
+      for row in rect.row..<rect.bottom { canvas.set("│", at: Point(rect.column, row), Style(.rule)) }
+    } else {
+      canvas.fill(Rect(column: rect.column, row: rect.row, columns: rect.columns, rows: 1), "─", Style(.rule))
+    }
+    let title = [Span(" \(node?.name ?? "") ▸ \(facts.kindText) ", .title)]
+    canvas.put(title, at: Point(rect.column + 1, rect.row), columns: rect.columns - 2)
+    var row = inner.row
+    func put(_ lines: [[Span]]) {
+      for line in lines {
+        canvas.put(line, at: Point(inner.column, row), columns: inner.columns)
+        row += 1
+      }
+      if !lines.isEmpty { row += gap }
+    }
+    canvas.placeCursor(at: Point(rect.column + 2, rect.row))
+    put(summary)
+    for index in 0..<parameterRows {
+      draw(firstParameter + index, row: row, on: &canvas)
+      row += 1
+    }
+    if parameterRows > 0 { row += gap }
+    put(help)
+    put(ports)
+    put(instrument)
+    drawSound(row: row, on: &canvas)
+  }
+
+  private var firstParameter: Int { Popup.first(selected, shown: parameterRows, of: lines.count) }
+
+  private var nameColumns: Int { min(max(4, lines.map { $0.line.count + 1 }.max() ?? 0), 16) }
+  private var hasBars: Bool { inner.columns >= 36 }
+  private var barColumn: Int { inner.column + 2 + nameColumns + 1 }
+  private var valueColumns: Int { hasBars ? 10 : 12 }
+
+  private func draw(_ index: Int, row: Int, on canvas: inout Canvas) {
+    guard let node, lines.indices.contains(index) else { return }
+    let path = lines[index]
+    let isSelected = index == selected
+    let ground: ThemeKey = isSelected ? .selection : .background
+    let place = Point(inner.column, row)
+    canvas.fill(Rect(column: place.column, row: row, columns: inner.columns, rows: 1), " ", Style(ground))
+    let isSet = node.settings[path] != nil
+    // What is set has a mark, so that this is not said by colour alone.
+    let name = DisplayWidth.truncated(path.line, to: nameColumns - 1) + (isSet ? "•" : "")
+    var spans = [
+      Span(isSelected ? "▸ " : "  ", .accent), Span(DisplayWidth.padded(name, to: nameColumns), .text),
+      Span(" "),
+    ]
+    let start = spans.width
+    if isSelected, let typed = inspector.typed {
+      let window = typed.window(columns: max(1, inner.columns - start - 1))
+      canvas.put(spans + [Span(window.text, .promptText)], at: place, columns: inner.columns, on: ground)
+      canvas.placeCursor(at: place + Point(min(start + window.cursor, max(0, inner.columns - 1)), 0))
+      return
+    }
+    spans += valueSpans(path, isSet: isSet, columns: inner.columns - start)
+    canvas.put(spans, at: place, columns: inner.columns, on: ground)
+    if isSelected { canvas.placeCursor(at: place + Point(min(start, max(0, inner.columns - 1)), 0)) }
+  }
+
+  private func valueSpans(_ path: ParameterPath, isSet: Bool, columns: Int) -> [Span] {
+    guard let node, let parameter = facts.kind?[parameter: path.name],
+      let value = node.value(at: path, description: facts.kind)
+    else { return [Span(node?.settings[path]?.display ?? "", .value)] }
+    let key: ThemeKey = isSet ? .value : .dim
+    let marks = marks(of: path)
+    if case .text(let word) = value, let words = Self.words(of: parameter), words.count > 1 {
+      let all = words.map { $0 == word ? Span("[\($0)]", .value) : Span(" \($0) ", .dim) }
+      if all.width + marks.width <= columns { return all + marks }
+      return [Span("‹ \(word) ›", key)] + marks
+    }
+    var spans: [Span] = []
+    if hasBars, let share = ValueBar.share(of: value, parameter) {
+      spans += ValueBar.spans(share, columns: Self.barColumns)
+      spans.append(Span(DisplayWidth.padded(value.display, to: valueColumns, right: true), key))
+    } else {
+      spans.append(Span(value.display, key))
+    }
+    return spans + marks
+  }
+
+  /// What else moves it: controllers, a control of play mode, cables.
+  private func marks(of path: ParameterPath) -> [Span] {
+    guard let node else { return [] }
+    var words = scene.patch.maps(to: .setting(node.name, path)).map(\.source.description)
+    if let control = control(of: path) { words.append("Alt-\(control)") }
+    words += movers(of: path).map { "~" + $0 }
+    return words.map { Span(" \($0)", .accent) }
+  }
+
+  private static func words(of parameter: ParameterDescription) -> [String]? {
+    switch parameter.form {
+    case .choice(let words): words
+    case .toggle: ["on", "off"]
+    default: nil
+    }
+  }
+
+  /// The level of the port, and its sound.
+  private func drawSound(row: Int, on canvas: inout Canvas) {
+    guard soundRows > 0, let port = inspector.port(scene) else { return }
+    let found = (port.isInput ? report?.inputs : report?.outputs)?.first { $0.name == port.port }
+    let levels = found.map { port.isInput ? scene.levels(ofInput: $0).peaks : $0.peaks }
+    let peak = levels?.max() ?? 0
+    var spans = [Span(DisplayWidth.padded(port.port, to: 9), .port)]
+    spans += Meter.bar(peak, columns: min(20, max(0, inner.columns - 18)))
+    spans.append(Span(DisplayWidth.padded(Meter.text(peak), to: 5, right: true) + " dB", .value))
+    canvas.put(spans, at: Point(inner.column, row), columns: inner.columns)
+    guard soundRows > 1 else { return }
+    ScopeLane.draw(
+      inspector.picture.trace, lane: 0, scale: inspector.picture.scale, kept: nil,
+      Rect(column: inner.column, row: row + 1, columns: inner.columns, rows: soundRows - 1), on: &canvas)
+  }
+
+  /// Dots of the scope's width; 0: it is not shown.
+  var scopeDots: Int { soundRows > 1 ? inner.columns * 2 : 0 }
+
+  // MARK: The mouse
+
+  /// Index of the parameter at a cell.
+  func parameter(at point: Point) -> Int? {
+    let index = point.row - inner.row - summary.count - (summary.isEmpty ? 0 : gap)
+    guard index >= 0, index < parameterRows, inner.contains(point) else { return nil }
+    return firstParameter + index
+  }
+
+  /// Place of a cell on the selected parameter's bar, or where `isWithin` on the bar of the one that is there, 0...1.
+  func barShare(at point: Point, isWithin: Bool) -> Double? {
+    guard hasBars else { return nil }
+    let first = barColumn + 1
+    if isWithin {
+      guard (first - 1..<first + Self.barColumns + 1).contains(point.column),
+        let index = parameter(at: point),
+        let parameter = facts.kind?[parameter: lines[index].name],
+        let value = node?.value(at: lines[index], description: facts.kind),
+        ValueBar.share(of: value, parameter) != nil
+      else { return nil }
+    }
+    return Double(point.column - first) / Double(Self.barColumns - 1)
+  }
+}
