@@ -21,6 +21,8 @@ public indirect enum Edit: Hashable, Sendable {
   case connect(CableName, gain: Double, map: ChannelMap?, mixing: ChannelMixing)
   /// Removes a cable.
   case disconnect(CableName)
+  /// Removes every cable of a node.
+  case isolate(String)
   /// nil: back to the default. `over`: duration of the change in seconds.
   case set(String, ParameterPath, Value?, over: Double?)
   /// The same for every setting in a range.
@@ -175,6 +177,7 @@ extension Edit {
     case .connect(let name, let gain, let map, let mixing):
       Connect(name: name, gain: gain, map: map, mixing: mixing)
     case .disconnect(let name): Disconnect(name: name)
+    case .isolate(let name): IsolateNode(name: name)
     case .set(let name, let path, let value, let over):
       SetParameter(name: name, path: path, value: value, over: over)
     case .setRange(let name, let range, let value, let over):

@@ -20,6 +20,7 @@ extension EditError: CustomStringConvertible {
     case .noPlace(let name): "`\(name)` has no place of its own"
     case .placeOutOfRange: "a place is a column and a row between -9999 and 9999"
     case .noCable(let name): "no cable from `\(name.source)` to `\(name.destination)`"
+    case .noCables(let name): "`\(name)` has no cables"
     case .severalCables(let name, let count):
       "\(count) cables go from `\(name.source)` to `\(name.destination)`"
     case .connectedAlready(let name): "`\(name)` is connected already"
@@ -135,7 +136,8 @@ extension EditError: CustomStringConvertible {
     case .noMatrixPort(_, _, _, let count): "they go from 0 to \(count - 1)"
     case .needsMatrix: "make it a matrix first"
     case .invalidName, .identityTaken, .beforeItself, .noMatrix, .noPlayer, .noInstrument, .noPlace,
-      .placeOutOfRange, .noCable, .cannotStand, .gainOutOfRange, .mapOutOfRange, .carriesEvents, .hasNoGain,
+      .placeOutOfRange, .noCable, .noCables, .cannotStand, .gainOutOfRange, .mapOutOfRange, .carriesEvents,
+      .hasNoGain,
       .invalidValue,
       .notSet, .noMap, .notRecorded, .durationOutOfRange, .morphOutOfRange, .nothingBetween, .tempoOutOfRange,
       .moreSettings, .noMasterSwitch:

@@ -33,6 +33,7 @@ public enum EditError: Error, Hashable, Sendable {
 
   /// No cable joins these two ports.
   case noCable(CableName)
+  case noCables(String)
   /// Several cables join these nodes, so their ports must be named.
   case severalCables(CableName, count: Int)
   /// A warning: the cable has several lines in the file.
@@ -235,7 +236,8 @@ extension EditError {
   public var part: Part? {
     switch self {
     case .noNode(let name, _), .invalidName(let name, _), .nodeExists(let name, _), .identityTaken(let name),
-      .beforeItself(let name), .noMatrix(let name, _), .noPlayer(let name, _), .noInstrument(let name, _),
+      .noCables(let name), .beforeItself(let name), .noMatrix(let name, _), .noPlayer(let name, _),
+      .noInstrument(let name, _),
       .noPlace(let name), .noPorts(let name, _, _, _):
       .node(name)
     case .handsOutNothing(let name, _): .node(name)

@@ -85,6 +85,22 @@ public enum NodeName {
     case isEmpty, hasOtherCharacters, isHidden, hasHyphenAtEnd, isTooLong
   }
 
+  /// A free name that continues the numbers of `name`: `dist2` for `dist`, `dist3` for `dist2`.
+  public static func free(like name: String, isTaken: (String) -> Bool) -> String {
+    let stem = name.prefix(name.count - name.reversed().prefix { ("0"..."9").contains($0) }.count)
+    let digits = name[stem.endIndex...]
+    // Digits alone are no number of anything.
+    let base = stem.isEmpty ? name[...] : stem
+    var number = stem.isEmpty ? 2 : (Int(digits) ?? 1) + 1
+    while true {
+      let end = String(number)
+      var start = base
+      while start.utf8.count + end.utf8.count > longest { start = start.dropLast() }
+      if !isTaken(start + end) { return start + end }
+      number += 1
+    }
+  }
+
   /// Reason why `name` is invalid; nil if it is valid.
   public static func fault(in name: String) -> Fault? {
     if name.isEmpty { return .isEmpty }

@@ -95,6 +95,9 @@ struct CompletionContext {
       }
     case .settings: return settings()
     case .cable(let isNew): return cable(isNew: isNew)
+    case .cables:
+      if isAtCursor { candidates += connected() }
+      return cable(isNew: false)
     case .attributes: return attributes()
     case .setting:
       return take {
@@ -412,6 +415,14 @@ struct CompletionContext {
     var seen: Set<String> = []
     return cables.map(\.source.description).filter { seen.insert($0).inserted }
       .map { Candidate($0, "source") }
+  }
+
+  /// Nodes that only cables lead to; the others are among the sources.
+  private func connected() -> [Candidate] {
+    let sources = Set(cables.map(\.source.description))
+    let nodes = Set(patch.cables.keys.map(\.destination.node))
+    return patch.nodes.values.filter { nodes.contains($0.id) && !sources.contains($0.name) }
+      .map { Candidate($0.name, "all its cables") }
   }
 
   private func destinations(of source: String) -> [Candidate] {

@@ -132,7 +132,8 @@ struct LineReading {
     reading.broken.insert(reading.source.string(tokens[index + 1].range))
   }
 
-  private static func commentText(_ source: Source, _ range: Range<Int>) -> String {
+  /// The text of a comment without the blank before it and those behind it.
+  static func commentText(_ source: Source, _ range: Range<Int>) -> String {
     var (start, end) = (range.lowerBound, range.upperBound)
     if start < end, source.bytes[start] == 32 { start += 1 }
     while end > start, source.bytes[end - 1] <= 32 { end -= 1 }

@@ -45,6 +45,12 @@ struct Parser {
     case .kind: arguments.kind = try kind(verb)
     case .settings: arguments.settings = try settings(of: arguments.name)
     case .cable: arguments.cable = try cable(verb)
+    case .cables:
+      if position + 1 == end, !source.bytes[tokens[position].range].contains(UInt8(ascii: "\"")) {
+        arguments.take(name: try name(verb, "a node"))
+      } else {
+        arguments.cable = try cable(verb)
+      }
     case .attributes: try attributes(into: &arguments)
     case .setting: try setting(verb, into: &arguments)
     case .value: try value(verb, into: &arguments)

@@ -30,7 +30,23 @@ public enum PatchWriter {
     return text
   }
 
-  private static func write(_ node: Node, of patch: Patch, catalogue: KindCatalogue, to text: inout String) {
+  /// Lines of some nodes, in the order of the file, with the cables between them and without their places: what a
+  /// clipboard takes.
+  public static func lines(of nodes: Set<NodeID>, in patch: Patch, catalogue: KindCatalogue) -> String {
+    var text = ""
+    for var node in patch.nodes.values where nodes.contains(node.id) {
+      node.place = nil
+      if !text.isEmpty { text += "\n" }
+      write(node, of: patch, among: nodes, catalogue: catalogue, to: &text)
+    }
+    return text
+  }
+
+  /// `nodes`: those of which cables are written; nil: all.
+  private static func write(
+    _ node: Node, of patch: Patch, among nodes: Set<NodeID>? = nil, catalogue: KindCatalogue,
+    to text: inout String
+  ) {
     let kind = catalogue[node.kind]
     let settings = ordered(node.settings, kind)
 
@@ -38,7 +54,8 @@ public enum PatchWriter {
     for (path, value) in settings where standsInNodeLine(path, node) { line += " \(path.line)=\(value.line)" }
     write(line, node.comments, to: &text)
 
-    for cable in patch.cables(into: node.id, catalogue: catalogue) {
+    for cable in patch.cables(into: node.id, catalogue: catalogue)
+    where nodes?.contains(cable.ends.source.node) ?? true {
       let name = patch.shortName(of: cable.ends, catalogue: catalogue)
       let edit = Edit.connect(name, gain: cable.gain, map: cable.map, mixing: cable.mixing)
       write(edit.line, cable.comments, to: &text)

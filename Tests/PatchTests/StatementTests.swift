@@ -47,6 +47,10 @@ import Testing
     #expect(try parse("connect piano->main") == .edit(.connect(CableName("piano", "main"))))
     #expect(try parse("remove dist bridge") == .edit(.remove("dist", bridge: true)))
     #expect(try parse("copy dist twin") == .edit(.copy("dist", to: "twin")))
+    #expect(try parse("disconnect dist") == .edit(.isolate("dist")))
+    #expect(try parse("disconnect piano -> dist") == .edit(.disconnect(CableName("piano", "dist"))))
+    #expect(fault("disconnect piano dist")?.contains("`->`") == true)
+    #expect(fault("disconnect")?.contains("missing") == true)
     #expect(try parse("undo ; redo") == .sequence([.undo, .redo]))
     #expect(
       try parse("note piano on C4 ; remove dist")
@@ -138,7 +142,7 @@ import Testing
     ("node o oscillator shape=s", "shape=sine shape=saw shape=square"),
     ("replace dist delay t", "time="), ("connect keys -> ", "piano"),
     ("connect piano -> dist.", "dist.in dist.drive dist.mix"),
-    ("connect piano ", "->"), ("disconnect ", "keys piano dist main"), ("disconnect piano -> ", "dist"),
+    ("connect piano ", "->"), ("disconnect ", "out keys piano dist main"), ("disconnect piano -> ", "dist"),
     ("remove dist b", "bridge"), ("remove dist ", "bridge tail"), ("remove dist bridge ", "tail"),
     ("note ", "keys piano"), ("play ", "tape"),
     ("pedal piano s", "sustain sostenuto soft"),

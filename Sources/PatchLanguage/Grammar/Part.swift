@@ -36,6 +36,8 @@ enum Part: Sendable {
   case settings
   /// `A -> B`; `isNew`: a cable that need not exist.
   case cable(isNew: Bool)
+  /// `A -> B`, or a node for all of its cables.
+  case cables
   /// Gain, map and mix of a cable.
   case attributes
   /// `node.parameter`, a range, or both with `=value`.
@@ -144,6 +146,7 @@ extension Part {
     case .kind: "KIND"
     case .settings: "key=value…"
     case .cable: "A -> B"
+    case .cables: "A -> B|NODE"
     case .attributes: Attribute.all.map { "[\($0.example)]" }.joined(separator: " ")
     case .setting: "NODE.PARAMETER"
     case .value: "VALUE"

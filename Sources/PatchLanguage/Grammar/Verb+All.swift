@@ -44,7 +44,9 @@ extension Verb {
       "layout", .file, [.node(), .place],
       "The place of a node in the graph screen; `auto` leaves it to the program."
     ) { .edit(.place($0.name, $0.place)) },
-    Verb("disconnect", .edit, [.cable(isNew: false)], "Removes a cable.") { .edit(.disconnect($0.cable)) },
+    Verb("disconnect", .edit, [.cables], "Removes a cable, or every cable of a node.") {
+      .edit($0.name.isEmpty ? .disconnect($0.cable) : .isolate($0.name))
+    },
     Verb(
       "remove", .edit, [.node(), .option(.bridge), .option(.tail)],
       """
