@@ -10,6 +10,14 @@ extension Printout {
     return "residue \(fixed(edit.residueLevel, 1)) dBFS, step \(fixed(edit.stepLevel, 1)) dB"
   }
 
+  /// The same in a few words: what an ear might notice.
+  public static func effect(of edit: EditEntry) -> String {
+    guard edit.isMeasured else { return "not measured" }
+    if edit.residue == 0, edit.step == 0 { return "nothing above the steady signal" }
+    return edit.residue > 0
+      ? "\(fixed(edit.residueLevel, 0)) dBFS above 5 kHz" : "a step of \(fixed(edit.stepLevel, 0)) dB"
+  }
+
   /// An array with an object for each edit: `line`, `time` (seconds), `fade` (seconds), `step` (dB of full
   /// scale: largest sample-to-sample difference beyond the steady signal's) and `residue` (dBFS: peak above 5
   /// kHz beyond the steady signal's). "-inf" for none, null if not measured.

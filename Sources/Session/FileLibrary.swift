@@ -25,30 +25,6 @@ struct TuningRequest: Hashable, Sendable {
   var keyMap: String?
 }
 
-/// Modification time and size of a file, to detect changes.
-struct FileStamp: Hashable, Sendable {
-  var seconds: Int
-  var nanoseconds: Int
-  var size: Int
-  /// Changes when a file is replaced as a whole.
-  var inode: UInt
-
-  /// Stamp of a missing file.
-  static let none = FileStamp()
-
-  private init() { (seconds, nanoseconds, size, inode) = (0, 0, -1, 0) }
-
-  /// nil when there is no such file.
-  init?(path: String) {
-    var info = stat()
-    guard stat(path, &info) == 0 else { return nil }
-    seconds = info.st_mtim.tv_sec
-    nanoseconds = info.st_mtim.tv_nsec
-    size = Int(info.st_size)
-    inode = UInt(info.st_ino)
-  }
-}
-
 /// Result of a request.
 struct LoadedFile: Sendable {
   var request: FileRequest

@@ -142,7 +142,7 @@ extension PatchFile {
   }
 
   /// Names in a folder, sorted.
-  static func names(in folder: String) -> [String] {
+  package static func names(in folder: String) -> [String] {
     guard let directory = opendir(folder) else { return [] }
     defer { closedir(directory) }
     var names: [String] = []

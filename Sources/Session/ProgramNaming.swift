@@ -27,6 +27,7 @@ struct ProgramNaming {
         CableName(end(name.source, isNew: true), end(name.destination, isNew: true)), gain: gain, map: map,
         mixing: mixing)
     case .disconnect(let name): return try disconnect(name)
+    case .isolate(let name): return isolate(name) ?? edit
     case .remove(let name, _, _): return remove(name) ?? edit
     case .add(let node, _): ownNames.insert(node.name)
     case .set(let name, _, _, _), .place(let name, _), .rename(let name, _), .copy(let name, _):
@@ -144,10 +145,21 @@ struct ProgramNaming {
     guard patch.id(named: name) == nil, let node = around.patch[named: name],
       around.programs[node.id]?.isRunning == false
     else { return nil }
-    let cables = around.patch.cables(at: node.id).sorted {
+    let cables = cables(at: node)
+    return cables.isEmpty ? nil : .joined(disconnecting(cables))
+  }
+
+  /// The edits that end all cables of a node of which some are only found.
+  private mutating func isolate(_ name: String) -> Edit? {
+    guard let node = around.patch[named: name] else { return nil }
+    let cables = cables(at: node)
+    return cables.contains { around.cables[$0]?.isFound == true } ? .joined(disconnecting(cables)) : nil
+  }
+
+  private func cables(at node: Node) -> [Cable.Ends] {
+    around.patch.cables(at: node.id).sorted {
       around.patch.name(of: $0).description < around.patch.name(of: $1).description
     }
-    return cables.isEmpty ? nil : .joined(disconnecting(cables))
   }
 }
 

@@ -55,6 +55,8 @@ extension Session {
     common = patch
     commonBytes = nil
     isForeign = false
+    fileWatch = FileWatch()
+    versionConflict = nil
     recover()
     beginTape()
     engine.adopt(patch)
@@ -125,6 +127,7 @@ extension Session {
     commonBytes = nil
     savedBytes = Array(text.utf8)
     isForeign = false
+    versionConflict = nil
   }
 
   /// Saves to another file, with adapted paths. The old file's journal is removed, since everything in it is

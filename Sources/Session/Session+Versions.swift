@@ -7,41 +7,66 @@ extension Session {
   /// Loads the file's present version as one undoable edit; nodes that stay go on sounding. Returns a
   /// description.
   public func reload() throws -> String {
-    let (bytes, theirs, found) = try readAgain()
-    try edit(to: theirs)
-    accept(bytes, as: patch)
-    saved = patch
-    diagnostics = found
-    journal?.clear()
-    journaled = (0, 0)
+    try take(try readAgain())
     return "reloaded \(file ?? ""); undo brings your own edits back"
   }
 
   /// Merges others' changes with the edits made here, as one undoable edit that is not saved yet. On a
   /// conflict, our side wins. Returns a description.
   public func merge() throws -> String {
-    let (bytes, theirs, found) = try readAgain()
-    let merged = PatchMerge.merge(
-      base: common, ours: patch, theirs: theirs, catalogue: catalogue)
-    try edit(to: merged.patch)
-    accept(bytes, as: theirs)
-    let text = PatchWriter.write(patch, catalogue: catalogue)
-    saved = text == PatchWriter.write(theirs, catalogue: catalogue) ? patch : theirs
-    diagnostics = found
-    if keepsJournal, journalFault == nil {
-      do { try rewriteJournal() } catch { journal?.postponeRewriting() }
-    }
+    let version = try readAgain()
+    let merged = merged(with: version)
+    try take(merged, of: version)
     guard let first = merged.conflicts.first else { return "merged with \(file ?? ""), not saved yet" }
     let count = merged.conflicts.count
     return "\(count) conflict\(count == 1 ? "" : "s"), yours kept (\(first)\(count > 1 ? ", …" : ""));"
       + " merged with \(file ?? ""), not saved yet"
   }
 
-  private func readAgain() throws -> ([UInt8], Patch, [Diagnostic]) {
+  /// What is in the file.
+  struct Version {
+    var bytes: [UInt8]
+    var patch: Patch
+    var diagnostics: [Diagnostic]
+
+    /// The first line that could not be read.
+    var fault: Diagnostic? { diagnostics.first { $0.severity == .error } }
+  }
+
+  /// Takes the whole version in place of the patch.
+  func take(_ version: Version) throws {
+    try edit(to: version.patch)
+    accept(version.bytes, as: patch)
+    saved = patch
+    diagnostics = version.diagnostics
+    journal?.clear()
+    journaled = (0, 0)
+  }
+
+  func merged(with version: Version) -> PatchMerge.Result {
+    PatchMerge.merge(base: common, ours: patch, theirs: version.patch, catalogue: catalogue)
+  }
+
+  /// Takes the result of a merge with the version.
+  func take(_ merged: PatchMerge.Result, of version: Version) throws {
+    try edit(to: merged.patch)
+    accept(version.bytes, as: version.patch)
+    let text = PatchWriter.write(patch, catalogue: catalogue)
+    saved = text == PatchWriter.write(version.patch, catalogue: catalogue) ? patch : version.patch
+    diagnostics = version.diagnostics
+    if keepsJournal, journalFault == nil {
+      do { try rewriteJournal() } catch { journal?.postponeRewriting() }
+    }
+  }
+
+  private func readAgain() throws -> Version {
     guard let file else { throw FileError.noFile(isSaving: false) }
-    let bytes = try PatchFile.read(file)
+    return version(of: try PatchFile.read(file), in: file)
+  }
+
+  func version(of bytes: [UInt8], in file: String) -> Version {
     let (theirs, found) = PatchReader.read(bytes: bytes, file: file, catalogue: catalogue)
-    return (bytes, theirs, found)
+    return Version(bytes: bytes, patch: theirs, diagnostics: found)
   }
 
   /// Edits the patch until it equals `target`.
@@ -56,5 +81,6 @@ extension Session {
     common = version
     commonBytes = nil
     isForeign = false
+    versionConflict = nil
   }
 }

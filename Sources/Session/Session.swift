@@ -27,6 +27,8 @@ public struct SessionOptions: Sendable {
   public var mayRecord = true
   /// Events are written down, for the journals of takes.
   public var keepsTape = false
+  /// What others write into the patch's file is taken as an edit.
+  public var followsFile = false
   /// Sound from `input` nodes is recorded beside takes, for their replays; only with a tape.
   public var keepsInputs = true
 
@@ -59,6 +61,13 @@ public struct SessionOptions: Sendable {
   var commonBytes: [UInt8]?
   /// The file differs from the patch that the edits start from.
   var isForeign = false
+  var fileWatch = FileWatch()
+  /// What others write into the file waits, as a locked stage wants it.
+  public var holdsFileBack = false
+  /// What others write into the file is looked at when it is saved, not before.
+  public var ignoresFile = false
+  /// What others wrote into the file, and what contradicts it here; nil: nothing, or it is settled.
+  public internal(set) var versionConflict: VersionConflict?
   var journal: Journal?
   /// Reason why edits are not journaled; nil while they are.
   public internal(set) var journalFault: String?
@@ -221,6 +230,7 @@ public struct SessionOptions: Sendable {
       notice(names.isEmpty ? card.words : "\(names): \(card.words)")
     }
     maintainJournal()
+    followFile()
     noticeLosses()
     // A JACK server may change its period at any time.
     if let driver = supervisor.driver { engine.period = driver.period }
@@ -302,6 +312,17 @@ public struct SessionOptions: Sendable {
       return try perform(statement)
     } catch {
       throw StatementParser.diagnostic(for: error, in: line, file: file, line: number, column: column)
+    }
+  }
+
+  /// Performs lines from a clipboard or an editor as one edit. A new node whose name is taken gets another. Returns an
+  /// answer; throws a `Diagnostic` with the line.
+  @discardableResult public func perform(pasted text: String) throws(Diagnostic) -> String {
+    let pasted = try PastedLines(text, patch: patch, catalogue: catalogue)
+    do throws(EditError) {
+      return try perform(pasted.statement)
+    } catch {
+      throw pasted.diagnostic(for: error, on: patch, catalogue: catalogue)
     }
   }
 

@@ -1,0 +1,99 @@
+import Drivers
+import Engine
+import Patch
+import PatchLanguage
+
+/// The open file as others change it: an editor in the next window is another way to edit.
+extension Session {
+  /// Nodes that a version of others has just changed.
+  public var changedByOthers: Set<NodeID> { fileWatch.changed?.nodes ?? [] }
+
+  /// Looks at the file, and takes what others wrote as one edit. `now`: monotonic time in nanoseconds.
+  func followFile(now: Int64 = monotonicTime()) {
+    guard options.followsFile, !ignoresFile, now >= fileWatch.nextLook else { return }
+    fileWatch.nextLook = now + FileWatch.interval
+    if let changed = fileWatch.changed, now >= changed.until { fileWatch.changed = nil }
+    guard let file else { return }
+    let stamp = FileStamp(path: file)
+    if stamp == fileWatch.known {
+      fileWatch.found = nil
+      return
+    }
+    let looks = stamp == fileWatch.found?.stamp ? (fileWatch.found?.looks ?? 0) + 1 : 1
+    fileWatch.found = (stamp, looks)
+    guard looks >= (stamp.isBlank ? FileWatch.patience : 2) else { return }
+    let name = PatchFile.split(file).name
+    if stamp.isBlank {
+      fileWatch.known = stamp
+      if !(savedBytes ?? []).isEmpty {
+        notice(
+          "\(name) is \(stamp == .missing ? "gone" : "empty"): the patch stays, and saving writes it again")
+      }
+      return
+    }
+    do throws(FileError) {
+      let bytes = try PatchFile.read(file)
+      // What was written meanwhile is seen at the next look.
+      guard FileStamp(path: file) == stamp else { return }
+      if bytes == savedBytes {
+        fileWatch.known = stamp
+        versionConflict = nil
+      } else if holdsFileBack {
+        if fileWatch.held != stamp {
+          notice("\(name) was changed by others: it waits until the stage is unlocked")
+        }
+        fileWatch.held = stamp
+      } else {
+        fileWatch.known = stamp
+        follow(version(of: bytes, in: name), now)
+      }
+    } catch {
+      fileWatch.known = stamp
+      notice("\(error.description); the patch stays as it is")
+    }
+  }
+
+  private func follow(_ version: Version, _ now: Int64) {
+    let name = PatchFile.split(file ?? "").name
+    versionConflict = nil
+    guard Self.isText(version.bytes) else {
+      return notice("\(name) was changed to bytes that are not UTF-8: the patch stays as it is")
+    }
+    if let fault = version.fault {
+      return notice("\(fault.description); the patch stays as it is")
+    }
+    let before = patch
+    do {
+      if !isModified {
+        try take(version)
+      } else {
+        let merged = merged(with: version)
+        if let first = merged.conflicts.first {
+          fileWatch.conflicts += 1
+          let others = merged.conflicts.count > 1 ? " and \(merged.conflicts.count - 1) more" : ""
+          versionConflict = VersionConflict(number: fileWatch.conflicts, words: "\(first)\(others)")
+          return notice("\(name) was changed by others, and not as here: \(first)\(others)")
+        }
+        try take(merged, of: version)
+      }
+    } catch {
+      return notice("\(name) was changed by others, and cannot be taken: \(error)")
+    }
+    mark(changesFrom: before, now)
+    if patch == before { return notice(.news("\(name) was changed by others, not its patch")) }
+    let nodes = patch.nodes.values.filter { changedByOthers.contains($0.id) }.map(\.name)
+    let what =
+      nodes.prefix(3).joined(separator: ", ") + (nodes.count > 3 ? " and \(nodes.count - 3) more" : "")
+    notice(.news("\(name) was changed by others\(what.isEmpty ? "" : ": \(what)"); undo takes it back"))
+  }
+
+  /// Marks nodes that are new, or that have other settings or input cables than before.
+  private func mark(changesFrom before: Patch, _ now: Int64) {
+    let nodes = patch.nodes.values.filter { node in
+      before[node.id] != node
+        || before.cables(into: node.id, catalogue: catalogue)
+          != patch.cables(into: node.id, catalogue: catalogue)
+    }
+    fileWatch.changed = (Set(nodes.map(\.id)), now + FileWatch.markTime)
+  }
+}
