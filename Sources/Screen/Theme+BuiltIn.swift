@@ -46,14 +46,14 @@ extension Theme {
       .keyDown: Paint(nil, .reverse),
     ])
 
-  private struct Palette {
+  struct Palette {
     var background, raised, text, dim, faint, bright, accent, sounding, trouble, warning, blue, violet,
       cable: UInt32
     var cables: [UInt32]
     var selection, onStrong, keyWhite, keyBlack: UInt32
   }
 
-  private static func colored(name: String, _ p: Palette) -> Theme {
+  static func colored(name: String, _ p: Palette) -> Theme {
     func paint(_ foreground: UInt32?, on background: UInt32? = nil, _ attributes: Style.Attributes = [])
       -> Paint
     {

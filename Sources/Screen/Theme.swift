@@ -56,7 +56,9 @@ public struct Theme: Hashable, Sendable {
   }
 
   /// The themes that need no file.
-  public static let builtIn: [Theme] = [.dark, .light, .monochrome]
+  public static let builtIn: [Theme] = [
+    .dark, .light, .nord, .gruvbox, .solarized, .dawn, .amber, .contrast, .monochrome,
+  ]
 
   /// The built-in theme of that name.
   public static func builtIn(named name: String) -> Theme? { builtIn.first { $0.name == name } }

@@ -17,6 +17,38 @@ import Testing
     }
   }
 
+  /// Contrast of two colours by WCAG 2.1, 1 to 21.
+  private func contrast(_ a: Color?, _ b: Color?) -> Double {
+    func light(_ color: Color?) -> Double {
+      guard let color else { return 0 }
+      let parts = [color.red, color.green, color.blue].map { part -> Double in
+        let share = Double(part) / 255
+        return share <= 0.03928 ? share / 12.92 : pow((share + 0.055) / 1.055, 2.4)
+      }
+      return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+    }
+    let (first, second) = (light(a), light(b))
+    return (max(first, second) + 0.05) / (min(first, second) + 0.05)
+  }
+
+  @Test(arguments: Theme.builtIn.filter { !$0.isMonochrome })
+  func textStandsOutFromItsGround(_ theme: Theme) {
+    for key in ThemeKey.allCases {
+      let paint = theme.paint(for: Style(key))
+      let found = contrast(paint.foreground, paint.background)
+      let least: Double =
+        switch key {
+        case .text, .value, .title, .header, .promptText, .completion, .popup, .statusValue: 7
+        case .accent, .sounding, .trouble, .warning, .kind, .completionSelected, .selection, .statusFault,
+          .modePatch, .modePlay, .portHint, .meterClip, .keyWhite, .keyDown, .promptError:
+          4.5
+        case .frameLeaving, .cableFading, .rule, .meterEmpty: 1.6
+        default: 2.4
+        }
+      #expect(found >= least, "\(theme.name): \(key.rawValue) has \(found)")
+    }
+  }
+
   @Test func everyShippedFileIsSound() throws {
     let files = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path)
       .filter { $0.hasSuffix(".toml") }
