@@ -26,7 +26,7 @@ extension Theme {
   public static let solarized = colored(
     name: "solarized",
     Palette(
-      background: 0x002B36, raised: 0x073642, text: 0xA6B4B4, dim: 0x758C94, faint: 0x3F5F6A,
+      background: 0x002B36, raised: 0x073642, text: 0xBECACA, dim: 0x758C94, faint: 0x3F5F6A,
       bright: 0xEEE8D5,
       accent: 0xD6A516, sounding: 0x9DB012, trouble: 0xF2605D, warning: 0xE87A3E, blue: 0x4AA3E0,
       violet: 0x9A9DE4,

@@ -283,6 +283,12 @@ public final class Terminal {
     beep()
   }
 
+  /// Puts a text into the clipboard, where the terminal lets programs do so (OSC 52).
+  public func copy(_ text: String) {
+    guard !isClosed else { return }
+    write("\u{1B}]52;c;\(Base64.text(Array(text.utf8)))\u{7}")
+  }
+
   // MARK: Input
 
   /// Hands over what the user does, whenever `loop` runs: several events in the order of the keys.

@@ -12,7 +12,7 @@ struct EditCommand: Command {
       .group(\.driver),
       .option(
         "theme", \.theme, "theme", completion: .files(["toml"]),
-        "dark, light, monochrome, one of your own by name, or a TOML file."),
+        "dark, light, nord, …: a theme by name, or a TOML file."),
       .option("keys", \.keys, "file", completion: .files(["toml"]), "A TOML file of keys."),
       .option(
         "layout", \.layout, "layout", completion: .files(["toml"]),

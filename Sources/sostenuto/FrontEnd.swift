@@ -16,9 +16,8 @@ enum FrontEnd {
   private static let pause: Int64 = 8_000_000
 
   @MainActor static func run(_ options: FrontEndOptions) throws {
-    let theme = try theme(options.theme)
-    let keymap = try keymap(options.keys)
-    let notes = try (options.layout ?? keymap.layout).map { try layout($0) }
+    let preferences = try preferences(options)
+    let notes = try (options.layout ?? preferences.keymap.layout).map { try layout($0) }
     var sessionOptions = SessionOptions()
     sessionOptions.driver = options.driver
     sessionOptions.threads = options.threads
@@ -26,6 +25,7 @@ enum FrontEnd {
     sessionOptions.isPatchbay = options.isPatchbay
     sessionOptions.heldSeconds = options.heldSeconds
     sessionOptions.keepsTape = true
+    sessionOptions.followsFile = true
     sessionOptions.keepsInputs = options.keepsInputs
     let session = Session(options: sessionOptions)
     try open(options.patch, session)
@@ -41,14 +41,18 @@ enum FrontEnd {
       _ = session.awaitPrograms(seconds: 1)
     }
     let app = App(
-      workbench: workbench, keymap: keymap, history: readHistory(), findLayout: { try layout($0) })
+      workbench: workbench, keymap: preferences.keymap, history: readHistory(),
+      findLayout: { try layout($0) })
     if let notes { app.state.play.layout = notes }
-    if let message = summary(of: session.diagnostics) {
+    app.themes = preferences.names
+    if !preferences.problems.isEmpty {
+      app.tell(preferences.problems)
+    } else if let message = summary(of: session.diagnostics) {
       app.state.message = message
     } else if app.state.message == nil {
       app.state.message = .init(session.status.driverMessage)
     }
-    let ending = try loop(app, workbench, terminal, theme)
+    let ending = try loop(app, workbench, terminal, preferences)
     app.endNotes()
     writeHistory(app.promptHistory)
     if ending != 0 {
@@ -80,12 +84,13 @@ enum FrontEnd {
 
   /// Returns the signal that ended it, or 0.
   @MainActor private static func loop(
-    _ app: App, _ workbench: SessionWorkbench, _ terminal: Terminal, _ theme: Theme
+    _ app: App, _ workbench: SessionWorkbench, _ terminal: Terminal,
+    _ preferences: Preferences
   ) throws -> Int32 {
     let loop = EventLoop()
     var nextDrawing = EventLoop.now()
     let drawing = DrawingThread(loop) { canvas, nanoseconds in
-      terminal.draw(canvas, theme: theme)
+      terminal.draw(canvas, theme: preferences.theme(app.theme))
       // A graph that is slow to draw is drawn less often, so that the engine comes first.
       nextDrawing = EventLoop.now() + max(pause, 2 * nanoseconds)
     }
@@ -96,6 +101,12 @@ enum FrontEnd {
     }
     let ticks = loop.timer(due: nextDrawing) { now in
       workbench.hasKeyRelease = terminal.capabilities.hasKeyRelease
+      if preferences.look(now: now) {
+        app.keymap = preferences.keymap
+        app.themes = preferences.names
+        app.tell(preferences.problems)
+      }
+      workbench.followsFile = preferences.settings.followsFile
       app.tick()
       show()
       return now + (app.isResting ? restInterval : interval)
@@ -108,6 +119,7 @@ enum FrontEnd {
           return loop.end()
         }
         app.handle(event)
+        if let text = app.takeCopied() { terminal.copy(text) }
         switch app.wish {
         case .none: break
         case .quit: return loop.end()
@@ -125,27 +137,16 @@ enum FrontEnd {
 
   // MARK: The user's files
 
-  /// A built-in theme by name, a file, one of the user's or of the installed themes by name, or the dark theme.
-  private static func theme(_ wanted: String?) throws -> Theme {
-    guard let wanted else {
-      return getenv("NO_COLOR").map { $0.pointee == 0 ? .dark : .monochrome } ?? .dark
+  /// What the command line names has to be there; errors of the user's files are shown on the screen.
+  @MainActor private static func preferences(_ options: FrontEndOptions) throws -> Preferences {
+    let preferences = Preferences(theme: options.theme, keys: options.keys)
+    if let keys = options.keys { _ = try readText(keys) }
+    preferences.load()
+    if let wanted = options.theme, preferences.problems.contains(where: { $0.hasPrefix("--theme") }) {
+      throw CommandError(
+        "no theme `\(wanted)`: there are \(preferences.names.joined(separator: ", ")), or name a file")
     }
-    if let theme = Theme.builtIn(named: wanted) { return theme }
-    let path = Installation.theme(named: wanted) ?? wanted
-    let text = try read(path, "theme")
-    let file = PatchFile.split(path).name
-    let name = file.lastIndex(of: ".").map { String(file[..<$0]) } ?? file
-    let (theme, problems) = Theme.read(text, file: path, name: name)
-    for problem in problems { Console.error("\(problem)") }
-    guard let theme else { throw CommandError("\(path): no theme") }
-    return theme
-  }
-
-  private static func keymap(_ wanted: String?) throws -> Keymap {
-    guard let wanted else { return .standard }
-    let (keymap, problems) = Keymap.read(try read(wanted, "keymap"), file: wanted)
-    for problem in problems { Console.error("\(problem)") }
-    return keymap
+    return preferences
   }
 
   /// A built-in layout by name, a file, or one of the user's by name.
@@ -158,14 +159,6 @@ enum FrontEnd {
     let (layout, problems) = KeyboardLayout.read(try readText(path), name: name, file: path)
     guard let layout else { throw CommandError(problems.joined(separator: "\n")) }
     return layout
-  }
-
-  private static func read(_ path: String, _ what: String) throws -> String {
-    if what == "theme", access(path, F_OK) != 0 {
-      let names = Theme.builtIn.map(\.name).joined(separator: ", ")
-      throw CommandError("no theme `\(path)`: there are \(names), or name a file")
-    }
-    return try readText(path)
   }
 
   /// Lines of the prompt, oldest first.

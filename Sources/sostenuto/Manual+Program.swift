@@ -92,7 +92,9 @@ extension ManualPage {
         + "Otherwise it is the one that fits the processor.")
     entry(
       "LANG", "The locale (or `LC_ALL`, `LC_CTYPE`): one without UTF-8 makes the front end draw with ASCII.")
-    entry("XDG_CONFIG_HOME", "Folder of the user's own themes and layouts; `~/.config` if it is not set.")
+    entry(
+      "XDG_CONFIG_HOME",
+      "Folder of the user's own settings, keys, themes and layouts; `~/.config` if it is not set.")
     entry(
       "XDG_STATE_HOME",
       "Folder of the prompt's history, and of journals that cannot lie beside their patch; `~/.local/state` if it "
@@ -101,6 +103,11 @@ extension ManualPage {
     entry(
       ".NAME.journal",
       "Journal of the patch `NAME`: every edit that is not yet saved, so that a crash loses none.")
+    entry(
+      "$XDG_CONFIG_HOME/sostenuto/config.toml",
+      "Settings: `theme` is the name of a theme, and `follow-file` is false where the open patch is not to follow what "
+        + "others write into its file. Read again whenever it changes, as are keys and themes.")
+    entry("$XDG_CONFIG_HOME/sostenuto/keys.toml", "Changes of the keys, unless `--keys` names a file.")
     entry("$XDG_CONFIG_HOME/sostenuto/themes/", "The user's own themes, found by `--theme` `NAME`.")
     entry(
       prefix + "/share/sostenuto/",

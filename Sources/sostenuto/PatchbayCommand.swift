@@ -18,7 +18,7 @@ struct PatchbayCommand: Command {
       .option("jack-server", \.jackServer, "name", "The JACK server of this name."),
       .option(
         "theme", \.theme, "theme", completion: .files(["toml"]),
-        "dark, light, monochrome, one of your own by name, or a TOML file."),
+        "dark, light, nord, …: a theme by name, or a TOML file."),
       .option("keys", \.keys, "file", completion: .files(["toml"]), "A TOML file of keys."),
     ])
 

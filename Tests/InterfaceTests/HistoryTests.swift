@@ -165,7 +165,9 @@ import Testing
     #expect(stage.app.state.history.point == nil)
     stage.app.state.message = nil
     #expect(stage.screen.contains("7 of 9 edits are done"))
-    #expect(stage.screen.contains(" PATCH   Enter go there   u undo   F11 redo   ? help   Esc graph"))
+    #expect(
+      stage.screen.contains(
+        " PATCH   Enter go there   u undo   F11 redo   / find   y copy   w export   ? help   Esc graph"))
     stage.press("up down")
     #expect(stage.app.state.history.point == nil)
     stage.press("up ctrl-r")
@@ -239,12 +241,15 @@ import Testing
     try inner.perform(edit, amending: step)
   }
   func perform(line: String) throws -> String { try inner.perform(line: line) }
+  func perform(pasted text: String) throws -> String { try inner.perform(pasted: text) }
   func redo() throws -> String? { try inner.redo() }
   func save(as path: String?, despite accepted: Set<SaveObstacle.Reason>) throws -> String {
     try inner.save(as: path, despite: accepted)
   }
   func reload() throws -> String { try inner.reload() }
   func merge() throws -> String { try inner.merge() }
+  func holdFileBack(_ isHeld: Bool) {}
+  func exportHistory(to path: String, despite accepted: Set<SaveObstacle.Reason>) throws -> String { "" }
   func play(_ event: Event, on node: NodeID) { inner.play(event, on: node) }
   func panic() { inner.panic() }
   func listen(to port: ListenedPort?) { inner.listen(to: port) }

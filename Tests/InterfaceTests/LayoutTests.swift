@@ -25,7 +25,7 @@ import Testing
   ])
   func everyLayoutHasItsNotesWhereTheyArePrinted(name: String, keys: String, notes: [Int]) {
     let stage = Stage.demo()
-    stage.press(": =layout_\(name) enter p")
+    stage.press(": =piano_\(name) enter p")
     #expect(stage.app.state.play.layout.name == name)
     #expect(played(stage, keys).sorted() == notes.sorted())
   }
@@ -49,7 +49,7 @@ import Testing
 
   @Test func keysThatALayoutAddsReplaceThoseThatAreNotPrinted() {
     let stage = Stage.demo()
-    stage.press(": =layout_azerty enter p")
+    stage.press(": =piano_azerty enter p")
     let velocity = stage.app.state.play.velocity
     // On a French keyboard the minus is G sharp.
     #expect(played(stage, "-") == [80])
@@ -61,7 +61,7 @@ import Testing
   @Test func aChangeOfTheLayoutLeavesWhatSounds() {
     let stage = Stage.demo()
     stage.press("p z c")
-    stage.press("esc : =layout_dvorak enter p")
+    stage.press("esc : =piano_dvorak enter p")
     #expect(stage.app.state.play.held == [60, 64])
     // The keys that began them end them.
     stage.press("z")
@@ -70,22 +70,22 @@ import Testing
 
   @Test func anUnknownNameSaysWhichThereAre() {
     let stage = Stage.demo()
-    stage.press(": =layout_colemak enter")
+    stage.press(": =piano_colemak enter")
     #expect(
       stage.screen.contains("no layout `colemak`: there are qwerty, qwertz, azerty, dvorak, isomorphic"))
-    stage.press("esc : =layout enter")
-    #expect(stage.message.hasPrefix("layout qwerty: there are qwerty, qwertz"))
-    stage.press(": =layout_az tab enter")
+    stage.press("esc : =piano enter")
+    #expect(stage.message.hasPrefix("piano qwerty: there are qwerty, qwertz"))
+    stage.press(": =piano_az tab enter")
     #expect(stage.app.state.play.layout.name == "azerty")
   }
 
   @Test func theDrawnKeysHaveThePrintedLettersAndTheLineNamesTheLayout() {
     let stage = Stage.demo()
     (stage.columns, stage.rows) = (110, 24)
-    stage.press(": =layout_azerty enter p")
+    stage.press(": =piano_azerty enter p")
     #expect(stage.screen.contains("│ w │ x │ c │ v │ b │ n │ , │ a │ z │ e │ r │ t │ y │ u │ i │ o │ p │"))
     #expect(stage.screen.contains("layout azerty"))
-    stage.press("esc : =layout_qwerty enter p")
+    stage.press("esc : =piano_qwerty enter p")
     #expect(stage.screen.contains("│ z │ x │ c │ v │ b │ n │ m │ q │ w │ e │ r │ t │ y │ u │ i │ o │ p │"))
     #expect(!stage.screen.contains("layout qwerty"))
   }
@@ -197,7 +197,7 @@ import Testing
   @Test(arguments: [30, 50, 80]) func anErrorOfThePromptIsReadWhole(columns: Int) {
     let stage = Stage.demo()
     (stage.columns, stage.rows) = (columns, 24)
-    stage.press(": =layout_colemak enter")
+    stage.press(": =piano_colemak enter")
     let words = stage.screen.split(whereSeparator: \.isWhitespace).map(String.init).joined(separator: " ")
     #expect(
       words.contains(

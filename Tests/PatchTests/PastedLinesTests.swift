@@ -61,8 +61,8 @@ import Testing
   }
 
   @Test func cablesToNodesThatAreNotPastedGoToThoseThatAreThere() throws {
-    let patch = try paste("node eq equalizer\nconnect piano -> eq\nconnect eq -> out", into: start)
-    #expect(text(patch).contains("node eq equalizer\nconnect piano -> eq\n"))
+    let patch = try paste("node eq delay\nconnect piano -> eq\nconnect eq -> out", into: start)
+    #expect(text(patch).contains("node eq delay\nconnect piano -> eq\n"))
     #expect(text(patch).contains("connect eq -> out\n"))
   }
 
@@ -73,10 +73,10 @@ import Testing
       # about nothing
 
       connect hall -> out  # last
-      set hall.mix 40%
+      set hall.time 400ms
       # the big one
       # at the back
-      node hall reverb  # wet
+      node hall delay  # wet
       set m[0,1] -6dB ; node m matrix inputs=2 outputs=2
       """, into: start)
     let end = String(text(patch).dropFirst(text(start).count - "connect dist -> out gain=-3dB\n".count))
@@ -87,7 +87,7 @@ import Testing
 
         # the big one
         # at the back
-        node hall reverb mix=40%  # wet
+        node hall delay time=400ms  # wet
 
         node m matrix inputs=2 outputs=2
         set m[0,1] -6dB
@@ -103,9 +103,9 @@ import Testing
   }
 
   @Test(arguments: [
-    ("node a gain\nconnct a -> out", "2:1"), ("node a gain\n\n  connect a -> outt", "3:16"),
-    ("node a gain\nnode a gain", "2:6"), ("remove dist\nset dist.drive 3dB", "2:5"),
-    ("node é gain ; node b gian", "1:22"),
+    ("node a delay\nconnct a -> out", "2:1"), ("node a delay\n\n  connect a -> outt", "3:16"),
+    ("node a delay\nnode a delay", "2:6"), ("remove dist\nset dist.drive 3dB", "2:5"),
+    ("node é delay ; node b dealy", "1:23"),
   ])
   func aRefusalNamesItsLine(text: String, place: String) throws {
     var found: Diagnostic?

@@ -47,8 +47,8 @@ enum ActionTable {
       move-end next-node previous-node control learn recall store recall-time palette
     """,
     .patch: """
-    show-help show-graph show-printout show-matrix show-trace show-scope show-history prompt find find-next move-left move-down \
-    move-up move-right edit connect disconnect remove remove-bridge replace insert add rename open-cable \
+      show-help show-graph show-printout show-matrix show-trace show-scope show-history prompt find find-next find-previous move-left move-down \
+      move-up move-right edit connect disconnect remove remove-bridge replace insert add rename mark mark-all duplicate copy cut paste open-cable \
     show-programs keep-cables \
     undo play roll panic quit leave
     """,

@@ -1,3 +1,4 @@
+import Patch
 import Screen
 
 /// Key bindings: the action table's defaults, with the changes of the user's file.
@@ -35,9 +36,9 @@ public struct Keymap: Sendable {
   /// The defaults as a file that `read` accepts: the contents of `keys/default.toml`.
   public static var standardFile: String {
     var text =
-      "# The default keys, made from the action table. Copy what you want to change, and start with\n"
+      "# The default keys, made from the action table. Copy what you want to change into\n"
     text +=
-      "# `sostenuto --keys FILE`. \"none\" takes a key away. [matrix] and [trace] hold in those views only.\n"
+      "# ~/.config/sostenuto/keys.toml, or `--keys FILE`. \"none\" takes a key away. [matrix] and [trace] hold in those views only.\n"
     for context in ActionTable.contexts {
       text += "\n[\(context.name)]\n"
       for entry in ActionTable.entries where entry.context == context {
@@ -53,7 +54,7 @@ public struct Keymap: Sendable {
   /// "ctrl-g" = "connect"
   /// c = "none"              # takes a default away
   /// ```
-  /// All errors are returned, as `FILE: error: …`; valid lines still apply.
+  /// All errors are returned, as `FILE:LINE: error: …`; valid lines still apply.
   public static func read(_ text: String, file: String) -> (keymap: Keymap, problems: [String]) {
     var keymap = Keymap.standard
     var problems: [String] = []
@@ -63,6 +64,7 @@ public struct Keymap: Sendable {
     } catch {
       return (keymap, ["\(file):\(error.line): error: \(error)"])
     }
+    var found: [(line: Int, words: String)] = []
     for section in table.keys {
       if section == "layout", let name = table[section]?.string {
         keymap.layout = name
@@ -72,12 +74,20 @@ public struct Keymap: Sendable {
         let keys = table[section]?.table
       else {
         let known = ActionTable.contexts.map { "[\($0.name)]" }.joined(separator: ", ")
-        problems.append("\(file): error: unknown section [\(section)]; there are \(known)")
+        found.append((table.line(of: [section]), "unknown section [\(section)]; there are \(known)"))
         continue
       }
+      var written: [Key: String] = [:]
       for name in keys.keys {
+        func complain(_ words: String) {
+          found.append((table.line(of: [section, name]), "[\(section)] `\(name)`\(words)"))
+        }
         guard let key = Key(name: name) else {
-          problems.append("\(file): error: [\(section)] `\(name)` is no key")
+          complain(" is no key")
+          continue
+        }
+        if let other = written.updateValue(name, forKey: key) {
+          complain(" is the same key as `\(other)`")
           continue
         }
         let wanted = keys[name]?.string ?? ""
@@ -85,11 +95,16 @@ public struct Keymap: Sendable {
           keymap.names[context]?[key] = nil
         } else if ActionTable[wanted] != nil {
           keymap.names[context, default: [:]][key] = wanted
+          if context == .playing, let letter = key.text, KeyboardLayout.builtIn[0].step(at: letter) != nil {
+            complain(" is a key of the piano, which comes first in play mode")
+          }
         } else {
-          problems.append("\(file): error: [\(section)] `\(name)`: unknown action `\(wanted)`")
+          let near = Nearest.match(for: wanted, among: ActionTable.all.map(\.name))
+          complain(": unknown action `\(wanted)`" + (near.map { "; did you mean `\($0)`?" } ?? ""))
         }
       }
     }
+    problems = found.sorted { $0.line < $1.line }.map { "\(file):\($0.line): error: \($0.words)" }
     return (keymap, problems)
   }
 }

@@ -34,6 +34,8 @@ enum Moving {
       desk.state.play.control = nil
     } else if desk.state.mode == .play {
       Piano(desk).toggleMode()
+    } else if !desk.state.search.isEmpty, Views[desk.state.view].lines(desk.scene, desk.state) != nil {
+      desk.state.search = ""
     } else if !Views[desk.state.view].leave(desk), desk.state.view != .graph {
       desk.state.view = .graph
     }

@@ -4,10 +4,9 @@ enum Program {
     Action("prompt", "The prompt: any line of the edit language; tab completes", [.patch: ":"]) {
       Prompt.open("", $0)
     },
-    Action("find", "Find a node by its name or kind", [.patch: "/"]) {
-      $0.state.overlay = Finder(origin: $0.state.focus)
-    },
-    Action("find-next", "The next node found", [.patch: "n"], repeats: true) { Finder.findNext($0) },
+    Action("find", "Find a node by its name or kind; in a list, a line", [.patch: "/"]) { Finder.open($0) },
+    Action("find-next", "The next one found", [.patch: "n alt-n"], repeats: true) { Finder.findNext(1, $0) },
+    Action("find-previous", "The one found before", [.patch: "N"], repeats: true) { Finder.findNext(-1, $0) },
     Action("edit", "Edit the parameters of the focused node", [.patch: "enter"]) {
       if !Views[$0.state.view].edit($0) { Inspector.open($0) }
     },

@@ -41,6 +41,22 @@ import Screen
     get { desk.wish }
     set { desk.wish = newValue }
   }
+  /// Text for the terminal's clipboard since the last call; nil: none.
+  public func takeCopied() -> String? { desk.copied.take() }
+  /// Name of the theme that the user chose here, or looks at; nil: that of the settings.
+  public var theme: String? { desk.shownTheme }
+  /// Names of themes to choose from.
+  public var themes: [String] {
+    get { desk.themes }
+    set { desk.themes = newValue }
+  }
+  /// Shows errors of the user's files, or that they are read.
+  public func tell(_ problems: [String]) {
+    needsRender = true
+    desk.state.help = []
+    guard let first = problems.first else { return desk.say("your settings were read again") }
+    desk.complain(first + (problems.count > 1 ? " (and \(problems.count - 1) more)" : ""))
+  }
   /// Lines of the prompt, oldest first.
   public var promptHistory: [String] { desk.promptHistory }
 
@@ -59,9 +75,14 @@ import Screen
 
   /// Takes a new scene. Call it about 25 times a second, when it is resting some times a second.
   public func tick() {
+    desk.workbench.holdFileBack(desk.state.isLocked)
     desk.workbench.tick()
     let notices = desk.workbench.takeNotices()
-    if !notices.isEmpty { desk.say(notices.joined(separator: "; ")) }
+    if !notices.isEmpty {
+      desk.say(notices.joined(separator: "; "))
+      needsRender = true
+    }
+    if Saving(desk).askAboutVersion() { needsRender = true }
     desk.state.play.target = Piano(desk).target
     Piano(desk).tick()
     Learning.tick(desk)
@@ -80,7 +101,12 @@ import Screen
     movedAt = desk.now()
     switch event {
     case .key(let stroke): handle(stroke)
-    case .paste(let text): (desk.state.overlay as? any Overlay)?.paste(text, desk)
+    case .paste(let text):
+      if let overlay = desk.state.overlay as? any Overlay {
+        overlay.paste(text, desk)
+      } else {
+        desk.attempt { try desk.paste(text) }
+      }
     case .mouse(let mouse): Mouse(desk).handle(mouse)
     case .resize(let columns, let rows): desk.size = Size(columns: columns, rows: rows)
     case .focus(false): Piano(desk).releaseHeldKeys()
@@ -121,6 +147,7 @@ import Screen
   /// After a change, keeps what is focused and shown on what exists.
   private func settle() {
     desk.keepFocus()
+    if !(desk.state.overlay is Prompt) { desk.previewedTheme = nil }
     (desk.state.overlay as? any Overlay)?.settle(desk)
     for view in Views.all { view.settle(desk) }
   }

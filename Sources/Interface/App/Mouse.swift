@@ -16,6 +16,8 @@ import Screen
     if let overlay = desk.state.overlay as? any Overlay, isTaken(mouse, by: overlay) { return }
     switch (mouse.action, mouse.button) {
     case (.wheel, _): turnWheel(mouse)
+    case (.press, .left) where mouse.modifiers.contains(.ctrl):
+      if case .node(let id) = hit(mouse.point) { Selecting(desk).toggle(id) }
     case (.press, .left): press(mouse.point)
     case (.press, .right): view.press(.right, hit(mouse.point), at: mouse.point, desk)
     case (.drag, _): view.drag(to: mouse.point, hit(mouse.point), desk)

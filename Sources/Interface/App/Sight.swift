@@ -15,6 +15,7 @@ struct Sight: Equatable {
   private var surroundings: Int
   private var hasKeyRelease: Bool
   private var mapPlaces: [MapName: Int]
+  private var changedByOthers: Set<NodeID>
   private var states: [NodeReport.State]
   /// Something sounds or fades.
   let isMoving: Bool
@@ -31,6 +32,7 @@ struct Sight: Equatable {
     surroundings = scene.surroundings
     hasKeyRelease = scene.hasKeyRelease
     mapPlaces = scene.mapPlaces
+    changedByOthers = scene.changedByOthers
     states = scene.report.nodes.map(\.state)
     // Its change triggers one more drawing, so that a meter can fall to nothing.
     isMoving = scene.report.nodes.contains { node in

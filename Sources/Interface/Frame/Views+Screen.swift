@@ -20,7 +20,9 @@ extension Views {
     if let row = frame.status { StatusLine.draw(scene, isLocked: state.isLocked, on: &canvas, row: row) }
     if let row = frame.tabs { Tabs.draw(state, on: &canvas, row: row) }
     canvas.draw(in: frame.view) { canvas in
-      Views[state.view].draw(scene, state, on: &canvas)
+      let view = Views[state.view]
+      view.draw(scene, state, on: &canvas)
+      if !state.search.isEmpty, view.lines(scene, state) != nil { mark(state.search, on: &canvas) }
     }
     if let rect = frame.controls {
       canvas.draw(in: rect) { ControlStrip(scene, state, columns: rect.columns).draw(on: &$0) }
@@ -38,6 +40,27 @@ extension Views {
     }
     if let row = frame.entryRow { state.overlay?.draw(scene, frame, row: row, on: &canvas) }
     return canvas
+  }
+
+  /// Shows where a text stands.
+  private static func mark(_ text: String, on canvas: inout Canvas) {
+    let wanted = text.lowercased().map { $0 }
+    for row in 0..<canvas.bounds.rows {
+      let letters = (0..<canvas.bounds.columns).map { column in
+        Character(canvas[Point(column, row)].character.lowercased().prefix(1).description)
+      }
+      var column = 0
+      while column + wanted.count <= letters.count {
+        guard letters[column..<column + wanted.count].elementsEqual(wanted) else {
+          column += 1
+          continue
+        }
+        canvas.restyle(Rect(column: column, row: row, columns: wanted.count, rows: 1)) {
+          $0 = Style(.match, on: $0.ground)
+        }
+        column += wanted.count
+      }
+    }
   }
 
   /// The item under the mouse. `cell` is in coordinates of the whole screen.

@@ -5,14 +5,16 @@ extension GraphView {
     Action("connect", "Connect: two letters for one port, two for the other", [.patch: "c"]) {
       Wiring($0).startConnecting()
     },
-    Action("disconnect", "Disconnect a cable of the focused node", [.patch: "d"]) {
+    Action("disconnect", "Disconnect a cable of the focused node, or all of the marked ones", [.patch: "d"]) {
       Wiring($0).startDisconnecting()
     },
-    Action("remove", "Remove the focused node", [.patch: "x"]) { Rewiring($0).removeFocused(bridge: false) },
+    Action("remove", "Remove the focused node, or the marked ones", [.patch: "x"]) {
+      Rewiring($0).removeChosen(bridge: false)
+    },
     Action(
       "remove-bridge", "Remove the focused node and join its neighbours", [.anywhere: "F9", .patch: "X"],
       otherHelp: [.patch: "Remove it and join its neighbours"]
-    ) { Rewiring($0).removeFocused(bridge: true) },
+    ) { Rewiring($0).removeChosen(bridge: true) },
     Action("replace", "Replace it by another kind; its cables stay", [.patch: "r"]) {
       Rewiring($0).startReplacing()
     },

@@ -17,6 +17,10 @@ enum GraphDrawing {
     canvas.draw(in: bounds, scrolled: scrolled) { canvas in
       for (box, frame) in zip(picture.boxes, picture.frames) where frame.intersects(canvas.visible) {
         draw(box, frame, scene, isFocused: box.id == state.focus, on: &canvas)
+        if scene.changedByOthers.contains(box.id) {
+          canvas.set("≠", at: Point(frame.right - 1, frame.row), Style(.changed))
+        }
+        if state.marked.contains(box.id) { canvas.set("◆", at: frame.origin, Style(.accent)) }
       }
       canvas.drawCables(of: picture.diagram) { look(picture.wires[$0], scene) }
       let seen = canvas.visible

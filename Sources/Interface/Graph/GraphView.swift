@@ -6,10 +6,16 @@ struct GraphView: View {
   let name = ViewName.graph
   let help = "The node graph"
   let keys: KeyValuePairs<KeyContext, String> = [.anywhere: "F2", .patch: "1"]
-  let actions = GraphView.table
+  let actions = GraphView.table + Selecting.actions
 
   func hints(_ state: ViewState) -> [ActionHint] {
-    [
+    if !state.marked.isEmpty {
+      return [
+        ("leave", "unmark"), ("mark", "mark"), ("copy", "copy"), ("cut", "cut"), ("duplicate", "duplicate"),
+        ("disconnect", "disconnect"), ("remove", "remove"), ("remove-bridge", "bridge"), ("undo", "undo"),
+      ]
+    }
+    return [
       ("show-help", "help"), ("play", "play"), ("connect", "connect"), ("replace", "replace"),
       ("insert", "insert"), ("remove", "remove"), ("edit", "edit"), ("add", "add"), ("undo", "undo"),
       ("prompt", "prompt"), ("quit", "quit"),
@@ -22,6 +28,24 @@ struct GraphView: View {
 
   func hit(_ scene: Scene, _ state: ViewState, _ size: Size, at place: Point) -> Hit {
     GraphPlaces.hit(scene, state, size, at: place)
+  }
+
+  /// The marked nodes, if any.
+  func footer(_ scene: Scene, _ state: ViewState, columns: Int) -> [Span]? {
+    if state.marked.isEmpty { return nil }
+    let names = scene.patch.nodes.values.filter { state.marked.contains($0.id) }.map(\.name)
+    return [Span].fitting(
+      [[Span("\(names.count) marked", .accent)]] + names.map { [Span($0, .value)] }, columns: columns, gap: 2)
+  }
+
+  func settle(_ desk: Desk) {
+    if desk.state.marked.isEmpty { return }
+    desk.state.marked = desk.state.marked.filter { desk.scene.patch[$0] != nil }
+  }
+
+  func leave(_ desk: Desk) -> Bool {
+    defer { desk.state.marked = [] }
+    return !desk.state.marked.isEmpty
   }
 
   // MARK: The focus

@@ -10,18 +10,25 @@ import Patch
 
   // MARK: Removing
 
-  func removeFocused(bridge: Bool) {
-    guard let node = desk.focusedNode else { return }
-    let edit = Edit.remove(node.name, bridge: bridge)
+  /// Removes the marked nodes, or the focused one.
+  func removeChosen(bridge: Bool) {
+    let nodes = desk.chosenNodes
+    guard !nodes.isEmpty else { return }
+    let edit = Edit.joined(nodes.map { .remove($0.name, bridge: bridge) })
+    let names = nodes.map(\.name).joined(separator: ", ")
     if bridge, !desk.state.isLocked, isLastWay(edit),
-      !desk.isConfirmed(edit.line, "\(node.name) is the last way to an output: again to remove it")
+      !desk.isConfirmed(
+        edit.line, "\(names) \(nodes.count > 1 ? "are" : "is") the last way to an output: again to remove it")
     {
       return
     }
     // The focus moves along the signal path, to where the gap closes.
+    let ids = Set(nodes.map(\.id))
     let next =
-      scene.patch.cables(from: node.id, catalogue: scene.catalogue).first?.ends.destination.node
-      ?? scene.patch.cables(into: node.id, catalogue: scene.catalogue).first?.ends.source.node
+      nodes.flatMap { scene.patch.cables(from: $0.id, catalogue: scene.catalogue) }
+      .map(\.ends.destination.node).first { !ids.contains($0) }
+      ?? nodes.flatMap { scene.patch.cables(into: $0.id, catalogue: scene.catalogue) }
+      .map(\.ends.source.node).first { !ids.contains($0) }
     if desk.perform(edit) { desk.focus(besideRemoved: next) }
   }
 

@@ -132,6 +132,20 @@ import Session
   // MARK: Disconnecting
 
   func startDisconnecting() {
+    if !desk.state.marked.isEmpty {
+      let nodes = desk.chosenNodes.filter { !scene.cables(of: $0.id).isEmpty }
+      guard !nodes.isEmpty else { return desk.say("the marked nodes have no cables") }
+      // A cable between two of them goes with the first.
+      var edits: [Edit] = []
+      var seen: Set<Cable.Ends> = []
+      for node in nodes {
+        let cables = scene.cables(of: node.id).map(\.ends)
+        if cables.contains(where: { seen.insert($0).inserted }) { edits.append(.isolate(node.name)) }
+        seen.formUnion(cables)
+      }
+      desk.perform(.joined(edits))
+      return
+    }
     guard let node = desk.focusedNode else { return }
     let hasCable = PortHints.chooseCable(
       of: node, purpose: "disconnect which cable of \(node.name)?", desk

@@ -97,11 +97,37 @@ struct Prompt: Overlay {
     }
   }
 
+  /// Several lines are performed at once, the first with what stands in the prompt before it.
   func paste(_ text: String, _ desk: Desk) {
     var prompt = self
-    prompt.line.handle(.paste(text))
+    let lines = text.split(whereSeparator: \.isNewline)
+    if lines.count > 1 {
+      let behind = line.text.dropFirst(line.textBeforeCursor.count)
+      return perform(line.textBeforeCursor + text + behind, desk)
+    }
+    prompt.line.handle(.paste(text.trimmingNewlines))
     prompt.error = nil
     Prompt.show(prompt, desk)
+  }
+
+  /// Performs pasted lines. A refused one stands in the prompt, and nothing has changed.
+  private func perform(_ text: String, _ desk: Desk) {
+    do {
+      desk.state.overlay = nil
+      try desk.paste(text)
+    } catch {
+      let place = error as? Diagnostic
+      let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+      let index = (place?.line ?? 1) - 1
+      var prompt = self
+      prompt.line.text = lines.indices.contains(index) ? String(lines[index]) : ""
+      prompt.error = (
+        "line \(index + 1): \(place?.words ?? Desk.words(error))", max(0, (place?.column ?? 1) - 1)
+      )
+      prompt.completions = []
+      prompt.selectedCompletion = nil
+      desk.state.overlay = prompt
+    }
   }
 
   private func submit(_ desk: Desk) {
@@ -141,7 +167,14 @@ struct Prompt: Overlay {
     var prompt = prompt
     prompt.completions = prompt.found(desk).candidates.map(\.text)
     prompt.selectedCompletion = nil
-    desk.state.overlay = prompt
+    prompt.present(desk)
+  }
+
+  /// Shows it, and what its command would do.
+  private func present(_ desk: Desk) {
+    desk.state.overlay = self
+    desk.previewedTheme = nil
+    if let (command, argument) = PromptCommand.of(line.text) { command.preview(desk, argument) }
   }
 
   private func found(_ desk: Desk) -> Completion {
@@ -172,7 +205,14 @@ struct Prompt: Overlay {
       if let last = completions[next].last, !".=[,".contains(last) { prompt.line.insert(" ") }
       Prompt.show(prompt, desk)
     } else {
-      desk.state.overlay = prompt
+      prompt.present(desk)
     }
+  }
+}
+
+extension String {
+  /// Without line ends at the end.
+  fileprivate var trimmingNewlines: String {
+    String(self[..<(lastIndex { !$0.isNewline }.map(index(after:)) ?? startIndex)])
   }
 }

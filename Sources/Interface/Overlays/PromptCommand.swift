@@ -10,15 +10,18 @@ struct PromptCommand: Sendable {
   let help: String
   /// Completions of its argument.
   let arguments: @MainActor @Sendable (Desk) -> [Completion.Candidate]
+  /// Shows what an argument would do, while it is typed.
+  let preview: @MainActor @Sendable (Desk, String) -> Void
   /// Effect. The argument is empty where none is given.
   let effect: @MainActor @Sendable (Desk, String) throws -> Void
 
   init(
     _ names: String..., help: String,
     arguments: @escaping @MainActor @Sendable (Desk) -> [Completion.Candidate] = { _ in [] },
+    preview: @escaping @MainActor @Sendable (Desk, String) -> Void = { _, _ in },
     _ effect: @escaping @MainActor @Sendable (Desk, String) throws -> Void
   ) {
-    (self.names, self.help, self.arguments, self.effect) = (names, help, arguments, effect)
+    (self.names, self.help, self.arguments, self.preview, self.effect) = (names, help, arguments, preview, effect)
   }
 
   static let all: [PromptCommand] =
@@ -32,13 +35,28 @@ struct PromptCommand: Sendable {
       PromptCommand("quit!", "q!", help: "quit; edits that are not saved stay in the journal") { desk, _ in
         if !desk.isKeptRunning { desk.wish = .quit }
       },
+      PromptCommand("export", help: "export FILE: the history as a script") { desk, file in
+        if file.isEmpty { Prompt.open("export ", desk) } else { Saving(desk).export(to: unquoted(file)) }
+      },
       PromptCommand(
-        "layout", help: "layout NAME: the piano's keys, or a TOML file with others",
+        "theme", help: "theme NAME: other colours",
+        arguments: { $0.themes.map { Completion.Candidate($0) } },
+        preview: { $0.previewedTheme = $0.themes.contains($1) ? $1 : nil }
+      ) { desk, name in
+        if name.isEmpty { return Prompt.open("theme ", desk) }
+        guard desk.themes.contains(name) else {
+          return desk.complain("no theme `\(name)`: there are \(desk.themes.joined(separator: ", "))")
+        }
+        desk.chosenTheme = name
+        desk.say("theme \(name); `theme = \"\(name)\"` in config.toml keeps it")
+      },
+      PromptCommand(
+        "piano", help: "piano NAME: the layout of the piano's keys, or a TOML file with one",
         arguments: { _ in KeyboardLayout.builtIn.map { Completion.Candidate($0.name) } }
       ) { desk, name in
         if !name.isEmpty { return desk.use(try desk.findLayout(unquoted(name))) }
         desk.say(
-          "layout \(desk.state.play.layout.name): there are \(KeyboardLayout.names), or name a TOML file")
+          "piano \(desk.state.play.layout.name): there are \(KeyboardLayout.names), or name a TOML file")
       },
       PromptCommand("help", help: "all keys") { desk, _ in desk.requests.append("show-help") },
     ] + SoundState.Mode.allCases.map(looking)

@@ -13,17 +13,57 @@ import Session
     as path: String?, despite accepted: Set<SaveObstacle.Reason> = [],
     then: @escaping @MainActor (Desk) -> Void = { _ in }
   ) {
+    write(despite: accepted, { try $0.workbench.save(as: path, despite: $1) }, then: then)
+  }
+
+  /// Writes the history into a script, and asks if there is a file of that name.
+  func export(to path: String) {
+    write(despite: [], { try $0.workbench.exportHistory(to: path, despite: $1) })
+  }
+
+  private func write(
+    despite accepted: Set<SaveObstacle.Reason>,
+    _ body: @escaping @MainActor (Desk, Set<SaveObstacle.Reason>) throws -> String,
+    then: @escaping @MainActor (Desk) -> Void = { _ in }
+  ) {
     do {
-      desk.say(try desk.workbench.save(as: path, despite: accepted))
+      desk.say(try body(desk, accepted))
       then(desk)
     } catch {
       if let obstacle = (error as? FileError)?.obstacle {
         ask(about: obstacle) {
-          Saving($0).save(as: path, despite: accepted.union([obstacle.reason]), then: then)
+          Saving($0).write(despite: accepted.union([obstacle.reason]), body, then: then)
         }
       } else {
         desk.complain(Desk.words(error))
       }
+    }
+  }
+
+  /// Asks what becomes of a version of the file that contradicts edits made here, once, when no key means a note or
+  /// anything else that is open. True if it asks.
+  func askAboutVersion() -> Bool {
+    guard let conflict = desk.scene.versionConflict, conflict.number != desk.askedVersion,
+      desk.state.mode == .patch, desk.state.overlay == nil
+    else { return false }
+    desk.askedVersion = conflict.number
+    desk.state.overlay = Question(
+      text:
+        "Others changed \(Wrapping.shortened(desk.scene.fileName)), and not as you did: \(conflict.words)",
+      keys: [
+        ("m", "merge, yours where both changed"), ("r", "all of theirs"), ("esc", "leave it until you save"),
+      ]
+    ) { answer, desk in
+      if answer == "esc" { desk.say("your patch stays as it is") } else { Saving.answer(answer, desk) }
+    }
+    return true
+  }
+
+  private static func answer(_ key: String, _ desk: Desk) {
+    switch key {
+    case "r": desk.attempt { desk.say(try desk.workbench.reload()) }
+    case "m": desk.attempt { desk.say(try desk.workbench.merge()) }
+    default: desk.say("not saved")
     }
   }
 
@@ -51,12 +91,7 @@ import Session
       keys = [("o", "overwrite, keep a copy of the original")]
     }
     desk.state.overlay = Question(text: question, keys: keys + [("esc", "do not save")]) { answer, desk in
-      switch answer {
-      case "o": overwrite(desk)
-      case "r": desk.attempt { desk.say(try desk.workbench.reload()) }
-      case "m": desk.attempt { desk.say(try desk.workbench.merge()) }
-      default: desk.say("not saved")
-      }
+      if answer == "o" { overwrite(desk) } else { Saving.answer(answer, desk) }
     }
   }
 }

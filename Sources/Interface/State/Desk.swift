@@ -20,7 +20,20 @@ public enum Wish: Sendable { case none, quit, suspend, redraw }
 
   /// Lines of the prompt, oldest first.
   var promptHistory: [String]
+  /// Names of themes; the one that was chosen here, and the one that stands in the prompt.
+  var themes: [String] = []
+  var chosenTheme: String?
+  var previewedTheme: String?
+  var shownTheme: String? { previewedTheme ?? chosenTheme }
   var lastSearch = ""
+  /// The line found last.
+  var foundLine: (view: ViewName, line: Int)?
+  /// Text that was copied last.
+  private(set) var clipboard: String?
+  /// The same, until the terminal has it too.
+  var copied: String?
+  /// Number of the version of the file that was asked about last.
+  var askedVersion = 0
   var rewiring = RewiringMemory()
   var typing = TypingMemory()
   var piano = PianoMemory()
@@ -140,6 +153,15 @@ public enum Wish: Sendable { case none, quit, suspend, redraw }
   // MARK: Focus
 
   var focusedNode: Node? { state.focus.flatMap { scene.patch[$0] } }
+
+  /// The marked nodes in the order of the file, or else the focused one.
+  var chosenNodes: [Node] {
+    if state.marked.isEmpty { return focusedNode.map { [$0] } ?? [] }
+    return scene.patch.nodes.values.filter { state.marked.contains($0.id) }
+  }
+
+  /// Puts a text into the clipboard, and that of the terminal.
+  func copy(_ text: String) { (clipboard, copied) = (text, text) }
 
   func focus(_ id: NodeID) {
     guard let node = scene.patch[id] else { return }

@@ -66,9 +66,6 @@ extension Scene {
 
   /// The kind's name, with a number if it is taken.
   func freshName(_ kind: String) -> String {
-    guard patch[named: kind] != nil else { return kind }
-    var number = 2
-    while patch[named: "\(kind)\(number)"] != nil { number += 1 }
-    return "\(kind)\(number)"
+    patch[named: kind] == nil ? kind : NodeName.free(like: kind) { patch[named: $0] != nil }
   }
 }

@@ -32,10 +32,16 @@ public struct Scene: Sendable {
   public var redo: String?
   /// Edits that can be undone, then those that can be redone, the oldest first.
   public var history: [HistoryStep] = []
+  /// What was measured of the edits in the history.
+  public var effects: [HistoryStep.Key: String] = [:]
   /// Last positions of the controllers of maps, as far as they have moved.
   public var mapPlaces: [MapName: Int] = [:]
   /// The scene that the patch shows, or showed last.
   public var presentScene: PresentScene?
+  /// Nodes that others have just changed in the file.
+  public var changedByOthers: Set<NodeID> = []
+  /// What others wrote into the file contradicts edits made here.
+  public var versionConflict: VersionConflict?
   /// The terminal reports key releases.
   public var hasKeyRelease = false
 
@@ -50,4 +56,14 @@ extension ViewFrame {
       hasControls: !scene.patch.settings.controls.isEmpty, hasScenes: !scene.patch.scenes.isEmpty,
       hasInspector: state.overlay?.isBeside ?? false)
   }
+}
+
+extension HistoryStep {
+  /// An edit whether it is done or undone.
+  public struct Key: Hashable, Sendable {
+    var line: String
+    var time: TimeOfDay?
+  }
+
+  var key: Key { Key(line: line, time: time) }
 }

@@ -12,6 +12,11 @@ import Session
   public var hasKeyRelease = false {
     didSet { scene.hasKeyRelease = hasKeyRelease }
   }
+  /// What others write into the file is taken at once; set by the owner of the settings.
+  public var followsFile: Bool {
+    get { !session.ignoresFile }
+    set { session.ignoresFile = !newValue }
+  }
   /// Number of trace entries kept for the view.
   private static let traceLimit = 5000
   private var nextTrace = 0
@@ -35,6 +40,11 @@ import Session
   @discardableResult public func perform(line: String) throws -> String {
     defer { refreshDocument() }
     return try session.perform(line)
+  }
+
+  @discardableResult public func perform(pasted text: String) throws -> String {
+    defer { refreshDocument() }
+    return try session.perform(pasted: text)
   }
 
   public func undo() throws -> String? {
@@ -63,6 +73,8 @@ import Session
     defer { refreshDocument() }
     return try session.merge()
   }
+
+  public func holdFileBack(_ isHeld: Bool) { session.holdsFileBack = isHeld }
 
   public func play(_ event: Event, on node: NodeID) { session.play(event, on: node) }
 
@@ -101,10 +113,26 @@ import Session
     guard let last = fresh.last else { return }
     nextTrace = last.id + 1
     scene.trace += fresh
+    for case .edited(let entry) in fresh.map(\.happening) { note(entry) }
     // Removed in batches, so that a tick costs little.
     if scene.trace.count > Self.traceLimit + 1000 {
       scene.trace.removeFirst(scene.trace.count - Self.traceLimit)
     }
+  }
+
+  /// Notes the effect of an edit, which is measured some time after it.
+  private func note(_ entry: EditEntry) {
+    guard let step = scene.history.last(where: { $0.line == entry.line }) else { return }
+    if scene.effects.count > 2 * History.depth {
+      let known = Set(scene.history.map(\.key))
+      scene.effects = scene.effects.filter { known.contains($0.key) }
+    }
+    scene.effects[step.key] = Printout.effect(of: entry)
+  }
+
+  /// Writes the edits that are done into a script.
+  public func exportHistory(to path: String, despite accepted: Set<SaveObstacle.Reason>) throws -> String {
+    try session.exportHistory(to: path, despite: accepted)
   }
 
   /// Updates the parts that an edit changes; the report follows with the next tick.
@@ -126,5 +154,7 @@ import Session
       scene.redo = scene.history.first { $0.isUndone }?.line
     }
     scene.presentScene = session.presentScene
+    scene.changedByOthers = session.changedByOthers
+    scene.versionConflict = session.versionConflict
   }
 }

@@ -7,12 +7,16 @@ public struct ViewState: Sendable {
   public var view = ViewName.graph
   public var mode = Mode.patch
   public var focus: NodeID?
+  /// Nodes that are marked for what follows.
+  public var marked: Set<NodeID> = []
   /// First visible row and column of each scrolling view; the view clamps it.
   public var scroll: [ViewName: (row: Int, column: Int)] = [:]
   /// Overlay above the view; it gets the keys first.
   var overlay: (any OverlayPicture)?
   /// The line above the key hints: the last action, or an error.
   public var message: Message?
+  /// Text that is marked in views of lines.
+  public var search = ""
   public var matrix = MatrixCursor()
   public var trace = TraceFilter()
   public var history = HistoryCursor()

@@ -16,16 +16,22 @@ import Session
   var newestEdit: Int? { get }
   /// Performs a line of the language; an error has its place (`Diagnostic`).
   @discardableResult func perform(line: String) throws -> String
+  /// Performs pasted lines as one edit; an error has its line (`Diagnostic`).
+  @discardableResult func perform(pasted text: String) throws -> String
   /// Returns the undone edit as a line of the language; nil when there is none.
   func undo() throws -> String?
   func redo() throws -> String?
   /// nil: to the file that it came from. Throws a `FileError` with an obstacle if that would lose something,
   /// except for reasons in `accepted`. Returns a description.
   @discardableResult func save(as path: String?, despite accepted: Set<SaveObstacle.Reason>) throws -> String
+  /// Writes the edits that are done into a script. Throws as `save` does. Returns a description.
+  func exportHistory(to path: String, despite accepted: Set<SaveObstacle.Reason>) throws -> String
   /// Loads the version that others wrote, as an edit. Returns a description.
   func reload() throws -> String
   /// Merges the version that others wrote with the edits made here, as an edit. Returns a description.
   func merge() throws -> String
+  /// Lets what others write into the file wait, or takes it.
+  func holdFileBack(_ isHeld: Bool)
   /// Sends a note or pedal straight to the node.
   func play(_ event: Event, on node: NodeID)
   func panic()

@@ -10,13 +10,25 @@ struct HelpView: View {
   let help = "This help"
   let keys: KeyValuePairs<KeyContext, String> = [.anywhere: "F1", .patch: "?"]
 
-  func hints(_ state: ViewState) -> [ActionHint] { [("move-down", "scroll"), ("leave", "graph")] }
+  func hints(_ state: ViewState) -> [ActionHint] {
+    [("move-down", "scroll"), ("find", "find"), ("leave", "graph")]
+  }
 
   /// It is glanced at: its key leads back to the graph.
   func showAgain(_ desk: Desk) { desk.state.view = .graph }
 
   func extent(_ scene: Scene, _ state: ViewState) -> Int {
     state.help.reduce(0) { $0 + $1.entries.count + 2 }
+  }
+
+  func lines(_ scene: Scene, _ state: ViewState) -> [String]? {
+    lines(state).map { line in
+      switch line {
+      case .title(let title): title
+      case .entry(let entry): "\(entry.keys)  \(entry.name)  \(entry.help)"
+      case .blank: ""
+      }
+    }
   }
 
   func draw(_ scene: Scene, _ state: ViewState, on canvas: inout Canvas) {

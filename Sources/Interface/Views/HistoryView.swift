@@ -18,13 +18,17 @@ struct HistoryView: View {
   let actions = [
     Action("go-to-edit", "Undo or redo until here; held notes go on", [.history: "enter"]) {
       HistoryView.go($0)
-    }
+    },
+    Action("copy-edit", "Copy the line of the edit", [.history: "y"]) { HistoryView.copy($0) },
+    Action("export", "Write the edits that are done into a script", [.history: "w"]) {
+      Prompt.open("export ", $0)
+    },
   ]
 
   func hints(_ state: ViewState) -> [ActionHint] {
     [
-      ("go-to-edit", "go there"), ("undo", "undo"), ("redo", "redo"), ("show-help", "help"),
-      ("leave", "graph"),
+      ("go-to-edit", "go there"), ("undo", "undo"), ("redo", "redo"), ("find", "find"),
+      ("copy-edit", "copy"), ("export", "export"), ("show-help", "help"), ("leave", "graph"),
     ]
   }
 
@@ -60,6 +64,22 @@ struct HistoryView: View {
           : "\(goal < start ? "undone" : "redone"): \(count) edit\(count == 1 ? "" : "s")")
     }
   }
+
+  @MainActor private static func copy(_ desk: Desk) {
+    let point = cursor(desk.scene, desk.state)
+    guard point > 0 else { return desk.complain("there is no edit to copy") }
+    let line = desk.scene.history[point - 1].line
+    desk.copy(line + "\n")
+    desk.say("copied: \(line)")
+  }
+
+  // MARK: Searching
+
+  func lines(_ scene: Scene, _ state: ViewState) -> [String]? { [""] + scene.history.map(\.line) }
+
+  @MainActor func line(_ desk: Desk) -> Int { Self.cursor(desk.scene, desk.state) }
+
+  @MainActor func reveal(_ line: Int, _ desk: Desk) { setCursor(line, desk) }
 
   @MainActor func open(_ desk: Desk) {
     desk.state.history.point = nil
@@ -108,6 +128,9 @@ struct HistoryView: View {
     let rows = rows(size)
     if head == 1 {
       canvas.put([Span("  time      edit", .header)], at: Point(1, 0), columns: bounds.columns - 2)
+      if effectColumns(scene, bounds.columns) > 0 {
+        canvas.put([Span("effect on the sound", .header)], endingAt: bounds.columns - 2, row: 0)
+      }
     }
     let first = first(scene, state, rows: rows)
     for row in 0..<rows where first + row <= scene.history.count {
@@ -131,11 +154,21 @@ struct HistoryView: View {
     if point == Self.present(scene) { canvas.set("▎", at: Point(0, row), Style(.accent)) }
     let step = point > 0 ? scene.history[point - 1] : nil
     let time = step?.time.map(\.description) ?? String(repeating: " ", count: 8)
+    let effects = effectColumns(scene, columns)
     canvas.put(
       [
         Span(isCursor ? "▸ " : "  ", .accent), Span(time, .dim), Span("  "),
         Span(step?.line ?? "before these edits", step?.isUndone ?? true ? .dim : .text),
-      ], at: Point(1, row), columns: columns - 2, on: ground)
+      ], at: Point(1, row), columns: columns - 2 - (effects > 0 ? effects + 3 : 0), on: ground)
+    if effects > 0, let effect = step.flatMap({ scene.effects[$0.key] }) {
+      canvas.put([Span(effect, .dim)], endingAt: columns - 2, row: row, on: ground)
+    }
+  }
+
+  /// Columns for the effects; 0 where there is no room, or none is known.
+  private func effectColumns(_ scene: Scene, _ columns: Int) -> Int {
+    guard columns >= 76 else { return 0 }
+    return scene.effects.values.map(\.count).max().map { max($0, 19) } ?? 0
   }
 
   func footer(_ scene: Scene, _ state: ViewState, columns: Int) -> [Span]? {

@@ -15,6 +15,20 @@ struct PrintoutView: View {
     [("show-help", "help"), ("next-node", "next node"), ("prompt", "prompt"), ("leave", "graph")]
   }
 
+  func lines(_ scene: Scene, _ state: ViewState) -> [String]? { Printout.lines(scene.report).map(\.text) }
+
+  func line(_ desk: Desk) -> Int {
+    firstRow(Printout.lines(desk.scene.report), desk.state, rows: desk.viewSize.rows)
+  }
+
+  /// The focus goes along, since the view follows it.
+  func reveal(_ line: Int, _ desk: Desk) {
+    let lines = Printout.lines(desk.scene.report)
+    guard lines.indices.contains(line) else { return }
+    if let node = lines[...line].last(where: { $0.node != nil })?.node { desk.focus(node) }
+    desk.state.scroll[name] = (max(0, line - desk.viewSize.rows / 2), desk.state.scroll[name]?.column ?? 0)
+  }
+
   let movesFocus = true
 
   /// Moves the focus from node to node in the printout's order.

@@ -27,11 +27,30 @@ struct TraceView: View {
   ]
 
   func hints(_ state: ViewState) -> [ActionHint] {
-    [("filter-trace", "filter"), ("follow-trace", "follow"), ("show-help", "help"), ("leave", "graph")]
+    [
+      ("filter-trace", "filter"), ("follow-trace", "follow"), ("find", "find"), ("show-help", "help"),
+      ("leave", "graph"),
+    ]
   }
 
   func extent(_ scene: Scene, _ state: ViewState) -> Int {
     scene.trace.count { state.trace.node == nil || $0.node == state.trace.node }
+  }
+
+  func lines(_ scene: Scene, _ state: ViewState) -> [String]? {
+    filtered(scene, state).map { entry in
+      let (event, detail, _) = words(entry.happening)
+      return "\(entry.name)  \(event)  \(detail)"
+    }
+  }
+
+  func line(_ desk: Desk) -> Int {
+    desk.state.trace.isFollowing ? lastRow(desk) : desk.state.scroll[name]?.row ?? 0
+  }
+
+  func reveal(_ line: Int, _ desk: Desk) {
+    desk.state.trace.isFollowing = false
+    desk.state.scroll[name] = (min(max(0, line - desk.viewSize.rows / 2), lastRow(desk)), 0)
   }
 
   func settle(_ desk: Desk) {

@@ -23,6 +23,13 @@ protocol View: Sendable {
   /// Number of lines to scroll through.
   func extent(_ scene: Scene, _ state: ViewState) -> Int
 
+  /// The lines that `/` searches; nil: it finds nodes.
+  func lines(_ scene: Scene, _ state: ViewState) -> [String]?
+  /// The line at which a search begins.
+  @MainActor func line(_ desk: Desk) -> Int
+  /// Brings a line that was found into the view.
+  @MainActor func reveal(_ line: Int, _ desk: Desk)
+
   /// All arrows move the focus or a cursor, in play mode too.
   var movesFocus: Bool { get }
   /// Keys of play mode that do something in this view only.
@@ -54,6 +61,13 @@ extension View {
   func footer(_ scene: Scene, _ state: ViewState, columns: Int) -> [Span]? { nil }
   func hit(_ scene: Scene, _ state: ViewState, _ size: Size, at place: Point) -> Hit { .nothing }
   func extent(_ scene: Scene, _ state: ViewState) -> Int { 0 }
+
+  func lines(_ scene: Scene, _ state: ViewState) -> [String]? { nil }
+  @MainActor func line(_ desk: Desk) -> Int { desk.state.scroll[name]?.row ?? 0 }
+  @MainActor func reveal(_ line: Int, _ desk: Desk) {
+    let row = max(0, line - desk.viewSize.rows / 2)
+    desk.state.scroll[name] = (min(row, lastRow(desk)), desk.state.scroll[name]?.column ?? 0)
+  }
 
   var movesFocus: Bool { false }
   var playHints: [ActionHint] { [] }

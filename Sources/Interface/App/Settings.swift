@@ -1,0 +1,52 @@
+import Patch
+import Screen
+
+/// The user's settings, `config.toml`:
+/// ```toml
+/// theme = "nord"          # a theme by name
+/// follow-file = true      # what an editor writes into the open patch is taken at once
+/// ```
+public struct Settings: Equatable, Sendable {
+  /// Name of a theme; nil: as the command line or the terminal has it.
+  public var theme: String?
+  /// What others write into the file is taken as an edit.
+  public var followsFile = true
+
+  /// The settings of an empty file.
+  public init() {}
+
+  private static let names = ["follow-file", "theme"]
+
+  /// Reads the file. All errors are returned, as `FILE:LINE: error: …`; valid lines still apply.
+  public static func read(_ text: String, file: String) -> (settings: Settings, problems: [String]) {
+    var settings = Settings()
+    let table: TomlTable
+    do throws(TomlFault) {
+      table = try TomlReader.table(text)
+    } catch {
+      return (settings, ["\(file):\(error.line): error: \(error)"])
+    }
+    var problems: [(line: Int, words: String)] = []
+    for name in table.keys {
+      let value = table[name]
+      func complain(_ words: String) { problems.append((table.line(of: [name]), words)) }
+      switch name {
+      case "theme":
+        settings.theme = value?.string
+        if settings.theme == nil { complain("`theme` is the name of a theme, in quotes") }
+      case "follow-file":
+        if let isOn = value?.bool {
+          settings.followsFile = isOn
+        } else {
+          complain("`follow-file` is true or false")
+        }
+      default:
+        let near = Nearest.match(for: name, among: names)
+        complain(
+          "unknown setting `\(name)`; "
+            + (near.map { "did you mean `\($0)`?" } ?? "there are \(names.joined(separator: ", "))"))
+      }
+    }
+    return (settings, problems.sorted { $0.line < $1.line }.map { "\(file):\($0.line): error: \($0.words)" })
+  }
+}

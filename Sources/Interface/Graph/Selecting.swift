@@ -1,0 +1,83 @@
+import Patch
+import PatchLanguage
+
+/// Several nodes at once: marks, copies, and the clipboard, whose contents are lines of the language.
+@MainActor struct Selecting {
+  private let desk: Desk
+
+  init(_ desk: Desk) { self.desk = desk }
+
+  private var scene: Scene { desk.scene }
+
+  nonisolated static let actions: [Action] = [
+    Action("mark", "Mark the focused node for what follows, or unmark it", [.patch: "v"]) { desk in
+      if let id = desk.state.focus { Selecting(desk).toggle(id) }
+    },
+    Action("mark-all", "Mark every node, or none", [.patch: "V"]) { Selecting($0).toggleAll() },
+    Action(
+      "duplicate", "Copies of the marked nodes and of the cables between them, or of the focused one",
+      [.patch: "D"]
+    ) { Selecting($0).duplicate() },
+    Action("copy", "Copy the marked nodes, or the focused one, as lines of the language", [.patch: "y"]) {
+      Selecting($0).copy()
+    },
+    Action("cut", "Copy them, and remove them", [.patch: "Y"]) { desk in
+      Selecting(desk).copy()
+      Rewiring(desk).removeChosen(bridge: false)
+    },
+    Action("paste", "Paste what was copied here; lines pasted by the terminal are edits too", [.patch: "P"]) {
+      Selecting($0).paste()
+    },
+  ]
+
+  // MARK: Marks
+
+  func toggle(_ id: NodeID) {
+    guard scene.patch[id] != nil else { return }
+    if desk.state.marked.remove(id) == nil { desk.state.marked.insert(id) }
+  }
+
+  private func toggleAll() {
+    desk.state.marked = desk.state.marked.isEmpty ? Set(scene.patch.nodes.keys) : []
+  }
+
+  // MARK: Copies
+
+  private func duplicate() {
+    let nodes = desk.chosenNodes
+    var names: [NodeID: String] = [:]
+    var taken = Set(scene.patch.names)
+    for node in nodes {
+      let name = NodeName.free(like: node.name) { taken.contains($0) }
+      taken.insert(name)
+      names[node.id] = name
+    }
+    guard let first = nodes.first else { return desk.complain("no node to copy") }
+    var edits = nodes.map { Edit.copy($0.name, to: names[$0.id] ?? "") }
+    for cable in nodes.flatMap({ scene.patch.cables(into: $0.id, catalogue: scene.catalogue) }) {
+      guard let source = names[cable.ends.source.node], let destination = names[cable.ends.destination.node]
+      else { continue }
+      let name = CableName(
+        PortName(source, cable.ends.source.port), PortName(destination, cable.ends.destination.port))
+      edits.append(.connect(name, gain: cable.gain, map: cable.map, mixing: cable.mixing))
+    }
+    guard desk.perform(.joined(edits)) else { return }
+    desk.show(nodes.compactMap { names[$0.id].flatMap(scene.patch.id(named:)) })
+    if nodes.count == 1 { return }
+    desk.say("copied \(nodes.count) nodes: \(names[first.id] ?? "") and the others are marked")
+  }
+
+  private func copy() {
+    let nodes = desk.chosenNodes
+    guard let first = nodes.first else { return desk.complain("no node to copy") }
+    desk.copy(PatchWriter.lines(of: Set(nodes.map(\.id)), in: scene.patch, catalogue: scene.catalogue))
+    desk.say("copied \(nodes.count == 1 ? first.name : "\(nodes.count) nodes")")
+  }
+
+  private func paste() {
+    guard let text = desk.clipboard else {
+      return desk.complain("nothing was copied here: y copies; or paste by the terminal's own key")
+    }
+    desk.attempt { try desk.paste(text) }
+  }
+}

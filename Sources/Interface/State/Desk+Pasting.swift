@@ -1,0 +1,33 @@
+import Patch
+import PatchLanguage
+
+/// Lines of the language from the clipboard.
+@MainActor extension Desk {
+  /// Performs pasted lines as one edit, and shows what they added.
+  func paste(_ text: String) throws {
+    if state.isLocked {
+      let pasted = try PastedLines(text, patch: scene.patch, catalogue: scene.catalogue)
+      if case .edit(let edit) = pasted.statement, isLocked(edit) { return }
+    }
+    let before = Set(scene.patch.nodes.keys)
+    let newest = workbench.newestEdit
+    let said = try workbench.perform(pasted: text)
+    let added = scene.patch.nodes.keys.filter { !before.contains($0) }
+    show(added)
+    let names = added.prefix(3).compactMap { scene.patch[$0]?.name }.joined(separator: ", ")
+    if workbench.newestEdit == newest {
+      say(said.isEmpty ? "no lines to paste" : said)
+    } else if added.isEmpty {
+      say("pasted as one edit: \(said)")
+    } else {
+      say("pasted \(names)\(added.count > 3 ? " and \(added.count - 3) more" : "")")
+    }
+  }
+
+  /// Focuses new nodes, and marks several.
+  func show(_ nodes: [NodeID]) {
+    guard let first = nodes.first else { return }
+    focus(first)
+    state.marked = nodes.count > 1 ? Set(nodes) : []
+  }
+}
