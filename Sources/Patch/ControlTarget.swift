@@ -107,7 +107,7 @@ extension Patch {
     case .gain(let name):
       let cable = try existing(name, catalogue: catalogue)
       guard case .number(let gain, _) = value else { throw .hasNoGain(name) }
-      return .connect(name, gain: gain, map: cable.map, mixing: cable.mixing)
+      return .connect(name, cable.settings.with(gain: gain))
     case .morph(let morph):
       guard case .number(let percent, _) = value else { return .all([]) }
       return .morph(morph, percent: percent, over: nil)

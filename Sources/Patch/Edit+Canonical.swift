@@ -44,9 +44,12 @@ extension Patch {
   /// typed, default ports left out. It has the same effect. An edit that would be refused stays as it is.
   public func canonical(_ edit: Edit, catalogue: KindCatalogue) -> Edit {
     switch typed(edit, catalogue: catalogue) {
-    case .connect(let name, let gain, let map, let mixing):
+    case .connect(let name, var settings):
       guard let ends = try? fitting(name, catalogue: catalogue) else { return edit }
-      return .connect(shortName(of: ends, catalogue: catalogue), gain: gain, map: map, mixing: mixing)
+      if let depth = settings.depth, let parameter = modulated(by: ends, catalogue: catalogue) {
+        settings.depth = parameter.depth(depth)?.value ?? depth
+      }
+      return .connect(shortName(of: ends, catalogue: catalogue), settings)
     case .disconnect(let name): return .disconnect(short(name, catalogue))
     case .insert(let node, let name): return .insert(node, into: short(name, catalogue))
     case .comment(.cable(let name), let comments): return .comment(.cable(short(name, catalogue)), comments)

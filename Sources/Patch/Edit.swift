@@ -17,8 +17,8 @@ public indirect enum Edit: Hashable, Sendable {
   case rename(String, to: String)
   /// Moves a node in the file to the place before the node `before`; nil: to the end.
   case move(String, before: String?)
-  /// Connects two ports; for an existing cable, changes its gain (decibels), map and mixing.
-  case connect(CableName, gain: Double, map: ChannelMap?, mixing: ChannelMixing)
+  /// Connects two ports; an existing cable gets these settings.
+  case connect(CableName, CableSettings)
   /// Removes a cable.
   case disconnect(CableName)
   /// Removes every cable of a node.
@@ -48,7 +48,7 @@ public indirect enum Edit: Hashable, Sendable {
 
   /// A cable at unity without a map.
   public static func connect(_ name: CableName) -> Edit {
-    .connect(name, gain: 0, map: nil, mixing: .speakers)
+    .connect(name, CableSettings())
   }
 }
 
@@ -174,8 +174,7 @@ extension Edit {
     case .copy(let name, let newName): CopyNode(name: name, newName: newName)
     case .rename(let name, let newName): RenameNode(name: name, newName: newName)
     case .move(let name, let before): MoveNode(name: name, before: before)
-    case .connect(let name, let gain, let map, let mixing):
-      Connect(name: name, gain: gain, map: map, mixing: mixing)
+    case .connect(let name, let settings): Connect(name: name, settings: settings)
     case .disconnect(let name): Disconnect(name: name)
     case .isolate(let name): IsolateNode(name: name)
     case .set(let name, let path, let value, let over):

@@ -41,6 +41,9 @@ extension EditError: CustomStringConvertible {
     case .noChannel(let channel, let port, _): "`\(port)` has no channel \(channel)"
     case .carriesEvents(let name): "`\(name)` carries events: it has no gain, map or mix"
     case .leadsOutside(_, let inner): "`\(inner)` has no port there for other programs"
+    case .noDepth(let depth, let port, let units):
+      "a cable does not move `\(port)` by `\(depth.line)`; write \(Self.depths(units))"
+    case .modulatesNothing(let port): "`by` is the depth of a modulation, and `\(port)` is no parameter"
     case .hasNoGain(let name): "`\(name)` is a connection of the server's: it has no gain"
     case .noParameter(let name, _, _):
       "`\(name.node)` has no \(name.range.name.isEmpty ? "crosspoints" : "parameter `\(name.range.name)`")"
@@ -136,8 +139,8 @@ extension EditError: CustomStringConvertible {
     case .noMatrixPort(_, _, _, let count): "they go from 0 to \(count - 1)"
     case .needsMatrix: "make it a matrix first"
     case .invalidName, .identityTaken, .beforeItself, .noMatrix, .noPlayer, .noInstrument, .noPlace,
-      .placeOutOfRange, .noCable, .noCables, .cannotStand, .gainOutOfRange, .mapOutOfRange, .carriesEvents,
-      .hasNoGain,
+      .placeOutOfRange, .noCable, .noCables, .cannotStand, .noDepth, .modulatesNothing, .gainOutOfRange,
+      .mapOutOfRange, .carriesEvents, .hasNoGain,
       .invalidValue,
       .notSet, .noMap, .notRecorded, .durationOutOfRange, .morphOutOfRange, .nothingBetween, .tempoOutOfRange,
       .moreSettings, .noMasterSwitch:
@@ -186,6 +189,14 @@ extension EditError.ValueFault {
     case .key: "a note"
     default: unit.rawValue
     }
+  }
+}
+
+extension EditError {
+  private static func depths(_ units: [Unit]) -> String {
+    let examples = units.map { "`\($0.depthExample.line)`" }
+    guard let last = examples.last, examples.count > 1 else { return examples.joined() }
+    return examples.dropLast().joined(separator: ", ") + " or " + last
   }
 }
 

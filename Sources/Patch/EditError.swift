@@ -56,6 +56,10 @@ public enum EditError: Error, Hashable, Sendable {
   case carriesEvents(CableName)
   /// A cable to or from another program at a node that has no ports towards other programs there.
   case leadsOutside(CableName, inner: String)
+  /// A depth in a unit that the parameter cannot be moved in, or beyond its bounds.
+  case noDepth(Value, of: PortName, [Unit])
+  /// A depth at a port that is no parameter's.
+  case modulatesNothing(PortName)
   /// A connection of two programs with a gain.
   case hasNoGain(CableName)
 
@@ -267,6 +271,8 @@ extension EditError {
     case .carriesEvents: .word("connect")
     case .leadsOutside(_, let inner): .node(inner)
     case .hasNoGain: .gain
+    case .noDepth(let depth, _, _): .value(depth.line)
+    case .modulatesNothing: .word("by")
     case .noChangeOverTime: .word("over")
     case .notInScene(let word): .word(word)
     case .nothingBetween(let morph): .number(morph.from)

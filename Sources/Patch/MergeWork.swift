@@ -204,18 +204,22 @@ struct MergeWork {
     var cable = ours
     let node = versions.ours.nodes[name.destination]?.name ?? ""
     let words = self.words(name)
-    cable.gain =
-      merged(base?.gain, ours.gain, theirs.gain, of: node) {
+    let (old, left, right) = (base?.settings, ours.settings, theirs.settings)
+    cable.settings.gain =
+      merged(old?.gain, left.gain, right.gain, of: node) {
         func decibels(_ gain: Double?) -> String { Value.number(gain ?? 0, .decibels).line }
         return "the gain of \(words) is \(decibels($0)) here and \(decibels($1)) there"
-      } ?? ours.gain
-    cable.map = merged(base?.map, ours.map, theirs.map, of: node) {
+      } ?? left.gain
+    cable.settings.depth = merged(old?.depth, left.depth, right.depth, of: node) {
+      "the depth of \(words) is \($0?.line ?? "none") here and \($1?.line ?? "none") there"
+    }
+    cable.settings.map = merged(old?.map, left.map, right.map, of: node) {
       "the map of \(words) is \($0?.line ?? "none") here and \($1?.line ?? "none") there"
     }
-    cable.mixing =
-      merged(base?.mixing, ours.mixing, theirs.mixing, of: node) {
+    cable.settings.mixing =
+      merged(old?.mixing, left.mixing, right.mixing, of: node) {
         "\(words) has mix=\(($0 ?? .speakers).rawValue) here and mix=\(($1 ?? .speakers).rawValue) there"
-      } ?? ours.mixing
+      } ?? left.mixing
     cable.comments = merged(base?.comments, ours.comments, theirs.comments, of: node, about: words)
     return cable
   }
@@ -225,7 +229,7 @@ struct MergeWork {
   }
 
   private static func sayTheSame(_ a: Cable, _ b: Cable) -> Bool {
-    a.gain == b.gain && a.map == b.map && a.mixing == b.mixing && a.comments == b.comments
+    a.settings == b.settings && a.comments == b.comments
   }
 
   private func words(_ name: MergeCable) -> String {
@@ -282,7 +286,7 @@ struct MergeWork {
       do throws(EditError) {
         let full = patch.name(of: ends)
         _ = try patch.fitting(full, catalogue: catalogue)
-        try Connect(name: full, gain: cable.gain, map: cable.map, mixing: cable.mixing).check(ends, in: draft)
+        try Connect(name: full, settings: cable.settings).check(ends, in: draft)
       } catch {
         for key in [name.source, name.destination] {
           misfit(key, nodes[key]?.name, "together the changes make what cannot be: \(error.message)")

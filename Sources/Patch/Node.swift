@@ -127,24 +127,20 @@ public struct Cable: Hashable, Sendable {
 
   /// The two ports; they identify the cable.
   public var ends: Ends
-  /// Gain in decibels; unused for events.
-  public var gain: Double
-  /// Channel map; nil: `mixing` applies.
-  public var map: ChannelMap?
-  /// Channel mixing without a map.
-  public var mixing: ChannelMixing
+  /// What its signal goes through.
+  public var settings: CableSettings
   /// Comments of its line.
   public var comments: Comments
 
-  /// A cable at unity unless `gain` says otherwise.
-  public init(
-    _ ends: Ends, gain: Double = 0, map: ChannelMap? = nil, mixing: ChannelMixing = .speakers,
-    comments: Comments = Comments()
-  ) {
+  /// Gain in decibels.
+  public var gain: Double { settings.gain }
+  /// Channel map; nil: the mixing applies.
+  public var map: ChannelMap? { settings.map }
+
+  /// A cable at unity unless its settings say otherwise.
+  public init(_ ends: Ends, _ settings: CableSettings = CableSettings(), comments: Comments = Comments()) {
     self.ends = ends
-    self.gain = gain
-    self.map = map
-    self.mixing = mixing
+    self.settings = settings
     self.comments = comments
   }
 }

@@ -82,11 +82,9 @@ extension Comparison {
         else { continue }
         let ends = try draft.patch.fitting(target.name(of: cable.ends), catalogue: catalogue)
         let present = draft.patch.cables[ends]
-        if let present, present.gain == cable.gain, present.map == cable.map, present.mixing == cable.mixing {
-          continue
-        }
+        if present?.settings == cable.settings { continue }
         let short = draft.patch.shortName(of: ends, catalogue: catalogue)
-        try make(.connect(short, gain: cable.gain, map: cable.map, mixing: cable.mixing))
+        try make(.connect(short, cable.settings))
         if present == nil, !cable.comments.isEmpty { try make(.comment(.cable(short), cable.comments)) }
       }
     }

@@ -193,9 +193,7 @@ struct Comparison {
       let ends = try draft.patch.fitting(target.name(of: cable.ends), catalogue: catalogue)
       let name = draft.patch.shortName(of: ends, catalogue: catalogue)
       let present = draft.patch.cables[ends]
-      if present?.gain != cable.gain || present?.map != cable.map || present?.mixing != cable.mixing {
-        try make(.connect(name, gain: cable.gain, map: cable.map, mixing: cable.mixing))
-      }
+      if present?.settings != cable.settings { try make(.connect(name, cable.settings)) }
       guard (present?.comments ?? Comments()) != cable.comments else { continue }
       try make(.comment(.cable(name), cable.comments))
     }

@@ -44,11 +44,12 @@ public struct PatchScene: Sendable {
         continue
       }
       let connections = node.settings.filter { kind.isConnection($0.key) }
-      if !connections.isEmpty { links[node.name, default: [:]].merge(connections) { $1 } }
+      let links = connections.filter { !kind.isDefault($0.value, at: $0.key) }
+      if !links.isEmpty { self.links[node.name, default: [:]].merge(links) { $1 } }
       // A value equal to the default is stored for the sake of its comment only.
       let plain = node.lineComments.keys.compactMap { line -> ParameterPath? in
-        guard case .setting(let path) = line, let parameter = kind[parameter: path.name] else { return nil }
-        return node.settings[path] == parameter.defaultValue(at: path) ? path : nil
+        guard case .setting(let path) = line, let value = node.settings[path] else { return nil }
+        return kind.isDefault(value, at: path) ? path : nil
       }
       guard !connections.isEmpty || !plain.isEmpty else { continue }
       state.update(node.id) { node in
@@ -110,7 +111,9 @@ public struct PatchScene: Sendable {
       }
     }
     guard state[id]?.kind == node.kind else { return }
-    let connections = node.settings.filter { kind?.isConnection($0.key) ?? false }
+    let connections = node.settings.filter { setting in
+      kind.map { $0.isConnection(setting.key) && !$0.isDefault(setting.value, at: setting.key) } ?? false
+    }
     links[node.name] = connections.isEmpty ? nil : connections
   }
 
@@ -178,7 +181,7 @@ extension PatchScene: Hashable {
           Cable.Ends(
             PortReference(source, cable.ends.source.port),
             PortReference(destination, cable.ends.destination.port))],
-        same.gain == cable.gain, same.map == cable.map, same.mixing == cable.mixing
+        same.settings == cable.settings
       else { return false }
     }
     return true
@@ -196,6 +199,11 @@ public indirect enum SceneChange: Hashable, Sendable {
 }
 
 extension KindDescription {
+  /// True for a value that need not be stored but for its comment.
+  fileprivate func isDefault(_ value: Value, at path: ParameterPath) -> Bool {
+    self[parameter: path.name].map { value == $0.defaultValue(at: path) } ?? false
+  }
+
   /// True for a setting that connects an endpoint with what lies outside of the patch.
   func isConnection(_ path: ParameterPath) -> Bool {
     endpoint != nil && self[parameter: path.name]?.form == .text

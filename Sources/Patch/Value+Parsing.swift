@@ -126,7 +126,8 @@ struct NumberParser {
 
   private static let suffixes: [(String, Unit, Int)] = [
     ("db", .decibels, 0), ("hz", .hertz, 0), ("khz", .hertz, 3), ("ms", .seconds, -3), ("us", .seconds, -6),
-    ("st", .semitones, 0), ("cents", .cents, 0), ("cent", .cents, 0), ("ct", .cents, 0), ("note", .key, 0),
+    ("st", .semitones, 0), ("oct", .octaves, 0), ("cents", .cents, 0), ("cent", .cents, 0), ("ct", .cents, 0),
+    ("note", .key, 0),
   ]
 
   private func suffixMatches(_ lowercased: String, from position: Int, length: Int) -> Bool {

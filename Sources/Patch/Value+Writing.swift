@@ -49,7 +49,7 @@ extension Value {
       if let key = Int(exactly: number), (0...127).contains(key) { return noteName(key) }
       return fixed(number, digits: 2)
     case .percent: return fixed(number, digits: 0) + " %"
-    case .cents, .semitones: return fixed(number, digits: 1) + " " + unit.rawValue
+    case .cents, .semitones, .octaves: return fixed(number, digits: 1) + " " + unit.rawValue
     case .none:
       if let whole = Int(exactly: number) { return String(whole) }
       return fixed(number, digits: 3)

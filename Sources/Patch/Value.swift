@@ -14,6 +14,8 @@ public enum Unit: String, Hashable, Sendable, CaseIterable {
   case cents = "cents"
   /// Twelfths of an octave.
   case semitones = "st"
+  /// Doublings of a frequency.
+  case octaves = "oct"
   /// A MIDI key, written as a note name (`C#4`, 60 is `C4`).
   case key = "note"
 }

@@ -350,6 +350,17 @@ struct CompletionContext {
   }
 
   private mutating func attributes() -> Step {
+    let parameter = position > 0 ? modulated(at: words[position - 1]) : nil
+    if !isAtCursor, words[position] == Word.by.text {
+      position += 1
+      if isAtCursor {
+        candidates += (parameter?.depthUnits ?? []).map { Candidate($0.depthExample.line) }
+        return .end
+      }
+      position += 1
+    } else if isAtCursor, parameter != nil {
+      candidates.append(Candidate(Word.by.text, Word.by.help))
+    }
     let start = position
     while !isAtCursor, words[position].contains("=") { position += 1 }
     guard isAtCursor else { return .on }
@@ -363,6 +374,14 @@ struct CompletionContext {
       }
     }
     return .on
+  }
+
+  /// The parameter that a port as it is written modulates.
+  private func modulated(at port: String) -> ParameterDescription? {
+    guard let dot = port.firstIndex(of: "."), let node = patch[named: String(port[..<dot])] else {
+      return nil
+    }
+    return catalogue[node.kind]?.modulated(at: String(port[port.index(after: dot)...]))
   }
 
   /// Nodes, or after a `.` their ports. For inputs: those that fit the output `source`.

@@ -19,8 +19,16 @@ extension Parser {
     return port
   }
 
-  /// `gain=-3dB map=[0,1] mix=discrete`
-  mutating func attributes(into arguments: inout Arguments) throws(Fault) {
+  /// `by 2oct gain=-3dB map=[0,1] mix=discrete`
+  mutating func attributes(_ verb: Verb, into settings: inout CableSettings) throws(Fault) {
+    if accept(Word.by.text) {
+      let token = try word("how far, as in `2oct`", verb)
+      guard let depth = Value(number: try Words.text(source, token.range)) else {
+        throw Fault(token.start, .notNumber(source.string(token.range), "a depth"))
+      }
+      mark(.value(depth.line), token.start)
+      settings.depth = depth
+    }
     while position < end, tokens[position].equals > 0 {
       let token = advance()
       let key = source.string(token.start..<token.equals)
@@ -28,14 +36,14 @@ extension Parser {
       switch key {
       case "gain":
         mark(.gain, range.lowerBound)
-        arguments.gain = try number(range, in: .decibels, "a gain in dB")
-      case "map": arguments.map = ChannelMap(try integers(range))
+        settings.gain = try number(range, in: .decibels, "a gain in dB")
+      case "map": settings.map = ChannelMap(try integers(range))
       case "mix":
         let word = source.string(range)
         guard let mixing = ChannelMixing(rawValue: word) else {
           throw Fault(range.lowerBound, .noMixing(word))
         }
-        arguments.mixing = mixing
+        settings.mixing = mixing
       default: throw Fault(token.start, .noAttribute(key))
       }
     }

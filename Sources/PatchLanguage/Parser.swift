@@ -51,7 +51,7 @@ struct Parser {
       } else {
         arguments.cable = try cable(verb)
       }
-    case .attributes: try attributes(into: &arguments)
+    case .attributes: try attributes(verb, into: &arguments.cableSettings)
     case .setting: try setting(verb, into: &arguments)
     case .value: try value(verb, into: &arguments)
     case .duration: arguments.seconds = try duration(verb)

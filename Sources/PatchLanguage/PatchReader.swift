@@ -132,7 +132,7 @@ struct Reading {
 
   private static func names(in edit: Edit) -> [String] {
     switch edit {
-    case .connect(let name, _, _, _): [name.source.node, name.destination.node]
+    case .connect(let name, _): [name.source.node, name.destination.node]
     case .set(let name, _, _, _), .setRange(let name, _, _, _), .place(let name, _): [name]
     default: []
     }
@@ -151,7 +151,7 @@ struct Reading {
   }
 
   private mutating func connect(_ item: Item) {
-    guard case .connect(let name, _, _, _) = item.edit else { return }
+    guard case .connect(let name, _) = item.edit else { return }
     let count = draft.patch.cables.count
     if apply(item), draft.patch.cables.count == count,
       let cable = try? draft.patch.existing(name, catalogue: draft.catalogue)
@@ -171,7 +171,7 @@ struct Reading {
 
   static func subject(of edit: Edit) -> Subject? {
     switch edit {
-    case .connect(let name, _, _, _): .cable(name)
+    case .connect(let name, _): .cable(name)
     case .set(let name, let path, _, _): .setting(name, path)
     case .setRange(let name, let range, _, _): .setting(name, range.first)
     case .place(let name, _): .layout(name)

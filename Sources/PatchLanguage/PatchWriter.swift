@@ -57,7 +57,7 @@ public enum PatchWriter {
     for cable in patch.cables(into: node.id, catalogue: catalogue)
     where nodes?.contains(cable.ends.source.node) ?? true {
       let name = patch.shortName(of: cable.ends, catalogue: catalogue)
-      let edit = Edit.connect(name, gain: cable.gain, map: cable.map, mixing: cable.mixing)
+      let edit = Edit.connect(name, cable.settings)
       write(edit.line, cable.comments, to: &text)
     }
     for (path, value) in settings where !standsInNodeLine(path, node) {

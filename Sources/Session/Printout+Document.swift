@@ -145,7 +145,8 @@ extension Printout {
       let cable = document.patch.cables[
         Cable.Ends(PortReference(source, report.fromPort), PortReference(destination, report.toPort))]
     else { return [] }
-    return [("decibels", .number(cable.gain)), ("comments", json(cable.comments))]
+    return [("decibels", .number(cable.gain))]
+      + (cable.settings.depth.map { [("by", .string($0.line))] } ?? []) + [("comments", json(cable.comments))]
   }
 
   /// Plain parameters with their values, defaults included, in the kind's order; of indexed ones the elements

@@ -37,6 +37,7 @@ extension Printout {
 
   private static func edge(_ cable: CableReport, isEvents: Bool) -> String {
     var labels: [String] = []
+    if let depth = cable.depth { labels.append("by \(depthText(depth))") }
     if let map = cable.map { labels.append("map \(mapText(map))") }
     if !isEvents, cable.target != 1 { labels.append("\(decibels(cable.target)) dB") }
     if let conversion = cable.conversion { labels.append(conversion) }
@@ -169,6 +170,9 @@ extension Printout {
     case .silent: members.append(("state", .string("silent")))
     case .fadingIn(let left): members += [("state", .string("fading in")), ("secondsLeft", .number(left))]
     case .fadingOut(let left): members += [("state", .string("fading out")), ("secondsLeft", .number(left))]
+    }
+    if let depth = cable.depth {
+      members.append((depth.isRatio ? "octaves" : "depth", .number(Double(depth.amount))))
     }
     if let map = cable.map { members.append(("map", .array(map.sources.map { .int($0) }))) }
     if cable.isDiscrete { members.append(("mix", .string("discrete"))) }

@@ -233,6 +233,11 @@ public enum Printout {
     return "\(fixed(value, value < 10 ? 1 : 0)) MB"
   }
 
+  /// "2.00 oct", or a number in the engine's unit.
+  static func depthText(_ depth: ModulationDepth) -> String {
+    depth.isRatio ? "\(fixed(Double(depth.amount), 2)) oct" : fixed(Double(depth.amount), 3)
+  }
+
   static func underrunText(_ count: Int) -> String {
     count == 1 ? "1 under-run" : "\(count) under-runs"
   }
@@ -241,6 +246,7 @@ public enum Printout {
     var facts: [String] = []
     if cable.splitter.count > 1 { facts.append("splitter \(cable.splitter.index)/\(cable.splitter.count)") }
     if cable.sum.count > 1 { facts.append("sum \(cable.sum.index)/\(cable.sum.count)") }
+    if let depth = cable.depth { facts.append("by \(depthText(depth))") }
     if let map = cable.map { facts.append("map \(mapText(map))") }
     if cable.isDiscrete { facts.append("mix discrete") }
     if let conversion = cable.conversion { facts.append("conversion \(conversion)") }

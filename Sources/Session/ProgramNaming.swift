@@ -22,10 +22,9 @@ struct ProgramNaming {
 
   mutating func named(_ edit: Edit) throws(EditError) -> Edit {
     switch edit {
-    case .connect(let name, let gain, let map, let mixing):
+    case .connect(let name, let settings):
       return .connect(
-        CableName(end(name.source, isNew: true), end(name.destination, isNew: true)), gain: gain, map: map,
-        mixing: mixing)
+        CableName(end(name.source, isNew: true), end(name.destination, isNew: true)), settings)
     case .disconnect(let name): return try disconnect(name)
     case .isolate(let name): return isolate(name) ?? edit
     case .remove(let name, _, _): return remove(name) ?? edit
@@ -176,7 +175,7 @@ extension Edit {
   /// True if it names a program as the server does.
   var namesPrograms: Bool {
     switch self {
-    case .connect(let name, _, _, _), .disconnect(let name):
+    case .connect(let name, _), .disconnect(let name):
       name.source.program != nil || name.destination.program != nil
     case .all(let edits): edits.contains(where: \.namesPrograms)
     default: false

@@ -140,7 +140,8 @@ extension Session {
     updateSurroundings()
     let kept = programs.surroundings.kept.map { (name: patch.name(of: $0.key), map: $0.value, ends: $0.key) }
     var edits: [Edit] = kept.sorted { $0.name.description < $1.name.description }.map {
-      .connect($0.name, gain: 0, map: $0.map, mixing: patch.cables[$0.ends]?.mixing ?? .speakers)
+      .connect(
+        $0.name, CableSettings(map: $0.map, mixing: patch.cables[$0.ends]?.settings.mixing ?? .speakers))
     }
     for (ends, links) in programs.surroundings.split.sorted(by: {
       $0.value.min().map(\.source) ?? "" < $1.value.min().map(\.source) ?? ""

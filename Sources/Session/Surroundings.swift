@@ -236,8 +236,8 @@ struct SurroundingsBuilder {
 
   private func wish(_ cable: Cable) -> ConnectionWish {
     ConnectionWish(
-      end(cable.ends.source), end(cable.ends.destination), map: cable.map?.sources,
-      isDiscrete: cable.mixing == .discrete)
+      end(cable.ends.source), end(cable.ends.destination), map: cable.settings.map?.sources,
+      isDiscrete: cable.settings.mixing == .discrete)
   }
 
   private func end(_ port: PortReference) -> ConnectionWish.End {

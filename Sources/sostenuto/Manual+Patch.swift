@@ -77,6 +77,7 @@ extension Unit {
     case .percent: ("80%", "Percent.")
     case .cents: ("-15cents, -15ct", "Hundredths of a semitone.")
     case .semitones: ("7st", "Semitones.")
+    case .octaves: ("2oct", "Octaves, of the depth of a modulation.")
     case .key: ("C4, F#3, Bb-1", "A MIDI key as a note; `C4` is 60.")
     }
   }

@@ -26,7 +26,9 @@ import Testing
           : "gain gain=\(Int.random(in: -3...3, using: &random))dB"
         lines += ["node \(name) \(setting)", "connect \(last) -> \(name)"]
         if index == 7 {
-          lines.append("connect slow -> \(name).\(setting.prefix(4) == "gain" ? "gain" : "pan") gain=-20dB")
+          let port = setting.prefix(4) == "gain" ? "gain" : "pan"
+          let depth = port == "gain" && Bool.random(using: &random) ? "by 6dB" : "gain=-20dB"
+          lines.append("connect slow -> \(name).\(port) \(depth)")
         }
         last = name
       }

@@ -167,7 +167,7 @@ func cable(_ from: String, _ to: String, gain: Double = 0, map: [Int]? = nil) ->
     return PortName(parts[0], parts.count > 1 ? parts[1] : nil)
   }
   return .connect(
-    CableName(port(from), port(to)), gain: gain, map: map.map(ChannelMap.init), mixing: .speakers)
+    CableName(port(from), port(to)), CableSettings(gain: gain, map: map.map(ChannelMap.init)))
 }
 
 /// First frame at which the bits differ, with both values; nil if all are equal.

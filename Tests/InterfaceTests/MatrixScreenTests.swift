@@ -203,7 +203,7 @@ import Testing
     _ =
       try? scene.patch =
       scene.patch.applying(
-        .connect(CableName("dist", "main"), gain: -3, map: ChannelMap([1, 0, 0, -1]), mixing: .speakers),
+        .connect(CableName("dist", "main"), CableSettings(gain: -3, map: ChannelMap([1, 0, 0, -1]))),
         catalogue: scene.catalogue
       ).patch
     state.view = .matrix

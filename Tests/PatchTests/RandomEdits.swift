@@ -172,9 +172,17 @@ struct RandomEdits {
     if chance(20) { name.source.port = pick(["out", "reduction"]) }
     if chance(30) { name.destination.port = pick(["in", "sidechain", "drive", "freq", "level", "time"]) }
     return .connect(
-      name, gain: pick([0, 0, 0, -3, -6.25, -.infinity]),
-      map: chance(20) ? ChannelMap(pick([[0, 1], [1, 0, -1]])) : nil,
-      mixing: chance(10) ? .discrete : .speakers)
+      name,
+      CableSettings(
+        gain: pick([0, 0, 0, -3, -6.25, -.infinity]),
+        map: chance(20) ? ChannelMap(pick([[0, 1], [1, 0, -1]])) : nil,
+        mixing: chance(10) ? .discrete : .speakers, depth: chance(30) ? depth() : nil))
+  }
+
+  private mutating func depth() -> Value {
+    .number(
+      pick([0, 1, -2, 0.25, 100]),
+      pick([.none, .octaves, .semitones, .cents, .hertz, .decibels, .seconds, .percent]))
   }
 
   private mutating func cable(in patch: Patch) -> CableName? {

@@ -129,7 +129,7 @@ public struct RandomLines {
     case 9: return "connect \(source) -> \(sink) map=[\(count % 2),\(count % 3 - 1)]"
     case 17: return "connect \(source) -> \(sink) gain=\(gain)dB \(spreading())"
     case 18: return "connect \(cable) \(spreading())"
-    case 19: return "connect \(output(of: source)) -> \(modulated(of: sink)) gain=\(gain)dB \(spreading())"
+    case 19: return "connect \(output(of: source)) -> \(modulation(of: sink)) gain=\(gain)dB \(spreading())"
     case 10: return "disconnect \(cable)"
     case 11: return "rename \(node) r\(count)"
     case 12: return "set \(setting(of: sink)) over \(max(count % 40, shortestMove))ms"
@@ -173,14 +173,19 @@ public struct RandomLines {
     turnsKnobs || parameter.unit == .decibels || parameter.smoothing == .structural || parameter.name == "pan"
   }
 
-  /// A parameter's port.
-  private mutating func modulated(of name: String) -> String {
+  /// A parameter's port, every other time with a depth in one of its units.
+  private mutating func modulation(of name: String) -> String {
     let kind = draft.patch[named: name].flatMap { KindRegistry.builtIn.catalogue[$0.kind] }
     let ports =
       kind?.parameters.filter {
         $0.smoothing == .ramp && $0.dimensions.isEmpty && (turnsKnobs || $0.unit == .decibels)
       } ?? []
-    return "\(name).\(pick(ports)?.name ?? "none")"
+    guard let parameter = pick(ports) else { return "\(name).none" }
+    guard Bool.random(using: &random), let unit = pick(parameter.depthUnits) else {
+      return "\(name).\(parameter.name)"
+    }
+    let depth = Value.number((Double.random(in: -2...2, using: &random) * 64).rounded() / 64, unit)
+    return "\(name).\(parameter.name) by \(depth.line)"
   }
 
   private mutating func ofScenes(_ cable: String) -> String {

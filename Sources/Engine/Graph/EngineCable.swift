@@ -13,7 +13,7 @@ final class EngineCable {
     case events
   }
 
-  /// Identity of a cable. A change of map or delay is a new cable, and the two crossfade.
+  /// Identity of a cable. A change of map, depth or delay is a new cable, and the two crossfade.
   struct Key: Hashable {
     var source: Int32
     var sourcePort: String
@@ -21,6 +21,8 @@ final class EngineCable {
     var destinationPort: String
     var map: ChannelMap?
     var mixing: ChannelMixing
+    /// Depth of a modulation; nil: its signal is added as it is.
+    var depth: ModulationDepth?
     /// True when it closes a cycle.
     var isFeedback: Bool
     /// Counts the renewals of the cable by changes of channel counts.
@@ -118,7 +120,8 @@ final class EngineCable {
       switch input {
       case .audio(let port): Int32(port)
       case .events: CableRow.events
-      case .parameter(let parameter): -2 - Int32(parameter)
+      case .parameter(let parameter):
+        CableRow.code(ofParameter: parameter, isRatio: key.depth?.isRatio == true)
       }
     self.rows = rows
     self.pools = pools
@@ -252,7 +255,11 @@ final class EngineCable {
 
   /// Gains from the source's buffer channels to the input's channels.
   func gains(to channels: Int) -> [ChannelGain] {
-    (fixed ?? spread(ends)).gains.filter { $0.destination < channels }
+    let gains = (fixed ?? spread(ends)).gains.filter { $0.destination < channels }
+    guard let depth = key.depth else { return gains }
+    return gains.map {
+      ChannelGain(source: $0.source, destination: $0.destination, gain: $0.gain * depth.amount)
+    }
   }
 
   /// Adopts the present channel counts of its ends.
@@ -264,7 +271,7 @@ final class EngineCable {
 
   private func refreshSpread() {
     row.pointee.isForAll = fixed == nil && isForAll(ends)
-    row.pointee.isStraight = fixed == nil && key.map == nil && ends.from == ends.to
+    row.pointee.isStraight = fixed == nil && key.map == nil && key.depth == nil && ends.from == ends.to
     row.pointee.isSpread =
       fixed == nil && !isModulation && ends.from == .one && ends.to == PortChannels(count: 2, width: 2)
       && ChannelConversion.isForAll(from: 1, map: key.map, mixing: key.mixing)

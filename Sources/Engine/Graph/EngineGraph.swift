@@ -377,12 +377,17 @@ final class CableIntent {
     var input: EngineCable.Destination
   }
 
+  struct Settings: Equatable {
+    var map: ChannelMap?
+    var mixing = ChannelMixing.discrete
+    var depth: ModulationDepth?
+    /// Linear gain.
+    var target: Float = 1
+  }
+
   let ends: Cable.Ends
   let route: Route
-  var map: ChannelMap?
-  var mixing: ChannelMixing
-  /// Linear gain.
-  var target: Float
+  var settings: Settings
   /// True when it closes a cycle.
   var isFeedback = false
   /// Latency compensation, in frames.
@@ -393,19 +398,24 @@ final class CableIntent {
   var cable: EngineCable?
   fileprivate(set) var index: Int32 = 0
 
-  init(ends: Cable.Ends, route: Route, map: ChannelMap?, mixing: ChannelMixing, target: Float) {
+  init(ends: Cable.Ends, route: Route, _ settings: Settings) {
     self.ends = ends
     self.route = route
-    self.map = map
-    self.mixing = mixing
-    self.target = target
+    self.settings = settings
+  }
+
+  /// Linear gain.
+  var target: Float {
+    get { settings.target }
+    set { settings.target = newValue }
   }
 
   var key: EngineCable.Key {
     EngineCable.Key(
       source: route.source.number, sourcePort: ends.source.port, destination: route.destination.number,
-      destinationPort: ends.destination.port, map: map, mixing: mixing, isFeedback: isFeedback,
-      generation: generation,
+      destinationPort: ends.destination.port, map: settings.map, mixing: settings.mixing,
+      depth: settings.depth,
+      isFeedback: isFeedback, generation: generation,
       delay: isFeedback ? Int32(CableSlot.feedbackDelay) : compensation)
   }
 }

@@ -111,7 +111,7 @@ struct CableRow: BitwiseCopyable {
   let cable: Unmanaged<EngineCable>
   /// Position among the outputs of its source; -1: events.
   let output: Int32
-  /// Audio input of its destination; or `events`; or `-2 - parameter`.
+  /// Audio input of its destination; or `events`; or a parameter's code.
   let input: Int32
   /// Entries of its channel map; 0: no map.
   let mapCount: Int32
@@ -137,6 +137,19 @@ struct CableRow: BitwiseCopyable {
   var isMixed = false
 
   static var events: Int32 { -1 }
+
+  /// Negative codes below `events` of sums that are added to parameters, and of those whose power of two multiplies them.
+  private static let ratios: Int32 = 1 << 16
+  static func code(ofParameter parameter: Int, isRatio: Bool) -> Int32 {
+    -2 - Int32(parameter) - (isRatio ? ratios : 0)
+  }
+
+  /// The parameter that it modulates; nil: it leads to an input.
+  var modulated: (parameter: Int, isRatio: Bool)? {
+    guard input < Self.events else { return nil }
+    let place = -2 - input
+    return (Int(place % Self.ratios), place >= Self.ratios)
+  }
 
   /// Channels by the document that it brings; for audio cables.
   var impliedWidth: Int {

@@ -71,8 +71,10 @@ struct Inlet {
   /// Range in `Inlets.wires`.
   var wires: Range<Int>
   var channels: Int
-  /// The parameter that it is added to; negative: an audio input.
+  /// The parameter that it modulates; negative: an audio input.
   var parameter = -1
+  /// It multiplies the parameter by a power of two.
+  var isRatio = false
   /// First channel of the sum's buffer; negative when the only source's buffer is read directly.
   var buffer = -1
   /// First channel of the sum where that is not the buffer: in the node's output, which has a crossing.
@@ -96,14 +98,18 @@ struct Inlets {
       list.append(
         Inlet(wires: collect(Int32(input), from: all), channels: max(Int(row.channels[input]), 1)))
     }
-    for wire in all where wire.row.input < CableRow.events {
-      let parameter = -2 - Int(wire.row.input)
-      if list.contains(where: { $0.parameter == parameter }) { continue }
+    for wire in all {
+      guard let (parameter, isRatio) = wire.row.modulated,
+        !list.contains(where: { $0.parameter == parameter && $0.isRatio == isRatio })
+      else { continue }
       let range = collect(wire.row.input, from: all)
       let isWide = wires[range].contains { !$0.row.isForAll }
       let node = row.pointee.node
       let channels = isWide ? node.takeUnretainedValue().parameterChannels(parameter).width : 1
-      list.append(Inlet(wires: range, channels: channels, parameter: parameter))
+      let inlet = Inlet(wires: range, channels: channels, parameter: parameter, isRatio: isRatio)
+      // What is added to a parameter comes right before what multiplies it.
+      let other = list.firstIndex { $0.parameter == parameter }
+      list.insert(inlet, at: other.map { isRatio ? $0 + 1 : $0 } ?? list.count)
     }
   }
 

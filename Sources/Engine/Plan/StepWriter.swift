@@ -66,7 +66,10 @@ struct StepWriter {
       (ports + position).initialize(
         to: InputPort(
           channels: zeros, count: inlet.channels, isSilent: true, isConnected: !inlet.wires.isEmpty))
-      (bindings + position).initialize(to: binding(inlet, inlets.wires[inlet.wires]))
+      var binding = binding(inlet, inlets.wires[inlet.wires])
+      binding.isFurther =
+        inlet.isRatio && position > 0 && inlets.list[position - 1].parameter == inlet.parameter
+      (bindings + position).initialize(to: binding)
     }
 
     let firstOutput = Int(row.pointee.firstOutput)
@@ -138,7 +141,8 @@ struct StepWriter {
   private func binding(_ inlet: Inlet, _ wires: ArraySlice<Wire>) -> InputBinding {
     let channels: UnsafeMutablePointer<UnsafePointer<Float>> = memory.reserve(inlet.channels)
     var binding = InputBinding(
-      channels: UnsafePointer(channels), silence: UnsafePointer(always), parameter: Int32(inlet.parameter))
+      channels: UnsafePointer(channels), silence: UnsafePointer(always), parameter: Int32(inlet.parameter),
+      isRatio: inlet.isRatio)
     if inlet.buffer >= 0 {
       for number in 0..<inlet.channels {
         let offset = inlet.isUniform ? 0 : number * blockCapacity
@@ -255,7 +259,8 @@ struct StepWriter {
 
   /// True if a cable alone modulates the factor of all channels.
   private func isFactor(_ inlet: Inlet, _ row: NodeRow.Pointer, _ wires: ArraySlice<Wire>) -> Bool {
-    inlet.parameter == row.pointee.factorParameter && inlet.channels == 1 && wires.count == 1
+    inlet.parameter == row.pointee.factorParameter && !inlet.isRatio && inlet.channels == 1
+      && wires.count == 1
       && !wires[wires.startIndex].row.isDelayed
   }
 

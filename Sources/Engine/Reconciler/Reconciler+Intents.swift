@@ -20,7 +20,7 @@ extension Reconciler {
         withdraw(ends, &changes)
         continue
       }
-      update(ends, cable.map, cable.mixing, EngineValues.gain(decibels: cable.gain), &changes)
+      update(ends, settings(of: cable, in: patch), &changes)
     }
     for tap in engine.endedTaps { for ends in tap.ends { withdraw(ends, &changes) } }
     engine.endedTaps = []
@@ -48,15 +48,13 @@ extension Reconciler {
     for (ends, cable) in wanted.sorted(by: {
       ($0.key.source.node.raw, $0.key.source.port) < ($1.key.source.node.raw, $1.key.source.port)
     }) {
-      update(
-        ends, cable?.map, cable?.mixing ?? .discrete, EngineValues.gain(decibels: cable?.gain ?? 0), &changes)
+      update(ends, cable.map { settings(of: $0, in: patch) } ?? CableIntent.Settings(), &changes)
     }
     tap.ends = Set(wanted.keys)
   }
 
   private func update(
-    _ ends: Cable.Ends, _ map: ChannelMap?, _ mixing: ChannelMixing, _ target: Float,
-    _ changes: inout IntentChanges
+    _ ends: Cable.Ends, _ settings: CableIntent.Settings, _ changes: inout IntentChanges
   ) {
     guard let route = route(ends) else {
       withdraw(ends, &changes)
@@ -64,19 +62,25 @@ extension Reconciler {
     }
     if let intent = graph[ends] {
       if intent.route.source === route.source, intent.route.destination === route.destination {
-        guard intent.map != map || intent.mixing != mixing || intent.target != target else { return }
-        intent.map = map
-        intent.mixing = mixing
-        intent.target = target
+        guard intent.settings != settings else { return }
+        intent.settings = settings
         changes.changed.append(intent)
         return
       }
       withdraw(ends, &changes)
     }
-    let intent = CableIntent(ends: ends, route: route, map: map, mixing: mixing, target: target)
+    let intent = CableIntent(ends: ends, route: route, settings)
     graph.insert(intent)
     changes.changed.append(intent)
     changes.areRewired = true
+  }
+
+  private func settings(of cable: Cable, in patch: Patch) -> CableIntent.Settings {
+    let settings = cable.settings
+    return CableIntent.Settings(
+      map: settings.map, mixing: settings.mixing,
+      depth: patch.depth(of: cable, catalogue: engine.kinds.catalogue),
+      target: EngineValues.gain(decibels: settings.gain))
   }
 
   private func withdraw(_ ends: Cable.Ends, _ changes: inout IntentChanges) {

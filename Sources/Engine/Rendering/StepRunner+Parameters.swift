@@ -1,3 +1,4 @@
+import CVector
 import Realtime
 
 // Parameters that move or are modulated. Audio thread, all of it.
@@ -105,7 +106,8 @@ extension StepRunner {
     return isMoving
   }
 
-  /// Adds the modulation at a parameter's port to the parameter's own value.
+  /// Modulates a parameter's own value, or what the binding before has made of it: adds the sum of the cables, or
+  /// multiplies by a power of two.
   @_noLocks private func modulate(
     _ port: UnsafeMutablePointer<InputPort>, _ binding: UnsafeMutablePointer<InputBinding>,
     _ node: UnsafeMutablePointer<NodeSlot>, _ room: inout UnsafeMutablePointer<Float>
@@ -113,12 +115,15 @@ extension StepRunner {
     let parameter = Int(binding.pointee.parameter)
     let state = node.pointee.parameters + parameter
     let stream = node.pointee.streams + parameter
-    let moving = state.pointee.isMoving ? stream.pointee.stream : nil
-    let own = state.pointee.elements
+    let isFurther = binding.pointee.isFurther && !(port - 1).pointee.isSilent
+    let moving = state.pointee.isMoving || isFurther ? stream.pointee.stream : nil
+    let own = isFurther ? stream.pointee.elements : state.pointee.elements
     let inputs = port.pointee.count
-    binding.pointee.isSingle = !state.pointee.isMoving && own == 1 && inputs == 1
+    let isRatio = binding.pointee.isRatio
+    binding.pointee.isSingle = !state.pointee.isMoving && own == 1 && inputs == 1 && !isRatio
     binding.pointee.base = state.pointee.ramps[0].target
     if port.pointee.isSilent {
+      if isFurther { return }
       if moving == nil, state.pointee.isMoving || stream.pointee.stream != nil { rest(state, stream) }
       return
     }
@@ -132,7 +137,11 @@ extension StepRunner {
       let target = room + element &* blockCapacity
       let source = port.pointee[element < inputs ? element : inputs &- 1]
       let ownElement = element < own ? element : own &- 1
-      if let moving {
+      if isRatio {
+        multiply(
+          moving.map { $0 + ownElement &* blockCapacity }, state.pointee.ramps[ownElement].target, by: source,
+          to: target)
+      } else if let moving {
         let base = moving + ownElement &* blockCapacity
         var frame = 0
         while frame < frames {
@@ -153,6 +162,22 @@ extension StepRunner {
     stream.pointee = ParameterStream(
       values: UnsafePointer(values), stream: UnsafePointer(room), elements: elements)
     room += elements &* blockCapacity
+  }
+
+  /// Multiplies a parameter's stream, or its value at rest, by powers of two of octaves.
+  @inline(never) @_noLocks private func multiply(
+    _ stream: UnsafePointer<Float>?, _ value: Float, by octaves: UnsafePointer<Float>,
+    to target: UnsafeMutablePointer<Float>
+  ) {
+    var frame = 0
+    while frame < frames {
+      // So far apart that no parameter reaches them, and near enough to stay numbers.
+      let power = sostenuto_powers_of_two(
+        sostenuto_at_most(sostenuto_at_least(octaves.vector(frame), -64), 64))
+      let base = if let stream { stream.vector(frame) } else { SIMD16<Float>(repeating: value) }
+      target.store(base * power, frame)
+      frame &+= 16
+    }
   }
 
   /// Writes a sum of one cable, which was left to the node.

@@ -127,8 +127,13 @@ struct InputBinding: BitwiseCopyable {
   var gain: Float = 0
   /// The parameter's own value, if it is a single one at rest and is modulated by a single channel.
   var base: Float = 0
-  /// Parameter that a modulation is added to.
+  /// Parameter that is modulated.
   var parameter: Int32
+  /// Two to the power of the sum multiplies the parameter; otherwise the sum is added to it.
+  var isRatio = false
+  /// The binding before it modulates the same parameter.
+  var isFurther = false
+  /// The modulation is the only one, is added, and has one channel, as has the parameter, which is at rest.
   var isSingle = false
 }
 

@@ -166,6 +166,8 @@ public struct CableReport: Sendable {
   public var target: Float
   /// Channel map, if the cable has one.
   public var map: ChannelMap?
+  /// Depth of a modulation; nil: its signal is added as it is.
+  public var depth: ModulationDepth?
   /// True for `mix=discrete`.
   public var isDiscrete = false
   /// State at the time of the report.

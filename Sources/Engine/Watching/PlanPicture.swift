@@ -159,7 +159,8 @@ struct PlanPicture {
       from: cable.source.name, fromPort: cable.key.sourcePort, to: cable.destination.name,
       toPort: cable.key.destinationPort,
       fromChannels: cable.output.map { cable.source.outputPort($0).count } ?? 0, toChannels: toChannels,
-      gain: 1, target: cable.target, map: cable.key.map, isDiscrete: cable.key.mixing == .discrete,
+      gain: 1, target: cable.target, map: cable.key.map, depth: cable.key.depth,
+      isDiscrete: cable.key.mixing == .discrete,
       state: .active, isFeedback: cable.key.isFeedback, conversion: conversion, splitter: wire.splitter,
       sum: wire.sum)
     if !cable.key.isFeedback { report.compensation = Int(cable.key.delay) }

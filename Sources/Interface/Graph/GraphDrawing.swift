@@ -243,8 +243,10 @@ enum GraphDrawing {
       return Printout.milliseconds(left).filter { $0 != " " }
     default: break
     }
-    guard !wire.isEvents, let gain = wire.cable?.gain, gain != 0 else { return nil }
-    return gain.isFinite ? Printout.fixed(gain, 1) : "-inf"
+    guard !wire.isEvents, let settings = wire.cable?.settings else { return nil }
+    let gain = settings.gain == 0 ? nil : settings.gain.isFinite ? Printout.fixed(settings.gain, 1) : "-inf"
+    let words = [settings.depth?.line, gain].compactMap(\.self)
+    return words.isEmpty ? nil : words.joined(separator: " ")
   }
 
   /// On the cable's last horizontal section, with some line visible on both sides; otherwise beside a

@@ -12,10 +12,10 @@ extension Grid {
       return edits.count == 1 ? edits[0] : .all(edits)
     case .cable(let cable, let cableName):
       if let master = gains.first, master.cell == .master {
-        return .connect(cableName, gain: master.gain, map: cable.map, mixing: cable.mixing)
+        return .connect(cableName, cable.settings.with(gain: master.gain))
       }
       let map = try map(with: gains)
-      return .connect(cableName, gain: cable.gain, map: map, mixing: cable.mixing)
+      return .connect(cableName, cable.settings.with(map: map))
     }
   }
 
@@ -33,8 +33,8 @@ extension Grid {
       return .setRange(node.name, Self.settings(range, of: Self.path(range.first).name), nil, over: nil)
     case .cable(let cable, let cableName):
       return range.first == .master
-        ? .connect(cableName, gain: 0, map: cable.map, mixing: cable.mixing)
-        : .connect(cableName, gain: cable.gain, map: nil, mixing: cable.mixing)
+        ? .connect(cableName, cable.settings.with(gain: 0))
+        : .connect(cableName, cable.settings.with(map: nil))
     }
   }
 
@@ -125,9 +125,10 @@ extension Grid {
     }
     let insert = Edit.insert(Node(name: name, kind: "matrix", settings: settings), into: cableName)
     let behind = CableName(PortName(name), cableName.destination)
-    if cable.map == nil, cable.mixing == .speakers { return insert }
+    let settings = cable.settings
+    if settings.map == nil, settings.mixing == .speakers { return insert }
     // Otherwise the cable behind it would apply the map again.
-    return .all([insert, .connect(behind, gain: cable.gain, map: nil, mixing: .speakers)])
+    return .all([insert, .connect(behind, CableSettings(gain: settings.gain, depth: settings.depth))])
   }
 
   // MARK: Maps

@@ -92,7 +92,7 @@ struct Grid {
     let to = max(1, input?.channels ?? 0, map.count)
     rows = from
     columns = to
-    let rule = ChannelConversion(from: from, to: to, map: cable.map, mixing: cable.mixing)
+    let rule = ChannelConversion(from: from, to: to, map: cable.map, mixing: cable.settings.mixing)
     var factors = [Float](repeating: 0, count: from * to)
     for entry in rule.gains where entry.source < from && entry.destination < to {
       factors[entry.source * to + entry.destination] = entry.gain

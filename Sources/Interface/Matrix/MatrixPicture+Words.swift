@@ -96,7 +96,7 @@ extension MatrixPicture {
     switch grid.subject {
     case .matrix(let node): "set \(node.name + Grid.path(cell).suffix) \(value.line)"
     case .cable(let cable, let name):
-      Edit.connect(name, gain: cable.gain, map: cable.map, mixing: cable.mixing).line
+      Edit.connect(name, cable.settings).line
     }
   }
 }

@@ -31,6 +31,7 @@ enum ValueSteps {
     case .percent: return number + count * 5
     case .cents: return number + count * 5
     case .semitones, .key: return number + count
+    case .octaves: return number + count / 12
     case .none:
       let width = parameter.range.upperBound - parameter.range.lowerBound
       return width.isFinite && width <= 4

@@ -54,7 +54,7 @@ import Screen
       desk.attempt {
         // The gain is typed behind the rest of the cable's line.
         let cable = try desk.scene.patch.existing(name, catalogue: desk.scene.catalogue)
-        let rest = Edit.connect(name, gain: 0, map: cable.map, mixing: cable.mixing)
+        let rest = Edit.connect(name, cable.settings.with(gain: 0))
         Prompt.open("\(rest.line) gain=", desk)
       }
     }

@@ -1,10 +1,7 @@
-/// `connect piano -> dist gain=-3dB map=[0,1,-1,-1] mix=discrete`
+/// `connect piano -> dist gain=-3dB map=[0,1,-1,-1] mix=discrete`, `connect lfo -> filter.freq by 2oct`
 struct Connect: EditVerbs {
   var name: CableName
-  /// Decibels.
-  var gain: Double
-  var map: ChannelMap?
-  var mixing: ChannelMixing
+  var settings: CableSettings
 
   /// Largest gain of a cable, in decibels.
   static let loudest = 60.0
@@ -18,13 +15,21 @@ struct Connect: EditVerbs {
     let ends = try draft.patch.fitting(name, catalogue: draft.catalogue)
     try check(ends, in: draft)
     let comments = draft.patch.cables[ends]?.comments ?? Comments()
-    draft.patch.plug(Cable(ends, gain: gain == 0 ? 0 : gain, map: map, mixing: mixing, comments: comments))
+    var settings = settings
+    if settings.gain == 0 { settings.gain = 0 }
+    if let depth = settings.depth, let parameter = draft.patch.modulated(by: ends, catalogue: draft.catalogue)
+    {
+      settings.depth = parameter.depth(depth)?.value
+    }
+    draft.patch.plug(Cable(ends, settings, comments: comments))
     draft.isSilent = false
   }
 
-  /// Throws for a gain or a map that a cable between these ports cannot have.
+  /// Throws for settings that a cable between these ports cannot have.
   func check(_ ends: Cable.Ends, in draft: Draft) throws(EditError) {
+    let (gain, map) = (settings.gain, settings.map)
     guard gain <= Self.loudest else { throw .gainOutOfRange(gain) }
+    if let depth = settings.depth { try check(depth, ends, in: draft) }
     if let map {
       guard (1...Self.mostChannels).contains(map.sources.count),
         map.sources.allSatisfy({ (-1..<Self.mostChannels).contains($0) })
@@ -38,8 +43,20 @@ struct Connect: EditVerbs {
     }
     if draft.patch.isOutside(ends, catalogue: draft.catalogue) {
       if gain != 0 { throw .hasNoGain(draft.patch.name(of: ends)) }
-    } else if gain != 0 || map != nil || mixing != .speakers, draft.carriesEvents(ends) {
+    } else if settings != CableSettings(), draft.carriesEvents(ends) {
       throw .carriesEvents(draft.patch.name(of: ends))
+    }
+  }
+
+  /// A port of an unknown kind may be a parameter of any unit.
+  private func check(_ depth: Value, _ ends: Cable.Ends, in draft: Draft) throws(EditError) {
+    let port = draft.patch.name(of: ends).destination
+    if let parameter = draft.patch.modulated(by: ends, catalogue: draft.catalogue) {
+      guard parameter.depth(depth) == nil else { return }
+      throw .noDepth(depth, of: port, parameter.depthUnits)
+    }
+    guard draft.patch[ends.destination.node].flatMap({ draft.catalogue[$0.kind] }) == nil else {
+      throw .modulatesNothing(port)
     }
   }
 
@@ -47,22 +64,16 @@ struct Connect: EditVerbs {
     let ends = try draft.patch.fitting(name, catalogue: draft.catalogue)
     let full = draft.patch.name(of: ends)
     guard let old = draft.patch.cables[ends] else { return .disconnect(full) }
-    return .connect(full, gain: old.gain, map: old.map, mixing: old.mixing)
+    return .connect(full, old.settings)
   }
 
-  func describe() -> String {
-    var line = "connect \(name)"
-    if gain != 0 { line += " gain=\(Value.number(gain, .decibels).line)" }
-    if let map { line += " map=\(map.line)" }
-    if mixing != .speakers { line += " mix=\(mixing.rawValue)" }
-    return line
-  }
+  func describe() -> String { "connect \(name)\(settings.words)" }
 
   /// The edits that restore a cable to its present state.
   static func restoring(_ ends: Cable.Ends, in patch: Patch) -> [Edit] {
     guard let cable = patch.cables[ends] else { return [] }
     let name = patch.name(of: ends)
-    let connect = Edit.connect(name, gain: cable.gain, map: cable.map, mixing: cable.mixing)
+    let connect = Edit.connect(name, cable.settings)
     return cable.comments.isEmpty ? [connect] : [connect, .comment(.cable(name), cable.comments)]
   }
 }
@@ -96,8 +107,8 @@ extension Draft {
   /// Edits that remove missing source channels from the maps at a node's outputs.
   func cuttingMaps(at id: NodeID) -> [Edit] {
     patch.cables(from: id, catalogue: catalogue).compactMap { cable in
-      guard let map = cable.map?.cut(to: channels(of: cable.ends.source)) else { return nil }
-      return .connect(patch.name(of: cable.ends), gain: cable.gain, map: map, mixing: cable.mixing)
+      guard let map = cable.settings.map?.cut(to: channels(of: cable.ends.source)) else { return nil }
+      return .connect(patch.name(of: cable.ends), cable.settings.with(map: map))
     }
   }
 }

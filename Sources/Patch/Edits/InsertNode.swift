@@ -40,7 +40,7 @@ struct InsertNode: EditVerbs {
     }
     var steps: [Edit] = [
       .disconnect(name), .add(node, before: name.destination.node),
-      .connect(first), .connect(second, gain: old.gain, map: old.map, mixing: old.mixing),
+      .connect(first), .connect(second, old.settings),
     ]
     if !old.comments.isEmpty { steps.append(.comment(.cable(second), old.comments)) }
     return steps

@@ -21,7 +21,7 @@ struct MorphScenes: EditMacro {
         guard case .number(let gain, _) = value,
           let cable = try? draft.patch.existing(name, catalogue: draft.catalogue)
         else { continue }
-        edits.append(.connect(name, gain: gain, map: cable.map, mixing: cable.mixing))
+        edits.append(.connect(name, cable.settings.with(gain: gain)))
       case .morph: break
       }
     }

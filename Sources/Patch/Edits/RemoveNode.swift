@@ -61,14 +61,17 @@ struct RemoveNode: EditVerbs {
       {
         let ends = Cable.Ends(source.ends.source, destination.ends.destination)
         guard patch.cables[ends] == nil, joined.insert(ends).inserted else { continue }
-        let isDiscrete = source.mixing == .discrete || destination.mixing == .discrete
+        let (first, second) = (source.settings, destination.settings)
+        let isDiscrete = first.mixing == .discrete || second.mixing == .discrete
         // The node may have passed on more channels than its source has.
-        let map = destination.map.after(source.map)
+        let map = second.map.after(first.map)
         bridges.append(
           Cable(
-            ends, gain: min(source.gain + destination.gain, Connect.loudest),
-            map: map?.cut(to: draft.channels(of: ends.source)) ?? map,
-            mixing: isDiscrete ? .discrete : .speakers,
+            ends,
+            CableSettings(
+              gain: min(first.gain + second.gain, Connect.loudest),
+              map: map?.cut(to: draft.channels(of: ends.source)) ?? map,
+              mixing: isDiscrete ? .discrete : .speakers, depth: second.depth),
             comments: destination.comments))
       }
     }

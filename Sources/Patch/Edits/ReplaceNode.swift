@@ -28,9 +28,10 @@ struct ReplaceNode: EditVerbs {
       guard let ends = move.new else { continue }
       var cable = move.old
       cable.ends = ends
-      if ends.source.node == new.id, let map = cable.map?.cut(to: draft.channels(of: ends.source)) {
-        cable.map = map
+      if ends.source.node == new.id, let map = cable.settings.map?.cut(to: draft.channels(of: ends.source)) {
+        cable.settings.map = map
       }
+      cable.settings.depth = Self.depth(of: cable.settings, ends, new, in: draft)
       draft.patch.plug(cable)
     }
     draft.isSilent = false
@@ -46,9 +47,10 @@ struct ReplaceNode: EditVerbs {
     var after: [Edit] = []
     for move in Self.moves(from: old, to: new, in: draft) {
       if let ends = move.new, Self.keepsPorts(move.old.ends, ends) {
-        if move.old.ends.source.node == old.id,
-          move.old.map?.cut(to: draft.channels(of: checked, ends.source.port)) != nil
-        {
+        let isCut =
+          move.old.ends.source.node == old.id
+          && move.old.settings.map?.cut(to: draft.channels(of: checked, ends.source.port)) != nil
+        if isCut || Self.depth(of: move.old.settings, ends, checked, in: draft) != move.old.settings.depth {
           after += Connect.restoring(move.old.ends, in: draft.patch)
         }
         continue
@@ -69,6 +71,17 @@ struct ReplaceNode: EditVerbs {
     var old: Cable
     /// nil: the cable is removed.
     var new: Cable.Ends?
+  }
+
+  /// The depth of a cable at the new node; nil: its kind has another unit at the port, or no parameter.
+  private static func depth(of settings: CableSettings, _ ends: Cable.Ends, _ new: Node, in draft: Draft)
+    -> Value?
+  {
+    guard let depth = settings.depth, ends.destination.node == new.id, let kind = draft.catalogue[new.kind]
+    else {
+      return settings.depth
+    }
+    return kind.modulated(at: ends.destination.port)?.depth(depth)?.value
   }
 
   private static func keepsPorts(_ old: Cable.Ends, _ new: Cable.Ends) -> Bool {

@@ -9,10 +9,8 @@ struct Arguments {
   var kind = ""
   var settings: [ParameterPath: Value] = [:]
   var cable = CableName("", "")
-  /// Decibels.
-  var gain = 0.0
+  var cableSettings = CableSettings()
   var map: ChannelMap?
-  var mixing = ChannelMixing.speakers
   var range = ParameterRange("")
   var value: Value?
   /// True when the setting was written with `=`.

@@ -13,6 +13,7 @@ struct Word: Hashable, Sendable {
   static let before = Word("before", "the node that follows")
   static let into = Word("into", "the cable to stand in")
   static let over = Word("over", "how long it takes")
+  static let by = Word("by", "how far a signal of 1 moves the parameter: by 2oct")
   static let bridge = Word("bridge", "join its neighbours")
   static let tail = Word("tail", "let it ring out")
   static let auto = Word("auto", "where the layout puts it")
@@ -38,7 +39,7 @@ enum Part: Sendable {
   case cable(isNew: Bool)
   /// `A -> B`, or a node for all of its cables.
   case cables
-  /// Gain, map and mix of a cable.
+  /// Depth, gain, map and mix of a cable.
   case attributes
   /// `node.parameter`, a range, or both with `=value`.
   case setting
@@ -147,7 +148,7 @@ extension Part {
     case .settings: "key=value…"
     case .cable: "A -> B"
     case .cables: "A -> B|NODE"
-    case .attributes: Attribute.all.map { "[\($0.example)]" }.joined(separator: " ")
+    case .attributes: "[by 2oct] " + Attribute.all.map { "[\($0.example)]" }.joined(separator: " ")
     case .setting: "NODE.PARAMETER"
     case .value: "VALUE"
     case .duration, .position: "2s"
@@ -186,7 +187,7 @@ extension Part {
   /// Words that the part knows.
   var words: [String] {
     switch self {
-    case .attributes: Attribute.all.map { $0.name + "=" }
+    case .attributes: [Word.by.text] + Attribute.all.map { $0.name + "=" }
     case .side: ["in", "out"]
     case .value: [Word.default.text]
     case .place: [Word.auto.text]

@@ -18,10 +18,11 @@ extension Verb {
     Verb(
       "connect", .file, [.cable(isNew: true), .attributes],
       """
-      A cable from an output to an input, or a change of the cable that is there. `gain` is in dB; `map` has the \
+      A cable from an output to an input, or a change of the cable that is there. `by` is how far a signal of 1 moves a \
+      parameter: `by 2oct`, `by 7st`, `by 6dB` multiply it, `by 200Hz` is added. `gain` is in dB; `map` has the \
       source channel of each destination channel, -1 for none; `mix` is `speakers` or `discrete`.
       """
-    ) { .edit(.connect($0.cable, gain: $0.gain, map: $0.map, mixing: $0.mixing)) },
+    ) { .edit(.connect($0.cable, $0.cableSettings)) },
     Verb(
       "set", .file, [.setting, .value, .option(.over, [.duration])],
       """
