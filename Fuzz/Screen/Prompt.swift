@@ -20,6 +20,7 @@ import Terminal
     try inner.perform(edit, amending: step)
   }
   func perform(line: String) throws -> String { try inner.perform(line: line) }
+  func perform(pasted text: String) throws -> String { try inner.perform(pasted: text) }
   func learn(_ isLearning: Bool) { inner.learn(isLearning) }
   func takeHeard() -> [(node: String, event: Event)] { inner.takeHeard() }
   func undo() throws -> String? { try inner.undo() }
@@ -29,6 +30,10 @@ import Terminal
   }
   func reload() throws -> String { throw NoFiles() }
   func merge() throws -> String { throw NoFiles() }
+  func exportHistory(to path: String, despite accepted: Set<SaveObstacle.Reason>) throws -> String {
+    throw NoFiles()
+  }
+  func holdFileBack(_ isHeld: Bool) {}
   func play(_ event: Event, on node: NodeID) { inner.play(event, on: node) }
   func panic() { inner.panic() }
   // The fuzzer has no server.

@@ -59,7 +59,7 @@ import PatchLanguage
       else { continue }
       let name = CableName(
         PortName(source, cable.ends.source.port), PortName(destination, cable.ends.destination.port))
-      edits.append(.connect(name, gain: cable.gain, map: cable.map, mixing: cable.mixing))
+      edits.append(.connect(name, cable.settings))
     }
     guard desk.perform(.joined(edits)) else { return }
     desk.show(nodes.compactMap { names[$0.id].flatMap(scene.patch.id(named:)) })

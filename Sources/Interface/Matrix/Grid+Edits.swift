@@ -125,10 +125,10 @@ extension Grid {
     }
     let insert = Edit.insert(Node(name: name, kind: "matrix", settings: settings), into: cableName)
     let behind = CableName(PortName(name), cableName.destination)
-    let settings = cable.settings
-    if settings.map == nil, settings.mixing == .speakers { return insert }
+    let old = cable.settings
+    if old.map == nil, old.mixing == .speakers { return insert }
     // Otherwise the cable behind it would apply the map again.
-    return .all([insert, .connect(behind, CableSettings(gain: settings.gain, depth: settings.depth))])
+    return .all([insert, .connect(behind, CableSettings(gain: old.gain, depth: old.depth))])
   }
 
   // MARK: Maps
