@@ -33,6 +33,7 @@ public enum EditError: Error, Hashable, Sendable {
 
   /// No cable joins these two ports.
   case noCable(CableName)
+  /// No cable leads to this node or from it.
   case noCables(String)
   /// Several cables join these nodes, so their ports must be named.
   case severalCables(CableName, count: Int)

@@ -14,7 +14,7 @@ extension Glyph {
 
   /// Signs and blocks by what they mean.
   private static let table: [Unicode.Scalar: Unicode.Scalar] = pairs(
-    "…. ▸> ▶> ›> →> ◂< ←< ‹< ↑^ ↓v ▾v ●* ○o •* ◆* ■# ·. ×x −- ⇄% ↺@ Ø! ▎| ▏| ▕| █# ▇# ▆# ▅= ▄= ▃- ▂- ▁. ░. ▒: ▓# "
+    "…. ▸> ▶> ›> →> ◂< ←< ‹< ↑^ ↓v ▾v ●* ○o •* ◆* ◇o ≠! ■# ·. ×x −- ⇄% ↺@ Ø! ▎| ▏| ▕| █# ▇# ▆# ▅= ▄= ▃- ▂- ▁. ░. ▒: ▓# "
       + "┈. ┊: ┄. ┆: ╌. ╎: ♩b ⇧^ ±+ °o µu μu “\" ”\" ‘' ’' –- —- €E £L §S")
 
   /// Letters of Latin, without their marks.

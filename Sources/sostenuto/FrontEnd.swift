@@ -140,7 +140,9 @@ enum FrontEnd {
   /// What the command line names has to be there; errors of the user's files are shown on the screen.
   @MainActor private static func preferences(_ options: FrontEndOptions) throws -> Preferences {
     let preferences = Preferences(theme: options.theme, keys: options.keys)
-    if let keys = options.keys { _ = try readText(keys) }
+    for file in [options.keys, options.theme.flatMap(Preferences.themeFile)].compactMap(\.self) {
+      _ = try readText(file)
+    }
     preferences.load()
     if let wanted = options.theme, preferences.problems.contains(where: { $0.hasPrefix("--theme") }) {
       throw CommandError(

@@ -103,6 +103,12 @@ import Session
     return read(text, file, name, &problems)
   }
 
+  /// The file that `--theme` means, if it names one; nil: the name of a theme.
+  static func themeFile(_ name: String) -> String? {
+    let isNamed = Theme.builtIn(named: name) != nil || Installation.theme(named: name) != nil
+    return !isNamed && access(name, F_OK) == 0 ? name : nil
+  }
+
   private func read(_ text: String, _ path: String, _ name: String, _ problems: inout [String]) -> Theme? {
     let found = Theme.read(text, file: path, name: name)
     problems += found.problems.map(\.description)

@@ -202,7 +202,7 @@ import Testing
     #expect(
       words.contains(
         "no layout `colemak`: there are qwerty, qwertz, azerty, dvorak, isomorphic, or name a TOML file"))
-    #expect(stage.screen.contains(": layout colemak"))
+    #expect(stage.screen.contains(": piano colemak"))
   }
 
   @Test func theFocusReturnsWithItsNodeAfterARecall() {

@@ -16,7 +16,7 @@ import Testing
   private func mark(_ names: String..., on stage: Stage) {
     for name in names {
       focus(name, stage)
-      stage.press("v")
+      stage.press("s")
     }
   }
 
@@ -26,12 +26,12 @@ import Testing
     stage.app.state.message = nil
     #expect(stage.screen.contains("◆ piano"))
     #expect(stage.screen.contains("2 marked  piano  dist"))
-    #expect(stage.screen.contains("Esc unmark   v mark   y copy   Y cut   D duplicate"))
+    #expect(stage.screen.contains("Esc unmark   s mark   y copy   Y cut   D duplicate"))
     stage.press("esc")
     #expect(!stage.screen.contains("◆") && stage.app.state.view == .graph)
-    stage.press("V")
+    stage.press("S")
     #expect(stage.app.state.marked.count == 5)
-    stage.press("V")
+    stage.press("S")
     #expect(stage.app.state.marked.isEmpty)
   }
 
@@ -134,7 +134,7 @@ import Testing
     stage.press("p z esc")
     stage.play(seconds: 0.1)
     let trace = stage.session.trace(since: 0).last?.id ?? 0
-    stage.press("V y P D u u v D Y P")
+    stage.press("S y P D u u s D Y P")
     stage.play(seconds: 0.1)
     #expect(!stage.session.trace(since: trace + 1).contains { $0.name == "piano" })
   }

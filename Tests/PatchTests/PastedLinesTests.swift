@@ -89,7 +89,7 @@ import Testing
         # at the back
         node hall delay time=400ms  # wet
 
-        node m matrix inputs=2 outputs=2
+        node m matrix
         set m[0,1] -6dB
 
         """)

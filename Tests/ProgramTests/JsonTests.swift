@@ -93,6 +93,7 @@ import Testing
       node e midiout
       node m matrix
       node q gain
+      node n oscillator
       node out output channels=12
       connect o -> q
       connect q -> out
@@ -103,6 +104,9 @@ import Testing
       connect g -> m
       connect s -> m
       connect m -> g
+      connect q -> g.gain by 6dB
+      connect q -> n.freq by -100Hz
+      connect n -> m
       set m[0,1] -6dB  # see
       connect m -> out
       # box

@@ -10,10 +10,10 @@ import PatchLanguage
   private var scene: Scene { desk.scene }
 
   nonisolated static let actions: [Action] = [
-    Action("mark", "Mark the focused node for what follows, or unmark it", [.patch: "v"]) { desk in
+    Action("mark", "Mark the focused node for what follows, or unmark it", [.patch: "s"]) { desk in
       if let id = desk.state.focus { Selecting(desk).toggle(id) }
     },
-    Action("mark-all", "Mark every node, or none", [.patch: "V"]) { Selecting($0).toggleAll() },
+    Action("mark-all", "Mark every node, or none", [.patch: "S"]) { Selecting($0).toggleAll() },
     Action(
       "duplicate", "Copies of the marked nodes and of the cables between them, or of the focused one",
       [.patch: "D"]

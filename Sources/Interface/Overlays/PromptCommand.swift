@@ -21,7 +21,8 @@ struct PromptCommand: Sendable {
     preview: @escaping @MainActor @Sendable (Desk, String) -> Void = { _, _ in },
     _ effect: @escaping @MainActor @Sendable (Desk, String) throws -> Void
   ) {
-    (self.names, self.help, self.arguments, self.preview, self.effect) = (names, help, arguments, preview, effect)
+    (self.names, self.help) = (names, help)
+    (self.arguments, self.preview, self.effect) = (arguments, preview, effect)
   }
 
   static let all: [PromptCommand] =
