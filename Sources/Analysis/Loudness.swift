@@ -34,7 +34,7 @@ public final class LoudnessMeter {
   private let rate: Double
   private var frames: Int64 = 0
   private var interleaved: [Float] = []
-  /// What is measured so far.
+  /// Measurements so far.
   public private(set) var loudness = Loudness()
   private var nextTotals: Int64 = 0
 

@@ -28,7 +28,7 @@ extension Engine {
     return capturePoint(of: id, input: input.name)
   }
 
-  /// What goes into an audio input of a node, or into a parameter by cables. nil: there is no such input, or no cable
+  /// Sound that goes into an audio input of a node, or into a parameter by cables. nil: there is no such input, or no cable
   /// leads to the parameter.
   public func capturePoint(of id: NodeID, input: String) -> CapturePoint? {
     guard let node = graph.current[id] else { return nil }

@@ -6,7 +6,7 @@ import Realtime
 extension Engine {
   /// A value that a map has moved.
   public struct Movement: Sendable {
-    /// What was moved.
+    /// Moved value.
     public let target: ControlTarget
     /// Its value now.
     public let value: Value

@@ -11,7 +11,7 @@ final class EngineMaps {
     let parameter: Int
     let isShared: Bool
     let memory: UnsafeMutablePointer<MappedValues>
-    /// What the audio thread has, as far as known: values without switches, and switches.
+    /// State on the audio thread, as far as known: values without switches, and switches.
     var values: [Float]
     var switches: [UInt8]
     /// Serial number of the last transaction that set an element.
@@ -40,7 +40,7 @@ final class EngineMaps {
       memory.deallocate()
     }
 
-    /// What is heard of all elements.
+    /// Values of all elements as they are heard.
     var heard: [Float] {
       let (mute, solo, invert) = (MappedValues.bit(.mute), MappedValues.bit(.solo), MappedValues.bit(.invert))
       let hasSolo = switches.contains { $0 & solo != 0 }

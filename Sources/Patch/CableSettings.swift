@@ -36,7 +36,7 @@ public struct CableSettings: Hashable, Sendable {
     return settings
   }
 
-  /// What stands behind the cable's name in its line, each with a blank before it; empty at unity.
+  /// Words behind the cable's name in its line, each with a blank before it; empty at unity.
   var words: String {
     var words = ""
     if let depth { words += " by \(depth.line)" }

@@ -49,7 +49,7 @@ public struct MapCourse: Hashable, Sendable {
   public var curve: Curve?
   /// Meaning of the numbers.
   public var mode: Mode?
-  /// What happens where the controller is not where the value is.
+  /// Behaviour while controller and value are at different places.
   public var takeover: Takeover?
   /// Name of the `midiout` node through which the controller is told of values that it did not set.
   public var echo: String?
@@ -92,7 +92,7 @@ public struct MapScale: Sendable {
   /// Numbers, or the places of words among those that the parameter knows.
   private let low, high: Double
 
-  /// What a level's range has instead of silence, for the way to it, in decibels.
+  /// Lowest level of the way to silence, in decibels.
   private static let quietest = -60.0
   /// Level where a map without a range ends, in decibels.
   private static let loudest = 6.0

@@ -144,7 +144,7 @@ extension MapSource.Sender {
   }
 }
 
-/// What a map joins: a source and the value that it moves. There is one map of a name.
+/// Both ends of a map: a source and the value that it moves. There is one map of a name.
 public struct MapName: Hashable, Sendable, Comparable, CustomStringConvertible {
   /// The controller.
   public var source: MapSource

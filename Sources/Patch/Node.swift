@@ -127,7 +127,7 @@ public struct Cable: Hashable, Sendable {
 
   /// The two ports; they identify the cable.
   public var ends: Ends
-  /// What its signal goes through.
+  /// Gain, map, mixing and depth.
   public var settings: CableSettings
   /// Comments of its line.
   public var comments: Comments

@@ -142,7 +142,7 @@ extension PatchDifference {
     return edits
   }
 
-  /// What two scenes of one state keep for nodes and cables that the patch does not have: comments, places and
+  /// Differences of what two scenes of one state keep for nodes and cables that the patch does not have: comments, places and
   /// connections.
   private static func remarks(
     from here: PatchScene, to new: PatchScene, beside patch: Patch, catalogue: KindCatalogue

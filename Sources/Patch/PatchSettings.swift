@@ -119,7 +119,7 @@ public enum PatchSetting: Hashable, Sendable {
     /// A line `map in.cc74 -> filter.freq`.
     case map(MapName)
 
-    /// Those of every patch, in the order of the file.
+    /// Names that every patch has, in the order of the file.
     public static let fixed: [Name] =
       [.tempo, .meter, .transport] + ControlTarget.numbers.map { .control($0) }
 

@@ -135,7 +135,7 @@ public struct Compressor: Kernel {
     return input.isSilent ? .silent : .sounding
   }
 
-  /// What comes out while nothing is reduced.
+  /// Passes the sound while nothing is reduced.
   @inline(never) @_noLocks private mutating func pass(_ block: Block, _ room: DynamicsRoom) -> Activity {
     var group = 0
     while group < dynamics.groups {

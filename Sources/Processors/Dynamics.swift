@@ -2,7 +2,7 @@ import CVector
 import Patch
 import Realtime
 
-/// What compressors and gates have in common: a gain for all channels or one for each, which follows its target as a one-pole
+/// Common part of compressors and gates: a gain for all channels or one for each, which follows its target as a one-pole
 /// does, at different speeds up and down.
 struct Dynamics: BitwiseCopyable {
   /// Parameter of both: whether channels go together.
@@ -12,7 +12,7 @@ struct Dynamics: BitwiseCopyable {
 
   let isLinked: Bool
   private(set) var channels: Int
-  /// What each gain has reached, eight channels together.
+  /// State of each gain, eight channels together.
   private(set) var levels: UnsafeMutablePointer<SIMD8<Float>>
   /// Frames that are left for each channel of a gate, likewise.
   private(set) var counts: UnsafeMutablePointer<SIMD8<Int32>>
@@ -66,7 +66,7 @@ struct Dynamics: BitwiseCopyable {
     (levels, counts, self.channels) = (wide.levels, wide.counts, inputs)
   }
 
-  /// What the gain of a channel has reached.
+  /// State of a channel's gain.
   @inline(__always) @_noLocks func level(_ channel: Int) -> UnsafeMutablePointer<Float> {
     UnsafeMutableRawPointer(levels).assumingMemoryBound(to: Float.self) + channel
   }

@@ -274,10 +274,10 @@ private struct LimiterSpan: BitwiseCopyable {
   var history: Int { @inline(__always) @_noLocks get { latency < 32 ? 32 : (latency &+ 15) & ~15 } }
 }
 
-/// What one gain keeps.
+/// State of one gain.
 private struct LimiterGain {
   struct State: BitwiseCopyable {
-    /// What the gain is below 1.
+    /// Distance of the gain below 1.
     var below: Float = 0
     /// The gain after both averages.
     var now: Float = 1
@@ -293,7 +293,7 @@ private struct LimiterGain {
   let state: UnsafeMutablePointer<State>
   /// The gains that peaks ask for.
   let asked: UnsafeMutablePointer<Float>
-  /// What is averaged, as whole numbers.
+  /// Averaged gains, as whole numbers.
   let first, second: UnsafeMutablePointer<Float>
   /// The gains in the end, after sums as whole numbers. Only in use within a block.
   let parts: UnsafeMutablePointer<Float>

@@ -1,7 +1,7 @@
 import CVector
 import Realtime
 
-/// What a round through each of a reverb's sixteen lines takes away, so that all of them decay in the same time.
+/// Attenuation of a round through each of a reverb's sixteen lines, so that all of them decay in the same time.
 ///
 /// Decay times of three bands: at 0 Hz, at 1 kHz and at half the rate. In a line of n frames they are gains of -60 dB n over
 /// the decay's frames (J.-M. Jot and A. Chaigne, "Digital delay networks for designing artificial reverberators", 1991). A

@@ -7,7 +7,7 @@ struct ReverbTank: BitwiseCopyable {
   let lines: UnsafeMutablePointer<DelayLine>
   /// Sound of both inputs in a block.
   let buses: UnsafeMutablePointer<Float>
-  /// What comes out of the lines in a block, 64 frames of each.
+  /// Output of the lines in a block, 64 frames of each.
   let rows: UnsafeMutablePointer<Float>
   /// Coefficients and states of `sostenuto_shelve_sixteen`, and what each frame adds.
   let numbers, steps: UnsafeMutablePointer<Float>
@@ -172,7 +172,7 @@ struct ReverbTank: BitwiseCopyable {
     }
   }
 
-  /// What was written to the lines in this block is inaudible.
+  /// True when everything written to the lines in this block is inaudible.
   @_noLocks func hasFaded(_ frames: Int) -> Bool {
     var line = 0
     while line < 16 {

@@ -2,7 +2,7 @@ import CVector
 import Patch
 import Realtime
 
-/// What chorus and flanger have in common: a delay line for each channel, whose taps a slow sine moves.
+/// Common part of chorus and flanger: a delay line for each channel, whose taps a slow sine moves.
 ///
 /// A tap is never less than `nearest` frames late, so that sixteen frames of it do not read each other.
 struct SweptDelay: BitwiseCopyable {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What tells versions of a file apart without reading them.
+/// Stamp of a file's version, found without reading the file.
 package enum FileStamp: Hashable, Sendable {
   case missing
   /// Sizes in bytes, times in nanoseconds. The number changes when a file is replaced as a whole.

@@ -1,7 +1,7 @@
 import Realtime
 import Sampler
 
-/// What views say about a loaded instrument.
+/// Facts about a loaded instrument, for views.
 public struct InstrumentFacts: Sendable, Hashable {
   /// Number of regions.
   public var regions: Int

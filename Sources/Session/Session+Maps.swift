@@ -2,7 +2,7 @@ import Engine
 import Patch
 import Realtime
 
-/// What maps have moved in one go, as one edit.
+/// Movements by maps in one go, as one edit.
 struct MapGesture {
   /// Number of its edit in the history.
   var edit: Int?
@@ -77,7 +77,7 @@ extension Session {
     set { engine.isListening = newValue }
   }
 
-  /// What has been played and moved since the last call while `isLearning`, with the nodes' names.
+  /// Events played and controllers moved since the last call while `isLearning`, with the nodes' names.
   public func takeHeard() -> [(node: String, event: Event)] {
     engine.takeHeard().compactMap { heard in patch[heard.node].map { ($0.name, heard.event) } }
   }

@@ -23,7 +23,7 @@ extension Session {
       + " merged with \(file ?? ""), not saved yet"
   }
 
-  /// What is in the file.
+  /// Contents of the file.
   struct Version {
     var bytes: [UInt8]
     var patch: Patch

@@ -27,7 +27,7 @@ public struct SessionOptions: Sendable {
   public var mayRecord = true
   /// Events are written down, for the journals of takes.
   public var keepsTape = false
-  /// What others write into the patch's file is taken as an edit.
+  /// True when changes of the patch's file by others are taken as edits.
   public var followsFile = false
   /// Sound from `input` nodes is recorded beside takes, for their replays; only with a tape.
   public var keepsInputs = true
@@ -62,11 +62,11 @@ public struct SessionOptions: Sendable {
   /// The file differs from the patch that the edits start from.
   var isForeign = false
   var fileWatch = FileWatch()
-  /// What others write into the file waits, as a locked stage wants it.
+  /// True while changes of the file by others wait, as on a locked stage.
   public var holdsFileBack = false
-  /// What others write into the file is looked at when it is saved, not before.
+  /// True when changes of the file by others are looked for only when it is saved.
   public var ignoresFile = false
-  /// What others wrote into the file, and what contradicts it here; nil: nothing, or it is settled.
+  /// Version of the file that others wrote, with its conflicts here; nil: nothing, or it is settled.
   public internal(set) var versionConflict: VersionConflict?
   var journal: Journal?
   /// Reason why edits are not journaled; nil while they are.
@@ -93,7 +93,7 @@ public struct SessionOptions: Sendable {
   var tunings: [NodeID: TuningRequest] = [:]
   /// Effective tuning of each node; after a failed request, the one before.
   var tuningsInUse: [NodeID: Tuning] = [:]
-  /// What maps move at present.
+  /// Values that maps move at present.
   var mapGesture: MapGesture?
   /// Positions that controllers have been told of, or have set.
   var echoed: [MapName: Int] = [:]

@@ -137,7 +137,8 @@ enum FrontEnd {
 
   // MARK: The user's files
 
-  /// What the command line names has to be there; errors of the user's files are shown on the screen.
+  /// Settings, keys and themes of the user. Files named on the command line have to exist; errors of the user's files are
+  /// shown on the screen.
   @MainActor private static func preferences(_ options: FrontEndOptions) throws -> Preferences {
     let preferences = Preferences(theme: options.theme, keys: options.keys)
     for file in [options.keys, options.theme.flatMap(Preferences.themeFile)].compactMap(\.self) {

@@ -11,7 +11,7 @@ import Session
   /// Their errors, as `FILE:LINE: error: …`.
   private(set) var problems: [String] = []
   private var themes: [String: Theme] = [:]
-  /// What the command line says, before what the files say.
+  /// Options of the command line, which come before the files.
   private let givenTheme: String?
   private let givenKeys: String?
   /// Every file that was looked for, as it was then.

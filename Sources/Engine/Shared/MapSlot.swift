@@ -12,7 +12,7 @@ struct MapSlot: ~Copyable {
   /// Meaning of numbers; see `Patch.MapCourse.Mode`.
   enum Mode: UInt8, BitwiseCopyable { case absolute, toggle, relative, offset, sign }
 
-  /// What moved, for the worker.
+  /// Movement of a map, for the worker.
   struct Movement: BitwiseCopyable {
     /// Number of the map.
     var map: Int32
@@ -53,7 +53,7 @@ struct MapSlot: ~Copyable {
   let place = Atomic<Int32>(-1)
 
   private static var none: Int32 { @_noLocks get { -1 } }
-  /// What tells a selected RPN from an NRPN.
+  /// Bit that tells a selected RPN from an NRPN.
   private static var registered: Int32 { @_noLocks get { 1 &<< 14 } }
 
   /// `scale` has `most` + 1 values. Worker.

@@ -5,7 +5,7 @@ import Realtime
 ///
 /// The worker makes it, and tells it of values that edits change (`Command.mapped`); maps change it on the audio thread.
 struct MappedValues {
-  /// What of an element moves.
+  /// Part of an element that moves.
   enum Field: UInt8, BitwiseCopyable { case value, mute, solo, invert }
 
   /// The node whose parameter it is; nil: the gain of a cable.
@@ -59,7 +59,7 @@ struct MappedValues {
     return switches[element] & Self.bit(field) != 0 ? 1 : 0
   }
 
-  /// What is heard of an element. Audio thread.
+  /// Value of an element as it is heard. Audio thread.
   @_noLocks func heard(_ element: Int) -> Float {
     let on = switches[element]
     if on & Self.bit(.mute) != 0 || soloed > 0 && on & Self.bit(.solo) == 0 { return 0 }

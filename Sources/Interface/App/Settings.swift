@@ -9,7 +9,7 @@ import Screen
 public struct Settings: Equatable, Sendable {
   /// Name of a theme; nil: as the command line or the terminal has it.
   public var theme: String?
-  /// What others write into the file is taken as an edit.
+  /// True when changes of the file by others are taken as edits.
   public var followsFile = true
 
   /// The settings of an empty file.

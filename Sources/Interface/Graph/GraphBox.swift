@@ -67,7 +67,7 @@ struct GraphBox {
   private var mapped: Set<ParameterPath> = []
   /// Size by its contents; boxes in a column have equal width in the picture.
   private(set) var size = Size(columns: 0, rows: 0)
-  /// What the contents come from, besides the patch.
+  /// Sources of the contents, besides the patch.
   let shape: Shape
   /// Its node's place in the report.
   private let report: Int?

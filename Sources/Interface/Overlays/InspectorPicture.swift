@@ -317,7 +317,7 @@ struct InspectorPicture {
     return spans + marks
   }
 
-  /// What else moves it: controllers, a control of play mode, cables.
+  /// Everything else that moves it: controllers, a control of play mode, cables.
   private func marks(of path: ParameterPath) -> [Span] {
     guard let node else { return [] }
     var words = scene.patch.maps(to: .setting(node.name, path)).map(\.source.description)

@@ -7,7 +7,7 @@ protocol Overlay: OverlayPicture {
   @MainActor func paste(_ text: String, _ desk: Desk)
   /// False for keys that keep their meaning while it is there.
   func takes(_ key: Key) -> Bool
-  /// What the mouse does; false: the view below takes it.
+  /// Handles the mouse; false: the view below takes it.
   @MainActor func press(_ mouse: MouseEvent, _ desk: Desk) -> Bool
   @MainActor func drag(_ mouse: MouseEvent, _ desk: Desk) -> Bool
   @MainActor func release(_ mouse: MouseEvent, _ desk: Desk) -> Bool

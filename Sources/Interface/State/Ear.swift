@@ -76,7 +76,7 @@ import Session
     if course.count > Self.mostPoints { course.removeFirst(course.count - Self.mostPoints) }
   }
 
-  /// What is seen now in these modes. `dots`: columns of the scope's trace.
+  /// Picture of the sound now, in these modes. `dots`: columns of the scope's trace.
   func picture(_ state: SoundState, dots: Int, modes: [SoundState.Mode]) -> SoundPicture {
     guard let history else { return SoundPicture() }
     var picture = SoundPicture()

@@ -54,7 +54,7 @@ extension Scene {
 }
 
 extension GridLevels {
-  /// Those of an output; empty where nothing is measured.
+  /// Levels of an output; empty where nothing is measured.
   init(output port: PortReport) { self.init(peaks: port.peaks, means: port.means) }
 }
 

@@ -32,7 +32,7 @@ public struct Scene: Sendable {
   public var redo: String?
   /// Edits that can be undone, then those that can be redone, the oldest first.
   public var history: [HistoryStep] = []
-  /// What was measured of the edits in the history.
+  /// Measurements of the edits in the history.
   public var effects: [HistoryStep.Key: String] = [:]
   /// Last positions of the controllers of maps, as far as they have moved.
   public var mapPlaces: [MapName: Int] = [:]
@@ -40,7 +40,7 @@ public struct Scene: Sendable {
   public var presentScene: PresentScene?
   /// Nodes that others have just changed in the file.
   public var changedByOthers: Set<NodeID> = []
-  /// What others wrote into the file contradicts edits made here.
+  /// True when the version of the file that others wrote conflicts with edits made here.
   public var versionConflict: VersionConflict?
   /// The terminal reports key releases.
   public var hasKeyRelease = false

@@ -12,7 +12,7 @@ import Session
   public var hasKeyRelease = false {
     didSet { scene.hasKeyRelease = hasKeyRelease }
   }
-  /// What others write into the file is taken at once; set by the owner of the settings.
+  /// True when changes of the file by others are taken at once; set by the owner of the settings.
   public var followsFile: Bool {
     get { !session.ignoresFile }
     set { session.ignoresFile = !newValue }

@@ -5,7 +5,7 @@ extension ViewName {
   static let scope = ViewName(rawValue: "scope")
 }
 
-/// What the screen of scope, spectrum, tuner and loudness shows.
+/// State of the screen with scope, spectrum, tuner and loudness.
 public struct SoundState: Sendable {
   /// One of the ways to look at a sound.
   enum Mode: String, Sendable, CaseIterable { case scope, spectrum, tuner, loudness }

@@ -37,7 +37,7 @@ import Session
   func panic()
   /// Begins to hear every controller, for `takeHeard`, or ends it.
   func learn(_ isLearning: Bool)
-  /// What has been played and moved since the last call while it learns, with the nodes' names.
+  /// Events played and controllers moved since the last call while it learns, with the nodes' names.
   func takeHeard() -> [(node: String, event: Event)]
   /// Begins to listen to a port, in place of the one before; nil: to none.
   func listen(to port: ListenedPort?)

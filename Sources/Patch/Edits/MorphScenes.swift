@@ -64,7 +64,7 @@ struct MorphTravel {
   var to: [Double]
   var isList: Bool
 
-  /// What silence counts as, in decibels; as with parameters that move over a time.
+  /// Level that silence counts as, in decibels; as with parameters that move over a time.
   private static let silence = -80.0
 
   /// nil: the two are equal, or nothing lies between them.

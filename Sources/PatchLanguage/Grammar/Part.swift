@@ -87,7 +87,7 @@ enum Part: Sendable {
   case controllerMap
   /// Number of a scene.
   case scene
-  /// What becomes of a scene: `"NAME"`, `off`, an edit of it, or nothing.
+  /// Change of a scene: `"NAME"`, `off`, an edit of it, or nothing.
   case sceneChange
   /// Numbers of two scenes.
   case morph
