@@ -99,8 +99,7 @@ deps-test:
 
 build: deps ## Release build for this machine (or CPU=x86-64-v3 …)
 	$(SWIFT) build $(PRODUCT) --product sostenuto
-	@if nm "$$($(SWIFT) build $(PRODUCT) --show-bin-path)/sostenuto" | grep RegexParser >/dev/null; then \
-	  echo "Swift's own search in texts brings in regular expressions (1.3 MB): use TextSearch" >&2; exit 1; fi
+	@Tools/check-program "$$($(SWIFT) build $(PRODUCT) --show-bin-path)/sostenuto"
 
 run: build ## Install what is missing, build, and open the front end (PATCH=…)
 	@exec "$$($(SWIFT) build $(PRODUCT) --show-bin-path)/sostenuto" $(PATCH)
@@ -114,6 +113,7 @@ debug: deps ## Build without optimisation, and say how lldb starts it (PATCH=…
 test: deps-test ## Install what is missing and run every test (FILTER=…)
 	@trap Tools/free-servers EXIT; export STRICT=1 SOSTENUTO_TESTS="$$(Tools/test-targets '$(FILTER)')"; set -x; \
 	$(SWIFT) build $(TEST) --build-tests; \
+	$(if $(FILTER),,Tools/check-program .build-test/release/sostenuto;) \
 	$(IN_TIME) $(SWIFT) test $(TEST) --skip-build --disable-xctest $(if $(FILTER),--filter '$(FILTER)') $(QUIETLY)
 
 laws: deps-test ## Try the laws and the click budget on many random scripts (COUNT=…)

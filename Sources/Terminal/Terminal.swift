@@ -127,9 +127,10 @@ public final class Terminal {
   /// Sets the user's locale, and says if it has Unicode. Where none is set, or the one set is missing here, one with
   /// Unicode is looked for. Only the character type is set, so decimal points stay points.
   private static func chooseLocale() -> Bool {
-    func isUnicode(_ codeset: String) -> Bool {
-      let name = codeset.uppercased()
-      return name.contains("UTF-8") || name.contains("UTF8")
+    // Of a locale's name, as in `de_DE.utf8@euro`, or alone.
+    func isUnicode(_ name: String) -> Bool {
+      let codeset = name.split(separator: ".").last?.split(separator: "@").first
+      return ["utf-8", "utf8"].contains(codeset?.lowercased())
     }
     let wanted = ["LC_ALL", "LC_CTYPE", "LANG"].lazy
       .compactMap { (name: String) in getenv(name).map { String(cString: $0) } }.first { !$0.isEmpty }

@@ -5,6 +5,10 @@
    compiled into its caller. */
 #define SOSTENUTO_VECTOR static inline __attribute__((always_inline, swift_attr("@_noLocks")))
 
+/* Since none of them is ever called, it does not matter how a processor without AVX-512 would pass a vector of 64 bytes.
+   Each header says so, since this does not reach those that it includes. */
+#pragma clang diagnostic ignored "-Wpsabi"
+
 /* Swift's SIMD16<Float>. */
 typedef float sostenuto_frames __attribute__((ext_vector_type(16)));
 

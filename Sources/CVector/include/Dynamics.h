@@ -2,6 +2,8 @@
 
 #include "CVector.h"
 
+#pragma clang diagnostic ignored "-Wpsabi"
+
 /* Levels: logarithms of whole vectors, and what goes from frame to frame in compressors and gates. */
 
 /* The logarithms to base 2 of positive numbers, to 2e-7; of zero -127. A number is split into a power of two and a factor of

@@ -2,6 +2,8 @@
 
 #include "CVector.h"
 
+#pragma clang diagnostic ignored "-Wpsabi"
+
 /* Peaks between frames, and a gain that keeps below them without a corner. */
 
 /* The largest magnitudes of sixteen frames and of what is between each and the next, four times the rate: by the filter of ITU-R

@@ -2,6 +2,8 @@
 
 #include "CVector.h"
 
+#pragma clang diagnostic ignored "-Wpsabi"
+
 /* All-passes of the first order in a row, of eight channels whose frames follow each other, with the sum of all of them fed
    back without delay. The frames become the end of the row. `numbers` has the pole of each frame and channel, as frames; each
    stage gives y = a x + (1 - a) s and keeps s = (1 + a) x - a s (the trapezoidal rule; V. Zavalishin, "The Art of VA Filter

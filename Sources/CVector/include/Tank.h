@@ -2,6 +2,8 @@
 
 #include "CVector.h"
 
+#pragma clang diagnostic ignored "-Wpsabi"
+
 /* Sixteen delay lines that feed each other. */
 
 /* Sixteen rows of sixteen frames, multiplied with a Hadamard matrix and a factor; in place. */
