@@ -90,6 +90,9 @@ public final class OfflineRenderer {
   private let tracks: [Track]
   private let format: SampleFormat
   private var writers: [(file: SoundFileWriter, channels: Int)] = []
+  /// The endpoints of the latest period, and those outputs among them that each track hears.
+  private var endpoints: [Endpoint] = []
+  private var heard: [[Endpoint]] = []
   /// Channel c of the engine at `channels + c * period`.
   private let channels: UnsafeMutablePointer<Float>
   private let mix: UnsafeMutablePointer<Float>
@@ -162,8 +165,11 @@ public final class OfflineRenderer {
     let midi = midi.spread(Self.mostEvents)
     var position: Int64 = 0
     // Engine time and render time differ if a session renders twice.
+    var isCued = !cues.isEmpty
     func next() -> Int64? {
-      agenda.next { [engine] in engine.frame(of: $0).map { position + $0 - engine.renderer.time } }?.frame
+      guard isCued else { return nil }
+      return agenda.next { [engine] in engine.frame(of: $0).map { position + $0 - engine.renderer.time } }?
+        .frame
     }
     var nextEvent = 0
     lastSound = 0
@@ -172,7 +178,11 @@ public final class OfflineRenderer {
       // The last audible frame determines the end, so the end does not depend on the period.
       let last = silence.map { min(frames, max($0.from, lastSound + $0.hold)) } ?? frames
       guard position < last else { break }
-      while let due = next(), due <= position { try agenda.removeNext()() }
+      while let due = next(), due <= position {
+        let action = agenda.removeNext()
+        isCued = agenda.count > 0
+        try action()
+      }
       if writers.count < tracks.count { try openFiles(frames: frames) }
       // A period that ends early does not move the later ones, so blocks stay whole.
       var end = min(position - position % Int64(period) + Int64(period), last)
@@ -188,7 +198,11 @@ public final class OfflineRenderer {
       engine.collect(expectingNothingBefore: engine.renderer.time)
       try progress(position)
     }
-    while let due = next(), due <= position { try agenda.removeNext()() }
+    while let due = next(), due <= position {
+      let action = agenda.removeNext()
+      isCued = agenda.count > 0
+      try action()
+    }
     for writer in writers { try writer.file.finish() }
     return position
   }
@@ -225,23 +239,31 @@ public final class OfflineRenderer {
   }
 
   private func renderPeriod(_ frames: Int, at position: Int64) throws(DriverError) {
-    let endpoints = engine.endpoints.filter { !$0.isInput }
-    for channel in 0..<DriverChannels.capacity { host.outputs[channel] = nil }
-    for endpoint in endpoints {
-      for channel in endpoint.firstChannel..<(endpoint.firstChannel + endpoint.channels)
-      where channel < DriverChannels.capacity {
-        host.outputs[channel] = channels + channel * period
-      }
-    }
+    // Most periods have the endpoints of the one before, and equal arrays of one memory are not compared.
+    if endpoints != engine.endpoints { route() }
     takeInputs(frames)
     defer { followed = nil }
     guard host.render(frames: frames, budget: 0, load: load, transport: followed) else { return }
-    for (track, writer) in zip(tracks, writers) {
-      sum(endpoints.filter(track.includes), into: writer.channels, frames: frames)
+    for (heard, writer) in zip(heard, writers) {
+      sum(heard, into: writer.channels, frames: frames)
       var last = frames * writer.channels
       while last > 0, mix[last - 1].magnitude < Self.silence { last -= 1 }
       if last > 0 { lastSound = max(lastSound, position + Int64((last - 1) / writer.channels + 1)) }
       try writer.file.write(mix, frames: frames)
+    }
+  }
+
+  /// Gives the channels of the outputs memory, and notes which of them each track hears.
+  private func route() {
+    endpoints = engine.endpoints
+    let outputs = endpoints.filter { !$0.isInput }
+    heard = tracks.map { outputs.filter($0.includes) }
+    for channel in 0..<DriverChannels.capacity { host.outputs[channel] = nil }
+    for endpoint in outputs {
+      for channel in endpoint.firstChannel..<(endpoint.firstChannel + endpoint.channels)
+      where channel < DriverChannels.capacity {
+        host.outputs[channel] = channels + channel * period
+      }
     }
   }
 

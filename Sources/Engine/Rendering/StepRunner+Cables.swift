@@ -41,6 +41,7 @@ extension StepRunner {
       _ = addWhole(inlet)
       return
     }
+    inlet.pointee.wereAllHeard = false
     var sum = MixSum(inlet.pointee.output, frames: frames, room: summands)
     if inlet.pointee.settledAt == moves { addSettled(inlet, to: &sum) } else { addAll(inlet, to: &sum) }
     inlet.pointee.silence.pointee = !sum.finish()

@@ -149,6 +149,8 @@ struct InletSum: BitwiseCopyable {
   /// While it is settled: no cable has taps, a delay or a gain of zero; and all have a gain of one.
   var isSimple = false
   var isUnity = false
+  /// All cables brought sound in the latest block, and have told so.
+  var wereAllHeard = false
   /// It modulates a parameter, and has one channel.
   var mayBeDirect: Bool
 }
