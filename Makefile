@@ -83,7 +83,7 @@ SOURCES := Package.swift Sources Tests Fuzz Benchmarks
 .DEFAULT_GOAL := build
 .PHONY: help build run debug test laws mutants bench bench-edits bench-kinds bench-loading baseline compare rtsan \
   asan tsan soak storm fuzz lint format docs map deps deps-test install uninstall portable install-portable deb \
-  bench-scale check-vectors bench-keys bench-threads bench-screen
+  bench-scale check-vectors bench-keys bench-threads bench-screen screens
 
 help: ## List the targets
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1 \2/p' $(MAKEFILE_LIST) | while read -r name text; do \
@@ -229,6 +229,9 @@ format: ## Format every source file
 
 docs: build ## The reference of the modules in .build-docs, by DocC
 	@Tools/document make .build-$(CPU)/release
+
+screens: build ## Make the screens of the README and of docs/screens from the real program (needs tmux)
+	@Tools/screens .build-$(CPU)/release/sostenuto
 
 map: ## Draw the picture of the modules in ARCHITECTURE.md anew
 	@SOSTENUTO_RECORD=1 $(MAKE) --no-print-directory test FILTER=RepositoryTests.MapTests
