@@ -164,12 +164,19 @@ public final class OfflineRenderer {
     var agenda = Agenda(cues.map { (due: $0.due, item: $0.action) })
     let midi = midi.spread(Self.mostEvents)
     var position: Int64 = 0
-    // Engine time and render time differ if a session renders twice.
     var isCued = !cues.isEmpty
     func next() -> Int64? {
       guard isCued else { return nil }
-      return agenda.next { [engine] in engine.frame(of: $0).map { position + $0 - engine.renderer.time } }?
-        .frame
+      // Engine time and render time differ if a session renders twice.
+      let shift = position - engine.renderer.time
+      return agenda.next { [engine] in engine.frame(of: $0).map { $0 + shift } }?.frame
+    }
+    func runDue() throws {
+      while let due = next(), due <= position {
+        let action = agenda.removeNext()
+        isCued = agenda.count > 0
+        try action()
+      }
     }
     var nextEvent = 0
     lastSound = 0
@@ -178,11 +185,7 @@ public final class OfflineRenderer {
       // The last audible frame determines the end, so the end does not depend on the period.
       let last = silence.map { min(frames, max($0.from, lastSound + $0.hold)) } ?? frames
       guard position < last else { break }
-      while let due = next(), due <= position {
-        let action = agenda.removeNext()
-        isCued = agenda.count > 0
-        try action()
-      }
+      try runDue()
       if writers.count < tracks.count { try openFiles(frames: frames) }
       // A period that ends early does not move the later ones, so blocks stay whole.
       var end = min(position - position % Int64(period) + Int64(period), last)
@@ -198,11 +201,7 @@ public final class OfflineRenderer {
       engine.collect(expectingNothingBefore: engine.renderer.time)
       try progress(position)
     }
-    while let due = next(), due <= position {
-      let action = agenda.removeNext()
-      isCued = agenda.count > 0
-      try action()
-    }
+    try runDue()
     for writer in writers { try writer.file.finish() }
     return position
   }
