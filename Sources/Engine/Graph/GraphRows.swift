@@ -35,8 +35,6 @@ struct NodeRow: BitwiseCopyable {
   let isSink: Bool
   /// The last of its outputs is `NodeKind.aheadOutput`.
   let hasAhead: Bool
-  /// Its kernel reports figures.
-  let hasReadings: Bool
   /// Its first output may take the place of the sum at its first input.
   let worksInPlace: Bool
   /// Its kernel has nothing to do there.
@@ -66,7 +64,6 @@ struct NodeRow: BitwiseCopyable {
     passesOn = node.type?.passesOn == true
     multiplies = node.type?.multiplies == true
     factorParameter = Int32(node.type?.factorParameter ?? -1)
-    hasReadings = node.type?.description.readings.isEmpty == false
   }
 
   /// Initial channel counts.

@@ -96,7 +96,7 @@ struct StepWriter {
     for inlet in inlets.list where inlet.parameter >= 0 {
       step.modulated |= NodeSlot.bit(ofParameter: inlet.parameter)
     }
-    if !step.takesEvents, step.context.eventOutput == nil, step.outputCount == 1, !row.pointee.hasReadings,
+    if !step.takesEvents, step.context.eventOutput == nil, step.outputCount == 1,
       step.modulated & NodeSlot.lateParameters == 0
     {
       step.operation = .processPlain

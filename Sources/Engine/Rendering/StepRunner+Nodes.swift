@@ -30,6 +30,7 @@ extension StepRunner {
       isSilent = mute(step, node)
     }
     step.pointee.outputSilence[0] = isSilent
+    if node.pointee.readingCount > 0 { publishReadings(node) }
     if isSource {
       // Its cell is silent until an event or a sounding input comes, which it has none of.
       if node.pointee.isSilent.load(ordering: .relaxed) {
@@ -122,7 +123,7 @@ extension StepRunner {
   }
 
   /// Publishes the figures of the kernel's report.
-  @_noLocks private func publishReadings(_ node: UnsafeMutablePointer<NodeSlot>) {
+  @inline(never) @_noLocks private func publishReadings(_ node: UnsafeMutablePointer<NodeSlot>) {
     var position = 0
     while position < Int(node.pointee.readingCount) {
       let figure = dispatchReading(node.pointee.tag, node.pointee.kernel, position)

@@ -35,7 +35,7 @@ struct Step: BitwiseCopyable {
   enum Operation: UInt8 {
     /// Sums the cables into a node, and runs it.
     case process
-    /// The same of a node without events, with one output and nothing to report.
+    /// The same of a node without events and with one output.
     case processPlain
     /// The same of a node whose output is the sum of its cables.
     case passOn
